@@ -1,0 +1,105 @@
+# cftrag: build, install, try, test. `make help` lists what there is.
+#
+# Promises: `make install` needs cargo, a C library's headers, libclang and a PostgreSQL 15..18 with its headers, and
+# nothing else (no cargo-pgrx); everything a test needs is made by tools/setup, in a cache outside this directory;
+# a target whose input is missing fails.
+
+PG_CONFIG ?= pg_config
+PROFILE ?= release
+DESTDIR ?=
+PG ?= 15 17
+
+VERSION := $(shell sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -1)
+# Lazy: targets that need no server do not ask for one.
+MAJOR = $(shell $(PG_CONFIG) --version | sed -E 's/^[^0-9]*([0-9]+).*/\1/')
+LIBDIR = $(DESTDIR)$(shell $(PG_CONFIG) --pkglibdir)
+EXTDIR = $(DESTDIR)$(shell $(PG_CONFIG) --sharedir)/extension
+# One target directory per major: changing features does not compile everything again.
+BUILD_DIR = $(or $(CARGO_TARGET_DIR),target/pg$(MAJOR))
+LIB = $(BUILD_DIR)/$(if $(filter dev,$(PROFILE)),debug,$(PROFILE))/libcftrag.so
+
+export PG SEED STEPS FUZZ_SECONDS VERSION
+
+.PHONY: help build install uninstall installcheck demo demo-stop test schema clean check-pg \
+	core-test asan valgrind miri fuzz lint schema-check regress isolation exact docs-test life
+.DEFAULT_GOAL := build
+
+help:
+	@echo 'make                      build for the server of PG_CONFIG=... (15..18; default: pg_config on the PATH)'
+	@echo 'make install              build and install there; PROFILE=dev for a debug build; honours DESTDIR'
+	@echo 'make uninstall            remove it from there'
+	@echo 'make installcheck         SQL tests against the running server that libpq finds (PGHOST, PGPORT, ...)'
+	@echo 'make demo                 a question answered in a throw-away server; make demo-stop ends it'
+	@echo 'make test                 everything below, on PostgreSQL 15 and 17; ends with "N passed, N failed"'
+	@echo '  make lint               formatting, clippy, shell syntax'
+	@echo '  make core-test          the core without a server, debug and release'
+	@echo '  make asan | valgrind | miri    the core under AddressSanitizer, valgrind, miri'
+	@echo '  make fuzz               fuzz targets of the core, FUZZ_SECONDS=20 each'
+	@echo '  make schema-check       the committed install script is the generated one (make schema writes it)'
+	@echo '  make regress            SQL tests                         PG=15 or PG=17 for one of them'
+	@echo '  make isolation          interleaved sessions              PG='
+	@echo '  make exact              random concurrent work against the reference query   PG= SEED= STEPS='
+	@echo '  make docs-test          the README'"'"'s SQL               PG='
+	@echo '  make life               restart, crash, standby           PG='
+	@echo 'make clean                remove target/ (not the cache of tools/setup)'
+
+# ---- build and install ----------------------------------------------------------------------------------------
+
+check-pg:
+	@case '$(MAJOR)' in 15|16|17|18) ;; \
+	*) echo "PG_CONFIG=$(PG_CONFIG): needs the pg_config of PostgreSQL 15 to 18, got '$(MAJOR)'" >&2; exit 1;; esac
+	@test -r "$$($(PG_CONFIG) --includedir-server)/postgres.h" || \
+	{ echo "no server headers for $(PG_CONFIG): install them (Debian: postgresql-server-dev-$(MAJOR))" >&2; exit 1; }
+
+# Under `sudo make install` cargo may be out of reach: then what `make` built before is installed.
+build: check-pg
+	@if command -v cargo >/dev/null; then \
+	    echo 'PGRX_PG_CONFIG_PATH=$(PG_CONFIG) CARGO_TARGET_DIR=$(BUILD_DIR) cargo build --profile $(PROFILE) --no-default-features --features pg$(MAJOR)'; \
+	    PGRX_PG_CONFIG_PATH="$$(command -v $(PG_CONFIG))" CARGO_TARGET_DIR='$(BUILD_DIR)' \
+	    cargo build -p cftrag --profile $(PROFILE) --no-default-features --features pg$(MAJOR); \
+	else \
+	    test -r $(LIB) || { echo 'no cargo found, and nothing built: install Rust (rustup) or run make as the user who has it' >&2; exit 1; }; \
+	fi
+
+install: build
+	@test -r sql/cftrag--$(VERSION).sql || { echo 'sql/cftrag--$(VERSION).sql is missing: make schema' >&2; exit 1; }
+	install -d '$(LIBDIR)' '$(EXTDIR)'
+	install -m 755 $(LIB) '$(LIBDIR)/cftrag.so'
+	sed 's/@CARGO_VERSION@/$(VERSION)/' cftrag.control >'$(BUILD_DIR)/cftrag.control'
+	install -m 644 '$(BUILD_DIR)/cftrag.control' '$(EXTDIR)/cftrag.control'
+	install -m 644 sql/cftrag--*.sql '$(EXTDIR)'
+
+uninstall: check-pg
+	rm -f '$(LIBDIR)/cftrag.so' '$(EXTDIR)/cftrag.control' '$(EXTDIR)'/cftrag--*.sql
+
+installcheck: check-pg
+	tools/test installcheck '$(PG_CONFIG)'
+
+schema:
+	tools/test schema
+
+# ---- try ------------------------------------------------------------------------------------------------------
+
+demo:
+	@test -x demo/run || { echo 'demo/run is missing' >&2; exit 1; }
+	@config=$$(tools/setup demo) && demo/run "$$config"
+
+demo-stop:
+	@test -x demo/stop || { echo 'demo/stop is missing' >&2; exit 1; }
+	@demo/stop
+
+# ---- test -----------------------------------------------------------------------------------------------------
+
+test:
+	tools/setup test
+	tools/test
+
+lint schema-check regress isolation exact life fuzz asan valgrind miri:
+	tools/test $@
+core-test:
+	tools/test core
+docs-test:
+	tools/test docs
+
+clean:
+	rm -rf target
