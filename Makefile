@@ -85,8 +85,8 @@ demo:
 	@config=$$(tools/setup demo) && demo/run "$$config"
 
 demo-stop:
-	@test -x demo/stop || { echo 'demo/stop is missing' >&2; exit 1; }
-	@demo/stop
+	@test -d target/demo || { echo 'no demo in target/demo' >&2; exit 1; }
+	@for dir in target/demo/pg*; do tools/cluster stop "$$dir" && echo "stopped $$dir"; done
 
 # ---- test -----------------------------------------------------------------------------------------------------
 
