@@ -1,135 +1,196 @@
-//! Placeholder for the first commit: signatures only.
-use crate::{
-    Deleter, Deletion, Edge, Error, Fates, Memory, Problem, RowVersion, Settled, Stamp, Stats, Step,
-    Visibility,
-};
+//! The image: a root, a filter and a forest over a [`Memory`], and who may do what.
+//!
+//! The caller holds the lock of the image. A method marked *writer* wants it exclusive,
+//! one marked *reader* shared; the core never waits, allocates shared memory from
+//! elsewhere, or calls back except for the traits it is given.
+//!
+//! The writers are in `forest.rs`, `delete.rs` and `settle.rs`; the readers in `walk.rs`,
+//! `scan.rs`, `hot.rs` and `verify.rs`. This file has what is common to them.
 
-/// Layout number; another one is another format.
-pub const LAYOUT: u32 = 1;
-/// Words of the owner's area in chunk 0.
-pub const OWNER_WORDS: usize = 4096;
+use crate::alloc;
+use crate::filter::{FIRST_LEVEL, Filter};
+use crate::id::{index, wide, word};
+use crate::memory::{LINE_BYTES, MAX_CHUNKS, Memory, chunk_bytes, first_line};
+use crate::root::{Counter, Field, LAYOUT, MAX_LINES, Root};
+use crate::{Edge, Error, Stats};
 
-/// An image over a memory. The caller holds the lock.
+/// An image over a memory.
 #[derive(Clone, Copy, Debug)]
 pub struct Image<'m>(&'m Memory);
 
-/// Where [`Image::edges`] stands, and its scratch room.
-#[derive(Debug, Default)]
-pub struct Scan {
-    asked: Vec<u64>,
-}
-
-impl Scan {
-    /// At the first bucket.
-    #[must_use]
-    pub fn new() -> Scan {
-        Scan::default()
-    }
-    /// The xids the snapshot did not know, sorted and unique.
-    #[must_use]
-    pub fn asked(&self) -> &[u64] {
-        &self.asked
-    }
-}
-
 impl<'m> Image<'m> {
-    /// Writes an empty image; chunk 0 must be mapped.
-    pub fn format(_mem: &'m Memory, _seed: u64) -> Result<Image<'m>, Error> {
-        unimplemented!()
+    /// Writer: writes an empty image into chunk 0, which must be mapped. The seed should be
+    /// random: it is what keeps anybody from aiming collisions.
+    ///
+    /// # Errors
+    /// [`Error::Unmapped`] without chunk 0.
+    pub fn format(mem: &'m Memory, seed: u64) -> Result<Image<'m>, Error> {
+        if mem.mapped() == 0 {
+            return Err(Error::Unmapped { used: 1, mapped: 0 });
+        }
+        let root = Root::format(mem, seed);
+        Filter::new(mem).format();
+        root.sign();
+        Ok(Image(mem))
     }
-    /// Opens the image in `mem`.
-    pub fn open(_mem: &'m Memory) -> Result<Image<'m>, Error> {
-        unimplemented!()
+
+    /// Reader: the image in a memory. Only chunk 0 need be mapped; before anything but
+    /// [`Image::chunks`] and the owner's words is asked, map as many as `chunks` says.
+    ///
+    /// # Errors
+    /// [`Error::Unmapped`] without chunk 0, [`Error::NotAnImage`], [`Error::Layout`].
+    pub fn open(mem: &'m Memory) -> Result<Image<'m>, Error> {
+        if mem.mapped() == 0 {
+            return Err(Error::Unmapped { used: 1, mapped: 0 });
+        }
+        let root = Root::new(mem);
+        if !root.is_signed() {
+            return Err(Error::NotAnImage);
+        }
+        if root.layout() != LAYOUT {
+            return Err(Error::Layout { found: root.layout() });
+        }
+        Ok(Image(mem))
     }
-    /// Chunks the image uses; a reader maps that many before it walks.
+
+    #[inline]
+    pub(crate) fn mem(self) -> &'m Memory {
+        self.0
+    }
+
+    #[inline]
+    pub(crate) fn root(self) -> Root<'m> {
+        Root::new(self.0)
+    }
+
+    #[inline]
+    pub(crate) fn filter(self) -> Filter<'m> {
+        Filter::new(self.0)
+    }
+
+    /// Reader: how many chunks the image uses.
     #[must_use]
     pub fn chunks(&self) -> usize {
-        self.0.mapped()
+        index(self.root().get(Field::Chunks))
     }
-    /// Writer: the first `n` chunks are mapped here and may be allocated from.
-    pub fn publish_chunks(&self, _n: usize) {
-        unimplemented!()
+
+    /// Writer: the first `n` chunks are mapped here and may be allocated from. Fewer than
+    /// before changes nothing.
+    ///
+    /// # Panics
+    /// If they are not mapped.
+    pub fn publish_chunks(&self, n: usize) {
+        assert!(n <= self.0.mapped() && n <= MAX_CHUNKS, "published chunks are mapped");
+        if n > self.chunks() {
+            self.root().set(Field::Chunks, word(n));
+        }
     }
-    /// Bytes certainly available without another chunk.
+
+    /// Reader: bytes certainly available without another chunk, whatever the sizes of the
+    /// requests. Memory given back is not counted, though it is used first.
     #[must_use]
     pub fn free_bytes(&self) -> usize {
-        unimplemented!()
+        alloc::certain_lines(self.root()) * LINE_BYTES
     }
-    /// Upper bound of the bytes one insert of `edge` can take.
+
+    /// An upper bound of the bytes one insert of `edge` can take: names and their pieces, the
+    /// filter's growth, a block for each list, a version. If [`Image::free_bytes`] is at
+    /// least this, the insert succeeds.
     #[must_use]
-    pub fn insert_bound(_edge: &Edge<'_>) -> usize {
-        unimplemented!()
+    pub fn insert_bound(edge: &Edge<'_>) -> usize {
+        crate::forest::insert_bound_lines(edge) * LINE_BYTES
     }
-    /// A word of the owner's area.
+
+    /// Reader: word `i` of the owner's area.
+    ///
+    /// # Panics
+    /// If `i` is not below [`OWNER_WORDS`](crate::OWNER_WORDS).
     #[must_use]
-    pub fn owner_get(&self, _i: usize) -> u64 {
-        unimplemented!()
+    pub fn owner_get(&self, i: usize) -> u64 {
+        self.root().owner(i)
     }
-    /// Sets a word of the owner's area.
-    pub fn owner_set(&self, _i: usize, _v: u64) {
-        unimplemented!()
+
+    /// Writer: sets word `i` of the owner's area.
+    ///
+    /// # Panics
+    /// If `i` is not below [`OWNER_WORDS`](crate::OWNER_WORDS).
+    pub fn owner_set(&self, i: usize, v: u64) {
+        self.root().set_owner(i, v);
     }
-    /// A writer is at work, or died at work.
+
+    /// Whether a writer has begun and not ended. Whoever takes the lock and finds it set
+    /// knows that a writer died at work, and drops the image.
     #[must_use]
     pub fn mutating(&self) -> bool {
-        unimplemented!()
+        self.root().mutating()
     }
-    /// The image's counters.
-    #[must_use]
-    pub fn stats(&self) -> Stats {
-        unimplemented!()
-    }
-    /// Changes with every mutating operation.
+
+    /// Changes with every operation that moves or removes anything.
     #[must_use]
     pub fn epoch(&self) -> u64 {
-        unimplemented!()
+        self.root().epoch()
     }
-    /// Writer: one row more.
-    pub fn insert(&self, _edge: &Edge<'_>, _stamp: Option<Stamp>) -> Result<(), Error> {
-        unimplemented!()
+
+    /// Runs a writer's stores between the two marks of [`Image::mutating`].
+    pub(crate) fn mutate<T>(self, work: impl FnOnce() -> T) -> T {
+        self.root().set_mutating(true);
+        let result = work();
+        self.root().set_mutating(false);
+        result
     }
-    /// Writer: one row of `edge` gets a deleter.
-    pub fn delete(
-        &self,
-        _edge: &Edge<'_>,
-        _row: RowVersion,
-        _by: Deleter,
-        _fates: &impl Fates,
-        _ask: &mut Vec<u64>,
-    ) -> Result<Deletion, Error> {
-        unimplemented!()
+
+    /// What an operation that needs so many bytes says when they are not there.
+    pub(crate) fn full(self, needed: usize) -> Error {
+        Error::Full { needed, free: alloc::loose_lines(self.root()) * LINE_BYTES }
     }
-    /// Writer: examines up to `max` versions.
-    pub fn settle(
-        &self,
-        _max: usize,
-        _horizon: u64,
-        _fates: &impl Fates,
-        _ask: &mut Vec<u64>,
-    ) -> Settled {
-        unimplemented!()
-    }
-    /// Writer: orders the slots of the next buckets hot-first.
-    pub fn cool(&self, _max_buckets: usize) {
-        unimplemented!()
-    }
-    /// Reader: every visible edge row, about `budget` slots a call.
-    pub fn edges(
-        &self,
-        _scan: &mut Scan,
-        _budget: usize,
-        _seen: &impl Visibility,
-        _f: impl FnMut(Option<&[u8]>, &[u8], &[u8]),
-    ) -> Step {
-        unimplemented!()
-    }
-    /// Reader: the hottest entities that have a visible edge. Unknown xids go to `ask`.
+
+    /// Reader: the image's counters.
     #[must_use]
-    pub fn hot(&self, _n: usize, _seen: &impl Visibility, _ask: &mut Vec<u64>) -> Vec<(Vec<u8>, u32)> {
-        unimplemented!()
+    pub fn stats(&self) -> Stats {
+        let root = self.root();
+        let geometry = self.filter().geometry();
+        let (entities, trees) = (root.count(Counter::Entities), root.count(Counter::Trees));
+        let slots = u64::from(geometry.buckets()) * u64::from(crate::filter::SLOTS);
+        let lines = u64::from(root.get(Field::Bump)) - root.count(Counter::FreeLines);
+        let bytes: usize = (0..self.chunks()).map(chunk_bytes).sum();
+        Stats {
+            entities,
+            trees,
+            edge_rows: root.count(Counter::EdgeRows),
+            versions: root.count(Counter::Versions),
+            buckets: geometry.buckets().into(),
+            slots_used: entities + trees,
+            load_factor: ratio(entities + trees, slots),
+            kicks: root.count(Counter::Kicks),
+            growths: (geometry.level - FIRST_LEVEL).into(),
+            splits: root.count(Counter::Splits),
+            bytes_used: lines * wide(LINE_BYTES),
+            bytes_published: wide(bytes),
+            epoch: root.epoch(),
+        }
     }
-    /// Reader: checks every invariant.
-    pub fn verify(&self, _report: &mut dyn FnMut(Problem)) {
-        unimplemented!()
+
+    /// Writer: orders the slots of the next `max_buckets` buckets hot-first, round robin, so
+    /// that a hot entity is met before its neighbours are compared.
+    pub fn cool(&self, max_buckets: usize) {
+        let filter = self.filter();
+        let buckets = filter.geometry().buckets();
+        let mut bucket = self.root().get(Field::Cool);
+        self.mutate(|| {
+            for _ in 0..max_buckets.min(index(buckets)) {
+                bucket = if bucket < buckets { bucket } else { 0 };
+                filter.order(bucket);
+                bucket += 1;
+            }
+            self.root().set(Field::Cool, bucket);
+        });
     }
 }
+
+/// Two counts as a fraction. A double is exact to 2^53, more than memory has slots.
+#[expect(clippy::cast_precision_loss, reason = "a load factor needs no more than 53 bits")]
+fn ratio(part: u64, whole: u64) -> f64 {
+    part as f64 / whole as f64
+}
+
+const _: () = assert!(first_line(1) > crate::root::FIRST_LINE + 2 * MAX_LINES);

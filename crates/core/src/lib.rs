@@ -13,18 +13,37 @@
 //!   edge slot = neighbour, tree, link;  link = the mirror slot, or a version
 //! ```
 
+mod alloc;
+mod arena;
+mod delete;
 mod edge;
 mod error;
+mod filter;
+mod forest;
+mod hash;
+mod hot;
+mod id;
 mod image;
+mod list;
 mod memory;
+mod record;
+mod root;
+mod scan;
+mod seen;
+mod settle;
+mod slot;
 mod stats;
+mod verify;
+mod version;
 mod visibility;
 mod walk;
 
 pub use edge::{Deleter, Deletion, Edge, Fate, Fates, RowVersion, Settled, Stamp};
 pub use error::{Error, Problem};
-pub use image::{Image, LAYOUT, OWNER_WORDS, Scan};
+pub use image::Image;
 pub use memory::{HeapMemory, LINE_BYTES, MAX_CHUNKS, Memory, chunk_bytes};
+pub use root::{LAYOUT, OWNER_WORDS};
+pub use scan::Scan;
 pub use stats::Stats;
 pub use visibility::{AllSeen, Hint, View, Visibility};
 pub use walk::{Counters, Name, Relation, Row, Step, Walk};

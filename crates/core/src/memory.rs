@@ -1,64 +1,381 @@
-//! Placeholder for the first commit: signatures only.
-use std::ptr::NonNull;
+//! Flat memory in chunks, and the only unsafe code of the crate.
+//!
+//! An address is a *line* number: 64 bytes, the cache line. Chunks double from
+//! 64 KiB to 8 MiB and stay there, so that a line finds its chunk with a few
+//! instructions, growing moves nothing, and at most 8 MiB lie idle at the end.
+//!
+//! ```text
+//!   chunk   0       1        2       ...  6         7          8          ...
+//!   lines   0..1 Ki 1..3 Ki  3..7 Ki      63..127Ki 127..255Ki 255..383Ki
+//!   bytes   64 Ki   128 Ki   256 Ki       4 Mi      8 Mi       8 Mi
+//! ```
+//!
+//! Promises: a line that is not mapped, or an offset outside a line, panics and
+//! is never undefined behaviour; no `&` or `&mut` to shared bytes is ever made;
+//! each word is read and written as a relaxed atomic (a plain move on the
+//! machines we know), so that readers may bump a temperature or store a hint
+//! while others read. Bytes of names are copied plainly: they never change while
+//! a record lives, and records are born and die under the exclusive lock.
+#![expect(
+    unsafe_code,
+    reason = "shared memory is raw pointers; every other file goes through the checks here"
+)]
 
-/// Bytes of a line, the unit of address.
+use std::marker::PhantomData;
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
+
+use crate::id::LINE_LIMIT;
+
+/// Bytes of a line, the unit of address: a cache line.
 pub const LINE_BYTES: usize = 64;
-/// Chunks an image can have.
-pub const MAX_CHUNKS: usize = 2054;
+
+/// The first chunk is 64 KiB, so that a small table costs little.
+const FIRST_CHUNK_LINES: u32 = 1 << FIRST_BITS;
+const FIRST_BITS: u32 = 10;
+/// Seven doublings: 8 MiB. Larger chunks would idle more than they save in table length.
+const DOUBLINGS: u32 = 7;
+/// From this line on, counted from one chunk before line 0, all chunks are equal.
+const LINEAR: u32 = FIRST_CHUNK_LINES << DOUBLINGS;
+
+/// Chunks an image can have: those that lie wholly below the last line number.
+pub const MAX_CHUNKS: usize = {
+    let mut n = 0;
+    while first_line(n) as u64 + lines_of(n) as u64 <= LINE_LIMIT as u64 {
+        n += 1;
+    }
+    n
+};
 
 /// Bytes of chunk `index`: 64 KiB doubling to 8 MiB, then 8 MiB each.
 #[must_use]
 pub const fn chunk_bytes(index: usize) -> usize {
-    let doublings = if index < 7 { index } else { 7 };
-    (64 << 10) << doublings
+    lines_of(index) as usize * LINE_BYTES
+}
+
+/// Lines of chunk `index`.
+pub(crate) const fn lines_of(index: usize) -> u32 {
+    let doublings = if index < DOUBLINGS as usize {
+        index as u32
+    } else {
+        DOUBLINGS
+    };
+    FIRST_CHUNK_LINES << doublings
+}
+
+/// The first line of chunk `index`, which may be one past the last.
+pub(crate) const fn first_line(index: usize) -> u32 {
+    if index <= DOUBLINGS as usize {
+        (FIRST_CHUNK_LINES << index) - FIRST_CHUNK_LINES
+    } else {
+        LINEAR - FIRST_CHUNK_LINES + (index as u32 - DOUBLINGS) * LINEAR
+    }
+}
+
+/// The chunk of a line, and the line's number in it.
+#[inline]
+pub(crate) const fn locate(line: u32) -> (usize, u32) {
+    let n = line + FIRST_CHUNK_LINES;
+    if n >= LINEAR {
+        let chunk = n / LINEAR + (DOUBLINGS - 1);
+        (chunk as usize, n % LINEAR)
+    } else {
+        let log = n.ilog2();
+        ((log - FIRST_BITS) as usize, n - (1 << log))
+    }
 }
 
 /// Where this process has mapped the chunks of an image.
 #[derive(Debug, Default)]
 pub struct Memory {
-    bases: Vec<usize>,
+    bases: Vec<NonNull<u8>>,
 }
 
+// SAFETY: a Memory is a list of addresses whose bytes the caller of `map` keeps alive for as
+// long as the Memory lives, on whichever thread it is used. It is not Sync only because no
+// one needs it; the bytes themselves are guarded by the caller's lock, see the file's head.
+unsafe impl Send for Memory {}
+
 impl Memory {
-    /// No chunk mapped.
+    /// A memory with no chunk mapped.
     #[must_use]
-    pub fn new() -> Memory {
+    pub const fn new() -> Memory {
         Memory { bases: Vec::new() }
     }
-    /// Maps the next chunk.
+
+    /// Maps the next chunk, number [`Memory::mapped`].
     ///
     /// # Safety
-    /// 64-byte aligned, `chunk_bytes(self.mapped())` long, lives as long as `self` (or until `clear`).
-    #[expect(unsafe_code, reason = "the chunk's address is the caller's word")]
+    /// `base` is 64-byte aligned and begins `chunk_bytes(self.mapped())` bytes that may be
+    /// read and written, through this and through other mappings of the same bytes, until
+    /// `self` is dropped or cleared. Whoever writes them (through whichever mapping) holds
+    /// the image's lock exclusively, or writes only by relaxed atomics of the same width.
+    ///
+    /// # Panics
+    /// If `base` is not aligned, or all of [`MAX_CHUNKS`] are mapped.
     pub unsafe fn map(&mut self, base: NonNull<u8>) {
-        self.bases.push(base.as_ptr() as usize);
+        assert!(self.bases.len() < MAX_CHUNKS, "all chunks are mapped");
+        assert!(base.as_ptr().addr().is_multiple_of(LINE_BYTES), "a chunk begins on a line");
+        self.bases.push(base);
     }
+
     /// Chunks mapped.
     #[must_use]
     pub fn mapped(&self) -> usize {
         self.bases.len()
     }
-    /// Forgets all chunks.
+
+    /// Forgets all chunks; their memory is the caller's again.
     pub fn clear(&mut self) {
         self.bases.clear();
     }
+
+    /// The line of that number.
+    #[inline]
+    pub(crate) fn line(&self, line: u32) -> Line<'_> {
+        let (chunk, offset) = locate(line);
+        let base = self.bases[chunk];
+        // SAFETY: `chunk` is mapped, or the index above had panicked; `locate` gives an
+        // offset below `lines_of(chunk)` (asserted for every chunk in the tests), and `map`
+        // was promised that many lines. So the result is inside the chunk's allocation.
+        let start = unsafe { base.add(offset as usize * LINE_BYTES) };
+        Line { start, memory: PhantomData }
+    }
+
+    /// `lines` lines from `line` on, all in one chunk.
+    #[inline]
+    fn span(&self, line: u32, lines: u32) -> Line<'_> {
+        let (chunk, offset) = locate(line);
+        assert!(
+            lines <= lines_of(chunk) - offset,
+            "an allocation lies in one chunk"
+        );
+        self.line(line)
+    }
+
+    /// Asks the processor to fetch a line that will soon be read. Changes nothing.
+    #[inline]
+    pub(crate) fn prefetch(&self, line: u32) {
+        #[cfg(target_arch = "x86_64")]
+        {
+            use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+            let start = self.line(line).start;
+            // SAFETY: SSE is part of x86_64, and a prefetch has no effect the language sees.
+            unsafe { _mm_prefetch::<_MM_HINT_T0>(start.as_ptr().cast::<i8>()) };
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        let _ = line;
+    }
+
+    /// Writes zeros over whole lines.
+    pub(crate) fn zero(&self, line: u32, lines: u32) {
+        let at = self.span(line, lines);
+        // SAFETY: `span` checked that the lines are in one mapped chunk; the caller writes,
+        // so it holds the lock exclusively and no one else touches the bytes.
+        unsafe { at.start.write_bytes(0, lines as usize * LINE_BYTES) };
+    }
+
+    /// Checks that `len` bytes from byte `at` of `line` on lie in the line's chunk.
+    #[inline]
+    fn bytes(&self, line: u32, at: usize, len: usize) -> *mut u8 {
+        let (chunk, offset) = locate(line);
+        let left = (lines_of(chunk) - offset) as usize * LINE_BYTES;
+        assert!(at <= left && len <= left - at, "an allocation lies in one chunk");
+        let start = self.line(line).start;
+        // SAFETY: `at` is at most `left`, the bytes from the line to the end of its chunk.
+        unsafe { start.add(at).as_ptr() }
+    }
+
+    /// Copies bytes into the image.
+    pub(crate) fn copy_in(&self, line: u32, at: usize, from: &[u8]) {
+        let to = self.bytes(line, at, from.len());
+        // SAFETY: `bytes` checked the room; the caller writes, so it holds the lock
+        // exclusively; `from` is an ordinary slice and overlaps no shared memory.
+        unsafe { to.copy_from_nonoverlapping(from.as_ptr(), from.len()) };
+    }
+
+    /// Copies bytes out of the image.
+    #[inline]
+    pub(crate) fn copy_out(&self, line: u32, at: usize, to: &mut [u8]) {
+        let from = self.bytes(line, at, to.len());
+        // SAFETY: `bytes` checked the extent; `to` is an ordinary slice and overlaps no
+        // shared memory; bytes of names do not change while the lock is held.
+        unsafe { from.copy_to_nonoverlapping(to.as_mut_ptr(), to.len()) };
+    }
+
+    /// Whether the bytes in the image are these. Eight at a time: names are short.
+    #[inline]
+    pub(crate) fn bytes_are(&self, line: u32, at: usize, name: &[u8]) -> bool {
+        let mut here: *const u8 = self.bytes(line, at, name.len());
+        let (words, rest) = name.as_chunks::<8>();
+        for word in words {
+            // SAFETY: `bytes` checked `name.len()` bytes from `here` on, and each turn of
+            // the loop consumes 8 of them; reading is allowed under either lock.
+            let (there, next) = unsafe { (here.cast::<[u8; 8]>().read(), here.add(8)) };
+            if u64::from_ne_bytes(there) != u64::from_ne_bytes(*word) {
+                return false;
+            }
+            here = next;
+        }
+        rest.iter().enumerate().all(|(i, &byte)| {
+            // SAFETY: `rest` are the bytes of `name` after the words, and `here` now stands
+            // at the first of theirs, so `i` is inside what `bytes` checked.
+            byte == unsafe { here.add(i).read() }
+        })
+    }
+}
+
+/// One mapped line. Words in it are relaxed atomics.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Line<'m> {
+    start: NonNull<u8>,
+    memory: PhantomData<&'m Memory>,
+}
+
+impl<'m> Line<'m> {
+    #[inline]
+    fn word(self, at: usize) -> &'m AtomicU32 {
+        assert!(at <= LINE_BYTES - 4 && at.is_multiple_of(4), "a word lies in its line");
+        // SAFETY: the line is 64 mapped bytes, 64-byte aligned, for as long as the Memory is
+        // borrowed ('m: `map` and `clear` want it exclusively); `at` is inside and aligned.
+        // An AtomicU32 allows for other writers of the word, as `map` demands of them.
+        unsafe { AtomicU32::from_ptr(self.start.as_ptr().add(at).cast()) }
+    }
+
+    #[inline]
+    fn double(self, at: usize) -> &'m AtomicU64 {
+        assert!(at <= LINE_BYTES - 8 && at.is_multiple_of(8), "a word lies in its line");
+        // SAFETY: as in `word`, for 8 bytes.
+        unsafe { AtomicU64::from_ptr(self.start.as_ptr().add(at).cast()) }
+    }
+
+    #[inline]
+    pub(crate) fn u32(self, at: usize) -> u32 {
+        self.word(at).load(Relaxed)
+    }
+
+    #[inline]
+    pub(crate) fn set_u32(self, at: usize, value: u32) {
+        self.word(at).store(value, Relaxed);
+    }
+
+    /// Sets bits; what a reader does to remember a fact.
+    #[inline]
+    pub(crate) fn or_u32(self, at: usize, bits: u32) {
+        self.word(at).fetch_or(bits, Relaxed);
+    }
+
+    #[inline]
+    pub(crate) fn u64(self, at: usize) -> u64 {
+        self.double(at).load(Relaxed)
+    }
+
+    #[inline]
+    pub(crate) fn set_u64(self, at: usize, value: u64) {
+        self.double(at).store(value, Relaxed);
+    }
+}
+
+/// Words as the bytes they are in memory: what keeps the arena of names aligned.
+#[inline]
+pub(crate) fn as_bytes(words: &[u32]) -> &[u8] {
+    // SAFETY: every bit pattern of a u32 is four valid bytes, the alignment of u8 is 1, and
+    // the length in bytes is that of the borrowed slice.
+    unsafe { std::slice::from_raw_parts(words.as_ptr().cast(), size_of_val(words)) }
+}
+
+/// Words as the bytes they are in memory, to write them.
+#[inline]
+pub(crate) fn as_bytes_mut(words: &mut [u32]) -> &mut [u8] {
+    // SAFETY: as in `as_bytes`; and any four bytes are a valid u32.
+    unsafe { std::slice::from_raw_parts_mut(words.as_mut_ptr().cast(), size_of_val(words)) }
 }
 
 /// A memory on the heap, for tests and tools.
-#[derive(Debug, Default)]
+///
+/// New chunks are filled with a pattern: the core must not count on zeros.
+#[derive(Debug)]
 pub struct HeapMemory {
     memory: Memory,
+    chunks: Vec<NonNull<[Bytes]>>,
+    limit: usize,
+    bytes: usize,
 }
 
+#[repr(align(64))]
+#[derive(Clone, Copy)]
+struct Bytes([u8; LINE_BYTES]);
+
+const _: () = assert!(size_of::<Bytes>() == LINE_BYTES);
+
+// SAFETY: the chunks are owned, plain bytes; see Memory.
+unsafe impl Send for HeapMemory {}
+
 impl HeapMemory {
-    /// May take up to `limit_bytes` of chunks.
+    /// An empty memory that may grow to `limit` bytes of chunks.
     #[must_use]
-    pub fn new(_limit_bytes: usize) -> HeapMemory {
-        unimplemented!()
+    pub fn new(limit: usize) -> HeapMemory {
+        HeapMemory { memory: Memory::new(), chunks: Vec::new(), limit, bytes: 0 }
     }
-    /// Maps one more chunk; `false` at the limit.
+
+    /// Maps one more chunk; `false`, and nothing changed, at the limit.
+    #[must_use]
     pub fn grow(&mut self) -> bool {
-        unimplemented!()
+        let more = chunk_bytes(self.chunks.len());
+        if self.chunks.len() == MAX_CHUNKS || more > self.limit - self.bytes {
+            return false;
+        }
+        self.adopt(vec![Bytes([0xA5; LINE_BYTES]); more / LINE_BYTES].into_boxed_slice());
+        true
+    }
+
+    fn adopt(&mut self, chunk: Box<[Bytes]>) {
+        self.bytes += size_of_val(&*chunk);
+        let chunk = NonNull::from(Box::leak(chunk));
+        self.chunks.push(chunk);
+        // SAFETY: Bytes is 64-byte aligned; `grow` and `copy` make chunks of the size of
+        // their number; they live until `self` is dropped, and `memory` with it.
+        unsafe { self.memory.map(chunk.cast()) };
+    }
+
+    /// The same bytes at other addresses.
+    #[must_use]
+    pub fn copy(&self) -> HeapMemory {
+        let mut copy = HeapMemory::new(self.limit);
+        for (i, bytes) in self.dump().into_iter().enumerate() {
+            let mut chunk = vec![Bytes([0; LINE_BYTES]); lines_of(i) as usize];
+            for (line, from) in chunk.iter_mut().zip(bytes.chunks_exact(LINE_BYTES)) {
+                line.0.copy_from_slice(from);
+            }
+            copy.adopt(chunk.into_boxed_slice());
+        }
+        copy
+    }
+
+    /// The bytes of each chunk.
+    #[must_use]
+    pub fn dump(&self) -> Vec<Vec<u8>> {
+        let mut chunks = Vec::new();
+        for i in 0..self.chunks.len() {
+            let mut bytes = vec![0; chunk_bytes(i)];
+            self.memory.copy_out(first_line(i), 0, &mut bytes);
+            chunks.push(bytes);
+        }
+        chunks
+    }
+
+    /// A second mapping of the same bytes, as another process has one.
+    ///
+    /// # Safety
+    /// It is dropped before `self`, and the two are not used to write at the same time.
+    #[must_use]
+    pub unsafe fn again(&self) -> Memory {
+        let mut memory = Memory::new();
+        for chunk in &self.chunks {
+            // SAFETY: as in `adopt`; the caller keeps `self` for as long.
+            unsafe { memory.map(chunk.cast()) };
+        }
+        memory
     }
 }
 
@@ -66,5 +383,73 @@ impl std::ops::Deref for HeapMemory {
     type Target = Memory;
     fn deref(&self) -> &Memory {
         &self.memory
+    }
+}
+
+impl Drop for HeapMemory {
+    fn drop(&mut self) {
+        self.memory.clear();
+        for chunk in self.chunks.drain(..) {
+            // SAFETY: each pointer came from Box::leak in `adopt`, is freed only here, and
+            // the one Memory that refers to it has just forgotten it.
+            drop(unsafe { Box::from_raw(chunk.as_ptr()) });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_chunk_holds_exactly_the_lines_that_locate_says() {
+        let mut next = 0;
+        for chunk in 0..MAX_CHUNKS {
+            assert_eq!(first_line(chunk), next);
+            let last = lines_of(chunk) - 1;
+            assert_eq!(locate(next), (chunk, 0));
+            assert_eq!(locate(next + last), (chunk, last));
+            next += last + 1;
+        }
+        assert!(next <= LINE_LIMIT && LINE_LIMIT - next < lines_of(MAX_CHUNKS));
+    }
+
+    #[test]
+    fn words_and_bytes_read_back() {
+        let mut heap = HeapMemory::new(1 << 20);
+        assert!(heap.grow() && heap.grow());
+        heap.line(1500).set_u64(56, u64::MAX - 1);
+        assert_eq!(heap.line(1500).u64(56), u64::MAX - 1);
+        heap.copy_in(1500, 60, b"across lines, twice the eight bytes");
+        assert!(heap.bytes_are(1500, 60, b"across lines, twice the eight bytes"));
+        assert!(!heap.bytes_are(1500, 60, b"across lines, twice the eight bytez"));
+        assert!(!heap.bytes_are(1500, 60, b"bcross lines, twice the eight bytes"));
+        assert!(heap.bytes_are(1500, 60, b""));
+        let copy = heap.copy();
+        assert!(copy.bytes_are(1500, 60, b"across lines"));
+        assert_eq!(copy.dump(), heap.dump());
+    }
+
+    #[test]
+    fn a_heap_memory_stops_at_its_limit() {
+        let mut heap = HeapMemory::new(chunk_bytes(0) + chunk_bytes(1));
+        assert!(heap.grow() && heap.grow() && !heap.grow());
+        assert_eq!(heap.mapped(), 2);
+    }
+
+    #[test]
+    #[should_panic(expected = "index out of bounds")]
+    fn an_unmapped_line_panics() {
+        let mut heap = HeapMemory::new(1 << 20);
+        assert!(heap.grow());
+        let _ = heap.line(1024);
+    }
+
+    #[test]
+    #[should_panic(expected = "one chunk")]
+    fn bytes_past_a_chunk_panic() {
+        let mut heap = HeapMemory::new(1 << 20);
+        assert!(heap.grow() && heap.grow());
+        heap.copy_out(1023, 0, &mut [0; 65]);
     }
 }

@@ -1,5 +1,39 @@
-//! Placeholder for the first commit: signatures only.
+//! The reader: breadth-first walks from entities, within each tree, as the contract of
+//! DESIGN.md section 1 defines them.
+//!
+//! ```text
+//!   begin(X) --> step: look X up --> Ancestor: X's list, then the rows' lists, by depth
+//!                                --> Descendant: the same, downwards --> next question
+//! ```
+//!
+//! A row is reached once per (tree, relation), at its least depth, because rows are
+//! expanded in the order they were found. Reached again at that depth, it keeps the
+//! smaller `via`. Everything a row needs is copied when it is found, so the answer
+//! outlives the lock.
+//!
+//! Promises: a step visits about as many slots as asked and may be continued after the
+//! lock was released and taken again. If the image changed meanwhile, a half-read list is
+//! read again from its start, which changes nothing that was found; after 8 times it is
+//! read to its end in one go. Entities reached stay where they are, because the snapshot
+//! sees an edge of theirs; the start itself is looked up again.
+//! In the steady state nothing is allocated.
+
+use crate::arena::Arena;
+use crate::hash::{Hash, Kind};
+use crate::id::{EntityId, TreeId, word};
+use crate::list::Cursor;
+use crate::record::{Direction, Record};
+use crate::seen::Seen;
+use crate::slot::Slot;
+use crate::visibility::sees;
 use crate::{Image, Visibility};
+
+pub use crate::arena::Name;
+
+/// Times a list is read again because the image changed, before it is read in one go.
+const MOST_RESTARTS: u32 = 8;
+/// What looking a name up counts for, in slots: two buckets and a record.
+const LOOKUP_CELLS: usize = 4;
 
 /// What a step came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,10 +55,6 @@ pub enum Relation {
     /// Reached from parent to child.
     Descendant,
 }
-
-/// A name copied out of the image; read it with [`Walk::name`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Name(u32);
 
 /// One row of the answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,67 +88,349 @@ pub struct Counters {
     pub slots_visited: u64,
 }
 
-/// The workspace of a reader: questions, frontier, answers.
+/// The workspace of a reader: questions, frontier, answers. Its room is used again.
 #[derive(Debug)]
 pub struct Walk {
-    prefix: fn(usize) -> [u8; 4],
+    arena: Arena,
+    /// What `restart` truncates the arena to: the end of the last question's name.
+    floor: usize,
+    questions: Vec<Question>,
+    rows: Vec<Row>,
+    /// The handles of each row, until `finish`.
+    nodes: Vec<Node>,
+    seen: Seen,
+    asked: Vec<u64>,
+    counters: Counters,
+    /// The question at work, and how far it is.
+    current: usize,
+    stage: Stage,
+    epoch: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Question {
+    entity: Name,
+    up: u32,
+    down: u32,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Node {
+    tree: Option<TreeId>,
+    entity: EntityId,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Stage {
+    /// The current question's name is to be looked up.
+    Lookup,
+    /// A list is to be read, or half read.
+    List(Expansion),
+}
+
+/// The list that is being read.
+#[derive(Clone, Copy, Debug)]
+struct Expansion {
+    start: EntityId,
+    relation: Relation,
+    /// The row whose list it is; none: the start's.
+    row: Option<usize>,
+    /// The first row of this question and relation.
+    first: usize,
+    /// Where in the list; none: at its start.
+    cursor: Option<Cursor>,
+    restarts: u32,
 }
 
 impl Walk {
-    /// Every name copied out is preceded by `prefix(length)` and 4-byte aligned.
+    /// A workspace. Every name copied out is preceded by `prefix(length)` and 4-byte aligned.
     #[must_use]
     pub fn new(prefix: fn(usize) -> [u8; 4]) -> Walk {
-        Walk { prefix }
+        Walk {
+            arena: Arena::new(prefix),
+            floor: 0,
+            questions: Vec::new(),
+            rows: Vec::new(),
+            nodes: Vec::new(),
+            seen: Seen::new(),
+            asked: Vec::new(),
+            counters: Counters::default(),
+            current: 0,
+            stage: Stage::Lookup,
+            epoch: 0,
+        }
     }
+
     /// Forgets all questions and answers; keeps the room.
     pub fn clear(&mut self) {
-        unimplemented!()
+        self.questions.clear();
+        self.floor = 0;
+        self.restart();
+        self.counters = Counters::default();
     }
-    /// Starts another question; its group is the count of questions before it.
-    pub fn begin(&mut self, _entity: &[u8], _up: u32, _down: u32) {
-        unimplemented!()
+
+    /// Asks for the relatives of another entity, `up` steps towards its ancestors and `down`
+    /// towards its descendants. Its group is the number of questions before it.
+    pub fn begin(&mut self, entity: &[u8], up: u32, down: u32) {
+        let entity = self.arena.add(entity.len(), |to| to.copy_from_slice(entity));
+        self.questions.push(Question { entity, up, down });
+        self.floor = self.arena.mark();
     }
-    /// Visits about `cells` edge slots.
-    pub fn step(&mut self, _image: Image<'_>, _seen: &impl Visibility, _cells: usize) -> Step {
-        unimplemented!()
-    }
-    /// The xids the snapshot did not know, sorted and unique.
-    #[must_use]
-    pub fn asked(&self) -> &[u64] {
-        unimplemented!()
-    }
+
     /// Starts all questions since `clear` again, after the asked xids were learned.
     pub fn restart(&mut self) {
-        unimplemented!()
+        self.arena.truncate(self.floor);
+        self.rows.clear();
+        self.nodes.clear();
+        self.asked.clear();
+        self.current = 0;
+        self.stage = Stage::Lookup;
     }
-    /// After [`Step::Done`]: puts the rows in the contract's order.
+
+    /// Reader: goes on with the questions, for about `cells` edge slots.
+    pub fn step(&mut self, image: Image<'_>, seen: &impl Visibility, cells: usize) -> Step {
+        self.notice_changes(image);
+        let mut budget = cells.max(1);
+        while let Some(&question) = self.questions.get(self.current) {
+            let enough = match self.stage {
+                Stage::Lookup => self.look_up(image, question, &mut budget),
+                Stage::List(list) => self.expand(image, question, list, seen, &mut budget),
+            };
+            if enough {
+                return Step::More;
+            }
+        }
+        if self.asked.is_empty() {
+            return Step::Done;
+        }
+        self.asked.sort_unstable();
+        self.asked.dedup();
+        Step::Ask
+    }
+
+    /// The xids the snapshot did not know, sorted and unique after [`Step::Ask`].
+    #[must_use]
+    pub fn asked(&self) -> &[u64] {
+        &self.asked
+    }
+
+    /// After [`Step::Done`]: puts the rows of each group in the contract's order: tree (NULL
+    /// first), ancestors before descendants, depth, relative; names by bytes.
     pub fn finish(&mut self) {
-        unimplemented!()
+        self.nodes.clear();
+        let arena = &self.arena;
+        let by_name = |a: Name, b: Name| {
+            if a == b { std::cmp::Ordering::Equal } else { arena.get(a).cmp(arena.get(b)) }
+        };
+        self.rows.sort_unstable_by(|a, b| {
+            let tree = || match (a.tree, b.tree) {
+                (Some(a), Some(b)) => by_name(a, b),
+                (a, b) => a.is_some().cmp(&b.is_some()),
+            };
+            (a.group.cmp(&b.group))
+                .then_with(tree)
+                .then(a.relation.cmp(&b.relation))
+                .then(a.depth.cmp(&b.depth))
+                .then_with(|| by_name(a.relative, b.relative))
+        });
     }
+
     /// The rows, in order after [`Walk::finish`].
     #[must_use]
     pub fn rows(&self) -> &[Row] {
-        unimplemented!()
+        &self.rows
     }
-    /// The name of the question's entity.
+
+    /// The name of a question's entity.
+    ///
+    /// # Panics
+    /// If there is no such question.
     #[must_use]
-    pub fn entity(&self, _group: u32) -> Name {
-        unimplemented!()
+    pub fn entity(&self, group: u32) -> Name {
+        self.questions[crate::id::index(group)].entity
     }
-    /// The bytes of a name.
+
+    /// The bytes of a name of this walk.
     #[must_use]
-    pub fn name(&self, _name: Name) -> &[u8] {
-        unimplemented!()
+    pub fn name(&self, name: Name) -> &[u8] {
+        self.arena.get(name)
     }
+
     /// The 4 bytes of `prefix` and the bytes of the name; the address is a multiple of 4.
     #[must_use]
-    pub fn name_with_prefix(&self, _name: Name) -> &[u8] {
-        let _ = self.prefix;
-        unimplemented!()
+    pub fn name_with_prefix(&self, name: Name) -> &[u8] {
+        self.arena.with_prefix(name)
     }
+
     /// What the walk cost since `clear`.
     #[must_use]
     pub fn counters(&self) -> Counters {
-        unimplemented!()
+        self.counters
+    }
+
+    /// The image changed since the last step: positions in lists mean nothing any more.
+    fn notice_changes(&mut self, image: Image<'_>) {
+        let epoch = image.epoch();
+        if epoch == self.epoch {
+            return;
+        }
+        self.epoch = epoch;
+        let Stage::List(list) = &mut self.stage else { return };
+        if list.cursor.take().is_some() {
+            list.restarts += 1;
+        }
+        if list.row.is_none() {
+            // The start may have been removed, and its memory be another record's.
+            let name = self.arena.get(self.questions[self.current].entity);
+            let hash = Hash::of(image.root().seed(), Kind::Entity, name);
+            let found = image.filter().find(Kind::Entity, hash, name, &mut Counters::default());
+            match found {
+                Some((record, _)) => list.start = record.id().entity(),
+                None => self.next_question(),
+            }
+        }
+    }
+
+    fn next_question(&mut self) {
+        self.current += 1;
+        self.stage = Stage::Lookup;
+    }
+
+    fn look_up(&mut self, image: Image<'_>, question: Question, budget: &mut usize) -> bool {
+        let name = self.arena.get(question.entity);
+        let hash = Hash::of(image.root().seed(), Kind::Entity, name);
+        self.counters.lookups += 1;
+        match image.filter().find(Kind::Entity, hash, name, &mut self.counters) {
+            Some((record, place)) => {
+                self.counters.hits += 1;
+                image.filter().warm(place);
+                self.start_relation(record.id().entity(), Relation::Ancestor);
+            }
+            None => self.next_question(),
+        }
+        *budget = budget.saturating_sub(LOOKUP_CELLS);
+        *budget == 0
+    }
+
+    fn start_relation(&mut self, start: EntityId, relation: Relation) {
+        self.seen.start();
+        self.stage = Stage::List(Expansion {
+            start,
+            relation,
+            row: None,
+            first: self.rows.len(),
+            cursor: None,
+            restarts: 0,
+        });
+    }
+
+    /// Reads on in a list; `true` if the budget ended first.
+    fn expand(
+        &mut self,
+        image: Image<'_>,
+        question: Question,
+        list: Expansion,
+        seen: &impl Visibility,
+        budget: &mut usize,
+    ) -> bool {
+        let (direction, limit) = match list.relation {
+            Relation::Ancestor => (Direction::Up, question.up),
+            Relation::Descendant => (Direction::Down, question.down),
+        };
+        let depth = list.row.map_or(0, |row| self.rows[row].depth);
+        if depth >= limit {
+            self.end_relation(&list);
+            return false;
+        }
+        let mem = image.mem();
+        let entity = list.row.map_or(list.start, |row| self.nodes[row].entity);
+        let mut cursor =
+            list.cursor.unwrap_or_else(|| Cursor::start(Record::new(mem, entity), direction));
+        while let Some(at) = cursor.next(mem) {
+            let slot = Slot::read(mem, at);
+            self.counters.slots_visited += 1;
+            let wanted = slot.neighbour != list.start
+                && list.row.is_none_or(|row| self.nodes[row].tree == slot.tree);
+            if wanted && sees(mem, slot.link, seen, &mut self.asked) {
+                self.reach(image, question, &list, slot, depth + 1);
+            }
+            *budget = budget.saturating_sub(1);
+            if *budget == 0 && list.restarts < MOST_RESTARTS {
+                self.stage = Stage::List(Expansion { cursor: Some(cursor), ..list });
+                return true;
+            }
+        }
+        let next = list.row.map_or(list.first, |row| row + 1);
+        if next < self.rows.len() {
+            self.stage =
+                Stage::List(Expansion { row: Some(next), cursor: None, restarts: 0, ..list });
+        } else {
+            self.end_relation(&list);
+        }
+        *budget == 0
+    }
+
+    fn end_relation(&mut self, list: &Expansion) {
+        match list.relation {
+            Relation::Ancestor => self.start_relation(list.start, Relation::Descendant),
+            Relation::Descendant => self.next_question(),
+        }
+    }
+
+    /// A visible edge leads from the list's owner to the slot's neighbour.
+    fn reach(
+        &mut self,
+        image: Image<'_>,
+        question: Question,
+        list: &Expansion,
+        slot: Slot,
+        depth: u32,
+    ) {
+        let via = list.row.map_or(question.entity, |row| self.rows[row].relative);
+        let (tree, entity) = (slot.tree, slot.neighbour);
+        match self.seen.get_or_insert(tree, Some(entity), self.rows.len()) {
+            Some(known) => {
+                let row = &mut self.rows[known];
+                if row.depth == depth
+                    && row.via != via
+                    && self.arena.get(via) < self.arena.get(row.via)
+                {
+                    row.via = via;
+                }
+            }
+            None => {
+                let tree_name = tree.map(|tree| self.tree_name(image, list, tree));
+                let relative = self.copy_name(Record::new(image.mem(), entity));
+                self.rows.push(Row {
+                    group: word(self.current),
+                    tree: tree_name,
+                    relation: list.relation,
+                    depth,
+                    relative,
+                    via,
+                });
+                self.nodes.push(Node { tree, entity });
+            }
+        }
+    }
+
+    /// A tree's name, copied once per question and relation.
+    fn tree_name(&mut self, image: Image<'_>, list: &Expansion, tree: TreeId) -> Name {
+        let last = self.rows.len().checked_sub(1).filter(|&last| last >= list.first);
+        if let Some(last) = last
+            && self.nodes[last].tree == Some(tree)
+            && let Some(name) = self.rows[last].tree
+        {
+            return name;
+        }
+        // The row about to be pushed is the first of its tree, or some earlier one was.
+        match self.seen.get_or_insert(Some(tree), None, self.rows.len()) {
+            Some(row) => self.rows[row].tree.expect("the first row of a tree has its name"),
+            None => self.copy_name(Record::new(image.mem(), tree)),
+        }
+    }
+
+    fn copy_name(&mut self, record: Record<'_>) -> Name {
+        self.arena.add(record.name_len(), |to| record.copy_name(to))
     }
 }

@@ -1,0 +1,236 @@
+//! The handles of the image: newtypes over a line number, so that an entity is
+//! not passed for a block and nothing is -1.
+//!
+//! A handle is a `NonZeroU32` below 2^28: line 0 is the root, so the word 0 in
+//! memory always reads as "none". This file and `memory.rs` are where numbers
+//! change their width.
+
+use std::fmt;
+use std::num::NonZeroU32;
+
+/// Bits of a line number: 2^28 lines of 64 bytes are 16 GiB.
+pub(crate) const LINE_BITS: u32 = 28;
+/// The line numbers are those below this.
+pub(crate) const LINE_LIMIT: u32 = 1 << LINE_BITS;
+/// Edge slots in a line, see `slot.rs`.
+pub(crate) const SLOTS_PER_LINE: u32 = 5;
+
+/// A `u32` from memory as an index. Lossless on every target with 32-bit pointers or wider.
+#[inline]
+pub(crate) const fn index(n: u32) -> usize {
+    const { assert!(size_of::<usize>() >= size_of::<u32>()) };
+    n as usize
+}
+
+/// A small number as a word of memory.
+///
+/// # Panics
+/// If it does not fit, which is a bug: every caller's number is bounded by [`LINE_LIMIT`]
+/// or by a name's length.
+#[inline]
+pub(crate) fn word(n: usize) -> u32 {
+    u32::try_from(n).expect("a number for the image fits a word")
+}
+
+/// A count as stored in 64 bits.
+#[inline]
+pub(crate) const fn wide(n: usize) -> u64 {
+    n as u64
+}
+
+/// The low and the high half of a 64-bit number.
+#[inline]
+pub(crate) const fn halves(n: u64) -> (u32, u32) {
+    (n as u32, (n >> 32) as u32)
+}
+
+macro_rules! handle {
+    ($(#[$doc:meta])* $name:ident, $letter:literal) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub(crate) struct $name(NonZeroU32);
+
+        #[allow(dead_code, reason = "not every kind of handle is optional or printed")]
+        impl $name {
+            /// The handle in a word of memory, 0 being none.
+            #[inline]
+            pub(crate) const fn from_word(line: u32) -> Option<Self> {
+                match NonZeroU32::new(line) {
+                    Some(line) => Some(Self(line)),
+                    None => None,
+                }
+            }
+            /// The handle of what was just allocated.
+            #[inline]
+            pub(crate) const fn at(line: NonZeroU32) -> Self {
+                Self(line)
+            }
+            #[inline]
+            pub(crate) const fn line(self) -> u32 {
+                self.0.get()
+            }
+            /// The word that stands for `this` in memory.
+            #[inline]
+            pub(crate) const fn to_word(this: Option<Self>) -> u32 {
+                match this {
+                    Some(id) => id.line(),
+                    None => 0,
+                }
+            }
+        }
+
+        impl fmt::Debug for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, concat!($letter, "{}"), self.0)
+            }
+        }
+    };
+}
+
+handle!(
+    /// A record: an entity or a tree.
+    RecordId,
+    "r"
+);
+handle!(
+    /// A record that is an entity.
+    EntityId,
+    "e"
+);
+handle!(
+    /// A record that is a tree.
+    TreeId,
+    "t"
+);
+handle!(
+    /// A block of five edge slots.
+    BlockId,
+    "b"
+);
+handle!(
+    /// A version record.
+    VersionId,
+    "v"
+);
+
+impl From<EntityId> for RecordId {
+    #[inline]
+    fn from(id: EntityId) -> RecordId {
+        RecordId(id.0)
+    }
+}
+
+impl From<TreeId> for RecordId {
+    #[inline]
+    fn from(id: TreeId) -> RecordId {
+        RecordId(id.0)
+    }
+}
+
+impl RecordId {
+    /// The record as an entity; the caller knows its kind.
+    #[inline]
+    pub(crate) const fn entity(self) -> EntityId {
+        EntityId(self.0)
+    }
+    /// The record as a tree; the caller knows its kind.
+    #[inline]
+    pub(crate) const fn tree(self) -> TreeId {
+        TreeId(self.0)
+    }
+}
+
+/// The address of an edge slot: the line it is in, and which of the line's five.
+///
+/// ```text
+///  31 30                              3 2  0
+/// +--+---------------------------------+----+
+/// | 0|  line                           | i  |   i < 5
+/// +--+---------------------------------+----+
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct SlotRef(u32);
+
+impl SlotRef {
+    #[inline]
+    pub(crate) const fn new(line: u32, i: u32) -> SlotRef {
+        debug_assert!(line < LINE_LIMIT && i < SLOTS_PER_LINE);
+        SlotRef(line << 3 | i)
+    }
+    #[inline]
+    pub(crate) const fn from_word(word: u32) -> SlotRef {
+        SlotRef(word)
+    }
+    #[inline]
+    pub(crate) const fn to_word(self) -> u32 {
+        self.0
+    }
+    #[inline]
+    pub(crate) const fn line(self) -> u32 {
+        self.0 >> 3
+    }
+    #[inline]
+    pub(crate) const fn i(self) -> u32 {
+        self.0 & 7
+    }
+}
+
+impl fmt::Debug for SlotRef {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "s{}.{}", self.line(), self.i())
+    }
+}
+
+/// What an edge slot's third word points to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Link {
+    /// The row is settled: the slot of the same row in the other entity's list.
+    Mirror(SlotRef),
+    /// The row carries a version, which knows both slots.
+    Version(VersionId),
+}
+
+impl Link {
+    const VERSION: u32 = 1 << 31;
+
+    #[inline]
+    pub(crate) const fn from_word(word: u32) -> Link {
+        if word & Link::VERSION != 0
+            && let Some(version) = VersionId::from_word(word & !Link::VERSION)
+        {
+            return Link::Version(version);
+        }
+        Link::Mirror(SlotRef::from_word(word))
+    }
+    #[inline]
+    pub(crate) const fn to_word(self) -> u32 {
+        match self {
+            Link::Mirror(slot) => slot.to_word(),
+            Link::Version(version) => version.line() | Link::VERSION,
+        }
+    }
+}
+
+const _: () = assert!(LINE_BITS + 3 < 32, "a SlotRef leaves the top bit to Link");
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_word_zero_is_no_handle() {
+        assert_eq!(EntityId::from_word(0), None);
+        assert_eq!(EntityId::to_word(None), 0);
+        assert_eq!(EntityId::from_word(7).map(EntityId::line), Some(7));
+    }
+
+    #[test]
+    fn a_link_reads_back_as_it_was_written() {
+        let slot = SlotRef::new(LINE_LIMIT - 1, 4);
+        assert_eq!((slot.line(), slot.i()), (LINE_LIMIT - 1, 4));
+        let version = VersionId::from_word(LINE_LIMIT - 1).unwrap();
+        for link in [Link::Mirror(slot), Link::Version(version)] {
+            assert_eq!(Link::from_word(link.to_word()), link);
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! The two lists of an entity, "up" and "down": inline slots first, then blocks of five.
+//!
+//! ```text
+//!   record --up----> head block (1 to 5 used) --> block (5 used) --> block (5 used)
+//!          --down--> head block (1 to 5 used) --> ...
+//! ```
+//!
+//! Promises: adding and removing a slot cost a constant number of lines, however long
+//! the list; only the head block is partly filled, none is empty. A removed slot's place
+//! is taken by the last slot of the head block, and the link that led there is mended.
+//! The order in a list means nothing. Writers hold the lock exclusively, readers shared.
+
+use crate::alloc;
+use crate::id::{EntityId, Link, SLOTS_PER_LINE, SlotRef, TreeId};
+use crate::memory::Memory;
+use crate::record::{Direction, Record, planned};
+use crate::slot::Slot;
+use crate::version::Version;
+
+/// Where a reader stands in a list. Valid while the image's epoch stays the same.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Cursor {
+    /// Inline slots still to come, a bit each.
+    inline: u32,
+    /// First line of the record, and the grid number of its first inline slot.
+    line: u32,
+    base: u32,
+    /// The block being read and how many of its slots are still to come.
+    block: u32,
+    left: u32,
+}
+
+impl Cursor {
+    /// At the start of a list.
+    #[inline]
+    pub(crate) fn start(record: Record<'_>, direction: Direction) -> Cursor {
+        let (block, left) = record.list(direction);
+        Cursor {
+            inline: record.inline_used(direction),
+            line: record.id().line(),
+            base: record.shape().base,
+            block,
+            left,
+        }
+    }
+
+    /// The next slot.
+    #[inline]
+    pub(crate) fn next(&mut self, mem: &Memory) -> Option<SlotRef> {
+        if self.inline != 0 {
+            let i = self.inline.trailing_zeros();
+            self.inline &= self.inline - 1;
+            return Some(inline_slot(self.line, self.base + i));
+        }
+        if self.left == 0 {
+            if self.block == 0 {
+                return None;
+            }
+            self.block = mem.line(self.block).u32(0);
+            if self.block == 0 {
+                return None;
+            }
+            self.left = SLOTS_PER_LINE;
+        }
+        self.left -= 1;
+        Some(SlotRef::new(self.block, self.left))
+    }
+}
+
+/// The slot of that number in a record's grid.
+#[inline]
+fn inline_slot(line: u32, number: u32) -> SlotRef {
+    SlotRef::new(line + number / SLOTS_PER_LINE, number % SLOTS_PER_LINE)
+}
+
+/// How many blocks adding these slots to a record will allocate.
+pub(crate) fn blocks_needed(record: Record<'_>, directions: &[Direction]) -> usize {
+    let mut inline = record.inline_free().count_ones();
+    let mut blocks = 0;
+    for &direction in directions {
+        if inline > 0 {
+            inline -= 1;
+        } else if matches!(record.list(direction), (0, _) | (_, SLOTS_PER_LINE)) {
+            blocks += 1;
+        }
+    }
+    blocks
+}
+
+/// Adds a slot, its link to be set later. The caller planned for a block.
+pub(crate) fn add(
+    mem: &Memory,
+    owner: EntityId,
+    direction: Direction,
+    neighbour: EntityId,
+    tree: Option<TreeId>,
+) -> SlotRef {
+    let record = Record::new(mem, owner);
+    let at = place(mem, record, direction);
+    let link = Link::Mirror(at);
+    Slot { neighbour, tree, link }.write(mem, at);
+    at
+}
+
+fn place(mem: &Memory, record: Record<'_>, direction: Direction) -> SlotRef {
+    let free = record.inline_free();
+    if free != 0 {
+        let i = free.trailing_zeros();
+        record.set_inline(i, Some(direction));
+        return inline_slot(record.id().line(), record.shape().base + i);
+    }
+    let (mut block, mut used) = record.list(direction);
+    if block == 0 || used == SLOTS_PER_LINE {
+        let next = block;
+        block = planned(alloc::take(mem, 1)).get();
+        mem.line(block).set_u32(0, next);
+        used = 0;
+    }
+    record.set_list(direction, block, used + 1);
+    SlotRef::new(block, used)
+}
+
+/// Removes a slot: the last slot of the head block moves into the hole.
+pub(crate) fn remove(mem: &Memory, owner: EntityId, direction: Direction, hole: SlotRef) {
+    let record = Record::new(mem, owner);
+    let inline = inline_number(record, hole);
+    let (block, used) = record.list(direction);
+    if block == 0 {
+        let i = inline.expect("a list without blocks has inline slots only");
+        record.set_inline(i, None);
+        return;
+    }
+    let last = SlotRef::new(block, used - 1);
+    if last != hole {
+        let moved = Slot::read(mem, last);
+        moved.write(mem, hole);
+        match moved.link {
+            Link::Mirror(mirror) => Slot::set_link(mem, mirror, Link::Mirror(hole)),
+            Link::Version(version) => Version::new(mem, version).set_slot(direction, hole),
+        }
+    }
+    if used > 1 {
+        record.set_list(direction, block, used - 1);
+        return;
+    }
+    let next = mem.line(block).u32(0);
+    record.set_list(direction, next, if next == 0 { 0 } else { SLOTS_PER_LINE });
+    alloc::give(mem, block, 1);
+}
+
+/// The number of an inline slot of `record`, or none if the slot is in a block.
+fn inline_number(record: Record<'_>, slot: SlotRef) -> Option<u32> {
+    let shape = record.shape();
+    let line = slot.line().checked_sub(record.id().line())?;
+    (line < shape.lines).then(|| line * SLOTS_PER_LINE + slot.i() - shape.base)
+}

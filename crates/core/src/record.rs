@@ -1,0 +1,347 @@
+//! The record of an entity or a tree: its hash, its name, its list heads, and
+//! for an entity the first few edge slots inline.
+//!
+//! ```text
+//!  byte  0       8     12    16    20    24        28     32
+//!        +-------+-----+-----+-----+-----+---------+------+------------- - -
+//!        | hash  | len |shape| up  |down |mentions | bits | name ...
+//!        +-------+-----+-----+-----+-----+---------+------+------------- - -
+//!                                          (a tree: `up` counts its edge rows)
+//!
+//!  shape  kind u8, lines u8, base u8      the inline slots are those of the record's
+//!                                         slot grid (see slot.rs) from number `base` on
+//!  up, down   28 bits of the head block, 4 bits how many of its 5 slots are used
+//!  bits   16 bits which inline slots are used, 16 bits which of them are "down"
+//! ```
+//!
+//! A name of up to 2016 bytes is inside. A longer one fills 32 lines and goes on in
+//! a chain of pieces, whose first is named by the first word of line 32:
+//!
+//! ```text
+//!  piece  next u32 | - u32 | 8 to 4088 bytes of the name
+//! ```
+//!
+//! So a name of 1 to 8 bytes takes one line, one of 9 to 72 bytes two, with 2 to 6 inline
+//! slots. Called by the filter, the lists and the forest; writers hold the lock exclusively.
+
+use std::num::NonZeroU32;
+
+use crate::alloc::{self, Plan};
+use crate::hash::{Hash, Kind};
+use crate::id::{RecordId, SLOTS_PER_LINE, index, word};
+use crate::memory::{LINE_BYTES, Line, Memory};
+use crate::root::MAX_LINES;
+use crate::slot::{SLOT_BYTES, SLOTS_AT};
+
+const HASH: usize = 0;
+const LEN: usize = 8;
+const SHAPE: usize = 12;
+const UP: usize = 16;
+const DOWN: usize = 20;
+// Byte 24: the head of the list of mentions; room kept, always 0 today.
+const BITS: usize = 28;
+const NAME: usize = 32;
+
+/// The longest name that lies inside its record: 32 lines less the header.
+pub(crate) const INSIDE: usize = 32 * LINE_BYTES - NAME;
+/// The line of a record whose first word names the first piece of a long name.
+const CHAIN_LINE: u32 = 32;
+/// Bytes of a name in a full piece.
+const PIECE_BYTES: usize = MAX_LINES as usize * LINE_BYTES - PIECE_HEAD;
+const PIECE_HEAD: usize = 8;
+/// An entity has room for one edge up and one down without a block.
+const LEAST_INLINE: u32 = 2;
+/// Bits of the masks.
+const MOST_INLINE: u32 = 16;
+
+const _: () = assert!((NAME + INSIDE) / LINE_BYTES == CHAIN_LINE as usize);
+const _: () = assert!(LEAST_INLINE + SLOTS_PER_LINE <= MOST_INLINE);
+
+/// Which of an entity's two lists.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Direction {
+    /// Slots whose neighbour is a parent.
+    Up,
+    /// Slots whose neighbour is a child.
+    Down,
+}
+
+/// How the lines of a record are divided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Shape {
+    pub(crate) kind: Kind,
+    /// Lines of the record without pieces.
+    pub(crate) lines: u32,
+    /// Number of the first inline slot in the record's slot grid.
+    pub(crate) base: u32,
+}
+
+impl Shape {
+    /// The shape of the record of a name of `len` bytes.
+    pub(crate) fn of(kind: Kind, len: usize) -> Shape {
+        let end = if len > INSIDE { NAME + INSIDE + SLOTS_AT } else { NAME + len };
+        let (full, rest) = (end / LINE_BYTES, end % LINE_BYTES);
+        let taken = rest.saturating_sub(SLOTS_AT).div_ceil(SLOT_BYTES);
+        let base = word(full) * SLOTS_PER_LINE + word(taken);
+        let lines = match kind {
+            Kind::Entity => (base + LEAST_INLINE).div_ceil(SLOTS_PER_LINE),
+            Kind::Tree => word(end.div_ceil(LINE_BYTES)),
+        };
+        Shape { kind, lines, base }
+    }
+
+    fn from_word(shape: u32) -> Shape {
+        let [kind, lines, base, _] = shape.to_le_bytes();
+        let kind = if kind == 0 { Kind::Entity } else { Kind::Tree };
+        Shape { kind, lines: lines.into(), base: base.into() }
+    }
+
+    fn to_word(self) -> u32 {
+        u32::from(self.kind == Kind::Tree) | self.lines << 8 | self.base << 16
+    }
+
+    /// How many inline slots there are.
+    pub(crate) fn inline(self) -> u32 {
+        match self.kind {
+            Kind::Entity => self.lines * SLOTS_PER_LINE - self.base,
+            Kind::Tree => 0,
+        }
+    }
+}
+
+/// Sizes of the pieces that the rest of a long name takes: how many full ones, and the
+/// lines of the last.
+pub(crate) fn pieces(len: usize) -> (usize, Option<u32>) {
+    let rest = len.saturating_sub(INSIDE);
+    let last = rest % PIECE_BYTES;
+    let lines = (last > 0).then(|| word((last + PIECE_HEAD).div_ceil(LINE_BYTES)));
+    (rest / PIECE_BYTES, lines)
+}
+
+/// Enters the record's allocations into a plan, in the order of [`create`].
+pub(crate) fn plan(plan: &mut Plan<'_>, kind: Kind, len: usize) {
+    plan.take(Shape::of(kind, len).lines, 1);
+    let (full, last) = pieces(len);
+    if full > 0 {
+        plan.take(MAX_LINES, full);
+    }
+    if let Some(lines) = last {
+        plan.take(lines, 1);
+    }
+}
+
+/// Lines of the record of a name, all in all.
+pub(crate) fn lines(kind: Kind, len: usize) -> usize {
+    let (full, last) = pieces(len);
+    let last = last.map_or(0, index);
+    index(Shape::of(kind, len).lines) + full * index(MAX_LINES) + last
+}
+
+/// A record in a memory.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Record<'m> {
+    mem: &'m Memory,
+    id: RecordId,
+    head: Line<'m>,
+}
+
+/// Writes a new record without edges. The caller planned its memory.
+///
+/// # Panics
+/// If the memory is not there after all, which is a bug.
+pub(crate) fn create<'m>(mem: &'m Memory, kind: Kind, hash: Hash, name: &[u8]) -> Record<'m> {
+    let shape = Shape::of(kind, name.len());
+    let line = planned(alloc::take(mem, shape.lines));
+    mem.zero(line.get(), shape.lines);
+    let head = mem.line(line.get());
+    head.set_u64(HASH, hash.0);
+    head.set_u32(LEN, word(name.len()));
+    head.set_u32(SHAPE, shape.to_word());
+    let (inside, mut rest) = name.split_at(name.len().min(INSIDE));
+    mem.copy_in(line.get(), NAME, inside);
+    let mut link = (line.get() + CHAIN_LINE, 0);
+    while !rest.is_empty() {
+        let part;
+        (part, rest) = rest.split_at(rest.len().min(PIECE_BYTES));
+        let lines = word((part.len() + PIECE_HEAD).div_ceil(LINE_BYTES));
+        let piece = planned(alloc::take(mem, lines)).get();
+        mem.line(piece).set_u32(0, 0);
+        mem.copy_in(piece, PIECE_HEAD, part);
+        mem.line(link.0).set_u32(link.1, piece);
+        link = (piece, 0);
+    }
+    Record::new(mem, RecordId::at(line))
+}
+
+/// What a plan promised.
+pub(crate) fn planned(line: Option<NonZeroU32>) -> NonZeroU32 {
+    line.expect("the plan found room for this")
+}
+
+impl<'m> Record<'m> {
+    #[inline]
+    pub(crate) fn new(mem: &'m Memory, id: impl Into<RecordId>) -> Record<'m> {
+        let id = id.into();
+        Record { mem, id, head: mem.line(id.line()) }
+    }
+
+    #[inline]
+    pub(crate) fn id(self) -> RecordId {
+        self.id
+    }
+
+    #[inline]
+    pub(crate) fn hash(self) -> Hash {
+        Hash(self.head.u64(HASH))
+    }
+
+    #[inline]
+    pub(crate) fn shape(self) -> Shape {
+        Shape::from_word(self.head.u32(SHAPE))
+    }
+
+    #[inline]
+    pub(crate) fn name_len(self) -> usize {
+        index(self.head.u32(LEN))
+    }
+
+    /// Whether this is the record of that name and kind. Compares in place.
+    #[inline]
+    pub(crate) fn is(self, kind: Kind, hash: Hash, name: &[u8]) -> bool {
+        self.hash() == hash
+            && self.name_len() == name.len()
+            && self.shape().kind == kind
+            && self.name_is(name)
+    }
+
+    #[inline]
+    fn name_is(self, name: &[u8]) -> bool {
+        if name.len() <= INSIDE {
+            return self.mem.bytes_are(self.id.line(), NAME, name);
+        }
+        let mut same = true;
+        self.for_each_part(|line, at, from, to| {
+            same = same && self.mem.bytes_are(line, at, &name[from..to]);
+        });
+        same
+    }
+
+    /// Copies the name to a slice of exactly its length.
+    #[inline]
+    pub(crate) fn copy_name(self, to: &mut [u8]) {
+        debug_assert_eq!(to.len(), self.name_len());
+        if to.len() <= INSIDE {
+            self.mem.copy_out(self.id.line(), NAME, to);
+        } else {
+            self.for_each_part(|line, at, from, end| {
+                self.mem.copy_out(line, at, &mut to[from..end]);
+            });
+        }
+    }
+
+    /// The name as a vector: for reports, not for hot paths.
+    pub(crate) fn name(self) -> Vec<u8> {
+        let mut name = vec![0; self.name_len()];
+        self.copy_name(&mut name);
+        name
+    }
+
+    /// Calls `f(line, byte in line, from, to)` for each part of the name.
+    fn for_each_part(self, mut f: impl FnMut(u32, usize, usize, usize)) {
+        let len = self.name_len();
+        f(self.id.line(), NAME, 0, len.min(INSIDE));
+        self.for_each_piece(|piece, from, to| f(piece, PIECE_HEAD, from, to));
+    }
+
+    /// Calls `f(line, from, to)` for each piece of a long name, in order.
+    pub(crate) fn for_each_piece(self, mut f: impl FnMut(u32, usize, usize)) {
+        let len = self.name_len();
+        if len <= INSIDE {
+            return;
+        }
+        let mut from = INSIDE;
+        let mut piece = self.first_piece();
+        while from < len {
+            let to = len.min(from + PIECE_BYTES);
+            // `f` may free the piece, so the link to the next is read before.
+            let next = self.mem.line(piece).u32(0);
+            f(piece, from, to);
+            (from, piece) = (to, next);
+        }
+    }
+
+    /// The line of the first piece of a name that is longer than [`INSIDE`].
+    pub(crate) fn first_piece(self) -> u32 {
+        self.mem.line(self.id.line() + CHAIN_LINE).u32(0)
+    }
+
+    /// Gives the record's memory back. Nothing may refer to it any more.
+    pub(crate) fn free(self) {
+        let lines = self.shape().lines;
+        self.for_each_piece(|piece, from, to| {
+            let lines = word((to - from + PIECE_HEAD).div_ceil(LINE_BYTES));
+            alloc::give(self.mem, piece, lines);
+        });
+        alloc::give(self.mem, self.id.line(), lines);
+    }
+
+    /// The head block of a list (0 = none) and how many of its slots are used.
+    #[inline]
+    pub(crate) fn list(self, direction: Direction) -> (u32, u32) {
+        let head = self.head.u32(Record::list_at(direction));
+        (head & ((1 << 28) - 1), head >> 28)
+    }
+
+    pub(crate) fn set_list(self, direction: Direction, block: u32, used: u32) {
+        debug_assert!(used <= SLOTS_PER_LINE && (used == 0) == (block == 0));
+        self.head.set_u32(Record::list_at(direction), block | used << 28);
+    }
+
+    fn list_at(direction: Direction) -> usize {
+        match direction {
+            Direction::Up => UP,
+            Direction::Down => DOWN,
+        }
+    }
+
+    /// Which inline slots are used in that direction, a bit each.
+    #[inline]
+    pub(crate) fn inline_used(self, direction: Direction) -> u32 {
+        let bits = self.head.u32(BITS);
+        let down = bits >> 16;
+        match direction {
+            Direction::Up => bits & 0xFFFF & !down,
+            Direction::Down => bits & down,
+        }
+    }
+
+    /// Which inline slots are not used.
+    pub(crate) fn inline_free(self) -> u32 {
+        let all = (1_u32 << self.shape().inline()) - 1;
+        all & !self.head.u32(BITS)
+    }
+
+    pub(crate) fn set_inline(self, i: u32, used: Option<Direction>) {
+        let clear = self.head.u32(BITS) & !(0x1_0001 << i);
+        let bits = match used {
+            None => 0,
+            Some(Direction::Up) => 0x1,
+            Some(Direction::Down) => 0x1_0001,
+        };
+        self.head.set_u32(BITS, clear | bits << i);
+    }
+
+    /// An entity without edge rows, visible or not.
+    pub(crate) fn is_lone(self) -> bool {
+        self.head.u32(UP) == 0 && self.head.u32(DOWN) == 0 && self.head.u32(BITS) == 0
+    }
+
+    /// A tree's count of edge rows.
+    pub(crate) fn tree_rows(self) -> u32 {
+        self.head.u32(UP)
+    }
+
+    pub(crate) fn set_tree_rows(self, rows: u32) {
+        self.head.set_u32(UP, rows);
+    }
+}

@@ -1,0 +1,250 @@
+//! The root of an image: the first lines of chunk 0, at fixed places.
+//!
+//! ```text
+//!   line   what
+//!      0   magic u64, layout u32, mutating u32, seed u64, epoch u64,
+//!          chunks u32, bump u32, level u32, split u32, pages u32, cool u32, oldest u32, newest u32
+//!      1   entities, trees, edge_rows, versions, kicks, splits, free_lines, -   (u64 each)
+//!    2-9   free lists: for 1 to 64 lines: first u32, count u32
+//!  10-41   the filter's directory: 512 directory pages, u32 each
+//! 64-575   the owner's area: 4096 u64
+//!    576   the first line that is ever allocated
+//! ```
+//!
+//! Only this file knows these places. Everybody else of the crate may call it.
+
+use crate::id::{VersionId, index, wide, word};
+use crate::memory::{LINE_BYTES, Line, Memory};
+
+/// Layout number: one more whenever a byte of the image changes its meaning.
+pub const LAYOUT: u32 = 1;
+/// "cftrag", then an image of the forest.
+const MAGIC: u64 = u64::from_be_bytes(*b"cftragIF");
+/// Words of the owner's area. 2054 chunks need an address each; the rest is for snapshots.
+pub const OWNER_WORDS: usize = 4096;
+
+/// The largest allocation, in lines: a filter page. Also the number of free lists.
+pub(crate) const MAX_LINES: u32 = 64;
+/// Directory pages of the filter: 512 * 1024 pages hold the slots of 16 GiB of records.
+pub(crate) const DIRECTORIES: u32 = 512;
+
+const COUNTERS: u32 = 1;
+const FREE_LISTS: u32 = 2;
+const DIRECTORY: u32 = 10;
+const OWNER: u32 = 64;
+/// The first line the allocator hands out.
+pub(crate) const FIRST_LINE: u32 = 576;
+
+const _: () = assert!(FREE_LISTS + MAX_LINES / 8 <= DIRECTORY);
+const _: () = assert!(DIRECTORY + DIRECTORIES / 16 <= OWNER);
+const _: () = assert!(index(OWNER) * LINE_BYTES + OWNER_WORDS * 8 == index(FIRST_LINE) * LINE_BYTES);
+const _: () = assert!(FIRST_LINE + MAX_LINES < crate::memory::lines_of(0));
+
+/// A counter of line 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Counter {
+    Entities,
+    Trees,
+    EdgeRows,
+    Versions,
+    Kicks,
+    Splits,
+    FreeLines,
+}
+
+impl Counter {
+    const fn at(self) -> usize {
+        match self {
+            Counter::Entities => 0,
+            Counter::Trees => 8,
+            Counter::EdgeRows => 16,
+            Counter::Versions => 24,
+            Counter::Kicks => 32,
+            Counter::Splits => 40,
+            Counter::FreeLines => 48,
+        }
+    }
+}
+
+/// A word of line 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Field {
+    /// Chunks that may be allocated from.
+    Chunks,
+    /// The first line never handed out.
+    Bump,
+    /// The filter has `2^level + split` buckets.
+    Level,
+    /// The next bucket to split.
+    Split,
+    /// Bucket pages in the directory.
+    Pages,
+    /// The next bucket to be ordered by temperature.
+    Cool,
+    /// The version first in the queue.
+    Oldest,
+    /// The version last in the queue.
+    Newest,
+}
+
+impl Field {
+    const fn at(self) -> usize {
+        match self {
+            Field::Chunks => 32,
+            Field::Bump => 36,
+            Field::Level => 40,
+            Field::Split => 44,
+            Field::Pages => 48,
+            Field::Cool => 52,
+            Field::Oldest => 56,
+            Field::Newest => 60,
+        }
+    }
+}
+
+/// The root's places, over a memory whose chunk 0 is mapped.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Root<'m> {
+    mem: &'m Memory,
+    head: Line<'m>,
+}
+
+impl<'m> Root<'m> {
+    #[inline]
+    pub(crate) fn new(mem: &'m Memory) -> Root<'m> {
+        Root { mem, head: mem.line(0) }
+    }
+
+    /// Writes an empty root. The magic comes last, when everything it vouches for is there.
+    pub(crate) fn format(mem: &'m Memory, seed: u64) -> Root<'m> {
+        mem.zero(0, FIRST_LINE);
+        let root = Root::new(mem);
+        root.head.set_u32(8, LAYOUT);
+        root.head.set_u64(16, seed);
+        root.set(Field::Chunks, 1);
+        root.set(Field::Bump, FIRST_LINE);
+        root
+    }
+
+    pub(crate) fn sign(self) {
+        self.head.set_u64(0, MAGIC);
+    }
+
+    pub(crate) fn is_signed(self) -> bool {
+        self.head.u64(0) == MAGIC
+    }
+
+    pub(crate) fn layout(self) -> u32 {
+        self.head.u32(8)
+    }
+
+    #[inline]
+    pub(crate) fn seed(self) -> u64 {
+        self.head.u64(16)
+    }
+
+    #[inline]
+    pub(crate) fn epoch(self) -> u64 {
+        self.head.u64(24)
+    }
+
+    pub(crate) fn mutating(self) -> bool {
+        self.head.u32(12) != 0
+    }
+
+    /// A writer's first store, and its last. A compiler may not move other stores across;
+    /// a process that dies leaves all stores before the one it died at.
+    pub(crate) fn set_mutating(self, on: bool) {
+        if on {
+            self.head.set_u32(12, 1);
+            self.head.set_u64(24, self.epoch().wrapping_add(1));
+        }
+        std::sync::atomic::compiler_fence(std::sync::atomic::Ordering::SeqCst);
+        if !on {
+            self.head.set_u32(12, 0);
+        }
+    }
+
+    #[inline]
+    pub(crate) fn get(self, field: Field) -> u32 {
+        self.head.u32(field.at())
+    }
+
+    #[inline]
+    pub(crate) fn set(self, field: Field, value: u32) {
+        self.head.set_u32(field.at(), value);
+    }
+
+    pub(crate) fn version(self, field: Field) -> Option<VersionId> {
+        VersionId::from_word(self.get(field))
+    }
+
+    pub(crate) fn set_version(self, field: Field, version: Option<VersionId>) {
+        self.set(field, VersionId::to_word(version));
+    }
+
+    pub(crate) fn count(self, counter: Counter) -> u64 {
+        self.mem.line(COUNTERS).u64(counter.at())
+    }
+
+    pub(crate) fn add(self, counter: Counter, n: usize) {
+        let line = self.mem.line(COUNTERS);
+        line.set_u64(counter.at(), line.u64(counter.at()) + wide(n));
+    }
+
+    /// # Panics
+    /// Below zero, which is a bug.
+    pub(crate) fn subtract(self, counter: Counter, n: usize) {
+        let line = self.mem.line(COUNTERS);
+        let left = line.u64(counter.at()).checked_sub(wide(n));
+        line.set_u64(counter.at(), left.expect("a counter counts down what it counted up"));
+    }
+
+    /// The free list of allocations of `lines` lines: its first line (0 = empty), its length.
+    pub(crate) fn free_list(self, lines: u32) -> (u32, u32) {
+        let (line, at) = Root::free_place(lines);
+        (self.mem.line(line).u32(at), self.mem.line(line).u32(at + 4))
+    }
+
+    pub(crate) fn set_free_list(self, lines: u32, first: u32, length: u32) {
+        let (line, at) = Root::free_place(lines);
+        self.mem.line(line).set_u32(at, first);
+        self.mem.line(line).set_u32(at + 4, length);
+    }
+
+    fn free_place(lines: u32) -> (u32, usize) {
+        debug_assert!((1..=MAX_LINES).contains(&lines));
+        let i = lines - 1;
+        (FREE_LISTS + i / 8, index(i % 8) * 8)
+    }
+
+    /// The line of directory page `i` of the filter.
+    #[inline]
+    pub(crate) fn directory(self, i: u32) -> u32 {
+        debug_assert!(i < DIRECTORIES);
+        self.mem.line(DIRECTORY + i / 16).u32(index(i % 16) * 4)
+    }
+
+    pub(crate) fn set_directory(self, i: u32, line: u32) {
+        self.mem.line(DIRECTORY + i / 16).set_u32(index(i % 16) * 4, line);
+    }
+
+    /// # Panics
+    /// If `i` is not below [`OWNER_WORDS`].
+    pub(crate) fn owner(self, i: usize) -> u64 {
+        let (line, at) = Root::owner_place(i);
+        self.mem.line(line).u64(at)
+    }
+
+    /// # Panics
+    /// If `i` is not below [`OWNER_WORDS`].
+    pub(crate) fn set_owner(self, i: usize, value: u64) {
+        let (line, at) = Root::owner_place(i);
+        self.mem.line(line).set_u64(at, value);
+    }
+
+    fn owner_place(i: usize) -> (u32, usize) {
+        assert!(i < OWNER_WORDS, "the owner has {OWNER_WORDS} words, not word {i}");
+        (OWNER + word(i / 8), i % 8 * 8)
+    }
+}

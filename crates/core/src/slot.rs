@@ -1,0 +1,69 @@
+//! The edge slot, and the grid of slots in a line.
+//!
+//! ```text
+//!  byte 0    4         16        28        40        52        64
+//!       +----+---------+---------+---------+---------+---------+
+//!       |next|  slot 0 |  slot 1 |  slot 2 |  slot 3 |  slot 4 |    a block: all five
+//!       +----+---------+---------+---------+---------+---------+    a record: what its name
+//!            |neighbour| tree | link |                              leaves of the same grid
+//! ```
+//!
+//! One grid for blocks and records: the address of a slot (a [`SlotRef`]) is a line and
+//! a number below 5, and whoever follows a link need not know what line it is.
+
+use crate::id::{EntityId, Link, SlotRef, TreeId, index};
+use crate::memory::{LINE_BYTES, Memory};
+
+/// The first slot of a line begins here; a block keeps its next block before it.
+pub(crate) const SLOTS_AT: usize = 4;
+/// Neighbour, tree and link: a word each.
+pub(crate) const SLOT_BYTES: usize = 12;
+
+const _: () = assert!(SLOTS_AT + SLOT_BYTES * crate::id::SLOTS_PER_LINE as usize == LINE_BYTES);
+
+/// One edge row as one of its two entities sees it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Slot {
+    pub(crate) neighbour: EntityId,
+    pub(crate) tree: Option<TreeId>,
+    pub(crate) link: Link,
+}
+
+#[inline]
+fn byte_of(at: SlotRef) -> usize {
+    SLOTS_AT + SLOT_BYTES * index(at.i())
+}
+
+impl Slot {
+    /// Reads a used slot.
+    ///
+    /// # Panics
+    /// If no neighbour stands there: the slot is not used, which is a bug of the caller.
+    #[inline]
+    pub(crate) fn read(mem: &Memory, at: SlotRef) -> Slot {
+        Slot::peek(mem, at).expect("a used slot has a neighbour")
+    }
+
+    /// Reads a slot that may never have been written: for verify().
+    #[inline]
+    pub(crate) fn peek(mem: &Memory, at: SlotRef) -> Option<Slot> {
+        let (line, byte) = (mem.line(at.line()), byte_of(at));
+        Some(Slot {
+            neighbour: EntityId::from_word(line.u32(byte))?,
+            tree: TreeId::from_word(line.u32(byte + 4)),
+            link: Link::from_word(line.u32(byte + 8)),
+        })
+    }
+
+    pub(crate) fn write(self, mem: &Memory, at: SlotRef) {
+        let (line, byte) = (mem.line(at.line()), byte_of(at));
+        line.set_u32(byte, self.neighbour.line());
+        line.set_u32(byte + 4, TreeId::to_word(self.tree));
+        line.set_u32(byte + 8, self.link.to_word());
+    }
+
+    /// Writes only the link.
+    pub(crate) fn set_link(mem: &Memory, at: SlotRef, link: Link) {
+        mem.line(at.line()).set_u32(byte_of(at) + 8, link.to_word());
+    }
+}

@@ -1,0 +1,479 @@
+//! A world for random tests: transactions, a heap of rows, and an image that must agree.
+//!
+//! An [`Op`] changes the heap as PostgreSQL would and tells the image what a trigger would
+//! tell it. After each op every invariant is checked. Walks take their snapshot when they
+//! begin and are stepped between the ops that follow, so that they meet a moving image.
+
+#![allow(dead_code, reason = "each test binary uses its part")]
+
+pub mod oracle;
+
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+
+use cftrag_core::{
+    Deleter, Deletion, Edge, Error, Fate, HeapMemory, Hint, Image, RowVersion, Scan,
+    Stamp, Step, View, Visibility, Walk,
+};
+use oracle::{Answer, Bytes, Triple};
+
+/// The first xid; above 2^32, so that halves of it cannot pass for it.
+const FIRST_XID: u64 = (3 << 32) + 100;
+
+/// Something that happens. Numbers are taken modulo what there is.
+#[derive(Clone, Debug)]
+pub enum Op {
+    Begin,
+    Commit(u8),
+    Abort(u8),
+    /// The transaction's next command begins: it sees what it did.
+    Command(u8),
+    /// `by` None: settled, as a bulk build inserts.
+    Insert { edge: [u8; 3], by: Option<u8> },
+    Delete { row: u8, by: u8, frozen: bool, forgetful: bool },
+    Settle { max: u8, forgetful: bool },
+    Cool(u8),
+    Context { entity: u8, up: u8, down: u8, own: Option<u8>, cells: u8, forgetful: bool },
+    Edges { own: Option<u8>, forgetful: bool },
+    Hot(u8),
+}
+
+/// A tuple of the heap.
+#[derive(Clone, Debug)]
+struct Tuple {
+    edge: Triple,
+    xmin: u64,
+    cmin: u32,
+    xmax: Option<(u64, u32)>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Xact {
+    fate: Fate,
+    command: u32,
+}
+
+/// What a transaction sees.
+#[derive(Debug)]
+struct Snapshot {
+    own: Option<u64>,
+    curcid: u32,
+    xmin: u64,
+    committed: BTreeSet<u64>,
+    fates: Vec<Xact>,
+    /// Xids the caller knows; None: all.
+    known: RefCell<Option<BTreeSet<u64>>>,
+}
+
+impl Snapshot {
+    fn sees(&self, xid: u64, command: u32) -> bool {
+        if Some(xid) == self.own { command < self.curcid } else { self.committed.contains(&xid) }
+    }
+
+    fn sees_tuple(&self, tuple: &Tuple) -> bool {
+        (tuple.xmin == 0 || self.sees(tuple.xmin, tuple.cmin))
+            && tuple.xmax.is_none_or(|(xmax, cmax)| !self.sees(xmax, cmax))
+    }
+}
+
+impl Visibility for Snapshot {
+    fn view(&self, xid: u64, hint: Hint) -> View {
+        let known = self.known.borrow();
+        if Some(xid) == self.own {
+            View::Own
+        } else if hint == Hint::None && known.as_ref().is_some_and(|known| !known.contains(&xid)) {
+            View::Unknown
+        } else if self.committed.contains(&xid) {
+            View::Seen
+        } else {
+            View::Unseen
+        }
+    }
+
+    fn learned(&self, xid: u64) -> Hint {
+        match self.fates.get((xid - FIRST_XID) as usize).map(|xact| xact.fate) {
+            Some(Fate::Committed) => Hint::Committed,
+            Some(Fate::Aborted) => Hint::Aborted,
+            _ => Hint::None,
+        }
+    }
+
+    fn curcid(&self) -> u32 {
+        self.curcid
+    }
+}
+
+/// A walk between two steps, and what it must find.
+struct Active {
+    snapshot: Snapshot,
+    cells: usize,
+    expected: Vec<Answer>,
+}
+
+pub struct World {
+    heap: HeapMemory,
+    tuples: Vec<Tuple>,
+    xacts: Vec<Xact>,
+    walk: Walk,
+    active: Option<Active>,
+    names: Vec<Bytes>,
+}
+
+pub fn names() -> Vec<Bytes> {
+    let mut names: Vec<Bytes> = vec![b"".into(), b"\xff\x00\xff".into()];
+    names.extend((0..9).map(|i| format!("entity {i}").into_bytes()));
+    names.push(vec![b'x'; 71]);
+    names.push(vec![b'x'; 2016]);
+    names.push(vec![b'x'; 2017]);
+    names.push([vec![b'x'; 9000], b"y".into()].concat());
+    names.push([vec![b'x'; 9000], b"z".into()].concat());
+    names
+}
+
+impl World {
+    pub fn new(seed: u64) -> World {
+        let mut heap = HeapMemory::new(1 << 26);
+        assert!(heap.grow());
+        Image::format(&heap, seed).unwrap();
+        World {
+            heap,
+            tuples: Vec::new(),
+            xacts: Vec::new(),
+            walk: Walk::new(|len| (len as u32).to_le_bytes()),
+            active: None,
+            names: names(),
+        }
+    }
+
+    pub fn image(&self) -> Image<'_> {
+        Image::open(&self.heap).unwrap()
+    }
+
+    /// One op, one step of the walk that is under way, and a check of everything.
+    pub fn apply(&mut self, op: &Op) {
+        self.run(op);
+        verify(self.image());
+        self.step_walk();
+    }
+
+    /// Ends every transaction and walk, settles, and compares what is left.
+    pub fn finish(&mut self) {
+        while self.active.is_some() {
+            self.step_walk();
+        }
+        for xact in self.xacts.iter_mut().filter(|xact| xact.fate == Fate::Running) {
+            xact.fate = Fate::Aborted;
+        }
+        self.run(&Op::Settle { max: 255, forgetful: false });
+        let versions = self.image().stats().versions;
+        let xacts = &self.xacts;
+        let fates = |xid: u64| xacts[(xid - FIRST_XID) as usize].fate;
+        let settled = self.image().settle(1 << 20, self.next_xid(), &fates, &mut Vec::new());
+        assert_eq!(settled.freed as u64, versions);
+        verify(self.image());
+        let snapshot = self.snapshot(None, false);
+        let rows: Vec<&Tuple> = self.tuples.iter().filter(|t| snapshot.sees_tuple(t)).collect();
+        let entities: BTreeSet<&Bytes> =
+            rows.iter().flat_map(|tuple| [&tuple.edge.1, &tuple.edge.2]).collect();
+        let trees: BTreeSet<&Bytes> = rows.iter().filter_map(|t| t.edge.0.as_ref()).collect();
+        let stats = self.image().stats();
+        assert_eq!(stats.versions, 0);
+        assert_eq!(stats.edge_rows, rows.len() as u64);
+        assert_eq!(stats.entities, entities.len() as u64);
+        assert_eq!(stats.trees, trees.len() as u64);
+        self.run(&Op::Edges { own: None, forgetful: false });
+    }
+
+    fn next_xid(&self) -> u64 {
+        FIRST_XID + self.xacts.len() as u64
+    }
+
+    fn running(&self, i: u8) -> Option<u64> {
+        let running: Vec<u64> = self.running_xids().collect();
+        (!running.is_empty()).then(|| running[usize::from(i) % running.len()])
+    }
+
+    fn running_xids(&self) -> impl Iterator<Item = u64> {
+        let xacts = (FIRST_XID..).zip(&self.xacts);
+        xacts.filter(|(_, xact)| xact.fate == Fate::Running).map(|(xid, _)| xid)
+    }
+
+    fn xact(&mut self, xid: u64) -> &mut Xact {
+        &mut self.xacts[(xid - FIRST_XID) as usize]
+    }
+
+    fn fate(&self, xid: u64) -> Fate {
+        self.xacts[(xid - FIRST_XID) as usize].fate
+    }
+
+    fn snapshot(&self, own: Option<u64>, forgetful: bool) -> Snapshot {
+        let xids = (FIRST_XID..).zip(&self.xacts);
+        Snapshot {
+            own,
+            curcid: own.map_or(0, |xid| self.xacts[(xid - FIRST_XID) as usize].command),
+            xmin: self.running_xids().next().unwrap_or(self.next_xid()),
+            committed: xids.filter(|(_, x)| x.fate == Fate::Committed).map(|(x, _)| x).collect(),
+            fates: self.xacts.clone(),
+            known: RefCell::new(forgetful.then(BTreeSet::<u64>::new)),
+        }
+    }
+
+    fn visible(&self, snapshot: &Snapshot) -> Vec<Triple> {
+        let seen = self.tuples.iter().filter(|tuple| snapshot.sees_tuple(tuple));
+        seen.map(|tuple| tuple.edge.clone()).collect()
+    }
+
+    fn run(&mut self, op: &Op) {
+        match *op {
+            Op::Begin => self.xacts.push(Xact { fate: Fate::Running, command: 0 }),
+            Op::Commit(i) => self.end(i, Fate::Committed),
+            Op::Abort(i) => self.end(i, Fate::Aborted),
+            Op::Command(i) => {
+                if let Some(xid) = self.running(i) {
+                    self.xact(xid).command += 1;
+                }
+            }
+            Op::Insert { edge, by } => self.insert(edge, by),
+            Op::Delete { row, by, frozen, forgetful } => self.delete(row, by, frozen, forgetful),
+            Op::Settle { max, forgetful } => self.settle(max, forgetful),
+            Op::Cool(n) => self.image().cool(n.into()),
+            Op::Context { entity, up, down, own, cells, forgetful } => {
+                let own = own.and_then(|i| self.running(i));
+                self.begin_walk(entity, up, down, own, cells, forgetful);
+            }
+            Op::Edges { own, forgetful } => {
+                let own = own.and_then(|i| self.running(i));
+                self.edges(own, forgetful);
+            }
+            Op::Hot(n) => self.hot(n),
+        }
+    }
+
+    fn end(&mut self, i: u8, fate: Fate) {
+        if let Some(xid) = self.running(i) {
+            let walks = self.active.as_ref().and_then(|active| active.snapshot.own);
+            if walks != Some(xid) {
+                self.xact(xid).fate = fate;
+            }
+        }
+    }
+
+    fn triple(&self, edge: [u8; 3]) -> Triple {
+        let name = |i: u8| self.names[usize::from(i) % self.names.len()].clone();
+        let tree = (edge[0] % 4 > 0).then(|| name(edge[0] % 4));
+        (tree, name(edge[1]), name(edge[2]))
+    }
+
+    fn insert(&mut self, edge: [u8; 3], by: Option<u8>) {
+        let edge = self.triple(edge);
+        let (xmin, cmin) = match by {
+            None if self.active.is_some() => return,
+            None => (0, 0),
+            Some(i) => {
+                let Some(xid) = self.running(i) else { return };
+                (xid, self.xact(xid).command)
+            }
+        };
+        let stamp = (xmin > 0).then_some(Stamp { xmin, cmin });
+        let bound = Image::insert_bound(&as_edge(&edge));
+        loop {
+            match self.image().insert(&as_edge(&edge), stamp) {
+                Ok(()) => break,
+                Err(Error::Full { .. }) => {
+                    assert!(self.image().free_bytes() < bound, "the bound is one");
+                    assert!(self.heap.grow());
+                    self.image().publish_chunks(self.heap.mapped());
+                }
+                Err(error) => panic!("{error}"),
+            }
+        }
+        self.tuples.push(Tuple { edge, xmin, cmin, xmax: None });
+    }
+
+    fn delete(&mut self, row: u8, by: u8, frozen: bool, forgetful: bool) {
+        let Some(xid) = self.running(by) else { return };
+        let command = self.xact(xid).command;
+        let deletable: Vec<usize> = (0..self.tuples.len())
+            .filter(|&i| {
+                let tuple = &self.tuples[i];
+                let inserted = tuple.xmin == 0
+                    || self.fate(tuple.xmin) == Fate::Committed
+                    || tuple.xmin == xid && tuple.cmin < command;
+                inserted && tuple.xmax.is_none_or(|(xmax, _)| self.fate(xmax) == Fate::Aborted)
+            })
+            .collect();
+        if deletable.is_empty() {
+            return;
+        }
+        let i = deletable[usize::from(row) % deletable.len()];
+        let horizon = self.horizon();
+        let tuple = &self.tuples[i];
+        let own = tuple.xmin == xid;
+        let frozen = tuple.xmin == 0 || frozen && tuple.xmin < horizon && !own;
+        let version = RowVersion {
+            xmin: if frozen { 0 } else { tuple.xmin },
+            raw_xmin: if tuple.xmin == 0 { 2 } else { tuple.xmin as u32 },
+            cmin: own.then_some(tuple.cmin),
+        };
+        let known = RefCell::new(forgetful.then(BTreeSet::<u64>::new));
+        let fates = |xid: u64| match &*known.borrow() {
+            Some(known) if !known.contains(&xid) => Fate::Unknown,
+            _ => self.fate(xid),
+        };
+        let by = Deleter { xmax: xid, cmax: command };
+        let mut ask = Vec::new();
+        while self.image().delete(&as_edge(&tuple.edge), version, by, &fates, &mut ask)
+            == Ok(Deletion::Ask)
+        {
+            assert!(!ask.is_empty());
+            known.borrow_mut().as_mut().unwrap().extend(ask.drain(..));
+        }
+        assert!(ask.is_empty());
+        // The image may mark another of several equal rows; the heap is made to agree below,
+        // because equal rows (same edge, inserter and command) are the same to everybody.
+        self.tuples[i].xmax = Some((xid, command));
+    }
+
+    fn horizon(&self) -> u64 {
+        let running = self.running_xids().next().unwrap_or(self.next_xid());
+        let walk = self.active.as_ref().map_or(u64::MAX, |active| active.snapshot.xmin);
+        running.min(walk)
+    }
+
+    fn settle(&mut self, max: u8, forgetful: bool) {
+        let known = RefCell::new(forgetful.then(BTreeSet::<u64>::new));
+        let fates = |xid: u64| match &*known.borrow() {
+            Some(known) if !known.contains(&xid) => Fate::Unknown,
+            _ => self.fate(xid),
+        };
+        let mut ask = Vec::new();
+        let (max, horizon) = (usize::from(max), self.horizon());
+        let before = self.image().stats().versions;
+        let settled = self.image().settle(max, horizon, &fates, &mut ask);
+        assert_eq!(settled.examined as u64, before.min(max as u64));
+        assert!(settled.freed <= settled.examined);
+        assert!(ask.is_sorted_by(|a, b| a < b) && ask.iter().all(|&xid| xid < horizon));
+        assert!(forgetful || ask.is_empty());
+    }
+
+    fn begin_walk(
+        &mut self,
+        entity: u8,
+        up: u8,
+        down: u8,
+        own: Option<u64>,
+        cells: u8,
+        forgetful: bool,
+    ) {
+        if self.active.is_some() {
+            return;
+        }
+        let snapshot = self.snapshot(own, forgetful);
+        let entity = self.names[usize::from(entity) % self.names.len()].clone();
+        let (up, down) = (u32::from(up % 6), u32::from(down % 6));
+        let edges = self.visible(&snapshot).into_iter().collect();
+        let expected = oracle::context(&edges, &entity, up, down);
+        self.walk.clear();
+        self.walk.begin(&entity, up, down);
+        self.active = Some(Active { snapshot, cells: cells.into(), expected });
+    }
+
+    fn step_walk(&mut self) {
+        let Some(active) = &self.active else { return };
+        let image = Image::open(&self.heap).unwrap();
+        match self.walk.step(image, &active.snapshot, active.cells) {
+            Step::More => {}
+            Step::Ask => {
+                let asked = self.walk.asked();
+                assert!(!asked.is_empty() && asked.is_sorted_by(|a, b| a < b));
+                active.snapshot.known.borrow_mut().as_mut().unwrap().extend(asked);
+                self.walk.restart();
+            }
+            Step::Done => {
+                self.walk.finish();
+                assert_eq!(answers(&self.walk, 0), active.expected);
+                self.active = None;
+            }
+        }
+    }
+
+    fn edges(&mut self, own: Option<u64>, forgetful: bool) {
+        let snapshot = self.snapshot(own, forgetful);
+        let mut expected = self.visible(&snapshot);
+        let (mut scan, mut found) = (Scan::new(), Vec::new());
+        loop {
+            let step = self.image().edges(&mut scan, 64, &snapshot, |tree, parent, child| {
+                found.push((tree.map(Into::into), parent.into(), child.into()));
+            });
+            match step {
+                Step::More => {}
+                Step::Done => break,
+                Step::Ask => {
+                    snapshot.known.borrow_mut().as_mut().unwrap().extend(scan.asked());
+                    scan.restart();
+                    found.clear();
+                }
+            }
+        }
+        expected.sort();
+        found.sort();
+        assert_eq!(found, expected);
+    }
+
+    fn hot(&mut self, n: u8) {
+        let snapshot = self.snapshot(None, false);
+        let mut ask = Vec::new();
+        let hot = self.image().hot(n.into(), &snapshot, &mut ask);
+        assert!(ask.is_empty() && hot.len() <= n.into());
+        let edges = self.visible(&snapshot);
+        for (name, temperature) in &hot {
+            assert!(*temperature > 0);
+            assert!(edges.iter().any(|edge| edge.1 == *name || edge.2 == *name));
+        }
+        assert!(hot.is_sorted_by(|a, b| (b.1, &a.0) < (a.1, &b.0)));
+    }
+}
+
+/// The answer to a question, in the oracle's words.
+pub fn answers(walk: &Walk, group: u32) -> Vec<Answer> {
+    let rows = walk.rows().iter().filter(|row| row.group == group);
+    let name = |name| {
+        let (with_prefix, name) = (walk.name_with_prefix(name), walk.name(name));
+        assert_eq!(with_prefix[4..], *name);
+        assert_eq!(with_prefix[..4], (name.len() as u32).to_le_bytes());
+        name.to_vec()
+    };
+    rows.map(|row| {
+        let tree = row.tree.map(name);
+        (tree, row.relation, row.depth, name(row.relative), name(row.via))
+    })
+    .collect()
+}
+
+pub fn as_edge(edge: &Triple) -> Edge<'_> {
+    Edge { tree: edge.0.as_deref(), parent: &edge.1, child: &edge.2 }
+}
+
+/// Panics with every broken invariant.
+pub fn verify(image: Image<'_>) {
+    let mut problems = Vec::new();
+    image.verify(&mut |problem| problems.push(problem));
+    assert!(problems.is_empty(), "{problems:#?}");
+}
+
+/// A memory of `chunks` chunks with an empty image.
+pub fn heap(chunks: usize) -> HeapMemory {
+    let mut heap = HeapMemory::new(usize::MAX);
+    for _ in 0..chunks {
+        assert!(heap.grow());
+    }
+    let image = Image::format(&heap, 0x00C0_FFEE).unwrap();
+    image.publish_chunks(chunks);
+    heap
+}
+
+/// Tests run small under valgrind and in a hurry.
+pub fn quick() -> bool {
+    std::env::var_os("CFTRAG_QUICK").is_some()
+}
+

@@ -1,0 +1,45 @@
+//! The contract of DESIGN.md section 1, as naively as it can be said.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use cftrag_core::Relation;
+
+pub type Bytes = Vec<u8>;
+
+/// A visible edge: tree, parent, child.
+pub type Triple = (Option<Bytes>, Bytes, Bytes);
+
+/// A row of the answer: tree, relation, depth, relative, via.
+pub type Answer = (Option<Bytes>, Relation, u32, Bytes, Bytes);
+
+/// `cft_context(entity, up, down)` over a set of edges, in the contract's order.
+pub fn context(edges: &BTreeSet<Triple>, entity: &[u8], up: u32, down: u32) -> Vec<Answer> {
+    let mut answer = Vec::new();
+    for tree in edges.iter().map(|edge| &edge.0).collect::<BTreeSet<_>>() {
+        for (relation, limit) in [(Relation::Ancestor, up), (Relation::Descendant, down)] {
+            let mut depths = BTreeMap::from([(entity, 0)]);
+            for depth in 1..=limit {
+                let mut found = BTreeMap::new();
+                for (_, parent, child) in edges.iter().filter(|edge| edge.0 == *tree) {
+                    let (from, to) = match relation {
+                        Relation::Ancestor => (child, parent),
+                        Relation::Descendant => (parent, child),
+                    };
+                    if depths.get(&from[..]) == Some(&(depth - 1)) && !depths.contains_key(&to[..]) {
+                        let via = found.entry(&to[..]).or_insert(&from[..]);
+                        *via = (*via).min(&from[..]);
+                    }
+                }
+                if found.is_empty() {
+                    break;
+                }
+                for (relative, via) in found {
+                    depths.insert(relative, depth);
+                    answer.push((tree.clone(), relation, depth, relative.into(), via.into()));
+                }
+            }
+        }
+    }
+    answer.sort();
+    answer
+}

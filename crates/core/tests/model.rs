@@ -1,0 +1,59 @@
+//! Random transactions against the naive model of `common`: after each operation every
+//! invariant holds, and each walk answers what its snapshot's edges say.
+//!
+//! The seed is fixed unless CFTRAG_SEED gives another; a failing case is shrunk, printed and
+//! kept in model.regressions, which is committed and run first.
+
+mod common;
+
+use common::{Op, World, quick};
+use proptest::prelude::*;
+use proptest::test_runner::{Config, FileFailurePersistence, RngSeed, TestRunner};
+
+fn op() -> impl Strategy<Value = Op> {
+    let by = || prop::option::weighted(0.7, any::<u8>());
+    let i = any::<u8>;
+    prop_oneof![
+        3 => Just(Op::Begin),
+        2 => i().prop_map(Op::Commit),
+        1 => i().prop_map(Op::Abort),
+        2 => i().prop_map(Op::Command),
+        12 => (any::<[u8; 3]>(), by()).prop_map(|(edge, by)| Op::Insert { edge, by }),
+        6 => (i(), i(), any::<bool>(), any::<bool>())
+            .prop_map(|(row, by, frozen, forgetful)| Op::Delete { row, by, frozen, forgetful }),
+        3 => (0..20_u8, any::<bool>()).prop_map(|(max, forgetful)| Op::Settle { max, forgetful }),
+        1 => (0..64_u8).prop_map(Op::Cool),
+        6 => (i(), i(), i(), by(), 1..40_u8, any::<bool>()).prop_map(
+            |(entity, up, down, own, cells, forgetful)| {
+                Op::Context { entity, up, down, own, cells, forgetful }
+            }
+        ),
+        1 => (by(), any::<bool>()).prop_map(|(own, forgetful)| Op::Edges { own, forgetful }),
+        1 => (0..6_u8).prop_map(Op::Hot),
+    ]
+}
+
+#[test]
+fn the_image_agrees_with_the_heap() {
+    let seed = std::env::var("CFTRAG_SEED").map_or(20_241, |seed| seed.parse().unwrap());
+    println!("CFTRAG_SEED={seed}");
+    let config = Config {
+        cases: if quick() { 200 } else { 3000 },
+        failure_persistence: Some(Box::new(FileFailurePersistence::Direct(
+            "tests/model.regressions",
+        ))),
+        rng_seed: RngSeed::Fixed(seed),
+        ..Config::default()
+    };
+    let mut runner = TestRunner::new(config);
+    runner
+        .run(&(prop::collection::vec(op(), 1..200), any::<u64>()), |(ops, seed)| {
+            let mut world = World::new(seed);
+            for op in &ops {
+                world.apply(op);
+            }
+            world.finish();
+            Ok(())
+        })
+        .unwrap();
+}
