@@ -8,6 +8,8 @@ PG_CONFIG ?= pg_config
 PROFILE ?= release
 DESTDIR ?=
 PG ?= 15 17
+# The server whose headers are read, if not the one installed into; a change of this path compiles pgrx again.
+BUILD_PG_CONFIG ?= $(PG_CONFIG)
 
 VERSION := $(shell sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -1)
 # Lazy: targets that need no server do not ask for one.
@@ -54,8 +56,8 @@ check-pg:
 # Under `sudo make install` cargo may be out of reach: then what `make` built before is installed.
 build: check-pg
 	@if command -v cargo >/dev/null; then \
-	    echo 'PGRX_PG_CONFIG_PATH=$(PG_CONFIG) CARGO_TARGET_DIR=$(BUILD_DIR) cargo build --profile $(PROFILE) --no-default-features --features pg$(MAJOR)'; \
-	    PGRX_PG_CONFIG_PATH="$$(command -v $(PG_CONFIG))" CARGO_TARGET_DIR='$(BUILD_DIR)' \
+	    echo 'PGRX_PG_CONFIG_PATH=$(BUILD_PG_CONFIG) CARGO_TARGET_DIR=$(BUILD_DIR) cargo build --profile $(PROFILE) --no-default-features --features pg$(MAJOR)'; \
+	    PGRX_PG_CONFIG_PATH="$$(command -v $(BUILD_PG_CONFIG))" CARGO_TARGET_DIR='$(BUILD_DIR)' \
 	    cargo build -p cftrag --profile $(PROFILE) --no-default-features --features pg$(MAJOR); \
 	else \
 	    test -r $(LIB) || { echo 'no cargo found, and nothing built: install Rust (rustup) or run make as the user who has it' >&2; exit 1; }; \
@@ -85,8 +87,8 @@ demo:
 	@config=$$(tools/setup demo) && demo/run "$$config"
 
 demo-stop:
-	@test -d target/demo || { echo 'no demo in target/demo' >&2; exit 1; }
-	@for dir in target/demo/pg*; do tools/cluster stop "$$dir" && echo "stopped $$dir"; done
+	@test -x demo/stop || { echo 'demo/stop is missing' >&2; exit 1; }
+	@demo/stop
 
 # ---- test -----------------------------------------------------------------------------------------------------
 
