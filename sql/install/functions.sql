@@ -1,0 +1,57 @@
+-- Functions of cftrag. Their names start with cft_; the schema is the one picked at CREATE EXTENSION.
+
+CREATE FUNCTION cft_attach(edges regclass, parent name DEFAULT 'parent', child name DEFAULT 'child', tree name DEFAULT NULL)
+RETURNS void LANGUAGE c VOLATILE PARALLEL UNSAFE COST 1000
+AS 'MODULE_PATHNAME', 'cft_attach_wrapper';
+COMMENT ON FUNCTION cft_attach(regclass, name, name, name) IS
+'creates the triggers that keep an image of an edges table (parent, child[, tree]) in shared memory; owner only';
+
+CREATE FUNCTION cft_detach(edges regclass)
+RETURNS void LANGUAGE c VOLATILE PARALLEL UNSAFE COST 1000
+AS 'MODULE_PATHNAME', 'cft_detach_wrapper';
+COMMENT ON FUNCTION cft_detach(regclass) IS 'drops the triggers that cft_attach created; owner only';
+
+CREATE FUNCTION cft_context(entity text, up integer DEFAULT 3, down integer DEFAULT 1, edges regclass DEFAULT NULL)
+RETURNS TABLE(entity text, tree text, relation text, depth integer, relative text, via text)
+LANGUAGE c STABLE PARALLEL SAFE COST 20 ROWS 10
+AS 'MODULE_PATHNAME', 'cft_context_one_wrapper';
+COMMENT ON FUNCTION cft_context(text, integer, integer, regclass) IS
+'ancestors (up levels) and descendants (down levels) of an entity, in every tree where it occurs';
+
+CREATE FUNCTION cft_context(entities text[], up integer DEFAULT 3, down integer DEFAULT 1, edges regclass DEFAULT NULL)
+RETURNS TABLE(entity text, tree text, relation text, depth integer, relative text, via text)
+LANGUAGE c STABLE PARALLEL SAFE COST 200 ROWS 100
+AS 'MODULE_PATHNAME', 'cft_context_many_wrapper';
+COMMENT ON FUNCTION cft_context(text[], integer, integer, regclass) IS
+'ancestors and descendants of many entities in one pass, entities in the order of their first occurrence';
+
+CREATE FUNCTION cft_capture() RETURNS trigger LANGUAGE c
+AS 'MODULE_PATHNAME', 'cft_capture_wrapper';
+COMMENT ON FUNCTION cft_capture() IS 'trigger of an attached table: notes a changed edge for the image; arguments: parent, child[, tree] columns';
+
+CREATE FUNCTION cft_capture_truncate() RETURNS trigger LANGUAGE c
+AS 'MODULE_PATHNAME', 'cft_capture_truncate_wrapper';
+COMMENT ON FUNCTION cft_capture_truncate() IS 'trigger of an attached table: forgets an image that TRUNCATE emptied in place';
+
+CREATE FUNCTION cft_build(edges regclass)
+RETURNS void LANGUAGE c VOLATILE PARALLEL UNSAFE COST 100000
+AS 'MODULE_PATHNAME', 'cft_build_wrapper';
+COMMENT ON FUNCTION cft_build(regclass) IS 'builds the image of an attached table now; owner only; writers of the table wait meanwhile';
+
+CREATE FUNCTION cft_verify(edges regclass)
+RETURNS TABLE(problem text, tree text, parent text, child text, in_table bigint, in_image bigint)
+LANGUAGE c VOLATILE PARALLEL UNSAFE COST 100000 ROWS 1
+AS 'MODULE_PATHNAME', 'cft_verify_wrapper';
+COMMENT ON FUNCTION cft_verify(regclass) IS 'differences between image and table, and broken invariants of the image; no row: sound';
+
+CREATE FUNCTION cft_hot_entities(n integer DEFAULT 10, edges regclass DEFAULT NULL)
+RETURNS TABLE(entity text, temperature bigint)
+LANGUAGE c VOLATILE PARALLEL SAFE COST 10000 ROWS 10
+AS 'MODULE_PATHNAME', 'cft_hot_entities_wrapper';
+COMMENT ON FUNCTION cft_hot_entities(integer, regclass) IS 'the entities asked for most, among those with an edge that the caller sees';
+
+CREATE FUNCTION cft_stats_reset()
+RETURNS void LANGUAGE c VOLATILE PARALLEL UNSAFE
+AS 'MODULE_PATHNAME', 'cft_stats_reset_wrapper';
+COMMENT ON FUNCTION cft_stats_reset() IS 'sets the counters of pg_stat_cftrag to zero for this database';
+REVOKE ALL ON FUNCTION cft_stats_reset() FROM PUBLIC;

@@ -1,0 +1,49 @@
+-- The statistics view. cft_stat() shows only tables that the caller may read, and none that row-level security hides rows of.
+
+CREATE FUNCTION cft_stat()
+RETURNS TABLE(
+    edges regclass,
+    state text,
+    entities bigint,
+    edge_rows bigint,
+    buckets bigint,
+    load_factor float8,
+    kicks bigint,
+    growths bigint,
+    fingerprint_checks bigint,
+    false_positives bigint,
+    lookups bigint,
+    hits bigint,
+    image_calls bigint,
+    reference_calls bigint,
+    memory_bytes bigint,
+    built_at timestamptz,
+    build_ms float8,
+    trees bigint,
+    versions bigint,
+    ref_disabled bigint,
+    ref_no_memory bigint,
+    ref_no_image bigint,
+    ref_incomplete bigint,
+    ref_old_snapshot bigint,
+    ref_pending_trigger bigint,
+    ref_serializable bigint,
+    ref_own_ddl bigint,
+    ref_rewritten bigint,
+    ref_triggers bigint,
+    ref_columns bigint,
+    ref_kind bigint,
+    ref_row_security bigint,
+    ref_privilege bigint,
+    ref_parallel bigint,
+    ref_recovery bigint,
+    ref_ancient bigint
+)
+LANGUAGE c VOLATILE PARALLEL RESTRICTED ROWS 1
+AS 'MODULE_PATHNAME', 'cft_stat_wrapper';
+COMMENT ON FUNCTION cft_stat() IS 'state of the image and counters of each attached table that the caller may read';
+
+CREATE VIEW pg_stat_cftrag AS SELECT * FROM cft_stat();
+COMMENT ON VIEW pg_stat_cftrag IS
+'state of the image and counters of each attached table; ref_* count the calls that the reference query answered, by reason';
+GRANT SELECT ON pg_stat_cftrag TO PUBLIC;

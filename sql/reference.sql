@@ -1,0 +1,67 @@
+-- The definition of cft_context: every answer of cftrag is what this statement answers.
+--
+-- It is (a) what the extension runs when the image cannot serve, (b) the oracle of every test.
+-- Parameters: $1 text[] entities, $2 int levels up, $3 int levels down.
+-- Filled in by src/reference.rs (and by tests) before it is parsed:
+--   {edges}             the table, schema-qualified and quoted
+--   {tree}              r.<column>::pg_catalog.text, or NULL::pg_catalog.text where the table has none
+--   {parent} {child}    r.<column>::pg_catalog.text
+--   {parent_collation} {child_collation}
+--                       the column's own collation, so that the user's index serves the equality; it is deterministic, so
+--                       equality is by bytes under any of them (otherwise, and for types without one: pg_catalog."C")
+-- Operators and functions are qualified: no search_path of the caller can change the meaning.
+--
+-- A row's via is the smallest neighbour it was reached through at its least depth d. That neighbour's own least depth is d - 1:
+-- were it smaller, the row would have been reached earlier.
+WITH RECURSIVE
+question(entity, place) AS (
+    SELECT q.entity, pg_catalog.min(q.place)
+      FROM (SELECT u.entity COLLATE pg_catalog."C" AS entity, u.place
+              FROM pg_catalog.unnest($1::pg_catalog.text[]) WITH ORDINALITY AS u(entity, place)) AS q
+     WHERE q.entity IS NOT NULL
+     GROUP BY q.entity
+),
+e(tree, parent, child) AS NOT MATERIALIZED (
+    SELECT {tree}, {parent}, {child}
+      FROM {edges} AS r
+     WHERE {parent} IS NOT NULL AND {child} IS NOT NULL
+),
+up(entity, place, tree, depth, relative, via) AS (
+    SELECT q.entity, q.place, e.tree COLLATE pg_catalog."C", 1, e.parent COLLATE pg_catalog."C", q.entity
+      FROM question AS q
+      JOIN e ON e.child OPERATOR(pg_catalog.=) q.entity COLLATE {child_collation}
+     WHERE $2 OPERATOR(pg_catalog.>=) 1
+    UNION
+    SELECT w.entity, w.place, w.tree, w.depth OPERATOR(pg_catalog.+) 1, e.parent COLLATE pg_catalog."C", w.relative
+      FROM (SELECT DISTINCT u.entity, u.place, u.tree, u.depth, u.relative FROM up AS u) AS w
+      JOIN e ON e.child OPERATOR(pg_catalog.=) w.relative COLLATE {child_collation}
+            AND (e.tree OPERATOR(pg_catalog.=) w.tree COLLATE pg_catalog."C" OR (e.tree IS NULL AND w.tree IS NULL))
+     WHERE w.depth OPERATOR(pg_catalog.<) $2
+),
+down(entity, place, tree, depth, relative, via) AS (
+    SELECT q.entity, q.place, e.tree COLLATE pg_catalog."C", 1, e.child COLLATE pg_catalog."C", q.entity
+      FROM question AS q
+      JOIN e ON e.parent OPERATOR(pg_catalog.=) q.entity COLLATE {parent_collation}
+     WHERE $3 OPERATOR(pg_catalog.>=) 1
+    UNION
+    SELECT w.entity, w.place, w.tree, w.depth OPERATOR(pg_catalog.+) 1, e.child COLLATE pg_catalog."C", w.relative
+      FROM (SELECT DISTINCT d.entity, d.place, d.tree, d.depth, d.relative FROM down AS d) AS w
+      JOIN e ON e.parent OPERATOR(pg_catalog.=) w.relative COLLATE {parent_collation}
+            AND (e.tree OPERATOR(pg_catalog.=) w.tree COLLATE pg_catalog."C" OR (e.tree IS NULL AND w.tree IS NULL))
+     WHERE w.depth OPERATOR(pg_catalog.<) $3
+),
+reached(entity, place, tree, relation, depth, relative, via) AS (
+    SELECT u.entity, u.place, u.tree, 'ancestor'::pg_catalog.text COLLATE pg_catalog."C", u.depth, u.relative, u.via FROM up AS u
+    UNION ALL
+    SELECT d.entity, d.place, d.tree, 'descendant'::pg_catalog.text COLLATE pg_catalog."C", d.depth, d.relative, d.via FROM down AS d
+),
+least AS (
+    SELECT DISTINCT ON (r.place, r.tree, r.relation, r.relative)
+           r.entity, r.place, r.tree, r.relation, r.depth, r.relative, r.via
+      FROM reached AS r
+     WHERE r.relative OPERATOR(pg_catalog.<>) r.entity
+     ORDER BY r.place, r.tree, r.relation, r.relative, r.depth, r.via
+)
+SELECT l.entity, l.tree, l.relation, l.depth, l.relative, l.via
+  FROM least AS l
+ ORDER BY l.place, l.tree NULLS FIRST, l.relation, l.depth, l.relative

@@ -1,0 +1,130 @@
+//! cft_build, cft_verify: make the image now, compare it with the table.
+
+#![expect(unsafe_code, reason = "locks and snapshots")]
+
+use crate::api::attach::owner_only;
+use crate::api::context;
+use crate::area;
+use crate::build::{self, Refused};
+use crate::edges::Edges;
+use crate::error::{self, Fallible};
+use crate::fmgr::{Call, Rows, text_datum};
+use crate::registration::Functions;
+use crate::route;
+use crate::shmem;
+use cftrag_core::{Image, Scan, Step};
+use pgrx::prelude::*;
+use std::collections::HashMap;
+
+/// `cft_build(edges regclass) -> void`: builds the image now and waits for it. Waits for transactions that write to the table; writers
+/// wait while it runs. Errors: 42P01, 42501 (not the owner), 25001 (this transaction has written), 55000 (no shared memory, triggers
+/// not sound), 55006 (another session builds), 53200 (memory), 42809, 42703.
+#[pg_extern(sql = false)]
+fn cft_build(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
+    // SAFETY: our own fcinfo.
+    let call = unsafe { Call::new(fcinfo) };
+    let oid = call.oid(0).ok_or_else(|| error::null_argument("edges"))?;
+    owner_only(&Edges::open(oid)?)?;
+    let table = Edges::open(oid)?;
+    let functions = Functions::beside(call.function());
+    if crate::registration::read(oid, std::ptr::null_mut(), functions).is_none() {
+        return Err(error::not_attached(&crate::edges::display_name(oid)));
+    }
+    // SAFETY: reads backend state.
+    if unsafe { pg_sys::GetTopTransactionIdIfAny() } != pg_sys::InvalidTransactionId {
+        return Err(error::build_after_write());
+    }
+    // SAFETY: reads backend state.
+    if unsafe { pg_sys::RecoveryInProgress() } {
+        return Err(error::build_refused(&table.name(), "the server is in recovery"));
+    }
+    let control = shmem::attach().ok_or_else(error::no_shared_memory)?;
+    let lock = pg_sys::ShareLock as pg_sys::LOCKMODE;
+    // SAFETY: an open relation; released below, or by the transaction's abort.
+    unsafe { pg_sys::LockRelation(table.rel(), lock) };
+    let built = build::build(control, &table, functions);
+    // SAFETY: taken above; the image is published.
+    unsafe { pg_sys::UnlockRelation(table.rel(), lock) };
+    match built {
+        Ok(()) => Ok(()),
+        Err(Refused::Failed(report)) => Err(report),
+        Err(Refused::Busy) => Err(error::building(&table.name())),
+    }
+}
+
+/// Edge -> (rows in the table, rows in the image).
+type Differences = HashMap<(Option<Vec<u8>>, Vec<u8>, Vec<u8>), (i64, i64)>;
+
+/// `cft_verify(edges regclass)`: broken invariants of the image, and edges whose rows differ in number between table and image under
+/// the caller's snapshot. No row: sound. Where the image would not serve this caller a NOTICE says why, and there are no rows.
+/// Holds the image's lock in shared mode while the invariants are checked: commits that change the table wait (a second per million
+/// edges). Errors: as cft_context.
+#[pg_extern(sql = false)]
+fn cft_verify(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
+    // SAFETY: our own fcinfo.
+    let call = unsafe { Call::new(fcinfo) };
+    let rows = call.rows();
+    call.oid(0).ok_or_else(|| error::null_argument("edges"))?;
+    let (table, registration, columns, functions) = context::open(&call, 0)?;
+    let mut ticket = match route::route(&table, &registration, &columns, functions) {
+        Ok(ticket) => ticket,
+        Err(reason) => {
+            error::notice_not_verified(&table.name(), route::REASONS[reason as usize]);
+            return Ok(());
+        }
+    };
+    let mut broken = Vec::new();
+    let _ =
+        area::read(ticket.control, ticket.index, |_, image| image.verify(&mut |p| broken.push((p.invariant, p.text))));
+    for (invariant, text) in broken {
+        add(rows, &format!("broken invariant I{invariant}: {text}"), None, None);
+    }
+    let mut edges = Differences::new();
+    count_image(&mut ticket, &mut edges);
+    // SAFETY: a snapshot is active in every SQL function.
+    build::scan(&table, &columns, unsafe { pg_sys::GetActiveSnapshot() }, |edge| {
+        edges.entry((edge.tree.map(<[u8]>::to_vec), edge.parent.to_vec(), edge.child.to_vec())).or_default().0 += 1;
+        Ok(())
+    })?;
+    for (edge, counts) in edges.iter().filter(|(_, (in_table, in_image))| in_table != in_image) {
+        add(rows, "rows differ", Some(edge), Some(*counts));
+    }
+    Ok(())
+}
+
+fn count_image(ticket: &mut route::Ticket, edges: &mut Differences) {
+    // One reading under the lock; again if it met xids that it did not know.
+    loop {
+        let mut scan = Scan::new();
+        edges.clear();
+        let seen = &ticket.seen;
+        let done = area::read(ticket.control, ticket.index, |_, image: Image<'_>| {
+            loop {
+                let step = image.edges(&mut scan, usize::MAX, seen, |tree, parent, child| {
+                    edges.entry((tree.map(<[u8]>::to_vec), parent.to_vec(), child.to_vec())).or_default().1 += 1;
+                });
+                if step != Step::More {
+                    return step;
+                }
+            }
+        });
+        if done != Ok(Step::Ask) || ticket.seen.learn(scan.asked()).is_none() {
+            return;
+        }
+    }
+}
+
+fn add(rows: Rows, problem: &str, edge: Option<&(Option<Vec<u8>>, Vec<u8>, Vec<u8>)>, counts: Option<(i64, i64)>) {
+    let none = pg_sys::Datum::from(0usize);
+    let tree = edge.and_then(|e| e.0.as_deref());
+    let mut values = [
+        text_datum(problem.as_bytes()),
+        tree.map_or(none, text_datum),
+        edge.map_or(none, |e| text_datum(&e.1)),
+        edge.map_or(none, |e| text_datum(&e.2)),
+        counts.map_or(none, |c| pg_sys::Datum::from(c.0)),
+        counts.map_or(none, |c| pg_sys::Datum::from(c.1)),
+    ];
+    let mut nulls = [false, tree.is_none(), edge.is_none(), edge.is_none(), counts.is_none(), counts.is_none()];
+    rows.add(&mut values, &mut nulls);
+}

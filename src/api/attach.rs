@@ -1,0 +1,142 @@
+//! cft_attach and cft_detach: put the registration (two triggers) on the user's table, or take it off.
+
+#![expect(unsafe_code, reason = "SPI, called directly")]
+
+use crate::edges::{self, ColumnNames, Edges};
+use crate::error::{self, Fallible};
+use crate::fmgr::Call;
+use crate::registration::{self, Functions};
+use pgrx::prelude::*;
+use std::ffi::{CStr, CString};
+
+/// `cft_attach(edges regclass, parent name, child name, tree name) -> void`
+///
+/// Creates the triggers that keep an image of `edges` fresh. Idempotent; with other columns it replaces the registration.
+/// Errors: 42P01 no such table, 42809 not a plain table, 42703 no such column, 42701 a column twice, 42804 type, 0A000 collation or
+/// virtual column, 42501 not the owner.
+#[pg_extern(sql = false)]
+fn cft_attach(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
+    // SAFETY: our own fcinfo.
+    let call = unsafe { Call::new(fcinfo) };
+    let functions = Functions::beside(call.function());
+    let table = Edges::open(call.oid(0).ok_or_else(|| error::null_argument("edges"))?)?;
+    let names = ColumnNames {
+        parent: name(&call, 1).ok_or_else(|| error::null_argument("parent"))?,
+        child: name(&call, 2).ok_or_else(|| error::null_argument("child"))?,
+        tree: name(&call, 3),
+    };
+    if let Some(why) = table.unsuitable().or_else(|| table.inherits()) {
+        return Err(error::wrong_kind(&table.name(), why));
+    }
+    owner_only(&table)?;
+    check_columns(&table, &names)?;
+    let known = registration::read(table.oid(), std::ptr::null_mut(), functions);
+    if known.is_some_and(|r| r.sound && r.names == names) {
+        return Ok(());
+    }
+    let on = table.qualified();
+    // ALTER TABLE wants nobody else, not even this function, to hold the relation open.
+    drop(table);
+    create_triggers(&on, &names, call.function());
+    Ok(())
+}
+
+/// `cft_detach(edges regclass) -> void`: drops the triggers. Errors: 42P01 no such table or not attached, 42501 not the owner.
+#[pg_extern(sql = false)]
+fn cft_detach(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
+    // SAFETY: our own fcinfo.
+    let call = unsafe { Call::new(fcinfo) };
+    let table = Edges::open(call.oid(0).ok_or_else(|| error::null_argument("edges"))?)?;
+    owner_only(&table)?;
+    if registration::read(table.oid(), std::ptr::null_mut(), Functions::beside(call.function())).is_none() {
+        return Err(error::not_attached(&edges::display_name(table.oid())));
+    }
+    let on = table.qualified();
+    drop(table);
+    execute(&[
+        format!("DROP TRIGGER IF EXISTS cftrag_row ON {on}"),
+        format!("DROP TRIGGER IF EXISTS cftrag_truncate ON {on}"),
+    ]);
+    Ok(())
+}
+
+fn name(call: &Call, n: usize) -> Option<String> {
+    // SAFETY: SQL declares the argument name: a NUL-terminated array.
+    call.arg(n).map(|d| unsafe { CStr::from_ptr(d.cast_mut_ptr()).to_string_lossy().into_owned() })
+}
+
+pub fn owner_only(table: &Edges) -> Fallible<()> {
+    // SAFETY: reads a backend variable.
+    let role = unsafe { pg_sys::GetUserId() };
+    if crate::compat::owns_table(table.oid(), role) { Ok(()) } else { Err(error::not_owner(&table.name())) }
+}
+
+/// 42703, 42701, 42804 or 0A000 if the columns cannot hold names.
+pub fn check_columns(table: &Edges, names: &ColumnNames) -> Fallible<()> {
+    let columns = table.require_columns(names)?;
+    let named = [Some(&names.parent), Some(&names.child), names.tree.as_ref()];
+    for (i, column) in named.iter().enumerate() {
+        if column.is_some() && named[..i].contains(column) {
+            return Err(error::same_column(column.map_or("", |c| c)));
+        }
+    }
+    let of = |name: &str, column: &edges::Column| -> Fallible<()> {
+        let type_oid = pg_sys::Oid::from(column.type_oid);
+        // SAFETY: formats a type's name; looks up a collation that the column depends on.
+        unsafe {
+            if !crate::value::holds_names(type_oid) {
+                let shown = CStr::from_ptr(pg_sys::format_type_be(type_oid)).to_string_lossy().into_owned();
+                return Err(error::wrong_type(name, &shown));
+            }
+            let collation = pg_sys::Oid::from(column.collation);
+            if collation != pg_sys::InvalidOid && !pg_sys::get_collation_isdeterministic(collation) {
+                return Err(error::nondeterministic_collation(name));
+            }
+        }
+        if column.generated == u32::from(b'v') {
+            return Err(error::virtual_column(name));
+        }
+        Ok(())
+    };
+    of(&names.parent, &columns.parent)?;
+    of(&names.child, &columns.child)?;
+    names.tree.as_ref().map_or(Ok(()), |tree| of(tree, &columns.tree))
+}
+
+fn create_triggers(on: &str, names: &ColumnNames, function: pg_sys::Oid) {
+    // SAFETY: a system cache lookup of our own function.
+    let schema = unsafe { pg_sys::get_func_namespace(function) };
+    let literal = |s: &String| format!("'{}'", s.replace('\'', "''"));
+    let arguments = [Some(&names.parent), Some(&names.child), names.tree.as_ref()]
+        .into_iter()
+        .flatten()
+        .map(literal)
+        .collect::<Vec<_>>()
+        .join(", ");
+    let trigger = |name: &str, event: &str, each: &str, run: &str| {
+        let run = edges::qualified_name(schema, run);
+        [
+            format!(
+                "CREATE OR REPLACE TRIGGER {name} AFTER {event} ON {on} FOR EACH {each} EXECUTE FUNCTION {run}({arguments})"
+            ),
+            format!("ALTER TABLE {on} ENABLE ALWAYS TRIGGER {name}"),
+        ]
+    };
+    let [row, row_always] = trigger("cftrag_row", "INSERT OR UPDATE OR DELETE", "ROW", "cft_capture");
+    let [truncate, truncate_always] = trigger("cftrag_truncate", "TRUNCATE", "STATEMENT", "cft_capture_truncate");
+    execute(&[row, row_always, truncate, truncate_always]);
+}
+
+/// Runs statements with the caller's rights. standard_conforming_strings may be off: backslashes in names are doubled then.
+fn execute(statements: &[String]) {
+    // SAFETY: SPI is connected and finished around its use; errors are raised by SPI itself.
+    unsafe {
+        pg_sys::SPI_connect();
+        for sql in statements {
+            let sql = if pg_sys::standard_conforming_strings { sql.clone() } else { sql.replace('\\', "\\\\") };
+            let Ok(sql) = CString::new(sql) else { unreachable!("identifiers have no NUL") };
+            pg_sys::SPI_execute(sql.as_ptr(), false, 0);
+        }
+        pg_sys::SPI_finish();
+    }
+}

@@ -1,0 +1,250 @@
+//! cft_context: the hierarchy around one entity, or around many in one pass.
+
+#![expect(unsafe_code, reason = "talks to the executor directly")]
+
+use crate::area;
+use crate::edges::{self, Columns, Edges};
+use crate::error::{self, Fallible, MAX_LEVELS};
+use crate::fmgr::{Call, Rows};
+use crate::registration::{self, Functions, Registration};
+use crate::route::{self, Reason, Ticket};
+use crate::slot::Spoil;
+use crate::{counters, flush, reference};
+use cftrag_core::{Name, Relation, Step, Walk};
+use pgrx::check_for_interrupts;
+use pgrx::prelude::*;
+use std::cell::{Cell, RefCell};
+use std::sync::atomic::Ordering::{Relaxed, SeqCst};
+
+/// Edge slots visited under one holding of the lock: about a millisecond, so that no writer waits longer for a reader.
+const CELLS: usize = 20_000;
+/// A backend's image call in so many settles a bounded number of versions.
+const SETTLE_EVERY: u32 = 64;
+const SETTLE: usize = 1024;
+/// A workspace that grew past this is given back after the call.
+const KEEP_ROWS: usize = 100_000;
+
+thread_local! {
+    static WALK: RefCell<Option<Walk>> = const { RefCell::new(None) };
+    static CALLS: Cell<u32> = const { Cell::new(0) };
+}
+
+/// `cft_context(entity text, up int, down int, edges regclass)`: see sql/reference.sql for what it returns.
+///
+/// NULL entity, up or down: no rows. Errors: 42P01 (not attached), 42725 (several attached), 22023 (levels), 42703 (a column is gone),
+/// 42501 (the table's own).
+#[pg_extern(sql = false)]
+fn cft_context_one(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
+    // SAFETY: our own fcinfo.
+    let call = unsafe { Call::new(fcinfo) };
+    let rows = call.rows();
+    let (Some(name), Some(up), Some(down)) = (call.text(0), call.int(1), call.int(2)) else { return Ok(()) };
+    let array = || {
+        let mut element = call.arg(0).unwrap_or(pg_sys::Datum::from(0usize));
+        // SAFETY: one text element, which is copied.
+        unsafe {
+            pg_sys::Datum::from(pg_sys::construct_array(
+                &mut element,
+                1,
+                pg_sys::TEXTOID,
+                -1,
+                false,
+                pg_sys::TYPALIGN_INT as std::ffi::c_char,
+            ))
+        }
+    };
+    answer(&call, &[name], array, up, down, rows)
+}
+
+/// `cft_context(entities text[], up int, down int, edges regclass)`: the same for many, in the order of first occurrence.
+#[pg_extern(sql = false)]
+fn cft_context_many(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
+    // SAFETY: our own fcinfo.
+    let call = unsafe { Call::new(fcinfo) };
+    let rows = call.rows();
+    let (Some((names, array)), Some(up), Some(down)) = (call.names(0), call.int(1), call.int(2)) else { return Ok(()) };
+    answer(&call, &names, || array, up, down, rows)
+}
+
+/// Answers from the image if every condition holds, else by the reference query; counts which.
+fn answer(
+    call: &Call,
+    names: &[&[u8]],
+    array: impl Fn() -> pg_sys::Datum,
+    up: i32,
+    down: i32,
+    rows: Rows,
+) -> Fallible<()> {
+    for (argument, value) in [("up", up), ("down", down)] {
+        if !(0..=MAX_LEVELS).contains(&value) {
+            return Err(error::bad_levels(argument, value));
+        }
+    }
+    let (table, registration, columns, functions) = open(call, 3)?;
+    let served = route::route(&table, &registration, &columns, functions)
+        .and_then(|mut ticket| from_image(&table, &mut ticket, names, up as u32, down as u32, rows));
+    if let Err(reason) = served {
+        counters::count(table.oid(), reason);
+        reference::answer(&table, &registration.names, &columns, array(), up, down, rows);
+    }
+    Ok(())
+}
+
+fn from_image(
+    table: &Edges,
+    ticket: &mut Ticket,
+    names: &[&[u8]],
+    up: u32,
+    down: u32,
+    rows: Rows,
+) -> Result<(), Reason> {
+    WALK.with_borrow_mut(|kept| {
+        let walk = kept.get_or_insert_with(|| Walk::new(varlena_header));
+        walk.clear();
+        for name in names {
+            walk.begin(name, up, down);
+            finish(walk, ticket)?;
+        }
+        walk.finish();
+        emit(walk, rows);
+        let counters = walk.counters();
+        let reads = ticket.control.slots[ticket.index].reads();
+        reads.image_calls.fetch_add(1, Relaxed);
+        reads.lookups.fetch_add(counters.lookups, Relaxed);
+        reads.hits.fetch_add(counters.hits, Relaxed);
+        reads.fingerprint_checks.fetch_add(counters.fingerprint_checks, Relaxed);
+        reads.false_positives.fetch_add(counters.false_positives, Relaxed);
+        if walk.rows().len() > KEEP_ROWS {
+            *kept = None;
+        }
+        Ok::<(), Reason>(())
+    })?;
+    settle_now_and_then(table, ticket);
+    Ok(())
+}
+
+/// Walks to the end, in slices; learns the xids it met.
+fn finish(walk: &mut Walk, ticket: &mut Ticket) -> Result<(), Reason> {
+    let slot = &ticket.control.slots[ticket.index];
+    loop {
+        let step = area::read(ticket.control, ticket.index, |_, image| {
+            (slot.generation.load(SeqCst) == ticket.generation).then(|| walk.step(image, &ticket.seen, CELLS))
+        })?;
+        match step {
+            None => return Err(Reason::NoImage),
+            Some(Step::Done) => return Ok(()),
+            Some(Step::More) => {
+                check_for_interrupts!();
+            }
+            Some(Step::Ask) => {
+                if ticket.seen.learn(walk.asked()).is_none() {
+                    slot.spoil(Spoil::Ancient);
+                    return Err(Reason::Ancient);
+                }
+                walk.restart();
+            }
+        }
+    }
+}
+
+/// What PostgreSQL puts before the bytes of a text: SET_VARSIZE_4B.
+fn varlena_header(len: usize) -> [u8; 4] {
+    let size = len as u32 + 4;
+    if cfg!(target_endian = "big") { (size & 0x3fff_ffff).to_be_bytes() } else { (size << 2).to_le_bytes() }
+}
+
+/// A constant text: varlena header and bytes, aligned as a text must be.
+#[repr(C, align(4))]
+struct Constant<const N: usize>([u8; N]);
+
+static ANCESTOR: Constant<12> = constant(*b"____ancestor");
+static DESCENDANT: Constant<14> = constant(*b"____descendant");
+
+const fn constant<const N: usize>(mut bytes: [u8; N]) -> Constant<N> {
+    let header = if cfg!(target_endian = "big") { (N as u32).to_be_bytes() } else { ((N as u32) << 2).to_le_bytes() };
+    bytes[0] = header[0];
+    bytes[1] = header[1];
+    bytes[2] = header[2];
+    bytes[3] = header[3];
+    Constant(bytes)
+}
+
+fn emit(walk: &Walk, rows: Rows) {
+    let text = |name: Name| pg_sys::Datum::from(walk.name_with_prefix(name).as_ptr());
+    for row in walk.rows() {
+        let relation = match row.relation {
+            Relation::Ancestor => pg_sys::Datum::from(ANCESTOR.0.as_ptr()),
+            Relation::Descendant => pg_sys::Datum::from(DESCENDANT.0.as_ptr()),
+        };
+        let tree = row.tree.map_or(pg_sys::Datum::from(0usize), text);
+        let mut values = [
+            text(walk.entity(row.group)),
+            tree,
+            relation,
+            pg_sys::Datum::from(row.depth as i32),
+            text(row.relative),
+            text(row.via),
+        ];
+        rows.add(&mut values, &mut [false, row.tree.is_none(), false, false, false, false]);
+    }
+}
+
+fn settle_now_and_then(table: &Edges, ticket: &Ticket) {
+    CALLS.set(CALLS.get().wrapping_add(1));
+    if !CALLS.get().is_multiple_of(SETTLE_EVERY) || !crate::contain::possible() {
+        return;
+    }
+    let versions = area::read(ticket.control, ticket.index, |_, image| image.stats().versions).unwrap_or(0);
+    if versions > 0 {
+        let settled = crate::contain::attempt(|| flush::settle(ticket.control, ticket.index, table.oid(), SETTLE));
+        if let Some(Some(why)) = settled {
+            ticket.control.slots[ticket.index].spoil(why);
+        }
+    }
+}
+
+/// The table of argument `n` (where it is left out, the only attached table that the caller may read), its registration under the
+/// caller's snapshot, and its columns.
+pub fn open(call: &Call, n: usize) -> Fallible<(Edges, Registration, Columns, Functions)> {
+    let functions = Functions::beside(call.function());
+    let table = match call.oid(n) {
+        Some(table) => Edges::open(table)?,
+        None => only_attached(functions)?,
+    };
+    // SAFETY: a snapshot is active in every SQL function.
+    let snapshot = unsafe { pg_sys::GetActiveSnapshot() };
+    let registration = match registration::read(table.oid(), snapshot, functions) {
+        Some(registration) => registration,
+        // An older snapshot may not see an attach that is committed now: the columns are known, the image is not for it.
+        None => match registration::read(table.oid(), std::ptr::null_mut(), functions) {
+            Some(now) => Registration { sound: false, ..now },
+            None => return Err(error::not_attached(&edges::display_name(table.oid()))),
+        },
+    };
+    let columns = table.require_columns(&registration.names)?;
+    Ok((table, registration, columns, functions))
+}
+
+fn only_attached(functions: Functions) -> Fallible<Edges> {
+    let mine: Vec<_> = registration::attached_tables(functions).into_iter().filter(|t| readable(*t)).collect();
+    match mine[..] {
+        [] => Err(error::none_attached()),
+        [only] => Edges::open(only),
+        _ => Err(error::several_attached(&mine.iter().map(|t| edges::display_name(*t)).collect::<Vec<_>>())),
+    }
+}
+
+/// USAGE on the schema, and SELECT on the table or on some column of it.
+pub fn readable(table: pg_sys::Oid) -> bool {
+    // SAFETY: system cache lookups by OID; a table that is gone gives InvalidOid or no privilege.
+    unsafe {
+        let role = pg_sys::GetUserId();
+        let schema = pg_sys::get_rel_namespace(table);
+        let select = pg_sys::ACL_SELECT as pg_sys::AclMode;
+        let ok = pg_sys::AclResult::ACLCHECK_OK;
+        schema != pg_sys::InvalidOid
+            && crate::compat::schema_usage(schema, role)
+            && (pg_sys::pg_class_aclcheck(table, role, select) == ok
+                || pg_sys::pg_attribute_aclcheck_all(table, role, select, pg_sys::AclMaskHow::ACLMASK_ANY) == ok)
+    }
+}

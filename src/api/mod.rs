@@ -1,0 +1,6 @@
+//! What SQL calls. Each function: convert, one call, convert. Their SQL declarations are in sql/install/.
+
+pub mod admin;
+pub mod attach;
+pub mod context;
+pub mod stats;

@@ -1,0 +1,303 @@
+//! Chunks of images: allocated from one DSA area, mapped into this process, freed. See slot.rs for the locks.
+//!
+//! dsa_* calls raise, allocate, map and take locks, whatever flags they get: every one of them here runs outside the image's lock and
+//! contained (contain.rs). A chunk's dsa_pointer is kept in the image's owner words, its place in this process in a `Memory`.
+
+#![expect(unsafe_code, reason = "dynamic shared memory")]
+
+use crate::contain;
+use crate::guc;
+use crate::shmem::{Control, EXCLUSIVE, SHARED};
+use crate::slot::{Header, Slot, Spoil, State};
+use cftrag_core::{Image, MAX_CHUNKS, Memory, chunk_bytes};
+use pgrx::pg_sys;
+use std::cell::{Cell, RefCell};
+use std::ptr::NonNull;
+use std::sync::atomic::Ordering::SeqCst;
+
+/// Owner words 0 .. MAX_CHUNKS: the dsa_pointer of each chunk; after them the xids that were running at the build snapshot.
+pub const RUNNING_WORDS: usize = MAX_CHUNKS;
+const _: () = assert!(RUNNING_WORDS + 1024 <= cftrag_core::OWNER_WORDS);
+
+thread_local! {
+    static AREA: Cell<*mut pg_sys::dsa_area> = const { Cell::new(std::ptr::null_mut()) };
+    /// By slot number: which generation of which image is mapped here.
+    static MAPPED: RefCell<Vec<Mapped>> = const { RefCell::new(Vec::new()) };
+}
+
+#[derive(Default)]
+struct Mapped {
+    generation: u64,
+    memory: Memory,
+}
+
+/// The area of all images in this process; made by whoever needs it first. Raises when memory is short: contain it.
+fn area(control: &Control) -> *mut pg_sys::dsa_area {
+    let known = AREA.get();
+    if !known.is_null() {
+        return known;
+    }
+    // SAFETY: the area's own memory must outlive the transaction: TopMemoryContext; pinned, so that segments stay mapped and the area
+    // survives its creator. An ERROR under Control.lock releases it in the containing subtransaction.
+    unsafe {
+        let context = pg_sys::MemoryContextSwitchTo(pg_sys::TopMemoryContext);
+        control.lock.acquire(EXCLUSIVE);
+        let handle = control.area.load(SeqCst);
+        let area = if handle == 0 {
+            let area = create(control);
+            pg_sys::dsa_pin(area);
+            control.area.store(pg_sys::dsa_get_handle(area), SeqCst);
+            area
+        } else {
+            pg_sys::dsa_attach(handle)
+        };
+        pg_sys::dsa_pin_mapping(area);
+        control.lock.release();
+        pg_sys::MemoryContextSwitchTo(context);
+        AREA.set(area);
+        area
+    }
+}
+
+/// # Safety
+/// In TopMemoryContext, under Control.lock.
+unsafe fn create(control: &Control) -> *mut pg_sys::dsa_area {
+    let tranche = control.tranche();
+    // SAFETY: the caller's promise.
+    unsafe {
+        #[cfg(any(feature = "pg15", feature = "pg16"))]
+        return pg_sys::dsa_create(tranche);
+        // DSA_DEFAULT_INIT_SEGMENT_SIZE and DSA_MAX_SEGMENT_SIZE, which are macros.
+        #[cfg(not(any(feature = "pg15", feature = "pg16")))]
+        return pg_sys::dsa_create_ext(tranche, 1 << 20, 1 << 40);
+    }
+}
+
+/// A chunk and its address here, or None: over cftrag.memory_limit, or the system has none.
+pub fn allocate(control: &Control, bytes: usize) -> Option<(u64, NonNull<u8>)> {
+    let limit = guc::MEMORY_LIMIT.get() as u64 * 1024;
+    if control.memory_used.fetch_add(bytes as u64, SeqCst) + bytes as u64 > limit {
+        control.memory_used.fetch_sub(bytes as u64, SeqCst);
+        return None;
+    }
+    let flags = (pg_sys::DSA_ALLOC_HUGE | pg_sys::DSA_ALLOC_NO_OOM) as i32;
+    let chunk = contain::attempt(|| {
+        let area = area(control);
+        // SAFETY: pinned area; a pointer just allocated has an address.
+        unsafe {
+            let token = pg_sys::dsa_allocate_extended(area, bytes, flags);
+            (token != 0).then(|| (token, pg_sys::dsa_get_address(area, token)))
+        }
+    });
+    let chunk = chunk.flatten().and_then(|(token, address)| Some((token, NonNull::new(address.cast::<u8>())?)));
+    if chunk.is_none() {
+        control.memory_used.fetch_sub(bytes as u64, SeqCst);
+    }
+    chunk
+}
+
+/// Frees chunks 0.. of an image that nobody can find any more, or that was never published.
+pub fn free(control: &Control, slot: &Slot, tokens: &[u64]) {
+    contain::attempt(|| {
+        let area = area(control);
+        // Whoever maps this image's chunks at this moment holds `map` shared and has checked the generation under it.
+        slot.map.with(EXCLUSIVE, || {
+            for (i, token) in tokens.iter().enumerate() {
+                // SAFETY: allocated from this area, freed once: the image that held it is unreachable.
+                unsafe { pg_sys::dsa_free(area, *token) };
+                control.memory_used.fetch_sub(chunk_bytes(i) as u64, SeqCst);
+            }
+        });
+    });
+}
+
+/// Why the image cannot be used.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Unusable {
+    /// There is none.
+    Empty,
+    /// It lost something, or a writer died in it.
+    Incomplete,
+    /// Its chunks cannot be mapped here.
+    Unmapped,
+}
+
+enum Outcome<R> {
+    Done(R),
+    Unusable(Unusable),
+    /// Chunks that this process must map first: generation, dsa_pointers.
+    Map(u64, Vec<u64>),
+    /// Chunk 0 of that generation.
+    MapRoot(u64, u64),
+}
+
+/// Runs `f` with the image under the shared lock. All its chunks are mapped.
+pub fn read<R>(control: &Control, index: usize, f: impl FnOnce(&Header, Image<'_>) -> R) -> Result<R, Unusable> {
+    let slot = &control.slots[index];
+    locked(control, index, f, |inner| slot.read(|header| inner(header)))
+}
+
+/// Runs `f` alone with the image.
+pub fn write<R>(control: &Control, index: usize, f: impl FnOnce(&Header, Image<'_>) -> R) -> Result<R, Unusable> {
+    let slot = &control.slots[index];
+    locked(control, index, f, |inner| slot.write(|header| inner(header)))
+}
+
+type Inner<'i, R> = &'i mut dyn FnMut(&Header) -> Outcome<R>;
+
+fn locked<R>(
+    control: &Control,
+    index: usize,
+    f: impl FnOnce(&Header, Image<'_>) -> R,
+    mut lock: impl FnMut(Inner<'_, R>) -> Outcome<R>,
+) -> Result<R, Unusable> {
+    let slot = &control.slots[index];
+    let mut f = Some(f);
+    MAPPED.with_borrow_mut(|mapped| {
+        if mapped.len() <= index {
+            mapped.resize_with(index + 1, Mapped::default);
+        }
+        let mapped = &mut mapped[index];
+        loop {
+            let outcome = lock(&mut |header| {
+                if header.state == State::Empty {
+                    return Outcome::Unusable(Unusable::Empty);
+                }
+                if slot.spoiled.load(SeqCst) != 0 {
+                    return Outcome::Unusable(Unusable::Incomplete);
+                }
+                let generation = slot.generation.load(SeqCst);
+                if mapped.generation != generation || mapped.memory.mapped() == 0 {
+                    return Outcome::MapRoot(generation, header.root);
+                }
+                let Ok(image) = Image::open(&mapped.memory) else { return torn(slot) };
+                let (have, all) = (mapped.memory.mapped(), image.chunks());
+                if have < all {
+                    return Outcome::Map(generation, (have..all).map(|i| image.owner_get(i)).collect());
+                }
+                if image.mutating() {
+                    return torn(slot);
+                }
+                match f.take() {
+                    Some(f) => Outcome::Done(f(header, image)),
+                    None => unreachable!("the closure runs once: its outcome ends the loop"),
+                }
+            });
+            let (generation, tokens) = match outcome {
+                Outcome::Done(result) => return Ok(result),
+                Outcome::Unusable(why) => return Err(why),
+                Outcome::MapRoot(generation, root) => {
+                    mapped.memory.clear();
+                    (generation, vec![root])
+                }
+                Outcome::Map(generation, tokens) => (generation, tokens),
+            };
+            mapped.generation = generation;
+            if !map(control, slot, generation, &tokens, &mut mapped.memory) {
+                mapped.generation = 0;
+                mapped.memory.clear();
+                if slot.generation.load(SeqCst) == generation {
+                    return Err(Unusable::Unmapped);
+                }
+            }
+        }
+    })
+}
+
+fn torn<R>(slot: &Slot) -> Outcome<R> {
+    slot.spoil(Spoil::Torn);
+    Outcome::Unusable(Unusable::Incomplete)
+}
+
+/// Maps chunks; false if it failed, or if the image is gone meanwhile.
+fn map(control: &Control, slot: &Slot, generation: u64, tokens: &[u64], memory: &mut Memory) -> bool {
+    let addresses = contain::attempt(|| {
+        let area = area(control);
+        slot.map.with(SHARED, || {
+            if slot.generation.load(SeqCst) != generation {
+                return None;
+            }
+            // SAFETY: the generation is current and `map` is held: nobody frees these chunks now.
+            Some(tokens.iter().map(|token| unsafe { pg_sys::dsa_get_address(area, *token) }).collect::<Vec<_>>())
+        })
+    });
+    let Some(Some(addresses)) = addresses else { return false };
+    for address in addresses {
+        let Some(base) = NonNull::new(address.cast::<u8>()) else { return false };
+        // SAFETY: a chunk of its number's size, page aligned (DSA gives large objects whole pages), pinned; it stays mapped while
+        // this generation lives, and a memory of another generation is cleared before use.
+        unsafe { memory.map(base) };
+    }
+    true
+}
+
+/// Adds chunks until `bytes` more are sure. False: there is not so much memory, or the image is gone.
+pub fn ensure(control: &Control, index: usize, bytes: usize) -> bool {
+    let slot = &control.slots[index];
+    loop {
+        let Ok((enough, next, generation)) = read(control, index, |_, image| {
+            (image.free_bytes() >= bytes, image.chunks(), slot.generation.load(SeqCst))
+        }) else {
+            return false;
+        };
+        if enough {
+            return true;
+        }
+        if next >= MAX_CHUNKS {
+            return false;
+        }
+        let Some((token, base)) = allocate(control, chunk_bytes(next)) else { return false };
+        MAPPED.with_borrow_mut(|mapped| {
+            let mapped = &mut mapped[index];
+            if mapped.generation == generation && mapped.memory.mapped() == next {
+                // SAFETY: as in map(); not published yet.
+                unsafe { mapped.memory.map(base) };
+            }
+        });
+        let published = write(control, index, |_, image| {
+            let ours = slot.generation.load(SeqCst) == generation && image.chunks() == next;
+            if ours {
+                image.owner_set(next, token);
+                image.publish_chunks(next + 1);
+            }
+            ours
+        });
+        if published != Ok(true) {
+            // Another writer was faster: what we mapped under that number is not what it published.
+            MAPPED.with_borrow_mut(|mapped| mapped[index] = Mapped::default());
+            release(control, token, chunk_bytes(next));
+        }
+    }
+}
+
+/// Frees one chunk that was never published.
+pub fn release(control: &Control, token: u64, bytes: usize) {
+    contain::attempt(|| {
+        // SAFETY: allocated from this area and known to nobody else.
+        unsafe { pg_sys::dsa_free(area(control), token) };
+        control.memory_used.fetch_sub(bytes as u64, SeqCst);
+    });
+}
+
+/// Takes the image out of its slot and frees it. Used when it is replaced or its table is gone.
+pub fn drop_image(control: &Control, index: usize) {
+    let slot = &control.slots[index];
+    // An incomplete image is dropped too: look past the mark, which must not be cleared while the image can be found.
+    let root =
+        slot.read(|header| (header.state == State::Ready).then_some((header.root, slot.generation.load(SeqCst))));
+    let Some((root, generation)) = root else { return };
+    let mut memory = Memory::new();
+    if !map(control, slot, generation, &[root], &mut memory) {
+        return;
+    }
+    let tokens = slot.write(|header| {
+        if slot.generation.load(SeqCst) != generation {
+            return Vec::new();
+        }
+        header.state = State::Empty;
+        slot.generation.fetch_add(1, SeqCst);
+        // Only the root is mapped: chunks() and the owner words are in it.
+        Image::open(&memory).map(|image| (0..image.chunks()).map(|i| image.owner_get(i)).collect()).unwrap_or_default()
+    });
+    free(control, slot, &tokens);
+}

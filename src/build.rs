@@ -1,0 +1,289 @@
+//! An image from a table: by cft_build, or by the first reader of a small table in its own call.
+//!
+//! The builder holds a SHARE lock on the table: it waits for (or, for a reader, does not get past) transactions that write to it, so
+//! every row that the build snapshot B sees is settled and no change is under way. Writers wait meanwhile; readers never do: the
+//! reference query answers them. The image is built where nobody can see it and published at the end, before the lock is released.
+//! A failed build frees its memory: by the catch below, or at the backend's exit if that is what ended it.
+
+#![expect(unsafe_code, reason = "locks, snapshots and a table scan")]
+
+use crate::area::{self, RUNNING_WORDS};
+use crate::compat;
+use crate::edges::{Columns, Edges};
+use crate::error::{self, Fallible};
+use crate::registration::{self, Functions};
+use crate::shmem::{self, Control};
+use crate::slot::{Header, Key, State};
+use crate::value;
+use crate::visibility::Seen;
+use cftrag_core::{Edge, Error, Image, Memory, OWNER_WORDS, chunk_bytes};
+use pgrx::prelude::*;
+use pgrx::{PgTryBuilder, check_for_interrupts};
+use std::cell::{Cell, RefCell};
+use std::panic::AssertUnwindSafe;
+use std::sync::atomic::Ordering::SeqCst;
+use std::time::Instant;
+
+/// Rows between two looks at pending interrupts.
+const ROWS_A_LOOK: u64 = 1024;
+
+thread_local! {
+    /// The slot this process builds for, and the chunks it has so far.
+    static UNDER_WAY: RefCell<Option<(usize, Vec<u64>)>> = const { RefCell::new(None) };
+    static WATCHED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Why there is no image after a build.
+pub enum Refused {
+    /// Another process builds it.
+    Busy,
+    Failed(error::Report),
+}
+
+/// Builds the image of a table on which the caller holds a SHARE lock (or stronger), in a transaction without an xid.
+/// Raises what scanning the table raises.
+pub fn build(control: &Control, table: &Edges, functions: Functions) -> Result<(), Refused> {
+    let Some((index, slot)) = control.find_or_take(table.oid()) else {
+        return Err(Refused::Failed(error::no_slot(shmem::SLOTS)));
+    };
+    let me = std::process::id();
+    let holder = slot.builder.load(SeqCst);
+    // SAFETY: looks a process up in the process array; a dead builder's mark is taken over.
+    let dead = holder != 0 && unsafe { pg_sys::BackendPidGetProc(holder as i32).is_null() };
+    if slot.builder.compare_exchange(if dead { holder } else { 0 }, me, SeqCst, SeqCst).is_err() {
+        return Err(Refused::Busy);
+    }
+    watch_exit();
+    UNDER_WAY.set(Some((index, Vec::new())));
+    let result = PgTryBuilder::new(AssertUnwindSafe(|| fill(control, index, table, functions)))
+        .catch_others(|error| {
+            abandon();
+            error.rethrow()
+        })
+        .execute();
+    abandon();
+    if result.is_ok() {
+        crate::sweep::sweep(control);
+    }
+    result.map_err(Refused::Failed)
+}
+
+/// Frees what an unfinished build holds, and lets others build. Nothing to do after a finished one but the latter.
+fn abandon() {
+    if let Some((index, tokens)) = UNDER_WAY.take()
+        && let Some(control) = shmem::control()
+    {
+        for (i, token) in tokens.iter().enumerate() {
+            area::release(control, *token, chunk_bytes(i));
+        }
+        control.slots[index].builder.store(0, SeqCst);
+    }
+}
+
+fn watch_exit() {
+    if !WATCHED.replace(true) {
+        // SAFETY: a function of this library, which is never unloaded; shared memory is still there when it runs.
+        unsafe { pg_sys::before_shmem_exit(Some(at_exit), pg_sys::Datum::from(0usize)) };
+    }
+}
+
+#[pg_guard]
+unsafe extern "C-unwind" fn at_exit(_code: i32, _arg: pg_sys::Datum) {
+    abandon();
+}
+
+fn fill(control: &Control, index: usize, table: &Edges, functions: Functions) -> Fallible<()> {
+    let started = Instant::now();
+    // SAFETY: a snapshot of now, registered while it is used (an ERROR's abort forgets it); taken under the SHARE lock.
+    let snapshot = unsafe { pg_sys::RegisterSnapshot(pg_sys::GetLatestSnapshot()) };
+    let header = load(control, table, functions, snapshot, started);
+    // SAFETY: registered above.
+    unsafe { pg_sys::UnregisterSnapshot(snapshot) };
+    let header = header?;
+    area::drop_image(control, index);
+    UNDER_WAY.with_borrow_mut(|u| u.as_mut().map(|(_, tokens)| tokens.clear()));
+    let slot = &control.slots[index];
+    slot.write(|published| {
+        *published = header;
+        slot.generation.fetch_add(1, SeqCst);
+        slot.spoiled.store(0, SeqCst);
+    });
+    Ok(())
+}
+
+/// Makes the image of what the snapshot sees, and describes it.
+fn load(
+    control: &Control,
+    table: &Edges,
+    functions: Functions,
+    snapshot: pg_sys::Snapshot,
+    started: Instant,
+) -> Fallible<Header> {
+    let (key, columns) = key(table, snapshot, functions)?;
+    let mut memory = Memory::new();
+    let root = grow(control, &mut memory)?;
+    Image::format(&memory, random_seed()).map_err(|e| error::core(&e))?.owner_set(0, root);
+    scan(table, &columns, snapshot, |edge| insert(control, &mut memory, edge))?;
+    // SAFETY: an MVCC snapshot that is still registered.
+    let (seen, image) = (unsafe { Seen::new(snapshot) }, Image::open(&memory).map_err(|e| error::core(&e))?);
+    let running: Vec<u64> = seen.running().collect();
+    let kept = running.len() <= OWNER_WORDS - RUNNING_WORDS;
+    if kept {
+        running.iter().enumerate().for_each(|(i, xid)| image.owner_set(RUNNING_WORDS + i, *xid));
+    }
+    Ok(Header {
+        state: State::Ready,
+        snapshot_running: if kept { running.len() as u32 } else { u32::MAX },
+        snapshot_xmax: seen.xmax(),
+        root: image.owner_get(0),
+        // SAFETY: reads the clock.
+        built_at: unsafe { pg_sys::GetCurrentTimestamp() },
+        build_microseconds: started.elapsed().as_micros() as u64,
+        key,
+    })
+}
+
+/// The key of the image, as the build snapshot sees registration and columns.
+fn key(table: &Edges, snapshot: pg_sys::Snapshot, functions: Functions) -> Fallible<(Key, Columns)> {
+    if let Some(why) = table.unsuitable() {
+        return Err(error::wrong_kind(&table.name(), why));
+    }
+    let Some(registration) = registration::read(table.oid(), snapshot, functions) else {
+        return Err(error::not_attached(&crate::edges::display_name(table.oid())));
+    };
+    if !registration.sound {
+        return Err(error::triggers_missing(&crate::edges::display_name(table.oid())));
+    }
+    let columns = table.require_columns(&registration.names)?;
+    crate::api::attach::check_columns(table, &registration.names)?;
+    // SAFETY: an open relation.
+    let locator = unsafe { compat::locator(table.rel()) };
+    let key = Key {
+        locator,
+        database_xmin: compat::database_xmin(),
+        row: registration.row,
+        truncate: registration.truncate,
+        columns,
+    };
+    Ok((key, columns))
+}
+
+/// Adds a chunk to an image that nobody else can see.
+fn grow(control: &Control, memory: &mut Memory) -> Fallible<u64> {
+    let bytes = chunk_bytes(memory.mapped());
+    let Some((token, base)) = area::allocate(control, bytes) else {
+        return Err(error::out_of_memory(crate::guc::MEMORY_LIMIT.get()));
+    };
+    UNDER_WAY.with_borrow_mut(|u| u.as_mut().map(|(_, tokens)| tokens.push(token)));
+    let number = memory.mapped();
+    // SAFETY: a fresh chunk of that number's size, page aligned and pinned, ours until it is published.
+    unsafe { memory.map(base) };
+    if number > 0 {
+        let image = Image::open(memory).map_err(|e| error::core(&e))?;
+        image.owner_set(number, token);
+        image.publish_chunks(number + 1);
+    }
+    Ok(token)
+}
+
+fn insert(control: &Control, memory: &mut Memory, edge: &Edge) -> Fallible<()> {
+    loop {
+        let full = {
+            let image = Image::open(memory).map_err(|e| error::core(&e))?;
+            image.insert(edge, None)
+        };
+        match full {
+            Ok(()) => return Ok(()),
+            Err(Error::Full { .. }) => _ = grow(control, memory)?,
+            Err(other) => return Err(error::core(&other)),
+        }
+    }
+}
+
+fn random_seed() -> u64 {
+    let mut bytes = [0u8; 8];
+    // SAFETY: fills eight bytes; on failure (no entropy) they stay zero and only resistance to aimed collisions is lost.
+    unsafe { pg_sys::pg_strong_random(bytes.as_mut_ptr().cast(), bytes.len()) };
+    u64::from_ne_bytes(bytes)
+}
+
+/// Every edge of the table that the snapshot sees.
+pub fn scan(
+    table: &Edges,
+    columns: &Columns,
+    snapshot: pg_sys::Snapshot,
+    mut each: impl FnMut(&Edge) -> Fallible<()>,
+) -> Fallible<()> {
+    let wanted = [columns.tree, columns.parent, columns.child];
+    let mut names = [Vec::new(), Vec::new(), Vec::new()];
+    let (mut rows, mut result) = (0u64, Ok(()));
+    // SAFETY: a heap scan under a registered snapshot; attribute numbers are the relation's, values are non-null.
+    unsafe {
+        let scan = pg_sys::heap_beginscan(
+            table.rel(),
+            snapshot,
+            0,
+            std::ptr::null_mut(),
+            std::ptr::null_mut(),
+            pg_sys::ScanOptions::SO_TYPE_SEQSCAN
+                | pg_sys::ScanOptions::SO_ALLOW_STRAT
+                | pg_sys::ScanOptions::SO_ALLOW_PAGEMODE,
+        );
+        while result.is_ok() {
+            let tuple = pg_sys::heap_getnext(scan, pg_sys::ScanDirection::ForwardScanDirection);
+            if tuple.is_null() {
+                break;
+            }
+            rows += 1;
+            if rows.is_multiple_of(ROWS_A_LOOK) {
+                check_for_interrupts!();
+            }
+            let mut present = [false; 3];
+            for ((column, name), present) in wanted.iter().zip(&mut names).zip(&mut present) {
+                if column.number != 0 {
+                    let mut null = false;
+                    let datum = pg_sys::htup::heap_getattr(tuple, column.number, (*table.rel()).rd_att, &mut null);
+                    if !null {
+                        name.clear();
+                        value::write(pg_sys::Oid::from(column.type_oid), datum, name);
+                        *present = true;
+                    }
+                }
+            }
+            if present[1] && present[2] {
+                let tree = present[0].then_some(names[0].as_slice());
+                result = each(&Edge { tree, parent: &names[1], child: &names[2] });
+            }
+        }
+        pg_sys::heap_endscan(scan);
+    }
+    result
+}
+
+/// Builds a small table's image in the caller's own call, if that can be done at once: no xid, no parallel operation, the SHARE lock free.
+pub fn in_place(control: &Control, table: &Edges, functions: Functions) -> bool {
+    let limit = crate::guc::BUILD_IN_PLACE_LIMIT.get() as u64 * 1024;
+    // SAFETY: reads backend state.
+    let possible = unsafe {
+        limit > 0
+            && pg_sys::GetTopTransactionIdIfAny() == pg_sys::InvalidTransactionId
+            && !pg_sys::IsInParallelMode()
+            && table.bytes() <= limit
+            && pg_sys::ConditionalLockRelation(table.rel(), pg_sys::ShareLock as pg_sys::LOCKMODE)
+    };
+    if !possible {
+        return false;
+    }
+    // Somebody may have built it meanwhile; or only the caller's snapshot is older than the registration.
+    let built = if is_current(control, table, functions) { Ok(()) } else { build(control, table, functions) };
+    // SAFETY: taken above; the image is published, so writers may go on.
+    unsafe { pg_sys::UnlockRelation(table.rel(), pg_sys::ShareLock as pg_sys::LOCKMODE) };
+    built.is_ok()
+}
+
+/// Whether there is a usable image of the table as it is registered now.
+fn is_current(control: &Control, table: &Edges, functions: Functions) -> bool {
+    let Some((index, _)) = control.find(table.oid()) else { return false };
+    let Ok((now, _)) = key(table, std::ptr::null_mut(), functions) else { return false };
+    area::read(control, index, |header, _| header.key == now).unwrap_or(false)
+}

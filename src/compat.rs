@@ -1,0 +1,141 @@
+//! Differences between PostgreSQL 15 to 18, in one place: names that moved, arguments that came. No logic.
+
+#![expect(unsafe_code, reason = "reads fields of PostgreSQL's structures")]
+
+use pgrx::pg_sys;
+
+/// Where a table's rows are: tablespace, database, file number. A rewrite changes it, and a rollback puts it back.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[repr(C)]
+pub struct Locator {
+    pub tablespace: u32,
+    pub database: u32,
+    pub file: u32,
+}
+
+/// # Safety
+/// `rel` is an open relation.
+pub unsafe fn locator(rel: pg_sys::Relation) -> Locator {
+    // SAFETY: the caller's promise.
+    unsafe {
+        #[cfg(feature = "pg15")]
+        let (tablespace, database, file) =
+            ((*rel).rd_node.spcNode, (*rel).rd_node.dbNode, u32::from((*rel).rd_node.relNode));
+        #[cfg(not(feature = "pg15"))]
+        let (tablespace, database, file) =
+            ((*rel).rd_locator.spcOid, (*rel).rd_locator.dbOid, u32::from((*rel).rd_locator.relNumber));
+        Locator { tablespace: u32::from(tablespace), database: u32::from(database), file }
+    }
+}
+
+/// Whether this transaction created the table or gave it a new relfilenode.
+///
+/// # Safety
+/// `rel` is an open relation.
+pub unsafe fn rewritten_here(rel: pg_sys::Relation) -> bool {
+    // SAFETY: the caller's promise.
+    unsafe {
+        #[cfg(feature = "pg15")]
+        let (new, first) = ((*rel).rd_newRelfilenodeSubid, (*rel).rd_firstRelfilenodeSubid);
+        #[cfg(not(feature = "pg15"))]
+        let (new, first) = ((*rel).rd_newRelfilelocatorSubid, (*rel).rd_firstRelfilelocatorSubid);
+        (*rel).rd_createSubid != 0 || new != 0 || first != 0
+    }
+}
+
+pub fn schema_usage(schema: pg_sys::Oid, role: pg_sys::Oid) -> bool {
+    // SAFETY: system cache lookups by OID; they raise only when the cache itself is broken.
+    unsafe {
+        #[cfg(feature = "pg15")]
+        let result = pg_sys::pg_namespace_aclcheck(schema, role, pg_sys::ACL_USAGE.into());
+        #[cfg(not(feature = "pg15"))]
+        let result = pg_sys::object_aclcheck(pg_sys::NamespaceRelationId, schema, role, pg_sys::ACL_USAGE.into());
+        result == pg_sys::AclResult::ACLCHECK_OK
+    }
+}
+
+pub fn owns_table(table: pg_sys::Oid, role: pg_sys::Oid) -> bool {
+    // SAFETY: as above.
+    unsafe {
+        #[cfg(feature = "pg15")]
+        return pg_sys::pg_class_ownercheck(table, role);
+        #[cfg(not(feature = "pg15"))]
+        return pg_sys::object_ownercheck(pg_sys::RelationRelationId, table, role);
+    }
+}
+
+/// The `i`th attribute (from 0).
+///
+/// # Safety
+/// `desc` is valid and `i < natts`.
+pub unsafe fn attribute(desc: pg_sys::TupleDesc, i: i32) -> *const pg_sys::FormData_pg_attribute {
+    // SAFETY: the caller's promise.
+    unsafe {
+        #[cfg(not(feature = "pg18"))]
+        return (*desc).attrs.as_ptr().add(i as usize);
+        #[cfg(feature = "pg18")]
+        return pg_sys::TupleDescAttr(desc, i);
+    }
+}
+
+/// A small number of this process that no other live one has.
+pub fn process_number() -> usize {
+    // SAFETY: MyProc is set in every process that runs SQL.
+    unsafe {
+        #[cfg(any(feature = "pg15", feature = "pg16"))]
+        return (*pg_sys::MyProc).pgprocno as usize;
+        #[cfg(not(any(feature = "pg15", feature = "pg16")))]
+        return pg_sys::MyProcNumber as usize;
+    }
+}
+
+/// Raw xmin of this database's pg_database row: a database dropped and made anew with the same OID is another. Read once: a database
+/// with a session in it cannot be dropped.
+pub fn database_xmin() -> u32 {
+    thread_local! {
+        static XMIN: std::cell::Cell<u32> = const { std::cell::Cell::new(0) };
+    }
+    let known = XMIN.get();
+    if known != 0 {
+        return known;
+    }
+    // SAFETY: a system cache lookup of the row of our own database, released again.
+    let xmin = unsafe {
+        let tuple = pg_sys::SearchSysCache1(
+            pg_sys::SysCacheIdentifier::DATABASEOID as i32,
+            pg_sys::Datum::from(pg_sys::MyDatabaseId),
+        );
+        assert!(!tuple.is_null(), "a session's database exists");
+        let xmin = u32::from(pg_sys::htup::HeapTupleHeaderGetRawXmin((*tuple).t_data));
+        pg_sys::ReleaseSysCache(tuple);
+        xmin
+    };
+    XMIN.set(xmin);
+    xmin
+}
+
+/// Functions that the server exports and pgrx does not bind (catalog/pg_inherits.h).
+mod unbound {
+    use pgrx::pg_guard;
+    use pgrx::pg_sys;
+
+    #[pg_guard]
+    unsafe extern "C-unwind" {
+        pub unsafe fn find_inheritance_children(parent: pg_sys::Oid, lockmode: pg_sys::LOCKMODE) -> *mut pg_sys::List;
+        pub unsafe fn has_superclass(relation: pg_sys::Oid) -> bool;
+    }
+}
+
+/// # Safety
+/// Any OID; reads pg_inherits.
+pub unsafe fn has_children(table: pg_sys::Oid) -> bool {
+    // SAFETY: a palloc'd list of OIDs, NIL (null) when there are none.
+    unsafe { !unbound::find_inheritance_children(table, pg_sys::NoLock as pg_sys::LOCKMODE).is_null() }
+}
+
+/// # Safety
+/// Any OID; reads pg_inherits.
+pub unsafe fn has_superclass(table: pg_sys::Oid) -> bool {
+    // SAFETY: as above.
+    unsafe { unbound::has_superclass(table) }
+}

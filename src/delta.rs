@@ -1,0 +1,231 @@
+//! This transaction's delta: changes of attached tables that are not in an image yet, in local memory.
+//!
+//! Triggers append (trigger.rs); flush.rs moves entries into the image; ROLLBACK and ROLLBACK TO drop their part, so there is nothing
+//! to undo. Appending never raises: memory that cannot be had marks the table's entries as lost, and the image becomes incomplete at
+//! commit. Entries carry the xids and command ids of their tuples, so the image can answer this transaction itself.
+
+#![expect(unsafe_code, reason = "transaction callbacks")]
+
+use crate::compat::Locator;
+use crate::slot::Spoil;
+use crate::{contain, flush, shmem, visibility};
+use cftrag_core::{Deleter, Edge, RowVersion, Stamp};
+use pgrx::prelude::*;
+use std::cell::{Cell, RefCell};
+
+/// Past this size a table's entries are flushed from within the trigger, so that a bulk load does not hold them all.
+pub const CAP_BYTES: usize = 8 << 20;
+
+#[derive(Clone, Copy, Debug)]
+pub enum Change {
+    /// None: a frozen row, visible to all (COPY FREEZE).
+    Insert(Option<Stamp>),
+    Delete(RowVersion, Deleter),
+}
+
+/// One change; its names are in `Table::names` from `at`: tree, parent, child.
+#[derive(Clone, Copy, Debug)]
+pub struct Entry {
+    pub change: Change,
+    subtransaction: pg_sys::SubTransactionId,
+    at: usize,
+    /// u32::MAX: NULL.
+    tree: u32,
+    parent: u32,
+    child: u32,
+}
+
+/// The entries of one table as it was stored when they were made: a rewrite begins another.
+#[derive(Debug)]
+pub struct Table {
+    pub oid: pg_sys::Oid,
+    pub locator: Locator,
+    pub entries: Vec<Entry>,
+    names: Vec<u8>,
+    /// Something could not be noted: whatever image exists at commit is incomplete.
+    pub lost: bool,
+}
+
+thread_local! {
+    static DELTA: RefCell<Vec<Table>> = const { RefCell::new(Vec::new()) };
+    /// From PRE_COMMIT to the end: changes are flushed as they come.
+    static COMMITTING: Cell<bool> = const { Cell::new(false) };
+}
+
+impl Table {
+    pub fn edge(&self, entry: &Entry) -> Edge<'_> {
+        let tree_len = if entry.tree == u32::MAX { 0 } else { entry.tree as usize };
+        let (tree, rest) = self.names[entry.at..].split_at(tree_len);
+        let (parent, rest) = rest.split_at(entry.parent as usize);
+        Edge { tree: (entry.tree != u32::MAX).then_some(tree), parent, child: &rest[..entry.child as usize] }
+    }
+
+    fn append(&mut self, edge: &Edge, change: Change, subtransaction: pg_sys::SubTransactionId) {
+        let tree = edge.tree.unwrap_or_default();
+        let bytes = tree.len() + edge.parent.len() + edge.child.len();
+        if self.entries.try_reserve(1).is_err() || self.names.try_reserve(bytes).is_err() {
+            self.lost = true;
+            return;
+        }
+        self.entries.push(Entry {
+            change,
+            subtransaction,
+            at: self.names.len(),
+            tree: edge.tree.map_or(u32::MAX, |t| t.len() as u32),
+            parent: edge.parent.len() as u32,
+            child: edge.child.len() as u32,
+        });
+        for part in [tree, edge.parent, edge.child] {
+            self.names.extend_from_slice(part);
+        }
+    }
+
+    fn bytes(&self) -> usize {
+        self.names.len() + self.entries.len() * size_of::<Entry>()
+    }
+
+    /// Keeps the entries whose index is in `kept` (ascending), forgets the others.
+    pub fn keep(&mut self, kept: &[usize]) {
+        if kept.is_empty() {
+            self.entries.clear();
+            self.names.clear();
+            return;
+        }
+        let mut at = kept.iter().copied().peekable();
+        let mut i = 0;
+        self.entries.retain(|_| {
+            let keep = at.next_if_eq(&i).is_some();
+            i += 1;
+            keep
+        });
+    }
+
+    fn abort(&mut self, subtransaction: pg_sys::SubTransactionId) {
+        let keep = self.entries.iter().rposition(|e| e.subtransaction < subtransaction).map_or(0, |i| i + 1);
+        if let Some(first) = self.entries.get(keep) {
+            let at = first.at;
+            self.entries.truncate(keep);
+            self.names.truncate(at);
+        }
+    }
+
+    fn commit(&mut self, subtransaction: pg_sys::SubTransactionId, parent: pg_sys::SubTransactionId) {
+        for entry in self.entries.iter_mut().rev().take_while(|e| e.subtransaction >= subtransaction) {
+            entry.subtransaction = parent;
+        }
+    }
+}
+
+/// Notes a change. Called by the triggers only.
+pub fn note(oid: pg_sys::Oid, locator: Locator, edge: &Edge, change: Change) {
+    // SAFETY: reads a backend variable.
+    let subtransaction = unsafe { pg_sys::GetCurrentSubTransactionId() };
+    let full = with_table(oid, locator, |table| {
+        table.append(edge, change, subtransaction);
+        table.bytes() > CAP_BYTES
+    });
+    if full || COMMITTING.get() {
+        flush(oid, false);
+    }
+}
+
+/// A change that could not be read (a column does not resolve): the image cannot follow the table.
+pub fn note_lost(oid: pg_sys::Oid, locator: Locator) {
+    with_table(oid, locator, |table| table.lost = true);
+}
+
+/// TRUNCATE: what was noted for the table as it is stored now is void.
+pub fn truncate(oid: pg_sys::Oid, locator: Locator) {
+    with_table(oid, locator, |table| table.keep(&[]));
+}
+
+fn with_table<R>(oid: pg_sys::Oid, locator: Locator, f: impl FnOnce(&mut Table) -> R) -> R {
+    DELTA.with_borrow_mut(|tables| {
+        let known = tables.iter().rposition(|t| t.oid == oid && t.locator == locator);
+        let i = known.unwrap_or_else(|| {
+            tables.push(Table { oid, locator, entries: Vec::new(), names: Vec::new(), lost: false });
+            tables.len() - 1
+        });
+        f(&mut tables[i])
+    })
+}
+
+/// Whether changes of the table wait for a flush.
+pub fn pending(oid: pg_sys::Oid) -> bool {
+    DELTA.with_borrow(|tables| tables.iter().any(|t| t.oid == oid && (t.lost || !t.entries.is_empty())))
+}
+
+/// Moves the table's entries into its image. `last`: no more can come, what finds no partner now never will.
+pub fn flush(oid: pg_sys::Oid, last: bool) {
+    let mut taken = DELTA.with_borrow_mut(|tables| {
+        let (mine, others) = std::mem::take(tables).into_iter().partition(|t: &Table| t.oid == oid);
+        *tables = others;
+        mine
+    });
+    taken.iter_mut().for_each(|table| flush::flush(table, last));
+    DELTA.with_borrow_mut(|tables| tables.extend(taken.into_iter().filter(|t| t.lost || !t.entries.is_empty())));
+}
+
+fn flush_all() {
+    COMMITTING.set(true);
+    let mut tables = DELTA.take();
+    tables.iter_mut().for_each(|table| flush::flush(table, true));
+}
+
+/// At COMMIT nothing may be left. What is (a late trigger whose flush failed) makes its image incomplete.
+fn finish() {
+    DELTA.with_borrow_mut(|tables| {
+        if let Some(control) = shmem::control() {
+            for table in tables.iter().filter(|t| t.lost || !t.entries.is_empty()) {
+                if let Some((_, slot)) = control.find(table.oid) {
+                    slot.spoil(Spoil::Lost);
+                }
+            }
+        }
+        tables.clear();
+    });
+    reset();
+}
+
+fn reset() {
+    COMMITTING.set(false);
+    visibility::end_of_transaction();
+    DELTA.with_borrow_mut(Vec::clear);
+}
+
+/// Called once, from _PG_init.
+pub fn register() {
+    // SAFETY: two functions that live as long as the library, which is never unloaded.
+    unsafe {
+        pg_sys::RegisterXactCallback(Some(at_end), std::ptr::null_mut());
+        pg_sys::RegisterSubXactCallback(Some(at_subtransaction_end), std::ptr::null_mut());
+    }
+}
+
+#[pg_guard]
+unsafe extern "C-unwind" fn at_end(event: pg_sys::XactEvent::Type, _arg: *mut std::ffi::c_void) {
+    use pg_sys::XactEvent::*;
+    match event {
+        XACT_EVENT_PRE_COMMIT | XACT_EVENT_PRE_PREPARE => flush_all(),
+        XACT_EVENT_COMMIT | XACT_EVENT_PREPARE => finish(),
+        XACT_EVENT_ABORT | XACT_EVENT_PARALLEL_ABORT | XACT_EVENT_PARALLEL_COMMIT => reset(),
+        _ => {}
+    }
+}
+
+#[pg_guard]
+unsafe extern "C-unwind" fn at_subtransaction_end(
+    event: pg_sys::SubXactEvent::Type,
+    mine: pg_sys::SubTransactionId,
+    parent: pg_sys::SubTransactionId,
+    _arg: *mut std::ffi::c_void,
+) {
+    if contain::inside() {
+        return;
+    }
+    DELTA.with_borrow_mut(|tables| match event {
+        pg_sys::SubXactEvent::SUBXACT_EVENT_ABORT_SUB => tables.iter_mut().for_each(|t| t.abort(mine)),
+        pg_sys::SubXactEvent::SUBXACT_EVENT_COMMIT_SUB => tables.iter_mut().for_each(|t| t.commit(mine, parent)),
+        _ => {}
+    });
+}

@@ -1,0 +1,208 @@
+//! An edges table, opened: its kind, its columns, its name as SQL. Holds AccessShareLock to the end of the transaction.
+//!
+//! Everything here is read from the relation cache under that lock. May raise (a missing table), never under an image lock.
+
+#![expect(unsafe_code, reason = "reads the relation cache")]
+
+use crate::compat;
+use crate::error::{self, Fallible};
+use pgrx::pg_sys;
+use std::ffi::CStr;
+
+/// A column that holds names, as it was when it was looked up. If any of this changes, values may no longer be the captured ones.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[repr(C)]
+pub struct Column {
+    pub number: i32,
+    pub type_oid: u32,
+    pub collation: u32,
+    pub generated: u32,
+}
+
+/// The three columns; `tree.number` is 0 where the table has none.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[repr(C)]
+pub struct Columns {
+    pub tree: Column,
+    pub parent: Column,
+    pub child: Column,
+}
+
+/// Their names, as the trigger's arguments give them.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ColumnNames {
+    pub parent: String,
+    pub child: String,
+    pub tree: Option<String>,
+}
+
+pub struct Edges {
+    rel: pg_sys::Relation,
+}
+
+impl Edges {
+    /// Opens the table with AccessShareLock. 42P01 if it is gone.
+    pub fn open(table: pg_sys::Oid) -> Fallible<Self> {
+        // SAFETY: any OID may be asked for; null is checked.
+        let rel = unsafe { pg_sys::try_relation_open(table, pg_sys::AccessShareLock as pg_sys::LOCKMODE) };
+        if rel.is_null() {
+            return Err(error::no_such_table(u32::from(table)));
+        }
+        Ok(Self { rel })
+    }
+
+    pub fn rel(&self) -> pg_sys::Relation {
+        self.rel
+    }
+
+    pub fn oid(&self) -> pg_sys::Oid {
+        // SAFETY: open while self lives; so in every block of this file.
+        unsafe { (*self.rel).rd_id }
+    }
+
+    pub fn schema(&self) -> pg_sys::Oid {
+        // SAFETY: see oid().
+        unsafe { (*(*self.rel).rd_rel).relnamespace }
+    }
+
+    /// The table's name without its schema, for messages.
+    pub fn name(&self) -> String {
+        // SAFETY: see oid(); relname is NUL-terminated.
+        unsafe { CStr::from_ptr((*(*self.rel).rd_rel).relname.data.as_ptr()).to_string_lossy().into_owned() }
+    }
+
+    /// Schema-qualified and quoted, for SQL.
+    pub fn qualified(&self) -> String {
+        qualified_name(self.schema(), &self.name())
+    }
+
+    /// Why row triggers do not see every change of this relation; None for a plain heap table without children.
+    pub fn unsuitable(&self) -> Option<&'static str> {
+        // SAFETY: see oid().
+        let class = unsafe { &*(*self.rel).rd_rel };
+        match class.relkind as u8 {
+            pg_sys::RELKIND_RELATION => {}
+            pg_sys::RELKIND_VIEW => return Some("a view"),
+            pg_sys::RELKIND_MATVIEW => return Some("a materialized view"),
+            pg_sys::RELKIND_FOREIGN_TABLE => return Some("a foreign table"),
+            pg_sys::RELKIND_PARTITIONED_TABLE => return Some("a partitioned table"),
+            _ => return Some("not a table"),
+        }
+        if class.relispartition {
+            return Some("a partition");
+        }
+        if class.relpersistence as u8 == pg_sys::RELPERSISTENCE_TEMP {
+            return Some("a temporary table");
+        }
+        if class.relam != pg_sys::Oid::from(pg_sys::HEAP_TABLE_AM_OID) {
+            return Some("not a heap table");
+        }
+        // SAFETY: reads pg_inherits by index; relhassubclass may be stale the safe way round (true without children).
+        if class.relhassubclass && unsafe { compat::has_children(self.oid()) } {
+            return Some("a table with inheritance children");
+        }
+        None
+    }
+
+    /// Refused at attach for clarity's sake; a table that becomes a child later is still followed, its own rows being its own.
+    pub fn inherits(&self) -> Option<&'static str> {
+        // SAFETY: reads pg_inherits by index.
+        unsafe { compat::has_superclass(self.oid()) }.then_some("an inheritance child")
+    }
+
+    /// The column of that name; None if there is none.
+    pub fn column(&self, name: &str) -> Option<Column> {
+        // SAFETY: see oid(); attribute numbers run from 1 to natts.
+        unsafe {
+            let desc = (*self.rel).rd_att;
+            (0..(*desc).natts).map(|i| &*compat::attribute(desc, i)).find(|a| !a.attisdropped && a.name() == name).map(
+                |a| Column {
+                    number: i32::from(a.attnum),
+                    type_oid: u32::from(a.atttypid),
+                    collation: u32::from(a.attcollation),
+                    generated: a.attgenerated as u8 as u32,
+                },
+            )
+        }
+    }
+
+    /// The three columns, or the argument ("parent", ...) and name of the first that is missing.
+    pub fn columns<'n>(&self, names: &'n ColumnNames) -> Result<Columns, (&'static str, &'n str)> {
+        let tree = match &names.tree {
+            None => Column::default(),
+            Some(name) => self.column(name).ok_or(("tree", name.as_str()))?,
+        };
+        let parent = self.column(&names.parent).ok_or(("parent", names.parent.as_str()))?;
+        let child = self.column(&names.child).ok_or(("child", names.child.as_str()))?;
+        Ok(Columns { tree, parent, child })
+    }
+
+    /// The same, or 42703.
+    pub fn require_columns(&self, names: &ColumnNames) -> Fallible<Columns> {
+        self.columns(names).map_err(|(argument, column)| error::no_such_column(&self.name(), column, argument))
+    }
+
+    /// Bytes of the table's main fork.
+    pub fn bytes(&self) -> u64 {
+        // SAFETY: see oid(); plain tables have storage, callers check unsuitable() first.
+        unsafe {
+            u64::from(pg_sys::RelationGetNumberOfBlocksInFork(self.rel, pg_sys::ForkNumber::MAIN_FORKNUM))
+                * u64::from(pg_sys::BLCKSZ)
+        }
+    }
+}
+
+impl Drop for Edges {
+    fn drop(&mut self) {
+        // While an ERROR unwinds, the transaction's abort closes it.
+        if !std::thread::panicking() {
+            // SAFETY: opened in open(), closed once; the lock stays to the end of the transaction, as every query's does.
+            unsafe { pg_sys::relation_close(self.rel, pg_sys::NoLock as pg_sys::LOCKMODE) };
+        }
+    }
+}
+
+/// An identifier as SQL.
+pub fn quote(name: &str) -> String {
+    format!("\"{}\"", name.replace('"', "\"\""))
+}
+
+pub fn qualified_name(schema: pg_sys::Oid, name: &str) -> String {
+    // SAFETY: a system cache lookup; null when the schema was dropped in between.
+    let schema = unsafe {
+        let text = pg_sys::get_namespace_name(schema);
+        if text.is_null() { String::new() } else { CStr::from_ptr(text).to_string_lossy().into_owned() }
+    };
+    format!("{}.{}", quote(&schema), quote(name))
+}
+
+/// `schema.table` for messages and hints (quoted where SQL needs it), or the OID's digits if it is gone.
+pub fn display_name(table: pg_sys::Oid) -> String {
+    // SAFETY: format of a regclass; regclassout's own function, never raises for an unknown OID.
+    unsafe {
+        let text = pg_sys::OidOutputFunctionCall(pg_sys::Oid::from(pg_sys::F_REGCLASSOUT), pg_sys::Datum::from(table));
+        CStr::from_ptr(text).to_string_lossy().into_owned()
+    }
+}
+
+/// A column's collation as SQL: its own if it has one and it is deterministic, else "C".
+pub fn collation_sql(column: &Column) -> String {
+    let c = || "pg_catalog.\"C\"".to_string();
+    let oid = pg_sys::Oid::from(column.collation);
+    let textual = [pg_sys::TEXTOID, pg_sys::VARCHAROID].contains(&pg_sys::Oid::from(column.type_oid));
+    // SAFETY: system cache lookups of a collation that a column depends on.
+    unsafe {
+        if oid == pg_sys::InvalidOid || !textual || !pg_sys::get_collation_isdeterministic(oid) {
+            return c();
+        }
+        let tuple = pg_sys::SearchSysCache1(pg_sys::SysCacheIdentifier::COLLOID as i32, pg_sys::Datum::from(oid));
+        if tuple.is_null() {
+            return c();
+        }
+        let form = pg_sys::GETSTRUCT(tuple).cast::<pg_sys::FormData_pg_collation>();
+        let name = CStr::from_ptr((*form).collname.data.as_ptr()).to_string_lossy().into_owned();
+        let sql = qualified_name((*form).collnamespace, &name);
+        pg_sys::ReleaseSysCache(tuple);
+        sql
+    }
+}

@@ -1,0 +1,189 @@
+//! Every error a user can cause: its SQLSTATE, its words, its hint. Nothing else in src/ writes an error message.
+//!
+//! ERROR: lower case, no full stop, the value in quotes. DETAIL and HINT: sentences. Anything that is our bug panics (XX000).
+
+use crate::slot::Spoil;
+use pgrx::pg_sys;
+use pgrx::pg_sys::panic::ErrorReport;
+use pgrx::prelude::PgSqlErrorCode as Code;
+
+pub use pgrx::pg_sys::panic::ErrorReport as Report;
+pub type Fallible<T> = Result<T, ErrorReport>;
+
+/// The most levels a question may ask for. The reference query is linear in it on cyclic data; no hierarchy we know is deeper than 40.
+pub const MAX_LEVELS: i32 = 1000;
+
+fn report(code: Code, message: String) -> ErrorReport {
+    ErrorReport::new(code, message, "cftrag")
+}
+
+pub fn not_attached(table: &str) -> ErrorReport {
+    report(Code::ERRCODE_UNDEFINED_TABLE, format!("table \"{table}\" is not attached to cftrag"))
+        .set_hint(format!("Attach it with: SELECT cft_attach('{}');", table.replace('\'', "''")))
+}
+
+pub fn none_attached() -> ErrorReport {
+    report(Code::ERRCODE_UNDEFINED_TABLE, "no table that you may read is attached to cftrag".into())
+        .set_hint("Attach one with: SELECT cft_attach('my_edges', parent => 'parent', child => 'child');")
+}
+
+pub fn several_attached(tables: &[String]) -> ErrorReport {
+    report(
+        Code::ERRCODE_AMBIGUOUS_FUNCTION,
+        "more than one table is attached to cftrag, and \"edges\" was left out".into(),
+    )
+    .set_detail(format!("Attached tables that you may read: {}.", tables.join(", ")))
+    .set_hint(format!("Say which one, for example: edges => '{}'.", tables[0].replace('\'', "''")))
+}
+
+pub fn no_such_table(oid: u32) -> ErrorReport {
+    report(Code::ERRCODE_UNDEFINED_TABLE, format!("table with OID {oid} does not exist"))
+}
+
+pub fn wrong_kind(table: &str, why: &str) -> ErrorReport {
+    report(Code::ERRCODE_WRONG_OBJECT_TYPE, format!("\"{table}\" cannot be attached to cftrag: it is {why}"))
+        .set_detail("cftrag follows a table by row triggers; they see every change of a plain heap table without children, and of nothing else.")
+        .set_hint("Attach a plain table, for example one that a query or a trigger fills from this one.")
+}
+
+pub fn no_such_column(table: &str, column: &str, argument: &str) -> ErrorReport {
+    report(Code::ERRCODE_UNDEFINED_COLUMN, format!("column \"{column}\" of table \"{table}\" does not exist")).set_hint(
+        format!("Name the {argument} column: SELECT cft_attach('{}', {argument} => '...');", table.replace('\'', "''")),
+    )
+}
+
+pub fn same_column(column: &str) -> ErrorReport {
+    report(Code::ERRCODE_DUPLICATE_COLUMN, format!("column \"{column}\" is named twice"))
+        .set_hint("Parent, child and tree are three different columns.")
+}
+
+pub fn wrong_type(column: &str, type_name: &str) -> ErrorReport {
+    report(
+        Code::ERRCODE_DATATYPE_MISMATCH,
+        format!("column \"{column}\" has type {type_name}, which cftrag cannot hold names in"),
+    )
+    .set_hint("Use a text, varchar, name, integer, bigint or uuid column.")
+}
+
+pub fn nondeterministic_collation(column: &str) -> ErrorReport {
+    report(
+        Code::ERRCODE_FEATURE_NOT_SUPPORTED,
+        format!("column \"{column}\" has a nondeterministic collation, which cftrag does not support"),
+    )
+    .set_detail("cftrag compares names byte by byte; under this collation different bytes can be equal.")
+    .set_hint("Give the column a deterministic collation, for example COLLATE \"C\".")
+}
+
+pub fn virtual_column(column: &str) -> ErrorReport {
+    report(
+        Code::ERRCODE_FEATURE_NOT_SUPPORTED,
+        format!("column \"{column}\" is a virtual generated column, which cftrag does not support"),
+    )
+    .set_detail("Its values are not stored, so a trigger cannot see them.")
+    .set_hint("Make it a stored generated column.")
+}
+
+pub fn bad_levels(argument: &str, value: i32) -> ErrorReport {
+    report(
+        Code::ERRCODE_INVALID_PARAMETER_VALUE,
+        format!("\"{argument}\" must be between 0 and {MAX_LEVELS}, not {value}"),
+    )
+}
+
+pub fn negative_count(value: i32) -> ErrorReport {
+    report(Code::ERRCODE_INVALID_PARAMETER_VALUE, format!("\"n\" must not be negative, not {value}"))
+}
+
+pub fn null_argument(argument: &str) -> ErrorReport {
+    report(Code::ERRCODE_NULL_VALUE_NOT_ALLOWED, format!("\"{argument}\" must not be null"))
+}
+
+pub fn not_owner(table: &str) -> ErrorReport {
+    report(Code::ERRCODE_INSUFFICIENT_PRIVILEGE, format!("must be owner of table {table}"))
+}
+
+pub fn build_after_write() -> ErrorReport {
+    report(Code::ERRCODE_ACTIVE_SQL_TRANSACTION, "cft_build cannot run in a transaction that has written".into())
+        .set_detail("The image must not hold rows that could still be rolled back.")
+        .set_hint("COMMIT first, then call cft_build.")
+}
+
+pub fn build_refused(table: &str, why: &str) -> ErrorReport {
+    report(
+        Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+        format!("cannot build the image of table \"{table}\": {why}"),
+    )
+}
+
+pub fn no_shared_memory() -> ErrorReport {
+    report(Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, "cftrag has no shared memory in this server".into())
+        .set_detail("cft_context works nevertheless: the reference query answers.")
+        .set_hint("Before PostgreSQL 17, set shared_preload_libraries = 'cftrag' and restart the server.")
+}
+
+pub fn out_of_memory(limit_kb: i32) -> ErrorReport {
+    report(Code::ERRCODE_OUT_OF_MEMORY, "not enough shared memory for the image".into())
+        .set_detail(format!("cftrag.memory_limit is {limit_kb} kB for all images of the server together."))
+        .set_hint("Raise cftrag.memory_limit, SELECT pg_reload_conf(), then call cft_build again.")
+}
+
+pub fn triggers_missing(table: &str) -> ErrorReport {
+    report(
+        Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+        format!("the cftrag triggers of table \"{table}\" are not all there and ENABLE ALWAYS"),
+    )
+    .set_hint(format!("Mend them with: SELECT cft_attach('{}');", table.replace('\'', "''")))
+}
+
+pub fn no_slot(slots: usize) -> ErrorReport {
+    report(Code::ERRCODE_PROGRAM_LIMIT_EXCEEDED, format!("{slots} tables have an image or statistics already"))
+        .set_hint("Detach tables that need none with cft_detach; their places are freed when the next image is built.")
+}
+
+pub fn core(error: &cftrag_core::Error) -> ErrorReport {
+    report(Code::ERRCODE_INTERNAL_ERROR, format!("image: {error}"))
+}
+
+pub fn building(table: &str) -> ErrorReport {
+    report(Code::ERRCODE_OBJECT_IN_USE, format!("the image of table \"{table}\" is being built by another session"))
+}
+
+/// Raised at COMMIT only when this process cannot map a megabyte of shared memory: the image could not even be marked, and a COMMIT
+/// that it misses would make every later answer wrong.
+pub fn control_unreachable() -> ErrorReport {
+    report(Code::ERRCODE_OUT_OF_MEMORY, "cannot reach cftrag's shared memory".into())
+        .set_detail("This process could not map it, and the change must be noted there before it commits.")
+}
+
+/// The WARNING of a flush that had to give the image up.
+pub fn warn_incomplete(table: pg_sys::Oid, why: Spoil) {
+    let name = crate::edges::display_name(table);
+    let detail = match why {
+        Spoil::Memory => "Shared memory ran out.",
+        Spoil::Lost => "A change could not be noted.",
+        Spoil::Torn => "A process died while it changed the image.",
+        Spoil::Ancient => "The image holds a version older than the commit log.",
+    };
+    let hint = match why {
+        Spoil::Memory => {
+            "Raise cftrag.memory_limit (or /dev/shm), SELECT pg_reload_conf(), then call cft_build.".to_string()
+        }
+        _ => format!("Build it again with: SELECT cft_build('{}');", name.replace('\'', "''")),
+    };
+    report(
+        Code::ERRCODE_WARNING,
+        format!("the cftrag image of table \"{name}\" is incomplete; the reference query answers"),
+    )
+    .set_detail(detail)
+    .set_hint(hint)
+    .report(pgrx::PgLogLevel::WARNING);
+}
+
+pub fn notice_not_verified(table: &str, reason: &str) {
+    report(
+        Code::ERRCODE_SUCCESSFUL_COMPLETION,
+        format!("there is nothing to verify: the image of \"{table}\" would not serve this call"),
+    )
+    .set_detail(format!("Reason: {reason}."))
+    .report(pgrx::PgLogLevel::NOTICE);
+}

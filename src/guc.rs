@@ -1,0 +1,50 @@
+//! Settings (prefix `cftrag.`, reserved). Each is read where it is used; none is cached.
+//!
+//! All can be defined when the library is loaded by a session: none is PGC_POSTMASTER, because defining such a one outside
+//! shared_preload_libraries kills the session.
+
+#![expect(unsafe_code, reason = "reserving the prefix calls into PostgreSQL")]
+
+use pgrx::{GucContext, GucFlags, GucRegistry, GucSetting, pg_sys};
+
+/// `cftrag.enable`: whether the image may answer. Off: the reference query always does (the A/B of every benchmark).
+pub static ENABLE: GucSetting<bool> = GucSetting::<bool>::new(true);
+
+/// `cftrag.memory_limit` in kB: shared memory of all images of the server together.
+pub static MEMORY_LIMIT: GucSetting<i32> = GucSetting::<i32>::new(1024 * 1024);
+
+/// `cftrag.build_in_place_limit` in kB: a reader builds the image of a table up to this size itself.
+pub static BUILD_IN_PLACE_LIMIT: GucSetting<i32> = GucSetting::<i32>::new(32 * 1024);
+
+pub fn define() {
+    GucRegistry::define_bool_guc(
+        c"cftrag.enable",
+        c"Sets whether cft_context may answer from shared memory.",
+        c"When off, the reference query answers: the same rows, slower. Useful to compare.",
+        &ENABLE,
+        GucContext::Userset,
+        GucFlags::default(),
+    );
+    GucRegistry::define_int_guc(
+        c"cftrag.memory_limit",
+        c"Sets the most shared memory that the images of all tables may use together.",
+        c"An image that would pass it becomes incomplete and the reference query answers; raise the limit, then call cft_build.",
+        &MEMORY_LIMIT,
+        64,
+        i32::MAX,
+        GucContext::Sighup,
+        GucFlags::UNIT_KB,
+    );
+    GucRegistry::define_int_guc(
+        c"cftrag.build_in_place_limit",
+        c"Sets the size of the largest table whose image its first reader builds itself.",
+        c"About a second per million edges is spent in that reader's call. 0 leaves every build to cft_build.",
+        &BUILD_IN_PLACE_LIMIT,
+        0,
+        i32::MAX,
+        GucContext::Userset,
+        GucFlags::UNIT_KB,
+    );
+    // SAFETY: a C string constant; the function copies it. Called once, from _PG_init.
+    unsafe { pg_sys::MarkGUCPrefixReserved(c"cftrag".as_ptr()) };
+}

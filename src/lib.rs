@@ -1,0 +1,54 @@
+//! cftrag: exact hierarchy retrieval inside PostgreSQL.
+//!
+//! This crate is glue. The filter and the forest are in crates/core and know no PostgreSQL; what an answer *is* stands in
+//! sql/reference.sql. docs/design.md has the contract and the reasons, and names the file where each rule is kept.
+//!
+//!   api/            what SQL calls: convert, one call, convert
+//!   route.rs        may the image answer this call? (the conditions of design.md section 2)
+//!   reference.rs    the reference query
+//!   trigger.rs -> delta.rs -> flush.rs     a write on its way into the image
+//!   visibility.rs   which versions a snapshot sees
+//!   build.rs        an image from a table
+//!   shmem.rs, slot.rs, area.rs             shared memory: control block, locks (table at the head of slot.rs), chunks
+
+#![allow(clippy::result_large_err, reason = "ErrorReport is pgrx's error type; it is built once per failed statement")]
+
+use pgrx::prelude::*;
+
+// pgrx's #[pg_guard] on our extern block (compat.rs) looks for this name here.
+use pgrx::pg_sys::submodules::ffi;
+
+mod api;
+mod area;
+mod build;
+mod compat;
+mod contain;
+mod counters;
+mod delta;
+mod edges;
+mod error;
+mod flush;
+mod fmgr;
+mod guc;
+mod reference;
+mod registration;
+mod route;
+mod shmem;
+mod slot;
+mod sweep;
+mod trigger;
+mod value;
+mod visibility;
+
+pgrx::pg_module_magic!(name, version);
+
+extension_sql_file!("../sql/install/functions.sql", name = "functions");
+extension_sql_file!("../sql/install/views.sql", name = "views", requires = ["functions"]);
+
+/// What loading the library starts, and nothing else: settings, shared memory (when preloaded before 17), transaction callbacks.
+#[pg_guard]
+pub extern "C-unwind" fn _PG_init() {
+    guc::define();
+    shmem::preload();
+    delta::register();
+}

@@ -1,0 +1,121 @@
+//! The reference query: the definition of every answer (sql/reference.sql), run when the image cannot serve.
+//!
+//! It runs under the caller's own active snapshot and rights: SPI, called directly with read_only = true. (pgrx's Spi client turns
+//! to read-write once the transaction has an xid, and that takes a new snapshot.) Plans are kept by statement text.
+
+#![expect(unsafe_code, reason = "SPI, called directly")]
+
+use crate::edges::{self, ColumnNames, Columns, Edges};
+use crate::fmgr::Rows;
+use pgrx::pg_sys;
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::ffi::CString;
+
+const TEMPLATE: &str = include_str!("../sql/reference.sql");
+
+/// Statements of so many tables are kept planned; past it all are forgotten.
+const PLANS: usize = 64;
+
+thread_local! {
+    static KEPT: RefCell<HashMap<CString, pg_sys::SPIPlanPtr>> = RefCell::new(HashMap::new());
+}
+
+/// The statement for one table.
+pub fn statement(table: &Edges, names: &ColumnNames, columns: &Columns) -> String {
+    let text = |column: &str| format!("r.{}::pg_catalog.text", edges::quote(column));
+    let sql = TEMPLATE
+        .lines()
+        .filter(|line| !line.trim_start().starts_with("--"))
+        .map(|line| format!("{line}\n"))
+        .collect::<String>()
+        .replace("{parent_collation}", &edges::collation_sql(&columns.parent))
+        .replace("{child_collation}", &edges::collation_sql(&columns.child));
+    // The names last, and in one pass: a name may contain anything, braces too.
+    let tree = names.tree.as_deref().map_or("NULL::pg_catalog.text".to_string(), text);
+    fill(
+        &sql,
+        &[
+            ("{edges}", &table.qualified()),
+            ("{tree}", &tree),
+            ("{parent}", &text(&names.parent)),
+            ("{child}", &text(&names.child)),
+        ],
+    )
+}
+
+fn fill(template: &str, values: &[(&str, &str)]) -> String {
+    let mut out = String::with_capacity(template.len() * 2);
+    let mut rest = template;
+    while let Some(at) = rest.find('{') {
+        out.push_str(&rest[..at]);
+        rest = &rest[at..];
+        match values.iter().find(|(key, _)| rest.starts_with(key)) {
+            Some((key, value)) => {
+                out.push_str(value);
+                rest = &rest[key.len()..];
+            }
+            None => {
+                out.push('{');
+                rest = &rest[1..];
+            }
+        }
+    }
+    out.push_str(rest);
+    out
+}
+
+/// Answers by the reference query. `entities` is a text[] value. Raises what the table itself would raise (42501, ...).
+pub fn answer(
+    table: &Edges,
+    names: &ColumnNames,
+    columns: &Columns,
+    entities: pg_sys::Datum,
+    up: i32,
+    down: i32,
+    rows: Rows,
+) {
+    let Ok(sql) = CString::new(statement(table, names, columns)) else {
+        unreachable!("identifiers come from the catalog and have no NUL");
+    };
+    let mut values = [entities, pg_sys::Datum::from(up), pg_sys::Datum::from(down)];
+    // SAFETY: SPI is connected and finished around its use; argument types are those the plan was made for; the result's row type
+    // is that of cft_context by the statement's select list; tuplestore_puttuple copies.
+    unsafe {
+        pg_sys::SPI_connect();
+        let plan = plan(sql);
+        let code = pg_sys::SPI_execute_plan(plan, values.as_mut_ptr(), std::ptr::null(), true, 0);
+        assert_eq!(code, pg_sys::SPI_OK_SELECT as i32, "the reference query is a SELECT");
+        let table = pg_sys::SPI_tuptable;
+        for i in 0..(*table).numvals as usize {
+            rows.add_tuple(*(*table).vals.add(i));
+        }
+        pg_sys::SPI_finish();
+    }
+}
+
+/// # Safety
+/// SPI is connected.
+unsafe fn plan(sql: CString) -> pg_sys::SPIPlanPtr {
+    if let Some(plan) = KEPT.with_borrow(|kept| kept.get(&sql).copied()) {
+        return plan;
+    }
+    let mut types = [pg_sys::TEXTARRAYOID, pg_sys::INT4OID, pg_sys::INT4OID];
+    // SAFETY: the caller's promise; SPI_prepare raises on a bad statement.
+    let plan = unsafe {
+        let plan = pg_sys::SPI_prepare(sql.as_ptr(), types.len() as i32, types.as_mut_ptr());
+        assert!(!plan.is_null(), "SPI_prepare raises or plans");
+        pg_sys::SPI_keepplan(plan);
+        plan
+    };
+    let forgotten = KEPT.with_borrow_mut(|kept| {
+        let old = if kept.len() >= PLANS { std::mem::take(kept) } else { HashMap::new() };
+        kept.insert(sql, plan);
+        old
+    });
+    for old in forgotten.into_values() {
+        // SAFETY: a kept plan that the map no longer holds.
+        unsafe { pg_sys::SPI_freeplan(old) };
+    }
+    plan
+}

@@ -1,0 +1,258 @@
+//! The registration of an edges table: two triggers on the user's own table, and their arguments. There is no catalog of ours
+//! to dump, restore or drift.
+//!
+//!   cftrag_row       AFTER INSERT OR UPDATE OR DELETE, each row:  cft_capture('parent', 'child'[, 'tree'])
+//!   cftrag_truncate  AFTER TRUNCATE, each statement:              cft_capture_truncate('parent', 'child'[, 'tree'])
+//!
+//! Both ENABLE ALWAYS, so that logical replication's apply worker and session_replication_role = replica fire them.
+//! A trigger counts only if it has exactly this shape (no WHEN, no column list): a shape that fires less would lose changes.
+//! Rows of pg_trigger are read by index under the snapshot the caller names, with their raw xmin: the relation cache is no
+//! witness, because a transaction is visible before its invalidations arrive.
+
+#![expect(unsafe_code, reason = "reads system catalogs")]
+
+use crate::edges::ColumnNames;
+use pgrx::pg_sys;
+use std::cell::Cell;
+use std::ffi::CStr;
+
+/// Identifies one version of a pg_trigger row.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[repr(C)]
+pub struct TriggerKey {
+    pub oid: u32,
+    pub xmin: u32,
+}
+
+#[derive(Clone, Debug)]
+pub struct Registration {
+    pub names: ColumnNames,
+    pub row: TriggerKey,
+    pub truncate: TriggerKey,
+    /// Both triggers are there and ENABLE ALWAYS.
+    pub sound: bool,
+}
+
+/// The OIDs of the two trigger functions.
+#[derive(Clone, Copy)]
+pub struct Functions {
+    pub capture: pg_sys::Oid,
+    pub capture_truncate: pg_sys::Oid,
+}
+
+/// FOR EACH ROW, AFTER, INSERT | DELETE | UPDATE (catalog/pg_trigger.h: TRIGGER_TYPE_*).
+const ROW_TYPE: i16 = (1 << 0) | (1 << 2) | (1 << 3) | (1 << 4);
+/// FOR EACH STATEMENT, AFTER, TRUNCATE.
+const TRUNCATE_TYPE: i16 = 1 << 5;
+
+/// pg_depend, its index on the referenced object, its columns (catalog/pg_depend.h): fixed, and pgrx does not bind them.
+const DEPEND: u32 = 2608;
+const DEPEND_REFERENCE_INDEX: u32 = 2674;
+const DEPEND_CLASSID: i32 = 1;
+const DEPEND_OBJID: i32 = 2;
+const DEPEND_REFCLASSID: u32 = 4;
+const DEPEND_REFOBJID: u32 = 5;
+/// pg_trigger_oid_index (catalog/pg_trigger.h).
+const TRIGGER_OID_INDEX: u32 = 2702;
+
+thread_local! {
+    /// (a function of ours, the trigger functions in its schema): a function's OID is never another extension's while it is called.
+    static FUNCTIONS: Cell<Option<(pg_sys::Oid, Functions)>> = const { Cell::new(None) };
+}
+
+impl Functions {
+    /// The trigger functions beside `function`, any SQL function of this extension.
+    pub fn beside(function: pg_sys::Oid) -> Self {
+        if let Some((known, functions)) = FUNCTIONS.get()
+            && known == function
+        {
+            return functions;
+        }
+        // SAFETY: system cache lookups by name without arguments; a missing function gives InvalidOid.
+        let functions = unsafe {
+            let schema = pg_sys::get_func_namespace(function);
+            Self {
+                capture: find_function(c"cft_capture", schema),
+                capture_truncate: find_function(c"cft_capture_truncate", schema),
+            }
+        };
+        FUNCTIONS.set(Some((function, functions)));
+        functions
+    }
+}
+
+/// # Safety
+/// Reads pg_proc through the system cache.
+unsafe fn find_function(name: &CStr, schema: pg_sys::Oid) -> pg_sys::Oid {
+    // SAFETY: the key's types are those of the PROCNAMEARGSNSP cache.
+    unsafe {
+        let none = pg_sys::buildoidvector(std::ptr::null(), 0);
+        pg_sys::GetSysCacheOid(
+            pg_sys::SysCacheIdentifier::PROCNAMEARGSNSP as i32,
+            pg_sys::Anum_pg_proc_oid as pg_sys::AttrNumber,
+            pg_sys::Datum::from(name.as_ptr()),
+            pg_sys::Datum::from(none),
+            pg_sys::Datum::from(schema),
+            pg_sys::Datum::from(0usize),
+        )
+    }
+}
+
+/// The registration of `table` as `snapshot` sees it (null: as of now). None if it is not attached.
+pub fn read(table: pg_sys::Oid, snapshot: pg_sys::Snapshot, functions: Functions) -> Option<Registration> {
+    let mut names = None;
+    let (mut row, mut truncate) = (None, None);
+    scan_triggers(pg_sys::TriggerRelidNameIndexId, pg_sys::Anum_pg_trigger_tgrelid, table, snapshot, |tuple, desc| {
+        // SAFETY: a pg_trigger tuple.
+        let form = unsafe { &*pg_sys::GETSTRUCT(tuple).cast::<pg_sys::FormData_pg_trigger>() };
+        let expected = match form.tgfoid {
+            f if f == functions.capture => ROW_TYPE,
+            f if f == functions.capture_truncate => TRUNCATE_TYPE,
+            _ => return,
+        };
+        // SAFETY: as above.
+        let (plain, xmin) =
+            unsafe { (is_plain(tuple, desc, form), pg_sys::htup::HeapTupleHeaderGetRawXmin((*tuple).t_data)) };
+        if form.tgtype != expected || !plain {
+            return;
+        }
+        let key = TriggerKey { oid: u32::from(form.oid), xmin: u32::from(xmin) };
+        let always = form.tgenabled as u8 == pg_sys::TRIGGER_FIRES_ALWAYS;
+        if expected == ROW_TYPE {
+            // SAFETY: as above.
+            names = unsafe { arguments(tuple, desc, form.tgnargs) };
+            row = Some((key, always));
+        } else {
+            truncate = Some((key, always));
+        }
+    });
+    let sound = matches!((row, truncate), (Some((_, true)), Some((_, true))));
+    Some(Registration {
+        names: names?,
+        row: row.map(|r| r.0).unwrap_or_default(),
+        truncate: truncate.map(|t| t.0).unwrap_or_default(),
+        sound,
+    })
+}
+
+/// Tables with a trigger that runs our capture function, as of now, ascending by OID.
+pub fn attached_tables(functions: Functions) -> Vec<pg_sys::Oid> {
+    let mut triggers = Vec::new();
+    // SAFETY: a system catalog scan by index; keys have the column's types; everything opened is closed.
+    unsafe {
+        let lock = pg_sys::AccessShareLock as pg_sys::LOCKMODE;
+        let rel = pg_sys::table_open(pg_sys::Oid::from(DEPEND), lock);
+        let mut keys: [pg_sys::ScanKeyData; 2] = std::mem::zeroed();
+        oid_key(&mut keys[0], DEPEND_REFCLASSID, pg_sys::ProcedureRelationId);
+        oid_key(&mut keys[1], DEPEND_REFOBJID, functions.capture);
+        let scan = pg_sys::systable_beginscan(
+            rel,
+            pg_sys::Oid::from(DEPEND_REFERENCE_INDEX),
+            true,
+            std::ptr::null_mut(),
+            2,
+            keys.as_mut_ptr(),
+        );
+        loop {
+            let tuple = pg_sys::systable_getnext(scan);
+            if tuple.is_null() {
+                break;
+            }
+            let oid = |attribute| {
+                let datum = pg_sys::htup::heap_getattr(tuple, attribute, (*rel).rd_att, &mut false);
+                pg_sys::Oid::from(datum.value() as u32)
+            };
+            if oid(DEPEND_CLASSID) == pg_sys::TriggerRelationId {
+                triggers.push(oid(DEPEND_OBJID));
+            }
+        }
+        pg_sys::systable_endscan(scan);
+        pg_sys::table_close(rel, lock);
+    }
+    let mut tables = Vec::with_capacity(triggers.len());
+    for trigger in triggers {
+        scan_triggers(TRIGGER_OID_INDEX, pg_sys::Anum_pg_trigger_oid, trigger, std::ptr::null_mut(), |tuple, _| {
+            // SAFETY: a pg_trigger tuple.
+            tables.push(unsafe { (*pg_sys::GETSTRUCT(tuple).cast::<pg_sys::FormData_pg_trigger>()).tgrelid });
+        });
+    }
+    tables.sort_unstable_by_key(|t| u32::from(*t));
+    tables.dedup();
+    tables
+}
+
+fn scan_triggers(
+    index: u32,
+    attribute: u32,
+    key: pg_sys::Oid,
+    snapshot: pg_sys::Snapshot,
+    mut each: impl FnMut(pg_sys::HeapTuple, pg_sys::TupleDesc),
+) {
+    // SAFETY: as in attached_tables.
+    unsafe {
+        let lock = pg_sys::AccessShareLock as pg_sys::LOCKMODE;
+        let rel = pg_sys::table_open(pg_sys::TriggerRelationId, lock);
+        let mut keys: [pg_sys::ScanKeyData; 1] = std::mem::zeroed();
+        oid_key(&mut keys[0], attribute, key);
+        let scan = pg_sys::systable_beginscan(rel, pg_sys::Oid::from(index), true, snapshot, 1, keys.as_mut_ptr());
+        loop {
+            let tuple = pg_sys::systable_getnext(scan);
+            if tuple.is_null() {
+                break;
+            }
+            each(tuple, (*rel).rd_att);
+        }
+        pg_sys::systable_endscan(scan);
+        pg_sys::table_close(rel, lock);
+    }
+}
+
+/// # Safety
+/// `key` is a zeroed scan key.
+unsafe fn oid_key(key: &mut pg_sys::ScanKeyData, attribute: u32, value: pg_sys::Oid) {
+    // SAFETY: F_OIDEQ takes two OIDs.
+    unsafe {
+        pg_sys::ScanKeyInit(
+            key,
+            attribute as pg_sys::AttrNumber,
+            pg_sys::BTEqualStrategyNumber as pg_sys::StrategyNumber,
+            pg_sys::Oid::from(pg_sys::F_OIDEQ),
+            pg_sys::Datum::from(value),
+        );
+    }
+}
+
+/// No WHEN, no column list, no constraint trigger, not internal.
+///
+/// # Safety
+/// A pg_trigger tuple with its descriptor and form.
+unsafe fn is_plain(tuple: pg_sys::HeapTuple, desc: pg_sys::TupleDesc, form: &pg_sys::FormData_pg_trigger) -> bool {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let mut no_when = false;
+        pg_sys::htup::heap_getattr(tuple, pg_sys::Anum_pg_trigger_tgqual as i32, desc, &mut no_when);
+        no_when && form.tgattr.dim1 == 0 && form.tgconstraint == pg_sys::InvalidOid && !form.tgisinternal
+    }
+}
+
+/// # Safety
+/// As is_plain().
+unsafe fn arguments(tuple: pg_sys::HeapTuple, desc: pg_sys::TupleDesc, count: i16) -> Option<ColumnNames> {
+    if !(2..=3).contains(&count) {
+        return None;
+    }
+    // SAFETY: the caller's promise; tgargs is a bytea of `count` NUL-terminated strings.
+    let bytes = unsafe {
+        let mut null = false;
+        let datum = pg_sys::htup::heap_getattr(tuple, pg_sys::Anum_pg_trigger_tgargs as i32, desc, &mut null);
+        if null {
+            return None;
+        }
+        let bytea = pg_sys::pg_detoast_datum_packed(datum.cast_mut_ptr());
+        std::slice::from_raw_parts(pgrx::vardata_any(bytea).cast::<u8>(), pgrx::varsize_any_exhdr(bytea)).to_vec()
+    };
+    let mut parts = bytes.split(|b| *b == 0).map(|part| String::from_utf8_lossy(part).into_owned());
+    let (parent, child) = (parts.next()?, parts.next()?);
+    let tree = if count == 3 { Some(parts.next()?) } else { None };
+    Some(ColumnNames { parent, child, tree })
+}

@@ -1,0 +1,256 @@
+//! May the image answer this call? The conditions of design.md section 2, each with its reason; all must hold, on every call.
+//!
+//! Otherwise the reference query answers, with the same rows. Cheap conditions come first. AccessShareLock on the table is held
+//! from before the first check to the end of the transaction.
+
+#![expect(unsafe_code, reason = "reads backend state")]
+
+use crate::area::{self, RUNNING_WORDS, Unusable};
+use crate::compat;
+use crate::edges::{Columns, Edges};
+use crate::registration::{Functions, Registration};
+use crate::shmem::{self, Control};
+use crate::slot::{Header, Key};
+use crate::visibility::Seen;
+use crate::{build, delta, guc};
+use cftrag_core::Image;
+use pgrx::pg_sys;
+
+/// Why the image cannot answer. The names are columns ref_<name> of pg_stat_cftrag.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(usize)]
+pub enum Reason {
+    /// cftrag.enable is off.
+    Disabled,
+    /// No shared memory: not preloaded (15, 16), another version of the library uses it, every slot is taken, or it cannot be mapped.
+    NoMemory,
+    /// Not built yet.
+    NoImage,
+    /// It lost something: memory, a torn write, a change that could not be noted.
+    Incomplete,
+    /// The snapshot is older than the build's, or of another kind.
+    OldSnapshot,
+    /// AFTER triggers are pending on the table: inside a running statement the heap shows rows that our trigger has not seen.
+    PendingTrigger,
+    /// SERIALIZABLE: another backend's delta cannot raise the conflict that a heap scan would.
+    Serializable,
+    /// This transaction created the table or gave it a new relfilenode: its own rewrites fire no triggers.
+    OwnDdl,
+    /// The table has another relfilenode than at the build.
+    Rewritten,
+    /// The triggers are not those of the build, or not ENABLE ALWAYS: changes may have been lost.
+    Triggers,
+    /// Columns do not resolve as they did at the build.
+    Columns,
+    /// Not a plain heap table without children.
+    Kind,
+    /// Row-level security applies to the caller: the image knows no policies.
+    RowSecurity,
+    /// The caller may not read the columns: the table's own error is raised.
+    Privilege,
+    /// A parallel worker of a transaction that has written, or its leader with changes of its own.
+    Parallel,
+    /// A standby: triggers do not run here.
+    Recovery,
+    /// A version's transaction is older than the commit log.
+    Ancient,
+}
+
+pub const REASONS: [&str; 17] = [
+    "disabled",
+    "no_memory",
+    "no_image",
+    "incomplete",
+    "old_snapshot",
+    "pending_trigger",
+    "serializable",
+    "own_ddl",
+    "rewritten",
+    "triggers",
+    "columns",
+    "kind",
+    "row_security",
+    "privilege",
+    "parallel",
+    "recovery",
+    "ancient",
+];
+
+impl From<Unusable> for Reason {
+    fn from(unusable: Unusable) -> Self {
+        match unusable {
+            Unusable::Empty => Reason::NoImage,
+            Unusable::Incomplete => Reason::Incomplete,
+            Unusable::Unmapped => Reason::NoMemory,
+        }
+    }
+}
+
+/// The right to read one image under one snapshot: every condition holds. Checked again (generation) at each slice of a walk.
+pub struct Ticket {
+    pub control: &'static Control,
+    pub index: usize,
+    pub generation: u64,
+    pub seen: Seen,
+}
+
+/// Checks every condition. Flushes this transaction's own changes of the table; builds a small table's image if there is none.
+pub fn route(
+    table: &Edges,
+    registration: &Registration,
+    columns: &Columns,
+    functions: Functions,
+) -> Result<Ticket, Reason> {
+    let control = backend(table)?;
+    // SAFETY: an open relation; a snapshot is active in every SQL function; privileges and policies by OID.
+    let snapshot = unsafe {
+        if compat::rewritten_here(table.rel()) {
+            return Err(Reason::OwnDdl);
+        }
+        readable(table, columns)?;
+        if pg_sys::AfterTriggerPendingOnRel(table.oid()) {
+            return Err(Reason::PendingTrigger);
+        }
+        pg_sys::GetActiveSnapshot()
+    };
+    // SAFETY: GetActiveSnapshot gives a valid snapshot, active while the function runs.
+    let seen = unsafe {
+        if (*snapshot).snapshot_type != pg_sys::SnapshotType::SNAPSHOT_MVCC || (*snapshot).takenDuringRecovery {
+            return Err(Reason::OldSnapshot);
+        }
+        Seen::new(snapshot)
+    };
+    if !registration.sound {
+        return Err(Reason::Triggers);
+    }
+    if delta::pending(table.oid()) {
+        delta::flush(table.oid(), false);
+    }
+    // SAFETY: an open relation.
+    let locator = unsafe { compat::locator(table.rel()) };
+    let key = Key {
+        locator,
+        database_xmin: compat::database_xmin(),
+        row: registration.row,
+        truncate: registration.truncate,
+        columns: *columns,
+    };
+    match check(control, table, &key, &seen) {
+        Ok((index, generation)) => Ok(Ticket { control, index, generation, seen }),
+        Err(reason) if heals(control, table, reason) && build::in_place(control, table, functions) => {
+            let (index, generation) = check(control, table, &key, &seen)?;
+            Ok(Ticket { control, index, generation, seen })
+        }
+        Err(reason) => Err(reason),
+    }
+}
+
+/// What does not depend on the table's content.
+fn backend(table: &Edges) -> Result<&'static Control, Reason> {
+    if !guc::ENABLE.get() {
+        return Err(Reason::Disabled);
+    }
+    // SAFETY: backend variables.
+    unsafe {
+        if pg_sys::RecoveryInProgress() {
+            return Err(Reason::Recovery);
+        }
+        let deferrable = pg_sys::XactReadOnly && pg_sys::XactDeferrable;
+        if pg_sys::XactIsoLevel as u32 == pg_sys::XACT_SERIALIZABLE && !deferrable {
+            return Err(Reason::Serializable);
+        }
+        let written = pg_sys::GetTopTransactionIdIfAny() != pg_sys::InvalidTransactionId;
+        if written && (pg_sys::ParallelWorkerNumber >= 0 || (pg_sys::IsInParallelMode() && delta::pending(table.oid())))
+        {
+            return Err(Reason::Parallel);
+        }
+    }
+    if table.unsuitable().is_some() {
+        return Err(Reason::Kind);
+    }
+    shmem::attach().ok_or(Reason::NoMemory)
+}
+
+/// Whether the caller reads the columns, all rows of them.
+///
+/// # Safety
+/// None beyond an open table; reads catalogs.
+unsafe fn readable(table: &Edges, columns: &Columns) -> Result<(), Reason> {
+    // SAFETY: lookups by OID.
+    unsafe {
+        let (oid, role) = (table.oid(), pg_sys::GetUserId());
+        let select = pg_sys::ACL_SELECT as pg_sys::AclMode;
+        let ok = pg_sys::AclResult::ACLCHECK_OK;
+        let wanted = [columns.tree, columns.parent, columns.child];
+        let each = || {
+            wanted
+                .iter()
+                .filter(|c| c.number != 0)
+                .all(|c| pg_sys::pg_attribute_aclcheck(oid, c.number as pg_sys::AttrNumber, role, select) == ok)
+        };
+        if !compat::schema_usage(table.schema(), role)
+            || !(pg_sys::pg_class_aclcheck(oid, role, select) == ok || each())
+        {
+            return Err(Reason::Privilege);
+        }
+        if pg_sys::check_enable_rls(oid, pg_sys::InvalidOid, true) == pg_sys::CheckEnableRlsResult::RLS_ENABLED as i32 {
+            return Err(Reason::RowSecurity);
+        }
+    }
+    Ok(())
+}
+
+/// What can be seen only beside the image.
+fn check(control: &Control, table: &Edges, key: &Key, seen: &Seen) -> Result<(usize, u64), Reason> {
+    let Some((index, slot)) = control.find_or_take(table.oid()) else { return Err(Reason::NoMemory) };
+    let generation = slot.generation.load(std::sync::atomic::Ordering::SeqCst);
+    area::read(control, index, |header, image| {
+        if !slot.is_of(table.oid()) || slot.generation.load(std::sync::atomic::Ordering::SeqCst) != generation {
+            return Err(Reason::NoImage);
+        }
+        same(header, key)?;
+        new_enough(header, image, seen)?;
+        Ok((index, generation))
+    })?
+}
+
+fn same(header: &Header, key: &Key) -> Result<(), Reason> {
+    let old = &header.key;
+    if old.locator != key.locator || old.database_xmin != key.database_xmin {
+        return Err(Reason::Rewritten);
+    }
+    if old.row != key.row || old.truncate != key.truncate {
+        return Err(Reason::Triggers);
+    }
+    if old.columns != key.columns {
+        return Err(Reason::Columns);
+    }
+    Ok(())
+}
+
+/// The snapshot is at least as new as the build's: rows deleted before that are not in the image.
+fn new_enough(header: &Header, image: Image<'_>, seen: &Seen) -> Result<(), Reason> {
+    if seen.xmin() >= header.snapshot_xmax {
+        return Ok(());
+    }
+    if seen.xmax() < header.snapshot_xmax || header.snapshot_running == u32::MAX {
+        return Err(Reason::OldSnapshot);
+    }
+    let ran_at_build =
+        |xid: u64| (0..header.snapshot_running as usize).any(|i| image.owner_get(RUNNING_WORDS + i) == xid);
+    match seen.running().filter(|xid| *xid < header.snapshot_xmax).all(ran_at_build) {
+        true => Ok(()),
+        false => Err(Reason::OldSnapshot),
+    }
+}
+
+/// Whether a build by this reader could help. Memory that ran out is not found again by trying: cft_build heals that.
+fn heals(control: &Control, table: &Edges, reason: Reason) -> bool {
+    match reason {
+        Reason::NoImage | Reason::Rewritten | Reason::Triggers | Reason::Columns => true,
+        Reason::Incomplete => control.find(table.oid()).is_some_and(|(_, slot)| {
+            slot.spoiled.load(std::sync::atomic::Ordering::SeqCst) != crate::slot::Spoil::Memory as u32
+        }),
+        _ => false,
+    }
+}

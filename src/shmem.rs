@@ -1,0 +1,217 @@
+//! The control block: one piece of shared memory of one name and one size for all versions of this library.
+//!
+//!   +0   magic, layout, disabled      the same place for ever: a backend with another layout writes `disabled` and uses nothing else
+//!   +..  lock, area, memory_used      the directory of slots, the DSA area of all images, bytes of all chunks
+//!   +..  slots[SLOTS]                 one per table that was asked for (slot.rs)
+//!
+//! PostgreSQL 17 and later: from the DSM registry, at first use, no preload needed. 15 and 16: from the shared memory hooks, if the
+//! library is in shared_preload_libraries; otherwise there is none, which is a normal state: the reference query answers.
+
+#![expect(unsafe_code, reason = "shared memory")]
+
+use crate::slot::Slot;
+use pgrx::pg_sys;
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
+
+const MAGIC: u64 = 0x6366_7472_6167_0001; // "cftrag"
+/// Changes whenever Control, Slot or the core's layout does. The package version is folded in by the rule that a release which
+/// changes any of them bumps it; docs/design.md has the list.
+const LAYOUT: u32 = 0x0001_0000 + cftrag_core::LAYOUT;
+/// Tables that can have an image at a time, in all databases. Past it: the reference query, reason ref_no_memory.
+pub const SLOTS: usize = 256;
+/// The size all versions ask for: the DSM registry refuses a second size for one name.
+pub const CONTROL_BYTES: usize = 1 << 20;
+
+/// A lightweight lock on cache lines of its own.
+#[repr(C, align(128))]
+pub struct Lock(std::cell::UnsafeCell<pg_sys::LWLock>);
+
+impl Lock {
+    /// # Safety
+    /// In shared memory, and nobody uses the lock yet.
+    unsafe fn init(&self, tranche: i32) {
+        // SAFETY: the caller's promise.
+        unsafe { pg_sys::LWLockInitialize(self.0.get(), tranche) };
+    }
+
+    pub fn acquire(&self, mode: pg_sys::LWLockMode::Type) {
+        // SAFETY: initialised when the control block was made. LWLocks hold off interrupts; an ERROR's abort releases them.
+        unsafe { pg_sys::LWLockAcquire(self.0.get(), mode) };
+    }
+
+    pub fn release(&self) {
+        // SAFETY: acquired by this process; callers pair the calls.
+        unsafe { pg_sys::LWLockRelease(self.0.get()) };
+    }
+
+    /// Runs `f` under the lock.
+    pub fn with<R>(&self, mode: pg_sys::LWLockMode::Type, f: impl FnOnce() -> R) -> R {
+        self.acquire(mode);
+        let result = f();
+        self.release();
+        result
+    }
+}
+
+pub const SHARED: pg_sys::LWLockMode::Type = pg_sys::LWLockMode::LW_SHARED;
+pub const EXCLUSIVE: pg_sys::LWLockMode::Type = pg_sys::LWLockMode::LW_EXCLUSIVE;
+
+#[repr(C)]
+pub struct Control {
+    magic: AtomicU64,
+    layout: AtomicU32,
+    disabled: AtomicU32,
+    tranche: AtomicU32,
+    /// dsa_handle of the area of all images, 0 before the first build.
+    pub area: AtomicU32,
+    /// Bytes of all chunks of all images.
+    pub memory_used: AtomicU64,
+    /// Guards the directory (which slot is which table's) and the making of the area.
+    pub lock: Lock,
+    pub slots: [Slot; SLOTS],
+}
+
+const _: () = assert!(size_of::<Control>() <= CONTROL_BYTES);
+
+impl Control {
+    pub fn tranche(&self) -> i32 {
+        self.tranche.load(Ordering::Relaxed) as i32
+    }
+}
+
+/// The control block in this process; null until it is attached.
+static CONTROL: AtomicPtr<Control> = AtomicPtr::new(std::ptr::null_mut());
+
+/// The control block is of another layout.
+static FOREIGN: AtomicBool = AtomicBool::new(false);
+
+/// Fills a new control block.
+unsafe extern "C-unwind" fn init(block: *mut std::ffi::c_void) {
+    let control = block.cast::<Control>();
+    // SAFETY: CONTROL_BYTES of fresh memory that only we know; all-zero is a valid Control but for its locks.
+    unsafe {
+        std::ptr::write_bytes(block.cast::<u8>(), 0, CONTROL_BYTES);
+        let tranche = pg_sys::LWLockNewTrancheId();
+        (*control).tranche.store(tranche as u32, Ordering::Relaxed);
+        (*control).lock.init(tranche);
+        for slot in &(*control).slots {
+            for lock in slot.locks() {
+                lock.init(tranche);
+            }
+        }
+        (*control).layout.store(LAYOUT, Ordering::Relaxed);
+        (*control).magic.store(MAGIC, Ordering::Release);
+    }
+}
+
+/// Takes the block into this process if it is of our layout; disables it for all if not.
+fn adopt(block: *mut Control) {
+    // SAFETY: the first 16 bytes mean the same in every version.
+    let control = unsafe { &*block };
+    if control.magic.load(Ordering::Acquire) != MAGIC || control.layout.load(Ordering::Relaxed) != LAYOUT {
+        control.disabled.store(1, Ordering::Release);
+        FOREIGN.store(true, Ordering::Relaxed);
+        return;
+    }
+    // SAFETY: a static name; the tranche is that of the block.
+    unsafe { pg_sys::LWLockRegisterTranche(control.tranche(), c"cftrag".as_ptr()) };
+    CONTROL.store(block, Ordering::Release);
+}
+
+/// The control block, if there is one and it is usable. On 17 and later the first call attaches it and may raise (out of memory):
+/// see [`attach`].
+pub fn control() -> Option<&'static Control> {
+    let block = CONTROL.load(Ordering::Acquire);
+    if block.is_null() {
+        return None;
+    }
+    // SAFETY: mapped for the life of the process by adopt().
+    let control = unsafe { &*block };
+    (control.disabled.load(Ordering::Acquire) == 0).then_some(control)
+}
+
+/// Attaches the control block where that can be done late (17 and later). A failure is caught: it must never fail a user's write.
+pub fn attach() -> Option<&'static Control> {
+    #[cfg(not(any(feature = "pg15", feature = "pg16")))]
+    if CONTROL.load(Ordering::Acquire).is_null() {
+        crate::contain::attempt(|| {
+            let mut found = false;
+            // SAFETY: name and size never change; init() fills a new block.
+            let block =
+                unsafe { pg_sys::GetNamedDSMSegment(c"cftrag".as_ptr(), CONTROL_BYTES, Some(init), &mut found) };
+            adopt(block.cast());
+        });
+    }
+    control()
+}
+
+/// Whether there may be a control block that this process could not attach (as opposed to: there is none, or it is not for us).
+pub fn unreachable() -> bool {
+    cfg!(not(any(feature = "pg15", feature = "pg16")))
+        && CONTROL.load(Ordering::Acquire).is_null()
+        && !FOREIGN.load(Ordering::Relaxed)
+}
+
+/// Hooks for 15 and 16. Called from _PG_init.
+pub fn preload() {
+    #[cfg(any(feature = "pg15", feature = "pg16"))]
+    hooks::install();
+}
+
+#[cfg(any(feature = "pg15", feature = "pg16"))]
+mod hooks {
+    use super::{CONTROL_BYTES, adopt, init};
+    use pgrx::prelude::*;
+    use std::cell::Cell;
+
+    thread_local! {
+        static PREVIOUS_REQUEST: Cell<pg_sys::shmem_request_hook_type> = const { Cell::new(None) };
+        static PREVIOUS_STARTUP: Cell<pg_sys::shmem_startup_hook_type> = const { Cell::new(None) };
+    }
+
+    pub fn install() {
+        // SAFETY: hooks are chained in the postmaster, while it loads libraries, as PostgreSQL documents.
+        unsafe {
+            if !pg_sys::process_shared_preload_libraries_in_progress {
+                return;
+            }
+            PREVIOUS_REQUEST.set(pg_sys::shmem_request_hook);
+            pg_sys::shmem_request_hook = Some(request);
+            PREVIOUS_STARTUP.set(pg_sys::shmem_startup_hook);
+            pg_sys::shmem_startup_hook = Some(startup);
+        }
+    }
+
+    #[pg_guard]
+    unsafe extern "C-unwind" fn request() {
+        // SAFETY: called by the postmaster at the time for it.
+        unsafe {
+            if let Some(previous) = PREVIOUS_REQUEST.get() {
+                previous();
+            }
+            pg_sys::RequestAddinShmemSpace(CONTROL_BYTES);
+        }
+    }
+
+    #[pg_guard]
+    unsafe extern "C-unwind" fn startup() {
+        // SAFETY: as request(); after a crash this runs again on fresh memory.
+        unsafe {
+            if let Some(previous) = PREVIOUS_STARTUP.get() {
+                previous();
+            }
+            let mut found = false;
+            let lock = &raw mut (*pg_sys::MainLWLockArray.add(ADDIN_SHMEM_INIT_LOCK)).lock;
+            pg_sys::LWLockAcquire(lock, super::EXCLUSIVE);
+            let block = pg_sys::ShmemInitStruct(c"cftrag".as_ptr(), CONTROL_BYTES, &mut found);
+            if !found {
+                init(block);
+            }
+            pg_sys::LWLockRelease(lock);
+            adopt(block.cast());
+        }
+    }
+
+    /// AddinShmemInitLock in storage/lmgr/lwlocknames.txt.
+    const ADDIN_SHMEM_INIT_LOCK: usize = 21;
+}

@@ -1,0 +1,246 @@
+//! A slot: what shared memory knows of one table, and the locks of its image.
+//!
+//! field                                  | lock                        | mode
+//! ---------------------------------------|-----------------------------|---------------------------------------------
+//! Control.area, Slot.database, .table    | Control.lock                | exclusive to change; read any time (atomics)
+//! Slot.header, every byte of the chunks  | Slot.parts (all 8)          | exclusive: all of them; shared: any one
+//! temperature, version hints             | Slot.parts                  | shared, relaxed atomics (lossy is fine)
+//! dsa_get_address / dsa_free of chunks   | Slot.map                    | shared to map, exclusive to free
+//! order of writers; readers that yield   | Slot.gate                   | exclusive; shared and released at once
+//! Slot.spoiled, counters, builder        | none                        | atomics
+//!
+//! Order: Control.lock, gate, parts (0 to 7), map; map is never taken under parts. A reader takes one part, chosen by its process,
+//! so that readers do not bounce one cache line; while a writer waits, new readers line up behind it at the gate.
+//! Under parts: no SPI, no palloc, no ereport, no dsa call, no clog lookup, no callback. An ERROR or FATAL cannot begin there (only
+//! our own panic could); the abort releases the locks, and the image's `mutating` word tells the next one that it is broken.
+
+#![expect(unsafe_code, reason = "shared memory")]
+
+use crate::compat::{self, Locator};
+use crate::edges::Columns;
+use crate::registration::TriggerKey;
+use crate::shmem::{Control, EXCLUSIVE, Lock, SHARED};
+use pgrx::pg_sys;
+use std::cell::{Cell, UnsafeCell};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
+
+pub const PARTS: usize = 8;
+
+/// What must be the same for the image to be the table's.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[repr(C)]
+pub struct Key {
+    pub locator: Locator,
+    /// Raw xmin of the pg_database row: a database dropped and made anew with the same OID is another.
+    pub database_xmin: u32,
+    pub row: TriggerKey,
+    pub truncate: TriggerKey,
+    pub columns: Columns,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u32)]
+pub enum State {
+    Empty = 0,
+    Ready = 1,
+}
+
+/// Describes the image; copied out under the lock.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct Header {
+    pub state: State,
+    /// Entries of the build snapshot's xip kept in the image's owner words; u32::MAX: too many, use the shortcut only.
+    pub snapshot_running: u32,
+    /// Build snapshot's xmax, 64 bits.
+    pub snapshot_xmax: u64,
+    /// dsa_pointer of chunk 0.
+    pub root: u64,
+    pub built_at: i64,
+    pub build_microseconds: u64,
+    pub key: Key,
+}
+
+/// Counters of the readers that use one part, beside its lock on their own cache lines.
+#[derive(Default)]
+#[repr(C, align(64))]
+pub struct Reads {
+    pub image_calls: AtomicU64,
+    pub lookups: AtomicU64,
+    pub hits: AtomicU64,
+    pub fingerprint_checks: AtomicU64,
+    pub false_positives: AtomicU64,
+}
+
+#[repr(C, align(128))]
+pub struct Part {
+    lock: Lock,
+    pub reads: Reads,
+}
+
+#[repr(C)]
+pub struct Slot {
+    gate: Lock,
+    pub map: Lock,
+    pub parts: [Part; PARTS],
+    pub database: AtomicU32,
+    pub table: AtomicU32,
+    writer_waits: AtomicU32,
+    /// Not 0: the image lost something (a Spoil); set without a lock, cleared by a build.
+    pub spoiled: AtomicU32,
+    /// Process id of the backend that builds, 0 if none.
+    pub builder: AtomicU32,
+    /// Changes whenever the image does: chunks mapped for another generation are not this image's.
+    pub generation: AtomicU64,
+    /// How often each reason sent a call to the reference query (route::Reason's number).
+    pub reasons: [AtomicU64; 32],
+    pub flushes: AtomicU64,
+    header: UnsafeCell<Header>,
+}
+
+/// Why an image is incomplete.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u32)]
+pub enum Spoil {
+    /// Shared memory ran out.
+    Memory = 1,
+    /// A change could not be noted or found its partner missing.
+    Lost = 2,
+    /// A writer died while it changed the image.
+    Torn = 3,
+    /// A version is older than the commit log.
+    Ancient = 4,
+}
+
+thread_local! {
+    static MY_PART: Cell<usize> = const { Cell::new(usize::MAX) };
+}
+
+fn my_part() -> usize {
+    let part = MY_PART.get();
+    if part != usize::MAX {
+        return part;
+    }
+    let part = compat::process_number() % PARTS;
+    MY_PART.set(part);
+    part
+}
+
+impl Slot {
+    pub fn locks(&self) -> impl Iterator<Item = &Lock> {
+        [&self.gate, &self.map].into_iter().chain(self.parts.iter().map(|p| &p.lock))
+    }
+
+    pub fn reads(&self) -> &Reads {
+        &self.parts[my_part()].reads
+    }
+
+    /// Runs `f` with the image held still, beside other readers.
+    pub fn read<R>(&self, f: impl FnOnce(&Header) -> R) -> R {
+        if self.writer_waits.load(Relaxed) != 0 {
+            self.gate.acquire(SHARED);
+            self.gate.release();
+        }
+        // SAFETY: the header changes only under all parts exclusively; we hold one shared.
+        self.parts[my_part()].lock.with(SHARED, || f(unsafe { &*self.header.get() }))
+    }
+
+    /// Runs `f` alone with the image.
+    pub fn write<R>(&self, f: impl FnOnce(&mut Header) -> R) -> R {
+        self.gate.acquire(EXCLUSIVE);
+        self.writer_waits.store(1, SeqCst);
+        for part in &self.parts {
+            part.lock.acquire(EXCLUSIVE);
+        }
+        // SAFETY: all parts are held exclusively, and no reference to the header outlives its closure.
+        let result = f(unsafe { &mut *self.header.get() });
+        for part in self.parts.iter().rev() {
+            part.lock.release();
+        }
+        self.writer_waits.store(0, SeqCst);
+        self.gate.release();
+        result
+    }
+
+    /// Marks the image incomplete; the first reason stays. Takes no lock and cannot fail: callbacks of COMMIT may call it.
+    pub fn spoil(&self, why: Spoil) {
+        let _ = self.spoiled.compare_exchange(0, why as u32, SeqCst, SeqCst);
+    }
+
+    pub fn is_of(&self, table: pg_sys::Oid) -> bool {
+        // SAFETY: reads a backend variable.
+        let database = unsafe { pg_sys::MyDatabaseId };
+        self.table.load(Relaxed) == u32::from(table) && self.database.load(Relaxed) == u32::from(database)
+    }
+}
+
+thread_local! {
+    /// The slot last used, tried first.
+    static LAST: Cell<usize> = const { Cell::new(0) };
+}
+
+impl Control {
+    /// The table's slot, if it has one.
+    pub fn find(&self, table: pg_sys::Oid) -> Option<(usize, &Slot)> {
+        let last = LAST.get();
+        if self.slots[last].is_of(table) {
+            return Some((last, &self.slots[last]));
+        }
+        let found = self.slots.iter().enumerate().find(|(_, slot)| slot.is_of(table));
+        if let Some((i, _)) = found {
+            LAST.set(i);
+        }
+        found
+    }
+
+    /// The table's slot; takes a free one if need be. None if all are taken.
+    pub fn find_or_take(&self, table: pg_sys::Oid) -> Option<(usize, &Slot)> {
+        if let Some(found) = self.find(table) {
+            return Some(found);
+        }
+        self.lock.with(EXCLUSIVE, || {
+            if self.slots.iter().any(|slot| slot.is_of(table)) {
+                return;
+            }
+            if let Some(slot) = self.slots.iter().find(|slot| slot.table.load(Relaxed) == 0) {
+                // SAFETY: reads a backend variable.
+                slot.database.store(u32::from(unsafe { pg_sys::MyDatabaseId }), Relaxed);
+                slot.table.store(u32::from(table), SeqCst);
+            }
+        });
+        self.find(table)
+    }
+}
+
+impl Slot {
+    /// Whether the slot is of a table of this database.
+    pub fn is_here(&self) -> bool {
+        // SAFETY: reads a backend variable.
+        self.table.load(Relaxed) != 0 && self.database.load(Relaxed) == u32::from(unsafe { pg_sys::MyDatabaseId })
+    }
+
+    pub fn reset_counters(&self) {
+        self.reasons.iter().for_each(|count| count.store(0, Relaxed));
+        for reads in self.parts.iter().map(|part| &part.reads) {
+            for count in
+                [&reads.image_calls, &reads.lookups, &reads.hits, &reads.fingerprint_checks, &reads.false_positives]
+            {
+                count.store(0, Relaxed);
+            }
+        }
+    }
+
+    /// Gives the slot back. Under Control.lock, after its image was dropped.
+    pub fn forget(&self) {
+        self.table.store(0, SeqCst);
+        self.database.store(0, SeqCst);
+        self.spoiled.store(0, SeqCst);
+        self.flushes.store(0, Relaxed);
+        self.reset_counters();
+    }
+
+    /// A sum over the readers' counters.
+    pub fn sum(&self, of: impl Fn(&Reads) -> &AtomicU64) -> u64 {
+        self.parts.iter().map(|part| of(&part.reads).load(Relaxed)).sum()
+    }
+}

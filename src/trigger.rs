@@ -1,0 +1,148 @@
+//! The trigger functions: a changed row on its way into this transaction's delta. See registration.rs for the triggers themselves.
+//!
+//! They never touch shared memory and never raise: a column they cannot read makes the image incomplete, not the user's write fail.
+//! Every UPDATE is noted as delete and insert, whatever columns it changed: rows are told apart by the xids of their tuples.
+
+#![expect(unsafe_code, reason = "reads heap tuples")]
+
+use crate::compat;
+use crate::delta::{self, Change};
+use crate::fmgr::Call;
+use crate::value;
+use crate::visibility::full_xid;
+use cftrag_core::{Deleter, Edge, RowVersion, Stamp};
+use pgrx::prelude::*;
+use std::cell::RefCell;
+use std::ffi::CStr;
+
+/// TRIGGER_EVENT_OPMASK (commands/trigger.h).
+const OPERATION: u32 = 3;
+
+thread_local! {
+    static NAMES: RefCell<[Vec<u8>; 3]> = const { RefCell::new([Vec::new(), Vec::new(), Vec::new()]) };
+}
+
+/// AFTER INSERT OR UPDATE OR DELETE FOR EACH ROW. Arguments: parent, child[, tree] columns.
+#[pg_extern(sql = false)]
+fn cft_capture(fcinfo: pg_sys::FunctionCallInfo) {
+    // SAFETY: our own fcinfo.
+    let Some(data) = (unsafe { Call::new(fcinfo) }).trigger() else { return };
+    // SAFETY: the trigger manager's data is valid during the call.
+    let data = unsafe { &*data };
+    let (old, new) = match data.tg_event & OPERATION {
+        0 => (None, Some(data.tg_trigtuple)),
+        1 => (Some(data.tg_trigtuple), None),
+        2 => (Some(data.tg_trigtuple), Some(data.tg_newtuple)),
+        _ => return,
+    };
+    // SAFETY: as above; tuples of tg_relation with their headers as they are on the page.
+    unsafe {
+        let Some(columns) = resolve(data) else {
+            delta::note_lost((*data.tg_relation).rd_id, compat::locator(data.tg_relation));
+            return;
+        };
+        if let Some(tuple) = old {
+            note(data, columns, tuple, deleted((*tuple).t_data));
+        }
+        if let Some(tuple) = new {
+            note(data, columns, tuple, inserted((*tuple).t_data));
+        }
+    }
+}
+
+/// AFTER TRUNCATE FOR EACH STATEMENT. A TRUNCATE that keeps the relfilenode (of a table made or truncated in this subtransaction)
+/// voids what was noted; one that changes it leaves the old image to the old rows, which a rollback brings back.
+#[pg_extern(sql = false)]
+fn cft_capture_truncate(fcinfo: pg_sys::FunctionCallInfo) {
+    // SAFETY: our own fcinfo.
+    let Some(data) = (unsafe { Call::new(fcinfo) }).trigger() else { return };
+    // SAFETY: as above.
+    unsafe { delta::truncate((*(*data).tg_relation).rd_id, compat::locator((*data).tg_relation)) };
+}
+
+/// A column: its attribute number and type.
+type Attribute = (i32, pg_sys::Oid);
+
+/// tree, parent, child. None: one does not resolve to a column of a type that holds names.
+///
+/// # Safety
+/// `data` is valid.
+unsafe fn resolve(data: &pg_sys::TriggerData) -> Option<[Option<Attribute>; 3]> {
+    // SAFETY: the caller's promise; tgargs has tgnargs C strings.
+    unsafe {
+        let trigger = &*data.tg_trigger;
+        let desc = (*data.tg_relation).rd_att;
+        let find = |n: i16| {
+            let wanted = CStr::from_ptr(*trigger.tgargs.add(n as usize)).to_bytes();
+            (0..(*desc).natts).map(|i| &*compat::attribute(desc, i)).find_map(|a| {
+                let found = !a.attisdropped && CStr::from_ptr(a.attname.data.as_ptr()).to_bytes() == wanted;
+                (found && value::holds_names(a.atttypid)).then_some((i32::from(a.attnum), a.atttypid))
+            })
+        };
+        match trigger.tgnargs {
+            2 => Some([None, Some(find(0)?), Some(find(1)?)]),
+            3 => Some([Some(find(2)?), Some(find(0)?), Some(find(1)?)]),
+            _ => None,
+        }
+    }
+}
+
+/// # Safety
+/// `tuple` is a row of `data.tg_relation`.
+unsafe fn note(data: &pg_sys::TriggerData, columns: [Option<Attribute>; 3], tuple: pg_sys::HeapTuple, change: Change) {
+    NAMES.with_borrow_mut(|names| {
+        let mut present = [false; 3];
+        for ((column, name), present) in columns.iter().zip(names.iter_mut()).zip(&mut present) {
+            let Some((number, type_oid)) = *column else { continue };
+            // SAFETY: the caller's promise; the attribute number is the relation's.
+            unsafe {
+                let mut null = false;
+                let datum = pg_sys::htup::heap_getattr(tuple, number, (*data.tg_relation).rd_att, &mut null);
+                if !null {
+                    name.clear();
+                    value::write(type_oid, datum, name);
+                    *present = true;
+                }
+            }
+        }
+        let [tree, parent, child] = &*names;
+        if present[1] && present[2] {
+            let edge = Edge { tree: present[0].then_some(tree), parent, child };
+            // SAFETY: the caller's promise.
+            let (oid, locator) = unsafe { ((*data.tg_relation).rd_id, compat::locator(data.tg_relation)) };
+            delta::note(oid, locator, &edge, change);
+        }
+    });
+}
+
+/// # Safety
+/// The header of a row that the current transaction inserted.
+unsafe fn inserted(header: pg_sys::HeapTupleHeader) -> Change {
+    // SAFETY: the caller's promise. Command ids come from the tuple, combo ids resolved.
+    unsafe {
+        if pg_sys::htup::HeapTupleHeaderFrozen(header) {
+            return Change::Insert(None);
+        }
+        let xmin = pg_sys::htup::HeapTupleHeaderGetRawXmin(header);
+        Change::Insert(Some(Stamp { xmin: full_xid(u32::from(xmin)), cmin: pg_sys::HeapTupleHeaderGetCmin(header) }))
+    }
+}
+
+/// # Safety
+/// The header of a row that the current transaction deleted or updated.
+unsafe fn deleted(header: pg_sys::HeapTupleHeader) -> Change {
+    // SAFETY: the caller's promise; a multixact is resolved to its updater.
+    unsafe {
+        let raw = pg_sys::htup::HeapTupleHeaderGetRawXmin(header);
+        let frozen = pg_sys::htup::HeapTupleHeaderFrozen(header);
+        let own = !frozen && pg_sys::TransactionIdIsCurrentTransactionId(raw);
+        let row = RowVersion {
+            xmin: if frozen { 0 } else { full_xid(u32::from(raw)) },
+            raw_xmin: u32::from(raw),
+            cmin: own.then(|| pg_sys::HeapTupleHeaderGetCmin(header)),
+        };
+        let multi = u32::from((*header).t_infomask) & pg_sys::HEAP_XMAX_IS_MULTI != 0;
+        let xmax = if multi { pg_sys::HeapTupleGetUpdateXid(header) } else { (*header).t_choice.t_heap.t_xmax };
+        Change::Delete(row, Deleter { xmax: full_xid(u32::from(xmax)), cmax: pg_sys::HeapTupleHeaderGetCmax(header) })
+    }
+}

@@ -1,0 +1,46 @@
+//! A column's value as the bytes of its name: what `column::text` gives.
+
+#![expect(unsafe_code, reason = "reads datums")]
+
+use pgrx::pg_sys;
+use std::ffi::CStr;
+use std::io::Write;
+
+/// Types of columns that hold names.
+pub fn holds_names(type_oid: pg_sys::Oid) -> bool {
+    [pg_sys::TEXTOID, pg_sys::VARCHAROID, pg_sys::NAMEOID, pg_sys::INT4OID, pg_sys::INT8OID, pg_sys::UUIDOID]
+        .contains(&type_oid)
+}
+
+/// Appends the value's text to `out`.
+///
+/// # Safety
+/// `datum` is a non-null value of `type_oid`, which holds names.
+pub unsafe fn write(type_oid: pg_sys::Oid, datum: pg_sys::Datum, out: &mut Vec<u8>) {
+    // SAFETY: the caller's promise. Writing to a Vec cannot fail.
+    unsafe {
+        match type_oid {
+            pg_sys::INT4OID => _ = write!(out, "{}", datum.value() as i32),
+            pg_sys::INT8OID => _ = write!(out, "{}", datum.value() as i64),
+            pg_sys::NAMEOID => out.extend_from_slice(CStr::from_ptr(datum.cast_mut_ptr()).to_bytes()),
+            pg_sys::UUIDOID => {
+                let bytes: [u8; 16] = datum.cast_mut_ptr::<[u8; 16]>().read();
+                for (i, byte) in bytes.iter().enumerate() {
+                    let dash = if matches!(i, 4 | 6 | 8 | 10) { "-" } else { "" };
+                    _ = write!(out, "{dash}{byte:02x}");
+                }
+            }
+            _ => {
+                let stored = datum.cast_mut_ptr::<pg_sys::varlena>();
+                let text = pg_sys::pg_detoast_datum_packed(stored);
+                out.extend_from_slice(std::slice::from_raw_parts(
+                    pgrx::vardata_any(text).cast::<u8>(),
+                    pgrx::varsize_any_exhdr(text),
+                ));
+                if text != stored {
+                    pg_sys::pfree(text.cast());
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,217 @@
+//! What a snapshot sees: the heap's own rule (HeapTupleSatisfiesMVCC), for versions in an image.
+//!
+//! own transaction by command id, XidInMVCCSnapshot before TransactionIdDidCommit, aborted deleters ignored. TransactionIdDidCommit
+//! does I/O and raises when the commit log is gone, so it is never called under the image's lock: there only facts already known
+//! answer, unknown xids are collected, learned after the lock, and the walk runs again. For one snapshot each fact is final.
+
+#![expect(unsafe_code, reason = "snapshots and the commit log")]
+
+use cftrag_core::{Fate, Fates, Hint, View, Visibility};
+use pgrx::pg_sys;
+use std::cell::Cell;
+use std::collections::HashMap;
+
+thread_local! {
+    /// The next xid as of some moment of this transaction, 64 bits; 0: not read yet.
+    static NEXT: Cell<u64> = const { Cell::new(0) };
+}
+
+/// Forgets what was read in this transaction. Called at its end: an idle session must not keep an epoch for 2 billion xids.
+pub fn end_of_transaction() {
+    NEXT.set(0);
+}
+
+/// The 64-bit form of an xid that is less than 2 billion xids from now.
+pub fn full_xid(xid: u32) -> u64 {
+    let mut next = NEXT.get();
+    if next == 0 {
+        // SAFETY: reads shared state under XidGenLock.
+        next = unsafe { pg_sys::ReadNextFullTransactionId().value };
+        NEXT.set(next);
+    }
+    next.wrapping_add_signed(i64::from(xid.wrapping_sub(next as u32) as i32))
+}
+
+fn short(xid: u64) -> pg_sys::TransactionId {
+    pg_sys::TransactionId::from(xid as u32)
+}
+
+/// The caller's snapshot, as the core asks it.
+pub struct Seen {
+    snapshot: pg_sys::Snapshot,
+    xmin: u64,
+    xmax: u64,
+    curcid: u32,
+    /// This transaction's xid, if it has one: its subtransactions' are greater, and only then can a version be its own.
+    own: Option<u64>,
+    known: HashMap<u64, (View, Hint)>,
+}
+
+impl Seen {
+    /// # Safety
+    /// `snapshot` is an MVCC snapshot that stays active while `Seen` lives.
+    pub unsafe fn new(snapshot: pg_sys::Snapshot) -> Self {
+        // SAFETY: the caller's promise; reads backend state.
+        unsafe {
+            Self {
+                snapshot,
+                xmin: full_xid(u32::from((*snapshot).xmin)),
+                xmax: full_xid(u32::from((*snapshot).xmax)),
+                curcid: (*snapshot).curcid,
+                own: match pg_sys::GetTopFullTransactionIdIfAny().value {
+                    0 => None,
+                    xid => Some(xid),
+                },
+                known: HashMap::new(),
+            }
+        }
+    }
+
+    pub fn xmin(&self) -> u64 {
+        self.xmin
+    }
+
+    pub fn xmax(&self) -> u64 {
+        self.xmax
+    }
+
+    /// Top-level xids running at the snapshot, unsorted.
+    pub fn running(&self) -> impl Iterator<Item = u64> {
+        // SAFETY: xip has xcnt entries while the snapshot lives.
+        let xip = unsafe { entries((*self.snapshot).xip, (*self.snapshot).xcnt as usize) };
+        xip.iter().map(|xid| full_xid(u32::from(*xid)))
+    }
+
+    /// Learns what becomes of these xids; not under a lock. None: one is older than the commit log.
+    pub fn learn(&mut self, xids: &[u64]) -> Option<()> {
+        for &xid in xids {
+            // SAFETY: a snapshot that is active; may do I/O.
+            let running = xid >= self.xmin && unsafe { pg_sys::XidInMVCCSnapshot(short(xid), self.snapshot) };
+            let fact = if running {
+                (View::Unseen, Hint::None)
+            } else if did_commit(xid)? {
+                (View::Seen, Hint::Committed)
+            } else {
+                (View::Unseen, Hint::Aborted)
+            };
+            self.known.insert(xid, fact);
+        }
+        Some(())
+    }
+}
+
+/// # Safety
+/// `count` entries at `at`, which may be null if there are none.
+unsafe fn entries<'a>(at: *const pg_sys::TransactionId, count: usize) -> &'a [pg_sys::TransactionId] {
+    // SAFETY: the caller's promise.
+    if count == 0 { &[] } else { unsafe { std::slice::from_raw_parts(at, count) } }
+}
+
+impl Visibility for Seen {
+    fn view(&self, xid: u64, hint: Hint) -> View {
+        // SAFETY: looks through this backend's own list of xids; no I/O, raises nothing.
+        if self.own.is_some_and(|own| xid >= own) && unsafe { pg_sys::TransactionIdIsCurrentTransactionId(short(xid)) }
+        {
+            return View::Own;
+        }
+        if xid >= self.xmax {
+            return View::Unseen;
+        }
+        if let Some((view, _)) = self.known.get(&xid) {
+            return *view;
+        }
+        if xid >= self.xmin {
+            // SAFETY: both arrays have their count of entries while the snapshot lives.
+            let (top, sub, overflowed) = unsafe {
+                let s = &*self.snapshot;
+                (entries(s.xip, s.xcnt as usize), entries(s.subxip, s.subxcnt.max(0) as usize), s.suboverflowed)
+            };
+            if top.contains(&short(xid)) || sub.contains(&short(xid)) {
+                return View::Unseen;
+            }
+            if overflowed {
+                // It may be a subtransaction of one of them: pg_subtrans knows, and that is I/O.
+                return View::Unknown;
+            }
+        }
+        match hint {
+            Hint::Committed => View::Seen,
+            Hint::Aborted => View::Unseen,
+            Hint::None => View::Unknown,
+        }
+    }
+
+    fn learned(&self, xid: u64) -> Hint {
+        self.known.get(&xid).map_or(Hint::None, |(_, hint)| *hint)
+    }
+
+    fn curcid(&self) -> u32 {
+        self.curcid
+    }
+}
+
+/// So old that its 32 bits name a later transaction.
+fn ancient(xid: u64) -> bool {
+    full_xid(xid as u32) != xid
+}
+
+/// Whether a transaction that is not running committed; None: the commit log no longer reaches back to it.
+fn did_commit(xid: u64) -> Option<bool> {
+    // SAFETY: XactTruncationLock is what holds the commit log's tail still; TransactionIdDidCommit may do I/O under it, as
+    // pg_xact_status (transam/xid8funcs.c) does.
+    unsafe {
+        let lock = &raw mut (*pg_sys::MainLWLockArray.add(XACT_TRUNCATION_LOCK)).lock;
+        pg_sys::LWLockAcquire(lock, pg_sys::LWLockMode::LW_SHARED);
+        #[cfg(any(feature = "pg15", feature = "pg16"))]
+        let oldest = (*pg_sys::ShmemVariableCache).oldestClogXid;
+        #[cfg(not(any(feature = "pg15", feature = "pg16")))]
+        let oldest = (*pg_sys::TransamVariables).oldestClogXid;
+        let reaches = !ancient(xid) && xid >= full_xid(u32::from(oldest));
+        let committed = reaches && pg_sys::TransactionIdDidCommit(short(xid));
+        pg_sys::LWLockRelease(lock);
+        reaches.then_some(committed)
+    }
+}
+
+/// XactTruncationLock in storage/lmgr/lwlocknames.txt (the same in 15 to 18).
+const XACT_TRUNCATION_LOCK: usize = 44;
+
+/// Facts about transactions for a writer of the image.
+#[derive(Default)]
+pub struct Known(HashMap<u64, Fate>);
+
+impl Known {
+    /// Learns what became of these xids; not under a lock. None: one is older than the commit log.
+    pub fn learn(&mut self, xids: &[u64]) -> Option<()> {
+        for &xid in xids {
+            // SAFETY: looks at running transactions; the order (running before committed) is the one of transam/README.
+            let running = !ancient(xid)
+                && unsafe {
+                    pg_sys::TransactionIdIsCurrentTransactionId(short(xid))
+                        || pg_sys::TransactionIdIsInProgress(short(xid))
+                };
+            let fate = match running {
+                true => Fate::Running,
+                false if did_commit(xid)? => Fate::Committed,
+                false => Fate::Aborted,
+            };
+            self.0.insert(xid, fate);
+        }
+        Some(())
+    }
+}
+
+impl Fates for Known {
+    fn fate(&self, xid: u64) -> Fate {
+        self.0.get(&xid).copied().unwrap_or(Fate::Unknown)
+    }
+}
+
+/// Versions whose xids precede this differ for no running snapshot.
+///
+/// # Safety
+/// `rel` is an open relation that this transaction did not create.
+pub unsafe fn horizon(rel: pg_sys::Relation) -> u64 {
+    // SAFETY: the caller's promise.
+    full_xid(u32::from(unsafe { pg_sys::GetOldestNonRemovableTransactionId(rel) }))
+}
