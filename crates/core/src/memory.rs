@@ -115,7 +115,10 @@ impl Memory {
     /// If `base` is not aligned, or all of [`MAX_CHUNKS`] are mapped.
     pub unsafe fn map(&mut self, base: NonNull<u8>) {
         assert!(self.bases.len() < MAX_CHUNKS, "all chunks are mapped");
-        assert!(base.as_ptr().addr().is_multiple_of(LINE_BYTES), "a chunk begins on a line");
+        assert!(
+            base.as_ptr().addr().is_multiple_of(LINE_BYTES),
+            "a chunk begins on a line"
+        );
         self.bases.push(base);
     }
 
@@ -139,7 +142,10 @@ impl Memory {
         // offset below `lines_of(chunk)` (asserted for every chunk in the tests), and `map`
         // was promised that many lines. So the result is inside the chunk's allocation.
         let start = unsafe { base.add(offset as usize * LINE_BYTES) };
-        Line { start, memory: PhantomData }
+        Line {
+            start,
+            memory: PhantomData,
+        }
     }
 
     /// `lines` lines from `line` on, all in one chunk.
@@ -180,7 +186,10 @@ impl Memory {
     fn bytes(&self, line: u32, at: usize, len: usize) -> *mut u8 {
         let (chunk, offset) = locate(line);
         let left = (lines_of(chunk) - offset) as usize * LINE_BYTES;
-        assert!(at <= left && len <= left - at, "an allocation lies in one chunk");
+        assert!(
+            at <= left && len <= left - at,
+            "an allocation lies in one chunk"
+        );
         let start = self.line(line).start;
         // SAFETY: `at` is at most `left`, the bytes from the line to the end of its chunk.
         unsafe { start.add(at).as_ptr() }
@@ -235,7 +244,10 @@ pub(crate) struct Line<'m> {
 impl<'m> Line<'m> {
     #[inline]
     fn word(self, at: usize) -> &'m AtomicU32 {
-        assert!(at <= LINE_BYTES - 4 && at.is_multiple_of(4), "a word lies in its line");
+        assert!(
+            at <= LINE_BYTES - 4 && at.is_multiple_of(4),
+            "a word lies in its line"
+        );
         // SAFETY: the line is 64 mapped bytes, 64-byte aligned, for as long as the Memory is
         // borrowed ('m: `map` and `clear` want it exclusively); `at` is inside and aligned.
         // An AtomicU32 allows for other writers of the word, as `map` demands of them.
@@ -244,7 +256,10 @@ impl<'m> Line<'m> {
 
     #[inline]
     fn double(self, at: usize) -> &'m AtomicU64 {
-        assert!(at <= LINE_BYTES - 8 && at.is_multiple_of(8), "a word lies in its line");
+        assert!(
+            at <= LINE_BYTES - 8 && at.is_multiple_of(8),
+            "a word lies in its line"
+        );
         // SAFETY: as in `word`, for 8 bytes.
         unsafe { AtomicU64::from_ptr(self.start.as_ptr().add(at).cast()) }
     }
@@ -315,7 +330,12 @@ impl HeapMemory {
     /// An empty memory that may grow to `limit` bytes of chunks.
     #[must_use]
     pub fn new(limit: usize) -> HeapMemory {
-        HeapMemory { memory: Memory::new(), chunks: Vec::new(), limit, bytes: 0 }
+        HeapMemory {
+            memory: Memory::new(),
+            chunks: Vec::new(),
+            limit,
+            bytes: 0,
+        }
     }
 
     /// Maps one more chunk; `false`, and nothing changed, at the limit.
@@ -362,20 +382,6 @@ impl HeapMemory {
             chunks.push(bytes);
         }
         chunks
-    }
-
-    /// A second mapping of the same bytes, as another process has one.
-    ///
-    /// # Safety
-    /// It is dropped before `self`, and the two are not used to write at the same time.
-    #[must_use]
-    pub unsafe fn again(&self) -> Memory {
-        let mut memory = Memory::new();
-        for chunk in &self.chunks {
-            // SAFETY: as in `adopt`; the caller keeps `self` for as long.
-            unsafe { memory.map(chunk.cast()) };
-        }
-        memory
     }
 }
 

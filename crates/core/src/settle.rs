@@ -46,7 +46,9 @@ impl<'m> Image<'m> {
         }
         self.mutate(|| {
             for _ in 0..turns {
-                let Some(id) = self.root().version(Field::Oldest) else { break };
+                let Some(id) = self.root().version(Field::Oldest) else {
+                    break;
+                };
                 let version = Version::new(self.mem(), id);
                 done.examined += 1;
                 match judge(version, horizon, fates, ask) {

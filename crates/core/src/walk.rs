@@ -172,7 +172,9 @@ impl Walk {
     /// Asks for the relatives of another entity, `up` steps towards its ancestors and `down`
     /// towards its descendants. Its group is the number of questions before it.
     pub fn begin(&mut self, entity: &[u8], up: u32, down: u32) {
-        let entity = self.arena.add(entity.len(), |to| to.copy_from_slice(entity));
+        let entity = self
+            .arena
+            .add(entity.len(), |to| to.copy_from_slice(entity));
         self.questions.push(Question { entity, up, down });
         self.floor = self.arena.mark();
     }
@@ -220,7 +222,11 @@ impl Walk {
         self.nodes.clear();
         let arena = &self.arena;
         let by_name = |a: Name, b: Name| {
-            if a == b { std::cmp::Ordering::Equal } else { arena.get(a).cmp(arena.get(b)) }
+            if a == b {
+                std::cmp::Ordering::Equal
+            } else {
+                arena.get(a).cmp(arena.get(b))
+            }
         };
         self.rows.sort_unstable_by(|a, b| {
             let tree = || match (a.tree, b.tree) {
@@ -275,7 +281,9 @@ impl Walk {
             return;
         }
         self.epoch = epoch;
-        let Stage::List(list) = &mut self.stage else { return };
+        let Stage::List(list) = &mut self.stage else {
+            return;
+        };
         if list.cursor.take().is_some() {
             list.restarts += 1;
         }
@@ -283,7 +291,9 @@ impl Walk {
             // The start may have been removed, and its memory be another record's.
             let name = self.arena.get(self.questions[self.current].entity);
             let hash = Hash::of(image.root().seed(), Kind::Entity, name);
-            let found = image.filter().find(Kind::Entity, hash, name, &mut Counters::default());
+            let found = image
+                .filter()
+                .find(Kind::Entity, hash, name, &mut Counters::default());
             match found {
                 Some((record, _)) => list.start = record.id().entity(),
                 None => self.next_question(),
@@ -300,7 +310,10 @@ impl Walk {
         let name = self.arena.get(question.entity);
         let hash = Hash::of(image.root().seed(), Kind::Entity, name);
         self.counters.lookups += 1;
-        match image.filter().find(Kind::Entity, hash, name, &mut self.counters) {
+        match image
+            .filter()
+            .find(Kind::Entity, hash, name, &mut self.counters)
+        {
             Some((record, place)) => {
                 self.counters.hits += 1;
                 image.filter().warm(place);
@@ -344,8 +357,9 @@ impl Walk {
         }
         let mem = image.mem();
         let entity = list.row.map_or(list.start, |row| self.nodes[row].entity);
-        let mut cursor =
-            list.cursor.unwrap_or_else(|| Cursor::start(Record::new(mem, entity), direction));
+        let mut cursor = list
+            .cursor
+            .unwrap_or_else(|| Cursor::start(Record::new(mem, entity), direction));
         while let Some(at) = cursor.next(mem) {
             let slot = Slot::read(mem, at);
             self.counters.slots_visited += 1;
@@ -356,14 +370,21 @@ impl Walk {
             }
             *budget = budget.saturating_sub(1);
             if *budget == 0 && list.restarts < MOST_RESTARTS {
-                self.stage = Stage::List(Expansion { cursor: Some(cursor), ..list });
+                self.stage = Stage::List(Expansion {
+                    cursor: Some(cursor),
+                    ..list
+                });
                 return true;
             }
         }
         let next = list.row.map_or(list.first, |row| row + 1);
         if next < self.rows.len() {
-            self.stage =
-                Stage::List(Expansion { row: Some(next), cursor: None, restarts: 0, ..list });
+            self.stage = Stage::List(Expansion {
+                row: Some(next),
+                cursor: None,
+                restarts: 0,
+                ..list
+            });
         } else {
             self.end_relation(&list);
         }
@@ -386,7 +407,9 @@ impl Walk {
         slot: Slot,
         depth: u32,
     ) {
-        let via = list.row.map_or(question.entity, |row| self.rows[row].relative);
+        let via = list
+            .row
+            .map_or(question.entity, |row| self.rows[row].relative);
         let (tree, entity) = (slot.tree, slot.neighbour);
         match self.seen.get_or_insert(tree, Some(entity), self.rows.len()) {
             Some(known) => {
@@ -416,7 +439,11 @@ impl Walk {
 
     /// A tree's name, copied once per question and relation.
     fn tree_name(&mut self, image: Image<'_>, list: &Expansion, tree: TreeId) -> Name {
-        let last = self.rows.len().checked_sub(1).filter(|&last| last >= list.first);
+        let last = self
+            .rows
+            .len()
+            .checked_sub(1)
+            .filter(|&last| last >= list.first);
         if let Some(last) = last
             && self.nodes[last].tree == Some(tree)
             && let Some(name) = self.rows[last].tree
@@ -425,7 +452,9 @@ impl Walk {
         }
         // The row about to be pushed is the first of its tree, or some earlier one was.
         match self.seen.get_or_insert(Some(tree), None, self.rows.len()) {
-            Some(row) => self.rows[row].tree.expect("the first row of a tree has its name"),
+            Some(row) => self.rows[row]
+                .tree
+                .expect("the first row of a tree has its name"),
             None => self.copy_name(Record::new(image.mem(), tree)),
         }
     }

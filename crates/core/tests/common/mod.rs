@@ -12,8 +12,8 @@ use std::cell::RefCell;
 use std::collections::BTreeSet;
 
 use cftrag_core::{
-    Deleter, Deletion, Edge, Error, Fate, HeapMemory, Hint, Image, RowVersion, Scan,
-    Stamp, Step, View, Visibility, Walk,
+    Deleter, Deletion, Edge, Error, Fate, HeapMemory, Hint, Image, RowVersion, Scan, Stamp, Step,
+    View, Visibility, Walk,
 };
 use oracle::{Answer, Bytes, Triple};
 
@@ -29,12 +29,33 @@ pub enum Op {
     /// The transaction's next command begins: it sees what it did.
     Command(u8),
     /// `by` None: settled, as a bulk build inserts.
-    Insert { edge: [u8; 3], by: Option<u8> },
-    Delete { row: u8, by: u8, frozen: bool, forgetful: bool },
-    Settle { max: u8, forgetful: bool },
+    Insert {
+        edge: [u8; 3],
+        by: Option<u8>,
+    },
+    Delete {
+        row: u8,
+        by: u8,
+        frozen: bool,
+        forgetful: bool,
+    },
+    Settle {
+        max: u8,
+        forgetful: bool,
+    },
     Cool(u8),
-    Context { entity: u8, up: u8, down: u8, own: Option<u8>, cells: u8, forgetful: bool },
-    Edges { own: Option<u8>, forgetful: bool },
+    Context {
+        entity: u8,
+        up: u8,
+        down: u8,
+        own: Option<u8>,
+        cells: u8,
+        forgetful: bool,
+    },
+    Edges {
+        own: Option<u8>,
+        forgetful: bool,
+    },
     Hot(u8),
 }
 
@@ -67,7 +88,11 @@ struct Snapshot {
 
 impl Snapshot {
     fn sees(&self, xid: u64, command: u32) -> bool {
-        if Some(xid) == self.own { command < self.curcid } else { self.committed.contains(&xid) }
+        if Some(xid) == self.own {
+            command < self.curcid
+        } else {
+            self.committed.contains(&xid)
+        }
     }
 
     fn sees_tuple(&self, tuple: &Tuple) -> bool {
@@ -91,7 +116,11 @@ impl Visibility for Snapshot {
     }
 
     fn learned(&self, xid: u64) -> Hint {
-        match self.fates.get((xid - FIRST_XID) as usize).map(|xact| xact.fate) {
+        match self
+            .fates
+            .get((xid - FIRST_XID) as usize)
+            .map(|xact| xact.fate)
+        {
             Some(Fate::Committed) => Hint::Committed,
             Some(Fate::Aborted) => Hint::Aborted,
             _ => Hint::None,
@@ -119,15 +148,13 @@ pub struct World {
     names: Vec<Bytes>,
 }
 
+/// Short ones and long ones, at the borders of what fits a line, a record, a piece.
 pub fn names() -> Vec<Bytes> {
-    let mut names: Vec<Bytes> = vec![b"".into(), b"\xff\x00\xff".into()];
+    let mut names: Vec<Vec<u8>> = vec![b"".into(), b"\xff\x00\xff".into()];
     names.extend((0..9).map(|i| format!("entity {i}").into_bytes()));
-    names.push(vec![b'x'; 71]);
-    names.push(vec![b'x'; 2016]);
-    names.push(vec![b'x'; 2017]);
-    names.push([vec![b'x'; 9000], b"y".into()].concat());
-    names.push([vec![b'x'; 9000], b"z".into()].concat());
-    names
+    names.extend([71, 2016, 2017].map(|len| vec![b'x'; len]));
+    names.extend([b'y', b'z'].map(|last| [vec![b'x'; 9000], vec![last]].concat()));
+    names.into_iter().map(Bytes).collect()
 }
 
 impl World {
@@ -161,27 +188,42 @@ impl World {
         while self.active.is_some() {
             self.step_walk();
         }
-        for xact in self.xacts.iter_mut().filter(|xact| xact.fate == Fate::Running) {
+        for xact in self
+            .xacts
+            .iter_mut()
+            .filter(|xact| xact.fate == Fate::Running)
+        {
             xact.fate = Fate::Aborted;
         }
-        self.run(&Op::Settle { max: 255, forgetful: false });
+        self.run(&Op::Settle {
+            max: 255,
+            forgetful: false,
+        });
         let versions = self.image().stats().versions;
         let xacts = &self.xacts;
         let fates = |xid: u64| xacts[(xid - FIRST_XID) as usize].fate;
-        let settled = self.image().settle(1 << 20, self.next_xid(), &fates, &mut Vec::new());
+        let settled = self
+            .image()
+            .settle(1 << 20, self.next_xid(), &fates, &mut Vec::new());
         assert_eq!(settled.freed as u64, versions);
         verify(self.image());
         let snapshot = self.snapshot(None, false);
-        let rows: Vec<&Tuple> = self.tuples.iter().filter(|t| snapshot.sees_tuple(t)).collect();
-        let entities: BTreeSet<&Bytes> =
-            rows.iter().flat_map(|tuple| [&tuple.edge.1, &tuple.edge.2]).collect();
+        let rows: Vec<&Tuple> = self
+            .tuples
+            .iter()
+            .filter(|t| snapshot.sees_tuple(t))
+            .collect();
+        let entities: BTreeSet<&Bytes> = rows
+            .iter()
+            .flat_map(|tuple| [&tuple.edge.1, &tuple.edge.2])
+            .collect();
         let trees: BTreeSet<&Bytes> = rows.iter().filter_map(|t| t.edge.0.as_ref()).collect();
         let stats = self.image().stats();
+        self.edges(None, false);
         assert_eq!(stats.versions, 0);
         assert_eq!(stats.edge_rows, rows.len() as u64);
         assert_eq!(stats.entities, entities.len() as u64);
         assert_eq!(stats.trees, trees.len() as u64);
-        self.run(&Op::Edges { own: None, forgetful: false });
     }
 
     fn next_xid(&self) -> u64 {
@@ -195,7 +237,9 @@ impl World {
 
     fn running_xids(&self) -> impl Iterator<Item = u64> {
         let xacts = (FIRST_XID..).zip(&self.xacts);
-        xacts.filter(|(_, xact)| xact.fate == Fate::Running).map(|(xid, _)| xid)
+        xacts
+            .filter(|(_, xact)| xact.fate == Fate::Running)
+            .map(|(xid, _)| xid)
     }
 
     fn xact(&mut self, xid: u64) -> &mut Xact {
@@ -212,20 +256,29 @@ impl World {
             own,
             curcid: own.map_or(0, |xid| self.xacts[(xid - FIRST_XID) as usize].command),
             xmin: self.running_xids().next().unwrap_or(self.next_xid()),
-            committed: xids.filter(|(_, x)| x.fate == Fate::Committed).map(|(x, _)| x).collect(),
+            committed: xids
+                .filter(|(_, x)| x.fate == Fate::Committed)
+                .map(|(x, _)| x)
+                .collect(),
             fates: self.xacts.clone(),
             known: RefCell::new(forgetful.then(BTreeSet::<u64>::new)),
         }
     }
 
     fn visible(&self, snapshot: &Snapshot) -> Vec<Triple> {
-        let seen = self.tuples.iter().filter(|tuple| snapshot.sees_tuple(tuple));
+        let seen = self
+            .tuples
+            .iter()
+            .filter(|tuple| snapshot.sees_tuple(tuple));
         seen.map(|tuple| tuple.edge.clone()).collect()
     }
 
     fn run(&mut self, op: &Op) {
         match *op {
-            Op::Begin => self.xacts.push(Xact { fate: Fate::Running, command: 0 }),
+            Op::Begin => self.xacts.push(Xact {
+                fate: Fate::Running,
+                command: 0,
+            }),
             Op::Commit(i) => self.end(i, Fate::Committed),
             Op::Abort(i) => self.end(i, Fate::Aborted),
             Op::Command(i) => {
@@ -234,10 +287,22 @@ impl World {
                 }
             }
             Op::Insert { edge, by } => self.insert(edge, by),
-            Op::Delete { row, by, frozen, forgetful } => self.delete(row, by, frozen, forgetful),
+            Op::Delete {
+                row,
+                by,
+                frozen,
+                forgetful,
+            } => self.delete(row, by, frozen, forgetful),
             Op::Settle { max, forgetful } => self.settle(max, forgetful),
             Op::Cool(n) => self.image().cool(n.into()),
-            Op::Context { entity, up, down, own, cells, forgetful } => {
+            Op::Context {
+                entity,
+                up,
+                down,
+                own,
+                cells,
+                forgetful,
+            } => {
                 let own = own.and_then(|i| self.running(i));
                 self.begin_walk(entity, up, down, own, cells, forgetful);
             }
@@ -287,7 +352,12 @@ impl World {
                 Err(error) => panic!("{error}"),
             }
         }
-        self.tuples.push(Tuple { edge, xmin, cmin, xmax: None });
+        self.tuples.push(Tuple {
+            edge,
+            xmin,
+            cmin,
+            xmax: None,
+        });
     }
 
     fn delete(&mut self, row: u8, by: u8, frozen: bool, forgetful: bool) {
@@ -299,7 +369,10 @@ impl World {
                 let inserted = tuple.xmin == 0
                     || self.fate(tuple.xmin) == Fate::Committed
                     || tuple.xmin == xid && tuple.cmin < command;
-                inserted && tuple.xmax.is_none_or(|(xmax, _)| self.fate(xmax) == Fate::Aborted)
+                inserted
+                    && tuple
+                        .xmax
+                        .is_none_or(|(xmax, _)| self.fate(xmax) == Fate::Aborted)
             })
             .collect();
         if deletable.is_empty() {
@@ -312,21 +385,41 @@ impl World {
         let frozen = tuple.xmin == 0 || frozen && tuple.xmin < horizon && !own;
         let version = RowVersion {
             xmin: if frozen { 0 } else { tuple.xmin },
-            raw_xmin: if tuple.xmin == 0 { 2 } else { tuple.xmin as u32 },
+            raw_xmin: if tuple.xmin == 0 {
+                2
+            } else {
+                tuple.xmin as u32
+            },
             cmin: own.then_some(tuple.cmin),
         };
         let known = RefCell::new(forgetful.then(BTreeSet::<u64>::new));
+        let xacts = &self.xacts;
         let fates = |xid: u64| match &*known.borrow() {
             Some(known) if !known.contains(&xid) => Fate::Unknown,
-            _ => self.fate(xid),
+            _ => xacts[(xid - FIRST_XID) as usize].fate,
         };
-        let by = Deleter { xmax: xid, cmax: command };
+        let by = Deleter {
+            xmax: xid,
+            cmax: command,
+        };
         let mut ask = Vec::new();
-        while self.image().delete(&as_edge(&tuple.edge), version, by, &fates, &mut ask)
-            == Ok(Deletion::Ask)
-        {
-            assert!(!ask.is_empty());
-            known.borrow_mut().as_mut().unwrap().extend(ask.drain(..));
+        loop {
+            let edge = as_edge(&tuple.edge);
+            let image = Image::open(&self.heap).unwrap();
+            match image.delete(&edge, version, by, &fates, &mut ask) {
+                Ok(Deletion::Done) => break,
+                Ok(Deletion::Ask) => {
+                    assert!(!ask.is_empty());
+                    known.borrow_mut().as_mut().unwrap().extend(ask.drain(..));
+                }
+                Err(Error::Full { .. }) => {
+                    assert!(self.heap.grow());
+                    Image::open(&self.heap)
+                        .unwrap()
+                        .publish_chunks(self.heap.mapped());
+                }
+                other => panic!("{other:?}"),
+            }
         }
         assert!(ask.is_empty());
         // The image may mark another of several equal rows; the heap is made to agree below,
@@ -336,7 +429,10 @@ impl World {
 
     fn horizon(&self) -> u64 {
         let running = self.running_xids().next().unwrap_or(self.next_xid());
-        let walk = self.active.as_ref().map_or(u64::MAX, |active| active.snapshot.xmin);
+        let walk = self
+            .active
+            .as_ref()
+            .map_or(u64::MAX, |active| active.snapshot.xmin);
         running.min(walk)
     }
 
@@ -375,7 +471,11 @@ impl World {
         let expected = oracle::context(&edges, &entity, up, down);
         self.walk.clear();
         self.walk.begin(&entity, up, down);
-        self.active = Some(Active { snapshot, cells: cells.into(), expected });
+        self.active = Some(Active {
+            snapshot,
+            cells: cells.into(),
+            expected,
+        });
     }
 
     fn step_walk(&mut self) {
@@ -386,7 +486,13 @@ impl World {
             Step::Ask => {
                 let asked = self.walk.asked();
                 assert!(!asked.is_empty() && asked.is_sorted_by(|a, b| a < b));
-                active.snapshot.known.borrow_mut().as_mut().unwrap().extend(asked);
+                active
+                    .snapshot
+                    .known
+                    .borrow_mut()
+                    .as_mut()
+                    .unwrap()
+                    .extend(asked);
                 self.walk.restart();
             }
             Step::Done => {
@@ -397,19 +503,26 @@ impl World {
         }
     }
 
-    fn edges(&mut self, own: Option<u64>, forgetful: bool) {
+    fn edges(&self, own: Option<u64>, forgetful: bool) {
         let snapshot = self.snapshot(own, forgetful);
         let mut expected = self.visible(&snapshot);
         let (mut scan, mut found) = (Scan::new(), Vec::new());
         loop {
-            let step = self.image().edges(&mut scan, 64, &snapshot, |tree, parent, child| {
-                found.push((tree.map(Into::into), parent.into(), child.into()));
-            });
+            let step = self
+                .image()
+                .edges(&mut scan, 64, &snapshot, |tree, parent, child| {
+                    found.push((tree.map(Into::into), parent.into(), child.into()));
+                });
             match step {
                 Step::More => {}
                 Step::Done => break,
                 Step::Ask => {
-                    snapshot.known.borrow_mut().as_mut().unwrap().extend(scan.asked());
+                    snapshot
+                        .known
+                        .borrow_mut()
+                        .as_mut()
+                        .unwrap()
+                        .extend(scan.asked());
                     scan.restart();
                     found.clear();
                 }
@@ -428,7 +541,11 @@ impl World {
         let edges = self.visible(&snapshot);
         for (name, temperature) in &hot {
             assert!(*temperature > 0);
-            assert!(edges.iter().any(|edge| edge.1 == *name || edge.2 == *name));
+            assert!(
+                edges
+                    .iter()
+                    .any(|edge| *edge.1 == **name || *edge.2 == **name)
+            );
         }
         assert!(hot.is_sorted_by(|a, b| (b.1, &a.0) < (a.1, &b.0)));
     }
@@ -441,17 +558,27 @@ pub fn answers(walk: &Walk, group: u32) -> Vec<Answer> {
         let (with_prefix, name) = (walk.name_with_prefix(name), walk.name(name));
         assert_eq!(with_prefix[4..], *name);
         assert_eq!(with_prefix[..4], (name.len() as u32).to_le_bytes());
-        name.to_vec()
+        Bytes::from(name)
     };
     rows.map(|row| {
         let tree = row.tree.map(name);
-        (tree, row.relation, row.depth, name(row.relative), name(row.via))
+        (
+            tree,
+            row.relation,
+            row.depth,
+            name(row.relative),
+            name(row.via),
+        )
     })
     .collect()
 }
 
 pub fn as_edge(edge: &Triple) -> Edge<'_> {
-    Edge { tree: edge.0.as_deref(), parent: &edge.1, child: &edge.2 }
+    Edge {
+        tree: edge.0.as_deref(),
+        parent: &edge.1,
+        child: &edge.2,
+    }
 }
 
 /// Panics with every broken invariant.
@@ -476,4 +603,3 @@ pub fn heap(chunks: usize) -> HeapMemory {
 pub fn quick() -> bool {
     std::env::var_os("CFTRAG_QUICK").is_some()
 }
-

@@ -4,7 +4,30 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use cftrag_core::Relation;
 
-pub type Bytes = Vec<u8>;
+/// A name, printed short: some are thousands of bytes.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Bytes(pub Vec<u8>);
+
+impl std::fmt::Debug for Bytes {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let n = self.0.len();
+        write!(f, "{:?}", String::from_utf8_lossy(&self.0[..n.min(12)]))?;
+        if n > 12 { write!(f, "...{n}") } else { Ok(()) }
+    }
+}
+
+impl From<&[u8]> for Bytes {
+    fn from(name: &[u8]) -> Bytes {
+        Bytes(name.to_vec())
+    }
+}
+
+impl std::ops::Deref for Bytes {
+    type Target = [u8];
+    fn deref(&self) -> &[u8] {
+        &self.0
+    }
+}
 
 /// A visible edge: tree, parent, child.
 pub type Triple = (Option<Bytes>, Bytes, Bytes);
@@ -25,7 +48,8 @@ pub fn context(edges: &BTreeSet<Triple>, entity: &[u8], up: u32, down: u32) -> V
                         Relation::Ancestor => (child, parent),
                         Relation::Descendant => (parent, child),
                     };
-                    if depths.get(&from[..]) == Some(&(depth - 1)) && !depths.contains_key(&to[..]) {
+                    if depths.get(&from[..]) == Some(&(depth - 1)) && !depths.contains_key(&to[..])
+                    {
                         let via = found.entry(&to[..]).or_insert(&from[..]);
                         *via = (*via).min(&from[..]);
                     }

@@ -1,0 +1,151 @@
+//! How much memory and time an image takes: 1 000 000 entities, 2 000 000 edges, names of
+//! about 16 bytes. Prints a line per number.
+//!
+//!     cargo run --release -p cftrag-core --example measure [entities [edges]]
+//!
+//! The edges are a random recursive tree (entity i hangs under a random earlier one) and as
+//! many random edges between entities, in a random order: hubs as well as leaves.
+
+use std::hint::black_box;
+use std::time::Instant;
+
+use cftrag_core::{AllSeen, Edge, Error, HeapMemory, Image, Walk};
+
+/// xorshift64*: enough for shuffling.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, n: usize) -> usize {
+        self.0 ^= self.0 >> 12;
+        self.0 ^= self.0 << 25;
+        self.0 ^= self.0 >> 27;
+        let high = self.0.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 32;
+        ((u128::from(high) * n as u128) >> 32) as usize
+    }
+}
+
+fn name(i: usize) -> Vec<u8> {
+    format!("entity {:09}", i * 7919 % 1_000_000_007).into_bytes()
+}
+
+fn main() {
+    let mut args = std::env::args()
+        .skip(1)
+        .map(|arg| arg.parse::<usize>().expect("a number"));
+    let entities = args.next().unwrap_or(1_000_000);
+    let edges = args.next().unwrap_or(entities * 2);
+    let mut random = Random(0x9E37_79B9_7F4A_7C15);
+    let names: Vec<Vec<u8>> = (0..entities).map(name).collect();
+    let mut pairs: Vec<(usize, usize)> = (1..entities).map(|i| (random.below(i), i)).collect();
+    while pairs.len() < edges {
+        pairs.push((random.below(entities), random.below(entities)));
+    }
+    for i in (1..pairs.len()).rev() {
+        pairs.swap(i, random.below(i + 1));
+    }
+
+    let mut heap = HeapMemory::new(usize::MAX);
+    assert!(heap.grow());
+    Image::format(&heap, 1).expect("chunk 0 is mapped");
+    let start = Instant::now();
+    for &(parent, child) in &pairs {
+        let edge = Edge {
+            tree: Some(b"tree"),
+            parent: &names[parent],
+            child: &names[child],
+        };
+        while let Err(error) = Image::open(&heap).expect("an image").insert(&edge, None) {
+            if std::env::var_os("DBG").is_some() {
+                eprintln!("{error} {:?}", Image::open(&heap).unwrap().stats());
+            }
+            assert!(matches!(error, Error::Full { .. }) && heap.grow());
+            Image::open(&heap)
+                .expect("an image")
+                .publish_chunks(heap.mapped());
+        }
+    }
+    let seconds = start.elapsed().as_secs_f64();
+    let image = Image::open(&heap).expect("an image");
+    let stats = image.stats();
+    let per = |bytes: u64, n: u64| bytes as f64 / n as f64;
+    println!("entities                {}", stats.entities);
+    println!("edge rows               {}", stats.edge_rows);
+    println!("build                   {seconds:.2} s");
+    println!(
+        "insert                  {:.0} ns",
+        seconds * 1e9 / stats.edge_rows as f64
+    );
+    println!(
+        "bytes used / entity     {:.1}",
+        per(stats.bytes_used, stats.entities)
+    );
+    println!(
+        "bytes used / edge row   {:.1}",
+        per(stats.bytes_used, stats.edge_rows)
+    );
+    println!("bytes published         {}", stats.bytes_published);
+    println!("filter load             {:.4}", stats.load_factor);
+    println!(
+        "filter bytes / entity   {:.2}",
+        per(stats.buckets * 32, stats.slots_used)
+    );
+    println!(
+        "kicks / entity          {:.3}",
+        per(stats.kicks, stats.slots_used)
+    );
+
+    let questions = 1_000_000;
+    let order: Vec<usize> = (0..questions).map(|_| random.below(entities)).collect();
+    let misses: Vec<Vec<u8>> = (0..questions).map(|i| name(entities + i + 1)).collect();
+    let mut walk = Walk::new(|_| [0; 4]);
+    let mut ask = |label: &str, names: &mut dyn Iterator<Item = &Vec<u8>>, up, down| {
+        let (mut asked, mut rows, mut slots) = (0_u64, 0, 0);
+        let start = Instant::now();
+        for name in names {
+            walk.clear();
+            walk.begin(name, up, down);
+            let _ = black_box(walk.step(image, &AllSeen, usize::MAX));
+            walk.finish();
+            asked += 1;
+            rows += walk.rows().len() as u64;
+            slots += walk.counters().slots_visited;
+        }
+        let ns = start.elapsed().as_secs_f64() * 1e9 / asked as f64;
+        let (rows, slots) = (per(rows, asked), per(slots, asked));
+        println!("{label:<23} {ns:.0} ns, {rows:.2} rows, {slots:.2} slots");
+    };
+    for _ in 0..2 {
+        ask(
+            "hit (0 up, 0 down)",
+            &mut order.iter().map(|&i| &names[i]),
+            0,
+            0,
+        );
+        ask("miss", &mut misses.iter(), 0, 0);
+        ask(
+            "walk (1 up, 0 down)",
+            &mut order.iter().map(|&i| &names[i]),
+            1,
+            0,
+        );
+        ask(
+            "walk (3 up, 1 down)",
+            &mut order.iter().take(200_000).map(|&i| &names[i]),
+            3,
+            1,
+        );
+    }
+    let map: std::collections::HashMap<&[u8], usize> = names
+        .iter()
+        .enumerate()
+        .map(|(i, name)| (&name[..], i))
+        .collect();
+    for _ in 0..2 {
+        let start = Instant::now();
+        for &i in &order {
+            black_box(map.get(&names[i][..]));
+        }
+        let ns = start.elapsed().as_secs_f64() * 1e9 / order.len() as f64;
+        println!("std HashMap (SipHash)   {ns:.0} ns a hit");
+    }
+}
