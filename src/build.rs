@@ -37,14 +37,14 @@ thread_local! {
 pub enum Refused {
     /// Another process builds it.
     Busy,
-    Failed(error::Report),
+    Failed(Box<error::Report>),
 }
 
 /// Builds the image of a table on which the caller holds a SHARE lock (or stronger), in a transaction without an xid.
 /// Raises what scanning the table raises.
 pub fn build(control: &Control, table: &Edges, functions: Functions) -> Result<(), Refused> {
     let Some((index, slot)) = control.find_or_take(table.oid()) else {
-        return Err(Refused::Failed(error::no_slot(shmem::SLOTS)));
+        return Err(Refused::Failed(Box::new(error::no_slot(shmem::SLOTS))));
     };
     let me = std::process::id();
     let holder = slot.builder.load(SeqCst);
@@ -65,7 +65,7 @@ pub fn build(control: &Control, table: &Edges, functions: Functions) -> Result<(
     if result.is_ok() {
         crate::sweep::sweep(control);
     }
-    result.map_err(Refused::Failed)
+    result.map_err(|report| Refused::Failed(Box::new(report)))
 }
 
 /// Frees what an unfinished build holds, and lets others build. Nothing to do after a finished one but the latter.

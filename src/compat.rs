@@ -47,9 +47,10 @@ pub fn schema_usage(schema: pg_sys::Oid, role: pg_sys::Oid) -> bool {
     // SAFETY: system cache lookups by OID; they raise only when the cache itself is broken.
     unsafe {
         #[cfg(feature = "pg15")]
-        let result = pg_sys::pg_namespace_aclcheck(schema, role, pg_sys::ACL_USAGE.into());
+        let result = pg_sys::pg_namespace_aclcheck(schema, role, pg_sys::ACL_USAGE as pg_sys::AclMode);
         #[cfg(not(feature = "pg15"))]
-        let result = pg_sys::object_aclcheck(pg_sys::NamespaceRelationId, schema, role, pg_sys::ACL_USAGE.into());
+        let result =
+            pg_sys::object_aclcheck(pg_sys::NamespaceRelationId, schema, role, pg_sys::ACL_USAGE as pg_sys::AclMode);
         result == pg_sys::AclResult::ACLCHECK_OK
     }
 }

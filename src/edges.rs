@@ -94,7 +94,7 @@ impl Edges {
         if class.relpersistence as u8 == pg_sys::RELPERSISTENCE_TEMP {
             return Some("a temporary table");
         }
-        if class.relam != pg_sys::Oid::from(pg_sys::HEAP_TABLE_AM_OID) {
+        if class.relam != pg_sys::HEAP_TABLE_AM_OID {
             return Some("not a heap table");
         }
         // SAFETY: reads pg_inherits by index; relhassubclass may be stale the safe way round (true without children).

@@ -47,13 +47,15 @@ fn cft_build(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     unsafe { pg_sys::UnlockRelation(table.rel(), lock) };
     match built {
         Ok(()) => Ok(()),
-        Err(Refused::Failed(report)) => Err(report),
+        Err(Refused::Failed(report)) => Err(*report),
         Err(Refused::Busy) => Err(error::building(&table.name())),
     }
 }
 
+/// tree, parent, child.
+type Names = (Option<Vec<u8>>, Vec<u8>, Vec<u8>);
 /// Edge -> (rows in the table, rows in the image).
-type Differences = HashMap<(Option<Vec<u8>>, Vec<u8>, Vec<u8>), (i64, i64)>;
+type Differences = HashMap<Names, (i64, i64)>;
 
 /// `cft_verify(edges regclass)`: broken invariants of the image, and edges whose rows differ in number between table and image under
 /// the caller's snapshot. No row: sound. Where the image would not serve this caller a NOTICE says why, and there are no rows.
@@ -114,7 +116,7 @@ fn count_image(ticket: &mut route::Ticket, edges: &mut Differences) {
     }
 }
 
-fn add(rows: Rows, problem: &str, edge: Option<&(Option<Vec<u8>>, Vec<u8>, Vec<u8>)>, counts: Option<(i64, i64)>) {
+fn add(rows: Rows, problem: &str, edge: Option<&Names>, counts: Option<(i64, i64)>) {
     let none = pg_sys::Datum::from(0usize);
     let tree = edge.and_then(|e| e.0.as_deref());
     let mut values = [
