@@ -14,8 +14,9 @@
 
 use std::num::NonZeroU32;
 
+use crate::chunk::{LINE_BYTES, first_line, lines_of, locate};
 use crate::id::{LINE_LIMIT, index};
-use crate::memory::{LINE_BYTES, Memory, first_line, lines_of, locate};
+use crate::memory::Memory;
 use crate::root::{Counter, Field, MAX_LINES, Root};
 
 /// Stands in free pieces, so that verify() can tell a list that ran into live memory.
@@ -169,11 +170,7 @@ impl Exact {
         for lines in 1..=MAX_LINES {
             pieces[index(lines)] = root.free_list(lines).1;
         }
-        Exact {
-            pieces,
-            bump: root.get(Field::Bump),
-            chunks: index(root.get(Field::Chunks)),
-        }
+        Exact { pieces, bump: root.get(Field::Bump), chunks: index(root.get(Field::Chunks)) }
     }
 
     fn take(&mut self, lines: u32) -> bool {
@@ -270,11 +267,7 @@ mod tests {
                 let foreseen = plan.shortage().is_none();
                 assert_eq!(heap.dump(), before, "a plan writes nothing");
                 let got: Vec<_> = requests.iter().map(|&n| (take(&heap, n), n)).collect();
-                assert_eq!(
-                    got.iter().all(|(line, _)| line.is_some()),
-                    foreseen,
-                    "seed {seed}"
-                );
+                assert_eq!(got.iter().all(|(line, _)| line.is_some()), foreseen, "seed {seed}");
                 if !foreseen {
                     break;
                 }

@@ -24,10 +24,7 @@ pub(crate) struct Arena {
 
 impl Arena {
     pub(crate) fn new(prefix: fn(usize) -> [u8; 4]) -> Arena {
-        Arena {
-            words: Vec::new(),
-            prefix,
-        }
+        Arena { words: Vec::new(), prefix }
     }
 
     /// Adds a name of `len` bytes, which `fill` writes.
@@ -73,9 +70,8 @@ mod tests {
     #[test]
     fn names_stand_aligned_behind_their_prefix() {
         let mut arena = Arena::new(|len| (len as u32 + 1000).to_le_bytes());
-        let names: Vec<Name> = (0..20)
-            .map(|len| arena.add(len, |to| to.fill(b'a' + len as u8)))
-            .collect();
+        let names: Vec<Name> =
+            (0..20).map(|len| arena.add(len, |to| to.fill(b'a' + len as u8))).collect();
         for (len, &name) in names.iter().enumerate() {
             let whole = arena.with_prefix(name);
             assert!(whole.as_ptr().addr().is_multiple_of(4));

@@ -64,13 +64,7 @@ impl Image<'_> {
         let Some(ends) = self.ends(edge) else {
             return Ok(Deletion::NoPartner);
         };
-        let mut search = Search {
-            image: *self,
-            row,
-            fates,
-            best: None,
-            unknown: Vec::new(),
-        };
+        let mut search = Search { image: *self, row, fates, best: None, unknown: Vec::new() };
         search.run(ends);
         let best = search.best;
         // A fate matters if it could make a better candidate than the best one known.
@@ -93,11 +87,7 @@ impl Image<'_> {
             Some(name) => Some(self.key(Kind::Tree, name).record?.id().tree()),
             None => None,
         };
-        Some(Ends {
-            parent,
-            child,
-            tree,
-        })
+        Some(Ends { parent, child, tree })
     }
 
     fn mark(self, ends: Ends, found: Candidate, by: Deleter) -> Result<Deletion, Error> {
@@ -118,24 +108,10 @@ impl Image<'_> {
             Direction::Up => (found.slot, mirror),
             Direction::Down => (mirror, found.slot),
         };
-        let Ends {
-            parent,
-            child,
-            tree,
-        } = ends;
+        let Ends { parent, child, tree } = ends;
         self.mutate(|| {
-            let version = version::create(
-                mem,
-                0,
-                0,
-                version::Row {
-                    parent,
-                    child,
-                    tree,
-                    up,
-                    down,
-                },
-            );
+            let version =
+                version::create(mem, 0, 0, version::Row { parent, child, tree, up, down });
             version.set_deleter(by.xmax, by.cmax);
             Slot::set_link(mem, up, Link::Version(version.id()));
             Slot::set_link(mem, down, Link::Version(version.id()));
@@ -181,14 +157,7 @@ impl<F: Fates> Search<'_, '_, F> {
         if let Some(rank) = rank
             && self.best.is_none_or(|(best, _)| rank < best)
         {
-            self.best = Some((
-                rank,
-                Candidate {
-                    slot: at,
-                    link: slot.link,
-                    side,
-                },
-            ));
+            self.best = Some((rank, Candidate { slot: at, link: slot.link, side }));
         }
     }
 
@@ -203,11 +172,7 @@ impl<F: Fates> Search<'_, '_, F> {
         let xmax = version.xmax();
         if xmax == 0 {
             // A version without xmin and xmax is a settled row that awaits its turn.
-            return Some(if rank == Rank::Marked {
-                Rank::Settled
-            } else {
-                rank
-            });
+            return Some(if rank == Rank::Marked { Rank::Settled } else { rank });
         }
         let fate = match version.hint(Side::Xmax) {
             Hint::Committed => Fate::Committed,

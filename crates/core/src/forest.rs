@@ -10,6 +10,7 @@
 //! searches no list. Writers only.
 
 use crate::alloc::Plan;
+use crate::answer::Counters;
 use crate::filter::Filter;
 use crate::hash::{Hash, Kind};
 use crate::id::{EntityId, Link, TreeId, word};
@@ -18,7 +19,6 @@ use crate::record::{self, Direction, Record};
 use crate::root::Counter;
 use crate::slot::Slot;
 use crate::version;
-use crate::walk::Counters;
 use crate::{Edge, Error, Image, Stamp};
 
 /// Lines of the blocks and the version of one row, at most.
@@ -27,9 +27,7 @@ const ROW_LINES: usize = 3;
 /// See [`Image::insert_bound`].
 pub(crate) fn insert_bound_lines(edge: &Edge<'_>) -> usize {
     let entity = |name: &[u8]| record::lines(Kind::Entity, name.len());
-    let tree = edge
-        .tree
-        .map_or(0, |name| record::lines(Kind::Tree, name.len()));
+    let tree = edge.tree.map_or(0, |name| record::lines(Kind::Tree, name.len()));
     entity(edge.parent) + entity(edge.child) + tree + Filter::bound_lines() + ROW_LINES
 }
 
@@ -46,15 +44,8 @@ impl<'m> Image<'m> {
     /// Looks a name up.
     pub(crate) fn key<'n>(self, kind: Kind, name: &'n [u8]) -> Key<'n, 'm> {
         let hash = Hash::of(self.root().seed(), kind, name);
-        let found = self
-            .filter()
-            .find(kind, hash, name, &mut Counters::default());
-        Key {
-            kind,
-            name,
-            hash,
-            record: found.map(|(record, _)| record),
-        }
+        let found = self.filter().find(kind, hash, name, &mut Counters::default());
+        Key { kind, name, hash, record: found.map(|(record, _)| record) }
     }
 
     /// Writer: one row of `edge` more; `stamp: None` means that everyone sees it.
@@ -64,11 +55,7 @@ impl<'m> Image<'m> {
     pub fn insert(&self, edge: &Edge<'_>, stamp: Option<Stamp>) -> Result<(), Error> {
         let parent = self.key(Kind::Entity, edge.parent);
         let own_parent = edge.parent == edge.child;
-        let child = if own_parent {
-            parent
-        } else {
-            self.key(Kind::Entity, edge.child)
-        };
+        let child = if own_parent { parent } else { self.key(Kind::Entity, edge.child) };
         let tree = edge.tree.map(|name| self.key(Kind::Tree, name));
         let mut keys = [Some(parent), (!own_parent).then_some(child), tree];
         self.plan_insert(&keys, own_parent, stamp.is_some())?;
@@ -136,10 +123,7 @@ impl<'m> Image<'m> {
         for (entered, &record) in new.iter().flatten().enumerate() {
             if !self.filter().add(record, ROW_LINES) {
                 // Nine names of one hash, under a secret seed. Still: undo.
-                new.iter()
-                    .flatten()
-                    .take(entered)
-                    .for_each(|&record| self.forget(record));
+                new.iter().flatten().take(entered).for_each(|&record| self.forget(record));
                 new.iter().flatten().for_each(|&record| record.free());
                 return Err(self.full(usize::MAX));
             }
@@ -154,13 +138,7 @@ impl<'m> Image<'m> {
         let down = list::add(mem, parent, Direction::Down, child, tree);
         let up = list::add(mem, child, Direction::Up, parent, tree);
         if let Some(Stamp { xmin, cmin }) = stamp {
-            let row = version::Row {
-                parent,
-                child,
-                tree,
-                up,
-                down,
-            };
+            let row = version::Row { parent, child, tree, up, down };
             let version = version::create(mem, xmin, cmin, row).id();
             Slot::set_link(mem, up, Link::Version(version));
             Slot::set_link(mem, down, Link::Version(version));

@@ -85,9 +85,6 @@ mod tests {
             .map(|fp: u64| Hash(fp << (64 - FINGERPRINT_BITS)))
             .filter(|h| (h.first() ^ h.second()) & 127 == 0)
             .count();
-        assert!(
-            same <= 64,
-            "{same} of 4096 fingerprints have one bucket in 128"
-        );
+        assert!(same <= 64, "{same} of 4096 fingerprints have one bucket in 128");
     }
 }

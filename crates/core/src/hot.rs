@@ -36,9 +36,7 @@ impl Image<'_> {
         }
         hot.sort_unstable();
         hot.truncate(n);
-        hot.into_iter()
-            .map(|(temperature, name)| (name, temperature.0))
-            .collect()
+        hot.into_iter().map(|(temperature, name)| (name, temperature.0)).collect()
     }
 
     fn has_visible_edge(
@@ -47,12 +45,10 @@ impl Image<'_> {
         seen: &impl Visibility,
         ask: &mut Vec<u64>,
     ) -> bool {
-        [Direction::Up, Direction::Down]
-            .into_iter()
-            .any(|direction| {
-                let mut cursor = Cursor::start(record, direction);
-                std::iter::from_fn(|| cursor.next(self.mem()))
-                    .any(|at| sees(self.mem(), Slot::read(self.mem(), at).link, seen, ask))
-            })
+        [Direction::Up, Direction::Down].into_iter().any(|direction| {
+            let mut cursor = Cursor::start(record, direction);
+            std::iter::from_fn(|| cursor.next(self.mem()))
+                .any(|at| sees(self.mem(), Slot::read(self.mem(), at).link, seen, ask))
+        })
     }
 }

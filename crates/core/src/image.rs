@@ -8,9 +8,10 @@
 //! `scan.rs`, `hot.rs` and `verify.rs`. This file has what is common to them.
 
 use crate::alloc;
+use crate::chunk::{LINE_BYTES, MAX_CHUNKS, chunk_bytes, first_line};
 use crate::filter::{FIRST_LEVEL, Filter};
 use crate::id::{index, wide, word};
-use crate::memory::{LINE_BYTES, MAX_CHUNKS, Memory, chunk_bytes, first_line};
+use crate::memory::Memory;
 use crate::root::{Counter, Field, LAYOUT, MAX_LINES, Root};
 use crate::{Edge, Error, Stats};
 
@@ -48,9 +49,7 @@ impl<'m> Image<'m> {
             return Err(Error::NotAnImage);
         }
         if root.layout() != LAYOUT {
-            return Err(Error::Layout {
-                found: root.layout(),
-            });
+            return Err(Error::Layout { found: root.layout() });
         }
         Ok(Image(mem))
     }
@@ -82,10 +81,7 @@ impl<'m> Image<'m> {
     /// # Panics
     /// If they are not mapped.
     pub fn publish_chunks(&self, n: usize) {
-        assert!(
-            n <= self.0.mapped() && n <= MAX_CHUNKS,
-            "published chunks are mapped"
-        );
+        assert!(n <= self.0.mapped() && n <= MAX_CHUNKS, "published chunks are mapped");
         if n > self.chunks() {
             self.root().set(Field::Chunks, word(n));
         }
@@ -146,10 +142,7 @@ impl<'m> Image<'m> {
 
     /// What an operation that needs so many bytes says when they are not there.
     pub(crate) fn full(self, needed: usize) -> Error {
-        Error::Full {
-            needed,
-            free: alloc::loose_lines(self.root()) * LINE_BYTES,
-        }
+        Error::Full { needed, free: alloc::loose_lines(self.root()) * LINE_BYTES }
     }
 
     /// Reader: the image's counters.
@@ -158,7 +151,7 @@ impl<'m> Image<'m> {
         let root = self.root();
         let geometry = self.filter().geometry();
         let (entities, trees) = (root.count(Counter::Entities), root.count(Counter::Trees));
-        let slots = u64::from(geometry.buckets()) * u64::from(crate::filter::SLOTS);
+        let slots = u64::from(geometry.buckets()) * wide(crate::bucket::SLOTS);
         let lines = u64::from(root.get(Field::Bump)) - root.count(Counter::FreeLines);
         let bytes: usize = (0..self.chunks()).map(chunk_bytes).sum();
         Stats {
@@ -196,10 +189,7 @@ impl<'m> Image<'m> {
 }
 
 /// Two counts as a fraction. A double is exact to 2^53, more than memory has slots.
-#[expect(
-    clippy::cast_precision_loss,
-    reason = "a load factor needs no more than 53 bits"
-)]
+#[expect(clippy::cast_precision_loss, reason = "a load factor needs no more than 53 bits")]
 fn ratio(part: u64, whole: u64) -> f64 {
     part as f64 / whole as f64
 }

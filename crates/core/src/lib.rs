@@ -14,7 +14,10 @@
 //! ```
 
 mod alloc;
+mod answer;
 mod arena;
+mod bucket;
+mod chunk;
 mod delete;
 mod edge;
 mod error;
@@ -29,21 +32,26 @@ mod memory;
 mod record;
 mod root;
 mod scan;
+mod search;
 mod seen;
 mod settle;
 mod slot;
 mod stats;
 mod verify;
+mod verify_lists;
 mod version;
 mod visibility;
 mod walk;
 
+pub use answer::{Counters, Relation, Row, Step};
+pub use arena::Name;
+pub use chunk::{LINE_BYTES, MAX_CHUNKS, chunk_bytes};
 pub use edge::{Deleter, Deletion, Edge, Fate, Fates, RowVersion, Settled, Stamp};
 pub use error::{Error, Problem};
 pub use image::Image;
-pub use memory::{HeapMemory, LINE_BYTES, MAX_CHUNKS, Memory, chunk_bytes};
+pub use memory::{HeapMemory, Memory};
 pub use root::{LAYOUT, OWNER_WORDS};
 pub use scan::Scan;
 pub use stats::Stats;
 pub use visibility::{AllSeen, Hint, View, Visibility};
-pub use walk::{Counters, Name, Relation, Row, Step, Walk};
+pub use walk::Walk;

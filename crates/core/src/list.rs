@@ -98,12 +98,7 @@ pub(crate) fn add(
     let record = Record::new(mem, owner);
     let at = place(mem, record, direction);
     let link = Link::Mirror(at);
-    Slot {
-        neighbour,
-        tree,
-        link,
-    }
-    .write(mem, at);
+    Slot { neighbour, tree, link }.write(mem, at);
     at
 }
 

@@ -1,14 +1,6 @@
 //! Flat memory in chunks, and the only unsafe code of the crate.
 //!
-//! An address is a *line* number: 64 bytes, the cache line. Chunks double from
-//! 64 KiB to 8 MiB and stay there, so that a line finds its chunk with a few
-//! instructions, growing moves nothing, and at most 8 MiB lie idle at the end.
-//!
-//! ```text
-//!   chunk   0       1        2       ...  6         7          8          ...
-//!   lines   0..1 Ki 1..3 Ki  3..7 Ki      63..127Ki 127..255Ki 255..383Ki
-//!   bytes   64 Ki   128 Ki   256 Ki       4 Mi      8 Mi       8 Mi
-//! ```
+//! `chunk.rs` says which line is where; this file maps chunks and reads and writes lines.
 //!
 //! Promises: a line that is not mapped, or an offset outside a line, panics and
 //! is never undefined behaviour; no `&` or `&mut` to shared bytes is ever made;
@@ -25,65 +17,7 @@ use std::marker::PhantomData;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
-use crate::id::LINE_LIMIT;
-
-/// Bytes of a line, the unit of address: a cache line.
-pub const LINE_BYTES: usize = 64;
-
-/// The first chunk is 64 KiB, so that a small table costs little.
-const FIRST_CHUNK_LINES: u32 = 1 << FIRST_BITS;
-const FIRST_BITS: u32 = 10;
-/// Seven doublings: 8 MiB. Larger chunks would idle more than they save in table length.
-const DOUBLINGS: u32 = 7;
-/// From this line on, counted from one chunk before line 0, all chunks are equal.
-const LINEAR: u32 = FIRST_CHUNK_LINES << DOUBLINGS;
-
-/// Chunks an image can have: those that lie wholly below the last line number.
-pub const MAX_CHUNKS: usize = {
-    let mut n = 0;
-    while first_line(n) as u64 + lines_of(n) as u64 <= LINE_LIMIT as u64 {
-        n += 1;
-    }
-    n
-};
-
-/// Bytes of chunk `index`: 64 KiB doubling to 8 MiB, then 8 MiB each.
-#[must_use]
-pub const fn chunk_bytes(index: usize) -> usize {
-    lines_of(index) as usize * LINE_BYTES
-}
-
-/// Lines of chunk `index`.
-pub(crate) const fn lines_of(index: usize) -> u32 {
-    let doublings = if index < DOUBLINGS as usize {
-        index as u32
-    } else {
-        DOUBLINGS
-    };
-    FIRST_CHUNK_LINES << doublings
-}
-
-/// The first line of chunk `index`, which may be one past the last.
-pub(crate) const fn first_line(index: usize) -> u32 {
-    if index <= DOUBLINGS as usize {
-        (FIRST_CHUNK_LINES << index) - FIRST_CHUNK_LINES
-    } else {
-        LINEAR - FIRST_CHUNK_LINES + (index as u32 - DOUBLINGS) * LINEAR
-    }
-}
-
-/// The chunk of a line, and the line's number in it.
-#[inline]
-pub(crate) const fn locate(line: u32) -> (usize, u32) {
-    let n = line + FIRST_CHUNK_LINES;
-    if n >= LINEAR {
-        let chunk = n / LINEAR + (DOUBLINGS - 1);
-        (chunk as usize, n % LINEAR)
-    } else {
-        let log = n.ilog2();
-        ((log - FIRST_BITS) as usize, n - (1 << log))
-    }
-}
+use crate::chunk::{LINE_BYTES, MAX_CHUNKS, chunk_bytes, first_line, lines_of, locate};
 
 /// Where this process has mapped the chunks of an image.
 #[derive(Debug, Default)]
@@ -115,10 +49,7 @@ impl Memory {
     /// If `base` is not aligned, or all of [`MAX_CHUNKS`] are mapped.
     pub unsafe fn map(&mut self, base: NonNull<u8>) {
         assert!(self.bases.len() < MAX_CHUNKS, "all chunks are mapped");
-        assert!(
-            base.as_ptr().addr().is_multiple_of(LINE_BYTES),
-            "a chunk begins on a line"
-        );
+        assert!(base.as_ptr().addr().is_multiple_of(LINE_BYTES), "a chunk begins on a line");
         self.bases.push(base);
     }
 
@@ -142,20 +73,14 @@ impl Memory {
         // offset below `lines_of(chunk)` (asserted for every chunk in the tests), and `map`
         // was promised that many lines. So the result is inside the chunk's allocation.
         let start = unsafe { base.add(offset as usize * LINE_BYTES) };
-        Line {
-            start,
-            memory: PhantomData,
-        }
+        Line { start, memory: PhantomData }
     }
 
     /// `lines` lines from `line` on, all in one chunk.
     #[inline]
     fn span(&self, line: u32, lines: u32) -> Line<'_> {
         let (chunk, offset) = locate(line);
-        assert!(
-            lines <= lines_of(chunk) - offset,
-            "an allocation lies in one chunk"
-        );
+        assert!(lines <= lines_of(chunk) - offset, "an allocation lies in one chunk");
         self.line(line)
     }
 
@@ -186,10 +111,7 @@ impl Memory {
     fn bytes(&self, line: u32, at: usize, len: usize) -> *mut u8 {
         let (chunk, offset) = locate(line);
         let left = (lines_of(chunk) - offset) as usize * LINE_BYTES;
-        assert!(
-            at <= left && len <= left - at,
-            "an allocation lies in one chunk"
-        );
+        assert!(at <= left && len <= left - at, "an allocation lies in one chunk");
         let start = self.line(line).start;
         // SAFETY: `at` is at most `left`, the bytes from the line to the end of its chunk.
         unsafe { start.add(at).as_ptr() }
@@ -244,10 +166,7 @@ pub(crate) struct Line<'m> {
 impl<'m> Line<'m> {
     #[inline]
     fn word(self, at: usize) -> &'m AtomicU32 {
-        assert!(
-            at <= LINE_BYTES - 4 && at.is_multiple_of(4),
-            "a word lies in its line"
-        );
+        assert!(at <= LINE_BYTES - 4 && at.is_multiple_of(4), "a word lies in its line");
         // SAFETY: the line is 64 mapped bytes, 64-byte aligned, for as long as the Memory is
         // borrowed ('m: `map` and `clear` want it exclusively); `at` is inside and aligned.
         // An AtomicU32 allows for other writers of the word, as `map` demands of them.
@@ -256,10 +175,7 @@ impl<'m> Line<'m> {
 
     #[inline]
     fn double(self, at: usize) -> &'m AtomicU64 {
-        assert!(
-            at <= LINE_BYTES - 8 && at.is_multiple_of(8),
-            "a word lies in its line"
-        );
+        assert!(at <= LINE_BYTES - 8 && at.is_multiple_of(8), "a word lies in its line");
         // SAFETY: as in `word`, for 8 bytes.
         unsafe { AtomicU64::from_ptr(self.start.as_ptr().add(at).cast()) }
     }
@@ -330,12 +246,7 @@ impl HeapMemory {
     /// An empty memory that may grow to `limit` bytes of chunks.
     #[must_use]
     pub fn new(limit: usize) -> HeapMemory {
-        HeapMemory {
-            memory: Memory::new(),
-            chunks: Vec::new(),
-            limit,
-            bytes: 0,
-        }
+        HeapMemory { memory: Memory::new(), chunks: Vec::new(), limit, bytes: 0 }
     }
 
     /// Maps one more chunk; `false`, and nothing changed, at the limit.
@@ -406,19 +317,6 @@ impl Drop for HeapMemory {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn every_chunk_holds_exactly_the_lines_that_locate_says() {
-        let mut next = 0;
-        for chunk in 0..MAX_CHUNKS {
-            assert_eq!(first_line(chunk), next);
-            let last = lines_of(chunk) - 1;
-            assert_eq!(locate(next), (chunk, 0));
-            assert_eq!(locate(next + last), (chunk, last));
-            next += last + 1;
-        }
-        assert!(next <= LINE_LIMIT && LINE_LIMIT - next < lines_of(MAX_CHUNKS));
-    }
 
     #[test]
     fn words_and_bytes_read_back() {

@@ -27,9 +27,10 @@
 use std::num::NonZeroU32;
 
 use crate::alloc::{self, Plan};
+use crate::chunk::LINE_BYTES;
 use crate::hash::{Hash, Kind};
 use crate::id::{RecordId, SLOTS_PER_LINE, index, word};
-use crate::memory::{LINE_BYTES, Line, Memory};
+use crate::memory::{Line, Memory};
 use crate::root::MAX_LINES;
 use crate::slot::{SLOT_BYTES, SLOTS_AT};
 
@@ -79,11 +80,7 @@ pub(crate) struct Shape {
 impl Shape {
     /// The shape of the record of a name of `len` bytes.
     pub(crate) fn of(kind: Kind, len: usize) -> Shape {
-        let end = if len > INSIDE {
-            NAME + INSIDE + SLOTS_AT
-        } else {
-            NAME + len
-        };
+        let end = if len > INSIDE { NAME + INSIDE + SLOTS_AT } else { NAME + len };
         let (full, rest) = (end / LINE_BYTES, end % LINE_BYTES);
         let taken = rest.saturating_sub(SLOTS_AT).div_ceil(SLOT_BYTES);
         let base = word(full) * SLOTS_PER_LINE + word(taken);
@@ -97,11 +94,7 @@ impl Shape {
     fn from_word(shape: u32) -> Shape {
         let [kind, lines, base, _] = shape.to_le_bytes();
         let kind = if kind == 0 { Kind::Entity } else { Kind::Tree };
-        Shape {
-            kind,
-            lines: lines.into(),
-            base: base.into(),
-        }
+        Shape { kind, lines: lines.into(), base: base.into() }
     }
 
     fn to_word(self) -> u32 {
@@ -190,11 +183,7 @@ impl<'m> Record<'m> {
     #[inline]
     pub(crate) fn new(mem: &'m Memory, id: impl Into<RecordId>) -> Record<'m> {
         let id = id.into();
-        Record {
-            mem,
-            id,
-            head: mem.line(id.line()),
-        }
+        Record { mem, id, head: mem.line(id.line()) }
     }
 
     #[inline]
@@ -306,8 +295,7 @@ impl<'m> Record<'m> {
 
     pub(crate) fn set_list(self, direction: Direction, block: u32, used: u32) {
         debug_assert!(used <= SLOTS_PER_LINE && (used == 0) == (block == 0));
-        self.head
-            .set_u32(Record::list_at(direction), block | used << 28);
+        self.head.set_u32(Record::list_at(direction), block | used << 28);
     }
 
     fn list_at(direction: Direction) -> usize {

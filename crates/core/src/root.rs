@@ -13,8 +13,9 @@
 //!
 //! Only this file knows these places. Everybody else of the crate may call it.
 
+use crate::chunk::LINE_BYTES;
 use crate::id::{VersionId, index, wide, word};
-use crate::memory::{LINE_BYTES, Line, Memory};
+use crate::memory::{Line, Memory};
 
 /// Layout number: one more whenever a byte of the image changes its meaning.
 pub const LAYOUT: u32 = 1;
@@ -39,7 +40,7 @@ const _: () = assert!(FREE_LISTS + MAX_LINES / 8 <= DIRECTORY);
 const _: () = assert!(DIRECTORY + DIRECTORIES / 16 <= OWNER);
 const _: () =
     assert!(index(OWNER) * LINE_BYTES + OWNER_WORDS * 8 == index(FIRST_LINE) * LINE_BYTES);
-const _: () = assert!(FIRST_LINE + MAX_LINES < crate::memory::lines_of(0));
+const _: () = assert!(FIRST_LINE + MAX_LINES < crate::chunk::lines_of(0));
 
 /// A counter of line 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -113,10 +114,7 @@ pub(crate) struct Root<'m> {
 impl<'m> Root<'m> {
     #[inline]
     pub(crate) fn new(mem: &'m Memory) -> Root<'m> {
-        Root {
-            mem,
-            head: mem.line(0),
-        }
+        Root { mem, head: mem.line(0) }
     }
 
     /// Writes an empty root. The magic comes last, when everything it vouches for is there.
@@ -201,10 +199,7 @@ impl<'m> Root<'m> {
     pub(crate) fn subtract(self, counter: Counter, n: usize) {
         let line = self.mem.line(COUNTERS);
         let left = line.u64(counter.at()).checked_sub(wide(n));
-        line.set_u64(
-            counter.at(),
-            left.expect("a counter counts down what it counted up"),
-        );
+        line.set_u64(counter.at(), left.expect("a counter counts down what it counted up"));
     }
 
     /// The free list of allocations of `lines` lines: its first line (0 = empty), its length.
@@ -233,9 +228,7 @@ impl<'m> Root<'m> {
     }
 
     pub(crate) fn set_directory(self, i: u32, line: u32) {
-        self.mem
-            .line(DIRECTORY + i / 16)
-            .set_u32(index(i % 16) * 4, line);
+        self.mem.line(DIRECTORY + i / 16).set_u32(index(i % 16) * 4, line);
     }
 
     /// # Panics
@@ -253,10 +246,7 @@ impl<'m> Root<'m> {
     }
 
     fn owner_place(i: usize) -> (u32, usize) {
-        assert!(
-            i < OWNER_WORDS,
-            "the owner has {OWNER_WORDS} words, not word {i}"
-        );
+        assert!(i < OWNER_WORDS, "the owner has {OWNER_WORDS} words, not word {i}");
         (OWNER + word(i / 8), i % 8 * 8)
     }
 }

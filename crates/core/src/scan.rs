@@ -74,11 +74,7 @@ impl Image<'_> {
         }
         scan.asked.sort_unstable();
         scan.asked.dedup();
-        if scan.asked.is_empty() {
-            Step::Done
-        } else {
-            Step::Ask
-        }
+        if scan.asked.is_empty() { Step::Done } else { Step::Ask }
     }
 
     /// The edges whose parent is this entity. Returns the number of slots read.
@@ -111,11 +107,7 @@ impl Image<'_> {
                 last_tree = Some(tree);
             }
             let child = Scan::read_name(&mut scan.child_name, Record::new(mem, slot.neighbour));
-            f(
-                slot.tree.map(|_| &*scan.tree_name),
-                &scan.parent_name,
-                child,
-            );
+            f(slot.tree.map(|_| &*scan.tree_name), &scan.parent_name, child);
         }
         visited
     }

@@ -26,11 +26,7 @@ const FIRST_ROOM: usize = 64;
 
 impl Seen {
     pub(crate) fn new() -> Seen {
-        Seen {
-            table: Vec::new(),
-            walk: 0,
-            len: 0,
-        }
+        Seen { table: Vec::new(), walk: 0, len: 0 }
     }
 
     /// Forgets everything.
@@ -61,11 +57,7 @@ impl Seen {
         if entry.walk == self.walk {
             return Some(index(entry.value));
         }
-        *entry = Entry {
-            key,
-            walk: self.walk,
-            value: word(value),
-        };
+        *entry = Entry { key, walk: self.walk, value: word(value) };
         self.len += 1;
         None
     }
@@ -103,11 +95,7 @@ mod tests {
             seen.start();
             for i in 1..1000_u32 {
                 let pair = (TreeId::from_word(i % 7), EntityId::from_word(i));
-                assert_eq!(
-                    seen.get_or_insert(pair.0, pair.1, index(i)),
-                    None,
-                    "walk {walk}"
-                );
+                assert_eq!(seen.get_or_insert(pair.0, pair.1, index(i)), None, "walk {walk}");
             }
             for i in 1..1000_u32 {
                 let pair = (TreeId::from_word(i % 7), EntityId::from_word(i));

@@ -11,8 +11,9 @@
 //! One grid for blocks and records: the address of a slot (a [`SlotRef`]) is a line and
 //! a number below 5, and whoever follows a link need not know what line it is.
 
+use crate::chunk::LINE_BYTES;
 use crate::id::{EntityId, Link, SlotRef, TreeId, index};
-use crate::memory::{LINE_BYTES, Memory};
+use crate::memory::Memory;
 
 /// The first slot of a line begins here; a block keeps its next block before it.
 pub(crate) const SLOTS_AT: usize = 4;

@@ -21,15 +21,13 @@
 use std::collections::HashMap;
 
 use crate::alloc::FREE_MARK;
+use crate::chunk::{first_line, lines_of, locate};
 use crate::filter::{FIRST_LEVEL, Filter};
 use crate::hash::{Hash, Kind};
-use crate::id::{
-    EntityId, LINE_LIMIT, Link, RecordId, SLOTS_PER_LINE, SlotRef, TreeId, VersionId, index, wide,
-};
-use crate::memory::{Memory, first_line, lines_of, locate};
-use crate::record::{Direction, Record, Shape, pieces};
+use crate::id::{LINE_LIMIT, RecordId, TreeId, index, wide};
+use crate::memory::Memory;
+use crate::record::{Record, Shape, pieces};
 use crate::root::{Counter, DIRECTORIES, FIRST_LINE, Field, MAX_LINES, Root};
-use crate::slot::Slot;
 use crate::version::Version;
 use crate::{Image, Problem};
 
@@ -38,7 +36,7 @@ const MOST_PROBLEMS: usize = 1000;
 
 /// What a line belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Owner {
+pub(crate) enum Owner {
     Nobody,
     Page,
     Entity,
@@ -52,10 +50,10 @@ enum Owner {
 
 /// What is known of a line: its owner, and which of its slots are used, up and down.
 #[derive(Clone, Copy)]
-struct Known {
-    owner: Owner,
-    up: u8,
-    down: u8,
+pub(crate) struct Known {
+    pub(crate) owner: Owner,
+    pub(crate) up: u8,
+    pub(crate) down: u8,
 }
 
 impl Image<'_> {
@@ -83,41 +81,38 @@ impl Image<'_> {
     }
 }
 
-struct Verifier<'m, 'r> {
-    mem: &'m Memory,
+pub(crate) struct Verifier<'m, 'r> {
+    pub(crate) mem: &'m Memory,
     root: Root<'m>,
     filter: Filter<'m>,
     /// Of each line up to the bump.
-    lines: Vec<Known>,
+    pub(crate) lines: Vec<Known>,
     /// The sound records.
-    records: Vec<RecordId>,
-    tree_rows: HashMap<TreeId, u32>,
+    pub(crate) records: Vec<RecordId>,
+    pub(crate) tree_rows: HashMap<TreeId, u32>,
     /// Slots up and down.
-    rows: (u64, u64),
+    pub(crate) rows: (u64, u64),
     problems: usize,
     report: &'r mut dyn FnMut(Problem),
 }
 
 impl Verifier<'_, '_> {
-    fn check(&mut self, invariant: u32, holds: bool, text: impl FnOnce() -> String) -> bool {
+    pub(crate) fn check(
+        &mut self,
+        invariant: u32,
+        holds: bool,
+        text: impl FnOnce() -> String,
+    ) -> bool {
         if !holds && self.problems < MOST_PROBLEMS {
             self.problems += 1;
-            (self.report)(Problem {
-                invariant,
-                text: text(),
-            });
+            (self.report)(Problem { invariant, text: text() });
         }
         holds
     }
 
     fn root(&mut self) -> bool {
-        self.check(11, !self.root.mutating(), || {
-            "a writer began and did not end".into()
-        });
-        let (chunks, bump) = (
-            index(self.root.get(Field::Chunks)),
-            self.root.get(Field::Bump),
-        );
+        self.check(11, !self.root.mutating(), || "a writer began and did not end".into());
+        let (chunks, bump) = (index(self.root.get(Field::Chunks)), self.root.get(Field::Bump));
         let mapped = self.mem.mapped();
         if !self.check(1, 1 <= chunks && chunks <= mapped, || {
             format!("{chunks} chunks are published, {mapped} mapped")
@@ -130,28 +125,19 @@ impl Verifier<'_, '_> {
         }) {
             return false;
         }
-        self.lines = vec![
-            Known {
-                owner: Owner::Nobody,
-                up: 0,
-                down: 0
-            };
-            index(bump)
-        ];
+        self.lines = vec![Known { owner: Owner::Nobody, up: 0, down: 0 }; index(bump)];
         let (level, split) = (self.root.get(Field::Level), self.root.get(Field::Split));
         let pages = self.root.get(Field::Pages);
         let sane = (FIRST_LEVEL..31).contains(&level)
             && split < 1 << level
             && pages == self.filter.geometry().buckets().div_ceil(1 << FIRST_LEVEL)
             && pages.div_ceil(1024) <= DIRECTORIES;
-        self.check(1, sane, || {
-            format!("level {level}, split {split}, {pages} pages")
-        })
+        self.check(1, sane, || format!("level {level}, split {split}, {pages} pages"))
     }
 
     /// Whether so many lines from `line` on could be an allocation.
     fn is_allocation(&self, line: u32, lines: u32) -> bool {
-        if line < FIRST_LINE || line >= LINE_LIMIT || index(line) >= self.lines.len() {
+        if !(FIRST_LINE..LINE_LIMIT).contains(&line) || index(line) >= self.lines.len() {
             return false;
         }
         let (chunk, offset) = locate(line);
@@ -160,35 +146,25 @@ impl Verifier<'_, '_> {
     }
 
     /// Takes lines for an owner; reports it if they cannot be or are somebody's.
-    fn claim(&mut self, line: u32, lines: u32, owner: Owner) -> bool {
+    pub(crate) fn claim(&mut self, line: u32, lines: u32, owner: Owner) -> bool {
         let sound = self.is_allocation(line, lines);
-        if !self.check(10, sound, || {
-            format!("{owner:?} of {lines} lines at {line}")
-        }) {
+        if !self.check(10, sound, || format!("{owner:?} of {lines} lines at {line}")) {
             return false;
         }
         let range = index(line)..index(line + lines);
-        let taken = self.lines[range.clone()]
-            .iter()
-            .position(|known| known.owner != Owner::Nobody);
+        let taken = self.lines[range.clone()].iter().position(|known| known.owner != Owner::Nobody);
         if let Some(at) = taken {
             let other = self.lines[index(line) + at].owner;
-            self.check(10, false, || {
-                format!("line {line} + {at} is {owner:?} and {other:?}")
-            });
+            self.check(10, false, || format!("line {line} + {at} is {owner:?} and {other:?}"));
             return false;
         }
-        self.lines[range]
-            .iter_mut()
-            .for_each(|known| known.owner = Owner::Rest);
+        self.lines[range].iter_mut().for_each(|known| known.owner = Owner::Rest);
         self.lines[index(line)].owner = owner;
         true
     }
 
-    fn owner(&self, line: u32) -> Owner {
-        self.lines
-            .get(index(line))
-            .map_or(Owner::Nobody, |known| known.owner)
+    pub(crate) fn owner(&self, line: u32) -> Owner {
+        self.lines.get(index(line)).map_or(Owner::Nobody, |known| known.owner)
     }
 
     /// The filter's pages and directory pages. False: buckets cannot be read.
@@ -219,11 +195,9 @@ impl Verifier<'_, '_> {
                 let hash = Record::new(self.mem, id).hash();
                 let (first, second) = geometry.buckets_of(hash);
                 let placed = [first, second].contains(&bucket);
-                self.check(
-                    2,
-                    placed && entry.fingerprint() == hash.fingerprint(),
-                    || format!("{id:?} in bucket {bucket}, its buckets are {first} and {second}"),
-                );
+                self.check(2, placed && entry.fingerprint() == hash.fingerprint(), || {
+                    format!("{id:?} in bucket {bucket}, its buckets are {first} and {second}")
+                });
                 self.records.push(id);
             }
         }
@@ -231,9 +205,7 @@ impl Verifier<'_, '_> {
             let record = Record::new(self.mem, self.records[i]);
             let (kind, name) = (record.shape().kind, record.name());
             let hash = Hash::of(self.root.seed(), kind, &name);
-            self.check(3, hash == record.hash(), || {
-                format!("{:?}: wrong hash", record.id())
-            });
+            self.check(3, hash == record.hash(), || format!("{:?}: wrong hash", record.id()));
             let found = self.filter.find(kind, hash, &name, &mut Default::default());
             let found = found.map(|(found, _)| found.id());
             self.check(3, found == Some(record.id()), || {
@@ -263,11 +235,7 @@ impl Verifier<'_, '_> {
         };
         let mut sound = self.claim(id.line(), shape.lines, owner);
         let mut sizes = std::iter::repeat_n(MAX_LINES, full).chain(last);
-        let mut piece = if len > crate::record::INSIDE && sound {
-            record.first_piece()
-        } else {
-            0
-        };
+        let mut piece = if len > crate::record::INSIDE && sound { record.first_piece() } else { 0 };
         while let Some(lines) = sizes.next().filter(|_| sound) {
             sound = self.claim(piece, lines, Owner::Rest);
             if sound {
@@ -286,218 +254,23 @@ impl Verifier<'_, '_> {
             }
             let version = Version::new(self.mem, id);
             let back = version.prev();
-            self.check(8, back == prev, || {
-                format!("{id:?} follows {prev:?} and says {back:?}")
-            });
+            self.check(8, back == prev, || format!("{id:?} follows {prev:?} and says {back:?}"));
             (prev, next) = (Some(id), version.next());
             count += 1;
         }
         let newest = self.root.version(Field::Newest);
-        self.check(8, newest == prev, || {
-            format!("{prev:?} is last, the root says {newest:?}")
-        });
+        self.check(8, newest == prev, || format!("{prev:?} is last, the root says {newest:?}"));
         self.counter(Counter::Versions, count);
-    }
-
-    /// Which slots are used: claims the blocks, counts the rows.
-    fn lists(&mut self) {
-        for i in 0..self.records.len() {
-            let record = Record::new(self.mem, self.records[i]);
-            if record.shape().kind == Kind::Tree {
-                continue;
-            }
-            let both = record.inline_used(Direction::Up) | record.inline_used(Direction::Down);
-            let known = both & record.inline_free() == 0 && both >> record.shape().inline() == 0;
-            self.check(5, known, || {
-                format!("{:?}: inline bits {both:b}", record.id())
-            });
-            self.check(4, !record.is_lone(), || {
-                format!("{:?} has no edge row", record.id())
-            });
-            for direction in [Direction::Up, Direction::Down] {
-                for slot in self.slots(record, direction, true) {
-                    let known = &mut self.lines[index(slot.line())];
-                    match direction {
-                        Direction::Up => known.up |= 1 << slot.i(),
-                        Direction::Down => known.down |= 1 << slot.i(),
-                    }
-                }
-            }
-        }
-    }
-
-    /// The slots of a list, as far as its blocks can be followed.
-    fn slots(&mut self, record: Record<'_>, direction: Direction, claim: bool) -> Vec<SlotRef> {
-        let (shape, line) = (record.shape(), record.id().line());
-        let mut slots: Vec<SlotRef> = (0..shape.inline())
-            .filter(|i| record.inline_used(direction) >> i & 1 == 1)
-            .map(|i| shape.base + i)
-            .map(|n| SlotRef::new(line + n / SLOTS_PER_LINE, n % SLOTS_PER_LINE))
-            .collect();
-        let (mut block, mut used) = record.list(direction);
-        self.check(
-            5,
-            (used == 0) == (block == 0) && used <= SLOTS_PER_LINE,
-            || format!("{:?}: {used} slots in head block {block}", record.id()),
-        );
-        // Claimed lines cannot repeat; counted ones could, in an image that is not sound.
-        let mut left = self.lines.len();
-        while block != 0 && left > 0 {
-            let sound = match claim {
-                true => self.claim(block, 1, Owner::Block),
-                false => self.owner(block) == Owner::Block,
-            };
-            if !sound {
-                break;
-            }
-            slots.extend((0..used.min(SLOTS_PER_LINE)).map(|i| SlotRef::new(block, i)));
-            (block, used) = (self.mem.line(block).u32(0), SLOTS_PER_LINE);
-            left -= 1;
-        }
-        slots
-    }
-
-    /// Whether a slot is used in that direction.
-    fn is_used(&self, slot: SlotRef, direction: Direction) -> bool {
-        let Some(known) = self.lines.get(index(slot.line())) else {
-            return false;
-        };
-        let bits = match direction {
-            Direction::Up => known.up,
-            Direction::Down => known.down,
-        };
-        slot.i() < SLOTS_PER_LINE && bits >> slot.i() & 1 == 1
-    }
-
-    fn links(&mut self) {
-        for i in 0..self.records.len() {
-            let record = Record::new(self.mem, self.records[i]);
-            if record.shape().kind == Kind::Tree {
-                continue;
-            }
-            for direction in [Direction::Up, Direction::Down] {
-                for slot in self.slots(record, direction, false) {
-                    match direction {
-                        Direction::Up => self.rows.0 += 1,
-                        Direction::Down => self.rows.1 += 1,
-                    }
-                    self.slot(record.id().entity(), direction, slot);
-                }
-            }
-        }
-        self.versions();
-        for i in 0..self.records.len() {
-            let record = Record::new(self.mem, self.records[i]);
-            if record.shape().kind == Kind::Tree {
-                let (says, has) = (
-                    record.tree_rows(),
-                    self.tree_rows
-                        .get(&record.id().tree())
-                        .copied()
-                        .unwrap_or(0),
-                );
-                self.check(4, says == has && has > 0, || {
-                    format!("{:?} counts {says} edge rows and has {has}", record.id())
-                });
-            }
-        }
-    }
-
-    /// One slot: its neighbour, its tree, and where its link leads.
-    fn slot(&mut self, owner: EntityId, direction: Direction, at: SlotRef) {
-        let slot = Slot::peek(self.mem, at).filter(|slot| {
-            self.owner(slot.neighbour.line()) == Owner::Entity
-                && slot
-                    .tree
-                    .is_none_or(|tree| self.owner(tree.line()) == Owner::Tree)
-        });
-        let Some(slot) = slot else {
-            self.check(6, false, || {
-                format!("{owner:?} {at:?}: neighbour or tree is none")
-            });
-            return;
-        };
-        if direction == Direction::Down
-            && let Some(tree) = slot.tree
-        {
-            *self.tree_rows.entry(tree).or_default() += 1;
-        }
-        match slot.link {
-            Link::Mirror(mirror) => {
-                let other = match direction {
-                    Direction::Up => Direction::Down,
-                    Direction::Down => Direction::Up,
-                };
-                let back = Slot {
-                    neighbour: owner,
-                    tree: slot.tree,
-                    link: Link::Mirror(at),
-                };
-                let holds =
-                    self.is_used(mirror, other) && Slot::peek(self.mem, mirror) == Some(back);
-                self.check(6, holds, || {
-                    format!("{owner:?} {direction:?} {at:?}: {mirror:?} does not mirror {slot:?}")
-                });
-            }
-            Link::Version(id) => {
-                let holds = self.owner(id.line()) == Owner::Version
-                    && Version::new(self.mem, id).try_row().is_some_and(|row| {
-                        row.tree == slot.tree
-                            && match direction {
-                                Direction::Up => {
-                                    (row.child, row.parent, row.up) == (owner, slot.neighbour, at)
-                                }
-                                Direction::Down => {
-                                    (row.parent, row.child, row.down) == (owner, slot.neighbour, at)
-                                }
-                            }
-                    });
-                self.check(7, holds, || {
-                    format!("{owner:?} {direction:?} {at:?}: {id:?} differs")
-                });
-            }
-        }
-    }
-
-    fn versions(&mut self) {
-        let lines = self.lines.iter().map(|known| known.owner == Owner::Version);
-        let versions: Vec<VersionId> = (0..)
-            .zip(lines)
-            .filter(|&(_, is_version)| is_version)
-            .filter_map(|(line, _)| VersionId::from_word(line))
-            .collect();
-        for id in versions {
-            let row = Version::new(self.mem, id).try_row();
-            let holds = row.is_some_and(|row| {
-                let links_back = |slot| {
-                    Slot::peek(self.mem, slot).is_some_and(|slot| slot.link == Link::Version(id))
-                };
-                self.is_used(row.up, Direction::Up)
-                    && self.is_used(row.down, Direction::Down)
-                    && links_back(row.up)
-                    && links_back(row.down)
-            });
-            self.check(8, holds, || {
-                format!("{id:?}: its slots do not link to it: {row:?}")
-            });
-        }
     }
 
     fn counter(&mut self, counter: Counter, has: u64) {
         let says = self.root.count(counter);
-        self.check(9, says == has, || {
-            format!("{counter:?} says {says}, there are {has}")
-        });
+        self.check(9, says == has, || format!("{counter:?} says {says}, there are {has}"));
     }
 
     fn counters(&mut self) {
         let of = |this: &Self, owner| {
-            wide(
-                this.lines
-                    .iter()
-                    .filter(|known| known.owner == owner)
-                    .count(),
-            )
+            wide(this.lines.iter().filter(|known| known.owner == owner).count())
         };
         let (entities, trees) = (of(self, Owner::Entity), of(self, Owner::Tree));
         self.counter(Counter::Entities, entities);
@@ -515,9 +288,7 @@ impl Verifier<'_, '_> {
             while line != 0 && self.claim(line, lines, Owner::Free) {
                 let piece = self.mem.line(line);
                 let marked = piece.u32(4) == FREE_MARK && piece.u32(8) == lines;
-                self.check(10, marked, || {
-                    format!("free piece at line {line} is not marked")
-                });
+                self.check(10, marked, || format!("free piece at line {line} is not marked"));
                 line = piece.u32(0);
                 count += 1;
             }
@@ -533,11 +304,7 @@ impl Verifier<'_, '_> {
             .map(|(line, _)| line)
             .collect();
         self.check(10, lost.is_empty(), || {
-            format!(
-                "{} lines are nobody's, the first is {}",
-                lost.len(),
-                lost[0]
-            )
+            format!("{} lines are nobody's, the first is {}", lost.len(), lost[0])
         });
     }
 }

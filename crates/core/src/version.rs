@@ -99,15 +99,11 @@ fn dequeue<'m>(mem: &'m Memory, version: Version<'m>) {
     let root = Root::new(mem);
     let (next, prev) = (version.next(), version.prev());
     match prev {
-        Some(prev) => mem
-            .line(prev.line())
-            .set_u32(NEXT, VersionId::to_word(next)),
+        Some(prev) => mem.line(prev.line()).set_u32(NEXT, VersionId::to_word(next)),
         None => root.set_version(Field::Oldest, next),
     }
     match next {
-        Some(next) => mem
-            .line(next.line())
-            .set_u32(PREV, VersionId::to_word(prev)),
+        Some(next) => mem.line(next.line()).set_u32(PREV, VersionId::to_word(prev)),
         None => root.set_version(Field::Newest, prev),
     }
 }
@@ -128,10 +124,7 @@ pub(crate) fn put_last<'m>(mem: &'m Memory, version: Version<'m>) {
 impl<'m> Version<'m> {
     #[inline]
     pub(crate) fn new(mem: &'m Memory, id: VersionId) -> Version<'m> {
-        Version {
-            id,
-            line: mem.line(id.line()),
-        }
+        Version { id, line: mem.line(id.line()) }
     }
 
     pub(crate) fn id(self) -> VersionId {
@@ -163,8 +156,7 @@ impl<'m> Version<'m> {
         let (committed, aborted) = Side::Xmax.bits();
         self.line.set_u64(XMAX, xmax);
         self.line.set_u32(CMAX, cmax);
-        self.line
-            .set_u32(HINTS, self.line.u32(HINTS) & !(committed | aborted));
+        self.line.set_u32(HINTS, self.line.u32(HINTS) & !(committed | aborted));
     }
 
     #[inline]

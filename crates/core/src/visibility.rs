@@ -136,20 +136,10 @@ mod tests {
         let mut heap = HeapMemory::new(1 << 20);
         assert!(heap.grow());
         let image = Image::format(&heap, 1).unwrap();
-        let edge = Edge {
-            tree: None,
-            parent: b"p",
-            child: b"c",
-        };
-        image
-            .insert(&edge, xmin.map(|(xmin, cmin)| Stamp { xmin, cmin }))
-            .unwrap();
+        let edge = Edge { tree: None, parent: b"p", child: b"c" };
+        image.insert(&edge, xmin.map(|(xmin, cmin)| Stamp { xmin, cmin })).unwrap();
         if let Some((xmax, cmax)) = xmax {
-            let row = RowVersion {
-                xmin: xmin.map_or(0, |x| x.0),
-                raw_xmin: 2,
-                cmin: None,
-            };
+            let row = RowVersion { xmin: xmin.map_or(0, |x| x.0), raw_xmin: 2, cmin: None };
             let fates = |_| Fate::Running;
             let by = Deleter { xmax, cmax };
             let done = image.delete(&edge, row, by, &fates, &mut Vec::new());
@@ -181,11 +171,7 @@ mod tests {
         for (xmin, inserted) in insert {
             for (xmax, stays) in delete {
                 let expected = (inserted && stays, vec![]);
-                assert_eq!(
-                    sees_row(xmin, xmax),
-                    expected,
-                    "xmin {xmin:?} xmax {xmax:?}"
-                );
+                assert_eq!(sees_row(xmin, xmax), expected, "xmin {xmin:?} xmax {xmax:?}");
             }
         }
     }
@@ -193,10 +179,7 @@ mod tests {
     #[test]
     fn the_unknown_is_unseen_and_asked_once() {
         assert_eq!(sees_row(Some((30, 0)), None), (false, vec![30]));
-        assert_eq!(
-            sees_row(Some((30, 0)), Some((31, 0))),
-            (false, vec![30, 31])
-        );
+        assert_eq!(sees_row(Some((30, 0)), Some((31, 0))), (false, vec![30, 31]));
         assert_eq!(sees_row(None, Some((31, 0))), (false, vec![31]));
         assert_eq!(sees_row(Some((20, 0)), Some((31, 0))), (false, vec![]));
     }

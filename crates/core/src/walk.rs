@@ -18,7 +18,8 @@
 //! sees an edge of theirs; the start itself is looked up again.
 //! In the steady state nothing is allocated.
 
-use crate::arena::Arena;
+use crate::answer::{Counters, Relation, Row, Step};
+use crate::arena::{Arena, Name};
 use crate::hash::{Hash, Kind};
 use crate::id::{EntityId, TreeId, word};
 use crate::list::Cursor;
@@ -28,65 +29,10 @@ use crate::slot::Slot;
 use crate::visibility::sees;
 use crate::{Image, Visibility};
 
-pub use crate::arena::Name;
-
 /// Times a list is read again because the image changed, before it is read in one go.
 const MOST_RESTARTS: u32 = 8;
 /// What looking a name up counts for, in slots: two buckets and a record.
 const LOOKUP_CELLS: usize = 4;
-
-/// What a step came to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[must_use]
-pub enum Step {
-    /// Every question is answered.
-    Done,
-    /// The budget is spent; the lock may be released before the next step.
-    More,
-    /// Complete, but for xids the snapshot did not know: see [`Walk::asked`].
-    Ask,
-}
-
-/// On which side of the entity a relative stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Relation {
-    /// Reached from child to parent.
-    Ancestor,
-    /// Reached from parent to child.
-    Descendant,
-}
-
-/// One row of the answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Row {
-    /// Which question: 0 for the first `begin` since `clear`.
-    pub group: u32,
-    /// The tree; `None` is SQL's NULL.
-    pub tree: Option<Name>,
-    /// Ancestor or descendant.
-    pub relation: Relation,
-    /// Steps from the entity, 1 at least.
-    pub depth: u32,
-    /// The relative.
-    pub relative: Name,
-    /// The bytewise smallest entity one step nearer that leads to it.
-    pub via: Name,
-}
-
-/// What the walk cost since `clear`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counters {
-    /// Names looked up in the filter.
-    pub lookups: u64,
-    /// Names found.
-    pub hits: u64,
-    /// Fingerprints that matched, so that a record was read.
-    pub fingerprint_checks: u64,
-    /// Of these, other names.
-    pub false_positives: u64,
-    /// Edge slots read.
-    pub slots_visited: u64,
-}
 
 /// The workspace of a reader: questions, frontier, answers. Its room is used again.
 #[derive(Debug)]
@@ -172,9 +118,7 @@ impl Walk {
     /// Asks for the relatives of another entity, `up` steps towards its ancestors and `down`
     /// towards its descendants. Its group is the number of questions before it.
     pub fn begin(&mut self, entity: &[u8], up: u32, down: u32) {
-        let entity = self
-            .arena
-            .add(entity.len(), |to| to.copy_from_slice(entity));
+        let entity = self.arena.add(entity.len(), |to| to.copy_from_slice(entity));
         self.questions.push(Question { entity, up, down });
         self.floor = self.arena.mark();
     }
@@ -222,11 +166,7 @@ impl Walk {
         self.nodes.clear();
         let arena = &self.arena;
         let by_name = |a: Name, b: Name| {
-            if a == b {
-                std::cmp::Ordering::Equal
-            } else {
-                arena.get(a).cmp(arena.get(b))
-            }
+            if a == b { std::cmp::Ordering::Equal } else { arena.get(a).cmp(arena.get(b)) }
         };
         self.rows.sort_unstable_by(|a, b| {
             let tree = || match (a.tree, b.tree) {
@@ -291,9 +231,7 @@ impl Walk {
             // The start may have been removed, and its memory be another record's.
             let name = self.arena.get(self.questions[self.current].entity);
             let hash = Hash::of(image.root().seed(), Kind::Entity, name);
-            let found = image
-                .filter()
-                .find(Kind::Entity, hash, name, &mut Counters::default());
+            let found = image.filter().find(Kind::Entity, hash, name, &mut Counters::default());
             match found {
                 Some((record, _)) => list.start = record.id().entity(),
                 None => self.next_question(),
@@ -310,10 +248,7 @@ impl Walk {
         let name = self.arena.get(question.entity);
         let hash = Hash::of(image.root().seed(), Kind::Entity, name);
         self.counters.lookups += 1;
-        match image
-            .filter()
-            .find(Kind::Entity, hash, name, &mut self.counters)
-        {
+        match image.filter().find(Kind::Entity, hash, name, &mut self.counters) {
             Some((record, place)) => {
                 self.counters.hits += 1;
                 image.filter().warm(place);
@@ -357,9 +292,8 @@ impl Walk {
         }
         let mem = image.mem();
         let entity = list.row.map_or(list.start, |row| self.nodes[row].entity);
-        let mut cursor = list
-            .cursor
-            .unwrap_or_else(|| Cursor::start(Record::new(mem, entity), direction));
+        let mut cursor =
+            list.cursor.unwrap_or_else(|| Cursor::start(Record::new(mem, entity), direction));
         while let Some(at) = cursor.next(mem) {
             let slot = Slot::read(mem, at);
             self.counters.slots_visited += 1;
@@ -370,21 +304,14 @@ impl Walk {
             }
             *budget = budget.saturating_sub(1);
             if *budget == 0 && list.restarts < MOST_RESTARTS {
-                self.stage = Stage::List(Expansion {
-                    cursor: Some(cursor),
-                    ..list
-                });
+                self.stage = Stage::List(Expansion { cursor: Some(cursor), ..list });
                 return true;
             }
         }
         let next = list.row.map_or(list.first, |row| row + 1);
         if next < self.rows.len() {
-            self.stage = Stage::List(Expansion {
-                row: Some(next),
-                cursor: None,
-                restarts: 0,
-                ..list
-            });
+            self.stage =
+                Stage::List(Expansion { row: Some(next), cursor: None, restarts: 0, ..list });
         } else {
             self.end_relation(&list);
         }
@@ -407,9 +334,7 @@ impl Walk {
         slot: Slot,
         depth: u32,
     ) {
-        let via = list
-            .row
-            .map_or(question.entity, |row| self.rows[row].relative);
+        let via = list.row.map_or(question.entity, |row| self.rows[row].relative);
         let (tree, entity) = (slot.tree, slot.neighbour);
         match self.seen.get_or_insert(tree, Some(entity), self.rows.len()) {
             Some(known) => {
@@ -439,11 +364,7 @@ impl Walk {
 
     /// A tree's name, copied once per question and relation.
     fn tree_name(&mut self, image: Image<'_>, list: &Expansion, tree: TreeId) -> Name {
-        let last = self
-            .rows
-            .len()
-            .checked_sub(1)
-            .filter(|&last| last >= list.first);
+        let last = self.rows.len().checked_sub(1).filter(|&last| last >= list.first);
         if let Some(last) = last
             && self.nodes[last].tree == Some(tree)
             && let Some(name) = self.rows[last].tree
@@ -452,9 +373,7 @@ impl Walk {
         }
         // The row about to be pushed is the first of its tree, or some earlier one was.
         match self.seen.get_or_insert(Some(tree), None, self.rows.len()) {
-            Some(row) => self.rows[row]
-                .tree
-                .expect("the first row of a tree has its name"),
+            Some(row) => self.rows[row].tree.expect("the first row of a tree has its name"),
             None => self.copy_name(Record::new(image.mem(), tree)),
         }
     }

@@ -47,16 +47,13 @@ fn the_image_agrees_with_the_heap() {
     };
     let mut runner = TestRunner::new(config);
     runner
-        .run(
-            &(prop::collection::vec(op(), 1..200), any::<u64>()),
-            |(ops, seed)| {
-                let mut world = World::new(seed);
-                for op in &ops {
-                    world.apply(op);
-                }
-                world.finish();
-                Ok(())
-            },
-        )
+        .run(&(prop::collection::vec(op(), 1..200), any::<u64>()), |(ops, seed)| {
+            let mut world = World::new(seed);
+            for op in &ops {
+                world.apply(op);
+            }
+            world.finish();
+            Ok(())
+        })
         .unwrap();
 }

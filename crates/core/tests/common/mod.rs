@@ -88,11 +88,7 @@ struct Snapshot {
 
 impl Snapshot {
     fn sees(&self, xid: u64, command: u32) -> bool {
-        if Some(xid) == self.own {
-            command < self.curcid
-        } else {
-            self.committed.contains(&xid)
-        }
+        if Some(xid) == self.own { command < self.curcid } else { self.committed.contains(&xid) }
     }
 
     fn sees_tuple(&self, tuple: &Tuple) -> bool {
@@ -116,11 +112,7 @@ impl Visibility for Snapshot {
     }
 
     fn learned(&self, xid: u64) -> Hint {
-        match self
-            .fates
-            .get((xid - FIRST_XID) as usize)
-            .map(|xact| xact.fate)
-        {
+        match self.fates.get((xid - FIRST_XID) as usize).map(|xact| xact.fate) {
             Some(Fate::Committed) => Hint::Committed,
             Some(Fate::Aborted) => Hint::Aborted,
             _ => Hint::None,
@@ -188,35 +180,20 @@ impl World {
         while self.active.is_some() {
             self.step_walk();
         }
-        for xact in self
-            .xacts
-            .iter_mut()
-            .filter(|xact| xact.fate == Fate::Running)
-        {
+        for xact in self.xacts.iter_mut().filter(|xact| xact.fate == Fate::Running) {
             xact.fate = Fate::Aborted;
         }
-        self.run(&Op::Settle {
-            max: 255,
-            forgetful: false,
-        });
+        self.run(&Op::Settle { max: 255, forgetful: false });
         let versions = self.image().stats().versions;
         let xacts = &self.xacts;
         let fates = |xid: u64| xacts[(xid - FIRST_XID) as usize].fate;
-        let settled = self
-            .image()
-            .settle(1 << 20, self.next_xid(), &fates, &mut Vec::new());
+        let settled = self.image().settle(1 << 20, self.next_xid(), &fates, &mut Vec::new());
         assert_eq!(settled.freed as u64, versions);
         verify(self.image());
         let snapshot = self.snapshot(None, false);
-        let rows: Vec<&Tuple> = self
-            .tuples
-            .iter()
-            .filter(|t| snapshot.sees_tuple(t))
-            .collect();
-        let entities: BTreeSet<&Bytes> = rows
-            .iter()
-            .flat_map(|tuple| [&tuple.edge.1, &tuple.edge.2])
-            .collect();
+        let rows: Vec<&Tuple> = self.tuples.iter().filter(|t| snapshot.sees_tuple(t)).collect();
+        let entities: BTreeSet<&Bytes> =
+            rows.iter().flat_map(|tuple| [&tuple.edge.1, &tuple.edge.2]).collect();
         let trees: BTreeSet<&Bytes> = rows.iter().filter_map(|t| t.edge.0.as_ref()).collect();
         let stats = self.image().stats();
         self.edges(None, false);
@@ -237,9 +214,7 @@ impl World {
 
     fn running_xids(&self) -> impl Iterator<Item = u64> {
         let xacts = (FIRST_XID..).zip(&self.xacts);
-        xacts
-            .filter(|(_, xact)| xact.fate == Fate::Running)
-            .map(|(xid, _)| xid)
+        xacts.filter(|(_, xact)| xact.fate == Fate::Running).map(|(xid, _)| xid)
     }
 
     fn xact(&mut self, xid: u64) -> &mut Xact {
@@ -256,29 +231,20 @@ impl World {
             own,
             curcid: own.map_or(0, |xid| self.xacts[(xid - FIRST_XID) as usize].command),
             xmin: self.running_xids().next().unwrap_or(self.next_xid()),
-            committed: xids
-                .filter(|(_, x)| x.fate == Fate::Committed)
-                .map(|(x, _)| x)
-                .collect(),
+            committed: xids.filter(|(_, x)| x.fate == Fate::Committed).map(|(x, _)| x).collect(),
             fates: self.xacts.clone(),
             known: RefCell::new(forgetful.then(BTreeSet::<u64>::new)),
         }
     }
 
     fn visible(&self, snapshot: &Snapshot) -> Vec<Triple> {
-        let seen = self
-            .tuples
-            .iter()
-            .filter(|tuple| snapshot.sees_tuple(tuple));
+        let seen = self.tuples.iter().filter(|tuple| snapshot.sees_tuple(tuple));
         seen.map(|tuple| tuple.edge.clone()).collect()
     }
 
     fn run(&mut self, op: &Op) {
         match *op {
-            Op::Begin => self.xacts.push(Xact {
-                fate: Fate::Running,
-                command: 0,
-            }),
+            Op::Begin => self.xacts.push(Xact { fate: Fate::Running, command: 0 }),
             Op::Commit(i) => self.end(i, Fate::Committed),
             Op::Abort(i) => self.end(i, Fate::Aborted),
             Op::Command(i) => {
@@ -287,22 +253,10 @@ impl World {
                 }
             }
             Op::Insert { edge, by } => self.insert(edge, by),
-            Op::Delete {
-                row,
-                by,
-                frozen,
-                forgetful,
-            } => self.delete(row, by, frozen, forgetful),
+            Op::Delete { row, by, frozen, forgetful } => self.delete(row, by, frozen, forgetful),
             Op::Settle { max, forgetful } => self.settle(max, forgetful),
             Op::Cool(n) => self.image().cool(n.into()),
-            Op::Context {
-                entity,
-                up,
-                down,
-                own,
-                cells,
-                forgetful,
-            } => {
+            Op::Context { entity, up, down, own, cells, forgetful } => {
                 let own = own.and_then(|i| self.running(i));
                 self.begin_walk(entity, up, down, own, cells, forgetful);
             }
@@ -352,12 +306,7 @@ impl World {
                 Err(error) => panic!("{error}"),
             }
         }
-        self.tuples.push(Tuple {
-            edge,
-            xmin,
-            cmin,
-            xmax: None,
-        });
+        self.tuples.push(Tuple { edge, xmin, cmin, xmax: None });
     }
 
     fn delete(&mut self, row: u8, by: u8, frozen: bool, forgetful: bool) {
@@ -369,10 +318,7 @@ impl World {
                 let inserted = tuple.xmin == 0
                     || self.fate(tuple.xmin) == Fate::Committed
                     || tuple.xmin == xid && tuple.cmin < command;
-                inserted
-                    && tuple
-                        .xmax
-                        .is_none_or(|(xmax, _)| self.fate(xmax) == Fate::Aborted)
+                inserted && tuple.xmax.is_none_or(|(xmax, _)| self.fate(xmax) == Fate::Aborted)
             })
             .collect();
         if deletable.is_empty() {
@@ -385,11 +331,7 @@ impl World {
         let frozen = tuple.xmin == 0 || frozen && tuple.xmin < horizon && !own;
         let version = RowVersion {
             xmin: if frozen { 0 } else { tuple.xmin },
-            raw_xmin: if tuple.xmin == 0 {
-                2
-            } else {
-                tuple.xmin as u32
-            },
+            raw_xmin: if tuple.xmin == 0 { 2 } else { tuple.xmin as u32 },
             cmin: own.then_some(tuple.cmin),
         };
         let known = RefCell::new(forgetful.then(BTreeSet::<u64>::new));
@@ -398,10 +340,7 @@ impl World {
             Some(known) if !known.contains(&xid) => Fate::Unknown,
             _ => xacts[(xid - FIRST_XID) as usize].fate,
         };
-        let by = Deleter {
-            xmax: xid,
-            cmax: command,
-        };
+        let by = Deleter { xmax: xid, cmax: command };
         let mut ask = Vec::new();
         loop {
             let edge = as_edge(&tuple.edge);
@@ -414,9 +353,7 @@ impl World {
                 }
                 Err(Error::Full { .. }) => {
                     assert!(self.heap.grow());
-                    Image::open(&self.heap)
-                        .unwrap()
-                        .publish_chunks(self.heap.mapped());
+                    Image::open(&self.heap).unwrap().publish_chunks(self.heap.mapped());
                 }
                 other => panic!("{other:?}"),
             }
@@ -429,10 +366,7 @@ impl World {
 
     fn horizon(&self) -> u64 {
         let running = self.running_xids().next().unwrap_or(self.next_xid());
-        let walk = self
-            .active
-            .as_ref()
-            .map_or(u64::MAX, |active| active.snapshot.xmin);
+        let walk = self.active.as_ref().map_or(u64::MAX, |active| active.snapshot.xmin);
         running.min(walk)
     }
 
@@ -471,11 +405,7 @@ impl World {
         let expected = oracle::context(&edges, &entity, up, down);
         self.walk.clear();
         self.walk.begin(&entity, up, down);
-        self.active = Some(Active {
-            snapshot,
-            cells: cells.into(),
-            expected,
-        });
+        self.active = Some(Active { snapshot, cells: cells.into(), expected });
     }
 
     fn step_walk(&mut self) {
@@ -486,13 +416,7 @@ impl World {
             Step::Ask => {
                 let asked = self.walk.asked();
                 assert!(!asked.is_empty() && asked.is_sorted_by(|a, b| a < b));
-                active
-                    .snapshot
-                    .known
-                    .borrow_mut()
-                    .as_mut()
-                    .unwrap()
-                    .extend(asked);
+                active.snapshot.known.borrow_mut().as_mut().unwrap().extend(asked);
                 self.walk.restart();
             }
             Step::Done => {
@@ -508,21 +432,14 @@ impl World {
         let mut expected = self.visible(&snapshot);
         let (mut scan, mut found) = (Scan::new(), Vec::new());
         loop {
-            let step = self
-                .image()
-                .edges(&mut scan, 64, &snapshot, |tree, parent, child| {
-                    found.push((tree.map(Into::into), parent.into(), child.into()));
-                });
+            let step = self.image().edges(&mut scan, 64, &snapshot, |tree, parent, child| {
+                found.push((tree.map(Into::into), parent.into(), child.into()));
+            });
             match step {
                 Step::More => {}
                 Step::Done => break,
                 Step::Ask => {
-                    snapshot
-                        .known
-                        .borrow_mut()
-                        .as_mut()
-                        .unwrap()
-                        .extend(scan.asked());
+                    snapshot.known.borrow_mut().as_mut().unwrap().extend(scan.asked());
                     scan.restart();
                     found.clear();
                 }
@@ -541,11 +458,7 @@ impl World {
         let edges = self.visible(&snapshot);
         for (name, temperature) in &hot {
             assert!(*temperature > 0);
-            assert!(
-                edges
-                    .iter()
-                    .any(|edge| *edge.1 == **name || *edge.2 == **name)
-            );
+            assert!(edges.iter().any(|edge| *edge.1 == **name || *edge.2 == **name));
         }
         assert!(hot.is_sorted_by(|a, b| (b.1, &a.0) < (a.1, &b.0)));
     }
@@ -562,23 +475,13 @@ pub fn answers(walk: &Walk, group: u32) -> Vec<Answer> {
     };
     rows.map(|row| {
         let tree = row.tree.map(name);
-        (
-            tree,
-            row.relation,
-            row.depth,
-            name(row.relative),
-            name(row.via),
-        )
+        (tree, row.relation, row.depth, name(row.relative), name(row.via))
     })
     .collect()
 }
 
 pub fn as_edge(edge: &Triple) -> Edge<'_> {
-    Edge {
-        tree: edge.0.as_deref(),
-        parent: &edge.1,
-        child: &edge.2,
-    }
+    Edge { tree: edge.0.as_deref(), parent: &edge.1, child: &edge.2 }
 }
 
 /// Panics with every broken invariant.
