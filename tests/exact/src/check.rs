@@ -1,0 +1,187 @@
+//! A check: cft_context and sql/reference.sql in ONE statement, so under one snapshot, compared row by row in order.
+//!
+//! The statement answers no rows when both agree, and all rows of both sides (side, number, row) when they differ. The same
+//! statement runs plainly, in functions of each volatility, in cursors, in parallel workers, inside RETURNING and in triggers.
+
+use crate::schema::Table;
+
+const REFERENCE: &str = include_str!("../../../sql/reference.sql");
+
+/// Where the check statement runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// A prepared statement.
+    Plain,
+    /// In a plpgsql function of that volatility; an immutable one with constants runs while the statement is planned.
+    Volatile,
+    Stable,
+    Immutable,
+    /// The stable function in a parallel worker (forced).
+    Worker,
+    /// As a role that a policy applies to.
+    Reader,
+    /// The statement while cftrag.enable is off.
+    Disabled,
+    /// In the RETURNING list of an INSERT: the row's trigger has not run yet.
+    Returning,
+    /// Beside a data-modifying CTE.
+    BesideCte,
+}
+
+#[derive(Clone, Debug)]
+pub struct Check {
+    pub table: usize,
+    pub mode: Mode,
+    /// More than one: the form for many; None is a NULL in the array.
+    pub entities: Vec<Option<String>>,
+    pub many: bool,
+    pub up: i32,
+    pub down: i32,
+}
+
+/// The reference query for this table with its parameters named as given.
+fn reference(table: &Table, entities: &str, up: &str, down: &str) -> String {
+    let text = |column: &str| format!("r.{column}::pg_catalog.text");
+    let body: Vec<&str> = REFERENCE.lines().filter(|line| !line.starts_with("--")).collect();
+    body.join("\n")
+        .replace("{edges}", &table.qualified())
+        .replace("{tree}", &table.tree.map_or("NULL::pg_catalog.text".to_string(), text))
+        .replace("{parent_collation}", "pg_catalog.\"C\"")
+        .replace("{child_collation}", "pg_catalog.\"C\"")
+        .replace("{parent}", &text(table.parent))
+        .replace("{child}", &text(table.child))
+        .replace("$1", entities)
+        .replace("$2", up)
+        .replace("$3", down)
+}
+
+/// The check statement; `entities`, `up` and `down` are what stands for the parameters.
+pub fn statement(table: &Table, many: bool, entities: &str, up: &str, down: &str) -> String {
+    let asked = if many { entities.to_string() } else { format!("({entities})[1]") };
+    let columns = r#"entity COLLATE "C" AS entity, tree COLLATE "C" AS tree, relation COLLATE "C" AS relation, depth,
+        relative COLLATE "C" AS relative, via COLLATE "C" AS via"#;
+    format!(
+        "WITH image AS MATERIALIZED (
+            SELECT row_number() OVER () AS n, {columns} FROM cft_context({asked}, {up}, {down}, '{edges}'::regclass)),
+        reference AS MATERIALIZED (
+            SELECT row_number() OVER () AS n, r.* FROM ({reference}) AS r),
+        different AS (
+            (TABLE image EXCEPT ALL TABLE reference) UNION ALL (TABLE reference EXCEPT ALL TABLE image))
+        SELECT side, n, entity, tree, relation, depth, relative, via
+          FROM (SELECT 'cft_context' AS side, * FROM image UNION ALL SELECT 'reference', * FROM reference) AS z
+         WHERE EXISTS (TABLE different)
+         ORDER BY side, n",
+        edges = table.qualified(),
+        reference = reference(table, entities, up, down),
+    )
+}
+
+/// exact.<table>_<volatility>(entities, many, up, down): the check as text, NULL when there is no difference.
+pub fn functions(table: &Table) -> String {
+    let mut sql = String::new();
+    for volatility in ["volatile", "stable", "immutable"] {
+        let one = statement(table, false, "_asked", "_up", "_down");
+        let many = statement(table, true, "_asked", "_up", "_down");
+        sql += &format!(
+            "CREATE FUNCTION exact.{name}_{volatility}(_asked text[], many bool, _up int, _down int) RETURNS text
+             LANGUAGE plpgsql {volatility} PARALLEL SAFE AS $check$
+             BEGIN
+                 IF many THEN RETURN (SELECT string_agg(x::text, E'\\n') FROM ({many}) AS x);
+                 ELSE RETURN (SELECT string_agg(x::text, E'\\n') FROM ({one}) AS x); END IF;
+             END $check$;\n",
+            name = table.name
+        );
+    }
+    sql
+}
+
+/// The SQLSTATE by which a trigger reports a difference.
+pub const DIFFERENT: &str = "CF001";
+
+/// Triggers that ask for context (exact.watch = on) before, after and around cftrag's own, and that change the row again
+/// (exact.touch = delete | update): the inner statement's triggers run before the outer's.
+pub fn triggers(table: &Table) -> String {
+    let Table { name, parent, child, .. } = table;
+    let qualified = table.qualified();
+    format!(
+        r#"
+CREATE FUNCTION exact.{name}_watch() RETURNS trigger LANGUAGE plpgsql AS $watch$
+DECLARE found text;
+        row record;
+BEGIN
+    IF current_setting('exact.watch', true) = 'on' THEN
+        IF TG_LEVEL = 'ROW' THEN
+            IF TG_OP = 'DELETE' THEN row := OLD; ELSE row := NEW; END IF;
+            found := exact.{name}_volatile(ARRAY[row.{parent}::text, row.{child}::text], true, 2, 2);
+        ELSE
+            found := exact.{name}_volatile(ARRAY['n15', '15'], true, 3, 3);
+        END IF;
+        IF found IS NOT NULL THEN
+            RAISE EXCEPTION 'in trigger % % % %', TG_NAME, TG_WHEN, TG_OP, TG_LEVEL USING ERRCODE = '{DIFFERENT}', DETAIL = found;
+        END IF;
+    END IF;
+    IF TG_LEVEL = 'ROW' THEN IF TG_OP = 'DELETE' THEN RETURN OLD; END IF; RETURN NEW; END IF;
+    RETURN NULL;
+END $watch$;
+CREATE TRIGGER a_watch BEFORE INSERT OR UPDATE OR DELETE ON {qualified} FOR EACH ROW EXECUTE FUNCTION exact.{name}_watch();
+CREATE TRIGGER b_watch AFTER INSERT OR UPDATE OR DELETE ON {qualified} FOR EACH ROW EXECUTE FUNCTION exact.{name}_watch();
+CREATE TRIGGER z_watch AFTER INSERT OR UPDATE OR DELETE ON {qualified} FOR EACH ROW EXECUTE FUNCTION exact.{name}_watch();
+CREATE TRIGGER s_watch AFTER INSERT OR UPDATE OR DELETE ON {qualified} EXECUTE FUNCTION exact.{name}_watch();
+CREATE TRIGGER b_truncate BEFORE TRUNCATE ON {qualified} EXECUTE FUNCTION exact.{name}_watch();
+CREATE TRIGGER z_truncate AFTER TRUNCATE ON {qualified} EXECUTE FUNCTION exact.{name}_watch();
+ALTER TABLE {qualified} ENABLE ALWAYS TRIGGER a_watch;
+ALTER TABLE {qualified} ENABLE ALWAYS TRIGGER z_watch;
+
+CREATE FUNCTION exact.{name}_touch() RETURNS trigger LANGUAGE plpgsql AS $touch$
+BEGIN
+    IF pg_trigger_depth() > 1 THEN RETURN NULL; END IF;
+    IF current_setting('exact.touch', true) = 'delete' THEN
+        DELETE FROM {qualified} WHERE ctid = ANY (ARRAY(
+            SELECT ctid FROM {qualified} WHERE {parent} = NEW.{parent} AND {child} = NEW.{child} LIMIT 1 FOR UPDATE SKIP LOCKED));
+    ELSIF current_setting('exact.touch', true) = 'update' THEN
+        UPDATE {qualified} SET note = note + 1 WHERE ctid = ANY (ARRAY(
+            SELECT ctid FROM {qualified} WHERE {parent} = NEW.{parent} AND {child} = NEW.{child} LIMIT 1 FOR UPDATE SKIP LOCKED));
+    END IF;
+    RETURN NULL;
+END $touch$;
+CREATE TRIGGER a_touch AFTER INSERT OR UPDATE ON {qualified} FOR EACH ROW EXECUTE FUNCTION exact.{name}_touch();
+"#
+    )
+}
+
+/// The arguments of a check written out, for functions, cursors and RETURNING.
+pub fn array_literal(entities: &[Option<String>]) -> String {
+    let items: Vec<String> = entities.iter().map(|e| e.as_ref().map_or("NULL".to_string(), |e| literal(e))).collect();
+    format!("ARRAY[{}]::text[]", items.join(", "))
+}
+
+pub fn literal(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "''"))
+}
+
+impl Check {
+    /// A call of the function of that volatility with these arguments written out.
+    pub fn call(&self, table: &Table, volatility: &str) -> String {
+        let Check { many, up, down, .. } = self;
+        format!("exact.{}_{volatility}({}, {many}, {up}, {down})", table.name, array_literal(&self.entities))
+    }
+
+    /// The check statement with the arguments written out (what a person would paste into psql).
+    pub fn written_out(&self, table: &Table) -> String {
+        statement(table, self.many, &array_literal(&self.entities), &self.up.to_string(), &self.down.to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schema::TABLES;
+
+    #[test]
+    fn every_placeholder_of_the_reference_query_is_filled() {
+        for table in &TABLES {
+            let text = reference(table, "q", "u", "d");
+            assert!(!text.contains(['{', '}', '$']), "{text}");
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! cftrag-exact: is cft_context exactly sql/reference.sql, whatever the sessions around it do?
+//!
+//!     cftrag-exact --host SOCKETDIR --port P --user U --dbname D --seed S --steps N
+//!                  [--sessions 4..8] [--require-image] [--no-replay] [--verbose]
+//!
+//! One driver thread moves 4 to 8 sessions by a schedule that follows from the seed. About half of the steps are checks: one
+//! statement each that compares cft_context with the reference query. Ends with 1 at the first difference, at an error the
+//! workload did not provoke, when cft_verify finds something, or (--require-image) when the image served too few. Schedules
+//! of tests/exact/seeds.txt are replayed first. Needs a superuser and a database of its own (schema "exact" is replaced).
+
+mod apply;
+mod check;
+mod dml;
+mod model;
+mod run;
+mod schema;
+mod session;
+mod step;
+mod tally;
+
+use std::process::ExitCode;
+use std::time::Instant;
+
+use postgres::Config;
+
+use run::{Driver, Failure};
+
+/// Schedules that once found something: "seed steps sessions   why".
+const SEEDS: &str = include_str!("../seeds.txt");
+
+struct Options {
+    config: Config,
+    seed: u64,
+    steps: u64,
+    sessions: usize,
+    require_image: bool,
+    replay: bool,
+    verbose: bool,
+}
+
+fn options() -> Result<Options, String> {
+    let mut config = Config::new();
+    config.user("postgres").dbname("postgres").application_name("cftrag-exact");
+    let mut options =
+        Options { config, seed: 1, steps: 40_000, sessions: 6, require_image: false, replay: true, verbose: false };
+    let mut arguments = std::env::args().skip(1);
+    while let Some(name) = arguments.next() {
+        match name.as_str() {
+            "--require-image" => options.require_image = true,
+            "--no-replay" => options.replay = false,
+            "--verbose" => options.verbose = true,
+            _ => {
+                let value = arguments.next().ok_or(format!("{name} needs a value, or is not an option"))?;
+                option(&mut options, &name, &value)?;
+            }
+        }
+    }
+    if !(4..=8).contains(&options.sessions) {
+        return Err("--sessions: 4 to 8".to_string());
+    }
+    Ok(options)
+}
+
+fn option(options: &mut Options, name: &str, value: &str) -> Result<(), String> {
+    let number = || value.parse::<u64>().map_err(|_| format!("{name} {value}: not a number"));
+    match name {
+        "--host" => drop(options.config.host(value)),
+        "--port" => drop(options.config.port(u16::try_from(number()?).map_err(|e| e.to_string())?)),
+        "--user" => drop(options.config.user(value)),
+        "--dbname" => drop(options.config.dbname(value)),
+        "--seed" => options.seed = number()?,
+        "--steps" => options.steps = number()?,
+        "--sessions" => options.sessions = usize::try_from(number()?).map_err(|e| e.to_string())?,
+        _ => return Err(format!("{name}: no such option")),
+    }
+    Ok(())
+}
+
+fn run(options: &Options, seed: u64, steps: u64, sessions: usize) -> Result<Driver, Failure> {
+    let mut driver = Driver::new(&options.config, seed, sessions, options.verbose)?;
+    for _ in 0..steps {
+        driver.step()?;
+    }
+    driver.finish()?;
+    Ok(driver)
+}
+
+/// The recorded schedules, in the order of the file.
+fn recorded() -> Vec<(u64, u64, usize)> {
+    let lines = SEEDS.lines().filter(|line| !line.trim_start().starts_with('#') && !line.trim().is_empty());
+    lines
+        .map(|line| {
+            let mut words = line.split_whitespace().map(|word| word.parse().expect("seeds.txt: seed steps sessions"));
+            let mut number = || words.next().expect("seeds.txt: seed steps sessions");
+            (number(), number(), usize::try_from(number()).expect("few sessions"))
+        })
+        .collect()
+}
+
+fn main() -> ExitCode {
+    let options = match options() {
+        Ok(options) => options,
+        Err(text) => {
+            eprintln!("cftrag-exact: {text}");
+            return ExitCode::from(2);
+        }
+    };
+    let mut schedules: Vec<(u64, u64, usize)> = if options.replay { recorded() } else { Vec::new() };
+    let replayed = schedules.len();
+    schedules.push((options.seed, options.steps, options.sessions));
+    for (number, (seed, steps, sessions)) in schedules.into_iter().enumerate() {
+        let start = Instant::now();
+        let driver = match run(&options, seed, steps, sessions) {
+            Ok(driver) => driver,
+            Err(Failure(text)) => {
+                println!("{text}\nto see it again: --seed {seed} --steps {steps} --sessions {sessions} --no-replay");
+                return ExitCode::FAILURE;
+            }
+        };
+        let seconds = start.elapsed().as_secs_f64();
+        let summary = format!("seed {seed}, {sessions} sessions, {seconds:.1} s: {}", driver.tally.summary());
+        if number < replayed {
+            println!("recorded {summary}");
+            continue;
+        }
+        driver.tally.print();
+        let broken = if options.require_image { driver.tally.broken_promises() } else { Vec::new() };
+        broken.iter().for_each(|text| println!("NOT MET: {text}"));
+        println!("{summary}");
+        if !broken.is_empty() {
+            return ExitCode::FAILURE;
+        }
+    }
+    ExitCode::SUCCESS
+}

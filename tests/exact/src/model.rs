@@ -1,0 +1,279 @@
+//! What the driver knows of the sessions without asking the server: open transactions, who uses which table, and which
+//! condition of DESIGN.md section 2 applies to a check. Pure: the generator and its unit tests need no server.
+//!
+//! Two uses. Steps that would block are not generated (lock_timeout is the net under that). And a check is called *free* only if
+//! the model can tell that no condition applies to it: of those, at least 95 % must be served by the image. The model
+//! errs on the other side only: where it cannot know (a savepoint undone, a build in place), the check is not free.
+
+use crate::check::{Check, Mode};
+use crate::schema::{TABLES, WITH_POLICY};
+
+/// What a statement needs of a table until the end of its transaction: the lock modes of PostgreSQL that matter here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Need {
+    Nothing,
+    Read,
+    Write,
+    /// SHARE or SHARE ROW EXCLUSIVE: a build, CREATE TRIGGER, a cascade over rows anybody could hold.
+    BlockWriters,
+    Exclusive,
+}
+
+impl Need {
+    fn conflicts(self, other: Need) -> bool {
+        let (low, high) = if self < other { (self, other) } else { (other, self) };
+        match high {
+            Need::Exclusive => low != Need::Nothing,
+            Need::BlockWriters => low >= Need::Write,
+            _ => false,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Level {
+    ReadCommitted,
+    RepeatableRead,
+    Serializable,
+    /// SERIALIZABLE READ ONLY DEFERRABLE: the one serializable the image may serve.
+    Deferrable,
+}
+
+pub type Uses = [Need; TABLES.len()];
+
+#[derive(Clone, Debug)]
+pub struct Txn {
+    pub level: Level,
+    pub read_only: bool,
+    pub savepoints: Vec<String>,
+    pub failed: bool,
+    /// It may have an xid.
+    pub wrote: bool,
+    pub uses: Uses,
+    /// Own TRUNCATE, rewrite or change of triggers.
+    pub ddl: [bool; TABLES.len()],
+    /// The step of the snapshot that lasts to the end of the transaction.
+    pub snapshot: Option<u64>,
+    /// Something PREPARE TRANSACTION refuses.
+    pub held_cursor: bool,
+}
+
+#[derive(Clone, Debug)]
+pub struct Cursor {
+    pub check: Check,
+    pub opened: u64,
+    /// Number of savepoints at its opening: rolling back to one of them closes it.
+    pub depth: usize,
+    /// Own TRUNCATE or the like before its opening.
+    pub ddl: bool,
+    /// WITH HOLD: fetched after the commit, filled by it.
+    pub hold: bool,
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct Session {
+    pub txn: Option<Txn>,
+    pub cursor: Option<Cursor>,
+}
+
+#[derive(Clone, Debug)]
+pub struct Prepared {
+    pub gid: String,
+    pub uses: Uses,
+    pub ddl: [bool; TABLES.len()],
+}
+
+#[derive(Clone, Debug)]
+pub struct Model {
+    pub step: u64,
+    pub sessions: Vec<Session>,
+    pub prepared: Vec<Prepared>,
+    /// The step at which the table's image was built; None: there is none.
+    pub image: [Option<u64>; TABLES.len()],
+    /// Rows at the last count, so that the generator keeps the forests small.
+    pub rows: [i64; TABLES.len()],
+}
+
+/// Who asks for a lock, so that its own locks do not count.
+pub type Owner = Option<usize>;
+
+impl Model {
+    pub fn new(sessions: usize) -> Model {
+        Model {
+            step: 0,
+            sessions: vec![Session::default(); sessions],
+            prepared: Vec::new(),
+            image: [None; TABLES.len()],
+            rows: [0; TABLES.len()],
+        }
+    }
+
+    /// Would this need wait for another session or a prepared transaction?
+    pub fn blocks(&self, me: Owner, table: usize, need: Need) -> bool {
+        let sessions = self.sessions.iter().enumerate().filter(|(i, _)| Some(*i) != me);
+        sessions.filter_map(|(_, s)| s.txn.as_ref()).any(|txn| txn.uses[table].conflicts(need))
+            || self.prepared.iter().any(|p| p.uses[table].conflicts(need))
+    }
+
+    /// The sessions and the prepared transactions that use the table.
+    pub fn users(&self, table: usize) -> (Vec<usize>, Vec<String>) {
+        let uses = |session: &Session| session.txn.as_ref().is_some_and(|t| t.uses[table] != Need::Nothing);
+        let sessions = self.sessions.iter().enumerate().filter(|(_, s)| uses(s)).map(|(i, _)| i);
+        let prepared = self.prepared.iter().filter(|p| p.uses[table] != Need::Nothing).map(|p| p.gid.clone());
+        (sessions.collect(), prepared.collect())
+    }
+
+    /// SERIALIZABLE READ ONLY DEFERRABLE waits while a serializable transaction that can write runs.
+    pub fn deferrable_waits(&self) -> bool {
+        // A prepared one may have been serializable.
+        !self.prepared.is_empty()
+            || self.sessions.iter().filter_map(|s| s.txn.as_ref()).any(|t| t.level == Level::Serializable)
+    }
+
+    pub fn begin(&mut self, session: usize, level: Level, read_only: bool) {
+        self.sessions[session].txn = Some(Txn {
+            level,
+            read_only,
+            savepoints: Vec::new(),
+            failed: false,
+            wrote: false,
+            uses: [Need::Nothing; TABLES.len()],
+            ddl: [false; TABLES.len()],
+            snapshot: None,
+            held_cursor: false,
+        });
+        self.sessions[session].cursor = None;
+    }
+
+    /// A statement of the session used the table (in its transaction, or by itself).
+    pub fn used(&mut self, session: usize, table: usize, need: Need) {
+        let step = self.step;
+        if let Some(txn) = &mut self.sessions[session].txn {
+            txn.uses[table] = txn.uses[table].max(need);
+            txn.wrote |= need > Need::Read;
+            txn.ddl[table] |= need == Need::Exclusive;
+            if txn.level != Level::ReadCommitted {
+                txn.snapshot.get_or_insert(step);
+            }
+        }
+    }
+
+    /// The file, the triggers or the columns of the table are new to everybody.
+    pub fn replaced(&mut self, table: usize) {
+        self.image[table] = None;
+    }
+
+    pub fn end(&mut self, session: usize, commit: bool) {
+        let Some(txn) = self.sessions[session].txn.take() else { return };
+        self.sessions[session].cursor = None;
+        if commit && !txn.failed {
+            (0..TABLES.len()).filter(|t| txn.ddl[*t]).for_each(|t| self.replaced(t));
+        }
+    }
+
+    pub fn prepare(&mut self, session: usize, gid: &str) {
+        self.sessions[session].cursor = None;
+        if let Some(txn) = self.sessions[session].txn.take() {
+            self.prepared.push(Prepared { gid: gid.to_string(), uses: txn.uses, ddl: txn.ddl });
+        }
+    }
+
+    pub fn finish_prepared(&mut self, gid: &str, commit: bool) {
+        let Some(at) = self.prepared.iter().position(|p| p.gid == gid) else { return };
+        let prepared = self.prepared.remove(at);
+        if commit {
+            (0..TABLES.len()).filter(|t| prepared.ddl[*t]).for_each(|t| self.replaced(t));
+        }
+    }
+
+    pub fn roll_back_to(&mut self, session: usize, index: usize) {
+        if let Some(txn) = &mut self.sessions[session].txn {
+            txn.savepoints.truncate(index + 1);
+            txn.failed = false;
+        }
+        if self.sessions[session].cursor.as_ref().is_some_and(|c| c.depth > index) {
+            self.sessions[session].cursor = None;
+        }
+    }
+
+    /// The condition of section 2 that may apply to this check of this session, or None: the image must serve it.
+    /// A cursor's check is judged by what was true at its opening.
+    pub fn condition(&self, session: usize, check: &Check, cursor: Option<&Cursor>) -> Option<&'static str> {
+        let table = check.table;
+        let txn = self.sessions[session].txn.as_ref();
+        let wrote = txn.is_some_and(|t| t.wrote);
+        let serializable = txn.is_some_and(|t| t.level == Level::Serializable);
+        if check.mode == Mode::Disabled {
+            return Some("disabled");
+        } else if serializable {
+            return Some("serializable");
+        } else if matches!(check.mode, Mode::Returning | Mode::BesideCte) {
+            return Some("pending trigger");
+        } else if check.mode == Mode::Reader && table == WITH_POLICY {
+            return Some("row security");
+        } else if check.mode == Mode::Worker && wrote {
+            return Some("parallel, wrote");
+        } else if txn.is_some_and(|t| t.ddl[table]) || cursor.is_some_and(|c| c.ddl) {
+            return Some("own ddl");
+        }
+        let Some(built) = self.image[table] else { return Some("no image") };
+        let snapshot = cursor.map(|c| c.opened).or(txn.and_then(|t| t.snapshot));
+        snapshot.is_some_and(|taken| taken <= built).then_some("snapshot older than the build")
+    }
+
+    /// A first reader without an xid builds in place if nobody else writes; called after a check that found no image.
+    pub fn may_have_built(&mut self, session: usize, check: &Check) {
+        let wrote = self.sessions[session].txn.as_ref().is_some_and(|t| t.wrote);
+        let prevented = matches!(check.mode, Mode::Disabled | Mode::Worker | Mode::Returning | Mode::BesideCte);
+        if !wrote && !prevented && !self.blocks(Some(session), check.table, Need::BlockWriters) {
+            self.image[check.table] = Some(self.step);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plain(table: usize) -> Check {
+        Check { table, mode: Mode::Plain, entities: vec![None], many: false, up: 1, down: 1 }
+    }
+
+    #[test]
+    fn exclusive_waits_for_a_reader_and_a_reader_for_nothing_else() {
+        let mut model = Model::new(2);
+        model.begin(0, Level::ReadCommitted, false);
+        model.used(0, 1, Need::Read);
+        assert!(model.blocks(Some(1), 1, Need::Exclusive));
+        assert!(!model.blocks(Some(0), 1, Need::Exclusive));
+        assert!(!model.blocks(Some(1), 1, Need::BlockWriters));
+        assert!(!model.blocks(Some(1), 0, Need::Exclusive));
+    }
+
+    #[test]
+    fn a_committed_truncate_takes_the_image_and_a_rolled_back_one_does_not() {
+        for commit in [true, false] {
+            let mut model = Model::new(1);
+            model.image[0] = Some(0);
+            model.begin(0, Level::ReadCommitted, false);
+            model.used(0, 0, Need::Exclusive);
+            model.step = 2;
+            assert_eq!(model.condition(0, &plain(0), None), Some("own ddl"));
+            model.end(0, commit);
+            assert_eq!(model.condition(0, &plain(0), None), commit.then_some("no image"));
+        }
+    }
+
+    #[test]
+    fn a_snapshot_older_than_the_build_is_a_condition() {
+        let mut model = Model::new(1);
+        model.begin(0, Level::RepeatableRead, false);
+        model.step = 1;
+        model.used(0, 0, Need::Read);
+        model.image[0] = Some(5);
+        model.step = 6;
+        assert!(model.condition(0, &plain(0), None).is_some());
+        model.image[0] = Some(0);
+        assert_eq!(model.condition(0, &plain(0), None), None);
+    }
+}

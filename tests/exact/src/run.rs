@@ -1,0 +1,370 @@
+//! The driver: one thread, several sessions, one schedule. Executes steps, compares, keeps the model in step with the server.
+
+use std::collections::VecDeque;
+use std::time::{Duration, Instant};
+
+use postgres::{Client, Config, Error, NoTls};
+
+use crate::apply::Outcome;
+use crate::check::Check;
+use crate::model::{Cursor, Level, Model};
+use crate::schema::{self, TABLES};
+use crate::session::{Compared, Session, Trouble};
+use crate::step::{Action, Generator, Step};
+use crate::tally::{Stats, Tally};
+
+/// Steps shown before a difference.
+const SHOWN: usize = 40;
+/// Steps between two counts of the tables' rows.
+const COUNT_EVERY: u64 = 100;
+
+pub struct Driver {
+    monitor: Client,
+    sessions: Vec<Session>,
+    model: Model,
+    generator: Generator,
+    stats: Option<Stats>,
+    pub tally: Tally,
+    recent: VecDeque<String>,
+    pub seed: u64,
+    verbose: bool,
+}
+
+/// A step that must end the run, with everything a person needs to see.
+pub struct Failure(pub String);
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Failure {
+        Failure(format!("the driver's own statement failed: {error:?}"))
+    }
+}
+
+impl Driver {
+    pub fn new(config: &Config, seed: u64, sessions: usize, verbose: bool) -> Result<Driver, Failure> {
+        let mut monitor = config.connect(NoTls)?;
+        monitor.batch_execute("SET client_min_messages = warning; CREATE EXTENSION IF NOT EXISTS cftrag CASCADE")?;
+        // Left by a run that was interrupted: their locks would block the set-up.
+        roll_back_prepared(&mut monitor)?;
+        monitor.batch_execute(&schema::setup())?;
+        let two_phase =
+            monitor.query_one("SELECT current_setting('max_prepared_transactions')::int", &[])?.get::<_, i32>(0) >= 4;
+        if !two_phase {
+            println!("max_prepared_transactions is below 4: no PREPARE TRANSACTION in this run");
+        }
+        let stats = Stats::new(&mut monitor).ok();
+        let sessions: Vec<Session> = (0..sessions).map(|_| Session::open(config)).collect::<Result<_, _>>()?;
+        Ok(Driver {
+            monitor,
+            model: Model::new(sessions.len()),
+            sessions,
+            generator: Generator::new(seed, two_phase),
+            stats,
+            tally: Tally::default(),
+            recent: VecDeque::new(),
+            seed,
+            verbose,
+        })
+    }
+
+    /// One step.
+    pub fn step(&mut self) -> Result<(), Failure> {
+        let step = self.generator.next(&self.model);
+        self.remember(&step);
+        self.tally.steps += 1;
+        *self.tally.kinds.entry(step.action.kind()).or_default() += 1;
+        let outcome = match self.execute(&step) {
+            Ok(()) => Outcome::Done,
+            Err(Trouble::Provoked(text)) => {
+                self.tally.provoked(&text);
+                self.remember_line(format!("        {text}"));
+                Outcome::Failed
+            }
+            Err(Trouble::Different(text)) => {
+                self.tally.differences += 1;
+                return Err(self.failure(&step, "DIFFERENCE", &text));
+            }
+            Err(Trouble::Unexpected(text)) => return Err(self.failure(&step, "UNEXPECTED ERROR", &text)),
+        };
+        self.model.apply(&step, &outcome);
+        if self.model.sessions[step.session].txn.is_none() {
+            self.sessions[step.session].history.clear();
+        }
+        if self.tally.steps.is_multiple_of(COUNT_EVERY) {
+            self.count_rows()?;
+        }
+        Ok(())
+    }
+
+    /// Ends every transaction and verifies every table.
+    pub fn finish(&mut self) -> Result<(), Failure> {
+        let step = Step { session: 0, action: Action::Quiesce { commit: true } };
+        self.remember(&step);
+        match self.end_all(true).and_then(|()| self.verify()) {
+            Ok(()) => self.model.apply(&step, &Outcome::Done),
+            Err(Trouble::Provoked(t) | Trouble::Different(t) | Trouble::Unexpected(t)) => {
+                return Err(self.failure(&step, "AT THE END", &t));
+            }
+        }
+        let left: i64 = self.monitor.query_one("SELECT count(*) FROM pg_prepared_xacts", &[])?.get(0);
+        if left > 0 {
+            return Err(self.failure(&step, "AT THE END", &format!("{left} prepared transactions are left")));
+        }
+        Ok(())
+    }
+
+    fn execute(&mut self, step: &Step) -> Result<(), Trouble> {
+        let me = step.session;
+        let session = &mut self.sessions[me];
+        let savepoint =
+            |index: usize| self.model.sessions[me].txn.as_ref().map_or(String::new(), |t| t.savepoints[index].clone());
+        match &step.action {
+            Action::Begin { level, read_only } => session.run(&begin(*level, *read_only)),
+            Action::Commit => self.commit(me),
+            Action::Rollback => session.run("ROLLBACK"),
+            Action::Savepoint(name) => session.run(&format!("SAVEPOINT {name}")),
+            Action::Release(index) => session.run(&format!("RELEASE {}", savepoint(*index))),
+            Action::RollbackTo(index) => session.run(&format!("ROLLBACK TO {}", savepoint(*index))),
+            Action::Prepare(gid) => session.run(&format!("PREPARE TRANSACTION '{gid}'")),
+            Action::FinishPrepared { gid, commit } => session.run(&finish_prepared(gid, *commit)),
+            Action::Change { change, .. } => session.parts(&change.parts),
+            Action::Maintain { sql, .. } => {
+                let result = session.parts(sql);
+                if result.is_err() {
+                    let _ = session.run("ROLLBACK");
+                }
+                result
+            }
+            Action::Build { table } => session.run(&format!("SELECT cft_build('{}')", TABLES[*table].qualified())),
+            Action::Check(check) => self.check(me, check),
+            Action::OpenCursor { check, hold } => {
+                let with = if *hold { "WITH HOLD " } else { "" };
+                session.run(&format!("DECLARE held CURSOR {with}FOR {}", check.written_out(&TABLES[check.table])))
+            }
+            Action::FetchCursor => self.fetch(me),
+            Action::Contend { table: _, other, first, second, commit } => {
+                self.contend(me, *other, first, second, *commit)
+            }
+            Action::Reconnect => {
+                let old = session.reopen()?;
+                Ok(self.wait_gone(old)?)
+            }
+            Action::Clear { table, commit } => {
+                let (sessions, prepared) = self.model.users(*table);
+                self.end(&sessions, &prepared, *commit)
+            }
+            Action::Quiesce { commit } => {
+                self.end_all(*commit)?;
+                self.verify()
+            }
+        }
+    }
+
+    /// One compared cft_context call.
+    fn check(&mut self, me: usize, check: &Check) -> Result<(), Trouble> {
+        let condition = self.model.condition(me, check, None);
+        self.forget_calls()?;
+        match self.sessions[me].compare(check)? {
+            Compared::NotAsked => return Ok(()),
+            Compared::Different(rows) => return Err(self.different(me, check, &rows)),
+            Compared::Same => {}
+        }
+        self.count(condition)
+    }
+
+    fn fetch(&mut self, me: usize) -> Result<(), Trouble> {
+        let Some(cursor) = self.model.sessions[me].cursor.clone() else { return Ok(()) };
+        let condition = self.model.condition(me, &cursor.check, Some(&cursor));
+        self.forget_calls()?;
+        let compared = self.sessions[me].rows("FETCH ALL FROM held")?;
+        self.sessions[me].run("CLOSE held")?;
+        match compared {
+            Compared::Different(rows) => Err(self.different(me, &cursor.check, &rows)),
+            _ => self.count(condition),
+        }
+    }
+
+    /// A held cursor is filled by the commit and read after it.
+    fn commit(&mut self, me: usize) -> Result<(), Trouble> {
+        let held: Option<Cursor> = self.model.sessions[me].cursor.clone().filter(|c| c.hold);
+        let condition = held.as_ref().map(|c| self.model.condition(me, &c.check, Some(c)));
+        let failed = self.model.sessions[me].txn.as_ref().is_some_and(|t| t.failed);
+        self.forget_calls()?;
+        self.sessions[me].run("COMMIT")?;
+        let (Some(cursor), Some(condition), false) = (held, condition, failed) else { return Ok(()) };
+        let compared = self.sessions[me].rows("FETCH ALL FROM held")?;
+        self.sessions[me].run("CLOSE held")?;
+        match compared {
+            Compared::Different(rows) => Err(self.different(me, &cursor.check, &rows)),
+            _ => self.count(condition),
+        }
+    }
+
+    fn count(&mut self, condition: Option<&'static str>) -> Result<(), Trouble> {
+        let served = match &mut self.stats {
+            Some(stats) => stats.since(&mut self.monitor)?,
+            None => Default::default(),
+        };
+        if condition.is_none() && served.reference > 0 {
+            self.remember_line(format!("        free, but by reference: {:?}", served.reasons));
+        }
+        self.tally.check(condition, &served);
+        Ok(())
+    }
+
+    /// Calls of the workload itself (triggers that watch) are not a check's.
+    fn forget_calls(&mut self) -> Result<(), Trouble> {
+        if let Some(stats) = &mut self.stats {
+            stats.since(&mut self.monitor)?;
+        }
+        Ok(())
+    }
+
+    fn different(&self, me: usize, check: &Check, rows: &str) -> Trouble {
+        let condition = self.model.condition(me, check, None).unwrap_or("none");
+        Trouble::Different(format!(
+            "entities {:?}, up {}, down {}, {:?}, condition: {condition}\n{rows}\nThe check, written out:\n{};",
+            check.entities,
+            check.up,
+            check.down,
+            check.mode,
+            check.written_out(&TABLES[check.table])
+        ))
+    }
+
+    /// Both sessions change the same rows; the second waits until the first ends, then goes on (or fails).
+    fn contend(&mut self, me: usize, other: usize, first: &str, second: &str, commit: bool) -> Result<(), Trouble> {
+        self.sessions[me].run("BEGIN")?;
+        if let Err(trouble) = self.sessions[me].run(first) {
+            self.sessions[me].run("ROLLBACK")?;
+            // The other session has done nothing: its transaction must not be taken for failed.
+            return match trouble {
+                Trouble::Provoked(text) => {
+                    self.tally.provoked(&text);
+                    Ok(())
+                }
+                trouble => Err(trouble),
+            };
+        }
+        let [one, two] = self.sessions.get_disjoint_mut([me, other]).map_err(|e| Trouble::Unexpected(e.to_string()))?;
+        let monitor = &mut self.monitor;
+        let pid = two.pid;
+        std::thread::scope(|scope| {
+            let waiting = scope.spawn(|| two.run_waiting(second));
+            while !waiting.is_finished() {
+                let sql = "SELECT count(*) > 0 FROM pg_locks WHERE pid = $1 AND NOT granted";
+                if monitor.query_one(sql, &[&pid])?.get(0) {
+                    break;
+                }
+            }
+            one.run(if commit { "COMMIT" } else { "ROLLBACK" })?;
+            waiting.join().map_err(|_| Trouble::Unexpected("the waiting session's thread panicked".into()))?
+        })
+    }
+
+    fn end_all(&mut self, commit: bool) -> Result<(), Trouble> {
+        let sessions: Vec<usize> = (0..self.sessions.len()).filter(|i| self.model.sessions[*i].txn.is_some()).collect();
+        let prepared: Vec<String> = self.model.prepared.iter().map(|p| p.gid.clone()).collect();
+        self.end(&sessions, &prepared, commit)
+    }
+
+    fn end(&mut self, sessions: &[usize], prepared: &[String], commit: bool) -> Result<(), Trouble> {
+        for session in sessions {
+            let session = &mut self.sessions[*session];
+            match session.run(if commit { "COMMIT" } else { "ROLLBACK" }) {
+                Err(Trouble::Provoked(text)) => self.tally.provoked(&text),
+                result => result?,
+            }
+            session.run("CLOSE ALL")?;
+            session.history.clear();
+        }
+        for gid in prepared {
+            self.monitor.batch_execute(&finish_prepared(gid, commit))?;
+        }
+        Ok(())
+    }
+
+    fn verify(&mut self) -> Result<(), Trouble> {
+        for table in &TABLES {
+            let sql = format!("SELECT string_agg(v::text, E'\\n') FROM cft_verify('{}') AS v", table.qualified());
+            if let Some(problems) = self.monitor.query_one(sql.as_str(), &[])?.get::<_, Option<String>>(0) {
+                return Err(Trouble::Different(format!("cft_verify('{}'):\n{problems}", table.qualified())));
+            }
+            self.tally.verified += 1;
+        }
+        Ok(())
+    }
+
+    /// The tables' rows, as far as no TRUNCATE stands in the way.
+    fn count_rows(&mut self) -> Result<(), Failure> {
+        for (number, table) in TABLES.iter().enumerate() {
+            if !self.model.blocks(None, number, crate::model::Need::Read) {
+                let sql = format!("SELECT count(*) FROM {}", table.qualified());
+                self.model.rows[number] = self.monitor.query_one(sql.as_str(), &[])?.get(0);
+            }
+        }
+        Ok(())
+    }
+
+    fn wait_gone(&mut self, pid: i32) -> Result<(), Error> {
+        let until = Instant::now() + Duration::from_secs(10);
+        while Instant::now() < until {
+            if self.monitor.query("SELECT 1 FROM pg_stat_activity WHERE pid = $1", &[&pid])?.is_empty() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn remember(&mut self, step: &Step) {
+        let line = format!("{:6} session {} {:?}", self.tally.steps, step.session, step.action);
+        self.remember_line(line);
+    }
+
+    fn remember_line(&mut self, line: String) {
+        let line = line.replace(&TABLES[0].entity(0), "<long name>");
+        if self.verbose {
+            println!("{line}");
+        }
+        self.recent.push_back(line);
+        if self.recent.len() > SHOWN {
+            self.recent.pop_front();
+        }
+    }
+
+    fn failure(&self, step: &Step, what: &str, text: &str) -> Failure {
+        let recent: Vec<&str> = self.recent.iter().map(String::as_str).collect();
+        let session = match &step.action {
+            Action::Contend { other, .. } => *other,
+            _ => step.session,
+        };
+        Failure(format!(
+            "{what}: seed {}, step {}, session {session}\n{text}\n\n-- the session's transaction so far\n{};\n\n-- the last {SHOWN} steps of all\n{}\n",
+            self.seed,
+            self.tally.steps - 1,
+            self.sessions[session].history.join(";\n"),
+            recent.join("\n"),
+        ))
+    }
+}
+
+fn begin(level: Level, read_only: bool) -> String {
+    let level = match level {
+        Level::ReadCommitted => "READ COMMITTED",
+        Level::RepeatableRead => "REPEATABLE READ",
+        Level::Serializable => "SERIALIZABLE",
+        Level::Deferrable => "SERIALIZABLE READ ONLY DEFERRABLE",
+    };
+    let read_only = if read_only && !level.contains("READ ONLY") { " READ ONLY" } else { "" };
+    format!("BEGIN ISOLATION LEVEL {level}{read_only}")
+}
+
+fn finish_prepared(gid: &str, commit: bool) -> String {
+    format!("{} PREPARED '{gid}'", if commit { "COMMIT" } else { "ROLLBACK" })
+}
+
+fn roll_back_prepared(monitor: &mut Client) -> Result<(), Error> {
+    for row in monitor.query("SELECT gid FROM pg_prepared_xacts WHERE database = current_database()", &[])? {
+        monitor.batch_execute(&finish_prepared(row.get(0), false))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,125 @@
+//! The tables the sessions work on, and the functions and triggers that put a check inside the server.
+//!
+//! Three tables, because what can go wrong differs: `edges_a` (text, nothing in the way: duplicates, HOT updates, COPY FREEZE,
+//! row-level security), `edges_b` (columns in another order, one dropped, unique: ON CONFLICT), `edges_c` (integers, no tree
+//! column, cascading foreign keys). All names and trees come from short lists, so that sessions meet at the same edges.
+
+use crate::check;
+
+pub const TABLES: [Table; 3] = [
+    Table { name: "edges_a", tree: Some("tree"), parent: "parent", child: "child", numeric: false, unique: false },
+    Table { name: "edges_b", tree: Some("forest"), parent: "above", child: "below", numeric: false, unique: true },
+    Table { name: "edges_c", tree: None, parent: "parent", child: "child", numeric: true, unique: false },
+];
+
+/// The table whose policy hides a tree from `exact_reader`.
+pub const WITH_POLICY: usize = 0;
+
+#[derive(Debug)]
+pub struct Table {
+    pub name: &'static str,
+    pub tree: Option<&'static str>,
+    pub parent: &'static str,
+    pub child: &'static str,
+    pub numeric: bool,
+    pub unique: bool,
+}
+
+/// Names whose order by bytes is not the order of a language, and lengths around a cache line and a varlena header.
+const SPECIAL: [&str; 9] = ["", "a", "A", "a ", "Ä", "ä", "🌳", "o'ak\\n\"q\"", "B"];
+const LONG: usize = 300;
+const NAMES: usize = 30;
+pub const TREES: [Option<&str>; 4] = [None, Some("oak"), Some("Ash"), Some("")];
+
+impl Table {
+    pub fn qualified(&self) -> String {
+        format!("exact.{}", self.name)
+    }
+
+    /// The i-th entity's name, as text.
+    pub fn entity(&self, i: usize) -> String {
+        let i = i % NAMES;
+        if self.numeric {
+            (i + 1).to_string()
+        } else if i == 0 {
+            "n".repeat(LONG)
+        } else if let Some(name) = SPECIAL.get(i - 1) {
+            (*name).to_string()
+        } else {
+            format!("n{i:02}")
+        }
+    }
+
+    #[must_use]
+    pub fn entities(&self) -> usize {
+        NAMES
+    }
+
+    pub fn columns(&self) -> String {
+        match self.tree {
+            Some(tree) => format!("{tree}, {}, {}, note", self.parent, self.child),
+            None => format!("{}, {}, note", self.parent, self.child),
+        }
+    }
+
+    pub fn attach(&self) -> String {
+        let tree = self.tree.map_or("NULL".to_string(), |tree| format!("'{tree}'"));
+        format!("SELECT cft_attach('{}', '{}', '{}', {tree})", self.qualified(), self.parent, self.child)
+    }
+}
+
+/// Everything before the first step. The caller has created the extension.
+pub fn setup() -> String {
+    let mut sql = String::from(SETUP);
+    for table in &TABLES {
+        let qualified = table.qualified();
+        sql += &table.attach();
+        sql += ";\n";
+        sql += &check::functions(table);
+        sql += &check::triggers(table);
+        sql += &format!(
+            "ALTER TABLE {qualified} SET (autovacuum_enabled = false);\n
+             GRANT SELECT ON {qualified} TO exact_reader;\n"
+        );
+    }
+    sql + "GRANT USAGE ON SCHEMA exact TO exact_reader;\nGRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA exact TO exact_reader;\n"
+}
+
+const SETUP: &str = r#"
+SET client_min_messages = warning;
+DROP SCHEMA IF EXISTS exact CASCADE;
+DO $$ BEGIN CREATE ROLE exact_reader; EXCEPTION WHEN duplicate_object THEN NULL; END $$;
+CREATE SCHEMA exact;
+
+CREATE TABLE exact.edges_a (tree text, parent text, child text, note int);
+ALTER TABLE exact.edges_a ENABLE ROW LEVEL SECURITY;
+CREATE POLICY no_ash ON exact.edges_a FOR SELECT TO exact_reader USING (tree IS DISTINCT FROM 'Ash');
+
+CREATE TABLE exact.edges_b (
+    id bigint GENERATED ALWAYS AS IDENTITY, dead text, below varchar(400), note int, above varchar(400), forest text);
+ALTER TABLE exact.edges_b DROP COLUMN dead;
+CREATE UNIQUE INDEX edges_b_key ON exact.edges_b (forest, above, below) NULLS NOT DISTINCT;
+CREATE INDEX ON exact.edges_b (below);
+
+CREATE TABLE exact.names_c (id int PRIMARY KEY) WITH (autovacuum_enabled = false);
+INSERT INTO exact.names_c SELECT generate_series(1, 30);
+CREATE TABLE exact.edges_c (
+    parent int REFERENCES exact.names_c ON DELETE CASCADE ON UPDATE CASCADE,
+    note int,
+    child int REFERENCES exact.names_c ON DELETE CASCADE ON UPDATE CASCADE);
+CREATE INDEX ON exact.edges_c (parent);
+CREATE INDEX ON exact.edges_c (child);
+"#;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_a_table_are_distinct() {
+        for table in &TABLES {
+            let names: std::collections::HashSet<_> = (0..table.entities()).map(|i| table.entity(i)).collect();
+            assert_eq!(names.len(), table.entities());
+        }
+    }
+}

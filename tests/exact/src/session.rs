@@ -1,0 +1,217 @@
+//! One connection: its prepared checks, its history, and which errors the workload provokes itself.
+
+use std::collections::HashMap;
+use std::io::Write;
+
+use postgres::{Client, Config, Error, NoTls, SimpleQueryMessage};
+
+use crate::check::{self, Check, Mode};
+use crate::dml::Part;
+use crate::schema::{TABLES, Table};
+
+/// Long enough for a lock that is free, short enough to wait for one that is not: nobody else moves meanwhile.
+const LOCK_TIMEOUT: &str = "20ms";
+/// What a session waits that a Contend step will let go.
+const CONTEND_TIMEOUT: &str = "2s";
+/// Nothing here takes that long: whatever does, hangs, and its error (57014) ends the run.
+const HANG: &str = "30s";
+
+pub struct Session {
+    config: Config,
+    client: Client,
+    pub pid: i32,
+    statements: HashMap<(usize, bool), postgres::Statement>,
+    /// The setting that forces a parallel worker (renamed in PostgreSQL 16).
+    force_parallel: &'static str,
+    /// What it has run since its transaction began.
+    pub history: Vec<String>,
+}
+
+/// What came of a check.
+pub enum Compared {
+    Same,
+    /// Both results, to be printed.
+    Different(String),
+    /// The check did not run (an INSERT ... RETURNING that inserted nothing).
+    NotAsked,
+}
+
+pub enum Trouble {
+    /// The workload provokes these.
+    Provoked(String),
+    /// A difference found by a trigger.
+    Different(String),
+    /// Nobody should ever see these.
+    Unexpected(String),
+}
+
+impl From<Error> for Trouble {
+    fn from(error: Error) -> Trouble {
+        let Some(db) = error.as_db_error() else { return Trouble::Unexpected(format!("{error:?}")) };
+        let text = format!("{}: {} {}", db.code().code(), db.message(), db.detail().unwrap_or(""));
+        let own_cause = match db.code().code() {
+            // Serialization, deadlock, lock timeout; unique and foreign keys; read-only; two rows hit twice; changed by the
+            // row's own trigger; TRUNCATE below an open cursor.
+            "40001" | "40P01" | "55P03" | "23505" | "23503" | "25006" | "21000" | "27000" | "55006" => true,
+            "55000" => db.message().contains("COPY FREEZE"),
+            _ => false,
+        };
+        match db.code().code() {
+            check::DIFFERENT => Trouble::Different(format!("{text} {}", db.where_().unwrap_or(""))),
+            _ if own_cause => Trouble::Provoked(text),
+            _ => Trouble::Unexpected(format!("{text} {}", db.where_().unwrap_or(""))),
+        }
+    }
+}
+
+impl Session {
+    pub fn open(config: &Config) -> Result<Session, Error> {
+        let mut client = config.connect(NoTls)?;
+        client.batch_execute(&format!(
+            "SET lock_timeout = '{LOCK_TIMEOUT}'; SET statement_timeout = '{HANG}'; SET client_min_messages = warning"
+        ))?;
+        let row = client.query_one("SELECT pg_backend_pid(), current_setting('server_version_num')::int", &[])?;
+        let (pid, version): (i32, i32) = (row.get(0), row.get(1));
+        let force_parallel = if version >= 160_000 { "debug_parallel_query" } else { "force_parallel_mode" };
+        let mut statements = HashMap::new();
+        for (number, table) in TABLES.iter().enumerate() {
+            for many in [false, true] {
+                let sql = check::statement(table, many, "$1::text[]", "$2::int", "$3::int");
+                statements.insert((number, many), client.prepare(&sql)?);
+            }
+        }
+        Ok(Session { config: config.clone(), client, pid, statements, force_parallel, history: Vec::new() })
+    }
+
+    /// Drops the connection, whatever it was doing, and opens another; returns the old backend's pid.
+    pub fn reopen(&mut self) -> Result<i32, Error> {
+        let pid = self.pid;
+        *self = Session::open(&self.config.clone())?;
+        Ok(pid)
+    }
+
+    pub fn run(&mut self, sql: &str) -> Result<(), Trouble> {
+        self.history.push(sql.to_string());
+        Ok(self.client.batch_execute(sql)?)
+    }
+
+    pub fn parts(&mut self, parts: &[Part]) -> Result<(), Trouble> {
+        parts.iter().try_for_each(|part| match part {
+            Part::Sql(sql) => self.run(sql),
+            Part::Copy { sql, rows } => {
+                self.history.push(format!("{sql};\n{rows}\\."));
+                let mut writer = self.client.copy_in(sql.as_str())?;
+                writer.write_all(rows.as_bytes()).map_err(|e| Trouble::Unexpected(e.to_string()))?;
+                writer.finish()?;
+                Ok(())
+            }
+        })
+    }
+
+    /// Runs a statement that may have to wait for another session's lock.
+    pub fn run_waiting(&mut self, sql: &str) -> Result<(), Trouble> {
+        self.run(&format!("SET lock_timeout = '{CONTEND_TIMEOUT}'"))?;
+        let result = self.run(sql);
+        // After an error inside a transaction the rollback brings the old value back.
+        let _ = self.client.batch_execute(&format!("SET lock_timeout = '{LOCK_TIMEOUT}'"));
+        result
+    }
+
+    pub fn compare(&mut self, check: &Check) -> Result<Compared, Trouble> {
+        let table = &TABLES[check.table];
+        match check.mode {
+            Mode::Plain => self.plain(check),
+            Mode::Disabled => self.around("SET cftrag.enable = off", "RESET cftrag.enable", |s| s.plain(check)),
+            Mode::Volatile => self.rows(&format!("SELECT {}", check.call(table, "volatile"))),
+            Mode::Stable => self.rows(&format!("SELECT {}", check.call(table, "stable"))),
+            Mode::Immutable => self.rows(&format!("SELECT {}", check.call(table, "immutable"))),
+            Mode::Worker => {
+                let sql = format!("SELECT {}", check.call(table, "stable"));
+                let forced = self.force_parallel;
+                self.around(&format!("SET {forced} = on"), &format!("RESET {forced}"), |s| s.rows(&sql))
+            }
+            Mode::Reader => {
+                let sql = check.written_out(table);
+                self.around("SET ROLE exact_reader", "RESET ROLE", |s| s.rows(&sql))
+            }
+            Mode::Returning => {
+                let sql = insert_one(table);
+                self.rows(&format!("{sql} RETURNING {}", check.call(table, "volatile")))
+            }
+            Mode::BesideCte => {
+                let sql = insert_one(table);
+                self.rows(&format!(
+                    "WITH w AS ({sql} RETURNING 1) SELECT {}, (SELECT count(*) FROM w)",
+                    check.call(table, "stable")
+                ))
+            }
+        }
+    }
+
+    fn plain(&mut self, check: &Check) -> Result<Compared, Trouble> {
+        self.history.push(format!(
+            "-- prepared: {}({:?}, {}, {})",
+            TABLES[check.table].name, check.entities, check.up, check.down
+        ));
+        let statement = &self.statements[&(check.table, check.many)];
+        let rows = self.client.query(statement, &[&check.entities, &check.up, &check.down])?;
+        if rows.is_empty() {
+            return Ok(Compared::Same);
+        }
+        let lines: Vec<String> = rows.iter().map(line).collect();
+        Ok(Compared::Different(lines.join("\n")))
+    }
+
+    /// A statement whose result is empty, or one NULL in the first column, when both sides agree.
+    pub fn rows(&mut self, sql: &str) -> Result<Compared, Trouble> {
+        self.history.push(sql.to_string());
+        let mut found = Vec::new();
+        let mut rows = 0;
+        for message in self.client.simple_query(sql)? {
+            if let SimpleQueryMessage::Row(row) = message {
+                rows += 1;
+                if row.get(0).is_some() {
+                    found.push((0..row.len()).map(|i| row.get(i).unwrap_or("NULL")).collect::<Vec<_>>().join(" | "));
+                }
+            }
+        }
+        match found.is_empty() {
+            false => Ok(Compared::Different(found.join("\n"))),
+            true if rows == 0 && sql.contains("RETURNING exact.") => Ok(Compared::NotAsked),
+            true => Ok(Compared::Same),
+        }
+    }
+
+    /// A setting for one check. An error inside a transaction undoes the setting with it.
+    fn around<T>(
+        &mut self,
+        set: &str,
+        reset: &str,
+        body: impl FnOnce(&mut Session) -> Result<T, Trouble>,
+    ) -> Result<T, Trouble> {
+        self.run(set)?;
+        let result = body(self);
+        let _ = self.client.batch_execute(reset);
+        result
+    }
+}
+
+fn insert_one(table: &Table) -> String {
+    let value = |i: usize| if table.numeric { table.entity(i) } else { check::literal(&table.entity(i)) };
+    let tree = table.tree.map_or(String::new(), |_| "'oak', ".to_string());
+    format!(
+        "INSERT INTO {} ({}) VALUES ({tree}{}, {}, 0) ON CONFLICT DO NOTHING",
+        table.qualified(),
+        table.columns(),
+        value(4),
+        value(12)
+    )
+}
+
+fn line(row: &postgres::Row) -> String {
+    let text = |i: usize| row.get::<_, Option<&str>>(i).map_or("NULL".to_string(), |t| format!("{t:?}"));
+    let number: i64 = row.get(1);
+    let depth: i32 = row.get(5);
+    let side: &str = row.get(0);
+    format!("{side:11} {number:3} | {} | {} | {} | {depth} | {} | {}", text(2), text(3), text(4), text(6), text(7))
+}

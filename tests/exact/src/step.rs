@@ -1,0 +1,390 @@
+//! The generator: a seed and what the model knows give the next step. Nothing here talks to a server, so the same seed gives
+//! the same steps as long as statements end the same way.
+
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use crate::check::{Check, Mode};
+use crate::dml::{self, Change, Part, one_in};
+use crate::model::{Level, Model, Need};
+use crate::schema::{TABLES, Table};
+
+#[derive(Clone, Debug)]
+pub enum Action {
+    Begin {
+        level: Level,
+        read_only: bool,
+    },
+    Commit,
+    Rollback,
+    Savepoint(String),
+    Release(usize),
+    RollbackTo(usize),
+    Prepare(String),
+    FinishPrepared {
+        gid: String,
+        commit: bool,
+    },
+    Change {
+        table: usize,
+        change: Change,
+    },
+    /// Statements of their own, outside of a transaction block; `replaces`: the image's key no longer matches.
+    Maintain {
+        table: usize,
+        kind: &'static str,
+        sql: Vec<Part>,
+        replaces: bool,
+    },
+    /// cft_build: from now on there is an image.
+    Build {
+        table: usize,
+    },
+    Check(Check),
+    OpenCursor {
+        check: Check,
+        hold: bool,
+    },
+    FetchCursor,
+    /// This session (in a transaction) changes rows; `other` changes the same rows and waits; then this one ends.
+    Contend {
+        table: usize,
+        other: usize,
+        first: String,
+        second: String,
+        commit: bool,
+    },
+    /// The connection is dropped, whatever it was doing.
+    Reconnect,
+    /// Every transaction that uses the table ends, for the step that comes next and needs it alone.
+    Clear {
+        table: usize,
+        commit: bool,
+    },
+    /// Every transaction ends, every table is verified.
+    Quiesce {
+        commit: bool,
+    },
+}
+
+impl Action {
+    /// A word for it, for the counts at the end.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Action::Begin { .. } => "begin",
+            Action::Commit => "commit",
+            Action::Rollback => "rollback",
+            Action::Savepoint(_) => "savepoint",
+            Action::Release(_) => "release",
+            Action::RollbackTo(_) => "rollback to",
+            Action::Prepare(_) => "prepare",
+            Action::FinishPrepared { .. } => "finish prepared",
+            Action::Change { change, .. } => change.kind,
+            Action::Maintain { kind, .. } => kind,
+            Action::Build { .. } => "build",
+            Action::Check(_) => "check",
+            Action::OpenCursor { .. } => "open cursor",
+            Action::FetchCursor => "fetch cursor",
+            Action::Contend { .. } => "contend",
+            Action::Reconnect => "reconnect",
+            Action::Clear { .. } => "clear",
+            Action::Quiesce { .. } => "quiesce",
+        }
+    }
+}
+
+#[derive(Clone, Debug)]
+pub struct Step {
+    pub session: usize,
+    pub action: Action,
+}
+
+pub struct Generator {
+    rng: ChaCha8Rng,
+    /// Rows of a table above which more is deleted than inserted.
+    full: i64,
+    two_phase: bool,
+    names: u64,
+    /// What a Clear has made room for.
+    next: Option<Step>,
+}
+
+impl Generator {
+    pub fn new(seed: u64, two_phase: bool) -> Generator {
+        Generator { rng: ChaCha8Rng::seed_from_u64(seed), full: 90, two_phase, names: 0, next: None }
+    }
+
+    /// The next step. Choices that would block are drawn again; a check never blocks for long, so this ends.
+    pub fn next(&mut self, model: &Model) -> Step {
+        if let Some(step) = self.next.take() {
+            return step;
+        }
+        loop {
+            let session = self.rng.random_range(0..model.sessions.len());
+            if let Some(action) = self.action(model, session) {
+                return Step { session, action };
+            }
+        }
+    }
+
+    fn action(&mut self, model: &Model, session: usize) -> Option<Action> {
+        match &model.sessions[session].txn {
+            None => self.outside(model, session),
+            Some(txn) if txn.failed => Some(match txn.savepoints.len() {
+                n if n > 0 && !one_in(&mut self.rng, 4) => Action::RollbackTo(self.rng.random_range(0..n)),
+                _ if one_in(&mut self.rng, 3) => Action::Commit,
+                _ => Action::Rollback,
+            }),
+            Some(_) => self.inside(model, session),
+        }
+    }
+
+    fn outside(&mut self, model: &Model, session: usize) -> Option<Action> {
+        match self.rng.random_range(0..1000) {
+            0..480 => self.check(model, session),
+            480..660 => self.begin(model),
+            660..860 => self.change(model, session),
+            860..920 => self.finish_prepared(model),
+            920..950 => self.contend(model, session),
+            950..990 => self.maintain(model, session),
+            990..995 => Some(Action::Reconnect),
+            _ => one_in(&mut self.rng, 4).then(|| Action::Quiesce { commit: one_in(&mut self.rng, 2) }),
+        }
+    }
+
+    fn inside(&mut self, model: &Model, session: usize) -> Option<Action> {
+        let txn = model.sessions[session].txn.as_ref()?;
+        let cursor = model.sessions[session].cursor.is_some();
+        match self.rng.random_range(0..1000) {
+            0..450 => self.check(model, session),
+            450..470 if !cursor => match self.check(model, session)? {
+                Action::Check(check) if matches!(check.mode, Mode::Plain | Mode::Volatile | Mode::Stable) => {
+                    Some(Action::OpenCursor { check, hold: one_in(&mut self.rng, 5) })
+                }
+                _ => None,
+            },
+            450..510 if cursor => Some(Action::FetchCursor),
+            470..690 if !txn.read_only => self.change(model, session),
+            690..750 => Some(Action::Savepoint(self.name("s"))),
+            750..790 if !txn.savepoints.is_empty() => {
+                Some(Action::RollbackTo(self.rng.random_range(0..txn.savepoints.len())))
+            }
+            790..810 if !txn.savepoints.is_empty() => {
+                Some(Action::Release(self.rng.random_range(0..txn.savepoints.len())))
+            }
+            810..818 if !txn.read_only => self.truncate(model, session),
+            820..880 => Some(Action::Commit),
+            880..910 => Some(Action::Rollback),
+            910..935 if self.two_phase && model.prepared.len() < 2 && !txn.held_cursor => {
+                Some(Action::Prepare(self.name("p")))
+            }
+            935..937 => Some(Action::Reconnect),
+            _ => None,
+        }
+    }
+
+    fn name(&mut self, prefix: &str) -> String {
+        self.names += 1;
+        format!("{prefix}{}", self.names)
+    }
+
+    fn begin(&mut self, model: &Model) -> Option<Action> {
+        let (level, read_only) = match self.rng.random_range(0..100) {
+            0..62 => (Level::ReadCommitted, one_in(&mut self.rng, 12)),
+            62..90 => (Level::RepeatableRead, one_in(&mut self.rng, 6)),
+            90..97 => (Level::Serializable, one_in(&mut self.rng, 6)),
+            _ if model.deferrable_waits() => return None,
+            _ => (Level::Deferrable, true),
+        };
+        Some(Action::Begin { level, read_only })
+    }
+
+    fn table(&mut self) -> usize {
+        self.rng.random_range(0..TABLES.len())
+    }
+
+    fn check(&mut self, model: &Model, session: usize) -> Option<Action> {
+        let table = self.table();
+        let read_only = model.sessions[session].txn.as_ref().is_some_and(|t| t.read_only);
+        let mode = match self.rng.random_range(0..200) {
+            0..160 => Mode::Plain,
+            160..168 => Mode::Volatile,
+            168..176 => Mode::Stable,
+            176..180 => Mode::Immutable,
+            180..186 => Mode::Worker,
+            186..190 => Mode::Reader,
+            190..193 => Mode::Disabled,
+            _ if read_only => Mode::Plain,
+            193..197 => Mode::Returning,
+            _ => Mode::BesideCte,
+        };
+        let need = if matches!(mode, Mode::Returning | Mode::BesideCte) { Need::Write } else { Need::Read };
+        if model.blocks(Some(session), table, need) {
+            return None;
+        }
+        let many = one_in(&mut self.rng, 4);
+        let count = if many { self.rng.random_range(0..8) } else { 1 };
+        let entities = (0..count).map(|_| self.asked(&TABLES[table])).collect();
+        let (up, down) = (self.levels(), self.levels());
+        Some(Action::Check(Check { table, mode, entities, many, up, down }))
+    }
+
+    fn asked(&mut self, table: &Table) -> Option<String> {
+        match self.rng.random_range(0..40) {
+            0 => None,
+            1 => Some("nobody".to_string()),
+            _ => Some(dml::entity(&mut self.rng, table)),
+        }
+    }
+
+    fn levels(&mut self) -> i32 {
+        if one_in(&mut self.rng, 40) { 12 } else { self.rng.random_range(0..5) }
+    }
+
+    fn change(&mut self, model: &Model, session: usize) -> Option<Action> {
+        let table = self.table();
+        let change = dml::change(&mut self.rng, &TABLES[table], model.rows[table] > self.full);
+        (!model.blocks(Some(session), table, change.need)).then_some(Action::Change { table, change })
+    }
+
+    fn finish_prepared(&mut self, model: &Model) -> Option<Action> {
+        if model.prepared.is_empty() {
+            return None;
+        }
+        let gid = model.prepared[self.rng.random_range(0..model.prepared.len())].gid.clone();
+        Some(Action::FinishPrepared { gid, commit: !one_in(&mut self.rng, 3) })
+    }
+
+    /// TRUNCATE in a transaction: once, twice, followed by rows, by COPY FREEZE, undone by a savepoint.
+    fn truncate(&mut self, model: &Model, session: usize) -> Option<Action> {
+        let table = self.table();
+        if model.blocks(Some(session), table, Need::Exclusive) || model.sessions[session].cursor.is_some() {
+            return None;
+        }
+        let parts = truncation(&mut self.rng, &TABLES[table]);
+        Some(Action::Change { table, change: Change { kind: "truncate", need: Need::Exclusive, parts } })
+    }
+
+    fn contend(&mut self, model: &Model, session: usize) -> Option<Action> {
+        let other = (session + self.rng.random_range(1..model.sessions.len())) % model.sessions.len();
+        let busy = model.sessions[other].txn.as_ref().is_some_and(|t| t.failed || t.read_only);
+        let table = self.table();
+        if busy || model.blocks(Some(session), table, Need::Write) || model.blocks(Some(other), table, Need::Write) {
+            return None;
+        }
+        let t = &TABLES[table];
+        let value = |rng: &mut ChaCha8Rng| {
+            let name = dml::entity(rng, t);
+            if t.numeric { name } else { crate::check::literal(&name) }
+        };
+        let (parent, to, from) = (value(&mut self.rng), value(&mut self.rng), value(&mut self.rng));
+        let write = |rng: &mut ChaCha8Rng, name: &str| match rng.random_range(0..3) {
+            0 => format!("DELETE FROM {} WHERE {} = {parent}", t.qualified(), t.parent),
+            1 => format!("UPDATE {} SET note = note + 1 WHERE {} = {parent}", t.qualified(), t.parent),
+            _ => format!("UPDATE {} SET {} = {name} WHERE {} = {parent}", t.qualified(), t.child, t.parent),
+        };
+        let first = write(&mut self.rng, &to);
+        let second = write(&mut self.rng, &from);
+        Some(Action::Contend { table, other, first, second, commit: !one_in(&mut self.rng, 3) })
+    }
+
+    fn maintain(&mut self, model: &Model, session: usize) -> Option<Action> {
+        let table = self.table();
+        let t = &TABLES[table];
+        let edges = t.qualified();
+        let sql = |text: String| vec![Part::Sql(text)];
+        let cursors = model.sessions.iter().any(|s| s.cursor.is_some());
+        let rng = &mut self.rng;
+        let (kind, need, sql, replaces) = match rng.random_range(0..100) {
+            0..20 => ("vacuum", Need::Write, sql(format!("VACUUM {edges}")), false),
+            // FREEZE waits for pins, and an open cursor may hold some.
+            20..26 => (
+                "vacuum freeze",
+                if cursors { Need::Exclusive } else { Need::Write },
+                sql(format!("VACUUM (FREEZE, ANALYZE) {edges}")),
+                false,
+            ),
+            26..36 => ("vacuum full", Need::Exclusive, sql(format!("VACUUM FULL {edges}")), true),
+            36..60 => return self.alone(model, session, table, Need::BlockWriters, Action::Build { table }),
+            60..75 => ("truncate", Need::Exclusive, in_a_transaction(truncation(rng, t)), true),
+            75..80 => {
+                let rewrite = format!("ALTER TABLE {edges} ALTER COLUMN note TYPE int USING note + 1");
+                ("rewrite", Need::Exclusive, sql(rewrite), true)
+            }
+            80..85 => ("swap columns", Need::Exclusive, sql(swap(t)), true),
+            85..92 => ("triggers off", Need::BlockWriters, in_a_transaction(unwatched(rng, t)), true),
+            92..96 => ("attach again", Need::BlockWriters, sql(t.attach()), false),
+            _ => {
+                let again = format!("SELECT cft_detach('{edges}'); {}", t.attach());
+                ("detach and attach", Need::Exclusive, sql(again), true)
+            }
+        };
+        self.alone(model, session, table, need, Action::Maintain { table, kind, sql, replaces })
+    }
+
+    /// The action, after a Clear if somebody is in its way.
+    fn alone(&mut self, model: &Model, session: usize, table: usize, need: Need, action: Action) -> Option<Action> {
+        if !model.blocks(Some(session), table, need) {
+            return Some(action);
+        }
+        self.next = Some(Step { session, action });
+        Some(Action::Clear { table, commit: !one_in(&mut self.rng, 3) })
+    }
+}
+
+fn in_a_transaction(mut parts: Vec<Part>) -> Vec<Part> {
+    parts.insert(0, Part::Sql("BEGIN".to_string()));
+    parts.push(Part::Sql("COMMIT".to_string()));
+    parts
+}
+
+fn truncation(rng: &mut ChaCha8Rng, table: &Table) -> Vec<Part> {
+    let truncate = || Part::Sql(format!("TRUNCATE {}", table.qualified()));
+    let insert = |rng: &mut ChaCha8Rng| {
+        let conflict = if table.unique { " ON CONFLICT DO NOTHING" } else { "" };
+        let rows = dml::rows(rng, table, 8);
+        Part::Sql(format!("INSERT INTO {} ({}) VALUES {rows}{conflict}", table.qualified(), table.columns()))
+    };
+    match rng.random_range(0..7) {
+        0 => vec![truncate()],
+        1 | 2 => vec![truncate(), insert(rng), insert(rng)],
+        3 => vec![truncate(), insert(rng), truncate(), insert(rng)],
+        4 => vec![truncate(), dml::copy(rng, table, "(FREEZE)"), insert(rng)],
+        5 => vec![insert(rng), truncate(), insert(rng), truncate()],
+        _ => {
+            let undone =
+                [Part::Sql("SAVEPOINT around".into()), truncate(), insert(rng), Part::Sql("ROLLBACK TO around".into())];
+            let mut parts = vec![insert(rng)];
+            parts.extend(undone);
+            parts.extend([insert(rng), Part::Sql("RELEASE around".into())]);
+            parts
+        }
+    }
+}
+
+/// The columns change names: the same file, the same types, other attribute numbers.
+fn swap(table: &Table) -> String {
+    let Table { parent, child, .. } = table;
+    let edges = table.qualified();
+    format!(
+        "ALTER TABLE {edges} RENAME COLUMN {parent} TO swapping;
+         ALTER TABLE {edges} RENAME COLUMN {child} TO {parent};
+         ALTER TABLE {edges} RENAME COLUMN swapping TO {child}"
+    )
+}
+
+/// Changes nobody captures: the triggers are off for a while, in one transaction.
+fn unwatched(rng: &mut ChaCha8Rng, table: &Table) -> Vec<Part> {
+    let edges = table.qualified();
+    let change = dml::change(rng, table, false);
+    let mut parts = vec![Part::Sql(format!("ALTER TABLE {edges} DISABLE TRIGGER cftrag_row"))];
+    if change.need == Need::Write {
+        parts.extend(change.parts);
+    }
+    parts.push(Part::Sql(format!("ALTER TABLE {edges} ENABLE ALWAYS TRIGGER cftrag_row")));
+    parts
+}
+
+#[cfg(test)]
+#[path = "step_tests.rs"]
+mod tests;
