@@ -8,7 +8,7 @@
 
 use crate::compat::Locator;
 use crate::slot::Spoil;
-use crate::{contain, flush, shmem, visibility};
+use crate::{contain, flush, registration, shmem, visibility};
 use cftrag_core::{Deleter, Edge, RowVersion, Stamp};
 use pgrx::prelude::*;
 use std::cell::{Cell, RefCell};
@@ -190,6 +190,7 @@ fn finish() {
 fn reset() {
     COMMITTING.set(false);
     visibility::end_of_transaction();
+    registration::forget();
     DELTA.with_borrow_mut(Vec::clear);
 }
 
@@ -223,6 +224,7 @@ unsafe extern "C-unwind" fn at_subtransaction_end(
     if contain::inside() {
         return;
     }
+    registration::forget();
     DELTA.with_borrow_mut(|tables| match event {
         pg_sys::SubXactEvent::SUBXACT_EVENT_ABORT_SUB => tables.iter_mut().for_each(|t| t.abort(mine)),
         pg_sys::SubXactEvent::SUBXACT_EVENT_COMMIT_SUB => tables.iter_mut().for_each(|t| t.commit(mine, parent)),

@@ -112,17 +112,18 @@ impl Edges {
 
     /// The column of that name; None if there is none.
     pub fn column(&self, name: &str) -> Option<Column> {
-        // SAFETY: see oid(); attribute numbers run from 1 to natts.
+        // SAFETY: see oid(); attribute numbers run from 1 to natts, names are NUL-terminated.
         unsafe {
             let desc = (*self.rel).rd_att;
-            (0..(*desc).natts).map(|i| &*compat::attribute(desc, i)).find(|a| !a.attisdropped && a.name() == name).map(
-                |a| Column {
-                    number: i32::from(a.attnum),
-                    type_oid: u32::from(a.atttypid),
-                    collation: u32::from(a.attcollation),
-                    generated: a.attgenerated as u8 as u32,
-                },
-            )
+            let named = |a: &&pg_sys::FormData_pg_attribute| {
+                !a.attisdropped && CStr::from_ptr(a.attname.data.as_ptr()).to_bytes() == name.as_bytes()
+            };
+            (0..(*desc).natts).map(|i| &*compat::attribute(desc, i)).find(named).map(|a| Column {
+                number: i32::from(a.attnum),
+                type_oid: u32::from(a.atttypid),
+                collation: u32::from(a.attcollation),
+                generated: a.attgenerated as u8 as u32,
+            })
         }
     }
 

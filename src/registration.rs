@@ -13,8 +13,9 @@
 
 use crate::edges::ColumnNames;
 use pgrx::pg_sys;
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::ffi::CStr;
+use std::rc::Rc;
 
 /// Identifies one version of a pg_trigger row.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -95,6 +96,88 @@ unsafe fn find_function(name: &CStr, schema: pg_sys::Oid) -> pg_sys::Oid {
             pg_sys::Datum::from(schema),
             pg_sys::Datum::from(0usize),
         )
+    }
+}
+
+/// Stands for what a snapshot sees, within one transaction and as long as no subtransaction aborts: transactions below the same xmax
+/// only end, so the same number of them is the same set.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Mark {
+    xmin: pg_sys::TransactionId,
+    xmax: pg_sys::TransactionId,
+    running: u32,
+    subtransactions: i32,
+    curcid: pg_sys::CommandId,
+}
+
+impl Mark {
+    /// # Safety
+    /// A valid snapshot.
+    unsafe fn of(snapshot: pg_sys::Snapshot) -> Self {
+        // SAFETY: the caller's promise.
+        let s = unsafe { &*snapshot };
+        Self { xmin: s.xmin, xmax: s.xmax, running: s.xcnt, subtransactions: s.subxcnt, curcid: s.curcid }
+    }
+}
+
+thread_local! {
+    /// The last registration read under a snapshot: pg_trigger is read once per snapshot, not once per call.
+    static LAST: RefCell<Option<(Mark, pg_sys::Oid, Rc<Registration>)>> = const { RefCell::new(None) };
+    /// The last answer to "which table, if none is named", for a role.
+    static ONLY: Cell<Option<(Mark, pg_sys::Oid, pg_sys::Oid)>> = const { Cell::new(None) };
+}
+
+/// Forgets what was read. Called when a transaction ends or a subtransaction aborts: marks mean something else then.
+pub fn forget() {
+    LAST.set(None);
+    ONLY.set(None);
+}
+
+/// [`read`], at most once per snapshot.
+///
+/// # Safety
+/// `snapshot` is the active snapshot.
+pub unsafe fn read_once(
+    table: pg_sys::Oid,
+    snapshot: pg_sys::Snapshot,
+    functions: Functions,
+) -> Option<Rc<Registration>> {
+    // SAFETY: the caller's promise.
+    let mark = unsafe { Mark::of(snapshot) };
+    let known = LAST.with_borrow(|last| last.as_ref().filter(|l| l.0 == mark && l.1 == table).map(|l| Rc::clone(&l.2)));
+    if known.is_some() {
+        return known;
+    }
+    let found = Rc::new(read(table, snapshot, functions)?);
+    LAST.set(Some((mark, table, Rc::clone(&found))));
+    Some(found)
+}
+
+/// The only attached table that `readable` lets the caller use, found at most once per snapshot and role; the candidates if there is not
+/// exactly one.
+///
+/// # Safety
+/// `snapshot` is the active snapshot.
+pub unsafe fn only_attached(
+    snapshot: pg_sys::Snapshot,
+    functions: Functions,
+    readable: impl Fn(pg_sys::Oid) -> bool,
+) -> Result<pg_sys::Oid, Vec<pg_sys::Oid>> {
+    // SAFETY: the caller's promise; reads a backend variable.
+    let (mark, role) = unsafe { (Mark::of(snapshot), pg_sys::GetUserId()) };
+    if let Some((known, whose, table)) = ONLY.get()
+        && known == mark
+        && whose == role
+    {
+        return Ok(table);
+    }
+    let mine: Vec<_> = attached_tables(functions).into_iter().filter(|t| readable(*t)).collect();
+    match mine[..] {
+        [only] => {
+            ONLY.set(Some((mark, role, only)));
+            Ok(only)
+        }
+        _ => Err(mine),
     }
 }
 

@@ -14,6 +14,7 @@ use cftrag_core::{Name, Relation, Step, Walk};
 use pgrx::check_for_interrupts;
 use pgrx::prelude::*;
 use std::cell::{Cell, RefCell};
+use std::rc::Rc;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 
 /// Edge slots visited under one holding of the lock: about a millisecond, so that no writer waits longer for a reader.
@@ -205,19 +206,20 @@ fn settle_now_and_then(table: &Edges, ticket: &Ticket) {
 
 /// The table of argument `n` (where it is left out, the only attached table that the caller may read), its registration under the
 /// caller's snapshot, and its columns.
-pub fn open(call: &Call, n: usize) -> Fallible<(Edges, Registration, Columns, Functions)> {
+pub fn open(call: &Call, n: usize) -> Fallible<(Edges, Rc<Registration>, Columns, Functions)> {
     let functions = Functions::beside(call.function());
-    let table = match call.oid(n) {
-        Some(table) => Edges::open(table)?,
-        None => only_attached(functions)?,
-    };
     // SAFETY: a snapshot is active in every SQL function.
     let snapshot = unsafe { pg_sys::GetActiveSnapshot() };
-    let registration = match registration::read(table.oid(), snapshot, functions) {
+    let table = match call.oid(n) {
+        Some(table) => Edges::open(table)?,
+        None => only_attached(snapshot, functions)?,
+    };
+    // SAFETY: the active snapshot.
+    let registration = match unsafe { registration::read_once(table.oid(), snapshot, functions) } {
         Some(registration) => registration,
         // An older snapshot may not see an attach that is committed now: the columns are known, the image is not for it.
         None => match registration::read(table.oid(), std::ptr::null_mut(), functions) {
-            Some(now) => Registration { sound: false, ..now },
+            Some(now) => Rc::new(Registration { sound: false, ..now }),
             None => return Err(error::not_attached(&edges::display_name(table.oid()))),
         },
     };
@@ -225,12 +227,14 @@ pub fn open(call: &Call, n: usize) -> Fallible<(Edges, Registration, Columns, Fu
     Ok((table, registration, columns, functions))
 }
 
-fn only_attached(functions: Functions) -> Fallible<Edges> {
-    let mine: Vec<_> = registration::attached_tables(functions).into_iter().filter(|t| readable(*t)).collect();
-    match mine[..] {
-        [] => Err(error::none_attached()),
-        [only] => Edges::open(only),
-        _ => Err(error::several_attached(&mine.iter().map(|t| edges::display_name(*t)).collect::<Vec<_>>())),
+fn only_attached(snapshot: pg_sys::Snapshot, functions: Functions) -> Fallible<Edges> {
+    // SAFETY: the active snapshot.
+    match unsafe { registration::only_attached(snapshot, functions, readable) } {
+        Ok(only) => Edges::open(only),
+        Err(none) if none.is_empty() => Err(error::none_attached()),
+        Err(several) => {
+            Err(error::several_attached(&several.iter().map(|t| edges::display_name(*t)).collect::<Vec<_>>()))
+        }
     }
 }
 
