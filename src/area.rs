@@ -160,11 +160,11 @@ fn locked<R>(
         let mapped = &mut mapped[index];
         loop {
             let outcome = lock(&mut |header| {
-                if header.state == State::Empty {
-                    return Outcome::Unusable(Unusable::Empty);
-                }
                 if slot.spoiled.load(SeqCst) != 0 {
                     return Outcome::Unusable(Unusable::Incomplete);
+                }
+                if header.state == State::Empty {
+                    return Outcome::Unusable(Unusable::Empty);
                 }
                 let generation = slot.generation.load(SeqCst);
                 if mapped.generation != generation || mapped.memory.mapped() == 0 {

@@ -56,6 +56,8 @@ pub fn flush(table: &mut Table, last: bool) {
         table.keep(&[]);
         if slot.spoiled.load(Relaxed) == 0 {
             slot.spoil(why);
+            // Nobody can use it any more: its memory is better given to the next build.
+            contain::attempt(|| area::drop_image(control, index));
             error::warn_incomplete(table.oid, why);
         }
     }
