@@ -200,3 +200,140 @@ impl<F: Fates> Search<'_, '_, F> {
         same_xid && self.row.cmin.is_none_or(|command| command == cmin)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{HeapMemory, Stamp};
+
+    const EDGE: Edge<'_> = Edge { tree: None, parent: b"p", child: b"c" };
+
+    /// Aborted below 10, running from 20 on, unknown at 15, else committed.
+    fn fates(xid: u64) -> Fate {
+        match xid {
+            15 => Fate::Unknown,
+            0..10 => Fate::Aborted,
+            20.. => Fate::Running,
+            _ => Fate::Committed,
+        }
+    }
+
+    /// An image with these rows of one edge: (xmin, cmin, xmax), 0 for none.
+    fn with(rows: &[(u64, u32, u64)]) -> HeapMemory {
+        let mut heap = HeapMemory::new(1 << 20);
+        assert!(heap.grow());
+        let image = Image::format(&heap, 1).unwrap();
+        for &(xmin, cmin, xmax) in rows {
+            image.insert(&EDGE, (xmin > 0).then_some(Stamp { xmin, cmin })).unwrap();
+            if xmax > 0 {
+                let row = RowVersion { xmin, raw_xmin: 0, cmin: Some(cmin) };
+                let row = if xmin == 0 { RowVersion { cmin: None, ..row } } else { row };
+                let by = Deleter { xmax, cmax: 0 };
+                let done = image.delete(&EDGE, row, by, &|_| Fate::Running, &mut Vec::new());
+                assert_eq!(done, Ok(Deletion::Done));
+            }
+        }
+        heap
+    }
+
+    /// Deletes by xid 30 and says which version was marked: its (xmin, cmin).
+    fn marked(heap: &HeapMemory, row: RowVersion) -> Result<(u64, u32), (Deletion, Vec<u64>)> {
+        let image = Image::open(heap).unwrap();
+        let before = heap.dump();
+        let mut ask = Vec::new();
+        let done = image.delete(&EDGE, row, Deleter { xmax: 30, cmax: 4 }, &fates, &mut ask);
+        let done = done.unwrap();
+        if done != Deletion::Done {
+            assert!(heap.dump() == before, "{done:?} wrote");
+            return Err((done, ask));
+        }
+        let mut next = image.root().version(crate::root::Field::Oldest);
+        let mut found = Vec::new();
+        while let Some(id) = next {
+            let version = Version::new(heap, id);
+            if version.xmax() == 30 {
+                assert_eq!((version.cmax(), version.hint(Side::Xmax)), (4, Hint::None));
+                found.push((version.xmin(), version.cmin()));
+            }
+            next = version.next();
+        }
+        assert_eq!(found.len(), 1);
+        Ok(found[0])
+    }
+
+    fn by_xid(xmin: u64) -> RowVersion {
+        RowVersion { xmin, raw_xmin: crate::id::halves(xmin).0, cmin: None }
+    }
+
+    fn frozen(raw_xmin: u32) -> RowVersion {
+        RowVersion { xmin: 0, raw_xmin, cmin: None }
+    }
+
+    const NONE: Result<(u64, u32), (Deletion, Vec<u64>)> = Err((Deletion::NoPartner, Vec::new()));
+
+    #[test]
+    fn the_inserters_row_comes_first_then_a_settled_then_one_whose_deleter_rolled_back() {
+        let rows = [(0, 0, 5), (0, 0, 0), (12, 0, 0)];
+        assert_eq!(marked(&with(&rows), by_xid(12)), Ok((12, 0)));
+        assert_eq!(marked(&with(&rows[..2]), by_xid(12)), Ok((0, 0)));
+        assert_eq!(marked(&with(&rows[..1]), by_xid(12)), Ok((0, 0)));
+        assert_eq!(marked(&with(&[]), by_xid(12)), NONE);
+        // The settled row gets a version of its own; the marked one stays marked by 5.
+        let heap = with(&rows[..2]);
+        assert_eq!(marked(&heap, frozen(2)), Ok((0, 0)));
+        assert_eq!(Image::open(&heap).unwrap().stats().versions, 2);
+    }
+
+    #[test]
+    fn another_xid_or_command_is_another_row() {
+        assert_eq!(marked(&with(&[(13, 0, 0)]), by_xid(12)), NONE);
+        let own = |cmin| RowVersion { cmin: Some(cmin), ..by_xid(30) };
+        let rows = [(30, 1, 0), (30, 2, 0)];
+        assert_eq!(marked(&with(&rows), own(2)), Ok((30, 2)));
+        assert_eq!(marked(&with(&rows), own(3)), NONE);
+    }
+
+    #[test]
+    fn a_frozen_xid_matches_by_its_32_bits() {
+        let old = (7 << 32) + 12;
+        assert_eq!(marked(&with(&[(old, 0, 0)]), frozen(12)), Ok((old, 0)));
+        assert_eq!(marked(&with(&[(old, 0, 0)]), frozen(13)), NONE);
+        assert_eq!(marked(&with(&[(old, 0, 0)]), by_xid(12)), NONE);
+    }
+
+    #[test]
+    fn a_row_deleted_by_another_is_no_partner_unless_that_one_rolled_back() {
+        for (xmax, expected) in [(5, Ok((12, 0))), (12, NONE), (25, NONE)] {
+            assert_eq!(marked(&with(&[(12, 0, xmax)]), by_xid(12)), expected, "xmax {xmax}");
+        }
+        assert_eq!(marked(&with(&[(0, 0, 12)]), frozen(2)), NONE);
+    }
+
+    #[test]
+    fn an_unknown_fate_is_asked_only_if_it_decides() {
+        let ask = Err((Deletion::Ask, vec![15]));
+        assert_eq!(marked(&with(&[(12, 0, 15)]), by_xid(12)), ask);
+        assert_eq!(marked(&with(&[(12, 0, 15), (0, 0, 0)]), by_xid(12)), ask);
+        assert_eq!(marked(&with(&[(12, 0, 15), (12, 0, 0)]), by_xid(12)), Ok((12, 0)));
+        assert_eq!(marked(&with(&[(0, 0, 15), (0, 0, 0)]), by_xid(12)), Ok((0, 0)));
+        assert_eq!(marked(&with(&[(0, 0, 15)]), by_xid(12)), ask);
+    }
+
+    #[test]
+    fn other_names_and_trees_are_no_partner() {
+        let heap = with(&[(0, 0, 0)]);
+        let image = Image::open(&heap).unwrap();
+        image.insert(&Edge { tree: Some(b"t"), parent: b"p", child: b"d" }, None).unwrap();
+        for edge in [
+            Edge { tree: Some(b"t"), ..EDGE },
+            Edge { tree: Some(b"unknown"), ..EDGE },
+            Edge { parent: b"c", child: b"p", ..EDGE },
+            Edge { child: b"d", ..EDGE },
+            Edge { child: b"unknown", ..EDGE },
+        ] {
+            let by = Deleter { xmax: 30, cmax: 0 };
+            let done = image.delete(&edge, frozen(2), by, &fates, &mut Vec::new());
+            assert_eq!(done, Ok(Deletion::NoPartner), "{edge:?}");
+        }
+    }
+}

@@ -196,3 +196,165 @@ fn counter_of(record: Record<'_>) -> Counter {
         Kind::Tree => Counter::Trees,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::alloc;
+    use crate::root::Root;
+    use crate::{Deleter, Deletion, Fate, HeapMemory, RowVersion};
+
+    fn heap() -> HeapMemory {
+        let mut heap = HeapMemory::new(1 << 20);
+        while heap.grow() {}
+        Image::format(&heap, 7).unwrap().publish_chunks(heap.mapped());
+        heap
+    }
+
+    fn image(heap: &HeapMemory) -> Image<'_> {
+        Image::open(heap).unwrap()
+    }
+
+    fn edge<'a>(tree: Option<&'a [u8]>, parent: &'a [u8], child: &'a [u8]) -> Edge<'a> {
+        Edge { tree, parent, child }
+    }
+
+    /// Problems other than lines that a test took away.
+    fn problems(heap: &HeapMemory) -> Vec<crate::Problem> {
+        let mut problems = Vec::new();
+        image(heap).verify(&mut |problem| problems.push(problem));
+        problems.retain(|problem| problem.invariant != 10);
+        problems
+    }
+
+    /// A copy of the memory in which only `lines` lines are left.
+    fn starved(heap: &HeapMemory, lines: usize) -> HeapMemory {
+        let copy = heap.copy();
+        while alloc::loose_lines(Root::new(&copy)) > lines {
+            alloc::take(&copy, 1).unwrap();
+        }
+        copy
+    }
+
+    /// The insert fails without a trace with any line less than it needs, and works with those.
+    fn fails_cleanly_until(heap: &HeapMemory, edge: Edge<'_>, stamp: Option<Stamp>) -> usize {
+        let bound = insert_bound_lines(&edge);
+        for lines in 0..=bound {
+            let copy = starved(heap, lines);
+            let before = copy.dump();
+            match image(&copy).insert(&edge, stamp) {
+                Ok(()) => {
+                    assert_eq!(problems(&copy), []);
+                    assert_eq!(alloc::loose_lines(Root::new(&copy)), 0, "no line too early");
+                    return lines;
+                }
+                Err(error) => {
+                    assert!(matches!(error, Error::Full { .. }));
+                    assert!(copy.dump() == before, "a failed insert wrote, {lines} lines left");
+                }
+            }
+        }
+        panic!("the bound {bound} does not do");
+    }
+
+    #[test]
+    fn a_failed_insert_leaves_every_byte_as_it_was() {
+        let heap = heap();
+        let stamp = Some(Stamp { xmin: 10, cmin: 0 });
+        // Two entities of 2 lines, a tree of 1, a version.
+        let new = edge(Some(b"t"), b"a parent's name", b"a child's name");
+        assert_eq!(fails_cleanly_until(&heap, new, stamp), 2 + 2 + 1 + 1);
+        assert_eq!(fails_cleanly_until(&heap, new, None), 2 + 2 + 1);
+        // A name in pieces: 33 lines, one full piece of 64, a last one of 17.
+        let long = [b'x'; crate::record::INSIDE + 4088 + 1024];
+        assert_eq!(fails_cleanly_until(&heap, edge(None, &long, &long), None), 33 + 64 + 17);
+        // Both lists full: a block each.
+        for _ in 0..6 {
+            image(&heap).insert(&edge(None, b"hub nine!", b"hub nine?"), None).unwrap();
+        }
+        let both = edge(None, b"hub nine!", b"hub nine?");
+        assert_eq!(fails_cleanly_until(&heap, both, None), 2);
+        let own = edge(None, b"hub nine!", b"hub nine!");
+        assert_eq!(fails_cleanly_until(&heap, own, stamp), 3);
+    }
+
+    #[test]
+    fn a_filter_that_must_grow_is_part_of_the_plan() {
+        let mut heap = HeapMemory::new(1 << 22);
+        while heap.grow() {}
+        let image = Image::format(&heap, 7).unwrap();
+        image.publish_chunks(heap.mapped());
+        let name = |i: u32| i.to_be_bytes();
+        let mut i = 0;
+        let mut grew = 0;
+        while grew < 2 {
+            let (parent, child) = (name(i), name(i + 1));
+            let edge = edge(None, &parent, &child);
+            let before = alloc::loose_lines(image.root());
+            let needed = before - {
+                let copy = heap.copy();
+                self::image(&copy).insert(&edge, None).unwrap();
+                alloc::loose_lines(Root::new(&copy))
+            };
+            if needed > 60 {
+                grew += 1;
+                assert_eq!(fails_cleanly_until(&heap, edge, None), needed);
+            }
+            image.insert(&edge, None).unwrap();
+            i += if needed > 60 || i < 400 { 2 } else { 1 };
+        }
+        assert_eq!(problems(&heap), []);
+    }
+
+    #[test]
+    fn a_delete_without_room_for_the_version_leaves_every_byte_as_it_was() {
+        let heap = heap();
+        let edge = edge(None, b"p", b"c");
+        image(&heap).insert(&edge, None).unwrap();
+        let delete = |heap: &HeapMemory| {
+            let row = RowVersion { xmin: 0, raw_xmin: 2, cmin: None };
+            let by = Deleter { xmax: 10, cmax: 0 };
+            image(heap).delete(&edge, row, by, &|_| Fate::Running, &mut Vec::new())
+        };
+        let full = starved(&heap, 0);
+        let before = full.dump();
+        assert!(matches!(delete(&full), Err(Error::Full { .. })));
+        assert!(full.dump() == before);
+        assert_eq!(delete(&starved(&heap, 1)), Ok(Deletion::Done));
+    }
+
+    #[test]
+    fn the_last_row_takes_entity_and_tree_with_it_and_their_memory_is_used_again() {
+        let heap = heap();
+        let image = image(&heap);
+        let empty = alloc::loose_lines(image.root());
+        for round in 1..50_u64 {
+            let stamp = Some(Stamp { xmin: round, cmin: 0 });
+            for edge in [
+                edge(Some(b"tree"), b"parent", b"child"),
+                edge(Some(b"tree"), b"parent", b"child"),
+                edge(None, b"own", b"own"),
+                edge(Some(b"other tree"), b"child", b"parent"),
+            ] {
+                image.insert(&edge, stamp).unwrap();
+            }
+            assert_eq!((image.stats().entities, image.stats().trees), (3, 2));
+            image.settle(3, round + 1, &|_| Fate::Aborted, &mut Vec::new());
+            assert_eq!((image.stats().entities, image.stats().trees), (2, 1));
+            image.settle(9, round + 1, &|_| Fate::Aborted, &mut Vec::new());
+            assert_eq!(image.stats().slots_used, 0);
+            assert_eq!(alloc::loose_lines(image.root()), empty);
+            assert_eq!(problems(&heap), []);
+        }
+    }
+
+    #[test]
+    fn a_name_may_be_an_entity_and_a_tree() {
+        let heap = heap();
+        let image = image(&heap);
+        image.insert(&edge(Some(b"x"), b"x", b"x"), None).unwrap();
+        assert_eq!((image.stats().entities, image.stats().trees), (1, 1));
+        let record = |kind| image.key(kind, b"x").record.unwrap().id();
+        assert_ne!(record(Kind::Entity), record(Kind::Tree));
+    }
+}

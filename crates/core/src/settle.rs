@@ -135,3 +135,106 @@ fn fate_of(
     }
     fate
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Deleter, Deletion, Edge, HeapMemory, RowVersion, Stamp};
+
+    const EDGE: Edge<'_> = Edge { tree: Some(b"t"), parent: b"p", child: b"c" };
+    const HORIZON: u64 = 100;
+
+    /// 1x committed, 2x aborted, 3x unknown; 1xx the same, but not below the horizon.
+    fn fates(xid: u64) -> Fate {
+        match xid / 10 % 10 {
+            1 => Fate::Committed,
+            2 => Fate::Aborted,
+            3 => Fate::Unknown,
+            _ => Fate::Running,
+        }
+    }
+
+    /// What becomes of a row: (edge rows, versions) left, and what was asked.
+    fn settled(xmin: u64, xmax: u64) -> (u64, u64, Vec<u64>) {
+        let mut heap = HeapMemory::new(1 << 20);
+        assert!(heap.grow());
+        let image = Image::format(&heap, 1).unwrap();
+        image.insert(&EDGE, (xmin > 0).then_some(Stamp { xmin, cmin: 0 })).unwrap();
+        if xmax > 0 {
+            let row = RowVersion { xmin, raw_xmin: 0, cmin: None };
+            let by = Deleter { xmax, cmax: 0 };
+            let done = image.delete(&EDGE, row, by, &fates, &mut Vec::new());
+            assert_eq!(done, Ok(Deletion::Done));
+        }
+        let mut ask = Vec::new();
+        let done = image.settle(10, HORIZON, &fates, &mut ask);
+        let stats = image.stats();
+        assert_eq!(done.freed, if stats.versions == 0 { 1 } else { 0 });
+        assert_eq!(done.examined, 1);
+        image.verify(&mut |problem| panic!("{problem:?}"));
+        (stats.edge_rows, stats.versions, ask)
+    }
+
+    #[test]
+    fn each_rule_of_the_table_holds() {
+        // Inserted.
+        assert_eq!(settled(10, 0), (1, 0, vec![]), "committed: settled");
+        assert_eq!(settled(20, 0), (0, 0, vec![]), "aborted: never was");
+        assert_eq!(settled(30, 0), (1, 1, vec![30]), "unknown: asked");
+        assert_eq!(settled(110, 0), (1, 1, vec![]), "some snapshot may not see it");
+        assert_eq!(settled(120, 0), (1, 1, vec![]), "not judged before the horizon");
+        // Deleted.
+        assert_eq!(settled(0, 11), (0, 0, vec![]), "committed: gone");
+        assert_eq!(settled(0, 21), (1, 0, vec![]), "aborted: settled again");
+        assert_eq!(settled(0, 31), (1, 1, vec![31]), "unknown: asked");
+        assert_eq!(settled(0, 111), (1, 1, vec![]), "some snapshot still sees it");
+        // Both.
+        assert_eq!(settled(10, 11), (0, 0, vec![]));
+        assert_eq!(settled(10, 21), (1, 0, vec![]));
+        assert_eq!(settled(10, 111), (1, 1, vec![]));
+        assert_eq!(settled(20, 21), (0, 0, vec![]), "own subtransactions, all rolled back");
+        assert_eq!(settled(110, 21), (1, 1, vec![]));
+        assert_eq!(settled(30, 31), (1, 1, vec![30, 31]));
+        assert_eq!(settled(30, 21), (1, 1, vec![30]));
+    }
+
+    #[test]
+    fn the_queue_goes_round_and_never_past_max() {
+        let mut heap = HeapMemory::new(1 << 20);
+        assert!(heap.grow());
+        let image = Image::format(&heap, 1).unwrap();
+        for xmin in [30, 110, 10, 31, 30, 10] {
+            image.insert(&EDGE, Some(Stamp { xmin, cmin: 0 })).unwrap();
+        }
+        let step = |max| {
+            let mut ask = Vec::new();
+            let done = image.settle(max, HORIZON, &fates, &mut ask);
+            image.verify(&mut |problem| panic!("{problem:?}"));
+            (done.examined, done.freed, ask)
+        };
+        assert_eq!(step(0), (0, 0, vec![]));
+        assert_eq!(step(2), (2, 0, vec![30]));
+        assert_eq!(step(2), (2, 1, vec![31]));
+        assert_eq!(step(2), (2, 1, vec![30]));
+        assert_eq!(step(99), (4, 0, vec![30, 31]), "each once");
+        let epoch = image.epoch();
+        assert_eq!(step(0), (0, 0, vec![]));
+        assert_eq!(image.epoch(), epoch, "nothing to do is no mutation");
+    }
+
+    #[test]
+    fn a_fate_is_remembered() {
+        let mut heap = HeapMemory::new(1 << 20);
+        assert!(heap.grow());
+        let image = Image::format(&heap, 1).unwrap();
+        image.insert(&EDGE, Some(Stamp { xmin: 10, cmin: 0 })).unwrap();
+        let row = RowVersion { xmin: 10, raw_xmin: 10, cmin: None };
+        let by = Deleter { xmax: 110, cmax: 0 };
+        assert_eq!(image.delete(&EDGE, row, by, &fates, &mut Vec::new()), Ok(Deletion::Done));
+        image.settle(1, HORIZON, &fates, &mut Vec::new());
+        let unknown = |xid| if xid == 110 { Fate::Aborted } else { Fate::Unknown };
+        let mut ask = Vec::new();
+        let done = image.settle(1, HORIZON * 2, &unknown, &mut ask);
+        assert_eq!((done.freed, ask), (1, vec![]));
+    }
+}

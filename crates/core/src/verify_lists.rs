@@ -175,3 +175,149 @@ impl Verifier<'_, '_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bucket::{Entry, Place};
+    use crate::hash::Hash;
+    use crate::memory::Memory;
+    use crate::root::{Counter, Field, Root};
+    use crate::{Edge, HeapMemory, Image, Stamp};
+
+    /// Rows settled and not, trees, a hub with blocks, a self-edge, a long name, freed memory.
+    fn sound() -> HeapMemory {
+        let mut heap = HeapMemory::new(1 << 20);
+        while heap.grow() {}
+        let image = Image::format(&heap, 3).unwrap();
+        image.publish_chunks(heap.mapped());
+        let long = [b'l'; 5000];
+        for i in 0..40_u8 {
+            let child = [i; 12];
+            let stamp = i.is_multiple_of(3).then_some(Stamp { xmin: u64::from(i) + 10, cmin: 0 });
+            let tree = (i % 2 == 0).then_some(&b"tree"[..]);
+            image.insert(&Edge { tree, parent: b"the hub", child: &child }, stamp).unwrap();
+        }
+        image.insert(&Edge { tree: None, parent: &long, child: &long }, None).unwrap();
+        image.settle(5, 20, &|_| crate::Fate::Aborted, &mut Vec::new());
+        heap
+    }
+
+    /// The invariants that verify() finds broken after `harm`.
+    fn broken(harm: impl FnOnce(&Memory, Root<'_>)) -> Vec<u32> {
+        let heap = sound();
+        harm(&heap, Root::new(&heap));
+        let mut broken = Vec::new();
+        Image::open(&heap).unwrap().verify(&mut |problem| broken.push(problem.invariant));
+        broken.sort_unstable();
+        broken.dedup();
+        broken
+    }
+
+    /// The record of the hub, and a slot in one of its blocks.
+    fn hub(mem: &Memory) -> (Record<'_>, SlotRef) {
+        let image = Image::open(mem).unwrap();
+        let record = image.key(Kind::Entity, b"the hub").record.unwrap();
+        (record, SlotRef::new(record.list(Direction::Down).0, 0))
+    }
+
+    fn tree(mem: &Memory) -> Record<'_> {
+        Image::open(mem).unwrap().key(Kind::Tree, b"tree").record.unwrap()
+    }
+
+    #[test]
+    fn a_sound_image_has_no_problem() {
+        assert_eq!(broken(|_, _| {}), []);
+    }
+
+    #[test]
+    fn each_invariant_is_checked() {
+        assert_eq!(broken(|_, root| root.set(Field::Chunks, 99)), [1]);
+        assert_eq!(broken(|_, root| root.set(Field::Chunks, 0)), [1]);
+        assert_eq!(broken(|_, root| root.set(Field::Bump, 1 << 30)), [1]);
+        assert_eq!(broken(|_, root| root.set(Field::Split, 500)), [1]);
+        assert_eq!(broken(|_, root| root.set(Field::Level, 99)), [1]);
+        assert!(broken(move_an_entry).contains(&2));
+        let flip_name = |mem: &Memory, _: Root<'_>| mem.copy_in(hub(mem).0.id().line(), 32, b"T");
+        assert_eq!(broken(flip_name), [3]);
+        let lengthen = |mem: &Memory, _: Root<'_>| mem.line(hub(mem).0.id().line()).set_u32(8, 900);
+        assert!(broken(lengthen).contains(&3));
+        let orphan = |mem: &Memory, _: Root<'_>| mem.line(hub(mem).0.id().line()).set_u32(28, 0);
+        assert!(broken(orphan).contains(&6));
+        let recount =
+            |mem: &Memory, _: Root<'_>| tree(mem).set_tree_rows(tree(mem).tree_rows() + 1);
+        assert_eq!(broken(recount), [4]);
+        let overfull = |mem: &Memory, _: Root<'_>| {
+            let (record, _) = hub(mem);
+            mem.line(record.id().line()).set_u32(20, record.list(Direction::Down).0 | 6 << 28);
+        };
+        assert!(broken(overfull).contains(&5));
+        let relink = |mem: &Memory, _: Root<'_>| {
+            Slot::set_link(mem, settled_slot(mem), Link::Mirror(SlotRef::new(600, 0)));
+        };
+        assert_eq!(broken(relink), [6]);
+        let version_of = |root: Root<'_>| root.version(Field::Oldest).unwrap().line();
+        let rename = |mem: &Memory, root: Root<'_>| mem.line(version_of(root)).set_u32(40, 600);
+        assert!(broken(rename).contains(&7));
+        let unqueue = |mem: &Memory, root: Root<'_>| mem.line(version_of(root)).set_u32(48, 0);
+        assert!(broken(unqueue).contains(&8));
+        let unslot = |mem: &Memory, root: Root<'_>| mem.line(version_of(root)).set_u32(28, 8);
+        assert_eq!(broken(unslot), [7, 8]);
+        for counter in [Counter::Entities, Counter::Trees, Counter::EdgeRows, Counter::Versions] {
+            assert_eq!(broken(|_, root| root.add(counter, 1)), [9], "{counter:?}");
+        }
+        assert_eq!(broken(|_, root| root.add(Counter::FreeLines, 1)), [9]);
+        let leak = |mem: &Memory, _: Root<'_>| drop(crate::alloc::take(mem, 2));
+        assert_eq!(broken(leak), [10]);
+        let free_twice = |mem: &Memory, _: Root<'_>| {
+            crate::alloc::give(mem, hub(mem).0.list(Direction::Down).0, 1);
+        };
+        assert!(broken(free_twice).contains(&10));
+        assert_eq!(broken(|_, root| root.set_mutating(true)), [11]);
+    }
+
+    /// A slot of the hub that has no version.
+    fn settled_slot(mem: &Memory) -> SlotRef {
+        let mut cursor = crate::list::Cursor::start(hub(mem).0, Direction::Down);
+        std::iter::from_fn(|| cursor.next(mem))
+            .find(|&at| matches!(Slot::read(mem, at).link, Link::Mirror(_)))
+            .unwrap()
+    }
+
+    fn move_an_entry(mem: &Memory, _root: Root<'_>) {
+        let filter = crate::filter::Filter::new(mem);
+        let place = filter.place_of(hub(mem).0).unwrap();
+        let entry = filter.get(place);
+        filter.set(place, Entry::NONE);
+        let (a, b) = filter.geometry().buckets_of(Hash(hub_hash(mem)));
+        let bucket = (0..).find(|&bucket| {
+            bucket != a && bucket != b && filter.read(bucket)[3].record().is_none()
+        });
+        filter.set(Place { bucket: bucket.unwrap(), slot: 3 }, entry);
+    }
+
+    fn hub_hash(mem: &Memory) -> u64 {
+        Hash::of(Root::new(mem).seed(), Kind::Entity, b"the hub").0
+    }
+
+    #[test]
+    fn any_flipped_bit_is_survived() {
+        let heap = sound();
+        let lines = Root::new(&heap).get(Field::Bump);
+        let step = if std::env::var_os("CFTRAG_QUICK").is_some() { 97 } else { 3 };
+        let (mut flips, mut found) = (0, 0);
+        for word in (4..lines * 16).step_by(step) {
+            let (line, at) = (heap.line(word / 16), index(word % 16) * 4);
+            let before = line.u32(at);
+            line.set_u32(at, before ^ 1 << (word * 7 % 32));
+            let mut problems = 0;
+            Image::open(&heap).unwrap().verify(&mut |_| problems += 1);
+            line.set_u32(at, before);
+            flips += 1;
+            found += u32::from(problems > 0);
+        }
+        // Most of the root is the owner's, and most of a filter's page is empty.
+        assert!(found * 20 > flips, "{found} of {flips} flips were noticed");
+        Image::open(&heap).unwrap().verify(&mut |problem| panic!("{problem:?}"));
+    }
+}

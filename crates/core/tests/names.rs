@@ -1,0 +1,115 @@
+//! Names that somebody might try: empty, huge, arbitrary bytes, a million alike.
+
+mod common;
+
+use cftrag_core::{AllSeen, Edge, Error, HeapMemory, Image, Step, Walk};
+use common::{heap, quick, verify};
+
+fn insert(heap: &mut HeapMemory, edge: &Edge<'_>) {
+    let bound = Image::insert_bound(edge);
+    while Image::open(heap).unwrap().free_bytes() < bound {
+        assert!(heap.grow());
+        Image::open(heap).unwrap().publish_chunks(heap.mapped());
+    }
+    Image::open(heap).unwrap().insert(edge, None).expect("free_bytes() was at least the bound");
+}
+
+fn parent_of(image: Image<'_>, name: &[u8]) -> Vec<u8> {
+    let mut walk = Walk::new(|_| [0; 4]);
+    walk.begin(name, 1, 0);
+    assert_eq!(walk.step(image, &AllSeen, 1 << 20), Step::Done);
+    walk.finish();
+    assert_eq!(walk.rows().len(), 1);
+    walk.name(walk.rows()[0].relative).to_vec()
+}
+
+#[test]
+fn names_of_every_length_up_to_a_megabyte() {
+    let mut heap = heap(1);
+    let lengths: Vec<usize> =
+        (0..140).chain([1000, 2015, 2016, 2017, 4095, 6104, 6105, 65_536, 1 << 20]).collect();
+    let name = |len: usize| -> Vec<u8> { (0..len).map(|i| (i * 31 >> 3) as u8).collect() };
+    for &len in &lengths {
+        let child = name(len);
+        let parent = [&child[..], b"'s parent"].concat();
+        insert(&mut heap, &Edge { tree: Some(&child), parent: &parent, child: &child });
+    }
+    let image = Image::open(&heap).unwrap();
+    verify(image);
+    for len in lengths {
+        let child = name(len);
+        assert_eq!(parent_of(image, &child), [&child[..], b"'s parent"].concat());
+    }
+}
+
+#[test]
+fn names_that_differ_in_any_one_byte_are_other_names() {
+    let mut heap = heap(1);
+    let base = [0_u8; 64];
+    for at in 0..64 {
+        for byte in [1, 0x80, 0xFF] {
+            let mut child = base;
+            child[at] = byte;
+            insert(&mut heap, &Edge { tree: None, parent: &[at as u8, byte], child: &child });
+        }
+    }
+    let image = Image::open(&heap).unwrap();
+    verify(image);
+    for at in 0..64 {
+        for byte in [1, 0x80, 0xFF] {
+            let mut child = base;
+            child[at] = byte;
+            assert_eq!(parent_of(image, &child), [at as u8, byte]);
+        }
+    }
+    let mut walk = Walk::new(|_| [0; 4]);
+    walk.begin(&base, 9, 9);
+    assert_eq!(walk.step(image, &AllSeen, 99), Step::Done);
+    assert_eq!(walk.counters().hits, 0);
+}
+
+#[test]
+fn a_million_names_with_one_prefix() {
+    let names = if quick() { 20_000_u32 } else { 1_000_000 };
+    let mut heap = heap(1);
+    let name = |i: u32| format!("{}{i}", "the same beginning of every name, ".repeat(2));
+    for i in 1..names {
+        let (parent, child) = (name(i / 2), name(i));
+        let edge = Edge { tree: None, parent: parent.as_bytes(), child: child.as_bytes() };
+        insert(&mut heap, &edge);
+    }
+    let image = Image::open(&heap).unwrap();
+    verify(image);
+    assert_eq!(image.stats().entities, u64::from(names));
+    let mut walk = Walk::new(|_| [0; 4]);
+    let mut checks = 0;
+    for i in 0..names {
+        walk.clear();
+        walk.begin(name(names + i).as_bytes(), 1, 1);
+        assert_eq!(walk.step(image, &AllSeen, 99), Step::Done);
+        assert_eq!(walk.counters().hits, 0);
+        checks += walk.counters().false_positives;
+        if i > 1 {
+            assert_eq!(parent_of(image, name(i).as_bytes()), name(i / 2).into_bytes());
+        }
+    }
+    // At 90 % load: 0.9 * 8 / 4096 of the misses read a record in vain.
+    assert!(checks * 500 < u64::from(names), "{checks} false positives of {names}");
+}
+
+#[test]
+fn an_insert_bound_is_enough_for_any_edge_in_any_state() {
+    let mut heap = heap(1);
+    for i in 0..400_u32 {
+        let long = vec![i as u8; (i as usize * 37) % 9000];
+        let edge = Edge { tree: Some(&i.to_be_bytes()), parent: &long, child: b"hub" };
+        insert(&mut heap, &edge);
+    }
+    verify(Image::open(&heap).unwrap());
+    let name = vec![1; 100_000];
+    let edge = Edge { tree: None, parent: &name, child: b"c" };
+    let mut small = HeapMemory::new(1 << 16);
+    assert!(small.grow());
+    let image = Image::format(&small, 1).unwrap();
+    assert!(matches!(image.insert(&edge, None), Err(Error::Full { .. })));
+}
