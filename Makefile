@@ -23,7 +23,7 @@ LIB = $(BUILD_DIR)/$(if $(filter dev,$(PROFILE)),debug,$(PROFILE))/libcftrag.so
 export PG SEED STEPS FUZZ_SECONDS VERSION
 
 .PHONY: help build install uninstall installcheck demo demo-stop test schema clean check-pg \
-	core-test asan valgrind miri fuzz lint schema-check regress isolation exact docs-test life
+	core-test asan valgrind miri fuzz lint schema-check regress isolation exact docs-test demo-test life
 .DEFAULT_GOAL := build
 
 help:
@@ -42,6 +42,7 @@ help:
 	@echo '  make isolation          interleaved sessions              PG='
 	@echo '  make exact              random concurrent work against the reference query   PG= SEED= STEPS='
 	@echo '  make docs-test          the README'"'"'s SQL               PG='
+	@echo '  make demo-test          the demo and its data'
 	@echo '  make life               restart, crash, standby           PG='
 	@echo 'make clean                remove target/ (not the cache of tools/setup)'
 
@@ -98,6 +99,8 @@ test:
 
 lint schema-check regress isolation exact life fuzz asan valgrind miri:
 	tools/test $@
+demo-test:
+	tools/test demo
 core-test:
 	tools/test core
 docs-test:
