@@ -20,6 +20,7 @@ impl Model {
             Action::Begin { level, read_only } => {
                 if done {
                     self.begin(me, *level, *read_only);
+                    self.took_snapshot(me, *level);
                 }
             }
             // COMMIT of a failed transaction rolls back; a failed COMMIT has ended it too.

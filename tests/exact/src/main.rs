@@ -1,7 +1,7 @@
 //! cftrag-exact: is cft_context exactly sql/reference.sql, whatever the sessions around it do?
 //!
 //!     cftrag-exact --host SOCKETDIR --port P --user U --dbname D --seed S --steps N
-//!                  [--sessions 4..8] [--require-image] [--no-replay] [--verbose]
+//!                  [--sessions 4..8] [--require-image] [--no-replay] [--verbose] [--stop-at-warning] [--shrink] [--without KIND]
 //!
 //! One driver thread moves 4 to 8 sessions by a schedule that follows from the seed. About half of the steps are checks: one
 //! statement each that compares cft_context with the reference query. Ends with 1 at the first difference, at an error the
@@ -15,6 +15,7 @@ mod model;
 mod run;
 mod schema;
 mod session;
+mod shrink;
 mod step;
 mod tally;
 
@@ -23,7 +24,7 @@ use std::time::Instant;
 
 use postgres::Config;
 
-use run::{Driver, Failure};
+use run::{Driver, Failure, Look};
 
 /// Schedules that once found something: "seed steps sessions   why".
 const SEEDS: &str = include_str!("../seeds.txt");
@@ -35,20 +36,31 @@ struct Options {
     sessions: usize,
     require_image: bool,
     replay: bool,
-    verbose: bool,
+    look: Look,
+    shrink: bool,
 }
 
 fn options() -> Result<Options, String> {
     let mut config = Config::new();
     config.user("postgres").dbname("postgres").application_name("cftrag-exact");
-    let mut options =
-        Options { config, seed: 1, steps: 40_000, sessions: 6, require_image: false, replay: true, verbose: false };
+    let mut options = Options {
+        config,
+        seed: 1,
+        steps: 40_000,
+        sessions: 6,
+        require_image: false,
+        replay: true,
+        look: Look::default(),
+        shrink: false,
+    };
     let mut arguments = std::env::args().skip(1);
     while let Some(name) = arguments.next() {
         match name.as_str() {
             "--require-image" => options.require_image = true,
+            "--shrink" => options.shrink = true,
             "--no-replay" => options.replay = false,
-            "--verbose" => options.verbose = true,
+            "--verbose" => options.look.verbose = true,
+            "--stop-at-warning" => options.look.stop_at_warning = true,
             _ => {
                 let value = arguments.next().ok_or(format!("{name} needs a value, or is not an option"))?;
                 option(&mut options, &name, &value)?;
@@ -68,6 +80,7 @@ fn option(options: &mut Options, name: &str, value: &str) -> Result<(), String> 
         "--port" => drop(options.config.port(u16::try_from(number()?).map_err(|e| e.to_string())?)),
         "--user" => drop(options.config.user(value)),
         "--dbname" => drop(options.config.dbname(value)),
+        "--without" => options.look.without.push(value.to_string()),
         "--seed" => options.seed = number()?,
         "--steps" => options.steps = number()?,
         "--sessions" => options.sessions = usize::try_from(number()?).map_err(|e| e.to_string())?,
@@ -77,12 +90,19 @@ fn option(options: &mut Options, name: &str, value: &str) -> Result<(), String> 
 }
 
 fn run(options: &Options, seed: u64, steps: u64, sessions: usize) -> Result<Driver, Failure> {
-    let mut driver = Driver::new(&options.config, seed, sessions, options.verbose)?;
-    for _ in 0..steps {
-        driver.step()?;
+    let mut driver = Driver::new(&options.config, seed, sessions, &options.look)?;
+    let result = (0..steps).try_for_each(|_| driver.step()).and_then(|()| driver.finish());
+    match result {
+        Ok(()) => Ok(driver),
+        Err(failure) if options.shrink && failure.different => {
+            println!("{}", failure.text);
+            let steps = std::mem::take(&mut driver.done);
+            // Its open transactions would stand in the way.
+            drop(driver);
+            Err(shrink::shrink(&options.config, steps, sessions, &options.look, failure))
+        }
+        Err(failure) => Err(failure),
     }
-    driver.finish()?;
-    Ok(driver)
 }
 
 /// The recorded schedules, in the order of the file.
@@ -112,7 +132,7 @@ fn main() -> ExitCode {
         let start = Instant::now();
         let driver = match run(&options, seed, steps, sessions) {
             Ok(driver) => driver,
-            Err(Failure(text)) => {
+            Err(Failure { text, .. }) => {
                 println!("{text}\nto see it again: --seed {seed} --steps {steps} --sessions {sessions} --no-replay");
                 return ExitCode::FAILURE;
             }

@@ -7,6 +7,7 @@
 
 use crate::check::{Check, Mode};
 use crate::schema::{TABLES, WITH_POLICY};
+use crate::step::{Action, Step};
 
 /// What a statement needs of a table until the end of its transaction: the lock modes of PostgreSQL that matter here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -130,6 +131,33 @@ impl Model {
             || self.sessions.iter().filter_map(|s| s.txn.as_ref()).any(|t| t.level == Level::Serializable)
     }
 
+    /// Does the step make sense now? Always, as long as no step before it was left out.
+    pub fn allows(&self, step: &Step) -> bool {
+        let me = step.session;
+        let txn = self.sessions[me].txn.as_ref();
+        let running = txn.is_none_or(|t| !t.failed);
+        let free = |table: usize, need: Need| !self.blocks(Some(me), table, need);
+        match &step.action {
+            Action::Begin { level, .. } => txn.is_none() && (*level != Level::Deferrable || !self.deferrable_waits()),
+            Action::Commit | Action::Rollback => txn.is_some(),
+            Action::Prepare(_) | Action::Savepoint(_) => txn.is_some() && running,
+            Action::Release(index) => running && txn.is_some_and(|t| *index < t.savepoints.len()),
+            Action::RollbackTo(index) => txn.is_some_and(|t| *index < t.savepoints.len()),
+            Action::FinishPrepared { gid, .. } => self.prepared.iter().any(|p| p.gid == *gid),
+            Action::Change { table, change } => running && free(*table, change.need),
+            Action::Maintain { table, .. } => txn.is_none() && free(*table, Need::Exclusive),
+            Action::Build { table } => txn.is_none() && free(*table, Need::BlockWriters),
+            Action::Check(check) => running && free(check.table, Need::Write),
+            Action::OpenCursor { check, .. } => txn.is_some() && running && free(check.table, Need::Read),
+            Action::FetchCursor => running && self.sessions[me].cursor.is_some(),
+            Action::Contend { table, other, .. } => {
+                let other = self.sessions[*other].txn.as_ref().is_none_or(|t| !t.failed && !t.read_only);
+                txn.is_none() && other && free(*table, Need::BlockWriters)
+            }
+            Action::Reconnect | Action::Clear { .. } | Action::Quiesce { .. } => true,
+        }
+    }
+
     pub fn begin(&mut self, session: usize, level: Level, read_only: bool) {
         self.sessions[session].txn = Some(Txn {
             level,
@@ -143,6 +171,14 @@ impl Model {
             held_cursor: false,
         });
         self.sessions[session].cursor = None;
+    }
+
+    /// DEFERRABLE transactions take theirs at the beginning.
+    pub fn took_snapshot(&mut self, session: usize, level: Level) {
+        let step = self.step;
+        if let (Some(txn), Level::Deferrable) = (&mut self.sessions[session].txn, level) {
+            txn.snapshot = Some(step);
+        }
     }
 
     /// A statement of the session used the table (in its transaction, or by itself).
@@ -203,7 +239,10 @@ impl Model {
         let txn = self.sessions[session].txn.as_ref();
         let wrote = txn.is_some_and(|t| t.wrote);
         let serializable = txn.is_some_and(|t| t.level == Level::Serializable);
-        if check.mode == Mode::Disabled {
+        if !check.many && check.entities == [None] {
+            // Strict: nobody is asked.
+            return Some("null entity");
+        } else if check.mode == Mode::Disabled {
             return Some("disabled");
         } else if serializable {
             return Some("serializable");
@@ -236,7 +275,7 @@ mod tests {
     use super::*;
 
     fn plain(table: usize) -> Check {
-        Check { table, mode: Mode::Plain, entities: vec![None], many: false, up: 1, down: 1 }
+        Check { table, mode: Mode::Plain, entities: vec![Some(String::new())], many: false, up: 1, down: 1 }
     }
 
     #[test]

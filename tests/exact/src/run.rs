@@ -9,7 +9,7 @@ use crate::apply::Outcome;
 use crate::check::Check;
 use crate::model::{Cursor, Level, Model};
 use crate::schema::{self, TABLES};
-use crate::session::{Compared, Session, Trouble};
+use crate::session::{self, Compared, Session, Trouble, Warnings};
 use crate::step::{Action, Generator, Step};
 use crate::tally::{Stats, Tally};
 
@@ -27,20 +27,36 @@ pub struct Driver {
     pub tally: Tally,
     recent: VecDeque<String>,
     pub seed: u64,
-    verbose: bool,
+    warnings: Warnings,
+    look: Look,
+    /// Every step so far, for shrink.rs.
+    pub done: Vec<Step>,
+}
+
+/// How closely a person looks.
+#[derive(Clone, Debug, Default)]
+pub struct Look {
+    pub verbose: bool,
+    pub stop_at_warning: bool,
+    /// Kinds of steps that are left out.
+    pub without: Vec<String>,
 }
 
 /// A step that must end the run, with everything a person needs to see.
-pub struct Failure(pub String);
+pub struct Failure {
+    pub text: String,
+    /// cft_context or the image is wrong (not: an unexpected error).
+    pub different: bool,
+}
 
 impl From<Error> for Failure {
     fn from(error: Error) -> Failure {
-        Failure(format!("the driver's own statement failed: {error:?}"))
+        Failure { text: format!("the driver's own statement failed: {error:?}"), different: false }
     }
 }
 
 impl Driver {
-    pub fn new(config: &Config, seed: u64, sessions: usize, verbose: bool) -> Result<Driver, Failure> {
+    pub fn new(config: &Config, seed: u64, sessions: usize, look: &Look) -> Result<Driver, Failure> {
         let mut monitor = config.connect(NoTls)?;
         monitor.batch_execute("SET client_min_messages = warning; CREATE EXTENSION IF NOT EXISTS cftrag CASCADE")?;
         // Left by a run that was interrupted: their locks would block the set-up.
@@ -52,23 +68,37 @@ impl Driver {
             println!("max_prepared_transactions is below 4: no PREPARE TRANSACTION in this run");
         }
         let stats = Stats::new(&mut monitor).ok();
-        let sessions: Vec<Session> = (0..sessions).map(|_| Session::open(config)).collect::<Result<_, _>>()?;
+        let warnings = Warnings::default();
+        let config = session::collecting(config, &warnings);
+        let sessions: Vec<Session> = (0..sessions).map(|_| Session::open(&config)).collect::<Result<_, _>>()?;
         Ok(Driver {
             monitor,
             model: Model::new(sessions.len()),
             sessions,
-            generator: Generator::new(seed, two_phase),
+            generator: Generator::new(seed, two_phase, &look.without),
             stats,
             tally: Tally::default(),
             recent: VecDeque::new(),
             seed,
-            verbose,
+            warnings,
+            look: look.clone(),
+            done: Vec::new(),
         })
     }
 
-    /// One step.
+    /// The next step of the schedule.
     pub fn step(&mut self) -> Result<(), Failure> {
         let step = self.generator.next(&self.model);
+        self.perform(step)
+    }
+
+    /// This step, if it makes sense now.
+    pub fn replay(&mut self, step: &Step) -> Result<(), Failure> {
+        if self.model.allows(step) { self.perform(step.clone()) } else { Ok(()) }
+    }
+
+    fn perform(&mut self, step: Step) -> Result<(), Failure> {
+        self.done.push(step.clone());
         self.remember(&step);
         self.tally.steps += 1;
         *self.tally.kinds.entry(step.action.kind()).or_default() += 1;
@@ -85,12 +115,25 @@ impl Driver {
             }
             Err(Trouble::Unexpected(text)) => return Err(self.failure(&step, "UNEXPECTED ERROR", &text)),
         };
+        self.warned(&step)?;
         self.model.apply(&step, &outcome);
         if self.model.sessions[step.session].txn.is_none() {
             self.sessions[step.session].history.clear();
         }
         if self.tally.steps.is_multiple_of(COUNT_EVERY) {
             self.count_rows()?;
+        }
+        Ok(())
+    }
+
+    fn warned(&mut self, step: &Step) -> Result<(), Failure> {
+        let warnings = std::mem::take(&mut *self.warnings.lock().unwrap_or_else(|poisoned| poisoned.into_inner()));
+        self.tally.warnings += warnings.len() as u64;
+        for text in warnings {
+            self.remember_line(format!("        {text}"));
+            if self.look.stop_at_warning {
+                return Err(self.failure(step, "WARNING", &text));
+            }
         }
         Ok(())
     }
@@ -222,12 +265,9 @@ impl Driver {
     fn different(&self, me: usize, check: &Check, rows: &str) -> Trouble {
         let condition = self.model.condition(me, check, None).unwrap_or("none");
         Trouble::Different(format!(
-            "entities {:?}, up {}, down {}, {:?}, condition: {condition}\n{rows}\nThe check, written out:\n{};",
-            check.entities,
-            check.up,
-            check.down,
+            "{:?}, condition: {condition}\n{rows}\nthe check: SELECT {};",
             check.mode,
-            check.written_out(&TABLES[check.table])
+            check.call(&TABLES[check.table], "volatile")
         ))
     }
 
@@ -322,7 +362,7 @@ impl Driver {
 
     fn remember_line(&mut self, line: String) {
         let line = line.replace(&TABLES[0].entity(0), "<long name>");
-        if self.verbose {
+        if self.look.verbose {
             println!("{line}");
         }
         self.recent.push_back(line);
@@ -337,13 +377,14 @@ impl Driver {
             Action::Contend { other, .. } => *other,
             _ => step.session,
         };
-        Failure(format!(
+        let text = format!(
             "{what}: seed {}, step {}, session {session}\n{text}\n\n-- the session's transaction so far\n{};\n\n-- the last {SHOWN} steps of all\n{}\n",
             self.seed,
             self.tally.steps - 1,
             self.sessions[session].history.join(";\n"),
             recent.join("\n"),
-        ))
+        );
+        Failure { text, different: what != "UNEXPECTED ERROR" }
     }
 }
 
@@ -352,7 +393,8 @@ fn begin(level: Level, read_only: bool) -> String {
         Level::ReadCommitted => "READ COMMITTED",
         Level::RepeatableRead => "REPEATABLE READ",
         Level::Serializable => "SERIALIZABLE",
-        Level::Deferrable => "SERIALIZABLE READ ONLY DEFERRABLE",
+        // The snapshot is taken at once: it would wait for serializable transactions that begin later.
+        Level::Deferrable => "SERIALIZABLE READ ONLY DEFERRABLE; SELECT 1",
     };
     let read_only = if read_only && !level.contains("READ ONLY") { " READ ONLY" } else { "" };
     format!("BEGIN ISOLATION LEVEL {level}{read_only}")

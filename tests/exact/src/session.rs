@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::io::Write;
+use std::sync::{Arc, Mutex};
 
 use postgres::{Client, Config, Error, NoTls, SimpleQueryMessage};
 
@@ -15,6 +16,18 @@ const LOCK_TIMEOUT: &str = "20ms";
 const CONTEND_TIMEOUT: &str = "2s";
 /// Nothing here takes that long: whatever does, hangs, and its error (57014) ends the run.
 const HANG: &str = "30s";
+
+/// Warnings of all sessions since they were last taken.
+pub type Warnings = Arc<Mutex<Vec<String>>>;
+
+pub fn collecting(config: &Config, into: &Warnings) -> Config {
+    let (mut config, into) = (config.clone(), into.clone());
+    config.notice_callback(move |notice| {
+        let text = format!("{}: {} {}", notice.severity(), notice.message(), notice.detail().unwrap_or(""));
+        into.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).push(text);
+    });
+    config
+}
 
 pub struct Session {
     config: Config,
@@ -91,8 +104,16 @@ impl Session {
     }
 
     pub fn run(&mut self, sql: &str) -> Result<(), Trouble> {
-        self.history.push(sql.to_string());
+        self.note(sql);
         Ok(self.client.batch_execute(sql)?)
+    }
+
+    /// The check statement itself is long, and always the same.
+    fn note(&mut self, sql: &str) {
+        let end = sql.find("WITH image AS").map_or(sql.len(), |at| at);
+        let call = sql.find("cft_context(").map_or("", |at| sql[at..].lines().next().unwrap_or(""));
+        let short = if end < sql.len() { format!("{}(the check of {call}", &sql[..end]) } else { sql.to_string() };
+        self.history.push(short);
     }
 
     pub fn parts(&mut self, parts: &[Part]) -> Result<(), Trouble> {
@@ -164,7 +185,7 @@ impl Session {
 
     /// A statement whose result is empty, or one NULL in the first column, when both sides agree.
     pub fn rows(&mut self, sql: &str) -> Result<Compared, Trouble> {
-        self.history.push(sql.to_string());
+        self.note(sql);
         let mut found = Vec::new();
         let mut rows = 0;
         for message in self.client.simple_query(sql)? {

@@ -82,6 +82,7 @@ pub struct Tally {
     pub reasons: BTreeMap<String, u64>,
     pub free_reasons: BTreeMap<String, u64>,
     pub verified: u64,
+    pub warnings: u64,
     pub kinds: BTreeMap<&'static str, u64>,
 }
 
@@ -130,10 +131,11 @@ impl Tally {
     pub fn summary(&self) -> String {
         let (image, free_image, free) = self.by_image();
         format!(
-            "{} checks in {} steps, {} differences, {} times cft_verify; by the image: {} of all, {} of {free} free of conditions",
+            "{} checks in {} steps, {} differences, {} warnings, {} times cft_verify; by the image: {} of all, {} of {free} free of conditions",
             self.checks,
             self.steps,
             self.differences,
+            self.warnings,
             self.verified,
             percent(image, self.checks),
             percent(free_image, free)
