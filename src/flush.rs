@@ -67,72 +67,87 @@ pub fn flush(table: &mut Table, last: bool) {
 fn run(control: &Control, index: usize, table: &mut Table, last: bool) -> Option<Spoil> {
     let slot = &control.slots[index];
     let flushes = slot.flushes.fetch_add(1, Relaxed);
-    let (mut known, mut ask) = (Known::default(), Vec::new());
-    let (mut next, mut waiting) = (0, Vec::new());
-    while next < table.entries.len() {
-        let end = (next + SLICE).min(table.entries.len());
-        let bytes = table.entries[next..end].iter().map(|e| Image::insert_bound(&table.edge(e))).sum();
-        if !area::ensure(control, index, bytes) {
-            return usable(control, index).then_some(Spoil::Memory);
+    let mut todo: Vec<usize> = (0..table.entries.len()).collect();
+    // A delete may precede its insert (a trigger deleted the row before ours saw it): what waits is tried again after the others.
+    while !todo.is_empty() {
+        let tried = todo.len();
+        match pass(control, index, table, &todo) {
+            Ok(waiting) => todo = waiting,
+            Err(why) => return why,
         }
-        let slice = area::write(control, index, |header, image| {
-            if header.key.locator != table.locator {
-                return None;
-            }
-            Some(apply(image, table, next, end, &known, &mut ask, &mut waiting))
-        });
-        match slice {
-            // The image is gone or incomplete already: nothing of ours is missing in it.
-            Err(Unusable::Empty | Unusable::Incomplete) | Ok(None) => break,
-            Err(Unusable::Unmapped) => return Some(Spoil::Memory),
-            Ok(Some(Err(why))) => return Some(why),
-            Ok(Some(Ok(done))) => next = done,
-        }
-        if !ask.is_empty() && known.learn(&std::mem::take(&mut ask)).is_none() {
-            return Some(Spoil::Ancient);
+        if todo.len() == tried {
+            break;
         }
     }
-    if last && !waiting.is_empty() {
+    if last && !todo.is_empty() {
         return Some(Spoil::Lost);
     }
     let many = table.entries.len() > SLICE;
     let budget = if many { 2 * table.entries.len() } else { 4 * SETTLE_SLICE };
-    table.keep(&waiting);
+    table.keep(&todo);
     if many || flushes.is_multiple_of(SETTLE_EVERY) {
         return settle(control, index, table.oid, budget);
     }
     None
 }
 
-fn usable(control: &Control, index: usize) -> bool {
-    area::read(control, index, |_, _| ()).is_ok()
+/// Applies the entries of these numbers in slices; the numbers of those that wait for their insert. Err: why the image must be given up,
+/// or None if there is none any more and nothing of ours is missing in it.
+fn pass(control: &Control, index: usize, table: &mut Table, todo: &[usize]) -> Result<Vec<usize>, Option<Spoil>> {
+    let (mut known, mut ask) = (Known::default(), Vec::new());
+    let (mut next, mut waiting) = (0, Vec::new());
+    while next < todo.len() {
+        let slice = &todo[next..(next + SLICE).min(todo.len())];
+        let bytes = slice.iter().map(|i| Image::insert_bound(&table.edge(&table.entries[*i]))).sum();
+        let applied = if area::ensure(control, index, bytes) {
+            area::write(control, index, |header, image| {
+                (header.key.locator == table.locator)
+                    .then(|| apply(image, table, slice, &known, &mut ask, &mut waiting))
+            })
+        } else if area::read(control, index, |_, _| ()).is_ok() {
+            return Err(Some(Spoil::Memory));
+        } else {
+            Ok(None)
+        };
+        match applied {
+            Err(Unusable::Empty | Unusable::Incomplete) | Ok(None) => {
+                table.keep(&[]);
+                return Err(None);
+            }
+            Err(Unusable::Unmapped) => return Err(Some(Spoil::Memory)),
+            Ok(Some(Err(why))) => return Err(Some(why)),
+            Ok(Some(Ok(done))) => next += done,
+        }
+        if !ask.is_empty() && known.learn(&std::mem::take(&mut ask)).is_none() {
+            return Err(Some(Spoil::Ancient));
+        }
+    }
+    Ok(waiting)
 }
 
-/// Applies entries from `next` on; the number of the first that was not, or why the image is broken.
+/// Applies a slice of entries; how many of them, or why the image is broken.
 fn apply(
     image: Image<'_>,
     table: &Table,
-    next: usize,
-    end: usize,
+    slice: &[usize],
     known: &Known,
     ask: &mut Vec<u64>,
     waiting: &mut Vec<usize>,
 ) -> Result<usize, Spoil> {
-    for i in next..end {
-        let entry = &table.entries[i];
+    for (done, i) in slice.iter().enumerate() {
+        let entry = &table.entries[*i];
         let edge = table.edge(entry);
         match entry.change {
             Change::Insert(stamp) => image.insert(&edge, stamp).map_err(|_| Spoil::Memory)?,
             Change::Delete(row, by) => match image.delete(&edge, row, by, known, ask).map_err(|_| Spoil::Memory)? {
                 Deletion::Done => {}
-                Deletion::Ask => return Ok(i),
-                // Another trigger deleted what our insert trigger has not seen yet: it will come.
-                Deletion::NoPartner if row.cmin.is_some() => waiting.push(i),
+                Deletion::Ask => return Ok(done),
+                Deletion::NoPartner if row.cmin.is_some() => waiting.push(*i),
                 Deletion::NoPartner => return Err(Spoil::Lost),
             },
         }
     }
-    Ok(end)
+    Ok(slice.len())
 }
 
 /// Settles versions that no running snapshot sees differently, up to `budget` of them.

@@ -125,6 +125,10 @@ pub fn route(
     }
     if delta::pending(table.oid()) {
         delta::flush(table.oid(), false);
+        if delta::pending(table.oid()) {
+            // A delete whose insert our trigger has not seen yet.
+            return Err(Reason::PendingTrigger);
+        }
     }
     // SAFETY: an open relation.
     let locator = unsafe { compat::locator(table.rel()) };

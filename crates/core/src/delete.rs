@@ -10,6 +10,10 @@
 //!  3  a version of a settled row whose deleter rolled back
 //! ```
 //!
+//! A row that the deleter inserted itself is never settled: only 1 will do. If its insert has
+//! not come yet (a trigger deleted it before ours saw it), there is no partner, and no other
+//! row of the edge is taken in its place.
+//!
 //! Finding costs the shorter of the two lists: both are read in turns, one slot each, until
 //! one ends. Nothing is written unless the answer is `Done`. Writers only.
 
@@ -155,6 +159,7 @@ impl<F: Fates> Search<'_, '_, F> {
             Link::Version(version) => self.rank(version),
         };
         if let Some(rank) = rank
+            && (rank == Rank::Inserter || self.row.cmin.is_none())
             && self.best.is_none_or(|(best, _)| rank < best)
         {
             self.best = Some((rank, Candidate { slot: at, link: slot.link, side }));
@@ -234,6 +239,18 @@ mod tests {
             }
         }
         heap
+    }
+
+    #[test]
+    fn own_row_that_is_not_there_yet_takes_no_settled_row() {
+        let heap = with(&[(0, 0, 0)]);
+        let image = Image::open(&heap).unwrap();
+        let row = RowVersion { xmin: 30, raw_xmin: 30, cmin: Some(2) };
+        let by = Deleter { xmax: 30, cmax: 3 };
+        let mut ask = Vec::new();
+        assert_eq!(image.delete(&EDGE, row, by, &fates, &mut ask), Ok(Deletion::NoPartner));
+        image.insert(&EDGE, Some(Stamp { xmin: 30, cmin: 2 })).unwrap();
+        assert_eq!(image.delete(&EDGE, row, by, &fates, &mut ask), Ok(Deletion::Done));
     }
 
     /// Deletes by xid 30 and says which version was marked: its (xmin, cmin).
