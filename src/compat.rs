@@ -140,3 +140,30 @@ pub unsafe fn has_superclass(table: pg_sys::Oid) -> bool {
     // SAFETY: as above.
     unsafe { unbound::has_superclass(table) }
 }
+
+/// Whether an index of the relation has an expression or a predicate.
+///
+/// # Safety
+/// `rel` is an open relation.
+pub unsafe fn evaluates_in_index(rel: pg_sys::Relation) -> bool {
+    // SAFETY: the caller's promise; the list is a copy; system cache lookups by OID.
+    unsafe {
+        let indexes = pgrx::PgList::<std::ffi::c_void>::from_pg(pg_sys::RelationGetIndexList(rel));
+        let has = |index: pg_sys::Oid| {
+            let cache = pg_sys::SysCacheIdentifier::INDEXRELID as i32;
+            let tuple = pg_sys::SearchSysCache1(cache, pg_sys::Datum::from(index));
+            if tuple.is_null() {
+                return true;
+            }
+            let present = |attribute: u32| {
+                let mut null = true;
+                pg_sys::SysCacheGetAttr(cache, tuple, attribute as pg_sys::AttrNumber, &mut null);
+                !null
+            };
+            let found = present(pg_sys::Anum_pg_index_indexprs) || present(pg_sys::Anum_pg_index_indpred);
+            pg_sys::ReleaseSysCache(tuple);
+            found
+        };
+        (0..indexes.len()).any(|i| indexes.get_oid(i).is_none_or(&has))
+    }
+}

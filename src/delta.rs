@@ -7,6 +7,7 @@
 #![expect(unsafe_code, reason = "transaction callbacks")]
 
 use crate::compat::Locator;
+use crate::edges::Columns;
 use crate::slot::Spoil;
 use crate::{contain, flush, registration, shmem, visibility};
 use cftrag_core::{Deleter, Edge, RowVersion, Stamp};
@@ -35,11 +36,18 @@ pub struct Entry {
     child: u32,
 }
 
-/// The entries of one table as it was stored when they were made: a rewrite begins another.
+/// How a table was stored, and which columns were read, when entries were made. Both can change within one transaction.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Source {
+    pub locator: Locator,
+    pub columns: Columns,
+}
+
+/// The entries of one table from one source: a rewrite, or a column renamed, begins another.
 #[derive(Debug)]
 pub struct Table {
     pub oid: pg_sys::Oid,
-    pub locator: Locator,
+    pub source: Source,
     pub entries: Vec<Entry>,
     names: Vec<u8>,
     /// Something could not be noted: whatever image exists at commit is incomplete.
@@ -117,10 +125,10 @@ impl Table {
 }
 
 /// Notes a change. Called by the triggers only.
-pub fn note(oid: pg_sys::Oid, locator: Locator, edge: &Edge, change: Change) {
+pub fn note(oid: pg_sys::Oid, source: Source, edge: &Edge, change: Change) {
     // SAFETY: reads a backend variable.
     let subtransaction = unsafe { pg_sys::GetCurrentSubTransactionId() };
-    let full = with_table(oid, locator, |table| {
+    let full = with_table(oid, source, |table| {
         table.append(edge, change, subtransaction);
         table.bytes() > CAP_BYTES
     });
@@ -131,19 +139,21 @@ pub fn note(oid: pg_sys::Oid, locator: Locator, edge: &Edge, change: Change) {
 
 /// A change that could not be read (a column does not resolve): the image cannot follow the table.
 pub fn note_lost(oid: pg_sys::Oid, locator: Locator) {
-    with_table(oid, locator, |table| table.lost = true);
+    with_table(oid, Source { locator, columns: Columns::default() }, |table| table.lost = true);
 }
 
 /// TRUNCATE: what was noted for the table as it is stored now is void.
 pub fn truncate(oid: pg_sys::Oid, locator: Locator) {
-    with_table(oid, locator, |table| table.keep(&[]));
+    DELTA.with_borrow_mut(|tables| {
+        tables.iter_mut().filter(|t| t.oid == oid && t.source.locator == locator).for_each(|t| t.keep(&[]));
+    });
 }
 
-fn with_table<R>(oid: pg_sys::Oid, locator: Locator, f: impl FnOnce(&mut Table) -> R) -> R {
+fn with_table<R>(oid: pg_sys::Oid, source: Source, f: impl FnOnce(&mut Table) -> R) -> R {
     DELTA.with_borrow_mut(|tables| {
-        let known = tables.iter().rposition(|t| t.oid == oid && t.locator == locator);
+        let known = tables.iter().rposition(|t| t.oid == oid && t.source == source);
         let i = known.unwrap_or_else(|| {
-            tables.push(Table { oid, locator, entries: Vec::new(), names: Vec::new(), lost: false });
+            tables.push(Table { oid, source, entries: Vec::new(), names: Vec::new(), lost: false });
             tables.len() - 1
         });
         f(&mut tables[i])

@@ -112,19 +112,8 @@ impl Edges {
 
     /// The column of that name; None if there is none.
     pub fn column(&self, name: &str) -> Option<Column> {
-        // SAFETY: see oid(); attribute numbers run from 1 to natts, names are NUL-terminated.
-        unsafe {
-            let desc = (*self.rel).rd_att;
-            let named = |a: &&pg_sys::FormData_pg_attribute| {
-                !a.attisdropped && CStr::from_ptr(a.attname.data.as_ptr()).to_bytes() == name.as_bytes()
-            };
-            (0..(*desc).natts).map(|i| &*compat::attribute(desc, i)).find(named).map(|a| Column {
-                number: i32::from(a.attnum),
-                type_oid: u32::from(a.atttypid),
-                collation: u32::from(a.attcollation),
-                generated: a.attgenerated as u8 as u32,
-            })
-        }
+        // SAFETY: see oid().
+        unsafe { find_column((*self.rel).rd_att, name.as_bytes()) }
     }
 
     /// The three columns, or the argument ("parent", ...) and name of the first that is missing.
@@ -160,6 +149,25 @@ impl Drop for Edges {
             // SAFETY: opened in open(), closed once; the lock stays to the end of the transaction, as every query's does.
             unsafe { pg_sys::relation_close(self.rel, pg_sys::NoLock as pg_sys::LOCKMODE) };
         }
+    }
+}
+
+/// The column of that name; None if there is none.
+///
+/// # Safety
+/// A relation's descriptor.
+pub unsafe fn find_column(desc: pg_sys::TupleDesc, name: &[u8]) -> Option<Column> {
+    // SAFETY: the caller's promise; attributes are numbered from 1, their names NUL-terminated.
+    unsafe {
+        let named = |a: &&pg_sys::FormData_pg_attribute| {
+            !a.attisdropped && CStr::from_ptr(a.attname.data.as_ptr()).to_bytes() == name
+        };
+        (0..(*desc).natts).map(|i| &*compat::attribute(desc, i)).find(named).map(|a| Column {
+            number: i32::from(a.attnum),
+            type_oid: u32::from(a.atttypid),
+            collation: u32::from(a.attcollation),
+            generated: a.attgenerated as u8 as u32,
+        })
     }
 }
 

@@ -187,3 +187,11 @@ pub fn notice_not_verified(table: &str, reason: &str) {
     .set_detail(format!("Reason: {reason}."))
     .report(pgrx::PgLogLevel::NOTICE);
 }
+
+pub fn not_our_trigger(function: &str) -> ErrorReport {
+    report(
+        Code::ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED,
+        format!("function \"{function}\" was not called by a trigger that cft_attach made"),
+    )
+    .set_hint("Drop the trigger, then let cft_attach make it: SELECT cft_attach('my_edges');")
+}

@@ -41,11 +41,22 @@ pub fn flush(table: &mut Table, last: bool) {
         table.lost = false;
         return;
     };
-    let of_this = slot.read(|header| header.state == State::Ready && header.key.locator == table.locator);
-    if !of_this {
-        table.keep(&[]);
-        table.lost = false;
-        return;
+    let target = slot.read(|header| {
+        (header.state == State::Ready && header.key.locator == table.source.locator).then_some(header.key.columns)
+    });
+    match target {
+        None => {
+            table.keep(&[]);
+            table.lost = false;
+            return;
+        }
+        // The image knows other columns by these names (they were renamed into one another): it cannot follow the table any more.
+        Some(columns) if columns != table.source.columns && !table.lost => {
+            contain::attempt(|| area::drop_image(control, index));
+            table.keep(&[]);
+            return;
+        }
+        Some(_) => {}
     }
     let why = if std::mem::take(&mut table.lost) {
         Some(Spoil::Lost)
@@ -101,7 +112,7 @@ fn pass(control: &Control, index: usize, table: &mut Table, todo: &[usize]) -> R
         let bytes = slice.iter().map(|i| Image::insert_bound(&table.edge(&table.entries[*i]))).sum();
         let applied = if area::ensure(control, index, bytes) {
             area::write(control, index, |header, image| {
-                (header.key.locator == table.locator)
+                (header.key.locator == table.source.locator)
                     .then(|| apply(image, table, slice, &known, &mut ask, &mut waiting))
             })
         } else if area::read(control, index, |_, _| ()).is_ok() {

@@ -182,40 +182,56 @@ pub unsafe fn only_attached(
 }
 
 /// The registration of `table` as `snapshot` sees it (null: as of now). None if it is not attached.
+///
+/// Every trigger that runs one of our functions counts, whatever its name and shape: two of them would note each row twice.
 pub fn read(table: pg_sys::Oid, snapshot: pg_sys::Snapshot, functions: Functions) -> Option<Registration> {
     let mut names = None;
-    let (mut row, mut truncate) = (None, None);
+    let (mut row, mut truncate) = (Vec::new(), Vec::new());
     scan_triggers(pg_sys::TriggerRelidNameIndexId, pg_sys::Anum_pg_trigger_tgrelid, table, snapshot, |tuple, desc| {
         // SAFETY: a pg_trigger tuple.
         let form = unsafe { &*pg_sys::GETSTRUCT(tuple).cast::<pg_sys::FormData_pg_trigger>() };
-        let expected = match form.tgfoid {
-            f if f == functions.capture => ROW_TYPE,
-            f if f == functions.capture_truncate => TRUNCATE_TYPE,
+        let (expected, found) = match form.tgfoid {
+            f if f == functions.capture => (ROW_TYPE, &mut row),
+            f if f == functions.capture_truncate => (TRUNCATE_TYPE, &mut truncate),
             _ => return,
         };
         // SAFETY: as above.
         let (plain, xmin) =
             unsafe { (is_plain(tuple, desc, form), pg_sys::htup::HeapTupleHeaderGetRawXmin((*tuple).t_data)) };
-        if form.tgtype != expected || !plain {
-            return;
-        }
-        let key = TriggerKey { oid: u32::from(form.oid), xmin: u32::from(xmin) };
-        let always = form.tgenabled as u8 == pg_sys::TRIGGER_FIRES_ALWAYS;
-        if expected == ROW_TYPE {
+        let plain = plain && form.tgtype == expected;
+        found.push((
+            TriggerKey { oid: u32::from(form.oid), xmin: u32::from(xmin) },
+            plain && form.tgenabled as u8 == pg_sys::TRIGGER_FIRES_ALWAYS,
+        ));
+        if plain && expected == ROW_TYPE && names.is_none() {
             // SAFETY: as above.
             names = unsafe { arguments(tuple, desc, form.tgnargs) };
-            row = Some((key, always));
-        } else {
-            truncate = Some((key, always));
         }
     });
-    let sound = matches!((row, truncate), (Some((_, true)), Some((_, true))));
-    Some(Registration {
-        names: names?,
-        row: row.map(|r| r.0).unwrap_or_default(),
-        truncate: truncate.map(|t| t.0).unwrap_or_default(),
-        sound,
-    })
+    let sound = matches!((&row[..], &truncate[..]), ([(_, true)], [(_, true)]));
+    let key = |found: &[(TriggerKey, bool)]| found.first().map(|f| f.0).unwrap_or_default();
+    Some(Registration { names: names?, row: key(&row), truncate: key(&truncate), sound })
+}
+
+/// The names of the table's triggers that run our functions, as of now.
+pub fn trigger_names(table: pg_sys::Oid, functions: Functions) -> Vec<String> {
+    let mut names = Vec::new();
+    scan_triggers(
+        pg_sys::TriggerRelidNameIndexId,
+        pg_sys::Anum_pg_trigger_tgrelid,
+        table,
+        std::ptr::null_mut(),
+        |tuple, _| {
+            // SAFETY: a pg_trigger tuple; its name is NUL-terminated.
+            unsafe {
+                let form = &*pg_sys::GETSTRUCT(tuple).cast::<pg_sys::FormData_pg_trigger>();
+                if [functions.capture, functions.capture_truncate].contains(&form.tgfoid) {
+                    names.push(CStr::from_ptr(form.tgname.data.as_ptr()).to_string_lossy().into_owned());
+                }
+            }
+        },
+    );
+    names
 }
 
 /// Tables with a trigger that runs our capture function, as of now, ascending by OID.

@@ -108,7 +108,7 @@ pub fn route(
             return Err(Reason::OwnDdl);
         }
         readable(table, columns)?;
-        if pg_sys::AfterTriggerPendingOnRel(table.oid()) {
+        if pg_sys::AfterTriggerPendingOnRel(table.oid()) || maybe_writing(table) {
             return Err(Reason::PendingTrigger);
         }
         pg_sys::GetActiveSnapshot()
@@ -146,6 +146,21 @@ pub fn route(
             Ok(Ticket { control, index, generation, seen })
         }
         Err(reason) => Err(reason),
+    }
+}
+
+/// A write puts its row on the page, then evaluates the table's index expressions, and only then is our trigger's event queued. If such
+/// an expression calls us, nothing is pending and yet the page has the row: it is so only while an executor has the table open, in a
+/// transaction that has written.
+///
+/// # Safety
+/// An open table.
+unsafe fn maybe_writing(table: &Edges) -> bool {
+    // SAFETY: the caller's promise; reads the relation cache and pg_index.
+    unsafe {
+        pg_sys::GetTopTransactionIdIfAny() != pg_sys::InvalidTransactionId
+            && (*table.rel()).rd_refcnt > 1
+            && compat::evaluates_in_index(table.rel())
     }
 }
 

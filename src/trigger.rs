@@ -6,7 +6,9 @@
 #![expect(unsafe_code, reason = "reads heap tuples")]
 
 use crate::compat;
-use crate::delta::{self, Change};
+use crate::delta::{self, Change, Source};
+use crate::edges::{self, Column, Columns};
+use crate::error::{self, Fallible};
 use crate::fmgr::Call;
 use crate::value;
 use crate::visibility::full_xid;
@@ -15,31 +17,42 @@ use pgrx::prelude::*;
 use std::cell::RefCell;
 use std::ffi::CStr;
 
-/// TRIGGER_EVENT_OPMASK (commands/trigger.h).
+/// TRIGGER_EVENT_OPMASK, and the operations under it (commands/trigger.h).
 const OPERATION: u32 = 3;
+const INSERT: u32 = 0;
+const DELETE: u32 = 1;
+const UPDATE: u32 = 2;
+const TRUNCATE: u32 = 3;
+/// TRIGGER_EVENT_ROW, and with it TRIGGER_EVENT_TIMINGMASK, under which AFTER is 0.
+const ROW: u32 = 4;
+const SHAPE: u32 = ROW | 0x18;
 
 thread_local! {
     static NAMES: RefCell<[Vec<u8>; 3]> = const { RefCell::new([Vec::new(), Vec::new(), Vec::new()]) };
 }
 
 /// AFTER INSERT OR UPDATE OR DELETE FOR EACH ROW. Arguments: parent, child[, tree] columns.
+/// Errors: 39P01 if somebody made a trigger of another kind with it, which has no row of a page to show.
 #[pg_extern(sql = false)]
-fn cft_capture(fcinfo: pg_sys::FunctionCallInfo) {
+fn cft_capture(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     // SAFETY: our own fcinfo.
-    let Some(data) = (unsafe { Call::new(fcinfo) }).trigger() else { return };
+    let data = (unsafe { Call::new(fcinfo) }).trigger().ok_or_else(|| error::not_our_trigger("cft_capture"))?;
     // SAFETY: the trigger manager's data is valid during the call.
     let data = unsafe { &*data };
+    if data.tg_event & SHAPE != ROW {
+        return Err(error::not_our_trigger("cft_capture"));
+    }
     let (old, new) = match data.tg_event & OPERATION {
-        0 => (None, Some(data.tg_trigtuple)),
-        1 => (Some(data.tg_trigtuple), None),
-        2 => (Some(data.tg_trigtuple), Some(data.tg_newtuple)),
-        _ => return,
+        INSERT => (None, Some(data.tg_trigtuple)),
+        DELETE => (Some(data.tg_trigtuple), None),
+        UPDATE => (Some(data.tg_trigtuple), Some(data.tg_newtuple)),
+        _ => return Err(error::not_our_trigger("cft_capture")),
     };
     // SAFETY: as above; tuples of tg_relation with their headers as they are on the page.
     unsafe {
         let Some(columns) = resolve(data) else {
             delta::note_lost((*data.tg_relation).rd_id, compat::locator(data.tg_relation));
-            return;
+            return Ok(());
         };
         if let Some(tuple) = old {
             note(data, columns, tuple, deleted((*tuple).t_data));
@@ -48,40 +61,41 @@ fn cft_capture(fcinfo: pg_sys::FunctionCallInfo) {
             note(data, columns, tuple, inserted((*tuple).t_data));
         }
     }
+    Ok(())
 }
 
 /// AFTER TRUNCATE FOR EACH STATEMENT. A TRUNCATE that keeps the relfilenode (of a table made or truncated in this subtransaction)
 /// voids what was noted; one that changes it leaves the old image to the old rows, which a rollback brings back.
+/// Errors: 39P01 as cft_capture.
 #[pg_extern(sql = false)]
-fn cft_capture_truncate(fcinfo: pg_sys::FunctionCallInfo) {
-    // SAFETY: our own fcinfo.
-    let Some(data) = (unsafe { Call::new(fcinfo) }).trigger() else { return };
+fn cft_capture_truncate(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
+    let protocol = || error::not_our_trigger("cft_capture_truncate");
+    // SAFETY: our own fcinfo; the trigger manager's data is valid during the call.
+    let data = unsafe { &*(Call::new(fcinfo)).trigger().ok_or_else(protocol)? };
+    if data.tg_event & SHAPE != 0 || data.tg_event & OPERATION != TRUNCATE {
+        return Err(protocol());
+    }
     // SAFETY: as above.
-    unsafe { delta::truncate((*(*data).tg_relation).rd_id, compat::locator((*data).tg_relation)) };
+    unsafe { delta::truncate((*data.tg_relation).rd_id, compat::locator(data.tg_relation)) };
+    Ok(())
 }
 
-/// A column: its attribute number and type.
-type Attribute = (i32, pg_sys::Oid);
-
-/// tree, parent, child. None: one does not resolve to a column of a type that holds names.
+/// The columns that the trigger's arguments name now. None: one does not resolve to a column of a type that holds names.
 ///
 /// # Safety
 /// `data` is valid.
-unsafe fn resolve(data: &pg_sys::TriggerData) -> Option<[Option<Attribute>; 3]> {
+unsafe fn resolve(data: &pg_sys::TriggerData) -> Option<Columns> {
     // SAFETY: the caller's promise; tgargs has tgnargs C strings.
     unsafe {
         let trigger = &*data.tg_trigger;
-        let desc = (*data.tg_relation).rd_att;
         let find = |n: i16| {
-            let wanted = CStr::from_ptr(*trigger.tgargs.add(n as usize)).to_bytes();
-            (0..(*desc).natts).map(|i| &*compat::attribute(desc, i)).find_map(|a| {
-                let found = !a.attisdropped && CStr::from_ptr(a.attname.data.as_ptr()).to_bytes() == wanted;
-                (found && value::holds_names(a.atttypid)).then_some((i32::from(a.attnum), a.atttypid))
-            })
+            let wanted = CStr::from_ptr(*trigger.tgargs.add(n as usize));
+            let column = edges::find_column((*data.tg_relation).rd_att, wanted.to_bytes())?;
+            value::holds_names(pg_sys::Oid::from(column.type_oid)).then_some(column)
         };
         match trigger.tgnargs {
-            2 => Some([None, Some(find(0)?), Some(find(1)?)]),
-            3 => Some([Some(find(2)?), Some(find(0)?), Some(find(1)?)]),
+            2 => Some(Columns { tree: Column::default(), parent: find(0)?, child: find(1)? }),
+            3 => Some(Columns { tree: find(2)?, parent: find(0)?, child: find(1)? }),
             _ => None,
         }
     }
@@ -89,18 +103,21 @@ unsafe fn resolve(data: &pg_sys::TriggerData) -> Option<[Option<Attribute>; 3]> 
 
 /// # Safety
 /// `tuple` is a row of `data.tg_relation`.
-unsafe fn note(data: &pg_sys::TriggerData, columns: [Option<Attribute>; 3], tuple: pg_sys::HeapTuple, change: Change) {
+unsafe fn note(data: &pg_sys::TriggerData, columns: Columns, tuple: pg_sys::HeapTuple, change: Change) {
     NAMES.with_borrow_mut(|names| {
         let mut present = [false; 3];
-        for ((column, name), present) in columns.iter().zip(names.iter_mut()).zip(&mut present) {
-            let Some((number, type_oid)) = *column else { continue };
+        let wanted = [columns.tree, columns.parent, columns.child];
+        for ((column, name), present) in wanted.iter().zip(names.iter_mut()).zip(&mut present) {
+            if column.number == 0 {
+                continue;
+            }
             // SAFETY: the caller's promise; the attribute number is the relation's.
             unsafe {
                 let mut null = false;
-                let datum = pg_sys::htup::heap_getattr(tuple, number, (*data.tg_relation).rd_att, &mut null);
+                let datum = pg_sys::htup::heap_getattr(tuple, column.number, (*data.tg_relation).rd_att, &mut null);
                 if !null {
                     name.clear();
-                    value::write(type_oid, datum, name);
+                    value::write(pg_sys::Oid::from(column.type_oid), datum, name);
                     *present = true;
                 }
             }
@@ -110,7 +127,7 @@ unsafe fn note(data: &pg_sys::TriggerData, columns: [Option<Attribute>; 3], tupl
             let edge = Edge { tree: present[0].then_some(tree), parent, child };
             // SAFETY: the caller's promise.
             let (oid, locator) = unsafe { ((*data.tg_relation).rd_id, compat::locator(data.tg_relation)) };
-            delta::note(oid, locator, &edge, change);
+            delta::note(oid, Source { locator, columns }, &edge, change);
         }
     });
 }

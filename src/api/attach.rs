@@ -34,9 +34,10 @@ fn cft_attach(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     if known.is_some_and(|r| r.sound && r.names == names) {
         return Ok(());
     }
-    let on = table.qualified();
+    let (on, old) = (table.qualified(), registration::trigger_names(table.oid(), functions));
     // ALTER TABLE wants nobody else, not even this function, to hold the relation open.
     drop(table);
+    drop_triggers(&on, &old);
     create_triggers(&on, &names, call.function());
     Ok(())
 }
@@ -48,16 +49,19 @@ fn cft_detach(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     let call = unsafe { Call::new(fcinfo) };
     let table = Edges::open(call.oid(0).ok_or_else(|| error::null_argument("edges"))?)?;
     owner_only(&table)?;
-    if registration::read(table.oid(), std::ptr::null_mut(), Functions::beside(call.function())).is_none() {
+    let old = registration::trigger_names(table.oid(), Functions::beside(call.function()));
+    if old.is_empty() {
         return Err(error::not_attached(&edges::display_name(table.oid())));
     }
     let on = table.qualified();
     drop(table);
-    execute(&[
-        format!("DROP TRIGGER IF EXISTS cftrag_row ON {on}"),
-        format!("DROP TRIGGER IF EXISTS cftrag_truncate ON {on}"),
-    ]);
+    drop_triggers(&on, &old);
     Ok(())
+}
+
+/// Whatever their names: somebody may have renamed them.
+fn drop_triggers(on: &str, names: &[String]) {
+    execute(&names.iter().map(|name| format!("DROP TRIGGER {} ON {on}", edges::quote(name))).collect::<Vec<_>>());
 }
 
 fn name(call: &Call, n: usize) -> Option<String> {
@@ -106,7 +110,6 @@ pub fn check_columns(table: &Edges, names: &ColumnNames) -> Fallible<()> {
 fn create_triggers(on: &str, names: &ColumnNames, function: pg_sys::Oid) {
     // SAFETY: a system cache lookup of our own function.
     let schema = unsafe { pg_sys::get_func_namespace(function) };
-    let literal = |s: &String| format!("'{}'", s.replace('\'', "''"));
     let arguments = [Some(&names.parent), Some(&names.child), names.tree.as_ref()]
         .into_iter()
         .flatten()
@@ -127,14 +130,19 @@ fn create_triggers(on: &str, names: &ColumnNames, function: pg_sys::Oid) {
     execute(&[row, row_always, truncate, truncate_always]);
 }
 
-/// Runs statements with the caller's rights. standard_conforming_strings may be off: backslashes in names are doubled then.
+/// A string constant, whatever standard_conforming_strings says (as quote_literal does it).
+fn literal(text: &String) -> String {
+    let quoted = text.replace('\'', "''");
+    if quoted.contains('\\') { format!(" E'{}'", quoted.replace('\\', "\\\\")) } else { format!("'{quoted}'") }
+}
+
+/// Runs statements with the caller's rights.
 fn execute(statements: &[String]) {
     // SAFETY: SPI is connected and finished around its use; errors are raised by SPI itself.
     unsafe {
         pg_sys::SPI_connect();
         for sql in statements {
-            let sql = if pg_sys::standard_conforming_strings { sql.clone() } else { sql.replace('\\', "\\\\") };
-            let Ok(sql) = CString::new(sql) else { unreachable!("identifiers have no NUL") };
+            let Ok(sql) = CString::new(sql.as_str()) else { unreachable!("identifiers have no NUL") };
             pg_sys::SPI_execute(sql.as_ptr(), false, 0);
         }
         pg_sys::SPI_finish();
