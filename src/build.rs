@@ -13,7 +13,7 @@ use crate::edges::{Columns, Edges};
 use crate::error::{self, Fallible};
 use crate::registration::{self, Functions};
 use crate::shmem::{self, Control};
-use crate::slot::{Header, Key, State};
+use crate::slot::{Header, Key, SWEEPER, State};
 use crate::value;
 use crate::visibility::Seen;
 use cftrag_core::{Edge, Error, Image, Memory, OWNER_WORDS, chunk_bytes};
@@ -49,8 +49,12 @@ pub fn build(control: &Control, table: &Edges, functions: Functions) -> Result<(
     let me = std::process::id();
     let holder = slot.builder.load(SeqCst);
     // SAFETY: looks a process up in the process array; a dead builder's mark is taken over.
-    let dead = holder != 0 && unsafe { pg_sys::BackendPidGetProc(holder as i32).is_null() };
+    let dead = ![0, SWEEPER].contains(&holder) && unsafe { pg_sys::BackendPidGetProc(holder as i32).is_null() };
     if slot.builder.compare_exchange(if dead { holder } else { 0 }, me, SeqCst, SeqCst).is_err() {
+        return Err(Refused::Busy);
+    }
+    if !slot.is_of(table.oid()) {
+        slot.builder.store(0, SeqCst);
         return Err(Refused::Busy);
     }
     watch_exit();

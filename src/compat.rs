@@ -90,29 +90,18 @@ pub fn process_number() -> usize {
     }
 }
 
-/// Raw xmin of this database's pg_database row: a database dropped and made anew with the same OID is another. Read once: a database
-/// with a session in it cannot be dropped.
+/// Raw xmin of this database's pg_database row: a database dropped and made anew with the same OID (CREATE DATABASE ... OID) is
+/// another. From the system cache at each call, so that all sessions agree after GRANT ON DATABASE made a new row.
 pub fn database_xmin() -> u32 {
-    thread_local! {
-        static XMIN: std::cell::Cell<u32> = const { std::cell::Cell::new(0) };
-    }
-    let known = XMIN.get();
-    if known != 0 {
-        return known;
-    }
     // SAFETY: a system cache lookup of the row of our own database, released again.
-    let xmin = unsafe {
-        let tuple = pg_sys::SearchSysCache1(
-            pg_sys::SysCacheIdentifier::DATABASEOID as i32,
-            pg_sys::Datum::from(pg_sys::MyDatabaseId),
-        );
+    unsafe {
+        let cache = pg_sys::SysCacheIdentifier::DATABASEOID as i32;
+        let tuple = pg_sys::SearchSysCache1(cache, pg_sys::Datum::from(pg_sys::MyDatabaseId));
         assert!(!tuple.is_null(), "a session's database exists");
         let xmin = u32::from(pg_sys::htup::HeapTupleHeaderGetRawXmin((*tuple).t_data));
         pg_sys::ReleaseSysCache(tuple);
         xmin
-    };
-    XMIN.set(xmin);
-    xmin
+    }
 }
 
 /// Functions that the server exports and pgrx does not bind (catalog/pg_inherits.h).

@@ -39,6 +39,7 @@ pub struct Entry {
 /// How a table was stored, and which columns were read, when entries were made. Both can change within one transaction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Source {
+    pub trigger: pg_sys::Oid,
     pub locator: Locator,
     pub columns: Columns,
 }
@@ -138,8 +139,8 @@ pub fn note(oid: pg_sys::Oid, source: Source, edge: &Edge, change: Change) {
 }
 
 /// A change that could not be read (a column does not resolve): the image cannot follow the table.
-pub fn note_lost(oid: pg_sys::Oid, locator: Locator) {
-    with_table(oid, Source { locator, columns: Columns::default() }, |table| table.lost = true);
+pub fn note_lost(oid: pg_sys::Oid, trigger: pg_sys::Oid, locator: Locator) {
+    with_table(oid, Source { trigger, locator, columns: Columns::default() }, |table| table.lost = true);
 }
 
 /// TRUNCATE: what was noted for the table as it is stored now is void.

@@ -102,6 +102,10 @@ pub fn not_owner(table: &str) -> ErrorReport {
     report(Code::ERRCODE_INSUFFICIENT_PRIVILEGE, format!("must be owner of table {table}"))
 }
 
+pub fn no_privilege(table: &str) -> ErrorReport {
+    report(Code::ERRCODE_INSUFFICIENT_PRIVILEGE, format!("permission denied for table {table}"))
+}
+
 pub fn build_after_write() -> ErrorReport {
     report(Code::ERRCODE_ACTIVE_SQL_TRANSACTION, "cft_build cannot run in a transaction that has written".into())
         .set_detail("The image must not hold rows that could still be rolled back.")
@@ -148,8 +152,8 @@ pub fn building(table: &str) -> ErrorReport {
     report(Code::ERRCODE_OBJECT_IN_USE, format!("the image of table \"{table}\" is being built by another session"))
 }
 
-/// Raised at COMMIT only when this process cannot map a megabyte of shared memory: the image could not even be marked, and a COMMIT
-/// that it misses would make every later answer wrong.
+/// Raised at COMMIT only when this process can neither map a megabyte of shared memory nor write the trigger's row (registration::touch):
+/// the image could not be marked in any way, and a COMMIT that it misses would make every later answer wrong.
 pub fn control_unreachable() -> ErrorReport {
     report(Code::ERRCODE_OUT_OF_MEMORY, "cannot reach cftrag's shared memory".into())
         .set_detail("This process could not map it, and the change must be noted there before it commits.")

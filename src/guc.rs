@@ -42,7 +42,7 @@ pub fn define() {
         &BUILD_IN_PLACE_LIMIT,
         0,
         i32::MAX,
-        GucContext::Userset,
+        GucContext::Suset,
         GucFlags::UNIT_KB,
     );
     // SAFETY: a C string constant; the function copies it. Called once, from _PG_init.

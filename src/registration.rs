@@ -213,6 +213,20 @@ pub fn read(table: pg_sys::Oid, snapshot: pg_sys::Snapshot, functions: Functions
     Some(Registration { names: names?, row: key(&row), truncate: key(&truncate), sound })
 }
 
+/// Writes the trigger's pg_trigger row anew, unchanged: its raw xmin is no longer the one any image was built with. Raises if another
+/// transaction is doing the same.
+pub fn touch(trigger: pg_sys::Oid) {
+    // SAFETY: a catalog update as ALTER TRIGGER does it; the copy is a tuple of pg_trigger, found at its t_self.
+    unsafe {
+        let rel = pg_sys::table_open(pg_sys::TriggerRelationId, pg_sys::RowExclusiveLock as pg_sys::LOCKMODE);
+        scan_triggers(TRIGGER_OID_INDEX, pg_sys::Anum_pg_trigger_oid, trigger, std::ptr::null_mut(), |tuple, _| {
+            let copy = pg_sys::heap_copytuple(tuple);
+            pg_sys::CatalogTupleUpdate(rel, &mut (*copy).t_self, copy);
+        });
+        pg_sys::table_close(rel, pg_sys::RowExclusiveLock as pg_sys::LOCKMODE);
+    }
+}
+
 /// The names of the table's triggers that run our functions, as of now.
 pub fn trigger_names(table: pg_sys::Oid, functions: Functions) -> Vec<String> {
     let mut names = Vec::new();

@@ -4,8 +4,8 @@
 //!   +..  lock, area, memory_used      the directory of slots, the DSA area of all images, bytes of all chunks
 //!   +..  slots[SLOTS]                 one per table that was asked for (slot.rs)
 //!
-//! PostgreSQL 17 and later: from the DSM registry, at first use, no preload needed. 15 and 16: from the shared memory hooks, if the
-//! library is in shared_preload_libraries; otherwise there is none, which is a normal state: the reference query answers.
+//! In shared_preload_libraries: from the shared memory hooks, so that every process has it from its start. Otherwise, on PostgreSQL 17
+//! and later, from the DSM registry at first use; on 15 and 16 there is none, a normal state: the reference query answers.
 
 #![expect(unsafe_code, reason = "shared memory")]
 
@@ -152,13 +152,11 @@ pub fn unreachable() -> bool {
         && !FOREIGN.load(Ordering::Relaxed)
 }
 
-/// Hooks for 15 and 16. Called from _PG_init.
+/// Hooks, if the postmaster is loading the library. Called from _PG_init.
 pub fn preload() {
-    #[cfg(any(feature = "pg15", feature = "pg16"))]
     hooks::install();
 }
 
-#[cfg(any(feature = "pg15", feature = "pg16"))]
 mod hooks {
     use super::{CONTROL_BYTES, adopt, init};
     use pgrx::prelude::*;

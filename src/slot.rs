@@ -88,7 +88,7 @@ pub struct Slot {
     writer_waits: AtomicU32,
     /// Not 0: the image lost something (a Spoil); set without a lock, cleared by a build.
     pub spoiled: AtomicU32,
-    /// Process id of the backend that builds, 0 if none.
+    /// Process id of the backend that builds, 0 if none, SWEEPER while the slot is given back.
     pub builder: AtomicU32,
     /// Changes whenever the image does: chunks mapped for another generation are not this image's.
     pub generation: AtomicU64,
@@ -97,6 +97,9 @@ pub struct Slot {
     pub flushes: AtomicU64,
     header: UnsafeCell<Header>,
 }
+
+/// No process has this id.
+pub const SWEEPER: u32 = u32::MAX;
 
 /// Why an image is incomplete.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -193,11 +196,20 @@ impl Control {
         found
     }
 
-    /// The table's slot; takes a free one if need be. None if all are taken.
+    /// The table's slot; takes a free one if need be, after a sweep if none is. None if every slot holds an image.
     pub fn find_or_take(&self, table: pg_sys::Oid) -> Option<(usize, &Slot)> {
         if let Some(found) = self.find(table) {
             return Some(found);
         }
+        self.take(table);
+        self.find(table).or_else(|| {
+            crate::sweep::make_room(self);
+            self.take(table);
+            self.find(table)
+        })
+    }
+
+    fn take(&self, table: pg_sys::Oid) {
         self.lock.with(EXCLUSIVE, || {
             if self.slots.iter().any(|slot| slot.is_of(table)) {
                 return;
@@ -208,7 +220,6 @@ impl Control {
                 slot.table.store(u32::from(table), SeqCst);
             }
         });
-        self.find(table)
     }
 }
 
@@ -230,7 +241,12 @@ impl Slot {
         }
     }
 
-    /// Gives the slot back. Under Control.lock, after its image was dropped.
+    /// Whether the slot holds an image, usable or not.
+    pub fn holds_image(&self) -> bool {
+        self.read(|header| header.state == State::Ready)
+    }
+
+    /// Gives the slot back. Under Control.lock, after its image was dropped, by whoever made itself its builder.
     pub fn forget(&self) {
         self.table.store(0, SeqCst);
         self.database.store(0, SeqCst);

@@ -1,38 +1,49 @@
-//! Frees images of tables and databases that are gone. Runs after every build: whoever needs memory looks for it first.
+//! Frees images of tables and databases that are gone. Runs after every build, and when no slot is free.
 
 #![expect(unsafe_code, reason = "system cache lookups")]
 
 use crate::area;
 use crate::shmem::{Control, EXCLUSIVE};
+use crate::slot::SWEEPER;
 use pgrx::pg_sys;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 
 /// Frees every slot whose table (in this database) or database does not exist as of now.
 pub fn sweep(control: &Control) {
-    // SAFETY: reads a backend variable.
-    let here = u32::from(unsafe { pg_sys::MyDatabaseId });
-    for (index, slot) in control.slots.iter().enumerate() {
-        let (database, table) = (slot.database.load(Relaxed), slot.table.load(SeqCst));
-        if table == 0 || slot.builder.load(SeqCst) != 0 {
-            continue;
-        }
-        let (cache, oid) = match database == here {
-            true => (pg_sys::SysCacheIdentifier::RELOID, table),
-            false => (pg_sys::SysCacheIdentifier::DATABASEOID, database),
-        };
-        if exists(cache, oid) {
-            continue;
-        }
-        area::drop_image(control, index);
-        control.lock.with(EXCLUSIVE, || {
-            if slot.table.load(SeqCst) == table && slot.database.load(Relaxed) == database {
-                slot.forget();
-            }
-        });
+    for index in 0..control.slots.len() {
+        free_if(control, index, |database, table| !exists(database, table));
     }
 }
 
-fn exists(cache: pg_sys::SysCacheIdentifier::Type, oid: u32) -> bool {
+/// The same, and every slot that holds no image: its counters are less than another table's image.
+pub fn make_room(control: &Control) {
+    for (index, slot) in control.slots.iter().enumerate() {
+        free_if(control, index, |database, table| !slot.holds_image() || !exists(database, table));
+    }
+}
+
+/// Gives a slot back if `gone` says so. Whoever frees it is its builder meanwhile, so that nobody builds into it.
+fn free_if(control: &Control, index: usize, gone: impl Fn(u32, u32) -> bool) {
+    let slot = &control.slots[index];
+    let (database, table) = (slot.database.load(Relaxed), slot.table.load(SeqCst));
+    if table == 0 || !gone(database, table) || slot.builder.compare_exchange(0, SWEEPER, SeqCst, SeqCst).is_err() {
+        return;
+    }
+    area::drop_image(control, index);
+    control.lock.with(EXCLUSIVE, || {
+        if slot.table.load(SeqCst) == table && slot.database.load(Relaxed) == database {
+            slot.forget();
+        }
+    });
+    slot.builder.store(0, SeqCst);
+}
+
+fn exists(database: u32, table: u32) -> bool {
+    // SAFETY: reads a backend variable.
+    let (cache, oid) = match u32::from(unsafe { pg_sys::MyDatabaseId }) == database {
+        true => (pg_sys::SysCacheIdentifier::RELOID, table),
+        false => (pg_sys::SysCacheIdentifier::DATABASEOID, database),
+    };
     let none = pg_sys::Datum::from(0usize);
     // SAFETY: both caches have one OID as their key.
     unsafe { pg_sys::SearchSysCacheExists(cache as i32, pg_sys::Datum::from(pg_sys::Oid::from(oid)), none, none, none) }

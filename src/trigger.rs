@@ -51,7 +51,8 @@ fn cft_capture(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     // SAFETY: as above; tuples of tg_relation with their headers as they are on the page.
     unsafe {
         let Some(columns) = resolve(data) else {
-            delta::note_lost((*data.tg_relation).rd_id, compat::locator(data.tg_relation));
+            let (rel, trigger) = (data.tg_relation, (*data.tg_trigger).tgoid);
+            delta::note_lost((*rel).rd_id, trigger, compat::locator(rel));
             return Ok(());
         };
         if let Some(tuple) = old {
@@ -126,8 +127,9 @@ unsafe fn note(data: &pg_sys::TriggerData, columns: Columns, tuple: pg_sys::Heap
         if present[1] && present[2] {
             let edge = Edge { tree: present[0].then_some(tree), parent, child };
             // SAFETY: the caller's promise.
-            let (oid, locator) = unsafe { ((*data.tg_relation).rd_id, compat::locator(data.tg_relation)) };
-            delta::note(oid, Source { locator, columns }, &edge, change);
+            let (oid, trigger, locator) =
+                unsafe { ((*data.tg_relation).rd_id, (*data.tg_trigger).tgoid, compat::locator(data.tg_relation)) };
+            delta::note(oid, Source { trigger, locator, columns }, &edge, change);
         }
     });
 }

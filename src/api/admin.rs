@@ -10,7 +10,7 @@ use crate::edges::Edges;
 use crate::error::{self, Fallible};
 use crate::fmgr::{Call, Rows, text_datum};
 use crate::registration::Functions;
-use crate::route;
+use crate::route::{self, Reason};
 use crate::shmem;
 use cftrag_core::{Image, Scan, Step};
 use pgrx::prelude::*;
@@ -70,6 +70,7 @@ fn cft_verify(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     let (table, registration, columns, functions) = context::open(&call, 0)?;
     let mut ticket = match route::route(&table, &registration, &columns, functions) {
         Ok(ticket) => ticket,
+        Err(Reason::Privilege) => return Err(error::no_privilege(&table.name())),
         Err(reason) => {
             error::notice_not_verified(&table.name(), route::REASONS[reason as usize]);
             return Ok(());

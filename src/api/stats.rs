@@ -8,7 +8,7 @@ use crate::counters;
 use crate::error::{self, Fallible};
 use crate::fmgr::{Call, text_datum};
 use crate::registration::{self, Functions};
-use crate::route::{self, REASONS};
+use crate::route::{self, REASONS, Reason};
 use crate::shmem::{self, Control};
 use crate::slot::Slot;
 use cftrag_core::Stats;
@@ -104,7 +104,11 @@ fn cft_hot_entities(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     let Some(n) = call.int(0) else { return Ok(()) };
     let wanted = usize::try_from(n).map_err(|_| error::negative_count(n))?;
     let (table, registration, columns, functions) = context::open(&call, 1)?;
-    let Ok(mut ticket) = route::route(&table, &registration, &columns, functions) else { return Ok(()) };
+    let mut ticket = match route::route(&table, &registration, &columns, functions) {
+        Ok(ticket) => ticket,
+        Err(Reason::Privilege) => return Err(error::no_privilege(&table.name())),
+        Err(_) => return Ok(()),
+    };
     let hot = loop {
         let mut ask = Vec::new();
         let hot = area::read(ticket.control, ticket.index, |_, image| image.hot(wanted, &ticket.seen, &mut ask));
