@@ -50,7 +50,7 @@ VACUUM ANALYZE entity_edges, documents, questions;
 
 -- From here on triggers on entity_edges keep the image in shared memory fresh.
 SELECT cft_attach('entity_edges', tree => 'tree') \g /dev/null
--- The first caller, or a background worker, would build it; here it is built now, so that the first answer is fast too.
+-- The first caller would build it; here it is built now, so that the first answer is fast too.
 SELECT cft_build('entity_edges') \g /dev/null
 
 -- Last: a load that stopped before this line is repeated by the next run.

@@ -58,6 +58,7 @@ pub fn build(control: &Control, table: &Edges, functions: Functions) -> Result<(
         return Err(Refused::Busy);
     }
     watch_exit();
+    crate::sweep::sweep(control, functions);
     UNDER_WAY.set(Some((index, Vec::new())));
     let result = PgTryBuilder::new(AssertUnwindSafe(|| fill(control, index, table, functions)))
         .catch_others(|error| {
@@ -66,9 +67,6 @@ pub fn build(control: &Control, table: &Edges, functions: Functions) -> Result<(
         })
         .execute();
     abandon();
-    if result.is_ok() {
-        crate::sweep::sweep(control);
-    }
     result.map_err(|report| Refused::Failed(Box::new(report)))
 }
 
@@ -249,12 +247,14 @@ pub fn scan(
                     let datum = pg_sys::htup::heap_getattr(tuple, column.number, (*table.rel()).rd_att, &mut null);
                     if !null {
                         name.clear();
-                        value::write(pg_sys::Oid::from(column.type_oid), datum, name);
                         *present = true;
+                        if !value::write(pg_sys::Oid::from(column.type_oid), datum, name) {
+                            result = Err(error::out_of_memory(crate::guc::MEMORY_LIMIT.get()));
+                        }
                     }
                 }
             }
-            if present[1] && present[2] {
+            if result.is_ok() && present[1] && present[2] {
                 let tree = present[0].then_some(names[0].as_slice());
                 result = each(&Edge { tree, parent: &names[1], child: &names[2] });
             }

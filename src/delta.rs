@@ -134,7 +134,7 @@ pub fn note(oid: pg_sys::Oid, source: Source, edge: &Edge, change: Change) {
         table.bytes() > CAP_BYTES
     });
     if full || COMMITTING.get() {
-        flush(oid, false);
+        flush(oid, COMMITTING.get());
     }
 }
 

@@ -51,6 +51,7 @@ pub fn flush(table: &mut Table, last: bool) {
         }
         // The image knows other columns by these names (they were renamed into one another): it cannot follow the table any more.
         Some(columns) if columns != table.source.columns && !table.lost => {
+            slot.spoil(Spoil::Lost);
             contain::attempt(|| area::drop_image(control, index));
             table.keep(&[]);
             return;
@@ -86,7 +87,11 @@ fn without_control(table: &mut Table, last: bool) {
 fn run(control: &Control, index: usize, table: &mut Table, last: bool) -> Option<Spoil> {
     let slot = &control.slots[index];
     let flushes = slot.flushes.fetch_add(1, Relaxed);
-    let mut todo: Vec<usize> = (0..table.entries.len()).collect();
+    let mut todo: Vec<usize> = Vec::new();
+    if todo.try_reserve(table.entries.len()).is_err() {
+        return Some(Spoil::Memory);
+    }
+    todo.extend(0..table.entries.len());
     // A delete may precede its insert (a trigger deleted the row before ours saw it): what waits is tried again after the others.
     while !todo.is_empty() {
         let tried = todo.len();

@@ -174,8 +174,8 @@ fn backend(table: &Edges) -> Result<&'static Control, Reason> {
         if pg_sys::RecoveryInProgress() {
             return Err(Reason::Recovery);
         }
-        let deferrable = pg_sys::XactReadOnly && pg_sys::XactDeferrable;
-        if pg_sys::XactIsoLevel as u32 == pg_sys::XACT_SERIALIZABLE && !deferrable {
+        // READ ONLY DEFERRABLE is no exception: the flags say so now, not whether they did when the snapshot was taken.
+        if pg_sys::XactIsoLevel as u32 == pg_sys::XACT_SERIALIZABLE {
             return Err(Reason::Serializable);
         }
         let written = pg_sys::GetTopTransactionIdIfAny() != pg_sys::InvalidTransactionId;

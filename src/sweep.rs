@@ -1,17 +1,23 @@
-//! Frees images of tables and databases that are gone. Runs after every build, and when no slot is free.
+//! Frees images of tables that are gone or detached, and of databases that are gone. Runs before every build (whoever needs memory looks
+//! for it first) and when no slot is free.
 
 #![expect(unsafe_code, reason = "system cache lookups")]
 
 use crate::area;
+use crate::registration::{self, Functions};
 use crate::shmem::{Control, EXCLUSIVE};
 use crate::slot::SWEEPER;
 use pgrx::pg_sys;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 
-/// Frees every slot whose table (in this database) or database does not exist as of now.
-pub fn sweep(control: &Control) {
+/// Frees every slot whose table (in this database) does not exist or is not attached as of now, or whose database does not exist.
+pub fn sweep(control: &Control, functions: Functions) {
+    let attached = registration::attached_tables(functions);
     for index in 0..control.slots.len() {
-        free_if(control, index, |database, table| !exists(database, table));
+        free_if(control, index, |database, table| match is_here(database) {
+            true => !attached.contains(&pg_sys::Oid::from(table)),
+            false => !exists(database, table),
+        });
     }
 }
 
@@ -38,9 +44,13 @@ fn free_if(control: &Control, index: usize, gone: impl Fn(u32, u32) -> bool) {
     slot.builder.store(0, SeqCst);
 }
 
-fn exists(database: u32, table: u32) -> bool {
+fn is_here(database: u32) -> bool {
     // SAFETY: reads a backend variable.
-    let (cache, oid) = match u32::from(unsafe { pg_sys::MyDatabaseId }) == database {
+    u32::from(unsafe { pg_sys::MyDatabaseId }) == database
+}
+
+fn exists(database: u32, table: u32) -> bool {
+    let (cache, oid) = match is_here(database) {
         true => (pg_sys::SysCacheIdentifier::RELOID, table),
         false => (pg_sys::SysCacheIdentifier::DATABASEOID, database),
     };

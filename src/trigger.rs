@@ -118,8 +118,11 @@ unsafe fn note(data: &pg_sys::TriggerData, columns: Columns, tuple: pg_sys::Heap
                 let datum = pg_sys::htup::heap_getattr(tuple, column.number, (*data.tg_relation).rd_att, &mut null);
                 if !null {
                     name.clear();
-                    value::write(pg_sys::Oid::from(column.type_oid), datum, name);
                     *present = true;
+                    if !value::write(pg_sys::Oid::from(column.type_oid), datum, name) {
+                        let (rel, trigger) = (data.tg_relation, (*data.tg_trigger).tgoid);
+                        return delta::note_lost((*rel).rd_id, trigger, compat::locator(rel));
+                    }
                 }
             }
         }

@@ -12,11 +12,16 @@ pub fn holds_names(type_oid: pg_sys::Oid) -> bool {
         .contains(&type_oid)
 }
 
-/// Appends the value's text to `out`.
+/// Appends the value's text to `out`. False: there is no memory for it.
 ///
 /// # Safety
 /// `datum` is a non-null value of `type_oid`, which holds names.
-pub unsafe fn write(type_oid: pg_sys::Oid, datum: pg_sys::Datum, out: &mut Vec<u8>) {
+pub unsafe fn write(type_oid: pg_sys::Oid, datum: pg_sys::Datum, out: &mut Vec<u8>) -> bool {
+    /// What any value but a text takes at most.
+    const SHORT: usize = 64;
+    if out.try_reserve(SHORT).is_err() {
+        return false;
+    }
     // SAFETY: the caller's promise. Writing to a Vec cannot fail.
     unsafe {
         match type_oid {
@@ -33,14 +38,18 @@ pub unsafe fn write(type_oid: pg_sys::Oid, datum: pg_sys::Datum, out: &mut Vec<u
             _ => {
                 let stored = datum.cast_mut_ptr::<pg_sys::varlena>();
                 let text = pg_sys::pg_detoast_datum_packed(stored);
-                out.extend_from_slice(std::slice::from_raw_parts(
-                    pgrx::vardata_any(text).cast::<u8>(),
-                    pgrx::varsize_any_exhdr(text),
-                ));
+                let bytes =
+                    std::slice::from_raw_parts(pgrx::vardata_any(text).cast::<u8>(), pgrx::varsize_any_exhdr(text));
+                let room = out.try_reserve(bytes.len()).is_ok();
+                if room {
+                    out.extend_from_slice(bytes);
+                }
                 if text != stored {
                     pg_sys::pfree(text.cast());
                 }
+                return room;
             }
         }
     }
+    true
 }

@@ -53,9 +53,15 @@ fn cft_detach(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     if old.is_empty() {
         return Err(error::not_attached(&edges::display_name(table.oid())));
     }
-    let on = table.qualified();
+    let (on, oid) = (table.qualified(), table.oid());
     drop(table);
     drop_triggers(&on, &old);
+    // Its memory is better given to others at once; should this transaction roll back, the next reader builds it again.
+    if let Some(control) = crate::shmem::control()
+        && let Some((index, _)) = control.find(oid)
+    {
+        crate::contain::attempt(|| crate::area::drop_image(control, index));
+    }
     Ok(())
 }
 
