@@ -285,23 +285,17 @@ mod tests {
         let image = Image::format(&heap, 7).unwrap();
         image.publish_chunks(heap.mapped());
         let name = |i: u32| i.to_be_bytes();
-        let mut i = 0;
-        let mut grew = 0;
+        let (mut i, mut grew) = (0, 0);
         while grew < 2 {
             let (parent, child) = (name(i), name(i + 1));
             let edge = edge(None, &parent, &child);
-            let before = alloc::loose_lines(image.root());
-            let needed = before - {
-                let copy = heap.copy();
-                self::image(&copy).insert(&edge, None).unwrap();
-                alloc::loose_lines(Root::new(&copy))
-            };
-            if needed > 60 {
+            // The next page is due at 460, 921, ... entities: look closely there only.
+            let due = (image.stats().slots_used + 6) % 461 < 12;
+            if due && fails_cleanly_until(&heap, edge, None) > 60 {
                 grew += 1;
-                assert_eq!(fails_cleanly_until(&heap, edge, None), needed);
             }
             image.insert(&edge, None).unwrap();
-            i += if needed > 60 || i < 400 { 2 } else { 1 };
+            i += 2;
         }
         assert_eq!(problems(&heap), []);
     }

@@ -272,15 +272,23 @@ impl HeapMemory {
     /// The same bytes at other addresses.
     #[must_use]
     pub fn copy(&self) -> HeapMemory {
-        let mut copy = HeapMemory::new(self.limit);
-        for (i, bytes) in self.dump().into_iter().enumerate() {
-            let mut chunk = vec![Bytes([0; LINE_BYTES]); lines_of(i) as usize];
-            for (line, from) in chunk.iter_mut().zip(bytes.chunks_exact(LINE_BYTES)) {
-                line.0.copy_from_slice(from);
-            }
-            copy.adopt(chunk.into_boxed_slice());
-        }
+        let mut copy = HeapMemory::load(&self.dump());
+        copy.limit = self.limit;
         copy
+    }
+
+    /// A memory of these bytes, as [`HeapMemory::dump`] gave them. Missing bytes are 0.
+    #[must_use]
+    pub fn load(chunks: &[Vec<u8>]) -> HeapMemory {
+        let mut heap = HeapMemory::new(usize::MAX);
+        for (i, bytes) in chunks.iter().enumerate() {
+            let mut chunk = vec![Bytes([0; LINE_BYTES]); chunk_bytes(i) / LINE_BYTES];
+            for (line, from) in chunk.iter_mut().zip(bytes.chunks(LINE_BYTES)) {
+                line.0[..from.len()].copy_from_slice(from);
+            }
+            heap.adopt(chunk.into_boxed_slice());
+        }
+        heap
     }
 
     /// The bytes of each chunk.

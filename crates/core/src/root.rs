@@ -191,7 +191,7 @@ impl<'m> Root<'m> {
 
     pub(crate) fn add(self, counter: Counter, n: usize) {
         let line = self.mem.line(COUNTERS);
-        line.set_u64(counter.at(), line.u64(counter.at()) + wide(n));
+        line.set_u64(counter.at(), line.u64(counter.at()).wrapping_add(wide(n)));
     }
 
     /// # Panics

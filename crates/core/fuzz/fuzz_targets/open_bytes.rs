@@ -1,0 +1,62 @@
+//! An image whose bytes were changed anyhow: verify() reports and never panics or hangs; if
+//! it finds nothing, everything else works as well.
+//!
+//!     cargo +nightly fuzz run open_bytes
+
+#![no_main]
+
+use std::sync::LazyLock;
+
+use cftrag_core::{AllSeen, Edge, Fate, HeapMemory, Image, Scan, Stamp, Step, Walk};
+use libfuzzer_sys::fuzz_target;
+
+/// Rows settled and not, trees, a hub with blocks, a self-edge, freed memory.
+static SOUND: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
+    let mut heap = HeapMemory::new(1 << 16);
+    assert!(heap.grow());
+    let image = Image::format(&heap, 1).unwrap();
+    for i in 0..30_u8 {
+        let stamp = i.is_multiple_of(3).then_some(Stamp { xmin: u64::from(i), cmin: 0 });
+        let tree = i.is_multiple_of(2).then_some(&b"tree"[..]);
+        image.insert(&Edge { tree, parent: b"hub", child: &[i; 12] }, stamp).unwrap();
+    }
+    image.insert(&Edge { tree: None, parent: b"own", child: b"own" }, None).unwrap();
+    image.settle(4, 20, &|_| Fate::Aborted, &mut Vec::new());
+    heap.dump()
+});
+
+fuzz_target!(|data: &[u8]| {
+    let mut chunks = SOUND.clone();
+    // Each change: where (2 bytes: a word; its owner's area is of no interest), what (4 bytes).
+    for change in data.chunks_exact(6).take(16) {
+        let word = usize::from(u16::from_le_bytes([change[0], change[1]])) % (1024 * 16);
+        let at = word * 4;
+        for (to, from) in chunks[0][at..at + 4].iter_mut().zip(&change[2..]) {
+            *to ^= from;
+        }
+    }
+    let heap = HeapMemory::load(&chunks);
+    let Ok(image) = Image::open(&heap) else { return };
+    let mut problems = 0;
+    image.verify(&mut |_| problems += 1);
+    if problems > 0 {
+        return;
+    }
+    let mut walk = Walk::new(|_| [0; 4]);
+    for name in [&b"hub"[..], b"own", b"nobody", &[7; 12]] {
+        walk.begin(name, 3, 3);
+    }
+    let mut steps = 0;
+    while walk.step(image, &AllSeen, 7) == Step::More {
+        steps += 1;
+        assert!(steps < 10_000);
+    }
+    walk.finish();
+    let mut scan = Scan::new();
+    while image.edges(&mut scan, 64, &AllSeen, |_, _, _| ()) == Step::More {}
+    let _ = image.hot(3, &AllSeen, &mut Vec::new());
+    let _ = image.insert(&Edge { tree: Some(b"t"), parent: b"hub", child: b"new" }, None);
+    image.settle(100, 1000, &|_| Fate::Committed, &mut Vec::new());
+    image.cool(10);
+    image.verify(&mut |problem| panic!("{problem:?}"));
+});
