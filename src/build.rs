@@ -58,9 +58,12 @@ pub fn build(control: &Control, table: &Edges, functions: Functions) -> Result<(
         return Err(Refused::Busy);
     }
     watch_exit();
-    crate::sweep::sweep(control, functions);
     UNDER_WAY.set(Some((index, Vec::new())));
-    let result = PgTryBuilder::new(AssertUnwindSafe(|| fill(control, index, table, functions)))
+    let work = || {
+        crate::sweep::sweep(control, functions);
+        fill(control, index, table, functions)
+    };
+    let result = PgTryBuilder::new(AssertUnwindSafe(work))
         .catch_others(|error| {
             abandon();
             error.rethrow()

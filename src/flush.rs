@@ -12,7 +12,7 @@ use crate::shmem::{self, Control};
 use crate::slot::{Slot, Spoil, State};
 use crate::visibility::{self, Known};
 use crate::{contain, error, registration};
-use cftrag_core::{Deletion, Image};
+use cftrag_core::{Deletion, Error, Image};
 use pgrx::pg_sys;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -119,10 +119,12 @@ fn run(control: &Control, index: usize, table: &mut Table, last: bool) -> Option
 /// or None if there is none any more and nothing of ours is missing in it.
 fn pass(control: &Control, index: usize, table: &mut Table, todo: &[usize]) -> Result<Vec<usize>, Option<Spoil>> {
     let (mut known, mut ask) = (Known::default(), Vec::new());
-    let (mut next, mut waiting) = (0, Vec::new());
+    let (mut next, mut waiting, mut short) = (0, Vec::new(), 0);
     while next < todo.len() {
         let slice = &todo[next..(next + SLICE).min(todo.len())];
-        let bytes = slice.iter().map(|i| Image::insert_bound(&table.edge(&table.entries[*i]))).sum();
+        let bound: usize = slice.iter().map(|i| Image::insert_bound(&table.edge(&table.entries[*i]))).sum();
+        // Another writer may use what ensure() found before we have the lock: what was short then is asked for on top.
+        let bytes = bound + std::mem::take(&mut short);
         let applied = if area::ensure(control, index, bytes) {
             area::write(control, index, |header, image| {
                 (header.key.locator == table.source.locator)
@@ -140,7 +142,10 @@ fn pass(control: &Control, index: usize, table: &mut Table, todo: &[usize]) -> R
             }
             Err(Unusable::Unmapped) => return Err(Some(Spoil::Memory)),
             Ok(Some(Err(why))) => return Err(Some(why)),
-            Ok(Some(Ok(done))) => next += done,
+            Ok(Some(Ok((done, needed)))) => {
+                next += done;
+                short = needed;
+            }
         }
         if !ask.is_empty() && known.learn(&std::mem::take(&mut ask)).is_none() {
             return Err(Some(Spoil::Ancient));
@@ -149,7 +154,7 @@ fn pass(control: &Control, index: usize, table: &mut Table, todo: &[usize]) -> R
     Ok(waiting)
 }
 
-/// Applies a slice of entries; how many of them, or why the image is broken.
+/// Applies a slice of entries; how many of them and the bytes that the next one was short of, or why the image is broken.
 fn apply(
     image: Image<'_>,
     table: &Table,
@@ -157,21 +162,25 @@ fn apply(
     known: &Known,
     ask: &mut Vec<u64>,
     waiting: &mut Vec<usize>,
-) -> Result<usize, Spoil> {
+) -> Result<(usize, usize), Spoil> {
     for (done, i) in slice.iter().enumerate() {
         let entry = &table.entries[*i];
         let edge = table.edge(entry);
-        match entry.change {
-            Change::Insert(stamp) => image.insert(&edge, stamp).map_err(|_| Spoil::Memory)?,
-            Change::Delete(row, by) => match image.delete(&edge, row, by, known, ask).map_err(|_| Spoil::Memory)? {
-                Deletion::Done => {}
-                Deletion::Ask => return Ok(done),
-                Deletion::NoPartner if row.cmin.is_some() => waiting.push(*i),
-                Deletion::NoPartner => return Err(Spoil::Lost),
-            },
+        let applied = match entry.change {
+            Change::Insert(stamp) => image.insert(&edge, stamp).map(|()| Deletion::Done),
+            Change::Delete(row, by) => image.delete(&edge, row, by, known, ask),
+        };
+        match (applied, entry.change) {
+            (Ok(Deletion::Done), _) => {}
+            (Ok(Deletion::Ask), _) => return Ok((done, 0)),
+            (Ok(Deletion::NoPartner), Change::Delete(row, _)) if row.cmin.is_some() => waiting.push(*i),
+            (Ok(Deletion::NoPartner), _) => return Err(Spoil::Lost),
+            // Nothing was written.
+            (Err(Error::Full { needed, .. }), _) => return Ok((done, needed)),
+            (Err(_), _) => return Err(Spoil::Torn),
         }
     }
-    Ok(slice.len())
+    Ok((slice.len(), 0))
 }
 
 /// Settles versions that no running snapshot sees differently, up to `budget` of them.

@@ -7,7 +7,8 @@ use crate::area;
 use crate::registration::{self, Functions};
 use crate::shmem::{Control, EXCLUSIVE};
 use crate::slot::SWEEPER;
-use pgrx::pg_sys;
+use pgrx::{PgTryBuilder, pg_sys};
+use std::panic::AssertUnwindSafe;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 
 /// Frees every slot whose table (in this database) does not exist or is not attached as of now, or whose database does not exist.
@@ -35,7 +36,13 @@ fn free_if(control: &Control, index: usize, gone: impl Fn(u32, u32) -> bool) {
     if table == 0 || !gone(database, table) || slot.builder.compare_exchange(0, SWEEPER, SeqCst, SeqCst).is_err() {
         return;
     }
-    area::drop_image(control, index);
+    let builder = AssertUnwindSafe(&slot.builder);
+    PgTryBuilder::new(AssertUnwindSafe(|| area::drop_image(control, index)))
+        .catch_others(|error| {
+            builder.store(0, SeqCst);
+            error.rethrow()
+        })
+        .execute();
     control.lock.with(EXCLUSIVE, || {
         if slot.table.load(SeqCst) == table && slot.database.load(Relaxed) == database {
             slot.forget();
