@@ -108,7 +108,7 @@ pub fn route(
             return Err(Reason::OwnDdl);
         }
         readable(table, columns)?;
-        if pg_sys::AfterTriggerPendingOnRel(table.oid()) || maybe_writing(table) {
+        if being_written(table) {
             return Err(Reason::PendingTrigger);
         }
         pg_sys::GetActiveSnapshot()
@@ -149,18 +149,21 @@ pub fn route(
     }
 }
 
-/// A write puts its row on the page, then evaluates the table's index expressions, and only then is our trigger's event queued. If such
-/// an expression calls us, nothing is pending and yet the page has the row: it is so only while an executor has the table open, in a
-/// transaction that has written.
+/// Whether a statement of this transaction is writing to the table now, so that the page may show rows that our trigger has not seen.
+///
+/// Whoever writes holds RowExclusiveLock until the (sub)transaction ends; without it the queue of events, which can be long, is not read.
+/// And a write puts its row on the page, then evaluates the table's index expressions, and only then queues the event. If such an
+/// expression calls us, nothing is pending yet: that is so only while an executor has the table open.
 ///
 /// # Safety
 /// An open table.
-unsafe fn maybe_writing(table: &Edges) -> bool {
-    // SAFETY: the caller's promise; reads the relation cache and pg_index.
+unsafe fn being_written(table: &Edges) -> bool {
+    // SAFETY: the caller's promise; reads the lock table, the relation cache and pg_index.
     unsafe {
         pg_sys::GetTopTransactionIdIfAny() != pg_sys::InvalidTransactionId
-            && (*table.rel()).rd_refcnt > 1
-            && compat::evaluates_in_index(table.rel())
+            && pg_sys::CheckRelationLockedByMe(table.rel(), pg_sys::RowExclusiveLock as pg_sys::LOCKMODE, true)
+            && (pg_sys::AfterTriggerPendingOnRel(table.oid())
+                || ((*table.rel()).rd_refcnt > 1 && compat::evaluates_in_index(table.rel())))
     }
 }
 

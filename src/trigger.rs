@@ -150,10 +150,14 @@ unsafe fn inserted(header: pg_sys::HeapTupleHeader) -> Change {
     }
 }
 
+/// The tuple is on a shared page and we hold no lock on it: meanwhile another session's FOR KEY SHARE may put a multixact in the place of
+/// our xid. So the deleter is not read: our trigger is not deferrable and fires in the subtransaction that made the change. Lockers do
+/// not touch the command id.
+///
 /// # Safety
-/// The header of a row that the current transaction deleted or updated.
+/// The header of a row that the current subtransaction deleted or updated.
 unsafe fn deleted(header: pg_sys::HeapTupleHeader) -> Change {
-    // SAFETY: the caller's promise; a multixact is resolved to its updater.
+    // SAFETY: the caller's promise.
     unsafe {
         let raw = pg_sys::htup::HeapTupleHeaderGetRawXmin(header);
         let frozen = pg_sys::htup::HeapTupleHeaderFrozen(header);
@@ -163,8 +167,9 @@ unsafe fn deleted(header: pg_sys::HeapTupleHeader) -> Change {
             raw_xmin: u32::from(raw),
             cmin: own.then(|| pg_sys::HeapTupleHeaderGetCmin(header)),
         };
-        let multi = u32::from((*header).t_infomask) & pg_sys::HEAP_XMAX_IS_MULTI != 0;
-        let xmax = if multi { pg_sys::HeapTupleGetUpdateXid(header) } else { (*header).t_choice.t_heap.t_xmax };
-        Change::Delete(row, Deleter { xmax: full_xid(u32::from(xmax)), cmax: pg_sys::HeapTupleHeaderGetCmax(header) })
+        let combo = u32::from((*header).t_infomask) & pg_sys::HEAP_COMBOCID != 0;
+        let cmax =
+            if combo { pg_sys::HeapTupleHeaderGetCmax(header) } else { pg_sys::htup::HeapTupleGetRawCommandId(header) };
+        Change::Delete(row, Deleter { xmax: full_xid(u32::from(pg_sys::GetCurrentTransactionId())), cmax })
     }
 }
