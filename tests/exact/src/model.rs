@@ -36,7 +36,7 @@ pub enum Level {
     ReadCommitted,
     RepeatableRead,
     Serializable,
-    /// SERIALIZABLE READ ONLY DEFERRABLE: the one serializable the image may serve.
+    /// SERIALIZABLE READ ONLY DEFERRABLE.
     Deferrable,
 }
 
@@ -238,7 +238,7 @@ impl Model {
         let table = check.table;
         let txn = self.sessions[session].txn.as_ref();
         let wrote = txn.is_some_and(|t| t.wrote);
-        let serializable = txn.is_some_and(|t| t.level == Level::Serializable);
+        let serializable = txn.is_some_and(|t| matches!(t.level, Level::Serializable | Level::Deferrable));
         if !check.many && check.entities == [None] {
             // Strict: nobody is asked.
             return Some("null entity");

@@ -62,6 +62,10 @@ impl Driver {
         // Left by a run that was interrupted: their locks would block the set-up.
         roll_back_prepared(&mut monitor)?;
         monitor.batch_execute(&schema::setup())?;
+        // Earlier runs leave dead rows where the registration is looked up.
+        for catalog in ["pg_depend", "pg_trigger", "pg_class", "pg_attribute", "pg_proc"] {
+            monitor.batch_execute(&format!("VACUUM {catalog}"))?;
+        }
         let two_phase =
             monitor.query_one("SELECT current_setting('max_prepared_transactions')::int", &[])?.get::<_, i32>(0) >= 4;
         if !two_phase {

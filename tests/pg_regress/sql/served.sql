@@ -1,0 +1,136 @@
+-- Who served, and the reason when it was not the image: needs shared memory (preloaded, or PostgreSQL 17 and later).
+-- tests/pg_regress/schedule-image runs this; everything else passes with and without.
+SET client_min_messages = warning;
+CREATE TABLE se (tree text, parent text, child text);
+INSERT INTO se VALUES ('t', 'a', 'b'), ('t', 'b', 'c');
+SELECT cft_attach('se', tree => 'tree');
+-- Calls of cft_context for se since the last time: by the image, by the reference query, and why. (Kept in a setting: a row would
+-- give the transaction an xid.)
+CREATE FUNCTION served() RETURNS text VOLATILE LANGUAGE plpgsql AS $$
+DECLARE
+    before jsonb := coalesce(nullif(current_setting('se.seen', true), ''), '{}');
+    now jsonb := (SELECT to_jsonb(s) FROM pg_stat_cftrag AS s WHERE edges = 'se'::regclass);
+BEGIN
+    PERFORM set_config('se.seen', now::text, false);
+    RETURN coalesce((SELECT string_agg(key || ' ' || n, ', ' ORDER BY key)
+        FROM (SELECT key, (now->>key)::bigint - coalesce((before->>key)::bigint, 0) AS n FROM jsonb_object_keys(now) AS key
+               WHERE key ~ '^ref_|^image_calls$') AS z WHERE n <> 0), 'nobody');
+END $$;
+-- Asks once, compares with the oracle, and tells who served.
+CREATE FUNCTION ask(name text = 'b') RETURNS text VOLATILE LANGUAGE plpgsql AS $$
+DECLARE ignored text := served();
+BEGIN
+    RETURN oracle.same(name, 3, 3, 'se') || ': ' || served();
+END $$;
+
+-- A small table is built in place by its first caller, who is answered too.
+SELECT ask();
+SELECT ask();
+SELECT state, entities, edge_rows, trees, buckets >= 1 AS buckets, load_factor > 0 AS load, memory_bytes > 0 AS memory, built_at <= now() AS built, build_ms >= 0 AS ms
+  FROM pg_stat_cftrag WHERE edges = 'se'::regclass;
+SELECT cft_build('se');
+SELECT ask();
+-- Own writes are answered by the image.
+BEGIN;
+INSERT INTO se VALUES ('t', 'c', 'd');
+SELECT ask('c');
+ROLLBACK;
+BEGIN;
+DELETE FROM se WHERE child = 'c';
+SAVEPOINT s;
+INSERT INTO se VALUES ('t', 'c', 'd'), ('t', 'b', 'e');
+SELECT ask();
+ROLLBACK TO s;
+SELECT ask();
+ROLLBACK;
+SELECT ask();
+BEGIN ISOLATION LEVEL REPEATABLE READ;
+INSERT INTO se VALUES ('t', 'c', 'd');
+SELECT ask();
+COMMIT;
+-- Each reason a single session can provoke.
+SET cftrag.enable = off;
+SELECT ask();
+RESET cftrag.enable;
+BEGIN ISOLATION LEVEL SERIALIZABLE;
+SELECT ask();
+COMMIT;
+BEGIN ISOLATION LEVEL SERIALIZABLE READ ONLY DEFERRABLE;
+SELECT ask();
+COMMIT;
+BEGIN;
+TRUNCATE se;
+INSERT INTO se VALUES ('t', 'a', 'b');
+SELECT ask();
+ROLLBACK;
+SELECT ask();
+BEGIN;
+ALTER TABLE se DISABLE TRIGGER cftrag_row;
+SELECT ask();
+ROLLBACK;
+SELECT ask();
+ALTER TABLE se ENABLE TRIGGER cftrag_row;
+SELECT ask();
+ALTER TABLE se ENABLE ALWAYS TRIGGER cftrag_row;
+SELECT cft_build('se');
+SELECT ask();
+INSERT INTO se VALUES ('t', 'c', 'pending') RETURNING ask('pending');
+DELETE FROM se WHERE child = 'pending';
+CREATE TABLE se_child () INHERITS (se);
+SELECT ask();
+DROP TABLE se_child;
+SELECT ask();
+-- An image that no longer fits: by the first reader without an xid it is built again.
+VACUUM FULL se;
+BEGIN;
+INSERT INTO se VALUES ('t', 'x', 'undone');
+SELECT ask();
+ROLLBACK;
+SELECT ask();
+ALTER TABLE se ADD COLUMN extra int DEFAULT 1;
+SELECT ask();
+-- Too large to be built in place: by cft_build only.
+SET cftrag.build_in_place_limit = 0;
+VACUUM FULL se;
+SELECT ask();
+SELECT ask();
+SELECT cft_build('se');
+SELECT ask();
+RESET cftrag.build_in_place_limit;
+-- A column that the trigger cannot find: the write goes on, with a warning; the image is built again later.
+ALTER TABLE se RENAME parent TO mother;
+INSERT INTO se VALUES ('t', 'c', 'motherly');
+ALTER TABLE se RENAME mother TO parent;
+SELECT ask();
+SELECT cft_build('se');
+SELECT ask();
+SELECT * FROM cft_verify('se');
+-- cft_build: not in a transaction that has written; by the owner only.
+\set VERBOSITY sqlstate
+BEGIN;
+INSERT INTO se VALUES ('t', 'x', 'y');
+SELECT cft_build('se');
+ROLLBACK;
+\set VERBOSITY default
+
+-- Temperature counts lookups, hottest first; only entities with an edge that the caller sees.
+SELECT cft_build('se');
+SELECT count(*) FROM generate_series(1, 50) AS i, LATERAL cft_context('c', i - i, 0, 'se') AS c;
+SELECT count(*) FROM generate_series(1, 20), LATERAL cft_context('b', 1, 1, 'se') AS c;
+SELECT entity FROM cft_hot_entities(2, 'se');
+SELECT count(*) FROM cft_hot_entities(0, 'se');
+SELECT bool_and(temperature >= 0) FROM cft_hot_entities(1000, 'se');
+-- Lookups and hits: an unknown name is a lookup and no hit.
+SELECT cft_stats_reset();
+SELECT count(*) FROM cft_context(ARRAY['a', 'b', 'nobody'], 0, 0, 'se');
+SELECT lookups, hits, image_calls, reference_calls FROM pg_stat_cftrag WHERE edges = 'se'::regclass;
+
+-- False positives are compared and never shown: 20,000 names that are not there.
+INSERT INTO se SELECT 'f', 'f' || i / 10, 'f' || i FROM generate_series(1, 5000) AS i;
+SELECT cft_build('se');
+SELECT cft_stats_reset();
+SELECT count(*) FROM generate_series(1, 20000) AS i, LATERAL cft_context('absent' || i, 1, 1, 'se');
+SELECT lookups, hits, image_calls, false_positives BETWEEN 0 AND 200 AS few_false_positives FROM pg_stat_cftrag WHERE edges = 'se'::regclass;
+SELECT * FROM cft_verify('se');
+DROP TABLE se, se_seen;
+DROP FUNCTION served, ask;
