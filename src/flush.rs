@@ -40,8 +40,11 @@ pub fn flush(table: &mut Table, last: bool) {
         table.lost = false;
         return;
     };
+    // Another trigger than the image's (somebody made a second one): the image's own notes the same rows.
     let target = slot.read(|header| {
-        (header.state == State::Ready && header.key.locator == table.source.locator).then_some(header.key.columns)
+        let key = &header.key;
+        let (locator, trigger) = (table.source.locator, u32::from(table.source.trigger));
+        (header.state == State::Ready && key.locator == locator && key.row.oid == trigger).then_some(key.columns)
     });
     match target {
         None => {
