@@ -101,13 +101,14 @@ pub fn route(
     columns: &Columns,
     functions: Functions,
 ) -> Result<Ticket, Reason> {
+    // SAFETY: an open relation. First, so that whoever may not read is told so whatever else is the case.
+    unsafe { readable(table, columns)? };
     let control = backend(table)?;
-    // SAFETY: an open relation; a snapshot is active in every SQL function; privileges and policies by OID.
+    // SAFETY: an open relation; a snapshot is active in every SQL function.
     let snapshot = unsafe {
         if compat::rewritten_here(table.rel()) {
             return Err(Reason::OwnDdl);
         }
-        readable(table, columns)?;
         if being_written(table) {
             return Err(Reason::PendingTrigger);
         }
