@@ -279,25 +279,55 @@ pub fn release(control: &Control, token: u64, bytes: usize) {
     });
 }
 
-/// Takes the image out of its slot and frees it. Used when it is replaced or its table is gone.
+/// Takes the image out of its slot and frees it. Used when its table is gone, or nobody can use it any more.
 pub fn drop_image(control: &Control, index: usize) {
+    swap_image(control, index, None, || true);
+}
+
+/// Puts another image (or none) into the slot if `ready`, asked under the lock, says so, and frees the old one.
+pub fn swap_image(control: &Control, index: usize, new: Option<Header>, ready: impl FnOnce() -> bool) -> bool {
     let slot = &control.slots[index];
-    // An incomplete image is dropped too: look past the mark, which must not be cleared while the image can be found.
-    let root =
-        slot.read(|header| (header.state == State::Ready).then_some((header.root, slot.generation.load(SeqCst))));
-    let Some((root, generation)) = root else { return };
+    // An incomplete image is freed too: look past the mark, which must not be cleared while the image can be found.
+    let old = slot.read(|header| (header.state == State::Ready).then_some((header.root, slot.generation.load(SeqCst))));
     let mut memory = Memory::new();
-    if !map(control, slot, generation, &[root], &mut memory) {
-        return;
+    if let Some((root, generation)) = old
+        && !map(control, slot, generation, &[root], &mut memory)
+    {
+        // Its chunks cannot be found: they stay, and so does it unless another takes its place.
+        if new.is_none() {
+            return false;
+        }
+        memory.clear();
     }
     let tokens = slot.write(|header| {
-        if slot.generation.load(SeqCst) != generation {
-            return Vec::new();
+        if !ready() {
+            return None;
         }
-        header.state = State::Empty;
-        slot.generation.fetch_add(1, SeqCst);
+        let same = old.is_some_and(|(_, generation)| slot.generation.load(SeqCst) == generation);
+        let mut tokens = Vec::new();
         // Only the root is mapped: chunks() and the owner words are in it.
-        Image::open(&memory).map(|image| (0..image.chunks()).map(|i| image.owner_get(i)).collect()).unwrap_or_default()
+        if same && let Ok(image) = Image::open(&memory) {
+            tokens = (0..image.chunks()).map(|i| image.owner_get(i)).collect();
+        }
+        match new {
+            Some(new) => {
+                *header = new;
+                slot.spoiled.store(0, SeqCst);
+                slot.loading.store(0, SeqCst);
+            }
+            None if same => header.state = State::Empty,
+            None => return None,
+        }
+        slot.generation.fetch_add(1, SeqCst);
+        Some(tokens)
     });
+    let Some(tokens) = tokens else { return false };
     free(control, slot, &tokens);
+    true
+}
+
+/// Where an allocation is in this process. May raise.
+pub fn address(control: &Control, token: u64) -> *mut u8 {
+    // SAFETY: an allocation of this area that nobody frees meanwhile.
+    unsafe { pg_sys::dsa_get_address(area(control), token).cast() }
 }

@@ -1,9 +1,9 @@
-//! An image from a table: by cft_build, or by the first reader of a small table in its own call.
+//! An image from a table: under a SHARE lock, or beside writers (online.rs).
 //!
-//! The builder holds a SHARE lock on the table: it waits for (or, for a reader, does not get past) transactions that write to it, so
-//! every row that the build snapshot B sees is settled and no change is under way. Writers wait meanwhile; readers never do: the
-//! reference query answers them. The image is built where nobody can see it and published at the end, before the lock is released.
-//! A failed build frees its memory: by the catch below, or at the backend's exit if that is what ended it.
+//! Under a SHARE lock (a small table, by its first reader or by cft_build): every row that the build snapshot B sees is settled and no
+//! change is under way. Writers wait meanwhile; readers never do: the reference query answers them. The image is built where nobody can
+//! see it and published at the end, before the lock is released. A failed build frees its memory: by the catch below, or at the
+//! backend's exit if that is what ended it.
 
 #![expect(unsafe_code, reason = "locks, snapshots and a table scan")]
 
@@ -11,6 +11,7 @@ use crate::area::{self, RUNNING_WORDS};
 use crate::compat;
 use crate::edges::{Columns, Edges};
 use crate::error::{self, Fallible};
+use crate::online::Outcome;
 use crate::registration::{self, Functions};
 use crate::shmem::{self, Control};
 use crate::slot::{Header, Key, SWEEPER, State};
@@ -21,9 +22,11 @@ use pgrx::prelude::*;
 use pgrx::{PgTryBuilder, check_for_interrupts};
 use std::cell::{Cell, RefCell};
 use std::panic::AssertUnwindSafe;
-use std::sync::atomic::Ordering::SeqCst;
+use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 use std::time::Instant;
 
+/// The phase of slot::PHASES that a build under a SHARE lock is in.
+const LOCKED_SCAN: u32 = 4;
 /// Rows between two looks at pending interrupts.
 const ROWS_A_LOOK: u64 = 1024;
 
@@ -43,7 +46,16 @@ pub enum Refused {
 /// Builds the image of a table on which the caller holds a SHARE lock (or stronger), in a transaction without an xid.
 /// Raises what scanning the table raises.
 pub fn build(control: &Control, table: &Edges, functions: Functions) -> Result<(), Refused> {
-    let Some((index, slot)) = control.find_or_take(table.oid()) else {
+    alone(control, table.oid(), |index| {
+        crate::sweep::sweep(control, functions);
+        control.slots[index].begin(LOCKED_SCAN, table.bytes());
+        fill(control, index, table, functions)
+    })
+}
+
+/// Runs `work` as the table's only builder, and cleans up after it whatever happens.
+pub fn alone(control: &Control, table: pg_sys::Oid, work: impl FnOnce(usize) -> Fallible<()>) -> Result<(), Refused> {
+    let Some((index, slot)) = control.find_or_take(table) else {
         return Err(Refused::Failed(Box::new(error::no_slot(shmem::SLOTS))));
     };
     let me = std::process::id();
@@ -53,17 +65,13 @@ pub fn build(control: &Control, table: &Edges, functions: Functions) -> Result<(
     if slot.builder.compare_exchange(if dead { holder } else { 0 }, me, SeqCst, SeqCst).is_err() {
         return Err(Refused::Busy);
     }
-    if !slot.is_of(table.oid()) {
+    if !slot.is_of(table) {
         slot.builder.store(0, SeqCst);
         return Err(Refused::Busy);
     }
     watch_exit();
     UNDER_WAY.set(Some((index, Vec::new())));
-    let work = || {
-        crate::sweep::sweep(control, functions);
-        fill(control, index, table, functions)
-    };
-    let result = PgTryBuilder::new(AssertUnwindSafe(work))
+    let result = PgTryBuilder::new(AssertUnwindSafe(|| work(index)))
         .catch_others(|error| {
             abandon();
             error.rethrow()
@@ -81,7 +89,19 @@ fn abandon() {
         for (i, token) in tokens.iter().enumerate() {
             area::release(control, *token, chunk_bytes(i));
         }
-        control.slots[index].builder.store(0, SeqCst);
+        let slot = &control.slots[index];
+        if slot.write(|_| slot.loading.swap(0, SeqCst)) != 0 {
+            crate::contain::attempt(|| drop(crate::loading::take(control, index)));
+        }
+        slot.progress.phase.store(0, SeqCst);
+        slot.builder.store(0, SeqCst);
+    }
+}
+
+/// Notes why the build of this process will fail, for whoever asked for it.
+pub fn note_outcome(outcome: Outcome) {
+    if let (Some(control), Some(index)) = (shmem::control(), UNDER_WAY.with_borrow(|u| u.as_ref().map(|u| u.0))) {
+        control.slots[index].outcome.store(outcome as u32, SeqCst);
     }
 }
 
@@ -101,36 +121,47 @@ fn fill(control: &Control, index: usize, table: &Edges, functions: Functions) ->
     let started = Instant::now();
     // SAFETY: a snapshot of now, registered while it is used (an ERROR's abort forgets it); taken under the SHARE lock.
     let snapshot = unsafe { pg_sys::RegisterSnapshot(pg_sys::GetLatestSnapshot()) };
-    let header = load(control, table, functions, snapshot, started);
+    let mut memory = Memory::new();
+    let header = load(control, index, table, functions, snapshot, started, &mut memory);
     // SAFETY: registered above.
     unsafe { pg_sys::UnregisterSnapshot(snapshot) };
-    let header = header?;
-    area::drop_image(control, index);
-    UNDER_WAY.with_borrow_mut(|u| u.as_mut().map(|(_, tokens)| tokens.clear()));
-    let slot = &control.slots[index];
-    slot.write(|published| {
-        *published = header;
-        slot.generation.fetch_add(1, SeqCst);
-        slot.spoiled.store(0, SeqCst);
-    });
+    publish(control, index, header?, || true);
     Ok(())
 }
 
+/// Makes the image the table's, if `ready` (asked under the lock) still says so. Until then the old one, if there is one, serves.
+pub fn publish(control: &Control, index: usize, header: Header, ready: impl FnOnce() -> bool) -> bool {
+    let published = area::swap_image(control, index, Some(header), ready);
+    if published {
+        UNDER_WAY.with_borrow_mut(|u| u.as_mut().map(|(_, tokens)| tokens.clear()));
+    }
+    published
+}
+
 /// Makes the image of what the snapshot sees, and describes it.
-fn load(
+pub fn load(
     control: &Control,
+    index: usize,
     table: &Edges,
     functions: Functions,
     snapshot: pg_sys::Snapshot,
     started: Instant,
+    memory: &mut Memory,
 ) -> Fallible<Header> {
     let (key, columns) = key(table, snapshot, functions)?;
-    let mut memory = Memory::new();
-    let root = grow(control, &mut memory)?;
-    Image::format(&memory, random_seed()).map_err(|e| error::core(&e))?.owner_set(0, root);
-    scan(table, &columns, snapshot, |edge| insert(control, &mut memory, edge))?;
+    let root = grow(control, memory)?;
+    Image::format(memory, random_seed()).map_err(|e| error::core(&e))?.owner_set(0, root);
+    let slot = &control.slots[index];
+    let online = slot.loading.load(Relaxed) != 0;
+    scan(table, &columns, snapshot, |edge| {
+        let row = slot.progress.done.fetch_add(1, Relaxed);
+        if online {
+            crate::online::give_way_at(table, row)?;
+        }
+        insert(control, memory, edge)
+    })?;
     // SAFETY: an MVCC snapshot that is still registered.
-    let (seen, image) = (unsafe { Seen::new(snapshot) }, Image::open(&memory).map_err(|e| error::core(&e))?);
+    let (seen, image) = (unsafe { Seen::new(snapshot) }, Image::open(memory).map_err(|e| error::core(&e))?);
     let running: Vec<u64> = seen.running().collect();
     let kept = running.len() <= OWNER_WORDS - RUNNING_WORDS;
     if kept {
@@ -144,12 +175,13 @@ fn load(
         // SAFETY: reads the clock.
         built_at: unsafe { pg_sys::GetCurrentTimestamp() },
         build_microseconds: started.elapsed().as_micros() as u64,
+        load: 0,
         key,
     })
 }
 
 /// The key of the image, as the build snapshot sees registration and columns.
-fn key(table: &Edges, snapshot: pg_sys::Snapshot, functions: Functions) -> Fallible<(Key, Columns)> {
+pub fn key(table: &Edges, snapshot: pg_sys::Snapshot, functions: Functions) -> Fallible<(Key, Columns)> {
     if let Some(why) = table.unsuitable() {
         return Err(error::wrong_kind(&table.name(), why));
     }
@@ -174,9 +206,10 @@ fn key(table: &Edges, snapshot: pg_sys::Snapshot, functions: Functions) -> Falli
 }
 
 /// Adds a chunk to an image that nobody else can see.
-fn grow(control: &Control, memory: &mut Memory) -> Fallible<u64> {
+pub fn grow(control: &Control, memory: &mut Memory) -> Fallible<u64> {
     let bytes = chunk_bytes(memory.mapped());
     let Some((token, base)) = area::allocate(control, bytes) else {
+        note_outcome(Outcome::Memory);
         return Err(error::out_of_memory(crate::guc::MEMORY_LIMIT.get()));
     };
     UNDER_WAY.with_borrow_mut(|u| u.as_mut().map(|(_, tokens)| tokens.push(token)));
@@ -205,7 +238,7 @@ fn insert(control: &Control, memory: &mut Memory, edge: &Edge) -> Fallible<()> {
     }
 }
 
-fn random_seed() -> u64 {
+pub fn random_seed() -> u64 {
     let mut bytes = [0u8; 8];
     // SAFETY: fills eight bytes; on failure (no entropy) they stay zero and only resistance to aimed collisions is lost.
     unsafe { pg_sys::pg_strong_random(bytes.as_mut_ptr().cast(), bytes.len()) };
@@ -269,7 +302,7 @@ pub fn scan(
 
 /// Builds a small table's image in the caller's own call, if that can be done at once: no xid, no parallel operation, the SHARE lock free.
 pub fn in_place(control: &Control, table: &Edges, functions: Functions) -> bool {
-    let limit = crate::guc::BUILD_IN_PLACE_LIMIT.get() as u64 * 1024;
+    let limit = crate::guc::in_place_bytes();
     // SAFETY: reads backend state.
     let possible = unsafe {
         limit > 0

@@ -105,6 +105,7 @@ pub fn database_xmin() -> u32 {
 }
 
 /// Functions that the server exports and pgrx does not bind (catalog/pg_inherits.h).
+#[allow(non_snake_case, reason = "the server's names")]
 mod unbound {
     use pgrx::pg_guard;
     use pgrx::pg_sys;
@@ -113,6 +114,8 @@ mod unbound {
     unsafe extern "C-unwind" {
         pub unsafe fn find_inheritance_children(parent: pg_sys::Oid, lockmode: pg_sys::LOCKMODE) -> *mut pg_sys::List;
         pub unsafe fn has_superclass(relation: pg_sys::Oid) -> bool;
+        #[cfg(any(feature = "pg15", feature = "pg16"))]
+        pub unsafe fn BackendIdGetProc(backend: std::ffi::c_int) -> *mut pg_sys::PGPROC;
     }
 }
 
@@ -154,5 +157,17 @@ pub unsafe fn evaluates_in_index(rel: pg_sys::Relation) -> bool {
             found
         };
         (0..indexes.len()).any(|i| indexes.get_oid(i).is_none_or(&has))
+    }
+}
+
+/// The process id behind a virtual transaction; 0 for a prepared one, or one that has ended.
+pub fn process_of(transaction: &pg_sys::VirtualTransactionId) -> u32 {
+    // SAFETY: looks a process up in the process array; null if it is gone.
+    unsafe {
+        #[cfg(any(feature = "pg15", feature = "pg16"))]
+        let process = unbound::BackendIdGetProc(transaction.backendId);
+        #[cfg(not(any(feature = "pg15", feature = "pg16")))]
+        let process = pg_sys::ProcNumberGetProc(transaction.procNumber);
+        if process.is_null() { 0 } else { (*process).pid as u32 }
     }
 }

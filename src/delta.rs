@@ -28,6 +28,8 @@ pub enum Change {
 #[derive(Clone, Copy, Debug)]
 pub struct Entry {
     pub change: Change,
+    /// The load (slot.rs) in whose log the entry is, 0 if in none.
+    pub logged: u64,
     subtransaction: pg_sys::SubTransactionId,
     at: usize,
     /// u32::MAX: NULL.
@@ -78,6 +80,7 @@ impl Table {
         }
         self.entries.push(Entry {
             change,
+            logged: 0,
             subtransaction,
             at: self.names.len(),
             tree: edge.tree.map_or(u32::MAX, |t| t.len() as u32),

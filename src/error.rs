@@ -199,3 +199,40 @@ pub fn not_our_trigger(function: &str) -> ErrorReport {
     )
     .set_hint("Drop the trigger, then let cft_attach make it: SELECT cft_attach('my_edges');")
 }
+
+pub fn load_lost(table: &str) -> ErrorReport {
+    report(
+        Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+        format!("the image of table \"{table}\" could not be built beside its writers"),
+    )
+    .set_detail("A change that came meanwhile could not be noted or applied.")
+    .set_hint("Try again: SELECT cft_build(...);")
+}
+
+pub fn load_yielded(table: &str) -> ErrorReport {
+    report(
+        Code::ERRCODE_LOCK_NOT_AVAILABLE,
+        format!("building the image of table \"{table}\" gave way to a session that waits for a lock on it"),
+    )
+    .set_hint("Try again: SELECT cft_build(...);")
+}
+
+pub fn load_waited(seconds: u64) -> ErrorReport {
+    report(
+        Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+        format!("a transaction that writes to the table has not ended in {seconds} seconds"),
+    )
+    .set_hint("End it, then call cft_build; pg_stat_progress_cftrag names its process while it is waited for.")
+}
+
+pub fn build_unfinished(table: &str) -> ErrorReport {
+    report(Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, format!("the image of table \"{table}\" was not built"))
+        .set_detail("The server's log has the background worker's reason.")
+}
+
+pub fn build_lock_timeout(table: &str) -> ErrorReport {
+    report(
+        Code::ERRCODE_LOCK_NOT_AVAILABLE,
+        format!("canceling cft_build due to lock timeout: transactions that write to \"{table}\" have not ended"),
+    )
+}

@@ -7,11 +7,11 @@
 #![expect(unsafe_code, reason = "opens the relation for its horizon")]
 
 use crate::area::{self, Unusable};
-use crate::delta::{Change, Table};
+use crate::delta::{Change, Entry, Table};
 use crate::shmem::{self, Control};
 use crate::slot::{Slot, Spoil, State};
 use crate::visibility::{self, Known};
-use crate::{contain, error, registration};
+use crate::{contain, error, loading, registration};
 use cftrag_core::{Deletion, Error, Image};
 use pgrx::pg_sys;
 use std::sync::atomic::Ordering::Relaxed;
@@ -40,11 +40,13 @@ pub fn flush(table: &mut Table, last: bool) {
         table.lost = false;
         return;
     };
+    loading::capture(control, index, table);
     // Another trigger than the image's (somebody made a second one): the image's own notes the same rows.
     let target = slot.read(|header| {
         let key = &header.key;
         let (locator, trigger) = (table.source.locator, u32::from(table.source.trigger));
-        (header.state == State::Ready && key.locator == locator && key.row.oid == trigger).then_some(key.columns)
+        (header.state == State::Ready && key.locator == locator && key.row.oid == trigger)
+            .then_some((key.columns, header.load))
     });
     match target {
         None => {
@@ -53,18 +55,25 @@ pub fn flush(table: &mut Table, last: bool) {
             return;
         }
         // The image knows other columns by these names (they were renamed into one another): it cannot follow the table any more.
-        Some(columns) if columns != table.source.columns && !table.lost => {
+        Some((columns, _)) if columns != table.source.columns && !table.lost => {
             slot.spoil(Spoil::Lost);
             contain::attempt(|| area::drop_image(control, index));
             table.keep(&[]);
             return;
         }
+        // What was logged for the load that made the image is in it.
+        Some((_, load)) if load != 0 => {
+            let missing = |(i, e): (usize, &Entry)| (e.logged != load).then_some(i);
+            let kept: Vec<usize> = table.entries.iter().enumerate().filter_map(missing).collect();
+            table.keep(&kept);
+        }
         Some(_) => {}
     }
+    let load = target.map_or(0, |(_, load)| load);
     let why = if std::mem::take(&mut table.lost) {
         Some(Spoil::Lost)
     } else {
-        contain::attempt(|| run(control, index, table, last)).unwrap_or(Some(Spoil::Memory))
+        contain::attempt(|| run(control, index, table, load, last)).unwrap_or(Some(Spoil::Memory))
     };
     if let Some(why) = why {
         table.keep(&[]);
@@ -87,7 +96,7 @@ fn without_control(table: &mut Table, last: bool) {
 }
 
 /// Why the image must be given up; None: all is well.
-fn run(control: &Control, index: usize, table: &mut Table, last: bool) -> Option<Spoil> {
+fn run(control: &Control, index: usize, table: &mut Table, load: u64, last: bool) -> Option<Spoil> {
     let slot = &control.slots[index];
     let flushes = slot.flushes.fetch_add(1, Relaxed);
     let mut todo: Vec<usize> = Vec::new();
@@ -98,7 +107,7 @@ fn run(control: &Control, index: usize, table: &mut Table, last: bool) -> Option
     // A delete may precede its insert (a trigger deleted the row before ours saw it): what waits is tried again after the others.
     while !todo.is_empty() {
         let tried = todo.len();
-        match pass(control, index, table, &todo) {
+        match pass(control, index, table, load, &todo) {
             Ok(waiting) => todo = waiting,
             Err(why) => return why,
         }
@@ -120,7 +129,13 @@ fn run(control: &Control, index: usize, table: &mut Table, last: bool) -> Option
 
 /// Applies the entries of these numbers in slices; the numbers of those that wait for their insert. Err: why the image must be given up,
 /// or None if there is none any more and nothing of ours is missing in it.
-fn pass(control: &Control, index: usize, table: &mut Table, todo: &[usize]) -> Result<Vec<usize>, Option<Spoil>> {
+fn pass(
+    control: &Control,
+    index: usize,
+    table: &mut Table,
+    load: u64,
+    todo: &[usize],
+) -> Result<Vec<usize>, Option<Spoil>> {
     let (mut known, mut ask) = (Known::default(), Vec::new());
     let (mut next, mut waiting, mut short) = (0, Vec::new(), 0);
     while next < todo.len() {
@@ -130,8 +145,11 @@ fn pass(control: &Control, index: usize, table: &mut Table, todo: &[usize]) -> R
         let bytes = bound + std::mem::take(&mut short);
         let applied = if area::ensure(control, index, bytes) {
             area::write(control, index, |header, image| {
-                (header.key.locator == table.source.locator)
-                    .then(|| apply(image, table, slice, &known, &mut ask, &mut waiting))
+                let same = header.load == load
+                    && header.key.row.oid == u32::from(table.source.trigger)
+                    && header.key.locator == table.source.locator
+                    && header.key.columns == table.source.columns;
+                same.then(|| apply(image, table, slice, &known, &mut ask, &mut waiting))
             })
         } else if area::read(control, index, |_, _| ()).is_ok() {
             return Err(Some(Spoil::Memory));

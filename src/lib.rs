@@ -30,6 +30,8 @@ mod error;
 mod flush;
 mod fmgr;
 mod guc;
+mod loading;
+mod online;
 mod reference;
 mod registration;
 mod route;
@@ -39,6 +41,7 @@ mod sweep;
 mod trigger;
 mod value;
 mod visibility;
+mod worker;
 
 pgrx::pg_module_magic!(name, version);
 

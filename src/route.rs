@@ -12,7 +12,7 @@ use crate::registration::{Functions, Registration};
 use crate::shmem::{self, Control};
 use crate::slot::{Header, Key};
 use crate::visibility::Seen;
-use crate::{build, delta, guc};
+use crate::{build, delta, guc, worker};
 use cftrag_core::Image;
 use pgrx::pg_sys;
 
@@ -142,7 +142,11 @@ pub fn route(
     };
     match check(control, table, &key, &seen) {
         Ok((index, generation)) => Ok(Ticket { control, index, generation, seen }),
-        Err(reason) if heals(control, table, reason) && build::in_place(control, table, functions) => {
+        Err(reason) if heals(control, table, reason) => {
+            if !build::in_place(control, table, functions) {
+                worker::request(control, table, functions);
+                return Err(reason);
+            }
             let (index, generation) = check(control, table, &key, &seen)?;
             Ok(Ticket { control, index, generation, seen })
         }

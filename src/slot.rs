@@ -3,7 +3,7 @@
 //! field                                  | lock                        | mode
 //! ---------------------------------------|-----------------------------|---------------------------------------------
 //! Control.area, Slot.database, .table    | Control.lock                | exclusive to change; read any time (atomics)
-//! Slot.header, every byte of the chunks  | Slot.parts (all 8)          | exclusive: all of them; shared: any one
+//! Slot.header, .log, all of the chunks    | Slot.parts (all 8)          | exclusive: all of them; shared: any one
 //! temperature, version hints             | Slot.parts                  | shared, relaxed atomics (lossy is fine)
 //! dsa_get_address / dsa_free of chunks   | Slot.map                    | shared to map, exclusive to free
 //! order of writers; readers that yield   | Slot.gate                   | exclusive; shared and released at once
@@ -22,7 +22,7 @@ use crate::registration::TriggerKey;
 use crate::shmem::{Control, EXCLUSIVE, Lock, SHARED};
 use pgrx::pg_sys;
 use std::cell::{Cell, UnsafeCell};
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
+use std::sync::atomic::{AtomicI64, AtomicU32, AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
 
 pub const PARTS: usize = 8;
 
@@ -58,6 +58,8 @@ pub struct Header {
     pub root: u64,
     pub built_at: i64,
     pub build_microseconds: u64,
+    /// The load that made it: entries logged for that load are in it. 0: built under a SHARE lock.
+    pub load: u64,
     pub key: Key,
 }
 
@@ -95,9 +97,38 @@ pub struct Slot {
     /// How often each reason sent a call to the reference query (route::Reason's number).
     pub reasons: [AtomicU64; 32],
     pub flushes: AtomicU64,
+    /// Not 0: an image is being loaded beside writers, and flushes go to its log (loading.rs). A number of its own for each load.
+    pub loading: AtomicU64,
+    /// The load whose log lost something.
+    pub log_lost: AtomicU64,
+    /// dsa_pointer of the log's newest segment, 0 if it is empty. Under the parts, as the header is.
+    pub log: AtomicU64,
+    pub progress: Progress,
+    /// Until then no worker is started again for the table (a TimestampTz).
+    pub retry_at: AtomicI64,
+    /// How the last online build ended (online::Outcome).
+    pub outcome: AtomicU32,
     header: UnsafeCell<Header>,
 }
 
+/// How far a build is; shown by pg_stat_progress_cftrag. Written by the builder only.
+#[derive(Default)]
+#[repr(C)]
+pub struct Progress {
+    pub phase: AtomicU32,
+    /// The transaction that is waited for.
+    pub waits_for: AtomicU32,
+    pub done: AtomicU64,
+    pub total: AtomicU64,
+    pub started: AtomicI64,
+}
+
+/// Phases of a build, in order; 0 is none.
+pub const PHASES: [&str; 5] =
+    ["", "waiting for writers", "scanning table", "applying changes", "scanning table under lock"];
+
+/// What an edge's row takes on a page, about: a build's total is an estimate.
+const ROW_BYTES: u64 = 80;
 /// No process has this id.
 pub const SWEEPER: u32 = u32::MAX;
 
@@ -224,6 +255,17 @@ impl Control {
 }
 
 impl Slot {
+    /// Shows that a build began, in that phase, on a table of so many bytes.
+    pub fn begin(&self, phase: u32, bytes: u64) {
+        let p = &self.progress;
+        // SAFETY: reads the clock.
+        p.started.store(unsafe { pg_sys::GetCurrentTimestamp() }, Relaxed);
+        p.done.store(0, Relaxed);
+        p.total.store(bytes / ROW_BYTES, Relaxed);
+        p.waits_for.store(0, Relaxed);
+        p.phase.store(phase, SeqCst);
+    }
+
     /// Whether the slot is of a table of this database.
     pub fn is_here(&self) -> bool {
         // SAFETY: reads a backend variable.
@@ -252,6 +294,7 @@ impl Slot {
         self.database.store(0, SeqCst);
         self.spoiled.store(0, SeqCst);
         self.flushes.store(0, Relaxed);
+        self.retry_at.store(0, Relaxed);
         self.reset_counters();
     }
 

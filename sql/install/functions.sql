@@ -55,3 +55,9 @@ RETURNS void LANGUAGE c VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'cft_stats_reset_wrapper';
 COMMENT ON FUNCTION cft_stats_reset() IS 'sets the counters of pg_stat_cftrag to zero for this database';
 REVOKE ALL ON FUNCTION cft_stats_reset() FROM PUBLIC;
+
+CREATE FUNCTION cft_progress()
+RETURNS TABLE(edges regclass, phase text, edges_done bigint, edges_total bigint, started timestamptz, builder integer, waits_for integer)
+LANGUAGE c VOLATILE PARALLEL RESTRICTED ROWS 1
+AS 'MODULE_PATHNAME', 'cft_progress_wrapper';
+COMMENT ON FUNCTION cft_progress() IS 'builds of images that are under way, of attached tables that the caller may read';

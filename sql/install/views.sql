@@ -47,3 +47,8 @@ CREATE VIEW pg_stat_cftrag AS SELECT * FROM cft_stat();
 COMMENT ON VIEW pg_stat_cftrag IS
 'state of the image and counters of each attached table; ref_* count the calls that the reference query answered, by reason';
 GRANT SELECT ON pg_stat_cftrag TO PUBLIC;
+
+CREATE VIEW pg_stat_progress_cftrag AS SELECT * FROM cft_progress();
+COMMENT ON VIEW pg_stat_progress_cftrag IS
+'builds of images that are under way; edges_total is an estimate, waits_for the process whose transaction is waited for';
+GRANT SELECT ON pg_stat_progress_cftrag TO PUBLIC;

@@ -9,12 +9,15 @@ use crate::build::{self, Refused};
 use crate::edges::Edges;
 use crate::error::{self, Fallible};
 use crate::fmgr::{Call, Rows, text_datum};
+use crate::online::{self, Outcome};
 use crate::registration::Functions;
 use crate::route::{self, Reason};
-use crate::shmem;
+use crate::shmem::{self, Control};
+use crate::worker;
 use cftrag_core::{Image, Scan, Step};
 use pgrx::prelude::*;
 use std::collections::HashMap;
+use std::sync::atomic::Ordering::SeqCst;
 
 /// `cft_build(edges regclass) -> void`: builds the image now and waits for it. Waits for transactions that write to the table; writers
 /// wait while it runs. Errors: 42P01, 42501 (not the owner), 25001 (this transaction has written), 55000 (no shared memory, triggers
@@ -24,8 +27,8 @@ fn cft_build(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     // SAFETY: our own fcinfo.
     let call = unsafe { Call::new(fcinfo) };
     let oid = call.oid(0).ok_or_else(|| error::null_argument("edges"))?;
-    owner_only(&Edges::open(oid)?)?;
     let table = Edges::open(oid)?;
+    owner_only(&table)?;
     let functions = Functions::beside(call.function());
     if crate::registration::read(oid, std::ptr::null_mut(), functions).is_none() {
         return Err(error::not_attached(&crate::edges::display_name(oid)));
@@ -39,16 +42,66 @@ fn cft_build(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
         return Err(error::build_refused(&table.name(), "the server is in recovery"));
     }
     let control = shmem::attach().ok_or_else(error::no_shared_memory)?;
-    let lock = pg_sys::ShareLock as pg_sys::LOCKMODE;
-    // SAFETY: an open relation; released below, or by the transaction's abort.
-    unsafe { pg_sys::LockRelation(table.rel(), lock) };
-    let built = build::build(control, &table, functions);
-    // SAFETY: taken above; the image is published.
-    unsafe { pg_sys::UnlockRelation(table.rel(), lock) };
+    match in_place(control, &table, functions) {
+        Some(built) => result(built, &table),
+        None => beside_writers(control, table, functions),
+    }
+}
+
+fn result(built: Result<(), Refused>, table: &Edges) -> Fallible<()> {
     match built {
         Ok(()) => Ok(()),
         Err(Refused::Failed(report)) => Err(*report),
         Err(Refused::Busy) => Err(error::building(&table.name())),
+    }
+}
+
+/// Builds a small table here and now, if nobody writes to it. None: it is large, or somebody does.
+fn in_place(control: &Control, table: &Edges, functions: Functions) -> Option<Result<(), Refused>> {
+    let lock = pg_sys::ShareLock as pg_sys::LOCKMODE;
+    // SAFETY: an open relation; released below, or by the transaction's abort.
+    let here =
+        table.bytes() <= crate::guc::in_place_bytes() && unsafe { pg_sys::ConditionalLockRelation(table.rel(), lock) };
+    here.then(|| {
+        let built = build::build(control, table, functions);
+        // SAFETY: taken above; the image is published.
+        unsafe { pg_sys::UnlockRelation(table.rel(), lock) };
+        built
+    })
+}
+
+/// Has a background worker build the image and waits for it; without one to be had, builds under a SHARE lock.
+fn beside_writers(control: &'static Control, table: Edges, functions: Functions) -> Fallible<()> {
+    let (oid, name) = (table.oid(), table.name());
+    build::key(&table, std::ptr::null_mut(), functions)?;
+    let Some(worker) = worker::start(oid, functions) else {
+        // SAFETY: an open relation; released below, or by the transaction's abort.
+        unsafe { pg_sys::LockRelation(table.rel(), pg_sys::ShareLock as pg_sys::LOCKMODE) };
+        let built = build::build(control, &table, functions);
+        // SAFETY: taken above.
+        unsafe { pg_sys::UnlockRelation(table.rel(), pg_sys::ShareLock as pg_sys::LOCKMODE) };
+        return result(built, &table);
+    };
+    drop(table);
+    // The worker takes the lock that we hold from the look at the table: whoever queues between the two would wait for us for ever.
+    // SAFETY: taken by Edges::open, which keeps its lock to the end of the transaction.
+    unsafe { pg_sys::UnlockRelationOid(oid, pg_sys::AccessShareLock as pg_sys::LOCKMODE) };
+    if !worker.wait() {
+        return Err(error::build_lock_timeout(&name));
+    }
+    let Some((_, slot)) = control.find(oid) else { return Err(error::build_unfinished(&name)) };
+    match Outcome::of(slot.outcome.load(SeqCst)) {
+        Outcome::Built => Ok(()),
+        Outcome::Memory => Err(error::out_of_memory(crate::guc::MEMORY_LIMIT.get())),
+        Outcome::Yielded => Err(error::load_yielded(&name)),
+        // A reader asked for a build before us: ours comes after it.
+        Outcome::Busy => {
+            while slot.builder.load(SeqCst) != 0 {
+                online::pause();
+            }
+            beside_writers(control, Edges::open(oid)?, functions)
+        }
+        Outcome::Refused | Outcome::None => Err(error::build_unfinished(&name)),
     }
 }
 

@@ -10,7 +10,7 @@ use crate::fmgr::{Call, text_datum};
 use crate::registration::{self, Functions};
 use crate::route::{self, REASONS, Reason};
 use crate::shmem::{self, Control};
-use crate::slot::Slot;
+use crate::slot::{PHASES, Slot};
 use cftrag_core::Stats;
 use pgrx::prelude::*;
 use std::sync::atomic::Ordering::SeqCst;
@@ -27,14 +27,45 @@ fn cft_stat(fcinfo: pg_sys::FunctionCallInfo) {
     let rows = call.rows();
     let control = shmem::attach();
     for table in registration::attached_tables(Functions::beside(call.function())) {
-        // SAFETY: catalog lookups by OID.
-        let hidden = !context::readable(table)
-            || unsafe { pg_sys::check_enable_rls(table, pg_sys::InvalidOid, true) }
-                == pg_sys::CheckEnableRlsResult::RLS_ENABLED as i32;
-        if !hidden {
+        if shown(table) {
             let (mut values, mut nulls) = row(control, table);
             rows.add(&mut values, &mut nulls);
         }
+    }
+}
+
+/// Whether the caller may know of the table: he reads it, and no policy hides rows of it from him.
+fn shown(table: pg_sys::Oid) -> bool {
+    // SAFETY: catalog lookups by OID.
+    let policies = unsafe { pg_sys::check_enable_rls(table, pg_sys::InvalidOid, true) };
+    context::readable(table) && policies != pg_sys::CheckEnableRlsResult::RLS_ENABLED as i32
+}
+
+/// `cft_progress()`: a row for each build under way. See sql/install/views.sql.
+#[pg_extern(sql = false)]
+fn cft_progress(fcinfo: pg_sys::FunctionCallInfo) {
+    // SAFETY: our own fcinfo.
+    let call = unsafe { Call::new(fcinfo) };
+    let rows = call.rows();
+    let Some(control) = shmem::attach() else { return };
+    for table in registration::attached_tables(Functions::beside(call.function())).into_iter().filter(|t| shown(*t)) {
+        let Some((_, slot)) = control.find(table) else { continue };
+        let p = &slot.progress;
+        let phase = p.phase.load(SeqCst) as usize;
+        if phase == 0 || phase >= PHASES.len() {
+            continue;
+        }
+        let waits_for = p.waits_for.load(SeqCst);
+        let mut values = [
+            pg_sys::Datum::from(table),
+            text_datum(PHASES[phase].as_bytes()),
+            p.done.load(SeqCst).into(),
+            p.total.load(SeqCst).into(),
+            pg_sys::Datum::from(p.started.load(SeqCst)),
+            pg_sys::Datum::from(slot.builder.load(SeqCst) as i32),
+            pg_sys::Datum::from(waits_for as i32),
+        ];
+        rows.add(&mut values, &mut [false, false, false, false, false, false, waits_for == 0]);
     }
 }
 

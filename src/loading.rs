@@ -1,0 +1,200 @@
+//! The log of a load: changes that transactions flush while an image is built beside them.
+//!
+//! The builder announces the load (Slot.loading), waits for the transactions that were writing to the table, scans it under a snapshot,
+//! then applies the log. A flush writes its entries into a segment of its own, outside any lock, and links it in front of the others
+//! under the image's lock, where it also sees whether the load still runs. So the log costs a flush one allocation, nobody maps anybody
+//! else's memory, and a writer never waits for the builder. Segments are freed by the builder.
+//!
+//!   segment:  next u64 | bytes u64 | source | record ...       source: trigger, locator, columns as u32
+//!   record:   kind u32, tree, parent, child lengths u32 | xmin, xmax u64 | raw_xmin, cmin, own, cmax u32 | names
+
+#![expect(unsafe_code, reason = "shared memory")]
+
+use crate::area;
+use crate::compat::Locator;
+use crate::delta::{Change, Source, Table};
+use crate::edges::{Column, Columns};
+use crate::shmem::Control;
+use cftrag_core::{Deleter, Edge, RowVersion, Stamp};
+use pgrx::pg_sys;
+use std::sync::atomic::Ordering::SeqCst;
+
+const HEAD: usize = 16;
+
+/// Puts the table's entries into the log, if a load runs. Marks the log as lost if that cannot be done; never raises.
+pub fn capture(control: &Control, index: usize, table: &mut Table) {
+    let slot = &control.slots[index];
+    let load = slot.loading.load(SeqCst);
+    if load == 0 {
+        return;
+    }
+    if table.lost {
+        slot.log_lost.store(load, SeqCst);
+    }
+    let Some(bytes) = encode(table, load) else { return };
+    let Some((token, base)) = bytes.as_ref().and_then(|bytes| area::allocate(control, bytes.len())) else {
+        slot.log_lost.store(load, SeqCst);
+        return;
+    };
+    let bytes = bytes.unwrap_or_default();
+    // SAFETY: a fresh allocation of that many bytes, 8-byte aligned, that nobody else knows yet.
+    unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), base.as_ptr(), bytes.len()) };
+    let linked = slot.write(|_| {
+        let open = slot.loading.load(SeqCst) == load;
+        if open {
+            // SAFETY: the segment begins with its next pointer.
+            unsafe { base.cast::<u64>().write(slot.log.load(SeqCst)) };
+            slot.log.store(token, SeqCst);
+        }
+        open
+    });
+    if linked {
+        table.entries.iter_mut().for_each(|entry| entry.logged = load);
+    } else {
+        area::release(control, token, bytes.len());
+    }
+}
+
+/// The entries that are not in that log yet, as a segment. None: there are none. Some(None): no memory.
+fn encode(table: &Table, load: u64) -> Option<Option<Vec<u8>>> {
+    let new = || table.entries.iter().filter(|entry| entry.logged != load);
+    let names = |e: &Edge| e.tree.map_or(0, <[u8]>::len) + e.parent.len() + e.child.len();
+    let room = new().map(|entry| 48 + names(&table.edge(entry))).sum::<usize>();
+    if room == 0 {
+        return None;
+    }
+    let mut out = Vec::new();
+    if out.try_reserve(HEAD + 64 + room).is_err() {
+        return Some(None);
+    }
+    out.extend_from_slice(&[0; HEAD]);
+    words(&mut out, &source_words(&table.source));
+    for entry in new() {
+        let edge = table.edge(entry);
+        let (kind, row, by, stamp) = match entry.change {
+            Change::Insert(None) => {
+                (0, RowVersion { xmin: 0, raw_xmin: 0, cmin: None }, Deleter { xmax: 0, cmax: 0 }, 0)
+            }
+            Change::Insert(Some(stamp)) => (
+                1,
+                RowVersion { xmin: stamp.xmin, raw_xmin: 0, cmin: Some(stamp.cmin) },
+                Deleter { xmax: 0, cmax: 0 },
+                stamp.xmin,
+            ),
+            Change::Delete(row, by) => (2, row, by, row.xmin),
+        };
+        let tree = edge.tree.map_or(u32::MAX, |tree| tree.len() as u32);
+        words(&mut out, &[kind, tree, edge.parent.len() as u32, edge.child.len() as u32]);
+        out.extend_from_slice(&stamp.to_ne_bytes());
+        out.extend_from_slice(&by.xmax.to_ne_bytes());
+        words(&mut out, &[row.raw_xmin, row.cmin.unwrap_or(0), u32::from(row.cmin.is_some()), by.cmax]);
+        for name in [edge.tree.unwrap_or_default(), edge.parent, edge.child] {
+            out.extend_from_slice(name);
+        }
+    }
+    let len = out.len() as u64;
+    out[8..HEAD].copy_from_slice(&len.to_ne_bytes());
+    Some(Some(out))
+}
+
+fn words(out: &mut Vec<u8>, words: &[u32]) {
+    words.iter().for_each(|word| out.extend_from_slice(&word.to_ne_bytes()));
+}
+
+fn source_words(source: &Source) -> [u32; 16] {
+    let (l, c) = (&source.locator, &source.columns);
+    let mut out = [u32::from(source.trigger), l.tablespace, l.database, l.file, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+    for (i, column) in [c.tree, c.parent, c.child].iter().enumerate() {
+        out[4 + 4 * i..8 + 4 * i].copy_from_slice(&[
+            column.number as u32,
+            column.type_oid,
+            column.collation,
+            column.generated,
+        ]);
+    }
+    out
+}
+
+/// A segment of the log, copied out.
+pub struct Segment {
+    bytes: Vec<u8>,
+    pub source: Source,
+}
+
+/// Takes the log, oldest segment first, and frees its shared memory. Only the builder calls it. May raise.
+pub fn take(control: &Control, index: usize) -> Vec<Segment> {
+    let slot = &control.slots[index];
+    let mut token = slot.write(|_| slot.log.swap(0, SeqCst));
+    let mut segments = Vec::new();
+    while token != 0 {
+        let base = area::address(control, token).cast::<u64>();
+        // SAFETY: a segment that capture() filled and linked; nobody else reads or frees it once it is out of the log.
+        let (next, bytes) = unsafe {
+            let len = base.add(1).read() as usize;
+            (base.read(), std::slice::from_raw_parts(base.cast::<u8>(), len).to_vec())
+        };
+        area::release(control, token, bytes.len());
+        segments.push(Segment { source: decode_source(&bytes), bytes });
+        token = next;
+    }
+    segments.reverse();
+    segments
+}
+
+fn word(bytes: &[u8], at: usize) -> u32 {
+    let mut word = [0; 4];
+    word.copy_from_slice(&bytes[at..at + 4]);
+    u32::from_ne_bytes(word)
+}
+
+fn long(bytes: &[u8], at: usize) -> u64 {
+    let mut long = [0; 8];
+    long.copy_from_slice(&bytes[at..at + 8]);
+    u64::from_ne_bytes(long)
+}
+
+fn decode_source(bytes: &[u8]) -> Source {
+    let w = |i: usize| word(bytes, HEAD + 4 * i);
+    let column = |i: usize| Column {
+        number: w(4 + 4 * i) as i32,
+        type_oid: w(5 + 4 * i),
+        collation: w(6 + 4 * i),
+        generated: w(7 + 4 * i),
+    };
+    Source {
+        trigger: pg_sys::Oid::from(w(0)),
+        locator: Locator { tablespace: w(1), database: w(2), file: w(3) },
+        columns: Columns { tree: column(0), parent: column(1), child: column(2) },
+    }
+}
+
+impl Segment {
+    /// Its changes, in order.
+    pub fn changes(&self) -> impl Iterator<Item = (Edge<'_>, Change)> {
+        let bytes = &self.bytes;
+        let mut at = HEAD + 64;
+        std::iter::from_fn(move || {
+            if at >= bytes.len() {
+                return None;
+            }
+            let w = |i: usize| word(bytes, at + i);
+            let (kind, tree, parent, child) = (w(0), w(4), w(8) as usize, w(12) as usize);
+            let (xmin, xmax) = (long(bytes, at + 16), long(bytes, at + 24));
+            let (raw_xmin, cmin, own, cmax) = (w(32), w(36), w(40) != 0, w(44));
+            let change = match kind {
+                0 => Change::Insert(None),
+                1 => Change::Insert(Some(Stamp { xmin, cmin })),
+                _ => Change::Delete(RowVersion { xmin, raw_xmin, cmin: own.then_some(cmin) }, Deleter { xmax, cmax }),
+            };
+            let tree_len = if tree == u32::MAX { 0 } else { tree as usize };
+            let (names, rest) = (&bytes[at + 48..], tree_len + parent);
+            at += 48 + rest + child;
+            let edge = Edge {
+                tree: (tree != u32::MAX).then_some(&names[..tree_len]),
+                parent: &names[tree_len..rest],
+                child: &names[rest..rest + child],
+            };
+            Some((edge, change))
+        })
+    }
+}

@@ -1,0 +1,89 @@
+//! Starting background workers that build images (online.rs is what they do).
+
+#![expect(unsafe_code, reason = "background workers")]
+
+use crate::edges::Edges;
+use crate::online;
+use crate::registration::Functions;
+use crate::shmem::Control;
+use pgrx::pg_sys;
+use std::ffi::CStr;
+use std::sync::atomic::Ordering::SeqCst;
+use std::time::{Duration, Instant};
+
+/// A worker that was started.
+pub struct Worker(*mut pg_sys::BackgroundWorkerHandle);
+
+/// Starts a worker for the table; None if max_worker_processes leaves none.
+pub fn start(table: pg_sys::Oid, functions: Functions) -> Option<Worker> {
+    // SAFETY: a zeroed description filled as PostgreSQL documents it; the postmaster copies it.
+    unsafe {
+        let mut worker = pg_sys::BackgroundWorker {
+            bgw_flags: (pg_sys::BGWORKER_SHMEM_ACCESS | pg_sys::BGWORKER_BACKEND_DATABASE_CONNECTION) as i32,
+            bgw_start_time: pg_sys::BgWorkerStartTime::BgWorkerStart_RecoveryFinished,
+            bgw_restart_time: pg_sys::BGW_NEVER_RESTART,
+            bgw_notify_pid: pg_sys::MyProcPid,
+            ..Default::default()
+        };
+        put(&mut worker.bgw_name, c"cftrag builder");
+        put(&mut worker.bgw_type, c"cftrag builder");
+        put(&mut worker.bgw_library_name, c"cftrag");
+        put(&mut worker.bgw_function_name, c"cftrag_build_worker");
+        let extra = [pg_sys::MyDatabaseId, table, functions.capture, functions.capture_truncate].map(u32::from);
+        worker.bgw_extra.as_mut_ptr().cast::<[u32; 4]>().write_unaligned(extra);
+        let mut handle = std::ptr::null_mut();
+        pg_sys::RegisterDynamicBackgroundWorker(&mut worker, &mut handle).then_some(Worker(handle))
+    }
+}
+
+fn put<const N: usize>(field: &mut [std::ffi::c_char; N], text: &CStr) {
+    field.iter_mut().zip(text.to_bytes_with_nul()).for_each(|(to, from)| *to = *from as std::ffi::c_char);
+}
+
+/// Asks for a worker on a reader's behalf, if none builds the table and the last one did not just fail. Does not wait.
+pub fn request(control: &Control, table: &Edges, functions: Functions) {
+    let Some((_, slot)) = control.find(table.oid()) else { return };
+    // SAFETY: reads the clock; backend state.
+    let (now, possible) = unsafe { (pg_sys::GetCurrentTimestamp(), !pg_sys::IsInParallelMode()) };
+    let next = slot.retry_at.load(SeqCst);
+    if possible
+        && slot.builder.load(SeqCst) == 0
+        && now >= next
+        && slot.retry_at.compare_exchange(next, now + online::RETRY_MICROSECONDS, SeqCst, SeqCst).is_ok()
+    {
+        start(table.oid(), functions);
+    }
+}
+
+impl Worker {
+    /// Waits for its end. False: lock_timeout has passed; the worker is told to stop. An interrupt ends the wait and the worker.
+    pub fn wait(self) -> bool {
+        // SAFETY: reads a setting, milliseconds; 0 is no limit.
+        let limit = unsafe { pg_sys::LockTimeout } as u64;
+        let begun = Instant::now();
+        let stop = Stop(self.0);
+        loop {
+            let mut pid = 0;
+            // SAFETY: the handle of a worker that this process registered.
+            let status = unsafe { pg_sys::GetBackgroundWorkerPid(self.0, &mut pid) };
+            if matches!(status, pg_sys::BgwHandleStatus::BGWH_STOPPED | pg_sys::BgwHandleStatus::BGWH_POSTMASTER_DIED) {
+                std::mem::forget(stop);
+                return true;
+            }
+            if limit > 0 && begun.elapsed() > Duration::from_millis(limit) {
+                return false;
+            }
+            online::pause();
+        }
+    }
+}
+
+/// Stops the worker when its caller gives up: at a timeout, or when an interrupt unwinds.
+struct Stop(*mut pg_sys::BackgroundWorkerHandle);
+
+impl Drop for Stop {
+    fn drop(&mut self) {
+        // SAFETY: as above; only sets a flag in shared memory and signals the postmaster.
+        unsafe { pg_sys::TerminateBackgroundWorker(self.0) };
+    }
+}
