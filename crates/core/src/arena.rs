@@ -30,13 +30,12 @@ impl Arena {
     /// Adds a name of `len` bytes, which `fill` writes.
     #[inline]
     pub(crate) fn add(&mut self, len: usize, fill: impl FnOnce(&mut [u8])) -> Name {
-        self.words.push(word(len));
-        let name = Name(word(self.words.len()));
-        self.words.push(u32::from_ne_bytes((self.prefix)(len)));
-        let from = self.words.len();
-        self.words.resize(from + len.div_ceil(4), 0);
-        fill(&mut as_bytes_mut(&mut self.words[from..])[..len]);
-        name
+        let at = self.words.len() + 1;
+        self.words.resize(at + 1 + len.div_ceil(4), 0);
+        self.words[at - 1] = word(len);
+        self.words[at] = u32::from_ne_bytes((self.prefix)(len));
+        fill(&mut as_bytes_mut(&mut self.words[at + 1..])[..len]);
+        Name(word(at))
     }
 
     /// The prefix and the bytes of a name.

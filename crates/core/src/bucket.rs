@@ -11,10 +11,11 @@
 //! With level n and split pointer p there are 2^n + p buckets. A record's two buckets are
 //! `i1'` and `i2' = i1' xor h(fingerprint)` with n + 1 bits, each folded: the low n bits if
 //! that is p or more, else all n + 1. Both always come from the record's stored hash, never
-//! from a bucket number: folding loses the bit that would be needed. Pure arithmetic.
+//! from a bucket number: folding loses the bit that would be needed.
 
 use crate::hash::{FINGERPRINT_BITS, Hash};
 use crate::id::{LINE_BITS, RecordId, halves};
+use crate::memory::Line;
 
 /// Slots of a bucket. Four load to 95 % before a search fails; two only to 84 %.
 pub(crate) const SLOTS: usize = 4;
@@ -34,16 +35,6 @@ pub(crate) struct Entry(u64);
 impl Entry {
     /// An empty slot.
     pub(crate) const NONE: Entry = Entry(0);
-
-    #[inline]
-    pub(crate) const fn from_word(word: u64) -> Entry {
-        Entry(word)
-    }
-
-    #[inline]
-    pub(crate) const fn to_word(self) -> u64 {
-        self.0
-    }
 
     pub(crate) fn new(hash: Hash, record: RecordId) -> Entry {
         Entry(hash.fingerprint() << FINGERPRINT_SHIFT | u64::from(record.line()) << LINE_SHIFT)
@@ -70,6 +61,61 @@ impl Entry {
     #[inline]
     pub(crate) fn warmer(self) -> Option<Entry> {
         (self.temperature() < HOTTEST).then_some(Entry(self.0 + 1))
+    }
+}
+
+/// A bucket where it is: half a line.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Bucket<'m> {
+    line: Line<'m>,
+    upper: bool,
+}
+
+impl<'m> Bucket<'m> {
+    /// The lower or the upper half of a line.
+    #[inline]
+    pub(crate) fn new(line: Line<'m>, upper: bool) -> Bucket<'m> {
+        Bucket { line, upper }
+    }
+
+    #[inline]
+    pub(crate) fn read(self) -> [Entry; SLOTS] {
+        // Places the compiler knows: no check is left of those in `Line`.
+        let places = if self.upper { [32, 40, 48, 56] } else { [0, 8, 16, 24] };
+        places.map(|at| Entry(self.line.u64(at)))
+    }
+
+    /// Which slots hold a record of that fingerprint, a bit each. An empty slot passes for
+    /// fingerprint 0: the record is asked for anyway.
+    #[inline]
+    pub(crate) fn candidates(entries: &[Entry; SLOTS], hash: Hash) -> u32 {
+        let bit = |i: usize| u32::from(entries[i].fingerprint() == hash.fingerprint()) << i;
+        bit(0) | bit(1) | bit(2) | bit(3)
+    }
+
+    #[inline]
+    pub(crate) fn get(self, slot: usize) -> Entry {
+        Entry(self.line.u64(self.at(slot)))
+    }
+
+    #[inline]
+    pub(crate) fn set(self, slot: usize, entry: Entry) {
+        self.line.set_u64(self.at(slot), entry.0);
+    }
+
+    #[inline]
+    fn at(self, slot: usize) -> usize {
+        slot * 8 + if self.upper { SLOTS * 8 } else { 0 }
+    }
+
+    #[inline]
+    pub(crate) fn empty_slot(self) -> Option<usize> {
+        self.read().iter().position(|entry| entry.record().is_none())
+    }
+
+    #[inline]
+    pub(crate) fn prefetch(self) {
+        self.line.prefetch();
     }
 }
 
@@ -133,7 +179,6 @@ mod tests {
             entry = entry.warmer().and_then(Entry::warmer).unwrap();
             assert_eq!((entry.record(), entry.temperature()), (record, 2));
             assert_eq!(entry.fingerprint(), hash.fingerprint());
-            assert_eq!(Entry::from_word(entry.to_word()), entry);
         }
         assert_eq!(Entry::NONE.record(), None);
         assert_eq!(Entry(u64::from(HOTTEST)).warmer(), None);

@@ -15,7 +15,7 @@ use std::cmp::Reverse;
 
 use crate::alloc::{self, Plan};
 use crate::answer::Counters;
-use crate::bucket::{Entry, Geometry, Place, SLOTS};
+use crate::bucket::{Bucket, Entry, Geometry, Place, SLOTS};
 use crate::hash::{Hash, Kind};
 use crate::id::{index, wide};
 use crate::memory::Memory;
@@ -46,6 +46,23 @@ pub(crate) struct Filter<'m> {
     root: Root<'m>,
 }
 
+/// The slot at which a reader found a record.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Spot<'m> {
+    bucket: Bucket<'m>,
+    slot: usize,
+}
+
+impl Spot<'_> {
+    /// One lookup more. Two readers at once may count as one: it is a temperature.
+    #[inline]
+    pub(crate) fn warm(self) {
+        if let Some(warmer) = self.bucket.get(self.slot).warmer() {
+            self.bucket.set(self.slot, warmer);
+        }
+    }
+}
+
 impl<'m> Filter<'m> {
     #[inline]
     pub(crate) fn new(mem: &'m Memory) -> Filter<'m> {
@@ -66,32 +83,27 @@ impl<'m> Filter<'m> {
         Geometry { level: self.root.get(Field::Level), split: self.root.get(Field::Split) }
     }
 
-    /// The line of a bucket, and the byte in it where the bucket begins.
     #[inline]
-    fn bucket(self, bucket: u32) -> (u32, usize) {
+    pub(crate) fn bucket(self, bucket: u32) -> Bucket<'m> {
         let page = bucket >> PAGE_BITS;
         let directory = self.root.directory(page >> DIRECTORY_BITS);
         let in_directory = page & ((1 << DIRECTORY_BITS) - 1);
         let page = self.mem.line(directory + in_directory / 16).u32(index(in_directory % 16) * 4);
         let in_page = bucket & ((1 << PAGE_BITS) - 1);
-        (page + in_page / 2, index(in_page % 2) * 32)
+        Bucket::new(self.mem.line(page + in_page / 2), in_page % 2 == 1)
     }
 
     #[inline]
     pub(crate) fn read(self, bucket: u32) -> [Entry; SLOTS] {
-        let (line, at) = self.bucket(bucket);
-        let line = self.mem.line(line);
-        [0, 8, 16, 24].map(|slot| Entry::from_word(line.u64(at + slot)))
+        self.bucket(bucket).read()
     }
 
     pub(crate) fn get(self, place: Place) -> Entry {
-        let (line, at) = self.bucket(place.bucket);
-        Entry::from_word(self.mem.line(line).u64(at + place.slot * 8))
+        self.bucket(place.bucket).get(place.slot)
     }
 
     pub(crate) fn set(self, place: Place, entry: Entry) {
-        let (line, at) = self.bucket(place.bucket);
-        self.mem.line(line).set_u64(at + place.slot * 8, entry.to_word());
+        self.bucket(place.bucket).set(place.slot, entry);
     }
 
     #[inline]
@@ -104,7 +116,7 @@ impl<'m> Filter<'m> {
         self.root
     }
 
-    /// Finds a record by its name.
+    /// Finds a record by its name, and the slot that led to it.
     #[inline]
     pub(crate) fn find(
         self,
@@ -112,34 +124,28 @@ impl<'m> Filter<'m> {
         hash: Hash,
         name: &[u8],
         counters: &mut Counters,
-    ) -> Option<(Record<'m>, Place)> {
+    ) -> Option<(Record<'m>, Spot<'m>)> {
         let (first, second) = self.geometry().buckets_of(hash);
-        for bucket in [first, second] {
-            for (slot, entry) in self.read(bucket).into_iter().enumerate() {
-                if entry.fingerprint() != hash.fingerprint() {
-                    continue;
-                }
-                let Some(id) = entry.record() else { continue };
+        let buckets = [self.bucket(first), self.bucket(second)];
+        buckets[1].prefetch();
+        for bucket in &buckets[..if first == second { 1 } else { 2 }] {
+            let entries = bucket.read();
+            let mut candidates = Bucket::candidates(&entries, hash);
+            while candidates != 0 {
+                let slot = index(candidates.trailing_zeros());
+                candidates &= candidates - 1;
+                let Some(id) = entries[slot].record() else { continue };
                 counters.fingerprint_checks += 1;
                 let record = Record::new(self.mem, id);
+                // Most likely it is the one, and its inline slots are mostly in this line.
+                self.mem.prefetch(id.line() + 1);
                 if record.is(kind, hash, name) {
-                    return Some((record, Place { bucket, slot }));
+                    return Some((record, Spot { bucket: *bucket, slot }));
                 }
                 counters.false_positives += 1;
             }
-            if first == second {
-                break;
-            }
         }
         None
-    }
-
-    /// One lookup more. Two readers at once may count as one: it is a temperature.
-    #[inline]
-    pub(crate) fn warm(self, place: Place) {
-        if let Some(warmer) = self.get(place).warmer() {
-            self.set(place, warmer);
-        }
     }
 
     /// Enters into a plan what [`Filter::grow`] for `new` entries will allocate.
@@ -240,11 +246,11 @@ impl<'m> Filter<'m> {
         let (directory, at) = (page >> DIRECTORY_BITS, page & ((1 << DIRECTORY_BITS) - 1));
         if at == 0 {
             let line = planned(alloc::take(self.mem, MAX_LINES)).get();
-            self.mem.zero(line, MAX_LINES);
+            self.mem.span(line).zero(MAX_LINES);
             self.root.set_directory(directory, line);
         }
         let line = planned(alloc::take(self.mem, MAX_LINES)).get();
-        self.mem.zero(line, MAX_LINES);
+        self.mem.span(line).zero(MAX_LINES);
         let entry = self.mem.line(self.root.directory(directory) + at / 16);
         entry.set_u32(index(at % 16) * 4, line);
         self.root.set(Field::Pages, page + 1);
@@ -332,10 +338,13 @@ mod tests {
         Root::new(heap).add(Counter::Trees, 1);
     }
 
-    fn find(heap: &HeapMemory, i: u64, counters: &mut Counters) -> Option<Place> {
+    fn find<'m>(
+        heap: &'m HeapMemory,
+        i: u64,
+        counters: &mut Counters,
+    ) -> Option<(Record<'m>, Spot<'m>)> {
         let hash = hash_of(heap, &name(i));
-        let found = Filter::new(heap).find(Kind::Tree, hash, &name(i), counters);
-        found.map(|(_, place)| place)
+        Filter::new(heap).find(Kind::Tree, hash, &name(i), counters)
     }
 
     /// Grows the bare filter to 2^level buckets.
@@ -387,7 +396,7 @@ mod tests {
         let mut counters = Counters::default();
         let misses = if quick() { 200_000 } else { 4_000_000 };
         for i in entries + 1..=entries + misses {
-            assert_eq!(find(&heap, i, &mut counters), None);
+            assert!(find(&heap, i, &mut counters).is_none());
         }
         assert_eq!(counters.fingerprint_checks, counters.false_positives);
         let rate = counters.false_positives as f64 / misses as f64;
@@ -415,7 +424,7 @@ mod tests {
         let filter = Filter::new(&heap);
         for i in 0..300 {
             for _ in 0..i % 7 {
-                filter.warm(find(&heap, i, &mut Counters::default()).unwrap());
+                find(&heap, i, &mut Counters::default()).unwrap().1.warm();
             }
         }
         for bucket in 0..filter.geometry().buckets() {
@@ -424,8 +433,9 @@ mod tests {
             let mut after = filter.read(bucket);
             let heat = |e: &Entry| (e.record().is_some(), e.temperature());
             assert!(after.is_sorted_by_key(|e| Reverse(heat(e))));
-            before.sort_by_key(|e| e.to_word());
-            after.sort_by_key(|e| e.to_word());
+            let word = |e: &Entry| (e.record(), *e == Entry::NONE, heat(e));
+            before.sort_by_key(word);
+            after.sort_by_key(word);
             assert_eq!(before, after);
         }
     }
@@ -436,10 +446,9 @@ mod tests {
         (0..200).for_each(|i| enter(&heap, i));
         let filter = Filter::new(&heap);
         for i in 0..200 {
-            let place = find(&heap, i, &mut Counters::default()).unwrap();
-            let record = Record::new(&heap, filter.get(place).record().unwrap());
+            let (record, _) = find(&heap, i, &mut Counters::default()).unwrap();
             filter.remove(record);
-            assert_eq!(find(&heap, i, &mut Counters::default()), None);
+            assert!(find(&heap, i, &mut Counters::default()).is_none());
             assert!(filter.add(record, 0));
         }
     }

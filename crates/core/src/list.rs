@@ -11,9 +11,9 @@
 //! The order in a list means nothing. Writers hold the lock exclusively, readers shared.
 
 use crate::alloc;
-use crate::id::{EntityId, Link, SLOTS_PER_LINE, SlotRef, TreeId};
+use crate::id::{EntityId, Link, SLOTS_PER_LINE, SlotRef, TreeId, index};
 use crate::memory::Memory;
-use crate::record::{Direction, Record, planned};
+use crate::record::{Direction, MOST_INLINE, Record, planned};
 use crate::slot::Slot;
 use crate::version::Version;
 
@@ -44,6 +44,30 @@ impl Cursor {
         }
     }
 
+    /// The next slots: all inline ones, or those of a block; none at the end. What they lead
+    /// to is on its way from memory when this returns: one by one, each would be waited for.
+    #[inline]
+    pub(crate) fn next_batch(&mut self, mem: &Memory) -> Batch {
+        let mut batch = Batch { slots: [None; BATCH], len: 0 };
+        if self.inline != 0 {
+            let span = mem.span(self.line);
+            while self.inline != 0 {
+                let n = self.base + self.inline.trailing_zeros();
+                self.inline &= self.inline - 1;
+                let line = span.line(n / SLOTS_PER_LINE);
+                batch.push(mem, Slot::in_line(line, n % SLOTS_PER_LINE));
+            }
+        } else if self.enter_block(mem) {
+            let block = mem.line(self.block);
+            mem.prefetch(block.u32(0));
+            while self.left > 0 {
+                self.left -= 1;
+                batch.push(mem, Slot::in_line(block, self.left));
+            }
+        }
+        batch
+    }
+
     /// The next slot.
     #[inline]
     pub(crate) fn next(&mut self, mem: &Memory) -> Option<SlotRef> {
@@ -52,18 +76,55 @@ impl Cursor {
             self.inline &= self.inline - 1;
             return Some(inline_slot(self.line, self.base + i));
         }
-        if self.left == 0 {
-            if self.block == 0 {
-                return None;
-            }
+        self.enter_block(mem).then(|| {
+            self.left -= 1;
+            SlotRef::new(self.block, self.left)
+        })
+    }
+
+    /// Goes on to the next block if this one is read; whether a slot is left.
+    #[inline]
+    fn enter_block(&mut self, mem: &Memory) -> bool {
+        if self.left == 0 && self.block != 0 {
             self.block = mem.line(self.block).u32(0);
-            if self.block == 0 {
-                return None;
-            }
-            self.left = SLOTS_PER_LINE;
+            self.left = if self.block == 0 { 0 } else { SLOTS_PER_LINE };
         }
-        self.left -= 1;
-        Some(SlotRef::new(self.block, self.left))
+        self.left > 0
+    }
+}
+
+/// Slots that are read together.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Batch {
+    slots: [Option<Slot>; BATCH],
+    len: usize,
+}
+
+/// All inline slots of a record, or a block's.
+const BATCH: usize = index(MOST_INLINE);
+
+const _: () = assert!(MOST_INLINE >= SLOTS_PER_LINE);
+
+impl Batch {
+    #[inline]
+    fn push(&mut self, mem: &Memory, slot: Option<Slot>) {
+        let slot = slot.expect("a used slot has a neighbour");
+        mem.prefetch(slot.neighbour.line());
+        if let Link::Version(version) = slot.link {
+            mem.prefetch(version.line());
+        }
+        self.slots[self.len] = Some(slot);
+        self.len += 1;
+    }
+
+    #[inline]
+    pub(crate) fn len(&self) -> usize {
+        self.len
+    }
+
+    #[inline]
+    pub(crate) fn slots(&self) -> impl Iterator<Item = Slot> {
+        self.slots.iter().map_while(|slot| *slot)
     }
 }
 

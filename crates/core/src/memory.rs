@@ -68,95 +68,45 @@ impl Memory {
     #[inline]
     pub(crate) fn line(&self, line: u32) -> Line<'_> {
         let (chunk, offset) = locate(line);
+        self.line_in(chunk, offset)
+    }
+
+    /// A line of chunk 0, where the root is.
+    #[inline]
+    pub(crate) fn root_line(&self, line: u32) -> Line<'_> {
+        assert!(line < lines_of(0), "the root is in chunk 0");
+        self.line_in(0, line)
+    }
+
+    #[inline]
+    fn line_in(&self, chunk: usize, offset: u32) -> Line<'_> {
         let base = self.bases[chunk];
         // SAFETY: `chunk` is mapped, or the index above had panicked; `locate` gives an
-        // offset below `lines_of(chunk)` (asserted for every chunk in the tests), and `map`
-        // was promised that many lines. So the result is inside the chunk's allocation.
+        // offset below `lines_of(chunk)` (asserted for every chunk in the tests), as does
+        // `root_line`, and `map` was promised that many lines. So the result is inside the
+        // chunk's allocation.
         let start = unsafe { base.add(offset as usize * LINE_BYTES) };
         Line { start, memory: PhantomData }
     }
 
-    /// `lines` lines from `line` on, all in one chunk.
+    /// The lines from that number to the end of its chunk, as one stretch of bytes.
     #[inline]
-    fn span(&self, line: u32, lines: u32) -> Line<'_> {
+    pub(crate) fn span(&self, line: u32) -> Span<'_> {
         let (chunk, offset) = locate(line);
-        assert!(lines <= lines_of(chunk) - offset, "an allocation lies in one chunk");
-        self.line(line)
+        Span { first: self.line_in(chunk, offset), lines: lines_of(chunk) - offset }
     }
 
-    /// Asks the processor to fetch a line that will soon be read. Changes nothing.
+    /// Asks the processor to fetch a line that may soon be read, if it is mapped.
     #[inline]
     pub(crate) fn prefetch(&self, line: u32) {
-        #[cfg(target_arch = "x86_64")]
-        {
-            use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-            let start = self.line(line).start;
-            // SAFETY: SSE is part of x86_64, and a prefetch has no effect the language sees.
-            unsafe { _mm_prefetch::<_MM_HINT_T0>(start.as_ptr().cast::<i8>()) };
-        }
-        #[cfg(not(target_arch = "x86_64"))]
-        let _ = line;
-    }
-
-    /// Writes zeros over whole lines.
-    pub(crate) fn zero(&self, line: u32, lines: u32) {
-        let at = self.span(line, lines);
-        // SAFETY: `span` checked that the lines are in one mapped chunk; the caller writes,
-        // so it holds the lock exclusively and no one else touches the bytes.
-        unsafe { at.start.write_bytes(0, lines as usize * LINE_BYTES) };
-    }
-
-    /// Checks that `len` bytes from byte `at` of `line` on lie in the line's chunk.
-    #[inline]
-    fn bytes(&self, line: u32, at: usize, len: usize) -> *mut u8 {
         let (chunk, offset) = locate(line);
-        let left = (lines_of(chunk) - offset) as usize * LINE_BYTES;
-        assert!(at <= left && len <= left - at, "an allocation lies in one chunk");
-        let start = self.line(line).start;
-        // SAFETY: `at` is at most `left`, the bytes from the line to the end of its chunk.
-        unsafe { start.add(at).as_ptr() }
-    }
-
-    /// Copies bytes into the image.
-    pub(crate) fn copy_in(&self, line: u32, at: usize, from: &[u8]) {
-        let to = self.bytes(line, at, from.len());
-        // SAFETY: `bytes` checked the room; the caller writes, so it holds the lock
-        // exclusively; `from` is an ordinary slice and overlaps no shared memory.
-        unsafe { to.copy_from_nonoverlapping(from.as_ptr(), from.len()) };
-    }
-
-    /// Copies bytes out of the image.
-    #[inline]
-    pub(crate) fn copy_out(&self, line: u32, at: usize, to: &mut [u8]) {
-        let from = self.bytes(line, at, to.len());
-        // SAFETY: `bytes` checked the extent; `to` is an ordinary slice and overlaps no
-        // shared memory; bytes of names do not change while the lock is held.
-        unsafe { from.copy_to_nonoverlapping(to.as_mut_ptr(), to.len()) };
-    }
-
-    /// Whether the bytes in the image are these. Eight at a time: names are short.
-    #[inline]
-    pub(crate) fn bytes_are(&self, line: u32, at: usize, name: &[u8]) -> bool {
-        let mut here: *const u8 = self.bytes(line, at, name.len());
-        let (words, rest) = name.as_chunks::<8>();
-        for word in words {
-            // SAFETY: `bytes` checked `name.len()` bytes from `here` on, and each turn of
-            // the loop consumes 8 of them; reading is allowed under either lock.
-            let (there, next) = unsafe { (here.cast::<[u8; 8]>().read(), here.add(8)) };
-            if u64::from_ne_bytes(there) != u64::from_ne_bytes(*word) {
-                return false;
-            }
-            here = next;
+        if chunk < self.bases.len() {
+            self.line_in(chunk, offset).prefetch();
         }
-        rest.iter().enumerate().all(|(i, &byte)| {
-            // SAFETY: `rest` are the bytes of `name` after the words, and `here` now stands
-            // at the first of theirs, so `i` is inside what `bytes` checked.
-            byte == unsafe { here.add(i).read() }
-        })
     }
 }
 
-/// One mapped line. Words in it are relaxed atomics.
+/// A mapped line. Words in it are relaxed atomics.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Line<'m> {
     start: NonNull<u8>,
@@ -204,6 +154,97 @@ impl<'m> Line<'m> {
     #[inline]
     pub(crate) fn set_u64(self, at: usize, value: u64) {
         self.double(at).store(value, Relaxed);
+    }
+
+    /// Asks the processor to fetch the line. Changes nothing.
+    #[inline]
+    pub(crate) fn prefetch(self) {
+        #[cfg(target_arch = "x86_64")]
+        {
+            use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+            // SAFETY: SSE is part of x86_64, and a prefetch has no effect the language sees.
+            unsafe { _mm_prefetch::<_MM_HINT_T0>(self.start.as_ptr().cast::<i8>()) };
+        }
+    }
+}
+
+/// A line and those after it in its chunk: where an allocation is.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Span<'m> {
+    first: Line<'m>,
+    /// Lines to the end of the chunk, at least 1.
+    lines: u32,
+}
+
+impl<'m> Span<'m> {
+    #[inline]
+    pub(crate) fn first(self) -> Line<'m> {
+        self.first
+    }
+
+    /// Line `i` of the span.
+    #[inline]
+    pub(crate) fn line(self, i: u32) -> Line<'m> {
+        assert!(i < self.lines, "an allocation lies in one chunk");
+        // SAFETY: `lines` lines of the chunk begin at `first`, and `i` is less.
+        let start = unsafe { self.first.start.add(i as usize * LINE_BYTES) };
+        Line { start, memory: PhantomData }
+    }
+
+    /// The address of `len` bytes from byte `at` on, which may go on in the lines after.
+    #[inline]
+    fn bytes(self, at: usize, len: usize) -> *mut u8 {
+        let left = self.lines as usize * LINE_BYTES;
+        assert!(at <= left && len <= left - at, "an allocation lies in one chunk");
+        // SAFETY: `left` bytes of the chunk begin at `first`, and `at` is at most that.
+        unsafe { self.first.start.as_ptr().add(at) }
+    }
+
+    /// Writes zeros over whole lines.
+    pub(crate) fn zero(self, lines: u32) {
+        let len = lines as usize * LINE_BYTES;
+        let to = self.bytes(0, len);
+        // SAFETY: `bytes` checked the room; the caller writes, so it holds the lock
+        // exclusively and no one else touches the bytes.
+        unsafe { to.write_bytes(0, len) };
+    }
+
+    /// Copies bytes into the image.
+    pub(crate) fn copy_in(self, at: usize, from: &[u8]) {
+        let to = self.bytes(at, from.len());
+        // SAFETY: `bytes` checked the room; the caller writes, so it holds the lock
+        // exclusively; `from` is an ordinary slice and overlaps no shared memory.
+        unsafe { to.copy_from_nonoverlapping(from.as_ptr(), from.len()) };
+    }
+
+    /// Copies bytes out of the image.
+    #[inline]
+    pub(crate) fn copy_out(self, at: usize, to: &mut [u8]) {
+        let from = self.bytes(at, to.len());
+        // SAFETY: `bytes` checked the extent; `to` is an ordinary slice and overlaps no
+        // shared memory; bytes of names do not change while the lock is held.
+        unsafe { from.copy_to_nonoverlapping(to.as_mut_ptr(), to.len()) };
+    }
+
+    /// Whether the bytes in the image are these. Eight at a time: names are short.
+    #[inline]
+    pub(crate) fn bytes_are(self, at: usize, name: &[u8]) -> bool {
+        let mut here: *const u8 = self.bytes(at, name.len());
+        let (words, rest) = name.as_chunks::<8>();
+        for word in words {
+            // SAFETY: `bytes` checked `name.len()` bytes from `here` on, and each turn of
+            // the loop consumes 8 of them; reading is allowed under either lock.
+            let (there, next) = unsafe { (here.cast::<[u8; 8]>().read(), here.add(8)) };
+            if there != *word {
+                return false;
+            }
+            here = next;
+        }
+        rest.iter().enumerate().all(|(i, &byte)| {
+            // SAFETY: `rest` are the bytes of `name` after the words, and `here` now stands
+            // at the first of theirs, so `i` is inside what `bytes` checked.
+            byte == unsafe { here.add(i).read() }
+        })
     }
 }
 
@@ -297,7 +338,7 @@ impl HeapMemory {
         let mut chunks = Vec::new();
         for i in 0..self.chunks.len() {
             let mut bytes = vec![0; chunk_bytes(i)];
-            self.memory.copy_out(first_line(i), 0, &mut bytes);
+            self.memory.span(first_line(i)).copy_out(0, &mut bytes);
             chunks.push(bytes);
         }
         chunks
@@ -332,13 +373,13 @@ mod tests {
         assert!(heap.grow() && heap.grow());
         heap.line(1500).set_u64(56, u64::MAX - 1);
         assert_eq!(heap.line(1500).u64(56), u64::MAX - 1);
-        heap.copy_in(1500, 60, b"across lines, twice the eight bytes");
-        assert!(heap.bytes_are(1500, 60, b"across lines, twice the eight bytes"));
-        assert!(!heap.bytes_are(1500, 60, b"across lines, twice the eight bytez"));
-        assert!(!heap.bytes_are(1500, 60, b"bcross lines, twice the eight bytes"));
-        assert!(heap.bytes_are(1500, 60, b""));
+        heap.span(1500).copy_in(60, b"across lines, twice the eight bytes");
+        assert!(heap.span(1500).bytes_are(60, b"across lines, twice the eight bytes"));
+        assert!(!heap.span(1500).bytes_are(60, b"across lines, twice the eight bytez"));
+        assert!(!heap.span(1500).bytes_are(60, b"bcross lines, twice the eight bytes"));
+        assert!(heap.span(1500).bytes_are(60, b""));
         let copy = heap.copy();
-        assert!(copy.bytes_are(1500, 60, b"across lines"));
+        assert!(copy.span(1500).bytes_are(60, b"across lines"));
         assert_eq!(copy.dump(), heap.dump());
     }
 
@@ -362,6 +403,6 @@ mod tests {
     fn bytes_past_a_chunk_panic() {
         let mut heap = HeapMemory::new(1 << 20);
         assert!(heap.grow() && heap.grow());
-        heap.copy_out(1023, 0, &mut [0; 65]);
+        heap.span(1023).copy_out(0, &mut [0; 65]);
     }
 }

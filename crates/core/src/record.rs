@@ -30,7 +30,7 @@ use crate::alloc::{self, Plan};
 use crate::chunk::LINE_BYTES;
 use crate::hash::{Hash, Kind};
 use crate::id::{RecordId, SLOTS_PER_LINE, index, word};
-use crate::memory::{Line, Memory};
+use crate::memory::{Line, Memory, Span};
 use crate::root::MAX_LINES;
 use crate::slot::{SLOT_BYTES, SLOTS_AT};
 
@@ -52,11 +52,11 @@ const PIECE_BYTES: usize = MAX_LINES as usize * LINE_BYTES - PIECE_HEAD;
 const PIECE_HEAD: usize = 8;
 /// An entity has room for one edge up and one down without a block.
 const LEAST_INLINE: u32 = 2;
-/// Bits of the masks.
-const MOST_INLINE: u32 = 16;
+/// Rounding up to whole lines may give four more.
+pub(crate) const MOST_INLINE: u32 = LEAST_INLINE + SLOTS_PER_LINE - 1;
 
 const _: () = assert!((NAME + INSIDE) / LINE_BYTES == CHAIN_LINE as usize);
-const _: () = assert!(LEAST_INLINE + SLOTS_PER_LINE <= MOST_INLINE);
+const _: () = assert!(MOST_INLINE <= 16, "the masks have 16 bits");
 
 /// Which of an entity's two lists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -143,6 +143,7 @@ pub(crate) fn lines(kind: Kind, len: usize) -> usize {
 pub(crate) struct Record<'m> {
     mem: &'m Memory,
     id: RecordId,
+    span: Span<'m>,
     head: Line<'m>,
 }
 
@@ -153,13 +154,14 @@ pub(crate) struct Record<'m> {
 pub(crate) fn create<'m>(mem: &'m Memory, kind: Kind, hash: Hash, name: &[u8]) -> Record<'m> {
     let shape = Shape::of(kind, name.len());
     let line = planned(alloc::take(mem, shape.lines));
-    mem.zero(line.get(), shape.lines);
-    let head = mem.line(line.get());
+    let span = mem.span(line.get());
+    span.zero(shape.lines);
+    let head = span.first();
     head.set_u64(HASH, hash.0);
     head.set_u32(LEN, word(name.len()));
     head.set_u32(SHAPE, shape.to_word());
     let (inside, mut rest) = name.split_at(name.len().min(INSIDE));
-    mem.copy_in(line.get(), NAME, inside);
+    span.copy_in(NAME, inside);
     let mut link = (line.get() + CHAIN_LINE, 0);
     while !rest.is_empty() {
         let part;
@@ -167,7 +169,7 @@ pub(crate) fn create<'m>(mem: &'m Memory, kind: Kind, hash: Hash, name: &[u8]) -
         let lines = word((part.len() + PIECE_HEAD).div_ceil(LINE_BYTES));
         let piece = planned(alloc::take(mem, lines)).get();
         mem.line(piece).set_u32(0, 0);
-        mem.copy_in(piece, PIECE_HEAD, part);
+        mem.span(piece).copy_in(PIECE_HEAD, part);
         mem.line(link.0).set_u32(link.1, piece);
         link = (piece, 0);
     }
@@ -183,7 +185,14 @@ impl<'m> Record<'m> {
     #[inline]
     pub(crate) fn new(mem: &'m Memory, id: impl Into<RecordId>) -> Record<'m> {
         let id = id.into();
-        Record { mem, id, head: mem.line(id.line()) }
+        let span = mem.span(id.line());
+        Record { mem, id, span, head: span.first() }
+    }
+
+    #[inline]
+    #[cfg(test)]
+    pub(crate) fn span(self) -> Span<'m> {
+        self.span
     }
 
     #[inline]
@@ -218,11 +227,11 @@ impl<'m> Record<'m> {
     #[inline]
     fn name_is(self, name: &[u8]) -> bool {
         if name.len() <= INSIDE {
-            return self.mem.bytes_are(self.id.line(), NAME, name);
+            return self.span.bytes_are(NAME, name);
         }
         let mut same = true;
-        self.for_each_part(|line, at, from, to| {
-            same = same && self.mem.bytes_are(line, at, &name[from..to]);
+        self.for_each_part(|span, at, from, to| {
+            same = same && span.bytes_are(at, &name[from..to]);
         });
         same
     }
@@ -232,10 +241,10 @@ impl<'m> Record<'m> {
     pub(crate) fn copy_name(self, to: &mut [u8]) {
         debug_assert_eq!(to.len(), self.name_len());
         if to.len() <= INSIDE {
-            self.mem.copy_out(self.id.line(), NAME, to);
+            self.span.copy_out(NAME, to);
         } else {
-            self.for_each_part(|line, at, from, end| {
-                self.mem.copy_out(line, at, &mut to[from..end]);
+            self.for_each_part(|span, at, from, end| {
+                span.copy_out(at, &mut to[from..end]);
             });
         }
     }
@@ -247,11 +256,11 @@ impl<'m> Record<'m> {
         name
     }
 
-    /// Calls `f(line, byte in line, from, to)` for each part of the name.
-    fn for_each_part(self, mut f: impl FnMut(u32, usize, usize, usize)) {
+    /// Calls `f(span, byte in it, from, to)` for each part of the name.
+    fn for_each_part(self, mut f: impl FnMut(Span<'m>, usize, usize, usize)) {
         let len = self.name_len();
-        f(self.id.line(), NAME, 0, len.min(INSIDE));
-        self.for_each_piece(|piece, from, to| f(piece, PIECE_HEAD, from, to));
+        f(self.span, NAME, 0, len.min(INSIDE));
+        self.for_each_piece(|piece, from, to| f(self.mem.span(piece), PIECE_HEAD, from, to));
     }
 
     /// Calls `f(line, from, to)` for each piece of a long name, in order.
@@ -273,7 +282,7 @@ impl<'m> Record<'m> {
 
     /// The line of the first piece of a name that is longer than [`INSIDE`].
     pub(crate) fn first_piece(self) -> u32 {
-        self.mem.line(self.id.line() + CHAIN_LINE).u32(0)
+        self.span.line(CHAIN_LINE).u32(0)
     }
 
     /// Gives the record's memory back. Nothing may refer to it any more.

@@ -114,12 +114,12 @@ pub(crate) struct Root<'m> {
 impl<'m> Root<'m> {
     #[inline]
     pub(crate) fn new(mem: &'m Memory) -> Root<'m> {
-        Root { mem, head: mem.line(0) }
+        Root { mem, head: mem.root_line(0) }
     }
 
     /// Writes an empty root. The magic comes last, when everything it vouches for is there.
     pub(crate) fn format(mem: &'m Memory, seed: u64) -> Root<'m> {
-        mem.zero(0, FIRST_LINE);
+        mem.span(0).zero(FIRST_LINE);
         let root = Root::new(mem);
         root.head.set_u32(8, LAYOUT);
         root.head.set_u64(16, seed);
@@ -186,18 +186,18 @@ impl<'m> Root<'m> {
     }
 
     pub(crate) fn count(self, counter: Counter) -> u64 {
-        self.mem.line(COUNTERS).u64(counter.at())
+        self.mem.root_line(COUNTERS).u64(counter.at())
     }
 
     pub(crate) fn add(self, counter: Counter, n: usize) {
-        let line = self.mem.line(COUNTERS);
+        let line = self.mem.root_line(COUNTERS);
         line.set_u64(counter.at(), line.u64(counter.at()).wrapping_add(wide(n)));
     }
 
     /// # Panics
     /// Below zero, which is a bug.
     pub(crate) fn subtract(self, counter: Counter, n: usize) {
-        let line = self.mem.line(COUNTERS);
+        let line = self.mem.root_line(COUNTERS);
         let left = line.u64(counter.at()).checked_sub(wide(n));
         line.set_u64(counter.at(), left.expect("a counter counts down what it counted up"));
     }
@@ -205,13 +205,13 @@ impl<'m> Root<'m> {
     /// The free list of allocations of `lines` lines: its first line (0 = empty), its length.
     pub(crate) fn free_list(self, lines: u32) -> (u32, u32) {
         let (line, at) = Root::free_place(lines);
-        (self.mem.line(line).u32(at), self.mem.line(line).u32(at + 4))
+        (self.mem.root_line(line).u32(at), self.mem.root_line(line).u32(at + 4))
     }
 
     pub(crate) fn set_free_list(self, lines: u32, first: u32, length: u32) {
         let (line, at) = Root::free_place(lines);
-        self.mem.line(line).set_u32(at, first);
-        self.mem.line(line).set_u32(at + 4, length);
+        self.mem.root_line(line).set_u32(at, first);
+        self.mem.root_line(line).set_u32(at + 4, length);
     }
 
     fn free_place(lines: u32) -> (u32, usize) {
@@ -224,25 +224,25 @@ impl<'m> Root<'m> {
     #[inline]
     pub(crate) fn directory(self, i: u32) -> u32 {
         debug_assert!(i < DIRECTORIES);
-        self.mem.line(DIRECTORY + i / 16).u32(index(i % 16) * 4)
+        self.mem.root_line(DIRECTORY + i / 16).u32(index(i % 16) * 4)
     }
 
     pub(crate) fn set_directory(self, i: u32, line: u32) {
-        self.mem.line(DIRECTORY + i / 16).set_u32(index(i % 16) * 4, line);
+        self.mem.root_line(DIRECTORY + i / 16).set_u32(index(i % 16) * 4, line);
     }
 
     /// # Panics
     /// If `i` is not below [`OWNER_WORDS`].
     pub(crate) fn owner(self, i: usize) -> u64 {
         let (line, at) = Root::owner_place(i);
-        self.mem.line(line).u64(at)
+        self.mem.root_line(line).u64(at)
     }
 
     /// # Panics
     /// If `i` is not below [`OWNER_WORDS`].
     pub(crate) fn set_owner(self, i: usize, value: u64) {
         let (line, at) = Root::owner_place(i);
-        self.mem.line(line).set_u64(at, value);
+        self.mem.root_line(line).set_u64(at, value);
     }
 
     fn owner_place(i: usize) -> (u32, usize) {

@@ -25,13 +25,15 @@ impl Filter<'_> {
         let geometry = self.geometry();
         let (first, second) = geometry.buckets_of(hash);
         for bucket in [first, second] {
-            if let Some(slot) = self.empty_slot(bucket) {
+            if let Some(slot) = self.bucket(bucket).empty_slot() {
                 return Some(Place { bucket, slot });
             }
         }
         let mut search = Search { nodes: [Node::default(); MOST_KICKS], len: 0 };
-        search.push(Node { bucket: first, from: Node::NONE, slot: 0 });
-        search.push(Node { bucket: second, from: Node::NONE, slot: 0 });
+        for bucket in [first, second] {
+            self.prefetch_records(bucket);
+            search.push(bucket, Node::NONE, 0);
+        }
         let mut next = 0;
         while next < search.len {
             let node = search.nodes[next];
@@ -44,32 +46,35 @@ impl Filter<'_> {
                 if search.leads_through(next, bucket) {
                     continue;
                 }
-                let step = Node { bucket, from: next, slot };
-                if let Some(empty) = self.empty_slot(bucket) {
-                    return Some(self.shift(&search, step, empty));
+                if let Some(empty) = self.bucket(bucket).empty_slot() {
+                    let to = Place { bucket, slot: empty };
+                    return Some(self.shift(&search, to, next, slot));
                 }
-                search.push(step);
+                self.prefetch_records(bucket);
+                search.push(bucket, next, slot);
             }
             next += 1;
         }
         None
     }
 
-    fn empty_slot(self, bucket: u32) -> Option<usize> {
-        self.read(bucket).iter().position(|entry| entry.record().is_none())
+    /// The hashes of a full bucket's records will be read when its turn comes.
+    fn prefetch_records(self, bucket: u32) {
+        for record in self.read(bucket).into_iter().filter_map(Entry::record) {
+            self.mem().prefetch(record.line());
+        }
     }
 
-    /// Moves each entry of the chain one bucket on, the last first. Returns the slot this empties.
-    fn shift(self, search: &Search, last: Node, empty: usize) -> Place {
-        let mut to = Place { bucket: last.bucket, slot: empty };
-        let mut node = last;
-        while node.from != Node::NONE {
-            let from = search.nodes[node.from];
-            let place = Place { bucket: from.bucket, slot: node.slot };
+    /// Moves the entry in `slot` of node `from` to an empty place, and then along the chain
+    /// each entry to the place the one before left. Returns the place this empties.
+    fn shift(self, search: &Search, mut to: Place, mut from: usize, mut slot: usize) -> Place {
+        while from != Node::NONE {
+            let node = search.nodes[from];
+            let place = Place { bucket: node.bucket, slot };
             self.set(to, self.get(place));
             self.set(place, Entry::NONE);
             self.root().add(Counter::Kicks, 1);
-            (to, node) = (place, from);
+            (to, from, slot) = (place, node.from.into(), node.slot.into());
         }
         to
     }
@@ -80,12 +85,14 @@ impl Filter<'_> {
 struct Node {
     bucket: u32,
     /// The node before it, and which of that one's slots moves here.
-    from: usize,
-    slot: usize,
+    from: u16,
+    slot: u16,
 }
 
+const _: () = assert!(size_of::<Node>() == 8, "500 of them are cleared for each search");
+
 impl Node {
-    const NONE: usize = usize::MAX;
+    const NONE: usize = 0xFFFF;
 }
 
 struct Search {
@@ -95,9 +102,10 @@ struct Search {
 
 impl Search {
     /// Adds a node, or drops it when enough are there.
-    fn push(&mut self, node: Node) {
+    fn push(&mut self, bucket: u32, from: usize, slot: usize) {
         if let Some(place) = self.nodes.get_mut(self.len) {
-            *place = node;
+            let small = |n| u16::try_from(n).expect("there are 500 nodes of 4 slots");
+            *place = Node { bucket, from: small(from), slot: small(slot) };
             self.len += 1;
         }
     }
@@ -109,10 +117,8 @@ impl Search {
             if node.bucket == bucket {
                 return true;
             }
-            if node.from == Node::NONE {
-                return false;
-            }
-            node = self.nodes[node.from];
+            let Some(&before) = self.nodes.get(usize::from(node.from)) else { return false };
+            node = before;
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Which (tree, entity) pairs a walk has reached, and in which of its rows.
+//! Which (tree, entity) pairs a walk has reached, and in which of its rows; and which trees.
 //!
 //! Open addressing over pairs of handles. Each entry bears the number of the walk it
 //! belongs to, so starting another walk forgets all of them without touching any.
@@ -26,7 +26,7 @@ const FIRST_ROOM: usize = 64;
 
 impl Seen {
     pub(crate) fn new() -> Seen {
-        Seen { table: Vec::new(), walk: 0, len: 0 }
+        Seen { table: Vec::new(), walk: 1, len: 0 }
     }
 
     /// Forgets everything.

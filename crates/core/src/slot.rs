@@ -13,7 +13,7 @@
 
 use crate::chunk::LINE_BYTES;
 use crate::id::{EntityId, Link, SlotRef, TreeId, index};
-use crate::memory::Memory;
+use crate::memory::{Line, Memory};
 
 /// The first slot of a line begins here; a block keeps its next block before it.
 pub(crate) const SLOTS_AT: usize = 4;
@@ -48,7 +48,13 @@ impl Slot {
     /// Reads a slot that may never have been written: for verify().
     #[inline]
     pub(crate) fn peek(mem: &Memory, at: SlotRef) -> Option<Slot> {
-        let (line, byte) = (mem.line(at.line()), byte_of(at));
+        Slot::in_line(mem.line(at.line()), at.i())
+    }
+
+    /// Reads slot `i` of a line, or none if it is 0.
+    #[inline]
+    pub(crate) fn in_line(line: Line<'_>, i: u32) -> Option<Slot> {
+        let byte = SLOTS_AT + SLOT_BYTES * index(i);
         Some(Slot {
             neighbour: EntityId::from_word(line.u32(byte))?,
             tree: TreeId::from_word(line.u32(byte + 4)),

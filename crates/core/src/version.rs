@@ -69,7 +69,7 @@ pub(crate) struct Row {
 /// Writes a version at the end of the queue. The caller planned its line.
 pub(crate) fn create<'m>(mem: &'m Memory, xmin: u64, cmin: u32, row: Row) -> Version<'m> {
     let line = planned(alloc::take(mem, 1));
-    mem.zero(line.get(), 1);
+    mem.span(line.get()).zero(1);
     let version = Version::new(mem, VersionId::at(line));
     version.line.set_u64(XMIN, xmin);
     version.line.set_u32(CMIN, cmin);

@@ -75,6 +75,8 @@ fn sees_version(version: Version<'_>, seen: &impl Visibility, ask: &mut Vec<u64>
         let hint = version.hint(side);
         let view = seen.view(xid, hint);
         match view {
+            // Rows of one transaction often stand together.
+            View::Unknown if ask.last() == Some(&xid) => {}
             View::Unknown => ask.push(xid),
             _ if hint == Hint::None => version.remember(side, seen.learned(xid)),
             _ => {}

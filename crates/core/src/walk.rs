@@ -21,7 +21,7 @@
 use crate::answer::{Counters, Relation, Row, Step};
 use crate::arena::{Arena, Name};
 use crate::hash::{Hash, Kind};
-use crate::id::{EntityId, TreeId, word};
+use crate::id::{EntityId, TreeId, wide, word};
 use crate::list::Cursor;
 use crate::record::{Direction, Record};
 use crate::seen::Seen;
@@ -42,9 +42,13 @@ pub struct Walk {
     floor: usize,
     questions: Vec<Question>,
     rows: Vec<Row>,
-    /// The handles of each row, until `finish`.
+    /// The handles of each row of the question at work, at the same place.
     nodes: Vec<Node>,
+    /// (tree, relative) of the question and relation at work, and their row.
     seen: Seen,
+    /// Trees met so far, and their names.
+    trees: Seen,
+    tree_names: Vec<Name>,
     asked: Vec<u64>,
     counters: Counters,
     /// The question at work, and how far it is.
@@ -88,6 +92,16 @@ struct Expansion {
     restarts: u32,
 }
 
+/// The entity whose list is read: the start, or a row's relative.
+#[derive(Clone, Copy, Debug)]
+struct Owner {
+    entity: EntityId,
+    /// None: edges of every tree count.
+    tree: Option<Option<TreeId>>,
+    depth: u32,
+    name: Name,
+}
+
 impl Walk {
     /// A workspace. Every name copied out is preceded by `prefix(length)` and 4-byte aligned.
     #[must_use]
@@ -99,6 +113,8 @@ impl Walk {
             rows: Vec::new(),
             nodes: Vec::new(),
             seen: Seen::new(),
+            trees: Seen::new(),
+            tree_names: Vec::new(),
             asked: Vec::new(),
             counters: Counters::default(),
             current: 0,
@@ -128,6 +144,8 @@ impl Walk {
         self.arena.truncate(self.floor);
         self.rows.clear();
         self.nodes.clear();
+        self.trees.start();
+        self.tree_names.clear();
         self.asked.clear();
         self.current = 0;
         self.stage = Stage::Lookup;
@@ -163,22 +181,21 @@ impl Walk {
     /// After [`Step::Done`]: puts the rows of each group in the contract's order: tree (NULL
     /// first), ancestors before descendants, depth, relative; names by bytes.
     pub fn finish(&mut self) {
-        self.nodes.clear();
         let arena = &self.arena;
-        let by_name = |a: Name, b: Name| {
-            if a == b { std::cmp::Ordering::Equal } else { arena.get(a).cmp(arena.get(b)) }
-        };
-        self.rows.sort_unstable_by(|a, b| {
-            let tree = || match (a.tree, b.tree) {
-                (Some(a), Some(b)) => by_name(a, b),
-                (a, b) => a.is_some().cmp(&b.is_some()),
-            };
-            (a.group.cmp(&b.group))
-                .then_with(tree)
-                .then(a.relation.cmp(&b.relation))
-                .then(a.depth.cmp(&b.depth))
-                .then_with(|| by_name(a.relative, b.relative))
-        });
+        let relative = |row: &Row| arena.get(row.relative);
+        for group in self.rows.chunk_by_mut(|a, b| a.group == b.group) {
+            if group.iter().any(|row| row.tree != group[0].tree) {
+                let tree = |row: &Row| row.tree.map(|tree| arena.get(tree));
+                let key = |row: &Row| (tree(row), row.relation, row.depth, relative(row));
+                group.sort_unstable_by(|a, b| key(a).cmp(&key(b)));
+                continue;
+            }
+            // One tree: they were found by relation and depth.
+            let level = |a: &Row, b: &Row| (a.relation, a.depth) == (b.relation, b.depth);
+            for level in group.chunk_by_mut(level) {
+                level.sort_unstable_by(|a, b| relative(a).cmp(relative(b)));
+            }
+        }
     }
 
     /// The rows, in order after [`Walk::finish`].
@@ -249,9 +266,9 @@ impl Walk {
         let hash = Hash::of(image.root().seed(), Kind::Entity, name);
         self.counters.lookups += 1;
         match image.filter().find(Kind::Entity, hash, name, &mut self.counters) {
-            Some((record, place)) => {
+            Some((record, spot)) => {
                 self.counters.hits += 1;
-                image.filter().warm(place);
+                spot.warm();
                 self.start_relation(record.id().entity(), Relation::Ancestor);
             }
             None => self.next_question(),
@@ -272,50 +289,74 @@ impl Walk {
         });
     }
 
-    /// Reads on in a list; `true` if the budget ended first.
+    /// Reads on in the lists of a question and relation; `true` if the budget ended first.
     fn expand(
         &mut self,
         image: Image<'_>,
         question: Question,
-        list: Expansion,
+        mut list: Expansion,
         seen: &impl Visibility,
         budget: &mut usize,
     ) -> bool {
+        let mem = image.mem();
         let (direction, limit) = match list.relation {
             Relation::Ancestor => (Direction::Up, question.up),
             Relation::Descendant => (Direction::Down, question.down),
         };
-        let depth = list.row.map_or(0, |row| self.rows[row].depth);
-        if depth >= limit {
-            self.end_relation(&list);
-            return false;
-        }
-        let mem = image.mem();
-        let entity = list.row.map_or(list.start, |row| self.nodes[row].entity);
-        let mut cursor =
-            list.cursor.unwrap_or_else(|| Cursor::start(Record::new(mem, entity), direction));
-        while let Some(at) = cursor.next(mem) {
-            let slot = Slot::read(mem, at);
-            self.counters.slots_visited += 1;
-            let wanted = slot.neighbour != list.start
-                && list.row.is_none_or(|row| self.nodes[row].tree == slot.tree);
-            if wanted && sees(mem, slot.link, seen, &mut self.asked) {
-                self.reach(image, question, &list, slot, depth + 1);
+        loop {
+            let owner = self.owner(question, &list);
+            if owner.depth >= limit {
+                self.end_relation(&list);
+                return false;
             }
+            // An empty list costs a record, so it counts too.
             *budget = budget.saturating_sub(1);
-            if *budget == 0 && list.restarts < MOST_RESTARTS {
-                self.stage = Stage::List(Expansion { cursor: Some(cursor), ..list });
+            let mut cursor = match list.cursor.take() {
+                Some(cursor) => cursor,
+                None => Cursor::start(Record::new(mem, owner.entity), direction),
+            };
+            loop {
+                let batch = cursor.next_batch(mem);
+                if batch.len() == 0 {
+                    break;
+                }
+                for slot in batch.slots() {
+                    let wanted = slot.neighbour != list.start
+                        && owner.tree.is_none_or(|tree| tree == slot.tree);
+                    if wanted && sees(mem, slot.link, seen, &mut self.asked) {
+                        self.reach(image, &list, &owner, slot);
+                    }
+                }
+                self.counters.slots_visited += wide(batch.len());
+                *budget = budget.saturating_sub(batch.len());
+                if *budget == 0 && list.restarts < MOST_RESTARTS {
+                    self.stage = Stage::List(Expansion { cursor: Some(cursor), ..list });
+                    return true;
+                }
+            }
+            let next = list.row.map_or(list.first, |row| row + 1);
+            if next == self.rows.len() {
+                self.end_relation(&list);
+                return *budget == 0;
+            }
+            list = Expansion { row: Some(next), cursor: None, restarts: 0, ..list };
+            if *budget == 0 {
+                self.stage = Stage::List(list);
                 return true;
             }
         }
-        let next = list.row.map_or(list.first, |row| row + 1);
-        if next < self.rows.len() {
-            self.stage =
-                Stage::List(Expansion { row: Some(next), cursor: None, restarts: 0, ..list });
-        } else {
-            self.end_relation(&list);
+    }
+
+    /// Whose list it is.
+    fn owner(&self, question: Question, list: &Expansion) -> Owner {
+        match list.row {
+            None => Owner { entity: list.start, tree: None, depth: 0, name: question.entity },
+            Some(row) => {
+                let (node, row) = (self.nodes[row], &self.rows[row]);
+                let name = row.relative;
+                Owner { entity: node.entity, tree: Some(node.tree), depth: row.depth, name }
+            }
         }
-        *budget == 0
     }
 
     fn end_relation(&mut self, list: &Expansion) {
@@ -326,59 +367,42 @@ impl Walk {
     }
 
     /// A visible edge leads from the list's owner to the slot's neighbour.
-    fn reach(
-        &mut self,
-        image: Image<'_>,
-        question: Question,
-        list: &Expansion,
-        slot: Slot,
-        depth: u32,
-    ) {
-        let via = list.row.map_or(question.entity, |row| self.rows[row].relative);
+    fn reach(&mut self, image: Image<'_>, list: &Expansion, owner: &Owner, slot: Slot) {
         let (tree, entity) = (slot.tree, slot.neighbour);
-        match self.seen.get_or_insert(tree, Some(entity), self.rows.len()) {
-            Some(known) => {
-                let row = &mut self.rows[known];
-                if row.depth == depth
-                    && row.via != via
-                    && self.arena.get(via) < self.arena.get(row.via)
-                {
-                    row.via = via;
-                }
+        if let Some(known) = self.seen.get_or_insert(tree, Some(entity), self.rows.len()) {
+            let row = &mut self.rows[known];
+            if row.depth == owner.depth + 1
+                && row.via != owner.name
+                && self.arena.get(owner.name) < self.arena.get(row.via)
+            {
+                row.via = owner.name;
             }
-            None => {
-                let tree_name = tree.map(|tree| self.tree_name(image, list, tree));
-                let relative = self.copy_name(Record::new(image.mem(), entity));
-                self.rows.push(Row {
-                    group: word(self.current),
-                    tree: tree_name,
-                    relation: list.relation,
-                    depth,
-                    relative,
-                    via,
-                });
-                self.nodes.push(Node { tree, entity });
-            }
+            return;
         }
+        let tree_name = tree.map(|tree| self.tree_name(image, tree));
+        let record = Record::new(image.mem(), entity);
+        // Its inline slots are mostly in the line after its name.
+        image.mem().prefetch(entity.line() + 1);
+        self.rows.push(Row {
+            group: word(self.current),
+            tree: tree_name,
+            relation: list.relation,
+            depth: owner.depth + 1,
+            relative: self.arena.add(record.name_len(), |to| record.copy_name(to)),
+            via: owner.name,
+        });
+        self.nodes.push(Node { tree, entity });
     }
 
-    /// A tree's name, copied once per question and relation.
-    fn tree_name(&mut self, image: Image<'_>, list: &Expansion, tree: TreeId) -> Name {
-        let last = self.rows.len().checked_sub(1).filter(|&last| last >= list.first);
-        if let Some(last) = last
-            && self.nodes[last].tree == Some(tree)
-            && let Some(name) = self.rows[last].tree
-        {
-            return name;
+    /// A tree's name, copied once a walk: the same name is the same tree.
+    fn tree_name(&mut self, image: Image<'_>, tree: TreeId) -> Name {
+        let next = self.tree_names.len();
+        if let Some(known) = self.trees.get_or_insert(Some(tree), None, next) {
+            return self.tree_names[known];
         }
-        // The row about to be pushed is the first of its tree, or some earlier one was.
-        match self.seen.get_or_insert(Some(tree), None, self.rows.len()) {
-            Some(row) => self.rows[row].tree.expect("the first row of a tree has its name"),
-            None => self.copy_name(Record::new(image.mem(), tree)),
-        }
-    }
-
-    fn copy_name(&mut self, record: Record<'_>) -> Name {
-        self.arena.add(record.name_len(), |to| record.copy_name(to))
+        let record = Record::new(image.mem(), tree);
+        let name = self.arena.add(record.name_len(), |to| record.copy_name(to));
+        self.tree_names.push(name);
+        name
     }
 }

@@ -112,6 +112,8 @@ fn questions_accumulate_in_groups_until_clear() {
     }
     assert_eq!(walk.step(image, &AllSeen, 1), Step::More);
     while walk.step(image, &AllSeen, 1) == Step::More {}
+    walk.finish();
+    assert_eq!(walk.rows().len(), 3);
     walk.begin(b"p", 0, 1);
     assert_eq!(walk.step(image, &AllSeen, 100), Step::Done);
     walk.finish();

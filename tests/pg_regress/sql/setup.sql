@@ -77,6 +77,10 @@ END $$;
 
 GRANT USAGE ON SCHEMA oracle TO PUBLIC;
 
+-- The oracle of tests/isolation is the same text (tests/isolation/make-oracle writes it).
+\set spec `cat "$PG_ABS_SRCDIR/../isolation/specs/oracle.spec"`
+SELECT position(translate(:'reference', '{}', '<>') IN :'spec') > 0 AS isolation_has_the_same;
+
 -- The oracle can fail: it is asked about a table that is not the one it compares with.
 CREATE TABLE oracle_probe (tree text, parent text, child text, wrong text);
 INSERT INTO oracle_probe VALUES ('t', 'a', 'b', 'x');

@@ -279,7 +279,7 @@ impl World {
 
     fn triple(&self, edge: [u8; 3]) -> Triple {
         let name = |i: u8| self.names[usize::from(i) % self.names.len()].clone();
-        let tree = (edge[0] % 4 > 0).then(|| name(edge[0] % 4));
+        let tree = (!edge[0].is_multiple_of(4)).then(|| name(edge[0] % 4));
         (tree, name(edge[1]), name(edge[2]))
     }
 

@@ -1,0 +1,68 @@
+#!/bin/bash
+# kill -9 of a backend: with flushed, uncommitted changes; inside cft_build; inside a big transaction and its COMMIT. The crash restart
+# empties shared memory; then the image is built again and exact.
+. "${0%/*}/lib.sh"; story "$@"
+expect_crash
+server a cftrag.build_in_place_limit=1MB
+small a edges
+big a big 150000
+SOME="ARRAY['n0','n1','n7','n70','n701','n14999','x5','n150007'], 9, 2"
+
+empty() { is "$1: the image is empty after the restart" "$(try a "SELECT count(*) FROM pg_stat_cftrag WHERE state NOT IN ('none') OR entities > 0")" 0; }
+
+# 1. Flushed, not committed: read by its own transaction.
+exact a edges image
+open s a
+is "session" "$(ask s "BEGIN; INSERT INTO edges VALUES ('t1', 'n3', 'new'); DELETE FROM edges WHERE child = 'n9';")" ""
+exact_in s edges image
+exact a edges image
+kill_backend a "$(pid_of s)"; close s
+empty "uncommitted"
+is "the uncommitted row is gone" "$(sql a "SELECT count(*) FROM edges WHERE child = 'new'")" 0
+exact a edges image
+
+# 2. Inside cft_build.
+open s a
+pid=$(pid_of s)
+send s "SELECT cft_build('big');"
+until_true 20 value_is a "SELECT state FROM pg_stat_cftrag WHERE edges = 'big'::regclass" building || note "never saw the build"
+kill_backend a "$pid"; close s
+empty "build"
+exact a edges image
+exact a big no_image "$SOME"
+is "build again" "$(try a "SELECT cft_build('big')")" ""
+exact a big image "$SOME"
+
+# 3. Inside the INSERT (past the cap, so some of it is in the image), then inside the COMMIT. The server itself sees when.
+insert="INSERT INTO big SELECT 't', 'n' || n / 10, 'n' || n FROM generate_series(150001, 450000) AS n"
+at() {  # at PID QUERY DELAY: kills PID that many seconds after it is seen running QUERY
+    sql a "DO \$\$ BEGIN
+        WHILE NOT EXISTS (SELECT FROM pg_stat_activity WHERE pid = $1 AND state = 'active' AND query LIKE '$2%') LOOP
+            PERFORM pg_stat_clear_snapshot(), pg_sleep(0.0005);
+        END LOOP;
+        PERFORM pg_sleep($3);
+        END \$\$" && kill -9 "$1"
+}
+for when in "INSERT 0.8" "COMMIT 0" "COMMIT 0.03"; do
+    before=$(restarts a)
+    open s a
+    pid=$(pid_of s)
+    if [[ $when == INSERT* ]]; then
+        send s "BEGIN; $insert;"
+    else
+        is "insert" "$(ask s "BEGIN; $insert;")" ""
+        send s "COMMIT;"
+    fi
+    # shellcheck disable=SC2086
+    at "$pid" $when 2>/dev/null
+    restarted a "$before"; close s
+    empty "$when"
+    rows=$(sql a "SELECT count(*) FROM big")
+    case $when/$rows in INSERT*/150000 | COMMIT*/150000) ;; COMMIT*/450000) ;; *) note "$when: $rows rows" ;; esac
+    exact a edges image
+    is "build after $when" "$(try a "SELECT cft_build('big')")" ""
+    exact a big image "$SOME"
+    [ "$rows" = 150000 ] || sql a "DELETE FROM big WHERE substr(child, 2)::int > 150000; SELECT cft_build('big')" >/dev/null
+done
+exact a big image "$SOME"
+finish

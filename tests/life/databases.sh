@@ -1,0 +1,70 @@
+#!/bin/bash
+# Databases with the same names, and with the same OIDs and file numbers (CREATE DATABASE ... TEMPLATE copies those): each has its own image.
+# DROP DATABASE gives the memory back.
+. "${0%/*}/lib.sh"; story "$@"
+server a
+sql a "CREATE DATABASE one; CREATE DATABASE two; CREATE DATABASE \"One\""
+for d in one two One; do oracle "a/$d"; small "a/$d" edges; done
+sql a/one "INSERT INTO edges VALUES ('t1', 'n1', 'only one')"
+sql a/One "CREATE TABLE \"Edges\" (parent text, child text); INSERT INTO \"Edges\" VALUES ('A', 'b'); SELECT cft_attach('\"Edges\"')" >/dev/null
+sql a/two "DELETE FROM edges WHERE child = 'n2'"
+for d in one two One; do exact "a/$d" edges image; done
+exact a/One '"Edges"' image
+sql a/two "INSERT INTO edges VALUES ('t1', 'n1', 'only two')"
+for d in one two One; do exact "a/$d" edges image; done
+is "different" "$(sql a/one "SELECT string_agg(relative, ',') FROM cft_context('n1', 0, 1) WHERE relative LIKE 'only%'")" "only one"
+is "different" "$(sql a/two "SELECT string_agg(relative, ',') FROM cft_context('n1', 0, 1) WHERE relative LIKE 'only%'")" "only two"
+is "the statistics are a database's own" "$(sql a/One "SELECT string_agg(edges::text, ' ' ORDER BY edges::text COLLATE \"C\") FROM pg_stat_cftrag")" '"Edges" edges'
+
+# Copies: the same table OID and file number as in the original. Written to before anyone reads, and after.
+for strategy in wal_log file_copy; do
+    sql a "CREATE DATABASE copy_$strategy TEMPLATE one STRATEGY $strategy"
+    is "the same OID" "$(sql "a/copy_$strategy" "SELECT 'edges'::regclass::oid")" "$(sql a/one "SELECT 'edges'::regclass::oid")"
+    sql "a/copy_$strategy" "DELETE FROM edges WHERE child = 'only one'"
+    exact "a/copy_$strategy" edges image
+    exact a/one edges image
+    sql "a/copy_$strategy" "INSERT INTO edges VALUES ('t1', 'n1', 'a copy')"
+    sql a/one "INSERT INTO edges VALUES ('t1', 'n1', 'not a copy')"
+    exact "a/copy_$strategy" edges image
+    exact a/one edges image
+done
+
+# Dropped and made again under the same OID, from another template: database, table and file number are those of an image that is still there.
+sql a "CREATE DATABASE again OID 99999 TEMPLATE one STRATEGY file_copy"
+exact a/again edges image
+sql a "DROP DATABASE again"
+sql a/one "DELETE FROM edges WHERE child = 'only one'"
+sql a "CREATE DATABASE again OID 99999 TEMPLATE one STRATEGY file_copy"
+is "nothing is built there" "$(sql a/again "SET cftrag.build_in_place_limit = 0; $(how_sql edges)")" "rewritten, $(sql a/one "$(how_sql edges)" | sed 's/.*, //')"
+exact a/again edges image
+sql a/again "INSERT INTO edges VALUES ('t1', 'n1', 'again')"
+exact a/again edges image
+# The same by renaming: the name says nothing.
+sql a "ALTER DATABASE two RENAME TO three; ALTER DATABASE one RENAME TO two"
+exact a/two edges image
+exact a/three edges image
+exact a/One edges image
+
+# Memory: room for one image of 'big' and the small ones, not for two. After DROP DATABASE there is room again, three times over.
+sql a "DROP DATABASE again; DROP DATABASE copy_wal_log; DROP DATABASE copy_file_copy"
+sql a "CREATE DATABASE full_ TEMPLATE three"
+big a/full_ big 60000
+SOME="ARRAY['n0','n1','n7','n70','n701','n5999'], 9, 2"
+is "build" "$(try a/full_ "SELECT cft_build('big')")" ""
+need=$(sql a/full_ "SELECT pg_size_bytes(setting || 'kB') * 0 + sum(memory_bytes) / 1024 FROM pg_stat_cftrag, pg_settings WHERE name = 'cftrag.memory_limit' GROUP BY setting")
+need=${need%.*}
+sql a "ALTER SYSTEM SET cftrag.memory_limit = '$((need * 3 / 2 + 2000))kB'; SELECT pg_reload_conf()" >/dev/null
+sql a/three "CREATE TABLE probe ()"
+for i in 1 2 3; do
+    sql a "CREATE DATABASE next_$i TEMPLATE $([ $i = 1 ] && echo full_ || echo next_$((i - 1)))"
+    [ $i -gt 1 ] || like "no room for two" "$(try a/next_1 "SELECT cft_build('big')")" "*53200*"
+    sql a "DROP DATABASE $([ $i = 1 ] && echo full_ || echo next_$((i - 1)))"
+    is "room after DROP DATABASE ($i)" "$(try a/next_$i "SELECT cft_build('big')")" ""
+    exact a/next_$i big image "$SOME"
+done
+# WITH (FORCE), a session in it.
+open s a/next_3
+exact_in s big image "$SOME"
+sql a "DROP DATABASE next_3 WITH (FORCE)"; close s
+exact a/two edges image
+finish

@@ -1,0 +1,54 @@
+#!/bin/bash
+# Logical replication: the subscriber's own attached table follows the initial copy and every change, because the triggers are ENABLE ALWAYS;
+# the image that was there before the subscription takes it all. Streamed and two-phase transactions included.
+. "${0%/*}/lib.sh"; story "$@"
+server a wal_level=logical logical_decoding_work_mem=64kB
+server b wal_level=logical max_logical_replication_workers=8
+small a edges
+sql a "ALTER TABLE edges REPLICA IDENTITY FULL; CREATE PUBLICATION p FOR TABLE edges; SELECT cft_detach('edges')" >/dev/null
+sql b "CREATE TABLE edges (note text DEFAULT 'mine', child text, parent text, tree text); INSERT INTO edges (tree, parent, child) VALUES ('own', 'n1', 'mine');
+    SELECT cft_attach('edges', tree => 'tree'); ALTER SYSTEM SET cftrag.build_in_place_limit = 0; SELECT cft_build('edges')" >/dev/null
+exact b edges image
+# From here on nobody builds: what the image has, the triggers brought.
+sql b "SELECT pg_reload_conf()" >/dev/null
+before=$(built b edges)
+
+streaming=on; [ "$MAJOR" -lt 16 ] || streaming=parallel
+sql b "CREATE SUBSCRIPTION s CONNECTION '$(url a)' PUBLICATION p WITH (streaming = $streaming, two_phase = true)" >/dev/null 2>&1
+rows() { sql "$1" "SELECT count(*), md5(string_agg(e, '|' ORDER BY e COLLATE \"C\")) FROM (SELECT format('%s,%s,%s', tree, parent, child) FROM edges WHERE tree IS DISTINCT FROM 'own') AS z(e)"; }
+synced() { value_is b "SELECT count(*) FILTER (WHERE srsubstate <> 'r') FROM pg_subscription_rel" 0 && [ "$(rows a)" = "$(rows b)" ]; }
+follow() {
+    until_true "$PATIENCE" synced || note "$1: the subscriber does not follow"
+    exact b edges image "${2:-}"
+}
+follow "initial copy"
+sql a "INSERT INTO edges VALUES ('t1', 'n3', 'new'), ('t4', 'new', 'n1'); DELETE FROM edges WHERE child = 'n9'; UPDATE edges SET child = 'm11' WHERE child = 'n11'; UPDATE edges SET tree = 't1' WHERE child = 'n12'"
+follow "changes"
+sql a "BEGIN; INSERT INTO edges VALUES ('t1', 'n3', 'a1'); SAVEPOINT s; INSERT INTO edges VALUES ('t1', 'n3', 'a2'); ROLLBACK TO s; INSERT INTO edges VALUES ('t1', 'n3', 'a3'); DELETE FROM edges WHERE child = 'n2'; COMMIT"
+follow "savepoints"
+# Large enough to be streamed while it runs; its subtransaction is rolled back after it was streamed.
+sql a "BEGIN; INSERT INTO edges SELECT 'big', 'b' || n / 7, 'b' || n FROM generate_series(1, 3000) AS n; SAVEPOINT s;
+    INSERT INTO edges SELECT 'gone', 'b' || n / 7, 'b' || n FROM generate_series(1, 3000) AS n; ROLLBACK TO s; DELETE FROM edges WHERE child LIKE 'b1%'; COMMIT"
+follow "streamed" "ARRAY['b0','b1','b3','b20','b200','b2999','n1','a3']"
+is "prepare" "$(try a "BEGIN; INSERT INTO edges VALUES ('t1', 'n4', 'two'); DELETE FROM edges WHERE child = 'n5'; PREPARE TRANSACTION 'x'")" ""
+until_true "$PATIENCE" value_is b "SELECT count(*) FROM pg_prepared_xacts" 1 || note "the prepared transaction does not come"
+exact b edges image "ARRAY['n1','n4','n5','two','b2']"
+is "commit prepared" "$(try a "COMMIT PREPARED 'x'")" ""
+follow "two-phase" "ARRAY['n1','n4','n5','two','b2']"
+is "rolled back prepared" "$(try a "BEGIN; INSERT INTO edges VALUES ('t1', 'n4', 'three'); PREPARE TRANSACTION 'x'; ROLLBACK PREPARED 'x'")" ""
+sql a "DELETE FROM edges WHERE tree = 'big'"
+follow "large delete"
+# A change of the subscriber's own between the publisher's.
+sql b "INSERT INTO edges (tree, parent, child) VALUES ('own', 'mine', 'n1')"
+follow "own change"
+is "one image from before the subscription" "$(built b edges)" "$before"
+# TRUNCATE gives the table a new file; with nobody to build, the reference query answers, and the owner's build heals it.
+sql a "TRUNCATE edges; INSERT INTO edges VALUES ('t1', 'a', 'b'), ('t1', 'b', 'c')"
+until_true "$PATIENCE" eval '[ "$(rows a)" = "$(rows b)" ]' || note "truncate does not follow"
+exact b edges rewritten
+is "build" "$(try b "SELECT cft_build('edges')")" ""
+sql a "INSERT INTO edges VALUES ('t1', 'c', 'd')"
+follow "after truncate"
+sql b "DROP SUBSCRIPTION s" >/dev/null 2>&1
+exact b edges image
+finish
