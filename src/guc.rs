@@ -43,7 +43,7 @@ pub fn define() {
     GucRegistry::define_int_guc(
         c"cftrag.build_in_place_limit",
         c"Sets the size of the largest table whose image its first reader builds itself.",
-        c"About two seconds per million edges are spent in that reader's call. Larger tables are built by a background worker beside their writers.",
+        c"Its call takes about two seconds per million edges longer. A larger table is built by a background worker, beside its writers. 0 leaves every build to cft_build.",
         &BUILD_IN_PLACE_LIMIT,
         0,
         i32::MAX,

@@ -47,6 +47,7 @@ pub fn request(control: &Control, table: &Edges, functions: Functions) {
     let (now, possible) = unsafe { (pg_sys::GetCurrentTimestamp(), !pg_sys::IsInParallelMode()) };
     let next = slot.retry_at.load(SeqCst);
     if possible
+        && crate::guc::in_place_bytes() > 0
         && slot.builder.load(SeqCst) == 0
         && now >= next
         && slot.retry_at.compare_exchange(next, now + online::RETRY_MICROSECONDS, SeqCst, SeqCst).is_ok()

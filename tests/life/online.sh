@@ -1,0 +1,74 @@
+#!/bin/bash
+# Building beside writers: nobody waits for the builder, it waits for nobody who waits for it, and what is written meanwhile is in the image.
+. "${0%/*}/lib.sh"; story "$@"
+server a cftrag.build_in_place_limit=1kB
+sql a "CREATE TABLE edges (tree text, parent text, child text); CREATE INDEX ON edges (parent); CREATE INDEX ON edges (child);
+    INSERT INTO edges SELECT 't' || n % 3, 'n' || n / 5, 'n' || n FROM generate_series(1, 20000) AS n; SELECT cft_attach('edges', tree => 'tree')" >/dev/null
+names="names => ARRAY['n1','n7','n4000','new1','new2','new3','gone','late']"
+ready() { [ "$(state a edges)" = ready ]; }
+phase() { value_is a "SELECT phase FROM pg_stat_progress_cftrag" "$1"; }
+idle() { value_is a "SELECT count(*) FROM pg_stat_progress_cftrag" 0; }
+sound() { is "verify $1" "$(try a "SELECT * FROM cft_verify('edges')")" ""; }
+
+# A reader of a large table asks for a worker, and does not wait for it.
+is "the first answer" "$(try a "SELECT relative FROM cft_context('n7', 1, 0, 'edges')")" "n1"
+until_true "$PATIENCE" ready || note "no worker built the image"
+exact a edges image "$names"
+
+# A writer is waited for; meanwhile others write and read.
+open w a; open b a
+ask w "BEGIN; INSERT INTO edges VALUES ('t1', 'n1', 'new1'); DELETE FROM edges WHERE child = 'n7';" >/dev/null
+send b "SELECT cft_build('edges');"
+until_true "$PATIENCE" phase 'waiting for writers' || note "the build does not wait for the writer"
+is "who is waited for" "$(try a "SELECT waits_for FROM pg_stat_progress_cftrag")" "$(pid_of w)"
+is "a write beside it" "$(try a "SET statement_timeout = '10s'; INSERT INTO edges VALUES ('t1', 'n1', 'new2'); DELETE FROM edges WHERE child = 'n4000'; UPDATE edges SET parent = 'new2' WHERE child = 'n12'")" ""
+exact a edges image "$names"
+is "no lock on the table while it waits" "$(try a "SELECT count(*) FROM pg_locks WHERE relation = 'edges'::regclass AND pid = (SELECT builder FROM pg_stat_progress_cftrag)")" 0
+# An own read puts uncommitted changes into the log before their transaction ends, one way or the other.
+open r a
+ask r "BEGIN; INSERT INTO edges VALUES ('t1', 'n1', 'gone'); SAVEPOINT s; INSERT INTO edges VALUES ('t1', 'n1', 'late'); DELETE FROM edges WHERE child = 'n9';" >/dev/null
+exact_in r edges image "$names"
+ask r "ROLLBACK TO s; INSERT INTO edges VALUES ('t1', 'late', 'n1');" >/dev/null
+is "prepared beside it" "$(try a "BEGIN; INSERT INTO edges VALUES ('t2', 'n1', 'new3'); PREPARE TRANSACTION 'x'")" ""
+ask w "COMMIT;" >/dev/null
+is "cft_build" "$(answer b)" ""
+exact a edges image "$names"
+exact_in r edges image "$names"
+ask r "ROLLBACK;" >/dev/null
+exact a edges image "$names"; sound "after a rollback"
+is "commit prepared" "$(try a "COMMIT PREPARED 'x'")" ""
+exact a edges image "$names"; sound "after a prepared transaction"
+
+# Nobody waits for each other in a ring: DDL that waits for the writer is not waited for by the builder holding a lock.
+ask w "BEGIN; INSERT INTO edges VALUES ('t1', 'n2', 'new4');" >/dev/null
+send b "SELECT cft_build('edges');"
+until_true "$PATIENCE" phase 'waiting for writers' || note "the second build does not wait"
+open d a
+send d "ALTER TABLE edges ADD COLUMN remark text;"
+ask w "COMMIT;" >/dev/null
+is "ALTER TABLE beside a build" "$(answer d)" ""
+like "cft_build beside ALTER TABLE" "$(answer b)" "*"
+is "build again" "$(try a "SELECT cft_build('edges')")" ""
+exact a edges image "$names"; sound "after DDL"
+
+# lock_timeout, and a worker that is told to stop: the old image goes on.
+ask w "BEGIN; INSERT INTO edges VALUES ('t1', 'n2', 'new5');" >/dev/null
+like "lock_timeout" "$(try a "SET lock_timeout = '300ms'; SELECT cft_build('edges')")" "*55P03*"
+until_true "$PATIENCE" idle || note "the worker outlives its caller"
+exact a edges image "$names"
+send b "SELECT cft_build('edges');"
+until_true "$PATIENCE" phase 'waiting for writers' || note "the third build does not wait"
+sql a "SELECT pg_terminate_backend(builder) FROM pg_stat_progress_cftrag" >/dev/null
+like "terminated worker" "$(answer b)" "*55000*"
+until_true "$PATIENCE" idle || note "a terminated worker leaves its mark"
+ask w "COMMIT;" >/dev/null
+exact a edges image "$names"; sound "after a terminated build"
+is "build after all" "$(try a "SELECT cft_build('edges')")" ""
+
+# No worker to be had: under a SHARE lock, or not at all, but never wrong.
+server c cftrag.build_in_place_limit=1kB max_worker_processes=0 max_logical_replication_workers=0
+sql c "CREATE TABLE edges (tree text, parent text, child text); INSERT INTO edges VALUES ('t', 'a', 'b'); SELECT cft_attach('edges', tree => 'tree')" >/dev/null
+exact c edges no_image
+is "build without a worker" "$(try c "SELECT cft_build('edges')")" ""
+exact c edges image
+finish
