@@ -34,6 +34,7 @@ thread_local! {
     /// The slot this process builds for, and the chunks it has so far.
     static UNDER_WAY: RefCell<Option<(usize, Vec<u64>)>> = const { RefCell::new(None) };
     static WATCHED: Cell<bool> = const { Cell::new(false) };
+    static OUTCOME: Cell<Outcome> = const { Cell::new(Outcome::None) };
 }
 
 /// Why there is no image after a build.
@@ -100,9 +101,12 @@ fn abandon() {
 
 /// Notes why the build of this process will fail, for whoever asked for it.
 pub fn note_outcome(outcome: Outcome) {
-    if let (Some(control), Some(index)) = (shmem::control(), UNDER_WAY.with_borrow(|u| u.as_ref().map(|u| u.0))) {
-        control.slots[index].outcome.store(outcome as u32, SeqCst);
-    }
+    OUTCOME.set(outcome);
+}
+
+/// What was noted since the last time this was asked.
+pub fn noted_outcome() -> Outcome {
+    OUTCOME.replace(Outcome::None)
 }
 
 fn watch_exit() {
@@ -322,7 +326,7 @@ pub fn in_place(control: &Control, table: &Edges, functions: Functions) -> bool 
 }
 
 /// Whether there is a usable image of the table as it is registered now.
-fn is_current(control: &Control, table: &Edges, functions: Functions) -> bool {
+pub fn is_current(control: &Control, table: &Edges, functions: Functions) -> bool {
     let Some((index, _)) = control.find(table.oid()) else { return false };
     let Ok((now, _)) = key(table, std::ptr::null_mut(), functions) else { return false };
     area::read(control, index, |header, _| header.key == now).unwrap_or(false)

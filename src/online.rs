@@ -56,35 +56,38 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    pub fn of(code: u32) -> Self {
-        [Self::None, Self::Built, Self::Memory, Self::Refused, Self::Busy, Self::Yielded]
+    /// What the asker of that number reads in the slot; None: its build did not end, or another asker's ended since.
+    pub fn of(word: u64, asker: u64) -> Self {
+        [Self::Built, Self::Memory, Self::Refused, Self::Busy, Self::Yielded]
             .into_iter()
-            .find(|outcome| *outcome as u32 == code)
+            .find(|outcome| word == outcome.word(asker))
             .unwrap_or(Self::None)
+    }
+
+    fn word(self, asker: u64) -> u64 {
+        asker << 8 | self as u64
     }
 }
 
 /// Builds the image of a table beside its writers. In a process of its own, outside any transaction.
-pub fn load(control: &Control, table: pg_sys::Oid, functions: Functions) -> Outcome {
-    if let Some((_, slot)) = control.find(table) {
-        slot.outcome.store(Outcome::None as u32, SeqCst);
-    }
+fn load(control: &Control, table: pg_sys::Oid, functions: Functions, asker: u64) {
     let done = transaction(|| match build::alone(control, table, |index| run(control, index, table, functions)) {
         Ok(()) => Outcome::Built,
         Err(Refused::Busy) => Outcome::Busy,
         Err(Refused::Failed(report)) => {
             report.report(PgLogLevel::LOG);
-            let noted = control.find(table).map_or(Outcome::None, |(_, slot)| Outcome::of(slot.outcome.load(SeqCst)));
-            if noted == Outcome::None { Outcome::Refused } else { noted }
+            match build::noted_outcome() {
+                Outcome::None => Outcome::Refused,
+                noted => noted,
+            }
         }
     });
     if let Some((_, slot)) = control.find(table) {
-        slot.outcome.store(done as u32, SeqCst);
+        slot.outcome.store(done.word(asker), SeqCst);
         let wait = if done == Outcome::Built { 0 } else { RETRY_MICROSECONDS };
         // SAFETY: reads the clock.
         slot.retry_at.store(unsafe { pg_sys::GetCurrentTimestamp() } + wait, SeqCst);
     }
-    done
 }
 
 fn transaction<R>(f: impl FnOnce() -> R) -> R {
@@ -312,22 +315,21 @@ unsafe extern "C-unwind" fn terminate(signal: i32) {
     unsafe { pg_sys::die(signal) };
 }
 
-/// The worker's main function. `bgw_extra`: database, table, cft_capture, cft_capture_truncate as u32.
+/// The worker's main function. `bgw_extra`: database, table, cft_capture, cft_capture_truncate, asker as u32.
 #[pg_guard]
 #[unsafe(no_mangle)]
 pub extern "C-unwind" fn cftrag_build_worker(_arg: pg_sys::Datum) {
     // SAFETY: the start of a background worker, as PostgreSQL documents it; MyBgworkerEntry is set.
-    let [database, table, capture, capture_truncate] = unsafe {
+    let [_, table, capture, capture_truncate, asker] = unsafe {
         pg_sys::pqsignal(pg_sys::SIGTERM as i32, Some(terminate));
         pg_sys::BackgroundWorkerUnblockSignals();
-        let extra = (*pg_sys::MyBgworkerEntry).bgw_extra.as_ptr().cast::<[u32; 4]>().read_unaligned();
+        let extra = (*pg_sys::MyBgworkerEntry).bgw_extra.as_ptr().cast::<[u32; 5]>().read_unaligned();
         pg_sys::BackgroundWorkerInitializeConnectionByOid(pg_sys::Oid::from(extra[0]), pg_sys::InvalidOid, 0);
         extra
     };
-    let _ = database;
     let oid = pg_sys::Oid::from;
     let functions = Functions { capture: oid(capture), capture_truncate: oid(capture_truncate) };
     if let Some(control) = transaction(shmem::attach) {
-        load(control, oid(table), functions);
+        load(control, oid(table), functions, u64::from(asker));
     }
 }

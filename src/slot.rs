@@ -106,8 +106,8 @@ pub struct Slot {
     pub progress: Progress,
     /// Until then no worker is started again for the table (a TimestampTz).
     pub retry_at: AtomicI64,
-    /// How the last online build ended (online::Outcome).
-    pub outcome: AtomicU32,
+    /// How an online build ended: the number its asker gave it, and an online::Outcome in the low 8 bits.
+    pub outcome: AtomicU64,
     header: UnsafeCell<Header>,
 }
 

@@ -2,6 +2,7 @@
 
 #![expect(unsafe_code, reason = "background workers")]
 
+use crate::build;
 use crate::edges::Edges;
 use crate::online;
 use crate::registration::Functions;
@@ -11,8 +12,11 @@ use std::ffi::CStr;
 use std::sync::atomic::Ordering::SeqCst;
 use std::time::{Duration, Instant};
 
-/// A worker that was started.
-pub struct Worker(*mut pg_sys::BackgroundWorkerHandle);
+/// A worker that was started, and the number by which its outcome is known.
+pub struct Worker {
+    handle: *mut pg_sys::BackgroundWorkerHandle,
+    pub asker: u64,
+}
 
 /// Starts a worker for the table; None if max_worker_processes leaves none.
 pub fn start(table: pg_sys::Oid, functions: Functions) -> Option<Worker> {
@@ -29,10 +33,14 @@ pub fn start(table: pg_sys::Oid, functions: Functions) -> Option<Worker> {
         put(&mut worker.bgw_type, c"cftrag builder");
         put(&mut worker.bgw_library_name, c"cftrag");
         put(&mut worker.bgw_function_name, c"cftrag_build_worker");
-        let extra = [pg_sys::MyDatabaseId, table, functions.capture, functions.capture_truncate].map(u32::from);
-        worker.bgw_extra.as_mut_ptr().cast::<[u32; 4]>().write_unaligned(extra);
+        let asker = build::random_seed() as u32;
+        let [database, table, row, truncate] =
+            [pg_sys::MyDatabaseId, table, functions.capture, functions.capture_truncate].map(u32::from);
+        let extra = [database, table, row, truncate, asker];
+        worker.bgw_extra.as_mut_ptr().cast::<[u32; 5]>().write_unaligned(extra);
         let mut handle = std::ptr::null_mut();
-        pg_sys::RegisterDynamicBackgroundWorker(&mut worker, &mut handle).then_some(Worker(handle))
+        let started = pg_sys::RegisterDynamicBackgroundWorker(&mut worker, &mut handle);
+        started.then_some(Worker { handle, asker: u64::from(asker) })
     }
 }
 
@@ -58,15 +66,15 @@ pub fn request(control: &Control, table: &Edges, functions: Functions) {
 
 impl Worker {
     /// Waits for its end. False: lock_timeout has passed; the worker is told to stop. An interrupt ends the wait and the worker.
-    pub fn wait(self) -> bool {
+    pub fn wait(&self) -> bool {
         // SAFETY: reads a setting, milliseconds; 0 is no limit.
         let limit = unsafe { pg_sys::LockTimeout } as u64;
         let begun = Instant::now();
-        let stop = Stop(self.0);
+        let stop = Stop(self.handle);
         loop {
             let mut pid = 0;
             // SAFETY: the handle of a worker that this process registered.
-            let status = unsafe { pg_sys::GetBackgroundWorkerPid(self.0, &mut pid) };
+            let status = unsafe { pg_sys::GetBackgroundWorkerPid(self.handle, &mut pid) };
             if matches!(status, pg_sys::BgwHandleStatus::BGWH_STOPPED | pg_sys::BgwHandleStatus::BGWH_POSTMASTER_DIED) {
                 std::mem::forget(stop);
                 return true;

@@ -74,6 +74,8 @@ fn in_place(control: &Control, table: &Edges, functions: Functions) -> Option<Re
 fn beside_writers(control: &'static Control, table: Edges, functions: Functions) -> Fallible<()> {
     let (oid, name) = (table.oid(), table.name());
     build::key(&table, std::ptr::null_mut(), functions)?;
+    let outcome = || control.find(oid).map_or(0, |(_, slot)| slot.outcome.load(SeqCst));
+    let before = outcome();
     let Some(worker) = worker::start(oid, functions) else {
         // SAFETY: an open relation; released below, or by the transaction's abort.
         unsafe { pg_sys::LockRelation(table.rel(), pg_sys::ShareLock as pg_sys::LOCKMODE) };
@@ -89,18 +91,19 @@ fn beside_writers(control: &'static Control, table: Edges, functions: Functions)
     if !worker.wait() {
         return Err(error::build_lock_timeout(&name));
     }
-    let Some((_, slot)) = control.find(oid) else { return Err(error::build_unfinished(&name)) };
-    match Outcome::of(slot.outcome.load(SeqCst)) {
+    match Outcome::of(outcome(), worker.asker) {
         Outcome::Built => Ok(()),
         Outcome::Memory => Err(error::out_of_memory(crate::guc::MEMORY_LIMIT.get())),
         Outcome::Yielded => Err(error::load_yielded(&name)),
         // A reader asked for a build before us: ours comes after it.
         Outcome::Busy => {
-            while slot.builder.load(SeqCst) != 0 {
+            while control.find(oid).is_some_and(|(_, slot)| slot.builder.load(SeqCst) != 0) {
                 online::pause();
             }
             beside_writers(control, Edges::open(oid)?, functions)
         }
+        // A build that a reader asked for has ended since ours did.
+        Outcome::None if outcome() != before && build::is_current(control, &Edges::open(oid)?, functions) => Ok(()),
         Outcome::Refused | Outcome::None => Err(error::build_unfinished(&name)),
     }
 }
