@@ -37,6 +37,7 @@ mod seen;
 mod settle;
 mod slot;
 mod stats;
+mod trees;
 mod verify;
 mod verify_lists;
 mod version;

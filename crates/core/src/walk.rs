@@ -26,11 +26,14 @@ use crate::list::Cursor;
 use crate::record::{Direction, Record};
 use crate::seen::Seen;
 use crate::slot::Slot;
+use crate::trees::Trees;
 use crate::visibility::sees;
 use crate::{Image, Visibility};
 
 /// Times a list is read again because the image changed, before it is read in one go.
 const MOST_RESTARTS: u32 = 8;
+/// Questions between fetching a bucket, a record, and looking at it: some 100 ns each.
+const LOOK_AHEAD: usize = 2;
 /// What looking a name up counts for, in slots: two buckets and a record.
 const LOOKUP_CELLS: usize = 4;
 
@@ -46,9 +49,7 @@ pub struct Walk {
     nodes: Vec<Node>,
     /// (tree, relative) of the question and relation at work, and their row.
     seen: Seen,
-    /// Trees met so far, and their names.
-    trees: Seen,
-    tree_names: Vec<Name>,
+    trees: Trees,
     asked: Vec<u64>,
     counters: Counters,
     /// The question at work, and how far it is.
@@ -113,8 +114,7 @@ impl Walk {
             rows: Vec::new(),
             nodes: Vec::new(),
             seen: Seen::new(),
-            trees: Seen::new(),
-            tree_names: Vec::new(),
+            trees: Trees::new(),
             asked: Vec::new(),
             counters: Counters::default(),
             current: 0,
@@ -144,8 +144,7 @@ impl Walk {
         self.arena.truncate(self.floor);
         self.rows.clear();
         self.nodes.clear();
-        self.trees.start();
-        self.tree_names.clear();
+        self.trees.clear();
         self.asked.clear();
         self.current = 0;
         self.stage = Stage::Lookup;
@@ -262,8 +261,9 @@ impl Walk {
     }
 
     fn look_up(&mut self, image: Image<'_>, question: Question, budget: &mut usize) -> bool {
+        self.look_ahead(image);
         let name = self.arena.get(question.entity);
-        let hash = Hash::of(image.root().seed(), Kind::Entity, name);
+        let hash = self.hash_of(image, question);
         self.counters.lookups += 1;
         match image.filter().find(Kind::Entity, hash, name, &mut self.counters) {
             Some((record, spot)) => {
@@ -275,6 +275,22 @@ impl Walk {
         }
         *budget = budget.saturating_sub(LOOKUP_CELLS);
         *budget == 0
+    }
+
+    /// Of many questions, those to come have their buckets fetched, and the next ones, whose
+    /// buckets are there by now, their records: so no lookup waits for memory.
+    fn look_ahead(&self, image: Image<'_>) {
+        let ahead = |n: usize| self.questions.get(self.current + n);
+        if let Some(&question) = ahead(2 * LOOK_AHEAD) {
+            image.filter().prefetch_buckets(self.hash_of(image, question));
+        }
+        if let Some(&question) = ahead(LOOK_AHEAD) {
+            image.filter().prefetch_candidates(self.hash_of(image, question));
+        }
+    }
+
+    fn hash_of(&self, image: Image<'_>, question: Question) -> Hash {
+        Hash::of(image.root().seed(), Kind::Entity, self.arena.get(question.entity))
     }
 
     fn start_relation(&mut self, start: EntityId, relation: Relation) {
@@ -379,7 +395,7 @@ impl Walk {
             }
             return;
         }
-        let tree_name = tree.map(|tree| self.tree_name(image, tree));
+        let tree_name = tree.map(|tree| self.trees.name(image.mem(), &mut self.arena, tree));
         let record = Record::new(image.mem(), entity);
         // Its inline slots are mostly in the line after its name.
         image.mem().prefetch(entity.line() + 1);
@@ -392,17 +408,5 @@ impl Walk {
             via: owner.name,
         });
         self.nodes.push(Node { tree, entity });
-    }
-
-    /// A tree's name, copied once a walk: the same name is the same tree.
-    fn tree_name(&mut self, image: Image<'_>, tree: TreeId) -> Name {
-        let next = self.tree_names.len();
-        if let Some(known) = self.trees.get_or_insert(Some(tree), None, next) {
-            return self.tree_names[known];
-        }
-        let record = Record::new(image.mem(), tree);
-        let name = self.arena.add(record.name_len(), |to| record.copy_name(to));
-        self.tree_names.push(name);
-        name
     }
 }

@@ -3,9 +3,11 @@
 mod common;
 
 use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
 
 use cftrag_core::{
-    AllSeen, Edge, Fate, Hint, Image, Relation::*, Scan, Stamp, Step, View, Visibility, Walk,
+    AllSeen, Deleter, Deletion, Edge, Fate, Hint, Image, Relation::*, RowVersion, Scan, Stamp,
+    Step, View, Visibility, Walk,
 };
 use common::oracle::{self, Answer, Bytes, Triple};
 use common::{answers, as_edge, heap, verify};
@@ -129,6 +131,28 @@ fn questions_accumulate_in_groups_until_clear() {
 }
 
 #[test]
+fn a_question_after_finish_keeps_its_trees_apart() {
+    let heap = heap(1);
+    let image = Image::open(&heap).unwrap();
+    for (tree, parent) in [(&b"z"[..], &b"p"[..]), (b"a", b"p"), (b"m", b"q")] {
+        image.insert(&Edge { tree: Some(tree), parent, child: b"c" }, None).unwrap();
+    }
+    let mut walk = new_walk();
+    for entity in [&b"c"[..], b"p", b"q", b"c"] {
+        walk.begin(entity, 1, 1);
+        assert_eq!(walk.step(image, &AllSeen, 100), Step::Done);
+        walk.finish();
+    }
+    let trees = |group| -> Vec<Vec<u8>> {
+        answers(&walk, group).into_iter().map(|row| row.0.unwrap().0).collect()
+    };
+    assert_eq!(
+        [trees(0), trees(1), trees(2), trees(3)].map(|t| t.concat()),
+        [b"amz".to_vec(), b"az".to_vec(), b"m".to_vec(), b"amz".to_vec()]
+    );
+}
+
+#[test]
 fn the_same_bytes_elsewhere_answer_the_same() {
     let heap = heap(3);
     let image = Image::open(&heap).unwrap();
@@ -226,6 +250,31 @@ fn an_entity_that_is_gone_between_two_steps_has_no_rows() {
     }
     assert_eq!(walk.step(image, &Snapshot, usize::MAX), Step::Done);
     assert_eq!(walk.rows(), []);
+}
+
+#[test]
+fn a_delete_costs_the_shorter_list_however_many_children_a_hub_has() {
+    let delete = |children: u32| {
+        let heap = hub(9, children);
+        let image = Image::open(&heap).unwrap();
+        let row = RowVersion { xmin: 1, raw_xmin: 1, cmin: None };
+        let mut best = Duration::MAX;
+        for round in 0..5_u32 {
+            let start = Instant::now();
+            for i in 0..100 {
+                let child = (i * 5 + round).to_be_bytes();
+                let edge = Edge { tree: Some(b"t"), parent: b"hub", child: &child };
+                let by = Deleter { xmax: 9, cmax: 0 };
+                let done = image.delete(&edge, row, by, &|_| Fate::Running, &mut Vec::new());
+                assert_eq!(done, Ok(Deletion::Done));
+            }
+            best = best.min(start.elapsed());
+        }
+        best
+    };
+    // 100 times the children; read one by one, they would cost 100 times as much.
+    let (few, many) = (delete(500), delete(50_000));
+    assert!(many < few * 25, "{few:?} for a hub of 500, {many:?} for one of 50000");
 }
 
 #[test]

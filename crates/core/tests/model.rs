@@ -38,7 +38,7 @@ fn the_image_agrees_with_the_heap() {
     let seed = std::env::var("CFTRAG_SEED").map_or(20_241, |seed| seed.parse().unwrap());
     println!("CFTRAG_SEED={seed}");
     let config = Config {
-        cases: if quick() { 200 } else { 3000 },
+        cases: if quick() { 120 } else { 3000 },
         failure_persistence: Some(Box::new(FileFailurePersistence::Direct(
             "tests/model.regressions",
         ))),
