@@ -154,8 +154,8 @@ fn scan_and_apply(
     header.load = load;
     slot.progress.phase.store(APPLYING, SeqCst);
     // SAFETY: an MVCC snapshot that is registered by the caller.
-    let mut applier =
-        Applier { control, seen: unsafe { Seen::new(snapshot) }, known: Known::default(), waiting: Vec::new() };
+    let seen = unsafe { Seen::new(snapshot) };
+    let mut applier = Applier { control, seen, known: Known::default(), waiting: Vec::new() };
     loop {
         give_way(table)?;
         let segments = loading::take(control, index);

@@ -119,7 +119,7 @@ fn create_triggers(on: &str, names: &ColumnNames, function: pg_sys::Oid) {
     let arguments = [Some(&names.parent), Some(&names.child), names.tree.as_ref()]
         .into_iter()
         .flatten()
-        .map(literal)
+        .map(|name| literal(name))
         .collect::<Vec<_>>()
         .join(", ");
     let trigger = |name: &str, event: &str, each: &str, run: &str| {
@@ -137,7 +137,7 @@ fn create_triggers(on: &str, names: &ColumnNames, function: pg_sys::Oid) {
 }
 
 /// A string constant, whatever standard_conforming_strings says (as quote_literal does it).
-fn literal(text: &String) -> String {
+fn literal(text: &str) -> String {
     let quoted = text.replace('\'', "''");
     if quoted.contains('\\') { format!(" E'{}'", quoted.replace('\\', "\\\\")) } else { format!("'{quoted}'") }
 }
