@@ -15,10 +15,12 @@
 
 set -uo pipefail
 unset RUST_BACKTRACE
+# A session that died is an answer, not our end.
+trap '' PIPE
 HERE=$(cd "${BASH_SOURCE[0]%/*}" && pwd)
 ROOT=$(cd "$HERE/../.." && pwd)
 # Long enough for a busy machine; whatever waits longer hangs.
-PATIENCE=${LIFE_PATIENCE:-60}
+PATIENCE=${LIFE_PATIENCE:-20}
 
 story() {
     STORY=$(basename "$0" .sh) CONFIG=$(readlink -f "${1:?PG_CONFIG}")
@@ -91,7 +93,7 @@ template() {
     local dir=$1; shift
     mkdir -p "$dir" && chmod 755 "$dir"
     "$ROOT/tools/cluster" start "$dir" "$CONFIG" "shared_preload_libraries=$PRELOAD" || return 1
-    oracle_sql | PG_ABS_SRCDIR=$ROOT/tests/pg_regress "$ROOT/tools/cluster" psql "$dir" -q -v ON_ERROR_STOP=1 -f - || return 1
+    oracle_sql | PG_ABS_SRCDIR=$ROOT/tests/pg_regress "$ROOT/tools/cluster" psql "$dir" -q -v ON_ERROR_STOP=1 -f - >"$dir/oracle.log" || return 1
     "$ROOT/tools/cluster" stop "$dir"
 }
 
@@ -168,7 +170,10 @@ ask() { send "$1" "$2" && answer "$1"; }
 pid_of() { ask "$1" 'SELECT pg_backend_pid();'; }
 close() {
     local in=${ins[$1]} out=${outs[$1]}
+    # Sessions opened later have a copy of this one's pipe: closing it is not the end.
+    printf '\n\\q\n' >&"$in" 2>/dev/null
     exec {in}>&- {out}<&-
+    [ -z "${2:-}" ] || kill "${pids[$1]}" 2>/dev/null
     wait "${pids[$1]}" 2>/dev/null
     unset "pids[$1]" "ins[$1]" "outs[$1]"
 }

@@ -1,0 +1,78 @@
+#!/bin/bash
+# pg_dump and pg_restore: the triggers are the registration, so it survives; the restored table is served from an image and exact.
+. "${0%/*}/lib.sh"; story "$@"
+server a
+dump() { as_postgres "$BIN/pg_dump" --no-sync -d "$(url a/src)" "$@" 2>"$LIFE/error" || note "pg_dump $*: $(cat "$LIFE/error")"; }
+restore() { as_postgres "$BIN/pg_restore" -d "$(url "a/$1")" --exit-on-error "${@:2}" 2>"$LIFE/error" || note "pg_restore $*: $(cat "$LIFE/error")"; }
+mkdir "$LIFE/out"; chmod 777 "$LIFE/out"
+
+# As the extension is installed by default, then in a schema of its own.
+for schema in public Cft; do
+    out=$LIFE/out/$schema; mkdir "$out"; chmod 777 "$out"
+    sql a "CREATE DATABASE src TEMPLATE template0"
+    [ "$schema" = public ] || sql a/src "CREATE SCHEMA \"$schema\""
+    oracle a/src "\"$schema\""
+    small a/src edges "\"$schema\""
+    sql a/src "CREATE SCHEMA other; CREATE TABLE other.\"Parts of\" (id bigint GENERATED ALWAYS AS IDENTITY, \"the part\" bigint, whole bigint);
+        INSERT INTO other.\"Parts of\" (\"the part\", whole) SELECT n, n / 3 FROM generate_series(1, 30) AS n;
+        SELECT \"$schema\".cft_attach('other.\"Parts of\"', parent => 'whole', child => 'the part')" >/dev/null
+    parts="parent => 'whole', child => 'the part'"
+    same() {  # same DB WHAT: both tables, served by their images, follow changes
+        exact "a/$1" edges image
+        exact "a/$1" 'other."Parts of"' image "$parts"
+        sql "a/$1" "INSERT INTO edges VALUES ('t1', 'n3', 'new'); DELETE FROM edges WHERE child = 'n9'; INSERT INTO other.\"Parts of\" (\"the part\", whole) VALUES (77, 1)"
+        exact "a/$1" edges image
+        exact "a/$1" 'other."Parts of"' image "$parts"
+    }
+    exact a/src edges image
+    exact a/src 'other."Parts of"' image "$parts"
+    rows=$(sql a/src "SELECT count(*) FROM edges")
+
+    sql a "CREATE DATABASE plain TEMPLATE template0"
+    dump -f "$out/plain.sql"
+    psql a/plain -v ON_ERROR_STOP=1 -f "$out/plain.sql" >/dev/null 2>"$LIFE/error" || note "plain: $(cat "$LIFE/error")"
+    same plain
+
+    sql a "CREATE DATABASE custom TEMPLATE template0"
+    dump -Fc -f "$out/custom"
+    restore custom "$out/custom"
+    same custom
+    # Over what is there, with an image and changes.
+    restore custom --clean --if-exists "$out/custom"
+    is "clean: the rows of the dump" "$(sql a/custom "SELECT count(*) FROM edges")" "$rows"
+    same custom
+    restore custom --clean --if-exists --single-transaction "$out/custom"
+    same custom
+
+    sql a "CREATE DATABASE directory TEMPLATE template0"
+    dump -Fd -j 2 -f "$out/directory"
+    restore directory -j 2 "$out/directory"
+    same directory
+    restore directory -j 2 --clean --if-exists "$out/directory"
+    same directory
+
+    # Data into a table that is attached and has an image: with the triggers on it follows.
+    restore plain --data-only --table edges "$out/custom"
+    exact a/plain edges image
+    # With the triggers off pg_restore leaves them enabled, but no longer ALWAYS.
+    before=$(sql a/custom "SELECT count(*) FROM edges")
+    restore custom --data-only --disable-triggers --schema public --table edges "$out/custom"
+    is "data only" "$(sql a/custom "SELECT count(*) FROM edges")" $((before + rows))
+    exact a/custom edges triggers
+    like "cft_build says what to do" "$(try a/custom "SELECT \"$schema\".cft_build('edges')")" "*55000*HINT:  Mend them with: SELECT *cft_attach('edges')*"
+    is "attach" "$(try a/custom "SELECT \"$schema\".cft_attach('edges', tree => 'tree')")" ""
+    exact a/custom edges image
+    # In one transaction, under an image of before: the restored rows are seen.
+    open s a/custom
+    exact_in s edges image
+    restore custom --data-only --disable-triggers --single-transaction --schema public --table edges "$out/custom"
+    exact_in s edges triggers
+    # The hint's own words suffice, where the columns have the usual names.
+    hint=$(try a/custom "SELECT \"$schema\".cft_build('edges')" | sed -n 's/^HINT:  Mend them with: //p')
+    [ "$schema" = public ] || hint="SET search_path = \"$schema\", public; $hint"
+    try a/custom "$hint" >/dev/null
+    exact_in s edges image "tree => '$(sql a/custom "SELECT CASE WHEN tgnargs = 3 THEN 'tree' ELSE 'no tree' END FROM pg_trigger WHERE tgname = 'cftrag_row' AND tgrelid = 'edges'::regclass")'"
+    close s
+    sql a "DROP DATABASE plain; DROP DATABASE custom; DROP DATABASE directory; DROP DATABASE src"
+done
+finish

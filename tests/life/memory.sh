@@ -1,0 +1,123 @@
+#!/bin/bash
+# Memory runs out in a COMMIT: it succeeds, a WARNING says what to do, the reference query answers, cft_build heals. The limit (in a COMMIT, in
+# a long INSERT, in PREPARE, in a read of one's own changes, in cft_build), and a full /dev/shm, in a mount namespace of its own.
+. "${0%/*}/lib.sh"; story "$@"
+server a cftrag.memory_limit=8MB
+SOME="ARRAY['n0','n1','n7','n70','n701','n1999','n20001'], 6, 2"
+small a edges
+exact a edges image
+big a big 2000
+exact a big image "$SOME"
+more() { echo "INSERT INTO big SELECT 't', 'n' || n / 10, 'n' || n || repeat('x', 40) FROM generate_series(20001, ${1:-80000}) AS n"; }
+set_limit() { sql a "ALTER SYSTEM SET cftrag.memory_limit = '$1'; SELECT pg_reload_conf()" >/dev/null; until_true 10 value_is a "SHOW cftrag.memory_limit" "$1"; }
+
+# lost WHAT ANSWER: a WARNING with its HINT, and what is left
+lost() {
+    like "$1: the warning" "$2" "*WARNING:  01000: the cftrag image of table \"*big\" is incomplete*DETAIL:  Shared memory ran out*HINT:  Raise cftrag.memory_limit*"
+    [[ $2 != *ERROR* ]] || note "$1: $2"
+    is "$1: the state" "$(state a big)" incomplete
+    exact a big incomplete "$SOME"
+    exact a edges image
+    # Whoever writes on hears nothing more of it.
+    is "$1: the next write" "$(try a "INSERT INTO big VALUES ('t', 'n1', 'more')")" ""
+    exact a big incomplete "$SOME"
+}
+# heal: with room for it, cft_build brings the image back, and it follows again
+heal() {
+    is "too little still" "$(try a "SELECT cft_build('big')" | grep -c '53200')" "$1"
+    set_limit 1GB
+    exact a big incomplete "$SOME"
+    is "build" "$(try a "SELECT cft_build('big')")" ""
+    exact a big image "$SOME"
+    sql a "INSERT INTO big VALUES ('t', 'n1', 'followed')"
+    exact a big image "$SOME"
+    sql a "TRUNCATE big; INSERT INTO big SELECT 't', 'n' || n / 10, 'n' || n FROM generate_series(1, 2000) AS n"
+    is "build small" "$(try a "SELECT cft_build('big')")" ""
+    set_limit 8MB
+    exact a big image "$SOME"
+}
+rows() { sql a "SELECT count(*) FROM big"; }
+
+lost "COMMIT" "$(try a "$(more);")"
+is "the rows are there" "$(rows)" 62001
+heal 1
+
+lost "PREPARE" "$(try a "BEGIN; $(more); PREPARE TRANSACTION 'x'")"
+is "commit prepared" "$(try a "COMMIT PREPARED 'x'")" ""
+is "the rows are there" "$(rows)" 62001
+exact a big incomplete "$SOME"
+heal 1
+
+# Past the cap in one statement, and the transaction is rolled back: the image is lost, the rows never were.
+answer=$(try a "BEGIN; $(more 160000); ROLLBACK")
+lost "rolled back" "$answer"
+is "no rows" "$(rows)" 2001
+heal 1
+
+# A read of one's own changes, in a subtransaction.
+open s a
+lost "own read" "$(ask s "BEGIN; SAVEPOINT p; $(more); SELECT count(*) FROM cft_context('n20001', edges => 'big'); ROLLBACK TO p;")"
+exact_in s big incomplete "$SOME"
+is "commit" "$(ask s "COMMIT;")" ""; close s
+is "no rows" "$(rows)" 2001
+heal 0
+
+# A build that finds none leaves the image that was there: it is still right.
+set_limit 1GB
+sql a "INSERT INTO edges SELECT 'm', 'p', repeat('x', 1000) || n FROM generate_series(1, 2000) AS n" >/dev/null
+set_limit 2MB
+like "no room" "$(try a "SELECT cft_build('edges')")" "*ERROR:  53200*HINT:*Raise cftrag.memory_limit*"
+exact a edges image "ARRAY['n1','n2','p'], 3, 3"
+stop a
+
+# /dev/shm full. What is in main memory (a preloaded library's control block) is not concerned.
+if ! unshare -m true 2>/dev/null || ! unshare -m mount -t tmpfs -o size=1m tmpfs /dev/shm 2>/dev/null; then
+    echo "# $STORY: no private mount namespace here: a full /dev/shm is not tested" >&2
+    finish
+fi
+# in_namespace: a server that has a /dev/shm of 24 MB to itself
+for preload in $([ "$MAJOR" -lt 17 ] && echo cftrag || echo none cftrag); do
+    [ "$preload" = none ] && PRELOAD='' || PRELOAD=$preload
+    name=shm_$preload
+    add "$name"
+    unshare -m bash -c 'mount -t tmpfs -o size=24m,mode=1777 tmpfs /dev/shm && exec "$@"' - "$ROOT/tools/cluster" start "$LIFE/$name" "$CONFIG" \
+        "shared_preload_libraries=$PRELOAD" max_prepared_transactions=10 autovacuum=off shared_buffers=16MB max_connections=20 || broken "$name does not start"
+    in_shm() { sql "$name" "CREATE TEMP TABLE o (o text); COPY o FROM PROGRAM '$1'; SELECT string_agg(o, ' ') FROM o"; }
+    fill() { in_shm "head -c 30000000 /dev/zero >/dev/shm/fill; true" >/dev/null 2>&1; }
+    unfill() { in_shm "rm -f /dev/shm/fill" >/dev/null; }
+    small "$name" edges
+    big "$name" big 2000
+    exact "$name" edges image
+    exact "$name" big image "$SOME"
+    fill
+    is "/dev/shm is full" "$(in_shm "df --output=avail /dev/shm | tail -1" | tr -d ' ')" 0
+    answer=$(try "$name" "$(more);")
+    like "full: the warning" "$answer" "*WARNING:*incomplete*HINT:  Raise cftrag.memory_limit (or /dev/shm)*"
+    [[ $answer != *ERROR* ]] || note "full /dev/shm fails a COMMIT: $answer"
+    is "the rows are there" "$(sql "$name" "SELECT count(*) FROM big")" 62000
+    like "the reference query" "$(try "$name" "$(how_sql big "$SOME")")" "@(incomplete|no_memory), * rows"
+    # A small change of another table, by a session that has nothing mapped yet, and read by one that has not either.
+    answer=$(try "$name" "INSERT INTO edges VALUES ('t1', 'n3', 'when full')")
+    [[ $answer != *ERROR* ]] || note "full /dev/shm fails a small COMMIT: $answer"
+    like "the other table" "$(try "$name" "$(how_sql edges)")" "@(image|no_memory|incomplete|triggers), * rows"
+    like "no build" "$(try "$name" "SELECT cft_build('big')")" "*ERROR*"
+    unfill
+    is "build" "$(try "$name" "SELECT cft_build('big')")" ""
+    exact "$name" big image "$SOME"
+    exact "$name" edges image
+
+    # Full before any session has seen the control block: on 17 without preload it cannot be made at all.
+    stop "$name"
+    unshare -m bash -c 'mount -t tmpfs -o size=24m,mode=1777 tmpfs /dev/shm && exec "$@"' - "$ROOT/tools/cluster" start "$LIFE/$name" "$CONFIG" \
+        "shared_preload_libraries=$PRELOAD" max_prepared_transactions=10 autovacuum=off shared_buffers=16MB max_connections=20 || broken "$name does not start"
+    fill
+    answer=$(try "$name" "INSERT INTO edges VALUES ('t1', 'n3', 'before all'); UPDATE edges SET tree = 't2' WHERE child = 'n4'")
+    [[ $answer != *ERROR* ]] || note "full from the start fails a COMMIT ($preload): $answer"
+    is "prepared" "$(try "$name" "BEGIN; INSERT INTO edges VALUES ('t1', 'n3', 'prepared'); PREPARE TRANSACTION 'y'")" ""
+    is "commit prepared" "$(try "$name" "COMMIT PREPARED 'y'")" ""
+    like "served" "$(try "$name" "$(how_sql edges)")" "@(no_memory|no_image), * rows"
+    unfill
+    exact "$name" edges image
+    stop "$name"
+done
+finish
