@@ -2,6 +2,7 @@
 //!
 //!     cftrag-exact --host SOCKETDIR --port P --user U --dbname D --seed S --steps N
 //!                  [--sessions 4..8] [--require-image] [--no-replay] [--verbose] [--stop-at-warning] [--shrink] [--without KIND]
+//!     cftrag-exact ... --concurrent SECONDS          all sessions at once, each in its own thread, without a schedule
 //!
 //! One driver thread moves 4 to 8 sessions by a schedule that follows from the seed. About half of the steps are checks: one
 //! statement each that compares cft_context with the reference query. Ends with 1 at the first difference, at an error the
@@ -10,8 +11,11 @@
 
 mod apply;
 mod check;
+mod concurrent;
+mod ddl;
 mod dml;
 mod model;
+mod recent;
 mod run;
 mod schema;
 mod session;
@@ -38,6 +42,8 @@ struct Options {
     replay: bool,
     look: Look,
     shrink: bool,
+    /// Seconds of all sessions at once, instead of a schedule.
+    concurrent: Option<u64>,
 }
 
 fn options() -> Result<Options, String> {
@@ -52,6 +58,7 @@ fn options() -> Result<Options, String> {
         replay: true,
         look: Look::default(),
         shrink: false,
+        concurrent: None,
     };
     let mut arguments = std::env::args().skip(1);
     while let Some(name) = arguments.next() {
@@ -81,6 +88,7 @@ fn option(options: &mut Options, name: &str, value: &str) -> Result<(), String> 
         "--user" => drop(options.config.user(value)),
         "--dbname" => drop(options.config.dbname(value)),
         "--without" => options.look.without.push(value.to_string()),
+        "--concurrent" => options.concurrent = Some(number()?),
         "--seed" => options.seed = number()?,
         "--steps" => options.steps = number()?,
         "--sessions" => options.sessions = usize::try_from(number()?).map_err(|e| e.to_string())?,
@@ -125,6 +133,18 @@ fn main() -> ExitCode {
             return ExitCode::from(2);
         }
     };
+    if let Some(seconds) = options.concurrent {
+        return match concurrent::run(&options.config, options.seed, options.sessions, seconds, &options.look) {
+            Ok(summary) => {
+                println!("{summary}");
+                ExitCode::SUCCESS
+            }
+            Err(Failure { text, .. }) => {
+                println!("{text}");
+                ExitCode::FAILURE
+            }
+        };
+    }
     let mut schedules: Vec<(u64, u64, usize)> = if options.replay { recorded() } else { Vec::new() };
     let replayed = schedules.len();
     schedules.push((options.seed, options.steps, options.sessions));

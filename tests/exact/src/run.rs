@@ -1,20 +1,19 @@
 //! The driver: one thread, several sessions, one schedule. Executes steps, compares, keeps the model in step with the server.
 
-use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
 use postgres::{Client, Config, Error, NoTls};
 
 use crate::apply::Outcome;
 use crate::check::Check;
-use crate::model::{Cursor, Level, Model};
+use crate::dml::Part;
+use crate::model::{Cursor, Model};
+use crate::recent::{Recent, begin, finish_prepared};
 use crate::schema::{self, TABLES};
 use crate::session::{self, Compared, Session, Trouble, Warnings};
 use crate::step::{Action, Generator, Step};
 use crate::tally::{Stats, Tally};
 
-/// Steps shown before a difference.
-const SHOWN: usize = 40;
 /// Steps between two counts of the tables' rows.
 const COUNT_EVERY: u64 = 100;
 
@@ -25,7 +24,7 @@ pub struct Driver {
     generator: Generator,
     stats: Option<Stats>,
     pub tally: Tally,
-    recent: VecDeque<String>,
+    recent: Recent,
     pub seed: u64,
     warnings: Warnings,
     look: Look,
@@ -56,33 +55,34 @@ impl From<Error> for Failure {
 }
 
 impl Driver {
+    /// A fresh schema and sessions for it.
     pub fn new(config: &Config, seed: u64, sessions: usize, look: &Look) -> Result<Driver, Failure> {
+        schema::set_up(&mut config.connect(NoTls)?)?;
+        let mut driver = Driver::open(config, seed, sessions, look, "")?;
+        driver.stats = Stats::new(&mut driver.monitor).ok();
+        Ok(driver)
+    }
+
+    /// Sessions in the schema that is there; `tag` keeps names of several drivers apart. Who served is not counted.
+    pub fn open(config: &Config, seed: u64, sessions: usize, look: &Look, tag: &str) -> Result<Driver, Failure> {
+        let warnings = Warnings::default();
+        let config = session::collecting(config, &warnings);
         let mut monitor = config.connect(NoTls)?;
-        monitor.batch_execute("SET client_min_messages = warning; CREATE EXTENSION IF NOT EXISTS cftrag CASCADE")?;
-        // Left by a run that was interrupted: their locks would block the set-up.
-        roll_back_prepared(&mut monitor)?;
-        monitor.batch_execute(&schema::setup())?;
-        // Earlier runs leave dead rows where the registration is looked up.
-        for catalog in ["pg_depend", "pg_trigger", "pg_class", "pg_attribute", "pg_proc"] {
-            monitor.batch_execute(&format!("VACUUM {catalog}"))?;
-        }
-        let two_phase =
-            monitor.query_one("SELECT current_setting('max_prepared_transactions')::int", &[])?.get::<_, i32>(0) >= 4;
+        monitor.batch_execute("SET client_min_messages = warning; SET lock_timeout = '2s'")?;
+        let prepared = monitor.query_one("SELECT current_setting('max_prepared_transactions')::int", &[])?;
+        let two_phase = prepared.get::<_, i32>(0) >= 4;
         if !two_phase {
             println!("max_prepared_transactions is below 4: no PREPARE TRANSACTION in this run");
         }
-        let stats = Stats::new(&mut monitor).ok();
-        let warnings = Warnings::default();
-        let config = session::collecting(config, &warnings);
         let sessions: Vec<Session> = (0..sessions).map(|_| Session::open(&config)).collect::<Result<_, _>>()?;
         Ok(Driver {
             monitor,
             model: Model::new(sessions.len()),
             sessions,
-            generator: Generator::new(seed, two_phase, &look.without),
-            stats,
+            generator: Generator::new(seed, two_phase, tag, &look.without),
+            stats: None,
             tally: Tally::default(),
-            recent: VecDeque::new(),
+            recent: Recent::new(look.verbose),
             seed,
             warnings,
             look: look.clone(),
@@ -103,14 +103,14 @@ impl Driver {
 
     fn perform(&mut self, step: Step) -> Result<(), Failure> {
         self.done.push(step.clone());
-        self.remember(&step);
+        self.recent.step(self.tally.steps, &step);
         self.tally.steps += 1;
         *self.tally.kinds.entry(step.action.kind()).or_default() += 1;
         let outcome = match self.execute(&step) {
             Ok(()) => Outcome::Done,
             Err(Trouble::Provoked(text)) => {
                 self.tally.provoked(&text);
-                self.remember_line(format!("        {text}"));
+                self.recent.line(format!("        {text}"));
                 Outcome::Failed
             }
             Err(Trouble::Different(text)) => {
@@ -121,6 +121,11 @@ impl Driver {
         };
         self.warned(&step)?;
         self.model.apply(&step, &outcome);
+        if self.sessions[step.session].broken {
+            let old = self.sessions[step.session].reopen()?;
+            self.wait_gone(old)?;
+            self.model.end(step.session, false);
+        }
         if self.model.sessions[step.session].txn.is_none() {
             self.sessions[step.session].history.clear();
         }
@@ -132,9 +137,9 @@ impl Driver {
 
     fn warned(&mut self, step: &Step) -> Result<(), Failure> {
         let warnings = std::mem::take(&mut *self.warnings.lock().unwrap_or_else(|poisoned| poisoned.into_inner()));
-        self.tally.warnings += warnings.len() as u64;
         for text in warnings {
-            self.remember_line(format!("        {text}"));
+            *self.tally.warnings.entry(text.clone()).or_default() += 1;
+            self.recent.line(format!("        {text}"));
             if self.look.stop_at_warning {
                 return Err(self.failure(step, "WARNING", &text));
             }
@@ -145,7 +150,7 @@ impl Driver {
     /// Ends every transaction and verifies every table.
     pub fn finish(&mut self) -> Result<(), Failure> {
         let step = Step { session: 0, action: Action::Quiesce { commit: true } };
-        self.remember(&step);
+        self.recent.step(self.tally.steps, &step);
         match self.end_all(true).and_then(|()| self.verify()) {
             Ok(()) => self.model.apply(&step, &Outcome::Done),
             Err(Trouble::Provoked(t) | Trouble::Different(t) | Trouble::Unexpected(t)) => {
@@ -157,6 +162,16 @@ impl Driver {
             return Err(self.failure(&step, "AT THE END", &format!("{left} prepared transactions are left")));
         }
         Ok(())
+    }
+
+    /// Ends this driver's transactions, nothing else.
+    pub fn close(&mut self) -> Result<(), Failure> {
+        let step = Step { session: 0, action: Action::Quiesce { commit: true } };
+        self.end_all(true).map_err(|trouble| match trouble {
+            Trouble::Provoked(t) | Trouble::Different(t) | Trouble::Unexpected(t) => {
+                self.failure(&step, "AT THE END", &t)
+            }
+        })
     }
 
     fn execute(&mut self, step: &Step) -> Result<(), Trouble> {
@@ -176,7 +191,7 @@ impl Driver {
             Action::Change { change, .. } => session.parts(&change.parts),
             Action::Maintain { sql, .. } => {
                 let result = session.parts(sql);
-                if result.is_err() {
+                if result.is_err() && matches!(&sql[0], Part::Sql(text) if text == "BEGIN") {
                     let _ = session.run("ROLLBACK");
                 }
                 result
@@ -252,7 +267,7 @@ impl Driver {
             None => Default::default(),
         };
         if condition.is_none() && served.reference > 0 {
-            self.remember_line(format!("        free, but by reference: {:?}", served.reasons));
+            self.recent.line(format!("        free, but by reference: {:?}", served.reasons));
         }
         self.tally.check(condition, &served);
         Ok(())
@@ -329,9 +344,8 @@ impl Driver {
 
     fn verify(&mut self) -> Result<(), Trouble> {
         for table in &TABLES {
-            let sql = format!("SELECT string_agg(v::text, E'\\n') FROM cft_verify('{}') AS v", table.qualified());
-            if let Some(problems) = self.monitor.query_one(sql.as_str(), &[])?.get::<_, Option<String>>(0) {
-                return Err(Trouble::Different(format!("cft_verify('{}'):\n{problems}", table.qualified())));
+            if let Some(problems) = schema::verify(&mut self.monitor, table)? {
+                return Err(Trouble::Different(problems));
             }
             self.tally.verified += 1;
         }
@@ -343,7 +357,10 @@ impl Driver {
         for (number, table) in TABLES.iter().enumerate() {
             if !self.model.blocks(None, number, crate::model::Need::Read) {
                 let sql = format!("SELECT count(*) FROM {}", table.qualified());
-                self.model.rows[number] = self.monitor.query_one(sql.as_str(), &[])?.get(0);
+                // Another driver's lock may stand in the way.
+                if let Ok(row) = self.monitor.query_one(sql.as_str(), &[]) {
+                    self.model.rows[number] = row.get(0);
+                }
             }
         }
         Ok(())
@@ -359,58 +376,18 @@ impl Driver {
         Ok(())
     }
 
-    fn remember(&mut self, step: &Step) {
-        let line = format!("{:6} session {} {:?}", self.tally.steps, step.session, step.action);
-        self.remember_line(line);
-    }
-
-    fn remember_line(&mut self, line: String) {
-        let line = line.replace(&TABLES[0].entity(0), "<long name>");
-        if self.look.verbose {
-            println!("{line}");
-        }
-        self.recent.push_back(line);
-        if self.recent.len() > SHOWN {
-            self.recent.pop_front();
-        }
-    }
-
     fn failure(&self, step: &Step, what: &str, text: &str) -> Failure {
-        let recent: Vec<&str> = self.recent.iter().map(String::as_str).collect();
         let session = match &step.action {
             Action::Contend { other, .. } => *other,
             _ => step.session,
         };
         let text = format!(
-            "{what}: seed {}, step {}, session {session}\n{text}\n\n-- the session's transaction so far\n{};\n\n-- the last {SHOWN} steps of all\n{}\n",
+            "{what}: seed {}, step {}, session {session}\n{text}\n\n-- the session's transaction so far\n{};\n\n-- the last steps of all\n{}\n",
             self.seed,
             self.tally.steps - 1,
             self.sessions[session].history.join(";\n"),
-            recent.join("\n"),
+            self.recent.text(),
         );
         Failure { text, different: what != "UNEXPECTED ERROR" }
     }
-}
-
-fn begin(level: Level, read_only: bool) -> String {
-    let level = match level {
-        Level::ReadCommitted => "READ COMMITTED",
-        Level::RepeatableRead => "REPEATABLE READ",
-        Level::Serializable => "SERIALIZABLE",
-        // The snapshot is taken at once: it would wait for serializable transactions that begin later.
-        Level::Deferrable => "SERIALIZABLE READ ONLY DEFERRABLE; SELECT 1",
-    };
-    let read_only = if read_only && !level.contains("READ ONLY") { " READ ONLY" } else { "" };
-    format!("BEGIN ISOLATION LEVEL {level}{read_only}")
-}
-
-fn finish_prepared(gid: &str, commit: bool) -> String {
-    format!("{} PREPARED '{gid}'", if commit { "COMMIT" } else { "ROLLBACK" })
-}
-
-fn roll_back_prepared(monitor: &mut Client) -> Result<(), Error> {
-    for row in monitor.query("SELECT gid FROM pg_prepared_xacts WHERE database = current_database()", &[])? {
-        monitor.batch_execute(&finish_prepared(row.get(0), false))?;
-    }
-    Ok(())
 }

@@ -4,6 +4,8 @@
 //! row-level security), `edges_b` (columns in another order, one dropped, unique: ON CONFLICT), `edges_c` (integers, no tree
 //! column, cascading foreign keys). All names and trees come from short lists, so that sessions meet at the same edges.
 
+use postgres::{Client, Error};
+
 use crate::check;
 
 pub const TABLES: [Table; 3] = [
@@ -68,8 +70,29 @@ impl Table {
     }
 }
 
-/// Everything before the first step. The caller has created the extension.
-pub fn setup() -> String {
+/// Everything before the first step: the extension, the tables, nothing left of earlier runs.
+pub fn set_up(client: &mut Client) -> Result<(), Error> {
+    client.batch_execute("SET client_min_messages = warning; CREATE EXTENSION IF NOT EXISTS cftrag CASCADE")?;
+    // Left by a run that was interrupted: their locks would block what follows.
+    for row in client.query("SELECT gid FROM pg_prepared_xacts WHERE database = current_database()", &[])? {
+        client.batch_execute(&format!("ROLLBACK PREPARED '{}'", row.get::<_, &str>(0)))?;
+    }
+    client.batch_execute(&setup())?;
+    // Earlier runs leave dead rows where the registration is looked up.
+    for catalog in ["pg_depend", "pg_trigger", "pg_class", "pg_attribute", "pg_proc"] {
+        client.batch_execute(&format!("VACUUM {catalog}"))?;
+    }
+    Ok(())
+}
+
+/// What cft_verify has to say about the table, if anything.
+pub fn verify(client: &mut Client, table: &Table) -> Result<Option<String>, Error> {
+    let sql = format!("SELECT string_agg(v::text, E'\\n') FROM cft_verify('{}') AS v", table.qualified());
+    let problems: Option<String> = client.query_one(sql.as_str(), &[])?.get(0);
+    Ok(problems.map(|rows| format!("cft_verify('{}'):\n{rows}", table.qualified())))
+}
+
+fn setup() -> String {
     let mut sql = String::from(SETUP);
     for table in &TABLES {
         let qualified = table.qualified();

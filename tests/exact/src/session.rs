@@ -36,6 +36,8 @@ pub struct Session {
     statements: HashMap<(usize, bool), postgres::Statement>,
     /// The setting that forces a parallel worker (renamed in PostgreSQL 16).
     force_parallel: &'static str,
+    /// A COPY failed: the client library loses count of the server's messages then, and the connection is of no more use.
+    pub broken: bool,
     /// What it has run since its transaction began.
     pub history: Vec<String>,
 }
@@ -86,14 +88,15 @@ impl Session {
         let row = client.query_one("SELECT pg_backend_pid(), current_setting('server_version_num')::int", &[])?;
         let (pid, version): (i32, i32) = (row.get(0), row.get(1));
         let force_parallel = if version >= 160_000 { "debug_parallel_query" } else { "force_parallel_mode" };
-        let mut statements = HashMap::new();
-        for (number, table) in TABLES.iter().enumerate() {
-            for many in [false, true] {
-                let sql = check::statement(table, many, "$1::text[]", "$2::int", "$3::int");
-                statements.insert((number, many), client.prepare(&sql)?);
-            }
-        }
-        Ok(Session { config: config.clone(), client, pid, statements, force_parallel, history: Vec::new() })
+        Ok(Session {
+            config: config.clone(),
+            client,
+            pid,
+            statements: HashMap::new(),
+            force_parallel,
+            broken: false,
+            history: Vec::new(),
+        })
     }
 
     /// Drops the connection, whatever it was doing, and opens another; returns the old backend's pid.
@@ -121,9 +124,11 @@ impl Session {
             Part::Sql(sql) => self.run(sql),
             Part::Copy { sql, rows } => {
                 self.history.push(format!("{sql};\n{rows}\\."));
+                self.broken = true;
                 let mut writer = self.client.copy_in(sql.as_str())?;
                 writer.write_all(rows.as_bytes()).map_err(|e| Trouble::Unexpected(e.to_string()))?;
                 writer.finish()?;
+                self.broken = false;
                 Ok(())
             }
         })
@@ -174,8 +179,12 @@ impl Session {
             "-- prepared: {}({:?}, {}, {})",
             TABLES[check.table].name, check.entities, check.up, check.down
         ));
-        let statement = &self.statements[&(check.table, check.many)];
-        let rows = self.client.query(statement, &[&check.entities, &check.up, &check.down])?;
+        let key = (check.table, check.many);
+        if !self.statements.contains_key(&key) {
+            let sql = check::statement(&TABLES[check.table], check.many, "$1::text[]", "$2::int", "$3::int");
+            self.statements.insert(key, self.client.prepare(&sql)?);
+        }
+        let rows = self.client.query(&self.statements[&key], &[&check.entities, &check.up, &check.down])?;
         if rows.is_empty() {
             return Ok(Compared::Same);
         }

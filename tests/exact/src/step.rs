@@ -5,6 +5,7 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use crate::check::{Check, Mode};
+use crate::ddl::{in_a_transaction, swap, truncation, unwatched};
 use crate::dml::{self, Change, Part, one_in};
 use crate::model::{Level, Model, Need};
 use crate::schema::{TABLES, Table};
@@ -71,6 +72,7 @@ impl Action {
     /// A word for it, for the counts at the end.
     pub fn kind(&self) -> &'static str {
         match self {
+            Action::Begin { level: Level::Deferrable, .. } => "begin deferrable",
             Action::Begin { .. } => "begin",
             Action::Commit => "commit",
             Action::Rollback => "rollback",
@@ -104,6 +106,8 @@ pub struct Generator {
     /// Rows of a table above which more is deleted than inserted.
     full: i64,
     two_phase: bool,
+    /// Prefix of the names of savepoints and prepared transactions.
+    tag: String,
     names: u64,
     /// Kinds that a person leaves out to see past a known failure.
     without: Vec<String>,
@@ -112,11 +116,12 @@ pub struct Generator {
 }
 
 impl Generator {
-    pub fn new(seed: u64, two_phase: bool, without: &[String]) -> Generator {
+    pub fn new(seed: u64, two_phase: bool, tag: &str, without: &[String]) -> Generator {
         Generator {
             rng: ChaCha8Rng::seed_from_u64(seed),
             full: 90,
             two_phase,
+            tag: tag.to_string(),
             names: 0,
             without: without.to_vec(),
             next: None,
@@ -196,7 +201,7 @@ impl Generator {
 
     fn name(&mut self, prefix: &str) -> String {
         self.names += 1;
-        format!("{prefix}{}", self.names)
+        format!("{}{prefix}{}", self.tag, self.names)
     }
 
     fn begin(&mut self, model: &Model) -> Option<Action> {
@@ -277,6 +282,9 @@ impl Generator {
     }
 
     fn contend(&mut self, model: &Model, session: usize) -> Option<Action> {
+        if model.sessions.len() < 2 {
+            return None;
+        }
         let other = (session + self.rng.random_range(1..model.sessions.len())) % model.sessions.len();
         let busy = model.sessions[other].txn.as_ref().is_some_and(|t| t.failed || t.read_only);
         let table = self.table();
@@ -339,59 +347,6 @@ impl Generator {
         self.next = Some(Step { session, action });
         Some(Action::Clear { table, commit: !one_in(&mut self.rng, 3) })
     }
-}
-
-fn in_a_transaction(mut parts: Vec<Part>) -> Vec<Part> {
-    parts.insert(0, Part::Sql("BEGIN".to_string()));
-    parts.push(Part::Sql("COMMIT".to_string()));
-    parts
-}
-
-fn truncation(rng: &mut ChaCha8Rng, table: &Table) -> Vec<Part> {
-    let truncate = || Part::Sql(format!("TRUNCATE {}", table.qualified()));
-    let insert = |rng: &mut ChaCha8Rng| {
-        let conflict = if table.unique { " ON CONFLICT DO NOTHING" } else { "" };
-        let rows = dml::rows(rng, table, 8);
-        Part::Sql(format!("INSERT INTO {} ({}) VALUES {rows}{conflict}", table.qualified(), table.columns()))
-    };
-    match rng.random_range(0..7) {
-        0 => vec![truncate()],
-        1 | 2 => vec![truncate(), insert(rng), insert(rng)],
-        3 => vec![truncate(), insert(rng), truncate(), insert(rng)],
-        4 => vec![truncate(), dml::copy(rng, table, "(FREEZE)"), insert(rng)],
-        5 => vec![insert(rng), truncate(), insert(rng), truncate()],
-        _ => {
-            let undone =
-                [Part::Sql("SAVEPOINT around".into()), truncate(), insert(rng), Part::Sql("ROLLBACK TO around".into())];
-            let mut parts = vec![insert(rng)];
-            parts.extend(undone);
-            parts.extend([insert(rng), Part::Sql("RELEASE around".into())]);
-            parts
-        }
-    }
-}
-
-/// The columns change names: the same file, the same types, other attribute numbers.
-fn swap(table: &Table) -> String {
-    let Table { parent, child, .. } = table;
-    let edges = table.qualified();
-    format!(
-        "ALTER TABLE {edges} RENAME COLUMN {parent} TO swapping;
-         ALTER TABLE {edges} RENAME COLUMN {child} TO {parent};
-         ALTER TABLE {edges} RENAME COLUMN swapping TO {child}"
-    )
-}
-
-/// Changes nobody captures: the triggers are off for a while, in one transaction.
-fn unwatched(rng: &mut ChaCha8Rng, table: &Table) -> Vec<Part> {
-    let edges = table.qualified();
-    let change = dml::change(rng, table, false);
-    let mut parts = vec![Part::Sql(format!("ALTER TABLE {edges} DISABLE TRIGGER cftrag_row"))];
-    if change.need == Need::Write {
-        parts.extend(change.parts);
-    }
-    parts.push(Part::Sql(format!("ALTER TABLE {edges} ENABLE ALWAYS TRIGGER cftrag_row")));
-    parts
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use crate::apply::Outcome;
 
 fn trace(seed: u64, steps: usize) -> Vec<String> {
     let mut model = Model::new(6);
-    let mut generator = Generator::new(seed, true, &[]);
+    let mut generator = Generator::new(seed, true, "", &[]);
     let mut lines = Vec::new();
     for _ in 0..steps {
         let step = generator.next(&model);

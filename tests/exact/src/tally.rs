@@ -82,7 +82,8 @@ pub struct Tally {
     pub reasons: BTreeMap<String, u64>,
     pub free_reasons: BTreeMap<String, u64>,
     pub verified: u64,
-    pub warnings: u64,
+    /// By their text.
+    pub warnings: BTreeMap<String, u64>,
     pub kinds: BTreeMap<&'static str, u64>,
 }
 
@@ -125,6 +126,7 @@ impl Tally {
         println!("  reasons of free checks:    {}", list(&self.free_reasons));
         println!("  steps by kind:             {}", list(&self.kinds));
         println!("  provoked errors:           {}", list(&self.provoked));
+        println!("  warnings:                  {}", list(&self.warnings));
     }
 
     /// The line that says it all.
@@ -135,7 +137,7 @@ impl Tally {
             self.checks,
             self.steps,
             self.differences,
-            self.warnings,
+            self.warnings.values().sum::<u64>(),
             self.verified,
             percent(image, self.checks),
             percent(free_image, free)

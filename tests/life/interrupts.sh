@@ -1,0 +1,92 @@
+#!/bin/bash
+# Cancelled, timed out, terminated: in a walk over a whole large tree, in a build, in a COMMIT. Nothing is left locked or taken, and the next
+# call is exact.
+. "${0%/*}/lib.sh"; story "$@"
+server a cftrag.build_in_place_limit=1MB
+small a edges
+ROWS=300000
+big a big $ROWS
+SOME="ARRAY['n0','n1','n7','n701','n29999','x5'], 9, 2"
+is "build" "$(try a "SELECT cft_build('big')")" ""
+exact a big image "$SOME"
+# A limit with room for the image and one more of its kind: what an interrupted build forgot would be missed by the next.
+kb=$(sql a "SELECT sum(memory_bytes) / 1024 FROM pg_stat_cftrag"); kb=${kb%.*}
+sql a "ALTER SYSTEM SET cftrag.memory_limit = '$((kb * 2 + kb / 2))kB'; SELECT pg_reload_conf()" >/dev/null
+walk="SELECT count(*) FROM cft_context('n0', 1000, 1000, 'big')"
+is "the whole tree" "$(sql a "$walk")" $((ROWS - 0))
+
+sound() {  # sound WHAT: nobody waits for anything, writes and reads go on
+    is "$1: a write at once" "$(try a "SET lock_timeout = '2s'; SET statement_timeout = '5s'; INSERT INTO big VALUES ('t', 'n1', 'w$checks')")" ""
+    exact a big image "$SOME"
+    exact a edges image
+    is "$1: no locks are left" "$(sql a "SELECT count(*) FROM pg_locks WHERE relation = 'big'::regclass AND pid <> pg_backend_pid()")" 0
+}
+running_query() { value_is a "SELECT state FROM pg_stat_activity WHERE pid = $1" active; }
+
+open s a; open w a
+pid=$(pid_of s)
+for ms in 1 15 60; do
+    like "statement_timeout $ms ms" "$(ask s "SET statement_timeout = '$ms ms'; $walk; RESET statement_timeout;")" "*57014*"
+    sound "timeout $ms"
+done
+for delay in 0 0.05; do
+    send s "$walk;"
+    until_true 10 running_query "$pid"; sleep $delay
+    is "cancel" "$(sql w "" 2>/dev/null; sql a "SELECT pg_cancel_backend($pid)")" t
+    like "cancelled" "$(answer s)" "@(*57014*|$ROWS|$((ROWS + checks)))"
+    sound "cancel"
+done
+# In a subtransaction that goes on after it, with changes of its own that were flushed before.
+like "in an exception block" "$(ask s "BEGIN; INSERT INTO big VALUES ('t', 'n1', 'own'); SAVEPOINT p; $(how_sql big "$SOME"); SET LOCAL statement_timeout = 5; $walk; ROLLBACK TO p; $(how_sql big "$SOME"); COMMIT;")" \
+    "image, * rows*57014*image, * rows"
+sound "exception block"
+# While it walks, a writer does not wait for its end.
+send s "$walk;"
+is "a write beside a walk" "$(ask w "SET statement_timeout = '2s'; INSERT INTO big VALUES ('t', 'n2', 'beside');")" ""
+like "the walk" "$(answer s)" "3*"
+# A limit in the middle: the rows that were not asked for.
+is "LIMIT" "$(ask s "SELECT count(*) FROM (SELECT FROM cft_context('n0', 1000, 1000, 'big') LIMIT 5) AS z;")" 5
+sound "limit"
+
+# Terminated in the walk.
+send s "$walk;"
+until_true 10 running_query "$pid"
+sql a "SELECT pg_terminate_backend($pid, 5000)" >/dev/null
+close s
+sound "terminated walk"
+
+# Builds: timed out, cancelled, terminated; three times, so that what they left would be seen.
+for i in 1 2 3; do
+    like "a build times out" "$(try a "SET statement_timeout = '30ms'; SELECT cft_build('big')")" "*57014*"
+    open s a; pid=$(pid_of s)
+    send s "SELECT cft_build('big');"
+    until_true 10 running_query "$pid"; sleep 0.0$i
+    sql a "SELECT pg_cancel_backend($pid)" >/dev/null
+    like "a build is cancelled" "$(answer s)" "@(*57014*|)"
+    send s "SELECT cft_build('big');"
+    until_true 10 running_query "$pid"; sleep 0.0$i
+    sql a "SELECT pg_terminate_backend($pid, 5000)" >/dev/null
+    close s
+    sound "interrupted builds $i"
+done
+like "a build waits for a writer" "$(ask w "BEGIN; INSERT INTO big VALUES ('t', 'n2', 'held');"; try a "SET lock_timeout = '50ms'; SELECT cft_build('big')")" "*55P03*"
+is "the writer" "$(ask w "COMMIT;")" ""
+is "build" "$(try a "SELECT cft_build('big')")" ""
+sound "build"
+
+# In a COMMIT that flushes: cancelling comes too late or ends it; terminating too. Either way the table and the image agree.
+for how in cancel terminate; do
+    open s a; pid=$(pid_of s)
+    is "insert" "$(ask s "BEGIN; INSERT INTO big SELECT 'more', 'n' || n / 10, 'm' || n FROM generate_series(1, 40000) AS n;")" ""
+    send s "COMMIT;"
+    sql a "SELECT pg_${how}_backend($pid)" >/dev/null
+    answer s >/dev/null
+    close s
+    rows=$(sql a "SELECT count(*) FROM big WHERE tree = 'more'")
+    [[ $rows = 0 || $rows = 40000 ]] || note "$how in COMMIT: $rows rows"
+    sound "$how in COMMIT"
+    sql a "DELETE FROM big WHERE tree = 'more'"
+    sound "delete"
+done
+close w
+finish
