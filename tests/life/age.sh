@@ -7,7 +7,7 @@ jump() {
     local segment
     segment=$(printf '%04X' $(($2 / 1048576)))
     as_postgres "$BIN/pg_resetwal" -f -x "$2" "$LIFE/$1/data" >/dev/null 2>"$LIFE/error" || broken "pg_resetwal: $(cat "$LIFE/error")"
-    [ -e "$LIFE/$1/data/pg_xact/$segment" ] || as_postgres dd if=/dev/zero of="$LIFE/$1/data/pg_xact/$segment" bs=256k count=1 status=none
+    as_postgres truncate -s 256K "$LIFE/$1/data/pg_xact/$segment"
 }
 freeze() {
     local db

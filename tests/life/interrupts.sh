@@ -4,9 +4,11 @@
 . "${0%/*}/lib.sh"; story "$@"
 server a cftrag.build_in_place_limit=1MB
 small a edges
-ROWS=300000
+ROWS=150000
 big a big $ROWS
-SOME="ARRAY['n0','n1','n7','n701','n29999','x5'], 9, 2"
+SOME="ARRAY['n0','n1','n7','n701','n14999','x5'], 9, 2"
+# Without cft_verify, which looks at all of it.
+QUICK="$SOME, verify => false"
 is "build" "$(try a "SELECT cft_build('big')")" ""
 exact a big image "$SOME"
 # A limit with room for the image and one more of its kind: what an interrupted build forgot would be missed by the next.
@@ -17,7 +19,7 @@ is "the whole tree" "$(sql a "$walk")" $((ROWS - 0))
 
 sound() {  # sound WHAT: nobody waits for anything, writes and reads go on
     is "$1: a write at once" "$(try a "SET lock_timeout = '2s'; SET statement_timeout = '5s'; INSERT INTO big VALUES ('t', 'n1', 'w$checks')")" ""
-    exact a big image "$SOME"
+    exact a big image "$QUICK"
     exact a edges image
     is "$1: no locks are left" "$(sql a "SELECT count(*) FROM pg_locks WHERE relation = 'big'::regclass AND pid <> pg_backend_pid()")" 0
 }
@@ -32,18 +34,18 @@ done
 for delay in 0 0.05; do
     send s "$walk;"
     until_true 10 running_query "$pid"; sleep $delay
-    is "cancel" "$(sql w "" 2>/dev/null; sql a "SELECT pg_cancel_backend($pid)")" t
-    like "cancelled" "$(answer s)" "@(*57014*|$ROWS|$((ROWS + checks)))"
+    is "cancel" "$(sql a "SELECT pg_cancel_backend($pid)")" t
+    like "cancelled" "$(answer s)" "@(*57014*|1?????)"
     sound "cancel"
 done
 # In a subtransaction that goes on after it, with changes of its own that were flushed before.
-like "in an exception block" "$(ask s "BEGIN; INSERT INTO big VALUES ('t', 'n1', 'own'); SAVEPOINT p; $(how_sql big "$SOME"); SET LOCAL statement_timeout = 5; $walk; ROLLBACK TO p; $(how_sql big "$SOME"); COMMIT;")" \
+like "in an exception block" "$(ask s "BEGIN; INSERT INTO big VALUES ('t', 'n1', 'own'); SAVEPOINT p; $(how_sql big "$QUICK"); SET LOCAL statement_timeout = 5; $walk; ROLLBACK TO p; $(how_sql big "$QUICK"); COMMIT;")" \
     "image, * rows*57014*image, * rows"
 sound "exception block"
 # While it walks, a writer does not wait for its end.
 send s "$walk;"
 is "a write beside a walk" "$(ask w "SET statement_timeout = '2s'; INSERT INTO big VALUES ('t', 'n2', 'beside');")" ""
-like "the walk" "$(answer s)" "3*"
+like "the walk" "$(answer s)" "1?????"
 # A limit in the middle: the rows that were not asked for.
 is "LIMIT" "$(ask s "SELECT count(*) FROM (SELECT FROM cft_context('n0', 1000, 1000, 'big') LIMIT 5) AS z;")" 5
 sound "limit"
@@ -89,4 +91,5 @@ for how in cancel terminate; do
     sound "delete"
 done
 close w
+exact a big image "$SOME"
 finish

@@ -181,7 +181,7 @@ close() {
 # ---- what every story asks ------------------------------------------------------------------------------------
 
 # How an answer was served, asked in its own words: "image, N rows", "recovery, N rows"; "WRONG" and both sides.
-# args: of oracle.how after the first: names => ARRAY[...], up => 3, down => 3, parent => ..., child => ..., tree => ...
+# args: of oracle.how after the first: names => ARRAY[...], up => 3, down => 3, parent => ..., child => ..., tree => ..., verify => false
 how_sql() { echo "SELECT oracle.how('$1'${2:+, $2})"; }
 exact() { like "exact $1 $2 by $3" "$(try "$1" "$(how_sql "$2" "${4:-}")")" "$3, * rows"; }
 exact_in() { like "exact in session $1, $2 by $3" "$(ask "$1" "$(how_sql "$2" "${4:-}");")" "$3, * rows"; }
