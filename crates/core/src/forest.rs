@@ -205,7 +205,7 @@ mod tests {
     use crate::{Deleter, Deletion, Fate, HeapMemory, RowVersion};
 
     fn heap() -> HeapMemory {
-        let mut heap = HeapMemory::new(1 << 20);
+        let mut heap = HeapMemory::new(1 << 18);
         while heap.grow() {}
         Image::format(&heap, 7).unwrap().publish_chunks(heap.mapped());
         heap
@@ -280,7 +280,7 @@ mod tests {
 
     #[test]
     fn a_filter_that_must_grow_is_part_of_the_plan() {
-        let mut heap = HeapMemory::new(1 << 22);
+        let mut heap = HeapMemory::new(1 << 19);
         while heap.grow() {}
         let image = Image::format(&heap, 7).unwrap();
         image.publish_chunks(heap.mapped());
@@ -290,7 +290,7 @@ mod tests {
             let (parent, child) = (name(i), name(i + 1));
             let edge = edge(None, &parent, &child);
             // The next page is due at 460, 921, ... entities: look closely there only.
-            let due = (image.stats().slots_used + 6) % 461 < 12;
+            let due = (image.stats().slots_used + 3) % 461 < 6;
             if due && fails_cleanly_until(&heap, edge, None) > 60 {
                 grew += 1;
             }
