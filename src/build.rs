@@ -153,6 +153,7 @@ pub fn load(
     memory: &mut Memory,
 ) -> Fallible<Header> {
     let (key, columns) = key(table, snapshot, functions)?;
+    free_useless(control, index, &key);
     let root = grow(control, memory)?;
     Image::format(memory, random_seed()).map_err(|e| error::core(&e))?.owner_set(0, root);
     let slot = &control.slots[index];
@@ -182,6 +183,15 @@ pub fn load(
         load: 0,
         key,
     })
+}
+
+/// Frees the old image before the new one needs memory, if no snapshot can use it: it lost something, or the table was rewritten since.
+fn free_useless(control: &Control, index: usize, key: &Key) {
+    let slot = &control.slots[index];
+    let useless = slot.spoiled.load(SeqCst) != 0 || slot.read(|header| header.key.locator != key.locator);
+    if useless {
+        area::drop_image(control, index);
+    }
 }
 
 /// The key of the image, as the build snapshot sees registration and columns.

@@ -1,7 +1,9 @@
 //! Containing an ERROR: an internal subtransaction, as plpgsql's exception blocks use.
 //!
 //! Allocating or mapping shared memory can raise whatever flags it gets; none of it may fail a user's COMMIT. The subtransaction
-//! releases what the failed call held (lightweight locks, memory, resource owners).
+//! releases what the failed call held (lightweight locks, memory, resource owners). While the transaction commits or prepares, a
+//! subtransaction may be begun but not rolled back (xact.c asserts it); then a resource owner of our own does, and the lightweight locks
+//! are let go: a committing backend holds none when it calls us.
 
 #![expect(unsafe_code, reason = "subtransactions")]
 
@@ -12,6 +14,17 @@ use std::panic::AssertUnwindSafe;
 
 thread_local! {
     static INSIDE: Cell<bool> = const { Cell::new(false) };
+    static COMMITTING: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Says whether the transaction commits or prepares. Set from PRE_COMMIT and PRE_PREPARE to the transaction's end.
+pub fn set_committing(committing: bool) {
+    COMMITTING.set(committing);
+}
+
+/// Whether the transaction commits or prepares.
+pub fn committing() -> bool {
+    COMMITTING.get()
 }
 
 /// Whether the current subtransaction is one of ours: the delta's subtransaction callback ignores those.
@@ -30,6 +43,9 @@ pub fn possible() -> bool {
 pub fn attempt<R>(f: impl FnOnce() -> R) -> Option<R> {
     if !possible() || INSIDE.get() {
         return Some(f());
+    }
+    if COMMITTING.get() {
+        return attempt_at_commit(f);
     }
     // SAFETY: the protocol of plpgsql's exec_stmt_block: memory context and resource owner are restored after either end.
     unsafe {
@@ -50,6 +66,34 @@ pub fn attempt<R>(f: impl FnOnce() -> R) -> Option<R> {
         INSIDE.set(false);
         pg_sys::MemoryContextSwitchTo(context);
         pg_sys::CurrentResourceOwner = owner;
+        result
+    }
+}
+
+fn attempt_at_commit<R>(f: impl FnOnce() -> R) -> Option<R> {
+    // SAFETY: what a subtransaction does for its resources, and no more: an owner below the current one, released in the three phases
+    // (locks of a success go to the parent), memory context and owner restored after either end.
+    unsafe {
+        let (context, parent) = (pg_sys::CurrentMemoryContext, pg_sys::CurrentResourceOwner);
+        let own = pg_sys::ResourceOwnerCreate(parent, c"cftrag".as_ptr());
+        pg_sys::CurrentResourceOwner = own;
+        INSIDE.set(true);
+        let result = PgTryBuilder::new(AssertUnwindSafe(|| Some(f())))
+            .catch_others(|_| None)
+            .catch_rust_panic(|_| None)
+            .execute();
+        INSIDE.set(false);
+        if result.is_none() {
+            pg_sys::LWLockReleaseAll();
+        }
+        pg_sys::MemoryContextSwitchTo(context);
+        pg_sys::CurrentResourceOwner = own;
+        use pg_sys::ResourceReleasePhase::*;
+        for phase in [RESOURCE_RELEASE_BEFORE_LOCKS, RESOURCE_RELEASE_LOCKS, RESOURCE_RELEASE_AFTER_LOCKS] {
+            pg_sys::ResourceOwnerRelease(own, phase, result.is_some(), false);
+        }
+        pg_sys::CurrentResourceOwner = parent;
+        pg_sys::ResourceOwnerDelete(own);
         result
     }
 }

@@ -12,7 +12,7 @@ use crate::slot::Spoil;
 use crate::{contain, flush, registration, shmem, visibility};
 use cftrag_core::{Deleter, Edge, RowVersion, Stamp};
 use pgrx::prelude::*;
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 
 /// Past this size a table's entries are flushed from within the trigger, so that a bulk load does not hold them all.
 pub const CAP_BYTES: usize = 8 << 20;
@@ -59,8 +59,6 @@ pub struct Table {
 
 thread_local! {
     static DELTA: RefCell<Vec<Table>> = const { RefCell::new(Vec::new()) };
-    /// From PRE_COMMIT to the end: changes are flushed as they come.
-    static COMMITTING: Cell<bool> = const { Cell::new(false) };
 }
 
 impl Table {
@@ -136,8 +134,9 @@ pub fn note(oid: pg_sys::Oid, source: Source, edge: &Edge, change: Change) {
         table.append(edge, change, subtransaction);
         table.bytes() > CAP_BYTES
     });
-    if full || COMMITTING.get() {
-        flush(oid, COMMITTING.get());
+    // From PRE_COMMIT to the end changes are flushed as they come.
+    if full || contain::committing() {
+        flush(oid, contain::committing());
     }
 }
 
@@ -181,7 +180,7 @@ pub fn flush(oid: pg_sys::Oid, last: bool) {
 }
 
 fn flush_all() {
-    COMMITTING.set(true);
+    contain::set_committing(true);
     let mut tables = DELTA.take();
     tables.iter_mut().for_each(|table| flush::flush(table, true));
 }
@@ -202,7 +201,7 @@ fn finish() {
 }
 
 fn reset() {
-    COMMITTING.set(false);
+    contain::set_committing(false);
     visibility::end_of_transaction();
     registration::forget();
     DELTA.with_borrow_mut(Vec::clear);
