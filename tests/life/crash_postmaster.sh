@@ -32,7 +32,7 @@ for end in COMMIT ROLLBACK; do
     is "$end: the prepared transaction is there" "$(sql a "SELECT gid FROM pg_prepared_xacts")" "$end"
     # It holds its lock on the table: no build yet, neither by a reader nor by the owner.
     exact a edges no_image
-    like "$end: cft_build waits" "$(try a "SET lock_timeout = '100ms'; SELECT cft_build('edges')")" "*55P03*"
+    like "$end: cft_build waits" "$(try a "SET lock_timeout = '100ms'; SET statement_timeout = '5s'; SELECT cft_build('edges')")" "*55P03*"
     # A reader who began before the end of the prepared transaction, and reads after it.
     open old a
     like "old snapshot" "$(ask old "BEGIN ISOLATION LEVEL REPEATABLE READ; $(how_sql edges);")" "no_image, *"

@@ -4,9 +4,9 @@
 . "${0%/*}/lib.sh"; story "$@"
 server a cftrag.build_in_place_limit=1MB
 small a edges
-ROWS=150000
+ROWS=110000
 big a big $ROWS
-SOME="ARRAY['n0','n1','n7','n701','n14999','x5'], 9, 2"
+SOME="ARRAY['n0','n1','n7','n701','n10999','x5'], 9, 2"
 # Without cft_verify, which looks at all of it.
 QUICK="$SOME, verify => false"
 is "build" "$(try a "SELECT cft_build('big')")" ""

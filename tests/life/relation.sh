@@ -18,7 +18,8 @@ undone() {
     is "rollback" "$(ask s "ROLLBACK;")" ""
     exact_in s edges image
     exact a edges image
-    is "the image from before: $2" "$(built a edges)" "$before"
+    # A mismatch that only this transaction sees may have asked for a build.
+    [[ $1 != own_ddl && $1 != image ]] || is "the image from before: $2" "$(built a edges)" "$before"
 }
 # done_ REASON SQL: committed. Without a build the reference query answers with REASON (or the image still does); then a build heals.
 done_() {
