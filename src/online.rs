@@ -128,9 +128,8 @@ fn run(control: &Control, index: usize, oid: pg_sys::Oid, functions: Functions) 
     between_transactions();
     wait_for_writers(control, index, oid)?;
     slot.progress.phase.store(SCANNING, SeqCst);
+    lock(oid)?;
     let table = Edges::open(oid)?;
-    // SAFETY: an open relation; held to the end of this transaction.
-    unsafe { pg_sys::LockRelation(table.rel(), LOCK) };
     // SAFETY: a snapshot of now, registered while it is used (an ERROR's abort forgets it).
     let snapshot = unsafe { pg_sys::RegisterSnapshot(pg_sys::GetLatestSnapshot()) };
     let result = scan_and_apply(control, index, &table, functions, snapshot, load, started);
@@ -280,6 +279,19 @@ fn wait_for_writers(control: &Control, index: usize, table: pg_sys::Oid) -> Fall
         }
     }
     progress.waits_for.store(0, Relaxed);
+    Ok(())
+}
+
+/// Takes the scan's lock, first of all locks and without queueing for it: who holds nothing and is in no queue is part of no deadlock.
+fn lock(table: pg_sys::Oid) -> Fallible<()> {
+    let begun = Instant::now();
+    // SAFETY: any OID may be locked; held to the end of this transaction.
+    while !unsafe { pg_sys::ConditionalLockRelationOid(table, LOCK) } {
+        if begun.elapsed() > PATIENCE {
+            return Err(error::load_waited(PATIENCE.as_secs()));
+        }
+        pause();
+    }
     Ok(())
 }
 

@@ -48,7 +48,8 @@ fn put<const N: usize>(field: &mut [std::ffi::c_char; N], text: &CStr) {
     field.iter_mut().zip(text.to_bytes_with_nul()).for_each(|(to, from)| *to = *from as std::ffi::c_char);
 }
 
-/// Asks for a worker on a reader's behalf, if none builds the table and the last one did not just fail. Does not wait.
+/// Asks for a worker on a reader's behalf, if the table is too large for the reader himself, none builds it and the last one did not just
+/// fail. Does not wait.
 pub fn request(control: &Control, table: &Edges, functions: Functions) {
     let Some((_, slot)) = control.find(table.oid()) else { return };
     // SAFETY: reads the clock; backend state.
@@ -56,6 +57,7 @@ pub fn request(control: &Control, table: &Edges, functions: Functions) {
     let next = slot.retry_at.load(SeqCst);
     if possible
         && crate::guc::in_place_bytes() > 0
+        && table.bytes() > crate::guc::in_place_bytes()
         && slot.builder.load(SeqCst) == 0
         && now >= next
         && slot.retry_at.compare_exchange(next, now + online::RETRY_MICROSECONDS, SeqCst, SeqCst).is_ok()
