@@ -199,6 +199,34 @@ mod tests {
     }
 
     #[test]
+    fn a_remembered_fate_does_not_stand_in_for_the_horizon() {
+        for (hint, xmin, xmax) in [
+            (Hint::Committed, 110, 0),
+            (Hint::Aborted, 120, 0),
+            (Hint::Committed, 0, 110),
+            (Hint::Committed, 10, 110),
+        ] {
+            let mut heap = HeapMemory::new(1 << 20);
+            assert!(heap.grow());
+            let image = Image::format(&heap, 1).unwrap();
+            image.insert(&EDGE, (xmin > 0).then_some(Stamp { xmin, cmin: 0 })).unwrap();
+            if xmax > 0 {
+                let row = RowVersion { xmin, raw_xmin: 0, cmin: None };
+                let by = Deleter { xmax, cmax: 0 };
+                let done = image.delete(&EDGE, row, by, &fates, &mut Vec::new());
+                assert_eq!(done, Ok(Deletion::Done));
+            }
+            // A reader, whose snapshot is younger than the horizon, stored what it knows.
+            let version = Version::new(&heap, image.root().version(Field::Oldest).unwrap());
+            version.remember(if xmax > 0 { Side::Xmax } else { Side::Xmin }, hint);
+            let done = image.settle(1, HORIZON, &fates, &mut Vec::new());
+            assert_eq!((done.freed, image.stats().versions), (0, 1), "{hint:?} {xmin} {xmax}");
+            let done = image.settle(1, HORIZON * 2, &fates, &mut Vec::new());
+            assert_eq!(done.freed, 1);
+        }
+    }
+
+    #[test]
     fn the_queue_goes_round_and_never_past_max() {
         let mut heap = HeapMemory::new(1 << 20);
         assert!(heap.grow());

@@ -141,6 +141,8 @@ impl Walk {
 
     /// Starts all questions since `clear` again, after the asked xids were learned.
     pub fn restart(&mut self) {
+        // The same questions once more are not more questions.
+        self.counters = Counters::default();
         self.arena.truncate(self.floor);
         self.rows.clear();
         self.nodes.clear();

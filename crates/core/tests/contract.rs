@@ -234,22 +234,28 @@ fn a_half_read_list_is_read_again_when_the_image_changes_and_at_last_in_one_go()
 }
 
 #[test]
-fn an_entity_that_is_gone_between_two_steps_has_no_rows() {
-    let heap = heap(2);
-    let image = Image::open(&heap).unwrap();
-    for i in 0..50_u8 {
-        let edge = Edge { tree: None, parent: b"gone", child: &[i] };
-        image.insert(&edge, Some(Stamp { xmin: 50, cmin: 0 })).unwrap();
+fn an_entity_that_is_gone_or_another_between_two_steps_has_no_rows() {
+    for comes_back in [false, true] {
+        let heap = heap(2);
+        let image = Image::open(&heap).unwrap();
+        let insert = |parent: &[u8], child: &[u8], xmin| {
+            let stamp = (xmin > 0).then_some(Stamp { xmin, cmin: 0 });
+            image.insert(&Edge { tree: None, parent, child }, stamp).unwrap();
+        };
+        (0..50).for_each(|i| insert(b"gone", &[i], 50));
+        let mut walk = new_walk();
+        walk.begin(b"gone", 1, 1);
+        assert_eq!(walk.step(image, &Snapshot, 20), Step::More);
+        image.settle(1000, 60, &|_| Fate::Aborted, &mut Vec::new());
+        // Whoever has the memory now has children that everyone sees.
+        (0..50).for_each(|i| insert(b"else", &[i], 0));
+        (0..50).for_each(|i| insert(&[i], b"leaf", 0));
+        if comes_back {
+            insert(b"gone", b"unseen", 70);
+        }
+        assert_eq!(walk.step(image, &Snapshot, usize::MAX), Step::Done);
+        assert_eq!(walk.rows(), []);
     }
-    let mut walk = new_walk();
-    walk.begin(b"gone", 1, 1);
-    assert_eq!(walk.step(image, &Snapshot, 20), Step::More);
-    image.settle(1000, 1000, &|_| Fate::Aborted, &mut Vec::new());
-    for i in 0..50_u8 {
-        image.insert(&Edge { tree: None, parent: b"else", child: &[i] }, None).unwrap();
-    }
-    assert_eq!(walk.step(image, &Snapshot, usize::MAX), Step::Done);
-    assert_eq!(walk.rows(), []);
 }
 
 #[test]
