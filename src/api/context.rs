@@ -104,8 +104,8 @@ fn from_image(
         walk.clear();
         for name in names {
             walk.begin(name, up, down);
-            finish(walk, ticket)?;
         }
+        finish(walk, ticket)?;
         walk.finish();
         emit(walk, rows);
         let counters = walk.counters();
