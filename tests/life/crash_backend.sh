@@ -35,26 +35,26 @@ exact a big image "$SOME"
 
 # 3. Inside the INSERT (past the cap, so some of it is in the image), then inside the COMMIT. The server itself sees when.
 insert="INSERT INTO big SELECT 't', 'n' || n / 10, 'n' || n FROM generate_series(150001, 450000) AS n"
-at() {  # at PID QUERY DELAY: kills PID that many seconds after it is seen running QUERY
+at() {  # at PID QUERY DELAY: the server kills PID that many seconds after it has begun QUERY
     sql a "DO \$\$ BEGIN
-        WHILE NOT EXISTS (SELECT FROM pg_stat_activity WHERE pid = $1 AND state = 'active' AND query LIKE '$2%') LOOP
+        WHILE NOT EXISTS (SELECT FROM pg_stat_activity WHERE pid = $1 AND query LIKE '$2%') LOOP
             PERFORM pg_stat_clear_snapshot(), pg_sleep(0.0005);
         END LOOP;
         PERFORM pg_sleep($3);
-        END \$\$" && kill -9 "$1"
+        COPY (SELECT 1) TO PROGRAM 'kill -9 $1';
+        END \$\$"
 }
-for when in "INSERT 0.8" "COMMIT 0" "COMMIT 0.03"; do
+for when in "INSERT 0.8" "COMMIT 0" "COMMIT 0.02"; do
     before=$(restarts a)
     open s a
     pid=$(pid_of s)
-    if [[ $when == INSERT* ]]; then
-        send s "BEGIN; $insert;"
-    else
-        is "insert" "$(ask s "BEGIN; $insert;")" ""
-        send s "COMMIT;"
-    fi
+    query="BEGIN; $insert;"
+    [[ $when == INSERT* ]] || { is "insert" "$(ask s "$query")" ""; query="COMMIT;"; }
+    # Looks out before the query is there: a COMMIT is soon over.
     # shellcheck disable=SC2086
-    at "$pid" $when 2>/dev/null
+    (at "$pid" $when) >/dev/null 2>&1 &
+    sleep 0.3
+    send s "$query"
     restarted a "$before"; close s
     empty "$when"
     rows=$(sql a "SELECT count(*) FROM big")
