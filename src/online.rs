@@ -21,6 +21,7 @@ use crate::loading::{self, Segment};
 use crate::registration::Functions;
 use crate::shmem::{self, Control};
 use crate::visibility::{Known, Seen};
+use crate::worker;
 use cftrag_core::{Deletion, Edge, Error, Image, Memory, View, Visibility};
 use pgrx::check_for_interrupts;
 use pgrx::prelude::*;
@@ -71,17 +72,18 @@ impl Outcome {
 
 /// Builds the image of a table beside its writers. In a process of its own, outside any transaction.
 fn load(control: &Control, table: pg_sys::Oid, functions: Functions, asker: u64) {
-    let done = transaction(|| match build::alone(control, table, |index| run(control, index, table, functions)) {
-        Ok(()) => Outcome::Built,
-        Err(Refused::Busy) => Outcome::Busy,
-        Err(Refused::Failed(report)) => {
-            report.report(PgLogLevel::LOG);
-            match build::noted_outcome() {
-                Outcome::None => Outcome::Refused,
-                noted => noted,
+    let done =
+        transaction(|| match build::alone(control, table, |index| run(control, index, table, functions, asker)) {
+            Ok(()) => Outcome::Built,
+            Err(Refused::Busy) => Outcome::Busy,
+            Err(Refused::Failed(report)) => {
+                report.report(PgLogLevel::LOG);
+                match build::noted_outcome() {
+                    Outcome::None => Outcome::Refused,
+                    noted => noted,
+                }
             }
-        }
-    });
+        });
     if let Some((_, slot)) = control.find(table) {
         slot.outcome.store(done.word(asker), SeqCst);
         let wait = if done == Outcome::Built { 0 } else { RETRY_MICROSECONDS };
@@ -109,13 +111,17 @@ fn between_transactions() {
     }
 }
 
-fn run(control: &Control, index: usize, oid: pg_sys::Oid, functions: Functions) -> Fallible<()> {
+fn run(control: &Control, index: usize, oid: pg_sys::Oid, functions: Functions, asker: u64) -> Fallible<()> {
     let slot = &control.slots[index];
     let started = Instant::now();
     {
         let table = Edges::open(oid)?;
         if let Some(why) = table.unsuitable() {
             return Err(error::wrong_kind(&table.name(), why));
+        }
+        // The reader who asked may have seen what only his transaction sees.
+        if asker == worker::NOBODY && build::is_current(control, &table, functions) {
+            return Ok(());
         }
         crate::sweep::sweep(control, functions);
         slot.begin(WAITING, table.bytes());

@@ -18,8 +18,15 @@ pub struct Worker {
     pub asker: u64,
 }
 
+/// The asker of a worker that nobody waits for: it does nothing if there is a current image after all.
+pub const NOBODY: u64 = 0;
+
 /// Starts a worker for the table; None if max_worker_processes leaves none.
 pub fn start(table: pg_sys::Oid, functions: Functions) -> Option<Worker> {
+    launch(table, functions, build::random_seed() as u32 | 1)
+}
+
+fn launch(table: pg_sys::Oid, functions: Functions, asker: u32) -> Option<Worker> {
     // SAFETY: a zeroed description filled as PostgreSQL documents it; the postmaster copies it.
     unsafe {
         let mut worker = pg_sys::BackgroundWorker {
@@ -33,7 +40,6 @@ pub fn start(table: pg_sys::Oid, functions: Functions) -> Option<Worker> {
         put(&mut worker.bgw_type, c"cftrag builder");
         put(&mut worker.bgw_library_name, c"cftrag");
         put(&mut worker.bgw_function_name, c"cftrag_build_worker");
-        let asker = build::random_seed() as u32;
         let [database, table, row, truncate] =
             [pg_sys::MyDatabaseId, table, functions.capture, functions.capture_truncate].map(u32::from);
         let extra = [database, table, row, truncate, asker];
@@ -62,15 +68,20 @@ pub fn request(control: &Control, table: &Edges, functions: Functions) {
         && now >= next
         && slot.retry_at.compare_exchange(next, now + online::RETRY_MICROSECONDS, SeqCst, SeqCst).is_ok()
     {
-        start(table.oid(), functions);
+        launch(table.oid(), functions, NOBODY as u32);
     }
+}
+
+/// Whether lock_timeout has passed since then.
+pub fn timed_out(begun: Instant) -> bool {
+    // SAFETY: reads a setting, milliseconds; 0 is no limit.
+    let limit = unsafe { pg_sys::LockTimeout } as u64;
+    limit > 0 && begun.elapsed() > Duration::from_millis(limit)
 }
 
 impl Worker {
     /// Waits for its end. False: lock_timeout has passed; the worker is told to stop. An interrupt ends the wait and the worker.
     pub fn wait(&self) -> bool {
-        // SAFETY: reads a setting, milliseconds; 0 is no limit.
-        let limit = unsafe { pg_sys::LockTimeout } as u64;
         let begun = Instant::now();
         let stop = Stop(self.handle);
         loop {
@@ -81,7 +92,7 @@ impl Worker {
                 std::mem::forget(stop);
                 return true;
             }
-            if limit > 0 && begun.elapsed() > Duration::from_millis(limit) {
+            if timed_out(begun) {
                 return false;
             }
             online::pause();

@@ -18,6 +18,7 @@ use cftrag_core::{Image, Scan, Step};
 use pgrx::prelude::*;
 use std::collections::HashMap;
 use std::sync::atomic::Ordering::SeqCst;
+use std::time::Instant;
 
 /// `cft_build(edges regclass) -> void`: builds the image now and waits for it. Waits for transactions that write to the table; writers
 /// wait while it runs. Errors: 42P01, 42501 (not the owner), 25001 (this transaction has written), 55000 (no shared memory, triggers
@@ -97,7 +98,11 @@ fn beside_writers(control: &'static Control, table: Edges, functions: Functions)
         Outcome::Yielded => Err(error::load_yielded(&name)),
         // A reader asked for a build before us: ours comes after it.
         Outcome::Busy => {
+            let begun = Instant::now();
             while control.find(oid).is_some_and(|(_, slot)| slot.builder.load(SeqCst) != 0) {
+                if worker::timed_out(begun) {
+                    return Err(error::build_lock_timeout(&name));
+                }
                 online::pause();
             }
             beside_writers(control, Edges::open(oid)?, functions)
