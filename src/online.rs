@@ -261,20 +261,7 @@ impl Applier<'_> {
 /// Waits until every transaction that holds a lock to write to the table now has ended (prepared ones too).
 fn wait_for_writers(control: &Control, index: usize, table: pg_sys::Oid) -> Fallible<()> {
     let (progress, begun) = (&control.slots[index].progress, Instant::now());
-    // SAFETY: the lock tag of a table of this database; GetLockConflicts gives a palloc'd array of `count` and a terminator.
-    let writers = unsafe {
-        let tag = pg_sys::LOCKTAG {
-            locktag_field1: u32::from(pg_sys::MyDatabaseId),
-            locktag_field2: u32::from(table),
-            locktag_type: pg_sys::LockTagType::LOCKTAG_RELATION as u8,
-            locktag_lockmethodid: pg_sys::DEFAULT_LOCKMETHOD as u8,
-            ..Default::default()
-        };
-        let mut count = 0;
-        let found = pg_sys::GetLockConflicts(&tag, pg_sys::ShareLock as pg_sys::LOCKMODE, &mut count);
-        std::slice::from_raw_parts(found, count as usize).to_vec()
-    };
-    for writer in writers {
+    for writer in writers(table) {
         progress.waits_for.store(compat::process_of(&writer), Relaxed);
         // SAFETY: asks whether that virtual transaction still runs, without waiting.
         while !unsafe { pg_sys::VirtualXactLock(writer, false) } {
@@ -286,6 +273,32 @@ fn wait_for_writers(control: &Control, index: usize, table: pg_sys::Oid) -> Fall
     }
     progress.waits_for.store(0, Relaxed);
     Ok(())
+}
+
+/// The same for cft_build, which has nothing else to do: as CREATE INDEX CONCURRENTLY waits, so that pg_locks shows it, lock_timeout ends
+/// it (55P03) and the deadlock detector sees it. The caller holds no lock on the table.
+pub fn join_writers(table: pg_sys::Oid) {
+    for writer in writers(table) {
+        // SAFETY: waits for that virtual transaction's end.
+        unsafe { pg_sys::VirtualXactLock(writer, true) };
+    }
+}
+
+/// Transactions that hold a lock to write to the table now.
+fn writers(table: pg_sys::Oid) -> Vec<pg_sys::VirtualTransactionId> {
+    // SAFETY: the lock tag of a table of this database; GetLockConflicts gives a palloc'd array of `count` and a terminator.
+    unsafe {
+        let tag = pg_sys::LOCKTAG {
+            locktag_field1: u32::from(pg_sys::MyDatabaseId),
+            locktag_field2: u32::from(table),
+            locktag_type: pg_sys::LockTagType::LOCKTAG_RELATION as u8,
+            locktag_lockmethodid: pg_sys::DEFAULT_LOCKMETHOD as u8,
+            ..Default::default()
+        };
+        let mut count = 0;
+        let found = pg_sys::GetLockConflicts(&tag, pg_sys::ShareLock as pg_sys::LOCKMODE, &mut count);
+        std::slice::from_raw_parts(found, count as usize).to_vec()
+    }
 }
 
 /// Takes the scan's lock, first of all locks and without queueing for it: who holds nothing and is in no queue is part of no deadlock.

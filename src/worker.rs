@@ -80,10 +80,12 @@ pub fn timed_out(begun: Instant) -> bool {
 }
 
 impl Worker {
-    /// Waits for its end. False: lock_timeout has passed; the worker is told to stop. An interrupt ends the wait and the worker.
-    pub fn wait(&self) -> bool {
+    /// Waits for its end, at first for the writers that it waits for. False: lock_timeout has passed; the worker is told to stop. An
+    /// interrupt, or lock_timeout while waiting for a writer, ends the wait and the worker.
+    pub fn wait(&self, table: pg_sys::Oid) -> bool {
         let begun = Instant::now();
         let stop = Stop(self.handle);
+        online::join_writers(table);
         loop {
             let mut pid = 0;
             // SAFETY: the handle of a worker that this process registered.

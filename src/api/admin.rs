@@ -89,7 +89,7 @@ fn beside_writers(control: &'static Control, table: Edges, functions: Functions)
     // The worker takes the lock that we hold from the look at the table: whoever queues between the two would wait for us for ever.
     // SAFETY: taken by Edges::open, which keeps its lock to the end of the transaction.
     unsafe { pg_sys::UnlockRelationOid(oid, pg_sys::AccessShareLock as pg_sys::LOCKMODE) };
-    if !worker.wait() {
+    if !worker.wait(oid) {
         return Err(error::build_lock_timeout(&name));
     }
     match Outcome::of(outcome(), worker.asker) {
@@ -99,6 +99,7 @@ fn beside_writers(control: &'static Control, table: Edges, functions: Functions)
         // A reader asked for a build before us: ours comes after it.
         Outcome::Busy => {
             let begun = Instant::now();
+            online::join_writers(oid);
             while control.find(oid).is_some_and(|(_, slot)| slot.builder.load(SeqCst) != 0) {
                 if worker::timed_out(begun) {
                     return Err(error::build_lock_timeout(&name));
