@@ -27,6 +27,9 @@ pub fn start(table: pg_sys::Oid, functions: Functions) -> Option<Worker> {
 }
 
 fn launch(table: pg_sys::Oid, functions: Functions, asker: u32) -> Option<Worker> {
+    if !crate::guc::BUILD_BESIDE_WRITERS.get() {
+        return None;
+    }
     // SAFETY: a zeroed description filled as PostgreSQL documents it; the postmaster copies it.
     unsafe {
         let mut worker = pg_sys::BackgroundWorker {
