@@ -135,11 +135,14 @@ fn fill(control: &Control, index: usize, table: &Edges, functions: Functions) ->
 
 /// Makes the image the table's, if `ready` (asked under the lock) still says so. Until then the old one, if there is one, serves.
 pub fn publish(control: &Control, index: usize, header: Header, ready: impl FnOnce() -> bool) -> bool {
-    let published = area::swap_image(control, index, Some(header), ready);
-    if published {
-        UNDER_WAY.with_borrow_mut(|u| u.as_mut().map(|(_, tokens)| tokens.clear()));
-    }
-    published
+    area::swap_image(control, index, Some(header), || {
+        let now = ready();
+        if now {
+            // From here on the chunks are the image's: whatever ends this process must not free them.
+            UNDER_WAY.with_borrow_mut(|u| u.as_mut().map(|(_, tokens)| tokens.clear()));
+        }
+        now
+    })
 }
 
 /// Makes the image of what the snapshot sees, and describes it.
