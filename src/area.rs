@@ -300,7 +300,10 @@ pub fn swap_image(control: &Control, index: usize, new: Option<Header>, ready: i
         memory.clear();
     }
     let tokens = slot.write(|header| {
+        // Cleared before `ready` looks at the log: a commit that lost something marks the log, then the image (Slot::lose_log).
+        let spoiled = if new.is_some() { slot.spoiled.swap(0, SeqCst) } else { 0 };
         if !ready() {
+            let _ = slot.spoiled.compare_exchange(0, spoiled, SeqCst, SeqCst);
             return None;
         }
         let same = old.is_some_and(|(_, generation)| slot.generation.load(SeqCst) == generation);
@@ -312,7 +315,6 @@ pub fn swap_image(control: &Control, index: usize, new: Option<Header>, ready: i
         match new {
             Some(new) => {
                 *header = new;
-                slot.spoiled.store(0, SeqCst);
                 slot.loading.store(0, SeqCst);
             }
             None if same => header.state = State::Empty,

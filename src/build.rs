@@ -26,7 +26,7 @@ use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 use std::time::Instant;
 
 /// The phase of slot::PHASES that a build under a SHARE lock is in.
-const LOCKED_SCAN: u32 = 4;
+const LOCKED_SCAN: u32 = 5;
 /// Rows between two looks at pending interrupts.
 const ROWS_A_LOOK: u64 = 1024;
 

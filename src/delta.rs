@@ -19,8 +19,9 @@ pub const CAP_BYTES: usize = 8 << 20;
 
 #[derive(Clone, Copy, Debug)]
 pub enum Change {
-    /// None: a frozen row, visible to all (COPY FREEZE).
-    Insert(Option<Stamp>),
+    Insert(Stamp),
+    /// A frozen row (COPY FREEZE), and the transaction that wrote it: visible to all who see the table as that one stored it.
+    Frozen(u64),
     Delete(RowVersion, Deleter),
 }
 
@@ -59,6 +60,17 @@ pub struct Table {
 
 thread_local! {
     static DELTA: RefCell<Vec<Table>> = const { RefCell::new(Vec::new()) };
+}
+
+impl Change {
+    /// The transaction that made it.
+    pub fn by(self) -> u64 {
+        match self {
+            Self::Insert(stamp) => stamp.xmin,
+            Self::Frozen(xid) => xid,
+            Self::Delete(_, by) => by.xmax,
+        }
+    }
 }
 
 impl Table {
@@ -191,6 +203,7 @@ fn finish() {
         if let Some(control) = shmem::control() {
             for table in tables.iter().filter(|t| t.lost || !t.entries.is_empty()) {
                 if let Some((_, slot)) = control.find(table.oid) {
+                    slot.lose_log();
                     slot.spoil(Spoil::Lost);
                 }
             }

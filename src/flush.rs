@@ -188,7 +188,8 @@ fn apply(
         let entry = &table.entries[*i];
         let edge = table.edge(entry);
         let applied = match entry.change {
-            Change::Insert(stamp) => image.insert(&edge, stamp).map(|()| Deletion::Done),
+            Change::Insert(stamp) => image.insert(&edge, Some(stamp)).map(|()| Deletion::Done),
+            Change::Frozen(_) => image.insert(&edge, None).map(|()| Deletion::Done),
             Change::Delete(row, by) => image.delete(&edge, row, by, known, ask),
         };
         match (applied, entry.change) {

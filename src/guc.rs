@@ -16,9 +16,8 @@ pub static MEMORY_LIMIT: GucSetting<i32> = GucSetting::<i32>::new(1024 * 1024);
 /// `cftrag.build_in_place_limit` in kB: a reader builds the image of a table up to this size itself.
 pub static BUILD_IN_PLACE_LIMIT: GucSetting<i32> = GucSetting::<i32>::new(32 * 1024);
 
-/// `cftrag.build_beside_writers`: whether background workers build images beside writers (online.rs). Off until a difference that the
-/// random test found with it is explained: see docs/design.md section 11.
-pub static BUILD_BESIDE_WRITERS: GucSetting<bool> = GucSetting::<bool>::new(false);
+/// `cftrag.build_on_start`: whether images are built when the server starts (launcher.rs).
+pub static BUILD_ON_START: GucSetting<bool> = GucSetting::<bool>::new(true);
 
 /// `cftrag.build_in_place_limit` in bytes.
 pub fn in_place_bytes() -> u64 {
@@ -55,11 +54,11 @@ pub fn define() {
         GucFlags::UNIT_KB,
     );
     GucRegistry::define_bool_guc(
-        c"cftrag.build_beside_writers",
-        c"Sets whether background workers build images beside writers.",
-        c"Experimental: leave it off. When off, cft_build takes a SHARE lock, and no worker builds for a reader.",
-        &BUILD_BESIDE_WRITERS,
-        GucContext::Suset,
+        c"cftrag.build_on_start",
+        c"Sets whether background workers build the images of all attached tables when the server starts.",
+        c"Only if the library is in shared_preload_libraries. Also after a crash and after a promotion.",
+        &BUILD_ON_START,
+        GucContext::Sighup,
         GucFlags::default(),
     );
     // SAFETY: a C string constant; the function copies it. Called once, from _PG_init.

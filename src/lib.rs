@@ -8,7 +8,7 @@
 //!   reference.rs    the reference query
 //!   trigger.rs -> delta.rs -> flush.rs     a write on its way into the image
 //!   visibility.rs   which versions a snapshot sees
-//!   build.rs        an image from a table
+//!   build.rs        an image from a table; online.rs beside its writers, in a worker (worker.rs), also at server start (launcher.rs)
 //!   shmem.rs, slot.rs, area.rs             shared memory: control block, locks (table at the head of slot.rs), chunks
 
 #![allow(clippy::result_large_err, reason = "ErrorReport is pgrx's error type; it is built once per failed statement")]
@@ -30,6 +30,7 @@ mod error;
 mod flush;
 mod fmgr;
 mod guc;
+mod launcher;
 mod loading;
 mod online;
 mod reference;
@@ -48,10 +49,11 @@ pgrx::pg_module_magic!(name, version);
 extension_sql_file!("../sql/install/functions.sql", name = "functions");
 extension_sql_file!("../sql/install/views.sql", name = "views", requires = ["functions"]);
 
-/// What loading the library starts, and nothing else: settings, shared memory (when preloaded before 17), transaction callbacks.
+/// What loading the library starts, and nothing else: settings, and when preloaded shared memory and the launcher; transaction callbacks.
 #[pg_guard]
 pub extern "C-unwind" fn _PG_init() {
     guc::define();
     shmem::preload();
+    launcher::register();
     delta::register();
 }

@@ -29,7 +29,7 @@ pub fn capture(control: &Control, index: usize, table: &mut Table) {
         return;
     }
     if table.lost {
-        slot.log_lost.store(load, SeqCst);
+        slot.lose_log();
     }
     let Some(bytes) = encode(table, load) else { return };
     let Some((token, base)) = bytes.as_ref().and_then(|bytes| area::allocate(control, bytes.len())) else {
@@ -71,21 +71,15 @@ fn encode(table: &Table, load: u64) -> Option<Option<Vec<u8>>> {
     words(&mut out, &source_words(&table.source));
     for entry in new() {
         let edge = table.edge(entry);
-        let (kind, row, by, stamp) = match entry.change {
-            Change::Insert(None) => {
-                (0, RowVersion { xmin: 0, raw_xmin: 0, cmin: None }, Deleter { xmax: 0, cmax: 0 }, 0)
-            }
-            Change::Insert(Some(stamp)) => (
-                1,
-                RowVersion { xmin: stamp.xmin, raw_xmin: 0, cmin: Some(stamp.cmin) },
-                Deleter { xmax: 0, cmax: 0 },
-                stamp.xmin,
-            ),
-            Change::Delete(row, by) => (2, row, by, row.xmin),
+        let nobody = Deleter { xmax: 0, cmax: 0 };
+        let (kind, row, by) = match entry.change {
+            Change::Frozen(xmin) => (0, RowVersion { xmin, raw_xmin: 0, cmin: None }, nobody),
+            Change::Insert(stamp) => (1, RowVersion { xmin: stamp.xmin, raw_xmin: 0, cmin: Some(stamp.cmin) }, nobody),
+            Change::Delete(row, by) => (2, row, by),
         };
         let tree = edge.tree.map_or(u32::MAX, |tree| tree.len() as u32);
         words(&mut out, &[kind, tree, edge.parent.len() as u32, edge.child.len() as u32]);
-        out.extend_from_slice(&stamp.to_ne_bytes());
+        out.extend_from_slice(&row.xmin.to_ne_bytes());
         out.extend_from_slice(&by.xmax.to_ne_bytes());
         words(&mut out, &[row.raw_xmin, row.cmin.unwrap_or(0), u32::from(row.cmin.is_some()), by.cmax]);
         for name in [edge.tree.unwrap_or_default(), edge.parent, edge.child] {
@@ -182,8 +176,8 @@ impl Segment {
             let (xmin, xmax) = (long(bytes, at + 16), long(bytes, at + 24));
             let (raw_xmin, cmin, own, cmax) = (w(32), w(36), w(40) != 0, w(44));
             let change = match kind {
-                0 => Change::Insert(None),
-                1 => Change::Insert(Some(Stamp { xmin, cmin })),
+                0 => Change::Frozen(xmin),
+                1 => Change::Insert(Stamp { xmin, cmin }),
                 _ => Change::Delete(RowVersion { xmin, raw_xmin, cmin: own.then_some(cmin) }, Deleter { xmax, cmax }),
             };
             let tree_len = if tree == u32::MAX { 0 } else { tree as usize };

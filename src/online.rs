@@ -20,9 +20,10 @@ use crate::error::{self, Fallible};
 use crate::loading::{self, Segment};
 use crate::registration::Functions;
 use crate::shmem::{self, Control};
+use crate::slot::Slot;
 use crate::visibility::{Known, Seen};
 use crate::worker;
-use cftrag_core::{Deletion, Edge, Error, Image, Memory, View, Visibility};
+use cftrag_core::{Deletion, Edge, Error, Fate, Fates, Hint, Image, Memory, View, Visibility};
 use pgrx::check_for_interrupts;
 use pgrx::prelude::*;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
@@ -30,8 +31,9 @@ use std::time::{Duration, Instant};
 
 /// Phases of slot::PHASES.
 const WAITING: u32 = 1;
-const SCANNING: u32 = 2;
-const APPLYING: u32 = 3;
+const LOCKING: u32 = 2;
+const SCANNING: u32 = 3;
+const APPLYING: u32 = 4;
 
 /// A transaction that writes to the table is waited for so long; then the load is given up, and what it captured freed.
 const PATIENCE: Duration = Duration::from_secs(600);
@@ -41,6 +43,8 @@ const LOOK: Duration = Duration::from_millis(5);
 pub const RETRY_MICROSECONDS: i64 = 10_000_000;
 /// What the scan holds.
 const LOCK: pg_sys::LOCKMODE = pg_sys::ShareUpdateExclusiveLock as pg_sys::LOCKMODE;
+/// Who writes to a table holds a lock that conflicts with this one.
+const WRITERS: pg_sys::LOCKMODE = pg_sys::ShareLock as pg_sys::LOCKMODE;
 /// Rows between two looks whether somebody waits for our table lock.
 const ROWS_A_LOOK: u64 = 4096;
 
@@ -70,29 +74,37 @@ impl Outcome {
     }
 }
 
+/// What is to be built, for whom, and how long writers are waited for.
+pub struct Job {
+    pub table: pg_sys::Oid,
+    pub functions: Functions,
+    pub asker: u64,
+    pub patience: Duration,
+}
+
 /// Builds the image of a table beside its writers. In a process of its own, outside any transaction.
-fn load(control: &Control, table: pg_sys::Oid, functions: Functions, asker: u64) {
-    let done =
-        transaction(|| match build::alone(control, table, |index| run(control, index, table, functions, asker)) {
-            Ok(()) => Outcome::Built,
-            Err(Refused::Busy) => Outcome::Busy,
-            Err(Refused::Failed(report)) => {
-                report.report(PgLogLevel::LOG);
-                match build::noted_outcome() {
-                    Outcome::None => Outcome::Refused,
-                    noted => noted,
-                }
+pub fn load(control: &Control, job: &Job) {
+    let done = transaction(|| match build::alone(control, job.table, |index| run(control, index, job)) {
+        Ok(()) => Outcome::Built,
+        Err(Refused::Busy) => Outcome::Busy,
+        Err(Refused::Failed(report)) => {
+            report.report(PgLogLevel::LOG);
+            match build::noted_outcome() {
+                Outcome::None => Outcome::Refused,
+                noted => noted,
             }
-        });
-    if let Some((_, slot)) = control.find(table) {
-        slot.outcome.store(done.word(asker), SeqCst);
+        }
+    });
+    if let Some((_, slot)) = control.find(job.table) {
+        slot.outcome.store(done.word(job.asker), SeqCst);
         let wait = if done == Outcome::Built { 0 } else { RETRY_MICROSECONDS };
         // SAFETY: reads the clock.
         slot.retry_at.store(unsafe { pg_sys::GetCurrentTimestamp() } + wait, SeqCst);
     }
 }
 
-fn transaction<R>(f: impl FnOnce() -> R) -> R {
+/// Runs `f` in a transaction of a background worker.
+pub fn transaction<R>(f: impl FnOnce() -> R) -> R {
     // SAFETY: the main loop of a background worker, outside any transaction; an ERROR ends the worker.
     unsafe {
         pg_sys::StartTransactionCommand();
@@ -111,19 +123,19 @@ fn between_transactions() {
     }
 }
 
-fn run(control: &Control, index: usize, oid: pg_sys::Oid, functions: Functions, asker: u64) -> Fallible<()> {
+fn run(control: &Control, index: usize, job: &Job) -> Fallible<()> {
     let slot = &control.slots[index];
     let started = Instant::now();
     {
-        let table = Edges::open(oid)?;
+        let table = Edges::open(job.table)?;
         if let Some(why) = table.unsuitable() {
             return Err(error::wrong_kind(&table.name(), why));
         }
         // The reader who asked may have seen what only his transaction sees.
-        if asker == worker::NOBODY && build::is_current(control, &table, functions) {
+        if job.asker == worker::NOBODY && build::is_current(control, &table, job.functions) {
             return Ok(());
         }
-        crate::sweep::sweep(control, functions);
+        crate::sweep::sweep(control, job.functions);
         slot.begin(WAITING, table.bytes());
     }
     let load = build::random_seed() | 1;
@@ -132,13 +144,14 @@ fn run(control: &Control, index: usize, oid: pg_sys::Oid, functions: Functions, 
         slot.loading.store(load, SeqCst);
     });
     between_transactions();
-    wait_for_writers(control, index, oid)?;
+    wait_for_writers(slot, job)?;
+    slot.progress.phase.store(LOCKING, SeqCst);
+    lock(job)?;
     slot.progress.phase.store(SCANNING, SeqCst);
-    lock(oid)?;
-    let table = Edges::open(oid)?;
+    let table = Edges::open(job.table)?;
     // SAFETY: a snapshot of now, registered while it is used (an ERROR's abort forgets it).
     let snapshot = unsafe { pg_sys::RegisterSnapshot(pg_sys::GetLatestSnapshot()) };
-    let result = scan_and_apply(control, index, &table, functions, snapshot, load, started);
+    let result = scan_and_apply(control, index, &table, job.functions, snapshot, load, started);
     // SAFETY: registered above.
     unsafe { pg_sys::UnregisterSnapshot(snapshot) };
     result
@@ -160,9 +173,10 @@ fn scan_and_apply(
     slot.progress.phase.store(APPLYING, SeqCst);
     // SAFETY: an MVCC snapshot that is registered by the caller.
     let seen = unsafe { Seen::new(snapshot) };
-    let mut applier = Applier { control, seen, known: Known::default(), waiting: Vec::new() };
+    let mut applier = Applier { control, table: table.name(), seen, known: Known::default(), waiting: Vec::new() };
     loop {
         give_way(table)?;
+        applier.look_at_waiting()?;
         let segments = loading::take(control, index);
         let (trigger, locator, columns) = (header.key.row.oid, header.key.locator, header.key.columns);
         for segment in segments {
@@ -188,6 +202,9 @@ fn scan_and_apply(
         if started.elapsed() > PATIENCE {
             return Err(error::load_lost(&table.name()));
         }
+        if !applier.waiting.is_empty() {
+            pause();
+        }
     }
 }
 
@@ -196,43 +213,64 @@ type Names = (Option<Vec<u8>>, Vec<u8>, Vec<u8>);
 
 struct Applier<'c> {
     control: &'c Control,
+    table: String,
     seen: Seen,
     known: Known,
-    /// Deletes of rows whose insert has not come yet.
-    waiting: Vec<(Names, Change)>,
+    waiting: Vec<Waiting>,
+}
+
+/// A delete of a row whose insert has not come yet.
+struct Waiting {
+    names: Names,
+    change: Change,
+    /// Its transaction has committed: the insert is in the log by now, or never will be.
+    over: bool,
 }
 
 impl Applier<'_> {
     fn apply(&mut self, memory: &mut Memory, segment: &Segment) -> Fallible<()> {
         for (edge, change) in segment.changes() {
-            if !self.seen_already(change)? && !self.one(memory, &edge, change)? {
-                self.waiting.push(((edge.tree.map(<[u8]>::to_vec), edge.parent.to_vec(), edge.child.to_vec()), change));
+            if !self.is_settled(change)? && !self.one(memory, &edge, change)? {
+                let names = (edge.tree.map(<[u8]>::to_vec), edge.parent.to_vec(), edge.child.to_vec());
+                self.waiting.push(Waiting { names, change, over: false });
             }
         }
+        Ok(())
+    }
+
+    /// Forgets what was undone, and marks what is over. Before the log is read: whoever ran then may end before the next reading.
+    fn look_at_waiting(&mut self) -> Fallible<()> {
+        self.known = Known::default();
+        let mut now = Known::default();
+        for waiting in &mut self.waiting {
+            let xid = waiting.change.by();
+            now.learn(&[xid]).ok_or_else(|| error::load_lost(&self.table))?;
+            waiting.over = now.fate(xid) == Fate::Committed;
+        }
+        self.waiting.retain(|waiting| now.fate(waiting.change.by()) != Fate::Aborted);
         Ok(())
     }
 
     fn retry(&mut self, memory: &mut Memory) -> Fallible<()> {
-        for ((tree, parent, child), change) in std::mem::take(&mut self.waiting) {
-            let edge = Edge { tree: tree.as_deref(), parent: &parent, child: &child };
-            if !self.one(memory, &edge, change)? {
-                self.waiting.push(((tree, parent, child), change));
+        for waiting in std::mem::take(&mut self.waiting) {
+            let (tree, parent, child) = &waiting.names;
+            let edge = Edge { tree: tree.as_deref(), parent, child };
+            match self.one(memory, &edge, waiting.change)? {
+                true => {}
+                false if waiting.over => return Err(error::load_lost(&self.table)),
+                false => self.waiting.push(waiting),
             }
         }
         Ok(())
     }
 
-    /// Whether the scan's snapshot saw the change: an insert is in the image as a settled row, a deleted row is not.
-    fn seen_already(&mut self, change: Change) -> Fallible<bool> {
-        let xid = match change {
-            Change::Insert(None) => return Ok(false),
-            Change::Insert(Some(stamp)) => stamp.xmin,
-            Change::Delete(_, by) => by.xmax,
-        };
-        if self.seen.view(xid, cftrag_core::Hint::None) == View::Unknown {
-            self.seen.learn(&[xid]).ok_or_else(|| error::load_lost(""))?;
+    /// Whether the scan's snapshot saw the change (an insert is in the image as a settled row, a deleted row is not), or saw it undone.
+    fn is_settled(&mut self, change: Change) -> Fallible<bool> {
+        let xid = change.by();
+        if self.seen.view(xid, Hint::None) == View::Unknown {
+            self.seen.learn(&[xid]).ok_or_else(|| error::load_lost(&self.table))?;
         }
-        Ok(self.seen.view(xid, cftrag_core::Hint::None) == View::Seen)
+        Ok(self.seen.view(xid, Hint::None) == View::Seen || self.seen.learned(xid) == Hint::Aborted)
     }
 
     /// Applies one change; false: a delete whose insert has not come yet.
@@ -242,15 +280,16 @@ impl Applier<'_> {
             let done = {
                 let image = Image::open(memory).map_err(|e| error::core(&e))?;
                 match change {
-                    Change::Insert(stamp) => image.insert(edge, stamp).map(|()| Deletion::Done),
+                    Change::Insert(stamp) => image.insert(edge, Some(stamp)).map(|()| Deletion::Done),
+                    Change::Frozen(_) => image.insert(edge, None).map(|()| Deletion::Done),
                     Change::Delete(row, by) => image.delete(edge, row, by, &self.known, &mut ask),
                 }
             };
             match (done, change) {
                 (Ok(Deletion::Done), _) => return Ok(true),
-                (Ok(Deletion::Ask), _) => self.known.learn(&ask).ok_or_else(|| error::load_lost(""))?,
+                (Ok(Deletion::Ask), _) => self.known.learn(&ask).ok_or_else(|| error::load_lost(&self.table))?,
                 (Ok(Deletion::NoPartner), Change::Delete(row, _)) if row.cmin.is_some() => return Ok(false),
-                (Ok(Deletion::NoPartner), _) => return Err(error::load_lost("")),
+                (Ok(Deletion::NoPartner), _) => return Err(error::load_lost(&self.table)),
                 (Err(Error::Full { .. }), _) => _ = build::grow(self.control, memory)?,
                 (Err(other), _) => return Err(error::core(&other)),
             }
@@ -259,15 +298,13 @@ impl Applier<'_> {
 }
 
 /// Waits until every transaction that holds a lock to write to the table now has ended (prepared ones too).
-fn wait_for_writers(control: &Control, index: usize, table: pg_sys::Oid) -> Fallible<()> {
-    let (progress, begun) = (&control.slots[index].progress, Instant::now());
-    for writer in writers(table) {
+fn wait_for_writers(slot: &Slot, job: &Job) -> Fallible<()> {
+    let (progress, begun) = (&slot.progress, Instant::now());
+    for writer in holders(job.table, WRITERS) {
         progress.waits_for.store(compat::process_of(&writer), Relaxed);
         // SAFETY: asks whether that virtual transaction still runs, without waiting.
         while !unsafe { pg_sys::VirtualXactLock(writer, false) } {
-            if begun.elapsed() > PATIENCE {
-                return Err(error::load_waited(PATIENCE.as_secs()));
-            }
+            job.patient(begun)?;
             pause();
         }
     }
@@ -278,14 +315,25 @@ fn wait_for_writers(control: &Control, index: usize, table: pg_sys::Oid) -> Fall
 /// The same for cft_build, which has nothing else to do: as CREATE INDEX CONCURRENTLY waits, so that pg_locks shows it, lock_timeout ends
 /// it (55P03) and the deadlock detector sees it. The caller holds no lock on the table.
 pub fn join_writers(table: pg_sys::Oid) {
-    for writer in writers(table) {
-        // SAFETY: waits for that virtual transaction's end.
-        unsafe { pg_sys::VirtualXactLock(writer, true) };
+    join(table, WRITERS);
+}
+
+/// The same for those who keep the worker from the lock it needs for the scan, if that is what it waits for.
+pub fn join_lockers(slot: &Slot, table: pg_sys::Oid) {
+    if slot.progress.phase.load(SeqCst) == LOCKING {
+        join(table, LOCK);
     }
 }
 
-/// Transactions that hold a lock to write to the table now.
-fn writers(table: pg_sys::Oid) -> Vec<pg_sys::VirtualTransactionId> {
+fn join(table: pg_sys::Oid, mode: pg_sys::LOCKMODE) {
+    for holder in holders(table, mode) {
+        // SAFETY: waits for that virtual transaction's end.
+        unsafe { pg_sys::VirtualXactLock(holder, true) };
+    }
+}
+
+/// Transactions that hold a lock on the table now which conflicts with this mode.
+fn holders(table: pg_sys::Oid, mode: pg_sys::LOCKMODE) -> Vec<pg_sys::VirtualTransactionId> {
     // SAFETY: the lock tag of a table of this database; GetLockConflicts gives a palloc'd array of `count` and a terminator.
     unsafe {
         let tag = pg_sys::LOCKTAG {
@@ -296,30 +344,43 @@ fn writers(table: pg_sys::Oid) -> Vec<pg_sys::VirtualTransactionId> {
             ..Default::default()
         };
         let mut count = 0;
-        let found = pg_sys::GetLockConflicts(&tag, pg_sys::ShareLock as pg_sys::LOCKMODE, &mut count);
+        let found = pg_sys::GetLockConflicts(&tag, mode, &mut count);
         std::slice::from_raw_parts(found, count as usize).to_vec()
     }
 }
 
 /// Takes the scan's lock, first of all locks and without queueing for it: who holds nothing and is in no queue is part of no deadlock.
-fn lock(table: pg_sys::Oid) -> Fallible<()> {
+fn lock(job: &Job) -> Fallible<()> {
     let begun = Instant::now();
     // SAFETY: any OID may be locked; held to the end of this transaction.
-    while !unsafe { pg_sys::ConditionalLockRelationOid(table, LOCK) } {
-        if begun.elapsed() > PATIENCE {
-            return Err(error::load_waited(PATIENCE.as_secs()));
-        }
+    while !unsafe { pg_sys::ConditionalLockRelationOid(job.table, LOCK) } {
+        job.patient(begun)?;
         pause();
     }
     Ok(())
 }
 
+impl Job {
+    fn patient(&self, begun: Instant) -> Fallible<()> {
+        if begun.elapsed() > self.patience { Err(error::load_waited(self.patience.as_secs())) } else { Ok(()) }
+    }
+}
+
 /// Sleeps a little; interrupts (termination) are served.
 pub fn pause() {
+    wait_latch(pg_sys::WL_TIMEOUT, LOOK);
+}
+
+/// Sleeps until somebody wakes this process.
+pub fn sleep() {
+    wait_latch(0, Duration::ZERO);
+}
+
+fn wait_latch(event: u32, time: Duration) {
     // SAFETY: our own latch; a wake-up by anybody is fine.
     unsafe {
-        let events = (pg_sys::WL_LATCH_SET | pg_sys::WL_TIMEOUT | pg_sys::WL_EXIT_ON_PM_DEATH) as i32;
-        pg_sys::WaitLatch(pg_sys::MyLatch, events, LOOK.as_millis() as i64, pg_sys::PG_WAIT_EXTENSION);
+        let events = (pg_sys::WL_LATCH_SET | pg_sys::WL_EXIT_ON_PM_DEATH | event) as i32;
+        pg_sys::WaitLatch(pg_sys::MyLatch, events, time.as_millis() as i64, pg_sys::PG_WAIT_EXTENSION);
         pg_sys::ResetLatch(pg_sys::MyLatch);
     }
     check_for_interrupts!();
@@ -340,27 +401,14 @@ pub fn give_way_at(table: &Edges, row: u64) -> Fallible<()> {
     if row.is_multiple_of(ROWS_A_LOOK) { give_way(table) } else { Ok(()) }
 }
 
-#[pg_guard]
-unsafe extern "C-unwind" fn terminate(signal: i32) {
-    // SAFETY: a signal handler, called as one.
-    unsafe { pg_sys::die(signal) };
-}
-
 /// The worker's main function. `bgw_extra`: database, table, cft_capture, cft_capture_truncate, asker as u32.
 #[pg_guard]
 #[unsafe(no_mangle)]
 pub extern "C-unwind" fn cftrag_build_worker(_arg: pg_sys::Datum) {
-    // SAFETY: the start of a background worker, as PostgreSQL documents it; MyBgworkerEntry is set.
-    let [_, table, capture, capture_truncate, asker] = unsafe {
-        pg_sys::pqsignal(pg_sys::SIGTERM as i32, Some(terminate));
-        pg_sys::BackgroundWorkerUnblockSignals();
-        let extra = (*pg_sys::MyBgworkerEntry).bgw_extra.as_ptr().cast::<[u32; 5]>().read_unaligned();
-        pg_sys::BackgroundWorkerInitializeConnectionByOid(pg_sys::Oid::from(extra[0]), pg_sys::InvalidOid, 0);
-        extra
-    };
+    let [_, table, capture, capture_truncate, asker] = worker::connect();
     let oid = pg_sys::Oid::from;
     let functions = Functions { capture: oid(capture), capture_truncate: oid(capture_truncate) };
     if let Some(control) = transaction(shmem::attach) {
-        load(control, oid(table), functions, u64::from(asker));
+        load(control, &Job { table: oid(table), functions, asker: u64::from(asker), patience: PATIENCE });
     }
 }

@@ -69,16 +69,21 @@ impl Functions {
         {
             return functions;
         }
+        // SAFETY: a system cache lookup.
+        let functions = Self::in_schema(unsafe { pg_sys::get_func_namespace(function) });
+        FUNCTIONS.set(Some((function, functions)));
+        functions
+    }
+
+    /// The trigger functions of the extension that is in that schema.
+    pub fn in_schema(schema: pg_sys::Oid) -> Self {
         // SAFETY: system cache lookups by name without arguments; a missing function gives InvalidOid.
-        let functions = unsafe {
-            let schema = pg_sys::get_func_namespace(function);
+        unsafe {
             Self {
                 capture: find_function(c"cft_capture", schema),
                 capture_truncate: find_function(c"cft_capture_truncate", schema),
             }
-        };
-        FUNCTIONS.set(Some((function, functions)));
-        functions
+        }
     }
 }
 

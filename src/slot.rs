@@ -124,8 +124,8 @@ pub struct Progress {
 }
 
 /// Phases of a build, in order; 0 is none.
-pub const PHASES: [&str; 5] =
-    ["", "waiting for writers", "scanning table", "applying changes", "scanning table under lock"];
+pub const PHASES: [&str; 6] =
+    ["", "waiting for writers", "waiting for lock", "scanning table", "applying changes", "scanning table under lock"];
 
 /// What an edge's row takes on a page, about: a build's total is an estimate.
 const ROW_BYTES: u64 = 80;
@@ -194,6 +194,15 @@ impl Slot {
         self.writer_waits.store(0, SeqCst);
         self.gate.release();
         result
+    }
+
+    /// Marks the log of the load that runs, if one does, as lost: the load will fail. Takes no lock and cannot fail. Before spoil(), so
+    /// that whoever publishes at this moment sees one or the other.
+    pub fn lose_log(&self) {
+        let load = self.loading.load(SeqCst);
+        if load != 0 {
+            self.log_lost.store(load, SeqCst);
+        }
     }
 
     /// Marks the image incomplete; the first reason stays. Takes no lock and cannot fail: callbacks of COMMIT may call it.

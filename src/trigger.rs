@@ -142,11 +142,11 @@ unsafe fn note(data: &pg_sys::TriggerData, columns: Columns, tuple: pg_sys::Heap
 unsafe fn inserted(header: pg_sys::HeapTupleHeader) -> Change {
     // SAFETY: the caller's promise. Command ids come from the tuple, combo ids resolved.
     unsafe {
+        let xmin = full_xid(u32::from(pg_sys::htup::HeapTupleHeaderGetRawXmin(header)));
         if pg_sys::htup::HeapTupleHeaderFrozen(header) {
-            return Change::Insert(None);
+            return Change::Frozen(xmin);
         }
-        let xmin = pg_sys::htup::HeapTupleHeaderGetRawXmin(header);
-        Change::Insert(Some(Stamp { xmin: full_xid(u32::from(xmin)), cmin: pg_sys::HeapTupleHeaderGetCmin(header) }))
+        Change::Insert(Stamp { xmin, cmin: pg_sys::HeapTupleHeaderGetCmin(header) })
     }
 }
 

@@ -7,7 +7,7 @@ use crate::edges::Edges;
 use crate::online;
 use crate::registration::Functions;
 use crate::shmem::Control;
-use pgrx::pg_sys;
+use pgrx::prelude::*;
 use std::ffi::CStr;
 use std::sync::atomic::Ordering::SeqCst;
 use std::time::{Duration, Instant};
@@ -23,38 +23,67 @@ pub const NOBODY: u64 = 0;
 
 /// Starts a worker for the table; None if max_worker_processes leaves none.
 pub fn start(table: pg_sys::Oid, functions: Functions) -> Option<Worker> {
-    launch(table, functions, build::random_seed() as u32 | 1)
+    build(table, functions, build::random_seed() as u32 | 1)
 }
 
-fn launch(table: pg_sys::Oid, functions: Functions, asker: u32) -> Option<Worker> {
-    if !crate::guc::BUILD_BESIDE_WRITERS.get() {
-        return None;
-    }
-    // SAFETY: a zeroed description filled as PostgreSQL documents it; the postmaster copies it.
+fn build(table: pg_sys::Oid, functions: Functions, asker: u32) -> Option<Worker> {
+    // SAFETY: a backend variable.
+    let database = unsafe { pg_sys::MyDatabaseId };
+    let [database, table, row, truncate] =
+        [database, table, functions.capture, functions.capture_truncate].map(u32::from);
+    let worker = launch(c"cftrag_build_worker", [database, table, row, truncate, asker])?;
+    Some(Worker { asker: u64::from(asker), ..worker })
+}
+
+/// Starts a worker with that main function, whose database is the first of `extra`; None if max_worker_processes leaves none.
+pub fn launch(function: &CStr, extra: [u32; 5]) -> Option<Worker> {
+    // SAFETY: the postmaster copies the description; the handle is palloc'd.
     unsafe {
-        let mut worker = pg_sys::BackgroundWorker {
-            bgw_flags: (pg_sys::BGWORKER_SHMEM_ACCESS | pg_sys::BGWORKER_BACKEND_DATABASE_CONNECTION) as i32,
-            bgw_start_time: pg_sys::BgWorkerStartTime::BgWorkerStart_RecoveryFinished,
-            bgw_restart_time: pg_sys::BGW_NEVER_RESTART,
-            bgw_notify_pid: pg_sys::MyProcPid,
-            ..Default::default()
-        };
-        put(&mut worker.bgw_name, c"cftrag builder");
-        put(&mut worker.bgw_type, c"cftrag builder");
-        put(&mut worker.bgw_library_name, c"cftrag");
-        put(&mut worker.bgw_function_name, c"cftrag_build_worker");
-        let [database, table, row, truncate] =
-            [pg_sys::MyDatabaseId, table, functions.capture, functions.capture_truncate].map(u32::from);
-        let extra = [database, table, row, truncate, asker];
-        worker.bgw_extra.as_mut_ptr().cast::<[u32; 5]>().write_unaligned(extra);
+        let mut worker = description(c"cftrag builder", function, extra);
+        worker.bgw_notify_pid = pg_sys::MyProcPid;
         let mut handle = std::ptr::null_mut();
         let started = pg_sys::RegisterDynamicBackgroundWorker(&mut worker, &mut handle);
-        started.then_some(Worker { handle, asker: u64::from(asker) })
+        started.then_some(Worker { handle, asker: NOBODY })
     }
+}
+
+/// A worker that runs once the server takes writes, and once only.
+pub fn description(name: &CStr, function: &CStr, extra: [u32; 5]) -> pg_sys::BackgroundWorker {
+    let mut worker = pg_sys::BackgroundWorker {
+        bgw_flags: (pg_sys::BGWORKER_SHMEM_ACCESS | pg_sys::BGWORKER_BACKEND_DATABASE_CONNECTION) as i32,
+        bgw_start_time: pg_sys::BgWorkerStartTime::BgWorkerStart_RecoveryFinished,
+        bgw_restart_time: pg_sys::BGW_NEVER_RESTART,
+        ..Default::default()
+    };
+    put(&mut worker.bgw_name, name);
+    put(&mut worker.bgw_type, name);
+    put(&mut worker.bgw_library_name, c"cftrag");
+    put(&mut worker.bgw_function_name, function);
+    // SAFETY: 128 bytes, of which 20 are used.
+    unsafe { worker.bgw_extra.as_mut_ptr().cast::<[u32; 5]>().write_unaligned(extra) };
+    worker
 }
 
 fn put<const N: usize>(field: &mut [std::ffi::c_char; N], text: &CStr) {
     field.iter_mut().zip(text.to_bytes_with_nul()).for_each(|(to, from)| *to = *from as std::ffi::c_char);
+}
+
+/// The begin of a worker's main function: its signals, its connection to the database that is named first, and all that is in bgw_extra.
+pub fn connect() -> [u32; 5] {
+    // SAFETY: the start of a background worker, as PostgreSQL documents it; MyBgworkerEntry is set.
+    unsafe {
+        pg_sys::pqsignal(pg_sys::SIGTERM as i32, Some(terminate));
+        pg_sys::BackgroundWorkerUnblockSignals();
+        let extra = (*pg_sys::MyBgworkerEntry).bgw_extra.as_ptr().cast::<[u32; 5]>().read_unaligned();
+        pg_sys::BackgroundWorkerInitializeConnectionByOid(pg_sys::Oid::from(extra[0]), pg_sys::InvalidOid, 0);
+        extra
+    }
+}
+
+#[pg_guard]
+unsafe extern "C-unwind" fn terminate(signal: i32) {
+    // SAFETY: a signal handler, called as one.
+    unsafe { pg_sys::die(signal) };
 }
 
 /// Asks for a worker on a reader's behalf, if the table is too large for the reader himself, none builds it and the last one did not just
@@ -71,7 +100,7 @@ pub fn request(control: &Control, table: &Edges, functions: Functions) {
         && now >= next
         && slot.retry_at.compare_exchange(next, now + online::RETRY_MICROSECONDS, SeqCst, SeqCst).is_ok()
     {
-        launch(table.oid(), functions, NOBODY as u32);
+        build(table.oid(), functions, NOBODY as u32);
     }
 }
 
@@ -83,22 +112,29 @@ pub fn timed_out(begun: Instant) -> bool {
 }
 
 impl Worker {
-    /// Waits for its end, at first for the writers that it waits for. False: lock_timeout has passed; the worker is told to stop. An
+    pub fn has_ended(&self) -> bool {
+        let mut pid = 0;
+        // SAFETY: the handle of a worker that this process registered.
+        let status = unsafe { pg_sys::GetBackgroundWorkerPid(self.handle, &mut pid) };
+        matches!(status, pg_sys::BgwHandleStatus::BGWH_STOPPED | pg_sys::BgwHandleStatus::BGWH_POSTMASTER_DIED)
+    }
+
+    /// Waits for its end, and where it waits for somebody, for him. False: lock_timeout has passed; the worker is told to stop. An
     /// interrupt, or lock_timeout while waiting for a writer, ends the wait and the worker.
-    pub fn wait(&self, table: pg_sys::Oid) -> bool {
+    pub fn wait(&self, control: &Control, table: pg_sys::Oid) -> bool {
         let begun = Instant::now();
         let stop = Stop(self.handle);
         online::join_writers(table);
         loop {
-            let mut pid = 0;
-            // SAFETY: the handle of a worker that this process registered.
-            let status = unsafe { pg_sys::GetBackgroundWorkerPid(self.handle, &mut pid) };
-            if matches!(status, pg_sys::BgwHandleStatus::BGWH_STOPPED | pg_sys::BgwHandleStatus::BGWH_POSTMASTER_DIED) {
+            if self.has_ended() {
                 std::mem::forget(stop);
                 return true;
             }
             if timed_out(begun) {
                 return false;
+            }
+            if let Some((_, slot)) = control.find(table) {
+                online::join_lockers(slot, table);
             }
             online::pause();
         }

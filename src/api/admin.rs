@@ -20,9 +20,10 @@ use std::collections::HashMap;
 use std::sync::atomic::Ordering::SeqCst;
 use std::time::Instant;
 
-/// `cft_build(edges regclass) -> void`: builds the image now and waits for it. Waits for transactions that write to the table; writers
-/// wait while it runs. Errors: 42P01, 42501 (not the owner), 25001 (this transaction has written), 55000 (no shared memory, triggers
-/// not sound), 55006 (another session builds), 53200 (memory), 42809, 42703.
+/// `cft_build(edges regclass) -> void`: builds the image now and waits for it: for another session's build first, and for transactions
+/// that write to the table. Nobody waits for it, unless no background worker is to be had: then writers do. Errors: 42P01, 42501 (not the
+/// owner), 25001 (this transaction has written), 55000 (no shared memory, triggers not sound, not finished), 55P03 (lock_timeout, or it
+/// gave way to a session that waits for a lock), 53200 (memory), 42809, 42703.
 #[pg_extern(sql = false)]
 fn cft_build(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     // SAFETY: our own fcinfo.
@@ -44,17 +45,34 @@ fn cft_build(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     }
     let control = shmem::attach().ok_or_else(error::no_shared_memory)?;
     match in_place(control, &table, functions) {
-        Some(built) => result(built, &table),
+        Some(Ok(())) => Ok(()),
+        Some(Err(Refused::Failed(report))) => Err(*report),
+        Some(Err(Refused::Busy)) => after_another(control, table, functions),
         None => beside_writers(control, table, functions),
     }
 }
 
-fn result(built: Result<(), Refused>, table: &Edges) -> Fallible<()> {
-    match built {
-        Ok(()) => Ok(()),
-        Err(Refused::Failed(report)) => Err(*report),
-        Err(Refused::Busy) => Err(error::building(&table.name())),
+/// Builds when the build that is under way has ended: it may have begun before what this session knows was committed.
+fn after_another(control: &'static Control, table: Edges, functions: Functions) -> Fallible<()> {
+    let (oid, name, begun) = (table.oid(), table.name(), Instant::now());
+    let_go(table);
+    online::join_writers(oid);
+    while control.find(oid).is_some_and(|(_, slot)| slot.builder.load(SeqCst) != 0) {
+        if worker::timed_out(begun) {
+            return Err(error::build_lock_timeout(&name));
+        }
+        online::pause();
     }
+    beside_writers(control, Edges::open(oid)?, functions)
+}
+
+/// Gives up the lock that Edges::open took. A builder takes its lock while we wait for it: whoever queues between the two for a stronger
+/// one would wait for us for ever.
+fn let_go(table: Edges) {
+    let oid = table.oid();
+    drop(table);
+    // SAFETY: taken by Edges::open, which keeps its lock to the end of the transaction.
+    unsafe { pg_sys::UnlockRelationOid(oid, pg_sys::AccessShareLock as pg_sys::LOCKMODE) };
 }
 
 /// Builds a small table here and now, if nobody writes to it. None: it is large, or somebody does.
@@ -83,13 +101,14 @@ fn beside_writers(control: &'static Control, table: Edges, functions: Functions)
         let built = build::build(control, &table, functions);
         // SAFETY: taken above.
         unsafe { pg_sys::UnlockRelation(table.rel(), pg_sys::ShareLock as pg_sys::LOCKMODE) };
-        return result(built, &table);
+        return match built {
+            Ok(()) => Ok(()),
+            Err(Refused::Failed(report)) => Err(*report),
+            Err(Refused::Busy) => after_another(control, table, functions),
+        };
     };
-    drop(table);
-    // The worker takes the lock that we hold from the look at the table: whoever queues between the two would wait for us for ever.
-    // SAFETY: taken by Edges::open, which keeps its lock to the end of the transaction.
-    unsafe { pg_sys::UnlockRelationOid(oid, pg_sys::AccessShareLock as pg_sys::LOCKMODE) };
-    if !worker.wait(oid) {
+    let_go(table);
+    if !worker.wait(control, oid) {
         return Err(error::build_lock_timeout(&name));
     }
     match Outcome::of(outcome(), worker.asker) {
@@ -97,17 +116,7 @@ fn beside_writers(control: &'static Control, table: Edges, functions: Functions)
         Outcome::Memory => Err(error::out_of_memory(crate::guc::MEMORY_LIMIT.get())),
         Outcome::Yielded => Err(error::load_yielded(&name)),
         // A reader asked for a build before us: ours comes after it.
-        Outcome::Busy => {
-            let begun = Instant::now();
-            online::join_writers(oid);
-            while control.find(oid).is_some_and(|(_, slot)| slot.builder.load(SeqCst) != 0) {
-                if worker::timed_out(begun) {
-                    return Err(error::build_lock_timeout(&name));
-                }
-                online::pause();
-            }
-            beside_writers(control, Edges::open(oid)?, functions)
-        }
+        Outcome::Busy => after_another(control, Edges::open(oid)?, functions),
         // A build that a reader asked for has ended since ours did.
         Outcome::None if outcome() != before && build::is_current(control, &Edges::open(oid)?, functions) => Ok(()),
         Outcome::Refused | Outcome::None => Err(error::build_unfinished(&name)),

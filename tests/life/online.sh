@@ -1,7 +1,7 @@
 #!/bin/bash
 # Building beside writers: nobody waits for the builder, it waits for nobody who waits for it, and what is written meanwhile is in the image.
 . "${0%/*}/lib.sh"; story "$@"
-server a cftrag.build_in_place_limit=1kB cftrag.build_beside_writers=on
+server a cftrag.build_in_place_limit=1kB
 sql a "CREATE TABLE edges (tree text, parent text, child text); CREATE INDEX ON edges (parent); CREATE INDEX ON edges (child);
     INSERT INTO edges SELECT 't' || n % 3, 'n' || n / 5, 'n' || n FROM generate_series(1, 20000) AS n; SELECT cft_attach('edges', tree => 'tree')" >/dev/null
 names="names => ARRAY['n1','n7','n4000','new1','new2','new3','gone','late']"
@@ -67,7 +67,7 @@ exact a edges image "$names"; sound "after a terminated build"
 is "build after all" "$(try a "SELECT cft_build('edges')")" ""
 
 # No worker to be had: under a SHARE lock, or not at all, but never wrong.
-server c cftrag.build_in_place_limit=1kB cftrag.build_beside_writers=on max_worker_processes=0 max_logical_replication_workers=0
+server c cftrag.build_in_place_limit=1kB max_worker_processes=0 max_logical_replication_workers=0
 sql c "CREATE TABLE edges (tree text, parent text, child text); INSERT INTO edges VALUES ('t', 'a', 'b'); SELECT cft_attach('edges', tree => 'tree')" >/dev/null
 exact c edges no_image
 is "build without a worker" "$(try c "SELECT cft_build('edges')")" ""

@@ -1,7 +1,7 @@
 //! How a step's end changes the model: the one place where both the driver and the generator's tests look.
 
 use crate::check::Mode;
-use crate::model::{Cursor, Model, Need};
+use crate::model::{Building, Cursor, Model, Need};
 use crate::step::{Action, Step};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,6 +54,12 @@ impl Model {
                     self.image[*table] = Some(self.step);
                 }
             }
+            Action::BuildBeside { table, steps } => {
+                if done {
+                    self.building = Some(Building { table: *table, until: self.step + steps });
+                }
+            }
+            Action::BuildEnd { .. } => self.build_ended(done),
             // Only the other session can be in a transaction after it.
             Action::Contend { table, other, .. } => self.ran(*other, *table, Need::Write, done),
             Action::Clear { table, commit } => {
@@ -111,7 +117,14 @@ impl Model {
         }
     }
 
+    fn build_ended(&mut self, done: bool) {
+        if let (Some(building), true) = (self.building.take(), done) {
+            self.image[building.table] = Some(self.step);
+        }
+    }
+
     fn quiesce(&mut self, commit: bool) {
+        self.build_ended(true);
         for session in 0..self.sessions.len() {
             self.end(session, commit);
         }

@@ -10,6 +10,7 @@
 //! of tests/exact/seeds.txt are replayed first. Needs a superuser and a database of its own (schema "exact" is replaced).
 
 mod apply;
+mod builder;
 mod check;
 mod concurrent;
 mod ddl;

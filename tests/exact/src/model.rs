@@ -40,6 +40,9 @@ pub enum Level {
     Deferrable,
 }
 
+/// This session finds every table too large to be built in place (cftrag.build_in_place_limit): it asks for a worker.
+pub const LEAVES_TO_WORKERS: usize = 0;
+
 pub type Uses = [Need; TABLES.len()];
 
 #[derive(Clone, Debug)]
@@ -84,6 +87,13 @@ pub struct Prepared {
     pub ddl: [bool; TABLES.len()],
 }
 
+/// A cft_build that runs beside writers, until that step at least.
+#[derive(Clone, Debug)]
+pub struct Building {
+    pub table: usize,
+    pub until: u64,
+}
+
 #[derive(Clone, Debug)]
 pub struct Model {
     pub step: u64,
@@ -91,6 +101,7 @@ pub struct Model {
     pub prepared: Vec<Prepared>,
     /// The step at which the table's image was built; None: there is none.
     pub image: [Option<u64>; TABLES.len()],
+    pub building: Option<Building>,
     /// Rows at the last count, so that the generator keeps the forests small.
     pub rows: [i64; TABLES.len()],
 }
@@ -105,12 +116,21 @@ impl Model {
             sessions: vec![Session::default(); sessions],
             prepared: Vec::new(),
             image: [None; TABLES.len()],
+            building: None,
             rows: [0; TABLES.len()],
         }
     }
 
-    /// Would this need wait for another session or a prepared transaction?
+    /// Is a build of the table under way?
+    pub fn builds(&self, table: usize) -> bool {
+        self.building.as_ref().is_some_and(|b| b.table == table)
+    }
+
+    /// Would this need wait for another session or a prepared transaction? (Or disturb a build that is under way.)
     pub fn blocks(&self, me: Owner, table: usize, need: Need) -> bool {
+        if need >= Need::BlockWriters && self.builds(table) {
+            return true;
+        }
         let sessions = self.sessions.iter().enumerate().filter(|(i, _)| Some(*i) != me);
         sessions.filter_map(|(_, s)| s.txn.as_ref()).any(|txn| txn.uses[table].conflicts(need))
             || self.prepared.iter().any(|p| p.uses[table].conflicts(need))
@@ -147,6 +167,8 @@ impl Model {
             Action::Change { table, change } => running && free(*table, change.need),
             Action::Maintain { table, .. } => txn.is_none() && free(*table, Need::Exclusive),
             Action::Build { table } => txn.is_none() && free(*table, Need::BlockWriters),
+            Action::BuildBeside { table, .. } => self.building.is_none() && free(*table, Need::Read),
+            Action::BuildEnd { table } => self.builds(*table),
             Action::Check(check) => running && free(check.table, Need::Write),
             Action::OpenCursor { check, .. } => txn.is_some() && running && free(check.table, Need::Read),
             Action::FetchCursor => running && self.sessions[me].cursor.is_some(),
@@ -255,6 +277,9 @@ impl Model {
         } else if txn.is_some_and(|t| t.ddl[table]) || cursor.is_some_and(|c| c.ddl) {
             return Some("own ddl");
         }
+        if self.builds(table) {
+            return Some("being built");
+        }
         let Some(built) = self.image[table] else { return Some("no image") };
         let snapshot = cursor.map(|c| c.opened).or(txn.and_then(|t| t.snapshot));
         snapshot.is_some_and(|taken| taken <= built).then_some("snapshot older than the build")
@@ -264,7 +289,11 @@ impl Model {
     pub fn may_have_built(&mut self, session: usize, check: &Check) {
         let wrote = self.sessions[session].txn.as_ref().is_some_and(|t| t.wrote);
         let prevented = matches!(check.mode, Mode::Disabled | Mode::Worker | Mode::Returning | Mode::BesideCte);
-        if !wrote && !prevented && !self.blocks(Some(session), check.table, Need::BlockWriters) {
+        if session != LEAVES_TO_WORKERS
+            && !wrote
+            && !prevented
+            && !self.blocks(Some(session), check.table, Need::BlockWriters)
+        {
             self.image[check.table] = Some(self.step);
         }
     }

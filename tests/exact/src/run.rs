@@ -5,9 +5,10 @@ use std::time::{Duration, Instant};
 use postgres::{Client, Config, Error, NoTls};
 
 use crate::apply::Outcome;
+use crate::builder::Builder;
 use crate::check::Check;
 use crate::dml::Part;
-use crate::model::{Cursor, Model};
+use crate::model::{Cursor, LEAVES_TO_WORKERS, Model};
 use crate::recent::{Recent, begin, finish_prepared};
 use crate::schema::{self, TABLES};
 use crate::session::{self, Compared, Session, Trouble, Warnings};
@@ -20,6 +21,8 @@ const COUNT_EVERY: u64 = 100;
 pub struct Driver {
     monitor: Client,
     sessions: Vec<Session>,
+    /// For cft_build beside writers.
+    builder: Builder,
     model: Model,
     generator: Generator,
     stats: Option<Stats>,
@@ -74,11 +77,16 @@ impl Driver {
         if !two_phase {
             println!("max_prepared_transactions is below 4: no PREPARE TRANSACTION in this run");
         }
-        let sessions: Vec<Session> = (0..sessions).map(|_| Session::open(&config)).collect::<Result<_, _>>()?;
+        let mut sessions: Vec<Session> = (0..sessions).map(|_| Session::open(&config)).collect::<Result<_, _>>()?;
+        if let [_, _, ..] = sessions[..] {
+            sessions[LEAVES_TO_WORKERS].always("SET cftrag.build_in_place_limit = '1kB'")?;
+        }
+        let builder = Builder::new(Session::open(&config)?);
         Ok(Driver {
             monitor,
             model: Model::new(sessions.len()),
             sessions,
+            builder,
             generator: Generator::new(seed, two_phase, tag, &look.without),
             stats: None,
             tally: Tally::default(),
@@ -197,6 +205,8 @@ impl Driver {
                 result
             }
             Action::Build { table } => session.run(&format!("SELECT cft_build('{}')", TABLES[*table].qualified())),
+            Action::BuildBeside { table, .. } => self.builder.start(*table, &mut self.monitor),
+            Action::BuildEnd { .. } => self.builder.end(),
             Action::Check(check) => self.check(me, check),
             Action::OpenCursor { check, hold } => {
                 let with = if *hold { "WITH HOLD " } else { "" };
@@ -305,25 +315,14 @@ impl Driver {
             };
         }
         let [one, two] = self.sessions.get_disjoint_mut([me, other]).map_err(|e| Trouble::Unexpected(e.to_string()))?;
-        let monitor = &mut self.monitor;
-        let pid = two.pid;
-        std::thread::scope(|scope| {
-            let waiting = scope.spawn(|| two.run_waiting(second));
-            while !waiting.is_finished() {
-                let sql = "SELECT count(*) > 0 FROM pg_locks WHERE pid = $1 AND NOT granted";
-                if monitor.query_one(sql, &[&pid])?.get(0) {
-                    break;
-                }
-            }
-            one.run(if commit { "COMMIT" } else { "ROLLBACK" })?;
-            waiting.join().map_err(|_| Trouble::Unexpected("the waiting session's thread panicked".into()))?
-        })
+        session::contend(one, two, &mut self.monitor, second, commit)
     }
 
     fn end_all(&mut self, commit: bool) -> Result<(), Trouble> {
         let sessions: Vec<usize> = (0..self.sessions.len()).filter(|i| self.model.sessions[*i].txn.is_some()).collect();
         let prepared: Vec<String> = self.model.prepared.iter().map(|p| p.gid.clone()).collect();
-        self.end(&sessions, &prepared, commit)
+        self.end(&sessions, &prepared, commit)?;
+        self.builder.end()
     }
 
     fn end(&mut self, sessions: &[usize], prepared: &[String], commit: bool) -> Result<(), Trouble> {

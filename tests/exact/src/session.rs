@@ -13,7 +13,7 @@ use crate::schema::{TABLES, Table};
 /// Long enough for a lock that is free, short enough to wait for one that is not: nobody else moves meanwhile.
 const LOCK_TIMEOUT: &str = "20ms";
 /// What a session waits that a Contend step will let go.
-const CONTEND_TIMEOUT: &str = "2s";
+const CONTEND_TIMEOUT: &str = "20s";
 /// Nothing here takes that long: whatever does, hangs, and its error (57014) ends the run.
 const HANG: &str = "30s";
 
@@ -31,6 +31,7 @@ pub fn collecting(config: &Config, into: &Warnings) -> Config {
 
 pub struct Session {
     config: Config,
+    setting: String,
     client: Client,
     pub pid: i32,
     statements: HashMap<(usize, bool), postgres::Statement>,
@@ -90,6 +91,7 @@ impl Session {
         let force_parallel = if version >= 160_000 { "debug_parallel_query" } else { "force_parallel_mode" };
         Ok(Session {
             config: config.clone(),
+            setting: String::new(),
             client,
             pid,
             statements: HashMap::new(),
@@ -99,10 +101,17 @@ impl Session {
         })
     }
 
+    /// A setting of this session, whatever connection it has.
+    pub fn always(&mut self, set: &str) -> Result<(), Error> {
+        self.setting = set.to_string();
+        self.client.batch_execute(set)
+    }
+
     /// Drops the connection, whatever it was doing, and opens another; returns the old backend's pid.
     pub fn reopen(&mut self) -> Result<i32, Error> {
-        let pid = self.pid;
+        let (pid, setting) = (self.pid, std::mem::take(&mut self.setting));
         *self = Session::open(&self.config.clone())?;
+        self.always(&setting)?;
         Ok(pid)
     }
 
@@ -224,6 +233,28 @@ impl Session {
         let _ = self.client.batch_execute(reset);
         result
     }
+}
+
+/// `two` runs its statement and waits for a row of `one`, which then ends; what became of the statement.
+pub fn contend(
+    one: &mut Session,
+    two: &mut Session,
+    monitor: &mut Client,
+    second: &str,
+    commit: bool,
+) -> Result<(), Trouble> {
+    let pid = two.pid;
+    std::thread::scope(|scope| {
+        let waiting = scope.spawn(|| two.run_waiting(second));
+        while !waiting.is_finished() {
+            let sql = "SELECT count(*) > 0 FROM pg_locks WHERE pid = $1 AND NOT granted";
+            if monitor.query_one(sql, &[&pid])?.get(0) {
+                break;
+            }
+        }
+        one.run(if commit { "COMMIT" } else { "ROLLBACK" })?;
+        waiting.join().map_err(|_| Trouble::Unexpected("the waiting session's thread panicked".into()))?
+    })
 }
 
 fn insert_one(table: &Table) -> String {

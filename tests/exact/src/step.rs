@@ -41,6 +41,14 @@ pub enum Action {
     Build {
         table: usize,
     },
+    /// cft_build in a session of its own, beside the writers that are there; it goes on for some steps.
+    BuildBeside {
+        table: usize,
+        steps: u64,
+    },
+    BuildEnd {
+        table: usize,
+    },
     Check(Check),
     OpenCursor {
         check: Check,
@@ -84,6 +92,8 @@ impl Action {
             Action::Change { change, .. } => change.kind,
             Action::Maintain { kind, .. } => kind,
             Action::Build { .. } => "build",
+            Action::BuildBeside { .. } => "build beside",
+            Action::BuildEnd { .. } => "build end",
             Action::Check(_) => "check",
             Action::OpenCursor { .. } => "open cursor",
             Action::FetchCursor => "fetch cursor",
@@ -132,6 +142,13 @@ impl Generator {
     pub fn next(&mut self, model: &Model) -> Step {
         if let Some(step) = self.next.take() {
             return step;
+        }
+        if let Some(building) = &model.building
+            && model.step >= building.until
+        {
+            let table = building.table;
+            self.next = Some(Step { session: 0, action: Action::BuildEnd { table } });
+            return Step { session: 0, action: Action::Clear { table, commit: !one_in(&mut self.rng, 3) } };
         }
         loop {
             let session = self.rng.random_range(0..model.sessions.len());
@@ -322,7 +339,12 @@ impl Generator {
                 ("vacuum freeze", Need::Write, parts.map(|part| Part::Sql(part.to_string())).to_vec(), false)
             }
             26..36 => ("vacuum full", Need::Exclusive, sql(format!("VACUUM FULL {edges}")), true),
-            36..60 => return self.alone(model, session, table, Need::BlockWriters, Action::Build { table }),
+            36..50 => return self.alone(model, session, table, Need::BlockWriters, Action::Build { table }),
+            50..60 => {
+                let steps = rng.random_range(2..40);
+                let free = model.building.is_none() && !model.blocks(None, table, Need::Read);
+                return free.then_some(Action::BuildBeside { table, steps });
+            }
             60..75 => ("truncate", Need::Exclusive, in_a_transaction(truncation(rng, t)), true),
             75..80 => {
                 let rewrite = format!("ALTER TABLE {edges} ALTER COLUMN note TYPE int USING note + 1");
@@ -343,6 +365,8 @@ impl Generator {
     fn alone(&mut self, model: &Model, session: usize, table: usize, need: Need, action: Action) -> Option<Action> {
         if !model.blocks(Some(session), table, need) {
             return Some(action);
+        } else if model.builds(table) {
+            return None;
         }
         self.next = Some(Step { session, action });
         Some(Action::Clear { table, commit: !one_in(&mut self.rng, 3) })

@@ -157,7 +157,6 @@ SELECT oracle.all_same('co');
 SELECT * FROM cft_verify('co');
 -- Renamed away: the trigger cannot resolve its column, the user's write goes on; renamed back.
 SELECT oracle.build('co');
--- (With an image there, a WARNING says that it is incomplete now: served.sql.)
 ALTER TABLE co RENAME parent TO mother;
 SET client_min_messages = error;
 INSERT INTO co VALUES ('t', 'b', 'motherly');

@@ -9,8 +9,10 @@ SELECT p.oid::regprocedure FROM pg_proc AS p JOIN pg_depend AS d ON d.objid = p.
   JOIN pg_extension AS e ON e.oid = d.refobjid AND e.extname = 'cftrag'
  WHERE proname NOT LIKE 'cft\_%' OR obj_description(p.oid, 'pg_proc') IS NULL;
 SELECT obj_description(oid, 'pg_extension') IS NOT NULL FROM pg_extension WHERE extname = 'cftrag';
-SELECT count(*) FROM pg_depend AS d JOIN pg_extension AS e ON e.oid = d.refobjid AND e.extname = 'cftrag'
- WHERE d.deptype = 'e' AND d.classid = 'pg_class'::regclass AND d.objid NOT IN ('pg_stat_cftrag'::regclass, 'pg_stat_progress_cftrag'::regclass);
+-- No table of ours: only views, each with a comment.
+SELECT c.oid::regclass FROM pg_class AS c JOIN pg_depend AS d ON d.objid = c.oid AND d.classid = 'pg_class'::regclass AND d.deptype = 'e'
+  JOIN pg_extension AS e ON e.oid = d.refobjid AND e.extname = 'cftrag'
+ WHERE c.relkind <> 'v' OR c.relname NOT LIKE 'pg\_stat\_%' OR obj_description(c.oid, 'pg_class') IS NULL;
 SELECT count(*) FROM pg_stat_cftrag;
 SELECT name, context, vartype, unit, short_desc ~ '^[A-Z].*\.$' AS sentence FROM pg_settings WHERE name LIKE 'cftrag.%'
    AND name IN ('cftrag.enable', 'cftrag.memory_limit', 'cftrag.build_in_place_limit') ORDER BY name;

@@ -1,0 +1,112 @@
+//! Images at server start (`cftrag.build_on_start`): a process of the preloaded library that, once the server takes writes, has one worker
+//! per database build what is attached there. After a crash restart and after a promotion it does so again.
+//!
+//! It stays, asleep: a background worker that ends well is not started again after a crash. It is connected to no database, so it is in
+//! nobody's way; its workers are, for as long as they build, as any session is (DROP DATABASE needs FORCE meanwhile).
+
+#![expect(unsafe_code, reason = "background workers")]
+
+use crate::online::{self, Job};
+use crate::registration::{self, Functions};
+use crate::shmem;
+use crate::worker::{self, NOBODY};
+use pgrx::prelude::*;
+use std::time::Duration;
+
+/// Seconds until a launcher that failed, or whose server crashed, starts again.
+const RESTART: i32 = 5;
+/// A table whose writers do not end so soon (prepared transactions) is left to its first reader.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Has the postmaster start the launcher, if it is the postmaster that loads the library. Called from _PG_init.
+pub fn register() {
+    // SAFETY: reads the postmaster's state; the description is copied.
+    unsafe {
+        if pg_sys::process_shared_preload_libraries_in_progress && !pg_sys::IsBinaryUpgrade {
+            let mut launcher = worker::description(c"cftrag launcher", c"cftrag_launcher", [0; 5]);
+            launcher.bgw_restart_time = RESTART;
+            pg_sys::RegisterBackgroundWorker(&mut launcher);
+        }
+    }
+}
+
+/// The launcher's main function.
+#[pg_guard]
+#[unsafe(no_mangle)]
+pub extern "C-unwind" fn cftrag_launcher(_arg: pg_sys::Datum) {
+    // SAFETY: the start of a background worker, as PostgreSQL documents it; without a database only shared catalogs can be read.
+    unsafe {
+        pg_sys::pqsignal(pg_sys::SIGTERM as i32, Some(shutdown));
+        pg_sys::BackgroundWorkerUnblockSignals();
+        pg_sys::BackgroundWorkerInitializeConnection(std::ptr::null(), std::ptr::null(), 0);
+    }
+    let databases = if crate::guc::BUILD_ON_START.get() { online::transaction(databases) } else { Vec::new() };
+    for database in databases {
+        let started = worker::launch(c"cftrag_start_builder", [u32::from(database), 0, 0, 0, 0]);
+        while started.as_ref().is_some_and(|worker| !worker.has_ended()) && !stopping() {
+            online::pause();
+        }
+    }
+    while !stopping() {
+        online::sleep();
+    }
+}
+
+fn stopping() -> bool {
+    // SAFETY: a flag that the signal handler sets.
+    unsafe { std::ptr::read_volatile(&raw const pg_sys::ShutdownRequestPending) != 0 }
+}
+
+#[pg_guard]
+unsafe extern "C-unwind" fn shutdown(signal: i32) {
+    // SAFETY: a signal handler, called as one; it sets the flag and our latch.
+    unsafe { pg_sys::SignalHandlerForShutdownRequest(signal) };
+}
+
+/// Databases that can be connected to and are no templates.
+fn databases() -> Vec<pg_sys::Oid> {
+    let mut found = Vec::new();
+    // SAFETY: a scan of a shared catalog under its lock, in a transaction; everything opened is closed.
+    unsafe {
+        let lock = pg_sys::AccessShareLock as pg_sys::LOCKMODE;
+        let rel = pg_sys::table_open(pg_sys::DatabaseRelationId, lock);
+        let none = std::ptr::null_mut();
+        let scan = pg_sys::systable_beginscan(rel, pg_sys::InvalidOid, false, none, 0, std::ptr::null_mut());
+        loop {
+            let tuple = pg_sys::systable_getnext(scan);
+            if tuple.is_null() {
+                break;
+            }
+            let form = &*pg_sys::GETSTRUCT(tuple).cast::<pg_sys::FormData_pg_database>();
+            if form.datallowconn && !form.datistemplate {
+                found.push(form.oid);
+            }
+        }
+        pg_sys::systable_endscan(scan);
+        pg_sys::table_close(rel, lock);
+    }
+    found
+}
+
+/// The main function of a worker that builds the images of one database (the first number of bgw_extra), one after the other.
+#[pg_guard]
+#[unsafe(no_mangle)]
+pub extern "C-unwind" fn cftrag_start_builder(_arg: pg_sys::Datum) {
+    worker::connect();
+    let Some(control) = online::transaction(shmem::attach) else { return };
+    let Some((functions, tables)) = online::transaction(attached) else { return };
+    for table in tables {
+        online::load(control, &Job { table, functions, asker: NOBODY, patience: PATIENCE });
+    }
+}
+
+/// What is attached in this database; None if the extension is not there.
+fn attached() -> Option<(Functions, Vec<pg_sys::Oid>)> {
+    // SAFETY: a transaction in which nothing else is done; the snapshot is popped, or goes with the transaction.
+    unsafe { pg_sys::PushActiveSnapshot(pg_sys::GetTransactionSnapshot()) };
+    let schema = Spi::get_one("SELECT extnamespace FROM pg_catalog.pg_extension WHERE extname = 'cftrag'");
+    // SAFETY: pushed above.
+    unsafe { pg_sys::PopActiveSnapshot() };
+    let functions = Functions::in_schema(schema.ok()??);
+    Some((functions, registration::attached_tables(functions)))
+}
