@@ -177,12 +177,16 @@ pub fn quote(name: &str) -> String {
 }
 
 pub fn qualified_name(schema: pg_sys::Oid, name: &str) -> String {
+    format!("{}.{}", schema_name(schema), quote(name))
+}
+
+/// A schema as SQL.
+pub fn schema_name(schema: pg_sys::Oid) -> String {
     // SAFETY: a system cache lookup; null when the schema was dropped in between.
-    let schema = unsafe {
+    unsafe {
         let text = pg_sys::get_namespace_name(schema);
-        if text.is_null() { String::new() } else { CStr::from_ptr(text).to_string_lossy().into_owned() }
-    };
-    format!("{}.{}", quote(&schema), quote(name))
+        quote(&if text.is_null() { String::new() } else { CStr::from_ptr(text).to_string_lossy().into_owned() })
+    }
 }
 
 /// `schema.table` for messages and hints (quoted where SQL needs it), or the OID's digits if it is gone.

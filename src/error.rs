@@ -17,6 +17,20 @@ fn report(code: Code, message: String) -> ErrorReport {
     ErrorReport::new(code, message, "cftrag")
 }
 
+pub fn not_utf8() -> ErrorReport {
+    report(Code::ERRCODE_CHARACTER_NOT_IN_REPERTOIRE, "the text is not UTF-8".into())
+        .set_detail("In a database of encoding SQL_ASCII, cftrag takes texts for UTF-8.")
+}
+
+pub fn two_characters_for_one() -> ErrorReport {
+    report(
+        Code::ERRCODE_FEATURE_NOT_SUPPORTED,
+        "cft_entities does not work in a database of encoding EUC_JIS_2004".into(),
+    )
+    .set_detail("Some of its characters are two of Unicode's, so positions would be wrong.")
+    .set_hint("Use a database of encoding UTF8.")
+}
+
 pub fn not_attached(table: &str) -> ErrorReport {
     report(Code::ERRCODE_UNDEFINED_TABLE, format!("table \"{table}\" is not attached to cftrag"))
         .set_hint(format!("Attach it with: SELECT cft_attach('{}');", table.replace('\'', "''")))

@@ -1,4 +1,4 @@
-//! The reference query: the definition of every answer (sql/reference.sql), run when the image cannot serve.
+//! The reference query: the definition of every answer (sql/reference.sql, sql/entities.sql), run when the image cannot serve.
 //!
 //! It runs under the caller's own active snapshot and rights: SPI, called directly with read_only = true. (pgrx's Spi client turns
 //! to read-write once the transaction has an xid, and that takes a new snapshot.) Plans are kept by statement text.
@@ -13,6 +13,7 @@ use std::collections::HashMap;
 use std::ffi::CString;
 
 const TEMPLATE: &str = include_str!("../sql/reference.sql");
+const ENTITIES: &str = include_str!("../sql/entities.sql");
 
 /// Statements of so many tables are kept planned; past it all are forgotten.
 const PLANS: usize = 64;
@@ -23,25 +24,28 @@ thread_local! {
 
 /// The statement for one table.
 pub fn statement(table: &Edges, names: &ColumnNames, columns: &Columns) -> String {
-    let text = |column: &str| format!("r.{}::pg_catalog.text", edges::quote(column));
-    let sql = TEMPLATE
-        .lines()
-        .filter(|line| !line.trim_start().starts_with("--"))
-        .map(|line| format!("{line}\n"))
-        .collect::<String>()
+    let sql = without_comments(TEMPLATE)
         .replace("{parent_collation}", &edges::collation_sql(&columns.parent))
         .replace("{child_collation}", &edges::collation_sql(&columns.child));
     // The names last, and in one pass: a name may contain anything, braces too.
-    let tree = names.tree.as_deref().map_or("NULL::pg_catalog.text".to_string(), text);
+    let tree = names.tree.as_deref().map_or("NULL::pg_catalog.text".to_string(), text_of);
     fill(
         &sql,
         &[
             ("{edges}", &table.qualified()),
             ("{tree}", &tree),
-            ("{parent}", &text(&names.parent)),
-            ("{child}", &text(&names.child)),
+            ("{parent}", &text_of(&names.parent)),
+            ("{child}", &text_of(&names.child)),
         ],
     )
+}
+
+fn text_of(column: &str) -> String {
+    format!("r.{}::pg_catalog.text", edges::quote(column))
+}
+
+fn without_comments(template: &str) -> String {
+    template.lines().filter(|line| !line.trim_start().starts_with("--")).map(|line| format!("{line}\n")).collect()
 }
 
 fn fill(template: &str, values: &[(&str, &str)]) -> String {
@@ -75,15 +79,44 @@ pub fn answer(
     down: i32,
     rows: Rows,
 ) {
-    let Ok(sql) = CString::new(statement(table, names, columns)) else {
+    let types = [pg_sys::TEXTARRAYOID, pg_sys::INT4OID, pg_sys::INT4OID];
+    let values = [entities, pg_sys::Datum::from(up), pg_sys::Datum::from(down)];
+    run(statement(table, names, columns), types, values, rows);
+}
+
+/// Answers cft_entities by its definition (sql/entities.sql), which uses functions beside `function`.
+pub fn entities(
+    table: &Edges,
+    names: &ColumnNames,
+    function: pg_sys::Oid,
+    question: pg_sys::Datum,
+    overlapping: pg_sys::Datum,
+    rows: Rows,
+) {
+    // SAFETY: a system cache lookup of our own function.
+    let schema = edges::schema_name(unsafe { pg_sys::get_func_namespace(function) });
+    let sql = fill(
+        &without_comments(ENTITIES),
+        &[
+            ("{edges}", &table.qualified()),
+            ("{schema}", &schema),
+            ("{parent}", &text_of(&names.parent)),
+            ("{child}", &text_of(&names.child)),
+        ],
+    );
+    run(sql, [pg_sys::TEXTOID, pg_sys::BOOLOID], [question, overlapping], rows);
+}
+
+/// Runs a statement of a template, under the caller's snapshot; its select list is the row type of `rows`.
+fn run<const N: usize>(sql: String, mut types: [pg_sys::Oid; N], mut values: [pg_sys::Datum; N], rows: Rows) {
+    let Ok(sql) = CString::new(sql) else {
         unreachable!("identifiers come from the catalog and have no NUL");
     };
-    let mut values = [entities, pg_sys::Datum::from(up), pg_sys::Datum::from(down)];
     // SAFETY: SPI is connected and finished around its use; argument types are those the plan was made for; the result's row type
-    // is that of cft_context by the statement's select list; tuplestore_puttuple copies.
+    // is that of the function by the statement's select list; tuplestore_puttuple copies.
     unsafe {
         pg_sys::SPI_connect();
-        let plan = plan(sql);
+        let plan = plan(sql, &mut types);
         let code = pg_sys::SPI_execute_plan(plan, values.as_mut_ptr(), std::ptr::null(), true, 0);
         assert_eq!(code, pg_sys::SPI_OK_SELECT as i32, "the reference query is a SELECT");
         let table = pg_sys::SPI_tuptable;
@@ -96,11 +129,10 @@ pub fn answer(
 
 /// # Safety
 /// SPI is connected.
-unsafe fn plan(sql: CString) -> pg_sys::SPIPlanPtr {
+unsafe fn plan(sql: CString, types: &mut [pg_sys::Oid]) -> pg_sys::SPIPlanPtr {
     if let Some(plan) = KEPT.with_borrow(|kept| kept.get(&sql).copied()) {
         return plan;
     }
-    let mut types = [pg_sys::TEXTARRAYOID, pg_sys::INT4OID, pg_sys::INT4OID];
     // SAFETY: the caller's promise; SPI_prepare raises on a bad statement.
     let plan = unsafe {
         let plan = pg_sys::SPI_prepare(sql.as_ptr(), types.len() as i32, types.as_mut_ptr());

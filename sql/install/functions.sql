@@ -25,6 +25,26 @@ AS 'MODULE_PATHNAME', 'cft_context_many_wrapper';
 COMMENT ON FUNCTION cft_context(text[], integer, integer, regclass) IS
 'ancestors and descendants of many entities in one pass, entities in the order of their first occurrence';
 
+CREATE FUNCTION cft_entities(question text, edges regclass DEFAULT NULL, overlapping boolean DEFAULT false)
+RETURNS TABLE(entity text, mention text, start integer, length integer, via_alias text)
+LANGUAGE c STABLE PARALLEL SAFE COST 200 ROWS 10
+AS 'MODULE_PATHNAME', 'cft_entities_wrapper';
+COMMENT ON FUNCTION cft_entities(text, regclass, boolean) IS
+'entities that occur in a text, leftmost and longest first, or all of them (overlapping); start and length count characters, from 1';
+
+CREATE FUNCTION cft_words(question text)
+RETURNS TABLE(place integer, form bytea, start integer, length integer)
+LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 100 ROWS 100
+AS 'MODULE_PATHNAME', 'cft_words_wrapper';
+COMMENT ON FUNCTION cft_words(text) IS
+'words of a text as cft_entities compares them: folded, in UTF-8, with their positions in characters';
+
+CREATE FUNCTION cft_form(name text) RETURNS bytea
+LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 10
+AS 'MODULE_PATHNAME', 'cft_form_wrapper';
+COMMENT ON FUNCTION cft_form(text) IS
+'a name as cft_entities compares it: its folded words joined by a blank, in UTF-8; NULL if it is never found in a text';
+
 CREATE FUNCTION cft_capture() RETURNS trigger LANGUAGE c
 AS 'MODULE_PATHNAME', 'cft_capture_wrapper';
 COMMENT ON FUNCTION cft_capture() IS 'trigger of an attached table: notes a changed edge for the image; arguments: parent, child[, tree] columns';

@@ -3,4 +3,5 @@
 pub mod admin;
 pub mod attach;
 pub mod context;
+pub mod entities;
 pub mod stats;

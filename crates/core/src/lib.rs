@@ -43,6 +43,7 @@ mod verify_lists;
 mod version;
 mod visibility;
 mod walk;
+mod words;
 
 pub use answer::{Counters, Relation, Row, Step};
 pub use arena::Name;
@@ -56,3 +57,4 @@ pub use scan::Scan;
 pub use stats::Stats;
 pub use visibility::{AllSeen, Hint, View, Visibility};
 pub use walk::Walk;
+pub use words::{MOST_BYTES, MOST_WORDS, Words, fold, form};

@@ -1,0 +1,281 @@
+//! Words of a text, and the form in which names and texts are compared.
+//!
+//! ```text
+//!   "Horner’s Syndrome, type-2"  -->  words (UAX #29)  Horner’s | Syndrome | type | 2
+//!                                -->  folded           horner's syndrome type 2
+//! ```
+//!
+//! A word is what UAX #29 calls one, if it has a letter or a digit. Each is folded by itself:
+//! NFKC and full case folding until nothing changes, without what Unicode tells everyone to
+//! ignore (a soft hyphen), a curly apostrophe as a straight one. The form of a name is its
+//! folded words, joined by one blank: what stands between words does not count.
+//!
+//! A name of more than [`MOST_WORDS`] words or [`MOST_BYTES`] bytes, or without any word, has
+//! no form: it is never found in a text. The bounds are what keeps a window's cost and an
+//! insert's memory bounded.
+//!
+//! Another version of Unicode folds otherwise: then `root::LAYOUT` is to be one more, or
+//! two versions of the library in one server would disagree about an image.
+
+use caseless::Caseless;
+use unicode_normalization::UnicodeNormalization;
+use unicode_segmentation::{UnicodeSegmentation, UnicodeWordIndices};
+
+/// A name of more words has no form. The Disease Ontology's longest has 22.
+pub const MOST_WORDS: usize = 64;
+/// A name of more bytes has no form; a record holds so many in one piece.
+pub const MOST_BYTES: usize = 2000;
+
+const _: () = assert!(MOST_BYTES <= crate::record::INSIDE);
+
+/// ASCII words up to this length are folded on the stack.
+const SHORT: usize = 48;
+/// Foldings of a word until nothing changes: three do for every text known.
+const MOST_ROUNDS: usize = 8;
+
+/// The words of a text with their byte offsets, in order.
+///
+/// The library goes through a text character by character unless all of it is ASCII. So it is
+/// given the text in pieces, cut where a word ends for certain, whatever stands beside.
+#[derive(Debug)]
+pub struct Words<'t> {
+    text: &'t str,
+    /// Where the next piece begins.
+    next: usize,
+    /// Where the piece at work begins, and its words.
+    piece: Option<(usize, UnicodeWordIndices<'t>)>,
+}
+
+impl<'t> Words<'t> {
+    /// The words of `text`.
+    #[must_use]
+    pub fn of(text: &'t str) -> Words<'t> {
+        Words { text, next: 0, piece: None }
+    }
+
+    /// The end of the piece that begins at `from`: as much ASCII as there is, or what stands
+    /// around a character that is not.
+    fn piece_end(&self, from: usize) -> usize {
+        let bytes = &self.text.as_bytes()[from..];
+        let Some(other) = bytes.iter().position(|byte| !byte.is_ascii()) else {
+            return self.text.len();
+        };
+        // A mark after a blank belongs to it, and blanks belong together; but a blank before any
+        // other ASCII character ends what there was.
+        let cut = |pair: &[u8]| is_blank(pair[0]) && pair[1].is_ascii() && !is_blank(pair[1]);
+        if let Some(at) = bytes[..other].windows(2).rposition(cut) {
+            return from + at + 1;
+        }
+        let after = bytes[other..].windows(2).position(cut);
+        after.map_or(self.text.len(), |at| from + other + at + 1)
+    }
+}
+
+fn is_blank(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t' | b'\n' | b'\r')
+}
+
+impl<'t> Iterator for Words<'t> {
+    type Item = (usize, &'t str);
+
+    fn next(&mut self) -> Option<(usize, &'t str)> {
+        loop {
+            if let Some((start, words)) = &mut self.piece
+                && let Some((at, word)) = words.next()
+            {
+                return Some((*start + at, word));
+            }
+            if self.next == self.text.len() {
+                return None;
+            }
+            let end = self.piece_end(self.next);
+            self.piece = Some((self.next, self.text[self.next..end].unicode_word_indices()));
+            self.next = end;
+        }
+    }
+}
+
+/// Adds a word, folded, to `to`. Nothing is added if all of it is to be ignored.
+pub fn fold(word: &str, to: &mut Vec<u8>) {
+    if word.is_ascii() {
+        let start = to.len();
+        to.extend_from_slice(word.as_bytes());
+        to[start..].make_ascii_lowercase();
+    } else {
+        to.extend_from_slice(fold_by_library(word).as_bytes());
+    }
+}
+
+/// What [`fold`] is for every word; it knows a quicker way for ASCII.
+fn fold_by_library(word: &str) -> String {
+    let mut folded = fold_once(word);
+    for _ in 0..MOST_ROUNDS {
+        let again = fold_once(&folded);
+        if again == folded {
+            break;
+        }
+        folded = again;
+    }
+    folded
+}
+
+fn fold_once(word: &str) -> String {
+    let straight = |c| if matches!(c, '\u{2018}' | '\u{2019}') { '\'' } else { c };
+    // A blank that a character decomposes to would look like a border of words.
+    let counts = |c: &char| !is_ignorable(*c) && !c.is_whitespace();
+    word.nfkc().default_case_fold().nfkc().filter(counts).map(straight).collect()
+}
+
+/// Default_Ignorable_Code_Point of Unicode's DerivedCoreProperties, as NFKC_Casefold takes
+/// them out. The property's blocks are reserved, so it is the same in every version since 6.3.
+fn is_ignorable(c: char) -> bool {
+    matches!(c,
+        '\u{AD}' | '\u{34F}' | '\u{61C}' | '\u{115F}'..='\u{1160}' | '\u{17B4}'..='\u{17B5}'
+        | '\u{180B}'..='\u{180F}' | '\u{200B}'..='\u{200F}' | '\u{202A}'..='\u{202E}'
+        | '\u{2060}'..='\u{206F}' | '\u{3164}' | '\u{FE00}'..='\u{FE0F}' | '\u{FEFF}'
+        | '\u{FFA0}' | '\u{FFF0}'..='\u{FFF8}' | '\u{1BCA0}'..='\u{1BCA3}'
+        | '\u{1D173}'..='\u{1D17A}' | '\u{E0000}'..='\u{E0FFF}')
+}
+
+/// Calls `each` for every word of a name, folded; how many there are, or none if the name has
+/// no form. Bytes that are not UTF-8 have none.
+pub(crate) fn each_folded(name: &[u8], mut each: impl FnMut(&[u8])) -> Option<usize> {
+    if name.len() > MOST_BYTES {
+        return None;
+    }
+    let mut count = 0;
+    for (_, word) in Words::of(std::str::from_utf8(name).ok()?) {
+        let mut short = [0; SHORT];
+        let long;
+        let folded: &[u8] = if word.len() <= SHORT && word.is_ascii() {
+            let short = &mut short[..word.len()];
+            short.copy_from_slice(word.as_bytes());
+            short.make_ascii_lowercase();
+            short
+        } else {
+            let mut room = Vec::new();
+            fold(word, &mut room);
+            long = room;
+            &long
+        };
+        if folded.is_empty() {
+            continue;
+        }
+        count += 1;
+        if count > MOST_WORDS {
+            return None;
+        }
+        each(folded);
+    }
+    (count > 0).then_some(count)
+}
+
+/// Writes the form of a name to `to`; `false` if it has none.
+#[must_use]
+pub fn form(name: &[u8], to: &mut Vec<u8>) -> bool {
+    to.clear();
+    each_folded(name, |word| {
+        if !to.is_empty() {
+            to.push(b' ');
+        }
+        to.extend_from_slice(word);
+    })
+    .is_some()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn form_of(name: &str) -> Option<String> {
+        let mut to = Vec::new();
+        form(name.as_bytes(), &mut to).then(|| String::from_utf8(to).unwrap())
+    }
+
+    #[test]
+    fn names_have_the_forms_that_people_expect() {
+        for (name, expected) in [
+            ("Horner's syndrome", "horner's syndrome"),
+            ("HORNER’S  Syndrome.", "horner's syndrome"),
+            ("type-2 diabetes", "type 2 diabetes"),
+            ("lung cancer, non-small cell", "lung cancer non small cell"),
+            ("Straße", "strasse"),
+            ("ＨＥＡＲＴ", "heart"),
+            ("cafe\u{301}", "caf\u{e9}"),
+            ("hyper\u{AD}tension", "hypertension"),
+            ("糖尿病", "糖 尿 病"),
+            ("アルツハイマー病", "アルツハイマー 病"),
+            ("İstanbul", "i\u{307}stanbul"),
+            ("\u{FDFA}", "صلىاللهعليهوسلم"),
+            ("3.14 x_1", "3.14 x_1"),
+        ] {
+            assert_eq!(form_of(name).as_deref(), Some(expected), "{name}");
+        }
+    }
+
+    #[test]
+    fn some_names_have_no_form() {
+        assert_eq!(form_of(""), None);
+        assert_eq!(form_of("+++ — ..."), None);
+        assert_eq!(form_of("\u{3164}"), None);
+        assert!(form_of(&"a ".repeat(MOST_WORDS)).is_some());
+        assert_eq!(form_of(&"a ".repeat(MOST_WORDS + 1)), None);
+        assert!(form_of(&"a".repeat(MOST_BYTES)).is_some());
+        assert_eq!(form_of(&"a".repeat(MOST_BYTES + 1)), None);
+        assert!(!form(b"caf\xE9", &mut Vec::new()));
+    }
+
+    /// Letters, marks, joiners, quotes, blanks of several kinds, emoji, scripts without blanks.
+    fn text() -> impl Strategy<Value = String> {
+        let some = "aZ9_ \t\n\r.,:;'\"-’‘\u{301}\u{200D}\u{AD}é ßİſΣςⅣﬁ糖尿ひカｶﾞ가\u{1100}\u{1161}א\"\u{A0}\u{2028}\u{FDFA}🐈👍🏽Ⓜ🇩🇪½ªไทย\u{3164}";
+        let some: Vec<char> = some.chars().collect();
+        proptest::collection::vec(proptest::sample::select(some), 0..40)
+            .prop_map(|chars| chars.into_iter().collect())
+    }
+
+    proptest! {
+        #[test]
+        fn cutting_a_text_into_pieces_changes_no_word(text in text()) {
+            let whole: Vec<_> = text.unicode_word_indices().collect();
+            prop_assert_eq!(Words::of(&text).collect::<Vec<_>>(), whole);
+        }
+
+        #[test]
+        fn the_quick_way_folds_as_the_library_does(word in "[ -~]{0,60}") {
+            let mut quick = Vec::new();
+            fold(&word, &mut quick);
+            let blank = |byte: &u8| !byte.is_ascii_whitespace();
+            quick.retain(blank);
+            prop_assert_eq!(quick, fold_by_library(&word).into_bytes());
+        }
+
+        #[test]
+        fn folding_ends(word in "\\PC{0,12}") {
+            let folded = fold_by_library(&word);
+            prop_assert_eq!(fold_once(&folded), folded);
+        }
+
+        #[test]
+        fn a_form_has_as_many_blanks_as_words_but_one(name in text()) {
+            let mut words = Vec::new();
+            let count = each_folded(name.as_bytes(), |word| words.push(word.to_vec()));
+            prop_assert_eq!(count.unwrap_or(0), words.len());
+            prop_assert!(words.iter().all(|word| !word.is_empty() && !word.contains(&b' ')));
+            let mut joined = Vec::new();
+            prop_assert_eq!(form(name.as_bytes(), &mut joined), !words.is_empty());
+            prop_assert_eq!(joined, words.join(&b' '));
+        }
+    }
+
+    #[test]
+    fn another_unicode_is_another_layout() {
+        let versions = (
+            unicode_segmentation::UNICODE_VERSION,
+            unicode_normalization::UNICODE_VERSION,
+            crate::LAYOUT,
+        );
+        // Has a version changed? Then LAYOUT must as well: see the file's head.
+        assert_eq!(versions, ((17, 0, 0), (18, 0, 0), 2));
+    }
+}

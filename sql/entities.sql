@@ -1,0 +1,53 @@
+-- The definition of cft_entities: every answer of it is what this statement answers. Slow, and obvious.
+--
+-- It is (a) what the extension runs when the image cannot serve, (b) the oracle of the tests.
+-- Parameters: $1 text question, $2 boolean overlapping.
+-- Filled in by src/reference.rs before it is parsed: {edges}, {parent} and {child} as in reference.sql; {schema}, the extension's.
+--
+-- cft_words(text) are the words of a text, folded, with their places from 1 on and their positions in characters; cft_form(name) is the
+-- folded words of a name, joined by one blank, or NULL if it is never found in a text (crates/core/src/words.rs). Both are bytea: UTF-8
+-- whatever the database's encoding is.
+-- Operators and functions are qualified: no search_path of the caller can change the meaning.
+WITH RECURSIVE
+name(entity) AS (
+    SELECT {parent} COLLATE pg_catalog."C" FROM {edges} AS r WHERE {parent} IS NOT NULL AND {child} IS NOT NULL
+    UNION
+    SELECT {child} COLLATE pg_catalog."C" FROM {edges} AS r WHERE {parent} IS NOT NULL AND {child} IS NOT NULL
+),
+form(entity, form) AS MATERIALIZED (
+    SELECT n.entity, {schema}.cft_form(n.entity) FROM name AS n
+),
+word(place, form, start, length) AS MATERIALIZED (
+    SELECT w.place, w.form, w.start, w.length FROM {schema}.cft_words($1) AS w
+),
+-- Every window of up to 64 words.
+span(first, last, form) AS (
+    SELECT w.place, w.place, w.form FROM word AS w
+    UNION ALL
+    SELECT s.first, w.place, s.form OPERATOR(pg_catalog.||) pg_catalog.decode('20', 'hex') OPERATOR(pg_catalog.||) w.form
+      FROM span AS s
+      JOIN word AS w ON w.place OPERATOR(pg_catalog.=) (s.last OPERATOR(pg_catalog.+) 1)
+     WHERE (w.place OPERATOR(pg_catalog.-) s.first) OPERATOR(pg_catalog.<) 64
+),
+mention(first, last, entity) AS MATERIALIZED (
+    SELECT s.first, s.last, f.entity
+      FROM span AS s
+      JOIN form AS f ON f.form OPERATOR(pg_catalog.=) s.form
+),
+-- Leftmost, then longest, then on after it.
+chosen(first, last) AS (
+    SELECT 0, 0
+    UNION ALL
+    SELECT n.first, n.last
+      FROM chosen AS c
+     CROSS JOIN LATERAL (SELECT m.first, m.last FROM mention AS m WHERE m.first OPERATOR(pg_catalog.>) c.last
+                          ORDER BY m.first, m.last DESC LIMIT 1) AS n
+     WHERE NOT $2
+)
+SELECT m.entity, pg_catalog.substr($1, a.start, b.start OPERATOR(pg_catalog.+) b.length OPERATOR(pg_catalog.-) a.start),
+       a.start, b.start OPERATOR(pg_catalog.+) b.length OPERATOR(pg_catalog.-) a.start, NULL::pg_catalog.text
+  FROM mention AS m
+  JOIN word AS a ON a.place OPERATOR(pg_catalog.=) m.first
+  JOIN word AS b ON b.place OPERATOR(pg_catalog.=) m.last
+ WHERE $2 OR EXISTS (SELECT FROM chosen AS c WHERE c.first OPERATOR(pg_catalog.=) m.first AND c.last OPERATOR(pg_catalog.=) m.last)
+ ORDER BY m.first, m.last DESC, m.entity
