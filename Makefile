@@ -20,10 +20,10 @@ EXTDIR = $(DESTDIR)$(shell $(PG_CONFIG) --sharedir)/extension
 BUILD_DIR = $(or $(CARGO_TARGET_DIR),target/pg$(MAJOR))
 LIB = $(BUILD_DIR)/$(if $(filter dev,$(PROFILE)),debug,$(PROFILE))/libcftrag.so
 
-export PG SEED STEPS FUZZ_SECONDS VERSION
+export PG SEED STEPS CALLS FUZZ_SECONDS VERSION
 
 .PHONY: help build install uninstall installcheck demo demo-stop test schema clean check-pg \
-	core-test asan valgrind miri fuzz lint schema-check regress isolation exact docs-test demo-test life
+	core-test asan valgrind miri fuzz lint schema-check regress isolation exact hostile docs-test demo-test life
 .DEFAULT_GOAL := build
 
 help:
@@ -41,6 +41,7 @@ help:
 	@echo '  make regress            SQL tests                         PG=15 or PG=17 for one of them'
 	@echo '  make isolation          interleaved sessions              PG='
 	@echo '  make exact              random concurrent work against the reference query   PG= SEED= STEPS='
+	@echo '  make hostile            hostile calls of every SQL function   PG= SEED= CALLS= (10000 is a long run)'
 	@echo '  make docs-test          the README'"'"'s SQL               PG='
 	@echo '  make demo-test          the demo and its data'
 	@echo '  make life               restart, crash, standby           PG='
@@ -97,7 +98,7 @@ test:
 	tools/setup test
 	tools/test
 
-lint schema-check regress isolation exact life fuzz asan valgrind miri:
+lint schema-check regress isolation exact hostile life fuzz asan valgrind miri:
 	tools/test $@
 demo-test:
 	tools/test demo

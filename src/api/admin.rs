@@ -29,6 +29,8 @@ fn cft_build(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     // SAFETY: our own fcinfo.
     let call = unsafe { Call::new(fcinfo) };
     let oid = call.oid(0).ok_or_else(|| error::null_argument("edges"))?;
+    // SAFETY: raises 25000 in a parallel worker, where a function that calls us was said to be parallel safe.
+    unsafe { pg_sys::PreventCommandIfParallelMode(c"cft_build()".as_ptr()) };
     let table = Edges::open(oid)?;
     owner_only(&table)?;
     let functions = Functions::beside(call.function());
