@@ -23,7 +23,7 @@ LIB = $(BUILD_DIR)/$(if $(filter dev,$(PROFILE)),debug,$(PROFILE))/libcftrag.so
 export PG SEED STEPS CALLS FUZZ_SECONDS VERSION
 
 .PHONY: help build install uninstall installcheck demo demo-stop test schema clean check-pg \
-	core-test asan valgrind miri fuzz lint schema-check regress isolation exact hostile docs-test demo-test life
+	core-test asan valgrind miri fuzz lint schema-check regress isolation exact hostile docs-test demo-test life pg-regress upgrade test-long
 .DEFAULT_GOAL := build
 
 help:
@@ -45,6 +45,9 @@ help:
 	@echo '  make docs-test          the README'"'"'s SQL               PG='
 	@echo '  make demo-test          the demo and its data'
 	@echo '  make life               restart, crash, standby           PG='
+	@echo 'make test-long            all stories of life, PostgreSQL'"'"'s own regression suite, upgrades   PG='
+	@echo '  make pg-regress         that suite, beside an attached table      PG='
+	@echo '  make upgrade            ALTER EXTENSION UPDATE, pg_upgrade        PG='
 	@echo 'make clean                remove target/ (not the cache of tools/setup)'
 
 # ---- build and install ----------------------------------------------------------------------------------------
@@ -98,8 +101,11 @@ test:
 	tools/setup test
 	tools/test
 
-lint schema-check regress isolation exact hostile life fuzz asan valgrind miri:
+lint schema-check regress isolation exact hostile life fuzz asan valgrind miri pg-regress upgrade:
 	tools/test $@
+test-long:
+	tools/setup test
+	tools/test long
 demo-test:
 	tools/test demo
 core-test:
