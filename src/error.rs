@@ -175,6 +175,7 @@ pub fn warn_incomplete(table: pg_sys::Oid, why: Spoil) {
     let detail = match why {
         Spoil::Memory => "Shared memory ran out.",
         Spoil::Lost => "A change could not be noted.",
+        Spoil::Unmatched => "A row was deleted that the image does not have.",
         Spoil::Torn => "A process died while it changed the image.",
         Spoil::Ancient => "The image holds a version older than the commit log.",
     };
@@ -210,12 +211,27 @@ pub fn not_our_trigger(function: &str) -> ErrorReport {
     .set_hint("Drop the trigger, then let cft_attach make it: SELECT cft_attach('my_edges');")
 }
 
-pub fn load_lost(table: &str) -> ErrorReport {
+/// Why the log of a load cannot be applied.
+pub enum LoadLost {
+    Noted,
+    Columns,
+    Unmatched,
+    Ancient,
+    Endless,
+}
+
+pub fn load_lost(table: &str, why: LoadLost) -> ErrorReport {
     report(
         Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
         format!("the image of table \"{table}\" could not be built beside its writers"),
     )
-    .set_detail("A change that came meanwhile could not be noted or applied.")
+    .set_detail(match why {
+        LoadLost::Noted => "A change that came meanwhile could not be noted.",
+        LoadLost::Columns => "Its columns were renamed meanwhile.",
+        LoadLost::Unmatched => "A row was deleted meanwhile that the image does not have.",
+        LoadLost::Ancient => "A change that came meanwhile is older than the commit log.",
+        LoadLost::Endless => "Changes came faster than they could be applied.",
+    })
     .set_hint("Try again: SELECT cft_build(...);")
 }
 

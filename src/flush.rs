@@ -116,7 +116,7 @@ fn run(control: &Control, index: usize, table: &mut Table, load: u64, last: bool
         }
     }
     if last && !todo.is_empty() {
-        return Some(Spoil::Lost);
+        return Some(Spoil::Unmatched);
     }
     let many = table.entries.len() > SLICE;
     let budget = if many { 2 * table.entries.len() } else { 4 * SETTLE_SLICE };
@@ -196,7 +196,7 @@ fn apply(
             (Ok(Deletion::Done), _) => {}
             (Ok(Deletion::Ask), _) => return Ok((done, 0)),
             (Ok(Deletion::NoPartner), Change::Delete(row, _)) if row.cmin.is_some() => waiting.push(*i),
-            (Ok(Deletion::NoPartner), _) => return Err(Spoil::Lost),
+            (Ok(Deletion::NoPartner), _) => return Err(Spoil::Unmatched),
             // Nothing was written.
             (Err(Error::Full { needed, .. }), _) => return Ok((done, needed)),
             (Err(_), _) => return Err(Spoil::Torn),

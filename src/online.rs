@@ -16,7 +16,7 @@ use crate::build::{self, Refused};
 use crate::compat;
 use crate::delta::Change;
 use crate::edges::Edges;
-use crate::error::{self, Fallible};
+use crate::error::{self, Fallible, LoadLost};
 use crate::loading::{self, Segment};
 use crate::registration::Functions;
 use crate::shmem::{self, Control};
@@ -185,14 +185,14 @@ fn scan_and_apply(
                 continue;
             }
             if segment.source.columns != columns {
-                return Err(error::load_lost(&table.name()));
+                return Err(error::load_lost(&table.name(), LoadLost::Columns));
             }
             applier.apply(&mut memory, &segment)?;
             check_for_interrupts!();
         }
         applier.retry(&mut memory)?;
         if slot.log_lost.load(SeqCst) == load {
-            return Err(error::load_lost(&table.name()));
+            return Err(error::load_lost(&table.name(), LoadLost::Noted));
         }
         header.build_microseconds = started.elapsed().as_micros() as u64;
         let empty = || slot.log.load(SeqCst) == 0 && slot.log_lost.load(SeqCst) != load && applier.waiting.is_empty();
@@ -200,7 +200,7 @@ fn scan_and_apply(
             return Ok(());
         }
         if started.elapsed() > PATIENCE {
-            return Err(error::load_lost(&table.name()));
+            return Err(error::load_lost(&table.name(), LoadLost::Endless));
         }
         if !applier.waiting.is_empty() {
             pause();
@@ -244,7 +244,7 @@ impl Applier<'_> {
         let mut now = Known::default();
         for waiting in &mut self.waiting {
             let xid = waiting.change.by();
-            now.learn(&[xid]).ok_or_else(|| error::load_lost(&self.table))?;
+            now.learn(&[xid]).ok_or_else(|| error::load_lost(&self.table, LoadLost::Ancient))?;
             waiting.over = now.fate(xid) == Fate::Committed;
         }
         self.waiting.retain(|waiting| now.fate(waiting.change.by()) != Fate::Aborted);
@@ -257,7 +257,7 @@ impl Applier<'_> {
             let edge = Edge { tree: tree.as_deref(), parent, child };
             match self.one(memory, &edge, waiting.change)? {
                 true => {}
-                false if waiting.over => return Err(error::load_lost(&self.table)),
+                false if waiting.over => return Err(error::load_lost(&self.table, LoadLost::Unmatched)),
                 false => self.waiting.push(waiting),
             }
         }
@@ -268,7 +268,7 @@ impl Applier<'_> {
     fn is_settled(&mut self, change: Change) -> Fallible<bool> {
         let xid = change.by();
         if self.seen.view(xid, Hint::None) == View::Unknown {
-            self.seen.learn(&[xid]).ok_or_else(|| error::load_lost(&self.table))?;
+            self.seen.learn(&[xid]).ok_or_else(|| error::load_lost(&self.table, LoadLost::Ancient))?;
         }
         Ok(self.seen.view(xid, Hint::None) == View::Seen || self.seen.learned(xid) == Hint::Aborted)
     }
@@ -287,9 +287,11 @@ impl Applier<'_> {
             };
             match (done, change) {
                 (Ok(Deletion::Done), _) => return Ok(true),
-                (Ok(Deletion::Ask), _) => self.known.learn(&ask).ok_or_else(|| error::load_lost(&self.table))?,
+                (Ok(Deletion::Ask), _) => {
+                    self.known.learn(&ask).ok_or_else(|| error::load_lost(&self.table, LoadLost::Ancient))?
+                }
                 (Ok(Deletion::NoPartner), Change::Delete(row, _)) if row.cmin.is_some() => return Ok(false),
-                (Ok(Deletion::NoPartner), _) => return Err(error::load_lost(&self.table)),
+                (Ok(Deletion::NoPartner), _) => return Err(error::load_lost(&self.table, LoadLost::Unmatched)),
                 (Err(Error::Full { .. }), _) => _ = build::grow(self.control, memory)?,
                 (Err(other), _) => return Err(error::core(&other)),
             }

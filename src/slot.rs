@@ -138,12 +138,14 @@ pub const SWEEPER: u32 = u32::MAX;
 pub enum Spoil {
     /// Shared memory ran out.
     Memory = 1,
-    /// A change could not be noted or found its partner missing.
+    /// A change could not be noted.
     Lost = 2,
     /// A writer died while it changed the image.
     Torn = 3,
     /// A version is older than the commit log.
     Ancient = 4,
+    /// A deleted row was not there.
+    Unmatched = 5,
 }
 
 thread_local! {
