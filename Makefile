@@ -20,10 +20,10 @@ EXTDIR = $(DESTDIR)$(shell $(PG_CONFIG) --sharedir)/extension
 BUILD_DIR = $(or $(CARGO_TARGET_DIR),target/pg$(MAJOR))
 LIB = $(BUILD_DIR)/$(if $(filter dev,$(PROFILE)),debug,$(PROFILE))/libcftrag.so
 
-export PG SEED STEPS CALLS FUZZ_SECONDS VERSION
+export PG SEED STEPS CHECKS CALLS FUZZ_SECONDS VERSION
 
 .PHONY: help build install uninstall installcheck demo demo-stop test schema clean check-pg \
-	core-test asan valgrind miri fuzz lint schema-check regress isolation exact hostile docs-test demo-test life pg-regress upgrade test-long
+	core-test asan valgrind miri fuzz lint schema-check regress isolation exact exact-long hostile docs-test demo-test life pg-regress upgrade test-long
 .DEFAULT_GOAL := build
 
 help:
@@ -48,6 +48,7 @@ help:
 	@echo 'make test-long            all stories of life, PostgreSQL'"'"'s own regression suite, upgrades   PG='
 	@echo '  make pg-regress         that suite, beside an attached table      PG='
 	@echo '  make upgrade            ALTER EXTENSION UPDATE, pg_upgrade        PG='
+	@echo 'make exact-long           300,000 checks with crashes, promotions, memory limits   PG= SEED= CHECKS='
 	@echo 'make clean                remove target/ (not the cache of tools/setup)'
 
 # ---- build and install ----------------------------------------------------------------------------------------
@@ -101,7 +102,7 @@ test:
 	tools/setup test
 	tools/test
 
-lint schema-check regress isolation exact hostile life fuzz asan valgrind miri pg-regress upgrade:
+lint schema-check regress isolation exact exact-long hostile life fuzz asan valgrind miri pg-regress upgrade:
 	tools/test $@
 test-long:
 	tools/setup test

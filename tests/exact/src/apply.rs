@@ -2,6 +2,7 @@
 
 use crate::check::Mode;
 use crate::model::{Building, Cursor, Model, Need};
+use crate::schema::TABLES;
 use crate::step::{Action, Step};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,7 +52,7 @@ impl Model {
             }
             Action::Build { table } => {
                 if done {
-                    self.image[*table] = Some(self.step);
+                    self.built(*table);
                 }
             }
             Action::BuildBeside { table, steps } => {
@@ -68,6 +69,11 @@ impl Model {
                 prepared.iter().for_each(|gid| self.finish_prepared(gid, *commit));
             }
             Action::Quiesce { commit } => self.quiesce(*commit),
+            Action::Disaster { .. } => self.disaster(),
+            Action::MemoryLimit { kb } => {
+                self.limited = kb.is_some();
+                self.starved = self.starved.map(|starved| starved || self.limited);
+            }
         }
     }
 
@@ -119,8 +125,21 @@ impl Model {
 
     fn build_ended(&mut self, done: bool) {
         if let (Some(building), true) = (self.building.take(), done) {
-            self.image[building.table] = Some(self.step);
+            self.built(building.table);
         }
+    }
+
+    fn built(&mut self, table: usize) {
+        self.image[table] = Some(self.step);
+        self.starved[table] = self.limited;
+    }
+
+    /// Sessions and images are gone; what was committed or prepared is not.
+    fn disaster(&mut self) {
+        self.building = None;
+        self.image = [None; TABLES.len()];
+        self.starved = [self.limited; TABLES.len()];
+        (0..self.sessions.len()).for_each(|session| self.end(session, false));
     }
 
     fn quiesce(&mut self, commit: bool) {

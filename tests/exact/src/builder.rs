@@ -45,6 +45,15 @@ impl Builder {
         Ok(())
     }
 
+    /// The connection is gone; whatever became of the build.
+    pub fn reopen(&mut self) -> Result<(), Trouble> {
+        let _ = self.end();
+        match self {
+            Builder::Idle(session) => Ok(session.reopen().map(|_| ())?),
+            _ => Err(Trouble::Unexpected("the builder's session is lost".into())),
+        }
+    }
+
     /// Waits for the build, if there is one.
     pub fn end(&mut self) -> Result<(), Trouble> {
         match std::mem::replace(self, Builder::Between) {

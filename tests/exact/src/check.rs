@@ -12,6 +12,8 @@ const REFERENCE: &str = include_str!("../../../sql/reference.sql");
 pub enum Mode {
     /// A prepared statement.
     Plain,
+    /// A prepared statement with one call for each entity: many checks for the price of one statement (--checks).
+    Each,
     /// In a plpgsql function of that volatility; an immutable one with constants runs while the statement is planned.
     Volatile,
     Stable,
@@ -26,6 +28,15 @@ pub enum Mode {
     Returning,
     /// Beside a data-modifying CTE.
     BesideCte,
+}
+
+/// How cft_context is called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Form {
+    One,
+    Many,
+    /// One by one in one statement; the entities are distinct.
+    Each,
 }
 
 #[derive(Clone, Debug)]
@@ -56,13 +67,18 @@ fn reference(table: &Table, entities: &str, up: &str, down: &str) -> String {
 }
 
 /// The check statement; `entities`, `up` and `down` are what stands for the parameters.
-pub fn statement(table: &Table, many: bool, entities: &str, up: &str, down: &str) -> String {
-    let asked = if many { entities.to_string() } else { format!("({entities})[1]") };
+pub fn statement(table: &Table, form: Form, entities: &str, up: &str, down: &str) -> String {
+    let call = |asked: &str| format!("cft_context({asked}, {up}, {down}, '{}'::regclass) AS c", table.qualified());
+    let calls = match form {
+        Form::One => call(&format!("({entities})[1]")),
+        Form::Many => call(entities),
+        Form::Each => format!("unnest({entities}) AS q(name), LATERAL {}", call("q.name")),
+    };
     let columns = r#"entity COLLATE "C" AS entity, tree COLLATE "C" AS tree, relation COLLATE "C" AS relation, depth,
         relative COLLATE "C" AS relative, via COLLATE "C" AS via"#;
     format!(
         "WITH image AS MATERIALIZED (
-            SELECT row_number() OVER () AS n, {columns} FROM cft_context({asked}, {up}, {down}, '{edges}'::regclass)),
+            SELECT row_number() OVER () AS n, {columns} FROM {calls}),
         reference AS MATERIALIZED (
             SELECT row_number() OVER () AS n, r.* FROM ({reference}) AS r),
         different AS (
@@ -71,7 +87,6 @@ pub fn statement(table: &Table, many: bool, entities: &str, up: &str, down: &str
           FROM (SELECT 'cft_context' AS side, * FROM image UNION ALL SELECT 'reference', * FROM reference) AS z
          WHERE EXISTS (TABLE different)
          ORDER BY side, n",
-        edges = table.qualified(),
         reference = reference(table, entities, up, down),
     )
 }
@@ -80,8 +95,8 @@ pub fn statement(table: &Table, many: bool, entities: &str, up: &str, down: &str
 pub fn functions(table: &Table) -> String {
     let mut sql = String::new();
     for volatility in ["volatile", "stable", "immutable"] {
-        let one = statement(table, false, "_asked", "_up", "_down");
-        let many = statement(table, true, "_asked", "_up", "_down");
+        let one = statement(table, Form::One, "_asked", "_up", "_down");
+        let many = statement(table, Form::Many, "_asked", "_up", "_down");
         sql += &format!(
             "CREATE FUNCTION exact.{name}_{volatility}(_asked text[], many bool, _up int, _down int) RETURNS text
              LANGUAGE plpgsql {volatility} PARALLEL SAFE AS $check$
@@ -160,6 +175,19 @@ pub fn literal(text: &str) -> String {
 }
 
 impl Check {
+    pub fn form(&self) -> Form {
+        match (self.mode, self.many) {
+            (Mode::Each, _) => Form::Each,
+            (_, true) => Form::Many,
+            (_, false) => Form::One,
+        }
+    }
+
+    /// Calls of cft_context that are compared.
+    pub fn calls(&self) -> u64 {
+        if self.mode == Mode::Each { self.entities.len() as u64 } else { 1 }
+    }
+
     /// A call of the function of that volatility with these arguments written out.
     pub fn call(&self, table: &Table, volatility: &str) -> String {
         let Check { many, up, down, .. } = self;
@@ -168,7 +196,7 @@ impl Check {
 
     /// The check statement with the arguments written out (what a person would paste into psql).
     pub fn written_out(&self, table: &Table) -> String {
-        statement(table, self.many, &array_literal(&self.entities), &self.up.to_string(), &self.down.to_string())
+        statement(table, self.form(), &array_literal(&self.entities), &self.up.to_string(), &self.down.to_string())
     }
 }
 

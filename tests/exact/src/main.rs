@@ -2,6 +2,9 @@
 //!
 //!     cftrag-exact --host SOCKETDIR --port P --user U --dbname D --seed S --steps N
 //!                  [--sessions 4..8] [--require-image] [--no-replay] [--verbose] [--stop-at-warning] [--shrink] [--without KIND]
+//!     cftrag-exact ... --checks N [--memory] [--disaster COMMAND]...  a long run: small forests, many calls in a check; the memory
+//!                  limit changes; backends are killed and the commands run, after which every connection is gone (a restart, a
+//!                  promotion), and which leave a server that answers at the same place
 //!     cftrag-exact ... --concurrent SECONDS          all sessions at once, each in its own thread, without a schedule
 //!
 //! One driver thread moves 4 to 8 sessions by a schedule that follows from the seed. About half of the steps are checks: one
@@ -14,6 +17,7 @@ mod builder;
 mod check;
 mod concurrent;
 mod ddl;
+mod disaster;
 mod dml;
 mod model;
 mod recent;
@@ -34,6 +38,9 @@ use run::{Driver, Failure, Look};
 /// Schedules that once found something: "seed steps sessions   why".
 const SEEDS: &str = include_str!("../seeds.txt");
 
+/// Checks between two lines of a long run.
+const TELL_EVERY: u64 = 25_000;
+
 struct Options {
     config: Config,
     seed: u64,
@@ -45,6 +52,8 @@ struct Options {
     shrink: bool,
     /// Seconds of all sessions at once, instead of a schedule.
     concurrent: Option<u64>,
+    /// As many checks, instead of steps.
+    checks: Option<u64>,
 }
 
 fn options() -> Result<Options, String> {
@@ -60,12 +69,14 @@ fn options() -> Result<Options, String> {
         look: Look::default(),
         shrink: false,
         concurrent: None,
+        checks: None,
     };
     let mut arguments = std::env::args().skip(1);
     while let Some(name) = arguments.next() {
         match name.as_str() {
             "--require-image" => options.require_image = true,
             "--shrink" => options.shrink = true,
+            "--memory" => options.look.long.memory = true,
             "--no-replay" => options.replay = false,
             "--verbose" => options.look.verbose = true,
             "--stop-at-warning" => options.look.stop_at_warning = true,
@@ -90,6 +101,15 @@ fn option(options: &mut Options, name: &str, value: &str) -> Result<(), String> 
         "--dbname" => drop(options.config.dbname(value)),
         "--without" => options.look.without.push(value.to_string()),
         "--concurrent" => options.concurrent = Some(number()?),
+        "--checks" => {
+            options.checks = Some(number()?);
+            options.look.long.dense = true;
+            options.replay = false;
+        }
+        "--disaster" => {
+            options.look.disasters.push(value.to_string());
+            options.look.long.disasters = options.look.disasters.len() + 1;
+        }
         "--seed" => options.seed = number()?,
         "--steps" => options.steps = number()?,
         "--sessions" => options.sessions = usize::try_from(number()?).map_err(|e| e.to_string())?,
@@ -100,7 +120,11 @@ fn option(options: &mut Options, name: &str, value: &str) -> Result<(), String> 
 
 fn run(options: &Options, seed: u64, steps: u64, sessions: usize) -> Result<Driver, Failure> {
     let mut driver = Driver::new(&options.config, seed, sessions, &options.look)?;
-    let result = (0..steps).try_for_each(|_| driver.step()).and_then(|()| driver.finish());
+    let result = match options.checks {
+        None => (0..steps).try_for_each(|_| driver.step()),
+        Some(checks) => long(&mut driver, checks),
+    }
+    .and_then(|()| driver.finish());
     match result {
         Ok(()) => Ok(driver),
         Err(failure) if options.shrink && failure.different => {
@@ -112,6 +136,19 @@ fn run(options: &Options, seed: u64, steps: u64, sessions: usize) -> Result<Driv
         }
         Err(failure) => Err(failure),
     }
+}
+
+/// Steps until so many calls are compared; says now and then how far it is.
+fn long(driver: &mut Driver, checks: u64) -> Result<(), Failure> {
+    let mut told = 0;
+    while driver.tally.checks < checks {
+        driver.step()?;
+        if driver.tally.checks >= told + TELL_EVERY {
+            told = driver.tally.checks;
+            println!("seed {}: {}", driver.seed, driver.tally.summary());
+        }
+    }
+    Ok(())
 }
 
 /// The recorded schedules, in the order of the file.

@@ -102,6 +102,10 @@ pub struct Model {
     /// The step at which the table's image was built; None: there is none.
     pub image: [Option<u64>; TABLES.len()],
     pub building: Option<Building>,
+    /// cftrag.memory_limit is too low for all images.
+    pub limited: bool,
+    /// Tables whose image may have run out of memory: only cft_build heals that.
+    pub starved: [bool; TABLES.len()],
     /// Rows at the last count, so that the generator keeps the forests small.
     pub rows: [i64; TABLES.len()],
 }
@@ -117,6 +121,8 @@ impl Model {
             prepared: Vec::new(),
             image: [None; TABLES.len()],
             building: None,
+            limited: false,
+            starved: [false; TABLES.len()],
             rows: [0; TABLES.len()],
         }
     }
@@ -176,7 +182,11 @@ impl Model {
                 let other = self.sessions[*other].txn.as_ref().is_none_or(|t| !t.failed && !t.read_only);
                 txn.is_none() && other && free(*table, Need::BlockWriters)
             }
-            Action::Reconnect | Action::Clear { .. } | Action::Quiesce { .. } => true,
+            Action::Reconnect
+            | Action::Clear { .. }
+            | Action::Quiesce { .. }
+            | Action::Disaster { .. }
+            | Action::MemoryLimit { .. } => true,
         }
     }
 
@@ -277,7 +287,9 @@ impl Model {
         } else if txn.is_some_and(|t| t.ddl[table]) || cursor.is_some_and(|c| c.ddl) {
             return Some("own ddl");
         }
-        if self.builds(table) {
+        if self.starved[table] {
+            return Some("memory");
+        } else if self.builds(table) {
             return Some("being built");
         }
         let Some(built) = self.image[table] else { return Some("no image") };

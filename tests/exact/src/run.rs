@@ -12,25 +12,26 @@ use crate::model::{Cursor, LEAVES_TO_WORKERS, Model};
 use crate::recent::{Recent, begin, finish_prepared};
 use crate::schema::{self, TABLES};
 use crate::session::{self, Compared, Session, Trouble, Warnings};
-use crate::step::{Action, Generator, Step};
+use crate::step::{Action, Generator, Long, Step};
 use crate::tally::{Stats, Tally};
 
 /// Steps between two counts of the tables' rows.
 const COUNT_EVERY: u64 = 100;
 
 pub struct Driver {
-    monitor: Client,
-    sessions: Vec<Session>,
+    pub(crate) config: Config,
+    pub(crate) monitor: Client,
+    pub(crate) sessions: Vec<Session>,
     /// For cft_build beside writers.
-    builder: Builder,
-    model: Model,
+    pub(crate) builder: Builder,
+    pub(crate) model: Model,
     generator: Generator,
-    stats: Option<Stats>,
+    pub(crate) stats: Option<Stats>,
     pub tally: Tally,
     recent: Recent,
     pub seed: u64,
     warnings: Warnings,
-    look: Look,
+    pub(crate) look: Look,
     /// Every step so far, for shrink.rs.
     pub done: Vec<Step>,
 }
@@ -42,6 +43,9 @@ pub struct Look {
     pub stop_at_warning: bool,
     /// Kinds of steps that are left out.
     pub without: Vec<String>,
+    pub long: Long,
+    /// Commands after which every connection is gone and another server may answer.
+    pub disasters: Vec<String>,
 }
 
 /// A step that must end the run, with everything a person needs to see.
@@ -87,7 +91,8 @@ impl Driver {
             model: Model::new(sessions.len()),
             sessions,
             builder,
-            generator: Generator::new(seed, two_phase, tag, &look.without),
+            generator: Generator::new(seed, two_phase, tag, &look.without).long(&look.long),
+            config: config.clone(),
             stats: None,
             tally: Tally::default(),
             recent: Recent::new(look.verbose),
@@ -204,9 +209,15 @@ impl Driver {
                 }
                 result
             }
-            Action::Build { table } => session.run(&format!("SELECT cft_build('{}')", TABLES[*table].qualified())),
+            Action::Build { table } => {
+                let built = session.run(&format!("SELECT cft_build('{}')", TABLES[*table].qualified()));
+                self.starving(built)
+            }
             Action::BuildBeside { table, .. } => self.builder.start(*table, &mut self.monitor),
-            Action::BuildEnd { .. } => self.builder.end(),
+            Action::BuildEnd { .. } => {
+                let built = self.builder.end();
+                self.starving(built)
+            }
             Action::Check(check) => self.check(me, check),
             Action::OpenCursor { check, hold } => {
                 let with = if *hold { "WITH HOLD " } else { "" };
@@ -228,6 +239,8 @@ impl Driver {
                 self.end_all(*commit)?;
                 self.verify()
             }
+            Action::Disaster { number } => self.disaster(me, *number),
+            Action::MemoryLimit { kb } => self.limit(*kb),
         }
     }
 
@@ -240,7 +253,7 @@ impl Driver {
             Compared::Different(rows) => return Err(self.different(me, check, &rows)),
             Compared::Same => {}
         }
-        self.count(condition)
+        self.count(condition, check.calls())
     }
 
     fn fetch(&mut self, me: usize) -> Result<(), Trouble> {
@@ -251,7 +264,7 @@ impl Driver {
         self.sessions[me].run("CLOSE held")?;
         match compared {
             Compared::Different(rows) => Err(self.different(me, &cursor.check, &rows)),
-            _ => self.count(condition),
+            _ => self.count(condition, cursor.check.calls()),
         }
     }
 
@@ -267,11 +280,11 @@ impl Driver {
         self.sessions[me].run("CLOSE held")?;
         match compared {
             Compared::Different(rows) => Err(self.different(me, &cursor.check, &rows)),
-            _ => self.count(condition),
+            _ => self.count(condition, cursor.check.calls()),
         }
     }
 
-    fn count(&mut self, condition: Option<&'static str>) -> Result<(), Trouble> {
+    fn count(&mut self, condition: Option<&'static str>, calls: u64) -> Result<(), Trouble> {
         let served = match &mut self.stats {
             Some(stats) => stats.since(&mut self.monitor)?,
             None => Default::default(),
@@ -279,7 +292,7 @@ impl Driver {
         if condition.is_none() && served.reference > 0 {
             self.recent.line(format!("        free, but by reference: {:?}", served.reasons));
         }
-        self.tally.check(condition, &served);
+        self.tally.check(condition, &served, calls);
         Ok(())
     }
 
@@ -322,7 +335,12 @@ impl Driver {
         let sessions: Vec<usize> = (0..self.sessions.len()).filter(|i| self.model.sessions[*i].txn.is_some()).collect();
         let prepared: Vec<String> = self.model.prepared.iter().map(|p| p.gid.clone()).collect();
         self.end(&sessions, &prepared, commit)?;
-        self.builder.end()
+        let built = self.builder.end();
+        match self.starving(built) {
+            Err(Trouble::Provoked(text)) => self.tally.provoked(&text),
+            result => result?,
+        }
+        Ok(())
     }
 
     fn end(&mut self, sessions: &[usize], prepared: &[String], commit: bool) -> Result<(), Trouble> {

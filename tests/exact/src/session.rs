@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use postgres::{Client, Config, Error, NoTls, SimpleQueryMessage};
 
-use crate::check::{self, Check, Mode};
+use crate::check::{self, Check, Form, Mode};
 use crate::dml::Part;
 use crate::schema::{TABLES, Table};
 
@@ -34,7 +34,7 @@ pub struct Session {
     setting: String,
     client: Client,
     pub pid: i32,
-    statements: HashMap<(usize, bool), postgres::Statement>,
+    statements: HashMap<(usize, Form), postgres::Statement>,
     /// The setting that forces a parallel worker (renamed in PostgreSQL 16).
     force_parallel: &'static str,
     /// A COPY failed: the client library loses count of the server's messages then, and the connection is of no more use.
@@ -155,7 +155,7 @@ impl Session {
     pub fn compare(&mut self, check: &Check) -> Result<Compared, Trouble> {
         let table = &TABLES[check.table];
         match check.mode {
-            Mode::Plain => self.plain(check),
+            Mode::Plain | Mode::Each => self.plain(check),
             Mode::Disabled => self.around("SET cftrag.enable = off", "RESET cftrag.enable", |s| s.plain(check)),
             Mode::Volatile => self.rows(&format!("SELECT {}", check.call(table, "volatile"))),
             Mode::Stable => self.rows(&format!("SELECT {}", check.call(table, "stable"))),
@@ -188,9 +188,9 @@ impl Session {
             "-- prepared: {}({:?}, {}, {})",
             TABLES[check.table].name, check.entities, check.up, check.down
         ));
-        let key = (check.table, check.many);
+        let key = (check.table, check.form());
         if !self.statements.contains_key(&key) {
-            let sql = check::statement(&TABLES[check.table], check.many, "$1::text[]", "$2::int", "$3::int");
+            let sql = check::statement(&TABLES[check.table], check.form(), "$1::text[]", "$2::int", "$3::int");
             self.statements.insert(key, self.client.prepare(&sql)?);
         }
         let rows = self.client.query(&self.statements[&key], &[&check.entities, &check.up, &check.down])?;

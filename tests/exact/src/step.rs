@@ -10,6 +10,13 @@ use crate::dml::{self, Change, Part, one_in};
 use crate::model::{Level, Model, Need};
 use crate::schema::{TABLES, Table};
 
+/// Of a long run: rows of a table, calls in a check, steps between two disasters (and so on), on average.
+const DENSE_ROWS: i64 = 40;
+const CALLS: usize = 16;
+const DISASTER_EVERY: u32 = 2000;
+const LIMIT_EVERY: u32 = 1500;
+const LIMITED_FOR: u32 = 50;
+
 #[derive(Clone, Debug)]
 pub enum Action {
     Begin {
@@ -74,6 +81,14 @@ pub enum Action {
     Quiesce {
         commit: bool,
     },
+    /// The session's backend is killed (0), or a command of --disaster is run; every session begins anew.
+    Disaster {
+        number: usize,
+    },
+    /// cftrag.memory_limit for all; None: as it was.
+    MemoryLimit {
+        kb: Option<u32>,
+    },
 }
 
 impl Action {
@@ -101,6 +116,8 @@ impl Action {
             Action::Reconnect => "reconnect",
             Action::Clear { .. } => "clear",
             Action::Quiesce { .. } => "quiesce",
+            Action::Disaster { .. } => "disaster",
+            Action::MemoryLimit { .. } => "memory limit",
         }
     }
 }
@@ -109,6 +126,16 @@ impl Action {
 pub struct Step {
     pub session: usize,
     pub action: Action,
+}
+
+/// What only a long run does.
+#[derive(Clone, Debug, Default)]
+pub struct Long {
+    /// Small forests, and checks of many calls.
+    pub dense: bool,
+    /// Disaster steps have numbers below this.
+    pub disasters: usize,
+    pub memory: bool,
 }
 
 pub struct Generator {
@@ -123,6 +150,7 @@ pub struct Generator {
     without: Vec<String>,
     /// What a Clear has made room for.
     next: Option<Step>,
+    long: Long,
 }
 
 impl Generator {
@@ -135,7 +163,14 @@ impl Generator {
             names: 0,
             without: without.to_vec(),
             next: None,
+            long: Long::default(),
         }
+    }
+
+    pub fn long(mut self, long: &Long) -> Generator {
+        self.long = long.clone();
+        self.full = if long.dense { DENSE_ROWS } else { self.full };
+        self
     }
 
     /// The next step. Choices that would block are drawn again; a check never blocks for long, so this ends.
@@ -152,12 +187,31 @@ impl Generator {
         }
         loop {
             let session = self.rng.random_range(0..model.sessions.len());
-            if let Some(action) = self.action(model, session)
+            if let Some(action) = self.from_outside(model, session).or_else(|| self.action(model, session))
                 && !self.without.iter().any(|kind| kind == action.kind())
             {
                 return Step { session, action };
             }
         }
+    }
+
+    /// What a long run does to the server now and then. Nothing is drawn for other runs: their seeds keep their meaning.
+    fn from_outside(&mut self, model: &Model, session: usize) -> Option<Action> {
+        if self.long.disasters > 0 && one_in(&mut self.rng, DISASTER_EVERY) {
+            return Some(Action::Disaster { number: self.rng.random_range(0..self.long.disasters) });
+        }
+        if self.long.memory && one_in(&mut self.rng, if model.limited { LIMITED_FOR } else { LIMIT_EVERY }) {
+            let kb = (!model.limited).then(|| [64, 128, 192, 256][self.rng.random_range(0..4)]);
+            return Some(Action::MemoryLimit { kb });
+        }
+        let starved = model.starved.iter().position(|starved| *starved).filter(|_| !model.limited);
+        if let Some(table) = starved
+            && model.sessions[session].txn.is_none()
+            && one_in(&mut self.rng, 10)
+        {
+            return self.alone(model, session, table, Need::BlockWriters, Action::Build { table });
+        }
+        None
     }
 
     fn action(&mut self, model: &Model, session: usize) -> Option<Action> {
@@ -255,11 +309,21 @@ impl Generator {
         if model.blocks(Some(session), table, need) {
             return None;
         }
+        if self.long.dense && mode == Mode::Plain {
+            return Some(Action::Check(self.each(table)));
+        }
         let many = one_in(&mut self.rng, 4);
         let count = if many { self.rng.random_range(0..8) } else { 1 };
         let entities = (0..count).map(|_| self.asked(&TABLES[table])).collect();
         let (up, down) = (self.levels(), self.levels());
         Some(Action::Check(Check { table, mode, entities, many, up, down }))
+    }
+
+    /// Calls for a number of distinct entities that follow each other in the table's list.
+    fn each(&mut self, table: usize) -> Check {
+        let (first, count) = (self.rng.random_range(0..TABLES[table].entities()), self.rng.random_range(8..=CALLS));
+        let entities = (first..first + count).map(|i| Some(TABLES[table].entity(i))).collect();
+        Check { table, mode: Mode::Each, entities, many: true, up: self.levels(), down: self.levels() }
     }
 
     fn asked(&mut self, table: &Table) -> Option<String> {

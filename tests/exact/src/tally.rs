@@ -90,10 +90,16 @@ pub struct Tally {
 const FREE: &str = "none";
 
 impl Tally {
-    pub fn check(&mut self, condition: Option<&'static str>, served: &Served) {
-        self.checks += 1;
+    /// `calls` calls of cft_context in one statement.
+    pub fn check(&mut self, condition: Option<&'static str>, served: &Served, calls: u64) {
+        self.checks += calls;
         let entry = self.served.entry(condition.unwrap_or(FREE)).or_default();
         match served {
+            Served { image, reference, .. } if calls > 1 => {
+                entry.0 += image.unsigned_abs();
+                entry.1 += reference.unsigned_abs();
+                entry.2 += calls.saturating_sub(image.unsigned_abs() + reference.unsigned_abs());
+            }
             Served { image: 1.., reference: 0, .. } => entry.0 += 1,
             Served { reference: 1.., .. } => entry.1 += 1,
             // pg_stat_cftrag counts nothing (no shared memory), or was reset.
@@ -191,17 +197,17 @@ mod tests {
     #[test]
     fn too_few_free_checks_by_the_image_break_the_promise() {
         let mut tally = Tally::default();
-        (0..94).for_each(|_| tally.check(None, &served(1, 0)));
-        (0..6).for_each(|_| tally.check(None, &served(0, 1)));
+        (0..94).for_each(|_| tally.check(None, &served(1, 0), 1));
+        (0..6).for_each(|_| tally.check(None, &served(0, 1), 1));
         assert_eq!(tally.broken_promises().len(), 1);
-        (0..100).for_each(|_| tally.check(None, &served(1, 0)));
+        (0..100).for_each(|_| tally.check(None, &served(1, 0), 1));
         assert!(tally.broken_promises().is_empty());
     }
 
     #[test]
     fn uncounted_calls_are_not_served_by_the_image() {
         let mut tally = Tally::default();
-        tally.check(None, &served(0, 0));
+        tally.check(None, &served(0, 0), 1);
         assert!(!tally.broken_promises().is_empty());
     }
 }
