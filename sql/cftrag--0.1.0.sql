@@ -96,6 +96,50 @@ COMMENT ON FUNCTION cft_progress() IS 'builds of images that are under way, of a
 -- requires:
 --   functions
 
+-- The hierarchy as text. What is said, and in which order, is what cft_context returns.
+
+CREATE FUNCTION cft_context_text(entity text, up integer DEFAULT 3, down integer DEFAULT 1, edges regclass DEFAULT NULL, template text DEFAULT NULL)
+RETURNS text LANGUAGE c STABLE PARALLEL SAFE COST 20
+AS 'MODULE_PATHNAME', 'cft_context_text_one_wrapper';
+COMMENT ON FUNCTION cft_context_text(text, integer, integer, regclass, text) IS
+'the hierarchy around an entity as sentences, the same bytes for the same data; NULL if it has no relatives';
+
+CREATE FUNCTION cft_context_text(entities text[], up integer DEFAULT 3, down integer DEFAULT 1, edges regclass DEFAULT NULL, template text DEFAULT NULL)
+RETURNS text LANGUAGE c STABLE PARALLEL SAFE COST 200
+AS 'MODULE_PATHNAME', 'cft_context_text_many_wrapper';
+COMMENT ON FUNCTION cft_context_text(text[], integer, integer, regclass, text) IS
+'the hierarchy around many entities as sentences, entities in the order of their first occurrence';
+
+CREATE FUNCTION cft_context_parts(entities text[], up integer DEFAULT 3, down integer DEFAULT 1, edges regclass DEFAULT NULL)
+RETURNS TABLE(entity text, tree text, relation text, text text)
+LANGUAGE c STABLE PARALLEL SAFE COST 200 ROWS 20
+AS 'MODULE_PATHNAME', 'cft_context_parts_wrapper';
+COMMENT ON FUNCTION cft_context_parts(text[], integer, integer, regclass) IS
+'the sentences of cft_context_text, one for each entity, tree and relation';
+
+CREATE FUNCTION cft_context_json(entity text, up integer DEFAULT 3, down integer DEFAULT 1, edges regclass DEFAULT NULL)
+RETURNS jsonb LANGUAGE c STABLE PARALLEL SAFE COST 20
+AS 'MODULE_PATHNAME', 'cft_context_json_one_wrapper';
+COMMENT ON FUNCTION cft_context_json(text, integer, integer, regclass) IS
+'the hierarchy around an entity: {entity, trees: [{tree, ancestors: [{entity, depth, via}], descendants}]}; NULL if it has no relatives';
+
+CREATE FUNCTION cft_context_json(entities text[], up integer DEFAULT 3, down integer DEFAULT 1, edges regclass DEFAULT NULL)
+RETURNS jsonb LANGUAGE c STABLE PARALLEL SAFE COST 200
+AS 'MODULE_PATHNAME', 'cft_context_json_many_wrapper';
+COMMENT ON FUNCTION cft_context_json(text[], integer, integer, regclass) IS
+'an array of what cft_context_json gives for each entity that has relatives';
+
+CREATE FUNCTION cft_render(template text, world jsonb)
+RETURNS text LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 100
+AS 'MODULE_PATHNAME', 'cft_render_wrapper';
+COMMENT ON FUNCTION cft_render(text, jsonb) IS
+'runs a template (a small part of Jinja) over a JSON object; 22023 if it is none, or takes too long, or makes too much';
+/* </end connected objects> */
+
+/* <begin connected objects> */
+-- requires:
+--   text
+
 -- The statistics view. cft_stat() shows only tables that the caller may read, and none that row-level security hides rows of.
 
 CREATE FUNCTION cft_stat()
@@ -173,12 +217,37 @@ GRANT SELECT ON pg_stat_progress_cftrag TO PUBLIC;
 /* </end connected objects> */
 
 /* <begin connected objects> */
+-- cftrag::api::text::cft_context_json_many
+-- Skipped due to `#[pgrx(sql = false)]`
+/* </end connected objects> */
+
+/* <begin connected objects> */
+-- cftrag::api::text::cft_context_json_one
+-- Skipped due to `#[pgrx(sql = false)]`
+/* </end connected objects> */
+
+/* <begin connected objects> */
 -- cftrag::api::context::cft_context_many
 -- Skipped due to `#[pgrx(sql = false)]`
 /* </end connected objects> */
 
 /* <begin connected objects> */
 -- cftrag::api::context::cft_context_one
+-- Skipped due to `#[pgrx(sql = false)]`
+/* </end connected objects> */
+
+/* <begin connected objects> */
+-- cftrag::api::text::cft_context_parts
+-- Skipped due to `#[pgrx(sql = false)]`
+/* </end connected objects> */
+
+/* <begin connected objects> */
+-- cftrag::api::text::cft_context_text_many
+-- Skipped due to `#[pgrx(sql = false)]`
+/* </end connected objects> */
+
+/* <begin connected objects> */
+-- cftrag::api::text::cft_context_text_one
 -- Skipped due to `#[pgrx(sql = false)]`
 /* </end connected objects> */
 
@@ -204,6 +273,11 @@ GRANT SELECT ON pg_stat_progress_cftrag TO PUBLIC;
 
 /* <begin connected objects> */
 -- cftrag::api::stats::cft_progress
+-- Skipped due to `#[pgrx(sql = false)]`
+/* </end connected objects> */
+
+/* <begin connected objects> */
+-- cftrag::api::text::cft_render
 -- Skipped due to `#[pgrx(sql = false)]`
 /* </end connected objects> */
 

@@ -104,6 +104,11 @@ pub fn bad_levels(argument: &str, value: i32) -> ErrorReport {
     )
 }
 
+pub fn bad_template(why: &str) -> ErrorReport {
+    report(Code::ERRCODE_INVALID_PARAMETER_VALUE, "invalid template".into())
+        .set_detail(format!("{}.", why.trim_end_matches('.')))
+}
+
 pub fn negative_count(value: i32) -> ErrorReport {
     report(Code::ERRCODE_INVALID_PARAMETER_VALUE, format!("\"n\" must not be negative, not {value}"))
 }

@@ -5,7 +5,9 @@
 
 #![expect(unsafe_code, reason = "reserving the prefix calls into PostgreSQL")]
 
-use pgrx::{GucContext, GucFlags, GucRegistry, GucSetting, pg_sys};
+use crate::template;
+use pgrx::{GucContext, GucFlags, GucRegistry, GucSetting, pg_guard, pg_sys};
+use std::ffi::{CStr, CString, c_char, c_void};
 
 /// `cftrag.enable`: whether the image may answer. Off: the reference query always does (the A/B of every benchmark).
 pub static ENABLE: GucSetting<bool> = GucSetting::<bool>::new(true);
@@ -18,6 +20,17 @@ pub static BUILD_IN_PLACE_LIMIT: GucSetting<i32> = GucSetting::<i32>::new(32 * 1
 
 /// `cftrag.build_on_start`: whether images are built when the server starts (launcher.rs).
 pub static BUILD_ON_START: GucSetting<bool> = GucSetting::<bool>::new(true);
+
+/// `cftrag.template`: how cft_context_text writes; empty: as it does by itself.
+pub static TEMPLATE: GucSetting<Option<CString>> = GucSetting::<Option<CString>>::new(Some(c""));
+
+/// `cftrag.prompt_template`: how cft_prompt writes; empty: as it does by itself.
+pub static PROMPT_TEMPLATE: GucSetting<Option<CString>> = GucSetting::<Option<CString>>::new(Some(c""));
+
+/// `cftrag.template`, if it is set.
+pub fn template() -> Option<String> {
+    TEMPLATE.get().filter(|text| !text.is_empty()).map(|text| text.to_string_lossy().into_owned())
+}
 
 /// `cftrag.build_in_place_limit` in bytes.
 pub fn in_place_bytes() -> u64 {
@@ -61,6 +74,44 @@ pub fn define() {
         GucContext::Sighup,
         GucFlags::default(),
     );
+    let templates = [
+        (c"cftrag.template", c"Sets the template of cft_context_text.", &TEMPLATE),
+        (c"cftrag.prompt_template", c"Sets the template of cft_prompt.", &PROMPT_TEMPLATE),
+    ];
+    for (name, short, setting) in templates {
+        // SAFETY: the hook is a guarded function that reads the value it is given.
+        unsafe {
+            GucRegistry::define_string_guc_with_hooks(
+                name,
+                short,
+                c"Empty: the built-in form. A small part of Jinja: values, for, if, and the filters join, length, first, last, upper, lower.",
+                setting,
+                GucContext::Userset,
+                GucFlags::default(),
+                Some(check_template),
+                None,
+                None,
+            );
+        }
+    }
     // SAFETY: a C string constant; the function copies it. Called once, from _PG_init.
     unsafe { pg_sys::MarkGUCPrefixReserved(c"cftrag".as_ptr()) };
+}
+
+/// Refuses what is no template.
+#[pg_guard]
+unsafe extern "C-unwind" fn check_template(
+    value: *mut *mut c_char,
+    _extra: *mut *mut c_void,
+    _source: pg_sys::GucSource::Type,
+) -> bool {
+    // SAFETY: `value` points to the new value, a C string or null.
+    let text = unsafe { if (*value).is_null() { c"" } else { CStr::from_ptr(*value) } };
+    // In another encoding than UTF-8 it is checked when it is used.
+    let Ok(text) = text.to_str() else { return true };
+    let Err(why) = (if text.is_empty() { Ok(()) } else { template::check(text) }) else { return true };
+    let Ok(detail) = CString::new(format!("{}.", why.trim_end_matches('.'))) else { return false };
+    // SAFETY: the detail is a copy in the memory context of the check; the setting's machinery reads it.
+    unsafe { pg_sys::GUC_check_errdetail_string = pg_sys::pstrdup(detail.as_ptr()) };
+    false
 }

@@ -9,6 +9,7 @@
 //!   trigger.rs -> delta.rs -> flush.rs     a write on its way into the image
 //!   visibility.rs   which versions a snapshot sees
 //!   build.rs        an image from a table; online.rs beside its writers, in a worker (worker.rs), also at server start (launcher.rs)
+//!   template.rs     templates of users, bounded
 //!   shmem.rs, slot.rs, area.rs             shared memory: control block, locks (table at the head of slot.rs), chunks
 
 #![allow(clippy::result_large_err, reason = "ErrorReport is pgrx's error type; it is built once per failed statement")]
@@ -39,6 +40,7 @@ mod route;
 mod shmem;
 mod slot;
 mod sweep;
+mod template;
 mod trigger;
 mod value;
 mod visibility;
@@ -47,7 +49,8 @@ mod worker;
 pgrx::pg_module_magic!(name, version);
 
 extension_sql_file!("../sql/install/functions.sql", name = "functions");
-extension_sql_file!("../sql/install/views.sql", name = "views", requires = ["functions"]);
+extension_sql_file!("../sql/install/text.sql", name = "text", requires = ["functions"]);
+extension_sql_file!("../sql/install/views.sql", name = "views", requires = ["text"]);
 
 /// What loading the library starts, and nothing else: settings, and when preloaded shared memory and the launcher; transaction callbacks.
 #[pg_guard]

@@ -5,8 +5,9 @@
 
 #![expect(unsafe_code, reason = "SPI, called directly")]
 
+use crate::api::context::{Relative, Sink};
 use crate::edges::{self, ColumnNames, Columns, Edges};
-use crate::fmgr::Rows;
+use crate::fmgr::{Rows, text_bytes};
 use pgrx::pg_sys;
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -77,11 +78,11 @@ pub fn answer(
     entities: pg_sys::Datum,
     up: i32,
     down: i32,
-    rows: Rows,
+    sink: &mut Sink,
 ) {
     let types = [pg_sys::TEXTARRAYOID, pg_sys::INT4OID, pg_sys::INT4OID];
     let values = [entities, pg_sys::Datum::from(up), pg_sys::Datum::from(down)];
-    run(statement(table, names, columns), types, values, rows);
+    run(statement(table, names, columns), types, values, sink);
 }
 
 /// Answers cft_entities by its definition (sql/entities.sql), which uses functions beside `function`.
@@ -104,11 +105,11 @@ pub fn entities(
             ("{child}", &text_of(&names.child)),
         ],
     );
-    run(sql, [pg_sys::TEXTOID, pg_sys::BOOLOID], [question, overlapping], rows);
+    run(sql, [pg_sys::TEXTOID, pg_sys::BOOLOID], [question, overlapping], &mut Sink::Rows(rows));
 }
 
-/// Runs a statement of a template, under the caller's snapshot; its select list is the row type of `rows`.
-fn run<const N: usize>(sql: String, mut types: [pg_sys::Oid; N], mut values: [pg_sys::Datum; N], rows: Rows) {
+/// Runs a statement of a template, under the caller's snapshot; its select list is the row type of the sink's rows.
+fn run<const N: usize>(sql: String, mut types: [pg_sys::Oid; N], mut values: [pg_sys::Datum; N], sink: &mut Sink) {
     let Ok(sql) = CString::new(sql) else {
         unreachable!("identifiers come from the catalog and have no NUL");
     };
@@ -120,10 +121,35 @@ fn run<const N: usize>(sql: String, mut types: [pg_sys::Oid; N], mut values: [pg
         let code = pg_sys::SPI_execute_plan(plan, values.as_mut_ptr(), std::ptr::null(), true, 0);
         assert_eq!(code, pg_sys::SPI_OK_SELECT as i32, "the reference query is a SELECT");
         let table = pg_sys::SPI_tuptable;
-        for i in 0..(*table).numvals as usize {
-            rows.add_tuple(*(*table).vals.add(i));
+        let tuples = (0..(*table).numvals as usize).map(|i| *(*table).vals.add(i));
+        match sink {
+            Sink::Rows(rows) => tuples.for_each(|tuple| rows.add_tuple(tuple)),
+            Sink::Whole(take) => take(&tuples.map(|tuple| relative(tuple, (*table).tupdesc)).collect::<Vec<_>>()),
         }
         pg_sys::SPI_finish();
+    }
+}
+
+/// A row of the reference query; the bytes live as long as its result.
+///
+/// # Safety
+/// A tuple of the reference query and its descriptor, and SPI is connected.
+unsafe fn relative<'a>(tuple: pg_sys::HeapTuple, desc: pg_sys::TupleDesc) -> Relative<'a> {
+    let get = |column| {
+        let mut null = false;
+        // SAFETY: the caller's promise; there are six columns.
+        let datum = unsafe { pg_sys::SPI_getbinval(tuple, desc, column, &mut null) };
+        (!null).then_some(datum)
+    };
+    // SAFETY: all columns but depth are texts, and none but the tree is ever NULL.
+    let text = |column| get(column).map(|datum| unsafe { text_bytes(datum) });
+    Relative {
+        entity: text(1).unwrap_or_default(),
+        tree: text(2),
+        ancestor: text(3) == Some(b"ancestor"),
+        depth: get(4).map_or(0, |datum| datum.value() as i32),
+        name: text(5).unwrap_or_default(),
+        via: text(6).unwrap_or_default(),
     }
 }
 

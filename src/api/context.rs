@@ -40,21 +40,7 @@ fn cft_context_one(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     let call = unsafe { Call::new(fcinfo) };
     let rows = call.rows();
     let (Some(name), Some(up), Some(down)) = (call.text(0), call.int(1), call.int(2)) else { return Ok(()) };
-    let array = || {
-        let mut element = call.arg(0).unwrap_or(pg_sys::Datum::from(0usize));
-        // SAFETY: one text element, which is copied.
-        unsafe {
-            pg_sys::Datum::from(pg_sys::construct_array(
-                &mut element,
-                1,
-                pg_sys::TEXTOID,
-                -1,
-                false,
-                pg_sys::TYPALIGN_INT as std::ffi::c_char,
-            ))
-        }
-    };
-    answer(&call, &[name], array, up, down, rows)
+    answer(&call, &[name], || array_of_one(&call), up, down, &mut Sink::Rows(rows))
 }
 
 /// `cft_context(entities text[], up int, down int, edges regclass)`: the same for many, in the order of first occurrence.
@@ -64,17 +50,52 @@ fn cft_context_many(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     let call = unsafe { Call::new(fcinfo) };
     let rows = call.rows();
     let (Some((names, array)), Some(up), Some(down)) = (call.names(0), call.int(1), call.int(2)) else { return Ok(()) };
-    answer(&call, &names, || array, up, down, rows)
+    answer(&call, &names, || array, up, down, &mut Sink::Rows(rows))
+}
+
+/// A text[] of the call's first argument.
+pub fn array_of_one(call: &Call) -> pg_sys::Datum {
+    let mut element = call.arg(0).unwrap_or(pg_sys::Datum::from(0usize));
+    // SAFETY: one text element, which is copied.
+    unsafe {
+        pg_sys::Datum::from(pg_sys::construct_array(
+            &mut element,
+            1,
+            pg_sys::TEXTOID,
+            -1,
+            false,
+            pg_sys::TYPALIGN_INT as std::ffi::c_char,
+        ))
+    }
+}
+
+/// One row of an answer, as bytes.
+#[derive(Clone, Copy)]
+pub struct Relative<'a> {
+    pub entity: &'a [u8],
+    pub tree: Option<&'a [u8]>,
+    pub ancestor: bool,
+    pub depth: i32,
+    pub name: &'a [u8],
+    pub via: &'a [u8],
+}
+
+/// Where an answer goes, in its order: to the executor as rows, or to a function that makes something else of all of it.
+pub enum Sink<'a> {
+    Rows(Rows),
+    Whole(&'a mut dyn FnMut(&[Relative<'_>])),
 }
 
 /// Answers from the image if every condition holds, else by the reference query; counts which.
-fn answer(
+///
+/// Arguments of the call: entity or entities, up, down, edges.
+pub fn answer(
     call: &Call,
     names: &[&[u8]],
     array: impl Fn() -> pg_sys::Datum,
     up: i32,
     down: i32,
-    rows: Rows,
+    sink: &mut Sink,
 ) -> Fallible<()> {
     for (argument, value) in [("up", up), ("down", down)] {
         if !(0..=MAX_LEVELS).contains(&value) {
@@ -83,10 +104,10 @@ fn answer(
     }
     let (table, registration, columns, functions) = open(call, 3)?;
     let served = route::route(&table, &registration, &columns, functions)
-        .and_then(|mut ticket| from_image(&table, &mut ticket, names, up as u32, down as u32, rows));
+        .and_then(|mut ticket| from_image(&table, &mut ticket, names, up as u32, down as u32, sink));
     if let Err(reason) = served {
         counters::count(table.oid(), reason);
-        reference::answer(&table, &registration.names, &columns, array(), up, down, rows);
+        reference::answer(&table, &registration.names, &columns, array(), up, down, sink);
     }
     Ok(())
 }
@@ -97,7 +118,7 @@ fn from_image(
     names: &[&[u8]],
     up: u32,
     down: u32,
-    rows: Rows,
+    sink: &mut Sink,
 ) -> Result<(), Reason> {
     WALK.with_borrow_mut(|kept| {
         let walk = kept.get_or_insert_with(|| Walk::new(varlena_header));
@@ -107,7 +128,10 @@ fn from_image(
         }
         finish(walk, ticket)?;
         walk.finish();
-        emit(walk, rows);
+        match sink {
+            Sink::Rows(rows) => emit(walk, *rows),
+            Sink::Whole(take) => take(&relatives(walk)),
+        }
         let counters = walk.counters();
         let reads = ticket.control.slots[ticket.index].reads();
         reads.image_calls.fetch_add(1, Relaxed);
@@ -188,6 +212,18 @@ fn emit(walk: &Walk, rows: Rows) {
         ];
         rows.add(&mut values, &mut [false, row.tree.is_none(), false, false, false, false]);
     }
+}
+
+fn relatives(walk: &Walk) -> Vec<Relative<'_>> {
+    let row = |row: &cftrag_core::Row| Relative {
+        entity: walk.name(walk.entity(row.group)),
+        tree: row.tree.map(|tree| walk.name(tree)),
+        ancestor: row.relation == Relation::Ancestor,
+        depth: row.depth as i32,
+        name: walk.name(row.relative),
+        via: walk.name(row.via),
+    };
+    walk.rows().iter().map(row).collect()
 }
 
 fn settle_now_and_then(table: &Edges, ticket: &Ticket) {

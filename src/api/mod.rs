@@ -5,3 +5,4 @@ pub mod attach;
 pub mod context;
 pub mod entities;
 pub mod stats;
+pub mod text;

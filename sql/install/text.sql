@@ -1,0 +1,38 @@
+-- The hierarchy as text. What is said, and in which order, is what cft_context returns.
+
+CREATE FUNCTION cft_context_text(entity text, up integer DEFAULT 3, down integer DEFAULT 1, edges regclass DEFAULT NULL, template text DEFAULT NULL)
+RETURNS text LANGUAGE c STABLE PARALLEL SAFE COST 20
+AS 'MODULE_PATHNAME', 'cft_context_text_one_wrapper';
+COMMENT ON FUNCTION cft_context_text(text, integer, integer, regclass, text) IS
+'the hierarchy around an entity as sentences, the same bytes for the same data; NULL if it has no relatives';
+
+CREATE FUNCTION cft_context_text(entities text[], up integer DEFAULT 3, down integer DEFAULT 1, edges regclass DEFAULT NULL, template text DEFAULT NULL)
+RETURNS text LANGUAGE c STABLE PARALLEL SAFE COST 200
+AS 'MODULE_PATHNAME', 'cft_context_text_many_wrapper';
+COMMENT ON FUNCTION cft_context_text(text[], integer, integer, regclass, text) IS
+'the hierarchy around many entities as sentences, entities in the order of their first occurrence';
+
+CREATE FUNCTION cft_context_parts(entities text[], up integer DEFAULT 3, down integer DEFAULT 1, edges regclass DEFAULT NULL)
+RETURNS TABLE(entity text, tree text, relation text, text text)
+LANGUAGE c STABLE PARALLEL SAFE COST 200 ROWS 20
+AS 'MODULE_PATHNAME', 'cft_context_parts_wrapper';
+COMMENT ON FUNCTION cft_context_parts(text[], integer, integer, regclass) IS
+'the sentences of cft_context_text, one for each entity, tree and relation';
+
+CREATE FUNCTION cft_context_json(entity text, up integer DEFAULT 3, down integer DEFAULT 1, edges regclass DEFAULT NULL)
+RETURNS jsonb LANGUAGE c STABLE PARALLEL SAFE COST 20
+AS 'MODULE_PATHNAME', 'cft_context_json_one_wrapper';
+COMMENT ON FUNCTION cft_context_json(text, integer, integer, regclass) IS
+'the hierarchy around an entity: {entity, trees: [{tree, ancestors: [{entity, depth, via}], descendants}]}; NULL if it has no relatives';
+
+CREATE FUNCTION cft_context_json(entities text[], up integer DEFAULT 3, down integer DEFAULT 1, edges regclass DEFAULT NULL)
+RETURNS jsonb LANGUAGE c STABLE PARALLEL SAFE COST 200
+AS 'MODULE_PATHNAME', 'cft_context_json_many_wrapper';
+COMMENT ON FUNCTION cft_context_json(text[], integer, integer, regclass) IS
+'an array of what cft_context_json gives for each entity that has relatives';
+
+CREATE FUNCTION cft_render(template text, world jsonb)
+RETURNS text LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 100
+AS 'MODULE_PATHNAME', 'cft_render_wrapper';
+COMMENT ON FUNCTION cft_render(text, jsonb) IS
+'runs a template (a small part of Jinja) over a JSON object; 22023 if it is none, or takes too long, or makes too much';

@@ -1,0 +1,150 @@
+-- cft_context_text, cft_context_parts, cft_context_json: what cft_context says, as text; the same bytes for the same data.
+SET client_min_messages = warning;
+CREATE TABLE said (tree text, parent text, child text);
+INSERT INTO said VALUES
+    ('organisation', 'North Hospital', 'internal medicine'), ('organisation', 'internal medicine', 'cardiology'),
+    ('organisation', 'cardiology', 'heart failure clinic'), ('building', 'east wing', 'level 2'),
+    ('building', 'level 2', 'heart failure clinic'), ('care path', 'heart failure', 'heart failure clinic'),
+    ('care path', 'heart failure clinic', 'cardiac rehabilitation'), ('care path', 'heart failure clinic', 'diet, salt'),
+    (NULL, 'x', 'heart failure clinic'), (NULL, 'level 2', 'level 2'), ('', 'a "b" \c', E'line\nbreak'), ('', 'Ünïcode', E'line\nbreak');
+SELECT cft_attach('said', tree => 'tree');
+SELECT oracle.build('said');
+SELECT cft_context_text('heart failure clinic');
+SELECT cft_context_text('cardiology', 1, 0);
+SELECT cft_context_text('cardiology', up => 0, edges => 'said');
+SELECT cft_context_text(E'line\nbreak');
+SELECT cft_context_text(ARRAY['cardiology', 'nobody', NULL, 'level 2', 'cardiology'], 1, 1);
+SELECT * FROM cft_context_parts(ARRAY['heart failure clinic', 'cardiology'], 2, 1);
+SELECT cft_context_json('heart failure clinic', 2, 1);
+SELECT cft_context_json(E'line\nbreak');
+SELECT cft_context_json(ARRAY['level 2', 'nobody', 'cardiology'], 1, 0);
+-- Nothing to say is NULL; many entities without relatives are an empty array.
+SELECT num_nulls(cft_context_text('nobody'), cft_context_text(NULL::text), cft_context_text('cardiology', NULL), cft_context_text('cardiology', 0, 0),
+                 cft_context_text(NULL::text[]), cft_context_text('{}'::text[]), cft_context_json('nobody'), cft_context_json(NULL::text), cft_context_json(NULL::text[])) AS nulls,
+       cft_context_json('{nobody}'::text[]), cft_context_json('{}'::text[]);
+SELECT count(*) FROM cft_context_parts('{nobody}');
+
+-- The plain definition: sentences, parts and JSON from the rows of cft_context.
+CREATE FUNCTION plain_parts(entities text[], up int, down int) RETURNS TABLE (entity text, tree text, relation text, text text) LANGUAGE sql AS $$
+    SELECT c.entity, c.tree, c.relation,
+           CASE WHEN NOT several THEN 'The ' WHEN c.tree IS NULL THEN 'In the tree without a name, the ' ELSE 'In the tree ' || c.tree || ', the ' END
+           || CASE c.relation WHEN 'ancestor' THEN 'upward' ELSE 'downward' END || ' hierarchical relationship'
+           || CASE WHEN count(*) > 1 THEN 's of ' ELSE ' of ' END || c.entity || CASE WHEN count(*) > 1 THEN ' are: ' ELSE ' is: ' END
+           || string_agg(c.relative, CASE WHEN strpos(all_names, ',') > 0 THEN '; ' ELSE ', ' END ORDER BY c.n) || '.'
+      FROM (SELECT *, string_agg(relative, ' ') OVER (PARTITION BY entity, tree, relation) AS all_names,
+                   min(coalesce('t' || tree, '')) OVER (PARTITION BY entity) <> max(coalesce('t' || tree, '')) OVER (PARTITION BY entity) AS several
+              FROM (SELECT row_number() OVER () AS n, * FROM cft_context(entities, up, down, 'said')) AS rows) AS c
+     GROUP BY c.entity, c.tree, c.relation, c.several, c.all_names ORDER BY min(c.n) $$;
+CREATE FUNCTION plain_json(name text, up int, down int) RETURNS jsonb LANGUAGE sql AS $$
+    WITH c AS (SELECT row_number() OVER () AS n, * FROM cft_context(name, up, down, 'said')),
+         t AS (SELECT min(n) AS n, jsonb_build_object('tree', tree,
+                      'ancestors', coalesce(jsonb_agg(jsonb_build_object('entity', relative, 'depth', depth, 'via', via) ORDER BY n) FILTER (WHERE relation = 'ancestor'), '[]'),
+                      'descendants', coalesce(jsonb_agg(jsonb_build_object('entity', relative, 'depth', depth, 'via', via) ORDER BY n) FILTER (WHERE relation = 'descendant'), '[]')) AS tree
+                 FROM c GROUP BY c.tree)
+    SELECT jsonb_build_object('entity', name, 'trees', jsonb_agg(tree ORDER BY n)) FROM t HAVING count(*) > 0 $$;
+CREATE FUNCTION differences() RETURNS TABLE (name text, up int, down int) LANGUAGE sql AS $$
+    SELECT name, up, down FROM (SELECT parent FROM said UNION SELECT child FROM said UNION VALUES ('nobody')) AS s(name),
+           generate_series(0, 3) AS up, generate_series(0, 2) AS down
+     WHERE cft_context_text(name, up, down, 'said') IS DISTINCT FROM (SELECT string_agg(text, E'\n') FROM plain_parts(ARRAY[name], up, down))
+        OR (SELECT array_agg(p::text) FROM cft_context_parts(ARRAY[name], up, down, 'said') AS p)
+           IS DISTINCT FROM (SELECT array_agg(p::text) FROM plain_parts(ARRAY[name], up, down) AS p)
+        OR cft_context_json(name, up, down, 'said') IS DISTINCT FROM plain_json(name, up, down) $$;
+SELECT * FROM differences();
+SELECT string_agg(text, E'\n') = cft_context_text(ARRAY(SELECT child FROM said ORDER BY child), 2, 2, 'said') AS same
+  FROM plain_parts(ARRAY(SELECT child FROM said ORDER BY child), 2, 2);
+
+-- Byte-stable: image, reference query, another order of rows, another build, 1,000 runs.
+CREATE FUNCTION digest() RETURNS text LANGUAGE sql AS $$
+    SELECT md5(string_agg(cft_context_text(name, 3, 2, 'said') || cft_context_json(name, 3, 2, 'said')::text || cft_context_text(name, 3, 2, 'said', '{{ entity }}{% for t in trees %}{{ t.ancestors|join("|") }}{% endfor %}'), '' ORDER BY name COLLATE "C"))
+      FROM (SELECT parent FROM said UNION SELECT child FROM said) AS s(name) $$;
+INSERT INTO said SELECT 't' || i % 3, 'p' || i % 17, 'c' || i % 23 FROM generate_series(1, 400) AS i;
+SELECT digest() AS digest \gset
+SELECT count(*) AS runs, count(DISTINCT digest()) AS results, bool_and(digest() = :'digest') AS same FROM generate_series(1, 10);
+SELECT count(DISTINCT cft_context_text('p' || i % 17, 3, 2, 'said')) FROM generate_series(1, 1000) AS i;
+SET cftrag.enable = off;
+SELECT digest() = :'digest' AS by_reference;
+RESET cftrag.enable;
+CREATE TABLE said_again AS SELECT * FROM said;
+TRUNCATE said;
+INSERT INTO said SELECT * FROM said_again ORDER BY md5(child || parent || coalesce(tree, ''));
+SELECT oracle.build('said');
+SELECT digest() = :'digest' AS another_order;
+DELETE FROM said;
+INSERT INTO said SELECT * FROM said_again ORDER BY parent DESC, child;
+SELECT digest() = :'digest' AS changed_one_by_one;
+\c -
+SET client_min_messages = warning;
+SELECT digest() = :'digest' AS another_session;
+SELECT * FROM differences();
+
+-- A template, by argument or by setting; the argument goes before.
+SELECT cft_context_text('heart failure clinic', edges => 'said', template => '{{ entity|upper }}:{% for t in trees %} [{{ t.tree }}] {{ t.ancestors|join(" < ") }}{% for d in t.descendants %} > {{ d }} ({{ d.depth }} via {{ d.via }}){% endfor %}{% endfor %}');
+SELECT cft_context_text(ARRAY['cardiology', 'nobody', 'level 2'], edges => 'said', template => '{{ entity }}: {{ ancestors|length }} above{% if not descendants %}, none below{% endif %}');
+SELECT cft_context_text('nobody', edges => 'said', template => 'never') IS NULL AS "null";
+SET cftrag.template = '{{ ancestors|first }} to {{ ancestors|last }}';
+SELECT cft_context_text('cardiology', edges => 'said');
+SELECT cft_context_text('cardiology', edges => 'said', template => '{# a comment #}{{ ancestors[0].entity|lower }}');
+RESET cftrag.template;
+SELECT cft_render('{% for d in documents %}{{ loop.index }}. {{ d.text }}{% if not loop.last %}, {% endif %}{% endfor %} {{ (n) }} {{ b }} {{ f }}', '{"documents": [{"text": "é"}, {"text": "b"}], "n": 1, "b": true, "f": 1.5}');
+SELECT cft_render(NULL, '{}') IS NULL AS "null", cft_render('a', NULL) IS NULL AS "null";
+SELECT cft_render('', '{}') = '' AS empty;
+
+-- What is no template is refused, by the setting as by the call: 22023 with the line.
+SET cftrag.template = '{{ entity';
+SET cftrag.prompt_template = E'\n{% set x = 1 %}';
+SELECT current_setting('cftrag.template') = '' AND current_setting('cftrag.prompt_template') = '' AS unchanged;
+DO $$ BEGIN PERFORM cft_render('{{ missing }}', '{}'); EXCEPTION WHEN invalid_parameter_value THEN RAISE INFO '% %', SQLSTATE, SQLERRM; END $$;
+SELECT cft_context_text('cardiology', edges => 'said', template => '{{ nothing }}');
+SELECT cft_context_text('cardiology', edges => 'said', template => '{{ entity|no_filter }}');
+SELECT cft_render('{% macro m() %}{% endmacro %}', '{}');
+SELECT cft_render('{% include "x" %}', '{}');
+SELECT cft_render('{{ range(10) }}', '{}');
+SELECT cft_render('{{ a.b() }}', '{"a": {"b": 1}}');
+SELECT cft_render('{{ a[0]() }}', '{"a": [1]}');
+SELECT cft_render('{{ a ~ a }}', '{"a": "x"}');
+SELECT cft_render('{{ a * 1000000000 }}', '{"a": "x"}');
+SELECT cft_render('{{ "x" * 1000000000 }}', '{}');
+SELECT cft_render('{{ a|join(a) }}', '{"a": "xx"}');
+SELECT cft_render('{% for a in x recursive %}{% endfor %}', '{}');
+SELECT cft_render('a{{ "\u0000" }}', '{}');
+-- Neither long templates nor long runs hurt.
+SELECT cft_render(repeat('x', 100000), '{}');
+SELECT cft_render(repeat('{{ a }}', 1000), '{"a": 1}');
+SELECT cft_render('{{ a' || repeat('.b', 30000) || ' }}', '{"a": 1}');
+SELECT cft_render('{{ a' || repeat('|upper', 9000) || ' }}', '{"a": 1}');
+SELECT cft_render('{{ ' || repeat('(', 199) || 'a' || repeat(')', 199) || ' }}', '{"a": 1}');
+SELECT cft_render(repeat('{% if a %}', 150) || repeat('{% endif %}', 50), '{"a": 1}');
+SELECT cft_render('{% for a in x %}{% for b in x %}{% for c in x %}{% endfor %}{% endfor %}{% endfor %}', jsonb_build_object('x', (SELECT jsonb_agg(i) FROM generate_series(1, 1000) AS i)));
+SELECT cft_render('{% for a in x %}{% for b in x %}{{ y }}{% endfor %}{% endfor %}', jsonb_build_object('y', repeat('y', 10000), 'x', (SELECT jsonb_agg(i) FROM generate_series(1, 1000) AS i)));
+SELECT cft_render('{% for a in x %}{% if x|join(y) %}{% endif %}{% endfor %}', jsonb_build_object('y', repeat('y', 10000), 'x', (SELECT jsonb_agg(i) FROM generate_series(1, 1000) AS i)));
+SELECT jsonb_agg(i) AS numbers FROM generate_series(1, 30000) AS i \gset
+SET statement_timeout = '1s';
+SELECT cft_render('{% for a in x %}{% if x == y %}{% endif %}{% endfor %}', jsonb_build_object('x', :'numbers'::jsonb, 'y', :'numbers'::jsonb));
+RESET statement_timeout;
+
+-- Errors and privileges are those of cft_context.
+SELECT cft_context_text('a', -1, edges => 'said');
+SELECT cft_context_json('a', 1, 1001, edges => 'said');
+SELECT cft_context_text('a', edges => 'said_again');
+CREATE ROLE regress_cft_text;
+SET ROLE regress_cft_text;
+SELECT cft_context_text('cardiology', edges => 'said');
+SELECT cft_context_json('cardiology', edges => 'said');
+SELECT * FROM cft_context_parts('{cardiology}', edges => 'said');
+SELECT cft_context_text('cardiology');
+RESET ROLE;
+GRANT SELECT ON said TO regress_cft_text;
+ALTER TABLE said ENABLE ROW LEVEL SECURITY;
+CREATE POLICY building ON said TO regress_cft_text USING (tree = 'building');
+SET ROLE regress_cft_text;
+SELECT cft_context_text('heart failure clinic');
+RESET ROLE;
+-- Its own changes, and no later ones, are in it.
+BEGIN;
+INSERT INTO said VALUES ('organisation', 'new', 'North Hospital');
+SELECT cft_context_text('North Hospital', down => 0, edges => 'said');
+ROLLBACK;
+SELECT cft_context_text('North Hospital', down => 0, edges => 'said') IS NULL AS gone;
+DROP TABLE said, said_again;
+DROP FUNCTION plain_parts, plain_json, differences, digest;
+DROP ROLE regress_cft_text;
