@@ -140,6 +140,617 @@ COMMENT ON FUNCTION cft_render(text, jsonb) IS
 -- requires:
 --   text
 
+-- Documents: which tables and columns hold them. The registration is a trigger on the user's own table that never fires
+-- (UPDATE OF the columns, WHEN false): its column list is the registration, its arguments say what each column is for. So renamed
+-- tables and columns are followed, a dropped table takes it along, a column that is needed is not dropped without CASCADE,
+-- pg_dump dumps it, and there is no catalog of ours to drift. A mapping or an entities table names its other table by FROM.
+-- Everything runs with the caller's rights, and names tables by regclass, which is schema-qualified under this search_path.
+
+CREATE FUNCTION cft_attached(edges regclass DEFAULT NULL)
+RETURNS TABLE(edges regclass, parent name, child name, tree name)
+LANGUAGE c STABLE PARALLEL SAFE COST 20 ROWS 1
+AS 'MODULE_PATHNAME', 'cft_attached_wrapper';
+COMMENT ON FUNCTION cft_attached(regclass) IS 'the attached edges table (the only one, if none is named) and its columns';
+
+CREATE FUNCTION cft_documents() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$;
+COMMENT ON FUNCTION cft_documents() IS 'trigger that never fires: its columns are those of a table of documents (cft_attach_documents)';
+
+CREATE FUNCTION cft_document_entities() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$;
+COMMENT ON FUNCTION cft_document_entities() IS
+'trigger that never fires: its columns are those of a table that maps entities to documents (cft_attach_documents)';
+
+CREATE FUNCTION cft_entity_embeddings() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$;
+COMMENT ON FUNCTION cft_entity_embeddings() IS
+'trigger that never fires: its columns are those of a table of entities'' embeddings (cft_attach_entities)';
+
+-- The columns of each attached table that the caller may read, by role: {"id": "title", "body": "text", ...}.
+CREATE FUNCTION cft_columns(trigger_function regprocedure)
+RETURNS TABLE(relation regclass, other regclass, columns jsonb, trigger_name name)
+LANGUAGE sql STABLE PARALLEL SAFE COST 100 ROWS 1 SET search_path = pg_catalog, pg_temp AS $$
+    SELECT t.tgrelid::regclass, nullif(t.tgconstrrelid, 0)::regclass, jsonb_object_agg(role, a.attname), t.tgname
+      FROM pg_depend AS d
+      JOIN pg_trigger AS t ON t.oid = d.objid AND t.tgfoid = trigger_function AND NOT t.tgisinternal AND t.tgparentid = 0
+      JOIN pg_class AS c ON c.oid = t.tgrelid,
+           LATERAL unnest(t.tgattr::int2[], string_to_array(encode(t.tgargs, 'escape'), E'\\000')) AS o(number, roles)
+      JOIN pg_attribute AS a ON a.attnum = o.number,
+           LATERAL unnest(string_to_array(o.roles, ' ')) AS role
+     WHERE d.refclassid = 'pg_proc'::regclass AND d.refobjid = trigger_function AND d.classid = 'pg_trigger'::regclass
+       AND a.attrelid = t.tgrelid AND has_schema_privilege(c.relnamespace, 'USAGE') AND has_any_column_privilege(c.oid, 'SELECT')
+     GROUP BY t.oid, t.tgrelid, t.tgconstrrelid, t.tgname
+     ORDER BY t.tgrelid $$;
+COMMENT ON FUNCTION cft_columns(regprocedure) IS
+'the tables attached by that trigger function which the caller may read, with their columns by role';
+
+-- Drops what is there and, unless columns is NULL, makes it anew. roles[i] are those of columns[i], separated by blanks.
+CREATE FUNCTION cft_set_columns(relation regclass, other regclass, trigger_function regprocedure, columns name[], roles text[])
+RETURNS boolean LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    class record;
+    missing name;
+    old name;
+    had boolean := false;
+    name text := CASE trigger_function WHEN '@extschema@.cft_documents()'::regprocedure THEN 'cftrag_documents'
+                                       WHEN '@extschema@.cft_document_entities()'::regprocedure THEN 'cftrag_document_entities'
+                                       ELSE 'cftrag_entities' END;
+    list text;
+    arguments text;
+BEGIN
+    SELECT c.relname, c.relowner, c.relkind, c.relpersistence INTO class FROM pg_class AS c WHERE c.oid = relation;
+    IF NOT FOUND THEN
+        RAISE EXCEPTION 'table with OID % does not exist', relation::oid USING ERRCODE = 'undefined_table';
+    END IF;
+    IF NOT pg_has_role(class.relowner, 'USAGE') THEN
+        RAISE EXCEPTION 'must be owner of table %', class.relname USING ERRCODE = 'insufficient_privilege';
+    END IF;
+    IF columns IS NOT NULL AND NOT class.relkind = ANY (CASE WHEN other IS NULL THEN '{r,p,f,v}' ELSE '{r,p}' END::"char"[]) THEN
+        RAISE EXCEPTION '"%" cannot be attached to cftrag: it is not a table', class.relname USING ERRCODE = 'wrong_object_type';
+    END IF;
+    SELECT c INTO missing FROM unnest(columns) AS c
+     WHERE c IS NOT NULL AND NOT EXISTS (SELECT FROM pg_attribute AS a WHERE a.attrelid = relation AND a.attname = c AND a.attnum > 0 AND NOT a.attisdropped) LIMIT 1;
+    IF FOUND THEN
+        RAISE EXCEPTION 'column "%" of table "%" does not exist', missing, class.relname USING ERRCODE = 'undefined_column';
+    END IF;
+    FOR old IN SELECT t.tgname FROM pg_trigger AS t
+                WHERE t.tgrelid = relation AND t.tgfoid = trigger_function AND NOT t.tgisinternal
+                  AND (other IS NULL OR t.tgconstrrelid = other) LOOP
+        EXECUTE format('DROP TRIGGER %I ON %s', old, relation);
+        had := true;
+    END LOOP;
+    IF columns IS NOT NULL THEN
+        -- One column may have several roles; the list names it once.
+        SELECT string_agg(format('%I', c), ', ' ORDER BY n), string_agg(quote_literal(r), ', ' ORDER BY n) INTO list, arguments
+          FROM (SELECT u.c, min(u.n) AS n, string_agg(u.r, ' ' ORDER BY u.n) AS r
+                  FROM unnest(columns, roles) WITH ORDINALITY AS u(c, r, n) WHERE u.c IS NOT NULL GROUP BY u.c) AS z;
+        IF other IS NULL THEN
+            EXECUTE format('CREATE TRIGGER %I AFTER UPDATE OF %s ON %s FOR EACH STATEMENT WHEN (false) EXECUTE FUNCTION %s(%s)',
+                           name, list, relation, trigger_function::regproc, arguments);
+        ELSE
+            EXECUTE format('CREATE CONSTRAINT TRIGGER %I AFTER UPDATE OF %s ON %s FROM %s FOR EACH ROW WHEN (false) EXECUTE FUNCTION %s(%s)',
+                           name || CASE WHEN had OR NOT EXISTS (SELECT FROM pg_trigger AS t WHERE t.tgrelid = relation AND t.tgname = name)
+                                        THEN '' ELSE '_' || other::oid END,
+                           list, relation, other, trigger_function::regproc, arguments);
+        END IF;
+    END IF;
+    RETURN had;
+END $$;
+COMMENT ON FUNCTION cft_set_columns(regclass, regclass, regprocedure, name[], text[]) IS
+'writes the registration of cft_attach_documents and cft_attach_entities; owner only';
+
+-- The operator of distance between two embeddings: that of an index on the column, else the cosine distance.
+CREATE FUNCTION cft_distance(relation regclass, embedding name)
+RETURNS TABLE(operator text, type text, cosine boolean) LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    RETURN QUERY
+    SELECT format('OPERATOR(%I.%s)', n.nspname, o.oprname), o.oprleft::regtype::text, o.oprname = '<=>'
+      FROM pg_attribute AS a, pg_operator AS o, pg_namespace AS n
+     WHERE a.attrelid = relation AND a.attname = embedding AND n.oid = o.oprnamespace
+       AND o.oid = coalesce(
+           (SELECT m.amopopr FROM pg_index AS i, pg_opclass AS c, pg_amop AS m
+             WHERE i.indrelid = relation AND i.indkey[0] = a.attnum AND i.indisvalid AND i.indpred IS NULL AND c.oid = i.indclass[0]
+               AND m.amopfamily = c.opcfamily AND m.amoppurpose = 'o' AND m.amoplefttype = a.atttypid AND m.amoprighttype = a.atttypid
+             ORDER BY i.indexrelid, m.amopstrategy LIMIT 1),
+           (SELECT p.oid FROM pg_operator AS p
+             WHERE p.oprname = '<=>' AND p.oprleft = a.atttypid AND p.oprright = a.atttypid AND p.oprresult = 'float8'::regtype));
+    IF NOT FOUND THEN
+        RAISE EXCEPTION 'column "%" of table % is no embedding', embedding, relation USING ERRCODE = 'datatype_mismatch',
+            HINT = 'Embeddings are of a type of pgvector: vector, halfvec or sparsevec.';
+    END IF;
+END $$;
+COMMENT ON FUNCTION cft_distance(regclass, name) IS 'the operator of distance of an embedding column: that of an index on it, else the cosine distance';
+
+CREATE FUNCTION cft_attach_documents(documents regclass, id name DEFAULT 'id', body name DEFAULT 'body', embedding name DEFAULT 'embedding',
+    entity name DEFAULT NULL, tokens name DEFAULT NULL,
+    mapping regclass DEFAULT NULL, mapping_entity name DEFAULT 'entity', mapping_document name DEFAULT 'document_id')
+RETURNS void LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    IF num_nulls(documents, id, body, embedding) > 0 OR (mapping IS NOT NULL AND num_nulls(mapping_entity, mapping_document) > 0) THEN
+        RAISE EXCEPTION 'documents, id, body and embedding must not be null' USING ERRCODE = 'null_value_not_allowed';
+    END IF;
+    IF entity IS NOT NULL AND mapping IS NOT NULL THEN
+        RAISE EXCEPTION '"entity" and "mapping" exclude each other' USING ERRCODE = 'invalid_parameter_value',
+            DETAIL = 'A document is about the entity in its own column, or about those that the mapping table gives it.';
+    END IF;
+    PERFORM @extschema@.cft_detach_documents(documents) WHERE EXISTS (
+        SELECT FROM pg_trigger WHERE tgrelid = documents AND tgfoid = '@extschema@.cft_documents()'::regprocedure);
+    PERFORM @extschema@.cft_set_columns(documents, NULL, '@extschema@.cft_documents()', ARRAY[id, body, embedding, entity, tokens],
+                                        '{id,body,embedding,entity,tokens}');
+    PERFORM @extschema@.cft_distance(documents, embedding);
+    IF tokens IS NOT NULL AND NOT EXISTS (SELECT FROM pg_attribute WHERE attrelid = documents AND attname = tokens AND atttypid IN (21, 23, 20)) THEN
+        RAISE EXCEPTION 'column "%" of table % is no integer', tokens, documents USING ERRCODE = 'datatype_mismatch';
+    END IF;
+    IF mapping IS NOT NULL THEN
+        PERFORM @extschema@.cft_set_columns(mapping, documents, '@extschema@.cft_document_entities()',
+                                            ARRAY[mapping_entity, mapping_document], '{entity,document}');
+    END IF;
+END $$;
+COMMENT ON FUNCTION cft_attach_documents(regclass, name, name, name, name, name, regclass, name, name) IS
+'says which columns of a table hold documents, and how they belong to entities: by a column, or by a mapping table; owner only';
+
+CREATE FUNCTION cft_detach_documents(documents regclass)
+RETURNS void LANGUAGE plpgsql VOLATILE STRICT SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    mapping regclass;
+BEGIN
+    IF NOT @extschema@.cft_set_columns(documents, NULL, '@extschema@.cft_documents()', NULL, NULL) THEN
+        RAISE EXCEPTION 'table % has no documents attached to cftrag', documents USING ERRCODE = 'undefined_table';
+    END IF;
+    FOR mapping IN SELECT DISTINCT tgrelid FROM pg_trigger
+                    WHERE tgconstrrelid = documents AND tgfoid = '@extschema@.cft_document_entities()'::regprocedure LOOP
+        PERFORM @extschema@.cft_set_columns(mapping, documents, '@extschema@.cft_document_entities()', NULL, NULL);
+    END LOOP;
+END $$;
+COMMENT ON FUNCTION cft_detach_documents(regclass) IS 'takes back what cft_attach_documents said; owner only';
+
+CREATE FUNCTION cft_attach_entities(entities regclass, entity name DEFAULT 'entity', embedding name DEFAULT 'embedding', edges regclass DEFAULT NULL)
+RETURNS void LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    forest regclass := (SELECT a.edges FROM @extschema@.cft_attached(cft_attach_entities.edges) AS a);
+BEGIN
+    IF num_nulls(entities, entity, embedding) > 0 THEN
+        RAISE EXCEPTION 'entities, entity and embedding must not be null' USING ERRCODE = 'null_value_not_allowed';
+    END IF;
+    PERFORM @extschema@.cft_set_columns(entities, forest, '@extschema@.cft_entity_embeddings()', ARRAY[entity, embedding], '{entity,embedding}');
+    PERFORM @extschema@.cft_distance(entities, embedding);
+END $$;
+COMMENT ON FUNCTION cft_attach_entities(regclass, name, name, regclass) IS
+'says which columns of a table hold the embeddings of the entities of an edges table; owner only';
+
+CREATE FUNCTION cft_detach_entities(entities regclass, edges regclass DEFAULT NULL)
+RETURNS void LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    IF NOT @extschema@.cft_set_columns(entities, edges, '@extschema@.cft_entity_embeddings()', NULL, NULL) THEN
+        RAISE EXCEPTION 'table % has no entities attached to cftrag', entities USING ERRCODE = 'undefined_table';
+    END IF;
+END $$;
+COMMENT ON FUNCTION cft_detach_entities(regclass, regclass) IS 'takes back what cft_attach_entities said; owner only';
+
+-- The attached table of documents, its columns, and its mapping. 42P01 or 42725 as cft_context's edges.
+CREATE FUNCTION cft_attached_documents(documents regclass DEFAULT NULL)
+RETURNS TABLE(relation regclass, id name, body name, embedding name, entity name, tokens name,
+              mapping regclass, mapping_entity name, mapping_document name)
+LANGUAGE plpgsql STABLE PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    wanted regclass := documents;
+    several text;
+BEGIN
+    IF wanted IS NULL THEN
+        SELECT min(c.relation::oid), CASE WHEN count(*) > 1 THEN string_agg(c.relation::text, ', ') END INTO wanted, several
+          FROM @extschema@.cft_columns('@extschema@.cft_documents()') AS c;
+        IF wanted IS NULL THEN
+            RAISE EXCEPTION 'no table of documents that you may read is attached to cftrag' USING ERRCODE = 'undefined_table',
+                HINT = 'Attach one with: SELECT cft_attach_documents(''my_documents'', id => ''id'', body => ''body'', embedding => ''embedding'');';
+        ELSIF several IS NOT NULL THEN
+            RAISE EXCEPTION 'more than one table of documents is attached to cftrag, and "documents" was left out' USING ERRCODE = 'ambiguous_function',
+                DETAIL = format('Attached tables that you may read: %s.', several);
+        END IF;
+    END IF;
+    RETURN QUERY SELECT d.relation, (d.columns ->> 'id')::name, (d.columns ->> 'body')::name, (d.columns ->> 'embedding')::name,
+                        (d.columns ->> 'entity')::name, (d.columns ->> 'tokens')::name,
+                        m.relation, (m.columns ->> 'entity')::name, (m.columns ->> 'document')::name
+                   FROM @extschema@.cft_columns('@extschema@.cft_documents()') AS d
+                   LEFT JOIN @extschema@.cft_columns('@extschema@.cft_document_entities()') AS m ON m.other = d.relation
+                  WHERE d.relation = wanted LIMIT 1;
+    IF NOT FOUND THEN
+        -- Where it is attached but not readable, its own error says so.
+        IF EXISTS (SELECT FROM pg_trigger AS t WHERE t.tgrelid = wanted AND t.tgfoid = '@extschema@.cft_documents()'::regprocedure) THEN
+            EXECUTE format('SELECT FROM %s LIMIT 0', wanted);
+        END IF;
+        RAISE EXCEPTION 'table % has no documents attached to cftrag', wanted USING ERRCODE = 'undefined_table',
+            HINT = format('Attach it with: SELECT cft_attach_documents(%L, id => ''id'', body => ''body'', embedding => ''embedding'');', wanted);
+    END IF;
+END $$;
+COMMENT ON FUNCTION cft_attached_documents(regclass) IS
+'the attached table of documents (the only one, if none is named), its columns, and its mapping to entities';
+
+-- Of the documents about entities: their ids and entities, as SQL. A document may be about several entities.
+CREATE FUNCTION cft_about(relation regclass, id name, entity name, mapping regclass, mapping_entity name, mapping_document name)
+RETURNS text LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    same text := (SELECT CASE WHEN NOT (t.typcategory = 'S' AND l.collisdeterministic) THEN '%s::pg_catalog.text = %s COLLATE "C"'
+                              ELSE '%s = %s COLLATE ' || format('%I.%I', n.nspname, l.collname) END
+                    FROM pg_attribute AS a JOIN pg_type AS t ON t.oid = a.atttypid
+                    LEFT JOIN pg_collation AS l ON l.oid = a.attcollation LEFT JOIN pg_namespace AS n ON n.oid = l.collnamespace
+                   WHERE a.attrelid = coalesce(mapping, relation) AND a.attname = coalesce(mapping_entity, entity));
+BEGIN
+    IF mapping IS NULL THEN
+        RETURN format(' JOIN %s AS d ON ', relation) || format(same, format('d.%I', entity), 'n.name');
+    END IF;
+    RETURN format(' JOIN %s AS m ON ', mapping) || format(same, format('m.%I', mapping_entity), 'n.name')
+        || format(' JOIN %s AS d ON d.%I = m.%I', relation, id, mapping_document);
+END $$;
+COMMENT ON FUNCTION cft_about(regclass, name, name, regclass, name, name) IS 'joins documents (d) to entities (n.name): the part of a statement that cft_chunks uses';
+
+CREATE FUNCTION cft_chunks(entities text[], up integer DEFAULT 3, down integer DEFAULT 1, edges regclass DEFAULT NULL,
+    documents regclass DEFAULT NULL, embedding vector DEFAULT NULL)
+RETURNS TABLE(entity text, relation text, depth integer, relative text, document_id text, body text, tokens integer, distance float8)
+LANGUAGE plpgsql STABLE PARALLEL SAFE COST 1000 ROWS 20 SET search_path = pg_catalog, pg_temp AS $$
+#variable_conflict use_column
+DECLARE
+    a record;
+    away text := 'NULL::pg_catalog.float8';
+    names text[];
+BEGIN
+    IF num_nulls(entities, up, down) > 0 THEN RETURN; END IF;
+    SELECT * INTO a FROM @extschema@.cft_attached_documents(documents);
+    IF a.entity IS NULL AND a.mapping IS NULL THEN
+        RAISE EXCEPTION 'the documents of % are not attached to entities', a.relation USING ERRCODE = 'object_not_in_prerequisite_state',
+            HINT = format('Say which entity they are about: SELECT cft_attach_documents(%L, ..., entity => ''entity''); or mapping => ''my_mapping''.', a.relation);
+    END IF;
+    IF embedding IS NOT NULL THEN
+        SELECT format('(d.%I %s $5::%s)', a.embedding, o.operator, o.type) INTO away FROM @extschema@.cft_distance(a.relation, a.embedding) AS o;
+    END IF;
+    -- Each document once: with the nearest of its entities.
+    RETURN QUERY EXECUTE format(
+        'WITH n AS MATERIALIZED (
+             SELECT DISTINCT ON (z.name COLLATE "C") z.place, z.entity, z.relation, z.depth, z.name
+               FROM (SELECT q.place, q.name AS entity, ''self''::text AS relation, 0 AS depth, q.name
+                       FROM unnest($1) WITH ORDINALITY AS q(name, place) WHERE q.name IS NOT NULL
+                     UNION ALL
+                     SELECT array_position($1, c.entity), c.entity, c.relation, c.depth, c.relative
+                       FROM @extschema@.cft_context($1, $2, $3, $4) AS c) AS z(place, entity, relation, depth, name)
+              ORDER BY z.name COLLATE "C", z.depth, z.relation COLLATE "C", z.place),
+         f AS (
+             SELECT DISTINCT ON (d.%1$I::text COLLATE "C") n.place, n.entity, n.relation, n.depth, n.name,
+                    d.%1$I::text AS id, d.%2$I::text AS body, coalesce(%3$s, ((char_length(d.%2$I::text) + 3) / 4))::int AS tokens, %4$s AS distance
+               FROM n %5$s
+              ORDER BY d.%1$I::text COLLATE "C", n.depth, n.relation COLLATE "C", n.name COLLATE "C")
+         SELECT f.entity, f.relation, f.depth, f.name, f.id, f.body, coalesce(f.tokens, 0), f.distance
+           FROM f ORDER BY f.depth, f.distance, f.place, f.relation COLLATE "C", f.name COLLATE "C", f.id COLLATE "C"',
+        a.id, a.body, CASE WHEN a.tokens IS NULL THEN 'NULL' ELSE format('d.%I', a.tokens) END, away,
+        @extschema@.cft_about(a.relation, a.id, a.entity, a.mapping, a.mapping_entity, a.mapping_document))
+    USING entities, up, down, edges, embedding;
+END $$;
+COMMENT ON FUNCTION cft_chunks(text[], integer, integer, regclass, regclass, vector) IS
+'the documents about entities and their relatives, each once, the nearest first: by depth, then by distance to the embedding if one is given';
+
+CREATE FUNCTION cft_chunks(entity text, up integer DEFAULT 3, down integer DEFAULT 1, edges regclass DEFAULT NULL,
+    documents regclass DEFAULT NULL, embedding vector DEFAULT NULL)
+RETURNS TABLE(entity text, relation text, depth integer, relative text, document_id text, body text, tokens integer, distance float8)
+LANGUAGE sql STABLE PARALLEL SAFE COST 1000 ROWS 10 AS $$
+    SELECT c.* FROM @extschema@.cft_chunks(ARRAY[$1], $2, $3, $4, $5, $6) AS c $$;
+COMMENT ON FUNCTION cft_chunks(text, integer, integer, regclass, regclass, vector) IS 'the documents about an entity and its relatives';
+/* </end connected objects> */
+
+/* <begin connected objects> */
+-- requires:
+--   documents
+
+-- From a question to its context. STABLE: all that a call reads is of one snapshot, the caller's; and with the caller's rights.
+-- No text of the caller becomes SQL: names come from the catalog, values are parameters.
+
+CREATE FUNCTION cft_nearest_documents(embedding vector, k integer DEFAULT 5, documents regclass DEFAULT NULL)
+RETURNS TABLE(document_id text, entity text, body text, tokens integer, distance float8)
+LANGUAGE plpgsql STABLE PARALLEL SAFE COST 1000 ROWS 5 SET search_path = pg_catalog, pg_temp AS $$
+#variable_conflict use_column
+DECLARE
+    a record;
+    o record;
+BEGIN
+    IF num_nulls(embedding, k) > 0 THEN RETURN; END IF;
+    SELECT * INTO a FROM @extschema@.cft_attached_documents(documents);
+    SELECT * INTO o FROM @extschema@.cft_distance(a.relation, a.embedding);
+    -- At equal distance by id: the same data, the same rows.
+    RETURN QUERY EXECUTE format(
+        'SELECT n.id::text, %1$s, n.body::text, coalesce(n.tokens, (char_length(n.body::text) + 3) / 4, 0)::int, n.distance
+           FROM (SELECT d.%2$I AS id, %3$s AS entity, d.%4$I AS body, %5$s AS tokens, d.%6$I %7$s $1::%8$s AS distance
+                   FROM %9$s AS d
+                  WHERE d.%6$I IS NOT NULL
+                  ORDER BY d.%6$I %7$s $1::%8$s, d.%2$I LIMIT $2) AS n
+          ORDER BY n.distance, n.id',
+        CASE WHEN a.mapping IS NULL THEN 'n.entity::text'
+             ELSE format('(SELECT min(m.%I::text COLLATE "C") FROM %s AS m WHERE m.%I = n.id)', a.mapping_entity, a.mapping, a.mapping_document) END,
+        a.id, CASE WHEN a.entity IS NULL THEN 'NULL::text' ELSE format('d.%I', a.entity) END, a.body, CASE WHEN a.tokens IS NULL THEN 'NULL::int' ELSE format('d.%I', a.tokens) END, a.embedding,
+        o.operator, o.type, a.relation)
+    USING embedding, k;
+END $$;
+COMMENT ON FUNCTION cft_nearest_documents(vector, integer, regclass) IS
+'the k documents nearest to an embedding, by the operator of the index on their column, else by cosine distance';
+
+CREATE FUNCTION cft_nearest_entities(embedding vector, k integer DEFAULT 5, edges regclass DEFAULT NULL, documents regclass DEFAULT NULL)
+RETURNS TABLE(entity text, distance float8, score float8)
+LANGUAGE plpgsql STABLE PARALLEL SAFE COST 1000 ROWS 5 SET search_path = pg_catalog, pg_temp AS $$
+#variable_conflict use_column
+DECLARE
+    forest regclass;
+    a record;
+    o record;
+BEGIN
+    IF num_nulls(embedding, k) > 0 THEN RETURN; END IF;
+    SELECT f.edges INTO forest FROM @extschema@.cft_attached(edges) AS f;
+    SELECT c.relation, c.columns ->> 'entity' AS entity, c.columns ->> 'embedding' AS embedding INTO a
+      FROM @extschema@.cft_columns('@extschema@.cft_entity_embeddings()') AS c WHERE c.other = forest LIMIT 1;
+    IF FOUND THEN
+        SELECT * INTO o FROM @extschema@.cft_distance(a.relation, a.embedding);
+        RETURN QUERY EXECUTE format(
+            'SELECT n.entity::text, n.distance, %6$s
+               FROM (SELECT d.%1$I AS entity, d.%2$I %3$s $1::%4$s AS distance FROM %5$s AS d
+                      WHERE d.%2$I IS NOT NULL AND d.%1$I IS NOT NULL ORDER BY d.%2$I %3$s $1::%4$s, d.%1$I LIMIT $2) AS n
+              ORDER BY n.distance, n.entity::text COLLATE "C"',
+            a.entity, a.embedding, o.operator, o.type, a.relation, CASE WHEN o.cosine THEN '1 - n.distance' ELSE '- n.distance' END)
+        USING embedding, k;
+    ELSE
+        -- Documents that belong to entities stand for them.
+        SELECT d.relation, d.embedding INTO a FROM @extschema@.cft_attached_documents(documents) AS d;
+        SELECT * INTO o FROM @extschema@.cft_distance(a.relation, a.embedding);
+        RETURN QUERY
+        SELECT z.entity, z.distance, CASE WHEN o.cosine THEN 1 - z.distance ELSE - z.distance END
+          FROM (SELECT DISTINCT ON (n.entity COLLATE "C") n.entity, n.distance
+                  FROM @extschema@.cft_nearest_documents(embedding, k, a.relation) AS n
+                 WHERE n.entity IS NOT NULL ORDER BY n.entity COLLATE "C", n.distance) AS z
+         ORDER BY z.distance, z.entity COLLATE "C";
+    END IF;
+END $$;
+COMMENT ON FUNCTION cft_nearest_entities(vector, integer, regclass, regclass) IS
+'the entities nearest to an embedding: by cft_attach_entities, else those of the k nearest documents; score is 1 - cosine distance, else minus the distance';
+
+-- The baselines of the papers, to compare with (mode of cft_retrieve).
+
+CREATE FUNCTION cft_parts_by_reference(entities text[], up integer, down integer, edges regclass)
+RETURNS TABLE(entity text, tree text, relation text, text text)
+LANGUAGE sql STABLE PARALLEL SAFE COST 10000 ROWS 20 SET cftrag.enable = off AS $$
+    SELECT p.* FROM @extschema@.cft_context_parts($1, $2, $3, $4) AS p $$;
+COMMENT ON FUNCTION cft_parts_by_reference(text[], integer, integer, regclass) IS 'cft_context_parts by the reference query';
+
+CREATE FUNCTION cft_parts_by_search(entities text[], up integer DEFAULT 3, down integer DEFAULT 1, edges regclass DEFAULT NULL)
+RETURNS TABLE(entity text, tree text, relation text, text text)
+LANGUAGE plpgsql STABLE PARALLEL SAFE COST 100000 ROWS 20 SET search_path = pg_catalog, pg_temp AS $$
+#variable_conflict use_column
+DECLARE
+    f record;
+    found_there text[];
+BEGIN
+    SELECT * INTO f FROM @extschema@.cft_attached(edges);
+    EXECUTE format(
+        'WITH RECURSIVE e AS NOT MATERIALIZED (
+             SELECT %1$s AS tree, r.%2$I::text COLLATE "C" AS parent, r.%3$I::text COLLATE "C" AS child FROM %4$s AS r
+              WHERE r.%2$I IS NOT NULL AND r.%3$I IS NOT NULL),
+         search(tree, node) AS (
+             SELECT e.tree, e.parent FROM e
+              WHERE NOT EXISTS (SELECT FROM e AS above WHERE above.child = e.parent AND above.tree = e.tree)
+             UNION
+             SELECT e.tree, e.child FROM search AS s JOIN e ON e.parent = s.node AND e.tree = s.tree)
+         SELECT array_agg(q.name ORDER BY q.place) FROM unnest($1) WITH ORDINALITY AS q(name, place)
+          WHERE q.name COLLATE "C" IN (SELECT s.node FROM search AS s)',
+        CASE WHEN f.tree IS NULL THEN '''''::text' ELSE format('coalesce(r.%I::text COLLATE "C", '''')', f.tree) END, f.parent, f.child, f.edges)
+    INTO found_there USING entities;
+    RETURN QUERY SELECT p.entity, p.tree, p.relation, p.text FROM @extschema@.cft_parts_by_reference(found_there, up, down, f.edges) AS p;
+END $$;
+COMMENT ON FUNCTION cft_parts_by_search(text[], integer, integer, regclass) IS
+'cft_context_parts as T-RAG does it: each entity is looked for from the roots of all trees, breadth first; then its relatives, level by level';
+
+CREATE FUNCTION cft_neighbours(entities text[], hops integer DEFAULT 1, edges regclass DEFAULT NULL)
+RETURNS TABLE(entity text, text text)
+LANGUAGE plpgsql STABLE PARALLEL SAFE COST 1000 ROWS 5 SET search_path = pg_catalog, pg_temp AS $$
+#variable_conflict use_column
+DECLARE
+    start text;
+    edge_of_it text[];
+    reached text[];
+BEGIN
+    FOREACH start IN ARRAY entities LOOP
+        edge_of_it := ARRAY[start];
+        reached := '{}';
+        FOR hop IN 1 .. hops LOOP
+            edge_of_it := ARRAY(SELECT c.relative COLLATE "C" FROM @extschema@.cft_context(edge_of_it, 1, 1, edges) AS c
+                                EXCEPT SELECT unnest(reached) COLLATE "C" EXCEPT SELECT start COLLATE "C" ORDER BY 1);
+            EXIT WHEN edge_of_it = '{}';
+            reached := reached || edge_of_it;
+        END LOOP;
+        IF reached <> '{}' THEN
+            entity := start;
+            text := format('The neighbours of %s within %s %s are: %s.', start, hops, CASE hops WHEN 1 THEN 'step' ELSE 'steps' END,
+                           array_to_string(reached, CASE WHEN strpos(array_to_string(reached, ' '), ',') > 0 THEN '; ' ELSE ', ' END));
+            RETURN NEXT;
+        END IF;
+    END LOOP;
+END $$;
+COMMENT ON FUNCTION cft_neighbours(text[], integer, regclass) IS
+'entities within so many steps of each entity, whatever the tree and the direction, the nearest first, as a sentence';
+
+CREATE FUNCTION cft_retrieve(question text, embedding vector, k integer DEFAULT 5, up integer DEFAULT 3, down integer DEFAULT 1,
+    budget integer DEFAULT NULL, mode text DEFAULT 'cft', edges regclass DEFAULT NULL, documents regclass DEFAULT NULL, chunks integer DEFAULT NULL)
+RETURNS TABLE(source text, entity text, document_id text, rank integer, distance float8, text text, tokens integer, why text)
+LANGUAGE plpgsql STABLE PARALLEL SAFE COST 10000 ROWS 20 SET search_path = pg_catalog, pg_temp AS $$
+#variable_conflict use_column
+DECLARE
+    attached regclass;
+    has_entities boolean;
+    names text[] := '{}';
+    whys text[] := '{}';
+    sources text[];
+    entities text[];
+    ids text[];
+    ranks int[];
+    distances float8[];
+    texts text[];
+    sizes int[];
+    reasons text[];
+    taken boolean[];
+    left_over int := budget;
+    row_at int;
+BEGIN
+    IF num_nulls(k, up, down, mode) > 0 THEN
+        RAISE EXCEPTION 'k, up, down and mode must not be null' USING ERRCODE = 'null_value_not_allowed';
+    END IF;
+    IF least(k, up, down, budget, chunks) < 0 THEN
+        RAISE EXCEPTION 'k, up, down, budget and chunks must not be negative' USING ERRCODE = 'invalid_parameter_value';
+    END IF;
+    IF mode NOT IN ('cft', 'text', 'naive', 'ann_tree', 'ann_graph') THEN
+        RAISE EXCEPTION 'there is no mode "%"', mode USING ERRCODE = 'invalid_parameter_value',
+            HINT = 'The modes are cft, text, naive, ann_tree and ann_graph.';
+    END IF;
+    -- Without an embedding the documents may be missing.
+    IF documents IS NOT NULL OR embedding IS NOT NULL
+       OR (SELECT count(*) FROM @extschema@.cft_columns('@extschema@.cft_documents()')) = 1 THEN
+        SELECT d.relation, d.entity IS NOT NULL OR d.mapping IS NOT NULL INTO attached, has_entities
+          FROM @extschema@.cft_attached_documents(documents) AS d;
+    END IF;
+
+    IF mode IN ('cft', 'naive') THEN
+        SELECT array_agg(m.entity ORDER BY m.place, m.entity COLLATE "C"), array_agg(m.why ORDER BY m.place, m.entity COLLATE "C") INTO names, whys
+          FROM (SELECT DISTINCT ON (e.entity COLLATE "C") e.entity, e.start AS place,
+                       format('mentioned as "%s"', e.mention) || coalesce(', by the alias "' || e.via_alias || '"', '') AS why
+                  FROM @extschema@.cft_entities(question, edges) AS e ORDER BY e.entity COLLATE "C", e.start, e.via_alias NULLS FIRST) AS m;
+    ELSIF mode IN ('ann_tree', 'ann_graph') THEN
+        SELECT array_agg(n.entity ORDER BY n.distance, n.entity COLLATE "C"),
+               array_agg(format('nearest entities, distance %s', round(n.distance::numeric, 4)) ORDER BY n.distance, n.entity COLLATE "C") INTO names, whys
+          FROM @extschema@.cft_nearest_entities(embedding, k, edges, attached) AS n;
+    END IF;
+    names := coalesce(names, '{}');
+
+    WITH d AS (
+        SELECT n.*, (row_number() OVER ())::int AS rank
+          FROM @extschema@.cft_nearest_documents(embedding, k, attached) AS n
+    ), h AS (
+        SELECT p.entity, p.text, (row_number() OVER ())::int AS rank
+          FROM @extschema@.cft_context_parts(CASE WHEN mode IN ('cft', 'ann_tree') AND names <> '{}' THEN names END, up, down, edges) AS p
+        UNION ALL
+        SELECT p.entity, p.text, (row_number() OVER ())::int
+          FROM @extschema@.cft_parts_by_search(names, up, down, edges) AS p WHERE mode = 'naive' AND names <> '{}'
+        UNION ALL
+        SELECT p.entity, p.text, (row_number() OVER ())::int
+          FROM @extschema@.cft_neighbours(names, greatest(down, 1), edges) AS p WHERE mode = 'ann_graph'
+    ), c AS (
+        SELECT n.*, (row_number() OVER ())::int AS rank
+          FROM @extschema@.cft_chunks(CASE WHEN has_entities AND names <> '{}' AND chunks IS DISTINCT FROM 0 THEN names END, up, down, edges,
+                                      attached, embedding) AS n
+         WHERE n.document_id NOT IN (SELECT d.document_id FROM d) LIMIT coalesce(chunks, k)
+    ), r(place, source, entity, document_id, rank, distance, text, tokens, why) AS (
+        SELECT 1, 'document', d.entity, d.document_id, d.rank, d.distance, d.body, d.tokens, format('nearest documents, %s of %s', d.rank, k) FROM d
+        UNION ALL
+        SELECT 2, 'hierarchy', h.entity, NULL, h.rank, NULL, h.text, (char_length(h.text) + 3) / 4, whys[array_position(names, h.entity)] FROM h
+        UNION ALL
+        SELECT 3, 'chunk', c.relative, c.document_id, c.rank, c.distance, c.body, c.tokens,
+               CASE c.depth WHEN 0 THEN format('about "%s", ', c.entity)
+                            ELSE format('about an %s of "%s" (depth %s), ', c.relation, c.entity, c.depth) END || whys[array_position(names, c.entity)] FROM c
+    )
+    SELECT array_agg(r.source ORDER BY r.place, r.rank), array_agg(r.entity ORDER BY r.place, r.rank), array_agg(r.document_id ORDER BY r.place, r.rank),
+           array_agg(r.rank ORDER BY r.place, r.rank), array_agg(r.distance ORDER BY r.place, r.rank), array_agg(r.text ORDER BY r.place, r.rank),
+           array_agg(r.tokens ORDER BY r.place, r.rank), array_agg(r.why ORDER BY r.place, r.rank)
+      INTO sources, entities, ids, ranks, distances, texts, sizes, reasons FROM r;
+
+    -- The sources take turns, hierarchy first: each its next row, if there is room for it.
+    IF budget IS NOT NULL THEN
+        taken := array_fill(false, ARRAY[coalesce(cardinality(sources), 0)]);
+        FOR row_at IN SELECT u.n FROM unnest(sources, ranks) WITH ORDINALITY AS u(source, rank, n)
+                       ORDER BY u.rank, array_position('{hierarchy,document,chunk}', u.source) LOOP
+            IF sizes[row_at] <= left_over THEN
+                taken[row_at] := true;
+                left_over := left_over - sizes[row_at];
+            END IF;
+        END LOOP;
+    END IF;
+    RETURN QUERY
+    SELECT u.source, u.entity, u.document_id, u.rank, u.distance, u.text, u.tokens, u.why
+      FROM unnest(sources, entities, ids, ranks, distances, texts, sizes, reasons)
+           WITH ORDINALITY AS u(source, entity, document_id, rank, distance, text, tokens, why, n)
+     WHERE taken IS NULL OR taken[u.n] ORDER BY u.n;
+END $$;
+COMMENT ON FUNCTION cft_retrieve(text, vector, integer, integer, integer, integer, text, regclass, regclass, integer) IS
+'what belongs to a question: the nearest documents, the hierarchy of the entities it mentions, and documents about these; each row says why it is here';
+
+CREATE FUNCTION cft_prompt(question text, embedding vector, template text DEFAULT NULL, k integer DEFAULT 5, up integer DEFAULT 3,
+    down integer DEFAULT 1, budget integer DEFAULT NULL, mode text DEFAULT 'cft', edges regclass DEFAULT NULL, documents regclass DEFAULT NULL,
+    chunks integer DEFAULT NULL)
+RETURNS text LANGUAGE plpgsql STABLE PARALLEL SAFE COST 10000 SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    own text := coalesce(template, nullif(current_setting('cftrag.prompt_template', true), ''));
+    prompt text;
+BEGIN
+    IF own IS NOT NULL THEN
+        SELECT @extschema@.cft_render(own, jsonb_build_object('question', question,
+                   'documents', coalesce(jsonb_agg(to_jsonb(r) ORDER BY r.rank) FILTER (WHERE r.source = 'document'), '[]'),
+                   'hierarchy', coalesce(jsonb_agg(to_jsonb(r) ORDER BY r.rank) FILTER (WHERE r.source = 'hierarchy'), '[]'),
+                   'chunks', coalesce(jsonb_agg(to_jsonb(r) ORDER BY r.rank) FILTER (WHERE r.source = 'chunk'), '[]')))
+          INTO prompt FROM @extschema@.cft_retrieve(question, embedding, k, up, down, budget, mode, edges, documents, chunks) AS r;
+        RETURN prompt;
+    END IF;
+    SELECT 'Answer the question from the context below. If the context does not hold the answer, say so.'
+           || coalesce(E'\n\nDocuments:\n' || string_agg(format('[%s] %s', r.n, r.text), E'\n' ORDER BY r.n) FILTER (WHERE r.source <> 'hierarchy'), '')
+           || coalesce(E'\n\nHierarchy:\n' || string_agg(r.text, E'\n' ORDER BY r.rank) FILTER (WHERE r.source = 'hierarchy'), '')
+           || E'\n\nQuestion: ' || question
+      INTO prompt
+      FROM (SELECT z.*, row_number() OVER (PARTITION BY z.source = 'hierarchy' ORDER BY z.source DESC, z.rank) AS n
+              FROM @extschema@.cft_retrieve(question, embedding, k, up, down, budget, mode, edges, documents, chunks) AS z) AS r;
+    RETURN prompt;
+END $$;
+COMMENT ON FUNCTION cft_prompt(text, vector, text, integer, integer, integer, integer, text, regclass, regclass, integer) IS
+'a prompt of what cft_retrieve returns, the same bytes for the same data; or by a template over question, documents, hierarchy, chunks';
+
+CREATE FUNCTION cft_resolve(mention text, embedding vector DEFAULT NULL, k integer DEFAULT 5, edges regclass DEFAULT NULL)
+RETURNS TABLE(entity text, score float8, method text)
+LANGUAGE plpgsql STABLE PARALLEL SAFE COST 10000 ROWS 5 SET search_path = pg_catalog, pg_temp AS $$
+#variable_conflict use_column
+DECLARE
+    f record;
+    trgm name;
+    found_here int := 0;
+    before text[];
+BEGIN
+    IF num_nulls(mention, k) > 0 THEN RETURN; END IF;
+    IF k < 0 THEN
+        RAISE EXCEPTION 'k must not be negative' USING ERRCODE = 'invalid_parameter_value';
+    END IF;
+    SELECT * INTO f FROM @extschema@.cft_attached(edges);
+    -- A name is a name: only for what is none the others are asked.
+    RETURN QUERY SELECT mention, 1::float8, 'exact' WHERE k > 0 AND EXISTS (SELECT FROM @extschema@.cft_context(mention, 1, 1, f.edges));
+    IF FOUND THEN RETURN; END IF;
+    RETURN QUERY
+    SELECT z.entity, 1::float8, z.method
+      FROM (SELECT DISTINCT ON (e.entity COLLATE "C") e.entity, CASE WHEN e.via_alias IS NULL THEN 'folded' ELSE 'alias' END AS method
+              FROM @extschema@.cft_entities(mention, f.edges) AS e
+             WHERE @extschema@.cft_form(e.mention) = @extschema@.cft_form(cft_resolve.mention)
+             ORDER BY e.entity COLLATE "C", e.via_alias NULLS FIRST) AS z
+     ORDER BY z.method DESC, z.entity COLLATE "C" LIMIT k;
+    IF FOUND THEN RETURN; END IF;
+    SELECT n.nspname INTO trgm FROM pg_extension AS x JOIN pg_namespace AS n ON n.oid = x.extnamespace WHERE x.extname = 'pg_trgm';
+    IF FOUND THEN
+        EXECUTE format(
+            'SELECT array_agg(z.name ORDER BY z.similarity DESC, z.name) FROM (
+                 SELECT n.name, %1$I.similarity(n.name, $1) AS similarity
+                   FROM (SELECT r.%2$I::text COLLATE "C" AS name FROM %4$s AS r WHERE r.%2$I::text OPERATOR(%1$I.%%) $1 AND r.%3$I IS NOT NULL
+                         UNION
+                         SELECT r.%3$I::text COLLATE "C" FROM %4$s AS r WHERE r.%3$I::text OPERATOR(%1$I.%%) $1 AND r.%2$I IS NOT NULL) AS n
+                  ORDER BY 2 DESC, 1 LIMIT $2) AS z', trgm, f.parent, f.child, f.edges) INTO before USING mention, k;
+        RETURN QUERY EXECUTE format('SELECT u.name, %I.similarity(u.name, $2)::float8, ''trigram'' FROM unnest($1) AS u(name)', trgm) USING before, mention;
+        found_here := coalesce(cardinality(before), 0);
+    END IF;
+    IF embedding IS NOT NULL AND found_here < k
+       AND (EXISTS (SELECT FROM @extschema@.cft_columns('@extschema@.cft_entity_embeddings()') AS c WHERE c.other = f.edges)
+            OR (SELECT count(*) FROM @extschema@.cft_columns('@extschema@.cft_documents()')) = 1) THEN
+        RETURN QUERY
+        SELECT n.entity, n.score, 'nearest' FROM @extschema@.cft_nearest_entities(embedding, k, f.edges) AS n
+         WHERE before IS NULL OR n.entity <> ALL (before) ORDER BY n.distance, n.entity COLLATE "C" LIMIT k - found_here;
+    END IF;
+END $$;
+COMMENT ON FUNCTION cft_resolve(text, vector, integer, regclass) IS
+'which entity a mention may mean: exact, folded or by alias; else the most similar by trigrams (with pg_trgm), then the nearest by embedding';
+/* </end connected objects> */
+
+/* <begin connected objects> */
+-- requires:
+--   retrieve
+
 -- The statistics view. cft_stat() shows only tables that the caller may read, and none that row-level security hides rows of.
 
 CREATE FUNCTION cft_stat()
@@ -198,6 +809,11 @@ GRANT SELECT ON pg_stat_progress_cftrag TO PUBLIC;
 
 /* <begin connected objects> */
 -- cftrag::api::attach::cft_attach
+-- Skipped due to `#[pgrx(sql = false)]`
+/* </end connected objects> */
+
+/* <begin connected objects> */
+-- cftrag::api::attached::cft_attached
 -- Skipped due to `#[pgrx(sql = false)]`
 /* </end connected objects> */
 

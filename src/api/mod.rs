@@ -2,6 +2,7 @@
 
 pub mod admin;
 pub mod attach;
+pub mod attached;
 pub mod context;
 pub mod entities;
 pub mod stats;

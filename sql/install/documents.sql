@@ -1,0 +1,289 @@
+-- Documents: which tables and columns hold them. The registration is a trigger on the user's own table that never fires
+-- (UPDATE OF the columns, WHEN false): its column list is the registration, its arguments say what each column is for. So renamed
+-- tables and columns are followed, a dropped table takes it along, a column that is needed is not dropped without CASCADE,
+-- pg_dump dumps it, and there is no catalog of ours to drift. A mapping or an entities table names its other table by FROM.
+-- Everything runs with the caller's rights, and names tables by regclass, which is schema-qualified under this search_path.
+
+CREATE FUNCTION cft_attached(edges regclass DEFAULT NULL)
+RETURNS TABLE(edges regclass, parent name, child name, tree name)
+LANGUAGE c STABLE PARALLEL SAFE COST 20 ROWS 1
+AS 'MODULE_PATHNAME', 'cft_attached_wrapper';
+COMMENT ON FUNCTION cft_attached(regclass) IS 'the attached edges table (the only one, if none is named) and its columns';
+
+CREATE FUNCTION cft_documents() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$;
+COMMENT ON FUNCTION cft_documents() IS 'trigger that never fires: its columns are those of a table of documents (cft_attach_documents)';
+
+CREATE FUNCTION cft_document_entities() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$;
+COMMENT ON FUNCTION cft_document_entities() IS
+'trigger that never fires: its columns are those of a table that maps entities to documents (cft_attach_documents)';
+
+CREATE FUNCTION cft_entity_embeddings() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$;
+COMMENT ON FUNCTION cft_entity_embeddings() IS
+'trigger that never fires: its columns are those of a table of entities'' embeddings (cft_attach_entities)';
+
+-- The columns of each attached table that the caller may read, by role: {"id": "title", "body": "text", ...}.
+CREATE FUNCTION cft_columns(trigger_function regprocedure)
+RETURNS TABLE(relation regclass, other regclass, columns jsonb, trigger_name name)
+LANGUAGE sql STABLE PARALLEL SAFE COST 100 ROWS 1 SET search_path = pg_catalog, pg_temp AS $$
+    SELECT t.tgrelid::regclass, nullif(t.tgconstrrelid, 0)::regclass, jsonb_object_agg(role, a.attname), t.tgname
+      FROM pg_depend AS d
+      JOIN pg_trigger AS t ON t.oid = d.objid AND t.tgfoid = trigger_function AND NOT t.tgisinternal AND t.tgparentid = 0
+      JOIN pg_class AS c ON c.oid = t.tgrelid,
+           LATERAL unnest(t.tgattr::int2[], string_to_array(encode(t.tgargs, 'escape'), E'\\000')) AS o(number, roles)
+      JOIN pg_attribute AS a ON a.attnum = o.number,
+           LATERAL unnest(string_to_array(o.roles, ' ')) AS role
+     WHERE d.refclassid = 'pg_proc'::regclass AND d.refobjid = trigger_function AND d.classid = 'pg_trigger'::regclass
+       AND a.attrelid = t.tgrelid AND has_schema_privilege(c.relnamespace, 'USAGE') AND has_any_column_privilege(c.oid, 'SELECT')
+     GROUP BY t.oid, t.tgrelid, t.tgconstrrelid, t.tgname
+     ORDER BY t.tgrelid $$;
+COMMENT ON FUNCTION cft_columns(regprocedure) IS
+'the tables attached by that trigger function which the caller may read, with their columns by role';
+
+-- Drops what is there and, unless columns is NULL, makes it anew. roles[i] are those of columns[i], separated by blanks.
+CREATE FUNCTION cft_set_columns(relation regclass, other regclass, trigger_function regprocedure, columns name[], roles text[])
+RETURNS boolean LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    class record;
+    missing name;
+    old name;
+    had boolean := false;
+    name text := CASE trigger_function WHEN '@extschema@.cft_documents()'::regprocedure THEN 'cftrag_documents'
+                                       WHEN '@extschema@.cft_document_entities()'::regprocedure THEN 'cftrag_document_entities'
+                                       ELSE 'cftrag_entities' END;
+    list text;
+    arguments text;
+BEGIN
+    SELECT c.relname, c.relowner, c.relkind, c.relpersistence INTO class FROM pg_class AS c WHERE c.oid = relation;
+    IF NOT FOUND THEN
+        RAISE EXCEPTION 'table with OID % does not exist', relation::oid USING ERRCODE = 'undefined_table';
+    END IF;
+    IF NOT pg_has_role(class.relowner, 'USAGE') THEN
+        RAISE EXCEPTION 'must be owner of table %', class.relname USING ERRCODE = 'insufficient_privilege';
+    END IF;
+    IF columns IS NOT NULL AND NOT class.relkind = ANY (CASE WHEN other IS NULL THEN '{r,p,f,v}' ELSE '{r,p}' END::"char"[]) THEN
+        RAISE EXCEPTION '"%" cannot be attached to cftrag: it is not a table', class.relname USING ERRCODE = 'wrong_object_type';
+    END IF;
+    SELECT c INTO missing FROM unnest(columns) AS c
+     WHERE c IS NOT NULL AND NOT EXISTS (SELECT FROM pg_attribute AS a WHERE a.attrelid = relation AND a.attname = c AND a.attnum > 0 AND NOT a.attisdropped) LIMIT 1;
+    IF FOUND THEN
+        RAISE EXCEPTION 'column "%" of table "%" does not exist', missing, class.relname USING ERRCODE = 'undefined_column';
+    END IF;
+    FOR old IN SELECT t.tgname FROM pg_trigger AS t
+                WHERE t.tgrelid = relation AND t.tgfoid = trigger_function AND NOT t.tgisinternal
+                  AND (other IS NULL OR t.tgconstrrelid = other) LOOP
+        EXECUTE format('DROP TRIGGER %I ON %s', old, relation);
+        had := true;
+    END LOOP;
+    IF columns IS NOT NULL THEN
+        -- One column may have several roles; the list names it once.
+        SELECT string_agg(format('%I', c), ', ' ORDER BY n), string_agg(quote_literal(r), ', ' ORDER BY n) INTO list, arguments
+          FROM (SELECT u.c, min(u.n) AS n, string_agg(u.r, ' ' ORDER BY u.n) AS r
+                  FROM unnest(columns, roles) WITH ORDINALITY AS u(c, r, n) WHERE u.c IS NOT NULL GROUP BY u.c) AS z;
+        IF other IS NULL THEN
+            EXECUTE format('CREATE TRIGGER %I AFTER UPDATE OF %s ON %s FOR EACH STATEMENT WHEN (false) EXECUTE FUNCTION %s(%s)',
+                           name, list, relation, trigger_function::regproc, arguments);
+        ELSE
+            EXECUTE format('CREATE CONSTRAINT TRIGGER %I AFTER UPDATE OF %s ON %s FROM %s FOR EACH ROW WHEN (false) EXECUTE FUNCTION %s(%s)',
+                           name || CASE WHEN had OR NOT EXISTS (SELECT FROM pg_trigger AS t WHERE t.tgrelid = relation AND t.tgname = name)
+                                        THEN '' ELSE '_' || other::oid END,
+                           list, relation, other, trigger_function::regproc, arguments);
+        END IF;
+    END IF;
+    RETURN had;
+END $$;
+COMMENT ON FUNCTION cft_set_columns(regclass, regclass, regprocedure, name[], text[]) IS
+'writes the registration of cft_attach_documents and cft_attach_entities; owner only';
+
+-- The operator of distance between two embeddings: that of an index on the column, else the cosine distance.
+CREATE FUNCTION cft_distance(relation regclass, embedding name)
+RETURNS TABLE(operator text, type text, cosine boolean) LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    RETURN QUERY
+    SELECT format('OPERATOR(%I.%s)', n.nspname, o.oprname), o.oprleft::regtype::text, o.oprname = '<=>'
+      FROM pg_attribute AS a, pg_operator AS o, pg_namespace AS n
+     WHERE a.attrelid = relation AND a.attname = embedding AND n.oid = o.oprnamespace
+       AND o.oid = coalesce(
+           (SELECT m.amopopr FROM pg_index AS i, pg_opclass AS c, pg_amop AS m
+             WHERE i.indrelid = relation AND i.indkey[0] = a.attnum AND i.indisvalid AND i.indpred IS NULL AND c.oid = i.indclass[0]
+               AND m.amopfamily = c.opcfamily AND m.amoppurpose = 'o' AND m.amoplefttype = a.atttypid AND m.amoprighttype = a.atttypid
+             ORDER BY i.indexrelid, m.amopstrategy LIMIT 1),
+           (SELECT p.oid FROM pg_operator AS p
+             WHERE p.oprname = '<=>' AND p.oprleft = a.atttypid AND p.oprright = a.atttypid AND p.oprresult = 'float8'::regtype));
+    IF NOT FOUND THEN
+        RAISE EXCEPTION 'column "%" of table % is no embedding', embedding, relation USING ERRCODE = 'datatype_mismatch',
+            HINT = 'Embeddings are of a type of pgvector: vector, halfvec or sparsevec.';
+    END IF;
+END $$;
+COMMENT ON FUNCTION cft_distance(regclass, name) IS 'the operator of distance of an embedding column: that of an index on it, else the cosine distance';
+
+CREATE FUNCTION cft_attach_documents(documents regclass, id name DEFAULT 'id', body name DEFAULT 'body', embedding name DEFAULT 'embedding',
+    entity name DEFAULT NULL, tokens name DEFAULT NULL,
+    mapping regclass DEFAULT NULL, mapping_entity name DEFAULT 'entity', mapping_document name DEFAULT 'document_id')
+RETURNS void LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    IF num_nulls(documents, id, body, embedding) > 0 OR (mapping IS NOT NULL AND num_nulls(mapping_entity, mapping_document) > 0) THEN
+        RAISE EXCEPTION 'documents, id, body and embedding must not be null' USING ERRCODE = 'null_value_not_allowed';
+    END IF;
+    IF entity IS NOT NULL AND mapping IS NOT NULL THEN
+        RAISE EXCEPTION '"entity" and "mapping" exclude each other' USING ERRCODE = 'invalid_parameter_value',
+            DETAIL = 'A document is about the entity in its own column, or about those that the mapping table gives it.';
+    END IF;
+    PERFORM @extschema@.cft_detach_documents(documents) WHERE EXISTS (
+        SELECT FROM pg_trigger WHERE tgrelid = documents AND tgfoid = '@extschema@.cft_documents()'::regprocedure);
+    PERFORM @extschema@.cft_set_columns(documents, NULL, '@extschema@.cft_documents()', ARRAY[id, body, embedding, entity, tokens],
+                                        '{id,body,embedding,entity,tokens}');
+    PERFORM @extschema@.cft_distance(documents, embedding);
+    IF tokens IS NOT NULL AND NOT EXISTS (SELECT FROM pg_attribute WHERE attrelid = documents AND attname = tokens AND atttypid IN (21, 23, 20)) THEN
+        RAISE EXCEPTION 'column "%" of table % is no integer', tokens, documents USING ERRCODE = 'datatype_mismatch';
+    END IF;
+    IF mapping IS NOT NULL THEN
+        PERFORM @extschema@.cft_set_columns(mapping, documents, '@extschema@.cft_document_entities()',
+                                            ARRAY[mapping_entity, mapping_document], '{entity,document}');
+    END IF;
+END $$;
+COMMENT ON FUNCTION cft_attach_documents(regclass, name, name, name, name, name, regclass, name, name) IS
+'says which columns of a table hold documents, and how they belong to entities: by a column, or by a mapping table; owner only';
+
+CREATE FUNCTION cft_detach_documents(documents regclass)
+RETURNS void LANGUAGE plpgsql VOLATILE STRICT SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    mapping regclass;
+BEGIN
+    IF NOT @extschema@.cft_set_columns(documents, NULL, '@extschema@.cft_documents()', NULL, NULL) THEN
+        RAISE EXCEPTION 'table % has no documents attached to cftrag', documents USING ERRCODE = 'undefined_table';
+    END IF;
+    FOR mapping IN SELECT DISTINCT tgrelid FROM pg_trigger
+                    WHERE tgconstrrelid = documents AND tgfoid = '@extschema@.cft_document_entities()'::regprocedure LOOP
+        PERFORM @extschema@.cft_set_columns(mapping, documents, '@extschema@.cft_document_entities()', NULL, NULL);
+    END LOOP;
+END $$;
+COMMENT ON FUNCTION cft_detach_documents(regclass) IS 'takes back what cft_attach_documents said; owner only';
+
+CREATE FUNCTION cft_attach_entities(entities regclass, entity name DEFAULT 'entity', embedding name DEFAULT 'embedding', edges regclass DEFAULT NULL)
+RETURNS void LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    forest regclass := (SELECT a.edges FROM @extschema@.cft_attached(cft_attach_entities.edges) AS a);
+BEGIN
+    IF num_nulls(entities, entity, embedding) > 0 THEN
+        RAISE EXCEPTION 'entities, entity and embedding must not be null' USING ERRCODE = 'null_value_not_allowed';
+    END IF;
+    PERFORM @extschema@.cft_set_columns(entities, forest, '@extschema@.cft_entity_embeddings()', ARRAY[entity, embedding], '{entity,embedding}');
+    PERFORM @extschema@.cft_distance(entities, embedding);
+END $$;
+COMMENT ON FUNCTION cft_attach_entities(regclass, name, name, regclass) IS
+'says which columns of a table hold the embeddings of the entities of an edges table; owner only';
+
+CREATE FUNCTION cft_detach_entities(entities regclass, edges regclass DEFAULT NULL)
+RETURNS void LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    IF NOT @extschema@.cft_set_columns(entities, edges, '@extschema@.cft_entity_embeddings()', NULL, NULL) THEN
+        RAISE EXCEPTION 'table % has no entities attached to cftrag', entities USING ERRCODE = 'undefined_table';
+    END IF;
+END $$;
+COMMENT ON FUNCTION cft_detach_entities(regclass, regclass) IS 'takes back what cft_attach_entities said; owner only';
+
+-- The attached table of documents, its columns, and its mapping. 42P01 or 42725 as cft_context's edges.
+CREATE FUNCTION cft_attached_documents(documents regclass DEFAULT NULL)
+RETURNS TABLE(relation regclass, id name, body name, embedding name, entity name, tokens name,
+              mapping regclass, mapping_entity name, mapping_document name)
+LANGUAGE plpgsql STABLE PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    wanted regclass := documents;
+    several text;
+BEGIN
+    IF wanted IS NULL THEN
+        SELECT min(c.relation::oid), CASE WHEN count(*) > 1 THEN string_agg(c.relation::text, ', ') END INTO wanted, several
+          FROM @extschema@.cft_columns('@extschema@.cft_documents()') AS c;
+        IF wanted IS NULL THEN
+            RAISE EXCEPTION 'no table of documents that you may read is attached to cftrag' USING ERRCODE = 'undefined_table',
+                HINT = 'Attach one with: SELECT cft_attach_documents(''my_documents'', id => ''id'', body => ''body'', embedding => ''embedding'');';
+        ELSIF several IS NOT NULL THEN
+            RAISE EXCEPTION 'more than one table of documents is attached to cftrag, and "documents" was left out' USING ERRCODE = 'ambiguous_function',
+                DETAIL = format('Attached tables that you may read: %s.', several);
+        END IF;
+    END IF;
+    RETURN QUERY SELECT d.relation, (d.columns ->> 'id')::name, (d.columns ->> 'body')::name, (d.columns ->> 'embedding')::name,
+                        (d.columns ->> 'entity')::name, (d.columns ->> 'tokens')::name,
+                        m.relation, (m.columns ->> 'entity')::name, (m.columns ->> 'document')::name
+                   FROM @extschema@.cft_columns('@extschema@.cft_documents()') AS d
+                   LEFT JOIN @extschema@.cft_columns('@extschema@.cft_document_entities()') AS m ON m.other = d.relation
+                  WHERE d.relation = wanted LIMIT 1;
+    IF NOT FOUND THEN
+        -- Where it is attached but not readable, its own error says so.
+        IF EXISTS (SELECT FROM pg_trigger AS t WHERE t.tgrelid = wanted AND t.tgfoid = '@extschema@.cft_documents()'::regprocedure) THEN
+            EXECUTE format('SELECT FROM %s LIMIT 0', wanted);
+        END IF;
+        RAISE EXCEPTION 'table % has no documents attached to cftrag', wanted USING ERRCODE = 'undefined_table',
+            HINT = format('Attach it with: SELECT cft_attach_documents(%L, id => ''id'', body => ''body'', embedding => ''embedding'');', wanted);
+    END IF;
+END $$;
+COMMENT ON FUNCTION cft_attached_documents(regclass) IS
+'the attached table of documents (the only one, if none is named), its columns, and its mapping to entities';
+
+-- Of the documents about entities: their ids and entities, as SQL. A document may be about several entities.
+CREATE FUNCTION cft_about(relation regclass, id name, entity name, mapping regclass, mapping_entity name, mapping_document name)
+RETURNS text LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    same text := (SELECT CASE WHEN NOT (t.typcategory = 'S' AND l.collisdeterministic) THEN '%s::pg_catalog.text = %s COLLATE "C"'
+                              ELSE '%s = %s COLLATE ' || format('%I.%I', n.nspname, l.collname) END
+                    FROM pg_attribute AS a JOIN pg_type AS t ON t.oid = a.atttypid
+                    LEFT JOIN pg_collation AS l ON l.oid = a.attcollation LEFT JOIN pg_namespace AS n ON n.oid = l.collnamespace
+                   WHERE a.attrelid = coalesce(mapping, relation) AND a.attname = coalesce(mapping_entity, entity));
+BEGIN
+    IF mapping IS NULL THEN
+        RETURN format(' JOIN %s AS d ON ', relation) || format(same, format('d.%I', entity), 'n.name');
+    END IF;
+    RETURN format(' JOIN %s AS m ON ', mapping) || format(same, format('m.%I', mapping_entity), 'n.name')
+        || format(' JOIN %s AS d ON d.%I = m.%I', relation, id, mapping_document);
+END $$;
+COMMENT ON FUNCTION cft_about(regclass, name, name, regclass, name, name) IS 'joins documents (d) to entities (n.name): the part of a statement that cft_chunks uses';
+
+CREATE FUNCTION cft_chunks(entities text[], up integer DEFAULT 3, down integer DEFAULT 1, edges regclass DEFAULT NULL,
+    documents regclass DEFAULT NULL, embedding vector DEFAULT NULL)
+RETURNS TABLE(entity text, relation text, depth integer, relative text, document_id text, body text, tokens integer, distance float8)
+LANGUAGE plpgsql STABLE PARALLEL SAFE COST 1000 ROWS 20 SET search_path = pg_catalog, pg_temp AS $$
+#variable_conflict use_column
+DECLARE
+    a record;
+    away text := 'NULL::pg_catalog.float8';
+    names text[];
+BEGIN
+    IF num_nulls(entities, up, down) > 0 THEN RETURN; END IF;
+    SELECT * INTO a FROM @extschema@.cft_attached_documents(documents);
+    IF a.entity IS NULL AND a.mapping IS NULL THEN
+        RAISE EXCEPTION 'the documents of % are not attached to entities', a.relation USING ERRCODE = 'object_not_in_prerequisite_state',
+            HINT = format('Say which entity they are about: SELECT cft_attach_documents(%L, ..., entity => ''entity''); or mapping => ''my_mapping''.', a.relation);
+    END IF;
+    IF embedding IS NOT NULL THEN
+        SELECT format('(d.%I %s $5::%s)', a.embedding, o.operator, o.type) INTO away FROM @extschema@.cft_distance(a.relation, a.embedding) AS o;
+    END IF;
+    -- Each document once: with the nearest of its entities.
+    RETURN QUERY EXECUTE format(
+        'WITH n AS MATERIALIZED (
+             SELECT DISTINCT ON (z.name COLLATE "C") z.place, z.entity, z.relation, z.depth, z.name
+               FROM (SELECT q.place, q.name AS entity, ''self''::text AS relation, 0 AS depth, q.name
+                       FROM unnest($1) WITH ORDINALITY AS q(name, place) WHERE q.name IS NOT NULL
+                     UNION ALL
+                     SELECT array_position($1, c.entity), c.entity, c.relation, c.depth, c.relative
+                       FROM @extschema@.cft_context($1, $2, $3, $4) AS c) AS z(place, entity, relation, depth, name)
+              ORDER BY z.name COLLATE "C", z.depth, z.relation COLLATE "C", z.place),
+         f AS (
+             SELECT DISTINCT ON (d.%1$I::text COLLATE "C") n.place, n.entity, n.relation, n.depth, n.name,
+                    d.%1$I::text AS id, d.%2$I::text AS body, coalesce(%3$s, ((char_length(d.%2$I::text) + 3) / 4))::int AS tokens, %4$s AS distance
+               FROM n %5$s
+              ORDER BY d.%1$I::text COLLATE "C", n.depth, n.relation COLLATE "C", n.name COLLATE "C")
+         SELECT f.entity, f.relation, f.depth, f.name, f.id, f.body, coalesce(f.tokens, 0), f.distance
+           FROM f ORDER BY f.depth, f.distance, f.place, f.relation COLLATE "C", f.name COLLATE "C", f.id COLLATE "C"',
+        a.id, a.body, CASE WHEN a.tokens IS NULL THEN 'NULL' ELSE format('d.%I', a.tokens) END, away,
+        @extschema@.cft_about(a.relation, a.id, a.entity, a.mapping, a.mapping_entity, a.mapping_document))
+    USING entities, up, down, edges, embedding;
+END $$;
+COMMENT ON FUNCTION cft_chunks(text[], integer, integer, regclass, regclass, vector) IS
+'the documents about entities and their relatives, each once, the nearest first: by depth, then by distance to the embedding if one is given';
+
+CREATE FUNCTION cft_chunks(entity text, up integer DEFAULT 3, down integer DEFAULT 1, edges regclass DEFAULT NULL,
+    documents regclass DEFAULT NULL, embedding vector DEFAULT NULL)
+RETURNS TABLE(entity text, relation text, depth integer, relative text, document_id text, body text, tokens integer, distance float8)
+LANGUAGE sql STABLE PARALLEL SAFE COST 1000 ROWS 10 AS $$
+    SELECT c.* FROM @extschema@.cft_chunks(ARRAY[$1], $2, $3, $4, $5, $6) AS c $$;
+COMMENT ON FUNCTION cft_chunks(text, integer, integer, regclass, regclass, vector) IS 'the documents about an entity and its relatives';

@@ -1,0 +1,36 @@
+//! cft_attached: which table a call without `edges` means, and its columns; for SQL that walks the table itself.
+
+#![expect(unsafe_code, reason = "PostgreSQL's function call interface")]
+
+use crate::api::context;
+use crate::error::Fallible;
+use crate::fmgr::Call;
+use pgrx::prelude::*;
+use std::ffi::CString;
+
+/// `cft_attached(edges regclass) -> table(edges regclass, parent name, child name, tree name)`: one row. Errors: those of cft_context.
+#[pg_extern(sql = false)]
+fn cft_attached(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
+    // SAFETY: our own fcinfo.
+    let call = unsafe { Call::new(fcinfo) };
+    let rows = call.rows();
+    let (table, registration, ..) = context::open(&call, 0)?;
+    let names = &registration.names;
+    let mut nulls = [false, false, false, names.tree.is_none()];
+    rows.add(
+        &mut [
+            pg_sys::Datum::from(table.oid()),
+            name_datum(&names.parent),
+            name_datum(&names.child),
+            name_datum(names.tree.as_deref().unwrap_or_default()),
+        ],
+        &mut nulls,
+    );
+    Ok(())
+}
+
+fn name_datum(name: &str) -> pg_sys::Datum {
+    let Ok(name) = CString::new(name) else { unreachable!("identifiers have no NUL") };
+    // SAFETY: makes a name of a C string, copied.
+    unsafe { pg_sys::OidInputFunctionCall(pg_sys::F_NAMEIN.into(), name.as_ptr().cast_mut(), pg_sys::InvalidOid, -1) }
+}

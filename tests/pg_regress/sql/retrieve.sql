@@ -1,0 +1,202 @@
+-- cft_retrieve, cft_prompt, cft_resolve: from a question to what belongs to it.
+SET client_min_messages = warning;
+\set SHOW_CONTEXT never
+CREATE TABLE tie (tree text, parent text, child text);
+INSERT INTO tie VALUES ('organisation', 'Hospital', 'medicine'), ('organisation', 'medicine', 'cardiology'), ('organisation', 'cardiology', 'Heart Clinic'),
+    ('building', 'east wing', 'Heart Clinic'), ('organisation', 'Heart Clinic', 'home monitoring'), ('organisation', 'medicine', 'nephrology'),
+    ('cycle', 'egg', 'hen'), ('cycle', 'hen', 'egg');
+CREATE TABLE paper (id int PRIMARY KEY, body text, embedding vector(3), entity text, size int);
+INSERT INTO paper VALUES (1, 'Weigh yourself every morning.', '[0.9,0.1,0.2]', 'Heart Clinic', 7), (2, 'Dialysis is three times a week.', '[0.1,0.9,0.1]', 'nephrology', 8),
+    (3, 'Groups train on Tuesdays.', '[0.6,0.1,0.7]', 'cardiology', 6), (4, 'The scales call us at night.', '[0.5,0.5,0.5]', 'home monitoring', 9),
+    (5, 'Ask at the desk.', '[0.2,0.2,0.9]', 'Heart Clinic', 4), (6, 'Visitors are welcome.', '[0,0,1]', NULL, NULL);
+SELECT cft_attach('tie', tree => 'tree');
+SELECT oracle.build('tie');
+-- Without documents, without an embedding: the hierarchy alone. Without an entity: nothing at all, no noise.
+SELECT * FROM cft_retrieve('Where is the heart  clinic?', NULL);
+SELECT * FROM cft_retrieve('Where is the dentist?', NULL);
+SELECT * FROM cft_retrieve(NULL, NULL);
+SELECT * FROM cft_retrieve('Where is the heart clinic?', '[1,0,0]');
+SELECT cft_attach_documents('paper', entity => 'entity');
+SELECT source, entity, document_id, rank, round(distance::numeric, 3) AS distance, text, tokens, why FROM cft_retrieve('Where is the heart clinic?', '[1,0,0.3]', k => 2);
+SELECT source, document_id, text FROM cft_retrieve('Where is the dentist?', '[1,0,0.3]', k => 2);
+SELECT source, document_id, text FROM cft_retrieve('heart clinic', NULL, k => 2, up => 1, down => 0);
+SELECT source, document_id, text FROM cft_retrieve(NULL, '[1,0,0]', k => 1);
+SELECT count(*) FROM cft_retrieve('heart clinic', '[1,0,0]', k => 0);
+SELECT source, count(*) FROM cft_retrieve('heart clinic', '[1,0,0]', k => 1, chunks => 9) GROUP BY source ORDER BY source;
+SELECT source, count(*) FROM cft_retrieve('heart clinic', '[1,0,0]', k => 1, chunks => 0) GROUP BY source ORDER BY source;
+
+-- The modes: the same documents, another hierarchy.
+SELECT source, entity, text, why FROM cft_retrieve('heart clinic and nephrology', '[1,0,0]', k => 1, mode => 'text');
+SELECT (SELECT array_agg(text) FROM cft_retrieve('nephrology and heart clinic, hen', '[1,0,0]', mode => 'naive') WHERE source = 'hierarchy')
+       = (SELECT array_agg(text) FROM cft_retrieve('nephrology and heart clinic', '[1,0,0]') WHERE source = 'hierarchy') AS same_but_for_cycles_without_a_root;
+SELECT source, entity, text, why FROM cft_retrieve('the hen', '[1,0,0]', k => 2, mode => 'ann_tree', chunks => 0);
+SELECT source, entity, text, why FROM cft_retrieve('the hen', '[1,0,0]', k => 2, mode => 'ann_graph', down => 2, chunks => 0);
+SELECT * FROM cft_neighbours('{hen,egg,nobody}', 3);
+
+-- The plain definition of mode cft, budget included: the sources take turns, hierarchy first, and what does not fit is left out.
+CREATE FUNCTION plain_retrieve(question text, e vector, k int, up int, down int, budget int) RETURNS TABLE (source text, id text, rank bigint, body text, tokens int) LANGUAGE sql AS $$
+    WITH RECURSIVE d AS (
+        SELECT 'document' AS source, p.id::text, row_number() OVER (ORDER BY p.embedding <=> e, p.id) AS rank, p.body, (char_length(p.body) + 3) / 4 AS tokens
+          FROM paper AS p ORDER BY p.embedding <=> e, p.id LIMIT k
+    ), m AS (
+        SELECT DISTINCT ON (entity COLLATE "C") entity, start FROM cft_entities(question) ORDER BY entity COLLATE "C", start
+    ), names AS (
+        SELECT array_agg(entity ORDER BY start, entity COLLATE "C") AS names FROM m
+    ), h AS (
+        SELECT 'hierarchy', NULL, p.n, p.text, (char_length(p.text) + 3) / 4 FROM names, cft_context_parts(names, up, down) WITH ORDINALITY AS p(entity, tree, relation, text, n)
+    ), near AS (
+        SELECT DISTINCT ON (relative) place, relation, depth, relative
+          FROM (SELECT place, 'self' AS relation, 0 AS depth, name AS relative FROM names, unnest(names) WITH ORDINALITY AS u(name, place)
+                UNION ALL SELECT array_position(names, entity), relation, depth, relative FROM names, cft_context(names, up, down)) AS z
+         ORDER BY relative, depth, relation COLLATE "C", place
+    ), c AS (
+        SELECT 'chunk', p.id::text, row_number() OVER (ORDER BY n.depth, p.embedding <=> e, n.place, n.relation COLLATE "C", n.relative COLLATE "C", p.id::text COLLATE "C") AS rank,
+               p.body, (char_length(p.body) + 3) / 4
+          FROM near AS n JOIN paper AS p ON p.entity = n.relative WHERE p.id::text NOT IN (SELECT d.id FROM d) ORDER BY 3 LIMIT k
+    ), r AS (
+        SELECT 1 AS place, 2 AS turn, * FROM d UNION ALL SELECT 2, 1, * FROM h UNION ALL SELECT 3, 3, * FROM c
+    ), o AS (
+        SELECT *, row_number() OVER (ORDER BY rank, turn) AS n FROM r
+    ), t(n, left_over, taken) AS (
+        SELECT 0::bigint, coalesce(budget, 1000000), false
+        UNION ALL
+        SELECT o.n, t.left_over - CASE WHEN o.tokens <= t.left_over THEN o.tokens ELSE 0 END, o.tokens <= t.left_over FROM t JOIN o ON o.n = t.n + 1
+    )
+    SELECT o.source, o.id, o.rank, o.body, o.tokens FROM o JOIN t USING (n) WHERE t.taken ORDER BY o.place, o.rank $$;
+CREATE FUNCTION same(question text, e vector, k int, up int, down int, budget int) RETURNS boolean LANGUAGE sql AS $$
+    SELECT (SELECT array_agg((source, document_id, rank, text, tokens)::text) FROM cft_retrieve(question, e, k, up, down, budget))
+           IS NOT DISTINCT FROM (SELECT array_agg((p.source, p.id, p.rank, p.body, p.tokens)::text) FROM plain_retrieve(question, e, k, up, down, budget) AS p) $$;
+SELECT count(*) AS cases, count(*) FILTER (WHERE NOT same(question, e, k, up, down, budget)) AS different
+  FROM unnest('{Heart Clinic,"nephrology, then the heart clinic","east wing hospital home monitoring",nobody}'::text[]) AS question, unnest('{"[1,0,0.3]","[0,1,0]"}'::vector[]) AS e,
+       generate_series(0, 2, 2) AS k, generate_series(1, 3, 2) AS up, generate_series(0, 1) AS down, unnest('{NULL,0,25,60}'::int[]) AS budget;
+SELECT source, rank, tokens FROM cft_retrieve('heart clinic', '[1,0,0.3]', k => 3, budget => 60);
+SELECT budget, sum(tokens) <= budget AS within FROM generate_series(0, 200, 40) AS budget, cft_retrieve('heart clinic', '[1,0,0.3]', budget => budget) GROUP BY budget ORDER BY budget;
+-- The user's own count of tokens.
+SELECT cft_attach_documents('paper', entity => 'entity', tokens => 'size');
+SELECT source, document_id, tokens FROM cft_retrieve('Where is the heart clinic?', '[0,0,1]', k => 2) WHERE source <> 'hierarchy';
+
+-- The prompt.
+SELECT cft_prompt('Where is the heart clinic?', '[1,0,0.3]', k => 2);
+SELECT cft_prompt('Where is the dentist?', NULL);
+SELECT cft_prompt(NULL, '[1,0,0.3]', k => 1);
+SELECT cft_prompt('heart clinic', '[1,0,0.3]', k => 1, up => 1, budget => 40,
+    template => '{{ question }}:{% for d in documents %} [{{ d.document_id }}, {{ d.tokens }}]{% endfor %}{% for h in hierarchy %} {{ h.entity }}: {{ h.why }};{% endfor %}{% if not chunks %} no chunks{% endif %}');
+SET cftrag.prompt_template = '{{ documents|length }} documents, {{ hierarchy|length }} sentences, {{ chunks|length }} chunks';
+SELECT cft_prompt('heart clinic', '[1,0,0.3]');
+SELECT cft_prompt('heart clinic', '[1,0,0.3]', template => '{{ nothing }}');
+RESET cftrag.prompt_template;
+-- Byte-stable: runs, image or not, another order in the table, another session.
+CREATE FUNCTION prompts() RETURNS text LANGUAGE sql AS $$
+    SELECT md5(string_agg(cft_prompt(question, e), '' ORDER BY question, e)) FROM unnest('{Heart Clinic,"nephrology, then the heart clinic"}'::text[]) AS question, unnest('{"[1,0,0.3]","[1,1,1]"}'::vector[]) AS e $$;
+SELECT prompts() AS prompts \gset
+SELECT count(DISTINCT prompts()) AS results, bool_and(prompts() = :'prompts') AS same FROM generate_series(1, 50);
+SET cftrag.enable = off;
+SELECT prompts() = :'prompts' AS same;
+RESET cftrag.enable;
+CREATE TABLE kept AS SELECT * FROM paper;
+DELETE FROM paper;
+INSERT INTO paper SELECT * FROM kept ORDER BY id DESC;
+CREATE INDEX ON paper USING hnsw (embedding vector_cosine_ops);
+SET enable_seqscan = off;
+SELECT prompts() = :'prompts' AS same;
+\c -
+SET client_min_messages = warning;
+\set SHOW_CONTEXT never
+SELECT prompts() = :'prompts' AS same;
+
+-- Which entity is meant.
+SELECT * FROM cft_resolve('Heart Clinic');
+SELECT * FROM cft_resolve('heart-clinic ');
+SELECT * FROM cft_resolve('the heart clinic');
+SELECT * FROM cft_resolve('hearts', '[1,0,0]', 2);
+SELECT * FROM cft_resolve('nephrology', k => 0);
+SELECT * FROM cft_resolve(NULL);
+SELECT * FROM cft_resolve('');
+CREATE TABLE vectors (entity text, embedding vector(3));
+INSERT INTO vectors VALUES ('medicine', '[1,0,0]'), ('nephrology', '[1,1,0]'), ('cardiology', '[0,1,0]');
+SELECT cft_attach_entities('vectors');
+SELECT entity, round(score::numeric, 3) AS score, method FROM cft_resolve('kidneys', '[3,3,0]', 2);
+SELECT source, entity, why FROM cft_retrieve('kidneys', '[3,3,0]', k => 1, mode => 'ann_tree');
+CREATE SCHEMA "Tri gram";
+CREATE EXTENSION pg_trgm SCHEMA "Tri gram";
+SELECT entity, round(score::numeric, 3) AS score, method FROM cft_resolve('neprology', '[0,1,0]', 3);
+SELECT entity, round(score::numeric, 3) AS score, method FROM cft_resolve('heart clinics');
+DROP EXTENSION pg_trgm;
+DROP SCHEMA "Tri gram";
+DROP TABLE vectors;
+
+-- Errors.
+SELECT cft_retrieve('q', NULL, k => NULL);
+SELECT cft_retrieve('q', NULL, k => -1);
+SELECT cft_retrieve('q', NULL, budget => -1);
+SELECT cft_retrieve('heart clinic', NULL, up => 1001);
+SELECT cft_retrieve('q', NULL, mode => 'magic');
+SELECT cft_retrieve('q', '[1,0]');
+SELECT cft_retrieve('q', NULL, edges => 'paper');
+SELECT cft_retrieve('q', NULL, documents => 'tie');
+SELECT cft_resolve('x', k => -1);
+SELECT cft_resolve('x', edges => 'paper');
+
+-- One snapshot: what is committed or written while it runs is in none of its parts. The policy writes as the edges are read.
+CREATE ROLE regress_cft_asker;
+GRANT SELECT ON tie, paper TO regress_cft_asker;
+CREATE FUNCTION meanwhile() RETURNS boolean LANGUAGE plpgsql SECURITY DEFINER AS $$
+BEGIN
+    INSERT INTO public.paper VALUES (100, 'Written meanwhile.', '[1,0,0]', 'Heart Clinic', 1) ON CONFLICT DO NOTHING;
+    RETURN true;
+END $$;
+ALTER TABLE tie ENABLE ROW LEVEL SECURITY;
+CREATE POLICY writes ON tie TO regress_cft_asker USING (meanwhile());
+SET ROLE regress_cft_asker;
+BEGIN;
+SELECT source, document_id FROM cft_retrieve('heart clinic', '[1,0,0]', k => 2);
+SELECT source, document_id FROM cft_retrieve('heart clinic', '[1,0,0]', k => 2);
+ROLLBACK;
+RESET ROLE;
+-- Row-level security and privileges are the caller's.
+ALTER POLICY writes ON tie USING (tree = 'building');
+SET ROLE regress_cft_asker;
+SELECT source, document_id, text FROM cft_retrieve('heart clinic and nephrology', '[1,0,0]', k => 1);
+SELECT cft_prompt('heart clinic', NULL);
+SELECT * FROM cft_resolve('nephrology');
+RESET ROLE;
+REVOKE SELECT ON paper FROM regress_cft_asker;
+SET ROLE regress_cft_asker;
+SELECT source, document_id, text FROM cft_retrieve('heart clinic', NULL);
+SELECT source, document_id, text FROM cft_retrieve('heart clinic', '[1,0,0]');
+SELECT source, document_id, text FROM cft_retrieve('heart clinic', '[1,0,0]', documents => 'paper');
+SELECT cft_prompt('heart clinic', '[1,0,0]', documents => 'paper');
+RESET ROLE;
+REVOKE SELECT ON tie FROM regress_cft_asker;
+SET ROLE regress_cft_asker;
+SELECT * FROM cft_retrieve('heart clinic', NULL);
+SELECT * FROM cft_retrieve('heart clinic', NULL, edges => 'tie');
+SELECT * FROM cft_resolve('Heart Clinic', edges => 'tie');
+RESET ROLE;
+-- The user's words are never SQL, and a search_path of theirs is not searched.
+GRANT SELECT ON tie, paper TO regress_cft_asker;
+ALTER POLICY writes ON tie USING (true);
+CREATE SCHEMA trap AUTHORIZATION regress_cft_asker;
+SET ROLE regress_cft_asker;
+CREATE FUNCTION trap.boom() RETURNS text LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'trapped'; END $$;
+CREATE FUNCTION trap.same(text, text) RETURNS boolean LANGUAGE sql AS 'SELECT trap.boom()::boolean';
+CREATE OPERATOR trap.= (FUNCTION = trap.same, LEFTARG = text, RIGHTARG = text);
+CREATE FUNCTION trap.near(public.vector, public.vector) RETURNS float8 LANGUAGE sql AS 'SELECT trap.boom()::float8';
+CREATE OPERATOR trap.<=> (FUNCTION = trap.near, LEFTARG = public.vector, RIGHTARG = public.vector);
+CREATE FUNCTION trap.format(text, VARIADIC text[]) RETURNS text LANGUAGE sql AS 'SELECT trap.boom()';
+CREATE FUNCTION trap.similarity(text, text) RETURNS real LANGUAGE sql AS 'SELECT trap.boom()::real';
+CREATE FUNCTION trap.cft_entities(text, regclass) RETURNS SETOF text LANGUAGE sql AS 'SELECT trap.boom()';
+CREATE FUNCTION trap.cft_retrieve(text, public.vector) RETURNS SETOF text LANGUAGE sql AS 'SELECT trap.boom()';
+SET search_path = trap, pg_catalog, public;
+SELECT source, document_id FROM public.cft_retrieve('heart clinic', '[1,0,0]'::public.vector, 2, 1, 1, 100);
+SELECT source, entity FROM public.cft_retrieve('heart clinic', '[1,0,0]'::public.vector, 1, 1, 1, NULL, 'naive', chunks => 0);
+SELECT source, entity FROM public.cft_retrieve('heart clinic', '[1,0,0]'::public.vector, 1, 1, 1, NULL, 'ann_graph', chunks => 0);
+SELECT length(public.cft_prompt('heart clinic', '[1,0,0]'::public.vector)) > 100 AS prompt;
+SELECT entity, method FROM public.cft_resolve('hearts', '[1,0,0]'::public.vector, 1);
+SELECT count(*) FROM public.cft_retrieve($$'; DROP TABLE tie; -- %I %s "$1"$$, '[1,0,0]'::public.vector, mode => 'naive');
+RESET search_path;
+RESET ROLE;
+DROP SCHEMA trap CASCADE;
+DROP TABLE tie, paper, kept;
+DROP FUNCTION plain_retrieve, same, prompts, meanwhile;
+DROP ROLE regress_cft_asker;
