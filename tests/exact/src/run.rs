@@ -8,11 +8,12 @@ use crate::apply::Outcome;
 use crate::builder::Builder;
 use crate::check::Check;
 use crate::dml::Part;
+use crate::long::Long;
 use crate::model::{Cursor, LEAVES_TO_WORKERS, Model};
 use crate::recent::{Recent, begin, finish_prepared};
 use crate::schema::{self, TABLES};
 use crate::session::{self, Compared, Session, Trouble, Warnings};
-use crate::step::{Action, Generator, Long, Step};
+use crate::step::{Action, Generator, Step};
 use crate::tally::{Stats, Tally};
 
 /// Steps between two counts of the tables' rows.

@@ -7,15 +7,9 @@ use rand_chacha::ChaCha8Rng;
 use crate::check::{Check, Mode};
 use crate::ddl::{in_a_transaction, swap, truncation, unwatched};
 use crate::dml::{self, Change, Part, one_in};
+use crate::long::Long;
 use crate::model::{Level, Model, Need};
 use crate::schema::{TABLES, Table};
-
-/// Of a long run: rows of a table, calls in a check, steps between two disasters (and so on), on average.
-const DENSE_ROWS: i64 = 40;
-const CALLS: usize = 16;
-const DISASTER_EVERY: u32 = 2000;
-const LIMIT_EVERY: u32 = 1500;
-const LIMITED_FOR: u32 = 50;
 
 #[derive(Clone, Debug)]
 pub enum Action {
@@ -128,20 +122,10 @@ pub struct Step {
     pub action: Action,
 }
 
-/// What only a long run does.
-#[derive(Clone, Debug, Default)]
-pub struct Long {
-    /// Small forests, and checks of many calls.
-    pub dense: bool,
-    /// Disaster steps have numbers below this.
-    pub disasters: usize,
-    pub memory: bool,
-}
-
 pub struct Generator {
-    rng: ChaCha8Rng,
+    pub(crate) rng: ChaCha8Rng,
     /// Rows of a table above which more is deleted than inserted.
-    full: i64,
+    pub(crate) full: i64,
     two_phase: bool,
     /// Prefix of the names of savepoints and prepared transactions.
     tag: String,
@@ -150,7 +134,9 @@ pub struct Generator {
     without: Vec<String>,
     /// What a Clear has made room for.
     next: Option<Step>,
-    long: Long,
+    pub(crate) long: Long,
+    /// Tables with many long names (growth).
+    pub(crate) grown: [bool; TABLES.len()],
 }
 
 impl Generator {
@@ -164,13 +150,8 @@ impl Generator {
             without: without.to_vec(),
             next: None,
             long: Long::default(),
+            grown: [false; TABLES.len()],
         }
-    }
-
-    pub fn long(mut self, long: &Long) -> Generator {
-        self.long = long.clone();
-        self.full = if long.dense { DENSE_ROWS } else { self.full };
-        self
     }
 
     /// The next step. Choices that would block are drawn again; a check never blocks for long, so this ends.
@@ -187,31 +168,12 @@ impl Generator {
         }
         loop {
             let session = self.rng.random_range(0..model.sessions.len());
-            if let Some(action) = self.from_outside(model, session).or_else(|| self.action(model, session))
+            if let Some(action) = self.disturbance(model, session).or_else(|| self.action(model, session))
                 && !self.without.iter().any(|kind| kind == action.kind())
             {
                 return Step { session, action };
             }
         }
-    }
-
-    /// What a long run does to the server now and then. Nothing is drawn for other runs: their seeds keep their meaning.
-    fn from_outside(&mut self, model: &Model, session: usize) -> Option<Action> {
-        if self.long.disasters > 0 && one_in(&mut self.rng, DISASTER_EVERY) {
-            return Some(Action::Disaster { number: self.rng.random_range(0..self.long.disasters) });
-        }
-        if self.long.memory && one_in(&mut self.rng, if model.limited { LIMITED_FOR } else { LIMIT_EVERY }) {
-            let kb = (!model.limited).then(|| [64, 128, 192, 256][self.rng.random_range(0..4)]);
-            return Some(Action::MemoryLimit { kb });
-        }
-        let starved = model.starved.iter().position(|starved| *starved).filter(|_| !model.limited);
-        if let Some(table) = starved
-            && model.sessions[session].txn.is_none()
-            && one_in(&mut self.rng, 10)
-        {
-            return self.alone(model, session, table, Need::BlockWriters, Action::Build { table });
-        }
-        None
     }
 
     fn action(&mut self, model: &Model, session: usize) -> Option<Action> {
@@ -286,7 +248,7 @@ impl Generator {
         Some(Action::Begin { level, read_only })
     }
 
-    fn table(&mut self) -> usize {
+    pub(crate) fn table(&mut self) -> usize {
         self.rng.random_range(0..TABLES.len())
     }
 
@@ -319,13 +281,6 @@ impl Generator {
         Some(Action::Check(Check { table, mode, entities, many, up, down }))
     }
 
-    /// Calls for a number of distinct entities that follow each other in the table's list.
-    fn each(&mut self, table: usize) -> Check {
-        let (first, count) = (self.rng.random_range(0..TABLES[table].entities()), self.rng.random_range(8..=CALLS));
-        let entities = (first..first + count).map(|i| Some(TABLES[table].entity(i))).collect();
-        Check { table, mode: Mode::Each, entities, many: true, up: self.levels(), down: self.levels() }
-    }
-
     fn asked(&mut self, table: &Table) -> Option<String> {
         match self.rng.random_range(0..40) {
             0 => None,
@@ -334,7 +289,7 @@ impl Generator {
         }
     }
 
-    fn levels(&mut self) -> i32 {
+    pub(crate) fn levels(&mut self) -> i32 {
         if one_in(&mut self.rng, 40) { 12 } else { self.rng.random_range(0..5) }
     }
 
@@ -426,7 +381,14 @@ impl Generator {
     }
 
     /// The action, after a Clear if somebody is in its way.
-    fn alone(&mut self, model: &Model, session: usize, table: usize, need: Need, action: Action) -> Option<Action> {
+    pub(crate) fn alone(
+        &mut self,
+        model: &Model,
+        session: usize,
+        table: usize,
+        need: Need,
+        action: Action,
+    ) -> Option<Action> {
         if !model.blocks(Some(session), table, need) {
             return Some(action);
         } else if model.builds(table) {
