@@ -54,9 +54,11 @@ pub enum Reason {
     Recovery,
     /// A version's transaction is older than the commit log.
     Ancient,
+    /// cft_entities only: the database's encoding is not UTF8.
+    Encoding,
 }
 
-pub const REASONS: [&str; 17] = [
+pub const REASONS: [&str; 18] = [
     "disabled",
     "no_memory",
     "no_image",
@@ -74,6 +76,7 @@ pub const REASONS: [&str; 17] = [
     "parallel",
     "recovery",
     "ancient",
+    "encoding",
 ];
 
 impl From<Unusable> for Reason {

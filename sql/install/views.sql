@@ -37,7 +37,8 @@ RETURNS TABLE(
     ref_privilege bigint,
     ref_parallel bigint,
     ref_recovery bigint,
-    ref_ancient bigint
+    ref_ancient bigint,
+    ref_encoding bigint
 )
 LANGUAGE c VOLATILE PARALLEL RESTRICTED ROWS 1
 AS 'MODULE_PATHNAME', 'cft_stat_wrapper';

@@ -173,7 +173,7 @@ fn finish(walk: &mut Walk, ticket: &mut Ticket) -> Result<(), Reason> {
 }
 
 /// What PostgreSQL puts before the bytes of a text: SET_VARSIZE_4B.
-fn varlena_header(len: usize) -> [u8; 4] {
+pub fn varlena_header(len: usize) -> [u8; 4] {
     let size = len as u32 + 4;
     if cfg!(target_endian = "big") { (size & 0x3fff_ffff).to_be_bytes() } else { (size << 2).to_le_bytes() }
 }
@@ -226,7 +226,7 @@ fn relatives(walk: &Walk) -> Vec<Relative<'_>> {
     walk.rows().iter().map(row).collect()
 }
 
-fn settle_now_and_then(table: &Edges, ticket: &Ticket) {
+pub fn settle_now_and_then(table: &Edges, ticket: &Ticket) {
     CALLS.set(CALLS.get().wrapping_add(1));
     if !CALLS.get().is_multiple_of(SETTLE_EVERY) || !crate::contain::possible() {
         return;

@@ -5,6 +5,7 @@
 //!  root --> directory page (1024 pages) --> page (128 buckets, 64 lines) --> bucket (32 bytes)
 //! ```
 //!
+//! Besides names it holds what finds them in a text: forms and beginnings, see `forms.rs`.
 //! `bucket.rs` has the bits of a slot and the arithmetic of buckets, `search.rs` finds room.
 //!
 //! Promises: [`Filter::find`] reads at most two buckets and the records whose fingerprint
@@ -15,7 +16,7 @@ use std::cmp::Reverse;
 
 use crate::alloc::{self, Plan};
 use crate::answer::Counters;
-use crate::bucket::{Bucket, Entry, Geometry, Place, SLOTS};
+use crate::bucket::{Bucket, Entry, Geometry, Leads, Pattern, Place, SLOTS};
 use crate::hash::{Hash, Kind};
 use crate::id::{index, wide};
 use crate::memory::Memory;
@@ -34,6 +35,8 @@ pub(crate) const FIRST_LEVEL: u32 = PAGE_BITS;
 /// finished one takes 96 %. At 90 % it looks at 7 to 33; the price is 0.4 bytes an entity.
 /// Measured by `loads_before_growth_and_costs_of_search` below.
 const GROW_LOAD: u64 = 900;
+/// The largest level that the directory's pages have buckets for.
+pub(crate) const MOST_LEVEL: u32 = DIRECTORIES.ilog2() + DIRECTORY_BITS + PAGE_BITS;
 /// Splits one new entry may cause when no path is found: a page of them.
 const MOST_SPLITS: u32 = 128;
 
@@ -130,7 +133,7 @@ impl<'m> Filter<'m> {
         buckets[1].prefetch();
         for bucket in &buckets[..if first == second { 1 } else { 2 }] {
             let entries = bucket.read();
-            let mut candidates = Bucket::candidates(&entries, hash);
+            let mut candidates = Bucket::candidates(&entries, Pattern::name(hash));
             while candidates != 0 {
                 let slot = index(candidates.trailing_zeros());
                 candidates &= candidates - 1;
@@ -160,7 +163,7 @@ impl<'m> Filter<'m> {
         let (first, second) = self.geometry().buckets_of(hash);
         for bucket in [first, second] {
             let entries = self.bucket(bucket).read();
-            let mut candidates = Bucket::candidates(&entries, hash);
+            let mut candidates = Bucket::candidates(&entries, Pattern::name(hash));
             while candidates != 0 {
                 let entry = entries[index(candidates.trailing_zeros())];
                 candidates &= candidates - 1;
@@ -206,14 +209,15 @@ impl<'m> Filter<'m> {
         splits
     }
 
-    /// Lines that [`Filter::plan`] may enter for one insert, at most: three entries cross at
-    /// most one border of a page.
+    /// Lines that [`Filter::plan`] may enter for one insert, at most: its entries (two names,
+    /// their forms and beginnings, a tree) cross at most one border of a page.
     pub(crate) const fn bound_lines() -> usize {
         2 * index(MAX_LINES)
     }
 
-    fn used(self) -> u64 {
-        self.root.count(Counter::Entities) + self.root.count(Counter::Trees)
+    pub(crate) fn used(self) -> u64 {
+        let counts = [Counter::Entities, Counter::Trees, Counter::Forms];
+        counts.into_iter().map(|counter| self.root.count(counter)).sum()
     }
 
     /// Enters a record whose name is not there yet; `later` single lines stay available.
@@ -221,6 +225,12 @@ impl<'m> Filter<'m> {
     #[must_use]
     pub(crate) fn add(self, record: Record<'m>, later: usize) -> bool {
         let hash = record.hash();
+        self.enter(hash, Entry::new(hash, record.id()), later)
+    }
+
+    /// Enters an entry of that hash; otherwise as [`Filter::add`].
+    #[must_use]
+    pub(crate) fn enter(self, hash: Hash, entry: Entry, later: usize) -> bool {
         let mut splits = 0;
         let place = loop {
             if let Some(place) = self.make_room(hash) {
@@ -233,8 +243,18 @@ impl<'m> Filter<'m> {
             self.split();
             splits += 1;
         };
-        self.set(place, Entry::new(hash, record.id()));
+        let (first, _) = self.geometry().buckets_of(hash);
+        self.set(place, entry.placed(place.bucket != first));
         true
+    }
+
+    /// The hash of an entry in a bucket, as far as its buckets depend on it.
+    #[inline]
+    pub(crate) fn hash_of(self, bucket: u32, entry: Entry) -> Hash {
+        match (entry.leads(), entry.record()) {
+            (Leads::Name, Some(record)) => Record::new(self.mem, record).hash(),
+            _ => entry.hash_in(bucket),
+        }
     }
 
     /// Whether a split would find the memory it needs, and leave so many lines.
@@ -290,10 +310,10 @@ impl<'m> Filter<'m> {
         }
         let mut next = 0;
         for (slot, entry) in self.read(from).into_iter().enumerate() {
-            let Some(record) = entry.record() else {
+            if entry.is_empty() {
                 continue;
-            };
-            let hash = Record::new(self.mem, record).hash();
+            }
+            let hash = self.hash_of(from, entry);
             // An entry that was here as its first goes where its first goes. If both of its
             // buckets were this one, either place is right.
             let (first, second) = new.buckets_of(hash);
@@ -313,7 +333,7 @@ impl<'m> Filter<'m> {
     pub(crate) fn order(self, bucket: u32) {
         let before = self.read(bucket);
         let mut after = before;
-        after.sort_by_key(|entry| (entry.record().is_none(), Reverse(entry.temperature())));
+        after.sort_by_key(|entry| (entry.is_empty(), Reverse(entry.temperature())));
         if after != before {
             for (slot, entry) in after.into_iter().enumerate() {
                 self.set(Place { bucket, slot }, entry);

@@ -12,6 +12,7 @@
 use crate::alloc::Plan;
 use crate::answer::Counters;
 use crate::filter::Filter;
+use crate::forms::Form;
 use crate::hash::{Hash, Kind};
 use crate::id::{EntityId, Link, TreeId, word};
 use crate::list;
@@ -40,6 +41,13 @@ pub(crate) struct Key<'n, 'm> {
     pub(crate) record: Option<Record<'m>>,
 }
 
+impl Key<'_, '_> {
+    /// The form of an entity that is to be created.
+    fn form(&self, seed: u64) -> Option<Form> {
+        if self.kind == Kind::Entity { Form::of(seed, self.name) } else { None }
+    }
+}
+
 impl<'m> Image<'m> {
     /// Looks a name up.
     pub(crate) fn key<'n>(self, kind: Kind, name: &'n [u8]) -> Key<'n, 'm> {
@@ -58,9 +66,11 @@ impl<'m> Image<'m> {
         let child = if own_parent { parent } else { self.key(Kind::Entity, edge.child) };
         let tree = edge.tree.map(|name| self.key(Kind::Tree, name));
         let mut keys = [Some(parent), (!own_parent).then_some(child), tree];
-        self.plan_insert(&keys, own_parent, stamp.is_some())?;
+        let seed = self.root().seed();
+        let forms = keys.map(|key| key.filter(|key| key.record.is_none())?.form(seed));
+        self.plan_insert(&keys, &forms, own_parent, stamp.is_some())?;
         self.mutate(|| {
-            self.create_missing(&mut keys)?;
+            self.create_missing(&mut keys, &forms)?;
             let [Some(parent), child, tree] = keys.map(|key| key.and_then(|key| key.record)) else {
                 unreachable!("the parent was found or created");
             };
@@ -76,12 +86,14 @@ impl<'m> Image<'m> {
     fn plan_insert(
         self,
         keys: &[Option<Key<'_, 'm>>; 3],
+        forms: &[Option<Form>; 3],
         own_parent: bool,
         stamped: bool,
     ) -> Result<(), Error> {
         let mut plan = Plan::new(self.root());
         let missing = || keys.iter().flatten().filter(|key| key.record.is_none());
-        let directory = self.filter().plan(word(missing().count()), &mut plan);
+        let entries = most_entries(missing().count(), forms);
+        let directory = self.filter().plan(entries, &mut plan);
         for key in missing() {
             record::plan(&mut plan, key.kind, key.name.len());
         }
@@ -104,13 +116,17 @@ impl<'m> Image<'m> {
     }
 
     /// Creates the records that are missing and enters them into the filter.
-    fn create_missing(self, keys: &mut [Option<Key<'_, 'm>>; 3]) -> Result<(), Error> {
+    fn create_missing(
+        self,
+        keys: &mut [Option<Key<'_, 'm>>; 3],
+        forms: &[Option<Form>; 3],
+    ) -> Result<(), Error> {
         let missing = keys.iter().flatten().filter(|key| key.record.is_none());
         let count = missing.count();
         if count == 0 {
             return Ok(());
         }
-        self.filter().grow(word(count));
+        self.filter().grow(most_entries(count, forms));
         let mut new = [None; 3];
         for (new, key) in new.iter_mut().zip(keys) {
             if let Some(key) = key
@@ -120,11 +136,12 @@ impl<'m> Image<'m> {
                 *new = key.record;
             }
         }
-        for (entered, &record) in new.iter().flatten().enumerate() {
-            if !self.filter().add(record, ROW_LINES) {
+        let records = || new.iter().zip(forms).filter_map(|(new, form)| Some(((*new)?, form)));
+        for (entered, (record, form)) in records().enumerate() {
+            if !self.enter(record, form.as_ref(), ROW_LINES) {
                 // Nine names of one hash, under a secret seed. Still: undo.
-                new.iter().flatten().take(entered).for_each(|&record| self.forget(record));
-                new.iter().flatten().for_each(|&record| record.free());
+                records().take(entered).for_each(|(record, _)| self.forget(record));
+                records().for_each(|(record, _)| record.free());
                 return Err(self.full(usize::MAX));
             }
             self.root().add(counter_of(record), 1);
@@ -185,9 +202,15 @@ impl<'m> Image<'m> {
 
     /// Takes a record out of the filter.
     fn forget(self, record: Record<'m>) {
-        self.filter().remove(record);
+        self.leave(record);
         self.root().subtract(counter_of(record), 1);
     }
+}
+
+/// How many entries of the filter so many new records take, at most: names may share a form or
+/// a beginning.
+fn most_entries(records: usize, forms: &[Option<Form>; 3]) -> u32 {
+    word(records + forms.iter().flatten().map(Form::entries).sum::<usize>())
 }
 
 fn counter_of(record: Record<'_>) -> Counter {

@@ -12,7 +12,7 @@
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use crate::id::halves;
+use crate::id::{fold_product, halves};
 
 /// Bits of a fingerprint: 12 make a false positive of one lookup in about 500, and leave
 /// 28 + 24 bits of the slot for the handle and the temperature.
@@ -54,10 +54,31 @@ impl Hash {
     /// The unfolded number of the second bucket: `i2' = i1' xor h(fingerprint)`.
     #[inline]
     pub(crate) const fn second(self) -> u32 {
+        self.first() ^ Hash::mixed(self.fingerprint())
+    }
+
+    /// `h(fingerprint)`, by which an entry's two buckets differ.
+    #[inline]
+    pub(crate) const fn mixed(fingerprint: u64) -> u32 {
         // + 1 keeps fingerprint 0 from having one bucket only; the high half of the
         // product depends on every bit of the fingerprint.
-        let mixed = (self.fingerprint() + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-        self.first() ^ halves(mixed).1
+        halves((fingerprint + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15)).1
+    }
+
+    /// The hash of no words at all.
+    pub(crate) const NOTHING: Hash = Hash(0x243F_6A88_85A3_08D3);
+
+    /// The hash of a folded word.
+    #[inline]
+    pub(crate) fn of_word(seed: u64, word: &[u8]) -> u64 {
+        xxh3_64_with_seed(word, seed ^ 0xC2B2_AE3D_27D4_EB4F)
+    }
+
+    /// The hash of some words and one more: what makes a window's hash roll. Whoever does not
+    /// know the seed knows no word's hash.
+    #[inline]
+    pub(crate) const fn and(self, word: u64) -> Hash {
+        Hash(fold_product(self.0 ^ 0x1319_8A2E_0370_7344, word | 1))
     }
 }
 

@@ -44,6 +44,13 @@ pub(crate) const fn halves(n: u64) -> (u32, u32) {
     (n as u32, (n >> 32) as u32)
 }
 
+/// The two halves of a 128-bit product, one upon the other.
+#[inline]
+pub(crate) const fn fold_product(a: u64, b: u64) -> u64 {
+    let product = a as u128 * b as u128;
+    product as u64 ^ (product >> 64) as u64
+}
+
 macro_rules! handle {
     ($(#[$doc:meta])* $name:ident, $letter:literal) => {
         $(#[$doc])*

@@ -4,13 +4,14 @@
 //! ```text
 //!  byte  0       8     12    16    20    24        28     32
 //!        +-------+-----+-----+-----+-----+---------+------+------------- - -
-//!        | hash  | len |shape| up  |down |mentions | bits | name ...
+//!        | hash  | len |shape| up  |down | alike   | bits | name ...
 //!        +-------+-----+-----+-----+-----+---------+------+------------- - -
 //!                                          (a tree: `up` counts its edge rows)
 //!
 //!  shape  kind u8, lines u8, base u8      the inline slots are those of the record's
 //!                                         slot grid (see slot.rs) from number `base` on
 //!  up, down   28 bits of the head block, 4 bits how many of its 5 slots are used
+//!  alike      the next entity whose name has the same form (see forms.rs)
 //!  bits   16 bits which inline slots are used, 16 bits which of them are "down"
 //! ```
 //!
@@ -39,7 +40,7 @@ const LEN: usize = 8;
 const SHAPE: usize = 12;
 const UP: usize = 16;
 const DOWN: usize = 20;
-// Byte 24: the head of the list of mentions; room kept, always 0 today.
+const ALIKE: usize = 24;
 const BITS: usize = 28;
 const NAME: usize = 32;
 
@@ -210,6 +211,10 @@ impl<'m> Record<'m> {
         Shape::from_word(self.head.u32(SHAPE))
     }
 
+    pub(crate) fn is_tree(self) -> bool {
+        self.shape().kind == Kind::Tree
+    }
+
     #[inline]
     pub(crate) fn name_len(self) -> usize {
         index(self.head.u32(LEN))
@@ -339,6 +344,16 @@ impl<'m> Record<'m> {
             Some(Direction::Down) => 0x1_0001,
         };
         self.head.set_u32(BITS, clear | bits << i);
+    }
+
+    /// The next entity whose name has the same form.
+    #[inline]
+    pub(crate) fn alike(self) -> Option<RecordId> {
+        RecordId::from_word(self.head.u32(ALIKE))
+    }
+
+    pub(crate) fn set_alike(self, next: Option<RecordId>) {
+        self.head.set_u32(ALIKE, RecordId::to_word(next));
     }
 
     /// An entity without edge rows, visible or not.

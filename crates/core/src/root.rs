@@ -4,7 +4,7 @@
 //!   line   what
 //!      0   magic u64, layout u32, mutating u32, seed u64, epoch u64,
 //!          chunks u32, bump u32, level u32, split u32, pages u32, cool u32, oldest u32, newest u32
-//!      1   entities, trees, edge_rows, versions, kicks, splits, free_lines, -   (u64 each)
+//!      1   entities, trees, edge_rows, versions, kicks, splits, free_lines, forms   (u64 each)
 //!    2-9   free lists: for 1 to 64 lines: first u32, count u32
 //!  10-41   the filter's directory: 512 directory pages, u32 each
 //! 64-575   the owner's area: 4096 u64
@@ -52,6 +52,8 @@ pub(crate) enum Counter {
     Kicks,
     Splits,
     FreeLines,
+    /// Entries of the filter that are forms or beginnings.
+    Forms,
 }
 
 impl Counter {
@@ -64,6 +66,7 @@ impl Counter {
             Counter::Kicks => 32,
             Counter::Splits => 40,
             Counter::FreeLines => 48,
+            Counter::Forms => 56,
         }
     }
 }

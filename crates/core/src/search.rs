@@ -9,10 +9,9 @@
 //! before a chain is found. Then the entry at its far end moves first: at no time is an
 //! entry in no bucket. Called by the filter; the caller holds the lock exclusively.
 
-use crate::bucket::{Entry, Place};
+use crate::bucket::{Entry, Leads, Place};
 use crate::filter::Filter;
 use crate::hash::Hash;
-use crate::record::Record;
 use crate::root::Counter;
 
 /// Buckets a search may look at: the paper's 500 kicks. Past it the table is over-full.
@@ -38,10 +37,10 @@ impl Filter<'_> {
         while next < search.len {
             let node = search.nodes[next];
             for (slot, entry) in self.read(node.bucket).into_iter().enumerate() {
-                let Some(record) = entry.record() else {
+                if entry.is_empty() {
                     continue;
-                };
-                let (a, b) = geometry.buckets_of(Record::new(self.mem(), record).hash());
+                }
+                let (a, b) = geometry.buckets_of(self.hash_of(node.bucket, entry));
                 let bucket = if a == node.bucket { b } else { a };
                 if search.leads_through(next, bucket) {
                     continue;
@@ -58,6 +57,14 @@ impl Filter<'_> {
         None
     }
 
+    /// An entry of a bucket as it is to stand in its other one.
+    fn moved(self, entry: Entry, from: u32, to: u32) -> Entry {
+        match entry.leads() {
+            Leads::Form => entry.placed(self.geometry().buckets_of(entry.hash_in(from)).0 != to),
+            Leads::Name | Leads::Beginning => entry,
+        }
+    }
+
     /// The hashes of a full bucket's records will be read when its turn comes.
     fn prefetch_records(self, bucket: u32) {
         for record in self.read(bucket).into_iter().filter_map(Entry::record) {
@@ -71,7 +78,7 @@ impl Filter<'_> {
         while from != Node::NONE {
             let node = search.nodes[from];
             let place = Place { bucket: node.bucket, slot };
-            self.set(to, self.get(place));
+            self.set(to, self.moved(self.get(place), node.bucket, to.bucket));
             self.set(place, Entry::NONE);
             self.root().add(Counter::Kicks, 1);
             (to, from, slot) = (place, node.from.into(), node.slot.into());

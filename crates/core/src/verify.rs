@@ -13,6 +13,8 @@
 //!  I10  each line up to the bump has one owner: root, page, record, piece, block, version,
 //!       or a free list, whose pieces are marked and counted
 //!  I11  no writer is at work
+//!  I12  an entity whose name has a form is in the chain of the one entry of that form, others in none
+//!  I13  a beginning counts its names, 1023 at most, and knows their lengths
 //! ```
 //!
 //! Nothing here trusts what it checks: a wild handle is reported, not followed. Costs three
@@ -21,6 +23,7 @@
 use std::collections::HashMap;
 
 use crate::alloc::FREE_MARK;
+use crate::bucket::Leads;
 use crate::chunk::{first_line, lines_of, locate};
 use crate::filter::{FIRST_LEVEL, Filter};
 use crate::hash::{Hash, Kind};
@@ -28,6 +31,7 @@ use crate::id::{LINE_LIMIT, RecordId, TreeId, index, wide};
 use crate::memory::Memory;
 use crate::record::{Record, Shape, pieces};
 use crate::root::{Counter, DIRECTORIES, FIRST_LINE, Field, MAX_LINES, Root};
+use crate::verify_forms::Met;
 use crate::version::Version;
 use crate::{Image, Problem};
 
@@ -83,8 +87,8 @@ impl Image<'_> {
 
 pub(crate) struct Verifier<'m, 'r> {
     pub(crate) mem: &'m Memory,
-    root: Root<'m>,
-    filter: Filter<'m>,
+    pub(crate) root: Root<'m>,
+    pub(crate) filter: Filter<'m>,
     /// Of each line up to the bump.
     pub(crate) lines: Vec<Known>,
     /// The sound records.
@@ -186,8 +190,12 @@ impl Verifier<'_, '_> {
 
     fn entries(&mut self) {
         let geometry = self.filter.geometry();
+        let mut met = Met::default();
         for bucket in 0..geometry.buckets() {
             for entry in self.filter.read(bucket) {
+                if entry.leads() != Leads::Name {
+                    self.other_entry(&mut met, bucket, entry);
+                }
                 let Some(id) = entry.record() else { continue };
                 if !self.record(id) {
                     continue;
@@ -212,6 +220,7 @@ impl Verifier<'_, '_> {
                 format!("{:?}: its name finds {found:?}", record.id())
             });
         }
+        self.forms(met);
     }
 
     /// The lines of a record and its name. False: it must not be read on.
@@ -263,7 +272,7 @@ impl Verifier<'_, '_> {
         self.counter(Counter::Versions, count);
     }
 
-    fn counter(&mut self, counter: Counter, has: u64) {
+    pub(crate) fn counter(&mut self, counter: Counter, has: u64) {
         let says = self.root.count(counter);
         self.check(9, says == has, || format!("{counter:?} says {says}, there are {has}"));
     }

@@ -42,6 +42,13 @@ fn decode(bytes: &mut impl Iterator<Item = u8>) -> Option<Op> {
             cells: next(),
             forgetful: flag,
         },
+        14 if code & 0x10 != 0 => Op::Recognise {
+            text: std::array::from_fn(|_| next()),
+            overlapping: code & 0x20 != 0,
+            own: some(0),
+            cells: next(),
+            forgetful: flag,
+        },
         14 => Op::Edges { own: some(next()), forgetful: flag },
         _ => Op::Hot(next()),
     })

@@ -7,7 +7,9 @@
 
 use std::sync::LazyLock;
 
-use cftrag_core::{AllSeen, Edge, Fate, HeapMemory, Image, Scan, Stamp, Step, Walk};
+use cftrag_core::{
+    AllSeen, Edge, Fate, HeapMemory, Image, Reader, Recogniser, Scan, Stamp, Step, Walk,
+};
 use libfuzzer_sys::fuzz_target;
 
 /// Rows settled and not, trees, a hub with blocks, a self-edge, freed memory.
@@ -19,6 +21,9 @@ static SOUND: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
         let stamp = i.is_multiple_of(3).then_some(Stamp { xmin: u64::from(i), cmin: 0 });
         let tree = i.is_multiple_of(2).then_some(&b"tree"[..]);
         image.insert(&Edge { tree, parent: b"hub", child: &[i; 12] }, stamp).unwrap();
+        // Forms of one beginning, and two names each of one form.
+        let child = format!("{} {:05}", ["child", "Child"][usize::from(i % 2)], i / 2);
+        image.insert(&Edge { tree, parent: b"hub", child: child.as_bytes() }, stamp).unwrap();
     }
     image.insert(&Edge { tree: None, parent: b"own", child: b"own" }, None).unwrap();
     image.settle(4, 20, &|_| Fate::Aborted, &mut Vec::new());
@@ -52,6 +57,19 @@ fuzz_target!(|data: &[u8]| {
         assert!(steps < 10_000);
     }
     walk.finish();
+    let mut recogniser = Recogniser::new(|_| [0; 4]);
+    recogniser.begin(false);
+    let mut text = Reader::new("the HUB of child 00003, its own: child 00007");
+    let mut steps = 0;
+    loop {
+        recogniser.read(&mut text);
+        if recogniser.step(image, &AllSeen, 5) != Step::More {
+            break;
+        }
+        steps += 1;
+        assert!(steps < 10_000);
+    }
+    recogniser.finish();
     let mut scan = Scan::new();
     while image.edges(&mut scan, 64, &AllSeen, |_, _, _| ()) == Step::More {}
     let _ = image.hot(3, &AllSeen, &mut Vec::new());

@@ -12,10 +12,10 @@ use std::cell::RefCell;
 use std::collections::BTreeSet;
 
 use cftrag_core::{
-    Deleter, Deletion, Edge, Error, Fate, HeapMemory, Hint, Image, RowVersion, Scan, Stamp, Step,
-    View, Visibility, Walk,
+    Deleter, Deletion, Edge, Error, Fate, HeapMemory, Hint, Image, Reader, Recogniser, RowVersion,
+    Scan, Stamp, Step, View, Visibility, Walk,
 };
-use oracle::{Answer, Bytes, Triple};
+use oracle::{Answer, Bytes, Found, Triple};
 
 /// The first xid; above 2^32, so that halves of it cannot pass for it.
 const FIRST_XID: u64 = (3 << 32) + 100;
@@ -57,6 +57,13 @@ pub enum Op {
         forgetful: bool,
     },
     Hot(u8),
+    Recognise {
+        text: [u8; 12],
+        overlapping: bool,
+        own: Option<u8>,
+        cells: u8,
+        forgetful: bool,
+    },
 }
 
 /// A tuple of the heap.
@@ -137,7 +144,19 @@ pub struct World {
     xacts: Vec<Xact>,
     walk: Walk,
     active: Option<Active>,
+    recogniser: Recogniser,
+    seeking: Option<Seeking>,
     names: Vec<Bytes>,
+}
+
+/// A text between two steps, and what must be found in it.
+struct Seeking {
+    snapshot: Snapshot,
+    cells: usize,
+    text: String,
+    overlapping: bool,
+    read: usize,
+    expected: Vec<Found>,
 }
 
 /// Short ones and long ones, at the borders of what fits a line, a record, a piece.
@@ -146,6 +165,10 @@ pub fn names() -> Vec<Bytes> {
     names.extend((0..9).map(|i| format!("entity {i}").into_bytes()));
     names.extend([71, 2016, 2017].map(|len| vec![b'x'; len]));
     names.extend([b'y', b'z'].map(|last| [vec![b'x'; 9000], vec![last]].concat()));
+    // Alike, prefixes of one another, no form, and the borders of beginnings.
+    let some = ["Entity 3", "ENTITY, 3!", "entity", "3 of", "+++", "糖尿病", "Straße"];
+    names.extend(some.map(|name| name.as_bytes().to_vec()));
+    names.extend([12, 13, 24, 64, 65].map(|words| "of ".repeat(words).into_bytes()));
     names.into_iter().map(Bytes).collect()
 }
 
@@ -160,6 +183,8 @@ impl World {
             xacts: Vec::new(),
             walk: Walk::new(|len| (len as u32).to_le_bytes()),
             active: None,
+            recogniser: Recogniser::new(|len| (len as u32).to_le_bytes()),
+            seeking: None,
             names: names(),
         }
     }
@@ -173,12 +198,16 @@ impl World {
         self.run(op);
         verify(self.image());
         self.step_walk();
+        self.step_recogniser();
     }
 
     /// Ends every transaction and walk, settles, and compares what is left.
     pub fn finish(&mut self) {
         while self.active.is_some() {
             self.step_walk();
+        }
+        while self.seeking.is_some() {
+            self.step_recogniser();
         }
         for xact in self.xacts.iter_mut().filter(|xact| xact.fate == Fate::Running) {
             xact.fate = Fate::Aborted;
@@ -265,15 +294,18 @@ impl World {
                 self.edges(own, forgetful);
             }
             Op::Hot(n) => self.hot(n),
+            Op::Recognise { text, overlapping, own, cells, forgetful } => {
+                let own = own.and_then(|i| self.running(i));
+                self.begin_text(text, overlapping, own, cells, forgetful);
+            }
         }
     }
 
     fn end(&mut self, i: u8, fate: Fate) {
-        if let Some(xid) = self.running(i) {
-            let walks = self.active.as_ref().and_then(|active| active.snapshot.own);
-            if walks != Some(xid) {
-                self.xact(xid).fate = fate;
-            }
+        if let Some(xid) = self.running(i)
+            && !self.snapshots().any(|snapshot| snapshot.own == Some(xid))
+        {
+            self.xact(xid).fate = fate;
         }
     }
 
@@ -286,7 +318,7 @@ impl World {
     fn insert(&mut self, edge: [u8; 3], by: Option<u8>) {
         let edge = self.triple(edge);
         let (xmin, cmin) = match by {
-            None if self.active.is_some() => return,
+            None if self.snapshots().next().is_some() => return,
             None => (0, 0),
             Some(i) => {
                 let Some(xid) = self.running(i) else { return };
@@ -366,8 +398,61 @@ impl World {
 
     fn horizon(&self) -> u64 {
         let running = self.running_xids().next().unwrap_or(self.next_xid());
-        let walk = self.active.as_ref().map_or(u64::MAX, |active| active.snapshot.xmin);
-        running.min(walk)
+        self.snapshots().map(|snapshot| snapshot.xmin).fold(running, u64::min)
+    }
+
+    /// Of what is under way.
+    fn snapshots(&self) -> impl Iterator<Item = &Snapshot> {
+        let walk = self.active.iter().map(|active| &active.snapshot);
+        walk.chain(self.seeking.iter().map(|seeking| &seeking.snapshot))
+    }
+
+    fn begin_text(
+        &mut self,
+        text: [u8; 12],
+        overlapping: bool,
+        own: Option<u64>,
+        cells: u8,
+        forgetful: bool,
+    ) {
+        if self.seeking.is_some() {
+            return;
+        }
+        let text = text.map(|i| TOKENS[usize::from(i) % TOKENS.len()]).concat();
+        let snapshot = self.snapshot(own, forgetful);
+        let rows = self.visible(&snapshot);
+        let entities = rows.iter().flat_map(|(_, parent, child)| [parent, child]).collect();
+        let expected = oracle::entities(&entities, &text, overlapping);
+        self.recogniser.begin(overlapping);
+        let cells = cells.into();
+        self.seeking = Some(Seeking { snapshot, cells, text, overlapping, read: 0, expected });
+    }
+
+    /// Reads the text again as far as it was read: a reader borrows its text.
+    fn step_recogniser(&mut self) {
+        let Some(seeking) = &mut self.seeking else { return };
+        let mut reader = Reader::new(&seeking.text);
+        if seeking.read == 0 {
+            // The texts here are shorter than what is held at a time.
+            self.recogniser.read(&mut reader);
+            seeking.read = seeking.text.len();
+        }
+        let image = Image::open(&self.heap).unwrap();
+        match self.recogniser.step(image, &seeking.snapshot, seeking.cells) {
+            Step::More => {}
+            Step::Ask => {
+                let asked = self.recogniser.asked();
+                assert!(!asked.is_empty() && asked.is_sorted_by(|a, b| a < b));
+                seeking.snapshot.known.borrow_mut().as_mut().unwrap().extend(asked);
+                self.recogniser.begin(seeking.overlapping);
+                seeking.read = 0;
+            }
+            Step::Done => {
+                self.recogniser.finish();
+                assert_eq!(mentions(&self.recogniser, &seeking.text), seeking.expected);
+                self.seeking = None;
+            }
+        }
     }
 
     fn settle(&mut self, max: u8, forgetful: bool) {
@@ -462,6 +547,39 @@ impl World {
         }
         assert!(hot.is_sorted_by(|a, b| (b.1, &a.0) < (a.1, &b.0)));
     }
+}
+
+/// What texts are made of.
+const TOKENS: [&str; 16] = [
+    "entity ",
+    "3 ",
+    "ENTITY—",
+    "3, of ",
+    "of ",
+    " Of.",
+    "of of of of of of of of of of of ",
+    "entity 5 ",
+    "STRASSE ",
+    "糖尿病",
+    "病 ",
+    "y’s ",
+    "xxxxx ",
+    "6",
+    "entity 3",
+    "+++ ",
+];
+
+/// What was found in a text, in the oracle's words.
+pub fn mentions(recogniser: &Recogniser, text: &str) -> Vec<Found> {
+    let found = recogniser.mentions().iter().map(|mention| {
+        let name = recogniser.name(mention.entity);
+        assert_eq!(recogniser.name_with_prefix(mention.entity)[4..], *name);
+        let before = text[..mention.from].chars().count();
+        let length = text[mention.from..mention.to].chars().count();
+        assert_eq!((mention.start, mention.length), (before, length));
+        (mention.from, mention.to, name.into())
+    });
+    found.collect()
 }
 
 /// The answer to a question, in the oracle's words.

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use cftrag_core::Relation;
+use cftrag_core::{MOST_WORDS, Relation, Words, fold, form};
 
 /// A name, printed short: some are thousands of bytes.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -66,4 +66,42 @@ pub fn context(edges: &BTreeSet<Triple>, entity: &[u8], up: u32, down: u32) -> V
     }
     answer.sort();
     answer
+}
+
+/// A mention: its first byte, the byte after its last, the entity.
+pub type Found = (usize, usize, Bytes);
+
+/// `cft_entities(text)` for these entities: every window of words is compared with every name.
+pub fn entities(entities: &BTreeSet<&Bytes>, text: &str, overlapping: bool) -> Vec<Found> {
+    let mut words = Vec::new();
+    for (at, word) in Words::of(text) {
+        let mut folded = Vec::new();
+        fold(word, &mut folded);
+        if !folded.is_empty() {
+            words.push((at, at + word.len(), folded));
+        }
+    }
+    let named = |window: &[u8]| {
+        let is = |name: &&Bytes| {
+            let mut other = Vec::new();
+            form(name, &mut other) && other == window
+        };
+        entities.iter().copied().filter(is).cloned().collect::<Vec<Bytes>>()
+    };
+    let (mut found, mut first) = (Vec::new(), 0);
+    while first < words.len() {
+        let mut next = first + 1;
+        for last in (first..words.len().min(first + MOST_WORDS)).rev() {
+            let folded: Vec<&[u8]> = words[first..=last].iter().map(|word| &word.2[..]).collect();
+            let names = named(&folded.join(&b' '));
+            let any = !names.is_empty();
+            found.extend(names.into_iter().map(|name| (words[first].0, words[last].1, name)));
+            if any && !overlapping {
+                next = last + 1;
+                break;
+            }
+        }
+        first = next;
+    }
+    found
 }

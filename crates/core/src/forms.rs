@@ -1,0 +1,240 @@
+//! What finds entities in a text: their names' forms (see words.rs), in the filter.
+//!
+//! ```text
+//!   hash(w1 w2 w3) --> form --> entity --alike--> entity --alike--> entity    all of that form
+//!   hash(w1)       --> beginning: names of 2, 3, ... 12 words begin so, or longer ones do
+//!   hash(w1 .. w12)--> beginning: names of 13, ... 23 words, or longer; and so on
+//! ```
+//!
+//! A window's hash rolls: one more word is one product. Whoever stands at a word asks its
+//! beginning which lengths there are, and only then for the forms of these. So a word no name
+//! begins with costs one look at two buckets, however many entities there are.
+//!
+//! Promises: an entity whose name has a form is in the chain of exactly one form entry, and
+//! counted once in each of its beginnings; the memory is part of the insert's plan. A chain is
+//! walked when one of its entities goes: as many steps as names share its form.
+//! Writers hold the lock exclusively.
+
+use crate::Image;
+use crate::bucket::{Bucket, Entry, Pattern, Place};
+use crate::filter::Filter;
+use crate::hash::Hash;
+use crate::id::{RecordId, index};
+use crate::record::Record;
+use crate::root::Counter;
+use crate::words::{self, MOST_BYTES, MOST_WORDS};
+
+/// Lengths that a beginning tells apart; its last bit says that longer names begin so.
+pub(crate) const STEP: usize = 11;
+pub(crate) const LONGER: u32 = 1 << STEP;
+/// Beginnings of the longest name.
+const MOST_BEGINNINGS: usize = (MOST_WORDS - 2) / STEP + 1;
+
+const _: () = assert!(STEP + 1 == index(crate::bucket::LENGTH_BITS));
+
+/// The hashes of a name's form.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Form {
+    pub(crate) hash: Hash,
+    beginnings: [(Hash, u32); MOST_BEGINNINGS],
+    begins: usize,
+}
+
+impl Form {
+    /// The form of a name, if it has one.
+    pub(crate) fn of(seed: u64, name: &[u8]) -> Option<Form> {
+        let (mut hash, mut count) = (Hash::NOTHING, 0);
+        let mut beginnings = [(Hash::NOTHING, 0); MOST_BEGINNINGS];
+        words::each_folded(name, |word| {
+            hash = hash.and(Hash::of_word(seed, word));
+            if count % STEP == 0 && count / STEP < MOST_BEGINNINGS {
+                beginnings[count / STEP].0 = hash;
+            }
+            count += 1;
+        })?;
+        let mut begins = 0;
+        // After 1, 12, 23, ... words, as long as there are more.
+        for (i, (_, lengths)) in beginnings.iter_mut().enumerate() {
+            let Some(rest @ 1..) = count.checked_sub(1 + i * STEP) else { break };
+            *lengths = if rest <= STEP { 1 << (rest - 1) } else { LONGER };
+            begins += 1;
+        }
+        Some(Form { hash, beginnings, begins })
+    }
+
+    /// The form of a record's name.
+    pub(crate) fn of_record(seed: u64, record: Record<'_>) -> Option<Form> {
+        let mut name = [0; MOST_BYTES];
+        let name = name.get_mut(..record.name_len())?;
+        record.copy_name(name);
+        Form::of(seed, name)
+    }
+
+    /// The beginnings, and the one bit each knows of this name's length.
+    pub(crate) fn beginnings(&self) -> &[(Hash, u32)] {
+        &self.beginnings[..self.begins]
+    }
+
+    /// Entries of the filter that it may take.
+    pub(crate) fn entries(&self) -> usize {
+        1 + self.begins
+    }
+}
+
+/// Whether two records' names have the same form.
+fn same_form(a: Record<'_>, b: Record<'_>) -> bool {
+    let (mut left, mut right) = (Vec::new(), Vec::new());
+    words::form(&a.name(), &mut left) && words::form(&b.name(), &mut right) && left == right
+}
+
+impl<'m> Filter<'m> {
+    /// The places of what agrees with a pattern, in the first bucket or the second.
+    fn places(self, hash: Hash, pattern: impl Fn(bool) -> Pattern) -> impl Iterator<Item = Place> {
+        let (first, second) = self.geometry().buckets_of(hash);
+        let buckets = [Some((false, first)), (first != second).then_some((true, second))];
+        buckets.into_iter().flatten().flat_map(move |(is_second, bucket)| {
+            let found = Bucket::candidates(&self.read(bucket), pattern(is_second));
+            (0..crate::bucket::SLOTS)
+                .filter(move |slot| found >> slot & 1 == 1)
+                .map(move |slot| Place { bucket, slot })
+        })
+    }
+
+    /// The entries of a form's hash and where they lead; one hash may be that of several forms.
+    pub(crate) fn form_entries(self, hash: Hash) -> impl Iterator<Item = (Place, RecordId)> {
+        self.places(hash, move |second| Pattern::form(hash, second))
+            .filter_map(move |place| Some((place, self.get(place).head()?)))
+    }
+
+    /// The first entities of the forms of that hash.
+    pub(crate) fn forms(self, hash: Hash) -> impl Iterator<Item = (Place, Record<'m>)> {
+        self.form_entries(hash).map(move |(place, head)| (place, Record::new(self.mem(), head)))
+    }
+
+    fn beginning(self, hash: Hash) -> Option<Place> {
+        self.places(hash, |_| Pattern::beginning(hash)).next()
+    }
+
+    /// Fetches what asking for a beginning or a form of that hash will read.
+    #[inline]
+    pub(crate) fn prefetch_form(self, hash: Hash) {
+        let (first, second) = self.geometry().buckets_of(hash);
+        self.bucket(first).prefetch();
+        self.bucket(second).prefetch();
+    }
+
+    /// Which lengths names have that begin so: see [`STEP`].
+    #[inline]
+    pub(crate) fn lengths(self, hash: Hash) -> u32 {
+        let pattern = Pattern::beginning(hash);
+        let (first, second) = self.geometry().buckets_of(hash);
+        for bucket in [first, second] {
+            let entries = self.read(bucket);
+            let found = Bucket::candidates(&entries, pattern);
+            if found != 0 {
+                return entries[index(found.trailing_zeros())].lengths();
+            }
+        }
+        0
+    }
+}
+
+impl<'m> Image<'m> {
+    /// Enters a new record: its name, and an entity's form. `later` as in [`Filter::add`];
+    /// `false`: no room, and it is in no place of the filter.
+    #[must_use]
+    pub(crate) fn enter(self, record: Record<'m>, form: Option<&Form>, later: usize) -> bool {
+        if !self.filter().add(record, later) {
+            return false;
+        }
+        let Some(form) = form else { return true };
+        for (i, &(hash, lengths)) in form.beginnings().iter().enumerate() {
+            if !self.begin(hash, lengths, later) {
+                form.beginnings()[..i].iter().for_each(|&(hash, _)| self.end(hash));
+                self.filter().remove(record);
+                return false;
+            }
+        }
+        if !self.chain(record, form, later) {
+            form.beginnings().iter().for_each(|&(hash, _)| self.end(hash));
+            self.filter().remove(record);
+            return false;
+        }
+        true
+    }
+
+    /// Takes a record out of all places of the filter.
+    pub(crate) fn leave(self, record: Record<'m>) {
+        self.filter().remove(record);
+        if record.is_tree() {
+            return;
+        }
+        if let Some(form) = Form::of_record(self.root().seed(), record) {
+            form.beginnings().iter().for_each(|&(hash, _)| self.end(hash));
+            self.unchain(record, &form);
+        }
+    }
+
+    /// One name more begins so.
+    fn begin(self, hash: Hash, lengths: u32, later: usize) -> bool {
+        let filter = self.filter();
+        if let Some(place) = filter.beginning(hash) {
+            filter.set(place, filter.get(place).with(lengths));
+            return true;
+        }
+        let entered = filter.enter(hash, Entry::beginning(hash, lengths), later);
+        self.root().add(Counter::Forms, usize::from(entered));
+        entered
+    }
+
+    /// One name less begins so.
+    fn end(self, hash: Hash) {
+        let filter = self.filter();
+        let place = filter.beginning(hash).expect("a beginning stays while names have it");
+        let left = filter.get(place).without();
+        filter.set(place, left);
+        self.root().subtract(Counter::Forms, usize::from(left.is_empty()));
+    }
+
+    /// Puts an entity behind those of its form.
+    fn chain(self, record: Record<'m>, form: &Form, later: usize) -> bool {
+        let alike = self.filter().forms(form.hash).find(|(_, head)| same_form(*head, record));
+        if let Some((_, head)) = alike {
+            record.set_alike(head.alike());
+            head.set_alike(Some(record.id()));
+            return true;
+        }
+        let entry = Entry::form(form.hash, record.id());
+        let entered = self.filter().enter(form.hash, entry, later);
+        self.root().add(Counter::Forms, usize::from(entered));
+        entered
+    }
+
+    /// Takes an entity out of those of its form.
+    fn unchain(self, record: Record<'m>, form: &Form) {
+        for (place, head) in self.filter().forms(form.hash) {
+            if head.id() == record.id() {
+                let next = match record.alike() {
+                    Some(next) => {
+                        let second =
+                            self.filter().geometry().buckets_of(form.hash).0 != place.bucket;
+                        Entry::form(form.hash, next).placed(second)
+                    }
+                    None => Entry::NONE,
+                };
+                self.filter().set(place, next);
+                self.root().subtract(Counter::Forms, usize::from(next.is_empty()));
+                return;
+            }
+            let mut before = head;
+            while let Some(next) = before.alike() {
+                if next == record.id() {
+                    before.set_alike(record.alike());
+                    return;
+                }
+                before = Record::new(self.mem(), next);
+            }
+        }
+        unreachable!("an entity with a form is in its chain");
+    }
+}

@@ -1,0 +1,451 @@
+//! Which entities occur in a text: those with a window of words that folds to their name.
+//!
+//! ```text
+//!   text --read--> folded words, outside the lock --step--> mentions, under it
+//!        at each word:  its beginning --> which lengths there are --> the forms of these, longest first
+//!        a form agrees: compare folded bytes --> the entities of that form --> those the snapshot sees
+//! ```
+//!
+//! Leftmost, then longest, then on after it; or, overlapping, every window. Only entities with
+//! an edge row that the snapshot sees count, so one that is not seen hides no shorter one.
+//!
+//! Promises: at a word that no name begins with, one look at two buckets. Nothing is allocated
+//! for a window; in the steady state nothing at all, as long as words are ASCII. A step ends
+//! after about as many cells as asked, and goes on when the lock was released and taken again:
+//! in the middle of an entity's list too, unless the image changed eight times at one word.
+//! Of a long text a thousand words are held at a time.
+
+use std::cmp::Reverse;
+
+use crate::answer::{Counters, Step};
+use crate::arena::{Arena, Name};
+use crate::filter::Filter;
+use crate::forms::{LONGER, STEP};
+use crate::hash::Hash;
+use crate::list::Cursor;
+use crate::record::{Direction, Record};
+use crate::slot::Slot;
+use crate::visibility::sees;
+use crate::words::{self, MOST_WORDS, Words};
+use crate::{Image, Visibility};
+
+/// Words held at a time: some 10 microseconds to fold, and more than the longest window.
+const HELD: usize = 1024;
+/// Words between fetching a word's buckets and looking at them.
+const LOOK_AHEAD: usize = 4;
+/// What a word costs, in slots: two buckets.
+const WORD_CELLS: usize = 2;
+/// Times a word is looked at again because the image changed, before it is done in one go.
+const MOST_RESTARTS: u32 = 8;
+/// Past so many collected xids those that are there twice are dropped.
+const MANY_ASKED: usize = 1000;
+
+const _: () = assert!(HELD > 2 * MOST_WORDS && MOST_WORDS <= 64, "lengths are bits of a u64");
+
+/// An entity in a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mention {
+    /// As it is stored; read it with [`Recogniser::name`].
+    pub entity: Name,
+    /// Where the mention begins, in characters from 0, and how many it has.
+    pub start: usize,
+    /// See `start`.
+    pub length: usize,
+    /// The same in bytes.
+    pub from: usize,
+    /// The byte after the last.
+    pub to: usize,
+}
+
+/// A text on its way to a [`Recogniser`].
+#[derive(Debug)]
+pub struct Reader<'t> {
+    text: &'t str,
+    words: Words<'t>,
+    /// So many bytes are so many characters.
+    bytes: usize,
+    characters: usize,
+}
+
+impl<'t> Reader<'t> {
+    /// At the start of a text.
+    #[must_use]
+    pub fn new(text: &'t str) -> Reader<'t> {
+        Reader { text, words: Words::of(text), bytes: 0, characters: 0 }
+    }
+}
+
+/// A word that was read.
+#[derive(Clone, Copy, Debug)]
+struct Word {
+    /// In the text: bytes and characters.
+    from: usize,
+    to: usize,
+    start: usize,
+    end: usize,
+    /// In the folded text since its start.
+    folded: usize,
+    folded_end: usize,
+}
+
+/// The workspace of a reader that looks for entities in a text. Its room is used again.
+#[derive(Debug)]
+pub struct Recogniser {
+    arena: Arena,
+    overlapping: bool,
+    /// The words held, of which those before `current` are done.
+    words: Vec<Word>,
+    current: usize,
+    ended: bool,
+    /// Their folded text, which begins at `folded_from` of all of it.
+    folded: Vec<u8>,
+    folded_from: usize,
+    /// The hashes of the first words held, under `seed`.
+    hashes: Vec<u64>,
+    seed: u64,
+    found: Vec<Mention>,
+    asked: Vec<u64>,
+    /// Of the entities looked at for the current word, in order: does the snapshot see them?
+    judged: Vec<bool>,
+    /// How far the list of the next one is read.
+    half: Option<(Direction, Cursor)>,
+    restarts: u32,
+    epoch: u64,
+    /// Scratch: a stored name, and its form.
+    name: Vec<u8>,
+    form: Vec<u8>,
+    counters: Counters,
+}
+
+/// The budget ended in the middle of a word.
+struct Unfinished;
+
+impl Recogniser {
+    /// A workspace. Every name copied out is preceded by `prefix(length)` and 4-byte aligned.
+    #[must_use]
+    pub fn new(prefix: fn(usize) -> [u8; 4]) -> Recogniser {
+        Recogniser {
+            arena: Arena::new(prefix),
+            overlapping: false,
+            words: Vec::new(),
+            current: 0,
+            ended: false,
+            folded: Vec::new(),
+            folded_from: 0,
+            hashes: Vec::new(),
+            seed: 0,
+            found: Vec::new(),
+            asked: Vec::new(),
+            judged: Vec::new(),
+            half: None,
+            restarts: 0,
+            epoch: 0,
+            name: Vec::new(),
+            form: Vec::new(),
+            counters: Counters::default(),
+        }
+    }
+
+    /// Begins a text, or begins it again after the asked xids were learned.
+    pub fn begin(&mut self, overlapping: bool) {
+        self.arena.truncate(0);
+        self.overlapping = overlapping;
+        self.words.clear();
+        self.current = 0;
+        self.ended = false;
+        self.folded.clear();
+        self.folded_from = 0;
+        self.hashes.clear();
+        self.found.clear();
+        self.asked.clear();
+        self.next_word();
+        self.counters = Counters::default();
+    }
+
+    /// Reads on in the text, if the words held do not suffice for a step. Needs no lock; call
+    /// it before each step with the same reader.
+    pub fn read(&mut self, text: &mut Reader<'_>) {
+        if self.ended || self.words.len() - self.current >= MOST_WORDS {
+            return;
+        }
+        self.drop_words();
+        while self.words.len() < HELD {
+            let Some((from, word)) = text.words.next() else {
+                self.ended = true;
+                return;
+            };
+            let folded = self.folded_from + self.folded.len();
+            let length = self.folded.len();
+            words::fold(word, &mut self.folded);
+            if self.folded.len() == length {
+                continue;
+            }
+            let folded_end = self.folded_from + self.folded.len();
+            self.folded.push(b' ');
+            let start = text.characters + characters(&text.text[text.bytes..from]);
+            let end = start + characters(word);
+            let to = from + word.len();
+            (text.bytes, text.characters) = (to, end);
+            self.words.push(Word { from, to, start, end, folded, folded_end });
+        }
+    }
+
+    /// Forgets the words that are done.
+    fn drop_words(&mut self) {
+        let folded_to = match self.words.get(self.current) {
+            Some(word) => word.folded,
+            None => self.folded_from + self.folded.len(),
+        };
+        self.folded.drain(..folded_to - self.folded_from);
+        self.folded_from = folded_to;
+        self.hashes.drain(..self.current.min(self.hashes.len()));
+        self.words.drain(..self.current);
+        self.current = 0;
+    }
+
+    /// Reader: goes on in the text, for about `cells` edge slots.
+    pub fn step(&mut self, image: Image<'_>, seen: &impl Visibility, cells: usize) -> Step {
+        self.notice_changes(image);
+        for word in &self.words[self.hashes.len()..] {
+            let bytes =
+                &self.folded[word.folded - self.folded_from..][..word.folded_end - word.folded];
+            self.hashes.push(Hash::of_word(self.seed, bytes));
+        }
+        let mut budget = cells.max(1);
+        while self.current < self.words.len() && budget > 0 {
+            if !self.ended && self.words.len() - self.current < MOST_WORDS {
+                break;
+            }
+            let (found, names) = (self.found.len(), self.arena.mark());
+            match self.look(image, seen, &mut budget) {
+                Ok(words) => {
+                    self.current += words;
+                    self.next_word();
+                    budget = budget.saturating_sub(WORD_CELLS);
+                }
+                Err(Unfinished) => {
+                    self.found.truncate(found);
+                    self.arena.truncate(names);
+                    break;
+                }
+            }
+        }
+        if self.current < self.words.len() || !self.ended {
+            if self.asked.len() > MANY_ASKED {
+                self.tidy_asked();
+            }
+            return Step::More;
+        }
+        self.tidy_asked();
+        if self.asked.is_empty() { Step::Done } else { Step::Ask }
+    }
+
+    /// The xids the snapshot did not know, sorted and unique after [`Step::Ask`].
+    #[must_use]
+    pub fn asked(&self) -> &[u64] {
+        &self.asked
+    }
+
+    /// After [`Step::Done`]: puts mentions in order: where they begin, longest first, entity by
+    /// bytes.
+    pub fn finish(&mut self) {
+        let arena = &self.arena;
+        let key = |mention: &Mention| (mention.start, Reverse(mention.length));
+        for same in self.found.chunk_by_mut(|a, b| key(a) == key(b)) {
+            same.sort_unstable_by(|a, b| arena.get(a.entity).cmp(arena.get(b.entity)));
+        }
+    }
+
+    /// The mentions, in order after [`Recogniser::finish`].
+    #[must_use]
+    pub fn mentions(&self) -> &[Mention] {
+        &self.found
+    }
+
+    /// The bytes of an entity's name.
+    #[must_use]
+    pub fn name(&self, name: Name) -> &[u8] {
+        self.arena.get(name)
+    }
+
+    /// The 4 bytes of `prefix` and the bytes of the name; the address is a multiple of 4.
+    #[must_use]
+    pub fn name_with_prefix(&self, name: Name) -> &[u8] {
+        self.arena.with_prefix(name)
+    }
+
+    /// What the text cost: windows that were looked up, and those with a form.
+    #[must_use]
+    pub fn counters(&self) -> Counters {
+        self.counters
+    }
+
+    fn tidy_asked(&mut self) {
+        self.asked.sort_unstable();
+        self.asked.dedup();
+    }
+
+    fn next_word(&mut self) {
+        self.judged.clear();
+        self.half = None;
+        self.restarts = 0;
+    }
+
+    /// The image changed since the last step: what is known of the current word's entities
+    /// means nothing any more.
+    fn notice_changes(&mut self, image: Image<'_>) {
+        let seed = image.root().seed();
+        if seed != self.seed {
+            self.seed = seed;
+            self.hashes.clear();
+        }
+        let epoch = image.epoch();
+        if epoch != self.epoch {
+            self.epoch = epoch;
+            self.restarts += u32::from(self.half.take().is_some());
+            self.judged.clear();
+        }
+    }
+
+    /// Looks for entities from the current word on. How many words are done with.
+    fn look(
+        &mut self,
+        image: Image<'_>,
+        seen: &impl Visibility,
+        budget: &mut usize,
+    ) -> Result<usize, Unfinished> {
+        let filter = image.filter();
+        if let Some(&ahead) = self.hashes.get(self.current + LOOK_AHEAD) {
+            filter.prefetch_form(Hash::NOTHING.and(ahead));
+        }
+        let mut hashes = [Hash::NOTHING; MOST_WORDS + 1];
+        let mut lengths = self.lengths(filter, &mut hashes);
+        let mut turn = 0;
+        while lengths != 0 {
+            let words = 64 - crate::id::index(lengths.leading_zeros());
+            lengths &= !(1 << (words - 1));
+            let before = self.found.len();
+            self.window(image, words, hashes[words], seen, &mut turn, budget)?;
+            if self.found.len() > before && !self.overlapping {
+                return Ok(words);
+            }
+        }
+        Ok(1)
+    }
+
+    /// Which windows from the current word on may be names, a bit each; their hashes.
+    fn lengths(&self, filter: Filter<'_>, hashes: &mut [Hash; MOST_WORDS + 1]) -> u64 {
+        let words = &self.hashes[self.current..];
+        let most = words.len().min(MOST_WORDS);
+        hashes[1] = Hash::NOTHING.and(words[0]);
+        let (mut lengths, mut begin) = (1_u64, 1);
+        while begin < most {
+            let known = filter.lengths(hashes[begin]);
+            if known == 0 {
+                break;
+            }
+            for words_of in begin + 1..=(begin + STEP).min(most) {
+                hashes[words_of] = hashes[words_of - 1].and(words[words_of - 1]);
+                if known >> (words_of - begin - 1) & 1 == 1 {
+                    lengths |= 1 << (words_of - 1);
+                    filter.prefetch_form(hashes[words_of]);
+                }
+            }
+            if known & LONGER == 0 {
+                break;
+            }
+            begin += STEP;
+        }
+        lengths
+    }
+
+    /// The visible entities whose form is a window of so many words from the current one on.
+    fn window(
+        &mut self,
+        image: Image<'_>,
+        words: usize,
+        hash: Hash,
+        seen: &impl Visibility,
+        turn: &mut usize,
+        budget: &mut usize,
+    ) -> Result<(), Unfinished> {
+        self.counters.lookups += 1;
+        let (first, last) = (self.words[self.current], self.words[self.current + words - 1]);
+        for (_, head) in image.filter().forms(hash) {
+            self.counters.fingerprint_checks += 1;
+            let bytes =
+                &self.folded[first.folded - self.folded_from..][..last.folded_end - first.folded];
+            if !has_form(head, bytes, &mut self.name, &mut self.form) {
+                self.counters.false_positives += 1;
+                continue;
+            }
+            self.counters.hits += 1;
+            let mut next = Some(head);
+            while let Some(record) = next {
+                if self.judge(image, record, seen, turn, budget)? {
+                    let entity = self.arena.add(record.name_len(), |to| record.copy_name(to));
+                    let (start, length) = (first.start, last.end - first.start);
+                    self.found.push(Mention {
+                        entity,
+                        start,
+                        length,
+                        from: first.from,
+                        to: last.to,
+                    });
+                }
+                next = record.alike().map(|id| Record::new(image.mem(), id));
+            }
+            // One form, one entry.
+            return Ok(());
+        }
+        Ok(())
+    }
+
+    /// Whether the snapshot sees an edge row of this entity, the `turn`th of the current word.
+    fn judge(
+        &mut self,
+        image: Image<'_>,
+        record: Record<'_>,
+        seen: &impl Visibility,
+        turn: &mut usize,
+        budget: &mut usize,
+    ) -> Result<bool, Unfinished> {
+        *turn += 1;
+        if let Some(&known) = self.judged.get(*turn - 1) {
+            return Ok(known);
+        }
+        let start = |direction| (direction, Cursor::start(record, direction));
+        let (mut direction, mut cursor) = self.half.take().unwrap_or_else(|| start(Direction::Up));
+        let visible = loop {
+            if *budget == 0 && self.restarts < MOST_RESTARTS {
+                self.half = Some((direction, cursor));
+                return Err(Unfinished);
+            }
+            *budget = budget.saturating_sub(1);
+            match cursor.next(image.mem()) {
+                Some(at) => {
+                    self.counters.slots_visited += 1;
+                    let link = Slot::read(image.mem(), at).link;
+                    if sees(image.mem(), link, seen, &mut self.asked) {
+                        break true;
+                    }
+                }
+                None if direction == Direction::Up => (direction, cursor) = start(Direction::Down),
+                None => break false,
+            }
+        };
+        self.judged.push(visible);
+        Ok(visible)
+    }
+}
+
+/// Whether a record's name has this form. The two scratch vectors are used again and again.
+fn has_form(record: Record<'_>, wanted: &[u8], name: &mut Vec<u8>, form: &mut Vec<u8>) -> bool {
+    name.resize(record.name_len(), 0);
+    record.copy_name(name);
+    words::form(name, form) && form == wanted
+}
+
+fn characters(text: &str) -> usize {
+    text.chars().count()
+}

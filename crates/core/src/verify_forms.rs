@@ -1,0 +1,121 @@
+//! The part of the check that is about forms and beginnings: I12 and I13 of `verify.rs`.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::bucket::{Entry, Leads, MOST_COUNTED};
+use crate::forms::Form;
+use crate::hash::Hash;
+use crate::id::{RecordId, wide, word};
+use crate::record::Record;
+use crate::root::Counter;
+use crate::verify::{Owner, Verifier};
+use crate::words;
+
+/// Forms and beginnings as they were met in the filter.
+#[derive(Default)]
+pub(crate) struct Met {
+    forms: Vec<(u32, Entry)>,
+    /// By what is known of the hash: how many names, and which lengths.
+    beginnings: HashMap<u64, (u32, u32)>,
+}
+
+/// What an entry knows of a beginning's hash.
+fn known_of(hash: Hash) -> u64 {
+    Entry::beginning(hash, 0).hash_in(0).0
+}
+
+impl Verifier<'_, '_> {
+    /// An entry that is no name.
+    pub(crate) fn other_entry(&mut self, met: &mut Met, bucket: u32, entry: Entry) {
+        let hash = entry.hash_in(bucket);
+        let (first, second) = self.filter.geometry().buckets_of(hash);
+        let home = if entry == entry.placed(false) { first } else { second };
+        let placed = match entry.leads() {
+            Leads::Form => bucket == home,
+            _ => [first, second].contains(&bucket),
+        };
+        self.check(2, placed, || {
+            format!("{entry:?} in bucket {bucket}, its own: {first}, {second}")
+        });
+        if entry.leads() == Leads::Form {
+            met.forms.push((bucket, entry));
+            return;
+        }
+        let (count, lengths) = (entry.count(), entry.lengths());
+        let again = met.beginnings.insert(hash.0, (count, lengths));
+        self.check(13, again.is_none(), || format!("beginning {:x} is there twice", hash.0));
+    }
+
+    /// After all records were met.
+    pub(crate) fn forms(&mut self, met: Met) {
+        self.counter(Counter::Forms, wide(met.forms.len() + met.beginnings.len()));
+        let mut chained = HashSet::new();
+        for (bucket, entry) in met.forms {
+            self.chain(bucket, entry, &mut chained);
+        }
+        let mut counts: HashMap<u64, (u32, u32)> = HashMap::new();
+        for id in self.records.clone() {
+            let record = Record::new(self.mem, id);
+            let form =
+                if record.is_tree() { None } else { Form::of_record(self.root.seed(), record) };
+            self.check(12, form.is_some() == chained.contains(&id), || {
+                format!("{id:?}: has a form: {}, is chained: {}", form.is_some(), form.is_none())
+            });
+            for &(hash, lengths) in form.as_ref().map_or(&[][..], Form::beginnings) {
+                let (count, known) = counts.entry(known_of(hash)).or_default();
+                (*count, *known) = (*count + 1, *known | lengths);
+            }
+        }
+        for (hash, &(count, lengths)) in &met.beginnings {
+            let (names, needed) = counts.remove(hash).unwrap_or_default();
+            let right = count == names || count == MOST_COUNTED;
+            self.check(13, right && lengths & needed == needed, || {
+                format!(
+                    "beginning {hash:x}: {count} names, lengths {lengths:b}; of {names}, {needed:b}"
+                )
+            });
+        }
+        let missing = counts.len();
+        self.check(13, missing == 0, || format!("{missing} beginnings are missing"));
+    }
+
+    /// The entities of a form.
+    fn chain(&mut self, bucket: u32, entry: Entry, chained: &mut HashSet<RecordId>) {
+        let mut next = entry.head();
+        let mut wanted = None;
+        while let Some(id) = next {
+            let sound = self.owner(id.line()) == Owner::Entity && chained.insert(id);
+            if !self.check(12, sound, || format!("{entry:?} leads to {id:?}: no entity, or again"))
+            {
+                return;
+            }
+            let record = Record::new(self.mem, id);
+            let mut form = Vec::new();
+            let has = words::form(&record.name(), &mut form);
+            let hash = Form::of_record(self.root.seed(), record).map(|form| form.hash);
+            let agrees = hash.is_some_and(|hash| {
+                let bits = Entry::form(hash, id).placed(entry != entry.placed(false));
+                bits.hash_in(bucket) == entry.hash_in(bucket)
+            });
+            let wanted = wanted.get_or_insert_with(|| form.clone());
+            self.check(12, has && agrees && *wanted == form, || {
+                format!("{id:?}: {form:?} is in the chain of {wanted:?}")
+            });
+            next = record.alike();
+        }
+        // Two chains of one form would be two answers.
+        if let (Some(head), Some(form)) = (entry.head(), wanted) {
+            let hash = Form::of_record(self.root.seed(), Record::new(self.mem, head));
+            let hash = hash.map_or(Hash::NOTHING, |form| form.hash);
+            let same = |head: &RecordId| {
+                let mut other = Vec::new();
+                self.owner(head.line()) == Owner::Entity
+                    && words::form(&Record::new(self.mem, *head).name(), &mut other)
+                    && other == form
+            };
+            let entries = self.filter.form_entries(hash).map(|(_, head)| head);
+            let count = entries.filter(same).count();
+            self.check(12, count == 1, || format!("{} entries of one form", word(count)));
+        }
+    }
+}
