@@ -3,7 +3,7 @@
 # empties shared memory; then the image is built again and exact.
 . "${0%/*}/lib.sh"; story "$@"
 expect_crash
-server a cftrag.build_in_place_limit=1MB
+server a cftrag.build_in_place_limit=1MB cftrag.build_on_start=off
 small a edges
 big a big 150000
 SOME="ARRAY['n0','n1','n7','n70','n701','n14999','x5','n150007'], 9, 2"

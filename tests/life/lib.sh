@@ -155,7 +155,7 @@ open() {
     ins[$1]=$in outs[$1]=$out
     rm -f "$LIFE/$1.in" "$LIFE/$1.out"
 }
-send() { printf '%s\n\\echo =done=\n' "$2" >&"${ins[$1]}"; }
+send() { printf '%s\n\\echo =done=\n' "$2" >&"${ins[$1]}" 2>/dev/null; }
 # What came since: up to the mark, or the end of a session that died.
 answer() {
     local line text=''
@@ -199,7 +199,7 @@ kill_backend() {
 # shellcheck disable=SC2317
 more_restarts() { [ "$(restarts "$1")" -gt "$2" ]; }
 restarted() {
-    until_true "$PATIENCE" more_restarts "$1" "$2" || broken "$1 did not restart after the crash"
+    until_true "${3:-$PATIENCE}" more_restarts "$1" "$2" || broken "$1 did not restart after the crash"
     until_true "$PATIENCE" answers "$1" || broken "$1 does not answer after the crash"
 }
 
@@ -228,4 +228,19 @@ small() {
         INSERT INTO $2 SELECT 't' || n % 3, 'n' || n / 3, 'n' || n FROM generate_series(1, 40) AS n;
         INSERT INTO $2 VALUES (NULL, 'n1', 'n5'), (NULL, 'n5', 'n1'), ('t1', 'n0', 'n1'), ('t1', 'n0', 'n1'), ('t1', NULL, 'n1'), ('', '', 'n2')
         ; SELECT ${3:+$3.}cft_attach('$2', tree => 'tree')" >/dev/null
+}
+
+# until_phase(phase, seconds): waits until a build is in that phase; its builder.
+until_phase_sql() {
+    cat <<'SQL'
+CREATE FUNCTION until_phase(wanted text, seconds int = 30) RETURNS int LANGUAGE plpgsql AS $$
+DECLARE pid int; BEGIN
+    FOR i IN 1..seconds * 2000 LOOP
+        SELECT builder INTO pid FROM public.pg_stat_progress_cftrag WHERE phase = wanted;
+        IF FOUND THEN RETURN pid; END IF;
+        PERFORM pg_sleep(0.0005);
+    END LOOP;
+    RAISE 'no build is in the phase "%"', wanted;
+END $$;
+SQL
 }

@@ -115,7 +115,7 @@ for preload in $([ "$MAJOR" -lt 17 ] && echo cftrag || echo none cftrag); do
     [[ $answer != *ERROR* ]] || note "full from the start fails a COMMIT ($preload): $answer"
     is "prepared" "$(try "$name" "BEGIN; INSERT INTO edges VALUES ('t1', 'n3', 'prepared'); PREPARE TRANSACTION 'y'")" ""
     is "commit prepared" "$(try "$name" "COMMIT PREPARED 'y'")" ""
-    like "served" "$(try "$name" "$(how_sql edges)")" "@(no_memory|no_image), * rows"
+    like "served" "$(try "$name" "$(how_sql edges)")" "@(no_memory|no_image|image), * rows"
     unfill
     exact "$name" edges image
     stop "$name"

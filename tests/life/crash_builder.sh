@@ -1,0 +1,58 @@
+#!/bin/bash
+# kill -9 of a builder in each phase of a build, of the launcher, and of the worker that builds at server start. After the crash restart the
+# images are built again without being asked, and exact: also for what was written, and prepared, beside the killed build.
+. "${0%/*}/lib.sh"; story "$@"
+expect_crash
+PRELOAD=cftrag
+server a cftrag.build_in_place_limit=1kB
+ROWS=150000
+big a big $ROWS
+SOME="ARRAY['n0','n1','n7','n70','n701','n14999','w1','p1'], 9, 2"
+sql a "$(until_phase_sql)
+    CREATE FUNCTION kill9(pid int) RETURNS void LANGUAGE plpgsql AS \$\$ BEGIN EXECUTE format('COPY nothing FROM PROGRAM ''kill -9 %s''', pid); END \$\$;
+    CREATE TABLE nothing ()"
+ready() { [ "$(state a big)" = ready ]; }
+# What writes all the while: past the cap, so that much of it is in the log before it commits.
+beside="INSERT INTO big SELECT 't', 'w' || n / 10, 'w' || n FROM generate_series(1, 120000) AS n"
+
+for phase in 'waiting for writers' 'waiting for lock' 'scanning table' 'applying changes'; do
+    is "$phase: an image" "$(try a "SELECT cft_build('big')")" ""
+    before=$(restarts a)
+    open w a; open b a; open c a; open l a
+    is "prepared" "$(try a "BEGIN; INSERT INTO big VALUES ('t', 'n1', 'p$before'); DELETE FROM big WHERE child = 'n7$before'; PREPARE TRANSACTION 'p'")" ""
+    [ "$phase" != 'waiting for lock' ] || is "a lock" "$(ask l "BEGIN; LOCK TABLE big IN SHARE UPDATE EXCLUSIVE MODE;")" ""
+    send b "SELECT cft_build('big');"
+    like "the build begins" "$(try a "SELECT until_phase('waiting for writers')")" "[1-9]*"
+    is "beside it" "$(try a "INSERT INTO big VALUES ('t', 'n1', 'beside $phase'); UPDATE big SET parent = 'n3' WHERE child = 'n12'")" ""
+    if [ "$phase" = 'waiting for lock' ]; then
+        # Both are waited for at first: the second lock is one that writers do not hold.
+        like "a lock comes later" "$(try a "COMMIT PREPARED 'p'")" ""
+        ask l "COMMIT; BEGIN; LOCK TABLE big IN SHARE UPDATE EXCLUSIVE MODE;" >/dev/null
+    elif [ "$phase" != 'waiting for writers' ]; then
+        is "writes" "$(ask w "BEGIN; $beside;")" ""
+        send c "SELECT kill9(until_phase('$phase', 90));"
+        is "commit prepared" "$(try a "COMMIT PREPARED 'p'")" ""
+    fi
+    [[ $phase != waiting* ]] || send c "SELECT kill9(until_phase('$phase'));"
+    restarted a "$before" 100
+    like "$phase: killed by us" "$(answer c)" "@(|*server closed*|*57P02*)"
+    for s in w b c l; do close $s; done
+    try a "COMMIT PREPARED 'p'" >/dev/null
+    # Without being asked; the launcher comes back some seconds after a crash.
+    until_true 90 ready || note "$phase: no image after the crash restart"
+    exact a big image "$SOME, verify => $([ "$phase" = 'scanning table' ] && echo true || echo false)"
+    is "$phase: what was written" "$(sql a "SELECT count(*) FROM big WHERE child IN ('beside $phase', 'p$before')")" 2
+done
+
+# The launcher; and the worker that it starts.
+for name in launcher builder; do
+    before=$(restarts a)
+    if [ $name = builder ]; then
+        stop a; start a cftrag.build_in_place_limit=1kB
+        try a "SELECT kill9(until_phase('scanning table', 60))" >/dev/null
+    else try a "SELECT kill9(pid) FROM pg_stat_activity WHERE backend_type = 'cftrag launcher'" >/dev/null; fi
+    restarted a "$before"
+    until_true 90 ready || note "$name killed: no image after the crash restart"
+    exact a big image "$SOME, verify => false"
+done
+finish

@@ -1,0 +1,68 @@
+#!/bin/bash
+# The rings that a builder beside writers must not close (docs/design.md, section 6): with a writer who wants more, with who waits for old
+# snapshots, with who queues for a lock; and a scan gives way. Each command that could wait for the builder ends, soon and without an error.
+. "${0%/*}/lib.sh"; story "$@"
+server a cftrag.build_in_place_limit=1kB deadlock_timeout=200ms
+ROWS=100000
+big a edges $ROWS
+SOME="ARRAY['n0','n1','n7','n9999','x1','x2','x3'], 9, 2"
+sql a "$(until_phase_sql)"
+idle() { value_is a "SELECT count(*) FROM pg_stat_progress_cftrag" 0; }
+ready() { [ "$(state a edges)" = ready ]; }
+soon="SET statement_timeout = '10s'; SET lock_timeout = '10s'"
+open w a; open b a; open d a
+held() { is "a writer" "$(ask w "$soon; BEGIN; INSERT INTO edges VALUES ('t', 'n1', '$1');")" ""; }
+waits() { like "the build waits" "$(try a "SELECT until_phase('waiting for writers')")" "[1-9]*"; }
+waiting() { value_is a "SELECT count(*) FROM pg_locks WHERE NOT granted AND relation = 'edges'::regclass" 1; }
+
+# 1. Builder -> writer (waits for its end) -> builder (wants a lock that conflicts with any that the builder would hold).
+held x1
+send b "SELECT cft_build('edges');"
+waits
+is "the writer alters the table" "$(ask w "ALTER TABLE edges ADD COLUMN note text; LOCK TABLE edges IN ACCESS EXCLUSIVE MODE; INSERT INTO edges VALUES ('t', 'n2', 'x1'); COMMIT;")" ""
+is "the build" "$(answer b)" ""
+exact a edges image "$SOME"
+
+# 2. Builder -> writer; who waits for old snapshots (CREATE INDEX CONCURRENTLY) -> builder, and holds what the builder waits for.
+is "rewritten" "$(try a "VACUUM FULL edges")" ""
+held x2
+try a "SELECT count(*) FROM cft_context('n1', 1, 1, 'edges')" >/dev/null
+waits
+send d "$soon; CREATE INDEX CONCURRENTLY later ON edges (note);"
+until_true "$PATIENCE" value_is a "SELECT count(*) FROM pg_stat_progress_create_index WHERE phase LIKE 'waiting%'" 1 || note "the index does not wait"
+is "the writer ends" "$(ask w "COMMIT;")" ""
+is "the index" "$(answer d)" ""
+is "it is valid" "$(sql a "SELECT indisvalid FROM pg_index WHERE indexrelid = 'later'::regclass")" t
+until_true "$PATIENCE" ready || note "the build does not end beside an index"
+exact a edges image "$SOME"
+
+# 3. cft_build's caller -> builder -> who queues for the table before the builder -> the caller.
+held x3
+send b "SELECT cft_build('edges');"
+waits
+send d "$soon; ALTER TABLE edges DROP COLUMN note;"
+until_true "$PATIENCE" waiting || note "the ALTER does not queue"
+is "the writer ends" "$(ask w "COMMIT;")" ""
+is "the ALTER" "$(answer d)" ""
+like "the build" "$(answer b)" "@(|*55P03*)"
+until_true "$PATIENCE" idle || note "the build does not end"
+is "build" "$(try a "SELECT cft_build('edges')")" ""
+exact a edges image "$SOME"
+
+# A scan that is in somebody's way ends; nobody waits for all of it.
+sql a "INSERT INTO edges SELECT 't', 'm' || n / 10, 'm' || n FROM generate_series(1, 300000) AS n"
+for command in "LOCK TABLE edges IN ACCESS EXCLUSIVE MODE" "CREATE INDEX more ON edges (tree); DROP INDEX more" "VACUUM edges" "TRUNCATE edges"; do
+    send b "SELECT cft_build('edges');"
+    like "the scan" "$(try a "SELECT until_phase('scanning table')")" "[1-9]*"
+    begun=$(date +%s%N)
+    # shellcheck disable=SC2015
+    [[ $command != LOCK* ]] && answered=$(ask d "$soon; $command;") || answered=$(ask d "$soon; BEGIN; $command; COMMIT;")
+    is "$command" "$answered" ""
+    [[ $command == CREATE* || $(($(date +%s%N) - begun)) -lt 1500000000 ]] || note "$command waits $(($(date +%s%N) - begun)) ns"
+    like "$command: the build gave way" "$(answer b)" "*55P03*"
+done
+exact a edges "@(image|rewritten|no_image)" "$SOME"
+is "build" "$(try a "SELECT cft_build('edges')")" ""
+exact a edges image "$SOME"
+close w; close b; close d
+finish
