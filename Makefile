@@ -22,7 +22,7 @@ LIB = $(BUILD_DIR)/$(if $(filter dev,$(PROFILE)),debug,$(PROFILE))/libcftrag.so
 
 export PG SEED STEPS CHECKS CALLS FUZZ_SECONDS VERSION
 
-.PHONY: help build install uninstall installcheck demo demo-stop test schema clean check-pg \
+.PHONY: help build install uninstall installcheck demo demo-stop test schema clean check-pg bench \
 	core-test asan valgrind miri fuzz lint schema-check regress isolation exact exact-long hostile docs-test demo-test life pg-regress upgrade test-long
 .DEFAULT_GOAL := build
 
@@ -49,6 +49,7 @@ help:
 	@echo '  make pg-regress         that suite, beside an attached table      PG='
 	@echo '  make upgrade            ALTER EXTENSION UPDATE, pg_upgrade        PG='
 	@echo 'make exact-long           300,000 checks with crashes, promotions, memory limits   PG= SEED= CHECKS='
+	@echo 'make bench                cftrag beside its peers, a report under bench/results/    FULL=1 ONLY=small,medium SEED='
 	@echo 'make clean                remove target/ (not the cache of tools/setup)'
 
 # ---- build and install ----------------------------------------------------------------------------------------
@@ -95,6 +96,13 @@ demo:
 demo-stop:
 	@test -x demo/stop || { echo 'demo/stop is missing' >&2; exit 1; }
 	@demo/stop
+
+# ---- measure --------------------------------------------------------------------------------------------------
+
+# On PostgreSQL 15 as tools/setup has it, or on the server of PG_CONFIG if that is given; minutes, of two idle CPUs.
+bench:
+	@tools/setup test
+	@tools/test bench $(if $(FULL),--full) $(if $(SEED),--seed $(SEED)) $(if $(ONLY),--only $(ONLY))
 
 # ---- test -----------------------------------------------------------------------------------------------------
 

@@ -45,8 +45,11 @@ pub fn flush(table: &mut Table, last: bool) {
     let target = slot.read(|header| {
         let key = &header.key;
         let (locator, trigger) = (table.source.locator, u32::from(table.source.trigger));
-        (header.state == State::Ready && key.locator == locator && key.row.oid == trigger)
-            .then_some((key.columns, header.load))
+        (header.state == State::Ready && key.locator == locator && key.row.oid == trigger).then_some((
+            key.columns,
+            header.load,
+            key.row,
+        ))
     });
     match target {
         None => {
@@ -55,21 +58,21 @@ pub fn flush(table: &mut Table, last: bool) {
             return;
         }
         // The image knows other columns by these names (they were renamed into one another): it cannot follow the table any more.
-        Some((columns, _)) if columns != table.source.columns && !table.lost => {
+        Some((columns, ..)) if columns != table.source.columns && !table.lost => {
             slot.spoil(Spoil::Lost);
             contain::attempt(|| area::drop_image(control, index));
             table.keep(&[]);
             return;
         }
         // What was logged for the load that made the image is in it.
-        Some((_, load)) if load != 0 => {
+        Some((_, load, _)) if load != 0 => {
             let missing = |(i, e): (usize, &Entry)| (e.logged != load).then_some(i);
             let kept: Vec<usize> = table.entries.iter().enumerate().filter_map(missing).collect();
             table.keep(&kept);
         }
         Some(_) => {}
     }
-    let load = target.map_or(0, |(_, load)| load);
+    let (load, row) = target.map_or_else(Default::default, |(_, load, row)| (load, row));
     let why = if std::mem::take(&mut table.lost) {
         Some(Spoil::Lost)
     } else {
@@ -81,7 +84,11 @@ pub fn flush(table: &mut Table, last: bool) {
             slot.spoil(why);
             // Nobody can use it any more: its memory is better given to the next build.
             contain::attempt(|| area::drop_image(control, index));
-            error::warn_incomplete(table.oid, why);
+            // The triggers were off meanwhile, and nobody has read since: that image was of no use, and the next reader makes another.
+            let stale = why == Spoil::Unmatched && contain::attempt(|| !registration::is_still(row)) == Some(true);
+            if !stale {
+                error::warn_incomplete(table.oid, why);
+            }
         }
     }
 }

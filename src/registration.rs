@@ -232,6 +232,17 @@ pub fn touch(trigger: pg_sys::Oid) {
     }
 }
 
+/// Whether the trigger is, as of now, the one that this key was made of.
+pub fn is_still(key: TriggerKey) -> bool {
+    let mut still = false;
+    let oid = pg_sys::Oid::from(key.oid);
+    scan_triggers(TRIGGER_OID_INDEX, pg_sys::Anum_pg_trigger_oid, oid, std::ptr::null_mut(), |tuple, _| {
+        // SAFETY: a pg_trigger tuple.
+        still = u32::from(unsafe { pg_sys::htup::HeapTupleHeaderGetRawXmin((*tuple).t_data) }) == key.xmin;
+    });
+    still
+}
+
 /// The names of the table's triggers that run our functions, as of now.
 pub fn trigger_names(table: pg_sys::Oid, functions: Functions) -> Vec<String> {
     let mut names = Vec::new();

@@ -1,0 +1,119 @@
+//! Forests of any size, the same for the same seed: entities that occur in two trees on average, general ones near the roots.
+//!
+//! Tree t has `tree_size` nodes; node i hangs under node i / fan (fan is the tree's own, 2 to 12). The entities are cut into as many equal
+//! runs as a tree has nodes, and node i of every tree is one of run i: an entity occurs at most once in a tree, and low numbers are near
+//! the roots in all of them. So hot entities (Zipf by number) have many relatives, as general concepts do.
+
+use std::io::Write;
+
+use postgres::{Client, Error};
+
+#[derive(Clone, Copy, Debug)]
+pub struct Size {
+    pub name: &'static str,
+    pub trees: u64,
+    pub entities: u64,
+    pub tree_size: u64,
+}
+
+pub const SMALL: Size = Size { name: "small", trees: 600, entities: 3_000, tree_size: 10 };
+pub const MEDIUM: Size = Size { name: "medium", trees: 200, entities: 100_000, tree_size: 1_000 };
+pub const LARGE: Size = Size { name: "large", trees: 1_000, entities: 1_000_000, tree_size: 2_000 };
+pub const HUGE: Size = Size { name: "huge", trees: 2_000, entities: 10_000_000, tree_size: 10_000 };
+
+const FANS: [u64; 6] = [2, 3, 4, 6, 8, 12];
+
+/// SplitMix64 (Steele, Lea, Flood 2014): one number for one number.
+pub fn mix(x: u64) -> u64 {
+    let mut z = x.wrapping_add(0x9E37_79B9_7F4A_7C15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    z ^ (z >> 31)
+}
+
+pub struct Random(pub u64);
+
+impl Random {
+    pub fn below(&mut self, n: u64) -> u64 {
+        self.0 = self.0.wrapping_add(1);
+        mix(self.0) % n
+    }
+
+    fn unit(&mut self) -> f64 {
+        self.below(1 << 53) as f64 / (1u64 << 53) as f64
+    }
+
+    /// A number below n, the more probable the lower: Zipf's law with exponent 1, by the inverse of its continuous form.
+    pub fn zipf(&mut self, n: u64) -> u64 {
+        ((((n + 1) as f64).ln() * self.unit()).exp() - 1.0) as u64
+    }
+}
+
+/// Words of two or three syllables; the same number, the same word.
+fn word(mut n: u64, out: &mut String) {
+    const ONSETS: [&str; 16] = ["b", "d", "f", "g", "k", "l", "m", "n", "p", "r", "s", "t", "v", "z", "tr", "st"];
+    const VOWELS: [&str; 8] = ["a", "e", "i", "o", "u", "ai", "ou", "ei"];
+    loop {
+        *out += ONSETS[(n % 16) as usize];
+        *out += VOWELS[(n / 16 % 8) as usize];
+        n /= 128;
+        if n == 0 {
+            return;
+        }
+        n -= 1;
+    }
+}
+
+/// The entity's name: two or three words, the last of them its own.
+pub fn entity(i: u64) -> String {
+    let mut name = String::new();
+    for k in 0..1 + mix(i) % 2 {
+        word(mix(i * 2 + k) % 20_000, &mut name);
+        name.push(' ');
+    }
+    word(i, &mut name);
+    name
+}
+
+/// Creates `edges_<size>(tree, parent, child)` and fills it; the number of edges.
+pub fn load(client: &mut Client, size: Size, seed: u64) -> Result<u64, Error> {
+    let table = format!("edges_{}", size.name);
+    client.batch_execute(&format!(
+        "DROP TABLE IF EXISTS {table} CASCADE; CREATE TABLE {table} (tree text, parent text, child text)"
+    ))?;
+    let mut to = client.copy_in(&format!("COPY {table} FROM STDIN"))?;
+    let run = size.entities / size.tree_size;
+    let mut edges = 0;
+    for tree in 0..size.trees {
+        let node = |i: u64| entity(i * run + mix(seed ^ mix(tree << 32 | i)) % run);
+        let fan = FANS[(mix(seed ^ tree) % 6) as usize];
+        for i in 1..size.tree_size {
+            // What fails here fails again, and is reported, when the copy is finished.
+            let _ = writeln!(to, "tree {tree}\t{}\t{}", node(i / fan), node(i));
+            edges += 1;
+        }
+    }
+    to.finish()?;
+    Ok(edges)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_distinct_and_stay_the_same() {
+        let names: std::collections::HashSet<_> = (0..200_000).map(entity).collect();
+        assert_eq!(names.len(), 200_000);
+        assert_eq!(entity(7), entity(7));
+    }
+
+    #[test]
+    fn zipf_prefers_the_low_and_stays_below() {
+        let mut random = Random(1);
+        let drawn: Vec<u64> = (0..10_000).map(|_| random.zipf(1_000_000)).collect();
+        assert!(drawn.iter().all(|n| *n < 1_000_000));
+        let low = drawn.iter().filter(|n| **n < 1_000).count();
+        assert!((4_500..5_500).contains(&low), "{low}: half of them, by the logarithm");
+    }
+}
