@@ -449,14 +449,14 @@ BEGIN
     IF num_nulls(embedding, k) > 0 THEN RETURN; END IF;
     SELECT * INTO a FROM @extschema@.cft_attached_documents(documents);
     SELECT * INTO o FROM @extschema@.cft_distance(a.relation, a.embedding);
-    -- At equal distance by id: the same data, the same rows.
+    -- At equal distance by id, also at the last place: the same data, the same rows. (ORDER BY distance, id would not use an index.)
     RETURN QUERY EXECUTE format(
         'SELECT n.id::text, %1$s, n.body::text, coalesce(n.tokens, (char_length(n.body::text) + 3) / 4, 0)::int, n.distance
            FROM (SELECT d.%2$I AS id, %3$s AS entity, d.%4$I AS body, %5$s AS tokens, d.%6$I %7$s $1::%8$s AS distance
                    FROM %9$s AS d
                   WHERE d.%6$I IS NOT NULL
-                  ORDER BY d.%6$I %7$s $1::%8$s, d.%2$I LIMIT $2) AS n
-          ORDER BY n.distance, n.id',
+                  ORDER BY d.%6$I %7$s $1::%8$s FETCH FIRST ($2) ROWS WITH TIES) AS n
+          ORDER BY n.distance, n.id LIMIT $2',
         CASE WHEN a.mapping IS NULL THEN 'n.entity::text'
              ELSE format('(SELECT min(m.%I::text COLLATE "C") FROM %s AS m WHERE m.%I = n.id)', a.mapping_entity, a.mapping, a.mapping_document) END,
         a.id, CASE WHEN a.entity IS NULL THEN 'NULL::text' ELSE format('d.%I', a.entity) END, a.body, CASE WHEN a.tokens IS NULL THEN 'NULL::int' ELSE format('d.%I', a.tokens) END, a.embedding,
@@ -484,8 +484,8 @@ BEGIN
         RETURN QUERY EXECUTE format(
             'SELECT n.entity::text, n.distance, %6$s
                FROM (SELECT d.%1$I AS entity, d.%2$I %3$s $1::%4$s AS distance FROM %5$s AS d
-                      WHERE d.%2$I IS NOT NULL AND d.%1$I IS NOT NULL ORDER BY d.%2$I %3$s $1::%4$s, d.%1$I LIMIT $2) AS n
-              ORDER BY n.distance, n.entity::text COLLATE "C"',
+                      WHERE d.%2$I IS NOT NULL AND d.%1$I IS NOT NULL ORDER BY d.%2$I %3$s $1::%4$s FETCH FIRST ($2) ROWS WITH TIES) AS n
+              ORDER BY n.distance, n.entity::text COLLATE "C" LIMIT $2',
             a.entity, a.embedding, o.operator, o.type, a.relation, CASE WHEN o.cosine THEN '1 - n.distance' ELSE '- n.distance' END)
         USING embedding, k;
     ELSE

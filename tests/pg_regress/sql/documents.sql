@@ -143,7 +143,7 @@ SET enable_seqscan = off;
 SET jit = off;
 CREATE FUNCTION plan_of(statement text) RETURNS SETOF text LANGUAGE plpgsql AS $$
 BEGIN RETURN QUERY EXECUTE 'EXPLAIN (COSTS off) ' || statement; END $$;
-SELECT plan_of('SELECT id FROM doc AS d WHERE embedding IS NOT NULL ORDER BY embedding <-> ''[1,1,0]'', id LIMIT 3');
+SELECT plan_of('SELECT id FROM doc AS d WHERE embedding IS NOT NULL ORDER BY embedding <-> ''[1,1,0]'' FETCH FIRST (3) ROWS WITH TIES');
 RESET enable_seqscan;
 INSERT INTO doc SELECT i, 'twin ' || i, '[5,5,5]', NULL, NULL FROM generate_series(20, 30) AS i ORDER BY i % 3, i DESC;
 SELECT array_agg(document_id) FROM cft_nearest_documents('[5,5,5]', 4);
