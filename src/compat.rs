@@ -171,3 +171,21 @@ pub fn process_of(transaction: &pg_sys::VirtualTransactionId) -> u32 {
         if process.is_null() { 0 } else { (*process).pid as u32 }
     }
 }
+
+/// Whether pg_cast has a cast of that type to text, other than one WITH INOUT (which is what there is without any).
+pub fn has_cast_to_text(type_oid: u32) -> bool {
+    /// Anum_pg_cast_castmethod, COERCION_METHOD_INOUT (catalog/pg_cast.h).
+    const METHOD: (pg_sys::AttrNumber, u8) = (6, b'i');
+    // SAFETY: a system cache lookup by two types; a column that is never null is read from the tuple, which is released.
+    unsafe {
+        let cache = pg_sys::SysCacheIdentifier::CASTSOURCETARGET as i32;
+        let (from, to) = (pg_sys::Datum::from(type_oid), pg_sys::Datum::from(pg_sys::TEXTOID));
+        let tuple = pg_sys::SearchSysCache2(cache, from, to);
+        if tuple.is_null() {
+            return false;
+        }
+        let method = pg_sys::SysCacheGetAttr(cache, tuple, METHOD.0, &mut false).value() as u8;
+        pg_sys::ReleaseSysCache(tuple);
+        method != METHOD.1
+    }
+}

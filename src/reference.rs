@@ -6,6 +6,7 @@
 #![expect(unsafe_code, reason = "SPI, called directly")]
 
 use crate::api::context::{Relative, Sink};
+use crate::compat;
 use crate::edges::{self, ColumnNames, Columns, Edges};
 use crate::fmgr::{Rows, text_bytes};
 use pgrx::pg_sys;
@@ -29,20 +30,33 @@ pub fn statement(table: &Edges, names: &ColumnNames, columns: &Columns) -> Strin
         .replace("{parent_collation}", &edges::collation_sql(&columns.parent))
         .replace("{child_collation}", &edges::collation_sql(&columns.child));
     // The names last, and in one pass: a name may contain anything, braces too.
-    let tree = names.tree.as_deref().map_or("NULL::pg_catalog.text".to_string(), text_of);
+    let tree = names.tree.as_deref().map_or("NULL::pg_catalog.text".to_string(), |name| text_of(table, name));
     fill(
         &sql,
         &[
             ("{edges}", &table.qualified()),
             ("{tree}", &tree),
-            ("{parent}", &text_of(&names.parent)),
-            ("{child}", &text_of(&names.child)),
+            ("{parent}", &text_of(table, &names.parent)),
+            ("{child}", &text_of(table, &names.child)),
         ],
     )
 }
 
-fn text_of(column: &str) -> String {
-    format!("r.{}::pg_catalog.text", edges::quote(column))
+/// A column as text: what the output function of its type says, as in the image (value.rs). A cast says the same, and an index on it
+/// serves; unless somebody has made a cast of his own from that type to text.
+fn text_of(table: &Edges, column: &str) -> String {
+    let (name, type_oid) = (edges::quote(column), table.column(column).map_or(0, |column| column.type_oid));
+    let output = match pg_sys::Oid::from(type_oid) {
+        pg_sys::INT4OID => "int4out",
+        pg_sys::INT8OID => "int8out",
+        pg_sys::UUIDOID => "uuid_out",
+        // The others have PostgreSQL's own cast, beside which there can be no second.
+        _ => return format!("r.{name}::pg_catalog.text"),
+    };
+    match compat::has_cast_to_text(type_oid) {
+        true => format!("pg_catalog.textin(pg_catalog.{output}(r.{name}))"),
+        false => format!("r.{name}::pg_catalog.text"),
+    }
 }
 
 fn without_comments(template: &str) -> String {
@@ -101,8 +115,8 @@ pub fn entities(
         &[
             ("{edges}", &table.qualified()),
             ("{schema}", &schema),
-            ("{parent}", &text_of(&names.parent)),
-            ("{child}", &text_of(&names.child)),
+            ("{parent}", &text_of(table, &names.parent)),
+            ("{child}", &text_of(table, &names.child)),
         ],
     );
     run(sql, [pg_sys::TEXTOID, pg_sys::BOOLOID], [question, overlapping], &mut Sink::Rows(rows));
