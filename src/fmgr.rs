@@ -73,7 +73,8 @@ impl Call {
     pub fn rows(&self) -> Rows {
         // SAFETY: the function is declared to return a set; the executor or this call's error handles every other case.
         unsafe {
-            pg_sys::InitMaterializedSRF(self.0, 0);
+            // The executor knows the row type already; without the flag it would be read from pg_proc at each call.
+            pg_sys::InitMaterializedSRF(self.0, pg_sys::MAT_SRF_USE_EXPECTED_DESC);
             let info = (*self.0).resultinfo.cast::<pg_sys::ReturnSetInfo>();
             Rows { store: (*info).setResult, desc: (*info).setDesc }
         }

@@ -190,7 +190,7 @@ impl Verifier<'_, '_> {
 
     fn entries(&mut self) {
         let geometry = self.filter.geometry();
-        let mut met = Met::default();
+        let (mut met, before) = (Met::default(), self.problems);
         for bucket in 0..geometry.buckets() {
             for entry in self.filter.read(bucket) {
                 if entry.leads() != Leads::Name {
@@ -208,6 +208,10 @@ impl Verifier<'_, '_> {
                 });
                 self.records.push(id);
             }
+        }
+        // A search follows every entry of a bucket: not if one of them leads anywhere.
+        if self.problems > before {
+            return;
         }
         for i in 0..self.records.len() {
             let record = Record::new(self.mem, self.records[i]);
