@@ -46,12 +46,16 @@ INSERT INTO questions SELECT q.id, q.question, e.embedding FROM file_question q 
 CREATE INDEX ON documents USING hnsw (embedding vector_cosine_ops);
 CREATE INDEX ON entity_edges (child, tree, parent);
 CREATE INDEX ON entity_edges (parent, tree, child);
+-- From an entity to the documents about it.
+CREATE INDEX ON documents (entity);
 VACUUM ANALYZE entity_edges, documents, questions;
 
 -- From here on triggers on entity_edges keep the image in shared memory fresh.
 SELECT cft_attach('entity_edges', tree => 'tree') \g /dev/null
 -- The first caller would build it; here it is built now, so that the first answer is fast too.
 SELECT cft_build('entity_edges') \g /dev/null
+-- Which columns hold the documents, and which says what each is about.
+SELECT cft_attach_documents('documents', entity => 'entity') \g /dev/null
 
 -- Last: a load that stopped before this line is repeated by the next run.
 CREATE TABLE demo_stamp AS SELECT :'stamp'::text AS stamp;

@@ -24,7 +24,10 @@ COMMENT ON FUNCTION cft_entity_embeddings() IS
 -- The columns of each attached table that the caller may read, by role: {"id": "title", "body": "text", ...}.
 CREATE FUNCTION cft_columns(trigger_function regprocedure)
 RETURNS TABLE(relation regclass, other regclass, columns jsonb, trigger_name name)
-LANGUAGE sql STABLE PARALLEL SAFE COST 100 ROWS 1 SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE plpgsql STABLE PARALLEL SAFE COST 100 ROWS 1 SET search_path = pg_catalog, pg_temp AS $$
+-- Not LANGUAGE sql: that would be planned at each call, 1 ms.
+BEGIN
+    RETURN QUERY
     SELECT t.tgrelid::regclass, nullif(t.tgconstrrelid, 0)::regclass, jsonb_object_agg(role, a.attname), t.tgname
       FROM pg_depend AS d
       JOIN pg_trigger AS t ON t.oid = d.objid AND t.tgfoid = trigger_function AND NOT t.tgisinternal AND t.tgparentid = 0
@@ -35,7 +38,8 @@ LANGUAGE sql STABLE PARALLEL SAFE COST 100 ROWS 1 SET search_path = pg_catalog, 
      WHERE d.refclassid = 'pg_proc'::regclass AND d.refobjid = trigger_function AND d.classid = 'pg_trigger'::regclass
        AND a.attrelid = t.tgrelid AND has_schema_privilege(c.relnamespace, 'USAGE') AND has_any_column_privilege(c.oid, 'SELECT')
      GROUP BY t.oid, t.tgrelid, t.tgconstrrelid, t.tgname
-     ORDER BY t.tgrelid $$;
+     ORDER BY t.tgrelid;
+END $$;
 COMMENT ON FUNCTION cft_columns(regprocedure) IS
 'the tables attached by that trigger function which the caller may read, with their columns by role';
 
@@ -96,7 +100,7 @@ COMMENT ON FUNCTION cft_set_columns(regclass, regclass, regprocedure, name[], te
 
 -- The operator of distance between two embeddings: that of an index on the column, else the cosine distance.
 CREATE FUNCTION cft_distance(relation regclass, embedding name)
-RETURNS TABLE(operator text, type text, cosine boolean) LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
+RETURNS TABLE(operator text, type text, cosine boolean) LANGUAGE plpgsql STABLE PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     RETURN QUERY
     SELECT format('OPERATOR(%I.%s)', n.nspname, o.oprname), o.oprleft::regtype::text, o.oprname = '<=>'

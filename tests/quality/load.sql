@@ -1,0 +1,37 @@
+-- After demo/load.sql (world=disease): the gold answers, the synonyms, and forests of 50, 300 and 600 trees cut from the ontology.
+SET client_min_messages = warning;
+CREATE EXTENSION pg_trgm;
+CREATE INDEX ON entity_edges USING gin (parent gin_trgm_ops);
+CREATE INDEX ON entity_edges USING gin (child gin_trgm_ops);
+-- What was embedded: title and text.
+ALTER TABLE documents ADD COLUMN content text GENERATED ALWAYS AS (title || '. ' || body) STORED;
+SELECT cft_attach_documents('documents', body => 'content', entity => 'entity') \g /dev/null
+CREATE TABLE asked (id text PRIMARY KEY, kind text, question text, entity text, gold text);
+\copy asked FROM 'doid_questions.tsv' (FORMAT csv, DELIMITER E'\t', HEADER, QUOTE E'\b')
+CREATE TABLE synonym (id text, synonym text, scope text);
+\copy synonym FROM 'doid_synonyms.tsv' (FORMAT csv, DELIMITER E'\t', HEADER, QUOTE E'\b')
+-- A synonym that is a name itself means that name.
+CREATE TABLE alias AS
+    SELECT DISTINCT s.synonym AS alias, d.entity FROM synonym AS s JOIN documents AS d USING (id)
+     WHERE s.scope = 'EXACT' AND NOT EXISTS (SELECT FROM documents AS n WHERE lower(n.entity) = lower(s.synonym));
+CREATE INDEX ON alias (entity);
+
+-- Trees: whatever lies within four levels under an entity that has between 12 and 400 others there; picked by the hash of its name.
+CREATE TABLE tree_of AS
+    WITH RECURSIVE under (root, node, depth) AS (
+        SELECT DISTINCT parent, parent, 0 FROM entity_edges
+        UNION SELECT u.root, e.child, u.depth + 1 FROM under AS u JOIN entity_edges AS e ON e.parent = u.node WHERE u.depth < 4)
+    SELECT root, array_agg(DISTINCT node) AS nodes FROM under GROUP BY root HAVING count(DISTINCT node) BETWEEN 12 AND 400;
+CREATE FUNCTION forest(n int) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    EXECUTE format('CREATE TABLE forest_%1$s AS SELECT t.root AS tree, e.parent, e.child
+        FROM (SELECT * FROM tree_of ORDER BY md5(root) LIMIT %1$s) AS t JOIN entity_edges AS e ON e.parent = ANY (t.nodes) AND e.child = ANY (t.nodes)', n);
+    EXECUTE format('CREATE INDEX ON forest_%1$s (child, tree, parent); CREATE INDEX ON forest_%1$s (parent, tree, child)', n);
+    EXECUTE format('ANALYZE forest_%s', n);
+    PERFORM cft_attach(format('forest_%s', n)::regclass, tree => 'tree');
+END $$;
+SELECT forest(n) FROM unnest('{50,300,600}'::int[]) AS n \g /dev/null
+SELECT cft_build('forest_50') \g /dev/null
+SELECT cft_build('forest_300') \g /dev/null
+SELECT cft_build('forest_600') \g /dev/null
+ANALYZE;
