@@ -23,7 +23,7 @@ LIB = $(BUILD_DIR)/$(if $(filter dev,$(PROFILE)),debug,$(PROFILE))/libcftrag.so
 export PG SEED STEPS CHECKS CALLS FUZZ_SECONDS VERSION
 
 .PHONY: help build install uninstall installcheck demo demo-stop test schema clean check-pg bench \
-	core-test asan valgrind miri fuzz lint schema-check regress isolation exact exact-long hostile docs-test demo-test life pg-regress upgrade test-long quality
+	core-test asan valgrind miri fuzz lint schema-check regress isolation exact exact-long hostile docs-test demo-test life pg-regress upgrade test-long quality clients
 .DEFAULT_GOAL := build
 
 help:
@@ -41,7 +41,6 @@ help:
 	@echo '  make regress            SQL tests                         PG=15 or PG=17 for one of them'
 	@echo '  make isolation          interleaved sessions              PG='
 	@echo '  make exact              random concurrent work against the reference query   PG= SEED= STEPS='
-	@echo 'make quality              what each mode of cft_retrieve finds, in how many words, how fast (CFTRAG_DATA)'
 	@echo '  make hostile            hostile calls of every SQL function   PG= SEED= CALLS= (10000 is a long run)'
 	@echo '  make docs-test          the README'"'"'s SQL               PG='
 	@echo '  make demo-test          the demo and its data'
@@ -50,6 +49,8 @@ help:
 	@echo '  make pg-regress         that suite, beside an attached table      PG='
 	@echo '  make upgrade            ALTER EXTENSION UPDATE, pg_upgrade        PG='
 	@echo 'make exact-long           300,000 checks with crashes, promotions, memory limits   PG= SEED= CHECKS='
+	@echo 'make clients              docs/clients against the demo'"'"'s data, with libraries from PyPI and npm'
+	@echo 'make quality              what each mode of cft_retrieve finds, in how many words, how fast (CFTRAG_DATA)'
 	@echo 'make bench                cftrag beside its peers, a report under bench/results/    FULL=1 ONLY=small,medium SEED='
 	@echo 'make clean                remove target/ (not the cache of tools/setup)'
 
@@ -111,7 +112,7 @@ test:
 	tools/setup test
 	tools/test
 
-lint schema-check regress isolation exact exact-long hostile life fuzz asan valgrind miri pg-regress upgrade quality:
+lint schema-check regress isolation exact exact-long hostile life fuzz asan valgrind miri pg-regress upgrade quality clients:
 	tools/test $@
 test-long:
 	tools/setup test

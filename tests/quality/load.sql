@@ -35,3 +35,8 @@ SELECT cft_build('forest_50') \g /dev/null
 SELECT cft_build('forest_300') \g /dev/null
 SELECT cft_build('forest_600') \g /dev/null
 ANALYZE;
+-- Synonyms as aliases, where this version has them.
+SELECT EXISTS (SELECT FROM pg_proc WHERE proname = 'cft_attach_aliases') AS has_aliases \gset
+\if :has_aliases
+    SELECT cft_attach_aliases('alias', 'alias', 'entity', 'entity_edges') \g /dev/null
+\endif

@@ -1,4 +1,4 @@
--- Time of each mode on the same questions in one run, the modes taking turns; medians in milliseconds, and their ratio to cft.
+-- Time of each mode on the same questions (of those about an entity of the forest) in one run, the modes taking turns; medians in milliseconds, and their ratio to cft.
 -- `cpu` is the backend's own processor time (Linux), the mean of the whole call: other load on the machine does not count.
 -- `whole call` is cft_retrieve with k = 5 documents; `hierarchy` is finding the entities' relatives alone, the entities being known.
 SET client_min_messages = warning;
@@ -16,7 +16,9 @@ DECLARE
     names text[];
     start timestamptz;
 BEGIN
-    FOR q IN SELECT a.question, s.embedding, string_to_array(a.entity, '|') AS names FROM asked AS a JOIN questions AS s USING (id) ORDER BY md5(a.id) LIMIT n LOOP
+    FOR q IN EXECUTE format(
+        'SELECT a.question, s.embedding, string_to_array(a.entity, ''|'') AS names FROM asked AS a JOIN questions AS s USING (id)
+          WHERE split_part(a.entity, ''|'', 1) IN (SELECT parent FROM %1$s UNION SELECT child FROM %1$s) ORDER BY md5(a.id) LIMIT %2$s', edges, n) LOOP
         names := q.names;
         FOREACH mode IN ARRAY modes LOOP
             cpu := cpu();
@@ -38,13 +40,13 @@ BEGIN
 END $$;
 CREATE TABLE forest_of (n int, name text, edges regclass);
 INSERT INTO forest_of VALUES (1, '50 trees', 'forest_50'), (2, '300 trees', 'forest_300'), (3, '600 trees', 'forest_600'), (4, 'ontology', 'entity_edges');
-\echo == Time of :questions questions, milliseconds (medians; x: ratio to cft)
+\echo == Time of up to :questions questions each, milliseconds (medians; x: ratio to cft)
 SELECT count(*) FROM forest_of, times(edges, 3) \g /dev/null
 CREATE TABLE measured AS SELECT f.n, f.name, t.* FROM forest_of AS f, times(f.edges, :questions) AS t;
 WITH m AS (
-    SELECT n, name, mode, percentile_cont(0.5) WITHIN GROUP (ORDER BY whole) AS whole, percentile_cont(0.5) WITHIN GROUP (ORDER BY part) AS part, avg(cpu) AS cpu
+    SELECT n, name, mode, count(*) AS questions, percentile_cont(0.5) WITHIN GROUP (ORDER BY whole) AS whole, percentile_cont(0.5) WITHIN GROUP (ORDER BY part) AS part, avg(cpu) AS cpu
       FROM measured GROUP BY n, name, mode)
-SELECT m.name AS forest, m.mode, round(m.whole::numeric, 2) AS "whole call", round((m.whole / c.whole)::numeric, 2) AS x,
+SELECT m.name AS forest, m.questions, m.mode, round(m.whole::numeric, 2) AS "whole call", round((m.whole / c.whole)::numeric, 2) AS x,
        round(m.cpu::numeric, 2) AS cpu, round((m.cpu / c.cpu)::numeric, 2) AS x,
        round(m.part::numeric, 3) AS hierarchy, round((m.part / c.part)::numeric, 1) AS x
   FROM m JOIN m AS c ON c.n = m.n AND c.mode = 'cft' ORDER BY m.n, array_position('{cft,text,ann_tree,ann_graph,naive}', m.mode);

@@ -1,0 +1,44 @@
+"""docs/clients/with_psycopg.py: the same prompts sync, async, and after the driver prepared the statement; contexts in a pipeline."""
+
+import asyncio
+import json
+
+import psycopg
+from with_psycopg import contexts, prompt, prompt_async
+
+
+async def all_async(questions):
+    async with await psycopg.AsyncConnection.connect() as connection:
+        return [await prompt_async(connection, q, e) for q, e in questions]
+
+
+with psycopg.connect() as connection:
+    questions = [(q, json.loads(e)) for q, e in connection.execute("SELECT question, embedding::text FROM questions ORDER BY id")]
+    assert len(questions) == 8
+    prompts = [prompt(connection, q, e) for q, e in questions]
+    assert all(p.endswith("Question: " + q) and "Documents:\n[1] " in p for p, (q, _) in zip(prompts, questions)), prompts
+    assert any("Hierarchy:\n" in p for p in prompts)
+    # psycopg prepares a statement at its sixth execution.
+    assert connection.execute("SELECT count(*) FROM pg_prepared_statements").fetchone()[0] > 0
+    assert prompts == [prompt(connection, q, e) for q, e in questions]
+
+    entities = ["diabetes", "sleep clinic", "no such entity", "infusion pump"] * 5
+    answers = contexts(connection, entities)
+    assert answers[2] == [] and answers[0][0][0] == "ancestor" and len(answers) == 20
+    assert answers == [connection.execute("SELECT relation, depth, relative FROM cft_context(%s, 2, 1)", (e,)).fetchall() for e in entities]
+    # An error leaves the connection usable, in a pipeline too.
+    try:
+        with connection.transaction():
+            contexts(connection, ["diabetes", "bad\0name"])
+        raise SystemExit("a zero byte was taken")
+    except (psycopg.Error, ValueError):
+        pass
+    try:
+        with connection.transaction():
+            connection.execute("SELECT cft_context_text('diabetes', -1)")
+        raise SystemExit("-1 levels were taken")
+    except psycopg.errors.InvalidParameterValue:
+        pass
+    assert contexts(connection, ["diabetes"])[0] == answers[0]
+
+assert asyncio.run(all_async(questions)) == prompts
