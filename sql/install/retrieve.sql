@@ -176,7 +176,7 @@ BEGIN
                   FROM @extschema@.cft_entities(question, edges) AS e ORDER BY e.entity COLLATE "C", e.start, e.via_alias NULLS FIRST) AS m;
     ELSIF mode IN ('ann_tree', 'ann_graph') THEN
         SELECT array_agg(n.entity ORDER BY n.distance, n.entity COLLATE "C"),
-               array_agg(format('nearest entities, distance %s', round(n.distance::numeric, 4)) ORDER BY n.distance, n.entity COLLATE "C") INTO names, whys
+               array_agg(format('one of the nearest entities, distance %s', round(n.distance::numeric, 4)) ORDER BY n.distance, n.entity COLLATE "C") INTO names, whys
           FROM @extschema@.cft_nearest_entities(embedding, k, edges, attached) AS n;
     END IF;
     names := coalesce(names, '{}');
@@ -199,13 +199,13 @@ BEGIN
                                       attached, embedding) AS n
          WHERE n.document_id NOT IN (SELECT d.document_id FROM d) LIMIT coalesce(chunks, k)
     ), r(place, source, entity, document_id, rank, distance, text, tokens, why) AS (
-        SELECT 1, 'document', d.entity, d.document_id, d.rank, d.distance, d.body, d.tokens, format('nearest documents, %s of %s', d.rank, k) FROM d
+        SELECT 1, 'document', d.entity, d.document_id, d.rank, d.distance, d.body, d.tokens, format('number %s of the %s nearest documents', d.rank, k) FROM d
         UNION ALL
         SELECT 2, 'hierarchy', h.entity, NULL, h.rank, NULL, h.text, (char_length(h.text) + 3) / 4, whys[array_position(names, h.entity)] FROM h
         UNION ALL
         SELECT 3, 'chunk', c.relative, c.document_id, c.rank, c.distance, c.body, c.tokens,
                CASE c.depth WHEN 0 THEN format('about "%s", ', c.entity)
-                            ELSE format('about an %s of "%s" (depth %s), ', c.relation, c.entity, c.depth) END || whys[array_position(names, c.entity)] FROM c
+                            ELSE format('about %s of "%s" (depth %s), ', CASE c.relation WHEN 'ancestor' THEN 'an ancestor' ELSE 'a descendant' END, c.entity, c.depth) END || whys[array_position(names, c.entity)] FROM c
     )
     SELECT array_agg(r.source ORDER BY r.place, r.rank), array_agg(r.entity ORDER BY r.place, r.rank), array_agg(r.document_id ORDER BY r.place, r.rank),
            array_agg(r.rank ORDER BY r.place, r.rank), array_agg(r.distance ORDER BY r.place, r.rank), array_agg(r.text ORDER BY r.place, r.rank),
