@@ -120,30 +120,28 @@ fn from_image(
     down: u32,
     sink: &mut Sink,
 ) -> Result<(), Reason> {
-    WALK.with_borrow_mut(|kept| {
-        let walk = kept.get_or_insert_with(|| Walk::new(varlena_header));
-        walk.clear();
-        for name in names {
-            walk.begin(name, up, down);
-        }
-        finish(walk, ticket)?;
-        walk.finish();
-        match sink {
-            Sink::Rows(rows) => emit(walk, *rows),
-            Sink::Whole(take) => take(&relatives(walk)),
-        }
-        let counters = walk.counters();
-        let reads = ticket.control.slots[ticket.index].reads();
-        reads.image_calls.fetch_add(1, Relaxed);
-        reads.lookups.fetch_add(counters.lookups, Relaxed);
-        reads.hits.fetch_add(counters.hits, Relaxed);
-        reads.fingerprint_checks.fetch_add(counters.fingerprint_checks, Relaxed);
-        reads.false_positives.fetch_add(counters.false_positives, Relaxed);
-        if walk.rows().len() > KEEP_ROWS {
-            *kept = None;
-        }
-        Ok::<(), Reason>(())
-    })?;
+    // Out of its place meanwhile: what an ERROR cuts short gives its room back.
+    let mut walk = WALK.take().unwrap_or_else(|| Walk::new(varlena_header));
+    walk.clear();
+    for name in names {
+        walk.begin(name, up, down);
+    }
+    finish(&mut walk, ticket)?;
+    walk.finish();
+    match sink {
+        Sink::Rows(rows) => emit(&walk, *rows),
+        Sink::Whole(take) => take(&relatives(&walk)),
+    }
+    let counters = walk.counters();
+    let reads = ticket.control.slots[ticket.index].reads();
+    reads.image_calls.fetch_add(1, Relaxed);
+    reads.lookups.fetch_add(counters.lookups, Relaxed);
+    reads.hits.fetch_add(counters.hits, Relaxed);
+    reads.fingerprint_checks.fetch_add(counters.fingerprint_checks, Relaxed);
+    reads.false_positives.fetch_add(counters.false_positives, Relaxed);
+    if walk.rows().len() <= KEEP_ROWS {
+        WALK.set(Some(walk));
+    }
     settle_now_and_then(table, ticket);
     Ok(())
 }
@@ -160,6 +158,7 @@ fn finish(walk: &mut Walk, ticket: &mut Ticket) -> Result<(), Reason> {
             Some(Step::Done) => return Ok(()),
             Some(Step::More) => {
                 check_for_interrupts!();
+                walk.make_room(CELLS);
             }
             Some(Step::Ask) => {
                 if ticket.seen.learn(walk.asked()).is_none() {

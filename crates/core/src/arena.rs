@@ -38,6 +38,11 @@ impl Arena {
         Name(word(at))
     }
 
+    /// Room for so many names more of common length (20 bytes).
+    pub(crate) fn reserve(&mut self, names: usize) {
+        self.words.reserve(names * 7);
+    }
+
     /// The prefix and the bytes of a name.
     #[inline]
     pub(crate) fn with_prefix(&self, name: Name) -> &[u8] {

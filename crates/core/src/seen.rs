@@ -74,6 +74,13 @@ impl Seen {
         at
     }
 
+    /// Room for so many pairs more.
+    pub(crate) fn reserve(&mut self, more: usize) {
+        while (self.len + more + 1) * 2 > self.table.len() {
+            self.double();
+        }
+    }
+
     fn double(&mut self) {
         let room = (self.table.len() * 2).max(FIRST_ROOM);
         let old = std::mem::replace(&mut self.table, vec![Entry::default(); room]);

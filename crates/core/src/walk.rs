@@ -152,6 +152,15 @@ impl Walk {
         self.stage = Stage::Lookup;
     }
 
+    /// Room for what a step of so many cells may find. Called between steps, without the lock: a large walk's tables take
+    /// tens of milliseconds to grow.
+    pub fn make_room(&mut self, cells: usize) {
+        self.rows.reserve(cells);
+        self.nodes.reserve(cells);
+        self.seen.reserve(cells);
+        self.arena.reserve(cells);
+    }
+
     /// Reader: goes on with the questions, for about `cells` edge slots.
     pub fn step(&mut self, image: Image<'_>, seen: &impl Visibility, cells: usize) -> Step {
         self.notice_changes(image);

@@ -1,0 +1,64 @@
+#!/bin/bash
+# The package is replaced while the server runs. Without preload (17 and later) sessions of both libraries are there at once: the layouts differ, so
+# from the first session of the new one on the reference query answers everyone until the restart. Preloaded, the old one serves on until then.
+. "${0%/*}/lib.sh"; story "$@"
+# The same library, but for the number of its layout.
+other=$ROOT/target/other-layout
+profile=$([ "$MAJOR" = 15 ] && echo release || echo debug)
+(mkdir -p "$other/source" && cd "$ROOT" &&
+    { [ -e "$other/pg$MAJOR/$profile" ] || { mkdir -p "$other/pg$MAJOR" && cp -al "target/pg$MAJOR/$profile" "$other/pg$MAJOR/"; }; } &&
+    cp -a Cargo.toml Cargo.lock .cargo src crates sql "$other/source/" 2>/dev/null
+    cd "$other/source" && sed -i 's/^const LAYOUT: u32 = .*/const LAYOUT: u32 = 0x7fff_0000;/' src/shmem.rs && grep -q 0x7fff_0000 src/shmem.rs &&
+    PGRX_PG_CONFIG_PATH=$(readlink -f "${CFTRAG_CACHE:-$HOME/.cache/cftrag}/pg$MAJOR/pg_config") CARGO_TARGET_DIR=$other/pg$MAJOR \
+        cargo build -q -p cftrag --profile "${profile/debug/dev}" --no-default-features --features "pg$MAJOR") >"$LIFE/build.log" 2>&1 ||
+    broken "no other library: $(tail -3 "$LIFE/build.log")"
+new=$other/pg$MAJOR/$profile/libcftrag.so
+# A server of our own, whose package can be replaced.
+. "$ROOT/tools/env"
+own_server() { copy_server "$(dirname "$CONFIG")" "$LIFE/server" "$CONFIG" || broken "no copy of the server"; CONFIG=$LIFE/server/pg_config; }
+given=$CONFIG
+package() { install -m 755 "$1" "$("$CONFIG" --pkglibdir)/cftrag.so"; }
+old=$("$given" --pkglibdir)/cftrag.so
+
+for preload in cftrag $([ "$MAJOR" -lt 17 ] || echo none); do
+    CONFIG=$given PRELOAD=${preload/none/}
+    own_server
+    name=a_$preload
+    server "$name"
+    small "$name" edges
+    exact "$name" edges image
+    open before "$name"
+    exact_in before edges image
+    is "a change that is under way" "$(ask before "BEGIN; INSERT INTO edges VALUES ('t1', 'n3', 'under way');")" ""
+    package "$new"
+    open after "$name"
+    by=image
+    if [ "$preload" = none ]; then
+        by=no_memory
+        # A write of the new one is in no image; whoever reads now must not miss it.
+        is "the new one writes" "$(ask after "INSERT INTO edges VALUES ('t1', 'n3', 'by the new one'); DELETE FROM edges WHERE child = 'n9';")" ""
+        like "the new one builds nothing" "$(ask after "SELECT cft_build('edges');")" "*55000*"
+    else is "the write" "$(ask after "INSERT INTO edges VALUES ('t1', 'n3', 'by the new one'); DELETE FROM edges WHERE child = 'n9';")" ""; fi
+    exact_in before edges $by
+    exact_in after edges $by
+    is "commit" "$(ask before "COMMIT;")" ""
+    exact_in after edges $by
+    is "the old one writes" "$(ask before "UPDATE edges SET parent = 'n2' WHERE child = 'n11';")" ""
+    exact_in before edges $by
+    exact_in after edges $by
+    exact "$name" edges $by
+    close before; close after
+    stop "$name"; start "$name"
+    exact "$name" edges image
+    # And back again.
+    open before "$name"
+    exact_in before edges image
+    package "$old"
+    exact "$name" edges $by
+    exact_in before edges $by
+    close before
+    stop "$name"; start "$name"
+    exact "$name" edges image
+    stop "$name"
+done
+finish
