@@ -164,8 +164,10 @@ COMMENT ON FUNCTION cft_entity_embeddings() IS
 'trigger that never fires: its columns are those of a table of entities'' embeddings (cft_attach_entities)';
 
 -- The columns of each attached table that the caller may read, by role: {"id": "title", "body": "text", ...}.
+-- by_itself: whether it may be meant where no table is named. A view can run anything with the rights of who reads it, so
+-- somebody else's view must be named by who wants it.
 CREATE FUNCTION cft_columns(trigger_function regprocedure)
-RETURNS TABLE(relation regclass, other regclass, columns jsonb, trigger_name name)
+RETURNS TABLE(relation regclass, other regclass, columns jsonb, trigger_name name, by_itself boolean)
 LANGUAGE plpgsql STABLE PARALLEL SAFE COST 100 ROWS 1 SET search_path = pg_catalog, pg_temp AS $$
 -- Not LANGUAGE sql: that would be planned at each call, 1 ms. Subqueries, not joins: a generic plan of these takes indexes.
 BEGIN
@@ -175,7 +177,7 @@ BEGIN
               FROM unnest(t.tgattr::int2[], string_to_array(encode(t.tgargs, 'escape'), E'\\000')) AS o(number, roles),
                    LATERAL unnest(string_to_array(o.roles, ' ')) AS role
              WHERE o.number IS NOT NULL),
-           t.tgname
+           t.tgname, (SELECT c.relkind IN ('r', 'p') OR c.relowner = current_user::regrole FROM pg_class AS c WHERE c.oid = t.tgrelid)
       FROM (SELECT (SELECT x FROM pg_trigger AS x WHERE x.oid = d.objid) AS t
               FROM pg_depend AS d
              WHERE d.refclassid = 'pg_proc'::regclass AND d.refobjid = trigger_function AND d.classid = 'pg_trigger'::regclass OFFSET 0) AS z,
@@ -341,7 +343,7 @@ DECLARE
 BEGIN
     IF wanted IS NULL THEN
         SELECT min(c.relation::oid), CASE WHEN count(*) > 1 THEN string_agg(c.relation::text, ', ') END INTO wanted, several
-          FROM @extschema@.cft_columns('@extschema@.cft_documents()') AS c;
+          FROM @extschema@.cft_columns('@extschema@.cft_documents()') AS c WHERE c.by_itself;
         IF wanted IS NULL THEN
             RAISE EXCEPTION 'no table of documents that you may read is attached to cftrag' USING ERRCODE = 'undefined_table',
                 HINT = 'Attach one with: SELECT cft_attach_documents(''my_documents'', id => ''id'', body => ''body'', embedding => ''embedding'');';
@@ -607,7 +609,7 @@ BEGIN
     END IF;
     -- Without an embedding the documents may be missing.
     IF documents IS NOT NULL OR embedding IS NOT NULL
-       OR (SELECT count(*) FROM @extschema@.cft_columns('@extschema@.cft_documents()')) = 1 THEN
+       OR (SELECT count(*) FROM @extschema@.cft_columns('@extschema@.cft_documents()') AS c WHERE c.by_itself) = 1 THEN
         SELECT d.relation, d.entity IS NOT NULL OR d.mapping IS NOT NULL INTO attached, has_entities
           FROM @extschema@.cft_attached_documents(documents) AS d;
     END IF;
@@ -743,7 +745,7 @@ BEGIN
     END IF;
     IF embedding IS NOT NULL AND found_here < k
        AND (EXISTS (SELECT FROM @extschema@.cft_columns('@extschema@.cft_entity_embeddings()') AS c WHERE c.other = f.edges)
-            OR (SELECT count(*) FROM @extschema@.cft_columns('@extschema@.cft_documents()')) = 1) THEN
+            OR (SELECT count(*) FROM @extschema@.cft_columns('@extschema@.cft_documents()') AS c WHERE c.by_itself) = 1) THEN
         RETURN QUERY
         SELECT n.entity, n.score, 'nearest' FROM @extschema@.cft_nearest_entities(embedding, k, f.edges) AS n
          WHERE before IS NULL OR n.entity <> ALL (before) ORDER BY n.distance, n.entity COLLATE "C" LIMIT k - found_here;

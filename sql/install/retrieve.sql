@@ -164,7 +164,7 @@ BEGIN
     END IF;
     -- Without an embedding the documents may be missing.
     IF documents IS NOT NULL OR embedding IS NOT NULL
-       OR (SELECT count(*) FROM @extschema@.cft_columns('@extschema@.cft_documents()')) = 1 THEN
+       OR (SELECT count(*) FROM @extschema@.cft_columns('@extschema@.cft_documents()') AS c WHERE c.by_itself) = 1 THEN
         SELECT d.relation, d.entity IS NOT NULL OR d.mapping IS NOT NULL INTO attached, has_entities
           FROM @extschema@.cft_attached_documents(documents) AS d;
     END IF;
@@ -300,7 +300,7 @@ BEGIN
     END IF;
     IF embedding IS NOT NULL AND found_here < k
        AND (EXISTS (SELECT FROM @extschema@.cft_columns('@extschema@.cft_entity_embeddings()') AS c WHERE c.other = f.edges)
-            OR (SELECT count(*) FROM @extschema@.cft_columns('@extschema@.cft_documents()')) = 1) THEN
+            OR (SELECT count(*) FROM @extschema@.cft_columns('@extschema@.cft_documents()') AS c WHERE c.by_itself) = 1) THEN
         RETURN QUERY
         SELECT n.entity, n.score, 'nearest' FROM @extschema@.cft_nearest_entities(embedding, k, f.edges) AS n
          WHERE before IS NULL OR n.entity <> ALL (before) ORDER BY n.distance, n.entity COLLATE "C" LIMIT k - found_here;

@@ -215,6 +215,20 @@ CREATE POLICY odd ON doc TO regress_cft_reader USING (id % 2 = 1);
 SET ROLE regress_cft_reader;
 SELECT document_id FROM cft_chunks('clinic');
 SELECT document_id FROM cft_nearest_documents('[1,0,0]');
+-- Somebody else's view is not taken by itself: it could do anything with the caller's rights.
+RESET ROLE;
+CREATE SCHEMA mine AUTHORIZATION regress_cft_reader;
+SET ROLE regress_cft_reader;
+CREATE FUNCTION mine.takes() RETURNS text LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'run by %', current_user; END $$;
+CREATE VIEW mine.lure AS SELECT 1 AS id, mine.takes() AS body, '[1,0,0]'::vector AS embedding, 'clinic'::text AS entity;
+SELECT cft_attach_documents('mine.lure', entity => 'entity');
+SELECT relation FROM cft_columns('cft_documents()') ORDER BY relation::text;
+SELECT * FROM cft_chunks('clinic');
+RESET ROLE;
+SELECT document_id FROM cft_chunks('clinic', 0, 0);
+SELECT document_id FROM cft_retrieve('the clinic', '[1,0,0]', k => 1) WHERE source = 'document';
+DROP SCHEMA mine CASCADE;
+SET ROLE regress_cft_reader;
 -- A search_path of the caller's, with everything in it that it could want to be taken in by.
 RESET ROLE;
 CREATE SCHEMA trap AUTHORIZATION regress_cft_reader;
