@@ -1,0 +1,41 @@
+-- pgvector in one schema, cftrag in another, the tables in a third, and a search_path that names none of them. Another encoding.
+SET client_min_messages = warning;
+\set SHOW_CONTEXT never
+SELECT current_database() AS here \gset
+CREATE DATABASE regress_cft_schemas TEMPLATE template0 ENCODING 'LATIN1' LOCALE 'C';
+\c regress_cft_schemas
+SET client_min_messages = warning;
+\set SHOW_CONTEXT never
+SET client_encoding = 'UTF8';
+CREATE SCHEMA "Vec tor";
+CREATE SCHEMA "Cft rag";
+CREATE SCHEMA data;
+CREATE EXTENSION vector SCHEMA "Vec tor";
+CREATE EXTENSION cftrag SCHEMA "Cft rag";
+CREATE TABLE data.edges (parent text, child text);
+INSERT INTO data.edges VALUES ('Müdigkeit', 'Schläfrigkeit'), ('Schläfrigkeit', 'Gähnen');
+CREATE TABLE data.docs (id int, body text, embedding "Vec tor".vector(2), entity text);
+INSERT INTO data.docs VALUES (1, 'Über das Gähnen.', '[1,0]', 'Gähnen'), (2, 'Über Müdigkeit.', '[0,1]', 'Müdigkeit');
+CREATE TABLE data.halves (id int, body text, embedding "Vec tor".halfvec(2));
+INSERT INTO data.halves VALUES (1, 'eins', '[1,0]'), (2, 'zwei', '[0,1]');
+CREATE INDEX ON data.halves USING hnsw (embedding "Vec tor".halfvec_l2_ops);
+SET search_path = '';
+SELECT "Cft rag".cft_attach('data.edges');
+SELECT "Cft rag".cft_attach_documents('data.docs', entity => 'entity');
+SELECT tgname, tgfoid::regproc FROM pg_trigger WHERE tgrelid = 'data.docs'::regclass;
+SELECT "Cft rag".cft_context_text('Schläfrigkeit');
+SELECT "Cft rag".cft_context_json('Gähnen', 1, 0);
+SELECT "Cft rag".cft_context_text('Schläfrigkeit', template => 'Über {{ entity|upper }}: {{ ancestors|first }}');
+-- What the database's encoding does not have cannot be made.
+SELECT "Cft rag".cft_context_text('Gähnen', template => '{{ "\u4e2d" }}');
+SELECT source, document_id, text, why FROM "Cft rag".cft_retrieve('Warum GÄHNEN wir?', '[0,1]', k => 1, up => 2);
+SELECT source, text FROM "Cft rag".cft_retrieve('Warum gähnen wir?', '[0,1]', k => 0, chunks => 0, mode => 'naive');
+SELECT "Cft rag".cft_prompt('Warum gähnen wir?', '[1,0]', k => 1, up => 1, chunks => 0);
+SELECT entity, method FROM "Cft rag".cft_resolve('schläfrigkeit');
+SELECT entity, method FROM "Cft rag".cft_resolve('Schlaf', '[0,1]', 1);
+SELECT "Cft rag".cft_detach_documents('data.docs');
+-- Another type of pgvector's, with its own operators.
+SELECT "Cft rag".cft_attach_documents('data.halves');
+SELECT document_id, distance FROM "Cft rag".cft_nearest_documents('[0,1]', 2);
+\c :here
+DROP DATABASE regress_cft_schemas;
