@@ -289,6 +289,8 @@ BEGIN
     IF mapping IS NOT NULL THEN
         PERFORM @extschema@.cft_set_columns(mapping, documents, '@extschema@.cft_document_entities()',
                                             ARRAY[mapping_entity, mapping_document], '{entity,document}');
+        -- Whether they can be compared.
+        EXECUTE format('SELECT FROM %s AS d JOIN %s AS m ON d.%I = m.%I LIMIT 0', documents, mapping, id, mapping_document);
     END IF;
 END $$;
 COMMENT ON FUNCTION cft_attach_documents(regclass, name, name, name, name, name, regclass, name, name) IS
@@ -407,7 +409,7 @@ BEGIN
     IF embedding IS NOT NULL THEN
         SELECT format('(d.%I %s $5::%s)', a.embedding, o.operator, o.type) INTO away FROM @extschema@.cft_distance(a.relation, a.embedding) AS o;
     END IF;
-    -- Each document once: with the nearest of its entities.
+    -- Each document once, with the nearest of its entities. Rows of one id with other words are several chunks of it.
     RETURN QUERY EXECUTE format(
         'WITH n AS MATERIALIZED (
              SELECT DISTINCT ON (z.name COLLATE "C") z.place, z.entity, z.relation, z.depth, z.name
@@ -418,12 +420,12 @@ BEGIN
                        FROM @extschema@.cft_context($1, $2, $3, $4) AS c) AS z(place, entity, relation, depth, name)
               ORDER BY z.name COLLATE "C", z.depth, z.relation COLLATE "C", z.place),
          f AS (
-             SELECT DISTINCT ON (d.%1$I::text COLLATE "C") n.place, n.entity, n.relation, n.depth, n.name,
+             SELECT DISTINCT ON (d.%1$I::text COLLATE "C", d.%2$I::text COLLATE "C") n.place, n.entity, n.relation, n.depth, n.name,
                     d.%1$I::text AS id, d.%2$I::text AS body, coalesce(%3$s, ((char_length(d.%2$I::text) + 3) / 4))::int AS tokens, %4$s AS distance
                FROM n %5$s
-              ORDER BY d.%1$I::text COLLATE "C", n.depth, n.relation COLLATE "C", n.name COLLATE "C")
+              ORDER BY d.%1$I::text COLLATE "C", d.%2$I::text COLLATE "C", n.depth, n.relation COLLATE "C", n.name COLLATE "C")
          SELECT f.entity, f.relation, f.depth, f.name, f.id, f.body, coalesce(f.tokens, 0), f.distance
-           FROM f ORDER BY f.depth, f.distance, f.place, f.relation COLLATE "C", f.name COLLATE "C", f.id COLLATE "C"',
+           FROM f ORDER BY f.depth, f.distance, f.place, f.relation COLLATE "C", f.name COLLATE "C", f.id COLLATE "C", f.body COLLATE "C"',
         a.id, a.body, CASE WHEN a.tokens IS NULL THEN 'NULL' ELSE format('d.%I', a.tokens) END, away,
         @extschema@.cft_about(a.relation, a.id, a.entity, a.mapping, a.mapping_entity, a.mapping_document))
     USING entities, up, down, edges, embedding;
@@ -464,7 +466,7 @@ BEGIN
                    FROM %9$s AS d
                   WHERE d.%6$I IS NOT NULL
                   ORDER BY d.%6$I %7$s $1::%8$s FETCH FIRST ($2) ROWS WITH TIES) AS n
-          ORDER BY n.distance, n.id LIMIT $2',
+          ORDER BY n.distance, n.id::text COLLATE "C", n.body::text COLLATE "C" LIMIT $2',
         CASE WHEN a.mapping IS NULL THEN 'n.entity::text'
              ELSE format('(SELECT min(m.%I::text COLLATE "C") FROM %s AS m WHERE m.%I = n.id)', a.mapping_entity, a.mapping, a.mapping_document) END,
         a.id, CASE WHEN a.entity IS NULL THEN 'NULL::text' ELSE format('d.%I', a.entity) END, a.body, CASE WHEN a.tokens IS NULL THEN 'NULL::int' ELSE format('d.%I', a.tokens) END, a.embedding,
@@ -642,7 +644,7 @@ BEGIN
         SELECT n.*, (row_number() OVER ())::int AS rank
           FROM @extschema@.cft_chunks(CASE WHEN has_entities AND names <> '{}' AND chunks IS DISTINCT FROM 0 THEN names END, up, down, edges,
                                       attached, embedding) AS n
-         WHERE n.document_id NOT IN (SELECT d.document_id FROM d) LIMIT coalesce(chunks, k)
+         WHERE NOT EXISTS (SELECT FROM d WHERE (d.document_id, d.body) IS NOT DISTINCT FROM (n.document_id, n.body)) LIMIT coalesce(chunks, k)
     ), r(place, source, entity, document_id, rank, distance, text, tokens, why) AS (
         SELECT 1, 'document', d.entity, d.document_id, d.rank, d.distance, d.body, d.tokens, format('number %s of the %s nearest documents', d.rank, k) FROM d
         UNION ALL

@@ -147,6 +147,8 @@ BEGIN
     IF mapping IS NOT NULL THEN
         PERFORM @extschema@.cft_set_columns(mapping, documents, '@extschema@.cft_document_entities()',
                                             ARRAY[mapping_entity, mapping_document], '{entity,document}');
+        -- Whether they can be compared.
+        EXECUTE format('SELECT FROM %s AS d JOIN %s AS m ON d.%I = m.%I LIMIT 0', documents, mapping, id, mapping_document);
     END IF;
 END $$;
 COMMENT ON FUNCTION cft_attach_documents(regclass, name, name, name, name, name, regclass, name, name) IS
@@ -265,7 +267,7 @@ BEGIN
     IF embedding IS NOT NULL THEN
         SELECT format('(d.%I %s $5::%s)', a.embedding, o.operator, o.type) INTO away FROM @extschema@.cft_distance(a.relation, a.embedding) AS o;
     END IF;
-    -- Each document once: with the nearest of its entities.
+    -- Each document once, with the nearest of its entities. Rows of one id with other words are several chunks of it.
     RETURN QUERY EXECUTE format(
         'WITH n AS MATERIALIZED (
              SELECT DISTINCT ON (z.name COLLATE "C") z.place, z.entity, z.relation, z.depth, z.name
@@ -276,12 +278,12 @@ BEGIN
                        FROM @extschema@.cft_context($1, $2, $3, $4) AS c) AS z(place, entity, relation, depth, name)
               ORDER BY z.name COLLATE "C", z.depth, z.relation COLLATE "C", z.place),
          f AS (
-             SELECT DISTINCT ON (d.%1$I::text COLLATE "C") n.place, n.entity, n.relation, n.depth, n.name,
+             SELECT DISTINCT ON (d.%1$I::text COLLATE "C", d.%2$I::text COLLATE "C") n.place, n.entity, n.relation, n.depth, n.name,
                     d.%1$I::text AS id, d.%2$I::text AS body, coalesce(%3$s, ((char_length(d.%2$I::text) + 3) / 4))::int AS tokens, %4$s AS distance
                FROM n %5$s
-              ORDER BY d.%1$I::text COLLATE "C", n.depth, n.relation COLLATE "C", n.name COLLATE "C")
+              ORDER BY d.%1$I::text COLLATE "C", d.%2$I::text COLLATE "C", n.depth, n.relation COLLATE "C", n.name COLLATE "C")
          SELECT f.entity, f.relation, f.depth, f.name, f.id, f.body, coalesce(f.tokens, 0), f.distance
-           FROM f ORDER BY f.depth, f.distance, f.place, f.relation COLLATE "C", f.name COLLATE "C", f.id COLLATE "C"',
+           FROM f ORDER BY f.depth, f.distance, f.place, f.relation COLLATE "C", f.name COLLATE "C", f.id COLLATE "C", f.body COLLATE "C"',
         a.id, a.body, CASE WHEN a.tokens IS NULL THEN 'NULL' ELSE format('d.%I', a.tokens) END, away,
         @extschema@.cft_about(a.relation, a.id, a.entity, a.mapping, a.mapping_entity, a.mapping_document))
     USING entities, up, down, edges, embedding;

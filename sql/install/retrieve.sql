@@ -19,7 +19,7 @@ BEGIN
                    FROM %9$s AS d
                   WHERE d.%6$I IS NOT NULL
                   ORDER BY d.%6$I %7$s $1::%8$s FETCH FIRST ($2) ROWS WITH TIES) AS n
-          ORDER BY n.distance, n.id LIMIT $2',
+          ORDER BY n.distance, n.id::text COLLATE "C", n.body::text COLLATE "C" LIMIT $2',
         CASE WHEN a.mapping IS NULL THEN 'n.entity::text'
              ELSE format('(SELECT min(m.%I::text COLLATE "C") FROM %s AS m WHERE m.%I = n.id)', a.mapping_entity, a.mapping, a.mapping_document) END,
         a.id, CASE WHEN a.entity IS NULL THEN 'NULL::text' ELSE format('d.%I', a.entity) END, a.body, CASE WHEN a.tokens IS NULL THEN 'NULL::int' ELSE format('d.%I', a.tokens) END, a.embedding,
@@ -197,7 +197,7 @@ BEGIN
         SELECT n.*, (row_number() OVER ())::int AS rank
           FROM @extschema@.cft_chunks(CASE WHEN has_entities AND names <> '{}' AND chunks IS DISTINCT FROM 0 THEN names END, up, down, edges,
                                       attached, embedding) AS n
-         WHERE n.document_id NOT IN (SELECT d.document_id FROM d) LIMIT coalesce(chunks, k)
+         WHERE NOT EXISTS (SELECT FROM d WHERE (d.document_id, d.body) IS NOT DISTINCT FROM (n.document_id, n.body)) LIMIT coalesce(chunks, k)
     ), r(place, source, entity, document_id, rank, distance, text, tokens, why) AS (
         SELECT 1, 'document', d.entity, d.document_id, d.rank, d.distance, d.body, d.tokens, format('number %s of the %s nearest documents', d.rank, k) FROM d
         UNION ALL

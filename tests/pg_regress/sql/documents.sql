@@ -125,6 +125,18 @@ SELECT cft_attach_documents('collated', entity => 'entity');
 SELECT relative, body FROM cft_chunks('ward', 1, 0);
 DROP TABLE collated;
 
+-- Several rows of one id are several chunks; a NULL id is an id like another.
+CREATE TABLE chunked (id text, body text, embedding vector(3), entity text);
+INSERT INTO chunked VALUES ('b', 'two', '[1,1,1]', 'clinic'), ('b', 'one', '[1,1,1]', 'clinic'), (NULL, 'none', '[1,1,1]', 'clinic'), ('a', 'three', '[1,1,1]', 'clinic'), ('b', 'one', '[1,1,1]', 'clinic');
+SELECT cft_attach_documents('chunked', entity => 'entity');
+SELECT document_id, body FROM cft_chunks('clinic');
+SELECT document_id, body FROM cft_nearest_documents('[1,1,1]', 3);
+SELECT source, document_id, text FROM cft_retrieve('clinic', '[1,1,1]', k => 3) WHERE source <> 'hierarchy';
+-- Ids that cannot be compared.
+CREATE TABLE other_ids (entity text, document_id int);
+SELECT cft_attach_documents('chunked', mapping => 'other_ids');
+DROP TABLE chunked, other_ids;
+
 -- Distance: the operator of the index, else cosine.
 SELECT cft_attach_documents('doc', entity => 'entity');
 SELECT * FROM cft_distance('doc', 'embedding');
