@@ -189,3 +189,45 @@ pub fn has_cast_to_text(type_oid: u32) -> bool {
         method != METHOD.1
     }
 }
+
+/// This process's virtual transaction.
+pub fn my_transaction() -> pg_sys::VirtualTransactionId {
+    // SAFETY: MyProc is set in every process that runs SQL.
+    unsafe {
+        #[cfg(any(feature = "pg15", feature = "pg16"))]
+        return pg_sys::VirtualTransactionId {
+            backendId: pg_sys::MyBackendId,
+            localTransactionId: (*pg_sys::MyProc).lxid,
+        };
+        #[cfg(not(any(feature = "pg15", feature = "pg16")))]
+        return pg_sys::VirtualTransactionId {
+            procNumber: pg_sys::MyProcNumber,
+            localTransactionId: (*pg_sys::MyProc).vxid.lxid,
+        };
+    }
+}
+
+/// The number of the process in a virtual transaction.
+fn process_in(transaction: &pg_sys::VirtualTransactionId) -> i32 {
+    #[cfg(any(feature = "pg15", feature = "pg16"))]
+    return transaction.backendId;
+    #[cfg(not(any(feature = "pg15", feature = "pg16")))]
+    return transaction.procNumber;
+}
+
+pub fn same_transaction(a: &pg_sys::VirtualTransactionId, b: &pg_sys::VirtualTransactionId) -> bool {
+    process_in(a) == process_in(b) && a.localTransactionId == b.localTransactionId
+}
+
+/// Whether this lock tag of a virtual transaction is that one's.
+pub fn is_transaction(tag: &pg_sys::LOCKTAG, transaction: &pg_sys::VirtualTransactionId) -> bool {
+    tag.locktag_field1 == process_in(transaction) as u32 && tag.locktag_field2 == transaction.localTransactionId
+}
+
+/// The virtual transaction that holds a lock, or waits for it.
+pub fn owner_of(lock: &pg_sys::LockInstanceData) -> pg_sys::VirtualTransactionId {
+    #[cfg(any(feature = "pg15", feature = "pg16"))]
+    return pg_sys::VirtualTransactionId { backendId: lock.backend, localTransactionId: lock.lxid };
+    #[cfg(not(any(feature = "pg15", feature = "pg16")))]
+    return lock.vxid;
+}

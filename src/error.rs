@@ -167,6 +167,12 @@ pub fn core(error: &cftrag_core::Error) -> ErrorReport {
     report(Code::ERRCODE_INTERNAL_ERROR, format!("image: {error}"))
 }
 
+pub fn building(table: &str) -> ErrorReport {
+    report(Code::ERRCODE_OBJECT_IN_USE, format!("the image of table \"{table}\" is being built by another session"))
+        .set_detail("It may have to wait for this transaction, which has a lock on the table.")
+        .set_hint("COMMIT first, then call cft_build.")
+}
+
 /// Raised at COMMIT only when this process can neither map a megabyte of shared memory nor write the trigger's row (registration::touch):
 /// the image could not be marked in any way, and a COMMIT that it misses would make every later answer wrong.
 pub fn control_unreachable() -> ErrorReport {

@@ -31,6 +31,7 @@ mod error;
 mod flush;
 mod fmgr;
 mod guc;
+mod holders;
 mod launcher;
 mod loading;
 mod online;

@@ -17,6 +17,7 @@ use crate::compat;
 use crate::delta::Change;
 use crate::edges::Edges;
 use crate::error::{self, Fallible, LoadLost};
+use crate::holders;
 use crate::loading::{self, Segment};
 use crate::registration::Functions;
 use crate::shmem::{self, Control};
@@ -31,7 +32,7 @@ use std::time::{Duration, Instant};
 
 /// Phases of slot::PHASES.
 const WAITING: u32 = 1;
-const LOCKING: u32 = 2;
+pub const LOCKING: u32 = 2;
 const SCANNING: u32 = 3;
 const APPLYING: u32 = 4;
 
@@ -43,8 +44,6 @@ const LOOK: Duration = Duration::from_millis(5);
 pub const RETRY_MICROSECONDS: i64 = 10_000_000;
 /// What the scan holds.
 const LOCK: pg_sys::LOCKMODE = pg_sys::ShareUpdateExclusiveLock as pg_sys::LOCKMODE;
-/// Who writes to a table holds a lock that conflicts with this one.
-const WRITERS: pg_sys::LOCKMODE = pg_sys::ShareLock as pg_sys::LOCKMODE;
 /// Rows between two looks whether somebody waits for our table lock.
 const ROWS_A_LOOK: u64 = 4096;
 
@@ -302,7 +301,7 @@ impl Applier<'_> {
 /// Waits until every transaction that holds a lock to write to the table now has ended (prepared ones too).
 fn wait_for_writers(slot: &Slot, job: &Job) -> Fallible<()> {
     let (progress, begun) = (&slot.progress, Instant::now());
-    for writer in holders(job.table, WRITERS) {
+    for writer in holders::writers(job.table) {
         progress.waits_for.store(compat::process_of(&writer), Relaxed);
         // SAFETY: asks whether that virtual transaction still runs, without waiting.
         while !unsafe { pg_sys::VirtualXactLock(writer, false) } {
@@ -312,43 +311,6 @@ fn wait_for_writers(slot: &Slot, job: &Job) -> Fallible<()> {
     }
     progress.waits_for.store(0, Relaxed);
     Ok(())
-}
-
-/// The same for cft_build, which has nothing else to do: as CREATE INDEX CONCURRENTLY waits, so that pg_locks shows it, lock_timeout ends
-/// it (55P03) and the deadlock detector sees it. The caller holds no lock on the table.
-pub fn join_writers(table: pg_sys::Oid) {
-    join(table, WRITERS);
-}
-
-/// The same for those who keep the worker from the lock it needs for the scan, if that is what it waits for.
-pub fn join_lockers(slot: &Slot, table: pg_sys::Oid) {
-    if slot.progress.phase.load(SeqCst) == LOCKING {
-        join(table, LOCK);
-    }
-}
-
-fn join(table: pg_sys::Oid, mode: pg_sys::LOCKMODE) {
-    for holder in holders(table, mode) {
-        // SAFETY: waits for that virtual transaction's end.
-        unsafe { pg_sys::VirtualXactLock(holder, true) };
-    }
-}
-
-/// Transactions that hold a lock on the table now which conflicts with this mode.
-fn holders(table: pg_sys::Oid, mode: pg_sys::LOCKMODE) -> Vec<pg_sys::VirtualTransactionId> {
-    // SAFETY: the lock tag of a table of this database; GetLockConflicts gives a palloc'd array of `count` and a terminator.
-    unsafe {
-        let tag = pg_sys::LOCKTAG {
-            locktag_field1: u32::from(pg_sys::MyDatabaseId),
-            locktag_field2: u32::from(table),
-            locktag_type: pg_sys::LockTagType::LOCKTAG_RELATION as u8,
-            locktag_lockmethodid: pg_sys::DEFAULT_LOCKMETHOD as u8,
-            ..Default::default()
-        };
-        let mut count = 0;
-        let found = pg_sys::GetLockConflicts(&tag, mode, &mut count);
-        std::slice::from_raw_parts(found, count as usize).to_vec()
-    }
 }
 
 /// Takes the scan's lock, first of all locks and without queueing for it: who holds nothing and is in no queue is part of no deadlock.

@@ -15,7 +15,9 @@ use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 pub fn sweep(control: &Control, functions: Functions) {
     let attached = registration::attached_tables(functions);
     for index in 0..control.slots.len() {
-        free_if(control, index, |database, table| match is_here(database) {
+        free_if(control, index, |database, table, sure| match is_here(database) {
+            // Another session may have attached it a moment ago.
+            true if sure => !registration::attached_tables(functions).contains(&pg_sys::Oid::from(table)),
             true => !attached.contains(&pg_sys::Oid::from(table)),
             false => !exists(database, table),
         });
@@ -25,24 +27,35 @@ pub fn sweep(control: &Control, functions: Functions) {
 /// The same, and every slot that holds no image: its counters are less than another table's image.
 pub fn make_room(control: &Control) {
     for (index, slot) in control.slots.iter().enumerate() {
-        free_if(control, index, |database, table| !slot.holds_image() || !exists(database, table));
+        free_if(control, index, |database, table, _| !slot.holds_image() || !exists(database, table));
     }
 }
 
-/// Gives a slot back if `gone` says so. Whoever frees it is its builder meanwhile, so that nobody builds into it.
-fn free_if(control: &Control, index: usize, gone: impl Fn(u32, u32) -> bool) {
+/// Gives a slot back if `gone` says so, asked once more (`sure`) when nobody can build into it any more: whoever frees it is its builder.
+fn free_if(control: &Control, index: usize, gone: impl Fn(u32, u32, bool) -> bool) {
     let slot = &control.slots[index];
     let (database, table) = (slot.database.load(Relaxed), slot.table.load(SeqCst));
-    if table == 0 || !gone(database, table) || slot.builder.compare_exchange(0, SWEEPER, SeqCst, SeqCst).is_err() {
+    if table == 0 || !gone(database, table, false) || slot.builder.compare_exchange(0, SWEEPER, SeqCst, SeqCst).is_err()
+    {
         return;
     }
     let builder = AssertUnwindSafe(&slot.builder);
-    PgTryBuilder::new(AssertUnwindSafe(|| area::drop_image(control, index)))
-        .catch_others(|error| {
-            builder.store(0, SeqCst);
-            error.rethrow()
-        })
-        .execute();
+    let freed = PgTryBuilder::new(AssertUnwindSafe(|| {
+        let freed = gone(database, table, true);
+        if freed {
+            area::drop_image(control, index);
+        }
+        freed
+    }))
+    .catch_others(|error| {
+        builder.store(0, SeqCst);
+        error.rethrow()
+    })
+    .execute();
+    if !freed {
+        slot.builder.store(0, SeqCst);
+        return;
+    }
     control.lock.with(EXCLUSIVE, || {
         if slot.table.load(SeqCst) == table && slot.database.load(Relaxed) == database {
             slot.forget();

@@ -4,9 +4,11 @@
 
 use crate::build;
 use crate::edges::Edges;
+use crate::holders;
 use crate::online;
 use crate::registration::Functions;
 use crate::shmem::Control;
+use crate::slot::Slot;
 use pgrx::prelude::*;
 use std::ffi::CStr;
 use std::sync::atomic::Ordering::SeqCst;
@@ -17,6 +19,9 @@ pub struct Worker {
     handle: *mut pg_sys::BackgroundWorkerHandle,
     pub asker: u64,
 }
+
+/// Between two looks at all locks of the server.
+const LOOK: Duration = Duration::from_millis(50);
 
 /// The asker of a worker that nobody waits for: it does nothing if there is a current image after all.
 pub const NOBODY: u64 = 0;
@@ -104,13 +109,6 @@ pub fn request(control: &Control, table: &Edges, functions: Functions) {
     }
 }
 
-/// Whether lock_timeout has passed since then.
-pub fn timed_out(begun: Instant) -> bool {
-    // SAFETY: reads a setting, milliseconds; 0 is no limit.
-    let limit = unsafe { pg_sys::LockTimeout } as u64;
-    limit > 0 && begun.elapsed() > Duration::from_millis(limit)
-}
-
 impl Worker {
     pub fn has_ended(&self) -> bool {
         let mut pid = 0;
@@ -119,26 +117,49 @@ impl Worker {
         matches!(status, pg_sys::BgwHandleStatus::BGWH_STOPPED | pg_sys::BgwHandleStatus::BGWH_POSTMASTER_DIED)
     }
 
-    /// Waits for its end, and where it waits for somebody, for him. False: lock_timeout has passed; the worker is told to stop. An
-    /// interrupt, or lock_timeout while waiting for a writer, ends the wait and the worker.
-    pub fn wait(&self, control: &Control, table: pg_sys::Oid) -> bool {
-        let begun = Instant::now();
+    /// Waits for its end, and where it waits for somebody, for him. Not Ended: the worker is told to stop; also if an interrupt, or
+    /// lock_timeout while waiting for somebody, ends the wait. The caller holds no lock on the table.
+    pub fn wait(&self, control: &Control, table: pg_sys::Oid) -> Waited {
         let stop = Stop(self.handle);
-        online::join_writers(table);
-        loop {
-            if self.has_ended() {
-                std::mem::forget(stop);
-                return true;
-            }
-            if timed_out(begun) {
-                return false;
-            }
-            if let Some((_, slot)) = control.find(table) {
-                online::join_lockers(slot, table);
-            }
-            online::pause();
+        let waited = wait_until(control, table, || self.has_ended());
+        if waited == Waited::Ended {
+            std::mem::forget(stop);
         }
+        waited
     }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Waited {
+    Ended,
+    /// lock_timeout has passed.
+    TimedOut,
+    /// Somebody whom the worker waits for waits for us.
+    GaveWay,
+}
+
+/// Waits until a build of the table has ended. Where the builder waits for somebody, so does this transaction, in the lock manager.
+pub fn wait_until(control: &Control, table: pg_sys::Oid, ended: impl Fn() -> bool) -> Waited {
+    let begun = Instant::now();
+    let mut looked = begun;
+    holders::join_writers(table);
+    while !ended() {
+        // SAFETY: reads a setting, milliseconds; 0 is no limit.
+        let limit = unsafe { pg_sys::LockTimeout } as u64;
+        if limit > 0 && begun.elapsed() > Duration::from_millis(limit) {
+            return Waited::TimedOut;
+        }
+        let locking = |slot: &Slot| slot.progress.phase.load(SeqCst) == online::LOCKING;
+        if looked.elapsed() > LOOK && control.find(table).is_some_and(|(_, slot)| locking(slot)) {
+            looked = Instant::now();
+            holders::join_lockers(table);
+            if holders::keeps_out_and_waits_for_me(table) {
+                return Waited::GaveWay;
+            }
+        }
+        online::pause();
+    }
+    Waited::Ended
 }
 
 /// Stops the worker when its caller gives up: at a timeout, or when an interrupt unwinds.

@@ -9,21 +9,21 @@ use crate::build::{self, Refused};
 use crate::edges::Edges;
 use crate::error::{self, Fallible};
 use crate::fmgr::{Call, Rows, text_datum};
-use crate::online::{self, Outcome};
+use crate::online::Outcome;
 use crate::registration::Functions;
 use crate::route::{self, Reason};
 use crate::shmem::{self, Control};
-use crate::worker;
+use crate::worker::{self, Waited};
 use cftrag_core::{Image, Scan, Step};
 use pgrx::prelude::*;
 use std::collections::HashMap;
 use std::sync::atomic::Ordering::SeqCst;
-use std::time::Instant;
 
 /// `cft_build(edges regclass) -> void`: builds the image now and waits for it: for another session's build first, and for transactions
-/// that write to the table. Nobody waits for it, unless no background worker is to be had: then writers do. Errors: 42P01, 42501 (not the
-/// owner), 25001 (this transaction has written), 55000 (no shared memory, triggers not sound, not finished), 55P03 (lock_timeout, or it
-/// gave way to a session that waits for a lock), 53200 (memory), 42809, 42703.
+/// that write to the table. Nobody waits for it, unless no background worker is to be had, or this transaction has a lock on the table
+/// already: then writers do. Errors: 42P01, 42501 (not the owner), 25001 (this transaction has written), 55000 (no shared memory, triggers
+/// not sound, not finished), 55006 (another session builds, and may wait for this one), 55P03 (lock_timeout, or it gave way to a session
+/// that waits for a lock), 53200 (memory), 42809, 42703.
 #[pg_extern(sql = false)]
 fn cft_build(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     // SAFETY: our own fcinfo.
@@ -56,25 +56,29 @@ fn cft_build(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
 
 /// Builds when the build that is under way has ended: it may have begun before what this session knows was committed.
 fn after_another(control: &'static Control, table: Edges, functions: Functions) -> Fallible<()> {
-    let (oid, name, begun) = (table.oid(), table.name(), Instant::now());
-    let_go(table);
-    online::join_writers(oid);
-    while control.find(oid).is_some_and(|(_, slot)| slot.builder.load(SeqCst) != 0) {
-        if worker::timed_out(begun) {
-            return Err(error::build_lock_timeout(&name));
-        }
-        online::pause();
+    let (oid, name) = (table.oid(), table.name());
+    if let_go(table).is_some() {
+        // The builder may wait for us.
+        return Err(error::building(&name));
     }
-    beside_writers(control, Edges::open(oid)?, functions)
+    let ended = || control.find(oid).is_none_or(|(_, slot)| slot.builder.load(SeqCst) == 0);
+    match worker::wait_until(control, oid, ended) {
+        Waited::Ended => beside_writers(control, Edges::open(oid)?, functions),
+        Waited::TimedOut => Err(error::build_lock_timeout(&name)),
+        Waited::GaveWay => Err(error::load_yielded(&name)),
+    }
 }
 
-/// Gives up the lock that Edges::open took. A builder takes its lock while we wait for it: whoever queues between the two for a stronger
-/// one would wait for us for ever.
-fn let_go(table: Edges) {
-    let oid = table.oid();
-    drop(table);
-    // SAFETY: taken by Edges::open, which keeps its lock to the end of the transaction.
-    unsafe { pg_sys::UnlockRelationOid(oid, pg_sys::AccessShareLock as pg_sys::LOCKMODE) };
+/// Gives up the lock that Edges::open took: while we wait for a worker, whoever queues between our lock and the worker's for a stronger
+/// one would wait for us for ever. Some: this transaction had another lock on the table before, and must not wait for a worker.
+fn let_go(table: Edges) -> Option<Edges> {
+    let lock = pg_sys::AccessShareLock as pg_sys::LOCKMODE;
+    // SAFETY: taken by Edges::open, which keeps its lock to the end of the transaction; an open relation.
+    let held = unsafe {
+        pg_sys::UnlockRelation(table.rel(), lock);
+        pg_sys::CheckRelationLockedByMe(table.rel(), lock, true)
+    };
+    held.then_some(table)
 }
 
 /// Builds a small table here and now, if nobody writes to it. None: it is large, or somebody does.
@@ -91,27 +95,38 @@ fn in_place(control: &Control, table: &Edges, functions: Functions) -> Option<Re
     })
 }
 
-/// Has a background worker build the image and waits for it; without one to be had, builds under a SHARE lock.
+/// Builds while writers wait, and waits for them, in this process.
+fn under_lock(control: &'static Control, table: Edges, functions: Functions) -> Fallible<()> {
+    let lock = pg_sys::ShareLock as pg_sys::LOCKMODE;
+    // SAFETY: an open relation; released below, or by the transaction's abort.
+    unsafe { pg_sys::LockRelation(table.rel(), lock) };
+    let built = build::build(control, &table, functions);
+    // SAFETY: taken above; the image is published.
+    unsafe { pg_sys::UnlockRelation(table.rel(), lock) };
+    match built {
+        Ok(()) => Ok(()),
+        Err(Refused::Failed(report)) => Err(*report),
+        Err(Refused::Busy) => after_another(control, table, functions),
+    }
+}
+
+/// Has a background worker build the image and waits for it. Without one to be had, or if this transaction has a lock on the table
+/// (LOCK, or just a SELECT), builds under a SHARE lock: there the deadlock detector sees everything.
 fn beside_writers(control: &'static Control, table: Edges, functions: Functions) -> Fallible<()> {
     let (oid, name) = (table.oid(), table.name());
     build::key(&table, std::ptr::null_mut(), functions)?;
+    if let Some(table) = let_go(table) {
+        return under_lock(control, table, functions);
+    }
     let outcome = || control.find(oid).map_or(0, |(_, slot)| slot.outcome.load(SeqCst));
     let before = outcome();
     let Some(worker) = worker::start(oid, functions) else {
-        // SAFETY: an open relation; released below, or by the transaction's abort.
-        unsafe { pg_sys::LockRelation(table.rel(), pg_sys::ShareLock as pg_sys::LOCKMODE) };
-        let built = build::build(control, &table, functions);
-        // SAFETY: taken above.
-        unsafe { pg_sys::UnlockRelation(table.rel(), pg_sys::ShareLock as pg_sys::LOCKMODE) };
-        return match built {
-            Ok(()) => Ok(()),
-            Err(Refused::Failed(report)) => Err(*report),
-            Err(Refused::Busy) => after_another(control, table, functions),
-        };
+        return under_lock(control, Edges::open(oid)?, functions);
     };
-    let_go(table);
-    if !worker.wait(control, oid) {
-        return Err(error::build_lock_timeout(&name));
+    match worker.wait(control, oid) {
+        Waited::Ended => {}
+        Waited::TimedOut => return Err(error::build_lock_timeout(&name)),
+        Waited::GaveWay => return Err(error::load_yielded(&name)),
     }
     match Outcome::of(outcome(), worker.asker) {
         Outcome::Built => Ok(()),

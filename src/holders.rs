@@ -1,0 +1,114 @@
+//! Who holds a lock on a table, and who waits for this transaction: what pg_locks shows, read from the lock manager.
+//!
+//! Not GetLockConflicts: it knows conflicts with a mode, and every mode that conflicts with writing conflicts with ShareUpdateExclusiveLock
+//! too, whose holders (VACUUM, CREATE INDEX CONCURRENTLY) write no rows, and may wait for our snapshot.
+
+#![expect(unsafe_code, reason = "reads the lock manager's tables")]
+
+use crate::compat;
+use pgrx::pg_sys;
+
+type Transaction = pg_sys::VirtualTransactionId;
+
+const fn bit(mode: u32) -> i32 {
+    1 << mode
+}
+
+/// Whoever inserts, updates or deletes holds one of these, to the end of his transaction.
+const WRITES: i32 = bit(pg_sys::RowExclusiveLock)
+    | bit(pg_sys::ShareRowExclusiveLock)
+    | bit(pg_sys::ExclusiveLock)
+    | bit(pg_sys::AccessExclusiveLock);
+/// Conflict with ShareUpdateExclusiveLock, itself left out.
+const KEEPS_A_WORKER_OUT: i32 = bit(pg_sys::ShareLock)
+    | bit(pg_sys::ShareRowExclusiveLock)
+    | bit(pg_sys::ExclusiveLock)
+    | bit(pg_sys::AccessExclusiveLock);
+const SHARE_UPDATE_EXCLUSIVE: i32 = bit(pg_sys::ShareUpdateExclusiveLock);
+
+/// All locks of the server at this moment. A lock that is held from before to after the call is among them.
+struct Locks(*mut pg_sys::LockData);
+
+impl Locks {
+    fn now() -> Self {
+        // SAFETY: a palloc'd copy.
+        Self(unsafe { pg_sys::GetLockStatusData() })
+    }
+
+    fn all(&self) -> &[pg_sys::LockInstanceData] {
+        // SAFETY: `nelements` entries; ours until drop.
+        unsafe {
+            match (*self.0).nelements {
+                0 => &[],
+                n => std::slice::from_raw_parts((*self.0).locks, n as usize),
+            }
+        }
+    }
+}
+
+impl Drop for Locks {
+    fn drop(&mut self) {
+        // SAFETY: both palloc'd by GetLockStatusData; these calls are made in loops.
+        unsafe {
+            pg_sys::pfree((*self.0).locks.cast());
+            pg_sys::pfree(self.0.cast());
+        }
+    }
+}
+
+fn on(lock: &pg_sys::LockInstanceData, table: pg_sys::Oid) -> bool {
+    // SAFETY: a backend variable.
+    let database = u32::from(unsafe { pg_sys::MyDatabaseId });
+    let tag = &lock.locktag;
+    u32::from(tag.locktag_type) == pg_sys::LockTagType::LOCKTAG_RELATION
+        && tag.locktag_field1 == database
+        && tag.locktag_field2 == u32::from(table)
+}
+
+fn holders(table: pg_sys::Oid, modes: i32) -> Vec<Transaction> {
+    let (locks, me) = (Locks::now(), compat::my_transaction());
+    let held = locks.all().iter().filter(|lock| lock.holdMask & modes != 0 && on(lock, table));
+    // A transaction that has ended, but for the release of its locks, has no number any more: what it did is visible.
+    held.map(compat::owner_of).filter(|t| t.localTransactionId != 0 && !compat::same_transaction(t, &me)).collect()
+}
+
+/// Transactions that may have written to the table, prepared ones too, but for this one.
+pub fn writers(table: pg_sys::Oid) -> Vec<Transaction> {
+    holders(table, WRITES)
+}
+
+/// Waits for the end of each transaction that may have written: as CREATE INDEX CONCURRENTLY waits, so that pg_locks shows it,
+/// lock_timeout ends it (55P03) and the deadlock detector sees it.
+pub fn join_writers(table: pg_sys::Oid) {
+    join(writers(table));
+}
+
+/// The same for those who keep a worker from the lock that its scan needs, but for ShareUpdateExclusiveLock (see above).
+pub fn join_lockers(table: pg_sys::Oid) {
+    join(holders(table, KEEPS_A_WORKER_OUT));
+}
+
+fn join(transactions: Vec<Transaction>) {
+    for transaction in transactions {
+        // SAFETY: waits for that virtual transaction's end.
+        unsafe { pg_sys::VirtualXactLock(transaction, true) };
+    }
+}
+
+/// Whether somebody who keeps a worker from the table waits for the end of this transaction (for its snapshot).
+pub fn keeps_out_and_waits_for_me(table: pg_sys::Oid) -> bool {
+    let (locks, me) = (Locks::now(), compat::my_transaction());
+    let waits = |lock: &&pg_sys::LockInstanceData| {
+        u32::from(lock.locktag.locktag_type) == pg_sys::LockTagType::LOCKTAG_VIRTUALTRANSACTION
+            && lock.waitLockMode != 0
+            && compat::is_transaction(&lock.locktag, &me)
+    };
+    let holds = |who: &Transaction| {
+        locks.all().iter().any(|lock| {
+            lock.holdMask & (KEEPS_A_WORKER_OUT | SHARE_UPDATE_EXCLUSIVE) != 0
+                && on(lock, table)
+                && compat::same_transaction(&compat::owner_of(lock), who)
+        })
+    };
+    locks.all().iter().filter(waits).any(|lock| holds(&compat::owner_of(lock)))
+}
