@@ -140,6 +140,8 @@ DECLARE
     has_entities boolean;
     names text[] := '{}';
     whys text[] := '{}';
+    said_of text[];
+    said text[];
     sources text[];
     entities text[];
     ids text[];
@@ -181,18 +183,25 @@ BEGIN
     END IF;
     names := coalesce(names, '{}');
 
+    -- A statement for each mode, so that a kept plan of the next one does for all.
+    IF names = '{}' THEN
+        NULL;
+    ELSIF mode IN ('cft', 'ann_tree') THEN
+        SELECT array_agg(p.entity ORDER BY p.n), array_agg(p.text ORDER BY p.n) INTO said_of, said
+          FROM @extschema@.cft_context_parts(names, up, down, edges) WITH ORDINALITY AS p(entity, tree, relation, text, n);
+    ELSIF mode = 'naive' THEN
+        SELECT array_agg(p.entity ORDER BY p.n), array_agg(p.text ORDER BY p.n) INTO said_of, said
+          FROM @extschema@.cft_parts_by_search(names, up, down, edges) WITH ORDINALITY AS p(entity, tree, relation, text, n);
+    ELSE
+        SELECT array_agg(p.entity ORDER BY p.n), array_agg(p.text ORDER BY p.n) INTO said_of, said
+          FROM @extschema@.cft_neighbours(names, greatest(down, 1), edges) WITH ORDINALITY AS p(entity, text, n);
+    END IF;
+
     WITH d AS (
         SELECT n.*, (row_number() OVER ())::int AS rank
           FROM @extschema@.cft_nearest_documents(embedding, k, attached) AS n
     ), h AS (
-        SELECT p.entity, p.text, (row_number() OVER ())::int AS rank
-          FROM @extschema@.cft_context_parts(CASE WHEN mode IN ('cft', 'ann_tree') AND names <> '{}' THEN names END, up, down, edges) AS p
-        UNION ALL
-        SELECT p.entity, p.text, (row_number() OVER ())::int
-          FROM @extschema@.cft_parts_by_search(names, up, down, edges) AS p WHERE mode = 'naive' AND names <> '{}'
-        UNION ALL
-        SELECT p.entity, p.text, (row_number() OVER ())::int
-          FROM @extschema@.cft_neighbours(names, greatest(down, 1), edges) AS p WHERE mode = 'ann_graph'
+        SELECT p.entity, p.text, p.n::int AS rank FROM unnest(said_of, said) WITH ORDINALITY AS p(entity, text, n)
     ), c AS (
         SELECT n.*, (row_number() OVER ())::int AS rank
           FROM @extschema@.cft_chunks(CASE WHEN has_entities AND names <> '{}' AND chunks IS DISTINCT FROM 0 THEN names END, up, down, edges,
