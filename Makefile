@@ -23,7 +23,7 @@ LIB = $(BUILD_DIR)/$(if $(filter dev,$(PROFILE)),debug,$(PROFILE))/libcftrag.so
 export PG SEED STEPS CHECKS CALLS FUZZ_SECONDS VERSION
 
 .PHONY: help build install uninstall installcheck demo demo-stop test schema clean check-pg bench \
-	core-test asan valgrind miri fuzz lint schema-check regress isolation exact exact-long hostile docs-test demo-test life pg-regress upgrade test-long quality clients
+	core-test asan valgrind miri fuzz lint schema-check regress isolation exact exact-long inject hostile docs-test demo-test life pg-regress upgrade test-long quality clients
 .DEFAULT_GOAL := build
 
 help:
@@ -48,6 +48,7 @@ help:
 	@echo 'make test-long            all stories of life, PostgreSQL'"'"'s own regression suite, upgrades   PG='
 	@echo '  make pg-regress         that suite, beside an attached table      PG='
 	@echo '  make upgrade            ALTER EXTENSION UPDATE, pg_upgrade        PG='
+	@echo 'make inject               every use of shared memory fails once, on PostgreSQL 17'
 	@echo 'make exact-long           300,000 checks with crashes, promotions, memory limits   PG= SEED= CHECKS='
 	@echo 'make clients              docs/clients against the demo'"'"'s data, with libraries from PyPI and npm'
 	@echo 'make quality              what each mode of cft_retrieve finds, in how many words, how fast (CFTRAG_DATA)'
@@ -112,7 +113,7 @@ test:
 	tools/setup test
 	tools/test
 
-lint schema-check regress isolation exact exact-long hostile life fuzz asan valgrind miri pg-regress upgrade quality clients:
+lint schema-check regress isolation exact exact-long inject hostile life fuzz asan valgrind miri pg-regress upgrade quality clients:
 	tools/test $@
 test-long:
 	tools/setup test

@@ -42,6 +42,7 @@ fn area(control: &Control) -> *mut pg_sys::dsa_area {
     unsafe {
         let context = pg_sys::MemoryContextSwitchTo(pg_sys::TopMemoryContext);
         control.lock.acquire(EXCLUSIVE);
+        crate::inject::fails();
         let handle = control.area.load(SeqCst);
         let area = if handle == 0 {
             let area = create(control);
@@ -83,6 +84,9 @@ pub fn allocate(control: &Control, bytes: usize) -> Option<(u64, NonNull<u8>)> {
     let flags = (pg_sys::DSA_ALLOC_HUGE | pg_sys::DSA_ALLOC_NO_OOM) as i32;
     let chunk = contain::attempt(|| {
         let area = area(control);
+        if crate::inject::fails() {
+            return None;
+        }
         // SAFETY: pinned area; a pointer just allocated has an address.
         unsafe {
             let token = pg_sys::dsa_allocate_extended(area, bytes, flags);
@@ -214,6 +218,7 @@ fn map(control: &Control, slot: &Slot, generation: u64, tokens: &[u64], memory: 
     let addresses = contain::attempt(|| {
         let area = area(control);
         slot.map.with(SHARED, || {
+            crate::inject::fails();
             if slot.generation.load(SeqCst) != generation {
                 return None;
             }
@@ -330,6 +335,7 @@ pub fn swap_image(control: &Control, index: usize, new: Option<Header>, ready: i
 
 /// Where an allocation is in this process. May raise.
 pub fn address(control: &Control, token: u64) -> *mut u8 {
+    crate::inject::fails();
     // SAFETY: an allocation of this area that nobody frees meanwhile.
     unsafe { pg_sys::dsa_get_address(area(control), token).cast() }
 }

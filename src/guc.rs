@@ -94,6 +94,8 @@ pub fn define() {
             );
         }
     }
+    #[cfg(feature = "inject")]
+    crate::inject::define();
     // SAFETY: a C string constant; the function copies it. Called once, from _PG_init.
     unsafe { pg_sys::MarkGUCPrefixReserved(c"cftrag".as_ptr()) };
 }

@@ -32,6 +32,15 @@ mod flush;
 mod fmgr;
 mod guc;
 mod holders;
+#[cfg(feature = "inject")]
+mod inject;
+#[cfg(not(feature = "inject"))]
+mod inject {
+    /// Test builds can make a use of dynamic shared memory fail (inject.rs).
+    pub fn fails() -> bool {
+        false
+    }
+}
 mod launcher;
 mod loading;
 mod online;
