@@ -23,7 +23,7 @@ LIB = $(BUILD_DIR)/$(if $(filter dev,$(PROFILE)),debug,$(PROFILE))/libcftrag.so
 export PG SEED STEPS CHECKS CALLS FUZZ_SECONDS VERSION
 
 .PHONY: help build install uninstall installcheck demo demo-stop test schema clean check-pg bench \
-	core-test asan valgrind miri fuzz lint schema-check regress isolation exact exact-long inject hostile docs-test demo-test life pg-regress upgrade test-long quality clients
+	core-test asan valgrind races miri fuzz lint schema-check regress isolation exact exact-long inject hostile docs-test demo-test life pg-regress upgrade test-long quality clients
 .DEFAULT_GOAL := build
 
 help:
@@ -36,6 +36,7 @@ help:
 	@echo '  make lint               formatting, clippy, shell syntax'
 	@echo '  make core-test          the core without a server, debug and release'
 	@echo '  make asan | valgrind | miri    the core under AddressSanitizer, valgrind, miri'
+	@echo '  make races              readers of the core beside its writer, under ThreadSanitizer'
 	@echo '  make fuzz               fuzz targets of the core, FUZZ_SECONDS=20 each'
 	@echo '  make schema-check       the committed install script is the generated one (make schema writes it)'
 	@echo '  make regress            SQL tests                         PG=15 or PG=17 for one of them'
@@ -113,7 +114,7 @@ test:
 	tools/setup test
 	tools/test
 
-lint schema-check regress isolation exact exact-long inject hostile life fuzz asan valgrind miri pg-regress upgrade quality clients:
+lint schema-check regress isolation exact exact-long inject hostile life fuzz asan valgrind races miri pg-regress upgrade quality clients:
 	tools/test $@
 test-long:
 	tools/setup test

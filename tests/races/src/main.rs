@@ -1,0 +1,225 @@
+//! cftrag-races: readers of an image under the shared lock, a writer under the exclusive one, as in the server. Built with
+//! -Zsanitizer=thread it ends with an error at the first data race; in any case each answer must be that of its snapshot.
+//!
+//!     cftrag-races [TRANSACTIONS]                3 readers beside a writer of so many transactions
+//!     cftrag-races TRANSACTIONS --without-lock   the readers take no lock: ThreadSanitizer must find that, or it finds nothing
+//!
+//! The writer inserts child k below the hub in transaction k and deletes that of transaction k - LIVE: a snapshot at s sees the last LIVE
+//! of them. Readers walk in small slices between which they let the lock go, store hints and bump temperatures; the writer moves
+//! slots, grows the filter, adds chunks, settles what no snapshot needs, and orders buckets.
+#![expect(unsafe_code, reason = "pthread's lock, and chunks of memory that several Memories map")]
+
+use std::alloc::{Layout, alloc_zeroed};
+use std::cell::UnsafeCell;
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
+
+use cftrag_core::{
+    Deleter, Deletion, Edge, Error, Fate, Hint, Image, LINE_BYTES, Memory, RowVersion, Scan, Stamp, Step, View,
+    Visibility, Walk, chunk_bytes,
+};
+
+const READERS: usize = 3;
+const LIVE: u64 = 40;
+/// Slots visited under one holding of the lock.
+const CELLS: usize = 9;
+
+/// pthread's read-write lock around the addresses of the chunks.
+struct Shared {
+    lock: UnsafeCell<libc::pthread_rwlock_t>,
+    chunks: UnsafeCell<Vec<NonNull<u8>>>,
+    locked_readers: bool,
+    committed: AtomicU64,
+    /// Of each reader: the snapshot it walks with, u64::MAX between walks.
+    snapshots: [AtomicU64; READERS],
+    over: AtomicBool,
+}
+
+// SAFETY: `chunks` is read and changed under `lock` only (but for the mode that is to be found out); the rest is atomic.
+unsafe impl Sync for Shared {}
+
+impl Shared {
+    fn under_lock<R>(&self, exclusive: bool, work: impl FnOnce() -> R) -> R {
+        // SAFETY: an initialised lock that lives as long as the threads.
+        let taken = unsafe {
+            match exclusive {
+                true => libc::pthread_rwlock_wrlock(self.lock.get()),
+                false if self.locked_readers => libc::pthread_rwlock_rdlock(self.lock.get()),
+                false => 0,
+            }
+        };
+        assert_eq!(taken, 0);
+        let result = work();
+        if exclusive || self.locked_readers {
+            // SAFETY: taken above.
+            unsafe { libc::pthread_rwlock_unlock(self.lock.get()) };
+        }
+        result
+    }
+
+    /// Under the lock: maps the chunks that this thread has not.
+    fn map(&self, memory: &mut Memory) {
+        // SAFETY: under the lock nobody changes the list.
+        let chunks = unsafe { &*self.chunks.get() };
+        while memory.mapped() < chunks.len() {
+            // SAFETY: a chunk of its number's size, aligned, never freed; written under the exclusive lock or by atomics.
+            unsafe { memory.map(chunks[memory.mapped()]) };
+        }
+    }
+
+    /// Under the exclusive lock: one chunk more.
+    fn grow(&self, memory: &mut Memory) {
+        let layout = Layout::from_size_align(chunk_bytes(memory.mapped()), LINE_BYTES).expect("a chunk's layout");
+        // SAFETY: not of size zero; nobody else uses the list under the exclusive lock.
+        unsafe { (*self.chunks.get()).push(NonNull::new(alloc_zeroed(layout)).expect("memory")) };
+        self.map(memory);
+    }
+}
+
+struct Snapshot<'a> {
+    at: u64,
+    committed: &'a AtomicU64,
+}
+
+impl Visibility for Snapshot<'_> {
+    fn view(&self, xid: u64, _hint: Hint) -> View {
+        if xid <= self.at { View::Seen } else { View::Unseen }
+    }
+    fn learned(&self, xid: u64) -> Hint {
+        if xid <= self.committed.load(SeqCst) { Hint::Committed } else { Hint::None }
+    }
+    fn curcid(&self) -> u32 {
+        0
+    }
+}
+
+fn child(k: u64) -> Vec<u8> {
+    let mut name = format!("child {k}").into_bytes();
+    name.resize(name.len() + (k as usize * 13) % 150, b'c');
+    name
+}
+
+fn write(shared: &Shared, transactions: u64) {
+    let mut memory = Memory::new();
+    shared.under_lock(true, || {
+        shared.grow(&mut memory);
+        Image::format(&memory, 7).expect("chunk 0 is mapped");
+    });
+    for k in 1..=transactions {
+        shared.under_lock(true, || {
+            let name = child(k);
+            let stamp = Some(Stamp { xmin: k, cmin: 0 });
+            put(shared, &mut memory, &Edge { tree: None, parent: b"hub", child: &name }, stamp);
+            // New entities: the filter grows.
+            let other = format!("other {k}");
+            put(shared, &mut memory, &Edge { tree: Some(b"t"), parent: other.as_bytes(), child: b"sink" }, None);
+            if k > LIVE {
+                take(shared, &mut memory, k);
+            }
+        });
+        shared.committed.store(k, SeqCst);
+        if k.is_multiple_of(16) {
+            shared.under_lock(true, || {
+                let horizon = shared.snapshots.iter().map(|s| s.load(SeqCst)).min().unwrap_or(k).min(k) + 1;
+                let image = Image::open(&memory).expect("an image");
+                image.settle(64, horizon, &|_| Fate::Committed, &mut Vec::new());
+                image.cool(8);
+            });
+        }
+    }
+    shared.over.store(true, SeqCst);
+}
+
+fn put(shared: &Shared, memory: &mut Memory, edge: &Edge<'_>, stamp: Option<Stamp>) {
+    loop {
+        match Image::open(memory).and_then(|image| image.insert(edge, stamp)) {
+            Ok(()) => return,
+            Err(Error::Full { .. }) => more(shared, memory),
+            Err(error) => panic!("{error}"),
+        }
+    }
+}
+
+fn take(shared: &Shared, memory: &mut Memory, k: u64) {
+    let name = child(k - LIVE);
+    let edge = Edge { tree: None, parent: b"hub", child: &name };
+    let row = RowVersion { xmin: k - LIVE, raw_xmin: (k - LIVE) as u32, cmin: None };
+    loop {
+        let image = Image::open(memory).expect("an image");
+        let by = Deleter { xmax: k, cmax: 0 };
+        match image.delete(&edge, row, by, &|_| Fate::Committed, &mut Vec::new()) {
+            Ok(done) => return assert_eq!(done, Deletion::Done),
+            Err(Error::Full { .. }) => more(shared, memory),
+            Err(error) => panic!("{error}"),
+        }
+    }
+}
+
+fn more(shared: &Shared, memory: &mut Memory) {
+    shared.grow(memory);
+    let chunks = memory.mapped();
+    Image::open(memory).expect("an image").publish_chunks(chunks);
+}
+
+/// Walks of a reader until the writer is done; how many.
+fn read(shared: &Shared, me: usize) -> u64 {
+    let (mut memory, mut walk, mut walks) = (Memory::new(), Walk::new(|_| [0; 4]), 0);
+    while !shared.over.load(SeqCst) {
+        // The snapshot is known before anything that it sees can be settled.
+        let at = shared.under_lock(false, || {
+            let at = shared.committed.load(SeqCst);
+            shared.snapshots[me].store(at, SeqCst);
+            at
+        });
+        let seen = Snapshot { at, committed: &shared.committed };
+        walk.clear();
+        walk.begin(b"hub", 1, 2);
+        while shared.under_lock(false, || {
+            shared.map(&mut memory);
+            // Before the first chunk there is nothing to read.
+            memory.mapped() > 0 && walk.step(Image::open(&memory).expect("an image"), &seen, CELLS) != Step::Done
+        }) {}
+        walk.finish();
+        let found = walk.rows().len() as u64;
+        assert!(!shared.locked_readers || found == at.min(LIVE), "{found} children seen at {at}");
+        walks += 1;
+        if walks % 50 == me as u64 && at > 0 {
+            shared.under_lock(false, || {
+                shared.map(&mut memory);
+                let image = Image::open(&memory).expect("an image");
+                let mut edges = 0;
+                while image.edges(&mut Scan::new(), usize::MAX, &seen, |_, _, _| edges += 1) == Step::More {}
+                assert!(image.hot(3, &seen, &mut Vec::new()).len() <= 3 && edges > 0);
+            });
+        }
+        shared.snapshots[me].store(u64::MAX, SeqCst);
+    }
+    walks
+}
+
+fn main() {
+    let mut arguments = std::env::args().skip(1);
+    let transactions = arguments.next().map_or(4000, |n| n.parse().expect("a number of transactions"));
+    let shared = Shared {
+        lock: UnsafeCell::new(libc::PTHREAD_RWLOCK_INITIALIZER),
+        chunks: UnsafeCell::new(Vec::new()),
+        locked_readers: arguments.next().as_deref() != Some("--without-lock"),
+        committed: AtomicU64::new(0),
+        snapshots: [const { AtomicU64::new(u64::MAX) }; READERS],
+        over: AtomicBool::new(false),
+    };
+    let walks: u64 = std::thread::scope(|scope| {
+        let readers: Vec<_> = (0..READERS)
+            .map(|me| {
+                scope.spawn({
+                    let shared = &shared;
+                    move || read(shared, me)
+                })
+            })
+            .collect();
+        write(&shared, transactions);
+        readers.into_iter().map(|reader| reader.join().expect("a reader")).sum()
+    });
+    assert!(walks > 100, "only {walks} walks beside {transactions} transactions: nothing was tried");
+    println!("{walks} walks beside {transactions} transactions");
+}
