@@ -136,6 +136,16 @@ BEGIN
         RAISE EXCEPTION '"entity" and "mapping" exclude each other' USING ERRCODE = 'invalid_parameter_value',
             DETAIL = 'A document is about the entity in its own column, or about those that the mapping table gives it.';
     END IF;
+    -- As it is already: nothing to do, and no lock to wait for.
+    IF (SELECT count(*) FROM @extschema@.cft_columns('@extschema@.cft_documents()') AS c
+         WHERE c.relation = documents AND c.columns = jsonb_strip_nulls(jsonb_build_object(
+                   'id', id, 'body', body, 'embedding', embedding, 'entity', entity, 'tokens', tokens))) = 1
+       AND (SELECT coalesce(jsonb_object_agg(c.relation::oid, c.columns), '{}') FROM @extschema@.cft_columns('@extschema@.cft_document_entities()') AS c
+             WHERE c.other = documents)
+           = (CASE WHEN mapping IS NULL THEN '{}'
+                   ELSE jsonb_build_object(mapping::oid, jsonb_build_object('entity', mapping_entity, 'document', mapping_document)) END) THEN
+        RETURN;
+    END IF;
     PERFORM @extschema@.cft_detach_documents(documents) WHERE EXISTS (
         SELECT FROM pg_trigger WHERE tgrelid = documents AND tgfoid = '@extschema@.cft_documents()'::regprocedure);
     PERFORM @extschema@.cft_set_columns(documents, NULL, '@extschema@.cft_documents()', ARRAY[id, body, embedding, entity, tokens],

@@ -83,6 +83,19 @@ SELECT pg_get_triggerdef(oid) FROM pg_trigger WHERE tgrelid = 'about'::regclass 
 SELECT * FROM cft_attached_documents();
 SELECT document_id, relation, depth, relative FROM cft_chunks('clinic');
 SELECT document_id, entity FROM cft_nearest_documents('[0,1,1]', 3);
+-- The same again is nothing, and takes no lock; anything else is a new registration.
+SELECT array_agg(oid ORDER BY oid) AS before FROM pg_trigger WHERE tgrelid IN ('about'::regclass, 'doc'::regclass) \gset
+BEGIN;
+SELECT cft_attach_documents('doc', mapping => 'about', mapping_entity => 'who', mapping_document => 'which');
+SELECT mode FROM pg_locks WHERE relation = 'doc'::regclass AND mode LIKE '%Exclusive%';
+COMMIT;
+SELECT array_agg(oid ORDER BY oid) = :'before' AS same FROM pg_trigger WHERE tgrelid IN ('about'::regclass, 'doc'::regclass);
+BEGIN;
+SELECT cft_attach_documents('doc', tokens => 'size', mapping => 'about', mapping_entity => 'who', mapping_document => 'which');
+SELECT tokens, mapping FROM cft_attached_documents();
+SELECT cft_attach_documents('doc', tokens => 'size');
+SELECT tokens, mapping FROM cft_attached_documents();
+ROLLBACK;
 -- The mapping goes with either table; with the mapping gone no document is about anything.
 BEGIN;
 DROP TABLE about;
