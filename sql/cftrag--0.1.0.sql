@@ -655,15 +655,16 @@ BEGIN
     END IF;
 
     WITH d AS (
-        SELECT n.*, (row_number() OVER ())::int AS rank
-          FROM @extschema@.cft_nearest_documents(embedding, k, attached) AS n
+        SELECT n.document_id, n.entity, n.body, n.tokens, n.distance, n.rank::int
+          FROM @extschema@.cft_nearest_documents(embedding, k, attached) WITH ORDINALITY AS n(document_id, entity, body, tokens, distance, rank)
     ), h AS (
         SELECT p.entity, p.text, p.n::int AS rank FROM unnest(said_of, said) WITH ORDINALITY AS p(entity, text, n)
     ), c AS (
-        SELECT n.*, (row_number() OVER ())::int AS rank
-          FROM @extschema@.cft_chunks(CASE WHEN has_entities AND names <> '{}' AND chunks IS DISTINCT FROM 0 THEN names END, up, down, edges,
-                                      attached, embedding) AS n
-         WHERE NOT EXISTS (SELECT FROM d WHERE (d.document_id, d.body) IS NOT DISTINCT FROM (n.document_id, n.body)) LIMIT coalesce(chunks, k)
+        SELECT n.*, (row_number() OVER (ORDER BY n.place))::int AS rank
+          FROM @extschema@.cft_chunks(CASE WHEN has_entities AND names <> '{}' AND chunks IS DISTINCT FROM 0 THEN names END, up, down, edges, attached, embedding)
+               WITH ORDINALITY AS n(entity, relation, depth, relative, document_id, body, tokens, distance, place)
+         WHERE NOT EXISTS (SELECT FROM d WHERE (d.document_id, d.body) IS NOT DISTINCT FROM (n.document_id, n.body))
+         ORDER BY n.place LIMIT coalesce(chunks, k)
     ), r(place, source, entity, document_id, rank, distance, text, tokens, why) AS (
         SELECT 1, 'document', d.entity, d.document_id, d.rank, d.distance, d.body, d.tokens, format('number %s of the %s nearest documents', d.rank, k) FROM d
         UNION ALL
