@@ -93,6 +93,16 @@ SELECT count(DISTINCT prompts()) AS results, bool_and(prompts() = :'prompts') AS
 SET cftrag.enable = off;
 SELECT prompts() = :'prompts' AS same;
 RESET cftrag.enable;
+BEGIN READ ONLY;
+SELECT prompts() = :'prompts' AS read_only;
+COMMIT;
+BEGIN ISOLATION LEVEL SERIALIZABLE;
+SELECT prompts() = :'prompts' AS serializable;
+COMMIT;
+-- In a session that has its plans made.
+ALTER TABLE paper RENAME body TO words;
+SELECT prompts() = :'prompts' AS renamed;
+ALTER TABLE paper RENAME words TO body;
 CREATE TABLE kept AS SELECT * FROM paper;
 DELETE FROM paper;
 INSERT INTO paper SELECT * FROM kept ORDER BY id DESC;
