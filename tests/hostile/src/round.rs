@@ -79,8 +79,15 @@ fn call(rng: &mut ChaCha8Rng, called: &Callable) -> String {
         4 => count += 1,
         _ => {}
     }
-    let mut arguments: Vec<String> =
-        (0..count).map(|i| values::argument(rng, called.types.get(i).map_or("text", String::as_str))).collect();
+    let friendly = one_in(rng, 4);
+    let mut argument = |i: usize| {
+        let type_name = called.types.get(i).map_or("text", String::as_str);
+        if friendly { values::friendly(rng, type_name) } else { values::argument(rng, type_name) }
+    };
+    let mut arguments: Vec<String> = (0..count).map(&mut argument).collect();
+    if friendly {
+        return format!("{}({})", called.name, arguments.join(", "));
+    }
     if one_in(rng, 3) {
         let positional = rng.random_range(0..=count);
         for (i, argument) in arguments.iter_mut().enumerate().skip(positional) {

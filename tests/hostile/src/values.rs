@@ -13,7 +13,7 @@ pub fn one_in(rng: &mut ChaCha8Rng, n: u32) -> bool {
     rng.random_range(0..n) == 0
 }
 
-const TABLES: [&str; 7] = [
+const TABLES: [&str; 9] = [
     "'hostile.edges'",
     "'hostile.edges'::regclass",
     "'hostile.numbers'",
@@ -21,6 +21,8 @@ const TABLES: [&str; 7] = [
     "'hostile.\"Odd \"\"names''\"'",
     "'hostile.mine'",
     "'hostile.policed'",
+    "'hostile.documents_of'",
+    "'hostile.vectors_of'",
 ];
 
 /// Relations that are no attached table, some of them not even relations.
@@ -114,6 +116,17 @@ const NUMBERS: [&str; 14] = [
     "(random() * 5)::int",
 ];
 
+const VECTORS: [&str; 8] = [
+    "'[1,2,3]'",
+    "'[0.5,1,0]'::vector",
+    "'[0,0,0]'",
+    "'[1,2]'",
+    "'[NaN,1,2]'",
+    "ARRAY[1,2,3]::vector",
+    "(SELECT embedding FROM hostile.vectors_of LIMIT 1)",
+    "array_fill(1, ARRAY[2000])::vector",
+];
+
 const NAMES: [&str; 13] = [
     "'parent'",
     "'child'",
@@ -179,10 +192,30 @@ pub fn argument(rng: &mut ChaCha8Rng, type_name: &str) -> String {
             }
         }
         "name" => pick(rng, &NAMES),
+        "vector" => pick(rng, &VECTORS),
+        "jsonb" => {
+            pick(rng, &["'{}'", "'[1,{\"a\":null}]'", "'{\"rows\":[]}'", "'null'", "to_jsonb(repeat('x', 200000))"])
+        }
         "boolean" => pick(rng, &["true", "false", "NULL::bool"]),
         _ => pick(rng, &OTHERS),
     }
     .to_string()
+}
+
+/// An argument that a friend would give: most functions answer, or say why not.
+pub fn friendly(rng: &mut ChaCha8Rng, type_name: &str) -> String {
+    match type_name {
+        "regclass" => pick(rng, &TABLES).to_string(),
+        "text" => pick(rng, &TEXTS[..3]).to_string(),
+        "text[]" => pick(rng, &ARRAYS[..3]).to_string(),
+        "integer" | "bigint" => pick(rng, &NUMBERS[..4]).to_string(),
+        "name" => pick(rng, &NAMES[..3]).to_string(),
+        "vector" => VECTORS[0].to_string(),
+        "jsonb" => "'{}'".to_string(),
+        "boolean" => "true".to_string(),
+        "regprocedure" => "'cft_documents()'".to_string(),
+        other => format!("NULL::{other}"),
+    }
 }
 
 /// An argument as the protocol carries it; `binary` says how the server will read it.

@@ -39,6 +39,8 @@ GRANT ALL ON SCHEMA scratch TO PUBLIC;
 CREATE TABLE scratch.sink (a text);
 DELETE FROM hostile.edges WHERE parent NOT LIKE 'n%' AND (SELECT count(*) > 300 FROM hostile.edges);
 DELETE FROM hostile.numbers WHERE child > 60 AND (SELECT count(*) > 300 FROM hostile.numbers);
+SELECT cft_attach_documents('hostile.documents_of', entity => 'entity');
+SELECT cft_attach_entities('hostile.vectors_of', edges => 'hostile.edges');
 INSERT INTO hostile.edges SELECT 'n' || i, 'n' || (i * 7 + 1) % 40, NULL FROM generate_series(0, 39) AS i WHERE NOT EXISTS (SELECT FROM hostile.edges);
 INSERT INTO hostile.numbers SELECT i / 2, i FROM generate_series(1, 60) AS i WHERE NOT EXISTS (SELECT FROM hostile.numbers);
 INSERT INTO hostile.ids SELECT md5(i::text)::uuid, md5((i + 1)::text)::uuid, i % 2 FROM generate_series(1, 20) AS i
@@ -91,10 +93,10 @@ pub fn must(client: &mut Client, sql: &str) -> Result<Reply, String> {
 pub fn set_up(client: &mut Client) -> Result<Vec<Callable>, String> {
     must(client, "SET client_min_messages = warning")?;
     must(client, WORLD)?;
-    must(client, TIDY)?;
     for (table, columns) in ATTACHED {
         must(client, &format!("SELECT cft_attach({}, {columns})", literal(table)))?;
     }
+    must(client, TIDY)?;
     let text = |value: &Option<Vec<u8>>| String::from_utf8_lossy(value.as_deref().unwrap_or_default()).into_owned();
     let split = |value: &Option<Vec<u8>>| -> Vec<String> {
         text(value).split('|').filter(|part| !part.is_empty()).map(String::from).collect()
@@ -124,10 +126,10 @@ pub fn check(client: &mut Client) -> Result<(), String> {
         let gid = String::from_utf8_lossy(gid[0].as_deref().unwrap_or_default()).into_owned();
         must(client, &format!("ROLLBACK PREPARED {}", literal(&gid)))?;
     }
-    must(client, TIDY)?;
     for (table, columns) in ATTACHED {
         must(client, &format!("SELECT cft_attach({}, {columns})", literal(table)))?;
     }
+    must(client, TIDY)?;
     sound(client, true)
 }
 

@@ -38,6 +38,13 @@ INSERT INTO hostile.policed VALUES ('n1', 'n2'), ('secret', 'n1');
 GRANT SELECT ON hostile.edges, hostile.numbers, hostile.policed TO hostile_reader;
 GRANT SELECT (parent) ON hostile.mine TO hostile_reader;
 
+-- Documents and embeddings, attached by TIDY (world.rs).
+CREATE TABLE hostile.documents_of (id int PRIMARY KEY, body text, embedding vector(3), entity text);
+INSERT INTO hostile.documents_of SELECT i, 'document ' || i, ARRAY[i, 1, i % 3]::vector, 'n' || i % 10 FROM generate_series(1, 30) AS i;
+CREATE TABLE hostile.vectors_of (entity text, embedding vector(3));
+INSERT INTO hostile.vectors_of SELECT 'n' || i, ARRAY[1, i, i % 3]::vector FROM generate_series(1, 20) AS i;
+GRANT SELECT ON hostile.documents_of TO hostile_reader;
+
 -- Not attached, or not to be attached.
 CREATE TABLE hostile.plain (parent text, child text, tree text);
 CREATE TABLE hostile.nothing ();
