@@ -139,6 +139,22 @@ CREATE POLICY building ON said TO regress_cft_text USING (tree = 'building');
 SET ROLE regress_cft_text;
 SELECT cft_context_text('heart failure clinic');
 RESET ROLE;
+-- A search_path of the caller's is not searched.
+CREATE SCHEMA trap;
+CREATE FUNCTION trap.boom() RETURNS boolean LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'trapped'; END $$;
+CREATE FUNCTION trap.same(text, text) RETURNS boolean LANGUAGE sql AS 'SELECT trap.boom()';
+CREATE FUNCTION trap.less(int, int) RETURNS boolean LANGUAGE sql AS 'SELECT trap.boom()';
+CREATE OPERATOR trap.= (FUNCTION = trap.same, LEFTARG = text, RIGHTARG = text);
+CREATE OPERATOR trap.< (FUNCTION = trap.less, LEFTARG = int, RIGHTARG = int);
+CREATE TABLE trap.said (tree text, parent text, child text);
+SET search_path = trap, pg_catalog, public;
+SET cftrag.enable = off;
+SELECT public.cft_context_text('cardiology', edges => 'public.said') IS NOT NULL AS text, public.cft_context_json('cardiology', edges => 'public.said') IS NOT NULL AS json,
+       (SELECT count(*) FROM public.cft_context_parts('{cardiology}', edges => 'public.said')) AS parts,
+       public.cft_context_text('cardiology', edges => 'public.said', template => '{% if entity < "d" %}yes{% endif %}') AS template;
+RESET cftrag.enable;
+RESET search_path;
+DROP SCHEMA trap CASCADE;
 -- Its own changes, and no later ones, are in it.
 BEGIN;
 INSERT INTO said VALUES ('organisation', 'new', 'North Hospital');
