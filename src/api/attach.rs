@@ -57,7 +57,7 @@ fn cft_detach(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     drop(table);
     drop_triggers(&on, &old);
     // Its memory is better given to others at once; should this transaction roll back, the next reader builds it again.
-    if let Some(control) = crate::shmem::control()
+    if let Some(control) = crate::shmem::attach()
         && let Some((index, _)) = control.find(oid)
     {
         crate::contain::attempt(|| crate::area::drop_image(control, index));

@@ -35,8 +35,8 @@ exact a big image "$SOME"
 
 # 3. Inside the INSERT (past the cap, so some of it is in the image), then inside the COMMIT. The server itself sees when.
 insert="INSERT INTO big SELECT 't', 'n' || n / 10, 'n' || n FROM generate_series(150001, 450000) AS n"
-at() {  # at PID QUERY DELAY: the server kills PID that many seconds after it has begun QUERY
-    sql a "DO \$\$ BEGIN
+at() {  # at PID QUERY DELAY [SERVER]: the server kills PID that many seconds after it has begun QUERY
+    sql "${4:-a}" "DO \$\$ BEGIN
         WHILE NOT EXISTS (SELECT FROM pg_stat_activity WHERE pid = $1 AND query LIKE '$2%') LOOP
             PERFORM pg_stat_clear_snapshot(), pg_sleep(0.0005);
         END LOOP;
@@ -65,4 +65,33 @@ for when in "INSERT 0.8" "COMMIT 0" "COMMIT 0.02"; do
     [ "$rows" = 150000 ] || sql a "DELETE FROM big WHERE substr(child, 2)::int > 150000; SELECT cft_build('big')" >/dev/null
 done
 exact a big image "$SOME"
+stop a
+
+# 4. Just between the flush (PRE_COMMIT, or PREPARE) and the moment from which others see it: there commit_delay sleeps.
+server c fsync=on commit_delay=100000 commit_siblings=0 cftrag.build_on_start=off
+small c edges
+exact c edges image
+for end in COMMIT PREPARE "COMMIT PREPARED" "ROLLBACK PREPARED"; do
+    open s c
+    pid=$(pid_of s)
+    change="BEGIN; INSERT INTO edges VALUES ('t1', 'n3', '$end'); DELETE FROM edges WHERE child = 'n9'; UPDATE edges SET parent = 'n2' WHERE child = 'n11'"
+    case $end in
+        COMMIT) is "change" "$(ask s "$change;")" ""; query="COMMIT;" ;;
+        PREPARE) is "change" "$(ask s "$change;")" ""; query="PREPARE TRANSACTION 'k';" ;;
+        *) is "prepared" "$(ask s "$change; PREPARE TRANSACTION 'k';")" ""; query="$end 'k';" ;;
+    esac
+    exact c edges "@(image|no_image)"
+    before=$(restarts c)
+    (at "$pid" "$end" 0.03 c) >/dev/null 2>&1 &
+    sleep 0.3
+    send s "$query"
+    restarted c "$before"; close s
+    # Either way, and the same way for all three changes.
+    prepared=$(sql c "SELECT count(*) FROM pg_prepared_xacts")
+    exact c edges "$([ "$prepared" = 0 ] && echo image || echo no_image)"
+    [ "$prepared" = 0 ] || is "finish" "$(try c "COMMIT PREPARED 'k'")" ""
+    exact c edges image
+    sql c "DELETE FROM edges WHERE child = '$end'; INSERT INTO edges VALUES ('t1', 'n3', 'n9')"
+    exact c edges image
+done
 finish

@@ -49,6 +49,41 @@ until_true "$PATIENCE" idle || note "the build does not end"
 is "build" "$(try a "SELECT cft_build('edges')")" ""
 exact a edges image "$SOME"
 
+# 4. A caller who has a lock on the table already: what he waits for must not wait for him.
+for mode in "ACCESS SHARE" "ROW EXCLUSIVE" "SHARE UPDATE EXCLUSIVE" "SHARE"; do
+    is "$mode of one's own" "$(try a "$soon; BEGIN; LOCK TABLE edges IN $mode MODE; SELECT cft_build('edges'); COMMIT")" ""
+    exact a edges image "$SOME"
+done
+held x4
+is "reads" "$(ask b "$soon; BEGIN; SELECT count(*) FROM edges WHERE child = 'n1';")" 1
+send b "SELECT cft_build('edges');"
+sleep 0.3
+send d "$soon; ALTER TABLE edges ADD COLUMN note text;"
+sleep 0.3
+is "the writer ends" "$(ask w "COMMIT;")" ""
+is "a build in a transaction that has read" "$(answer b)" ""
+is "its end" "$(ask b "COMMIT; RESET statement_timeout; RESET lock_timeout;")" ""
+is "the ALTER" "$(answer d)" ""
+is "build" "$(try a "SELECT cft_build('edges')")" ""
+exact a edges image "$SOME"
+
+# 5. CREATE INDEX CONCURRENTLY waits for the caller's snapshot, and he for nobody who waits for him: whichever comes first.
+index() { send d "$soon; CREATE INDEX CONCURRENTLY beside ON edges (note);"; until_true "$PATIENCE" value_is a "SELECT count(*) FROM pg_stat_progress_create_index WHERE phase LIKE 'waiting%'" 1 || note "the index does not wait"; }
+for first in index build; do
+    held x5
+    [ $first = build ] || index
+    send b "SELECT cft_build('edges');"
+    waits
+    [ $first = index ] || index
+    is "the writer ends" "$(ask w "COMMIT;")" ""
+    is "an index beside a build, $first first" "$(answer d)" ""
+    like "the build" "$(answer b)" "@(|*55P03*)"
+    is "it is valid" "$(sql a "SELECT indisvalid FROM pg_index WHERE indexrelid = 'beside'::regclass; DROP INDEX beside")" t
+    until_true "$PATIENCE" idle || note "the build does not end"
+done
+is "build" "$(try a "SELECT cft_build('edges')")" ""
+exact a edges image "$SOME"
+
 # A scan that is in somebody's way ends; nobody waits for all of it.
 sql a "INSERT INTO edges SELECT 't', 'm' || n / 10, 'm' || n FROM generate_series(1, 300000) AS n"
 for command in "LOCK TABLE edges IN ACCESS EXCLUSIVE MODE" "CREATE INDEX more ON edges (tree); DROP INDEX more" "VACUUM edges" "TRUNCATE edges"; do
