@@ -386,17 +386,20 @@ COMMENT ON FUNCTION cft_attached_documents(regclass) IS
 CREATE FUNCTION cft_about(relation regclass, id name, entity name, mapping regclass, mapping_entity name, mapping_document name)
 RETURNS text LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-    same text := (SELECT CASE WHEN NOT (t.typcategory = 'S' AND l.collisdeterministic) THEN '%s::pg_catalog.text = %s COLLATE "C"'
-                              ELSE '%s = %s COLLATE ' || format('%I.%I', n.nspname, l.collname) END
+    -- Concatenated, not format(): a name may hold a % sign.
+    column_sql text := CASE WHEN mapping IS NULL THEN 'd.' || quote_ident(entity) ELSE 'm.' || quote_ident(mapping_entity) END;
+    same text := (SELECT CASE WHEN t.typcategory = 'S' AND l.collisdeterministic
+                              THEN column_sql || ' = n.name COLLATE ' || quote_ident(n.nspname) || '.' || quote_ident(l.collname)
+                              ELSE column_sql || '::pg_catalog.text = n.name COLLATE "C"' END
                     FROM pg_attribute AS a JOIN pg_type AS t ON t.oid = a.atttypid
                     LEFT JOIN pg_collation AS l ON l.oid = a.attcollation LEFT JOIN pg_namespace AS n ON n.oid = l.collnamespace
                    WHERE a.attrelid = coalesce(mapping, relation) AND a.attname = coalesce(mapping_entity, entity));
 BEGIN
     IF mapping IS NULL THEN
-        RETURN format(' JOIN %s AS d ON ', relation) || format(same, format('d.%I', entity), 'n.name');
+        RETURN ' JOIN ' || relation || ' AS d ON ' || same;
     END IF;
-    RETURN format(' JOIN %s AS m ON ', mapping) || format(same, format('m.%I', mapping_entity), 'n.name')
-        || format(' JOIN %s AS d ON d.%I = m.%I', relation, id, mapping_document);
+    RETURN ' JOIN ' || mapping || ' AS m ON ' || same
+        || ' JOIN ' || relation || ' AS d ON d.' || quote_ident(id) || ' = m.' || quote_ident(mapping_document);
 END $$;
 COMMENT ON FUNCTION cft_about(regclass, name, name, regclass, name, name) IS 'joins documents (d) to entities (n.name): the part of a statement that cft_chunks uses';
 

@@ -138,6 +138,17 @@ SELECT cft_attach_documents('collated', entity => 'entity');
 SELECT relative, body FROM cft_chunks('ward', 1, 0);
 DROP TABLE collated;
 
+-- Names that would be SQL, or a format, if they were taken for it.
+CREATE SCHEMA "%s""; DROP TABLE doc; --";
+CREATE COLLATION "%s""; DROP TABLE doc; --"."%1$s OR true" FROM "C";
+CREATE TABLE "%s""; DROP TABLE doc; --"."x%I" ("%1$s" int, "%" text, "e%2$I" vector(3), "n%3$L'" text COLLATE "%s""; DROP TABLE doc; --"."%1$s OR true");
+INSERT INTO "%s""; DROP TABLE doc; --"."x%I" VALUES (1, 'x', '[1,1,1]', 'clinic'), (2, 'y', '[1,1,1]', 'nobody');
+SELECT cft_attach_documents('"%s""; DROP TABLE doc; --"."x%I"', '%1$s', '%', 'e%2$I', 'n%3$L''');
+SELECT document_id, body FROM cft_chunks('clinic', 0, 0);
+SELECT document_id, entity FROM cft_nearest_documents('[1,1,1]');
+SELECT source, document_id FROM cft_retrieve('the clinic', '[1,1,1]', k => 1) WHERE source <> 'hierarchy';
+DROP SCHEMA "%s""; DROP TABLE doc; --" CASCADE;
+
 -- Several rows of one id are several chunks; a NULL id is an id like another.
 CREATE TABLE chunked (id text, body text, embedding vector(3), entity text);
 INSERT INTO chunked VALUES ('b', 'two', '[1,1,1]', 'clinic'), ('b', 'one', '[1,1,1]', 'clinic'), (NULL, 'none', '[1,1,1]', 'clinic'), ('a', 'three', '[1,1,1]', 'clinic'), ('b', 'one', '[1,1,1]', 'clinic');
