@@ -250,15 +250,18 @@ RETURNS TABLE(operator text, type text, cosine boolean) LANGUAGE plpgsql STABLE 
 BEGIN
     RETURN QUERY
     SELECT format('OPERATOR(%I.%s)', n.nspname, o.oprname), o.oprleft::regtype::text, o.oprname = '<=>'
-      FROM pg_attribute AS a, pg_operator AS o, pg_namespace AS n
-     WHERE a.attrelid = relation AND a.attname = embedding AND n.oid = o.oprnamespace
+      FROM pg_attribute AS a, pg_type AS t, pg_operator AS o, pg_namespace AS n
+     WHERE a.attrelid = relation AND a.attname = embedding AND t.oid = a.atttypid AND n.oid = o.oprnamespace
+       -- A type and operator of pgvector's, not somebody's of the same names.
+       AND EXISTS (SELECT FROM pg_depend AS d JOIN pg_extension AS x ON x.oid = d.refobjid AND x.extname = 'vector'
+                    WHERE d.classid = 'pg_type'::regclass AND d.objid = t.oid AND d.refclassid = 'pg_extension'::regclass AND d.deptype = 'e')
        AND o.oid = coalesce(
            (SELECT m.amopopr FROM pg_index AS i, pg_opclass AS c, pg_amop AS m
              WHERE i.indrelid = relation AND i.indkey[0] = a.attnum AND i.indisvalid AND i.indpred IS NULL AND c.oid = i.indclass[0]
                AND m.amopfamily = c.opcfamily AND m.amoppurpose = 'o' AND m.amoplefttype = a.atttypid AND m.amoprighttype = a.atttypid
              ORDER BY i.indexrelid, m.amopstrategy LIMIT 1),
            (SELECT p.oid FROM pg_operator AS p
-             WHERE p.oprname = '<=>' AND p.oprleft = a.atttypid AND p.oprright = a.atttypid AND p.oprresult = 'float8'::regtype));
+             WHERE p.oprname = '<=>' AND p.oprleft = t.oid AND p.oprright = t.oid AND p.oprnamespace = t.typnamespace));
     IF NOT FOUND THEN
         RAISE EXCEPTION 'column "%" of table % is no embedding', embedding, relation USING ERRCODE = 'datatype_mismatch',
             HINT = 'Embeddings are of a type of pgvector: vector, halfvec or sparsevec.';

@@ -276,9 +276,17 @@ CREATE FUNCTION trap.same(text, text) RETURNS boolean LANGUAGE sql AS 'SELECT tr
 CREATE OPERATOR trap.= (FUNCTION = trap.same, LEFTARG = text, RIGHTARG = text);
 CREATE FUNCTION trap.cft_context(text[], int, int, regclass) RETURNS SETOF text LANGUAGE sql AS 'SELECT trap.boom()';
 CREATE VIEW trap.pg_trigger AS SELECT trap.boom();
+CREATE FUNCTION trap.near(public.vector, public.vector) RETURNS float8 LANGUAGE sql AS 'SELECT trap.boom()::float8';
+CREATE OPERATOR trap.<=> (FUNCTION = trap.near, LEFTARG = public.vector, RIGHTARG = public.vector);
 CREATE TABLE trap.doc (id text);
 SET search_path = trap, pg_catalog, public;
 SELECT document_id FROM public.cft_chunks('clinic');
+SELECT document_id FROM public.cft_nearest_documents('[1,0,0]', 1);
+RESET search_path;
+RESET ROLE;
+DROP INDEX doc_l2;
+SET ROLE regress_cft_reader;
+SET search_path = trap, pg_catalog, public;
 SELECT document_id FROM public.cft_nearest_documents('[1,0,0]', 1);
 RESET search_path;
 RESET ROLE;
