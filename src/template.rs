@@ -122,6 +122,11 @@ fn compile(source: &str) -> Result<Environment<'static>, String> {
     small_part_of_jinja(source)?;
     let mut environment = Environment::empty();
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
+    // NULL is written as nothing.
+    environment.set_formatter(|out, state, value| match value.is_none() {
+        true => Ok(()),
+        false => minijinja::escape_formatter(out, state, value),
+    });
     environment.add_filter("join", join);
     environment.add_filter("length", |value: &Value| value.len().ok_or_else(|| refuse("it has no length")));
     environment.add_filter("first", |value: &Value| ends(value, 0));
@@ -207,6 +212,7 @@ fn join(values: &Value, between: Option<&str>) -> Result<String, Error> {
     let mut joined = Bounded(Vec::new());
     for (i, value) in values.try_iter()?.enumerate() {
         let between = if i == 0 { "" } else { between.unwrap_or("") };
+        let value = if value.is_none() { Value::from("") } else { value };
         write!(joined, "{between}{value}").map_err(|error| refuse(error.to_string()))?;
     }
     String::from_utf8(joined.0).map_err(|error| refuse(error.to_string()))

@@ -86,6 +86,8 @@ SELECT cft_context_text('cardiology', edges => 'said');
 SELECT cft_context_text('cardiology', edges => 'said', template => '{# a comment #}{{ ancestors[0].entity|lower }}');
 RESET cftrag.template;
 SELECT cft_render('{% for d in documents %}{{ loop.index }}. {{ d.text }}{% if not loop.last %}, {% endif %}{% endfor %} {{ (n) }} {{ b }} {{ f }}', '{"documents": [{"text": "é"}, {"text": "b"}], "n": 1, "b": true, "f": 1.5}');
+SELECT cft_render('[{{ n }}] [{{ a|join(",") }}] [{{ n|length }}]', '{"n": null, "a": [1, null, "x"]}');
+SELECT cft_render('[{{ n }}] [{{ a|join(",") }}]', '{"n": null, "a": [1, null, "x"]}');
 SELECT cft_render(NULL, '{}') IS NULL AS "null", cft_render('a', NULL) IS NULL AS "null";
 SELECT cft_render('', '{}') = '' AS empty;
 
