@@ -5,6 +5,7 @@
 #![expect(unsafe_code, reason = "reads the relation cache")]
 
 use crate::compat;
+use crate::encoding;
 use crate::error::{self, Fallible};
 use pgrx::pg_sys;
 use std::ffi::CStr;
@@ -67,13 +68,17 @@ impl Edges {
 
     /// The table's name without its schema, for messages.
     pub fn name(&self) -> String {
+        encoding::shown(&self.own_name())
+    }
+
+    fn own_name(&self) -> String {
         // SAFETY: see oid(); relname is NUL-terminated.
-        unsafe { CStr::from_ptr((*(*self.rel).rd_rel).relname.data.as_ptr()).to_string_lossy().into_owned() }
+        encoding::decode(unsafe { CStr::from_ptr((*(*self.rel).rd_rel).relname.data.as_ptr()) }.to_bytes())
     }
 
     /// Schema-qualified and quoted, for SQL.
     pub fn qualified(&self) -> String {
-        qualified_name(self.schema(), &self.name())
+        qualified_name(self.schema(), &self.own_name())
     }
 
     /// Why row triggers do not see every change of this relation; None for a plain heap table without children.
@@ -113,7 +118,7 @@ impl Edges {
     /// The column of that name; None if there is none.
     pub fn column(&self, name: &str) -> Option<Column> {
         // SAFETY: see oid().
-        unsafe { find_column((*self.rel).rd_att, name.as_bytes()) }
+        unsafe { find_column((*self.rel).rd_att, &encoding::encode(name)) }
     }
 
     /// The three columns, or the argument ("parent", ...) and name of the first that is missing.
@@ -185,7 +190,7 @@ pub fn schema_name(schema: pg_sys::Oid) -> String {
     // SAFETY: a system cache lookup; null when the schema was dropped in between.
     unsafe {
         let text = pg_sys::get_namespace_name(schema);
-        quote(&if text.is_null() { String::new() } else { CStr::from_ptr(text).to_string_lossy().into_owned() })
+        quote(&if text.is_null() { String::new() } else { encoding::decode(CStr::from_ptr(text).to_bytes()) })
     }
 }
 
@@ -194,7 +199,7 @@ pub fn display_name(table: pg_sys::Oid) -> String {
     // SAFETY: format of a regclass; regclassout's own function, never raises for an unknown OID.
     unsafe {
         let text = pg_sys::OidOutputFunctionCall(pg_sys::Oid::from(pg_sys::F_REGCLASSOUT), pg_sys::Datum::from(table));
-        CStr::from_ptr(text).to_string_lossy().into_owned()
+        encoding::shown(&encoding::decode(CStr::from_ptr(text).to_bytes()))
     }
 }
 
@@ -213,7 +218,7 @@ pub fn collation_sql(column: &Column) -> String {
             return c();
         }
         let form = pg_sys::GETSTRUCT(tuple).cast::<pg_sys::FormData_pg_collation>();
-        let name = CStr::from_ptr((*form).collname.data.as_ptr()).to_string_lossy().into_owned();
+        let name = encoding::decode(CStr::from_ptr((*form).collname.data.as_ptr()).to_bytes());
         let sql = qualified_name((*form).collnamespace, &name);
         pg_sys::ReleaseSysCache(tuple);
         sql

@@ -14,7 +14,7 @@ pub type Fallible<T> = Result<T, ErrorReport>;
 pub const MAX_LEVELS: i32 = 1000;
 
 fn report(code: Code, message: String) -> ErrorReport {
-    ErrorReport::new(code, message, "cftrag")
+    ErrorReport::new(code, crate::encoding::shown(&message), "cftrag")
 }
 
 pub fn not_utf8() -> ErrorReport {

@@ -27,6 +27,7 @@ mod contain;
 mod counters;
 mod delta;
 mod edges;
+mod encoding;
 mod error;
 mod flush;
 mod fmgr;

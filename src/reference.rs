@@ -8,6 +8,7 @@
 use crate::api::context::{Relative, Sink};
 use crate::compat;
 use crate::edges::{self, ColumnNames, Columns, Edges};
+use crate::encoding;
 use crate::fmgr::{Rows, text_bytes};
 use pgrx::pg_sys;
 use std::cell::RefCell;
@@ -124,7 +125,7 @@ pub fn entities(
 
 /// Runs a statement of a template, under the caller's snapshot; its select list is the row type of the sink's rows.
 fn run<const N: usize>(sql: String, mut types: [pg_sys::Oid; N], mut values: [pg_sys::Datum; N], sink: &mut Sink) {
-    let Ok(sql) = CString::new(sql) else {
+    let Ok(sql) = CString::new(encoding::encode(&sql)) else {
         unreachable!("identifiers come from the catalog and have no NUL");
     };
     // SAFETY: SPI is connected and finished around its use; argument types are those the plan was made for; the result's row type

@@ -12,6 +12,7 @@
 #![expect(unsafe_code, reason = "reads system catalogs")]
 
 use crate::edges::ColumnNames;
+use crate::encoding;
 use pgrx::pg_sys;
 use std::cell::{Cell, RefCell};
 use std::ffi::CStr;
@@ -256,7 +257,7 @@ pub fn trigger_names(table: pg_sys::Oid, functions: Functions) -> Vec<String> {
             unsafe {
                 let form = &*pg_sys::GETSTRUCT(tuple).cast::<pg_sys::FormData_pg_trigger>();
                 if [functions.capture, functions.capture_truncate].contains(&form.tgfoid) {
-                    names.push(CStr::from_ptr(form.tgname.data.as_ptr()).to_string_lossy().into_owned());
+                    names.push(encoding::decode(CStr::from_ptr(form.tgname.data.as_ptr()).to_bytes()));
                 }
             }
         },
@@ -380,7 +381,7 @@ unsafe fn arguments(tuple: pg_sys::HeapTuple, desc: pg_sys::TupleDesc, count: i1
         let bytea = pg_sys::pg_detoast_datum_packed(datum.cast_mut_ptr());
         std::slice::from_raw_parts(pgrx::vardata_any(bytea).cast::<u8>(), pgrx::varsize_any_exhdr(bytea)).to_vec()
     };
-    let mut parts = bytes.split(|b| *b == 0).map(|part| String::from_utf8_lossy(part).into_owned());
+    let mut parts = bytes.split(|b| *b == 0).map(encoding::decode);
     let (parent, child) = (parts.next()?, parts.next()?);
     let tree = if count == 3 { Some(parts.next()?) } else { None };
     Some(ColumnNames { parent, child, tree })

@@ -3,6 +3,7 @@
 #![expect(unsafe_code, reason = "SPI, called directly")]
 
 use crate::edges::{self, ColumnNames, Edges};
+use crate::encoding;
 use crate::error::{self, Fallible};
 use crate::fmgr::Call;
 use crate::registration::{self, Functions};
@@ -72,7 +73,7 @@ fn drop_triggers(on: &str, names: &[String]) {
 
 fn name(call: &Call, n: usize) -> Option<String> {
     // SAFETY: SQL declares the argument name: a NUL-terminated array.
-    call.arg(n).map(|d| unsafe { CStr::from_ptr(d.cast_mut_ptr()).to_string_lossy().into_owned() })
+    call.arg(n).map(|d| unsafe { encoding::decode(CStr::from_ptr(d.cast_mut_ptr()).to_bytes()) })
 }
 
 pub fn owner_only(table: &Edges) -> Fallible<()> {
@@ -148,7 +149,7 @@ fn execute(statements: &[String]) {
     unsafe {
         pg_sys::SPI_connect();
         for sql in statements {
-            let Ok(sql) = CString::new(sql.as_str()) else { unreachable!("identifiers have no NUL") };
+            let Ok(sql) = CString::new(encoding::encode(sql)) else { unreachable!("identifiers have no NUL") };
             pg_sys::SPI_execute(sql.as_ptr(), false, 0);
         }
         pg_sys::SPI_finish();

@@ -30,7 +30,7 @@ fn cft_attached(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
 }
 
 fn name_datum(name: &str) -> pg_sys::Datum {
-    let Ok(name) = CString::new(name) else { unreachable!("identifiers have no NUL") };
+    let Ok(name) = CString::new(crate::encoding::encode(name)) else { unreachable!("identifiers have no NUL") };
     // SAFETY: makes a name of a C string, copied.
     unsafe { pg_sys::OidInputFunctionCall(pg_sys::F_NAMEIN.into(), name.as_ptr().cast_mut(), pg_sys::InvalidOid, -1) }
 }

@@ -1,0 +1,70 @@
+-- Databases in other encodings, and in none: entities, tables and columns whose names are no UTF-8.
+SET client_min_messages = warning;
+SELECT current_database() AS here, current_database() || '_encoding' AS other \gset
+\c template1
+SET client_min_messages = warning;
+CREATE DATABASE :"other" TEMPLATE template0 ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C';
+\c :"other"
+SET client_min_messages = warning;
+SET client_encoding = 'UTF8';
+CREATE EXTENSION cftrag CASCADE;
+CREATE SCHEMA "Größen";
+CREATE TABLE "Größen"."Äste" ("Höhe" text, "Länge" varchar, "Wälder" text);
+INSERT INTO "Größen"."Äste" VALUES ('ä', 'ö', 'ü'), ('ö', 'ß', 'ü'), ('z', 'ä', NULL);
+SELECT cft_attach('"Größen"."Äste"', 'Höhe', 'Länge', 'Wälder');
+SELECT cft_attach('"Größen"."Äste"', 'Höhe', 'Länge', 'Wälder');
+SELECT * FROM cft_context('ö');
+INSERT INTO "Größen"."Äste" VALUES ('ß', 'é', 'ü');
+SELECT * FROM cft_context('ö', edges => '"Größen"."Äste"');
+SET cftrag.enable = off;
+SELECT * FROM cft_context('ö', edges => '"Größen"."Äste"');
+RESET cftrag.enable;
+SELECT * FROM cft_verify('"Größen"."Äste"');
+SELECT edges FROM pg_stat_cftrag;
+SELECT parent, child, tree FROM cft_attached();
+-- A message shows such letters as question marks; it is ASCII.
+SELECT cft_attach('"Größen"."Äste"', 'Tiefe', 'Länge');
+SELECT cft_attach('"Größen"."Äste"', 'Höhe', 'Hölle');
+SELECT cft_detach('"Größen"."Äste"');
+SELECT cft_detach('"Größen"."Äste"');
+\c template1
+SET client_min_messages = warning;
+DROP DATABASE :"other";
+CREATE DATABASE :"other" TEMPLATE template0 ENCODING 'EUC_JP' LC_COLLATE 'C' LC_CTYPE 'C';
+\c :"other"
+SET client_min_messages = warning;
+SET client_encoding = 'UTF8';
+CREATE EXTENSION cftrag CASCADE;
+CREATE TABLE "木" ("親" text, "子" text);
+INSERT INTO "木" VALUES ('幹', '枝'), ('枝', '葉');
+SELECT cft_attach('"木"', '親', '子');
+SELECT * FROM cft_context('枝');
+SET cftrag.enable = off;
+SELECT * FROM cft_context('枝');
+RESET cftrag.enable;
+SELECT * FROM cft_verify('"木"');
+SELECT cft_attach('"木"', '根', '子');
+\c template1
+SET client_min_messages = warning;
+DROP DATABASE :"other";
+-- Any byte is text.
+CREATE DATABASE :"other" TEMPLATE template0 ENCODING 'SQL_ASCII' LC_COLLATE 'C' LC_CTYPE 'C';
+\c :"other"
+SET client_min_messages = warning;
+CREATE EXTENSION cftrag CASCADE;
+DO $$
+BEGIN
+    EXECUTE format('CREATE TABLE plain (%I text, %I text)', E'p\xff', E'\xc3"c');
+    EXECUTE format('INSERT INTO plain VALUES (%L, %L), (%2$L, %3$L)', E'\xfe', E'a\xff', E'\xc3\x28');
+    PERFORM cft_attach('plain', E'p\xff', E'\xc3"c');
+    EXECUTE format('ALTER TABLE plain RENAME TO %I', E'\xe4');
+END $$;
+SELECT encode(relative::bytea, 'escape') AS relative, encode(via::bytea, 'escape') AS via FROM cft_context(E'a\xff');
+SET cftrag.enable = off;
+SELECT encode(relative::bytea, 'escape') AS relative, encode(via::bytea, 'escape') AS via FROM cft_context(E'a\xff');
+RESET cftrag.enable;
+SELECT count(*) FROM pg_class AS c, cft_verify(c.oid) WHERE relname = E'\xe4';
+\c template1
+SET client_min_messages = warning;
+DROP DATABASE :"other";
+\c :"here"
