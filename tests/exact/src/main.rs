@@ -192,7 +192,11 @@ fn main() -> ExitCode {
         let driver = match run(&options, seed, steps, sessions) {
             Ok(driver) => driver,
             Err(Failure { text, .. }) => {
-                println!("{text}\nto see it again: --seed {seed} --steps {steps} --sessions {sessions} --no-replay");
+                let again = match options.checks {
+                    Some(checks) => format!("--checks {checks} and what else this run was given"),
+                    None => format!("--steps {steps} --sessions {sessions} --no-replay"),
+                };
+                println!("{text}\nto see it again: --seed {seed} {again}");
                 return ExitCode::FAILURE;
             }
         };
