@@ -27,9 +27,9 @@ pub static TEMPLATE: GucSetting<Option<CString>> = GucSetting::<Option<CString>>
 /// `cftrag.prompt_template`: how cft_prompt writes; empty: as it does by itself.
 pub static PROMPT_TEMPLATE: GucSetting<Option<CString>> = GucSetting::<Option<CString>>::new(Some(c""));
 
-/// `cftrag.template`, if it is set.
-pub fn template() -> Option<String> {
-    TEMPLATE.get().filter(|text| !text.is_empty()).map(|text| text.to_string_lossy().into_owned())
+/// `cftrag.template` in the server's encoding, if it is set.
+pub fn template() -> Option<CString> {
+    TEMPLATE.get().filter(|text| !text.is_empty())
 }
 
 /// `cftrag.build_in_place_limit` in bytes.

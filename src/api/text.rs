@@ -36,7 +36,7 @@ fn cft_context_text_many(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<Option<Ve
 fn text(call: &Call, names: &[&[u8]], array: impl Fn() -> pg_sys::Datum) -> Fallible<Option<Vec<u8>>> {
     let template = match call.text(4) {
         Some(own) => Some(to_utf8(own)?),
-        None => guc::template(),
+        None => guc::template().map(|text| to_utf8(text.as_bytes())).transpose()?,
     };
     let Some(template) = template else {
         let mut out = Vec::new();

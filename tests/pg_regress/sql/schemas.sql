@@ -26,6 +26,12 @@ SELECT tgname, tgfoid::regproc FROM pg_trigger WHERE tgrelid = 'data.docs'::regc
 SELECT "Cft rag".cft_context_text('Schläfrigkeit');
 SELECT "Cft rag".cft_context_json('Gähnen', 1, 0);
 SELECT "Cft rag".cft_context_text('Schläfrigkeit', template => 'Über {{ entity|upper }}: {{ ancestors|first }}');
+SET cftrag.template = 'Über {{ entity|upper }}';
+SELECT "Cft rag".cft_context_text('Gähnen');
+RESET cftrag.template;
+SET cftrag.prompt_template = 'Über {{ question|upper }}';
+SELECT "Cft rag".cft_prompt('Gähnen?', NULL);
+RESET cftrag.prompt_template;
 -- What the database's encoding does not have cannot be made.
 SELECT "Cft rag".cft_context_text('Gähnen', template => '{{ "\u4e2d" }}');
 SELECT source, document_id, text, why FROM "Cft rag".cft_retrieve('Warum GÄHNEN wir?', '[0,1]', k => 1, up => 2);
