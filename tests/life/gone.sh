@@ -44,7 +44,8 @@ terminate() { sql a "SELECT pg_terminate_backend($builder)" >/dev/null; }
 # What wants a lock on the table waits for the writer too, which goes a little later.
 undo() {
     case $1 in
-        cancel | terminate) $1 ;;
+        # At once, although the writer that it waited for goes on.
+        cancel | terminate) $1; until_true 5 idle a || note "$1: the builder goes on" ;;
         *)  try a "SET client_min_messages = error; SET statement_timeout = '20s'; $1" >"$LIFE/undone" &
             sleep 0.2
             ask w "COMMIT;" >/dev/null
