@@ -88,12 +88,23 @@ impl<'m> Filter<'m> {
 
     #[inline]
     pub(crate) fn bucket(self, bucket: u32) -> Bucket<'m> {
+        self.bucket_at(self.half_line(bucket))
+    }
+
+    /// Where a bucket is: its line, and which half. Valid until the filter grows.
+    #[inline]
+    pub(crate) fn half_line(self, bucket: u32) -> u32 {
         let page = bucket >> PAGE_BITS;
         let directory = self.root.directory(page >> DIRECTORY_BITS);
         let in_directory = page & ((1 << DIRECTORY_BITS) - 1);
         let page = self.mem.line(directory + in_directory / 16).u32(index(in_directory % 16) * 4);
-        let in_page = bucket & ((1 << PAGE_BITS) - 1);
-        Bucket::new(self.mem.line(page + in_page / 2), in_page % 2 == 1)
+        page * 2 + (bucket & ((1 << PAGE_BITS) - 1))
+    }
+
+    /// The bucket of a [`Filter::half_line`].
+    #[inline]
+    pub(crate) fn bucket_at(self, half_line: u32) -> Bucket<'m> {
+        Bucket::new(self.mem.line(half_line / 2), half_line % 2 == 1)
     }
 
     #[inline]

@@ -115,27 +115,57 @@ impl<'m> Filter<'m> {
         self.places(hash, |_| Pattern::beginning(hash)).next()
     }
 
-    /// Fetches what asking for a beginning or a form of that hash will read.
+    /// Where a form or a beginning of that hash would be; its buckets are fetched.
     #[inline]
-    pub(crate) fn prefetch_form(self, hash: Hash) {
+    pub(crate) fn spot(self, hash: Hash) -> FormSpot {
         let (first, second) = self.geometry().buckets_of(hash);
-        self.bucket(first).prefetch();
-        self.bucket(second).prefetch();
+        let halves = [first, second].map(|bucket| self.half_line(bucket));
+        halves.iter().for_each(|&half| self.bucket_at(half).prefetch());
+        FormSpot { hash, halves }
     }
 
     /// Which lengths names have that begin so: see [`STEP`].
     #[inline]
-    pub(crate) fn lengths(self, hash: Hash) -> u32 {
-        let pattern = Pattern::beginning(hash);
-        let (first, second) = self.geometry().buckets_of(hash);
-        for bucket in [first, second] {
-            let entries = self.read(bucket);
+    pub(crate) fn lengths(self, spot: &FormSpot) -> u32 {
+        let pattern = Pattern::beginning(spot.hash);
+        let lengths = spot.halves.map(|half| {
+            let entries = self.bucket_at(half).read();
             let found = Bucket::candidates(&entries, pattern);
-            if found != 0 {
-                return entries[index(found.trailing_zeros())].lengths();
+            if found == 0 { 0 } else { entries[index(found.trailing_zeros())].lengths() }
+        });
+        lengths[0] | lengths[1]
+    }
+
+    /// Calls `each` for the heads of [`Filter::forms`], and fetches their records.
+    #[inline]
+    pub(crate) fn heads(self, spot: &FormSpot, mut each: impl FnMut(RecordId)) {
+        for (half, is_second) in spot.halves.into_iter().zip([false, true]) {
+            let entries = self.bucket_at(half).read();
+            let mut found = Bucket::candidates(&entries, Pattern::form(spot.hash, is_second));
+            while found != 0 {
+                let entry = entries[index(found.trailing_zeros())];
+                found &= found - 1;
+                if let Some(head) = entry.head() {
+                    self.mem().prefetch(head.line());
+                    self.mem().prefetch(head.line() + 1);
+                    each(head);
+                }
             }
         }
-        0
+    }
+}
+
+/// A hash and where its buckets are, as long as the lock is held.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct FormSpot {
+    hash: Hash,
+    halves: [u32; 2],
+}
+
+impl FormSpot {
+    #[inline]
+    pub(crate) fn hash(&self) -> Hash {
+        self.hash
     }
 }
 

@@ -26,7 +26,7 @@ pub(crate) enum Kind {
 }
 
 /// The hash of a name, as it stands in its record.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Hash(pub(crate) u64);
 
 impl Hash {

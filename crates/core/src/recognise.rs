@@ -20,8 +20,9 @@ use std::cmp::Reverse;
 use crate::answer::{Counters, Step};
 use crate::arena::{Arena, Name};
 use crate::filter::Filter;
-use crate::forms::{LONGER, STEP};
+use crate::forms::{FormSpot, LONGER, STEP};
 use crate::hash::Hash;
+use crate::id::{RecordId, index, wide};
 use crate::list::Cursor;
 use crate::record::{Direction, Record};
 use crate::slot::Slot;
@@ -31,8 +32,11 @@ use crate::{Image, Visibility};
 
 /// Words held at a time: some 10 microseconds to fold, and more than the longest window.
 const HELD: usize = 1024;
-/// Words between fetching a word's buckets and looking at them.
-const LOOK_AHEAD: usize = 4;
+/// What is read was asked of memory some words before. A word's buckets are fetched so many
+/// words ahead; then its windows are known, and theirs fetched; then their records.
+const AHEAD: [usize; 3] = [12, 8, 4];
+/// Words whose windows or candidates are known at a time.
+const PREPARED: usize = 16;
 /// What a word costs, in slots: two buckets.
 const WORD_CELLS: usize = 2;
 /// Times a word is looked at again because the image changed, before it is done in one go.
@@ -40,6 +44,7 @@ const MOST_RESTARTS: u32 = 8;
 /// Past so many collected xids those that are there twice are dropped.
 const MANY_ASKED: usize = 1000;
 
+const _: () = assert!(AHEAD[1] < PREPARED && AHEAD[0] > AHEAD[1] && AHEAD[1] > AHEAD[2]);
 const _: () = assert!(HELD > 2 * MOST_WORDS && MOST_WORDS <= 64, "lengths are bits of a u64");
 
 /// An entity in a text.
@@ -62,6 +67,8 @@ pub struct Mention {
 pub struct Reader<'t> {
     text: &'t str,
     words: Words<'t>,
+    /// Whether bytes are characters.
+    ascii: bool,
     /// So many bytes are so many characters.
     bytes: usize,
     characters: usize,
@@ -71,7 +78,11 @@ impl<'t> Reader<'t> {
     /// At the start of a text.
     #[must_use]
     pub fn new(text: &'t str) -> Reader<'t> {
-        Reader { text, words: Words::of(text), bytes: 0, characters: 0 }
+        Reader { text, words: Words::of(text), ascii: text.is_ascii(), bytes: 0, characters: 0 }
+    }
+
+    fn characters(&self, from: usize, to: usize) -> usize {
+        if self.ascii { to - from } else { self.text[from..to].chars().count() }
     }
 }
 
@@ -86,6 +97,17 @@ struct Word {
     /// In the folded text since its start.
     folded: usize,
     folded_end: usize,
+}
+
+/// What may be found from a word on: longest windows first.
+#[derive(Clone, Debug, Default)]
+struct Prepared {
+    /// Where the word alone would be.
+    word: FormSpot,
+    /// Of so many words, two at least, and where they would be.
+    windows: Vec<(usize, FormSpot)>,
+    /// Of so many words, and the first entity of a form that agrees in most bits.
+    heads: Vec<(usize, RecordId)>,
 }
 
 /// The workspace of a reader that looks for entities in a text. Its room is used again.
@@ -103,6 +125,10 @@ pub struct Recogniser {
     /// The hashes of the first words held, under `seed`.
     hashes: Vec<u64>,
     seed: u64,
+    /// What is prepared, at the word's number modulo their number, under one holding of the lock.
+    prepared: [Prepared; PREPARED],
+    /// The words up to which that is so, by stage.
+    stages: [usize; 3],
     found: Vec<Mention>,
     asked: Vec<u64>,
     /// Of the entities looked at for the current word, in order: does the snapshot see them?
@@ -134,6 +160,8 @@ impl Recogniser {
             folded_from: 0,
             hashes: Vec::new(),
             seed: 0,
+            prepared: Default::default(),
+            stages: [0; 3],
             found: Vec::new(),
             asked: Vec::new(),
             judged: Vec::new(),
@@ -182,9 +210,9 @@ impl Recogniser {
             }
             let folded_end = self.folded_from + self.folded.len();
             self.folded.push(b' ');
-            let start = text.characters + characters(&text.text[text.bytes..from]);
-            let end = start + characters(word);
+            let start = text.characters + text.characters(text.bytes, from);
             let to = from + word.len();
+            let end = start + text.characters(from, to);
             (text.bytes, text.characters) = (to, end);
             self.words.push(Word { from, to, start, end, folded, folded_end });
         }
@@ -211,6 +239,7 @@ impl Recogniser {
                 &self.folded[word.folded - self.folded_from..][..word.folded_end - word.folded];
             self.hashes.push(Hash::of_word(self.seed, bytes));
         }
+        self.stages = [self.current; 3];
         let mut budget = cells.max(1);
         while self.current < self.words.len() && budget > 0 {
             if !self.ended && self.words.len() - self.current < MOST_WORDS {
@@ -314,89 +343,79 @@ impl Recogniser {
         seen: &impl Visibility,
         budget: &mut usize,
     ) -> Result<usize, Unfinished> {
-        let filter = image.filter();
-        if let Some(&ahead) = self.hashes.get(self.current + LOOK_AHEAD) {
-            filter.prefetch_form(Hash::NOTHING.and(ahead));
-        }
-        let mut hashes = [Hash::NOTHING; MOST_WORDS + 1];
-        let mut lengths = self.lengths(filter, &mut hashes);
+        self.prepare(image.filter());
         let mut turn = 0;
-        while lengths != 0 {
-            let words = 64 - crate::id::index(lengths.leading_zeros());
-            lengths &= !(1 << (words - 1));
+        let place = self.current % PREPARED;
+        let mut words_found = 0;
+        for i in 0..self.prepared[place].heads.len() {
+            let (words, head) = self.prepared[place].heads[i];
+            if words_found > words && !self.overlapping {
+                break;
+            }
             let before = self.found.len();
-            self.window(image, words, hashes[words], seen, &mut turn, budget)?;
-            if self.found.len() > before && !self.overlapping {
-                return Ok(words);
+            self.window(image, words, head, seen, &mut turn, budget)?;
+            if self.found.len() > before {
+                words_found = words;
             }
         }
-        Ok(1)
+        Ok(if self.overlapping { 1 } else { words_found.max(1) })
     }
 
-    /// Which windows from the current word on may be names, a bit each; their hashes.
-    fn lengths(&self, filter: Filter<'_>, hashes: &mut [Hash; MOST_WORDS + 1]) -> u64 {
-        let words = &self.hashes[self.current..];
-        let most = words.len().min(MOST_WORDS);
-        hashes[1] = Hash::NOTHING.and(words[0]);
-        let (mut lengths, mut begin) = (1_u64, 1);
-        while begin < most {
-            let known = filter.lengths(hashes[begin]);
-            if known == 0 {
-                break;
-            }
-            for words_of in begin + 1..=(begin + STEP).min(most) {
-                hashes[words_of] = hashes[words_of - 1].and(words[words_of - 1]);
-                if known >> (words_of - begin - 1) & 1 == 1 {
-                    lengths |= 1 << (words_of - 1);
-                    filter.prefetch_form(hashes[words_of]);
-                }
-            }
-            if known & LONGER == 0 {
-                break;
-            }
-            begin += STEP;
+    /// Brings each stage so many words ahead of the current one.
+    fn prepare(&mut self, filter: Filter<'_>) {
+        let held = self.words.len();
+        // The last words held have not all their windows yet, if the text goes on.
+        let whole = if self.ended { held } else { (held + 1).saturating_sub(MOST_WORDS) };
+        let to = |ahead: usize, most: usize| (self.current + 1 + ahead).min(most);
+        let ends = [to(AHEAD[0], held), to(AHEAD[1], whole), to(AHEAD[2], whole)];
+        // Words inside a mention are skipped.
+        let starts = self.stages.map(|stage| stage.max(self.current));
+        for word in starts[0]..ends[0] {
+            self.prepared[word % PREPARED].word = filter.spot(Hash::NOTHING.and(self.hashes[word]));
         }
-        lengths
+        for word in starts[1]..ends[1] {
+            let prepared = &mut self.prepared[word % PREPARED];
+            find_windows(filter, &self.hashes[word..], prepared);
+        }
+        for word in starts[2]..ends[2] {
+            let Prepared { word, windows, heads } = &mut self.prepared[word % PREPARED];
+            heads.clear();
+            for (words, spot) in windows.iter().rev() {
+                filter.heads(spot, |head| heads.push((*words, head)));
+            }
+            filter.heads(word, |head| heads.push((1, head)));
+            self.counters.lookups += 1 + wide(windows.len());
+        }
+        self.stages = ends;
     }
 
-    /// The visible entities whose form is a window of so many words from the current one on.
+    /// The visible entities of a form, if it is that of so many words from the current one on.
     fn window(
         &mut self,
         image: Image<'_>,
         words: usize,
-        hash: Hash,
+        head: RecordId,
         seen: &impl Visibility,
         turn: &mut usize,
         budget: &mut usize,
     ) -> Result<(), Unfinished> {
-        self.counters.lookups += 1;
+        self.counters.fingerprint_checks += 1;
         let (first, last) = (self.words[self.current], self.words[self.current + words - 1]);
-        for (_, head) in image.filter().forms(hash) {
-            self.counters.fingerprint_checks += 1;
-            let bytes =
-                &self.folded[first.folded - self.folded_from..][..last.folded_end - first.folded];
-            if !has_form(head, bytes, &mut self.name, &mut self.form) {
-                self.counters.false_positives += 1;
-                continue;
-            }
-            self.counters.hits += 1;
-            let mut next = Some(head);
-            while let Some(record) = next {
-                if self.judge(image, record, seen, turn, budget)? {
-                    let entity = self.arena.add(record.name_len(), |to| record.copy_name(to));
-                    let (start, length) = (first.start, last.end - first.start);
-                    self.found.push(Mention {
-                        entity,
-                        start,
-                        length,
-                        from: first.from,
-                        to: last.to,
-                    });
-                }
-                next = record.alike().map(|id| Record::new(image.mem(), id));
-            }
-            // One form, one entry.
+        let folded = first.folded - self.folded_from..last.folded_end - self.folded_from;
+        let head = Record::new(image.mem(), head);
+        if !has_form(head, &self.folded[folded], &mut self.name, &mut self.form) {
+            self.counters.false_positives += 1;
             return Ok(());
+        }
+        self.counters.hits += 1;
+        let mut next = Some(head);
+        while let Some(record) = next {
+            if self.judge(image, record, seen, turn, budget)? {
+                let entity = self.arena.add(record.name_len(), |to| record.copy_name(to));
+                let (start, length) = (first.start, last.end - first.start);
+                self.found.push(Mention { entity, start, length, from: first.from, to: last.to });
+            }
+            next = record.alike().map(|id| Record::new(image.mem(), id));
         }
         Ok(())
     }
@@ -439,13 +458,32 @@ impl Recogniser {
     }
 }
 
+/// The windows from the first of these words on that names may have, shortest first.
+fn find_windows(filter: Filter<'_>, words: &[u64], prepared: &mut Prepared) {
+    prepared.windows.clear();
+    let most = words.len().min(MOST_WORDS);
+    let (mut begin, mut spot) = (1, prepared.word);
+    while begin < most {
+        let known = filter.lengths(&spot);
+        let longest = begin + index(u32::BITS - known.leading_zeros());
+        let mut hash = spot.hash();
+        for count in begin + 1..=longest.min(begin + STEP).min(most) {
+            hash = hash.and(words[count - 1]);
+            if known >> (count - begin - 1) & 1 == 1 {
+                prepared.windows.push((count, filter.spot(hash)));
+            }
+        }
+        if known & LONGER == 0 {
+            break;
+        }
+        begin += STEP;
+        spot = filter.spot(hash);
+    }
+}
+
 /// Whether a record's name has this form. The two scratch vectors are used again and again.
 fn has_form(record: Record<'_>, wanted: &[u8], name: &mut Vec<u8>, form: &mut Vec<u8>) -> bool {
     name.resize(record.name_len(), 0);
     record.copy_name(name);
-    words::form(name, form) && form == wanted
-}
-
-fn characters(text: &str) -> usize {
-    text.chars().count()
+    words::is_plainly(name, wanted) || words::form(name, form) && form == wanted
 }

@@ -35,39 +35,51 @@ const MOST_ROUNDS: usize = 8;
 
 /// The words of a text with their byte offsets, in order.
 ///
-/// The library goes through a text character by character unless all of it is ASCII. So it is
-/// given the text in pieces, cut where a word ends for certain, whatever stands beside.
+/// The library is slow, and slower where not all is ASCII. So the text is taken in pieces, cut
+/// where a word ends for certain whatever stands beside; and those of ASCII without it.
 #[derive(Debug)]
 pub struct Words<'t> {
     text: &'t str,
     /// Where the next piece begins.
     next: usize,
-    /// Where the piece at work begins, and its words.
-    piece: Option<(usize, UnicodeWordIndices<'t>)>,
+    piece: Piece<'t>,
+}
+
+#[derive(Debug)]
+enum Piece<'t> {
+    /// From here to the next piece.
+    Ascii(usize),
+    /// Begins here.
+    Other(usize, UnicodeWordIndices<'t>),
 }
 
 impl<'t> Words<'t> {
     /// The words of `text`.
     #[must_use]
     pub fn of(text: &'t str) -> Words<'t> {
-        Words { text, next: 0, piece: None }
+        Words { text, next: 0, piece: Piece::Ascii(0) }
     }
 
-    /// The end of the piece that begins at `from`: as much ASCII as there is, or what stands
-    /// around a character that is not.
-    fn piece_end(&self, from: usize) -> usize {
-        let bytes = &self.text.as_bytes()[from..];
+    /// Goes on to the piece that begins where the last one ended: as much ASCII as there is, or
+    /// what stands around a character that is not.
+    fn next_piece(&mut self) {
+        let start = self.next;
+        let bytes = &self.text.as_bytes()[start..];
         let Some(other) = bytes.iter().position(|byte| !byte.is_ascii()) else {
-            return self.text.len();
+            (self.piece, self.next) = (Piece::Ascii(start), self.text.len());
+            return;
         };
         // A mark after a blank belongs to it, and blanks belong together; but a blank before any
         // other ASCII character ends what there was.
         let cut = |pair: &[u8]| is_blank(pair[0]) && pair[1].is_ascii() && !is_blank(pair[1]);
         if let Some(at) = bytes[..other].windows(2).rposition(cut) {
-            return from + at + 1;
+            (self.piece, self.next) = (Piece::Ascii(start), start + at + 1);
+            return;
         }
         let after = bytes[other..].windows(2).position(cut);
-        after.map_or(self.text.len(), |at| from + other + at + 1)
+        self.next = after.map_or(self.text.len(), |at| start + other + at + 1);
+        let words = self.text[start..self.next].unicode_word_indices();
+        self.piece = Piece::Other(start, words);
     }
 }
 
@@ -75,22 +87,63 @@ fn is_blank(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\n' | b'\r')
 }
 
+/// The first word of ASCII bytes from `at` on: UAX #29, rules WB5 to WB13b.
+fn ascii_word(bytes: &[u8], mut at: usize) -> Option<(usize, usize)> {
+    let is_part = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+    loop {
+        let start = at + bytes.get(at..)?.iter().position(|&byte| is_part(byte))?;
+        at = start;
+        let mut counts = false;
+        loop {
+            while let Some(&byte) = bytes.get(at).filter(|byte| is_part(**byte)) {
+                counts |= byte != b'_';
+                at += 1;
+            }
+            match bytes.get(at - 1..at + 2) {
+                Some(&[before, between, after]) if joins(before, between, after) => at += 1,
+                _ => break,
+            }
+        }
+        if counts {
+            return Some((start, at));
+        }
+    }
+}
+
+/// Whether a character keeps two others in one word.
+fn joins(before: u8, between: u8, after: u8) -> bool {
+    let letters = before.is_ascii_alphabetic() && after.is_ascii_alphabetic();
+    let digits = before.is_ascii_digit() && after.is_ascii_digit();
+    match between {
+        b'.' | b'\'' => letters || digits,
+        b':' => letters,
+        b',' | b';' => digits,
+        _ => false,
+    }
+}
+
 impl<'t> Iterator for Words<'t> {
     type Item = (usize, &'t str);
 
     fn next(&mut self) -> Option<(usize, &'t str)> {
         loop {
-            if let Some((start, words)) = &mut self.piece
-                && let Some((at, word)) = words.next()
-            {
-                return Some((*start + at, word));
+            match &mut self.piece {
+                Piece::Ascii(at) => {
+                    if let Some((from, to)) = ascii_word(&self.text.as_bytes()[..self.next], *at) {
+                        *at = to;
+                        return Some((from, &self.text[from..to]));
+                    }
+                }
+                Piece::Other(start, words) => {
+                    if let Some((at, word)) = words.next() {
+                        return Some((*start + at, word));
+                    }
+                }
             }
             if self.next == self.text.len() {
                 return None;
             }
-            let end = self.piece_end(self.next);
-            self.piece = Some((self.next, self.text[self.next..end].unicode_word_indices()));
-            self.next = end;
+            self.next_piece();
         }
     }
 }
@@ -183,6 +236,15 @@ pub fn form(name: &[u8], to: &mut Vec<u8>) -> bool {
     .is_some()
 }
 
+/// Whether a name has this form as everyone sees: letters and digits of ASCII, single blanks.
+/// `false` says nothing.
+pub(crate) fn is_plainly(name: &[u8], form: &[u8]) -> bool {
+    let same = |(name, form): (&u8, &u8)| {
+        name.to_ascii_lowercase() == *form && (name.is_ascii_alphanumeric() || *name == b' ')
+    };
+    name.len() == form.len() && name.iter().zip(form).all(same)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -265,6 +327,19 @@ mod tests {
             let mut joined = Vec::new();
             prop_assert_eq!(form(name.as_bytes(), &mut joined), !words.is_empty());
             prop_assert_eq!(joined, words.join(&b' '));
+        }
+
+        #[test]
+        fn what_is_plainly_a_form_is_it(name in "[aB0 '_.-]{0,6}", others in text()) {
+            let mut form_of_name = Vec::new();
+            let has = form(name.as_bytes(), &mut form_of_name);
+            let plain = has && name.len() == form_of_name.len() && !name.contains(['\'', '_', '.', '-']);
+            prop_assert_eq!(is_plainly(name.as_bytes(), &form_of_name) && has, plain);
+            // A window's form need not be the form of itself; but its words are joined by one blank.
+            let mut window = Vec::new();
+            if form(others.as_bytes(), &mut window) && is_plainly(name.as_bytes(), &window) {
+                prop_assert_eq!(window, form_of_name);
+            }
         }
     }
 
