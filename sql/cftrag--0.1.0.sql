@@ -41,6 +41,16 @@ AS 'MODULE_PATHNAME', 'cft_entities_wrapper';
 COMMENT ON FUNCTION cft_entities(text, regclass, boolean) IS
 'entities that occur in a text, leftmost and longest first, or all of them (overlapping); start and length count characters, from 1';
 
+CREATE FUNCTION cft_attach_aliases(aliases regclass, alias name DEFAULT 'alias', entity name DEFAULT 'entity', edges regclass DEFAULT NULL)
+RETURNS void LANGUAGE c VOLATILE PARALLEL UNSAFE COST 1000
+AS 'MODULE_PATHNAME', 'cft_attach_aliases_wrapper';
+COMMENT ON FUNCTION cft_attach_aliases(regclass, name, name, regclass) IS
+'says that a table has other names of the entities of an attached table: cft_entities finds them too; owner only';
+
+CREATE FUNCTION cft_alias_of() RETURNS trigger LANGUAGE c
+AS 'MODULE_PATHNAME', 'cft_alias_of_wrapper';
+COMMENT ON FUNCTION cft_alias_of() IS 'marks a table of aliases by a trigger that never fires; arguments: alias, entity columns';
+
 CREATE FUNCTION cft_words(question text)
 RETURNS TABLE(place integer, form bytea, start integer, length integer)
 LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 100 ROWS 100
@@ -845,7 +855,17 @@ GRANT SELECT ON pg_stat_progress_cftrag TO PUBLIC;
 /* </end connected objects> */
 
 /* <begin connected objects> */
+-- cftrag::api::attach::cft_alias_of
+-- Skipped due to `#[pgrx(sql = false)]`
+/* </end connected objects> */
+
+/* <begin connected objects> */
 -- cftrag::api::attach::cft_attach
+-- Skipped due to `#[pgrx(sql = false)]`
+/* </end connected objects> */
+
+/* <begin connected objects> */
+-- cftrag::api::attach::cft_attach_aliases
 -- Skipped due to `#[pgrx(sql = false)]`
 /* </end connected objects> */
 
@@ -915,7 +935,7 @@ GRANT SELECT ON pg_stat_progress_cftrag TO PUBLIC;
 /* </end connected objects> */
 
 /* <begin connected objects> */
--- cftrag::api::entities::cft_form
+-- cftrag::api::words::cft_form
 -- Skipped due to `#[pgrx(sql = false)]`
 /* </end connected objects> */
 
@@ -950,7 +970,7 @@ GRANT SELECT ON pg_stat_progress_cftrag TO PUBLIC;
 /* </end connected objects> */
 
 /* <begin connected objects> */
--- cftrag::api::entities::cft_words
+-- cftrag::api::words::cft_words
 -- Skipped due to `#[pgrx(sql = false)]`
 /* </end connected objects> */
 

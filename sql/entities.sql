@@ -2,7 +2,8 @@
 --
 -- It is (a) what the extension runs when the image cannot serve, (b) the oracle of the tests.
 -- Parameters: $1 text question, $2 boolean overlapping.
--- Filled in by src/reference.rs before it is parsed: {edges}, {parent} and {child} as in reference.sql; {schema}, the extension's.
+-- Filled in by src/reference.rs before it is parsed: {edges}, {parent} and {child} as in reference.sql; {schema}, the extension's;
+-- {aliases}, a query for (alias, entity) over the attached tables of aliases, without NULLs.
 --
 -- cft_words(text) are the words of a text, folded, with their places from 1 on and their positions in characters; cft_form(name) is the
 -- folded words of a name, joined by one blank, or NULL if it is never found in a text (crates/core/src/words.rs). Both are bytea: UTF-8
@@ -14,8 +15,18 @@ name(entity) AS (
     UNION
     SELECT {child} COLLATE pg_catalog."C" FROM {edges} AS r WHERE {parent} IS NOT NULL AND {child} IS NOT NULL
 ),
-form(entity, form) AS MATERIALIZED (
-    SELECT n.entity, {schema}.cft_form(n.entity) FROM name AS n
+aliased(alias, entity) AS (
+    {aliases}
+),
+-- An alias that folds like its entity's name adds nothing; of several that fold alike, the smallest by bytes stands for them.
+form(entity, form, via_alias) AS MATERIALIZED (
+    SELECT n.entity, {schema}.cft_form(n.entity), NULL::pg_catalog.text FROM name AS n
+    UNION ALL
+    SELECT n.entity, {schema}.cft_form(a.alias), pg_catalog.min(a.alias)
+      FROM aliased AS a
+      JOIN name AS n ON n.entity OPERATOR(pg_catalog.=) a.entity
+     WHERE ({schema}.cft_form(a.alias) OPERATOR(pg_catalog.=) {schema}.cft_form(n.entity)) IS NOT TRUE
+     GROUP BY n.entity, {schema}.cft_form(a.alias)
 ),
 word(place, form, start, length) AS MATERIALIZED (
     SELECT w.place, w.form, w.start, w.length FROM {schema}.cft_words($1) AS w
@@ -29,8 +40,8 @@ span(first, last, form) AS (
       JOIN word AS w ON w.place OPERATOR(pg_catalog.=) (s.last OPERATOR(pg_catalog.+) 1)
      WHERE (w.place OPERATOR(pg_catalog.-) s.first) OPERATOR(pg_catalog.<) 64
 ),
-mention(first, last, entity) AS MATERIALIZED (
-    SELECT s.first, s.last, f.entity
+mention(first, last, entity, via_alias) AS MATERIALIZED (
+    SELECT s.first, s.last, f.entity, f.via_alias
       FROM span AS s
       JOIN form AS f ON f.form OPERATOR(pg_catalog.=) s.form
 ),
@@ -45,7 +56,7 @@ chosen(first, last) AS (
      WHERE NOT $2
 )
 SELECT m.entity, pg_catalog.substr($1, a.start, b.start OPERATOR(pg_catalog.+) b.length OPERATOR(pg_catalog.-) a.start),
-       a.start, b.start OPERATOR(pg_catalog.+) b.length OPERATOR(pg_catalog.-) a.start, NULL::pg_catalog.text
+       a.start, b.start OPERATOR(pg_catalog.+) b.length OPERATOR(pg_catalog.-) a.start, m.via_alias
   FROM mention AS m
   JOIN word AS a ON a.place OPERATOR(pg_catalog.=) m.first
   JOIN word AS b ON b.place OPERATOR(pg_catalog.=) m.last

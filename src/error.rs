@@ -17,6 +17,20 @@ fn report(code: Code, message: String) -> ErrorReport {
     ErrorReport::new(code, crate::encoding::shown(&message), "cftrag")
 }
 
+pub fn aliases_of_itself(table: &str) -> ErrorReport {
+    report(
+        Code::ERRCODE_INVALID_PARAMETER_VALUE,
+        format!("table \"{table}\" cannot hold the aliases of its own entities to cftrag"),
+    )
+    .set_hint("Keep aliases in a table of their own, with a column for the alias and one for the entity.")
+}
+
+pub fn no_such_alias_column(table: &str, column: &str, argument: &str) -> ErrorReport {
+    let quoted = table.replace('\'', "''");
+    report(Code::ERRCODE_UNDEFINED_COLUMN, format!("column \"{column}\" of table \"{table}\" does not exist"))
+        .set_hint(format!("Name the {argument} column: SELECT cft_attach_aliases('{quoted}', {argument} => '...');"))
+}
+
 pub fn not_utf8() -> ErrorReport {
     report(Code::ERRCODE_CHARACTER_NOT_IN_REPERTOIRE, "the text is not UTF-8".into())
         .set_detail("In a database of encoding SQL_ASCII, cftrag takes texts for UTF-8.")

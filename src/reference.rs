@@ -100,10 +100,12 @@ pub fn answer(
     run(statement(table, names, columns), types, values, sink);
 }
 
-/// Answers cft_entities by its definition (sql/entities.sql), which uses functions beside `function`.
+/// Answers cft_entities by its definition (sql/entities.sql), which uses functions beside `function`. `aliases`: tables with entity as
+/// parent and alias as child.
 pub fn entities(
     table: &Edges,
     names: &ColumnNames,
+    aliases: &[(&Edges, &ColumnNames)],
     function: pg_sys::Oid,
     question: pg_sys::Datum,
     overlapping: pg_sys::Datum,
@@ -111,16 +113,27 @@ pub fn entities(
 ) {
     // SAFETY: a system cache lookup of our own function.
     let schema = edges::schema_name(unsafe { pg_sys::get_func_namespace(function) });
+    let aliases: Vec<_> = aliases.iter().map(|(table, names)| aliases_of(table, names)).collect();
+    let aliases = aliases.join(" UNION ALL ");
+    let none = "SELECT NULL::pg_catalog.text, NULL::pg_catalog.text WHERE false";
     let sql = fill(
         &without_comments(ENTITIES),
         &[
             ("{edges}", &table.qualified()),
             ("{schema}", &schema),
+            ("{aliases}", if aliases.is_empty() { none } else { &aliases }),
             ("{parent}", &text_of(table, &names.parent)),
             ("{child}", &text_of(table, &names.child)),
         ],
     );
     run(sql, [pg_sys::TEXTOID, pg_sys::BOOLOID], [question, overlapping], &mut Sink::Rows(rows));
+}
+
+fn aliases_of(table: &Edges, names: &ColumnNames) -> String {
+    let (alias, entity) = (text_of(table, &names.child), text_of(table, &names.parent));
+    let table = table.qualified();
+    let c = "COLLATE pg_catalog.\"C\"";
+    format!("SELECT {alias} {c}, {entity} {c} FROM {table} AS r WHERE {alias} IS NOT NULL AND {entity} IS NOT NULL")
 }
 
 /// Runs a statement of a template, under the caller's snapshot; its select list is the row type of the sink's rows.

@@ -5,6 +5,11 @@
 //!   cftrag_truncate  AFTER TRUNCATE, each statement:              cft_capture_truncate('parent', 'child'[, 'tree'])
 //!
 //! Both ENABLE ALWAYS, so that logical replication's apply worker and session_replication_role = replica fire them.
+//! A table of aliases has both for an image of its own, with entity as parent and alias as child; and a third says whose aliases they are:
+//!
+//!   cftrag_aliases   constraint trigger, FROM the edges table, WHEN (false):  cft_alias_of('alias', 'entity')
+//!
+//! It never fires. PostgreSQL keeps FROM as an OID, dumps it by name, and drops the trigger with the edges table.
 //! A trigger counts only if it has exactly this shape (no WHEN, no column list): a shape that fires less would lose changes.
 //! Rows of pg_trigger are read by index under the snapshot the caller names, with their raw xmin: the relation cache is no
 //! witness, because a transaction is visible before its invalidations arrive.
@@ -58,6 +63,8 @@ const DEPEND_REFOBJID: u32 = 5;
 const TRIGGER_OID_INDEX: u32 = 2702;
 
 thread_local! {
+    /// (cft_capture, the function that marks tables of aliases in its schema)
+    static ALIAS_OF: Cell<Option<(pg_sys::Oid, pg_sys::Oid)>> = const { Cell::new(None) };
     /// (a function of ours, the trigger functions in its schema): a function's OID is never another extension's while it is called.
     static FUNCTIONS: Cell<Option<(pg_sys::Oid, Functions)>> = const { Cell::new(None) };
 }
@@ -86,6 +93,30 @@ impl Functions {
             }
         }
     }
+
+    /// The function of the triggers that mark tables of aliases.
+    fn alias_of(self) -> pg_sys::Oid {
+        match ALIAS_OF.get() {
+            Some((capture, alias_of)) if capture == self.capture => alias_of,
+            _ => {
+                // SAFETY: system cache lookups; a missing function gives InvalidOid.
+                let found = unsafe { find_function(c"cft_alias_of", pg_sys::get_func_namespace(self.capture)) };
+                ALIAS_OF.set(Some((self.capture, found)));
+                found
+            }
+        }
+    }
+}
+
+/// An edges table and its tables of aliases.
+type Aliases = (pg_sys::Oid, Rc<[AliasTable]>);
+
+/// A table of aliases, with entity as parent and alias as child.
+pub struct AliasTable {
+    pub table: pg_sys::Oid,
+    pub names: ColumnNames,
+    /// What its own image is fed by, if that is there for these columns.
+    pub registration: Option<Rc<Registration>>,
 }
 
 /// # Safety
@@ -131,12 +162,15 @@ thread_local! {
     static LAST: RefCell<Option<(Mark, pg_sys::Oid, Rc<Registration>)>> = const { RefCell::new(None) };
     /// The last answer to "which table, if none is named", for a role.
     static ONLY: Cell<Option<(Mark, pg_sys::Oid, pg_sys::Oid)>> = const { Cell::new(None) };
+    /// The last answer to "which tables of aliases has it".
+    static ALIASES: RefCell<Option<(Mark, Aliases)>> = const { RefCell::new(None) };
 }
 
 /// Forgets what was read. Called when a transaction ends or a subtransaction aborts: marks mean something else then.
 pub fn forget() {
     LAST.set(None);
     ONLY.set(None);
+    ALIASES.set(None);
 }
 
 /// [`read`], at most once per snapshot.
@@ -177,7 +211,8 @@ pub unsafe fn only_attached(
     {
         return Ok(table);
     }
-    let mine: Vec<_> = attached_tables(functions).into_iter().filter(|t| readable(*t)).collect();
+    let edges = |table: &pg_sys::Oid| alias_markers(*table, functions).is_empty() && readable(*table);
+    let mine: Vec<_> = attached_tables(functions).into_iter().filter(edges).collect();
     match mine[..] {
         [only] => {
             ONLY.set(Some((mark, role, only)));
@@ -185,6 +220,58 @@ pub unsafe fn only_attached(
         }
         _ => Err(mine),
     }
+}
+
+/// The tables of aliases of an edges table, ascending by OID, found at most once per snapshot.
+///
+/// # Safety
+/// `snapshot` is the active snapshot.
+pub unsafe fn alias_tables(edges: pg_sys::Oid, snapshot: pg_sys::Snapshot, functions: Functions) -> Rc<[AliasTable]> {
+    // SAFETY: the caller's promise.
+    let mark = unsafe { Mark::of(snapshot) };
+    let known =
+        ALIASES.with_borrow(|a| a.as_ref().filter(|a| a.0 == mark && a.1.0 == edges).map(|a| Rc::clone(&a.1.1)));
+    if let Some(known) = known {
+        return known;
+    }
+    let mut found = Vec::new();
+    // SAFETY: a pg_trigger tuple, its descriptor and form.
+    let arguments_of =
+        |tuple, desc, form: &pg_sys::FormData_pg_trigger| unsafe { arguments(tuple, desc, form.tgnargs) };
+    for trigger in dependent_triggers(pg_sys::RelationRelationId, edges) {
+        scan_triggers(TRIGGER_OID_INDEX, pg_sys::Anum_pg_trigger_oid, trigger, snapshot, |tuple, desc| {
+            // SAFETY: a pg_trigger tuple.
+            let form = unsafe { &*pg_sys::GETSTRUCT(tuple).cast::<pg_sys::FormData_pg_trigger>() };
+            if form.tgfoid == functions.alias_of()
+                && form.tgconstrrelid == edges
+                && let Some(ColumnNames { parent: alias, child: entity, .. }) = arguments_of(tuple, desc, form)
+            {
+                found.push((form.tgrelid, ColumnNames { parent: entity, child: alias, tree: None }));
+            }
+        });
+    }
+    found.sort_unstable_by_key(|(table, _)| u32::from(*table));
+    let tables = found.into_iter().map(|(table, names)| {
+        let registration = read(table, snapshot, functions).filter(|registration| registration.names == names);
+        AliasTable { table, names, registration: registration.map(Rc::new) }
+    });
+    let tables: Rc<[AliasTable]> = tables.collect();
+    ALIASES.set(Some((mark, (edges, Rc::clone(&tables)))));
+    tables
+}
+
+/// Whose aliases a table holds, as of now: the edges tables.
+pub fn alias_markers(table: pg_sys::Oid, functions: Functions) -> Vec<pg_sys::Oid> {
+    let mut edges = Vec::new();
+    let none = std::ptr::null_mut();
+    scan_triggers(pg_sys::TriggerRelidNameIndexId, pg_sys::Anum_pg_trigger_tgrelid, table, none, |tuple, _| {
+        // SAFETY: a pg_trigger tuple.
+        let form = unsafe { &*pg_sys::GETSTRUCT(tuple).cast::<pg_sys::FormData_pg_trigger>() };
+        if form.tgfoid == functions.alias_of() {
+            edges.push(form.tgconstrrelid);
+        }
+    });
+    edges
 }
 
 /// The registration of `table` as `snapshot` sees it (null: as of now). None if it is not attached.
@@ -256,7 +343,7 @@ pub fn trigger_names(table: pg_sys::Oid, functions: Functions) -> Vec<String> {
             // SAFETY: a pg_trigger tuple; its name is NUL-terminated.
             unsafe {
                 let form = &*pg_sys::GETSTRUCT(tuple).cast::<pg_sys::FormData_pg_trigger>();
-                if [functions.capture, functions.capture_truncate].contains(&form.tgfoid) {
+                if [functions.capture, functions.capture_truncate, functions.alias_of()].contains(&form.tgfoid) {
                     names.push(encoding::decode(CStr::from_ptr(form.tgname.data.as_ptr()).to_bytes()));
                 }
             }
@@ -265,16 +352,16 @@ pub fn trigger_names(table: pg_sys::Oid, functions: Functions) -> Vec<String> {
     names
 }
 
-/// Tables with a trigger that runs our capture function, as of now, ascending by OID.
-pub fn attached_tables(functions: Functions) -> Vec<pg_sys::Oid> {
+/// The triggers that depend on an object, as of now.
+fn dependent_triggers(class: pg_sys::Oid, object: pg_sys::Oid) -> Vec<pg_sys::Oid> {
     let mut triggers = Vec::new();
     // SAFETY: a system catalog scan by index; keys have the column's types; everything opened is closed.
     unsafe {
         let lock = pg_sys::AccessShareLock as pg_sys::LOCKMODE;
         let rel = pg_sys::table_open(pg_sys::Oid::from(DEPEND), lock);
         let mut keys: [pg_sys::ScanKeyData; 2] = std::mem::zeroed();
-        oid_key(&mut keys[0], DEPEND_REFCLASSID, pg_sys::ProcedureRelationId);
-        oid_key(&mut keys[1], DEPEND_REFOBJID, functions.capture);
+        oid_key(&mut keys[0], DEPEND_REFCLASSID, class);
+        oid_key(&mut keys[1], DEPEND_REFOBJID, object);
         let scan = pg_sys::systable_beginscan(
             rel,
             pg_sys::Oid::from(DEPEND_REFERENCE_INDEX),
@@ -299,6 +386,12 @@ pub fn attached_tables(functions: Functions) -> Vec<pg_sys::Oid> {
         pg_sys::systable_endscan(scan);
         pg_sys::table_close(rel, lock);
     }
+    triggers
+}
+
+/// Tables with a trigger that runs our capture function, as of now, ascending by OID.
+pub fn attached_tables(functions: Functions) -> Vec<pg_sys::Oid> {
+    let triggers = dependent_triggers(pg_sys::ProcedureRelationId, functions.capture);
     let mut tables = Vec::with_capacity(triggers.len());
     for trigger in triggers {
         scan_triggers(TRIGGER_OID_INDEX, pg_sys::Anum_pg_trigger_oid, trigger, std::ptr::null_mut(), |tuple, _| {
@@ -318,7 +411,7 @@ fn scan_triggers(
     snapshot: pg_sys::Snapshot,
     mut each: impl FnMut(pg_sys::HeapTuple, pg_sys::TupleDesc),
 ) {
-    // SAFETY: as in attached_tables.
+    // SAFETY: as in dependent_triggers.
     unsafe {
         let lock = pg_sys::AccessShareLock as pg_sys::LOCKMODE;
         let rel = pg_sys::table_open(pg_sys::TriggerRelationId, lock);

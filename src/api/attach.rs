@@ -43,6 +43,60 @@ fn cft_attach(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     Ok(())
 }
 
+/// `cft_attach_aliases(aliases regclass, alias name, entity name, edges regclass) -> void`
+///
+/// Says that `aliases` has other names of entities of `edges` (where it is left out, the only attached table), and keeps an image of it.
+/// Idempotent; replaces what the table was attached as. Errors: those of cft_attach, for `aliases`; 42P01 (edges is not attached), 22023
+/// (it is the same table); 42501 without TRIGGER on `edges`, because it changes what everyone finds in a text.
+#[pg_extern(sql = false)]
+fn cft_attach_aliases(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
+    // SAFETY: our own fcinfo.
+    let call = unsafe { Call::new(fcinfo) };
+    let functions = Functions::beside(call.function());
+    let table = Edges::open(call.oid(0).ok_or_else(|| error::null_argument("aliases"))?)?;
+    let alias = name(&call, 1).ok_or_else(|| error::null_argument("alias"))?;
+    let entity = name(&call, 2).ok_or_else(|| error::null_argument("entity"))?;
+    let names = ColumnNames { parent: entity, child: alias, tree: None };
+    let (edges, ..) = crate::api::context::open(&call, 3)?;
+    if edges.oid() == table.oid() {
+        return Err(error::aliases_of_itself(&table.name()));
+    }
+    if let Some(why) = table.unsuitable().or_else(|| table.inherits()) {
+        return Err(error::wrong_kind(&table.name(), why));
+    }
+    owner_only(&table)?;
+    for (argument, column) in [("alias", &names.child), ("entity", &names.parent)] {
+        table.column(column).ok_or_else(|| error::no_such_alias_column(&table.name(), column, argument))?;
+    }
+    check_columns(&table, &names)?;
+    let known = registration::read(table.oid(), std::ptr::null_mut(), functions);
+    if known.is_some_and(|r| r.sound && r.names == names)
+        && registration::alias_markers(table.oid(), functions) == [edges.oid()]
+    {
+        return Ok(());
+    }
+    let (on, from) = (table.qualified(), edges.qualified());
+    let old = registration::trigger_names(table.oid(), functions);
+    drop(edges);
+    drop(table);
+    drop_triggers(&on, &old);
+    create_triggers(&on, &names, call.function());
+    // SAFETY: a system cache lookup of our own function.
+    let marker = edges::qualified_name(unsafe { pg_sys::get_func_namespace(call.function()) }, "cft_alias_of");
+    let (alias, entity) = (literal(&names.child), literal(&names.parent));
+    execute(&[format!(
+        "CREATE CONSTRAINT TRIGGER cftrag_aliases AFTER INSERT ON {on} FROM {from} FOR EACH ROW WHEN (false) \
+         EXECUTE FUNCTION {marker}({alias}, {entity})"
+    )]);
+    Ok(())
+}
+
+/// The trigger function that marks a table of aliases. Its triggers never fire. Errors: 39P01.
+#[pg_extern(sql = false)]
+fn cft_alias_of(_fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
+    Err(error::not_our_trigger("cft_alias_of"))
+}
+
 /// `cft_detach(edges regclass) -> void`: drops the triggers. Errors: 42P01 no such table or not attached, 42501 not the owner.
 #[pg_extern(sql = false)]
 fn cft_detach(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {

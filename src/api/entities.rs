@@ -1,51 +1,68 @@
-//! cft_entities: which entities occur in a text; and the words and forms it is defined by (sql/entities.sql).
+//! cft_entities: which entities occur in a text, by their names or by aliases of them.
+//!
+//! Where tables of aliases are attached, each has an image of its own (entity above alias). Then every window is looked for in all of
+//! them, and leftmost-longest is chosen among what all of them found.
 
 #![expect(unsafe_code, reason = "talks to the executor directly")]
 
 use crate::api::context::{self, varlena_header};
 use crate::area;
 use crate::edges::Edges;
-use crate::error::{self, Fallible};
+use crate::error::Fallible;
 use crate::fmgr::{Call, Rows, text_datum};
+use crate::registration::{self, AliasTable, Functions};
 use crate::route::{self, Reason, Ticket};
 use crate::slot::Spoil;
 use crate::{counters, reference};
-use cftrag_core::{Reader, Recogniser, Step};
+use cftrag_core::{Image, Mention, Reader, Recogniser, Seek, Step};
 use pgrx::check_for_interrupts;
 use pgrx::prelude::*;
 use std::cell::RefCell;
+use std::cmp::Reverse;
+use std::collections::HashMap;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 
-/// Words between two looks for an interrupt.
-const BREATH: usize = 1000;
 /// Edge slots visited under one holding of the lock; a word counts as two. See context.rs.
 const CELLS: usize = 20_000;
+/// Entities of aliases that are looked up under one holding of the lock.
+const NAMES: usize = 64;
 /// A workspace that grew past this is given back after the call.
 const KEEP_MENTIONS: usize = 100_000;
 
 thread_local! {
-    static RECOGNISER: RefCell<Option<Recogniser>> = const { RefCell::new(None) };
+    /// One for the edges' image, one for each of aliases.
+    static RECOGNISERS: RefCell<Vec<Recogniser>> = const { RefCell::new(Vec::new()) };
 }
 
 /// `cft_entities(question text, edges regclass, overlapping boolean)`: see sql/entities.sql for what it returns.
 ///
 /// NULL question or overlapping: no rows. Errors: 42P01 (not attached), 42725 (several attached), 42703 (a column is gone), 42501 (the
-/// table's own), 22021 (not UTF-8, in a database of SQL_ASCII), 0A000 (EUC_JIS_2004).
+/// tables' own), 22021 (not UTF-8, in a database of SQL_ASCII), 0A000 (EUC_JIS_2004).
 #[pg_extern(sql = false)]
 fn cft_entities(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     // SAFETY: our own fcinfo.
     let call = unsafe { Call::new(fcinfo) };
     let rows = call.rows();
-    let (Some(question), Some(overlapping)) = (call.text(0), call.arg(2)) else { return Ok(()) };
+    let (Some(text), Some(overlapping)) = (call.text(0), call.arg(2)) else { return Ok(()) };
     let (table, registration, columns, functions) = context::open(&call, 1)?;
-    let served = route::route(&table, &registration, &columns, functions).and_then(|mut ticket| {
-        let question = plain_utf8(question).ok_or(Reason::Encoding)?;
-        from_image(&table, &mut ticket, question, overlapping.value() != 0, rows)
+    // SAFETY: a snapshot is active in every SQL function.
+    let marked = unsafe { registration::alias_tables(table.oid(), pg_sys::GetActiveSnapshot(), functions) };
+    let aliases = marked.iter().map(|a| Ok((Edges::open(a.table)?, a))).collect::<Fallible<Vec<_>>>()?;
+    let served = route::route(&table, &registration, &columns, functions).and_then(|ticket| {
+        let text = plain_utf8(text).ok_or(Reason::Encoding)?;
+        let mut tickets = vec![ticket];
+        for (table, marked) in &aliases {
+            tickets.push(route_aliases(table, marked, functions)?);
+        }
+        from_images(&mut tickets, text, overlapping.value() != 0, rows)?;
+        context::settle_now_and_then(&table, &tickets[0]);
+        Ok(())
     });
     if let Err(reason) = served {
         counters::count(table.oid(), reason);
         let question = call.arg(0).unwrap_or(pg_sys::Datum::from(0usize));
-        reference::entities(&table, &registration.names, call.function(), question, overlapping, rows);
+        let aliases: Vec<_> = aliases.iter().map(|(table, marked)| (table, &marked.names)).collect();
+        reference::entities(&table, &registration.names, &aliases, call.function(), question, overlapping, rows);
     }
     Ok(())
 }
@@ -57,127 +74,152 @@ fn plain_utf8(text: &[u8]) -> Option<&str> {
     if encoding == pg_sys::pg_enc::PG_UTF8 as i32 { std::str::from_utf8(text).ok() } else { None }
 }
 
-fn from_image(table: &Edges, ticket: &mut Ticket, question: &str, overlapping: bool, rows: Rows) -> Result<(), Reason> {
-    RECOGNISER.with_borrow_mut(|kept| {
-        let recogniser = kept.get_or_insert_with(|| Recogniser::new(varlena_header));
-        finish(recogniser, ticket, question, overlapping)?;
-        recogniser.finish();
-        for mention in recogniser.mentions() {
-            let mut values = [
-                pg_sys::Datum::from(recogniser.name_with_prefix(mention.entity).as_ptr()),
-                text_datum(&question.as_bytes()[mention.from..mention.to]),
-                pg_sys::Datum::from(mention.start as i32 + 1),
-                pg_sys::Datum::from(mention.length as i32),
-                pg_sys::Datum::from(0usize),
-            ];
-            rows.add(&mut values, &mut [false, false, false, false, true]);
-        }
-        let counters = recogniser.counters();
-        let reads = ticket.control.slots[ticket.index].reads();
-        reads.image_calls.fetch_add(1, Relaxed);
-        reads.lookups.fetch_add(counters.lookups, Relaxed);
-        reads.hits.fetch_add(counters.hits, Relaxed);
-        reads.fingerprint_checks.fetch_add(counters.fingerprint_checks, Relaxed);
-        reads.false_positives.fetch_add(counters.false_positives, Relaxed);
-        if recogniser.mentions().len() > KEEP_MENTIONS {
-            *kept = None;
-        }
-        Ok::<(), Reason>(())
-    })?;
-    context::settle_now_and_then(table, ticket);
+fn route_aliases(table: &Edges, marked: &AliasTable, functions: Functions) -> Result<Ticket, Reason> {
+    let registration = marked.registration.as_ref().ok_or(Reason::Triggers)?;
+    let columns = table.columns(&marked.names).map_err(|_| Reason::Columns)?;
+    route::route(table, registration, &columns, functions)
+}
+
+/// `tickets`: of the edges, then of tables of aliases.
+fn from_images(tickets: &mut [Ticket], text: &str, overlapping: bool, rows: Rows) -> Result<(), Reason> {
+    // Out of their place meanwhile: what an ERROR cuts short gives its room back.
+    let mut kept = RECOGNISERS.take();
+    while kept.len() < tickets.len() {
+        kept.push(Recogniser::new(varlena_header));
+    }
+    let alone = tickets.len() == 1;
+    for (i, (recogniser, ticket)) in kept.iter_mut().zip(&mut *tickets).enumerate() {
+        let seek = if i == 0 { Seek::Entities } else { Seek::Aliased };
+        finish(recogniser, ticket, text, seek, overlapping || !alone)?;
+    }
+    if alone {
+        kept[0].finish();
+        kept[0].mentions().iter().for_each(|mention| emit(&kept[0], mention, text, rows));
+    } else {
+        let all = merge(&kept[..tickets.len()], &mut tickets[0], overlapping)?;
+        all.iter().for_each(|(recogniser, mention)| emit(recogniser, mention, text, rows));
+    }
+    count(&kept[0], &tickets[0]);
+    if kept.iter().all(|recogniser| recogniser.mentions().len() <= KEEP_MENTIONS) {
+        RECOGNISERS.set(kept);
+    }
     Ok(())
+}
+
+fn emit(recogniser: &Recogniser, mention: &Mention, text: &str, rows: Rows) {
+    let name = |name| pg_sys::Datum::from(recogniser.name_with_prefix(name).as_ptr());
+    let mut values = [
+        name(mention.entity),
+        text_datum(&text.as_bytes()[mention.from..mention.to]),
+        pg_sys::Datum::from(mention.start as i32 + 1),
+        pg_sys::Datum::from(mention.length as i32),
+        mention.alias.map_or(pg_sys::Datum::from(0usize), name),
+    ];
+    rows.add(&mut values, &mut [false, false, false, false, mention.alias.is_none()]);
+}
+
+fn count(recogniser: &Recogniser, ticket: &Ticket) {
+    let counters = recogniser.counters();
+    let reads = ticket.control.slots[ticket.index].reads();
+    reads.image_calls.fetch_add(1, Relaxed);
+    reads.lookups.fetch_add(counters.lookups, Relaxed);
+    reads.hits.fetch_add(counters.hits, Relaxed);
+    reads.fingerprint_checks.fetch_add(counters.fingerprint_checks, Relaxed);
+    reads.false_positives.fetch_add(counters.false_positives, Relaxed);
+}
+
+/// Reads the image of a ticket, if it is still the one the ticket is for.
+fn read<T>(ticket: &Ticket, look: impl FnOnce(Image<'_>) -> T) -> Result<T, Reason> {
+    let slot = &ticket.control.slots[ticket.index];
+    area::read(ticket.control, ticket.index, |_, image| {
+        (slot.generation.load(SeqCst) == ticket.generation).then(|| look(image))
+    })?
+    .ok_or(Reason::NoImage)
+}
+
+fn learn(ticket: &mut Ticket, xids: &[u64]) -> Result<(), Reason> {
+    ticket.seen.learn(xids).ok_or_else(|| {
+        ticket.control.slots[ticket.index].spoil(Spoil::Ancient);
+        Reason::Ancient
+    })
 }
 
 /// Goes through the text, in slices; learns the xids it met.
-fn finish(recogniser: &mut Recogniser, ticket: &mut Ticket, question: &str, overlapping: bool) -> Result<(), Reason> {
-    let slot = &ticket.control.slots[ticket.index];
-    recogniser.begin(overlapping);
-    let mut reader = Reader::new(question);
+fn finish(
+    recogniser: &mut Recogniser,
+    ticket: &mut Ticket,
+    text: &str,
+    seek: Seek,
+    overlapping: bool,
+) -> Result<(), Reason> {
+    recogniser.begin(seek, overlapping);
+    let mut reader = Reader::new(text);
     loop {
         recogniser.read(&mut reader);
-        let step = area::read(ticket.control, ticket.index, |_, image| {
-            (slot.generation.load(SeqCst) == ticket.generation).then(|| recogniser.step(image, &ticket.seen, CELLS))
-        })?;
-        match step {
-            None => return Err(Reason::NoImage),
-            Some(Step::Done) => return Ok(()),
-            Some(Step::More) => {
+        match read(ticket, |image| recogniser.step(image, &ticket.seen, CELLS))? {
+            Step::Done => return Ok(()),
+            Step::More => {
                 check_for_interrupts!();
+                recogniser.make_room(CELLS);
             }
-            Some(Step::Ask) => {
-                if ticket.seen.learn(recogniser.asked()).is_none() {
-                    slot.spoil(Spoil::Ancient);
-                    return Err(Reason::Ancient);
-                }
-                recogniser.begin(overlapping);
-                reader = Reader::new(question);
+            Step::Ask => {
+                learn(ticket, recogniser.asked())?;
+                recogniser.begin(seek, overlapping);
+                reader = Reader::new(text);
             }
         }
     }
 }
 
-/// `cft_words(text)`: place (from 1), form (folded, as UTF-8), start and length in characters. See crates/core/src/words.rs.
-#[pg_extern(sql = false)]
-fn cft_words(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
-    // SAFETY: our own fcinfo.
-    let call = unsafe { Call::new(fcinfo) };
-    let rows = call.rows();
-    let Some(text) = call.text(0) else { return Ok(()) };
-    let text = as_utf8(text)?.ok_or_else(error::not_utf8)?;
-    let (mut place, mut at, mut start) = (0_i32, 0, 1_i32);
-    let mut form = Vec::new();
-    for (i, (offset, word)) in cftrag_core::Words::of(text).enumerate() {
-        if i % BREATH == 0 {
-            check_for_interrupts!();
-        }
-        start += characters(&text[at..offset]);
-        at = offset;
-        form.clear();
-        cftrag_core::fold(word, &mut form);
-        if form.is_empty() {
-            continue;
-        }
-        place += 1;
-        let mut values = [
-            pg_sys::Datum::from(place),
-            text_datum(&form),
-            pg_sys::Datum::from(start),
-            pg_sys::Datum::from(characters(word)),
-        ];
-        rows.add(&mut values, &mut [false; 4]);
+/// What entities' names and their aliases found, in order, each entity once in a window; leftmost, then longest, unless overlapping.
+fn merge<'r>(
+    found: &'r [Recogniser],
+    edges: &mut Ticket,
+    overlapping: bool,
+) -> Result<Vec<(&'r Recogniser, &'r Mention)>, Reason> {
+    let aliased = || found[1..].iter().flat_map(|r| r.mentions().iter().map(move |mention| (r, mention)));
+    let seen = entities_seen(edges, aliased().map(|(r, mention)| r.name(mention.entity)))?;
+    let mut all: Vec<_> = found[0].mentions().iter().map(|mention| (&found[0], mention)).collect();
+    all.extend(aliased().filter(|(r, mention)| seen[r.name(mention.entity)]));
+    let window = |m: &Mention| (m.from, Reverse(m.to));
+    all.sort_by(|(r, a), (s, b)| {
+        let key = |r: &'r Recogniser, m: &Mention| (window(m), r.name(m.entity), m.alias.map(|alias| r.name(alias)));
+        key(r, a).cmp(&key(s, b))
+    });
+    // An entity's own name comes first, then its smallest alias.
+    all.dedup_by(|(r, a), (s, b)| window(a) == window(b) && r.name(a.entity) == s.name(b.entity));
+    if !overlapping {
+        let mut last = (0, Reverse(0));
+        all.retain(|(_, m)| {
+            let chosen = window(m) == last || m.from >= last.1.0;
+            if chosen {
+                last = window(m);
+            }
+            chosen
+        });
     }
-    Ok(())
+    Ok(all)
 }
 
-/// `cft_form(name)`: its folded words joined by one blank, as UTF-8; NULL if the name is never found in a text.
-#[pg_extern(sql = false)]
-fn cft_form(name: &[u8]) -> Fallible<Option<Vec<u8>>> {
-    let mut form = Vec::new();
-    let name = as_utf8(name)?;
-    Ok(name.is_some_and(|name| cftrag_core::form(name.as_bytes(), &mut form)).then_some(form))
-}
-
-fn characters(text: &str) -> i32 {
-    text.chars().count() as i32
-}
-
-/// A text as UTF-8, whatever the database's encoding is. None: it is none (SQL_ASCII holds any bytes). 0A000 where a character may be two
-/// of Unicode's, so that positions would differ.
-fn as_utf8(text: &[u8]) -> Fallible<Option<&str>> {
-    let utf8 = pg_sys::pg_enc::PG_UTF8 as i32;
-    // SAFETY: reads a backend variable; pg_server_to_any gives the same bytes, or a NUL-terminated copy in the caller's memory context.
-    unsafe {
-        let encoding = pg_sys::GetDatabaseEncoding();
-        if encoding == pg_sys::pg_enc::PG_EUC_JIS_2004 as i32 {
-            return Err(error::two_characters_for_one());
+/// Which of these names are entities with an edge that the caller sees.
+fn entities_seen<'n>(
+    edges: &mut Ticket,
+    names: impl Iterator<Item = &'n [u8]>,
+) -> Result<HashMap<&'n [u8], bool>, Reason> {
+    let mut seen: HashMap<&[u8], bool> = names.map(|name| (name, false)).collect();
+    let mut todo: Vec<(&[u8], &mut bool)> = seen.iter_mut().map(|(name, seen)| (*name, seen)).collect();
+    for some in todo.chunks_mut(NAMES) {
+        loop {
+            let mut ask = Vec::new();
+            read(edges, |image| {
+                some.iter_mut().for_each(|(name, seen)| **seen = image.sees(name, &edges.seen, &mut ask))
+            })?;
+            if ask.is_empty() {
+                break;
+            }
+            learn(edges, &ask)?;
         }
-        if [utf8, pg_sys::pg_enc::PG_SQL_ASCII as i32].contains(&encoding) {
-            return Ok(std::str::from_utf8(text).ok());
-        }
-        let converted = pg_sys::pg_server_to_any(text.as_ptr().cast(), text.len() as i32, utf8);
-        if converted.cast_const() == text.as_ptr().cast() {
-            return Ok(std::str::from_utf8(text).ok());
-        }
-        Ok(std::ffi::CStr::from_ptr(converted).to_str().ok())
+        check_for_interrupts!();
     }
+    Ok(seen)
 }

@@ -7,3 +7,4 @@ pub mod context;
 pub mod entities;
 pub mod stats;
 pub mod text;
+pub mod words;

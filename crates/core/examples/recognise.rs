@@ -11,7 +11,7 @@
 
 use std::hint::black_box;
 
-use cftrag_core::{AllSeen, Edge, Error, HeapMemory, Image, Reader, Recogniser, Step};
+use cftrag_core::{AllSeen, Edge, Error, HeapMemory, Image, Reader, Recogniser, Seek, Step};
 
 const VOCABULARY: usize = 30_000;
 const FUNCTION_WORDS: usize = 60;
@@ -111,7 +111,7 @@ fn main() {
         for _ in 0..5 {
             let start = cpu_ns();
             for text in &texts {
-                recogniser.begin(false);
+                recogniser.begin(Seek::Entities, false);
                 recogniser.read(&mut Reader::new(text));
                 assert!(recogniser.step(image, &AllSeen, usize::MAX) == Step::Done);
                 recogniser.finish();
@@ -123,7 +123,7 @@ fn main() {
         rounds.sort_by(f64::total_cmp);
         let start = cpu_ns();
         for text in &texts {
-            recogniser.begin(false);
+            recogniser.begin(Seek::Entities, false);
             recogniser.read(&mut Reader::new(text));
         }
         let reading = (cpu_ns() - start) / texts.len() as f64;

@@ -1,4 +1,4 @@
-//! The entities that are asked for most.
+//! The entities that are asked for most; and whether one is there at all.
 
 use std::cmp::Reverse;
 
@@ -37,6 +37,14 @@ impl Image<'_> {
         hot.sort_unstable();
         hot.truncate(n);
         hot.into_iter().map(|(temperature, name)| (name, temperature.0)).collect()
+    }
+
+    /// Reader: whether there is an entity of that name with an edge that the snapshot sees.
+    /// Xids it does not know go to `ask`, and the answer is void.
+    #[must_use]
+    pub fn sees(&self, name: &[u8], seen: &impl Visibility, ask: &mut Vec<u64>) -> bool {
+        let entity = self.key(Kind::Entity, name).record;
+        entity.is_some_and(|entity| self.has_visible_edge(entity, seen, ask))
     }
 
     fn has_visible_edge(

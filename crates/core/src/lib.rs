@@ -55,7 +55,7 @@ pub use edge::{Deleter, Deletion, Edge, Fate, Fates, RowVersion, Settled, Stamp}
 pub use error::{Error, Problem};
 pub use image::Image;
 pub use memory::{HeapMemory, Memory};
-pub use recognise::{Mention, Reader, Recogniser};
+pub use recognise::{Mention, Reader, Recogniser, Seek};
 pub use root::{LAYOUT, OWNER_WORDS};
 pub use scan::Scan;
 pub use stats::Stats;

@@ -52,6 +52,8 @@ const _: () = assert!(HELD > 2 * MOST_WORDS && MOST_WORDS <= 64, "lengths are bi
 pub struct Mention {
     /// As it is stored; read it with [`Recogniser::name`].
     pub entity: Name,
+    /// The alias that the text has, if one was sought.
+    pub alias: Option<Name>,
     /// Where the mention begins, in characters from 0, and how many it has.
     pub start: usize,
     /// See `start`.
@@ -60,6 +62,17 @@ pub struct Mention {
     pub from: usize,
     /// The byte after the last.
     pub to: usize,
+}
+
+/// What is looked for in a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Seek {
+    /// Entities with an edge row that the snapshot sees.
+    Entities,
+    /// Entities of which the text has an alias: the image's edges lead from entity (parent) to
+    /// alias (child). Each entity of a visible row is a mention of its own. The list of an
+    /// alias is read in one go.
+    Aliased,
 }
 
 /// A text on its way to a [`Recogniser`].
@@ -114,6 +127,7 @@ struct Prepared {
 #[derive(Debug)]
 pub struct Recogniser {
     arena: Arena,
+    seek: Seek,
     overlapping: bool,
     /// The words held, of which those before `current` are done.
     words: Vec<Word>,
@@ -152,6 +166,7 @@ impl Recogniser {
     pub fn new(prefix: fn(usize) -> [u8; 4]) -> Recogniser {
         Recogniser {
             arena: Arena::new(prefix),
+            seek: Seek::Entities,
             overlapping: false,
             words: Vec::new(),
             current: 0,
@@ -175,8 +190,9 @@ impl Recogniser {
     }
 
     /// Begins a text, or begins it again after the asked xids were learned.
-    pub fn begin(&mut self, overlapping: bool) {
+    pub fn begin(&mut self, seek: Seek, overlapping: bool) {
         self.arena.truncate(0);
+        self.seek = seek;
         self.overlapping = overlapping;
         self.words.clear();
         self.current = 0;
@@ -229,6 +245,13 @@ impl Recogniser {
         self.hashes.drain(..self.current.min(self.hashes.len()));
         self.words.drain(..self.current);
         self.current = 0;
+    }
+
+    /// Room for what a step of so many cells may find. Called between steps, without the lock.
+    pub fn make_room(&mut self, cells: usize) {
+        self.found.reserve(cells);
+        self.judged.reserve(cells);
+        self.arena.reserve(cells);
     }
 
     /// Reader: goes on in the text, for about `cells` edge slots.
@@ -410,14 +433,45 @@ impl Recogniser {
         self.counters.hits += 1;
         let mut next = Some(head);
         while let Some(record) = next {
-            if self.judge(image, record, seen, turn, budget)? {
-                let entity = self.arena.add(record.name_len(), |to| record.copy_name(to));
-                let (start, length) = (first.start, last.end - first.start);
-                self.found.push(Mention { entity, start, length, from: first.from, to: last.to });
+            if self.seek == Seek::Aliased {
+                self.find_aliased(image, record, seen, first, last, budget);
+            } else if self.judge(image, record, seen, turn, budget)? {
+                self.find(record, None, first, last);
             }
             next = record.alike().map(|id| Record::new(image.mem(), id));
         }
         Ok(())
+    }
+
+    fn find(&mut self, record: Record<'_>, alias: Option<Name>, first: Word, last: Word) {
+        let entity = self.arena.add(record.name_len(), |to| record.copy_name(to));
+        let (start, length) = (first.start, last.end - first.start);
+        let (from, to) = (first.from, last.to);
+        self.found.push(Mention { entity, alias, start, length, from, to });
+    }
+
+    /// The entities of which this record is an alias. Of rows that are there twice, both count.
+    fn find_aliased(
+        &mut self,
+        image: Image<'_>,
+        record: Record<'_>,
+        seen: &impl Visibility,
+        first: Word,
+        last: Word,
+        budget: &mut usize,
+    ) {
+        let mut alias = None;
+        let mut cursor = Cursor::start(record, Direction::Up);
+        while let Some(at) = cursor.next(image.mem()) {
+            *budget = budget.saturating_sub(1);
+            self.counters.slots_visited += 1;
+            let slot = Slot::read(image.mem(), at);
+            if sees(image.mem(), slot.link, seen, &mut self.asked) {
+                let add = || self.arena.add(record.name_len(), |to| record.copy_name(to));
+                let alias = *alias.get_or_insert_with(add);
+                self.find(Record::new(image.mem(), slot.neighbour), Some(alias), first, last);
+            }
+        }
     }
 
     /// Whether the snapshot sees an edge row of this entity, the `turn`th of the current word.

@@ -30,7 +30,8 @@ SELECT format('CREATE FUNCTION oracle.definition() RETURNS text IMMUTABLE LANGUA
 CREATE FUNCTION oracle.entities_same(question text, edges regclass, overlapping boolean = false) RETURNS text
 STABLE LANGUAGE plpgsql SET search_path = pg_catalog AS $$
 DECLARE
-    query text := replace(replace(oracle.definition(), '{edges}', edges::text), '{schema}', 'public');
+    query text := replace(replace(replace(oracle.definition(), '{edges}', edges::text), '{schema}', 'public'),
+                          '{aliases}', 'SELECT NULL::text, NULL::text WHERE false');
     answer text;
 BEGIN
     query := replace(replace(query, '{parent}', 'r.parent::pg_catalog.text'), '{child}', 'r.child::pg_catalog.text');

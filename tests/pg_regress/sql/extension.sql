@@ -4,7 +4,7 @@ SET client_min_messages = warning;
 SELECT p.oid::regprocedure AS function, provolatile AS v, proparallel AS p, proisstrict AS strict, prosecdef AS definer, procost AS cost, prorows AS rows
   FROM pg_proc AS p JOIN pg_depend AS d ON d.objid = p.oid AND d.classid = 'pg_proc'::regclass AND d.deptype = 'e'
   JOIN pg_extension AS e ON e.oid = d.refobjid AND e.extname = 'cftrag'
- WHERE proname ~ '^cft_(attach|detach|context|build|verify|hot_entities|stats_reset|entities|words|form)$' ORDER BY p.oid::regprocedure::text;
+ WHERE proname ~ '^cft_(attach|detach|context|build|verify|hot_entities|stats_reset|entities|attach_aliases|words|form)$' ORDER BY p.oid::regprocedure::text;
 SELECT p.oid::regprocedure FROM pg_proc AS p JOIN pg_depend AS d ON d.objid = p.oid AND d.deptype = 'e'
   JOIN pg_extension AS e ON e.oid = d.refobjid AND e.extname = 'cftrag'
  WHERE proname NOT LIKE 'cft\_%' OR obj_description(p.oid, 'pg_proc') IS NULL;

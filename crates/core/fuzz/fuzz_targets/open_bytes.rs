@@ -8,7 +8,7 @@
 use std::sync::LazyLock;
 
 use cftrag_core::{
-    AllSeen, Edge, Fate, HeapMemory, Image, Reader, Recogniser, Scan, Stamp, Step, Walk,
+    AllSeen, Edge, Fate, HeapMemory, Image, Reader, Recogniser, Seek, Scan, Stamp, Step, Walk,
 };
 use libfuzzer_sys::fuzz_target;
 
@@ -58,7 +58,7 @@ fuzz_target!(|data: &[u8]| {
     }
     walk.finish();
     let mut recogniser = Recogniser::new(|_| [0; 4]);
-    recogniser.begin(false);
+    recogniser.begin(Seek::Entities, false);
     let mut text = Reader::new("the HUB of child 00003, its own: child 00007");
     let mut steps = 0;
     loop {

@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 
 use cftrag_core::{
     Deleter, Deletion, Edge, Error, Fate, HeapMemory, Hint, Image, Reader, Recogniser, RowVersion,
-    Scan, Stamp, Step, View, Visibility, Walk,
+    Scan, Seek, Stamp, Step, View, Visibility, Walk,
 };
 use oracle::{Answer, Bytes, Found, Triple};
 
@@ -423,7 +423,7 @@ impl World {
         let rows = self.visible(&snapshot);
         let entities = rows.iter().flat_map(|(_, parent, child)| [parent, child]).collect();
         let expected = oracle::entities(&entities, &text, overlapping);
-        self.recogniser.begin(overlapping);
+        self.recogniser.begin(Seek::Entities, overlapping);
         let cells = cells.into();
         self.seeking = Some(Seeking { snapshot, cells, text, overlapping, read: 0, expected });
     }
@@ -444,7 +444,7 @@ impl World {
                 let asked = self.recogniser.asked();
                 assert!(!asked.is_empty() && asked.is_sorted_by(|a, b| a < b));
                 seeking.snapshot.known.borrow_mut().as_mut().unwrap().extend(asked);
-                self.recogniser.begin(seeking.overlapping);
+                self.recogniser.begin(Seek::Entities, seeking.overlapping);
                 seeking.read = 0;
             }
             Step::Done => {
