@@ -268,3 +268,60 @@ impl<'m> Image<'m> {
         unreachable!("an entity with a form is in its chain");
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{AllSeen, Edge, HeapMemory, Reader, Recogniser, Seek, Step};
+
+    fn found(image: Image<'_>, text: &str) -> Vec<Vec<u8>> {
+        let mut recogniser = Recogniser::new(|_| [0; 4]);
+        recogniser.begin(Seek::Entities, false);
+        let mut reader = Reader::new(text);
+        loop {
+            recogniser.read(&mut reader);
+            if recogniser.step(image, &AllSeen, 100) == Step::Done {
+                break;
+            }
+        }
+        recogniser.finish();
+        let names = recogniser.mentions().iter().map(|m| recogniser.name(m.entity).to_vec());
+        names.collect()
+    }
+
+    #[test]
+    fn a_form_is_compared_after_its_hash() {
+        let mut heap = HeapMemory::new(1 << 20);
+        assert!(heap.grow());
+        let image = Image::format(&heap, 7).unwrap();
+        image.insert(&Edge { tree: None, parent: b"One", child: b"Two" }, None).unwrap();
+        assert_eq!(found(image, "one two"), [b"One", b"Two"]);
+        // An entry that says that "three" is "Two", as a collision of hashes would.
+        let two = image.key(crate::hash::Kind::Entity, b"Two").record.unwrap();
+        let three = Form::of(7, b"three").unwrap().hash;
+        assert!(image.filter().enter(three, Entry::form(three, two.id()), 0));
+        assert_eq!(found(image, "three one"), [b"One"]);
+    }
+
+    #[test]
+    fn names_of_one_form_are_all_found_and_go_one_by_one() {
+        let mut heap = HeapMemory::new(1 << 20);
+        assert!(heap.grow());
+        let image = Image::format(&heap, 7).unwrap();
+        let names = ["a b", "A b", "a-B", "A, B!"];
+        for (i, child) in names.iter().enumerate() {
+            let stamp = crate::Stamp { xmin: 10 + i as u64, cmin: 0 };
+            let edge = Edge { tree: None, parent: b"+", child: child.as_bytes() };
+            image.insert(&edge, Some(stamp)).unwrap();
+        }
+        for gone in 0..=names.len() {
+            let mut left: Vec<_> =
+                names[gone..].iter().map(|name| name.as_bytes().to_vec()).collect();
+            left.sort();
+            assert_eq!(found(image, "of a b?"), left);
+            image.verify(&mut |problem| panic!("{problem:?}"));
+            image.settle(1, 11 + gone as u64, &|_| crate::Fate::Aborted, &mut Vec::new());
+        }
+        assert_eq!(image.root().count(Counter::Forms), 0);
+    }
+}

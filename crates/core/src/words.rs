@@ -21,7 +21,7 @@ use caseless::Caseless;
 use unicode_normalization::UnicodeNormalization;
 use unicode_segmentation::{UnicodeSegmentation, UnicodeWordIndices};
 
-/// A name of more words has no form. The Disease Ontology's longest has 22.
+/// A name of more words has no form.
 pub const MOST_WORDS: usize = 64;
 /// A name of more bytes has no form; a record holds so many in one piece.
 pub const MOST_BYTES: usize = 2000;
