@@ -148,6 +148,15 @@ DROP EXTENSION pg_trgm;
 DROP SCHEMA "Tri gram";
 DROP TABLE vectors;
 
+-- By an alias: the row says which; a mention that is an alias resolves to its entity.
+CREATE TABLE nick (alias text, entity text);
+INSERT INTO nick VALUES ('HC', 'Heart Clinic'), ('kidney ward', 'nephrology'), ('HC', 'home monitoring');
+SELECT cft_attach_aliases('nick', edges => 'tie');
+SELECT source, entity, why FROM cft_retrieve('Who runs the HC, and the heart clinic?', NULL, chunks => 0, up => 1, down => 0, edges => 'tie');
+SELECT cft_prompt('The kidney ward?', NULL, chunks => 0, edges => 'tie');
+SELECT * FROM cft_resolve('hc', edges => 'tie');
+SELECT * FROM cft_resolve('Kidney-Ward', edges => 'tie');
+DROP TABLE nick;
 -- Errors.
 SELECT cft_retrieve('q', NULL, k => NULL);
 SELECT cft_retrieve('q', NULL, k => -1);
