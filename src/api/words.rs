@@ -51,8 +51,11 @@ fn cft_form(name: &[u8]) -> Fallible<Option<Vec<u8>>> {
     Ok(name.is_some_and(|name| cftrag_core::form(name.as_bytes(), &mut form)).then_some(form))
 }
 
+/// As the database counts them: in SQL_ASCII every byte is one.
 fn characters(text: &str) -> i32 {
-    text.chars().count() as i32
+    // SAFETY: reads a backend variable.
+    let bytes = unsafe { pg_sys::GetDatabaseEncoding() } == pg_sys::pg_enc::PG_SQL_ASCII as i32;
+    (if bytes { text.len() } else { text.chars().count() }) as i32
 }
 
 /// A text as UTF-8, whatever the database's encoding is. None: it is none (SQL_ASCII holds any bytes). 0A000 where a character may be two

@@ -21,6 +21,8 @@ SELECT * FROM cft_context('ö', edges => '"Größen"."Äste"');
 RESET cftrag.enable;
 SELECT * FROM cft_verify('"Größen"."Äste"');
 SELECT edges FROM pg_stat_cftrag;
+-- The definition finds entities in a text: names in the image are not UTF-8.
+SELECT entity, mention, start, length FROM cft_entities('ÄÖ, É SS é', '"Größen"."Äste"');
 SELECT parent, child, tree FROM cft_attached();
 -- A message shows such letters as question marks; it is ASCII.
 SELECT cft_attach('"Größen"."Äste"', 'Tiefe', 'Länge');
@@ -63,6 +65,11 @@ SELECT encode(relative::bytea, 'escape') AS relative, encode(via::bytea, 'escape
 SET cftrag.enable = off;
 SELECT encode(relative::bytea, 'escape') AS relative, encode(via::bytea, 'escape') AS via FROM cft_context(E'a\xff');
 RESET cftrag.enable;
+-- A text is taken for UTF-8, a name that is not is never found, and positions count bytes, as substr does.
+SELECT encode(entity::bytea, 'escape') AS entity, encode(mention::bytea, 'escape') AS mention, start, length FROM cft_entities(E'\xc3\xa9 \xc3\x89');
+DO $$ BEGIN EXECUTE format('INSERT INTO %I VALUES (%L, %L)', E'\xe4', E'\xc3\xa9', 'x'); END $$;
+SELECT encode(entity::bytea, 'escape') AS entity, encode(mention::bytea, 'escape') AS mention, start, length FROM cft_entities(E'\xc3\xa9 \xc3\x89 X');
+SELECT * FROM cft_entities(E'x \xff');
 SELECT count(*) FROM pg_class AS c, cft_verify(c.oid) WHERE relname = E'\xe4';
 \c template1
 SET client_min_messages = warning;
