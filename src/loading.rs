@@ -33,6 +33,7 @@ pub fn capture(control: &Control, index: usize, table: &mut Table) {
     }
     let Some(bytes) = encode(table, load) else { return };
     let Some((token, base)) = bytes.as_ref().and_then(|bytes| area::allocate(control, bytes.len())) else {
+        slot.log_short.store(load, SeqCst);
         slot.log_lost.store(load, SeqCst);
         return;
     };

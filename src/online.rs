@@ -190,6 +190,10 @@ fn scan_and_apply(
             check_for_interrupts!();
         }
         applier.retry(&mut memory)?;
+        if slot.log_short.load(SeqCst) == load {
+            build::note_outcome(Outcome::Memory);
+            return Err(error::out_of_memory(crate::guc::MEMORY_LIMIT.get()));
+        }
         if slot.log_lost.load(SeqCst) == load {
             return Err(error::load_lost(&table.name(), LoadLost::Noted));
         }

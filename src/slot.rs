@@ -101,6 +101,8 @@ pub struct Slot {
     pub loading: AtomicU64,
     /// The load whose log lost something.
     pub log_lost: AtomicU64,
+    /// The same, for want of memory.
+    pub log_short: AtomicU64,
     /// dsa_pointer of the log's newest segment, 0 if it is empty. Under the parts, as the header is.
     pub log: AtomicU64,
     pub progress: Progress,

@@ -50,7 +50,7 @@ impl Random {
 }
 
 /// Words of two or three syllables; the same number, the same word.
-fn word(mut n: u64, out: &mut String) {
+pub fn word(mut n: u64, out: &mut String) {
     const ONSETS: [&str; 16] = ["b", "d", "f", "g", "k", "l", "m", "n", "p", "r", "s", "t", "v", "z", "tr", "st"];
     const VOWELS: [&str; 8] = ["a", "e", "i", "o", "u", "ai", "ou", "ei"];
     loop {

@@ -8,6 +8,7 @@ mod data;
 mod lookup;
 mod measure;
 mod peers;
+mod recognise;
 mod report;
 mod write;
 
@@ -83,6 +84,7 @@ fn of_size(
     tables.extend(lookup::one(session, size, edges, &uniform, "uniform")?);
     tables.extend(lookup::one(session, size, edges, &zipf, "Zipf")?);
     tables.extend(lookup::hundred(session, size, edges, &uniform, "uniform")?);
+    tables.push(recognise::table(session, size, options.seed)?);
     tables.push(lookup::lateral(session, size, &uniform)?);
     tables.push(write::beside_writer(&options.url, size, &write::names(size, options.seed))?);
     Ok(())

@@ -87,13 +87,12 @@ impl Driver {
         Ok(())
     }
 
-    /// A build may fail for want of memory while the limit is low (55000: its log was short of it); nothing else may, least of all a
-    /// write.
+    /// A build may fail for want of memory while the limit is low; nothing else may, least of all a write.
     pub fn starving(&self, built: Result<(), Trouble>) -> Result<(), Trouble> {
-        let short =
-            |text: &str| text.starts_with("53200") || (text.starts_with("55000") && text.contains("was not built"));
         match built {
-            Err(Trouble::Unexpected(text)) if self.model.starved != [false; TABLES.len()] && short(&text) => {
+            Err(Trouble::Unexpected(text))
+                if self.model.starved != [false; TABLES.len()] && text.starts_with("53200") =>
+            {
                 Err(Trouble::Provoked(text))
             }
             built => built,

@@ -1,0 +1,120 @@
+//! Recognising the entities in a text of 200 words, beside what SQL and a client can do.
+
+use std::io::Write as _;
+use std::process::{Command, Stdio};
+
+use crate::data::{self, Random, Size};
+use crate::measure::{Session, Times, interleaved};
+use crate::report::Table;
+
+/// Words of a text, and names among them.
+const WORDS: usize = 200;
+const NAMES: usize = 5;
+
+/// Texts of so many words: names of entities between words that are none.
+pub fn texts(size: Size, seed: u64, n: usize) -> Vec<String> {
+    let mut random = Random(seed);
+    (0..n)
+        .map(|_| {
+            let mut text = String::new();
+            let mut words = 0;
+            while words < WORDS {
+                if random.below((WORDS / NAMES) as u64) == 0 {
+                    let name = data::entity(random.below(size.entities));
+                    words += name.split(' ').count();
+                    text += &name;
+                } else {
+                    data::word(random.below(20_000), &mut text);
+                    words += 1;
+                }
+                text.push(' ');
+            }
+            text
+        })
+        .collect()
+}
+
+/// Windows of one to three words (no name has more), looked up in a btree: the best SQL.
+const WINDOWS: &str = "WITH w AS MATERIALIZED (SELECT string_to_array(rtrim($1), ' ') AS w)
+SELECT name FROM names_{size} WHERE name = ANY (ARRAY(
+    SELECT array_to_string(w[i:i + n], ' ') FROM w, generate_series(1, cardinality(w)) AS i, generate_series(0, 2) AS n WHERE i + n <= cardinality(w)))";
+
+const OURS: &str = "SELECT DISTINCT entity FROM cft_entities($1, 'edges_{size}', overlapping => true)";
+/// As an application calls it.
+const PLAIN: &str = "SELECT entity, start, length FROM cft_entities($1, 'edges_{size}')";
+const ILIKE: &str = "SELECT name FROM names_{size} WHERE $1 ILIKE '%' || name || '%'";
+const TRIGRAM: &str = "SELECT name FROM names_{size} WHERE name <% $1";
+
+/// The same windows in a Python dict, without a server: the least a client can do once it holds all names.
+const DICT: &str = "
+import sys, time
+lines = sys.stdin.read().split('\\n')
+cut = lines.index('')
+names, texts = dict.fromkeys(lines[:cut], True), lines[cut + 1:]
+spent = []
+for text in texts:
+    start = time.perf_counter()
+    words = text.split()
+    found = [w for n in (1, 2, 3) for i in range(len(words) - n + 1) if (w := ' '.join(words[i:i + n])) in names]
+    spent.append(time.perf_counter() - start)
+print(sorted(spent)[len(spent) // 2] * 1e6)
+";
+
+fn dict(size: Size, texts: &[String]) -> std::io::Result<f64> {
+    let mut python = Command::new("python3").args(["-c", DICT]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+    if let Some(to) = python.stdin.take() {
+        let mut to = std::io::BufWriter::new(to);
+        for i in 0..size.entities {
+            writeln!(to, "{}", data::entity(i))?;
+        }
+        write!(to, "\n{}", texts.join("\n"))?;
+    }
+    let told = python.wait_with_output()?;
+    Ok(String::from_utf8_lossy(&told.stdout).trim().parse().unwrap_or(f64::NAN))
+}
+
+pub fn table(session: &mut Session, size: Size, seed: u64) -> Result<Table, Box<dyn std::error::Error>> {
+    let fill = |sql: &str| sql.replace("{size}", size.name);
+    session.each(&fill(
+        "CREATE TABLE names_{size} (name text COLLATE \"C\");
+         INSERT INTO names_{size} SELECT parent FROM edges_{size} UNION SELECT child FROM edges_{size};
+         ALTER TABLE names_{size} ADD PRIMARY KEY (name); CREATE EXTENSION IF NOT EXISTS pg_trgm; VACUUM ANALYZE names_{size}",
+    ))?;
+    let texts = texts(size, seed, 500);
+    let sorted = |session: &mut Session, sql: &str, text: &str| -> Result<Vec<String>, postgres::Error> {
+        let mut names: Vec<String> = session.client.query(&fill(sql), &[&text])?.iter().map(|row| row.get(0)).collect();
+        names.sort();
+        Ok(names)
+    };
+    for text in &texts[..50] {
+        let (ours, theirs) = (sorted(session, OURS, text)?, sorted(session, WINDOWS, text)?);
+        if ours != theirs {
+            return Err(format!("cft_entities finds {ours:?}, the windows {theirs:?} in: {text}").into());
+        }
+    }
+    let statements = [session.client.prepare(&fill(PLAIN))?, session.client.prepare(&fill(WINDOWS))?];
+    interleaved(session, &statements, &texts[..50], 10)?;
+    let times = interleaved(session, &statements, &texts, 10)?;
+    let slow = [session.client.prepare(&fill(ILIKE))?, session.client.prepare(&fill(TRIGRAM))?];
+    // Seconds each for a million names.
+    let slow_times = interleaved(session, &slow, &texts[..if size.entities > 200_000 { 1 } else { 5 }], 1)?;
+    let line = |name: &str, t: &Times| {
+        (name.to_string(), vec![t.median(), t.mean(), t.cpu, t.rows as f64 / t.wall.len() as f64])
+    };
+    let client = dict(size, &texts)?;
+    Ok(Table {
+        title: format!("Recognising, {WORDS} words, {} names", size.entities),
+        file: format!("recognise-{}", size.name),
+        unit: "microseconds, p50",
+        columns: vec!["p50", "mean", "backend CPU", "rows"],
+        lines: vec![
+            line("cftrag", &times[0]),
+            line("windows = ANY, btree", &times[1]),
+            ("dict in Python".into(), vec![client, f64::NAN, f64::NAN, f64::NAN]),
+            line("ILIKE", &slow_times[0]),
+            line("pg_trgm", &slow_times[1]),
+        ],
+        note: "The dict is in the client's memory: no round trip is counted, and its names are not kept up to date."
+            .into(),
+    })
+}
