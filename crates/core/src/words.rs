@@ -304,6 +304,12 @@ mod tests {
         }
 
         #[test]
+        fn words_of_ascii_are_the_librarys(text in "[aB01_.,:;'\" -]{0,24}") {
+            let words: Vec<_> = text.unicode_word_indices().collect();
+            prop_assert_eq!(Words::of(&text).collect::<Vec<_>>(), words);
+        }
+
+        #[test]
         fn the_quick_way_folds_as_the_library_does(word in "[ -~]{0,60}") {
             let mut quick = Vec::new();
             fold(&word, &mut quick);
