@@ -8,7 +8,7 @@
 use std::sync::LazyLock;
 
 use cftrag_core::{
-    AllSeen, Edge, Fate, HeapMemory, Image, Reader, Recogniser, Seek, Scan, Stamp, Step, Walk,
+    AllSeen, Edge, Fate, HeapMemory, Image, Reader, Recogniser, Scan, Seek, Stamp, Step, Walk,
 };
 use libfuzzer_sys::fuzz_target;
 
