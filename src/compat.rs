@@ -65,6 +65,20 @@ pub fn owns_table(table: pg_sys::Oid, role: pg_sys::Oid) -> bool {
     }
 }
 
+pub fn owner_is_superuser(table: pg_sys::Oid) -> bool {
+    // SAFETY: a system cache lookup of a row that is released again.
+    unsafe {
+        let cache = pg_sys::SysCacheIdentifier::RELOID as i32;
+        let tuple = pg_sys::SearchSysCache1(cache, pg_sys::Datum::from(table));
+        if tuple.is_null() {
+            return false;
+        }
+        let owner = (*pg_sys::GETSTRUCT(tuple).cast::<pg_sys::FormData_pg_class>()).relowner;
+        pg_sys::ReleaseSysCache(tuple);
+        pg_sys::superuser_arg(owner)
+    }
+}
+
 /// The `i`th attribute (from 0).
 ///
 /// # Safety

@@ -50,9 +50,16 @@ pub fn not_attached(table: &str) -> ErrorReport {
         .set_hint(format!("Attach it with: SELECT cft_attach('{}');", table.replace('\'', "''")))
 }
 
-pub fn none_attached() -> ErrorReport {
-    report(Code::ERRCODE_UNDEFINED_TABLE, "no table that you may read is attached to cftrag".into())
-        .set_hint("Attach one with: SELECT cft_attach('my_edges', parent => 'parent', child => 'child');")
+/// `others`: there are some of other roles, with policies.
+pub fn none_attached(others: bool) -> ErrorReport {
+    let report = report(Code::ERRCODE_UNDEFINED_TABLE, "no table that you may read is attached to cftrag".into())
+        .set_hint("Attach one with: SELECT cft_attach('my_edges', parent => 'parent', child => 'child');");
+    if others {
+        report
+            .set_detail("Another role's table whose row-level security applies to you is meant only where it is named.")
+    } else {
+        report
+    }
 }
 
 pub fn several_attached(tables: &[String]) -> ErrorReport {

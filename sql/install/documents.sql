@@ -22,8 +22,8 @@ COMMENT ON FUNCTION cft_entity_embeddings() IS
 'trigger that never fires: its columns are those of a table of entities'' embeddings (cft_attach_entities)';
 
 -- The columns of each attached table that the caller may read, by role: {"id": "title", "body": "text", ...}.
--- by_itself: whether it may be meant where no table is named. A view can run anything with the rights of who reads it, so
--- somebody else's view must be named by who wants it.
+-- by_itself: whether it may be meant where no table is named. A view, or a policy, can run anything with the rights of who reads it,
+-- so somebody else's view, and his table with row-level security, must be named by who wants it.
 CREATE FUNCTION cft_columns(trigger_function regprocedure)
 RETURNS TABLE(relation regclass, other regclass, columns jsonb, trigger_name name, by_itself boolean)
 LANGUAGE plpgsql STABLE PARALLEL SAFE COST 100 ROWS 1 SET search_path = pg_catalog, pg_temp AS $$
@@ -35,7 +35,8 @@ BEGIN
               FROM unnest(t.tgattr::int2[], string_to_array(encode(t.tgargs, 'escape'), E'\\000')) AS o(number, roles),
                    LATERAL unnest(string_to_array(o.roles, ' ')) AS role
              WHERE o.number IS NOT NULL),
-           t.tgname, (SELECT c.relkind IN ('r', 'p') OR c.relowner = current_user::regrole FROM pg_class AS c WHERE c.oid = t.tgrelid)
+           t.tgname, (SELECT c.relowner = current_user::regrole OR (c.relkind IN ('r', 'p') AND (NOT row_security_active(c.oid) OR pg_has_role(c.relowner, 'USAGE')
+                          OR (SELECT r.rolsuper FROM pg_roles AS r WHERE r.oid = c.relowner))) FROM pg_class AS c WHERE c.oid = t.tgrelid)
       FROM (SELECT (SELECT x FROM pg_trigger AS x WHERE x.oid = d.objid) AS t
               FROM pg_depend AS d
              WHERE d.refclassid = 'pg_proc'::regclass AND d.refobjid = trigger_function AND d.classid = 'pg_trigger'::regclass OFFSET 0) AS z,

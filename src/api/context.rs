@@ -263,13 +263,32 @@ pub fn open(call: &Call, n: usize) -> Fallible<(Edges, Rc<Registration>, Columns
 }
 
 fn only_attached(snapshot: pg_sys::Snapshot, functions: Functions) -> Fallible<Edges> {
+    let others = Cell::new(false);
+    let usable = |table| {
+        let readable = readable(table);
+        let meant = readable && by_itself(table);
+        others.set(others.get() || readable && !meant);
+        meant
+    };
     // SAFETY: the active snapshot.
-    match unsafe { registration::only_attached(snapshot, functions, readable) } {
+    match unsafe { registration::only_attached(snapshot, functions, usable) } {
         Ok(only) => Edges::open(only),
-        Err(none) if none.is_empty() => Err(error::none_attached()),
+        Err(none) if none.is_empty() => Err(error::none_attached(others.get())),
         Err(several) => {
             Err(error::several_attached(&several.iter().map(|t| edges::display_name(*t)).collect::<Vec<_>>()))
         }
+    }
+}
+
+/// Whether the table may be meant where none is named: not if policies of an owner whose rights the caller does not have would run with
+/// the caller's. (A superuser's may: he needs no policy.)
+fn by_itself(table: pg_sys::Oid) -> bool {
+    // SAFETY: system cache lookups by OID.
+    unsafe {
+        let policies = pg_sys::check_enable_rls(table, pg_sys::InvalidOid, true);
+        policies != pg_sys::CheckEnableRlsResult::RLS_ENABLED as i32
+            || crate::compat::owns_table(table, pg_sys::GetUserId())
+            || crate::compat::owner_is_superuser(table)
     }
 }
 
