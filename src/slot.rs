@@ -20,6 +20,7 @@ use crate::compat::{self, Locator};
 use crate::edges::Columns;
 use crate::registration::TriggerKey;
 use crate::shmem::{Control, EXCLUSIVE, Lock, SHARED};
+use cftrag_core::Counters;
 use pgrx::pg_sys;
 use std::cell::{Cell, UnsafeCell};
 use std::sync::atomic::{AtomicI64, AtomicU32, AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
@@ -169,8 +170,14 @@ impl Slot {
         [&self.gate, &self.map].into_iter().chain(self.parts.iter().map(|p| &p.lock))
     }
 
-    pub fn reads(&self) -> &Reads {
-        &self.parts[my_part()].reads
+    /// Counts a call that the image answered.
+    pub fn count_call(&self, counters: Counters) {
+        let reads = &self.parts[my_part()].reads;
+        reads.image_calls.fetch_add(1, Relaxed);
+        reads.lookups.fetch_add(counters.lookups, Relaxed);
+        reads.hits.fetch_add(counters.hits, Relaxed);
+        reads.fingerprint_checks.fetch_add(counters.fingerprint_checks, Relaxed);
+        reads.false_positives.fetch_add(counters.false_positives, Relaxed);
     }
 
     /// Runs `f` with the image held still, beside other readers.

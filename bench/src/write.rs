@@ -162,7 +162,7 @@ pub fn beside_writer(url: &str, size: Size, names: &[String]) -> Result<Table, B
         unit: "calls a second",
         columns: vec!["calls a second", "longest call, ms", "commits a second"],
         lines,
-        note: "On two CPUs the writer takes its share of them too.".into(),
+        note: "All of them on one CPU: the writer takes its share of it.".into(),
     })
 }
 

@@ -15,7 +15,7 @@ use pgrx::check_for_interrupts;
 use pgrx::prelude::*;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
-use std::sync::atomic::Ordering::{Relaxed, SeqCst};
+use std::sync::atomic::Ordering::SeqCst;
 
 /// Edge slots visited under one holding of the lock: about a millisecond, so that no writer waits longer for a reader.
 const CELLS: usize = 20_000;
@@ -132,13 +132,7 @@ fn from_image(
         Sink::Rows(rows) => emit(&walk, *rows),
         Sink::Whole(take) => take(&relatives(&walk)),
     }
-    let counters = walk.counters();
-    let reads = ticket.control.slots[ticket.index].reads();
-    reads.image_calls.fetch_add(1, Relaxed);
-    reads.lookups.fetch_add(counters.lookups, Relaxed);
-    reads.hits.fetch_add(counters.hits, Relaxed);
-    reads.fingerprint_checks.fetch_add(counters.fingerprint_checks, Relaxed);
-    reads.false_positives.fetch_add(counters.false_positives, Relaxed);
+    ticket.control.slots[ticket.index].count_call(walk.counters());
     if walk.rows().len() <= KEEP_ROWS {
         WALK.set(Some(walk));
     }

@@ -20,7 +20,7 @@ use pgrx::prelude::*;
 use std::cell::RefCell;
 use std::cmp::Reverse;
 use std::collections::HashMap;
-use std::sync::atomic::Ordering::{Relaxed, SeqCst};
+use std::sync::atomic::Ordering::SeqCst;
 
 /// Edge slots visited under one holding of the lock; a word counts as two. See context.rs.
 const CELLS: usize = 20_000;
@@ -99,7 +99,7 @@ fn from_images(tickets: &mut [Ticket], text: &str, overlapping: bool, rows: Rows
         let all = merge(&kept[..tickets.len()], &mut tickets[0], overlapping)?;
         all.iter().for_each(|(recogniser, mention)| emit(recogniser, mention, text, rows));
     }
-    count(&kept[0], &tickets[0]);
+    tickets[0].control.slots[tickets[0].index].count_call(kept[0].counters());
     if kept.iter().all(|recogniser| recogniser.mentions().len() <= KEEP_MENTIONS) {
         RECOGNISERS.set(kept);
     }
@@ -116,16 +116,6 @@ fn emit(recogniser: &Recogniser, mention: &Mention, text: &str, rows: Rows) {
         mention.alias.map_or(pg_sys::Datum::from(0usize), name),
     ];
     rows.add(&mut values, &mut [false, false, false, false, mention.alias.is_none()]);
-}
-
-fn count(recogniser: &Recogniser, ticket: &Ticket) {
-    let counters = recogniser.counters();
-    let reads = ticket.control.slots[ticket.index].reads();
-    reads.image_calls.fetch_add(1, Relaxed);
-    reads.lookups.fetch_add(counters.lookups, Relaxed);
-    reads.hits.fetch_add(counters.hits, Relaxed);
-    reads.fingerprint_checks.fetch_add(counters.fingerprint_checks, Relaxed);
-    reads.false_positives.fetch_add(counters.false_positives, Relaxed);
 }
 
 /// Reads the image of a ticket, if it is still the one the ticket is for.
