@@ -5,8 +5,54 @@
 //! the roots in all of them. So hot entities (Zipf by number) have many relatives, as general concepts do.
 
 use std::io::Write;
+use std::path::Path;
 
 use postgres::{Client, Error};
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Shape {
+    Tree,
+    /// Nodes with several parents in one tree: an entity can be reached in several ways, at several depths.
+    Dag,
+    /// And cycles.
+    Cyclic,
+}
+
+/// A table `edges_<name>(tree, parent, child)` that is loaded.
+pub struct Forest {
+    pub name: &'static str,
+    pub edges: u64,
+    pub shape: Shape,
+    source: Source,
+}
+
+enum Source {
+    Made(Size),
+    /// All names, those with the most children first.
+    Read(Vec<String>),
+}
+
+impl Forest {
+    pub fn entities(&self) -> u64 {
+        match &self.source {
+            Source::Made(size) => size.entities,
+            Source::Read(names) => names.len() as u64,
+        }
+    }
+
+    /// The name of entity i; low numbers are the general ones.
+    pub fn entity(&self, i: u64) -> String {
+        match &self.source {
+            Source::Made(_) => entity(i),
+            Source::Read(names) => names[i as usize].clone(),
+        }
+    }
+
+    /// Made by `load`, so that texts can be written of its words.
+    pub fn is_made(&self) -> bool {
+        matches!(self.source, Source::Made(_))
+    }
+}
 
 #[derive(Clone, Copy, Debug)]
 pub struct Size {
@@ -75,12 +121,17 @@ pub fn entity(i: u64) -> String {
     name
 }
 
-/// Creates `edges_<size>(tree, parent, child)` and fills it; the number of edges.
-pub fn load(client: &mut Client, size: Size, seed: u64) -> Result<u64, Error> {
-    let table = format!("edges_{}", size.name);
+fn empty_table(client: &mut Client, name: &str) -> Result<String, Error> {
+    let table = format!("edges_{name}");
     client.batch_execute(&format!(
         "DROP TABLE IF EXISTS {table} CASCADE; CREATE TABLE {table} (tree text, parent text, child text)"
     ))?;
+    Ok(table)
+}
+
+/// Creates `edges_<size>(tree, parent, child)` and fills it.
+pub fn load(client: &mut Client, size: Size, seed: u64) -> Result<Forest, Error> {
+    let table = empty_table(client, size.name)?;
     let mut to = client.copy_in(&format!("COPY {table} FROM STDIN"))?;
     let run = size.entities / size.tree_size;
     let mut edges = 0;
@@ -94,7 +145,41 @@ pub fn load(client: &mut Client, size: Size, seed: u64) -> Result<u64, Error> {
         }
     }
     to.finish()?;
-    Ok(edges)
+    Ok(Forest { name: size.name, edges, shape: Shape::Tree, source: Source::Made(size) })
+}
+
+/// A table of somebody else's: tab separated with a header line, parent and child in these columns. None if the file is not there.
+pub fn read(
+    client: &mut Client,
+    file: &Path,
+    name: &'static str,
+    columns: (usize, usize),
+    shape: Shape,
+) -> Result<Option<Forest>, Error> {
+    let Ok(told) = std::fs::read_to_string(file) else { return Ok(None) };
+    let table = empty_table(client, name)?;
+    let mut to = client.copy_in(&format!("COPY {table} FROM STDIN"))?;
+    let mut seen = std::collections::HashSet::new();
+    for line in told.lines().skip(1) {
+        let fields: Vec<&str> = line.split('\t').collect();
+        let (parent, child) = (fields.get(columns.0), fields.get(columns.1));
+        if let (Some(parent), Some(child)) = (parent, child)
+            && parent != child
+            && seen.insert((*parent, *child))
+        {
+            let _ = writeln!(to, "{name}\t{}\t{}", parent.replace('\\', "\\\\"), child.replace('\\', "\\\\"));
+        }
+    }
+    to.finish()?;
+    let names = client.query(
+        &format!(
+            "SELECT name FROM (SELECT parent AS name FROM {table} UNION ALL SELECT parent FROM {table} UNION ALL SELECT child FROM {table}) AS n
+              GROUP BY name ORDER BY count(*) DESC, name COLLATE \"C\""
+        ),
+        &[],
+    )?;
+    let names = names.iter().map(|row| row.get(0)).collect();
+    Ok(Some(Forest { name, edges: seen.len() as u64, shape, source: Source::Read(names) }))
 }
 
 #[cfg(test)]

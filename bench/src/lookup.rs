@@ -1,99 +1,104 @@
 //! Reading: one entity, many entities, hot entities, rows and text.
 
-use postgres::Error;
+use std::error::Error;
 
-use crate::data::{self, Random, Size};
+use crate::data::{Forest, Random};
 use crate::measure::{Session, Times, interleaved};
-use crate::peers::{ALL, Peer};
+use crate::peers::{ALL, CFTRAG, Peer, fill, for_one};
 use crate::report::Table;
 
-const UP: i32 = 3;
-const DOWN: i32 = 3;
+pub const UP: i32 = 3;
+pub const DOWN: i32 = 3;
 /// A statement that only looks a name up in a small table: the round trip, the protocol and the executor.
 const NOTHING: &str = "SELECT name FROM nothing WHERE name = $1";
+/// The rows of cft_context, glued as the peers' rows are; "text" of cftrag itself is its sentences.
+const GLUED: &str = "SELECT string_agg(relative, ', ') FROM cft_context($1::text[], {up}, {down}, 'edges_{size}')";
 
-/// The statement for one name instead of an array of names.
-fn for_one(sql: &str) -> String {
-    sql.replace("= ANY ($1::text[])", "= $1").replace("$1::text[]", "$1::text")
-}
-
-pub fn uniform(size: Size, seed: u64, n: usize) -> Vec<String> {
+pub fn uniform(forest: &Forest, seed: u64, n: usize) -> Vec<String> {
     let mut random = Random(seed);
-    (0..n).map(|_| data::entity(random.below(size.entities))).collect()
+    (0..n).map(|_| forest.entity(random.below(forest.entities()))).collect()
 }
 
-pub fn zipf(size: Size, seed: u64, n: usize) -> Vec<String> {
+pub fn zipf(forest: &Forest, seed: u64, n: usize) -> Vec<String> {
     let mut random = Random(seed);
-    (0..n).map(|_| data::entity(random.zipf(size.entities))).collect()
+    (0..n).map(|_| forest.entity(random.zipf(forest.entities()))).collect()
 }
 
-fn peers(edges: u64) -> impl Iterator<Item = &'static &'static Peer> {
-    ALL.iter().filter(move |peer| edges <= peer.most_edges)
+fn peers(forest: &Forest) -> impl Iterator<Item = &'static Peer> {
+    ALL.into_iter().filter(move |peer| peer.takes(forest))
 }
 
-/// Every peer gives the rows that cftrag gives. The number of rows; an error names the peer.
-pub fn compare(
-    session: &mut Session,
-    size: Size,
-    edges: u64,
-    names: &[String],
-) -> Result<usize, Box<dyn std::error::Error>> {
+/// Every peer gives the rows that cftrag gives, and cftrag's text names each relative. The number of rows; an error names the peer.
+pub fn compare(session: &mut Session, forest: &Forest, names: &[String]) -> Result<usize, Box<dyn Error>> {
     let mut wanted: Option<Vec<String>> = None;
-    for peer in peers(edges) {
+    for peer in peers(forest) {
         let sql = format!(
             "SELECT a::text FROM ({}) AS a(entity, tree, relation, depth, relative) ORDER BY a::text COLLATE \"C\"",
-            peer.fill(peer.rows, &size, UP, DOWN)
+            peer.rows(forest, UP, DOWN)
         );
         let rows: Vec<String> = session.client.query(&sql, &[&names])?.iter().map(|row| row.get(0)).collect();
         match &wanted {
             None => wanted = Some(rows),
             Some(wanted) if *wanted != rows => {
                 let differs = wanted.iter().zip(&rows).find(|(a, b)| a != b);
-                return Err(format!(
-                    "{} answers otherwise: {} rows for {}, {differs:?}",
-                    peer.name,
-                    rows.len(),
-                    wanted.len()
-                )
-                .into());
+                let (theirs, ours) = (rows.len(), wanted.len());
+                return Err(format!("{} answers otherwise: {theirs} rows for {ours}, {differs:?}", peer.name).into());
             }
             Some(_) => {}
         }
     }
+    let unnamed = format!(
+        "SELECT relative FROM cft_context($1::text[], {UP}, {DOWN}, 'edges_{0}') WHERE strpos(cft_context_text(entity, {UP}, {DOWN}, 'edges_{0}'), relative) = 0",
+        forest.name
+    );
+    if let Some(row) = session.client.query_opt(&format!("{unnamed} LIMIT 1"), &[&&names[..20]])? {
+        return Err(format!("the text does not name {}", row.get::<_, String>(0)).into());
+    }
     Ok(wanted.map_or(0, |rows| rows.len()))
 }
 
-fn line(name: &str, times: &Times) -> (String, Vec<f64>) {
-    (name.to_string(), vec![times.median(), times.mean(), times.quantile(0.25), times.quantile(0.75), times.cpu])
+fn line(name: &str, t: &Times) -> (String, Vec<f64>) {
+    (name.to_string(), vec![t.median(), t.mean(), t.quantile(0.25), t.quantile(0.75), t.cpu, t.wall.len() as f64])
 }
 
-const COLUMNS: [&str; 5] = ["p50", "mean", "p25", "p75", "backend CPU"];
+pub const COLUMNS: [&str; 6] = ["p50", "mean", "p25", "p75", "backend CPU", "runs"];
+
+/// The contenders' statements: rows, or one text.
+fn statements(forest: &Forest, text: bool) -> Vec<(&'static str, String)> {
+    let mut all = Vec::new();
+    for peer in peers(forest) {
+        all.push((peer.name, if text { peer.text(forest, UP, DOWN) } else { peer.rows(forest, UP, DOWN) }));
+        if text && peer.name == CFTRAG.name {
+            all.push(("cftrag, rows glued", fill(GLUED, forest, UP, DOWN)));
+        }
+    }
+    all
+}
 
 /// One name a statement, prepared: rows, and one text.
-pub fn one(session: &mut Session, size: Size, edges: u64, names: &[String], kind: &str) -> Result<Vec<Table>, Error> {
+pub fn one(
+    session: &mut Session,
+    forest: &Forest,
+    names: &[String],
+    kind: &str,
+) -> Result<Vec<Table>, postgres::Error> {
     let mut tables = Vec::new();
-    for (what, statement) in [("rows", (|p: &Peer| p.rows) as fn(&Peer) -> &'static str), ("text", |p: &Peer| p.text)] {
-        let mut labels = vec!["nothing".to_string()];
-        let mut statements = vec![session.client.prepare(NOTHING)?];
-        for peer in peers(edges).filter(|p| !statement(p).is_empty()) {
-            labels.push(peer.name.to_string());
-            statements.push(session.client.prepare(&for_one(&peer.fill(statement(peer), &size, UP, DOWN)))?);
-        }
+    for (what, text) in [("rows", false), ("text", true)] {
+        let mut all = vec![("nothing", NOTHING.to_string())];
+        all.extend(statements(forest, text));
+        let prepared =
+            all.iter().map(|(_, sql)| session.client.prepare(&for_one(sql))).collect::<Result<Vec<_>, _>>()?;
         // Warm: catalogs, plans, pages.
-        interleaved(session, &statements, &names[..names.len().min(200)], 20)?;
-        let times = interleaved(session, &statements, names, 20)?;
+        interleaved(session, &prepared, &names[..names.len().min(100)], 20)?;
+        let times = interleaved(session, &prepared, names, 20)?;
         let rows = times.get(1).map_or(0.0, |t| t.rows as f64 / t.wall.len() as f64);
         tables.push(Table {
-            title: format!("One entity, {kind}, {}: {what}", size.name),
-            file: format!("one-{kind}-{}-{what}", size.name),
+            title: format!("One entity, {kind}, {}: {what}", forest.name),
+            file: format!("one-{kind}-{}-{what}", forest.name),
             unit: "microseconds, p50",
             columns: COLUMNS.to_vec(),
-            lines: labels.iter().zip(&times).map(|(label, times)| line(label, times)).collect(),
-            note: if what == "rows" {
-                format!("{} names, {rows:.1} rows on average, microseconds.", names.len())
-            } else {
-                String::new()
-            },
+            lines: all.iter().zip(&times).map(|((label, _), times)| line(label, times)).collect(),
+            note: if text { String::new() } else { format!("{rows:.1} rows on average.") },
         });
     }
     Ok(tables)
@@ -102,66 +107,78 @@ pub fn one(session: &mut Session, size: Size, edges: u64, names: &[String], kind
 /// A hundred names a statement.
 pub fn hundred(
     session: &mut Session,
-    size: Size,
-    edges: u64,
+    forest: &Forest,
     names: &[String],
     kind: &str,
-) -> Result<Vec<Table>, Error> {
+) -> Result<Vec<Table>, postgres::Error> {
     let batches: Vec<Vec<String>> = names.chunks_exact(100).map(<[String]>::to_vec).collect();
     let mut tables = Vec::new();
-    for (what, statement) in [("rows", (|p: &Peer| p.rows) as fn(&Peer) -> &'static str), ("text", |p: &Peer| p.text)] {
-        let (mut labels, mut statements) = (Vec::new(), Vec::new());
-        for peer in peers(edges).filter(|p| !statement(p).is_empty()) {
-            labels.push(peer.name);
-            statements.push(session.client.prepare(&peer.fill(statement(peer), &size, UP, DOWN))?);
-        }
-        interleaved(session, &statements, &batches[..2.min(batches.len())], 1)?;
-        let times = interleaved(session, &statements, &batches, 1)?;
+    for (what, text) in [("rows", false), ("text", true)] {
+        let all = statements(forest, text);
+        let prepared = all.iter().map(|(_, sql)| session.client.prepare(sql)).collect::<Result<Vec<_>, _>>()?;
+        interleaved(session, &prepared, &batches[..2.min(batches.len())], 1)?;
+        let times = interleaved(session, &prepared, &batches, 1)?;
+        let rows = times.first().map_or(0.0, |t| t.rows as f64 / t.wall.len() as f64);
         tables.push(Table {
-            title: format!("100 entities in one statement, {kind}, {}: {what}", size.name),
-            file: format!("hundred-{kind}-{}-{what}", size.name),
+            title: format!("100 entities in one statement, {kind}, {}: {what}", forest.name),
+            file: format!("hundred-{kind}-{}-{what}", forest.name),
             unit: "microseconds, p50",
             columns: COLUMNS.to_vec(),
-            lines: labels.iter().zip(&times).map(|(label, times)| line(label, times)).collect(),
-            note: String::new(),
+            lines: all.iter().zip(&times).map(|((label, _), times)| line(label, times)).collect(),
+            note: if text { String::new() } else { format!("{rows:.0} rows on average.") },
         });
     }
     Ok(tables)
 }
 
-/// Backend CPU of a call inside one statement, beside a set-returning function that does nothing.
-pub fn lateral(session: &mut Session, size: Size, names: &[String]) -> Result<Table, Error> {
+/// Backend CPU of a call inside one statement, beside a set-returning function that gives as many constant rows (bench/constant.c, where there
+/// is a C compiler).
+pub fn lateral(session: &mut Session, forest: &Forest, names: &[String]) -> Result<Table, postgres::Error> {
     let calls = names.len() as f64;
     session.client.batch_execute("CREATE TEMP TABLE IF NOT EXISTS asked (name text); TRUNCATE asked")?;
     session.client.execute("INSERT INTO asked SELECT unnest($1::text[])", &[&names])?;
-    let statements = [
-        ("cftrag", format!("SELECT count(*) FROM asked, LATERAL cft_context(name, {UP}, 1, 'edges_{}')", size.name)),
-        (
-            "generate_series, 10 rows",
-            "SELECT count(*) FROM asked, LATERAL generate_series(1, 10 + (name = '')::int)".to_string(),
-        ),
-        ("CTE, covering", {
-            let cte = for_one(&crate::peers::COVERING.fill(crate::peers::COVERING.rows, &size, UP, 1))
-                .replace("$1", "asked.name");
-            format!("SELECT count(*) FROM asked, LATERAL ({cte}) AS answer")
-        }),
-    ];
-    let mut lines = Vec::new();
-    for (name, sql) in &statements {
-        let rows: i64 = session.client.query_one(sql.as_str(), &[])?.get(0);
-        let mut spent = Vec::new();
-        for _ in 0..5 {
+    session.client.batch_execute("ANALYZE asked")?;
+    let ours = format!("SELECT count(*) FROM asked, LATERAL cft_context(name, {UP}, {DOWN}, 'edges_{}')", forest.name);
+    let rows: i64 = session.client.query_one(ours.as_str(), &[])?.get(0);
+    let mean = (rows as f64 / calls).round() as i32;
+    let cte = for_one(&crate::peers::COVERING.rows(forest, UP, DOWN)).replace("$1", "asked.name");
+    let mut statements = vec![("cftrag".to_string(), ours)];
+    if let Ok(library) = std::env::var("BENCH_CONSTANT") {
+        session.client.batch_execute(&format!(
+            "CREATE OR REPLACE FUNCTION constant_rows(text, int) RETURNS TABLE(entity text, tree text, relation text, depth int, relative text, via text)
+             LANGUAGE c STRICT STABLE AS '{library}'"
+        ))?;
+        statements.push((
+            "constant rows in C".into(),
+            format!("SELECT count(*) FROM asked, LATERAL constant_rows(name, {mean})"),
+        ));
+    }
+    statements.push((
+        "generate_series".into(),
+        format!("SELECT count(*) FROM asked, LATERAL generate_series(1, {mean} + (name = '')::int)"),
+    ));
+    statements.push(("CTE, covering".into(), format!("SELECT count(*) FROM asked, LATERAL ({cte}) AS answer")));
+    let mut spent = vec![Vec::new(); statements.len()];
+    let mut rows = Vec::new();
+    for (_, sql) in &statements {
+        rows.push(session.client.query_one(sql.as_str(), &[])?.get::<_, i64>(0) as f64 / calls);
+    }
+    for _ in 0..5 {
+        for ((_, sql), spent) in statements.iter().zip(&mut spent) {
             spent.push(session.batch(sql)?.1 * 1e6 / calls);
         }
+    }
+    let mut lines = Vec::new();
+    for (((name, _), mut spent), rows) in statements.into_iter().zip(spent).zip(rows) {
         spent.sort_by(f64::total_cmp);
-        lines.push(((*name).to_string(), vec![spent[2], spent[0], spent[4], rows as f64 / calls]));
+        lines.push((name, vec![spent[2], spent[0], spent[4], rows]));
     }
     Ok(Table {
-        title: format!("Calls in LATERAL, {}", size.name),
-        file: format!("lateral-{}", size.name),
+        title: format!("Calls in LATERAL, {}", forest.name),
+        file: format!("lateral-{}", forest.name),
         unit: "microseconds of backend CPU a call",
         columns: vec!["median of 5", "least", "most", "rows a call"],
         lines,
-        note: format!("{} calls in one statement; 3 levels up, 1 down.", names.len()),
+        note: format!("{} calls in one statement; {UP} levels up, {DOWN} down.", names.len()),
     })
 }

@@ -1,21 +1,26 @@
 //! cftrag beside its peers, on the same rows, in one run: see bench/run.
 //!
-//!     cftrag-bench URL OUTDIR NAME [--full] [--seed N] [--only small,medium,large]
+//!     cftrag-bench URL OUTDIR NAME [--full] [--seed N] [--only small,medium,large,doid,dart,writes]
 //!
 //! Answers are compared before anything is timed. Promises: exit status 0 only if every peer agreed and the report was written.
 
+mod beside;
+mod client;
 mod data;
+mod insert;
 mod lookup;
+mod making;
 mod measure;
 mod peers;
 mod recognise;
 mod report;
-mod write;
+mod targets;
 
 use std::error::Error;
 use std::path::Path;
+use std::time::Duration;
 
-use data::{HUGE, LARGE, MEDIUM, SMALL, Size};
+use data::{Forest, HUGE, LARGE, MEDIUM, SMALL, Shape};
 use measure::Session;
 use report::Table;
 
@@ -24,69 +29,113 @@ struct Options {
     dir: String,
     name: String,
     seed: u64,
-    sizes: Vec<Size>,
+    full: bool,
+    only: Option<Vec<String>>,
 }
 
-fn options() -> Result<Options, Box<dyn Error>> {
-    let mut args = std::env::args().skip(1);
-    let mut next = |what: &str| args.next().ok_or(format!("missing: {what}"));
-    let (url, dir, name) = (next("URL")?, next("OUTDIR")?, next("NAME")?);
-    let mut options = Options { url, dir, name, seed: 20_261_120, sizes: vec![SMALL, MEDIUM, LARGE] };
-    while let Some(arg) = args.next() {
-        match arg.as_str() {
-            "--full" => options.sizes.push(HUGE),
-            "--seed" => options.seed = args.next().ok_or("missing: seed")?.parse()?,
-            "--only" => {
-                let only = args.next().ok_or("missing: sizes")?;
-                options.sizes.retain(|size| only.split(',').any(|name| name == size.name));
+impl Options {
+    fn read() -> Result<Self, Box<dyn Error>> {
+        let mut args = std::env::args().skip(1);
+        let mut next = |what: &str| args.next().ok_or(format!("missing: {what}"));
+        let (url, dir, name) = (next("URL")?, next("OUTDIR")?, next("NAME")?);
+        let mut options = Self { url, dir, name, seed: 20_261_120, full: false, only: None };
+        while let Some(arg) = args.next() {
+            match arg.as_str() {
+                "--full" => options.full = true,
+                "--seed" => options.seed = args.next().ok_or("missing: seed")?.parse()?,
+                "--only" => {
+                    options.only = Some(args.next().ok_or("missing: parts")?.split(',').map(String::from).collect())
+                }
+                other => return Err(format!("unknown option {other}").into()),
             }
-            other => return Err(format!("unknown option {other}").into()),
         }
+        Ok(options)
     }
-    Ok(options)
+
+    fn wants(&self, part: &str) -> bool {
+        self.only.as_ref().is_none_or(|only| only.iter().any(|name| name == part))
+    }
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let options = options()?;
+    let options = Options::read()?;
     let mut session = Session::open(&options.url)?;
+    if options.full {
+        session.budget = Duration::from_secs(4);
+    }
     session.client.batch_execute(
         "CREATE EXTENSION IF NOT EXISTS cftrag CASCADE; DROP TABLE IF EXISTS nothing; CREATE TABLE nothing (name text PRIMARY KEY);
          INSERT INTO nothing SELECT 'name ' || i FROM generate_series(1, 1000) AS i",
     )?;
     session.batch("VACUUM ANALYZE nothing")?;
     let mut tables = Vec::new();
-    for size in &options.sizes {
-        of_size(&mut session, &options, *size, &mut tables)?;
+    let mut beside = Vec::new();
+    for size in [SMALL, MEDIUM, LARGE, HUGE] {
+        if options.wants(size.name) && (options.full || size.name != HUGE.name) {
+            eprintln!("{}: loading", size.name);
+            let forest = data::load(&mut session.client, size, options.seed)?;
+            of_forest(&mut session, &options, &forest, &mut tables)?;
+            if size.name == MEDIUM.name {
+                beside.push(forest);
+            }
+        }
     }
-    eprintln!("writes");
-    tables.extend(write::inserts(&mut session)?);
-    let head = head(&mut session, &options)?;
+    for forest in real(&mut session, &options)? {
+        of_forest(&mut session, &options, &forest, &mut tables)?;
+    }
+    if options.wants("writes") {
+        eprintln!("writes");
+        tables.extend(insert::inserts(&mut session)?);
+        tables.push(insert::growth(&mut session, if options.full { 1_000_000 } else { 200_000 })?);
+        // Last: from here on nothing is pinned.
+        for forest in &beside {
+            tables.push(beside::writers(&mut session, &options.url, forest)?);
+        }
+        tables.push(beside::copy(&mut session, &options.url, 1_000_000)?);
+    }
+    let head = head(&mut session, &options)? + &targets::markdown(&tables);
     report::write(Path::new(&options.dir), &options.name, &head, &tables)?;
     println!("{}/{}.md", options.dir, options.name);
     Ok(())
 }
 
-fn of_size(
+/// Real hierarchies, where the folder is there (CFTRAG_DATA).
+fn real(session: &mut Session, options: &Options) -> Result<Vec<Forest>, postgres::Error> {
+    let Ok(folder) = std::env::var("CFTRAG_DATA") else { return Ok(Vec::new()) };
+    let mut forests = Vec::new();
+    for (name, file, columns, shape) in
+        [("doid", "doid_edges.tsv", (1, 3), Shape::Dag), ("dart", "dart_edges.tsv", (0, 1), Shape::Cyclic)]
+    {
+        if options.wants(name) {
+            forests.extend(data::read(&mut session.client, &Path::new(&folder).join(file), name, columns, shape)?);
+        }
+    }
+    Ok(forests)
+}
+
+fn of_forest(
     session: &mut Session,
     options: &Options,
-    size: Size,
+    forest: &Forest,
     tables: &mut Vec<Table>,
 ) -> Result<(), Box<dyn Error>> {
-    eprintln!("{}: loading", size.name);
-    let edges = data::load(&mut session.client, size, options.seed)?;
-    eprintln!("{}: setting up", size.name);
-    tables.extend(write::set_up(session, size, edges)?);
-    let (uniform, zipf) = (lookup::uniform(size, options.seed, 4000), lookup::zipf(size, options.seed ^ 1, 1000));
-    eprintln!("{}: comparing answers", size.name);
-    let rows =
-        lookup::compare(session, size, edges, &uniform[..500])? + lookup::compare(session, size, edges, &zipf[..50])?;
-    eprintln!("{}: {rows} rows are the same with every peer; timing", size.name);
-    tables.extend(lookup::one(session, size, edges, &uniform, "uniform")?);
-    tables.extend(lookup::one(session, size, edges, &zipf, "Zipf")?);
-    tables.extend(lookup::hundred(session, size, edges, &uniform, "uniform")?);
-    tables.push(recognise::table(session, size, options.seed)?);
-    tables.push(lookup::lateral(session, size, &uniform)?);
-    tables.push(write::beside_writer(&options.url, size, &write::names(size, options.seed))?);
+    eprintln!("{}: setting up", forest.name);
+    tables.push(making::set_up(session, forest)?);
+    let uniform = lookup::uniform(forest, options.seed, 4000);
+    let zipf = lookup::zipf(forest, options.seed ^ 1, 1000);
+    eprintln!("{}: comparing answers", forest.name);
+    let rows = lookup::compare(session, forest, &uniform[..500])? + lookup::compare(session, forest, &zipf[..50])?;
+    eprintln!("{}: {rows} rows are the same with every peer; timing", forest.name);
+    tables.extend(lookup::one(session, forest, &uniform, "uniform")?);
+    tables.extend(lookup::one(session, forest, &zipf, "Zipf")?);
+    tables.extend(lookup::hundred(session, forest, &uniform, "uniform")?);
+    tables.push(lookup::lateral(session, forest, &uniform)?);
+    if forest.entities() <= 1_000_000 {
+        tables.extend(client::dictionaries(session, forest, &uniform)?);
+    }
+    if forest.is_made() && forest.entities() <= 1_000_000 {
+        tables.push(recognise::table(session, forest, options.seed)?);
+    }
     Ok(())
 }
 
@@ -108,7 +157,11 @@ fn head(session: &mut Session, options: &Options) -> Result<String, Box<dyn Erro
          Peers:\n\n{}\n",
         read("/proc/loadavg").split_whitespace().next().unwrap_or("?"),
         options.seed,
-        if options.sizes.len() > 3 { " with `FULL=1`" } else { "" },
+        match (&options.only, options.full) {
+            (Some(only), _) => format!(" with `ONLY={}`", only.join(",")),
+            (None, true) => " with `FULL=1`".into(),
+            (None, false) => String::new(),
+        },
         peers::ALL.iter().map(|peer| format!("- **{}**: {}\n", peer.name, peer.what)).collect::<String>(),
     ))
 }

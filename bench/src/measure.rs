@@ -1,6 +1,6 @@
 //! Timing statements over one connection: wall time as the client sees it, CPU time as the backend spends it.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use postgres::types::ToSql;
 use postgres::{Client, Error, Statement};
@@ -30,10 +30,15 @@ impl Times {
     }
 }
 
+/// At least so many runs of each contender, however slow it is.
+const LEAST: usize = 3;
+
 /// A connection, and the process behind it.
 pub struct Session {
     pub client: Client,
-    pid: i32,
+    pub pid: i32,
+    /// What a contender may spend on one table; the slow ones run fewer statements for it.
+    pub budget: Duration,
 }
 
 impl Session {
@@ -44,7 +49,7 @@ impl Session {
             "SET jit = off; SET plan_cache_mode = force_generic_plan; SET max_parallel_workers_per_gather = 0; SET client_min_messages = error",
         )?;
         let pid = client.query_one("SELECT pg_backend_pid()", &[])?.get(0);
-        Ok(Self { client, pid })
+        Ok(Self { client, pid, budget: Duration::from_secs(1) })
     }
 
     /// Nanoseconds that the backend was on a CPU since its start; 0 where the kernel does not tell.
@@ -53,7 +58,7 @@ impl Session {
         told.split_whitespace().next().and_then(|n| n.parse().ok()).unwrap_or(0)
     }
 
-    /// Runs the statement once for each parameter and adds the times.
+    /// Runs the statement once for each parameter, until its budget is spent, and adds the times.
     pub fn run<P: ToSql + Sync>(
         &mut self,
         statement: &Statement,
@@ -61,20 +66,29 @@ impl Session {
         into: &mut Times,
     ) -> Result<(), Error> {
         let (before, already) = (self.cpu(), into.wall.len());
+        let mut left = self.budget.as_secs_f64() * 1e6 - into.wall.iter().sum::<f64>();
         for parameter in parameters {
+            if left < 0.0 && into.wall.len() >= LEAST {
+                break;
+            }
             let start = Instant::now();
             let rows = self.client.query(statement, &[parameter])?;
-            into.wall.push(start.elapsed().as_nanos() as f64 / 1000.0);
+            let spent = start.elapsed().as_nanos() as f64 / 1000.0;
+            left -= spent;
+            into.wall.push(spent);
             into.rows += rows.len();
+        }
+        if into.wall.len() == already {
+            return Ok(());
         }
         let (now, spent) = (into.wall.len() as f64, (self.cpu() - before) as f64 / 1000.0);
         into.cpu = (into.cpu * already as f64 + spent) / now;
         Ok(())
     }
 
-    /// Statements, each a transaction of its own; the seconds of all.
+    /// Statements, each a transaction of its own (`;;` is a semicolon inside of one); the seconds of all.
     pub fn each(&mut self, statements: &str) -> Result<f64, Error> {
-        statements.split(';').map(|sql| Ok(self.batch(sql)?.0)).sum()
+        statements.replace(";;", "\u{1}").split(';').map(|sql| Ok(self.batch(&sql.replace('\u{1}', ";"))?.0)).sum()
     }
 
     /// Seconds and backend CPU seconds of a batch.

@@ -1,9 +1,10 @@
 //! What a PostgreSQL user has today, on the same rows, each set up as well as it can be: its tables, its indexes, its statement.
 //!
 //! Every statement takes the names as one text[] and gives (entity, tree, relation, depth, relative), levels up and down filled in; the
-//! answers are compared before anything is timed. The forests are trees, so no peer needs to look for the least depth: that favours them.
+//! answers are compared before anything is timed. In trees no peer needs to look for the least depth, which favours them; where an entity
+//! has several parents in one tree, their statements do (`rows`).
 
-use crate::data::Size;
+use crate::data::{Forest, Shape};
 
 pub struct Peer {
     pub name: &'static str,
@@ -13,17 +14,71 @@ pub struct Peer {
     pub setup: &'static str,
     /// The statement; {size}, {up}, {down}.
     pub rows: &'static str,
-    /// The same as one text: (text), or empty.
+    /// A statement of its own that gives the same as one text; otherwise the rows are glued.
     pub text: &'static str,
-    /// Not for forests of more edges: it takes too long to make.
+    /// Not for forests of more edges: it takes too long to make, or to ask.
     pub most_edges: u64,
+    /// The hardest shape that it can hold.
+    pub shapes: &'static [Shape],
+    /// Its answer has the least depth of each relative already.
+    pub least: bool,
+}
+
+/// All pairs. Where an entity has several parents, the least depth of each; no real hierarchy is deeper than 32.
+const CLOSURE_OF_TREES: &str = "WITH RECURSIVE c(tree, ancestor, descendant, depth) AS (
+    SELECT tree, parent, child, 1 FROM edges_{size}
+    UNION ALL SELECT c.tree, c.ancestor, e.child, c.depth + 1 FROM c JOIN edges_{size} e ON e.parent = c.descendant AND e.tree = c.tree)
+SELECT * FROM c";
+const CLOSURE_OF_ANY: &str = "WITH RECURSIVE c(tree, ancestor, descendant, depth) AS (
+    SELECT tree, parent, child, 1 FROM edges_{size}
+    UNION SELECT c.tree, c.ancestor, e.child, c.depth + 1 FROM c JOIN edges_{size} e ON e.parent = c.descendant AND e.tree = c.tree WHERE c.depth < 32)
+SELECT tree, ancestor, descendant, min(depth) FROM c WHERE ancestor <> descendant GROUP BY tree, ancestor, descendant";
+
+pub fn fill(statement: &str, forest: &Forest, up: i32, down: i32) -> String {
+    let closure = if forest.shape == Shape::Tree { CLOSURE_OF_TREES } else { CLOSURE_OF_ANY };
+    statement
+        .replace("{closure}", closure)
+        .replace("{size}", forest.name)
+        .replace("{up}", &up.to_string())
+        .replace("{down}", &down.to_string())
+}
+
+/// One name instead of an array of names.
+pub fn for_one(sql: &str) -> String {
+    sql.replace("= ANY ($1::text[])", "= $1")
+        .replace("cft_context($1::text[]", "cft_context($1::text")
+        .replace("cft_context_text($1::text[]", "cft_context_text($1::text")
+        .replace("$1::text[]", "ARRAY[$1::text]")
 }
 
 impl Peer {
-    pub fn fill(&self, statement: &str, size: &Size, up: i32, down: i32) -> String {
-        statement.replace("{size}", size.name).replace("{up}", &up.to_string()).replace("{down}", &down.to_string())
+    pub fn rows(&self, forest: &Forest, up: i32, down: i32) -> String {
+        let rows = fill(self.rows, forest, up, down);
+        if self.least || forest.shape == Shape::Tree {
+            return rows;
+        }
+        format!(
+            "SELECT entity, tree, relation, min(depth), relative FROM ({rows}) AS a(entity, tree, relation, depth, relative)
+ WHERE relative <> entity GROUP BY entity, tree, relation, relative"
+        )
+    }
+
+    pub fn text(&self, forest: &Forest, up: i32, down: i32) -> String {
+        if !self.text.is_empty() {
+            return fill(self.text, forest, up, down);
+        }
+        format!(
+            "SELECT string_agg(relative, ', ') FROM ({}) AS answer(entity, tree, relation, depth, relative)",
+            self.rows(forest, up, down)
+        )
+    }
+
+    pub fn takes(&self, forest: &Forest) -> bool {
+        forest.edges <= self.most_edges && self.shapes.contains(&forest.shape)
     }
 }
+
+const ANY: &[Shape] = &[Shape::Tree, Shape::Dag, Shape::Cyclic];
 
 /// The user's own table with an index on each end, as the README tells him to have it.
 pub const PLAIN_INDEXES: &str = "CREATE INDEX plain_parent_{size} ON edges_{size} (parent); CREATE INDEX plain_child_{size} ON edges_{size} (child)";
@@ -33,8 +88,10 @@ pub const CFTRAG: Peer = Peer {
     what: "cft_context over the image",
     setup: "SELECT cft_attach('edges_{size}', tree => 'tree'); SELECT cft_build('edges_{size}')",
     rows: "SELECT entity, tree, relation, depth, relative FROM cft_context($1::text[], {up}, {down}, 'edges_{size}')",
-    text: "SELECT string_agg(relative, ', ') FROM cft_context($1::text[], {up}, {down}, 'edges_{size}')",
+    text: "SELECT cft_context_text($1::text[], {up}, {down}, 'edges_{size}')",
     most_edges: u64::MAX,
+    shapes: ANY,
+    least: true,
 };
 
 const COVERING_TABLE: &str =
@@ -60,23 +117,15 @@ SELECT entity, tree, 'ancestor', depth, relative FROM up UNION ALL SELECT entity
     };
 }
 
-macro_rules! as_text {
-    ($rows:expr) => {
-        concat!(
-            "SELECT string_agg(relative, ', ') FROM (",
-            $rows,
-            ") AS answer(entity, tree, relation, depth, relative)"
-        )
-    };
-}
-
 pub const PLAIN: Peer = Peer {
     name: "CTE, plain",
     what: "WITH RECURSIVE; btree on parent and on child",
     setup: "",
     rows: cte!("edges_{size}"),
-    text: as_text!(cte!("edges_{size}")),
+    text: "",
     most_edges: u64::MAX,
+    shapes: ANY,
+    least: false,
 };
 
 pub const COVERING: Peer = Peer {
@@ -84,8 +133,10 @@ pub const COVERING: Peer = Peer {
     what: "WITH RECURSIVE; COLLATE \"C\", two covering indexes, vacuumed",
     setup: COVERING_TABLE,
     rows: cte!("covering_{size}"),
-    text: as_text!(cte!("covering_{size}")),
+    text: "",
     most_edges: u64::MAX,
+    shapes: ANY,
+    least: false,
 };
 
 /// The recursion written out, three levels each way at most.
@@ -105,6 +156,8 @@ UNION ALL SELECT a.parent, a.tree, 'descendant', 3, c.child FROM covering_{size}
  JOIN covering_{size} c ON c.parent = b.child AND c.tree = a.tree WHERE a.parent = ANY ($1::text[]) AND {down} >= 3",
     text: "",
     most_edges: u64::MAX,
+    shapes: ANY,
+    least: false,
 };
 
 /// All pairs, any distance.
@@ -112,19 +165,16 @@ pub const CLOSURE: Peer = Peer {
     name: "closure table",
     what: "all ancestor pairs precomputed, covering indexes both ways",
     setup: "CREATE TABLE closure_{size} (tree text COLLATE \"C\", ancestor text COLLATE \"C\", descendant text COLLATE \"C\", depth int);
-INSERT INTO closure_{size} WITH RECURSIVE c(tree, ancestor, descendant, depth) AS (
-    SELECT tree, parent, child, 1 FROM edges_{size}
-    UNION ALL SELECT c.tree, c.ancestor, e.child, c.depth + 1 FROM c JOIN edges_{size} e ON e.parent = c.descendant AND e.tree = c.tree)
-SELECT * FROM c;
+INSERT INTO closure_{size} {closure};
 CREATE INDEX closure_up_{size} ON closure_{size} (descendant, depth, tree, ancestor);
 CREATE INDEX closure_down_{size} ON closure_{size} (ancestor, depth, tree, descendant);
 VACUUM ANALYZE closure_{size}",
     rows: "SELECT descendant, tree, 'ancestor', depth, ancestor FROM closure_{size} WHERE descendant = ANY ($1::text[]) AND depth <= {up}
 UNION ALL SELECT ancestor, tree, 'descendant', depth, descendant FROM closure_{size} WHERE ancestor = ANY ($1::text[]) AND depth <= {down}",
-    text: "SELECT string_agg(relative, ', ') FROM (
-    SELECT ancestor AS relative FROM closure_{size} WHERE descendant = ANY ($1::text[]) AND depth <= {up}
-    UNION ALL SELECT descendant FROM closure_{size} WHERE ancestor = ANY ($1::text[]) AND depth <= {down}) AS answer",
+    text: "",
     most_edges: 3_000_000,
+    shapes: ANY,
+    least: true,
 };
 
 /// The fastest SQL there is, and nobody to maintain it.
@@ -138,8 +188,10 @@ CREATE INDEX flat_all_{size} ON flat_{size} (entity, relation, depth, tree, rela
 VACUUM ANALYZE flat_{size}",
     rows: "SELECT entity, tree, relation, depth, relative FROM flat_{size}
  WHERE entity = ANY ($1::text[]) AND depth <= CASE relation WHEN 'ancestor' THEN {up} ELSE {down} END",
-    text: "SELECT string_agg(relative, ', ') FROM flat_{size} WHERE entity = ANY ($1::text[]) AND depth <= CASE relation WHEN 'ancestor' THEN {up} ELSE {down} END",
+    text: "",
     most_edges: 3_000_000,
+    shapes: ANY,
+    least: true,
 };
 
 pub const ARRAYS: Peer = Peer {
@@ -153,6 +205,8 @@ VACUUM ANALYZE arrays_{size}",
  WHERE a.entity = ANY ($1::text[]) AND u.depth <= CASE a.relation WHEN 'ancestor' THEN {up} ELSE {down} END",
     text: "",
     most_edges: 3_000_000,
+    shapes: ANY,
+    least: true,
 };
 
 /// Labels are numbers of entities: ltree's may not hold blanks.
@@ -179,6 +233,42 @@ UNION ALL SELECT n.name, n.tree, 'descendant', nlevel(d.path) - nlevel(n.path), 
     JOIN ltree_{size} d ON d.path <@ n.path AND nlevel(d.path) BETWEEN nlevel(n.path) + 1 AND nlevel(n.path) + {down} WHERE n.name = ANY ($1::text[])",
     text: "",
     most_edges: 300_000,
+    shapes: &[Shape::Tree, Shape::Dag],
+    least: false,
 };
 
-pub const ALL: [&Peer; 8] = [&CFTRAG, &PLAIN, &COVERING, &LATERAL, &CLOSURE, &FLAT, &ARRAYS, &LTREE];
+/// Tree-RAG without a filter (T-RAG): every tree is searched from its roots, level by level, until the names are found.
+pub const NAIVE: Peer = Peer {
+    name: "naive T-RAG",
+    what: "plpgsql: breadth first from the roots of every tree until the names are found, over the covering indexes",
+    setup: "CREATE TABLE roots_{size} AS SELECT tree, array_agg(DISTINCT parent) AS roots FROM covering_{size} e
+     WHERE NOT EXISTS (SELECT FROM covering_{size} x WHERE x.child = e.parent AND x.tree = e.tree) GROUP BY tree;
+CREATE FUNCTION naive_{size}(names text[], up int, down int) RETURNS TABLE(entity text, tree text, relation text, depth int, relative text) LANGUAGE plpgsql STABLE AS $f$
+DECLARE
+    t record;; level text[];; found text[];;
+BEGIN
+    FOR t IN SELECT r.tree, r.roots FROM roots_{size} r LOOP
+        level := t.roots;; found := '{}';;
+        WHILE cardinality(level) > 0 LOOP
+            found := found || ARRAY(SELECT n FROM unnest(level) AS n WHERE n = ANY (names));;
+            level := ARRAY(SELECT c.child FROM covering_{size} c WHERE c.parent = ANY (level) AND c.tree = t.tree);;
+        END LOOP;;
+        IF cardinality(found) > 0 THEN
+            RETURN QUERY WITH RECURSIVE u AS (
+                SELECT e.child AS entity, 1 AS depth, e.parent AS relative FROM covering_{size} e WHERE e.child = ANY (found) AND e.tree = t.tree AND up > 0
+                UNION SELECT u.entity, u.depth + 1, e.parent FROM u JOIN covering_{size} e ON e.child = u.relative AND e.tree = t.tree WHERE u.depth < up),
+            d AS (
+                SELECT e.parent AS entity, 1 AS depth, e.child AS relative FROM covering_{size} e WHERE e.parent = ANY (found) AND e.tree = t.tree AND down > 0
+                UNION SELECT d.entity, d.depth + 1, e.child FROM d JOIN covering_{size} e ON e.parent = d.relative AND e.tree = t.tree WHERE d.depth < down)
+            SELECT u.entity, t.tree, 'ancestor', u.depth, u.relative FROM u UNION ALL SELECT d.entity, t.tree, 'descendant', d.depth, d.relative FROM d;;
+        END IF;;
+    END LOOP;;
+END $f$",
+    rows: "SELECT entity, tree, relation, depth, relative FROM naive_{size}($1::text[], {up}, {down})",
+    text: "",
+    most_edges: 300_000,
+    shapes: &[Shape::Tree],
+    least: false,
+};
+
+pub const ALL: [&Peer; 9] = [&CFTRAG, &PLAIN, &COVERING, &LATERAL, &CLOSURE, &FLAT, &ARRAYS, &LTREE, &NAIVE];

@@ -27,8 +27,9 @@ impl Table {
             for figure in figures {
                 let _ = write!(out, " {} |", round(*figure));
             }
-            let ratio =
-                ours.zip(figures.first()).map_or(String::new(), |(ours, theirs)| format!("{:.2}", theirs / ours));
+            let ratio = ours
+                .zip(figures.first().filter(|f| f.is_finite()))
+                .map_or(String::new(), |(ours, theirs)| format!("{:.2}", theirs / ours));
             let _ = writeln!(out, " {ratio} |");
         }
         if !self.note.is_empty() {

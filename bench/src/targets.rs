@@ -1,0 +1,233 @@
+//! What was aimed at (issue D's table), and what came out, each a ratio of two figures of this run.
+
+use std::fmt::Write as _;
+
+use crate::report::{Table, round};
+
+enum Goal {
+    Most(f64),
+    Least(f64),
+}
+
+use Goal::{Least, Most};
+
+/// A figure of the tables: the file of the table, the contender, the column.
+#[derive(Clone, Copy)]
+struct Figure<'a>(&'a str, &'a str, &'a str);
+
+struct Line {
+    what: String,
+    goal: Goal,
+    value: Option<f64>,
+}
+
+struct Targets<'a> {
+    tables: &'a [Table],
+    lines: Vec<Line>,
+}
+
+impl Targets<'_> {
+    fn figure(&self, Figure(file, line, column): Figure) -> Option<f64> {
+        let table = self.tables.iter().find(|t| t.file == file)?;
+        let column = table.columns.iter().position(|c| *c == column)?;
+        let (_, figures) = table.lines.iter().find(|(name, _)| name == line)?;
+        figures.get(column).copied().filter(|f| f.is_finite())
+    }
+
+    fn ratio(&mut self, what: String, goal: Goal, above: Figure, below: Figure) {
+        let value = self.figure(above).zip(self.figure(below)).map(|(a, b)| a / b);
+        self.lines.push(Line { what, goal, value });
+    }
+
+    fn value(&mut self, what: &str, goal: Goal, figure: Figure, unit: f64) {
+        let value = self.figure(figure).map(|f| f * unit);
+        self.lines.push(Line { what: what.to_string(), goal, value });
+    }
+
+    fn lookups(&mut self) {
+        for size in ["small", "medium", "large"] {
+            let (rows, text) = (format!("one-uniform-{size}-rows"), format!("one-uniform-{size}-text"));
+            let at = |line| Figure(&rows, line, "p50");
+            let said = |line| Figure(&text, line, "p50");
+            self.ratio(format!("one entity, {size}, rows / a name lookup"), Most(1.6), at("cftrag"), at("nothing"));
+            self.ratio(
+                format!("one entity, {size}, text / a name lookup"),
+                Most(1.25),
+                said("cftrag"),
+                said("nothing"),
+            );
+            if size != "small" {
+                for (peer, goal) in [("CTE, covering", 2.5), ("closure table", 1.0), ("flat table", 1.0)] {
+                    self.ratio(
+                        format!("one entity, {size}, rows: {peer} / cftrag"),
+                        Least(goal),
+                        at(peer),
+                        at("cftrag"),
+                    );
+                }
+            }
+        }
+        let (rows, text) = ("hundred-uniform-medium-rows", "hundred-uniform-medium-text");
+        for (file, peer, goal) in
+            [(rows, "CTE, covering", 10.0), (rows, "closure table", 4.0), (text, "CTE, covering", 25.0)]
+        {
+            let what = if file == rows { "rows" } else { "text" };
+            let at = |line| Figure(file, line, "p50");
+            self.ratio(format!("100 entities, medium, {what}: {peer} / cftrag"), Least(goal), at(peer), at("cftrag"));
+        }
+        for column in ["p50", "mean"] {
+            for (what, peer, goal) in [
+                ("rows", "CTE, covering", 5.0),
+                ("rows", "closure table", 1.0),
+                ("text", "CTE, covering", 20.0),
+                ("text", "closure table", 4.0),
+            ] {
+                let file = format!("one-Zipf-large-{what}");
+                let at = |line| Figure(&file, line, column);
+                self.ratio(
+                    format!("Zipf, large, {what}, {column}: {peer} / cftrag"),
+                    Least(goal),
+                    at(peer),
+                    at("cftrag"),
+                );
+            }
+        }
+        let at = |line| Figure("lateral-medium", line, "median of 5");
+        self.ratio(
+            "LATERAL, medium, backend CPU a call / constant rows in C".into(),
+            Most(1.6),
+            at("cftrag"),
+            at("constant rows in C"),
+        );
+    }
+
+    fn recognition(&mut self) {
+        for (size, names) in [("small", "3k"), ("medium", "100k"), ("large", "1M")] {
+            let file = format!("recognise-{size}");
+            let at = |line| Figure(&file, line, "p50");
+            for (peer, goal) in
+                [("windows = ANY, btree", 60.0), ("dict in Python", 15.0), ("ILIKE", 1000.0), ("pg_trgm", 1000.0)]
+            {
+                self.ratio(format!("recognition, {names} names: {peer} / cftrag"), Least(goal), at(peer), at("cftrag"));
+            }
+        }
+        let at = |file| Figure(file, "cftrag", "backend CPU");
+        self.ratio(
+            "recognition, backend CPU, 1M names / 3k names".into(),
+            Most(2.0),
+            at("recognise-large"),
+            at("recognise-small"),
+        );
+        self.value("recognition, backend CPU, 1M names, microseconds", Most(25.0), at("recognise-large"), 1.0);
+    }
+
+    fn keeping(&mut self) {
+        let of = |line, column| Figure("build-large", line, column);
+        self.ratio(
+            "memory, large / the covering CTE's two indexes".into(),
+            Most(0.5),
+            of("cftrag", "MB"),
+            of("its two indexes alone", "MB"),
+        );
+        self.ratio("build, large / two btrees".into(), Most(1.0), of("cftrag", "seconds"), of("two btrees", "seconds"));
+        self.value("build, huge, seconds", Most(60.0), Figure("build-huge", "cftrag", "seconds"), 1.0);
+        let bulk = |line| Figure("insert-bulk", line, "median of 3");
+        let single = |line| Figure("insert-single", line, "p50");
+        self.ratio(
+            "INSERT of 100,000 rows: trigger and two btrees / two btrees".into(),
+            Most(1.3),
+            bulk("cftrag"),
+            bulk("two btrees"),
+        );
+        self.ratio(
+            "INSERT of 100,000 rows: trigger alone / two btrees".into(),
+            Most(1.3),
+            bulk("cftrag, no index"),
+            bulk("two btrees"),
+        );
+        self.ratio(
+            "INSERT of one row, committed: trigger and two btrees / two btrees".into(),
+            Most(1.05),
+            single("cftrag"),
+            single("two btrees"),
+        );
+        for (size, entities) in [("large", "1M"), ("huge", "10M")] {
+            let file = format!("one-uniform-{size}-rows");
+            self.ratio(
+                format!("one entity, p50, {entities} entities / 3k"),
+                Most(2.0),
+                Figure(&file, "cftrag", "p50"),
+                Figure("one-uniform-small-rows", "cftrag", "p50"),
+            );
+        }
+        self.value(
+            "longest single insert while the image grows, ms",
+            Most(5.0),
+            Figure("insert-growth", "cftrag", "longest"),
+            0.001,
+        );
+        self.value(
+            "longest call beside a COPY of 1M rows, ms",
+            Most(5.0),
+            Figure("beside-copy", "beside COPY into it", "longest call, ms"),
+            1.0,
+        );
+        let calls = |line| Figure("beside-medium", line, "calls a second");
+        self.ratio(
+            "two readers beside a writer / alone".into(),
+            Least(0.9),
+            calls("beside a writer of theirs"),
+            calls("readers alone"),
+        );
+        self.ratio(
+            "two readers beside their writer / beside one elsewhere".into(),
+            Least(0.9),
+            calls("beside a writer of theirs"),
+            calls("beside a writer of another table, without cftrag"),
+        );
+    }
+}
+
+/// A table of all targets whose figures are there.
+pub fn markdown(tables: &[Table]) -> String {
+    let mut targets = Targets { tables, lines: Vec::new() };
+    targets.lookups();
+    targets.recognition();
+    targets.keeping();
+    let mut out = String::from("## Aims\n\n| what | aim | came out | |\n| --- | --- | --- | --- |\n");
+    for Line { what, goal, value } in &targets.lines {
+        let Some(value) = *value else { continue };
+        let (aim, met) = match goal {
+            Most(most) => (format!("<= {most}"), value <= *most),
+            Least(least) => (format!(">= {least}"), value >= *least),
+        };
+        let _ = writeln!(out, "| {what} | {aim} | {} | {} |", round(value), if met { "met" } else { "not met" });
+    }
+    out + "\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_ratio_is_judged_and_what_was_not_measured_is_left_out() {
+        let table = |file: &str, lines: &[(&str, f64)]| Table {
+            title: String::new(),
+            file: file.into(),
+            unit: "",
+            columns: vec!["p50"],
+            lines: lines.iter().map(|(name, figure)| ((*name).to_string(), vec![*figure])).collect(),
+            note: String::new(),
+        };
+        let told = markdown(&[
+            table("one-uniform-small-rows", &[("cftrag", 30.0), ("nothing", 20.0)]),
+            table("one-uniform-small-text", &[("cftrag", 30.0), ("nothing", 20.0)]),
+            table("recognise-small", &[("cftrag", 10.0), ("dict in Python", 150.0)]),
+        ]);
+        assert!(told.contains("one entity, small, rows / a name lookup | <= 1.6 | 1.50 | met"), "{told}");
+        assert!(told.contains("one entity, small, text / a name lookup | <= 1.25 | 1.50 | not met"), "{told}");
+        assert!(told.contains("dict in Python / cftrag | >= 15 | 15.0 | met"), "{told}");
+        assert_eq!(told.matches("met |").count(), 3);
+    }
+}
