@@ -43,7 +43,7 @@ help:
 	@echo '  make isolation          interleaved sessions              PG='
 	@echo '  make exact              random concurrent work against the reference query   PG= SEED= STEPS='
 	@echo '  make hostile            hostile calls of every SQL function   PG= SEED= CALLS= (10000 is a long run)'
-	@echo '  make docs-test          the README'"'"'s SQL               PG='
+	@echo '  make docs-test          the README and docs/methods.md'"'"'s SQL               PG='
 	@echo '  make demo-test          the demo and its data'
 	@echo '  make life               restart, crash, standby           PG='
 	@echo 'make test-long            all stories of life, PostgreSQL'"'"'s own regression suite, upgrades   PG='
