@@ -53,6 +53,7 @@ mod slot;
 mod sweep;
 mod template;
 mod trigger;
+mod turns;
 mod value;
 mod visibility;
 mod worker;

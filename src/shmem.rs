@@ -39,6 +39,12 @@ impl Lock {
         unsafe { pg_sys::LWLockAcquire(self.0.get(), mode) };
     }
 
+    /// Takes it if nobody has to be waited for.
+    pub fn try_acquire(&self, mode: pg_sys::LWLockMode::Type) -> bool {
+        // SAFETY: as acquire().
+        unsafe { pg_sys::LWLockConditionalAcquire(self.0.get(), mode) }
+    }
+
     pub fn release(&self) {
         // SAFETY: acquired by this process; callers pair the calls.
         unsafe { pg_sys::LWLockRelease(self.0.get()) };

@@ -3,29 +3,26 @@
 //! field                                  | lock                        | mode
 //! ---------------------------------------|-----------------------------|---------------------------------------------
 //! Control.area, Slot.database, .table    | Control.lock                | exclusive to change; read any time (atomics)
-//! Slot.header, .log, all of the chunks    | Slot.parts (all 8)          | exclusive: all of them; shared: any one
-//! temperature, version hints             | Slot.parts                  | shared, relaxed atomics (lossy is fine)
+//! Slot.header, .log, all of the chunks    | Slot.turns (turns.rs)       | write: alone; read: beside other readers
+//! temperature, version hints             | Slot.turns                  | read, relaxed atomics (lossy is fine)
 //! dsa_get_address / dsa_free of chunks   | Slot.map                    | shared to map, exclusive to free
-//! order of writers; readers that yield   | Slot.gate                   | exclusive; shared and released at once
 //! Slot.spoiled, counters, builder        | none                        | atomics
 //!
-//! Order: Control.lock, gate, parts (0 to 7), map; map is never taken under parts. A reader takes one part, chosen by its process,
-//! so that readers do not bounce one cache line; while a writer waits, new readers line up behind it at the gate.
-//! Under parts: no SPI, no palloc, no ereport, no dsa call, no clog lookup, no callback. An ERROR or FATAL cannot begin there (only
+//! Order: Control.lock, turns (its gate, its parts 0 to 7), map; map is never taken under turns.
+//! Under turns: no SPI, no palloc, no ereport, no dsa call, no clog lookup, no callback. An ERROR or FATAL cannot begin there (only
 //! our own panic could); the abort releases the locks, and the image's `mutating` word tells the next one that it is broken.
 
 #![expect(unsafe_code, reason = "shared memory")]
 
-use crate::compat::{self, Locator};
+use crate::compat::Locator;
 use crate::edges::Columns;
 use crate::registration::TriggerKey;
-use crate::shmem::{Control, EXCLUSIVE, Lock, SHARED};
+use crate::shmem::{Control, EXCLUSIVE, Lock};
+use crate::turns::{Reads, Turns};
 use cftrag_core::Counters;
 use pgrx::pg_sys;
-use std::cell::{Cell, UnsafeCell};
+use std::cell::Cell;
 use std::sync::atomic::{AtomicI64, AtomicU32, AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
-
-pub const PARTS: usize = 8;
 
 /// What must be the same for the image to be the table's.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -64,31 +61,12 @@ pub struct Header {
     pub key: Key,
 }
 
-/// Counters of the readers that use one part, beside its lock on their own cache lines.
-#[derive(Default)]
-#[repr(C, align(64))]
-pub struct Reads {
-    pub image_calls: AtomicU64,
-    pub lookups: AtomicU64,
-    pub hits: AtomicU64,
-    pub fingerprint_checks: AtomicU64,
-    pub false_positives: AtomicU64,
-}
-
-#[repr(C, align(128))]
-pub struct Part {
-    lock: Lock,
-    pub reads: Reads,
-}
-
 #[repr(C)]
 pub struct Slot {
-    gate: Lock,
+    turns: Turns<Header>,
     pub map: Lock,
-    pub parts: [Part; PARTS],
     pub database: AtomicU32,
     pub table: AtomicU32,
-    writer_waits: AtomicU32,
     /// Not 0: the image lost something (a Spoil); set without a lock, cleared by a build.
     pub spoiled: AtomicU32,
     /// Process id of the backend that builds, 0 if none, SWEEPER while the slot is given back.
@@ -104,14 +82,13 @@ pub struct Slot {
     pub log_lost: AtomicU64,
     /// The same, for want of memory.
     pub log_short: AtomicU64,
-    /// dsa_pointer of the log's newest segment, 0 if it is empty. Under the parts, as the header is.
+    /// dsa_pointer of the log's newest segment, 0 if it is empty. Under the turns, as the header is.
     pub log: AtomicU64,
     pub progress: Progress,
     /// Until then no worker is started again for the table (a TimestampTz).
     pub retry_at: AtomicI64,
     /// How an online build ended: the number its asker gave it, and an online::Outcome in the low 8 bits.
     pub outcome: AtomicU64,
-    header: UnsafeCell<Header>,
 }
 
 /// How far a build is; shown by pg_stat_progress_cftrag. Written by the builder only.
@@ -151,60 +128,24 @@ pub enum Spoil {
     Unmatched = 5,
 }
 
-thread_local! {
-    static MY_PART: Cell<usize> = const { Cell::new(usize::MAX) };
-}
-
-fn my_part() -> usize {
-    let part = MY_PART.get();
-    if part != usize::MAX {
-        return part;
-    }
-    let part = compat::process_number() % PARTS;
-    MY_PART.set(part);
-    part
-}
-
 impl Slot {
     pub fn locks(&self) -> impl Iterator<Item = &Lock> {
-        [&self.gate, &self.map].into_iter().chain(self.parts.iter().map(|p| &p.lock))
+        std::iter::once(&self.map).chain(self.turns.locks())
     }
 
     /// Counts a call that the image answered.
     pub fn count_call(&self, counters: Counters) {
-        let reads = &self.parts[my_part()].reads;
-        reads.image_calls.fetch_add(1, Relaxed);
-        reads.lookups.fetch_add(counters.lookups, Relaxed);
-        reads.hits.fetch_add(counters.hits, Relaxed);
-        reads.fingerprint_checks.fetch_add(counters.fingerprint_checks, Relaxed);
-        reads.false_positives.fetch_add(counters.false_positives, Relaxed);
+        self.turns.count_call(counters);
     }
 
     /// Runs `f` with the image held still, beside other readers.
     pub fn read<R>(&self, f: impl FnOnce(&Header) -> R) -> R {
-        if self.writer_waits.load(Relaxed) != 0 {
-            self.gate.acquire(SHARED);
-            self.gate.release();
-        }
-        // SAFETY: the header changes only under all parts exclusively; we hold one shared.
-        self.parts[my_part()].lock.with(SHARED, || f(unsafe { &*self.header.get() }))
+        self.turns.read(f)
     }
 
     /// Runs `f` alone with the image.
     pub fn write<R>(&self, f: impl FnOnce(&mut Header) -> R) -> R {
-        self.gate.acquire(EXCLUSIVE);
-        self.writer_waits.store(1, SeqCst);
-        for part in &self.parts {
-            part.lock.acquire(EXCLUSIVE);
-        }
-        // SAFETY: all parts are held exclusively, and no reference to the header outlives its closure.
-        let result = f(unsafe { &mut *self.header.get() });
-        for part in self.parts.iter().rev() {
-            part.lock.release();
-        }
-        self.writer_waits.store(0, SeqCst);
-        self.gate.release();
-        result
+        self.turns.write(f)
     }
 
     /// Marks the log of the load that runs, if one does, as lost: the load will fail. Takes no lock and cannot fail. Before spoil(), so
@@ -294,13 +235,7 @@ impl Slot {
 
     pub fn reset_counters(&self) {
         self.reasons.iter().for_each(|count| count.store(0, Relaxed));
-        for reads in self.parts.iter().map(|part| &part.reads) {
-            for count in
-                [&reads.image_calls, &reads.lookups, &reads.hits, &reads.fingerprint_checks, &reads.false_positives]
-            {
-                count.store(0, Relaxed);
-            }
-        }
+        self.turns.reset_counters();
     }
 
     /// Whether the slot holds an image, usable or not.
@@ -320,6 +255,6 @@ impl Slot {
 
     /// A sum over the readers' counters.
     pub fn sum(&self, of: impl Fn(&Reads) -> &AtomicU64) -> u64 {
-        self.parts.iter().map(|part| of(&part.reads).load(Relaxed)).sum()
+        self.turns.sum(of)
     }
 }

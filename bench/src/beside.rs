@@ -122,8 +122,8 @@ pub fn writers(session: &mut Session, url: &str, forest: &Forest) -> Result<Tabl
     }
     session.client.batch_execute("DROP TABLE bench_other")?;
     Ok(Table {
-        title: format!("Two readers beside a writer, {}", forest.name),
-        file: format!("beside-{}", forest.name),
+        title: format!("Two readers beside a writer, {} edges", forest.edges),
+        file: "beside-writer".into(),
         unit: "calls a second",
         columns: vec!["calls a second", "backend CPU a call", "longest call, ms", "commits a second"],
         lines: kinds.iter().zip(figures).map(|((name, _), f)| ((*name).to_string(), f)).collect(),

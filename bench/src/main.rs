@@ -1,6 +1,6 @@
 //! cftrag beside its peers, on the same rows, in one run: see bench/run.
 //!
-//!     cftrag-bench URL OUTDIR NAME [--full] [--seed N] [--only small,medium,large,doid,dart,writes]
+//!     cftrag-bench URL OUTDIR NAME [--full] [--seed N] [--only small,medium,large,doid,dart,writes,beside]
 //!
 //! Answers are compared before anything is timed. Promises: exit status 0 only if every peer agreed and the report was written.
 
@@ -20,7 +20,7 @@ use std::error::Error;
 use std::path::Path;
 use std::time::Duration;
 
-use data::{Forest, HUGE, LARGE, MEDIUM, SMALL, Shape};
+use data::{Forest, HUGE, LARGE, MEDIUM, SMALL, Shape, Size};
 use measure::Session;
 use report::Table;
 
@@ -69,15 +69,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     )?;
     session.batch("VACUUM ANALYZE nothing")?;
     let mut tables = Vec::new();
-    let mut beside = Vec::new();
     for size in [SMALL, MEDIUM, LARGE, HUGE] {
         if options.wants(size.name) && (options.full || size.name != HUGE.name) {
             eprintln!("{}: loading", size.name);
             let forest = data::load(&mut session.client, size, options.seed)?;
             of_forest(&mut session, &options, &forest, &mut tables)?;
-            if size.name == MEDIUM.name {
-                beside.push(forest);
-            }
         }
     }
     for forest in real(&mut session, &options)? {
@@ -87,10 +83,14 @@ fn main() -> Result<(), Box<dyn Error>> {
         eprintln!("writes");
         tables.extend(insert::inserts(&mut session)?);
         tables.push(insert::growth(&mut session, if options.full { 1_000_000 } else { 200_000 })?);
-        // Last: from here on nothing is pinned.
-        for forest in &beside {
-            tables.push(beside::writers(&mut session, &options.url, forest)?);
-        }
+    }
+    // Last: from here on nothing is pinned.
+    if options.wants("beside") {
+        eprintln!("readers beside writers");
+        let forest = data::load(&mut session.client, Size { name: "beside", ..MEDIUM }, options.seed)?;
+        session.each(&peers::fill(peers::PLAIN_INDEXES, &forest, 0, 0))?;
+        session.each(&peers::fill(peers::CFTRAG.setup, &forest, 0, 0))?;
+        tables.push(beside::writers(&mut session, &options.url, &forest)?);
         tables.push(beside::copy(&mut session, &options.url, 1_000_000)?);
     }
     let head = head(&mut session, &options)? + &targets::markdown(&tables);

@@ -172,7 +172,7 @@ impl Targets<'_> {
             Figure("beside-copy", "beside COPY into it", "longest call, ms"),
             1.0,
         );
-        let calls = |line| Figure("beside-medium", line, "calls a second");
+        let calls = |line| Figure("beside-writer", line, "calls a second");
         self.ratio(
             "two readers beside a writer / alone".into(),
             Least(0.9),

@@ -1,0 +1,157 @@
+//! The lock of one image: many readers beside each other, or one writer.
+//!
+//! Made of lightweight locks: a reader takes one part, chosen by its process, so that readers do not bounce one cache line between all
+//! cores; a writer takes the gate, then all of the parts. Two things a bare set of locks would do wrong:
+//!
+//! - A reader that lost its CPU holds its part for as long as it is away, milliseconds on a busy machine. A writer that queued for that
+//!   part, with other parts in its hands, would keep everybody waiting. So a writer takes the parts only if it gets all of them at once,
+//!   again and again, and insists (PATIENCE) only after a time.
+//! - Lightweight locks are not fair: a writer that comes back at once, as a large flush does, takes them again before a reader that it
+//!   woke is on a CPU. So readers that had to sleep are counted, and a writer lets those that wait go first.
+
+#![expect(unsafe_code, reason = "what the lock guards")]
+
+use crate::compat;
+use crate::shmem::{EXCLUSIVE, Lock, SHARED};
+use cftrag_core::Counters;
+use pgrx::pg_sys;
+use std::cell::{Cell, UnsafeCell};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
+
+pub const PARTS: usize = 8;
+/// Tries before a writer sleeps between them: a reader on a CPU holds its part for a few microseconds.
+const SPINS: u32 = 32;
+/// A sleep between tries, microseconds.
+const NAP: i64 = 50;
+/// Naps before a writer insists: about what the kernel keeps a process off its CPU.
+const PATIENCE: u32 = 40;
+/// Naps that a writer takes for readers that wait.
+const COURTESY: u32 = 20;
+
+/// Counters of the readers that use one part, beside its lock on their own cache lines.
+#[derive(Default)]
+#[repr(C, align(64))]
+pub struct Reads {
+    pub image_calls: AtomicU64,
+    pub lookups: AtomicU64,
+    pub hits: AtomicU64,
+    pub fingerprint_checks: AtomicU64,
+    pub false_positives: AtomicU64,
+}
+
+#[repr(C, align(128))]
+struct Part {
+    lock: Lock,
+    reads: Reads,
+}
+
+#[repr(C)]
+pub struct Turns<T> {
+    /// The order of writers; readers that let an insisting writer go first.
+    gate: Lock,
+    parts: [Part; PARTS],
+    /// A writer insists: new readers line up at the gate.
+    insists: AtomicU32,
+    /// Readers that sleep, or are about to. One too many, left by a process that ended there, costs writers a few naps.
+    asleep: AtomicU32,
+    guarded: UnsafeCell<T>,
+}
+
+thread_local! {
+    static MY_PART: Cell<usize> = const { Cell::new(usize::MAX) };
+}
+
+fn my_part() -> usize {
+    let part = MY_PART.get();
+    if part != usize::MAX {
+        return part;
+    }
+    let part = compat::process_number() % PARTS;
+    MY_PART.set(part);
+    part
+}
+
+fn nap() {
+    // SAFETY: sleeps; a signal may end it early.
+    unsafe { pg_sys::pg_usleep(NAP as _) };
+}
+
+impl<T> Turns<T> {
+    pub fn locks(&self) -> impl Iterator<Item = &Lock> {
+        std::iter::once(&self.gate).chain(self.parts.iter().map(|p| &p.lock))
+    }
+
+    /// Runs `f` with what is guarded held still, beside other readers.
+    pub fn read<R>(&self, f: impl FnOnce(&T) -> R) -> R {
+        let lock = &self.parts[my_part()].lock;
+        if self.insists.load(Relaxed) != 0 || !lock.try_acquire(SHARED) {
+            self.asleep.fetch_add(1, SeqCst);
+            if self.insists.load(Relaxed) != 0 {
+                self.gate.acquire(SHARED);
+                self.gate.release();
+            }
+            lock.acquire(SHARED);
+            self.asleep.fetch_sub(1, SeqCst);
+        }
+        // SAFETY: it changes only under all parts exclusively; we hold one shared.
+        let result = f(unsafe { &*self.guarded.get() });
+        lock.release();
+        result
+    }
+
+    /// Runs `f` alone.
+    pub fn write<R>(&self, f: impl FnOnce(&mut T) -> R) -> R {
+        let mut naps = 0;
+        while self.asleep.load(Relaxed) != 0 && naps < COURTESY {
+            nap();
+            naps += 1;
+        }
+        self.gate.acquire(EXCLUSIVE);
+        self.take_parts();
+        // SAFETY: all parts are held exclusively, and no reference to it outlives its closure.
+        let result = f(unsafe { &mut *self.guarded.get() });
+        for part in self.parts.iter().rev() {
+            part.lock.release();
+        }
+        self.insists.store(0, SeqCst);
+        self.gate.release();
+        result
+    }
+
+    /// All parts exclusively. Under the gate.
+    fn take_parts(&self) {
+        for attempt in 0..SPINS + PATIENCE {
+            let Some(taken) = self.parts.iter().position(|part| !part.lock.try_acquire(EXCLUSIVE)) else { return };
+            self.parts[..taken].iter().rev().for_each(|part| part.lock.release());
+            if attempt < SPINS {
+                (0..100).for_each(|_| std::hint::spin_loop());
+            } else {
+                nap();
+            }
+        }
+        self.insists.store(1, SeqCst);
+        self.parts.iter().for_each(|part| part.lock.acquire(EXCLUSIVE));
+    }
+
+    pub fn reset_counters(&self) {
+        for reads in self.parts.iter().map(|part| &part.reads) {
+            let all = [&reads.image_calls, &reads.lookups, &reads.hits, &reads.fingerprint_checks, &reads.false_positives];
+            all.into_iter().for_each(|count| count.store(0, Relaxed));
+        }
+    }
+
+    /// Counts a call that the image answered.
+    pub fn count_call(&self, counters: Counters) {
+        let reads = &self.parts[my_part()].reads;
+        reads.image_calls.fetch_add(1, Relaxed);
+        reads.lookups.fetch_add(counters.lookups, Relaxed);
+        reads.hits.fetch_add(counters.hits, Relaxed);
+        reads.fingerprint_checks.fetch_add(counters.fingerprint_checks, Relaxed);
+        reads.false_positives.fetch_add(counters.false_positives, Relaxed);
+    }
+
+    /// A sum over the readers' counters.
+    pub fn sum(&self, of: impl Fn(&Reads) -> &AtomicU64) -> u64 {
+        self.parts.iter().map(|part| of(&part.reads).load(Relaxed)).sum()
+    }
+}
