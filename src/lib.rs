@@ -63,7 +63,8 @@ pgrx::pg_module_magic!(name, version);
 extension_sql_file!("../sql/install/functions.sql", name = "functions");
 extension_sql_file!("../sql/install/text.sql", name = "text", requires = ["functions"]);
 extension_sql_file!("../sql/install/documents.sql", name = "documents", requires = ["text"]);
-extension_sql_file!("../sql/install/retrieve.sql", name = "retrieve", requires = ["documents"]);
+extension_sql_file!("../sql/install/statements.sql", name = "statements", requires = ["documents"]);
+extension_sql_file!("../sql/install/retrieve.sql", name = "retrieve", requires = ["statements"]);
 extension_sql_file!("../sql/install/views.sql", name = "views", requires = ["retrieve"]);
 
 /// What loading the library starts, and nothing else: settings, and when preloaded shared memory and the launcher; transaction callbacks.

@@ -135,7 +135,8 @@ impl<T> Turns<T> {
 
     pub fn reset_counters(&self) {
         for reads in self.parts.iter().map(|part| &part.reads) {
-            let all = [&reads.image_calls, &reads.lookups, &reads.hits, &reads.fingerprint_checks, &reads.false_positives];
+            let all =
+                [&reads.image_calls, &reads.lookups, &reads.hits, &reads.fingerprint_checks, &reads.false_positives];
             all.into_iter().for_each(|count| count.store(0, Relaxed));
         }
     }

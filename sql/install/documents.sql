@@ -269,40 +269,9 @@ CREATE FUNCTION cft_chunks(entities text[], up integer DEFAULT 3, down integer D
     documents regclass DEFAULT NULL, embedding vector DEFAULT NULL)
 RETURNS TABLE(entity text, relation text, depth integer, relative text, document_id text, body text, tokens integer, distance float8)
 LANGUAGE plpgsql STABLE PARALLEL SAFE COST 1000 ROWS 20 SET search_path = pg_catalog, pg_temp AS $$
-#variable_conflict use_column
-DECLARE
-    a record;
-    away text := 'NULL::pg_catalog.float8';
-    names text[];
 BEGIN
     IF num_nulls(entities, up, down) > 0 THEN RETURN; END IF;
-    SELECT * INTO a FROM @extschema@.cft_attached_documents(documents);
-    IF a.entity IS NULL AND a.mapping IS NULL THEN
-        RAISE EXCEPTION 'the documents of % are not attached to entities', a.relation USING ERRCODE = 'object_not_in_prerequisite_state',
-            HINT = format('Say which entity they are about: SELECT cft_attach_documents(%L, ..., entity => ''entity''); or mapping => ''my_mapping''.', a.relation);
-    END IF;
-    IF embedding IS NOT NULL THEN
-        SELECT format('(d.%I %s $5::%s)', a.embedding, o.operator, o.type) INTO away FROM @extschema@.cft_distance(a.relation, a.embedding) AS o;
-    END IF;
-    -- Each document once, with the nearest of its entities. Rows of one id with other words are several chunks of it.
-    RETURN QUERY EXECUTE format(
-        'WITH n AS MATERIALIZED (
-             SELECT DISTINCT ON (z.name COLLATE "C") z.place, z.entity, z.relation, z.depth, z.name
-               FROM (SELECT q.place, q.name AS entity, ''self''::text AS relation, 0 AS depth, q.name
-                       FROM unnest($1) WITH ORDINALITY AS q(name, place) WHERE q.name IS NOT NULL
-                     UNION ALL
-                     SELECT array_position($1, c.entity), c.entity, c.relation, c.depth, c.relative
-                       FROM @extschema@.cft_context($1, $2, $3, $4) AS c) AS z(place, entity, relation, depth, name)
-              ORDER BY z.name COLLATE "C", z.depth, z.relation COLLATE "C", z.place),
-         f AS (
-             SELECT DISTINCT ON (d.%1$I::text COLLATE "C", d.%2$I::text COLLATE "C") n.place, n.entity, n.relation, n.depth, n.name,
-                    d.%1$I::text AS id, d.%2$I::text AS body, coalesce(%3$s, ((char_length(d.%2$I::text) + 3) / 4))::int AS tokens, %4$s AS distance
-               FROM n %5$s
-              ORDER BY d.%1$I::text COLLATE "C", d.%2$I::text COLLATE "C", n.depth, n.relation COLLATE "C", n.name COLLATE "C")
-         SELECT f.entity, f.relation, f.depth, f.name, f.id, f.body, coalesce(f.tokens, 0), f.distance
-           FROM f ORDER BY f.depth, f.distance, f.place, f.relation COLLATE "C", f.name COLLATE "C", f.id COLLATE "C", f.body COLLATE "C"',
-        a.id, a.body, CASE WHEN a.tokens IS NULL THEN 'NULL' ELSE format('d.%I', a.tokens) END, away,
-        @extschema@.cft_about(a.relation, a.id, a.entity, a.mapping, a.mapping_entity, a.mapping_document))
+    RETURN QUERY EXECUTE @extschema@.cft_kept_statement(CASE WHEN embedding IS NULL THEN 'chunks' ELSE 'chunks by distance' END, documents)
     USING entities, up, down, edges, embedding;
 END $$;
 COMMENT ON FUNCTION cft_chunks(text[], integer, integer, regclass, regclass, vector) IS

@@ -4,27 +4,9 @@
 CREATE FUNCTION cft_nearest_documents(embedding vector, k integer DEFAULT 5, documents regclass DEFAULT NULL)
 RETURNS TABLE(document_id text, entity text, body text, tokens integer, distance float8)
 LANGUAGE plpgsql STABLE PARALLEL SAFE COST 1000 ROWS 5 SET search_path = pg_catalog, pg_temp AS $$
-#variable_conflict use_column
-DECLARE
-    a record;
-    o record;
 BEGIN
     IF num_nulls(embedding, k) > 0 THEN RETURN; END IF;
-    SELECT * INTO a FROM @extschema@.cft_attached_documents(documents);
-    SELECT * INTO o FROM @extschema@.cft_distance(a.relation, a.embedding);
-    -- At equal distance by id, also at the last place: the same data, the same rows. (ORDER BY distance, id would not use an index.)
-    RETURN QUERY EXECUTE format(
-        'SELECT n.id::text, %1$s, n.body::text, coalesce(n.tokens, (char_length(n.body::text) + 3) / 4, 0)::int, n.distance
-           FROM (SELECT d.%2$I AS id, %3$s AS entity, d.%4$I AS body, %5$s AS tokens, d.%6$I %7$s $1::%8$s AS distance
-                   FROM %9$s AS d
-                  WHERE d.%6$I IS NOT NULL
-                  ORDER BY d.%6$I %7$s $1::%8$s FETCH FIRST ($2) ROWS WITH TIES) AS n
-          ORDER BY n.distance, n.id::text COLLATE "C", n.body::text COLLATE "C" LIMIT $2',
-        CASE WHEN a.mapping IS NULL THEN 'n.entity::text'
-             ELSE format('(SELECT min(m.%I::text COLLATE "C") FROM %s AS m WHERE m.%I = n.id)', a.mapping_entity, a.mapping, a.mapping_document) END,
-        a.id, CASE WHEN a.entity IS NULL THEN 'NULL::text' ELSE format('d.%I', a.entity) END, a.body, CASE WHEN a.tokens IS NULL THEN 'NULL::int' ELSE format('d.%I', a.tokens) END, a.embedding,
-        o.operator, o.type, a.relation)
-    USING embedding, k;
+    RETURN QUERY EXECUTE @extschema@.cft_kept_statement('nearest', documents) USING embedding, k;
 END $$;
 COMMENT ON FUNCTION cft_nearest_documents(vector, integer, regclass) IS
 'the k documents nearest to an embedding, by the operator of the index on their column, else by cosine distance';
@@ -136,6 +118,8 @@ RETURNS TABLE(source text, entity text, document_id text, rank integer, distance
 LANGUAGE plpgsql STABLE PARALLEL SAFE COST 10000 ROWS 20 SET search_path = pg_catalog, pg_temp AS $$
 #variable_conflict use_column
 DECLARE
+    -- Which table of documents is meant, and whether they belong to entities.
+    which text;
     attached regclass;
     has_entities boolean;
     names text[] := '{}';
@@ -165,11 +149,9 @@ BEGIN
             HINT = 'The modes are cft, text, naive, ann_tree and ann_graph.';
     END IF;
     -- Without an embedding the documents may be missing.
-    IF documents IS NOT NULL OR embedding IS NOT NULL
-       OR (SELECT count(*) FROM @extschema@.cft_columns('@extschema@.cft_documents()') AS c WHERE c.by_itself) = 1 THEN
-        SELECT d.relation, d.entity IS NOT NULL OR d.mapping IS NOT NULL INTO attached, has_entities
-          FROM @extschema@.cft_attached_documents(documents) AS d;
-    END IF;
+    which := @extschema@.cft_kept_statement(CASE WHEN documents IS NULL AND embedding IS NULL THEN 'documents, if any' ELSE 'documents' END, documents);
+    attached := nullif(split_part(which, ' ', 1), '')::oid;
+    has_entities := split_part(which, ' ', 2) = 'true';
 
     IF mode IN ('cft', 'naive') THEN
         SELECT array_agg(m.entity ORDER BY m.place, m.entity COLLATE "C"), array_agg(m.why ORDER BY m.place, m.entity COLLATE "C") INTO names, whys

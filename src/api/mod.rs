@@ -5,6 +5,7 @@ pub mod attach;
 pub mod attached;
 pub mod context;
 pub mod entities;
+pub mod kept;
 pub mod stats;
 pub mod text;
 pub mod words;

@@ -88,7 +88,8 @@ fn row(control: Option<&'static Control>, table: pg_sys::Oid) -> ([pg_sys::Datum
         _ => (Stats::default(), 0, 0),
     };
     let built = state == "ready";
-    let sum = |of: fn(&crate::turns::Reads) -> &std::sync::atomic::AtomicU64| slot.map_or(0, |slot: &Slot| slot.sum(of));
+    let sum =
+        |of: fn(&crate::turns::Reads) -> &std::sync::atomic::AtomicU64| slot.map_or(0, |slot: &Slot| slot.sum(of));
     let mut values = [pg_sys::Datum::from(0usize); COLUMNS];
     let fixed = [
         pg_sys::Datum::from(table),
