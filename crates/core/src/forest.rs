@@ -312,8 +312,8 @@ mod tests {
         while grew < 2 {
             let (parent, child) = (name(i), name(i + 1));
             let edge = edge(None, &parent, &child);
-            // The next page is due at 460, 921, ... entities: look closely there only.
-            let due = (image.stats().slots_used + 3) % 461 < 6;
+            // The next page is due at 410, 819, ... entries: look closely there only.
+            let due = (image.stats().slots_used + 3) % 410 < 6;
             if due && fails_cleanly_until(&heap, edge, None) > 60 {
                 grew += 1;
             }
