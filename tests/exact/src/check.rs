@@ -2,10 +2,12 @@
 //!
 //! The statement answers no rows when both agree, and all rows of both sides (side, number, row) when they differ. The same
 //! statement runs plainly, in functions of each volatility, in cursors, in parallel workers, inside RETURNING and in triggers.
+//! In the same way cft_entities is compared with sql/entities.sql, on a text made of the entities asked for.
 
 use crate::schema::Table;
 
 const REFERENCE: &str = include_str!("../../../sql/reference.sql");
+const ENTITIES: &str = include_str!("../../../sql/entities.sql");
 
 /// Where the check statement runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,6 +16,8 @@ pub enum Mode {
     Plain,
     /// A prepared statement with one call for each entity: many checks for the price of one statement (--checks).
     Each,
+    /// cft_entities instead of cft_context, in a prepared statement.
+    Mentions,
     /// In a plpgsql function of that volatility; an immutable one with constants runs while the statement is planned.
     Volatile,
     Stable,
@@ -37,6 +41,8 @@ pub enum Form {
     Many,
     /// One by one in one statement; the entities are distinct.
     Each,
+    /// In a text.
+    Mentions,
 }
 
 #[derive(Clone, Debug)]
@@ -66,28 +72,66 @@ fn reference(table: &Table, entities: &str, up: &str, down: &str) -> String {
         .replace("$3", down)
 }
 
-/// The check statement; `entities`, `up` and `down` are what stands for the parameters.
-pub fn statement(table: &Table, form: Form, entities: &str, up: &str, down: &str) -> String {
-    let call = |asked: &str| format!("cft_context({asked}, {up}, {down}, '{}'::regclass) AS c", table.qualified());
+/// The definition of cft_entities for this table.
+fn definition(table: &Table, question: &str, overlapping: &str) -> String {
+    let text = |column: &str| format!("r.{column}::pg_catalog.text");
+    let body: Vec<&str> = ENTITIES.lines().filter(|line| !line.starts_with("--")).collect();
+    body.join("\n")
+        .replace("{edges}", &table.qualified())
+        .replace("{aliases}", "SELECT NULL::text, NULL::text WHERE false")
+        .replace("{schema}", "public")
+        .replace("{parent}", &text(table.parent))
+        .replace("{child}", &text(table.child))
+        .replace("$1", question)
+        .replace("$2", overlapping)
+}
+
+/// The two sides of a check: rows of one type, in order, from cftrag and by definition.
+fn sides(table: &Table, form: Form, entities: &str, up: &str, down: &str) -> (String, String) {
+    let table_name = table.qualified();
+    if form == Form::Mentions {
+        // In the shape of cft_context's rows. Levels are random: an odd one asks for overlapping mentions, or puts words between them.
+        let question = format!("array_to_string({entities}, CASE {down} % 2 WHEN 0 THEN ' ' ELSE '? The ' END)");
+        let overlapping = format!("({up} % 2 = 1)");
+        let columns =
+            "row_number() OVER () AS n, m.entity, m.via_alias, m.mention, m.start, m.length::text, NULL::text";
+        let ours =
+            format!("SELECT {columns} FROM cft_entities({question}, '{table_name}'::regclass, {overlapping}) AS m");
+        let by_definition = definition(table, &question, &overlapping);
+        return (
+            ours,
+            format!("SELECT {columns} FROM ({by_definition}) AS m(entity, mention, start, length, via_alias)"),
+        );
+    }
+    let call = |asked: &str| format!("cft_context({asked}, {up}, {down}, '{table_name}'::regclass) AS c");
     let calls = match form {
         Form::One => call(&format!("({entities})[1]")),
-        Form::Many => call(entities),
+        Form::Many | Form::Mentions => call(entities),
         Form::Each => format!("unnest({entities}) AS q(name), LATERAL {}", call("q.name")),
     };
-    let columns = r#"entity COLLATE "C" AS entity, tree COLLATE "C" AS tree, relation COLLATE "C" AS relation, depth,
+    (
+        format!("SELECT row_number() OVER () AS n, entity, tree, relation, depth, relative, via FROM {calls}"),
+        format!("SELECT row_number() OVER () AS n, r.* FROM ({}) AS r", reference(table, entities, up, down)),
+    )
+}
+
+/// The check statement; `entities`, `up` and `down` are what stands for the parameters.
+pub fn statement(table: &Table, form: Form, entities: &str, up: &str, down: &str) -> String {
+    let (ours, by_definition) = sides(table, form, entities, up, down);
+    let row = "(n, entity, tree, relation, depth, relative, via)";
+    let columns = r#"n, entity COLLATE "C" AS entity, tree COLLATE "C" AS tree, relation COLLATE "C" AS relation, depth,
         relative COLLATE "C" AS relative, via COLLATE "C" AS via"#;
     format!(
         "WITH image AS MATERIALIZED (
-            SELECT row_number() OVER () AS n, {columns} FROM {calls}),
+            SELECT {columns} FROM ({ours}) AS z{row}),
         reference AS MATERIALIZED (
-            SELECT row_number() OVER () AS n, r.* FROM ({reference}) AS r),
+            SELECT {columns} FROM ({by_definition}) AS z{row}),
         different AS (
             (TABLE image EXCEPT ALL TABLE reference) UNION ALL (TABLE reference EXCEPT ALL TABLE image))
         SELECT side, n, entity, tree, relation, depth, relative, via
-          FROM (SELECT 'cft_context' AS side, * FROM image UNION ALL SELECT 'reference', * FROM reference) AS z
+          FROM (SELECT 'cftrag' AS side, * FROM image UNION ALL SELECT 'definition', * FROM reference) AS z
          WHERE EXISTS (TABLE different)
-         ORDER BY side, n",
-        reference = reference(table, entities, up, down),
+         ORDER BY side, n"
     )
 }
 
@@ -178,6 +222,7 @@ impl Check {
     pub fn form(&self) -> Form {
         match (self.mode, self.many) {
             (Mode::Each, _) => Form::Each,
+            (Mode::Mentions, _) => Form::Mentions,
             (_, true) => Form::Many,
             (_, false) => Form::One,
         }
@@ -209,6 +254,8 @@ mod tests {
     fn every_placeholder_of_the_reference_query_is_filled() {
         for table in &TABLES {
             let text = reference(table, "q", "u", "d");
+            assert!(!text.contains(['{', '}', '$']), "{text}");
+            let text = definition(table, "q", "o");
             assert!(!text.contains(['{', '}', '$']), "{text}");
         }
     }

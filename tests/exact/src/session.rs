@@ -155,7 +155,7 @@ impl Session {
     pub fn compare(&mut self, check: &Check) -> Result<Compared, Trouble> {
         let table = &TABLES[check.table];
         match check.mode {
-            Mode::Plain | Mode::Each => self.plain(check),
+            Mode::Plain | Mode::Each | Mode::Mentions => self.plain(check),
             Mode::Disabled => self.around("SET cftrag.enable = off", "RESET cftrag.enable", |s| s.plain(check)),
             Mode::Volatile => self.rows(&format!("SELECT {}", check.call(table, "volatile"))),
             Mode::Stable => self.rows(&format!("SELECT {}", check.call(table, "stable"))),
@@ -185,8 +185,12 @@ impl Session {
 
     fn plain(&mut self, check: &Check) -> Result<Compared, Trouble> {
         self.history.push(format!(
-            "-- prepared: {}({:?}, {}, {})",
-            TABLES[check.table].name, check.entities, check.up, check.down
+            "-- prepared {:?}: {}({:?}, {}, {})",
+            check.form(),
+            TABLES[check.table].name,
+            check.entities,
+            check.up,
+            check.down
         ));
         let key = (check.table, check.form());
         if !self.statements.contains_key(&key) {

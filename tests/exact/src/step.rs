@@ -256,7 +256,8 @@ impl Generator {
         let table = self.table();
         let read_only = model.sessions[session].txn.as_ref().is_some_and(|t| t.read_only);
         let mode = match self.rng.random_range(0..200) {
-            0..160 => Mode::Plain,
+            0..148 => Mode::Plain,
+            148..160 => Mode::Mentions,
             160..168 => Mode::Volatile,
             168..176 => Mode::Stable,
             176..180 => Mode::Immutable,
@@ -274,7 +275,7 @@ impl Generator {
         if self.long.dense && mode == Mode::Plain {
             return Some(Action::Check(self.each(table)));
         }
-        let many = one_in(&mut self.rng, 4);
+        let many = mode == Mode::Mentions || one_in(&mut self.rng, 4);
         let count = if many { self.rng.random_range(0..8) } else { 1 };
         let entities = (0..count).map(|_| self.asked(&TABLES[table])).collect();
         let (up, down) = (self.levels(), self.levels());
