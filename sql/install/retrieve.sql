@@ -112,6 +112,31 @@ END $$;
 COMMENT ON FUNCTION cft_neighbours(text[], integer, regclass) IS
 'entities within so many steps of each entity, whatever the tree and the direction, the nearest first, as a sentence';
 
+-- A sentence of cft_context_parts that says no more than fits, the nearest relatives first; NULL if not even one does.
+CREATE FUNCTION cft_shortened(entity text, tree text, relation text, sentence text, room integer, up integer, down integer, edges regclass)
+RETURNS text LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    names text[] := (SELECT array_agg(c.relative ORDER BY c.depth, c.relative COLLATE "C") FROM @extschema@.cft_context(ARRAY[entity], up, down, edges) AS c
+                      WHERE c.tree IS NOT DISTINCT FROM cft_shortened.tree AND c.relation = cft_shortened.relation);
+    between text := CASE WHEN strpos(array_to_string(names, ' '), ',') > 0 THEN '; ' ELSE ', ' END;
+    list text := array_to_string(names, between);
+    head text := left(sentence, - char_length(list) - 1);
+    said text := '';
+    shorter text;
+    short_of text;
+BEGIN
+    IF sentence IS DISTINCT FROM head || list || '.' THEN RETURN NULL; END IF;
+    FOR n IN 1 .. cardinality(names) - 1 LOOP
+        said := said || CASE n WHEN 1 THEN '' ELSE between END || names[n];
+        shorter := format('%s%s and %s more.', head, said, cardinality(names) - n);
+        EXIT WHEN (char_length(shorter) + 3) / 4 > room;
+        short_of := shorter;
+    END LOOP;
+    RETURN short_of;
+END $$;
+COMMENT ON FUNCTION cft_shortened(text, text, text, text, integer, integer, integer, regclass) IS
+'a sentence about an entity''s relatives, shortened to so many tokens: "A, B and 98 more."';
+
 CREATE FUNCTION cft_retrieve(question text, embedding vector, k integer DEFAULT 5, up integer DEFAULT 3, down integer DEFAULT 1,
     budget integer DEFAULT NULL, mode text DEFAULT 'cft', edges regclass DEFAULT NULL, documents regclass DEFAULT NULL, chunks integer DEFAULT NULL)
 RETURNS TABLE(source text, entity text, document_id text, rank integer, distance float8, text text, tokens integer, why text)
@@ -125,7 +150,10 @@ DECLARE
     names text[] := '{}';
     whys text[] := '{}';
     said_of text[];
+    said_trees text[];
+    said_relations text[];
     said text[];
+    shorter text;
     sources text[];
     entities text[];
     ids text[];
@@ -169,10 +197,12 @@ BEGIN
     IF names = '{}' THEN
         NULL;
     ELSIF mode IN ('cft', 'ann_tree') THEN
-        SELECT array_agg(p.entity ORDER BY p.n), array_agg(p.text ORDER BY p.n) INTO said_of, said
+        SELECT array_agg(p.entity ORDER BY p.n), array_agg(p.tree ORDER BY p.n), array_agg(p.relation ORDER BY p.n), array_agg(p.text ORDER BY p.n)
+          INTO said_of, said_trees, said_relations, said
           FROM @extschema@.cft_context_parts(names, up, down, edges) WITH ORDINALITY AS p(entity, tree, relation, text, n);
     ELSIF mode = 'naive' THEN
-        SELECT array_agg(p.entity ORDER BY p.n), array_agg(p.text ORDER BY p.n) INTO said_of, said
+        SELECT array_agg(p.entity ORDER BY p.n), array_agg(p.tree ORDER BY p.n), array_agg(p.relation ORDER BY p.n), array_agg(p.text ORDER BY p.n)
+          INTO said_of, said_trees, said_relations, said
           FROM @extschema@.cft_parts_by_search(names, up, down, edges) WITH ORDINALITY AS p(entity, tree, relation, text, n);
     ELSE
         SELECT array_agg(p.entity ORDER BY p.n), array_agg(p.text ORDER BY p.n) INTO said_of, said
@@ -204,7 +234,8 @@ BEGIN
            array_agg(r.tokens ORDER BY r.place, r.rank), array_agg(r.why ORDER BY r.place, r.rank)
       INTO sources, entities, ids, ranks, distances, texts, sizes, reasons FROM r;
 
-    -- The sources take turns, hierarchy first: each its next row, if there is room for it.
+    -- The sources take turns, hierarchy first: each its next row, if there is room for it. A sentence about too many relatives names the
+    -- nearest of them, in half of the room: no hub crowds out the documents.
     IF budget IS NOT NULL THEN
         taken := array_fill(false, ARRAY[coalesce(cardinality(sources), 0)]);
         FOR row_at IN SELECT u.n FROM unnest(sources, ranks) WITH ORDINALITY AS u(source, rank, n)
@@ -212,6 +243,15 @@ BEGIN
             IF sizes[row_at] <= left_over THEN
                 taken[row_at] := true;
                 left_over := left_over - sizes[row_at];
+            ELSIF said_relations[ranks[row_at]] IS NOT NULL AND sources[row_at] = 'hierarchy' THEN
+                shorter := @extschema@.cft_shortened(entities[row_at], said_trees[ranks[row_at]], said_relations[ranks[row_at]], texts[row_at],
+                                                     left_over / 2, up, down, edges);
+                IF shorter IS NOT NULL THEN
+                    taken[row_at] := true;
+                    texts[row_at] := shorter;
+                    sizes[row_at] := (char_length(shorter) + 3) / 4;
+                    left_over := left_over - sizes[row_at];
+                END IF;
             END IF;
         END LOOP;
     END IF;

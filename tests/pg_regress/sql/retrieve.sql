@@ -46,36 +46,51 @@ SELECT count(*) AS names, count(*) FILTER (WHERE (SELECT text FROM cft_neighbour
   FROM (SELECT parent FROM tie UNION SELECT child FROM tie UNION VALUES ('nobody')) AS s(name), generate_series(1, 4) AS hops;
 DROP FUNCTION plain_neighbours;
 
--- The plain definition of mode cft, budget included: the sources take turns, hierarchy first, and what does not fit is left out.
+-- A sentence that does not fit: the one with the most names that does.
+CREATE FUNCTION plain_short(entity text, room int, up int, down int, sentence text) RETURNS text LANGUAGE sql AS $$
+    WITH p AS (SELECT p.tree, p.relation FROM cft_context_parts(ARRAY[entity], up, down) AS p WHERE p.text = sentence),
+         c AS (SELECT c.relative, row_number() OVER (ORDER BY c.depth, c.relative COLLATE "C") AS n, count(*) OVER () AS many, bool_or(c.relative LIKE '%,%') OVER () AS commas
+                 FROM cft_context(entity, up, down) AS c JOIN p ON p.tree IS NOT DISTINCT FROM c.tree AND p.relation = c.relation)
+    SELECT short FROM (
+        SELECT n, split_part(sentence, ' are: ', 1) || ' are: ' || (SELECT string_agg(b.relative, CASE WHEN c.commas THEN '; ' ELSE ', ' END ORDER BY b.n) FROM c AS b WHERE b.n <= c.n)
+                  || ' and ' || many - n || ' more.' AS short
+          FROM c WHERE n < many) AS z
+     WHERE (char_length(short) + 3) / 4 <= room ORDER BY n DESC LIMIT 1 $$;
+-- The plain definition of mode cft, budget included: the sources take turns, hierarchy first; what does not fit is shortened to half of what is left, or left out.
 CREATE FUNCTION plain_retrieve(question text, e vector, k int, up int, down int, budget int) RETURNS TABLE (source text, id text, rank bigint, body text, tokens int) LANGUAGE sql AS $$
     WITH RECURSIVE d AS (
-        SELECT 'document' AS source, p.id::text, row_number() OVER (ORDER BY p.embedding <=> e, p.id) AS rank, p.body, (char_length(p.body) + 3) / 4 AS tokens
+        SELECT 'document' AS source, NULL AS entity, p.id::text, row_number() OVER (ORDER BY p.embedding <=> e, p.id) AS rank, p.body, (char_length(p.body) + 3) / 4 AS tokens
           FROM paper AS p ORDER BY p.embedding <=> e, p.id LIMIT k
     ), m AS (
         SELECT DISTINCT ON (entity COLLATE "C") entity, start FROM cft_entities(question) ORDER BY entity COLLATE "C", start
     ), names AS (
         SELECT array_agg(entity ORDER BY start, entity COLLATE "C") AS names FROM m
     ), h AS (
-        SELECT 'hierarchy', NULL, p.n, p.text, (char_length(p.text) + 3) / 4 FROM names, cft_context_parts(names, up, down) WITH ORDINALITY AS p(entity, tree, relation, text, n)
+        SELECT 'hierarchy', p.entity, NULL, p.n, p.text, (char_length(p.text) + 3) / 4 FROM names, cft_context_parts(names, up, down) WITH ORDINALITY AS p(entity, tree, relation, text, n)
     ), near AS (
         SELECT DISTINCT ON (relative) place, relation, depth, relative
           FROM (SELECT place, 'self' AS relation, 0 AS depth, name AS relative FROM names, unnest(names) WITH ORDINALITY AS u(name, place)
                 UNION ALL SELECT array_position(names, entity), relation, depth, relative FROM names, cft_context(names, up, down)) AS z
          ORDER BY relative, depth, relation COLLATE "C", place
     ), c AS (
-        SELECT 'chunk', p.id::text, row_number() OVER (ORDER BY n.depth, p.embedding <=> e, n.place, n.relation COLLATE "C", n.relative COLLATE "C", p.id::text COLLATE "C") AS rank,
+        SELECT 'chunk', NULL, p.id::text, row_number() OVER (ORDER BY n.depth, p.embedding <=> e, n.place, n.relation COLLATE "C", n.relative COLLATE "C", p.id::text COLLATE "C") AS rank,
                p.body, (char_length(p.body) + 3) / 4
-          FROM near AS n JOIN paper AS p ON p.entity = n.relative WHERE p.id::text NOT IN (SELECT d.id FROM d) ORDER BY 3 LIMIT k
+          FROM near AS n JOIN paper AS p ON p.entity = n.relative WHERE p.id::text NOT IN (SELECT d.id FROM d) ORDER BY 4 LIMIT k
     ), r AS (
         SELECT 1 AS place, 2 AS turn, * FROM d UNION ALL SELECT 2, 1, * FROM h UNION ALL SELECT 3, 3, * FROM c
     ), o AS (
         SELECT *, row_number() OVER (ORDER BY rank, turn) AS n FROM r
-    ), t(n, left_over, taken) AS (
-        SELECT 0::bigint, coalesce(budget, 1000000), false
+    ), t(n, left_over, body, tokens) AS (
+        SELECT 0::bigint, coalesce(budget, 1000000), NULL::text, 0
         UNION ALL
-        SELECT o.n, t.left_over - CASE WHEN o.tokens <= t.left_over THEN o.tokens ELSE 0 END, o.tokens <= t.left_over FROM t JOIN o ON o.n = t.n + 1
+        SELECT o.n, t.left_over - coalesce(f.tokens, 0), f.body, f.tokens
+          FROM t JOIN o ON o.n = t.n + 1
+          LEFT JOIN LATERAL (SELECT o.body, o.tokens WHERE o.tokens <= t.left_over
+                             UNION ALL
+                             SELECT z.body, (char_length(z.body) + 3) / 4 FROM (SELECT plain_short(o.entity, t.left_over / 2, up, down, o.body)) AS z(body)
+                              WHERE o.tokens > t.left_over AND z.body IS NOT NULL) AS f(body, tokens) ON true
     )
-    SELECT o.source, o.id, o.rank, o.body, o.tokens FROM o JOIN t USING (n) WHERE t.taken ORDER BY o.place, o.rank $$;
+    SELECT o.source, o.id, o.rank, t.body, t.tokens FROM o JOIN t USING (n) WHERE t.body IS NOT NULL ORDER BY o.place, o.rank $$;
 CREATE FUNCTION same(question text, e vector, k int, up int, down int, budget int) RETURNS boolean LANGUAGE sql AS $$
     SELECT (SELECT array_agg((source, document_id, rank, text, tokens)::text) FROM cft_retrieve(question, e, k, up, down, budget))
            IS NOT DISTINCT FROM (SELECT array_agg((p.source, p.id, p.rank, p.body, p.tokens)::text) FROM plain_retrieve(question, e, k, up, down, budget) AS p) $$;
@@ -83,6 +98,13 @@ SELECT count(*) AS cases, count(*) FILTER (WHERE NOT same(question, e, k, up, do
   FROM unnest('{Heart Clinic,"nephrology, then the heart clinic","east wing hospital home monitoring",nobody}'::text[]) AS question, unnest('{"[1,0,0.3]","[0,1,0]"}'::vector[]) AS e,
        generate_series(0, 2, 2) AS k, generate_series(1, 3, 2) AS up, generate_series(0, 1) AS down, unnest('{NULL,0,25,60}'::int[]) AS budget;
 SELECT source, rank, tokens FROM cft_retrieve('heart clinic', '[1,0,0.3]', k => 3, budget => 60);
+-- A hub: the nearest of its relatives, and how many there are besides; in a list with commas in names too.
+BEGIN;
+INSERT INTO tie SELECT 'organisation', 'Heart Clinic', format('room %s%s', i, CASE i WHEN 7 THEN ', upstairs' END) FROM generate_series(1, 300) AS i;
+SELECT source, text, tokens FROM cft_retrieve('heart clinic', '[1,0,0.3]', k => 1, budget => 160);
+SELECT count(*) AS cases, count(*) FILTER (WHERE NOT same(question, '[1,0,0.3]', 2, up, 2, budget)) AS different
+  FROM unnest('{Heart Clinic,"east wing hospital"}'::text[]) AS question, generate_series(1, 3, 2) AS up, generate_series(0, 400, 40) AS budget;
+ROLLBACK;
 SELECT budget, sum(tokens) <= budget AS within FROM generate_series(0, 200, 40) AS budget, cft_retrieve('heart clinic', '[1,0,0.3]', budget => budget) GROUP BY budget ORDER BY budget;
 -- The user's own count of tokens.
 SELECT cft_attach_documents('paper', entity => 'entity', tokens => 'size');
@@ -230,5 +252,5 @@ RESET search_path;
 RESET ROLE;
 DROP SCHEMA trap CASCADE;
 DROP TABLE tie, paper, kept;
-DROP FUNCTION plain_retrieve, same, prompts, meanwhile;
+DROP FUNCTION plain_short, plain_retrieve, same, prompts, meanwhile;
 DROP ROLE regress_cft_asker;
