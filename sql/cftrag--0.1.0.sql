@@ -867,6 +867,590 @@ COMMENT ON FUNCTION cft_resolve(text, vector, integer, regclass) IS
 -- requires:
 --   retrieve
 
+-- What the methods over embeddings share: where entities' embeddings and texts are, where trees begin, how names are sorted.
+-- As in retrieve.sql: STABLE, so one snapshot; the caller's rights; names from the catalog, values as parameters.
+
+-- Entities' embeddings are in the table of cft_attach_entities, else in the documents about them, if these are attached to entities.
+CREATE FUNCTION cft_meaning(edges regclass, documents regclass DEFAULT NULL)
+RETURNS TABLE(relation regclass, id name, entity name, embedding name, mapping regclass, mapping_entity name, mapping_document name,
+              operator text, type text, cosine boolean)
+LANGUAGE plpgsql STABLE PARALLEL SAFE COST 1000 ROWS 1 SET search_path = pg_catalog, pg_temp AS $$
+#variable_conflict use_column
+DECLARE
+    a record;
+BEGIN
+    SELECT c.relation, NULL::name AS id, (c.columns ->> 'entity')::name AS entity, (c.columns ->> 'embedding')::name AS embedding,
+           NULL::regclass AS mapping, NULL::name AS mapping_entity, NULL::name AS mapping_document INTO a
+      FROM @extschema@.cft_columns('@extschema@.cft_entity_embeddings()') AS c WHERE c.other = edges LIMIT 1;
+    IF NOT FOUND THEN
+        SELECT d.relation, d.id, d.entity, d.embedding, d.mapping, d.mapping_entity, d.mapping_document INTO a
+          FROM @extschema@.cft_texts_of(documents) AS t, LATERAL @extschema@.cft_attached_documents(t) AS d
+         WHERE t <> 0 AND (d.entity IS NOT NULL OR d.mapping IS NOT NULL);
+        IF NOT FOUND THEN
+            RAISE EXCEPTION 'no embeddings of the entities of % that you may read are attached to cftrag', edges USING ERRCODE = 'object_not_in_prerequisite_state',
+                HINT = format('Attach them with: SELECT cft_attach_entities(''my_entities'', entity => ''entity'', embedding => ''embedding'', edges => %L);', edges);
+        END IF;
+    END IF;
+    RETURN QUERY SELECT a.relation, a.id, a.entity, a.embedding, a.mapping, a.mapping_entity, a.mapping_document, o.operator, o.type, o.cosine
+                   FROM @extschema@.cft_distance(a.relation, a.embedding) AS o;
+END $$;
+COMMENT ON FUNCTION cft_meaning(regclass, regclass) IS
+'where the embeddings of a forest''s entities are, and the operator of distance: those of cft_attach_entities, else those of documents about entities';
+
+-- As cft_retrieve: a table of documents that is named, or the only one that may be meant.
+CREATE FUNCTION cft_texts_of(documents regclass)
+RETURNS regclass LANGUAGE plpgsql STABLE PARALLEL SAFE COST 100 SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    RETURN coalesce(documents, (SELECT CASE WHEN count(*) = 1 THEN min(c.relation::oid) ELSE 0 END::regclass
+                                  FROM @extschema@.cft_columns('@extschema@.cft_documents()') AS c WHERE c.by_itself));
+END $$;
+COMMENT ON FUNCTION cft_texts_of(regclass) IS 'the table of documents that is meant: the named one, else the only one, else OID 0';
+
+-- The score of each entity that has an embedding, and how many embeddings were compared for it. An entity of several has its nearest.
+-- The distance of a vector without a direction is NaN by cosine: that is as none.
+CREATE FUNCTION cft_scores(query vector, entities text[], edges regclass, documents regclass DEFAULT NULL)
+RETURNS TABLE(entity text, score float8, compared bigint)
+LANGUAGE plpgsql STABLE PARALLEL SAFE COST 1000 ROWS 100 SET search_path = pg_catalog, pg_temp AS $$
+#variable_conflict use_column
+DECLARE
+    m record;
+BEGIN
+    SELECT * INTO m FROM @extschema@.cft_meaning(edges, documents);
+    RETURN QUERY EXECUTE
+        'SELECT n.name, ' || CASE WHEN m.cosine THEN '1 - ' ELSE '- ' END
+        || format('min(nullif(d.%I %s $2::%s, ''NaN'')), count(*)', m.embedding, m.operator, m.type)
+        || ' FROM (SELECT DISTINCT u.name COLLATE "C" FROM unnest($1) AS u(name)) AS n(name)'
+        || @extschema@.cft_about(m.relation, m.id, m.entity, m.mapping, m.mapping_entity, m.mapping_document)
+        || ' WHERE d.' || quote_ident(m.embedding) || ' IS NOT NULL GROUP BY n.name'
+    USING entities, query;
+END $$;
+COMMENT ON FUNCTION cft_scores(vector, text[], regclass, regclass) IS
+'how near entities are to an embedding: 1 - cosine distance, else minus the distance; and how many embeddings of each were compared';
+
+-- What an entity says: the documents about it, in order of id; without any, its name.
+CREATE FUNCTION cft_texts(entities text[], documents regclass DEFAULT NULL)
+RETURNS TABLE(entity text, text text, tokens bigint)
+LANGUAGE plpgsql STABLE PARALLEL SAFE COST 1000 ROWS 100 SET search_path = pg_catalog, pg_temp AS $$
+#variable_conflict use_column
+DECLARE
+    meant regclass := @extschema@.cft_texts_of(documents);
+    a record;
+    about text := '';
+BEGIN
+    IF meant <> 0 THEN
+        SELECT * INTO a FROM @extschema@.cft_attached_documents(meant);
+        IF a.entity IS NOT NULL OR a.mapping IS NOT NULL THEN
+            about := format(
+                'SELECT n.name, string_agg(d.%1$I::text, E''\n'' ORDER BY d.%2$I::text COLLATE "C", d.%1$I::text COLLATE "C") AS said,
+                        sum(greatest(coalesce(%3$s, (char_length(d.%1$I::text) + 3) / 4), 0))::bigint AS size FROM n',
+                a.body, a.id, CASE WHEN a.tokens IS NULL THEN 'NULL' ELSE format('d.%I', a.tokens) END)
+                || @extschema@.cft_about(a.relation, a.id, a.entity, a.mapping, a.mapping_entity, a.mapping_document)
+                || format(' WHERE d.%I IS NOT NULL GROUP BY n.name', a.body);
+        END IF;
+    END IF;
+    RETURN QUERY EXECUTE
+        'WITH n AS MATERIALIZED (SELECT DISTINCT u.name COLLATE "C" AS name FROM unnest($1) AS u(name) WHERE u.name IS NOT NULL),
+              z AS MATERIALIZED (' || coalesce(nullif(about, ''), 'SELECT NULL::text AS name, NULL::text AS said, NULL::bigint AS size LIMIT 0') || ')
+         SELECT n.name, coalesce(z.said, n.name), coalesce(z.size, (char_length(n.name) + 3) / 4) FROM n LEFT JOIN z USING (name)'
+    USING entities;
+END $$;
+COMMENT ON FUNCTION cft_texts(text[], regclass) IS 'what entities say, with its tokens: the documents about each, in order of their ids, else its name';
+
+-- The order of a document's parts: numbers inside of names count as numbers, "3.10" is after "3.2".
+CREATE FUNCTION cft_natural(name text) RETURNS text
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 20 AS $$
+    SELECT CASE WHEN name OPERATOR(pg_catalog.~) '[0-9]'
+                THEN pg_catalog.regexp_replace(pg_catalog.regexp_replace(name, '([0-9]+)', '00000000000000000000\1', 'g'), '0*([0-9]{20})', '\1', 'g')
+                ELSE name END $$;
+COMMENT ON FUNCTION cft_natural(text) IS 'a key to sort names by, in which numbers count as numbers; compare it by bytes';
+/* </end connected objects> */
+
+/* <begin connected objects> */
+-- requires:
+--   meaning
+
+-- A forest is searched from its top by embeddings, level by level; or as if it had no levels.
+--   prune      Tree-KG (ACL 2025): children of what is much less similar than the best are not looked at
+--   beam       RAPTOR's tree traversal (ICLR 2024): the best few of each level lead to the next
+--   collapsed  RAPTOR's collapsed tree: all nodes alike, the most similar until the budget of tokens is used. Without start and max_depth these are
+--              all entities of the forest, found through the index on their embeddings (what it compares is its own matter: compared is NULL)
+-- A level is that of all trees together. In a tree each entity is judged once, at the least depth at which it is reached through nodes that
+-- were kept; of several such parents, its path has the smallest by bytes. One without an embedding is passed through: it is no result, and its children are
+-- looked at. So the entities compared are exactly the start and the children of what was kept or passed through.
+
+-- Entities with children and without parents, in each tree: where a descent begins. (An edge from an entity to itself is none.)
+CREATE FUNCTION cft_tops(edges regclass)
+RETURNS TABLE(tree text, entity text)
+LANGUAGE plpgsql STABLE PARALLEL SAFE COST 100000 ROWS 10 SET search_path = pg_catalog, pg_temp AS $$
+#variable_conflict use_column
+DECLARE
+    f record;
+BEGIN
+    SELECT * INTO f FROM @extschema@.cft_attached(edges);
+    RETURN QUERY EXECUTE format(
+        'WITH e AS MATERIALIZED (SELECT %s AS tree, r.%2$I::text COLLATE "C" AS parent, r.%3$I::text COLLATE "C" AS child FROM %4$s AS r
+                                  WHERE r.%2$I::text COLLATE "C" <> r.%3$I::text)
+         SELECT DISTINCT e.tree, e.parent FROM e
+          WHERE NOT EXISTS (SELECT FROM e AS above WHERE above.child = e.parent AND coalesce(above.tree, '''') = coalesce(e.tree, '''') AND (above.tree IS NULL) = (e.tree IS NULL))
+          ORDER BY e.tree NULLS FIRST, e.parent',
+        CASE WHEN f.tree IS NULL THEN 'NULL::text' ELSE format('r.%I::text COLLATE "C"', f.tree) END, f.parent, f.child, f.edges);
+END $$;
+COMMENT ON FUNCTION cft_tops(regclass) IS 'the entities with children and without parents, of each tree';
+
+CREATE FUNCTION cft_tree_search(query vector, mode text DEFAULT 'prune', start text[] DEFAULT NULL, threshold float8 DEFAULT NULL,
+    prune_factor float8 DEFAULT 0.7, beam integer DEFAULT 5, max_depth integer DEFAULT 1000, top_k integer DEFAULT 10, budget integer DEFAULT NULL,
+    edges regclass DEFAULT NULL, documents regclass DEFAULT NULL)
+RETURNS TABLE(entity text, tree text, depth integer, score float8, path text[], text text, tokens bigint, compared bigint)
+LANGUAGE plpgsql STABLE PARALLEL SAFE COST 10000 ROWS 10 SET search_path = pg_catalog, pg_temp AS $$
+#variable_conflict use_column
+DECLARE
+    forest regclass;
+    level int := 0;
+    more bigint;
+    similarities bigint := 0;
+    -- All nodes that were judged: where each was come from is a place in these; nothing is 0.
+    trees text[] := '{}';
+    names text[] := '{}';
+    froms int[] := '{}';
+    depths int[] := '{}';
+    results bool[] := '{}';
+    -- The level at hand, and what of it leads on.
+    new_trees text[];
+    new_names text[];
+    new_froms int[];
+    new_results bool[];
+    lead_on bool[];
+    first_new int;
+    -- Scores by entity: one is in several trees, and compared once.
+    scored text[] := '{}';
+    scores float8[] := '{}';
+    asked text[];
+    asked_scores float8[];
+BEGIN
+    IF num_nulls(mode, prune_factor, beam, max_depth) > 0 THEN
+        RAISE EXCEPTION 'mode, prune_factor, beam and max_depth must not be null' USING ERRCODE = 'null_value_not_allowed';
+    END IF;
+    IF mode NOT IN ('prune', 'beam', 'collapsed') THEN
+        RAISE EXCEPTION 'there is no mode "%"', mode USING ERRCODE = 'invalid_parameter_value', HINT = 'The modes are prune, beam and collapsed.';
+    END IF;
+    IF NOT prune_factor BETWEEN 0 AND 1 THEN
+        RAISE EXCEPTION 'prune_factor must be between 0 and 1, not %', prune_factor USING ERRCODE = 'invalid_parameter_value';
+    END IF;
+    IF beam < 1 OR NOT max_depth BETWEEN 0 AND 1000 OR least(top_k, budget) < 0 THEN
+        RAISE EXCEPTION 'beam must be at least 1, max_depth between 0 and 1000, top_k and budget not negative' USING ERRCODE = 'invalid_parameter_value';
+    END IF;
+    IF query IS NULL THEN RETURN; END IF;
+    SELECT f.edges INTO forest FROM @extschema@.cft_attached(edges) AS f;
+    IF mode = 'collapsed' AND start IS NULL AND max_depth = 1000 THEN
+        RETURN QUERY SELECT c.* FROM @extschema@.cft_collapsed_search(query, threshold, top_k, budget, forest, documents) AS c;
+        RETURN;
+    END IF;
+
+    IF start IS NULL THEN
+        SELECT array_agg(t.tree ORDER BY t.entity COLLATE "C", t.tree COLLATE "C"), array_agg(t.entity ORDER BY t.entity COLLATE "C", t.tree COLLATE "C")
+          INTO new_trees, new_names FROM @extschema@.cft_tops(forest) AS t;
+    ELSE
+        SELECT array_agg(s.tree ORDER BY s.entity COLLATE "C", s.tree COLLATE "C"), array_agg(s.entity ORDER BY s.entity COLLATE "C", s.tree COLLATE "C")
+          INTO new_trees, new_names
+          FROM (SELECT DISTINCT c.entity COLLATE "C", c.tree COLLATE "C" FROM @extschema@.cft_context(start, 1, 1, forest) AS c) AS s(entity, tree);
+    END IF;
+    new_froms := array_fill(0, ARRAY[coalesce(cardinality(new_names), 0)]);
+
+    WHILE new_names IS NOT NULL LOOP
+        asked := ARRAY(SELECT u.name COLLATE "C" FROM unnest(new_names) AS u(name) EXCEPT SELECT u.name COLLATE "C" FROM unnest(scored) AS u(name) ORDER BY 1);
+        SELECT array_agg(s.score ORDER BY a.n), coalesce(sum(s.compared), 0) INTO asked_scores, more
+          FROM unnest(asked) WITH ORDINALITY AS a(name, n) LEFT JOIN @extschema@.cft_scores(query, asked, forest, documents) AS s ON s.entity = a.name;
+        scored := scored || asked;
+        scores := scores || asked_scores;
+        similarities := similarities + more;
+
+        SELECT array_agg(j.score IS NULL OR mode = 'collapsed' OR j.kept ORDER BY j.n), array_agg(j.score IS NOT NULL AND j.kept ORDER BY j.n)
+          INTO lead_on, new_results
+          FROM (SELECT c.n, s.score,
+                       s.score >= coalesce(threshold, '-infinity')
+                       AND CASE mode WHEN 'prune' THEN s.score >= max(s.score) OVER () - (1 - prune_factor) * abs(max(s.score) OVER ())
+                                     WHEN 'beam' THEN dense_rank() OVER (ORDER BY s.score DESC NULLS LAST, c.name COLLATE "C") <= beam
+                                     ELSE true END AS kept
+                  FROM unnest(new_names) WITH ORDINALITY AS c(name, n) LEFT JOIN unnest(scored, scores) AS s(name, score) ON s.name = c.name) AS j;
+        first_new := cardinality(names);
+        trees := trees || new_trees;
+        names := names || new_names;
+        froms := froms || new_froms;
+        depths := depths || array_fill(level, ARRAY[cardinality(new_names)]);
+        results := results || new_results;
+
+        EXIT WHEN level = max_depth;
+        level := level + 1;
+        SELECT array_agg(x.tree ORDER BY x.name, x.tree), array_agg(x.name ORDER BY x.name, x.tree), array_agg(x.at ORDER BY x.name, x.tree)
+          INTO new_trees, new_names, new_froms
+          FROM (SELECT DISTINCT ON (c.relative COLLATE "C", c.tree COLLATE "C") c.relative COLLATE "C" AS name, c.tree COLLATE "C" AS tree, k.at
+                  FROM unnest(new_trees, new_names, lead_on) WITH ORDINALITY AS p(tree, name, leads, n)
+                  JOIN @extschema@.cft_context(ARRAY(SELECT u.name FROM unnest(new_names, lead_on) AS u(name, leads) WHERE u.leads), 0, 1, forest) AS c
+                    ON c.entity = p.name AND c.tree IS NOT DISTINCT FROM p.tree,
+                       LATERAL (SELECT first_new + p.n::int) AS k(at)
+                 WHERE p.leads
+                 ORDER BY c.relative COLLATE "C", c.tree COLLATE "C", p.name COLLATE "C") AS x
+         WHERE NOT EXISTS (SELECT FROM unnest(trees, names) AS v(tree, name) WHERE v.name = x.name AND v.tree IS NOT DISTINCT FROM x.tree);
+    END LOOP;
+
+    RETURN QUERY
+    WITH RECURSIVE hit AS (
+        SELECT DISTINCT ON (u.name COLLATE "C") u.n, u.name, u.tree, u.depth, s.score
+          FROM unnest(trees, names, depths, results) WITH ORDINALITY AS u(tree, name, depth, result, n)
+          JOIN unnest(scored, scores) AS s(name, score) ON s.name = u.name
+         WHERE u.result ORDER BY u.name COLLATE "C", u.depth, u.tree COLLATE "C" NULLS FIRST
+    ), best AS (
+        SELECT hit.*, row_number() OVER (ORDER BY hit.score DESC, hit.depth, hit.name COLLATE "C") AS place FROM hit ORDER BY place LIMIT top_k
+    ), up(n, at, path) AS (
+        SELECT b.n, froms[b.n], ARRAY[b.name] FROM best AS b
+        UNION ALL
+        SELECT u.n, froms[u.at], names[u.at] || u.path FROM up AS u WHERE u.at > 0
+    ), said AS (
+        SELECT b.*, u.path, t.text, t.tokens, sum(t.tokens) OVER (ORDER BY b.place) AS so_far
+          FROM best AS b JOIN up AS u ON u.n = b.n AND u.at = 0
+          JOIN @extschema@.cft_texts((SELECT array_agg(z.name) FROM best AS z), documents) AS t ON t.entity = b.name
+    )
+    SELECT s.name, s.tree, s.depth, s.score, s.path, s.text, s.tokens, similarities FROM said AS s WHERE budget IS NULL OR s.so_far <= budget ORDER BY s.place;
+END $$;
+COMMENT ON FUNCTION cft_tree_search(vector, text, text[], float8, float8, integer, integer, integer, integer, regclass, regclass) IS
+'the entities most similar to an embedding, by a descent from the roots: pruned (Tree-KG, 2025), by beam, or collapsed (RAPTOR, 2024); compared counts the similarities computed';
+
+-- The k nearest entities of a forest, those with children only if wanted. Through the index: more are fetched until there are enough.
+CREATE FUNCTION cft_nearest_nodes(query vector, k integer, inner_only boolean, edges regclass, documents regclass DEFAULT NULL)
+RETURNS TABLE(entity text, score float8)
+LANGUAGE plpgsql STABLE PARALLEL SAFE COST 10000 ROWS 10 SET search_path = pg_catalog, pg_temp AS $$
+#variable_conflict use_column
+DECLARE
+    m record;
+    wanted bigint := coalesce(greatest(4 * k::bigint, 64), 2147483647);
+    had bigint;
+    near text[];
+    distances float8[];
+    good text[];
+BEGIN
+    SELECT * INTO m FROM @extschema@.cft_meaning(edges, documents);
+    LOOP
+        EXECUTE format(
+            'WITH n AS MATERIALIZED (
+                 SELECT %1$s, d.%3$I %4$s $1::%5$s AS distance FROM %2$s AS d
+                  WHERE d.%3$I IS NOT NULL%6$s ORDER BY d.%3$I %4$s $1::%5$s FETCH FIRST ($2) ROWS WITH TIES),
+                  z AS (SELECT %7$s AS name, min(nullif(n.distance, ''NaN'')) AS distance FROM n%8$s GROUP BY 1)
+             SELECT (SELECT count(*) FROM n), array_agg(z.name), array_agg(z.distance) FROM z WHERE z.name IS NOT NULL AND z.distance IS NOT NULL',
+            format('d.%I AS key', coalesce(CASE WHEN m.mapping IS NULL THEN m.entity END, m.id)), m.relation, m.embedding, m.operator, m.type,
+            CASE WHEN m.mapping IS NULL THEN format(' AND d.%I IS NOT NULL', m.entity) ELSE '' END,
+            CASE WHEN m.mapping IS NULL THEN 'n.key::text COLLATE "C"' ELSE format('m.%I::text COLLATE "C"', m.mapping_entity) END,
+            CASE WHEN m.mapping IS NULL THEN '' ELSE format(' JOIN %s AS m ON m.%I = n.key', m.mapping, m.mapping_document) END)
+        INTO had, near, distances USING query, wanted;
+        good := ARRAY(SELECT DISTINCT c.entity COLLATE "C" FROM @extschema@.cft_context(near, CASE WHEN inner_only THEN 0 ELSE 1 END, 1, edges) AS c);
+        EXIT WHEN had < wanted OR cardinality(good) >= k;
+        wanted := 4 * wanted;
+    END LOOP;
+    RETURN QUERY
+    SELECT u.name, CASE WHEN m.cosine THEN 1 - u.distance ELSE - u.distance END
+      FROM unnest(near, distances) AS u(name, distance) JOIN unnest(good) AS g(name) ON g.name = u.name
+     ORDER BY u.distance, u.name COLLATE "C" LIMIT k;
+END $$;
+COMMENT ON FUNCTION cft_nearest_nodes(vector, integer, boolean, regclass, regclass) IS
+'the k entities of a forest nearest to an embedding, or the nearest that have children';
+
+CREATE FUNCTION cft_collapsed_search(query vector, threshold float8, top_k integer, budget integer, edges regclass, documents regclass DEFAULT NULL)
+RETURNS TABLE(entity text, tree text, depth integer, score float8, path text[], text text, tokens bigint, compared bigint)
+LANGUAGE plpgsql STABLE PARALLEL SAFE COST 10000 ROWS 10 SET search_path = pg_catalog, pg_temp AS $$
+#variable_conflict use_column
+BEGIN
+    RETURN QUERY
+    WITH best AS MATERIALIZED (
+        SELECT n.entity, n.score FROM @extschema@.cft_nearest_nodes(query, top_k, false, edges, documents) AS n WHERE n.score >= coalesce(threshold, '-infinity')
+    ), p AS (
+        SELECT DISTINCT ON (p.entity COLLATE "C") p.* FROM @extschema@.cft_path_prefix(ARRAY(SELECT b.entity FROM best AS b), edges) AS p
+         ORDER BY p.entity COLLATE "C", cardinality(p.path), p.tree COLLATE "C" NULLS FIRST
+    ), said AS (
+        SELECT b.entity, p.tree, cardinality(p.path) - 1 AS depth, b.score, p.path, t.text, t.tokens,
+               sum(t.tokens) OVER (ORDER BY b.score DESC, b.entity COLLATE "C") AS so_far
+          FROM best AS b JOIN p ON p.entity = b.entity
+          JOIN @extschema@.cft_texts(ARRAY(SELECT z.entity FROM best AS z), documents) AS t ON t.entity = b.entity
+    )
+    SELECT s.entity, s.tree, s.depth, s.score, s.path, s.text, s.tokens, NULL::bigint FROM said AS s
+     WHERE budget IS NULL OR s.so_far <= budget ORDER BY s.score DESC, s.entity COLLATE "C";
+END $$;
+COMMENT ON FUNCTION cft_collapsed_search(vector, float8, integer, integer, regclass, regclass) IS
+'the entities of a forest most similar to an embedding, whatever their level, through the index on their embeddings (RAPTOR, 2024): cft_tree_search, mode collapsed without a start or depth';
+/* </end connected objects> */
+
+/* <begin connected objects> */
+-- requires:
+--   tree_search
+
+-- TreeRAG (Tao et al., Findings of ACL 2025): parts of a document carry the path above them when they are embedded (Tree-Chunking), and
+-- retrieval goes from the leaves that were found up, and from there down to all leaves (bidirectional traversal).
+
+-- The path to an entity, in each of its trees: from the nearest entity above it that has no parent, of several the smallest by bytes; in a cycle
+-- without such, from the farthest above. The way is the shortest, of several the one whose names are the smallest by bytes from the top on.
+CREATE FUNCTION cft_path_prefix(entities text[], edges regclass DEFAULT NULL, separator text DEFAULT ' > ')
+RETURNS TABLE(entity text, tree text, path text[], prefix text)
+LANGUAGE plpgsql STABLE PARALLEL SAFE COST 10000 ROWS 20 SET search_path = pg_catalog, pg_temp AS $$
+#variable_conflict use_column
+DECLARE
+    forest regclass;
+    above text[];
+BEGIN
+    SELECT f.edges INTO forest FROM @extschema@.cft_attached(edges) AS f;
+    above := ARRAY(SELECT DISTINCT c.relative COLLATE "C" FROM @extschema@.cft_context(entities, 1000, 0, forest) AS c);
+    RETURN QUERY
+    WITH RECURSIVE a AS MATERIALIZED (
+        SELECT c.entity, c.tree, c.relation, c.depth, c.relative, c.via, c.n
+          FROM @extschema@.cft_context(entities, 1000, 1, forest) WITH ORDINALITY AS c(entity, tree, relation, depth, relative, via, n)
+    ), up AS MATERIALIZED (
+        SELECT a.* FROM a WHERE a.relation = 'ancestor'
+    ), under AS MATERIALIZED (
+        SELECT DISTINCT c.entity, c.tree FROM @extschema@.cft_context(above, 1, 0, forest) AS c
+    ), top AS (
+        SELECT DISTINCT ON (u.entity COLLATE "C", u.tree COLLATE "C") u.*
+          FROM up AS u, LATERAL (SELECT NOT EXISTS (SELECT FROM under AS w WHERE w.entity = u.relative AND w.tree IS NOT DISTINCT FROM u.tree)) AS r(root)
+         ORDER BY u.entity COLLATE "C", u.tree COLLATE "C", r.root DESC, CASE WHEN r.root THEN u.depth ELSE - u.depth END, u.relative COLLATE "C"
+    ), way(entity, tree, at, path) AS (
+        SELECT t.entity, t.tree, t.via, ARRAY[t.relative] FROM top AS t
+        UNION ALL
+        SELECT w.entity, w.tree, u.via, w.path || u.relative
+          FROM way AS w JOIN up AS u ON u.entity = w.entity AND u.relative = w.at AND u.tree IS NOT DISTINCT FROM w.tree
+    ), whole AS (
+        SELECT w.entity, w.tree, w.path || w.entity AS path FROM way AS w WHERE w.at = w.entity
+        UNION ALL
+        SELECT a.entity, a.tree, ARRAY[a.entity] FROM a GROUP BY a.entity, a.tree HAVING bool_and(a.relation = 'descendant')
+    )
+    SELECT w.entity, w.tree, w.path, array_to_string(w.path, separator)
+      FROM whole AS w ORDER BY (SELECT min(a.n) FROM a WHERE a.entity = w.entity), w.tree COLLATE "C" NULLS FIRST;
+END $$;
+COMMENT ON FUNCTION cft_path_prefix(text[], regclass, text) IS
+'the path from the top to each entity, in each of its trees: to put before a text when it is embedded (TreeRAG, 2025)';
+
+CREATE FUNCTION cft_path_prefix(entity text, edges regclass DEFAULT NULL, separator text DEFAULT ' > ')
+RETURNS text LANGUAGE sql STABLE PARALLEL SAFE COST 10000 AS $$
+    SELECT p.prefix FROM @extschema@.cft_path_prefix(ARRAY[$1], $2, $3) AS p LIMIT 1 $$;
+COMMENT ON FUNCTION cft_path_prefix(text, regclass, text) IS 'the path from the top to an entity, in the first of its trees; NULL if it is in none';
+
+-- Each hit climbs, in each tree, to the nearest of itself and its ancestors that has at least min_support hits at or below it (within up levels of
+-- these); of several the one with the most, then the smallest by bytes. From there all descendants within down levels, each by the shortest
+-- way, by cft_context's via; and the hit, if it is farther. A hit that meets no others stays by itself, in the first of its trees. Order: by tree, then as in a
+-- document: an entity before those below it, and what is below the same by name, in which numbers count as numbers. Of several places, the first.
+CREATE FUNCTION cft_expand(hits text[], up integer DEFAULT 3, down integer DEFAULT 3, min_support integer DEFAULT 2, edges regclass DEFAULT NULL,
+    documents regclass DEFAULT NULL)
+RETURNS TABLE(entity text, tree text, common text, support integer, hit boolean, leaf boolean, path text[], text text, tokens bigint)
+LANGUAGE plpgsql STABLE PARALLEL SAFE COST 10000 ROWS 50 SET search_path = pg_catalog, pg_temp AS $$
+#variable_conflict use_column
+DECLARE
+    forest regclass;
+    b_trees text[];
+    b_names text[];
+    b_support int[];
+    m_hits text[];
+    m_trees text[];
+    m_names text[];
+    m_support int[];
+BEGIN
+    IF num_nulls(up, down, min_support) > 0 THEN
+        RAISE EXCEPTION 'up, down and min_support must not be null' USING ERRCODE = 'null_value_not_allowed';
+    END IF;
+    IF min_support < 1 THEN
+        RAISE EXCEPTION 'min_support must be at least 1, not %', min_support USING ERRCODE = 'invalid_parameter_value';
+    END IF;
+    SELECT f.edges INTO forest FROM @extschema@.cft_attached(edges) AS f;
+    -- Where hits meet; support is NULL where one is alone.
+    WITH a AS MATERIALIZED (
+        SELECT DISTINCT c.entity COLLATE "C" AS hit, c.tree COLLATE "C" AS tree, 0 AS depth, c.entity COLLATE "C" AS name FROM @extschema@.cft_context(hits, 1, 1, forest) AS c
+        UNION ALL
+        SELECT c.entity, c.tree, c.depth, c.relative FROM @extschema@.cft_context(hits, up, 0, forest) AS c
+    ), met AS (
+        SELECT DISTINCT ON (a.hit, a.tree) a.hit, a.tree, a.name, s.support
+          FROM a JOIN (SELECT z.tree, z.name, count(*)::int AS support FROM a AS z GROUP BY z.tree, z.name HAVING count(*) >= min_support) AS s
+            ON s.name = a.name AND s.tree IS NOT DISTINCT FROM a.tree
+         ORDER BY a.hit, a.tree, a.depth, s.support DESC, a.name
+    ), b AS MATERIALIZED (
+        SELECT DISTINCT m.tree, m.name, m.support FROM met AS m
+        UNION ALL
+        SELECT (array_agg(a.tree ORDER BY a.tree NULLS FIRST))[1], a.hit, NULL FROM a WHERE a.hit NOT IN (SELECT m.hit FROM met AS m) GROUP BY a.hit
+    )
+    SELECT (SELECT array_agg(b.tree) FROM b), (SELECT array_agg(b.name) FROM b), (SELECT array_agg(b.support) FROM b),
+           array_agg(m.hit), array_agg(m.tree), array_agg(m.name), array_agg(m.support)
+      INTO b_trees, b_names, b_support, m_hits, m_trees, m_names, m_support FROM met AS m;
+    IF b_names IS NULL THEN RETURN; END IF;
+    RETURN QUERY
+    WITH RECURSIVE b AS MATERIALIZED (
+        SELECT u.tree, u.name, u.support, p.path
+          FROM unnest(b_trees, b_names, b_support) AS u(tree, name, support)
+          JOIN @extschema@.cft_path_prefix(b_names, forest) AS p ON p.entity = u.name AND p.tree IS NOT DISTINCT FROM u.tree
+    ), d AS MATERIALIZED (
+        SELECT c.entity, c.tree, c.depth, c.relative, c.via FROM @extschema@.cft_context(b_names, 0, down, forest) AS c
+    ), n(base, tree, support, name, depth, path) AS (
+        SELECT b.name, b.tree, b.support, b.name, 0, b.path FROM b
+        UNION ALL
+        SELECT n.base, n.tree, n.support, d.relative, d.depth, n.path || d.relative
+          FROM n JOIN d ON d.entity = n.base AND d.via = n.name AND d.depth = n.depth + 1 AND d.tree IS NOT DISTINCT FROM n.tree
+         WHERE n.support IS NOT NULL
+    ), found AS (
+        SELECT n.base, n.tree, n.support, n.name, n.path FROM n
+        UNION ALL
+        SELECT m.base, m.tree, m.support, m.hit, p.path
+          FROM unnest(m_hits, m_trees, m_names, m_support) AS m(hit, tree, base, support)
+          JOIN @extschema@.cft_path_prefix(m_hits, forest) AS p ON p.entity = m.hit AND p.tree IS NOT DISTINCT FROM m.tree
+         WHERE NOT EXISTS (SELECT FROM n WHERE n.name = m.hit AND n.tree IS NOT DISTINCT FROM m.tree)
+    ), placed AS MATERIALIZED (
+        SELECT n.*, (ARRAY(SELECT @extschema@.cft_natural(x.step) FROM unnest(n.path) WITH ORDINALITY AS x(step, i) ORDER BY x.i)) COLLATE "C" AS place FROM found AS n
+    ), once AS MATERIALIZED (
+        SELECT DISTINCT ON (p.tree COLLATE "C", p.name COLLATE "C") p.* FROM placed AS p
+         ORDER BY p.tree COLLATE "C", p.name COLLATE "C", p.place, p.path COLLATE "C", p.support DESC NULLS LAST, p.base COLLATE "C"
+    ), inner_node AS MATERIALIZED (
+        SELECT DISTINCT c.entity, c.tree FROM @extschema@.cft_context(ARRAY(SELECT o.name FROM once AS o), 0, 1, forest) AS c
+    )
+    SELECT o.name, o.tree, CASE WHEN o.support IS NOT NULL THEN o.base END, o.support, o.name = ANY (hits),
+           NOT EXISTS (SELECT FROM inner_node AS i WHERE i.entity = o.name AND i.tree IS NOT DISTINCT FROM o.tree), o.path, t.text, t.tokens
+      FROM once AS o JOIN @extschema@.cft_texts(ARRAY(SELECT z.name FROM once AS z), documents) AS t ON t.entity = o.name
+     ORDER BY o.tree COLLATE "C" NULLS FIRST, o.place, o.path COLLATE "C";
+END $$;
+COMMENT ON FUNCTION cft_expand(text[], integer, integer, integer, regclass, regclass) IS
+'from entities that were found up to where they meet, and from there down to the leaves, in document order (TreeRAG, 2025)';
+/* </end connected objects> */
+
+/* <begin connected objects> */
+-- requires:
+--   tree_rag
+
+-- HiRAG (Huang et al., arXiv 2503.10150, 2025): an answer is put together of global knowledge (what is above many), local knowledge (what is about the
+-- question), and a bridge between: how the local entities hang together.
+
+-- The bridge, in each tree: of the entities at or above given ones, within max_hops levels, the apex is the one above most of them; of several the one
+-- with the fewest steps in all, then the smallest by bytes. From it to each given entity below the shortest way, of several the one whose names are the smallest by
+-- bytes from the apex on: together these ways are a tree. Then the same again for the given entities that are not in it, while two of them meet.
+-- Where each entity has one parent, this is the Steiner tree: the smallest one that connects them. With several parents a smaller one can exist.
+CREATE FUNCTION cft_bridge(entities text[], max_hops integer DEFAULT 3, edges regclass DEFAULT NULL)
+RETURNS TABLE(tree text, apex text, depth integer, parent text, child text, leads_to text[])
+LANGUAGE plpgsql STABLE PARALLEL SAFE COST 10000 ROWS 20 SET search_path = pg_catalog, pg_temp AS $$
+#variable_conflict use_column
+DECLARE
+    -- Who is above whom, and the pairs (tree, entity) not connected yet.
+    a_hits text[]; a_trees text[]; a_depths int[]; a_names text[]; a_vias text[];
+    left_hits text[]; left_trees text[];
+    apex_trees text[]; apex_names text[];
+    here_trees text[]; here_hits text[]; here_apexes text[];
+    of_trees text[] := '{}'; of_hits text[] := '{}'; of_apexes text[] := '{}'; of_rounds int[] := '{}';
+    round int := 0;
+BEGIN
+    IF num_nulls(entities, max_hops) > 0 THEN RETURN; END IF;
+    IF NOT max_hops BETWEEN 0 AND 1000 THEN
+        RAISE EXCEPTION '"max_hops" must be between 0 and 1000, not %', max_hops USING ERRCODE = 'invalid_parameter_value';
+    END IF;
+    SELECT array_agg(c.entity), array_agg(c.tree), array_agg(c.depth), array_agg(c.relative), array_agg(c.via)
+      INTO a_hits, a_trees, a_depths, a_names, a_vias FROM @extschema@.cft_context(entities, max_hops, 0, edges) AS c;
+    SELECT array_agg(z.entity), array_agg(z.tree) INTO left_hits, left_trees
+      FROM (SELECT DISTINCT c.entity COLLATE "C", c.tree COLLATE "C" FROM @extschema@.cft_context(entities, 1, 1, edges) AS c) AS z(entity, tree);
+    LOOP
+        WITH a AS MATERIALIZED (
+            SELECT l.hit, l.tree, 0 AS depth, l.hit AS name FROM unnest(left_hits, left_trees) AS l(hit, tree)
+            UNION ALL
+            SELECT u.hit, u.tree, u.depth, u.name FROM unnest(a_hits, a_trees, a_depths, a_names) AS u(hit, tree, depth, name)
+              JOIN unnest(left_hits, left_trees) AS l(hit, tree) ON l.hit = u.hit AND l.tree IS NOT DISTINCT FROM u.tree
+        ), apex AS (
+            SELECT DISTINCT ON (a.tree COLLATE "C") a.tree, a.name FROM a GROUP BY a.tree, a.name HAVING count(*) > 1
+             ORDER BY a.tree COLLATE "C", count(*) DESC, sum(a.depth), a.name COLLATE "C"
+        )
+        SELECT array_agg(a.tree), array_agg(a.hit), array_agg(a.name) INTO here_trees, here_hits, here_apexes
+          FROM a JOIN apex AS x ON x.name = a.name AND x.tree IS NOT DISTINCT FROM a.tree;
+        EXIT WHEN here_hits IS NULL;
+        round := round + 1;
+        of_trees := of_trees || here_trees;
+        of_hits := of_hits || here_hits;
+        of_apexes := of_apexes || here_apexes;
+        of_rounds := of_rounds || array_fill(round, ARRAY[cardinality(here_hits)]);
+        SELECT array_agg(l.hit), array_agg(l.tree) INTO left_hits, left_trees FROM unnest(left_hits, left_trees) AS l(hit, tree)
+         WHERE NOT EXISTS (SELECT FROM unnest(here_hits, here_trees) AS h(hit, tree) WHERE h.hit = l.hit AND h.tree IS NOT DISTINCT FROM l.tree);
+    END LOOP;
+    RETURN QUERY
+    WITH RECURSIVE a AS MATERIALIZED (
+        SELECT * FROM unnest(a_hits, a_trees, a_depths, a_names, a_vias) AS u(hit, tree, depth, name, via)
+    ), way(round, tree, apex, hit, depth, parent, child) AS (
+        SELECT o.round, o.tree, o.apex, o.hit, 1, a.name, a.via
+          FROM unnest(of_rounds, of_trees, of_apexes, of_hits) AS o(round, tree, apex, hit)
+          JOIN a ON a.hit = o.hit AND a.name = o.apex AND a.tree IS NOT DISTINCT FROM o.tree
+        UNION ALL
+        SELECT w.round, w.tree, w.apex, w.hit, w.depth + 1, a.name, a.via
+          FROM way AS w JOIN a ON a.hit = w.hit AND a.name = w.child AND a.tree IS NOT DISTINCT FROM w.tree
+         WHERE w.child <> w.hit
+    )
+    SELECT w.tree, w.apex, w.depth, w.parent, w.child, array_agg(w.hit ORDER BY w.hit COLLATE "C")
+      FROM way AS w GROUP BY w.round, w.tree, w.apex, w.depth, w.parent, w.child
+     ORDER BY w.tree COLLATE "C" NULLS FIRST, w.round, w.depth, w.parent COLLATE "C", w.child COLLATE "C";
+END $$;
+COMMENT ON FUNCTION cft_bridge(text[], integer, regclass) IS
+'how entities hang together: in each tree, the tree of shortest ways to them from the ancestor that most of them share (HiRAG, 2025); where each has one parent, the Steiner tree';
+
+-- Global: the coarse_k entities with children that are nearest to the embedding. Local: of the entities without children within down levels below those, the fine_k
+-- nearest. Bridge: how these hang together, a way to each. Each part has its share of the budget, and ends before the first row that would exceed it.
+CREATE FUNCTION cft_coarse_fine(query vector, coarse_k integer DEFAULT 3, fine_k integer DEFAULT 10, down integer DEFAULT 3, max_hops integer DEFAULT 3,
+    budget integer DEFAULT NULL, local_share float8 DEFAULT 0.5, bridge_share float8 DEFAULT 0.2, global_share float8 DEFAULT 0.3,
+    edges regclass DEFAULT NULL, documents regclass DEFAULT NULL)
+RETURNS TABLE(part text, entity text, tree text, score float8, under text, text text, tokens bigint)
+LANGUAGE plpgsql STABLE PARALLEL SAFE COST 10000 ROWS 30 SET search_path = pg_catalog, pg_temp AS $$
+#variable_conflict use_column
+DECLARE
+    forest regclass;
+    coarse text[];
+    coarse_scores float8[];
+    below text[];
+    above text[];
+    fine text[];
+    fine_scores float8[];
+    fine_under text[];
+BEGIN
+    IF num_nulls(coarse_k, fine_k, down, max_hops, local_share, bridge_share, global_share) > 0 THEN
+        RAISE EXCEPTION 'coarse_k, fine_k, down, max_hops and the shares must not be null' USING ERRCODE = 'null_value_not_allowed';
+    END IF;
+    IF least(coarse_k, fine_k, budget) < 0 THEN
+        RAISE EXCEPTION 'coarse_k, fine_k and budget must not be negative' USING ERRCODE = 'invalid_parameter_value';
+    END IF;
+    IF NOT (least(local_share, bridge_share, global_share) >= 0 AND local_share + bridge_share + global_share <= 1.000001) THEN
+        RAISE EXCEPTION 'shares must not be negative, nor more than 1 together' USING ERRCODE = 'invalid_parameter_value';
+    END IF;
+    IF query IS NULL THEN RETURN; END IF;
+    SELECT f.edges INTO forest FROM @extschema@.cft_attached(edges) AS f;
+    SELECT array_agg(n.entity), array_agg(n.score) INTO coarse, coarse_scores FROM @extschema@.cft_nearest_nodes(query, coarse_k, true, forest, documents) AS n;
+    -- Each below the best of those above it.
+    SELECT array_agg(z.relative), array_agg(z.entity) INTO below, above
+      FROM (SELECT DISTINCT ON (c.relative COLLATE "C") c.relative, c.entity FROM @extschema@.cft_context(coarse, 0, down, forest) AS c
+             ORDER BY c.relative COLLATE "C", array_position(coarse, c.entity)) AS z;
+    SELECT array_agg(z.entity), array_agg(z.score), array_agg(z.under) INTO fine, fine_scores, fine_under
+      FROM (SELECT s.entity, s.score, u.under FROM @extschema@.cft_scores(query, ARRAY(
+                       SELECT b.name FROM unnest(below) AS b(name) EXCEPT SELECT c.entity COLLATE "C" FROM @extschema@.cft_context(below, 0, 1, forest) AS c),
+                   forest, documents) AS s JOIN unnest(below, above) AS u(name, under) ON u.name = s.entity
+             WHERE s.score IS NOT NULL ORDER BY s.score DESC, s.entity COLLATE "C" LIMIT fine_k) AS z;
+    RETURN QUERY
+    WITH texts AS MATERIALIZED (
+        SELECT t.* FROM @extschema@.cft_texts(coarse || fine, documents) AS t
+    ), r(place, part, n, entity, tree, score, under, text, tokens) AS (
+        SELECT 1, 'global', u.n, u.name, NULL, u.score, NULL, t.text, t.tokens
+          FROM unnest(coarse, coarse_scores) WITH ORDINALITY AS u(name, score, n) JOIN texts AS t ON t.entity = u.name
+        UNION ALL
+        SELECT 2, 'bridge', row_number() OVER (ORDER BY w.first, array_position(fine, w.hit)), w.hit, w.tree, NULL, w.apex, w.way, (char_length(w.way) + 3) / 4
+          FROM (SELECT h.hit, b.tree, b.apex, min(b.n) AS first, b.apex || string_agg(' > ' || b.child, '' ORDER BY b.depth) AS way
+                  FROM @extschema@.cft_bridge(fine, max_hops, forest) WITH ORDINALITY AS b(tree, apex, depth, parent, child, leads_to, n), unnest(b.leads_to) AS h(hit)
+                 GROUP BY h.hit, b.tree, b.apex) AS w
+        UNION ALL
+        SELECT 3, 'local', u.n, u.name, NULL, u.score, u.under, t.text, t.tokens
+          FROM unnest(fine, fine_scores, fine_under) WITH ORDINALITY AS u(name, score, under, n) JOIN texts AS t ON t.entity = u.name
+    ), counted AS (
+        SELECT r.*, sum(r.tokens) OVER (PARTITION BY r.place ORDER BY r.n) AS so_far FROM r
+    )
+    SELECT c.part, c.entity, c.tree, c.score, c.under, c.text, c.tokens FROM counted AS c
+     WHERE budget IS NULL OR c.so_far <= floor(budget * CASE c.place WHEN 1 THEN global_share WHEN 2 THEN bridge_share ELSE local_share END + 1e-9)
+     ORDER BY c.place, c.n;
+END $$;
+COMMENT ON FUNCTION cft_coarse_fine(vector, integer, integer, integer, integer, integer, float8, float8, float8, regclass, regclass) IS
+'from coarse to fine (HiRAG, 2025): the nearest entities that have children, the nearest leaves below these, and how the leaves hang together, each within its share of a budget';
+/* </end connected objects> */
+
+/* <begin connected objects> */
+-- requires:
+--   hirag
+
 -- The statistics view. cft_stat() shows only tables that the caller may read, and none that row-level security hides rows of.
 
 CREATE FUNCTION cft_stat()

@@ -65,7 +65,11 @@ extension_sql_file!("../sql/install/text.sql", name = "text", requires = ["funct
 extension_sql_file!("../sql/install/documents.sql", name = "documents", requires = ["text"]);
 extension_sql_file!("../sql/install/statements.sql", name = "statements", requires = ["documents"]);
 extension_sql_file!("../sql/install/retrieve.sql", name = "retrieve", requires = ["statements"]);
-extension_sql_file!("../sql/install/views.sql", name = "views", requires = ["retrieve"]);
+extension_sql_file!("../sql/install/meaning.sql", name = "meaning", requires = ["retrieve"]);
+extension_sql_file!("../sql/install/tree_search.sql", name = "tree_search", requires = ["meaning"]);
+extension_sql_file!("../sql/install/tree_rag.sql", name = "tree_rag", requires = ["tree_search"]);
+extension_sql_file!("../sql/install/hirag.sql", name = "hirag", requires = ["tree_rag"]);
+extension_sql_file!("../sql/install/views.sql", name = "views", requires = ["hirag"]);
 
 /// What loading the library starts, and nothing else: settings, and when preloaded shared memory and the launcher; transaction callbacks.
 #[pg_guard]

@@ -3,6 +3,7 @@
 --   oracle.same(entity or entities, up, down, edges, parent, child, tree)   'same, N rows', or both sides
 --   oracle.all_same(edges, up, down, parent, child, tree)                   for every name in the table, one by one and together
 --   oracle.build(edges)                                                     cft_build where there is shared memory, else nothing
+--   oracle.plant(edges, meaning, seed)                                      a random forest, and embeddings of its entities
 SET client_min_messages = warning;
 CREATE EXTENSION cftrag CASCADE;
 CREATE SCHEMA oracle;
@@ -73,6 +74,31 @@ BEGIN
     PERFORM public.cft_build(edges);
 EXCEPTION WHEN object_not_in_prerequisite_state THEN
     NULL;
+END $$;
+
+-- A random forest and embeddings of its entities. Three trees (one has no name), cycles, edges to oneself, several parents, duplicates, NULLs; entities without,
+-- with two, and with a directionless embedding; embeddings of nobody.
+CREATE FUNCTION oracle.plant(edges regclass, meaning regclass, seed float8) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM setseed(seed);
+    CREATE TEMP TABLE name AS SELECT n, (ARRAY['x ', 'Ä', 'Kapitel ', '']) [1 + n % 4] || n AS name FROM generate_series(1, 24) AS n;
+    CREATE TEMP TABLE e (tree text, parent text, child text);
+    CREATE TEMP TABLE m (entity text, embedding public.vector(3));
+    INSERT INTO e SELECT (ARRAY[NULL, 'a', 'b'])[1 + floor(random() * 3)], p.name, c.name
+      FROM generate_series(1, 34) AS i, LATERAL (SELECT i, 1 + floor(random() * 14) AS p, 1 + floor(random() * 24) AS c) AS r
+      JOIN name AS p ON p.n = r.p JOIN name AS c ON c.n = greatest(r.c, CASE WHEN r.i % 9 > 0 THEN r.p + 1 ELSE 1 END);
+    INSERT INTO e SELECT * FROM e LIMIT 3;
+    INSERT INTO e VALUES ('a', NULL, 'x 4'), ('b', 'x 4', NULL), ('a', 'x 8', 'x 8');
+    INSERT INTO m SELECT name, ARRAY[random() - 0.3, random() - 0.3, random() - 0.3]::public.vector FROM name WHERE random() < 0.75;
+    INSERT INTO m SELECT name, ARRAY[random() - 0.3, random() - 0.3, random() - 0.3]::public.vector FROM name WHERE random() < 0.2;
+    INSERT INTO m SELECT name, NULL FROM name WHERE random() < 0.2;
+    INSERT INTO m SELECT name, '[0,0,0]' FROM name WHERE random() < 0.1;
+    INSERT INTO m VALUES ('nobody', '[1,0,0]'), (NULL, '[1,0,0]');
+    EXECUTE format('DELETE FROM %s', edges);
+    EXECUTE format('DELETE FROM %s', meaning);
+    EXECUTE format('INSERT INTO %s (tree, parent, child) TABLE e', edges);
+    EXECUTE format('INSERT INTO %s (entity, embedding) TABLE m', meaning);
+    DROP TABLE name, e, m;
 END $$;
 
 GRANT USAGE ON SCHEMA oracle TO PUBLIC;

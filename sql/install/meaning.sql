@@ -1,0 +1,96 @@
+-- What the methods over embeddings share: where entities' embeddings and texts are, where trees begin, how names are sorted.
+-- As in retrieve.sql: STABLE, so one snapshot; the caller's rights; names from the catalog, values as parameters.
+
+-- Entities' embeddings are in the table of cft_attach_entities, else in the documents about them, if these are attached to entities.
+CREATE FUNCTION cft_meaning(edges regclass, documents regclass DEFAULT NULL)
+RETURNS TABLE(relation regclass, id name, entity name, embedding name, mapping regclass, mapping_entity name, mapping_document name,
+              operator text, type text, cosine boolean)
+LANGUAGE plpgsql STABLE PARALLEL SAFE COST 1000 ROWS 1 SET search_path = pg_catalog, pg_temp AS $$
+#variable_conflict use_column
+DECLARE
+    a record;
+BEGIN
+    SELECT c.relation, NULL::name AS id, (c.columns ->> 'entity')::name AS entity, (c.columns ->> 'embedding')::name AS embedding,
+           NULL::regclass AS mapping, NULL::name AS mapping_entity, NULL::name AS mapping_document INTO a
+      FROM @extschema@.cft_columns('@extschema@.cft_entity_embeddings()') AS c WHERE c.other = edges LIMIT 1;
+    IF NOT FOUND THEN
+        SELECT d.relation, d.id, d.entity, d.embedding, d.mapping, d.mapping_entity, d.mapping_document INTO a
+          FROM @extschema@.cft_texts_of(documents) AS t, LATERAL @extschema@.cft_attached_documents(t) AS d
+         WHERE t <> 0 AND (d.entity IS NOT NULL OR d.mapping IS NOT NULL);
+        IF NOT FOUND THEN
+            RAISE EXCEPTION 'no embeddings of the entities of % that you may read are attached to cftrag', edges USING ERRCODE = 'object_not_in_prerequisite_state',
+                HINT = format('Attach them with: SELECT cft_attach_entities(''my_entities'', entity => ''entity'', embedding => ''embedding'', edges => %L);', edges);
+        END IF;
+    END IF;
+    RETURN QUERY SELECT a.relation, a.id, a.entity, a.embedding, a.mapping, a.mapping_entity, a.mapping_document, o.operator, o.type, o.cosine
+                   FROM @extschema@.cft_distance(a.relation, a.embedding) AS o;
+END $$;
+COMMENT ON FUNCTION cft_meaning(regclass, regclass) IS
+'where the embeddings of a forest''s entities are, and the operator of distance: those of cft_attach_entities, else those of documents about entities';
+
+-- As cft_retrieve: a table of documents that is named, or the only one that may be meant.
+CREATE FUNCTION cft_texts_of(documents regclass)
+RETURNS regclass LANGUAGE plpgsql STABLE PARALLEL SAFE COST 100 SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    RETURN coalesce(documents, (SELECT CASE WHEN count(*) = 1 THEN min(c.relation::oid) ELSE 0 END::regclass
+                                  FROM @extschema@.cft_columns('@extschema@.cft_documents()') AS c WHERE c.by_itself));
+END $$;
+COMMENT ON FUNCTION cft_texts_of(regclass) IS 'the table of documents that is meant: the named one, else the only one, else OID 0';
+
+-- The score of each entity that has an embedding, and how many embeddings were compared for it. An entity of several has its nearest.
+-- The distance of a vector without a direction is NaN by cosine: that is as none.
+CREATE FUNCTION cft_scores(query vector, entities text[], edges regclass, documents regclass DEFAULT NULL)
+RETURNS TABLE(entity text, score float8, compared bigint)
+LANGUAGE plpgsql STABLE PARALLEL SAFE COST 1000 ROWS 100 SET search_path = pg_catalog, pg_temp AS $$
+#variable_conflict use_column
+DECLARE
+    m record;
+BEGIN
+    SELECT * INTO m FROM @extschema@.cft_meaning(edges, documents);
+    RETURN QUERY EXECUTE
+        'SELECT n.name, ' || CASE WHEN m.cosine THEN '1 - ' ELSE '- ' END
+        || format('min(nullif(d.%I %s $2::%s, ''NaN'')), count(*)', m.embedding, m.operator, m.type)
+        || ' FROM (SELECT DISTINCT u.name COLLATE "C" FROM unnest($1) AS u(name)) AS n(name)'
+        || @extschema@.cft_about(m.relation, m.id, m.entity, m.mapping, m.mapping_entity, m.mapping_document)
+        || ' WHERE d.' || quote_ident(m.embedding) || ' IS NOT NULL GROUP BY n.name'
+    USING entities, query;
+END $$;
+COMMENT ON FUNCTION cft_scores(vector, text[], regclass, regclass) IS
+'how near entities are to an embedding: 1 - cosine distance, else minus the distance; and how many embeddings of each were compared';
+
+-- What an entity says: the documents about it, in order of id; without any, its name.
+CREATE FUNCTION cft_texts(entities text[], documents regclass DEFAULT NULL)
+RETURNS TABLE(entity text, text text, tokens bigint)
+LANGUAGE plpgsql STABLE PARALLEL SAFE COST 1000 ROWS 100 SET search_path = pg_catalog, pg_temp AS $$
+#variable_conflict use_column
+DECLARE
+    meant regclass := @extschema@.cft_texts_of(documents);
+    a record;
+    about text := '';
+BEGIN
+    IF meant <> 0 THEN
+        SELECT * INTO a FROM @extschema@.cft_attached_documents(meant);
+        IF a.entity IS NOT NULL OR a.mapping IS NOT NULL THEN
+            about := format(
+                'SELECT n.name, string_agg(d.%1$I::text, E''\n'' ORDER BY d.%2$I::text COLLATE "C", d.%1$I::text COLLATE "C") AS said,
+                        sum(greatest(coalesce(%3$s, (char_length(d.%1$I::text) + 3) / 4), 0))::bigint AS size FROM n',
+                a.body, a.id, CASE WHEN a.tokens IS NULL THEN 'NULL' ELSE format('d.%I', a.tokens) END)
+                || @extschema@.cft_about(a.relation, a.id, a.entity, a.mapping, a.mapping_entity, a.mapping_document)
+                || format(' WHERE d.%I IS NOT NULL GROUP BY n.name', a.body);
+        END IF;
+    END IF;
+    RETURN QUERY EXECUTE
+        'WITH n AS MATERIALIZED (SELECT DISTINCT u.name COLLATE "C" AS name FROM unnest($1) AS u(name) WHERE u.name IS NOT NULL),
+              z AS MATERIALIZED (' || coalesce(nullif(about, ''), 'SELECT NULL::text AS name, NULL::text AS said, NULL::bigint AS size LIMIT 0') || ')
+         SELECT n.name, coalesce(z.said, n.name), coalesce(z.size, (char_length(n.name) + 3) / 4) FROM n LEFT JOIN z USING (name)'
+    USING entities;
+END $$;
+COMMENT ON FUNCTION cft_texts(text[], regclass) IS 'what entities say, with its tokens: the documents about each, in order of their ids, else its name';
+
+-- The order of a document's parts: numbers inside of names count as numbers, "3.10" is after "3.2".
+CREATE FUNCTION cft_natural(name text) RETURNS text
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 20 AS $$
+    SELECT CASE WHEN name OPERATOR(pg_catalog.~) '[0-9]'
+                THEN pg_catalog.regexp_replace(pg_catalog.regexp_replace(name, '([0-9]+)', '00000000000000000000\1', 'g'), '0*([0-9]{20})', '\1', 'g')
+                ELSE name END $$;
+COMMENT ON FUNCTION cft_natural(text) IS 'a key to sort names by, in which numbers count as numbers; compare it by bytes';

@@ -1,0 +1,128 @@
+-- TreeRAG (Tao et al., Findings of ACL 2025): parts of a document carry the path above them when they are embedded (Tree-Chunking), and
+-- retrieval goes from the leaves that were found up, and from there down to all leaves (bidirectional traversal).
+
+-- The path to an entity, in each of its trees: from the nearest entity above it that has no parent, of several the smallest by bytes; in a cycle
+-- without such, from the farthest above. The way is the shortest, of several the one whose names are the smallest by bytes from the top on.
+CREATE FUNCTION cft_path_prefix(entities text[], edges regclass DEFAULT NULL, separator text DEFAULT ' > ')
+RETURNS TABLE(entity text, tree text, path text[], prefix text)
+LANGUAGE plpgsql STABLE PARALLEL SAFE COST 10000 ROWS 20 SET search_path = pg_catalog, pg_temp AS $$
+#variable_conflict use_column
+DECLARE
+    forest regclass;
+    above text[];
+BEGIN
+    SELECT f.edges INTO forest FROM @extschema@.cft_attached(edges) AS f;
+    above := ARRAY(SELECT DISTINCT c.relative COLLATE "C" FROM @extschema@.cft_context(entities, 1000, 0, forest) AS c);
+    RETURN QUERY
+    WITH RECURSIVE a AS MATERIALIZED (
+        SELECT c.entity, c.tree, c.relation, c.depth, c.relative, c.via, c.n
+          FROM @extschema@.cft_context(entities, 1000, 1, forest) WITH ORDINALITY AS c(entity, tree, relation, depth, relative, via, n)
+    ), up AS MATERIALIZED (
+        SELECT a.* FROM a WHERE a.relation = 'ancestor'
+    ), under AS MATERIALIZED (
+        SELECT DISTINCT c.entity, c.tree FROM @extschema@.cft_context(above, 1, 0, forest) AS c
+    ), top AS (
+        SELECT DISTINCT ON (u.entity COLLATE "C", u.tree COLLATE "C") u.*
+          FROM up AS u, LATERAL (SELECT NOT EXISTS (SELECT FROM under AS w WHERE w.entity = u.relative AND w.tree IS NOT DISTINCT FROM u.tree)) AS r(root)
+         ORDER BY u.entity COLLATE "C", u.tree COLLATE "C", r.root DESC, CASE WHEN r.root THEN u.depth ELSE - u.depth END, u.relative COLLATE "C"
+    ), way(entity, tree, at, path) AS (
+        SELECT t.entity, t.tree, t.via, ARRAY[t.relative] FROM top AS t
+        UNION ALL
+        SELECT w.entity, w.tree, u.via, w.path || u.relative
+          FROM way AS w JOIN up AS u ON u.entity = w.entity AND u.relative = w.at AND u.tree IS NOT DISTINCT FROM w.tree
+    ), whole AS (
+        SELECT w.entity, w.tree, w.path || w.entity AS path FROM way AS w WHERE w.at = w.entity
+        UNION ALL
+        SELECT a.entity, a.tree, ARRAY[a.entity] FROM a GROUP BY a.entity, a.tree HAVING bool_and(a.relation = 'descendant')
+    )
+    SELECT w.entity, w.tree, w.path, array_to_string(w.path, separator)
+      FROM whole AS w ORDER BY (SELECT min(a.n) FROM a WHERE a.entity = w.entity), w.tree COLLATE "C" NULLS FIRST;
+END $$;
+COMMENT ON FUNCTION cft_path_prefix(text[], regclass, text) IS
+'the path from the top to each entity, in each of its trees: to put before a text when it is embedded (TreeRAG, 2025)';
+
+CREATE FUNCTION cft_path_prefix(entity text, edges regclass DEFAULT NULL, separator text DEFAULT ' > ')
+RETURNS text LANGUAGE sql STABLE PARALLEL SAFE COST 10000 AS $$
+    SELECT p.prefix FROM @extschema@.cft_path_prefix(ARRAY[$1], $2, $3) AS p LIMIT 1 $$;
+COMMENT ON FUNCTION cft_path_prefix(text, regclass, text) IS 'the path from the top to an entity, in the first of its trees; NULL if it is in none';
+
+-- Each hit climbs, in each tree, to the nearest of itself and its ancestors that has at least min_support hits at or below it (within up levels of
+-- these); of several the one with the most, then the smallest by bytes. From there all descendants within down levels, each by the shortest
+-- way, by cft_context's via; and the hit, if it is farther. A hit that meets no others stays by itself, in the first of its trees. Order: by tree, then as in a
+-- document: an entity before those below it, and what is below the same by name, in which numbers count as numbers. Of several places, the first.
+CREATE FUNCTION cft_expand(hits text[], up integer DEFAULT 3, down integer DEFAULT 3, min_support integer DEFAULT 2, edges regclass DEFAULT NULL,
+    documents regclass DEFAULT NULL)
+RETURNS TABLE(entity text, tree text, common text, support integer, hit boolean, leaf boolean, path text[], text text, tokens bigint)
+LANGUAGE plpgsql STABLE PARALLEL SAFE COST 10000 ROWS 50 SET search_path = pg_catalog, pg_temp AS $$
+#variable_conflict use_column
+DECLARE
+    forest regclass;
+    b_trees text[];
+    b_names text[];
+    b_support int[];
+    m_hits text[];
+    m_trees text[];
+    m_names text[];
+    m_support int[];
+BEGIN
+    IF num_nulls(up, down, min_support) > 0 THEN
+        RAISE EXCEPTION 'up, down and min_support must not be null' USING ERRCODE = 'null_value_not_allowed';
+    END IF;
+    IF min_support < 1 THEN
+        RAISE EXCEPTION 'min_support must be at least 1, not %', min_support USING ERRCODE = 'invalid_parameter_value';
+    END IF;
+    SELECT f.edges INTO forest FROM @extschema@.cft_attached(edges) AS f;
+    -- Where hits meet; support is NULL where one is alone.
+    WITH a AS MATERIALIZED (
+        SELECT DISTINCT c.entity COLLATE "C" AS hit, c.tree COLLATE "C" AS tree, 0 AS depth, c.entity COLLATE "C" AS name FROM @extschema@.cft_context(hits, 1, 1, forest) AS c
+        UNION ALL
+        SELECT c.entity, c.tree, c.depth, c.relative FROM @extschema@.cft_context(hits, up, 0, forest) AS c
+    ), met AS (
+        SELECT DISTINCT ON (a.hit, a.tree) a.hit, a.tree, a.name, s.support
+          FROM a JOIN (SELECT z.tree, z.name, count(*)::int AS support FROM a AS z GROUP BY z.tree, z.name HAVING count(*) >= min_support) AS s
+            ON s.name = a.name AND s.tree IS NOT DISTINCT FROM a.tree
+         ORDER BY a.hit, a.tree, a.depth, s.support DESC, a.name
+    ), b AS MATERIALIZED (
+        SELECT DISTINCT m.tree, m.name, m.support FROM met AS m
+        UNION ALL
+        SELECT (array_agg(a.tree ORDER BY a.tree NULLS FIRST))[1], a.hit, NULL FROM a WHERE a.hit NOT IN (SELECT m.hit FROM met AS m) GROUP BY a.hit
+    )
+    SELECT (SELECT array_agg(b.tree) FROM b), (SELECT array_agg(b.name) FROM b), (SELECT array_agg(b.support) FROM b),
+           array_agg(m.hit), array_agg(m.tree), array_agg(m.name), array_agg(m.support)
+      INTO b_trees, b_names, b_support, m_hits, m_trees, m_names, m_support FROM met AS m;
+    IF b_names IS NULL THEN RETURN; END IF;
+    RETURN QUERY
+    WITH RECURSIVE b AS MATERIALIZED (
+        SELECT u.tree, u.name, u.support, p.path
+          FROM unnest(b_trees, b_names, b_support) AS u(tree, name, support)
+          JOIN @extschema@.cft_path_prefix(b_names, forest) AS p ON p.entity = u.name AND p.tree IS NOT DISTINCT FROM u.tree
+    ), d AS MATERIALIZED (
+        SELECT c.entity, c.tree, c.depth, c.relative, c.via FROM @extschema@.cft_context(b_names, 0, down, forest) AS c
+    ), n(base, tree, support, name, depth, path) AS (
+        SELECT b.name, b.tree, b.support, b.name, 0, b.path FROM b
+        UNION ALL
+        SELECT n.base, n.tree, n.support, d.relative, d.depth, n.path || d.relative
+          FROM n JOIN d ON d.entity = n.base AND d.via = n.name AND d.depth = n.depth + 1 AND d.tree IS NOT DISTINCT FROM n.tree
+         WHERE n.support IS NOT NULL
+    ), found AS (
+        SELECT n.base, n.tree, n.support, n.name, n.path FROM n
+        UNION ALL
+        SELECT m.base, m.tree, m.support, m.hit, p.path
+          FROM unnest(m_hits, m_trees, m_names, m_support) AS m(hit, tree, base, support)
+          JOIN @extschema@.cft_path_prefix(m_hits, forest) AS p ON p.entity = m.hit AND p.tree IS NOT DISTINCT FROM m.tree
+         WHERE NOT EXISTS (SELECT FROM n WHERE n.name = m.hit AND n.tree IS NOT DISTINCT FROM m.tree)
+    ), placed AS MATERIALIZED (
+        SELECT n.*, (ARRAY(SELECT @extschema@.cft_natural(x.step) FROM unnest(n.path) WITH ORDINALITY AS x(step, i) ORDER BY x.i)) COLLATE "C" AS place FROM found AS n
+    ), once AS MATERIALIZED (
+        SELECT DISTINCT ON (p.tree COLLATE "C", p.name COLLATE "C") p.* FROM placed AS p
+         ORDER BY p.tree COLLATE "C", p.name COLLATE "C", p.place, p.path COLLATE "C", p.support DESC NULLS LAST, p.base COLLATE "C"
+    ), inner_node AS MATERIALIZED (
+        SELECT DISTINCT c.entity, c.tree FROM @extschema@.cft_context(ARRAY(SELECT o.name FROM once AS o), 0, 1, forest) AS c
+    )
+    SELECT o.name, o.tree, CASE WHEN o.support IS NOT NULL THEN o.base END, o.support, o.name = ANY (hits),
+           NOT EXISTS (SELECT FROM inner_node AS i WHERE i.entity = o.name AND i.tree IS NOT DISTINCT FROM o.tree), o.path, t.text, t.tokens
+      FROM once AS o JOIN @extschema@.cft_texts(ARRAY(SELECT z.name FROM once AS z), documents) AS t ON t.entity = o.name
+     ORDER BY o.tree COLLATE "C" NULLS FIRST, o.place, o.path COLLATE "C";
+END $$;
+COMMENT ON FUNCTION cft_expand(text[], integer, integer, integer, regclass, regclass) IS
+'from entities that were found up to where they meet, and from there down to the leaves, in document order (TreeRAG, 2025)';

@@ -1,0 +1,135 @@
+-- cft_path_prefix and cft_expand against their definitions by plain tables, on random forests.
+SET client_min_messages = warning;
+\set SHOW_CONTEXT never
+-- The definitions are long; compiling them would be most of the time.
+SET jit = off;
+CREATE TABLE wood (tree text, parent text, child text);
+CREATE TABLE meaning (entity text, embedding vector(3));
+SELECT cft_attach('wood', tree => 'tree');
+CREATE VIEW e AS SELECT DISTINCT tree, parent COLLATE "C" AS parent, child COLLATE "C" AS child FROM wood WHERE parent <> child;
+CREATE VIEW place AS SELECT tree, parent AS name FROM e UNION SELECT tree, child FROM e;
+-- All ways up, in a tree, that meet nobody twice; from these the shortest.
+CREATE FUNCTION ways(start text, up int) RETURNS TABLE (tree text, depth int, name text, way text[]) LANGUAGE sql AS $$
+    WITH RECURSIVE w(tree, name, way) AS (
+        SELECT tree, name, ARRAY[name] FROM place WHERE name = start
+        UNION ALL
+        SELECT w.tree, e.parent, e.parent || w.way FROM w JOIN e ON e.child = w.name AND e.tree IS NOT DISTINCT FROM w.tree WHERE e.parent <> ALL (w.way) AND cardinality(w.way) <= up)
+    SELECT DISTINCT ON (tree, name) tree, cardinality(way) - 1, name::text, way::text[] FROM w ORDER BY tree, name, cardinality(way), way $$;
+CREATE FUNCTION plain_path(start text) RETURNS TABLE (tree text, path text[]) LANGUAGE sql AS $$
+    SELECT DISTINCT ON (w.tree) w.tree, w.way FROM ways(start, 1000) AS w, LATERAL (SELECT NOT EXISTS (SELECT FROM e WHERE e.child = w.name AND e.tree IS NOT DISTINCT FROM w.tree)) AS r(root)
+     ORDER BY w.tree NULLS FIRST, r.root DESC, CASE WHEN r.root THEN depth ELSE - depth END, w.name COLLATE "C" $$;
+-- Numbers as numbers, for names of a number at most.
+CREATE FUNCTION plain_place(path text[]) RETURNS text[] LANGUAGE sql AS $$
+    SELECT array_agg(regexp_replace(s, '[0-9]+', '') || lpad(substring(s, '[0-9]+'), 30, '0') ORDER BY n) COLLATE "C" FROM unnest(path) WITH ORDINALITY AS u(s, n) $$;
+CREATE FUNCTION plain_expand(hits text[], up int, down int, min_support int) RETURNS TABLE (entity text, tree text, common text, support int, hit bool, leaf bool, path text[]) LANGUAGE sql AS $$
+    WITH h AS (SELECT DISTINCT u AS hit FROM unnest(hits) AS u),
+    a AS (SELECT h.hit, w.* FROM h, ways(h.hit, up) AS w),
+    s AS (SELECT tree, name, count(*)::int AS support FROM a GROUP BY 1, 2 HAVING count(*) >= min_support),
+    met AS (SELECT DISTINCT ON (a.hit, a.tree) a.hit, a.tree, s.name, s.support FROM a JOIN s ON s.name = a.name AND s.tree IS NOT DISTINCT FROM a.tree
+             ORDER BY a.hit, a.tree, a.depth, s.support DESC, s.name COLLATE "C"),
+    b AS (SELECT DISTINCT tree, name, support FROM met UNION ALL
+          (SELECT DISTINCT ON (a.hit) a.tree, a.hit, NULL::int FROM a WHERE a.hit NOT IN (SELECT hit FROM met) ORDER BY a.hit, a.tree COLLATE "C" NULLS FIRST)),
+    -- Below a base: by the shortest way, of several by the smallest names from below.
+    n AS (SELECT b.*, b.name AS node, p.path FROM b, plain_path(b.name) AS p WHERE p.tree IS NOT DISTINCT FROM b.tree
+          UNION ALL
+          SELECT b.*, z.node, p.path || z.way FROM b, plain_path(b.name) AS p, LATERAL (
+              WITH RECURSIVE d(node, way, back) AS (
+                  SELECT b.name COLLATE "C", '{}'::text[] COLLATE "C", ARRAY[b.name] COLLATE "C" UNION ALL
+                  SELECT e.child, d.way || e.child::text, e.child::text || d.back FROM d JOIN e ON e.parent = d.node AND e.tree IS NOT DISTINCT FROM b.tree WHERE e.child <> ALL (d.back) AND cardinality(d.way) < down)
+              SELECT DISTINCT ON (node) node::text, way FROM d WHERE way <> '{}' ORDER BY node, cardinality(way), back COLLATE "C") AS z
+           WHERE p.tree IS NOT DISTINCT FROM b.tree AND b.support IS NOT NULL),
+    l AS (SELECT * FROM n UNION ALL
+          SELECT m.tree, m.name, m.support, m.hit, p.path FROM met AS m, plain_path(m.hit) AS p
+           WHERE p.tree IS NOT DISTINCT FROM m.tree AND NOT EXISTS (SELECT FROM n WHERE n.node = m.hit AND n.tree IS NOT DISTINCT FROM m.tree))
+    SELECT z.node, z.tree, CASE WHEN z.support IS NOT NULL THEN z.name END, z.support, z.node = ANY (hits),
+           NOT EXISTS (SELECT FROM e WHERE e.parent = z.node AND e.tree IS NOT DISTINCT FROM z.tree), z.path
+      FROM (SELECT DISTINCT ON (n.tree, n.node) n.*, plain_place(n.path) AS place FROM l AS n ORDER BY n.tree, n.node, plain_place(n.path), n.path COLLATE "C", n.support DESC NULLS LAST, n.name COLLATE "C") AS z
+     ORDER BY z.tree COLLATE "C" NULLS FIRST, z.place, z.path COLLATE "C" $$;
+CREATE FUNCTION try(seeds int) RETURNS TABLE (what text, cases bigint, different bigint, results boolean, examples text) LANGUAGE plpgsql AS $$
+BEGIN
+    CREATE TEMP TABLE tried (what text, which text, same bool, n bigint);
+    FOR seed IN 1 .. seeds LOOP
+        PERFORM oracle.plant('wood', 'meaning', seed / 500.0);
+        INSERT INTO tried SELECT 'path', concat_ws(' ', 'seed', seed, name),
+               (SELECT array_agg((p.tree, p.path)::text) FROM cft_path_prefix(ARRAY[name]) AS p) IS NOT DISTINCT FROM (SELECT array_agg(p::text) FROM plain_path(name) AS p),
+               (SELECT count(*) FROM cft_path_prefix(ARRAY[name])) FROM (SELECT DISTINCT name FROM place UNION VALUES ('nobody')) AS p(name);
+        -- All at once are as one by one.
+        INSERT INTO tried SELECT 'paths', concat_ws(' ', 'seed', seed),
+               (SELECT array_agg(p::text) FROM cft_path_prefix(names) AS p) IS NOT DISTINCT FROM (SELECT array_agg(p::text ORDER BY n) FROM unnest(names) WITH ORDINALITY AS u(name, n), cft_path_prefix(ARRAY[name]) AS p), 1
+          FROM (SELECT array_agg(DISTINCT name COLLATE "C") FROM place) AS z(names);
+        INSERT INTO tried SELECT 'expand', concat_ws(' ', 'seed', seed, up, down, support, hits),
+               (SELECT array_agg((x.entity, x.tree, x.common, x.support, x.hit, x.leaf, x.path)::text) FROM cft_expand(hits, up, down, support) AS x)
+               IS NOT DISTINCT FROM (SELECT array_agg(x::text) FROM plain_expand(hits, up, down, support) AS x), (SELECT count(*) FROM cft_expand(hits, up, down, support))
+          FROM (VALUES ('{Ä17,"Kapitel 18","x 20",Ä21,"Kapitel 22"}'::text[]), ('{19,"x 16",nobody,"x 16",NULL,Ä5}'), ('{Ä9,"Kapitel 10",11,"x 12",Ä13}')) AS h(hits),
+               (VALUES (3, 3, 2), (1000, 1000, 2), (1, 0, 2), (2, 2, 3), (4, 1, 1)) AS c(up, down, support);
+    END LOOP;
+    RETURN QUERY SELECT t.what, count(*), count(*) FILTER (WHERE same IS NOT TRUE), sum(n) > count(*) / 2, string_agg(which, '; ') FILTER (WHERE same IS NOT TRUE AND random() < 0.1) FROM tried AS t GROUP BY t.what ORDER BY 1;
+    DROP TABLE tried;
+END $$;
+SELECT * FROM try(4);
+SET cftrag.enable = off;
+SELECT * FROM try(1);
+RESET cftrag.enable;
+DROP VIEW e CASCADE;
+DROP TABLE wood, meaning;
+DROP FUNCTION ways, plain_path, plain_place, plain_expand, try;
+
+-- A manual.
+CREATE TABLE manual (parent text, child text);
+INSERT INTO manual VALUES ('Manual', 'Chapter 2'), ('Manual', 'Chapter 10'), ('Manual', 'Chapter 3'), ('Chapter 3', '3.2'), ('Chapter 3', '3.10'), ('Chapter 3', '3.1'), ('3.2', '3.2.1'), ('3.2', '3.2.2'), ('Chapter 10', '10.1'), ('Chapter 2', '2.1'), ('egg', 'hen'), ('hen', 'egg');
+CREATE TABLE text_of (id int, body text, embedding vector(2), entity text);
+INSERT INTO text_of VALUES (1, 'Open the valve.', '[1,0]', '3.2.1'), (2, 'Close it.', '[0,1]', '3.2.2'), (3, 'Oil it.', '[1,1]', '3.10');
+SELECT cft_expand('{a}');
+SELECT cft_path_prefix('a');
+SELECT cft_attach('manual');
+SELECT cft_attach_documents('text_of', entity => 'entity');
+SELECT cft_path_prefix('3.2.1');
+SELECT cft_path_prefix('3.2.1', separator => ' / '), cft_path_prefix('Manual'), cft_path_prefix('hen'), cft_path_prefix('nobody'), cft_path_prefix(NULL::text);
+SELECT * FROM cft_path_prefix('{3.10,2.1,NULL,3.10}'::text[]);
+SELECT entity, common, support, hit, leaf, text, tokens FROM cft_expand('{3.2.2,3.10}');
+SELECT entity, common, support, hit FROM cft_expand('{3.2.2,10.1,2.1}', down => 2);
+SELECT entity, common, support, hit FROM cft_expand('{3.2.2,10.1,2.1}', up => 2);
+SELECT entity, common, support, hit FROM cft_expand('{3.2.2,Chapter 10}', min_support => 1);
+SELECT count(*) FROM cft_expand('{}');
+SELECT count(*) FROM cft_expand(NULL);
+SELECT count(*) FROM cft_expand('{nobody}');
+-- Of two at the same depth the one that more hits share.
+INSERT INTO manual VALUES ('A', 'k1'), ('A', 'k2'), ('B', 'k1'), ('B', 'k2'), ('B', 'k3');
+SELECT entity, common, support, path FROM cft_expand('{k1,k2,k3}');
+SELECT name, cft_natural(name) FROM unnest('{a,a2,a10,"1.2.10",007,123456789012345678901234567890}'::text[]) AS name;
+SELECT array_agg(name ORDER BY cft_natural(name) COLLATE "C") FROM unnest('{3.10,3.2,3.1,10,2,"Chapter 10","Chapter 9",Annex,"3.2 b","3.2 a"}'::text[]) AS name;
+-- What is embedded carries its path.
+SELECT d.id, p.prefix || E'\n' || d.body AS embedded FROM text_of AS d JOIN cft_path_prefix(ARRAY(SELECT entity FROM text_of)) AS p USING (entity) ORDER BY d.id;
+-- Policies and privileges; cancelling.
+CREATE ROLE regress_cft_reader;
+GRANT SELECT ON manual, text_of TO regress_cft_reader;
+ALTER TABLE manual ENABLE ROW LEVEL SECURITY;
+CREATE POLICY part ON manual TO regress_cft_reader USING (child NOT IN ('3.2.1', 'Chapter 3'));
+SET ROLE regress_cft_reader;
+SELECT cft_path_prefix('3.2.2', 'manual'), cft_path_prefix('3.2.1', 'manual');
+SELECT entity, common, support, path FROM cft_expand('{3.2.2,3.10}', edges => 'manual');
+RESET ROLE;
+CREATE FUNCTION slow() RETURNS boolean LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(1); RETURN true; END $$;
+ALTER POLICY part ON manual USING (slow());
+SET statement_timeout = '200ms';
+SET ROLE regress_cft_reader;
+SELECT cft_expand('{3.2.2,3.10}', edges => 'manual');
+RESET ROLE;
+RESET statement_timeout;
+REVOKE SELECT ON manual FROM regress_cft_reader;
+SET ROLE regress_cft_reader;
+SELECT cft_path_prefix('3.2.2', 'manual');
+SELECT cft_expand('{3.2.2,3.10}', edges => 'manual');
+RESET ROLE;
+ALTER TABLE manual DISABLE ROW LEVEL SECURITY;
+-- Errors.
+SELECT cft_expand('{3.10}', up => -1);
+SELECT cft_expand('{3.10}', down => 1001);
+SELECT cft_expand('{3.10}', up => NULL);
+SELECT cft_expand('{3.10}', min_support => 0);
+SELECT cft_expand('{3.10}', edges => 'text_of');
+SELECT cft_expand('{3.10}', documents => 'manual');
+SELECT cft_path_prefix('3.10', 'text_of');
+DROP TABLE manual, text_of;
+DROP FUNCTION slow;
+DROP ROLE regress_cft_reader;
