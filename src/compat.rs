@@ -28,6 +28,41 @@ pub unsafe fn locator(rel: pg_sys::Relation) -> Locator {
     }
 }
 
+/// Pins the page of a relation that was in that buffer before; false if it is not there any more. Reads no file.
+///
+/// # Safety
+/// `rel` is an open relation.
+pub unsafe fn read_recent_buffer(rel: pg_sys::Relation, block: pg_sys::BlockNumber, buffer: pg_sys::Buffer) -> bool {
+    // SAFETY: the caller's promise.
+    unsafe {
+        #[cfg(feature = "pg15")]
+        let locator = (*rel).rd_node;
+        #[cfg(not(feature = "pg15"))]
+        let locator = (*rel).rd_locator;
+        pg_sys::ReadRecentBuffer(locator, pg_sys::ForkNumber::MAIN_FORKNUM, block, buffer)
+    }
+}
+
+/// The tuple with that number on a page, and its length.
+///
+/// # Safety
+/// A page of a heap, pinned and locked.
+pub unsafe fn tuple_at(page: pg_sys::Page, number: pg_sys::OffsetNumber) -> Option<(pg_sys::HeapTupleHeader, u32)> {
+    /// ItemIdData.lp_flags of a line pointer that leads to a tuple (storage/itemid.h).
+    const LP_NORMAL: u32 = 1;
+    // SAFETY: the caller's promise; line pointers follow the header, up to pd_lower.
+    unsafe {
+        let header = page.cast::<pg_sys::PageHeaderData>();
+        let first = std::mem::offset_of!(pg_sys::PageHeaderData, pd_linp);
+        let count = ((*header).pd_lower as usize).saturating_sub(first) / size_of::<pg_sys::ItemIdData>();
+        if number == 0 || number as usize > count {
+            return None;
+        }
+        let item = &*page.cast::<u8>().add(first).cast::<pg_sys::ItemIdData>().add(number as usize - 1);
+        (item.lp_flags() == LP_NORMAL).then(|| (page.cast::<u8>().add(item.lp_off() as usize).cast(), item.lp_len()))
+    }
+}
+
 /// Whether this transaction created the table or gave it a new relfilenode.
 ///
 /// # Safety

@@ -42,6 +42,7 @@ mod inject {
         false
     }
 }
+mod kept;
 mod launcher;
 mod loading;
 mod online;

@@ -18,6 +18,7 @@
 
 use crate::edges::ColumnNames;
 use crate::encoding;
+use crate::kept::{self, Place};
 use pgrx::pg_sys;
 use std::cell::{Cell, RefCell};
 use std::ffi::CStr;
@@ -176,7 +177,7 @@ pub fn forget() {
 /// [`read`], at most once per snapshot.
 ///
 /// # Safety
-/// `snapshot` is the active snapshot.
+/// `snapshot` is the active snapshot; the table is locked.
 pub unsafe fn read_once(
     table: pg_sys::Oid,
     snapshot: pg_sys::Snapshot,
@@ -188,7 +189,11 @@ pub unsafe fn read_once(
     if known.is_some() {
         return known;
     }
-    let found = Rc::new(read(table, snapshot, functions)?);
+    // SAFETY: the caller's promise.
+    let found = match unsafe { kept::sound(table, snapshot, functions) } {
+        Some(found) => found,
+        None => Rc::new(read(table, snapshot, functions)?),
+    };
     LAST.set(Some((mark, table, Rc::clone(&found))));
     Some(found)
 }
@@ -211,8 +216,9 @@ pub unsafe fn only_attached(
     {
         return Ok(table);
     }
-    let edges = |table: &pg_sys::Oid| alias_markers(*table, functions).is_empty() && readable(*table);
-    let mine: Vec<_> = attached_tables(functions).into_iter().filter(edges).collect();
+    let edges = |table: &pg_sys::Oid| alias_markers(*table, functions).is_empty();
+    let tables = kept::attached(functions, || attached_tables(functions).into_iter().filter(edges).collect());
+    let mine: Vec<_> = tables.iter().copied().filter(|table| readable(*table)).collect();
     match mine[..] {
         [only] => {
             ONLY.set(Some((mark, role, only)));
@@ -278,6 +284,15 @@ pub fn alias_markers(table: pg_sys::Oid, functions: Functions) -> Vec<pg_sys::Oi
 ///
 /// Every trigger that runs one of our functions counts, whatever its name and shape: two of them would note each row twice.
 pub fn read(table: pg_sys::Oid, snapshot: pg_sys::Snapshot, functions: Functions) -> Option<Registration> {
+    read_placed(table, snapshot, functions).map(|(registration, _)| registration)
+}
+
+/// The same, and of a sound one where its two rows are.
+pub fn read_placed(
+    table: pg_sys::Oid,
+    snapshot: pg_sys::Snapshot,
+    functions: Functions,
+) -> Option<(Registration, Option<[Place; 2]>)> {
     let mut names = None;
     let (mut row, mut truncate) = (Vec::new(), Vec::new());
     scan_triggers(pg_sys::TriggerRelidNameIndexId, pg_sys::Anum_pg_trigger_tgrelid, table, snapshot, |tuple, desc| {
@@ -289,11 +304,13 @@ pub fn read(table: pg_sys::Oid, snapshot: pg_sys::Snapshot, functions: Functions
             _ => return,
         };
         // SAFETY: as above.
-        let (plain, xmin) =
-            unsafe { (is_plain(tuple, desc, form), pg_sys::htup::HeapTupleHeaderGetRawXmin((*tuple).t_data)) };
+        let (plain, xmin, tid) = unsafe {
+            let xmin = pg_sys::htup::HeapTupleHeaderGetRawXmin((*tuple).t_data);
+            (is_plain(tuple, desc, form), xmin, (*tuple).t_self)
+        };
         let plain = plain && form.tgtype == expected;
         found.push((
-            TriggerKey { oid: u32::from(form.oid), xmin: u32::from(xmin) },
+            Place { key: TriggerKey { oid: u32::from(form.oid), xmin: u32::from(xmin) }, tid },
             plain && form.tgenabled as u8 == pg_sys::TRIGGER_FIRES_ALWAYS,
         ));
         if plain && expected == ROW_TYPE && names.is_none() {
@@ -301,9 +318,13 @@ pub fn read(table: pg_sys::Oid, snapshot: pg_sys::Snapshot, functions: Functions
             names = unsafe { arguments(tuple, desc, form.tgnargs) };
         }
     });
-    let sound = matches!((&row[..], &truncate[..]), ([(_, true)], [(_, true)]));
-    let key = |found: &[(TriggerKey, bool)]| found.first().map(|f| f.0).unwrap_or_default();
-    Some(Registration { names: names?, row: key(&row), truncate: key(&truncate), sound })
+    let places = match (&row[..], &truncate[..]) {
+        ([(row, true)], [(truncate, true)]) => Some([*row, *truncate]),
+        _ => None,
+    };
+    let key = |found: &[(Place, bool)]| found.first().map(|f| f.0.key).unwrap_or_default();
+    let sound = places.is_some();
+    Some((Registration { names: names?, row: key(&row), truncate: key(&truncate), sound }, places))
 }
 
 /// Writes the trigger's pg_trigger row anew, unchanged: its raw xmin is no longer the one any image was built with. Raises if another
