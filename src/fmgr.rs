@@ -98,6 +98,10 @@ pub struct Rows {
 }
 
 impl Rows {
+    pub fn store(&self) -> *mut pg_sys::Tuplestorestate {
+        self.store
+    }
+
     /// Adds a row. The values have the declared types; the row is copied.
     pub fn add<const N: usize>(&self, values: &mut [pg_sys::Datum; N], nulls: &mut [bool; N]) {
         // SAFETY: from rows(); SQL declares N columns.

@@ -49,6 +49,7 @@ mod online;
 mod reference;
 mod registration;
 mod route;
+mod row;
 mod shmem;
 mod slot;
 mod sweep;

@@ -8,9 +8,10 @@ use crate::error::{self, Fallible, MAX_LEVELS};
 use crate::fmgr::{Call, Rows};
 use crate::registration::{self, Functions, Registration};
 use crate::route::{self, Reason, Ticket};
+use crate::row::{self, varlena_header};
 use crate::slot::Spoil;
 use crate::{counters, flush, reference};
-use cftrag_core::{Name, Relation, Step, Walk};
+use cftrag_core::{Relation, Step, Walk};
 use pgrx::check_for_interrupts;
 use pgrx::prelude::*;
 use std::cell::{Cell, RefCell};
@@ -165,46 +166,21 @@ fn finish(walk: &mut Walk, ticket: &mut Ticket) -> Result<(), Reason> {
     }
 }
 
-/// What PostgreSQL puts before the bytes of a text: SET_VARSIZE_4B.
-pub fn varlena_header(len: usize) -> [u8; 4] {
-    let size = len as u32 + 4;
-    if cfg!(target_endian = "big") { (size & 0x3fff_ffff).to_be_bytes() } else { (size << 2).to_le_bytes() }
-}
-
-/// A constant text: varlena header and bytes, aligned as a text must be.
-#[repr(C, align(4))]
-struct Constant<const N: usize>([u8; N]);
-
-static ANCESTOR: Constant<12> = constant(*b"____ancestor");
-static DESCENDANT: Constant<14> = constant(*b"____descendant");
-
-const fn constant<const N: usize>(mut bytes: [u8; N]) -> Constant<N> {
-    let header = if cfg!(target_endian = "big") { (N as u32).to_be_bytes() } else { ((N as u32) << 2).to_le_bytes() };
-    bytes[0] = header[0];
-    bytes[1] = header[1];
-    bytes[2] = header[2];
-    bytes[3] = header[3];
-    Constant(bytes)
-}
-
 fn emit(walk: &Walk, rows: Rows) {
-    let text = |name: Name| pg_sys::Datum::from(walk.name_with_prefix(name).as_ptr());
-    for row in walk.rows() {
-        let relation = match row.relation {
-            Relation::Ancestor => pg_sys::Datum::from(ANCESTOR.0.as_ptr()),
-            Relation::Descendant => pg_sys::Datum::from(DESCENDANT.0.as_ptr()),
-        };
-        let tree = row.tree.map_or(pg_sys::Datum::from(0usize), text);
-        let mut values = [
-            text(walk.entity(row.group)),
-            tree,
-            relation,
-            pg_sys::Datum::from(row.depth as i32),
-            text(row.relative),
-            text(row.via),
-        ];
-        rows.add(&mut values, &mut [false, row.tree.is_none(), false, false, false, false]);
-    }
+    row::add_all(rows, 6, walk.rows(), |of, row| {
+        row.text(walk.name(walk.entity(of.group)));
+        match of.tree {
+            Some(tree) => row.text(walk.name(tree)),
+            None => row.null(),
+        }
+        row.text(match of.relation {
+            Relation::Ancestor => b"ancestor",
+            Relation::Descendant => b"descendant",
+        });
+        row.int(of.depth as i32);
+        row.text(walk.name(of.relative));
+        row.text(walk.name(of.via));
+    });
 }
 
 fn relatives(walk: &Walk) -> Vec<Relative<'_>> {

@@ -5,13 +5,14 @@
 
 #![expect(unsafe_code, reason = "talks to the executor directly")]
 
-use crate::api::context::{self, varlena_header};
+use crate::api::context;
 use crate::area;
 use crate::edges::Edges;
 use crate::error::Fallible;
 use crate::fmgr::{Call, Rows, text_datum};
 use crate::registration::{self, AliasTable, Functions};
 use crate::route::{self, Reason, Ticket};
+use crate::row::varlena_header;
 use crate::slot::Spoil;
 use crate::{counters, reference};
 use cftrag_core::{Image, Mention, Reader, Recogniser, Seek, Step};
