@@ -20,6 +20,17 @@ RETURNS void LANGUAGE c VOLATILE PARALLEL UNSAFE COST 1000
 AS 'MODULE_PATHNAME', 'cft_detach_wrapper';
 COMMENT ON FUNCTION cft_detach(regclass) IS 'drops the triggers that cft_attach created; owner only';
 
+-- What the planner asks for rows and costs of the functions below.
+CREATE FUNCTION cft_context_support(internal) RETURNS internal
+LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE
+AS 'MODULE_PATHNAME', 'cft_context_support_wrapper';
+COMMENT ON FUNCTION cft_context_support(internal) IS 'tells the planner how many rows cft_context gives, and what it costs';
+
+CREATE FUNCTION cft_entities_support(internal) RETURNS internal
+LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE
+AS 'MODULE_PATHNAME', 'cft_entities_support_wrapper';
+COMMENT ON FUNCTION cft_entities_support(internal) IS 'tells the planner how many rows cft_entities gives, and what it costs';
+
 -- A type of its own: a row type that is listed at the function is put together from pg_proc at each statement, a tenth of its work.
 CREATE TYPE cft_relative AS (entity text, tree text, relation text, depth integer, relative text, via text);
 COMMENT ON TYPE cft_relative IS
@@ -27,21 +38,21 @@ COMMENT ON TYPE cft_relative IS
 
 CREATE FUNCTION cft_context(entity text, up integer DEFAULT 3, down integer DEFAULT 1, edges regclass DEFAULT NULL)
 RETURNS SETOF cft_relative
-LANGUAGE c STABLE PARALLEL SAFE COST 20 ROWS 10
+LANGUAGE c STABLE PARALLEL SAFE COST 20 ROWS 10 SUPPORT cft_context_support
 AS 'MODULE_PATHNAME', 'cft_context_one_wrapper';
 COMMENT ON FUNCTION cft_context(text, integer, integer, regclass) IS
 'ancestors (up levels) and descendants (down levels) of an entity, in every tree where it occurs';
 
 CREATE FUNCTION cft_context(entities text[], up integer DEFAULT 3, down integer DEFAULT 1, edges regclass DEFAULT NULL)
 RETURNS SETOF cft_relative
-LANGUAGE c STABLE PARALLEL SAFE COST 200 ROWS 100
+LANGUAGE c STABLE PARALLEL SAFE COST 200 ROWS 100 SUPPORT cft_context_support
 AS 'MODULE_PATHNAME', 'cft_context_many_wrapper';
 COMMENT ON FUNCTION cft_context(text[], integer, integer, regclass) IS
 'ancestors and descendants of many entities in one pass, entities in the order of their first occurrence';
 
 CREATE FUNCTION cft_entities(question text, edges regclass DEFAULT NULL, overlapping boolean DEFAULT false)
 RETURNS TABLE(entity text, mention text, start integer, length integer, via_alias text)
-LANGUAGE c STABLE PARALLEL SAFE COST 200 ROWS 10
+LANGUAGE c STABLE PARALLEL SAFE COST 200 ROWS 10 SUPPORT cft_entities_support
 AS 'MODULE_PATHNAME', 'cft_entities_wrapper';
 COMMENT ON FUNCTION cft_entities(text, regclass, boolean) IS
 'entities that occur in a text, leftmost and longest first, or all of them (overlapping); start and length count characters, from 1';
@@ -114,13 +125,13 @@ COMMENT ON FUNCTION cft_progress() IS 'builds of images that are under way, of a
 -- The hierarchy as text. What is said, and in which order, is what cft_context returns.
 
 CREATE FUNCTION cft_context_text(entity text, up integer DEFAULT 3, down integer DEFAULT 1, edges regclass DEFAULT NULL, template text DEFAULT NULL)
-RETURNS text LANGUAGE c STABLE PARALLEL SAFE COST 20
+RETURNS text LANGUAGE c STABLE PARALLEL SAFE COST 20 SUPPORT cft_context_support
 AS 'MODULE_PATHNAME', 'cft_context_text_one_wrapper';
 COMMENT ON FUNCTION cft_context_text(text, integer, integer, regclass, text) IS
 'the hierarchy around an entity as sentences, the same bytes for the same data; NULL if it has no relatives';
 
 CREATE FUNCTION cft_context_text(entities text[], up integer DEFAULT 3, down integer DEFAULT 1, edges regclass DEFAULT NULL, template text DEFAULT NULL)
-RETURNS text LANGUAGE c STABLE PARALLEL SAFE COST 200
+RETURNS text LANGUAGE c STABLE PARALLEL SAFE COST 200 SUPPORT cft_context_support
 AS 'MODULE_PATHNAME', 'cft_context_text_many_wrapper';
 COMMENT ON FUNCTION cft_context_text(text[], integer, integer, regclass, text) IS
 'the hierarchy around many entities as sentences, entities in the order of their first occurrence';
@@ -133,13 +144,13 @@ COMMENT ON FUNCTION cft_context_parts(text[], integer, integer, regclass) IS
 'the sentences of cft_context_text, one for each entity, tree and relation';
 
 CREATE FUNCTION cft_context_json(entity text, up integer DEFAULT 3, down integer DEFAULT 1, edges regclass DEFAULT NULL)
-RETURNS jsonb LANGUAGE c STABLE PARALLEL SAFE COST 20
+RETURNS jsonb LANGUAGE c STABLE PARALLEL SAFE COST 20 SUPPORT cft_context_support
 AS 'MODULE_PATHNAME', 'cft_context_json_one_wrapper';
 COMMENT ON FUNCTION cft_context_json(text, integer, integer, regclass) IS
 'the hierarchy around an entity: {entity, trees: [{tree, ancestors: [{entity, depth, via}], descendants}]}; NULL if it has no relatives';
 
 CREATE FUNCTION cft_context_json(entities text[], up integer DEFAULT 3, down integer DEFAULT 1, edges regclass DEFAULT NULL)
-RETURNS jsonb LANGUAGE c STABLE PARALLEL SAFE COST 200
+RETURNS jsonb LANGUAGE c STABLE PARALLEL SAFE COST 200 SUPPORT cft_context_support
 AS 'MODULE_PATHNAME', 'cft_context_json_many_wrapper';
 COMMENT ON FUNCTION cft_context_json(text[], integer, integer, regclass) IS
 'an array of what cft_context_json gives for each entity that has relatives';
@@ -1574,6 +1585,11 @@ GRANT SELECT ON pg_stat_progress_cftrag TO PUBLIC;
 /* </end connected objects> */
 
 /* <begin connected objects> */
+-- cftrag::api::planner::cft_context_support
+-- Skipped due to `#[pgrx(sql = false)]`
+/* </end connected objects> */
+
+/* <begin connected objects> */
 -- cftrag::api::text::cft_context_text_many
 -- Skipped due to `#[pgrx(sql = false)]`
 /* </end connected objects> */
@@ -1590,6 +1606,11 @@ GRANT SELECT ON pg_stat_progress_cftrag TO PUBLIC;
 
 /* <begin connected objects> */
 -- cftrag::api::entities::cft_entities
+-- Skipped due to `#[pgrx(sql = false)]`
+/* </end connected objects> */
+
+/* <begin connected objects> */
+-- cftrag::api::planner::cft_entities_support
 -- Skipped due to `#[pgrx(sql = false)]`
 /* </end connected objects> */
 

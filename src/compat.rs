@@ -63,6 +63,23 @@ pub unsafe fn tuple_at(page: pg_sys::Page, number: pg_sys::OffsetNumber) -> Opti
     }
 }
 
+/// The planner's guess of an array expression's length.
+///
+/// # Safety
+/// An expression that is being planned.
+pub unsafe fn estimate_array_length(root: *mut pg_sys::PlannerInfo, array: *mut pg_sys::Node) -> f64 {
+    // SAFETY: the caller's promise.
+    unsafe {
+        #[cfg(any(feature = "pg15", feature = "pg16"))]
+        return f64::from({
+            let _ = root;
+            pg_sys::estimate_array_length(array)
+        });
+        #[cfg(not(any(feature = "pg15", feature = "pg16")))]
+        return pg_sys::estimate_array_length(root, array);
+    }
+}
+
 /// Whether this transaction created the table or gave it a new relfilenode.
 ///
 /// # Safety

@@ -52,6 +52,23 @@ impl Edges {
         Ok(Self { rel })
     }
 
+    /// The same without waiting; None if it is gone, or locked by somebody who changes its definition.
+    pub fn open_now(table: pg_sys::Oid) -> Option<Self> {
+        let lock = pg_sys::AccessShareLock as pg_sys::LOCKMODE;
+        // SAFETY: any OID may be locked and asked for; null is checked.
+        unsafe {
+            if !pg_sys::ConditionalLockRelationOid(table, lock) {
+                return None;
+            }
+            let rel = pg_sys::try_relation_open(table, pg_sys::NoLock as pg_sys::LOCKMODE);
+            if rel.is_null() {
+                pg_sys::UnlockRelationOid(table, lock);
+                return None;
+            }
+            Some(Self { rel })
+        }
+    }
+
     pub fn rel(&self) -> pg_sys::Relation {
         self.rel
     }

@@ -48,25 +48,8 @@ impl Call {
     /// The names of a text[] argument without its NULLs, first occurrences only, in order. The array itself beside them.
     pub fn names(&self, n: usize) -> Option<(Vec<&[u8]>, pg_sys::Datum)> {
         let datum = self.arg(n)?;
-        let (mut elements, mut nulls, mut count) = (std::ptr::null_mut(), std::ptr::null_mut(), 0);
-        // SAFETY: SQL declares the argument text[]; deconstruct_array's arrays have `count` elements.
-        let mut names: Vec<&[u8]> = unsafe {
-            let array = pg_sys::pg_detoast_datum(datum.cast_mut_ptr()).cast::<pg_sys::ArrayType>();
-            pg_sys::deconstruct_array(
-                array,
-                pg_sys::TEXTOID,
-                -1,
-                false,
-                pg_sys::TYPALIGN_INT as std::ffi::c_char,
-                &mut elements,
-                &mut nulls,
-                &mut count,
-            );
-            (0..count as usize).filter(|&i| !*nulls.add(i)).map(|i| text_bytes(*elements.add(i))).collect()
-        };
-        let mut seen = std::collections::HashSet::with_capacity(names.len());
-        names.retain(|name| seen.insert(*name));
-        Some((names, datum))
+        // SAFETY: SQL declares the argument text[].
+        Some((unsafe { distinct_names(datum) }, datum))
     }
 
     /// Prepares a materialised result and returns its tuplestore and row type.
@@ -116,6 +99,32 @@ impl Rows {
         // SAFETY: the caller's promise.
         unsafe { pg_sys::tuplestore_puttuple(self.store, tuple) };
     }
+}
+
+/// The names of a text[] without its NULLs, first occurrences only, in order.
+///
+/// # Safety
+/// `datum` is a text[] value.
+pub unsafe fn distinct_names<'a>(datum: pg_sys::Datum) -> Vec<&'a [u8]> {
+    let (mut elements, mut nulls, mut count) = (std::ptr::null_mut(), std::ptr::null_mut(), 0);
+    // SAFETY: the caller's promise; deconstruct_array's arrays have `count` elements.
+    let mut names: Vec<&[u8]> = unsafe {
+        let array = pg_sys::pg_detoast_datum(datum.cast_mut_ptr()).cast::<pg_sys::ArrayType>();
+        pg_sys::deconstruct_array(
+            array,
+            pg_sys::TEXTOID,
+            -1,
+            false,
+            pg_sys::TYPALIGN_INT as std::ffi::c_char,
+            &mut elements,
+            &mut nulls,
+            &mut count,
+        );
+        (0..count as usize).filter(|&i| !*nulls.add(i)).map(|i| text_bytes(*elements.add(i))).collect()
+    };
+    let mut seen = std::collections::HashSet::with_capacity(names.len());
+    names.retain(|name| seen.insert(*name));
+    names
 }
 
 /// # Safety

@@ -205,7 +205,7 @@ fn backend(table: &Edges) -> Result<&'static Control, Reason> {
 ///
 /// # Safety
 /// None beyond an open table; reads catalogs.
-unsafe fn readable(table: &Edges, columns: &Columns) -> Result<(), Reason> {
+pub unsafe fn readable(table: &Edges, columns: &Columns) -> Result<(), Reason> {
     // SAFETY: lookups by OID.
     unsafe {
         let (oid, role) = (table.oid(), pg_sys::GetUserId());

@@ -11,6 +11,17 @@ RETURNS void LANGUAGE c VOLATILE PARALLEL UNSAFE COST 1000
 AS 'MODULE_PATHNAME', 'cft_detach_wrapper';
 COMMENT ON FUNCTION cft_detach(regclass) IS 'drops the triggers that cft_attach created; owner only';
 
+-- What the planner asks for rows and costs of the functions below.
+CREATE FUNCTION cft_context_support(internal) RETURNS internal
+LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE
+AS 'MODULE_PATHNAME', 'cft_context_support_wrapper';
+COMMENT ON FUNCTION cft_context_support(internal) IS 'tells the planner how many rows cft_context gives, and what it costs';
+
+CREATE FUNCTION cft_entities_support(internal) RETURNS internal
+LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE
+AS 'MODULE_PATHNAME', 'cft_entities_support_wrapper';
+COMMENT ON FUNCTION cft_entities_support(internal) IS 'tells the planner how many rows cft_entities gives, and what it costs';
+
 -- A type of its own: a row type that is listed at the function is put together from pg_proc at each statement, a tenth of its work.
 CREATE TYPE cft_relative AS (entity text, tree text, relation text, depth integer, relative text, via text);
 COMMENT ON TYPE cft_relative IS
@@ -18,21 +29,21 @@ COMMENT ON TYPE cft_relative IS
 
 CREATE FUNCTION cft_context(entity text, up integer DEFAULT 3, down integer DEFAULT 1, edges regclass DEFAULT NULL)
 RETURNS SETOF cft_relative
-LANGUAGE c STABLE PARALLEL SAFE COST 20 ROWS 10
+LANGUAGE c STABLE PARALLEL SAFE COST 20 ROWS 10 SUPPORT cft_context_support
 AS 'MODULE_PATHNAME', 'cft_context_one_wrapper';
 COMMENT ON FUNCTION cft_context(text, integer, integer, regclass) IS
 'ancestors (up levels) and descendants (down levels) of an entity, in every tree where it occurs';
 
 CREATE FUNCTION cft_context(entities text[], up integer DEFAULT 3, down integer DEFAULT 1, edges regclass DEFAULT NULL)
 RETURNS SETOF cft_relative
-LANGUAGE c STABLE PARALLEL SAFE COST 200 ROWS 100
+LANGUAGE c STABLE PARALLEL SAFE COST 200 ROWS 100 SUPPORT cft_context_support
 AS 'MODULE_PATHNAME', 'cft_context_many_wrapper';
 COMMENT ON FUNCTION cft_context(text[], integer, integer, regclass) IS
 'ancestors and descendants of many entities in one pass, entities in the order of their first occurrence';
 
 CREATE FUNCTION cft_entities(question text, edges regclass DEFAULT NULL, overlapping boolean DEFAULT false)
 RETURNS TABLE(entity text, mention text, start integer, length integer, via_alias text)
-LANGUAGE c STABLE PARALLEL SAFE COST 200 ROWS 10
+LANGUAGE c STABLE PARALLEL SAFE COST 200 ROWS 10 SUPPORT cft_entities_support
 AS 'MODULE_PATHNAME', 'cft_entities_wrapper';
 COMMENT ON FUNCTION cft_entities(text, regclass, boolean) IS
 'entities that occur in a text, leftmost and longest first, or all of them (overlapping); start and length count characters, from 1';

@@ -217,7 +217,7 @@ pub fn open(call: &Call, n: usize) -> Fallible<(Edges, Rc<Registration>, Columns
     let snapshot = unsafe { pg_sys::GetActiveSnapshot() };
     let table = match call.oid(n) {
         Some(table) => Edges::open(table)?,
-        None => only_attached(snapshot, functions)?,
+        None => Edges::open(only_attached(snapshot, functions)?)?,
     };
     // SAFETY: the active snapshot.
     let registration = match unsafe { registration::read_once(table.oid(), snapshot, functions) } {
@@ -232,7 +232,8 @@ pub fn open(call: &Call, n: usize) -> Fallible<(Edges, Rc<Registration>, Columns
     Ok((table, registration, columns, functions))
 }
 
-fn only_attached(snapshot: pg_sys::Snapshot, functions: Functions) -> Fallible<Edges> {
+/// The only attached table that a call without `edges` may mean.
+pub fn only_attached(snapshot: pg_sys::Snapshot, functions: Functions) -> Fallible<pg_sys::Oid> {
     let others = Cell::new(false);
     let usable = |table| {
         let readable = readable(table);
@@ -242,7 +243,7 @@ fn only_attached(snapshot: pg_sys::Snapshot, functions: Functions) -> Fallible<E
     };
     // SAFETY: the active snapshot.
     match unsafe { registration::only_attached(snapshot, functions, usable) } {
-        Ok(only) => Edges::open(only),
+        Ok(only) => Ok(only),
         Err(none) if none.is_empty() => Err(error::none_attached(others.get())),
         Err(several) => {
             Err(error::several_attached(&several.iter().map(|t| edges::display_name(*t)).collect::<Vec<_>>()))

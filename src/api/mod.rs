@@ -6,6 +6,7 @@ pub mod attached;
 pub mod context;
 pub mod entities;
 pub mod kept;
+pub mod planner;
 pub mod stats;
 pub mod text;
 pub mod words;

@@ -56,6 +56,8 @@ pub struct Walk {
     current: usize,
     stage: Stage,
     epoch: u64,
+    /// Whether a lookup counts in its entity's temperature.
+    warms: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -120,7 +122,14 @@ impl Walk {
             current: 0,
             stage: Stage::Lookup,
             epoch: 0,
+            warms: true,
         }
+    }
+
+    /// The same for a reader that only estimates: its lookups do not count in temperatures.
+    #[must_use]
+    pub fn unnoticed(self) -> Walk {
+        Walk { warms: false, ..self }
     }
 
     /// Forgets all questions and answers; keeps the room.
@@ -279,7 +288,9 @@ impl Walk {
         match image.filter().find(Kind::Entity, hash, name, &mut self.counters) {
             Some((record, spot)) => {
                 self.counters.hits += 1;
-                spot.warm();
+                if self.warms {
+                    spot.warm();
+                }
                 self.start_relation(record.id().entity(), Relation::Ancestor);
             }
             None => self.next_question(),

@@ -1,0 +1,206 @@
+//! What the planner is told of our functions (SUPPORT in sql/install): how many rows a call gives, and what it costs.
+//!
+//! A constant entity's own relatives are counted in the image, up to a bound; for others the image's average is taken. It is told only
+//! to whom the rows themselves would be given from the image: without the rights, or under row-level security, the planner gets what the
+//! function declares. Promises: builds nothing, waits for no lock of a table, raises nothing of its own, counts in no statistics.
+
+#![expect(unsafe_code, reason = "the planner's interface")]
+
+use crate::api::context;
+use crate::area;
+use crate::compat;
+use crate::edges::Edges;
+use crate::error::MAX_LEVELS;
+use crate::fmgr::{self, text_bytes};
+use crate::registration::{self, Functions};
+use crate::{guc, route, shmem};
+use cftrag_core::{AllSeen, Step, Walk};
+use pgrx::prelude::*;
+use pgrx::{Internal, PgList};
+
+/// Edge slots that are read for an estimate: some 50 microseconds.
+const CELLS: usize = 2000;
+/// Names of a constant array that are looked up for an estimate: the others are taken to be like them.
+const NAMES: usize = 100;
+
+/// Costs in units of cpu_operator_cost, which is some 50 nanoseconds of ours: a call, a name in it, a row.
+const CALL: f64 = 20.0;
+const NAME: f64 = 4.0;
+const ROW: f64 = 2.0;
+
+/// For cft_context, cft_context_parts, cft_context_text and cft_context_json, of a text or a text[].
+#[pg_extern(sql = false)]
+fn cft_context_support(fcinfo: pg_sys::FunctionCallInfo) -> Internal {
+    // SAFETY: SQL declares internal arguments, so only the planner calls; its request begins with a node's tag.
+    unsafe {
+        let request = (*fcinfo).args.as_ptr().read().value;
+        match (*request.cast_mut_ptr::<pg_sys::Node>()).type_ {
+            pg_sys::NodeTag::T_SupportRequestRows => {
+                let request = &mut *request.cast_mut_ptr::<pg_sys::SupportRequestRows>();
+                let Some(estimate) = estimate(request.root, request.funcid, request.node) else { return nothing() };
+                request.rows = estimate.rows;
+            }
+            pg_sys::NodeTag::T_SupportRequestCost => {
+                let request = &mut *request.cast_mut_ptr::<pg_sys::SupportRequestCost>();
+                let Some(estimate) = estimate(request.root, request.funcid, request.node) else { return nothing() };
+                request.startup = 0.0;
+                request.per_tuple = pg_sys::cpu_operator_cost * (CALL + NAME * estimate.names + ROW * estimate.rows);
+            }
+            _ => return nothing(),
+        }
+        Internal::from(Some(request))
+    }
+}
+
+/// No answer: a null pointer, which is no NULL.
+fn nothing() -> Internal {
+    Internal::from(Some(pg_sys::Datum::from(0usize)))
+}
+
+#[derive(Clone, Copy)]
+struct Estimate {
+    names: f64,
+    rows: f64,
+}
+
+/// An argument, as far as the planner knows it.
+enum Value {
+    Null,
+    Known(pg_sys::Datum),
+    Unknown(*mut pg_sys::Node),
+}
+
+/// # Safety
+/// A planner's request for one of our functions.
+unsafe fn estimate(root: *mut pg_sys::PlannerInfo, function: pg_sys::Oid, node: *mut pg_sys::Node) -> Option<Estimate> {
+    // SAFETY: the caller's promise; a call's arguments are complete and in order when rows and costs are asked for.
+    unsafe {
+        if node.is_null() || (*node).type_ != pg_sys::NodeTag::T_FuncExpr {
+            return None;
+        }
+        let arguments = PgList::<pg_sys::Node>::from_pg((*node.cast::<pg_sys::FuncExpr>()).args);
+        let value = |n: usize| {
+            let value = pg_sys::estimate_expression_value(root, arguments.get_ptr(n)?);
+            Some(match (*value).type_ {
+                pg_sys::NodeTag::T_Const => {
+                    let value = &*value.cast::<pg_sys::Const>();
+                    if value.constisnull { Value::Null } else { Value::Known(value.constvalue) }
+                }
+                _ => Value::Unknown(value),
+            })
+        };
+        let many = pg_sys::exprType(arguments.get_ptr(0)?) == pg_sys::TEXTARRAYOID;
+        let (mut known, count) = match (value(0)?, many) {
+            (Value::Null, _) => return Some(Estimate { names: 0.0, rows: 0.0 }),
+            (Value::Known(name), false) => (vec![text_bytes(name)], 1.0),
+            (Value::Unknown(_), false) => (Vec::new(), 1.0),
+            (Value::Known(names), true) => {
+                let names = fmgr::distinct_names(names);
+                let count = names.len() as f64;
+                (names, count)
+            }
+            (Value::Unknown(names), true) => (Vec::new(), compat::estimate_array_length(root, names)),
+        };
+        // Of a NULL level there are no rows at all.
+        let level = |n, default| match value(n)? {
+            Value::Null => None,
+            Value::Known(level) => Some((level.value() as i32).clamp(0, MAX_LEVELS) as u32),
+            Value::Unknown(_) => Some(default),
+        };
+        let (Some(up), Some(down)) = (level(1, 3), level(2, 1)) else {
+            return Some(Estimate { names: 0.0, rows: 0.0 });
+        };
+        let table = match value(3)? {
+            Value::Null => None,
+            Value::Known(table) => Some(pg_sys::Oid::from(table.value() as u32)),
+            Value::Unknown(_) => return None,
+        };
+        known.truncate(NAMES);
+        let rows = relatives(table, function, &known, up, down)?;
+        Some(Estimate { names: count, rows: rows * count })
+    }
+}
+
+/// How many relatives each of the names has on average, or every entity if none is named.
+///
+/// # Safety
+/// `function` is one of ours.
+unsafe fn relatives(
+    table: Option<pg_sys::Oid>,
+    function: pg_sys::Oid,
+    names: &[&[u8]],
+    up: u32,
+    down: u32,
+) -> Option<f64> {
+    // SAFETY: a snapshot is active if the planner says so; the table is open.
+    let table = unsafe {
+        if !guc::ENABLE.get() || !pg_sys::ActiveSnapshotSet() {
+            return None;
+        }
+        let functions = Functions::beside(function);
+        let snapshot = pg_sys::GetActiveSnapshot();
+        let table = match table {
+            Some(table) => table,
+            None => context::only_attached(snapshot, functions).ok()?,
+        };
+        let table = Edges::open_now(table)?;
+        let registration = registration::read_once(table.oid(), snapshot, functions)?;
+        route::readable(&table, &table.columns(&registration.names).ok()?).ok()?;
+        table
+    };
+    let control = shmem::attach()?;
+    let (index, _) = control.find(table.oid())?;
+    area::read(control, index, |_, image| {
+        let stats = image.stats();
+        if names.is_empty() {
+            // In a forest a pair at most so many steps apart is one more row above the one and below the other; a level holds no more
+            // pairs than there are edges, and there are hardly more levels than this.
+            let depth = (stats.entities as f64).log2().ceil().max(1.0);
+            let levels = f64::from(up).min(depth) + f64::from(down).min(depth);
+            return stats.edge_rows as f64 / (stats.entities as f64).max(1.0) * levels;
+        }
+        let mut walk = Walk::new(|_| [0; 4]).unnoticed();
+        for name in names {
+            walk.begin(name, up, down);
+        }
+        let done = walk.step(image, &AllSeen, CELLS) == Step::Done;
+        let asked = if done { names.len() } else { walk.rows().last().map_or(1, |row| row.group as usize + 1) };
+        walk.rows().len() as f64 / asked as f64
+    })
+    .ok()
+}
+
+/// For cft_entities, of a text whose length is known: one window of a text is a name in a hundred words or so, and reading costs.
+#[pg_extern(sql = false)]
+fn cft_entities_support(fcinfo: pg_sys::FunctionCallInfo) -> Internal {
+    // SAFETY: as in cft_context_support.
+    unsafe {
+        let request = (*fcinfo).args.as_ptr().read().value;
+        let words = |root, node: *mut pg_sys::Node| {
+            if node.is_null() || (*node).type_ != pg_sys::NodeTag::T_FuncExpr {
+                return None;
+            }
+            let text = PgList::<pg_sys::Node>::from_pg((*node.cast::<pg_sys::FuncExpr>()).args).get_ptr(0)?;
+            let text = pg_sys::estimate_expression_value(root, text).cast::<pg_sys::Const>();
+            if (*text).xpr.type_ != pg_sys::NodeTag::T_Const {
+                return None;
+            }
+            Some(if (*text).constisnull { 0.0 } else { (text_bytes((*text).constvalue).len() as f64 / 6.0).ceil() })
+        };
+        match (*request.cast_mut_ptr::<pg_sys::Node>()).type_ {
+            pg_sys::NodeTag::T_SupportRequestRows => {
+                let request = &mut *request.cast_mut_ptr::<pg_sys::SupportRequestRows>();
+                let Some(words) = words(request.root, request.node) else { return nothing() };
+                request.rows = (words / 20.0).ceil();
+            }
+            pg_sys::NodeTag::T_SupportRequestCost => {
+                let request = &mut *request.cast_mut_ptr::<pg_sys::SupportRequestCost>();
+                let Some(words) = words(request.root, request.node) else { return nothing() };
+                request.startup = 0.0;
+                request.per_tuple = pg_sys::cpu_operator_cost * (CALL + 6.0 * words);
+            }
+            _ => return nothing(),
+        }
+        Internal::from(Some(request))
+    }
+}

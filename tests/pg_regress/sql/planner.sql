@@ -1,0 +1,97 @@
+-- The planner is told how many rows cft_context gives: counted in the image for a constant, averages for others.
+SET client_min_messages = warning;
+CREATE TABLE pl (tree text, parent text, child text);
+-- A root of 3000, and chains: top > middle 1..100 > leaf 1..100.
+INSERT INTO pl SELECT 'wide', 'root', 'under ' || i FROM generate_series(1, 3000) AS i;
+INSERT INTO pl SELECT 'deep', 'top', 'middle ' || i FROM generate_series(1, 100) AS i;
+INSERT INTO pl SELECT 'deep', 'middle ' || i, 'leaf ' || i FROM generate_series(1, 100) AS i;
+SELECT cft_attach('pl', tree => 'tree');
+-- Rows of the top node of a plan.
+CREATE FUNCTION rows_of(query text) RETURNS int LANGUAGE plpgsql AS $$
+DECLARE plan json;
+BEGIN
+    EXECUTE 'EXPLAIN (FORMAT json) ' || query INTO plan;
+    RETURN plan->0->'Plan'->>'Plan Rows';
+END $$;
+CREATE FUNCTION cost_of(query text) RETURNS float LANGUAGE plpgsql AS $$
+DECLARE plan json;
+BEGIN
+    EXECUTE 'EXPLAIN (FORMAT json) ' || query INTO plan;
+    RETURN plan->0->'Plan'->>'Total Cost';
+END $$;
+
+-- Nothing is built for an estimate: what the function declares, and no call is counted.
+SELECT rows_of($$SELECT * FROM cft_context('root', 1, 1, 'pl')$$);
+SELECT rows_of($$SELECT * FROM cft_context('{root,b}'::text[], 1, 1, 'pl')$$);
+SELECT state FROM pg_stat_cftrag WHERE edges = 'pl'::regclass;
+SELECT cft_build('pl');
+
+-- A constant's own relatives.
+SELECT rows_of($$SELECT * FROM cft_context('top', 0, 1, 'pl')$$) AS top, rows_of($$SELECT * FROM cft_context('top', 0, 2, 'pl')$$) AS two,
+       rows_of($$SELECT * FROM cft_context('leaf 1', 3, 0, 'pl')$$) AS leaf, rows_of($$SELECT * FROM cft_context('nobody', edges => 'pl')$$) AS nobody,
+       rows_of($$SELECT * FROM cft_context(NULL::text, edges => 'pl')$$) AS null, rows_of($$SELECT * FROM cft_context('top', NULL, 1, 'pl')$$) AS no_level,
+       rows_of($$SELECT * FROM cft_context('top', 0, 1)$$) AS only_attached;
+-- Counting ends after some 2000.
+SELECT rows_of($$SELECT * FROM cft_context('root', 0, 1, 'pl')$$) BETWEEN 1500 AND 2500 AS bounded;
+-- Arrays: each name once; the average of the first hundred for the others.
+SELECT rows_of($$SELECT * FROM cft_context('{top,leaf 1,top,NULL}'::text[], 3, 1, 'pl')$$) AS both,
+       rows_of($$SELECT * FROM cft_context(ARRAY(SELECT 'leaf ' || i FROM generate_series(1, 100) AS i), 3, 1, 'pl')$$) AS unknown;
+-- Averages: 3200 edges, 3202 entities, 3 + 1 levels; the array's length where that is known.
+PREPARE one(text) AS SELECT * FROM cft_context($1, 3, 1, 'pl');
+PREPARE many(text, text) AS SELECT * FROM cft_context(ARRAY[$1, $2], 3, 1, 'pl');
+PREPARE level(int) AS SELECT * FROM cft_context('top', 0, $1, 'pl');
+PREPARE anywhere(regclass) AS SELECT * FROM cft_context('top', 0, 1, $1);
+SET plan_cache_mode = force_generic_plan;
+SELECT rows_of($$EXECUTE one('top')$$) AS one, rows_of($$EXECUTE many('a', 'b')$$) AS many, rows_of($$EXECUTE level(2)$$) AS level,
+       rows_of($$EXECUTE anywhere('pl')$$) AS declared;
+RESET plan_cache_mode;
+SELECT rows_of($$EXECUTE level(2)$$) AS level;
+-- Costs follow.
+SELECT cost_of($$SELECT * FROM cft_context('top', 0, 1, 'pl')$$) > cost_of($$SELECT * FROM cft_context('leaf 1', 0, 1, 'pl')$$) AS relatives,
+       cost_of($$SELECT cft_context_text('{top,leaf 1,leaf 2}'::text[], 3, 1, 'pl')$$) > cost_of($$SELECT cft_context_text('{leaf 1}'::text[], 3, 1, 'pl')$$) AS names,
+       cost_of($$SELECT * FROM cft_entities(repeat('word ', 400), 'pl')$$) > cost_of($$SELECT * FROM cft_entities('word', 'pl')$$) AS words;
+SELECT rows_of($$SELECT * FROM cft_entities(repeat('word ', 400), 'pl')$$) AS long, rows_of($$SELECT * FROM cft_entities('leaf 1?', 'pl')$$) AS short;
+-- An estimate is no lookup: nobody became warm, no call was counted.
+SELECT count(*) FILTER (WHERE temperature > 0) FROM cft_hot_entities(10, 'pl');
+SELECT image_calls, lookups FROM pg_stat_cftrag WHERE edges = 'pl'::regclass;
+
+-- Planning raises nothing of its own, and tells nothing to whom the rows would not be given.
+EXPLAIN (COSTS off) SELECT * FROM cft_context('a', -1, 1, 'pl');
+EXPLAIN (COSTS off) SELECT * FROM cft_context('a', edges => 4294967294);
+EXPLAIN (COSTS off) SELECT * FROM cft_context('a', edges => 'pg_class');
+SET cftrag.enable = off;
+SELECT rows_of($$SELECT * FROM cft_context('top', 0, 1, 'pl')$$) AS disabled;
+RESET cftrag.enable;
+CREATE ROLE pl_reader;
+SET ROLE pl_reader;
+SELECT rows_of($$SELECT * FROM cft_context('top', 0, 1, 'pl')$$) AS without_select;
+RESET ROLE;
+GRANT SELECT ON pl TO pl_reader;
+SET ROLE pl_reader;
+SELECT rows_of($$SELECT * FROM cft_context('top', 0, 1, 'pl')$$) AS with_select;
+RESET ROLE;
+ALTER TABLE pl ENABLE ROW LEVEL SECURITY;
+SET ROLE pl_reader;
+SELECT rows_of($$SELECT * FROM cft_context('top', 0, 1, 'pl')$$) AS row_security;
+RESET ROLE;
+ALTER TABLE pl DISABLE ROW LEVEL SECURITY;
+
+-- What it is for: documents of an entity's relatives, nearest first. The same function as it would be without the estimates, with the
+-- 1000 rows that PostgreSQL assumes of a function, reads all documents for 1 relative.
+CREATE TABLE pl_doc (id int PRIMARY KEY, entity text NOT NULL, embedding vector(3));
+INSERT INTO pl_doc SELECT i, CASE WHEN i <= 3000 THEN 'under ' || i ELSE 'other ' || i END, ARRAY[i % 7, i % 11, i % 13]::vector FROM generate_series(1, 20000) AS i;
+CREATE INDEX ON pl_doc (entity);
+VACUUM ANALYZE pl_doc;
+CREATE FUNCTION assumed(entity text, up int, down int, edges regclass) RETURNS SETOF cft_relative LANGUAGE c STABLE AS '$libdir/cftrag', 'cft_context_one_wrapper';
+SET max_parallel_workers_per_gather = 0;
+EXPLAIN (COSTS off) SELECT d.id FROM assumed('under 1', 1, 1, 'pl') AS c JOIN pl_doc AS d ON d.entity = c.relative ORDER BY d.embedding <=> '[1,2,3]' LIMIT 5;
+EXPLAIN (COSTS off) SELECT d.id FROM cft_context('under 1', 1, 1, 'pl') AS c JOIN pl_doc AS d ON d.entity = c.relative ORDER BY d.embedding <=> '[1,2,3]' LIMIT 5;
+EXPLAIN (COSTS off) SELECT d.id FROM cft_context('root', 1, 1, 'pl') AS c JOIN pl_doc AS d ON d.entity = c.relative ORDER BY d.embedding <=> '[1,2,3]' LIMIT 5;
+RESET max_parallel_workers_per_gather;
+SELECT count(*) FROM cft_context('root', 1, 1, 'pl') AS c JOIN pl_doc AS d ON d.entity = c.relative;
+
+DEALLOCATE ALL;
+DROP FUNCTION assumed;
+DROP TABLE pl, pl_doc;
+DROP ROLE pl_reader;
+DROP FUNCTION rows_of, cost_of;
