@@ -42,11 +42,11 @@ mod inject {
         false
     }
 }
-mod kept;
 mod launcher;
 mod loading;
 mod online;
 mod reference;
+mod registered;
 mod registration;
 mod route;
 mod row;

@@ -18,7 +18,7 @@
 
 use crate::edges::ColumnNames;
 use crate::encoding;
-use crate::kept::{self, Place};
+use crate::registered::{self, Place};
 use pgrx::pg_sys;
 use std::cell::{Cell, RefCell};
 use std::ffi::CStr;
@@ -190,7 +190,7 @@ pub unsafe fn read_once(
         return known;
     }
     // SAFETY: the caller's promise.
-    let found = match unsafe { kept::sound(table, snapshot, functions) } {
+    let found = match unsafe { registered::sound(table, snapshot, functions) } {
         Some(found) => found,
         None => Rc::new(read(table, snapshot, functions)?),
     };
@@ -217,7 +217,7 @@ pub unsafe fn only_attached(
         return Ok(table);
     }
     let edges = |table: &pg_sys::Oid| alias_markers(*table, functions).is_empty();
-    let tables = kept::attached(functions, || attached_tables(functions).into_iter().filter(edges).collect());
+    let tables = registered::attached(functions, || attached_tables(functions).into_iter().filter(edges).collect());
     let mine: Vec<_> = tables.iter().copied().filter(|table| readable(*table)).collect();
     match mine[..] {
         [only] => {
