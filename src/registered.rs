@@ -35,12 +35,14 @@ struct Kept {
     buffers: [pg_sys::Buffer; 2],
 }
 
+/// The attached edges tables, as of an epoch, of the extension with that capture function.
+type Attached = (u64, pg_sys::Oid, Rc<[pg_sys::Oid]>);
+
 thread_local! {
     /// Counts invalidations of relation cache entries, of any table.
     static EPOCH: Cell<u64> = const { Cell::new(0) };
     static KEPT: RefCell<Vec<Kept>> = const { RefCell::new(Vec::new()) };
-    /// The attached edges tables as of an epoch.
-    static TABLES: RefCell<Option<(u64, pg_sys::Oid, Rc<[pg_sys::Oid]>)>> = const { RefCell::new(None) };
+    static TABLES: RefCell<Option<Attached>> = const { RefCell::new(None) };
 }
 
 unsafe extern "C-unwind" fn invalidated(_arg: pg_sys::Datum, _table: pg_sys::Oid) {
