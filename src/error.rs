@@ -87,6 +87,10 @@ pub fn no_such_column(table: &str, column: &str, argument: &str) -> ErrorReport 
     )
 }
 
+pub fn no_raw_column(table: &str, column: &str) -> ErrorReport {
+    report(Code::ERRCODE_UNDEFINED_COLUMN, format!("column \"{column}\" of relation \"{table}\" does not exist"))
+}
+
 pub fn same_column(column: &str) -> ErrorReport {
     report(Code::ERRCODE_DUPLICATE_COLUMN, format!("column \"{column}\" is named twice"))
         .set_hint("Parent, child and tree are three different columns.")
@@ -98,6 +102,30 @@ pub fn wrong_type(column: &str, type_name: &str) -> ErrorReport {
         format!("column \"{column}\" has type {type_name}, which cftrag cannot hold names in"),
     )
     .set_hint("Use a text, varchar, name, integer, bigint or uuid column.")
+}
+
+pub fn not_a_cycle_trigger() -> ErrorReport {
+    report(
+        Code::ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED,
+        "function \"cft_reject_cycles\" was not called by a trigger AFTER INSERT OR UPDATE FOR EACH ROW".into(),
+    )
+    .set_hint(
+        "CREATE CONSTRAINT TRIGGER no_cycles AFTER INSERT OR UPDATE ON my_edges FOR EACH ROW \
+         EXECUTE FUNCTION cft_reject_cycles('parent', 'child');",
+    )
+}
+
+/// A CHECK's violation, as PostgreSQL says it.
+pub fn closes_cycle(table: &str, trigger: &str, path: Option<&str>) -> ErrorReport {
+    let trigger = crate::encoding::shown(trigger);
+    report(
+        Code::ERRCODE_CHECK_VIOLATION,
+        format!("new row for relation \"{table}\" violates constraint trigger \"{trigger}\""),
+    )
+    .set_detail(match path {
+        Some(path) => format!("It closes a cycle: {}.", crate::encoding::shown(path)),
+        None => "It closes a cycle.".into(),
+    })
 }
 
 pub fn nondeterministic_collation(column: &str) -> ErrorReport {
@@ -123,6 +151,18 @@ pub fn bad_levels(argument: &str, value: i32) -> ErrorReport {
         Code::ERRCODE_INVALID_PARAMETER_VALUE,
         format!("\"{argument}\" must be between 0 and {MAX_LEVELS}, not {value}"),
     )
+}
+
+pub fn bad_direction(value: &str) -> ErrorReport {
+    report(
+        Code::ERRCODE_INVALID_PARAMETER_VALUE,
+        format!("\"direction\" must be \"up\", \"down\" or \"both\", not \"{value}\""),
+    )
+}
+
+pub fn too_many_levels(most: i32) -> ErrorReport {
+    report(Code::ERRCODE_PROGRAM_LIMIT_EXCEEDED, format!("the hierarchy has {most} levels or more"))
+        .set_detail("What lies beyond would be missing from the answer.")
 }
 
 pub fn bad_template(why: &str) -> ErrorReport {

@@ -9,6 +9,7 @@
 //!   trigger.rs -> delta.rs -> flush.rs     a write on its way into the image
 //!   visibility.rs   which versions a snapshot sees
 //!   build.rs        an image from a table; online.rs beside its writers, in a worker (worker.rs), also at server start (launcher.rs)
+//!   methods/        published ways to use a hierarchy, over walks as cft_context makes them
 //!   template.rs     templates of users, bounded
 //!   shmem.rs, slot.rs, area.rs             shared memory: control block, locks (table at the head of slot.rs), chunks
 
@@ -44,6 +45,7 @@ mod inject {
 }
 mod launcher;
 mod loading;
+mod methods;
 mod online;
 mod reference;
 mod registered;
@@ -72,6 +74,8 @@ extension_sql_file!("../sql/install/tree_search.sql", name = "tree_search", requ
 extension_sql_file!("../sql/install/tree_rag.sql", name = "tree_rag", requires = ["tree_search"]);
 extension_sql_file!("../sql/install/hirag.sql", name = "hirag", requires = ["tree_rag"]);
 extension_sql_file!("../sql/install/views.sql", name = "views", requires = ["hirag"]);
+extension_sql_file!("../sql/install/paths.sql", name = "paths", requires = ["documents"]);
+extension_sql_file!("../sql/install/relations.sql", name = "relations", requires = ["documents"]);
 
 /// What loading the library starts, and nothing else: settings, and when preloaded shared memory and the launcher; transaction callbacks.
 #[pg_guard]

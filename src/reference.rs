@@ -9,7 +9,7 @@ use crate::api::context::{Relative, Sink};
 use crate::compat;
 use crate::edges::{self, ColumnNames, Columns, Edges};
 use crate::encoding;
-use crate::fmgr::{Rows, text_bytes};
+use crate::fmgr::{Rows, text_bytes, text_datum};
 use pgrx::pg_sys;
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -17,6 +17,7 @@ use std::ffi::CString;
 
 const TEMPLATE: &str = include_str!("../sql/reference.sql");
 const ENTITIES: &str = include_str!("../sql/entities.sql");
+const CYCLE: &str = include_str!("../sql/cycle.sql");
 
 /// Statements of so many tables are kept planned; past it all are forgotten.
 const PLANS: usize = 64;
@@ -129,6 +130,38 @@ pub fn entities(
     run(sql, [pg_sys::TEXTOID, pg_sys::BOOLOID], [question, overlapping], &mut Sink::Rows(rows));
 }
 
+/// Whether an edge that is in the table closes a cycle (sql/cycle.sql), under the active snapshot.
+pub fn closes_cycle(
+    table: &Edges,
+    names: &ColumnNames,
+    columns: &Columns,
+    parent: &[u8],
+    child: &[u8],
+    tree: Option<&[u8]>,
+) -> bool {
+    let same_tree = names.tree.as_deref().map_or("true".to_string(), |name| {
+        let column = text_of(table, name);
+        format!(
+            "({column} OPERATOR(pg_catalog.=) $3 COLLATE pg_catalog.\"C\" OR ({column} IS NULL AND $3::pg_catalog.text IS NULL))"
+        )
+    });
+    let sql = without_comments(CYCLE).replace("{child_collation}", &edges::collation_sql(&columns.child));
+    let sql = fill(
+        &sql,
+        &[
+            ("{edges}", &table.qualified()),
+            ("{same_tree}", &same_tree),
+            ("{parent}", &text_of(table, &names.parent)),
+            ("{child}", &text_of(table, &names.child)),
+        ],
+    );
+    let values = [text_datum(parent), text_datum(child), text_datum(tree.unwrap_or_default())];
+    let mut nulls = [b' ', b' ', if tree.is_none() { b'n' } else { b' ' }];
+    let mut rows = 0;
+    execute(sql, [pg_sys::TEXTOID; 3], values, Some(&mut nulls), |table| rows = table.numvals);
+    rows > 0
+}
+
 fn aliases_of(table: &Edges, names: &ColumnNames) -> String {
     let (alias, entity) = (text_of(table, &names.child), text_of(table, &names.parent));
     let table = table.qualified();
@@ -136,24 +169,39 @@ fn aliases_of(table: &Edges, names: &ColumnNames) -> String {
     format!("SELECT {alias} {c}, {entity} {c} FROM {table} AS r WHERE {alias} IS NOT NULL AND {entity} IS NOT NULL")
 }
 
-/// Runs a statement of a template, under the caller's snapshot; its select list is the row type of the sink's rows.
-fn run<const N: usize>(sql: String, mut types: [pg_sys::Oid; N], mut values: [pg_sys::Datum; N], sink: &mut Sink) {
+/// Runs a statement of a template; its select list is the row type of the sink's rows.
+fn run<const N: usize>(sql: String, types: [pg_sys::Oid; N], values: [pg_sys::Datum; N], sink: &mut Sink) {
+    execute(sql, types, values, None, |table| {
+        // SAFETY: the rows of the result; their type is that of the function by the statement's select list; tuplestore_puttuple copies.
+        unsafe {
+            let tuples = (0..table.numvals as usize).map(|i| *table.vals.add(i));
+            match sink {
+                Sink::Rows(rows) => tuples.for_each(|tuple| rows.add_tuple(tuple)),
+                Sink::Whole(take) => take(&tuples.map(|tuple| relative(tuple, table.tupdesc)).collect::<Vec<_>>()),
+            }
+        }
+    });
+}
+
+/// Runs a statement under the active snapshot and gives its result to `take`. `nulls`: an 'n' where a value is NULL.
+fn execute<const N: usize>(
+    sql: String,
+    mut types: [pg_sys::Oid; N],
+    mut values: [pg_sys::Datum; N],
+    nulls: Option<&mut [u8; N]>,
+    take: impl FnOnce(&pg_sys::SPITupleTable),
+) {
     let Ok(sql) = CString::new(encoding::encode(&sql)) else {
         unreachable!("identifiers come from the catalog and have no NUL");
     };
-    // SAFETY: SPI is connected and finished around its use; argument types are those the plan was made for; the result's row type
-    // is that of the function by the statement's select list; tuplestore_puttuple copies.
+    let nulls = nulls.map_or(std::ptr::null(), |nulls| nulls.as_ptr().cast());
+    // SAFETY: SPI is connected and finished around its use; argument types are those the plan was made for.
     unsafe {
         pg_sys::SPI_connect();
         let plan = plan(sql, &mut types);
-        let code = pg_sys::SPI_execute_plan(plan, values.as_mut_ptr(), std::ptr::null(), true, 0);
+        let code = pg_sys::SPI_execute_plan(plan, values.as_mut_ptr(), nulls, true, 0);
         assert_eq!(code, pg_sys::SPI_OK_SELECT as i32, "the reference query is a SELECT");
-        let table = pg_sys::SPI_tuptable;
-        let tuples = (0..(*table).numvals as usize).map(|i| *(*table).vals.add(i));
-        match sink {
-            Sink::Rows(rows) => tuples.for_each(|tuple| rows.add_tuple(tuple)),
-            Sink::Whole(take) => take(&tuples.map(|tuple| relative(tuple, (*table).tupdesc)).collect::<Vec<_>>()),
-        }
+        take(&*pg_sys::SPI_tuptable);
         pg_sys::SPI_finish();
     }
 }

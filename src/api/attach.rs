@@ -125,7 +125,8 @@ fn drop_triggers(on: &str, names: &[String]) {
     execute(&names.iter().map(|name| format!("DROP TRIGGER {} ON {on}", edges::quote(name))).collect::<Vec<_>>());
 }
 
-fn name(call: &Call, n: usize) -> Option<String> {
+/// An argument of type name.
+pub fn name(call: &Call, n: usize) -> Option<String> {
     // SAFETY: SQL declares the argument name: a NUL-terminated array.
     call.arg(n).map(|d| unsafe { encoding::decode(CStr::from_ptr(d.cast_mut_ptr()).to_bytes()) })
 }

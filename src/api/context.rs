@@ -103,14 +103,29 @@ pub fn answer(
             return Err(error::bad_levels(argument, value));
         }
     }
-    let (table, registration, columns, functions) = open(call, 3)?;
-    let served = route::route(&table, &registration, &columns, functions)
-        .and_then(|mut ticket| from_image(&table, &mut ticket, names, up as u32, down as u32, sink));
+    answer_of(&open(call, 3)?, names, array, up, down, sink);
+    Ok(())
+}
+
+/// An attached table that a call asks about: opened, its registration under the caller's snapshot, its columns.
+pub type Opened = (Edges, Rc<Registration>, Columns, Functions);
+
+/// The same of a table opened before; `up` and `down` are in their range. For calls that walk more than once: all walks are under the
+/// caller's one snapshot, whoever answers.
+pub fn answer_of(
+    (table, registration, columns, functions): &Opened,
+    names: &[&[u8]],
+    array: impl Fn() -> pg_sys::Datum,
+    up: i32,
+    down: i32,
+    sink: &mut Sink,
+) {
+    let served = route::route(table, registration, columns, *functions)
+        .and_then(|mut ticket| from_image(table, &mut ticket, names, up as u32, down as u32, sink));
     if let Err(reason) = served {
         counters::count(table.oid(), reason);
-        reference::answer(&table, &registration.names, &columns, array(), up, down, sink);
+        reference::answer(table, &registration.names, columns, array(), up, down, sink);
     }
-    Ok(())
 }
 
 fn from_image(
@@ -211,7 +226,7 @@ pub fn settle_now_and_then(table: &Edges, ticket: &Ticket) {
 
 /// The table of argument `n` (where it is left out, the only attached table that the caller may read), its registration under the
 /// caller's snapshot, and its columns.
-pub fn open(call: &Call, n: usize) -> Fallible<(Edges, Rc<Registration>, Columns, Functions)> {
+pub fn open(call: &Call, n: usize) -> Fallible<Opened> {
     let functions = Functions::beside(call.function());
     // SAFETY: a snapshot is active in every SQL function.
     let snapshot = unsafe { pg_sys::GetActiveSnapshot() };

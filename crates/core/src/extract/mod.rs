@@ -1,0 +1,130 @@
+//! Relations out of English sentences by rules, without a model (CFT-RAG 2.2; the patterns with "such as" are Hearst's, 1992).
+//!
+//! Precision over recall: what is not plain is left out. A sentence is cut into words; a rule's phrase ("consists of", "and other") is
+//! looked for; the noun phrases beside it are read by what they may not hold: pronouns, verbs, negation, most prepositions. There is no
+//! tagger and no parser, so what is behind a pronoun, in a question, under "if" or "may", after "not", or said by "is a" or "has" alone
+//! gives nothing. tests/extract holds sentences labelled by hand, and says how many it finds.
+
+mod phrases;
+mod rules;
+mod words;
+
+use phrases::Phrase;
+use rules::{Match, Side};
+use words::Sentence;
+
+/// One relation, as it stands in the text.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Relation {
+    pub parent: String,
+    pub child: String,
+    /// What says so: "contains", "is part of", "such as", ..., in one form each; "modifier" for "renal artery" under "artery".
+    pub relation: &'static str,
+    pub sentence: String,
+}
+
+/// The relations of a text in the order in which they stand there; with `modifiers` also each entity of several words that was found
+/// under its last word. `breathe` is called for every sentence.
+pub fn extract(text: &str, modifiers: bool, breathe: &mut dyn FnMut()) -> Vec<Relation> {
+    let mut found = Vec::new();
+    for sentence in words::sentences(text) {
+        breathe();
+        let before = found.len();
+        let sentence = Sentence::of(sentence);
+        if !sentence.is_question() {
+            relations_of(&sentence, &mut found);
+        }
+        if modifiers {
+            modifiers_of(before, &mut found);
+        }
+    }
+    found
+}
+
+fn relations_of(sentence: &Sentence<'_>, found: &mut Vec<Relation>) {
+    let matches = rules::matches(sentence);
+    for (n, m) in matches.iter().enumerate() {
+        let bounds = (
+            if n == 0 { 0 } else { matches[n - 1].end },
+            matches.get(n + 1).map_or(sentence.len(), |m| m.start),
+        );
+        let Some((parents, children)) = sides(sentence, m, bounds) else { continue };
+        for parent in &parents {
+            for child in &children {
+                let (parent, child) = (sentence.text(parent), sentence.text(child));
+                if parent.to_lowercase() != child.to_lowercase() {
+                    add(
+                        found,
+                        Relation {
+                            parent,
+                            child,
+                            relation: m.relation,
+                            sentence: sentence.whole.to_string(),
+                        },
+                    );
+                }
+            }
+        }
+    }
+}
+
+/// The noun phrases on both sides of a match, parents first.
+fn sides(
+    sentence: &Sentence<'_>,
+    m: &Match,
+    (from, to): (usize, usize),
+) -> Option<(Vec<Phrase>, Vec<Phrase>)> {
+    Some(match m.side {
+        Side::SubjectIsParent | Side::SubjectIsChild => {
+            let subjects = phrases::subjects(sentence, from, m.start)?;
+            let objects = phrases::list_after(sentence, m.end, to, true);
+            if m.side == Side::SubjectIsParent { (subjects, objects) } else { (objects, subjects) }
+        }
+        Side::ClassThenList => (
+            vec![phrases::nearest_before(sentence, from, m.start)?],
+            phrases::list_after(sentence, m.end, to, false),
+        ),
+        Side::SuchClassAs => {
+            // "such X as A and B": the match is "such", and "as" follows the class.
+            let at = (m.end..to).find(|&i| sentence.is(i, "as"))?;
+            (
+                vec![phrases::whole(sentence, m.end, at)?],
+                phrases::list_after(sentence, at + 1, to, false),
+            )
+        }
+        Side::ListThenClass => (
+            vec![phrases::class_after(sentence, m.end, to)?],
+            phrases::list_before(sentence, from, m.start)?,
+        ),
+    })
+}
+
+fn add(found: &mut Vec<Relation>, relation: Relation) {
+    if !found.contains(&relation) {
+        found.push(relation);
+    }
+}
+
+/// Each entity of several words under its last one; not names (with capitals inside), and not with "of" in it.
+fn modifiers_of(first: usize, found: &mut Vec<Relation>) {
+    let mut wanted = Vec::new();
+    for relation in &found[first..] {
+        for entity in [&relation.parent, &relation.child] {
+            let words: Vec<&str> = entity.split_whitespace().collect();
+            let plain =
+                words.iter().skip(1).all(|word| word.chars().all(|c| c.is_lowercase() || c == '-'));
+            if let [_, .., head] = words[..]
+                && plain
+                && !words.contains(&"of")
+            {
+                wanted.push(Relation {
+                    parent: head.to_string(),
+                    child: entity.clone(),
+                    relation: "modifier",
+                    sentence: relation.sentence.clone(),
+                });
+            }
+        }
+    }
+    wanted.into_iter().for_each(|relation| add(found, relation));
+}

@@ -1,0 +1,126 @@
+//! Sentences of a text, and their words.
+
+/// After these a full stop ends no sentence.
+const ABBREVIATIONS: [&str; 26] = [
+    "dr", "mr", "mrs", "ms", "prof", "st", "e.g", "i.e", "vs", "no", "nos", "fig", "figs",
+    "approx", "inc", "ltd", "co", "jr", "sr", "cf", "ca", "vol", "dept", "univ", "al", "resp",
+];
+
+/// The sentences, without the blanks around them. One ends at . ! ? with a blank behind and no small letter after that, or at an empty line.
+pub fn sentences(text: &str) -> Vec<&str> {
+    let mut sentences = Vec::new();
+    let mut start = 0;
+    for (at, c) in text.char_indices() {
+        let rest = &text[at + c.len_utf8()..];
+        let ends = match c {
+            '.' => is_end(rest) && !is_abbreviation(&text[start..at]),
+            '!' | '?' => is_end(rest),
+            '\n' => rest.trim_start_matches([' ', '\t', '\r']).starts_with('\n'),
+            _ => false,
+        };
+        if ends {
+            let closing =
+                rest.len() - rest.trim_start_matches(['"', '\'', '”', '’', ')', ']']).len();
+            let end = at + c.len_utf8() + if c == '\n' { 0 } else { closing };
+            sentences.push(text[start..end].trim());
+            start = end;
+        }
+    }
+    sentences.push(text[start.min(text.len())..].trim());
+    sentences.retain(|sentence| !sentence.is_empty());
+    sentences
+}
+
+fn is_end(rest: &str) -> bool {
+    let rest = rest.trim_start_matches(['"', '\'', '”', '’', ')', ']']);
+    let next = rest.trim_start();
+    next.is_empty() || next.len() < rest.len() && !next.starts_with(char::is_lowercase)
+}
+
+fn is_abbreviation(before: &str) -> bool {
+    let word = before.rsplit(|c: char| c.is_whitespace() || c == '(').next().unwrap_or_default();
+    ABBREVIATIONS.contains(&word.to_lowercase().as_str())
+        || word.chars().count() == 1 && word.chars().all(char::is_uppercase)
+}
+
+/// A sentence cut into words and single marks. What stands in brackets is left out.
+pub struct Sentence<'t> {
+    pub whole: &'t str,
+    /// Where each token stands in `whole`.
+    tokens: Vec<(usize, usize)>,
+    /// Each in small letters.
+    small: Vec<String>,
+}
+
+impl<'t> Sentence<'t> {
+    pub fn of(whole: &'t str) -> Sentence<'t> {
+        let (mut tokens, mut depth) = (Vec::new(), 0_usize);
+        let mut chars = whole.char_indices().peekable();
+        while let Some((start, c)) = chars.next() {
+            let mut end = start + c.len_utf8();
+            if c.is_alphanumeric() {
+                while let Some(&(at, c)) = chars.peek() {
+                    if !in_word(c, &whole[at + c.len_utf8()..]) {
+                        break;
+                    }
+                    end = at + c.len_utf8();
+                    chars.next();
+                }
+            }
+            match c {
+                '(' | '[' => depth += 1,
+                ')' | ']' => depth = depth.saturating_sub(1),
+                _ if depth > 0 || c.is_whitespace() => {}
+                _ => tokens.push((start, end)),
+            }
+        }
+        let small = tokens
+            .iter()
+            .map(|&(start, end)| whole[start..end].to_lowercase().replace('’', "'"))
+            .collect();
+        Sentence { whole, tokens, small }
+    }
+
+    pub fn len(&self) -> usize {
+        self.tokens.len()
+    }
+
+    pub fn is_question(&self) -> bool {
+        self.whole.trim_end_matches(['"', '”', ')']).ends_with('?')
+    }
+
+    /// A token in small letters; nothing past the end.
+    pub fn small(&self, i: usize) -> &str {
+        self.small.get(i).map_or("", |word| word)
+    }
+
+    pub fn is(&self, i: usize, word: &str) -> bool {
+        self.small(i) == word
+    }
+
+    /// Whether a token is a word, not a mark.
+    pub fn is_word(&self, i: usize) -> bool {
+        self.small(i).starts_with(char::is_alphanumeric)
+    }
+
+    /// Tokens as they stand in the text, blanks as one, without what was left out between them.
+    pub fn text(&self, tokens: &std::ops::Range<usize>) -> String {
+        let mut text = String::new();
+        for i in tokens.clone() {
+            let (start, end) = self.tokens[i];
+            let joined = i > tokens.start && self.tokens[i - 1].1 == start;
+            if i > tokens.start && !joined {
+                text.push(' ');
+            }
+            text.push_str(&self.whole[start..end]);
+        }
+        text
+    }
+}
+
+/// Whether a character goes on with a word, given what follows it.
+fn in_word(c: char, rest: &str) -> bool {
+    let joins = matches!(c, '-' | '\'' | '’' | '.' | '/' | '&' | '_' | '+' | '#' | '\u{301}');
+    c.is_alphanumeric()
+        || joins && (rest.starts_with(char::is_alphanumeric) || matches!(c, '+' | '#'))
+}

@@ -1,0 +1,97 @@
+//! Rule 3: which edges go so that no cycle is left.
+
+use super::{Graph, KNOT};
+use crate::id::{index, word};
+use std::collections::VecDeque;
+
+/// Edges looked at between two breaths.
+const BREATH: usize = 1 << 20;
+
+/// For each edge of the graph, whether it goes.
+pub(super) fn closing(graph: &Graph, breathe: &mut dyn FnMut()) -> Vec<bool> {
+    let component = graph.components();
+    breathe();
+    let levels = levels(graph, &component);
+    breathe();
+    let order = |node: u32| (levels[index(node)], node);
+    // Of each knot: its number, and its edges that lead back, in the order in which they are taken.
+    let mut back: Vec<(u32, usize, u32, u32)> = Vec::new();
+    let mut sizes = vec![0; graph.nodes()];
+    for (n, (from, to)) in graph.edges().enumerate() {
+        let knot = component[index(from)];
+        if knot == component[index(to)] {
+            sizes[index(knot)] += 1;
+            if order(from) > order(to) {
+                back.push((knot, n, from, to));
+            }
+        }
+    }
+    back.sort_unstable_by_key(|&(knot, _, from, to)| (knot, order(from), order(to)));
+    let mut goes = vec![false; graph.len()];
+    back.iter().for_each(|&(_, n, ..)| goes[n] = true);
+    let (mut seen, mut steps) = (vec![0; graph.nodes()], 0);
+    for (round, &(knot, n, from, to)) in back.iter().enumerate() {
+        if sizes[index(knot)] > KNOT {
+            continue;
+        }
+        let leads = |n: usize, target: u32| !goes[n] && component[index(target)] == knot;
+        goes[n] = reaches(graph, leads, to, from, (&mut seen, word(round + 1)), &mut steps);
+        if steps > BREATH {
+            steps = 0;
+            breathe();
+        }
+    }
+    goes
+}
+
+/// Whether the edges that `leads` lets pass lead from one node to another. `seen` holds marks of earlier searches, this one's is new.
+fn reaches(
+    graph: &Graph,
+    leads: impl Fn(usize, u32) -> bool,
+    from: u32,
+    to: u32,
+    (seen, mark): (&mut [u32], u32),
+    steps: &mut usize,
+) -> bool {
+    let mut left = vec![from];
+    seen[index(from)] = mark;
+    while let Some(node) = left.pop() {
+        if node == to {
+            return true;
+        }
+        for n in graph.edges_of(node) {
+            *steps += 1;
+            let target = graph.end(n);
+            if seen[index(target)] != mark && leads(n, target) {
+                seen[index(target)] = mark;
+                left.push(target);
+            }
+        }
+    }
+    false
+}
+
+/// The distance of each node from the nearest root: a node that no other leads to, or the first of a knot that nothing leads into.
+fn levels(graph: &Graph, component: &[u32]) -> Vec<u32> {
+    let mut first = vec![u32::MAX; graph.nodes()];
+    for node in (0..word(graph.nodes())).rev() {
+        first[index(component[index(node)])] = node;
+    }
+    for (from, to) in graph.edges() {
+        if component[index(from)] != component[index(to)] {
+            first[index(component[index(to)])] = u32::MAX;
+        }
+    }
+    let mut levels = vec![u32::MAX; graph.nodes()];
+    let mut left: VecDeque<u32> = first.into_iter().filter(|&node| node != u32::MAX).collect();
+    left.iter().for_each(|&root| levels[index(root)] = 0);
+    while let Some(node) = left.pop_front() {
+        for &to in graph.next(node) {
+            if levels[index(to)] == u32::MAX {
+                levels[index(to)] = levels[index(node)] + 1;
+                left.push_back(to);
+            }
+        }
+    }
+    levels
+}

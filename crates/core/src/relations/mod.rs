@@ -1,0 +1,78 @@
+//! Which raw relations make a forest of clean trees: no self-edge, no duplicate, no cycle, no edge that a longer path says already.
+//!
+//! The rules of CFT-RAG 2.3, made precise, in this order:
+//!
+//! 1. An edge from an entity to itself goes.
+//! 2. Of equal edges one stays.
+//! 3. Cycles: of the edges of a cycle those closest to the roots stay. An entity's *level* is its distance from the nearest root;
+//!    entities are ordered by level, then by number. Edges of a *knot* (a strongly connected component) that lead to a later entity
+//!    stay. Those that lead back are taken in the order of their parent, then of their child, and one stays only if it closes no cycle
+//!    with those that stay so far; in a knot of more than [`KNOT`] edges all of them go. A knot that nothing leads into has no root:
+//!    its first entity counts as one.
+//! 4. An edge goes if the edges left by rule 3 lead from its parent to its child on a longer path. Of a graph without cycles this
+//!    *transitive reduction* is unique.
+//!
+//! Linear but for rules 3 (in knots) and 4 (reduce.rs has its costs).
+
+mod cycles;
+mod graph;
+mod reduce;
+
+pub use graph::Graph;
+
+/// Edges of the largest knot in which each edge that leads back is looked at. So rule 3 costs at most a thousand steps an edge.
+pub const KNOT: usize = 1000;
+
+/// What becomes of an edge.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Verdict {
+    Kept,
+    SelfEdge,
+    Duplicate,
+    Cycle,
+    Transitive,
+}
+
+/// The verdict on each edge (parent, child) between nodes 0 to `nodes` - 1. Trees are the caller's: nodes of different trees are
+/// different nodes. `breathe` is called every now and then, and may stop it all by a panic.
+///
+/// # Panics
+/// If an edge names another node.
+pub fn filter(nodes: usize, edges: &[(u32, u32)], breathe: &mut dyn FnMut()) -> Vec<Verdict> {
+    let mut verdicts = vec![Verdict::SelfEdge; edges.len()];
+    let mut order: Vec<usize> = (0..edges.len()).filter(|&i| edges[i].0 != edges[i].1).collect();
+    order.sort_unstable_by_key(|&i| (edges[i], i));
+    breathe();
+    // The first of equal edges, in order; a graph's edge has the number of its place there.
+    let mut firsts: Vec<usize> = Vec::with_capacity(order.len());
+    for i in order {
+        if firsts.last().is_some_and(|&first| edges[first] == edges[i]) {
+            verdicts[i] = Verdict::Duplicate;
+        } else {
+            verdicts[i] = Verdict::Kept;
+            firsts.push(i);
+        }
+    }
+    let unique: Vec<(u32, u32)> = firsts.iter().map(|&i| edges[i]).collect();
+    let on_cycle = cycles::closing(&Graph::new(nodes, &unique), breathe);
+    let mut left: Vec<usize> = Vec::with_capacity(unique.len());
+    for (n, &closes) in on_cycle.iter().enumerate() {
+        if closes {
+            verdicts[firsts[n]] = Verdict::Cycle;
+        } else {
+            left.push(n);
+        }
+    }
+    let acyclic: Vec<(u32, u32)> = left.iter().map(|&n| unique[n]).collect();
+    for (n, redundant) in
+        reduce::redundant(nodes, &acyclic, reduce::STEPS, breathe).into_iter().enumerate()
+    {
+        if redundant {
+            verdicts[firsts[left[n]]] = Verdict::Transitive;
+        }
+    }
+    verdicts
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,184 @@
+//! Rule 4: the transitive reduction of a graph without cycles.
+//!
+//! An edge u -> v is redundant if u is above another parent of v. Two ways to see that:
+//!
+//! - *Search*: from the parents of v upwards, not past the height of the lowest of them (a node's height is the length of the longest
+//!   path to it, so whatever is above it has less). In hierarchies this looks at a few nodes.
+//! - *Sweep*: for 512 children at a time, which of them each node leads to, as 512 bits, from the leaves up. One sweep looks at every edge
+//!   at most once: n / 512 sweeps over m edges, whatever the graph.
+//!
+//! The search is given so many steps in all; the children that are left go by sweeps. So the worst case is some n * m / 512 steps of
+//! 64 bytes, and memory for 64 bytes a node.
+
+use super::Graph;
+use crate::id::{index, word};
+
+/// Steps of the search in all, about a second.
+pub(super) const STEPS: usize = 100_000_000;
+/// Steps between two breaths.
+const BREATH: usize = 1 << 20;
+/// Words of a node's bits, and bits: a cache line.
+const WORDS: usize = 8;
+const BITS: usize = 64 * WORDS;
+
+type Bits = [u64; WORDS];
+
+/// For each edge, whether a longer path leads from its parent to its child. The edges are sorted and have no cycle.
+pub(super) fn redundant(
+    nodes: usize,
+    edges: &[(u32, u32)],
+    steps: usize,
+    breathe: &mut dyn FnMut(),
+) -> Vec<bool> {
+    let down = Graph::new(nodes, edges);
+    let up = down.turned();
+    let order = order(&down, &up);
+    breathe();
+    let mut redundant = vec![false; edges.len()];
+    let mut search = Search::new(&down, &up, &order, steps);
+    let mut left = Vec::new();
+    for &child in order.iter().filter(|&&node| up.next(node).len() > 1) {
+        match search.parents_above_others(child, breathe) {
+            Some(above) => {
+                above.iter().for_each(|&parent| redundant[edge(&down, parent, child)] = true)
+            }
+            None => left.push(child),
+        }
+    }
+    // Neighbours in the order have ancestors in common.
+    let mut sweep = Sweep::new(&down, &up, &order);
+    for children in left.chunks(BITS) {
+        breathe();
+        sweep.run(children, &mut redundant);
+    }
+    redundant
+}
+
+/// The number of an edge that is there.
+fn edge(down: &Graph, parent: u32, child: u32) -> usize {
+    let at = down.next(parent).partition_point(|&other| other < child);
+    down.edges_of(parent).start + at
+}
+
+/// Every parent before its children.
+fn order(down: &Graph, up: &Graph) -> Vec<u32> {
+    let mut missing: Vec<usize> = (0..word(down.nodes())).map(|node| up.next(node).len()).collect();
+    let mut order: Vec<u32> =
+        (0..word(down.nodes())).filter(|&node| missing[index(node)] == 0).collect();
+    let mut at = 0;
+    while at < order.len() {
+        for &child in down.next(order[at]) {
+            missing[index(child)] -= 1;
+            if missing[index(child)] == 0 {
+                order.push(child);
+            }
+        }
+        at += 1;
+    }
+    assert_eq!(order.len(), down.nodes(), "the edges have no cycle");
+    order
+}
+
+struct Search<'g> {
+    up: &'g Graph,
+    heights: Vec<u32>,
+    /// The child in whose search a node was seen last.
+    seen: Vec<u32>,
+    steps: usize,
+    breath: usize,
+}
+
+impl<'g> Search<'g> {
+    fn new(down: &Graph, up: &'g Graph, order: &[u32], steps: usize) -> Self {
+        let mut heights = vec![0; down.nodes()];
+        for &node in order {
+            for &child in down.next(node) {
+                heights[index(child)] = heights[index(child)].max(heights[index(node)] + 1);
+            }
+        }
+        Search { up, heights, seen: vec![u32::MAX; down.nodes()], steps, breath: BREATH }
+    }
+
+    /// The parents of a node that are above others of its parents; None: out of steps.
+    fn parents_above_others(&mut self, child: u32, breathe: &mut dyn FnMut()) -> Option<Vec<u32>> {
+        let parents = self.up.next(child);
+        let lowest = parents.iter().map(|&parent| self.heights[index(parent)]).min()?;
+        let mut left: Vec<u32> = parents.to_vec();
+        while let Some(node) = left.pop() {
+            if self.heights[index(node)] <= lowest {
+                continue;
+            }
+            for &above in self.up.next(node) {
+                self.steps = self.steps.checked_sub(1)?;
+                self.breath -= 1;
+                if self.breath == 0 {
+                    self.breath = BREATH;
+                    breathe();
+                }
+                if self.seen[index(above)] != child && self.heights[index(above)] >= lowest {
+                    self.seen[index(above)] = child;
+                    left.push(above);
+                }
+            }
+        }
+        Some(parents.iter().copied().filter(|&parent| self.seen[index(parent)] == child).collect())
+    }
+}
+
+struct Sweep<'g> {
+    down: &'g Graph,
+    up: &'g Graph,
+    order: &'g [u32],
+    /// Each node's place in the order.
+    places: Vec<u32>,
+    /// By place: the children of this round it leads to.
+    leads: Vec<Bits>,
+    /// By place: the bit of a child of this round.
+    bits: Vec<u16>,
+}
+
+const NO_BIT: u16 = u16::MAX;
+
+impl<'g> Sweep<'g> {
+    fn new(down: &'g Graph, up: &'g Graph, order: &'g [u32]) -> Self {
+        Sweep { down, up, order, places: Vec::new(), leads: Vec::new(), bits: Vec::new() }
+    }
+
+    /// Marks the redundant edges to up to 512 children, given in the order.
+    fn run(&mut self, children: &[u32], redundant: &mut [bool]) {
+        if self.places.is_empty() {
+            self.places = vec![0; self.order.len()];
+            (0..).zip(self.order).for_each(|(place, &node)| self.places[index(node)] = place);
+            self.leads = vec![[0; WORDS]; self.order.len()];
+            self.bits = vec![NO_BIT; self.order.len()];
+        }
+        let place = |node: u32| index(self.places[index(node)]);
+        let Some(last) = children.last().map(|&child| place(child)) else { return };
+        let parents = children.iter().flat_map(|&child| self.up.next(child));
+        let Some(first) = parents.map(|&parent| place(parent)).min() else { return };
+        (0..).zip(children).for_each(|(bit, &child)| self.bits[place(child)] = bit);
+        for at in (first..=last).rev() {
+            let node = self.order[at];
+            let (mut indirect, mut direct) = ([0; WORDS], [0; WORDS]);
+            for &child in self.down.next(node) {
+                let child = index(self.places[index(child)]);
+                if child <= last {
+                    (0..WORDS).for_each(|i| indirect[i] |= self.leads[child][i]);
+                    if self.bits[child] != NO_BIT {
+                        let bit = usize::from(self.bits[child]);
+                        direct[bit / 64] |= 1 << (bit % 64);
+                    }
+                }
+            }
+            if (0..WORDS).any(|i| indirect[i] & direct[i] != 0) {
+                for n in self.down.edges_of(node) {
+                    let bit = self.bits[index(self.places[index(self.down.end(n))])];
+                    redundant[n] |=
+                        bit != NO_BIT && indirect[usize::from(bit) / 64] >> (bit % 64) & 1 == 1;
+                }
+            }
+            (0..WORDS).for_each(|i| self.leads[at][i] = indirect[i] | direct[i]);
+        }
+        children.iter().for_each(|&child| self.bits[index(self.places[index(child)])] = NO_BIT);
+    }
+}

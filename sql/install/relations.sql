@@ -1,0 +1,19 @@
+-- Raw relations: which of them make clean trees, and what keeps them clean.
+
+CREATE FUNCTION cft_filter_relations(raw regclass, parent name, child name, tree name DEFAULT NULL)
+RETURNS TABLE(tree text, parent text, child text, kept boolean, reason text)
+LANGUAGE c STABLE PARALLEL UNSAFE COST 1000000 ROWS 10000
+AS 'MODULE_PATHNAME', 'cft_filter_relations_wrapper';
+COMMENT ON FUNCTION cft_filter_relations(regclass, name, name, name) IS
+'each row of a table of relations, and whether it belongs into a forest; if not, why: null, self-edge, duplicate, cycle, transitive';
+
+CREATE FUNCTION cft_check_edges(edges regclass DEFAULT NULL)
+RETURNS TABLE(tree text, parent text, child text, kept boolean, reason text)
+LANGUAGE sql STABLE PARALLEL UNSAFE COST 1000000 ROWS 10000 SET search_path = pg_catalog, pg_temp AS $$
+    SELECT f.* FROM @extschema@.cft_attached($1) AS a, @extschema@.cft_filter_relations(a.edges, a.parent, a.child, a.tree) AS f $$;
+COMMENT ON FUNCTION cft_check_edges(regclass) IS 'what cft_filter_relations says of the rows of an attached table';
+
+CREATE FUNCTION cft_reject_cycles() RETURNS trigger LANGUAGE c
+AS 'MODULE_PATHNAME', 'cft_reject_cycles_wrapper';
+COMMENT ON FUNCTION cft_reject_cycles() IS
+'constraint trigger that refuses a row which closes a cycle (23514); arguments: parent, child[, tree] columns, or none on an attached table';

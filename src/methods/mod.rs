@@ -1,0 +1,11 @@
+//! Published ways to use a hierarchy, beside the context of an entity. docs/methods.md has their papers and what is exact.
+//!
+//! Those over an attached table are made of walks as cft_context makes them (walker.rs): from the image where it can serve, else by the
+//! reference query, all under the caller's one snapshot and with the caller's rights. So they are as exact as their walks.
+
+mod lineage;
+mod paths;
+mod reject_cycles;
+mod relations;
+mod search;
+mod walker;

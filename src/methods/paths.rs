@@ -1,0 +1,185 @@
+//! Neighbours of an entity and shortest paths between two (Tree-KG's hops, Apache AGE's shortest path): within one tree, along edges in
+//! either direction.
+
+#![expect(unsafe_code, reason = "PostgreSQL's function call interface")]
+
+use crate::error::{self, Fallible, MAX_LEVELS};
+use crate::fmgr::{Call, Rows, text_datum};
+use crate::methods::search::{self, DOWN, Paths, Side, Tree, UP};
+use crate::methods::walker::{Walker, text_array};
+use cftrag_core::{NameId, Names};
+use pgrx::check_for_interrupts;
+use pgrx::prelude::*;
+
+/// `cft_neighbors(entity text, hops int, direction text, edges regclass) -> table(tree, hops, neighbor, via)`
+///
+/// The entities within so many steps, each with its distance, in each tree; `via` is the smallest neighbour at one step less that leads
+/// to it. Direction up or down: what cft_context says. Errors: 22023 (direction, hops); those of cft_context.
+#[pg_extern(sql = false)]
+fn cft_neighbors(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
+    // SAFETY: our own fcinfo.
+    let call = unsafe { Call::new(fcinfo) };
+    let rows = call.rows();
+    let (Some(entity), Some(hops), Some(direction)) = (call.text(0), call.int(1), call.text(2)) else { return Ok(()) };
+    check_hops("hops", hops)?;
+    let walker = Walker::of(&call, 3)?;
+    let (up, down) = match direction {
+        b"up" => (hops, 0),
+        b"down" => (0, hops),
+        b"both" => {
+            around(&walker, entity, hops, rows);
+            return Ok(());
+        }
+        other => return Err(error::bad_direction(&String::from_utf8_lossy(other))),
+    };
+    walker.relatives(&[entity], up, down, |relatives| {
+        for row in relatives {
+            add_neighbor(rows, row.tree, row.depth, row.name, row.via);
+        }
+    });
+    Ok(())
+}
+
+fn around(walker: &Walker, entity: &[u8], hops: i32, rows: Rows) {
+    let mut names = Names::default();
+    let mut side = Side::new(names.id(entity));
+    for _ in 0..hops {
+        side.expand(walker, &mut names);
+        if side.is_at_end() {
+            break;
+        }
+    }
+    let name = |id: NameId| names.get(id);
+    let mut found: Vec<_> = side.found.iter().filter(|(_, found)| found.depth > 0).collect();
+    let key = |(tree, entity): (Tree, NameId), depth: u32| (tree.map(name), depth, name(entity));
+    found.sort_unstable_by(|a, b| key(*a.0, a.1.depth).cmp(&key(*b.0, b.1.depth)));
+    for (&(tree, neighbor), found) in found {
+        let via = found.before().map(|before| name(before.0)).min().unwrap_or_default();
+        add_neighbor(rows, tree.map(name), found.depth as i32, name(neighbor), via);
+    }
+}
+
+fn add_neighbor(rows: Rows, tree: Option<&[u8]>, hops: i32, neighbor: &[u8], via: &[u8]) {
+    let mut nulls = [tree.is_none(), false, false, false];
+    let mut values =
+        [text_datum(tree.unwrap_or_default()), pg_sys::Datum::from(hops), text_datum(neighbor), text_datum(via)];
+    rows.add(&mut values, &mut nulls);
+}
+
+/// `cft_path(a text, b text, max_hops int, edges regclass) -> table(tree, hops, path text[], steps text[])`
+///
+/// All shortest paths in each tree, by bytes of their entities. `steps[i]` leads from `path[i]` to `path[i + 1]`: up (to a parent), down,
+/// or both (each is the other's parent). Errors: 22023 (max_hops); those of cft_context.
+#[pg_extern(sql = false)]
+fn cft_path(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
+    // SAFETY: our own fcinfo.
+    let call = unsafe { Call::new(fcinfo) };
+    let rows = call.rows();
+    each_path(&call, |names, paths, path| {
+        let entities: Vec<_> = path.iter().map(|(entity, _)| names.get(*entity)).collect();
+        let steps: Vec<_> = path[1..].iter().map(|(_, steps)| step_name(*steps).as_bytes()).collect();
+        let tree = paths.tree.map(|tree| names.get(tree));
+        let mut values = [
+            text_datum(tree.unwrap_or_default()),
+            pg_sys::Datum::from(paths.hops),
+            text_array(&entities),
+            text_array(&steps),
+        ];
+        rows.add(&mut values, &mut [tree.is_none(), false, false, false]);
+        // There may be more paths than would fit into memory; the rows may be on disk.
+        for n in [0, 2, 3] {
+            // SAFETY: made above, copied into the row.
+            unsafe { pg_sys::pfree(values[n].cast_mut_ptr()) };
+        }
+        true
+    })
+}
+
+fn step_name(steps: u8) -> &'static str {
+    match steps {
+        UP => "up",
+        DOWN => "down",
+        _ => "both",
+    }
+}
+
+/// `cft_explain_path(a text, b text, max_hops int, edges regclass) -> text`
+///
+/// The first of the shortest paths of each tree as a sentence; NULL if there is none. The same bytes for the same data.
+/// Errors: those of cft_path.
+#[pg_extern(sql = false)]
+fn cft_explain_path(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<Option<Vec<u8>>> {
+    // SAFETY: our own fcinfo.
+    let call = unsafe { Call::new(fcinfo) };
+    let mut sentences = Vec::new();
+    each_path(&call, |names, paths, path| {
+        let tree = paths.tree.map(|tree| names.get(tree).to_vec());
+        sentences.push((tree, sentence(names, path)));
+        false
+    })?;
+    let several = sentences.len() > 1;
+    let said = sentences.into_iter().map(|(tree, sentence)| match (several, tree) {
+        (false, _) => sentence,
+        (true, None) => [b"In the tree without a name, ", &*sentence].concat(),
+        (true, Some(tree)) => [b"In the tree ", &*tree, b", ", &*sentence].concat(),
+    });
+    let said: Vec<_> = said.collect();
+    Ok((!said.is_empty()).then(|| said.join(&b'\n')))
+}
+
+/// "A is under B, which is above C."
+fn sentence(names: &Names, path: &[(NameId, u8)]) -> Vec<u8> {
+    let mut out = names.get(path[0].0).to_vec();
+    if path.len() == 1 {
+        out.extend_from_slice(b" is the same entity.");
+    }
+    for (i, (entity, steps)) in path[1..].iter().enumerate() {
+        out.extend_from_slice(if i == 0 { b" is " } else { b", which is " });
+        out.extend_from_slice(match *steps {
+            UP => b"under ",
+            DOWN => b"above ",
+            _ => b"under and above ",
+        });
+        out.extend_from_slice(names.get(*entity));
+    }
+    if path.len() > 1 {
+        out.push(b'.');
+    }
+    out
+}
+
+/// Gives each shortest path of the call (a, b, max_hops, edges) to `take`, trees in order, paths in order; `take` says whether it wants
+/// another one of this tree. A path is its entities, each with the step that leads to it.
+fn each_path(call: &Call, mut take: impl FnMut(&Names, &Paths, &[(NameId, u8)]) -> bool) -> Fallible<()> {
+    let (Some(a), Some(b), Some(most)) = (call.text(0), call.text(1), call.int(2)) else { return Ok(()) };
+    check_hops("max_hops", most)?;
+    let walker = Walker::of(call, 3)?;
+    let mut names = Names::default();
+    let (a, b) = (names.id(a), names.id(b));
+    let mut trees = search::shortest(&walker, &mut names, a, b, most as u32);
+    trees.sort_unstable_by_key(|paths| paths.tree.map(|tree| names.get(tree)));
+    for paths in &trees {
+        // The choices that are left at each entity of the path.
+        let mut path = vec![(a, 0)];
+        let mut left = vec![paths.next.get(&a).map_or(&[][..], |next| next)];
+        loop {
+            check_for_interrupts!();
+            if path.len() == paths.hops as usize + 1 && !take(&names, paths, &path) {
+                break;
+            }
+            while left.last().is_some_and(|next| next.is_empty()) {
+                left.pop();
+                path.pop();
+            }
+            let Some(next) = left.last_mut() else { break };
+            path.push(next[0]);
+            *next = &next[1..];
+            left.push(paths.next.get(&path[path.len() - 1].0).map_or(&[][..], |next| next));
+        }
+    }
+    Ok(())
+}
+
+fn check_hops(argument: &str, value: i32) -> Fallible<()> {
+    if (0..=MAX_LEVELS).contains(&value) { Ok(()) } else { Err(error::bad_levels(argument, value)) }
+}

@@ -1,0 +1,182 @@
+//! cft_reject_cycles: a constraint trigger that refuses a row which closes a cycle. Opt-in: the user creates the trigger.
+//!
+//! Two sessions may each insert half of a cycle, and neither sees the other's row before its commit. So, as a foreign key's check does
+//! for the rows it needs:
+//!
+//! - It takes a lock first, to the end of the transaction: one for the trigger. Who comes second waits for the first to end.
+//! - It looks with a snapshot taken after that, also in REPEATABLE READ and SERIALIZABLE, whose own would not show what was committed
+//!   meanwhile. So of two halves the second is refused, whatever the isolation level.
+//! - It looks with the rights of the table's owner, past row-level security: a cycle through rows that the writer may not see is one.
+//!   The path is told only to who may read the table.
+//!
+//! It does not see rows written while the trigger was not there, or disabled, or while session_replication_role is replica; cycles
+//! through other trees are none. Writers of edges wait for each other's transactions; a deadlock is found as any other (40P01).
+
+#![expect(unsafe_code, reason = "trigger data, locks and snapshots")]
+
+use crate::api::attach;
+use crate::api::context::{Relative, Sink};
+use crate::edges::{self, Column, ColumnNames, Columns, Edges};
+use crate::error::{self, Fallible};
+use crate::fmgr::Call;
+use crate::methods::walker::{ALL, text_array};
+use crate::registration::{self, Functions};
+use crate::{encoding, reference, route, value};
+use pgrx::prelude::*;
+use std::collections::HashMap;
+use std::ffi::CStr;
+
+/// TRIGGER_EVENT_OPMASK, TRIGGER_EVENT_ROW and TRIGGER_EVENT_TIMINGMASK (commands/trigger.h): AFTER is 0 of the last.
+const OPERATION: u32 = 3;
+const INSERT: u32 = 0;
+const UPDATE: u32 = 2;
+const SHAPE: u32 = 4 | 0x18;
+const AFTER_ROW: u32 = 4;
+/// Entities of a longer cycle are not all named.
+const MOST_NAMED: usize = 40;
+
+/// An edge's tree, parent and child.
+type Edge = [Option<Vec<u8>>; 3];
+
+/// AFTER INSERT OR UPDATE FOR EACH ROW, deferrable or not. Arguments: parent, child[, tree] columns, or none: those of cft_attach.
+/// Errors: 23514 (the row closes a cycle), 39P01 (a trigger of another kind), 42P01 (no arguments, not attached), 42703, 42804, 42809.
+#[pg_extern(sql = false)]
+fn cft_reject_cycles(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
+    // SAFETY: our own fcinfo; the trigger manager's data is valid during the call.
+    let call = unsafe { Call::new(fcinfo) };
+    // SAFETY: as above.
+    let data = unsafe { &*call.trigger().ok_or_else(error::not_a_cycle_trigger)? };
+    let (old, new) = match (data.tg_event & SHAPE, data.tg_event & OPERATION) {
+        (AFTER_ROW, INSERT) => (None, data.tg_trigtuple),
+        (AFTER_ROW, UPDATE) => (Some(data.tg_trigtuple), data.tg_newtuple),
+        _ => return Err(error::not_a_cycle_trigger()),
+    };
+    // SAFETY: as above.
+    let table = Edges::open(unsafe { (*data.tg_relation).rd_id })?;
+    if let Some(why) = table.unsuitable() {
+        return Err(error::wrong_kind(&table.name(), why));
+    }
+    let names = column_names(data, &table, call.function())?;
+    attach::check_columns(&table, &names)?;
+    let columns = table.require_columns(&names)?;
+    // SAFETY: tuples of the trigger's relation.
+    let (edge, before) = unsafe { (edge(data, &columns, new), old.map(|old| self::edge(data, &columns, old))) };
+    let [_, Some(parent), Some(child)] = &edge else { return Ok(()) };
+    if before.as_ref() == Some(&edge) {
+        return Ok(());
+    }
+    // SAFETY: the trigger is open; the lock stays to the end of the transaction.
+    let trigger = unsafe {
+        let trigger = &*data.tg_trigger;
+        let lock = pg_sys::ExclusiveLock as pg_sys::LOCKMODE;
+        pg_sys::LockDatabaseObject(pg_sys::TriggerRelationId, trigger.tgoid, 0, lock);
+        encoding::decode(CStr::from_ptr(trigger.tgname).to_bytes())
+    };
+    let found = under_snapshot_of_now(|| {
+        let closes =
+            as_owner(&table, || reference::closes_cycle(&table, &names, &columns, parent, child, edge[0].as_deref()));
+        // As the caller: these plans are cft_context's, too, which must not come by an owner's who is past his own policies.
+        closes.then(|| if tells(&table, &columns) { path(&table, &names, &columns, &edge) } else { None })
+    });
+    match found {
+        None => Ok(()),
+        Some(path) => Err(error::closes_cycle(&table.name(), &trigger, path.as_deref())),
+    }
+}
+
+/// The columns that the trigger's arguments name, else those that the table is attached with.
+fn column_names(data: &pg_sys::TriggerData, table: &Edges, function: pg_sys::Oid) -> Fallible<ColumnNames> {
+    // SAFETY: the trigger manager's data; tgargs has tgnargs C strings.
+    let arguments: Vec<String> = unsafe {
+        let trigger = &*data.tg_trigger;
+        (0..trigger.tgnargs as usize)
+            .map(|n| encoding::decode(CStr::from_ptr(*trigger.tgargs.add(n)).to_bytes()))
+            .collect()
+    };
+    match &arguments[..] {
+        [] => match registration::read(table.oid(), std::ptr::null_mut(), Functions::beside(function)) {
+            Some(registration) => Ok(registration.names),
+            None => Err(error::not_attached(&edges::display_name(table.oid()))),
+        },
+        [parent, child] => Ok(ColumnNames { parent: parent.clone(), child: child.clone(), tree: None }),
+        [parent, child, tree] => {
+            Ok(ColumnNames { parent: parent.clone(), child: child.clone(), tree: Some(tree.clone()) })
+        }
+        _ => Err(error::not_a_cycle_trigger()),
+    }
+}
+
+/// # Safety
+/// `tuple` is a row of the trigger's relation, whose columns hold names.
+unsafe fn edge(data: &pg_sys::TriggerData, columns: &Columns, tuple: pg_sys::HeapTuple) -> Edge {
+    [columns.tree, columns.parent, columns.child].map(|column: Column| {
+        if column.number == 0 {
+            return None;
+        }
+        let (mut null, mut name) = (false, Vec::new());
+        // SAFETY: the caller's promise; the attribute number is the relation's.
+        let written = unsafe {
+            let datum = pg_sys::htup::heap_getattr(tuple, column.number, (*data.tg_relation).rd_att, &mut null);
+            !null && value::write(pg_sys::Oid::from(column.type_oid), datum, &mut name)
+        };
+        written.then_some(name)
+    })
+}
+
+/// Whether the caller may know what is in the table.
+fn tells(table: &Edges, columns: &Columns) -> bool {
+    // SAFETY: an open table.
+    unsafe { route::readable(table, columns).is_ok() }
+}
+
+/// Runs something with the rights of the table's owner.
+fn as_owner<T>(table: &Edges, run: impl FnOnce() -> T) -> T {
+    let (mut user, mut context) = (pg_sys::InvalidOid, 0);
+    let as_owner = (pg_sys::SECURITY_LOCAL_USERID_CHANGE | pg_sys::SECURITY_NOFORCE_RLS) as i32;
+    // SAFETY: as RI_FKey_check does it; after an ERROR in between the transaction's abort does the second part.
+    unsafe {
+        pg_sys::GetUserIdAndSecContext(&mut user, &mut context);
+        pg_sys::SetUserIdAndSecContext((*(*table.rel()).rd_rel).relowner, context | as_owner);
+    }
+    let result = run();
+    // SAFETY: as above.
+    unsafe { pg_sys::SetUserIdAndSecContext(user, context) };
+    result
+}
+
+/// Runs something under a snapshot that sees what is committed now and what this statement has done so far.
+fn under_snapshot_of_now<T>(run: impl FnOnce() -> T) -> T {
+    // SAFETY: as RI_FKey_check does it; after an ERROR in between the transaction's abort does the second part.
+    unsafe {
+        pg_sys::CommandCounterIncrement();
+        pg_sys::PushActiveSnapshot(pg_sys::GetLatestSnapshot());
+    }
+    let result = run();
+    // SAFETY: pushed above.
+    unsafe { pg_sys::PopActiveSnapshot() };
+    result
+}
+
+/// The cycle, from the edge's child down to itself, by a shortest way. None: it has more levels than a walk takes.
+fn path(table: &Edges, names: &ColumnNames, columns: &Columns, edge: &Edge) -> Option<String> {
+    let [tree, Some(parent), Some(child)] = edge else { return None };
+    let mut below: HashMap<Vec<u8>, Vec<u8>> = HashMap::new();
+    let mut take = |rows: &[Relative<'_>]| {
+        let of = rows.iter().filter(|row| row.tree == tree.as_deref());
+        below.extend(of.map(|row| (row.name.to_vec(), row.via.to_vec())));
+    };
+    reference::answer(table, names, columns, text_array(&[parent]), ALL, 0, &mut Sink::Whole(&mut take));
+    let mut path: Vec<&[u8]> = vec![child];
+    while path[path.len() - 1] != &parent[..] {
+        path.push(below.get(path[path.len() - 1])?);
+    }
+    path.push(child);
+    let shown = |names: &[&[u8]]| names.iter().map(|name| encoding::decode(name)).collect::<Vec<_>>().join(" > ");
+    Some(match path.len() {
+        ..=MOST_NAMED => shown(&path),
+        length => {
+            let half = MOST_NAMED / 2;
+            format!("{} > ... > {}", shown(&path[..half]), shown(&path[length - half..]))
+        }
+    })
+}

@@ -1,0 +1,158 @@
+-- cft_reject_cycles: a row that closes a cycle is refused, with the cycle; nothing else is. (tests/isolation has two sessions.)
+SET client_min_messages = warning;
+\set SHOW_CONTEXT never
+CREATE TABLE kept (tree text, parent text, child text, note int);
+CREATE CONSTRAINT TRIGGER no_cycles AFTER INSERT OR UPDATE ON kept FOR EACH ROW EXECUTE FUNCTION cft_reject_cycles('parent', 'child', 'tree');
+INSERT INTO kept VALUES ('t', 'a', 'b'), ('t', 'b', 'c'), ('t', 'c', 'd'), ('u', 'd', 'a'), (NULL, 'c', 'a'), ('t', 'a', 'd'), ('t', 'a', 'd');
+INSERT INTO kept VALUES ('t', 'd', 'a');
+INSERT INTO kept VALUES ('t', 'd', 'd');
+INSERT INTO kept VALUES (NULL, 'a', 'c');
+INSERT INTO kept VALUES ('u', 'a', 'x'), ('u', 'x', 'd');
+INSERT INTO kept VALUES ('t', 'd', NULL), ('t', NULL, 'a'), ('u', 'a', 'c'), ('', 'd', 'a');
+UPDATE kept SET tree = 't' WHERE tree = 'u' AND parent = 'd';
+UPDATE kept SET child = 'a' WHERE parent = 'c' AND tree = 't';
+UPDATE kept SET note = 1;
+-- A cycle within one statement, and one that a statement takes apart and mends.
+INSERT INTO kept VALUES ('v', '1', '2'), ('v', '2', '1');
+UPDATE kept SET parent = child, child = parent WHERE tree = 't' AND parent = 'a' AND child = 'b';
+SELECT * FROM kept WHERE tree = 'v' OR parent = 'b' ORDER BY kept;
+-- SQLSTATE; savepoints; COPY.
+\set VERBOSITY sqlstate
+INSERT INTO kept VALUES ('t', 'd', 'a');
+\set VERBOSITY default
+BEGIN;
+INSERT INTO kept VALUES ('w', 'p', 'q');
+SAVEPOINT s;
+INSERT INTO kept VALUES ('w', 'q', 'p');
+ROLLBACK TO s;
+DELETE FROM kept WHERE tree = 'w';
+INSERT INTO kept VALUES ('w', 'q', 'p');
+COMMIT;
+COPY kept (tree, parent, child) FROM stdin;
+w	p	r
+w	r	q
+\.
+-- Deferred: what counts is what is there at the end.
+ALTER TABLE kept DISABLE TRIGGER no_cycles;
+CREATE CONSTRAINT TRIGGER at_the_end AFTER INSERT OR UPDATE ON kept DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION cft_reject_cycles('parent', 'child', 'tree');
+BEGIN;
+INSERT INTO kept VALUES ('x', 'a', 'b'), ('x', 'b', 'a');
+DELETE FROM kept WHERE tree = 'x' AND parent = 'b';
+COMMIT;
+BEGIN;
+INSERT INTO kept VALUES ('x', 'b', 'c');
+INSERT INTO kept VALUES ('x', 'c', 'a');
+COMMIT;
+BEGIN;
+INSERT INTO kept VALUES ('x', 'b', 'a');
+SET CONSTRAINTS at_the_end IMMEDIATE;
+ROLLBACK;
+-- A cycle that is there already is not the row's fault, unless the row is on one.
+ALTER TABLE kept DISABLE TRIGGER at_the_end;
+INSERT INTO kept VALUES ('y', '1', '2'), ('y', '2', '1');
+ALTER TABLE kept ENABLE TRIGGER no_cycles;
+INSERT INTO kept VALUES ('y', '2', '3'), ('y', '0', '1');
+INSERT INTO kept VALUES ('y', '2', '1');
+-- Long ones: 100 entities, more than 1000.
+INSERT INTO kept SELECT 'z', 'z' || i, 'z' || i + 1 FROM generate_series(1, 99) AS i;
+INSERT INTO kept VALUES ('z', 'z100', 'z1');
+ALTER TABLE kept DISABLE TRIGGER no_cycles;
+INSERT INTO kept SELECT 'z', 'z' || i, 'z' || i + 1 FROM generate_series(100, 1500) AS i;
+ALTER TABLE kept ENABLE TRIGGER no_cycles;
+INSERT INTO kept VALUES ('z', 'z1501', 'z1');
+DROP TRIGGER at_the_end ON kept;
+TRUNCATE kept;
+
+-- An attached table needs no arguments; other types; no tree.
+CREATE TABLE numbered (above bigint, below bigint);
+SELECT cft_attach('numbered', parent => 'above', child => 'below');
+CREATE CONSTRAINT TRIGGER no_cycles AFTER INSERT OR UPDATE ON numbered FOR EACH ROW EXECUTE FUNCTION cft_reject_cycles();
+INSERT INTO numbered VALUES (1, 2), (2, 3);
+INSERT INTO numbered VALUES (3, 1);
+DROP TABLE numbered;
+
+-- Who may write but not read, or not all, is refused as well, and not told the rest.
+CREATE ROLE regress_cft_writer;
+CREATE ROLE regress_cft_partly;
+GRANT INSERT ON kept TO regress_cft_writer, regress_cft_partly;
+GRANT SELECT ON kept TO regress_cft_partly;
+ALTER TABLE kept ENABLE ROW LEVEL SECURITY;
+ALTER TABLE kept FORCE ROW LEVEL SECURITY;
+CREATE POLICY ours ON kept FOR SELECT TO regress_cft_partly USING (parent <> 'secret');
+CREATE POLICY all_of_it ON kept FOR INSERT WITH CHECK (true);
+INSERT INTO kept VALUES ('t', 'a', 'secret'), ('t', 'secret', 'b');
+SET ROLE regress_cft_writer;
+INSERT INTO kept VALUES ('t', 'b', 'a');
+INSERT INTO kept VALUES ('t', 'b', 'c');
+SET ROLE regress_cft_partly;
+INSERT INTO kept VALUES ('t', 'b', 'a');
+RESET ROLE;
+ALTER TABLE kept DISABLE ROW LEVEL SECURITY;
+SET ROLE regress_cft_partly;
+INSERT INTO kept VALUES ('t', 'b', 'a');
+RESET ROLE;
+-- The owner, told or not, sees no more than before of a table whose policies he has forced upon himself.
+CREATE ROLE regress_cft_forced;
+CREATE TABLE forced (parent text, child text);
+ALTER TABLE forced OWNER TO regress_cft_forced;
+ALTER TABLE forced ENABLE ROW LEVEL SECURITY;
+ALTER TABLE forced FORCE ROW LEVEL SECURITY;
+CREATE POLICY ours ON forced USING (parent <> 'secret');
+CREATE CONSTRAINT TRIGGER no_cycles AFTER INSERT ON forced FOR EACH ROW EXECUTE FUNCTION cft_reject_cycles('parent', 'child');
+SELECT cft_attach('forced');
+INSERT INTO forced VALUES ('a', 'secret'), ('secret', 'b');
+INSERT INTO forced VALUES ('b', 'a');
+SET ROLE regress_cft_forced;
+SELECT relative FROM cft_context('b', 1000, 0, 'forced');
+SELECT relative FROM cft_context('secret', 1000, 0, 'forced');
+INSERT INTO forced VALUES ('b', 'a');
+RESET ROLE;
+DROP TABLE forced;
+DROP ROLE regress_cft_forced;
+-- Names in front of ours and PostgreSQL's are not used.
+CREATE SCHEMA front;
+CREATE TABLE front.kept (tree text, parent text, child text, note int);
+CREATE FUNCTION front.never(text, text) RETURNS boolean LANGUAGE plpgsql AS $$ BEGIN RAISE 'an operator in front was used'; END $$;
+CREATE OPERATOR front.= (LEFTARG = text, RIGHTARG = text, FUNCTION = front.never);
+SET search_path = front, pg_catalog, public;
+INSERT INTO public.kept VALUES ('t', 'b', 'a');
+RESET search_path;
+SET client_min_messages = error;
+DROP SCHEMA front CASCADE;
+
+-- Triggers of other kinds, and wrong columns.
+CREATE TABLE wrong (parent text, child text, day date, "select" text COLLATE "C");
+CREATE TRIGGER t BEFORE INSERT ON wrong FOR EACH ROW EXECUTE FUNCTION cft_reject_cycles('parent', 'child');
+INSERT INTO wrong VALUES ('a', 'b');
+DROP TRIGGER t ON wrong;
+\set VERBOSITY sqlstate
+CREATE TRIGGER t AFTER INSERT ON wrong FOR EACH STATEMENT EXECUTE FUNCTION cft_reject_cycles('parent', 'child');
+INSERT INTO wrong VALUES ('a', 'b');
+DROP TRIGGER t ON wrong;
+CREATE TRIGGER t AFTER DELETE ON wrong FOR EACH ROW EXECUTE FUNCTION cft_reject_cycles('parent', 'child');
+INSERT INTO wrong VALUES ('a', 'b');
+DELETE FROM wrong;
+DROP TRIGGER t ON wrong;
+CREATE TRIGGER t AFTER INSERT ON wrong FOR EACH ROW EXECUTE FUNCTION cft_reject_cycles();
+INSERT INTO wrong VALUES ('a', 'b');
+DROP TRIGGER t ON wrong;
+CREATE TRIGGER t AFTER INSERT ON wrong FOR EACH ROW EXECUTE FUNCTION cft_reject_cycles('parent');
+INSERT INTO wrong VALUES ('a', 'b');
+DROP TRIGGER t ON wrong;
+CREATE TRIGGER t AFTER INSERT ON wrong FOR EACH ROW EXECUTE FUNCTION cft_reject_cycles('parent', 'nothing');
+INSERT INTO wrong VALUES ('a', 'b');
+DROP TRIGGER t ON wrong;
+CREATE TRIGGER t AFTER INSERT ON wrong FOR EACH ROW EXECUTE FUNCTION cft_reject_cycles('parent', 'day');
+INSERT INTO wrong VALUES ('a', 'b');
+DROP TRIGGER t ON wrong;
+CREATE TRIGGER t AFTER INSERT ON wrong FOR EACH ROW EXECUTE FUNCTION cft_reject_cycles('parent', 'select');
+INSERT INTO wrong VALUES ('a', 'b', NULL, 'a');
+INSERT INTO wrong VALUES ('a', 'b', NULL, 'c');
+DROP TABLE wrong;
+CREATE TABLE parts (parent text, child text) PARTITION BY LIST (parent);
+CREATE TABLE part PARTITION OF parts DEFAULT;
+CREATE TRIGGER t AFTER INSERT ON parts FOR EACH ROW EXECUTE FUNCTION cft_reject_cycles('parent', 'child');
+INSERT INTO parts VALUES ('a', 'b');
+SELECT cft_reject_cycles();
+DROP TABLE parts, kept;
+DROP ROLE regress_cft_writer, regress_cft_partly;
