@@ -170,6 +170,21 @@ pub fn database_xmin() -> u32 {
     }
 }
 
+/// Reads of a backend's own state, which raise nothing: without pgrx's guard against that, a hundred instructions each.
+#[allow(non_snake_case, reason = "the server's names")]
+pub mod plain {
+    use pgrx::pg_sys;
+
+    unsafe extern "C-unwind" {
+        pub fn GetActiveSnapshot() -> pg_sys::Snapshot;
+        pub fn GetTopFullTransactionIdIfAny() -> pg_sys::FullTransactionId;
+        pub fn GetTopTransactionIdIfAny() -> pg_sys::TransactionId;
+        pub fn GetUserId() -> pg_sys::Oid;
+        pub fn IsInParallelMode() -> bool;
+        pub fn RecoveryInProgress() -> bool;
+    }
+}
+
 /// Functions that the server exports and pgrx does not bind (catalog/pg_inherits.h).
 #[allow(non_snake_case, reason = "the server's names")]
 mod unbound {

@@ -9,6 +9,8 @@
 #![expect(unsafe_code, reason = "reads system catalogs")]
 
 use crate::compat;
+use crate::edges::{Columns, Edges};
+use crate::error::Fallible;
 use crate::registration::{self, Functions, Registration, TriggerKey};
 use pgrx::pg_sys;
 use std::cell::{Cell, RefCell};
@@ -39,10 +41,22 @@ struct Kept {
 type Attached = (u64, pg_sys::Oid, Rc<[pg_sys::Oid]>);
 
 thread_local! {
-    /// Counts invalidations of relation cache entries, of any table.
+    /// Counts invalidations of relation cache entries, of any table, and of pg_database.
     static EPOCH: Cell<u64> = const { Cell::new(0) };
     static KEPT: RefCell<Vec<Kept>> = const { RefCell::new(Vec::new()) };
     static TABLES: RefCell<Option<Attached>> = const { RefCell::new(None) };
+}
+
+/// A table's columns, as of an epoch.
+type Resolved = (u64, pg_sys::Oid, Rc<Registration>, Columns);
+
+thread_local! {
+    static COLUMNS: RefCell<Option<Resolved>> = const { RefCell::new(None) };
+    static DATABASE: Cell<Option<(u64, u32)>> = const { Cell::new(None) };
+}
+
+unsafe extern "C-unwind" fn database_invalidated(_arg: pg_sys::Datum, _cache: i32, _hash: u32) {
+    EPOCH.set(EPOCH.get() + 1);
 }
 
 unsafe extern "C-unwind" fn invalidated(_arg: pg_sys::Datum, _table: pg_sys::Oid) {
@@ -53,8 +67,13 @@ unsafe extern "C-unwind" fn invalidated(_arg: pg_sys::Datum, _table: pg_sys::Oid
 fn epoch() -> u64 {
     if EPOCH.get() == 0 {
         EPOCH.set(1);
-        // SAFETY: a function of this library, which is never unloaded; registered once in a process.
-        unsafe { pg_sys::CacheRegisterRelcacheCallback(Some(invalidated), pg_sys::Datum::from(0usize)) };
+        // SAFETY: functions of this library, which is never unloaded; registered once in a process.
+        unsafe {
+            let none = pg_sys::Datum::from(0usize);
+            pg_sys::CacheRegisterRelcacheCallback(Some(invalidated), none);
+            let databases = pg_sys::SysCacheIdentifier::DATABASEOID as i32;
+            pg_sys::CacheRegisterSyscacheCallback(databases, Some(database_invalidated), none);
+        }
     }
     EPOCH.get()
 }
@@ -167,4 +186,29 @@ pub fn attached(functions: Functions, find: impl FnOnce() -> Vec<pg_sys::Oid>) -
         TABLES.set(Some((now, functions.capture, Rc::clone(&tables))));
         tables
     })
+}
+
+/// The columns of an open table, found by their names again after an invalidation only. 42703 if one is gone.
+pub fn columns(table: &Edges, registration: &Rc<Registration>) -> Fallible<Columns> {
+    let (now, oid) = (epoch(), table.oid());
+    let known = |of: &&Resolved| of.0 == now && of.1 == oid && Rc::ptr_eq(&of.2, registration);
+    if let Some(columns) = COLUMNS.with_borrow(|last| last.as_ref().filter(known).map(|of| of.3)) {
+        return Ok(columns);
+    }
+    let columns = table.require_columns(&registration.names)?;
+    COLUMNS.set(Some((now, oid, Rc::clone(registration), columns)));
+    Ok(columns)
+}
+
+/// [`compat::database_xmin`], asked again after an invalidation only.
+pub fn database_xmin() -> u32 {
+    let now = epoch();
+    match DATABASE.get() {
+        Some((epoch, xmin)) if epoch == now => xmin,
+        _ => {
+            let xmin = compat::database_xmin();
+            DATABASE.set(Some((now, xmin)));
+            xmin
+        }
+    }
 }

@@ -6,8 +6,9 @@
 #![expect(unsafe_code, reason = "reads backend state")]
 
 use crate::area::{self, RUNNING_WORDS, Unusable};
-use crate::compat;
+use crate::compat::{self, plain};
 use crate::edges::{Columns, Edges};
+use crate::registered;
 use crate::registration::{Functions, Registration};
 use crate::shmem::{self, Control};
 use crate::slot::{Header, Key};
@@ -104,6 +105,17 @@ pub fn route(
     columns: &Columns,
     functions: Functions,
 ) -> Result<Ticket, Reason> {
+    route_and(table, registration, columns, functions, |_, _| ()).map(|(ticket, ())| ticket)
+}
+
+/// The same, and what `first` makes of the image under the lock that it was checked under.
+pub fn route_and<R>(
+    table: &Edges,
+    registration: &Registration,
+    columns: &Columns,
+    functions: Functions,
+    mut first: impl FnMut(Image<'_>, &Seen) -> R,
+) -> Result<(Ticket, R), Reason> {
     // SAFETY: an open relation. First, so that whoever may not read is told so whatever else is the case.
     unsafe { readable(table, columns)? };
     let control = backend(table)?;
@@ -115,7 +127,7 @@ pub fn route(
         if being_written(table) {
             return Err(Reason::PendingTrigger);
         }
-        pg_sys::GetActiveSnapshot()
+        plain::GetActiveSnapshot()
     };
     // SAFETY: GetActiveSnapshot gives a valid snapshot, active while the function runs.
     let seen = unsafe {
@@ -138,20 +150,20 @@ pub fn route(
     let locator = unsafe { compat::locator(table.rel()) };
     let key = Key {
         locator,
-        database_xmin: compat::database_xmin(),
+        database_xmin: registered::database_xmin(),
         row: registration.row,
         truncate: registration.truncate,
         columns: *columns,
     };
-    match check(control, table, &key, &seen) {
-        Ok((index, generation)) => Ok(Ticket { control, index, generation, seen }),
+    match check(control, table, &key, &seen, &mut first) {
+        Ok((index, generation, result)) => Ok((Ticket { control, index, generation, seen }, result)),
         Err(reason) if heals(control, table, reason) => {
             if !build::in_place(control, table, functions) {
                 worker::request(control, table, functions);
                 return Err(reason);
             }
-            let (index, generation) = check(control, table, &key, &seen)?;
-            Ok(Ticket { control, index, generation, seen })
+            let (index, generation, result) = check(control, table, &key, &seen, &mut first)?;
+            Ok((Ticket { control, index, generation, seen }, result))
         }
         Err(reason) => Err(reason),
     }
@@ -168,7 +180,7 @@ pub fn route(
 unsafe fn being_written(table: &Edges) -> bool {
     // SAFETY: the caller's promise; reads the lock table, the relation cache and pg_index.
     unsafe {
-        pg_sys::GetTopTransactionIdIfAny() != pg_sys::InvalidTransactionId
+        plain::GetTopTransactionIdIfAny() != pg_sys::InvalidTransactionId
             && pg_sys::CheckRelationLockedByMe(table.rel(), pg_sys::RowExclusiveLock as pg_sys::LOCKMODE, true)
             && (pg_sys::AfterTriggerPendingOnRel(table.oid())
                 || ((*table.rel()).rd_refcnt > 1 && compat::evaluates_in_index(table.rel())))
@@ -182,15 +194,15 @@ fn backend(table: &Edges) -> Result<&'static Control, Reason> {
     }
     // SAFETY: backend variables.
     unsafe {
-        if pg_sys::RecoveryInProgress() {
+        if plain::RecoveryInProgress() {
             return Err(Reason::Recovery);
         }
         // READ ONLY DEFERRABLE is no exception: the flags say so now, not whether they did when the snapshot was taken.
         if pg_sys::XactIsoLevel as u32 == pg_sys::XACT_SERIALIZABLE {
             return Err(Reason::Serializable);
         }
-        let written = pg_sys::GetTopTransactionIdIfAny() != pg_sys::InvalidTransactionId;
-        if written && (pg_sys::ParallelWorkerNumber >= 0 || (pg_sys::IsInParallelMode() && delta::pending(table.oid())))
+        let written = plain::GetTopTransactionIdIfAny() != pg_sys::InvalidTransactionId;
+        if written && (pg_sys::ParallelWorkerNumber >= 0 || (plain::IsInParallelMode() && delta::pending(table.oid())))
         {
             return Err(Reason::Parallel);
         }
@@ -208,7 +220,7 @@ fn backend(table: &Edges) -> Result<&'static Control, Reason> {
 pub unsafe fn readable(table: &Edges, columns: &Columns) -> Result<(), Reason> {
     // SAFETY: lookups by OID.
     unsafe {
-        let (oid, role) = (table.oid(), pg_sys::GetUserId());
+        let (oid, role) = (table.oid(), plain::GetUserId());
         let select = pg_sys::ACL_SELECT as pg_sys::AclMode;
         let ok = pg_sys::AclResult::ACLCHECK_OK;
         let wanted = [columns.tree, columns.parent, columns.child];
@@ -231,7 +243,13 @@ pub unsafe fn readable(table: &Edges, columns: &Columns) -> Result<(), Reason> {
 }
 
 /// What can be seen only beside the image.
-fn check(control: &Control, table: &Edges, key: &Key, seen: &Seen) -> Result<(usize, u64), Reason> {
+fn check<R>(
+    control: &Control,
+    table: &Edges,
+    key: &Key,
+    seen: &Seen,
+    first: &mut impl FnMut(Image<'_>, &Seen) -> R,
+) -> Result<(usize, u64, R), Reason> {
     let Some((index, slot)) = control.find_or_take(table.oid()) else { return Err(Reason::NoMemory) };
     let generation = slot.generation.load(std::sync::atomic::Ordering::SeqCst);
     area::read(control, index, |header, image| {
@@ -240,7 +258,7 @@ fn check(control: &Control, table: &Edges, key: &Key, seen: &Seen) -> Result<(us
         }
         same(header, key)?;
         new_enough(header, image, seen)?;
-        Ok((index, generation))
+        Ok((index, generation, first(image, seen)))
     })?
 }
 

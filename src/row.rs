@@ -19,6 +19,9 @@ const COLUMNS: usize = offset_of!(pg_sys::HeapTupleHeaderData, t_infomask2);
 const HOFF: usize = offset_of!(pg_sys::HeapTupleHeaderData, t_hoff);
 const BITS: usize = offset_of!(pg_sys::HeapTupleHeaderData, t_bits);
 
+/// Rows are seldom longer.
+const ROOM: usize = 512;
+
 /// VARATT_SHORT_MAX (varatt.h): a longer text has a header of 4 bytes.
 const SHORT_MAX: usize = 0x7f;
 
@@ -33,7 +36,8 @@ pub struct Row {
 impl Row {
     /// For rows of `columns` columns, 8 at most.
     fn new(columns: u8) -> Self {
-        let mut bytes = vec![0; HEAD];
+        let mut bytes = Vec::with_capacity(ROOM);
+        bytes.resize(HEAD, 0);
         bytes[COLUMNS..COLUMNS + 2].copy_from_slice(&u16::from(columns).to_ne_bytes());
         bytes[HOFF] = HEAD as u8;
         Self { bytes, column: 0, bits: 0 }

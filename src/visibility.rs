@@ -6,6 +6,7 @@
 
 #![expect(unsafe_code, reason = "snapshots and the commit log")]
 
+use crate::compat::plain;
 use cftrag_core::{Fate, Fates, Hint, View, Visibility};
 use pgrx::pg_sys;
 use std::cell::Cell;
@@ -58,7 +59,7 @@ impl Seen {
                 xmin: full_xid(u32::from((*snapshot).xmin)),
                 xmax: full_xid(u32::from((*snapshot).xmax)),
                 curcid: (*snapshot).curcid,
-                own: match pg_sys::GetTopFullTransactionIdIfAny().value {
+                own: match plain::GetTopFullTransactionIdIfAny().value {
                     0 => None,
                     xid => Some(xid),
                 },

@@ -3,15 +3,18 @@
 #![expect(unsafe_code, reason = "talks to the executor directly")]
 
 use crate::area;
+use crate::compat::plain;
 use crate::edges::{self, Columns, Edges};
 use crate::error::{self, Fallible, MAX_LEVELS};
 use crate::fmgr::{Call, Rows};
+use crate::registered;
 use crate::registration::{self, Functions, Registration};
 use crate::route::{self, Reason, Ticket};
 use crate::row::{self, varlena_header};
 use crate::slot::Spoil;
+use crate::visibility::Seen;
 use crate::{counters, flush, reference};
-use cftrag_core::{Relation, Step, Walk};
+use cftrag_core::{Image, Relation, Step, Walk};
 use pgrx::check_for_interrupts;
 use pgrx::prelude::*;
 use std::cell::{Cell, RefCell};
@@ -120,57 +123,49 @@ pub fn answer_of(
     down: i32,
     sink: &mut Sink,
 ) {
-    let served = route::route(table, registration, columns, *functions)
-        .and_then(|mut ticket| from_image(table, &mut ticket, names, up as u32, down as u32, sink));
-    if let Err(reason) = served {
-        counters::count(table.oid(), reason);
-        reference::answer(table, &registration.names, columns, array(), up, down, sink);
-    }
-}
-
-fn from_image(
-    table: &Edges,
-    ticket: &mut Ticket,
-    names: &[&[u8]],
-    up: u32,
-    down: u32,
-    sink: &mut Sink,
-) -> Result<(), Reason> {
     // Out of its place meanwhile: what an ERROR cuts short gives its room back.
     let mut walk = WALK.take().unwrap_or_else(|| Walk::new(varlena_header));
     walk.clear();
     for name in names {
-        walk.begin(name, up, down);
+        walk.begin(name, up as u32, down as u32);
     }
-    finish(&mut walk, ticket)?;
-    walk.finish();
-    match sink {
-        Sink::Rows(rows) => emit(&walk, *rows),
-        Sink::Whole(take) => take(&relatives(&walk)),
+    let step = |image: Image<'_>, seen: &Seen| walk.step(image, seen, CELLS);
+    let served = route::route_and(table, registration, columns, *functions, step)
+        .and_then(|(mut ticket, step)| finish(&mut walk, &mut ticket, step).map(|()| ticket));
+    match served {
+        Ok(ticket) => from_image(table, &ticket, &mut walk, sink),
+        Err(reason) => {
+            counters::count(table.oid(), reason);
+            reference::answer(table, &registration.names, columns, array(), up, down, sink);
+        }
     }
-    ticket.control.slots[ticket.index].count_call(walk.counters());
     if walk.rows().len() <= KEEP_ROWS {
         WALK.set(Some(walk));
     }
-    settle_now_and_then(table, ticket);
-    Ok(())
 }
 
-/// Walks to the end, in slices; learns the xids it met.
-fn finish(walk: &mut Walk, ticket: &mut Ticket) -> Result<(), Reason> {
+fn from_image(table: &Edges, ticket: &Ticket, walk: &mut Walk, sink: &mut Sink) {
+    walk.finish();
+    match sink {
+        Sink::Rows(rows) => emit(walk, *rows),
+        Sink::Whole(take) => take(&relatives(walk)),
+    }
+    ticket.control.slots[ticket.index].count_call(walk.counters());
+    settle_now_and_then(table, ticket);
+}
+
+/// Walks on from its first step to the end, in slices; learns the xids it met.
+fn finish(walk: &mut Walk, ticket: &mut Ticket, first: Step) -> Result<(), Reason> {
     let slot = &ticket.control.slots[ticket.index];
+    let mut step = first;
     loop {
-        let step = area::read(ticket.control, ticket.index, |_, image| {
-            (slot.generation.load(SeqCst) == ticket.generation).then(|| walk.step(image, &ticket.seen, CELLS))
-        })?;
         match step {
-            None => return Err(Reason::NoImage),
-            Some(Step::Done) => return Ok(()),
-            Some(Step::More) => {
+            Step::Done => return Ok(()),
+            Step::More => {
                 check_for_interrupts!();
                 walk.make_room(CELLS);
             }
-            Some(Step::Ask) => {
+            Step::Ask => {
                 if ticket.seen.learn(walk.asked()).is_none() {
                     slot.spoil(Spoil::Ancient);
                     return Err(Reason::Ancient);
@@ -178,6 +173,10 @@ fn finish(walk: &mut Walk, ticket: &mut Ticket) -> Result<(), Reason> {
                 walk.restart();
             }
         }
+        step = area::read(ticket.control, ticket.index, |_, image| {
+            (slot.generation.load(SeqCst) == ticket.generation).then(|| walk.step(image, &ticket.seen, CELLS))
+        })?
+        .ok_or(Reason::NoImage)?;
     }
 }
 
@@ -229,7 +228,7 @@ pub fn settle_now_and_then(table: &Edges, ticket: &Ticket) {
 pub fn open(call: &Call, n: usize) -> Fallible<Opened> {
     let functions = Functions::beside(call.function());
     // SAFETY: a snapshot is active in every SQL function.
-    let snapshot = unsafe { pg_sys::GetActiveSnapshot() };
+    let snapshot = unsafe { plain::GetActiveSnapshot() };
     let table = match call.oid(n) {
         Some(table) => Edges::open(table)?,
         None => Edges::open(only_attached(snapshot, functions)?)?,
@@ -243,7 +242,7 @@ pub fn open(call: &Call, n: usize) -> Fallible<Opened> {
             None => return Err(error::not_attached(&edges::display_name(table.oid()))),
         },
     };
-    let columns = table.require_columns(&registration.names)?;
+    let columns = registered::columns(&table, &registration)?;
     Ok((table, registration, columns, functions))
 }
 

@@ -29,6 +29,7 @@ use crate::slot::Slot;
 use crate::trees::Trees;
 use crate::visibility::sees;
 use crate::{Image, Visibility};
+use std::cmp::Ordering::Equal;
 
 /// Times a list is read again because the image changed, before it is read in one go.
 const MOST_RESTARTS: u32 = 8;
@@ -205,8 +206,14 @@ impl Walk {
         for group in self.rows.chunk_by_mut(|a, b| a.group == b.group) {
             if group.iter().any(|row| row.tree != group[0].tree) {
                 let tree = |row: &Row| row.tree.map(|tree| arena.get(tree));
-                let key = |row: &Row| (tree(row), row.relation, row.depth, relative(row));
-                group.sort_unstable_by(|a, b| key(a).cmp(&key(b)));
+                let level = |row: &Row| (row.relation, row.depth);
+                // What is compared without reading a name comes first.
+                group.sort_unstable_by(|a, b| {
+                    let trees = if a.tree == b.tree { Equal } else { tree(a).cmp(&tree(b)) };
+                    trees
+                        .then_with(|| level(a).cmp(&level(b)))
+                        .then_with(|| relative(a).cmp(relative(b)))
+                });
                 continue;
             }
             // One tree: they were found by relation and depth.
