@@ -28,18 +28,20 @@ pub unsafe fn locator(rel: pg_sys::Relation) -> Locator {
     }
 }
 
-/// Pins the page of a relation that was in that buffer before; false if it is not there any more. Reads no file.
-///
+#[cfg(feature = "pg15")]
+pub type File = pg_sys::RelFileNode;
+#[cfg(not(feature = "pg15"))]
+pub type File = pg_sys::RelFileLocator;
+
 /// # Safety
 /// `rel` is an open relation.
-pub unsafe fn read_recent_buffer(rel: pg_sys::Relation, block: pg_sys::BlockNumber, buffer: pg_sys::Buffer) -> bool {
+pub unsafe fn file(rel: pg_sys::Relation) -> File {
     // SAFETY: the caller's promise.
     unsafe {
         #[cfg(feature = "pg15")]
-        let locator = (*rel).rd_node;
+        return (*rel).rd_node;
         #[cfg(not(feature = "pg15"))]
-        let locator = (*rel).rd_locator;
-        pg_sys::ReadRecentBuffer(locator, pg_sys::ForkNumber::MAIN_FORKNUM, block, buffer)
+        return (*rel).rd_locator;
     }
 }
 
@@ -170,7 +172,8 @@ pub fn database_xmin() -> u32 {
     }
 }
 
-/// Reads of a backend's own state, which raise nothing: without pgrx's guard against that, a hundred instructions each.
+/// Without pgrx's guard against ERRORs, which costs a hundred instructions: reads of a backend's own state, which raise nothing; and
+/// functions to be called under a guard for several of them.
 #[allow(non_snake_case, reason = "the server's names")]
 pub mod plain {
     use pgrx::pg_sys;
@@ -182,6 +185,20 @@ pub mod plain {
         pub fn GetUserId() -> pg_sys::Oid;
         pub fn IsInParallelMode() -> bool;
         pub fn RecoveryInProgress() -> bool;
+
+        pub fn HeapTupleSatisfiesVisibility(
+            tuple: pg_sys::HeapTuple,
+            snapshot: pg_sys::Snapshot,
+            buffer: pg_sys::Buffer,
+        ) -> bool;
+        pub fn LockBuffer(buffer: pg_sys::Buffer, mode: std::ffi::c_int);
+        pub fn ReadRecentBuffer(
+            file: super::File,
+            fork: pg_sys::ForkNumber::Type,
+            block: pg_sys::BlockNumber,
+            buffer: pg_sys::Buffer,
+        ) -> bool;
+        pub fn UnlockReleaseBuffer(buffer: pg_sys::Buffer);
     }
 }
 

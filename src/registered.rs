@@ -8,13 +8,16 @@
 
 #![expect(unsafe_code, reason = "reads system catalogs")]
 
-use crate::compat;
+use crate::compat::{self, plain};
 use crate::edges::{Columns, Edges};
 use crate::error::Fallible;
+use crate::ffi::pg_guard_ffi_boundary;
 use crate::registration::{self, Functions, Registration, TriggerKey};
 use pgrx::pg_sys;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
+
+const MAIN: pg_sys::ForkNumber::Type = pg_sys::ForkNumber::MAIN_FORKNUM;
 
 /// Tables of a session whose registrations are kept.
 const ROOM: usize = 16;
@@ -113,9 +116,10 @@ unsafe fn look(
             Kept { epoch: now, table, capture: functions.capture, registration, places, buffers: [0; 2] }
         }
     };
-    for n in 0..2 {
-        // SAFETY: the caller's promise.
-        kept.buffers[n] = unsafe { visible_at(triggers, &kept.places[n], kept.buffers[n], snapshot) }?;
+    // SAFETY: the caller's promise. An ERROR jumps out of the closure, which owns nothing; pins and locks are then the transaction's to
+    // release.
+    if !unsafe { pg_guard_ffi_boundary(|| visible(triggers, &kept.places, &mut kept.buffers, snapshot)) } {
+        return None;
     }
     let registration = Rc::clone(&kept.registration);
     KEPT.with_borrow_mut(|all| match all.iter_mut().find(|other| other.table == table) {
@@ -130,45 +134,71 @@ unsafe fn look(
     Some(registration)
 }
 
-/// Where in the buffer pool the row's page is, if that very row is there and the snapshot sees it.
+/// Whether each of the rows is there, that very row, and the snapshot sees it.
 ///
 /// # Safety
-/// `triggers` is pg_trigger, open and locked; the buffer is where the row's page was before, or 0 if the row was read under this lock.
-unsafe fn visible_at(
+/// Under a guard; `triggers` is pg_trigger, open and locked; the buffers are where the rows' pages were before, or 0 if the rows were
+/// read under this lock.
+unsafe fn visible(
     triggers: pg_sys::Relation,
-    place: &Place,
-    buffer: pg_sys::Buffer,
+    places: &[Place; 2],
+    buffers: &mut [pg_sys::Buffer; 2],
     snapshot: pg_sys::Snapshot,
-) -> Option<pg_sys::Buffer> {
-    // SAFETY: the page is pinned and locked while it is read. Of a buffer known from before it is checked that it still has that page;
-    // a page that was cut off meanwhile is in no buffer, and not asked of the file.
+) -> bool {
+    // SAFETY: the page is pinned and locked while it is read.
     unsafe {
-        let block = pgrx::itemptr::item_pointer_get_block_number_no_check(place.tid);
+        let block = |n: usize| pgrx::itemptr::item_pointer_get_block_number_no_check(places[n].tid);
+        let Some(mut buffer) = pin(triggers, block(0), buffers[0]) else { return false };
+        buffers[0] = buffer;
+        let mut seen = is_seen(&places[0], buffer, snapshot);
+        if seen && block(1) != block(0) {
+            plain::UnlockReleaseBuffer(buffer);
+            let Some(other) = pin(triggers, block(1), buffers[1]) else { return false };
+            buffer = other;
+        }
+        buffers[1] = buffer;
+        seen = seen && is_seen(&places[1], buffer, snapshot);
+        plain::UnlockReleaseBuffer(buffer);
+        seen
+    }
+}
+
+/// Pins and locks a page that is there, and was in that buffer. A page that was cut off meanwhile is in no buffer, and not asked of the
+/// file.
+///
+/// # Safety
+/// As for [`visible`].
+unsafe fn pin(triggers: pg_sys::Relation, block: u32, buffer: pg_sys::Buffer) -> Option<pg_sys::Buffer> {
+    // SAFETY: the caller's promise.
+    unsafe {
         let buffer = match buffer {
             0 => pg_sys::ReadBuffer(triggers, block),
-            recent if compat::read_recent_buffer(triggers, block, recent) => recent,
-            _ if block < pg_sys::RelationGetNumberOfBlocksInFork(triggers, pg_sys::ForkNumber::MAIN_FORKNUM) => {
-                pg_sys::ReadBuffer(triggers, block)
-            }
+            recent if plain::ReadRecentBuffer(compat::file(triggers), MAIN, block, recent) => recent,
+            _ if block < pg_sys::RelationGetNumberOfBlocksInFork(triggers, MAIN) => pg_sys::ReadBuffer(triggers, block),
             _ => return None,
         };
-        pg_sys::LockBuffer(buffer, pg_sys::BUFFER_LOCK_SHARE as i32);
-        let page = pg_sys::BufferGetPage(buffer);
+        plain::LockBuffer(buffer, pg_sys::BUFFER_LOCK_SHARE as i32);
+        Some(buffer)
+    }
+}
+
+/// # Safety
+/// A buffer with a page of pg_trigger, pinned and locked.
+unsafe fn is_seen(place: &Place, buffer: pg_sys::Buffer, snapshot: pg_sys::Snapshot) -> bool {
+    // SAFETY: the caller's promise.
+    unsafe {
         let offset = pgrx::itemptr::item_pointer_get_offset_number_no_check(place.tid);
-        let seen = compat::tuple_at(page, offset).is_some_and(|(data, len)| {
-            let mut tuple = pg_sys::HeapTupleData {
-                t_len: len,
-                t_self: place.tid,
-                t_tableOid: pg_sys::TriggerRelationId,
-                t_data: data,
-            };
-            let form = pg_sys::GETSTRUCT(&mut tuple).cast::<pg_sys::FormData_pg_trigger>();
-            u32::from((*form).oid) == place.key.oid
-                && u32::from(pg_sys::htup::HeapTupleHeaderGetRawXmin(data)) == place.key.xmin
-                && pg_sys::HeapTupleSatisfiesVisibility(&mut tuple, snapshot, buffer)
-        });
-        pg_sys::UnlockReleaseBuffer(buffer);
-        seen.then_some(buffer)
+        let Some((data, len)) = compat::tuple_at(pg_sys::BufferGetPage(buffer), offset) else { return false };
+        let mut tuple = pg_sys::HeapTupleData {
+            t_len: len,
+            t_self: place.tid,
+            t_tableOid: pg_sys::TriggerRelationId,
+            t_data: data,
+        };
+        let form = pg_sys::GETSTRUCT(&mut tuple).cast::<pg_sys::FormData_pg_trigger>();
+        u32::from((*form).oid) == place.key.oid
+            && u32::from(pg_sys::htup::HeapTupleHeaderGetRawXmin(data)) == place.key.xmin
+            && plain::HeapTupleSatisfiesVisibility(&mut tuple, snapshot, buffer)
     }
 }
 
