@@ -1,0 +1,177 @@
+//! Step 2: tree nodes go until the tree is as low as it must be.
+//!
+//! Without node v its children come under its parent p, which costs `s(v) log2(vol(p) / vol(v))`,
+//! and s(p) becomes s(p) + s(v). So costs only rise, and what stands in the heap is a lower bound.
+//! Taking the cheapest goes on until a few levels more are left than allowed ([`spare`]); of the
+//! nodes left then, the best ones are found exactly: from below, for each nearest ancestor that
+//! might stay and each number of levels that might be left under it.
+
+use super::bits;
+use super::tree::Tree;
+use crate::id::{index, word};
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
+
+/// A tree node goes if what it was thought to cost is so much of what it costs. (Why: merge.rs.)
+const ENOUGH: f64 = 31.0 / 32.0;
+/// Tree nodes looked at between two breaths.
+const BREATH: usize = 1 << 14;
+
+/// Levels left for the exact choice beside those allowed: a choice is a bit for each level above
+/// and each number of levels left, and they fit a word.
+const fn spare(height: usize) -> usize {
+    let most = (64 / height).saturating_sub(height);
+    if most < 8 { most } else { 8 }
+}
+
+/// Takes tree nodes out until no leaf is deeper than `height`.
+pub(super) fn compress(tree: &mut Tree, height: usize, breathe: &mut dyn FnMut()) {
+    let order = cheapest_first(tree, breathe);
+    // How many must go until the tree is low enough: more never makes it higher.
+    let (mut few, mut enough) = (0, order.len());
+    while few < enough {
+        let middle = few + (enough - few) / 2;
+        if height_without(tree, &order[..middle]) > height + spare(height) {
+            few = middle + 1;
+        } else {
+            enough = middle;
+        }
+        breathe();
+    }
+    let mut stays = vec![true; tree.parent.len()];
+    order[..enough].iter().for_each(|&gone| stays[index(gone)] = false);
+    tree.keep(&stays);
+    breathe();
+    if spare(height) > 0 {
+        let stays = choose(tree, height);
+        tree.keep(&stays);
+        breathe();
+    }
+}
+
+/// A tree node, and at least what it costs to take it out.
+struct Cheap(f64, u32);
+
+impl Ord for Cheap {
+    /// The cheapest is the greatest.
+    fn cmp(&self, other: &Cheap) -> Ordering {
+        other.0.total_cmp(&self.0).then(other.1.cmp(&self.1))
+    }
+}
+
+impl PartialOrd for Cheap {
+    fn partial_cmp(&self, other: &Cheap) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Cheap {
+    fn eq(&self, other: &Cheap) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for Cheap {}
+
+/// All tree nodes but the root, in the order in which they would go.
+fn cheapest_first(tree: &Tree, breathe: &mut dyn FnMut()) -> Vec<u32> {
+    let mut between = tree.between.clone();
+    let mut above = tree.parent.clone();
+    let mut gone = vec![false; tree.parent.len()];
+    let cost = |between: f64, above: u32, node: u32| {
+        between * bits(tree.volume[index(above)], tree.volume[index(node)])
+    };
+    let mut cheap: BinaryHeap<Cheap> = (tree.leaves..tree.root())
+        .map(|i| Cheap(cost(tree.between[i], tree.parent[i], word(i)), word(i)))
+        .collect();
+    let (mut order, mut looked) = (Vec::with_capacity(cheap.len()), 0);
+    while let Some(Cheap(least, node)) = cheap.pop() {
+        looked += 1;
+        if looked % BREATH == 0 {
+            breathe();
+        }
+        let parent = staying(&mut above, &gone, node);
+        let now = cost(between[index(node)], parent, node);
+        if now * ENOUGH > least {
+            cheap.push(Cheap(now, node));
+            continue;
+        }
+        gone[index(node)] = true;
+        between[index(parent)] += between[index(node)];
+        order.push(node);
+    }
+    order
+}
+
+/// The nearest ancestor that is not gone. Shortens the way to it.
+fn staying(above: &mut [u32], gone: &[bool], node: u32) -> u32 {
+    let mut node = node;
+    loop {
+        let parent = above[index(node)];
+        if !gone[index(parent)] {
+            return parent;
+        }
+        let next = above[index(parent)];
+        above[index(node)] = next;
+        if !gone[index(next)] {
+            return next;
+        }
+        node = next;
+    }
+}
+
+/// The depth of the deepest leaf, when some tree nodes are gone.
+fn height_without(tree: &Tree, gone: &[u32]) -> usize {
+    let mut step = vec![1; tree.parent.len()];
+    gone.iter().for_each(|&node| step[index(node)] = 0);
+    let mut depth = vec![0; tree.parent.len()];
+    for i in (0..tree.root()).rev() {
+        depth[i] = depth[index(tree.parent[i])] + step[i];
+    }
+    depth[..tree.leaves].iter().copied().max().unwrap_or(0)
+}
+
+/// Which tree nodes stay, so that no leaf is deeper than `height` and most is saved.
+///
+/// Of each node v: what it and all under it save at most, if the nearest ancestor that stays is the
+/// one at depth a, and n tree nodes may stay on any way down from there. Either v goes, and its s
+/// counts for that ancestor, or it stays, and n - 1 may stay under it.
+fn choose(tree: &Tree, height: usize) -> Vec<bool> {
+    let (root, depth) = (tree.root(), tree.depths());
+    let cell = |above: usize, left: usize| above * height + left;
+    // Of each node: the sums over its children.
+    let mut sums: Vec<Vec<f64>> = vec![Vec::new(); root + 1];
+    // Of each node: for which cells it stays.
+    let mut choices = vec![0_u64; root + 1];
+    for v in (tree.leaves..root).filter(|&v| tree.stays[v]) {
+        let mut under = std::mem::take(&mut sums[v]);
+        under.resize((depth[v] + 1) * height, 0.0);
+        let mut best = vec![0.0; depth[v] * height];
+        let own = tree.saved(tree.between[v], tree.volume[v]);
+        let mut ancestor = v;
+        for above in (0..depth[v]).rev() {
+            ancestor = index(tree.parent[ancestor]);
+            let lent = tree.saved(tree.between[v], tree.volume[ancestor]);
+            for left in 0..height {
+                let mut most = lent + under[cell(above, left)];
+                if left > 0 && own + under[cell(depth[v], left - 1)] > most {
+                    most = own + under[cell(depth[v], left - 1)];
+                    choices[v] |= 1 << cell(above, left);
+                }
+                best[cell(above, left)] = most;
+            }
+        }
+        let sum = &mut sums[index(tree.parent[v])];
+        sum.resize(best.len(), 0.0);
+        sum.iter_mut().zip(&best).for_each(|(sum, best)| *sum += best);
+    }
+    let mut stays = tree.stays.clone();
+    // Of each node: the depth of the nearest that stays, itself or above, and how many may under it.
+    let mut place = vec![(0, height - 1); root + 1];
+    for v in (tree.leaves..root).rev().filter(|&v| tree.stays[v]) {
+        let (above, left) = place[index(tree.parent[v])];
+        stays[v] = choices[v] >> cell(above, left) & 1 == 1;
+        place[v] = if stays[v] { (depth[v], left - 1) } else { (above, left) };
+    }
+    stays
+}

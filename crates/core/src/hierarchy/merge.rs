@@ -1,0 +1,175 @@
+//! Step 1: clusters merge two by two, always a pair that is (nearly) the closest, until no edge
+//! joins two of them. Then a root above them all.
+//!
+//! The closeness of clusters a and b is `w(a, b) V / (vol(a) vol(b))`, how much more often an edge
+//! joins them than chance would (the distance of Bonald, Charpentier, Galland and Hollocou 2018,
+//! upside down). While w stays, this only falls, so what stands in the heap is an upper bound:
+//! the top is computed anew, and goes back unless [`ENOUGH`] of it is left. That factor is what
+//! keeps a hub with a hundred thousand neighbours from being looked at as often for each.
+
+use super::Network;
+use super::tree::Tree;
+use crate::id::{index, word};
+use std::cmp::Ordering;
+use std::collections::{BinaryHeap, HashMap};
+use std::hash::{BuildHasherDefault, Hasher};
+
+/// A pair merges if it is at least so close as the closest might be.
+const ENOUGH: f64 = 31.0 / 32.0;
+/// Pairs looked at between two breaths.
+const BREATH: usize = 1 << 14;
+
+/// Clusters by their neighbours. A cluster keeps the number of the one it grew from.
+struct Clusters {
+    neighbours: Vec<HashMap<u32, f64, BuildHasherDefault<Spread>>>,
+    volume: Vec<f64>,
+    total: f64,
+}
+
+/// Numbers that nobody chooses need no more than this of a hash.
+#[derive(Default)]
+struct Spread(u64);
+
+impl Hasher for Spread {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|&byte| self.write_u32(u32::from(byte)));
+    }
+
+    fn write_u32(&mut self, number: u32) {
+        let mixed = (self.0 ^ u64::from(number)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        self.0 = mixed ^ (mixed >> 32);
+    }
+}
+
+/// A pair of clusters, and at most how close they are.
+#[derive(Clone, Copy)]
+struct Pair {
+    close: f64,
+    a: u32,
+    b: u32,
+}
+
+impl Pair {
+    fn order(&self) -> (u32, u32) {
+        (self.a, self.b)
+    }
+}
+
+impl Ord for Pair {
+    fn cmp(&self, other: &Pair) -> Ordering {
+        self.close.total_cmp(&other.close).then_with(|| other.order().cmp(&self.order()))
+    }
+}
+
+impl PartialOrd for Pair {
+    fn partial_cmp(&self, other: &Pair) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Pair {
+    fn eq(&self, other: &Pair) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for Pair {}
+
+impl Clusters {
+    fn of(network: &Network) -> Clusters {
+        let mut neighbours = vec![HashMap::default(); index(network.nodes())];
+        for &(a, b, weight) in network.edges() {
+            neighbours[index(a)].insert(b, weight);
+            neighbours[index(b)].insert(a, weight);
+        }
+        let volume = (0..network.nodes()).map(|node| network.degree(node)).collect();
+        Clusters { neighbours, volume, total: network.volume() }
+    }
+
+    fn pair(&self, a: u32, b: u32, weight: f64) -> Pair {
+        let close = weight / self.volume[index(a)] * (self.total / self.volume[index(b)]);
+        Pair { close, a: a.min(b), b: a.max(b) }
+    }
+
+    fn pairs(&self) -> BinaryHeap<Pair> {
+        let mut pairs = Vec::new();
+        for (a, of) in (0..).zip(&self.neighbours) {
+            let each = of.iter().filter(|&(&b, _)| a < b);
+            pairs.extend(each.map(|(&b, &weight)| self.pair(a, b, weight)));
+        }
+        pairs.into()
+    }
+
+    /// Merges two clusters into the one with more neighbours, whose number it returns, with the
+    /// weight between them. Pairs whose bound rose are pushed.
+    fn merge(&mut self, pair: Pair, pairs: &mut BinaryHeap<Pair>) -> (u32, f64) {
+        let size = |cluster: u32| self.neighbours[index(cluster)].len();
+        let (keep, gone) =
+            if size(pair.a) >= size(pair.b) { (pair.a, pair.b) } else { (pair.b, pair.a) };
+        let moved = std::mem::take(&mut self.neighbours[index(gone)]);
+        self.volume[index(keep)] += self.volume[index(gone)];
+        let mut joined = 0.0;
+        for (neighbour, weight) in moved {
+            if neighbour == keep {
+                joined = weight;
+                self.neighbours[index(keep)].remove(&gone);
+                continue;
+            }
+            let of = &mut self.neighbours[index(neighbour)];
+            of.remove(&gone);
+            let sum = of.get(&keep).copied().unwrap_or(0.0) + weight;
+            of.insert(keep, sum);
+            self.neighbours[index(keep)].insert(neighbour, sum);
+            pairs.push(self.pair(keep, neighbour, sum));
+        }
+        (keep, joined)
+    }
+}
+
+/// Binary trees under one root.
+pub(super) fn merge(network: &Network, breathe: &mut dyn FnMut()) -> Tree {
+    let n = index(network.nodes());
+    let mut clusters = Clusters::of(network);
+    breathe();
+    let mut pairs = clusters.pairs();
+    let room = 2 * pairs.len() + BREATH;
+    let mut tree = Tree {
+        leaves: n,
+        parent: (0..network.nodes()).collect(),
+        stays: vec![true; n],
+        volume: clusters.volume.clone(),
+        between: vec![0.0; n],
+    };
+    // The tree node that a cluster is.
+    let mut node: Vec<u32> = (0..network.nodes()).collect();
+    let mut looked = 0;
+    while let Some(pair) = pairs.pop() {
+        looked += 1;
+        if looked % BREATH == 0 {
+            breathe();
+        }
+        let Some(&weight) = clusters.neighbours[index(pair.a)].get(&pair.b) else { continue };
+        let now = clusters.pair(pair.a, pair.b, weight);
+        if now.close < pair.close * ENOUGH {
+            pairs.push(now);
+            continue;
+        }
+        let (keep, joined) = clusters.merge(pair, &mut pairs);
+        let children = [node[index(pair.a)], node[index(pair.b)]];
+        node[index(keep)] = tree.add(&children, clusters.volume[index(keep)], 2.0 * joined);
+        if pairs.len() > room {
+            pairs = clusters.pairs();
+            breathe();
+        }
+    }
+    let is_top = |&i: &u32| tree.parent[index(i)] == i;
+    let tops: Vec<u32> = (0..word(tree.parent.len())).filter(is_top).collect();
+    if tops.len() != 1 || n == 1 {
+        tree.add(&tops, network.volume(), 0.0);
+    }
+    tree
+}

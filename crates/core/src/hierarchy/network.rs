@@ -1,0 +1,87 @@
+//! A weighted, undirected graph without self-edges and parallel edges.
+
+use super::bits;
+use crate::id::{index, word};
+use std::cmp::Ordering;
+
+pub struct Network {
+    /// (a, b, weight), a < b, weight > 0, in order.
+    edges: Vec<(u32, u32, f64)>,
+    degrees: Vec<f64>,
+    volume: f64,
+}
+
+impl Network {
+    /// Nodes are 0 to `nodes` - 1. Weights are not negative; edges of weight 0 and self-edges
+    /// join nothing. The order of `edges` does not matter, to the last bit.
+    ///
+    /// # Panics
+    /// If an edge names another node.
+    #[must_use]
+    pub fn new(nodes: usize, mut edges: Vec<(u32, u32, f64)>) -> Network {
+        edges.retain(|&(a, b, weight)| a != b && weight > 0.0);
+        for edge in &mut edges {
+            *edge = (edge.0.min(edge.1), edge.0.max(edge.1), edge.2);
+        }
+        edges.sort_unstable_by(|x, y| (x.0, x.1).cmp(&(y.0, y.1)).then(x.2.total_cmp(&y.2)));
+        edges.dedup_by(|later, first| {
+            let same = (later.0, later.1) == (first.0, first.1);
+            if same {
+                first.2 += later.2;
+            }
+            same
+        });
+        edges.shrink_to_fit();
+        let mut degrees = vec![0.0; nodes];
+        for &(a, b, weight) in &edges {
+            degrees[index(a)] += weight;
+            degrees[index(b)] += weight;
+        }
+        let volume = degrees.iter().sum();
+        Network { edges, degrees, volume }
+    }
+
+    /// Infinite where the weights are too large to add up.
+    #[must_use]
+    pub fn volume(&self) -> f64 {
+        self.volume
+    }
+
+    #[must_use]
+    pub fn nodes(&self) -> u32 {
+        word(self.degrees.len())
+    }
+
+    #[must_use]
+    pub fn degree(&self, node: u32) -> f64 {
+        self.degrees[index(node)]
+    }
+
+    /// The node of the higher degree, of equal ones the first. `u32::MAX` is no node.
+    pub(super) fn higher(&self, a: u32, b: u32) -> u32 {
+        let degree = |node: u32| self.degrees.get(index(node)).copied().unwrap_or(-1.0);
+        match degree(a).total_cmp(&degree(b)) {
+            Ordering::Less => b,
+            Ordering::Equal => a.min(b),
+            Ordering::Greater => a,
+        }
+    }
+
+    #[must_use]
+    pub fn edges(&self) -> &[(u32, u32, f64)] {
+        &self.edges
+    }
+
+    /// The entropy of the tree with all nodes under the root: what a step of a random walk tells.
+    #[must_use]
+    pub fn entropy(&self) -> f64 {
+        (0..self.nodes()).map(|node| self.surprise(node)).sum()
+    }
+
+    /// What a node adds to [`Network::entropy`].
+    #[must_use]
+    pub fn surprise(&self, node: u32) -> f64 {
+        let degree = self.degree(node);
+        if degree > 0.0 { degree / self.volume * bits(self.volume, degree) } else { 0.0 }
+    }
+}
