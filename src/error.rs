@@ -165,6 +165,51 @@ pub fn too_many_levels(most: i32) -> ErrorReport {
         .set_detail("What lies beyond would be missing from the answer.")
 }
 
+pub fn bad_height(value: i32, most: usize) -> ErrorReport {
+    report(Code::ERRCODE_INVALID_PARAMETER_VALUE, format!("\"height\" must be between 1 and {most}, not {value}"))
+}
+
+pub fn same_ends(column: &str) -> ErrorReport {
+    report(Code::ERRCODE_DUPLICATE_COLUMN, format!("column \"{column}\" is named twice"))
+        .set_hint("The ends of an edge are two different columns.")
+}
+
+pub fn wrong_weight_type(column: &str, type_name: &str) -> ErrorReport {
+    report(
+        Code::ERRCODE_DATATYPE_MISMATCH,
+        format!("column \"{column}\" has type {type_name}, which is no type of weights"),
+    )
+    .set_hint("Use a column of type smallint, integer, bigint, real, double precision or numeric.")
+}
+
+pub fn bad_weight(weight: f64, a: &str, b: &str) -> ErrorReport {
+    report(
+        Code::ERRCODE_INVALID_PARAMETER_VALUE,
+        format!("a weight must be a finite number that is not negative, not {weight}"),
+    )
+    .set_detail(format!("It is that of a row with \"{a}\" and \"{b}\"."))
+}
+
+pub fn null_weight(a: &str, b: &str) -> ErrorReport {
+    report(Code::ERRCODE_NULL_VALUE_NOT_ALLOWED, "a weight must not be null".into())
+        .set_detail(format!("It is that of a row with \"{a}\" and \"{b}\"."))
+        .set_hint("Name a view that gives such rows a weight, or leaves them out.")
+}
+
+pub fn weights_too_large() -> ErrorReport {
+    report(Code::ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE, "the weights are too large to add up".into())
+        .set_hint("Divide them all by the same number: the hierarchy does not change.")
+}
+
+pub fn graph_too_large(bytes: usize) -> ErrorReport {
+    report(
+        Code::ERRCODE_CONFIGURATION_LIMIT_EXCEEDED,
+        "the graph is too large to make a hierarchy of it within maintenance_work_mem".into(),
+    )
+    .set_detail(format!("maintenance_work_mem is {} kB.", bytes / 1024))
+    .set_hint("Raise it for this session, for example: SET maintenance_work_mem = '1GB';")
+}
+
 pub fn bad_template(why: &str) -> ErrorReport {
     report(Code::ERRCODE_INVALID_PARAMETER_VALUE, "invalid template".into())
         .set_detail(format!("{}.", why.trim_end_matches('.')))

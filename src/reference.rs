@@ -46,7 +46,7 @@ pub fn statement(table: &Edges, names: &ColumnNames, columns: &Columns) -> Strin
 
 /// A column as text: what the output function of its type says, as in the image (value.rs). A cast says the same, and an index on it
 /// serves; unless somebody has made a cast of his own from that type to text.
-fn text_of(table: &Edges, column: &str) -> String {
+pub fn text_of(table: &Edges, column: &str) -> String {
     let (name, type_oid) = (edges::quote(column), table.column(column).map_or(0, |column| column.type_oid));
     let output = match pg_sys::Oid::from(type_oid) {
         pg_sys::INT4OID => "int4out",

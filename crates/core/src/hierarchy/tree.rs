@@ -45,11 +45,10 @@ impl Tree {
                 self.parent[i] = self.parent[parent];
             }
         }
-        for i in self.leaves..self.root() {
-            if self.stays[i] && !stays[i] {
-                let parent = index(self.parent[i]);
-                self.between[parent] += self.between[i];
-            }
+        let goes = |&i: &usize| self.stays[i] && !stays[i];
+        for i in (self.leaves..self.root()).filter(goes) {
+            let parent = index(self.parent[i]);
+            self.between[parent] += self.between[i];
         }
         self.stays.copy_from_slice(stays);
     }

@@ -1,0 +1,307 @@
+//! cft_build_hierarchy: a table of edges a - b becomes an encoding tree (crates/core/src/hierarchy).
+//!
+//! The graph is read with the caller's rights under the caller's snapshot, as a query of his would. The result depends on what the rows
+//! say alone: not on their order, nor on which end is a.
+
+#![expect(unsafe_code, reason = "SPI, called directly")]
+
+use crate::api::attach;
+use crate::edges::{self, Edges};
+use crate::encoding;
+use crate::error::{self, Fallible};
+use crate::fmgr::{Call, Rows, text_datum};
+use crate::{reference, value};
+use cftrag_core::{Encoding, MAX_HEIGHT, Network};
+use pgrx::check_for_interrupts;
+use pgrx::prelude::*;
+use std::collections::HashMap;
+use std::ffi::{CStr, CString};
+
+/// Rows fetched at once, or written between two looks for an interrupt.
+const BATCH: usize = 10_000;
+
+/// Of the bytes that one row, and one entity beside its name, take while a tree is made (examples/hierarchy.rs measures them).
+const PER_ROW: usize = 200;
+const PER_ENTITY: usize = 700;
+
+/// The longest part of an entity's name in a community's.
+const HUB: i32 = 60;
+
+/// `cft_build_hierarchy(graph regclass, a name, b name, weight name, height int)
+///     -> table(tree, parent, child, entropy_before, entropy_after)`
+///
+/// One row for each community and entity but the root: a community, then its entities by bytes, then the communities in it. The
+/// sums of the last columns are the graph's one-dimensional entropy and the tree's. Errors: 22004 (NULL argument or weight), 22023
+/// (height, weight), 22003 (weights too large to add up), 42703, 42701, 42804 (columns), 53400 (maintenance_work_mem), the table's own.
+#[pg_extern(sql = false)]
+fn cft_build_hierarchy(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
+    // SAFETY: our own fcinfo.
+    let call = unsafe { Call::new(fcinfo) };
+    let rows = call.rows();
+    let height = call.int(4).ok_or_else(|| error::null_argument("height"))?;
+    let height = usize::try_from(height).ok().filter(|height| (1..=MAX_HEIGHT).contains(height));
+    let Some(height) = height else { return Err(error::bad_height(call.int(4).unwrap_or(0), MAX_HEIGHT)) };
+    let graph = read(&call)?;
+    if !graph.names.is_empty() {
+        let mut breathe = || {
+            check_for_interrupts!();
+        };
+        let encoding = cftrag_core::build_hierarchy(&graph.network, height, &mut breathe);
+        Writer { word: free_word(&graph.names), graph, encoding }.write(rows);
+    }
+    Ok(())
+}
+
+struct Graph {
+    /// The table's name.
+    tree: Vec<u8>,
+    /// The entities' names, in their order by bytes.
+    names: Vec<Box<[u8]>>,
+    network: Network,
+}
+
+fn read(call: &Call) -> Fallible<Graph> {
+    let graph = Edges::open(call.oid(0).ok_or_else(|| error::null_argument("graph"))?)?;
+    let end = |n: usize, argument: &str| -> Fallible<String> {
+        let name = attach::name(call, n).ok_or_else(|| error::null_argument(argument))?;
+        let column = graph.column(&name).ok_or_else(|| error::no_raw_column(&graph.name(), &name))?;
+        if !value::holds_names(pg_sys::Oid::from(column.type_oid)) {
+            return Err(error::wrong_type(&name, &type_name(column.type_oid)));
+        }
+        Ok(name)
+    };
+    let (a, b) = (end(1, "a")?, end(2, "b")?);
+    if a == b {
+        return Err(error::same_ends(&a));
+    }
+    let weight = match attach::name(call, 3) {
+        None => "1::pg_catalog.float8".to_string(),
+        Some(name) => weight(&graph, &name)?,
+    };
+    let sql = format!(
+        "SELECT {}, {}, {weight} FROM {} AS r",
+        reference::text_of(&graph, &a),
+        reference::text_of(&graph, &b),
+        graph.qualified()
+    );
+    let mut reading = Reading::new();
+    scan(&sql, |tuple, desc| reading.add(tuple, desc))?;
+    // SAFETY: the table is open, so it has a name, which is NUL-terminated.
+    let tree = unsafe { CStr::from_ptr(pg_sys::get_rel_name(graph.oid())) }.to_bytes().to_vec();
+    reading.finish(tree)
+}
+
+/// The weight as SQL. 42804 unless the column holds numbers: a cast of something else could be anybody's function.
+fn weight(graph: &Edges, name: &str) -> Fallible<String> {
+    let column = graph.column(name).ok_or_else(|| error::no_raw_column(&graph.name(), name))?;
+    let type_oid = pg_sys::Oid::from(column.type_oid);
+    let numbers =
+        [pg_sys::INT2OID, pg_sys::INT4OID, pg_sys::INT8OID, pg_sys::FLOAT4OID, pg_sys::FLOAT8OID, pg_sys::NUMERICOID];
+    if numbers.contains(&type_oid) {
+        Ok(format!("r.{}::pg_catalog.float8", edges::quote(name)))
+    } else {
+        Err(error::wrong_weight_type(name, &type_name(column.type_oid)))
+    }
+}
+
+fn type_name(type_oid: u32) -> String {
+    // SAFETY: formats a type's name, whatever the OID; NUL-terminated.
+    let shown = unsafe { CStr::from_ptr(pg_sys::format_type_be(pg_sys::Oid::from(type_oid))) };
+    encoding::shown(&encoding::decode(shown.to_bytes()))
+}
+
+/// Gives each row of a statement to `take`, under the caller's snapshot, until it fails.
+fn scan(sql: &str, mut take: impl FnMut(pg_sys::HeapTuple, pg_sys::TupleDesc) -> Fallible<()>) -> Fallible<()> {
+    let Ok(sql) = CString::new(encoding::encode(sql)) else {
+        unreachable!("identifiers come from the catalog and have no NUL");
+    };
+    // SAFETY: SPI is connected and finished around its use; a row and its descriptor live until the batch is freed. An error that is
+    // returned is raised, which ends SPI too.
+    unsafe {
+        pg_sys::SPI_connect();
+        let plan = pg_sys::SPI_prepare(sql.as_ptr(), 0, std::ptr::null_mut());
+        assert!(!plan.is_null(), "SPI_prepare raises or plans");
+        let null = std::ptr::null_mut();
+        let portal = pg_sys::SPI_cursor_open(std::ptr::null(), plan, null, std::ptr::null(), true);
+        loop {
+            pg_sys::SPI_cursor_fetch(portal, true, BATCH as std::ffi::c_long);
+            let (table, count) = (pg_sys::SPI_tuptable, pg_sys::SPI_processed as usize);
+            for i in 0..count {
+                take(*(*table).vals.add(i), (*table).tupdesc)?;
+            }
+            pg_sys::SPI_freetuptable(table);
+            if count == 0 {
+                break;
+            }
+        }
+        pg_sys::SPI_cursor_close(portal);
+        pg_sys::SPI_finish();
+    }
+    Ok(())
+}
+
+/// A graph while it is read.
+struct Reading {
+    numbers: HashMap<Box<[u8]>, u32>,
+    edges: Vec<(u32, u32, f64)>,
+    name: Vec<u8>,
+    bytes: usize,
+    most: usize,
+}
+
+impl Reading {
+    fn new() -> Reading {
+        // SAFETY: reads a setting, in kilobytes.
+        let most = unsafe { pg_sys::maintenance_work_mem } as usize * 1024;
+        Reading { numbers: HashMap::new(), edges: Vec::new(), name: Vec::new(), bytes: 0, most }
+    }
+
+    fn add(&mut self, tuple: pg_sys::HeapTuple, desc: pg_sys::TupleDesc) -> Fallible<()> {
+        // SAFETY: a row of two texts and a float8, and its descriptor.
+        let get = |column| unsafe {
+            let mut null = false;
+            let datum = pg_sys::SPI_getbinval(tuple, desc, column, &mut null);
+            (!null).then_some(datum)
+        };
+        let (Some(a), Some(b)) = (get(1), get(2)) else { return Ok(()) };
+        let [a, b] = [self.number(a)?, self.number(b)?];
+        let Some(weight) = get(3) else { return Err(error::null_weight(&self.shown(a), &self.shown(b))) };
+        let weight = f64::from_bits(weight.value() as u64);
+        if !(weight.is_finite() && weight >= 0.0) {
+            return Err(error::bad_weight(weight, &self.shown(a), &self.shown(b)));
+        }
+        self.edges.push((a, b, weight));
+        self.takes(PER_ROW)
+    }
+
+    fn number(&mut self, name: pg_sys::Datum) -> Fallible<u32> {
+        self.name.clear();
+        // SAFETY: a text of the row.
+        if !unsafe { value::write(pg_sys::TEXTOID, name, &mut self.name) } {
+            return Err(error::graph_too_large(self.most));
+        }
+        if let Some(&number) = self.numbers.get(&*self.name) {
+            return Ok(number);
+        }
+        self.takes(PER_ENTITY + self.name.len())?;
+        let number = self.numbers.len() as u32;
+        self.numbers.insert(self.name.as_slice().into(), number);
+        Ok(number)
+    }
+
+    fn takes(&mut self, bytes: usize) -> Fallible<()> {
+        self.bytes += bytes;
+        if self.bytes <= self.most { Ok(()) } else { Err(error::graph_too_large(self.most)) }
+    }
+
+    /// An entity's name for a message.
+    fn shown(&self, number: u32) -> String {
+        let name = self.numbers.iter().find(|&(_, &n)| n == number).map_or(&[][..], |(name, _)| name);
+        encoding::shown(&encoding::decode(&name[..clipped(name)]))
+    }
+
+    fn finish(self, tree: Vec<u8>) -> Fallible<Graph> {
+        check_for_interrupts!();
+        let mut named: Vec<(Box<[u8]>, u32)> = self.numbers.into_iter().collect();
+        named.sort_unstable();
+        check_for_interrupts!();
+        let mut places = vec![0; named.len()];
+        for (place, &(_, number)) in (0..).zip(&named) {
+            places[number as usize] = place;
+        }
+        let mut edges = self.edges;
+        for (a, b, _) in &mut edges {
+            (*a, *b) = (places[*a as usize], places[*b as usize]);
+        }
+        let network = Network::new(named.len(), edges);
+        if !network.volume().is_finite() {
+            return Err(error::weights_too_large());
+        }
+        Ok(Graph { tree, names: named.into_iter().map(|(name, _)| name).collect(), network })
+    }
+}
+
+/// How much of a name is shown: whole characters.
+fn clipped(name: &[u8]) -> usize {
+    // SAFETY: looks at `len` bytes of a name in the database's encoding.
+    unsafe { pg_sys::pg_mbcliplen(name.as_ptr().cast(), name.len() as i32, HUB) as usize }
+}
+
+/// The first of "community", "community_", "community__", ... that no entity's name is, or has before a blank.
+fn free_word(names: &[Box<[u8]>]) -> Vec<u8> {
+    let mut taken: Vec<usize> = names
+        .iter()
+        .filter_map(|name| name.strip_prefix(b"community"))
+        .map(|rest| (rest.iter().take_while(|&&byte| byte == b'_').count(), rest))
+        .filter(|&(marks, rest)| matches!(rest.get(marks), None | Some(b' ')))
+        .map(|(marks, _)| marks)
+        .collect();
+    taken.sort_unstable();
+    taken.dedup();
+    let free = taken.iter().enumerate().position(|(i, &marks)| i != marks).unwrap_or(taken.len());
+    [b"community".as_slice(), &vec![b'_'; free]].concat()
+}
+
+/// Writes the rows of a tree.
+struct Writer {
+    graph: Graph,
+    word: Vec<u8>,
+    encoding: Encoding,
+}
+
+impl Writer {
+    fn write(&self, rows: Rows) {
+        let tree = text_datum(&self.graph.tree);
+        let mut written = 0;
+        for node in self.encoding.tree_nodes() {
+            let name = text_datum(&self.name(node));
+            if node != self.encoding.root() {
+                let parent = text_datum(&self.name(self.encoding.parent(node)));
+                let values = [tree, parent, name, float(0.0), float(self.encoding.bits(node))];
+                rows.add(&mut { values }, &mut [false; 5]);
+                free(parent);
+            }
+            for &leaf in self.encoding.members(node) {
+                let child = text_datum(&self.graph.names[leaf as usize]);
+                let (before, after) = (self.graph.network.surprise(leaf), self.encoding.bits(leaf));
+                rows.add(&mut [tree, name, child, float(before), float(after)], &mut [false; 5]);
+                free(child);
+                written += 1;
+                if written % BATCH == 0 {
+                    check_for_interrupts!();
+                }
+            }
+            free(name);
+        }
+    }
+
+    /// "community" is the root, "community 2.1 (aspirin)" the first community in the second, in which aspirin has the highest degree.
+    fn name(&self, node: u32) -> Vec<u8> {
+        let mut name = self.word.clone();
+        if node == self.encoding.root() {
+            return name;
+        }
+        let above = |&node: &u32| Some(self.encoding.parent(node)).filter(|&above| above != self.encoding.root());
+        let mut way: Vec<u32> = std::iter::successors(Some(node), above).collect();
+        way.reverse();
+        for (i, node) in way.into_iter().enumerate() {
+            let mark = if i == 0 { ' ' } else { '.' };
+            name.extend_from_slice(format!("{mark}{}", self.encoding.place(node)).as_bytes());
+        }
+        let hub = &self.graph.names[self.encoding.hub(node) as usize];
+        let shown = clipped(hub);
+        name.extend_from_slice(b" (");
+        name.extend_from_slice(&hub[..shown]);
+        name.extend_from_slice(if shown < hub.len() { b"...)" } else { b")" });
+        name
+    }
+}
+
+fn float(value: f64) -> pg_sys::Datum {
+    pg_sys::Datum::from(value.to_bits() as usize)
+}
+
+fn free(text: pg_sys::Datum) {
+    // SAFETY: made by text_datum, and copied into a row.
+    unsafe { pg_sys::pfree(text.cast_mut_ptr()) };
+}
