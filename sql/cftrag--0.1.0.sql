@@ -122,6 +122,20 @@ COMMENT ON FUNCTION cft_progress() IS 'builds of images that are under way, of a
 -- requires:
 --   functions
 
+-- A hierarchy for a graph (T-Retriever, SEP): see crates/core/src/hierarchy. Not PARALLEL SAFE: the graph may be a temporary table.
+
+CREATE FUNCTION cft_build_hierarchy(graph regclass, a name, b name, weight name DEFAULT NULL, height integer DEFAULT 3)
+RETURNS TABLE(tree text, parent text, child text, entropy_before double precision, entropy_after double precision)
+LANGUAGE c STABLE PARALLEL RESTRICTED COST 1000000 ROWS 10000
+AS 'MODULE_PATHNAME', 'cft_build_hierarchy_wrapper';
+COMMENT ON FUNCTION cft_build_hierarchy(regclass, name, name, name, integer) IS
+'edges of a tree over the entities of a graph, of low structural entropy; the last columns add up to the entropy of the graph and of the tree';
+/* </end connected objects> */
+
+/* <begin connected objects> */
+-- requires:
+--   functions
+
 -- The hierarchy as text. What is said, and in which order, is what cft_context returns.
 
 CREATE FUNCTION cft_context_text(entity text, up integer DEFAULT 3, down integer DEFAULT 1, edges regclass DEFAULT NULL, template text DEFAULT NULL)
@@ -1617,20 +1631,6 @@ GRANT SELECT ON pg_stat_progress_cftrag TO PUBLIC;
 /* </end connected objects> */
 
 /* <begin connected objects> */
--- requires:
---   functions
-
--- A hierarchy for a graph (T-Retriever, SEP): see crates/core/src/hierarchy. Not PARALLEL SAFE: the graph may be a temporary table.
-
-CREATE FUNCTION cft_build_hierarchy(graph regclass, a name, b name, weight name DEFAULT NULL, height integer DEFAULT 3)
-RETURNS TABLE(tree text, parent text, child text, entropy_before double precision, entropy_after double precision)
-LANGUAGE c STABLE PARALLEL RESTRICTED COST 1000000 ROWS 10000
-AS 'MODULE_PATHNAME', 'cft_build_hierarchy_wrapper';
-COMMENT ON FUNCTION cft_build_hierarchy(regclass, name, name, name, integer) IS
-'edges of a tree over the entities of a graph, of low structural entropy; the last columns add up to the entropy of the graph and of the tree';
-/* </end connected objects> */
-
-/* <begin connected objects> */
 -- cftrag::api::attach::cft_alias_of
 -- Skipped due to `#[pgrx(sql = false)]`
 /* </end connected objects> */
@@ -1656,7 +1656,7 @@ COMMENT ON FUNCTION cft_build_hierarchy(regclass, name, name, name, integer) IS
 /* </end connected objects> */
 
 /* <begin connected objects> */
--- cftrag::api::hierarchy::cft_build_hierarchy
+-- cftrag::methods::hierarchy::cft_build_hierarchy
 -- Skipped due to `#[pgrx(sql = false)]`
 /* </end connected objects> */
 

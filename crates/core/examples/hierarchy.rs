@@ -123,7 +123,7 @@ fn main() {
         ("preferential attachment, 10,000 x 10", preferential(10_000, 10)),
         ("preferential attachment, 50,000 x 2", preferential(50_000, 2)),
         ("star of 100,000", star(100_000)),
-        //("planted 30 x 30 x 100, degrees 6 2 2", planted(30, 30, 100, [6, 2, 2])),
+        ("planted 30 x 30 x 100, degrees 6 2 2", planted(30, 30, 100, [6, 2, 2])),
     ];
     println!(
         "{:38} {:>8} {:>8}  height  one-dim  spanning   planted      ours   seconds  tree nodes",
