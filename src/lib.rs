@@ -74,9 +74,10 @@ extension_sql_file!("../sql/install/tree_search.sql", name = "tree_search", requ
 extension_sql_file!("../sql/install/tree_rag.sql", name = "tree_rag", requires = ["tree_search"]);
 extension_sql_file!("../sql/install/hirag.sql", name = "hirag", requires = ["tree_rag"]);
 extension_sql_file!("../sql/install/hierarchy.sql", name = "hierarchy", requires = ["functions"]);
-extension_sql_file!("../sql/install/views.sql", name = "views", requires = ["hirag"]);
 extension_sql_file!("../sql/install/paths.sql", name = "paths", requires = ["documents"]);
 extension_sql_file!("../sql/install/relations.sql", name = "relations", requires = ["documents"]);
+extension_sql_file!("../sql/install/rollup.sql", name = "rollup", requires = ["hirag"]);
+extension_sql_file!("../sql/install/views.sql", name = "views", requires = ["rollup"]);
 
 /// What loading the library starts, and nothing else: settings, and when preloaded shared memory and the launcher; transaction callbacks.
 #[pg_guard]

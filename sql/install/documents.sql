@@ -17,6 +17,12 @@ CREATE FUNCTION cft_document_entities() RETURNS trigger LANGUAGE plpgsql AS $$ B
 COMMENT ON FUNCTION cft_document_entities() IS
 'trigger that never fires: its columns are those of a table that maps entities to documents (cft_attach_documents)';
 
+CREATE FUNCTION cft_summaries() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$;
+COMMENT ON FUNCTION cft_summaries() IS 'trigger that never fires: its columns are those of a table of summaries (cft_attach_summaries)';
+
+CREATE FUNCTION cft_summary_documents() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$;
+COMMENT ON FUNCTION cft_summary_documents() IS 'trigger that never fires: says whose documents a table of summaries is made of (cft_attach_summaries)';
+
 CREATE FUNCTION cft_entity_embeddings() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$;
 COMMENT ON FUNCTION cft_entity_embeddings() IS
 'trigger that never fires: its columns are those of a table of entities'' embeddings (cft_attach_entities)';
@@ -58,6 +64,8 @@ DECLARE
     had boolean := false;
     name text := CASE trigger_function WHEN '@extschema@.cft_documents()'::regprocedure THEN 'cftrag_documents'
                                        WHEN '@extschema@.cft_document_entities()'::regprocedure THEN 'cftrag_document_entities'
+                                       WHEN '@extschema@.cft_summaries()'::regprocedure THEN 'cftrag_summaries'
+                                       WHEN '@extschema@.cft_summary_documents()'::regprocedure THEN 'cftrag_summary_documents'
                                        ELSE 'cftrag_entities' END;
     list text;
     arguments text;

@@ -107,7 +107,7 @@ BEGIN
              WHERE s.score IS NOT NULL ORDER BY s.score DESC, s.entity COLLATE "C" LIMIT fine_k) AS z;
     RETURN QUERY
     WITH texts AS MATERIALIZED (
-        SELECT t.* FROM @extschema@.cft_texts(coarse || fine, documents) AS t
+        SELECT t.* FROM @extschema@.cft_texts(coarse || fine, documents, forest) AS t
     ), r(place, part, n, entity, tree, score, under, text, tokens) AS (
         SELECT 1, 'global', u.n, u.name, NULL, u.score, NULL, t.text, t.tokens
           FROM unnest(coarse, coarse_scores) WITH ORDINALITY AS u(name, score, n) JOIN texts AS t ON t.entity = u.name

@@ -58,16 +58,20 @@ END $$;
 COMMENT ON FUNCTION cft_scores(vector, text[], regclass, regclass) IS
 'how near entities are to an embedding: 1 - cosine distance, else minus the distance; and how many embeddings of each were compared';
 
--- What an entity says: the documents about it, in order of id; without any, its name.
-CREATE FUNCTION cft_texts(entities text[], documents regclass DEFAULT NULL)
-RETURNS TABLE(entity text, text text, tokens bigint)
+-- What an entity says: its summary, if the forest is named and has any; else the documents about it, in order of id; else its name alone.
+CREATE FUNCTION cft_texts(entities text[], documents regclass DEFAULT NULL, edges regclass DEFAULT NULL)
+RETURNS TABLE(entity text, text text, tokens bigint, named boolean)
 LANGUAGE plpgsql STABLE PARALLEL SAFE COST 1000 ROWS 100 SET search_path = pg_catalog, pg_temp AS $$
 #variable_conflict use_column
 DECLARE
     meant regclass := @extschema@.cft_texts_of(documents);
     a record;
     about text := '';
+    sums text := '';
 BEGIN
+    SELECT format('SELECT s.%1$I::text COLLATE "C" AS name, max(s.%2$I::text COLLATE "C") AS said FROM %3$s AS s WHERE s.%1$I::text = ANY ($1) AND s.%2$I IS NOT NULL GROUP BY 1',
+                  c.columns ->> 'entity', c.columns ->> 'summary', c.relation) INTO sums
+      FROM @extschema@.cft_columns('@extschema@.cft_summaries()') AS c WHERE c.other = edges LIMIT 1;
     IF meant <> 0 THEN
         SELECT * INTO a FROM @extschema@.cft_attached_documents(meant);
         IF a.entity IS NOT NULL OR a.mapping IS NOT NULL THEN
@@ -81,11 +85,14 @@ BEGIN
     END IF;
     RETURN QUERY EXECUTE
         'WITH n AS MATERIALIZED (SELECT DISTINCT u.name COLLATE "C" AS name FROM unnest($1) AS u(name) WHERE u.name IS NOT NULL),
-              z AS MATERIALIZED (' || coalesce(nullif(about, ''), 'SELECT NULL::text AS name, NULL::text AS said, NULL::bigint AS size LIMIT 0') || ')
-         SELECT n.name, coalesce(z.said, n.name), coalesce(z.size, (char_length(n.name) + 3) / 4) FROM n LEFT JOIN z USING (name)'
+              z AS MATERIALIZED (' || coalesce(nullif(about, ''), 'SELECT NULL::text AS name, NULL::text AS said, NULL::bigint AS size LIMIT 0') || '),
+              s AS MATERIALIZED (' || coalesce(nullif(sums, ''), 'SELECT NULL::text AS name, NULL::text AS said LIMIT 0') || ')
+         SELECT n.name, coalesce(s.said, z.said, n.name), coalesce((char_length(s.said) + 3) / 4, z.size, (char_length(n.name) + 3) / 4), coalesce(s.said, z.said) IS NULL
+           FROM n LEFT JOIN z USING (name) LEFT JOIN s USING (name)'
     USING entities;
 END $$;
-COMMENT ON FUNCTION cft_texts(text[], regclass) IS 'what entities say, with its tokens: the documents about each, in order of their ids, else its name';
+COMMENT ON FUNCTION cft_texts(text[], regclass, regclass) IS
+'what entities say, with its tokens: the summary of each, else the documents about it, in order of their ids, else its name, which the column named says';
 
 -- The order of a document's parts: numbers inside of names count as numbers, "3.10" is after "3.2".
 CREATE FUNCTION cft_natural(name text) RETURNS text

@@ -121,7 +121,7 @@ BEGIN
     )
     SELECT o.name, o.tree, CASE WHEN o.support IS NOT NULL THEN o.base END, o.support, o.name = ANY (hits),
            NOT EXISTS (SELECT FROM inner_node AS i WHERE i.entity = o.name AND i.tree IS NOT DISTINCT FROM o.tree), o.path, t.text, t.tokens
-      FROM once AS o JOIN @extschema@.cft_texts(ARRAY(SELECT z.name FROM once AS z), documents) AS t ON t.entity = o.name
+      FROM once AS o JOIN @extschema@.cft_texts(ARRAY(SELECT z.name FROM once AS z), documents, forest) AS t ON t.entity = o.name
      ORDER BY o.tree COLLATE "C" NULLS FIRST, o.place, o.path COLLATE "C";
 END $$;
 COMMENT ON FUNCTION cft_expand(text[], integer, integer, integer, regclass, regclass) IS

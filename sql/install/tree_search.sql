@@ -7,25 +7,6 @@
 -- were kept; of several such parents, its path has the smallest by bytes. One without an embedding is passed through: it is no result, and its children are
 -- looked at. So the entities compared are exactly the start and the children of what was kept or passed through.
 
--- Entities with children and without parents, in each tree: where a descent begins. (An edge from an entity to itself is none.)
-CREATE FUNCTION cft_tops(edges regclass)
-RETURNS TABLE(tree text, entity text)
-LANGUAGE plpgsql STABLE PARALLEL SAFE COST 100000 ROWS 10 SET search_path = pg_catalog, pg_temp AS $$
-#variable_conflict use_column
-DECLARE
-    f record;
-BEGIN
-    SELECT * INTO f FROM @extschema@.cft_attached(edges);
-    RETURN QUERY EXECUTE format(
-        'WITH e AS MATERIALIZED (SELECT %s AS tree, r.%2$I::text COLLATE "C" AS parent, r.%3$I::text COLLATE "C" AS child FROM %4$s AS r
-                                  WHERE r.%2$I::text COLLATE "C" <> r.%3$I::text)
-         SELECT DISTINCT e.tree, e.parent FROM e
-          WHERE NOT EXISTS (SELECT FROM e AS above WHERE above.child = e.parent AND coalesce(above.tree, '''') = coalesce(e.tree, '''') AND (above.tree IS NULL) = (e.tree IS NULL))
-          ORDER BY e.tree NULLS FIRST, e.parent',
-        CASE WHEN f.tree IS NULL THEN 'NULL::text' ELSE format('r.%I::text COLLATE "C"', f.tree) END, f.parent, f.child, f.edges);
-END $$;
-COMMENT ON FUNCTION cft_tops(regclass) IS 'the entities with children and without parents, of each tree';
-
 CREATE FUNCTION cft_tree_search(query vector, mode text DEFAULT 'prune', start text[] DEFAULT NULL, threshold float8 DEFAULT NULL,
     prune_factor float8 DEFAULT 0.7, beam integer DEFAULT 5, max_depth integer DEFAULT 1000, top_k integer DEFAULT 10, budget integer DEFAULT NULL,
     edges regclass DEFAULT NULL, documents regclass DEFAULT NULL)
@@ -76,8 +57,8 @@ BEGIN
     END IF;
 
     IF start IS NULL THEN
-        SELECT array_agg(t.tree ORDER BY t.entity COLLATE "C", t.tree COLLATE "C"), array_agg(t.entity ORDER BY t.entity COLLATE "C", t.tree COLLATE "C")
-          INTO new_trees, new_names FROM @extschema@.cft_tops(forest) AS t;
+        SELECT array_agg(t.tree ORDER BY t.root COLLATE "C", t.tree COLLATE "C"), array_agg(t.root ORDER BY t.root COLLATE "C", t.tree COLLATE "C")
+          INTO new_trees, new_names FROM @extschema@.cft_roots(forest) AS t;
     ELSE
         SELECT array_agg(s.tree ORDER BY s.entity COLLATE "C", s.tree COLLATE "C"), array_agg(s.entity ORDER BY s.entity COLLATE "C", s.tree COLLATE "C")
           INTO new_trees, new_names
@@ -137,7 +118,7 @@ BEGIN
     ), said AS (
         SELECT b.*, u.path, t.text, t.tokens, sum(t.tokens) OVER (ORDER BY b.place) AS so_far
           FROM best AS b JOIN up AS u ON u.n = b.n AND u.at = 0
-          JOIN @extschema@.cft_texts((SELECT array_agg(z.name) FROM best AS z), documents) AS t ON t.entity = b.name
+          JOIN @extschema@.cft_texts((SELECT array_agg(z.name) FROM best AS z), documents, forest) AS t ON t.entity = b.name
     )
     SELECT s.name, s.tree, s.depth, s.score, s.path, s.text, s.tokens, similarities FROM said AS s WHERE budget IS NULL OR s.so_far <= budget ORDER BY s.place;
 END $$;
@@ -197,7 +178,7 @@ BEGIN
         SELECT b.entity, p.tree, cardinality(p.path) - 1 AS depth, b.score, p.path, t.text, t.tokens,
                sum(t.tokens) OVER (ORDER BY b.score DESC, b.entity COLLATE "C") AS so_far
           FROM best AS b JOIN p ON p.entity = b.entity
-          JOIN @extschema@.cft_texts(ARRAY(SELECT z.entity FROM best AS z), documents) AS t ON t.entity = b.entity
+          JOIN @extschema@.cft_texts(ARRAY(SELECT z.entity FROM best AS z), documents, edges) AS t ON t.entity = b.entity
     )
     SELECT s.entity, s.tree, s.depth, s.score, s.path, s.text, s.tokens, NULL::bigint FROM said AS s
      WHERE budget IS NULL OR s.so_far <= budget ORDER BY s.score DESC, s.entity COLLATE "C";

@@ -1,0 +1,291 @@
+-- Summaries from the leaves up: what is due after a change, in which order, and that they are those which a plain recursion makes from scratch.
+SET client_min_messages = warning;
+\set SHOW_CONTEXT never
+SET jit = off;
+CREATE TABLE wood (tree text, parent text, child text, note int);
+CREATE TABLE meaning (entity text, embedding vector(3));
+CREATE TABLE leaflet (id int, body text, embedding vector(3), entity text, note int);
+CREATE TABLE gist (entity text, summary text, mine int DEFAULT 7);
+CREATE INDEX ON gist (entity);
+SELECT cft_attach('wood', tree => 'tree');
+SELECT cft_attach_documents('leaflet', entity => 'entity');
+CREATE VIEW e AS SELECT DISTINCT tree, parent COLLATE "C" AS parent, child COLLATE "C" AS child FROM wood WHERE parent <> child;
+CREATE FUNCTION above(names text[]) RETURNS TABLE (name text) LANGUAGE sql AS $$
+    WITH RECURSIVE u(tree, name) AS (SELECT tree, parent FROM e WHERE child = ANY (names) UNION SELECT e.tree, e.parent FROM u JOIN e ON e.child = u.name AND e.tree IS NOT DISTINCT FROM u.tree)
+    SELECT DISTINCT name::text FROM u $$;
+-- A summary that says what it was made of.
+CREATE FUNCTION tell(entity text, sources text[], inputs text[]) RETURNS text LANGUAGE sql IMMUTABLE AS $$ SELECT md5(concat_ws('|', entity, sources, inputs)) $$;
+CREATE FUNCTION plain_text(name text) RETURNS text LANGUAGE sql AS $$ SELECT string_agg(body, E'\n' ORDER BY id::text COLLATE "C", body COLLATE "C") FROM leaflet WHERE entity = name $$;
+CREATE FUNCTION plain_tell(name text, leaves bool) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+    sources text[] := '{}';
+    inputs text[] := '{}';
+    c text;
+BEGIN
+    IF plain_text(name) IS NOT NULL THEN sources := ARRAY[name]; inputs := ARRAY[plain_text(name)]; END IF;
+    FOR c IN SELECT child FROM e WHERE parent = name AND NOT EXISTS (SELECT FROM ways_up(plain_tell.name, e.tree) AS w WHERE w = e.child)
+              GROUP BY child ORDER BY regexp_replace(child, '[0-9]+', '') || lpad(substring(child, '[0-9]+'), 30, '0') COLLATE "C" LOOP
+        sources := sources || c;
+        inputs := inputs || CASE WHEN leaves OR c IN (SELECT parent FROM e) THEN plain_tell(c, leaves) ELSE coalesce(plain_text(c), c) END;
+    END LOOP;
+    RETURN tell(name, sources, inputs);
+END $$;
+-- A child that is an ancestor too, in whatever tree, is no input.
+CREATE FUNCTION ways_up(name text, tree text) RETURNS SETOF text LANGUAGE sql AS $$ SELECT above(ARRAY[name]) $$;
+CREATE FUNCTION is_due() RETURNS text[] LANGUAGE sql AS $$ SELECT coalesce(array_agg(DISTINCT entity COLLATE "C"), '{}') FROM gist WHERE summary IS NULL $$;
+CREATE FUNCTION wrong(leaves bool) RETURNS bigint LANGUAGE sql AS $$
+    SELECT count(*) FROM (SELECT parent AS name FROM e UNION SELECT child FROM e WHERE leaves) AS n
+     WHERE (SELECT array_agg(g.summary) FROM gist AS g WHERE g.entity = n.name AND g.summary IS NOT NULL) IS DISTINCT FROM ARRAY[plain_tell(n.name, leaves)] $$;
+-- Changes, and which must be due after each: the parents or entities in it and their ancestors.
+CREATE FUNCTION try(seeds int, leaves bool) RETURNS TABLE (changes bigint, due_wrong bigint, summaries_wrong bigint, left_due bigint, summarized bigint) LANGUAGE plpgsql AS $$
+#variable_conflict use_variable
+DECLARE
+    was text[];
+    must text[];
+    touched text[];
+    made record;
+BEGIN
+    changes := 0; due_wrong := 0; summaries_wrong := 0; left_due := 0; summarized := 0;
+    FOR seed IN 1 .. seeds LOOP
+        PERFORM oracle.plant('wood', 'meaning', seed / 400.0);
+        -- Two that are above each other, above and below others.
+        INSERT INTO wood VALUES ('a', 'x 4', 'Kapitel 2'), ('a', 'Kapitel 2', 'x 4'), ('a', 'Ä1', 'x 4'), ('a', 'Kapitel 2', 'x 12'), ('b', 'x 12', 'x 20'), ('b', 'x 20', 'x 12');
+        DELETE FROM leaflet;
+        INSERT INTO leaflet SELECT i, 'text ' || i, NULL, (ARRAY['x ', 'Ä', 'Kapitel ', ''])[1 + n % 4] || n FROM generate_series(1, 12) AS i, LATERAL (SELECT 1 + floor(random() * 24)::int + 0 * i) AS r(n);
+        DELETE FROM gist;
+        PERFORM cft_attach_summaries('gist', edges => 'wood', documents => 'leaflet', leaves => leaves);
+        FOR change IN 0 .. 11 LOOP
+            made := cft_rollup('tell(text,text[],text[])', edges => 'wood');
+            summarized := summarized + made.summarized;
+            left_due := left_due + cardinality(is_due());
+            summaries_wrong := summaries_wrong + wrong(leaves);
+            CASE change % 6
+                WHEN 0 THEN
+                    WITH i AS (INSERT INTO wood SELECT tree, child, 'new' || change * 10 + n FROM (SELECT *, row_number() OVER (ORDER BY random()) AS n FROM wood WHERE child IS NOT NULL AND parent IS NOT NULL) AS w WHERE n < 3 RETURNING parent, child)
+                    SELECT array_agg(parent) || CASE WHEN leaves THEN array_agg(child) END INTO touched FROM i;
+                WHEN 1 THEN WITH d AS (DELETE FROM wood WHERE ctid IN (SELECT ctid FROM wood ORDER BY random() LIMIT 2) RETURNING parent, child) SELECT array_agg(parent) INTO touched FROM d WHERE child IS NOT NULL;
+                WHEN 2 THEN
+                    WITH o AS (SELECT ctid, parent, child FROM wood WHERE parent IS NOT NULL AND child IS NOT NULL ORDER BY random() LIMIT 1), u AS (UPDATE wood AS w SET parent = 'Ä5' FROM o WHERE w.ctid = o.ctid RETURNING o.parent AS before, w.parent)
+                    SELECT array_agg(before) || array_agg(parent) INTO touched FROM u WHERE before <> parent;
+                WHEN 3 THEN UPDATE wood SET note = change; UPDATE leaflet SET note = change; touched := '{}';
+                WHEN 4 THEN WITH u AS (UPDATE leaflet SET body = body || change WHERE id % 5 = change % 5 RETURNING entity) SELECT array_agg(entity) INTO touched FROM u;
+                ELSE WITH d AS (DELETE FROM leaflet WHERE id = change RETURNING entity) SELECT array_agg(entity) INTO touched FROM d;
+            END CASE;
+            changes := changes + 1;
+            must := ARRAY(SELECT DISTINCT z.name COLLATE "C" FROM (SELECT above(touched) UNION SELECT name FROM (SELECT unnest(touched)) AS t(name)
+                                                                    WHERE name IN (SELECT parent FROM e UNION SELECT child FROM e WHERE leaves)) AS z(name) ORDER BY 1);
+            IF is_due() IS DISTINCT FROM must THEN
+                due_wrong := due_wrong + 1;
+                RAISE WARNING 'seed %, change %: touched %, due %, must be %', seed, change, touched, is_due(), must;
+            END IF;
+        END LOOP;
+    END LOOP;
+    RETURN NEXT;
+END $$;
+SELECT changes, due_wrong, summaries_wrong, left_due, summarized > 30 AS summarized FROM try(1, false);
+SELECT changes, due_wrong, summaries_wrong, left_due, summarized > 50 AS summarized FROM try(1, true);
+DROP VIEW e CASCADE;
+DROP TABLE wood, meaning, leaflet, gist;
+DROP FUNCTION tell, plain_text, plain_tell, above, is_due, wrong, try;
+
+-- A repository, in which one can see it.
+CREATE TABLE files (parent text, child text);
+INSERT INTO files VALUES ('repo', 'src'), ('repo', 'docs'), ('src', 'api'), ('src', 'main.c'), ('api', 'get.c'), ('api', 'put.c'), ('api', 'del.c'), ('docs', 'intro.md'), ('docs', 'guide.md'), ('src', 'util.c'), ('src', 'log.c');
+CREATE TABLE code (id int, body text, embedding vector(2), entity text);
+INSERT INTO code VALUES (1, 'Reads a row. Then more.', '[1,0]', 'get.c'), (2, 'Writes a row! And so on.', '[0,1]', 'put.c'), (3, 'What this is about', '[1,1]', 'intro.md'), (4, 'All functions of the API.', '[1,1]', 'api');
+CREATE TABLE summaries (entity text, summary text, embedding vector(2), seen timestamptz DEFAULT '2026-01-01');
+SELECT cft_attach_summaries('summaries');
+SELECT cft_attach('files');
+SELECT cft_rollup_next();
+SELECT cft_rollup_done('api', 'x');
+SELECT cft_rollup_mark('{api}');
+SELECT cft_rollup_status();
+SELECT cft_rollup();
+SELECT cft_detach_summaries('summaries');
+SELECT cft_attach_documents('code', entity => 'entity');
+SELECT cft_attach_summaries('summaries', embedding => 'embedding', documents => 'code');
+SELECT tgrelid::regclass, pg_get_triggerdef(oid) FROM pg_trigger WHERE tgfoid = ANY ('{cft_summaries(),cft_summary_documents(),cft_rollup_changed()}'::regprocedure[]) AND NOT tgisinternal ORDER BY 1, 2;
+SELECT * FROM summaries ORDER BY entity;
+SELECT * FROM cft_rollup_status();
+-- A worker: from the leaves up. Nothing else is due in its transaction, until it is done.
+BEGIN;
+SELECT * FROM cft_rollup_next(10);
+SELECT cft_rollup_done('api', 'api: reads and writes', '[1,2]');
+SELECT entity, sources FROM cft_rollup_next(10);
+SELECT cft_rollup_done('docs', 'docs');
+SELECT * FROM cft_rollup_next();
+SELECT cft_rollup_done('src', 'src', NULL);
+SELECT entity, inputs FROM cft_rollup_next();
+-- What was rolled back is due again, and what was taken in a savepoint is not taken after it.
+SAVEPOINT before;
+SELECT cft_rollup_done('repo', 'repo');
+SELECT count(*) FROM cft_rollup_next();
+ROLLBACK TO before;
+SELECT entity FROM cft_rollup_next();
+SELECT cft_rollup_done('repo', 'repo');
+COMMIT;
+SELECT * FROM summaries ORDER BY entity;
+SELECT * FROM cft_rollup_status();
+SELECT cft_rollup_done('repo', 'not asked for');
+SELECT count(*) FROM cft_rollup_next(0);
+-- A change marks the ancestors only; a summary stays until there is a new one. A row of the user's own columns stays his.
+UPDATE summaries SET seen = '2027-01-01' WHERE entity = 'api';
+UPDATE code SET body = 'Reads a line.' WHERE id = 1;
+SELECT entity, summary IS NULL AS due FROM summaries ORDER BY 1, 2;
+SELECT * FROM cft_rollup();
+SELECT entity, summary, seen FROM summaries ORDER BY entity;
+SELECT cft_summarize_extractive('x', '{a,b,c,d}', ARRAY['One. Two.', NULL, '  Is it? Yes.', repeat('long ', 100)]), cft_summarize_extractive('x', '{}', '{}'), length(cft_summarize_extractive('x', '{}', array_fill(repeat('y', 150), ARRAY[20])));
+INSERT INTO files VALUES ('docs', 'faq.md'), ('docs', NULL);
+INSERT INTO files VALUES ('docs', 'docs');
+BEGIN;
+DELETE FROM files WHERE child = 'put.c';
+SELECT string_agg(DISTINCT entity, ', ' ORDER BY entity) AS due FROM summaries WHERE summary IS NULL;
+ROLLBACK;
+SELECT string_agg(DISTINCT entity, ', ' ORDER BY entity) AS due FROM summaries WHERE summary IS NULL;
+SELECT summarized FROM cft_rollup(n => 1);
+SELECT string_agg(DISTINCT entity, ', ' ORDER BY entity) AS due FROM summaries WHERE summary IS NULL;
+SELECT summarized FROM cft_rollup();
+-- What has no children any more is a leaf: nobody waits for it, and its old summary is not used.
+BEGIN;
+INSERT INTO files VALUES ('docs', 'more.md');
+DELETE FROM files WHERE parent = 'docs';
+SELECT string_agg(DISTINCT entity, ', ' ORDER BY entity) AS due FROM summaries WHERE summary IS NULL;
+SELECT entity, sources, inputs FROM cft_rollup_next(9);
+ROLLBACK;
+-- A mark by hand, of an entity alone too: what is above follows.
+SELECT cft_rollup_mark('{src,nobody,main.c}');
+SELECT string_agg(DISTINCT entity, ', ' ORDER BY entity) AS due FROM summaries WHERE summary IS NULL;
+SELECT summarized FROM cft_rollup();
+INSERT INTO summaries (entity) VALUES ('api'), ('nobody'), ('main.c'), (NULL);
+SELECT summarized FROM cft_rollup();
+SELECT entity FROM summaries WHERE summary IS NULL ORDER BY 1;
+DELETE FROM summaries WHERE summary IS NULL;
+SELECT summarized FROM cft_rollup();
+-- A function for each: whatever is in the database.
+CREATE FUNCTION shout(entity text, sources text[], inputs text[]) RETURNS text LANGUAGE sql AS $$ SELECT upper(entity) || cardinality(sources) $$;
+CREATE FUNCTION measure(said text) RETURNS vector LANGUAGE sql AS $$ SELECT ARRAY[length(said), 1]::vector $$;
+CREATE FUNCTION nothing(entity text, sources text[], inputs text[]) RETURNS text LANGUAGE sql AS $$ SELECT NULL::text $$;
+SELECT cft_rollup_mark('{repo,src}');
+SELECT * FROM cft_rollup('shout(text,text[],text[])', 'measure(text)');
+SELECT entity, summary, embedding FROM summaries WHERE entity IN ('repo', 'src') ORDER BY 1;
+SELECT cft_rollup_mark('{repo}');
+SELECT cft_rollup('nothing(text,text[],text[])');
+SELECT cft_rollup('measure(text)');
+SELECT cft_rollup('shout(text,text[],text[])', 'shout(text,text[],text[])');
+SELECT cft_rollup('no_such_function(text)');
+SELECT cft_rollup(NULL);
+SELECT cft_rollup(n => -1);
+SELECT cft_rollup_next(-1);
+SELECT cft_rollup_next(NULL);
+SELECT cft_rollup_done(NULL, 'x');
+SELECT cft_rollup_done('repo', NULL);
+-- With embeddings they serve a search.
+SELECT cft_attach_entities('summaries');
+SELECT entity, text FROM cft_tree_search('[1,0]', 'beam', beam => 1);
+-- The registration follows renames; it is transactional; a column that is needed is not dropped.
+ALTER TABLE summaries RENAME TO "Sum 'maries";
+ALTER TABLE "Sum 'maries" RENAME entity TO "%I";
+ALTER TABLE "Sum 'maries" RENAME summary TO "a ""summary""";
+ALTER TABLE files RENAME TO "fi les";
+ALTER TABLE code RENAME entity TO "who's";
+SELECT summarized FROM cft_rollup();
+UPDATE code SET body = 'Reads two lines.' WHERE id = 1;
+SELECT "%I", "a ""summary""" FROM "Sum 'maries" ORDER BY 1, 2;
+SELECT summarized FROM cft_rollup();
+\set VERBOSITY terse
+ALTER TABLE "Sum 'maries" DROP COLUMN "a ""summary""";
+\set VERBOSITY default
+ALTER TABLE "Sum 'maries" RENAME TO summaries;
+ALTER TABLE summaries RENAME "%I" TO entity;
+ALTER TABLE summaries RENAME "a ""summary""" TO summary;
+ALTER TABLE "fi les" RENAME TO files;
+ALTER TABLE code RENAME "who's" TO entity;
+TRUNCATE code;
+SELECT string_agg(DISTINCT entity, ', ' ORDER BY entity) AS due FROM summaries WHERE summary IS NULL;
+BEGIN;
+TRUNCATE files;
+SELECT * FROM cft_rollup();
+ROLLBACK;
+BEGIN;
+DROP TABLE summaries;
+INSERT INTO files VALUES ('docs', 'more.md');
+SELECT cft_rollup_next();
+ROLLBACK;
+BEGIN;
+SELECT cft_detach('files');
+INSERT INTO files VALUES ('docs', 'more.md');
+ROLLBACK;
+SELECT cft_detach_summaries('summaries');
+SELECT count(*) FROM pg_trigger WHERE tgfoid = 'cft_rollup_changed'::regproc;
+INSERT INTO files VALUES ('docs', 'more.md');
+SELECT cft_rollup_next();
+-- Leaves too, as the paper has it; embeddings are no part of it then.
+DELETE FROM summaries;
+SELECT cft_attach_summaries('summaries', leaves => true);
+SELECT * FROM cft_rollup_status();
+SELECT summarized FROM cft_rollup();
+SELECT * FROM cft_rollup_status();
+BEGIN;
+SELECT cft_rollup_mark('{intro.md}');
+SELECT entity FROM cft_rollup_next();
+SELECT cft_rollup_done('intro.md', 'x', '[1,0]');
+ROLLBACK;
+-- Who writes to the edges needs INSERT on the summaries, else his write fails; a worker needs SELECT, UPDATE and DELETE.
+CREATE ROLE regress_cft_writer;
+GRANT SELECT, INSERT, UPDATE, DELETE ON files TO regress_cft_writer;
+SET ROLE regress_cft_writer;
+INSERT INTO files VALUES ('docs', 'deep.md');
+SELECT cft_rollup_next(1, 'files');
+SELECT cft_attach_summaries('summaries', edges => 'files');
+SELECT cft_detach_summaries('summaries');
+RESET ROLE;
+GRANT INSERT (entity) ON summaries TO regress_cft_writer;
+SET ROLE regress_cft_writer;
+DELETE FROM files WHERE child = 'guide.md';
+RESET ROLE;
+SELECT string_agg(DISTINCT entity, ', ' ORDER BY entity) AS due FROM summaries WHERE summary IS NULL;
+GRANT SELECT, UPDATE, DELETE ON summaries TO regress_cft_writer;
+-- Where policies hide the way up, the summaries that are done mark what is above.
+SELECT summarized FROM cft_rollup();
+ALTER TABLE files ENABLE ROW LEVEL SECURITY;
+CREATE POLICY part ON files TO regress_cft_writer USING (parent <> 'repo');
+SET ROLE regress_cft_writer;
+INSERT INTO files VALUES ('api', 'list.c');
+RESET ROLE;
+SELECT string_agg(DISTINCT entity, ', ' ORDER BY entity) AS due FROM summaries WHERE summary IS NULL;
+SELECT summarized FROM cft_rollup();
+-- Policies hide from a worker what is not his to summarise.
+SELECT cft_rollup_mark('{api,docs}');
+SET ROLE regress_cft_writer;
+BEGIN;
+SELECT entity, sources FROM cft_rollup_next(10, 'files');
+ROLLBACK;
+RESET ROLE;
+-- It can be cancelled.
+CREATE FUNCTION slow(entity text, sources text[], inputs text[]) RETURNS text LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(1); RETURN 'slow'; END $$;
+SET statement_timeout = '200ms';
+SELECT cft_rollup('slow(text,text[],text[])');
+RESET statement_timeout;
+SELECT string_agg(DISTINCT entity, ', ' ORDER BY entity) AS due FROM summaries WHERE summary IS NULL;
+-- Errors.
+SELECT cft_attach_summaries(NULL);
+SELECT cft_attach_summaries('summaries', summary => 'entity');
+SELECT cft_attach_summaries('summaries', summary => 'nothing');
+SELECT cft_attach_summaries('summaries', summary => 'seen');
+SELECT cft_attach_summaries('summaries', embedding => 'seen');
+SELECT cft_attach_summaries('summaries', edges => 'code');
+SELECT cft_attach_summaries('files');
+SELECT cft_attach_summaries('summaries', documents => 'files');
+CREATE TABLE another (entity text, summary text);
+SELECT cft_attach_summaries('another');
+CREATE VIEW looking AS TABLE another;
+SELECT cft_attach_summaries('looking');
+SELECT cft_detach_summaries('another');
+CREATE TRIGGER wrong BEFORE INSERT ON another FOR EACH ROW EXECUTE FUNCTION cft_rollup_changed();
+INSERT INTO another VALUES ('x');
+SELECT set_config('cft_rollup.taken', 'no json', false);
+SELECT cft_rollup_next(edges => 'files');
+RESET cft_rollup.taken;
+DROP TABLE files, code, summaries, another CASCADE;
+DROP FUNCTION shout, measure, nothing, slow;
+DROP ROLE regress_cft_writer;
