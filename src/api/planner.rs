@@ -12,11 +12,13 @@ use crate::compat;
 use crate::edges::Edges;
 use crate::error::MAX_LEVELS;
 use crate::fmgr::{self, text_bytes};
+use crate::registered;
 use crate::registration::{self, Functions};
 use crate::{guc, route, shmem};
 use cftrag_core::{AllSeen, Step, Walk};
 use pgrx::prelude::*;
 use pgrx::{Internal, PgList};
+use std::cell::RefCell;
 
 /// Edge slots that are read for an estimate: some 50 microseconds.
 const CELLS: usize = 2000;
@@ -28,7 +30,11 @@ const CALL: f64 = 20.0;
 const NAME: f64 = 4.0;
 const ROW: f64 = 2.0;
 
-/// For cft_context, cft_context_parts, cft_context_text and cft_context_json, of a text or a text[].
+thread_local! {
+    static WALK: RefCell<Option<Walk>> = const { RefCell::new(None) };
+}
+
+/// For cft_context, cft_context_text and cft_context_json, of a text or a text[].
 #[pg_extern(sql = false)]
 fn cft_context_support(fcinfo: pg_sys::FunctionCallInfo) -> Internal {
     // SAFETY: SQL declares internal arguments, so only the planner calls; its request begins with a node's tag.
@@ -145,12 +151,13 @@ unsafe fn relatives(
         };
         let table = Edges::open_now(table)?;
         let registration = registration::read_once(table.oid(), snapshot, functions)?;
-        route::readable(&table, &table.columns(&registration.names).ok()?).ok()?;
+        route::readable(&table, &registered::columns(&table, &registration).ok()?).ok()?;
         table
     };
     let control = shmem::attach()?;
     let (index, _) = control.find(table.oid())?;
-    area::read(control, index, |_, image| {
+    let mut walk = WALK.take().unwrap_or_else(|| Walk::new(|_| [0; 4]).unnoticed());
+    let rows = area::read(control, index, |_, image| {
         let stats = image.stats();
         if names.is_empty() {
             // In a forest a pair at most so many steps apart is one more row above the one and below the other; a level holds no more
@@ -159,15 +166,17 @@ unsafe fn relatives(
             let levels = f64::from(up).min(depth) + f64::from(down).min(depth);
             return stats.edge_rows as f64 / (stats.entities as f64).max(1.0) * levels;
         }
-        let mut walk = Walk::new(|_| [0; 4]).unnoticed();
+        walk.clear();
         for name in names {
             walk.begin(name, up, down);
         }
         let done = walk.step(image, &AllSeen, CELLS) == Step::Done;
         let asked = if done { names.len() } else { walk.rows().last().map_or(1, |row| row.group as usize + 1) };
         walk.rows().len() as f64 / asked as f64
-    })
-    .ok()
+    });
+    // It has read a few thousand slots at most.
+    WALK.set(Some(walk));
+    rows.ok()
 }
 
 /// For cft_entities, of a text whose length is known: one window of a text is a name in a hundred words or so, and reading costs.
