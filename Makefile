@@ -23,7 +23,7 @@ LIB = $(BUILD_DIR)/$(if $(filter dev,$(PROFILE)),debug,$(PROFILE))/libcftrag.so
 export PG SEED STEPS CHECKS CALLS FUZZ_SECONDS VERSION
 
 .PHONY: help build install uninstall installcheck demo demo-stop test schema clean check-pg bench \
-	core-test asan valgrind races miri fuzz lint schema-check regress isolation exact exact-long inject hostile docs-test demo-test life pg-regress upgrade test-long quality recognise clients
+	core-test asan valgrind races miri fuzz lint schema-check regress isolation exact exact-long inject hostile docs-test demo-test life pg-regress upgrade test-long quality recognise methods clients
 .DEFAULT_GOAL := build
 
 help:
@@ -53,6 +53,7 @@ help:
 	@echo 'make exact-long           300,000 checks with crashes, promotions, memory limits   PG= SEED= CHECKS='
 	@echo 'make clients              docs/clients against the demo'"'"'s data, with libraries from PyPI and npm'
 	@echo 'make quality              what each mode of cft_retrieve finds, in how many words, how fast (CFTRAG_DATA)'
+	@echo 'make methods              the methods of docs/methods.md on the Disease Ontology (CFTRAG_DATA)'
 	@echo 'make recognise            does cft_entities find every name, in its place, and how fast (CFTRAG_DATA)'
 	@echo 'make bench                cftrag beside its peers, a report under bench/results/    FULL=1 ONLY=small,medium SEED='
 	@echo 'make clean                remove target/ (not the cache of tools/setup)'
@@ -115,7 +116,7 @@ test:
 	tools/setup test
 	tools/test
 
-lint schema-check regress isolation exact exact-long inject hostile life fuzz asan valgrind races miri pg-regress upgrade quality recognise clients:
+lint schema-check regress isolation exact exact-long inject hostile life fuzz asan valgrind races miri pg-regress upgrade quality recognise methods clients:
 	tools/test $@
 test-long:
 	tools/setup test

@@ -122,20 +122,6 @@ COMMENT ON FUNCTION cft_progress() IS 'builds of images that are under way, of a
 -- requires:
 --   functions
 
--- A hierarchy for a graph (T-Retriever, SEP): see crates/core/src/hierarchy. Not PARALLEL SAFE: the graph may be a temporary table.
-
-CREATE FUNCTION cft_build_hierarchy(graph regclass, a name, b name, weight name DEFAULT NULL, height integer DEFAULT 3)
-RETURNS TABLE(tree text, parent text, child text, entropy_before double precision, entropy_after double precision)
-LANGUAGE c STABLE PARALLEL RESTRICTED COST 1000000 ROWS 10000
-AS 'MODULE_PATHNAME', 'cft_build_hierarchy_wrapper';
-COMMENT ON FUNCTION cft_build_hierarchy(regclass, name, name, name, integer) IS
-'edges of a tree over the entities of a graph, of low structural entropy; the last columns add up to the entropy of the graph and of the tree';
-/* </end connected objects> */
-
-/* <begin connected objects> */
--- requires:
---   functions
-
 -- The hierarchy as text. What is said, and in which order, is what cft_context returns.
 
 CREATE FUNCTION cft_context_text(entity text, up integer DEFAULT 3, down integer DEFAULT 1, edges regclass DEFAULT NULL, template text DEFAULT NULL)
@@ -540,31 +526,6 @@ BEGIN
         CASE WHEN f.tree IS NULL THEN 'NULL::text' ELSE format('r.%I::text COLLATE "C"', f.tree) END, f.parent, f.child, f.edges);
 END $$;
 COMMENT ON FUNCTION cft_roots(regclass) IS 'the entities of each tree that have a child and no parent but themselves; reads the whole table';
-/* </end connected objects> */
-
-/* <begin connected objects> */
--- requires:
---   documents
-
--- Raw relations: which of them make clean trees, and what keeps them clean.
-
-CREATE FUNCTION cft_filter_relations(raw regclass, parent name, child name, tree name DEFAULT NULL)
-RETURNS TABLE(tree text, parent text, child text, kept boolean, reason text)
-LANGUAGE c STABLE PARALLEL UNSAFE COST 1000000 ROWS 10000
-AS 'MODULE_PATHNAME', 'cft_filter_relations_wrapper';
-COMMENT ON FUNCTION cft_filter_relations(regclass, name, name, name) IS
-'each row of a table of relations, and whether it belongs into a forest; if not, why: null, self-edge, duplicate, cycle, transitive';
-
-CREATE FUNCTION cft_check_edges(edges regclass DEFAULT NULL)
-RETURNS TABLE(tree text, parent text, child text, kept boolean, reason text)
-LANGUAGE sql STABLE PARALLEL UNSAFE COST 1000000 ROWS 10000 SET search_path = pg_catalog, pg_temp AS $$
-    SELECT f.* FROM @extschema@.cft_attached($1) AS a, @extschema@.cft_filter_relations(a.edges, a.parent, a.child, a.tree) AS f $$;
-COMMENT ON FUNCTION cft_check_edges(regclass) IS 'what cft_filter_relations says of the rows of an attached table';
-
-CREATE FUNCTION cft_reject_cycles() RETURNS trigger LANGUAGE c
-AS 'MODULE_PATHNAME', 'cft_reject_cycles_wrapper';
-COMMENT ON FUNCTION cft_reject_cycles() IS
-'constraint trigger that refuses a row which closes a cycle (23514); arguments: parent, child[, tree] columns, or none on an attached table';
 /* </end connected objects> */
 
 /* <begin connected objects> */
@@ -1324,8 +1285,8 @@ BEGIN
         SELECT DISTINCT c.entity, c.tree FROM @extschema@.cft_context(above, 1, 0, forest) AS c
     ), top AS (
         SELECT DISTINCT ON (u.entity COLLATE "C", u.tree COLLATE "C") u.*
-          FROM up AS u, LATERAL (SELECT NOT EXISTS (SELECT FROM under AS w WHERE w.entity = u.relative AND w.tree IS NOT DISTINCT FROM u.tree)) AS r(root)
-         ORDER BY u.entity COLLATE "C", u.tree COLLATE "C", r.root DESC, CASE WHEN r.root THEN u.depth ELSE - u.depth END, u.relative COLLATE "C"
+          FROM up AS u LEFT JOIN under AS w ON w.entity = u.relative AND w.tree IS NOT DISTINCT FROM u.tree
+         ORDER BY u.entity COLLATE "C", u.tree COLLATE "C", w.entity IS NULL DESC, CASE WHEN w.entity IS NULL THEN u.depth ELSE - u.depth END, u.relative COLLATE "C"
     ), way(entity, tree, at, path) AS (
         SELECT t.entity, t.tree, t.via, ARRAY[t.relative] FROM top AS t
         UNION ALL
@@ -1337,7 +1298,8 @@ BEGIN
         SELECT a.entity, a.tree, ARRAY[a.entity] FROM a GROUP BY a.entity, a.tree HAVING bool_and(a.relation = 'descendant')
     )
     SELECT w.entity, w.tree, w.path, array_to_string(w.path, separator)
-      FROM whole AS w ORDER BY (SELECT min(a.n) FROM a WHERE a.entity = w.entity), w.tree COLLATE "C" NULLS FIRST;
+      FROM whole AS w JOIN (SELECT a.entity, min(a.n) AS n FROM a GROUP BY a.entity) AS o USING (entity)
+     ORDER BY o.n, w.tree COLLATE "C" NULLS FIRST;
 END $$;
 COMMENT ON FUNCTION cft_path_prefix(text[], regclass, text) IS
 'the path from the top to each entity, in each of its trees: to put before a text when it is embedded (TreeRAG, 2025)';
@@ -1421,8 +1383,8 @@ BEGIN
         SELECT DISTINCT c.entity, c.tree FROM @extschema@.cft_context(ARRAY(SELECT o.name FROM once AS o), 0, 1, forest) AS c
     )
     SELECT o.name, o.tree, CASE WHEN o.support IS NOT NULL THEN o.base END, o.support, o.name = ANY (hits),
-           NOT EXISTS (SELECT FROM inner_node AS i WHERE i.entity = o.name AND i.tree IS NOT DISTINCT FROM o.tree), o.path, t.text, t.tokens
-      FROM once AS o JOIN @extschema@.cft_texts(ARRAY(SELECT z.name FROM once AS z), documents, forest) AS t ON t.entity = o.name
+           i.entity IS NULL, o.path, t.text, t.tokens
+      FROM once AS o LEFT JOIN inner_node AS i ON i.entity = o.name AND i.tree IS NOT DISTINCT FROM o.tree JOIN @extschema@.cft_texts(ARRAY(SELECT z.name FROM once AS z), documents, forest) AS t ON t.entity = o.name
      ORDER BY o.tree COLLATE "C" NULLS FIRST, o.place, o.path COLLATE "C";
 END $$;
 COMMENT ON FUNCTION cft_expand(text[], integer, integer, integer, regclass, regclass) IS
@@ -2017,6 +1979,31 @@ COMMENT ON FUNCTION cft_rollup_status(regclass) IS
 
 /* <begin connected objects> */
 -- requires:
+--   documents
+
+-- Raw relations: which of them make clean trees, and what keeps them clean.
+
+CREATE FUNCTION cft_filter_relations(raw regclass, parent name, child name, tree name DEFAULT NULL)
+RETURNS TABLE(tree text, parent text, child text, kept boolean, reason text)
+LANGUAGE c STABLE PARALLEL UNSAFE COST 1000000 ROWS 10000
+AS 'MODULE_PATHNAME', 'cft_filter_relations_wrapper';
+COMMENT ON FUNCTION cft_filter_relations(regclass, name, name, name) IS
+'each row of a table of relations, and whether it belongs into a forest; if not, why: null, self-edge, duplicate, cycle, transitive';
+
+CREATE FUNCTION cft_check_edges(edges regclass DEFAULT NULL)
+RETURNS TABLE(tree text, parent text, child text, kept boolean, reason text)
+LANGUAGE sql STABLE PARALLEL UNSAFE COST 1000000 ROWS 10000 SET search_path = pg_catalog, pg_temp AS $$
+    SELECT f.* FROM @extschema@.cft_attached($1) AS a, @extschema@.cft_filter_relations(a.edges, a.parent, a.child, a.tree) AS f $$;
+COMMENT ON FUNCTION cft_check_edges(regclass) IS 'what cft_filter_relations says of the rows of an attached table';
+
+CREATE FUNCTION cft_reject_cycles() RETURNS trigger LANGUAGE c
+AS 'MODULE_PATHNAME', 'cft_reject_cycles_wrapper';
+COMMENT ON FUNCTION cft_reject_cycles() IS
+'constraint trigger that refuses a row which closes a cycle (23514); arguments: parent, child[, tree] columns, or none on an attached table';
+/* </end connected objects> */
+
+/* <begin connected objects> */
+-- requires:
 --   rollup
 
 -- The statistics view. cft_stat() shows only tables that the caller may read, and none that row-level security hides rows of.
@@ -2074,6 +2061,20 @@ CREATE VIEW pg_stat_progress_cftrag AS SELECT * FROM cft_progress();
 COMMENT ON VIEW pg_stat_progress_cftrag IS
 'builds of images that are under way; edges_total is an estimate, waits_for the process whose transaction is waited for';
 GRANT SELECT ON pg_stat_progress_cftrag TO PUBLIC;
+/* </end connected objects> */
+
+/* <begin connected objects> */
+-- requires:
+--   functions
+
+-- A hierarchy for a graph (T-Retriever, SEP): see crates/core/src/hierarchy. Not PARALLEL SAFE: the graph may be a temporary table.
+
+CREATE FUNCTION cft_build_hierarchy(graph regclass, a name, b name, weight name DEFAULT NULL, height integer DEFAULT 3)
+RETURNS TABLE(tree text, parent text, child text, entropy_before double precision, entropy_after double precision)
+LANGUAGE c STABLE PARALLEL RESTRICTED COST 1000000 ROWS 10000
+AS 'MODULE_PATHNAME', 'cft_build_hierarchy_wrapper';
+COMMENT ON FUNCTION cft_build_hierarchy(regclass, name, name, name, integer) IS
+'edges of a tree over the entities of a graph, of low structural entropy; the last columns add up to the entropy of the graph and of the tree';
 /* </end connected objects> */
 
 /* <begin connected objects> */

@@ -23,8 +23,8 @@ BEGIN
         SELECT DISTINCT c.entity, c.tree FROM @extschema@.cft_context(above, 1, 0, forest) AS c
     ), top AS (
         SELECT DISTINCT ON (u.entity COLLATE "C", u.tree COLLATE "C") u.*
-          FROM up AS u, LATERAL (SELECT NOT EXISTS (SELECT FROM under AS w WHERE w.entity = u.relative AND w.tree IS NOT DISTINCT FROM u.tree)) AS r(root)
-         ORDER BY u.entity COLLATE "C", u.tree COLLATE "C", r.root DESC, CASE WHEN r.root THEN u.depth ELSE - u.depth END, u.relative COLLATE "C"
+          FROM up AS u LEFT JOIN under AS w ON w.entity = u.relative AND w.tree IS NOT DISTINCT FROM u.tree
+         ORDER BY u.entity COLLATE "C", u.tree COLLATE "C", w.entity IS NULL DESC, CASE WHEN w.entity IS NULL THEN u.depth ELSE - u.depth END, u.relative COLLATE "C"
     ), way(entity, tree, at, path) AS (
         SELECT t.entity, t.tree, t.via, ARRAY[t.relative] FROM top AS t
         UNION ALL
@@ -36,7 +36,8 @@ BEGIN
         SELECT a.entity, a.tree, ARRAY[a.entity] FROM a GROUP BY a.entity, a.tree HAVING bool_and(a.relation = 'descendant')
     )
     SELECT w.entity, w.tree, w.path, array_to_string(w.path, separator)
-      FROM whole AS w ORDER BY (SELECT min(a.n) FROM a WHERE a.entity = w.entity), w.tree COLLATE "C" NULLS FIRST;
+      FROM whole AS w JOIN (SELECT a.entity, min(a.n) AS n FROM a GROUP BY a.entity) AS o USING (entity)
+     ORDER BY o.n, w.tree COLLATE "C" NULLS FIRST;
 END $$;
 COMMENT ON FUNCTION cft_path_prefix(text[], regclass, text) IS
 'the path from the top to each entity, in each of its trees: to put before a text when it is embedded (TreeRAG, 2025)';
@@ -120,8 +121,8 @@ BEGIN
         SELECT DISTINCT c.entity, c.tree FROM @extschema@.cft_context(ARRAY(SELECT o.name FROM once AS o), 0, 1, forest) AS c
     )
     SELECT o.name, o.tree, CASE WHEN o.support IS NOT NULL THEN o.base END, o.support, o.name = ANY (hits),
-           NOT EXISTS (SELECT FROM inner_node AS i WHERE i.entity = o.name AND i.tree IS NOT DISTINCT FROM o.tree), o.path, t.text, t.tokens
-      FROM once AS o JOIN @extschema@.cft_texts(ARRAY(SELECT z.name FROM once AS z), documents, forest) AS t ON t.entity = o.name
+           i.entity IS NULL, o.path, t.text, t.tokens
+      FROM once AS o LEFT JOIN inner_node AS i ON i.entity = o.name AND i.tree IS NOT DISTINCT FROM o.tree JOIN @extschema@.cft_texts(ARRAY(SELECT z.name FROM once AS z), documents, forest) AS t ON t.entity = o.name
      ORDER BY o.tree COLLATE "C" NULLS FIRST, o.place, o.path COLLATE "C";
 END $$;
 COMMENT ON FUNCTION cft_expand(text[], integer, integer, integer, regclass, regclass) IS

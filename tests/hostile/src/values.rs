@@ -13,7 +13,7 @@ pub fn one_in(rng: &mut ChaCha8Rng, n: u32) -> bool {
     rng.random_range(0..n) == 0
 }
 
-const TABLES: [&str; 9] = [
+const TABLES: [&str; 10] = [
     "'hostile.edges'",
     "'hostile.edges'::regclass",
     "'hostile.numbers'",
@@ -23,6 +23,7 @@ const TABLES: [&str; 9] = [
     "'hostile.policed'",
     "'hostile.documents_of'",
     "'hostile.vectors_of'",
+    "'hostile.summaries_of'",
 ];
 
 /// Relations that are no attached table, some of them not even relations.

@@ -43,7 +43,9 @@ CREATE TABLE hostile.documents_of (id int PRIMARY KEY, body text, embedding vect
 INSERT INTO hostile.documents_of SELECT i, 'document ' || i, ARRAY[i, 1, i % 3]::vector, 'n' || i % 10 FROM generate_series(1, 30) AS i;
 CREATE TABLE hostile.vectors_of (entity text, embedding vector(3));
 INSERT INTO hostile.vectors_of SELECT 'n' || i, ARRAY[1, i, i % 3]::vector FROM generate_series(1, 20) AS i;
+CREATE TABLE hostile.summaries_of (entity text, summary text, embedding vector(3));
 GRANT SELECT ON hostile.documents_of TO hostile_reader;
+GRANT SELECT, INSERT, UPDATE, DELETE ON hostile.summaries_of TO hostile_reader, hostile_owner;
 
 -- Not attached, or not to be attached.
 CREATE TABLE hostile.plain (parent text, child text, tree text);
