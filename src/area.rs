@@ -147,6 +147,23 @@ pub fn write<R>(control: &Control, index: usize, f: impl FnOnce(&Header, Image<'
     locked(control, index, f, |inner| slot.write(|header| inner(header)))
 }
 
+/// [`write`], if nothing has to be mapped first, and nothing is wrong with the image: then no dsa call is made, and nothing can raise.
+pub fn write_at_once<R>(control: &Control, index: usize, f: impl FnOnce(&Header, Image<'_>) -> R) -> Option<R> {
+    let slot = &control.slots[index];
+    MAPPED.with_borrow(|mapped| {
+        let mapped = mapped.get(index).filter(|mapped| mapped.memory.mapped() > 0)?;
+        slot.write(|header| {
+            let mine = header.state == State::Ready && mapped.generation == slot.generation.load(SeqCst);
+            if !mine || slot.spoiled.load(SeqCst) != 0 {
+                return None;
+            }
+            let image = Image::open(&mapped.memory).ok()?;
+            let usable = mapped.memory.mapped() >= image.chunks() && !image.mutating();
+            usable.then(|| f(header, image))
+        })
+    })
+}
+
 type Inner<'i, R> = &'i mut dyn FnMut(&Header) -> Outcome<R>;
 
 fn locked<R>(

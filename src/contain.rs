@@ -70,6 +70,16 @@ pub fn attempt<R>(f: impl FnOnce() -> R) -> Option<R> {
     }
 }
 
+/// Runs `f`, in which nothing can raise. None: it panicked, a bug of ours; the lightweight locks it held are let go.
+pub fn panic<R>(f: impl FnOnce() -> R) -> Option<R> {
+    let result = std::panic::catch_unwind(AssertUnwindSafe(f)).ok();
+    if result.is_none() {
+        // SAFETY: whoever flushes holds no lightweight lock of anybody else's.
+        unsafe { pg_sys::LWLockReleaseAll() };
+    }
+    result
+}
+
 fn attempt_at_commit<R>(f: impl FnOnce() -> R) -> Option<R> {
     // SAFETY: what a subtransaction does for its resources, and no more: an owner below the current one, released in the three phases
     // (locks of a success go to the parent), memory context and owner restored after either end.

@@ -6,13 +6,13 @@
 
 #![expect(unsafe_code, reason = "transaction callbacks")]
 
-use crate::compat::Locator;
+use crate::compat::{Locator, unguarded};
 use crate::edges::Columns;
 use crate::slot::Spoil;
 use crate::{contain, flush, registration, shmem, visibility};
 use cftrag_core::{Deleter, Edge, RowVersion, Stamp};
 use pgrx::prelude::*;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 
 /// Past this size a table's entries are flushed from within the trigger, so that a bulk load does not hold them all.
 pub const CAP_BYTES: usize = 8 << 20;
@@ -33,11 +33,24 @@ pub struct Entry {
     pub logged: u64,
     subtransaction: pg_sys::SubTransactionId,
     at: usize,
-    /// u32::MAX: NULL.
+    /// NO_TREE: NULL.
     tree: u32,
     parent: u32,
     child: u32,
 }
+
+/// What a row's columns gave: the lengths of its names, written one after the other.
+#[derive(Clone, Copy, Debug)]
+pub enum Names {
+    /// `tree`: NO_TREE is NULL.
+    Of { tree: u32, parent: u32, child: u32 },
+    /// Parent or child is NULL: the row is no edge.
+    None,
+    /// No memory.
+    Lost,
+}
+
+pub const NO_TREE: u32 = u32::MAX;
 
 /// How a table was stored, and which columns were read, when entries were made. Both can change within one transaction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -59,6 +72,8 @@ pub struct Table {
 }
 
 thread_local! {
+    /// The transaction that flushes at its end, 0 if none does.
+    static FLUSHED: Cell<u64> = const { Cell::new(0) };
     static DELTA: RefCell<Vec<Table>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -75,30 +90,28 @@ impl Change {
 
 impl Table {
     pub fn edge(&self, entry: &Entry) -> Edge<'_> {
-        let tree_len = if entry.tree == u32::MAX { 0 } else { entry.tree as usize };
+        let tree_len = if entry.tree == NO_TREE { 0 } else { entry.tree as usize };
         let (tree, rest) = self.names[entry.at..].split_at(tree_len);
         let (parent, rest) = rest.split_at(entry.parent as usize);
-        Edge { tree: (entry.tree != u32::MAX).then_some(tree), parent, child: &rest[..entry.child as usize] }
+        Edge { tree: (entry.tree != NO_TREE).then_some(tree), parent, child: &rest[..entry.child as usize] }
     }
 
-    fn append(&mut self, edge: &Edge, change: Change, subtransaction: pg_sys::SubTransactionId) {
-        let tree = edge.tree.unwrap_or_default();
-        let bytes = tree.len() + edge.parent.len() + edge.child.len();
-        if self.entries.try_reserve(1).is_err() || self.names.try_reserve(bytes).is_err() {
-            self.lost = true;
-            return;
-        }
-        self.entries.push(Entry {
-            change,
-            logged: 0,
-            subtransaction,
-            at: self.names.len(),
-            tree: edge.tree.map_or(u32::MAX, |t| t.len() as u32),
-            parent: edge.parent.len() as u32,
-            child: edge.child.len() as u32,
-        });
-        for part in [tree, edge.parent, edge.child] {
-            self.names.extend_from_slice(part);
+    fn append(
+        &mut self,
+        change: Change,
+        subtransaction: pg_sys::SubTransactionId,
+        write: impl FnOnce(&mut Vec<u8>) -> Names,
+    ) {
+        let at = self.names.len();
+        match write(&mut self.names) {
+            Names::Of { tree, parent, child } if self.entries.try_reserve(1).is_ok() => {
+                self.entries.push(Entry { change, logged: 0, subtransaction, at, tree, parent, child });
+            }
+            Names::None => self.names.truncate(at),
+            Names::Of { .. } | Names::Lost => {
+                self.names.truncate(at);
+                self.lost = true;
+            }
         }
     }
 
@@ -138,12 +151,12 @@ impl Table {
     }
 }
 
-/// Notes a change. Called by the triggers only.
-pub fn note(oid: pg_sys::Oid, source: Source, edge: &Edge, change: Change) {
+/// Notes a change of the row whose tree, parent and child `write` appends. Called by the triggers only.
+pub fn note(oid: pg_sys::Oid, source: Source, change: Change, write: impl FnOnce(&mut Vec<u8>) -> Names) {
     // SAFETY: reads a backend variable.
-    let subtransaction = unsafe { pg_sys::GetCurrentSubTransactionId() };
+    let subtransaction = unsafe { unguarded::GetCurrentSubTransactionId() };
     let full = with_table(oid, source, |table| {
-        table.append(edge, change, subtransaction);
+        table.append(change, subtransaction, write);
         table.bytes() > CAP_BYTES
     });
     // From PRE_COMMIT to the end changes are flushed as they come.
@@ -194,6 +207,10 @@ pub fn flush(oid: pg_sys::Oid, last: bool) {
 fn flush_all() {
     contain::set_committing(true);
     let mut tables = DELTA.take();
+    if !tables.is_empty() {
+        // SAFETY: reads a backend variable.
+        FLUSHED.set(unsafe { pg_sys::GetTopFullTransactionIdIfAny() }.value);
+    }
     tables.iter_mut().for_each(|table| flush::flush(table, true));
 }
 
@@ -214,6 +231,7 @@ fn finish() {
 }
 
 fn reset() {
+    FLUSHED.set(0);
     contain::set_committing(false);
     visibility::end_of_transaction();
     registration::forget();
@@ -234,7 +252,13 @@ unsafe extern "C-unwind" fn at_end(event: pg_sys::XactEvent::Type, _arg: *mut st
     use pg_sys::XactEvent::*;
     match event {
         XACT_EVENT_PRE_COMMIT | XACT_EVENT_PRE_PREPARE => flush_all(),
-        XACT_EVENT_COMMIT | XACT_EVENT_PREPARE => finish(),
+        XACT_EVENT_COMMIT => {
+            if FLUSHED.get() != 0 {
+                visibility::committed(FLUSHED.get());
+            }
+            finish();
+        }
+        XACT_EVENT_PREPARE => finish(),
         XACT_EVENT_ABORT | XACT_EVENT_PARALLEL_ABORT | XACT_EVENT_PARALLEL_COMMIT => reset(),
         _ => {}
     }

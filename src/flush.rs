@@ -8,8 +8,9 @@
 
 use crate::area::{self, Unusable};
 use crate::delta::{Change, Entry, Table};
+use crate::registration::TriggerKey;
 use crate::shmem::{self, Control};
-use crate::slot::{Slot, Spoil, State};
+use crate::slot::{Key, Slot, Spoil, State};
 use crate::visibility::{self, Known};
 use crate::{contain, error, loading, registration};
 use cftrag_core::{Deletion, Error, Image};
@@ -18,6 +19,8 @@ use std::sync::atomic::Ordering::Relaxed;
 
 /// Changes made under one holding of the lock: about half a millisecond.
 const SLICE: usize = 512;
+/// So many changes go at once if they can.
+const FEW: usize = 32;
 /// A flush in so many settles versions, besides every flush of more than a slice: finding the horizon scans the process array.
 const SETTLE_EVERY: u64 = 16;
 /// Versions examined by such a flush under one holding of the lock.
@@ -41,6 +44,9 @@ pub fn flush(table: &mut Table, last: bool) {
         return;
     };
     loading::capture(control, index, table);
+    if at_once(control, index, table) {
+        return;
+    }
     // Another trigger than the image's (somebody made a second one): the image's own notes the same rows.
     let target = slot.read(|header| {
         let key = &header.key;
@@ -79,18 +85,81 @@ pub fn flush(table: &mut Table, last: bool) {
         contain::attempt(|| run(control, index, table, load, last)).unwrap_or(Some(Spoil::Memory))
     };
     if let Some(why) = why {
-        table.keep(&[]);
-        if slot.spoiled.load(Relaxed) == 0 {
-            slot.spoil(why);
-            // Nobody can use it any more: its memory is better given to the next build.
-            contain::attempt(|| area::drop_image(control, index));
-            // The triggers were off meanwhile, and nobody has read since: that image was of no use, and the next reader makes another.
-            let stale = why == Spoil::Unmatched && contain::attempt(|| !registration::is_still(row)) == Some(true);
-            if !stale {
-                error::warn_incomplete(table.oid, why);
-            }
+        give_up(control, index, table, row, why);
+    }
+}
+
+/// The image can not follow the table any more.
+fn give_up(control: &Control, index: usize, table: &mut Table, row: TriggerKey, why: Spoil) {
+    let slot = &control.slots[index];
+    table.keep(&[]);
+    if slot.spoiled.load(Relaxed) == 0 {
+        slot.spoil(why);
+        // Nobody can use it any more: its memory is better given to the next build.
+        contain::attempt(|| area::drop_image(control, index));
+        // The triggers were off meanwhile, and nobody has read since: that image was of no use, and the next reader makes another.
+        let stale = why == Spoil::Unmatched && contain::attempt(|| !registration::is_still(row)) == Some(true);
+        if !stale {
+            error::warn_incomplete(table.oid, why);
         }
     }
+}
+
+/// The way of most transactions: a few changes, all chunks mapped, memory at hand. One holding of the lock, and nothing in it can raise,
+/// so nothing has to be contained but a panic of ours. False: what is left of the entries has to go the long way.
+fn at_once(control: &Control, index: usize, table: &mut Table) -> bool {
+    if table.lost || table.entries.len() > FEW || table.entries.iter().any(|entry| entry.logged != 0) {
+        return false;
+    }
+    let slot = &control.slots[index];
+    let all: [usize; FEW] = std::array::from_fn(|i| i);
+    let few = &all[..table.entries.len()];
+    let bytes = bound(table, few);
+    let (known, mut ask, mut waiting) = (Known::default(), Vec::new(), Vec::new());
+    let mut row = TriggerKey::default();
+    let applied = contain::panic(|| {
+        area::write_at_once(control, index, |header, image| {
+            row = header.key.row;
+            let fits = takes(&header.key, table) && image.free_bytes() >= bytes;
+            fits.then(|| apply(image, table, few, &known, &mut ask, &mut waiting))
+        })
+    });
+    let done = match applied {
+        Some(Some(Some(Ok((done, _))))) => done,
+        Some(None | Some(None)) => return false,
+        Some(Some(Some(Err(why)))) => {
+            give_up(control, index, table, row, why);
+            return true;
+        }
+        None => {
+            give_up(control, index, table, row, Spoil::Memory);
+            return true;
+        }
+    };
+    waiting.extend(done..few.len());
+    table.keep(&waiting);
+    if !waiting.is_empty() {
+        return false;
+    }
+    if slot.flushes.fetch_add(1, Relaxed).is_multiple_of(SETTLE_EVERY) {
+        let settled = contain::attempt(|| settle(control, index, table.oid, 4 * SETTLE_SLICE));
+        if let Some(why) = settled.unwrap_or(Some(Spoil::Memory)) {
+            give_up(control, index, table, row, why);
+        }
+    }
+    true
+}
+
+/// Whether an image of this key takes the table's entries.
+fn takes(key: &Key, table: &Table) -> bool {
+    key.row.oid == u32::from(table.source.trigger)
+        && key.locator == table.source.locator
+        && key.columns == table.source.columns
+}
+
+/// What inserting these entries takes at most.
+fn bound(table: &Table, entries: &[usize]) -> usize {
+    entries.iter().map(|i| Image::insert_bound(&table.edge(&table.entries[*i]))).sum()
 }
 
 /// This process cannot map the control block, but others may have an image: at the end the trigger's own row is written anew. Whoever
@@ -147,15 +216,11 @@ fn pass(
     let (mut next, mut waiting, mut short) = (0, Vec::new(), 0);
     while next < todo.len() {
         let slice = &todo[next..(next + SLICE).min(todo.len())];
-        let bound: usize = slice.iter().map(|i| Image::insert_bound(&table.edge(&table.entries[*i]))).sum();
         // Another writer may use what ensure() found before we have the lock: what was short then is asked for on top.
-        let bytes = bound + std::mem::take(&mut short);
+        let bytes = bound(table, slice) + std::mem::take(&mut short);
         let applied = if area::ensure(control, index, bytes) {
             area::write(control, index, |header, image| {
-                let same = header.load == load
-                    && header.key.row.oid == u32::from(table.source.trigger)
-                    && header.key.locator == table.source.locator
-                    && header.key.columns == table.source.columns;
+                let same = header.load == load && takes(&header.key, table);
                 same.then(|| apply(image, table, slice, &known, &mut ask, &mut waiting))
             })
         } else if area::read(control, index, |_, _| ()).is_ok() {
@@ -242,7 +307,7 @@ pub fn settle(control: &Control, index: usize, table: pg_sys::Oid, budget: usize
         });
         let Ok(settled) = settled else { return None };
         if !ask.is_empty() {
-            if known.learn(&std::mem::take(&mut ask)).is_none() {
+            if known.learn_ended(&std::mem::take(&mut ask)).is_none() {
                 return Some(Spoil::Ancient);
             }
         } else if settled.freed == 0 {

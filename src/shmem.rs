@@ -9,6 +9,7 @@
 
 #![expect(unsafe_code, reason = "shared memory")]
 
+use crate::compat::unguarded;
 use crate::slot::Slot;
 use pgrx::pg_sys;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
@@ -36,18 +37,18 @@ impl Lock {
 
     pub fn acquire(&self, mode: pg_sys::LWLockMode::Type) {
         // SAFETY: initialised when the control block was made. LWLocks hold off interrupts; an ERROR's abort releases them.
-        unsafe { pg_sys::LWLockAcquire(self.0.get(), mode) };
+        unsafe { unguarded::LWLockAcquire(self.0.get(), mode) };
     }
 
     /// Takes it if nobody has to be waited for.
     pub fn try_acquire(&self, mode: pg_sys::LWLockMode::Type) -> bool {
         // SAFETY: as acquire().
-        unsafe { pg_sys::LWLockConditionalAcquire(self.0.get(), mode) }
+        unsafe { unguarded::LWLockConditionalAcquire(self.0.get(), mode) }
     }
 
     pub fn release(&self) {
         // SAFETY: acquired by this process; callers pair the calls.
-        unsafe { pg_sys::LWLockRelease(self.0.get()) };
+        unsafe { unguarded::LWLockRelease(self.0.get()) };
     }
 
     /// Runs `f` under the lock.

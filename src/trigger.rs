@@ -5,16 +5,15 @@
 
 #![expect(unsafe_code, reason = "reads heap tuples")]
 
-use crate::compat;
-use crate::delta::{self, Change, Source};
+use crate::compat::{self, unguarded};
+use crate::delta::{self, Change, Names, Source};
 use crate::edges::{self, Column, Columns};
 use crate::error::{self, Fallible};
 use crate::fmgr::Call;
 use crate::value;
 use crate::visibility::full_xid;
-use cftrag_core::{Deleter, Edge, RowVersion, Stamp};
+use cftrag_core::{Deleter, RowVersion, Stamp};
 use pgrx::prelude::*;
-use std::cell::RefCell;
 use std::ffi::CStr;
 
 /// TRIGGER_EVENT_OPMASK, and the operations under it (commands/trigger.h).
@@ -27,8 +26,12 @@ const TRUNCATE: u32 = 3;
 const ROW: u32 = 4;
 const SHAPE: u32 = ROW | 0x18;
 
-thread_local! {
-    static NAMES: RefCell<[Vec<u8>; 3]> = const { RefCell::new([Vec::new(), Vec::new(), Vec::new()]) };
+/// The columns that the trigger's arguments name, as of a descriptor of the table: kept with the call's FmgrInfo, which lives as long as
+/// its trigger's arguments do. A descriptor that is replaced (columns renamed by another trigger) is freed at the transaction's end, so
+/// its address stands for it.
+struct Resolved {
+    desc: pg_sys::TupleDesc,
+    columns: Columns,
 }
 
 /// AFTER INSERT OR UPDATE OR DELETE FOR EACH ROW. Arguments: parent, child[, tree] columns.
@@ -50,7 +53,7 @@ fn cft_capture(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     };
     // SAFETY: as above; tuples of tg_relation with their headers as they are on the page.
     unsafe {
-        let Some(columns) = resolve(data) else {
+        let Some(columns) = columns(fcinfo, data) else {
             let (rel, trigger) = (data.tg_relation, (*data.tg_trigger).tgoid);
             delta::note_lost((*rel).rd_id, trigger, compat::locator(rel));
             return Ok(());
@@ -81,6 +84,31 @@ fn cft_capture_truncate(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     Ok(())
 }
 
+/// [`resolve`], once for a statement and descriptor.
+///
+/// # Safety
+/// `fcinfo` is the trigger's call, `data` its data.
+unsafe fn columns(fcinfo: pg_sys::FunctionCallInfo, data: &pg_sys::TriggerData) -> Option<Columns> {
+    // SAFETY: the caller's promise; fn_extra is this function's own, null or what is stored here.
+    unsafe {
+        let (flinfo, desc) = (&mut *(*fcinfo).flinfo, (*data.tg_relation).rd_att);
+        let mut kept = flinfo.fn_extra.cast::<Resolved>();
+        if !kept.is_null() && (*kept).desc == desc {
+            return Some((*kept).columns);
+        }
+        let columns = resolve(data)?;
+        if kept.is_null() {
+            let flags = pg_sys::MCXT_ALLOC_NO_OOM as i32;
+            kept = pg_sys::MemoryContextAllocExtended(flinfo.fn_mcxt, size_of::<Resolved>(), flags).cast();
+            flinfo.fn_extra = kept.cast();
+        }
+        if !kept.is_null() {
+            kept.write(Resolved { desc, columns });
+        }
+        Some(columns)
+    }
+}
+
 /// The columns that the trigger's arguments name now. None: one does not resolve to a column of a type that holds names.
 ///
 /// # Safety
@@ -105,36 +133,43 @@ unsafe fn resolve(data: &pg_sys::TriggerData) -> Option<Columns> {
 /// # Safety
 /// `tuple` is a row of `data.tg_relation`.
 unsafe fn note(data: &pg_sys::TriggerData, columns: Columns, tuple: pg_sys::HeapTuple, change: Change) {
-    NAMES.with_borrow_mut(|names| {
-        let mut present = [false; 3];
-        let wanted = [columns.tree, columns.parent, columns.child];
-        for ((column, name), present) in wanted.iter().zip(names.iter_mut()).zip(&mut present) {
-            if column.number == 0 {
-                continue;
+    // SAFETY: the caller's promise; the attributes' numbers are the relation's.
+    unsafe {
+        let rel = data.tg_relation;
+        let source = Source { trigger: (*data.tg_trigger).tgoid, locator: compat::locator(rel), columns };
+        delta::note((*rel).rd_id, source, change, |out| {
+            let mut append = |column: &Column| {
+                let Some(datum) = attribute(tuple, column.number, (*rel).rd_att) else { return Some(delta::NO_TREE) };
+                let before = out.len();
+                value::write(pg_sys::Oid::from(column.type_oid), datum, out).then(|| (out.len() - before) as u32)
+            };
+            let tree = if columns.tree.number == 0 { Some(delta::NO_TREE) } else { append(&columns.tree) };
+            match (tree, append(&columns.parent), append(&columns.child)) {
+                (Some(_), Some(delta::NO_TREE), Some(_)) | (Some(_), Some(_), Some(delta::NO_TREE)) => Names::None,
+                (Some(tree), Some(parent), Some(child)) => Names::Of { tree, parent, child },
+                _ => Names::Lost,
             }
-            // SAFETY: the caller's promise; the attribute number is the relation's.
-            unsafe {
-                let mut null = false;
-                let datum = pg_sys::htup::heap_getattr(tuple, column.number, (*data.tg_relation).rd_att, &mut null);
-                if !null {
-                    name.clear();
-                    *present = true;
-                    if !value::write(pg_sys::Oid::from(column.type_oid), datum, name) {
-                        let (rel, trigger) = (data.tg_relation, (*data.tg_trigger).tgoid);
-                        return delta::note_lost((*rel).rd_id, trigger, compat::locator(rel));
-                    }
-                }
-            }
+        });
+    }
+}
+
+/// The value of an attribute; None: NULL.
+///
+/// # Safety
+/// A row, an attribute's number and descriptor of its relation.
+unsafe fn attribute(tuple: pg_sys::HeapTuple, number: i32, desc: pg_sys::TupleDesc) -> Option<pg_sys::Datum> {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let header = (*tuple).t_data;
+        let nulls = u32::from((*header).t_infomask) & pg_sys::HEAP_HASNULL != 0;
+        if !nulls && number <= i32::from(pg_sys::htup::HeapTupleHeaderGetNatts(header)) {
+            // What heap_getattr does for such a row: it finds columns behind text by walking through it.
+            return Some(unguarded::nocachegetattr(tuple, number, desc));
         }
-        let [tree, parent, child] = &*names;
-        if present[1] && present[2] {
-            let edge = Edge { tree: present[0].then_some(tree), parent, child };
-            // SAFETY: the caller's promise.
-            let (oid, trigger, locator) =
-                unsafe { ((*data.tg_relation).rd_id, (*data.tg_trigger).tgoid, compat::locator(data.tg_relation)) };
-            delta::note(oid, Source { trigger, locator, columns }, &edge, change);
-        }
-    });
+        let mut null = false;
+        let datum = pg_sys::htup::heap_getattr(tuple, number, desc, &mut null);
+        (!null).then_some(datum)
+    }
 }
 
 /// # Safety
@@ -146,7 +181,7 @@ unsafe fn inserted(header: pg_sys::HeapTupleHeader) -> Change {
         if pg_sys::htup::HeapTupleHeaderFrozen(header) {
             return Change::Frozen(xmin);
         }
-        Change::Insert(Stamp { xmin, cmin: pg_sys::HeapTupleHeaderGetCmin(header) })
+        Change::Insert(Stamp { xmin, cmin: cmin(header) })
     }
 }
 
@@ -161,15 +196,33 @@ unsafe fn deleted(header: pg_sys::HeapTupleHeader) -> Change {
     unsafe {
         let raw = pg_sys::htup::HeapTupleHeaderGetRawXmin(header);
         let frozen = pg_sys::htup::HeapTupleHeaderFrozen(header);
-        let own = !frozen && pg_sys::TransactionIdIsCurrentTransactionId(raw);
+        let own = !frozen && unguarded::TransactionIdIsCurrentTransactionId(raw);
         let row = RowVersion {
             xmin: if frozen { 0 } else { full_xid(u32::from(raw)) },
             raw_xmin: u32::from(raw),
-            cmin: own.then(|| pg_sys::HeapTupleHeaderGetCmin(header)),
+            cmin: own.then(|| cmin(header)),
         };
         let combo = u32::from((*header).t_infomask) & pg_sys::HEAP_COMBOCID != 0;
         let cmax =
             if combo { pg_sys::HeapTupleHeaderGetCmax(header) } else { pg_sys::htup::HeapTupleGetRawCommandId(header) };
-        Change::Delete(row, Deleter { xmax: full_xid(u32::from(pg_sys::GetCurrentTransactionId())), cmax })
+        let mut xid = unguarded::GetCurrentTransactionIdIfAny();
+        if xid == pg_sys::InvalidTransactionId {
+            xid = pg_sys::GetCurrentTransactionId();
+        }
+        Change::Delete(row, Deleter { xmax: full_xid(u32::from(xid)), cmax })
+    }
+}
+
+/// The command that inserted a row.
+///
+/// # Safety
+/// The header of a row that the current transaction inserted.
+unsafe fn cmin(header: pg_sys::HeapTupleHeader) -> pg_sys::CommandId {
+    // SAFETY: the caller's promise.
+    unsafe {
+        match u32::from((*header).t_infomask) & pg_sys::HEAP_COMBOCID {
+            0 => pg_sys::htup::HeapTupleGetRawCommandId(header),
+            _ => pg_sys::HeapTupleHeaderGetCmin(header),
+        }
     }
 }

@@ -90,10 +90,14 @@ impl Seen {
             let running = xid >= self.xmin && unsafe { pg_sys::XidInMVCCSnapshot(short(xid), self.snapshot) };
             let fact = if running {
                 (View::Unseen, Hint::None)
-            } else if did_commit(xid)? {
-                (View::Seen, Hint::Committed)
             } else {
-                (View::Unseen, Hint::Aborted)
+                let mut fact = (View::Unseen, Hint::Aborted);
+                did_commit(&[xid], |_, committed| {
+                    if committed {
+                        fact = (View::Seen, Hint::Committed);
+                    }
+                })?;
+                fact
             };
             self.known.insert(xid, fact);
         }
@@ -156,55 +160,95 @@ fn ancient(xid: u64) -> bool {
     full_xid(xid as u32) != xid
 }
 
-/// Whether a transaction that is not running committed; None: the commit log no longer reaches back to it.
-fn did_commit(xid: u64) -> Option<bool> {
+/// Whether transactions that are not running committed. None: the commit log no longer reaches back to one of them.
+fn did_commit(xids: &[u64], mut each: impl FnMut(u64, bool)) -> Option<()> {
     // SAFETY: XactTruncationLock is what holds the commit log's tail still; TransactionIdDidCommit may do I/O under it, as
     // pg_xact_status (transam/xid8funcs.c) does.
     unsafe {
         let lock = &raw mut (*pg_sys::MainLWLockArray.add(XACT_TRUNCATION_LOCK)).lock;
-        pg_sys::LWLockAcquire(lock, pg_sys::LWLockMode::LW_SHARED);
-        #[cfg(any(feature = "pg15", feature = "pg16"))]
-        let oldest = (*pg_sys::ShmemVariableCache).oldestClogXid;
-        #[cfg(not(any(feature = "pg15", feature = "pg16")))]
-        let oldest = (*pg_sys::TransamVariables).oldestClogXid;
-        let reaches = !ancient(xid) && xid >= full_xid(u32::from(oldest));
-        let committed = reaches && pg_sys::TransactionIdDidCommit(short(xid));
-        pg_sys::LWLockRelease(lock);
-        reaches.then_some(committed)
+        let mut all = true;
+        for few in xids.chunks(64) {
+            pg_sys::LWLockAcquire(lock, pg_sys::LWLockMode::LW_SHARED);
+            #[cfg(any(feature = "pg15", feature = "pg16"))]
+            let oldest = (*pg_sys::ShmemVariableCache).oldestClogXid;
+            #[cfg(not(any(feature = "pg15", feature = "pg16")))]
+            let oldest = (*pg_sys::TransamVariables).oldestClogXid;
+            let oldest = full_xid(u32::from(oldest));
+            for &xid in few {
+                let reaches = !ancient(xid) && xid >= oldest;
+                all &= reaches;
+                each(xid, reaches && pg_sys::TransactionIdDidCommit(short(xid)));
+            }
+            pg_sys::LWLockRelease(lock);
+        }
+        all.then_some(())
     }
 }
 
 /// XactTruncationLock in storage/lmgr/lwlocknames.txt (the same in 15 to 18).
 const XACT_TRUNCATION_LOCK: usize = 44;
 
-/// Facts about transactions for a writer of the image.
+thread_local! {
+    /// Transactions that this session committed last, with what it flushed for them: nobody need be asked.
+    static COMMITTED: Cell<[u64; 32]> = const { Cell::new([0; 32]) };
+}
+
+/// This session committed that transaction. Cannot fail: called at COMMIT.
+pub fn committed(xid: u64) {
+    let mut xids = COMMITTED.get();
+    xids.rotate_right(1);
+    xids[0] = xid;
+    COMMITTED.set(xids);
+}
+
+fn is_committed_here(xid: u64) -> bool {
+    COMMITTED.with(|xids| {
+        let xids: &Cell<[u64]> = xids;
+        xids.as_slice_of_cells().iter().any(|known| known.get() == xid)
+    })
+}
+
+/// Facts about transactions for a writer of the image, ascending by xid.
 #[derive(Default)]
-pub struct Known(HashMap<u64, Fate>);
+pub struct Known(Vec<(u64, Fate)>);
 
 impl Known {
     /// Learns what became of these xids; not under a lock. None: one is older than the commit log.
     pub fn learn(&mut self, xids: &[u64]) -> Option<()> {
+        let (mut running, mut ended) = (Vec::new(), Vec::new());
         for &xid in xids {
             // SAFETY: looks at running transactions; the order (running before committed) is the one of transam/README.
-            let running = !ancient(xid)
+            let runs = !ancient(xid)
                 && unsafe {
                     pg_sys::TransactionIdIsCurrentTransactionId(short(xid))
                         || pg_sys::TransactionIdIsInProgress(short(xid))
                 };
-            let fate = match running {
-                true => Fate::Running,
-                false if did_commit(xid)? => Fate::Committed,
-                false => Fate::Aborted,
-            };
-            self.0.insert(xid, fate);
+            if runs { running.push(xid) } else { ended.push(xid) }
         }
-        Some(())
+        running.into_iter().for_each(|xid| self.add(xid, Fate::Running));
+        self.learn_ended(&ended)
+    }
+
+    /// The same for xids that no running transaction has.
+    pub fn learn_ended(&mut self, xids: &[u64]) -> Option<()> {
+        did_commit(xids, |xid, committed| self.add(xid, if committed { Fate::Committed } else { Fate::Aborted }))
+    }
+
+    fn add(&mut self, xid: u64, fate: Fate) {
+        match self.0.binary_search_by_key(&xid, |known| known.0) {
+            Ok(at) => self.0[at].1 = fate,
+            Err(at) => self.0.insert(at, (xid, fate)),
+        }
     }
 }
 
 impl Fates for Known {
     fn fate(&self, xid: u64) -> Fate {
-        self.0.get(&xid).copied().unwrap_or(Fate::Unknown)
+        match self.0.binary_search_by_key(&xid, |known| known.0) {
+            Ok(at) => self.0[at].1,
+            Err(_) if is_committed_here(xid) => Fate::Committed,
+            Err(_) => Fate::Unknown,
+        }
     }
 }
 
