@@ -1,6 +1,8 @@
 //! Hierarchies of generated graphs: their entropy beside that of a spanning tree, and of what was planted.
 //!
-//!     cargo run --release -p cftrag-core --example hierarchy
+//!     cargo run --release -p cftrag-core --example hierarchy [part of a graph's name]
+//!
+//! If only one graph has that in its name, the memory is told that was in use at most (on Linux, of the whole process).
 //!
 //! The baseline is a maximum spanning tree (petgraph's Kruskal, weights are all alike), rooted at the node of the highest degree: a
 //! node is a community of itself and all under it; below the height that is allowed everything belongs to the last community.
@@ -115,26 +117,44 @@ fn spanning_tree(network: &Network, height: usize) -> Encoding {
     Encoding::new(network, &parent).unwrap()
 }
 
+/// In kilobytes, from Linux.
+fn memory(what: &str) -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix(what));
+    line.and_then(|line| line.split_whitespace().next()?.parse().ok()).unwrap_or(0)
+}
+
+type Make = fn() -> (u32, Edges, Vec<u32>);
+
+const GRAPHS: [(&str, Make); 8] = [
+    ("planted 4 x 4 x 50, degrees 8 3 1", || planted(4, 4, 50, [8, 3, 1])),
+    ("planted 10 x 10 x 100, degrees 6 2 2", || planted(10, 10, 100, [6, 2, 2])),
+    ("planted 30 x 30 x 100, degrees 6 2 2", || planted(30, 30, 100, [6, 2, 2])),
+    ("ring of 50 cliques of 10", || ring(50, 10)),
+    ("ring of 50,000 cliques of 3", || ring(50_000, 3)),
+    ("preferential attachment, 10,000 x 10", || preferential(10_000, 10)),
+    ("preferential attachment, 50,000 x 2", || preferential(50_000, 2)),
+    ("star of 100,000", || star(100_000)),
+];
+
 fn main() {
-    let graphs = [
-        ("planted 4 x 4 x 50, degrees 8 3 1", planted(4, 4, 50, [8, 3, 1])),
-        ("planted 10 x 10 x 100, degrees 6 2 2", planted(10, 10, 100, [6, 2, 2])),
-        ("ring of 50 cliques of 10", ring(50, 10)),
-        ("preferential attachment, 10,000 x 10", preferential(10_000, 10)),
-        ("preferential attachment, 50,000 x 2", preferential(50_000, 2)),
-        ("star of 100,000", star(100_000)),
-        ("planted 30 x 30 x 100, degrees 6 2 2", planted(30, 30, 100, [6, 2, 2])),
-    ];
+    let part = std::env::args().nth(1).unwrap_or_default();
+    let graphs: Vec<_> = GRAPHS.iter().filter(|graph| graph.0.contains(&part)).collect();
     println!(
         "{:38} {:>8} {:>8}  height  one-dim  spanning   planted      ours   seconds  tree nodes",
         "graph", "nodes", "edges"
     );
-    for (name, (nodes, edges, planted)) in graphs {
+    for (name, make) in &graphs {
+        let (nodes, edges, planted) = make();
         let network = Network::new(nodes as usize, edges);
-        for height in [2, 3, 4] {
+        let built = [2, 3, 4].map(|height| {
             let start = Instant::now();
-            let ours = build_hierarchy(&network, height, &mut || {});
-            let seconds = start.elapsed().as_secs_f64();
+            (height, build_hierarchy(&network, height, &mut || {}), start.elapsed().as_secs_f64())
+        });
+        if let [_] = graphs[..] {
+            println!("memory at most: {} kB", memory("VmHWM:"));
+        }
+        for (height, ours, seconds) in built {
             let planted = if planted.is_empty() {
                 f64::NAN
             } else {
