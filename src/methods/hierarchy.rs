@@ -22,7 +22,7 @@ const BATCH: usize = 10_000;
 
 /// Of the bytes that one row, and one entity beside its name, take while a tree is made (examples/hierarchy.rs measures them).
 const PER_ROW: usize = 200;
-const PER_ENTITY: usize = 400;
+const PER_ENTITY: usize = 500;
 
 /// The longest part of an entity's name in a community's.
 const HUB: i32 = 60;

@@ -166,7 +166,7 @@ fn choose(tree: &Tree, height: usize) -> Vec<bool> {
         sum.iter_mut().zip(&best).for_each(|(sum, best)| *sum += best);
     }
     let mut stays = tree.stays.clone();
-    // Of each node: the depth of the nearest that stays, itself or above, and how many may under it.
+    // Of each node: the depth of the nearest that stays, itself or above; how many may under it.
     let mut place = vec![(0, height - 1); root + 1];
     for v in (tree.leaves..root).rev().filter(|&v| tree.stays[v]) {
         let (above, left) = place[index(tree.parent[v])];
