@@ -608,6 +608,34 @@ COMMENT ON FUNCTION cft_kept_statement(text, regclass) IS 'what cft_statement sa
 
 /* <begin connected objects> */
 -- requires:
+--   functions
+
+-- A hierarchy for a graph (T-Retriever, SEP): see crates/core/src/hierarchy. Not PARALLEL SAFE: the graph may be a temporary table.
+
+CREATE FUNCTION cft_build_hierarchy(graph regclass, a name, b name, weight name DEFAULT NULL, height integer DEFAULT 3)
+RETURNS TABLE(tree text, parent text, child text, entropy_before double precision, entropy_after double precision)
+LANGUAGE c STABLE PARALLEL RESTRICTED COST 1000000 ROWS 10000
+AS 'MODULE_PATHNAME', 'cft_build_hierarchy_wrapper';
+COMMENT ON FUNCTION cft_build_hierarchy(regclass, name, name, name, integer) IS
+'edges of a tree over the entities of a graph, of low structural entropy; the last columns add up to the entropy of the graph and of the tree';
+/* </end connected objects> */
+
+/* <begin connected objects> */
+-- requires:
+--   functions
+
+-- Relations out of texts, by rules.
+
+CREATE FUNCTION cft_extract_relations(text text, modifiers boolean DEFAULT false)
+RETURNS TABLE(parent text, child text, relation text, sentence text)
+LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1000 ROWS 10
+AS 'MODULE_PATHNAME', 'cft_extract_relations_wrapper';
+COMMENT ON FUNCTION cft_extract_relations(text, boolean) IS
+'relations that English sentences say in plain words (contains, consists of, belongs to, is part of, such as, and other, ...); modifiers: also "renal artery" under "artery"';
+/* </end connected objects> */
+
+/* <begin connected objects> */
+-- requires:
 --   statements
 
 -- From a question to its context. STABLE: all that a call reads is of one snapshot, the caller's; and with the caller's rights.
@@ -2179,6 +2207,11 @@ COMMENT ON FUNCTION cft_build_hierarchy(regclass, name, name, name, integer) IS
 
 /* <begin connected objects> */
 -- cftrag::methods::paths::cft_explain_path
+-- Skipped due to `#[pgrx(sql = false)]`
+/* </end connected objects> */
+
+/* <begin connected objects> */
+-- cftrag::methods::extract::cft_extract_relations
 -- Skipped due to `#[pgrx(sql = false)]`
 /* </end connected objects> */
 

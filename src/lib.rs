@@ -78,6 +78,7 @@ extension_sql_file!("../sql/install/paths.sql", name = "paths", requires = ["doc
 extension_sql_file!("../sql/install/relations.sql", name = "relations", requires = ["documents"]);
 extension_sql_file!("../sql/install/rollup.sql", name = "rollup", requires = ["hirag"]);
 extension_sql_file!("../sql/install/views.sql", name = "views", requires = ["rollup"]);
+extension_sql_file!("../sql/install/extract.sql", name = "extract", requires = ["functions"]);
 
 /// What loading the library starts, and nothing else: settings, and when preloaded shared memory and the launcher; transaction callbacks.
 #[pg_guard]

@@ -294,7 +294,7 @@ pub fn to_utf8(bytes: &[u8]) -> Fallible<String> {
 }
 
 /// To the server's encoding.
-fn from_utf8(text: &str) -> Fallible<Vec<u8>> {
+pub fn from_utf8(text: &str) -> Fallible<Vec<u8>> {
     if text.contains('\0') {
         return Err(error::bad_template("it makes a zero byte, which no text can hold"));
     }

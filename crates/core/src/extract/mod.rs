@@ -23,49 +23,54 @@ pub struct Relation {
     pub sentence: String,
 }
 
-/// The relations of a text in the order in which they stand there; with `modifiers` also each entity of several words that was found
-/// under its last word. `breathe` is called for every sentence.
+/// Bytes of the longest sentence that is looked at: what is longer is a table, or code.
+const MOST_BYTES: usize = 2000;
+
+/// The relations of a text in the order in which they stand there, each once in a sentence; with
+/// `modifiers` also each entity of several words that was found under its last word. `breathe` is
+/// called for every sentence.
 pub fn extract(text: &str, modifiers: bool, breathe: &mut dyn FnMut()) -> Vec<Relation> {
     let mut found = Vec::new();
     for sentence in words::sentences(text) {
         breathe();
-        let before = found.len();
-        let sentence = Sentence::of(sentence);
-        if !sentence.is_question() {
-            relations_of(&sentence, &mut found);
-        }
-        if modifiers {
-            modifiers_of(before, &mut found);
+        if sentence.len() <= MOST_BYTES {
+            let relations = relations_of(&Sentence::of(sentence));
+            let more = if modifiers { modifiers_of(&relations) } else { Vec::new() };
+            found.extend(relations.into_iter().chain(more));
         }
     }
     found
 }
 
-fn relations_of(sentence: &Sentence<'_>, found: &mut Vec<Relation>) {
-    let matches = rules::matches(sentence);
+fn relations_of(sentence: &Sentence<'_>) -> Vec<Relation> {
+    let mut found = Vec::new();
+    let matches = if sentence.is_question() { Vec::new() } else { rules::matches(sentence) };
     for (n, m) in matches.iter().enumerate() {
-        let bounds = (
-            if n == 0 { 0 } else { matches[n - 1].end },
-            matches.get(n + 1).map_or(sentence.len(), |m| m.start),
-        );
-        let Some((parents, children)) = sides(sentence, m, bounds) else { continue };
+        let from = if n == 0 { 0 } else { matches[n - 1].end };
+        let next = matches.get(n + 1);
+        let to = next.map_or(sentence.len(), |next| next_begins(sentence, m, next));
+        let Some((parents, children)) = sides(sentence, m, (from, to)) else { continue };
         for parent in &parents {
             for child in &children {
                 let (parent, child) = (sentence.text(parent), sentence.text(child));
                 if parent.to_lowercase() != child.to_lowercase() {
-                    add(
-                        found,
-                        Relation {
-                            parent,
-                            child,
-                            relation: m.relation,
-                            sentence: sentence.whole.to_string(),
-                        },
-                    );
+                    add(&mut found, relation(parent, child, m.relation, sentence.whole));
                 }
             }
         }
     }
+    found
+}
+
+fn relation(parent: String, child: String, relation: &'static str, sentence: &str) -> Relation {
+    Relation { parent, child, relation, sentence: sentence.to_string() }
+}
+
+/// Where what belongs to the next match begins: with its subject.
+fn next_begins(sentence: &Sentence<'_>, m: &Match, next: &Match) -> usize {
+    let has_subject = matches!(next.side, Side::SubjectIsParent | Side::SubjectIsChild);
+    let subjects = if has_subject { phrases::subjects(sentence, m.end, next.start) } else { None };
+    subjects.map_or(next.start, |subjects| subjects[0].start)
 }
 
 /// The noun phrases on both sides of a match, parents first.
@@ -105,26 +110,22 @@ fn add(found: &mut Vec<Relation>, relation: Relation) {
     }
 }
 
-/// Each entity of several words under its last one; not names (with capitals inside), and not with "of" in it.
-fn modifiers_of(first: usize, found: &mut Vec<Relation>) {
-    let mut wanted = Vec::new();
-    for relation in &found[first..] {
-        for entity in [&relation.parent, &relation.child] {
+/// Each entity of several words under its last one; not names (with capitals inside), and not with
+/// "of" in it.
+fn modifiers_of(relations: &[Relation]) -> Vec<Relation> {
+    let mut found = Vec::new();
+    for of in relations {
+        for entity in [&of.parent, &of.child] {
             let words: Vec<&str> = entity.split_whitespace().collect();
-            let plain =
-                words.iter().skip(1).all(|word| word.chars().all(|c| c.is_lowercase() || c == '-'));
+            let is_small = |word: &&str| word.chars().all(|c| c.is_lowercase() || c == '-');
             if let [_, .., head] = words[..]
-                && plain
+                && words.iter().skip(1).all(is_small)
                 && !words.contains(&"of")
             {
-                wanted.push(Relation {
-                    parent: head.to_string(),
-                    child: entity.clone(),
-                    relation: "modifier",
-                    sentence: relation.sentence.clone(),
-                });
+                let under = relation(head.to_string(), entity.clone(), "modifier", &of.sentence);
+                add(&mut found, under);
             }
         }
     }
-    wanted.into_iter().for_each(|relation| add(found, relation));
+    found
 }

@@ -1,7 +1,7 @@
 //! Noun phrases beside a rule's phrase, told by what they may not hold.
 
 use super::rules::is_adverb;
-use super::words::Sentence;
+use super::words::{Sentence, is_among};
 use std::ops::Range;
 
 /// A noun phrase: tokens of a sentence.
@@ -11,246 +11,30 @@ pub type Phrase = Range<usize>;
 const MOST_WORDS: usize = 7;
 
 /// May stand before a phrase and are no part of it.
-const DETERMINERS: [&str; 62] = [
-    "the",
-    "a",
-    "an",
-    "this",
-    "that",
-    "these",
-    "those",
-    "its",
-    "their",
-    "his",
-    "her",
-    "our",
-    "your",
-    "my",
-    "each",
-    "every",
-    "all",
-    "any",
-    "some",
-    "many",
-    "most",
-    "several",
-    "various",
-    "different",
-    "numerous",
-    "few",
-    "more",
-    "other",
-    "another",
-    "certain",
-    "both",
-    "such",
-    "one",
-    "two",
-    "three",
-    "four",
-    "five",
-    "six",
-    "seven",
-    "eight",
-    "nine",
-    "ten",
-    "eleven",
-    "twelve",
-    "twenty",
-    "hundred",
-    "thousand",
-    "million",
-    "billion",
-    "dozens",
-    "hundreds",
-    "thousands",
-    "millions",
-    "about",
-    "around",
-    "approximately",
-    "roughly",
-    "only",
-    "just",
-    "mainly",
-    "mostly",
-    "over",
-];
+const DETERMINERS: &str = "the a an this that these those its their his her our your my each every all any some many \
+    most several various different numerous few more other another certain both such one two \
+    three four five six seven eight nine ten eleven twelve twenty hundred thousand million \
+    billion dozens hundreds thousands millions about around approximately roughly only just \
+    mainly mostly over";
 
 /// Determiners that cannot stand inside a phrase, except after "of".
-const ARTICLES: [&str; 14] = [
-    "the", "a", "an", "this", "these", "those", "its", "their", "his", "her", "our", "your", "my",
-    "every",
-];
+const ARTICLES: &str = "the a an this these those its their his her our your my every";
 
 /// Stand in no phrase: after one of these (or before it) another part of the sentence begins.
-const STOPS: [&str; 112] = [
-    "in",
-    "on",
-    "at",
-    "for",
-    "with",
-    "by",
-    "from",
-    "to",
-    "into",
-    "as",
-    "than",
-    "under",
-    "above",
-    "between",
-    "among",
-    "through",
-    "during",
-    "until",
-    "till",
-    "before",
-    "after",
-    "within",
-    "without",
-    "against",
-    "about",
-    "over",
-    "near",
-    "like",
-    "unlike",
-    "via",
-    "per",
-    "towards",
-    "across",
-    "behind",
-    "beyond",
-    "upon",
-    "around",
-    "despite",
-    "except",
-    "excluding",
-    "according",
-    "due",
-    "which",
-    "who",
-    "whom",
-    "whose",
-    "that",
-    "where",
-    "when",
-    "while",
-    "because",
-    "although",
-    "though",
-    "since",
-    "whereas",
-    "so",
-    "but",
-    "if",
-    "whether",
-    "unless",
-    "is",
-    "are",
-    "was",
-    "were",
-    "be",
-    "been",
-    "being",
-    "am",
-    "has",
-    "have",
-    "had",
-    "having",
-    "does",
-    "do",
-    "did",
-    "can",
-    "could",
-    "may",
-    "might",
-    "must",
-    "shall",
-    "should",
-    "will",
-    "would",
-    "cannot",
-    "used",
-    "require",
-    "requires",
-    "required",
-    "contain",
-    "contains",
-    "contained",
-    "include",
-    "includes",
-    "included",
-    "comprise",
-    "comprises",
-    "belong",
-    "belongs",
-    "depend",
-    "depends",
-    "consist",
-    "consists",
-    "become",
-    "becomes",
-    "became",
-    "breathe",
-    "called",
-    "respectively",
-    "plus",
-    "how",
-    "why",
-    "what",
-];
+const STOPS: &str = "in on at for with by from to into as than under above between among through during until \
+    till before after within without against about over near like unlike via per towards \
+    across behind beyond upon around despite except excluding according due which who whom \
+    whose that where when while because although though since whereas so but if whether unless \
+    is are was were be been being am has have had having does do did can could may might must \
+    shall should will would cannot used require requires required contain contains contained \
+    include includes included comprise comprises belong belongs depend depends consist \
+    consists become becomes became breathe called respectively plus how why what";
 
 /// A phrase that holds one of these says nothing, or something else.
-const SPOILERS: [&str; 49] = [
-    "not",
-    "no",
-    "never",
-    "neither",
-    "nor",
-    "none",
-    "nobody",
-    "nothing",
-    "longer",
-    "it",
-    "they",
-    "he",
-    "she",
-    "we",
-    "i",
-    "you",
-    "them",
-    "him",
-    "us",
-    "me",
-    "himself",
-    "one's",
-    "there",
-    "here",
-    "everything",
-    "something",
-    "anything",
-    "everyone",
-    "someone",
-    "anyone",
-    "hardly",
-    "rarely",
-    "seldom",
-    "scarcely",
-    "partly",
-    "following",
-    "former",
-    "latter",
-    "same",
-    "etc",
-    "who",
-    "which",
-    "what",
-    "why",
-    "how",
-    "don't",
-    "doesn't",
-    "didn't",
-    "isn't",
-];
+const SPOILERS: &str = "not no never neither nor none nobody nothing longer it they he she we i you them him us me \
+    himself one's there here everything something anything everyone someone anyone hardly \
+    rarely seldom scarcely partly following former latter same etc who which what why how \
+    don't doesn't didn't isn't";
 
 /// The subject before a verb at `end`: one phrase, or a list with "and" (or "or") before its last.
 pub fn subjects(sentence: &Sentence<'_>, from: usize, mut end: usize) -> Option<Vec<Phrase>> {
@@ -298,39 +82,46 @@ pub fn subjects(sentence: &Sentence<'_>, from: usize, mut end: usize) -> Option<
 pub fn list_after(sentence: &Sentence<'_>, start: usize, end: usize, of: bool) -> Vec<Phrase> {
     let end = (start..end).find(|&i| ends_list(sentence.small(i))).unwrap_or(end);
     let mut found = Vec::new();
-    for (mut part, _) in split(sentence, start, end) {
+    let mut is_last = false;
+    for (mut part, by) in split(sentence, start, end) {
+        // "A, B and C, D": the list ends with C.
+        if is_last && by == "," {
+            break;
+        }
+        is_last = matches!(by, "and" | "or");
         if sentence.is(part.start, "to") || sentence.is(part.start, "of") {
             part.start += 1;
         }
+        // "nuclei that", "oranges are": the phrase is what comes before.
         let stop = part.clone().find(|&i| {
             is_stop(sentence, i) && (i > part.start || !is_determiner(sentence.small(i)))
         });
-        let is_end = stop.is_some();
-        let cut = match stop {
-            // "nuclei that", "oranges are": the phrase is what comes before.
-            Some(stop) => cut(sentence, part.start, stop),
-            None => cut(sentence, part.start, part.end),
-        };
-        let phrase =
-            whole(sentence, part.start, cut).filter(|phrase| of || !holds_verb(sentence, phrase));
+        let phrase = whole(sentence, part.start, stop.unwrap_or(part.end));
         match phrase {
-            Some(phrase) => found.push(phrase),
-            None => break,
+            Some(phrase)
+                if !is_gerund(sentence, &part) && (of || !holds_verb(sentence, &phrase)) =>
+            {
+                found.push(phrase)
+            }
+            _ => break,
         }
-        if is_end {
+        if stop.is_some() {
             break;
         }
     }
     found
 }
 
+/// "raising taxes" is no thing; "a warning light", "building" may be.
+fn is_gerund(sentence: &Sentence<'_>, part: &Range<usize>) -> bool {
+    part.len() > 1
+        && sentence.small(part.start).ends_with("ing")
+        && !sentence.is(part.start + 1, "of")
+}
+
 /// "warfarin requires monitoring": a word that ends like a plural or a verb, and more after it.
 fn holds_verb(sentence: &Sentence<'_>, phrase: &Phrase) -> bool {
     (phrase.start + 1..phrase.end.saturating_sub(1)).any(|i| is_plural(sentence.small(i)))
-}
-
-fn cut(_sentence: &Sentence<'_>, _start: usize, end: usize) -> usize {
-    end
 }
 
 /// The list that ends at `end`, from "and other" backwards.
@@ -365,16 +156,15 @@ pub fn nearest_before(sentence: &Sentence<'_>, from: usize, mut end: usize) -> O
         !sentence.is_word(i)
             || is_stop(sentence, i)
             || matches!(sentence.small(i), "and" | "or" | "of")
-            || SPOILERS.contains(&sentence.small(i))
+            || is_among(SPOILERS, sentence.small(i))
     });
     let start = edge.map_or(from, |i| i + 1);
     // An article tells where it begins.
-    let article = (start..end).rev().find(|&i| ARTICLES.contains(&sentence.small(i)));
+    let article = (start..end).rev().find(|&i| is_among(ARTICLES, sentence.small(i)));
     let start = article.unwrap_or(start);
     let phrase = whole(sentence, start, end)?;
-    let after_pronoun = edge.is_some_and(|i| SPOILERS.contains(&sentence.small(i)));
-    let verb_inside =
-        article.is_none() && (phrase.start..phrase.end - 1).any(|i| is_plural(sentence.small(i)));
+    let after_pronoun = edge.is_some_and(|i| is_among(SPOILERS, sentence.small(i)));
+    let verb_inside = (phrase.start..phrase.end - 1).any(|i| is_plural(sentence.small(i)));
     if after_pronoun || verb_inside { whole(sentence, end - 1, end) } else { Some(phrase) }
 }
 
@@ -403,6 +193,13 @@ pub fn whole(sentence: &Sentence<'_>, mut start: usize, mut end: usize) -> Optio
     {
         end -= 1;
     }
+    // A quote that begins before the phrase, or in it and ends elsewhere.
+    while start < end
+        && is_quote(sentence.small(start))
+        && !(start + 1..end).any(|i| is_quote(sentence.small(i)))
+    {
+        start += 1;
+    }
     let first = start;
     while start < end
         && (is_determiner(sentence.small(start))
@@ -415,27 +212,24 @@ pub fn whole(sentence: &Sentence<'_>, mut start: usize, mut end: usize) -> Optio
     let words = end.saturating_sub(start);
     let bad = |i: usize| {
         let word = sentence.small(i);
-        let inner_article = i > start && ARTICLES.contains(&word) && !sentence.is(i - 1, "of");
-        let mark = !sentence.is_word(i) && !matches!(word, "\"" | "“" | "”");
-        SPOILERS.contains(&word)
+        let inner_article = i > start && is_among(ARTICLES, word) && !sentence.is(i - 1, "of");
+        let mark = !sentence.is_word(i) && !is_quote(word);
+        is_among(SPOILERS, word)
             || is_stop(sentence, i)
             || inner_article
             || mark
             || matches!(word, "and" | "or")
     };
-    // "raising taxes", "part of the money", "of".
-    let gerund = first == start
-        && words > 1
-        && sentence.small(start).ends_with("ing")
-        && !sentence.is(start + 1, "of");
     let empty =
         words == 0 || words > MOST_WORDS || is_determiner(sentence.small(start)) && words == 1;
-    let part_of = matches!(sentence.small(start), "part" | "parts" | "of" | "rest" | "half")
-        || sentence.is(end - 1, "of");
+    // "part of the money", "set of".
+    let share = matches!(sentence.small(start), "part" | "parts" | "rest" | "half");
+    let part_of = share && sentence.is(start + 1, "of")
+        || words > 0 && (sentence.is(start, "of") || sentence.is(end - 1, "of"));
     let is_number = (start..end).all(|i| is_number(sentence, i));
     let bad =
-        (first..start).any(|i| SPOILERS.contains(&sentence.small(i))) || (start..end).any(bad);
-    (!empty && !gerund && !part_of && !is_number && !bad).then_some(start..end)
+        (first..start).any(|i| is_among(SPOILERS, sentence.small(i))) || (start..end).any(bad);
+    (!empty && !part_of && !is_number && !bad).then_some(start..end)
 }
 
 /// Parts of a list, each with what stands before it ("", ",", "and", "or").
@@ -455,6 +249,10 @@ fn split<'s>(sentence: &'s Sentence<'_>, start: usize, end: usize) -> Vec<(Range
         }
     }
     parts
+}
+
+fn is_quote(mark: &str) -> bool {
+    matches!(mark, "\"" | "“" | "”" | "„" | "«" | "»")
 }
 
 fn is_clause_start(word: &str) -> bool {
@@ -487,11 +285,11 @@ fn ends_list(word: &str) -> bool {
 }
 
 fn is_stop(sentence: &Sentence<'_>, i: usize) -> bool {
-    STOPS.contains(&sentence.small(i))
+    is_among(STOPS, sentence.small(i))
 }
 
 fn is_determiner(word: &str) -> bool {
-    DETERMINERS.contains(&word)
+    is_among(DETERMINERS, word)
 }
 
 fn is_number(sentence: &Sentence<'_>, i: usize) -> bool {
@@ -507,19 +305,7 @@ fn is_plural(word: &str) -> bool {
 
 /// An adverb before a verb, by its end.
 fn is_ly(word: &str, words: usize) -> bool {
-    const NOUNS: [&str; 12] = [
-        "family",
-        "assembly",
-        "supply",
-        "reply",
-        "anomaly",
-        "butterfly",
-        "jelly",
-        "ally",
-        "belly",
-        "lily",
-        "italy",
-        "monopoly",
-    ];
-    words > 1 && word.len() > 4 && word.ends_with("ly") && !NOUNS.contains(&word)
+    const NOUNS: &str =
+        "family assembly supply reply anomaly butterfly jelly ally belly lily italy monopoly";
+    words > 1 && word.len() > 4 && word.ends_with("ly") && !is_among(NOUNS, word)
 }

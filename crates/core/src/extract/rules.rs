@@ -1,6 +1,6 @@
 //! The phrases that say a relation.
 
-use super::words::Sentence;
+use super::words::{Sentence, is_among};
 
 /// What stands where.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -98,41 +98,9 @@ fn step(sentence: &Sentence<'_>, mut at: usize, part: &str) -> Option<usize> {
 
 /// Words that may stand beside a verb and change nothing. (Not "hardly", "partly": these do.)
 pub fn is_adverb(word: &str) -> bool {
-    const ADVERBS: [&str; 34] = [
-        "also",
-        "mainly",
-        "mostly",
-        "usually",
-        "often",
-        "typically",
-        "generally",
-        "primarily",
-        "chiefly",
-        "largely",
-        "commonly",
-        "normally",
-        "essentially",
-        "then",
-        "now",
-        "still",
-        "always",
-        "currently",
-        "today",
-        "directly",
-        "strongly",
-        "heavily",
-        "entirely",
-        "wholly",
-        "solely",
-        "itself",
-        "themselves",
-        "therefore",
-        "thus",
-        "further",
-        "both",
-        "basically",
-        "traditionally",
-        "officially",
-    ];
-    ADVERBS.contains(&word)
+    const ADVERBS: &str = "also mainly mostly usually often typically generally primarily chiefly largely \
+        commonly normally essentially then now still always currently today directly strongly \
+        heavily entirely wholly solely itself themselves therefore thus further both basically \
+        traditionally officially";
+    is_among(ADVERBS, word)
 }

@@ -1,10 +1,13 @@
 //! Sentences of a text, and their words.
 
 /// After these a full stop ends no sentence.
-const ABBREVIATIONS: [&str; 26] = [
-    "dr", "mr", "mrs", "ms", "prof", "st", "e.g", "i.e", "vs", "no", "nos", "fig", "figs",
-    "approx", "inc", "ltd", "co", "jr", "sr", "cf", "ca", "vol", "dept", "univ", "al", "resp",
-];
+const ABBREVIATIONS: &str = "dr mr mrs ms prof st e.g i.e vs no nos fig figs approx inc ltd co jr sr cf ca vol dept \
+    univ al resp p pp";
+
+/// Whether a word is in a list of words.
+pub fn is_among(list: &str, word: &str) -> bool {
+    list.split(' ').any(|listed| listed == word)
+}
 
 /// The sentences, without the blanks around them. One ends at . ! ? with a blank behind and no small letter after that, or at an empty line.
 pub fn sentences(text: &str) -> Vec<&str> {
@@ -39,7 +42,7 @@ fn is_end(rest: &str) -> bool {
 
 fn is_abbreviation(before: &str) -> bool {
     let word = before.rsplit(|c: char| c.is_whitespace() || c == '(').next().unwrap_or_default();
-    ABBREVIATIONS.contains(&word.to_lowercase().as_str())
+    is_among(ABBREVIATIONS, &word.to_lowercase())
         || word.chars().count() == 1 && word.chars().all(char::is_uppercase)
 }
 
@@ -66,6 +69,11 @@ impl<'t> Sentence<'t> {
                     end = at + c.len_utf8();
                     chars.next();
                 }
+            }
+            // "Dr. Meyer": the stop belongs to the word.
+            if whole[end..].starts_with(". ") && is_abbreviation(&whole[..end]) {
+                end += 1;
+                chars.next();
             }
             match c {
                 '(' | '[' => depth += 1,

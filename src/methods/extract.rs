@@ -1,0 +1,36 @@
+//! cft_extract_relations: relations out of English sentences by rules (crates/core/src/extract).
+
+#![expect(unsafe_code, reason = "PostgreSQL's function call interface")]
+
+use crate::api::text::{from_utf8, to_utf8};
+use crate::error::Fallible;
+use crate::fmgr::{Call, text_datum};
+use pgrx::check_for_interrupts;
+use pgrx::prelude::*;
+
+/// `cft_extract_relations(text text, modifiers boolean) -> table(parent, child, relation, sentence)`
+///
+/// In the order in which they stand in the text, each once in a sentence. Errors: 22021 (in SQL_ASCII, what is no UTF-8).
+#[pg_extern(sql = false)]
+fn cft_extract_relations(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
+    // SAFETY: our own fcinfo.
+    let call = unsafe { Call::new(fcinfo) };
+    let rows = call.rows();
+    let (Some(text), Some(modifiers)) = (call.text(0), call.arg(1)) else { return Ok(()) };
+    let text = to_utf8(text)?;
+    for found in cftrag_core::extract(&text, modifiers.value() != 0, &mut breathe) {
+        let [parent, child, sentence] = [&found.parent, &found.child, &found.sentence].map(|text| from_utf8(text));
+        let mut values =
+            [text_datum(&parent?), text_datum(&child?), text_datum(found.relation.as_bytes()), text_datum(&sentence?)];
+        rows.add(&mut values, &mut [false; 4]);
+        for value in values {
+            // SAFETY: made above, copied into the row.
+            unsafe { pg_sys::pfree(value.cast_mut_ptr()) };
+        }
+    }
+    Ok(())
+}
+
+fn breathe() {
+    check_for_interrupts!();
+}
