@@ -16,6 +16,7 @@
 
 mod cycles;
 mod graph;
+mod labels;
 mod reduce;
 
 pub use graph::Graph;

@@ -3,7 +3,8 @@
 //! An edge u -> v is redundant if u is above another parent of v. Two ways to see that:
 //!
 //! - *Search*: from the parents of v upwards, not past the height of the lowest of them (a node's height is the length of the longest
-//!   path to it, so whatever is above it has less). In hierarchies this looks at a few nodes.
+//!   path to it, so whatever is above it has less), and not where none of the parents can be above
+//!   by their labels (labels.rs). In hierarchies this looks at a few nodes, mostly at none.
 //! - *Sweep*: for 512 children at a time, which of them each node leads to, as 512 bits, from the leaves up. One sweep looks at every edge
 //!   at most once: n / 512 sweeps over m edges, whatever the graph.
 //!
@@ -11,12 +12,15 @@
 //! 64 bytes, and memory for 64 bytes a node.
 
 use super::Graph;
+use super::labels::Labels;
 use crate::id::{index, word};
 
-/// Steps of the search in all, about a second.
-pub(super) const STEPS: usize = 100_000_000;
+/// Steps of the search in all, half a second; more of them cost dense graphs more than sweeps do.
+pub(super) const STEPS: usize = 20_000_000;
 /// Steps between two breaths.
 const BREATH: usize = 1 << 20;
+/// Parents of a child up to which each node of a search is compared with all of them.
+const FEW: usize = 16;
 /// Words of a node's bits, and bits: a cache line.
 const WORDS: usize = 8;
 const BITS: usize = 64 * WORDS;
@@ -82,6 +86,7 @@ fn order(down: &Graph, up: &Graph) -> Vec<u32> {
 struct Search<'g> {
     up: &'g Graph,
     heights: Vec<u32>,
+    labels: Labels,
     /// The child in whose search a node was seen last.
     seen: Vec<u32>,
     steps: usize,
@@ -96,18 +101,23 @@ impl<'g> Search<'g> {
                 heights[index(child)] = heights[index(child)].max(heights[index(node)] + 1);
             }
         }
-        Search { up, heights, seen: vec![u32::MAX; down.nodes()], steps, breath: BREATH }
+        let labels = Labels::new(down, up);
+        Search { up, heights, labels, seen: vec![u32::MAX; down.nodes()], steps, breath: BREATH }
     }
 
     /// The parents of a node that are above others of its parents; None: out of steps.
     fn parents_above_others(&mut self, child: u32, breathe: &mut dyn FnMut()) -> Option<Vec<u32>> {
         let parents = self.up.next(child);
         let lowest = parents.iter().map(|&parent| self.heights[index(parent)]).min()?;
-        let mut left: Vec<u32> = parents.to_vec();
+        // Of many parents it is not asked which may be above.
+        let few = parents.len() <= FEW;
+        let wanted = |this: &Self, node: u32| {
+            this.heights[index(node)] > lowest
+                && (!few || parents.iter().any(|&parent| this.labels.may_be_above(parent, node)))
+        };
+        let mut left: Vec<u32> = Vec::new();
+        left.extend(parents.iter().copied().filter(|&parent| wanted(self, parent)));
         while let Some(node) = left.pop() {
-            if self.heights[index(node)] <= lowest {
-                continue;
-            }
             for &above in self.up.next(node) {
                 self.steps = self.steps.checked_sub(1)?;
                 self.breath -= 1;
@@ -115,9 +125,11 @@ impl<'g> Search<'g> {
                     self.breath = BREATH;
                     breathe();
                 }
-                if self.seen[index(above)] != child && self.heights[index(above)] >= lowest {
+                if self.seen[index(above)] != child {
                     self.seen[index(above)] = child;
-                    left.push(above);
+                    if wanted(self, above) {
+                        left.push(above);
+                    }
                 }
             }
         }

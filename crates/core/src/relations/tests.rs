@@ -166,3 +166,28 @@ fn a_long_chain_takes_no_recursion_and_no_square() {
     let of = |wanted| verdicts.iter().filter(|verdict| **verdict == wanted).count();
     assert_eq!((of(Verdict::Cycle), of(Verdict::Transitive)), (1, index(n) - 1));
 }
+
+/// A "no" of the labels is right; and they say no often enough to be of use.
+#[test]
+fn labels_deny_no_path_that_is_there() {
+    let mut random = Random(13);
+    let (mut denied, mut none) = (0, 0);
+    for _ in 0..200 {
+        let nodes = 2 + random.below(40);
+        let mut edges = random.graph(nodes, nodes);
+        edges.retain(|edge| edge.0 < edge.1);
+        edges.sort_unstable();
+        edges.dedup();
+        let (leads, down) = (closure(nodes, &edges), Graph::new(nodes, &edges));
+        let labels = labels::Labels::new(&down, &down.turned());
+        for above in 0..word(nodes) {
+            for below in 0..word(nodes) {
+                let (may, is) =
+                    (labels.may_be_above(above, below), leads[index(above)][index(below)]);
+                assert!(may || !is);
+                (denied, none) = (denied + usize::from(!may), none + usize::from(!is));
+            }
+        }
+    }
+    assert!(denied * 10 > none * 9, "{denied} of {none} denied");
+}
