@@ -178,20 +178,6 @@ COMMENT ON FUNCTION cft_render(text, jsonb) IS
 
 /* <begin connected objects> */
 -- requires:
---   functions
-
--- A hierarchy for a graph (T-Retriever, SEP): see crates/core/src/hierarchy. Not PARALLEL SAFE: the graph may be a temporary table.
-
-CREATE FUNCTION cft_build_hierarchy(graph regclass, a name, b name, weight name DEFAULT NULL, height integer DEFAULT 3)
-RETURNS TABLE(tree text, parent text, child text, entropy_before double precision, entropy_after double precision)
-LANGUAGE c STABLE PARALLEL RESTRICTED COST 1000000 ROWS 10000
-AS 'MODULE_PATHNAME', 'cft_build_hierarchy_wrapper';
-COMMENT ON FUNCTION cft_build_hierarchy(regclass, name, name, name, integer) IS
-'edges of a tree over the entities of a graph, of low structural entropy; the last columns add up to the entropy of the graph and of the tree';
-/* </end connected objects> */
-
-/* <begin connected objects> */
--- requires:
 --   text
 
 -- Documents: which tables and columns hold them. The registration is a trigger on the user's own table that never fires
@@ -565,6 +551,112 @@ CREATE FUNCTION cft_kept_statement(what text, documents regclass)
 RETURNS text LANGUAGE c STABLE PARALLEL SAFE COST 5
 AS 'MODULE_PATHNAME', 'cft_kept_statement_wrapper';
 COMMENT ON FUNCTION cft_kept_statement(text, regclass) IS 'what cft_statement says, kept in this session until a relation, role or operator changes';
+/* </end connected objects> */
+
+/* <begin connected objects> */
+-- requires:
+--   documents
+
+-- Paths, neighbours, and where an entity stands in its trees. Each asks the table as cft_context does: the image or the reference query,
+-- under the caller's snapshot, with the caller's rights. cft_roots reads the whole table.
+
+CREATE FUNCTION cft_neighbors(entity text, hops integer DEFAULT 1, direction text DEFAULT 'both', edges regclass DEFAULT NULL)
+RETURNS TABLE(tree text, hops integer, neighbor text, via text)
+LANGUAGE c STABLE PARALLEL SAFE COST 100 ROWS 20
+AS 'MODULE_PATHNAME', 'cft_neighbors_wrapper';
+COMMENT ON FUNCTION cft_neighbors(text, integer, text, regclass) IS
+'entities within so many steps of an entity, in each tree: along edges up, down, or both ways';
+
+CREATE FUNCTION cft_path(a text, b text, max_hops integer DEFAULT 100, edges regclass DEFAULT NULL)
+RETURNS TABLE(tree text, hops integer, path text[], steps text[])
+LANGUAGE c STABLE PARALLEL SAFE COST 1000 ROWS 2
+AS 'MODULE_PATHNAME', 'cft_path_wrapper';
+COMMENT ON FUNCTION cft_path(text, text, integer, regclass) IS
+'all shortest paths between two entities in each tree, along edges both ways; steps say which way: up, down, both';
+
+CREATE FUNCTION cft_explain_path(a text, b text, max_hops integer DEFAULT 100, edges regclass DEFAULT NULL)
+RETURNS text LANGUAGE c STABLE PARALLEL SAFE COST 1000
+AS 'MODULE_PATHNAME', 'cft_explain_path_wrapper';
+COMMENT ON FUNCTION cft_explain_path(text, text, integer, regclass) IS
+'the first of the shortest paths between two entities as a sentence, one for each tree; NULL if there is none';
+
+CREATE FUNCTION cft_lca(a text, b text, edges regclass DEFAULT NULL)
+RETURNS TABLE(tree text, ancestor text, depth_a integer, depth_b integer)
+LANGUAGE c STABLE PARALLEL SAFE COST 100 ROWS 2
+AS 'MODULE_PATHNAME', 'cft_lca_wrapper';
+COMMENT ON FUNCTION cft_lca(text, text, regclass) IS
+'the lowest common ancestors of two entities in each tree, and how far they are from each; an entity is its own ancestor here';
+
+CREATE FUNCTION cft_depth(entity text, edges regclass DEFAULT NULL)
+RETURNS TABLE(tree text, depth integer)
+LANGUAGE c STABLE PARALLEL SAFE COST 100 ROWS 2
+AS 'MODULE_PATHNAME', 'cft_depth_wrapper';
+COMMENT ON FUNCTION cft_depth(text, regclass) IS 'steps from an entity up to the nearest root, in each tree; NULL if no root is above it';
+
+CREATE FUNCTION cft_subtree_size(entity text, edges regclass DEFAULT NULL)
+RETURNS TABLE(tree text, size bigint)
+LANGUAGE c STABLE PARALLEL SAFE COST 1000 ROWS 2
+AS 'MODULE_PATHNAME', 'cft_subtree_size_wrapper';
+COMMENT ON FUNCTION cft_subtree_size(text, regclass) IS 'the number of different entities under an entity, itself counted, in each tree';
+
+CREATE FUNCTION cft_roots(edges regclass DEFAULT NULL)
+RETURNS TABLE(tree text, root text)
+LANGUAGE plpgsql STABLE PARALLEL SAFE COST 100000 ROWS 100 SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    f record;
+BEGIN
+    SELECT * INTO f FROM @extschema@.cft_attached(edges);
+    -- A self-edge is no relative: it makes no root, and prevents none.
+    RETURN QUERY EXECUTE format(
+        'SELECT z.tree, z.name FROM (
+             SELECT %1$s AS tree, r.%2$I::text COLLATE "C" AS name FROM %4$s AS r
+              WHERE r.%2$I IS NOT NULL AND r.%3$I IS NOT NULL AND r.%2$I::text COLLATE "C" <> r.%3$I::text COLLATE "C"
+             EXCEPT
+             SELECT %1$s, r.%3$I::text COLLATE "C" FROM %4$s AS r
+              WHERE r.%2$I IS NOT NULL AND r.%3$I IS NOT NULL AND r.%2$I::text COLLATE "C" <> r.%3$I::text COLLATE "C") AS z
+          ORDER BY z.tree NULLS FIRST, z.name',
+        CASE WHEN f.tree IS NULL THEN 'NULL::text' ELSE format('r.%I::text COLLATE "C"', f.tree) END, f.parent, f.child, f.edges);
+END $$;
+COMMENT ON FUNCTION cft_roots(regclass) IS 'the entities of each tree that have a child and no parent but themselves; reads the whole table';
+/* </end connected objects> */
+
+/* <begin connected objects> */
+-- requires:
+--   documents
+
+-- Raw relations: which of them make clean trees, and what keeps them clean.
+
+CREATE FUNCTION cft_filter_relations(raw regclass, parent name, child name, tree name DEFAULT NULL)
+RETURNS TABLE(tree text, parent text, child text, kept boolean, reason text)
+LANGUAGE c STABLE PARALLEL UNSAFE COST 1000000 ROWS 10000
+AS 'MODULE_PATHNAME', 'cft_filter_relations_wrapper';
+COMMENT ON FUNCTION cft_filter_relations(regclass, name, name, name) IS
+'each row of a table of relations, and whether it belongs into a forest; if not, why: null, self-edge, duplicate, cycle, transitive';
+
+CREATE FUNCTION cft_check_edges(edges regclass DEFAULT NULL)
+RETURNS TABLE(tree text, parent text, child text, kept boolean, reason text)
+LANGUAGE sql STABLE PARALLEL UNSAFE COST 1000000 ROWS 10000 SET search_path = pg_catalog, pg_temp AS $$
+    SELECT f.* FROM @extschema@.cft_attached($1) AS a, @extschema@.cft_filter_relations(a.edges, a.parent, a.child, a.tree) AS f $$;
+COMMENT ON FUNCTION cft_check_edges(regclass) IS 'what cft_filter_relations says of the rows of an attached table';
+
+CREATE FUNCTION cft_reject_cycles() RETURNS trigger LANGUAGE c
+AS 'MODULE_PATHNAME', 'cft_reject_cycles_wrapper';
+COMMENT ON FUNCTION cft_reject_cycles() IS
+'constraint trigger that refuses a row which closes a cycle (23514); arguments: parent, child[, tree] columns, or none on an attached table';
+/* </end connected objects> */
+
+/* <begin connected objects> */
+-- requires:
+--   functions
+
+-- A hierarchy for a graph (T-Retriever, SEP): see crates/core/src/hierarchy. Not PARALLEL SAFE: the graph may be a temporary table.
+
+CREATE FUNCTION cft_build_hierarchy(graph regclass, a name, b name, weight name DEFAULT NULL, height integer DEFAULT 3)
+RETURNS TABLE(tree text, parent text, child text, entropy_before double precision, entropy_after double precision)
+LANGUAGE c STABLE PARALLEL RESTRICTED COST 1000000 ROWS 10000
+AS 'MODULE_PATHNAME', 'cft_build_hierarchy_wrapper';
+COMMENT ON FUNCTION cft_build_hierarchy(regclass, name, name, name, integer) IS
+'edges of a tree over the entities of a graph, of low structural entropy; the last columns add up to the entropy of the graph and of the tree';
 /* </end connected objects> */
 
 /* <begin connected objects> */
@@ -1505,7 +1597,8 @@ COMMENT ON FUNCTION cft_coarse_fine(vector, integer, integer, integer, integer, 
 -- A registration, whatever the caller may read: no change goes unmarked.
 CREATE FUNCTION cft_registered(trigger_function regprocedure, of_relation regclass, of_other regclass DEFAULT NULL)
 RETURNS TABLE(relation regclass, other regclass, columns jsonb)
-LANGUAGE plpgsql STABLE PARALLEL SAFE COST 100 ROWS 1 SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE plpgsql STABLE PARALLEL SAFE COST 100 ROWS 1 SET search_path = pg_catalog, pg_temp SET plan_cache_mode = force_generic_plan AS $$
+-- Planned once in a session: a writer waits for this, and planning is nearly all of it.
 BEGIN
     RETURN QUERY
     SELECT t.tgrelid::regclass, nullif(t.tgconstrrelid, 0)::regclass,
@@ -1513,7 +1606,10 @@ BEGIN
               FROM unnest(t.tgattr::int2[], string_to_array(encode(t.tgargs, 'escape'), E'\\000')) AS o(number, roles),
                    LATERAL unnest(string_to_array(o.roles, ' ')) AS role
              WHERE o.number IS NOT NULL)
-      FROM pg_trigger AS t
+      FROM (SELECT (SELECT x FROM pg_trigger AS x WHERE x.oid = d.objid) AS t
+              FROM pg_depend AS d
+             WHERE d.refclassid = 'pg_proc'::regclass AND d.refobjid = trigger_function AND d.classid = 'pg_trigger'::regclass OFFSET 0) AS z,
+           LATERAL (SELECT (z.t).*) AS t
      WHERE t.tgfoid = trigger_function AND NOT t.tgisinternal AND t.tgparentid = 0
        AND (t.tgrelid = of_relation OR t.tgconstrrelid = of_other)
      ORDER BY t.tgrelid, t.tgconstrrelid;
@@ -1524,7 +1620,7 @@ COMMENT ON FUNCTION cft_registered(regprocedure, regclass, regclass) IS
 -- The summaries of an edges table.
 CREATE FUNCTION cft_summaries_of(edges regclass)
 RETURNS TABLE(summaries regclass, entity name, summary name, embedding name, leaves boolean, documents regclass)
-LANGUAGE plpgsql STABLE PARALLEL SAFE COST 200 ROWS 1 SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE plpgsql STABLE PARALLEL SAFE COST 200 ROWS 1 SET search_path = pg_catalog, pg_temp SET plan_cache_mode = force_generic_plan AS $$
 BEGIN
     RETURN QUERY
     SELECT r.relation, (r.columns ->> 'entity')::name, (r.columns ->> 'summary')::name, (r.columns ->> 'embedding')::name, r.columns ? 'leaves',
@@ -1877,7 +1973,7 @@ BEGIN
         RAISE EXCEPTION 'function % cannot summarize', summarizer USING ERRCODE = 'invalid_parameter_value', HINT = 'A summarizer takes (entity text, sources text[], inputs text[]) and returns text.';
     END IF;
     IF embedder IS NOT NULL THEN
-        SELECT format('SELECT %I.%I($1)::text', s.nspname, p.proname) INTO embed FROM pg_proc AS p JOIN pg_namespace AS s ON s.oid = p.pronamespace
+        SELECT format('SELECT %I.%I($1)::pg_catalog.text', s.nspname, p.proname) INTO embed FROM pg_proc AS p JOIN pg_namespace AS s ON s.oid = p.pronamespace
          WHERE p.oid = embedder AND p.proargtypes = '25'::oidvector AND p.prokind = 'f' AND NOT p.proretset;
         IF NOT FOUND THEN
             RAISE EXCEPTION 'function % cannot embed', embedder USING ERRCODE = 'invalid_parameter_value', HINT = 'An embedder takes a text and returns a vector.';
@@ -1997,98 +2093,6 @@ CREATE VIEW pg_stat_progress_cftrag AS SELECT * FROM cft_progress();
 COMMENT ON VIEW pg_stat_progress_cftrag IS
 'builds of images that are under way; edges_total is an estimate, waits_for the process whose transaction is waited for';
 GRANT SELECT ON pg_stat_progress_cftrag TO PUBLIC;
-/* </end connected objects> */
-
-/* <begin connected objects> */
--- requires:
---   documents
-
--- Raw relations: which of them make clean trees, and what keeps them clean.
-
-CREATE FUNCTION cft_filter_relations(raw regclass, parent name, child name, tree name DEFAULT NULL)
-RETURNS TABLE(tree text, parent text, child text, kept boolean, reason text)
-LANGUAGE c STABLE PARALLEL UNSAFE COST 1000000 ROWS 10000
-AS 'MODULE_PATHNAME', 'cft_filter_relations_wrapper';
-COMMENT ON FUNCTION cft_filter_relations(regclass, name, name, name) IS
-'each row of a table of relations, and whether it belongs into a forest; if not, why: null, self-edge, duplicate, cycle, transitive';
-
-CREATE FUNCTION cft_check_edges(edges regclass DEFAULT NULL)
-RETURNS TABLE(tree text, parent text, child text, kept boolean, reason text)
-LANGUAGE sql STABLE PARALLEL UNSAFE COST 1000000 ROWS 10000 SET search_path = pg_catalog, pg_temp AS $$
-    SELECT f.* FROM @extschema@.cft_attached($1) AS a, @extschema@.cft_filter_relations(a.edges, a.parent, a.child, a.tree) AS f $$;
-COMMENT ON FUNCTION cft_check_edges(regclass) IS 'what cft_filter_relations says of the rows of an attached table';
-
-CREATE FUNCTION cft_reject_cycles() RETURNS trigger LANGUAGE c
-AS 'MODULE_PATHNAME', 'cft_reject_cycles_wrapper';
-COMMENT ON FUNCTION cft_reject_cycles() IS
-'constraint trigger that refuses a row which closes a cycle (23514); arguments: parent, child[, tree] columns, or none on an attached table';
-/* </end connected objects> */
-
-/* <begin connected objects> */
--- requires:
---   documents
-
--- Paths, neighbours, and where an entity stands in its trees. Each asks the table as cft_context does: the image or the reference query,
--- under the caller's snapshot, with the caller's rights. cft_roots reads the whole table.
-
-CREATE FUNCTION cft_neighbors(entity text, hops integer DEFAULT 1, direction text DEFAULT 'both', edges regclass DEFAULT NULL)
-RETURNS TABLE(tree text, hops integer, neighbor text, via text)
-LANGUAGE c STABLE PARALLEL SAFE COST 100 ROWS 20
-AS 'MODULE_PATHNAME', 'cft_neighbors_wrapper';
-COMMENT ON FUNCTION cft_neighbors(text, integer, text, regclass) IS
-'entities within so many steps of an entity, in each tree: along edges up, down, or both ways';
-
-CREATE FUNCTION cft_path(a text, b text, max_hops integer DEFAULT 100, edges regclass DEFAULT NULL)
-RETURNS TABLE(tree text, hops integer, path text[], steps text[])
-LANGUAGE c STABLE PARALLEL SAFE COST 1000 ROWS 2
-AS 'MODULE_PATHNAME', 'cft_path_wrapper';
-COMMENT ON FUNCTION cft_path(text, text, integer, regclass) IS
-'all shortest paths between two entities in each tree, along edges both ways; steps say which way: up, down, both';
-
-CREATE FUNCTION cft_explain_path(a text, b text, max_hops integer DEFAULT 100, edges regclass DEFAULT NULL)
-RETURNS text LANGUAGE c STABLE PARALLEL SAFE COST 1000
-AS 'MODULE_PATHNAME', 'cft_explain_path_wrapper';
-COMMENT ON FUNCTION cft_explain_path(text, text, integer, regclass) IS
-'the first of the shortest paths between two entities as a sentence, one for each tree; NULL if there is none';
-
-CREATE FUNCTION cft_lca(a text, b text, edges regclass DEFAULT NULL)
-RETURNS TABLE(tree text, ancestor text, depth_a integer, depth_b integer)
-LANGUAGE c STABLE PARALLEL SAFE COST 100 ROWS 2
-AS 'MODULE_PATHNAME', 'cft_lca_wrapper';
-COMMENT ON FUNCTION cft_lca(text, text, regclass) IS
-'the lowest common ancestors of two entities in each tree, and how far they are from each; an entity is its own ancestor here';
-
-CREATE FUNCTION cft_depth(entity text, edges regclass DEFAULT NULL)
-RETURNS TABLE(tree text, depth integer)
-LANGUAGE c STABLE PARALLEL SAFE COST 100 ROWS 2
-AS 'MODULE_PATHNAME', 'cft_depth_wrapper';
-COMMENT ON FUNCTION cft_depth(text, regclass) IS 'steps from an entity up to the nearest root, in each tree; NULL if no root is above it';
-
-CREATE FUNCTION cft_subtree_size(entity text, edges regclass DEFAULT NULL)
-RETURNS TABLE(tree text, size bigint)
-LANGUAGE c STABLE PARALLEL SAFE COST 1000 ROWS 2
-AS 'MODULE_PATHNAME', 'cft_subtree_size_wrapper';
-COMMENT ON FUNCTION cft_subtree_size(text, regclass) IS 'the number of different entities under an entity, itself counted, in each tree';
-
-CREATE FUNCTION cft_roots(edges regclass DEFAULT NULL)
-RETURNS TABLE(tree text, root text)
-LANGUAGE plpgsql STABLE PARALLEL SAFE COST 100000 ROWS 100 SET search_path = pg_catalog, pg_temp AS $$
-DECLARE
-    f record;
-BEGIN
-    SELECT * INTO f FROM @extschema@.cft_attached(edges);
-    -- A self-edge is no relative: it makes no root, and prevents none.
-    RETURN QUERY EXECUTE format(
-        'SELECT z.tree, z.name FROM (
-             SELECT %1$s AS tree, r.%2$I::text COLLATE "C" AS name FROM %4$s AS r
-              WHERE r.%2$I IS NOT NULL AND r.%3$I IS NOT NULL AND r.%2$I::text COLLATE "C" <> r.%3$I::text COLLATE "C"
-             EXCEPT
-             SELECT %1$s, r.%3$I::text COLLATE "C" FROM %4$s AS r
-              WHERE r.%2$I IS NOT NULL AND r.%3$I IS NOT NULL AND r.%2$I::text COLLATE "C" <> r.%3$I::text COLLATE "C") AS z
-          ORDER BY z.tree NULLS FIRST, z.name',
-        CASE WHEN f.tree IS NULL THEN 'NULL::text' ELSE format('r.%I::text COLLATE "C"', f.tree) END, f.parent, f.child, f.edges);
-END $$;
-COMMENT ON FUNCTION cft_roots(regclass) IS 'the entities of each tree that have a child and no parent but themselves; reads the whole table';
 /* </end connected objects> */
 
 /* <begin connected objects> */

@@ -11,7 +11,8 @@
 -- A registration, whatever the caller may read: no change goes unmarked.
 CREATE FUNCTION cft_registered(trigger_function regprocedure, of_relation regclass, of_other regclass DEFAULT NULL)
 RETURNS TABLE(relation regclass, other regclass, columns jsonb)
-LANGUAGE plpgsql STABLE PARALLEL SAFE COST 100 ROWS 1 SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE plpgsql STABLE PARALLEL SAFE COST 100 ROWS 1 SET search_path = pg_catalog, pg_temp SET plan_cache_mode = force_generic_plan AS $$
+-- Planned once in a session: a writer waits for this, and planning is nearly all of it.
 BEGIN
     RETURN QUERY
     SELECT t.tgrelid::regclass, nullif(t.tgconstrrelid, 0)::regclass,
@@ -19,7 +20,10 @@ BEGIN
               FROM unnest(t.tgattr::int2[], string_to_array(encode(t.tgargs, 'escape'), E'\\000')) AS o(number, roles),
                    LATERAL unnest(string_to_array(o.roles, ' ')) AS role
              WHERE o.number IS NOT NULL)
-      FROM pg_trigger AS t
+      FROM (SELECT (SELECT x FROM pg_trigger AS x WHERE x.oid = d.objid) AS t
+              FROM pg_depend AS d
+             WHERE d.refclassid = 'pg_proc'::regclass AND d.refobjid = trigger_function AND d.classid = 'pg_trigger'::regclass OFFSET 0) AS z,
+           LATERAL (SELECT (z.t).*) AS t
      WHERE t.tgfoid = trigger_function AND NOT t.tgisinternal AND t.tgparentid = 0
        AND (t.tgrelid = of_relation OR t.tgconstrrelid = of_other)
      ORDER BY t.tgrelid, t.tgconstrrelid;
@@ -30,7 +34,7 @@ COMMENT ON FUNCTION cft_registered(regprocedure, regclass, regclass) IS
 -- The summaries of an edges table.
 CREATE FUNCTION cft_summaries_of(edges regclass)
 RETURNS TABLE(summaries regclass, entity name, summary name, embedding name, leaves boolean, documents regclass)
-LANGUAGE plpgsql STABLE PARALLEL SAFE COST 200 ROWS 1 SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE plpgsql STABLE PARALLEL SAFE COST 200 ROWS 1 SET search_path = pg_catalog, pg_temp SET plan_cache_mode = force_generic_plan AS $$
 BEGIN
     RETURN QUERY
     SELECT r.relation, (r.columns ->> 'entity')::name, (r.columns ->> 'summary')::name, (r.columns ->> 'embedding')::name, r.columns ? 'leaves',
@@ -383,7 +387,7 @@ BEGIN
         RAISE EXCEPTION 'function % cannot summarize', summarizer USING ERRCODE = 'invalid_parameter_value', HINT = 'A summarizer takes (entity text, sources text[], inputs text[]) and returns text.';
     END IF;
     IF embedder IS NOT NULL THEN
-        SELECT format('SELECT %I.%I($1)::text', s.nspname, p.proname) INTO embed FROM pg_proc AS p JOIN pg_namespace AS s ON s.oid = p.pronamespace
+        SELECT format('SELECT %I.%I($1)::pg_catalog.text', s.nspname, p.proname) INTO embed FROM pg_proc AS p JOIN pg_namespace AS s ON s.oid = p.pronamespace
          WHERE p.oid = embedder AND p.proargtypes = '25'::oidvector AND p.prokind = 'f' AND NOT p.proretset;
         IF NOT FOUND THEN
             RAISE EXCEPTION 'function % cannot embed', embedder USING ERRCODE = 'invalid_parameter_value', HINT = 'An embedder takes a text and returns a vector.';

@@ -69,7 +69,7 @@ BEGIN
     RETURN QUERY SELECT t.what, count(*), count(*) FILTER (WHERE same IS NOT TRUE), sum(n) > count(*), string_agg(which, '; ') FILTER (WHERE same IS NOT TRUE AND random() < 0.1) FROM tried AS t GROUP BY t.what ORDER BY 1;
     DROP TABLE tried;
 END $$;
-SELECT * FROM try(4);
+SELECT * FROM try(3);
 SET cftrag.enable = off;
 SELECT * FROM try(1);
 RESET cftrag.enable;
@@ -84,7 +84,7 @@ BEGIN
     END LOOP;
     RETURN bad;
 END $$;
-SELECT no_trees(5);
+SELECT no_trees(3);
 DROP VIEW e CASCADE;
 DROP TABLE wood, meaning;
 DROP FUNCTION ways, plain_bridge, plain_coarse_fine, try, no_trees;

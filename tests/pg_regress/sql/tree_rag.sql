@@ -66,7 +66,7 @@ BEGIN
     RETURN QUERY SELECT t.what, count(*), count(*) FILTER (WHERE same IS NOT TRUE), sum(n) > count(*) / 2, string_agg(which, '; ') FILTER (WHERE same IS NOT TRUE AND random() < 0.1) FROM tried AS t GROUP BY t.what ORDER BY 1;
     DROP TABLE tried;
 END $$;
-SELECT * FROM try(4);
+SELECT * FROM try(3);
 SET cftrag.enable = off;
 SELECT * FROM try(1);
 RESET cftrag.enable;
