@@ -155,16 +155,19 @@ unsafe fn relatives(
         table
     };
     let control = shmem::attach()?;
-    let (index, _) = control.find(table.oid())?;
+    let (index, slot) = control.find(table.oid())?;
     let mut walk = WALK.take().unwrap_or_else(|| Walk::new(|_| [0; 4]).unnoticed());
     let rows = area::read(control, index, |_, image| {
+        if !slot.is_of(table.oid()) {
+            return None;
+        }
         let stats = image.stats();
         if names.is_empty() {
             // In a forest a pair at most so many steps apart is one more row above the one and below the other; a level holds no more
             // pairs than there are edges, and there are hardly more levels than this.
             let depth = (stats.entities as f64).log2().ceil().max(1.0);
             let levels = f64::from(up).min(depth) + f64::from(down).min(depth);
-            return stats.edge_rows as f64 / (stats.entities as f64).max(1.0) * levels;
+            return Some(stats.edge_rows as f64 / (stats.entities as f64).max(1.0) * levels);
         }
         walk.clear();
         for name in names {
@@ -172,11 +175,11 @@ unsafe fn relatives(
         }
         let done = walk.step(image, &AllSeen, CELLS) == Step::Done;
         let asked = if done { names.len() } else { walk.rows().last().map_or(1, |row| row.group as usize + 1) };
-        walk.rows().len() as f64 / asked as f64
+        Some(walk.rows().len() as f64 / asked as f64)
     });
     // It has read a few thousand slots at most.
     WALK.set(Some(walk));
-    rows.ok()
+    rows.ok().flatten()
 }
 
 /// For cft_entities, of a text whose length is known: one window of a text is a name in a hundred words or so, and reading costs.
