@@ -177,3 +177,21 @@ SELECT oracle.all_same('tx');
 SELECT * FROM cft_verify('tx');
 DROP TABLE tx;
 DROP FUNCTION tx_late;
+
+-- What was flushed and rolled back is not taken for committed by the session that settles it later, as it takes its own commits.
+CREATE TABLE tx_settled (tree text, parent text, child text);
+SELECT cft_attach('tx_settled', tree => 'tree');
+SELECT count(*) FROM cft_context('a', edges => 'tx_settled');
+BEGIN;
+INSERT INTO tx_settled VALUES ('t', 'a', 'rolled back');
+SELECT relative FROM cft_context('a', 1, 1, 'tx_settled');
+ROLLBACK;
+DO $$ BEGIN
+    FOR i IN 1..40 LOOP
+        INSERT INTO tx_settled VALUES ('t', 'a', 'row ' || i);
+        COMMIT;
+    END LOOP;
+END $$;
+SELECT count(*), min(relative) FROM cft_context('a', 1, 1, 'tx_settled');
+SELECT * FROM cft_verify('tx_settled');
+DROP TABLE tx_settled;
