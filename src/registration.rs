@@ -62,6 +62,8 @@ const DEPEND_REFCLASSID: u32 = 4;
 const DEPEND_REFOBJID: u32 = 5;
 /// pg_trigger_oid_index (catalog/pg_trigger.h).
 const TRIGGER_OID_INDEX: u32 = 2702;
+/// More tables of aliases in a database than are looked at to find those of one edges table.
+const FEW_MARKERS: usize = 4;
 
 thread_local! {
     /// (cft_capture, the function that marks tables of aliases in its schema)
@@ -244,7 +246,12 @@ pub unsafe fn alias_tables(edges: pg_sys::Oid, snapshot: pg_sys::Snapshot, funct
     // SAFETY: a pg_trigger tuple, its descriptor and form.
     let arguments_of =
         |tuple, desc, form: &pg_sys::FormData_pg_trigger| unsafe { arguments(tuple, desc, form.tgnargs) };
-    for trigger in dependent_triggers(pg_sys::RelationRelationId, edges) {
+    // The function of the markers seldom has any; a table has other triggers as well.
+    let mut markers = dependent_triggers(pg_sys::ProcedureRelationId, functions.alias_of());
+    if markers.len() > FEW_MARKERS {
+        markers = dependent_triggers(pg_sys::RelationRelationId, edges);
+    }
+    for trigger in markers {
         scan_triggers(TRIGGER_OID_INDEX, pg_sys::Anum_pg_trigger_oid, trigger, snapshot, |tuple, desc| {
             // SAFETY: a pg_trigger tuple.
             let form = unsafe { &*pg_sys::GETSTRUCT(tuple).cast::<pg_sys::FormData_pg_trigger>() };

@@ -41,8 +41,11 @@ AS 'MODULE_PATHNAME', 'cft_context_many_wrapper';
 COMMENT ON FUNCTION cft_context(text[], integer, integer, regclass) IS
 'ancestors and descendants of many entities in one pass, entities in the order of their first occurrence';
 
+CREATE TYPE cft_mention AS (entity text, mention text, start integer, length integer, via_alias text);
+COMMENT ON TYPE cft_mention IS 'a row of cft_entities: an entity, and where a text names it';
+
 CREATE FUNCTION cft_entities(question text, edges regclass DEFAULT NULL, overlapping boolean DEFAULT false)
-RETURNS TABLE(entity text, mention text, start integer, length integer, via_alias text)
+RETURNS SETOF cft_mention
 LANGUAGE c STABLE PARALLEL SAFE COST 200 ROWS 10 SUPPORT cft_entities_support
 AS 'MODULE_PATHNAME', 'cft_entities_wrapper';
 COMMENT ON FUNCTION cft_entities(text, regclass, boolean) IS

@@ -7,13 +7,14 @@
 
 use crate::api::context;
 use crate::area;
-use crate::edges::Edges;
+use crate::edges::{Columns, Edges};
 use crate::error::Fallible;
-use crate::fmgr::{Call, Rows, text_datum};
-use crate::registration::{self, AliasTable, Functions};
+use crate::fmgr::{Call, Rows};
+use crate::registration::{self, Functions, Registration};
 use crate::route::{self, Reason, Ticket};
-use crate::row::varlena_header;
+use crate::row::{self, Row, varlena_header};
 use crate::slot::Spoil;
+use crate::visibility::Seen;
 use crate::{counters, reference};
 use cftrag_core::{Image, Mention, Reader, Recogniser, Seek, Step};
 use pgrx::check_for_interrupts;
@@ -49,16 +50,13 @@ fn cft_entities(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     // SAFETY: a snapshot is active in every SQL function.
     let marked = unsafe { registration::alias_tables(table.oid(), pg_sys::GetActiveSnapshot(), functions) };
     let aliases = marked.iter().map(|a| Ok((Edges::open(a.table)?, a))).collect::<Fallible<Vec<_>>>()?;
-    let served = route::route(&table, &registration, &columns, functions).and_then(|ticket| {
-        let text = plain_utf8(text).ok_or(Reason::Encoding)?;
-        let mut tickets = vec![ticket];
-        for (table, marked) in &aliases {
-            tickets.push(route_aliases(table, marked, functions)?);
-        }
-        from_images(&mut tickets, text, overlapping.value() != 0, rows)?;
-        context::settle_now_and_then(&table, &tickets[0]);
-        Ok(())
+    let edges = Source { table: &table, registration: Some(&registration), columns: Ok(columns), functions };
+    let aliased = aliases.iter().map(|(table, marked)| {
+        let columns = table.columns(&marked.names).map_err(|_| Reason::Columns);
+        Source { table, registration: marked.registration.as_deref(), columns, functions }
     });
+    let sources: Vec<_> = std::iter::once(edges).chain(aliased).collect();
+    let served = from_images(&sources, text, overlapping.value() != 0, rows);
     if let Err(reason) = served {
         counters::count(table.oid(), reason);
         let question = call.arg(0).unwrap_or(pg_sys::Datum::from(0usize));
@@ -75,48 +73,83 @@ fn plain_utf8(text: &[u8]) -> Option<&str> {
     if encoding == pg_sys::pg_enc::PG_UTF8 as i32 { std::str::from_utf8(text).ok() } else { None }
 }
 
-fn route_aliases(table: &Edges, marked: &AliasTable, functions: Functions) -> Result<Ticket, Reason> {
-    let registration = marked.registration.as_ref().ok_or(Reason::Triggers)?;
-    let columns = table.columns(&marked.names).map_err(|_| Reason::Columns)?;
-    route::route(table, registration, &columns, functions)
+/// A table whose image is looked at: the edges table, or one of its tables of aliases.
+struct Source<'a> {
+    table: &'a Edges,
+    /// None: it is fed by nothing.
+    registration: Option<&'a Registration>,
+    columns: Result<Columns, Reason>,
+    functions: Functions,
 }
 
-/// `tickets`: of the edges, then of tables of aliases.
-fn from_images(tickets: &mut [Ticket], text: &str, overlapping: bool, rows: Rows) -> Result<(), Reason> {
+impl Source<'_> {
+    /// Finds what occurs in the text.
+    fn look(&self, recogniser: &mut Recogniser, text: &[u8], seek: Seek, all: bool) -> Result<Ticket, Reason> {
+        let registration = self.registration.ok_or(Reason::Triggers)?;
+        let Some(text) = plain_utf8(text) else {
+            return route::route(self.table, registration, &self.columns?, self.functions).and(Err(Reason::Encoding));
+        };
+        recogniser.begin(seek, all);
+        let mut reader = Reader::new(text);
+        recogniser.read(&mut reader);
+        let first = |image: Image<'_>, seen: &Seen| recogniser.step(image, seen, CELLS);
+        let (mut ticket, step) = route::route_and(self.table, registration, &self.columns?, self.functions, first)?;
+        let mut step = step;
+        loop {
+            match step {
+                Step::Done => return Ok(ticket),
+                Step::More => {
+                    check_for_interrupts!();
+                    recogniser.make_room(CELLS);
+                }
+                Step::Ask => {
+                    learn(&mut ticket, recogniser.asked())?;
+                    recogniser.begin(seek, all);
+                    reader = Reader::new(text);
+                }
+            }
+            recogniser.read(&mut reader);
+            step = read(&ticket, |image| recogniser.step(image, &ticket.seen, CELLS))?;
+        }
+    }
+}
+
+/// `sources`: the edges table, then tables of aliases.
+fn from_images(sources: &[Source<'_>], text: &[u8], overlapping: bool, rows: Rows) -> Result<(), Reason> {
     // Out of their place meanwhile: what an ERROR cuts short gives its room back.
     let mut kept = RECOGNISERS.take();
-    while kept.len() < tickets.len() {
+    while kept.len() < sources.len() {
         kept.push(Recogniser::new(varlena_header));
     }
-    let alone = tickets.len() == 1;
-    for (i, (recogniser, ticket)) in kept.iter_mut().zip(&mut *tickets).enumerate() {
-        let seek = if i == 0 { Seek::Entities } else { Seek::Aliased };
-        finish(recogniser, ticket, text, seek, overlapping || !alone)?;
+    let alone = sources.len() == 1;
+    let mut edges = sources[0].look(&mut kept[0], text, Seek::Entities, overlapping || !alone)?;
+    for (source, recogniser) in sources.iter().zip(&mut kept).skip(1) {
+        source.look(recogniser, text, Seek::Aliased, true)?;
     }
     if alone {
         kept[0].finish();
-        kept[0].mentions().iter().for_each(|mention| emit(&kept[0], mention, text, rows));
+        row::add_all(rows, 5, kept[0].mentions(), |mention, row| form(&kept[0], mention, text, row));
     } else {
-        let all = merge(&kept[..tickets.len()], &mut tickets[0], overlapping)?;
-        all.iter().for_each(|(recogniser, mention)| emit(recogniser, mention, text, rows));
+        let all = merge(&kept[..sources.len()], &mut edges, overlapping)?;
+        row::add_all(rows, 5, &all, |(recogniser, mention), row| form(recogniser, mention, text, row));
     }
-    tickets[0].control.slots[tickets[0].index].count_call(kept[0].counters());
+    edges.control.slots[edges.index].count_call(kept[0].counters());
     if kept.iter().all(|recogniser| recogniser.mentions().len() <= KEEP_MENTIONS) {
         RECOGNISERS.set(kept);
     }
+    context::settle_now_and_then(sources[0].table, &edges);
     Ok(())
 }
 
-fn emit(recogniser: &Recogniser, mention: &Mention, text: &str, rows: Rows) {
-    let name = |name| pg_sys::Datum::from(recogniser.name_with_prefix(name).as_ptr());
-    let mut values = [
-        name(mention.entity),
-        text_datum(&text.as_bytes()[mention.from..mention.to]),
-        pg_sys::Datum::from(mention.start as i32 + 1),
-        pg_sys::Datum::from(mention.length as i32),
-        mention.alias.map_or(pg_sys::Datum::from(0usize), name),
-    ];
-    rows.add(&mut values, &mut [false, false, false, false, mention.alias.is_none()]);
+fn form(recogniser: &Recogniser, mention: &Mention, text: &[u8], row: &mut Row) {
+    row.text(recogniser.name(mention.entity));
+    row.text(&text[mention.from..mention.to]);
+    row.int(mention.start as i32 + 1);
+    row.int(mention.length as i32);
+    match mention.alias {
+        Some(alias) => row.text(recogniser.name(alias)),
+        None => row.null(),
+    }
 }
 
 /// Reads the image of a ticket, if it is still the one the ticket is for.
@@ -133,33 +166,6 @@ fn learn(ticket: &mut Ticket, xids: &[u64]) -> Result<(), Reason> {
         ticket.control.slots[ticket.index].spoil(Spoil::Ancient);
         Reason::Ancient
     })
-}
-
-/// Goes through the text, in slices; learns the xids it met.
-fn finish(
-    recogniser: &mut Recogniser,
-    ticket: &mut Ticket,
-    text: &str,
-    seek: Seek,
-    overlapping: bool,
-) -> Result<(), Reason> {
-    recogniser.begin(seek, overlapping);
-    let mut reader = Reader::new(text);
-    loop {
-        recogniser.read(&mut reader);
-        match read(ticket, |image| recogniser.step(image, &ticket.seen, CELLS))? {
-            Step::Done => return Ok(()),
-            Step::More => {
-                check_for_interrupts!();
-                recogniser.make_room(CELLS);
-            }
-            Step::Ask => {
-                learn(ticket, recogniser.asked())?;
-                recogniser.begin(seek, overlapping);
-                reader = Reader::new(text);
-            }
-        }
-    }
 }
 
 /// What entities' names and their aliases found, in order, each entity once in a window; leftmost, then longest, unless overlapping.

@@ -16,7 +16,7 @@
 //! Writers hold the lock exclusively.
 
 use crate::Image;
-use crate::bucket::{Bucket, Entry, Pattern, Place};
+use crate::bucket::{Bucket, Entry, Pattern, Place, SLOTS};
 use crate::filter::Filter;
 use crate::hash::Hash;
 use crate::id::{RecordId, index};
@@ -36,6 +36,8 @@ const _: () = assert!(STEP + 1 == index(crate::bucket::LENGTH_BITS));
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Form {
     pub(crate) hash: Hash,
+    /// Of its only word, or of its first two: see sieve.rs.
+    start: Hash,
     beginnings: [(Hash, u32); MOST_BEGINNINGS],
     begins: usize,
 }
@@ -43,10 +45,13 @@ pub(crate) struct Form {
 impl Form {
     /// The form of a name, if it has one.
     pub(crate) fn of(seed: u64, name: &[u8]) -> Option<Form> {
-        let (mut hash, mut count) = (Hash::NOTHING, 0);
+        let (mut hash, mut start, mut count) = (Hash::NOTHING, Hash::NOTHING, 0);
         let mut beginnings = [(Hash::NOTHING, 0); MOST_BEGINNINGS];
         words::each_folded(name, |word| {
             hash = hash.and(Hash::of_word(seed, word));
+            if count < 2 {
+                start = hash;
+            }
             if count % STEP == 0 && count / STEP < MOST_BEGINNINGS {
                 beginnings[count / STEP].0 = hash;
             }
@@ -59,7 +64,7 @@ impl Form {
             *lengths = if rest <= STEP { 1 << (rest - 1) } else { LONGER };
             begins += 1;
         }
-        Some(Form { hash, beginnings, begins })
+        Some(Form { hash, start, beginnings, begins })
     }
 
     /// The form of a record's name.
@@ -73,6 +78,11 @@ impl Form {
     /// The beginnings, and the one bit each knows of this name's length.
     pub(crate) fn beginnings(&self) -> &[(Hash, u32)] {
         &self.beginnings[..self.begins]
+    }
+
+    /// What the sieve lets pass for it: its only word, or its first two; and all of it.
+    pub(crate) fn items(&self) -> [Hash; 2] {
+        [self.start, self.hash]
     }
 
     /// Entries of the filter that it may take.
@@ -94,7 +104,7 @@ impl<'m> Filter<'m> {
         let buckets = [Some((false, first)), (first != second).then_some((true, second))];
         buckets.into_iter().flatten().flat_map(move |(is_second, bucket)| {
             let found = Bucket::candidates(&self.read(bucket), pattern(is_second));
-            (0..crate::bucket::SLOTS)
+            (0..SLOTS)
                 .filter(move |slot| found >> slot & 1 == 1)
                 .map(move |slot| Place { bucket, slot })
         })
@@ -130,6 +140,9 @@ impl<'m> Filter<'m> {
         let pattern = Pattern::beginning(spot.hash);
         let lengths = spot.halves.map(|half| {
             let entries = self.bucket_at(half).read();
+            if !may_hold(&entries, spot.hash) {
+                return 0;
+            }
             let found = Bucket::candidates(&entries, pattern);
             if found == 0 { 0 } else { entries[index(found.trailing_zeros())].lengths() }
         });
@@ -141,6 +154,9 @@ impl<'m> Filter<'m> {
     pub(crate) fn heads(self, spot: &FormSpot, mut each: impl FnMut(RecordId)) {
         for (half, is_second) in spot.halves.into_iter().zip([false, true]) {
             let entries = self.bucket_at(half).read();
+            if !may_hold(&entries, spot.hash) {
+                continue;
+            }
             let mut found = Bucket::candidates(&entries, Pattern::form(spot.hash, is_second));
             while found != 0 {
                 let entry = entries[index(found.trailing_zeros())];
@@ -153,6 +169,13 @@ impl<'m> Filter<'m> {
             }
         }
     }
+}
+
+/// Whether a bucket may have an entry of that hash. Nearly always not, and this is quickly told.
+#[inline]
+fn may_hold(entries: &[Entry; SLOTS], hash: Hash) -> bool {
+    let has = entries.map(|entry| entry.fingerprint() == hash.fingerprint());
+    has[0] | has[1] | has[2] | has[3]
 }
 
 /// A hash and where its buckets are, as long as the lock is held.
@@ -190,6 +213,7 @@ impl<'m> Image<'m> {
             self.filter().remove(record);
             return false;
         }
+        self.let_pass(form, later);
         true
     }
 

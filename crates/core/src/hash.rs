@@ -12,7 +12,7 @@
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use crate::id::{fold_product, halves};
+use crate::id::{fold_product, halves, wide};
 
 /// Bits of a fingerprint: 12 make a false positive of one lookup in about 500, and leave
 /// 28 + 24 bits of the slot for the handle and the temperature.
@@ -68,10 +68,23 @@ impl Hash {
     /// The hash of no words at all.
     pub(crate) const NOTHING: Hash = Hash(0x243F_6A88_85A3_08D3);
 
-    /// The hash of a folded word.
+    /// The hash of a folded word. Short ones go a way of their own, a third as long: their first
+    /// and last bytes are all of them, and two products leave none of the seed's bits out.
     #[inline]
     pub(crate) fn of_word(seed: u64, word: &[u8]) -> u64 {
-        xxh3_64_with_seed(word, seed ^ 0xC2B2_AE3D_27D4_EB4F)
+        let seed = seed ^ 0xC2B2_AE3D_27D4_EB4F;
+        let (first, last) = match word.len() {
+            8..=16 => (eight(word.first_chunk()), eight(word.last_chunk())),
+            4..=7 => (four(word.first_chunk()), four(word.last_chunk())),
+            1..=3 => {
+                let [first, middle, last] = [0, word.len() / 2, word.len() - 1];
+                let ends = u64::from(word[first]) | u64::from(word[last]) << 8;
+                (ends, u64::from(word[middle]))
+            }
+            _ => return xxh3_64_with_seed(word, seed),
+        };
+        let once = fold_product(first ^ seed, last ^ seed.rotate_left(32) ^ 0xA409_3822_299F_31D0);
+        fold_product(once ^ wide(word.len()), 0x082E_FA98_EC4E_6C89)
     }
 
     /// The hash of some words and one more: what makes a window's hash roll. Whoever does not
@@ -82,9 +95,48 @@ impl Hash {
     }
 }
 
+fn eight(bytes: Option<&[u8; 8]>) -> u64 {
+    u64::from_le_bytes(*bytes.expect("a word of eight bytes or more"))
+}
+
+fn four(bytes: Option<&[u8; 4]>) -> u64 {
+    u32::from_le_bytes(*bytes.expect("a word of four bytes or more")).into()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_byte_and_the_length_of_a_word_count() {
+        let mut seen = std::collections::HashSet::new();
+        let mut words = 0;
+        let mut add = |seed: u64, word: &[u8]| {
+            words += 1;
+            seen.insert(Hash::of_word(seed, word));
+        };
+        for len in 0..40 {
+            let word = vec![b'a'; len];
+            add(7, &word);
+            add(8, &word);
+            for at in 0..len {
+                for byte in [b'b', 0, 0xFF] {
+                    let mut other = word.clone();
+                    other[at] = byte;
+                    add(7, &other);
+                }
+            }
+        }
+        for letters in 0..26_u16 * 26 * 26 {
+            let letter = |n: u16| b'a' + (n % 26) as u8;
+            let three = [letter(letters), letter(letters / 26), letter(letters / 676)];
+            add(9, &three);
+            if letters < 676 {
+                add(9, &three[..2]);
+            }
+        }
+        assert_eq!(seen.len(), words);
+    }
 
     #[test]
     fn kind_and_seed_and_name_all_count() {

@@ -31,6 +31,7 @@ impl<'m> Image<'m> {
         }
         let root = Root::format(mem, seed);
         Filter::new(mem).format();
+        crate::sieve::format(mem);
         root.sign();
         Ok(Image(mem))
     }
@@ -194,4 +195,4 @@ fn ratio(part: u64, whole: u64) -> f64 {
     part as f64 / whole as f64
 }
 
-const _: () = assert!(first_line(1) > crate::root::FIRST_LINE + 2 * MAX_LINES);
+const _: () = assert!(first_line(1) > crate::root::FIRST_LINE + 2 * MAX_LINES + 1);

@@ -2,24 +2,26 @@
 //!
 //! ```text
 //!   text --read--> folded words, outside the lock --step--> mentions, under it
-//!        at each word:  its beginning --> which lengths there are --> the forms of these, longest first
+//!        all words:  is a name this one, or begins with it and the next? (sieve.rs)
+//!        where so:   its beginning --> which lengths there are --> which windows of these are names?
+//!        where so:   their forms, longest first
 //!        a form agrees: compare folded bytes --> the entities of that form --> those the snapshot sees
 //! ```
 //!
 //! Leftmost, then longest, then on after it; or, overlapping, every window. Only entities with
 //! an edge row that the snapshot sees count, so one that is not seen hides no shorter one.
 //!
-//! Promises: at a word that no name begins with, one look at two buckets. Nothing is allocated
-//! for a window; in the steady state nothing at all, as long as words are ASCII. A step ends
-//! after about as many cells as asked, and goes on when the lock was released and taken again:
-//! in the middle of an entity's list too, unless the image changed eight times at one word.
+//! Promises: where no name begins, two looks at the sieve. Nothing is allocated for a window; in
+//! the steady state nothing at all, as long as words are ASCII. A step ends after about as many
+//! cells as asked, and goes on when the lock was released and taken again: in the middle of an
+//! entity's list too, unless the image changed eight times at one word.
 //! Of a long text a thousand words are held at a time.
 
 use std::cmp::Reverse;
+use std::ops::Range;
 
 use crate::answer::{Counters, Step};
 use crate::arena::{Arena, Name};
-use crate::filter::Filter;
 use crate::forms::{FormSpot, LONGER, STEP};
 use crate::hash::Hash;
 use crate::id::{RecordId, index, wide};
@@ -32,20 +34,21 @@ use crate::{Image, Visibility};
 
 /// Words held at a time: some 10 microseconds to fold, and more than the longest window.
 const HELD: usize = 1024;
-/// What is read was asked of memory some words before. A word's buckets are fetched so many
-/// words ahead; then its windows are known, and theirs fetched; then their records.
-const AHEAD: [usize; 3] = [12, 8, 4];
-/// Words whose windows or candidates are known at a time.
-const PREPARED: usize = 16;
-/// What a word costs, in slots: two buckets.
+/// Words that are prepared together, in stages: each asks memory for all that the next one reads
+/// of all of them, so that nothing is waited for one by one.
+const BLOCK: usize = 128;
+/// Of these the sieve is asked about so many together.
+const SIFTED: usize = 16;
+/// Bytes between two words that are worth copying along with them.
+const GAP: usize = 64;
+/// What a word costs that names may begin with, in slots: two buckets.
 const WORD_CELLS: usize = 2;
 /// Times a word is looked at again because the image changed, before it is done in one go.
 const MOST_RESTARTS: u32 = 8;
 /// Past so many collected xids those that are there twice are dropped.
 const MANY_ASKED: usize = 1000;
 
-const _: () = assert!(AHEAD[1] < PREPARED && AHEAD[0] > AHEAD[1] && AHEAD[1] > AHEAD[2]);
-const _: () = assert!(HELD > 2 * MOST_WORDS && MOST_WORDS <= 64, "lengths are bits of a u64");
+const _: () = assert!(HELD > 2 * MOST_WORDS && BLOCK.is_multiple_of(SIFTED));
 
 /// An entity in a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -107,19 +110,35 @@ struct Word {
     to: usize,
     start: usize,
     end: usize,
-    /// In the folded text since its start.
+    /// In what is held of the folded text, and how long it is.
     folded: usize,
-    folded_end: usize,
+    len: usize,
 }
 
-/// What may be found from a word on: longest windows first.
-#[derive(Clone, Debug, Default)]
-struct Prepared {
+/// A word that names may begin with.
+#[derive(Clone, Copy, Debug)]
+struct Candidate {
+    /// Its number among those held.
+    word: usize,
+    /// Names may have more words than this one.
+    has_more: bool,
     /// Where the word alone would be.
-    word: FormSpot,
-    /// Of so many words, two at least, and where they would be.
-    windows: Vec<(usize, FormSpot)>,
-    /// Of so many words, and the first entity of a form that agrees in most bits.
+    spot: FormSpot,
+    /// Where its part of these vectors of the block ends.
+    windows: usize,
+    spots: usize,
+    heads: usize,
+}
+
+/// What is known of some words from the current one on, as long as the lock is held.
+#[derive(Debug, Default)]
+struct Block {
+    candidates: Vec<Candidate>,
+    /// Of so many words, and their hash; the shortest of a candidate first.
+    windows: Vec<(usize, Hash)>,
+    /// Where those would be that the sieve lets pass; the longest of a candidate first.
+    spots: Vec<(usize, FormSpot)>,
+    /// Of so many words, and the first entity of a form that agrees in most bits; longest first.
     heads: Vec<(usize, RecordId)>,
 }
 
@@ -133,16 +152,12 @@ pub struct Recogniser {
     words: Vec<Word>,
     current: usize,
     ended: bool,
-    /// Their folded text, which begins at `folded_from` of all of it.
+    /// Their folded text, and what stands between them.
     folded: Vec<u8>,
-    folded_from: usize,
     /// The hashes of the first words held, under `seed`.
     hashes: Vec<u64>,
     seed: u64,
-    /// What is prepared, at the word's number modulo their number, under one holding of the lock.
-    prepared: [Prepared; PREPARED],
-    /// The words up to which that is so, by stage.
-    stages: [usize; 3],
+    block: Block,
     found: Vec<Mention>,
     asked: Vec<u64>,
     /// Of the entities looked at for the current word, in order: does the snapshot see them?
@@ -151,10 +166,19 @@ pub struct Recogniser {
     half: Option<(Direction, Cursor)>,
     restarts: u32,
     epoch: u64,
-    /// Scratch: a stored name, and its form.
+    /// Scratch: a window's form, a stored name, and its form.
+    window: Vec<u8>,
     name: Vec<u8>,
     form: Vec<u8>,
     counters: Counters,
+}
+
+/// A stretch of the text that is to be copied: where it begins and ends, and where it goes.
+#[derive(Clone, Copy, Debug)]
+struct Stretch {
+    from: usize,
+    to: usize,
+    folded: usize,
 }
 
 /// The budget ended in the middle of a word.
@@ -172,17 +196,16 @@ impl Recogniser {
             current: 0,
             ended: false,
             folded: Vec::new(),
-            folded_from: 0,
             hashes: Vec::new(),
             seed: 0,
-            prepared: Default::default(),
-            stages: [0; 3],
+            block: Block::default(),
             found: Vec::new(),
             asked: Vec::new(),
             judged: Vec::new(),
             half: None,
             restarts: 0,
             epoch: 0,
+            window: Vec::new(),
             name: Vec::new(),
             form: Vec::new(),
             counters: Counters::default(),
@@ -198,7 +221,6 @@ impl Recogniser {
         self.current = 0;
         self.ended = false;
         self.folded.clear();
-        self.folded_from = 0;
         self.hashes.clear();
         self.found.clear();
         self.asked.clear();
@@ -213,38 +235,51 @@ impl Recogniser {
             return;
         }
         self.drop_words();
+        let mut stretch = Stretch { from: 0, to: 0, folded: self.folded.len() };
         while self.words.len() < HELD {
-            let Some((from, word)) = text.words.next() else {
+            let Some((from, to, is_ascii)) = text.words.next_place() else {
                 self.ended = true;
-                return;
+                break;
             };
-            let folded = self.folded_from + self.folded.len();
-            let length = self.folded.len();
-            words::fold(word, &mut self.folded);
-            if self.folded.len() == length {
+            let (folded, len) = if is_ascii {
+                if stretch.to == 0 || from - stretch.to > GAP {
+                    self.copy(text.text, stretch);
+                    stretch = Stretch { from, to, folded: self.folded.len() };
+                }
+                stretch.to = to;
+                (stretch.folded + from - stretch.from, to - from)
+            } else {
+                self.copy(text.text, stretch);
+                let at = self.folded.len();
+                words::fold(&text.text[from..to], &mut self.folded);
+                stretch = Stretch { from: to, to, folded: self.folded.len() };
+                (at, self.folded.len() - at)
+            };
+            if len == 0 {
                 continue;
             }
-            let folded_end = self.folded_from + self.folded.len();
-            self.folded.push(b' ');
             let start = text.characters + text.characters(text.bytes, from);
-            let to = from + word.len();
             let end = start + text.characters(from, to);
             (text.bytes, text.characters) = (to, end);
-            self.words.push(Word { from, to, start, end, folded, folded_end });
+            self.words.push(Word { from, to, start, end, folded, len });
         }
+        self.copy(text.text, stretch);
+    }
+
+    /// Copies a stretch of the text, and folds what is ASCII in it: its words are.
+    fn copy(&mut self, text: &str, stretch: Stretch) {
+        self.folded.extend_from_slice(&text.as_bytes()[stretch.from..stretch.to]);
+        self.folded[stretch.folded..].make_ascii_lowercase();
     }
 
     /// Forgets the words that are done.
     fn drop_words(&mut self) {
-        let folded_to = match self.words.get(self.current) {
-            Some(word) => word.folded,
-            None => self.folded_from + self.folded.len(),
-        };
-        self.folded.drain(..folded_to - self.folded_from);
-        self.folded_from = folded_to;
         self.hashes.drain(..self.current.min(self.hashes.len()));
         self.words.drain(..self.current);
         self.current = 0;
+        let done = self.words.first().map_or(self.folded.len(), |word| word.folded);
+        self.folded.drain(..done);
+        self.words.iter_mut().for_each(|word| word.folded -= done);
     }
 
     /// Room for what a step of so many cells may find. Called between steps, without the lock.
@@ -258,28 +293,21 @@ impl Recogniser {
     pub fn step(&mut self, image: Image<'_>, seen: &impl Visibility, cells: usize) -> Step {
         self.notice_changes(image);
         for word in &self.words[self.hashes.len()..] {
-            let bytes =
-                &self.folded[word.folded - self.folded_from..][..word.folded_end - word.folded];
+            let bytes = &self.folded[word.folded..word.folded + word.len];
             self.hashes.push(Hash::of_word(self.seed, bytes));
         }
-        self.stages = [self.current; 3];
+        // The last words held have not all their windows yet, if the text goes on.
+        let held = self.words.len();
+        let whole = if self.ended { held } else { (held + 1).saturating_sub(MOST_WORDS) };
         let mut budget = cells.max(1);
-        while self.current < self.words.len() && budget > 0 {
-            if !self.ended && self.words.len() - self.current < MOST_WORDS {
+        while self.current < whole && budget > 0 {
+            let end = whole.min(self.current + BLOCK);
+            self.prepare(image, end);
+            if self.look(image, seen, &mut budget).is_err() {
                 break;
             }
-            let (found, names) = (self.found.len(), self.arena.mark());
-            match self.look(image, seen, &mut budget) {
-                Ok(words) => {
-                    self.current += words;
-                    self.next_word();
-                    budget = budget.saturating_sub(WORD_CELLS);
-                }
-                Err(Unfinished) => {
-                    self.found.truncate(found);
-                    self.arena.truncate(names);
-                    break;
-                }
+            if budget > 0 {
+                self.go_to(end);
             }
         }
         if self.current < self.words.len() || !self.ended {
@@ -359,19 +387,100 @@ impl Recogniser {
         }
     }
 
-    /// Looks for entities from the current word on. How many words are done with.
+    fn go_to(&mut self, word: usize) {
+        if word > self.current {
+            self.current = word;
+            self.next_word();
+        }
+    }
+
+    /// Learns what there is from the current word up to another.
+    fn prepare(&mut self, image: Image<'_>, end: usize) {
+        let Block { candidates, windows, spots, heads } = &mut self.block;
+        let (filter, sieve) = (image.filter(), image.sieve());
+        candidates.clear();
+        for from in (self.current..end).step_by(SIFTED) {
+            let count = SIFTED.min(end - from);
+            sift(image, &self.hashes[from..], count, |word, has_more, alone| {
+                let (word, spot) = (from + word, filter.spot(alone));
+                candidates.push(Candidate { word, has_more, spot, windows: 0, spots: 0, heads: 0 });
+            });
+        }
+        windows.clear();
+        for candidate in &mut *candidates {
+            if candidate.has_more {
+                find_windows(image, &self.hashes[candidate.word..], candidate.spot, windows);
+            }
+            candidate.windows = windows.len();
+        }
+        spots.clear();
+        let mut first = 0;
+        for candidate in &mut *candidates {
+            for &(words, hash) in windows[first..candidate.windows].iter().rev() {
+                if sieve.cell(hash).passes() {
+                    spots.push((words, filter.spot(hash)));
+                }
+            }
+            first = candidate.windows;
+            candidate.spots = spots.len();
+        }
+        heads.clear();
+        first = 0;
+        for candidate in &mut *candidates {
+            for (words, spot) in &spots[first..candidate.spots] {
+                filter.heads(spot, |head| heads.push((*words, head)));
+            }
+            filter.heads(&candidate.spot, |head| heads.push((1, head)));
+            first = candidate.spots;
+            candidate.heads = heads.len();
+        }
+        self.counters.lookups += wide(candidates.len() + spots.len());
+    }
+
+    /// Looks for the entities that begin in the block, until the budget is spent.
     fn look(
         &mut self,
         image: Image<'_>,
         seen: &impl Visibility,
         budget: &mut usize,
+    ) -> Result<(), Unfinished> {
+        let mut first = 0;
+        for i in 0..self.block.candidates.len() {
+            let Candidate { word, heads, .. } = self.block.candidates[i];
+            // Not those inside a mention.
+            if word >= self.current && first < heads {
+                self.go_to(word);
+                if *budget == 0 {
+                    return Ok(());
+                }
+                let (found, names) = (self.found.len(), self.arena.mark());
+                match self.look_at(image, first..heads, seen, budget) {
+                    Ok(words) => self.go_to(word + words),
+                    Err(unfinished) => {
+                        self.found.truncate(found);
+                        self.arena.truncate(names);
+                        return Err(unfinished);
+                    }
+                }
+                *budget = budget.saturating_sub(WORD_CELLS);
+            }
+            first = heads;
+        }
+        Ok(())
+    }
+
+    /// Looks for entities from the current word on. How many words are done with.
+    fn look_at(
+        &mut self,
+        image: Image<'_>,
+        heads: Range<usize>,
+        seen: &impl Visibility,
+        budget: &mut usize,
     ) -> Result<usize, Unfinished> {
-        self.prepare(image.filter());
         let mut turn = 0;
-        let place = self.current % PREPARED;
         let mut words_found = 0;
-        for i in 0..self.prepared[place].heads.len() {
-            let (words, head) = self.prepared[place].heads[i];
+        for i in heads {
+            let (words, head) = self.block.heads[i];
             if words_found > words && !self.overlapping {
                 break;
             }
@@ -382,34 +491,6 @@ impl Recogniser {
             }
         }
         Ok(if self.overlapping { 1 } else { words_found.max(1) })
-    }
-
-    /// Brings each stage so many words ahead of the current one.
-    fn prepare(&mut self, filter: Filter<'_>) {
-        let held = self.words.len();
-        // The last words held have not all their windows yet, if the text goes on.
-        let whole = if self.ended { held } else { (held + 1).saturating_sub(MOST_WORDS) };
-        let to = |ahead: usize, most: usize| (self.current + 1 + ahead).min(most);
-        let ends = [to(AHEAD[0], held), to(AHEAD[1], whole), to(AHEAD[2], whole)];
-        // Words inside a mention are skipped.
-        let starts = self.stages.map(|stage| stage.max(self.current));
-        for word in starts[0]..ends[0] {
-            self.prepared[word % PREPARED].word = filter.spot(Hash::NOTHING.and(self.hashes[word]));
-        }
-        for word in starts[1]..ends[1] {
-            let prepared = &mut self.prepared[word % PREPARED];
-            find_windows(filter, &self.hashes[word..], prepared);
-        }
-        for word in starts[2]..ends[2] {
-            let Prepared { word, windows, heads } = &mut self.prepared[word % PREPARED];
-            heads.clear();
-            for (words, spot) in windows.iter().rev() {
-                filter.heads(spot, |head| heads.push((*words, head)));
-            }
-            filter.heads(word, |head| heads.push((1, head)));
-            self.counters.lookups += 1 + wide(windows.len());
-        }
-        self.stages = ends;
     }
 
     /// The visible entities of a form, if it is that of so many words from the current one on.
@@ -424,9 +505,15 @@ impl Recogniser {
     ) -> Result<(), Unfinished> {
         self.counters.fingerprint_checks += 1;
         let (first, last) = (self.words[self.current], self.words[self.current + words - 1]);
-        let folded = first.folded - self.folded_from..last.folded_end - self.folded_from;
+        self.window.clear();
+        for word in &self.words[self.current..self.current + words] {
+            if !self.window.is_empty() {
+                self.window.push(b' ');
+            }
+            self.window.extend_from_slice(&self.folded[word.folded..word.folded + word.len]);
+        }
         let head = Record::new(image.mem(), head);
-        if !has_form(head, &self.folded[folded], &mut self.name, &mut self.form) {
+        if !has_form(head, &self.window, &mut self.name, &mut self.form) {
             self.counters.false_positives += 1;
             return Ok(());
         }
@@ -512,11 +599,40 @@ impl Recogniser {
     }
 }
 
-/// The windows from the first of these words on that names may have, shortest first.
-fn find_windows(filter: Filter<'_>, words: &[u64], prepared: &mut Prepared) {
-    prepared.windows.clear();
+/// Calls `each` for those of the first `count` words that names may begin with: its place, whether
+/// names of more words may, and the hash of the word alone.
+#[inline]
+fn sift(image: Image<'_>, words: &[u64], count: usize, mut each: impl FnMut(usize, bool, Hash)) {
+    let sieve = image.sieve();
+    let nothing = sieve.cell(Hash::NOTHING);
+    let mut cells = [(Hash::NOTHING, nothing, nothing); SIFTED];
+    for (i, place) in cells[..count].iter_mut().enumerate() {
+        let alone = Hash::NOTHING.and(words[i]);
+        let cell = sieve.cell(alone);
+        // The last word has no next, and is asked about twice.
+        let pair = words.get(i + 1).map_or(cell, |next| sieve.cell(alone.and(*next)));
+        cell.prefetch();
+        pair.prefetch();
+        *place = (alone, cell, pair);
+    }
+    for (i, (alone, cell, pair)) in cells[..count].iter().enumerate() {
+        let has_more = pair.passes();
+        if has_more || cell.passes() {
+            each(i, has_more, *alone);
+        }
+    }
+}
+
+/// Adds the windows of two of these words and more that names may have, shortest first.
+fn find_windows(
+    image: Image<'_>,
+    words: &[u64],
+    first: FormSpot,
+    windows: &mut Vec<(usize, Hash)>,
+) {
+    let (filter, sieve) = (image.filter(), image.sieve());
     let most = words.len().min(MOST_WORDS);
-    let (mut begin, mut spot) = (1, prepared.word);
+    let (mut begin, mut spot) = (1, first);
     while begin < most {
         let known = filter.lengths(&spot);
         let longest = begin + index(u32::BITS - known.leading_zeros());
@@ -524,7 +640,8 @@ fn find_windows(filter: Filter<'_>, words: &[u64], prepared: &mut Prepared) {
         for count in begin + 1..=longest.min(begin + STEP).min(most) {
             hash = hash.and(words[count - 1]);
             if known >> (count - begin - 1) & 1 == 1 {
-                prepared.windows.push((count, filter.spot(hash)));
+                sieve.cell(hash).prefetch();
+                windows.push((count, hash));
             }
         }
         if known & LONGER == 0 {

@@ -7,6 +7,8 @@
 //!      1   entities, trees, edge_rows, versions, kicks, splits, free_lines, forms   (u64 each)
 //!    2-9   free lists: for 1 to 64 lines: first u32, count u32
 //!  10-41   the filter's directory: 512 directory pages, u32 each
+//!     42   the sieve, and the one that is being filled: level, bits, segments, swept (u32 each)
+//!  43-50   their segments: 64 each, u32
 //! 64-575   the owner's area: 4096 u64
 //!    576   the first line that is ever allocated
 //! ```
@@ -18,7 +20,7 @@ use crate::id::{VersionId, index, wide, word};
 use crate::memory::{Line, Memory};
 
 /// Layout number: one more whenever a byte of the image changes its meaning.
-pub const LAYOUT: u32 = 2;
+pub const LAYOUT: u32 = 3;
 /// "cftrag", then an image of the forest.
 const MAGIC: u64 = u64::from_be_bytes(*b"cftragIF");
 /// Words of the owner's area. 2054 chunks need an address each; the rest is for snapshots.
@@ -29,15 +31,22 @@ pub(crate) const MAX_LINES: u32 = 64;
 /// Directory pages of the filter: 512 * 1024 pages hold the slots of 16 GiB of records.
 pub(crate) const DIRECTORIES: u32 = 512;
 
+/// Segments of a sieve.
+pub(crate) const SEGMENTS: u32 = 64;
+
 const COUNTERS: u32 = 1;
 const FREE_LISTS: u32 = 2;
 const DIRECTORY: u32 = 10;
+const SIEVES: u32 = 42;
+/// Of the sieve; those of the next one come after them.
+const FIRST_SEGMENTS: u32 = 43;
 const OWNER: u32 = 64;
 /// The first line the allocator hands out.
 pub(crate) const FIRST_LINE: u32 = 576;
 
 const _: () = assert!(FREE_LISTS + MAX_LINES / 8 <= DIRECTORY);
-const _: () = assert!(DIRECTORY + DIRECTORIES / 16 <= OWNER);
+const _: () = assert!(DIRECTORY + DIRECTORIES / 16 <= SIEVES);
+const _: () = assert!(FIRST_SEGMENTS + 2 * SEGMENTS / 16 <= OWNER);
 const _: () =
     assert!(index(OWNER) * LINE_BYTES + OWNER_WORDS * 8 == index(FIRST_LINE) * LINE_BYTES);
 const _: () = assert!(FIRST_LINE + MAX_LINES < crate::chunk::lines_of(0));
@@ -103,6 +112,36 @@ impl Field {
             Field::Cool => 52,
             Field::Oldest => 56,
             Field::Newest => 60,
+        }
+    }
+}
+
+/// Which of the two sieves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Table {
+    Now,
+    /// The one that is being filled.
+    Next,
+}
+
+/// What the root knows of a sieve.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct SieveState {
+    /// It has 2^level lines.
+    pub(crate) level: u32,
+    /// Bits that are set.
+    pub(crate) bits: u32,
+    /// Of the next: segments that are there.
+    pub(crate) segments: u32,
+    /// Of the next: buckets it was filled from.
+    pub(crate) swept: u32,
+}
+
+impl SieveState {
+    const fn places(table: Table) -> [usize; 4] {
+        match table {
+            Table::Now => [0, 4, 8, 12],
+            Table::Next => [16, 20, 24, 28],
         }
     }
 }
@@ -232,6 +271,42 @@ impl<'m> Root<'m> {
 
     pub(crate) fn set_directory(self, i: u32, line: u32) {
         self.mem.root_line(DIRECTORY + i / 16).set_u32(index(i % 16) * 4, line);
+    }
+
+    #[inline]
+    pub(crate) fn sieve(self, table: Table) -> SieveState {
+        let line = self.mem.root_line(SIEVES);
+        let [level, bits, segments, swept] = SieveState::places(table).map(|at| line.u32(at));
+        SieveState { level, bits, segments, swept }
+    }
+
+    pub(crate) fn set_sieve(self, table: Table, state: SieveState) {
+        let line = self.mem.root_line(SIEVES);
+        let words = [state.level, state.bits, state.segments, state.swept];
+        for (at, word) in SieveState::places(table).into_iter().zip(words) {
+            line.set_u32(at, word);
+        }
+    }
+
+    fn segment_place(table: Table, i: u32) -> (u32, usize) {
+        debug_assert!(i < SEGMENTS);
+        let first = match table {
+            Table::Now => FIRST_SEGMENTS,
+            Table::Next => FIRST_SEGMENTS + SEGMENTS / 16,
+        };
+        (first + i / 16, index(i % 16) * 4)
+    }
+
+    /// The first line of segment `i` of a sieve.
+    #[inline]
+    pub(crate) fn segment(self, table: Table, i: u32) -> u32 {
+        let (line, at) = Root::segment_place(table, i);
+        self.mem.root_line(line).u32(at)
+    }
+
+    pub(crate) fn set_segment(self, table: Table, i: u32, first: u32) {
+        let (line, at) = Root::segment_place(table, i);
+        self.mem.root_line(line).set_u32(at, first);
     }
 
     /// # Panics

@@ -78,8 +78,10 @@ impl Filter<'_> {
         while from != Node::NONE {
             let node = search.nodes[from];
             let place = Place { bucket: node.bucket, slot };
-            self.set(to, self.moved(self.get(place), node.bucket, to.bucket));
+            let entry = self.get(place);
+            self.set(to, self.moved(entry, node.bucket, to.bucket));
             self.set(place, Entry::NONE);
+            self.follow(entry, node.bucket, to.bucket);
             self.root().add(Counter::Kicks, 1);
             (to, from, slot) = (place, node.from.into(), node.slot.into());
         }

@@ -92,8 +92,11 @@ impl Verifier<'_, '_> {
             let record = Record::new(self.mem, id);
             let mut form = Vec::new();
             let has = words::form(&record.name(), &mut form);
-            let hash = Form::of_record(self.root.seed(), record).map(|form| form.hash);
-            let agrees = hash.is_some_and(|hash| {
+            let folded = Form::of_record(self.root.seed(), record);
+            if let Some(form) = &folded {
+                self.lets_pass(form, bucket, entry);
+            }
+            let agrees = folded.is_some_and(|Form { hash, .. }| {
                 let bits = Entry::form(hash, id).placed(entry != entry.placed(false));
                 bits.hash_in(bucket) == entry.hash_in(bucket)
             });
