@@ -258,6 +258,16 @@ fn a_hub_is_not_looked_at_as_often_as_it_has_neighbours() {
 }
 
 #[test]
+fn weights_add_up_to_the_same_in_any_order() {
+    // Added to the large one, one by one, the small ones vanish.
+    let edges = [(0, 1, 1e16), (0, 1, 1.0), (1, 0, 1.0)];
+    for order in [[0, 1, 2], [1, 2, 0], [2, 0, 1], [1, 0, 2]] {
+        let network = Network::new(2, order.map(|i: usize| edges[i]).to_vec());
+        assert_eq!(network.degree(0).to_bits(), (1e16_f64 + 2.0).to_bits(), "{order:?}");
+    }
+}
+
+#[test]
 fn a_cycle_is_no_tree() {
     let network = Network::new(2, vec![(0, 1, 1.0)]);
     assert!(Encoding::new(&network, &[2, 2, 3, 2, 4]).is_none());
