@@ -125,20 +125,6 @@ COMMENT ON FUNCTION cft_progress() IS 'builds of images that are under way, of a
 -- requires:
 --   functions
 
--- Relations out of texts, by rules.
-
-CREATE FUNCTION cft_extract_relations(text text, modifiers boolean DEFAULT false)
-RETURNS TABLE(parent text, child text, relation text, sentence text)
-LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1000 ROWS 10
-AS 'MODULE_PATHNAME', 'cft_extract_relations_wrapper';
-COMMENT ON FUNCTION cft_extract_relations(text, boolean) IS
-'relations that English sentences say in plain words (contains, consists of, belongs to, is part of, such as, and other, ...); modifiers: also "renal artery" under "artery"';
-/* </end connected objects> */
-
-/* <begin connected objects> */
--- requires:
---   functions
-
 -- The hierarchy as text. What is said, and in which order, is what cft_context returns.
 
 CREATE FUNCTION cft_context_text(entity text, up integer DEFAULT 3, down integer DEFAULT 1, edges regclass DEFAULT NULL, template text DEFAULT NULL)
@@ -482,6 +468,73 @@ COMMENT ON FUNCTION cft_chunks(text, integer, integer, regclass, regclass, vecto
 -- requires:
 --   documents
 
+-- Paths, neighbours, and where an entity stands in its trees. Each asks the table as cft_context does: the image or the reference query,
+-- under the caller's snapshot, with the caller's rights. cft_roots reads the whole table.
+
+CREATE FUNCTION cft_neighbors(entity text, hops integer DEFAULT 1, direction text DEFAULT 'both', edges regclass DEFAULT NULL)
+RETURNS TABLE(tree text, hops integer, neighbor text, via text)
+LANGUAGE c STABLE PARALLEL SAFE COST 100 ROWS 20
+AS 'MODULE_PATHNAME', 'cft_neighbors_wrapper';
+COMMENT ON FUNCTION cft_neighbors(text, integer, text, regclass) IS
+'entities within so many steps of an entity, in each tree: along edges up, down, or both ways';
+
+CREATE FUNCTION cft_path(a text, b text, max_hops integer DEFAULT 100, edges regclass DEFAULT NULL)
+RETURNS TABLE(tree text, hops integer, path text[], steps text[])
+LANGUAGE c STABLE PARALLEL SAFE COST 1000 ROWS 2
+AS 'MODULE_PATHNAME', 'cft_path_wrapper';
+COMMENT ON FUNCTION cft_path(text, text, integer, regclass) IS
+'all shortest paths between two entities in each tree, along edges both ways; steps say which way: up, down, both';
+
+CREATE FUNCTION cft_explain_path(a text, b text, max_hops integer DEFAULT 100, edges regclass DEFAULT NULL)
+RETURNS text LANGUAGE c STABLE PARALLEL SAFE COST 1000
+AS 'MODULE_PATHNAME', 'cft_explain_path_wrapper';
+COMMENT ON FUNCTION cft_explain_path(text, text, integer, regclass) IS
+'the first of the shortest paths between two entities as a sentence, one for each tree; NULL if there is none';
+
+CREATE FUNCTION cft_lca(a text, b text, edges regclass DEFAULT NULL)
+RETURNS TABLE(tree text, ancestor text, depth_a integer, depth_b integer)
+LANGUAGE c STABLE PARALLEL SAFE COST 100 ROWS 2
+AS 'MODULE_PATHNAME', 'cft_lca_wrapper';
+COMMENT ON FUNCTION cft_lca(text, text, regclass) IS
+'the lowest common ancestors of two entities in each tree, and how far they are from each; an entity is its own ancestor here';
+
+CREATE FUNCTION cft_depth(entity text, edges regclass DEFAULT NULL)
+RETURNS TABLE(tree text, depth integer)
+LANGUAGE c STABLE PARALLEL SAFE COST 100 ROWS 2
+AS 'MODULE_PATHNAME', 'cft_depth_wrapper';
+COMMENT ON FUNCTION cft_depth(text, regclass) IS 'steps from an entity up to the nearest root, in each tree; NULL if no root is above it';
+
+CREATE FUNCTION cft_subtree_size(entity text, edges regclass DEFAULT NULL)
+RETURNS TABLE(tree text, size bigint)
+LANGUAGE c STABLE PARALLEL SAFE COST 1000 ROWS 2
+AS 'MODULE_PATHNAME', 'cft_subtree_size_wrapper';
+COMMENT ON FUNCTION cft_subtree_size(text, regclass) IS 'the number of different entities under an entity, itself counted, in each tree';
+
+CREATE FUNCTION cft_roots(edges regclass DEFAULT NULL)
+RETURNS TABLE(tree text, root text)
+LANGUAGE plpgsql STABLE PARALLEL SAFE COST 100000 ROWS 100 SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    f record;
+BEGIN
+    SELECT * INTO f FROM @extschema@.cft_attached(edges);
+    -- A self-edge is no relative: it makes no root, and prevents none.
+    RETURN QUERY EXECUTE format(
+        'SELECT z.tree, z.name FROM (
+             SELECT %1$s AS tree, r.%2$I::text COLLATE "C" AS name FROM %4$s AS r
+              WHERE r.%2$I IS NOT NULL AND r.%3$I IS NOT NULL AND r.%2$I::text COLLATE "C" <> r.%3$I::text COLLATE "C"
+             EXCEPT
+             SELECT %1$s, r.%3$I::text COLLATE "C" FROM %4$s AS r
+              WHERE r.%2$I IS NOT NULL AND r.%3$I IS NOT NULL AND r.%2$I::text COLLATE "C" <> r.%3$I::text COLLATE "C") AS z
+          ORDER BY z.tree NULLS FIRST, z.name',
+        CASE WHEN f.tree IS NULL THEN 'NULL::text' ELSE format('r.%I::text COLLATE "C"', f.tree) END, f.parent, f.child, f.edges);
+END $$;
+COMMENT ON FUNCTION cft_roots(regclass) IS 'the entities of each tree that have a child and no parent but themselves; reads the whole table';
+/* </end connected objects> */
+
+/* <begin connected objects> */
+-- requires:
+--   documents
+
 -- What the catalogs say of a table of documents, as statements for it. Made by cft_statement, kept by cft_kept_statement.
 
 -- documents 0: the only one. Never NULL.
@@ -554,112 +607,6 @@ CREATE FUNCTION cft_kept_statement(what text, documents regclass)
 RETURNS text LANGUAGE c STABLE PARALLEL SAFE COST 5
 AS 'MODULE_PATHNAME', 'cft_kept_statement_wrapper';
 COMMENT ON FUNCTION cft_kept_statement(text, regclass) IS 'what cft_statement says, kept in this session until a relation, role or operator changes';
-/* </end connected objects> */
-
-/* <begin connected objects> */
--- requires:
---   documents
-
--- Paths, neighbours, and where an entity stands in its trees. Each asks the table as cft_context does: the image or the reference query,
--- under the caller's snapshot, with the caller's rights. cft_roots reads the whole table.
-
-CREATE FUNCTION cft_neighbors(entity text, hops integer DEFAULT 1, direction text DEFAULT 'both', edges regclass DEFAULT NULL)
-RETURNS TABLE(tree text, hops integer, neighbor text, via text)
-LANGUAGE c STABLE PARALLEL SAFE COST 100 ROWS 20
-AS 'MODULE_PATHNAME', 'cft_neighbors_wrapper';
-COMMENT ON FUNCTION cft_neighbors(text, integer, text, regclass) IS
-'entities within so many steps of an entity, in each tree: along edges up, down, or both ways';
-
-CREATE FUNCTION cft_path(a text, b text, max_hops integer DEFAULT 100, edges regclass DEFAULT NULL)
-RETURNS TABLE(tree text, hops integer, path text[], steps text[])
-LANGUAGE c STABLE PARALLEL SAFE COST 1000 ROWS 2
-AS 'MODULE_PATHNAME', 'cft_path_wrapper';
-COMMENT ON FUNCTION cft_path(text, text, integer, regclass) IS
-'all shortest paths between two entities in each tree, along edges both ways; steps say which way: up, down, both';
-
-CREATE FUNCTION cft_explain_path(a text, b text, max_hops integer DEFAULT 100, edges regclass DEFAULT NULL)
-RETURNS text LANGUAGE c STABLE PARALLEL SAFE COST 1000
-AS 'MODULE_PATHNAME', 'cft_explain_path_wrapper';
-COMMENT ON FUNCTION cft_explain_path(text, text, integer, regclass) IS
-'the first of the shortest paths between two entities as a sentence, one for each tree; NULL if there is none';
-
-CREATE FUNCTION cft_lca(a text, b text, edges regclass DEFAULT NULL)
-RETURNS TABLE(tree text, ancestor text, depth_a integer, depth_b integer)
-LANGUAGE c STABLE PARALLEL SAFE COST 100 ROWS 2
-AS 'MODULE_PATHNAME', 'cft_lca_wrapper';
-COMMENT ON FUNCTION cft_lca(text, text, regclass) IS
-'the lowest common ancestors of two entities in each tree, and how far they are from each; an entity is its own ancestor here';
-
-CREATE FUNCTION cft_depth(entity text, edges regclass DEFAULT NULL)
-RETURNS TABLE(tree text, depth integer)
-LANGUAGE c STABLE PARALLEL SAFE COST 100 ROWS 2
-AS 'MODULE_PATHNAME', 'cft_depth_wrapper';
-COMMENT ON FUNCTION cft_depth(text, regclass) IS 'steps from an entity up to the nearest root, in each tree; NULL if no root is above it';
-
-CREATE FUNCTION cft_subtree_size(entity text, edges regclass DEFAULT NULL)
-RETURNS TABLE(tree text, size bigint)
-LANGUAGE c STABLE PARALLEL SAFE COST 1000 ROWS 2
-AS 'MODULE_PATHNAME', 'cft_subtree_size_wrapper';
-COMMENT ON FUNCTION cft_subtree_size(text, regclass) IS 'the number of different entities under an entity, itself counted, in each tree';
-
-CREATE FUNCTION cft_roots(edges regclass DEFAULT NULL)
-RETURNS TABLE(tree text, root text)
-LANGUAGE plpgsql STABLE PARALLEL SAFE COST 100000 ROWS 100 SET search_path = pg_catalog, pg_temp AS $$
-DECLARE
-    f record;
-BEGIN
-    SELECT * INTO f FROM @extschema@.cft_attached(edges);
-    -- A self-edge is no relative: it makes no root, and prevents none.
-    RETURN QUERY EXECUTE format(
-        'SELECT z.tree, z.name FROM (
-             SELECT %1$s AS tree, r.%2$I::text COLLATE "C" AS name FROM %4$s AS r
-              WHERE r.%2$I IS NOT NULL AND r.%3$I IS NOT NULL AND r.%2$I::text COLLATE "C" <> r.%3$I::text COLLATE "C"
-             EXCEPT
-             SELECT %1$s, r.%3$I::text COLLATE "C" FROM %4$s AS r
-              WHERE r.%2$I IS NOT NULL AND r.%3$I IS NOT NULL AND r.%2$I::text COLLATE "C" <> r.%3$I::text COLLATE "C") AS z
-          ORDER BY z.tree NULLS FIRST, z.name',
-        CASE WHEN f.tree IS NULL THEN 'NULL::text' ELSE format('r.%I::text COLLATE "C"', f.tree) END, f.parent, f.child, f.edges);
-END $$;
-COMMENT ON FUNCTION cft_roots(regclass) IS 'the entities of each tree that have a child and no parent but themselves; reads the whole table';
-/* </end connected objects> */
-
-/* <begin connected objects> */
--- requires:
---   documents
-
--- Raw relations: which of them make clean trees, and what keeps them clean.
-
-CREATE FUNCTION cft_filter_relations(raw regclass, parent name, child name, tree name DEFAULT NULL)
-RETURNS TABLE(tree text, parent text, child text, kept boolean, reason text)
-LANGUAGE c STABLE PARALLEL UNSAFE COST 1000000 ROWS 10000
-AS 'MODULE_PATHNAME', 'cft_filter_relations_wrapper';
-COMMENT ON FUNCTION cft_filter_relations(regclass, name, name, name) IS
-'each row of a table of relations, and whether it belongs into a forest; if not, why: null, self-edge, duplicate, cycle, transitive';
-
-CREATE FUNCTION cft_check_edges(edges regclass DEFAULT NULL)
-RETURNS TABLE(tree text, parent text, child text, kept boolean, reason text)
-LANGUAGE sql STABLE PARALLEL UNSAFE COST 1000000 ROWS 10000 SET search_path = pg_catalog, pg_temp AS $$
-    SELECT f.* FROM @extschema@.cft_attached($1) AS a, @extschema@.cft_filter_relations(a.edges, a.parent, a.child, a.tree) AS f $$;
-COMMENT ON FUNCTION cft_check_edges(regclass) IS 'what cft_filter_relations says of the rows of an attached table';
-
-CREATE FUNCTION cft_reject_cycles() RETURNS trigger LANGUAGE c
-AS 'MODULE_PATHNAME', 'cft_reject_cycles_wrapper';
-COMMENT ON FUNCTION cft_reject_cycles() IS
-'constraint trigger that refuses a row which closes a cycle (23514); arguments: parent, child[, tree] columns, or none on an attached table';
-/* </end connected objects> */
-
-/* <begin connected objects> */
--- requires:
---   functions
-
--- A hierarchy for a graph (T-Retriever, SEP): see crates/core/src/hierarchy. Not PARALLEL SAFE: the graph may be a temporary table.
-
-CREATE FUNCTION cft_build_hierarchy(graph regclass, a name, b name, weight name DEFAULT NULL, height integer DEFAULT 3)
-RETURNS TABLE(tree text, parent text, child text, entropy_before double precision, entropy_after double precision)
-LANGUAGE c STABLE PARALLEL RESTRICTED COST 1000000 ROWS 10000
-AS 'MODULE_PATHNAME', 'cft_build_hierarchy_wrapper';
-COMMENT ON FUNCTION cft_build_hierarchy(regclass, name, name, name, integer) IS
-'edges of a tree over the entities of a graph, of low structural entropy; the last columns add up to the entropy of the graph and of the tree';
 /* </end connected objects> */
 
 /* <begin connected objects> */
@@ -1053,23 +1000,27 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION cft_texts_of(regclass) IS 'the table of documents that is meant: the named one, else the only one, else OID 0';
 
--- The score of each entity that has an embedding, and how many embeddings were compared for it. An entity of several has its nearest.
+-- The score of each entity of $1 that has an embedding, against $2, and how many embeddings were compared for it. An entity of several has its nearest.
 -- The distance of a vector without a direction is NaN by cosine: that is as none.
-CREATE FUNCTION cft_scores(query vector, entities text[], edges regclass, documents regclass DEFAULT NULL)
-RETURNS TABLE(entity text, score float8, compared bigint)
-LANGUAGE plpgsql STABLE PARALLEL SAFE COST 1000 ROWS 100 SET search_path = pg_catalog, pg_temp AS $$
-#variable_conflict use_column
+CREATE FUNCTION cft_scoring(edges regclass, documents regclass DEFAULT NULL)
+RETURNS text LANGUAGE plpgsql STABLE PARALLEL SAFE COST 1000 SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     m record;
 BEGIN
     SELECT * INTO m FROM @extschema@.cft_meaning(edges, documents);
-    RETURN QUERY EXECUTE
-        'SELECT n.name, ' || CASE WHEN m.cosine THEN '1 - ' ELSE '- ' END
+    RETURN 'SELECT n.name, ' || CASE WHEN m.cosine THEN '1 - ' ELSE '- ' END
         || format('min(nullif(d.%I %s $2::%s, ''NaN'')), count(*)', m.embedding, m.operator, m.type)
         || ' FROM (SELECT DISTINCT u.name COLLATE "C" FROM unnest($1) AS u(name)) AS n(name)'
         || @extschema@.cft_about(m.relation, m.id, m.entity, m.mapping, m.mapping_entity, m.mapping_document)
-        || ' WHERE d.' || quote_ident(m.embedding) || ' IS NOT NULL GROUP BY n.name'
-    USING entities, query;
+        || ' WHERE d.' || quote_ident(m.embedding) || ' IS NOT NULL GROUP BY n.name';
+END $$;
+COMMENT ON FUNCTION cft_scoring(regclass, regclass) IS 'the statement of cft_scores, over entities $1 and an embedding $2';
+
+CREATE FUNCTION cft_scores(query vector, entities text[], edges regclass, documents regclass DEFAULT NULL)
+RETURNS TABLE(entity text, score float8, compared bigint)
+LANGUAGE plpgsql STABLE PARALLEL SAFE COST 1000 ROWS 100 SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    RETURN QUERY EXECUTE @extschema@.cft_scoring(edges, documents) USING entities, query;
 END $$;
 COMMENT ON FUNCTION cft_scores(vector, text[], regclass, regclass) IS
 'how near entities are to an embedding: 1 - cosine distance, else minus the distance; and how many embeddings of each were compared';
@@ -1143,6 +1094,7 @@ DECLARE
     level int := 0;
     more bigint;
     similarities bigint := 0;
+    scoring text;
     -- All nodes that were judged: where each was come from is a place in these; nothing is 0.
     trees text[] := '{}';
     names text[] := '{}';
@@ -1189,12 +1141,13 @@ BEGIN
           INTO new_trees, new_names
           FROM (SELECT DISTINCT c.entity COLLATE "C", c.tree COLLATE "C" FROM @extschema@.cft_context(start, 1, 1, forest) AS c) AS s(entity, tree);
     END IF;
+    scoring := @extschema@.cft_scoring(forest, documents);
     new_froms := array_fill(0, ARRAY[coalesce(cardinality(new_names), 0)]);
 
     WHILE new_names IS NOT NULL LOOP
         asked := ARRAY(SELECT u.name COLLATE "C" FROM unnest(new_names) AS u(name) EXCEPT SELECT u.name COLLATE "C" FROM unnest(scored) AS u(name) ORDER BY 1);
-        SELECT array_agg(s.score ORDER BY a.n), coalesce(sum(s.compared), 0) INTO asked_scores, more
-          FROM unnest(asked) WITH ORDINALITY AS a(name, n) LEFT JOIN @extschema@.cft_scores(query, asked, forest, documents) AS s ON s.entity = a.name;
+        EXECUTE 'SELECT array_agg(s.score ORDER BY a.n), coalesce(sum(s.compared), 0)
+                   FROM unnest($1) WITH ORDINALITY AS a(name, n) LEFT JOIN (' || scoring || ') AS s(name, score, compared) ON s.name = a.name' INTO asked_scores, more USING asked, query;
         scored := scored || asked;
         scores := scores || asked_scores;
         similarities := similarities + more;
@@ -2096,6 +2049,59 @@ CREATE VIEW pg_stat_progress_cftrag AS SELECT * FROM cft_progress();
 COMMENT ON VIEW pg_stat_progress_cftrag IS
 'builds of images that are under way; edges_total is an estimate, waits_for the process whose transaction is waited for';
 GRANT SELECT ON pg_stat_progress_cftrag TO PUBLIC;
+/* </end connected objects> */
+
+/* <begin connected objects> */
+-- requires:
+--   documents
+
+-- Raw relations: which of them make clean trees, and what keeps them clean.
+
+CREATE FUNCTION cft_filter_relations(raw regclass, parent name, child name, tree name DEFAULT NULL)
+RETURNS TABLE(tree text, parent text, child text, kept boolean, reason text)
+LANGUAGE c STABLE PARALLEL UNSAFE COST 1000000 ROWS 10000
+AS 'MODULE_PATHNAME', 'cft_filter_relations_wrapper';
+COMMENT ON FUNCTION cft_filter_relations(regclass, name, name, name) IS
+'each row of a table of relations, and whether it belongs into a forest; if not, why: null, self-edge, duplicate, cycle, transitive';
+
+CREATE FUNCTION cft_check_edges(edges regclass DEFAULT NULL)
+RETURNS TABLE(tree text, parent text, child text, kept boolean, reason text)
+LANGUAGE sql STABLE PARALLEL UNSAFE COST 1000000 ROWS 10000 SET search_path = pg_catalog, pg_temp AS $$
+    SELECT f.* FROM @extschema@.cft_attached($1) AS a, @extschema@.cft_filter_relations(a.edges, a.parent, a.child, a.tree) AS f $$;
+COMMENT ON FUNCTION cft_check_edges(regclass) IS 'what cft_filter_relations says of the rows of an attached table';
+
+CREATE FUNCTION cft_reject_cycles() RETURNS trigger LANGUAGE c
+AS 'MODULE_PATHNAME', 'cft_reject_cycles_wrapper';
+COMMENT ON FUNCTION cft_reject_cycles() IS
+'constraint trigger that refuses a row which closes a cycle (23514); arguments: parent, child[, tree] columns, or none on an attached table';
+/* </end connected objects> */
+
+/* <begin connected objects> */
+-- requires:
+--   functions
+
+-- Relations out of texts, by rules.
+
+CREATE FUNCTION cft_extract_relations(text text, modifiers boolean DEFAULT false)
+RETURNS TABLE(parent text, child text, relation text, sentence text)
+LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1000 ROWS 10
+AS 'MODULE_PATHNAME', 'cft_extract_relations_wrapper';
+COMMENT ON FUNCTION cft_extract_relations(text, boolean) IS
+'relations that English sentences say in plain words (contains, consists of, belongs to, is part of, such as, and other, ...); modifiers: also "renal artery" under "artery"';
+/* </end connected objects> */
+
+/* <begin connected objects> */
+-- requires:
+--   functions
+
+-- A hierarchy for a graph (T-Retriever, SEP): see crates/core/src/hierarchy. Not PARALLEL SAFE: the graph may be a temporary table.
+
+CREATE FUNCTION cft_build_hierarchy(graph regclass, a name, b name, weight name DEFAULT NULL, height integer DEFAULT 3)
+RETURNS TABLE(tree text, parent text, child text, entropy_before double precision, entropy_after double precision)
+LANGUAGE c STABLE PARALLEL RESTRICTED COST 1000000 ROWS 10000
+AS 'MODULE_PATHNAME', 'cft_build_hierarchy_wrapper';
+COMMENT ON FUNCTION cft_build_hierarchy(regclass, name, name, name, integer) IS
+'edges of a tree over the entities of a graph, of low structural entropy; the last columns add up to the entropy of the graph and of the tree';
 /* </end connected objects> */
 
 /* <begin connected objects> */

@@ -37,23 +37,27 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION cft_texts_of(regclass) IS 'the table of documents that is meant: the named one, else the only one, else OID 0';
 
--- The score of each entity that has an embedding, and how many embeddings were compared for it. An entity of several has its nearest.
+-- The score of each entity of $1 that has an embedding, against $2, and how many embeddings were compared for it. An entity of several has its nearest.
 -- The distance of a vector without a direction is NaN by cosine: that is as none.
-CREATE FUNCTION cft_scores(query vector, entities text[], edges regclass, documents regclass DEFAULT NULL)
-RETURNS TABLE(entity text, score float8, compared bigint)
-LANGUAGE plpgsql STABLE PARALLEL SAFE COST 1000 ROWS 100 SET search_path = pg_catalog, pg_temp AS $$
-#variable_conflict use_column
+CREATE FUNCTION cft_scoring(edges regclass, documents regclass DEFAULT NULL)
+RETURNS text LANGUAGE plpgsql STABLE PARALLEL SAFE COST 1000 SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     m record;
 BEGIN
     SELECT * INTO m FROM @extschema@.cft_meaning(edges, documents);
-    RETURN QUERY EXECUTE
-        'SELECT n.name, ' || CASE WHEN m.cosine THEN '1 - ' ELSE '- ' END
+    RETURN 'SELECT n.name, ' || CASE WHEN m.cosine THEN '1 - ' ELSE '- ' END
         || format('min(nullif(d.%I %s $2::%s, ''NaN'')), count(*)', m.embedding, m.operator, m.type)
         || ' FROM (SELECT DISTINCT u.name COLLATE "C" FROM unnest($1) AS u(name)) AS n(name)'
         || @extschema@.cft_about(m.relation, m.id, m.entity, m.mapping, m.mapping_entity, m.mapping_document)
-        || ' WHERE d.' || quote_ident(m.embedding) || ' IS NOT NULL GROUP BY n.name'
-    USING entities, query;
+        || ' WHERE d.' || quote_ident(m.embedding) || ' IS NOT NULL GROUP BY n.name';
+END $$;
+COMMENT ON FUNCTION cft_scoring(regclass, regclass) IS 'the statement of cft_scores, over entities $1 and an embedding $2';
+
+CREATE FUNCTION cft_scores(query vector, entities text[], edges regclass, documents regclass DEFAULT NULL)
+RETURNS TABLE(entity text, score float8, compared bigint)
+LANGUAGE plpgsql STABLE PARALLEL SAFE COST 1000 ROWS 100 SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    RETURN QUERY EXECUTE @extschema@.cft_scoring(edges, documents) USING entities, query;
 END $$;
 COMMENT ON FUNCTION cft_scores(vector, text[], regclass, regclass) IS
 'how near entities are to an embedding: 1 - cosine distance, else minus the distance; and how many embeddings of each were compared';

@@ -18,6 +18,7 @@ DECLARE
     level int := 0;
     more bigint;
     similarities bigint := 0;
+    scoring text;
     -- All nodes that were judged: where each was come from is a place in these; nothing is 0.
     trees text[] := '{}';
     names text[] := '{}';
@@ -64,12 +65,13 @@ BEGIN
           INTO new_trees, new_names
           FROM (SELECT DISTINCT c.entity COLLATE "C", c.tree COLLATE "C" FROM @extschema@.cft_context(start, 1, 1, forest) AS c) AS s(entity, tree);
     END IF;
+    scoring := @extschema@.cft_scoring(forest, documents);
     new_froms := array_fill(0, ARRAY[coalesce(cardinality(new_names), 0)]);
 
     WHILE new_names IS NOT NULL LOOP
         asked := ARRAY(SELECT u.name COLLATE "C" FROM unnest(new_names) AS u(name) EXCEPT SELECT u.name COLLATE "C" FROM unnest(scored) AS u(name) ORDER BY 1);
-        SELECT array_agg(s.score ORDER BY a.n), coalesce(sum(s.compared), 0) INTO asked_scores, more
-          FROM unnest(asked) WITH ORDINALITY AS a(name, n) LEFT JOIN @extschema@.cft_scores(query, asked, forest, documents) AS s ON s.entity = a.name;
+        EXECUTE 'SELECT array_agg(s.score ORDER BY a.n), coalesce(sum(s.compared), 0)
+                   FROM unnest($1) WITH ORDINALITY AS a(name, n) LEFT JOIN (' || scoring || ') AS s(name, score, compared) ON s.name = a.name' INTO asked_scores, more USING asked, query;
         scored := scored || asked;
         scores := scores || asked_scores;
         similarities := similarities + more;
