@@ -53,7 +53,7 @@ help:
 	@echo 'make exact-long           300,000 checks with crashes, promotions, memory limits   PG= SEED= CHECKS='
 	@echo 'make clients              docs/clients against the demo'"'"'s data, with libraries from PyPI and npm'
 	@echo 'make quality              what each mode of cft_retrieve finds, in how many words, how fast (CFTRAG_DATA)'
-	@echo 'make methods              the methods of docs/methods.md on the Disease Ontology (CFTRAG_DATA)'
+	@echo 'make methods              the methods of docs/methods.md on the Disease Ontology and DART (CFTRAG_DATA)'
 	@echo 'make recognise            does cft_entities find every name, in its place, and how fast (CFTRAG_DATA)'
 	@echo 'make bench                cftrag beside its peers, a report under bench/results/    FULL=1 ONLY=small,medium SEED='
 	@echo 'make clean                remove target/ (not the cache of tools/setup)'

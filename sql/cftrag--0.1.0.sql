@@ -125,6 +125,34 @@ COMMENT ON FUNCTION cft_progress() IS 'builds of images that are under way, of a
 -- requires:
 --   functions
 
+-- A hierarchy for a graph (T-Retriever, SEP): see crates/core/src/hierarchy. Not PARALLEL SAFE: the graph may be a temporary table.
+
+CREATE FUNCTION cft_build_hierarchy(graph regclass, a name, b name, weight name DEFAULT NULL, height integer DEFAULT 3)
+RETURNS TABLE(tree text, parent text, child text, entropy_before double precision, entropy_after double precision)
+LANGUAGE c STABLE PARALLEL RESTRICTED COST 1000000 ROWS 10000
+AS 'MODULE_PATHNAME', 'cft_build_hierarchy_wrapper';
+COMMENT ON FUNCTION cft_build_hierarchy(regclass, name, name, name, integer) IS
+'edges of a tree over the entities of a graph, of low structural entropy; the last columns add up to the entropy of the graph and of the tree';
+/* </end connected objects> */
+
+/* <begin connected objects> */
+-- requires:
+--   functions
+
+-- Relations out of texts, by rules.
+
+CREATE FUNCTION cft_extract_relations(text text, modifiers boolean DEFAULT false)
+RETURNS TABLE(parent text, child text, relation text, sentence text)
+LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1000 ROWS 10
+AS 'MODULE_PATHNAME', 'cft_extract_relations_wrapper';
+COMMENT ON FUNCTION cft_extract_relations(text, boolean) IS
+'relations that English sentences say in plain words (contains, consists of, belongs to, is part of, such as, and other, ...); modifiers: also "renal artery" under "artery"';
+/* </end connected objects> */
+
+/* <begin connected objects> */
+-- requires:
+--   functions
+
 -- The hierarchy as text. What is said, and in which order, is what cft_context returns.
 
 CREATE FUNCTION cft_context_text(entity text, up integer DEFAULT 3, down integer DEFAULT 1, edges regclass DEFAULT NULL, template text DEFAULT NULL)
@@ -607,6 +635,31 @@ CREATE FUNCTION cft_kept_statement(what text, documents regclass)
 RETURNS text LANGUAGE c STABLE PARALLEL SAFE COST 5
 AS 'MODULE_PATHNAME', 'cft_kept_statement_wrapper';
 COMMENT ON FUNCTION cft_kept_statement(text, regclass) IS 'what cft_statement says, kept in this session until a relation, role or operator changes';
+/* </end connected objects> */
+
+/* <begin connected objects> */
+-- requires:
+--   documents
+
+-- Raw relations: which of them make clean trees, and what keeps them clean.
+
+CREATE FUNCTION cft_filter_relations(raw regclass, parent name, child name, tree name DEFAULT NULL)
+RETURNS TABLE(tree text, parent text, child text, kept boolean, reason text)
+LANGUAGE c STABLE PARALLEL UNSAFE COST 1000000 ROWS 10000
+AS 'MODULE_PATHNAME', 'cft_filter_relations_wrapper';
+COMMENT ON FUNCTION cft_filter_relations(regclass, name, name, name) IS
+'each row of a table of relations, and whether it belongs into a forest; if not, why: null, self-edge, duplicate, cycle, transitive';
+
+CREATE FUNCTION cft_check_edges(edges regclass DEFAULT NULL)
+RETURNS TABLE(tree text, parent text, child text, kept boolean, reason text)
+LANGUAGE sql STABLE PARALLEL UNSAFE COST 1000000 ROWS 10000 SET search_path = pg_catalog, pg_temp AS $$
+    SELECT f.* FROM @extschema@.cft_attached($1) AS a, @extschema@.cft_filter_relations(a.edges, a.parent, a.child, a.tree) AS f $$;
+COMMENT ON FUNCTION cft_check_edges(regclass) IS 'what cft_filter_relations says of the rows of an attached table';
+
+CREATE FUNCTION cft_reject_cycles() RETURNS trigger LANGUAGE c
+AS 'MODULE_PATHNAME', 'cft_reject_cycles_wrapper';
+COMMENT ON FUNCTION cft_reject_cycles() IS
+'constraint trigger that refuses a row which closes a cycle (23514); arguments: parent, child[, tree] columns, or none on an attached table';
 /* </end connected objects> */
 
 /* <begin connected objects> */
@@ -2049,59 +2102,6 @@ CREATE VIEW pg_stat_progress_cftrag AS SELECT * FROM cft_progress();
 COMMENT ON VIEW pg_stat_progress_cftrag IS
 'builds of images that are under way; edges_total is an estimate, waits_for the process whose transaction is waited for';
 GRANT SELECT ON pg_stat_progress_cftrag TO PUBLIC;
-/* </end connected objects> */
-
-/* <begin connected objects> */
--- requires:
---   documents
-
--- Raw relations: which of them make clean trees, and what keeps them clean.
-
-CREATE FUNCTION cft_filter_relations(raw regclass, parent name, child name, tree name DEFAULT NULL)
-RETURNS TABLE(tree text, parent text, child text, kept boolean, reason text)
-LANGUAGE c STABLE PARALLEL UNSAFE COST 1000000 ROWS 10000
-AS 'MODULE_PATHNAME', 'cft_filter_relations_wrapper';
-COMMENT ON FUNCTION cft_filter_relations(regclass, name, name, name) IS
-'each row of a table of relations, and whether it belongs into a forest; if not, why: null, self-edge, duplicate, cycle, transitive';
-
-CREATE FUNCTION cft_check_edges(edges regclass DEFAULT NULL)
-RETURNS TABLE(tree text, parent text, child text, kept boolean, reason text)
-LANGUAGE sql STABLE PARALLEL UNSAFE COST 1000000 ROWS 10000 SET search_path = pg_catalog, pg_temp AS $$
-    SELECT f.* FROM @extschema@.cft_attached($1) AS a, @extschema@.cft_filter_relations(a.edges, a.parent, a.child, a.tree) AS f $$;
-COMMENT ON FUNCTION cft_check_edges(regclass) IS 'what cft_filter_relations says of the rows of an attached table';
-
-CREATE FUNCTION cft_reject_cycles() RETURNS trigger LANGUAGE c
-AS 'MODULE_PATHNAME', 'cft_reject_cycles_wrapper';
-COMMENT ON FUNCTION cft_reject_cycles() IS
-'constraint trigger that refuses a row which closes a cycle (23514); arguments: parent, child[, tree] columns, or none on an attached table';
-/* </end connected objects> */
-
-/* <begin connected objects> */
--- requires:
---   functions
-
--- Relations out of texts, by rules.
-
-CREATE FUNCTION cft_extract_relations(text text, modifiers boolean DEFAULT false)
-RETURNS TABLE(parent text, child text, relation text, sentence text)
-LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1000 ROWS 10
-AS 'MODULE_PATHNAME', 'cft_extract_relations_wrapper';
-COMMENT ON FUNCTION cft_extract_relations(text, boolean) IS
-'relations that English sentences say in plain words (contains, consists of, belongs to, is part of, such as, and other, ...); modifiers: also "renal artery" under "artery"';
-/* </end connected objects> */
-
-/* <begin connected objects> */
--- requires:
---   functions
-
--- A hierarchy for a graph (T-Retriever, SEP): see crates/core/src/hierarchy. Not PARALLEL SAFE: the graph may be a temporary table.
-
-CREATE FUNCTION cft_build_hierarchy(graph regclass, a name, b name, weight name DEFAULT NULL, height integer DEFAULT 3)
-RETURNS TABLE(tree text, parent text, child text, entropy_before double precision, entropy_after double precision)
-LANGUAGE c STABLE PARALLEL RESTRICTED COST 1000000 ROWS 10000
-AS 'MODULE_PATHNAME', 'cft_build_hierarchy_wrapper';
-COMMENT ON FUNCTION cft_build_hierarchy(regclass, name, name, name, integer) IS
-'edges of a tree over the entities of a graph, of low structural entropy; the last columns add up to the entropy of the graph and of the tree';
 /* </end connected objects> */
 
 /* <begin connected objects> */
