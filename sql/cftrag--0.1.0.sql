@@ -125,34 +125,6 @@ COMMENT ON FUNCTION cft_progress() IS 'builds of images that are under way, of a
 -- requires:
 --   functions
 
--- A hierarchy for a graph (T-Retriever, SEP): see crates/core/src/hierarchy. Not PARALLEL SAFE: the graph may be a temporary table.
-
-CREATE FUNCTION cft_build_hierarchy(graph regclass, a name, b name, weight name DEFAULT NULL, height integer DEFAULT 3)
-RETURNS TABLE(tree text, parent text, child text, entropy_before double precision, entropy_after double precision)
-LANGUAGE c STABLE PARALLEL RESTRICTED COST 1000000 ROWS 10000
-AS 'MODULE_PATHNAME', 'cft_build_hierarchy_wrapper';
-COMMENT ON FUNCTION cft_build_hierarchy(regclass, name, name, name, integer) IS
-'edges of a tree over the entities of a graph, of low structural entropy; the last columns add up to the entropy of the graph and of the tree';
-/* </end connected objects> */
-
-/* <begin connected objects> */
--- requires:
---   functions
-
--- Relations out of texts, by rules.
-
-CREATE FUNCTION cft_extract_relations(text text, modifiers boolean DEFAULT false)
-RETURNS TABLE(parent text, child text, relation text, sentence text)
-LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1000 ROWS 10
-AS 'MODULE_PATHNAME', 'cft_extract_relations_wrapper';
-COMMENT ON FUNCTION cft_extract_relations(text, boolean) IS
-'relations that English sentences say in plain words (contains, consists of, belongs to, is part of, such as, and other, ...); modifiers: also "renal artery" under "artery"';
-/* </end connected objects> */
-
-/* <begin connected objects> */
--- requires:
---   functions
-
 -- The hierarchy as text. What is said, and in which order, is what cft_context returns.
 
 CREATE FUNCTION cft_context_text(entity text, up integer DEFAULT 3, down integer DEFAULT 1, edges regclass DEFAULT NULL, template text DEFAULT NULL)
@@ -496,73 +468,6 @@ COMMENT ON FUNCTION cft_chunks(text, integer, integer, regclass, regclass, vecto
 -- requires:
 --   documents
 
--- Paths, neighbours, and where an entity stands in its trees. Each asks the table as cft_context does: the image or the reference query,
--- under the caller's snapshot, with the caller's rights. cft_roots reads the whole table.
-
-CREATE FUNCTION cft_neighbors(entity text, hops integer DEFAULT 1, direction text DEFAULT 'both', edges regclass DEFAULT NULL)
-RETURNS TABLE(tree text, hops integer, neighbor text, via text)
-LANGUAGE c STABLE PARALLEL SAFE COST 100 ROWS 20
-AS 'MODULE_PATHNAME', 'cft_neighbors_wrapper';
-COMMENT ON FUNCTION cft_neighbors(text, integer, text, regclass) IS
-'entities within so many steps of an entity, in each tree: along edges up, down, or both ways';
-
-CREATE FUNCTION cft_path(a text, b text, max_hops integer DEFAULT 100, edges regclass DEFAULT NULL)
-RETURNS TABLE(tree text, hops integer, path text[], steps text[])
-LANGUAGE c STABLE PARALLEL SAFE COST 1000 ROWS 2
-AS 'MODULE_PATHNAME', 'cft_path_wrapper';
-COMMENT ON FUNCTION cft_path(text, text, integer, regclass) IS
-'all shortest paths between two entities in each tree, along edges both ways; steps say which way: up, down, both';
-
-CREATE FUNCTION cft_explain_path(a text, b text, max_hops integer DEFAULT 100, edges regclass DEFAULT NULL)
-RETURNS text LANGUAGE c STABLE PARALLEL SAFE COST 1000
-AS 'MODULE_PATHNAME', 'cft_explain_path_wrapper';
-COMMENT ON FUNCTION cft_explain_path(text, text, integer, regclass) IS
-'the first of the shortest paths between two entities as a sentence, one for each tree; NULL if there is none';
-
-CREATE FUNCTION cft_lca(a text, b text, edges regclass DEFAULT NULL)
-RETURNS TABLE(tree text, ancestor text, depth_a integer, depth_b integer)
-LANGUAGE c STABLE PARALLEL SAFE COST 100 ROWS 2
-AS 'MODULE_PATHNAME', 'cft_lca_wrapper';
-COMMENT ON FUNCTION cft_lca(text, text, regclass) IS
-'the lowest common ancestors of two entities in each tree, and how far they are from each; an entity is its own ancestor here';
-
-CREATE FUNCTION cft_depth(entity text, edges regclass DEFAULT NULL)
-RETURNS TABLE(tree text, depth integer)
-LANGUAGE c STABLE PARALLEL SAFE COST 100 ROWS 2
-AS 'MODULE_PATHNAME', 'cft_depth_wrapper';
-COMMENT ON FUNCTION cft_depth(text, regclass) IS 'steps from an entity up to the nearest root, in each tree; NULL if no root is above it';
-
-CREATE FUNCTION cft_subtree_size(entity text, edges regclass DEFAULT NULL)
-RETURNS TABLE(tree text, size bigint)
-LANGUAGE c STABLE PARALLEL SAFE COST 1000 ROWS 2
-AS 'MODULE_PATHNAME', 'cft_subtree_size_wrapper';
-COMMENT ON FUNCTION cft_subtree_size(text, regclass) IS 'the number of different entities under an entity, itself counted, in each tree';
-
-CREATE FUNCTION cft_roots(edges regclass DEFAULT NULL)
-RETURNS TABLE(tree text, root text)
-LANGUAGE plpgsql STABLE PARALLEL SAFE COST 100000 ROWS 100 SET search_path = pg_catalog, pg_temp AS $$
-DECLARE
-    f record;
-BEGIN
-    SELECT * INTO f FROM @extschema@.cft_attached(edges);
-    -- A self-edge is no relative: it makes no root, and prevents none.
-    RETURN QUERY EXECUTE format(
-        'SELECT z.tree, z.name FROM (
-             SELECT %1$s AS tree, r.%2$I::text COLLATE "C" AS name FROM %4$s AS r
-              WHERE r.%2$I IS NOT NULL AND r.%3$I IS NOT NULL AND r.%2$I::text COLLATE "C" <> r.%3$I::text COLLATE "C"
-             EXCEPT
-             SELECT %1$s, r.%3$I::text COLLATE "C" FROM %4$s AS r
-              WHERE r.%2$I IS NOT NULL AND r.%3$I IS NOT NULL AND r.%2$I::text COLLATE "C" <> r.%3$I::text COLLATE "C") AS z
-          ORDER BY z.tree NULLS FIRST, z.name',
-        CASE WHEN f.tree IS NULL THEN 'NULL::text' ELSE format('r.%I::text COLLATE "C"', f.tree) END, f.parent, f.child, f.edges);
-END $$;
-COMMENT ON FUNCTION cft_roots(regclass) IS 'the entities of each tree that have a child and no parent but themselves; reads the whole table';
-/* </end connected objects> */
-
-/* <begin connected objects> */
--- requires:
---   documents
-
 -- What the catalogs say of a table of documents, as statements for it. Made by cft_statement, kept by cft_kept_statement.
 
 -- documents 0: the only one. Never NULL.
@@ -635,31 +540,6 @@ CREATE FUNCTION cft_kept_statement(what text, documents regclass)
 RETURNS text LANGUAGE c STABLE PARALLEL SAFE COST 5
 AS 'MODULE_PATHNAME', 'cft_kept_statement_wrapper';
 COMMENT ON FUNCTION cft_kept_statement(text, regclass) IS 'what cft_statement says, kept in this session until a relation, role or operator changes';
-/* </end connected objects> */
-
-/* <begin connected objects> */
--- requires:
---   documents
-
--- Raw relations: which of them make clean trees, and what keeps them clean.
-
-CREATE FUNCTION cft_filter_relations(raw regclass, parent name, child name, tree name DEFAULT NULL)
-RETURNS TABLE(tree text, parent text, child text, kept boolean, reason text)
-LANGUAGE c STABLE PARALLEL UNSAFE COST 1000000 ROWS 10000
-AS 'MODULE_PATHNAME', 'cft_filter_relations_wrapper';
-COMMENT ON FUNCTION cft_filter_relations(regclass, name, name, name) IS
-'each row of a table of relations, and whether it belongs into a forest; if not, why: null, self-edge, duplicate, cycle, transitive';
-
-CREATE FUNCTION cft_check_edges(edges regclass DEFAULT NULL)
-RETURNS TABLE(tree text, parent text, child text, kept boolean, reason text)
-LANGUAGE sql STABLE PARALLEL UNSAFE COST 1000000 ROWS 10000 SET search_path = pg_catalog, pg_temp AS $$
-    SELECT f.* FROM @extschema@.cft_attached($1) AS a, @extschema@.cft_filter_relations(a.edges, a.parent, a.child, a.tree) AS f $$;
-COMMENT ON FUNCTION cft_check_edges(regclass) IS 'what cft_filter_relations says of the rows of an attached table';
-
-CREATE FUNCTION cft_reject_cycles() RETURNS trigger LANGUAGE c
-AS 'MODULE_PATHNAME', 'cft_reject_cycles_wrapper';
-COMMENT ON FUNCTION cft_reject_cycles() IS
-'constraint trigger that refuses a row which closes a cycle (23514); arguments: parent, child[, tree] columns, or none on an attached table';
 /* </end connected objects> */
 
 /* <begin connected objects> */
@@ -2046,6 +1926,126 @@ COMMENT ON FUNCTION cft_rollup_status(regclass) IS
 /* <begin connected objects> */
 -- requires:
 --   rollup
+
+-- A hierarchy for a graph (T-Retriever, SEP): see crates/core/src/hierarchy. Not PARALLEL SAFE: the graph may be a temporary table.
+
+CREATE FUNCTION cft_build_hierarchy(graph regclass, a name, b name, weight name DEFAULT NULL, height integer DEFAULT 3)
+RETURNS TABLE(tree text, parent text, child text, entropy_before double precision, entropy_after double precision)
+LANGUAGE c STABLE PARALLEL RESTRICTED COST 1000000 ROWS 10000
+AS 'MODULE_PATHNAME', 'cft_build_hierarchy_wrapper';
+COMMENT ON FUNCTION cft_build_hierarchy(regclass, name, name, name, integer) IS
+'edges of a tree over the entities of a graph, of low structural entropy; the last columns add up to the entropy of the graph and of the tree';
+/* </end connected objects> */
+
+/* <begin connected objects> */
+-- requires:
+--   hierarchy
+
+-- Paths, neighbours, and where an entity stands in its trees. Each asks the table as cft_context does: the image or the reference query,
+-- under the caller's snapshot, with the caller's rights. cft_roots reads the whole table.
+
+CREATE FUNCTION cft_neighbors(entity text, hops integer DEFAULT 1, direction text DEFAULT 'both', edges regclass DEFAULT NULL)
+RETURNS TABLE(tree text, hops integer, neighbor text, via text)
+LANGUAGE c STABLE PARALLEL SAFE COST 100 ROWS 20
+AS 'MODULE_PATHNAME', 'cft_neighbors_wrapper';
+COMMENT ON FUNCTION cft_neighbors(text, integer, text, regclass) IS
+'entities within so many steps of an entity, in each tree: along edges up, down, or both ways';
+
+CREATE FUNCTION cft_path(a text, b text, max_hops integer DEFAULT 100, edges regclass DEFAULT NULL)
+RETURNS TABLE(tree text, hops integer, path text[], steps text[])
+LANGUAGE c STABLE PARALLEL SAFE COST 1000 ROWS 2
+AS 'MODULE_PATHNAME', 'cft_path_wrapper';
+COMMENT ON FUNCTION cft_path(text, text, integer, regclass) IS
+'all shortest paths between two entities in each tree, along edges both ways; steps say which way: up, down, both';
+
+CREATE FUNCTION cft_explain_path(a text, b text, max_hops integer DEFAULT 100, edges regclass DEFAULT NULL)
+RETURNS text LANGUAGE c STABLE PARALLEL SAFE COST 1000
+AS 'MODULE_PATHNAME', 'cft_explain_path_wrapper';
+COMMENT ON FUNCTION cft_explain_path(text, text, integer, regclass) IS
+'the first of the shortest paths between two entities as a sentence, one for each tree; NULL if there is none';
+
+CREATE FUNCTION cft_lca(a text, b text, edges regclass DEFAULT NULL)
+RETURNS TABLE(tree text, ancestor text, depth_a integer, depth_b integer)
+LANGUAGE c STABLE PARALLEL SAFE COST 100 ROWS 2
+AS 'MODULE_PATHNAME', 'cft_lca_wrapper';
+COMMENT ON FUNCTION cft_lca(text, text, regclass) IS
+'the lowest common ancestors of two entities in each tree, and how far they are from each; an entity is its own ancestor here';
+
+CREATE FUNCTION cft_depth(entity text, edges regclass DEFAULT NULL)
+RETURNS TABLE(tree text, depth integer)
+LANGUAGE c STABLE PARALLEL SAFE COST 100 ROWS 2
+AS 'MODULE_PATHNAME', 'cft_depth_wrapper';
+COMMENT ON FUNCTION cft_depth(text, regclass) IS 'steps from an entity up to the nearest root, in each tree; NULL if no root is above it';
+
+CREATE FUNCTION cft_subtree_size(entity text, edges regclass DEFAULT NULL)
+RETURNS TABLE(tree text, size bigint)
+LANGUAGE c STABLE PARALLEL SAFE COST 1000 ROWS 2
+AS 'MODULE_PATHNAME', 'cft_subtree_size_wrapper';
+COMMENT ON FUNCTION cft_subtree_size(text, regclass) IS 'the number of different entities under an entity, itself counted, in each tree';
+
+CREATE FUNCTION cft_roots(edges regclass DEFAULT NULL)
+RETURNS TABLE(tree text, root text)
+LANGUAGE plpgsql STABLE PARALLEL SAFE COST 100000 ROWS 100 SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    f record;
+BEGIN
+    SELECT * INTO f FROM @extschema@.cft_attached(edges);
+    -- A self-edge is no relative: it makes no root, and prevents none.
+    RETURN QUERY EXECUTE format(
+        'SELECT z.tree, z.name FROM (
+             SELECT %1$s AS tree, r.%2$I::text COLLATE "C" AS name FROM %4$s AS r
+              WHERE r.%2$I IS NOT NULL AND r.%3$I IS NOT NULL AND r.%2$I::text COLLATE "C" <> r.%3$I::text COLLATE "C"
+             EXCEPT
+             SELECT %1$s, r.%3$I::text COLLATE "C" FROM %4$s AS r
+              WHERE r.%2$I IS NOT NULL AND r.%3$I IS NOT NULL AND r.%2$I::text COLLATE "C" <> r.%3$I::text COLLATE "C") AS z
+          ORDER BY z.tree NULLS FIRST, z.name',
+        CASE WHEN f.tree IS NULL THEN 'NULL::text' ELSE format('r.%I::text COLLATE "C"', f.tree) END, f.parent, f.child, f.edges);
+END $$;
+COMMENT ON FUNCTION cft_roots(regclass) IS 'the entities of each tree that have a child and no parent but themselves; reads the whole table';
+/* </end connected objects> */
+
+/* <begin connected objects> */
+-- requires:
+--   paths
+
+-- Raw relations: which of them make clean trees, and what keeps them clean.
+
+CREATE FUNCTION cft_filter_relations(raw regclass, parent name, child name, tree name DEFAULT NULL)
+RETURNS TABLE(tree text, parent text, child text, kept boolean, reason text)
+LANGUAGE c STABLE PARALLEL UNSAFE COST 1000000 ROWS 10000
+AS 'MODULE_PATHNAME', 'cft_filter_relations_wrapper';
+COMMENT ON FUNCTION cft_filter_relations(regclass, name, name, name) IS
+'each row of a table of relations, and whether it belongs into a forest; if not, why: null, self-edge, duplicate, cycle, transitive';
+
+CREATE FUNCTION cft_check_edges(edges regclass DEFAULT NULL)
+RETURNS TABLE(tree text, parent text, child text, kept boolean, reason text)
+LANGUAGE sql STABLE PARALLEL UNSAFE COST 1000000 ROWS 10000 SET search_path = pg_catalog, pg_temp AS $$
+    SELECT f.* FROM @extschema@.cft_attached($1) AS a, @extschema@.cft_filter_relations(a.edges, a.parent, a.child, a.tree) AS f $$;
+COMMENT ON FUNCTION cft_check_edges(regclass) IS 'what cft_filter_relations says of the rows of an attached table';
+
+CREATE FUNCTION cft_reject_cycles() RETURNS trigger LANGUAGE c
+AS 'MODULE_PATHNAME', 'cft_reject_cycles_wrapper';
+COMMENT ON FUNCTION cft_reject_cycles() IS
+'constraint trigger that refuses a row which closes a cycle (23514); arguments: parent, child[, tree] columns, or none on an attached table';
+/* </end connected objects> */
+
+/* <begin connected objects> */
+-- requires:
+--   relations
+
+-- Relations out of texts, by rules.
+
+CREATE FUNCTION cft_extract_relations(text text, modifiers boolean DEFAULT false)
+RETURNS TABLE(parent text, child text, relation text, sentence text)
+LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1000 ROWS 10
+AS 'MODULE_PATHNAME', 'cft_extract_relations_wrapper';
+COMMENT ON FUNCTION cft_extract_relations(text, boolean) IS
+'relations that English sentences say in plain words (contains, consists of, belongs to, is part of, such as, and other, ...); modifiers: also "renal artery" under "artery"';
+/* </end connected objects> */
+
+/* <begin connected objects> */
+-- requires:
+--   extract
 
 -- The statistics view. cft_stat() shows only tables that the caller may read, and none that row-level security hides rows of.
 

@@ -64,6 +64,7 @@ mod worker;
 
 pgrx::pg_module_magic!(name, version);
 
+// A chain: what requires the same has no order of its own, and the generated script would differ from build to build.
 extension_sql_file!("../sql/install/functions.sql", name = "functions");
 extension_sql_file!("../sql/install/text.sql", name = "text", requires = ["functions"]);
 extension_sql_file!("../sql/install/documents.sql", name = "documents", requires = ["text"]);
@@ -73,12 +74,12 @@ extension_sql_file!("../sql/install/meaning.sql", name = "meaning", requires = [
 extension_sql_file!("../sql/install/tree_search.sql", name = "tree_search", requires = ["meaning"]);
 extension_sql_file!("../sql/install/tree_rag.sql", name = "tree_rag", requires = ["tree_search"]);
 extension_sql_file!("../sql/install/hirag.sql", name = "hirag", requires = ["tree_rag"]);
-extension_sql_file!("../sql/install/hierarchy.sql", name = "hierarchy", requires = ["functions"]);
-extension_sql_file!("../sql/install/paths.sql", name = "paths", requires = ["documents"]);
-extension_sql_file!("../sql/install/relations.sql", name = "relations", requires = ["documents"]);
 extension_sql_file!("../sql/install/rollup.sql", name = "rollup", requires = ["hirag"]);
-extension_sql_file!("../sql/install/views.sql", name = "views", requires = ["rollup"]);
-extension_sql_file!("../sql/install/extract.sql", name = "extract", requires = ["functions"]);
+extension_sql_file!("../sql/install/hierarchy.sql", name = "hierarchy", requires = ["rollup"]);
+extension_sql_file!("../sql/install/paths.sql", name = "paths", requires = ["hierarchy"]);
+extension_sql_file!("../sql/install/relations.sql", name = "relations", requires = ["paths"]);
+extension_sql_file!("../sql/install/extract.sql", name = "extract", requires = ["relations"]);
+extension_sql_file!("../sql/install/views.sql", name = "views", requires = ["extract"]);
 
 /// What loading the library starts, and nothing else: settings, and when preloaded shared memory and the launcher; transaction callbacks.
 #[pg_guard]
