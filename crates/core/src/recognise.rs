@@ -22,33 +22,21 @@ use std::ops::Range;
 
 use crate::answer::{Counters, Step};
 use crate::arena::{Arena, Name};
-use crate::forms::{FormSpot, LONGER, STEP};
-use crate::hash::Hash;
-use crate::id::{RecordId, index, wide};
+use crate::candidates::{BLOCK, Block, Candidate};
+use crate::id::{RecordId, wide};
 use crate::list::Cursor;
 use crate::record::{Direction, Record};
 use crate::slot::Slot;
+use crate::text::{Held, Reader, Word};
 use crate::visibility::sees;
-use crate::words::{self, MOST_WORDS, Words};
-use crate::{Image, Visibility};
+use crate::{Image, Visibility, words};
 
-/// Words held at a time: some 10 microseconds to fold, and more than the longest window.
-const HELD: usize = 1024;
-/// Words that are prepared together, in stages: each asks memory for all that the next one reads
-/// of all of them, so that nothing is waited for one by one.
-const BLOCK: usize = 128;
-/// Of these the sieve is asked about so many together.
-const SIFTED: usize = 16;
-/// Bytes between two words that are worth copying along with them.
-const GAP: usize = 64;
 /// What a word costs that names may begin with, in slots: two buckets.
 const WORD_CELLS: usize = 2;
 /// Times a word is looked at again because the image changed, before it is done in one go.
 const MOST_RESTARTS: u32 = 8;
 /// Past so many collected xids those that are there twice are dropped.
 const MANY_ASKED: usize = 1000;
-
-const _: () = assert!(HELD > 2 * MOST_WORDS && BLOCK.is_multiple_of(SIFTED));
 
 /// An entity in a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,70 +66,6 @@ pub enum Seek {
     Aliased,
 }
 
-/// A text on its way to a [`Recogniser`].
-#[derive(Debug)]
-pub struct Reader<'t> {
-    text: &'t str,
-    words: Words<'t>,
-    /// Whether bytes are characters.
-    ascii: bool,
-    /// So many bytes are so many characters.
-    bytes: usize,
-    characters: usize,
-}
-
-impl<'t> Reader<'t> {
-    /// At the start of a text.
-    #[must_use]
-    pub fn new(text: &'t str) -> Reader<'t> {
-        Reader { text, words: Words::of(text), ascii: text.is_ascii(), bytes: 0, characters: 0 }
-    }
-
-    fn characters(&self, from: usize, to: usize) -> usize {
-        if self.ascii { to - from } else { self.text[from..to].chars().count() }
-    }
-}
-
-/// A word that was read.
-#[derive(Clone, Copy, Debug)]
-struct Word {
-    /// In the text: bytes and characters.
-    from: usize,
-    to: usize,
-    start: usize,
-    end: usize,
-    /// In what is held of the folded text, and how long it is.
-    folded: usize,
-    len: usize,
-}
-
-/// A word that names may begin with.
-#[derive(Clone, Copy, Debug)]
-struct Candidate {
-    /// Its number among those held.
-    word: usize,
-    /// Names may have more words than this one.
-    has_more: bool,
-    /// Where the word alone would be.
-    spot: FormSpot,
-    /// Where its part of these vectors of the block ends.
-    windows: usize,
-    spots: usize,
-    heads: usize,
-}
-
-/// What is known of some words from the current one on, as long as the lock is held.
-#[derive(Debug, Default)]
-struct Block {
-    candidates: Vec<Candidate>,
-    /// Of so many words, and their hash; the shortest of a candidate first.
-    windows: Vec<(usize, Hash)>,
-    /// Where those would be that the sieve lets pass; the longest of a candidate first.
-    spots: Vec<(usize, FormSpot)>,
-    /// Of so many words, and the first entity of a form that agrees in most bits; longest first.
-    heads: Vec<(usize, RecordId)>,
-}
-
 /// The workspace of a reader that looks for entities in a text. Its room is used again.
 #[derive(Debug)]
 pub struct Recogniser {
@@ -149,13 +73,9 @@ pub struct Recogniser {
     seek: Seek,
     overlapping: bool,
     /// The words held, of which those before `current` are done.
-    words: Vec<Word>,
+    held: Held,
     current: usize,
-    ended: bool,
-    /// Their folded text, and what stands between them.
-    folded: Vec<u8>,
-    /// The hashes of the first words held, under `seed`.
-    hashes: Vec<u64>,
+    /// Of their hashes.
     seed: u64,
     block: Block,
     found: Vec<Mention>,
@@ -173,14 +93,6 @@ pub struct Recogniser {
     counters: Counters,
 }
 
-/// A stretch of the text that is to be copied: where it begins and ends, and where it goes.
-#[derive(Clone, Copy, Debug)]
-struct Stretch {
-    from: usize,
-    to: usize,
-    folded: usize,
-}
-
 /// The budget ended in the middle of a word.
 struct Unfinished;
 
@@ -192,11 +104,8 @@ impl Recogniser {
             arena: Arena::new(prefix),
             seek: Seek::Entities,
             overlapping: false,
-            words: Vec::new(),
+            held: Held::default(),
             current: 0,
-            ended: false,
-            folded: Vec::new(),
-            hashes: Vec::new(),
             seed: 0,
             block: Block::default(),
             found: Vec::new(),
@@ -217,11 +126,8 @@ impl Recogniser {
         self.arena.truncate(0);
         self.seek = seek;
         self.overlapping = overlapping;
-        self.words.clear();
+        self.held.clear();
         self.current = 0;
-        self.ended = false;
-        self.folded.clear();
-        self.hashes.clear();
         self.found.clear();
         self.asked.clear();
         self.next_word();
@@ -231,55 +137,7 @@ impl Recogniser {
     /// Reads on in the text, if the words held do not suffice for a step. Needs no lock; call
     /// it before each step with the same reader.
     pub fn read(&mut self, text: &mut Reader<'_>) {
-        if self.ended || self.words.len() - self.current >= MOST_WORDS {
-            return;
-        }
-        self.drop_words();
-        let mut stretch = Stretch { from: 0, to: 0, folded: self.folded.len() };
-        while self.words.len() < HELD {
-            let Some((from, to, is_ascii)) = text.words.next_place() else {
-                self.ended = true;
-                break;
-            };
-            let (folded, len) = if is_ascii {
-                if stretch.to == 0 || from - stretch.to > GAP {
-                    self.copy(text.text, stretch);
-                    stretch = Stretch { from, to, folded: self.folded.len() };
-                }
-                stretch.to = to;
-                (stretch.folded + from - stretch.from, to - from)
-            } else {
-                self.copy(text.text, stretch);
-                let at = self.folded.len();
-                words::fold(&text.text[from..to], &mut self.folded);
-                stretch = Stretch { from: to, to, folded: self.folded.len() };
-                (at, self.folded.len() - at)
-            };
-            if len == 0 {
-                continue;
-            }
-            let start = text.characters + text.characters(text.bytes, from);
-            let end = start + text.characters(from, to);
-            (text.bytes, text.characters) = (to, end);
-            self.words.push(Word { from, to, start, end, folded, len });
-        }
-        self.copy(text.text, stretch);
-    }
-
-    /// Copies a stretch of the text, and folds what is ASCII in it: its words are.
-    fn copy(&mut self, text: &str, stretch: Stretch) {
-        self.folded.extend_from_slice(&text.as_bytes()[stretch.from..stretch.to]);
-        self.folded[stretch.folded..].make_ascii_lowercase();
-    }
-
-    /// Forgets the words that are done.
-    fn drop_words(&mut self) {
-        self.hashes.drain(..self.current.min(self.hashes.len()));
-        self.words.drain(..self.current);
-        self.current = 0;
-        let done = self.words.first().map_or(self.folded.len(), |word| word.folded);
-        self.folded.drain(..done);
-        self.words.iter_mut().for_each(|word| word.folded -= done);
+        self.held.read(text, &mut self.current);
     }
 
     /// Room for what a step of so many cells may find. Called between steps, without the lock.
@@ -292,17 +150,13 @@ impl Recogniser {
     /// Reader: goes on in the text, for about `cells` edge slots.
     pub fn step(&mut self, image: Image<'_>, seen: &impl Visibility, cells: usize) -> Step {
         self.notice_changes(image);
-        for word in &self.words[self.hashes.len()..] {
-            let bytes = &self.folded[word.folded..word.folded + word.len];
-            self.hashes.push(Hash::of_word(self.seed, bytes));
-        }
-        // The last words held have not all their windows yet, if the text goes on.
-        let held = self.words.len();
-        let whole = if self.ended { held } else { (held + 1).saturating_sub(MOST_WORDS) };
+        self.held.hash(self.seed);
+        let whole = self.held.whole();
         let mut budget = cells.max(1);
         while self.current < whole && budget > 0 {
             let end = whole.min(self.current + BLOCK);
-            self.prepare(image, end);
+            self.block.prepare(image, self.held.hashes(), self.current..end);
+            self.counters.lookups += wide(self.block.lookups());
             if self.look(image, seen, &mut budget).is_err() {
                 break;
             }
@@ -310,7 +164,7 @@ impl Recogniser {
                 self.go_to(end);
             }
         }
-        if self.current < self.words.len() || !self.ended {
+        if self.current < self.held.len() || !self.held.ended() {
             if self.asked.len() > MANY_ASKED {
                 self.tidy_asked();
             }
@@ -377,7 +231,7 @@ impl Recogniser {
         let seed = image.root().seed();
         if seed != self.seed {
             self.seed = seed;
-            self.hashes.clear();
+            self.held.forget_hashes();
         }
         let epoch = image.epoch();
         if epoch != self.epoch {
@@ -392,49 +246,6 @@ impl Recogniser {
             self.current = word;
             self.next_word();
         }
-    }
-
-    /// Learns what there is from the current word up to another.
-    fn prepare(&mut self, image: Image<'_>, end: usize) {
-        let Block { candidates, windows, spots, heads } = &mut self.block;
-        let (filter, sieve) = (image.filter(), image.sieve());
-        candidates.clear();
-        for from in (self.current..end).step_by(SIFTED) {
-            let count = SIFTED.min(end - from);
-            sift(image, &self.hashes[from..], count, |word, has_more, alone| {
-                let (word, spot) = (from + word, filter.spot(alone));
-                candidates.push(Candidate { word, has_more, spot, windows: 0, spots: 0, heads: 0 });
-            });
-        }
-        windows.clear();
-        for candidate in &mut *candidates {
-            if candidate.has_more {
-                find_windows(image, &self.hashes[candidate.word..], candidate.spot, windows);
-            }
-            candidate.windows = windows.len();
-        }
-        spots.clear();
-        let mut first = 0;
-        for candidate in &mut *candidates {
-            for &(words, hash) in windows[first..candidate.windows].iter().rev() {
-                if sieve.cell(hash).passes() {
-                    spots.push((words, filter.spot(hash)));
-                }
-            }
-            first = candidate.windows;
-            candidate.spots = spots.len();
-        }
-        heads.clear();
-        first = 0;
-        for candidate in &mut *candidates {
-            for (words, spot) in &spots[first..candidate.spots] {
-                filter.heads(spot, |head| heads.push((*words, head)));
-            }
-            filter.heads(&candidate.spot, |head| heads.push((1, head)));
-            first = candidate.spots;
-            candidate.heads = heads.len();
-        }
-        self.counters.lookups += wide(candidates.len() + spots.len());
     }
 
     /// Looks for the entities that begin in the block, until the budget is spent.
@@ -504,14 +315,9 @@ impl Recogniser {
         budget: &mut usize,
     ) -> Result<(), Unfinished> {
         self.counters.fingerprint_checks += 1;
-        let (first, last) = (self.words[self.current], self.words[self.current + words - 1]);
-        self.window.clear();
-        for word in &self.words[self.current..self.current + words] {
-            if !self.window.is_empty() {
-                self.window.push(b' ');
-            }
-            self.window.extend_from_slice(&self.folded[word.folded..word.folded + word.len]);
-        }
+        let (first, last) =
+            (self.held.word(self.current), self.held.word(self.current + words - 1));
+        self.held.form(self.current, words, &mut self.window);
         let head = Record::new(image.mem(), head);
         if !has_form(head, &self.window, &mut self.name, &mut self.form) {
             self.counters.false_positives += 1;
@@ -596,59 +402,6 @@ impl Recogniser {
         };
         self.judged.push(visible);
         Ok(visible)
-    }
-}
-
-/// Calls `each` for those of the first `count` words that names may begin with: its place, whether
-/// names of more words may, and the hash of the word alone.
-#[inline]
-fn sift(image: Image<'_>, words: &[u64], count: usize, mut each: impl FnMut(usize, bool, Hash)) {
-    let sieve = image.sieve();
-    let nothing = sieve.cell(Hash::NOTHING);
-    let mut cells = [(Hash::NOTHING, nothing, nothing); SIFTED];
-    for (i, place) in cells[..count].iter_mut().enumerate() {
-        let alone = Hash::NOTHING.and(words[i]);
-        let cell = sieve.cell(alone);
-        // The last word has no next, and is asked about twice.
-        let pair = words.get(i + 1).map_or(cell, |next| sieve.cell(alone.and(*next)));
-        cell.prefetch();
-        pair.prefetch();
-        *place = (alone, cell, pair);
-    }
-    for (i, (alone, cell, pair)) in cells[..count].iter().enumerate() {
-        let has_more = pair.passes();
-        if has_more || cell.passes() {
-            each(i, has_more, *alone);
-        }
-    }
-}
-
-/// Adds the windows of two of these words and more that names may have, shortest first.
-fn find_windows(
-    image: Image<'_>,
-    words: &[u64],
-    first: FormSpot,
-    windows: &mut Vec<(usize, Hash)>,
-) {
-    let (filter, sieve) = (image.filter(), image.sieve());
-    let most = words.len().min(MOST_WORDS);
-    let (mut begin, mut spot) = (1, first);
-    while begin < most {
-        let known = filter.lengths(&spot);
-        let longest = begin + index(u32::BITS - known.leading_zeros());
-        let mut hash = spot.hash();
-        for count in begin + 1..=longest.min(begin + STEP).min(most) {
-            hash = hash.and(words[count - 1]);
-            if known >> (count - begin - 1) & 1 == 1 {
-                sieve.cell(hash).prefetch();
-                windows.push((count, hash));
-            }
-        }
-        if known & LONGER == 0 {
-            break;
-        }
-        begin += STEP;
-        spot = filter.spot(hash);
     }
 }
 
