@@ -195,6 +195,12 @@ impl<'m> Image<'m> {
         for bucket in from..to {
             filter.read(bucket).into_iter().for_each(|entry| filter.mark_next(entry));
         }
+        // The next entity's turn reads these.
+        for entry in (to..buckets.min(to + SWEPT)).flat_map(|bucket| filter.read(bucket)) {
+            if let Some(head) = entry.head() {
+                self.mem().prefetch(head.line());
+            }
+        }
         let mut next = root.sieve(Table::Next);
         next.swept = to;
         root.set_sieve(Table::Next, next);
