@@ -92,6 +92,9 @@ SELECT * FROM plain_compare();
 RESET cftrag.enable;
 SELECT forest(2, 30, 12);
 SELECT * FROM plain_compare();
+-- Dense enough for several shortest ways.
+SELECT forest(4, 80, 16);
+SELECT * FROM plain_compare();
 SELECT forest(3, 45, 30);
 SELECT * FROM plain_compare();
 -- With uncommitted changes.
