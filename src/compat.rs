@@ -82,6 +82,12 @@ pub unsafe fn estimate_array_length(root: *mut pg_sys::PlannerInfo, array: *mut 
     }
 }
 
+/// Sets a signal's handler in a server process. (A macro since 18.)
+#[cfg(not(feature = "pg18"))]
+pub use pg_sys::pqsignal;
+#[cfg(feature = "pg18")]
+pub use pg_sys::pqsignal_be as pqsignal;
+
 /// Whether this transaction created the table or gave it a new relfilenode.
 ///
 /// # Safety

@@ -36,7 +36,7 @@ pub fn register() {
 pub extern "C-unwind" fn cftrag_launcher(_arg: pg_sys::Datum) {
     // SAFETY: the start of a background worker, as PostgreSQL documents it; without a database only shared catalogs can be read.
     unsafe {
-        pg_sys::pqsignal(pg_sys::SIGTERM as i32, Some(shutdown));
+        crate::compat::pqsignal(pg_sys::SIGTERM as i32, Some(shutdown));
         pg_sys::BackgroundWorkerUnblockSignals();
         pg_sys::BackgroundWorkerInitializeConnection(std::ptr::null(), std::ptr::null(), 0);
     }

@@ -77,7 +77,7 @@ fn put<const N: usize>(field: &mut [std::ffi::c_char; N], text: &CStr) {
 pub fn connect() -> [u32; 5] {
     // SAFETY: the start of a background worker, as PostgreSQL documents it; MyBgworkerEntry is set.
     unsafe {
-        pg_sys::pqsignal(pg_sys::SIGTERM as i32, Some(terminate));
+        crate::compat::pqsignal(pg_sys::SIGTERM as i32, Some(terminate));
         pg_sys::BackgroundWorkerUnblockSignals();
         let extra = (*pg_sys::MyBgworkerEntry).bgw_extra.as_ptr().cast::<[u32; 5]>().read_unaligned();
         pg_sys::BackgroundWorkerInitializeConnectionByOid(pg_sys::Oid::from(extra[0]), pg_sys::InvalidOid, 0);
