@@ -10,6 +10,7 @@
 //!   visibility.rs   which versions a snapshot sees
 //!   build.rs        an image from a table; online.rs beside its writers, in a worker (worker.rs), also at server start (launcher.rs)
 //!   methods/        published ways to use a hierarchy, over walks as cft_context makes them
+//!   changes.rs      what is kept of the catalogs ends when they change
 //!   template.rs     templates of users, bounded
 //!   shmem.rs, slot.rs, area.rs             shared memory: control block, locks (table at the head of slot.rs), chunks
 
@@ -23,6 +24,7 @@ use pgrx::pg_sys::submodules::ffi;
 mod api;
 mod area;
 mod build;
+mod changes;
 mod compat;
 mod contain;
 mod counters;

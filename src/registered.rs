@@ -8,6 +8,7 @@
 
 #![expect(unsafe_code, reason = "reads system catalogs")]
 
+use crate::changes;
 use crate::compat::{self, plain};
 use crate::edges::{Columns, Edges};
 use crate::error::Fallible;
@@ -44,8 +45,6 @@ struct Kept {
 type Attached = (u64, pg_sys::Oid, Rc<[pg_sys::Oid]>);
 
 thread_local! {
-    /// Counts invalidations of relation cache entries, of any table, and of pg_database.
-    static EPOCH: Cell<u64> = const { Cell::new(0) };
     static KEPT: RefCell<Vec<Kept>> = const { RefCell::new(Vec::new()) };
     static TABLES: RefCell<Option<Attached>> = const { RefCell::new(None) };
 }
@@ -56,29 +55,6 @@ type Resolved = (u64, pg_sys::Oid, Rc<Registration>, Columns);
 thread_local! {
     static COLUMNS: RefCell<Option<Resolved>> = const { RefCell::new(None) };
     static DATABASE: Cell<Option<(u64, u32)>> = const { Cell::new(None) };
-}
-
-unsafe extern "C-unwind" fn database_invalidated(_arg: pg_sys::Datum, _cache: i32, _hash: u32) {
-    EPOCH.set(EPOCH.get() + 1);
-}
-
-unsafe extern "C-unwind" fn invalidated(_arg: pg_sys::Datum, _table: pg_sys::Oid) {
-    EPOCH.set(EPOCH.get() + 1);
-}
-
-/// The number of invalidations so far. Those that other sessions have sent count once a lock was taken or a transaction begun.
-fn epoch() -> u64 {
-    if EPOCH.get() == 0 {
-        EPOCH.set(1);
-        // SAFETY: functions of this library, which is never unloaded; registered once in a process.
-        unsafe {
-            let none = pg_sys::Datum::from(0usize);
-            pg_sys::CacheRegisterRelcacheCallback(Some(invalidated), none);
-            let databases = pg_sys::SysCacheIdentifier::DATABASEOID as i32;
-            pg_sys::CacheRegisterSyscacheCallback(databases, Some(database_invalidated), none);
-        }
-    }
-    EPOCH.get()
 }
 
 /// The table's registration if it is sound and its two rows are visible to the snapshot.
@@ -105,7 +81,7 @@ unsafe fn look(
     snapshot: pg_sys::Snapshot,
     functions: Functions,
 ) -> Option<Rc<Registration>> {
-    let now = epoch();
+    let now = changes::relations();
     let known = |kept: &&Kept| kept.table == table && kept.capture == functions.capture && kept.epoch == now;
     let mut kept = match KEPT.with_borrow(|all| all.iter().find(known).cloned()) {
         Some(kept) => kept,
@@ -206,7 +182,7 @@ unsafe fn is_seen(place: &Place, buffer: pg_sys::Buffer, snapshot: pg_sys::Snaps
 pub fn attached(functions: Functions, find: impl FnOnce() -> Vec<pg_sys::Oid>) -> Rc<[pg_sys::Oid]> {
     // SAFETY: in a transaction; may run the callbacks of invalidations, of which ours only counts.
     unsafe { pg_sys::AcceptInvalidationMessages() };
-    let now = epoch();
+    let now = changes::relations();
     let known = TABLES.with_borrow(|tables| match tables {
         Some((epoch, capture, tables)) if (*epoch, *capture) == (now, functions.capture) => Some(Rc::clone(tables)),
         _ => None,
@@ -220,7 +196,7 @@ pub fn attached(functions: Functions, find: impl FnOnce() -> Vec<pg_sys::Oid>) -
 
 /// The columns of an open table, found by their names again after an invalidation only. 42703 if one is gone.
 pub fn columns(table: &Edges, registration: &Rc<Registration>) -> Fallible<Columns> {
-    let (now, oid) = (epoch(), table.oid());
+    let (now, oid) = (changes::relations(), table.oid());
     let known = |of: &&Resolved| of.0 == now && of.1 == oid && Rc::ptr_eq(&of.2, registration);
     if let Some(columns) = COLUMNS.with_borrow(|last| last.as_ref().filter(known).map(|of| of.3)) {
         return Ok(columns);
@@ -232,7 +208,7 @@ pub fn columns(table: &Edges, registration: &Rc<Registration>) -> Fallible<Colum
 
 /// [`compat::database_xmin`], asked again after an invalidation only.
 pub fn database_xmin() -> u32 {
-    let now = epoch();
+    let now = changes::relations();
     match DATABASE.get() {
         Some((epoch, xmin)) if epoch == now => xmin,
         _ => {

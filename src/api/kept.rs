@@ -2,51 +2,29 @@
 //!
 //! Finding a table of documents, its columns and its operator of distance takes a few hundred microseconds of catalog queries, which is as
 //! much as the search itself. A kept text is as good as a kept plan: anything that could change it (a relation, trigger, privilege, role,
-//! schema, type or operator) sends an invalidation, here as to the relation cache, and then all of them are forgotten.
+//! schema, type or operator) sends an invalidation (changes.rs), and then all of them are forgotten.
 
-#![expect(unsafe_code, reason = "calls another function of the extension; invalidation callbacks")]
+#![expect(unsafe_code, reason = "calls another function of the extension")]
 
+use crate::changes;
 use crate::error::Fallible;
 use crate::fmgr::{Call, text_bytes};
 use pgrx::prelude::*;
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::collections::HashMap;
 
 /// Statement wanted, table, role, row_security, cft_kept_statement's own OID (the extension may be made anew).
 type Key = (Vec<u8>, Option<u32>, u32, bool, u32);
 
+/// Statements as of a number of changes of the catalogs.
+type Kept = (u64, HashMap<Key, Vec<u8>>);
+
 thread_local! {
-    static KEPT: RefCell<HashMap<Key, Vec<u8>>> = RefCell::new(HashMap::new());
-    static STALE: Cell<bool> = const { Cell::new(false) };
-    static WATCHED: Cell<bool> = const { Cell::new(false) };
+    static KEPT: RefCell<Kept> = RefCell::new((0, HashMap::new()));
 }
 
 /// More than these are not kept.
 const MOST: usize = 256;
-
-#[pg_guard]
-unsafe extern "C-unwind" fn relation_changed(_arg: pg_sys::Datum, _relation: pg_sys::Oid) {
-    STALE.set(true);
-}
-
-#[pg_guard]
-unsafe extern "C-unwind" fn catalog_changed(_arg: pg_sys::Datum, _cache: i32, _hash: u32) {
-    STALE.set(true);
-}
-
-fn watch() {
-    use pg_sys::SysCacheIdentifier::{AMOPOPID, AUTHMEMMEMROLE, AUTHOID, NAMESPACEOID, OPEROID, PROCOID, TYPEOID};
-    if WATCHED.replace(true) {
-        return;
-    }
-    // SAFETY: callbacks that only set a flag, registered once for the life of the process.
-    unsafe {
-        pg_sys::CacheRegisterRelcacheCallback(Some(relation_changed), pg_sys::Datum::from(0));
-        for cache in [AMOPOPID, AUTHMEMMEMROLE, AUTHOID, NAMESPACEOID, OPEROID, PROCOID, TYPEOID] {
-            pg_sys::CacheRegisterSyscacheCallback(cache as _, Some(catalog_changed), pg_sys::Datum::from(0));
-        }
-    }
-}
 
 /// `cft_kept_statement(what text, documents regclass) -> text`: cft_statement's answer. Errors: cft_statement's; none is kept.
 #[pg_extern(sql = false)]
@@ -54,27 +32,37 @@ fn cft_kept_statement(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<Option<Vec<u
     // SAFETY: our own fcinfo.
     let call = unsafe { Call::new(fcinfo) };
     let Some(what) = call.arg(0) else { return Ok(None) };
-    watch();
     // SAFETY: SQL declares the argument text; reads backend variables; what others changed is heard of here.
     let key: Key = unsafe {
         pg_sys::AcceptInvalidationMessages();
         let table = call.oid(1).map(u32::from);
         (text_bytes(what).to_vec(), table, pg_sys::GetUserId().into(), pg_sys::row_security, call.function().into())
     };
-    if STALE.replace(false) {
-        KEPT.with_borrow_mut(HashMap::clear);
-    }
-    if let Some(kept) = KEPT.with_borrow(|all| all.get(&key).cloned()) {
+    let epoch = changes::catalogs();
+    let known = |(of, all): &Kept| if *of == epoch { all.get(&key).cloned() } else { None };
+    if let Some(kept) = KEPT.with_borrow(known) {
         return Ok(Some(kept));
     }
-    // SAFETY: a text value.
-    let made = unsafe { text_bytes(make(&call, what)) }.to_vec();
-    // What changed while it was made is not known to be in it.
-    if !STALE.get() {
-        KEPT.with_borrow_mut(|all| {
-            if all.len() >= MOST {
+    // SAFETY: reads backend state; a text value; a snapshot pushed and popped (an ERROR's abort pops it). It is one of now: what an older
+    // one does not see yet sends no invalidation any more. A parallel worker may take none, and keeps nothing.
+    let (made, keep) = unsafe {
+        let now = !pg_sys::IsInParallelMode();
+        if now {
+            pg_sys::PushActiveSnapshot(pg_sys::GetLatestSnapshot());
+        }
+        let made = text_bytes(make(&call, what)).to_vec();
+        if now {
+            pg_sys::PopActiveSnapshot();
+        }
+        // What changed while it was made is not known to be in it.
+        (made, now && changes::catalogs() == epoch)
+    };
+    if keep {
+        KEPT.with_borrow_mut(|(of, all)| {
+            if *of != epoch || all.len() >= MOST {
                 all.clear();
             }
+            *of = epoch;
             all.insert(key, made.clone());
         });
     }
