@@ -1,66 +1,137 @@
 //! Writing: many rows in one statement, single rows each committed, and the longest of them while the image grows.
 
+use std::time::Duration;
+
 use postgres::Error;
 
-use crate::measure::{Session, Times};
+use crate::measure::{Session, Times, interleaved};
 use crate::report::Table;
+
+/// What stands on a table that is written to, `{t}`.
+struct Kind {
+    name: &'static str,
+    setup: &'static str,
+}
+
+const ATTACHED: &str = "SELECT cft_attach('{t}', tree => 'tree'); SELECT cft_build('{t}')";
+const BTREES: &str = "CREATE INDEX ON {t} (parent); CREATE INDEX ON {t} (child)";
+/// bench/floor.c, where there is a C compiler.
+const TRIGGER: &str =
+    "CREATE TRIGGER nothing AFTER INSERT OR UPDATE OR DELETE ON {t} FOR EACH ROW EXECUTE FUNCTION nothing_trigger()";
+
+fn kinds(session: &mut Session) -> Result<Vec<Kind>, Error> {
+    let mut kinds = vec![
+        Kind { name: "cftrag", setup: "<btrees>; <attached>" },
+        Kind { name: "two btrees", setup: "<btrees>" },
+        Kind { name: "cftrag, no index", setup: "<attached>" },
+        Kind { name: "no index", setup: "SELECT 1" },
+    ];
+    if let Ok(library) = std::env::var("BENCH_FLOOR") {
+        session.client.batch_execute(&format!(
+            "CREATE OR REPLACE FUNCTION nothing_trigger() RETURNS trigger LANGUAGE c AS '{library}'"
+        ))?;
+        kinds.push(Kind { name: "two btrees, a trigger that does nothing", setup: "<btrees>; <trigger>" });
+    }
+    Ok(kinds)
+}
+
+fn make(session: &mut Session, kind: &Kind, table: &str) -> Result<(), Error> {
+    session.client.batch_execute(&format!(
+        "DROP TABLE IF EXISTS {table}; CREATE TABLE {table} (tree text, parent text, child text)"
+    ))?;
+    let setup = kind.setup.replace("<btrees>", BTREES).replace("<attached>", ATTACHED).replace("<trigger>", TRIGGER);
+    session.each(&setup.replace("{t}", table)).map(|_| ())
+}
 
 /// Inserts of 100,000 rows in one statement, and of single rows each committed: triggers beside two plain indexes.
 pub fn inserts(session: &mut Session) -> Result<Vec<Table>, Error> {
-    let rows = "SELECT 't' || i % 100, 'parent ' || i / 10, 'child ' || i FROM generate_series(1, 100000) AS i";
-    let kinds = [
-        (
-            "cftrag",
-            "CREATE INDEX ON bench_write (parent); CREATE INDEX ON bench_write (child); SELECT cft_attach('bench_write', tree => 'tree'); SELECT cft_build('bench_write')",
+    let kinds = kinds(session)?;
+    let bulk = bulk(session, &kinds)?;
+    for (k, kind) in kinds.iter().enumerate() {
+        make(session, kind, &table(k))?;
+    }
+    let quick = single(session, &kinds, 3000)?;
+    // As it is in production: a commit is on the disk before it is told.
+    durable(session, true)?;
+    let durably = single(session, &kinds, 300)?;
+    durable(session, false)?;
+    for k in 0..kinds.len() {
+        session.client.batch_execute(&format!("DROP TABLE {}", table(k)))?;
+    }
+    let columns = vec!["p50", "mean", "p99"];
+    let of = |title: &str, file: &str, lines, note: &str| Table {
+        title: title.into(),
+        file: file.into(),
+        unit: "microseconds",
+        columns: columns.clone(),
+        lines,
+        note: note.into(),
+    };
+    Ok(vec![
+        bulk,
+        of(
+            "INSERT of one row, committed",
+            "insert-single",
+            quick,
+            "fsync off, so that what the processor does is seen.",
         ),
-        ("two btrees", "CREATE INDEX ON bench_write (parent); CREATE INDEX ON bench_write (child)"),
-        ("cftrag, no index", "SELECT cft_attach('bench_write', tree => 'tree'); SELECT cft_build('bench_write')"),
-        ("no index", "SELECT 1"),
-    ];
-    let (mut bulk, mut single) = (Vec::new(), Vec::new());
-    let mut bulks = vec![Vec::new(); kinds.len()];
-    let mut singles = vec![Times::default(); kinds.len()];
+        of("INSERT of one row, committed, fsync on", "insert-durable", durably, "As a server is by default."),
+    ])
+}
+
+fn table(k: usize) -> String {
+    format!("bench_write_{k}")
+}
+
+fn durable(session: &mut Session, on: bool) -> Result<(), Error> {
+    session.client.batch_execute(&format!("ALTER SYSTEM SET fsync = {}", if on { "on" } else { "off" }))?;
+    session.client.batch_execute("SELECT pg_reload_conf()")?;
+    // Every process reads it at its own time.
+    std::thread::sleep(Duration::from_millis(500));
+    Ok(())
+}
+
+fn bulk(session: &mut Session, kinds: &[Kind]) -> Result<Table, Error> {
+    let rows = "SELECT 't' || i % 100, 'parent ' || i / 10, 'child ' || i FROM generate_series(1, 100000) AS i";
+    let mut times = vec![Vec::new(); kinds.len()];
     for _ in 0..3 {
-        for (k, (_, setup)) in kinds.iter().enumerate() {
-            session.client.batch_execute(
-                "DROP TABLE IF EXISTS bench_write; CREATE TABLE bench_write (tree text, parent text, child text)",
-            )?;
-            session.each(setup)?;
-            bulks[k].push(session.batch(&format!("INSERT INTO bench_write {rows}"))?.0 * 1000.0);
-            let one = session.client.prepare("INSERT INTO bench_write VALUES ('t', 'parent 1', $1)")?;
-            let names: Vec<String> = (0..1000).map(|i| format!("single {i}")).collect();
-            session.run(&one, &names, &mut singles[k])?;
+        for (kind, times) in kinds.iter().zip(&mut times) {
+            make(session, kind, "bench_write")?;
+            times.push(session.batch(&format!("INSERT INTO bench_write {rows}"))?.0 * 1000.0);
         }
     }
-    for (k, (name, _)) in kinds.iter().enumerate() {
-        bulks[k].sort_by(f64::total_cmp);
-        bulk.push(((*name).to_string(), vec![bulks[k][1], bulks[k][0], bulks[k][2]]));
-        single.push(((*name).to_string(), vec![singles[k].median(), singles[k].mean(), singles[k].quantile(0.99)]));
-    }
     session.client.batch_execute("DROP TABLE bench_write")?;
-    Ok(vec![
-        Table {
-            title: "INSERT of 100,000 rows".into(),
-            file: "insert-bulk".into(),
-            unit: "milliseconds",
-            columns: vec!["median of 3", "least", "most"],
-            lines: bulk,
-            note: "cftrag here: with the same two indexes, and the triggers.".into(),
-        },
-        Table {
-            title: "INSERT of one row, committed".into(),
-            file: "insert-single".into(),
-            unit: "microseconds",
-            columns: vec!["p50", "mean", "p99"],
-            lines: single,
-            note: "3 x 1000 statements, fsync off.".into(),
-        },
-    ])
+    let line = |(kind, times): (&Kind, &mut Vec<f64>)| {
+        times.sort_by(f64::total_cmp);
+        (kind.name.to_string(), vec![times[1], times[0], times[2]])
+    };
+    Ok(Table {
+        title: "INSERT of 100,000 rows".into(),
+        file: "insert-bulk".into(),
+        unit: "milliseconds",
+        columns: vec!["median of 3", "least", "most"],
+        lines: kinds.iter().zip(&mut times).map(line).collect(),
+        note: "cftrag here: with the same two indexes, and the triggers.".into(),
+    })
+}
+
+/// Single rows into the tables, which take turns.
+fn single(session: &mut Session, kinds: &[Kind], rows: usize) -> Result<Vec<(String, Vec<f64>)>, Error> {
+    let budget = std::mem::replace(&mut session.budget, Duration::from_secs(3600));
+    let mut statements = Vec::new();
+    for k in 0..kinds.len() {
+        statements.push(session.client.prepare(&format!("INSERT INTO {} VALUES ('t', 'parent 1', $1)", table(k)))?);
+    }
+    let names: Vec<String> = (0..rows).map(|i| format!("single {i}")).collect();
+    let times: Vec<Times> = interleaved(session, &statements, &names, 50)?;
+    session.budget = budget;
+    let line = |(kind, t): (&Kind, &Times)| (kind.name.to_string(), vec![t.median(), t.mean(), t.quantile(0.99)]);
+    Ok(kinds.iter().zip(&times).map(line).collect())
 }
 
 /// Single rows into a table that grows from nothing: the longest of them is where something doubled.
 pub fn growth(session: &mut Session, rows: usize) -> Result<Table, Error> {
-    let budget = std::mem::replace(&mut session.budget, std::time::Duration::from_secs(3600));
+    let budget = std::mem::replace(&mut session.budget, Duration::from_secs(3600));
     let mut lines = Vec::new();
     for (name, setup) in [
         ("cftrag", "SELECT cft_attach('bench_growth', tree => 'tree'); SELECT cft_build('bench_growth')"),

@@ -131,7 +131,7 @@ pub fn hundred(
     Ok(tables)
 }
 
-/// Backend CPU of a call inside one statement, beside a set-returning function that gives as many constant rows (bench/constant.c, where there
+/// Backend CPU of a call inside one statement, beside a set-returning function that gives as many constant rows (bench/floor.c, where there
 /// is a C compiler).
 pub fn lateral(session: &mut Session, forest: &Forest, names: &[String]) -> Result<Table, postgres::Error> {
     let calls = names.len() as f64;
@@ -143,7 +143,7 @@ pub fn lateral(session: &mut Session, forest: &Forest, names: &[String]) -> Resu
     let mean = (rows as f64 / calls).round() as i32;
     let cte = for_one(&crate::peers::COVERING.rows(forest, UP, DOWN)).replace("$1", "asked.name");
     let mut statements = vec![("cftrag".to_string(), ours)];
-    if let Ok(library) = std::env::var("BENCH_CONSTANT") {
+    if let Ok(library) = std::env::var("BENCH_FLOOR") {
         session.client.batch_execute(&format!(
             "CREATE OR REPLACE FUNCTION constant_rows(text, int) RETURNS TABLE(entity text, tree text, relation text, depth int, relative text, via text)
              LANGUAGE c STRICT STABLE AS '{library}'"
