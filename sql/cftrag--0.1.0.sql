@@ -1059,6 +1059,9 @@ BEGIN
     IF beam < 1 OR NOT max_depth BETWEEN 0 AND 1000 OR least(top_k, budget) < 0 THEN
         RAISE EXCEPTION 'beam must be at least 1, max_depth between 0 and 1000, top_k and budget not negative' USING ERRCODE = 'invalid_parameter_value';
     END IF;
+    IF threshold = 'NaN' THEN
+        RAISE EXCEPTION 'threshold must not be NaN' USING ERRCODE = 'invalid_parameter_value';
+    END IF;
     IF query IS NULL THEN RETURN; END IF;
     SELECT f.edges INTO forest FROM @extschema@.cft_attached(edges) AS f;
     IF mode = 'collapsed' AND start IS NULL AND max_depth = 1000 THEN
@@ -1136,14 +1139,17 @@ END $$;
 COMMENT ON FUNCTION cft_tree_search(vector, text, text[], float8, float8, integer, integer, integer, integer, regclass, regclass) IS
 'the entities most similar to an embedding, by a descent from the roots: pruned (Tree-KG, 2025), by beam, or collapsed (RAPTOR, 2024); compared counts the similarities computed';
 
--- The k nearest entities of a forest, those with children only if wanted. Through the index: more are fetched until there are enough.
+-- The k nearest entities of a forest, those with children only if wanted. Through the index: more are fetched until there are enough. An index of
+-- pgvector ends early (hnsw.ef_search, ivfflat.probes): where it gave less than it was asked for, and that is not enough, the whole table is compared.
 CREATE FUNCTION cft_nearest_nodes(query vector, k integer, inner_only boolean, edges regclass, documents regclass DEFAULT NULL)
 RETURNS TABLE(entity text, score float8)
 LANGUAGE plpgsql STABLE PARALLEL SAFE COST 10000 ROWS 10 SET search_path = pg_catalog, pg_temp AS $$
 #variable_conflict use_column
 DECLARE
     m record;
+    by_index boolean := k IS NOT NULL;
     wanted bigint := coalesce(greatest(4 * k::bigint, 64), 2147483647);
+    nearest text;
     had bigint;
     near text[];
     distances float8[];
@@ -1151,20 +1157,22 @@ DECLARE
 BEGIN
     SELECT * INTO m FROM @extschema@.cft_meaning(edges, documents);
     LOOP
-        EXECUTE format(
-            'WITH n AS MATERIALIZED (
-                 SELECT %1$s, d.%3$I %4$s $1::%5$s AS distance FROM %2$s AS d
-                  WHERE d.%3$I IS NOT NULL%6$s ORDER BY d.%3$I %4$s $1::%5$s FETCH FIRST ($2) ROWS WITH TIES),
-                  z AS (SELECT %7$s AS name, min(nullif(n.distance, ''NaN'')) AS distance FROM n%8$s GROUP BY 1)
-             SELECT (SELECT count(*) FROM n), array_agg(z.name), array_agg(z.distance) FROM z WHERE z.name IS NOT NULL AND z.distance IS NOT NULL',
-            format('d.%I AS key', coalesce(CASE WHEN m.mapping IS NULL THEN m.entity END, m.id)), m.relation, m.embedding, m.operator, m.type,
-            CASE WHEN m.mapping IS NULL THEN format(' AND d.%I IS NOT NULL', m.entity) ELSE '' END,
-            CASE WHEN m.mapping IS NULL THEN 'n.key::text COLLATE "C"' ELSE format('m.%I::text COLLATE "C"', m.mapping_entity) END,
-            CASE WHEN m.mapping IS NULL THEN '' ELSE format(' JOIN %s AS m ON m.%I = n.key', m.mapping, m.mapping_document) END)
+        -- The sum is no expression of an index.
+        nearest := format(
+            'SELECT d.%1$I AS key, d.%2$I %3$s $1::%4$s AS distance FROM %5$s AS d
+              WHERE d.%2$I IS NOT NULL AND d.%1$I IS NOT NULL ORDER BY %6$s FETCH FIRST ($2) ROWS WITH TIES',
+            coalesce(CASE WHEN m.mapping IS NULL THEN m.entity END, m.id), m.embedding, m.operator, m.type, m.relation,
+            format(CASE WHEN by_index THEN 'd.%I %s $1::%s' ELSE '(d.%I %s $1::%s) + 0' END, m.embedding, m.operator, m.type));
+        EXECUTE 'WITH n AS MATERIALIZED (' || nearest || '), z AS (' || CASE WHEN m.mapping IS NULL
+            THEN 'SELECT n.key::text COLLATE "C" AS name, min(nullif(n.distance, ''NaN'')) AS distance FROM n GROUP BY 1'
+            ELSE format('SELECT m.%I::text COLLATE "C" AS name, min(nullif(n.distance, ''NaN'')) AS distance FROM n JOIN %s AS m ON m.%I = n.key GROUP BY 1',
+                        m.mapping_entity, m.mapping, m.mapping_document) END
+            || ') SELECT (SELECT count(*) FROM n), array_agg(z.name), array_agg(z.distance) FROM z WHERE z.name IS NOT NULL AND z.distance IS NOT NULL'
         INTO had, near, distances USING query, wanted;
         good := ARRAY(SELECT DISTINCT c.entity COLLATE "C" FROM @extschema@.cft_context(near, CASE WHEN inner_only THEN 0 ELSE 1 END, 1, edges) AS c);
-        EXIT WHEN had < wanted OR cardinality(good) >= k;
-        wanted := 4 * wanted;
+        EXIT WHEN cardinality(good) >= k OR (had < wanted AND NOT by_index);
+        by_index := by_index AND had >= wanted;
+        wanted := wanted * CASE WHEN had < wanted THEN 1 ELSE 4 END;
     END LOOP;
     RETURN QUERY
     SELECT u.name, CASE WHEN m.cosine THEN 1 - u.distance ELSE - u.distance END
@@ -1324,7 +1332,7 @@ BEGIN
     ), inner_node AS MATERIALIZED (
         SELECT DISTINCT c.entity, c.tree FROM @extschema@.cft_context(ARRAY(SELECT o.name FROM once AS o), 0, 1, forest) AS c
     )
-    SELECT o.name, o.tree, CASE WHEN o.support IS NOT NULL THEN o.base END, o.support, o.name = ANY (hits),
+    SELECT o.name, o.tree, CASE WHEN o.support IS NOT NULL THEN o.base END, o.support, coalesce(o.name = ANY (hits), false),
            i.entity IS NULL, o.path, t.text, t.tokens
       FROM once AS o LEFT JOIN inner_node AS i ON i.entity = o.name AND i.tree IS NOT DISTINCT FROM o.tree JOIN @extschema@.cft_texts(ARRAY(SELECT z.name FROM once AS z), documents, forest) AS t ON t.entity = o.name
      ORDER BY o.tree COLLATE "C" NULLS FIRST, o.place, o.path COLLATE "C";

@@ -85,9 +85,35 @@ BEGIN
     RETURN bad;
 END $$;
 SELECT no_trees(3);
+-- Where each entity has one parent, it is the Steiner tree: the edges that have given entities on both of their sides.
+CREATE FUNCTION steiner(seeds int) RETURNS TABLE (cases bigint, different bigint, edges bigint) LANGUAGE plpgsql AS $$
+DECLARE
+    names text[];
+BEGIN
+    CREATE TEMP TABLE tried (same bool, n bigint);
+    FOR seed IN 1 .. seeds LOOP
+        PERFORM setseed(seed / 99.0);
+        DELETE FROM wood;
+        -- Two trees of the same entities, with two roots each.
+        INSERT INTO wood SELECT t.tree, 'n' || i % 2 + 2 * floor(random() * (i / 2)), 'n' || i FROM unnest('{a,b}'::text[]) AS t(tree), generate_series(2, 40) AS i;
+        FOR given IN 1 .. 8 LOOP
+            names := ARRAY(SELECT 'n' || i FROM generate_series(0, 40) AS i ORDER BY random() LIMIT given);
+            INSERT INTO tried
+            WITH RECURSIVE d(tree, top, name) AS (SELECT w.tree, w.child, w.child FROM wood AS w UNION ALL SELECT d.tree, d.top, w.child FROM d JOIN wood AS w ON w.parent = d.name AND w.tree = d.tree),
+            s AS (SELECT w.tree, w.parent, w.child, (SELECT count(*) FROM d WHERE d.tree = w.tree AND d.top = w.child AND d.name = ANY (names)) AS below,
+                         (SELECT count(*) FROM unnest(names) AS u(name) WHERE right(u.name, 1)::int % 2 = right(w.child, 1)::int % 2) AS in_all FROM wood AS w)
+            SELECT (SELECT array_agg((b.tree, b.parent, b.child)::text ORDER BY b.tree, b.parent, b.child) FROM cft_bridge(names, 1000) AS b)
+                   IS NOT DISTINCT FROM (SELECT array_agg((s.tree, s.parent, s.child)::text ORDER BY s.tree, s.parent, s.child) FROM s WHERE s.below BETWEEN 1 AND s.in_all - 1),
+                   (SELECT count(*) FROM s WHERE s.below BETWEEN 1 AND s.in_all - 1);
+        END LOOP;
+    END LOOP;
+    RETURN QUERY SELECT count(*), count(*) FILTER (WHERE same IS NOT TRUE), sum(n)::bigint FROM tried;
+    DROP TABLE tried;
+END $$;
+SELECT cases, different, edges > cases AS edges FROM steiner(2);
 DROP VIEW e CASCADE;
 DROP TABLE wood, meaning;
-DROP FUNCTION ways, plain_bridge, plain_coarse_fine, try, no_trees;
+DROP FUNCTION ways, plain_bridge, plain_coarse_fine, try, no_trees, steiner;
 
 -- A hospital.
 CREATE TABLE ward (tree text, parent text, child text);

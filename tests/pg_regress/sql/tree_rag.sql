@@ -41,7 +41,7 @@ CREATE FUNCTION plain_expand(hits text[], up int, down int, min_support int) RET
     l AS (SELECT * FROM n UNION ALL
           SELECT m.tree, m.name, m.support, m.hit, p.path FROM met AS m, plain_path(m.hit) AS p
            WHERE p.tree IS NOT DISTINCT FROM m.tree AND NOT EXISTS (SELECT FROM n WHERE n.node = m.hit AND n.tree IS NOT DISTINCT FROM m.tree))
-    SELECT z.node, z.tree, CASE WHEN z.support IS NOT NULL THEN z.name END, z.support, z.node = ANY (hits),
+    SELECT z.node, z.tree, CASE WHEN z.support IS NOT NULL THEN z.name END, z.support, z.node IN (SELECT hit FROM h WHERE hit IS NOT NULL),
            NOT EXISTS (SELECT FROM e WHERE e.parent = z.node AND e.tree IS NOT DISTINCT FROM z.tree), z.path
       FROM (SELECT DISTINCT ON (n.tree, n.node) n.*, plain_place(n.path) AS place FROM l AS n ORDER BY n.tree, n.node, plain_place(n.path), n.path COLLATE "C", n.support DESC NULLS LAST, n.name COLLATE "C") AS z
      ORDER BY z.tree COLLATE "C" NULLS FIRST, z.place, z.path COLLATE "C" $$;
@@ -90,6 +90,7 @@ SELECT entity, common, support, hit, leaf, text, tokens FROM cft_expand('{3.2.2,
 SELECT entity, common, support, hit FROM cft_expand('{3.2.2,10.1,2.1}', down => 2);
 SELECT entity, common, support, hit FROM cft_expand('{3.2.2,10.1,2.1}', up => 2);
 SELECT entity, common, support, hit FROM cft_expand('{3.2.2,Chapter 10}', min_support => 1);
+SELECT entity, hit FROM cft_expand('{3.2.2,NULL,3.2.2,nobody,3.10}');
 SELECT count(*) FROM cft_expand('{}');
 SELECT count(*) FROM cft_expand(NULL);
 SELECT count(*) FROM cft_expand('{nobody}');
@@ -98,6 +99,9 @@ INSERT INTO manual VALUES ('A', 'k1'), ('A', 'k2'), ('B', 'k1'), ('B', 'k2'), ('
 SELECT entity, common, support, path FROM cft_expand('{k1,k2,k3}');
 SELECT name, cft_natural(name) FROM unnest('{a,a2,a10,"1.2.10",007,123456789012345678901234567890}'::text[]) AS name;
 SELECT array_agg(name ORDER BY cft_natural(name) COLLATE "C") FROM unnest('{3.10,3.2,3.1,10,2,"Chapter 10","Chapter 9",Annex,"3.2 b","3.2 a"}'::text[]) AS name;
+-- A name may hold the separator: the array is what is meant.
+INSERT INTO manual VALUES ('A > B', 'C'), ('A', 'B > C');
+SELECT path, prefix FROM cft_path_prefix('{C,B > C}'::text[]);
 -- What is embedded carries its path.
 SELECT d.id, p.prefix || E'\n' || d.body AS embedded FROM text_of AS d JOIN cft_path_prefix(ARRAY(SELECT entity FROM text_of)) AS p USING (entity) ORDER BY d.id;
 -- Policies and privileges; cancelling.

@@ -81,6 +81,26 @@ BEGIN
     DROP TABLE tried;
 END $$;
 SELECT * FROM collapsed(2);
+-- A budget: of the same rows without one, those before the first that would exceed it.
+CREATE FUNCTION budgets(seeds int) RETURNS TABLE (cases bigint, different bigint, cut bigint) LANGUAGE plpgsql AS $$
+BEGIN
+    CREATE TEMP TABLE tried (same bool, cut bool);
+    FOR seed IN 1 .. seeds LOOP
+        PERFORM oracle.plant('wood', 'meaning', seed / 1000.0);
+        INSERT INTO tried
+        SELECT coalesce(ours.names, '{}') = coalesce(plain.names, '{}'), plain.cut
+          FROM generate_series(0, 24) AS budget, unnest('{prune,beam,collapsed}'::text[]) AS mode,
+               LATERAL (SELECT array_agg(r.entity ORDER BY r.n) AS names FROM cft_tree_search('[0.7,-0.2,0.3]', mode, prune_factor => 0.2, top_k => 12, budget => budget)
+                          WITH ORDINALITY AS r(entity, tree, depth, score, path, text, tokens, compared, n)) AS ours,
+               LATERAL (SELECT array_agg(z.entity ORDER BY z.n) FILTER (WHERE z.so_far <= budget) AS names, bool_or(z.so_far > budget) AS cut
+                          FROM (SELECT r.*, sum((char_length(r.entity) + 3) / 4) OVER (ORDER BY r.n) AS so_far FROM cft_tree_search('[0.7,-0.2,0.3]', mode, prune_factor => 0.2, top_k => 12)
+                                  WITH ORDINALITY AS r(entity, tree, depth, score, path, text, tokens, compared, n)) AS z) AS plain;
+    END LOOP;
+    RETURN QUERY SELECT count(*), count(*) FILTER (WHERE t.same IS NOT TRUE), count(*) FILTER (WHERE t.cut) FROM tried AS t;
+    DROP TABLE tried;
+END $$;
+SELECT cases, different, cut > 20 AS cut FROM budgets(1);
+DROP FUNCTION budgets;
 DROP TABLE wood, meaning;
 DROP FUNCTION plain_search, same, try, plain_collapsed, collapsed;
 
@@ -115,6 +135,41 @@ SELECT entity, tokens FROM cft_tree_search('[1,0]', 'collapsed', budget => 12);
 CREATE INDEX ON gist USING hnsw (embedding vector_l2_ops);
 SELECT entity, round(score::numeric, 3) AS score FROM cft_tree_search('[1,0]', prune_factor => 0);
 SELECT entity, round(score::numeric, 3) AS score FROM cft_tree_search('[1,0]', threshold => -0.3, prune_factor => 0, start => '{Pumps}');
+-- Each distance and each type of pgvector: the operator is that of the index on the column, without one the cosine distance.
+SELECT cft_detach_entities('gist');
+CREATE TABLE spot (entity text, v vector(2), h halfvec(2), s sparsevec(2));
+INSERT INTO spot SELECT z.entity, z.v, z.v::halfvec, z.v::sparsevec
+  FROM (VALUES ('Manual', '[1,1]'::vector), ('Pumps', '[2,0]'), ('Valves', '[0,1]'), ('Annex', NULL), ('Motors', '[3,0.5]'), ('Seals', '[0,0]'), ('Tables', '[1,-1]'), ('Springs', '[4,0]')) AS z(entity, v);
+CREATE FUNCTION spots(kind text) RETURNS TABLE (distance text, pruned text, beamed text, collapsed text, coarse_fine text) LANGUAGE plpgsql AS $$
+#variable_conflict use_variable
+BEGIN
+    FOREACH distance IN ARRAY '{l2,ip,cosine,l1,none}'::text[] LOOP
+        IF distance <> 'none' THEN EXECUTE format('CREATE INDEX spot_at ON spot USING hnsw (%I %s_%s_ops)', left(kind, 1), kind, distance); END IF;
+        PERFORM cft_attach_entities('spot', embedding => left(kind, 1));
+        SELECT string_agg(format('%s %s', entity, round(score::numeric, 2)), ', ') INTO pruned FROM cft_tree_search('[1,0]', prune_factor => 0.5);
+        SELECT string_agg(entity, ', ') INTO beamed FROM cft_tree_search('[1,0]', 'beam', beam => 1);
+        SELECT string_agg(entity, ', ') INTO collapsed FROM cft_tree_search('[1,0]', 'collapsed');
+        SELECT string_agg(part || ' ' || entity, ', ') INTO coarse_fine FROM cft_coarse_fine('[1,0]', 1, 1);
+        RETURN NEXT;
+        IF distance <> 'none' THEN DROP INDEX spot_at; END IF;
+    END LOOP;
+END $$;
+SELECT * FROM spots('vector');
+-- The same of other types.
+SELECT k, o.distance FROM unnest('{halfvec,sparsevec}'::text[]) AS k, spots(k) AS o JOIN spots('vector') AS v USING (distance)
+ WHERE (o.pruned, o.beamed, o.collapsed, o.coarse_fine) IS DISTINCT FROM (v.pruned, v.beamed, v.collapsed, v.coarse_fine);
+-- An index that ends early, as hnsw does after ef_search rows, hides nothing.
+CREATE INDEX ON spot USING hnsw (v vector_cosine_ops);
+SELECT cft_attach_entities('spot', embedding => 'v');
+SET hnsw.ef_search = 1;
+SET enable_seqscan = off;
+SELECT string_agg(entity, ', ') AS collapsed FROM cft_tree_search('[1,0]', 'collapsed', top_k => 5);
+SELECT string_agg(part || ' ' || entity, ', ') AS coarse_fine FROM cft_coarse_fine('[-1,-1]', 2, 1);
+RESET hnsw.ef_search;
+RESET enable_seqscan;
+DROP TABLE spot;
+SELECT cft_attach_entities('gist');
+DROP FUNCTION spots;
 -- Children of what was pruned are not touched: a policy notes each row of embeddings that is read. (Of a small table a scan reads all rows, but compares no more.)
 DROP INDEX gist_embedding_idx;
 CREATE ROLE regress_cft_searcher;
@@ -179,6 +234,8 @@ SELECT cft_tree_search('[1,0]', 'magic');
 SELECT cft_tree_search('[1,0]', NULL);
 SELECT cft_tree_search('[1,0]', prune_factor => 1.5);
 SELECT cft_tree_search('[1,0]', prune_factor => 'NaN');
+SELECT cft_tree_search('[1,0]', prune_factor => -0.1);
+SELECT cft_tree_search('[1,0]', threshold => 'NaN');
 SELECT cft_tree_search('[1,0]', beam => 0);
 SELECT cft_tree_search('[1,0]', max_depth => -1);
 SELECT cft_tree_search('[1,0]', max_depth => 1001);
