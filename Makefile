@@ -23,7 +23,7 @@ LIB = $(BUILD_DIR)/$(if $(filter dev,$(PROFILE)),debug,$(PROFILE))/libcftrag.so
 export PG SEED STEPS CHECKS CALLS FUZZ_SECONDS VERSION
 
 .PHONY: help build install uninstall installcheck demo demo-stop test schema clean check-pg bench \
-	core-test asan valgrind races miri fuzz lint schema-check regress isolation exact exact-long inject hostile docs-test demo-test life pg-regress upgrade test-long quality recognise methods clients
+	core-test asan valgrind races miri fuzz lint bench-core schema-check regress isolation exact exact-long inject hostile docs-test demo-test life pg-regress upgrade test-long quality recognise methods clients
 .DEFAULT_GOAL := build
 
 help:
@@ -56,6 +56,7 @@ help:
 	@echo 'make methods              the methods of docs/methods.md on the Disease Ontology and DART (CFTRAG_DATA)'
 	@echo 'make recognise            does cft_entities find every name, in its place, and how fast (CFTRAG_DATA)'
 	@echo 'make bench                cftrag beside its peers, a report under bench/results/    FULL=1 ONLY=small,medium SEED='
+	@echo 'make bench-core           name -> entity in the core beside hashbrown (criterion)   SIZES="3000 1000000"'
 	@echo 'make clean                remove target/ (not the cache of tools/setup)'
 
 # ---- build and install ----------------------------------------------------------------------------------------
@@ -109,6 +110,10 @@ demo-stop:
 bench:
 	@tools/setup test
 	@tools/test bench $(if $(FULL),--full) $(if $(SEED),--seed $(SEED)) $(if $(ONLY),--only $(ONLY))
+
+# No server; the first time it compiles criterion. A size of 10 million takes 4 GiB and a few minutes.
+bench-core:
+	cd crates/core/bench && SIZES='$(or $(SIZES),3000 20000 200000 1000000 10000000)' cargo bench --target-dir '$(CURDIR)/target/bench-core'
 
 # ---- test -----------------------------------------------------------------------------------------------------
 

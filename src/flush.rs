@@ -8,6 +8,7 @@
 
 use crate::area::{self, Unusable};
 use crate::delta::{Change, Entry, Table};
+use crate::guc::{self, Temperature};
 use crate::registration::TriggerKey;
 use crate::shmem::{self, Control};
 use crate::slot::{Key, Slot, Spoil, State};
@@ -302,7 +303,9 @@ pub fn settle(control: &Control, index: usize, table: pg_sys::Oid, budget: usize
         left -= now;
         let settled = area::write(control, index, |_, image| {
             let settled = image.settle(now, horizon, &known, &mut ask);
-            image.cool(now / 16);
+            if guc::TEMPERATURE.get() == Temperature::Sort {
+                image.cool(now / 16);
+            }
             settled
         });
         let Ok(settled) = settled else { return None };

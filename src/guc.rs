@@ -6,7 +6,7 @@
 #![expect(unsafe_code, reason = "reserving the prefix calls into PostgreSQL")]
 
 use crate::template;
-use pgrx::{GucContext, GucFlags, GucRegistry, GucSetting, pg_guard, pg_sys};
+use pgrx::{GucContext, GucFlags, GucRegistry, GucSetting, PostgresGucEnum, pg_guard, pg_sys};
 use std::ffi::{CStr, CString, c_char, c_void};
 
 /// `cftrag.enable`: whether the image may answer. Off: the reference query always does (the A/B of every benchmark).
@@ -20,6 +20,23 @@ pub static BUILD_IN_PLACE_LIMIT: GucSetting<i32> = GucSetting::<i32>::new(32 * 1
 
 /// `cftrag.build_on_start`: whether images are built when the server starts (launcher.rs).
 pub static BUILD_ON_START: GucSetting<bool> = GucSetting::<bool>::new(true);
+
+/// `cftrag.temperature`: what becomes of lookups.
+pub static TEMPERATURE: GucSetting<Temperature> = GucSetting::<Temperature>::new(Temperature::Count);
+
+/// What is done with the count of an entity's lookups.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PostgresGucEnum)]
+pub enum Temperature {
+    /// Lookups are not counted.
+    #[name = c"off"]
+    Off,
+    /// They are counted, for cft_hot_entities.
+    #[name = c"count"]
+    Count,
+    /// Counted, and writers bring the hotter entities of a bucket to its front.
+    #[name = c"sort"]
+    Sort,
+}
 
 /// `cftrag.template`: how cft_context_text writes; empty: as it does by itself.
 pub static TEMPLATE: GucSetting<Option<CString>> = GucSetting::<Option<CString>>::new(Some(c""));
@@ -72,6 +89,14 @@ pub fn define() {
         c"Only if the library is in shared_preload_libraries. Also after a crash and after a promotion.",
         &BUILD_ON_START,
         GucContext::Sighup,
+        GucFlags::default(),
+    );
+    GucRegistry::define_enum_guc(
+        c"cftrag.temperature",
+        c"Sets whether lookups are counted, and whether buckets are sorted by the counts.",
+        c"off leaves cft_hot_entities without new counts. sort is the paper's: hotter entities to the front of their bucket, by whoever commits changes; a bucket's slots are compared all at once, so it gains nothing here.",
+        &TEMPERATURE,
+        GucContext::Userset,
         GucFlags::default(),
     );
     let templates = [

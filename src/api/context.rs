@@ -7,6 +7,7 @@ use crate::compat::plain;
 use crate::edges::{self, Columns, Edges};
 use crate::error::{self, Fallible, MAX_LEVELS};
 use crate::fmgr::{Call, Rows};
+use crate::guc::{self, Temperature};
 use crate::registered;
 use crate::registration::{self, Functions, Registration};
 use crate::route::{self, Reason, Ticket};
@@ -126,6 +127,7 @@ pub fn answer_of(
     // Out of its place meanwhile: what an ERROR cuts short gives its room back.
     let mut walk = WALK.take().unwrap_or_else(|| Walk::new(varlena_header));
     walk.clear();
+    walk.count_lookups(guc::TEMPERATURE.get() != Temperature::Off);
     for name in names {
         walk.begin(name, up as u32, down as u32);
     }

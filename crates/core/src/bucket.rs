@@ -1,71 +1,88 @@
-//! What a bucket of the filter holds, and which two buckets a hash has.
+//! What a bucket of a filter holds, and which two buckets a hash has.
 //!
 //! ```text
-//!              63        52 51                    24 23  22 21            0
-//!             +------------+------------------------+------+---------------+
-//!  name       | fingerprint|  line of the record    |   0  |  temperature  |
-//!  form       | fingerprint|  line of a record      |   1  |s| hash, 21 bits|
-//!  beginning  | fingerprint|  hash, 28 bits         |   2  | count |lengths|
-//!             +------------+------------------------+------+---------------+
-//!  bucket   4 slots, 32 bytes, half a line; a slot of 0 is empty
+//!              tag, 16 bits         word, 32 bits           tail, 16 bits
+//!             +--------------------+-----------------------+------------------+
+//!  name       | fingerprint  | hash| line of the record| heat|   (none)        |
+//!  form       | fingerprint  |1 s h| line of a record  | hash| hash            |
+//!  beginning  | fingerprint  |2 h h| hash       | count      | count | lengths |
+//!             +--------------------+-----------------------+------------------+
+//!  bits         12              4    28 (26)             4 (6)  16 (4)  (12)
+//!
+//!  page   tags of 128 buckets, 8 bytes each  | their words, 16 each | their tails, 8 each
+//!         16 lines                           | 32 lines             | 16 lines, not for names
 //! ```
+//!
+//! Tags lie together because most questions end there: a name that is not there costs two
+//! lines of tags, in an array that is a fifth of all. All eight tags of two buckets are compared
+//! at once. A slot whose word is 0 is empty.
 //!
 //! A *name* leads to the record of an entity or tree; a *form* to the first of the entities
 //! whose names fold to it; a *beginning* says that names begin with these words: how many, and
-//! how long they are (see forms.rs). A form's and a beginning's hash must be known without a
-//! record when they move. A beginning has its 28 bits. A form has bits 7 to 27, and `s`,
-//! whether it stands in its second bucket: the bucket's number has the 7 bits below.
+//! how long they are (see forms.rs). Names are in a table of their own. A form's and a
+//! beginning's hash must be known without a record when they move. A beginning has 28 bits of
+//! it. A form has bits 7 to 27, and `s`, whether it stands in its second bucket: the bucket's
+//! number has the 7 bits below.
 //!
 //! With level n and split pointer p there are 2^n + p buckets. A record's two buckets are
 //! `i1'` and `i2' = i1' xor h(fingerprint)` with n + 1 bits, each folded: the low n bits if
 //! that is p or more, else all n + 1. Both always come from the record's stored hash, never
 //! from a bucket number: folding loses the bit that would be needed.
 
-use crate::hash::{FINGERPRINT_BITS, Hash};
-use crate::id::{LINE_BITS, RecordId, halves};
-use crate::memory::Line;
+use std::hint::select_unpredictable;
+
+use crate::chunk::LINE_BYTES;
+use crate::hash::Hash;
+use crate::id::{LINE_BITS, RecordId, halves, index};
+use crate::memory::{Memory, Page, equal_tags};
 
 /// Slots of a bucket. Four load to 95 % before a search fails; two only to 84 %.
 pub(crate) const SLOTS: usize = 4;
+/// Buckets of a page, as a power of two.
+pub(crate) const PAGE_BITS: u32 = 7;
+const PAGE_BUCKETS: usize = 1 << PAGE_BITS;
 
-const LINE_SHIFT: u32 = 24;
-const FINGERPRINT_SHIFT: u32 = 52;
-const KIND_SHIFT: u32 = 22;
-/// A temperature stays here when it gets here.
-pub(crate) const HOTTEST: u32 = (1 << KIND_SHIFT) - 1;
+/// Where tags end and words begin, where those end and tails begin: lines of a page.
+const WORDS_AT: usize = 16;
+pub(crate) const TAILS_AT: usize = 48;
+/// Lines of a page with tails.
+pub(crate) const PAGE_LINES: usize = 64;
+
+const TAG_SHIFT: u32 = 48;
+const WORD_SHIFT: u32 = 16;
+const KIND_SHIFT: u32 = 50;
+/// Bits of a name's heat, below its record's line.
+const HEAT_BITS: u32 = 4;
+/// A name's heat stays here when it gets here.
+pub(crate) const HOTTEST: u32 = (1 << HEAT_BITS) - 1;
 /// Bits of a bucket's number that are bits of a form's hash, and are not kept with it.
 const KNOWN_BITS: u32 = 7;
 /// A form that stands in its second bucket.
-const SECOND: u64 = 1 << 21;
-const FORM_BITS: u64 = SECOND - 1;
+const SECOND: u64 = 1 << 49;
+/// The hash of a form is in three places: 1 bit of its tag, 4 of its word, 16 of its tail.
+const FORM_TAG: u64 = 1 << 48;
+const FORM_LOW: u64 = (1 << 20) - 1;
 /// Bits of a beginning for the lengths of names.
 pub(crate) const LENGTH_BITS: u32 = 12;
-const COUNT_BITS: u32 = KIND_SHIFT - LENGTH_BITS;
+const COUNT_BITS: u32 = 10;
 /// A beginning of so many names stays for ever: what it costs is one slot for a thousand names.
 pub(crate) const MOST_COUNTED: u32 = (1 << COUNT_BITS) - 1;
 
-const FINGERPRINTS: u64 = u64::MAX << FINGERPRINT_SHIFT;
-const LINES: u64 = ((1 << LINE_BITS) - 1) << LINE_SHIFT;
-const KINDS: u64 = 3 << KIND_SHIFT;
-const LOW: u64 = (1 << KIND_SHIFT) - 1;
+const FINGERPRINT_SHIFT: u32 = 52;
+const FORM: u64 = 1 << KIND_SHIFT;
+const BEGINNING: u64 = 2 << KIND_SHIFT;
+const KINDS: u64 = FORM | BEGINNING;
+/// What is constant of a beginning: its tag and the 26 bits of the hash in its word.
+const BEGINNING_BITS: u64 = u64::MAX << (LENGTH_BITS + COUNT_BITS);
 
-const _: () = assert!(LINE_SHIFT + LINE_BITS == FINGERPRINT_SHIFT);
-const _: () = assert!(FINGERPRINT_SHIFT + FINGERPRINT_BITS == 64);
+const _: () = assert!(LINE_BITS + HEAT_BITS == 32 && SLOTS * 2 == size_of::<u64>());
+const _: () = assert!(FINGERPRINT_SHIFT + crate::hash::FINGERPRINT_BITS == 64);
+const _: () = assert!(WORDS_AT * 64 == PAGE_BUCKETS * 8 && TAILS_AT * 64 == PAGE_BUCKETS * 24);
+const _: () = assert!(PAGE_LINES * 64 == PAGE_BUCKETS * 32);
 const _: () = assert!(KNOWN_BITS <= crate::filter::FIRST_LEVEL, "a bucket's number has as many");
-const _: () = assert!(21 + KNOWN_BITS == LINE_BITS && crate::filter::MOST_LEVEL < LINE_BITS);
+const _: () = assert!(21 + KNOWN_BITS == LINE_BITS && crate::filter::MOST_LEVEL <= LINE_BITS);
 
-/// What an entry is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Leads {
-    /// To the record of that name.
-    Name,
-    /// To the first entity of that form.
-    Form,
-    /// To nothing: names of entities begin like this.
-    Beginning,
-}
-
-/// An entry of a bucket.
+/// An entry of a bucket; none is all 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Entry(u64);
 
@@ -75,29 +92,36 @@ impl Entry {
 
     /// A name's.
     pub(crate) fn new(hash: Hash, record: RecordId) -> Entry {
-        Entry(hash.fingerprint() << FINGERPRINT_SHIFT | u64::from(record.line()) << LINE_SHIFT)
+        Entry(hash.tag() << TAG_SHIFT | u64::from(record.line()) << (WORD_SHIFT + HEAT_BITS))
     }
 
     /// A form's, in its first bucket.
     pub(crate) fn form(hash: Hash, head: RecordId) -> Entry {
-        let bits = u64::from(hash.first() >> KNOWN_BITS) & FORM_BITS;
-        Entry(Entry::new(hash, head).0 | 1 << KIND_SHIFT | bits)
+        let line = u64::from(head.line()) << (WORD_SHIFT + HEAT_BITS);
+        Entry(Entry::form_bits(hash) | FORM | line)
+    }
+
+    /// The fingerprint and the hash of a form, where they are in its entry.
+    fn form_bits(hash: Hash) -> u64 {
+        let bits = u64::from(hash.first() >> KNOWN_BITS);
+        let tag = if bits >> 20 & 1 == 0 { 0 } else { FORM_TAG };
+        hash.fingerprint() << FINGERPRINT_SHIFT | tag | bits & FORM_LOW
     }
 
     /// A beginning's, of one name.
     pub(crate) fn beginning(hash: Hash, lengths: u32) -> Entry {
-        let bits = u64::from(hash.first()) << LINE_SHIFT & LINES;
+        let bits = u64::from(hash.first() & ((1 << LINE_BITS) - 1)) << (LENGTH_BITS + COUNT_BITS);
         let one = 1 << LENGTH_BITS | u64::from(lengths);
-        Entry(hash.fingerprint() << FINGERPRINT_SHIFT | bits | 2 << KIND_SHIFT | one)
+        Entry(hash.fingerprint() << FINGERPRINT_SHIFT | BEGINNING | bits | one)
     }
 
     /// The entry as it stands in its first or its second bucket.
     #[inline]
     pub(crate) fn placed(self, second: bool) -> Entry {
-        match self.leads() {
-            Leads::Form if second => Entry(self.0 | SECOND),
-            Leads::Form => Entry(self.0 & !SECOND),
-            Leads::Name | Leads::Beginning => self,
+        match (self.is_form(), second) {
+            (true, true) => Entry(self.0 | SECOND),
+            (true, false) => Entry(self.0 & !SECOND),
+            (false, _) => self,
         }
     }
 
@@ -106,60 +130,52 @@ impl Entry {
         self.0 == 0
     }
 
+    /// Whether an entry of the forms' table leads to an entity, and is not a beginning.
     #[inline]
-    pub(crate) fn leads(self) -> Leads {
-        match self.0 & KINDS {
-            0 => Leads::Name,
-            KIND_OF_FORM => Leads::Form,
-            _ => Leads::Beginning,
-        }
+    pub(crate) fn is_form(self) -> bool {
+        self.0 & KINDS == FORM
     }
 
-    #[inline]
-    pub(crate) fn fingerprint(self) -> u64 {
-        self.0 >> FINGERPRINT_SHIFT
+    /// A name's tag is that of its hash.
+    pub(crate) fn has_tag_of(self, hash: Hash) -> bool {
+        self.0 >> TAG_SHIFT == hash.tag()
     }
 
-    #[inline]
-    fn middle(self) -> u32 {
-        halves(self.0 >> LINE_SHIFT).0 & ((1 << LINE_BITS) - 1)
+    fn word(self) -> u32 {
+        halves(self.0 >> WORD_SHIFT).0
     }
 
-    /// The record of a name; none if the slot is empty or something else.
+    /// The record of a name; none if the slot is empty.
     #[inline]
     pub(crate) fn record(self) -> Option<RecordId> {
-        RecordId::from_word(self.middle()).filter(|_| self.leads() == Leads::Name)
+        record_of(self.word())
     }
 
     /// The first record of a form; none if the entry is something else.
     #[inline]
     pub(crate) fn head(self) -> Option<RecordId> {
-        RecordId::from_word(self.middle()).filter(|_| self.leads() == Leads::Form)
+        record_of(self.word()).filter(|_| self.is_form())
     }
 
     /// What is known of the hash of a form or a beginning in that bucket: all that a
     /// [`Geometry`] asks for.
     pub(crate) fn hash_in(self, bucket: u32) -> Hash {
-        let first = if self.leads() == Leads::Form {
-            let mixed = if self.0 & SECOND == 0 { 0 } else { Hash::mixed(self.fingerprint()) };
+        let fingerprint = self.0 >> FINGERPRINT_SHIFT;
+        let first = if self.is_form() {
+            let mixed = if self.0 & SECOND == 0 { 0 } else { Hash::mixed(fingerprint) };
             let known = (bucket ^ mixed) & ((1 << KNOWN_BITS) - 1);
-            halves(self.0 & FORM_BITS).0 << KNOWN_BITS | known
+            let high = halves(self.0 >> TAG_SHIFT & 1).0 << 20;
+            (halves(self.0 & FORM_LOW).0 | high) << KNOWN_BITS | known
         } else {
-            self.middle()
+            halves(self.0 >> (LENGTH_BITS + COUNT_BITS)).0 & ((1 << LINE_BITS) - 1)
         };
-        Hash(self.fingerprint() << FINGERPRINT_SHIFT | u64::from(first))
+        Hash(fingerprint << FINGERPRINT_SHIFT | u64::from(first))
     }
 
-    /// A name's lookups.
+    /// How often a name was looked up, as a class: 0 never, n about 2^(n-1) times.
     #[inline]
-    pub(crate) fn temperature(self) -> u32 {
-        if self.leads() == Leads::Name { halves(self.0 & LOW).0 } else { 0 }
-    }
-
-    /// One degree hotter, or none if there is no hotter.
-    #[inline]
-    pub(crate) fn warmer(self) -> Option<Entry> {
-        (self.temperature() < HOTTEST).then_some(Entry(self.0 + 1))
+    pub(crate) fn heat(self) -> u32 {
+        self.word() & HOTTEST
     }
 
     /// Which lengths of names a beginning knows of.
@@ -170,7 +186,7 @@ impl Entry {
 
     /// How many names a beginning has; [`MOST_COUNTED`] is that many or more.
     pub(crate) fn count(self) -> u32 {
-        halves(self.0 & LOW).0 >> LENGTH_BITS
+        halves(self.0).0 >> LENGTH_BITS & MOST_COUNTED
     }
 
     /// A beginning with one name more.
@@ -189,9 +205,12 @@ impl Entry {
     }
 }
 
-const KIND_OF_FORM: u64 = 1 << KIND_SHIFT;
+#[inline]
+fn record_of(word: u32) -> Option<RecordId> {
+    RecordId::from_word(word >> HEAT_BITS)
+}
 
-/// What an entry that is looked for must agree in.
+/// What a form or a beginning that is looked for must agree in.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pattern {
     mask: u64,
@@ -199,85 +218,185 @@ pub(crate) struct Pattern {
 }
 
 impl Pattern {
-    /// A name of that hash. An empty slot passes for fingerprint 0: the record is asked for
-    /// anyway.
-    #[inline]
-    pub(crate) fn name(hash: Hash) -> Pattern {
-        Pattern { mask: FINGERPRINTS | KINDS, bits: hash.fingerprint() << FINGERPRINT_SHIFT }
-    }
-
     /// A form of that hash, in its first or its second bucket: 33 bits of the hash, and those
     /// that led to the bucket.
     #[inline]
     pub(crate) fn form(hash: Hash, second: bool) -> Pattern {
-        let bits = u64::from(hash.first() >> KNOWN_BITS) & FORM_BITS;
         let second = if second { SECOND } else { 0 };
-        let fingerprint = hash.fingerprint() << FINGERPRINT_SHIFT;
         Pattern {
-            mask: FINGERPRINTS | KINDS | LOW,
-            bits: fingerprint | KIND_OF_FORM | bits | second,
+            mask: u64::MAX << TAG_SHIFT | FORM_LOW,
+            bits: Entry::form_bits(hash) | FORM | second,
         }
     }
 
     /// A beginning of that hash: 40 bits of it. Two that agree in these are one.
     #[inline]
     pub(crate) fn beginning(hash: Hash) -> Pattern {
-        let mask = FINGERPRINTS | LINES | KINDS;
-        Pattern { mask, bits: Entry::beginning(hash, 0).0 & mask }
+        Pattern { mask: BEGINNING_BITS, bits: Entry::beginning(hash, 0).0 & BEGINNING_BITS }
+    }
+
+    fn agrees(self, entry: Entry) -> bool {
+        entry.0 & self.mask == self.bits
     }
 }
 
-/// A bucket where it is: half a line.
+/// The tag of a hash in all four slots.
+#[inline]
+fn all_slots(tag: u64) -> u64 {
+    tag * 0x0001_0001_0001_0001
+}
+
+/// A bucket where it is.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bucket<'m> {
-    line: Line<'m>,
-    upper: bool,
+    page: Page<'m>,
+    /// Which of the page.
+    i: usize,
 }
 
 impl<'m> Bucket<'m> {
-    /// The lower or the upper half of a line.
-    #[inline]
-    pub(crate) fn new(line: Line<'m>, upper: bool) -> Bucket<'m> {
-        Bucket { line, upper }
+    /// Bucket `i` of the page that begins there; the page of a table without tails is short.
+    #[inline(always)]
+    pub(crate) fn new(mem: &'m Memory, page: u32, i: u32, tails: bool) -> Bucket<'m> {
+        let lines = if tails { PAGE_LINES } else { TAILS_AT };
+        Bucket { page: mem.page(page, lines), i: index(i) & (PAGE_BUCKETS - 1) }
     }
 
     #[inline]
-    pub(crate) fn read(self) -> [Entry; SLOTS] {
-        // Places the compiler knows: no check is left of those in `Line`.
-        let places = if self.upper { [32, 40, 48, 56] } else { [0, 8, 16, 24] };
-        places.map(|at| Entry(self.line.u64(at)))
+    fn tags(self) -> u64 {
+        self.page.u64(self.i * 8)
     }
 
-    /// Which slots agree with a pattern, a bit each.
     #[inline]
-    pub(crate) fn candidates(entries: &[Entry; SLOTS], pattern: Pattern) -> u32 {
-        let bit = |i: usize| u32::from(entries[i].0 & pattern.mask == pattern.bits) << i;
-        bit(0) | bit(1) | bit(2) | bit(3)
+    fn word_at(self, slot: usize) -> usize {
+        WORDS_AT * LINE_BYTES + self.i * 16 + (slot & (SLOTS - 1)) * 4
+    }
+
+    /// A name's word: its record's line and its heat.
+    #[inline]
+    fn word(self, slot: usize) -> u32 {
+        self.page.u32(self.word_at(slot))
+    }
+
+    fn has_tails(self) -> bool {
+        self.page.lines() > TAILS_AT
+    }
+
+    fn tails(self) -> u64 {
+        if self.has_tails() { self.page.far_u64(self.tails_at()) } else { 0 }
+    }
+
+    fn tails_at(self) -> usize {
+        TAILS_AT * LINE_BYTES + self.i * 8
     }
 
     #[inline]
     pub(crate) fn get(self, slot: usize) -> Entry {
-        Entry(self.line.u64(self.at(slot)))
+        let [tag, tail] = [self.tags(), self.tails()].map(|all| all >> (slot * 16) & 0xFFFF);
+        Entry(tag << TAG_SHIFT | u64::from(self.word(slot)) << WORD_SHIFT | tail)
     }
 
-    #[inline]
+    pub(crate) fn read(self) -> [Entry; SLOTS] {
+        std::array::from_fn(|slot| self.get(slot))
+    }
+
     pub(crate) fn set(self, slot: usize, entry: Entry) {
-        self.line.set_u64(self.at(slot), entry.0);
+        self.page.set_u64(self.i * 8, put(self.tags(), slot, entry.0 >> TAG_SHIFT));
+        self.page.set_u32(self.word_at(slot), entry.word());
+        if self.has_tails() {
+            self.page.set_far_u64(self.tails_at(), put(self.tails(), slot, entry.0));
+        }
     }
 
+    /// Makes all slots empty.
+    pub(crate) fn clear(self) {
+        (0..SLOTS).for_each(|slot| self.set(slot, Entry::NONE));
+    }
+
+    /// Notes how hot a name is. Readers do.
     #[inline]
-    fn at(self, slot: usize) -> usize {
-        slot * 8 + if self.upper { SLOTS * 8 } else { 0 }
+    pub(crate) fn set_heat(self, slot: usize, heat: u32) {
+        let word = self.word(slot);
+        if word & HOTTEST != heat {
+            self.page.set_u32(self.word_at(slot), word & !HOTTEST | heat & HOTTEST);
+        }
     }
 
+    /// The first slot that is empty.
     #[inline]
     pub(crate) fn empty_slot(self) -> Option<usize> {
-        self.read().iter().position(|entry| entry.is_empty())
+        // An entry's tag may be 0, its word is not.
+        (0..SLOTS).find(|&slot| self.word(slot) == 0)
     }
 
     #[inline]
-    pub(crate) fn prefetch(self) {
-        self.line.prefetch();
+    pub(crate) fn prefetch_tags(self) {
+        self.page.prefetch(self.i * 8);
+    }
+
+    #[inline]
+    pub(crate) fn prefetch_words(self) {
+        self.page.prefetch(self.word_at(0));
+    }
+
+    /// The slots whose entries agree with a pattern, a bit each.
+    #[inline]
+    pub(crate) fn agreeing(self, pattern: Pattern) -> u32 {
+        let wanted = all_slots(pattern.bits >> TAG_SHIFT);
+        let mut equal = equal_tags([self.tags(), !wanted], [wanted; 2]);
+        let mut agreeing = 0;
+        while equal != 0 {
+            let slot = index(equal.trailing_zeros());
+            equal &= equal - 1;
+            agreeing |= u32::from(pattern.agrees(self.get(slot))) << slot;
+        }
+        agreeing
+    }
+}
+
+/// Four tags or tails with another one in a slot.
+fn put(all: u64, slot: usize, one: u64) -> u64 {
+    let shift = slot * 16;
+    all & !(0xFFFF << shift) | (one & 0xFFFF) << shift
+}
+
+/// The slots of two buckets that may hold a name, one after the other. Looking does not branch
+/// on which bucket it is: a guess would be wrong every third time, and what the processor has
+/// begun of the next lookups would be thrown away.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Candidates<'m> {
+    buckets: [Bucket<'m>; 2],
+    left: u32,
+}
+
+impl<'m> Candidates<'m> {
+    #[inline(always)]
+    pub(crate) fn of(hash: Hash, buckets: [Bucket<'m>; 2]) -> Candidates<'m> {
+        let wanted = all_slots(hash.tag());
+        let left = equal_tags(buckets.map(Bucket::tags), [wanted; 2]);
+        Candidates { buckets, left }
+    }
+}
+
+impl<'m> Iterator for Candidates<'m> {
+    type Item = (RecordId, Bucket<'m>, usize);
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<Self::Item> {
+        while self.left != 0 {
+            let at = index(self.left.trailing_zeros());
+            self.left &= self.left - 1;
+            let [first, second] = self.buckets;
+            let bucket = Bucket {
+                page: Page::select(at < SLOTS, first.page, second.page),
+                i: select_unpredictable(at < SLOTS, first.i, second.i),
+            };
+            let slot = at & (SLOTS - 1);
+            if let Some(record) = record_of(bucket.word(slot)) {
+                return Some((record, bucket, slot));
+            }
+        }
+        None
     }
 }
 
@@ -327,45 +446,92 @@ pub(crate) struct Place {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::id::word;
 
     fn hashes() -> impl Iterator<Item = Hash> {
         (1..5000_u64).map(|i| Hash(i.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ i << 52))
     }
 
+    /// A memory whose line 640 may be a page's first.
+    fn memory() -> crate::HeapMemory {
+        let mut heap = crate::HeapMemory::new(1 << 20);
+        assert!(heap.grow());
+        heap.span(640).zero(64);
+        heap
+    }
+
     #[test]
     fn an_entry_reads_back_as_it_was_made() {
-        for hash in hashes() {
+        let heap = memory();
+        for (n, hash) in hashes().enumerate() {
             let (line, _) = halves(hash.0 >> 7 & ((1 << LINE_BITS) - 1) | 1);
             let record = RecordId::from_word(line);
-            let mut entry = Entry::new(hash, record.unwrap());
-            entry = entry.warmer().and_then(Entry::warmer).unwrap();
-            assert_eq!((entry.record(), entry.temperature()), (record, 2));
-            assert_eq!(entry.fingerprint(), hash.fingerprint());
+            let entry = Entry::new(hash, record.unwrap());
+            assert_eq!((entry.record(), entry.heat()), (record, 0));
+            assert!(entry.has_tag_of(hash) && !entry.has_tag_of(Hash(!hash.0)));
+            let bucket = Bucket::new(&heap, 640, word(n % 128), false);
+            let before = bucket.read();
+            bucket.set(n % 4, entry);
+            bucket.set_heat(n % 4, 9);
+            let after = bucket.read();
+            assert_eq!((after[n % 4].record(), after[n % 4].heat()), (record, 9));
+            assert!((0..4).all(|slot| slot == n % 4 || before[slot] == after[slot]));
+            bucket.clear();
+            assert_eq!((bucket.read(), bucket.empty_slot()), ([Entry::NONE; 4], Some(0)));
         }
         assert_eq!(Entry::NONE.record(), None);
-        assert_eq!(Entry(u64::from(HOTTEST)).warmer(), None);
+    }
+
+    #[test]
+    fn the_candidates_are_the_slots_with_the_tag() {
+        let heap = memory();
+        let buckets = [5, 99].map(|i| Bucket::new(&heap, 640, i, false));
+        let all: Vec<Hash> = hashes().take(8).collect();
+        for (i, &hash) in all.iter().enumerate() {
+            let record = RecordId::from_word(word(i) + 1).unwrap();
+            buckets[i / 4].set(i % 4, Entry::new(hash, record));
+        }
+        for (i, &hash) in all.iter().enumerate() {
+            let found: Vec<_> = Candidates::of(hash, buckets).collect();
+            assert_eq!(found.len(), 1);
+            assert_eq!((found[0].0.line(), found[0].2), (word(i) + 1, i % 4));
+            // One bit of the tag is enough to tell them apart, and no other bit is asked.
+            assert_eq!(Candidates::of(Hash(hash.0 ^ 1 << 48), buckets).count(), 0);
+            assert_eq!(Candidates::of(Hash(hash.0 ^ 1 << 47), buckets).count(), 1);
+        }
+        let empty = [7, 8].map(|i| Bucket::new(&heap, 640, i, false));
+        assert_eq!(Candidates::of(Hash(0), empty).count(), 0, "a tag of 0 is no entry");
+        empty[0].set(0, Entry::new(Hash(7), RecordId::from_word(1).unwrap()));
+        assert_eq!(empty[0].empty_slot(), Some(1), "an entry with a tag of 0 is one");
     }
 
     #[test]
     fn a_form_and_a_beginning_know_their_buckets_wherever_they_stand() {
+        let heap = memory();
         let record = RecordId::from_word(5).unwrap();
         for (n, hash) in hashes().enumerate() {
             let geometry = Geometry { level: 7 + n as u32 % 20, split: n as u32 % 128 };
             let both = geometry.buckets_of(hash);
-            for (second, bucket) in [(false, both.0), (true, both.1)] {
+            for (second, number) in [(false, both.0), (true, both.1)] {
                 let form = Entry::form(hash, record).placed(second);
-                assert_eq!(geometry.buckets_of(form.hash_in(bucket)), both);
-                assert_eq!(
-                    (form.head(), form.record(), form.temperature()),
-                    (Some(record), None, 0)
-                );
-                let entries = [Entry::NONE, form, Entry::NONE, Entry::new(hash, record)];
-                assert_eq!(Bucket::candidates(&entries, Pattern::form(hash, second)), 2);
-                assert_eq!(Bucket::candidates(&entries, Pattern::form(hash, !second)), 0);
-                assert_eq!(Bucket::candidates(&entries, Pattern::name(hash)) & 0b1010, 8);
+                assert_eq!(geometry.buckets_of(form.hash_in(number)), both);
+                assert_eq!(form.head(), Some(record));
                 let beginning = Entry::beginning(hash, 5);
-                assert_eq!(geometry.buckets_of(beginning.hash_in(bucket)), both);
-                assert_eq!((beginning.head(), beginning.record()), (None, None));
+                assert_eq!(geometry.buckets_of(beginning.hash_in(number)), both);
+                assert_eq!((beginning.head(), beginning.lengths()), (None, 5));
+                let bucket = Bucket::new(&heap, 640, number % 128, true);
+                bucket.clear();
+                bucket.set(1, form);
+                bucket.set(3, beginning);
+                assert_eq!(bucket.read(), [Entry::NONE, form, Entry::NONE, beginning]);
+                assert_eq!(bucket.agreeing(Pattern::form(hash, second)), 2);
+                assert_eq!(bucket.agreeing(Pattern::form(hash, !second)), 0);
+                assert_eq!(bucket.agreeing(Pattern::beginning(hash)), 8);
+                for bit in (7..28).chain(52..64) {
+                    let other = Hash(hash.0 ^ 1 << bit);
+                    assert_eq!(bucket.agreeing(Pattern::form(other, second)), 0, "bit {bit}");
+                    assert_eq!(bucket.agreeing(Pattern::beginning(other)), 0, "bit {bit}");
+                }
             }
         }
     }
@@ -374,14 +540,14 @@ mod tests {
     fn a_beginning_counts_to_its_most_and_stays_there() {
         let mut beginning = Entry::beginning(Hash(u64::MAX), 1);
         for count in 1..=MOST_COUNTED {
-            assert_eq!((beginning.count(), beginning.leads()), (count, Leads::Beginning));
+            assert_eq!((beginning.count(), beginning.is_form()), (count, false));
             let less = beginning.without();
             assert_eq!(less.is_empty(), count == 1);
             assert!(count == 1 || count == MOST_COUNTED || less.count() == count - 1);
             beginning = beginning.with(1 << (count % LENGTH_BITS));
         }
         assert_eq!((beginning.count(), beginning.without()), (MOST_COUNTED, beginning));
-        assert_eq!((beginning.lengths(), beginning.fingerprint()), (0xFFF, 0xFFF));
+        assert_eq!((beginning.lengths(), beginning.hash_in(0).fingerprint()), (0xFFF, 0xFFF));
     }
 
     #[test]

@@ -49,12 +49,12 @@ impl Block {
     /// Learns what there is where these words begin; `hashes` go on after them.
     pub(crate) fn prepare(&mut self, image: Image<'_>, hashes: &[u64], words: Range<usize>) {
         let Block { candidates, windows, spots, heads } = self;
-        let (filter, sieve) = (image.filter(), image.sieve());
+        let (filter, sieve) = (image.forms(), image.sieve());
         candidates.clear();
         for from in words.clone().step_by(SIFTED) {
             let count = SIFTED.min(words.end - from);
             sift(image, &hashes[from..], count, |word, has_more, alone| {
-                let (word, spot) = (from + word, filter.spot(alone));
+                let (word, spot) = (from + word, filter.form_spot(alone));
                 candidates.push(Candidate { word, has_more, spot, windows: 0, spots: 0, heads: 0 });
             });
         }
@@ -70,7 +70,7 @@ impl Block {
         for candidate in &mut *candidates {
             for &(words, hash) in windows[first..candidate.windows].iter().rev() {
                 if sieve.cell(hash).passes() {
-                    spots.push((words, filter.spot(hash)));
+                    spots.push((words, filter.form_spot(hash)));
                 }
             }
             first = candidate.windows;
@@ -125,7 +125,7 @@ fn find_windows(
     first: FormSpot,
     windows: &mut Vec<(usize, Hash)>,
 ) {
-    let (filter, sieve) = (image.filter(), image.sieve());
+    let (filter, sieve) = (image.forms(), image.sieve());
     let most = words.len().min(MOST_WORDS);
     let (mut begin, mut spot) = (1, first);
     while begin < most {
@@ -143,6 +143,6 @@ fn find_windows(
             break;
         }
         begin += STEP;
-        spot = filter.spot(hash);
+        spot = filter.form_spot(hash);
     }
 }

@@ -2,13 +2,14 @@
 //! grows by one bucket at a time (linear hashing), so that no insert ever stops the world.
 //!
 //! ```text
-//!  root --> directory page (1024 pages) --> page (128 buckets, 64 lines) --> bucket (32 bytes)
+//!  root --> directory page (512 pages) --> page (128 buckets) --> bucket
 //! ```
 //!
-//! Besides names it holds what finds them in a text: forms and beginnings, see `forms.rs`.
+//! There are two tables: one of names, and one of what finds them in a text: forms and
+//! beginnings, see `forms.rs`. In one, they would make the way to a name three times as wide.
 //! `bucket.rs` has the bits of a slot and the arithmetic of buckets, `search.rs` finds room.
 //!
-//! Promises: [`Filter::find`] reads at most two buckets and the records whose fingerprint
+//! Promises: [`Filter::find`] reads at most two buckets and the records whose tag
 //! matches, and compares the name itself; room for an entry is found before anything
 //! moves, with at most 500 buckets looked at; a split moves entries of one bucket only.
 
@@ -16,18 +17,21 @@ use std::cmp::Reverse;
 
 use crate::alloc::{self, Plan};
 use crate::answer::Counters;
-use crate::bucket::{Bucket, Entry, Geometry, Leads, Pattern, Place, SLOTS};
+use crate::bucket::{
+    Bucket, Candidates, Entry, Geometry, PAGE_BITS, PAGE_LINES, Place, SLOTS, TAILS_AT,
+};
 use crate::hash::{Hash, Kind};
-use crate::id::{index, wide};
+use crate::id::{halves, index, wide};
 use crate::memory::Memory;
 use crate::record::{Record, planned};
-use crate::root::{Counter, DIRECTORIES, Field, MAX_LINES, Root};
+use crate::root::{Counter, DIRECTORIES, FORM_DIRECTORIES, Field, Root};
+use crate::temperature::Chance;
 
-/// Buckets of a page, as a power of two: 4 KiB, the largest allocation.
-const PAGE_BITS: u32 = 7;
 /// Pages of a directory page.
-const DIRECTORY_BITS: u32 = 10;
-/// An empty filter has one page.
+const DIRECTORY_BITS: u32 = 9;
+/// Lines of a directory page.
+pub(crate) const DIRECTORY_LINES: u32 = 1 << (DIRECTORY_BITS - 4);
+/// An empty table has one page.
 pub(crate) const FIRST_LEVEL: u32 = PAGE_BITS;
 /// Above this many used slots in 1000 a new entry splits a bucket. While a doubling is half
 /// done, the buckets not yet split attract twice the entries of the others, so the table
@@ -37,79 +41,173 @@ pub(crate) const FIRST_LEVEL: u32 = PAGE_BITS;
 /// 1.1 bytes an entry. That a table takes so much before a search fails is shown by
 /// `loads_before_growth_and_costs_of_search` below.
 const GROW_LOAD: u64 = 800;
-/// The largest level that the directory's pages have buckets for.
-pub(crate) const MOST_LEVEL: u32 = DIRECTORIES.ilog2() + DIRECTORY_BITS + PAGE_BITS;
+/// The largest level that the directories' pages have buckets for.
+pub(crate) const MOST_LEVEL: u32 = FORM_DIRECTORIES.ilog2() + DIRECTORY_BITS + PAGE_BITS;
 /// Splits one new entry may cause when no path is found: a page of them.
 const MOST_SPLITS: u32 = 128;
+/// Names that are looked for together: while the first lines come, the others are asked for.
+/// In a model of it 32 were faster than 16 and 8.
+pub(crate) const TOGETHER: usize = 32;
 
-const _: () = assert!(1 << PAGE_BITS == MAX_LINES * 2 && 1 << DIRECTORY_BITS == MAX_LINES * 16);
+/// What a table holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Table {
+    /// Names of entities and trees. Its buckets have no tails.
+    Names,
+    /// Forms and beginnings.
+    Forms,
+}
 
-/// The filter of an image.
+impl Table {
+    /// Its level, split pointer and number of pages.
+    #[inline]
+    const fn fields(self) -> [Field; 3] {
+        match self {
+            Table::Names => [Field::Level, Field::Split, Field::Pages],
+            Table::Forms => [Field::FormLevel, Field::FormSplit, Field::FormPages],
+        }
+    }
+
+    #[inline]
+    const fn has_tails(self) -> bool {
+        matches!(self, Table::Forms)
+    }
+
+    pub(crate) const fn page_lines(self) -> u32 {
+        (if self.has_tails() { PAGE_LINES } else { TAILS_AT }) as u32
+    }
+
+    /// Pages that its directory has room for.
+    pub(crate) const fn most_pages(self) -> u32 {
+        let directories = match self {
+            Table::Names => DIRECTORIES,
+            Table::Forms => FORM_DIRECTORIES,
+        };
+        directories << DIRECTORY_BITS
+    }
+}
+
+/// Whether a page is the first of its directory page.
+fn begins_directory(page: u32) -> bool {
+    page.is_multiple_of(1 << DIRECTORY_BITS)
+}
+
+/// A table of the filter of an image.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Filter<'m> {
     mem: &'m Memory,
     root: Root<'m>,
+    table: Table,
 }
 
-/// The slot at which a reader found a record.
+/// Where a reader found a record, and the record.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Spot<'m> {
     bucket: Bucket<'m>,
     slot: usize,
+    record: Record<'m>,
 }
 
-impl Spot<'_> {
+/// A name that is looked for beside others.
+#[derive(Clone, Copy)]
+struct Asked<'n, 'm> {
+    name: &'n [u8],
+    hash: Hash,
+    buckets: [Bucket<'m>; 2],
+}
+
+impl<'m> Spot<'m> {
+    #[inline]
+    pub(crate) fn record(self) -> Record<'m> {
+        self.record
+    }
+
     /// One lookup more. Two readers at once may count as one: it is a temperature.
     #[inline]
-    pub(crate) fn warm(self) {
-        if let Some(warmer) = self.bucket.get(self.slot).warmer() {
-            self.bucket.set(self.slot, warmer);
+    pub(crate) fn warm(self, chance: Chance) {
+        if let Some(warmer) = self.record.temperature().warmer(chance) {
+            self.record.set_temperature(warmer);
+            self.bucket.set_heat(self.slot, warmer.class().min(crate::bucket::HOTTEST));
         }
     }
 }
 
 impl<'m> Filter<'m> {
     #[inline]
-    pub(crate) fn new(mem: &'m Memory) -> Filter<'m> {
-        Filter { mem, root: Root::new(mem) }
+    pub(crate) fn new(mem: &'m Memory, table: Table) -> Filter<'m> {
+        Filter { mem, root: Root::new(mem), table }
     }
 
-    /// Makes an empty filter of one page in a new image.
+    /// Makes an empty table of one page in a new image.
     ///
     /// # Panics
     /// If there is no memory for it; a fresh chunk 0 has it.
     pub(crate) fn format(self) {
-        self.root.set(Field::Level, FIRST_LEVEL);
+        self.root.set(self.table.fields()[0], FIRST_LEVEL);
         self.add_page();
+        (0..1 << FIRST_LEVEL).for_each(|bucket| self.bucket(bucket).clear());
     }
 
     #[inline]
     pub(crate) fn geometry(self) -> Geometry {
-        Geometry { level: self.root.get(Field::Level), split: self.root.get(Field::Split) }
+        let [level, split, _] = self.table.fields();
+        Geometry { level: self.root.get(level), split: self.root.get(split) }
     }
 
-    #[inline]
+    fn set_geometry(self, geometry: Geometry) {
+        let [level, split, _] = self.table.fields();
+        self.root.set(level, geometry.level);
+        self.root.set(split, geometry.split);
+    }
+
+    pub(crate) fn pages(self) -> u32 {
+        self.root.get(self.table.fields()[2])
+    }
+
+    // Always inline, as what it calls: what is left of the checks is less than a call.
+    #[inline(always)]
     pub(crate) fn bucket(self, bucket: u32) -> Bucket<'m> {
-        self.bucket_at(self.half_line(bucket))
+        let i = bucket & ((1 << PAGE_BITS) - 1);
+        Bucket::new(self.mem, self.page(bucket >> PAGE_BITS), i, self.table.has_tails())
     }
 
-    /// Where a bucket is: its line, and which half. Valid until the filter grows.
+    /// Where a bucket is: the line of its page, and its number there. Valid until the filter
+    /// grows.
     #[inline]
-    pub(crate) fn half_line(self, bucket: u32) -> u32 {
-        let page = bucket >> PAGE_BITS;
-        let directory = self.root.directory(page >> DIRECTORY_BITS);
+    pub(crate) fn spot(self, bucket: u32) -> u64 {
+        u64::from(self.page(bucket >> PAGE_BITS)) << PAGE_BITS
+            | u64::from(bucket & ((1 << PAGE_BITS) - 1))
+    }
+
+    /// The bucket of a [`Filter::spot`].
+    #[inline]
+    pub(crate) fn bucket_at(self, spot: u64) -> Bucket<'m> {
+        let (page, i) = (halves(spot >> PAGE_BITS).0, halves(spot).0);
+        Bucket::new(self.mem, page, i, self.table.has_tails())
+    }
+
+    /// The first line of a page.
+    #[inline(always)]
+    pub(crate) fn page(self, page: u32) -> u32 {
+        let directory = self.directory(page >> DIRECTORY_BITS);
         let in_directory = page & ((1 << DIRECTORY_BITS) - 1);
-        let page = self.mem.line(directory + in_directory / 16).u32(index(in_directory % 16) * 4);
-        page * 2 + (bucket & ((1 << PAGE_BITS) - 1))
+        self.mem.line(directory + in_directory / 16).u32(index(in_directory % 16) * 4)
     }
 
-    /// The bucket of a [`Filter::half_line`].
-    #[inline]
-    pub(crate) fn bucket_at(self, half_line: u32) -> Bucket<'m> {
-        Bucket::new(self.mem.line(half_line / 2), half_line % 2 == 1)
+    /// The first line of a directory page.
+    #[inline(always)]
+    pub(crate) fn directory(self, i: u32) -> u32 {
+        match self.table {
+            Table::Names => self.root.directory(i),
+            Table::Forms => self.root.form_directory(i),
+        }
     }
 
-    #[inline]
+    /// The directory page that begins with a page, if one does.
+    pub(crate) fn directory_of(self, page: u32) -> Option<u32> {
+        begins_directory(page).then(|| self.directory(page >> DIRECTORY_BITS))
+    }
+
     pub(crate) fn read(self, bucket: u32) -> [Entry; SLOTS] {
         self.bucket(bucket).read()
     }
@@ -123,6 +221,11 @@ impl<'m> Filter<'m> {
     }
 
     #[inline]
+    pub(crate) fn table(self) -> Table {
+        self.table
+    }
+
+    #[inline]
     pub(crate) fn mem(self) -> &'m Memory {
         self.mem
     }
@@ -132,59 +235,79 @@ impl<'m> Filter<'m> {
         self.root
     }
 
+    /// The two buckets of a hash; they may be one.
+    #[inline(always)]
+    pub(crate) fn buckets_of(self, hash: Hash) -> [Bucket<'m>; 2] {
+        let (first, second) = self.geometry().buckets_of(hash);
+        [self.bucket(first), self.bucket(second)]
+    }
+
     /// Finds a record by its name, and the slot that led to it.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn find(
         self,
         kind: Kind,
         hash: Hash,
         name: &[u8],
         counters: &mut Counters,
-    ) -> Option<(Record<'m>, Spot<'m>)> {
-        let (first, second) = self.geometry().buckets_of(hash);
-        let buckets = [self.bucket(first), self.bucket(second)];
-        buckets[1].prefetch();
-        for bucket in &buckets[..if first == second { 1 } else { 2 }] {
-            let entries = bucket.read();
-            let mut candidates = Bucket::candidates(&entries, Pattern::name(hash));
-            while candidates != 0 {
-                let slot = index(candidates.trailing_zeros());
-                candidates &= candidates - 1;
-                let Some(id) = entries[slot].record() else { continue };
-                counters.fingerprint_checks += 1;
-                let record = Record::new(self.mem, id);
-                // Most likely it is the one, and its inline slots are mostly in this line.
-                self.mem.prefetch(id.line() + 1);
-                if record.is(kind, hash, name) {
-                    return Some((record, Spot { bucket: *bucket, slot }));
-                }
-                counters.false_positives += 1;
+    ) -> Option<Spot<'m>> {
+        let buckets = self.buckets_of(hash);
+        buckets.iter().for_each(|bucket| bucket.prefetch_words());
+        self.compare(kind, name, Candidates::of(hash, buckets), counters)
+    }
+
+    /// The candidate that is the name.
+    #[inline(always)]
+    fn compare(
+        self,
+        kind: Kind,
+        name: &[u8],
+        candidates: Candidates<'m>,
+        counters: &mut Counters,
+    ) -> Option<Spot<'m>> {
+        for (id, bucket, slot) in candidates {
+            counters.fingerprint_checks += 1;
+            let record = Record::new(self.mem, id);
+            if record.is(kind, name) {
+                return Some(Spot { bucket, slot, record });
             }
+            counters.false_positives += 1;
         }
         None
     }
 
-    /// Fetches what [`Filter::find`] will read first.
-    pub(crate) fn prefetch_buckets(self, hash: Hash) {
-        let (first, second) = self.geometry().buckets_of(hash);
-        self.bucket(first).prefetch();
-        self.bucket(second).prefetch();
-    }
-
-    /// Fetches the records that [`Filter::find`] will compare.
-    pub(crate) fn prefetch_candidates(self, hash: Hash) {
-        let (first, second) = self.geometry().buckets_of(hash);
-        for bucket in [first, second] {
-            let entries = self.bucket(bucket).read();
-            let mut candidates = Bucket::candidates(&entries, Pattern::name(hash));
-            while candidates != 0 {
-                let entry = entries[index(candidates.trailing_zeros())];
-                candidates &= candidates - 1;
-                if let Some(id) = entry.record() {
-                    self.mem.prefetch(id.line());
-                    self.mem.prefetch(id.line() + 1);
-                }
+    /// Finds up to [`TOGETHER`] records by their names: no lookup waits for memory while there
+    /// is another one to begin. Calls `found` for each name, in order.
+    pub(crate) fn find_together<'n>(
+        self,
+        kind: Kind,
+        names: impl Iterator<Item = &'n [u8]>,
+        counters: &mut Counters,
+        mut found: impl FnMut(Option<Spot<'m>>),
+    ) {
+        let seed = self.root.seed();
+        let mut asked: [Option<Asked<'_, 'm>>; TOGETHER] = [None; TOGETHER];
+        let mut len = 0;
+        for (asked, name) in asked.iter_mut().zip(names) {
+            let hash = Hash::of(seed, kind, name);
+            let buckets = self.buckets_of(hash);
+            buckets.iter().for_each(|bucket| bucket.prefetch_tags());
+            buckets.iter().for_each(|bucket| bucket.prefetch_words());
+            *asked = Some(Asked { name, hash, buckets });
+            len += 1;
+        }
+        let asked = &asked[..len];
+        let mut all = [None; TOGETHER];
+        for (candidates, asked) in all.iter_mut().zip(asked.iter().flatten()) {
+            let mut those = Candidates::of(asked.hash, asked.buckets);
+            *candidates = Some(those);
+            if let Some((id, ..)) = those.next() {
+                self.mem.prefetch(id.line());
+                self.mem.prefetch(id.line() + 1);
             }
+        }
+        for (candidates, asked) in all.into_iter().flatten().zip(asked.iter().flatten()) {
+            found(self.compare(kind, asked.name, candidates, counters));
         }
     }
 
@@ -192,16 +315,15 @@ impl<'m> Filter<'m> {
     /// `false`: the directory is full.
     #[must_use]
     pub(crate) fn plan(self, new: u32, plan: &mut Plan<'_>) -> bool {
-        let pages = self.root.get(Field::Pages);
         let buckets = self.geometry().buckets() + self.splits_for(new);
         let need = buckets.div_ceil(1 << PAGE_BITS);
-        for page in pages..need {
-            if page % (1 << DIRECTORY_BITS) == 0 {
-                plan.take(MAX_LINES, 1);
+        for page in self.pages()..need {
+            if begins_directory(page) {
+                plan.take(DIRECTORY_LINES, 1);
             }
-            plan.take(MAX_LINES, 1);
+            plan.take(self.table.page_lines(), 1);
         }
-        need <= DIRECTORIES << DIRECTORY_BITS
+        need <= self.table.most_pages()
     }
 
     /// Splits as many buckets as `new` entries ask for by the load.
@@ -222,15 +344,18 @@ impl<'m> Filter<'m> {
         splits
     }
 
-    /// Lines that [`Filter::plan`] may enter for one insert, at most: its entries (two names,
-    /// their forms and beginnings, a tree) cross at most one border of a page.
+    /// Lines that [`Filter::plan`] may enter for one insert, at most: its entries (two names
+    /// and a tree; their forms and beginnings) cross at most one border of a page of each table.
     pub(crate) const fn bound_lines() -> usize {
-        2 * index(MAX_LINES)
+        let pages = Table::Names.page_lines() + Table::Forms.page_lines();
+        index(2 * DIRECTORY_LINES + pages)
     }
 
     pub(crate) fn used(self) -> u64 {
-        let counts = [Counter::Entities, Counter::Trees, Counter::Forms];
-        counts.into_iter().map(|counter| self.root.count(counter)).sum()
+        match self.table {
+            Table::Names => self.root.count(Counter::Entities) + self.root.count(Counter::Trees),
+            Table::Forms => self.root.count(Counter::Forms),
+        }
     }
 
     /// Enters a record whose name is not there yet; `later` single lines stay available.
@@ -256,30 +381,34 @@ impl<'m> Filter<'m> {
             self.split();
             splits += 1;
         };
-        let (first, _) = self.geometry().buckets_of(hash);
-        self.set(place, entry.placed(place.bucket != first));
+        let entry = match self.table {
+            Table::Names => entry,
+            Table::Forms => entry.placed(place.bucket != self.geometry().buckets_of(hash).0),
+        };
+        self.set(place, entry);
         true
     }
 
     /// The hash of an entry in a bucket, as far as its buckets depend on it.
     #[inline]
     pub(crate) fn hash_of(self, bucket: u32, entry: Entry) -> Hash {
-        match (entry.leads(), entry.record()) {
-            (Leads::Name, Some(record)) => Record::new(self.mem, record).hash(),
+        match (self.table, entry.record()) {
+            (Table::Names, Some(record)) => Record::new(self.mem, record).hash(),
             _ => entry.hash_in(bucket),
         }
     }
 
     /// Whether a split would find the memory it needs, and leave so many lines.
     fn can_split(self, later: usize) -> bool {
-        let pages = self.root.get(Field::Pages);
+        let pages = self.pages();
         if self.geometry().buckets() < pages << PAGE_BITS {
             return true;
         }
         let mut plan = Plan::new(self.root);
-        plan.take(MAX_LINES, 2);
+        plan.take(DIRECTORY_LINES, 1);
+        plan.take(self.table.page_lines(), 1);
         plan.take(1, later);
-        pages < DIRECTORIES << DIRECTORY_BITS && plan.shortage().is_none()
+        pages < self.table.most_pages() && plan.shortage().is_none()
     }
 
     /// Takes a record's entry out.
@@ -298,19 +427,22 @@ impl<'m> Filter<'m> {
         })
     }
 
+    /// One more page, whose buckets are not yet empty.
     fn add_page(self) {
-        let page = self.root.get(Field::Pages);
+        let page = self.pages();
         let (directory, at) = (page >> DIRECTORY_BITS, page & ((1 << DIRECTORY_BITS) - 1));
         if at == 0 {
-            let line = planned(alloc::take(self.mem, MAX_LINES)).get();
-            self.mem.span(line).zero(MAX_LINES);
-            self.root.set_directory(directory, line);
+            let line = planned(alloc::take(self.mem, DIRECTORY_LINES)).get();
+            self.mem.span(line).zero(DIRECTORY_LINES);
+            match self.table {
+                Table::Names => self.root.set_directory(directory, line),
+                Table::Forms => self.root.set_form_directory(directory, line),
+            }
         }
-        let line = planned(alloc::take(self.mem, MAX_LINES)).get();
-        self.mem.span(line).zero(MAX_LINES);
-        let entry = self.mem.line(self.root.directory(directory) + at / 16);
+        let line = planned(alloc::take(self.mem, self.table.page_lines())).get();
+        let entry = self.mem.line(self.directory(directory) + at / 16);
         entry.set_u32(index(at % 16) * 4, line);
-        self.root.set(Field::Pages, page + 1);
+        self.root.set(self.table.fields()[2], page + 1);
     }
 
     /// Splits the bucket at the split pointer: its entries stay or move to the new last one.
@@ -318,9 +450,10 @@ impl<'m> Filter<'m> {
         let old = self.geometry();
         let new = old.grown();
         let (from, to) = (old.split, old.buckets());
-        if to >> PAGE_BITS == self.root.get(Field::Pages) {
+        if to >> PAGE_BITS == self.pages() {
             self.add_page();
         }
+        self.bucket(to).clear();
         let mut next = 0;
         for (slot, entry) in self.read(from).into_iter().enumerate() {
             if entry.is_empty() {
@@ -337,16 +470,15 @@ impl<'m> Filter<'m> {
                 next += 1;
             }
         }
-        self.root.set(Field::Level, new.level);
-        self.root.set(Field::Split, new.split);
+        self.set_geometry(new);
         self.root.add(Counter::Splits, 1);
     }
 
-    /// Puts the slots of a bucket in descending order of temperature, empty ones last.
+    /// Puts the slots of a bucket of names in descending order of heat, empty ones last.
     pub(crate) fn order(self, bucket: u32) {
         let before = self.read(bucket);
         let mut after = before;
-        after.sort_by_key(|entry| (entry.is_empty(), Reverse(entry.temperature())));
+        after.sort_by_key(|entry| (entry.is_empty(), Reverse(entry.heat())));
         if after != before {
             for (slot, entry) in after.into_iter().enumerate() {
                 self.set(Place { bucket, slot }, entry);

@@ -11,7 +11,7 @@
 
 use crate::alloc::Plan;
 use crate::answer::Counters;
-use crate::filter::Filter;
+use crate::filter::{Filter, Spot};
 use crate::forms::Form;
 use crate::hash::{Hash, Kind};
 use crate::id::{EntityId, Link, TreeId, word};
@@ -50,10 +50,11 @@ impl Key<'_, '_> {
 
 impl<'m> Image<'m> {
     /// Looks a name up.
+    #[inline]
     pub(crate) fn key<'n>(self, kind: Kind, name: &'n [u8]) -> Key<'n, 'm> {
         let hash = Hash::of(self.root().seed(), kind, name);
-        let found = self.filter().find(kind, hash, name, &mut Counters::default());
-        Key { kind, name, hash, record: found.map(|(record, _)| record) }
+        let found = self.names().find(kind, hash, name, &mut Counters::default());
+        Key { kind, name, hash, record: found.map(Spot::record) }
     }
 
     /// Writer: one row of `edge` more; `stamp: None` means that everyone sees it.
@@ -92,8 +93,8 @@ impl<'m> Image<'m> {
     ) -> Result<(), Error> {
         let mut plan = Plan::new(self.root());
         let missing = || keys.iter().flatten().filter(|key| key.record.is_none());
-        let entries = most_entries(missing().count(), forms);
-        let directory = self.filter().plan(entries, &mut plan);
+        let directory = self.names().plan(word(missing().count()), &mut plan)
+            && self.forms().plan(most_forms(forms), &mut plan);
         for key in missing() {
             record::plan(&mut plan, key.kind, key.name.len());
         }
@@ -126,7 +127,8 @@ impl<'m> Image<'m> {
         if count == 0 {
             return Ok(());
         }
-        self.filter().grow(most_entries(count, forms));
+        self.names().grow(word(count));
+        self.forms().grow(most_forms(forms));
         let mut new = [None; 3];
         for (new, key) in new.iter_mut().zip(keys) {
             if let Some(key) = key
@@ -207,10 +209,9 @@ impl<'m> Image<'m> {
     }
 }
 
-/// How many entries of the filter so many new records take, at most: names may share a form or
-/// a beginning.
-fn most_entries(records: usize, forms: &[Option<Form>; 3]) -> u32 {
-    word(records + forms.iter().flatten().map(Form::entries).sum::<usize>())
+/// How many entries these forms and their beginnings take, at most: names may share them.
+fn most_forms(forms: &[Option<Form>; 3]) -> u32 {
+    word(forms.iter().flatten().map(Form::entries).sum())
 }
 
 fn counter_of(record: Record<'_>) -> Counter {
@@ -312,9 +313,9 @@ mod tests {
         while grew < 2 {
             let (parent, child) = (name(i), name(i + 1));
             let edge = edge(None, &parent, &child);
-            // The next page is due at 410, 819, ... entries: look closely there only.
-            let due = (image.stats().slots_used + 3) % 410 < 6;
-            if due && fails_cleanly_until(&heap, edge, None) > 60 {
+            // The next page is due at 410, 819, ... entities: look closely there only.
+            let due = (image.stats().entities + 3) % 410 < 6;
+            if due && fails_cleanly_until(&heap, edge, None) > 45 {
                 grew += 1;
             }
             image.insert(&edge, None).unwrap();

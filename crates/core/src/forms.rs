@@ -16,7 +16,7 @@
 //! Writers hold the lock exclusively.
 
 use crate::Image;
-use crate::bucket::{Bucket, Entry, Pattern, Place, SLOTS};
+use crate::bucket::{Entry, Pattern, Place};
 use crate::filter::Filter;
 use crate::hash::Hash;
 use crate::id::{RecordId, index};
@@ -103,8 +103,8 @@ impl<'m> Filter<'m> {
         let (first, second) = self.geometry().buckets_of(hash);
         let buckets = [Some((false, first)), (first != second).then_some((true, second))];
         buckets.into_iter().flatten().flat_map(move |(is_second, bucket)| {
-            let found = Bucket::candidates(&self.read(bucket), pattern(is_second));
-            (0..SLOTS)
+            let found = self.bucket(bucket).agreeing(pattern(is_second));
+            (0..crate::bucket::SLOTS)
                 .filter(move |slot| found >> slot & 1 == 1)
                 .map(move |slot| Place { bucket, slot })
         })
@@ -127,24 +127,21 @@ impl<'m> Filter<'m> {
 
     /// Where a form or a beginning of that hash would be; its buckets are fetched.
     #[inline]
-    pub(crate) fn spot(self, hash: Hash) -> FormSpot {
+    pub(crate) fn form_spot(self, hash: Hash) -> FormSpot {
         let (first, second) = self.geometry().buckets_of(hash);
-        let halves = [first, second].map(|bucket| self.half_line(bucket));
-        halves.iter().for_each(|&half| self.bucket_at(half).prefetch());
-        FormSpot { hash, halves }
+        let spots = [first, second].map(|bucket| self.spot(bucket));
+        spots.iter().for_each(|&spot| self.bucket_at(spot).prefetch_tags());
+        FormSpot { hash, spots }
     }
 
     /// Which lengths names have that begin so: see [`STEP`].
     #[inline]
     pub(crate) fn lengths(self, spot: &FormSpot) -> u32 {
         let pattern = Pattern::beginning(spot.hash);
-        let lengths = spot.halves.map(|half| {
-            let entries = self.bucket_at(half).read();
-            if !may_hold(&entries, spot.hash) {
-                return 0;
-            }
-            let found = Bucket::candidates(&entries, pattern);
-            if found == 0 { 0 } else { entries[index(found.trailing_zeros())].lengths() }
+        let lengths = spot.spots.map(|spot| {
+            let bucket = self.bucket_at(spot);
+            let found = bucket.agreeing(pattern);
+            if found == 0 { 0 } else { bucket.get(index(found.trailing_zeros())).lengths() }
         });
         lengths[0] | lengths[1]
     }
@@ -152,14 +149,11 @@ impl<'m> Filter<'m> {
     /// Calls `each` for the heads of [`Filter::forms`], and fetches their records.
     #[inline]
     pub(crate) fn heads(self, spot: &FormSpot, mut each: impl FnMut(RecordId)) {
-        for (half, is_second) in spot.halves.into_iter().zip([false, true]) {
-            let entries = self.bucket_at(half).read();
-            if !may_hold(&entries, spot.hash) {
-                continue;
-            }
-            let mut found = Bucket::candidates(&entries, Pattern::form(spot.hash, is_second));
+        for (at, is_second) in spot.spots.into_iter().zip([false, true]) {
+            let bucket = self.bucket_at(at);
+            let mut found = bucket.agreeing(Pattern::form(spot.hash, is_second));
             while found != 0 {
-                let entry = entries[index(found.trailing_zeros())];
+                let entry = bucket.get(index(found.trailing_zeros()));
                 found &= found - 1;
                 if let Some(head) = entry.head() {
                     self.mem().prefetch(head.line());
@@ -171,18 +165,11 @@ impl<'m> Filter<'m> {
     }
 }
 
-/// Whether a bucket may have an entry of that hash. Nearly always not, and this is quickly told.
-#[inline]
-fn may_hold(entries: &[Entry; SLOTS], hash: Hash) -> bool {
-    let has = entries.map(|entry| entry.fingerprint() == hash.fingerprint());
-    has[0] | has[1] | has[2] | has[3]
-}
-
 /// A hash and where its buckets are, as long as the lock is held.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct FormSpot {
     hash: Hash,
-    halves: [u32; 2],
+    spots: [u64; 2],
 }
 
 impl FormSpot {
@@ -197,20 +184,20 @@ impl<'m> Image<'m> {
     /// `false`: no room, and it is in no place of the filter.
     #[must_use]
     pub(crate) fn enter(self, record: Record<'m>, form: Option<&Form>, later: usize) -> bool {
-        if !self.filter().add(record, later) {
+        if !self.names().add(record, later) {
             return false;
         }
         let Some(form) = form else { return true };
         for (i, &(hash, lengths)) in form.beginnings().iter().enumerate() {
             if !self.begin(hash, lengths, later) {
                 form.beginnings()[..i].iter().for_each(|&(hash, _)| self.end(hash));
-                self.filter().remove(record);
+                self.names().remove(record);
                 return false;
             }
         }
         if !self.chain(record, form, later) {
             form.beginnings().iter().for_each(|&(hash, _)| self.end(hash));
-            self.filter().remove(record);
+            self.names().remove(record);
             return false;
         }
         self.let_pass(form, later);
@@ -219,7 +206,7 @@ impl<'m> Image<'m> {
 
     /// Takes a record out of all places of the filter.
     pub(crate) fn leave(self, record: Record<'m>) {
-        self.filter().remove(record);
+        self.names().remove(record);
         if record.is_tree() {
             return;
         }
@@ -231,7 +218,7 @@ impl<'m> Image<'m> {
 
     /// One name more begins so.
     fn begin(self, hash: Hash, lengths: u32, later: usize) -> bool {
-        let filter = self.filter();
+        let filter = self.forms();
         if let Some(place) = filter.beginning(hash) {
             filter.set(place, filter.get(place).with(lengths));
             return true;
@@ -243,7 +230,7 @@ impl<'m> Image<'m> {
 
     /// One name less begins so.
     fn end(self, hash: Hash) {
-        let filter = self.filter();
+        let filter = self.forms();
         let place = filter.beginning(hash).expect("a beginning stays while names have it");
         let left = filter.get(place).without();
         filter.set(place, left);
@@ -252,31 +239,31 @@ impl<'m> Image<'m> {
 
     /// Puts an entity behind those of its form.
     fn chain(self, record: Record<'m>, form: &Form, later: usize) -> bool {
-        let alike = self.filter().forms(form.hash).find(|(_, head)| same_form(*head, record));
+        let alike = self.forms().forms(form.hash).find(|(_, head)| same_form(*head, record));
         if let Some((_, head)) = alike {
             record.set_alike(head.alike());
             head.set_alike(Some(record.id()));
             return true;
         }
         let entry = Entry::form(form.hash, record.id());
-        let entered = self.filter().enter(form.hash, entry, later);
+        let entered = self.forms().enter(form.hash, entry, later);
         self.root().add(Counter::Forms, usize::from(entered));
         entered
     }
 
     /// Takes an entity out of those of its form.
     fn unchain(self, record: Record<'m>, form: &Form) {
-        for (place, head) in self.filter().forms(form.hash) {
+        for (place, head) in self.forms().forms(form.hash) {
             if head.id() == record.id() {
                 let next = match record.alike() {
                     Some(next) => {
                         let second =
-                            self.filter().geometry().buckets_of(form.hash).0 != place.bucket;
+                            self.forms().geometry().buckets_of(form.hash).0 != place.bucket;
                         Entry::form(form.hash, next).placed(second)
                     }
                     None => Entry::NONE,
                 };
-                self.filter().set(place, next);
+                self.forms().set(place, next);
                 self.root().subtract(Counter::Forms, usize::from(next.is_empty()));
                 return;
             }
@@ -323,7 +310,7 @@ mod tests {
         // An entry that says that "three" is "Two", as a collision of hashes would.
         let two = image.key(crate::hash::Kind::Entity, b"Two").record.unwrap();
         let three = Form::of(7, b"three").unwrap().hash;
-        assert!(image.filter().enter(three, Entry::form(three, two.id()), 0));
+        assert!(image.forms().enter(three, Entry::form(three, two.id()), 0));
         assert_eq!(found(image, "three one"), [b"One"]);
     }
 
@@ -347,5 +334,23 @@ mod tests {
             image.settle(1, 11 + gone as u64, &|_| crate::Fate::Aborted, &mut Vec::new());
         }
         assert_eq!(image.root().count(Counter::Forms), 0);
+    }
+
+    #[test]
+    fn the_table_of_forms_grows_with_what_is_in_it() {
+        let mut heap = HeapMemory::new(1 << 22);
+        while heap.mapped() < 4 {
+            assert!(heap.grow());
+        }
+        let image = Image::format(&heap, 7).unwrap();
+        image.publish_chunks(4);
+        for i in 0..1000 {
+            let child = format!("number{i} of many");
+            let edge = Edge { tree: None, parent: b"many", child: child.as_bytes() };
+            image.insert(&edge, None).unwrap();
+            let slots = u64::from(image.forms().geometry().buckets()) * 4;
+            let used = image.root().count(Counter::Forms);
+            assert!(used * 5 <= slots * 4, "{used} of {slots}");
+        }
     }
 }

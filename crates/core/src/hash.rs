@@ -1,11 +1,15 @@
 //! One seeded 64-bit hash, and how the filter reads it.
 //!
 //! ```text
-//!  63          52 51        32 31                                   0
-//! +--------------+------------+--------------------------------------+
-//! | fingerprint  |  (unused)  |  first bucket, as many bits as needed |
-//! +--------------+------------+--------------------------------------+
+//!  63          52 51  48 47    32 31                                   0
+//! +--------------+------+--------+--------------------------------------+
+//! | fingerprint  |      |        |  first bucket, as many bits as needed |
+//! +--------------+------+--------+--------------------------------------+
+//! |  tag of a name      |
 //! ```
+//!
+//! The fingerprint says how far an entry's two buckets are apart. A name's tag has four bits
+//! more, so that of eight full slots another name's is compared once in 8192 lookups.
 //!
 //! The seed is the image's, so nobody can aim collisions; entities and trees hash
 //! with different seeds, so that a tree named like an entity is another key.
@@ -14,8 +18,8 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use crate::id::{fold_product, halves, wide};
 
-/// Bits of a fingerprint: 12 make a false positive of one lookup in about 500, and leave
-/// 28 + 24 bits of the slot for the handle and the temperature.
+/// Bits of a fingerprint: the paper's 12, which alone make a false positive of one lookup in
+/// about 500.
 pub(crate) const FINGERPRINT_BITS: u32 = 12;
 
 /// What a record is.
@@ -43,6 +47,12 @@ impl Hash {
     #[inline]
     pub(crate) const fn fingerprint(self) -> u64 {
         self.0 >> (64 - FINGERPRINT_BITS)
+    }
+
+    /// The 16 bits of a name's hash that stand in its bucket.
+    #[inline]
+    pub(crate) const fn tag(self) -> u64 {
+        self.0 >> 48
     }
 
     /// The unfolded number of the first bucket: `i1'` in DESIGN.md.

@@ -9,7 +9,7 @@
 
 use crate::alloc;
 use crate::chunk::{LINE_BYTES, MAX_CHUNKS, chunk_bytes, first_line};
-use crate::filter::{FIRST_LEVEL, Filter};
+use crate::filter::{FIRST_LEVEL, Filter, Table};
 use crate::id::{index, wide, word};
 use crate::memory::Memory;
 use crate::root::{Counter, Field, LAYOUT, MAX_LINES, Root};
@@ -30,7 +30,8 @@ impl<'m> Image<'m> {
             return Err(Error::Unmapped { used: 1, mapped: 0 });
         }
         let root = Root::format(mem, seed);
-        Filter::new(mem).format();
+        Filter::new(mem, Table::Names).format();
+        Filter::new(mem, Table::Forms).format();
         crate::sieve::format(mem);
         root.sign();
         Ok(Image(mem))
@@ -66,8 +67,14 @@ impl<'m> Image<'m> {
     }
 
     #[inline]
-    pub(crate) fn filter(self) -> Filter<'m> {
-        Filter::new(self.0)
+    pub(crate) fn names(self) -> Filter<'m> {
+        Filter::new(self.0, Table::Names)
+    }
+
+    /// The table of forms and beginnings.
+    #[inline]
+    pub(crate) fn forms(self) -> Filter<'m> {
+        Filter::new(self.0, Table::Forms)
     }
 
     /// Reader: how many chunks the image uses.
@@ -150,9 +157,10 @@ impl<'m> Image<'m> {
     #[must_use]
     pub fn stats(&self) -> Stats {
         let root = self.root();
-        let geometry = self.filter().geometry();
+        let tables = [self.names(), self.forms()];
+        let buckets: u64 = tables.iter().map(|table| u64::from(table.geometry().buckets())).sum();
+        let used: u64 = tables.iter().map(|table| table.used()).sum();
         let (entities, trees) = (root.count(Counter::Entities), root.count(Counter::Trees));
-        let slots = u64::from(geometry.buckets()) * wide(crate::bucket::SLOTS);
         let lines = u64::from(root.get(Field::Bump)) - root.count(Counter::FreeLines);
         let bytes: usize = (0..self.chunks()).map(chunk_bytes).sum();
         Stats {
@@ -160,11 +168,11 @@ impl<'m> Image<'m> {
             trees,
             edge_rows: root.count(Counter::EdgeRows),
             versions: root.count(Counter::Versions),
-            buckets: geometry.buckets().into(),
-            slots_used: self.filter().used(),
-            load_factor: ratio(self.filter().used(), slots),
+            buckets,
+            slots_used: used,
+            load_factor: ratio(used, buckets * wide(crate::bucket::SLOTS)),
             kicks: root.count(Counter::Kicks),
-            growths: (geometry.level - FIRST_LEVEL).into(),
+            growths: (self.names().geometry().level - FIRST_LEVEL).into(),
             splits: root.count(Counter::Splits),
             bytes_used: lines * wide(LINE_BYTES),
             bytes_published: wide(bytes),
@@ -175,13 +183,13 @@ impl<'m> Image<'m> {
     /// Writer: orders the slots of the next `max_buckets` buckets hot-first, round robin, so
     /// that a hot entity is met before its neighbours are compared.
     pub fn cool(&self, max_buckets: usize) {
-        let filter = self.filter();
-        let buckets = filter.geometry().buckets();
+        let names = self.names();
+        let buckets = names.geometry().buckets();
         let mut bucket = self.root().get(Field::Cool);
         self.mutate(|| {
             for _ in 0..max_buckets.min(index(buckets)) {
                 bucket = if bucket < buckets { bucket } else { 0 };
-                filter.order(bucket);
+                names.order(bucket);
                 bucket += 1;
             }
             self.root().set(Field::Cool, bucket);
@@ -195,4 +203,4 @@ fn ratio(part: u64, whole: u64) -> f64 {
     part as f64 / whole as f64
 }
 
-const _: () = assert!(first_line(1) > crate::root::FIRST_LINE + 2 * MAX_LINES + 1);
+const _: () = assert!(first_line(1) > crate::root::FIRST_LINE + 4 * MAX_LINES + 1);

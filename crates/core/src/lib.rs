@@ -46,6 +46,7 @@ mod settle;
 mod sieve;
 mod slot;
 mod stats;
+mod temperature;
 mod text;
 mod trees;
 mod verify;

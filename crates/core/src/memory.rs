@@ -17,12 +17,24 @@ use std::marker::PhantomData;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
-use crate::chunk::{LINE_BYTES, MAX_CHUNKS, chunk_bytes, first_line, lines_of, locate};
+use crate::chunk::{LINE_BYTES, MAX_CHUNKS, chunk_bytes, first_line, lines_of};
 
 /// Where this process has mapped the chunks of an image.
+///
+/// Each chunk is a whole number of first chunks, *segments*: a line finds its address with one
+/// shift and one load, whichever chunk it is in.
 #[derive(Debug, Default)]
 pub struct Memory {
-    bases: Vec<NonNull<u8>>,
+    segments: Vec<Segment>,
+    mapped: usize,
+}
+
+/// As many lines as the first chunk has.
+#[derive(Clone, Copy, Debug)]
+struct Segment {
+    start: NonNull<u8>,
+    /// Lines from `start` to the end of its chunk.
+    left: u32,
 }
 
 // SAFETY: a Memory is a list of addresses whose bytes the caller of `map` keeps alive for as
@@ -34,7 +46,7 @@ impl Memory {
     /// A memory with no chunk mapped.
     #[must_use]
     pub const fn new() -> Memory {
-        Memory { bases: Vec::new() }
+        Memory { segments: Vec::new(), mapped: 0 }
     }
 
     /// Maps the next chunk, number [`Memory::mapped`].
@@ -48,63 +60,82 @@ impl Memory {
     /// # Panics
     /// If `base` is not aligned, or all of [`MAX_CHUNKS`] are mapped.
     pub unsafe fn map(&mut self, base: NonNull<u8>) {
-        assert!(self.bases.len() < MAX_CHUNKS, "all chunks are mapped");
+        assert!(self.mapped < MAX_CHUNKS, "all chunks are mapped");
         assert!(base.as_ptr().addr().is_multiple_of(LINE_BYTES), "a chunk begins on a line");
-        self.bases.push(base);
+        let lines = lines_of(self.mapped);
+        self.segments.extend((0..lines).step_by(SEGMENT_LINES as usize).map(|line| {
+            // SAFETY: the caller promises `lines` lines, and `line` is less.
+            let start = unsafe { base.add(line as usize * LINE_BYTES) };
+            Segment { start, left: lines - line }
+        }));
+        self.mapped += 1;
     }
 
     /// Chunks mapped.
     #[must_use]
     pub fn mapped(&self) -> usize {
-        self.bases.len()
+        self.mapped
     }
 
     /// Forgets all chunks; their memory is the caller's again.
     pub fn clear(&mut self) {
-        self.bases.clear();
+        self.segments.clear();
+        self.mapped = 0;
     }
 
     /// The line of that number.
     #[inline]
     pub(crate) fn line(&self, line: u32) -> Line<'_> {
-        let (chunk, offset) = locate(line);
-        self.line_in(chunk, offset)
+        self.span(line).first
     }
 
     /// A line of chunk 0, where the root is.
     #[inline]
     pub(crate) fn root_line(&self, line: u32) -> Line<'_> {
-        assert!(line < lines_of(0), "the root is in chunk 0");
-        self.line_in(0, line)
-    }
-
-    #[inline]
-    fn line_in(&self, chunk: usize, offset: u32) -> Line<'_> {
-        let base = self.bases[chunk];
-        // SAFETY: `chunk` is mapped, or the index above had panicked; `locate` gives an
-        // offset below `lines_of(chunk)` (asserted for every chunk in the tests), as does
-        // `root_line`, and `map` was promised that many lines. So the result is inside the
-        // chunk's allocation.
-        let start = unsafe { base.add(offset as usize * LINE_BYTES) };
-        Line { start, memory: PhantomData }
+        assert!(line < SEGMENT_LINES, "the root is in chunk 0");
+        self.span(line).first
     }
 
     /// The lines from that number to the end of its chunk, as one stretch of bytes.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn span(&self, line: u32) -> Span<'_> {
-        let (chunk, offset) = locate(line);
-        Span { first: self.line_in(chunk, offset), lines: lines_of(chunk) - offset }
+        let offset = line % SEGMENT_LINES;
+        let segment = self.segments[(line / SEGMENT_LINES) as usize];
+        // SAFETY: the segment is mapped, or the index above had panicked; a segment has
+        // SEGMENT_LINES lines (every chunk is a multiple: asserted below), and `offset` is less.
+        // So the result is inside the chunk's allocation.
+        let start = unsafe { segment.start.add(offset as usize * LINE_BYTES) };
+        Span { first: Line { start, memory: PhantomData }, lines: segment.left - offset }
+    }
+
+    /// So many lines from that number on.
+    #[inline]
+    pub(crate) fn page(&self, line: u32, lines: usize) -> Page<'_> {
+        let span = self.span(line);
+        assert!(lines <= span.lines as usize, "an allocation lies in one chunk");
+        Page { start: span.first.start, lines, memory: PhantomData }
     }
 
     /// Asks the processor to fetch a line that may soon be read, if it is mapped.
     #[inline]
     pub(crate) fn prefetch(&self, line: u32) {
-        let (chunk, offset) = locate(line);
-        if chunk < self.bases.len() {
-            self.line_in(chunk, offset).prefetch();
+        if ((line / SEGMENT_LINES) as usize) < self.segments.len() {
+            self.line(line).prefetch();
         }
     }
 }
+
+/// Lines of a segment.
+const SEGMENT_LINES: u32 = lines_of(0);
+
+const _: () = {
+    let mut chunk = 0;
+    while chunk < MAX_CHUNKS {
+        assert!(lines_of(chunk).is_multiple_of(SEGMENT_LINES));
+        assert!(first_line(chunk).is_multiple_of(SEGMENT_LINES));
+        chunk += 1;
+    }
+};
 
 /// A mapped line. Words in it are relaxed atomics.
 #[derive(Clone, Copy, Debug)]
@@ -156,16 +187,110 @@ impl<'m> Line<'m> {
         self.double(at).store(value, Relaxed);
     }
 
-    /// Asks the processor to fetch the line. Changes nothing.
+    /// Asks the processor to fetch the line.
     #[inline]
     pub(crate) fn prefetch(self) {
-        #[cfg(target_arch = "x86_64")]
-        {
-            use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-            // SAFETY: SSE is part of x86_64, and a prefetch has no effect the language sees.
-            unsafe { _mm_prefetch::<_MM_HINT_T0>(self.start.as_ptr().cast::<i8>()) };
-        }
+        prefetch(self.start.as_ptr());
     }
+}
+
+/// The lines of a filter's page. Most of it is within [`NEAR`] lines, where a place is checked
+/// by the compiler.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Page<'m> {
+    start: NonNull<u8>,
+    lines: usize,
+    memory: PhantomData<&'m Memory>,
+}
+
+/// Lines that each page has.
+const NEAR: usize = crate::bucket::TAILS_AT;
+
+impl<'m> Page<'m> {
+    #[inline]
+    pub(crate) fn lines(self) -> usize {
+        self.lines
+    }
+
+    /// One of two pages of equal size, without a branch.
+    #[inline]
+    pub(crate) fn select(first: bool, a: Page<'m>, b: Page<'m>) -> Page<'m> {
+        debug_assert!(a.lines == b.lines);
+        let start = std::hint::select_unpredictable(first, a.start, b.start);
+        Page { start, ..a }
+    }
+
+    #[inline]
+    fn at(self, at: usize, bytes: usize, lines: usize) -> *mut u8 {
+        let inside = at <= lines * LINE_BYTES - bytes && at.is_multiple_of(bytes);
+        assert!(inside && lines <= self.lines, "a word lies in its page");
+        // SAFETY: `Memory::page` checked that `self.lines` lines of the chunk begin at `start`,
+        // and `bytes` bytes from `at` on are inside `lines` of them, by the line above.
+        unsafe { self.start.as_ptr().add(at) }
+    }
+
+    #[inline]
+    fn word(self, at: usize) -> &'m AtomicU32 {
+        // SAFETY: 4 bytes of a mapped page, for as long as the Memory is borrowed; a page begins
+        // on a line and `at` is a multiple of 4; see `Line::word` for other writers.
+        unsafe { AtomicU32::from_ptr(self.at(at, 4, NEAR).cast()) }
+    }
+
+    #[inline]
+    fn double(self, at: usize, lines: usize) -> &'m AtomicU64 {
+        // SAFETY: as in `word`, for 8 bytes.
+        unsafe { AtomicU64::from_ptr(self.at(at, 8, lines).cast()) }
+    }
+
+    #[inline]
+    pub(crate) fn u32(self, at: usize) -> u32 {
+        self.word(at).load(Relaxed)
+    }
+
+    #[inline]
+    pub(crate) fn set_u32(self, at: usize, value: u32) {
+        self.word(at).store(value, Relaxed);
+    }
+
+    #[inline]
+    pub(crate) fn u64(self, at: usize) -> u64 {
+        self.double(at, NEAR).load(Relaxed)
+    }
+
+    #[inline]
+    pub(crate) fn set_u64(self, at: usize, value: u64) {
+        self.double(at, NEAR).store(value, Relaxed);
+    }
+
+    /// As [`Page::u64`], anywhere in the page.
+    #[inline]
+    pub(crate) fn far_u64(self, at: usize) -> u64 {
+        self.double(at, self.lines).load(Relaxed)
+    }
+
+    #[inline]
+    pub(crate) fn set_far_u64(self, at: usize, value: u64) {
+        self.double(at, self.lines).store(value, Relaxed);
+    }
+
+    /// Asks the processor to fetch the line of that byte.
+    #[inline]
+    pub(crate) fn prefetch(self, at: usize) {
+        prefetch(self.at(at, 4, NEAR));
+    }
+}
+
+/// Asks the processor to fetch a line. Changes nothing.
+#[inline]
+fn prefetch(address: *const u8) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        // SAFETY: SSE is part of x86_64, and a prefetch has no effect the language sees.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(address.cast::<i8>()) };
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = address;
 }
 
 /// A line and those after it in its chunk: where an allocation is.
@@ -192,7 +317,7 @@ impl<'m> Span<'m> {
     }
 
     /// The address of `len` bytes from byte `at` on, which may go on in the lines after.
-    #[inline]
+    #[inline(always)]
     fn bytes(self, at: usize, len: usize) -> *mut u8 {
         let left = self.lines as usize * LINE_BYTES;
         assert!(at <= left && len <= left - at, "an allocation lies in one chunk");
@@ -226,26 +351,92 @@ impl<'m> Span<'m> {
         unsafe { from.copy_to_nonoverlapping(to.as_mut_ptr(), to.len()) };
     }
 
-    /// Whether the bytes in the image are these. Eight at a time: names are short.
-    #[inline]
+    /// Whether the bytes in the image are these. Names are short, and of any length: the first
+    /// and the last eight bytes, which may overlap, take one branch where a loop's end takes
+    /// the processor by surprise.
+    #[inline(always)]
     pub(crate) fn bytes_are(self, at: usize, name: &[u8]) -> bool {
-        let mut here: *const u8 = self.bytes(at, name.len());
-        let (words, rest) = name.as_chunks::<8>();
-        for word in words {
-            // SAFETY: `bytes` checked `name.len()` bytes from `here` on, and each turn of
-            // the loop consumes 8 of them; reading is allowed under either lock.
-            let (there, next) = unsafe { (here.cast::<[u8; 8]>().read(), here.add(8)) };
-            if there != *word {
-                return false;
-            }
-            here = next;
+        let here: *const u8 = self.bytes(at, name.len());
+        if name.len() > 32 {
+            let (words, rest) = name.as_chunks::<8>();
+            let last = name.len() - 8;
+            // SAFETY: `bytes` checked `name.len()` bytes from `here` on.
+            return unsafe { words.iter().enumerate().all(|(i, word)| same(here, i * 8, word)) }
+                && (rest.is_empty()
+                    || name.last_chunk().is_some_and(|end| {
+                        // SAFETY: the same; `end` are the 8 bytes from `last` on.
+                        unsafe { same::<8>(here, last, end) }
+                    }));
         }
-        rest.iter().enumerate().all(|(i, &byte)| {
-            // SAFETY: `rest` are the bytes of `name` after the words, and `here` now stands
-            // at the first of theirs, so `i` is inside what `bytes` checked.
-            byte == unsafe { here.add(i).read() }
-        })
+        // SAFETY: `bytes` checked `name.len()` bytes from `here` on, and `ends` looks at no others.
+        unsafe {
+            match name.len() {
+                17..=32 => ends::<16>(here, name),
+                8..=16 => ends::<8>(here, name),
+                4..8 => ends::<4>(here, name),
+                2..4 => ends::<2>(here, name),
+                _ => ends::<1>(here, name),
+            }
+        }
     }
+}
+
+/// Whether the `N` bytes at `at` are these.
+///
+/// # Safety
+/// `here` begins `at + N` bytes that may be read and that nobody writes.
+#[inline]
+unsafe fn same<const N: usize>(here: *const u8, at: usize, bytes: &[u8; N]) -> bool {
+    // SAFETY: as the caller promises; an array of bytes has no alignment.
+    *bytes == unsafe { here.add(at).cast::<[u8; N]>().read() }
+}
+
+/// Whether the first and the last `N` bytes at `here` are those of the name.
+///
+/// # Safety
+/// `here` begins `name.len()` bytes that may be read and that nobody writes.
+#[inline]
+unsafe fn ends<const N: usize>(here: *const u8, name: &[u8]) -> bool {
+    let (Some(first), Some(last)) = (name.first_chunk::<N>(), name.last_chunk::<N>()) else {
+        return name.is_empty();
+    };
+    // SAFETY: the name has `N` bytes or more, so both are inside.
+    unsafe { same(here, 0, first) & same(here, name.len() - N, last) }
+}
+
+/// Which of the eight 16-bit tags of two words are those wanted in the same places, a bit each.
+#[inline]
+pub(crate) fn equal_tags(tags: [u64; 2], wanted: [u64; 2]) -> u32 {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::x86_64::{
+            _mm_cmpeq_epi16, _mm_movemask_epi8, _mm_packs_epi16, _mm_set_epi64x,
+        };
+        // SAFETY: SSE2 is part of x86_64; these compute with registers only.
+        unsafe {
+            let all = |both: [u64; 2]| _mm_set_epi64x(both[1].cast_signed(), both[0].cast_signed());
+            let equal = _mm_cmpeq_epi16(all(tags), all(wanted));
+            _mm_movemask_epi8(_mm_packs_epi16(equal, all([0; 2]))).cast_unsigned()
+        }
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    equal_tags_plainly(tags, wanted)
+}
+
+/// The same in arithmetic that every machine has.
+#[cfg(any(test, not(target_arch = "x86_64")))]
+fn equal_tags_plainly(tags: [u64; 2], wanted: [u64; 2]) -> u32 {
+    // Of the 16 bits of a difference, only those of 0 have no carry into the top and no top.
+    const LOW: u64 = 0x7FFF_7FFF_7FFF_7FFF;
+    let mut bits = 0;
+    for (i, (tags, wanted)) in tags.into_iter().zip(wanted).enumerate() {
+        let differ = tags ^ wanted;
+        let equal = !(((differ & LOW) + LOW) | differ) & !LOW;
+        for slot in 0..4 {
+            bits |= u32::from(equal >> (slot * 16 + 15) & 1 == 1) << (i * 4 + slot);
+        }
+    }
+    bits
 }
 
 /// Words as the bytes they are in memory: what keeps the arena of names aligned.
@@ -384,6 +575,44 @@ mod tests {
     }
 
     #[test]
+    fn bytes_of_any_length_are_compared_to_the_last() {
+        let mut heap = HeapMemory::new(1 << 20);
+        assert!(heap.grow());
+        let bytes: Vec<u8> = (1..=200).collect();
+        heap.span(700).copy_in(3, &bytes);
+        for len in 0..=200 {
+            let name = &bytes[..len];
+            assert!(heap.span(700).bytes_are(3, name));
+            for i in 0..len {
+                let mut other = name.to_vec();
+                other[i] ^= 1;
+                assert!(!heap.span(700).bytes_are(3, &other), "byte {i} of {len}");
+            }
+        }
+    }
+
+    #[test]
+    fn tags_are_equal_where_they_are() {
+        let mut state = 7_u64;
+        for _ in 0..20_000 {
+            let mut number = || {
+                state =
+                    state.wrapping_mul(0x5851_F42D_4C95_7F2D).wrapping_add(0x1405_7B7E_F767_814F);
+                // Tags that often agree, or differ in one bit, or in the sign.
+                (state >> 33) & 0x8001_0001_8000_0003
+            };
+            let (tags, wanted) = ([number(), number()], [number(), number()]);
+            let mut expected = 0;
+            for slot in 0..8 {
+                let of = |all: [u64; 2]| all[slot / 4] >> (slot % 4 * 16) & 0xFFFF;
+                expected |= u32::from(of(tags) == of(wanted)) << slot;
+            }
+            assert_eq!(equal_tags(tags, wanted), expected);
+            assert_eq!(equal_tags_plainly(tags, wanted), expected);
+        }
+    }
+
+    #[test]
     fn a_heap_memory_stops_at_its_limit() {
         let mut heap = HeapMemory::new(chunk_bytes(0) + chunk_bytes(1));
         assert!(heap.grow() && heap.grow() && !heap.grow());
@@ -396,6 +625,23 @@ mod tests {
         let mut heap = HeapMemory::new(1 << 20);
         assert!(heap.grow());
         let _ = heap.line(1024);
+    }
+
+    #[test]
+    #[should_panic(expected = "one chunk")]
+    fn a_page_past_a_chunk_panics() {
+        let mut heap = HeapMemory::new(1 << 20);
+        assert!(heap.grow() && heap.grow() && heap.grow());
+        // The second half of chunk 1, which is two segments; chunk 2 is mapped.
+        let _ = heap.page(3 * 1024 - 47, 48);
+    }
+
+    #[test]
+    #[should_panic(expected = "in its page")]
+    fn a_word_past_a_page_panics() {
+        let mut heap = HeapMemory::new(1 << 20);
+        assert!(heap.grow());
+        let _ = heap.page(700, 48).far_u64(48 * 64);
     }
 
     #[test]

@@ -8,8 +8,9 @@
 //!        +-------+-----+-----+-----+-----+---------+------+------------- - -
 //!                                          (a tree: `up` counts its edge rows)
 //!
-//!  shape  kind u8, lines u8, base u8      the inline slots are those of the record's
+//!  shape  kind 1 bit, lines 7, base 8     the inline slots are those of the record's
 //!                                         slot grid (see slot.rs) from number `base` on
+//!         temperature 16                  how often it was looked up (see temperature.rs)
 //!  up, down   28 bits of the head block, 4 bits how many of its 5 slots are used
 //!  alike      the next entity whose name has the same form (see forms.rs)
 //!  bits   16 bits which inline slots are used, 16 bits which of them are "down"
@@ -34,6 +35,7 @@ use crate::id::{RecordId, SLOTS_PER_LINE, index, word};
 use crate::memory::{Line, Memory, Span};
 use crate::root::MAX_LINES;
 use crate::slot::{SLOT_BYTES, SLOTS_AT};
+use crate::temperature::Temperature;
 
 const HASH: usize = 0;
 const LEN: usize = 8;
@@ -43,6 +45,10 @@ const DOWN: usize = 20;
 const ALIKE: usize = 24;
 const BITS: usize = 28;
 const NAME: usize = 32;
+
+/// The bit of the shape that says which kind it is.
+const TREE: u32 = 1;
+const TEMPERATURE_SHIFT: u32 = 16;
 
 /// The longest name that lies inside its record: 32 lines less the header.
 pub(crate) const INSIDE: usize = 32 * LINE_BYTES - NAME;
@@ -93,13 +99,13 @@ impl Shape {
     }
 
     fn from_word(shape: u32) -> Shape {
-        let [kind, lines, base, _] = shape.to_le_bytes();
-        let kind = if kind == 0 { Kind::Entity } else { Kind::Tree };
-        Shape { kind, lines: lines.into(), base: base.into() }
+        let kind = if shape & TREE == 0 { Kind::Entity } else { Kind::Tree };
+        Shape { kind, lines: shape >> 1 & 0x7F, base: shape >> 8 & 0xFF }
     }
 
     fn to_word(self) -> u32 {
-        u32::from(self.kind == Kind::Tree) | self.lines << 8 | self.base << 16
+        debug_assert!(self.lines <= 0x7F && self.base <= 0xFF);
+        kind_bit(self.kind) | self.lines << 1 | self.base << 8
     }
 
     /// How many inline slots there are.
@@ -108,6 +114,14 @@ impl Shape {
             Kind::Entity => self.lines * SLOTS_PER_LINE - self.base,
             Kind::Tree => 0,
         }
+    }
+}
+
+#[inline]
+const fn kind_bit(kind: Kind) -> u32 {
+    match kind {
+        Kind::Entity => 0,
+        Kind::Tree => TREE,
     }
 }
 
@@ -183,7 +197,7 @@ pub(crate) fn planned(line: Option<NonZeroU32>) -> NonZeroU32 {
 }
 
 impl<'m> Record<'m> {
-    #[inline]
+    #[inline(always)]
     pub(crate) fn new(mem: &'m Memory, id: impl Into<RecordId>) -> Record<'m> {
         let id = id.into();
         let span = mem.span(id.line());
@@ -221,19 +235,33 @@ impl<'m> Record<'m> {
     }
 
     /// Whether this is the record of that name and kind. Compares in place.
-    #[inline]
-    pub(crate) fn is(self, kind: Kind, hash: Hash, name: &[u8]) -> bool {
-        self.hash() == hash
-            && self.name_len() == name.len()
-            && self.shape().kind == kind
+    #[inline(always)]
+    pub(crate) fn is(self, kind: Kind, name: &[u8]) -> bool {
+        self.name_len() == name.len()
+            && self.head.u32(SHAPE) & TREE == kind_bit(kind)
             && self.name_is(name)
     }
 
+    /// How often it was looked up.
     #[inline]
+    pub(crate) fn temperature(self) -> Temperature {
+        Temperature::from_bits(self.head.u32(SHAPE) >> TEMPERATURE_SHIFT)
+    }
+
+    /// Readers do: the other bits of the word never change while the record lives.
+    #[inline]
+    pub(crate) fn set_temperature(self, temperature: Temperature) {
+        let shape = self.head.u32(SHAPE) & ((1 << TEMPERATURE_SHIFT) - 1);
+        self.head.set_u32(SHAPE, shape | temperature.bits() << TEMPERATURE_SHIFT);
+    }
+
+    #[inline(always)]
     fn name_is(self, name: &[u8]) -> bool {
-        if name.len() <= INSIDE {
-            return self.span.bytes_are(NAME, name);
-        }
+        if name.len() <= INSIDE { self.span.bytes_are(NAME, name) } else { self.pieces_are(name) }
+    }
+
+    #[cold]
+    fn pieces_are(self, name: &[u8]) -> bool {
         let mut same = true;
         self.for_each_part(|span, at, from, to| {
             same = same && span.bytes_are(at, &name[from..to]);

@@ -6,11 +6,13 @@
 //!          chunks u32, bump u32, level u32, split u32, pages u32, cool u32, oldest u32, newest u32
 //!      1   entities, trees, edge_rows, versions, kicks, splits, free_lines, forms   (u64 each)
 //!    2-9   free lists: for 1 to 64 lines: first u32, count u32
-//!  10-41   the filter's directory: 512 directory pages, u32 each
-//!     42   the sieve, and the one that is being filled: level, bits, segments, swept (u32 each)
-//!  43-50   their segments: 64 each, u32
-//! 64-575   the owner's area: 4096 u64
-//!    576   the first line that is ever allocated
+//!  10-41   the directory of names: 512 directory pages, u32 each
+//!     42   of the table of forms: level u32, split u32, pages u32
+//!     43   the sieve, and the one that is being filled: level, bits, segments, swept (u32 each)
+//!  44-51   their segments: 64 each, u32
+//! 56-119   the directory of forms: 1024 directory pages, u32 each
+//! 120-631  the owner's area: 4096 u64
+//!    632   the first line that is ever allocated
 //! ```
 //!
 //! Only this file knows these places. Everybody else of the crate may call it.
@@ -20,16 +22,18 @@ use crate::id::{VersionId, index, wide, word};
 use crate::memory::{Line, Memory};
 
 /// Layout number: one more whenever a byte of the image changes its meaning.
-pub const LAYOUT: u32 = 3;
+pub const LAYOUT: u32 = 4;
 /// "cftrag", then an image of the forest.
 const MAGIC: u64 = u64::from_be_bytes(*b"cftragIF");
 /// Words of the owner's area. 2054 chunks need an address each; the rest is for snapshots.
 pub const OWNER_WORDS: usize = 4096;
 
-/// The largest allocation, in lines: a filter page. Also the number of free lists.
+/// The largest allocation, in lines: a page of forms. Also the number of free lists.
 pub(crate) const MAX_LINES: u32 = 64;
-/// Directory pages of the filter: 512 * 1024 pages hold the slots of 16 GiB of records.
+/// Directory pages of the names: 512 * 512 pages of 512 slots for 16 GiB of records.
 pub(crate) const DIRECTORIES: u32 = 512;
+/// Directory pages of the forms, of which there are more.
+pub(crate) const FORM_DIRECTORIES: u32 = 1024;
 
 /// Segments of a sieve.
 pub(crate) const SEGMENTS: u32 = 64;
@@ -37,16 +41,19 @@ pub(crate) const SEGMENTS: u32 = 64;
 const COUNTERS: u32 = 1;
 const FREE_LISTS: u32 = 2;
 const DIRECTORY: u32 = 10;
-const SIEVES: u32 = 42;
+const FORMS: u32 = 42;
+const SIEVES: u32 = 43;
 /// Of the sieve; those of the next one come after them.
-const FIRST_SEGMENTS: u32 = 43;
-const OWNER: u32 = 64;
+const FIRST_SEGMENTS: u32 = 44;
+const FORM_DIRECTORY: u32 = 56;
+const OWNER: u32 = 120;
 /// The first line the allocator hands out.
-pub(crate) const FIRST_LINE: u32 = 576;
+pub(crate) const FIRST_LINE: u32 = 632;
 
 const _: () = assert!(FREE_LISTS + MAX_LINES / 8 <= DIRECTORY);
-const _: () = assert!(DIRECTORY + DIRECTORIES / 16 <= SIEVES);
-const _: () = assert!(FIRST_SEGMENTS + 2 * SEGMENTS / 16 <= OWNER);
+const _: () = assert!(DIRECTORY + DIRECTORIES / 16 <= FORMS && FORMS < SIEVES);
+const _: () = assert!(FIRST_SEGMENTS + 2 * SEGMENTS / 16 <= FORM_DIRECTORY);
+const _: () = assert!(FORM_DIRECTORY + FORM_DIRECTORIES / 16 <= OWNER);
 const _: () =
     assert!(index(OWNER) * LINE_BYTES + OWNER_WORDS * 8 == index(FIRST_LINE) * LINE_BYTES);
 const _: () = assert!(FIRST_LINE + MAX_LINES < crate::chunk::lines_of(0));
@@ -80,19 +87,25 @@ impl Counter {
     }
 }
 
-/// A word of line 0.
+/// A word of line 0, or of the forms' line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Field {
     /// Chunks that may be allocated from.
     Chunks,
     /// The first line never handed out.
     Bump,
-    /// The filter has `2^level + split` buckets.
+    /// The names have `2^level + split` buckets.
     Level,
-    /// The next bucket to split.
+    /// Their next bucket to split.
     Split,
-    /// Bucket pages in the directory.
+    /// Their pages in the directory.
     Pages,
+    /// The forms have `2^level + split` buckets.
+    FormLevel,
+    /// Their next bucket to split.
+    FormSplit,
+    /// Their pages in the directory.
+    FormPages,
     /// The next bucket to be ordered by temperature.
     Cool,
     /// The version first in the queue.
@@ -102,8 +115,12 @@ pub(crate) enum Field {
 }
 
 impl Field {
+    /// Where it is: the words of the forms' line after those of line 0.
     const fn at(self) -> usize {
         match self {
+            Field::FormLevel => LINE_BYTES,
+            Field::FormSplit => LINE_BYTES + 4,
+            Field::FormPages => LINE_BYTES + 8,
             Field::Chunks => 32,
             Field::Bump => 36,
             Field::Level => 40,
@@ -211,12 +228,22 @@ impl<'m> Root<'m> {
 
     #[inline]
     pub(crate) fn get(self, field: Field) -> u32 {
-        self.head.u32(field.at())
+        let (line, at) = self.place(field);
+        line.u32(at)
     }
 
     #[inline]
     pub(crate) fn set(self, field: Field, value: u32) {
-        self.head.set_u32(field.at(), value);
+        let (line, at) = self.place(field);
+        line.set_u32(at, value);
+    }
+
+    #[inline]
+    fn place(self, field: Field) -> (Line<'m>, usize) {
+        match field.at().checked_sub(LINE_BYTES) {
+            Some(at) => (self.mem.root_line(FORMS), at),
+            None => (self.head, field.at()),
+        }
     }
 
     pub(crate) fn version(self, field: Field) -> Option<VersionId> {
@@ -262,7 +289,7 @@ impl<'m> Root<'m> {
         (FREE_LISTS + i / 8, index(i % 8) * 8)
     }
 
-    /// The line of directory page `i` of the filter.
+    /// The line of directory page `i` of the names.
     #[inline]
     pub(crate) fn directory(self, i: u32) -> u32 {
         debug_assert!(i < DIRECTORIES);
@@ -270,6 +297,7 @@ impl<'m> Root<'m> {
     }
 
     pub(crate) fn set_directory(self, i: u32, line: u32) {
+        debug_assert!(i < DIRECTORIES);
         self.mem.root_line(DIRECTORY + i / 16).set_u32(index(i % 16) * 4, line);
     }
 
@@ -307,6 +335,18 @@ impl<'m> Root<'m> {
     pub(crate) fn set_segment(self, table: Table, i: u32, first: u32) {
         let (line, at) = Root::segment_place(table, i);
         self.mem.root_line(line).set_u32(at, first);
+    }
+
+    /// The line of directory page `i` of the forms.
+    #[inline]
+    pub(crate) fn form_directory(self, i: u32) -> u32 {
+        debug_assert!(i < FORM_DIRECTORIES);
+        self.mem.root_line(FORM_DIRECTORY + i / 16).u32(index(i % 16) * 4)
+    }
+
+    pub(crate) fn set_form_directory(self, i: u32, line: u32) {
+        debug_assert!(i < FORM_DIRECTORIES);
+        self.mem.root_line(FORM_DIRECTORY + i / 16).set_u32(index(i % 16) * 4, line);
     }
 
     /// # Panics

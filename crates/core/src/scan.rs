@@ -57,14 +57,14 @@ impl Image<'_> {
         seen: &impl Visibility,
         mut f: impl FnMut(Option<&[u8]>, &[u8], &[u8]),
     ) -> Step {
-        let filter = self.filter();
-        let buckets = filter.geometry().buckets();
+        let names = self.names();
+        let buckets = names.geometry().buckets();
         let mut visited = 0;
         while scan.bucket < buckets {
             if visited >= budget.max(1) {
                 return Step::More;
             }
-            for entry in filter.read(scan.bucket) {
+            for entry in names.read(scan.bucket) {
                 visited += 1;
                 if let Some(id) = entry.record() {
                     visited += self.edges_down(id, scan, seen, &mut f);

@@ -9,8 +9,8 @@
 //! before a chain is found. Then the entry at its far end moves first: at no time is an
 //! entry in no bucket. Called by the filter; the caller holds the lock exclusively.
 
-use crate::bucket::{Entry, Leads, Place};
-use crate::filter::Filter;
+use crate::bucket::{Entry, Place};
+use crate::filter::{Filter, Table};
 use crate::hash::Hash;
 use crate::root::Counter;
 
@@ -59,14 +59,17 @@ impl Filter<'_> {
 
     /// An entry of a bucket as it is to stand in its other one.
     fn moved(self, entry: Entry, from: u32, to: u32) -> Entry {
-        match entry.leads() {
-            Leads::Form => entry.placed(self.geometry().buckets_of(entry.hash_in(from)).0 != to),
-            Leads::Name | Leads::Beginning => entry,
+        match self.table() {
+            Table::Names => entry,
+            Table::Forms => entry.placed(self.geometry().buckets_of(entry.hash_in(from)).0 != to),
         }
     }
 
     /// The hashes of a full bucket's records will be read when its turn comes.
     fn prefetch_records(self, bucket: u32) {
+        if self.table() == Table::Forms {
+            return;
+        }
         for record in self.read(bucket).into_iter().filter_map(Entry::record) {
             self.mem().prefetch(record.line());
         }

@@ -152,7 +152,7 @@ impl<'m> Image<'m> {
     /// An entity of that form is in the filter now. So many single lines stay available.
     pub(crate) fn let_pass(self, form: &Form, later: usize) {
         self.sieve().mark(Table::Now, form);
-        if self.filter().swept().is_some() {
+        if self.forms().swept().is_some() {
             Sieve::new(self.mem(), Table::Next).mark(Table::Next, form);
         }
         self.tend_sieve(later);
@@ -188,7 +188,7 @@ impl<'m> Image<'m> {
 
     /// Fills the next sieve from some buckets more; after the last it takes the place of this.
     fn sweep(self) {
-        let (filter, root) = (self.filter(), self.root());
+        let (filter, root) = (self.forms(), self.root());
         let from = root.sieve(Table::Next).swept;
         let buckets = filter.geometry().buckets();
         let to = buckets.min(from + SWEPT);
@@ -240,7 +240,8 @@ impl Filter<'_> {
     /// A form's entry has moved; if it went where the next sieve was filled from already, that
     /// would not meet it any more.
     pub(crate) fn follow(self, entry: Entry, from: u32, to: u32) {
-        if self.swept().is_some_and(|swept| to < swept && from >= swept) {
+        let holds_forms = self.table() == crate::filter::Table::Forms;
+        if holds_forms && self.swept().is_some_and(|swept| to < swept && from >= swept) {
             self.mark_next(entry);
         }
     }
@@ -279,8 +280,8 @@ mod tests {
             let (parent, child) = (name(i), name(i + 1));
             let edge = Edge { tree: None, parent: parent.as_bytes(), child: child.as_bytes() };
             image.insert(&edge, Some(Stamp { xmin: 10, cmin: 0 })).unwrap();
-            beside += u32::from(image.filter().swept().is_some());
-            if i % 200 == 0 || image.filter().swept().is_some_and(|swept| swept % 256 == 0) {
+            beside += u32::from(image.forms().swept().is_some());
+            if i % 200 == 0 || image.forms().swept().is_some_and(|swept| swept % 256 == 0) {
                 verify(image);
             }
         }

@@ -25,14 +25,14 @@
 use std::collections::HashMap;
 
 use crate::alloc::FREE_MARK;
-use crate::bucket::Leads;
+use crate::bucket::Geometry;
 use crate::chunk::{first_line, lines_of, locate};
-use crate::filter::{FIRST_LEVEL, Filter};
+use crate::filter::{DIRECTORY_LINES, FIRST_LEVEL, Filter};
 use crate::hash::{Hash, Kind};
 use crate::id::{LINE_LIMIT, RecordId, TreeId, index, wide};
 use crate::memory::Memory;
 use crate::record::{Record, Shape, pieces};
-use crate::root::{Counter, DIRECTORIES, FIRST_LINE, Field, MAX_LINES, Root};
+use crate::root::{Counter, FIRST_LINE, Field, MAX_LINES, Root};
 use crate::verify_forms::Met;
 use crate::version::Version;
 use crate::{Image, Problem};
@@ -68,7 +68,8 @@ impl Image<'_> {
         let mut verifier = Verifier {
             mem: self.mem(),
             root: self.root(),
-            filter: self.filter(),
+            names: self.names(),
+            forms: self.forms(),
             lines: Vec::new(),
             records: Vec::new(),
             tree_rows: HashMap::new(),
@@ -76,7 +77,8 @@ impl Image<'_> {
             problems: 0,
             report,
         };
-        if verifier.root() && verifier.pages() && verifier.sieves() {
+        let pages = verifier.root() && verifier.pages(self.names()) && verifier.pages(self.forms());
+        if pages && verifier.sieves() {
             verifier.entries();
             verifier.queue();
             verifier.lists();
@@ -90,7 +92,8 @@ impl Image<'_> {
 pub(crate) struct Verifier<'m, 'r> {
     pub(crate) mem: &'m Memory,
     pub(crate) root: Root<'m>,
-    pub(crate) filter: Filter<'m>,
+    pub(crate) names: Filter<'m>,
+    pub(crate) forms: Filter<'m>,
     /// Of each line up to the bump.
     pub(crate) lines: Vec<Known>,
     /// The sound records.
@@ -132,13 +135,19 @@ impl Verifier<'_, '_> {
             return false;
         }
         self.lines = vec![Known { owner: Owner::Nobody, up: 0, down: 0 }; index(bump)];
-        let (level, split) = (self.root.get(Field::Level), self.root.get(Field::Split));
-        let pages = self.root.get(Field::Pages);
+        self.table(self.names) && self.table(self.forms)
+    }
+
+    /// A table's size.
+    fn table(&mut self, filter: Filter<'_>) -> bool {
+        let (Geometry { level, split }, pages) = (filter.geometry(), filter.pages());
         let sane = (FIRST_LEVEL..31).contains(&level)
             && split < 1 << level
-            && pages == self.filter.geometry().buckets().div_ceil(1 << FIRST_LEVEL)
-            && pages.div_ceil(1024) <= DIRECTORIES;
-        self.check(1, sane, || format!("level {level}, split {split}, {pages} pages"))
+            && pages == filter.geometry().buckets().div_ceil(1 << FIRST_LEVEL)
+            && pages <= filter.table().most_pages();
+        self.check(1, sane, || {
+            format!("{:?}: level {level}, split {split}, {pages} pages", filter.table())
+        })
     }
 
     /// Whether so many lines from `line` on could be an allocation.
@@ -173,31 +182,25 @@ impl Verifier<'_, '_> {
         self.lines.get(index(line)).map_or(Owner::Nobody, |known| known.owner)
     }
 
-    /// The filter's pages and directory pages. False: buckets cannot be read.
-    fn pages(&mut self) -> bool {
-        let pages = self.root.get(Field::Pages);
-        for page in 0..pages {
-            let directory = self.root.directory(page / 1024);
-            if page % 1024 == 0 && !self.claim(directory, MAX_LINES, Owner::Page) {
-                return false;
-            }
-            let at = page % 1024;
-            let line = self.mem.line(directory + at / 16).u32(index(at % 16) * 4);
-            if !self.claim(line, MAX_LINES, Owner::Page) {
-                return false;
-            }
-        }
-        true
+    /// A table's pages and directory pages. False: buckets cannot be read.
+    fn pages(&mut self, filter: Filter<'_>) -> bool {
+        (0..filter.pages()).all(|page| {
+            let directory = filter.directory_of(page);
+            directory.is_none_or(|line| self.claim(line, DIRECTORY_LINES, Owner::Page))
+                && self.claim(filter.page(page), filter.table().page_lines(), Owner::Page)
+        })
     }
 
     fn entries(&mut self) {
-        let geometry = self.filter.geometry();
+        let geometry = self.names.geometry();
         let (mut met, before) = (Met::default(), self.problems);
+        for bucket in 0..self.forms.geometry().buckets() {
+            let entries = self.forms.read(bucket).into_iter();
+            let used = entries.filter(|entry| !entry.is_empty());
+            used.for_each(|entry| self.other_entry(&mut met, bucket, entry));
+        }
         for bucket in 0..geometry.buckets() {
-            for entry in self.filter.read(bucket) {
-                if entry.leads() != Leads::Name {
-                    self.other_entry(&mut met, bucket, entry);
-                }
+            for entry in self.names.read(bucket) {
                 let Some(id) = entry.record() else { continue };
                 if !self.record(id) {
                     continue;
@@ -205,7 +208,7 @@ impl Verifier<'_, '_> {
                 let hash = Record::new(self.mem, id).hash();
                 let (first, second) = geometry.buckets_of(hash);
                 let placed = [first, second].contains(&bucket);
-                self.check(2, placed && entry.fingerprint() == hash.fingerprint(), || {
+                self.check(2, placed && entry.has_tag_of(hash), || {
                     format!("{id:?} in bucket {bucket}, its buckets are {first} and {second}")
                 });
                 self.records.push(id);
@@ -220,13 +223,13 @@ impl Verifier<'_, '_> {
             let (kind, name) = (record.shape().kind, record.name());
             let hash = Hash::of(self.root.seed(), kind, &name);
             self.check(3, hash == record.hash(), || format!("{:?}: wrong hash", record.id()));
-            let found = self.filter.find(kind, hash, &name, &mut Default::default());
-            let found = found.map(|(found, _)| found.id());
+            let found = self.names.find(kind, hash, &name, &mut Default::default());
+            let found = found.map(|found| found.record().id());
             self.check(3, found == Some(record.id()), || {
                 format!("{:?}: its name finds {found:?}", record.id())
             });
         }
-        self.forms(met);
+        self.check_forms(met);
     }
 
     /// The lines of a record and its name. False: it must not be read on.

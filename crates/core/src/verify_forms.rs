@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::bucket::{Entry, Leads, MOST_COUNTED};
+use crate::bucket::{Entry, MOST_COUNTED};
 use crate::forms::Form;
 use crate::hash::Hash;
 use crate::id::{RecordId, wide, word};
@@ -28,16 +28,14 @@ impl Verifier<'_, '_> {
     /// An entry that is no name.
     pub(crate) fn other_entry(&mut self, met: &mut Met, bucket: u32, entry: Entry) {
         let hash = entry.hash_in(bucket);
-        let (first, second) = self.filter.geometry().buckets_of(hash);
+        let (first, second) = self.forms.geometry().buckets_of(hash);
         let home = if entry == entry.placed(false) { first } else { second };
-        let placed = match entry.leads() {
-            Leads::Form => bucket == home,
-            _ => [first, second].contains(&bucket),
-        };
+        let placed =
+            if entry.is_form() { bucket == home } else { [first, second].contains(&bucket) };
         self.check(2, placed, || {
             format!("{entry:?} in bucket {bucket}, its own: {first}, {second}")
         });
-        if entry.leads() == Leads::Form {
+        if entry.is_form() {
             met.forms.push((bucket, entry));
             return;
         }
@@ -47,7 +45,7 @@ impl Verifier<'_, '_> {
     }
 
     /// After all records were met.
-    pub(crate) fn forms(&mut self, met: Met) {
+    pub(crate) fn check_forms(&mut self, met: Met) {
         self.counter(Counter::Forms, wide(met.forms.len() + met.beginnings.len()));
         let mut chained = HashSet::new();
         for (bucket, entry) in met.forms {
@@ -116,7 +114,7 @@ impl Verifier<'_, '_> {
                     && words::form(&Record::new(self.mem, *head).name(), &mut other)
                     && other == form
             };
-            let entries = self.filter.form_entries(hash).map(|(_, head)| head);
+            let entries = self.forms.form_entries(hash).map(|(_, head)| head);
             let count = entries.filter(same).count();
             self.check(12, count == 1, || format!("{} entries of one form", word(count)));
         }

@@ -294,7 +294,7 @@ mod tests {
     }
 
     fn move_an_entry(mem: &Memory, _root: Root<'_>) {
-        let filter = crate::filter::Filter::new(mem);
+        let filter = Image::open(mem).unwrap().names();
         let place = filter.place_of(hub(mem).0).unwrap();
         let entry = filter.get(place);
         filter.set(place, Entry::NONE);

@@ -10,7 +10,7 @@ impl Verifier<'_, '_> {
     /// The lines of both sieves, and how many bits are set in them. False: they cannot be read.
     pub(crate) fn sieves(&mut self) -> bool {
         let (now, next) = (self.root.sieve(Table::Now), self.root.sieve(Table::Next));
-        let buckets = self.filter.geometry().buckets();
+        let buckets = self.forms.geometry().buckets();
         let sane = now.level <= MOST_LEVEL
             && next.level <= MOST_LEVEL
             && next.segments <= sieve::shape(next.level).1
@@ -45,7 +45,7 @@ impl Verifier<'_, '_> {
             form.items().iter().all(|item| sieve.cell_of(table, *item).passes())
         };
         let now = passes(Table::Now);
-        let next = self.filter.swept().is_none_or(|swept| bucket >= swept) || passes(Table::Next);
+        let next = self.forms.swept().is_none_or(|swept| bucket >= swept) || passes(Table::Next);
         self.check(14, now && next, || {
             format!("{entry:?} in bucket {bucket}: the sieve says {now}, the next one {next}")
         });

@@ -20,12 +20,14 @@
 
 use crate::answer::{Counters, Relation, Row, Step};
 use crate::arena::{Arena, Name};
+use crate::filter::Spot;
 use crate::hash::{Hash, Kind};
 use crate::id::{EntityId, TreeId, wide, word};
 use crate::list::Cursor;
 use crate::record::{Direction, Record};
 use crate::seen::Seen;
 use crate::slot::Slot;
+use crate::temperature::Chance;
 use crate::trees::Trees;
 use crate::visibility::sees;
 use crate::{Image, Visibility};
@@ -33,8 +35,6 @@ use std::cmp::Ordering::Equal;
 
 /// Times a list is read again because the image changed, before it is read in one go.
 const MOST_RESTARTS: u32 = 8;
-/// Questions between fetching a bucket, a record, and looking at it: some 100 ns each.
-const LOOK_AHEAD: usize = 2;
 /// What looking a name up counts for, in slots: two buckets and a record.
 const LOOKUP_CELLS: usize = 4;
 
@@ -53,12 +53,15 @@ pub struct Walk {
     trees: Trees,
     asked: Vec<u64>,
     counters: Counters,
+    /// The entities of the next questions, last first; of no use after a change of the image.
+    starts: Vec<Option<EntityId>>,
+    /// Whether lookups are counted, and which of them.
+    warms: bool,
+    chance: Chance,
     /// The question at work, and how far it is.
     current: usize,
     stage: Stage,
     epoch: u64,
-    /// Whether a lookup counts in its entity's temperature.
-    warms: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -120,10 +123,12 @@ impl Walk {
             trees: Trees::new(),
             asked: Vec::new(),
             counters: Counters::default(),
+            starts: Vec::new(),
+            warms: true,
+            chance: Chance::new(),
             current: 0,
             stage: Stage::Lookup,
             epoch: 0,
-            warms: true,
         }
     }
 
@@ -158,8 +163,14 @@ impl Walk {
         self.nodes.clear();
         self.trees.clear();
         self.asked.clear();
+        self.starts.clear();
         self.current = 0;
         self.stage = Stage::Lookup;
+    }
+
+    /// Whether lookups count in the entities' temperatures. They do unless told otherwise.
+    pub fn count_lookups(&mut self, on: bool) {
+        self.warms = on;
     }
 
     /// Room for what a step of so many cells may find. Called between steps, without the lock: a large walk's tables take
@@ -177,7 +188,7 @@ impl Walk {
         let mut budget = cells.max(1);
         while let Some(&question) = self.questions.get(self.current) {
             let enough = match self.stage {
-                Stage::Lookup => self.look_up(image, question, &mut budget),
+                Stage::Lookup => self.look_up(image, &mut budget),
                 Stage::List(list) => self.expand(image, question, list, seen, &mut budget),
             };
             if enough {
@@ -264,6 +275,7 @@ impl Walk {
             return;
         }
         self.epoch = epoch;
+        self.starts.clear();
         let Stage::List(list) = &mut self.stage else {
             return;
         };
@@ -273,10 +285,8 @@ impl Walk {
         if list.row.is_none() {
             // The start may have been removed, and its memory be another record's.
             let name = self.arena.get(self.questions[self.current].entity);
-            let hash = Hash::of(image.root().seed(), Kind::Entity, name);
-            let found = image.filter().find(Kind::Entity, hash, name, &mut Counters::default());
-            match found {
-                Some((record, _)) => list.start = record.id().entity(),
+            match image.key(Kind::Entity, name).record {
+                Some(record) => list.start = record.id().entity(),
                 None => self.next_question(),
             }
         }
@@ -287,18 +297,15 @@ impl Walk {
         self.stage = Stage::Lookup;
     }
 
-    fn look_up(&mut self, image: Image<'_>, question: Question, budget: &mut usize) -> bool {
-        self.look_ahead(image);
-        let name = self.arena.get(question.entity);
-        let hash = self.hash_of(image, question);
+    fn look_up(&mut self, image: Image<'_>, budget: &mut usize) -> bool {
+        if self.starts.is_empty() {
+            self.find_starts(image);
+        }
         self.counters.lookups += 1;
-        match image.filter().find(Kind::Entity, hash, name, &mut self.counters) {
-            Some((record, spot)) => {
+        match self.starts.pop().flatten() {
+            Some(start) => {
                 self.counters.hits += 1;
-                if self.warms {
-                    spot.warm();
-                }
-                self.start_relation(record.id().entity(), Relation::Ancestor);
+                self.start_relation(start, Relation::Ancestor);
             }
             None => self.next_question(),
         }
@@ -306,20 +313,27 @@ impl Walk {
         *budget == 0
     }
 
-    /// Of many questions, those to come have their buckets fetched, and the next ones, whose
-    /// buckets are there by now, their records: so no lookup waits for memory.
-    fn look_ahead(&self, image: Image<'_>) {
-        let ahead = |n: usize| self.questions.get(self.current + n);
-        if let Some(&question) = ahead(2 * LOOK_AHEAD) {
-            image.filter().prefetch_buckets(self.hash_of(image, question));
+    /// Finds the entities of the next questions.
+    fn find_starts(&mut self, image: Image<'_>) {
+        let Walk { arena, starts, counters, chance, warms, .. } = self;
+        let mut note = |spot: Option<Spot<'_>>| {
+            let record = spot.map(|spot| {
+                if *warms {
+                    spot.warm(chance.next());
+                }
+                spot.record().id().entity()
+            });
+            starts.push(record);
+        };
+        let names = self.questions[self.current..].iter().map(|asked| arena.get(asked.entity));
+        match names.len() {
+            1 => names.for_each(|name| {
+                let hash = Hash::of(image.root().seed(), Kind::Entity, name);
+                note(image.names().find(Kind::Entity, hash, name, counters));
+            }),
+            _ => image.names().find_together(Kind::Entity, names, counters, note),
         }
-        if let Some(&question) = ahead(LOOK_AHEAD) {
-            image.filter().prefetch_candidates(self.hash_of(image, question));
-        }
-    }
-
-    fn hash_of(&self, image: Image<'_>, question: Question) -> Hash {
-        Hash::of(image.root().seed(), Kind::Entity, self.arena.get(question.entity))
+        starts.reverse();
     }
 
     fn start_relation(&mut self, start: EntityId, relation: Relation) {

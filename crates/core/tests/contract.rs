@@ -259,6 +259,27 @@ fn an_entity_that_is_gone_or_another_between_two_steps_has_no_rows() {
 }
 
 #[test]
+fn an_entity_found_ahead_and_gone_before_its_turn_has_no_rows() {
+    let heap = heap(2);
+    let image = Image::open(&heap).unwrap();
+    let insert = |parent: &[u8], child: &[u8], xmin| {
+        let stamp = (xmin > 0).then_some(Stamp { xmin, cmin: 0 });
+        image.insert(&Edge { tree: None, parent, child }, stamp).unwrap();
+    };
+    insert(b"first", b"leaf", 0);
+    insert(b"gone", b"too", 50);
+    let mut walk = new_walk();
+    walk.begin(b"first", 0, 0);
+    walk.begin(b"gone", 1, 1);
+    assert_eq!(walk.step(image, &Snapshot, 1), Step::More);
+    image.settle(1000, 60, &|_| Fate::Aborted, &mut Vec::new());
+    // One of them has its memory now.
+    (0..9).for_each(|i| insert(&[b'n', i], b"leaf", 0));
+    assert_eq!(walk.step(image, &Snapshot, usize::MAX), Step::Done);
+    assert_eq!(walk.rows(), []);
+}
+
+#[test]
 fn a_delete_costs_the_shorter_list_however_many_children_a_hub_has() {
     let delete = |children: u32| {
         let heap = hub(9, children);
@@ -332,6 +353,11 @@ fn the_hottest_are_the_most_asked_for_whose_edges_are_seen() {
     assert_eq!(hot(2), all[..2]);
     assert_eq!(hot(3), all[..3]);
     assert_eq!(hot(0), []);
+    walk.count_lookups(false);
+    walk.clear();
+    walk.begin(b"hub", 0, 0);
+    assert_eq!(walk.step(image, &Snapshot, 100), Step::Done);
+    assert_eq!((walk.counters().hits, hot(9)), (1, all.to_vec()));
 }
 
 #[test]
