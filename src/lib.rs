@@ -76,7 +76,9 @@ extension_sql_file!("../sql/install/meaning.sql", name = "meaning", requires = [
 extension_sql_file!("../sql/install/tree_search.sql", name = "tree_search", requires = ["meaning"]);
 extension_sql_file!("../sql/install/tree_rag.sql", name = "tree_rag", requires = ["tree_search"]);
 extension_sql_file!("../sql/install/hirag.sql", name = "hirag", requires = ["tree_rag"]);
-extension_sql_file!("../sql/install/rollup.sql", name = "rollup", requires = ["hirag"]);
+extension_sql_file!("../sql/install/summaries.sql", name = "summaries", requires = ["hirag"]);
+extension_sql_file!("../sql/install/marks.sql", name = "marks", requires = ["summaries"]);
+extension_sql_file!("../sql/install/rollup.sql", name = "rollup", requires = ["marks"]);
 extension_sql_file!("../sql/install/hierarchy.sql", name = "hierarchy", requires = ["rollup"]);
 extension_sql_file!("../sql/install/paths.sql", name = "paths", requires = ["hierarchy"]);
 extension_sql_file!("../sql/install/relations.sql", name = "relations", requires = ["paths"]);

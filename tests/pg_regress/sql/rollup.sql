@@ -88,6 +88,34 @@ DROP VIEW e CASCADE;
 DROP TABLE wood, meaning, leaflet, gist;
 DROP FUNCTION tell, plain_text, plain_tell, above, is_due, wrong, try;
 
+-- A change writes a row for each level above it, whatever the size of the tree; a statement with many changes under one parent too.
+CREATE TABLE tall (parent text, child text);
+INSERT INTO tall SELECT 'n' || i / 10, 'n' || i FROM generate_series(1, 20000) AS i;
+SELECT cft_attach('tall');
+CREATE TABLE gists (entity text, summary text);
+CREATE INDEX ON gists (entity);
+SELECT cft_attach_summaries('gists', edges => 'tall');
+SELECT count(*) AS due FROM gists;
+UPDATE gists SET summary = 'as it was';
+-- What each of these adds, in all and to whom.
+CREATE FUNCTION added(change text) RETURNS TABLE (marks bigint, entities text[]) LANGUAGE plpgsql AS $$
+BEGIN
+    EXECUTE change;
+    RETURN QUERY SELECT count(*), array_agg(DISTINCT entity ORDER BY entity) FROM gists WHERE summary IS NULL;
+    DELETE FROM gists WHERE summary IS NULL;
+END $$;
+SELECT * FROM added($$INSERT INTO tall VALUES ('n1999', 'leaf')$$);
+SELECT * FROM added($$INSERT INTO tall SELECT 'n1999', 'leaf ' || i FROM generate_series(1, 1000) AS i$$);
+SELECT * FROM added($$COPY tall FROM PROGRAM 'echo n1998,copied' (FORMAT csv)$$);
+-- A subtree that moves: what is above it before and after.
+SELECT * FROM added($$UPDATE tall SET parent = 'n1500' WHERE child = 'n199'$$);
+SELECT * FROM added($$DELETE FROM tall WHERE child = 'n199'$$);
+-- Under itself: all in the cycle are above each other.
+SELECT * FROM added($$INSERT INTO tall VALUES ('n1990', 'n199')$$);
+SELECT * FROM added($$MERGE INTO tall AS t USING (VALUES ('n7')) AS v(child) ON t.child = v.child WHEN MATCHED THEN DELETE$$);
+DROP FUNCTION added;
+DROP TABLE tall, gists;
+
 -- A repository, in which one can see it.
 CREATE TABLE files (parent text, child text);
 INSERT INTO files VALUES ('repo', 'src'), ('repo', 'docs'), ('src', 'api'), ('src', 'main.c'), ('api', 'get.c'), ('api', 'put.c'), ('api', 'del.c'), ('docs', 'intro.md'), ('docs', 'guide.md'), ('src', 'util.c'), ('src', 'log.c');
@@ -152,6 +180,16 @@ DELETE FROM files WHERE parent = 'docs';
 SELECT string_agg(DISTINCT entity, ', ' ORDER BY entity) AS due FROM summaries WHERE summary IS NULL;
 SELECT entity, sources, inputs FROM cft_rollup_next(9);
 ROLLBACK;
+-- Who takes an entity leaves it one mark of several, even if there is no summary in the end; a mark that is gone is no claim.
+BEGIN;
+INSERT INTO files VALUES ('docs', 'b.md');
+INSERT INTO files VALUES ('docs', 'c.md');
+SELECT entity, count(*) FROM summaries WHERE summary IS NULL GROUP BY 1 ORDER BY 1;
+SELECT entity FROM cft_rollup_next(9);
+SELECT entity, count(*) FROM summaries WHERE summary IS NULL GROUP BY 1 ORDER BY 1;
+DELETE FROM summaries WHERE summary IS NULL AND entity = 'docs';
+SELECT cft_rollup_done('docs', 'of a mark that is gone');
+ROLLBACK;
 -- A mark by hand, of an entity alone too: what is above follows.
 SELECT cft_rollup_mark('{src,nobody,main.c}');
 SELECT string_agg(DISTINCT entity, ', ' ORDER BY entity) AS due FROM summaries WHERE summary IS NULL;
@@ -173,6 +211,34 @@ SELECT cft_rollup('nothing(text,text[],text[])');
 SELECT cft_rollup('measure(text)');
 SELECT cft_rollup('shout(text,text[],text[])', 'shout(text,text[],text[])');
 SELECT cft_rollup('no_such_function(text)');
+CREATE FUNCTION number(said text) RETURNS int LANGUAGE sql AS $$ SELECT 1 $$;
+CREATE FUNCTION other_name(name, text[], text[]) RETURNS text LANGUAGE sql AS $$ SELECT $1::text $$;
+CREATE FUNCTION many(text, text[], text[]) RETURNS SETOF text LANGUAGE sql AS $$ SELECT $1 $$;
+CREATE PROCEDURE act(text, text[], text[]) LANGUAGE sql AS $$ SELECT $1 $$;
+CREATE FUNCTION wide(said text) RETURNS vector LANGUAGE sql AS $$ SELECT '[1,2,3]'::vector $$;
+SELECT cft_rollup(embedder => 'number(text)');
+SELECT cft_rollup('other_name(name,text[],text[])');
+SELECT cft_rollup('many(text,text[],text[])');
+SELECT cft_rollup('act(text,text[],text[])');
+SELECT cft_rollup(embedder => 'wide(text)');
+DROP FUNCTION number, other_name, many, wide;
+DROP PROCEDURE act;
+-- An error of the function is the call's: nothing of it stays. Calls with n keep what they did.
+CREATE FUNCTION moody(entity text, sources text[], inputs text[]) RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+    IF entity = 'repo' THEN RAISE EXCEPTION 'no word about %', entity USING ERRCODE = '22023'; END IF;
+    RETURN entity;
+END $$;
+BEGIN;
+SELECT cft_rollup_mark('{src}');
+SAVEPOINT here;
+SELECT cft_rollup('moody(text,text[],text[])');
+ROLLBACK TO here;
+SELECT string_agg(DISTINCT entity, ', ' ORDER BY entity) AS due FROM summaries WHERE summary IS NULL;
+SELECT summarized FROM cft_rollup('moody(text,text[],text[])', n => 1);
+SELECT string_agg(DISTINCT entity, ', ' ORDER BY entity) AS due FROM summaries WHERE summary IS NULL;
+ROLLBACK;
+DROP FUNCTION moody;
 SELECT cft_rollup(NULL);
 SELECT cft_rollup(n => -1);
 SELECT cft_rollup_next(-1);
@@ -261,6 +327,31 @@ BEGIN;
 SELECT entity, sources FROM cft_rollup_next(10, 'files');
 ROLLBACK;
 RESET ROLE;
+-- A summarizer runs with the rights of who calls cft_rollup, and sees what he sees.
+CREATE FUNCTION whoami(entity text, sources text[], inputs text[]) RETURNS text LANGUAGE sql AS $$ SELECT concat_ws(' ', entity, 'by', current_user, sources) $$;
+BEGIN;
+GRANT UPDATE, DELETE ON summaries TO regress_cft_writer;
+GRANT INSERT ON summaries TO regress_cft_writer;
+SET LOCAL ROLE regress_cft_writer;
+SELECT summarized FROM cft_rollup('whoami(text,text[],text[])', edges => 'files');
+SELECT entity, summary FROM summaries WHERE summary LIKE '%regress%' ORDER BY 1;
+SELECT * FROM cft_rollup_status('files');
+ROLLBACK;
+-- Policies on the summaries: marks that are not his to see he does not take.
+BEGIN;
+ALTER TABLE summaries ENABLE ROW LEVEL SECURITY;
+CREATE POLICY mine ON summaries TO regress_cft_writer USING (entity <> 'docs');
+SET LOCAL ROLE regress_cft_writer;
+SELECT entity FROM cft_rollup_next(10, 'files');
+ROLLBACK;
+-- Without SELECT on the edges there is nothing to take, to mark or to count.
+REVOKE SELECT ON files FROM regress_cft_writer;
+SET ROLE regress_cft_writer;
+SELECT cft_rollup_next(10, 'files');
+SELECT cft_rollup_mark('{api}', 'files');
+SELECT cft_rollup_status('files');
+RESET ROLE;
+DROP FUNCTION whoami;
 -- It can be cancelled.
 CREATE FUNCTION slow(entity text, sources text[], inputs text[]) RETURNS text LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(1); RETURN 'slow'; END $$;
 SET statement_timeout = '200ms';
@@ -304,6 +395,42 @@ SELECT cft_attach_summaries('files');
 SELECT cft_attach_summaries('summaries', documents => 'files');
 CREATE TABLE another (entity text, summary text);
 SELECT cft_attach_summaries('another');
+-- A mark is a row with an entity only, beside the summary: what would refuse it is refused, not the next change of an edge.
+CREATE TABLE unlike (entity text PRIMARY KEY, summary text DEFAULT '', must int NOT NULL, may int NOT NULL DEFAULT 1, id int GENERATED ALWAYS AS IDENTITY, made text GENERATED ALWAYS AS ('x') STORED);
+BEGIN;
+SELECT cft_detach_summaries('summaries');
+SAVEPOINT here;
+SELECT cft_attach_summaries('unlike', entity => 'made');
+ROLLBACK TO here;
+SELECT cft_attach_summaries('unlike');
+ROLLBACK TO here;
+ALTER TABLE unlike ALTER summary DROP DEFAULT, ALTER summary SET NOT NULL;
+SAVEPOINT here;
+SELECT cft_attach_summaries('unlike');
+ROLLBACK TO here;
+ALTER TABLE unlike ALTER summary DROP NOT NULL;
+SAVEPOINT here;
+SELECT cft_attach_summaries('unlike');
+ROLLBACK TO here;
+ALTER TABLE unlike ALTER must DROP NOT NULL;
+SAVEPOINT here;
+SELECT cft_attach_summaries('unlike');
+ROLLBACK TO here;
+ALTER TABLE unlike DROP CONSTRAINT unlike_pkey;
+ALTER TABLE unlike ALTER entity DROP NOT NULL;
+CREATE UNIQUE INDEX one_mark ON unlike (entity) WHERE summary IS NULL;
+SAVEPOINT here;
+SELECT cft_attach_summaries('unlike');
+ROLLBACK TO here;
+DROP INDEX one_mark;
+CREATE UNIQUE INDEX ON unlike (entity) WHERE summary IS NOT NULL;
+SELECT cft_attach_summaries('unlike');
+SELECT summarized > 0 AS summarized FROM cft_rollup();
+INSERT INTO files VALUES ('docs', 'more.md');
+INSERT INTO files VALUES ('docs', 'more still.md');
+SELECT summarized FROM cft_rollup();
+ROLLBACK;
+DROP TABLE unlike;
 CREATE VIEW looking AS TABLE another;
 SELECT cft_attach_summaries('looking');
 SELECT cft_detach_summaries('another');
