@@ -298,9 +298,12 @@ pub fn settle(control: &Control, index: usize, table: pg_sys::Oid, budget: usize
         horizon
     };
     let (mut known, mut ask) = (Known::default(), Vec::new());
-    while left > 0 && slot.spoiled.load(Relaxed) == 0 {
+    // A slice may have to be asked about first: that is not of the budget, or readers' would be used up by it.
+    for _ in 0..2 * left.div_ceil(SETTLE_SLICE) {
         let now = left.min(SETTLE_SLICE);
-        left -= now;
+        if now == 0 || slot.spoiled.load(Relaxed) != 0 {
+            break;
+        }
         let settled = area::write(control, index, |_, image| {
             let settled = image.settle(now, horizon, &known, &mut ask);
             if guc::TEMPERATURE.get() == Temperature::Sort {
@@ -315,6 +318,8 @@ pub fn settle(control: &Control, index: usize, table: pg_sys::Oid, budget: usize
             }
         } else if settled.freed == 0 {
             return None;
+        } else {
+            left -= now;
         }
     }
     None

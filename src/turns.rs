@@ -146,9 +146,15 @@ impl<T> Turns<T> {
         let reads = &self.parts[my_part()].reads;
         reads.image_calls.fetch_add(1, Relaxed);
         reads.lookups.fetch_add(counters.lookups, Relaxed);
-        reads.hits.fetch_add(counters.hits, Relaxed);
-        reads.fingerprint_checks.fetch_add(counters.fingerprint_checks, Relaxed);
-        reads.false_positives.fetch_add(counters.false_positives, Relaxed);
+        // Each addition locks the line.
+        let rest = [
+            (&reads.hits, counters.hits),
+            (&reads.fingerprint_checks, counters.fingerprint_checks),
+            (&reads.false_positives, counters.false_positives),
+        ];
+        rest.into_iter().filter(|(_, n)| *n > 0).for_each(|(count, n)| {
+            count.fetch_add(n, Relaxed);
+        });
     }
 
     /// A sum over the readers' counters.

@@ -5,11 +5,14 @@
 //!  xmax committed, xmax < horizon            nobody sees the row: unlinked
 //!  xmax aborted                              nobody deleted it: xmax cleared, go on
 //!  no xmax; xmin committed, xmin < horizon   everyone sees it: the version is freed
+//!  its fate is not known                     asked for; stays where it is
 //!  else                                      to the end of the queue
 //! ```
 //!
 //! An xid below the horizon is not running, so only its fate is asked for. Versions are
-//! examined from the front of the queue, each at most once a call. Writers only.
+//! examined from the front of the queue, each at most once a call. Those that were asked about
+//! are still in front when the answers are there: else a queue of more transactions than a call
+//! asks about would go round for ever. Writers only.
 
 use crate::id::{Link, wide};
 use crate::root::{Counter, Field};
@@ -26,6 +29,8 @@ enum Verdict {
     Free,
     /// Not yet.
     Keep,
+    /// Not before its fate is known.
+    Ask,
 }
 
 impl<'m> Image<'m> {
@@ -45,11 +50,13 @@ impl<'m> Image<'m> {
             return done;
         }
         self.mutate(|| {
+            let mut next = self.root().version(Field::Oldest);
             for _ in 0..turns {
-                let Some(id) = self.root().version(Field::Oldest) else {
+                let Some(id) = next else {
                     break;
                 };
                 let version = Version::new(self.mem(), id);
+                next = version.next();
                 done.examined += 1;
                 match judge(version, horizon, fates, ask) {
                     Verdict::Unlink => self.unlink_versioned(version),
@@ -58,6 +65,7 @@ impl<'m> Image<'m> {
                         version::put_last(self.mem(), version);
                         continue;
                     }
+                    Verdict::Ask => continue,
                 }
                 done.freed += 1;
             }
@@ -96,13 +104,14 @@ fn judge(version: Version<'_>, horizon: u64, fates: &impl Fates, ask: &mut Vec<u
         xmax => match fate(xmax, Side::Xmax) {
             Fate::Committed if xmax < horizon => return Verdict::Unlink,
             Fate::Aborted => version.set_deleter(0, 0),
-            _ => return Verdict::Keep,
+            Fate::Unknown => return Verdict::Ask,
+            Fate::Committed | Fate::Running => return Verdict::Keep,
         },
     }
-    if inserted == Fate::Committed && version.xmin() < horizon {
-        Verdict::Free
-    } else {
-        Verdict::Keep
+    match inserted {
+        Fate::Committed if version.xmin() < horizon => Verdict::Free,
+        Fate::Unknown => Verdict::Ask,
+        _ => Verdict::Keep,
     }
 }
 
@@ -242,9 +251,13 @@ mod tests {
         };
         assert_eq!(step(0), (0, 0, vec![]));
         assert_eq!(step(2), (2, 0, vec![30]));
-        assert_eq!(step(2), (2, 1, vec![31]));
-        assert_eq!(step(2), (2, 1, vec![30]));
-        assert_eq!(step(99), (4, 0, vec![30, 31]), "each once");
+        assert_eq!(step(2), (2, 1, vec![30]), "asked about and in front still");
+        assert_eq!(step(2), (2, 0, vec![30, 31]));
+        assert_eq!(step(99), (5, 1, vec![30, 31]), "each once");
+        let known = |xid| if xid == 30 { Fate::Committed } else { fates(xid) };
+        let mut ask = Vec::new();
+        assert_eq!(image.settle(3, HORIZON, &known, &mut ask).freed, 2, "30, 31, 30");
+        assert_eq!(ask, [31]);
         let epoch = image.epoch();
         assert_eq!(step(0), (0, 0, vec![]));
         assert_eq!(image.epoch(), epoch, "nothing to do is no mutation");
