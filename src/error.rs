@@ -115,6 +115,21 @@ pub fn not_a_cycle_trigger() -> ErrorReport {
     )
 }
 
+pub fn no_cycles_to_check(table: &str, why: &str) -> ErrorReport {
+    report(Code::ERRCODE_WRONG_OBJECT_TYPE, format!("cft_reject_cycles cannot check \"{table}\": it is {why}"))
+        .set_detail("A cycle may lead through rows that are in other tables, where no trigger sees them.")
+        .set_hint("Put the trigger on a plain table.")
+}
+
+pub fn no_checked_column(table: &str, column: &str, trigger: &str) -> ErrorReport {
+    let trigger = crate::encoding::shown(trigger);
+    report(Code::ERRCODE_UNDEFINED_COLUMN, format!("column \"{column}\" of table \"{table}\" does not exist"))
+        .set_detail(format!(
+            "It is an argument of trigger \"{trigger}\", which does not follow a column that is renamed."
+        ))
+        .set_hint("Drop the trigger and create it with the names that the columns have now.")
+}
+
 /// A CHECK's violation, as PostgreSQL says it.
 pub fn closes_cycle(table: &str, trigger: &str, path: Option<&str>) -> ErrorReport {
     let trigger = crate::encoding::shown(trigger);
@@ -165,6 +180,13 @@ pub fn too_many_levels(most: i32) -> ErrorReport {
         .set_detail("What lies beyond would be missing from the answer.")
 }
 
+pub fn too_many_paths(paths: u64, most: u64) -> ErrorReport {
+    let count = if paths == u64::MAX { "too many".into() } else { paths.to_string() };
+    report(Code::ERRCODE_PROGRAM_LIMIT_EXCEEDED, format!("there are {count} shortest paths"))
+        .set_detail(format!("All of them together may have at most {most} entities."))
+        .set_hint("cft_explain_path takes the first of each tree.")
+}
+
 pub fn bad_height(value: i32, most: usize) -> ErrorReport {
     report(Code::ERRCODE_INVALID_PARAMETER_VALUE, format!("\"height\" must be between 1 and {most}, not {value}"))
 }
@@ -201,13 +223,17 @@ pub fn weights_too_large() -> ErrorReport {
         .set_hint("Divide them all by the same number: the hierarchy does not change.")
 }
 
-pub fn graph_too_large(bytes: usize) -> ErrorReport {
-    report(
-        Code::ERRCODE_CONFIGURATION_LIMIT_EXCEEDED,
-        "the graph is too large to make a hierarchy of it within maintenance_work_mem".into(),
-    )
-    .set_detail(format!("maintenance_work_mem is {} kB.", bytes / 1024))
-    .set_hint("Raise it for this session, for example: SET maintenance_work_mem = '1GB';")
+pub fn too_large_to_work(bytes: usize) -> ErrorReport {
+    report(Code::ERRCODE_CONFIGURATION_LIMIT_EXCEEDED, "the table is too large for cftrag.work_memory".into())
+        .set_detail(format!("cftrag.work_memory is {} kB.", bytes / 1024))
+        .set_hint(
+            "If the server has the memory, raise it for this session, for example: SET cftrag.work_memory = '4GB';",
+        )
+}
+
+pub fn no_memory_to_work(bytes: usize) -> ErrorReport {
+    report(Code::ERRCODE_OUT_OF_MEMORY, "out of memory".into())
+        .set_detail(format!("The table needs about {} kB, which the system does not have.", bytes / 1024))
 }
 
 pub fn bad_template(why: &str) -> ErrorReport {

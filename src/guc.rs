@@ -18,6 +18,9 @@ pub static MEMORY_LIMIT: GucSetting<i32> = GucSetting::<i32>::new(1024 * 1024);
 /// `cftrag.build_in_place_limit` in kB: a reader builds the image of a table up to this size itself.
 pub static BUILD_IN_PLACE_LIMIT: GucSetting<i32> = GucSetting::<i32>::new(32 * 1024);
 
+/// `cftrag.work_memory` in kB: memory of the session that one call of a method which reads a whole table may take.
+pub static WORK_MEMORY: GucSetting<i32> = GucSetting::<i32>::new(1024 * 1024);
+
 /// `cftrag.build_on_start`: whether images are built when the server starts (launcher.rs).
 pub static BUILD_ON_START: GucSetting<bool> = GucSetting::<bool>::new(true);
 
@@ -54,6 +57,11 @@ pub fn in_place_bytes() -> u64 {
     BUILD_IN_PLACE_LIMIT.get() as u64 * 1024
 }
 
+/// `cftrag.work_memory` in bytes.
+pub fn work_bytes() -> usize {
+    WORK_MEMORY.get() as usize * 1024
+}
+
 pub fn define() {
     GucRegistry::define_bool_guc(
         c"cftrag.enable",
@@ -81,6 +89,16 @@ pub fn define() {
         0,
         i32::MAX,
         GucContext::Suset,
+        GucFlags::UNIT_KB,
+    );
+    GucRegistry::define_int_guc(
+        c"cftrag.work_memory",
+        c"Sets the most memory that one call of cft_filter_relations, cft_check_edges or cft_build_hierarchy may use.",
+        c"It is memory of the session. A table that needs more is refused: about 250 bytes a relation, 500 a relation of a graph.",
+        &WORK_MEMORY,
+        64,
+        i32::MAX,
+        GucContext::Userset,
         GucFlags::UNIT_KB,
     );
     GucRegistry::define_bool_guc(

@@ -5,7 +5,7 @@
 use crate::api::text::{from_utf8, to_utf8};
 use crate::error::Fallible;
 use crate::fmgr::{Call, text_datum};
-use pgrx::check_for_interrupts;
+use crate::methods::breathe;
 use pgrx::prelude::*;
 
 /// `cft_extract_relations(text text, modifiers boolean) -> table(parent, child, relation, sentence)`
@@ -29,8 +29,4 @@ fn cft_extract_relations(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
         }
     }
     Ok(())
-}
-
-fn breathe() {
-    check_for_interrupts!();
 }

@@ -3,22 +3,22 @@
 //! The graph is read with the caller's rights under the caller's snapshot, as a query of his would. The result depends on what the rows
 //! say alone: not on their order, nor on which end is a.
 
-#![expect(unsafe_code, reason = "SPI, called directly")]
+#![expect(unsafe_code, reason = "PostgreSQL's function call interface")]
 
 use crate::api::attach;
 use crate::edges::{self, Edges};
 use crate::encoding;
 use crate::error::{self, Fallible};
-use crate::fmgr::{Call, Rows, text_datum};
+use crate::fmgr::{Call, Rows, text_bytes, text_datum};
+use crate::methods::breathe;
+use crate::methods::room::Room;
+use crate::methods::scan::{BATCH, Tuple, scan};
 use crate::{reference, value};
 use cftrag_core::{Encoding, MAX_HEIGHT, Network};
 use pgrx::check_for_interrupts;
 use pgrx::prelude::*;
 use std::collections::HashMap;
-use std::ffi::{CStr, CString};
-
-/// Rows fetched at once, or written between two looks for an interrupt.
-const BATCH: usize = 10_000;
+use std::ffi::CStr;
 
 /// Of the bytes that one row, and one entity beside its name, take while a tree is made (examples/hierarchy.rs measures them).
 const PER_ROW: usize = 200;
@@ -32,7 +32,7 @@ const HUB: i32 = 60;
 ///
 /// One row for each community and entity but the root: a community, then its entities by bytes, then the communities in it. The
 /// sums of the last columns are the graph's one-dimensional entropy and the tree's. Errors: 22004 (NULL argument or weight), 22023
-/// (height, weight), 22003 (weights too large to add up), 42703, 42701, 42804 (columns), 53400 (maintenance_work_mem), the table's own.
+/// (height, weight), 22003 (weights too large to add up), 42703, 42701, 42804 (columns), 53400 (cftrag.work_memory), the table's own.
 #[pg_extern(sql = false)]
 fn cft_build_hierarchy(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     // SAFETY: our own fcinfo.
@@ -43,9 +43,7 @@ fn cft_build_hierarchy(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     let Some(height) = height else { return Err(error::bad_height(call.int(4).unwrap_or(0), MAX_HEIGHT)) };
     let graph = read(&call)?;
     if !graph.names.is_empty() {
-        let mut breathe = || {
-            check_for_interrupts!();
-        };
+        let mut breathe = breathe;
         let encoding = cftrag_core::build_hierarchy(&graph.network, height, &mut breathe);
         Writer { word: free_word(&graph.names), graph, encoding }.write(rows);
     }
@@ -85,7 +83,7 @@ fn read(call: &Call) -> Fallible<Graph> {
         graph.qualified()
     );
     let mut reading = Reading::new();
-    scan(&sql, |tuple, desc| reading.add(tuple, desc))?;
+    scan(&sql, |row| reading.add(row))?;
     // SAFETY: the table is open, so it has a name, which is NUL-terminated.
     let tree = unsafe { CStr::from_ptr(pg_sys::get_rel_name(graph.oid())) }.to_bytes().to_vec();
     reading.finish(tree)
@@ -110,88 +108,43 @@ fn type_name(type_oid: u32) -> String {
     encoding::shown(&encoding::decode(shown.to_bytes()))
 }
 
-/// Gives each row of a statement to `take`, under the caller's snapshot, until it fails.
-fn scan(sql: &str, mut take: impl FnMut(pg_sys::HeapTuple, pg_sys::TupleDesc) -> Fallible<()>) -> Fallible<()> {
-    let Ok(sql) = CString::new(encoding::encode(sql)) else {
-        unreachable!("identifiers come from the catalog and have no NUL");
-    };
-    // SAFETY: SPI is connected and finished around its use; a row and its descriptor live until the batch is freed. An error that is
-    // returned is raised, which ends SPI too.
-    unsafe {
-        pg_sys::SPI_connect();
-        let plan = pg_sys::SPI_prepare(sql.as_ptr(), 0, std::ptr::null_mut());
-        assert!(!plan.is_null(), "SPI_prepare raises or plans");
-        let null = std::ptr::null_mut();
-        let portal = pg_sys::SPI_cursor_open(std::ptr::null(), plan, null, std::ptr::null(), true);
-        loop {
-            pg_sys::SPI_cursor_fetch(portal, true, BATCH as std::ffi::c_long);
-            let (table, count) = (pg_sys::SPI_tuptable, pg_sys::SPI_processed as usize);
-            for i in 0..count {
-                take(*(*table).vals.add(i), (*table).tupdesc)?;
-            }
-            pg_sys::SPI_freetuptable(table);
-            if count == 0 {
-                break;
-            }
-        }
-        pg_sys::SPI_cursor_close(portal);
-        pg_sys::SPI_finish();
-    }
-    Ok(())
-}
-
 /// A graph while it is read.
 struct Reading {
     numbers: HashMap<Box<[u8]>, u32>,
     edges: Vec<(u32, u32, f64)>,
     name: Vec<u8>,
-    bytes: usize,
-    most: usize,
+    room: Room,
 }
 
 impl Reading {
     fn new() -> Reading {
-        // SAFETY: reads a setting, in kilobytes.
-        let most = unsafe { pg_sys::maintenance_work_mem } as usize * 1024;
-        Reading { numbers: HashMap::new(), edges: Vec::new(), name: Vec::new(), bytes: 0, most }
+        Reading { numbers: HashMap::new(), edges: Vec::new(), name: Vec::new(), room: Room::new() }
     }
 
-    fn add(&mut self, tuple: pg_sys::HeapTuple, desc: pg_sys::TupleDesc) -> Fallible<()> {
-        // SAFETY: a row of two texts and a float8, and its descriptor.
-        let get = |column| unsafe {
-            let mut null = false;
-            let datum = pg_sys::SPI_getbinval(tuple, desc, column, &mut null);
-            (!null).then_some(datum)
-        };
-        let (Some(a), Some(b)) = (get(1), get(2)) else { return Ok(()) };
+    /// A row of two texts and a float8.
+    fn add(&mut self, row: &Tuple) -> Fallible<()> {
+        let (Some(a), Some(b)) = (row.get(1), row.get(2)) else { return Ok(()) };
         let [a, b] = [self.number(a)?, self.number(b)?];
-        let Some(weight) = get(3) else { return Err(error::null_weight(&self.shown(a), &self.shown(b))) };
+        let Some(weight) = row.get(3) else { return Err(error::null_weight(&self.shown(a), &self.shown(b))) };
         let weight = f64::from_bits(weight.value() as u64);
         if !(weight.is_finite() && weight >= 0.0) {
             return Err(error::bad_weight(weight, &self.shown(a), &self.shown(b)));
         }
         self.edges.push((a, b, weight));
-        self.takes(PER_ROW)
+        self.room.take(PER_ROW)
     }
 
     fn number(&mut self, name: pg_sys::Datum) -> Fallible<u32> {
         self.name.clear();
         // SAFETY: a text of the row.
-        if !unsafe { value::write(pg_sys::TEXTOID, name, &mut self.name) } {
-            return Err(error::graph_too_large(self.most));
-        }
+        self.name.extend_from_slice(unsafe { text_bytes(name) });
         if let Some(&number) = self.numbers.get(&*self.name) {
             return Ok(number);
         }
-        self.takes(PER_ENTITY + self.name.len())?;
+        self.room.take(PER_ENTITY + self.name.len())?;
         let number = self.numbers.len() as u32;
         self.numbers.insert(self.name.as_slice().into(), number);
         Ok(number)
-    }
-
-    fn takes(&mut self, bytes: usize) -> Fallible<()> {
-        self.bytes += bytes;
-        if self.bytes <= self.most { Ok(()) } else { Err(error::graph_too_large(self.most)) }
     }
 
     /// An entity's name for a message.

@@ -5,13 +5,16 @@
 use crate::api::context::Relative;
 use crate::error::{self, Fallible};
 use crate::fmgr::{Call, text_datum};
+use crate::methods::breathe;
 use crate::methods::walker::{ALL, Walker};
-use cftrag_core::Graph;
+use cftrag_core::{Breath, Graph};
 use pgrx::prelude::*;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 
 type Name = Vec<u8>;
 type Tree = Option<Vec<u8>>;
+/// By tree: the ancestors of an entity with their depths, and itself at 0.
+type Ancestors = BTreeMap<Tree, HashMap<Name, i32>>;
 
 /// `cft_lca(a text, b text, edges regclass) -> table(tree, ancestor, depth_a, depth_b)`
 ///
@@ -26,27 +29,59 @@ fn cft_lca(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     let (Some(a), Some(b)) = (call.text(0), call.text(1)) else { return Ok(()) };
     let walker = Walker::of(&call, 2)?;
     let (of_a, of_b) = (ancestors(&walker, a)?, ancestors(&walker, b)?);
+    let mut common = Nodes::default();
     for (tree, of_a) in &of_a {
         let Some(of_b) = of_b.get(tree) else { continue };
-        let common: HashSet<&[u8]> = of_a.keys().filter(|name| of_b.contains_key(*name)).map(|name| &**name).collect();
-        let mut lowest: Vec<&[u8]> = lowest(&walker, tree, &common);
-        lowest.sort_unstable();
-        for name in lowest {
-            let mut values = [
-                text_datum(tree.as_deref().unwrap_or_default()),
-                text_datum(name),
-                pg_sys::Datum::from(of_a[name]),
-                pg_sys::Datum::from(of_b[name]),
-            ];
-            rows.add(&mut values, &mut [tree.is_none(), false, false, false]);
-        }
+        let mut names: Vec<&Name> = of_a.keys().filter(|name| of_b.contains_key(*name)).collect();
+        names.sort_unstable();
+        names.into_iter().for_each(|name| common.add(tree.as_deref(), name));
+    }
+    for (node, _) in lowest(&walker, &common).into_iter().enumerate().filter(|(_, lowest)| *lowest) {
+        let (tree, name) = common.list[node];
+        let depth = |of: &Ancestors| of[&tree.map(<[u8]>::to_vec)][name];
+        let mut values = [
+            text_datum(tree.unwrap_or_default()),
+            text_datum(name),
+            pg_sys::Datum::from(depth(&of_a)),
+            pg_sys::Datum::from(depth(&of_b)),
+        ];
+        rows.add(&mut values, &mut [tree.is_none(), false, false, false]);
     }
     Ok(())
 }
 
-/// The ancestors of an entity with their depths, and itself at 0, by tree.
-fn ancestors(walker: &Walker, entity: &[u8]) -> Fallible<BTreeMap<Tree, HashMap<Name, i32>>> {
-    let mut found: BTreeMap<Tree, HashMap<Name, i32>> = BTreeMap::new();
+/// Entities in their trees, numbered in the order in which they came.
+#[derive(Default)]
+struct Nodes<'a> {
+    list: Vec<(Option<&'a [u8]>, &'a [u8])>,
+    numbers: HashMap<(Option<&'a [u8]>, &'a [u8]), u32>,
+}
+
+impl<'a> Nodes<'a> {
+    /// What was not added before.
+    fn add(&mut self, tree: Option<&'a [u8]>, name: &'a [u8]) {
+        self.numbers.insert((tree, name), self.list.len() as u32);
+        self.list.push((tree, name));
+    }
+
+    /// Gives each edge to one of these to `take`: the child, and the parent if that is one of these.
+    fn each_parent(&self, walker: &Walker, mut take: impl FnMut(u32, Option<u32>)) {
+        let mut names: Vec<&[u8]> = self.list.iter().map(|node| node.1).collect();
+        names.sort_unstable();
+        names.dedup();
+        walker.relatives(&names, 1, 0, |rows| {
+            for row in rows {
+                if let Some(&child) = self.numbers.get(&(row.tree, row.entity)) {
+                    take(child, self.numbers.get(&(row.tree, row.name)).copied());
+                }
+            }
+        });
+    }
+}
+
+/// Error: 54000.
+fn ancestors(walker: &Walker, entity: &[u8]) -> Fallible<Ancestors> {
+    let mut found = Ancestors::new();
     let mut deep = false;
     walker.relatives(&[entity], ALL, 1, |rows| {
         for rows in rows.chunk_by(|a, b| a.tree == b.tree) {
@@ -64,29 +99,21 @@ fn too_deep(rows: &[Relative<'_>]) -> bool {
     rows.iter().any(|row| row.depth >= ALL)
 }
 
-/// Those of an upward closed set that have no other one under them which is not above them, too: the members of the components (entities
-/// that are above each other) which no edge leads out of, downwards and within the set.
-fn lowest<'a>(walker: &Walker, tree: &Tree, set: &HashSet<&'a [u8]>) -> Vec<&'a [u8]> {
-    let names: Vec<&[u8]> = set.iter().copied().collect();
-    let numbers: HashMap<&[u8], u32> = names.iter().copied().zip(0..).collect();
+/// Of a set that has all that is above its members: whether nothing of it is under a node that is not above the node, too. These are the
+/// members of the components (entities that are above each other) which no edge leads out of, downwards and within the set.
+fn lowest(walker: &Walker, nodes: &Nodes) -> Vec<bool> {
     // Whatever lies between two of the set is in it, so parents and children suffice.
     let mut down = Vec::new();
-    walker.relatives(&names, 1, 0, |rows| {
-        for row in rows.iter().filter(|row| row.tree == tree.as_deref()) {
-            if let (Some(&child), Some(&parent)) = (numbers.get(row.entity), numbers.get(row.name)) {
-                down.push((parent, child));
-            }
-        }
-    });
+    nodes.each_parent(walker, |child, parent| down.extend(parent.map(|parent| (parent, child))));
     down.sort_unstable();
-    let graph = Graph::new(names.len(), &down);
-    let component = graph.components();
+    let graph = Graph::new(nodes.list.len(), &down);
+    let component = graph.components(&mut Breath::new(&mut breathe));
     let of = |node: u32| component[node as usize] as usize;
-    let mut has_lower = vec![false; names.len()];
+    let mut has_lower = vec![false; nodes.list.len()];
     for (parent, child) in graph.edges() {
         has_lower[of(parent)] |= of(parent) != of(child);
     }
-    (0..names.len()).filter(|&i| !has_lower[component[i] as usize]).map(|i| names[i]).collect()
+    component.iter().map(|&component| !has_lower[component as usize]).collect()
 }
 
 /// `cft_depth(entity text, edges regclass) -> table(tree, depth)`
@@ -101,15 +128,13 @@ fn cft_depth(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     let Some(entity) = call.text(0) else { return Ok(()) };
     let walker = Walker::of(&call, 1)?;
     let found = ancestors(&walker, entity)?;
-    let names: HashSet<&[u8]> = found.values().flat_map(|of| of.keys().map(|name| &**name)).collect();
-    let names: Vec<&[u8]> = names.into_iter().collect();
-    let mut with_parent: HashSet<(Tree, Name)> = HashSet::new();
-    walker.relatives(&names, 1, 0, |rows| {
-        with_parent.extend(rows.iter().map(|row| (row.tree.map(<[u8]>::to_vec), row.entity.to_vec())));
-    });
+    let mut above = Nodes::default();
+    found.iter().for_each(|(tree, of)| of.keys().for_each(|name| above.add(tree.as_deref(), name)));
+    let mut is_root = vec![true; above.list.len()];
+    above.each_parent(&walker, |child, _| is_root[child as usize] = false);
     for (tree, of) in &found {
-        let is_root = |name: &Name| !with_parent.contains(&(tree.clone(), name.clone()));
-        let depth = of.iter().filter(|(name, _)| is_root(name)).map(|(_, depth)| *depth).min();
+        let root = |name: &Name| is_root[above.numbers[&(tree.as_deref(), &**name)] as usize];
+        let depth = of.iter().filter(|(name, _)| root(name)).map(|(_, depth)| *depth).min();
         let mut values =
             [text_datum(tree.as_deref().unwrap_or_default()), pg_sys::Datum::from(depth.unwrap_or_default())];
         rows.add(&mut values, &mut [tree.is_none(), depth.is_none()]);

@@ -9,5 +9,12 @@ mod lineage;
 mod paths;
 mod reject_cycles;
 mod relations;
+mod room;
+mod scan;
 mod search;
 mod walker;
+
+/// What long work of the core calls now and then.
+fn breathe() {
+    pgrx::check_for_interrupts!();
+}

@@ -5,11 +5,17 @@
 
 use crate::error::{self, Fallible, MAX_LEVELS};
 use crate::fmgr::{Call, Rows, text_datum};
+use crate::methods::breathe;
+use crate::methods::scan::BATCH;
 use crate::methods::search::{self, DOWN, Paths, Side, Tree, UP};
 use crate::methods::walker::{Walker, text_array};
-use cftrag_core::{NameId, Names};
+use crate::row;
+use cftrag_core::{Breath, NameId, Names};
 use pgrx::check_for_interrupts;
 use pgrx::prelude::*;
+
+/// Entities of all shortest paths of a call: some hundred megabytes of rows. Their number can be exponential in their length.
+const MOST_ENTITIES: u64 = 10_000_000;
 
 /// `cft_neighbors(entity text, hops int, direction text, edges regclass) -> table(tree, hops, neighbor, via)`
 ///
@@ -33,9 +39,7 @@ fn cft_neighbors(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
         other => return Err(error::bad_direction(&String::from_utf8_lossy(other))),
     };
     walker.relatives(&[entity], up, down, |relatives| {
-        for row in relatives {
-            add_neighbor(rows, row.tree, row.depth, row.name, row.via);
-        }
+        add_neighbors(rows, relatives, |row| (row.tree, row.depth, row.name, row.via));
     });
     Ok(())
 }
@@ -52,30 +56,40 @@ fn around(walker: &Walker, entity: &[u8], hops: i32, rows: Rows) {
     let name = |id: NameId| names.get(id);
     let mut found: Vec<_> = side.found.iter().filter(|(_, found)| found.depth > 0).collect();
     let key = |(tree, entity): (Tree, NameId), depth: u32| (tree.map(name), depth, name(entity));
-    found.sort_unstable_by(|a, b| key(*a.0, a.1.depth).cmp(&key(*b.0, b.1.depth)));
-    for (&(tree, neighbor), found) in found {
+    Breath::new(&mut { breathe }).sort_by(&mut found, |a, b| key(*a.0, a.1.depth).cmp(&key(*b.0, b.1.depth)));
+    add_neighbors(rows, &found, |&(&(tree, neighbor), found)| {
         let via = found.before().map(|before| name(before.0)).min().unwrap_or_default();
-        add_neighbor(rows, tree.map(name), found.depth as i32, name(neighbor), via);
-    }
+        (tree.map(name), found.depth as i32, name(neighbor), via)
+    });
 }
 
-fn add_neighbor(rows: Rows, tree: Option<&[u8]>, hops: i32, neighbor: &[u8], via: &[u8]) {
-    let mut nulls = [tree.is_none(), false, false, false];
-    let mut values =
-        [text_datum(tree.unwrap_or_default()), pg_sys::Datum::from(hops), text_datum(neighbor), text_datum(via)];
-    rows.add(&mut values, &mut nulls);
+/// Adds a row for each of `found`, of which `row` says tree, hops, neighbor and via.
+fn add_neighbors<'a, T>(rows: Rows, found: &[T], row: impl Fn(&T) -> (Option<&'a [u8]>, i32, &'a [u8], &'a [u8])) {
+    for found in found.chunks(BATCH) {
+        check_for_interrupts!();
+        row::add_all(rows, 4, found, |found, to| {
+            let (tree, hops, neighbor, via) = row(found);
+            match tree {
+                Some(tree) => to.text(tree),
+                None => to.null(),
+            }
+            to.int(hops);
+            to.text(neighbor);
+            to.text(via);
+        });
+    }
 }
 
 /// `cft_path(a text, b text, max_hops int, edges regclass) -> table(tree, hops, path text[], steps text[])`
 ///
 /// All shortest paths in each tree, by bytes of their entities. `steps[i]` leads from `path[i]` to `path[i + 1]`: up (to a parent), down,
-/// or both (each is the other's parent). Errors: 22023 (max_hops); those of cft_context.
+/// or both (each is the other's parent). Errors: 22023 (max_hops); 54000 (too many paths); those of cft_context.
 #[pg_extern(sql = false)]
 fn cft_path(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     // SAFETY: our own fcinfo.
     let call = unsafe { Call::new(fcinfo) };
     let rows = call.rows();
-    each_path(&call, |names, paths, path| {
+    each_path(&call, MOST_ENTITIES, |names, paths, path| {
         let entities: Vec<_> = path.iter().map(|(entity, _)| names.get(*entity)).collect();
         let steps: Vec<_> = path[1..].iter().map(|(_, steps)| step_name(*steps).as_bytes()).collect();
         let tree = paths.tree.map(|tree| names.get(tree));
@@ -112,7 +126,7 @@ fn cft_explain_path(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<Option<Vec<u8>
     // SAFETY: our own fcinfo.
     let call = unsafe { Call::new(fcinfo) };
     let mut sentences = Vec::new();
-    each_path(&call, |names, paths, path| {
+    each_path(&call, u64::MAX, |names, paths, path| {
         let tree = paths.tree.map(|tree| names.get(tree).to_vec());
         sentences.push((tree, sentence(names, path)));
         false
@@ -149,8 +163,13 @@ fn sentence(names: &Names, path: &[(NameId, u8)]) -> Vec<u8> {
 }
 
 /// Gives each shortest path of the call (a, b, max_hops, edges) to `take`, trees in order, paths in order; `take` says whether it wants
-/// another one of this tree. A path is its entities, each with the step that leads to it.
-fn each_path(call: &Call, mut take: impl FnMut(&Names, &Paths, &[(NameId, u8)]) -> bool) -> Fallible<()> {
+/// another one of this tree. A path is its entities, each with the step that leads to it. Error: 54000, if all paths together have more
+/// than `most_entities`.
+fn each_path(
+    call: &Call,
+    most_entities: u64,
+    mut take: impl FnMut(&Names, &Paths, &[(NameId, u8)]) -> bool,
+) -> Fallible<()> {
     let (Some(a), Some(b), Some(most)) = (call.text(0), call.text(1), call.int(2)) else { return Ok(()) };
     check_hops("max_hops", most)?;
     let walker = Walker::of(call, 3)?;
@@ -158,6 +177,11 @@ fn each_path(call: &Call, mut take: impl FnMut(&Names, &Paths, &[(NameId, u8)]) 
     let (a, b) = (names.id(a), names.id(b));
     let mut trees = search::shortest(&walker, &mut names, a, b, most as u32);
     trees.sort_unstable_by_key(|paths| paths.tree.map(|tree| names.get(tree)));
+    let of_tree = |paths: &Paths| paths.count(a).saturating_mul(u64::from(paths.hops) + 1);
+    if trees.iter().map(of_tree).fold(0, u64::saturating_add) > most_entities {
+        let paths = trees.iter().map(|paths| paths.count(a)).fold(0, u64::saturating_add);
+        return Err(error::too_many_paths(paths, most_entities));
+    }
     for paths in &trees {
         // The choices that are left at each entity of the path.
         let mut path = vec![(a, 0)];

@@ -54,11 +54,14 @@ fn cft_reject_cycles(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     // SAFETY: as above.
     let table = Edges::open(unsafe { (*data.tg_relation).rd_id })?;
     if let Some(why) = table.unsuitable() {
-        return Err(error::wrong_kind(&table.name(), why));
+        return Err(error::no_cycles_to_check(&table.name(), why));
     }
+    // SAFETY: the trigger is open; its name is NUL-terminated.
+    let trigger = unsafe { encoding::decode(CStr::from_ptr((*data.tg_trigger).tgname).to_bytes()) };
     let names = column_names(data, &table, call.function())?;
+    let missing = |(_, column)| error::no_checked_column(&table.name(), column, &trigger);
+    let columns = table.columns(&names).map_err(missing)?;
     attach::check_columns(&table, &names)?;
-    let columns = table.require_columns(&names)?;
     // SAFETY: tuples of the trigger's relation.
     let (edge, before) = unsafe { (edge(data, &columns, new), old.map(|old| self::edge(data, &columns, old))) };
     let [_, Some(parent), Some(child)] = &edge else { return Ok(()) };
@@ -66,12 +69,10 @@ fn cft_reject_cycles(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
         return Ok(());
     }
     // SAFETY: the trigger is open; the lock stays to the end of the transaction.
-    let trigger = unsafe {
-        let trigger = &*data.tg_trigger;
+    unsafe {
         let lock = pg_sys::ExclusiveLock as pg_sys::LOCKMODE;
-        pg_sys::LockDatabaseObject(pg_sys::TriggerRelationId, trigger.tgoid, 0, lock);
-        encoding::decode(CStr::from_ptr(trigger.tgname).to_bytes())
-    };
+        pg_sys::LockDatabaseObject(pg_sys::TriggerRelationId, (*data.tg_trigger).tgoid, 0, lock);
+    }
     let found = under_snapshot_of_now(|| {
         let closes =
             as_owner(&table, || reference::closes_cycle(&table, &names, &columns, parent, child, edge[0].as_deref()));

@@ -5,9 +5,9 @@
 //! in that tree (it would have been found before, were it less), and each shortest path leads through exactly one entity that is at
 //! distance i from the one and j from the other.
 
+use crate::methods::breathe;
 use crate::methods::walker::Walker;
-use cftrag_core::{NameId, Names};
-use pgrx::check_for_interrupts;
+use cftrag_core::{Breath, NameId, Names};
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasherDefault, Hasher};
 
@@ -81,7 +81,6 @@ impl Side {
 
     /// Finds the next level. The first finds the trees of the start, too.
     pub fn expand(&mut self, walker: &Walker, names: &mut Names) {
-        check_for_interrupts!();
         let mut asked: Vec<NameId> = self.frontier.iter().map(|node| node.1).collect();
         if self.depth == 0 {
             asked.push(self.start);
@@ -91,7 +90,8 @@ impl Side {
         let texts: Vec<Vec<u8>> = asked.iter().map(|&name| names.get(name).to_vec()).collect();
         let texts: Vec<&[u8]> = texts.iter().map(|text| &**text).collect();
         // The answer is in the order of the question.
-        let (mut at, mut next) = (0, Vec::new());
+        let (mut at, mut next, mut breathe) = (0, Vec::new(), breathe);
+        let mut breath = Breath::new(&mut breathe);
         walker.relatives(&texts, 1, 1, |rows| {
             for rows in rows.chunk_by(|a, b| a.entity == b.entity && a.tree == b.tree) {
                 while texts[at] != rows[0].entity {
@@ -105,6 +105,7 @@ impl Side {
                     continue;
                 }
                 for row in rows {
+                    breath.step();
                     let to = (node.0, names.id(row.name));
                     self.reach(node, to, if row.ancestor { UP } else { DOWN }, &mut next);
                 }
@@ -138,6 +139,24 @@ pub struct Paths {
     pub hops: u32,
     /// Sorted by name.
     pub next: Map<NameId, Vec<(NameId, u8)>>,
+}
+
+impl Paths {
+    /// How many paths lead from here; what does not fit is as many as fit.
+    pub fn count(&self, from: NameId) -> u64 {
+        let mut level: Map<NameId, u64> = Map::from_iter([(from, 1)]);
+        for _ in 0..self.hops {
+            let mut further: Map<NameId, u64> = Map::default();
+            for (name, paths) in level {
+                for (to, _) in self.next.get(&name).into_iter().flatten() {
+                    let sum = further.entry(*to).or_default();
+                    *sum = sum.saturating_add(paths);
+                }
+            }
+            level = further;
+        }
+        level.into_values().fold(0, u64::saturating_add)
+    }
 }
 
 /// The shortest paths of at most so many hops, in each tree that has one; trees in no order.

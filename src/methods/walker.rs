@@ -5,7 +5,7 @@
 use crate::api::context::{self, Opened, Relative, Sink};
 use crate::error::{Fallible, MAX_LEVELS};
 use crate::fmgr::{Call, text_datum};
-use pgrx::pg_sys;
+use pgrx::{check_for_interrupts, pg_sys};
 
 /// What a walk of all levels asks for.
 pub const ALL: i32 = MAX_LEVELS;
@@ -20,6 +20,7 @@ impl Walker {
 
     /// Gives what cft_context returns to `take`, once. The names are different from each other.
     pub fn relatives(&self, names: &[&[u8]], up: i32, down: i32, mut take: impl FnMut(&[Relative<'_>])) {
+        check_for_interrupts!();
         if !names.is_empty() {
             context::answer_of(&self.0, names, || text_array(names), up, down, &mut Sink::Whole(&mut take));
         }

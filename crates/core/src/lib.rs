@@ -17,6 +17,7 @@ mod alloc;
 mod answer;
 mod arena;
 mod ascii;
+mod breath;
 mod bucket;
 mod candidates;
 mod chunk;
@@ -60,6 +61,7 @@ mod words;
 
 pub use answer::{Counters, Relation, Row, Step};
 pub use arena::Name;
+pub use breath::Breath;
 pub use chunk::{LINE_BYTES, MAX_CHUNKS, chunk_bytes};
 pub use edge::{Deleter, Deletion, Edge, Fate, Fates, RowVersion, Settled, Stamp};
 pub use error::{Error, Problem};

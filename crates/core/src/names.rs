@@ -1,5 +1,6 @@
 //! Names as numbers, for work on many edges outside the image: one copy of each name, one table.
 
+use crate::Breath;
 use crate::id::{halves, index, word};
 use std::hash::{BuildHasher, RandomState};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
@@ -73,9 +74,9 @@ impl Names {
 
     /// The places of all names in their order by bytes, from 1.
     #[must_use]
-    pub fn ranks(&self) -> Ranks {
+    pub fn ranks(&self, breath: &mut Breath<'_>) -> Ranks {
         let mut order: Vec<NameId> = (0..word(self.len())).map(NameId).collect();
-        order.sort_unstable_by_key(|&id| self.get(id));
+        breath.sort_by(&mut order, |&a, &b| self.get(a).cmp(self.get(b)));
         let mut ranks = vec![0; order.len()];
         for (rank, id) in (1..).zip(order) {
             ranks[index(id.0)] = rank;
@@ -121,7 +122,7 @@ fn each_name_has_one_number_and_the_ranks_are_their_order() {
     let again: Vec<NameId> = texts.iter().map(|text| names.id(text.as_bytes())).collect();
     assert_eq!((first == again, names.id(b""), names.len()), (true, empty, 5001));
     assert!(texts.iter().zip(&first).all(|(text, &id)| names.get(id) == text.as_bytes()));
-    let ranks = names.ranks();
+    let ranks = names.ranks(&mut Breath::new(&mut || ()));
     let mut sorted = first.clone();
     sorted.sort_by_key(|&id| ranks.of(Some(id)));
     assert!(sorted.is_sorted_by_key(|&id| names.get(id)));

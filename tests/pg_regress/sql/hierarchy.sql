@@ -148,10 +148,10 @@ UPDATE graphs.bad SET weight = -1;
 SELECT parent, child, entropy_before FROM cft_build_hierarchy('graphs.bad', 'a', 'b');
 
 -- Memory is bounded.
-SET maintenance_work_mem = '1MB';
+SET cftrag.work_memory = '1MB';
 CREATE TABLE graphs.large AS SELECT i AS a, i + 1 AS b FROM generate_series(1, 20000) AS i;
 SELECT count(*) FROM cft_build_hierarchy('graphs.large', 'a', 'b');
-RESET maintenance_work_mem;
+RESET cftrag.work_memory;
 SELECT count(*) FROM cft_build_hierarchy('graphs.large', 'a', 'b');
 
 -- Cancelled while it is made, not when it is done: a third of the time it takes, and it ends long before.

@@ -116,6 +116,18 @@ SELECT count(*) FROM cft_filter_relations('endless', 'parent', 'child');
 RESET statement_timeout;
 DROP VIEW endless;
 
+-- Memory is bounded; numbers are what their type says, whoever has made a cast of them.
+CREATE TABLE many AS SELECT i AS parent, i + 1 AS child FROM generate_series(1, 400) AS i;
+SET cftrag.work_memory = '64kB';
+SELECT count(*) FROM cft_filter_relations('many', 'parent', 'child');
+RESET cftrag.work_memory;
+CREATE FUNCTION spelled(int) RETURNS text LANGUAGE sql IMMUTABLE AS $$ SELECT 'a number' $$;
+CREATE CAST (int AS text) WITH FUNCTION spelled(int);
+SELECT count(*), count(DISTINCT child) AS children FROM cft_filter_relations('many', 'parent', 'child');
+DROP CAST (int AS text);
+DROP FUNCTION spelled;
+DROP TABLE many;
+
 -- Errors.
 SELECT * FROM cft_filter_relations(NULL, 'parent', 'child');
 SELECT * FROM cft_filter_relations('raw', NULL, 'child');

@@ -5,6 +5,7 @@
 //! 2010.) Two walks, which take children in opposite orders, tell most pairs apart.
 
 use super::Graph;
+use crate::Breath;
 use crate::id::{index, word};
 
 /// Of each walk: the least number below each node (itself counted), and its own.
@@ -12,8 +13,8 @@ pub(super) struct Labels([Vec<(u32, u32)>; 2]);
 
 impl Labels {
     /// Of a graph without cycles.
-    pub(super) fn new(down: &Graph, up: &Graph) -> Labels {
-        Labels([false, true].map(|backwards| walk(down, up, backwards)))
+    pub(super) fn new(down: &Graph, up: &Graph, breath: &mut Breath<'_>) -> Labels {
+        Labels([false, true].map(|backwards| walk(down, up, backwards, breath)))
     }
 
     /// False: no path leads from `above` to `below`. A node is not above itself.
@@ -26,7 +27,7 @@ impl Labels {
     }
 }
 
-fn walk(down: &Graph, up: &Graph, backwards: bool) -> Vec<(u32, u32)> {
+fn walk(down: &Graph, up: &Graph, backwards: bool, breath: &mut Breath<'_>) -> Vec<(u32, u32)> {
     const NONE: (u32, u32) = (u32::MAX, u32::MAX);
     let mut labels = vec![NONE; down.nodes()];
     let mut number = 0;
@@ -40,6 +41,7 @@ fn walk(down: &Graph, up: &Graph, backwards: bool) -> Vec<(u32, u32)> {
         }
         path.push((root, 0, u32::MAX));
         while let Some(&mut (node, ref mut at, ref mut least)) = path.last_mut() {
+            breath.step();
             let next = down.next(node);
             if *at < next.len() {
                 let child = next[if backwards { next.len() - 1 - *at } else { *at }];

@@ -19,6 +19,7 @@ mod graph;
 mod labels;
 mod reduce;
 
+use crate::Breath;
 pub use graph::Graph;
 
 /// Edges of the largest knot in which each edge that leads back is looked at. So rule 3 costs at most a thousand steps an edge.
@@ -35,15 +36,14 @@ pub enum Verdict {
 }
 
 /// The verdict on each edge (parent, child) between nodes 0 to `nodes` - 1. Trees are the caller's: nodes of different trees are
-/// different nodes. `breathe` is called every now and then, and may stop it all by a panic.
+/// different nodes.
 ///
 /// # Panics
 /// If an edge names another node.
-pub fn filter(nodes: usize, edges: &[(u32, u32)], breathe: &mut dyn FnMut()) -> Vec<Verdict> {
+pub fn filter(nodes: usize, edges: &[(u32, u32)], breath: &mut Breath<'_>) -> Vec<Verdict> {
     let mut verdicts = vec![Verdict::SelfEdge; edges.len()];
     let mut order: Vec<usize> = (0..edges.len()).filter(|&i| edges[i].0 != edges[i].1).collect();
-    order.sort_unstable_by_key(|&i| (edges[i], i));
-    breathe();
+    breath.sort_by(&mut order, |&a, &b| (edges[a], a).cmp(&(edges[b], b)));
     // The first of equal edges, in order; a graph's edge has the number of its place there.
     let mut firsts: Vec<usize> = Vec::with_capacity(order.len());
     for i in order {
@@ -55,7 +55,7 @@ pub fn filter(nodes: usize, edges: &[(u32, u32)], breathe: &mut dyn FnMut()) -> 
         }
     }
     let unique: Vec<(u32, u32)> = firsts.iter().map(|&i| edges[i]).collect();
-    let on_cycle = cycles::closing(&Graph::new(nodes, &unique), breathe);
+    let on_cycle = cycles::closing(&Graph::new(nodes, &unique), breath);
     let mut left: Vec<usize> = Vec::with_capacity(unique.len());
     for (n, &closes) in on_cycle.iter().enumerate() {
         if closes {
@@ -66,7 +66,7 @@ pub fn filter(nodes: usize, edges: &[(u32, u32)], breathe: &mut dyn FnMut()) -> 
     }
     let acyclic: Vec<(u32, u32)> = left.iter().map(|&n| unique[n]).collect();
     for (n, redundant) in
-        reduce::redundant(nodes, &acyclic, reduce::STEPS, breathe).into_iter().enumerate()
+        reduce::redundant(nodes, &acyclic, reduce::STEPS, breath).into_iter().enumerate()
     {
         if redundant {
             verdicts[firsts[left[n]]] = Verdict::Transitive;

@@ -13,12 +13,11 @@
 
 use super::Graph;
 use super::labels::Labels;
+use crate::Breath;
 use crate::id::{index, word};
 
 /// Steps of the search in all, half a second; more of them cost dense graphs more than sweeps do.
 pub(super) const STEPS: usize = 20_000_000;
-/// Steps between two breaths.
-const BREATH: usize = 1 << 20;
 /// Parents of a child up to which each node of a search is compared with all of them.
 const FEW: usize = 16;
 /// Words of a node's bits, and bits: a cache line.
@@ -32,17 +31,16 @@ pub(super) fn redundant(
     nodes: usize,
     edges: &[(u32, u32)],
     steps: usize,
-    breathe: &mut dyn FnMut(),
+    breath: &mut Breath<'_>,
 ) -> Vec<bool> {
     let down = Graph::new(nodes, edges);
-    let up = down.turned();
-    let order = order(&down, &up);
-    breathe();
+    let up = down.turned(breath);
+    let order = order(&down, &up, breath);
     let mut redundant = vec![false; edges.len()];
-    let mut search = Search::new(&down, &up, &order, steps);
+    let mut search = Search::new(&down, &up, &order, steps, breath);
     let mut left = Vec::new();
     for &child in order.iter().filter(|&&node| up.next(node).len() > 1) {
-        match search.parents_above_others(child, breathe) {
+        match search.parents_above_others(child, breath) {
             Some(above) => {
                 above.iter().for_each(|&parent| redundant[edge(&down, parent, child)] = true)
             }
@@ -52,7 +50,7 @@ pub(super) fn redundant(
     // Neighbours in the order have ancestors in common.
     let mut sweep = Sweep::new(&down, &up, &order);
     for children in left.chunks(BITS) {
-        breathe();
+        breath.now();
         sweep.run(children, &mut redundant);
     }
     redundant
@@ -65,13 +63,14 @@ fn edge(down: &Graph, parent: u32, child: u32) -> usize {
 }
 
 /// Every parent before its children.
-fn order(down: &Graph, up: &Graph) -> Vec<u32> {
+fn order(down: &Graph, up: &Graph, breath: &mut Breath<'_>) -> Vec<u32> {
     let mut missing: Vec<usize> = (0..word(down.nodes())).map(|node| up.next(node).len()).collect();
     let mut order: Vec<u32> =
         (0..word(down.nodes())).filter(|&node| missing[index(node)] == 0).collect();
     let mut at = 0;
     while at < order.len() {
         for &child in down.next(order[at]) {
+            breath.step();
             missing[index(child)] -= 1;
             if missing[index(child)] == 0 {
                 order.push(child);
@@ -90,23 +89,29 @@ struct Search<'g> {
     /// The child in whose search a node was seen last.
     seen: Vec<u32>,
     steps: usize,
-    breath: usize,
 }
 
 impl<'g> Search<'g> {
-    fn new(down: &Graph, up: &'g Graph, order: &[u32], steps: usize) -> Self {
+    fn new(
+        down: &Graph,
+        up: &'g Graph,
+        order: &[u32],
+        steps: usize,
+        breath: &mut Breath<'_>,
+    ) -> Self {
         let mut heights = vec![0; down.nodes()];
         for &node in order {
             for &child in down.next(node) {
+                breath.step();
                 heights[index(child)] = heights[index(child)].max(heights[index(node)] + 1);
             }
         }
-        let labels = Labels::new(down, up);
-        Search { up, heights, labels, seen: vec![u32::MAX; down.nodes()], steps, breath: BREATH }
+        let labels = Labels::new(down, up, breath);
+        Search { up, heights, labels, seen: vec![u32::MAX; down.nodes()], steps }
     }
 
     /// The parents of a node that are above others of its parents; None: out of steps.
-    fn parents_above_others(&mut self, child: u32, breathe: &mut dyn FnMut()) -> Option<Vec<u32>> {
+    fn parents_above_others(&mut self, child: u32, breath: &mut Breath<'_>) -> Option<Vec<u32>> {
         let parents = self.up.next(child);
         let lowest = parents.iter().map(|&parent| self.heights[index(parent)]).min()?;
         // Of many parents it is not asked which may be above.
@@ -120,11 +125,7 @@ impl<'g> Search<'g> {
         while let Some(node) = left.pop() {
             for &above in self.up.next(node) {
                 self.steps = self.steps.checked_sub(1)?;
-                self.breath -= 1;
-                if self.breath == 0 {
-                    self.breath = BREATH;
-                    breathe();
-                }
+                breath.step();
                 if self.seen[index(above)] != child {
                     self.seen[index(above)] = child;
                     if wanted(self, above) {
