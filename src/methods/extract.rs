@@ -6,6 +6,7 @@ use crate::api::text::{from_utf8, to_utf8};
 use crate::error::Fallible;
 use crate::fmgr::{Call, text_datum};
 use crate::methods::breathe;
+use cftrag_core::Breath;
 use pgrx::prelude::*;
 
 /// `cft_extract_relations(text text, modifiers boolean) -> table(parent, child, relation, sentence)`
@@ -18,7 +19,8 @@ fn cft_extract_relations(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     let rows = call.rows();
     let (Some(text), Some(modifiers)) = (call.text(0), call.arg(1)) else { return Ok(()) };
     let text = to_utf8(text)?;
-    for found in cftrag_core::extract(&text, modifiers.value() != 0, &mut breathe) {
+    let mut breathe = breathe;
+    cftrag_core::extract(&text, modifiers.value() != 0, &mut Breath::new(&mut breathe), |found| {
         let [parent, child, sentence] = [&found.parent, &found.child, &found.sentence].map(|text| from_utf8(text));
         let mut values =
             [text_datum(&parent?), text_datum(&child?), text_datum(found.relation.as_bytes()), text_datum(&sentence?)];
@@ -27,6 +29,6 @@ fn cft_extract_relations(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
             // SAFETY: made above, copied into the row.
             unsafe { pg_sys::pfree(value.cast_mut_ptr()) };
         }
-    }
-    Ok(())
+        Ok(())
+    })
 }

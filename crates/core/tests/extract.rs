@@ -1,7 +1,7 @@
 //! How many of the relations that a reader finds in sentences the rules find, and how many of theirs are right.
 //! tests/extract/sentences.txt has the sentences; its labels were written before the rules.
 
-use cftrag_core::extract;
+use cftrag_core::{Breath, extract};
 
 /// A sentence and its relations.
 type Labelled = (String, Vec<(String, String)>);
@@ -19,13 +19,21 @@ fn labelled(text: &str) -> Vec<Labelled> {
     all
 }
 
+fn extracted(text: &str, breathe: &mut dyn FnMut()) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    let Ok(()) = extract(text, false, &mut Breath::new(breathe), |r| {
+        found.push((r.parent, r.child));
+        Ok::<(), std::convert::Infallible>(())
+    });
+    found
+}
+
 /// Prints what is wrong and missed; sentences, precision and recall in thousandths.
 fn measure(name: &str, text: &str) -> (usize, usize, usize) {
     let (mut right, mut wrong, mut missed, mut exact) = (0, 0, 0, 0);
     let labelled = labelled(text);
     for (sentence, wanted) in &labelled {
-        let found = extract(sentence, false, &mut || ());
-        let found: Vec<_> = found.into_iter().map(|r| (r.parent, r.child)).collect();
+        let found = extracted(sentence, &mut || ());
         let hits = found.iter().filter(|relation| wanted.contains(relation)).count();
         let (false_here, missed_here) = (found.len() - hits, wanted.len() - hits);
         for (what, these, others) in [("wrong", &found, wanted), ("missed", wanted, &found)] {
@@ -57,4 +65,18 @@ fn precision_and_recall_on_sentences_that_the_rules_were_not_made_with() {
     let (sentences, precision, recall) =
         measure("held_out.txt", include_str!("../../../tests/extract/held_out.txt"));
     assert!(sentences >= 40 && precision >= 900 && recall >= 700);
+}
+
+#[test]
+fn a_text_without_an_end_can_be_stopped_and_the_first_error_ends_it() {
+    let mut breaths = 0;
+    let text = "The heart contains valves and ".repeat(100_000);
+    assert!(extracted(&text, &mut || breaths += 1).is_empty());
+    assert!(breaths > 10, "{breaths} breaths");
+    let (text, mut taken) = ("The heart contains valves. ".repeat(10), 0);
+    let ended = extract(&text, false, &mut Breath::new(&mut || ()), |_| {
+        taken += 1;
+        if taken < 3 { Ok(()) } else { Err("enough") }
+    });
+    assert_eq!((ended, taken), (Err("enough"), 3));
 }

@@ -9,9 +9,10 @@ mod phrases;
 mod rules;
 mod words;
 
+use crate::Breath;
 use phrases::Phrase;
 use rules::{Match, Side};
-use words::Sentence;
+use words::{Sentence, Sentences};
 
 /// One relation, as it stands in the text.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -26,20 +27,27 @@ pub struct Relation {
 /// Bytes of the longest sentence that is looked at: what is longer is a table, or code.
 const MOST_BYTES: usize = 2000;
 
-/// The relations of a text in the order in which they stand there, each once in a sentence; with
-/// `modifiers` also each entity of several words that was found under its last word. `breathe` is
-/// called for every sentence.
-pub fn extract(text: &str, modifiers: bool, breathe: &mut dyn FnMut()) -> Vec<Relation> {
-    let mut found = Vec::new();
-    for sentence in words::sentences(text) {
-        breathe();
+/// Gives the relations of a text to `take`, in the order in which they stand there, each once in a
+/// sentence; with `modifiers` also each entity of several words that was found under its last word.
+///
+/// # Errors
+/// The first of `take`, which ends it.
+pub fn extract<E>(
+    text: &str,
+    modifiers: bool,
+    breath: &mut Breath<'_>,
+    mut take: impl FnMut(Relation) -> Result<(), E>,
+) -> Result<(), E> {
+    let mut sentences = Sentences(text);
+    while let Some(sentence) = sentences.next(breath) {
+        breath.now();
         if sentence.len() <= MOST_BYTES {
             let relations = relations_of(&Sentence::of(sentence));
             let more = if modifiers { modifiers_of(&relations) } else { Vec::new() };
-            found.extend(relations.into_iter().chain(more));
+            relations.into_iter().chain(more).try_for_each(&mut take)?;
         }
     }
-    found
+    Ok(())
 }
 
 fn relations_of(sentence: &Sentence<'_>) -> Vec<Relation> {

@@ -1,5 +1,7 @@
 //! Sentences of a text, and their words.
 
+use crate::Breath;
+
 /// After these a full stop ends no sentence.
 const ABBREVIATIONS: &str = "dr mr mrs ms prof st e.g i.e vs no nos fig figs approx inc ltd co jr sr cf ca vol dept \
     univ al resp p pp";
@@ -9,14 +11,30 @@ pub fn is_among(list: &str, word: &str) -> bool {
     list.split(' ').any(|listed| listed == word)
 }
 
-/// The sentences, without the blanks around them. One ends at . ! ? with a blank behind and no small letter after that, or at an empty line.
-pub fn sentences(text: &str) -> Vec<&str> {
-    let mut sentences = Vec::new();
-    let mut start = 0;
+/// The sentences of a text, without the blanks around them. One ends at . ! ? with a blank behind and no small letter after that, or at
+/// an empty line.
+pub struct Sentences<'t>(pub &'t str);
+
+impl<'t> Sentences<'t> {
+    pub fn next(&mut self, breath: &mut Breath<'_>) -> Option<&'t str> {
+        while !self.0.is_empty() {
+            let (sentence, rest) = self.0.split_at(end(self.0, breath));
+            self.0 = rest;
+            if !sentence.trim().is_empty() {
+                return Some(sentence.trim());
+            }
+        }
+        None
+    }
+}
+
+/// Where the first sentence ends.
+fn end(text: &str, breath: &mut Breath<'_>) -> usize {
     for (at, c) in text.char_indices() {
+        breath.step();
         let rest = &text[at + c.len_utf8()..];
         let ends = match c {
-            '.' => is_end(rest) && !is_abbreviation(&text[start..at]),
+            '.' => is_end(rest) && !is_abbreviation(&text[..at]),
             '!' | '?' => is_end(rest),
             '\n' => rest.trim_start_matches([' ', '\t', '\r']).starts_with('\n'),
             _ => false,
@@ -24,14 +42,10 @@ pub fn sentences(text: &str) -> Vec<&str> {
         if ends {
             let closing =
                 rest.len() - rest.trim_start_matches(['"', '\'', '”', '’', ')', ']']).len();
-            let end = at + c.len_utf8() + if c == '\n' { 0 } else { closing };
-            sentences.push(text[start..end].trim());
-            start = end;
+            return at + c.len_utf8() + if c == '\n' { 0 } else { closing };
         }
     }
-    sentences.push(text[start.min(text.len())..].trim());
-    sentences.retain(|sentence| !sentence.is_empty());
-    sentences
+    text.len()
 }
 
 fn is_end(rest: &str) -> bool {
