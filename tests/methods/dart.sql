@@ -10,6 +10,8 @@ TRUNCATE e, place;
 INSERT INTO e SELECT DISTINCT NULL, parent, child FROM dart WHERE parent <> child;
 INSERT INTO place SELECT tree, parent FROM e UNION SELECT tree, child FROM e;
 ANALYZE;
+SELECT check_lineage('dart', 'dart', 300) \g /dev/null
+SELECT check_hierarchy('dart') \g /dev/null
 -- Whatever is in or under a cycle, and some others.
 CREATE TEMP TABLE picked AS
     WITH RECURSIVE u(top, name) AS (SELECT parent, child FROM e UNION SELECT u.top, e.child FROM u JOIN e ON e.parent = u.name)
@@ -24,4 +26,4 @@ SELECT cft_attach_summaries('dart_gist', edges => 'dart') \g /dev/null
 CREATE TEMP TABLE dart_made AS SELECT * FROM cft_rollup('tell(text,text[],text[])', edges => 'dart');
 INSERT INTO claim SELECT 'rollup (DART): cycles end', m.summarized, s.due, s.due = 0 AND m.summarized >= (SELECT count(DISTINCT parent) FROM e), NULL, NULL
   FROM dart_made AS m, (SELECT count(*) FROM dart_gist WHERE summary IS NULL) AS s(due);
-SELECT * FROM claim WHERE what LIKE '%DART%';
+SELECT * FROM claim WHERE what ILIKE '%dart%';

@@ -1,5 +1,5 @@
--- Paths, ancestors, depth and size on the Disease Ontology (12,247 entities) and DART (cycles, many small trees), and relation filtering on
--- both, beside plain definitions.
+-- Paths, ancestors, depth, size and roots on the Disease Ontology (12,247 entities) and DART (cycles, many small trees), relation filtering
+-- and hierarchies of both, beside plain definitions.
 SET client_min_messages = warning;
 SET jit = off;
 CREATE TABLE raw (tree text, parent text, child text);
@@ -47,27 +47,62 @@ END $$;
 INSERT INTO claim SELECT 'paths, disease', cases, different, different = 0 AND cases = 20 FROM check_paths('entity_edges', 20);
 INSERT INTO claim SELECT 'paths, dart', cases, different, different = 0 AND cases = 200 FROM check_paths('dart', 200);
 
--- Ancestors-or-self of each entity.
-CREATE TABLE above AS
-    WITH RECURSIVE u(a, b, hops) AS (SELECT name, name, 0 FROM place UNION SELECT u.a, e.parent, u.hops + 1 FROM u JOIN e ON e.child = u.b)
-    SELECT a, b, min(hops) AS hops FROM u GROUP BY a, b;
-CREATE UNIQUE INDEX ON above (a, b);
-CREATE INDEX ON above (b);
-ANALYZE above;
-INSERT INTO claim
-SELECT 'lca, disease', count(*), count(*) FILTER (WHERE ours IS DISTINCT FROM plain), bool_and(ours IS NOT DISTINCT FROM plain)
-  FROM (SELECT (SELECT array_agg((c.ancestor, c.depth_a, c.depth_b)::text) FROM cft_lca(p.a, p.b, 'entity_edges') AS c) AS ours,
-               (SELECT array_agg((x.b, x.hops, y.hops)::text ORDER BY x.b) FROM above AS x JOIN above AS y ON y.a = p.b AND y.b = x.b
-                 WHERE x.a = p.a AND NOT EXISTS (SELECT FROM above AS v JOIN above AS w ON w.a = p.b AND w.b = v.b JOIN above AS t ON t.a = v.b AND t.b = x.b WHERE v.a = p.a AND v.b <> x.b)) AS plain
-          FROM (SELECT x.name AS a, lead(x.name) OVER (ORDER BY md5(x.name)) AS b FROM place AS x ORDER BY md5(x.name) LIMIT 500) AS p WHERE b IS NOT NULL) AS z;
-INSERT INTO claim
-SELECT 'depth and size, disease', count(*), count(*) FILTER (WHERE wrong), bool_and(NOT wrong)
-  FROM (SELECT (SELECT d.depth FROM cft_depth(name, 'entity_edges') AS d) IS DISTINCT FROM (SELECT min(hops) FROM above WHERE a = name AND b NOT IN (SELECT child FROM e))
-               OR (SELECT d.size FROM cft_subtree_size(name, 'entity_edges') AS d) IS DISTINCT FROM (SELECT count(*) FROM above WHERE b = name) AS wrong
-          FROM (SELECT name FROM place ORDER BY md5(name) LIMIT 500) AS n) AS z;
-INSERT INTO claim SELECT 'roots, dart', count(*), count(*) FILTER (WHERE r.root IS DISTINCT FROM p.parent), count(*) > 900 AND bool_and(r.root IS NOT DISTINCT FROM p.parent)
-  FROM cft_roots('dart') AS r
-  FULL JOIN (SELECT DISTINCT parent FROM dart WHERE parent <> child AND parent NOT IN (SELECT child FROM dart WHERE parent <> child)) AS p ON p.parent = r.root;
+-- Where an entity stands, of the edges in e: its ancestors and itself in above; lowest are those with none under them but what is above them too.
+CREATE FUNCTION check_lineage(what text, edges regclass, pairs int) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    DROP TABLE IF EXISTS above;
+    CREATE TABLE above AS
+        WITH RECURSIVE u(a, b, hops) AS (SELECT name, name, 0 FROM (SELECT parent AS name FROM e UNION SELECT child FROM e) AS p
+                                         UNION SELECT u.a, e.parent, u.hops + 1 FROM u JOIN e ON e.child = u.b WHERE u.hops < 100)
+        SELECT a, b, min(hops) AS hops FROM u GROUP BY a, b;
+    CREATE UNIQUE INDEX ON above (a, b);
+    CREATE INDEX ON above (b);
+    ANALYZE above;
+    CREATE TEMP TABLE pair AS SELECT x.name AS a, lead(x.name) OVER (ORDER BY md5(x.name)) AS b FROM (SELECT DISTINCT a AS name FROM above) AS x ORDER BY md5(x.name) LIMIT pairs;
+    -- Pairs in a cycle, and of siblings: at random two entities of many small trees hardly ever meet.
+    INSERT INTO pair SELECT x.a, x.b FROM above AS x JOIN above AS y ON y.a = x.b AND y.b = x.a WHERE x.a <> x.b ORDER BY 1, 2 LIMIT pairs;
+    INSERT INTO pair SELECT x.child, y.child FROM e AS x JOIN e AS y ON y.parent = x.parent AND y.child <> x.child ORDER BY md5(x.child || y.child) LIMIT pairs;
+    INSERT INTO claim
+    SELECT 'lca, ' || what, count(*), count(*) FILTER (WHERE ours IS DISTINCT FROM plain), bool_and(ours IS NOT DISTINCT FROM plain) AND count(ours) >= pairs
+      FROM (SELECT (SELECT array_agg((c.ancestor, c.depth_a, c.depth_b)::text) FROM cft_lca(p.a, p.b, edges) AS c) AS ours,
+                   (SELECT array_agg((x.b, x.hops, y.hops)::text ORDER BY x.b COLLATE "C") FROM above AS x JOIN above AS y ON y.a = p.b AND y.b = x.b
+                     WHERE x.a = p.a AND NOT EXISTS (SELECT FROM above AS v JOIN above AS w ON w.a = p.b AND w.b = v.b JOIN above AS t ON t.a = v.b AND t.b = x.b
+                                                      WHERE v.a = p.a AND v.b <> x.b AND NOT EXISTS (SELECT FROM above AS k WHERE k.a = x.b AND k.b = v.b))) AS plain
+              FROM pair AS p WHERE b IS NOT NULL) AS z;
+    INSERT INTO claim
+    SELECT 'depth and size, ' || what, count(*), count(*) FILTER (WHERE wrong), bool_and(NOT wrong)
+      FROM (SELECT (SELECT d.depth FROM cft_depth(name, edges) AS d) IS DISTINCT FROM (SELECT min(hops) FROM above WHERE a = name AND b NOT IN (SELECT child FROM e))
+                   OR (SELECT d.size FROM cft_subtree_size(name, edges) AS d) IS DISTINCT FROM (SELECT count(*) FROM above WHERE b = name) AS wrong
+              FROM (SELECT a AS name FROM pair UNION SELECT b FROM pair WHERE b IS NOT NULL) AS n) AS z;
+    INSERT INTO claim SELECT 'roots, ' || what, count(*), count(*) FILTER (WHERE r.root IS DISTINCT FROM p.parent), bool_and(r.root IS NOT DISTINCT FROM p.parent)
+      FROM cft_roots(edges) AS r FULL JOIN (SELECT DISTINCT parent FROM e WHERE parent NOT IN (SELECT child FROM e)) AS p ON p.parent = r.root;
+    DROP TABLE pair;
+END $$;
+SELECT check_lineage('disease', 'entity_edges', 300) \g /dev/null
+
+-- The hierarchy of the edges in e, taken as a graph: its entropies by the definition, from cuts and volumes; each entity is a leaf, once.
+CREATE FUNCTION check_hierarchy(what text) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    CREATE TEMP TABLE made AS SELECT * FROM cft_build_hierarchy('e', 'parent', 'child');
+    CREATE TEMP TABLE ends AS SELECT row_number() OVER () AS n, parent AS a, child AS b FROM e;
+    CREATE TEMP TABLE under AS WITH RECURSIVE u(top, name) AS (SELECT child, child FROM made UNION SELECT made.parent, u.name FROM u JOIN made ON made.child = u.top) SELECT * FROM u;
+    CREATE INDEX ON under (name);
+    ANALYZE under;
+    INSERT INTO claim
+    WITH hits AS MATERIALIZED (SELECT u.top, z.n, count(*) AS ends FROM under AS u JOIN (SELECT n, a AS name FROM ends UNION ALL SELECT n, b FROM ends) AS z ON z.name = u.name GROUP BY u.top, z.n),
+         whole AS (SELECT 2 * count(*)::float8 AS v FROM ends),
+         each AS MATERIALIZED (SELECT top, sum(ends)::float8 AS volume, count(*) FILTER (WHERE ends = 1)::float8 AS cut FROM hits GROUP BY top),
+         plain AS (SELECT -sum(CASE WHEN leaf THEN volume / v * log(2, (volume / v)::numeric)::float8 END) AS before, -sum(cut / v * log(2, (volume / above)::numeric)::float8) AS after
+                     FROM (SELECT x.*, w.v, y.volume AS above, m.child NOT IN (SELECT parent FROM made) AS leaf FROM made AS m JOIN each AS x ON x.top = m.child JOIN each AS y ON y.top = m.parent, whole AS w) AS z),
+         ours AS (SELECT sum(entropy_before) AS before, sum(entropy_after) AS after FROM made),
+         leaves AS (SELECT count(*) AS n, count(DISTINCT child) AS different FROM made WHERE child NOT IN (SELECT parent FROM made))
+    SELECT 'hierarchy, ' || what, leaves.n, (abs(ours.before - plain.before) > 1e-6)::int + (abs(ours.after - plain.after) > 1e-6)::int,
+           abs(ours.before - plain.before) < 1e-6 AND abs(ours.after - plain.after) < 1e-6 AND ours.after < 0.75 * ours.before
+           AND leaves.n = leaves.different AND leaves.n = (SELECT count(*) FROM (SELECT parent FROM e UNION SELECT child FROM e) AS z)
+      FROM ours, plain, leaves;
+    DROP TABLE made, ends, under;
+END $$;
+SELECT check_hierarchy('disease') \g /dev/null
 
 -- The ontology has no cycle and no duplicate; an edge goes if another parent of its child is under its parent.
 INSERT INTO claim SELECT 'filter, disease', count(*), count(*) FILTER (WHERE wrong), bool_and(NOT wrong)

@@ -182,10 +182,14 @@ CREATE POLICY seen ON walks TO regress_cft_paths USING (parent <> 'kitchen');
 SET ROLE regress_cft_paths;
 SELECT * FROM cft_path('house', 'lamp', edges => 'walks');
 SELECT * FROM cft_neighbors('lamp', 1, edges => 'walks');
-SELECT * FROM cft_lca('door', 'lamp', 'walks');
+SELECT * FROM cft_lca('oven', 'lamp', 'walks');
+SELECT * FROM cft_depth('oven', 'walks');
+SELECT cft_explain_path('oven', 'kitchen', edges => 'walks') IS NULL AS no_way;
 SELECT * FROM cft_subtree_size('house', 'walks');
 SELECT * FROM cft_roots('walks') WHERE tree = 'house';
 RESET ROLE;
+SELECT * FROM cft_lca('oven', 'lamp', 'walks');
+SELECT * FROM cft_depth('oven', 'walks');
 REVOKE SELECT ON walks FROM regress_cft_paths;
 SET ROLE regress_cft_paths;
 \set VERBOSITY sqlstate
