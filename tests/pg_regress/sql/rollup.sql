@@ -327,6 +327,19 @@ BEGIN;
 SELECT entity, sources FROM cft_rollup_next(10, 'files');
 ROLLBACK;
 RESET ROLE;
+BEGIN;
+ALTER POLICY part ON files USING (parent <> 'repo' AND child <> 'put.c');
+SET LOCAL ROLE regress_cft_writer;
+SELECT entity, sources, inputs FROM cft_rollup_next(10, 'files') WHERE entity = 'api';
+-- To take, and to say what is done, he needs UPDATE on the summaries.
+SET LOCAL ROLE NONE;
+REVOKE UPDATE ON summaries FROM regress_cft_writer;
+SET LOCAL ROLE regress_cft_writer;
+SAVEPOINT here;
+SELECT cft_rollup_next(10, 'files');
+ROLLBACK TO here;
+SELECT cft_rollup_done('api', 'x', edges => 'files');
+ROLLBACK;
 -- A summarizer runs with the rights of who calls cft_rollup, and sees what he sees.
 CREATE FUNCTION whoami(entity text, sources text[], inputs text[]) RETURNS text LANGUAGE sql AS $$ SELECT concat_ws(' ', entity, 'by', current_user, sources) $$;
 BEGIN;
