@@ -9,6 +9,10 @@ is "build" "$(try a "SELECT cft_build('big')")" ""
 sql a "CREATE TABLE meaning (entity text, embedding vector(3)); INSERT INTO meaning SELECT 'n' || n, ARRAY[sin(n), cos(n), 1]::vector FROM generate_series(0, $ROWS) AS n;
     CREATE INDEX ON meaning (entity); SELECT cft_attach_entities('meaning', edges => 'big');
     CREATE TABLE gist (entity text, summary text); CREATE INDEX ON gist (entity); SELECT cft_attach_summaries('gist', edges => 'big'); ANALYZE" >/dev/null
+# For those that read whole tables or texts: two million relations with noise, and a graph with 2^19 shortest paths.
+sql a "CREATE TABLE raw AS SELECT 'entity ' || n % 700000 / 10 AS parent, 'entity ' || n * 7919::bigint % 1000003 AS child FROM generate_series(1, 2000000) AS n;
+    CREATE TABLE ladder AS SELECT 'l' || n || a AS parent, 'l' || n + 1 || b AS child FROM generate_series(1, 20) AS n, unnest('{a,b}'::text[]) AS a, unnest('{a,b}'::text[]) AS b;
+    SELECT cft_attach('ladder')" >/dev/null
 marks=$(sql a "SELECT count(*) FROM gist WHERE summary IS NULL")
 is "each entity with children is due" "$marks" $((ROWS / 10 + 1))
 
@@ -39,6 +43,13 @@ while IFS= read -r call; do
     is "${call%%(*}: summaries" "$(sql a "SELECT count(*) FROM gist WHERE summary IS NOT NULL")" 0
     is "${call%%(*}: locks" "$(sql a "SELECT count(*) FROM pg_locks WHERE pid = $pid AND relation >= 16384")" 0
 done <<CALLS
+cft_filter_relations('raw', 'parent', 'child')
+cft_build_hierarchy('raw', 'parent', 'child')
+cft_neighbors('n0', 1000, 'both', 'big')
+cft_roots('big')
+cft_path('l1a', 'l20a', edges => 'ladder')
+cft_extract_relations(repeat('The heart contains valves and chambers. ', 1000000))
+cft_extract_relations(repeat('the quick brown fox jumps over lazy dogs and ', 2000000))
 cft_tree_search('[1,0,0]', 'prune', prune_factor => 0, edges => 'big')
 cft_tree_search('[1,0,0]', 'beam', beam => 1000000, edges => 'big')
 cft_tree_search('[1,0,0]', 'collapsed', top_k => NULL, edges => 'big')
