@@ -1083,7 +1083,8 @@ BEGIN
     WHILE new_names IS NOT NULL LOOP
         asked := ARRAY(SELECT u.name COLLATE "C" FROM unnest(new_names) AS u(name) EXCEPT SELECT u.name COLLATE "C" FROM unnest(scored) AS u(name) ORDER BY 1);
         EXECUTE 'SELECT array_agg(s.score ORDER BY a.n), coalesce(sum(s.compared), 0)
-                   FROM unnest($1) WITH ORDINALITY AS a(name, n) LEFT JOIN (' || scoring || ') AS s(name, score, compared) ON s.name = a.name' INTO asked_scores, more USING asked, query;
+                   FROM unnest($1) WITH ORDINALITY AS a(name, n) LEFT JOIN (' || scoring || ') AS s(name, score, compared) ON s.name = a.name'
+        INTO asked_scores, more USING asked, query;
         scored := scored || asked;
         scores := scores || asked_scores;
         similarities := similarities + more;
@@ -1334,7 +1335,8 @@ BEGIN
     )
     SELECT o.name, o.tree, CASE WHEN o.support IS NOT NULL THEN o.base END, o.support, coalesce(o.name = ANY (hits), false),
            i.entity IS NULL, o.path, t.text, t.tokens
-      FROM once AS o LEFT JOIN inner_node AS i ON i.entity = o.name AND i.tree IS NOT DISTINCT FROM o.tree JOIN @extschema@.cft_texts(ARRAY(SELECT z.name FROM once AS z), documents, forest) AS t ON t.entity = o.name
+      FROM once AS o LEFT JOIN inner_node AS i ON i.entity = o.name AND i.tree IS NOT DISTINCT FROM o.tree
+      JOIN @extschema@.cft_texts(ARRAY(SELECT z.name FROM once AS z), documents, forest) AS t ON t.entity = o.name
      ORDER BY o.tree COLLATE "C" NULLS FIRST, o.place, o.path COLLATE "C";
 END $$;
 COMMENT ON FUNCTION cft_expand(text[], integer, integer, integer, regclass, regclass) IS
@@ -1547,7 +1549,7 @@ COMMENT ON FUNCTION cft_rollup_tables(regclass) IS 'the edges table that is mean
 CREATE FUNCTION cft_refuse_summaries(summaries regclass, entity name, summary name)
 RETURNS void LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-    wrong name;
+    wrong text;
 BEGIN
     IF (SELECT c.relkind <> 'r' OR c.relhassubclass FROM pg_class AS c WHERE c.oid = summaries) THEN
         RAISE EXCEPTION 'summaries cannot be in %: it is no plain table without children', summaries USING ERRCODE = 'wrong_object_type';

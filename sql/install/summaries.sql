@@ -64,7 +64,7 @@ COMMENT ON FUNCTION cft_rollup_tables(regclass) IS 'the edges table that is mean
 CREATE FUNCTION cft_refuse_summaries(summaries regclass, entity name, summary name)
 RETURNS void LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-    wrong name;
+    wrong text;
 BEGIN
     IF (SELECT c.relkind <> 'r' OR c.relhassubclass FROM pg_class AS c WHERE c.oid = summaries) THEN
         RAISE EXCEPTION 'summaries cannot be in %: it is no plain table without children', summaries USING ERRCODE = 'wrong_object_type';

@@ -122,7 +122,8 @@ BEGIN
     )
     SELECT o.name, o.tree, CASE WHEN o.support IS NOT NULL THEN o.base END, o.support, coalesce(o.name = ANY (hits), false),
            i.entity IS NULL, o.path, t.text, t.tokens
-      FROM once AS o LEFT JOIN inner_node AS i ON i.entity = o.name AND i.tree IS NOT DISTINCT FROM o.tree JOIN @extschema@.cft_texts(ARRAY(SELECT z.name FROM once AS z), documents, forest) AS t ON t.entity = o.name
+      FROM once AS o LEFT JOIN inner_node AS i ON i.entity = o.name AND i.tree IS NOT DISTINCT FROM o.tree
+      JOIN @extschema@.cft_texts(ARRAY(SELECT z.name FROM once AS z), documents, forest) AS t ON t.entity = o.name
      ORDER BY o.tree COLLATE "C" NULLS FIRST, o.place, o.path COLLATE "C";
 END $$;
 COMMENT ON FUNCTION cft_expand(text[], integer, integer, integer, regclass, regclass) IS

@@ -74,7 +74,8 @@ BEGIN
     WHILE new_names IS NOT NULL LOOP
         asked := ARRAY(SELECT u.name COLLATE "C" FROM unnest(new_names) AS u(name) EXCEPT SELECT u.name COLLATE "C" FROM unnest(scored) AS u(name) ORDER BY 1);
         EXECUTE 'SELECT array_agg(s.score ORDER BY a.n), coalesce(sum(s.compared), 0)
-                   FROM unnest($1) WITH ORDINALITY AS a(name, n) LEFT JOIN (' || scoring || ') AS s(name, score, compared) ON s.name = a.name' INTO asked_scores, more USING asked, query;
+                   FROM unnest($1) WITH ORDINALITY AS a(name, n) LEFT JOIN (' || scoring || ') AS s(name, score, compared) ON s.name = a.name'
+        INTO asked_scores, more USING asked, query;
         scored := scored || asked;
         scores := scores || asked_scores;
         similarities := similarities + more;

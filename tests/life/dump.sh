@@ -51,6 +51,8 @@ for schema in public Cft; do
     dump -f "$out/plain.sql"
     psql a/plain -v ON_ERROR_STOP=1 -f "$out/plain.sql" >/dev/null 2>"$LIFE/error" || note "plain: $(cat "$LIFE/error")"
     same plain
+    # Each entity with children was due once.
+    is "plain: a change marks what is above it" "$(sql a/plain "SELECT count(*) > 1 FROM other.\"sum's\" WHERE who = 'n3' AND says IS NULL")" t
     is "documents of plain" "$(documents plain)" "$attached"
 
     sql a "CREATE DATABASE custom TEMPLATE template0"
