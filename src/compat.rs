@@ -115,6 +115,35 @@ pub fn schema_usage(schema: pg_sys::Oid, role: pg_sys::Oid) -> bool {
     }
 }
 
+/// Whether the role may call the function.
+pub fn may_call(function: pg_sys::Oid, role: pg_sys::Oid) -> pg_sys::AclResult::Type {
+    // SAFETY: as above.
+    unsafe {
+        #[cfg(feature = "pg15")]
+        return pg_sys::pg_proc_aclcheck(function, role, pg_sys::ACL_EXECUTE as pg_sys::AclMode);
+        #[cfg(not(feature = "pg15"))]
+        return pg_sys::object_aclcheck(
+            pg_sys::ProcedureRelationId,
+            function,
+            role,
+            pg_sys::ACL_EXECUTE as pg_sys::AclMode,
+        );
+    }
+}
+
+/// ReleaseTupleDesc, a macro.
+///
+/// # Safety
+/// A descriptor of the type cache.
+pub unsafe fn release_desc(desc: pg_sys::TupleDesc) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        if (*desc).tdrefcount >= 0 {
+            pg_sys::DecrTupleDescRefCount(desc);
+        }
+    }
+}
+
 pub fn owns_table(table: pg_sys::Oid, role: pg_sys::Oid) -> bool {
     // SAFETY: as above.
     unsafe {
@@ -185,6 +214,11 @@ pub mod plain {
     use pgrx::pg_sys;
 
     unsafe extern "C-unwind" {
+        pub fn ExecScan(
+            node: *mut pg_sys::ScanState,
+            access: pg_sys::ExecScanAccessMtd,
+            recheck: pg_sys::ExecScanRecheckMtd,
+        ) -> *mut pg_sys::TupleTableSlot;
         pub fn GetActiveSnapshot() -> pg_sys::Snapshot;
         pub fn GetTopFullTransactionIdIfAny() -> pg_sys::FullTransactionId;
         pub fn GetTopTransactionIdIfAny() -> pg_sys::TransactionId;
@@ -208,9 +242,9 @@ pub mod plain {
     }
 }
 
-/// Functions that the server exports and pgrx does not bind (catalog/pg_inherits.h).
+/// Functions that the server exports and pgrx does not bind (catalog/pg_inherits.h, executor/nodeSubplan.h; of nodes/nodeFuncs.h all but 15's).
 #[allow(non_snake_case, reason = "the server's names")]
-mod unbound {
+pub mod unbound {
     use pgrx::pg_guard;
     use pgrx::pg_sys;
 
@@ -218,6 +252,13 @@ mod unbound {
     unsafe extern "C-unwind" {
         pub unsafe fn find_inheritance_children(parent: pg_sys::Oid, lockmode: pg_sys::LOCKMODE) -> *mut pg_sys::List;
         pub unsafe fn has_superclass(relation: pg_sys::Oid) -> bool;
+        pub unsafe fn ExecSetParamPlan(plan: *mut std::ffi::c_void, context: *mut pg_sys::ExprContext);
+        #[cfg_attr(feature = "pg15", link_name = "expression_tree_walker")]
+        pub unsafe fn expression_tree_walker_impl(
+            node: *mut pg_sys::Node,
+            walker: Option<unsafe extern "C-unwind" fn(*mut pg_sys::Node, *mut std::ffi::c_void) -> bool>,
+            context: *mut std::ffi::c_void,
+        ) -> bool;
         #[cfg(any(feature = "pg15", feature = "pg16"))]
         pub unsafe fn BackendIdGetProc(backend: std::ffi::c_int) -> *mut pg_sys::PGPROC;
     }

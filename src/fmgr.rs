@@ -81,6 +81,11 @@ pub struct Rows {
 }
 
 impl Rows {
+    /// Rows for a tuplestore that the caller keeps.
+    pub fn of(store: *mut pg_sys::Tuplestorestate, desc: pg_sys::TupleDesc) -> Self {
+        Self { store, desc }
+    }
+
     pub fn store(&self) -> *mut pg_sys::Tuplestorestate {
         self.store
     }

@@ -6,6 +6,7 @@
 //!   api/            what SQL calls: convert, one call, convert
 //!   route.rs        may the image answer this call? (the conditions of design.md section 2)
 //!   reference.rs    the reference query
+//!   scan/           the executor's node for cft_context in FROM
 //!   trigger.rs -> delta.rs -> flush.rs     a write on its way into the image
 //!   visibility.rs   which versions a snapshot sees
 //!   build.rs        an image from a table; online.rs beside its writers, in a worker (worker.rs), also at server start (launcher.rs)
@@ -54,6 +55,7 @@ mod registered;
 mod registration;
 mod route;
 mod row;
+mod scan;
 mod shmem;
 mod slot;
 mod sweep;
@@ -85,11 +87,13 @@ extension_sql_file!("../sql/install/relations.sql", name = "relations", requires
 extension_sql_file!("../sql/install/extract.sql", name = "extract", requires = ["relations"]);
 extension_sql_file!("../sql/install/views.sql", name = "views", requires = ["extract"]);
 
-/// What loading the library starts, and nothing else: settings, and when preloaded shared memory and the launcher; transaction callbacks.
+/// What loading the library starts, and nothing else: settings, and when preloaded shared memory and the launcher; transaction callbacks;
+/// the planner's hook.
 #[pg_guard]
 pub extern "C-unwind" fn _PG_init() {
     guc::define();
     shmem::preload();
     launcher::register();
     delta::register();
+    scan::register();
 }

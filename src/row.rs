@@ -94,7 +94,7 @@ impl Row {
 }
 
 /// What PostgreSQL puts before the bytes of a text: SET_VARSIZE_4B.
-pub fn varlena_header(len: usize) -> [u8; 4] {
+pub const fn varlena_header(len: usize) -> [u8; 4] {
     let size = len as u32 + 4;
     if cfg!(target_endian = "big") { (size & 0x3fff_ffff).to_be_bytes() } else { (size << 2).to_le_bytes() }
 }

@@ -29,9 +29,14 @@ const SETTLE_EVERY: u32 = 64;
 const SETTLE: usize = 1024;
 /// A workspace that grew past this is given back after the call.
 const KEEP_ROWS: usize = 100_000;
+/// Workspaces that are kept: a statement has seldom more scans at once.
+const KEEP_WALKS: usize = 4;
+
+/// Boxed: they are handed from hand to hand.
+type Workspaces = Vec<Box<Walk>>;
 
 thread_local! {
-    static WALK: RefCell<Option<Walk>> = const { RefCell::new(None) };
+    static WALKS: RefCell<Workspaces> = const { RefCell::new(Vec::new()) };
     static CALLS: Cell<u32> = const { Cell::new(0) };
 }
 
@@ -60,7 +65,11 @@ fn cft_context_many(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
 
 /// A text[] of the call's first argument.
 pub fn array_of_one(call: &Call) -> pg_sys::Datum {
-    let mut element = call.arg(0).unwrap_or(pg_sys::Datum::from(0usize));
+    array_of(call.arg(0).unwrap_or(pg_sys::Datum::from(0usize)))
+}
+
+/// A text[] of that text.
+pub fn array_of(mut element: pg_sys::Datum) -> pg_sys::Datum {
     // SAFETY: one text element, which is copied.
     unsafe {
         pg_sys::Datum::from(pg_sys::construct_array(
@@ -102,12 +111,18 @@ pub fn answer(
     down: i32,
     sink: &mut Sink,
 ) -> Fallible<()> {
+    check_levels(up, down)?;
+    answer_of(&open(call, 3)?, names, array, up, down, sink);
+    Ok(())
+}
+
+/// 22023 if there are too many, or fewer than none.
+pub fn check_levels(up: i32, down: i32) -> Fallible<()> {
     for (argument, value) in [("up", up), ("down", down)] {
         if !(0..=MAX_LEVELS).contains(&value) {
             return Err(error::bad_levels(argument, value));
         }
     }
-    answer_of(&open(call, 3)?, names, array, up, down, sink);
     Ok(())
 }
 
@@ -117,15 +132,51 @@ pub type Opened = (Edges, Rc<Registration>, Columns, Functions);
 /// The same of a table opened before; `up` and `down` are in their range. For calls that walk more than once: all walks are under the
 /// caller's one snapshot, whoever answers.
 pub fn answer_of(
-    (table, registration, columns, functions): &Opened,
+    opened: &Opened,
     names: &[&[u8]],
     array: impl Fn() -> pg_sys::Datum,
     up: i32,
     down: i32,
     sink: &mut Sink,
 ) {
-    // Out of its place meanwhile: what an ERROR cuts short gives its room back.
-    let mut walk = WALK.take().unwrap_or_else(|| Walk::new(varlena_header));
+    let mut walk = workspace();
+    match ask(opened, names, up, down, &mut walk) {
+        Some(ticket) => {
+            match sink {
+                Sink::Rows(rows) => emit(&walk, *rows),
+                Sink::Whole(take) => take(&relatives(&walk)),
+            }
+            asked(opened, &ticket, &walk);
+        }
+        None => by_reference(opened, array(), up, down, sink),
+    }
+    give_back(walk);
+}
+
+/// A workspace, out of its place meanwhile: what an ERROR cuts short gives its room back.
+pub fn workspace() -> Box<Walk> {
+    WALKS.with_borrow_mut(Vec::pop).unwrap_or_else(|| Box::new(Walk::new(varlena_header)))
+}
+
+/// Keeps a workspace for the next call, unless it grew large or there are enough.
+pub fn give_back(walk: Box<Walk>) {
+    if walk.rows().len() <= KEEP_ROWS {
+        WALKS.with_borrow_mut(|walks| {
+            if walks.len() < KEEP_WALKS {
+                walks.push(walk);
+            }
+        });
+    }
+}
+
+/// Walks from the names; the answer is then in the workspace, complete and in order. None if the image cannot serve, which is counted.
+pub fn ask(
+    (table, registration, columns, functions): &Opened,
+    names: &[&[u8]],
+    up: i32,
+    down: i32,
+    walk: &mut Walk,
+) -> Option<Ticket> {
     walk.clear();
     walk.count_lookups(guc::TEMPERATURE.get() != Temperature::Off);
     for name in names {
@@ -133,27 +184,34 @@ pub fn answer_of(
     }
     let step = |image: Image<'_>, seen: &Seen| walk.step(image, seen, CELLS);
     let served = route::route_and(table, registration, columns, *functions, step)
-        .and_then(|(mut ticket, step)| finish(&mut walk, &mut ticket, step).map(|()| ticket));
+        .and_then(|(mut ticket, step)| finish(walk, &mut ticket, step).map(|()| ticket));
     match served {
-        Ok(ticket) => from_image(table, &ticket, &mut walk, sink),
+        Ok(ticket) => {
+            walk.finish();
+            Some(ticket)
+        }
         Err(reason) => {
             counters::count(table.oid(), reason);
-            reference::answer(table, &registration.names, columns, array(), up, down, sink);
+            None
         }
-    }
-    if walk.rows().len() <= KEEP_ROWS {
-        WALK.set(Some(walk));
     }
 }
 
-fn from_image(table: &Edges, ticket: &Ticket, walk: &mut Walk, sink: &mut Sink) {
-    walk.finish();
-    match sink {
-        Sink::Rows(rows) => emit(walk, *rows),
-        Sink::Whole(take) => take(&relatives(walk)),
-    }
+/// Counts a call that the image served, and does the image's housekeeping.
+pub fn asked((table, ..): &Opened, ticket: &Ticket, walk: &Walk) {
     ticket.control.slots[ticket.index].count_call(walk.counters());
     settle_now_and_then(table, ticket);
+}
+
+/// Answers by the reference query. `entities` is a text[] value.
+pub fn by_reference(
+    (table, registration, columns, _): &Opened,
+    entities: pg_sys::Datum,
+    up: i32,
+    down: i32,
+    sink: &mut Sink,
+) {
+    reference::answer(table, &registration.names, columns, entities, up, down, sink);
 }
 
 /// Walks on from its first step to the end, in slices; learns the xids it met.
@@ -228,10 +286,15 @@ pub fn settle_now_and_then(table: &Edges, ticket: &Ticket) {
 /// The table of argument `n` (where it is left out, the only attached table that the caller may read), its registration under the
 /// caller's snapshot, and its columns.
 pub fn open(call: &Call, n: usize) -> Fallible<Opened> {
-    let functions = Functions::beside(call.function());
+    open_table(call.function(), call.oid(n))
+}
+
+/// The same of a function of ours and its argument `edges`.
+pub fn open_table(function: pg_sys::Oid, edges: Option<pg_sys::Oid>) -> Fallible<Opened> {
+    let functions = Functions::beside(function);
     // SAFETY: a snapshot is active in every SQL function.
     let snapshot = unsafe { plain::GetActiveSnapshot() };
-    let table = match call.oid(n) {
+    let table = match edges {
         Some(table) => Edges::open(table)?,
         None => Edges::open(only_attached(snapshot, functions)?)?,
     };

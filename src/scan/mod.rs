@@ -1,0 +1,35 @@
+//! A scan of our own for `SELECT ... FROM cft_context(...)`. PostgreSQL's function scan copies each row into a tuplestore and out again;
+//! this one gives its parent rows whose values lie in the walk's own memory.
+//!
+//!   plan.rs      in place of which function scans, and the plan
+//!   run.rs       the executor's node
+//!   arguments.rs, slots.rs, cursor.rs    its call's arguments, its rows, where in its answer it is
+//!   explain.rs   what EXPLAIN says
+//!
+//! Promises: a user notices no difference but time, and a line of EXPLAIN. Where the image cannot serve, the reference query's rows are
+//! kept as the function scan keeps them. Calls that are not all of a FROM item (WITH ORDINALITY, ROWS FROM of several, the select list)
+//! stay with PostgreSQL.
+
+#![expect(unsafe_code, reason = "tables of callbacks are shared between threads as far as Rust knows")]
+
+mod arguments;
+mod cursor;
+mod explain;
+mod plan;
+mod run;
+mod slots;
+
+use std::ffi::CStr;
+
+/// The node's name in EXPLAIN, and its plan's in a parallel worker.
+const NAME: &CStr = c"cft_context";
+
+/// A table of callbacks. They are functions of this library, which is never unloaded.
+struct Methods<T>(T);
+
+// SAFETY: never written; a backend has one thread.
+unsafe impl<T> Sync for Methods<T> {}
+
+pub fn register() {
+    plan::register();
+}

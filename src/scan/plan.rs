@@ -1,0 +1,265 @@
+//! In place of which function scans ours stands, and its plan.
+//!
+//! The plan keeps the call as an expression: PostgreSQL then replaces its parameters, and forgets the plan when the function changes.
+//! The rows of the node have the columns that are wanted of them, and no others.
+
+#![expect(unsafe_code, reason = "the planner's interface")]
+
+use super::{Methods, NAME, run};
+use crate::api::context;
+use crate::compat;
+use pgrx::prelude::*;
+use pgrx::{PgBox, PgList};
+use std::cell::{Cell, RefCell};
+use std::ffi::CStr;
+
+/// entity, tree, relation, depth, relative, via.
+const TYPES: [pg_sys::Oid; 6] =
+    [pg_sys::TEXTOID, pg_sys::TEXTOID, pg_sys::TEXTOID, pg_sys::INT4OID, pg_sys::TEXTOID, pg_sys::TEXTOID];
+
+/// ClanguageId (catalog/pg_language.h), which pgrx does not bind.
+const LANGUAGE_C: pg_sys::Oid = pg_sys::Oid::from_u32(13);
+
+/// Functions of which it is kept whether they are ours.
+const ROOM: usize = 32;
+
+static PATH: Methods<pg_sys::CustomPathMethods> = Methods(pg_sys::CustomPathMethods {
+    CustomName: NAME.as_ptr(),
+    PlanCustomPath: Some(plan),
+    ReparameterizeCustomPathByChild: None,
+});
+
+static PLAN: Methods<pg_sys::CustomScanMethods> =
+    Methods(pg_sys::CustomScanMethods { CustomName: NAME.as_ptr(), CreateCustomScanState: Some(run::create) });
+
+thread_local! {
+    static NEXT: Cell<pg_sys::set_rel_pathlist_hook_type> = const { Cell::new(None) };
+    static KNOWN: RefCell<Vec<(pg_sys::Oid, bool)>> = const { RefCell::new(Vec::new()) };
+    static WATCHED: Cell<bool> = const { Cell::new(false) };
+}
+
+pub fn register() {
+    // SAFETY: called once, when the library is loaded.
+    unsafe {
+        pg_sys::RegisterCustomScanMethods(&PLAN.0);
+        NEXT.set(pg_sys::set_rel_pathlist_hook);
+        pg_sys::set_rel_pathlist_hook = Some(choose);
+    }
+}
+
+/// The planner's hook. Every table of every statement comes by: no guard around what is quickly seen to be none of ours.
+unsafe extern "C-unwind" fn choose(
+    root: *mut pg_sys::PlannerInfo,
+    rel: *mut pg_sys::RelOptInfo,
+    index: pg_sys::Index,
+    entry: *mut pg_sys::RangeTblEntry,
+) {
+    // SAFETY: the planner's arguments; an ERROR jumps out of frames that own nothing.
+    unsafe {
+        if let Some(next) = NEXT.get() {
+            next(root, rel, index, entry);
+        }
+        if (*entry).rtekind == pg_sys::RTEKind::RTE_FUNCTION {
+            replace(root, rel, index, entry);
+        }
+    }
+}
+
+/// Puts our path in the place of the function scan's, with its cost.
+#[pg_guard]
+unsafe extern "C-unwind" fn replace(
+    root: *mut pg_sys::PlannerInfo,
+    rel: *mut pg_sys::RelOptInfo,
+    index: pg_sys::Index,
+    entry: *mut pg_sys::RangeTblEntry,
+) {
+    // SAFETY: the planner's arguments; lists hold nodes of the kinds the planner puts there.
+    unsafe {
+        if call_of(entry).is_none_or(|call| !is_ours(call)) || is_marked(root, index) {
+            return;
+        }
+        let mut paths = PgList::<pg_sys::Path>::from_pg((*rel).pathlist);
+        for n in 0..paths.len() {
+            let Some(path) = paths.get_ptr(n) else { continue };
+            if (*path).pathtype != pg_sys::NodeTag::T_FunctionScan {
+                continue;
+            }
+            let mut ours = PgBox::<pg_sys::CustomPath>::alloc_node(pg_sys::NodeTag::T_CustomPath);
+            ours.path = *path;
+            ours.path.type_ = pg_sys::NodeTag::T_CustomPath;
+            ours.path.pathtype = pg_sys::NodeTag::T_CustomScan;
+            ours.flags = pg_sys::CUSTOMPATH_SUPPORT_BACKWARD_SCAN | pg_sys::CUSTOMPATH_SUPPORT_PROJECTION;
+            ours.methods = &PATH.0;
+            paths.replace_ptr(n, ours.into_pg().cast());
+        }
+    }
+}
+
+/// The call that is all of a FROM item: one function, without ordinality or a column definition list.
+///
+/// # Safety
+/// A range table entry of a function.
+unsafe fn call_of(entry: *mut pg_sys::RangeTblEntry) -> Option<*mut pg_sys::FuncExpr> {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let functions = PgList::<pg_sys::RangeTblFunction>::from_pg((*entry).functions);
+        if (*entry).funcordinality || functions.len() != 1 {
+            return None;
+        }
+        let function = functions.get_ptr(0)?;
+        let call = (*function).funcexpr.cast::<pg_sys::FuncExpr>();
+        ((*call).xpr.type_ == pg_sys::NodeTag::T_FuncExpr && (*function).funccolnames.is_null()).then_some(call)
+    }
+}
+
+/// Whether it is a call of cft_context that the node can make.
+///
+/// # Safety
+/// A call that is being planned.
+unsafe fn is_ours(call: *mut pg_sys::FuncExpr) -> bool {
+    // SAFETY: the caller's promise; a row type's descriptor is released again.
+    unsafe {
+        if !is_cft_context((*call).funcid) {
+            return false;
+        }
+        // What a subquery in an argument depends on is told at the argument, for a function scan only.
+        if PgList::<pg_sys::Node>::from_pg((*call).args).len() != 4 || pg_sys::contain_subplans((*call).args.cast()) {
+            return false;
+        }
+        // Somebody may have altered the type.
+        let desc = pg_sys::lookup_rowtype_tupdesc_noerror((*call).funcresulttype, -1, true);
+        if desc.is_null() {
+            return false;
+        }
+        let column = |n: usize| &*compat::attribute(desc, n as i32);
+        let same = (*desc).natts as usize == TYPES.len()
+            && (0..TYPES.len()).all(|n| column(n).atttypid == TYPES[n] && !column(n).attisdropped);
+        compat::release_desc(desc);
+        same
+    }
+}
+
+/// Whether the function is cft_context as its extension made it: not with SET, SECURITY DEFINER or STRICT, which PostgreSQL's own call
+/// sees to.
+fn is_cft_context(function: pg_sys::Oid) -> bool {
+    if !WATCHED.replace(true) {
+        // SAFETY: a function of this library, registered once in a process.
+        unsafe {
+            let functions = pg_sys::SysCacheIdentifier::PROCOID as i32;
+            pg_sys::CacheRegisterSyscacheCallback(functions, Some(function_changed), pg_sys::Datum::from(0usize));
+        }
+    }
+    if let Some(known) =
+        KNOWN.with_borrow(|known| known.iter().find(|(oid, _)| *oid == function).map(|(_, ours)| *ours))
+    {
+        return known;
+    }
+    // SAFETY: a function that a statement calls.
+    let ours = unsafe { recognise(function) };
+    KNOWN.with_borrow_mut(|known| {
+        if known.len() == ROOM {
+            known.clear();
+        }
+        known.push((function, ours));
+    });
+    ours
+}
+
+unsafe extern "C-unwind" fn function_changed(_arg: pg_sys::Datum, _cache: i32, _hash: u32) {
+    KNOWN.with_borrow_mut(Vec::clear);
+}
+
+/// # Safety
+/// The OID of a function.
+unsafe fn recognise(function: pg_sys::Oid) -> bool {
+    // SAFETY: system cache lookups of a row that is released again; fmgr_info fills in all of the call's data.
+    unsafe {
+        let cache = pg_sys::SysCacheIdentifier::PROCOID as i32;
+        let tuple = pg_sys::SearchSysCache1(cache, pg_sys::Datum::from(function));
+        if tuple.is_null() {
+            return false;
+        }
+        let language = (*pg_sys::GETSTRUCT(tuple).cast::<pg_sys::FormData_pg_proc>()).prolang;
+        pg_sys::ReleaseSysCache(tuple);
+        if language != LANGUAGE_C {
+            return false;
+        }
+        let extension = pg_sys::getExtensionOfObject(pg_sys::ProcedureRelationId, function);
+        let name = pg_sys::get_extension_name(extension);
+        if name.is_null() || CStr::from_ptr(name) != c"cftrag" {
+            return false;
+        }
+        let mut info = pg_sys::FmgrInfo::default();
+        pg_sys::fmgr_info(function, &mut info);
+        // With SET or SECURITY DEFINER this is another's address.
+        let address = info.fn_addr.map(|f| f as *const ());
+        (address == Some(context::cft_context_one_wrapper as *const ())
+            || address == Some(context::cft_context_many_wrapper as *const ()))
+            && info.fn_retset
+            && !info.fn_strict
+    }
+}
+
+/// Whether rows of this item are kept, to look at a row beside them again that was changed meanwhile (FOR UPDATE, UPDATE ... FROM):
+/// PostgreSQL puts them in the place of a function scan's, of no other's.
+///
+/// # Safety
+/// The planner's.
+unsafe fn is_marked(root: *mut pg_sys::PlannerInfo, index: pg_sys::Index) -> bool {
+    // SAFETY: the caller's promise.
+    unsafe { PgList::<pg_sys::PlanRowMark>::from_pg((*root).rowMarks).iter_ptr().any(|mark| (*mark).rti == index) }
+}
+
+/// The plan of our path.
+#[pg_guard]
+unsafe extern "C-unwind" fn plan(
+    root: *mut pg_sys::PlannerInfo,
+    rel: *mut pg_sys::RelOptInfo,
+    path: *mut pg_sys::CustomPath,
+    targets: *mut pg_sys::List,
+    clauses: *mut pg_sys::List,
+    _plans: *mut pg_sys::List,
+) -> *mut pg_sys::Plan {
+    // SAFETY: the planner's arguments; `replace` made the path, for a call.
+    unsafe {
+        let entry = *(*root).simple_rte_array.add((*rel).relid as usize);
+        let Some(call) = call_of(entry) else { unreachable!("the path is one of a call") };
+        let conditions = pg_sys::extract_actual_clauses(clauses, false);
+        let mut plan = PgBox::<pg_sys::CustomScan>::alloc_node(pg_sys::NodeTag::T_CustomScan);
+        // Who takes no notice of our targets puts his own in their place, made of those of the relation.
+        plan.custom_scan_tlist = columns((*rel).relid, [targets, (*(*rel).reltarget).exprs, conditions]);
+        plan.scan.plan.targetlist = targets;
+        plan.scan.plan.qual = conditions;
+        plan.flags = (*path).flags;
+        let mut calls = PgList::<pg_sys::FuncExpr>::new();
+        calls.push(call);
+        plan.custom_exprs = calls.into_pg();
+        plan.methods = &PLAN.0;
+        plan.into_pg().cast()
+    }
+}
+
+/// The columns that those expressions want, in their order: so that what comes first needs no projection.
+///
+/// # Safety
+/// The planner's.
+unsafe fn columns(index: pg_sys::Index, wanted: [*mut pg_sys::List; 3]) -> *mut pg_sys::List {
+    // SAFETY: the caller's promise; pull_var_clause gives a list of Vars.
+    unsafe {
+        let all = pg_sys::PVC_RECURSE_AGGREGATES | pg_sys::PVC_RECURSE_WINDOWFUNCS | pg_sys::PVC_RECURSE_PLACEHOLDERS;
+        let mut entries = PgList::<pg_sys::TargetEntry>::new();
+        let mut seen = Vec::new();
+        for expressions in wanted {
+            let vars = pg_sys::pull_var_clause(expressions.cast(), all as i32);
+            for var in PgList::<pg_sys::Var>::from_pg(vars).iter_ptr() {
+                if (*var).varno as u32 == index && !seen.contains(&(*var).varattno) {
+                    seen.push((*var).varattno);
+                    let number = seen.len() as pg_sys::AttrNumber;
+                    let copy = pg_sys::copyObjectImpl(var.cast()).cast();
+                    entries.push(pg_sys::makeTargetEntry(copy, number, std::ptr::null_mut(), false));
+                }
+            }
+        }
+        entries.into_pg()
+    }
+}

@@ -1,0 +1,297 @@
+//! The executor's node: asks at the first row that is fetched, and keeps the answer to the end, or until a parameter of the call changes.
+//!
+//! The rows' values lie in the walk's memory, which is the node's alone from then on. It outlives every row that was given out: whoever
+//! keeps a row longer than to the next fetch copies it, as the executor's rule is.
+
+#![expect(unsafe_code, reason = "the executor's interface")]
+
+use super::arguments::{self, Argument};
+use super::cursor::Cursor;
+use super::{Methods, NAME, explain, slots};
+use crate::api::context::{self, Sink};
+use crate::compat;
+use crate::fmgr::{self, Rows, text_bytes};
+use cftrag_core::Walk;
+use pgrx::PgList;
+use pgrx::pg_sys::panic::ErrorReportable;
+use pgrx::prelude::*;
+use std::ffi::c_void;
+use std::ptr::null_mut;
+
+static NODE: Methods<pg_sys::CustomExecMethods> = Methods(pg_sys::CustomExecMethods {
+    CustomName: NAME.as_ptr(),
+    BeginCustomScan: Some(begin),
+    ExecCustomScan: Some(run),
+    EndCustomScan: Some(end),
+    ReScanCustomScan: Some(rescan),
+    MarkPosCustomScan: None,
+    RestrPosCustomScan: None,
+    EstimateDSMCustomScan: None,
+    InitializeDSMCustomScan: None,
+    ReInitializeDSMCustomScan: None,
+    InitializeWorkerCustomScan: None,
+    ShutdownCustomScan: None,
+    ExplainCustomScan: Some(explain::explain),
+});
+
+enum Answer {
+    Nothing,
+    Image(Box<Walk>),
+    Reference(*mut pg_sys::Tuplestorestate),
+}
+
+/// The executor's node, and what we keep beside it.
+#[repr(C)]
+struct Node {
+    state: pg_sys::CustomScanState,
+    scan: *mut Scan,
+}
+
+struct Scan {
+    function: pg_sys::Oid,
+    /// Of entities, not of one.
+    many: bool,
+    arguments: [Argument; 4],
+    /// PARAM_EXEC parameters that the arguments depend on.
+    parameters: *mut pg_sys::Bitmapset,
+    /// The columns of our rows: attributes of cft_context's, or 0, its row as a value.
+    columns: Vec<u8>,
+    /// The type of that value; null if nobody asks for it.
+    whole: pg_sys::TupleDesc,
+    answer: Option<Answer>,
+    cursor: Cursor,
+    /// Where rows of the reference query come out of their tuplestore; null before there were any.
+    kept: *mut pg_sys::TupleTableSlot,
+    callback: pg_sys::MemoryContextCallback,
+}
+
+/// Makes the node; called in the query's memory.
+#[pg_guard]
+pub unsafe extern "C-unwind" fn create(_plan: *mut pg_sys::CustomScan) -> *mut pg_sys::Node {
+    // SAFETY: zeroes are an empty node.
+    unsafe {
+        let node = pg_sys::palloc0(size_of::<Node>()).cast::<Node>();
+        (*node).state.ss.ps.type_ = pg_sys::NodeTag::T_CustomScanState;
+        (*node).state.methods = &NODE.0;
+        node.cast()
+    }
+}
+
+#[pg_guard]
+unsafe extern "C-unwind" fn begin(state: *mut pg_sys::CustomScanState, estate: *mut pg_sys::EState, _flags: i32) {
+    // SAFETY: the executor's arguments; the plan is one of plan.rs. In the query's memory, which outlives the node's use.
+    unsafe {
+        let plan = (*state).ss.ps.plan.cast::<pg_sys::CustomScan>();
+        let Some(call) = PgList::<pg_sys::FuncExpr>::from_pg((*plan).custom_exprs).get_ptr(0) else {
+            unreachable!("the plan has a call");
+        };
+        may_call((*call).funcid);
+        let list = PgList::<pg_sys::Node>::from_pg((*call).args);
+        let argument = |n| list.get_ptr(n).unwrap_or(null_mut());
+        let column = |entry: *mut pg_sys::TargetEntry| (*(*entry).expr.cast::<pg_sys::Var>()).varattno as u8;
+        let columns: Vec<u8> = PgList::from_pg((*plan).custom_scan_tlist).iter_ptr().map(column).collect();
+        let whole = match columns.contains(&0) {
+            true => pg_sys::lookup_rowtype_tupdesc_copy((*call).funcresulttype, -1),
+            false => null_mut(),
+        };
+        let scan = Box::into_raw(Box::new(Scan {
+            function: (*call).funcid,
+            many: pg_sys::exprType(argument(0)) == pg_sys::TEXTARRAYOID,
+            arguments: [0, 1, 2, 3].map(|n| Argument::of(argument(n), state)),
+            parameters: arguments::parameters((*call).args),
+            columns,
+            whole,
+            answer: None,
+            cursor: Cursor::default(),
+            kept: null_mut(),
+            callback: pg_sys::MemoryContextCallback::default(),
+        }));
+        (*scan).callback.func = Some(forget);
+        (*scan).callback.arg = scan.cast();
+        pg_sys::MemoryContextRegisterResetCallback((*estate).es_query_cxt, &mut (*scan).callback);
+        (*state.cast::<Node>()).scan = scan;
+    }
+}
+
+/// What PostgreSQL does before it calls a function. 42501 if the user may not.
+unsafe fn may_call(function: pg_sys::Oid) {
+    // SAFETY: system cache lookups; the hook is another extension's.
+    unsafe {
+        let result = compat::may_call(function, pg_sys::GetUserId());
+        if result != pg_sys::AclResult::ACLCHECK_OK {
+            pg_sys::aclcheck_error(result, pg_sys::ObjectType::OBJECT_FUNCTION, pg_sys::get_func_name(function));
+        }
+        let hook = pg_sys::object_access_hook;
+        if hook.is_some() {
+            pg_sys::RunFunctionExecuteHook(function);
+        }
+    }
+}
+
+/// The query's memory goes, at its end or by an ERROR.
+unsafe extern "C-unwind" fn forget(scan: *mut c_void) {
+    // SAFETY: made in `begin`, for this callback only, which is called once.
+    let scan = unsafe { Box::from_raw(scan.cast::<Scan>()) };
+    if let Some(Answer::Image(walk)) = scan.answer {
+        context::give_back(walk);
+    }
+}
+
+/// The next row. Without conditions and projection it is the scan's own.
+unsafe extern "C-unwind" fn run(state: *mut pg_sys::CustomScanState) -> *mut pg_sys::TupleTableSlot {
+    // SAFETY: the executor's argument; an ERROR jumps out of this frame, which owns nothing.
+    unsafe {
+        let ps = &(*state).ss.ps;
+        if ps.qual.is_null() && ps.ps_ProjInfo.is_null() && (*ps.state).es_epq_active.is_null() {
+            return next(state.cast());
+        }
+        compat::plain::ExecScan(state.cast(), Some(next), Some(recheck))
+    }
+}
+
+/// A row of ours is never in the place of another (plan.rs `is_marked`): a scan beside such a row goes on as ever.
+unsafe extern "C-unwind" fn recheck(state: *mut pg_sys::ScanState, _slot: *mut pg_sys::TupleTableSlot) -> bool {
+    // SAFETY: as in `run`.
+    unsafe { u32::from((*next(state)).tts_flags) & pg_sys::TTS_FLAG_EMPTY == 0 }
+}
+
+#[pg_guard]
+unsafe extern "C-unwind" fn next(state: *mut pg_sys::ScanState) -> *mut pg_sys::TupleTableSlot {
+    // SAFETY: our own node; its slot has a column for each of `columns`.
+    unsafe {
+        let scan = &mut *(*state.cast::<Node>()).scan;
+        let slot = (*state).ss_ScanTupleSlot;
+        slots::clear(slot);
+        if scan.answer.is_none() {
+            scan.answer = Some(scan.ask(state));
+        }
+        let whole = (!scan.whole.is_null()).then(|| (scan.whole, (*(*state).ps.ps_ExprContext).ecxt_per_tuple_memory));
+        let forward = (*(*state).ps.state).es_direction == pg_sys::ScanDirection::ForwardScanDirection;
+        match &scan.answer {
+            Some(Answer::Image(walk)) => {
+                if let Some(row) = scan.cursor.step(walk.rows().len(), forward) {
+                    slots::fill(slot, walk, row, &scan.columns, whole);
+                }
+            }
+            Some(Answer::Reference(store)) if pg_sys::tuplestore_gettupleslot(*store, forward, false, scan.kept) => {
+                slots::copy(slot, scan.kept, &scan.columns, whole);
+            }
+            _ => {}
+        }
+        slot
+    }
+}
+
+impl Scan {
+    /// Evaluates the arguments and asks, in memory that lasts until the next row.
+    ///
+    /// # Safety
+    /// This scan's node, running.
+    unsafe fn ask(&mut self, state: *mut pg_sys::ScanState) -> Answer {
+        // SAFETY: the caller's promise. After an ERROR the abort leaves the memory context.
+        unsafe {
+            let context = (*state).ps.ps_ExprContext;
+            let memory = (*context).ecxt_per_tuple_memory;
+            pg_sys::MemoryContextReset(memory);
+            let before = pg_sys::MemoryContextSwitchTo(memory);
+            let values = [0, 1, 2, 3].map(|n| self.arguments[n].value(context));
+            let answer = if pg_sys::pgstat_track_functions == pg_sys::TrackFunctionsLevel::TRACK_FUNC_ALL as i32 {
+                let mut info = pg_sys::FmgrInfo {
+                    fn_oid: self.function,
+                    fn_stats: pg_sys::TrackFunctionsLevel::TRACK_FUNC_PL as u8,
+                    ..Default::default()
+                };
+                let mut call = pg_sys::FunctionCallInfoBaseData { flinfo: &mut info, ..Default::default() };
+                let mut usage = pg_sys::PgStat_FunctionCallUsage::default();
+                pg_sys::pgstat_init_function_usage(&mut call, &mut usage);
+                let answer = self.answer_to(state, values);
+                pg_sys::pgstat_end_function_usage(&mut usage, true);
+                answer
+            } else {
+                self.answer_to(state, values)
+            };
+            pg_sys::MemoryContextSwitchTo(before);
+            answer
+        }
+    }
+
+    /// As cft_context does (src/api/context.rs).
+    ///
+    /// # Safety
+    /// As for [`Scan::ask`]; values of the arguments' types.
+    unsafe fn answer_to(&mut self, state: *mut pg_sys::ScanState, values: [Option<pg_sys::Datum>; 4]) -> Answer {
+        let [Some(entity), Some(up), Some(down), edges] = values else { return Answer::Nothing };
+        let (up, down) = (up.value() as i32, down.value() as i32);
+        // SAFETY: the caller's promise.
+        let names = unsafe { if self.many { fmgr::distinct_names(entity) } else { vec![text_bytes(entity)] } };
+        context::check_levels(up, down).unwrap_or_report();
+        let edges = edges.map(|edges| pg_sys::Oid::from(edges.value() as u32));
+        let opened = context::open_table(self.function, edges).unwrap_or_report();
+        let mut walk = context::workspace();
+        if let Some(ticket) = context::ask(&opened, &names, up, down, &mut walk) {
+            context::asked(&opened, &ticket, &walk);
+            return Answer::Image(walk);
+        }
+        context::give_back(walk);
+        // SAFETY: the caller's promise.
+        let rows = unsafe { self.store(state) };
+        let entities = if self.many { entity } else { context::array_of(entity) };
+        context::by_reference(&opened, entities, up, down, &mut Sink::Rows(rows));
+        // SAFETY: a tuplestore just filled.
+        unsafe { pg_sys::tuplestore_rescan(rows.store()) };
+        Answer::Reference(rows.store())
+    }
+
+    /// A tuplestore that lasts as long as the query.
+    ///
+    /// # Safety
+    /// As for [`Scan::ask`].
+    unsafe fn store(&mut self, state: *mut pg_sys::ScanState) -> Rows {
+        // SAFETY: the caller's promise; the row type is cft_context's.
+        unsafe {
+            let estate = (*state).ps.state;
+            let before = pg_sys::MemoryContextSwitchTo((*estate).es_query_cxt);
+            if self.kept.is_null() {
+                let desc = pg_sys::lookup_rowtype_tupdesc_copy(pg_sys::get_func_rettype(self.function), -1);
+                self.kept = pg_sys::ExecInitExtraTupleSlot(estate, desc, &raw const pg_sys::TTSOpsMinimalTuple);
+            }
+            let store = pg_sys::tuplestore_begin_heap(true, false, pg_sys::work_mem);
+            pg_sys::MemoryContextSwitchTo(before);
+            Rows::of(store, (*self.kept).tts_tupleDescriptor)
+        }
+    }
+
+    /// # Safety
+    /// No row of the answer is used any more.
+    unsafe fn drop_answer(&mut self) {
+        match self.answer.take() {
+            Some(Answer::Image(walk)) => context::give_back(walk),
+            // SAFETY: the caller's promise; made in `store`.
+            Some(Answer::Reference(store)) => unsafe { pg_sys::tuplestore_end(store) },
+            _ => {}
+        }
+    }
+}
+
+#[pg_guard]
+unsafe extern "C-unwind" fn rescan(state: *mut pg_sys::CustomScanState) {
+    // SAFETY: our own node; nobody uses its rows any more.
+    unsafe {
+        let scan = &mut *(*state.cast::<Node>()).scan;
+        pg_sys::ExecScanReScan(state.cast());
+        let changed = (*state).ss.ps.chgParam;
+        if !changed.is_null() && pg_sys::bms_overlap(changed, scan.parameters) {
+            scan.drop_answer();
+        }
+        scan.cursor = Cursor::default();
+        if let Some(Answer::Reference(store)) = scan.answer {
+            pg_sys::tuplestore_rescan(store);
+        }
+    }
+}
+
+#[pg_guard]
+unsafe extern "C-unwind" fn end(state: *mut pg_sys::CustomScanState) {
+    // SAFETY: our own node, which gives no more rows. The executor clears the slots.
+    unsafe { (*(*state.cast::<Node>()).scan).drop_answer() };
+}
