@@ -5,7 +5,8 @@
 
 #![expect(unsafe_code, reason = "SPI, called directly")]
 
-use crate::api::context::{Relative, Sink};
+use crate::api::context::{self, Relative, Sink};
+use crate::api::text::sentences;
 use crate::compat;
 use crate::edges::{self, ColumnNames, Columns, Edges};
 use crate::encoding;
@@ -171,12 +172,21 @@ fn aliases_of(table: &Edges, names: &ColumnNames) -> String {
 
 /// Runs a statement of a template; its select list is the row type of the sink's rows.
 fn run<const N: usize>(sql: String, types: [pg_sys::Oid; N], values: [pg_sys::Datum; N], sink: &mut Sink) {
+    // SAFETY: a backend variable.
+    let caller = unsafe { pg_sys::CurrentMemoryContext };
     execute(sql, types, values, None, |table| {
         // SAFETY: the rows of the result; their type is that of the function by the statement's select list; tuplestore_puttuple copies.
         unsafe {
             let tuples = (0..table.numvals as usize).map(|i| *table.vals.add(i));
             match sink {
                 Sink::Rows(rows) => tuples.for_each(|tuple| rows.add_tuple(tuple)),
+                // The value outlives SPI's memory.
+                Sink::Text(text) => {
+                    let sentences = sentences(&tuples.map(|tuple| relative(tuple, table.tupdesc)).collect::<Vec<_>>());
+                    let context = pg_sys::MemoryContextSwitchTo(caller);
+                    **text = context::text_of(&sentences);
+                    pg_sys::MemoryContextSwitchTo(context);
+                }
                 Sink::Whole(take) => take(&tuples.map(|tuple| relative(tuple, table.tupdesc)).collect::<Vec<_>>()),
             }
         }

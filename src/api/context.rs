@@ -6,7 +6,7 @@ use crate::area;
 use crate::compat::plain;
 use crate::edges::{self, Columns, Edges};
 use crate::error::{self, Fallible, MAX_LEVELS};
-use crate::fmgr::{Call, Rows};
+use crate::fmgr::{Call, Rows, text_datum};
 use crate::guc::{self, Temperature};
 use crate::registered;
 use crate::registration::{self, Functions, Registration};
@@ -94,9 +94,11 @@ pub struct Relative<'a> {
     pub via: &'a [u8],
 }
 
-/// Where an answer goes, in its order: to the executor as rows, or to a function that makes something else of all of it.
+/// Where an answer goes, in its order: to the executor as rows, to a text, or to a function that makes something else of all of it.
 pub enum Sink<'a> {
     Rows(Rows),
+    /// The sentences of cft_context_text, as a text value; none if there are none.
+    Text(&'a mut Option<pg_sys::Datum>),
     Whole(&'a mut dyn FnMut(&[Relative<'_>])),
 }
 
@@ -140,11 +142,18 @@ pub fn answer_of(
     sink: &mut Sink,
 ) {
     let mut walk = workspace();
-    match ask(opened, names, up, down, &mut walk) {
+    match walk_from(opened, names, up, down, &mut walk) {
         Some(ticket) => {
             match sink {
-                Sink::Rows(rows) => emit(&walk, *rows),
-                Sink::Whole(take) => take(&relatives(&walk)),
+                Sink::Rows(rows) => {
+                    walk.finish();
+                    emit(&walk, *rows);
+                }
+                Sink::Text(text) => **text = text_of(walk.text()),
+                Sink::Whole(take) => {
+                    walk.finish();
+                    take(&relatives(&walk));
+                }
             }
             asked(opened, &ticket, &walk);
         }
@@ -160,7 +169,7 @@ pub fn workspace() -> Box<Walk> {
 
 /// Keeps a workspace for the next call, unless it grew large or there are enough.
 pub fn give_back(walk: Box<Walk>) {
-    if walk.rows().len() <= KEEP_ROWS {
+    if walk.so_far().1 <= KEEP_ROWS {
         WALKS.with_borrow_mut(|walks| {
             if walks.len() < KEEP_WALKS {
                 walks.push(walk);
@@ -170,7 +179,14 @@ pub fn give_back(walk: Box<Walk>) {
 }
 
 /// Walks from the names; the answer is then in the workspace, complete and in order. None if the image cannot serve, which is counted.
-pub fn ask(
+pub fn ask(opened: &Opened, names: &[&[u8]], up: i32, down: i32, walk: &mut Walk) -> Option<Ticket> {
+    let ticket = walk_from(opened, names, up, down, walk)?;
+    walk.finish();
+    Some(ticket)
+}
+
+/// The same, but for the order.
+fn walk_from(
     (table, registration, columns, functions): &Opened,
     names: &[&[u8]],
     up: i32,
@@ -186,10 +202,7 @@ pub fn ask(
     let served = route::route_and(table, registration, columns, *functions, step)
         .and_then(|(mut ticket, step)| finish(walk, &mut ticket, step).map(|()| ticket));
     match served {
-        Ok(ticket) => {
-            walk.finish();
-            Some(ticket)
-        }
+        Ok(ticket) => Some(ticket),
         Err(reason) => {
             counters::count(table.oid(), reason);
             None
@@ -255,6 +268,11 @@ fn emit(walk: &Walk, rows: Rows) {
         row.text(walk.name(of.relative));
         row.text(walk.name(of.via));
     });
+}
+
+/// A text value of sentences; none if there are none.
+pub fn text_of(sentences: &[u8]) -> Option<pg_sys::Datum> {
+    (!sentences.is_empty()).then(|| text_datum(sentences))
 }
 
 fn relatives(walk: &Walk) -> Vec<Relative<'_>> {

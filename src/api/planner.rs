@@ -174,8 +174,9 @@ unsafe fn relatives(
             walk.begin(name, up, down);
         }
         let done = walk.step(image, &AllSeen, CELLS) == Step::Done;
-        let asked = if done { names.len() } else { walk.rows().last().map_or(1, |row| row.group as usize + 1) };
-        Some(walk.rows().len() as f64 / asked as f64)
+        let (begun, rows) = walk.so_far();
+        let asked = if done { names.len() } else { begun };
+        Some(rows as f64 / asked as f64)
     });
     // It has read a few thousand slots at most.
     WALK.set(Some(walk));

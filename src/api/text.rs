@@ -10,46 +10,41 @@ use crate::api::context::{self, Relative, Sink};
 use crate::error::{self, Fallible};
 use crate::fmgr::{self, Call, Rows};
 use crate::{guc, template};
+use cftrag_core::{Relation, Subject, write_sentence};
 use minijinja::Value;
+use pgrx::Internal;
 use pgrx::prelude::*;
 
 /// `cft_context_text(entity text, up int, down int, edges regclass, template text) -> text`
 ///
-/// NULL for an entity without relatives. Errors: those of cft_context, and 22023 for a template.
+/// NULL for an entity without relatives. Errors: those of cft_context, and 22023 for a template. (To pgrx the text is an Internal: a
+/// value that is returned as it is.)
 #[pg_extern(sql = false)]
-fn cft_context_text_one(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<Option<Vec<u8>>> {
+fn cft_context_text_one(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<Internal> {
     // SAFETY: our own fcinfo.
     let call = unsafe { Call::new(fcinfo) };
-    let Some(name) = call.text(0) else { return Ok(None) };
-    text(&call, &[name], || context::array_of_one(&call))
+    let Some(name) = call.text(0) else { return Ok(Internal::from(None)) };
+    text(&call, &[name], || context::array_of_one(&call)).map(Internal::from)
 }
 
 /// `cft_context_text(entities text[], ...)`: the same for many, each beginning on a line of its own.
 #[pg_extern(sql = false)]
-fn cft_context_text_many(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<Option<Vec<u8>>> {
+fn cft_context_text_many(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<Internal> {
     // SAFETY: our own fcinfo.
     let call = unsafe { Call::new(fcinfo) };
-    let Some((names, array)) = call.names(0) else { return Ok(None) };
-    text(&call, &names, || array)
+    let Some((names, array)) = call.names(0) else { return Ok(Internal::from(None)) };
+    text(&call, &names, || array).map(Internal::from)
 }
 
-fn text(call: &Call, names: &[&[u8]], array: impl Fn() -> pg_sys::Datum) -> Fallible<Option<Vec<u8>>> {
+fn text(call: &Call, names: &[&[u8]], array: impl Fn() -> pg_sys::Datum) -> Fallible<Option<pg_sys::Datum>> {
     let template = match call.text(4) {
         Some(own) => Some(to_utf8(own)?),
         None => guc::template().map(|text| to_utf8(text.as_bytes())).transpose()?,
     };
     let Some(template) = template else {
-        let mut out = Vec::new();
-        whole(call, names, array, |rows| {
-            out.reserve(64 + 32 * rows.len());
-            sentences(rows, |_, sentence| {
-                if !out.is_empty() {
-                    out.push(b'\n');
-                }
-                sentence.write(&mut out);
-            });
-        })?;
-        return Ok((!out.is_empty()).then_some(out));
+        let mut text = None;
+        into(call, names, array, &mut Sink::Text(&mut text))?;
+        return Ok(text);
     };
     // The world is made inside the walk, the template runs outside.
     let (mut worlds, mut wrong) = (Vec::new(), None);
@@ -68,7 +63,7 @@ fn text(call: &Call, names: &[&[u8]], array: impl Fn() -> pg_sys::Datum) -> Fall
     for (world, elements) in worlds {
         texts.push(template::render(&template, world, elements).map_err(|why| error::bad_template(&why))?);
     }
-    if texts.is_empty() { Ok(None) } else { from_utf8(&texts.join("\n")).map(Some) }
+    if texts.is_empty() { Ok(None) } else { from_utf8(&texts.join("\n")).map(|text| Some(fmgr::text_datum(&text))) }
 }
 
 /// `cft_context_parts(entities text[], up int, down int, edges regclass) -> table(entity, tree, relation, text)`: the sentences of
@@ -85,12 +80,10 @@ fn cft_context_parts(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
         &names,
         || array,
         |answer| {
-            sentences(answer, |first, sentence| {
+            each_sentence(answer, |first, text| {
                 let relation = if first.ancestor { "ancestor" } else { "descendant" };
-                let mut text = Vec::new();
-                sentence.write(&mut text);
                 let owned = |bytes: &[u8]| Some(bytes.to_vec());
-                parts.push([owned(first.entity), first.tree.and_then(owned), owned(relation.as_bytes()), Some(text)]);
+                parts.push([owned(first.entity), first.tree.and_then(owned), owned(relation.as_bytes()), owned(text)]);
             });
         },
     )?;
@@ -149,48 +142,40 @@ fn whole(
     array: impl Fn() -> pg_sys::Datum,
     mut take: impl FnMut(&[Relative<'_>]),
 ) -> Fallible<()> {
+    into(call, names, array, &mut Sink::Whole(&mut take))
+}
+
+fn into(call: &Call, names: &[&[u8]], array: impl Fn() -> pg_sys::Datum, sink: &mut Sink) -> Fallible<()> {
     let (Some(up), Some(down)) = (call.int(1), call.int(2)) else { return Ok(()) };
-    context::answer(call, names, array, up, down, &mut Sink::Whole(&mut take))
+    context::answer(call, names, array, up, down, sink)
 }
 
-/// The relatives of one entity, in one tree and direction, as a sentence.
-struct Sentence<'a> {
-    of: &'a [Relative<'a>],
-    /// The tree is said where the answer has several.
-    several: bool,
+/// The sentences of an answer, a line each: what Walk::text makes of an image's answer.
+pub fn sentences(rows: &[Relative<'_>]) -> Vec<u8> {
+    let mut out = Vec::new();
+    each_sentence(rows, |_, sentence| {
+        if !out.is_empty() {
+            out.push(b'\n');
+        }
+        out.extend_from_slice(sentence);
+    });
+    out
 }
 
-/// Cuts an answer into sentences, in its order; each comes with its first row.
-fn sentences<'a>(rows: &'a [Relative<'a>], mut each: impl FnMut(&Relative<'a>, Sentence<'a>)) {
+/// Cuts an answer into sentences, in its order: relatives of one entity, in one tree and direction. Each comes with its first row.
+fn each_sentence<'a>(rows: &'a [Relative<'a>], mut each: impl FnMut(&Relative<'a>, &[u8])) {
+    let mut sentence = Vec::new();
     for rows in rows.chunk_by(|a, b| a.entity == b.entity) {
         let several = rows.iter().any(|row| row.tree != rows[0].tree);
         for of in rows.chunk_by(|a, b| a.tree == b.tree && a.ancestor == b.ancestor) {
-            each(&of[0], Sentence { of, several });
+            let first = &of[0];
+            let relation = if first.ancestor { Relation::Ancestor } else { Relation::Descendant };
+            // The tree is said where the answer has several.
+            let subject = Subject { entity: first.entity, tree: several.then_some(first.tree), relation };
+            sentence.clear();
+            write_sentence(&mut sentence, subject, of.iter().map(|row| row.name));
+            each(first, &sentence);
         }
-    }
-}
-
-impl Sentence<'_> {
-    /// "The upward hierarchical relationships of X are: A, B, C."
-    fn write(&self, out: &mut Vec<u8>) {
-        let first = &self.of[0];
-        match (self.several, first.tree) {
-            (false, _) => out.extend_from_slice(b"The "),
-            (true, None) => out.extend_from_slice(b"In the tree without a name, the "),
-            (true, Some(tree)) => out.extend_from_slice(&[b"In the tree ", tree, b", the "].concat()),
-        }
-        out.extend_from_slice(if first.ancestor { b"upward " } else { b"downward " });
-        out.extend_from_slice(b"hierarchical relationship");
-        out.extend_from_slice(if self.of.len() > 1 { b"s of " } else { b" of " });
-        out.extend_from_slice(first.entity);
-        out.extend_from_slice(if self.of.len() > 1 { b" are: " } else { b" is: " });
-        // A name may have a comma in it.
-        let between: &[u8] = if self.of.iter().any(|row| row.name.contains(&b',')) { b"; " } else { b", " };
-        for (i, row) in self.of.iter().enumerate() {
-            out.extend_from_slice(if i == 0 { b"" } else { between });
-            out.extend_from_slice(row.name);
-        }
-        out.push(b'.');
     }
 }
 

@@ -6,41 +6,84 @@
 //! ```
 //!
 //! The room is kept from answer to answer, so that in the steady state nothing is
-//! allocated. A name's prefix is 4-byte aligned: the server makes it a varlena header.
+//! allocated or cleared. A name's prefix is 4-byte aligned: the server makes it a varlena
+//! header. What follows a name's last byte up to the next word is anything.
 
 use crate::id::{index, word};
 use crate::memory::{as_bytes, as_bytes_mut};
+use crate::record::{NAME_HEAD, Record};
 
 /// A name copied out of the image; read it with [`Walk::name`](crate::Walk::name).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Name(u32);
 
+/// Words of the part of a name that is always copied.
+const HEAD_WORDS: usize = NAME_HEAD / 4;
+
 /// Where names go.
 #[derive(Debug)]
 pub(crate) struct Arena {
     words: Vec<u32>,
+    /// So many words are used.
+    end: usize,
     prefix: fn(usize) -> [u8; 4],
 }
 
 impl Arena {
     pub(crate) fn new(prefix: fn(usize) -> [u8; 4]) -> Arena {
-        Arena { words: Vec::new(), prefix }
+        Arena { words: Vec::new(), end: 0, prefix }
     }
 
-    /// Adds a name of `len` bytes, which `fill` writes.
+    /// Adds a name.
+    pub(crate) fn add(&mut self, name: &[u8]) -> Name {
+        let at = self.begin(name.len());
+        as_bytes_mut(&mut self.words[at + 1..])[..name.len()].copy_from_slice(name);
+        Name(word(at))
+    }
+
+    /// Adds a record's name; its first eight bytes as a number that sorts as they do, bytes
+    /// that are not there being 0.
     #[inline]
-    pub(crate) fn add(&mut self, len: usize, fill: impl FnOnce(&mut [u8])) -> Name {
-        let at = self.words.len() + 1;
-        self.words.resize(at + 1 + len.div_ceil(4), 0);
+    pub(crate) fn add_name_of(&mut self, record: Record<'_>) -> (Name, u64) {
+        let len = record.name_len();
+        let at = self.begin(len);
+        // Most names are no longer than this, and a copy of known length has no branches.
+        let head = record.name_head();
+        let words: &mut [u32; HEAD_WORDS] =
+            self.words[at + 1..].first_chunk_mut().expect("begin() made room for it");
+        *words = as_words(head);
+        if len > NAME_HEAD {
+            record.copy_name(&mut as_bytes_mut(&mut self.words[at + 1..])[..len]);
+        }
+        let unused = u64::MAX.checked_shr(word(len.min(8)) * 8).unwrap_or(0);
+        (Name(word(at)), u64::from_be_bytes(head[0].to_ne_bytes()) & !unused)
+    }
+
+    /// Room for a name of `len` bytes, and its length and prefix; where it begins.
+    #[inline]
+    fn begin(&mut self, len: usize) -> usize {
+        let at = self.end + 1;
+        let room = at + 1 + len.div_ceil(4).max(HEAD_WORDS);
+        if room > self.words.len() {
+            self.grow(room);
+        }
+        self.end = at + 1 + len.div_ceil(4);
         self.words[at - 1] = word(len);
         self.words[at] = u32::from_ne_bytes((self.prefix)(len));
-        fill(&mut as_bytes_mut(&mut self.words[at + 1..])[..len]);
-        Name(word(at))
+        at
+    }
+
+    #[cold]
+    fn grow(&mut self, room: usize) {
+        self.words.resize(room.max(2 * self.words.len()).max(1024), 0);
     }
 
     /// Room for so many names more of common length (20 bytes).
     pub(crate) fn reserve(&mut self, names: usize) {
-        self.words.reserve(names * 7);
+        let room = self.end + names * 7 + HEAD_WORDS;
+        if room > self.words.len() {
+            self.grow(room);
+        }
     }
 
     /// The prefix and the bytes of a name.
@@ -58,29 +101,63 @@ impl Arena {
 
     /// How much there is, for [`Arena::truncate`].
     pub(crate) fn mark(&self) -> usize {
-        self.words.len()
+        self.end
     }
 
     /// Forgets what was added after the mark.
     pub(crate) fn truncate(&mut self, mark: usize) {
-        self.words.truncate(mark);
+        self.end = mark;
     }
+}
+
+#[inline]
+fn as_words(doubles: [u64; NAME_HEAD / 8]) -> [u32; HEAD_WORDS] {
+    let mut words = [0; HEAD_WORDS];
+    for (to, double) in words.as_chunks_mut::<2>().0.iter_mut().zip(doubles) {
+        let [a, b, c, d, e, f, g, h] = double.to_ne_bytes();
+        *to = [u32::from_ne_bytes([a, b, c, d]), u32::from_ne_bytes([e, f, g, h])];
+    }
+    words
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::hash::{Hash, Kind};
+    use crate::{HeapMemory, Image, record};
 
     #[test]
     fn names_stand_aligned_behind_their_prefix() {
         let mut arena = Arena::new(|len| (len as u32 + 1000).to_le_bytes());
         let names: Vec<Name> =
-            (0..20).map(|len| arena.add(len, |to| to.fill(b'a' + len as u8))).collect();
+            (0..20).map(|len| arena.add(&vec![b'a' + len; len.into()])).collect();
         for (len, &name) in names.iter().enumerate() {
             let whole = arena.with_prefix(name);
             assert!(whole.as_ptr().addr().is_multiple_of(4));
             assert_eq!(whole[..4], (len as u32 + 1000).to_le_bytes());
             assert_eq!(arena.get(name), vec![b'a' + len as u8; len]);
+        }
+    }
+
+    #[test]
+    fn names_of_records_are_copied_to_the_last_byte_and_sort_by_their_first_eight() {
+        let mut heap = HeapMemory::new(1 << 22);
+        assert!(heap.grow() && heap.grow() && heap.grow());
+        let image = Image::format(&heap, 1).unwrap();
+        image.publish_chunks(3);
+        let mut arena = Arena::new(|_| [7; 4]);
+        let mut all = Vec::new();
+        for len in (0..80).chain([2015, 2016, 2017, 9000]) {
+            let name: Vec<u8> = (0..len).map(|i| (i * 7 + len) as u8).collect();
+            let record = record::create(image.mem(), Kind::Entity, Hash(1), &name);
+            all.push((arena.add_name_of(record), name));
+        }
+        for ((name, key), bytes) in &all {
+            assert_eq!(arena.get(*name), bytes);
+            let mut first = [0; 8];
+            let len = bytes.len().min(8);
+            first[..len].copy_from_slice(&bytes[..len]);
+            assert_eq!(*key, u64::from_be_bytes(first));
         }
     }
 }

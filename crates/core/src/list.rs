@@ -12,8 +12,8 @@
 
 use crate::alloc;
 use crate::id::{EntityId, Link, SLOTS_PER_LINE, SlotRef, TreeId, index};
-use crate::memory::Memory;
-use crate::record::{Direction, MOST_INLINE, Record, planned};
+use crate::memory::{Memory, Span};
+use crate::record::{Direction, Record, planned};
 use crate::slot::Slot;
 use crate::version::Version;
 
@@ -44,28 +44,20 @@ impl Cursor {
         }
     }
 
-    /// The next slots: all inline ones, or those of a block; none at the end. What they lead
-    /// to is on its way from memory when this returns: one by one, each would be waited for.
+    /// The next slots: all inline ones, or those of a block; none at the end.
     #[inline]
-    pub(crate) fn next_batch(&mut self, mem: &Memory) -> Batch {
-        let mut batch = Batch { slots: [None; BATCH], len: 0 };
+    pub(crate) fn next_batch<'m>(&mut self, mem: &'m Memory) -> Option<Batch<'m>> {
         if self.inline != 0 {
-            let span = mem.span(self.line);
-            while self.inline != 0 {
-                let n = self.base + self.inline.trailing_zeros();
-                self.inline &= self.inline - 1;
-                let line = span.line(n / SLOTS_PER_LINE);
-                batch.push(mem, Slot::in_line(line, n % SLOTS_PER_LINE));
-            }
-        } else if self.enter_block(mem) {
-            let block = mem.line(self.block);
-            mem.prefetch(block.u32(0));
-            while self.left > 0 {
-                self.left -= 1;
-                batch.push(mem, Slot::in_line(block, self.left));
-            }
+            let bits = std::mem::take(&mut self.inline);
+            return Some(Batch { lines: mem.span(self.line), base: self.base, bits });
         }
-        batch
+        if !self.enter_block(mem) {
+            return None;
+        }
+        let lines = mem.span(self.block);
+        mem.prefetch(lines.first().u32(0));
+        let bits = (1 << std::mem::take(&mut self.left)) - 1;
+        Some(Batch { lines, base: 0, bits })
     }
 
     /// The next slot.
@@ -93,38 +85,44 @@ impl Cursor {
     }
 }
 
-/// Slots that are read together.
+/// Slots that are read together: where they are, not what they say, because copies of a few
+/// words that were just written keep a processor waiting.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Batch {
-    slots: [Option<Slot>; BATCH],
-    len: usize,
+pub(crate) struct Batch<'m> {
+    lines: Span<'m>,
+    /// Slots of the lines' grid from number `base` on, a bit each.
+    base: u32,
+    bits: u32,
 }
 
-/// All inline slots of a record, or a block's.
-const BATCH: usize = index(MOST_INLINE);
-
-const _: () = assert!(MOST_INLINE >= SLOTS_PER_LINE);
-
-impl Batch {
+impl Batch<'_> {
     #[inline]
-    fn push(&mut self, mem: &Memory, slot: Option<Slot>) {
-        let slot = slot.expect("a used slot has a neighbour");
-        mem.prefetch(slot.neighbour.line());
-        if let Link::Version(version) = slot.link {
-            mem.prefetch(version.line());
+    pub(crate) fn len(self) -> usize {
+        index(self.bits.count_ones())
+    }
+
+    /// Sends for the versions that the slots have.
+    pub(crate) fn send_for_versions(self, mem: &Memory) {
+        for slot in self {
+            if let Link::Version(version) = slot.link {
+                mem.prefetch(version.line());
+            }
         }
-        self.slots[self.len] = Some(slot);
-        self.len += 1;
     }
+}
+
+impl Iterator for Batch<'_> {
+    type Item = Slot;
 
     #[inline]
-    pub(crate) fn len(&self) -> usize {
-        self.len
-    }
-
-    #[inline]
-    pub(crate) fn slots(&self) -> impl Iterator<Item = Slot> {
-        self.slots.iter().map_while(|slot| *slot)
+    fn next(&mut self) -> Option<Slot> {
+        if self.bits == 0 {
+            return None;
+        }
+        let n = self.base + self.bits.trailing_zeros();
+        self.bits &= self.bits - 1;
+        let slot = Slot::in_line(self.lines.line(n / SLOTS_PER_LINE), n % SLOTS_PER_LINE);
+        Some(slot.expect("a used slot has a neighbour"))
     }
 }
 

@@ -337,7 +337,7 @@ impl Recogniser {
     }
 
     fn find(&mut self, record: Record<'_>, alias: Option<Name>, first: Word, last: Word) {
-        let entity = self.arena.add(record.name_len(), |to| record.copy_name(to));
+        let entity = self.arena.add_name_of(record).0;
         let (start, length) = (first.start, last.end - first.start);
         let (from, to) = (first.from, last.to);
         self.found.push(Mention { entity, alias, start, length, from, to });
@@ -360,7 +360,7 @@ impl Recogniser {
             self.counters.slots_visited += 1;
             let slot = Slot::read(image.mem(), at);
             if sees(image.mem(), slot.link, seen, &mut self.asked) {
-                let add = || self.arena.add(record.name_len(), |to| record.copy_name(to));
+                let add = || self.arena.add_name_of(record).0;
                 let alias = *alias.get_or_insert_with(add);
                 self.find(Record::new(image.mem(), slot.neighbour), Some(alias), first, last);
             }

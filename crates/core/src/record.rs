@@ -52,6 +52,8 @@ const TEMPERATURE_SHIFT: u32 = 16;
 
 /// The longest name that lies inside its record: 32 lines less the header.
 pub(crate) const INSIDE: usize = 32 * LINE_BYTES - NAME;
+/// Bytes of a name, or of what comes after it, in a record's first line.
+pub(crate) const NAME_HEAD: usize = LINE_BYTES - NAME;
 /// The line of a record whose first word names the first piece of a long name.
 const CHAIN_LINE: u32 = 32;
 /// Bytes of a name in a full piece.
@@ -280,6 +282,12 @@ impl<'m> Record<'m> {
                 span.copy_out(at, &mut to[from..end]);
             });
         }
+    }
+
+    /// The first bytes of the name, as they lie in memory. If it is shorter, anything after it.
+    #[inline]
+    pub(crate) fn name_head(self) -> [u64; NAME_HEAD / 8] {
+        std::array::from_fn(|i| self.head.u64(NAME + 8 * i))
     }
 
     /// The name as a vector: for reports, not for hot paths.

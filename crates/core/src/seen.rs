@@ -1,92 +1,88 @@
-//! Which (tree, entity) pairs a walk has reached, and in which of its rows; and which trees.
+//! A set of 64-bit keys that stand in a list of the caller's: which of them a walk has met.
 //!
-//! Open addressing over pairs of handles. Each entry bears the number of the walk it
-//! belongs to, so starting another walk forgets all of them without touching any.
+//! Open addressing over places in the list; a key is read there. So an entry is four bytes,
+//! a small walk's set is a few lines whatever came before, and forgetting is writing them.
 
-use crate::id::{EntityId, TreeId, halves, index, word};
+use crate::id::{halves, index, word};
 
-#[derive(Clone, Copy, Debug, Default)]
-struct Entry {
-    /// `tree << 32 | entity`; an entity of 0 stands for the tree's own name.
-    key: u64,
-    walk: u32,
-    value: u32,
-}
-
-/// The set of pairs, with a number each.
+/// The set. Keys are numbered one after another from where it was started.
 #[derive(Debug)]
 pub(crate) struct Seen {
-    table: Vec<Entry>,
-    walk: u32,
-    len: usize,
+    /// A key's place plus one; 0: none.
+    table: Vec<u32>,
+    /// A power of two, so much of the table is used, half at most.
+    room: usize,
+    /// The places of the keys: from `first` up to `next`.
+    first: usize,
+    next: usize,
 }
 
-/// Room for a walk of some tens of rows at once; grows by doubling.
+/// For a walk of some tens of rows at once; grows by doubling.
 const FIRST_ROOM: usize = 64;
 
 impl Seen {
     pub(crate) fn new() -> Seen {
-        Seen { table: Vec::new(), walk: 1, len: 0 }
+        Seen { table: vec![0; FIRST_ROOM], room: FIRST_ROOM, first: 0, next: 0 }
     }
 
-    /// Forgets everything.
-    pub(crate) fn start(&mut self) {
-        self.len = 0;
-        self.walk = self.walk.wrapping_add(1);
-        if self.walk == 0 {
-            // The numbers repeat after 2^32 walks.
-            self.table.fill(Entry::default());
-            self.walk = 1;
+    /// Forgets everything; the next key's place is `first`, and so many may well come.
+    pub(crate) fn start(&mut self, first: usize, keys: usize) {
+        self.room = (2 * keys).next_power_of_two().max(FIRST_ROOM);
+        if self.table.len() < self.room {
+            self.table.resize(self.room, 0);
         }
+        self.table[..self.room].fill(0);
+        (self.first, self.next) = (first, first);
     }
 
-    /// The number stored for a pair; stores `value` if there is none.
+    /// The place of a key; none if it is new, and then it is put at the next place.
     #[inline]
-    pub(crate) fn get_or_insert(
-        &mut self,
-        tree: Option<TreeId>,
-        entity: Option<EntityId>,
-        value: usize,
-    ) -> Option<usize> {
-        if (self.len + 1) * 2 > self.table.len() {
-            self.double();
+    pub(crate) fn find_or_add(&mut self, key: u64, at: impl Fn(usize) -> u64) -> Option<usize> {
+        if (self.next - self.first) * 2 >= self.room {
+            self.grow(1, &at);
         }
-        let key = u64::from(TreeId::to_word(tree)) << 32 | u64::from(EntityId::to_word(entity));
-        let at = self.find(key);
-        let entry = &mut self.table[at];
-        if entry.walk == self.walk {
-            return Some(index(entry.value));
+        let place = self.probe(key, &at);
+        let entry = &mut self.table[place];
+        if *entry != 0 {
+            return Some(index(*entry - 1));
         }
-        *entry = Entry { key, walk: self.walk, value: word(value) };
-        self.len += 1;
+        self.next += 1;
+        *entry = word(self.next);
         None
     }
 
     /// Where a key is, or where it would go.
     #[inline]
-    fn find(&self, key: u64) -> usize {
-        let mask = self.table.len() - 1;
+    fn probe(&self, key: u64, at: impl Fn(usize) -> u64) -> usize {
+        let table = &self.table[..self.room];
+        let mask = table.len() - 1;
         // Handles are dense: the golden ratio spreads them, the high half is well mixed.
-        let mut at = index(halves(key.wrapping_mul(0x9E37_79B9_7F4A_7C15)).1) & mask;
-        while self.table[at].walk == self.walk && self.table[at].key != key {
-            at = (at + 1) & mask;
-        }
-        at
-    }
-
-    /// Room for so many pairs more.
-    pub(crate) fn reserve(&mut self, more: usize) {
-        while (self.len + more + 1) * 2 > self.table.len() {
-            self.double();
+        let mut place = index(halves(key.wrapping_mul(0x9E37_79B9_7F4A_7C15)).1) & mask;
+        loop {
+            match table[place] {
+                0 => return place,
+                entry if at(index(entry - 1)) == key => return place,
+                _ => place = (place + 1) & mask,
+            }
         }
     }
 
-    fn double(&mut self) {
-        let room = (self.table.len() * 2).max(FIRST_ROOM);
-        let old = std::mem::replace(&mut self.table, vec![Entry::default(); room]);
-        for entry in old.into_iter().filter(|entry| entry.walk == self.walk) {
-            let at = self.find(entry.key);
-            self.table[at] = entry;
+    /// Room for so many keys more.
+    #[cold]
+    pub(crate) fn grow(&mut self, more: usize, at: impl Fn(usize) -> u64) {
+        let wanted = ((self.next - self.first + more) * 2).next_power_of_two();
+        if wanted <= self.room {
+            return;
+        }
+        self.room = wanted;
+        if self.table.len() < wanted {
+            self.table = vec![0; wanted];
+        } else {
+            self.table[..wanted].fill(0);
+        }
+        for key in self.first..self.next {
+            let place = self.probe(at(key), &at);
+            self.table[place] = word(key + 1);
         }
     }
 }
@@ -96,34 +92,25 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_pair_is_new_once_a_walk() {
-        let mut seen = Seen::new();
-        for walk in 0..3 {
-            seen.start();
-            for i in 1..1000_u32 {
-                let pair = (TreeId::from_word(i % 7), EntityId::from_word(i));
-                assert_eq!(seen.get_or_insert(pair.0, pair.1, index(i)), None, "walk {walk}");
-            }
-            for i in 1..1000_u32 {
-                let pair = (TreeId::from_word(i % 7), EntityId::from_word(i));
-                assert_eq!(seen.get_or_insert(pair.0, pair.1, 0), Some(index(i)));
-                let other = (TreeId::from_word(i % 7 + 1), EntityId::from_word(i));
-                assert_eq!(seen.get_or_insert(other.0, other.1, 1), None);
-                if i == 100 {
-                    break;
-                }
+    fn a_key_is_new_once_and_then_found_where_it_is() {
+        let (mut seen, mut keys) = (Seen::new(), Vec::new());
+        for round in 0..3_u64 {
+            let first = keys.len();
+            seen.start(first, 100 * index(halves(round).0));
+            for i in 0..1000_u64 {
+                let key = (i % 7) << 32 | i | round << 60;
+                assert_eq!(seen.find_or_add(key, |at| keys[at]), None);
+                keys.push(key);
+                let old = first + index(halves(i / 2).0);
+                assert_eq!(seen.find_or_add(keys[old], |at| keys[at]), Some(old));
             }
         }
-    }
-
-    #[test]
-    fn numbers_of_walks_may_wrap() {
-        let mut seen = Seen::new();
-        seen.start();
-        let entity = EntityId::from_word(9);
-        assert_eq!(seen.get_or_insert(None, entity, 4), None);
-        seen.walk = u32::MAX;
-        seen.start();
-        assert_eq!(seen.get_or_insert(None, entity, 5), None);
+        // A large set's entries do not pass for a small one's.
+        seen.start(0, 0);
+        let old = std::mem::take(&mut keys);
+        for key in old.into_iter().take(1000) {
+            assert_eq!(seen.find_or_add(key, |at| keys[at]), None);
+            keys.push(key);
+        }
     }
 }

@@ -151,6 +151,7 @@ mod tests {
         walk.begin(b"c", 1, 0);
         let step = walk.step(image, &Snapshot, 100);
         assert_eq!(step == Step::Ask, !walk.asked().is_empty());
+        walk.finish();
         (!walk.rows().is_empty(), walk.asked().to_vec())
     }
 

@@ -88,6 +88,15 @@ fn the_least_depth_counts_and_then_the_smallest_via() {
 }
 
 #[test]
+fn names_that_begin_alike_are_in_order() {
+    let name = |i: u32| format!("{}{}", ["the same ", "", "the s", "the same"][i as usize % 4], i);
+    let names: Vec<String> = (0..60).map(|i| name(i * 77 % 60)).collect();
+    let edges: Vec<(&str, &str, &str)> =
+        names.iter().map(|child| ("", "the same hub", &child[..])).collect();
+    assert_eq!(context(&edges, "the same hub", 0, 1).len(), 60);
+}
+
+#[test]
 fn cycles_and_self_edges_end_by_themselves() {
     let edges = [("", "a", "b"), ("", "b", "c"), ("", "c", "a"), ("", "a", "a"), ("", "b", "b")];
     assert_eq!(context(&edges, "a", 9, 9).len(), 4);
@@ -254,6 +263,7 @@ fn an_entity_that_is_gone_or_another_between_two_steps_has_no_rows() {
             insert(b"gone", b"unseen", 70);
         }
         assert_eq!(walk.step(image, &Snapshot, usize::MAX), Step::Done);
+        walk.finish();
         assert_eq!(walk.rows(), []);
     }
 }

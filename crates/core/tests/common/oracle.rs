@@ -105,3 +105,28 @@ pub fn entities(entities: &BTreeSet<&Bytes>, text: &str, overlapping: bool) -> V
     }
     found
 }
+
+/// The answers to questions as sentences.
+pub fn text(answers: &[(Bytes, Vec<Answer>)]) -> Bytes {
+    let mut lines: Vec<Vec<u8>> = Vec::new();
+    for (entity, rows) in answers {
+        let several = rows.iter().any(|row| row.0 != rows[0].0);
+        for said in rows.chunk_by(|a, b| (&a.0, a.1) == (&b.0, b.1)) {
+            let the = match (&said[0].0, several) {
+                (_, false) => b"The ".to_vec(),
+                (None, _) => b"In the tree without a name, the ".to_vec(),
+                (Some(tree), _) => [b"In the tree ", &tree.0[..], b", the "].concat(),
+            };
+            let side = if said[0].1 == Relation::Ancestor { "up" } else { "down" };
+            let ward = format!("{side}ward hierarchical relationship");
+            let (of, are) = if said.len() > 1 { ("s of ", " are: ") } else { (" of ", " is: ") };
+            let names: Vec<&[u8]> = said.iter().map(|row| &row.3.0[..]).collect();
+            let comma = names.iter().any(|name| name.contains(&b','));
+            let names = names.join(if comma { &b"; "[..] } else { b", " });
+            let parts =
+                [&the[..], ward.as_bytes(), of.as_bytes(), &entity.0, are.as_bytes(), &names, b"."];
+            lines.push(parts.concat());
+        }
+    }
+    Bytes(lines.join(&b'\n'))
+}

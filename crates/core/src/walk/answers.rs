@@ -1,0 +1,58 @@
+//! What a walk that is done makes of its rows.
+
+use super::{Node, Walk};
+use crate::answer::Row;
+use crate::id::index;
+use crate::order::Found;
+use crate::sentences::{Subject, write_sentence};
+
+impl Walk {
+    /// After [`Step::Done`]: makes the rows, those of each group in the contract's order: tree
+    /// (NULL first), ancestors before descendants, depth, relative; names by bytes.
+    pub fn finish(&mut self) {
+        self.put_in_order();
+        let Walk { order, strands, nodes, rows, .. } = self;
+        rows.clear();
+        for (strand, placed, _) in order.strands(strands) {
+            rows.extend(placed.iter().map(|placed| {
+                let node = &nodes[index(placed.node)];
+                Row {
+                    group: strand.group,
+                    tree: strand.tree_name,
+                    relation: strand.relation,
+                    depth: node.depth,
+                    relative: node.name,
+                    via: node.via,
+                }
+            }));
+        }
+    }
+
+    /// The same as text: a sentence for each group, tree and relation, a line each.
+    pub fn text(&mut self) -> &[u8] {
+        self.put_in_order();
+        let Walk { order, strands, nodes, questions, arena, text, .. } = self;
+        text.clear();
+        for (strand, placed, several) in order.strands(strands) {
+            if !text.is_empty() {
+                text.push(b'\n');
+            }
+            let name = |name| arena.get(name);
+            let subject = Subject {
+                entity: name(questions[index(strand.group)].entity),
+                tree: several.then(|| strand.tree_name.map(name)),
+                relation: strand.relation,
+            };
+            let names = placed.iter().map(|placed| name(nodes[index(placed.node)].name));
+            write_sentence(text, subject, names);
+        }
+        text
+    }
+
+    fn put_in_order(&mut self) {
+        let Walk { nodes, strands, arena, order, .. } = self;
+        let found = |node: &Node| Found { strand: node.strand, depth: node.depth, key: node.key };
+        let name = |node| nodes[index(node)].name;
+        order.put(nodes.iter().map(found), name, strands, arena);
+    }
+}
