@@ -16,6 +16,8 @@
 
 #![expect(unsafe_code, reason = "reads system catalogs")]
 
+use crate::changes;
+use crate::compat::plain;
 use crate::edges::ColumnNames;
 use crate::encoding;
 use crate::registered::{self, Place};
@@ -139,10 +141,13 @@ unsafe fn find_function(name: &CStr, schema: pg_sys::Oid) -> pg_sys::Oid {
     }
 }
 
-/// Stands for what a snapshot sees, within one transaction and as long as no subtransaction aborts: transactions below the same xmax
-/// only end, so the same number of them is the same set.
+/// Stands for what a snapshot sees of the catalogs, within one transaction and as long as no subtransaction aborts: transactions below the
+/// same xmax only end, so the same number of them is the same set. And across transactions that had no xid: they changed nothing, and
+/// are in no snapshot.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Mark {
+    /// 32 bits come again after 4 billion transactions; if one of them changed a relation, this is another then.
+    changes: u64,
     xmin: pg_sys::TransactionId,
     xmax: pg_sys::TransactionId,
     running: u32,
@@ -156,7 +161,14 @@ impl Mark {
     unsafe fn of(snapshot: pg_sys::Snapshot) -> Self {
         // SAFETY: the caller's promise.
         let s = unsafe { &*snapshot };
-        Self { xmin: s.xmin, xmax: s.xmax, running: s.xcnt, subtransactions: s.subxcnt, curcid: s.curcid }
+        Self {
+            changes: changes::relations(),
+            xmin: s.xmin,
+            xmax: s.xmax,
+            running: s.xcnt,
+            subtransactions: s.subxcnt,
+            curcid: s.curcid,
+        }
     }
 }
 
@@ -169,11 +181,18 @@ thread_local! {
     static ALIASES: RefCell<Option<(Mark, Aliases)>> = const { RefCell::new(None) };
 }
 
-/// Forgets what was read. Called when a transaction ends or a subtransaction aborts: marks mean something else then.
+/// Forgets what was read, if marks may mean something else from now on. Called when a transaction ends, or a subtransaction begins or
+/// ends. A standby's snapshots do not list what runs.
 pub fn forget() {
-    LAST.set(None);
+    // As of now, not as of a snapshot: privileges are in it.
     ONLY.set(None);
-    ALIASES.set(None);
+    // SAFETY: backend variables.
+    let may_differ =
+        unsafe { plain::GetTopTransactionIdIfAny() != pg_sys::InvalidTransactionId || plain::RecoveryInProgress() };
+    if may_differ {
+        LAST.set(None);
+        ALIASES.set(None);
+    }
 }
 
 /// [`read`], at most once per snapshot.
@@ -247,9 +266,9 @@ pub unsafe fn alias_tables(edges: pg_sys::Oid, snapshot: pg_sys::Snapshot, funct
     let arguments_of =
         |tuple, desc, form: &pg_sys::FormData_pg_trigger| unsafe { arguments(tuple, desc, form.tgnargs) };
     // The function of the markers seldom has any; a table has other triggers as well.
-    let mut markers = dependent_triggers(pg_sys::ProcedureRelationId, functions.alias_of());
+    let mut markers = dependent_triggers(pg_sys::ProcedureRelationId, functions.alias_of(), snapshot);
     if markers.len() > FEW_MARKERS {
-        markers = dependent_triggers(pg_sys::RelationRelationId, edges);
+        markers = dependent_triggers(pg_sys::RelationRelationId, edges, snapshot);
     }
     for trigger in markers {
         scan_triggers(TRIGGER_OID_INDEX, pg_sys::Anum_pg_trigger_oid, trigger, snapshot, |tuple, desc| {
@@ -380,8 +399,8 @@ pub fn trigger_names(table: pg_sys::Oid, functions: Functions) -> Vec<String> {
     names
 }
 
-/// The triggers that depend on an object, as of now.
-fn dependent_triggers(class: pg_sys::Oid, object: pg_sys::Oid) -> Vec<pg_sys::Oid> {
+/// The triggers that depend on an object, as the snapshot (null: now) sees it.
+fn dependent_triggers(class: pg_sys::Oid, object: pg_sys::Oid, snapshot: pg_sys::Snapshot) -> Vec<pg_sys::Oid> {
     let mut triggers = Vec::new();
     // SAFETY: a system catalog scan by index; keys have the column's types; everything opened is closed.
     unsafe {
@@ -394,7 +413,7 @@ fn dependent_triggers(class: pg_sys::Oid, object: pg_sys::Oid) -> Vec<pg_sys::Oi
             rel,
             pg_sys::Oid::from(DEPEND_REFERENCE_INDEX),
             true,
-            std::ptr::null_mut(),
+            snapshot,
             2,
             keys.as_mut_ptr(),
         );
@@ -419,7 +438,7 @@ fn dependent_triggers(class: pg_sys::Oid, object: pg_sys::Oid) -> Vec<pg_sys::Oi
 
 /// Tables with a trigger that runs our capture function, as of now, ascending by OID.
 pub fn attached_tables(functions: Functions) -> Vec<pg_sys::Oid> {
-    let triggers = dependent_triggers(pg_sys::ProcedureRelationId, functions.capture);
+    let triggers = dependent_triggers(pg_sys::ProcedureRelationId, functions.capture, std::ptr::null_mut());
     let mut tables = Vec::with_capacity(triggers.len());
     for trigger in triggers {
         scan_triggers(TRIGGER_OID_INDEX, pg_sys::Anum_pg_trigger_oid, trigger, std::ptr::null_mut(), |tuple, _| {
