@@ -2,55 +2,56 @@
 //!
 //! ```text
 //!   text    S j - H o r n e r ' s   A . B ,   0 . 5
-//!   runs    1 1 . 1 1 1 1 1 1 . 1 . 1 . 1 . . 1 . 1    letters, digits, underscores
-//!   words   1 1 . 1 1 1 1 1 1 1 1 . 1 1 1 . . 1 1 1    and what joins two runs
+//!   parts   1 1 . 1 1 1 1 1 1 . 1 . 1 . 1 . . 1 . 1    letters, digits, underscores
+//!   joins   . . . . . . . . . 1 . . . 1 . . . . 1 .    what joins the two beside it
+//!   words   1 1 . 1 1 1 1 1 1 1 1 . 1 1 1 . . 1 1 1
 //! ```
 //!
-//! A word of underscores only is none. Called by `words.rs`.
+//! A word of underscores only is none. Called by `words.rs` and `text.rs`.
 
 use crate::id::index;
 
 /// Bytes that are looked at together: a bit of a `u64` each.
-const BLOCK: usize = 64;
+pub(crate) const BLOCK: usize = 64;
 
 fn is_part(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_'
 }
 
-/// Which bytes of a block are parts of words.
+/// A bit for each byte that is not 0 but 1.
 #[inline]
-fn parts(block: &[u8; BLOCK]) -> u64 {
-    // Written so that the compiler does sixteen at a time.
-    let flags = block.map(|byte| u8::from(is_part(byte)));
+fn bits(flags: [u8; BLOCK]) -> u64 {
     let mut bits = 0;
-    for (i, eight) in flags.chunks_exact(8).enumerate() {
-        let flags = u64::from_le_bytes(eight.try_into().expect("eight bytes"));
+    for (i, eight) in flags.as_chunks::<8>().0.iter().enumerate() {
         // The product's highest byte has a bit of each of the eight.
-        bits |= (flags.wrapping_mul(0x0102_0408_1020_4080) >> 56) << (i * 8);
+        let product = u64::from_le_bytes(*eight).wrapping_mul(0x0102_0408_1020_4080);
+        bits |= (product >> 56) << (i * 8);
     }
     bits
 }
 
-/// The same for the block that begins at a place; bytes after the last are none.
+/// Which bytes of the block that begins at a place are in words.
 #[inline]
-fn parts_at(bytes: &[u8], at: usize) -> u64 {
-    let rest = &bytes[at..];
-    if let Some(block) = rest.first_chunk() {
-        return parts(block);
+fn words_at(bytes: &[u8], at: usize, block: &[u8; BLOCK]) -> u64 {
+    // Written so that the compiler does sixteen at a time.
+    let parts = bits(block.map(|byte| u8::from(is_part(byte))));
+    let blanks = bits(block.map(|byte| u8::from(byte == b' ')));
+    // What is beside another block is asked there.
+    let beside = (parts << 1 | 1) & (parts >> 1 | 1 << (BLOCK - 1));
+    let (mut words, mut between) = (parts, beside & !parts & !blanks);
+    while between != 0 {
+        let i = between.trailing_zeros();
+        between &= between - 1;
+        words |= u64::from(joins(bytes, at + index(i))) << i;
     }
-    let mut block = [0; BLOCK];
-    block[..rest.len()].copy_from_slice(rest);
-    parts(&block)
+    words
 }
 
 /// Whether the character at a place, which is no part of a word, joins those beside it.
-#[inline]
 fn joins(bytes: &[u8], at: usize) -> bool {
-    // Mostly a blank follows, and that joins nothing.
-    if bytes.get(at) == Some(&b' ') {
+    let Some(&[before, between, after]) = bytes.get(at.wrapping_sub(1)..at + 2) else {
         return false;
-    }
-    let Some(&[before, between, after]) = bytes.get(at - 1..at + 2) else { return false };
+    };
     let letters = || before.is_ascii_alphabetic() && after.is_ascii_alphabetic();
     let digits = || before.is_ascii_digit() && after.is_ascii_digit();
     match between {
@@ -66,7 +67,7 @@ fn joins(bytes: &[u8], at: usize) -> bool {
 pub(crate) struct Cutter {
     /// Where the next block begins.
     next: usize,
-    /// Of the block before it: parts of words that are still to come.
+    /// Of the block before it: bytes of words that are still to come.
     bits: u64,
 }
 
@@ -76,37 +77,72 @@ impl Cutter {
         Cutter { next: at, bits: 0 }
     }
 
-    /// Goes on to the next block, if there is one.
+    /// Whether there may be words before that place.
     #[inline]
-    fn enter(&mut self, bytes: &[u8]) -> Option<()> {
-        if self.next >= bytes.len() {
-            return None;
+    pub(crate) fn is_before(&self, end: usize) -> bool {
+        self.bits != 0 || self.next < end
+    }
+
+    /// Whether all words of the blocks so far were given.
+    #[inline]
+    pub(crate) fn is_between_blocks(&self) -> bool {
+        self.bits == 0
+    }
+
+    /// Where the next block begins.
+    pub(crate) fn next(&self) -> usize {
+        self.next
+    }
+
+    /// Goes on to the next block, if there is one. Past the end of the text it has blanks.
+    #[inline]
+    fn enter(&mut self, bytes: &[u8], entered: &mut impl FnMut(usize, &[u8; BLOCK])) -> Option<()> {
+        let rest = bytes.get(self.next..).filter(|rest| !rest.is_empty())?;
+        let mut last = [b' '; BLOCK];
+        let block = match rest.first_chunk() {
+            Some(block) => block,
+            None => {
+                last[..rest.len()].copy_from_slice(rest);
+                &last
+            }
+        };
+        self.bits = words_at(bytes, self.next, block);
+        if self.bits != 0 {
+            entered(self.next, block);
         }
-        self.bits = parts_at(bytes, self.next);
         self.next += BLOCK;
         Some(())
     }
 
-    /// The next run of parts: where it begins, and where it has ended.
+    /// The next run of bits: where it begins, and where it has ended.
     #[inline]
-    fn run(&mut self, bytes: &[u8]) -> Option<(usize, usize)> {
+    fn run(
+        &mut self,
+        bytes: &[u8],
+        entered: &mut impl FnMut(usize, &[u8; BLOCK]),
+    ) -> Option<(usize, usize)> {
         while self.bits == 0 {
-            self.enter(bytes)?;
+            self.enter(bytes, entered)?;
         }
-        let from = self.next - BLOCK + index(self.bits.trailing_zeros());
+        let block = self.next - BLOCK;
+        let from = block + index(self.bits.trailing_zeros());
         // To add to the lowest bit of a run clears it, and sets the bit after it.
         let (carried, passes) = self.bits.overflowing_add(self.bits & self.bits.wrapping_neg());
         if passes {
-            return Some((from, self.rest_of_run(bytes)));
+            return Some((from, self.rest_of_run(bytes, entered)));
         }
         self.bits &= carried;
-        Some((from, self.next - BLOCK + index(carried.trailing_zeros())))
+        Some((from, block + index(carried.trailing_zeros())))
     }
 
     /// Where the run ends that reaches the end of the block.
-    fn rest_of_run(&mut self, bytes: &[u8]) -> usize {
+    fn rest_of_run(
+        &mut self,
+        bytes: &[u8],
+        entered: &mut impl FnMut(usize, &[u8; BLOCK]),
+    ) -> usize {
         self.bits = 0;
-        while self.enter(bytes).is_some() {
+        while self.enter(bytes, entered).is_some() {
             let ones = self.bits.trailing_ones();
             if ones < u64::BITS {
                 self.bits &= u64::MAX << ones;
@@ -117,14 +153,16 @@ impl Cutter {
         bytes.len()
     }
 
-    /// The next word: where it begins, and where it has ended.
+    /// The next word: where it begins, and where it has ended. Calls `entered` with each block
+    /// that has words, before any word that ends in it, and with where it begins.
     #[inline]
-    pub(crate) fn word(&mut self, bytes: &[u8]) -> Option<(usize, usize)> {
+    pub(crate) fn word(
+        &mut self,
+        bytes: &[u8],
+        mut entered: impl FnMut(usize, &[u8; BLOCK]),
+    ) -> Option<(usize, usize)> {
         loop {
-            let (from, mut to) = self.run(bytes)?;
-            while joins(bytes, to) {
-                (_, to) = self.run(bytes)?;
-            }
+            let (from, to) = self.run(bytes, &mut entered)?;
             if bytes[from] != b'_' || bytes[from..to].iter().any(|byte| *byte != b'_') {
                 return Some((from, to));
             }

@@ -8,6 +8,7 @@ use crate::Image;
 use crate::forms::{FormSpot, LONGER, STEP};
 use crate::hash::Hash;
 use crate::id::{RecordId, index};
+use crate::sieve::Cell;
 use crate::words::MOST_WORDS;
 
 /// Words that are prepared together, in stages: each asks memory for all that the next one reads
@@ -97,22 +98,35 @@ impl Block {
 /// Calls `each` for those of the first `count` words that names may begin with: its place, whether
 /// names of more words may, and the hash of the word alone.
 #[inline]
-fn sift(image: Image<'_>, words: &[u64], count: usize, mut each: impl FnMut(usize, bool, Hash)) {
+fn sift(image: Image<'_>, words: &[u64], count: usize, each: impl FnMut(usize, bool, Hash)) {
     let sieve = image.sieve();
-    let nothing = sieve.cell(Hash::NOTHING);
-    let mut cells = [(Hash::NOTHING, nothing, nothing); SIFTED];
-    for (i, place) in cells[..count].iter_mut().enumerate() {
-        let alone = Hash::NOTHING.and(words[i]);
-        let cell = sieve.cell(alone);
-        // The last word has no next, and is asked about twice.
-        let pair = words.get(i + 1).map_or(cell, |next| sieve.cell(alone.and(*next)));
-        cell.prefetch();
-        pair.prefetch();
-        *place = (alone, cell, pair);
+    if sieve.is_near() {
+        sift_by(|item| sieve.near_cell(item), words, count, each);
+    } else {
+        sift_by(|item| sieve.cell(item), words, count, each);
     }
-    for (i, (alone, cell, pair)) in cells[..count].iter().enumerate() {
-        let has_more = pair.passes();
-        if has_more || cell.passes() {
+}
+
+#[inline]
+fn sift_by<'m>(
+    cell: impl Fn(Hash) -> Cell<'m>,
+    words: &[u64],
+    count: usize,
+    mut each: impl FnMut(usize, bool, Hash),
+) {
+    let mut items = [(Hash::NOTHING, Hash::NOTHING); SIFTED];
+    let items = &mut items[..count];
+    for (i, item) in items.iter_mut().enumerate() {
+        let alone = Hash::NOTHING.and(words[i]);
+        // The last word has no next, and is asked about twice.
+        let pair = words.get(i + 1).map_or(alone, |next| alone.and(*next));
+        cell(alone).prefetch();
+        cell(pair).prefetch();
+        *item = (alone, pair);
+    }
+    for (i, (alone, pair)) in items.iter().enumerate() {
+        let has_more = cell(*pair).passes();
+        if has_more | cell(*alone).passes() {
             each(i, has_more, *alone);
         }
     }

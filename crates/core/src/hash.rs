@@ -22,6 +22,11 @@ use crate::id::{fold_product, halves, wide};
 /// about 500.
 pub(crate) const FINGERPRINT_BITS: u32 = 12;
 
+/// Makes a word's hash another than that of an entity of that name.
+const OF_WORDS: u64 = 0xC2B2_AE3D_27D4_EB4F;
+/// Bytes of a word that two pieces of eight bytes are all of.
+const SHORT: usize = 16;
+
 /// What a record is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
@@ -78,23 +83,37 @@ impl Hash {
     /// The hash of no words at all.
     pub(crate) const NOTHING: Hash = Hash(0x243F_6A88_85A3_08D3);
 
-    /// The hash of a folded word. Short ones go a way of their own, a third as long: their first
-    /// and last bytes are all of them, and two products leave none of the seed's bits out.
-    #[inline]
+    /// The hash of a folded word, which has a byte at least. Short ones go a way of their own, a third as long: their first
+    /// and last eight bytes are all of them, and two products leave none of the seed's bits out.
     pub(crate) fn of_word(seed: u64, word: &[u8]) -> u64 {
-        let seed = seed ^ 0xC2B2_AE3D_27D4_EB4F;
-        let (first, last) = match word.len() {
-            8..=16 => (eight(word.first_chunk()), eight(word.last_chunk())),
-            4..=7 => (four(word.first_chunk()), four(word.last_chunk())),
-            1..=3 => {
-                let [first, middle, last] = [0, word.len() / 2, word.len() - 1];
-                let ends = u64::from(word[first]) | u64::from(word[last]) << 8;
-                (ends, u64::from(word[middle]))
+        let mut room = [0; SHORT];
+        match room.get_mut(..word.len()) {
+            Some(short) => {
+                short.copy_from_slice(word);
+                Hash::of_short_word(seed, &room, word.len())
             }
-            _ => return xxh3_64_with_seed(word, seed),
-        };
+            None => xxh3_64_with_seed(word, seed ^ OF_WORDS),
+        }
+    }
+
+    /// The same of a word that is part of a longer text: its length is nothing to guess wrong.
+    #[inline]
+    pub(crate) fn of_word_in(seed: u64, text: &[u8], at: usize, len: usize) -> u64 {
+        match text[at..].first_chunk() {
+            Some(chunk) if len <= SHORT => Hash::of_short_word(seed, chunk, len),
+            _ => Hash::of_word(seed, &text[at..at + len]),
+        }
+    }
+
+    #[inline]
+    fn of_short_word(seed: u64, chunk: &[u8; SHORT], len: usize) -> u64 {
+        let eight = |at: usize| u64::from_le_bytes(*chunk[at..].first_chunk().expect("of sixteen"));
+        // Without what comes after a word of less than eight bytes.
+        let mask = u64::MAX >> (8 * 8_usize.saturating_sub(len.max(1)));
+        let (first, last) = (eight(0) & mask, eight(len.clamp(8, SHORT) - 8) & mask);
+        let seed = seed ^ OF_WORDS;
         let once = fold_product(first ^ seed, last ^ seed.rotate_left(32) ^ 0xA409_3822_299F_31D0);
-        fold_product(once ^ wide(word.len()), 0x082E_FA98_EC4E_6C89)
+        fold_product(once ^ wide(len), 0x082E_FA98_EC4E_6C89)
     }
 
     /// The hash of some words and one more: what makes a window's hash roll. Whoever does not
@@ -103,14 +122,6 @@ impl Hash {
     pub(crate) const fn and(self, word: u64) -> Hash {
         Hash(fold_product(self.0 ^ 0x1319_8A2E_0370_7344, word | 1))
     }
-}
-
-fn eight(bytes: Option<&[u8; 8]>) -> u64 {
-    u64::from_le_bytes(*bytes.expect("a word of eight bytes or more"))
-}
-
-fn four(bytes: Option<&[u8; 4]>) -> u64 {
-    u32::from_le_bytes(*bytes.expect("a word of four bytes or more")).into()
 }
 
 #[cfg(test)]
@@ -146,6 +157,17 @@ mod tests {
             }
         }
         assert_eq!(seen.len(), words);
+    }
+
+    #[test]
+    fn a_word_in_a_text_has_the_hash_of_the_word_alone() {
+        let text: Vec<u8> = (0..100_u8).map(|i| i.wrapping_mul(37) | 1).collect();
+        for at in 0..text.len() {
+            for len in 1..=text.len() - at {
+                let alone = Hash::of_word(7, &text[at..at + len]);
+                assert_eq!(Hash::of_word_in(7, &text, at, len), alone, "{at} {len}");
+            }
+        }
     }
 
     #[test]

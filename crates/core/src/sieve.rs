@@ -108,12 +108,30 @@ impl<'m> Sieve<'m> {
     #[inline]
     pub(crate) fn cell_of(self, table: Table, item: Hash) -> Cell<'m> {
         let line = (item.first() / WORDS) & self.last;
-        let segment = match line >> SEGMENT_BITS {
-            0 => self.first,
-            other => self.mem.span(self.root.segment(table, other)),
+        let line = match line >> SEGMENT_BITS {
+            0 => self.first.line(line),
+            other => self.line_of(table, other, line & ((1 << SEGMENT_BITS) - 1)),
         };
-        let line = segment.line(line & ((1 << SEGMENT_BITS) - 1));
         Cell { line, at: index(item.first() % WORDS) * 8, mask: mask(item) }
+    }
+
+    /// Whether it is of one segment, and so all cells are those of [`Sieve::near_cell`].
+    #[inline]
+    pub(crate) fn is_near(self) -> bool {
+        self.last >> SEGMENT_BITS == 0
+    }
+
+    /// The same as [`Sieve::cell`], in the first segment.
+    #[inline]
+    pub(crate) fn near_cell(self, item: Hash) -> Cell<'m> {
+        let line = self.first.line((item.first() / WORDS) & self.last);
+        Cell { line, at: index(item.first() % WORDS) * 8, mask: mask(item) }
+    }
+
+    /// A line of another segment than the first: of a sieve of more than a million names.
+    #[cold]
+    fn line_of(self, table: Table, segment: u32, line: u32) -> Line<'m> {
+        self.mem.span(self.root.segment(table, segment)).line(line)
     }
 
     /// Sets the bits of a form's items.

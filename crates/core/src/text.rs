@@ -2,13 +2,12 @@
 //!
 //! Part of `recognise.rs`; nothing here knows an image.
 
+use crate::ascii::{BLOCK, Cutter};
 use crate::hash::Hash;
-use crate::words::{self, MOST_WORDS, Words};
+use crate::words::{self, MOST_WORDS, Rest, Words};
 
 /// Words held at a time: some 20 microseconds to fold, and more than the longest window.
 const HELD: usize = 1024;
-/// Bytes between two words that are worth copying along with them.
-const GAP: usize = 64;
 
 const _: () = assert!(HELD > 2 * MOST_WORDS);
 
@@ -17,23 +16,22 @@ const _: () = assert!(HELD > 2 * MOST_WORDS);
 pub struct Reader<'t> {
     text: &'t str,
     words: Words<'t>,
-    /// Whether bytes are characters.
-    ascii: bool,
-    /// So many bytes are so many characters.
-    bytes: usize,
-    characters: usize,
+    /// Up to this byte, so many more bytes than characters.
+    counted: usize,
+    excess: usize,
 }
 
 impl<'t> Reader<'t> {
     /// At the start of a text.
     #[must_use]
     pub fn new(text: &'t str) -> Reader<'t> {
-        Reader { text, words: Words::of(text), ascii: text.is_ascii(), bytes: 0, characters: 0 }
+        Reader { text, words: Words::of(text), counted: 0, excess: 0 }
     }
+}
 
-    fn characters(&self, from: usize, to: usize) -> usize {
-        if self.ascii { to - from } else { self.text[from..to].chars().count() }
-    }
+/// Bytes that begin no character.
+fn excess(bytes: &[u8]) -> usize {
+    bytes.iter().filter(|byte| **byte & 0xC0 == 0x80).count()
 }
 
 /// A word that was read.
@@ -61,14 +59,6 @@ pub(crate) struct Held {
     ended: bool,
 }
 
-/// A stretch of the text that is to be copied: where it begins and ends, and where it goes.
-#[derive(Clone, Copy, Debug)]
-struct Stretch {
-    from: usize,
-    to: usize,
-    folded: usize,
-}
-
 impl Held {
     /// Forgets all.
     pub(crate) fn clear(&mut self) {
@@ -84,41 +74,56 @@ impl Held {
             return;
         }
         self.forget(std::mem::take(done));
-        let mut stretch = Stretch { from: 0, to: 0, folded: self.folded.len() };
         while self.words.len() < HELD {
-            let Some((from, to, is_ascii)) = text.words.next_place() else {
+            let Some(rest) = text.words.rest_of_piece() else {
                 self.ended = true;
                 break;
             };
-            let (folded, len) = if is_ascii {
-                if stretch.to == 0 || from - stretch.to > GAP {
-                    self.copy(text.text, stretch);
-                    stretch = Stretch { from, to, folded: self.folded.len() };
-                }
-                stretch.to = to;
-                (stretch.folded + from - stretch.from, to - from)
-            } else {
-                self.copy(text.text, stretch);
-                let at = self.folded.len();
-                words::fold(&text.text[from..to], &mut self.folded);
-                stretch = Stretch { from: to, to, folded: self.folded.len() };
-                (at, self.folded.len() - at)
+            let from = match &rest {
+                Rest::Ascii(cutter, bytes) => cutter.next().min(bytes.len()),
+                Rest::Word(from, _) => *from,
             };
-            if len == 0 {
-                continue;
+            text.excess += excess(&text.text.as_bytes()[text.counted..from]);
+            text.counted = from;
+            match rest {
+                Rest::Ascii(cutter, bytes) => self.read_ascii(cutter, bytes, text.excess),
+                Rest::Word(from, word) => self.read_word(from, word, text.excess),
             }
-            let start = text.characters + text.characters(text.bytes, from);
-            let end = start + text.characters(from, to);
-            (text.bytes, text.characters) = (to, end);
-            self.words.push(Word { from, to, start, end, folded, len });
         }
-        self.copy(text.text, stretch);
     }
 
-    /// Copies a stretch of the text, and folds what is ASCII in it: its words are.
-    fn copy(&mut self, text: &str, stretch: Stretch) {
-        self.folded.extend_from_slice(&text.as_bytes()[stretch.from..stretch.to]);
-        self.folded[stretch.folded..].make_ascii_lowercase();
+    /// Reads words of ASCII before which there are `excess` bytes more than characters: whole blocks,
+    /// which are folded all of them.
+    fn read_ascii(&mut self, cutter: &mut Cutter, bytes: &[u8], excess: usize) {
+        let Held { words, folded, .. } = self;
+        // What is in the text here is in `folded` so many bytes before, or after.
+        let mut moved = 0;
+        loop {
+            let copy = |at: usize, block: &[u8; BLOCK]| {
+                moved = at.wrapping_sub(folded.len());
+                folded.extend_from_slice(&block.map(|byte| byte.to_ascii_lowercase()));
+            };
+            let Some((from, to)) = cutter.word(bytes, copy) else { return };
+            let (start, end) = (from - excess, to - excess);
+            let (folded, len) = (from.wrapping_sub(moved), to - from);
+            words.push(Word { from, to, start, end, folded, len });
+            if words.len() >= HELD && cutter.is_between_blocks() {
+                return;
+            }
+        }
+    }
+
+    /// Reads a word that may be of anything.
+    fn read_word(&mut self, from: usize, word: &str, before: usize) {
+        let folded = self.folded.len();
+        words::fold(word, &mut self.folded);
+        let len = self.folded.len() - folded;
+        if len == 0 {
+            return;
+        }
+        let (to, start) = (from + word.len(), from - before);
+        let end = start + word.len() - excess(word.as_bytes());
+        self.words.push(Word { from, to, start, end, folded, len });
     }
 
     fn forget(&mut self, done: usize) {
@@ -132,8 +137,7 @@ impl Held {
     /// Hashes what is not hashed yet.
     pub(crate) fn hash(&mut self, seed: u64) {
         for word in &self.words[self.hashes.len()..] {
-            let bytes = &self.folded[word.folded..word.folded + word.len];
-            self.hashes.push(Hash::of_word(seed, bytes));
+            self.hashes.push(Hash::of_word_in(seed, &self.folded, word.folded, word.len));
         }
     }
 
@@ -176,6 +180,71 @@ impl Held {
                 to.push(b' ');
             }
             to.extend_from_slice(&self.folded[word.folded..word.folded + word.len]);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Where a word is in bytes and in characters, and folded.
+    type Place = (usize, usize, usize, usize, Vec<u8>);
+
+    /// By the definition of each.
+    fn expected(text: &str) -> Vec<Place> {
+        let characters = |to: usize| text[..to].chars().count();
+        let places = Words::of(text).map(|(from, word)| {
+            let (to, mut folded) = (from + word.len(), Vec::new());
+            words::fold(word, &mut folded);
+            (from, to, characters(from), characters(to), folded)
+        });
+        places.filter(|place| !place.4.is_empty()).collect()
+    }
+
+    /// A few words at a time, as after steps that ended early.
+    fn read(text: &str, step: usize) -> Vec<Place> {
+        let (mut held, mut reader, mut done) = (Held::default(), Reader::new(text), 0);
+        let mut all = Vec::new();
+        loop {
+            held.read(&mut reader, &mut done);
+            held.hash(7);
+            assert_eq!(held.hashes().len(), held.len());
+            let until = held.len().min(done + step);
+            for i in done..until {
+                let word = held.word(i);
+                let mut folded = Vec::new();
+                held.form(i, 1, &mut folded);
+                assert_eq!(held.hashes()[i], Hash::of_word(7, &folded));
+                all.push((word.from, word.to, word.start, word.end, folded));
+            }
+            done = until;
+            if held.ended() && done == held.len() {
+                return all;
+            }
+        }
+    }
+
+    fn text() -> impl Strategy<Value = String> {
+        const SOME: [&str; 9] =
+            ["a ", "Bc, ", "d.e", "__ ", "É ", "糖", "\u{AD} ", "x\u{301}-", "ß'"];
+        let piece = prop_oneof![
+            10 => proptest::sample::select(&SOME[..]).prop_map(str::to_string),
+            1 => (0..200_usize).prop_map(|n| " ".repeat(n)),
+            1 => (0..200_usize).prop_map(|n| "Long".repeat(n)),
+            1 => (0..900_usize).prop_map(|n| "many ".repeat(n)),
+            1 => (0..300_usize).prop_map(|n| "vię̂le ".repeat(n)),
+        ];
+        proptest::collection::vec(piece, 0..30).prop_map(|pieces| pieces.concat())
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(100))]
+
+        #[test]
+        fn a_text_may_be_read_in_steps(text in text(), step in 1..1500_usize) {
+            prop_assert_eq!(read(&text, step), expected(&text));
         }
     }
 }

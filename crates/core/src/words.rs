@@ -84,19 +84,16 @@ impl<'t> Words<'t> {
         self.piece = Piece::Other(start, words);
     }
 
-    /// Where the next word begins and has ended, and whether it is of ASCII for certain.
-    #[inline(always)]
-    pub(crate) fn next_place(&mut self) -> Option<(usize, usize, bool)> {
-        loop {
+    /// The words up to where the next piece begins, if there are any left: whoever takes them of
+    /// the cutter takes all of a block.
+    pub(crate) fn rest_of_piece(&mut self) -> Option<Rest<'_, 't>> {
+        let other = loop {
             match &mut self.piece {
-                Piece::Ascii(cutter) => {
-                    if let Some((from, to)) = cutter.word(&self.text.as_bytes()[..self.next]) {
-                        return Some((from, to, true));
-                    }
-                }
+                Piece::Ascii(cutter) if cutter.is_before(self.next) => break None,
+                Piece::Ascii(_) => {}
                 Piece::Other(start, words) => {
                     if let Some((at, word)) = words.next() {
-                        return Some((*start + at, *start + at + word.len(), false));
+                        break Some((*start + at, word));
                     }
                 }
             }
@@ -104,8 +101,22 @@ impl<'t> Words<'t> {
                 return None;
             }
             self.next_piece();
+        };
+        match (other, &mut self.piece) {
+            (None, Piece::Ascii(cutter)) => {
+                Some(Rest::Ascii(cutter, &self.text.as_bytes()[..self.next]))
+            }
+            (other, _) => other.map(|(at, word)| Rest::Word(at, word)),
         }
     }
+}
+
+/// What is left of a piece, see [`Words::rest_of_piece`].
+pub(crate) enum Rest<'w, 't> {
+    /// ASCII up to the end of these bytes.
+    Ascii(&'w mut Cutter, &'t [u8]),
+    /// A word, and where it begins.
+    Word(usize, &'t str),
 }
 
 /// The first byte that is not ASCII.
@@ -124,8 +135,16 @@ impl<'t> Iterator for Words<'t> {
     type Item = (usize, &'t str);
 
     fn next(&mut self) -> Option<(usize, &'t str)> {
-        let (from, to, _) = self.next_place()?;
-        Some((from, &self.text[from..to]))
+        loop {
+            match self.rest_of_piece()? {
+                Rest::Word(from, word) => return Some((from, word)),
+                Rest::Ascii(cutter, bytes) => {
+                    if let Some((from, to)) = cutter.word(bytes, |_, _| ()) {
+                        return Some((from, &self.text[from..to]));
+                    }
+                }
+            }
+        }
     }
 }
 
@@ -153,11 +172,22 @@ fn fold_by_library(word: &str) -> String {
     folded
 }
 
+/// What a word folds to is cut off here: it is longer than the form of any name then. No character
+/// folds to 32 times its bytes, and a word of a hundred megabytes is not worth seconds.
+const MOST_FOLDED: usize = 32 * MOST_BYTES;
+
 fn fold_once(word: &str) -> String {
     let straight = |c| if matches!(c, '\u{2018}' | '\u{2019}') { '\'' } else { c };
     // A blank that a character decomposes to would look like a border of words.
     let counts = |c: &char| !is_ignorable(*c) && !c.is_whitespace();
-    word.nfkc().default_case_fold().nfkc().filter(counts).map(straight).collect()
+    let mut folded = String::new();
+    for c in word.nfkc().default_case_fold().nfkc().filter(counts).map(straight) {
+        folded.push(c);
+        if folded.len() > MOST_FOLDED {
+            break;
+        }
+    }
+    folded
 }
 
 /// Default_Ignorable_Code_Point of Unicode's DerivedCoreProperties, as NFKC_Casefold takes
@@ -267,6 +297,17 @@ mod tests {
         assert!(form_of(&"a".repeat(MOST_BYTES)).is_some());
         assert_eq!(form_of(&"a".repeat(MOST_BYTES + 1)), None);
         assert!(!form(b"caf\xE9", &mut Vec::new()));
+    }
+
+    #[test]
+    fn no_form_is_as_long_as_where_folding_stops() {
+        for c in '\0'..=char::MAX {
+            assert!(fold_by_library(&c.to_string()).len() <= 32 * c.len_utf8(), "{c:?}");
+        }
+        let (mut one, mut other) = (Vec::new(), Vec::new());
+        fold(&"é".repeat(MOST_FOLDED), &mut one);
+        fold(&"É".repeat(MOST_FOLDED * 2), &mut other);
+        assert!(one == other && one.len() > MOST_FOLDED && one.len() < MOST_FOLDED + 8);
     }
 
     /// Letters, marks, joiners, quotes, blanks of several kinds, emoji, scripts without blanks.
