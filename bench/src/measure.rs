@@ -99,7 +99,8 @@ impl Session {
     }
 }
 
-/// Contenders take turns, a few statements each, so that a busy moment of the machine hits all of them.
+/// Contenders take turns, a few statements each, so that a busy moment of the machine hits all of them. Each asks for every parameter, but none
+/// right after another has: what that one read would be in the processor's caches.
 pub fn interleaved<P: ToSql + Sync>(
     session: &mut Session,
     statements: &[Statement],
@@ -107,9 +108,11 @@ pub fn interleaved<P: ToSql + Sync>(
     turn: usize,
 ) -> Result<Vec<Times>, Error> {
     let mut times = vec![Times::default(); statements.len()];
-    for chunk in parameters.chunks(turn) {
-        for (statement, times) in statements.iter().zip(&mut times) {
-            session.run(statement, chunk, times)?;
+    let turns: Vec<&[P]> = parameters.chunks(turn).collect();
+    let apart = turns.len() / statements.len().max(1);
+    for i in 0..turns.len() {
+        for (k, (statement, times)) in statements.iter().zip(&mut times).enumerate() {
+            session.run(statement, turns[(i + k * apart) % turns.len()], times)?;
         }
     }
     Ok(times)
