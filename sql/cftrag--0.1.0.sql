@@ -366,9 +366,16 @@ CREATE FUNCTION cft_attach_entities(entities regclass, entity name DEFAULT 'enti
 RETURNS void LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     forest regclass := (SELECT a.edges FROM @extschema@.cft_attached(cft_attach_entities.edges) AS a);
+    others text;
 BEGIN
     IF num_nulls(entities, entity, embedding) > 0 THEN
         RAISE EXCEPTION 'entities, entity and embedding must not be null' USING ERRCODE = 'null_value_not_allowed';
+    END IF;
+    SELECT string_agg(r.relation::text, ', ') INTO others
+      FROM @extschema@.cft_registered('@extschema@.cft_entity_embeddings()', NULL, forest) AS r WHERE r.relation <> entities;
+    IF others IS NOT NULL THEN
+        RAISE EXCEPTION 'another table of embeddings is attached to %', forest USING ERRCODE = 'object_not_in_prerequisite_state',
+            DETAIL = format('It is %s.', others), HINT = format('Detach it with: SELECT cft_detach_entities(%L);', others);
     END IF;
     PERFORM @extschema@.cft_set_columns(entities, forest, '@extschema@.cft_entity_embeddings()', ARRAY[entity, embedding], '{entity,embedding}');
     PERFORM @extschema@.cft_distance(entities, embedding);

@@ -202,6 +202,10 @@ ALTER TABLE named RENAME e TO embedding;
 SELECT entity FROM cft_nearest_entities('[0,1]', 1);
 SELECT cft_attach_entities('named', 'name', edges => 'edge');
 SELECT count(*) FROM pg_trigger WHERE tgrelid = 'named'::regclass AND NOT tgisinternal;
+-- One table of embeddings for an edges table: which of two is used would be a matter of chance.
+CREATE TABLE others AS TABLE named;
+SELECT cft_attach_entities('others', 'name', edges => 'edge');
+DROP TABLE others;
 SELECT cft_detach_entities('named');
 SELECT cft_detach_entities('named');
 -- Without them: the entities of the nearest documents.
