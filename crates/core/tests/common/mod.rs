@@ -486,8 +486,8 @@ impl World {
         }
         let snapshot = self.snapshot(own, forgetful);
         let edges = self.visible(&snapshot).into_iter().collect();
-        // Now and then several, or more than are walked together: naively that takes long.
-        let more = if entity.is_multiple_of(8) { up / 6 % 20 } else { 0 };
+        // Now and then several, or more than the 32 that are walked together: naively that takes long.
+        let more = if entity.is_multiple_of(16) { up / 6 } else { 0 };
         let questions = usize::from(entity)..usize::from(entity) + 1 + usize::from(more);
         let (up, down) = (u32::from(up % 6), u32::from(down % 6));
         let mut expected = Vec::new();
