@@ -1731,7 +1731,7 @@ COMMENT ON FUNCTION cft_rollup_mark(text[], regclass) IS 'says that the summarie
 
 -- As SQL: these columns of what a statement has changed. What is the same before and after, as by UPDATE of another column, is no change.
 CREATE FUNCTION cft_rollup_changes(operation text, VARIADIC columns text[])
-RETURNS text LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $$
+RETURNS text LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     after text := 'SELECT ' || array_to_string(columns, ', ') || ' FROM cft_new AS r';
     before text := 'SELECT ' || array_to_string(columns, ', ') || ' FROM cft_old AS r';
