@@ -62,6 +62,7 @@ mod sweep;
 mod template;
 mod trigger;
 mod turns;
+mod unpinned;
 mod value;
 mod visibility;
 mod worker;
