@@ -8,16 +8,27 @@ use crate::Image;
 use crate::forms::{FormSpot, LONGER, STEP};
 use crate::hash::Hash;
 use crate::id::{RecordId, index};
-use crate::sieve::Cell;
+use crate::root::Sifted;
+use crate::sieve::{Cell, Item};
 use crate::words::MOST_WORDS;
 
 /// Words that are prepared together, in stages: each asks memory for all that the next one reads
-/// of all of them, so that nothing is waited for one by one.
+/// of all of them, so that nothing is waited for one by one. The asking is a loop of its own, of a
+/// few instructions a line: so the processor has many page tables and lines under way at once.
 pub(crate) const BLOCK: usize = 128;
-/// Of these the sieve is asked about so many together.
-const SIFTED: usize = 16;
 
-const _: () = assert!(BLOCK.is_multiple_of(SIFTED));
+/// A word that may be a name, or the first of one.
+#[derive(Clone, Copy, Debug, Default)]
+struct Start {
+    /// Its number among those held.
+    word: usize,
+    /// The hash of the word alone.
+    alone: Hash,
+    /// And with the next.
+    pair: Hash,
+    is_name: bool,
+    has_more: bool,
+}
 
 /// A word that names may begin with.
 #[derive(Clone, Copy, Debug)]
@@ -50,15 +61,13 @@ impl Block {
     /// Learns what there is where these words begin; `hashes` go on after them.
     pub(crate) fn prepare(&mut self, image: Image<'_>, hashes: &[u64], words: Range<usize>) {
         let Block { candidates, windows, spots, heads } = self;
-        let (filter, sieve) = (image.forms(), image.sieve());
+        let filter = image.forms();
         candidates.clear();
-        for from in words.clone().step_by(SIFTED) {
-            let count = SIFTED.min(words.end - from);
-            sift(image, &hashes[from..], count, |word, has_more, alone| {
-                let (word, spot) = (from + word, filter.form_spot(alone));
-                candidates.push(Candidate { word, has_more, spot, windows: 0, spots: 0, heads: 0 });
-            });
-        }
+        sift(image, hashes, words, |Start { word, has_more, alone, .. }| {
+            let spot = filter.form_spot(alone);
+            candidates.push(Candidate { word, has_more, spot, windows: 0, spots: 0, heads: 0 });
+        });
+        candidates.iter().for_each(|candidate| filter.fetch(&candidate.spot));
         windows.clear();
         for candidate in &mut *candidates {
             if candidate.has_more {
@@ -67,16 +76,18 @@ impl Block {
             candidate.windows = windows.len();
         }
         spots.clear();
+        let sieve = image.sieve(Sifted::Windows);
         let mut first = 0;
         for candidate in &mut *candidates {
             for &(words, hash) in windows[first..candidate.windows].iter().rev() {
-                if sieve.cell(hash).passes() {
+                if sieve.passes(Item::window(hash)) {
                     spots.push((words, filter.form_spot(hash)));
                 }
             }
             first = candidate.windows;
             candidate.spots = spots.len();
         }
+        spots.iter().for_each(|(_, spot)| filter.fetch(spot));
         heads.clear();
         first = 0;
         for candidate in &mut *candidates {
@@ -95,39 +106,50 @@ impl Block {
     }
 }
 
-/// Calls `each` for those of the first `count` words that names may begin with: its place, whether
-/// names of more words may, and the hash of the word alone.
-#[inline]
-fn sift(image: Image<'_>, words: &[u64], count: usize, each: impl FnMut(usize, bool, Hash)) {
-    let sieve = image.sieve();
-    if sieve.is_near() {
-        sift_by(|item| sieve.near_cell(item), words, count, each);
+/// Calls `each` for those of the words that names may begin with.
+fn sift(image: Image<'_>, hashes: &[u64], words: Range<usize>, each: impl FnMut(Start)) {
+    let [singles, pairs] = [Sifted::Words, Sifted::Windows].map(|of| image.sieve(of));
+    if singles.is_near() && pairs.is_near() {
+        sift_by(|w| singles.near_cell(w), |p| pairs.near_cell(p), hashes, words, each);
     } else {
-        sift_by(|item| sieve.cell(item), words, count, each);
+        sift_by(|w| singles.cell(w), |p| pairs.cell(p), hashes, words, each);
     }
 }
 
 #[inline]
 fn sift_by<'m>(
-    cell: impl Fn(Hash) -> Cell<'m>,
-    words: &[u64],
-    count: usize,
-    mut each: impl FnMut(usize, bool, Hash),
+    single: impl Fn(Hash) -> Cell<'m>,
+    pair: impl Fn(Hash) -> Cell<'m>,
+    hashes: &[u64],
+    words: Range<usize>,
+    mut each: impl FnMut(Start),
 ) {
-    let mut items = [(Hash::NOTHING, Hash::NOTHING); SIFTED];
-    let items = &mut items[..count];
-    for (i, item) in items.iter_mut().enumerate() {
-        let alone = Hash::NOTHING.and(words[i]);
-        // The last word has no next, and is asked about twice.
-        let pair = words.get(i + 1).map_or(alone, |next| alone.and(*next));
-        cell(alone).prefetch();
-        cell(pair).prefetch();
-        *item = (alone, pair);
+    let mut room = [Start::default(); BLOCK];
+    let starts = &mut room[..words.len()];
+    for (start, word) in starts.iter_mut().zip(words) {
+        start.word = word;
+        start.alone = Hash::NOTHING.and(hashes[word]);
+        single(start.alone).prefetch();
     }
-    for (i, (alone, pair)) in items.iter().enumerate() {
-        let has_more = cell(*pair).passes();
-        if has_more | cell(*alone).passes() {
-            each(i, has_more, *alone);
+    let mut begun = 0;
+    for i in 0..starts.len() {
+        let mut start = starts[i];
+        let cell = single(start.alone);
+        start.is_name = cell.passes(Item::word(start.alone));
+        if let Some(next) = hashes.get(start.word + 1)
+            && cell.passes(Item::first_word(start.alone))
+        {
+            start.has_more = true;
+            start.pair = start.alone.and(*next);
+            pair(start.pair).prefetch();
+        }
+        starts[begun] = start;
+        begun += usize::from(start.is_name | start.has_more);
+    }
+    for start in &mut starts[..begun] {
+        start.has_more = start.has_more && pair(start.pair).passes(Item::window(start.pair));
+        if start.has_more | start.is_name {
+            each(*start);
         }
     }
 }
@@ -139,7 +161,7 @@ fn find_windows(
     first: FormSpot,
     windows: &mut Vec<(usize, Hash)>,
 ) {
-    let (filter, sieve) = (image.forms(), image.sieve());
+    let (filter, sieve) = (image.forms(), image.sieve(Sifted::Windows));
     let most = words.len().min(MOST_WORDS);
     let (mut begin, mut spot) = (1, first);
     while begin < most {
@@ -158,5 +180,6 @@ fn find_windows(
         }
         begin += STEP;
         spot = filter.form_spot(hash);
+        filter.fetch(&spot);
     }
 }

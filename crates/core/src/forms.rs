@@ -22,6 +22,7 @@ use crate::hash::Hash;
 use crate::id::{RecordId, index};
 use crate::record::Record;
 use crate::root::Counter;
+use crate::sieve::Item;
 use crate::words::{self, MOST_BYTES, MOST_WORDS};
 
 /// Lengths that a beginning tells apart; its last bit says that longer names begin so.
@@ -36,8 +37,8 @@ const _: () = assert!(STEP + 1 == index(crate::bucket::LENGTH_BITS));
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Form {
     pub(crate) hash: Hash,
-    /// Of its only word, or of its first two: see sieve.rs.
-    start: Hash,
+    /// Of its first word, and of its first two if it has as many.
+    starts: [Hash; 2],
     beginnings: [(Hash, u32); MOST_BEGINNINGS],
     begins: usize,
 }
@@ -45,12 +46,12 @@ pub(crate) struct Form {
 impl Form {
     /// The form of a name, if it has one.
     pub(crate) fn of(seed: u64, name: &[u8]) -> Option<Form> {
-        let (mut hash, mut start, mut count) = (Hash::NOTHING, Hash::NOTHING, 0);
+        let (mut hash, mut starts, mut count) = (Hash::NOTHING, [Hash::NOTHING; 2], 0);
         let mut beginnings = [(Hash::NOTHING, 0); MOST_BEGINNINGS];
         words::each_folded(name, |word| {
             hash = hash.and(Hash::of_word(seed, word));
-            if count < 2 {
-                start = hash;
+            if let Some(start) = starts.get_mut(count) {
+                *start = hash;
             }
             if count % STEP == 0 && count / STEP < MOST_BEGINNINGS {
                 beginnings[count / STEP].0 = hash;
@@ -64,7 +65,7 @@ impl Form {
             *lengths = if rest <= STEP { 1 << (rest - 1) } else { LONGER };
             begins += 1;
         }
-        Some(Form { hash, start, beginnings, begins })
+        Some(Form { hash, starts, beginnings, begins })
     }
 
     /// The form of a record's name.
@@ -80,9 +81,16 @@ impl Form {
         &self.beginnings[..self.begins]
     }
 
-    /// What the sieve lets pass for it: its only word, or its first two; and all of it.
-    pub(crate) fn items(&self) -> [Hash; 2] {
-        [self.start, self.hash]
+    /// What the sieves let pass for it: see sieve.rs.
+    pub(crate) fn items(&self) -> impl Iterator<Item = Item> {
+        let [first, pair] = self.starts;
+        let items = if self.begins == 0 {
+            [Some(Item::word(first)), None, None]
+        } else {
+            let (pair, all) = (Item::window(pair), Item::window(self.hash));
+            [Some(Item::first_word(first)), Some(pair), Some(all)]
+        };
+        items.into_iter().flatten()
     }
 
     /// Entries of the filter that it may take.
@@ -125,13 +133,17 @@ impl<'m> Filter<'m> {
         self.places(hash, |_| Pattern::beginning(hash)).next()
     }
 
-    /// Where a form or a beginning of that hash would be; its buckets are fetched.
+    /// Where a form or a beginning of that hash would be.
     #[inline]
     pub(crate) fn form_spot(self, hash: Hash) -> FormSpot {
         let (first, second) = self.geometry().buckets_of(hash);
-        let spots = [first, second].map(|bucket| self.spot(bucket));
-        spots.iter().for_each(|&spot| self.bucket_at(spot).prefetch_tags());
-        FormSpot { hash, spots }
+        FormSpot { hash, spots: [first, second].map(|bucket| self.spot(bucket)) }
+    }
+
+    /// Asks memory for what is there.
+    #[inline]
+    pub(crate) fn fetch(self, spot: &FormSpot) {
+        spot.spots.iter().for_each(|&spot| self.bucket_at(spot).prefetch_tags());
     }
 
     /// Which lengths names have that begin so: see [`STEP`].

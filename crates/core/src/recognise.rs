@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   text --read--> folded words, outside the lock --step--> mentions, under it
-//!        all words:  is a name this one, or begins with it and the next? (sieve.rs)
+//!        all words:  is a name this one, or begins with it, and with the next as well? (sieve.rs)
 //!        where so:   its beginning --> which lengths there are --> which windows of these are names?
 //!        where so:   their forms, longest first
 //!        a form agrees: compare folded bytes --> the entities of that form --> those the snapshot sees
@@ -11,10 +11,10 @@
 //! Leftmost, then longest, then on after it; or, overlapping, every window. Only entities with
 //! an edge row that the snapshot sees count, so one that is not seen hides no shorter one.
 //!
-//! Promises: where no name begins, two looks at the sieve. Nothing is allocated for a window; in
-//! the steady state nothing at all, as long as words are ASCII. A step ends after about as many
-//! cells as asked, and goes on when the lock was released and taken again: in the middle of an
-//! entity's list too, unless the image changed eight times at one word.
+//! Promises: where no name begins, a look at each of two sieves at most. Nothing is allocated for
+//! a window; in the steady state nothing at all, as long as words are ASCII. A step ends after
+//! about as many cells as asked, and goes on when the lock was released and taken again: in the
+//! middle of an entity's list too, unless the image changed eight times at one word.
 //! Of a long text a thousand words are held at a time.
 
 use std::cmp::Reverse;

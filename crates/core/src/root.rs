@@ -8,8 +8,10 @@
 //!    2-9   free lists: for 1 to 64 lines: first u32, count u32
 //!  10-41   the directory of names: 512 directory pages, u32 each
 //!     42   of the table of forms: level u32, split u32, pages u32
-//!     43   the sieve, and the one that is being filled: level, bits, segments, swept (u32 each)
-//!  44-51   their segments: 64 each, u32
+//!     43   the sieve of windows, and the one that is being filled, then those of words:
+//!          level, bits, segments, swept (u32 each)
+//!  44-51   the segments of the sieves of windows: 64 each, u32
+//!  52-55   of those of words: 32 each
 //! 56-119   the directory of forms: 1024 directory pages, u32 each
 //! 120-631  the owner's area: 4096 u64
 //!    632   the first line that is ever allocated
@@ -22,7 +24,7 @@ use crate::id::{VersionId, index, wide, word};
 use crate::memory::{Line, Memory};
 
 /// Layout number: one more whenever a byte of the image changes its meaning.
-pub const LAYOUT: u32 = 5;
+pub const LAYOUT: u32 = 6;
 /// "cftrag", then an image of the forest.
 const MAGIC: u64 = u64::from_be_bytes(*b"cftragIF");
 /// Words of the owner's area. 2054 chunks need an address each; the rest is for snapshots.
@@ -35,16 +37,16 @@ pub(crate) const DIRECTORIES: u32 = 512;
 /// Directory pages of the forms, of which there are more.
 pub(crate) const FORM_DIRECTORIES: u32 = 1024;
 
-/// Segments of a sieve.
-pub(crate) const SEGMENTS: u32 = 64;
+/// Segments of a sieve of windows, and of one of words.
+pub(crate) const SEGMENTS: [u32; 2] = [64, 32];
 
 const COUNTERS: u32 = 1;
 const FREE_LISTS: u32 = 2;
 const DIRECTORY: u32 = 10;
 const FORMS: u32 = 42;
 const SIEVES: u32 = 43;
-/// Of the sieve; those of the next one come after them.
-const FIRST_SEGMENTS: u32 = 44;
+/// Of the sieves of windows and of words; those of the next ones come after them.
+const FIRST_SEGMENTS: [u32; 2] = [44, 52];
 const FORM_DIRECTORY: u32 = 56;
 const OWNER: u32 = 120;
 /// The first line the allocator hands out.
@@ -52,7 +54,8 @@ pub(crate) const FIRST_LINE: u32 = 632;
 
 const _: () = assert!(FREE_LISTS + MAX_LINES / 8 <= DIRECTORY);
 const _: () = assert!(DIRECTORY + DIRECTORIES / 16 <= FORMS && FORMS < SIEVES);
-const _: () = assert!(FIRST_SEGMENTS + 2 * SEGMENTS / 16 <= FORM_DIRECTORY);
+const _: () = assert!(FIRST_SEGMENTS[0] + 2 * SEGMENTS[0] / 16 <= FIRST_SEGMENTS[1]);
+const _: () = assert!(FIRST_SEGMENTS[1] + 2 * SEGMENTS[1] / 16 <= FORM_DIRECTORY);
 const _: () = assert!(FORM_DIRECTORY + FORM_DIRECTORIES / 16 <= OWNER);
 const _: () =
     assert!(index(OWNER) * LINE_BYTES + OWNER_WORDS * 8 == index(FIRST_LINE) * LINE_BYTES);
@@ -133,7 +136,23 @@ impl Field {
     }
 }
 
-/// Which of the two sieves.
+/// What a sieve sifts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Sifted {
+    /// Two words and more.
+    Windows,
+    /// Single words.
+    Words,
+}
+
+impl Sifted {
+    /// The most segments of such a sieve.
+    pub(crate) const fn segments(self) -> u32 {
+        SEGMENTS[self as usize]
+    }
+}
+
+/// Which of the two sieves of a kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Table {
     Now,
@@ -155,11 +174,9 @@ pub(crate) struct SieveState {
 }
 
 impl SieveState {
-    const fn places(table: Table) -> [usize; 4] {
-        match table {
-            Table::Now => [0, 4, 8, 12],
-            Table::Next => [16, 20, 24, 28],
-        }
+    const fn places(of: Sifted, table: Table) -> [usize; 4] {
+        let at = of as usize * 32 + table as usize * 16;
+        [at, at + 4, at + 8, at + 12]
     }
 }
 
@@ -302,38 +319,35 @@ impl<'m> Root<'m> {
     }
 
     #[inline]
-    pub(crate) fn sieve(self, table: Table) -> SieveState {
+    pub(crate) fn sieve(self, of: Sifted, table: Table) -> SieveState {
         let line = self.mem.root_line(SIEVES);
-        let [level, bits, segments, swept] = SieveState::places(table).map(|at| line.u32(at));
+        let [level, bits, segments, swept] = SieveState::places(of, table).map(|at| line.u32(at));
         SieveState { level, bits, segments, swept }
     }
 
-    pub(crate) fn set_sieve(self, table: Table, state: SieveState) {
+    pub(crate) fn set_sieve(self, of: Sifted, table: Table, state: SieveState) {
         let line = self.mem.root_line(SIEVES);
         let words = [state.level, state.bits, state.segments, state.swept];
-        for (at, word) in SieveState::places(table).into_iter().zip(words) {
+        for (at, word) in SieveState::places(of, table).into_iter().zip(words) {
             line.set_u32(at, word);
         }
     }
 
-    fn segment_place(table: Table, i: u32) -> (u32, usize) {
-        debug_assert!(i < SEGMENTS);
-        let first = match table {
-            Table::Now => FIRST_SEGMENTS,
-            Table::Next => FIRST_SEGMENTS + SEGMENTS / 16,
-        };
+    fn segment_place(of: Sifted, table: Table, i: u32) -> (u32, usize) {
+        debug_assert!(i < of.segments());
+        let first = FIRST_SEGMENTS[of as usize] + table as u32 * of.segments() / 16;
         (first + i / 16, index(i % 16) * 4)
     }
 
     /// The first line of segment `i` of a sieve.
     #[inline]
-    pub(crate) fn segment(self, table: Table, i: u32) -> u32 {
-        let (line, at) = Root::segment_place(table, i);
+    pub(crate) fn segment(self, of: Sifted, table: Table, i: u32) -> u32 {
+        let (line, at) = Root::segment_place(of, table, i);
         self.mem.root_line(line).u32(at)
     }
 
-    pub(crate) fn set_segment(self, table: Table, i: u32, first: u32) {
-        let (line, at) = Root::segment_place(table, i);
+    pub(crate) fn set_segment(self, of: Sifted, table: Table, i: u32, first: u32) {
+        let (line, at) = Root::segment_place(of, table, i);
         self.mem.root_line(line).set_u32(at, first);
     }
 

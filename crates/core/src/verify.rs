@@ -15,8 +15,8 @@
 //!  I11  no writer is at work
 //!  I12  an entity whose name has a form is in the chain of the one entry of that form, others in none
 //!  I13  a beginning counts its names, 1023 at most, and knows their lengths
-//!  I14  the sieve lets the item of every form pass; the next one, of those it was filled from;
-//!       both count their bits
+//!  I14  the sieves let the items of every form pass; the next ones, of those they were filled from;
+//!       all count their bits
 //! ```
 //!
 //! Nothing here trusts what it checks: a wild handle is reported, not followed. Costs three

@@ -182,7 +182,7 @@ mod tests {
     use crate::bucket::{Entry, Place};
     use crate::hash::Hash;
     use crate::memory::Memory;
-    use crate::root::{Counter, Field, Root, SieveState, Table};
+    use crate::root::{Counter, Field, Root, SieveState, Sifted, Table};
     use crate::{Edge, HeapMemory, Image, Stamp};
 
     /// Rows settled and not, trees, a hub with blocks, a self-edge, a long name, freed memory.
@@ -274,15 +274,15 @@ mod tests {
         };
         assert!(broken(free_twice).contains(&10));
         assert_eq!(broken(|_, root| root.set_mutating(true)), [11]);
-        let sieve = |root: Root<'_>| root.segment(Table::Now, 0);
-        let clog = |mem: &Memory, root: Root<'_>| mem.line(sieve(root)).set_u64(0, u64::MAX);
-        assert_eq!(broken(clog), [14]);
-        let forget = |mem: &Memory, root: Root<'_>| mem.span(sieve(root)).zero(1);
-        assert_eq!(broken(forget), [14]);
-        let grow = |_: &Memory, root: Root<'_>| {
-            root.set_sieve(Table::Now, SieveState { level: 99, ..Default::default() });
-        };
-        assert_eq!(broken(grow), [14]);
+        for of in [Sifted::Windows, Sifted::Words] {
+            let sieve = |root: Root<'_>| root.segment(of, Table::Now, 0);
+            let clog = |mem: &Memory, root: Root<'_>| mem.line(sieve(root)).set_u64(0, u64::MAX);
+            assert_eq!(broken(clog), [14]);
+            let forget = |mem: &Memory, root: Root<'_>| mem.span(sieve(root)).zero(1);
+            assert_eq!(broken(forget), [14]);
+            let none = SieveState { level: 99, ..Default::default() };
+            assert_eq!(broken(|_, root| root.set_sieve(of, Table::Now, none)), [14]);
+        }
     }
 
     /// A slot of the hub that has no version.
