@@ -6,6 +6,7 @@
 
 #![expect(unsafe_code, reason = "opens the relation for its horizon")]
 
+use crate::ahead;
 use crate::area::{self, Unusable};
 use crate::delta::{Change, Entry, Table};
 use crate::guc::{self, Temperature};
@@ -118,11 +119,16 @@ fn at_once(control: &Control, index: usize, table: &mut Table) -> bool {
     let bytes = bound(table, few);
     let (known, mut ask, mut waiting) = (Known::default(), Vec::new(), Vec::new());
     let mut row = TriggerKey::default();
+    let mut short = false;
     let applied = contain::panic(|| {
         area::write_at_once(control, index, |header, image| {
             row = header.key.row;
             let fits = takes(&header.key, table) && image.free_bytes() >= bytes;
-            fits.then(|| apply(image, table, few, &known, &mut ask, &mut waiting))
+            fits.then(|| {
+                let applied = apply(image, table, few, &known, &mut ask, &mut waiting);
+                short = ahead::is_short(image);
+                applied
+            })
         })
     });
     let done = match applied {
@@ -137,6 +143,9 @@ fn at_once(control: &Control, index: usize, table: &mut Table) -> bool {
             return true;
         }
     };
+    if short {
+        ahead::ask(control, index);
+    }
     waiting.extend(done..few.len());
     table.keep(&waiting);
     if !waiting.is_empty() {

@@ -1,11 +1,12 @@
 //! Images at server start (`cftrag.build_on_start`): a process of the preloaded library that, once the server takes writes, has one worker
 //! per database build what is attached there. After a crash restart and after a promotion it does so again.
 //!
-//! It stays, asleep: a background worker that ends well is not started again after a crash. It is connected to no database, so it is in
-//! nobody's way; its workers are, for as long as they build, as any session is (DROP DATABASE needs FORCE meanwhile).
+//! It stays, and takes chunks of images ahead of need (ahead.rs) when it is woken: a background worker that ends well is not started again
+//! after a crash. It is connected to no database, so it is in nobody's way; its workers are, for as long as they build, as any session is (DROP DATABASE needs FORCE meanwhile).
 
 #![expect(unsafe_code, reason = "background workers")]
 
+use crate::ahead;
 use crate::online::{self, Job};
 use crate::registration::{self, Functions};
 use crate::shmem;
@@ -37,6 +38,7 @@ pub extern "C-unwind" fn cftrag_launcher(_arg: pg_sys::Datum) {
     // SAFETY: the start of a background worker, as PostgreSQL documents it; without a database only shared catalogs can be read.
     unsafe {
         crate::compat::pqsignal(pg_sys::SIGTERM as i32, Some(shutdown));
+        crate::compat::pqsignal(pg_sys::SIGHUP as i32, Some(reload));
         pg_sys::BackgroundWorkerUnblockSignals();
         pg_sys::BackgroundWorkerInitializeConnection(std::ptr::null(), std::ptr::null(), 0);
     }
@@ -47,8 +49,11 @@ pub extern "C-unwind" fn cftrag_launcher(_arg: pg_sys::Datum) {
             online::pause();
         }
     }
+    ahead::listen();
     while !stopping() {
         online::sleep();
+        settings();
+        ahead::serve();
     }
 }
 
@@ -61,6 +66,23 @@ fn stopping() -> bool {
 unsafe extern "C-unwind" fn shutdown(signal: i32) {
     // SAFETY: a signal handler, called as one; it sets the flag and our latch.
     unsafe { pg_sys::SignalHandlerForShutdownRequest(signal) };
+}
+
+#[pg_guard]
+unsafe extern "C-unwind" fn reload(signal: i32) {
+    // SAFETY: as shutdown().
+    unsafe { pg_sys::SignalHandlerForConfigReload(signal) };
+}
+
+/// Reads the settings again if they were changed: cftrag.memory_limit bounds what is taken ahead.
+fn settings() {
+    // SAFETY: a flag that the signal handler sets; outside any transaction, as in every process's main loop.
+    unsafe {
+        if std::ptr::read_volatile(&raw const pg_sys::ConfigReloadPending) != 0 {
+            pg_sys::ConfigReloadPending = 0;
+            pg_sys::ProcessConfigFile(pg_sys::GucContext::PGC_SIGHUP);
+        }
+    }
 }
 
 /// Databases that can be connected to and are no templates.

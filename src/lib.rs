@@ -22,6 +22,7 @@ use pgrx::prelude::*;
 // pgrx's #[pg_guard] on our extern block (compat.rs) looks for this name here.
 use pgrx::pg_sys::submodules::ffi;
 
+mod ahead;
 mod api;
 mod area;
 mod build;

@@ -339,6 +339,11 @@ pub fn pause() {
     wait_latch(pg_sys::WL_TIMEOUT, LOOK);
 }
 
+/// Sleeps for a second, or until somebody wakes this process.
+pub fn rest() {
+    wait_latch(pg_sys::WL_TIMEOUT, Duration::from_secs(1));
+}
+
 /// Sleeps until somebody wakes this process.
 pub fn sleep() {
     wait_latch(0, Duration::ZERO);

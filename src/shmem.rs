@@ -2,6 +2,7 @@
 //!
 //!   +0   magic, layout, disabled      the same place for ever: a backend with another layout writes `disabled` and uses nothing else
 //!   +..  lock, area, memory_used      the directory of slots, the DSA area of all images, bytes of all chunks
+//!   +..  launcher, ahead              who takes chunks ahead of need, and for which slot
 //!   +..  slots[SLOTS]                 one per table that was asked for (slot.rs)
 //!
 //! In shared_preload_libraries: from the shared memory hooks, so that every process has it from its start. Otherwise, on PostgreSQL 17
@@ -73,6 +74,10 @@ pub struct Control {
     pub area: AtomicU32,
     /// Bytes of all chunks of all images.
     pub memory_used: AtomicU64,
+    /// The launcher's process number and 1; 0: there is none that listens. One that ended: somebody is woken for nothing.
+    pub launcher: AtomicU32,
+    /// The slot, and 1, whose image wants its next chunk; 0: none.
+    pub ahead: AtomicU32,
     /// Guards the directory (which slot is which table's) and the making of the area.
     pub lock: Lock,
     pub slots: [Slot; SLOTS],
