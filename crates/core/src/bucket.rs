@@ -10,7 +10,7 @@
 //!  bits         12              4    28 (26)             4 (6)  16 (4)  (12)
 //!
 //!  page   tags of 128 buckets, 8 bytes each  | their words, 16 each | their tails, 8 each
-//!         16 lines                           | 32 lines             | 16 lines, not for names
+//!         16 lines                           | 32 lines             | 16 lines; names: 1, unused
 //! ```
 //!
 //! Tags lie together because most questions end there: a name that is not there costs two
@@ -29,12 +29,10 @@
 //! that is p or more, else all n + 1. Both always come from the record's stored hash, never
 //! from a bucket number: folding loses the bit that would be needed.
 
-use std::hint::select_unpredictable;
-
 use crate::chunk::LINE_BYTES;
 use crate::hash::Hash;
 use crate::id::{LINE_BITS, RecordId, halves, index};
-use crate::memory::{Memory, Page, equal_tags};
+use crate::memory::{Page, Tags, Words, equal_tags};
 
 /// Slots of a bucket. Four load to 95 % before a search fails; two only to 84 %.
 pub(crate) const SLOTS: usize = 4;
@@ -76,6 +74,7 @@ const KINDS: u64 = FORM | BEGINNING;
 const BEGINNING_BITS: u64 = u64::MAX << (LENGTH_BITS + COUNT_BITS);
 
 const _: () = assert!(LINE_BITS + HEAT_BITS == 32 && SLOTS * 2 == size_of::<u64>());
+const _: () = assert!(TAG_SHIFT == 48, "equal_tags() compares the upper bits");
 const _: () = assert!(FINGERPRINT_SHIFT + crate::hash::FINGERPRINT_BITS == 64);
 const _: () = assert!(WORDS_AT * 64 == PAGE_BUCKETS * 8 && TAILS_AT * 64 == PAGE_BUCKETS * 24);
 const _: () = assert!(PAGE_LINES * 64 == PAGE_BUCKETS * 32);
@@ -240,10 +239,15 @@ impl Pattern {
     }
 }
 
-/// The tag of a hash in all four slots.
+/// Which of four tags are the wanted one, a bit each.
 #[inline]
-fn all_slots(tag: u64) -> u64 {
-    tag * 0x0001_0001_0001_0001
+pub(crate) fn equal_slots(tags: u64, wanted: u64) -> u32 {
+    // Of the 16 bits of a difference, only those of 0 have no carry into the top and no top.
+    const LOW: u64 = 0x7FFF_7FFF_7FFF_7FFF;
+    let differ = tags ^ (wanted * 0x0001_0001_0001_0001);
+    let equal = !(((differ & LOW) + LOW) | differ) & !LOW;
+    // Bits 15, 31, 47 and 63 beside each other: the product has each of them at 60 to 63 once.
+    halves((equal >> 15).wrapping_mul(0x1000_2000_4000_8000) >> 60).0
 }
 
 /// A bucket where it is.
@@ -255,31 +259,26 @@ pub(crate) struct Bucket<'m> {
 }
 
 impl<'m> Bucket<'m> {
-    /// Bucket `i` of the page that begins there; the page of a table without tails is short.
+    /// Bucket `i` of a page.
     #[inline(always)]
-    pub(crate) fn new(mem: &'m Memory, page: u32, i: u32, tails: bool) -> Bucket<'m> {
-        let lines = if tails { PAGE_LINES } else { TAILS_AT };
-        Bucket { page: mem.page(page, lines), i: index(i) & (PAGE_BUCKETS - 1) }
+    pub(crate) fn new(page: Page<'m>, i: u32) -> Bucket<'m> {
+        Bucket { page, i: index(i) & (PAGE_BUCKETS - 1) }
+    }
+
+    #[inline(always)]
+    fn tags(self) -> Tags<'m> {
+        self.page.tags(self.i * 8)
+    }
+
+    /// Of a name: its record's line and its heat.
+    #[inline(always)]
+    fn words(self) -> Words<'m> {
+        self.page.words(WORDS_AT * LINE_BYTES + self.i * 16)
     }
 
     #[inline]
-    fn tags(self) -> u64 {
-        self.page.u64(self.i * 8)
-    }
-
-    #[inline]
-    fn word_at(self, slot: usize) -> usize {
-        WORDS_AT * LINE_BYTES + self.i * 16 + (slot & (SLOTS - 1)) * 4
-    }
-
-    /// A name's word: its record's line and its heat.
-    #[inline]
-    fn word(self, slot: usize) -> u32 {
-        self.page.u32(self.word_at(slot))
-    }
-
     fn has_tails(self) -> bool {
-        self.page.lines() > TAILS_AT
+        self.page.lines() == PAGE_LINES
     }
 
     fn tails(self) -> u64 {
@@ -292,8 +291,8 @@ impl<'m> Bucket<'m> {
 
     #[inline]
     pub(crate) fn get(self, slot: usize) -> Entry {
-        let [tag, tail] = [self.tags(), self.tails()].map(|all| all >> (slot * 16) & 0xFFFF);
-        Entry(tag << TAG_SHIFT | u64::from(self.word(slot)) << WORD_SHIFT | tail)
+        let [tag, tail] = [self.tags().get(), self.tails()].map(|all| all >> (slot * 16) & 0xFFFF);
+        Entry(tag << TAG_SHIFT | u64::from(self.words().get(slot)) << WORD_SHIFT | tail)
     }
 
     pub(crate) fn read(self) -> [Entry; SLOTS] {
@@ -301,8 +300,8 @@ impl<'m> Bucket<'m> {
     }
 
     pub(crate) fn set(self, slot: usize, entry: Entry) {
-        self.page.set_u64(self.i * 8, put(self.tags(), slot, entry.0 >> TAG_SHIFT));
-        self.page.set_u32(self.word_at(slot), entry.word());
+        self.page.set_u64(self.i * 8, put(self.tags().get(), slot, entry.0 >> TAG_SHIFT));
+        self.words().set(slot, entry.word());
         if self.has_tails() {
             self.page.set_far_u64(self.tails_at(), put(self.tails(), slot, entry.0));
         }
@@ -313,37 +312,27 @@ impl<'m> Bucket<'m> {
         (0..SLOTS).for_each(|slot| self.set(slot, Entry::NONE));
     }
 
-    /// Notes how hot a name is. Readers do.
-    #[inline]
-    pub(crate) fn set_heat(self, slot: usize, heat: u32) {
-        let word = self.word(slot);
-        if word & HOTTEST != heat {
-            self.page.set_u32(self.word_at(slot), word & !HOTTEST | heat & HOTTEST);
-        }
-    }
-
     /// The first slot that is empty.
     #[inline]
     pub(crate) fn empty_slot(self) -> Option<usize> {
         // An entry's tag may be 0, its word is not.
-        (0..SLOTS).find(|&slot| self.word(slot) == 0)
+        (0..SLOTS).find(|&slot| self.words().get(slot) == 0)
     }
 
     #[inline]
     pub(crate) fn prefetch_tags(self) {
-        self.page.prefetch(self.i * 8);
+        self.tags().prefetch();
     }
 
     #[inline]
     pub(crate) fn prefetch_words(self) {
-        self.page.prefetch(self.word_at(0));
+        self.words().prefetch();
     }
 
     /// The slots whose entries agree with a pattern, a bit each.
     #[inline]
     pub(crate) fn agreeing(self, pattern: Pattern) -> u32 {
-        let wanted = all_slots(pattern.bits >> TAG_SHIFT);
-        let mut equal = equal_tags([self.tags(), !wanted], [wanted; 2]);
+        let mut equal = equal_slots(self.tags().get(), pattern.bits >> TAG_SHIFT);
         let mut agreeing = 0;
         while equal != 0 {
             let slot = index(equal.trailing_zeros());
@@ -365,35 +354,53 @@ fn put(all: u64, slot: usize, one: u64) -> u64 {
 /// begun of the next lookups would be thrown away.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Candidates<'m> {
-    buckets: [Bucket<'m>; 2],
+    words: [Words<'m>; 2],
     left: u32,
+}
+
+/// A slot of a name.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Cell<'m> {
+    words: Words<'m>,
+    slot: usize,
+}
+
+impl Cell<'_> {
+    /// Notes how hot the name is. Readers do.
+    #[inline]
+    pub(crate) fn set_heat(self, heat: u32) {
+        let word = self.words.get(self.slot);
+        if word & HOTTEST != heat {
+            self.words.set(self.slot, word & !HOTTEST | heat & HOTTEST);
+        }
+    }
 }
 
 impl<'m> Candidates<'m> {
     #[inline(always)]
     pub(crate) fn of(hash: Hash, buckets: [Bucket<'m>; 2]) -> Candidates<'m> {
-        let wanted = all_slots(hash.tag());
-        let left = equal_tags(buckets.map(Bucket::tags), [wanted; 2]);
-        Candidates { buckets, left }
+        let left = equal_tags(buckets.map(Bucket::tags), hash.0);
+        Candidates { words: buckets.map(Bucket::words), left }
+    }
+
+    /// Whether no tag is the wanted one.
+    #[inline(always)]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.left == 0
     }
 }
 
 impl<'m> Iterator for Candidates<'m> {
-    type Item = (RecordId, Bucket<'m>, usize);
+    type Item = (RecordId, Cell<'m>);
 
     #[inline(always)]
     fn next(&mut self) -> Option<Self::Item> {
         while self.left != 0 {
-            let at = index(self.left.trailing_zeros());
+            let slot = index(self.left.trailing_zeros());
             self.left &= self.left - 1;
-            let [first, second] = self.buckets;
-            let bucket = Bucket {
-                page: Page::select(at < SLOTS, first.page, second.page),
-                i: select_unpredictable(at < SLOTS, first.i, second.i),
-            };
-            let slot = at & (SLOTS - 1);
-            if let Some(record) = record_of(bucket.word(slot)) {
-                return Some((record, bucket, slot));
+            let words = Words::select(slot < SLOTS, self.words[0], self.words[1]);
+            if let Some(record) = record_of(words.get(slot)) {
+                return Some((record, Cell { words, slot }));
             }
         }
         None
@@ -469,10 +476,10 @@ mod tests {
             let entry = Entry::new(hash, record.unwrap());
             assert_eq!((entry.record(), entry.heat()), (record, 0));
             assert!(entry.has_tag_of(hash) && !entry.has_tag_of(Hash(!hash.0)));
-            let bucket = Bucket::new(&heap, 640, word(n % 128), false);
+            let bucket = Bucket::new(heap.page(640, TAILS_AT), word(n % 128));
             let before = bucket.read();
             bucket.set(n % 4, entry);
-            bucket.set_heat(n % 4, 9);
+            Cell { words: bucket.words(), slot: n % 4 }.set_heat(9);
             let after = bucket.read();
             assert_eq!((after[n % 4].record(), after[n % 4].heat()), (record, 9));
             assert!((0..4).all(|slot| slot == n % 4 || before[slot] == after[slot]));
@@ -485,7 +492,7 @@ mod tests {
     #[test]
     fn the_candidates_are_the_slots_with_the_tag() {
         let heap = memory();
-        let buckets = [5, 99].map(|i| Bucket::new(&heap, 640, i, false));
+        let buckets = [5, 99].map(|i| Bucket::new(heap.page(640, TAILS_AT), i));
         let all: Vec<Hash> = hashes().take(8).collect();
         for (i, &hash) in all.iter().enumerate() {
             let record = RecordId::from_word(word(i) + 1).unwrap();
@@ -494,12 +501,12 @@ mod tests {
         for (i, &hash) in all.iter().enumerate() {
             let found: Vec<_> = Candidates::of(hash, buckets).collect();
             assert_eq!(found.len(), 1);
-            assert_eq!((found[0].0.line(), found[0].2), (word(i) + 1, i % 4));
+            assert_eq!((found[0].0.line(), found[0].1.slot), (word(i) + 1, i));
             // One bit of the tag is enough to tell them apart, and no other bit is asked.
             assert_eq!(Candidates::of(Hash(hash.0 ^ 1 << 48), buckets).count(), 0);
             assert_eq!(Candidates::of(Hash(hash.0 ^ 1 << 47), buckets).count(), 1);
         }
-        let empty = [7, 8].map(|i| Bucket::new(&heap, 640, i, false));
+        let empty = [7, 8].map(|i| Bucket::new(heap.page(640, TAILS_AT), i));
         assert_eq!(Candidates::of(Hash(0), empty).count(), 0, "a tag of 0 is no entry");
         empty[0].set(0, Entry::new(Hash(7), RecordId::from_word(1).unwrap()));
         assert_eq!(empty[0].empty_slot(), Some(1), "an entry with a tag of 0 is one");
@@ -519,7 +526,7 @@ mod tests {
                 let beginning = Entry::beginning(hash, 5);
                 assert_eq!(geometry.buckets_of(beginning.hash_in(number)), both);
                 assert_eq!((beginning.head(), beginning.lengths()), (None, 5));
-                let bucket = Bucket::new(&heap, 640, number % 128, true);
+                let bucket = Bucket::new(heap.page(640, PAGE_LINES), number % 128);
                 bucket.clear();
                 bucket.set(1, form);
                 bucket.set(3, beginning);

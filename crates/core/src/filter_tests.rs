@@ -23,7 +23,7 @@ fn name(i: u64) -> [u8; 8] {
 }
 
 fn names(heap: &HeapMemory) -> Filter<'_> {
-    Filter::new(heap, Table::Names)
+    Filter::new(Root::new(heap), Table::Names)
 }
 
 fn hash_of(heap: &HeapMemory, name: &[u8]) -> Hash {

@@ -56,7 +56,7 @@ impl Image<'_> {
     /// Reader: the entity of that name, by the number of its record's line, which no other
     /// entity has while it is there.
     #[must_use]
-    #[inline]
+    #[inline(always)]
     pub fn find(&self, name: &[u8]) -> Option<u32> {
         let hash = Hash::of(self.root().seed(), Kind::Entity, name);
         let found = self.names().find(Kind::Entity, hash, name, &mut Counters::default());

@@ -17,7 +17,7 @@ use crate::{Edge, Error, Stats};
 
 /// An image over a memory.
 #[derive(Clone, Copy, Debug)]
-pub struct Image<'m>(&'m Memory);
+pub struct Image<'m>(Root<'m>);
 
 impl<'m> Image<'m> {
     /// Writer: writes an empty image into chunk 0, which must be mapped. The seed should be
@@ -30,11 +30,11 @@ impl<'m> Image<'m> {
             return Err(Error::Unmapped { used: 1, mapped: 0 });
         }
         let root = Root::format(mem, seed);
-        Filter::new(mem, Table::Names).format();
-        Filter::new(mem, Table::Forms).format();
+        Filter::new(root, Table::Names).format();
+        Filter::new(root, Table::Forms).format();
         crate::sieve::format(mem);
         root.sign();
-        Ok(Image(mem))
+        Ok(Image(root))
     }
 
     /// Reader: the image in a memory. Only chunk 0 need be mapped; before anything but
@@ -53,17 +53,17 @@ impl<'m> Image<'m> {
         if root.layout() != LAYOUT {
             return Err(Error::Layout { found: root.layout() });
         }
-        Ok(Image(mem))
+        Ok(Image(root))
     }
 
     #[inline]
     pub(crate) fn mem(self) -> &'m Memory {
-        self.0
+        self.0.mem()
     }
 
     #[inline]
     pub(crate) fn root(self) -> Root<'m> {
-        Root::new(self.0)
+        self.0
     }
 
     #[inline]
@@ -89,7 +89,7 @@ impl<'m> Image<'m> {
     /// # Panics
     /// If they are not mapped.
     pub fn publish_chunks(&self, n: usize) {
-        assert!(n <= self.0.mapped() && n <= MAX_CHUNKS, "published chunks are mapped");
+        assert!(n <= self.mem().mapped() && n <= MAX_CHUNKS, "published chunks are mapped");
         if n > self.chunks() {
             self.root().set(Field::Chunks, word(n));
         }

@@ -13,11 +13,14 @@
     reason = "shared memory is raw pointers; every other file goes through the checks here"
 )]
 
+use std::cell::UnsafeCell;
 use std::marker::PhantomData;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
 use crate::chunk::{LINE_BYTES, MAX_CHUNKS, chunk_bytes, first_line, lines_of};
+use crate::filter::Table;
+use crate::id::{index, word};
 
 /// Where this process has mapped the chunks of an image.
 ///
@@ -27,7 +30,15 @@ use crate::chunk::{LINE_BYTES, MAX_CHUNKS, chunk_bytes, first_line, lines_of};
 pub struct Memory {
     segments: Vec<Segment>,
     mapped: usize,
+    /// By [`Table`].
+    pages: [KnownPages; 2],
 }
+
+/// Where the first pages of a table of the filter are, in the order of their numbers, as far as
+/// this process has asked. A page never moves while the chunks are mapped, so it is looked for in
+/// the image's directory once.
+#[derive(Debug, Default)]
+struct KnownPages(UnsafeCell<Vec<NonNull<u8>>>);
 
 /// As many lines as the first chunk has.
 #[derive(Clone, Copy, Debug)]
@@ -38,15 +49,19 @@ struct Segment {
 }
 
 // SAFETY: a Memory is a list of addresses whose bytes the caller of `map` keeps alive for as
-// long as the Memory lives, on whichever thread it is used. It is not Sync only because no
-// one needs it; the bytes themselves are guarded by the caller's lock, see the file's head.
+// long as the Memory lives, on whichever thread it is used; the bytes themselves are guarded by
+// the caller's lock, see the file's head. It is not Sync: `pages` grows behind a shared reference.
 unsafe impl Send for Memory {}
 
 impl Memory {
     /// A memory with no chunk mapped.
     #[must_use]
     pub const fn new() -> Memory {
-        Memory { segments: Vec::new(), mapped: 0 }
+        Memory {
+            segments: Vec::new(),
+            mapped: 0,
+            pages: [const { KnownPages(UnsafeCell::new(Vec::new())) }; 2],
+        }
     }
 
     /// Maps the next chunk, number [`Memory::mapped`].
@@ -69,6 +84,13 @@ impl Memory {
             Segment { start, left: lines - line }
         }));
         self.mapped += 1;
+        for table in [Table::Names, Table::Forms] {
+            // Room for all pages that these lines can be, because there is none to be had under a lock. What is not used
+            // of it is address space.
+            let most = index(first_line(self.mapped)) / index(table.page_lines());
+            let known = self.pages[table as usize].0.get_mut();
+            known.reserve_exact(most.saturating_sub(known.len()));
+        }
     }
 
     /// Chunks mapped.
@@ -81,6 +103,51 @@ impl Memory {
     pub fn clear(&mut self) {
         self.segments.clear();
         self.mapped = 0;
+        self.forget_pages();
+    }
+
+    /// Where a page is, if it was learned.
+    #[inline(always)]
+    pub(crate) fn known_page(&self, table: Table, page: u32) -> Option<Page<'_>> {
+        // SAFETY: a Memory is not Sync, and whoever has a mutable reference to the list calls
+        // nothing of ours while it has it; this reference ends here.
+        let known = unsafe { &*self.pages[table as usize].0.get() };
+        // `learn_page` asked for a page of so many lines there.
+        let start = *known.get(index(page))?;
+        Some(Page { start, lines: index(table.page_lines()), memory: PhantomData })
+    }
+
+    /// Where a page is by the image's directory, which is `line_of`; learns some that come before
+    /// it, and it, if all before it are known.
+    #[cold]
+    pub(crate) fn learn_page(
+        &self,
+        table: Table,
+        page: u32,
+        line_of: impl Fn(u32) -> u32,
+    ) -> Page<'_> {
+        let found = self.page(line_of(page), index(table.page_lines()));
+        let list = self.pages[table as usize].0.get();
+        for _ in 0..LEARNED_TOGETHER {
+            // SAFETY: as in `known_page`.
+            let (len, room) = unsafe { ((*list).len(), (*list).capacity()) };
+            // An image that is not sound may say that there are more pages than lines for them.
+            if len > index(page) || len == room {
+                break;
+            }
+            let next = self.page(line_of(word(len)), index(table.page_lines()));
+            // SAFETY: no reference to the list is alive, see `known_page`; `push` has room.
+            unsafe { (*list).push(next.start) };
+        }
+        found
+    }
+
+    /// Forgets where pages are: the directory is about to be another's, or is not trusted.
+    pub(crate) fn forget_pages(&self) {
+        for known in &self.pages {
+            // SAFETY: no reference to the list is alive, see `known_page`.
+            unsafe { (*known.0.get()).clear() };
+        }
     }
 
     /// The line of that number.
@@ -125,6 +192,10 @@ impl Memory {
     }
 }
 
+/// More bytes than a chunk has.
+const FAR: usize = 1 << 30;
+/// Pages that one lookup learns at most, a few microseconds.
+const LEARNED_TOGETHER: usize = 512;
 /// Lines of a segment.
 const SEGMENT_LINES: u32 = lines_of(0);
 
@@ -212,49 +283,32 @@ impl<'m> Page<'m> {
         self.lines
     }
 
-    /// One of two pages of equal size, without a branch.
-    #[inline]
-    pub(crate) fn select(first: bool, a: Page<'m>, b: Page<'m>) -> Page<'m> {
-        debug_assert!(a.lines == b.lines);
-        let start = std::hint::select_unpredictable(first, a.start, b.start);
-        Page { start, ..a }
+    /// The two words at `at`, which is a multiple of 8: four tags.
+    #[inline(always)]
+    pub(crate) fn tags(self, at: usize) -> Tags<'m> {
+        Tags { start: self.at(at, 8, NEAR), memory: PhantomData }
+    }
+
+    /// The four words at `at`, which is a multiple of 16.
+    #[inline(always)]
+    pub(crate) fn words(self, at: usize) -> Words<'m> {
+        Words { start: self.at(at, 16, NEAR), memory: PhantomData }
     }
 
     #[inline]
-    fn at(self, at: usize, bytes: usize, lines: usize) -> *mut u8 {
+    fn at(self, at: usize, bytes: usize, lines: usize) -> NonNull<u8> {
         let inside = at <= lines * LINE_BYTES - bytes && at.is_multiple_of(bytes);
         assert!(inside && lines <= self.lines, "a word lies in its page");
         // SAFETY: `Memory::page` checked that `self.lines` lines of the chunk begin at `start`,
         // and `bytes` bytes from `at` on are inside `lines` of them, by the line above.
-        unsafe { self.start.as_ptr().add(at) }
-    }
-
-    #[inline]
-    fn word(self, at: usize) -> &'m AtomicU32 {
-        // SAFETY: 4 bytes of a mapped page, for as long as the Memory is borrowed; a page begins
-        // on a line and `at` is a multiple of 4; see `Line::word` for other writers.
-        unsafe { AtomicU32::from_ptr(self.at(at, 4, NEAR).cast()) }
+        unsafe { self.start.add(at) }
     }
 
     #[inline]
     fn double(self, at: usize, lines: usize) -> &'m AtomicU64 {
-        // SAFETY: as in `word`, for 8 bytes.
-        unsafe { AtomicU64::from_ptr(self.at(at, 8, lines).cast()) }
-    }
-
-    #[inline]
-    pub(crate) fn u32(self, at: usize) -> u32 {
-        self.word(at).load(Relaxed)
-    }
-
-    #[inline]
-    pub(crate) fn set_u32(self, at: usize, value: u32) {
-        self.word(at).store(value, Relaxed);
-    }
-
-    #[inline]
-    pub(crate) fn u64(self, at: usize) -> u64 {
-        self.double(at, NEAR).load(Relaxed)
+        // SAFETY: 8 bytes of a mapped page, for as long as the Memory is borrowed; a page begins
+        // on a line and `at` is a multiple of 8; see `Line::word` for other writers.
+        unsafe { AtomicU64::from_ptr(self.at(at, 8, lines).as_ptr().cast()) }
     }
 
     #[inline]
@@ -272,11 +326,66 @@ impl<'m> Page<'m> {
     pub(crate) fn set_far_u64(self, at: usize, value: u64) {
         self.double(at, self.lines).store(value, Relaxed);
     }
+}
 
-    /// Asks the processor to fetch the line of that byte.
+/// Four tags of 16 bits. Only writers change them, under the exclusive lock.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Tags<'m> {
+    start: NonNull<u8>,
+    memory: PhantomData<&'m Memory>,
+}
+
+impl Tags<'_> {
+    /// Asks the processor to fetch them.
     #[inline]
-    pub(crate) fn prefetch(self, at: usize) {
-        prefetch(self.at(at, 4, NEAR));
+    pub(crate) fn prefetch(self) {
+        prefetch(self.start.as_ptr());
+    }
+
+    #[inline]
+    pub(crate) fn get(self) -> u64 {
+        // SAFETY: `Page::tags` checked that 8 bytes of a mapped page begin there, on a multiple
+        // of 8, for as long as the Memory is borrowed.
+        unsafe { AtomicU64::from_ptr(self.start.as_ptr().cast()) }.load(Relaxed)
+    }
+}
+
+/// Four words that lie together; see [`Line`] for who may write them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Words<'m> {
+    start: NonNull<u8>,
+    memory: PhantomData<&'m Memory>,
+}
+
+impl<'m> Words<'m> {
+    /// One of two, without a branch.
+    #[inline(always)]
+    pub(crate) fn select(first: bool, a: Words<'m>, b: Words<'m>) -> Words<'m> {
+        let start = std::hint::select_unpredictable(first, a.start, b.start);
+        Words { start, memory: PhantomData }
+    }
+
+    #[inline(always)]
+    fn word(self, i: usize) -> &'m AtomicU32 {
+        // SAFETY: `Page::words` checked that 16 bytes of a mapped page begin there, on a multiple
+        // of 16, for as long as the Memory is borrowed; i % 4 is one of four.
+        unsafe { AtomicU32::from_ptr(self.start.as_ptr().add(i % 4 * 4).cast()) }
+    }
+
+    #[inline(always)]
+    pub(crate) fn get(self, i: usize) -> u32 {
+        self.word(i).load(Relaxed)
+    }
+
+    #[inline]
+    pub(crate) fn set(self, i: usize, value: u32) {
+        self.word(i).store(value, Relaxed);
+    }
+
+    /// Asks the processor to fetch them.
+    #[inline]
+    pub(crate) fn prefetch(self) {
+        prefetch(self.start.as_ptr());
     }
 }
 
@@ -320,7 +429,9 @@ impl<'m> Span<'m> {
     #[inline(always)]
     fn bytes(self, at: usize, len: usize) -> *mut u8 {
         let left = self.lines as usize * LINE_BYTES;
-        assert!(at <= left && len <= left - at, "an allocation lies in one chunk");
+        // No overflow: a slice has at most isize::MAX bytes, and a place in a chunk is less.
+        assert!(at < FAR && len <= isize::MAX.cast_unsigned(), "a place is in a chunk");
+        assert!(at + len <= left, "an allocation lies in one chunk");
         // SAFETY: `left` bytes of the chunk begin at `first`, and `at` is at most that.
         unsafe { self.first.start.as_ptr().add(at) }
     }
@@ -404,39 +515,34 @@ unsafe fn ends<const N: usize>(here: *const u8, name: &[u8]) -> bool {
     unsafe { same(here, 0, first) & same(here, name.len() - N, last) }
 }
 
-/// Which of the eight 16-bit tags of two words are those wanted in the same places, a bit each.
-#[inline]
-pub(crate) fn equal_tags(tags: [u64; 2], wanted: [u64; 2]) -> u32 {
+/// Which of the eight tags of two buckets are the upper 16 bits of a hash, a bit each.
+#[inline(always)]
+pub(crate) fn equal_tags(tags: [Tags<'_>; 2], hash: u64) -> u32 {
     #[cfg(target_arch = "x86_64")]
     {
         use std::arch::x86_64::{
-            _mm_cmpeq_epi16, _mm_movemask_epi8, _mm_packs_epi16, _mm_set_epi64x,
+            _mm_cmpeq_epi16, _mm_cvtsi64_si128, _mm_loadl_epi64, _mm_movemask_epi8,
+            _mm_packs_epi16, _mm_setzero_si128, _mm_shufflelo_epi16, _mm_unpacklo_epi64,
         };
-        // SAFETY: SSE2 is part of x86_64; these compute with registers only.
+        // SAFETY: SSE2 is part of x86_64. The loads are 8 bytes each, see `Tags::get`, and plain:
+        // nobody writes tags while the caller holds the lock.
         unsafe {
-            let all = |both: [u64; 2]| _mm_set_epi64x(both[1].cast_signed(), both[0].cast_signed());
-            let equal = _mm_cmpeq_epi16(all(tags), all(wanted));
-            _mm_movemask_epi8(_mm_packs_epi16(equal, all([0; 2]))).cast_unsigned()
+            let [first, second] = tags.map(|tags| _mm_loadl_epi64(tags.start.as_ptr().cast()));
+            let wanted = _mm_shufflelo_epi16::<0xFF>(_mm_cvtsi64_si128(hash.cast_signed()));
+            let wanted = _mm_unpacklo_epi64(wanted, wanted);
+            let equal = _mm_cmpeq_epi16(_mm_unpacklo_epi64(first, second), wanted);
+            _mm_movemask_epi8(_mm_packs_epi16(equal, _mm_setzero_si128())).cast_unsigned()
         }
     }
     #[cfg(not(target_arch = "x86_64"))]
-    equal_tags_plainly(tags, wanted)
+    equal_tags_plainly(tags.map(Tags::get), hash >> 48)
 }
 
 /// The same in arithmetic that every machine has.
 #[cfg(any(test, not(target_arch = "x86_64")))]
-fn equal_tags_plainly(tags: [u64; 2], wanted: [u64; 2]) -> u32 {
-    // Of the 16 bits of a difference, only those of 0 have no carry into the top and no top.
-    const LOW: u64 = 0x7FFF_7FFF_7FFF_7FFF;
-    let mut bits = 0;
-    for (i, (tags, wanted)) in tags.into_iter().zip(wanted).enumerate() {
-        let differ = tags ^ wanted;
-        let equal = !(((differ & LOW) + LOW) | differ) & !LOW;
-        for slot in 0..4 {
-            bits |= u32::from(equal >> (slot * 16 + 15) & 1 == 1) << (i * 4 + slot);
-        }
-    }
-    bits
+fn equal_tags_plainly(tags: [u64; 2], wanted: u64) -> u32 {
+    let [first, second] = tags.map(|tags| crate::bucket::equal_slots(tags, wanted));
+    first | second << 4
 }
 
 /// Words as the bytes they are in memory: what keeps the arena of names aligned.
@@ -555,100 +661,5 @@ impl Drop for HeapMemory {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn words_and_bytes_read_back() {
-        let mut heap = HeapMemory::new(1 << 20);
-        assert!(heap.grow() && heap.grow());
-        heap.line(1500).set_u64(56, u64::MAX - 1);
-        assert_eq!(heap.line(1500).u64(56), u64::MAX - 1);
-        heap.span(1500).copy_in(60, b"across lines, twice the eight bytes");
-        assert!(heap.span(1500).bytes_are(60, b"across lines, twice the eight bytes"));
-        assert!(!heap.span(1500).bytes_are(60, b"across lines, twice the eight bytez"));
-        assert!(!heap.span(1500).bytes_are(60, b"bcross lines, twice the eight bytes"));
-        assert!(heap.span(1500).bytes_are(60, b""));
-        let copy = heap.copy();
-        assert!(copy.span(1500).bytes_are(60, b"across lines"));
-        assert_eq!(copy.dump(), heap.dump());
-    }
-
-    #[test]
-    fn bytes_of_any_length_are_compared_to_the_last() {
-        let mut heap = HeapMemory::new(1 << 20);
-        assert!(heap.grow());
-        let bytes: Vec<u8> = (1..=200).collect();
-        heap.span(700).copy_in(3, &bytes);
-        for len in 0..=200 {
-            let name = &bytes[..len];
-            assert!(heap.span(700).bytes_are(3, name));
-            for i in 0..len {
-                let mut other = name.to_vec();
-                other[i] ^= 1;
-                assert!(!heap.span(700).bytes_are(3, &other), "byte {i} of {len}");
-            }
-        }
-    }
-
-    #[test]
-    fn tags_are_equal_where_they_are() {
-        let mut state = 7_u64;
-        for _ in 0..20_000 {
-            let mut number = || {
-                state =
-                    state.wrapping_mul(0x5851_F42D_4C95_7F2D).wrapping_add(0x1405_7B7E_F767_814F);
-                // Tags that often agree, or differ in one bit, or in the sign.
-                (state >> 33) & 0x8001_0001_8000_0003
-            };
-            let (tags, wanted) = ([number(), number()], [number(), number()]);
-            let mut expected = 0;
-            for slot in 0..8 {
-                let of = |all: [u64; 2]| all[slot / 4] >> (slot % 4 * 16) & 0xFFFF;
-                expected |= u32::from(of(tags) == of(wanted)) << slot;
-            }
-            assert_eq!(equal_tags(tags, wanted), expected);
-            assert_eq!(equal_tags_plainly(tags, wanted), expected);
-        }
-    }
-
-    #[test]
-    fn a_heap_memory_stops_at_its_limit() {
-        let mut heap = HeapMemory::new(chunk_bytes(0) + chunk_bytes(1));
-        assert!(heap.grow() && heap.grow() && !heap.grow());
-        assert_eq!(heap.mapped(), 2);
-    }
-
-    #[test]
-    #[should_panic(expected = "index out of bounds")]
-    fn an_unmapped_line_panics() {
-        let mut heap = HeapMemory::new(1 << 20);
-        assert!(heap.grow());
-        let _ = heap.line(1024);
-    }
-
-    #[test]
-    #[should_panic(expected = "one chunk")]
-    fn a_page_past_a_chunk_panics() {
-        let mut heap = HeapMemory::new(1 << 20);
-        assert!(heap.grow() && heap.grow() && heap.grow());
-        // The second half of chunk 1, which is two segments; chunk 2 is mapped.
-        let _ = heap.page(3 * 1024 - 47, 48);
-    }
-
-    #[test]
-    #[should_panic(expected = "in its page")]
-    fn a_word_past_a_page_panics() {
-        let mut heap = HeapMemory::new(1 << 20);
-        assert!(heap.grow());
-        let _ = heap.page(700, 48).far_u64(48 * 64);
-    }
-
-    #[test]
-    #[should_panic(expected = "one chunk")]
-    fn bytes_past_a_chunk_panic() {
-        let mut heap = HeapMemory::new(1 << 20);
-        assert!(heap.grow() && heap.grow());
-        heap.span(1023).copy_out(0, &mut [0; 65]);
-    }
-}
+#[path = "memory_tests.rs"]
+mod tests;

@@ -31,7 +31,7 @@ use std::num::NonZeroU32;
 use crate::alloc::{self, Plan};
 use crate::chunk::LINE_BYTES;
 use crate::hash::{Hash, Kind};
-use crate::id::{RecordId, SLOTS_PER_LINE, index, word};
+use crate::id::{RecordId, SLOTS_PER_LINE, index, wide, word};
 use crate::memory::{Line, Memory, Span};
 use crate::root::MAX_LINES;
 use crate::slot::{SLOT_BYTES, SLOTS_AT};
@@ -64,6 +64,12 @@ const LEAST_INLINE: u32 = 2;
 /// Rounding up to whole lines may give four more.
 pub(crate) const MOST_INLINE: u32 = LEAST_INLINE + SLOTS_PER_LINE - 1;
 
+/// Of length and shape as one number: all of the length, and the kind.
+const LEN_AND_KIND: u64 = (TREE as u64) << 32 | u32::MAX as u64;
+
+const _: () = assert!(LEN.is_multiple_of(8) && SHAPE == LEN + 4);
+const _: () =
+    assert!(cfg!(target_endian = "little"), "two words are a number, the first its low half");
 const _: () = assert!((NAME + INSIDE) / LINE_BYTES == CHAIN_LINE as usize);
 const _: () = assert!(MOST_INLINE <= 16, "the masks have 16 bits");
 
@@ -239,9 +245,11 @@ impl<'m> Record<'m> {
     /// Whether this is the record of that name and kind. Compares in place.
     #[inline(always)]
     pub(crate) fn is(self, kind: Kind, name: &[u8]) -> bool {
-        self.name_len() == name.len()
-            && self.head.u32(SHAPE) & TREE == kind_bit(kind)
-            && self.name_is(name)
+        if name.len() > INSIDE {
+            return Record::pieces_are(self.mem, self.id, kind, name);
+        }
+        let wanted = u64::from(kind_bit(kind)) << 32 | wide(name.len());
+        self.head.u64(LEN) & LEN_AND_KIND == wanted && self.span.bytes_are(NAME, name)
     }
 
     /// How often it was looked up.
@@ -257,15 +265,13 @@ impl<'m> Record<'m> {
         self.head.set_u32(SHAPE, shape | temperature.bits() << TEMPERATURE_SHIFT);
     }
 
-    #[inline(always)]
-    fn name_is(self, name: &[u8]) -> bool {
-        if name.len() <= INSIDE { self.span.bytes_are(NAME, name) } else { self.pieces_are(name) }
-    }
-
+    /// [`Record::is`] of a long name. Takes what makes a record, so that nobody keeps one in
+    /// memory for this.
     #[cold]
-    fn pieces_are(self, name: &[u8]) -> bool {
-        let mut same = true;
-        self.for_each_part(|span, at, from, to| {
+    fn pieces_are(mem: &Memory, id: RecordId, kind: Kind, name: &[u8]) -> bool {
+        let record = Record::new(mem, id);
+        let mut same = record.name_len() == name.len() && record.shape().kind == kind;
+        record.for_each_part(|span, at, from, to| {
             same = same && span.bytes_are(at, &name[from..to]);
         });
         same

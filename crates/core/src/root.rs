@@ -24,7 +24,7 @@ use crate::id::{VersionId, index, wide, word};
 use crate::memory::{Line, Memory};
 
 /// Layout number: one more whenever a byte of the image changes its meaning.
-pub const LAYOUT: u32 = 6;
+pub const LAYOUT: u32 = 7;
 /// "cftrag", then an image of the forest.
 const MAGIC: u64 = u64::from_be_bytes(*b"cftragIF");
 /// Words of the owner's area. 2054 chunks need an address each; the rest is for snapshots.
@@ -191,6 +191,11 @@ impl<'m> Root<'m> {
     #[inline]
     pub(crate) fn new(mem: &'m Memory) -> Root<'m> {
         Root { mem, head: mem.root_line(0) }
+    }
+
+    #[inline]
+    pub(crate) fn mem(self) -> &'m Memory {
+        self.mem
     }
 
     /// Writes an empty root. The magic comes last, when everything it vouches for is there.

@@ -65,6 +65,8 @@ pub(crate) struct Known {
 impl Image<'_> {
     /// Reader: reports every broken invariant; silence means that the image is sound.
     pub fn verify(&self, report: &mut dyn FnMut(Problem)) {
+        // What the image says is asked, not what this process remembers of it.
+        self.mem().forget_pages();
         let mut verifier = Verifier {
             mem: self.mem(),
             root: self.root(),

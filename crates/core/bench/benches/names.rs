@@ -2,6 +2,8 @@
 //!
 //!     make bench-core                     all sizes; SIZES="3000 1000000" for some of them
 //!
+//!     CUCKOOFILTER=DIR make bench-core    beside the published C++ filter, whose checkout is DIR: compiled by c++
+//!
 //! Names are asked for in random order. `image` asks one by one, `image_batch` all at once; `filter` does not compare the name;
 //! `plain` is a cuckoo filter of 12-bit fingerprints in four slots that holds nothing else. `context` writes the names 3 levels up and
 //! those of the children, one entity after the other; `locate` beside it is hashbrown's hit.
@@ -49,6 +51,9 @@ fn main() {
         .sample_size(10)
         .warm_up_time(Duration::from_millis(300))
         .measurement_time(Duration::from_millis(1000));
+    if cfg!(not(published)) {
+        println!("without the published filter: CUCKOOFILTER names no checkout of it");
+    }
     for n in sizes() {
         let mut random = Random(0x9E37_79B9_7F4A_7C15);
         let many = n.clamp(100_000, MOST_QUESTIONS);
@@ -75,6 +80,13 @@ fn main() {
             ask(&mut group, "filter", questions, |name| image.may_have(name));
             let plain = Plain::of((0..n).map(name), n);
             ask(&mut group, "plain", questions, |name| plain.may_have(name));
+            #[cfg(published)]
+            {
+                ask(&mut group, "plain_called", questions, |name| plain.called_may_have(name));
+                drop(plain);
+                let published = cftrag_core_bench::published::Published::of((0..n).map(name), n);
+                ask(&mut group, "published", questions, |name| published.may_have(name));
+            }
             group.finish();
         }
         let mut group = criterion.benchmark_group(format!("context/{n}"));

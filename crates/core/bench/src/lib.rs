@@ -1,6 +1,8 @@
 //! What the benchmarks share: names, a map of owned names under the core's hash function, an image.
 
 pub mod plain;
+#[cfg(published)]
+pub mod published;
 
 use std::hash::{BuildHasher, Hasher};
 

@@ -2,8 +2,11 @@
 //!
 //!     cargo run --release --bin growth -- growth [entities]         longest insert, time and bytes of a build, latency of one lookup
 //!     cargo run --release --bin growth -- temperature [entities] [uniform|zipf] [off|count|sort]
+//!     cargo run --release --bin growth -- lookups [entities] [hit|miss|text] [hashbrown|image|filter|plain|text]
 //!
 //! Times are of this thread's CPU where that is possible, for other work on the machine.
+
+mod lookups;
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -24,7 +27,8 @@ fn main() {
     match what.as_str() {
         "growth" => growth(entities),
         "temperature" => temperature(entities, &args.collect::<Vec<_>>()),
-        _ => panic!("growth or temperature"),
+        "lookups" => lookups::lookups(entities, &args.collect::<Vec<_>>()),
+        _ => panic!("growth, temperature or lookups"),
     }
 }
 

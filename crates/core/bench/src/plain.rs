@@ -29,8 +29,8 @@ impl Plain {
     }
 
     /// The fingerprint, never 0, and the first bucket.
-    fn place(&self, name: &[u8]) -> (u64, u64) {
-        let hash = xxh3_64_with_seed(name, 1);
+    #[inline]
+    fn place(&self, hash: u64) -> (u64, u64) {
         let fingerprint = hash >> 52;
         (fingerprint + u64::from(fingerprint == 0), hash & self.mask)
     }
@@ -51,7 +51,7 @@ impl Plain {
     }
 
     fn insert(&mut self, name: &[u8], random: &mut Random) {
-        let (mut fingerprint, mut bucket) = self.place(name);
+        let (mut fingerprint, mut bucket) = self.place(xxh3_64_with_seed(name, 1));
         let other = self.other(bucket, fingerprint);
         if self.enter(bucket, fingerprint) || self.enter(other, fingerprint) {
             return;
@@ -74,7 +74,22 @@ impl Plain {
     /// Whether a fingerprint of that name is there.
     #[inline]
     pub fn may_have(&self, name: &[u8]) -> bool {
-        let (fingerprint, first) = self.place(name);
+        self.may_have_hash(xxh3_64_with_seed(name, 1))
+    }
+
+    /// The same where looking is a call, as it is in the published filter.
+    pub fn called_may_have(&self, name: &[u8]) -> bool {
+        self.call(xxh3_64_with_seed(name, 1))
+    }
+
+    #[inline(never)]
+    extern "C" fn call(&self, hash: u64) -> bool {
+        self.may_have_hash(hash)
+    }
+
+    #[inline]
+    fn may_have_hash(&self, hash: u64) -> bool {
+        let (fingerprint, first) = self.place(hash);
         let wanted = fingerprint * ONES;
         // A difference of 0 in 12 bits has no carry into their top and no top.
         let equal = |bucket| {

@@ -1,0 +1,32 @@
+//! Compiles the published C++ cuckoo filter beside us, where `CUCKOOFILTER` names its checkout. Nothing of it is in this repository.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+fn main() {
+    println!("cargo::rustc-check-cfg=cfg(published)");
+    println!("cargo::rerun-if-env-changed=CUCKOOFILTER");
+    println!("cargo::rerun-if-changed=src/published.cc");
+    let Ok(checkout) = std::env::var("CUCKOOFILTER") else { return };
+    let source = Path::new(&checkout).join("src");
+    assert!(source.join("cuckoofilter.h").exists(), "no {}/cuckoofilter.h", source.display());
+    println!("cargo::rerun-if-changed={}", source.display());
+    let out = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets it"));
+    let object = out.join("published.o");
+    // As its own Makefile compiles it, but for the processor: ours is compiled for any.
+    run(Command::new("c++")
+        .args(["-O3", "-DNDEBUG", "-fno-strict-aliasing", "-std=c++11", "-fPIC", "-c", "src/published.cc", "-o"])
+        .arg(&object)
+        .arg("-I")
+        .arg(&source));
+    run(Command::new("ar").arg("crs").arg(out.join("libpublished.a")).arg(&object));
+    println!("cargo::rustc-link-search=native={}", out.display());
+    println!("cargo::rustc-link-lib=static=published");
+    println!("cargo::rustc-link-lib=stdc++");
+    println!("cargo::rustc-cfg=published");
+}
+
+fn run(command: &mut Command) {
+    let status = command.status().unwrap_or_else(|error| panic!("{command:?}: {error}"));
+    assert!(status.success(), "{command:?}: {status}");
+}
