@@ -30,6 +30,8 @@ fn op() -> impl Strategy<Value = Op> {
         ),
         1 => (by(), any::<bool>()).prop_map(|(own, forgetful)| Op::Edges { own, forgetful }),
         1 => (0..6_u8).prop_map(Op::Hot),
+        5 => (by(), 1..40_u8, any::<bool>())
+            .prop_map(|(own, budget, forgetful)| Op::Roots { own, budget, forgetful }),
         5 => (any::<[u8; 12]>(), any::<bool>(), by(), 1..40_u8, any::<bool>()).prop_map(
             |(text, overlapping, own, cells, forgetful)| {
                 Op::Recognise { text, overlapping, own, cells, forgetful }

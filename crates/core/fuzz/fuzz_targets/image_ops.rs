@@ -50,6 +50,9 @@ fn decode(bytes: &mut impl Iterator<Item = u8>) -> Option<Op> {
             forgetful: flag,
         },
         14 => Op::Edges { own: some(next()), forgetful: flag },
+        15 if code & 0x10 != 0 => {
+            Op::Roots { own: some(code >> 4 & 3), budget: next(), forgetful: flag }
+        }
         _ => Op::Hot(next()),
     })
 }

@@ -12,8 +12,8 @@ use std::cell::RefCell;
 use std::collections::BTreeSet;
 
 use cftrag_core::{
-    Deleter, Deletion, Edge, Error, Fate, HeapMemory, Hint, Image, Reader, Recogniser, RowVersion,
-    Scan, Seek, Stamp, Step, View, Visibility, Walk,
+    Deleter, Deletion, Edge, Error, Fate, HeapMemory, Hint, Image, Reader, Recogniser, Roots,
+    RowVersion, Scan, Seek, Stamp, Step, View, Visibility, Walk,
 };
 use oracle::{Answer, Bytes, Found, Triple};
 
@@ -57,6 +57,11 @@ pub enum Op {
         forgetful: bool,
     },
     Hot(u8),
+    Roots {
+        own: Option<u8>,
+        budget: u8,
+        forgetful: bool,
+    },
     Recognise {
         text: [u8; 12],
         overlapping: bool,
@@ -147,7 +152,17 @@ pub struct World {
     active: Option<Active>,
     recogniser: Recogniser,
     seeking: Option<Seeking>,
+    rooting: Option<Rooting>,
     names: Vec<Bytes>,
+}
+
+/// A scan for roots between two steps, what it has found and what it must find.
+struct Rooting {
+    snapshot: Snapshot,
+    budget: usize,
+    roots: Roots,
+    found: Vec<(Option<Bytes>, Bytes)>,
+    expected: Vec<(Option<Bytes>, Bytes)>,
 }
 
 /// A text between two steps, and what must be found in it.
@@ -186,6 +201,7 @@ impl World {
             active: None,
             recogniser: Recogniser::new(|len| (len as u32).to_le_bytes()),
             seeking: None,
+            rooting: None,
             names: names(),
         }
     }
@@ -200,6 +216,7 @@ impl World {
         verify(self.image());
         self.step_walk();
         self.step_recogniser();
+        self.step_roots();
     }
 
     /// Ends every transaction and walk, settles, and compares what is left.
@@ -209,6 +226,9 @@ impl World {
         }
         while self.seeking.is_some() {
             self.step_recogniser();
+        }
+        while self.rooting.is_some() {
+            self.step_roots();
         }
         for xact in self.xacts.iter_mut().filter(|xact| xact.fate == Fate::Running) {
             xact.fate = Fate::Aborted;
@@ -295,6 +315,10 @@ impl World {
                 self.edges(own, forgetful);
             }
             Op::Hot(n) => self.hot(n),
+            Op::Roots { own, budget, forgetful } => {
+                let own = own.and_then(|i| self.running(i));
+                self.begin_roots(own, budget, forgetful);
+            }
             Op::Recognise { text, overlapping, own, cells, forgetful } => {
                 let own = own.and_then(|i| self.running(i));
                 self.begin_text(text, overlapping, own, cells, forgetful);
@@ -405,7 +429,8 @@ impl World {
     /// Of what is under way.
     fn snapshots(&self) -> impl Iterator<Item = &Snapshot> {
         let walk = self.active.iter().map(|active| &active.snapshot);
-        walk.chain(self.seeking.iter().map(|seeking| &seeking.snapshot))
+        let roots = self.rooting.iter().map(|rooting| &rooting.snapshot);
+        walk.chain(self.seeking.iter().map(|seeking| &seeking.snapshot)).chain(roots)
     }
 
     fn begin_text(
@@ -452,6 +477,37 @@ impl World {
                 self.recogniser.finish();
                 assert_eq!(mentions(&self.recogniser, &seeking.text), seeking.expected);
                 self.seeking = None;
+            }
+        }
+    }
+
+    fn begin_roots(&mut self, own: Option<u64>, budget: u8, forgetful: bool) {
+        if self.rooting.is_none() {
+            let snapshot = self.snapshot(own, forgetful);
+            let expected = oracle::roots(&self.visible(&snapshot));
+            let (budget, roots, found) = (budget.into(), Roots::new(), Vec::new());
+            self.rooting = Some(Rooting { snapshot, budget, roots, found, expected });
+        }
+    }
+
+    fn step_roots(&mut self) {
+        let Some(rooting) = &mut self.rooting else { return };
+        let Rooting { snapshot, budget, roots, found, expected } = rooting;
+        let image = Image::open(&self.heap).unwrap();
+        let step = image.roots(roots, *budget, snapshot, |tree, root| {
+            found.push((tree.map(Into::into), root.into()));
+        });
+        match step {
+            Step::More => {}
+            Step::Ask => {
+                let asked = roots.asked();
+                assert!(!asked.is_empty() && asked.is_sorted_by(|a, b| a < b));
+                snapshot.known.borrow_mut().as_mut().unwrap().extend(asked);
+            }
+            Step::Done => {
+                found.sort();
+                assert_eq!(found, expected);
+                self.rooting = None;
             }
         }
     }

@@ -68,6 +68,19 @@ pub fn context(edges: &BTreeSet<Triple>, entity: &[u8], up: u32, down: u32) -> V
     answer
 }
 
+/// `cft_roots()` over a set of edges.
+pub fn roots(edges: &[Triple]) -> Vec<(Option<Bytes>, Bytes)> {
+    let edges = || edges.iter().filter(|(_, parent, child)| parent != child);
+    let parents = edges().map(|(tree, parent, _)| (tree.clone(), parent.clone()));
+    let children: BTreeSet<_> =
+        edges().map(|(tree, _, child)| (tree.clone(), child.clone())).collect();
+    parents
+        .filter(|parent| !children.contains(parent))
+        .collect::<BTreeSet<_>>()
+        .into_iter()
+        .collect()
+}
+
 /// A mention: its first byte, the byte after its last, the entity.
 pub type Found = (usize, usize, Bytes);
 

@@ -1,0 +1,136 @@
+//! Roots of an image that changes between two steps: entries that are kicked and split, and lists that are read in part.
+
+mod common;
+
+use std::collections::BTreeSet;
+
+use cftrag_core::{
+    AllSeen, Deleter, Deletion, Edge, Fate, Hint, Image, Roots, RowVersion, Stamp, Step, View,
+    Visibility,
+};
+use common::oracle::{self, Bytes, Triple};
+use common::{as_edge, heap, verify};
+
+/// Sees what has no version, and nothing else.
+struct Settled;
+
+impl Visibility for Settled {
+    fn view(&self, _xid: u64, _hint: Hint) -> View {
+        View::Unseen
+    }
+    fn learned(&self, _xid: u64) -> Hint {
+        Hint::None
+    }
+    fn curcid(&self) -> u32 {
+        0
+    }
+}
+
+fn edge(tree: u32, parent: &str, child: &str) -> Triple {
+    let bytes = |name: &str| Bytes::from(name.as_bytes());
+    let tree = (tree > 0).then(|| bytes(&tree.to_string()));
+    (tree, bytes(parent), bytes(child))
+}
+
+/// The roots, found with `budget`; `between` works on the image between two steps.
+fn roots(
+    image: Image<'_>,
+    budget: usize,
+    seen: &impl Visibility,
+    mut between: impl FnMut(u32),
+) -> (Vec<(Option<Bytes>, Bytes)>, u32) {
+    let (mut roots, mut found, mut steps) = (Roots::new(), Vec::new(), 0);
+    loop {
+        let step = image.roots(&mut roots, budget, seen, |tree, root| {
+            found.push((tree.map(Bytes::from), Bytes::from(root)));
+        });
+        steps += 1;
+        match step {
+            Step::Done => break,
+            Step::More => between(steps),
+            Step::Ask => panic!("nothing is unknown"),
+        }
+    }
+    let unique: BTreeSet<_> = found.iter().cloned().collect();
+    assert_eq!(unique.len(), found.len(), "a root is given once");
+    (unique.into_iter().collect(), steps)
+}
+
+#[test]
+fn none_is_missed_among_entries_that_are_moved() {
+    let heap = heap(8);
+    let image = Image::open(&heap).unwrap();
+    // Trees of ten, among three trees; each third top is a child elsewhere.
+    let mut edges = Vec::new();
+    for i in 0..6000_u32 {
+        edges.push(edge(i / 10 % 3, &format!("top {}", i / 10), &format!("child {i}")));
+        if i % 30 == 0 {
+            edges.push(edge(i / 10 % 2, "above", &format!("top {}", i / 10)));
+        }
+    }
+    edges.iter().for_each(|edge| image.insert(&as_edge(edge), None).unwrap());
+    let expected = oracle::roots(&edges);
+    assert!(expected.len() > 400);
+    assert_eq!(roots(image, usize::MAX, &AllSeen, |_| ()), (expected.clone(), 1));
+
+    let (before, mut n) = (image.stats(), 0);
+    let (found, _) = roots(image, 50, &Settled, |steps| {
+        // Others are inserted, unseen, until the last passes.
+        for _ in 0..if steps < 3000 { 3 } else { 0 } {
+            n += 1;
+            let (parent, child) = (format!("new {n}"), format!("newer {n}"));
+            let edge = Edge { tree: None, parent: parent.as_bytes(), child: child.as_bytes() };
+            image.insert(&edge, Some(Stamp { xmin: 10, cmin: 0 })).unwrap();
+        }
+    });
+    assert_eq!(found, expected);
+    let after = image.stats();
+    assert!(after.kicks > before.kicks + 1000 && after.splits > before.splits + 1000, "{after:?}");
+    verify(image);
+}
+
+#[test]
+fn a_long_list_is_read_on_and_read_again_when_it_changed() {
+    let heap = heap(4);
+    let image = Image::open(&heap).unwrap();
+    let mut edges: Vec<_> = (0..5000).map(|i| edge(1, "hub", &format!("spoke {i}"))).collect();
+    // The hub is a root of tree 2 only, as one edge says among many.
+    edges.push(edge(1, "rim", "hub"));
+    edges.insert(2500, edge(2, "hub", "rim"));
+    edges.iter().for_each(|edge| image.insert(&as_edge(edge), None).unwrap());
+    let expected = oracle::roots(&edges);
+    assert_eq!(expected.len(), 2);
+    let (found, steps) = roots(image, 100, &AllSeen, |_| ());
+    assert_eq!(found, expected);
+    assert!(steps > 100, "the hub's list is read in parts, {steps} in all");
+
+    // Rows go between all steps: what moves into a hole behind the cursor is met nevertheless.
+    let mut next = 0;
+    let (found, _) = roots(image, 100, &Settled, |_| {
+        let child = format!("spoke {next}");
+        let edge = Edge { tree: Some(b"1"), parent: b"hub", child: child.as_bytes() };
+        let row = RowVersion { xmin: 0, raw_xmin: 2, cmin: None };
+        let by = Deleter { xmax: 20, cmax: 0 };
+        if next < 2000 {
+            let done = image.delete(&edge, row, by, &|_| Fate::Running, &mut Vec::new());
+            assert_eq!(done, Ok(Deletion::Done));
+            next += 1;
+        }
+    });
+    assert_eq!(found, expected);
+    assert!(next > 50);
+    verify(image);
+}
+
+#[test]
+fn an_entity_may_be_a_root_of_many_trees() {
+    let heap = heap(4);
+    let image = Image::open(&heap).unwrap();
+    let mut edges: Vec<_> = (0..1000).map(|tree| edge(tree, "everywhere", "below")).collect();
+    edges.extend((0..1000).step_by(3).map(|tree| edge(tree, "above", "everywhere")));
+    edges.extend((0..1000).step_by(7).map(|tree| edge(tree, "everywhere", "everywhere")));
+    edges.iter().for_each(|edge| image.insert(&as_edge(edge), None).unwrap());
+    for budget in [1, 17, usize::MAX] {
+        assert_eq!(roots(image, budget, &AllSeen, |_| ()).0, oracle::roots(&edges));
+    }
+}
