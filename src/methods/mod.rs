@@ -3,6 +3,7 @@
 //! Those over an attached table are made of walks as cft_context makes them (walker.rs): from the image where it can serve, else by the
 //! reference query, all under the caller's one snapshot and with the caller's rights. So they are as exact as their walks.
 
+mod closing;
 mod extract;
 mod hierarchy;
 mod lineage;

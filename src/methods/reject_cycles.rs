@@ -19,6 +19,7 @@ use crate::api::context::{Relative, Sink};
 use crate::edges::{self, Column, ColumnNames, Columns, Edges};
 use crate::error::{self, Fallible};
 use crate::fmgr::Call;
+use crate::methods::closing;
 use crate::methods::walker::{ALL, text_array};
 use crate::registration::{self, Functions};
 use crate::{encoding, reference, route, value};
@@ -74,14 +75,42 @@ fn cft_reject_cycles(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
         pg_sys::LockDatabaseObject(pg_sys::TriggerRelationId, (*data.tg_trigger).tgoid, 0, lock);
     }
     let found = under_snapshot_of_now(|| {
-        let closes =
-            as_owner(&table, || reference::closes_cycle(&table, &names, &columns, parent, child, edge[0].as_deref()));
+        let tree = edge[0].as_deref();
+        // SAFETY: checked columns; the snapshot of now is active.
+        let closes = unsafe { closing::may_close(&table, &columns, tree, parent, child) }
+            && as_owner(&table, || reference::closes_cycle(&table, &names, &columns, parent, child, tree));
         // As the caller: these plans are cft_context's, too, which must not come by an owner's who is past his own policies.
         closes.then(|| if tells(&table, &columns) { path(&table, &names, &columns, &edge) } else { None })
     });
     match found {
         None => Ok(()),
-        Some(path) => Err(error::closes_cycle(&table.name(), &trigger, path.as_deref())),
+        Some(path) => {
+            say_which(data);
+            Err(error::closes_cycle(&table.name(), &trigger, path.as_deref()))
+        }
+    }
+}
+
+/// Has the error that is raised next say table and trigger in fields of their own, as PostgreSQL's constraints do: while it is raised, what
+/// stands on the stack of contexts is asked for more. The handler of the error takes the entry off again.
+fn say_which(data: &pg_sys::TriggerData) {
+    #[pg_guard]
+    unsafe extern "C-unwind" fn say(data: *mut std::ffi::c_void) {
+        // SAFETY: the data of a trigger that raises.
+        unsafe {
+            let data = &*data.cast::<pg_sys::TriggerData>();
+            pg_sys::errtableconstraint(data.tg_relation, (*data.tg_trigger).tgname);
+        }
+    }
+    // SAFETY: the entry lives as long as the call, which returns an error at once, and that is raised before anything else happens.
+    unsafe {
+        let entry = pg_sys::palloc0(size_of::<pg_sys::ErrorContextCallback>()).cast::<pg_sys::ErrorContextCallback>();
+        *entry = pg_sys::ErrorContextCallback {
+            previous: pg_sys::error_context_stack,
+            callback: Some(say),
+            arg: std::ptr::from_ref(data).cast_mut().cast(),
+        };
+        pg_sys::error_context_stack = entry;
     }
 }
 

@@ -16,7 +16,16 @@ UPDATE kept SET note = 1;
 INSERT INTO kept VALUES ('v', '1', '2'), ('v', '2', '1');
 UPDATE kept SET parent = child, child = parent WHERE tree = 't' AND parent = 'a' AND child = 'b';
 SELECT * FROM kept WHERE tree = 'v' OR parent = 'b' ORDER BY kept;
--- SQLSTATE; savepoints; COPY.
+-- SQLSTATE, and what PostgreSQL's own constraints put into fields of their own; savepoints; COPY.
+DO $$
+DECLARE
+    s text; t text; c text;
+BEGIN
+    INSERT INTO kept VALUES ('t', 'd', 'a');
+EXCEPTION WHEN check_violation THEN
+    GET STACKED DIAGNOSTICS s = SCHEMA_NAME, t = TABLE_NAME, c = CONSTRAINT_NAME;
+    RAISE EXCEPTION 'schema %, table %, constraint %', s, t, c;
+END $$;
 \set VERBOSITY sqlstate
 INSERT INTO kept VALUES ('t', 'd', 'a');
 \set VERBOSITY default
@@ -86,6 +95,65 @@ CREATE CONSTRAINT TRIGGER no_cycles AFTER INSERT OR UPDATE ON numbered FOR EACH 
 INSERT INTO numbered VALUES (1, 2), (2, 3);
 INSERT INTO numbered VALUES (3, 1);
 DROP TABLE numbered;
+
+-- Beside the definition, whatever indexes there are: each of many random rows is refused if and only if it would close a cycle in its tree.
+CREATE FUNCTION against_the_definition(checked regclass, rows int, names int, OUT refused int, OUT kept int, OUT wrong int) LANGUAGE plpgsql AS $$
+DECLARE
+    p text; c text; t text; r bytea;
+    closes boolean;
+BEGIN
+    refused := 0; kept := 0; wrong := 0;
+    FOR i IN 1..rows LOOP
+        r := decode(md5(format('%s %s', names, i)), 'hex');
+        t := nullif(get_byte(r, 0) % 3, 0)::text;
+        p := get_byte(r, 1) % names; c := get_byte(r, 2) % names;
+        EXECUTE format('WITH RECURSIVE below(name) AS (SELECT $2 COLLATE "C" UNION SELECT k.child::text COLLATE "C" FROM below AS b JOIN %s AS k ON k.parent::text COLLATE "C" = b.name AND k.tree IS NOT DISTINCT FROM $3)
+                        SELECT count(*) > 0 FROM below WHERE name = $1', checked) INTO closes USING p, c, t;
+        BEGIN
+            IF i % 5 = 0 THEN
+                EXECUTE format('UPDATE %s SET tree = %L, parent = %L, child = %L WHERE ctid = (SELECT min(ctid) FROM %1$s)', checked, t, p, c);
+            ELSE
+                EXECUTE format('INSERT INTO %s VALUES (%L, %L, %L)', checked, t, p, c);
+            END IF;
+            kept := kept + 1;
+            -- What an update takes away may have been part of the cycle.
+            wrong := wrong + (closes AND i % 5 <> 0)::int;
+        EXCEPTION WHEN check_violation THEN
+            refused := refused + 1;
+            wrong := wrong + (NOT closes)::int;
+        END;
+        IF i % 9 = 0 THEN EXECUTE format('DELETE FROM %s WHERE ctid = (SELECT max(ctid) FROM %1$s)', checked); END IF;
+    END LOOP;
+    EXECUTE format('SELECT $1 + count(*) FROM cft_filter_relations(%L, ''parent'', ''child'', ''tree'') WHERE reason IN (''cycle'', ''self-edge'')', checked) INTO wrong USING wrong;
+END $$;
+CREATE FUNCTION checked_as(types text[], indexes text[], rows int, names int, OUT refused int, OUT kept int, OUT wrong int) LANGUAGE plpgsql AS $$
+BEGIN
+    EXECUTE format('CREATE TABLE random_rows (tree text, parent %s, child %s)', types[1], types[2]);
+    FOR i IN 1..coalesce(cardinality(indexes), 0) LOOP EXECUTE 'CREATE INDEX ON random_rows ' || indexes[i]; END LOOP;
+    CREATE CONSTRAINT TRIGGER no_cycles AFTER INSERT OR UPDATE ON random_rows FOR EACH ROW EXECUTE FUNCTION cft_reject_cycles('parent', 'child', 'tree');
+    SELECT a.* INTO refused, kept, wrong FROM against_the_definition('random_rows', rows, names) AS a;
+    DROP TABLE random_rows;
+END $$;
+SELECT n, c.* FROM (VALUES
+    (1, '{text,text}'::text[], '{}'::text[]), (2, '{text,text}', '{(child)}'), (3, '{text,text}', '{(parent)}'), (4, '{text,text}', '{(child),(parent)}'),
+    (5, '{text,varchar}', '{"(child, tree)",(parent)}'), (6, '{int,int}', '{(child),(parent)}'), (7, '{bigint,bigint}', '{(child DESC)}'),
+    -- Of no use: other types, parts of the table, other orders, hashes, expressions, second columns.
+    (8, '{int,bigint}', '{(child),(parent)}'), (9, '{text,text}', '{"(child) WHERE tree = ''1''","(parent) WHERE tree = ''1''"}'),
+    (10, '{text,text}', '{"USING hash (child)","(lower(parent))","(tree, child)"}'), (11, '{text,text}', '{"(child text_pattern_ops)","(parent COLLATE \"C\")"}'),
+    (12, '{name,name}', '{(child),(parent)}')) AS v(n, types, indexes), LATERAL checked_as(v.types, v.indexes, 120, 16) AS c ORDER BY n;
+SELECT * FROM checked_as('{text,text}', '{(child),(parent)}', 300, 40);
+DROP FUNCTION checked_as, against_the_definition;
+-- A list of which a part was read.
+CREATE TABLE long_list (parent text, child text);
+INSERT INTO long_list SELECT 'hub', 'spoke ' || i FROM generate_series(1, 3000) AS i;
+CREATE INDEX ON long_list (parent);
+CREATE INDEX ON long_list (child);
+CREATE CONSTRAINT TRIGGER no_cycles AFTER INSERT OR UPDATE ON long_list FOR EACH ROW EXECUTE FUNCTION cft_reject_cycles('parent', 'child');
+INSERT INTO long_list VALUES ('axle', 'hub'), ('spoke 1', 'rim'), ('spoke 2', 'rim');
+INSERT INTO long_list VALUES ('rim', 'axle');
+INSERT INTO long_list VALUES ('rim', 'hub');
+INSERT INTO long_list VALUES ('rim', 'rim');
+DROP TABLE long_list;
 
 -- Who may write but not read, or not all, is refused as well, and not told the rest.
 CREATE ROLE regress_cft_writer;

@@ -1,0 +1,250 @@
+//! Whether an edge closes a cycle, by the table's own indexes: what cft_reject_cycles asks of each row, so it is not asked as a statement.
+//!
+//! ```text
+//!   ... --> parent's parents --> parent --(the edge)--> child --> child's children --> ...
+//!           <-- a row at a time                              a row at a time -->
+//! ```
+//!
+//! An edge closes a cycle if its parent is below its child. The searches up and down take turns; when they meet it may close one; when
+//! one of them ends it closes none. So a row costs about as much as the smaller side: two looks at an index for a new leaf, and for a new
+//! root. With an index on one of the columns only that search runs.
+//!
+//! The searches see the rows that the snapshot sees, whatever the caller may read: their answer is yes or no. A yes is not final: whoever
+//! asks has the definition (sql/cycle.sql) say so.
+
+#![expect(unsafe_code, reason = "index scans")]
+
+use crate::changes;
+use crate::edges::{Column, Columns, Edges};
+use crate::value;
+use pgrx::check_for_interrupts;
+use pgrx::pg_sys;
+use std::cell::Cell;
+use std::collections::HashSet;
+use std::ffi::CString;
+
+/// Rows between two looks for an interrupt.
+const BATCH: u32 = 1000;
+
+/// An index whose first column is the one that is looked for.
+#[derive(Clone, Copy)]
+struct Index {
+    oid: pg_sys::Oid,
+    collation: pg_sys::Oid,
+    /// The function behind its "=".
+    equal: pg_sys::Oid,
+}
+
+/// The indexes on a table's child and parent columns.
+type Indexes = [Option<Index>; 2];
+
+thread_local! {
+    /// Those of the table asked about last, as of an epoch.
+    static KEPT: Cell<Option<(u64, pg_sys::Oid, Columns, Indexes)>> = const { Cell::new(None) };
+}
+
+/// Whether the edge may close a cycle: no is final.
+///
+/// # Safety
+/// The columns are the table's and hold names; a snapshot is active.
+pub unsafe fn may_close(table: &Edges, columns: &Columns, tree: Option<&[u8]>, parent: &[u8], child: &[u8]) -> bool {
+    if parent == child {
+        return true;
+    }
+    let textual = |column: Column| [pg_sys::TEXTOID, pg_sys::VARCHAROID].map(u32::from).contains(&column.type_oid);
+    let alike = columns.parent.type_oid == columns.child.type_oid || textual(columns.parent) && textual(columns.child);
+    // SAFETY: the caller's promise.
+    let [above, below] = unsafe { indexes(table, columns) };
+    if !alike || (above.is_none() && below.is_none()) {
+        return true;
+    }
+    let mut up = above.map(|index| Search::new(index, columns.child, columns.parent, parent));
+    let mut down = below.map(|index| Search::new(index, columns.parent, columns.child, child));
+    let mut rows = 0_u32;
+    // SAFETY: the caller's promise.
+    let meet = loop {
+        match unsafe { turn(&mut up, &down, child, table, columns, tree) }
+            .or_else(|| unsafe { turn(&mut down, &up, parent, table, columns, tree) })
+        {
+            Some(meet) => break meet,
+            None => rows += 1,
+        }
+        if rows.is_multiple_of(BATCH) {
+            check_for_interrupts!();
+        }
+    };
+    for (_, scan) in [up, down].into_iter().flatten().filter_map(|search| search.at) {
+        // SAFETY: an open scan; after an ERROR the transaction's abort ends it.
+        unsafe { pg_sys::systable_endscan(scan) };
+    }
+    meet
+}
+
+/// A row of one of the searches. Some: whether they meet, or it meets the other end of the edge.
+///
+/// # Safety
+/// As for [`may_close`].
+unsafe fn turn(
+    side: &mut Option<Search>,
+    other: &Option<Search>,
+    end: &[u8],
+    table: &Edges,
+    columns: &Columns,
+    tree: Option<&[u8]>,
+) -> Option<bool> {
+    let side = side.as_mut()?;
+    // SAFETY: the caller's promise.
+    match unsafe { side.next(table, columns.tree, tree) } {
+        Next::End => Some(false),
+        Next::Nothing => None,
+        Next::Found(name) => {
+            if name == end || other.as_ref().is_some_and(|other| other.met.contains(&name)) {
+                return Some(true);
+            }
+            side.met.insert(name.clone());
+            side.left.push(name);
+            None
+        }
+    }
+}
+
+/// A search from one end of the edge.
+struct Search {
+    index: Index,
+    /// The column that is looked for, and that which leads on.
+    from: Column,
+    to: Column,
+    met: HashSet<Vec<u8>>,
+    /// What was met and not been looked for.
+    left: Vec<Vec<u8>>,
+    /// What is looked for, and the scan for it.
+    at: Option<(Vec<u8>, pg_sys::SysScanDesc)>,
+}
+
+enum Next {
+    Found(Vec<u8>),
+    /// A row that leads nowhere new, or the end of a scan.
+    Nothing,
+    End,
+}
+
+impl Search {
+    fn new(index: Index, from: Column, to: Column, start: &[u8]) -> Search {
+        let met = HashSet::from([start.to_vec()]);
+        Search { index, from, to, met, left: vec![start.to_vec()], at: None }
+    }
+
+    /// # Safety
+    /// As for [`may_close`].
+    unsafe fn next(&mut self, table: &Edges, tree_column: Column, tree: Option<&[u8]>) -> Next {
+        let Some((name, scan)) = &self.at else {
+            let Some(name) = self.left.pop() else { return Next::End };
+            // SAFETY: the caller's promise.
+            let scan = unsafe { begin(table, self.index, self.from, &name) };
+            self.at = Some((name, scan));
+            return Next::Nothing;
+        };
+        // SAFETY: an open scan; the row is read before it goes on.
+        unsafe {
+            let row = pg_sys::systable_getnext(*scan);
+            if row.is_null() {
+                pg_sys::systable_endscan(*scan);
+                self.at = None;
+                return Next::Nothing;
+            }
+            let text = |column: Column| {
+                let (mut null, mut text) = (true, Vec::new());
+                let datum = match column.number {
+                    0 => return None,
+                    number => pg_sys::htup::heap_getattr(row, number, (*table.rel()).rd_att, &mut null),
+                };
+                (!null && value::write(pg_sys::Oid::from(column.type_oid), datum, &mut text)).then_some(text)
+            };
+            // The index may have a collation in which other names are equal.
+            match text(self.to).filter(|to| !self.met.contains(to)) {
+                Some(to) if text(self.from).as_ref() == Some(name) && text(tree_column).as_deref() == tree => {
+                    Next::Found(to)
+                }
+                _ => Next::Nothing,
+            }
+        }
+    }
+}
+
+/// A scan of the rows in which the column is `name`.
+///
+/// # Safety
+/// As for [`may_close`].
+unsafe fn begin(table: &Edges, index: Index, column: Column, name: &[u8]) -> pg_sys::SysScanDesc {
+    let Ok(text) = CString::new(name) else { unreachable!("a name of the database has no NUL") };
+    let (mut input, mut parameter) = (pg_sys::InvalidOid, pg_sys::InvalidOid);
+    // SAFETY: the name came from a column of that type, or one like it, so its input function takes it. The scan keeps a copy of the key.
+    unsafe {
+        pg_sys::getTypeInputInfo(pg_sys::Oid::from(column.type_oid), &mut input, &mut parameter);
+        let value = pg_sys::OidInputFunctionCall(input, text.as_ptr().cast_mut(), parameter, -1);
+        let mut key: pg_sys::ScanKeyData = std::mem::zeroed();
+        pg_sys::ScanKeyEntryInitialize(
+            &mut key,
+            0,
+            column.number as pg_sys::AttrNumber,
+            pg_sys::BTEqualStrategyNumber as pg_sys::StrategyNumber,
+            pg_sys::InvalidOid,
+            index.collation,
+            index.equal,
+            value,
+        );
+        pg_sys::systable_beginscan(table.rel(), index.oid, true, pg_sys::GetActiveSnapshot(), 1, &mut key)
+    }
+}
+
+/// # Safety
+/// As for [`may_close`].
+unsafe fn indexes(table: &Edges, columns: &Columns) -> Indexes {
+    let now = changes::relations();
+    if let Some((epoch, oid, of, indexes)) = KEPT.get()
+        && (epoch, oid, of) == (now, table.oid(), *columns)
+    {
+        return indexes;
+    }
+    let mut found = [None; 2];
+    // SAFETY: the list is a copy; an index of a table that is locked is there.
+    unsafe {
+        let list = pgrx::PgList::<std::ffi::c_void>::from_pg(pg_sys::RelationGetIndexList(table.rel()));
+        for oid in (0..list.len()).filter_map(|i| list.get_oid(i)) {
+            let lock = pg_sys::AccessShareLock as pg_sys::LOCKMODE;
+            let index = pg_sys::index_open(oid, lock);
+            for (found, column) in found.iter_mut().zip([columns.child, columns.parent]) {
+                *found = found.or_else(|| serves(index, column));
+            }
+            pg_sys::index_close(index, lock);
+        }
+    }
+    KEPT.set(Some((now, table.oid(), *columns, found)));
+    found
+}
+
+/// Whether an index finds all rows in which the column is a name: it is PostgreSQL's B-tree of its type, whole, and valid for any snapshot.
+///
+/// # Safety
+/// An open index.
+unsafe fn serves(index: pg_sys::Relation, column: Column) -> Option<Index> {
+    // SAFETY: the caller's promise; there is at least one column, whose family and type stand in arrays.
+    unsafe {
+        let form = &*(*index).rd_index;
+        let is_ours = (*(*index).rd_rel).relam == pg_sys::BTREE_AM_OID
+            && form.indisvalid
+            && form.indislive
+            && !form.indcheckxmin
+            && i32::from(*form.indkey.values.as_ptr()) == column.number
+            && pg_sys::RelationGetIndexPredicate(index).is_null();
+        if !is_ours {
+            return None;
+        }
+        let (family, of) = (*(*index).rd_opfamily, *(*index).rd_opcintype);
+        let operator = pg_sys::get_opfamily_member(family, of, of, pg_sys::BTEqualStrategyNumber as i16);
+        let equal = pg_sys::get_opcode(operator);
+        let known = [pg_sys::F_TEXTEQ, pg_sys::F_NAMEEQ, pg_sys::F_INT4EQ, pg_sys::F_INT8EQ, pg_sys::F_UUID_EQ];
+        let collation = *(*index).rd_indcollation;
+        known.contains(&u32::from(equal)).then_some(Index { oid: (*index).rd_id, collation, equal })
+    }
+}
