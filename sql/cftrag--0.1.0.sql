@@ -2092,7 +2092,7 @@ COMMENT ON FUNCTION cft_build_hierarchy(regclass, name, name, name, integer) IS
 --   hierarchy
 
 -- Paths, neighbours, and where an entity stands in its trees. Each asks the table as cft_context does: the image or the reference query,
--- under the caller's snapshot, with the caller's rights. cft_roots reads the whole table.
+-- under the caller's snapshot, with the caller's rights.
 
 CREATE FUNCTION cft_neighbors(entity text, hops integer DEFAULT 1, direction text DEFAULT 'both', edges regclass DEFAULT NULL)
 RETURNS TABLE(tree text, hops integer, neighbor text, via text)
@@ -2135,23 +2135,9 @@ COMMENT ON FUNCTION cft_subtree_size(text, regclass) IS 'the number of different
 
 CREATE FUNCTION cft_roots(edges regclass DEFAULT NULL)
 RETURNS TABLE(tree text, root text)
-LANGUAGE plpgsql STABLE PARALLEL SAFE COST 100000 ROWS 100 SET search_path = pg_catalog, pg_temp AS $$
-DECLARE
-    f record;
-BEGIN
-    SELECT * INTO f FROM @extschema@.cft_attached(edges);
-    -- A self-edge is no relative: it makes no root, and prevents none.
-    RETURN QUERY EXECUTE format(
-        'SELECT z.tree, z.name FROM (
-             SELECT %1$s AS tree, r.%2$I::text COLLATE "C" AS name FROM %4$s AS r
-              WHERE r.%2$I IS NOT NULL AND r.%3$I IS NOT NULL AND r.%2$I::text COLLATE "C" <> r.%3$I::text COLLATE "C"
-             EXCEPT
-             SELECT %1$s, r.%3$I::text COLLATE "C" FROM %4$s AS r
-              WHERE r.%2$I IS NOT NULL AND r.%3$I IS NOT NULL AND r.%2$I::text COLLATE "C" <> r.%3$I::text COLLATE "C") AS z
-          ORDER BY z.tree NULLS FIRST, z.name',
-        CASE WHEN f.tree IS NULL THEN 'NULL::text' ELSE format('r.%I::text COLLATE "C"', f.tree) END, f.parent, f.child, f.edges);
-END $$;
-COMMENT ON FUNCTION cft_roots(regclass) IS 'the entities of each tree that have a child and no parent but themselves; reads the whole table';
+LANGUAGE c STABLE PARALLEL SAFE COST 100000 ROWS 100
+AS 'MODULE_PATHNAME', 'cft_roots_wrapper';
+COMMENT ON FUNCTION cft_roots(regclass) IS 'the entities of each tree that have a child there and no parent but themselves; looks at every entity';
 /* </end connected objects> */
 
 /* <begin connected objects> */
@@ -2411,6 +2397,11 @@ GRANT SELECT ON pg_stat_progress_cftrag TO PUBLIC;
 
 /* <begin connected objects> */
 -- cftrag::api::text::cft_render
+-- Skipped due to `#[pgrx(sql = false)]`
+/* </end connected objects> */
+
+/* <begin connected objects> */
+-- cftrag::methods::roots::cft_roots
 -- Skipped due to `#[pgrx(sql = false)]`
 /* </end connected objects> */
 

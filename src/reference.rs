@@ -1,4 +1,4 @@
-//! The reference query: the definition of every answer (sql/reference.sql, sql/entities.sql), run when the image cannot serve.
+//! The reference query: the definition of every answer (sql/reference.sql, sql/roots.sql, sql/entities.sql), run when the image cannot serve.
 //!
 //! It runs under the caller's own active snapshot and rights: SPI, called directly with read_only = true. (pgrx's Spi client turns
 //! to read-write once the transaction has an xid, and that takes a new snapshot.) Plans are kept by statement text.
@@ -18,6 +18,7 @@ use std::ffi::CString;
 
 const TEMPLATE: &str = include_str!("../sql/reference.sql");
 const ENTITIES: &str = include_str!("../sql/entities.sql");
+const ROOTS: &str = include_str!("../sql/roots.sql");
 const CYCLE: &str = include_str!("../sql/cycle.sql");
 
 /// Statements of so many tables are kept planned; past it all are forgotten.
@@ -32,10 +33,14 @@ pub fn statement(table: &Edges, names: &ColumnNames, columns: &Columns) -> Strin
     let sql = without_comments(TEMPLATE)
         .replace("{parent_collation}", &edges::collation_sql(&columns.parent))
         .replace("{child_collation}", &edges::collation_sql(&columns.child));
-    // The names last, and in one pass: a name may contain anything, braces too.
+    fill_columns(&sql, table, names)
+}
+
+/// The names last, and in one pass: a name may contain anything, braces too.
+fn fill_columns(sql: &str, table: &Edges, names: &ColumnNames) -> String {
     let tree = names.tree.as_deref().map_or("NULL::pg_catalog.text".to_string(), |name| text_of(table, name));
     fill(
-        &sql,
+        sql,
         &[
             ("{edges}", &table.qualified()),
             ("{tree}", &tree),
@@ -100,6 +105,12 @@ pub fn answer(
     let types = [pg_sys::TEXTARRAYOID, pg_sys::INT4OID, pg_sys::INT4OID];
     let values = [entities, pg_sys::Datum::from(up), pg_sys::Datum::from(down)];
     run(statement(table, names, columns), types, values, sink);
+}
+
+/// Answers cft_roots by its definition (sql/roots.sql).
+pub fn roots(table: &Edges, names: &ColumnNames, rows: Rows) {
+    let sql = fill_columns(&without_comments(ROOTS), table, names);
+    run(sql, [], [], &mut Sink::Rows(rows));
 }
 
 /// Answers cft_entities by its definition (sql/entities.sql), which uses functions beside `function`. `aliases`: tables with entity as

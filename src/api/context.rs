@@ -23,7 +23,7 @@ use std::rc::Rc;
 use std::sync::atomic::Ordering::SeqCst;
 
 /// Edge slots visited under one holding of the lock: about a millisecond, so that no writer waits longer for a reader.
-const CELLS: usize = 20_000;
+pub const CELLS: usize = 20_000;
 /// A backend's image call in so many settles a bounded number of versions.
 const SETTLE_EVERY: u32 = 64;
 const SETTLE: usize = 1024;

@@ -11,6 +11,7 @@ mod paths;
 mod reject_cycles;
 mod relations;
 mod room;
+mod roots;
 mod scan;
 mod search;
 mod walker;

@@ -2,12 +2,13 @@
 //!
 //! The statement answers no rows when both agree, and all rows of both sides (side, number, row) when they differ. The same
 //! statement runs plainly, in functions of each volatility, in cursors, in parallel workers, inside RETURNING and in triggers.
-//! In the same way cft_entities is compared with sql/entities.sql, on a text made of the entities asked for.
+//! In the same way cft_entities is compared with sql/entities.sql, on a text made of the entities asked for, and cft_roots with sql/roots.sql.
 
 use crate::schema::Table;
 
 const REFERENCE: &str = include_str!("../../../sql/reference.sql");
 const ENTITIES: &str = include_str!("../../../sql/entities.sql");
+const ROOTS: &str = include_str!("../../../sql/roots.sql");
 
 /// Where the check statement runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,6 +19,8 @@ pub enum Mode {
     Each,
     /// cft_entities instead of cft_context, in a prepared statement.
     Mentions,
+    /// cft_roots, in a prepared statement.
+    Roots,
     /// In a plpgsql function of that volatility; an immutable one with constants runs while the statement is planned.
     Volatile,
     Stable,
@@ -43,6 +46,8 @@ pub enum Form {
     Each,
     /// In a text.
     Mentions,
+    /// Not by an entity at all.
+    Roots,
 }
 
 #[derive(Clone, Debug)]
@@ -56,17 +61,22 @@ pub struct Check {
     pub down: i32,
 }
 
-/// The reference query for this table with its parameters named as given.
-fn reference(table: &Table, entities: &str, up: &str, down: &str) -> String {
+/// A definition with the columns of this table.
+fn filled(definition: &str, table: &Table) -> String {
     let text = |column: &str| format!("r.{column}::pg_catalog.text");
-    let body: Vec<&str> = REFERENCE.lines().filter(|line| !line.starts_with("--")).collect();
+    let body: Vec<&str> = definition.lines().filter(|line| !line.starts_with("--")).collect();
     body.join("\n")
         .replace("{edges}", &table.qualified())
         .replace("{tree}", &table.tree.map_or("NULL::pg_catalog.text".to_string(), text))
-        .replace("{parent_collation}", "pg_catalog.\"C\"")
-        .replace("{child_collation}", "pg_catalog.\"C\"")
         .replace("{parent}", &text(table.parent))
         .replace("{child}", &text(table.child))
+}
+
+/// The reference query for this table with its parameters named as given.
+fn reference(table: &Table, entities: &str, up: &str, down: &str) -> String {
+    filled(REFERENCE, table)
+        .replace("{parent_collation}", "pg_catalog.\"C\"")
+        .replace("{child_collation}", "pg_catalog.\"C\"")
         .replace("$1", entities)
         .replace("$2", up)
         .replace("$3", down)
@@ -74,14 +84,9 @@ fn reference(table: &Table, entities: &str, up: &str, down: &str) -> String {
 
 /// The definition of cft_entities for this table.
 fn definition(table: &Table, question: &str, overlapping: &str) -> String {
-    let text = |column: &str| format!("r.{column}::pg_catalog.text");
-    let body: Vec<&str> = ENTITIES.lines().filter(|line| !line.starts_with("--")).collect();
-    body.join("\n")
-        .replace("{edges}", &table.qualified())
+    filled(ENTITIES, table)
         .replace("{aliases}", "SELECT NULL::text, NULL::text WHERE false")
         .replace("{schema}", "public")
-        .replace("{parent}", &text(table.parent))
-        .replace("{child}", &text(table.child))
         .replace("$1", question)
         .replace("$2", overlapping)
 }
@@ -103,10 +108,17 @@ fn sides(table: &Table, form: Form, entities: &str, up: &str, down: &str) -> (St
             format!("SELECT {columns} FROM ({by_definition}) AS m(entity, mention, start, length, via_alias)"),
         );
     }
+    if form == Form::Roots {
+        // In the same shape. A prepared statement has the parameters of all others.
+        let columns = "row_number() OVER () AS n, m.root, m.tree, NULL::text, NULL::int, NULL::text, NULL::text";
+        let used = format!("({entities}, {up}, {down}) IS DISTINCT FROM NULL");
+        let ours = format!("SELECT {columns} FROM cft_roots('{table_name}'::regclass) AS m WHERE {used}");
+        return (ours, format!("SELECT {columns} FROM ({}) AS m(tree, root)", filled(ROOTS, table)));
+    }
     let call = |asked: &str| format!("cft_context({asked}, {up}, {down}, '{table_name}'::regclass) AS c");
     let calls = match form {
         Form::One => call(&format!("({entities})[1]")),
-        Form::Many | Form::Mentions => call(entities),
+        Form::Many | Form::Mentions | Form::Roots => call(entities),
         Form::Each => format!("unnest({entities}) AS q(name), LATERAL {}", call("q.name")),
     };
     (
@@ -223,6 +235,7 @@ impl Check {
         match (self.mode, self.many) {
             (Mode::Each, _) => Form::Each,
             (Mode::Mentions, _) => Form::Mentions,
+            (Mode::Roots, _) => Form::Roots,
             (_, true) => Form::Many,
             (_, false) => Form::One,
         }
@@ -255,7 +268,7 @@ mod tests {
         for table in &TABLES {
             let text = reference(table, "q", "u", "d");
             assert!(!text.contains(['{', '}', '$']), "{text}");
-            let text = definition(table, "q", "o");
+            let text = definition(table, "q", "o") + &filled(ROOTS, table);
             assert!(!text.contains(['{', '}', '$']), "{text}");
         }
     }

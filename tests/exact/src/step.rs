@@ -256,7 +256,8 @@ impl Generator {
         let table = self.table();
         let read_only = model.sessions[session].txn.as_ref().is_some_and(|t| t.read_only);
         let mode = match self.rng.random_range(0..200) {
-            0..148 => Mode::Plain,
+            0..136 => Mode::Plain,
+            136..148 => Mode::Roots,
             148..160 => Mode::Mentions,
             160..168 => Mode::Volatile,
             168..176 => Mode::Stable,

@@ -57,6 +57,24 @@ BEGIN ISOLATION LEVEL REPEATABLE READ;
 INSERT INTO se VALUES ('t', 'c', 'd');
 SELECT ask();
 COMMIT;
+-- cft_roots as well, in any transaction; by its definition when it must.
+SELECT served() IS NOT NULL AS forgotten;
+BEGIN;
+INSERT INTO se VALUES ('u', 'c', 'a'), ('u', 'c', 'c'), (NULL, 'r', 'c');
+DELETE FROM se WHERE child = 'b';
+SELECT * FROM cft_roots('se');
+SELECT served();
+SAVEPOINT s;
+INSERT INTO se VALUES (NULL, 'q', 'r');
+SELECT * FROM cft_roots('se');
+ROLLBACK TO s;
+SELECT * FROM cft_roots('se');
+SELECT served();
+ROLLBACK;
+SET cftrag.enable = off;
+SELECT * FROM cft_roots('se');
+RESET cftrag.enable;
+SELECT served();
 -- Each reason a single session can provoke.
 SET cftrag.enable = off;
 SELECT ask();

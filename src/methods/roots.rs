@@ -1,0 +1,141 @@
+//! cft_roots: the entities of each tree that have a child there and no parent but themselves (sql/roots.sql is the definition).
+//!
+//! From the image entity by entity (crates/core/src/roots.rs), under the conditions of route.rs, in holdings of the lock as long as those
+//! of a walk; else by the definition, with the same rows in the same order.
+
+#![expect(unsafe_code, reason = "PostgreSQL's function call interface")]
+
+use crate::api::context::{self, CELLS, Opened};
+use crate::area;
+use crate::counters;
+use crate::error::Fallible;
+use crate::fmgr::{Call, Rows};
+use crate::methods::breathe;
+use crate::methods::room::Room;
+use crate::methods::scan::BATCH;
+use crate::reference;
+use crate::route::{self, Reason, Ticket};
+use crate::row;
+use crate::slot::Spoil;
+use crate::visibility::Seen;
+use cftrag_core::{Breath, Counters, Image, NameId, Names, Roots, Step};
+use pgrx::check_for_interrupts;
+use pgrx::prelude::*;
+use std::sync::atomic::Ordering::SeqCst;
+
+/// `cft_roots(edges regclass) -> table(tree, root)`
+///
+/// By tree (NULL first), then by bytes. Errors: those of cft_context.
+#[pg_extern(sql = false)]
+fn cft_roots(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
+    // SAFETY: our own fcinfo.
+    let call = unsafe { Call::new(fcinfo) };
+    let rows = call.rows();
+    let opened = context::open(&call, 0)?;
+    match of_image(&opened) {
+        Some(found) => found.write(rows),
+        None => reference::roots(&opened.0, &opened.1.names, rows),
+    }
+    Ok(())
+}
+
+/// None: the image cannot serve, which is counted; or it has more roots than the session may keep, and the definition's sort can use a disk.
+fn of_image(opened: &Opened) -> Option<Found> {
+    let (table, registration, columns, functions) = opened;
+    let (mut scan, mut found) = (Roots::new(), Found::default());
+    let first = |image: Image<'_>, seen: &Seen| found.step(&mut scan, image, seen);
+    let served = route::route_and(table, registration, columns, *functions, first)
+        .and_then(|(mut ticket, step)| Ok((finish(&mut scan, &mut found, &mut ticket, step)?, ticket)));
+    match served {
+        Ok((whole, ticket)) => {
+            ticket.control.slots[ticket.index].count_call(Counters::default());
+            context::settle_now_and_then(table, &ticket);
+            whole.then_some(found)
+        }
+        Err(reason) => {
+            counters::count(table.oid(), reason);
+            None
+        }
+    }
+}
+
+/// Goes on after the first step, in slices; learns the xids it met. False: the roots take more memory than there may be.
+fn finish(scan: &mut Roots, found: &mut Found, ticket: &mut Ticket, first: Step) -> Result<bool, Reason> {
+    let slot = &ticket.control.slots[ticket.index];
+    let (mut step, mut room) = (first, Room::new());
+    loop {
+        match step {
+            Step::Done => return Ok(true),
+            Step::More => {
+                check_for_interrupts!();
+            }
+            Step::Ask => {
+                if ticket.seen.learn(scan.asked()).is_none() {
+                    slot.spoil(Spoil::Ancient);
+                    return Err(Reason::Ancient);
+                }
+            }
+        }
+        if room.grow_to(found.bytes()).is_err() {
+            return Ok(false);
+        }
+        found.make_room();
+        step = area::read(ticket.control, ticket.index, |_, image| {
+            (slot.generation.load(SeqCst) == ticket.generation).then(|| found.step(scan, image, &ticket.seen))
+        })?
+        .ok_or(Reason::NoImage)?;
+    }
+}
+
+/// The roots that were found, in no order.
+#[derive(Default)]
+struct Found {
+    trees: Names,
+    /// Their names, one after the other.
+    names: Vec<u8>,
+    roots: Vec<Root>,
+}
+
+struct Root {
+    tree: Option<NameId>,
+    /// In `names`.
+    name: std::ops::Range<usize>,
+}
+
+impl Found {
+    fn step(&mut self, scan: &mut Roots, image: Image<'_>, seen: &Seen) -> Step {
+        let Found { trees, names, roots } = self;
+        image.roots(scan, CELLS, seen, |tree, name| {
+            let start = names.len();
+            names.extend_from_slice(name);
+            roots.push(Root { tree: tree.map(|tree| trees.id(tree)), name: start..names.len() });
+        })
+    }
+
+    fn bytes(&self) -> usize {
+        self.names.capacity() + self.roots.capacity() * size_of::<Root>()
+    }
+
+    /// Outside the lock, because growing copies: room for what a step finds, but for long names.
+    fn make_room(&mut self) {
+        self.roots.reserve(CELLS);
+        self.names.reserve(CELLS * 16);
+    }
+
+    fn write(mut self, rows: Rows) {
+        let Found { trees, names, roots } = &mut self;
+        let key = |root: &Root| (root.tree.map(|tree| trees.get(tree)), &names[root.name.clone()]);
+        Breath::new(&mut { breathe }).sort_by(roots, |a, b| key(a).cmp(&key(b)));
+        for some in roots.chunks(BATCH) {
+            check_for_interrupts!();
+            row::add_all(rows, 2, some, |root, to| {
+                let (tree, name) = key(root);
+                match tree {
+                    Some(tree) => to.text(tree),
+                    None => to.null(),
+                }
+                to.text(name);
+            });
+        }
+    }
+}
