@@ -1230,13 +1230,24 @@ LANGUAGE plpgsql STABLE PARALLEL SAFE COST 10000 ROWS 20 SET search_path = pg_ca
 DECLARE
     forest regclass;
     above text[];
+    -- The entities with more levels above them than cft_context goes.
+    deep text[];
 BEGIN
     SELECT f.edges INTO forest FROM @extschema@.cft_attached(edges) AS f;
-    above := ARRAY(SELECT DISTINCT c.relative COLLATE "C" FROM @extschema@.cft_context(entities, 1000, 0, forest) AS c);
+    SELECT array_agg(DISTINCT c.relative COLLATE "C"), coalesce(array_agg(DISTINCT c.entity COLLATE "C") FILTER (WHERE c.depth = 1000), '{}')
+      INTO above, deep FROM @extschema@.cft_context(entities, 1000, 0, forest) AS c;
+    IF deep <> '{}' THEN
+        above := ARRAY(SELECT u.name FROM unnest(above) AS u(name)
+                       UNION SELECT n.neighbor FROM unnest(deep) AS d(name), @extschema@.cft_neighbors(d.name, 2147483647, 'up', forest) AS n);
+    END IF;
     RETURN QUERY
-    WITH RECURSIVE a AS MATERIALIZED (
-        SELECT c.entity, c.tree, c.relation, c.depth, c.relative, c.via, c.n
-          FROM @extschema@.cft_context(entities, 1000, 1, forest) WITH ORDINALITY AS c(entity, tree, relation, depth, relative, via, n)
+    WITH RECURSIVE c AS MATERIALIZED (
+        SELECT * FROM @extschema@.cft_context(entities, 1000, 1, forest) WITH ORDINALITY AS c(entity, tree, relation, depth, relative, via, n)
+    ), a AS MATERIALIZED (
+        SELECT c.* FROM c WHERE c.relation = 'descendant' OR c.entity <> ALL (deep)
+        UNION ALL
+        SELECT d.entity, n.tree, 'ancestor', n.hops, n.neighbor, n.via, d.n
+          FROM (SELECT c.entity, min(c.n) AS n FROM c WHERE c.entity = ANY (deep) GROUP BY c.entity) AS d, @extschema@.cft_neighbors(d.entity, 2147483647, 'up', forest) AS n
     ), up AS MATERIALIZED (
         SELECT a.* FROM a WHERE a.relation = 'ancestor'
     ), under AS MATERIALIZED (

@@ -175,9 +175,8 @@ pub fn bad_direction(value: &str) -> ErrorReport {
     )
 }
 
-pub fn too_many_levels(most: i32) -> ErrorReport {
-    report(Code::ERRCODE_PROGRAM_LIMIT_EXCEEDED, format!("the hierarchy has {most} levels or more"))
-        .set_detail("What lies beyond would be missing from the answer.")
+pub fn negative_hops(argument: &str, value: i32) -> ErrorReport {
+    report(Code::ERRCODE_INVALID_PARAMETER_VALUE, format!("\"{argument}\" must not be negative, but is {value}"))
 }
 
 pub fn too_many_paths(paths: u64, most: u64) -> ErrorReport {

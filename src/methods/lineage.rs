@@ -1,13 +1,15 @@
-//! Where an entity stands in its trees: lowest common ancestors, depth, size of what is under it. By walks of all levels.
+//! Where an entity stands in its trees: lowest common ancestors, depth, size of what is under it. By walks of all levels;
+//! where there are more than a walk takes, level by level.
 
 #![expect(unsafe_code, reason = "PostgreSQL's function call interface")]
 
 use crate::api::context::Relative;
-use crate::error::{self, Fallible};
+use crate::error::Fallible;
 use crate::fmgr::{Call, text_datum};
 use crate::methods::breathe;
+use crate::methods::search::{DOWN, Side, UP};
 use crate::methods::walker::{ALL, Walker};
-use cftrag_core::{Breath, Graph};
+use cftrag_core::{Breath, Graph, Names};
 use pgrx::prelude::*;
 use std::collections::{BTreeMap, HashMap};
 
@@ -19,8 +21,7 @@ type Ancestors = BTreeMap<Tree, HashMap<Name, i32>>;
 /// `cft_lca(a text, b text, edges regclass) -> table(tree, ancestor, depth_a, depth_b)`
 ///
 /// An entity is a common ancestor if a and b each are it or are under it. The lowest are those that have no other common ancestor under
-/// them, but for one that they are under as well (in a cycle). depth_a, depth_b: steps from a, from b. Errors: 54000 where there are more
-/// levels than a walk takes; those of cft_context.
+/// them, but for one that they are under as well (in a cycle). depth_a, depth_b: steps from a, from b. Errors: those of cft_context.
 #[pg_extern(sql = false)]
 fn cft_lca(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     // SAFETY: our own fcinfo.
@@ -28,7 +29,7 @@ fn cft_lca(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     let rows = call.rows();
     let (Some(a), Some(b)) = (call.text(0), call.text(1)) else { return Ok(()) };
     let walker = Walker::of(&call, 2)?;
-    let (of_a, of_b) = (ancestors(&walker, a)?, ancestors(&walker, b)?);
+    let (of_a, of_b) = (ancestors(&walker, a), ancestors(&walker, b));
     let mut common = Nodes::default();
     for (tree, of_a) in &of_a {
         let Some(of_b) = of_b.get(tree) else { continue };
@@ -79,8 +80,7 @@ impl<'a> Nodes<'a> {
     }
 }
 
-/// Error: 54000.
-fn ancestors(walker: &Walker, entity: &[u8]) -> Fallible<Ancestors> {
+fn ancestors(walker: &Walker, entity: &[u8]) -> Ancestors {
     let mut found = Ancestors::new();
     let mut deep = false;
     walker.relatives(&[entity], ALL, 1, |rows| {
@@ -91,7 +91,17 @@ fn ancestors(walker: &Walker, entity: &[u8]) -> Fallible<Ancestors> {
             deep |= too_deep(rows);
         }
     });
-    if deep { Err(error::too_many_levels(ALL)) } else { Ok(found) }
+    if !deep {
+        return found;
+    }
+    let mut names = Names::default();
+    let side = Side::new(names.id(entity), UP).exhaust(walker, &mut names);
+    let mut found = Ancestors::new();
+    for ((tree, name), reached) in &side.found {
+        let of = found.entry(tree.map(|tree| names.get(tree).to_vec())).or_default();
+        of.insert(names.get(*name).to_vec(), reached.depth as i32);
+    }
+    found
 }
 
 /// A relative at the last level that was asked for may have others behind it.
@@ -119,7 +129,7 @@ fn lowest(walker: &Walker, nodes: &Nodes) -> Vec<bool> {
 /// `cft_depth(entity text, edges regclass) -> table(tree, depth)`
 ///
 /// The least number of steps up to a root of the tree (an entity without a parent but itself); NULL if it has none above it (cycles).
-/// Errors: 54000, those of cft_context.
+/// Errors: those of cft_context.
 #[pg_extern(sql = false)]
 fn cft_depth(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     // SAFETY: our own fcinfo.
@@ -127,7 +137,7 @@ fn cft_depth(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     let rows = call.rows();
     let Some(entity) = call.text(0) else { return Ok(()) };
     let walker = Walker::of(&call, 1)?;
-    let found = ancestors(&walker, entity)?;
+    let found = ancestors(&walker, entity);
     let mut above = Nodes::default();
     found.iter().for_each(|(tree, of)| of.keys().for_each(|name| above.add(tree.as_deref(), name)));
     let mut is_root = vec![true; above.list.len()];
@@ -144,7 +154,7 @@ fn cft_depth(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
 
 /// `cft_subtree_size(entity text, edges regclass) -> table(tree, size bigint)`
 ///
-/// How many different entities are under an entity, itself counted. Errors: 54000, those of cft_context.
+/// How many different entities are under an entity, itself counted. Errors: those of cft_context.
 #[pg_extern(sql = false)]
 fn cft_subtree_size(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     // SAFETY: our own fcinfo.
@@ -152,14 +162,25 @@ fn cft_subtree_size(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     let rows = call.rows();
     let Some(entity) = call.text(0) else { return Ok(()) };
     let walker = Walker::of(&call, 1)?;
-    let mut deep = false;
+    let (mut sizes, mut deep) = (BTreeMap::<Tree, i64>::new(), false);
     walker.relatives(&[entity], 1, ALL, |relatives| {
         deep = too_deep(relatives);
         for of in relatives.chunk_by(|a, b| a.tree == b.tree) {
-            let size = 1 + of.iter().filter(|row| !row.ancestor).count();
-            let mut values = [text_datum(of[0].tree.unwrap_or_default()), pg_sys::Datum::from(size as i64)];
-            rows.add(&mut values, &mut [of[0].tree.is_none(), false]);
+            let under = of.iter().filter(|row| !row.ancestor).count();
+            sizes.insert(of[0].tree.map(<[u8]>::to_vec), 1 + under as i64);
         }
     });
-    if deep { Err(error::too_many_levels(ALL)) } else { Ok(()) }
+    if deep {
+        sizes.clear();
+        let mut names = Names::default();
+        let side = Side::new(names.id(entity), DOWN).exhaust(&walker, &mut names);
+        for (tree, _) in side.found.keys() {
+            *sizes.entry(tree.map(|tree| names.get(tree).to_vec())).or_default() += 1;
+        }
+    }
+    for (tree, size) in sizes {
+        let mut values = [text_datum(tree.as_deref().unwrap_or_default()), pg_sys::Datum::from(size)];
+        rows.add(&mut values, &mut [tree.is_none(), false]);
+    }
+    Ok(())
 }

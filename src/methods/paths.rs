@@ -3,12 +3,12 @@
 
 #![expect(unsafe_code, reason = "PostgreSQL's function call interface")]
 
-use crate::error::{self, Fallible, MAX_LEVELS};
+use crate::error::{self, Fallible};
 use crate::fmgr::{Call, Rows, text_datum};
 use crate::methods::breathe;
 use crate::methods::scan::BATCH;
 use crate::methods::search::{self, DOWN, Paths, Side, Tree, UP};
-use crate::methods::walker::{Walker, text_array};
+use crate::methods::walker::{ALL, Walker, text_array};
 use crate::row;
 use cftrag_core::{Breath, NameId, Names};
 use pgrx::check_for_interrupts;
@@ -29,14 +29,19 @@ fn cft_neighbors(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     let (Some(entity), Some(hops), Some(direction)) = (call.text(0), call.int(1), call.text(2)) else { return Ok(()) };
     check_hops("hops", hops)?;
     let walker = Walker::of(&call, 3)?;
-    let (up, down) = match direction {
-        b"up" => (hops, 0),
-        b"down" => (0, hops),
-        b"both" => {
-            around(&walker, entity, hops, rows);
+    let ways = match direction {
+        b"up" => UP,
+        b"down" => DOWN,
+        b"both" => UP | DOWN,
+        other => return Err(error::bad_direction(&String::from_utf8_lossy(other))),
+    };
+    let (up, down) = match ways {
+        UP if hops <= ALL => (hops, 0),
+        DOWN if hops <= ALL => (0, hops),
+        _ => {
+            around(&walker, entity, hops, ways, rows);
             return Ok(());
         }
-        other => return Err(error::bad_direction(&String::from_utf8_lossy(other))),
     };
     walker.relatives(&[entity], up, down, |relatives| {
         add_neighbors(rows, relatives, |row| (row.tree, row.depth, row.name, row.via));
@@ -44,9 +49,9 @@ fn cft_neighbors(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     Ok(())
 }
 
-fn around(walker: &Walker, entity: &[u8], hops: i32, rows: Rows) {
+fn around(walker: &Walker, entity: &[u8], hops: i32, ways: u8, rows: Rows) {
     let mut names = Names::default();
-    let mut side = Side::new(names.id(entity));
+    let mut side = Side::new(names.id(entity), ways);
     for _ in 0..hops {
         side.expand(walker, &mut names);
         if side.is_at_end() {
@@ -205,5 +210,5 @@ fn each_path(
 }
 
 fn check_hops(argument: &str, value: i32) -> Fallible<()> {
-    if (0..=MAX_LEVELS).contains(&value) { Ok(()) } else { Err(error::bad_levels(argument, value)) }
+    if value >= 0 { Ok(()) } else { Err(error::negative_hops(argument, value)) }
 }

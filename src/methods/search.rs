@@ -1,4 +1,4 @@
-//! Breadth-first search along edges in either direction, within each tree; from one entity, or from two until they meet.
+//! Breadth-first search along edges, within each tree, to any depth; from one entity, or from two until they meet.
 //!
 //! A level at a time: one walk over the whole frontier. Of two searches the one with the smaller frontier goes on. When one has
 //! finished level i and the other level j and for the first time they have an entity of a tree in common, then i + j is the distance
@@ -65,26 +65,39 @@ type Set<K> = HashSet<K, BuildHasherDefault<Mixed>>;
 /// A search from one entity.
 pub struct Side {
     start: NameId,
+    /// UP, DOWN or both.
+    ways: u8,
     pub found: Map<Node, Found>,
     frontier: Vec<Node>,
     depth: u32,
 }
 
 impl Side {
-    pub fn new(start: NameId) -> Side {
-        Side { start, found: Map::default(), frontier: Vec::new(), depth: 0 }
+    pub fn new(start: NameId, ways: u8) -> Side {
+        Side { start, ways, found: Map::default(), frontier: Vec::new(), depth: 0 }
+    }
+
+    /// Finds all that can be reached.
+    pub fn exhaust(mut self, walker: &Walker, names: &mut Names) -> Side {
+        while !self.is_at_end() {
+            self.expand(walker, names);
+        }
+        self
     }
 
     pub fn is_at_end(&self) -> bool {
         self.depth > 0 && self.frontier.is_empty()
     }
 
-    /// Finds the next level. The first finds the trees of the start, too.
+    /// Finds the next level. The first finds the trees of the start, too, whichever way it leads there.
     pub fn expand(&mut self, walker: &Walker, names: &mut Names) {
         let mut asked: Vec<NameId> = self.frontier.iter().map(|node| node.1).collect();
+        let mut ways = self.ways;
         if self.depth == 0 {
             asked.push(self.start);
+            ways = UP | DOWN;
         }
+        let levels = |way: u8| i32::from(ways & way != 0);
         asked.sort_unstable();
         asked.dedup();
         let texts: Vec<Vec<u8>> = asked.iter().map(|&name| names.get(name).to_vec()).collect();
@@ -92,7 +105,7 @@ impl Side {
         // The answer is in the order of the question.
         let (mut at, mut next, mut breathe) = (0, Vec::new(), breathe);
         let mut breath = Breath::new(&mut breathe);
-        walker.relatives(&texts, 1, 1, |rows| {
+        walker.relatives(&texts, levels(UP), levels(DOWN), |rows| {
             for rows in rows.chunk_by(|a, b| a.entity == b.entity && a.tree == b.tree) {
                 while texts[at] != rows[0].entity {
                     at += 1;
@@ -106,8 +119,10 @@ impl Side {
                 }
                 for row in rows {
                     breath.step();
-                    let to = (node.0, names.id(row.name));
-                    self.reach(node, to, if row.ancestor { UP } else { DOWN }, &mut next);
+                    let way = if row.ancestor { UP } else { DOWN };
+                    if way & self.ways != 0 {
+                        self.reach(node, (node.0, names.id(row.name)), way, &mut next);
+                    }
                 }
             }
         });
@@ -161,7 +176,7 @@ impl Paths {
 
 /// The shortest paths of at most so many hops, in each tree that has one; trees in no order.
 pub fn shortest(walker: &Walker, names: &mut Names, a: NameId, b: NameId, most: u32) -> Vec<Paths> {
-    let (mut from, mut to) = (Side::new(a), Side::new(b));
+    let (mut from, mut to) = (Side::new(a, UP | DOWN), Side::new(b, UP | DOWN));
     let mut paths = Vec::new();
     from.expand(walker, names);
     to.expand(walker, names);

@@ -7,7 +7,7 @@ use crate::error::{Fallible, MAX_LEVELS};
 use crate::fmgr::{Call, text_datum};
 use pgrx::{check_for_interrupts, pg_sys};
 
-/// What a walk of all levels asks for.
+/// What a walk of all levels asks for. Where there are more, they are gone through one by one (search.rs).
 pub const ALL: i32 = MAX_LEVELS;
 
 pub struct Walker(Opened);
