@@ -61,11 +61,13 @@ pub unsafe fn may_close(table: &Edges, columns: &Columns, tree: Option<&[u8]>, p
     let mut up = above.map(|index| Search::new(index, columns.child, columns.parent, parent));
     let mut down = below.map(|index| Search::new(index, columns.parent, columns.child, child));
     let mut rows = 0_u32;
-    // SAFETY: the caller's promise.
     let meet = loop {
-        match unsafe { turn(&mut up, &down, child, table, columns, tree) }
-            .or_else(|| unsafe { turn(&mut down, &up, parent, table, columns, tree) })
-        {
+        // SAFETY: the caller's promise.
+        let turned = unsafe {
+            turn(&mut up, &down, child, table, columns, tree)
+                .or_else(|| turn(&mut down, &up, parent, table, columns, tree))
+        };
+        match turned {
             Some(meet) => break meet,
             None => rows += 1,
         }
