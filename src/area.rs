@@ -1,12 +1,14 @@
 //! Chunks of images: allocated from one DSA area, mapped into this process, freed. See slot.rs for the locks.
 //!
 //! dsa_* calls raise, allocate, map and take locks, whatever flags they get: every one of them here runs outside the image's lock and
-//! contained (contain.rs). A chunk's dsa_pointer is kept in the image's owner words, its place in this process in a `Memory`.
+//! contained (contain.rs). A chunk's dsa_pointer is kept in the image's owner words, its place in this process in a `Memory`: where it is
+//! in PostgreSQL's mapping of the segment, or in one of our own (huge.rs).
 
 #![expect(unsafe_code, reason = "dynamic shared memory")]
 
 use crate::contain;
 use crate::guc;
+use crate::huge::{self, Segments, View};
 use crate::shmem::{Control, EXCLUSIVE, SHARED};
 use crate::slot::{Header, Slot, Spoil, State};
 use cftrag_core::{Image, MAX_CHUNKS, Memory, chunk_bytes};
@@ -29,6 +31,32 @@ thread_local! {
 struct Mapped {
     generation: u64,
     memory: Memory,
+    /// Mappings of our own that `memory` points into.
+    views: Vec<View>,
+}
+
+impl Mapped {
+    /// Maps the next chunk.
+    ///
+    /// # Safety
+    /// [`Memory::map`]'s, as long as the generation lives.
+    unsafe fn add(&mut self, base: NonNull<u8>, segments: &Segments) {
+        let base = match segments.view(base, chunk_bytes(self.memory.mapped())) {
+            Some((view, base)) => {
+                self.views.push(view);
+                base
+            }
+            None => base,
+        };
+        // SAFETY: the caller's promise; a view is the same bytes, and is there until the memory is cleared.
+        unsafe { self.memory.map(base) };
+    }
+
+    fn forget(&mut self) {
+        self.generation = 0;
+        self.memory.clear();
+        self.views.clear();
+    }
 }
 
 /// The area of all images in this process; made by whoever needs it first. Raises when memory is short: contain it.
@@ -174,12 +202,12 @@ fn locked<R>(
 ) -> Result<R, Unusable> {
     let slot = &control.slots[index];
     let mut f = Some(f);
-    MAPPED.with_borrow_mut(|mapped| {
-        if mapped.len() <= index {
-            mapped.resize_with(index + 1, Mapped::default);
+    MAPPED.with_borrow_mut(|all| {
+        if all.len() <= index {
+            all.resize_with(index + 1, Mapped::default);
         }
-        let mapped = &mut mapped[index];
         loop {
+            let mapped = &mut all[index];
             let outcome = lock(&mut |header| {
                 if slot.spoiled.load(SeqCst) != 0 {
                     return Outcome::Unusable(Unusable::Incomplete);
@@ -208,15 +236,16 @@ fn locked<R>(
                 Outcome::Done(result) => return Ok(result),
                 Outcome::Unusable(why) => return Err(why),
                 Outcome::MapRoot(generation, root) => {
-                    mapped.memory.clear();
+                    mapped.forget();
+                    forget_gone(control, all);
                     (generation, vec![root])
                 }
                 Outcome::Map(generation, tokens) => (generation, tokens),
             };
+            let mapped = &mut all[index];
             mapped.generation = generation;
-            if !map(control, slot, generation, &tokens, &mut mapped.memory) {
-                mapped.generation = 0;
-                mapped.memory.clear();
+            if !map(control, slot, &tokens, mapped) {
+                mapped.forget();
                 if slot.generation.load(SeqCst) == generation {
                     return Err(Unusable::Unmapped);
                 }
@@ -225,13 +254,21 @@ fn locked<R>(
     })
 }
 
+/// Images that are gone: what this process maps of them keeps their memory from the system.
+fn forget_gone(control: &Control, all: &mut [Mapped]) {
+    let gone =
+        all.iter_mut().zip(&control.slots).filter(|(mapped, slot)| mapped.generation != slot.generation.load(SeqCst));
+    gone.for_each(|(mapped, _)| mapped.forget());
+}
+
 fn torn<R>(slot: &Slot) -> Outcome<R> {
     slot.spoil(Spoil::Torn);
     Outcome::Unusable(Unusable::Incomplete)
 }
 
-/// Maps chunks; false if it failed, or if the image is gone meanwhile.
-fn map(control: &Control, slot: &Slot, generation: u64, tokens: &[u64], memory: &mut Memory) -> bool {
+/// Maps chunks of the generation that `mapped` is of; false if it failed, or if the image is gone meanwhile.
+fn map(control: &Control, slot: &Slot, tokens: &[u64], mapped: &mut Mapped) -> bool {
+    let generation = mapped.generation;
     let addresses = contain::attempt(|| {
         let area = area(control);
         slot.map.with(SHARED, || {
@@ -244,11 +281,13 @@ fn map(control: &Control, slot: &Slot, generation: u64, tokens: &[u64], memory: 
         })
     });
     let Some(Some(addresses)) = addresses else { return false };
+    let first = mapped.memory.mapped();
+    let segments = Segments::read((first..first + addresses.len()).map(chunk_bytes));
     for address in addresses {
         let Some(base) = NonNull::new(address.cast::<u8>()) else { return false };
         // SAFETY: a chunk of its number's size, page aligned (DSA gives large objects whole pages), pinned; it stays mapped while
         // this generation lives, and a memory of another generation is cleared before use.
-        unsafe { memory.map(base) };
+        unsafe { mapped.add(base, &segments) };
     }
     true
 }
@@ -269,11 +308,15 @@ pub fn ensure(control: &Control, index: usize, bytes: usize) -> bool {
             return false;
         }
         let Some((token, base)) = allocate(control, chunk_bytes(next)) else { return false };
+        // SAFETY: reads a variable of this process: who works beside the sessions has the time.
+        if unsafe { pg_sys::MyBackendType } == pg_sys::BackendType::B_BG_WORKER {
+            huge::collapse(base, chunk_bytes(next));
+        }
         MAPPED.with_borrow_mut(|mapped| {
             let mapped = &mut mapped[index];
             if mapped.generation == generation && mapped.memory.mapped() == next {
                 // SAFETY: as in map(); not published yet.
-                unsafe { mapped.memory.map(base) };
+                unsafe { mapped.add(base, &Segments::read([chunk_bytes(next)])) };
             }
         });
         let published = write(control, index, |_, image| {
@@ -286,7 +329,7 @@ pub fn ensure(control: &Control, index: usize, bytes: usize) -> bool {
         });
         if published != Ok(true) {
             // Another writer was faster: what we mapped under that number is not what it published.
-            MAPPED.with_borrow_mut(|mapped| mapped[index] = Mapped::default());
+            MAPPED.with_borrow_mut(|mapped| mapped[index].forget());
             release(control, token, chunk_bytes(next));
         }
     }
@@ -311,15 +354,16 @@ pub fn swap_image(control: &Control, index: usize, new: Option<Header>, ready: i
     let slot = &control.slots[index];
     // An incomplete image is freed too: look past the mark, which must not be cleared while the image can be found.
     let old = slot.read(|header| (header.state == State::Ready).then_some((header.root, slot.generation.load(SeqCst))));
-    let mut memory = Memory::new();
-    if let Some((root, generation)) = old
-        && !map(control, slot, generation, &[root], &mut memory)
-    {
-        // Its chunks cannot be found: they stay, and so does it unless another takes its place.
-        if new.is_none() {
-            return false;
+    let mut mapped = Mapped::default();
+    if let Some((root, generation)) = old {
+        mapped.generation = generation;
+        if !map(control, slot, &[root], &mut mapped) {
+            // Its chunks cannot be found: they stay, and so does it unless another takes its place.
+            if new.is_none() {
+                return false;
+            }
+            mapped.forget();
         }
-        memory.clear();
     }
     let tokens = slot.write(|header| {
         // Cleared before `ready` looks at the log: a commit that lost something marks the log, then the image (Slot::lose_log).
@@ -331,7 +375,7 @@ pub fn swap_image(control: &Control, index: usize, new: Option<Header>, ready: i
         let same = old.is_some_and(|(_, generation)| slot.generation.load(SeqCst) == generation);
         let mut tokens = Vec::new();
         // Only the root is mapped: chunks() and the owner words are in it.
-        if same && let Ok(image) = Image::open(&memory) {
+        if same && let Ok(image) = Image::open(&mapped.memory) {
             tokens = (0..image.chunks()).map(|i| image.owner_get(i)).collect();
         }
         match new {

@@ -11,6 +11,7 @@ use crate::area::{self, RUNNING_WORDS};
 use crate::compat;
 use crate::edges::{Columns, Edges};
 use crate::error::{self, Fallible};
+use crate::huge;
 use crate::online::Outcome;
 use crate::registration::{self, Functions};
 use crate::shmem::{self, Control};
@@ -224,13 +225,13 @@ pub fn key(table: &Edges, snapshot: pg_sys::Snapshot, functions: Functions) -> F
 
 /// Adds a chunk to an image that nobody else can see.
 pub fn grow(control: &Control, memory: &mut Memory) -> Fallible<u64> {
-    let bytes = chunk_bytes(memory.mapped());
-    let Some((token, base)) = area::allocate(control, bytes) else {
+    let number = memory.mapped();
+    let Some((token, base)) = area::allocate(control, chunk_bytes(number)) else {
         note_outcome(Outcome::Memory);
         return Err(error::out_of_memory(crate::guc::MEMORY_LIMIT.get()));
     };
     UNDER_WAY.with_borrow_mut(|u| u.as_mut().map(|(_, tokens)| tokens.push(token)));
-    let number = memory.mapped();
+    huge::collapse(base, chunk_bytes(number));
     // SAFETY: a fresh chunk of that number's size, page aligned and pinned, ours until it is published.
     unsafe { memory.map(base) };
     if number > 0 {

@@ -13,7 +13,7 @@
 //!   methods/        published ways to use a hierarchy, over walks as cft_context makes them
 //!   changes.rs      what is kept of the catalogs ends when they change
 //!   template.rs     templates of users, bounded
-//!   shmem.rs, slot.rs, area.rs             shared memory: control block, locks (table at the head of slot.rs), chunks
+//!   shmem.rs, slot.rs, area.rs             shared memory: control block, locks (table at the head of slot.rs), chunks; huge.rs: their pages
 
 #![allow(clippy::result_large_err, reason = "ErrorReport is pgrx's error type; it is built once per failed statement")]
 
@@ -38,6 +38,7 @@ mod flush;
 mod fmgr;
 mod guc;
 mod holders;
+mod huge;
 #[cfg(feature = "inject")]
 mod inject;
 #[cfg(not(feature = "inject"))]
