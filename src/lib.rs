@@ -6,7 +6,7 @@
 //!   api/            what SQL calls: convert, one call, convert
 //!   route.rs        may the image answer this call? (the conditions of design.md section 2)
 //!   reference.rs    the reference query
-//!   scan/           the executor's node for cft_context in FROM
+//!   scan/           the executor's node for cft_context and cft_entities in FROM
 //!   trigger.rs -> delta.rs -> flush.rs     a write on its way into the image
 //!   visibility.rs   which versions a snapshot sees
 //!   build.rs        an image from a table; online.rs beside its writers, in a worker (worker.rs), also at server start (launcher.rs)

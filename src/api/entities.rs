@@ -7,10 +7,11 @@
 
 use crate::api::context;
 use crate::area;
+use crate::compat::plain;
 use crate::edges::{Columns, Edges};
 use crate::error::Fallible;
 use crate::fmgr::{Call, Rows};
-use crate::registration::{self, Functions, Registration};
+use crate::registration::{self, AliasTable, Functions, Registration};
 use crate::route::{self, Reason, Ticket};
 use crate::row::{self, Row, varlena_header};
 use crate::slot::Spoil;
@@ -22,6 +23,7 @@ use pgrx::prelude::*;
 use std::cell::RefCell;
 use std::cmp::Reverse;
 use std::collections::HashMap;
+use std::rc::Rc;
 use std::sync::atomic::Ordering::SeqCst;
 
 /// Edge slots visited under one holding of the lock; a word counts as two. See context.rs.
@@ -31,9 +33,26 @@ const NAMES: usize = 64;
 /// A workspace that grew past this is given back after the call.
 const KEEP_MENTIONS: usize = 100_000;
 
+/// Workspaces that are kept.
+const KEEP_FOUND: usize = 4;
+
+/// Boxed: they are handed from hand to hand.
+type Workspaces = Vec<Box<Found>>;
+
 thread_local! {
+    static FOUND: RefCell<Workspaces> = const { RefCell::new(Vec::new()) };
+}
+
+/// What occurs in a text, in order, and the workspace it was found in.
+#[derive(Default)]
+pub struct Found {
     /// One for the edges' image, one for each of aliases.
-    static RECOGNISERS: RefCell<Vec<Recogniser>> = const { RefCell::new(Vec::new()) };
+    recognisers: Vec<Recogniser>,
+    /// Beside each the number of its recogniser.
+    mentions: Vec<(usize, Mention)>,
+    /// Texts as values, one after the other, and where in it each mention's begins.
+    values: Vec<u32>,
+    spelled: Vec<usize>,
 }
 
 /// `cft_entities(question text, edges regclass, overlapping boolean)`: see sql/entities.sql for what it returns.
@@ -45,25 +64,105 @@ fn cft_entities(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     // SAFETY: our own fcinfo.
     let call = unsafe { Call::new(fcinfo) };
     let rows = call.rows();
-    let (Some(text), Some(overlapping)) = (call.text(0), call.arg(2)) else { return Ok(()) };
-    let (table, registration, columns, functions) = context::open(&call, 1)?;
-    // SAFETY: a snapshot is active in every SQL function.
-    let marked = unsafe { registration::alias_tables(table.oid(), pg_sys::GetActiveSnapshot(), functions) };
-    let aliases = marked.iter().map(|a| Ok((Edges::open(a.table)?, a))).collect::<Fallible<Vec<_>>>()?;
-    let edges = Source { table: &table, registration: Some(&registration), columns: Ok(columns), functions };
-    let aliased = aliases.iter().map(|(table, marked)| {
-        let columns = table.columns(&marked.names).map_err(|_| Reason::Columns);
-        Source { table, registration: marked.registration.as_deref(), columns, functions }
-    });
-    let sources: Vec<_> = std::iter::once(edges).chain(aliased).collect();
-    let served = from_images(&sources, text, overlapping.value() != 0, rows);
-    if let Err(reason) = served {
-        counters::count(table.oid(), reason);
-        let question = call.arg(0).unwrap_or(pg_sys::Datum::from(0usize));
-        let aliases: Vec<_> = aliases.iter().map(|(table, marked)| (table, &marked.names)).collect();
-        reference::entities(&table, &registration.names, &aliases, call.function(), question, overlapping, rows);
+    let (Some(question), Some(text), Some(overlapping)) = (call.arg(0), call.text(0), call.arg(2)) else {
+        return Ok(());
+    };
+    let tables = Tables::open(call.function(), call.oid(1))?;
+    let mut found = workspace();
+    if tables.find(text, overlapping.value() != 0, &mut found) {
+        row::add_all(rows, 5, &found.mentions, |(n, mention), row| form(&found.recognisers[*n], mention, text, row));
+    } else {
+        tables.by_reference(call.function(), question, overlapping, rows);
     }
+    give_back(found);
     Ok(())
+}
+
+/// A workspace, out of its place meanwhile: what an ERROR cuts short gives its room back.
+pub fn workspace() -> Box<Found> {
+    FOUND.with_borrow_mut(Vec::pop).unwrap_or_default()
+}
+
+/// Keeps a workspace for the next call, unless it grew large or there are enough.
+pub fn give_back(found: Box<Found>) {
+    if found.recognisers.iter().all(|recogniser| recogniser.mentions().len() <= KEEP_MENTIONS) {
+        FOUND.with_borrow_mut(|all| {
+            if all.len() < KEEP_FOUND {
+                all.push(found);
+            }
+        });
+    }
+}
+
+/// The tables that a call asks about: edges, and aliases of their entities.
+pub struct Tables {
+    edges: context::Opened,
+    aliases: Vec<Edges>,
+    marked: Rc<[AliasTable]>,
+}
+
+impl Tables {
+    /// As [`context::open_table`].
+    pub fn open(function: pg_sys::Oid, edges: Option<pg_sys::Oid>) -> Fallible<Self> {
+        let edges = context::open_table(function, edges)?;
+        // SAFETY: a snapshot is active in every SQL function.
+        let marked = unsafe { registration::alias_tables(edges.0.oid(), plain::GetActiveSnapshot(), edges.3) };
+        let aliases = marked.iter().map(|a| Edges::open(a.table)).collect::<Fallible<_>>()?;
+        Ok(Self { edges, aliases, marked })
+    }
+
+    /// Finds what occurs in the text. False if the images cannot tell, which is counted.
+    pub fn find(&self, text: &[u8], overlapping: bool, found: &mut Found) -> bool {
+        let (table, registration, columns, functions) = &self.edges;
+        let functions = *functions;
+        let edges = Source { table, registration: Some(registration), columns: Ok(*columns), functions };
+        let aliased = self.aliases.iter().zip(&*self.marked).map(|(table, marked)| {
+            let columns = table.columns(&marked.names).map_err(|_| Reason::Columns);
+            Source { table, registration: marked.registration.as_deref(), columns, functions }
+        });
+        let sources: Vec<_> = std::iter::once(edges).chain(aliased).collect();
+        let served = from_images(&sources, text, overlapping, found);
+        served.map_err(|reason| counters::count(table.oid(), reason)).is_ok()
+    }
+
+    /// Answers by the definition. A text and a boolean value.
+    pub fn by_reference(&self, function: pg_sys::Oid, question: pg_sys::Datum, overlapping: pg_sys::Datum, rows: Rows) {
+        let (table, registration, ..) = &self.edges;
+        let aliases: Vec<_> =
+            self.aliases.iter().zip(&*self.marked).map(|(table, marked)| (table, &marked.names)).collect();
+        reference::entities(table, &registration.names, &aliases, function, question, overlapping, rows);
+    }
+}
+
+impl Found {
+    /// How many mentions there are.
+    pub fn len(&self) -> usize {
+        self.mentions.len()
+    }
+
+    /// Makes values of what the text has.
+    pub fn spell(&mut self, text: &[u8]) {
+        self.values.clear();
+        self.spelled.clear();
+        for (_, mention) in &self.mentions {
+            let bytes = &text[mention.from..mention.to];
+            self.spelled.push(self.values.len());
+            self.values.push(u32::from_ne_bytes(varlena_header(bytes.len())));
+            self.values.extend(bytes.chunks(4).map(|some| {
+                let mut four = [0; 4];
+                four[..some.len()].copy_from_slice(some);
+                u32::from_ne_bytes(four)
+            }));
+        }
+    }
+
+    /// A mention, and what makes texts of it: entity, mention (after [`Found::spell`]), alias.
+    pub fn get(&self, n: usize) -> (&Mention, [Option<*const u8>; 3]) {
+        let (recogniser, mention) = &self.mentions[n];
+        let name = |name| self.recognisers[*recogniser].name_with_prefix(name).as_ptr();
+        let spelled = self.values[self.spelled[n]..].as_ptr().cast();
+        (mention, [Some(name(mention.entity)), Some(spelled), mention.alias.map(name)])
+    }
 }
 
 /// The text, if the database's encoding is UTF8: names in the image are in that encoding.
@@ -115,28 +214,24 @@ impl Source<'_> {
 }
 
 /// `sources`: the edges table, then tables of aliases.
-fn from_images(sources: &[Source<'_>], text: &[u8], overlapping: bool, rows: Rows) -> Result<(), Reason> {
-    // Out of their place meanwhile: what an ERROR cuts short gives its room back.
-    let mut kept = RECOGNISERS.take();
-    while kept.len() < sources.len() {
-        kept.push(Recogniser::new(varlena_header));
+fn from_images(sources: &[Source<'_>], text: &[u8], overlapping: bool, found: &mut Found) -> Result<(), Reason> {
+    let Found { recognisers, mentions, .. } = found;
+    while recognisers.len() < sources.len() {
+        recognisers.push(Recogniser::new(varlena_header));
     }
     let alone = sources.len() == 1;
-    let mut edges = sources[0].look(&mut kept[0], text, Seek::Entities, overlapping || !alone)?;
-    for (source, recogniser) in sources.iter().zip(&mut kept).skip(1) {
+    let mut edges = sources[0].look(&mut recognisers[0], text, Seek::Entities, overlapping || !alone)?;
+    for (source, recogniser) in sources.iter().zip(&mut *recognisers).skip(1) {
         source.look(recogniser, text, Seek::Aliased, true)?;
     }
+    mentions.clear();
     if alone {
-        kept[0].finish();
-        row::add_all(rows, 5, kept[0].mentions(), |mention, row| form(&kept[0], mention, text, row));
+        recognisers[0].finish();
+        mentions.extend(recognisers[0].mentions().iter().map(|mention| (0, *mention)));
     } else {
-        let all = merge(&kept[..sources.len()], &mut edges, overlapping)?;
-        row::add_all(rows, 5, &all, |(recogniser, mention), row| form(recogniser, mention, text, row));
+        merge(&recognisers[..sources.len()], mentions, &mut edges, overlapping)?;
     }
-    edges.control.slots[edges.index].count_call(kept[0].counters());
-    if kept.iter().all(|recogniser| recogniser.mentions().len() <= KEEP_MENTIONS) {
-        RECOGNISERS.set(kept);
-    }
+    edges.control.slots[edges.index].count_call(recognisers[0].counters());
     context::settle_now_and_then(sources[0].table, &edges);
     Ok(())
 }
@@ -169,22 +264,25 @@ fn learn(ticket: &mut Ticket, xids: &[u64]) -> Result<(), Reason> {
 }
 
 /// What entities' names and their aliases found, in order, each entity once in a window; leftmost, then longest, unless overlapping.
-fn merge<'r>(
-    found: &'r [Recogniser],
+fn merge(
+    found: &[Recogniser],
+    all: &mut Vec<(usize, Mention)>,
     edges: &mut Ticket,
     overlapping: bool,
-) -> Result<Vec<(&'r Recogniser, &'r Mention)>, Reason> {
-    let aliased = || found[1..].iter().flat_map(|r| r.mentions().iter().map(move |mention| (r, mention)));
-    let seen = entities_seen(edges, aliased().map(|(r, mention)| r.name(mention.entity)))?;
-    let mut all: Vec<_> = found[0].mentions().iter().map(|mention| (&found[0], mention)).collect();
-    all.extend(aliased().filter(|(r, mention)| seen[r.name(mention.entity)]));
+) -> Result<(), Reason> {
+    let of = |n: usize| found[n].mentions().iter().map(move |mention| (n, *mention));
+    let aliased = || (1..found.len()).flat_map(of);
+    let entity = |n: usize, mention: &Mention| found[n].name(mention.entity);
+    let seen = entities_seen(edges, aliased().map(|(n, mention)| entity(n, &mention)))?;
+    all.extend(of(0));
+    all.extend(aliased().filter(|(n, mention)| seen[entity(*n, mention)]));
     let window = |m: &Mention| (m.from, Reverse(m.to));
     all.sort_by(|(r, a), (s, b)| {
-        let key = |r: &'r Recogniser, m: &Mention| (window(m), r.name(m.entity), m.alias.map(|alias| r.name(alias)));
-        key(r, a).cmp(&key(s, b))
+        let key = |n: usize, m: &Mention| (window(m), entity(n, m), m.alias.map(|alias| found[n].name(alias)));
+        key(*r, a).cmp(&key(*s, b))
     });
     // An entity's own name comes first, then its smallest alias.
-    all.dedup_by(|(r, a), (s, b)| window(a) == window(b) && r.name(a.entity) == s.name(b.entity));
+    all.dedup_by(|(r, a), (s, b)| window(a) == window(b) && entity(*r, a) == entity(*s, b));
     if !overlapping {
         let mut last = (0, Reverse(0));
         all.retain(|(_, m)| {
@@ -195,7 +293,7 @@ fn merge<'r>(
             chosen
         });
     }
-    Ok(all)
+    Ok(())
 }
 
 /// Which of these names are entities with an edge that the caller sees.

@@ -1,6 +1,7 @@
-//! A scan of our own for `SELECT ... FROM cft_context(...)`. PostgreSQL's function scan copies each row into a tuplestore and out again;
-//! this one gives its parent rows whose values lie in the walk's own memory.
+//! A scan of our own for `SELECT ... FROM cft_context(...)` and `cft_entities(...)`. PostgreSQL's function scan copies each row into a
+//! tuplestore and out again; this one gives its parent rows whose values lie in the memory of the walk or of the recogniser.
 //!
+//!   function.rs  the functions that it scans
 //!   plan.rs      in place of which function scans, and the plan
 //!   run.rs       the executor's node
 //!   arguments.rs, slots.rs, cursor.rs    its call's arguments, its rows, where in its answer it is
@@ -15,17 +16,19 @@
 mod arguments;
 mod cursor;
 mod explain;
+mod function;
 mod plan;
 mod run;
 mod slots;
 
-use std::ffi::CStr;
-
-/// The node's name in EXPLAIN, and its plan's in a parallel worker.
-const NAME: &CStr = c"cft_context";
-
 /// A table of callbacks. They are functions of this library, which is never unloaded.
 struct Methods<T>(T);
+
+impl<T> Methods<T> {
+    fn is(&self, other: *const T) -> bool {
+        std::ptr::eq(&self.0, other)
+    }
+}
 
 // SAFETY: never written; a backend has one thread.
 unsafe impl<T> Sync for Methods<T> {}

@@ -5,43 +5,29 @@
 
 #![expect(unsafe_code, reason = "the planner's interface")]
 
-use super::{Methods, NAME, run};
-use crate::api::context;
+use super::function::{self, Function};
 use crate::compat;
 use pgrx::prelude::*;
 use pgrx::{PgBox, PgList};
 use std::cell::{Cell, RefCell};
 use std::ffi::CStr;
 
-/// entity, tree, relation, depth, relative, via.
-const TYPES: [pg_sys::Oid; 6] =
-    [pg_sys::TEXTOID, pg_sys::TEXTOID, pg_sys::TEXTOID, pg_sys::INT4OID, pg_sys::TEXTOID, pg_sys::TEXTOID];
-
 /// ClanguageId (catalog/pg_language.h), which pgrx does not bind.
 const LANGUAGE_C: pg_sys::Oid = pg_sys::Oid::from_u32(13);
 
-/// Functions of which it is kept whether they are ours.
+/// Functions of which it is kept whether they are one of ours.
 const ROOM: usize = 32;
-
-static PATH: Methods<pg_sys::CustomPathMethods> = Methods(pg_sys::CustomPathMethods {
-    CustomName: NAME.as_ptr(),
-    PlanCustomPath: Some(plan),
-    ReparameterizeCustomPathByChild: None,
-});
-
-static PLAN: Methods<pg_sys::CustomScanMethods> =
-    Methods(pg_sys::CustomScanMethods { CustomName: NAME.as_ptr(), CreateCustomScanState: Some(run::create) });
 
 thread_local! {
     static NEXT: Cell<pg_sys::set_rel_pathlist_hook_type> = const { Cell::new(None) };
-    static KNOWN: RefCell<Vec<(pg_sys::Oid, bool)>> = const { RefCell::new(Vec::new()) };
+    static KNOWN: RefCell<Vec<(pg_sys::Oid, Option<Function>)>> = const { RefCell::new(Vec::new()) };
     static WATCHED: Cell<bool> = const { Cell::new(false) };
 }
 
 pub fn register() {
     // SAFETY: called once, when the library is loaded.
     unsafe {
-        pg_sys::RegisterCustomScanMethods(&PLAN.0);
+        function::ALL.iter().for_each(|function| pg_sys::RegisterCustomScanMethods(function.plan()));
         NEXT.set(pg_sys::set_rel_pathlist_hook);
         pg_sys::set_rel_pathlist_hook = Some(choose);
     }
@@ -75,9 +61,9 @@ unsafe extern "C-unwind" fn replace(
 ) {
     // SAFETY: the planner's arguments; lists hold nodes of the kinds the planner puts there.
     unsafe {
-        if call_of(entry).is_none_or(|call| !is_ours(call)) || is_marked(root, index) {
+        let Some(function) = call_of(entry).and_then(|call| ours(call)).filter(|_| !is_marked(root, index)) else {
             return;
-        }
+        };
         let mut paths = PgList::<pg_sys::Path>::from_pg((*rel).pathlist);
         for n in 0..paths.len() {
             let Some(path) = paths.get_ptr(n) else { continue };
@@ -89,7 +75,7 @@ unsafe extern "C-unwind" fn replace(
             ours.path.type_ = pg_sys::NodeTag::T_CustomPath;
             ours.path.pathtype = pg_sys::NodeTag::T_CustomScan;
             ours.flags = pg_sys::CUSTOMPATH_SUPPORT_BACKWARD_SCAN | pg_sys::CUSTOMPATH_SUPPORT_PROJECTION;
-            ours.methods = &PATH.0;
+            ours.methods = function.path();
             paths.replace_ptr(n, ours.into_pg().cast());
         }
     }
@@ -112,36 +98,36 @@ unsafe fn call_of(entry: *mut pg_sys::RangeTblEntry) -> Option<*mut pg_sys::Func
     }
 }
 
-/// Whether it is a call of cft_context that the node can make.
+/// Which function it is a call of, if the node can make it.
 ///
 /// # Safety
 /// A call that is being planned.
-unsafe fn is_ours(call: *mut pg_sys::FuncExpr) -> bool {
+unsafe fn ours(call: *mut pg_sys::FuncExpr) -> Option<Function> {
     // SAFETY: the caller's promise; a row type's descriptor is released again.
     unsafe {
-        if !is_cft_context((*call).funcid) {
-            return false;
-        }
+        let function = as_made((*call).funcid)?;
         // What a subquery in an argument depends on is told at the argument, for a function scan only.
-        if PgList::<pg_sys::Node>::from_pg((*call).args).len() != 4 || pg_sys::contain_subplans((*call).args.cast()) {
-            return false;
+        if PgList::<pg_sys::Node>::from_pg((*call).args).len() != function.arguments()
+            || pg_sys::contain_subplans((*call).args.cast())
+        {
+            return None;
         }
         // Somebody may have altered the type.
         let desc = pg_sys::lookup_rowtype_tupdesc_noerror((*call).funcresulttype, -1, true);
         if desc.is_null() {
-            return false;
+            return None;
         }
+        let types = function.columns();
         let column = |n: usize| &*compat::attribute(desc, n as i32);
-        let same = (*desc).natts as usize == TYPES.len()
-            && (0..TYPES.len()).all(|n| column(n).atttypid == TYPES[n] && !column(n).attisdropped);
+        let same = (*desc).natts as usize == types.len()
+            && (0..types.len()).all(|n| column(n).atttypid == types[n] && !column(n).attisdropped);
         compat::release_desc(desc);
-        same
+        same.then_some(function)
     }
 }
 
-/// Whether the function is cft_context as its extension made it: not with SET, SECURITY DEFINER or STRICT, which PostgreSQL's own call
-/// sees to.
-fn is_cft_context(function: pg_sys::Oid) -> bool {
+/// Which function it is, as our extension made it: not with SET, SECURITY DEFINER or STRICT, which PostgreSQL's own call sees to.
+fn as_made(function: pg_sys::Oid) -> Option<Function> {
     if !WATCHED.replace(true) {
         // SAFETY: a function of this library, registered once in a process.
         unsafe {
@@ -171,32 +157,29 @@ unsafe extern "C-unwind" fn function_changed(_arg: pg_sys::Datum, _cache: i32, _
 
 /// # Safety
 /// The OID of a function.
-unsafe fn recognise(function: pg_sys::Oid) -> bool {
+unsafe fn recognise(function: pg_sys::Oid) -> Option<Function> {
     // SAFETY: system cache lookups of a row that is released again; fmgr_info fills in all of the call's data.
     unsafe {
         let cache = pg_sys::SysCacheIdentifier::PROCOID as i32;
         let tuple = pg_sys::SearchSysCache1(cache, pg_sys::Datum::from(function));
         if tuple.is_null() {
-            return false;
+            return None;
         }
         let language = (*pg_sys::GETSTRUCT(tuple).cast::<pg_sys::FormData_pg_proc>()).prolang;
         pg_sys::ReleaseSysCache(tuple);
         if language != LANGUAGE_C {
-            return false;
+            return None;
         }
         let extension = pg_sys::getExtensionOfObject(pg_sys::ProcedureRelationId, function);
         let name = pg_sys::get_extension_name(extension);
         if name.is_null() || CStr::from_ptr(name) != c"cftrag" {
-            return false;
+            return None;
         }
         let mut info = pg_sys::FmgrInfo::default();
         pg_sys::fmgr_info(function, &mut info);
         // With SET or SECURITY DEFINER this is another's address.
-        let address = info.fn_addr.map(|f| f as *const ());
-        (address == Some(context::cft_context_one_wrapper as *const ())
-            || address == Some(context::cft_context_many_wrapper as *const ()))
-            && info.fn_retset
-            && !info.fn_strict
+        let ours = Function::at(info.fn_addr? as *const ())?;
+        (info.fn_retset && !info.fn_strict).then_some(ours)
     }
 }
 
@@ -212,7 +195,7 @@ unsafe fn is_marked(root: *mut pg_sys::PlannerInfo, index: pg_sys::Index) -> boo
 
 /// The plan of our path.
 #[pg_guard]
-unsafe extern "C-unwind" fn plan(
+pub unsafe extern "C-unwind" fn plan(
     root: *mut pg_sys::PlannerInfo,
     rel: *mut pg_sys::RelOptInfo,
     path: *mut pg_sys::CustomPath,
@@ -234,7 +217,7 @@ unsafe extern "C-unwind" fn plan(
         let mut calls = PgList::<pg_sys::FuncExpr>::new();
         calls.push(call);
         plan.custom_exprs = calls.into_pg();
-        plan.methods = &PLAN.0;
+        plan.methods = Function::of_path((*path).methods).plan();
         plan.into_pg().cast()
     }
 }

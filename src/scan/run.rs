@@ -1,14 +1,16 @@
 //! The executor's node: asks at the first row that is fetched, and keeps the answer to the end, or until a parameter of the call changes.
 //!
-//! The rows' values lie in the walk's memory, which is the node's alone from then on. It outlives every row that was given out: whoever
+//! The rows' values lie in the memory of what found them, which is the node's alone from then on. It outlives every row that was given out: whoever
 //! keeps a row longer than to the next fetch copies it, as the executor's rule is.
 
 #![expect(unsafe_code, reason = "the executor's interface")]
 
 use super::arguments::{self, Argument};
 use super::cursor::Cursor;
-use super::{Methods, NAME, explain, slots};
+use super::function::{Function, MOST_ARGUMENTS};
+use super::{Methods, explain, slots};
 use crate::api::context::{self, Sink};
+use crate::api::entities::{self, Found, Tables};
 use crate::compat;
 use crate::fmgr::{self, Rows, text_bytes};
 use cftrag_core::Walk;
@@ -18,25 +20,28 @@ use pgrx::prelude::*;
 use std::ffi::c_void;
 use std::ptr::null_mut;
 
-static NODE: Methods<pg_sys::CustomExecMethods> = Methods(pg_sys::CustomExecMethods {
-    CustomName: NAME.as_ptr(),
-    BeginCustomScan: Some(begin),
-    ExecCustomScan: Some(run),
-    EndCustomScan: Some(end),
-    ReScanCustomScan: Some(rescan),
-    MarkPosCustomScan: None,
-    RestrPosCustomScan: None,
-    EstimateDSMCustomScan: None,
-    InitializeDSMCustomScan: None,
-    ReInitializeDSMCustomScan: None,
-    InitializeWorkerCustomScan: None,
-    ShutdownCustomScan: None,
-    ExplainCustomScan: Some(explain::explain),
-});
+pub const fn node_of(function: Function) -> Methods<pg_sys::CustomExecMethods> {
+    Methods(pg_sys::CustomExecMethods {
+        CustomName: function.name().as_ptr(),
+        BeginCustomScan: Some(begin),
+        ExecCustomScan: Some(run),
+        EndCustomScan: Some(end),
+        ReScanCustomScan: Some(rescan),
+        MarkPosCustomScan: None,
+        RestrPosCustomScan: None,
+        EstimateDSMCustomScan: None,
+        InitializeDSMCustomScan: None,
+        ReInitializeDSMCustomScan: None,
+        InitializeWorkerCustomScan: None,
+        ShutdownCustomScan: None,
+        ExplainCustomScan: Some(explain::explain),
+    })
+}
 
 enum Answer {
     Nothing,
-    Image(Box<Walk>),
+    Context(Box<Walk>),
+    Entities(Box<Found>),
     Reference(*mut pg_sys::Tuplestorestate),
 }
 
@@ -48,13 +53,14 @@ struct Node {
 }
 
 struct Scan {
-    function: pg_sys::Oid,
-    /// Of entities, not of one.
+    function: Function,
+    oid: pg_sys::Oid,
+    /// cft_context of entities, not of one.
     many: bool,
-    arguments: [Argument; 4],
+    arguments: Vec<Argument>,
     /// PARAM_EXEC parameters that the arguments depend on.
     parameters: *mut pg_sys::Bitmapset,
-    /// The columns of our rows: attributes of cft_context's, or 0, its row as a value.
+    /// The columns of our rows: attributes of the function's, or 0, its row as a value.
     columns: Vec<u8>,
     /// The type of that value; null if nobody asks for it.
     whole: pg_sys::TupleDesc,
@@ -67,12 +73,12 @@ struct Scan {
 
 /// Makes the node; called in the query's memory.
 #[pg_guard]
-pub unsafe extern "C-unwind" fn create(_plan: *mut pg_sys::CustomScan) -> *mut pg_sys::Node {
+pub unsafe extern "C-unwind" fn create(plan: *mut pg_sys::CustomScan) -> *mut pg_sys::Node {
     // SAFETY: zeroes are an empty node.
     unsafe {
         let node = pg_sys::palloc0(size_of::<Node>()).cast::<Node>();
         (*node).state.ss.ps.type_ = pg_sys::NodeTag::T_CustomScanState;
-        (*node).state.methods = &NODE.0;
+        (*node).state.methods = Function::of_plan((*plan).methods).node();
         node.cast()
     }
 }
@@ -95,9 +101,10 @@ unsafe extern "C-unwind" fn begin(state: *mut pg_sys::CustomScanState, estate: *
             false => null_mut(),
         };
         let scan = Box::into_raw(Box::new(Scan {
-            function: (*call).funcid,
+            function: Function::of_plan((*plan).methods),
+            oid: (*call).funcid,
             many: pg_sys::exprType(argument(0)) == pg_sys::TEXTARRAYOID,
-            arguments: [0, 1, 2, 3].map(|n| Argument::of(argument(n), state)),
+            arguments: list.iter_ptr().map(|node| Argument::of(node, state)).collect(),
             parameters: arguments::parameters((*call).args),
             columns,
             whole,
@@ -132,8 +139,11 @@ unsafe fn may_call(function: pg_sys::Oid) {
 unsafe extern "C-unwind" fn forget(scan: *mut c_void) {
     // SAFETY: made in `begin`, for this callback only, which is called once.
     let scan = unsafe { Box::from_raw(scan.cast::<Scan>()) };
-    if let Some(Answer::Image(walk)) = scan.answer {
-        context::give_back(walk);
+    match scan.answer {
+        Some(Answer::Context(walk)) => context::give_back(walk),
+        Some(Answer::Entities(found)) => entities::give_back(found),
+        // A tuplestore is in that memory, too.
+        _ => {}
     }
 }
 
@@ -168,9 +178,14 @@ unsafe extern "C-unwind" fn next(state: *mut pg_sys::ScanState) -> *mut pg_sys::
         let whole = (!scan.whole.is_null()).then(|| (scan.whole, (*(*state).ps.ps_ExprContext).ecxt_per_tuple_memory));
         let forward = (*(*state).ps.state).es_direction == pg_sys::ScanDirection::ForwardScanDirection;
         match &scan.answer {
-            Some(Answer::Image(walk)) => {
+            Some(Answer::Context(walk)) => {
                 if let Some(row) = scan.cursor.step(walk.rows().len(), forward) {
-                    slots::fill(slot, walk, row, &scan.columns, whole);
+                    slots::fill(slot, &slots::InWalk(walk, &walk.rows()[row]), &scan.columns, whole);
+                }
+            }
+            Some(Answer::Entities(found)) => {
+                if let Some(row) = scan.cursor.step(found.len(), forward) {
+                    slots::fill(slot, &slots::InText::of(found, row), &scan.columns, whole);
                 }
             }
             Some(Answer::Reference(store)) if pg_sys::tuplestore_gettupleslot(*store, forward, false, scan.kept) => {
@@ -194,10 +209,11 @@ impl Scan {
             let memory = (*context).ecxt_per_tuple_memory;
             pg_sys::MemoryContextReset(memory);
             let before = pg_sys::MemoryContextSwitchTo(memory);
-            let values = [0, 1, 2, 3].map(|n| self.arguments[n].value(context));
+            let mut values = [None; MOST_ARGUMENTS];
+            values.iter_mut().zip(&self.arguments).for_each(|(value, argument)| *value = argument.value(context));
             let answer = if pg_sys::pgstat_track_functions == pg_sys::TrackFunctionsLevel::TRACK_FUNC_ALL as i32 {
                 let mut info = pg_sys::FmgrInfo {
-                    fn_oid: self.function,
+                    fn_oid: self.oid,
                     fn_stats: pg_sys::TrackFunctionsLevel::TRACK_FUNC_PL as u8,
                     ..Default::default()
                 };
@@ -215,28 +231,89 @@ impl Scan {
         }
     }
 
+    /// # Safety
+    /// As for [`Scan::ask`]; values of the arguments' types.
+    unsafe fn answer_to(
+        &mut self,
+        state: *mut pg_sys::ScanState,
+        values: [Option<pg_sys::Datum>; MOST_ARGUMENTS],
+    ) -> Answer {
+        // SAFETY: the caller's promise.
+        unsafe {
+            match (self.function, values) {
+                (Function::Context, [Some(entity), Some(up), Some(down), edges]) => {
+                    self.context(state, entity, up.value() as i32, down.value() as i32, edges.map(oid))
+                }
+                (Function::Entities, [Some(question), edges, Some(overlapping), _]) => {
+                    self.entities(state, question, edges.map(oid), overlapping)
+                }
+                _ => Answer::Nothing,
+            }
+        }
+    }
+
     /// As cft_context does (src/api/context.rs).
     ///
     /// # Safety
-    /// As for [`Scan::ask`]; values of the arguments' types.
-    unsafe fn answer_to(&mut self, state: *mut pg_sys::ScanState, values: [Option<pg_sys::Datum>; 4]) -> Answer {
-        let [Some(entity), Some(up), Some(down), edges] = values else { return Answer::Nothing };
-        let (up, down) = (up.value() as i32, down.value() as i32);
+    /// As for [`Scan::ask`]; `entity` is a text, or a text[].
+    unsafe fn context(
+        &mut self,
+        state: *mut pg_sys::ScanState,
+        entity: pg_sys::Datum,
+        up: i32,
+        down: i32,
+        edges: Option<pg_sys::Oid>,
+    ) -> Answer {
         // SAFETY: the caller's promise.
         let names = unsafe { if self.many { fmgr::distinct_names(entity) } else { vec![text_bytes(entity)] } };
         context::check_levels(up, down).unwrap_or_report();
-        let edges = edges.map(|edges| pg_sys::Oid::from(edges.value() as u32));
-        let opened = context::open_table(self.function, edges).unwrap_or_report();
+        let opened = context::open_table(self.oid, edges).unwrap_or_report();
         let mut walk = context::workspace();
         if let Some(ticket) = context::ask(&opened, &names, up, down, &mut walk) {
             context::asked(&opened, &ticket, &walk);
-            return Answer::Image(walk);
+            return Answer::Context(walk);
         }
         context::give_back(walk);
+        let entities = if self.many { entity } else { context::array_of(entity) };
+        // SAFETY: the caller's promise.
+        unsafe {
+            self.reference(state, |rows| context::by_reference(&opened, entities, up, down, &mut Sink::Rows(rows)))
+        }
+    }
+
+    /// As cft_entities does (src/api/entities.rs).
+    ///
+    /// # Safety
+    /// As for [`Scan::ask`]; a text and a boolean.
+    unsafe fn entities(
+        &mut self,
+        state: *mut pg_sys::ScanState,
+        question: pg_sys::Datum,
+        edges: Option<pg_sys::Oid>,
+        overlapping: pg_sys::Datum,
+    ) -> Answer {
+        // SAFETY: the caller's promise.
+        let text = unsafe { text_bytes(question) };
+        let tables = Tables::open(self.oid, edges).unwrap_or_report();
+        let mut found = entities::workspace();
+        if tables.find(text, overlapping.value() != 0, &mut found) {
+            found.spell(text);
+            return Answer::Entities(found);
+        }
+        entities::give_back(found);
+        let oid = self.oid;
+        // SAFETY: the caller's promise.
+        unsafe { self.reference(state, |rows| tables.by_reference(oid, question, overlapping, rows)) }
+    }
+
+    /// What the definition says, kept in a tuplestore.
+    ///
+    /// # Safety
+    /// As for [`Scan::ask`].
+    unsafe fn reference(&mut self, state: *mut pg_sys::ScanState, answer: impl FnOnce(Rows)) -> Answer {
         // SAFETY: the caller's promise.
         let rows = unsafe { self.store(state) };
-        let entities = if self.many { entity } else { context::array_of(entity) };
-        context::by_reference(&opened, entities, up, down, &mut Sink::Rows(rows));
+        answer(rows);
         // SAFETY: a tuplestore just filled.
         unsafe { pg_sys::tuplestore_rescan(rows.store()) };
         Answer::Reference(rows.store())
@@ -247,12 +324,12 @@ impl Scan {
     /// # Safety
     /// As for [`Scan::ask`].
     unsafe fn store(&mut self, state: *mut pg_sys::ScanState) -> Rows {
-        // SAFETY: the caller's promise; the row type is cft_context's.
+        // SAFETY: the caller's promise; the row type is the function's.
         unsafe {
             let estate = (*state).ps.state;
             let before = pg_sys::MemoryContextSwitchTo((*estate).es_query_cxt);
             if self.kept.is_null() {
-                let desc = pg_sys::lookup_rowtype_tupdesc_copy(pg_sys::get_func_rettype(self.function), -1);
+                let desc = pg_sys::lookup_rowtype_tupdesc_copy(pg_sys::get_func_rettype(self.oid), -1);
                 self.kept = pg_sys::ExecInitExtraTupleSlot(estate, desc, &raw const pg_sys::TTSOpsMinimalTuple);
             }
             let store = pg_sys::tuplestore_begin_heap(true, false, pg_sys::work_mem);
@@ -265,12 +342,17 @@ impl Scan {
     /// No row of the answer is used any more.
     unsafe fn drop_answer(&mut self) {
         match self.answer.take() {
-            Some(Answer::Image(walk)) => context::give_back(walk),
+            Some(Answer::Context(walk)) => context::give_back(walk),
+            Some(Answer::Entities(found)) => entities::give_back(found),
             // SAFETY: the caller's promise; made in `store`.
             Some(Answer::Reference(store)) => unsafe { pg_sys::tuplestore_end(store) },
             _ => {}
         }
     }
+}
+
+fn oid(value: pg_sys::Datum) -> pg_sys::Oid {
+    pg_sys::Oid::from(value.value() as u32)
 }
 
 #[pg_guard]

@@ -2,8 +2,10 @@
 
 #![expect(unsafe_code, reason = "the executor's slots")]
 
+use super::function::MOST_COLUMNS;
+use crate::api::entities::Found;
 use crate::row::varlena_header;
-use cftrag_core::{Relation, Walk};
+use cftrag_core::{Mention, Relation, Walk};
 use pgrx::prelude::*;
 
 /// A text as PostgreSQL holds it.
@@ -37,12 +39,13 @@ pub unsafe fn clear(slot: *mut pg_sys::TupleTableSlot) {
 /// The type of a row as a value, and memory that lasts until the next row.
 pub type Whole = (pg_sys::TupleDesc, pg_sys::MemoryContext);
 
-/// The values of a row, as cft_context's columns are numbered. The tree alone can be NULL.
-trait Source {
+/// The values of a row, as the function's columns are numbered.
+pub trait Source {
     fn value(&self, column: u8) -> Option<pg_sys::Datum>;
 }
 
-struct InWalk<'a>(&'a Walk, &'a cftrag_core::Row);
+/// A row of cft_context. The tree alone can be NULL.
+pub struct InWalk<'a>(pub &'a Walk, pub &'a cftrag_core::Row);
 
 impl Source for InWalk<'_> {
     #[inline]
@@ -63,6 +66,32 @@ impl Source for InWalk<'_> {
     }
 }
 
+/// A row of cft_entities. The alias alone can be NULL.
+pub struct InText<'a>(&'a Mention, [Option<*const u8>; 3]);
+
+impl<'a> InText<'a> {
+    /// That row of what was found, and spelled.
+    pub fn of(found: &'a Found, row: usize) -> Self {
+        let (mention, texts) = found.get(row);
+        Self(mention, texts)
+    }
+}
+
+impl Source for InText<'_> {
+    #[inline]
+    fn value(&self, column: u8) -> Option<pg_sys::Datum> {
+        let Self(mention, [entity, spelled, alias]) = self;
+        match column {
+            1 => entity.map(pg_sys::Datum::from),
+            2 => spelled.map(pg_sys::Datum::from),
+            // In characters from 1.
+            3 => Some(pg_sys::Datum::from(mention.start as i32 + 1)),
+            4 => Some(pg_sys::Datum::from(mention.length as i32)),
+            _ => alias.map(pg_sys::Datum::from),
+        }
+    }
+}
+
 /// A slot whose columns are there.
 struct InSlot(*mut pg_sys::TupleTableSlot);
 
@@ -74,14 +103,7 @@ impl Source for InSlot {
     }
 }
 
-/// # Safety
-/// An empty virtual slot with those columns; for column 0, the row itself, there is `whole`.
-pub unsafe fn fill(slot: *mut pg_sys::TupleTableSlot, walk: &Walk, row: usize, columns: &[u8], whole: Option<Whole>) {
-    // SAFETY: the caller's promise.
-    unsafe { put(slot, &InWalk(walk, &walk.rows()[row]), columns, whole) };
-}
-
-/// The same from a slot with a row of cft_context.
+/// [`fill`] from a slot with a row of the function.
 ///
 /// # Safety
 /// As for [`fill`].
@@ -94,14 +116,16 @@ pub unsafe fn copy(
     // SAFETY: the caller's promise.
     unsafe {
         pg_sys::slot_getsomeattrs_int(from, (*(*from).tts_tupleDescriptor).natts);
-        put(slot, &InSlot(from), columns, whole);
+        fill(slot, &InSlot(from), columns, whole);
     }
 }
 
+/// A row into the slot.
+///
 /// # Safety
-/// As for [`fill`].
+/// An empty virtual slot with those columns; for column 0, the row itself, there is `whole`.
 #[inline]
-unsafe fn put(slot: *mut pg_sys::TupleTableSlot, row: &impl Source, columns: &[u8], whole: Option<Whole>) {
+pub unsafe fn fill(slot: *mut pg_sys::TupleTableSlot, row: &impl Source, columns: &[u8], whole: Option<Whole>) {
     // SAFETY: the caller's promise.
     unsafe {
         for (n, &column) in columns.iter().enumerate() {
@@ -120,9 +144,12 @@ unsafe fn put(slot: *mut pg_sys::TupleTableSlot, row: &impl Source, columns: &[u
 /// The row as a value.
 ///
 /// # Safety
-/// The descriptor is of cft_context's row type; nobody uses what is in the memory.
+/// The descriptor is of the function's row type; nobody uses what is in the memory.
 unsafe fn composite(row: &impl Source, (desc, memory): Whole) -> pg_sys::Datum {
-    let values = [1, 2, 3, 4, 5, 6].map(|column| row.value(column));
+    // SAFETY: the caller's promise.
+    let columns = unsafe { (*desc).natts as usize };
+    let mut values = [None; MOST_COLUMNS];
+    values.iter_mut().zip(1..).take(columns).for_each(|(value, column)| *value = row.value(column));
     let mut nulls = values.map(|value| value.is_none());
     let mut values = values.map(|value| value.unwrap_or(pg_sys::Datum::from(0usize)));
     // SAFETY: the caller's promise; both are copied.

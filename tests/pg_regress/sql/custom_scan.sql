@@ -1,4 +1,4 @@
--- cft_context in FROM is scanned by a node of our own. A function with the same C code that is not the extension's gets PostgreSQL's
+-- cft_context and cft_entities in FROM are scanned by a node of our own. A function with the same C code that is not the extension's gets PostgreSQL's
 -- function scan: both must say the same, row by row.
 CREATE TABLE cs (tree text, parent text, child text);
 INSERT INTO cs SELECT t, 'n' || i / 3, 'n' || i FROM generate_series(1, 40) AS i, (VALUES ('t0'), ('t1')) AS v(t) WHERE t = 't0' OR i % 5 > 1;
@@ -8,6 +8,9 @@ CREATE FUNCTION twin(entity text, up int DEFAULT 3, down int DEFAULT 1, edges re
   LANGUAGE c STABLE PARALLEL SAFE AS '$libdir/cftrag', 'cft_context_one_wrapper';
 CREATE FUNCTION twin(entities text[], up int DEFAULT 3, down int DEFAULT 1, edges regclass DEFAULT NULL) RETURNS SETOF cft_relative
   LANGUAGE c STABLE PARALLEL SAFE AS '$libdir/cftrag', 'cft_context_many_wrapper';
+CREATE FUNCTION twin_entities(question text, edges regclass DEFAULT NULL, overlapping boolean DEFAULT false) RETURNS SETOF cft_mention
+  LANGUAGE c STABLE PARALLEL SAFE AS '$libdir/cftrag', 'cft_entities_wrapper';
+CREATE FUNCTION twin_of(query text) RETURNS text LANGUAGE sql AS $$ SELECT replace(replace(query, 'cft_context', 'twin'), 'cft_entities', 'twin_entities') $$;
 -- The node, if the statement's plan has it.
 CREATE FUNCTION scan_of(query text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE line text; scans text;
@@ -21,8 +24,8 @@ CREATE FUNCTION same(query text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE ours text[]; theirs text[]; scan text := scan_of(query);
 BEGIN
   EXECUTE format('SELECT array_agg(q::text) FROM (%s) AS q', query) INTO ours;
-  EXECUTE format('SELECT array_agg(q::text) FROM (%s) AS q', replace(query, 'cft_context', 'twin')) INTO theirs;
-  IF scan_of(replace(query, 'cft_context', 'twin')) LIKE '%Custom%' THEN RETURN 'the twin is ours'; END IF;
+  EXECUTE format('SELECT array_agg(q::text) FROM (%s) AS q', twin_of(query)) INTO theirs;
+  IF scan_of(twin_of(query)) LIKE '%Custom%' THEN RETURN 'the twin is ours'; END IF;
   IF ours IS DISTINCT FROM theirs THEN RETURN format('%s: %s but %s', scan, ours, theirs); END IF;
   RETURN format('%s: same, %s rows', scan, coalesce(cardinality(ours), 0));
 END $$;
@@ -79,6 +82,40 @@ SELECT same('SELECT a.relative, b.relative FROM cft_context(''n4'') AS a, cft_co
 SELECT same('SELECT n, array_agg(c), count(c.tree) FROM (VALUES (''n0''), (''n13'')) AS v(n), LATERAL cft_context(n) AS c GROUP BY n ORDER BY n');
 RESET cftrag.enable;
 SELECT same('SELECT n, array_agg(c), count(c.tree) FROM (VALUES (''n0''), (''n13'')) AS v(n), LATERAL cft_context(n) AS c GROUP BY n ORDER BY n');
+
+-- The same of cft_entities: names, aliases, texts of other scripts, and of more than one length of header.
+CREATE TABLE cs_aliases (alias text, entity text);
+INSERT INTO cs_aliases VALUES ('the fourth', 'n4'), ('four', 'n4'), ('the fourth', 'n13'), (repeat('y', 200) || ' z', 'n1'), ('Größe', 'n2'), ('nobody', 'nobody');
+CREATE TABLE cs_texts (id int, body text);
+INSERT INTO cs_texts VALUES (1, 'N4 and n13, loner; n4'), (2, 'the fourth is n4; 日本 n2 größe GRÖSSE'), (3, NULL), (4, ''), (5, repeat('n1 ', 5000)),
+  (6, repeat('y', 200) || ' z and long ' || repeat('x', 200));
+CREATE TABLE entity_queries (q text);
+INSERT INTO entity_queries VALUES
+  ('SELECT * FROM cft_entities(''n4 and n13, loner'')'),
+  ('SELECT * FROM cft_entities(''N4 of the Fourth'', ''cs'', true) AS e'),
+  ('SELECT entity FROM cft_entities(''nothing of it'') AS e'),
+  ('SELECT length, mention FROM cft_entities(''long '' || repeat(''x'', 200)) AS e'),
+  ('SELECT via_alias, upper(entity), start + 1 FROM cft_entities(''four n4'') AS e WHERE start > 1 OR via_alias IS NOT NULL'),
+  ('SELECT e FROM cft_entities(''four n4'') AS e'),
+  ('SELECT count(*) FROM cft_entities(''four n4'') AS e'),
+  ('SELECT * FROM cft_entities(NULL) AS e'),
+  ('SELECT * FROM cft_entities(''n4'', overlapping => NULL) AS e'),
+  ('SELECT * FROM cft_entities(''n4'') WITH ORDINALITY'),
+  ('SELECT (cft_entities(''n4'')).entity'),
+  ('SELECT t.id, e.* FROM cs_texts AS t, LATERAL cft_entities(t.body, ''cs'') AS e ORDER BY id, start, entity'),
+  ('SELECT t.id, e.mention, e.via_alias FROM cs_texts AS t LEFT JOIN LATERAL cft_entities(t.body, ''cs'', true) AS e ON e.length > 2 ORDER BY id, start, entity, length'),
+  ('SELECT a.entity, c.relative FROM cft_entities(''n4 and loner'') AS a, LATERAL cft_context(a.entity, 1, 1) AS c'),
+  ('SELECT a.entity, b.mention FROM cft_entities(''n4 n2'') AS a, cft_entities(''n13 n1 n2'') AS b WHERE a.start < b.start ORDER BY 1, 2'),
+  ('SELECT entity FROM cft_entities((SELECT body FROM cs_texts WHERE id = 1)) AS e');
+SELECT q, same(q) FROM entity_queries;
+SELECT cft_attach_aliases('cs_aliases', edges => 'cs');
+SELECT q, same(q) FROM entity_queries;
+SET cftrag.enable = off;
+SELECT said, count(*) FROM (SELECT same(q) AS said FROM entity_queries) AS s GROUP BY said ORDER BY said COLLATE "C";
+RESET cftrag.enable;
+EXPLAIN (COSTS off) SELECT entity FROM cft_entities('n4') AS "E" WHERE start = 1;
+EXPLAIN (COSTS off, VERBOSE) SELECT e.mention FROM cs_texts, LATERAL cft_entities(body, 'cs') AS e;
+SELECT * FROM cft_entities('n4', 'pg_class') AS e;
 
 -- What EXPLAIN says.
 EXPLAIN (COSTS off) SELECT relative FROM cft_context('n4') AS "C" WHERE depth = 1;
@@ -224,6 +261,18 @@ BEGIN
   RAISE NOTICE '% rows', seen;
 END $$;
 
+BEGIN;
+DECLARE said SCROLL CURSOR FOR SELECT mention, start FROM cft_entities('n4, then n13, n1; four') AS e;
+DECLARE other CURSOR FOR SELECT entity, mention FROM cft_entities('loner n0') AS e;
+FETCH 2 FROM said;
+FETCH 1 FROM other;
+SELECT count(*) FROM cft_entities(repeat('n1 n2 ', 300)) AS e;
+DELETE FROM cs WHERE child = 'n1';
+FETCH BACKWARD 1 FROM said;
+FETCH ALL FROM said;
+FETCH ALL FROM other;
+ROLLBACK;
+
 -- Rows leave it whole.
 COPY (SELECT tree, relative FROM cft_context('n0', 0, 1) AS c) TO STDOUT;
 CREATE TABLE kept_rows AS SELECT * FROM cft_context('n4');
@@ -261,6 +310,6 @@ RESET plan_cache_mode;
 DEALLOCATE kept;
 SELECT cft_detach('cs');
 DROP VIEW guarded;
-DROP TABLE cs, kept_rows;
+DROP TABLE cs, kept_rows, cs_texts, cs_aliases, entity_queries;
 DROP SEQUENCE asked;
-DROP FUNCTION twin(text, int, int, regclass), twin(text[], int, int, regclass), scan_of, same, plan_of, counted, moves, leak, costly;
+DROP FUNCTION twin(text, int, int, regclass), twin(text[], int, int, regclass), twin_entities, twin_of, scan_of, same, plan_of, counted, moves, leak, costly;
