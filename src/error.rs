@@ -304,7 +304,7 @@ pub fn building(table: &str) -> ErrorReport {
         .set_hint("COMMIT first, then call cft_build.")
 }
 
-/// Raised at COMMIT only when this process can neither map a megabyte of shared memory nor write the trigger's row (registration::touch):
+/// Raised at COMMIT only when this process can neither map a megabyte of shared memory nor write the trigger's row (triggers::touch):
 /// the image could not be marked in any way, and a COMMIT that it misses would make every later answer wrong.
 pub fn control_unreachable() -> ErrorReport {
     report(Code::ERRCODE_OUT_OF_MEMORY, "cannot reach cftrag's shared memory".into())

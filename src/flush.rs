@@ -10,11 +10,11 @@ use crate::ahead;
 use crate::area::{self, Unusable};
 use crate::delta::{Change, Entry, Table};
 use crate::guc::{self, Temperature};
-use crate::registration::TriggerKey;
 use crate::shmem::{self, Control};
 use crate::slot::{Key, Slot, Spoil, State};
+use crate::triggers::TriggerKey;
 use crate::visibility::{self, Known};
-use crate::{contain, error, loading, registration};
+use crate::{contain, error, loading, triggers};
 use cftrag_core::{Deletion, Error, Image};
 use pgrx::pg_sys;
 use std::sync::atomic::Ordering::Relaxed;
@@ -100,7 +100,7 @@ fn give_up(control: &Control, index: usize, table: &mut Table, row: TriggerKey, 
         // Nobody can use it any more: its memory is better given to the next build.
         contain::attempt(|| area::drop_image(control, index));
         // The triggers were off meanwhile, and nobody has read since: that image was of no use, and the next reader makes another.
-        let stale = why == Spoil::Unmatched && contain::attempt(|| !registration::is_still(row)) == Some(true);
+        let stale = why == Spoil::Unmatched && contain::attempt(|| !triggers::is_still(row)) == Some(true);
         if !stale {
             error::warn_incomplete(table.oid, why);
         }
@@ -176,7 +176,7 @@ fn bound(table: &Table, entries: &[usize]) -> usize {
 /// sees this commit sees a trigger that is not the image's, and nobody else is concerned.
 fn without_control(table: &mut Table, last: bool) {
     table.lost = !last;
-    if last && contain::attempt(|| registration::touch(table.source.trigger)).is_none() {
+    if last && contain::attempt(|| triggers::touch(table.source.trigger)).is_none() {
         error::control_unreachable().report(pgrx::PgLogLevel::ERROR);
     }
 }

@@ -63,6 +63,7 @@ mod slot;
 mod sweep;
 mod template;
 mod trigger;
+mod triggers;
 mod turns;
 mod unpinned;
 mod value;

@@ -11,8 +11,7 @@
 //!
 //! It never fires. PostgreSQL keeps FROM as an OID, dumps it by name, and drops the trigger with the edges table.
 //! A trigger counts only if it has exactly this shape (no WHEN, no column list): a shape that fires less would lose changes.
-//! Rows of pg_trigger are read by index under the snapshot the caller names, with their raw xmin: the relation cache is no
-//! witness, because a transaction is visible before its invalidations arrive.
+//! Rows of pg_trigger are read by triggers.rs.
 
 #![expect(unsafe_code, reason = "reads system catalogs")]
 
@@ -21,18 +20,11 @@ use crate::compat::plain;
 use crate::edges::ColumnNames;
 use crate::encoding;
 use crate::registered::{self, Place};
+use crate::triggers::{self, TriggerKey};
 use pgrx::pg_sys;
 use std::cell::{Cell, RefCell};
 use std::ffi::CStr;
 use std::rc::Rc;
-
-/// Identifies one version of a pg_trigger row.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-#[repr(C)]
-pub struct TriggerKey {
-    pub oid: u32,
-    pub xmin: u32,
-}
 
 #[derive(Clone, Debug)]
 pub struct Registration {
@@ -55,15 +47,6 @@ const ROW_TYPE: i16 = (1 << 0) | (1 << 2) | (1 << 3) | (1 << 4);
 /// FOR EACH STATEMENT, AFTER, TRUNCATE.
 const TRUNCATE_TYPE: i16 = 1 << 5;
 
-/// pg_depend, its index on the referenced object, its columns (catalog/pg_depend.h): fixed, and pgrx does not bind them.
-const DEPEND: u32 = 2608;
-const DEPEND_REFERENCE_INDEX: u32 = 2674;
-const DEPEND_CLASSID: i32 = 1;
-const DEPEND_OBJID: i32 = 2;
-const DEPEND_REFCLASSID: u32 = 4;
-const DEPEND_REFOBJID: u32 = 5;
-/// pg_trigger_oid_index (catalog/pg_trigger.h).
-const TRIGGER_OID_INDEX: u32 = 2702;
 /// More tables of aliases in a database than are looked at to find those of one edges table.
 const FEW_MARKERS: usize = 4;
 
@@ -264,14 +247,14 @@ pub unsafe fn alias_tables(edges: pg_sys::Oid, snapshot: pg_sys::Snapshot, funct
     let mut found = Vec::new();
     // SAFETY: a pg_trigger tuple, its descriptor and form.
     let arguments_of =
-        |tuple, desc, form: &pg_sys::FormData_pg_trigger| unsafe { arguments(tuple, desc, form.tgnargs) };
+        |tuple, desc, form: &pg_sys::FormData_pg_trigger| unsafe { triggers::arguments(tuple, desc, form.tgnargs) };
     // The function of the markers seldom has any; a table has other triggers as well.
-    let mut markers = dependent_triggers(pg_sys::ProcedureRelationId, functions.alias_of(), snapshot);
+    let mut markers = triggers::that_depend_on(pg_sys::ProcedureRelationId, functions.alias_of(), snapshot);
     if markers.len() > FEW_MARKERS {
-        markers = dependent_triggers(pg_sys::RelationRelationId, edges, snapshot);
+        markers = triggers::that_depend_on(pg_sys::RelationRelationId, edges, snapshot);
     }
     for trigger in markers {
-        scan_triggers(TRIGGER_OID_INDEX, pg_sys::Anum_pg_trigger_oid, trigger, snapshot, |tuple, desc| {
+        triggers::scan(triggers::OID_INDEX, pg_sys::Anum_pg_trigger_oid, trigger, snapshot, |tuple, desc| {
             // SAFETY: a pg_trigger tuple.
             let form = unsafe { &*pg_sys::GETSTRUCT(tuple).cast::<pg_sys::FormData_pg_trigger>() };
             if form.tgfoid == functions.alias_of()
@@ -296,7 +279,7 @@ pub unsafe fn alias_tables(edges: pg_sys::Oid, snapshot: pg_sys::Snapshot, funct
 pub fn alias_markers(table: pg_sys::Oid, functions: Functions) -> Vec<pg_sys::Oid> {
     let mut edges = Vec::new();
     let none = std::ptr::null_mut();
-    scan_triggers(pg_sys::TriggerRelidNameIndexId, pg_sys::Anum_pg_trigger_tgrelid, table, none, |tuple, _| {
+    triggers::scan(pg_sys::TriggerRelidNameIndexId, pg_sys::Anum_pg_trigger_tgrelid, table, none, |tuple, _| {
         // SAFETY: a pg_trigger tuple.
         let form = unsafe { &*pg_sys::GETSTRUCT(tuple).cast::<pg_sys::FormData_pg_trigger>() };
         if form.tgfoid == functions.alias_of() {
@@ -321,7 +304,7 @@ pub fn read_placed(
 ) -> Option<(Registration, Option<[Place; 2]>)> {
     let mut names = None;
     let (mut row, mut truncate) = (Vec::new(), Vec::new());
-    scan_triggers(pg_sys::TriggerRelidNameIndexId, pg_sys::Anum_pg_trigger_tgrelid, table, snapshot, |tuple, desc| {
+    triggers::scan(pg_sys::TriggerRelidNameIndexId, pg_sys::Anum_pg_trigger_tgrelid, table, snapshot, |tuple, desc| {
         // SAFETY: a pg_trigger tuple.
         let form = unsafe { &*pg_sys::GETSTRUCT(tuple).cast::<pg_sys::FormData_pg_trigger>() };
         let (expected, found) = match form.tgfoid {
@@ -332,7 +315,7 @@ pub fn read_placed(
         // SAFETY: as above.
         let (plain, xmin, tid) = unsafe {
             let xmin = pg_sys::htup::HeapTupleHeaderGetRawXmin((*tuple).t_data);
-            (is_plain(tuple, desc, form), xmin, (*tuple).t_self)
+            (triggers::is_plain(tuple, desc, form), xmin, (*tuple).t_self)
         };
         let plain = plain && form.tgtype == expected;
         found.push((
@@ -341,7 +324,7 @@ pub fn read_placed(
         ));
         if plain && expected == ROW_TYPE && names.is_none() {
             // SAFETY: as above.
-            names = unsafe { arguments(tuple, desc, form.tgnargs) };
+            names = unsafe { triggers::arguments(tuple, desc, form.tgnargs) };
         }
     });
     let places = match (&row[..], &truncate[..]) {
@@ -353,35 +336,10 @@ pub fn read_placed(
     Some((Registration { names: names?, row: key(&row), truncate: key(&truncate), sound }, places))
 }
 
-/// Writes the trigger's pg_trigger row anew, unchanged: its raw xmin is no longer the one any image was built with. Raises if another
-/// transaction is doing the same.
-pub fn touch(trigger: pg_sys::Oid) {
-    // SAFETY: a catalog update as ALTER TRIGGER does it; the copy is a tuple of pg_trigger, found at its t_self.
-    unsafe {
-        let rel = pg_sys::table_open(pg_sys::TriggerRelationId, pg_sys::RowExclusiveLock as pg_sys::LOCKMODE);
-        scan_triggers(TRIGGER_OID_INDEX, pg_sys::Anum_pg_trigger_oid, trigger, std::ptr::null_mut(), |tuple, _| {
-            let copy = pg_sys::heap_copytuple(tuple);
-            pg_sys::CatalogTupleUpdate(rel, &mut (*copy).t_self, copy);
-        });
-        pg_sys::table_close(rel, pg_sys::RowExclusiveLock as pg_sys::LOCKMODE);
-    }
-}
-
-/// Whether the trigger is, as of now, the one that this key was made of.
-pub fn is_still(key: TriggerKey) -> bool {
-    let mut still = false;
-    let oid = pg_sys::Oid::from(key.oid);
-    scan_triggers(TRIGGER_OID_INDEX, pg_sys::Anum_pg_trigger_oid, oid, std::ptr::null_mut(), |tuple, _| {
-        // SAFETY: a pg_trigger tuple.
-        still = u32::from(unsafe { pg_sys::htup::HeapTupleHeaderGetRawXmin((*tuple).t_data) }) == key.xmin;
-    });
-    still
-}
-
 /// The names of the table's triggers that run our functions, as of now.
 pub fn trigger_names(table: pg_sys::Oid, functions: Functions) -> Vec<String> {
     let mut names = Vec::new();
-    scan_triggers(
+    triggers::scan(
         pg_sys::TriggerRelidNameIndexId,
         pg_sys::Anum_pg_trigger_tgrelid,
         table,
@@ -399,49 +357,12 @@ pub fn trigger_names(table: pg_sys::Oid, functions: Functions) -> Vec<String> {
     names
 }
 
-/// The triggers that depend on an object, as the snapshot (null: now) sees it.
-fn dependent_triggers(class: pg_sys::Oid, object: pg_sys::Oid, snapshot: pg_sys::Snapshot) -> Vec<pg_sys::Oid> {
-    let mut triggers = Vec::new();
-    // SAFETY: a system catalog scan by index; keys have the column's types; everything opened is closed.
-    unsafe {
-        let lock = pg_sys::AccessShareLock as pg_sys::LOCKMODE;
-        let rel = pg_sys::table_open(pg_sys::Oid::from(DEPEND), lock);
-        let mut keys: [pg_sys::ScanKeyData; 2] = std::mem::zeroed();
-        oid_key(&mut keys[0], DEPEND_REFCLASSID, class);
-        oid_key(&mut keys[1], DEPEND_REFOBJID, object);
-        let scan = pg_sys::systable_beginscan(
-            rel,
-            pg_sys::Oid::from(DEPEND_REFERENCE_INDEX),
-            true,
-            snapshot,
-            2,
-            keys.as_mut_ptr(),
-        );
-        loop {
-            let tuple = pg_sys::systable_getnext(scan);
-            if tuple.is_null() {
-                break;
-            }
-            let oid = |attribute| {
-                let datum = pg_sys::htup::heap_getattr(tuple, attribute, (*rel).rd_att, &mut false);
-                pg_sys::Oid::from(datum.value() as u32)
-            };
-            if oid(DEPEND_CLASSID) == pg_sys::TriggerRelationId {
-                triggers.push(oid(DEPEND_OBJID));
-            }
-        }
-        pg_sys::systable_endscan(scan);
-        pg_sys::table_close(rel, lock);
-    }
-    triggers
-}
-
 /// Tables with a trigger that runs our capture function, as of now, ascending by OID.
 pub fn attached_tables(functions: Functions) -> Vec<pg_sys::Oid> {
-    let triggers = dependent_triggers(pg_sys::ProcedureRelationId, functions.capture, std::ptr::null_mut());
+    let triggers = triggers::that_depend_on(pg_sys::ProcedureRelationId, functions.capture, std::ptr::null_mut());
     let mut tables = Vec::with_capacity(triggers.len());
     for trigger in triggers {
-        scan_triggers(TRIGGER_OID_INDEX, pg_sys::Anum_pg_trigger_oid, trigger, std::ptr::null_mut(), |tuple, _| {
+        triggers::scan(triggers::OID_INDEX, pg_sys::Anum_pg_trigger_oid, trigger, std::ptr::null_mut(), |tuple, _| {
             // SAFETY: a pg_trigger tuple.
             tables.push(unsafe { (*pg_sys::GETSTRUCT(tuple).cast::<pg_sys::FormData_pg_trigger>()).tgrelid });
         });
@@ -449,80 +370,4 @@ pub fn attached_tables(functions: Functions) -> Vec<pg_sys::Oid> {
     tables.sort_unstable_by_key(|t| u32::from(*t));
     tables.dedup();
     tables
-}
-
-fn scan_triggers(
-    index: u32,
-    attribute: u32,
-    key: pg_sys::Oid,
-    snapshot: pg_sys::Snapshot,
-    mut each: impl FnMut(pg_sys::HeapTuple, pg_sys::TupleDesc),
-) {
-    // SAFETY: as in dependent_triggers.
-    unsafe {
-        let lock = pg_sys::AccessShareLock as pg_sys::LOCKMODE;
-        let rel = pg_sys::table_open(pg_sys::TriggerRelationId, lock);
-        let mut keys: [pg_sys::ScanKeyData; 1] = std::mem::zeroed();
-        oid_key(&mut keys[0], attribute, key);
-        let scan = pg_sys::systable_beginscan(rel, pg_sys::Oid::from(index), true, snapshot, 1, keys.as_mut_ptr());
-        loop {
-            let tuple = pg_sys::systable_getnext(scan);
-            if tuple.is_null() {
-                break;
-            }
-            each(tuple, (*rel).rd_att);
-        }
-        pg_sys::systable_endscan(scan);
-        pg_sys::table_close(rel, lock);
-    }
-}
-
-/// # Safety
-/// `key` is a zeroed scan key.
-unsafe fn oid_key(key: &mut pg_sys::ScanKeyData, attribute: u32, value: pg_sys::Oid) {
-    // SAFETY: F_OIDEQ takes two OIDs.
-    unsafe {
-        pg_sys::ScanKeyInit(
-            key,
-            attribute as pg_sys::AttrNumber,
-            pg_sys::BTEqualStrategyNumber as pg_sys::StrategyNumber,
-            pg_sys::Oid::from(pg_sys::F_OIDEQ),
-            pg_sys::Datum::from(value),
-        );
-    }
-}
-
-/// No WHEN, no column list, no constraint trigger, not internal.
-///
-/// # Safety
-/// A pg_trigger tuple with its descriptor and form.
-unsafe fn is_plain(tuple: pg_sys::HeapTuple, desc: pg_sys::TupleDesc, form: &pg_sys::FormData_pg_trigger) -> bool {
-    // SAFETY: the caller's promise.
-    unsafe {
-        let mut no_when = false;
-        pg_sys::htup::heap_getattr(tuple, pg_sys::Anum_pg_trigger_tgqual as i32, desc, &mut no_when);
-        no_when && form.tgattr.dim1 == 0 && form.tgconstraint == pg_sys::InvalidOid && !form.tgisinternal
-    }
-}
-
-/// # Safety
-/// As is_plain().
-unsafe fn arguments(tuple: pg_sys::HeapTuple, desc: pg_sys::TupleDesc, count: i16) -> Option<ColumnNames> {
-    if !(2..=3).contains(&count) {
-        return None;
-    }
-    // SAFETY: the caller's promise; tgargs is a bytea of `count` NUL-terminated strings.
-    let bytes = unsafe {
-        let mut null = false;
-        let datum = pg_sys::htup::heap_getattr(tuple, pg_sys::Anum_pg_trigger_tgargs as i32, desc, &mut null);
-        if null {
-            return None;
-        }
-        let bytea = pg_sys::pg_detoast_datum_packed(datum.cast_mut_ptr());
-        std::slice::from_raw_parts(pgrx::vardata_any(bytea).cast::<u8>(), pgrx::varsize_any_exhdr(bytea)).to_vec()
-    };
-    let mut parts = bytes.split(|b| *b == 0).map(encoding::decode);
-    let (parent, child) = (parts.next()?, parts.next()?);
-    let tree = if count == 3 { Some(parts.next()?) } else { None };
-    Some(ColumnNames { parent, child, tree })
 }

@@ -16,8 +16,8 @@
 
 use crate::compat::Locator;
 use crate::edges::Columns;
-use crate::registration::TriggerKey;
 use crate::shmem::{Control, EXCLUSIVE, Lock};
+use crate::triggers::TriggerKey;
 use crate::turns::{Reads, Turns};
 use cftrag_core::Counters;
 use pgrx::pg_sys;

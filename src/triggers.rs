@@ -1,0 +1,167 @@
+//! Rows of pg_trigger, read by index under the snapshot the caller names, with their raw xmin: the relation cache is no witness, because
+//! a transaction is visible before its invalidations arrive.
+
+#![expect(unsafe_code, reason = "reads system catalogs")]
+
+use crate::edges::ColumnNames;
+use crate::encoding;
+use pgrx::pg_sys;
+
+/// Identifies one version of a pg_trigger row.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[repr(C)]
+pub struct TriggerKey {
+    pub oid: u32,
+    pub xmin: u32,
+}
+
+/// pg_depend, its index on the referenced object, its columns (catalog/pg_depend.h): fixed, and pgrx does not bind them.
+const DEPEND: u32 = 2608;
+const DEPEND_REFERENCE_INDEX: u32 = 2674;
+const DEPEND_CLASSID: i32 = 1;
+const DEPEND_OBJID: i32 = 2;
+const DEPEND_REFCLASSID: u32 = 4;
+const DEPEND_REFOBJID: u32 = 5;
+/// pg_trigger_oid_index (catalog/pg_trigger.h).
+pub const OID_INDEX: u32 = 2702;
+
+/// Writes the trigger's pg_trigger row anew, unchanged: its raw xmin is no longer the one any image was built with. Raises if another
+/// transaction is doing the same.
+pub fn touch(trigger: pg_sys::Oid) {
+    // SAFETY: a catalog update as ALTER TRIGGER does it; the copy is a tuple of pg_trigger, found at its t_self.
+    unsafe {
+        let rel = pg_sys::table_open(pg_sys::TriggerRelationId, pg_sys::RowExclusiveLock as pg_sys::LOCKMODE);
+        scan(OID_INDEX, pg_sys::Anum_pg_trigger_oid, trigger, std::ptr::null_mut(), |tuple, _| {
+            let copy = pg_sys::heap_copytuple(tuple);
+            pg_sys::CatalogTupleUpdate(rel, &mut (*copy).t_self, copy);
+        });
+        pg_sys::table_close(rel, pg_sys::RowExclusiveLock as pg_sys::LOCKMODE);
+    }
+}
+
+/// Whether the trigger is, as of now, the one that this key was made of.
+pub fn is_still(key: TriggerKey) -> bool {
+    let mut still = false;
+    let oid = pg_sys::Oid::from(key.oid);
+    scan(OID_INDEX, pg_sys::Anum_pg_trigger_oid, oid, std::ptr::null_mut(), |tuple, _| {
+        // SAFETY: a pg_trigger tuple.
+        still = u32::from(unsafe { pg_sys::htup::HeapTupleHeaderGetRawXmin((*tuple).t_data) }) == key.xmin;
+    });
+    still
+}
+
+/// The triggers that depend on an object, as the snapshot (null: now) sees it.
+pub fn that_depend_on(class: pg_sys::Oid, object: pg_sys::Oid, snapshot: pg_sys::Snapshot) -> Vec<pg_sys::Oid> {
+    let mut triggers = Vec::new();
+    // SAFETY: a system catalog scan by index; keys have the column's types; everything opened is closed.
+    unsafe {
+        let lock = pg_sys::AccessShareLock as pg_sys::LOCKMODE;
+        let rel = pg_sys::table_open(pg_sys::Oid::from(DEPEND), lock);
+        let mut keys: [pg_sys::ScanKeyData; 2] = std::mem::zeroed();
+        oid_key(&mut keys[0], DEPEND_REFCLASSID, class);
+        oid_key(&mut keys[1], DEPEND_REFOBJID, object);
+        let scan = pg_sys::systable_beginscan(
+            rel,
+            pg_sys::Oid::from(DEPEND_REFERENCE_INDEX),
+            true,
+            snapshot,
+            2,
+            keys.as_mut_ptr(),
+        );
+        loop {
+            let tuple = pg_sys::systable_getnext(scan);
+            if tuple.is_null() {
+                break;
+            }
+            let oid = |attribute| {
+                let datum = pg_sys::htup::heap_getattr(tuple, attribute, (*rel).rd_att, &mut false);
+                pg_sys::Oid::from(datum.value() as u32)
+            };
+            if oid(DEPEND_CLASSID) == pg_sys::TriggerRelationId {
+                triggers.push(oid(DEPEND_OBJID));
+            }
+        }
+        pg_sys::systable_endscan(scan);
+        pg_sys::table_close(rel, lock);
+    }
+    triggers
+}
+
+/// Calls `each` for the rows that have this OID in a column of the index, as the snapshot (null: now) sees them.
+pub fn scan(
+    index: u32,
+    attribute: u32,
+    key: pg_sys::Oid,
+    snapshot: pg_sys::Snapshot,
+    mut each: impl FnMut(pg_sys::HeapTuple, pg_sys::TupleDesc),
+) {
+    // SAFETY: as in that_depend_on.
+    unsafe {
+        let lock = pg_sys::AccessShareLock as pg_sys::LOCKMODE;
+        let rel = pg_sys::table_open(pg_sys::TriggerRelationId, lock);
+        let mut keys: [pg_sys::ScanKeyData; 1] = std::mem::zeroed();
+        oid_key(&mut keys[0], attribute, key);
+        let scan = pg_sys::systable_beginscan(rel, pg_sys::Oid::from(index), true, snapshot, 1, keys.as_mut_ptr());
+        loop {
+            let tuple = pg_sys::systable_getnext(scan);
+            if tuple.is_null() {
+                break;
+            }
+            each(tuple, (*rel).rd_att);
+        }
+        pg_sys::systable_endscan(scan);
+        pg_sys::table_close(rel, lock);
+    }
+}
+
+/// # Safety
+/// `key` is a zeroed scan key.
+unsafe fn oid_key(key: &mut pg_sys::ScanKeyData, attribute: u32, value: pg_sys::Oid) {
+    // SAFETY: F_OIDEQ takes two OIDs.
+    unsafe {
+        pg_sys::ScanKeyInit(
+            key,
+            attribute as pg_sys::AttrNumber,
+            pg_sys::BTEqualStrategyNumber as pg_sys::StrategyNumber,
+            pg_sys::Oid::from(pg_sys::F_OIDEQ),
+            pg_sys::Datum::from(value),
+        );
+    }
+}
+
+/// No WHEN, no column list, no constraint trigger, not internal.
+///
+/// # Safety
+/// A pg_trigger tuple with its descriptor and form.
+pub unsafe fn is_plain(tuple: pg_sys::HeapTuple, desc: pg_sys::TupleDesc, form: &pg_sys::FormData_pg_trigger) -> bool {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let mut no_when = false;
+        pg_sys::htup::heap_getattr(tuple, pg_sys::Anum_pg_trigger_tgqual as i32, desc, &mut no_when);
+        no_when && form.tgattr.dim1 == 0 && form.tgconstraint == pg_sys::InvalidOid && !form.tgisinternal
+    }
+}
+
+/// The columns that a trigger's arguments name.
+///
+/// # Safety
+/// As is_plain().
+pub unsafe fn arguments(tuple: pg_sys::HeapTuple, desc: pg_sys::TupleDesc, count: i16) -> Option<ColumnNames> {
+    if !(2..=3).contains(&count) {
+        return None;
+    }
+    // SAFETY: the caller's promise; tgargs is a bytea of `count` NUL-terminated strings.
+    let bytes = unsafe {
+        let mut null = false;
+        let datum = pg_sys::htup::heap_getattr(tuple, pg_sys::Anum_pg_trigger_tgargs as i32, desc, &mut null);
+        if null {
+            return None;
+        }
+        let bytea = pg_sys::pg_detoast_datum_packed(datum.cast_mut_ptr());
+        std::slice::from_raw_parts(pgrx::vardata_any(bytea).cast::<u8>(), pgrx::varsize_any_exhdr(bytea)).to_vec()
+    };
+    let mut parts = bytes.split(|b| *b == 0).map(encoding::decode);
+    let (parent, child) = (parts.next()?, parts.next()?);
+    let tree = if count == 3 { Some(parts.next()?) } else { None };
+    Some(ColumnNames { parent, child, tree })
+}
