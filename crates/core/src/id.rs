@@ -57,7 +57,6 @@ macro_rules! handle {
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub(crate) struct $name(NonZeroU32);
 
-        #[allow(dead_code, reason = "not every kind of handle is optional or printed")]
         impl $name {
             /// The handle in a word of memory, 0 being none.
             #[inline]
@@ -67,22 +66,16 @@ macro_rules! handle {
                     None => None,
                 }
             }
-            /// The handle of what was just allocated.
-            #[inline]
-            pub(crate) const fn at(line: NonZeroU32) -> Self {
-                Self(line)
-            }
             #[inline]
             pub(crate) const fn line(self) -> u32 {
                 self.0.get()
             }
-            /// The word that stands for `this` in memory.
+        }
+
+        impl From<$name> for NonZeroU32 {
             #[inline]
-            pub(crate) const fn to_word(this: Option<Self>) -> u32 {
-                match this {
-                    Some(id) => id.line(),
-                    None => 0,
-                }
+            fn from(id: $name) -> NonZeroU32 {
+                id.0
             }
         }
 
@@ -110,15 +103,16 @@ handle!(
     "t"
 );
 handle!(
-    /// A block of five edge slots.
-    BlockId,
-    "b"
-);
-handle!(
     /// A version record.
     VersionId,
     "v"
 );
+
+/// The word that stands for a handle in memory, 0 being none.
+#[inline]
+pub(crate) fn to_word(id: Option<impl Into<NonZeroU32>>) -> u32 {
+    id.map_or(0, |id| id.into().get())
+}
 
 impl From<EntityId> for RecordId {
     #[inline]
@@ -135,6 +129,11 @@ impl From<TreeId> for RecordId {
 }
 
 impl RecordId {
+    /// The handle of what was just allocated.
+    #[inline]
+    pub(crate) const fn at(line: NonZeroU32) -> Self {
+        Self(line)
+    }
     /// The record as an entity; the caller knows its kind.
     #[inline]
     pub(crate) const fn entity(self) -> EntityId {
@@ -144,6 +143,14 @@ impl RecordId {
     #[inline]
     pub(crate) const fn tree(self) -> TreeId {
         TreeId(self.0)
+    }
+}
+
+impl VersionId {
+    /// The handle of what was just allocated.
+    #[inline]
+    pub(crate) const fn at(line: NonZeroU32) -> Self {
+        Self(line)
     }
 }
 
@@ -227,7 +234,7 @@ mod tests {
     #[test]
     fn the_word_zero_is_no_handle() {
         assert_eq!(EntityId::from_word(0), None);
-        assert_eq!(EntityId::to_word(None), 0);
+        assert_eq!(to_word(None::<EntityId>), 0);
         assert_eq!(EntityId::from_word(7).map(EntityId::line), Some(7));
     }
 

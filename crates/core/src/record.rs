@@ -31,7 +31,7 @@ use std::num::NonZeroU32;
 use crate::alloc::{self, Plan};
 use crate::chunk::LINE_BYTES;
 use crate::hash::{Hash, Kind};
-use crate::id::{RecordId, SLOTS_PER_LINE, index, wide, word};
+use crate::id::{RecordId, SLOTS_PER_LINE, index, to_word, wide, word};
 use crate::memory::{Line, Memory, Span};
 use crate::root::MAX_LINES;
 use crate::slot::{SLOT_BYTES, SLOTS_AT};
@@ -395,7 +395,7 @@ impl<'m> Record<'m> {
     }
 
     pub(crate) fn set_alike(self, next: Option<RecordId>) {
-        self.head.set_u32(ALIKE, RecordId::to_word(next));
+        self.head.set_u32(ALIKE, to_word(next));
     }
 
     /// An entity without edge rows, visible or not.

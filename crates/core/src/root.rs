@@ -20,7 +20,7 @@
 //! Only this file knows these places. Everybody else of the crate may call it.
 
 use crate::chunk::LINE_BYTES;
-use crate::id::{VersionId, index, wide, word};
+use crate::id::{VersionId, index, to_word, wide, word};
 use crate::memory::{Line, Memory};
 
 /// Layout number: one more whenever a byte of the image changes its meaning.
@@ -273,7 +273,7 @@ impl<'m> Root<'m> {
     }
 
     pub(crate) fn set_version(self, field: Field, version: Option<VersionId>) {
-        self.set(field, VersionId::to_word(version));
+        self.set(field, to_word(version));
     }
 
     pub(crate) fn count(self, counter: Counter) -> u64 {

@@ -12,7 +12,7 @@
 //! a number below 5, and whoever follows a link need not know what line it is.
 
 use crate::chunk::LINE_BYTES;
-use crate::id::{EntityId, Link, SlotRef, TreeId, index};
+use crate::id::{EntityId, Link, SlotRef, TreeId, index, to_word};
 use crate::memory::{Line, Memory};
 
 /// The first slot of a line begins here; a block keeps its next block before it.
@@ -65,7 +65,7 @@ impl Slot {
     pub(crate) fn write(self, mem: &Memory, at: SlotRef) {
         let (line, byte) = (mem.line(at.line()), byte_of(at));
         line.set_u32(byte, self.neighbour.line());
-        line.set_u32(byte + 4, TreeId::to_word(self.tree));
+        line.set_u32(byte + 4, to_word(self.tree));
         line.set_u32(byte + 8, self.link.to_word());
     }
 

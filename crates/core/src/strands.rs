@@ -5,7 +5,7 @@
 
 use crate::answer::Relation;
 use crate::arena::{Arena, Name};
-use crate::id::{EntityId, TreeId, index, word};
+use crate::id::{EntityId, TreeId, index, to_word, word};
 use crate::memory::Memory;
 use crate::record::Record;
 use crate::seen::Seen;
@@ -31,7 +31,7 @@ impl Strand {
     /// What two strands of a block differ in. A tree is less than 2^28, see `id.rs`.
     fn key(&self) -> u64 {
         let relation = u64::from(self.relation == Relation::Descendant);
-        relation << 63 | u64::from(TreeId::to_word(self.tree)) << 32 | u64::from(self.group)
+        relation << 63 | u64::from(to_word(self.tree)) << 32 | u64::from(self.group)
     }
 }
 

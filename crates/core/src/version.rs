@@ -13,7 +13,7 @@
 //! reader stores (it sets bits, atomically). Everything else is a writer's.
 
 use crate::alloc;
-use crate::id::{EntityId, SlotRef, TreeId, VersionId};
+use crate::id::{EntityId, SlotRef, TreeId, VersionId, to_word};
 use crate::memory::{Line, Memory};
 use crate::record::{Direction, planned};
 use crate::root::{Counter, Field, Root};
@@ -77,7 +77,7 @@ pub(crate) fn create<'m>(mem: &'m Memory, xmin: u64, cmin: u32, row: Row) -> Ver
     version.line.set_u32(DOWN_SLOT, row.down.to_word());
     version.line.set_u32(PARENT, row.parent.line());
     version.line.set_u32(CHILD, row.child.line());
-    version.line.set_u32(TREE, TreeId::to_word(row.tree));
+    version.line.set_u32(TREE, to_word(row.tree));
     enqueue(mem, version);
     Root::new(mem).add(Counter::Versions, 1);
     version
@@ -87,7 +87,7 @@ fn enqueue<'m>(mem: &'m Memory, version: Version<'m>) {
     let root = Root::new(mem);
     let last = root.version(Field::Newest);
     version.line.set_u32(NEXT, 0);
-    version.line.set_u32(PREV, VersionId::to_word(last));
+    version.line.set_u32(PREV, to_word(last));
     match last {
         Some(last) => mem.line(last.line()).set_u32(NEXT, version.id.line()),
         None => root.set_version(Field::Oldest, Some(version.id)),
@@ -99,11 +99,11 @@ fn dequeue<'m>(mem: &'m Memory, version: Version<'m>) {
     let root = Root::new(mem);
     let (next, prev) = (version.next(), version.prev());
     match prev {
-        Some(prev) => mem.line(prev.line()).set_u32(NEXT, VersionId::to_word(next)),
+        Some(prev) => mem.line(prev.line()).set_u32(NEXT, to_word(next)),
         None => root.set_version(Field::Oldest, next),
     }
     match next {
-        Some(next) => mem.line(next.line()).set_u32(PREV, VersionId::to_word(prev)),
+        Some(next) => mem.line(next.line()).set_u32(PREV, to_word(prev)),
         None => root.set_version(Field::Newest, prev),
     }
 }

@@ -1,5 +1,6 @@
 //! The contract of a walk, by example and at its edges; random ones are in `model.rs`.
 
+#[expect(dead_code, reason = "the world of the random tests")]
 mod common;
 
 use std::collections::BTreeSet;

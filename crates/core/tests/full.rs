@@ -2,6 +2,7 @@
 //! the end says so and changes no byte, and once there is memory the history goes on as if
 //! nothing had been. (forest.rs has the single operations, each with every number of lines left.)
 
+#[expect(dead_code, reason = "the world of the random tests")]
 mod common;
 
 use cftrag_core::{

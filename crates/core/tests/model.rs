@@ -4,6 +4,7 @@
 //! The seed is fixed unless CFTRAG_SEED gives another; a failing case is shrunk, printed and
 //! kept in model.regressions, which is committed and run first.
 
+#[expect(dead_code, reason = "what tests without a world use")]
 mod common;
 
 use common::{Op, World, quick};

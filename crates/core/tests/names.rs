@@ -1,5 +1,6 @@
 //! Names that somebody might try: empty, huge, arbitrary bytes, a million alike.
 
+#[expect(dead_code, reason = "the world of the random tests")]
 mod common;
 
 use cftrag_core::{AllSeen, Edge, Error, HeapMemory, Image, Step, Walk};

@@ -1,5 +1,6 @@
 //! Roots of an image that changes between two steps: entries that are kicked and split, and lists that are read in part.
 
+#[expect(dead_code, reason = "the world of the random tests")]
 mod common;
 
 use std::collections::BTreeSet;

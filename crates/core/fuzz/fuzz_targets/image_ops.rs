@@ -5,6 +5,7 @@
 #![no_main]
 
 #[path = "../../tests/common/mod.rs"]
+#[expect(dead_code, reason = "what tests without a world use")]
 mod common;
 
 use common::{Op, World};

@@ -4,8 +4,6 @@
 //! tell it. After each op every invariant is checked. Walks take their snapshot when they
 //! begin and are stepped between the ops that follow, so that they meet a moving image.
 
-#![allow(dead_code, reason = "each test binary uses its part")]
-
 pub mod oracle;
 
 use std::cell::RefCell;
