@@ -33,6 +33,7 @@ impl Room {
         }
         Ok(())
     }
+
     /// The same where the sum is known.
     pub fn grow_to(&mut self, bytes: usize) -> Fallible<()> {
         self.take(bytes.saturating_sub(self.taken))

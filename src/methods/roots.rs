@@ -80,6 +80,7 @@ fn finish(scan: &mut Roots, found: &mut Found, ticket: &mut Ticket, first: Step)
             return Ok(false);
         }
         found.make_room();
+        scan.make_room();
         step = area::read(ticket.control, ticket.index, |_, image| {
             (slot.generation.load(SeqCst) == ticket.generation).then(|| found.step(scan, image, &ticket.seen))
         })?

@@ -22,13 +22,15 @@ use crate::bucket::Entry;
 use crate::id::{EntityId, RecordId, TreeId, index, wide};
 use crate::list::Cursor;
 use crate::record::{Direction, Record};
-use crate::root::Counter;
+use crate::root::{Counter, Field};
 use crate::slot::Slot;
 use crate::visibility::sees;
 use crate::{Image, Step, Visibility};
 
 /// Passes whose steps are bounded, and readings of a list that are.
 const BOUNDED: u32 = 8;
+/// Words of marks that there is room for from the start: 8 KiB, for an image of 4 MiB.
+const USUAL_WORDS: usize = 1024;
 /// Buckets between sending for their records and reading them.
 const AHEAD: u32 = 8;
 
@@ -43,6 +45,8 @@ pub struct Roots {
     kicks: u64,
     /// A bit for each line: the record there was judged.
     judged: Vec<u64>,
+    /// Lines of the image when it was last looked at.
+    lines: u32,
     /// The list that is read in part.
     reading: Option<Reading>,
     restarts: u32,
@@ -98,10 +102,22 @@ impl Trees {
 }
 
 impl Roots {
-    /// At the first bucket.
+    /// At the first bucket, with room for a small image.
     #[must_use]
     pub fn new() -> Roots {
-        Roots::default()
+        Roots { judged: vec![0; USUAL_WORDS], ..Roots::default() }
+    }
+
+    /// Room for the marks of the image, and of an eighth more lines. Called after
+    /// [`Step::More`], without the lock.
+    pub fn make_room(&mut self) {
+        if !self.has_room() {
+            self.judged.resize(index(self.lines / 64 + self.lines / 512) + USUAL_WORDS, 0);
+        }
+    }
+
+    fn has_room(&self) -> bool {
+        index(self.lines) <= 64 * self.judged.len()
     }
 
     /// The xids the snapshot did not know, sorted and unique after [`Step::Ask`].
@@ -111,24 +127,19 @@ impl Roots {
     }
 
     fn is_judged(&self, id: RecordId) -> bool {
-        let word = self.judged.get(index(id.line() / 64));
-        word.is_some_and(|word| word >> (id.line() % 64) & 1 == 1)
+        self.judged[index(id.line() / 64)] >> (id.line() % 64) & 1 == 1
     }
 
     fn mark(&mut self, id: RecordId) {
-        let at = index(id.line() / 64);
-        if at >= self.judged.len() {
-            self.judged.resize(at + 1, 0);
-        }
-        self.judged[at] |= 1 << (id.line() % 64);
+        self.judged[index(id.line() / 64)] |= 1 << (id.line() % 64);
     }
 }
 
 impl Image<'_> {
     /// Reader: calls `f(tree, entity)` for each root of each tree, once, in no order; reads about
-    /// `budget` slots and buckets a call. After [`Step::More`] the next call goes on. After
-    /// [`Step::Ask`], when the xids in [`Roots::asked`] were learned, too: it judges the
-    /// entities that hang on them. All calls are under one snapshot.
+    /// `budget` slots and buckets a call. After [`Step::More`] and [`Roots::make_room`] the next
+    /// call goes on. After [`Step::Ask`], when the xids in [`Roots::asked`] were learned, too: it
+    /// judges the entities that hang on them. All calls are under one snapshot.
     pub fn roots(
         &self,
         roots: &mut Roots,
@@ -136,6 +147,10 @@ impl Image<'_> {
         seen: &impl Visibility,
         mut f: impl FnMut(Option<&[u8]>, &[u8]),
     ) -> Step {
+        roots.lines = self.root().get(Field::Bump);
+        if !roots.has_room() {
+            return Step::More;
+        }
         let kicks = self.root().count(Counter::Kicks);
         if self.epoch() != roots.epoch {
             roots.epoch = self.epoch();

@@ -48,7 +48,10 @@ fn roots(
         steps += 1;
         match step {
             Step::Done => break,
-            Step::More => between(steps),
+            Step::More => {
+                between(steps);
+                roots.make_room();
+            }
             Step::Ask => panic!("nothing is unknown"),
         }
     }
@@ -105,7 +108,7 @@ fn a_long_list_is_read_on_and_read_again_when_it_changed() {
     assert_eq!(found, expected);
     assert!(steps > 100, "the hub's list is read in parts, {steps} in all");
 
-    // Rows go between all steps: what moves into a hole behind the cursor is met nevertheless.
+    // The image changes between all steps: the list is begun again, and at last read in one.
     let mut next = 0;
     let (found, _) = roots(image, 100, &Settled, |_| {
         let child = format!("spoke {next}");
@@ -120,6 +123,71 @@ fn a_long_list_is_read_on_and_read_again_when_it_changed() {
     });
     assert_eq!(found, expected);
     assert!(next > 50);
+    verify(image);
+}
+
+#[test]
+fn blocks_that_left_a_list_while_it_was_read_lead_nowhere() {
+    const ABORTED: u64 = 20;
+    const RUNNING: u64 = 200;
+    // Behind rows that never were, the oldest row of the hub makes it a root.
+    let edges = [edge(2, "hub", "rim"), edge(1, "rim", "hub")];
+    let (mut at, mut steps) = (0, 2);
+    while at + 1 < steps {
+        at += 1;
+        let heap = heap(4);
+        let image = Image::open(&heap).unwrap();
+        edges.iter().for_each(|edge| image.insert(&as_edge(edge), None).unwrap());
+        let insert = |parent: &str, xmin| {
+            for i in 0..1000 {
+                let child = format!("{parent} {i}");
+                let (parent, child) = (parent.as_bytes(), child.as_bytes());
+                let edge = Edge { tree: Some(b"1"), parent, child };
+                image.insert(&edge, Some(Stamp { xmin, cmin: 0 })).unwrap();
+            }
+        };
+        insert("hub", ABORTED);
+        // After one of the steps the blocks are another's; after some the reader stands in one.
+        let found;
+        (found, steps) = roots(image, 100, &Settled, |step| {
+            if step == at {
+                let done = image.settle(2000, 100, &|_| Fate::Aborted, &mut Vec::new());
+                assert_eq!(done.freed, 1000);
+                insert("other", RUNNING);
+            }
+        });
+        assert_eq!(found, oracle::roots(&edges), "after step {at}");
+        verify(image);
+    }
+    assert!(steps > 20, "{steps}");
+}
+
+#[test]
+fn room_for_the_marks_of_an_image_that_grows_is_asked_for() {
+    let heap = heap(10);
+    let image = Image::open(&heap).unwrap();
+    let mut edges = vec![edge(1, "above", "top")];
+    let grow = |edges: &mut Vec<Triple>, n: u32| {
+        let from = edges.len();
+        edges.extend((0..n).map(|i| edge(i % 2, "top", &format!("child {from} {i}"))));
+        edges[from..].iter().for_each(|edge| image.insert(&as_edge(edge), None).unwrap());
+    };
+    image.insert(&as_edge(&edges[0]), None).unwrap();
+    let mut scan = Roots::new();
+    let mut step = |room: bool| {
+        if room {
+            scan.make_room();
+        }
+        let mut found = 0;
+        (image.roots(&mut scan, usize::MAX, &AllSeen, |_, _| found += 1), found)
+    };
+    grow(&mut edges, 60_000);
+    assert_eq!([step(false), step(false)], [(Step::More, 0); 2], "no room, no step");
+    assert_eq!(step(true), (Step::Done, 2), "above in tree 1, top in the tree without a name");
+    // The next scan of the same room.
+    grow(&mut edges, 60_000);
+    assert_eq!(step(false), (Step::More, 0));
+    assert_eq!(step(true), (Step::Done, 0), "all roots were given");
     verify(image);
 }
 
