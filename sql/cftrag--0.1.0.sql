@@ -319,6 +319,10 @@ BEGIN
         RAISE EXCEPTION '"entity" and "mapping" exclude each other' USING ERRCODE = 'invalid_parameter_value',
             DETAIL = 'A document is about the entity in its own column, or about those that the mapping table gives it.';
     END IF;
+    -- A name may be the id, the text and the entity, all in one.
+    IF embedding IN (id, body, entity, tokens) OR (mapping IS NOT NULL AND mapping_entity = mapping_document) THEN
+        RAISE EXCEPTION 'the embedding, and the columns of a mapping, must be different columns' USING ERRCODE = 'duplicate_column';
+    END IF;
     -- As it is already: nothing to do, and no lock to wait for.
     IF (SELECT count(*) FROM @extschema@.cft_columns('@extschema@.cft_documents()') AS c
          WHERE c.relation = documents AND c.columns = jsonb_strip_nulls(jsonb_build_object(
@@ -370,6 +374,9 @@ DECLARE
 BEGIN
     IF num_nulls(entities, entity, embedding) > 0 THEN
         RAISE EXCEPTION 'entities, entity and embedding must not be null' USING ERRCODE = 'null_value_not_allowed';
+    END IF;
+    IF entity = embedding THEN
+        RAISE EXCEPTION 'entity and embedding must be different columns' USING ERRCODE = 'duplicate_column';
     END IF;
     SELECT string_agg(r.relation::text, ', ') INTO others
       FROM @extschema@.cft_registered('@extschema@.cft_entity_embeddings()', NULL, forest) AS r WHERE r.relation <> entities;

@@ -190,9 +190,9 @@ pub fn bad_height(value: i32, most: usize) -> ErrorReport {
     report(Code::ERRCODE_INVALID_PARAMETER_VALUE, format!("\"height\" must be between 1 and {most}, not {value}"))
 }
 
-pub fn same_ends(column: &str) -> ErrorReport {
+pub fn same_end(column: &str) -> ErrorReport {
     report(Code::ERRCODE_DUPLICATE_COLUMN, format!("column \"{column}\" is named twice"))
-        .set_hint("The ends of an edge are two different columns.")
+        .set_hint("The ends of an edge, and its weight, are different columns.")
 }
 
 pub fn wrong_weight_type(column: &str, type_name: &str) -> ErrorReport {

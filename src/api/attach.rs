@@ -140,11 +140,8 @@ pub fn owner_only(table: &Edges) -> Fallible<()> {
 /// 42703, 42701, 42804 or 0A000 if the columns cannot hold names.
 pub fn check_columns(table: &Edges, names: &ColumnNames) -> Fallible<()> {
     let columns = table.require_columns(names)?;
-    let named = [Some(&names.parent), Some(&names.child), names.tree.as_ref()];
-    for (i, column) in named.iter().enumerate() {
-        if column.is_some() && named[..i].contains(column) {
-            return Err(error::same_column(column.map_or("", |c| c)));
-        }
+    if let Some(column) = repeated(&names.parent, &names.child, names.tree.as_deref()) {
+        return Err(error::same_column(column));
     }
     let of = |name: &str, column: &edges::Column| -> Fallible<()> {
         let type_oid = pg_sys::Oid::from(column.type_oid);
@@ -167,6 +164,11 @@ pub fn check_columns(table: &Edges, names: &ColumnNames) -> Fallible<()> {
     of(&names.parent, &columns.parent)?;
     of(&names.child, &columns.child)?;
     names.tree.as_ref().map_or(Ok(()), |tree| of(tree, &columns.tree))
+}
+
+/// The column that stands for two.
+pub fn repeated<'a>(one: &str, other: &'a str, third: Option<&'a str>) -> Option<&'a str> {
+    if one == other { Some(other) } else { third.filter(|third| [one, other].contains(third)) }
 }
 
 fn create_triggers(on: &str, names: &ColumnNames, function: pg_sys::Oid) {

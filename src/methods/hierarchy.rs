@@ -68,13 +68,13 @@ fn read(call: &Call) -> Fallible<Graph> {
         }
         Ok(name)
     };
-    let (a, b) = (end(1, "a")?, end(2, "b")?);
-    if a == b {
-        return Err(error::same_ends(&a));
+    let (a, b, weight) = (end(1, "a")?, end(2, "b")?, attach::name(call, 3));
+    if let Some(column) = attach::repeated(&a, &b, weight.as_deref()) {
+        return Err(error::same_end(column));
     }
-    let weight = match attach::name(call, 3) {
+    let weight = match weight {
         None => "1::pg_catalog.float8".to_string(),
-        Some(name) => weight(&graph, &name)?,
+        Some(name) => weight_of(&graph, &name)?,
     };
     let sql = format!(
         "SELECT {}, {}, {weight} FROM {} AS r",
@@ -90,7 +90,7 @@ fn read(call: &Call) -> Fallible<Graph> {
 }
 
 /// The weight as SQL. 42804 unless the column holds numbers: a cast of something else could be anybody's function.
-fn weight(graph: &Edges, name: &str) -> Fallible<String> {
+fn weight_of(graph: &Edges, name: &str) -> Fallible<String> {
     let column = graph.column(name).ok_or_else(|| error::no_raw_column(&graph.name(), name))?;
     let type_oid = pg_sys::Oid::from(column.type_oid);
     let numbers =

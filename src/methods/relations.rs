@@ -30,7 +30,7 @@ struct Raw {
 ///
 /// One row for each row of `raw`, in the order of tree, parent, child, by bytes. `reason` is NULL where the row is kept, else null,
 /// self-edge, duplicate, cycle or transitive. Reads with the caller's rights, under the caller's snapshot. Errors: 22004 (NULL argument),
-/// 42P01, 42703, 53400 (cftrag.work_memory), and the relation's own.
+/// 42P01, 42703, 42701 (a column twice), 53400 (cftrag.work_memory), and the relation's own.
 #[pg_extern(sql = false)]
 fn cft_filter_relations(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     // SAFETY: our own fcinfo.
@@ -38,16 +38,19 @@ fn cft_filter_relations(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     let rows = call.rows();
     let oid = call.oid(0).ok_or_else(|| error::null_argument("raw"))?;
     let relation = Edges::open(oid)?;
-    let column = |n: usize, argument: &str| -> Fallible<String> {
-        let name = attach::name(&call, n).ok_or_else(|| error::null_argument(argument))?;
-        match relation.column(&name) {
-            Some(_) => Ok(reference::text_of(&relation, &name)),
-            None => Err(error::no_raw_column(&relation.name(), &name)),
-        }
+    let [parent, child, tree] = [1, 2, 3].map(|n| attach::name(&call, n));
+    let parent = parent.ok_or_else(|| error::null_argument("parent"))?;
+    let child = child.ok_or_else(|| error::null_argument("child"))?;
+    let text = |name: &str| match relation.column(name) {
+        Some(_) => Ok(reference::text_of(&relation, name)),
+        None => Err(error::no_raw_column(&relation.name(), name)),
     };
-    let (parent, child) = (column(1, "parent")?, column(2, "child")?);
-    let tree = if call.arg(3).is_some() { column(3, "tree")? } else { "NULL::pg_catalog.text".into() };
-    let sql = format!("SELECT {tree}, {parent}, {child} FROM {} AS r", relation.qualified());
+    let texts = [text(&parent)?, text(&child)?];
+    let tree_text = tree.as_deref().map_or_else(|| Ok("NULL::pg_catalog.text".into()), text)?;
+    if let Some(column) = attach::repeated(&parent, &child, tree.as_deref()) {
+        return Err(error::same_column(column));
+    }
+    let sql = format!("SELECT {tree_text}, {} FROM {} AS r", texts.join(", "), relation.qualified());
     let mut reading = Reading { names: Names::default(), raw: Vec::new(), room: Room::new() };
     scan(&sql, |row| reading.add(row))?;
     report(&reading.names, &reading.raw, rows);

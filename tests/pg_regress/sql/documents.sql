@@ -205,6 +205,7 @@ SELECT count(*) FROM pg_trigger WHERE tgrelid = 'named'::regclass AND NOT tgisin
 -- One table of embeddings for an edges table: which of two is used would be a matter of chance.
 CREATE TABLE others AS TABLE named;
 SELECT cft_attach_entities('others', 'name', edges => 'edge');
+SELECT cft_attach_entities('others', 'embedding', edges => 'edge');
 DROP TABLE others;
 SELECT cft_detach_entities('named');
 SELECT cft_detach_entities('named');
@@ -217,8 +218,10 @@ SELECT cft_attach_documents(NULL);
 SELECT cft_attach_documents('doc', id => NULL);
 SELECT cft_attach_documents('doc', id => 'nothing');
 SELECT cft_attach_documents('doc', body => 'xmin');
+SELECT cft_attach_documents('doc', embedding => 'entity');
 SELECT cft_attach_documents('doc', embedding => 'body');
 SELECT cft_attach_documents('doc', tokens => 'body');
+SELECT cft_attach_documents('doc', mapping => 'about', mapping_entity => 'who', mapping_document => 'who');
 SELECT cft_attach_documents('doc', entity => 'entity', mapping => 'about');
 SELECT cft_attach_documents('doc', mapping => 'about');
 SELECT cft_attach_documents('doc_l2');

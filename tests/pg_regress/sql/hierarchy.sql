@@ -113,6 +113,8 @@ SELECT count(*) AS problems FROM cft_verify('graphs.communities');
 DROP TABLE graphs.communities;
 
 -- What cannot be.
+CREATE TABLE graphs.parted (a int, b int, kind text);
+SELECT * FROM cft_build_hierarchy('graphs.parted', 'a', 'b', 'a');
 \set VERBOSITY sqlstate
 SELECT * FROM cft_build_hierarchy('graphs.knows', 'a', 'b', height => 0);
 SELECT * FROM cft_build_hierarchy('graphs.knows', 'a', 'b', height => 17);
@@ -123,6 +125,8 @@ SELECT * FROM cft_build_hierarchy('graphs.knows', 'a', NULL);
 SELECT * FROM cft_build_hierarchy('graphs.knows', 'a', 'no');
 SELECT * FROM cft_build_hierarchy('graphs.knows', 'a', 'b', 'no');
 SELECT * FROM cft_build_hierarchy('graphs.knows', 'a', 'b', 'a');
+SELECT * FROM cft_build_hierarchy('graphs.parted', 'a', 'b', 'kind');
+SELECT * FROM cft_build_hierarchy('graphs.parted', 'a', 'b', 'b');
 SELECT * FROM cft_build_hierarchy('graphs.knows', 'a', 'a');
 SELECT * FROM cft_build_hierarchy('graphs.knows', 'a', 'weight');
 SELECT * FROM cft_build_hierarchy(0, 'a', 'b');

@@ -137,10 +137,13 @@ SELECT * FROM cft_filter_relations('raw', 'parent', NULL);
 SELECT * FROM cft_filter_relations('raw', 'parent', 'nothing');
 SELECT * FROM cft_filter_relations('raw', 'parent', 'child', 'nothing');
 SELECT * FROM cft_filter_relations(0::regclass, 'parent', 'child');
-SELECT * FROM cft_filter_relations('pg_class_oid_index', 'oid', 'oid');
+SELECT * FROM cft_filter_relations('pg_class_relname_nsp_index', 'relname', 'relnamespace');
+SELECT * FROM cft_filter_relations('raw', 'parent', 'parent');
+SELECT * FROM cft_filter_relations('raw', 'parent', 'child', 'child');
 SELECT * FROM cft_check_edges('pg_class');
 \set VERBOSITY default
 SELECT * FROM cft_filter_relations('raw', 'parent', 'nothing');
+SELECT * FROM cft_filter_relations('raw', 'parent', 'child', 'parent');
 
 -- The caller's rights and policies.
 CREATE ROLE regress_cft_filter;
