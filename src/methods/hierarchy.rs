@@ -14,10 +14,9 @@ use crate::methods::breathe;
 use crate::methods::room::Room;
 use crate::methods::scan::{BATCH, Tuple, scan};
 use crate::{reference, value};
-use cftrag_core::{Encoding, MAX_HEIGHT, Network};
+use cftrag_core::{Breath, Encoding, MAX_HEIGHT, NameId, Names, Network};
 use pgrx::check_for_interrupts;
 use pgrx::prelude::*;
-use std::collections::HashMap;
 use std::ffi::CStr;
 
 /// Of the bytes that one row, and one entity beside its name, take while a tree is made (examples/hierarchy.rs measures them).
@@ -53,9 +52,16 @@ fn cft_build_hierarchy(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
 struct Graph {
     /// The table's name.
     tree: Vec<u8>,
-    /// The entities' names, in their order by bytes.
-    names: Vec<Box<[u8]>>,
+    names: Names,
+    /// The entities, which are the network's nodes: in the order of their names, by bytes.
+    entities: Vec<NameId>,
     network: Network,
+}
+
+impl Graph {
+    fn name(&self, entity: u32) -> &[u8] {
+        self.names.get(self.entities[entity as usize])
+    }
 }
 
 fn read(call: &Call) -> Fallible<Graph> {
@@ -110,21 +116,20 @@ fn type_name(type_oid: u32) -> String {
 
 /// A graph while it is read.
 struct Reading {
-    numbers: HashMap<Box<[u8]>, u32>,
-    edges: Vec<(u32, u32, f64)>,
-    name: Vec<u8>,
+    names: Names,
+    edges: Vec<(NameId, NameId, f64)>,
     room: Room,
 }
 
 impl Reading {
     fn new() -> Reading {
-        Reading { numbers: HashMap::new(), edges: Vec::new(), name: Vec::new(), room: Room::new() }
+        Reading { names: Names::default(), edges: Vec::new(), room: Room::new() }
     }
 
     /// A row of two texts and a float8.
     fn add(&mut self, row: &Tuple) -> Fallible<()> {
         let (Some(a), Some(b)) = (row.get(1), row.get(2)) else { return Ok(()) };
-        let [a, b] = [self.number(a)?, self.number(b)?];
+        let [a, b] = [self.entity(a)?, self.entity(b)?];
         let Some(weight) = row.get(3) else { return Err(error::null_weight(&self.shown(a), &self.shown(b))) };
         let weight = f64::from_bits(weight.value() as u64);
         if !(weight.is_finite() && weight >= 0.0) {
@@ -134,43 +139,35 @@ impl Reading {
         self.room.take(PER_ROW)
     }
 
-    fn number(&mut self, name: pg_sys::Datum) -> Fallible<u32> {
-        self.name.clear();
+    fn entity(&mut self, name: pg_sys::Datum) -> Fallible<NameId> {
         // SAFETY: a text of the row.
-        self.name.extend_from_slice(unsafe { text_bytes(name) });
-        if let Some(&number) = self.numbers.get(&*self.name) {
-            return Ok(number);
+        let (name, before) = (unsafe { text_bytes(name) }, self.names.len());
+        let entity = self.names.id(name);
+        if self.names.len() > before {
+            self.room.take(PER_ENTITY + name.len())?;
         }
-        self.room.take(PER_ENTITY + self.name.len())?;
-        let number = self.numbers.len() as u32;
-        self.numbers.insert(self.name.as_slice().into(), number);
-        Ok(number)
+        Ok(entity)
     }
 
     /// An entity's name for a message.
-    fn shown(&self, number: u32) -> String {
-        let name = self.numbers.iter().find(|&(_, &n)| n == number).map_or(&[][..], |(name, _)| name);
+    fn shown(&self, entity: NameId) -> String {
+        let name = self.names.get(entity);
         encoding::shown(&encoding::decode(&name[..clipped(name)]))
     }
 
     fn finish(self, tree: Vec<u8>) -> Fallible<Graph> {
-        check_for_interrupts!();
-        let mut named: Vec<(Box<[u8]>, u32)> = self.numbers.into_iter().collect();
-        named.sort_unstable();
-        check_for_interrupts!();
-        let mut places = vec![0; named.len()];
-        for (place, &(_, number)) in (0..).zip(&named) {
-            places[number as usize] = place;
-        }
-        let mut edges = self.edges;
-        for (a, b, _) in &mut edges {
-            (*a, *b) = (places[*a as usize], places[*b as usize]);
-        }
-        let network = Network::new(named.len(), edges);
+        let Reading { names, edges, .. } = self;
+        let mut breathe = breathe;
+        let ranks = names.ranks(&mut Breath::new(&mut breathe));
+        let place = |entity| ranks.of(Some(entity)) - 1;
+        let mut entities: Vec<NameId> = names.ids().collect();
+        names.ids().for_each(|entity| entities[place(entity) as usize] = entity);
+        let edges = edges.into_iter().map(|(a, b, weight)| (place(a), place(b), weight)).collect();
+        let network = Network::new(names.len(), edges, &mut breathe);
         if !network.volume().is_finite() {
             return Err(error::weights_too_large());
         }
-        Ok(Graph { tree, names: named.into_iter().map(|(name, _)| name).collect(), network })
+        Ok(Graph { tree, names, entities, network })
     }
 }
 
@@ -181,10 +178,10 @@ fn clipped(name: &[u8]) -> usize {
 }
 
 /// The first of "community", "community_", "community__", ... that no entity's name is, or has before a blank.
-fn free_word(names: &[Box<[u8]>]) -> Vec<u8> {
+fn free_word(names: &Names) -> Vec<u8> {
     let mut taken: Vec<usize> = names
-        .iter()
-        .filter_map(|name| name.strip_prefix(b"community"))
+        .ids()
+        .filter_map(|name| names.get(name).strip_prefix(b"community"))
         .map(|rest| (rest.iter().take_while(|&&byte| byte == b'_').count(), rest))
         .filter(|&(marks, rest)| matches!(rest.get(marks), None | Some(b' ')))
         .map(|(marks, _)| marks)
@@ -215,7 +212,7 @@ impl Writer {
                 free(parent);
             }
             for &leaf in self.encoding.members(node) {
-                let child = text_datum(&self.graph.names[leaf as usize]);
+                let child = text_datum(self.graph.name(leaf));
                 let (before, after) = (self.graph.network.surprise(leaf), self.encoding.bits(leaf));
                 rows.add(&mut [tree, name, child, float(before), float(after)], &mut [false; 5]);
                 free(child);
@@ -241,7 +238,7 @@ impl Writer {
             let mark = if i == 0 { ' ' } else { '.' };
             name.extend_from_slice(format!("{mark}{}", self.encoding.place(node)).as_bytes());
         }
-        let hub = &self.graph.names[self.encoding.hub(node) as usize];
+        let hub = self.graph.name(self.encoding.hub(node));
         let shown = clipped(hub);
         name.extend_from_slice(b" (");
         name.extend_from_slice(&hub[..shown]);

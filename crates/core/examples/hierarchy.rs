@@ -146,7 +146,7 @@ fn main() {
     );
     for (name, make) in &graphs {
         let (nodes, edges, planted) = make();
-        let network = Network::new(nodes as usize, edges);
+        let network = Network::new(nodes as usize, edges, &mut || ());
         let built = [2, 3, 4].map(|height| {
             let start = Instant::now();
             (height, build_hierarchy(&network, height, &mut || {}), start.elapsed().as_secs_f64())

@@ -72,10 +72,15 @@ impl Names {
         self.ends.is_empty()
     }
 
+    /// All numbers, in the order in which the names came.
+    pub fn ids(&self) -> impl Iterator<Item = NameId> + use<> {
+        (0..word(self.len())).map(NameId)
+    }
+
     /// The places of all names in their order by bytes, from 1.
     #[must_use]
     pub fn ranks(&self, breath: &mut Breath<'_>) -> Ranks {
-        let mut order: Vec<NameId> = (0..word(self.len())).map(NameId).collect();
+        let mut order: Vec<NameId> = self.ids().collect();
         breath.sort_by(&mut order, |&a, &b| self.get(a).cmp(self.get(b)));
         let mut ranks = vec![0; order.len()];
         for (rank, id) in (1..).zip(order) {

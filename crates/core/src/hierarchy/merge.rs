@@ -16,8 +16,10 @@ use std::hash::{BuildHasherDefault, Hasher};
 
 /// A pair merges if it is at least so close as the closest might be.
 const ENOUGH: f64 = 31.0 / 32.0;
-/// Pairs looked at between two breaths.
-const BREATH: usize = 1 << 14;
+/// Pairs looked at, each some microseconds, between two breaths.
+const BREATH: usize = 1 << 12;
+/// Pairs that may be in the heap beside twice those there are.
+const SPARE: usize = 1 << 14;
 
 /// Clusters by their neighbours. A cluster keeps the number of the one it grew from.
 struct Clusters {
@@ -80,11 +82,14 @@ impl PartialEq for Pair {
 impl Eq for Pair {}
 
 impl Clusters {
-    fn of(network: &Network) -> Clusters {
+    fn of(network: &Network, breathe: &mut dyn FnMut()) -> Clusters {
         let mut neighbours = vec![HashMap::default(); index(network.nodes())];
-        for &(a, b, weight) in network.edges() {
-            neighbours[index(a)].insert(b, weight);
-            neighbours[index(b)].insert(a, weight);
+        for edges in network.edges().chunks(BREATH) {
+            for &(a, b, weight) in edges {
+                neighbours[index(a)].insert(b, weight);
+                neighbours[index(b)].insert(a, weight);
+            }
+            breathe();
         }
         let volume = (0..network.nodes()).map(|node| network.degree(node)).collect();
         Clusters { neighbours, volume, total: network.volume() }
@@ -95,9 +100,12 @@ impl Clusters {
         Pair { close, a: a.min(b), b: a.max(b) }
     }
 
-    fn pairs(&self) -> BinaryHeap<Pair> {
+    fn pairs(&self, breathe: &mut dyn FnMut()) -> BinaryHeap<Pair> {
         let mut pairs = Vec::new();
         for (a, of) in (0..).zip(&self.neighbours) {
+            if index(a).is_multiple_of(BREATH) {
+                breathe();
+            }
             let each = of.iter().filter(|&(&b, _)| a < b);
             pairs.extend(each.map(|(&b, &weight)| self.pair(a, b, weight)));
         }
@@ -133,10 +141,9 @@ impl Clusters {
 /// Binary trees under one root.
 pub(super) fn merge(network: &Network, breathe: &mut dyn FnMut()) -> Tree {
     let n = index(network.nodes());
-    let mut clusters = Clusters::of(network);
-    breathe();
-    let mut pairs = clusters.pairs();
-    let room = 2 * pairs.len() + BREATH;
+    let mut clusters = Clusters::of(network, breathe);
+    let mut pairs = clusters.pairs(breathe);
+    let room = 2 * pairs.len() + SPARE;
     let mut tree = Tree {
         leaves: n,
         parent: (0..network.nodes()).collect(),
@@ -162,8 +169,7 @@ pub(super) fn merge(network: &Network, breathe: &mut dyn FnMut()) -> Tree {
         let children = [node[index(pair.a)], node[index(pair.b)]];
         node[index(keep)] = tree.add(&children, clusters.volume[index(keep)], 2.0 * joined);
         if pairs.len() > room {
-            pairs = clusters.pairs();
-            breathe();
+            pairs = clusters.pairs(breathe);
         }
     }
     let is_top = |&i: &u32| tree.parent[index(i)] == i;
@@ -172,4 +178,16 @@ pub(super) fn merge(network: &Network, breathe: &mut dyn FnMut()) -> Tree {
         tree.add(&tops, network.volume(), 0.0);
     }
     tree
+}
+
+#[test]
+fn it_breathes_while_it_reads_the_graph() {
+    let edges = (0..60_000_u32).map(|a| (a.wrapping_mul(0x9E37_79B9) >> 16, a >> 1, 1.0)).collect();
+    let (mut sorting, mut clustering, mut pairing) = (0, 0, 0);
+    let network = Network::new(1 << 16, edges, &mut || sorting += 1);
+    let clusters = Clusters::of(&network, &mut || clustering += 1);
+    let _ = clusters.pairs(&mut || pairing += 1);
+    let expected = (network.edges().len().div_ceil(BREATH), (1 << 16) / BREATH);
+    assert_eq!((clustering, pairing), expected);
+    assert!(sorting > 0, "{sorting}");
 }

@@ -1,6 +1,7 @@
 //! A weighted, undirected graph without self-edges and parallel edges.
 
 use super::bits;
+use crate::Breath;
 use crate::id::{index, word};
 use std::cmp::Ordering;
 
@@ -13,17 +14,25 @@ pub struct Network {
 
 impl Network {
     /// Nodes are 0 to `nodes` - 1. Weights are not negative; edges of weight 0 and self-edges
-    /// join nothing. The order of `edges` does not matter, to the last bit.
+    /// join nothing. The order of `edges` does not matter, to the last bit. `breathe` is called
+    /// every now and then, and may stop it all by a panic.
     ///
     /// # Panics
     /// If an edge names another node.
     #[must_use]
-    pub fn new(nodes: usize, mut edges: Vec<(u32, u32, f64)>) -> Network {
+    pub fn new(
+        nodes: usize,
+        mut edges: Vec<(u32, u32, f64)>,
+        breathe: &mut dyn FnMut(),
+    ) -> Network {
         edges.retain(|&(a, b, weight)| a != b && weight > 0.0);
         for edge in &mut edges {
             *edge = (edge.0.min(edge.1), edge.0.max(edge.1), edge.2);
         }
-        edges.sort_unstable_by(|x, y| (x.0, x.1).cmp(&(y.0, y.1)).then(x.2.total_cmp(&y.2)));
+        let order = |x: &(u32, u32, f64), y: &(u32, u32, f64)| {
+            (x.0, x.1).cmp(&(y.0, y.1)).then(x.2.total_cmp(&y.2))
+        };
+        Breath::new(breathe).sort_by(&mut edges, order);
         edges.dedup_by(|later, first| {
             let same = (later.0, later.1) == (first.0, first.1);
             if same {
