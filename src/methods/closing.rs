@@ -9,8 +9,10 @@
 //! one of them ends it closes none. So a row costs about as much as the smaller side: two looks at an index for a new leaf, and for a new
 //! root. With an index on one of the columns only that search runs.
 //!
-//! The searches see the rows that the snapshot sees, whatever the caller may read: their answer is yes or no. A yes is not final: whoever
-//! asks has the definition (sql/cycle.sql) say so.
+//! If it closes one, the shortest way up to the child is looked for, and whether the edge is (still) there: with the index on the child
+//! column. With that on the parent column alone, as without one, the definition (sql/cycle.sql) is asked.
+//!
+//! The searches see the rows that the snapshot sees, whatever the caller may read: what they found is not told to everyone.
 
 #![expect(unsafe_code, reason = "index scans")]
 
@@ -20,7 +22,7 @@ use crate::value;
 use pgrx::check_for_interrupts;
 use pgrx::pg_sys;
 use std::cell::Cell;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::ffi::CString;
 
 /// Rows between two looks for an interrupt.
@@ -43,49 +45,89 @@ thread_local! {
     static KEPT: Cell<Option<(u64, pg_sys::Oid, Columns, Indexes)>> = const { Cell::new(None) };
 }
 
-/// Whether the edge may close a cycle: no is final.
-///
+/// Whether an edge closes a cycle.
+pub enum Verdict {
+    No,
+    /// Of each entity above the parent that was met on the way to the child: the one below it.
+    Yes(Below),
+    /// The indexes do not tell.
+    Unknown,
+}
+
+/// Of several at the same distance from the parent the smallest by bytes, as cft_context's via.
+pub type Below = HashMap<Vec<u8>, Vec<u8>>;
+
 /// # Safety
 /// The columns are the table's and hold names; a snapshot is active.
-pub unsafe fn may_close(table: &Edges, columns: &Columns, tree: Option<&[u8]>, parent: &[u8], child: &[u8]) -> bool {
-    if parent == child {
-        return true;
-    }
+pub unsafe fn closes(table: &Edges, columns: &Columns, tree: Option<&[u8]>, parent: &[u8], child: &[u8]) -> Verdict {
     let textual = |column: Column| [pg_sys::TEXTOID, pg_sys::VARCHAROID].map(u32::from).contains(&column.type_oid);
     let alike = columns.parent.type_oid == columns.child.type_oid || textual(columns.parent) && textual(columns.child);
     // SAFETY: the caller's promise.
     let [above, below] = unsafe { indexes(table, columns) };
     if !alike || (above.is_none() && below.is_none()) {
-        return true;
+        return Verdict::Unknown;
     }
-    let mut up = above.map(|index| Search::new(index, columns.child, columns.parent, parent));
-    let mut down = below.map(|index| Search::new(index, columns.parent, columns.child, child));
-    let mut rows = 0_u32;
+    let up = |start: &[u8]| above.map(|index| Search::new(index, columns.child, columns.parent, start));
+    let down = below.map(|index| Search::new(index, columns.parent, columns.child, child));
+    // SAFETY: as above.
+    unsafe {
+        if parent != child && !meet(up(parent), down, table, columns, tree, parent, child) {
+            return Verdict::No;
+        }
+        let (Some(way), Some(rows)) = (up(parent), up(child)) else { return Verdict::Unknown };
+        match way.shortest(table, columns.tree, tree, child) {
+            Some(below) if rows.has(table, columns.tree, tree, parent) => Verdict::Yes(below),
+            _ => Verdict::No,
+        }
+    }
+}
+
+/// Whether the searches up from the parent and down from the child meet.
+///
+/// # Safety
+/// As for [`closes`].
+unsafe fn meet(
+    mut up: Option<Search>,
+    mut down: Option<Search>,
+    table: &Edges,
+    columns: &Columns,
+    tree: Option<&[u8]>,
+    parent: &[u8],
+    child: &[u8],
+) -> bool {
+    let mut pace = Pace::default();
     let meet = loop {
         // SAFETY: the caller's promise.
         let turned = unsafe {
             turn(&mut up, &down, child, table, columns, tree)
                 .or_else(|| turn(&mut down, &up, parent, table, columns, tree))
         };
-        match turned {
-            Some(meet) => break meet,
-            None => rows += 1,
+        if let Some(meet) = turned {
+            break meet;
         }
-        if rows.is_multiple_of(BATCH) {
+        pace.step();
+    };
+    [up, down].into_iter().flatten().for_each(Search::end);
+    meet
+}
+
+/// Looks for an interrupt now and then.
+#[derive(Default)]
+struct Pace(u32);
+
+impl Pace {
+    fn step(&mut self) {
+        self.0 += 1;
+        if self.0.is_multiple_of(BATCH) {
             check_for_interrupts!();
         }
-    };
-    for (_, scan) in [up, down].into_iter().flatten().filter_map(|search| search.at) {
-        // SAFETY: an open scan; after an ERROR the transaction's abort ends it.
-        unsafe { pg_sys::systable_endscan(scan) };
     }
-    meet
 }
 
 /// A row of one of the searches. Some: whether they meet, or it meets the other end of the edge.
 ///
 /// # Safety
-/// As for [`may_close`].
+/// As for [`closes`].
 unsafe fn turn(
     side: &mut Option<Search>,
     other: &Option<Search>,
@@ -136,8 +178,72 @@ impl Search {
         Search { index, from, to, met, left: vec![start.to_vec()], at: None }
     }
 
+    /// Goes on level by level, each in the order of its names, as far as `end`; what led to each entity. None: it is not met.
+    ///
     /// # Safety
-    /// As for [`may_close`].
+    /// As for [`closes`].
+    unsafe fn shortest(mut self, table: &Edges, tree_column: Column, tree: Option<&[u8]>, end: &[u8]) -> Option<Below> {
+        let (mut found, mut pace) = (Below::new(), Pace::default());
+        let mut level = std::mem::take(&mut self.left);
+        if level.iter().any(|start| start == end) {
+            return Some(found);
+        }
+        while !level.is_empty() {
+            level.sort_unstable();
+            for name in std::mem::take(&mut level) {
+                self.left.push(name.clone());
+                loop {
+                    // SAFETY: the caller's promise.
+                    match unsafe { self.next(table, tree_column, tree) } {
+                        Next::End => break,
+                        Next::Nothing => {}
+                        Next::Found(to) => {
+                            found.insert(to.clone(), name.clone());
+                            if to == end {
+                                self.end();
+                                return Some(found);
+                            }
+                            self.met.insert(to.clone());
+                            level.push(to);
+                        }
+                    }
+                    pace.step();
+                }
+            }
+        }
+        None
+    }
+
+    /// Whether one of the first rows leads to `end`.
+    ///
+    /// # Safety
+    /// As for [`closes`].
+    unsafe fn has(mut self, table: &Edges, tree_column: Column, tree: Option<&[u8]>, end: &[u8]) -> bool {
+        let mut pace = Pace::default();
+        self.met.clear();
+        loop {
+            // SAFETY: the caller's promise.
+            match unsafe { self.next(table, tree_column, tree) } {
+                Next::End => return false,
+                Next::Found(to) if to == end => {
+                    self.end();
+                    return true;
+                }
+                _ => pace.step(),
+            }
+        }
+    }
+
+    /// After an ERROR the transaction's abort does it.
+    fn end(self) {
+        if let Some((_, scan)) = self.at {
+            // SAFETY: an open scan.
+            unsafe { pg_sys::systable_endscan(scan) };
+        }
+    }
+
+    /// # Safety
+    /// As for [`closes`].
     unsafe fn next(&mut self, table: &Edges, tree_column: Column, tree: Option<&[u8]>) -> Next {
         let Some((name, scan)) = &self.at else {
             let Some(name) = self.left.pop() else { return Next::End };
@@ -176,7 +282,7 @@ impl Search {
 /// A scan of the rows in which the column is `name`.
 ///
 /// # Safety
-/// As for [`may_close`].
+/// As for [`closes`].
 unsafe fn begin(table: &Edges, index: Index, column: Column, name: &[u8]) -> pg_sys::SysScanDesc {
     let Ok(text) = CString::new(name) else { unreachable!("a name of the database has no NUL") };
     let (mut input, mut parameter) = (pg_sys::InvalidOid, pg_sys::InvalidOid);
@@ -200,7 +306,7 @@ unsafe fn begin(table: &Edges, index: Index, column: Column, name: &[u8]) -> pg_
 }
 
 /// # Safety
-/// As for [`may_close`].
+/// As for [`closes`].
 unsafe fn indexes(table: &Edges, columns: &Columns) -> Indexes {
     let now = changes::relations();
     if let Some((epoch, oid, of, indexes)) = KEPT.get()

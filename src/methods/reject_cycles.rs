@@ -19,12 +19,11 @@ use crate::api::context::{Relative, Sink};
 use crate::edges::{self, Column, ColumnNames, Columns, Edges};
 use crate::error::{self, Fallible};
 use crate::fmgr::Call;
-use crate::methods::closing;
+use crate::methods::closing::{self, Below, Verdict};
 use crate::methods::walker::{ALL, text_array};
 use crate::registration::{self, Functions};
 use crate::{encoding, reference, route, value};
 use pgrx::prelude::*;
-use std::collections::HashMap;
 use std::ffi::CStr;
 
 /// TRIGGER_EVENT_OPMASK, TRIGGER_EVENT_ROW and TRIGGER_EVENT_TIMINGMASK (commands/trigger.h): AFTER is 0 of the last.
@@ -77,14 +76,21 @@ fn cft_reject_cycles(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     let found = under_snapshot_of_now(|| {
         let tree = edge[0].as_deref();
         // SAFETY: checked columns; the snapshot of now is active.
-        let closes = unsafe { closing::may_close(&table, &columns, tree, parent, child) }
-            && as_owner(&table, || reference::closes_cycle(&table, &names, &columns, parent, child, tree));
-        // As the caller: these plans are cft_context's, too, which must not come by an owner's who is past his own policies.
-        closes.then(|| if tells(&table, &columns) { path(&table, &names, &columns, &edge) } else { None })
+        match unsafe { closing::closes(&table, &columns, tree, parent, child) } {
+            Verdict::No => None,
+            Verdict::Yes(way) => Some(tells(&table, &columns).then_some(way)),
+            Verdict::Unknown => {
+                let closes =
+                    as_owner(&table, || reference::closes_cycle(&table, &names, &columns, parent, child, tree));
+                // As the caller: these plans are cft_context's, too, which must not come by an owner's who is past his own policies.
+                closes.then(|| tells(&table, &columns).then(|| walk(&table, &names, &columns, &edge)))
+            }
+        }
     });
     match found {
         None => Ok(()),
-        Some(path) => {
+        Some(told) => {
+            let path = told.and_then(|way| path(&way, parent, child));
             say_which(data);
             Err(error::closes_cycle(&table.name(), &trigger, path.as_deref()))
         }
@@ -187,17 +193,21 @@ fn under_snapshot_of_now<T>(run: impl FnOnce() -> T) -> T {
     result
 }
 
-/// The cycle, from the edge's child down to itself, by a shortest way. None: it has more levels than a walk takes.
-fn path(table: &Edges, names: &ColumnNames, columns: &Columns, edge: &Edge) -> Option<String> {
-    let [tree, Some(parent), Some(child)] = edge else { return None };
-    let mut below: HashMap<Vec<u8>, Vec<u8>> = HashMap::new();
+/// What leads to each entity above the edge's parent, by a walk.
+fn walk(table: &Edges, names: &ColumnNames, columns: &Columns, edge: &Edge) -> Below {
+    let ([tree, Some(parent), _], mut below) = (edge, Below::new()) else { return Below::new() };
     let mut take = |rows: &[Relative<'_>]| {
         let of = rows.iter().filter(|row| row.tree == tree.as_deref());
         below.extend(of.map(|row| (row.name.to_vec(), row.via.to_vec())));
     };
     reference::answer(table, names, columns, text_array(&[parent]), ALL, 0, &mut Sink::Whole(&mut take));
+    below
+}
+
+/// The cycle, from the edge's child down to itself, by a shortest way. None: it has more levels than a walk takes.
+fn path(below: &Below, parent: &[u8], child: &[u8]) -> Option<String> {
     let mut path: Vec<&[u8]> = vec![child];
-    while path[path.len() - 1] != &parent[..] {
+    while path[path.len() - 1] != parent {
         path.push(below.get(path[path.len() - 1])?);
     }
     path.push(child);
