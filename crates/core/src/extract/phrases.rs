@@ -112,10 +112,12 @@ pub fn list_after(sentence: &Sentence<'_>, start: usize, end: usize, of: bool) -
     found
 }
 
-/// "raising taxes" is no thing; "a warning light", "building" may be.
+/// "raising taxes" is no thing; "a warning light", "building", "string instrument" may be.
 fn is_gerund(sentence: &Sentence<'_>, part: &Range<usize>) -> bool {
+    // A verb has a vowel before its ending.
+    let stem = sentence.small(part.start).strip_suffix("ing");
     part.len() > 1
-        && sentence.small(part.start).ends_with("ing")
+        && stem.is_some_and(|stem| stem.contains(['a', 'e', 'i', 'o', 'u', 'y']))
         && !sentence.is(part.start + 1, "of")
 }
 
