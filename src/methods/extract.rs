@@ -1,4 +1,4 @@
-//! cft_extract_relations: relations out of English sentences by rules (crates/core/src/extract).
+//! cft_extract_relations: relations out of English sentences by rules (CFT-RAG 2.2, Hearst 1992; crates/core/src/extract).
 
 #![expect(unsafe_code, reason = "PostgreSQL's function call interface")]
 

@@ -1,4 +1,5 @@
-//! cft_build_hierarchy: a table of edges a - b becomes an encoding tree (crates/core/src/hierarchy).
+//! cft_build_hierarchy: a table of edges a - b becomes an encoding tree of low structural entropy (Li and Pan 2016; SEP 2022; T-Retriever
+//! 2026; crates/core/src/hierarchy).
 //!
 //! The graph is read with the caller's rights under the caller's snapshot, as a query of his would. The result depends on what the rows
 //! say alone: not on their order, nor on which end is a.

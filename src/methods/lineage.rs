@@ -1,5 +1,5 @@
-//! Where an entity stands in its trees: lowest common ancestors, depth, size of what is under it. By walks of all levels;
-//! where there are more than a walk takes, level by level.
+//! Where an entity stands in its trees (Tree-KG, HiRAG): lowest common ancestors, depth, size of what is under it. By walks of all
+//! levels; where there are more than a walk takes, level by level.
 
 #![expect(unsafe_code, reason = "PostgreSQL's function call interface")]
 

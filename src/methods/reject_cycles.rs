@@ -1,4 +1,5 @@
-//! cft_reject_cycles: a constraint trigger that refuses a row which closes a cycle. Opt-in: the user creates the trigger.
+//! cft_reject_cycles: a constraint trigger that refuses a row which closes a cycle (CFT-RAG 2.3 filters them out afterwards). Opt-in: the
+//! user creates the trigger.
 //!
 //! Two sessions may each insert half of a cycle, and neither sees the other's row before its commit. So, as a foreign key's check does
 //! for the rows it needs:

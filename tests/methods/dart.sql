@@ -1,4 +1,4 @@
--- DART: many small trees, cycles, duplicates. No embeddings: what is about structure, and summaries.
+-- DART: many small trees, cycles, duplicates. It comes without embeddings: where some are needed, each name has made-up ones.
 SET client_min_messages = warning;
 SET jit = off;
 CREATE TABLE dart (parent text, child text, predicate text, count int);
@@ -21,9 +21,26 @@ SELECT compare('path_prefix (DART)', 'SELECT p.tree, p.path FROM cft_path_prefix
 \set few 'SELECT NULL::vector AS q, ARRAY(SELECT name FROM picked WHERE name IN (SELECT child FROM e) ORDER BY cyclic AND s % 2 = 0 DESC, md5(name || s) LIMIT 40) AS names, NULL::text AS entity FROM generate_series(1, 12) AS s'
 SELECT compare('expand (DART)', 'SELECT x.entity, x.tree, x.common, x.support, x.hit, x.leaf, x.path FROM cft_expand($2, 4, 2, 2, ''dart'') AS x', 'SELECT * FROM plain_expand($2, 4, 2, 2)', :'few') \g /dev/null
 SELECT compare('bridge (DART)', 'SELECT * FROM cft_bridge($2, 20, ''dart'')', 'SELECT * FROM plain_bridge($2, 20)', :'few') \g /dev/null
+CREATE OR REPLACE VIEW wood AS SELECT NULL::text AS tree, parent, child FROM dart;
+SELECT cft_detach_entities('meaning') \g /dev/null
+TRUNCATE meaning;
+ALTER TABLE meaning ALTER embedding TYPE vector(3);
+INSERT INTO meaning SELECT name, ARRAY(SELECT get_byte(decode(md5(name), 'hex'), i) - 127.5 FROM generate_series(0, 2) AS i)::vector FROM place WHERE md5(name) > '2';
+SELECT cft_attach_entities('meaning', edges => 'dart') \g /dev/null
+\set some 'SELECT ARRAY[sin(s), cos(s), sin(3 * s)]::vector AS q, NULL::text[] AS names, NULL::text AS entity FROM generate_series(1, 6) AS s'
+SELECT compare('tree_search ' || mode || ' (DART)', format('SELECT r.entity, r.depth, r.score, r.path, r.compared FROM cft_tree_search($1, %L, top_k => NULL, max_depth => 999, prune_factor => 0.8, beam => 20, edges => ''dart'') AS r', mode),
+    format('SELECT r.entity, r.depth, r.score, r.path, r.compared FROM plain_search($1, %L, NULL, NULL, 0.8, 20, 999) AS r', mode), :'some') FROM unnest('{prune,beam,collapsed}'::text[]) AS mode \g /dev/null
+SELECT compare('coarse_fine (DART)', 'SELECT r.part, r.entity, r.tree, r.score, r.under, r.text FROM cft_coarse_fine($1, 4, 8, 3, 5, 300, 0.5, 0.2, 0.3, ''dart'') AS r',
+    'SELECT * FROM plain_coarse_fine($1, 4, 8, 3, 5, 300, ''{0.5,0.2,0.3}'')', :'some') \g /dev/null
 CREATE TABLE dart_gist (entity text, summary text);
+CREATE INDEX ON dart_gist (entity);
 SELECT cft_attach_summaries('dart_gist', edges => 'dart') \g /dev/null
 CREATE TEMP TABLE dart_made AS SELECT * FROM cft_rollup('tell(text,text[],text[])', edges => 'dart');
 INSERT INTO claim SELECT 'rollup (DART): cycles end', m.summarized, s.due, s.due = 0 AND m.summarized >= (SELECT count(DISTINCT parent) FROM e), NULL, NULL
   FROM dart_made AS m, (SELECT count(*) FROM dart_gist WHERE summary IS NULL) AS s(due);
+-- Outside of cycles each is made of its children's, as from scratch.
+INSERT INTO claim SELECT 'rollup (DART): of the children', count(*), count(*) FILTER (WHERE wrong), bool_and(NOT wrong), NULL, NULL
+  FROM (SELECT NOT EXISTS (SELECT FROM dart_gist AS g WHERE g.entity = p.name
+                              AND g.summary = tell(p.name, p.children, ARRAY(SELECT coalesce(s.summary, c) FROM unnest(p.children) WITH ORDINALITY AS u(c, n) LEFT JOIN dart_gist AS s ON s.entity = u.c ORDER BY u.n))) AS wrong
+          FROM (SELECT parent AS name, array_agg(child::text ORDER BY cft_natural(child) COLLATE "C", child) AS children FROM e WHERE parent NOT IN (SELECT name FROM picked WHERE cyclic) GROUP BY parent) AS p) AS z;
 SELECT * FROM claim WHERE what ILIKE '%dart%';
