@@ -36,12 +36,11 @@ fn room(bump: u32, chunks: usize) -> Option<(usize, u32)> {
 pub(crate) fn certain_lines(root: Root<'_>) -> usize {
     let chunks = index(root.get(Field::Chunks));
     let bump = root.get(Field::Bump);
-    let Some((chunk, left)) = room(bump, chunks) else {
+    let Some((chunk, _)) = room(bump, chunks) else {
         return 0;
     };
-    let all: usize = (chunk + 1..chunks).map(|i| index(lines_of(i))).sum();
     let lost = index(MAX_LINES - 1) * (chunks - chunk - 1);
-    (index(left) + all).saturating_sub(lost)
+    index(first_line(chunks) - bump).saturating_sub(lost)
 }
 
 /// Lines in the free lists and after the bump, fitting or not.

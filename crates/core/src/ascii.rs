@@ -10,24 +10,13 @@
 //! A word of underscores only is none. Called by `words.rs` and `text.rs`.
 
 use crate::id::index;
+use crate::memory::bits;
 
 /// Bytes that are looked at together: a bit of a `u64` each.
 pub(crate) const BLOCK: usize = 64;
 
 fn is_part(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_'
-}
-
-/// A bit for each byte that is not 0 but 1.
-#[inline]
-fn bits(flags: [u8; BLOCK]) -> u64 {
-    let mut bits = 0;
-    for (i, eight) in flags.as_chunks::<8>().0.iter().enumerate() {
-        // The product's highest byte has a bit of each of the eight.
-        let product = u64::from_le_bytes(*eight).wrapping_mul(0x0102_0408_1020_4080);
-        bits |= (product >> 56) << (i * 8);
-    }
-    bits
 }
 
 /// Which bytes of the block that begins at a place are in words.

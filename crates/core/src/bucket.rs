@@ -309,7 +309,11 @@ impl<'m> Bucket<'m> {
 
     /// Makes all slots empty.
     pub(crate) fn clear(self) {
-        (0..SLOTS).for_each(|slot| self.set(slot, Entry::NONE));
+        self.page.set_u64(self.i * 8, 0);
+        (0..SLOTS).for_each(|slot| self.words().set(slot, 0));
+        if self.has_tails() {
+            self.page.set_far_u64(self.tails_at(), 0);
+        }
     }
 
     /// The first slot that is empty.
@@ -327,6 +331,11 @@ impl<'m> Bucket<'m> {
     #[inline]
     pub(crate) fn prefetch_words(self) {
         self.words().prefetch();
+    }
+
+    /// The records of a bucket of names.
+    pub(crate) fn records(self) -> impl Iterator<Item = RecordId> {
+        (0..SLOTS).filter_map(move |slot| record_of(self.words().get(slot)))
     }
 
     /// The slots whose entries agree with a pattern, a bit each.

@@ -85,10 +85,10 @@ impl Image<'_> {
     }
 
     fn ends(self, edge: &Edge<'_>) -> Option<Ends> {
-        let entity = |name| Some(self.key(Kind::Entity, name).record?.id().entity());
+        let entity = |name| Some(self.key(Kind::Entity, name).record?.entity());
         let (parent, child) = (entity(edge.parent)?, entity(edge.child)?);
         let tree = match edge.tree {
-            Some(name) => Some(self.key(Kind::Tree, name).record?.id().tree()),
+            Some(name) => Some(self.key(Kind::Tree, name).record?.tree()),
             None => None,
         };
         Some(Ends { parent, child, tree })

@@ -21,7 +21,7 @@ use crate::bucket::{
     Bucket, Candidates, Cell, Entry, Geometry, PAGE_BITS, PAGE_LINES, Place, SLOTS, TAILS_AT,
 };
 use crate::hash::{Hash, Kind};
-use crate::id::{halves, index, wide};
+use crate::id::{RecordId, halves, index, wide};
 use crate::memory::Memory;
 use crate::record::{Record, planned};
 use crate::root::{Counter, DIRECTORIES, FORM_DIRECTORIES, Field, Root};
@@ -49,8 +49,10 @@ const MOST_SPLITS: u32 = 128;
 /// In a model of it 32 were faster than 16 and 8.
 pub(crate) const TOGETHER: usize = 32;
 
-/// What a table holds.
+/// What a table holds. As wide as the words beside it in a [`Filter`]: a processor that reads a word
+/// of which it has just written one byte waits for all stores before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(usize)]
 pub(crate) enum Table {
     /// Names of entities and trees. Its buckets have no tails.
     Names,
@@ -334,6 +336,12 @@ impl<'m> Filter<'m> {
         need <= self.table.most_pages()
     }
 
+    /// Whether one insert may ask for more pages than there can be: two, see
+    /// [`Filter::bound_lines`].
+    pub(crate) fn is_nearly_full(self) -> bool {
+        self.pages() + 2 > self.table.most_pages()
+    }
+
     /// Splits as many buckets as `new` entries ask for by the load.
     pub(crate) fn grow(self, new: u32) {
         for _ in 0..self.splits_for(new) {
@@ -343,13 +351,11 @@ impl<'m> Filter<'m> {
 
     fn splits_for(self, new: u32) -> u32 {
         let buckets = self.geometry().buckets();
-        let mut splits = 0;
-        for entry in 1..=new {
-            let used = self.used() + u64::from(entry);
+        let used = self.used();
+        (1..=new).fold(0, |splits, entry| {
             let slots = u64::from(buckets + splits) * wide(SLOTS);
-            splits += u32::from(used * 1000 > slots * GROW_LOAD);
-        }
-        splits
+            splits + u32::from((used + u64::from(entry)) * 1000 > slots * GROW_LOAD)
+        })
     }
 
     /// Lines that [`Filter::plan`] may enter for one insert, at most: its entries (two names
@@ -369,9 +375,8 @@ impl<'m> Filter<'m> {
     /// Enters a record whose name is not there yet; `later` single lines stay available.
     /// `false`: no room was found, which takes nine entries with one hash.
     #[must_use]
-    pub(crate) fn add(self, record: Record<'m>, later: usize) -> bool {
-        let hash = record.hash();
-        self.enter(hash, Entry::new(hash, record.id()), later)
+    pub(crate) fn add(self, hash: Hash, record: RecordId, later: usize) -> bool {
+        self.enter(hash, Entry::new(hash, record), later)
     }
 
     /// Enters an entry of that hash; otherwise as [`Filter::add`].
@@ -461,9 +466,10 @@ impl<'m> Filter<'m> {
         if to >> PAGE_BITS == self.pages() {
             self.add_page();
         }
-        self.bucket(to).clear();
+        let (here, there) = (self.bucket(from), self.bucket(to));
+        there.clear();
         let mut next = 0;
-        for (slot, entry) in self.read(from).into_iter().enumerate() {
+        for (slot, entry) in here.read().into_iter().enumerate() {
             if entry.is_empty() {
                 continue;
             }
@@ -473,13 +479,14 @@ impl<'m> Filter<'m> {
             let (first, second) = new.buckets_of(hash);
             let goes = if old.buckets_of(hash).0 == from { first } else { second };
             if goes != from {
-                self.set(Place { bucket: to, slot: next }, entry);
-                self.set(Place { bucket: from, slot }, Entry::NONE);
+                there.set(next, entry);
+                here.set(slot, Entry::NONE);
                 next += 1;
             }
         }
         self.set_geometry(new);
         self.root.add(Counter::Splits, 1);
+        self.prefetch_records(new.split);
     }
 
     /// Puts the slots of a bucket of names in descending order of heat, empty ones last.

@@ -9,12 +9,12 @@
 //! between the marks of `mutating`. One call is one row: rows are a multiset, so inserting
 //! searches no list. Writers only.
 
-use crate::alloc::Plan;
+use crate::alloc::{self, Plan};
 use crate::answer::Counters;
-use crate::filter::{Filter, Spot};
+use crate::filter::Filter;
 use crate::forms::Form;
 use crate::hash::{Hash, Kind};
-use crate::id::{EntityId, Link, TreeId, word};
+use crate::id::{EntityId, Link, RecordId, TreeId, word};
 use crate::list;
 use crate::record::{self, Direction, Record};
 use crate::root::Counter;
@@ -27,34 +27,60 @@ const ROW_LINES: usize = 3;
 
 /// See [`Image::insert_bound`].
 pub(crate) fn insert_bound_lines(edge: &Edge<'_>) -> usize {
-    let entity = |name: &[u8]| record::lines(Kind::Entity, name.len());
-    let tree = edge.tree.map_or(0, |name| record::lines(Kind::Tree, name.len()));
-    entity(edge.parent) + entity(edge.child) + tree + Filter::bound_lines() + ROW_LINES
+    let tree = edge.tree.map_or(0, <[u8]>::len);
+    let records = record::bound_lines(3, edge.parent.len() + edge.child.len() + tree);
+    records + Filter::bound_lines() + ROW_LINES
 }
 
-/// A name of an edge: its hash, and its record if there is one.
+/// A name of an edge: its hash, and its record if there is one. It fits registers: a larger one
+/// was copied in memory as soon as it was written, which keeps a processor waiting.
 #[derive(Clone, Copy)]
-pub(crate) struct Key<'n, 'm> {
-    pub(crate) kind: Kind,
-    pub(crate) name: &'n [u8],
+pub(crate) struct Key {
     pub(crate) hash: Hash,
-    pub(crate) record: Option<Record<'m>>,
+    pub(crate) record: Option<RecordId>,
 }
 
-impl Key<'_, '_> {
-    /// The form of an entity that is to be created.
-    fn form(&self, seed: u64) -> Option<Form> {
-        if self.kind == Kind::Entity { Form::of(seed, self.name) } else { None }
-    }
+/// The parent and the tree of the last row, which the next one often has too. Nothing between the
+/// two may have changed the image.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Recent {
+    parent: Option<RecordId>,
+    tree: Option<RecordId>,
+    epoch: u64,
 }
 
-impl<'m> Image<'m> {
+/// A row's parent, child if it is another, and tree if it has one.
+type Keys = [Option<Key>; 3];
+const PARENT: usize = 0;
+const CHILD: usize = 1;
+
+/// The names of [`Keys`] with what they name.
+#[inline]
+fn named<'e>(edge: &Edge<'e>) -> [(Kind, &'e [u8]); 3] {
+    let tree = edge.tree.unwrap_or_default();
+    [(Kind::Entity, edge.parent), (Kind::Entity, edge.child), (Kind::Tree, tree)]
+}
+
+fn is_missing(key: &Option<Key>) -> bool {
+    key.is_some_and(|key| key.record.is_none())
+}
+
+impl Image<'_> {
     /// Looks a name up.
     #[inline]
-    pub(crate) fn key<'n>(self, kind: Kind, name: &'n [u8]) -> Key<'n, 'm> {
+    pub(crate) fn key(self, kind: Kind, name: &[u8]) -> Key {
         let hash = Hash::of(self.root().seed(), kind, name);
         let found = self.names().find(kind, hash, name, &mut Counters::default());
-        Key { kind, name, hash, record: found.map(Spot::record) }
+        Key { hash, record: found.map(|spot| spot.record().id()) }
+    }
+
+    /// [`Image::key`] of a name that may be a known record's.
+    #[inline]
+    fn key_after(self, last: Option<RecordId>, kind: Kind, name: &[u8]) -> Key {
+        match last.map(|id| Record::new(self.mem(), id)).filter(|record| record.is(kind, name)) {
+            Some(record) => Key { hash: record.hash(), record: Some(record.id()) },
+            None => self.key(kind, name),
+        }
     }
 
     /// Writer: one row of `edge` more; `stamp: None` means that everyone sees it.
@@ -62,23 +88,44 @@ impl<'m> Image<'m> {
     /// # Errors
     /// [`Error::Full`], and every byte is as it was.
     pub fn insert(&self, edge: &Edge<'_>, stamp: Option<Stamp>) -> Result<(), Error> {
-        let parent = self.key(Kind::Entity, edge.parent);
+        self.insert_next(edge, stamp, &mut Recent::default())
+    }
+
+    /// Writer: [`Image::insert`] of one row after the other into this image.
+    ///
+    /// # Errors
+    /// As [`Image::insert`].
+    pub fn insert_next(
+        &self,
+        edge: &Edge<'_>,
+        stamp: Option<Stamp>,
+        recent: &mut Recent,
+    ) -> Result<(), Error> {
+        let last = std::mem::take(recent);
+        let last = if last.epoch == self.epoch() { last } else { Recent::default() };
         let own_parent = edge.parent == edge.child;
-        let child = if own_parent { parent } else { self.key(Kind::Entity, edge.child) };
-        let tree = edge.tree.map(|name| self.key(Kind::Tree, name));
-        let mut keys = [Some(parent), (!own_parent).then_some(child), tree];
+        let parent = self.key_after(last.parent, Kind::Entity, edge.parent);
+        let child = if own_parent { None } else { Some(self.key(Kind::Entity, edge.child)) };
+        let tree = edge.tree.map(|name| self.key_after(last.tree, Kind::Tree, name));
+        let mut keys = [Some(parent), child, tree];
         let seed = self.root().seed();
-        let forms = keys.map(|key| key.filter(|key| key.record.is_none())?.form(seed));
-        self.plan_insert(&keys, &forms, own_parent, stamp.is_some())?;
+        let mut forms = [None, None];
+        if is_missing(&keys[PARENT]) {
+            forms[PARENT] = Form::of(seed, edge.parent);
+        }
+        if is_missing(&keys[CHILD]) {
+            forms[CHILD] = Form::of(seed, edge.child);
+        }
+        if alloc::certain_lines(self.root()) < insert_bound_lines(edge) || self.is_nearly_full() {
+            self.plan_insert(edge, &keys, &forms, stamp.is_some())?;
+        }
         self.mutate(|| {
-            self.create_missing(&mut keys, &forms)?;
-            let [Some(parent), child, tree] = keys.map(|key| key.and_then(|key| key.record)) else {
-                unreachable!("the parent was found or created");
-            };
-            let parent = parent.id().entity();
-            let child = child.map_or(parent, |child| child.id().entity());
-            let tree = tree.map(|tree| tree.id().tree());
-            self.link(parent, child, tree, stamp);
+            self.create_missing(edge, &mut keys, &forms)?;
+            let [parent, child, tree] = keys.each_ref().map(|key| key.as_ref()?.record);
+            let parent = parent.expect("the parent was found or created");
+            let child = child.unwrap_or(parent).entity();
+            self.link(parent.entity(), child, tree.map(RecordId::tree), stamp);
+            *recent = Recent { parent: Some(parent), tree, epoch: self.epoch() };
             Ok(())
         })
     }
@@ -86,27 +133,28 @@ impl<'m> Image<'m> {
     /// Phase one: will all allocations of [`Image::insert`] succeed, in its order?
     fn plan_insert(
         self,
-        keys: &[Option<Key<'_, 'm>>; 3],
-        forms: &[Option<Form>; 3],
-        own_parent: bool,
+        edge: &Edge<'_>,
+        keys: &Keys,
+        forms: &[Option<Form>; 2],
         stamped: bool,
     ) -> Result<(), Error> {
         let mut plan = Plan::new(self.root());
-        let missing = || keys.iter().flatten().filter(|key| key.record.is_none());
+        let names = named(edge);
+        let missing = || names.iter().zip(keys).filter(|(_, key)| is_missing(key));
         let directory = self.names().plan(word(missing().count()), &mut plan)
             && self.forms().plan(most_forms(forms), &mut plan);
-        for key in missing() {
-            record::plan(&mut plan, key.kind, key.name.len());
+        for ((kind, name), _) in missing() {
+            record::plan(&mut plan, *kind, name.len());
         }
         // A new entity has inline room for an edge up and an edge down.
-        let blocks = |key: Option<Key<'_, 'm>>, directions: &[Direction]| {
-            let record = key.and_then(|key| key.record);
-            record.map_or(0, |record| list::blocks_needed(record, directions))
+        let blocks = |key: &Option<Key>, directions: &[Direction]| {
+            let record = key.as_ref().and_then(|key| key.record);
+            record.map_or(0, |id| list::blocks_needed(Record::new(self.mem(), id), directions))
         };
-        let blocks = if own_parent {
-            blocks(keys[0], &[Direction::Up, Direction::Down])
+        let blocks = if keys[CHILD].is_none() {
+            blocks(&keys[PARENT], &[Direction::Up, Direction::Down])
         } else {
-            blocks(keys[0], &[Direction::Down]) + blocks(keys[1], &[Direction::Up])
+            blocks(&keys[PARENT], &[Direction::Down]) + blocks(&keys[CHILD], &[Direction::Up])
         };
         plan.take(1, blocks + usize::from(stamped));
         match plan.shortage() {
@@ -119,36 +167,44 @@ impl<'m> Image<'m> {
     /// Creates the records that are missing and enters them into the filter.
     fn create_missing(
         self,
-        keys: &mut [Option<Key<'_, 'm>>; 3],
-        forms: &[Option<Form>; 3],
+        edge: &Edge<'_>,
+        keys: &mut Keys,
+        forms: &[Option<Form>; 2],
     ) -> Result<(), Error> {
-        let missing = keys.iter().flatten().filter(|key| key.record.is_none());
-        let count = missing.count();
+        let new = keys.each_ref().map(is_missing);
+        let count = new.iter().filter(|new| **new).count();
         if count == 0 {
             return Ok(());
         }
         self.names().grow(word(count));
         self.forms().grow(most_forms(forms));
-        let mut new = [None; 3];
-        for (new, key) in new.iter_mut().zip(keys) {
-            if let Some(key) = key
-                && key.record.is_none()
-            {
-                key.record = Some(record::create(self.mem(), key.kind, key.hash, key.name));
-                *new = key.record;
+        let names = named(edge);
+        for (key, (kind, name)) in keys.iter_mut().zip(names) {
+            if let Some(Key { hash, record: record @ None }) = key {
+                *record = Some(record::create(self.mem(), kind, *hash, name).id());
             }
         }
-        let records = || new.iter().zip(forms).filter_map(|(new, form)| Some(((*new)?, form)));
-        for (entered, (record, form)) in records().enumerate() {
-            if !self.enter(record, form.as_ref(), ROW_LINES) {
+        let created = || keys.iter().enumerate().filter(|(i, _)| new[*i]);
+        for (i, key) in created() {
+            let Some(Key { hash, record: Some(id) }) = *key else { continue };
+            let form = forms.get(i).and_then(Option::as_ref);
+            if !self.enter(hash, id, form, ROW_LINES) {
                 // Nine names of one hash, under a secret seed. Still: undo.
-                records().take(entered).for_each(|(record, _)| self.forget(record));
-                records().for_each(|(record, _)| record.free());
+                let record =
+                    |key: &Option<Key>| Some(Record::new(self.mem(), key.as_ref()?.record?));
+                let undone = || created().filter_map(|(i, key)| Some((i, record(key)?)));
+                undone().filter(|(j, _)| *j < i).for_each(|(_, record)| self.forget(record));
+                undone().for_each(|(_, record)| record.free());
                 return Err(self.full(usize::MAX));
             }
-            self.root().add(counter_of(record), 1);
+            self.root().add(counter_of(names[i].0), 1);
         }
         Ok(())
+    }
+
+    /// Whether an insert may find a directory full.
+    fn is_nearly_full(self) -> bool {
+        self.names().is_nearly_full() || self.forms().is_nearly_full()
     }
 
     /// Writes the row's two slots, and its version if it has one.
@@ -197,25 +253,25 @@ impl<'m> Image<'m> {
         }
     }
 
-    fn remove(self, record: Record<'m>) {
+    fn remove(self, record: Record<'_>) {
         self.forget(record);
         record.free();
     }
 
     /// Takes a record out of the filter.
-    fn forget(self, record: Record<'m>) {
+    fn forget(self, record: Record<'_>) {
         self.leave(record);
-        self.root().subtract(counter_of(record), 1);
+        self.root().subtract(counter_of(record.shape().kind), 1);
     }
 }
 
 /// How many entries these forms and their beginnings take, at most: names may share them.
-fn most_forms(forms: &[Option<Form>; 3]) -> u32 {
+fn most_forms(forms: &[Option<Form>; 2]) -> u32 {
     word(forms.iter().flatten().map(Form::entries).sum())
 }
 
-fn counter_of(record: Record<'_>) -> Counter {
-    match record.shape().kind {
+fn counter_of(kind: Kind) -> Counter {
+    match kind {
         Kind::Entity => Counter::Entities,
         Kind::Tree => Counter::Trees,
     }
@@ -224,7 +280,6 @@ fn counter_of(record: Record<'_>) -> Counter {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::alloc;
     use crate::root::Root;
     use crate::{Deleter, Deletion, Fate, HeapMemory, RowVersion};
 
@@ -367,12 +422,37 @@ mod tests {
     }
 
     #[test]
+    fn what_the_last_row_had_is_not_taken_for_the_next_ones_once_it_is_gone() {
+        let heap = heap();
+        let image = image(&heap);
+        let stamp = Some(Stamp { xmin: 1, cmin: 0 });
+        let mut recent = Recent::default();
+        // What is freed says how many lines it has where the length of a name stood: 1.
+        let row = edge(Some(b"t"), b"p", b"c");
+        image.insert_next(&row, stamp, &mut recent).unwrap();
+        let known = recent;
+        // The parent of the next row is the last one's; so is its tree; and neither is.
+        image.insert_next(&row, stamp, &mut recent).unwrap();
+        image.insert_next(&edge(Some(b"t"), b"o", b"c"), stamp, &mut recent).unwrap();
+        image.insert_next(&edge(None, b"o", b"o"), stamp, &mut recent).unwrap();
+        assert_eq!((image.stats().entities, image.stats().trees), (3, 1));
+        assert_eq!(problems(&heap), []);
+        image.settle(9, 2, &|_| Fate::Aborted, &mut Vec::new());
+        assert_eq!(image.stats().entities, 0);
+        for mut recent in [recent, known] {
+            image.insert_next(&row, stamp, &mut recent).unwrap();
+        }
+        assert_eq!((image.stats().entities, image.stats().trees), (2, 1));
+        assert_eq!(problems(&heap), []);
+    }
+
+    #[test]
     fn a_name_may_be_an_entity_and_a_tree() {
         let heap = heap();
         let image = image(&heap);
         image.insert(&edge(Some(b"x"), b"x", b"x"), None).unwrap();
         assert_eq!((image.stats().entities, image.stats().trees), (1, 1));
-        let record = |kind| image.key(kind, b"x").record.unwrap().id();
+        let record = |kind| image.key(kind, b"x").record.unwrap();
         assert_ne!(record(Kind::Entity), record(Kind::Tree));
     }
 }

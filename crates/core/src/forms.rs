@@ -16,12 +16,13 @@
 //! Writers hold the lock exclusively.
 
 use crate::Image;
-use crate::bucket::{Entry, Pattern, Place};
+use crate::ascii::BLOCK;
+use crate::bucket::{Entry, Pattern, Place, SLOTS};
 use crate::filter::Filter;
 use crate::hash::Hash;
 use crate::id::{RecordId, index};
 use crate::record::Record;
-use crate::root::Counter;
+use crate::root::{Counter, Sifted};
 use crate::sieve::Item;
 use crate::words::{self, MOST_BYTES, MOST_WORDS};
 
@@ -37,65 +38,83 @@ const _: () = assert!(STEP + 1 == index(crate::bucket::LENGTH_BITS));
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Form {
     pub(crate) hash: Hash,
-    /// Of its first word, and of its first two if it has as many.
-    starts: [Hash; 2],
-    beginnings: [(Hash, u32); MOST_BEGINNINGS],
-    begins: usize,
+    /// Of its first two words, if it has as many.
+    pair: Hash,
+    /// Of its first 1, 12, 23, ... words.
+    starts: [Hash; MOST_BEGINNINGS],
+    words: usize,
 }
 
 impl Form {
     /// The form of a name, if it has one.
     pub(crate) fn of(seed: u64, name: &[u8]) -> Option<Form> {
-        let (mut hash, mut starts, mut count) = (Hash::NOTHING, [Hash::NOTHING; 2], 0);
-        let mut beginnings = [(Hash::NOTHING, 0); MOST_BEGINNINGS];
-        words::each_folded(name, |word| {
-            hash = hash.and(Hash::of_word(seed, word));
-            if let Some(start) = starts.get_mut(count) {
-                *start = hash;
+        let (mut hash, mut pair, mut count) = (Hash::NOTHING, Hash::NOTHING, 0);
+        let mut starts = [Hash::NOTHING; MOST_BEGINNINGS];
+        words::each_folded(name, |bytes, word| {
+            hash = hash.and(Hash::of_word_in(seed, bytes, word.start, word.len()));
+            if count == 1 {
+                pair = hash;
             }
-            if count % STEP == 0 && count / STEP < MOST_BEGINNINGS {
-                beginnings[count / STEP].0 = hash;
+            if count % STEP == 0
+                && let Some(start) = starts.get_mut(count / STEP)
+            {
+                *start = hash;
             }
             count += 1;
         })?;
-        let mut begins = 0;
-        // After 1, 12, 23, ... words, as long as there are more.
-        for (i, (_, lengths)) in beginnings.iter_mut().enumerate() {
-            let Some(rest @ 1..) = count.checked_sub(1 + i * STEP) else { break };
-            *lengths = if rest <= STEP { 1 << (rest - 1) } else { LONGER };
-            begins += 1;
-        }
-        Some(Form { hash, starts, beginnings, begins })
+        Some(Form { hash, pair, starts, words: count })
     }
 
     /// The form of a record's name.
     pub(crate) fn of_record(seed: u64, record: Record<'_>) -> Option<Form> {
+        let mut short = [0; BLOCK];
+        match short.get_mut(..record.name_len()) {
+            Some(name) => {
+                record.copy_name(name);
+                Form::of(seed, name)
+            }
+            None => Form::of_long(seed, record),
+        }
+    }
+
+    #[cold]
+    fn of_long(seed: u64, record: Record<'_>) -> Option<Form> {
         let mut name = [0; MOST_BYTES];
         let name = name.get_mut(..record.name_len())?;
         record.copy_name(name);
         Form::of(seed, name)
     }
 
-    /// The beginnings, and the one bit each knows of this name's length.
-    pub(crate) fn beginnings(&self) -> &[(Hash, u32)] {
-        &self.beginnings[..self.begins]
+    /// Its beginnings: after 1, 12, 23, ... words, as long as there are more.
+    fn begins(&self) -> usize {
+        (self.words + STEP - 2) / STEP
     }
 
-    /// What the sieves let pass for it: see sieve.rs.
-    pub(crate) fn items(&self) -> impl Iterator<Item = Item> {
-        let [first, pair] = self.starts;
-        let items = if self.begins == 0 {
-            [Some(Item::word(first)), None, None]
-        } else {
-            let (pair, all) = (Item::window(pair), Item::window(self.hash));
-            [Some(Item::first_word(first)), Some(pair), Some(all)]
+    /// The beginnings, and the one bit each knows of this name's length.
+    pub(crate) fn beginnings(&self) -> impl Iterator<Item = (Hash, u32)> {
+        self.starts[..self.begins()].iter().enumerate().map(|(i, &start)| {
+            let rest = self.words - 1 - i * STEP;
+            (start, if rest <= STEP { 1 << (rest - 1) } else { LONGER })
+        })
+    }
+
+    /// What a sieve lets pass for it: see sieve.rs.
+    #[inline]
+    pub(crate) fn items(&self, of: Sifted) -> impl Iterator<Item = Item> {
+        let first = self.starts[0];
+        let items = match (of, self.words) {
+            (Sifted::Words, 1) => [Some(Item::word(first)), None],
+            (Sifted::Words, _) => [Some(Item::first_word(first)), None],
+            (Sifted::Windows, 1) => [None, None],
+            (Sifted::Windows, 2) => [Some(Item::window(self.hash)), None],
+            (Sifted::Windows, _) => [self.pair, self.hash].map(|hash| Some(Item::window(hash))),
         };
         items.into_iter().flatten()
     }
 
     /// Entries of the filter that it may take.
     pub(crate) fn entries(&self) -> usize {
-        1 + self.begins
+        1 + self.begins()
     }
 }
 
@@ -105,17 +124,34 @@ fn same_form(a: Record<'_>, b: Record<'_>) -> bool {
     words::form(&a.name(), &mut left) && words::form(&b.name(), &mut right) && left == right
 }
 
+/// Slots of two buckets, a bit each.
+struct Places {
+    buckets: [u32; 2],
+    left: u32,
+}
+
+impl Iterator for Places {
+    type Item = Place;
+
+    #[inline]
+    fn next(&mut self) -> Option<Place> {
+        if self.left == 0 {
+            return None;
+        }
+        let i = index(self.left.trailing_zeros());
+        self.left &= self.left - 1;
+        Some(Place { bucket: self.buckets[i / SLOTS], slot: i % SLOTS })
+    }
+}
+
 impl<'m> Filter<'m> {
     /// The places of what agrees with a pattern, in the first bucket or the second.
-    fn places(self, hash: Hash, pattern: impl Fn(bool) -> Pattern) -> impl Iterator<Item = Place> {
+    #[inline]
+    fn places(self, hash: Hash, pattern: impl Fn(bool) -> Pattern) -> Places {
         let (first, second) = self.geometry().buckets_of(hash);
-        let buckets = [Some((false, first)), (first != second).then_some((true, second))];
-        buckets.into_iter().flatten().flat_map(move |(is_second, bucket)| {
-            let found = self.bucket(bucket).agreeing(pattern(is_second));
-            (0..crate::bucket::SLOTS)
-                .filter(move |slot| found >> slot & 1 == 1)
-                .map(move |slot| Place { bucket, slot })
-        })
+        let found = self.bucket(first).agreeing(pattern(false));
+        let others = if first == second { 0 } else { self.bucket(second).agreeing(pattern(true)) };
+        Places { buckets: [first, second], left: found | others << SLOTS }
     }
 
     /// The entries of a form's hash and where they lead; one hash may be that of several forms.
@@ -130,7 +166,12 @@ impl<'m> Filter<'m> {
     }
 
     fn beginning(self, hash: Hash) -> Option<Place> {
-        self.places(hash, |_| Pattern::beginning(hash)).next()
+        let (first, second) = self.geometry().buckets_of(hash);
+        let pattern = Pattern::beginning(hash);
+        [first, second].into_iter().find_map(|bucket| {
+            let found = self.bucket(bucket).agreeing(pattern);
+            (found != 0).then(|| Place { bucket, slot: index(found.trailing_zeros()) })
+        })
     }
 
     /// Where a form or a beginning of that hash would be.
@@ -195,20 +236,27 @@ impl<'m> Image<'m> {
     /// Enters a new record: its name, and an entity's form. `later` as in [`Filter::add`];
     /// `false`: no room, and it is in no place of the filter.
     #[must_use]
-    pub(crate) fn enter(self, record: Record<'m>, form: Option<&Form>, later: usize) -> bool {
-        if !self.names().add(record, later) {
+    pub(crate) fn enter(
+        self,
+        hash: Hash,
+        record: RecordId,
+        form: Option<&Form>,
+        later: usize,
+    ) -> bool {
+        if !self.names().add(hash, record, later) {
             return false;
         }
+        let record = Record::new(self.mem(), record);
         let Some(form) = form else { return true };
-        for (i, &(hash, lengths)) in form.beginnings().iter().enumerate() {
+        for (i, (hash, lengths)) in form.beginnings().enumerate() {
             if !self.begin(hash, lengths, later) {
-                form.beginnings()[..i].iter().for_each(|&(hash, _)| self.end(hash));
+                form.beginnings().take(i).for_each(|(hash, _)| self.end(hash));
                 self.names().remove(record);
                 return false;
             }
         }
         if !self.chain(record, form, later) {
-            form.beginnings().iter().for_each(|&(hash, _)| self.end(hash));
+            form.beginnings().for_each(|(hash, _)| self.end(hash));
             self.names().remove(record);
             return false;
         }
@@ -223,7 +271,7 @@ impl<'m> Image<'m> {
             return;
         }
         if let Some(form) = Form::of_record(self.root().seed(), record) {
-            form.beginnings().iter().for_each(|&(hash, _)| self.end(hash));
+            form.beginnings().for_each(|(hash, _)| self.end(hash));
             self.unchain(record, &form);
         }
     }
@@ -322,7 +370,7 @@ mod tests {
         // An entry that says that "three" is "Two", as a collision of hashes would.
         let two = image.key(crate::hash::Kind::Entity, b"Two").record.unwrap();
         let three = Form::of(7, b"three").unwrap().hash;
-        assert!(image.forms().enter(three, Entry::form(three, two.id()), 0));
+        assert!(image.forms().enter(three, Entry::form(three, two), 0));
         assert_eq!(found(image, "three one"), [b"One"]);
     }
 

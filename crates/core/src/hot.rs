@@ -96,7 +96,7 @@ impl Image<'_> {
     #[must_use]
     pub fn sees(&self, name: &[u8], seen: &impl Visibility, ask: &mut Vec<u64>) -> bool {
         let entity = self.key(Kind::Entity, name).record;
-        entity.is_some_and(|entity| self.has_visible_edge(entity, seen, ask))
+        entity.is_some_and(|id| self.has_visible_edge(Record::new(self.mem(), id), seen, ask))
     }
 
     fn has_visible_edge(

@@ -69,6 +69,7 @@ pub use chunk::{LINE_BYTES, MAX_CHUNKS, chunk_bytes};
 pub use edge::{Deleter, Deletion, Edge, Fate, Fates, RowVersion, Settled, Stamp};
 pub use error::{Error, Problem};
 pub use extract::{Relation as Extracted, extract};
+pub use forest::Recent;
 pub use hierarchy::{Encoding, MAX_HEIGHT, Network, build as build_hierarchy};
 pub use image::Image;
 pub use memory::{HeapMemory, Memory};

@@ -61,6 +61,16 @@ fn tags_are_equal_where_they_are() {
 }
 
 #[test]
+fn every_flag_has_its_bit() {
+    for (i, j) in (0..64).flat_map(|i| [(i, i), (i, i / 3), (i, 63 - i)]) {
+        let mut flags = [0; 64];
+        (flags[i], flags[j]) = (1, 1);
+        let expected = 1 << i | 1 << j;
+        assert_eq!((bits(flags), bits_plainly(flags)), (expected, expected));
+    }
+}
+
+#[test]
 fn a_heap_memory_stops_at_its_limit() {
     let mut heap = HeapMemory::new(chunk_bytes(0) + chunk_bytes(1));
     assert!(heap.grow() && heap.grow() && !heap.grow());

@@ -154,11 +154,11 @@ pub(crate) fn plan(plan: &mut Plan<'_>, kind: Kind, len: usize) {
     }
 }
 
-/// Lines of the record of a name, all in all.
-pub(crate) fn lines(kind: Kind, len: usize) -> usize {
-    let (full, last) = pieces(len);
-    let last = last.map_or(0, index);
-    index(Shape::of(kind, len).lines) + full * index(MAX_LINES) + last
+/// More lines than `n` records of names of so many bytes together have: each byte takes at most
+/// a 63rd of one, and header, edge slots and what is left of two lines are less than four.
+#[inline]
+pub(crate) const fn bound_lines(n: usize, bytes: usize) -> usize {
+    bytes / (LINE_BYTES - 1) + 4 * n
 }
 
 /// A record in a memory.

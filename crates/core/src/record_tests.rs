@@ -56,7 +56,7 @@ fn names_of_any_length_read_back_and_give_their_memory_back() {
         let hash = Hash(len as u64 + 1);
         let record = create(&heap, Kind::Entity, hash, &name);
         let taken = before - crate::alloc::loose_lines(Root::new(&heap));
-        assert_eq!(taken, lines(Kind::Entity, len), "{len}");
+        assert!(taken <= bound_lines(1, len), "{len}");
         assert_eq!(record.name(), name);
         assert!(record.is(Kind::Entity, &name));
         assert!(!record.is(Kind::Tree, &name));

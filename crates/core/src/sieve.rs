@@ -82,7 +82,6 @@ pub(crate) fn shape(level: u32) -> (u32, u32) {
 /// What a sieve lets pass.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Item {
-    of: Sifted,
     hash: Hash,
     mask: u64,
 }
@@ -91,24 +90,19 @@ impl Item {
     /// Some words, two at least.
     #[inline]
     pub(crate) fn window(hash: Hash) -> Item {
-        Item { of: Sifted::Windows, hash, mask: high_bits(hash) }
+        Item { hash, mask: high_bits(hash) }
     }
 
     /// A word that is a name.
     #[inline]
     pub(crate) fn word(hash: Hash) -> Item {
-        Item { of: Sifted::Words, hash, mask: low_bits(hash) }
-    }
-
-    /// Of which sieve it is.
-    pub(crate) fn of(self) -> Sifted {
-        self.of
+        Item { hash, mask: low_bits(hash) }
     }
 
     /// A word that names of several words begin with.
     #[inline]
     pub(crate) fn first_word(hash: Hash) -> Item {
-        Item { of: Sifted::Words, hash, mask: high_bits(hash) }
+        Item { hash, mask: high_bits(hash) }
     }
 }
 
@@ -211,7 +205,7 @@ impl<'m> Sieve<'m> {
     /// Sets the bits of those of a form's items that are of this sieve.
     fn mark(self, form: &Form) {
         let mut set = 0;
-        for item in form.items().filter(|item| item.of == self.of) {
+        for item in form.items(self.of) {
             let Cell { line, at } = self.cell(item.hash);
             let old = line.u64(at);
             line.set_u64(at, old | item.mask);
@@ -402,7 +396,7 @@ mod tests {
             assert!(level >= 6 && beside > 300, "{of:?}: level {level}, beside {beside}");
             let passes = |i: u32| {
                 let form = Form::of(7, name(i).as_bytes()).unwrap();
-                let mut items = form.items().filter(|item| item.of == of);
+                let mut items = form.items(of);
                 items.all(|item| image.sieve(of).passes(item))
             };
             assert!((0..=6000).all(passes));

@@ -59,7 +59,7 @@ impl Verifier<'_, '_> {
             self.check(12, form.is_some() == chained.contains(&id), || {
                 format!("{id:?}: has a form: {}, is chained: {}", form.is_some(), form.is_none())
             });
-            for &(hash, lengths) in form.as_ref().map_or(&[][..], Form::beginnings) {
+            for (hash, lengths) in form.iter().flat_map(Form::beginnings) {
                 let (count, known) = counts.entry(known_of(hash)).or_default();
                 (*count, *known) = (*count + 1, *known | lengths);
             }

@@ -217,12 +217,12 @@ mod tests {
     /// The record of the hub, and a slot in one of its blocks.
     fn hub(mem: &Memory) -> (Record<'_>, SlotRef) {
         let image = Image::open(mem).unwrap();
-        let record = image.key(Kind::Entity, b"the hub").record.unwrap();
+        let record = Record::new(mem, image.key(Kind::Entity, b"the hub").record.unwrap());
         (record, SlotRef::new(record.list(Direction::Down).0, 0))
     }
 
     fn tree(mem: &Memory) -> Record<'_> {
-        Image::open(mem).unwrap().key(Kind::Tree, b"tree").record.unwrap()
+        Record::new(mem, Image::open(mem).unwrap().key(Kind::Tree, b"tree").record.unwrap())
     }
 
     #[test]

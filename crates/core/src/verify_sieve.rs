@@ -43,14 +43,18 @@ impl Verifier<'_, '_> {
 
     /// What the sieves must let pass of a name whose form's entry stands in that bucket.
     pub(crate) fn lets_pass(&mut self, form: &Form, bucket: u32, entry: Entry) {
-        for item in form.items() {
-            let passes = |table| Sieve::new(self.mem, item.of(), table).passes(item);
-            let now = passes(Table::Now);
-            let swept = self.forms.swept(item.of());
-            let next = swept.is_none_or(|swept| bucket >= swept) || passes(Table::Next);
-            self.check(14, now && next, || {
-                format!("{entry:?} in bucket {bucket}: {item:?} passes {now}, the next one {next}")
-            });
+        for of in [Sifted::Words, Sifted::Windows] {
+            let swept = self.forms.swept(of);
+            for item in form.items(of) {
+                let passes = |table| Sieve::new(self.mem, of, table).passes(item);
+                let now = passes(Table::Now);
+                let next = swept.is_none_or(|swept| bucket >= swept) || passes(Table::Next);
+                self.check(14, now && next, || {
+                    format!(
+                        "{entry:?} in bucket {bucket}: {item:?} passes {now}, the next one {next}"
+                    )
+                });
+            }
         }
     }
 }

@@ -27,7 +27,7 @@ use crate::answer::{Counters, Row, Step};
 use crate::arena::{Arena, Name};
 use crate::filter::{Spot, TOGETHER};
 use crate::hash::{Hash, Kind};
-use crate::id::{EntityId, index, wide, word};
+use crate::id::{EntityId, RecordId, index, wide, word};
 use crate::list::Cursor;
 use crate::memory::Memory;
 use crate::order::Order;
@@ -283,7 +283,7 @@ impl Walk {
         for i in self.at.lists / 2..self.starts.len() {
             let name = self.arena.get(self.questions[index(self.starts[i].group)].entity);
             let record = image.key(Kind::Entity, name).record;
-            self.starts[i].entity = record.map(|record| record.id().entity());
+            self.starts[i].entity = record.map(RecordId::entity);
         }
     }
 

@@ -17,11 +17,13 @@
 //! Another version of Unicode folds otherwise: then `root::LAYOUT` is to be one more, or
 //! two versions of the library in one server would disagree about an image.
 
+use std::ops::Range;
+
 use caseless::Caseless;
 use unicode_normalization::UnicodeNormalization;
 use unicode_segmentation::{UnicodeSegmentation, UnicodeWordIndices};
 
-use crate::ascii::Cutter;
+use crate::ascii::{BLOCK, Cutter};
 
 /// A name of more words has no form.
 pub const MOST_WORDS: usize = 64;
@@ -29,9 +31,9 @@ pub const MOST_WORDS: usize = 64;
 pub const MOST_BYTES: usize = 2000;
 
 const _: () = assert!(MOST_BYTES <= crate::record::INSIDE);
+// A word has a byte, and one stands between it and the next.
+const _: () = assert!(BLOCK / 2 <= MOST_WORDS);
 
-/// ASCII words up to this length are folded on the stack.
-const SHORT: usize = 48;
 /// Foldings of a word until nothing changes: three do for every text known.
 const MOST_ROUNDS: usize = 8;
 
@@ -201,27 +203,35 @@ fn is_ignorable(c: char) -> bool {
         | '\u{1D173}'..='\u{1D17A}' | '\u{E0000}'..='\u{E0FFF}')
 }
 
-/// Calls `each` for every word of a name, folded; how many there are, or none if the name has
-/// no form. Bytes that are not UTF-8 have none.
-pub(crate) fn each_folded(name: &[u8], mut each: impl FnMut(&[u8])) -> Option<usize> {
+/// Bytes that may be read after the last of an ASCII name, see [`Hash::of_word_in`].
+const AFTER: usize = 16;
+
+/// Calls `each` for every word of a name, folded, with some bytes and where in them it is; how
+/// many there are, or none if the name has no form. Bytes that are not UTF-8 have none.
+///
+/// [`Hash::of_word_in`]: crate::hash::Hash::of_word_in
+#[inline]
+pub(crate) fn each_folded(name: &[u8], mut each: impl FnMut(&[u8], Range<usize>)) -> Option<usize> {
+    let mut count = 0;
+    // All of most names, at once: not more than a block has more than MOST_WORDS.
+    if name.len() <= BLOCK && name.is_ascii() {
+        let mut folded = [b' '; BLOCK + AFTER];
+        folded[..name.len()].copy_from_slice(name);
+        folded.make_ascii_lowercase();
+        let mut cutter = Cutter::at(0);
+        while let Some((from, to)) = cutter.word(&folded[..BLOCK], |_, _| ()) {
+            count += 1;
+            each(&folded, from..to);
+        }
+        return (count > 0).then_some(count);
+    }
     if name.len() > MOST_BYTES {
         return None;
     }
-    let mut count = 0;
+    let mut folded = Vec::new();
     for (_, word) in Words::of(std::str::from_utf8(name).ok()?) {
-        let mut short = [0; SHORT];
-        let long;
-        let folded: &[u8] = if word.len() <= SHORT && word.is_ascii() {
-            let short = &mut short[..word.len()];
-            short.copy_from_slice(word.as_bytes());
-            short.make_ascii_lowercase();
-            short
-        } else {
-            let mut room = Vec::new();
-            fold(word, &mut room);
-            long = room;
-            &long
-        };
+        folded.clear();
+        fold(word, &mut folded);
         if folded.is_empty() {
             continue;
         }
@@ -229,7 +239,7 @@ pub(crate) fn each_folded(name: &[u8], mut each: impl FnMut(&[u8])) -> Option<us
         if count > MOST_WORDS {
             return None;
         }
-        each(folded);
+        each(&folded, 0..folded.len());
     }
     (count > 0).then_some(count)
 }
@@ -238,11 +248,11 @@ pub(crate) fn each_folded(name: &[u8], mut each: impl FnMut(&[u8])) -> Option<us
 #[must_use]
 pub fn form(name: &[u8], to: &mut Vec<u8>) -> bool {
     to.clear();
-    each_folded(name, |word| {
+    each_folded(name, |bytes, word| {
         if !to.is_empty() {
             to.push(b' ');
         }
-        to.extend_from_slice(word);
+        to.extend_from_slice(&bytes[word]);
     })
     .is_some()
 }
@@ -356,12 +366,24 @@ mod tests {
         #[test]
         fn a_form_has_as_many_blanks_as_words_but_one(name in text()) {
             let mut words = Vec::new();
-            let count = each_folded(name.as_bytes(), |word| words.push(word.to_vec()));
+            let count = each_folded(name.as_bytes(), |bytes, word| words.push(bytes[word].to_vec()));
             prop_assert_eq!(count.unwrap_or(0), words.len());
             prop_assert!(words.iter().all(|word| !word.is_empty() && !word.contains(&b' ')));
             let mut joined = Vec::new();
             prop_assert_eq!(form(name.as_bytes(), &mut joined), !words.is_empty());
             prop_assert_eq!(joined, words.join(&b' '));
+        }
+
+        #[test]
+        fn a_name_is_folded_word_by_word(name in "[ -~]{0,66}") {
+            let mut joined = Vec::new();
+            for (i, (_, word)) in Words::of(&name).enumerate() {
+                joined.extend_from_slice(if i == 0 { b"" } else { b" " });
+                fold(word, &mut joined);
+            }
+            let mut whole = Vec::new();
+            prop_assert_eq!(form(name.as_bytes(), &mut whole), !joined.is_empty());
+            prop_assert_eq!(whole, joined);
         }
 
         #[test]

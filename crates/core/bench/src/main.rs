@@ -1,6 +1,7 @@
 //! What grows with the image, and what temperature costs: numbers that criterion has no form for.
 //!
 //!     cargo run --release --bin growth -- growth [entities]         longest insert, time and bytes of a build, latency of one lookup
+//!     cargo run --release --bin growth -- inserts [rows] [rounds]   one row of a large INSERT, as make bench has it
 //!     cargo run --release --bin growth -- temperature [entities] [uniform|zipf] [off|count|sort]
 //!     cargo run --release --bin growth -- lookups [entities] [hit|miss|text] [hashbrown|image|filter|plain|text]
 //!
@@ -11,7 +12,7 @@ mod lookups;
 use std::hint::black_box;
 use std::time::Instant;
 
-use cftrag_core::{AllSeen, Edge, HeapMemory, Image, Step, Walk};
+use cftrag_core::{AllSeen, Edge, HeapMemory, Image, Recent, Stamp, Step, Walk};
 use cftrag_core_bench::{Random, image, insert, name};
 
 /// Time this thread has run.
@@ -26,9 +27,10 @@ fn main() {
     let entities = args.next().map_or(1_000_000, |arg| arg.parse().expect("a number"));
     match what.as_str() {
         "growth" => growth(entities),
+        "inserts" => inserts(entities, args.next().map_or(5, |arg| arg.parse().expect("a number"))),
         "temperature" => temperature(entities, &args.collect::<Vec<_>>()),
         "lookups" => lookups::lookups(entities, &args.collect::<Vec<_>>()),
-        _ => panic!("growth, temperature or lookups"),
+        _ => panic!("growth, inserts, temperature or lookups"),
     }
 }
 
@@ -52,6 +54,30 @@ fn growth(entities: usize) {
             );
         }
         println!("round {round}: longest pairs of inserts so far: {:.0?} us", longest(&least));
+    }
+}
+
+/// Rows as those of bench/src/insert.rs, with versions, into memory that was used before.
+fn inserts(rows: usize, rounds: usize) {
+    let names: Vec<[String; 3]> =
+        (1..=rows).map(|i| [format!("t{}", i % 100), format!("parent {}", i / 10), format!("child {i}")]).collect();
+    let mut heap = HeapMemory::new(usize::MAX);
+    while heap.mapped() < 10 + rows / 20_000 {
+        assert!(heap.grow());
+    }
+    let stamp = Some(Stamp { xmin: 1000, cmin: 0 });
+    for _ in 0..rounds {
+        let image = Image::format(&heap, 1).expect("chunk 0 is mapped");
+        image.publish_chunks(heap.mapped());
+        let (mut recent, start) = (Recent::default(), cpu_ns());
+        for [tree, parent, child] in &names {
+            let [parent, child] = [parent, child].map(String::as_bytes);
+            let edge = Edge { tree: Some(tree.as_bytes()), parent, child };
+            image.insert_next(&edge, stamp, &mut recent).expect("there is room");
+        }
+        let ns = (cpu_ns() - start) / rows as f64;
+        let stats = image.stats();
+        println!("{ns:.0} ns a row; {} kicks, {} splits, {} MB", stats.kicks, stats.splits, stats.bytes_used >> 20);
     }
 }
 
