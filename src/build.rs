@@ -18,7 +18,7 @@ use crate::shmem::{self, Control};
 use crate::slot::{Header, Key, SWEEPER, State};
 use crate::value;
 use crate::visibility::Seen;
-use cftrag_core::{Edge, Error, Image, Memory, OWNER_WORDS, chunk_bytes};
+use cftrag_core::{Edge, Error, Image, Memory, OWNER_WORDS, Recent, chunk_bytes};
 use pgrx::prelude::*;
 use pgrx::{PgTryBuilder, check_for_interrupts};
 use std::cell::{Cell, RefCell};
@@ -162,12 +162,13 @@ pub fn load(
     Image::format(memory, random_seed()).map_err(|e| error::core(&e))?.owner_set(0, root);
     let slot = &control.slots[index];
     let online = slot.loading.load(Relaxed) != 0;
+    let mut recent = Recent::default();
     scan(table, &columns, snapshot, |edge| {
         let row = slot.progress.done.fetch_add(1, Relaxed);
         if online {
             crate::online::give_way_at(table, row)?;
         }
-        insert(control, memory, edge)
+        insert(control, memory, edge, &mut recent)
     })?;
     // SAFETY: an MVCC snapshot that is still registered.
     let (seen, image) = (unsafe { Seen::new(snapshot) }, Image::open(memory).map_err(|e| error::core(&e))?);
@@ -242,11 +243,11 @@ pub fn grow(control: &Control, memory: &mut Memory) -> Fallible<u64> {
     Ok(token)
 }
 
-fn insert(control: &Control, memory: &mut Memory, edge: &Edge) -> Fallible<()> {
+fn insert(control: &Control, memory: &mut Memory, edge: &Edge, recent: &mut Recent) -> Fallible<()> {
     loop {
         let full = {
             let image = Image::open(memory).map_err(|e| error::core(&e))?;
-            image.insert(edge, None)
+            image.insert_next(edge, None, recent)
         };
         match full {
             Ok(()) => return Ok(()),

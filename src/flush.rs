@@ -15,7 +15,7 @@ use crate::slot::{Key, Slot, Spoil, State};
 use crate::triggers::TriggerKey;
 use crate::visibility::{self, Known};
 use crate::{contain, error, loading, triggers};
-use cftrag_core::{Deletion, Error, Image};
+use cftrag_core::{Deletion, Error, Image, Recent};
 use pgrx::pg_sys;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -266,12 +266,13 @@ fn apply(
     ask: &mut Vec<u64>,
     waiting: &mut Vec<usize>,
 ) -> Result<(usize, usize), Spoil> {
+    let mut recent = Recent::default();
     for (done, i) in slice.iter().enumerate() {
         let entry = &table.entries[*i];
         let edge = table.edge(entry);
         let applied = match entry.change {
-            Change::Insert(stamp) => image.insert(&edge, Some(stamp)).map(|()| Deletion::Done),
-            Change::Frozen(_) => image.insert(&edge, None).map(|()| Deletion::Done),
+            Change::Insert(stamp) => image.insert_next(&edge, Some(stamp), &mut recent).map(|()| Deletion::Done),
+            Change::Frozen(_) => image.insert_next(&edge, None, &mut recent).map(|()| Deletion::Done),
             Change::Delete(row, by) => image.delete(&edge, row, by, known, ask),
         };
         match (applied, entry.change) {

@@ -31,7 +31,7 @@ const SHAPE: u32 = ROW | 0x18;
 /// its address stands for it.
 struct Resolved {
     desc: pg_sys::TupleDesc,
-    columns: Columns,
+    source: Source,
 }
 
 /// AFTER INSERT OR UPDATE OR DELETE FOR EACH ROW. Arguments: parent, child[, tree] columns.
@@ -53,16 +53,17 @@ fn cft_capture(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     };
     // SAFETY: as above; tuples of tg_relation with their headers as they are on the page.
     unsafe {
-        let Some(columns) = columns(fcinfo, data) else {
+        let mut fallback = None;
+        let Some(source) = source(fcinfo, data, &mut fallback) else {
             let (rel, trigger) = (data.tg_relation, (*data.tg_trigger).tgoid);
             delta::note_lost((*rel).rd_id, trigger, compat::locator(rel));
             return Ok(());
         };
         if let Some(tuple) = old {
-            note(data, columns, tuple, deleted((*tuple).t_data));
+            note(data, source, tuple, deleted((*tuple).t_data));
         }
         if let Some(tuple) = new {
-            note(data, columns, tuple, inserted((*tuple).t_data));
+            note(data, source, tuple, inserted((*tuple).t_data));
         }
     }
     Ok(())
@@ -84,28 +85,34 @@ fn cft_capture_truncate(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     Ok(())
 }
 
-/// [`resolve`], once for a statement and descriptor.
+/// What the trigger reads: [`resolve`], once for a statement and descriptor. In `fallback` if there is no memory to keep it.
 ///
 /// # Safety
-/// `fcinfo` is the trigger's call, `data` its data.
-unsafe fn columns(fcinfo: pg_sys::FunctionCallInfo, data: &pg_sys::TriggerData) -> Option<Columns> {
+/// `fcinfo` is the trigger's call, `data` its data; the result is used during the call.
+unsafe fn source<'c>(
+    fcinfo: pg_sys::FunctionCallInfo,
+    data: &pg_sys::TriggerData,
+    fallback: &'c mut Option<Source>,
+) -> Option<&'c Source> {
     // SAFETY: the caller's promise; fn_extra is this function's own, null or what is stored here.
     unsafe {
-        let (flinfo, desc) = (&mut *(*fcinfo).flinfo, (*data.tg_relation).rd_att);
+        let (flinfo, rel) = (&mut *(*fcinfo).flinfo, data.tg_relation);
+        let (desc, locator) = ((*rel).rd_att, compat::locator(rel));
         let mut kept = flinfo.fn_extra.cast::<Resolved>();
-        if !kept.is_null() && (*kept).desc == desc {
-            return Some((*kept).columns);
+        if !kept.is_null() && (*kept).desc == desc && (*kept).source.locator == locator {
+            return Some(&(*kept).source);
         }
-        let columns = resolve(data)?;
+        let source = Source { trigger: (*data.tg_trigger).tgoid, locator, columns: resolve(data)? };
         if kept.is_null() {
             let flags = pg_sys::MCXT_ALLOC_NO_OOM as i32;
             kept = pg_sys::MemoryContextAllocExtended(flinfo.fn_mcxt, size_of::<Resolved>(), flags).cast();
             flinfo.fn_extra = kept.cast();
         }
-        if !kept.is_null() {
-            kept.write(Resolved { desc, columns });
+        if kept.is_null() {
+            return Some(fallback.insert(source));
         }
-        Some(columns)
+        kept.write(Resolved { desc, source });
+        Some(&(*kept).source)
     }
 }
 
@@ -132,11 +139,10 @@ unsafe fn resolve(data: &pg_sys::TriggerData) -> Option<Columns> {
 
 /// # Safety
 /// `tuple` is a row of `data.tg_relation`.
-unsafe fn note(data: &pg_sys::TriggerData, columns: Columns, tuple: pg_sys::HeapTuple, change: Change) {
+unsafe fn note(data: &pg_sys::TriggerData, source: &Source, tuple: pg_sys::HeapTuple, change: Change) {
     // SAFETY: the caller's promise; the attributes' numbers are the relation's.
     unsafe {
-        let rel = data.tg_relation;
-        let source = Source { trigger: (*data.tg_trigger).tgoid, locator: compat::locator(rel), columns };
+        let (rel, columns) = (data.tg_relation, &source.columns);
         delta::note((*rel).rd_id, source, change, |out| {
             let mut append = |column: &Column| {
                 let Some(datum) = attribute(tuple, column.number, (*rel).rd_att) else { return Some(delta::NO_TREE) };
