@@ -18,7 +18,7 @@ pub static MEMORY_LIMIT: GucSetting<i32> = GucSetting::<i32>::new(1024 * 1024);
 /// `cftrag.build_in_place_limit` in kB: a reader builds the image of a table up to this size itself.
 pub static BUILD_IN_PLACE_LIMIT: GucSetting<i32> = GucSetting::<i32>::new(32 * 1024);
 
-/// `cftrag.work_memory` in kB: memory of the session that one call of a method which reads a whole table may take.
+/// `cftrag.work_memory` in kB: memory of the session that one call of a method may take for what it reads or finds.
 pub static WORK_MEMORY: GucSetting<i32> = GucSetting::<i32>::new(1024 * 1024);
 
 /// `cftrag.build_on_start`: whether images are built when the server starts (launcher.rs).
@@ -96,8 +96,8 @@ pub fn define() {
     );
     GucRegistry::define_int_guc(
         c"cftrag.work_memory",
-        c"Sets the most memory that one call of cft_filter_relations, cft_check_edges or cft_build_hierarchy may use.",
-        c"It is memory of the session. A table that needs more is refused: about 250 bytes a relation, 500 a relation of a graph.",
+        c"Sets the most memory that one call of a method which reads a whole table, or searches one level by level, may use.",
+        c"It is memory of the session. What needs more is refused: about 250 bytes a relation, 500 a relation of a graph, 450 an entity that is found.",
         &WORK_MEMORY,
         64,
         i32::MAX,

@@ -29,7 +29,7 @@ fn cft_lca(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     let rows = call.rows();
     let (Some(a), Some(b)) = (call.text(0), call.text(1)) else { return Ok(()) };
     let walker = Walker::of(&call, 2)?;
-    let (of_a, of_b) = (ancestors(&walker, a), ancestors(&walker, b));
+    let (of_a, of_b) = (ancestors(&walker, a)?, ancestors(&walker, b)?);
     let mut common = Nodes::default();
     for (tree, of_a) in &of_a {
         let Some(of_b) = of_b.get(tree) else { continue };
@@ -80,7 +80,7 @@ impl<'a> Nodes<'a> {
     }
 }
 
-fn ancestors(walker: &Walker, entity: &[u8]) -> Ancestors {
+fn ancestors(walker: &Walker, entity: &[u8]) -> Fallible<Ancestors> {
     let mut found = Ancestors::new();
     let mut deep = false;
     walker.relatives(&[entity], ALL, 1, |rows| {
@@ -92,16 +92,16 @@ fn ancestors(walker: &Walker, entity: &[u8]) -> Ancestors {
         }
     });
     if !deep {
-        return found;
+        return Ok(found);
     }
     let mut names = Names::default();
-    let side = Side::new(names.id(entity), UP).exhaust(walker, &mut names);
+    let side = Side::new(names.id(entity), UP).exhaust(walker, &mut names)?;
     let mut found = Ancestors::new();
     for ((tree, name), reached) in &side.found {
         let of = found.entry(tree.map(|tree| names.get(tree).to_vec())).or_default();
         of.insert(names.get(*name).to_vec(), reached.depth as i32);
     }
-    found
+    Ok(found)
 }
 
 /// A relative at the last level that was asked for may have others behind it.
@@ -137,7 +137,7 @@ fn cft_depth(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     let rows = call.rows();
     let Some(entity) = call.text(0) else { return Ok(()) };
     let walker = Walker::of(&call, 1)?;
-    let found = ancestors(&walker, entity);
+    let found = ancestors(&walker, entity)?;
     let mut above = Nodes::default();
     found.iter().for_each(|(tree, of)| of.keys().for_each(|name| above.add(tree.as_deref(), name)));
     let mut is_root = vec![true; above.list.len()];
@@ -173,7 +173,7 @@ fn cft_subtree_size(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     if deep {
         sizes.clear();
         let mut names = Names::default();
-        let side = Side::new(names.id(entity), DOWN).exhaust(&walker, &mut names);
+        let side = Side::new(names.id(entity), DOWN).exhaust(&walker, &mut names)?;
         for (tree, _) in side.found.keys() {
             *sizes.entry(tree.map(|tree| names.get(tree).to_vec())).or_default() += 1;
         }

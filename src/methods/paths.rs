@@ -6,6 +6,7 @@
 use crate::error::{self, Fallible};
 use crate::fmgr::{Call, Rows, text_datum};
 use crate::methods::breathe;
+use crate::methods::room::Room;
 use crate::methods::scan::BATCH;
 use crate::methods::search::{self, DOWN, Paths, Side, Tree, UP};
 use crate::methods::walker::{ALL, Walker, text_array};
@@ -20,7 +21,8 @@ const MOST_ENTITIES: u64 = 10_000_000;
 /// `cft_neighbors(entity text, hops int, direction text, edges regclass) -> table(tree, hops, neighbor, via)`
 ///
 /// The entities within so many steps, each with its distance, in each tree; `via` is the smallest neighbour at one step less that leads
-/// to it. Direction up or down: what cft_context says. Errors: 22023 (direction, hops); those of cft_context.
+/// to it. Direction up or down: what cft_context says. Errors: 22023 (direction, hops); 53400
+/// (cftrag.work_memory); those of cft_context.
 #[pg_extern(sql = false)]
 fn cft_neighbors(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     // SAFETY: our own fcinfo.
@@ -39,8 +41,7 @@ fn cft_neighbors(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
         UP if hops <= ALL => (hops, 0),
         DOWN if hops <= ALL => (0, hops),
         _ => {
-            around(&walker, entity, hops, ways, rows);
-            return Ok(());
+            return around(&walker, entity, hops, ways, rows);
         }
     };
     walker.relatives(&[entity], up, down, |relatives| {
@@ -49,11 +50,11 @@ fn cft_neighbors(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     Ok(())
 }
 
-fn around(walker: &Walker, entity: &[u8], hops: i32, ways: u8, rows: Rows) {
-    let mut names = Names::default();
+fn around(walker: &Walker, entity: &[u8], hops: i32, ways: u8, rows: Rows) -> Fallible<()> {
+    let (mut names, mut room) = (Names::default(), Room::new());
     let mut side = Side::new(names.id(entity), ways);
     for _ in 0..hops {
-        side.expand(walker, &mut names);
+        side.expand(walker, &mut names, &mut room)?;
         if side.is_at_end() {
             break;
         }
@@ -66,6 +67,7 @@ fn around(walker: &Walker, entity: &[u8], hops: i32, ways: u8, rows: Rows) {
         let via = found.before().map(|before| name(before.0)).min().unwrap_or_default();
         (tree.map(name), found.depth as i32, name(neighbor), via)
     });
+    Ok(())
 }
 
 /// Adds a row for each of `found`, of which `row` says tree, hops, neighbor and via.
@@ -88,7 +90,8 @@ fn add_neighbors<'a, T>(rows: Rows, found: &[T], row: impl Fn(&T) -> (Option<&'a
 /// `cft_path(a text, b text, max_hops int, edges regclass) -> table(tree, hops, path text[], steps text[])`
 ///
 /// All shortest paths in each tree, by bytes of their entities. `steps[i]` leads from `path[i]` to `path[i + 1]`: up (to a parent), down,
-/// or both (each is the other's parent). Errors: 22023 (max_hops); 54000 (too many paths); those of cft_context.
+/// or both (each is the other's parent). Errors: 22023 (max_hops); 54000 (too many paths); 53400 (cftrag.work_memory);
+/// those of cft_context.
 #[pg_extern(sql = false)]
 fn cft_path(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     // SAFETY: our own fcinfo.
@@ -180,7 +183,7 @@ fn each_path(
     let walker = Walker::of(call, 3)?;
     let mut names = Names::default();
     let (a, b) = (names.id(a), names.id(b));
-    let mut trees = search::shortest(&walker, &mut names, a, b, most as u32);
+    let mut trees = search::shortest(&walker, &mut names, a, b, most as u32)?;
     trees.sort_unstable_by_key(|paths| paths.tree.map(|tree| names.get(tree)));
     let of_tree = |paths: &Paths| paths.count(a).saturating_mul(u64::from(paths.hops) + 1);
     if trees.iter().map(of_tree).fold(0, u64::saturating_add) > most_entities {

@@ -5,11 +5,17 @@
 //! in that tree (it would have been found before, were it less), and each shortest path leads through exactly one entity that is at
 //! distance i from the one and j from the other.
 
+use crate::error::Fallible;
 use crate::methods::breathe;
+use crate::methods::room::Room;
 use crate::methods::walker::Walker;
 use cftrag_core::{Breath, NameId, Names};
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasherDefault, Hasher};
+
+/// Bytes that one entity takes at most beside its name, and one name: measured, with a million.
+const PER_ENTITY: usize = 300;
+const PER_NAME: usize = 130;
 
 /// How an edge leads from one entity to the next: to a parent, to a child, or both.
 pub const UP: u8 = 1;
@@ -77,20 +83,22 @@ impl Side {
         Side { start, ways, found: Map::default(), frontier: Vec::new(), depth: 0 }
     }
 
-    /// Finds all that can be reached.
-    pub fn exhaust(mut self, walker: &Walker, names: &mut Names) -> Side {
+    /// Finds all that can be reached. Error: that of expand.
+    pub fn exhaust(mut self, walker: &Walker, names: &mut Names) -> Fallible<Side> {
+        let mut room = Room::new();
         while !self.is_at_end() {
-            self.expand(walker, names);
+            self.expand(walker, names, &mut room)?;
         }
-        self
+        Ok(self)
     }
 
     pub fn is_at_end(&self) -> bool {
         self.depth > 0 && self.frontier.is_empty()
     }
 
-    /// Finds the next level. The first finds the trees of the start, too, whichever way it leads there.
-    pub fn expand(&mut self, walker: &Walker, names: &mut Names) {
+    /// Finds the next level. The first finds the trees of the start, too, whichever way it leads there. Error: 53400, more than
+    /// cftrag.work_memory.
+    pub fn expand(&mut self, walker: &Walker, names: &mut Names, room: &mut Room) -> Fallible<()> {
         let mut asked: Vec<NameId> = self.frontier.iter().map(|node| node.1).collect();
         let mut ways = self.ways;
         if self.depth == 0 {
@@ -104,7 +112,7 @@ impl Side {
         let texts: Vec<&[u8]> = texts.iter().map(|text| &**text).collect();
         // The answer is in the order of the question.
         let (mut at, mut next, mut breathe) = (0, Vec::new(), breathe);
-        let mut breath = Breath::new(&mut breathe);
+        let (mut breath, mut fits) = (Breath::new(&mut breathe), Ok(()));
         walker.relatives(&texts, levels(UP), levels(DOWN), |rows| {
             for rows in rows.chunk_by(|a, b| a.entity == b.entity && a.tree == b.tree) {
                 while texts[at] != rows[0].entity {
@@ -120,14 +128,19 @@ impl Side {
                 for row in rows {
                     breath.step();
                     let way = if row.ancestor { UP } else { DOWN };
-                    if way & self.ways != 0 {
-                        self.reach(node, (node.0, names.id(row.name)), way, &mut next);
+                    if way & self.ways == 0 || fits.is_err() {
+                        continue;
                     }
+                    let (known, found) = (names.len(), self.found.len());
+                    self.reach(node, (node.0, names.id(row.name)), way, &mut next);
+                    let new_name = (names.len() - known) * (PER_NAME + 2 * row.name.len());
+                    fits = room.take(new_name + (self.found.len() - found) * PER_ENTITY + size_of::<(NameId, u8)>());
                 }
             }
         });
         self.depth += 1;
         self.frontier = next;
+        fits
     }
 
     fn reach(&mut self, from: Node, to: Node, step: u8, next: &mut Vec<Node>) {
@@ -174,12 +187,13 @@ impl Paths {
     }
 }
 
-/// The shortest paths of at most so many hops, in each tree that has one; trees in no order.
-pub fn shortest(walker: &Walker, names: &mut Names, a: NameId, b: NameId, most: u32) -> Vec<Paths> {
+/// The shortest paths of at most so many hops, in each tree that has one; trees in no order. Error: that of expand.
+pub fn shortest(walker: &Walker, names: &mut Names, a: NameId, b: NameId, most: u32) -> Fallible<Vec<Paths>> {
+    let mut room = Room::new();
     let (mut from, mut to) = (Side::new(a, UP | DOWN), Side::new(b, UP | DOWN));
     let mut paths = Vec::new();
-    from.expand(walker, names);
-    to.expand(walker, names);
+    from.expand(walker, names, &mut room)?;
+    to.expand(walker, names, &mut room)?;
     let of = |side: &Side| side.found.iter().filter(|(_, f)| f.depth == 0).map(|(node, _)| node.0).collect::<Set<_>>();
     let mut open: Set<Tree> = of(&from).intersection(&of(&to)).copied().collect();
     // The trees whose distance is 0 (a is b), 1 (a is next to b), then by levels.
@@ -197,7 +211,7 @@ pub fn shortest(walker: &Walker, names: &mut Names, a: NameId, b: NameId, most: 
         }
         let hops = from.depth + to.depth;
         if open.is_empty() || hops > most {
-            return paths;
+            return Ok(paths);
         }
         open.retain(|&tree| {
             let met = met(&from, &to, tree);
@@ -207,10 +221,10 @@ pub fn shortest(walker: &Walker, names: &mut Names, a: NameId, b: NameId, most: 
             met.is_empty()
         });
         if from.is_at_end() || to.is_at_end() {
-            return paths;
+            return Ok(paths);
         }
         let side = if from.frontier.len() <= to.frontier.len() { &mut from } else { &mut to };
-        side.expand(walker, names);
+        side.expand(walker, names, &mut room)?;
     }
 }
 

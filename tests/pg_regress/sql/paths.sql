@@ -169,6 +169,18 @@ DROP TABLE by_image;
 DROP FUNCTION deep;
 SELECT count(*) FROM cft_path('d1', 'd1301', 1299, 'walks');
 SELECT count(*) FROM cft_path('d1', 'd1301', edges => 'walks');
+-- What a search has found is within cftrag.work_memory.
+SET cftrag.work_memory = '64kB';
+\set VERBOSITY sqlstate
+SELECT count(*) FROM cft_neighbors('d1', 1100, edges => 'walks');
+SELECT count(*) FROM cft_path('d1', 'd1301', 1300, 'walks');
+SELECT cft_explain_path('d1', 'd1301', 1300, 'walks');
+SELECT * FROM cft_lca('d1250', 'd1251', 'walks');
+SELECT * FROM cft_depth('d1250', 'walks');
+SELECT * FROM cft_subtree_size('d1', 'walks');
+\set VERBOSITY default
+SELECT count(*) FROM cft_neighbors('d1', 50, edges => 'walks');
+RESET cftrag.work_memory;
 DELETE FROM walks WHERE tree IN ('deep', 'flat');
 
 -- So many shortest paths (2 to the power of 59) are refused before one is written; some end with the statement; the first is always there.
