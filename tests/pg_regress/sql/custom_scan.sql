@@ -1,6 +1,7 @@
 -- cft_context and cft_entities in FROM are scanned by a node of our own. A function with the same C code that is not the extension's gets PostgreSQL's
 -- function scan: both must say the same, row by row.
-CREATE TABLE cs (tree text, parent text, child text);
+-- Nobody analyses it meanwhile: plans are compared.
+CREATE TABLE cs (tree text, parent text, child text) WITH (autovacuum_enabled = off);
 INSERT INTO cs SELECT t, 'n' || i / 3, 'n' || i FROM generate_series(1, 40) AS i, (VALUES ('t0'), ('t1')) AS v(t) WHERE t = 't0' OR i % 5 > 1;
 INSERT INTO cs VALUES (NULL, 'n0', 'loner'), ('t1', 'n4', 'long ' || repeat('x', 200)), ('t1', 'secret', 'n1');
 SELECT cft_attach('cs', tree => 'tree');
@@ -86,7 +87,7 @@ SELECT same('SELECT n, array_agg(c), count(c.tree) FROM (VALUES (''n0''), (''n13
 -- The same of cft_entities: names, aliases, texts of other scripts, and of more than one length of header.
 CREATE TABLE cs_aliases (alias text, entity text);
 INSERT INTO cs_aliases VALUES ('the fourth', 'n4'), ('four', 'n4'), ('the fourth', 'n13'), (repeat('y', 200) || ' z', 'n1'), ('Größe', 'n2'), ('nobody', 'nobody');
-CREATE TABLE cs_texts (id int, body text);
+CREATE TABLE cs_texts (id int, body text) WITH (autovacuum_enabled = off);
 INSERT INTO cs_texts VALUES (1, 'N4 and n13, loner; n4'), (2, 'the fourth is n4; 日本 n2 größe GRÖSSE'), (3, NULL), (4, ''), (5, repeat('n1 ', 5000)),
   (6, repeat('y', 200) || ' z and long ' || repeat('x', 200));
 CREATE TABLE entity_queries (q text);
