@@ -27,6 +27,25 @@ now=$(views)
 [ "$now" -le $((before * 2)) ] || note "$before mappings, and $now after five builds"
 close s
 
+# Sessions that stay, and new ones, read it while it grows, shrinks and is built anew.
+writing() {
+    local i
+    for i in 1 2 3 4; do
+        quietly a "INSERT INTO big SELECT 't', 'n' || n / 10, 'w' || n || repeat('x', 40) FROM generate_series(1, 30000) AS n"
+        quietly a "SELECT cft_build('big')"
+        quietly a "DELETE FROM big WHERE child LIKE 'w%'"
+    done
+    touch "$LIFE/written"
+}
+session_of s
+writing &
+until [ -e "$LIFE/written" ]; do
+    exact_in s big image "$SOME"
+    exact a big image "$SOME"
+done
+wait $!
+close s
+
 # It grows by what is in small pages, and so do the views.
 session_of s
 sql a "INSERT INTO big SELECT 't', 'n' || n / 10, 'n' || n || repeat('x', 40) FROM generate_series(100001, 200000) AS n"
