@@ -21,6 +21,14 @@ pub const MOST_ARGUMENTS: usize = 4;
 /// See [`MOST_ARGUMENTS`].
 pub const MOST_COLUMNS: usize = 6;
 
+const _: () = {
+    let mut i = 0;
+    while i < ALL.len() {
+        assert!(ALL[i] as usize == i && ALL[i].arguments() <= MOST_ARGUMENTS && ALL[i].columns().len() <= MOST_COLUMNS);
+        i += 1;
+    }
+};
+
 impl Function {
     /// Its name, and the node's in EXPLAIN and in a parallel worker's plan.
     pub const fn name(self) -> &'static CStr {
