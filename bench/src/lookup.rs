@@ -3,7 +3,7 @@
 use std::error::Error;
 
 use crate::data::{Forest, Random};
-use crate::measure::{Session, Times, interleaved};
+use crate::measure::{Session, Times, interleaved, order};
 use crate::peers::{ALL, CFTRAG, Peer, fill, for_one};
 use crate::report::Table;
 
@@ -163,10 +163,8 @@ pub fn lateral(session: &mut Session, forest: &Forest, names: &[String]) -> Resu
     for (_, sql) in &statements {
         rows.push(session.client.query_one(sql.as_str(), &[])?.get::<_, i64>(0) as f64 / calls);
     }
-    for _ in 0..5 {
-        for ((_, sql), spent) in statements.iter().zip(&mut spent) {
-            spent.push(session.batch(sql)?.1 * 1e6 / calls);
-        }
+    for (contender, _) in order(5, statements.len()).into_iter().flatten() {
+        spent[contender].push(session.batch(&statements[contender].1)?.1 * 1e6 / calls);
     }
     let mut lines = Vec::new();
     for (((name, _), mut spent), rows) in statements.into_iter().zip(spent).zip(rows) {

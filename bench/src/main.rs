@@ -153,7 +153,7 @@ fn head(session: &mut Session, options: &Options) -> Result<String, Box<dyn Erro
     let cpus = cpu.lines().filter(|line| line.starts_with("processor")).count();
     Ok(format!(
         "# cftrag beside its peers\n\n{version}; cftrag {cftrag}. {cpus} CPUs ({model}), load average at the end {}. Seed {}.\n\
-         Command: `make bench`{}. Every answer was compared with every peer's before the timing; contenders take turns. Believe the ratios.\n\n\
+         Command: `make bench`{}. Every answer was compared with every peer's before the timing; contenders take turns, in an order drawn anew each time. Believe the ratios.\n\n\
          Peers:\n\n{}\n",
         read("/proc/loadavg").split_whitespace().next().unwrap_or("?"),
         options.seed,

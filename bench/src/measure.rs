@@ -5,6 +5,8 @@ use std::time::{Duration, Instant};
 use postgres::types::ToSql;
 use postgres::{Client, Error, Statement};
 
+use crate::data::Random;
+
 /// Microseconds.
 #[derive(Clone, Debug, Default)]
 pub struct Times {
@@ -99,8 +101,29 @@ impl Session {
     }
 }
 
-/// Contenders take turns, a few statements each, so that a busy moment of the machine hits all of them. Each asks for every parameter, but none
-/// right after another has: what that one read would be in the processor's caches.
+/// Turns of contenders, each (contender, part of the parameters), in an order drawn anew in each turn. Every contender gets every part once, and
+/// none right after another has got it: what that one read would be in the processor's caches. (One part cannot be kept apart.)
+pub fn order(parts: usize, contenders: usize) -> Vec<Vec<(usize, usize)>> {
+    let apart = (parts / contenders.max(1)).max(1);
+    let mut random = Random(0);
+    let mut last = None;
+    let turn = |i| {
+        let mut rest: Vec<_> = (0..contenders).map(|k| (k, (i + k * apart) % parts)).collect();
+        let mut turn = Vec::new();
+        while !rest.is_empty() {
+            let drawn = random.below(rest.len() as u64) as usize;
+            rest.swap(0, drawn);
+            let next = rest.iter().position(|(_, part)| Some(*part) != last).unwrap_or(0);
+            let next = rest.swap_remove(next);
+            last = Some(next.1);
+            turn.push(next);
+        }
+        turn
+    };
+    (0..parts).map(turn).collect()
+}
+
+/// Contenders take turns (`order`), `turn` statements each, so that a busy moment of the machine hits all of them.
 pub fn interleaved<P: ToSql + Sync>(
     session: &mut Session,
     statements: &[Statement],
@@ -108,12 +131,43 @@ pub fn interleaved<P: ToSql + Sync>(
     turn: usize,
 ) -> Result<Vec<Times>, Error> {
     let mut times = vec![Times::default(); statements.len()];
-    let turns: Vec<&[P]> = parameters.chunks(turn).collect();
-    let apart = turns.len() / statements.len().max(1);
-    for i in 0..turns.len() {
-        for (k, (statement, times)) in statements.iter().zip(&mut times).enumerate() {
-            session.run(statement, turns[(i + k * apart) % turns.len()], times)?;
-        }
+    let parts: Vec<&[P]> = parameters.chunks(turn).collect();
+    for (contender, part) in order(parts.len(), statements.len()).into_iter().flatten() {
+        session.run(&statements[contender], parts[part], &mut times[contender])?;
     }
     Ok(times)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_contender_gets_every_part_once_and_never_what_the_one_before_it_got() {
+        for (parts, contenders) in [(200, 11), (50, 4), (40, 10), (12, 11), (11, 11), (3, 2), (2, 2), (80, 1)] {
+            let turns = order(parts, contenders);
+            for contender in 0..contenders {
+                let mut got: Vec<usize> =
+                    turns.iter().flatten().filter(|(k, _)| *k == contender).map(|(_, part)| *part).collect();
+                got.sort_unstable();
+                assert!(got.into_iter().eq(0..parts), "contender {contender} of {contenders}, {parts} parts");
+            }
+            let all: Vec<usize> = turns.iter().flatten().map(|(_, part)| *part).collect();
+            assert!(all.windows(2).all(|two| two[0] != two[1]), "{contenders} contenders, {parts} parts: {all:?}");
+        }
+    }
+
+    #[test]
+    fn contenders_stand_behind_each_of_the_others_about_as_often() {
+        let turns = order(600, 4);
+        assert_eq!(turns, order(600, 4), "the seed is fixed");
+        let mut behind = [[0; 4]; 4];
+        for two in turns.iter().flatten().collect::<Vec<_>>().windows(2) {
+            behind[two[1].0][two[0].0] += 1;
+        }
+        for (contender, before) in behind.iter().enumerate() {
+            let others = before.iter().enumerate().filter(|(other, _)| *other != contender).map(|(_, n)| *n);
+            assert!(others.clone().all(|n| (140..240).contains(&n)), "{contender}: {before:?}");
+        }
+    }
 }
