@@ -3,6 +3,7 @@
 use std::error::Error;
 
 use crate::data::{Forest, Random};
+use crate::floor;
 use crate::measure::{Session, Times, interleaved, order};
 use crate::peers::{ALL, CFTRAG, Peer, fill, for_one};
 use crate::report::Table;
@@ -10,7 +11,9 @@ use crate::report::Table;
 pub const UP: i32 = 3;
 pub const DOWN: i32 = 3;
 /// A statement that only looks a name up in a small table: the round trip, the protocol and the executor.
-const NOTHING: &str = "SELECT name FROM nothing WHERE name = $1";
+const NAME_LOOKUP: &str = "SELECT name FROM nothing WHERE name = $1";
+/// The contender that it is.
+pub const NOTHING: &str = "nothing";
 /// The rows of cft_context, glued as the peers' rows are; "text" of cftrag itself is its sentences.
 const GLUED: &str = "SELECT string_agg(relative, ', ') FROM cft_context($1::text[], {up}, {down}, 'edges_{size}')";
 
@@ -63,9 +66,9 @@ fn line(name: &str, t: &Times) -> (String, Vec<f64>) {
 
 pub const COLUMNS: [&str; 6] = ["p50", "mean", "p25", "p75", "backend CPU", "runs"];
 
-/// The contenders' statements: rows, or one text.
-fn statements(forest: &Forest, text: bool) -> Vec<(&'static str, String)> {
-    let mut all = Vec::new();
+/// The contenders' statements: rows, or one text, after the floor's where there is one.
+fn statements(forest: &Forest, text: bool, floor: Option<&[String; 2]>) -> Vec<(&'static str, String)> {
+    let mut all: Vec<_> = floor.map(|floor| (floor::NAME, floor[usize::from(text)].clone())).into_iter().collect();
     for peer in peers(forest) {
         all.push((peer.name, if text { peer.text(forest, UP, DOWN) } else { peer.rows(forest, UP, DOWN) }));
         if text && peer.name == CFTRAG.name {
@@ -75,30 +78,32 @@ fn statements(forest: &Forest, text: bool) -> Vec<(&'static str, String)> {
     all
 }
 
+/// Rows of cftrag's answers, on average.
+fn rows(all: &[(&str, String)], times: &[Times]) -> f64 {
+    let ours = all.iter().zip(times).find(|((name, _), _)| *name == CFTRAG.name);
+    ours.map_or(0.0, |(_, t)| t.rows as f64 / t.wall.len() as f64)
+}
+
 /// One name a statement, prepared: rows, and one text.
-pub fn one(
-    session: &mut Session,
-    forest: &Forest,
-    names: &[String],
-    kind: &str,
-) -> Result<Vec<Table>, postgres::Error> {
+pub fn one(session: &mut Session, forest: &Forest, names: &[String], kind: &str) -> Result<Vec<Table>, Box<dyn Error>> {
+    let [ours, said] = [CFTRAG.rows(forest, UP, DOWN), CFTRAG.text(forest, UP, DOWN)].map(|sql| for_one(&sql));
+    let floor = floor::statements(session, names, "text", &ours, &said)?;
     let mut tables = Vec::new();
     for (what, text) in [("rows", false), ("text", true)] {
-        let mut all = vec![("nothing", NOTHING.to_string())];
-        all.extend(statements(forest, text));
+        let mut all = vec![(NOTHING, NAME_LOOKUP.to_string())];
+        all.extend(statements(forest, text, floor.as_ref()));
         let prepared =
             all.iter().map(|(_, sql)| session.client.prepare(&for_one(sql))).collect::<Result<Vec<_>, _>>()?;
         // Warm: catalogs, plans, pages.
         interleaved(session, &prepared, &names[..names.len().min(100)], 20)?;
         let times = interleaved(session, &prepared, names, 20)?;
-        let rows = times.get(1).map_or(0.0, |t| t.rows as f64 / t.wall.len() as f64);
         tables.push(Table {
             title: format!("One entity, {kind}, {}: {what}", forest.name),
             file: format!("one-{kind}-{}-{what}", forest.name),
             unit: "microseconds, p50",
             columns: COLUMNS.to_vec(),
             lines: all.iter().zip(&times).map(|((label, _), times)| line(label, times)).collect(),
-            note: if text { String::new() } else { format!("{rows:.1} rows on average.") },
+            note: if text { String::new() } else { format!("{:.1} rows on average.", rows(&all, &times)) },
         });
     }
     Ok(tables)
@@ -110,22 +115,23 @@ pub fn hundred(
     forest: &Forest,
     names: &[String],
     kind: &str,
-) -> Result<Vec<Table>, postgres::Error> {
+) -> Result<Vec<Table>, Box<dyn Error>> {
     let batches: Vec<Vec<String>> = names.chunks_exact(100).map(<[String]>::to_vec).collect();
+    let (ours, said) = (CFTRAG.rows(forest, UP, DOWN), CFTRAG.text(forest, UP, DOWN));
+    let floor = floor::statements(session, &batches, "text[]", &ours, &said)?;
     let mut tables = Vec::new();
     for (what, text) in [("rows", false), ("text", true)] {
-        let all = statements(forest, text);
+        let all = statements(forest, text, floor.as_ref());
         let prepared = all.iter().map(|(_, sql)| session.client.prepare(sql)).collect::<Result<Vec<_>, _>>()?;
         interleaved(session, &prepared, &batches[..2.min(batches.len())], 1)?;
         let times = interleaved(session, &prepared, &batches, 1)?;
-        let rows = times.first().map_or(0.0, |t| t.rows as f64 / t.wall.len() as f64);
         tables.push(Table {
             title: format!("100 entities in one statement, {kind}, {}: {what}", forest.name),
             file: format!("hundred-{kind}-{}-{what}", forest.name),
             unit: "microseconds, p50",
             columns: COLUMNS.to_vec(),
             lines: all.iter().zip(&times).map(|((label, _), times)| line(label, times)).collect(),
-            note: if text { String::new() } else { format!("{rows:.0} rows on average.") },
+            note: if text { String::new() } else { format!("{:.0} rows on average.", rows(&all, &times)) },
         });
     }
     Ok(tables)
@@ -143,11 +149,7 @@ pub fn lateral(session: &mut Session, forest: &Forest, names: &[String]) -> Resu
     let mean = (rows as f64 / calls).round() as i32;
     let cte = for_one(&crate::peers::COVERING.rows(forest, UP, DOWN)).replace("$1", "asked.name");
     let mut statements = vec![("cftrag".to_string(), ours)];
-    if let Ok(library) = std::env::var("BENCH_FLOOR") {
-        session.client.batch_execute(&format!(
-            "CREATE OR REPLACE FUNCTION constant_rows(text, int) RETURNS TABLE(entity text, tree text, relation text, depth int, relative text, via text)
-             LANGUAGE c STRICT STABLE AS '{library}'"
-        ))?;
+    if floor::is_there() {
         statements.push((
             "constant rows in C".into(),
             format!("SELECT count(*) FROM asked, LATERAL constant_rows(name, {mean})"),

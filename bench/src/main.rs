@@ -7,6 +7,7 @@
 mod beside;
 mod client;
 mod data;
+mod floor;
 mod insert;
 mod lookup;
 mod making;
@@ -68,6 +69,7 @@ fn main() -> Result<(), Box<dyn Error>> {
          INSERT INTO nothing SELECT 'name ' || i FROM generate_series(1, 1000) AS i",
     )?;
     session.batch("VACUUM ANALYZE nothing")?;
+    floor::make(&mut session)?;
     let mut tables = Vec::new();
     for size in [SMALL, MEDIUM, LARGE, HUGE] {
         if options.wants(size.name) && (options.full || size.name != HUGE.name) {
@@ -154,7 +156,7 @@ fn head(session: &mut Session, options: &Options) -> Result<String, Box<dyn Erro
     Ok(format!(
         "# cftrag beside its peers\n\n{version}; cftrag {cftrag}. {cpus} CPUs ({model}), load average at the end {}. Seed {}.\n\
          Command: `make bench`{}. Every answer was compared with every peer's before the timing; contenders take turns, in an order drawn anew each time. Believe the ratios.\n\n\
-         Peers:\n\n{}\n",
+         {}Peers:\n\n{}\n",
         read("/proc/loadavg").split_whitespace().next().unwrap_or("?"),
         options.seed,
         match (&options.only, options.full) {
@@ -162,6 +164,7 @@ fn head(session: &mut Session, options: &Options) -> Result<String, Box<dyn Erro
             (None, true) => " with `FULL=1`".into(),
             (None, false) => String::new(),
         },
+        if floor::is_there() { floor::TOLD } else { "" },
         peers::ALL.iter().map(|peer| format!("- **{}**: {}\n", peer.name, peer.what)).collect::<String>(),
     ))
 }

@@ -39,6 +39,7 @@ const LEAST: usize = 3;
 pub struct Session {
     pub client: Client,
     pub pid: i32,
+    pub url: String,
     /// What a contender may spend on one table; the slow ones run fewer statements for it.
     pub budget: Duration,
 }
@@ -51,7 +52,7 @@ impl Session {
             "SET jit = off; SET plan_cache_mode = force_generic_plan; SET max_parallel_workers_per_gather = 0; SET client_min_messages = error",
         )?;
         let pid = client.query_one("SELECT pg_backend_pid()", &[])?.get(0);
-        Ok(Self { client, pid, budget: Duration::from_secs(1) })
+        Ok(Self { client, pid, url: url.into(), budget: Duration::from_secs(1) })
     }
 
     /// Nanoseconds that the backend was on a CPU since its start; 0 where the kernel does not tell.

@@ -4,6 +4,7 @@ use std::io::Write as _;
 use std::process::{Command, Stdio};
 
 use crate::data::{self, Forest, Random};
+use crate::floor;
 use crate::measure::{Session, Times, interleaved};
 use crate::report::Table;
 
@@ -42,6 +43,9 @@ SELECT name FROM names_{size} WHERE name = ANY (ARRAY(
 const OURS: &str = "SELECT DISTINCT entity FROM cft_entities($1, 'edges_{size}', overlapping => true)";
 /// As an application calls it.
 const PLAIN: &str = "SELECT entity, start, length FROM cft_entities($1, 'edges_{size}')";
+/// What the statement costs without the function.
+pub const ALONE: &str = "the statement alone";
+const NO_ROW: &str = "SELECT $1::text, 1, 2 WHERE false";
 const ILIKE: &str = "SELECT name FROM names_{size} WHERE $1 ILIKE '%' || name || '%'";
 const TRIGRAM: &str = "SELECT name FROM names_{size} WHERE name <% $1";
 
@@ -92,7 +96,11 @@ pub fn table(session: &mut Session, forest: &Forest, seed: u64) -> Result<Table,
             return Err(format!("cft_entities finds {ours:?}, the windows {theirs:?} in: {text}").into());
         }
     }
-    let statements = [session.client.prepare(&fill(PLAIN))?, session.client.prepare(&fill(WINDOWS))?];
+    let mut all = vec![("cftrag", fill(PLAIN)), ("windows = ANY, btree", fill(WINDOWS)), (ALONE, NO_ROW.into())];
+    // It is asked for rows only.
+    let floor = floor::statements(session, &texts, "text", &fill(PLAIN), "SELECT $1::text")?;
+    all.extend(floor.map(|[rows, _]| (floor::NAME, rows)));
+    let statements = all.iter().map(|(_, sql)| session.client.prepare(sql)).collect::<Result<Vec<_>, _>>()?;
     interleaved(session, &statements, &texts[..50], 10)?;
     let times = interleaved(session, &statements, &texts, 10)?;
     // Seconds each for many names: once then. pg_trgm takes twenty for 100,000, and minutes for a million.
@@ -102,19 +110,12 @@ pub fn table(session: &mut Session, forest: &Forest, seed: u64) -> Result<Table,
         slow.push(session.client.prepare(&fill(TRIGRAM))?);
     }
     let slow_times = interleaved(session, &slow, &texts[..if few { 3 } else { 1 }], 1)?;
-    // What the statement costs without the function.
-    let none = [session.client.prepare("SELECT $1::text, 1, 2 WHERE false")?];
-    let floor = interleaved(session, &none, &texts, 500)?;
     let line = |name: &str, t: &Times| {
         (name.to_string(), vec![t.median(), t.mean(), t.cpu, t.rows as f64 / t.wall.len() as f64])
     };
     let client = dict(forest, &texts)?;
-    let mut lines = vec![
-        line("cftrag", &times[0]),
-        line("windows = ANY, btree", &times[1]),
-        ("dict in Python".into(), vec![client, f64::NAN, f64::NAN, f64::NAN]),
-        line("the statement alone", &floor[0]),
-    ];
+    let mut lines: Vec<_> = all.iter().zip(&times).map(|((name, _), times)| line(name, times)).collect();
+    lines.insert(2, ("dict in Python".into(), vec![client, f64::NAN, f64::NAN, f64::NAN]));
     lines.extend(["ILIKE", "pg_trgm"].iter().zip(&slow_times).map(|(name, times)| line(name, times)));
     Ok(Table {
         title: format!("Recognising, {WORDS} words, {} names", forest.entities()),
