@@ -1,5 +1,5 @@
 //! What was aimed at (issue D's table), and what came out, each a ratio of two figures of this run; beside it the same ratio with the floor in
-//! cftrag's place, where the table has a floor: an aim that it misses cannot be reached by an answer sent through PostgreSQL's executor.
+//! cftrag's place, where the table has a floor: an aim that it misses clearly cannot be reached by an answer sent through PostgreSQL's executor.
 
 use std::fmt::Write as _;
 
@@ -27,7 +27,8 @@ impl Goal {
 const FLOORS: [&str; 3] = [floor::NAME, NOTHING, recognise::ALONE];
 
 const FLOOR_TOLD: &str = "Floor: the same ratio with a contender in cftrag's place that looks at nothing: the constant answer; without it a name \
-    lookup, or the statement alone. An aim that it misses is out of reach, on this machine, for whatever sends its answer through PostgreSQL's executor.";
+    lookup, or the statement alone. An aim that it misses clearly is out of reach, on this machine, for whatever sends its answer through \
+    PostgreSQL's executor; runs differ by a tenth, some by more.";
 
 /// A figure of the tables: the file of the table, the contender, the column.
 #[derive(Clone, Copy)]
