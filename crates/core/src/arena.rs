@@ -17,6 +17,9 @@ use crate::record::{NAME_HEAD, Record};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Name(u32);
 
+/// No name: the length of the first stands before its place.
+pub(crate) const UNNAMED: Name = Name(0);
+
 /// Words of the part of a name that is always copied.
 const HEAD_WORDS: usize = NAME_HEAD / 4;
 
@@ -36,54 +39,57 @@ impl Arena {
 
     /// Adds a name.
     pub(crate) fn add(&mut self, name: &[u8]) -> Name {
-        let at = self.begin(name.len());
+        let (at, _) = self.begin(name.len());
         as_bytes_mut(&mut self.words[at + 1..])[..name.len()].copy_from_slice(name);
         Name(word(at))
     }
 
     /// Adds a record's name; its first eight bytes as a number that sorts as they do, bytes
     /// that are not there being 0.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn add_name_of(&mut self, record: Record<'_>) -> (Name, u64) {
         let len = record.name_len();
-        let at = self.begin(len);
+        let (at, room) = self.begin(len);
         // Most names are no longer than this, and a copy of known length has no branches.
         let head = record.name_head();
-        let words: &mut [u32; HEAD_WORDS] =
-            self.words[at + 1..].first_chunk_mut().expect("begin() made room for it");
-        *words = as_words(head);
+        *room = as_words(head);
         if len > NAME_HEAD {
             record.copy_name(&mut as_bytes_mut(&mut self.words[at + 1..])[..len]);
         }
-        let unused = u64::MAX.checked_shr(word(len.min(8)) * 8).unwrap_or(0);
-        (Name(word(at)), u64::from_be_bytes(head[0].to_ne_bytes()) & !unused)
+        let first = u64::from_be_bytes(head[0].to_ne_bytes());
+        let unused = if len < 8 { u64::MAX >> (len * 8) } else { 0 };
+        (Name(at as u32), first & !unused)
     }
 
-    /// Room for a name of `len` bytes, and its length and prefix; where it begins.
-    #[inline]
-    fn begin(&mut self, len: usize) -> usize {
-        let at = self.end + 1;
-        let room = at + 1 + len.div_ceil(4).max(HEAD_WORDS);
-        if room > self.words.len() {
-            self.grow(room);
+    /// Room for a name of `len` bytes, and its length and prefix; where it begins, and the
+    /// first words of the room.
+    #[inline(always)]
+    fn begin(&mut self, len: usize) -> (usize, &mut [u32; HEAD_WORDS]) {
+        let from = self.end;
+        if self.words.len() < from + 2 + HEAD_WORDS || len > NAME_HEAD {
+            self.grow(from + 2 + len.div_ceil(4).max(HEAD_WORDS));
         }
-        self.end = at + 1 + len.div_ceil(4);
-        self.words[at - 1] = word(len);
-        self.words[at] = u32::from_ne_bytes((self.prefix)(len));
-        at
+        self.end = from + 2 + len.div_ceil(4);
+        let words: &mut [u32; 2 + HEAD_WORDS] =
+            self.words[from..].first_chunk_mut().expect("there is room for it");
+        let [length, prefix, room @ ..] = words;
+        (*length, *prefix) = (len as u32, u32::from_ne_bytes((self.prefix)(len)));
+        (from + 1, room)
     }
 
+    /// Room for all words up to there.
     #[cold]
     fn grow(&mut self, room: usize) {
-        self.words.resize(room.max(2 * self.words.len()).max(1024), 0);
+        if room > self.words.len() {
+            // A place and a length are 32 bits.
+            assert!(room <= index(u32::MAX), "an answer has at most 16 GB of names");
+            self.words.resize(room.max(2 * self.words.len()).max(1024), 0);
+        }
     }
 
     /// Room for so many names more of common length (20 bytes).
     pub(crate) fn reserve(&mut self, names: usize) {
-        let room = self.end + names * 7 + HEAD_WORDS;
-        if room > self.words.len() {
-            self.grow(room);
-        }
+        self.grow(self.end + names * 7 + HEAD_WORDS);
     }
 
     /// The prefix and the bytes of a name.

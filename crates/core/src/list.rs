@@ -11,14 +11,14 @@
 //! The order in a list means nothing. Writers hold the lock exclusively, readers shared.
 
 use crate::alloc;
-use crate::id::{EntityId, Link, SLOTS_PER_LINE, SlotRef, TreeId, index};
+use crate::id::{EntityId, Link, SLOTS_PER_LINE, SlotRef, TreeId};
 use crate::memory::{Memory, Span};
 use crate::record::{Direction, Record, planned};
 use crate::slot::Slot;
 use crate::version::Version;
 
 /// Where a reader stands in a list. Valid while the image's epoch stays the same.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Cursor {
     /// Inline slots still to come, a bit each.
     inline: u32,
@@ -32,7 +32,7 @@ pub(crate) struct Cursor {
 
 impl Cursor {
     /// At the start of a list.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn start(record: Record<'_>, direction: Direction) -> Cursor {
         let (block, left) = record.list(direction);
         Cursor {
@@ -44,8 +44,22 @@ impl Cursor {
         }
     }
 
+    /// Nothing is left to read.
+    #[inline(always)]
+    pub(crate) fn is_at_end(&self) -> bool {
+        self.inline == 0 && self.block == 0
+    }
+
+    /// Sends for the first block.
+    #[inline(always)]
+    pub(crate) fn send_for_block(&self, mem: &Memory) {
+        if self.block != 0 {
+            mem.prefetch(self.block);
+        }
+    }
+
     /// The next slots: all inline ones, or those of a block; none at the end.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn next_batch<'m>(&mut self, mem: &'m Memory) -> Option<Batch<'m>> {
         if self.inline != 0 {
             let bits = std::mem::take(&mut self.inline);
@@ -96,11 +110,6 @@ pub(crate) struct Batch<'m> {
 }
 
 impl Batch<'_> {
-    #[inline]
-    pub(crate) fn len(self) -> usize {
-        index(self.bits.count_ones())
-    }
-
     /// Sends for the versions that the slots have.
     pub(crate) fn send_for_versions(self, mem: &Memory) {
         for slot in self {
@@ -114,15 +123,14 @@ impl Batch<'_> {
 impl Iterator for Batch<'_> {
     type Item = Slot;
 
-    #[inline]
+    #[inline(always)]
     fn next(&mut self) -> Option<Slot> {
         if self.bits == 0 {
             return None;
         }
-        let n = self.base + self.bits.trailing_zeros();
+        let number = self.base + self.bits.trailing_zeros();
         self.bits &= self.bits - 1;
-        let slot = Slot::in_line(self.lines.line(n / SLOTS_PER_LINE), n % SLOTS_PER_LINE);
-        Some(slot.expect("a used slot has a neighbour"))
+        Some(Slot::in_grid(self.lines, number).expect("a used slot has a neighbour"))
     }
 }
 

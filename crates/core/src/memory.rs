@@ -425,6 +425,16 @@ impl<'m> Span<'m> {
         Line { start, memory: PhantomData }
     }
 
+    /// The three words at byte `at`, a multiple of 4, which may lie in a line after the first.
+    #[inline(always)]
+    pub(crate) fn words(self, at: usize) -> [u32; 3] {
+        assert!(at.is_multiple_of(4), "a word begins on a word");
+        let start: *mut u32 = self.bytes(at, 12).cast();
+        // SAFETY: `bytes` checked 12 bytes from there on, lines begin on lines and `at` is a
+        // multiple of 4; see `Line::word` for other writers.
+        [0, 1, 2].map(|i| unsafe { AtomicU32::from_ptr(start.add(i)) }.load(Relaxed))
+    }
+
     /// The address of `len` bytes from byte `at` on, which may go on in the lines after.
     #[inline(always)]
     fn bytes(self, at: usize, len: usize) -> *mut u8 {

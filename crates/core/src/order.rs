@@ -60,32 +60,73 @@ impl Order {
         }
         let mut rest = &mut self.rows[..];
         for &strand in &self.strands {
-            let rows;
+            let mut rows;
             (rows, rest) = rest.split_at_mut(index(strands.get(strand).rows));
-            for level in rows.chunk_by_mut(|a, b| a.depth == b.depth) {
+            while let Some(first) = rows.first() {
+                let depth = first.depth;
+                let end = rows.iter().position(|row| row.depth != depth).unwrap_or(rows.len());
+                let level;
+                (level, rows) = rows.split_at_mut(end);
                 by_name(level, &name, arena);
             }
         }
     }
 
-    /// The strands and their rows; and whether the question's answer has several trees.
-    pub(crate) fn strands<'a>(
+    /// Calls `f` for each strand, with its rows, and whether the question's answer has several trees.
+    pub(crate) fn for_each_strand<'a>(
         &'a self,
         strands: &'a Strands,
-    ) -> impl Iterator<Item = (&'a Strand, &'a [Placed], bool)> {
-        let of = |number: u32| strands.get(number);
-        let groups = self.strands.chunk_by(move |&a, &b| of(a).group == of(b).group);
-        groups.flat_map(move |group| {
-            let several = of(group[0]).tree != of(group[group.len() - 1]).tree;
-            group.iter().map(move |&number| {
-                let (strand, end) = (of(number), self.next[index(number)]);
-                (strand, &self.rows[end - index(strand.rows)..end], several)
-            })
-        })
+        mut f: impl FnMut(&'a Strand, &'a [Placed], bool),
+    ) {
+        let mut rest = &self.rows[..];
+        let mut several = false;
+        for (i, &number) in self.strands.iter().enumerate() {
+            let strand = strands.get(number);
+            if i == 0 || strands.get(self.strands[i - 1]).group != strand.group {
+                let group = self.strands[i..].iter().map(|&number| strands.get(number));
+                let mut group = group.take_while(|other| other.group == strand.group);
+                several = group.any(|other| other.tree != strand.tree);
+            }
+            let rows;
+            (rows, rest) = rest.split_at(index(strand.rows));
+            f(strand, rows, several);
+        }
     }
 }
 
+/// Most levels have a few rows.
+const FEW: usize = 12;
+
+#[inline]
 fn by_name(level: &mut [Placed], name: &impl Fn(u32) -> Name, arena: &Arena) {
+    if level.len() <= FEW {
+        insert_by_name(level, name, arena);
+    } else {
+        sort_by_name(level, name, arena);
+    }
+}
+
+/// An insertion sort: a few rows take less than the call of another.
+#[inline]
+fn insert_by_name(level: &mut [Placed], name: &impl Fn(u32) -> Name, arena: &Arena) {
+    for sorted in 1..level.len() {
+        let row = level[sorted];
+        let mut to = sorted;
+        while to > 0 && is_before(&row, &level[to - 1], name, arena) {
+            level[to] = level[to - 1];
+            to -= 1;
+        }
+        level[to] = row;
+    }
+}
+
+#[inline]
+fn is_before(a: &Placed, b: &Placed, name: &impl Fn(u32) -> Name, arena: &Arena) -> bool {
+    a.key < b.key || a.key == b.key && arena.get(name(a.node)) < arena.get(name(b.node))
+}
+
+#[inline(never)]
+fn sort_by_name(level: &mut [Placed], name: &impl Fn(u32) -> Name, arena: &Arena) {
     if level.is_sorted_by(|a, b| a.key < b.key) {
         return;
     }

@@ -17,7 +17,7 @@ pub(crate) struct Seen {
     next: usize,
 }
 
-/// For a walk of some tens of rows at once; grows by doubling.
+/// For a walk of some tens of rows at once; grows fourfold.
 const FIRST_ROOM: usize = 64;
 
 impl Seen {
@@ -70,7 +70,7 @@ impl Seen {
     /// Room for so many keys more.
     #[cold]
     pub(crate) fn grow(&mut self, more: usize, at: impl Fn(usize) -> u64) {
-        let wanted = ((self.next - self.first + more) * 2).next_power_of_two();
+        let wanted = ((self.next - self.first + more) * 4).next_power_of_two();
         if wanted <= self.room {
             return;
         }

@@ -12,15 +12,15 @@
 //! a number below 5, and whoever follows a link need not know what line it is.
 
 use crate::chunk::LINE_BYTES;
-use crate::id::{EntityId, Link, SlotRef, TreeId, index, to_word};
-use crate::memory::{Line, Memory};
+use crate::id::{EntityId, Link, SLOTS_PER_LINE, SlotRef, TreeId, index, to_word};
+use crate::memory::{Memory, Span};
 
 /// The first slot of a line begins here; a block keeps its next block before it.
 pub(crate) const SLOTS_AT: usize = 4;
 /// Neighbour, tree and link: a word each.
 pub(crate) const SLOT_BYTES: usize = 12;
 
-const _: () = assert!(SLOTS_AT + SLOT_BYTES * crate::id::SLOTS_PER_LINE as usize == LINE_BYTES);
+const _: () = assert!(SLOTS_AT + SLOT_BYTES * SLOTS_PER_LINE as usize == LINE_BYTES);
 
 /// One edge row as one of its two entities sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,17 +48,19 @@ impl Slot {
     /// Reads a slot that may never have been written: for verify().
     #[inline]
     pub(crate) fn peek(mem: &Memory, at: SlotRef) -> Option<Slot> {
-        Slot::in_line(mem.line(at.line()), at.i())
+        Slot::in_grid(mem.span(at.line()), at.i())
     }
 
-    /// Reads slot `i` of a line, or none if it is 0.
-    #[inline]
-    pub(crate) fn in_line(line: Line<'_>, i: u32) -> Option<Slot> {
-        let byte = SLOTS_AT + SLOT_BYTES * index(i);
+    /// Reads the slot of that number in the grid of the lines, or none if it is 0.
+    #[inline(always)]
+    pub(crate) fn in_grid(lines: Span<'_>, number: u32) -> Option<Slot> {
+        let first_bytes = SLOTS_AT * index(number / SLOTS_PER_LINE);
+        let [neighbour, tree, link] =
+            lines.words(SLOTS_AT + first_bytes + SLOT_BYTES * index(number));
         Some(Slot {
-            neighbour: EntityId::from_word(line.u32(byte))?,
-            tree: TreeId::from_word(line.u32(byte + 4)),
-            link: Link::from_word(line.u32(byte + 8)),
+            neighbour: EntityId::from_word(neighbour)?,
+            tree: TreeId::from_word(tree),
+            link: Link::from_word(link),
         })
     }
 

@@ -17,17 +17,27 @@ pub(crate) struct Strand {
     pub(crate) group: u32,
     pub(crate) relation: Relation,
     pub(crate) tree: Option<TreeId>,
-    /// The tree's name, once it was copied.
+    /// The tree's name, once it was copied, and its first eight bytes as a number.
     pub(crate) tree_name: Option<Name>,
+    pub(crate) tree_key: u64,
     /// The question's entity.
     pub(crate) start: EntityId,
-    /// The most steps.
-    pub(crate) limit: u32,
     /// How many rows there are.
     pub(crate) rows: u32,
 }
 
 impl Strand {
+    /// Without rows.
+    #[inline]
+    pub(crate) fn new(
+        group: u32,
+        relation: Relation,
+        tree: Option<TreeId>,
+        start: EntityId,
+    ) -> Strand {
+        Strand { group, relation, tree, tree_name: None, tree_key: 0, start, rows: 0 }
+    }
+
     /// What two strands of a block differ in. A tree is less than 2^28, see `id.rs`.
     fn key(&self) -> u64 {
         let relation = u64::from(self.relation == Relation::Descendant);
@@ -42,7 +52,7 @@ pub(crate) struct Strands {
     /// The first without its tree's name.
     unnamed: usize,
     /// The names of trees, each copied once a walk.
-    trees: Vec<(TreeId, Name)>,
+    trees: Vec<(TreeId, Name, u64)>,
     known_trees: Seen,
 }
 
@@ -90,25 +100,17 @@ impl Strands {
     /// Copies the names of the trees that were met since it was called last.
     pub(crate) fn name_trees(&mut self, mem: &Memory, arena: &mut Arena) {
         let Strands { all, trees, known_trees, unnamed, .. } = self;
-        let mut last = None;
         for strand in &mut all[*unnamed..] {
             let Some(tree) = strand.tree else { continue };
-            let name = match last {
-                Some((same, name)) if same == tree => name,
-                _ => {
-                    let key = u64::from(tree.line());
-                    match known_trees.find_or_add(key, |at| u64::from(trees[at].0.line())) {
-                        Some(known) => trees[known].1,
-                        None => {
-                            let (name, _) = arena.add_name_of(Record::new(mem, tree));
-                            trees.push((tree, name));
-                            name
-                        }
-                    }
-                }
-            };
-            last = Some((tree, name));
-            strand.tree_name = Some(name);
+            let key = u64::from(tree.line());
+            let known = known_trees.find_or_add(key, |at| u64::from(trees[at].0.line()));
+            let known = known.unwrap_or_else(|| {
+                let (name, key) = arena.add_name_of(Record::new(mem, tree));
+                trees.push((tree, name, key));
+                trees.len() - 1
+            });
+            let (_, name, key) = trees[known];
+            (strand.tree_name, strand.tree_key) = (Some(name), key);
         }
         *unnamed = all.len();
     }
@@ -134,7 +136,12 @@ impl Strands {
         for strands in order.chunk_by_mut(|&a, &b| of(a).group == of(b).group) {
             strands.sort_unstable_by(|&a, &b| {
                 let (a, b) = (of(a), of(b));
-                let trees = if a.tree == b.tree { Equal } else { tree(a).cmp(&tree(b)) };
+                let trees = if a.tree == b.tree {
+                    Equal
+                } else {
+                    // No tree has the key of the empty name.
+                    a.tree_key.cmp(&b.tree_key).then_with(|| tree(a).cmp(&tree(b)))
+                };
                 trees.then_with(|| a.relation.cmp(&b.relation))
             });
         }

@@ -27,7 +27,7 @@ use crate::answer::{Counters, Row, Step};
 use crate::arena::{Arena, Name};
 use crate::filter::{Spot, TOGETHER};
 use crate::hash::{Hash, Kind};
-use crate::id::{EntityId, RecordId, index, wide, word};
+use crate::id::{EntityId, RecordId, halves, index, wide, word};
 use crate::list::Cursor;
 use crate::memory::Memory;
 use crate::order::Order;
@@ -92,21 +92,32 @@ struct Start {
 /// A row that was found.
 #[derive(Clone, Copy, Debug)]
 struct Node {
+    /// The strand and the entity: what the rows of a block differ in.
+    id: u64,
     /// The first eight bytes of the name, once it was copied.
     key: u64,
-    entity: EntityId,
-    strand: u32,
     depth: u32,
+    /// How many steps further the walk goes from here.
+    left: u32,
     via: Name,
-    /// Once it was copied; until then some name.
+    /// Once it was copied.
     name: Name,
 }
 
 impl Node {
-    /// What the rows of a block differ in.
     #[inline]
-    fn id(&self) -> u64 {
-        u64::from(self.strand) << 32 | u64::from(self.entity.line())
+    fn id(strand: u32, entity: EntityId) -> u64 {
+        u64::from(strand) << 32 | u64::from(entity.line())
+    }
+
+    #[inline]
+    fn strand(&self) -> u32 {
+        halves(self.id).1
+    }
+
+    #[inline]
+    fn entity(&self) -> EntityId {
+        EntityId::from_word(halves(self.id).0).expect("a row is of an entity")
     }
 }
 
@@ -196,7 +207,7 @@ impl Walk {
     /// tens of milliseconds to grow.
     pub fn make_room(&mut self, cells: usize) {
         self.nodes.reserve(cells);
-        self.seen.grow(cells, |node| self.nodes[node].id());
+        self.seen.grow(cells, |node| self.nodes[node].id);
         self.arena.reserve(cells);
     }
 

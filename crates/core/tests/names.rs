@@ -69,6 +69,55 @@ fn names_that_differ_in_any_one_byte_are_other_names() {
     assert_eq!(walk.counters().hits, 0);
 }
 
+/// Names that are alike in their first eight bytes, or are one another's beginnings.
+fn alike(i: u32) -> Vec<u8> {
+    let beginning = &b"alike names"[..index_of(i * 5 % 12)];
+    match i % 3 {
+        0 => [beginning, &[0, i as u8]].concat(),
+        1 => [beginning, &(i * 7919).to_be_bytes()].concat(),
+        _ => [beginning, i.to_string().as_bytes()].concat(),
+    }
+}
+
+fn index_of(n: u32) -> usize {
+    usize::try_from(n).unwrap()
+}
+
+#[test]
+fn rows_come_in_order_however_many_and_however_alike() {
+    // Of each number of rows that are sorted otherwise.
+    for n in (1..30).chain([100, 300]) {
+        let mut heap = heap(1);
+        let mut expected = Vec::new();
+        for i in 0..n {
+            let tree = match i % 5 {
+                0 => None,
+                1 => Some(Vec::new()),
+                // The same in each five, so some trees have many rows.
+                other => Some(alike(other)),
+            };
+            let child = alike(i);
+            insert(&mut heap, &Edge { tree: tree.as_deref(), parent: b"hub", child: &child });
+            expected.push((tree.clone(), child.clone()));
+            let other = Some(alike(i + 1000));
+            insert(&mut heap, &Edge { tree: other.as_deref(), parent: b"hub", child: &child });
+            expected.push((other, child));
+        }
+        // None sorts before Some, names by their bytes.
+        expected.sort();
+        expected.dedup();
+        let image = Image::open(&heap).unwrap();
+        let mut walk = Walk::new(|_| [0; 4]);
+        walk.begin(b"hub", 0, 1);
+        assert_eq!(walk.step(image, &AllSeen, 1 << 20), Step::Done);
+        walk.finish();
+        let name = |name| walk.name(name).to_vec();
+        let rows: Vec<(Option<Vec<u8>>, Vec<u8>)> =
+            walk.rows().iter().map(|row| (row.tree.map(name), name(row.relative))).collect();
+        assert_eq!(rows, expected, "{n}");
+    }
+}
+
 #[test]
 fn a_million_names_with_one_prefix() {
     let names = if quick() { 20_000_u32 } else { 1_000_000 };

@@ -13,7 +13,8 @@ impl Walk {
         self.put_in_order();
         let Walk { order, strands, nodes, rows, .. } = self;
         rows.clear();
-        for (strand, placed, _) in order.strands(strands) {
+        rows.reserve(nodes.len());
+        order.for_each_strand(strands, |strand, placed, _| {
             rows.extend(placed.iter().map(|placed| {
                 let node = &nodes[index(placed.node)];
                 Row {
@@ -25,7 +26,7 @@ impl Walk {
                     via: node.via,
                 }
             }));
-        }
+        });
     }
 
     /// The same as text: a sentence for each group, tree and relation, a line each.
@@ -33,11 +34,11 @@ impl Walk {
         self.put_in_order();
         let Walk { order, strands, nodes, questions, arena, text, .. } = self;
         text.clear();
-        for (strand, placed, several) in order.strands(strands) {
+        let name = |name| arena.get(name);
+        order.for_each_strand(strands, |strand, placed, several| {
             if !text.is_empty() {
                 text.push(b'\n');
             }
-            let name = |name| arena.get(name);
             let subject = Subject {
                 entity: name(questions[index(strand.group)].entity),
                 tree: several.then(|| strand.tree_name.map(name)),
@@ -45,13 +46,13 @@ impl Walk {
             };
             let names = placed.iter().map(|placed| name(nodes[index(placed.node)].name));
             write_sentence(text, subject, names);
-        }
+        });
         text
     }
 
     fn put_in_order(&mut self) {
         let Walk { nodes, strands, arena, order, .. } = self;
-        let found = |node: &Node| Found { strand: node.strand, depth: node.depth, key: node.key };
+        let found = |node: &Node| Found { strand: node.strand(), depth: node.depth, key: node.key };
         let name = |node| nodes[index(node)].name;
         order.put(nodes.iter().map(found), name, strands, arena);
     }

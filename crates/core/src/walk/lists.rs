@@ -2,8 +2,8 @@
 
 use super::{At, Node, Walk, send_for};
 use crate::answer::Relation;
-use crate::arena::Name;
-use crate::id::{EntityId, TreeId, index, wide};
+use crate::arena::{Name, UNNAMED};
+use crate::id::{EntityId, TreeId, halves, index, wide};
 use crate::list::Cursor;
 use crate::memory::Memory;
 use crate::record::{Direction, Record};
@@ -14,21 +14,24 @@ use crate::{Image, Visibility};
 
 /// Times a list is read again because the image changed, before it is read in one go.
 const MOST_RESTARTS: u32 = 8;
-/// Rows between looking at a record's head, for the block its list begins with, and reading it.
-const AHEAD: usize = 4;
+/// Rows whose records are looked at before their lists are read.
+const TOGETHER: usize = 4;
 
 /// The entity whose list is read: a start, or a row's relative.
 #[derive(Clone, Copy, Debug)]
 struct Owner {
     entity: EntityId,
-    relation: Relation,
+    /// Of a start; the name is the question's, or the row's.
     group: u32,
-    start: EntityId,
-    /// The strand of a row, and its tree; none: edges of every tree count.
-    strand: Option<(u32, Option<TreeId>)>,
-    depth: u32,
-    limit: u32,
     name: Name,
+    start: EntityId,
+    relation: Relation,
+    /// Of a row; edges of other trees do not count.
+    strand: u32,
+    tree: Option<TreeId>,
+    /// Of the rows that its list leads to.
+    depth: u32,
+    left: u32,
 }
 
 impl Walk {
@@ -39,27 +42,72 @@ impl Walk {
         seen: &impl Visibility,
         budget: &mut usize,
     ) -> bool {
+        let mem = image.mem();
         while self.is_at_starts() {
-            if let Some(owner) = self.start_at_work()
-                && self.read_list(image.mem(), &owner, seen, budget)
-            {
-                return true;
+            if let Some(owner) = self.start_at_work() {
+                let at_start = || start_of(mem, owner.entity, owner.relation);
+                let cursor = self.at.cursor.take().unwrap_or_else(at_start);
+                if self.read_list::<true>(mem, &owner, cursor, seen, budget) {
+                    return true;
+                }
             }
-            self.at = At { lists: self.at.lists + 1, cursor: None, restarts: 0, ..self.at };
+            self.at = At { lists: self.at.lists + 1, restarts: 0, ..self.at };
             if *budget == 0 {
                 return true;
             }
         }
-        while let Some(&node) = self.nodes.get(self.at.rows) {
-            self.look_ahead(image.mem());
-            let owner = self.arrive(image.mem(), node);
-            if owner.depth < owner.limit && self.read_list(image.mem(), &owner, seen, budget) {
+        while self.at.rows < self.nodes.len() {
+            if self.read_some(mem, seen, budget) || *budget == 0 {
                 return true;
             }
-            self.at = At { rows: self.at.rows + 1, cursor: None, restarts: 0, ..self.at };
-            if *budget == 0 {
-                return true;
+        }
+        false
+    }
+
+    /// The next rows: copies their names and sends for the blocks that their lists begin with,
+    /// then reads the lists. `true` if the budget ended first.
+    #[inline]
+    fn read_some(&mut self, mem: &Memory, seen: &impl Visibility, budget: &mut usize) -> bool {
+        let mut cursors = [Cursor::default(); TOGETHER];
+        let first = self.at.rows;
+        let end = self.nodes.len().min(first + TOGETHER);
+        for (node, cursor) in self.nodes[first..end].iter_mut().zip(&mut cursors) {
+            let record = Record::new(mem, node.entity());
+            if node.name == UNNAMED {
+                (node.name, node.key) = self.arena.add_name_of(record);
             }
+            if node.left > 0 {
+                let relation = self.strands.get(node.strand()).relation;
+                *cursor = Cursor::start(record, direction(relation));
+                cursor.send_for_block(mem);
+            }
+        }
+        if let Some(resumed) = self.at.cursor.take() {
+            cursors[0] = resumed;
+        }
+        *budget = budget.saturating_sub(end - first);
+        for cursor in &cursors[..end - first] {
+            let Node { id, depth, left, name, .. } = self.nodes[self.at.rows];
+            if !cursor.is_at_end() {
+                let (_, strand) = halves(id);
+                let Strand { relation, group, start, tree, .. } = *self.strands.get(strand);
+                let (depth, left) = (depth + 1, left - 1);
+                let owner = Owner {
+                    entity: start,
+                    group,
+                    name,
+                    start,
+                    relation,
+                    strand,
+                    tree,
+                    depth,
+                    left,
+                };
+                if self.read_list::<false>(mem, &owner, *cursor, seen, budget) {
+                    return true;
+                }
+            }
+            self.at = At { rows: self.at.rows + 1, restarts: 0, ..self.at };
         }
         false
     }
@@ -72,111 +120,96 @@ impl Walk {
             0 => (Relation::Ancestor, question.up),
             _ => (Relation::Descendant, question.down),
         };
-        let entity = start.entity?;
-        let (group, strand, depth, name) = (start.group, None, 0, question.entity);
-        let owner = Owner { entity, relation, group, start: entity, strand, depth, limit, name };
-        (limit > 0).then_some(owner)
+        let (entity, left) = (start.entity?, limit.checked_sub(1)?);
+        let (group, name, start) = (start.group, question.entity, entity);
+        Some(Owner { entity, group, name, start, relation, strand: 0, tree: None, depth: 1, left })
     }
 
-    /// A row's turn has come: its name is copied, unless a half-read list is gone on with.
-    fn arrive(&mut self, mem: &Memory, node: Node) -> Owner {
-        let Node { entity, depth, .. } = node;
-        let strand = self.strands.get(node.strand);
-        let Strand { relation, group, start, limit, tree, .. } = *strand;
-        let mut name = node.name;
-        if self.at.cursor.is_none() && self.at.restarts == 0 {
-            let key;
-            (name, key) = self.arena.add_name_of(Record::new(mem, entity));
-            let node = &mut self.nodes[self.at.rows];
-            (node.name, node.key) = (name, key);
-        }
-        let strand = Some((node.strand, tree));
-        Owner { entity, relation, group, start, strand, depth, limit, name }
-    }
-
-    /// Sends for the block that the list of one of the next rows begins with.
-    fn look_ahead(&self, mem: &Memory) {
-        if let Some(node) = self.nodes.get(self.at.rows + AHEAD)
-            && let strand = self.strands.get(node.strand)
-            && node.depth < strand.limit
-        {
-            let (block, _) = Record::new(mem, node.entity).list(direction(strand.relation));
-            if block != 0 {
-                mem.prefetch(block);
-            }
-        }
-    }
-
-    /// Reads on in a list; `true` if the budget ended first.
-    fn read_list(
+    /// Reads on in a list, of a start or of a row; `true` if the budget ended first.
+    #[inline]
+    fn read_list<const START: bool>(
         &mut self,
         mem: &Memory,
         owner: &Owner,
+        cursor: Cursor,
         seen: &impl Visibility,
         budget: &mut usize,
     ) -> bool {
-        // An empty list costs a record, so it counts too.
-        *budget = budget.saturating_sub(1);
-        let mut cursor = match self.at.cursor.take() {
-            Some(cursor) => cursor,
-            None => Cursor::start(Record::new(mem, owner.entity), direction(owner.relation)),
-        };
+        if self.versions {
+            self.read_list_of::<START, true>(mem, owner, cursor, seen, budget)
+        } else {
+            self.read_list_of::<START, false>(mem, owner, cursor, seen, budget)
+        }
+    }
+
+    /// The same, once for images where every row is settled.
+    fn read_list_of<const START: bool, const VERSIONS: bool>(
+        &mut self,
+        mem: &Memory,
+        owner: &Owner,
+        mut cursor: Cursor,
+        seen: &impl Visibility,
+        budget: &mut usize,
+    ) -> bool {
+        let mut visited = 0;
         while let Some(batch) = cursor.next_batch(mem) {
-            if self.versions {
+            if VERSIONS {
                 batch.send_for_versions(mem);
             }
             for slot in batch {
-                let wanted = slot.neighbour != owner.start
-                    && owner.strand.is_none_or(|(_, tree)| tree == slot.tree);
-                if wanted && sees(mem, slot.link, seen, &mut self.asked) {
-                    self.reach(mem, owner, slot);
+                visited += 1;
+                let wanted = slot.neighbour != owner.start && (START || slot.tree == owner.tree);
+                if wanted && (!VERSIONS || sees(mem, slot.link, seen, &mut self.asked)) {
+                    self.reach::<START>(mem, owner, slot);
                 }
             }
-            self.counters.slots_visited += wide(batch.len());
-            *budget = budget.saturating_sub(batch.len());
-            if *budget == 0 && self.at.restarts < MOST_RESTARTS {
+            if visited >= *budget && self.at.restarts < MOST_RESTARTS {
                 self.at.cursor = Some(cursor);
-                return true;
+                break;
             }
         }
-        false
+        self.counters.slots_visited += wide(visited);
+        *budget = budget.saturating_sub(visited);
+        self.at.cursor.is_some()
     }
 
     /// A visible edge leads from the list's owner to the slot's neighbour.
-    fn reach(&mut self, mem: &Memory, owner: &Owner, slot: Slot) {
-        let Owner { group, relation, start, limit, .. } = *owner;
-        let strand = match owner.strand {
-            Some((strand, _)) => strand,
-            None => {
-                let (tree, tree_name, rows) = (slot.tree, None, 0);
-                let like = Strand { group, relation, tree, tree_name, start, limit, rows };
-                self.strands.number(mem, like)
-            }
+    #[inline(always)]
+    fn reach<const START: bool>(&mut self, mem: &Memory, owner: &Owner, slot: Slot) {
+        let Owner { depth, left, name, .. } = *owner;
+        let strand = if START {
+            let Owner { group, relation, start, .. } = *owner;
+            self.strands.number(mem, Strand::new(group, relation, slot.tree, start))
+        } else {
+            owner.strand
         };
-        let (entity, depth) = (slot.neighbour, owner.depth + 1);
-        // Until it has a name of its own: some name.
-        let (name, via) = (owner.name, owner.name);
-        let node = Node { key: 0, entity, strand, depth, via, name };
+        let id = Node::id(strand, slot.neighbour);
         let nodes = &mut self.nodes;
-        match self.seen.find_or_add(node.id(), |at| nodes[at].id()) {
+        match self.seen.find_or_add(id, |at| nodes[at].id) {
             Some(known) => {
                 let known = &mut nodes[known];
                 if known.depth == depth
-                    && known.via != via
-                    && self.arena.get(via) < self.arena.get(known.via)
+                    && known.via != name
+                    && self.arena.get(name) < self.arena.get(known.via)
                 {
-                    known.via = via;
+                    known.via = name;
                 }
             }
             None => {
-                send_for(mem, entity);
+                send_for(mem, slot.neighbour);
                 self.strands.count_row(strand);
-                nodes.push(node);
+                nodes.push(Node { id, key: 0, depth, left, via: name, name: UNNAMED });
             }
         }
     }
 }
 
+#[inline]
+fn start_of(mem: &Memory, entity: EntityId, relation: Relation) -> Cursor {
+    Cursor::start(Record::new(mem, entity), direction(relation))
+}
+
+#[inline]
 fn direction(relation: Relation) -> Direction {
     match relation {
         Relation::Ancestor => Direction::Up,
