@@ -14,13 +14,22 @@ use crate::report::Table;
 
 type Told<T> = Result<T, String>;
 
-/// Lets the postmaster of this session and this process use all CPUs; new backends and threads inherit that.
-fn unpin(session: &Session) {
-    let parent = std::fs::read_to_string(format!("/proc/{}/stat", session.pid)).unwrap_or_default();
-    let postmaster = parent.rsplit(')').next().and_then(|rest| rest.split_whitespace().nth(1)).map(String::from);
-    for pid in [postmaster, Some(std::process::id().to_string())].into_iter().flatten() {
+/// The parent of a process, and 0 where the kernel does not tell.
+fn parent(pid: i32) -> i32 {
+    let told = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    told.rsplit(')').next().and_then(|rest| rest.split_whitespace().nth(1)?.parse().ok()).unwrap_or(0)
+}
+
+/// Lets this process and all of the server, cftrag's launcher among them, use all CPUs; new backends and threads inherit that.
+pub fn unpin(session: &Session) {
+    let postmaster = parent(session.pid);
+    let names = std::fs::read_dir("/proc").into_iter().flatten().flatten().map(|entry| entry.file_name());
+    let processes = names.filter_map(|name| name.to_str()?.parse::<i32>().ok());
+    let client = i32::try_from(std::process::id()).unwrap_or(0);
+    let of_server = |pid| postmaster > 0 && (pid == postmaster || parent(pid) == postmaster);
+    for pid in processes.filter(|&pid| pid == client || of_server(pid)) {
         // Without taskset nothing was pinned either.
-        let _ = Command::new("taskset").args(["-cp", "0-1023", &pid]).output();
+        let _ = Command::new("taskset").args(["-cp", "0-1023", &pid.to_string()]).output();
     }
 }
 

@@ -157,6 +157,7 @@ pub fn growth(session: &mut Session, rows: usize) -> Result<Table, Error> {
         unit: "microseconds, the longest",
         columns: vec!["longest", "p99.99", "p99", "p50"],
         lines,
-        note: "The longest of the table without an index is what the machine itself does to a statement.".into(),
+        note: "Not pinned. The longest of the table without an index is what the machine itself does to a statement."
+            .into(),
     })
 }

@@ -11,6 +11,8 @@ use crate::data::Random;
 #[derive(Clone, Debug, Default)]
 pub struct Times {
     pub wall: Vec<f64>,
+    /// Of these the first of each turn: another contender has just had the processor's caches.
+    pub first: Vec<f64>,
     /// Of the backend, per statement, on average.
     pub cpu: f64,
     pub rows: usize,
@@ -18,18 +20,26 @@ pub struct Times {
 
 impl Times {
     pub fn quantile(&self, q: f64) -> f64 {
-        let mut sorted = self.wall.clone();
-        sorted.sort_by(f64::total_cmp);
-        sorted.get(((sorted.len() as f64 - 1.0) * q) as usize).copied().unwrap_or(f64::NAN)
+        quantile(&self.wall, q)
     }
 
     pub fn median(&self) -> f64 {
         self.quantile(0.5)
     }
 
+    pub fn median_of_first(&self) -> f64 {
+        quantile(&self.first, 0.5)
+    }
+
     pub fn mean(&self) -> f64 {
         self.wall.iter().sum::<f64>() / self.wall.len().max(1) as f64
     }
+}
+
+pub fn quantile(of: &[f64], q: f64) -> f64 {
+    let mut sorted = of.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    sorted.get(((sorted.len() as f64 - 1.0) * q) as usize).copied().unwrap_or(f64::NAN)
 }
 
 /// At least so many runs of each contender, however slow it is.
@@ -81,9 +91,8 @@ impl Session {
             into.wall.push(spent);
             into.rows += rows.len();
         }
-        if into.wall.len() == already {
-            return Ok(());
-        }
+        let Some(first) = into.wall.get(already) else { return Ok(()) };
+        into.first.push(*first);
         let (now, spent) = (into.wall.len() as f64, (self.cpu() - before) as f64 / 1000.0);
         into.cpu = (into.cpu * already as f64 + spent) / now;
         Ok(())
