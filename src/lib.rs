@@ -18,6 +18,7 @@
 #![allow(clippy::result_large_err, reason = "ErrorReport is pgrx's error type; it is built once per failed statement")]
 
 use pgrx::prelude::*;
+use std::ffi::CStr;
 
 // pgrx's #[pg_guard] on our extern block (compat.rs) looks for this name here.
 use pgrx::pg_sys::submodules::ffi;
@@ -70,7 +71,12 @@ mod value;
 mod visibility;
 mod worker;
 
-pgrx::pg_module_magic!(name, version);
+/// Spelled out, because pgrx 0.18.1 writes `version` where the name is (pg_get_loaded_modules, since 18).
+const VERSION: &CStr = match CStr::from_bytes_with_nul(concat!(env!("CARGO_PKG_VERSION"), "\0").as_bytes()) {
+    Ok(version) => version,
+    Err(_) => panic!("a version has no NUL"),
+};
+pgrx::pg_module_magic!(name = c"cftrag", version = VERSION);
 
 // A chain: what requires the same has no order of its own, and the generated script would differ from build to build.
 extension_sql_file!("../sql/install/functions.sql", name = "functions");

@@ -104,3 +104,6 @@ SELECT oracle.all_same('loud');
 SELECT * FROM cft_verify('loud');
 DROP TABLE loud;
 DROP ROLE cftrag_writer;
+
+-- The library says what it is.
+SELECT module_name, version = (SELECT extversion FROM pg_extension WHERE extname = 'cftrag') AS version FROM pg_get_loaded_modules() WHERE file_name ~ '^cftrag\.';
