@@ -16,6 +16,8 @@ kb=$(sql a "SELECT sum(memory_bytes) / 1024 FROM pg_stat_cftrag"); kb=${kb%.*}
 sql a "ALTER SYSTEM SET cftrag.memory_limit = '$((kb * 2 + kb / 2))kB'; SELECT pg_reload_conf()" >/dev/null
 walk="SELECT count(*) FROM cft_context('n0', 1000, 1000, 'big')"
 is "the whole tree" "$(sql a "$walk")" $((ROWS - 0))
+# So many of them that none of the timeouts below is long enough.
+walks="SELECT count(*) FROM generate_series(1, 40) AS i, cft_context(CASE WHEN i > 0 THEN 'n0' END, 1000, 1000, 'big')"
 
 sound() {  # sound WHAT: nobody waits for anything, writes and reads go on
     is "$1: a write at once" "$(try a "SET lock_timeout = '2s'; SET statement_timeout = '5s'; INSERT INTO big VALUES ('t', 'n1', 'w$checks')")" ""
@@ -28,7 +30,7 @@ running_query() { value_is a "SELECT state FROM pg_stat_activity WHERE pid = $1"
 open s a; open w a
 pid=$(pid_of s)
 for ms in 1 15 60; do
-    like "statement_timeout $ms ms" "$(ask s "SET statement_timeout = '$ms ms'; $walk; RESET statement_timeout;")" "*57014*"
+    like "statement_timeout $ms ms" "$(ask s "SET statement_timeout = '$ms ms'; $walks; RESET statement_timeout;")" "*57014*"
     sound "timeout $ms"
 done
 for delay in 0 0.05; do
@@ -39,7 +41,7 @@ for delay in 0 0.05; do
     sound "cancel"
 done
 # In a subtransaction that goes on after it, with changes of its own that were flushed before.
-like "in an exception block" "$(ask s "BEGIN; INSERT INTO big VALUES ('t', 'n1', 'own'); SAVEPOINT p; $(how_sql big "$QUICK"); SET LOCAL statement_timeout = 5; $walk; ROLLBACK TO p; $(how_sql big "$QUICK"); COMMIT;")" \
+like "in an exception block" "$(ask s "BEGIN; INSERT INTO big VALUES ('t', 'n1', 'own'); SAVEPOINT p; $(how_sql big "$QUICK"); SET LOCAL statement_timeout = 5; $walks; ROLLBACK TO p; $(how_sql big "$QUICK"); COMMIT;")" \
     "image, * rows*57014*image, * rows"
 sound "exception block"
 # While it walks, a writer does not wait for its end.
