@@ -82,7 +82,8 @@ for preload in $([ "$MAJOR" -lt 17 ] && echo cftrag || echo none cftrag); do
     add "$name"
     unshare -m bash -c 'mount -t tmpfs -o size=24m,mode=1777 tmpfs /dev/shm && exec "$@"' - "$ROOT/tools/cluster" start "$LIFE/$name" "$CONFIG" \
         "shared_preload_libraries=$PRELOAD" max_prepared_transactions=10 autovacuum=off shared_buffers=16MB max_connections=20 || broken "$name does not start"
-    in_shm() { sql "$name" "CREATE TEMP TABLE o (o text); COPY o FROM PROGRAM '$1'; SELECT string_agg(o, ' ') FROM o"; }
+    # Dropped here: at the session's end that would take an xid beside the next one's snapshot, which would be older than an image built then.
+    in_shm() { sql "$name" "CREATE TEMP TABLE o (o text); COPY o FROM PROGRAM '$1'; SELECT string_agg(o, ' ') FROM o; DROP TABLE o"; }
     fill() { in_shm "head -c 30000000 /dev/zero >/dev/shm/fill; true" >/dev/null 2>&1; }
     unfill() { in_shm "rm -f /dev/shm/fill" >/dev/null; }
     small "$name" edges
