@@ -29,6 +29,8 @@ use() { CONFIG=$1 BIN=$("$1" --bindir) MAJOR=$("$1" --version | sed -E 's/^[^0-9
 members() { psql "$1" -v ON_ERROR_STOP=1 -f "$UPGRADE/members.sql" 2>&1; }
 for how in copy link; do
     use "$new"
+    # 18 has them by default; pg_upgrade wants both servers alike.
+    [ "$MAJOR" -lt 18 ] || export CFTRAG_INITDB=--no-data-checksums
     add "$how" empty
     start "$how"
     stop "$how"
