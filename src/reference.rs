@@ -195,7 +195,7 @@ fn run<const N: usize>(sql: String, types: [pg_sys::Oid; N], values: [pg_sys::Da
                 Sink::Text(text) => {
                     let sentences = sentences(&tuples.map(|tuple| relative(tuple, table.tupdesc)).collect::<Vec<_>>());
                     let context = pg_sys::MemoryContextSwitchTo(caller);
-                    **text = context::text_of(&sentences);
+                    **text = context::text_of(sentences.as_bytes());
                     pg_sys::MemoryContextSwitchTo(context);
                 }
                 Sink::Whole(take) => take(&tuples.map(|tuple| relative(tuple, table.tupdesc)).collect::<Vec<_>>()),

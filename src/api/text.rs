@@ -10,7 +10,7 @@ use crate::api::context::{self, Relative, Sink};
 use crate::error::{self, Fallible};
 use crate::fmgr::{self, Call, Rows};
 use crate::{guc, template};
-use cftrag_core::{Relation, Subject, write_sentence};
+use cftrag_core::{Piece, Relation, Subject, Text, write_sentence};
 use minijinja::Value;
 use pgrx::Internal;
 use pgrx::prelude::*;
@@ -80,10 +80,15 @@ fn cft_context_parts(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
         &names,
         || array,
         |answer| {
-            each_sentence(answer, |first, text| {
+            let mut text = Text::default();
+            each_sentence(answer, |of, subject| {
+                text.clear();
+                write_sentence(&mut text, subject, of.iter().map(|row| row.name.into()));
+                let first = &of[0];
                 let relation = if first.ancestor { "ancestor" } else { "descendant" };
                 let owned = |bytes: &[u8]| Some(bytes.to_vec());
-                parts.push([owned(first.entity), first.tree.and_then(owned), owned(relation.as_bytes()), owned(text)]);
+                let (tree, sentence) = (first.tree.and_then(owned), owned(text.as_bytes()));
+                parts.push([owned(first.entity), tree, owned(relation.as_bytes()), sentence]);
             });
         },
     )?;
@@ -151,30 +156,22 @@ fn into(call: &Call, names: &[&[u8]], array: impl Fn() -> pg_sys::Datum, sink: &
 }
 
 /// The sentences of an answer, a line each: what Walk::text makes of an image's answer.
-pub fn sentences(rows: &[Relative<'_>]) -> Vec<u8> {
-    let mut out = Vec::new();
-    each_sentence(rows, |_, sentence| {
-        if !out.is_empty() {
-            out.push(b'\n');
-        }
-        out.extend_from_slice(sentence);
-    });
+pub fn sentences(rows: &[Relative<'_>]) -> Text {
+    let mut out = Text::default();
+    each_sentence(rows, |of, subject| write_sentence(&mut out, subject, of.iter().map(|row| row.name.into())));
     out
 }
 
-/// Cuts an answer into sentences, in its order: relatives of one entity, in one tree and direction. Each comes with its first row.
-fn each_sentence<'a>(rows: &'a [Relative<'a>], mut each: impl FnMut(&Relative<'a>, &[u8])) {
-    let mut sentence = Vec::new();
+/// Cuts an answer into sentences, in its order: relatives of one entity, in one tree and direction, and what is said of them.
+fn each_sentence<'a>(rows: &'a [Relative<'a>], mut each: impl FnMut(&'a [Relative<'a>], Subject<'a>)) {
     for rows in rows.chunk_by(|a, b| a.entity == b.entity) {
         let several = rows.iter().any(|row| row.tree != rows[0].tree);
         for of in rows.chunk_by(|a, b| a.tree == b.tree && a.ancestor == b.ancestor) {
             let first = &of[0];
             let relation = if first.ancestor { Relation::Ancestor } else { Relation::Descendant };
             // The tree is said where the answer has several.
-            let subject = Subject { entity: first.entity, tree: several.then_some(first.tree), relation };
-            sentence.clear();
-            write_sentence(&mut sentence, subject, of.iter().map(|row| row.name));
-            each(first, &sentence);
+            let tree = several.then_some(first.tree.map(Piece::from));
+            each(of, Subject { entity: first.entity.into(), tree, relation });
         }
     }
 }

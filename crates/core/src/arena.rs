@@ -12,6 +12,7 @@
 use crate::id::{index, word};
 use crate::memory::{as_bytes, as_bytes_mut};
 use crate::record::{NAME_HEAD, Record};
+use crate::sentences::Piece;
 
 /// A name copied out of the image; read it with [`Walk::name`](crate::Walk::name).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -103,6 +104,14 @@ impl Arena {
     #[inline]
     pub(crate) fn get(&self, name: Name) -> &[u8] {
         &self.with_prefix(name)[4..]
+    }
+
+    /// The name, to be written.
+    #[inline(always)]
+    pub(crate) fn piece(&self, name: Name) -> Piece<'_> {
+        let at = index(name.0);
+        let bytes = as_bytes(&self.words[at + 1..]);
+        Piece { bytes: &bytes[..index(self.words[at - 1])], padded: bytes.first_chunk() }
     }
 
     /// How much there is, for [`Arena::truncate`].

@@ -79,7 +79,7 @@ pub use relations::{Graph, KNOT, Verdict, filter as filter_relations};
 pub use root::{LAYOUT, OWNER_WORDS};
 pub use roots::Roots;
 pub use scan::Scan;
-pub use sentences::{Subject, write_sentence};
+pub use sentences::{Piece, Subject, Text, write_sentence};
 pub use stats::Stats;
 pub use text::Reader;
 pub use visibility::{AllSeen, Hint, View, Visibility};

@@ -9,61 +9,178 @@
 
 use crate::answer::Relation;
 
+/// A text that is being written. Its room is used again.
+#[derive(Clone, Debug, Default)]
+pub struct Text {
+    /// The text, and what is left of others.
+    bytes: Vec<u8>,
+    len: usize,
+}
+
+impl Text {
+    /// Forgets all; keeps the room.
+    pub fn clear(&mut self) {
+        self.len = 0;
+    }
+
+    /// What was written.
+    #[must_use]
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.bytes[..self.len]
+    }
+
+    #[inline(always)]
+    fn add(&mut self, piece: Piece<'_>) {
+        let room = self.room(piece.bytes.len());
+        match piece.padded {
+            // A copy of known length has no branches. The rest of it is overwritten, or forgotten.
+            Some(padded) if piece.bytes.len() <= PADDED => {
+                *room.first_chunk_mut().expect("there is room for it") = *padded;
+            }
+            _ => room[..piece.bytes.len()].copy_from_slice(piece.bytes),
+        }
+        self.len += piece.bytes.len();
+    }
+
+    #[inline(always)]
+    fn add_phrase(&mut self, phrase: &Phrase) {
+        *self.room(0).first_chunk_mut().expect("there is room for it") = phrase.padded;
+        self.len += phrase.len;
+    }
+
+    /// What comes after the text: room for `len` bytes, and for any phrase or padded piece.
+    #[inline(always)]
+    fn room(&mut self, len: usize) -> &mut [u8] {
+        let wanted = self.len + len + PHRASE;
+        if wanted > self.bytes.len() {
+            self.grow(wanted);
+        }
+        &mut self.bytes[self.len..]
+    }
+
+    #[cold]
+    fn grow(&mut self, wanted: usize) {
+        self.bytes.resize(wanted.max(2 * self.bytes.len()), 0);
+    }
+}
+
+/// Bytes of a padded piece, and of a phrase.
+pub(crate) const PADDED: usize = 32;
+const PHRASE: usize = 48;
+
+/// Bytes that are to be written.
+#[derive(Clone, Copy, Debug)]
+pub struct Piece<'a> {
+    pub(crate) bytes: &'a [u8],
+    /// They, if they are no more, and any bytes that come after them.
+    pub(crate) padded: Option<&'a [u8; PADDED]>,
+}
+
+impl<'a> From<&'a [u8]> for Piece<'a> {
+    fn from(bytes: &'a [u8]) -> Piece<'a> {
+        Piece { bytes, padded: None }
+    }
+}
+
+/// Words of a sentence, padded.
+struct Phrase {
+    padded: [u8; PHRASE],
+    len: usize,
+}
+
+const fn phrase(words: &str) -> Phrase {
+    let (mut padded, len) = ([0; PHRASE], words.len());
+    padded.split_at_mut(len).0.copy_from_slice(words.as_bytes());
+    Phrase { padded, len }
+}
+
+static NEWLINE: Phrase = phrase("\n");
+static IN_THE_TREE: Phrase = phrase("In the tree ");
+static IN_NO_TREE: Phrase = phrase("In the tree without a name");
+/// By relation, and whether there are several relatives; first if no tree is named before.
+static THE_RELATIVES_OF: [[[Phrase; 2]; 2]; 2] = [
+    [
+        [
+            phrase("The upward hierarchical relationship of "),
+            phrase("The upward hierarchical relationships of "),
+        ],
+        [
+            phrase("The downward hierarchical relationship of "),
+            phrase("The downward hierarchical relationships of "),
+        ],
+    ],
+    [
+        [
+            phrase(", the upward hierarchical relationship of "),
+            phrase(", the upward hierarchical relationships of "),
+        ],
+        [
+            phrase(", the downward hierarchical relationship of "),
+            phrase(", the downward hierarchical relationships of "),
+        ],
+    ],
+];
+static ARE: [Phrase; 2] = [phrase(" is: "), phrase(" are: ")];
+static COMMA: Phrase = phrase(", ");
+static SEMICOLON: Phrase = phrase("; ");
+
 /// What a sentence is about: the relatives of one entity in one relation and one tree.
 #[derive(Clone, Copy, Debug)]
 pub struct Subject<'a> {
     /// Whose relatives they are.
-    pub entity: &'a [u8],
+    pub entity: Piece<'a>,
     /// The tree's name, if the answer about the entity has several trees.
-    pub tree: Option<Option<&'a [u8]>>,
+    pub tree: Option<Option<Piece<'a>>>,
     /// On which side they stand.
     pub relation: Relation,
 }
 
-/// Writes a sentence about the relatives of those names, at least one, in that order.
+/// Writes a sentence about the relatives of those names, at least one, in that order; on a line
+/// of its own.
 ///
 /// A name may have a comma in it: then semicolons stand between them.
 pub fn write_sentence<'a>(
-    out: &mut Vec<u8>,
+    out: &mut Text,
     subject: Subject<'_>,
-    names: impl ExactSizeIterator<Item = &'a [u8]> + Clone,
+    names: impl ExactSizeIterator<Item = Piece<'a>> + Clone,
 ) {
+    if out.len > 0 {
+        out.add_phrase(&NEWLINE);
+    }
     match subject.tree {
-        None => out.extend_from_slice(b"The "),
-        Some(None) => out.extend_from_slice(b"In the tree without a name, the "),
+        None => {}
+        Some(None) => out.add_phrase(&IN_NO_TREE),
         Some(Some(tree)) => {
-            out.extend_from_slice(b"In the tree ");
-            out.extend_from_slice(tree);
-            out.extend_from_slice(b", the ");
+            out.add_phrase(&IN_THE_TREE);
+            out.add(tree);
         }
     }
     let count = names.len();
-    out.extend_from_slice(match (subject.relation, count) {
-        (Relation::Ancestor, 1) => &b"upward hierarchical relationship of "[..],
-        (Relation::Ancestor, _) => b"upward hierarchical relationships of ",
-        (Relation::Descendant, 1) => b"downward hierarchical relationship of ",
-        (Relation::Descendant, _) => b"downward hierarchical relationships of ",
-    });
-    out.extend_from_slice(subject.entity);
-    out.extend_from_slice(if count == 1 { b" is: " } else { b" are: " });
-    let from = out.len();
-    write_names(out, names.clone(), *b", ");
+    let several = usize::from(count > 1);
+    let relation = usize::from(subject.relation == Relation::Descendant);
+    let of = &THE_RELATIVES_OF[usize::from(subject.tree.is_some())][relation];
+    out.add_phrase(&of[several]);
+    out.add(subject.entity);
+    out.add_phrase(&ARE[several]);
+    let from = out.len;
+    write_names(out, names.clone(), &COMMA);
     // All at once: most names have none, and to look at each would cost more.
-    if count > 1 && commas(&out[from..]) > count {
-        out.truncate(from);
-        write_names(out, names, *b"; ");
+    if count > 1 && commas(&out.as_bytes()[from..]) > count {
+        out.len = from;
+        write_names(out, names, &SEMICOLON);
     }
-    out.pop();
-    if let Some(last) = out.last_mut() {
-        *last = b'.';
-    }
+    out.len -= 1;
+    out.bytes[out.len - 1] = b'.';
 }
 
 /// Each followed by `between`.
-fn write_names<'a>(out: &mut Vec<u8>, names: impl Iterator<Item = &'a [u8]>, between: [u8; 2]) {
+#[inline]
+fn write_names<'a>(out: &mut Text, names: impl Iterator<Item = Piece<'a>>, between: &Phrase) {
     for name in names {
-        out.extend_from_slice(name);
-        out.extend_from_slice(&between);
+        out.add(name);
+        let [first, second, ..] = between.padded;
+        out.room(0)[..2].copy_from_slice(&[first, second]);
+        out.len += 2;
     }
 }
 
@@ -77,33 +194,42 @@ fn commas(bytes: &[u8]) -> usize {
 mod tests {
     use super::*;
 
+    fn piece(text: &str) -> Piece<'_> {
+        text.as_bytes().into()
+    }
+
     fn sentence(subject: Subject<'_>, names: &[&str]) -> String {
-        let mut out = b"Before. ".to_vec();
-        write_sentence(&mut out, subject, names.iter().map(|name| name.as_bytes()));
-        String::from_utf8(out).unwrap()
+        let mut out = Text::default();
+        // What is left of another text, and of a longer one.
+        for _ in 0..2 {
+            out.clear();
+            out.add(piece("Before."));
+            write_sentence(&mut out, subject, names.iter().copied().map(piece));
+        }
+        String::from_utf8(out.as_bytes().to_vec()).unwrap()
     }
 
     #[test]
     fn one_and_several_relatives_and_trees() {
-        let up = Subject { entity: b"X, y", tree: None, relation: Relation::Ancestor };
+        let up = Subject { entity: piece("X, y"), tree: None, relation: Relation::Ancestor };
         assert_eq!(
             sentence(up, &["a, b"]),
-            "Before. The upward hierarchical relationship of X, y is: a, b."
+            "Before.\nThe upward hierarchical relationship of X, y is: a, b."
         );
         assert_eq!(
             sentence(Subject { tree: Some(None), ..up }, &["a", ""]),
-            "Before. In the tree without a name, the upward hierarchical relationships of X, y are: a, ."
+            "Before.\nIn the tree without a name, the upward hierarchical relationships of X, y are: a, ."
         );
-        let down = Subject { tree: Some(Some(b"t,")), relation: Relation::Descendant, ..up };
+        let down = Subject { tree: Some(Some(piece("t,"))), relation: Relation::Descendant, ..up };
         assert_eq!(
             sentence(down, &["a"]),
-            "Before. In the tree t,, the downward hierarchical relationship of X, y is: a."
+            "Before.\nIn the tree t,, the downward hierarchical relationship of X, y is: a."
         );
     }
 
     #[test]
     fn semicolons_stand_between_names_if_one_has_a_comma() {
-        let down = Subject { entity: b"X", tree: None, relation: Relation::Descendant };
+        let down = Subject { entity: piece("X"), tree: None, relation: Relation::Descendant };
         let plain: Vec<String> = (0..700).map(|i| format!("name {i}")).collect();
         for comma in (0..=700).step_by(7).chain([699]) {
             let mut names: Vec<&str> = plain.iter().map(String::as_str).collect();
@@ -112,7 +238,7 @@ mod tests {
             }
             let between = if comma < 700 { "; " } else { ", " };
             let expected = format!(
-                "Before. The downward hierarchical relationships of X are: {}.",
+                "Before.\nThe downward hierarchical relationships of X are: {}.",
                 names.join(between)
             );
             assert_eq!(sentence(down, &names), expected);

@@ -33,6 +33,7 @@ use crate::memory::Memory;
 use crate::order::Order;
 use crate::root::Counter;
 use crate::seen::Seen;
+use crate::sentences::Text;
 use crate::strands::Strands;
 use crate::temperature::Chance;
 use crate::{Image, Visibility};
@@ -59,7 +60,7 @@ pub struct Walk {
     strands: Strands,
     order: Order,
     rows: Vec<Row>,
-    text: Vec<u8>,
+    text: Text,
     asked: Vec<u64>,
     counters: Counters,
     /// The questions of the block that were found, and the number of questions looked up.
@@ -149,7 +150,7 @@ impl Walk {
             strands: Strands::new(),
             order: Order::default(),
             rows: Vec::new(),
-            text: Vec::new(),
+            text: Text::default(),
             asked: Vec::new(),
             counters: Counters::default(),
             starts: Vec::new(),

@@ -34,20 +34,17 @@ impl Walk {
         self.put_in_order();
         let Walk { order, strands, nodes, questions, arena, text, .. } = self;
         text.clear();
-        let name = |name| arena.get(name);
+        let piece = |name| arena.piece(name);
         order.for_each_strand(strands, |strand, placed, several| {
-            if !text.is_empty() {
-                text.push(b'\n');
-            }
             let subject = Subject {
-                entity: name(questions[index(strand.group)].entity),
-                tree: several.then(|| strand.tree_name.map(name)),
+                entity: piece(questions[index(strand.group)].entity),
+                tree: several.then(|| strand.tree_name.map(piece)),
                 relation: strand.relation,
             };
-            let names = placed.iter().map(|placed| name(nodes[index(placed.node)].name));
+            let names = placed.iter().map(|placed| piece(nodes[index(placed.node)].name));
             write_sentence(text, subject, names);
         });
-        text
+        text.as_bytes()
     }
 
     fn put_in_order(&mut self) {
