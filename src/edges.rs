@@ -4,10 +4,11 @@
 
 #![expect(unsafe_code, reason = "reads the relation cache")]
 
-use crate::compat;
+use crate::compat::{self, unguarded};
 use crate::encoding;
 use crate::error::{self, Fallible};
 use pgrx::pg_sys;
+use std::cell::Cell;
 use std::ffi::CStr;
 
 /// A column that holds names, as it was when it was looked up. If any of this changes, values may no longer be the captured ones.
@@ -41,14 +42,32 @@ pub struct Edges {
     rel: pg_sys::Relation,
 }
 
+thread_local! {
+    /// The local transaction, the subtransaction and the table that [`Edges::open`] locked last.
+    static LOCKED: Cell<Option<(u32, pg_sys::SubTransactionId, pg_sys::Oid)>> = const { Cell::new(None) };
+}
+
 impl Edges {
     /// Opens the table with AccessShareLock. 42P01 if it is gone.
+    ///
+    /// The lock is held to the end of the (sub)transaction, so the next call in it neither takes it again nor asks whether the table is
+    /// there: that is most of what opening costs, and a statement may call us for each of its rows.
     pub fn open(table: pg_sys::Oid) -> Fallible<Self> {
+        // SAFETY: reads backend variables.
+        let here =
+            unsafe { (compat::my_transaction().localTransactionId, unguarded::GetCurrentSubTransactionId(), table) };
+        let is_locked = LOCKED.get() == Some(here);
         // SAFETY: any OID may be asked for; null is checked.
-        let rel = unsafe { pg_sys::try_relation_open(table, pg_sys::AccessShareLock as pg_sys::LOCKMODE) };
+        let rel = unsafe {
+            match is_locked {
+                true => pg_sys::RelationIdGetRelation(table),
+                false => pg_sys::try_relation_open(table, pg_sys::AccessShareLock as pg_sys::LOCKMODE),
+            }
+        };
         if rel.is_null() {
             return Err(error::no_such_table(u32::from(table)));
         }
+        LOCKED.set(Some(here));
         Ok(Self { rel })
     }
 
