@@ -177,17 +177,32 @@ pub fn write<R>(control: &Control, index: usize, f: impl FnOnce(&Header, Image<'
 
 /// [`write`], if nothing has to be mapped first, and nothing is wrong with the image: then no dsa call is made, and nothing can raise.
 pub fn write_at_once<R>(control: &Control, index: usize, f: impl FnOnce(&Header, Image<'_>) -> R) -> Option<R> {
+    at_once(control, index, f, |slot, inner| slot.write(|header| inner(header)))
+}
+
+/// The same if nobody else is at work with the image: for what can wait better than whoever asks.
+pub fn write_if_free<R>(control: &Control, index: usize, f: impl FnOnce(&Header, Image<'_>) -> R) -> Option<R> {
+    at_once(control, index, f, |slot, inner| slot.write_if_free(|header| inner(header)).flatten())
+}
+
+fn at_once<R>(
+    control: &Control,
+    index: usize,
+    f: impl FnOnce(&Header, Image<'_>) -> R,
+    lock: impl FnOnce(&Slot, &mut dyn FnMut(&Header) -> Option<R>) -> Option<R>,
+) -> Option<R> {
     let slot = &control.slots[index];
+    let mut f = Some(f);
     MAPPED.with_borrow(|mapped| {
         let mapped = mapped.get(index).filter(|mapped| mapped.memory.mapped() > 0)?;
-        slot.write(|header| {
+        lock(slot, &mut |header| {
             let mine = header.state == State::Ready && mapped.generation == slot.generation.load(SeqCst);
             if !mine || slot.spoiled.load(SeqCst) != 0 {
                 return None;
             }
             let image = Image::open(&mapped.memory).ok()?;
             let usable = mapped.memory.mapped() >= image.chunks() && !image.mutating();
-            usable.then(|| f(header, image))
+            usable.then(|| f.take().map(|f| f(header, image))).flatten()
         })
     })
 }

@@ -11,11 +11,11 @@ use crate::area::{self, Unusable};
 use crate::delta::{Change, Entry, Table};
 use crate::guc::{self, Temperature};
 use crate::shmem::{self, Control};
-use crate::slot::{Key, Slot, Spoil, State};
+use crate::slot::{Header, Key, Slot, Spoil, State};
 use crate::triggers::TriggerKey;
 use crate::visibility::{self, Known};
 use crate::{contain, error, loading, triggers};
-use cftrag_core::{Deletion, Error, Image, Recent};
+use cftrag_core::{Deletion, Error, Image, Recent, Settled};
 use pgrx::pg_sys;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -290,6 +290,21 @@ fn apply(
 
 /// Settles versions that no running snapshot sees differently, up to `budget` of them.
 pub fn settle(control: &Control, index: usize, table: pg_sys::Oid, budget: usize) -> Option<Spoil> {
+    settle_by(control, index, table, budget, |work| area::write(control, index, work).ok())
+}
+
+/// The same by a reader, who leaves it to others where he would have to wait for them.
+pub fn settle_if_free(control: &Control, index: usize, table: pg_sys::Oid, budget: usize) -> Option<Spoil> {
+    settle_by(control, index, table, budget, |work| area::write_if_free(control, index, work))
+}
+
+fn settle_by(
+    control: &Control,
+    index: usize,
+    table: pg_sys::Oid,
+    budget: usize,
+    write: impl Fn(&mut dyn FnMut(&Header, Image<'_>) -> Settled) -> Option<Settled>,
+) -> Option<Spoil> {
     let slot: &Slot = &control.slots[index];
     let versions = area::read(control, index, |_, image| image.stats().versions).unwrap_or(0) as usize;
     let mut left = budget.min(2 * versions);
@@ -314,14 +329,13 @@ pub fn settle(control: &Control, index: usize, table: pg_sys::Oid, budget: usize
         if now == 0 || slot.spoiled.load(Relaxed) != 0 {
             break;
         }
-        let settled = area::write(control, index, |_, image| {
+        let settled = write(&mut |_, image| {
             let settled = image.settle(now, horizon, &known, &mut ask);
             if guc::TEMPERATURE.get() == Temperature::Sort {
                 image.cool(now / 16);
             }
             settled
-        });
-        let Ok(settled) = settled else { return None };
+        })?;
         if !ask.is_empty() {
             if known.learn_ended(&std::mem::take(&mut ask)).is_none() {
                 return Some(Spoil::Ancient);

@@ -148,6 +148,11 @@ impl Slot {
         self.turns.write(f)
     }
 
+    /// The same without waiting; none if somebody is at work with the image.
+    pub fn write_if_free<R>(&self, f: impl FnOnce(&mut Header) -> R) -> Option<R> {
+        self.turns.write_if_free(f)
+    }
+
     /// Marks the log of the load that runs, if one does, as lost: the load will fail. Takes no lock and cannot fail. Before spoil(), so
     /// that whoever publishes at this moment sees one or the other.
     pub fn lose_log(&self) {

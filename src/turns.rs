@@ -7,7 +7,10 @@
 //!   part, with other parts in its hands, would keep everybody waiting. So a writer takes the parts only if it gets all of them at once,
 //!   again and again, and insists (PATIENCE) only after a time.
 //! - Lightweight locks are not fair: a writer that comes back at once, as a large flush does, takes them again before a reader that it
-//!   woke is on a CPU. So readers that had to sleep are counted, and a writer lets those that wait go first.
+//!   woke is on a CPU. So readers, and other writers, that had to sleep are counted, and a writer lets those that wait go first.
+//!
+//! Who reads and would do some housekeeping on the way waits for nobody (`write_if_free`): beside a large flush it would wait for slice
+//! after slice.
 
 #![expect(unsafe_code, reason = "what the lock guards")]
 
@@ -25,7 +28,7 @@ const SPINS: u32 = 32;
 const NAP: i64 = 50;
 /// Naps before a writer insists: about what the kernel keeps a process off its CPU.
 const PATIENCE: u32 = 40;
-/// Naps that a writer takes for readers that wait.
+/// Naps that a writer takes for those that wait.
 const COURTESY: u32 = 20;
 
 /// Counters of the readers that use one part, beside its lock on their own cache lines.
@@ -52,7 +55,7 @@ pub struct Turns<T> {
     parts: [Part; PARTS],
     /// A writer insists: new readers line up at the gate.
     insists: AtomicU32,
-    /// Readers that sleep, or are about to. One too many, left by a process that ended there, costs writers a few naps.
+    /// Those that sleep, or are about to. One too many, left by a process that ended there, costs writers a few naps.
     asleep: AtomicU32,
     guarded: UnsafeCell<T>,
 }
@@ -106,8 +109,32 @@ impl<T> Turns<T> {
             nap();
             naps += 1;
         }
-        self.gate.acquire(EXCLUSIVE);
-        self.take_parts();
+        if !self.gate.try_acquire(EXCLUSIVE) {
+            self.asleep.fetch_add(1, SeqCst);
+            self.gate.acquire(EXCLUSIVE);
+            self.asleep.fetch_sub(1, SeqCst);
+        }
+        if !self.try_parts(SPINS + PATIENCE) {
+            self.insists.store(1, SeqCst);
+            self.parts.iter().for_each(|part| part.lock.acquire(EXCLUSIVE));
+        }
+        self.alone(f)
+    }
+
+    /// The same if nobody is at work here for longer than a few microseconds; none if somebody is, or waits.
+    pub fn write_if_free<R>(&self, f: impl FnOnce(&mut T) -> R) -> Option<R> {
+        if self.asleep.load(Relaxed) != 0 || !self.gate.try_acquire(EXCLUSIVE) {
+            return None;
+        }
+        if !self.try_parts(SPINS) {
+            self.gate.release();
+            return None;
+        }
+        Some(self.alone(f))
+    }
+
+    /// Under the gate, and all parts exclusively; gives them back.
+    fn alone<R>(&self, f: impl FnOnce(&mut T) -> R) -> R {
         // SAFETY: all parts are held exclusively, and no reference to it outlives its closure.
         let result = f(unsafe { &mut *self.guarded.get() });
         for part in self.parts.iter().rev() {
@@ -118,10 +145,10 @@ impl<T> Turns<T> {
         result
     }
 
-    /// All parts exclusively. Under the gate.
-    fn take_parts(&self) {
-        for attempt in 0..SPINS + PATIENCE {
-            let Some(taken) = self.parts.iter().position(|part| !part.lock.try_acquire(EXCLUSIVE)) else { return };
+    /// All parts exclusively, in so many tries at most. Under the gate.
+    fn try_parts(&self, tries: u32) -> bool {
+        for attempt in 0..tries {
+            let Some(taken) = self.parts.iter().position(|part| !part.lock.try_acquire(EXCLUSIVE)) else { return true };
             self.parts[..taken].iter().rev().for_each(|part| part.lock.release());
             if attempt < SPINS {
                 (0..100).for_each(|_| std::hint::spin_loop());
@@ -129,8 +156,7 @@ impl<T> Turns<T> {
                 nap();
             }
         }
-        self.insists.store(1, SeqCst);
-        self.parts.iter().for_each(|part| part.lock.acquire(EXCLUSIVE));
+        false
     }
 
     pub fn reset_counters(&self) {

@@ -294,7 +294,8 @@ pub fn settle_now_and_then(table: &Edges, ticket: &Ticket) {
     }
     let versions = area::read(ticket.control, ticket.index, |_, image| image.stats().versions).unwrap_or(0);
     if versions > 0 {
-        let settled = crate::contain::attempt(|| flush::settle(ticket.control, ticket.index, table.oid(), SETTLE));
+        let settled =
+            crate::contain::attempt(|| flush::settle_if_free(ticket.control, ticket.index, table.oid(), SETTLE));
         if let Some(Some(why)) = settled {
             ticket.control.slots[ticket.index].spoil(why);
         }
