@@ -1598,10 +1598,25 @@ BEGIN
         RAISE EXCEPTION 'column "%" of table % must not be null, and has no default', wrong, summaries USING ERRCODE = 'object_not_in_prerequisite_state',
             DETAIL = 'A row that has an entity only says that its summary is due.', HINT = format('Allow it with: ALTER TABLE %s ALTER %I DROP NOT NULL;', summaries, wrong);
     END IF;
+    -- Of the columns in such an index, one must tell marks of an entity apart: NULL in them, or a default that is another each time.
     SELECT i.indexrelid::regclass::text INTO wrong
-      FROM pg_index AS i JOIN pg_attribute AS a ON a.attrelid = i.indrelid AND a.attname = entity
-     WHERE i.indrelid = summaries AND i.indisunique AND i.indnkeyatts = 1 AND i.indkey[0] = a.attnum
-       AND pg_get_expr(i.indpred, i.indrelid) IS DISTINCT FROM format('(%I IS NOT NULL)', summary) ORDER BY i.indexrelid LIMIT 1;
+      FROM pg_index AS i JOIN pg_attribute AS a ON a.attrelid = i.indrelid AND a.attname = entity,
+           LATERAL (SELECT k FROM unnest(i.indkey[0:i.indnkeyatts - 1]) AS k
+                    UNION SELECT d.refobjsubid FROM pg_depend AS d
+                     WHERE 0 = ANY (i.indkey) AND d.classid = 'pg_class'::regclass AND d.objid = i.indexrelid
+                       AND d.refclassid = 'pg_class'::regclass AND d.refobjid = i.indrelid) AS c(k)
+     WHERE i.indrelid = summaries AND (i.indisunique OR i.indisexclusion)
+       AND pg_get_expr(i.indpred, i.indrelid) IS DISTINCT FROM format('(%I IS NOT NULL)', summary)
+     GROUP BY i.indexrelid, a.attnum, i.indnullsnotdistinct
+    HAVING a.attnum = ANY (array_agg(c.k))
+       AND NOT EXISTS (SELECT FROM pg_attribute AS o
+                        WHERE o.attrelid = summaries AND o.attnum = ANY (array_agg(c.k)) AND o.attname <> entity
+                          AND CASE WHEN o.attidentity <> '' THEN true
+                                   WHEN NOT o.atthasdef THEN NOT i.indnullsnotdistinct
+                                   ELSE o.attgenerated = '' AND EXISTS (
+                                       SELECT FROM pg_attrdef AS e, regexp_matches(e.adbin::text, ':(?:op)?funcid (\d+)', 'g') AS f JOIN pg_proc AS p ON p.oid = f[1]::oid
+                                        WHERE e.adrelid = summaries AND e.adnum = o.attnum AND p.provolatile = 'v') END)
+     ORDER BY i.indexrelid LIMIT 1;
     IF FOUND THEN
         RAISE EXCEPTION 'entities are unique in table % by index %', summaries, wrong USING ERRCODE = 'object_not_in_prerequisite_state',
             DETAIL = 'A row without a summary, beside that with the old one, says that it is due.',
