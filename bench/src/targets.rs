@@ -54,18 +54,22 @@ impl Targets<'_> {
         figures.get(column).copied().filter(|f| f.is_finite())
     }
 
-    /// The figure with the floor in cftrag's place; None if the table has no floor.
-    fn floor(&self, figure: Figure) -> Option<f64> {
-        let Figure(file, line, column) = figure;
+    /// The figure with the floor in cftrag's place; None if the table has no floor, and of other contenders.
+    fn floor(&self, Figure(file, line, column): Figure) -> Option<f64> {
         if line != "cftrag" {
-            return self.figure(figure);
+            return None;
         }
         FLOORS.iter().find_map(|floor| self.figure(Figure(file, floor, column)))
     }
 
     fn ratio(&mut self, what: String, goal: Goal, above: Figure, below: Figure) {
         let value = self.figure(above).zip(self.figure(below)).map(|(a, b)| a / b);
-        let floor = self.floor(above).zip(self.floor(below)).map(|(a, b)| a / b);
+        let in_place = |of, floor: Option<f64>| floor.or_else(|| self.figure(of).filter(|_| of.1 != "cftrag"));
+        let floors = (self.floor(above), self.floor(below));
+        let floor = match floors {
+            (None, None) => None,
+            (a, b) => in_place(above, a).zip(in_place(below, b)).map(|(a, b)| a / b),
+        };
         self.lines.push(Line { what, goal, value, floor });
     }
 
