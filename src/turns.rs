@@ -121,9 +121,9 @@ impl<T> Turns<T> {
         self.alone(f)
     }
 
-    /// The same if nobody is at work here for longer than a few microseconds; none if somebody is, or waits.
+    /// The same if nobody is at work here for longer than a few microseconds; none if somebody is.
     pub fn write_if_free<R>(&self, f: impl FnOnce(&mut T) -> R) -> Option<R> {
-        if self.asleep.load(Relaxed) != 0 || !self.gate.try_acquire(EXCLUSIVE) {
+        if !self.gate.try_acquire(EXCLUSIVE) {
             return None;
         }
         if !self.try_parts(SPINS) {

@@ -8,9 +8,10 @@
 //!
 //! A row is reached once per (question, relation, tree), at its least depth, because rows are
 //! expanded in the order they were found. Reached again at that depth, it keeps the smaller
-//! `via`. When a row is reached its record is only sent for; when its turn comes, its name is
-//! copied and its list read. Between the two lie the other rows, of both relations, all trees
-//! and the questions of the block: so a walk seldom waits for memory. Everything a row needs is
+//! `via`. When a row is reached its record is only sent for. When its turn comes, with a few
+//! others', its name is copied and the block sent for that its list begins with; then their
+//! lists are read. Between these lie the other rows, of both relations, all trees and the
+//! questions of the block: so a walk seldom waits for memory. Everything a row needs is
 //! copied, so the answer outlives the lock.
 //!
 //! Promises: a step visits about as many slots as asked and may be continued after the
