@@ -71,7 +71,7 @@ mod value;
 mod visibility;
 mod worker;
 
-/// Spelled out, because pgrx 0.18.1 writes `version` where the name is (pg_get_loaded_modules, since 18).
+/// Spelled out, because pgrx 0.18.1 writes `version` where the name is (pg_get_loaded_modules, since 18). Evaluated by the compiler only.
 const VERSION: &CStr = match CStr::from_bytes_with_nul(concat!(env!("CARGO_PKG_VERSION"), "\0").as_bytes()) {
     Ok(version) => version,
     Err(_) => panic!("a version has no NUL"),

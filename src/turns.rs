@@ -7,7 +7,8 @@
 //!   part, with other parts in its hands, would keep everybody waiting. So a writer takes the parts only if it gets all of them at once,
 //!   again and again, and insists (PATIENCE) only after a time.
 //! - Lightweight locks are not fair: a writer that comes back at once, as a large flush does, takes them again before a reader that it
-//!   woke is on a CPU. So readers, and other writers, that had to sleep are counted, and a writer lets those that wait go first.
+//!   woke is on a CPU. So readers that had to sleep are counted, and a writer lets those that wait go first. (Not
+//!   other writers: single commits would take naps for one another.)
 //!
 //! Who reads and would do some housekeeping on the way waits for nobody (`write_if_free`): beside a large flush it would wait for slice
 //! after slice.
@@ -28,7 +29,7 @@ const SPINS: u32 = 32;
 const NAP: i64 = 50;
 /// Naps before a writer insists: about what the kernel keeps a process off its CPU.
 const PATIENCE: u32 = 40;
-/// Naps that a writer takes for those that wait.
+/// Naps that a writer takes for readers that wait.
 const COURTESY: u32 = 20;
 
 /// Counters of the readers that use one part, beside its lock on their own cache lines.
@@ -55,7 +56,7 @@ pub struct Turns<T> {
     parts: [Part; PARTS],
     /// A writer insists: new readers line up at the gate.
     insists: AtomicU32,
-    /// Those that sleep, or are about to. One too many, left by a process that ended there, costs writers a few naps.
+    /// Readers that sleep, or are about to. One too many, left by a process that ended there, costs writers a few naps.
     asleep: AtomicU32,
     guarded: UnsafeCell<T>,
 }
@@ -109,11 +110,7 @@ impl<T> Turns<T> {
             nap();
             naps += 1;
         }
-        if !self.gate.try_acquire(EXCLUSIVE) {
-            self.asleep.fetch_add(1, SeqCst);
-            self.gate.acquire(EXCLUSIVE);
-            self.asleep.fetch_sub(1, SeqCst);
-        }
+        self.gate.acquire(EXCLUSIVE);
         if !self.try_parts(SPINS + PATIENCE) {
             self.insists.store(1, SeqCst);
             self.parts.iter().for_each(|part| part.lock.acquire(EXCLUSIVE));

@@ -15,15 +15,14 @@ use crate::{Image, Visibility};
 /// Times a list is read again because the image changed, before it is read in one go.
 const MOST_RESTARTS: u32 = 8;
 /// Rows whose records are looked at before their lists are read.
-const TOGETHER: usize = 4;
+const AT_ONCE: usize = 4;
 
 /// The entity whose list is read: a start, or a row's relative.
 #[derive(Clone, Copy, Debug)]
 struct Owner {
-    entity: EntityId,
-    /// Of a start; the name is the question's, or the row's.
-    group: u32,
+    /// The question's, or the row's.
     name: Name,
+    group: u32,
     start: EntityId,
     relation: Relation,
     /// Of a row; edges of other trees do not count.
@@ -45,7 +44,7 @@ impl Walk {
         let mem = image.mem();
         while self.is_at_starts() {
             if let Some(owner) = self.start_at_work() {
-                let at_start = || start_of(mem, owner.entity, owner.relation);
+                let at_start = || start_of(mem, owner.start, owner.relation);
                 let cursor = self.at.cursor.take().unwrap_or_else(at_start);
                 if self.read_list::<true>(mem, &owner, cursor, seen, budget) {
                     return true;
@@ -68,9 +67,9 @@ impl Walk {
     /// then reads the lists. `true` if the budget ended first.
     #[inline]
     fn read_some(&mut self, mem: &Memory, seen: &impl Visibility, budget: &mut usize) -> bool {
-        let mut cursors = [Cursor::default(); TOGETHER];
+        let mut cursors = [Cursor::default(); AT_ONCE];
         let first = self.at.rows;
-        let end = self.nodes.len().min(first + TOGETHER);
+        let end = self.nodes.len().min(first + AT_ONCE);
         for (node, cursor) in self.nodes[first..end].iter_mut().zip(&mut cursors) {
             let record = Record::new(mem, node.entity());
             if node.name == UNNAMED {
@@ -92,17 +91,7 @@ impl Walk {
                 let (_, strand) = halves(id);
                 let Strand { relation, group, start, tree, .. } = *self.strands.get(strand);
                 let (depth, left) = (depth + 1, left - 1);
-                let owner = Owner {
-                    entity: start,
-                    group,
-                    name,
-                    start,
-                    relation,
-                    strand,
-                    tree,
-                    depth,
-                    left,
-                };
+                let owner = Owner { name, group, start, relation, strand, tree, depth, left };
                 if self.read_list::<false>(mem, &owner, *cursor, seen, budget) {
                     return true;
                 }
@@ -120,9 +109,9 @@ impl Walk {
             0 => (Relation::Ancestor, question.up),
             _ => (Relation::Descendant, question.down),
         };
-        let (entity, left) = (start.entity?, limit.checked_sub(1)?);
-        let (group, name, start) = (start.group, question.entity, entity);
-        Some(Owner { entity, group, name, start, relation, strand: 0, tree: None, depth: 1, left })
+        let (group, name) = (start.group, question.entity);
+        let (start, left) = (start.entity?, limit.checked_sub(1)?);
+        Some(Owner { name, group, start, relation, strand: 0, tree: None, depth: 1, left })
     }
 
     /// Reads on in a list, of a start or of a row; `true` if the budget ended first.
