@@ -21,12 +21,12 @@ fn is_part(byte: u8) -> bool {
 
 /// Which bytes of the block that begins at a place are in words.
 #[inline]
-fn words_at(bytes: &[u8], at: usize, block: &[u8; BLOCK]) -> u64 {
+fn words_at<const N: usize>(bytes: &[u8], at: usize, block: &[u8; N]) -> u64 {
     // Written so that the compiler does sixteen at a time.
     let parts = bits(block.map(|byte| u8::from(is_part(byte))));
     let blanks = bits(block.map(|byte| u8::from(byte == b' ')));
     // What is beside another block is asked there.
-    let beside = (parts << 1 | 1) & (parts >> 1 | 1 << (BLOCK - 1));
+    let beside = (parts << 1 | 1) & (parts >> 1 | 1 << (N - 1));
     let (mut words, mut between) = (parts, beside & !parts & !blanks);
     while between != 0 {
         let i = between.trailing_zeros();
@@ -49,6 +49,29 @@ fn joins(bytes: &[u8], at: usize) -> bool {
         b',' | b';' => digits(),
         _ => false,
     }
+}
+
+/// Calls `each` for every word of a text of one block, of up to 64 bytes: where it begins, and
+/// where it has ended.
+#[inline]
+pub(crate) fn each_word<const N: usize>(text: &[u8; N], mut each: impl FnMut(usize, usize)) {
+    let mut bits = words_at(text, 0, text);
+    while bits != 0 {
+        let from = bits.trailing_zeros();
+        // To add to the lowest bit of a run clears it, and sets the bit after it, if there is one.
+        let carried = bits.wrapping_add(1 << from);
+        bits &= carried;
+        let (from, to) = (index(from), index(carried.trailing_zeros()));
+        if is_word(&text[from..to]) {
+            each(from, to);
+        }
+    }
+}
+
+/// Whether it is not of underscores only.
+#[inline]
+fn is_word(run: &[u8]) -> bool {
+    run[0] != b'_' || run.iter().any(|byte| *byte != b'_')
 }
 
 /// A place in a stretch of ASCII.
@@ -152,7 +175,7 @@ impl Cutter {
     ) -> Option<(usize, usize)> {
         loop {
             let (from, to) = self.run(bytes, &mut entered)?;
-            if bytes[from] != b'_' || bytes[from..to].iter().any(|byte| *byte != b'_') {
+            if is_word(&bytes[from..to]) {
                 return Some((from, to));
             }
         }

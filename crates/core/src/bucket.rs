@@ -429,7 +429,7 @@ impl Geometry {
     }
 
     #[inline]
-    fn fold(self, i: u32) -> u32 {
+    pub(crate) fn fold(self, i: u32) -> u32 {
         let mask = (1 << self.level) - 1;
         let low = i & mask;
         if low < self.split { i & (mask << 1 | 1) } else { low }

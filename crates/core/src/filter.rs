@@ -476,9 +476,9 @@ impl<'m> Filter<'m> {
             let hash = self.hash_of(from, entry);
             // An entry that was here as its first goes where its first goes. If both of its
             // buckets were this one, either place is right.
-            let (first, second) = new.buckets_of(hash);
-            let goes = if old.buckets_of(hash).0 == from { first } else { second };
-            if goes != from {
+            let is_first = old.fold(hash.first()) == from;
+            let number = if is_first { hash.first() } else { hash.second() };
+            if new.fold(number) != from {
                 there.set(next, entry);
                 here.set(slot, Entry::NONE);
                 next += 1;

@@ -102,14 +102,13 @@ impl Form {
     #[inline]
     pub(crate) fn items(&self, of: Sifted) -> impl Iterator<Item = Item> {
         let first = self.starts[0];
-        let items = match (of, self.words) {
-            (Sifted::Words, 1) => [Some(Item::word(first)), None],
-            (Sifted::Words, _) => [Some(Item::first_word(first)), None],
-            (Sifted::Windows, 1) => [None, None],
-            (Sifted::Windows, 2) => [Some(Item::window(self.hash)), None],
-            (Sifted::Windows, _) => [self.pair, self.hash].map(|hash| Some(Item::window(hash))),
+        let (items, count) = match of {
+            Sifted::Words if self.words == 1 => ([Item::word(first); 2], 1),
+            Sifted::Words => ([Item::first_word(first); 2], 1),
+            // One of two words is its own first two.
+            Sifted::Windows => ([self.hash, self.pair].map(Item::window), self.words.min(3) - 1),
         };
-        items.into_iter().flatten()
+        items.into_iter().take(count)
     }
 
     /// Entries of the filter that it may take.
@@ -280,7 +279,11 @@ impl<'m> Image<'m> {
     fn begin(self, hash: Hash, lengths: u32, later: usize) -> bool {
         let filter = self.forms();
         if let Some(place) = filter.beginning(hash) {
-            filter.set(place, filter.get(place).with(lengths));
+            let (before, after) = (filter.get(place), filter.get(place).with(lengths));
+            // One of very many names is as it was.
+            if after != before {
+                filter.set(place, after);
+            }
             return true;
         }
         let entered = filter.enter(hash, Entry::beginning(hash, lengths), later);

@@ -156,11 +156,10 @@ impl Memory {
         self.span(line).first
     }
 
-    /// A line of chunk 0, where the root is.
+    /// The lines of chunk 0, where the root is.
     #[inline]
-    pub(crate) fn root_line(&self, line: u32) -> Line<'_> {
-        assert!(line < SEGMENT_LINES, "the root is in chunk 0");
-        self.span(line).first
+    pub(crate) fn first_lines(&self) -> FirstLines<'_> {
+        FirstLines { start: self.span(0).first.start, memory: PhantomData }
     }
 
     /// The lines from that number to the end of its chunk, as one stretch of bytes.
@@ -207,6 +206,23 @@ const _: () = {
         chunk += 1;
     }
 };
+
+/// The lines of chunk 0. Once it is known to be mapped, which is asked once, each has its place.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FirstLines<'m> {
+    start: NonNull<u8>,
+    memory: PhantomData<&'m Memory>,
+}
+
+impl<'m> FirstLines<'m> {
+    #[inline(always)]
+    pub(crate) fn line(self, line: u32) -> Line<'m> {
+        assert!(line < SEGMENT_LINES, "the root is in chunk 0");
+        // SAFETY: `Memory::first_lines` found segment 0 mapped; it has SEGMENT_LINES lines.
+        let start = unsafe { self.start.add(line as usize * LINE_BYTES) };
+        Line { start, memory: PhantomData }
+    }
+}
 
 /// A mapped line. Words in it are relaxed atomics.
 #[derive(Clone, Copy, Debug)]
@@ -555,9 +571,9 @@ fn equal_tags_plainly(tags: [u64; 2], wanted: u64) -> u32 {
     first | second << 4
 }
 
-/// A bit for each byte that is not 0 but 1.
+/// A bit for each byte that is not 0 but 1, of 16, 32, 48 or 64.
 #[inline(always)]
-pub(crate) fn bits(flags: [u8; 64]) -> u64 {
+pub(crate) fn bits<const N: usize>(flags: [u8; N]) -> u64 {
     #[cfg(target_arch = "x86_64")]
     {
         use std::arch::x86_64::{
@@ -580,7 +596,7 @@ pub(crate) fn bits(flags: [u8; 64]) -> u64 {
 
 /// The same in arithmetic that every machine has.
 #[cfg(any(test, not(target_arch = "x86_64")))]
-fn bits_plainly(flags: [u8; 64]) -> u64 {
+fn bits_plainly<const N: usize>(flags: [u8; N]) -> u64 {
     flags.as_chunks::<8>().0.iter().enumerate().fold(0, |bits, (i, eight)| {
         // The product's highest byte has a bit of each of the eight.
         let product = u64::from_le_bytes(*eight).wrapping_mul(0x0102_0408_1020_4080);

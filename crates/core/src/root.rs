@@ -21,7 +21,7 @@
 
 use crate::chunk::LINE_BYTES;
 use crate::id::{VersionId, index, to_word, wide, word};
-use crate::memory::{Line, Memory};
+use crate::memory::{FirstLines, Line, Memory};
 
 /// Layout number: one more whenever a byte of the image changes its meaning.
 pub const LAYOUT: u32 = 7;
@@ -184,13 +184,13 @@ impl SieveState {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Root<'m> {
     mem: &'m Memory,
-    head: Line<'m>,
+    lines: FirstLines<'m>,
 }
 
 impl<'m> Root<'m> {
     #[inline]
     pub(crate) fn new(mem: &'m Memory) -> Root<'m> {
-        Root { mem, head: mem.root_line(0) }
+        Root { mem, lines: mem.first_lines() }
     }
 
     #[inline]
@@ -202,49 +202,49 @@ impl<'m> Root<'m> {
     pub(crate) fn format(mem: &'m Memory, seed: u64) -> Root<'m> {
         mem.span(0).zero(FIRST_LINE);
         let root = Root::new(mem);
-        root.head.set_u32(8, LAYOUT);
-        root.head.set_u64(16, seed);
+        root.lines.line(0).set_u32(8, LAYOUT);
+        root.lines.line(0).set_u64(16, seed);
         root.set(Field::Chunks, 1);
         root.set(Field::Bump, FIRST_LINE);
         root
     }
 
     pub(crate) fn sign(self) {
-        self.head.set_u64(0, MAGIC);
+        self.lines.line(0).set_u64(0, MAGIC);
     }
 
     pub(crate) fn is_signed(self) -> bool {
-        self.head.u64(0) == MAGIC
+        self.lines.line(0).u64(0) == MAGIC
     }
 
     pub(crate) fn layout(self) -> u32 {
-        self.head.u32(8)
+        self.lines.line(0).u32(8)
     }
 
     #[inline]
     pub(crate) fn seed(self) -> u64 {
-        self.head.u64(16)
+        self.lines.line(0).u64(16)
     }
 
     #[inline]
     pub(crate) fn epoch(self) -> u64 {
-        self.head.u64(24)
+        self.lines.line(0).u64(24)
     }
 
     pub(crate) fn mutating(self) -> bool {
-        self.head.u32(12) != 0
+        self.lines.line(0).u32(12) != 0
     }
 
     /// A writer's first store, and its last. A compiler may not move other stores across;
     /// a process that dies leaves all stores before the one it died at.
     pub(crate) fn set_mutating(self, on: bool) {
         if on {
-            self.head.set_u32(12, 1);
-            self.head.set_u64(24, self.epoch().wrapping_add(1));
+            self.lines.line(0).set_u32(12, 1);
+            self.lines.line(0).set_u64(24, self.epoch().wrapping_add(1));
         }
         std::sync::atomic::compiler_fence(std::sync::atomic::Ordering::SeqCst);
         if !on {
-            self.head.set_u32(12, 0);
+            self.lines.line(0).set_u32(12, 0);
         }
     }
 
@@ -263,8 +263,8 @@ impl<'m> Root<'m> {
     #[inline]
     fn place(self, field: Field) -> (Line<'m>, usize) {
         match field.at().checked_sub(LINE_BYTES) {
-            Some(at) => (self.mem.root_line(FORMS), at),
-            None => (self.head, field.at()),
+            Some(at) => (self.lines.line(FORMS), at),
+            None => (self.lines.line(0), field.at()),
         }
     }
 
@@ -277,18 +277,18 @@ impl<'m> Root<'m> {
     }
 
     pub(crate) fn count(self, counter: Counter) -> u64 {
-        self.mem.root_line(COUNTERS).u64(counter.at())
+        self.lines.line(COUNTERS).u64(counter.at())
     }
 
     pub(crate) fn add(self, counter: Counter, n: usize) {
-        let line = self.mem.root_line(COUNTERS);
+        let line = self.lines.line(COUNTERS);
         line.set_u64(counter.at(), line.u64(counter.at()).wrapping_add(wide(n)));
     }
 
     /// # Panics
     /// Below zero, which is a bug.
     pub(crate) fn subtract(self, counter: Counter, n: usize) {
-        let line = self.mem.root_line(COUNTERS);
+        let line = self.lines.line(COUNTERS);
         let left = line.u64(counter.at()).checked_sub(wide(n));
         line.set_u64(counter.at(), left.expect("a counter counts down what it counted up"));
     }
@@ -296,13 +296,13 @@ impl<'m> Root<'m> {
     /// The free list of allocations of `lines` lines: its first line (0 = empty), its length.
     pub(crate) fn free_list(self, lines: u32) -> (u32, u32) {
         let (line, at) = Root::free_place(lines);
-        (self.mem.root_line(line).u32(at), self.mem.root_line(line).u32(at + 4))
+        (self.lines.line(line).u32(at), self.lines.line(line).u32(at + 4))
     }
 
     pub(crate) fn set_free_list(self, lines: u32, first: u32, length: u32) {
         let (line, at) = Root::free_place(lines);
-        self.mem.root_line(line).set_u32(at, first);
-        self.mem.root_line(line).set_u32(at + 4, length);
+        self.lines.line(line).set_u32(at, first);
+        self.lines.line(line).set_u32(at + 4, length);
     }
 
     fn free_place(lines: u32) -> (u32, usize) {
@@ -315,27 +315,34 @@ impl<'m> Root<'m> {
     #[inline]
     pub(crate) fn directory(self, i: u32) -> u32 {
         debug_assert!(i < DIRECTORIES);
-        self.mem.root_line(DIRECTORY + i / 16).u32(index(i % 16) * 4)
+        self.lines.line(DIRECTORY + i / 16).u32(index(i % 16) * 4)
     }
 
     pub(crate) fn set_directory(self, i: u32, line: u32) {
         debug_assert!(i < DIRECTORIES);
-        self.mem.root_line(DIRECTORY + i / 16).set_u32(index(i % 16) * 4, line);
+        self.lines.line(DIRECTORY + i / 16).set_u32(index(i % 16) * 4, line);
     }
 
     #[inline]
     pub(crate) fn sieve(self, of: Sifted, table: Table) -> SieveState {
-        let line = self.mem.root_line(SIEVES);
+        let line = self.lines.line(SIEVES);
         let [level, bits, segments, swept] = SieveState::places(of, table).map(|at| line.u32(at));
         SieveState { level, bits, segments, swept }
     }
 
     pub(crate) fn set_sieve(self, of: Sifted, table: Table, state: SieveState) {
-        let line = self.mem.root_line(SIEVES);
+        let line = self.lines.line(SIEVES);
         let words = [state.level, state.bits, state.segments, state.swept];
         for (at, word) in SieveState::places(of, table).into_iter().zip(words) {
             line.set_u32(at, word);
         }
+    }
+
+    /// So many bits more are set in a sieve.
+    #[inline]
+    pub(crate) fn add_bits(self, of: Sifted, table: Table, bits: u32) {
+        let (line, at) = (self.lines.line(SIEVES), SieveState::places(of, table)[1]);
+        line.set_u32(at, line.u32(at) + bits);
     }
 
     fn segment_place(of: Sifted, table: Table, i: u32) -> (u32, usize) {
@@ -348,38 +355,38 @@ impl<'m> Root<'m> {
     #[inline]
     pub(crate) fn segment(self, of: Sifted, table: Table, i: u32) -> u32 {
         let (line, at) = Root::segment_place(of, table, i);
-        self.mem.root_line(line).u32(at)
+        self.lines.line(line).u32(at)
     }
 
     pub(crate) fn set_segment(self, of: Sifted, table: Table, i: u32, first: u32) {
         let (line, at) = Root::segment_place(of, table, i);
-        self.mem.root_line(line).set_u32(at, first);
+        self.lines.line(line).set_u32(at, first);
     }
 
     /// The line of directory page `i` of the forms.
     #[inline]
     pub(crate) fn form_directory(self, i: u32) -> u32 {
         debug_assert!(i < FORM_DIRECTORIES);
-        self.mem.root_line(FORM_DIRECTORY + i / 16).u32(index(i % 16) * 4)
+        self.lines.line(FORM_DIRECTORY + i / 16).u32(index(i % 16) * 4)
     }
 
     pub(crate) fn set_form_directory(self, i: u32, line: u32) {
         debug_assert!(i < FORM_DIRECTORIES);
-        self.mem.root_line(FORM_DIRECTORY + i / 16).set_u32(index(i % 16) * 4, line);
+        self.lines.line(FORM_DIRECTORY + i / 16).set_u32(index(i % 16) * 4, line);
     }
 
     /// # Panics
     /// If `i` is not below [`OWNER_WORDS`].
     pub(crate) fn owner(self, i: usize) -> u64 {
         let (line, at) = Root::owner_place(i);
-        self.mem.root_line(line).u64(at)
+        self.lines.line(line).u64(at)
     }
 
     /// # Panics
     /// If `i` is not below [`OWNER_WORDS`].
     pub(crate) fn set_owner(self, i: usize, value: u64) {
         let (line, at) = Root::owner_place(i);
-        self.mem.root_line(line).set_u64(at, value);
+        self.lines.line(line).set_u64(at, value);
     }
 
     fn owner_place(i: usize) -> (u32, usize) {

@@ -204,17 +204,14 @@ impl<'m> Sieve<'m> {
 
     /// Sets the bits of those of a form's items that are of this sieve.
     fn mark(self, form: &Form) {
-        let mut set = 0;
         for item in form.items(self.of) {
             let Cell { line, at } = self.cell(item.hash);
             let old = line.u64(at);
-            line.set_u64(at, old | item.mask);
-            set += (item.mask & !old).count_ones();
-        }
-        if set > 0 {
-            let mut state = self.root.sieve(self.of, self.table);
-            state.bits += set;
-            self.root.set_sieve(self.of, self.table, state);
+            let new = item.mask & !old;
+            if new != 0 {
+                line.set_u64(at, old | new);
+                self.root.add_bits(self.of, self.table, new.count_ones());
+            }
         }
     }
 }

@@ -23,7 +23,7 @@ use caseless::Caseless;
 use unicode_normalization::UnicodeNormalization;
 use unicode_segmentation::{UnicodeSegmentation, UnicodeWordIndices};
 
-use crate::ascii::{BLOCK, Cutter};
+use crate::ascii::{self, BLOCK, Cutter};
 
 /// A name of more words has no form.
 pub const MOST_WORDS: usize = 64;
@@ -203,6 +203,8 @@ fn is_ignorable(c: char) -> bool {
         | '\u{1D173}'..='\u{1D17A}' | '\u{E0000}'..='\u{E0FFF}')
 }
 
+/// Most names have no more bytes.
+const HALF: usize = BLOCK / 2;
 /// Bytes that may be read after the last of an ASCII name, see [`Hash::of_word_in`].
 const AFTER: usize = 16;
 
@@ -212,22 +214,21 @@ const AFTER: usize = 16;
 /// [`Hash::of_word_in`]: crate::hash::Hash::of_word_in
 #[inline]
 pub(crate) fn each_folded(name: &[u8], mut each: impl FnMut(&[u8], Range<usize>)) -> Option<usize> {
-    let mut count = 0;
-    // All of most names, at once: not more than a block has more than MOST_WORDS.
-    if name.len() <= BLOCK && name.is_ascii() {
-        let mut folded = [b' '; BLOCK + AFTER];
-        folded[..name.len()].copy_from_slice(name);
-        folded.make_ascii_lowercase();
-        let mut cutter = Cutter::at(0);
-        while let Some((from, to)) = cutter.word(&folded[..BLOCK], |_, _| ()) {
-            count += 1;
-            each(&folded, from..to);
-        }
+    // Most names, all of one at once.
+    let at_once = if name.len() <= HALF {
+        each_folded_at_once::<HALF, { HALF + AFTER }>(name, &mut each)
+    } else if name.len() <= BLOCK {
+        each_folded_at_once::<BLOCK, { BLOCK + AFTER }>(name, &mut each)
+    } else {
+        None
+    };
+    if let Some(count) = at_once {
         return (count > 0).then_some(count);
     }
     if name.len() > MOST_BYTES {
         return None;
     }
+    let mut count = 0;
     let mut folded = Vec::new();
     for (_, word) in Words::of(std::str::from_utf8(name).ok()?) {
         folded.clear();
@@ -242,6 +243,28 @@ pub(crate) fn each_folded(name: &[u8], mut each: impl FnMut(&[u8], Range<usize>)
         each(&folded, 0..folded.len());
     }
     (count > 0).then_some(count)
+}
+
+/// [`each_folded`] of a name of up to `N` bytes; none if it is not ASCII. It has no more than
+/// `MOST_WORDS`: see the top. `ROOM` is `N` and what may be read after it.
+#[inline]
+fn each_folded_at_once<const N: usize, const ROOM: usize>(
+    name: &[u8],
+    mut each: impl FnMut(&[u8], Range<usize>),
+) -> Option<usize> {
+    let mut folded = [b' '; ROOM];
+    folded[..name.len()].copy_from_slice(name);
+    if !folded.is_ascii() {
+        return None;
+    }
+    folded.make_ascii_lowercase();
+    let mut count = 0;
+    let text = folded.first_chunk::<N>().expect("there is more room than that");
+    ascii::each_word(text, |from, to| {
+        count += 1;
+        each(&folded, from..to);
+    });
+    Some(count)
 }
 
 /// Writes the form of a name to `to`; `false` if it has none.
