@@ -312,8 +312,7 @@ impl<'m> Filter<'m> {
             let mut those = Candidates::of(asked.hash, asked.buckets);
             *candidates = Some(those);
             if let Some((id, ..)) = those.next() {
-                self.mem().prefetch(id.line());
-                self.mem().prefetch(id.line() + 1);
+                self.mem().prefetch_two(id.line());
             }
         }
         for (candidates, asked) in all.into_iter().flatten().zip(asked.iter().flatten()) {

@@ -208,8 +208,7 @@ impl<'m> Filter<'m> {
                 let entry = bucket.get(index(found.trailing_zeros()));
                 found &= found - 1;
                 if let Some(head) = entry.head() {
-                    self.mem().prefetch(head.line());
-                    self.mem().prefetch(head.line() + 1);
+                    self.mem().prefetch_two(head.line());
                     each(head);
                 }
             }

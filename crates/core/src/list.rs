@@ -12,7 +12,7 @@
 
 use crate::alloc;
 use crate::id::{EntityId, Link, SLOTS_PER_LINE, SlotRef, TreeId};
-use crate::memory::{Memory, Span};
+use crate::memory::{Line, Memory};
 use crate::record::{Direction, Record, planned};
 use crate::slot::Slot;
 use crate::version::Version;
@@ -20,11 +20,9 @@ use crate::version::Version;
 /// Where a reader stands in a list. Valid while the image's epoch stays the same.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Cursor {
-    /// Inline slots still to come, a bit each.
+    /// Inline slots still to come, a bit each: five of this line of the record, five of the next.
     inline: u32,
-    /// First line of the record, and the grid number of its first inline slot.
     line: u32,
-    base: u32,
     /// The block being read and how many of its slots are still to come.
     block: u32,
     left: u32,
@@ -35,10 +33,10 @@ impl Cursor {
     #[inline(always)]
     pub(crate) fn start(record: Record<'_>, direction: Direction) -> Cursor {
         let (block, left) = record.list(direction);
+        let base = record.shape().base;
         Cursor {
-            inline: record.inline_used(direction),
-            line: record.id().line(),
-            base: record.shape().base,
+            inline: record.inline_used(direction) << (base % SLOTS_PER_LINE),
+            line: record.id().line() + base / SLOTS_PER_LINE,
             block,
             left,
         }
@@ -58,20 +56,25 @@ impl Cursor {
         }
     }
 
-    /// The next slots: all inline ones, or those of a block; none at the end.
+    /// The next slots: inline ones of a line, or those of a block; none at the end.
     #[inline(always)]
     pub(crate) fn next_batch<'m>(&mut self, mem: &'m Memory) -> Option<Batch<'m>> {
         if self.inline != 0 {
-            let bits = std::mem::take(&mut self.inline);
-            return Some(Batch { lines: mem.span(self.line), base: self.base, bits });
+            let lines = self.inline.trailing_zeros() / SLOTS_PER_LINE;
+            self.inline >>= lines * SLOTS_PER_LINE;
+            let line = mem.line(self.line + lines);
+            let bits = self.inline & ((1 << SLOTS_PER_LINE) - 1);
+            self.inline >>= SLOTS_PER_LINE;
+            self.line += lines + 1;
+            return Some(Batch { line, bits });
         }
         if !self.enter_block(mem) {
             return None;
         }
-        let lines = mem.span(self.block);
-        mem.prefetch(lines.first().u32(0));
+        let line = mem.line(self.block);
+        mem.prefetch(line.u32(0));
         let bits = (1 << std::mem::take(&mut self.left)) - 1;
-        Some(Batch { lines, base: 0, bits })
+        Some(Batch { line, bits })
     }
 
     /// The next slot.
@@ -80,7 +83,7 @@ impl Cursor {
         if self.inline != 0 {
             let i = self.inline.trailing_zeros();
             self.inline &= self.inline - 1;
-            return Some(inline_slot(self.line, self.base + i));
+            return Some(inline_slot(self.line, i));
         }
         self.enter_block(mem).then(|| {
             self.left -= 1;
@@ -103,9 +106,8 @@ impl Cursor {
 /// words that were just written keep a processor waiting.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Batch<'m> {
-    lines: Span<'m>,
-    /// Slots of the lines' grid from number `base` on, a bit each.
-    base: u32,
+    line: Line<'m>,
+    /// Which of its slots, a bit each.
     bits: u32,
 }
 
@@ -128,13 +130,13 @@ impl Iterator for Batch<'_> {
         if self.bits == 0 {
             return None;
         }
-        let number = self.base + self.bits.trailing_zeros();
+        let i = self.bits.trailing_zeros();
         self.bits &= self.bits - 1;
-        Some(Slot::in_grid(self.lines, number).expect("a used slot has a neighbour"))
+        Some(Slot::in_line(self.line, i).expect("a used slot has a neighbour"))
     }
 }
 
-/// The slot of that number in a record's grid.
+/// The slot of that number in the grid that begins with a line.
 #[inline]
 fn inline_slot(line: u32, number: u32) -> SlotRef {
     SlotRef::new(line + number / SLOTS_PER_LINE, number % SLOTS_PER_LINE)

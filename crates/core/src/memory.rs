@@ -189,6 +189,17 @@ impl Memory {
             self.line(line).prefetch();
         }
     }
+
+    /// The same of a line and the next.
+    #[inline]
+    pub(crate) fn prefetch_two(&self, line: u32) {
+        if ((line / SEGMENT_LINES) as usize) < self.segments.len() {
+            let first = self.line(line).start.as_ptr();
+            prefetch(first);
+            // It may be past the end of the chunk; nothing is read.
+            prefetch(first.wrapping_add(LINE_BYTES));
+        }
+    }
 }
 
 /// More bytes than a chunk has.
@@ -251,6 +262,13 @@ impl<'m> Line<'m> {
     #[inline]
     pub(crate) fn u32(self, at: usize) -> u32 {
         self.word(at).load(Relaxed)
+    }
+
+    /// The three words from `at` on.
+    #[inline(always)]
+    pub(crate) fn words(self, at: usize) -> [u32; 3] {
+        assert!(at <= LINE_BYTES - 12 && at.is_multiple_of(4), "words lie in their line");
+        [0, 4, 8].map(|i| self.u32(at + i))
     }
 
     #[inline]
@@ -439,16 +457,6 @@ impl<'m> Span<'m> {
         // SAFETY: `lines` lines of the chunk begin at `first`, and `i` is less.
         let start = unsafe { self.first.start.add(i as usize * LINE_BYTES) };
         Line { start, memory: PhantomData }
-    }
-
-    /// The three words at byte `at`, a multiple of 4, which may lie in a line after the first.
-    #[inline(always)]
-    pub(crate) fn words(self, at: usize) -> [u32; 3] {
-        assert!(at.is_multiple_of(4), "a word begins on a word");
-        let start: *mut u32 = self.bytes(at, 12).cast();
-        // SAFETY: `bytes` checked 12 bytes from there on, lines begin on lines and `at` is a
-        // multiple of 4; see `Line::word` for other writers.
-        [0, 1, 2].map(|i| unsafe { AtomicU32::from_ptr(start.add(i)) }.load(Relaxed))
     }
 
     /// The address of `len` bytes from byte `at` on, which may go on in the lines after.

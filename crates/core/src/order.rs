@@ -6,7 +6,7 @@
 //! number. Names are compared where these are equal. Nothing is moved but 16 bytes a row.
 
 use crate::arena::{Arena, Name};
-use crate::id::index;
+use crate::id::{halves, index, wide};
 use crate::strands::{Strand, Strands};
 
 /// A row in its place.
@@ -33,6 +33,15 @@ pub(crate) struct Order {
     strands: Vec<u32>,
     /// Of each strand, by number: where its next row goes; at last, where its rows end.
     next: Vec<usize>,
+    sorting: Sorting,
+}
+
+/// Where rows of a level are while they are sorted.
+#[derive(Debug, Default)]
+struct Sorting {
+    /// The upper bits of a row's key, and below them its place in the level.
+    keys: Vec<u64>,
+    rows: Vec<Placed>,
 }
 
 impl Order {
@@ -67,7 +76,7 @@ impl Order {
                 let end = rows.iter().position(|row| row.depth != depth).unwrap_or(rows.len());
                 let level;
                 (level, rows) = rows.split_at_mut(end);
-                by_name(level, &name, arena);
+                by_name(level, &mut self.sorting, &name, arena);
             }
         }
     }
@@ -98,11 +107,16 @@ impl Order {
 const FEW: usize = 12;
 
 #[inline]
-fn by_name(level: &mut [Placed], name: &impl Fn(u32) -> Name, arena: &Arena) {
+fn by_name(
+    level: &mut [Placed],
+    sorting: &mut Sorting,
+    name: &impl Fn(u32) -> Name,
+    arena: &Arena,
+) {
     if level.len() <= FEW {
         insert_by_name(level, name, arena);
     } else {
-        sort_by_name(level, name, arena);
+        sort_by_name(level, sorting, name, arena);
     }
 }
 
@@ -125,15 +139,31 @@ fn is_before(a: &Placed, b: &Placed, name: &impl Fn(u32) -> Name, arena: &Arena)
     a.key < b.key || a.key == b.key && arena.get(name(a.node)) < arena.get(name(b.node))
 }
 
+/// Sorts numbers of eight bytes, not rows of sixteen, with half as many instructions: the key's
+/// lowest bits, a byte or two of eight, make room for the row's place.
 #[inline(never)]
-fn sort_by_name(level: &mut [Placed], name: &impl Fn(u32) -> Name, arena: &Arena) {
+fn sort_by_name(
+    level: &mut [Placed],
+    Sorting { keys, rows }: &mut Sorting,
+    name: &impl Fn(u32) -> Name,
+    arena: &Arena,
+) {
     if level.is_sorted_by(|a, b| a.key < b.key) {
         return;
     }
-    level.sort_unstable_by_key(|row| row.key);
-    for alike in level.chunk_by_mut(|a, b| a.key == b.key) {
+    let places = wide(level.len().next_power_of_two() - 1);
+    keys.clear();
+    keys.extend(level.iter().zip(0..).map(|(row, place)| row.key & !places | place));
+    keys.sort_unstable();
+    rows.clear();
+    rows.extend_from_slice(level);
+    for (row, key) in level.iter_mut().zip(keys) {
+        *row = rows[index(halves(*key & places).0)];
+    }
+    for alike in level.chunk_by_mut(|a, b| a.key & !places == b.key & !places) {
         if alike.len() > 1 {
-            alike.sort_unstable_by(|a, b| arena.get(name(a.node)).cmp(arena.get(name(b.node))));
+            let name = |row: &Placed| arena.get(name(row.node));
+            alike.sort_unstable_by(|a, b| a.key.cmp(&b.key).then_with(|| name(a).cmp(name(b))));
         }
     }
 }

@@ -224,8 +224,7 @@ impl Image<'_> {
         if bucket < self.names().geometry().buckets() {
             let ids = self.names().read(bucket).into_iter().filter_map(Entry::record);
             for id in ids.filter(|&id| !roots.is_judged(id)) {
-                self.mem().prefetch(id.line());
-                self.mem().prefetch(id.line() + 1);
+                self.mem().prefetch_two(id.line());
             }
         }
     }

@@ -29,33 +29,36 @@ impl Text {
         &self.bytes[..self.len]
     }
 
+    /// Adds a piece; what comes after it: room for a phrase.
     #[inline(always)]
-    fn add(&mut self, piece: Piece<'_>) {
-        let room = self.room(piece.bytes.len());
+    fn add(&mut self, piece: Piece<'_>) -> &mut [u8; PHRASE] {
+        let len = piece.bytes.len();
+        self.len += len;
+        let room = self.room(self.len - len, len);
         match piece.padded {
             // A copy of known length has no branches. The rest of it is overwritten, or forgotten.
-            Some(padded) if piece.bytes.len() <= PADDED => {
+            Some(padded) if len <= PADDED => {
                 *room.first_chunk_mut().expect("there is room for it") = *padded;
             }
-            _ => room[..piece.bytes.len()].copy_from_slice(piece.bytes),
+            _ => room[..len].copy_from_slice(piece.bytes),
         }
-        self.len += piece.bytes.len();
+        room[len..].first_chunk_mut().expect("there is room for it")
     }
 
     #[inline(always)]
     fn add_phrase(&mut self, phrase: &Phrase) {
-        *self.room(0).first_chunk_mut().expect("there is room for it") = phrase.padded;
+        *self.room(self.len, 0).first_chunk_mut().expect("there is room for it") = phrase.padded;
         self.len += phrase.len;
     }
 
-    /// What comes after the text: room for `len` bytes, and for any phrase or padded piece.
+    /// What is from byte `at` on: room for `len` bytes, and for any phrase or padded piece.
     #[inline(always)]
-    fn room(&mut self, len: usize) -> &mut [u8] {
-        let wanted = self.len + len + PHRASE;
+    fn room(&mut self, at: usize, len: usize) -> &mut [u8] {
+        let wanted = at + len + PHRASE;
         if wanted > self.bytes.len() {
             self.grow(wanted);
         }
-        &mut self.bytes[self.len..]
+        &mut self.bytes[at..]
     }
 
     #[cold]
@@ -176,10 +179,10 @@ pub fn write_sentence<'a>(
 /// Each followed by `between`.
 #[inline]
 fn write_names<'a>(out: &mut Text, names: impl Iterator<Item = Piece<'a>>, between: &Phrase) {
+    let [first, second, ..] = between.padded;
     for name in names {
-        out.add(name);
-        let [first, second, ..] = between.padded;
-        out.room(0)[..2].copy_from_slice(&[first, second]);
+        let room = out.add(name);
+        (room[0], room[1]) = (first, second);
         out.len += 2;
     }
 }

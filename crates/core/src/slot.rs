@@ -13,7 +13,7 @@
 
 use crate::chunk::LINE_BYTES;
 use crate::id::{EntityId, Link, SLOTS_PER_LINE, SlotRef, TreeId, index, to_word};
-use crate::memory::{Memory, Span};
+use crate::memory::{Line, Memory};
 
 /// The first slot of a line begins here; a block keeps its next block before it.
 pub(crate) const SLOTS_AT: usize = 4;
@@ -48,15 +48,13 @@ impl Slot {
     /// Reads a slot that may never have been written: for verify().
     #[inline]
     pub(crate) fn peek(mem: &Memory, at: SlotRef) -> Option<Slot> {
-        Slot::in_grid(mem.span(at.line()), at.i())
+        Slot::in_line(mem.line(at.line()), at.i())
     }
 
-    /// Reads the slot of that number in the grid of the lines, or none if it is 0.
+    /// Reads slot `i` of a line, or none if it is 0.
     #[inline(always)]
-    pub(crate) fn in_grid(lines: Span<'_>, number: u32) -> Option<Slot> {
-        let first_bytes = SLOTS_AT * index(number / SLOTS_PER_LINE);
-        let [neighbour, tree, link] =
-            lines.words(SLOTS_AT + first_bytes + SLOT_BYTES * index(number));
+    pub(crate) fn in_line(line: Line<'_>, i: u32) -> Option<Slot> {
+        let [neighbour, tree, link] = line.words(SLOTS_AT + SLOT_BYTES * index(i));
         Some(Slot {
             neighbour: EntityId::from_word(neighbour)?,
             tree: TreeId::from_word(tree),
