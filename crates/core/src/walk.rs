@@ -32,6 +32,7 @@ use crate::id::{EntityId, RecordId, halves, index, wide, word};
 use crate::list::Cursor;
 use crate::memory::Memory;
 use crate::order::Order;
+use crate::record::Direction;
 use crate::root::Counter;
 use crate::seen::Seen;
 use crate::sentences::Text;
@@ -324,6 +325,9 @@ impl Walk {
                 }
                 let entity = spot.record().id().entity();
                 send_for(image.mem(), entity);
+                for direction in [Direction::Up, Direction::Down] {
+                    Cursor::start(spot.record(), direction).send_for_block(image.mem());
+                }
                 starts.push(Start { group, entity: Some(entity) });
             }
         };
