@@ -15,25 +15,112 @@ use crate::memory::bits;
 /// Bytes that are looked at together: a bit of a `u64` each.
 pub(crate) const BLOCK: usize = 64;
 
-fn is_part(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || byte == b'_'
+/// Bytes that were looked at together.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Block<const N: usize> {
+    /// Which of them are in words.
+    words: u64,
+    /// Folded.
+    pub(crate) folded: [u8; N],
+    /// Whether words may be of underscores only, which are none.
+    pub(crate) has_underscores: bool,
 }
 
-/// Which bytes of the block that begins at a place are in words.
-#[inline]
-fn words_at<const N: usize>(bytes: &[u8], at: usize, block: &[u8; N]) -> u64 {
-    // Written so that the compiler does sixteen at a time.
-    let parts = bits(block.map(|byte| u8::from(is_part(byte))));
-    let blanks = bits(block.map(|byte| u8::from(byte == b' ')));
+impl<const N: usize> Block<N> {
+    /// Those that begin at a place, up to 64. Written so that the compiler does sixteen at a time.
+    #[inline(always)]
+    pub(crate) fn of(bytes: &[u8], at: usize, block: &[u8; N]) -> Block<N> {
+        let letters = block.map(|byte| mask((byte | CASE).wrapping_sub(b'a') < 26));
+        let digits = block.map(|byte| mask(byte.wrapping_sub(b'0') < 10));
+        let parts = bits::<N>(std::array::from_fn(|i| letters[i] | digits[i]));
+        let blanks = bits(block.map(|byte| mask(byte == b' ')));
+        let folded = std::array::from_fn(|i| block[i] | letters[i] & CASE);
+        let (words, has_underscores) = if parts | blanks == u64::MAX >> (BLOCK - N) {
+            (parts, false)
+        } else {
+            with_between(bytes, at, block, parts, blanks)
+        };
+        Block { words, folded, has_underscores }
+    }
+
+    /// Whether no byte of it is in a word.
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.words == 0
+    }
+
+    /// Whether its last byte is in a word, which may go on after it.
+    #[inline]
+    pub(crate) fn ends_inside(&self) -> bool {
+        self.words >> (N - 1) == 1
+    }
+
+    /// Where words begin and end, if it begins inside of one or not.
+    #[inline]
+    pub(crate) fn borders(&self, inside: bool) -> Borders {
+        Borders(self.words ^ (self.words << 1 | u64::from(inside)))
+    }
+}
+
+/// With what is neither letter nor digit and yet part of a word; and whether there are underscores.
+#[inline(never)]
+fn with_between<const N: usize>(
+    bytes: &[u8],
+    at: usize,
+    block: &[u8; N],
+    parts: u64,
+    blanks: u64,
+) -> (u64, bool) {
+    let underscores = bits(block.map(|byte| mask(byte == b'_')));
+    let mut words = parts | underscores;
     // What is beside another block is asked there.
-    let beside = (parts << 1 | 1) & (parts >> 1 | 1 << (N - 1));
-    let (mut words, mut between) = (parts, beside & !parts & !blanks);
+    let beside = (words << 1 | 1) & (words >> 1 | 1 << (N - 1));
+    let mut between = beside & !words & !blanks;
     while between != 0 {
         let i = between.trailing_zeros();
         between &= between - 1;
         words |= u64::from(joins(bytes, at + index(i))) << i;
     }
-    words
+    (words, underscores != 0)
+}
+
+#[cold]
+fn filled_up(rest: &[u8]) -> [u8; BLOCK] {
+    let mut last = [b' '; BLOCK];
+    last[..rest.len()].copy_from_slice(rest);
+    last
+}
+
+/// The bit by which letters of ASCII differ in case.
+const CASE: u8 = b'a' ^ b'A';
+
+fn mask(all: bool) -> u8 {
+    u8::from(all).wrapping_neg()
+}
+
+/// Where words begin and end in a block, by turns: at bytes whose bit is set.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Borders(u64);
+
+impl Borders {
+    #[inline]
+    pub(crate) fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    /// The next one; the end of the block if there is none.
+    #[inline]
+    pub(crate) fn next(&mut self) -> usize {
+        let at = index(self.0.trailing_zeros());
+        self.0 &= self.0.wrapping_sub(1);
+        at
+    }
+}
+
+/// Whether what looks like a word is not of underscores only.
+#[inline]
+pub(crate) fn is_word(word: &[u8]) -> bool {
+    word.first() != Some(&b'_') || word.iter().any(|byte| *byte != b'_')
 }
 
 /// Whether the character at a place, which is no part of a word, joins those beside it.
@@ -51,54 +138,27 @@ fn joins(bytes: &[u8], at: usize) -> bool {
     }
 }
 
-/// Calls `each` for every word of a text of one block, of up to 64 bytes: where it begins, and
-/// where it has ended.
-#[inline]
-pub(crate) fn each_word<const N: usize>(text: &[u8; N], mut each: impl FnMut(usize, usize)) {
-    let mut bits = words_at(text, 0, text);
-    while bits != 0 {
-        let from = bits.trailing_zeros();
-        // To add to the lowest bit of a run clears it, and sets the bit after it, if there is one.
-        let carried = bits.wrapping_add(1 << from);
-        bits &= carried;
-        let (from, to) = (index(from), index(carried.trailing_zeros()));
-        if is_word(&text[from..to]) {
-            each(from, to);
-        }
-    }
-}
-
-/// Whether it is not of underscores only.
-#[inline]
-fn is_word(run: &[u8]) -> bool {
-    run[0] != b'_' || run.iter().any(|byte| *byte != b'_')
-}
-
 /// A place in a stretch of ASCII.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cutter {
     /// Where the next block begins.
     next: usize,
-    /// Of the block before it: bytes of words that are still to come.
-    bits: u64,
+    /// What is left of the block before it.
+    left: Borders,
+    /// Where the word began that has not ended yet, if there is one.
+    begun: Option<usize>,
 }
 
 impl Cutter {
     /// At a place where no word is.
     pub(crate) fn at(at: usize) -> Cutter {
-        Cutter { next: at, bits: 0 }
+        Cutter { next: at, left: Borders(0), begun: None }
     }
 
     /// Whether there may be words before that place.
     #[inline]
     pub(crate) fn is_before(&self, end: usize) -> bool {
-        self.bits != 0 || self.next < end
-    }
-
-    /// Whether all words of the blocks so far were given.
-    #[inline]
-    pub(crate) fn is_between_blocks(&self) -> bool {
-        self.bits == 0
+        self.next < end || !self.left.is_empty() || self.begun.is_some()
     }
 
     /// Where the next block begins.
@@ -106,77 +166,39 @@ impl Cutter {
         self.next
     }
 
-    /// Goes on to the next block, if there is one. Past the end of the text it has blanks.
-    #[inline]
-    fn enter(&mut self, bytes: &[u8], entered: &mut impl FnMut(usize, &[u8; BLOCK])) -> Option<()> {
+    /// The next block, for whoever takes all its words. Past the end of the text it has blanks.
+    #[inline(always)]
+    pub(crate) fn block(&mut self, bytes: &[u8]) -> Option<Block<BLOCK>> {
         let rest = bytes.get(self.next..).filter(|rest| !rest.is_empty())?;
-        let mut last = [b' '; BLOCK];
+        let last;
         let block = match rest.first_chunk() {
             Some(block) => block,
             None => {
-                last[..rest.len()].copy_from_slice(rest);
+                last = filled_up(rest);
                 &last
             }
         };
-        self.bits = words_at(bytes, self.next, block);
-        if self.bits != 0 {
-            entered(self.next, block);
-        }
+        let block = Block::of(bytes, self.next, block);
         self.next += BLOCK;
-        Some(())
+        Some(block)
     }
 
-    /// The next run of bits: where it begins, and where it has ended.
+    /// The next word: where it begins, and where it has ended.
     #[inline]
-    fn run(
-        &mut self,
-        bytes: &[u8],
-        entered: &mut impl FnMut(usize, &[u8; BLOCK]),
-    ) -> Option<(usize, usize)> {
-        while self.bits == 0 {
-            self.enter(bytes, entered)?;
-        }
-        let block = self.next - BLOCK;
-        let from = block + index(self.bits.trailing_zeros());
-        // To add to the lowest bit of a run clears it, and sets the bit after it.
-        let (carried, passes) = self.bits.overflowing_add(self.bits & self.bits.wrapping_neg());
-        if passes {
-            return Some((from, self.rest_of_run(bytes, entered)));
-        }
-        self.bits &= carried;
-        Some((from, block + index(carried.trailing_zeros())))
-    }
-
-    /// Where the run ends that reaches the end of the block.
-    fn rest_of_run(
-        &mut self,
-        bytes: &[u8],
-        entered: &mut impl FnMut(usize, &[u8; BLOCK]),
-    ) -> usize {
-        self.bits = 0;
-        while self.enter(bytes, entered).is_some() {
-            let ones = self.bits.trailing_ones();
-            if ones < u64::BITS {
-                self.bits &= u64::MAX << ones;
-                return self.next - BLOCK + index(ones);
-            }
-            self.bits = 0;
-        }
-        bytes.len()
-    }
-
-    /// The next word: where it begins, and where it has ended. Calls `entered` with each block
-    /// that has words, before any word that ends in it, and with where it begins.
-    #[inline]
-    pub(crate) fn word(
-        &mut self,
-        bytes: &[u8],
-        mut entered: impl FnMut(usize, &[u8; BLOCK]),
-    ) -> Option<(usize, usize)> {
+    pub(crate) fn word(&mut self, bytes: &[u8]) -> Option<(usize, usize)> {
         loop {
-            let (from, to) = self.run(bytes, &mut entered)?;
-            if is_word(&bytes[from..to]) {
-                return Some((from, to));
+            while self.left.is_empty() {
+                let Some(block) = self.block(bytes) else {
+                    let from = self.begun.take()?;
+                    return is_word(&bytes[from..]).then_some((from, bytes.len()));
+                };
+                self.left = block.borders(self.begun.is_some());
+            }
+            let at = self.next - BLOCK + self.left.next();
+            match self.begun.take() {
+                None => self.begun = Some(at),
+                Some(from) if is_word(&bytes[from..at]) => return Some((from, at)),
+                Some(_) => {}
             }
         }
     }

@@ -579,36 +579,30 @@ fn equal_tags_plainly(tags: [u64; 2], wanted: u64) -> u32 {
     first | second << 4
 }
 
-/// A bit for each byte that is not 0 but 1, of 16, 32, 48 or 64.
+/// A bit for each byte of 16, 32, 48 or 64: its highest.
 #[inline(always)]
-pub(crate) fn bits<const N: usize>(flags: [u8; N]) -> u64 {
+pub(crate) fn bits<const N: usize>(bytes: [u8; N]) -> u64 {
     #[cfg(target_arch = "x86_64")]
     {
-        use std::arch::x86_64::{
-            _mm_loadu_si128, _mm_movemask_epi8, _mm_setzero_si128, _mm_sub_epi8,
-        };
-        let sixteens = flags.as_chunks::<16>().0.iter().enumerate();
+        use std::arch::x86_64::{_mm_loadu_si128, _mm_movemask_epi8};
+        let sixteens = bytes.as_chunks::<16>().0.iter().enumerate();
         sixteens.fold(0, |bits, (i, sixteen)| {
             // SAFETY: SSE2 is part of x86_64; the load is of the 16 bytes of an array.
-            let mask = unsafe {
-                let ones = _mm_loadu_si128(sixteen.as_ptr().cast());
-                // 0 less 1 has the bit that a mask is made of.
-                _mm_movemask_epi8(_mm_sub_epi8(_mm_setzero_si128(), ones))
-            };
+            let mask = unsafe { _mm_movemask_epi8(_mm_loadu_si128(sixteen.as_ptr().cast())) };
             bits | u64::from(mask.cast_unsigned()) << (i * 16)
         })
     }
     #[cfg(not(target_arch = "x86_64"))]
-    bits_plainly(flags)
+    bits_plainly(bytes)
 }
 
 /// The same in arithmetic that every machine has.
 #[cfg(any(test, not(target_arch = "x86_64")))]
-fn bits_plainly<const N: usize>(flags: [u8; N]) -> u64 {
-    flags.as_chunks::<8>().0.iter().enumerate().fold(0, |bits, (i, eight)| {
+fn bits_plainly<const N: usize>(bytes: [u8; N]) -> u64 {
+    bytes.as_chunks::<8>().0.iter().enumerate().fold(0, |bits, (i, eight)| {
         // The product's highest byte has a bit of each of the eight.
-        let product = u64::from_le_bytes(*eight).wrapping_mul(0x0102_0408_1020_4080);
-        bits | (product >> 56) << (i * 8)
+        let ones = u64::from_le_bytes(*eight) >> 7 & 0x0101_0101_0101_0101;
+        bits | (ones.wrapping_mul(0x0102_0408_1020_4080) >> 56) << (i * 8)
     })
 }
 

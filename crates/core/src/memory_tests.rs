@@ -61,12 +61,14 @@ fn tags_are_equal_where_they_are() {
 }
 
 #[test]
-fn every_flag_has_its_bit() {
+fn every_byte_has_its_highest_bit() {
     for (i, j) in (0..64).flat_map(|i| [(i, i), (i, i / 3), (i, 63 - i)]) {
-        let mut flags = [0; 64];
-        (flags[i], flags[j]) = (1, 1);
-        let expected = 1 << i | 1 << j;
-        assert_eq!((bits(flags), bits_plainly(flags)), (expected, expected));
+        for (high, low) in [(0xFF, 0), (0x80, 0x7F)] {
+            let mut bytes = [low; 64];
+            (bytes[i], bytes[j]) = (high, high);
+            let expected = 1 << i | 1 << j;
+            assert_eq!((bits(bytes), bits_plainly(bytes)), (expected, expected));
+        }
     }
 }
 

@@ -104,7 +104,7 @@ impl Recogniser {
             arena: Arena::new(prefix),
             seek: Seek::Entities,
             overlapping: false,
-            held: Held::default(),
+            held: Held::new(),
             current: 0,
             seed: 0,
             block: Block::default(),

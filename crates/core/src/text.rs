@@ -2,12 +2,17 @@
 //!
 //! Part of `recognise.rs`; nothing here knows an image.
 
-use crate::ascii::{BLOCK, Cutter};
+use crate::ascii::{self, Borders, Cutter};
 use crate::hash::Hash;
 use crate::words::{self, MOST_WORDS, Rest, Words};
 
 /// Words held at a time: some 20 microseconds to fold, and more than the longest window.
 const HELD: usize = 1024;
+
+/// Words that begin in a block of ASCII: at every other byte.
+const MOST_OF_BLOCK: usize = ascii::BLOCK / 2;
+/// Room for fewer words than are held, and a block's.
+const ROOM: usize = HELD + MOST_OF_BLOCK;
 
 const _: () = assert!(HELD > 2 * MOST_WORDS);
 
@@ -34,23 +39,47 @@ fn excess(bytes: &[u8]) -> usize {
     bytes.iter().filter(|byte| **byte & 0xC0 == 0x80).count()
 }
 
-/// A word that was read.
+/// Where a word is in its text.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Word {
-    /// In the text: bytes and characters.
+    /// In bytes.
     pub(crate) from: usize,
     pub(crate) to: usize,
+    /// In characters.
     pub(crate) start: usize,
     pub(crate) end: usize,
-    /// In what is held of the folded text, and how long it is.
-    folded: usize,
-    len: usize,
+}
+
+/// A word in what is held of the folded text.
+#[derive(Clone, Copy, Debug, Default)]
+struct Folded {
+    at: usize,
+    end: usize,
+}
+
+/// Words that are as long in the text as folded, and stand there as they stand folded; or one
+/// word that is not.
+#[derive(Clone, Copy, Debug)]
+struct Stretch {
+    /// Its first word.
+    first: usize,
+    /// In the text it stands so many bytes after where it is folded, or (wrapped) before.
+    after: usize,
+    /// So many bytes more than characters stand before it.
+    before: usize,
+    /// In the text its word has so many bytes more than folded, or (wrapped) less.
+    longer: usize,
+    /// So many bytes more than characters are in it.
+    excess: usize,
 }
 
 /// Words of a text.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Held {
-    words: Vec<Word>,
+    /// The first `len` of these.
+    words: Box<[Folded; ROOM]>,
+    len: usize,
+    stretches: Vec<Stretch>,
     /// Their folded text, and what stands between them.
     folded: Vec<u8>,
     /// The hashes of the first of them.
@@ -60,9 +89,22 @@ pub(crate) struct Held {
 }
 
 impl Held {
+    /// No words.
+    pub(crate) fn new() -> Held {
+        Held {
+            words: Box::new([Folded::default(); ROOM]),
+            len: 0,
+            stretches: Vec::new(),
+            folded: Vec::new(),
+            hashes: Vec::new(),
+            ended: false,
+        }
+    }
+
     /// Forgets all.
     pub(crate) fn clear(&mut self) {
-        self.words.clear();
+        self.len = 0;
+        self.stretches.clear();
         self.folded.clear();
         self.hashes.clear();
         self.ended = false;
@@ -70,11 +112,12 @@ impl Held {
 
     /// Reads on in the text and forgets the first `done` words, unless those after them do for a step.
     pub(crate) fn read(&mut self, text: &mut Reader<'_>, done: &mut usize) {
-        if self.ended || self.words.len() - *done >= MOST_WORDS {
+        if self.ended || self.len - *done >= MOST_WORDS {
             return;
         }
         self.forget(std::mem::take(done));
-        while self.words.len() < HELD {
+        // One that had no room leaves one less than there is room for.
+        while self.len < HELD - 1 {
             let Some(rest) = text.words.rest_of_piece() else {
                 self.ended = true;
                 break;
@@ -92,52 +135,115 @@ impl Held {
         }
     }
 
-    /// Reads words of ASCII before which there are `excess` bytes more than characters: whole blocks,
-    /// which are folded all of them.
-    fn read_ascii(&mut self, cutter: &mut Cutter, bytes: &[u8], excess: usize) {
-        let Held { words, folded, .. } = self;
-        // What is in the text here is in `folded` so many bytes before, or after.
-        let mut moved = 0;
-        loop {
-            let copy = |at: usize, block: &[u8; BLOCK]| {
-                moved = at.wrapping_sub(folded.len());
-                folded.extend_from_slice(&block.map(|byte| byte.to_ascii_lowercase()));
-            };
-            let Some((from, to)) = cutter.word(bytes, copy) else { return };
-            let (start, end) = (from - excess, to - excess);
-            let (folded, len) = (from.wrapping_sub(moved), to - from);
-            words.push(Word { from, to, start, end, folded, len });
-            if words.len() >= HELD && cutter.is_between_blocks() {
+    /// Reads words of ASCII before which there are `before` bytes more than characters: whole
+    /// blocks, which are folded all of them.
+    fn read_ascii(&mut self, cutter: &mut Cutter, bytes: &[u8], before: usize) {
+        // What is in the text here is in `folded` so many bytes before, or (wrapped) after.
+        let mut moved = None;
+        let (mut inside, mut has_underscores) = (false, false);
+        while self.len < HELD {
+            let at = cutter.next();
+            let Some(block) = cutter.block(bytes) else {
+                if inside && has_underscores {
+                    self.drop_underscores(self.len - 1, self.len);
+                }
                 return;
+            };
+            let unchecked = self.len - usize::from(inside);
+            has_underscores = block.has_underscores || inside && has_underscores;
+            let here = self.folded.len();
+            let mut borders = block.borders(inside);
+            if inside {
+                self.words[unchecked].end = here + borders.next();
+            }
+            inside = block.ends_inside();
+            if !block.is_empty() {
+                let after = at.wrapping_sub(here);
+                if moved != Some(after) {
+                    moved = Some(after);
+                    let first = self.len;
+                    self.stretches.push(Stretch { first, after, before, longer: 0, excess: 0 });
+                }
+                self.folded.extend_from_slice(&block.folded);
+            }
+            self.len += self.note(here, borders);
+            if has_underscores {
+                self.drop_underscores(unchecked, self.len - usize::from(inside));
             }
         }
+        if inside {
+            // The last word goes on: it has no room, and is read another time.
+            self.len -= 1;
+            *cutter = Cutter::at(self.words[self.len].at.wrapping_add(moved.unwrap_or(0)));
+        }
+    }
+
+    /// Notes the words after those held that have these borders, from a place in what is folded.
+    /// How many they are.
+    #[inline(always)]
+    fn note(&mut self, here: usize, mut borders: Borders) -> usize {
+        let room = self.words[self.len..].first_chunk_mut::<MOST_OF_BLOCK>();
+        let mut words = 0;
+        for word in room.expect("there is room for a block's") {
+            if borders.is_empty() {
+                break;
+            }
+            *word = Folded { at: here + borders.next(), end: here + borders.next() };
+            words += 1;
+        }
+        words
+    }
+
+    /// Of these words, those of underscores only are none.
+    #[cold]
+    fn drop_underscores(&mut self, from: usize, to: usize) {
+        let mut kept = from;
+        for i in from..self.len {
+            let Folded { at, end } = self.words[i];
+            if i >= to || ascii::is_word(&self.folded[at..end]) {
+                self.words[kept] = self.words[i];
+                kept += 1;
+            }
+        }
+        self.len = kept;
     }
 
     /// Reads a word that may be of anything.
     fn read_word(&mut self, from: usize, word: &str, before: usize) {
-        let folded = self.folded.len();
+        let at = self.folded.len();
         words::fold(word, &mut self.folded);
-        let len = self.folded.len() - folded;
+        let len = self.folded.len() - at;
         if len == 0 {
             return;
         }
-        let (to, start) = (from + word.len(), from - before);
-        let end = start + word.len() - excess(word.as_bytes());
-        self.words.push(Word { from, to, start, end, folded, len });
+        let (after, longer) = (from.wrapping_sub(at), word.len().wrapping_sub(len));
+        let excess = excess(word.as_bytes());
+        self.stretches.push(Stretch { first: self.len, after, before, longer, excess });
+        self.words[self.len] = Folded { at, end: at + len };
+        self.len += 1;
     }
 
     fn forget(&mut self, done: usize) {
         self.hashes.drain(..done.min(self.hashes.len()));
-        self.words.drain(..done);
-        let bytes = self.words.first().map_or(self.folded.len(), |word| word.folded);
+        let bytes = if done < self.len { self.words[done].at } else { self.folded.len() };
+        self.words.copy_within(done..self.len, 0);
+        self.len -= done;
         self.folded.drain(..bytes);
-        self.words.iter_mut().for_each(|word| word.folded -= bytes);
+        for word in &mut self.words[..self.len] {
+            (word.at, word.end) = (word.at - bytes, word.end - bytes);
+        }
+        let gone = self.stretches.partition_point(|stretch| stretch.first <= done);
+        self.stretches.drain(..gone.saturating_sub(1));
+        for stretch in &mut self.stretches {
+            stretch.first = stretch.first.saturating_sub(done);
+            stretch.after = stretch.after.wrapping_add(bytes);
+        }
     }
 
     /// Hashes what is not hashed yet.
     pub(crate) fn hash(&mut self, seed: u64) {
-        for word in &self.words[self.hashes.len()..] {
-            self.hashes.push(Hash::of_word_in(seed, &self.folded, word.folded, word.len));
+        for word in &self.words[self.hashes.len()..self.len] {
+            self.hashes.push(Hash::of_word_in(seed, &self.folded, word.at, word.end - word.at));
         }
     }
 
@@ -152,13 +258,19 @@ impl Held {
         &self.hashes
     }
 
-    #[inline]
+    /// Where a word is in the text.
     pub(crate) fn word(&self, i: usize) -> Word {
-        self.words[i]
+        let Folded { at, end } = self.words[i];
+        let until = self.stretches.partition_point(|stretch| stretch.first <= i);
+        let Stretch { after, before, longer, excess, .. } = self.stretches[until - 1];
+        let from = at.wrapping_add(after);
+        let to = end.wrapping_add(after).wrapping_add(longer);
+        let start = from - before;
+        Word { from, to, start, end: start + (to - from) - excess }
     }
 
     pub(crate) fn len(&self) -> usize {
-        self.words.len()
+        self.len
     }
 
     /// Whether these are the last words of the text.
@@ -168,8 +280,7 @@ impl Held {
 
     /// Words whose windows are all held: of those after them some may be yet to be read.
     pub(crate) fn whole(&self) -> usize {
-        let held = self.words.len();
-        if self.ended { held } else { (held + 1).saturating_sub(MOST_WORDS) }
+        if self.ended { self.len } else { (self.len + 1).saturating_sub(MOST_WORDS) }
     }
 
     /// Writes the form of `count` words to `to`.
@@ -179,7 +290,7 @@ impl Held {
             if !to.is_empty() {
                 to.push(b' ');
             }
-            to.extend_from_slice(&self.folded[word.folded..word.folded + word.len]);
+            to.extend_from_slice(&self.folded[word.at..word.end]);
         }
     }
 }
@@ -205,7 +316,7 @@ mod tests {
 
     /// A few words at a time, as after steps that ended early.
     fn read(text: &str, step: usize) -> Vec<Place> {
-        let (mut held, mut reader, mut done) = (Held::default(), Reader::new(text), 0);
+        let (mut held, mut reader, mut done) = (Held::new(), Reader::new(text), 0);
         let mut all = Vec::new();
         loop {
             held.read(&mut reader, &mut done);
@@ -226,6 +337,18 @@ mod tests {
         }
     }
 
+    #[test]
+    fn a_word_that_goes_on_where_no_more_are_held_is_read_another_time() {
+        let short = "abc ".repeat(3 * HELD);
+        let long = "a ".repeat(HELD - 1) + &"long".repeat(ascii::BLOCK) + &short;
+        for text in [short, long] {
+            for shift in 0..4 {
+                let text = " ".repeat(shift) + &text;
+                assert_eq!(read(&text, 700), expected(&text), "{shift}");
+            }
+        }
+    }
+
     fn text() -> impl Strategy<Value = String> {
         const SOME: [&str; 9] =
             ["a ", "Bc, ", "d.e", "__ ", "É ", "糖", "\u{AD} ", "x\u{301}-", "ß'"];
@@ -233,6 +356,8 @@ mod tests {
             10 => proptest::sample::select(&SOME[..]).prop_map(str::to_string),
             1 => (0..200_usize).prop_map(|n| " ".repeat(n)),
             1 => (0..200_usize).prop_map(|n| "Long".repeat(n)),
+            1 => (0..200_usize).prop_map(|n| "_".repeat(n)),
+            1 => (0..900_usize).prop_map(|n| "B. ".repeat(n)),
             1 => (0..900_usize).prop_map(|n| "many ".repeat(n)),
             1 => (0..300_usize).prop_map(|n| "vię̂le ".repeat(n)),
         ];

@@ -23,7 +23,7 @@ use caseless::Caseless;
 use unicode_normalization::UnicodeNormalization;
 use unicode_segmentation::{UnicodeSegmentation, UnicodeWordIndices};
 
-use crate::ascii::{self, BLOCK, Cutter};
+use crate::ascii::{BLOCK, Block, Cutter, is_word};
 
 /// A name of more words has no form.
 pub const MOST_WORDS: usize = 64;
@@ -141,7 +141,7 @@ impl<'t> Iterator for Words<'t> {
             match self.rest_of_piece()? {
                 Rest::Word(from, word) => return Some((from, word)),
                 Rest::Ascii(cutter, bytes) => {
-                    if let Some((from, to)) = cutter.word(bytes, |_, _| ()) {
+                    if let Some((from, to)) = cutter.word(bytes) {
                         return Some((from, &self.text[from..to]));
                     }
                 }
@@ -257,13 +257,17 @@ fn each_folded_at_once<const N: usize, const ROOM: usize>(
     if !folded.is_ascii() {
         return None;
     }
-    folded.make_ascii_lowercase();
-    let mut count = 0;
     let text = folded.first_chunk::<N>().expect("there is more room than that");
-    ascii::each_word(text, |from, to| {
-        count += 1;
-        each(&folded, from..to);
-    });
+    let block = Block::of(text, 0, text);
+    folded[..N].copy_from_slice(&block.folded);
+    let (mut borders, mut count) = (block.borders(false), 0);
+    while !borders.is_empty() {
+        let word = borders.next()..borders.next();
+        if !block.has_underscores || is_word(&folded[word.clone()]) {
+            count += 1;
+            each(&folded, word);
+        }
+    }
     Some(count)
 }
 
