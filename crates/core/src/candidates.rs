@@ -5,11 +5,12 @@
 use std::ops::Range;
 
 use crate::Image;
+use crate::filter::Filter;
 use crate::forms::{FormSpot, LONGER, STEP};
 use crate::hash::Hash;
 use crate::id::{RecordId, index};
 use crate::root::Sifted;
-use crate::sieve::{Cell, Item};
+use crate::sieve::{Kinds, Segment, Sieve};
 use crate::words::MOST_WORDS;
 
 /// Words that are prepared together, in stages: each asks memory for all that the next one reads
@@ -22,12 +23,7 @@ pub(crate) const BLOCK: usize = 128;
 struct Start {
     /// Its number among those held.
     word: usize,
-    /// The hash of the word alone.
-    alone: Hash,
-    /// And with the next.
-    pair: Hash,
-    is_name: bool,
-    has_more: bool,
+    kinds: Kinds,
 }
 
 /// A word that names may begin with.
@@ -59,28 +55,28 @@ pub(crate) struct Block {
 
 impl Block {
     /// Learns what there is where these words begin; `hashes` go on after them.
-    pub(crate) fn prepare(&mut self, image: Image<'_>, hashes: &[u64], words: Range<usize>) {
+    pub(crate) fn prepare(&mut self, image: Image<'_>, hashes: &[Hash], words: Range<usize>) {
         let Block { candidates, windows, spots, heads } = self;
         let filter = image.forms();
+        let pairs = image.sieve(Sifted::Windows);
         candidates.clear();
-        sift(image, hashes, words, |Start { word, has_more, alone, .. }| {
-            let spot = filter.form_spot(alone);
+        sift(image.sieve(Sifted::Words), pairs, hashes, words, |word, has_more| {
+            let spot = filter.form_spot(hashes[word]);
             candidates.push(Candidate { word, has_more, spot, windows: 0, spots: 0, heads: 0 });
         });
         candidates.iter().for_each(|candidate| filter.fetch(&candidate.spot));
         windows.clear();
         for candidate in &mut *candidates {
             if candidate.has_more {
-                find_windows(image, &hashes[candidate.word..], candidate.spot, windows);
+                find_windows(filter, pairs, &hashes[candidate.word..], candidate.spot, windows);
             }
             candidate.windows = windows.len();
         }
         spots.clear();
-        let sieve = image.sieve(Sifted::Windows);
         let mut first = 0;
         for candidate in &mut *candidates {
             for &(words, hash) in windows[first..candidate.windows].iter().rev() {
-                if sieve.passes(Item::window(hash)) {
+                if pairs.segment(hash).kinds(hash).is_whole() {
                     spots.push((words, filter.form_spot(hash)));
                 }
             }
@@ -106,62 +102,68 @@ impl Block {
     }
 }
 
-/// Calls `each` for those of the words that names may begin with.
-fn sift(image: Image<'_>, hashes: &[u64], words: Range<usize>, each: impl FnMut(Start)) {
-    let [singles, pairs] = [Sifted::Words, Sifted::Windows].map(|of| image.sieve(of));
+/// Calls `each` for those of the words that names may begin with, and whether longer ones may.
+fn sift(
+    singles: Sieve<'_>,
+    pairs: Sieve<'_>,
+    hashes: &[Hash],
+    words: Range<usize>,
+    each: impl FnMut(usize, bool),
+) {
     if singles.is_near() && pairs.is_near() {
-        sift_by(|w| singles.near_cell(w), |p| pairs.near_cell(p), hashes, words, each);
+        sift_by(|_| singles.near, |_| pairs.near, hashes, words, each);
     } else {
-        sift_by(|w| singles.cell(w), |p| pairs.cell(p), hashes, words, each);
+        sift_by(|word| singles.segment(word), |pair| pairs.segment(pair), hashes, words, each);
     }
 }
 
-#[inline]
+/// What comes out of a sieve is no pattern that the processor could guess: so each loop keeps what
+/// it let pass without a branch.
+#[inline(always)]
 fn sift_by<'m>(
-    single: impl Fn(Hash) -> Cell<'m>,
-    pair: impl Fn(Hash) -> Cell<'m>,
-    hashes: &[u64],
+    single: impl Fn(Hash) -> Segment<'m>,
+    pair: impl Fn(Hash) -> Segment<'m>,
+    hashes: &[Hash],
     words: Range<usize>,
-    mut each: impl FnMut(Start),
+    mut each: impl FnMut(usize, bool),
 ) {
+    let alone = &hashes[words.clone()];
+    alone.iter().for_each(|word| single(*word).prefetch(*word));
     let mut room = [Start::default(); BLOCK];
-    let starts = &mut room[..words.len()];
-    for (start, word) in starts.iter_mut().zip(words) {
-        start.word = word;
-        start.alone = Hash::NOTHING.and(hashes[word]);
-        single(start.alone).prefetch();
-    }
     let mut begun = 0;
-    for i in 0..starts.len() {
-        let mut start = starts[i];
-        let cell = single(start.alone);
-        start.is_name = cell.passes(Item::word(start.alone));
-        if let Some(next) = hashes.get(start.word + 1)
-            && cell.passes(Item::first_word(start.alone))
-        {
-            start.has_more = true;
-            start.pair = start.alone.and(*next);
-            pair(start.pair).prefetch();
-        }
-        starts[begun] = start;
-        begun += usize::from(start.is_name | start.has_more);
+    for (i, hash) in alone.iter().enumerate() {
+        let kinds = single(*hash).kinds(*hash);
+        room[begun % BLOCK] = Start { word: words.start + i, kinds };
+        begun += usize::from(!kinds.is_none());
     }
-    for start in &mut starts[..begun] {
-        start.has_more = start.has_more && pair(start.pair).passes(Item::window(start.pair));
-        if start.has_more | start.is_name {
-            each(*start);
+    let starts = &mut room[..begun];
+    // Of each and the next word.
+    let mut both = [Hash::default(); BLOCK];
+    for (start, both) in starts.iter_mut().zip(&mut both) {
+        match hashes[start.word..].first_chunk() {
+            Some([alone, next]) => *both = alone.and(*next),
+            None => start.kinds = start.kinds.of_last(),
         }
+        pair(*both).prefetch(*both);
     }
+    let mut left = 0;
+    for (i, both) in (0..starts.len()).zip(both) {
+        let Start { word, kinds } = starts[i];
+        let kinds = kinds.if_both(pair(both).kinds(both));
+        starts[left] = Start { word, kinds };
+        left += usize::from(!kinds.is_none());
+    }
+    starts[..left].iter().for_each(|start| each(start.word, start.kinds.is_first()));
 }
 
 /// Adds the windows of two of these words and more that names may have, shortest first.
 fn find_windows(
-    image: Image<'_>,
-    words: &[u64],
+    filter: Filter<'_>,
+    sieve: Sieve<'_>,
+    words: &[Hash],
     first: FormSpot,
     windows: &mut Vec<(usize, Hash)>,
 ) {
-    let (filter, sieve) = (image.forms(), image.sieve(Sifted::Windows));
     let most = words.len().min(MOST_WORDS);
     let (mut begin, mut spot) = (1, first);
     while begin < most {
@@ -171,7 +173,7 @@ fn find_windows(
         for count in begin + 1..=longest.min(begin + STEP).min(most) {
             hash = hash.and(words[count - 1]);
             if known >> (count - begin - 1) & 1 == 1 {
-                sieve.cell(hash).prefetch();
+                sieve.segment(hash).prefetch(hash);
                 windows.push((count, hash));
             }
         }

@@ -48,10 +48,11 @@ pub(crate) struct Form {
 impl Form {
     /// The form of a name, if it has one.
     pub(crate) fn of(seed: u64, name: &[u8]) -> Option<Form> {
-        let (mut hash, mut pair, mut count) = (Hash::NOTHING, Hash::NOTHING, 0);
-        let mut starts = [Hash::NOTHING; MOST_BEGINNINGS];
+        let (mut hash, mut pair, mut count) = (Hash::default(), Hash::default(), 0);
+        let mut starts = [Hash::default(); MOST_BEGINNINGS];
         words::each_folded(name, |bytes, word| {
-            hash = hash.and(Hash::of_word_in(seed, bytes, word.start, word.len()));
+            let word = Hash::of_word_in(seed, bytes, word.start, word.len());
+            hash = if count == 0 { word } else { hash.and(word) };
             if count == 1 {
                 pair = hash;
             }

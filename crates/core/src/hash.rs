@@ -80,49 +80,58 @@ impl Hash {
         halves((fingerprint + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15)).1
     }
 
-    /// The hash of no words at all.
-    pub(crate) const NOTHING: Hash = Hash(0x243F_6A88_85A3_08D3);
-
-    /// The hash of a folded word, which has a byte at least. Short ones go a way of their own, a third as long: their first
-    /// and last eight bytes are all of them, and two products leave none of the seed's bits out.
-    pub(crate) fn of_word(seed: u64, word: &[u8]) -> u64 {
+    /// The hash of a folded word. Short ones go a way of their own, a third as long: two pieces of
+    /// eight bytes are all of them, and two products leave none of the seed's bits out.
+    #[inline(never)]
+    pub(crate) fn of_word(seed: u64, word: &[u8]) -> Hash {
         let mut room = [0; SHORT];
         match room.get_mut(..word.len()) {
             Some(short) => {
                 short.copy_from_slice(word);
                 Hash::of_short_word(seed, &room, word.len())
             }
-            None => xxh3_64_with_seed(word, seed ^ OF_WORDS),
+            None => Hash(xxh3_64_with_seed(word, seed ^ OF_WORDS)),
         }
     }
 
     /// The same of a word that is part of a longer text: its length is nothing to guess wrong.
-    #[inline]
-    pub(crate) fn of_word_in(seed: u64, text: &[u8], at: usize, len: usize) -> u64 {
+    #[inline(always)]
+    pub(crate) fn of_word_in(seed: u64, text: &[u8], at: usize, len: usize) -> Hash {
         match text[at..].first_chunk() {
             Some(chunk) if len <= SHORT => Hash::of_short_word(seed, chunk, len),
             _ => Hash::of_word(seed, &text[at..at + len]),
         }
     }
 
-    #[inline]
-    fn of_short_word(seed: u64, chunk: &[u8; SHORT], len: usize) -> u64 {
+    #[inline(always)]
+    fn of_short_word(seed: u64, chunk: &[u8; SHORT], len: usize) -> Hash {
         let eight = |at: usize| u64::from_le_bytes(*chunk[at..].first_chunk().expect("of sixteen"));
-        // Without what comes after a word of less than eight bytes.
-        let mask = u64::MAX >> (8 * 8_usize.saturating_sub(len.max(1)));
-        let (first, last) = (eight(0) & mask, eight(len.clamp(8, SHORT) - 8) & mask);
+        let [first, last] = BYTES_OF[len];
         let seed = seed ^ OF_WORDS;
-        let once = fold_product(first ^ seed, last ^ seed.rotate_left(32) ^ 0xA409_3822_299F_31D0);
-        fold_product(once ^ wide(len), 0x082E_FA98_EC4E_6C89)
+        let (first, last) = (eight(0) & first ^ seed, eight(8) & last ^ seed.rotate_left(32));
+        let once = fold_product(first, last ^ 0xA409_3822_299F_31D0);
+        Hash(fold_product(once ^ wide(len), 0x082E_FA98_EC4E_6C89))
     }
 
     /// The hash of some words and one more: what makes a window's hash roll. Whoever does not
     /// know the seed knows no word's hash.
     #[inline]
-    pub(crate) const fn and(self, word: u64) -> Hash {
-        Hash(fold_product(self.0 ^ 0x1319_8A2E_0370_7344, word | 1))
+    pub(crate) const fn and(self, word: Hash) -> Hash {
+        Hash(fold_product(self.0 ^ 0x1319_8A2E_0370_7344, word.0 | 1))
     }
 }
+
+/// The bytes that are a word's, by its length, of the first eight and of those after them.
+const BYTES_OF: [[u64; 2]; SHORT + 1] = {
+    let mut all = [[0; 2]; SHORT + 1];
+    let mut byte = 0;
+    while byte < SHORT {
+        all[byte + 1] = all[byte];
+        all[byte + 1][byte / 8] |= 0xFF << (byte % 8 * 8);
+        byte += 1;
+    }
+    all
+};
 
 #[cfg(test)]
 mod tests {
@@ -134,7 +143,7 @@ mod tests {
         let mut words = 0;
         let mut add = |seed: u64, word: &[u8]| {
             words += 1;
-            seen.insert(Hash::of_word(seed, word));
+            seen.insert(Hash::of_word(seed, word).0);
         };
         for len in 0..40 {
             let word = vec![b'a'; len];

@@ -459,6 +459,15 @@ impl<'m> Span<'m> {
         Line { start, memory: PhantomData }
     }
 
+    /// So many of its first lines, a power of two.
+    #[inline]
+    pub(crate) fn doubles(self, lines: u32) -> Doubles<'m> {
+        let fit = lines.is_power_of_two() && lines <= self.lines;
+        assert!(fit, "an allocation lies in one chunk");
+        let last = lines * (LINE_BYTES as u32 / 8) - 1;
+        Doubles { start: self.first.start, last, memory: PhantomData }
+    }
+
     /// The address of `len` bytes from byte `at` on, which may go on in the lines after.
     #[inline(always)]
     fn bytes(self, at: usize, len: usize) -> *mut u8 {
@@ -523,6 +532,42 @@ impl<'m> Span<'m> {
                 _ => ends::<1>(here, name),
             }
         }
+    }
+}
+
+/// As many words of 64 bits as a power of two, in lines that lie together. Of a number that is too
+/// great the lower bits count: nothing is to be checked.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Doubles<'m> {
+    start: NonNull<u8>,
+    /// The last one's number.
+    last: u32,
+    memory: PhantomData<&'m Memory>,
+}
+
+impl<'m> Doubles<'m> {
+    #[inline(always)]
+    fn double(self, i: u32) -> &'m AtomicU64 {
+        let at = index(i & self.last) * 8;
+        // SAFETY: `Span::doubles` checked that `last + 1` words of 8 bytes of a chunk begin at
+        // `start`, which is a line's first byte, and `last` is one less than a power of two: so
+        // the masked number is one of theirs. See `Line::word` for other writers.
+        unsafe { AtomicU64::from_ptr(self.start.as_ptr().add(at).cast()) }
+    }
+
+    #[inline(always)]
+    pub(crate) fn get(self, i: u32) -> u64 {
+        self.double(i).load(Relaxed)
+    }
+
+    pub(crate) fn set(self, i: u32, value: u64) {
+        self.double(i).store(value, Relaxed);
+    }
+
+    /// Asks the processor to fetch it.
+    #[inline(always)]
+    pub(crate) fn prefetch(self, i: u32) {
+        prefetch(self.double(i).as_ptr().cast());
     }
 }
 

@@ -30,8 +30,8 @@ use crate::bucket::Entry;
 use crate::filter::Filter;
 use crate::forms::Form;
 use crate::hash::Hash;
-use crate::id::index;
-use crate::memory::{Line, Memory, Span};
+use crate::id::{halves, index};
+use crate::memory::{Doubles, Memory};
 use crate::record::Record;
 use crate::root::{Counter, MAX_LINES, Root, Sifted, Table};
 
@@ -79,49 +79,85 @@ pub(crate) fn shape(level: u32) -> (u32, u32) {
     (1 << bits, 1 << (level - bits))
 }
 
-/// What a sieve lets pass.
+/// What a sieve lets pass: three bits of the word of 64 that its hash leads to.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Item {
     hash: Hash,
-    mask: u64,
+    kind: u64,
+}
+
+/// Which kinds of items a word of 64 bits lets pass, of one hash.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Kinds(u64);
+
+impl Kinds {
+    /// A name, or the beginning of one that this sieve is about.
+    const WHOLE: u64 = 1;
+    /// A word that names of several words begin with. Its bits are those beside a name's.
+    const FIRST: u64 = 2;
+
+    /// Of the hash that leads to this word.
+    #[inline]
+    fn of(word: u64, hash: Hash) -> Kinds {
+        let [a, b, c] = places(hash).map(|place| word.rotate_right(place));
+        Kinds(a & b & c & (Kinds::WHOLE | Kinds::FIRST))
+    }
+
+    #[inline]
+    pub(crate) fn is_none(self) -> bool {
+        self.0 == 0
+    }
+
+    /// Some words that the sieve of windows may know, or a word that may be a name.
+    #[inline]
+    pub(crate) fn is_whole(self) -> bool {
+        self.0 & Kinds::WHOLE != 0
+    }
+
+    /// Of the last word of a text.
+    #[inline]
+    pub(crate) fn of_last(self) -> Kinds {
+        self.if_both(Kinds(0))
+    }
+
+    /// Of a word, after the sieve of windows was asked about it and the next.
+    #[inline]
+    pub(crate) fn if_both(self, both: Kinds) -> Kinds {
+        Kinds(self.0 & (Kinds::WHOLE | both.0 << 1))
+    }
+
+    /// A word that longer names may begin with.
+    #[inline]
+    pub(crate) fn is_first(self) -> bool {
+        self.0 & Kinds::FIRST != 0
+    }
+}
+
+/// By how much a word of 64 bits is turned: by parts of a hash that do not say which word.
+#[inline]
+fn places(hash: Hash) -> [u32; 3] {
+    [28, 34, 40].map(|shift| halves(hash.0 >> shift).0 & 63)
 }
 
 impl Item {
     /// Some words, two at least.
-    #[inline]
     pub(crate) fn window(hash: Hash) -> Item {
-        Item { hash, mask: high_bits(hash) }
+        Item { hash, kind: Kinds::WHOLE }
     }
 
     /// A word that is a name.
-    #[inline]
     pub(crate) fn word(hash: Hash) -> Item {
-        Item { hash, mask: low_bits(hash) }
+        Item { hash, kind: Kinds::WHOLE }
     }
 
     /// A word that names of several words begin with.
-    #[inline]
     pub(crate) fn first_word(hash: Hash) -> Item {
-        Item { hash, mask: high_bits(hash) }
+        Item { hash, kind: Kinds::FIRST }
     }
-}
 
-/// Three of 64 bits, by parts of a hash that do not say which 64.
-#[inline]
-fn high_bits(hash: Hash) -> u64 {
-    three_bits(hash.0 >> 46)
-}
-
-/// Another three.
-#[inline]
-fn low_bits(hash: Hash) -> u64 {
-    three_bits(hash.0 >> 28)
-}
-
-#[inline]
-fn three_bits(from: u64) -> u64 {
-    let bit = |shift: u32| 1 << (from >> shift & 63);
-    bit(0) | bit(6) | bit(12)
+    fn mask(self) -> u64 {
+        places(self.hash).iter().fold(0, |mask, &place| mask | self.kind.rotate_left(place))
+    }
 }
 
 /// A sieve of an image.
@@ -131,29 +167,26 @@ pub(crate) struct Sieve<'m> {
     root: Root<'m>,
     of: Sifted,
     table: Table,
-    /// Its last line.
-    last: u32,
-    /// Its first segment.
-    first: Span<'m>,
+    level: u32,
+    /// Its first segment, and all of it if it is of one.
+    pub(crate) near: Segment<'m>,
 }
 
-/// A word of a sieve.
+/// A part of a sieve.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Cell<'m> {
-    line: Line<'m>,
-    at: usize,
-}
+pub(crate) struct Segment<'m>(Doubles<'m>);
 
-impl Cell<'_> {
+impl Segment<'_> {
+    /// Asks memory for what [`Segment::kinds`] reads.
     #[inline]
-    pub(crate) fn prefetch(self) {
-        self.line.prefetch();
+    pub(crate) fn prefetch(self, hash: Hash) {
+        self.0.prefetch(hash.first());
     }
 
-    /// Whether it lets the item pass. False is certain.
+    /// As what it lets the hash pass. What is not among it is certain.
     #[inline]
-    pub(crate) fn passes(self, item: Item) -> bool {
-        self.line.u64(self.at) & item.mask == item.mask
+    pub(crate) fn kinds(self, hash: Hash) -> Kinds {
+        Kinds::of(self.0.get(hash.first()), hash)
     }
 }
 
@@ -162,54 +195,58 @@ impl<'m> Sieve<'m> {
     pub(crate) fn new(mem: &'m Memory, of: Sifted, table: Table) -> Sieve<'m> {
         let root = Root::new(mem);
         let level = root.sieve(of, table).level;
-        let first = mem.span(root.segment(of, table, 0));
-        Sieve { mem, root, of, table, last: (1 << level) - 1, first }
+        let near = Sieve::nth(mem, root, of, table, level, 0);
+        Sieve { mem, root, of, table, level, near }
+    }
+
+    #[inline]
+    fn nth(
+        mem: &'m Memory,
+        root: Root<'m>,
+        of: Sifted,
+        table: Table,
+        level: u32,
+        i: u32,
+    ) -> Segment<'m> {
+        Segment(mem.span(root.segment(of, table, i)).doubles(shape(level).0))
+    }
+
+    /// Whether all of it is [`Sieve::near`].
+    #[inline]
+    pub(crate) fn is_near(self) -> bool {
+        self.level <= SEGMENT_BITS
     }
 
     /// Where an item's bits are, if it is of this sieve.
     #[inline]
-    pub(crate) fn cell(self, hash: Hash) -> Cell<'m> {
-        let line = (hash.first() / WORDS) & self.last;
-        let line = match line >> SEGMENT_BITS {
-            0 => self.first.line(line),
-            other => self.line_of(other, line & ((1 << SEGMENT_BITS) - 1)),
-        };
-        Cell { line, at: index(hash.first() % WORDS) * 8 }
+    pub(crate) fn segment(self, hash: Hash) -> Segment<'m> {
+        let line = (hash.first() / WORDS) & ((1 << self.level) - 1);
+        match line >> SEGMENT_BITS {
+            0 => self.near,
+            other => self.far(other),
+        }
     }
 
-    /// Whether it is of one segment, and so all cells are those of [`Sieve::near_cell`].
-    #[inline]
-    pub(crate) fn is_near(self) -> bool {
-        self.last >> SEGMENT_BITS == 0
-    }
-
-    /// The same as [`Sieve::cell`], in the first segment.
-    #[inline]
-    pub(crate) fn near_cell(self, hash: Hash) -> Cell<'m> {
-        let line = self.first.line((hash.first() / WORDS) & self.last);
-        Cell { line, at: index(hash.first() % WORDS) * 8 }
-    }
-
-    /// Whether it lets an item of its kind pass. False is certain.
-    #[inline]
+    /// Whether it lets an item pass. False is certain.
     pub(crate) fn passes(self, item: Item) -> bool {
-        self.cell(item.hash).passes(item)
+        self.segment(item.hash).kinds(item.hash).0 & item.kind != 0
     }
 
-    /// A line of another segment than the first: of a sieve of more than a million names.
+    /// Another segment than the first: of a sieve of more than a million names.
     #[cold]
-    fn line_of(self, segment: u32, line: u32) -> Line<'m> {
-        self.mem.span(self.root.segment(self.of, self.table, segment)).line(line)
+    fn far(self, i: u32) -> Segment<'m> {
+        Sieve::nth(self.mem, self.root, self.of, self.table, self.level, i)
     }
 
     /// Sets the bits of those of a form's items that are of this sieve.
     fn mark(self, form: &Form) {
         for item in form.items(self.of) {
-            let Cell { line, at } = self.cell(item.hash);
-            let old = line.u64(at);
-            let new = item.mask & !old;
+            let Segment(words) = self.segment(item.hash);
+            let at = item.hash.first();
+            let old = words.get(at);
+            let new = item.mask() & !old;
             if new != 0 {
-                line.set_u64(at, old | new);
+                words.set(at, old | new);
                 self.root.add_bits(self.of, self.table, new.count_ones());
             }
         }
@@ -439,7 +476,7 @@ mod tests {
         let edge = Edge { tree: None, parent: b"one", child: b"two three" };
         image.insert(&edge, None).unwrap();
         let says = |word: &[u8]| {
-            let hash = Hash::NOTHING.and(Hash::of_word(7, word));
+            let hash = Hash::of_word(7, word);
             [Item::word(hash), Item::first_word(hash)]
                 .map(|item| image.sieve(Sifted::Words).passes(item))
         };

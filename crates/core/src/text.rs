@@ -83,7 +83,7 @@ pub(crate) struct Held {
     /// Their folded text, and what stands between them.
     folded: Vec<u8>,
     /// The hashes of the first of them.
-    hashes: Vec<u64>,
+    hashes: Vec<Hash>,
     /// No words come after these.
     ended: bool,
 }
@@ -242,9 +242,9 @@ impl Held {
 
     /// Hashes what is not hashed yet.
     pub(crate) fn hash(&mut self, seed: u64) {
-        for word in &self.words[self.hashes.len()..self.len] {
-            self.hashes.push(Hash::of_word_in(seed, &self.folded, word.at, word.end - word.at));
-        }
+        let words = &self.words[self.hashes.len()..self.len];
+        let hash = |&Folded { at, end }| Hash::of_word_in(seed, &self.folded, at, end - at);
+        self.hashes.extend(words.iter().map(hash));
     }
 
     /// The seed is another.
@@ -254,7 +254,7 @@ impl Held {
 
     /// The hashes of the words, see [`Held::hash`].
     #[inline]
-    pub(crate) fn hashes(&self) -> &[u64] {
+    pub(crate) fn hashes(&self) -> &[Hash] {
         &self.hashes
     }
 

@@ -107,7 +107,7 @@ impl Verifier<'_, '_> {
         // Two chains of one form would be two answers.
         if let (Some(head), Some(form)) = (entry.head(), wanted) {
             let hash = Form::of_record(self.root.seed(), Record::new(self.mem, head));
-            let hash = hash.map_or(Hash::NOTHING, |form| form.hash);
+            let hash = hash.map_or(Hash::default(), |form| form.hash);
             let same = |head: &RecordId| {
                 let mut other = Vec::new();
                 self.owner(head.line()) == Owner::Entity
