@@ -21,7 +21,7 @@ use crate::bucket::{
     Bucket, Candidates, Cell, Entry, Geometry, PAGE_BITS, PAGE_LINES, Place, SLOTS, TAILS_AT,
 };
 use crate::hash::{Hash, Kind};
-use crate::id::{RecordId, halves, index, wide};
+use crate::id::{RecordId, index, wide};
 use crate::memory::Memory;
 use crate::record::{Record, planned};
 use crate::root::{Counter, DIRECTORIES, FORM_DIRECTORIES, Field, Root};
@@ -176,21 +176,6 @@ impl<'m> Filter<'m> {
         let known = mem.known_page(self.table, page);
         let page = known.unwrap_or_else(|| mem.learn_page(self.table, page, |i| self.page(i)));
         Bucket::new(page, bucket & ((1 << PAGE_BITS) - 1))
-    }
-
-    /// Where a bucket is: the line of its page, and its number there. Valid until the filter
-    /// grows.
-    #[inline]
-    pub(crate) fn spot(self, bucket: u32) -> u64 {
-        u64::from(self.page(bucket >> PAGE_BITS)) << PAGE_BITS
-            | u64::from(bucket & ((1 << PAGE_BITS) - 1))
-    }
-
-    /// The bucket of a [`Filter::spot`].
-    #[inline]
-    pub(crate) fn bucket_at(self, spot: u64) -> Bucket<'m> {
-        let (page, i) = (halves(spot >> PAGE_BITS).0, halves(spot).0);
-        Bucket::new(self.mem().page(page, index(self.table.page_lines())), i)
     }
 
     /// The first line of a page.

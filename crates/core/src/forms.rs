@@ -177,22 +177,21 @@ impl<'m> Filter<'m> {
     /// Where a form or a beginning of that hash would be.
     #[inline]
     pub(crate) fn form_spot(self, hash: Hash) -> FormSpot {
-        let (first, second) = self.geometry().buckets_of(hash);
-        FormSpot { hash, spots: [first, second].map(|bucket| self.spot(bucket)) }
+        FormSpot { hash, buckets: self.geometry().buckets_of(hash).into() }
     }
 
     /// Asks memory for what is there.
     #[inline]
     pub(crate) fn fetch(self, spot: &FormSpot) {
-        spot.spots.iter().for_each(|&spot| self.bucket_at(spot).prefetch_tags());
+        spot.buckets.iter().for_each(|&bucket| self.bucket(bucket).prefetch_tags());
     }
 
     /// Which lengths names have that begin so: see [`STEP`].
     #[inline]
     pub(crate) fn lengths(self, spot: &FormSpot) -> u32 {
         let pattern = Pattern::beginning(spot.hash);
-        let lengths = spot.spots.map(|spot| {
-            let bucket = self.bucket_at(spot);
+        let lengths = spot.buckets.map(|bucket| {
+            let bucket = self.bucket(bucket);
             let found = bucket.agreeing(pattern);
             if found == 0 { 0 } else { bucket.get(index(found.trailing_zeros())).lengths() }
         });
@@ -202,8 +201,8 @@ impl<'m> Filter<'m> {
     /// Calls `each` for the heads of [`Filter::forms`], and fetches their records.
     #[inline]
     pub(crate) fn heads(self, spot: &FormSpot, mut each: impl FnMut(RecordId)) {
-        for (at, is_second) in spot.spots.into_iter().zip([false, true]) {
-            let bucket = self.bucket_at(at);
+        for (bucket, is_second) in spot.buckets.into_iter().zip([false, true]) {
+            let bucket = self.bucket(bucket);
             let mut found = bucket.agreeing(Pattern::form(spot.hash, is_second));
             while found != 0 {
                 let entry = bucket.get(index(found.trailing_zeros()));
@@ -217,11 +216,11 @@ impl<'m> Filter<'m> {
     }
 }
 
-/// A hash and where its buckets are, as long as the lock is held.
+/// A hash and its buckets, as long as the lock is held.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct FormSpot {
     hash: Hash,
-    spots: [u64; 2],
+    buckets: [u32; 2],
 }
 
 impl FormSpot {
