@@ -92,7 +92,7 @@ fn filled_up(rest: &[u8]) -> [u8; BLOCK] {
 }
 
 /// The bit by which letters of ASCII differ in case.
-const CASE: u8 = b'a' ^ b'A';
+pub(crate) const CASE: u8 = b'a' ^ b'A';
 
 fn mask(all: bool) -> u8 {
     u8::from(all).wrapping_neg()

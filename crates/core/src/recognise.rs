@@ -315,15 +315,15 @@ impl Recogniser {
         budget: &mut usize,
     ) -> Result<(), Unfinished> {
         self.counters.fingerprint_checks += 1;
-        let (first, last) =
-            (self.held.word(self.current), self.held.word(self.current + words - 1));
-        self.held.form(self.current, words, &mut self.window);
+        let (len, form) = self.held.form(self.current, words, &mut self.window);
         let head = Record::new(image.mem(), head);
-        if !has_form(head, &self.window, &mut self.name, &mut self.form) {
+        if !has_form(head, form, len, &mut self.name, &mut self.form) {
             self.counters.false_positives += 1;
             return Ok(());
         }
         self.counters.hits += 1;
+        let (first, last) =
+            (self.held.word(self.current), self.held.word(self.current + words - 1));
         let mut next = Some(head);
         while let Some(record) = next {
             if self.seek == Seek::Aliased {
@@ -405,8 +405,22 @@ impl Recogniser {
     }
 }
 
-/// Whether a record's name has this form. The two scratch vectors are used again and again.
-fn has_form(record: Record<'_>, wanted: &[u8], name: &mut Vec<u8>, form: &mut Vec<u8>) -> bool {
+/// Whether a record's name has the form that is the first `len` of these bytes. The two scratch
+/// vectors are used again and again.
+fn has_form(
+    record: Record<'_>,
+    wanted: &[u8],
+    len: usize,
+    name: &mut Vec<u8>,
+    form: &mut Vec<u8>,
+) -> bool {
+    if let Some(start) = wanted.first_chunk()
+        && record.name_len() == len
+        && words::are_plainly(&record.name_start(), start, len)
+    {
+        return true;
+    }
+    let wanted = &wanted[..len];
     name.resize(record.name_len(), 0);
     record.copy_name(name);
     words::is_plainly(name, wanted) || words::form(name, form) && form == wanted

@@ -296,6 +296,16 @@ impl<'m> Record<'m> {
         std::array::from_fn(|i| self.head.u64(NAME + 8 * i))
     }
 
+    /// The same as bytes.
+    #[inline]
+    pub(crate) fn name_start(self) -> [u8; NAME_HEAD] {
+        let mut bytes = [0; NAME_HEAD];
+        for (to, eight) in bytes.as_chunks_mut().0.iter_mut().zip(self.name_head()) {
+            *to = eight.to_ne_bytes();
+        }
+        bytes
+    }
+
     /// The name as a vector: for reports, not for hot paths.
     pub(crate) fn name(self) -> Vec<u8> {
         let mut name = vec![0; self.name_len()];

@@ -283,15 +283,29 @@ impl Held {
         if self.ended { self.len } else { (self.len + 1).saturating_sub(MOST_WORDS) }
     }
 
-    /// Writes the form of `count` words to `to`.
-    pub(crate) fn form(&self, first: usize, count: usize, to: &mut Vec<u8>) {
-        to.clear();
-        for word in &self.words[first..first + count] {
-            if !to.is_empty() {
-                to.push(b' ');
-            }
-            to.extend_from_slice(&self.folded[word.at..word.end]);
+    /// The form of `count` words: its length, and bytes that begin with it and mostly go on. In
+    /// `room` if it does not stand in the text.
+    pub(crate) fn form<'a>(
+        &'a self,
+        first: usize,
+        count: usize,
+        room: &'a mut Vec<u8>,
+    ) -> (usize, &'a [u8]) {
+        let words = &self.words[first..first + count];
+        let joined =
+            |two: &[Folded]| two[1].at == two[0].end + 1 && self.folded[two[0].end] == b' ';
+        if words.windows(2).all(joined) {
+            let at = words[0].at;
+            return (words[count - 1].end - at, &self.folded[at..]);
         }
+        room.clear();
+        for word in words {
+            if !room.is_empty() {
+                room.push(b' ');
+            }
+            room.extend_from_slice(&self.folded[word.at..word.end]);
+        }
+        (room.len(), room)
     }
 }
 
@@ -325,8 +339,9 @@ mod tests {
             let until = held.len().min(done + step);
             for i in done..until {
                 let word = held.word(i);
-                let mut folded = Vec::new();
-                held.form(i, 1, &mut folded);
+                let mut room = Vec::new();
+                let (len, folded) = held.form(i, 1, &mut room);
+                let folded = folded[..len].to_vec();
                 assert_eq!(held.hashes()[i], Hash::of_word(7, &folded));
                 all.push((word.from, word.to, word.start, word.end, folded));
             }
