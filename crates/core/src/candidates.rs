@@ -147,9 +147,9 @@ fn sift_by<'m>(
         pair(*both).prefetch(*both);
     }
     let mut left = 0;
-    for (i, both) in (0..starts.len()).zip(both) {
+    for (i, both) in both[..begun].iter().enumerate() {
         let Start { word, kinds } = starts[i];
-        let kinds = kinds.if_both(pair(both).kinds(both));
+        let kinds = kinds.if_both(pair(*both).kinds(*both));
         starts[left] = Start { word, kinds };
         left += usize::from(!kinds.is_none());
     }
