@@ -11,7 +11,7 @@
 //! The order in a list means nothing. Writers hold the lock exclusively, readers shared.
 
 use crate::alloc;
-use crate::id::{EntityId, Link, SLOTS_PER_LINE, SlotRef, TreeId};
+use crate::id::{EntityId, Link, SLOTS_PER_LINE, SlotRef, TreeId, index};
 use crate::memory::{Line, Memory};
 use crate::record::{Direction, Record, planned};
 use crate::slot::Slot;
@@ -48,12 +48,10 @@ impl Cursor {
         self.inline == 0 && self.block == 0
     }
 
-    /// Sends for the first block.
+    /// Sends for the first block. Without one for line 0, which is there: to ask would be a branch.
     #[inline(always)]
     pub(crate) fn send_for_block(&self, mem: &Memory) {
-        if self.block != 0 {
-            mem.prefetch(self.block);
-        }
+        mem.prefetch(self.block);
     }
 
     /// The next slots: inline ones of a line, or those of a block; none at the end.
@@ -112,6 +110,21 @@ pub(crate) struct Batch<'m> {
 }
 
 impl Batch<'_> {
+    /// How many they are.
+    #[inline(always)]
+    pub(crate) fn len(self) -> usize {
+        index(self.bits.count_ones())
+    }
+
+    /// Those of that tree. Trees come in no order that a processor could guess, so all slots of
+    /// the line are looked at, and nothing branches on what they say.
+    #[inline(always)]
+    pub(crate) fn of_tree(self, tree: Option<TreeId>) -> Self {
+        let same = |i| u32::from(Slot::is_of_tree(self.line, i, tree)) << i;
+        let all = (0..SLOTS_PER_LINE).fold(0, |all, i| all | same(i));
+        Batch { bits: self.bits & all, ..self }
+    }
+
     /// Sends for the versions that the slots have.
     pub(crate) fn send_for_versions(self, mem: &Memory) {
         for slot in self {

@@ -62,6 +62,12 @@ impl Slot {
         })
     }
 
+    /// Whether slot `i` of a line is of that tree, if it is used.
+    #[inline(always)]
+    pub(crate) fn is_of_tree(line: Line<'_>, i: u32, tree: Option<TreeId>) -> bool {
+        line.u32(SLOTS_AT + SLOT_BYTES * index(i) + 4) == to_word(tree)
+    }
+
     pub(crate) fn write(self, mem: &Memory, at: SlotRef) {
         let (line, byte) = (mem.line(at.line()), byte_of(at));
         line.set_u32(byte, self.neighbour.line());

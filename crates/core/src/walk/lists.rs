@@ -67,37 +67,42 @@ impl Walk {
     /// then reads the lists. `true` if the budget ended first.
     #[inline]
     fn read_some(&mut self, mem: &Memory, seen: &impl Visibility, budget: &mut usize) -> bool {
-        let mut cursors = [Cursor::default(); AT_ONCE];
+        // Those that have a list to be read. Which, nobody could guess: so nothing branches on it.
+        let mut lists = [(0, Cursor::default()); AT_ONCE];
+        let mut count = 0;
         let first = self.at.rows;
         let end = self.nodes.len().min(first + AT_ONCE);
-        for (node, cursor) in self.nodes[first..end].iter_mut().zip(&mut cursors) {
+        for (row, node) in (first..).zip(&mut self.nodes[first..end]) {
             let record = Record::new(mem, node.entity());
             if node.name == UNNAMED {
                 (node.name, node.key) = self.arena.add_name_of(record);
             }
             if node.left > 0 {
                 let relation = self.strands.get(node.strand()).relation;
-                *cursor = Cursor::start(record, direction(relation));
+                let cursor = Cursor::start(record, direction(relation));
                 cursor.send_for_block(mem);
+                lists[count % AT_ONCE] = (row, cursor);
+                count += usize::from(!cursor.is_at_end());
             }
         }
         if let Some(resumed) = self.at.cursor.take() {
-            cursors[0] = resumed;
+            lists[0].1 = resumed;
         }
         *budget = budget.saturating_sub(end - first);
-        for cursor in &cursors[..end - first] {
-            let Node { id, depth, left, name, .. } = self.nodes[self.at.rows];
-            if !cursor.is_at_end() {
-                let (_, strand) = halves(id);
-                let Strand { relation, group, start, tree, .. } = *self.strands.get(strand);
-                let (depth, left) = (depth + 1, left - 1);
-                let owner = Owner { name, group, start, relation, strand, tree, depth, left };
-                if self.read_list::<false>(mem, &owner, *cursor, seen, budget) {
-                    return true;
-                }
+        for &(row, cursor) in &lists[..count] {
+            if row > self.at.rows {
+                self.at = At { rows: row, restarts: 0, ..self.at };
             }
-            self.at = At { rows: self.at.rows + 1, restarts: 0, ..self.at };
+            let Node { id, depth, left, name, .. } = self.nodes[row];
+            let (_, strand) = halves(id);
+            let Strand { relation, group, start, tree, .. } = *self.strands.get(strand);
+            let (depth, left) = (depth + 1, left - 1);
+            let owner = Owner { name, group, start, relation, strand, tree, depth, left };
+            if self.read_list::<false>(mem, &owner, cursor, seen, budget) {
+                return true;
+            }
         }
+        self.at = At { rows: end, restarts: 0, ..self.at };
         false
     }
 
@@ -141,13 +146,16 @@ impl Walk {
         budget: &mut usize,
     ) -> bool {
         let mut visited = 0;
-        while let Some(batch) = cursor.next_batch(mem) {
+        while let Some(mut batch) = cursor.next_batch(mem) {
+            visited += batch.len();
+            if !START {
+                batch = batch.of_tree(owner.tree);
+            }
             if VERSIONS {
                 batch.send_for_versions(mem);
             }
             for slot in batch {
-                visited += 1;
-                let wanted = slot.neighbour != owner.start && (START || slot.tree == owner.tree);
+                let wanted = slot.neighbour != owner.start;
                 if wanted && (!VERSIONS || sees(mem, slot.link, seen, &mut self.asked)) {
                     self.reach::<START>(mem, owner, slot);
                 }
