@@ -29,6 +29,8 @@
 //! that is p or more, else all n + 1. Both always come from the record's stored hash, never
 //! from a bucket number: folding loses the bit that would be needed.
 
+use std::hint::select_unpredictable;
+
 use crate::chunk::LINE_BYTES;
 use crate::hash::Hash;
 use crate::id::{LINE_BITS, RecordId, halves, index};
@@ -148,6 +150,12 @@ impl Entry {
     #[inline]
     pub(crate) fn record(self) -> Option<RecordId> {
         record_of(self.word())
+    }
+
+    /// The line of a name's record; 0 if the slot is empty.
+    #[inline]
+    pub(crate) fn line(self) -> u32 {
+        self.word() >> HEAT_BITS
     }
 
     /// The first record of a form; none if the entry is something else.
@@ -296,7 +304,24 @@ impl<'m> Bucket<'m> {
     }
 
     pub(crate) fn read(self) -> [Entry; SLOTS] {
-        std::array::from_fn(|slot| self.get(slot))
+        let (tags, words, tails) = (self.tags().get(), self.words(), self.tails());
+        std::array::from_fn(|slot| {
+            let [tag, tail] = [tags, tails].map(|all| all >> (slot * 16) & 0xFFFF);
+            Entry(tag << TAG_SHIFT | u64::from(words.get(slot)) << WORD_SHIFT | tail)
+        })
+    }
+
+    pub(crate) fn write(self, entries: [Entry; SLOTS]) {
+        let four = |of: fn(u64) -> u64| {
+            let slots = entries.iter().enumerate();
+            slots.fold(0, |all, (slot, entry)| all | (of(entry.0) & 0xFFFF) << (slot * 16))
+        };
+        self.page.set_u64(self.i * 8, four(|entry| entry >> TAG_SHIFT));
+        let words = self.words();
+        entries.iter().enumerate().for_each(|(slot, entry)| words.set(slot, entry.word()));
+        if self.has_tails() {
+            self.page.set_far_u64(self.tails_at(), four(|entry| entry));
+        }
     }
 
     pub(crate) fn set(self, slot: usize, entry: Entry) {
@@ -309,18 +334,16 @@ impl<'m> Bucket<'m> {
 
     /// Makes all slots empty.
     pub(crate) fn clear(self) {
-        self.page.set_u64(self.i * 8, 0);
-        (0..SLOTS).for_each(|slot| self.words().set(slot, 0));
-        if self.has_tails() {
-            self.page.set_far_u64(self.tails_at(), 0);
-        }
+        self.write([Entry::NONE; SLOTS]);
     }
 
     /// The first slot that is empty.
     #[inline]
     pub(crate) fn empty_slot(self) -> Option<usize> {
-        // An entry's tag may be 0, its word is not.
-        (0..SLOTS).find(|&slot| self.words().get(slot) == 0)
+        // An entry's tag may be 0, its word is not. Which is the first, nobody could guess.
+        let words = self.words();
+        let empty = (0..SLOTS).fold(0, |all, slot| all | u32::from(words.get(slot) == 0) << slot);
+        (empty != 0).then(|| index(empty.trailing_zeros()))
     }
 
     #[inline]
@@ -441,6 +464,15 @@ impl Geometry {
         (self.fold(hash.first()), self.fold(hash.second()))
     }
 
+    /// Whether an entry of the bucket that is split next goes to the new one. If both of its
+    /// buckets were this one, either place is right.
+    #[inline]
+    pub(crate) fn goes(self, hash: Hash) -> bool {
+        let is_first = hash.first() & ((1 << self.level) - 1) == self.split;
+        let number = select_unpredictable(is_first, hash.first(), hash.second());
+        number >> self.level & 1 == 1
+    }
+
     /// After one more split.
     pub(crate) fn grown(self) -> Geometry {
         let split = self.split + 1;
@@ -541,6 +573,9 @@ mod tests {
                 bucket.set(1, form);
                 bucket.set(3, beginning);
                 assert_eq!(bucket.read(), [Entry::NONE, form, Entry::NONE, beginning]);
+                bucket.write([beginning, Entry::NONE, form, form]);
+                assert_eq!(bucket.read(), [beginning, Entry::NONE, form, form]);
+                bucket.write([Entry::NONE, form, Entry::NONE, beginning]);
                 assert_eq!(bucket.agreeing(Pattern::form(hash, second)), 2);
                 assert_eq!(bucket.agreeing(Pattern::form(hash, !second)), 0);
                 assert_eq!(bucket.agreeing(Pattern::beginning(hash)), 8);
@@ -578,6 +613,9 @@ mod tests {
                 for (before, after) in [(a, c), (b, d)] {
                     let moved = before == old.split && after == old.buckets();
                     assert!(before == after || moved, "{old:?} {before} -> {after}");
+                    if a != b && before == old.split {
+                        assert_eq!(old.goes(hash), moved, "{old:?} {hash:?}");
+                    }
                 }
             }
             old = new;

@@ -14,6 +14,7 @@
 //! moves, with at most 500 buckets looked at; a split moves entries of one bucket only.
 
 use std::cmp::Reverse;
+use std::hint::select_unpredictable;
 
 use crate::alloc::{self, Plan};
 use crate::answer::Counters;
@@ -23,7 +24,7 @@ use crate::bucket::{
 use crate::hash::{Hash, Kind};
 use crate::id::{RecordId, index, wide};
 use crate::memory::Memory;
-use crate::record::{Record, planned};
+use crate::record::{self, Record, planned};
 use crate::root::{Counter, DIRECTORIES, FORM_DIRECTORIES, Field, Root};
 use crate::temperature::Chance;
 
@@ -386,12 +387,13 @@ impl<'m> Filter<'m> {
         true
     }
 
-    /// The hash of an entry in a bucket, as far as its buckets depend on it.
+    /// The hash of an entry in a bucket, as far as its buckets depend on it. Of an empty slot it is
+    /// anything.
     #[inline]
     pub(crate) fn hash_of(self, bucket: u32, entry: Entry) -> Hash {
-        match (self.table, entry.record()) {
-            (Table::Names, Some(record)) => Record::new(self.mem(), record).hash(),
-            _ => entry.hash_in(bucket),
+        match self.table {
+            Table::Names => record::hash_at(self.mem(), entry.line()),
+            Table::Forms => entry.hash_in(bucket),
         }
     }
 
@@ -451,23 +453,21 @@ impl<'m> Filter<'m> {
             self.add_page();
         }
         let (here, there) = (self.bucket(from), self.bucket(to));
-        there.clear();
-        let mut next = 0;
-        for (slot, entry) in here.read().into_iter().enumerate() {
-            if entry.is_empty() {
-                continue;
-            }
-            let hash = self.hash_of(from, entry);
-            // An entry that was here as its first goes where its first goes. If both of its
-            // buckets were this one, either place is right.
-            let is_first = old.fold(hash.first()) == from;
-            let number = if is_first { hash.first() } else { hash.second() };
-            if new.fold(number) != from {
-                there.set(next, entry);
-                here.set(slot, Entry::NONE);
-                next += 1;
-            }
+        // Which of the entries go, nobody could guess: so each is put behind those that stay and
+        // those that go, and counts there or here.
+        let (mut stay, mut go) = ([Entry::NONE; SLOTS], [Entry::NONE; SLOTS]);
+        let (mut staying, mut going) = (0, 0);
+        for entry in here.read() {
+            let goes = old.goes(self.hash_of(from, entry));
+            (stay[staying % SLOTS], go[going % SLOTS]) = (entry, entry);
+            staying += usize::from(!goes & !entry.is_empty());
+            going += usize::from(goes & !entry.is_empty());
         }
+        let first = |entries: [Entry; SLOTS], count| {
+            std::array::from_fn(|i| select_unpredictable(i < count, entries[i], Entry::NONE))
+        };
+        here.write(first(stay, staying));
+        there.write(first(go, going));
         self.set_geometry(new);
         self.root.add(Counter::Splits, 1);
         self.prefetch_records(new.split);

@@ -199,6 +199,12 @@ pub(crate) fn create<'m>(mem: &'m Memory, kind: Kind, hash: Hash, name: &[u8]) -
     Record::new(mem, RecordId::at(line))
 }
 
+/// The hash of the record that begins at a line. At line 0 none does, but bytes are there.
+#[inline]
+pub(crate) fn hash_at(mem: &Memory, line: u32) -> Hash {
+    Hash(mem.line(line).u64(HASH))
+}
+
 /// What a plan promised.
 pub(crate) fn planned(line: Option<NonZeroU32>) -> NonZeroU32 {
     line.expect("the plan found room for this")
