@@ -94,7 +94,8 @@ fn filled_up(rest: &[u8]) -> [u8; BLOCK] {
 /// The bit by which letters of ASCII differ in case.
 pub(crate) const CASE: u8 = b'a' ^ b'A';
 
-fn mask(all: bool) -> u8 {
+/// All bits of a byte, or none.
+pub(crate) fn mask(all: bool) -> u8 {
     u8::from(all).wrapping_neg()
 }
 

@@ -126,6 +126,13 @@ impl Entry {
         }
     }
 
+    /// What a bucket's tags and tails, and one of its words, say of a slot.
+    #[inline]
+    fn in_slot(slot: usize, tags: u64, word: u32, tails: u64) -> Entry {
+        let [tag, tail] = [tags, tails].map(|all| all >> (slot * 16) & 0xFFFF);
+        Entry(tag << TAG_SHIFT | u64::from(word) << WORD_SHIFT | tail)
+    }
+
     #[inline]
     pub(crate) fn is_empty(self) -> bool {
         self.0 == 0
@@ -299,16 +306,12 @@ impl<'m> Bucket<'m> {
 
     #[inline]
     pub(crate) fn get(self, slot: usize) -> Entry {
-        let [tag, tail] = [self.tags().get(), self.tails()].map(|all| all >> (slot * 16) & 0xFFFF);
-        Entry(tag << TAG_SHIFT | u64::from(self.words().get(slot)) << WORD_SHIFT | tail)
+        Entry::in_slot(slot, self.tags().get(), self.words().get(slot), self.tails())
     }
 
     pub(crate) fn read(self) -> [Entry; SLOTS] {
         let (tags, words, tails) = (self.tags().get(), self.words(), self.tails());
-        std::array::from_fn(|slot| {
-            let [tag, tail] = [tags, tails].map(|all| all >> (slot * 16) & 0xFFFF);
-            Entry(tag << TAG_SHIFT | u64::from(words.get(slot)) << WORD_SHIFT | tail)
-        })
+        std::array::from_fn(|slot| Entry::in_slot(slot, tags, words.get(slot), tails))
     }
 
     pub(crate) fn write(self, entries: [Entry; SLOTS]) {
@@ -452,7 +455,7 @@ impl Geometry {
     }
 
     #[inline]
-    pub(crate) fn fold(self, i: u32) -> u32 {
+    fn fold(self, i: u32) -> u32 {
         let mask = (1 << self.level) - 1;
         let low = i & mask;
         if low < self.split { i & (mask << 1 | 1) } else { low }

@@ -8,6 +8,7 @@
 //! The words are ASCII, so they are right in every encoding that a server can have.
 
 use crate::answer::Relation;
+use crate::ascii::mask;
 use crate::memory::bits;
 
 /// A text that is being written. Its room is used again.
@@ -84,10 +85,9 @@ impl Piece<'_> {
     /// Not 0 if it has a comma. To look at all there may be, of known length, takes no branch.
     #[inline(always)]
     fn commas(self) -> u64 {
-        let is_comma = |byte: u8| u8::from(byte == b',').wrapping_neg();
         match self.padded {
             Some(padded) if self.bytes.len() <= PADDED => {
-                bits(padded.map(is_comma)) & !(u64::MAX << self.bytes.len())
+                bits(padded.map(|byte| mask(byte == b','))) & !(u64::MAX << self.bytes.len())
             }
             _ => u64::from(self.bytes.contains(&b',')),
         }
