@@ -1,6 +1,11 @@
 //! Tests of `memory.rs`.
 
+use super::bytes::bits_plainly;
+use super::pages::equal_tags_plainly;
 use super::*;
+use crate::chunk::chunk_bytes;
+use crate::filter::Table;
+use crate::id::index;
 
 #[test]
 fn words_and_bytes_read_back() {
@@ -125,9 +130,9 @@ fn a_page_is_looked_for_in_the_directory_once_and_no_more_than_there_is_room_for
     assert!(heap.known_page(Table::Forms, 5).is_none());
     heap.learn_page(Table::Forms, 5, line_of);
     assert_eq!(asked.get(), 7, "six are learned, and the page itself");
-    let known = |page| heap.known_page(Table::Forms, page).map(|page| page.start);
-    assert!((0..6).all(|page| known(page) == Some(heap.line(700 + page).start)));
-    assert_eq!((known(6), heap.known_page(Table::Names, 0).map(|page| page.start)), (None, None));
+    let known = |page| heap.known_page(Table::Forms, page).map(|page| page.start());
+    assert!((0..6).all(|page| known(page) == Some(heap.line(700 + page).start())));
+    assert_eq!((known(6), heap.known_page(Table::Names, 0).map(|page| page.start())), (None, None));
     // A directory that says there are more pages than lines for them.
     heap.learn_page(Table::Forms, most + 100, |_| 700);
     let room = heap.pages[Table::Forms as usize].0.get();

@@ -1,0 +1,43 @@
+//! Bytes of this process, not of an image: many looked at together, and words seen as bytes.
+
+/// A bit for each byte of 16, 32, 48 or 64: its highest.
+#[inline(always)]
+pub(crate) fn bits<const N: usize>(bytes: [u8; N]) -> u64 {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::x86_64::{_mm_loadu_si128, _mm_movemask_epi8};
+        let sixteens = bytes.as_chunks::<16>().0.iter().enumerate();
+        sixteens.fold(0, |bits, (i, sixteen)| {
+            // SAFETY: SSE2 is part of x86_64; the load is of the 16 bytes of an array.
+            let mask = unsafe { _mm_movemask_epi8(_mm_loadu_si128(sixteen.as_ptr().cast())) };
+            bits | u64::from(mask.cast_unsigned()) << (i * 16)
+        })
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    bits_plainly(bytes)
+}
+
+/// The same in arithmetic that every machine has.
+#[cfg(any(test, not(target_arch = "x86_64")))]
+pub(super) fn bits_plainly<const N: usize>(bytes: [u8; N]) -> u64 {
+    bytes.as_chunks::<8>().0.iter().enumerate().fold(0, |bits, (i, eight)| {
+        // The product's highest byte has a bit of each of the eight.
+        let ones = u64::from_le_bytes(*eight) >> 7 & 0x0101_0101_0101_0101;
+        bits | (ones.wrapping_mul(0x0102_0408_1020_4080) >> 56) << (i * 8)
+    })
+}
+
+/// Words as the bytes they are in memory: what keeps the arena of names aligned.
+#[inline]
+pub(crate) fn as_bytes(words: &[u32]) -> &[u8] {
+    // SAFETY: every bit pattern of a u32 is four valid bytes, the alignment of u8 is 1, and
+    // the length in bytes is that of the borrowed slice.
+    unsafe { std::slice::from_raw_parts(words.as_ptr().cast(), size_of_val(words)) }
+}
+
+/// Words as the bytes they are in memory, to write them.
+#[inline]
+pub(crate) fn as_bytes_mut(words: &mut [u32]) -> &mut [u8] {
+    // SAFETY: as in `as_bytes`; and any four bytes are a valid u32.
+    unsafe { std::slice::from_raw_parts_mut(words.as_mut_ptr().cast(), size_of_val(words)) }
+}
