@@ -18,7 +18,7 @@ use crate::shmem::{self, Control};
 use crate::slot::{Header, Key, SWEEPER, State};
 use crate::value;
 use crate::visibility::Seen;
-use cftrag_core::{Edge, Error, Image, Memory, OWNER_WORDS, Recent, chunk_bytes};
+use cftrag_core::{Degrees, Edge, Error, Image, Memory, OWNER_WORDS, Recent, chunk_bytes};
 use pgrx::prelude::*;
 use pgrx::{PgTryBuilder, check_for_interrupts};
 use std::cell::{Cell, RefCell};
@@ -28,6 +28,10 @@ use std::time::Instant;
 
 /// The phase of slot::PHASES that a build under a SHARE lock is in.
 const LOCKED_SCAN: u32 = 5;
+/// The phase in which the rows of each entity are counted.
+const COUNTING: u32 = 6;
+/// Bytes of the counters of the smallest table.
+const LEAST_COUNTERS: usize = 4096;
 /// Rows between two looks at pending interrupts.
 const ROWS_A_LOOK: u64 = 1024;
 
@@ -159,16 +163,30 @@ pub fn load(
     let (key, columns) = key(table, snapshot, functions)?;
     free_useless(control, index, &key);
     let root = grow(control, memory)?;
-    Image::format(memory, random_seed()).map_err(|e| error::core(&e))?.owner_set(0, root);
+    let image = Image::format(memory, random_seed()).map_err(|e| error::core(&e))?;
+    image.owner_set(0, root);
+    let degrees = Degrees::new(image, counters_bytes(table));
     let slot = &control.slots[index];
     let online = slot.loading.load(Relaxed) != 0;
+    let next_row = || {
+        let row = slot.progress.done.fetch_add(1, Relaxed);
+        if online { crate::online::give_way_at(table, row) } else { Ok(()) }
+    };
+    let degrees = degrees.map(|mut degrees| {
+        let phase = slot.progress.phase.swap(COUNTING, SeqCst);
+        let counted = scan(table, &columns, snapshot, |edge| {
+            degrees.count(edge);
+            next_row()
+        });
+        slot.progress.done.store(0, Relaxed);
+        slot.progress.phase.store(phase, SeqCst);
+        counted.map(|()| degrees)
+    });
+    let degrees = degrees.transpose()?;
     let mut recent = Recent::default();
     scan(table, &columns, snapshot, |edge| {
-        let row = slot.progress.done.fetch_add(1, Relaxed);
-        if online {
-            crate::online::give_way_at(table, row)?;
-        }
-        insert(control, memory, edge, &mut recent)
+        next_row()?;
+        insert(control, memory, edge, &mut recent, degrees.as_ref())
     })?;
     // SAFETY: an MVCC snapshot that is still registered.
     let (seen, image) = (unsafe { Seen::new(snapshot) }, Image::open(memory).map_err(|e| error::core(&e))?);
@@ -243,11 +261,27 @@ pub fn grow(control: &Control, memory: &mut Memory) -> Fallible<u64> {
     Ok(token)
 }
 
-fn insert(control: &Control, memory: &mut Memory, edge: &Edge, recent: &mut Recent) -> Fallible<()> {
+/// Bytes of the counters of a table's entities: a sixteenth of the table's, within maintenance_work_mem.
+fn counters_bytes(table: &Edges) -> usize {
+    // SAFETY: reads a setting, in kilobytes.
+    let most = unsafe { pg_sys::maintenance_work_mem }.max(0) as usize * 1024;
+    (table.bytes() as usize / 16).clamp(LEAST_COUNTERS, most.max(LEAST_COUNTERS))
+}
+
+fn insert(
+    control: &Control,
+    memory: &mut Memory,
+    edge: &Edge,
+    recent: &mut Recent,
+    degrees: Option<&Degrees>,
+) -> Fallible<()> {
     loop {
         let full = {
             let image = Image::open(memory).map_err(|e| error::core(&e))?;
-            image.insert_next(edge, None, recent)
+            match degrees {
+                Some(degrees) => image.insert_counted(edge, recent, degrees),
+                None => image.insert_next(edge, None, recent),
+            }
         };
         match full {
             Ok(()) => return Ok(()),

@@ -104,8 +104,15 @@ pub struct Progress {
 }
 
 /// Phases of a build, in order; 0 is none.
-pub const PHASES: [&str; 6] =
-    ["", "waiting for writers", "waiting for lock", "scanning table", "applying changes", "scanning table under lock"];
+pub const PHASES: [&str; 7] = [
+    "",
+    "waiting for writers",
+    "waiting for lock",
+    "scanning table",
+    "applying changes",
+    "scanning table under lock",
+    "counting rows",
+];
 
 /// What an edge's row takes on a page, about: a build's total is an estimate.
 const ROW_BYTES: u64 = 80;

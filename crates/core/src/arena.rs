@@ -164,7 +164,8 @@ mod tests {
         let mut all = Vec::new();
         for len in (0..80).chain([2015, 2016, 2017, 9000]) {
             let name: Vec<u8> = (0..len).map(|i| (i * 7 + len) as u8).collect();
-            let record = record::create(image.mem(), Kind::Entity, Hash(1), &name);
+            let record =
+                record::create(image.mem(), Kind::Entity, Hash(1), &name, record::Room::USUAL);
             all.push((arena.add_name_of(record), name));
         }
         for ((name, key), bytes) in &all {

@@ -1,7 +1,7 @@
 //! Tests of `filter.rs`: bounds, growth, and that nothing is lost on the way.
 
 use super::*;
-use crate::record;
+use crate::record::{self, Room};
 use crate::{HeapMemory, Image};
 
 /// An image whose memory is no limit.
@@ -32,7 +32,7 @@ fn hash_of(heap: &HeapMemory, name: &[u8]) -> Hash {
 
 /// A record of that name, in no bucket. Trees, because they are the smallest records.
 fn record<'m>(heap: &'m HeapMemory, i: u64) -> Record<'m> {
-    record::create(heap, Kind::Tree, hash_of(heap, &name(i)), &name(i))
+    record::create(heap, Kind::Tree, hash_of(heap, &name(i)), &name(i), Room::USUAL)
 }
 
 fn enter(heap: &HeapMemory, i: u64) {
@@ -160,7 +160,7 @@ fn nine_entries_of_one_hash_do_not_fit_and_say_so() {
     let heap = memory();
     let hash = Hash(0x1234_5678_9ABC_DEF0);
     for i in 0..9 {
-        let record = record::create(&heap, Kind::Tree, hash, &name(i));
+        let record = record::create(&heap, Kind::Tree, hash, &name(i), Room::USUAL);
         assert_eq!(names(&heap).add(hash, record.id(), 0), i < 8, "entry {i}");
     }
     assert_eq!(Root::new(&heap).count(Counter::Splits), u64::from(MOST_SPLITS));

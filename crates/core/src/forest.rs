@@ -11,19 +11,20 @@
 
 use crate::alloc::{self, Plan};
 use crate::answer::Counters;
+use crate::degrees::Degrees;
 use crate::filter::Filter;
 use crate::forms::Form;
 use crate::hash::{Hash, Kind};
 use crate::id::{EntityId, Link, RecordId, TreeId, word};
 use crate::list;
-use crate::record::{self, Direction, Record};
+use crate::record::{self, Direction, Record, Room};
 use crate::root::Counter;
 use crate::slot::Slot;
 use crate::version;
 use crate::{Edge, Error, Image, Stamp};
 
-/// Lines of the blocks and the version of one row, at most.
-const ROW_LINES: usize = 3;
+/// Lines of the blocks and the version of one row, at most: a slot may make room for heads.
+const ROW_LINES: usize = 5;
 
 /// See [`Image::insert_bound`].
 pub(crate) fn insert_bound_lines(edge: &Edge<'_>) -> usize {
@@ -65,6 +66,12 @@ fn is_missing(key: &Option<Key>) -> bool {
     key.is_some_and(|key| key.record.is_none())
 }
 
+/// The room of a new entity: for the slots of its first row at least.
+fn room_of(degrees: Option<&Degrees>, hash: Hash, keys: &Keys) -> Room {
+    let first_row = if keys[CHILD].is_none() { 2 } else { 1 };
+    degrees.map_or(Room::USUAL, |degrees| Room::of(degrees.of(hash).max(first_row)))
+}
+
 impl Image<'_> {
     /// Looks a name up.
     #[inline]
@@ -101,6 +108,30 @@ impl Image<'_> {
         stamp: Option<Stamp>,
         recent: &mut Recent,
     ) -> Result<(), Error> {
+        self.insert_known(edge, stamp, recent, None)
+    }
+
+    /// Writer: [`Image::insert_next`] of a row that everyone sees, one of those whose entities'
+    /// rows were counted, so that the lists of the new ones have the room they need.
+    ///
+    /// # Errors
+    /// As [`Image::insert`].
+    pub fn insert_counted(
+        &self,
+        edge: &Edge<'_>,
+        recent: &mut Recent,
+        degrees: &Degrees,
+    ) -> Result<(), Error> {
+        self.insert_known(edge, None, recent, Some(degrees))
+    }
+
+    fn insert_known(
+        &self,
+        edge: &Edge<'_>,
+        stamp: Option<Stamp>,
+        recent: &mut Recent,
+        degrees: Option<&Degrees>,
+    ) -> Result<(), Error> {
         let last = std::mem::take(recent);
         let last = if last.epoch == self.epoch() { last } else { Recent::default() };
         let own_parent = edge.parent == edge.child;
@@ -117,10 +148,10 @@ impl Image<'_> {
             forms[CHILD] = Form::of(seed, edge.child);
         }
         if alloc::certain_lines(self.root()) < insert_bound_lines(edge) || self.is_nearly_full() {
-            self.plan_insert(edge, &keys, &forms, stamp.is_some())?;
+            self.plan_insert(edge, &keys, &forms, stamp.is_some(), degrees)?;
         }
         self.mutate(|| {
-            self.create_missing(edge, &mut keys, &forms)?;
+            self.create_missing(edge, &mut keys, &forms, degrees)?;
             let [parent, child, tree] = keys.each_ref().map(|key| key.as_ref()?.record);
             let parent = parent.expect("the parent was found or created");
             let child = child.unwrap_or(parent).entity();
@@ -137,16 +168,18 @@ impl Image<'_> {
         keys: &Keys,
         forms: &[Option<Form>; 2],
         stamped: bool,
+        degrees: Option<&Degrees>,
     ) -> Result<(), Error> {
         let mut plan = Plan::new(self.root());
         let names = named(edge);
         let missing = || names.iter().zip(keys).filter(|(_, key)| is_missing(key));
         let directory = self.names().plan(word(missing().count()), &mut plan)
             && self.forms().plan(most_forms(forms), &mut plan);
-        for ((kind, name), _) in missing() {
-            record::plan(&mut plan, *kind, name.len());
+        for ((kind, name), key) in missing() {
+            let room = key.map_or(Room::USUAL, |key| room_of(degrees, key.hash, keys));
+            record::plan(&mut plan, *kind, name.len(), room);
         }
-        // A new entity has inline room for an edge up and an edge down.
+        // A new entity has inline room for this row.
         let blocks = |key: &Option<Key>, directions: &[Direction]| {
             let record = key.as_ref().and_then(|key| key.record);
             record.map_or(0, |id| list::blocks_needed(Record::new(self.mem(), id), directions))
@@ -170,6 +203,7 @@ impl Image<'_> {
         edge: &Edge<'_>,
         keys: &mut Keys,
         forms: &[Option<Form>; 2],
+        degrees: Option<&Degrees>,
     ) -> Result<(), Error> {
         let new = keys.each_ref().map(is_missing);
         let count = new.iter().filter(|new| **new).count();
@@ -179,9 +213,11 @@ impl Image<'_> {
         self.names().grow(word(count));
         self.forms().grow(most_forms(forms));
         let names = named(edge);
+        let known = *keys;
         for (key, (kind, name)) in keys.iter_mut().zip(names) {
             if let Some(Key { hash, record: record @ None }) = key {
-                *record = Some(record::create(self.mem(), kind, *hash, name).id());
+                let room = room_of(degrees, *hash, &known);
+                *record = Some(record::create(self.mem(), kind, *hash, name, room).id());
             }
         }
         let created = || keys.iter().enumerate().filter(|(i, _)| new[*i]);
@@ -210,6 +246,12 @@ impl Image<'_> {
     /// Writes the row's two slots, and its version if it has one.
     fn link(self, parent: EntityId, child: EntityId, tree: Option<TreeId>, stamp: Option<Stamp>) {
         let mem = self.mem();
+        if parent == child {
+            list::make_room(mem, parent, 2);
+        } else {
+            list::make_room(mem, parent, 1);
+            list::make_room(mem, child, 1);
+        }
         let down = list::add(mem, parent, Direction::Down, child, tree);
         let up = list::add(mem, child, Direction::Up, parent, tree);
         if let Some(Stamp { xmin, cmin }) = stamp {
@@ -317,11 +359,19 @@ mod tests {
 
     /// The insert fails without a trace with any line less than it needs, and works with those.
     fn fails_cleanly_until(heap: &HeapMemory, edge: Edge<'_>, stamp: Option<Stamp>) -> usize {
+        fails_cleanly(heap, edge, &|image| image.insert(&edge, stamp))
+    }
+
+    fn fails_cleanly(
+        heap: &HeapMemory,
+        edge: Edge<'_>,
+        insert: &dyn Fn(Image<'_>) -> Result<(), Error>,
+    ) -> usize {
         let bound = insert_bound_lines(&edge);
         for lines in 0..=bound {
             let copy = starved(heap, lines);
             let before = copy.dump();
-            match image(&copy).insert(&edge, stamp) {
+            match insert(image(&copy)) {
                 Ok(()) => {
                     assert_eq!(problems(&copy), []);
                     assert_eq!(alloc::loose_lines(Root::new(&copy)), 0, "no line too early");
@@ -348,13 +398,64 @@ mod tests {
         let long = [b'x'; crate::record::INSIDE + 4088 + 1024];
         assert_eq!(fails_cleanly_until(&heap, edge(None, &long, &long), None), 33 + 64 + 17);
         // Both lists full: a block each.
-        for _ in 0..6 {
+        for _ in 0..7 {
             image(&heap).insert(&edge(None, b"hub nine!", b"hub nine?"), None).unwrap();
         }
         let both = edge(None, b"hub nine!", b"hub nine?");
         assert_eq!(fails_cleanly_until(&heap, both, None), 2);
         let own = edge(None, b"hub nine!", b"hub nine!");
         assert_eq!(fails_cleanly_until(&heap, own, stamp), 3);
+        // Rows of both directions: the slot that makes room for heads has a block of its own.
+        for (from, to) in [(7, 0), (6, 1), (1, 6), (0, 7)] {
+            let name = [b"hub and ", &[b'0' + from][..]].concat();
+            for i in 0..from + to {
+                let other = [b"other ", &name[..], &[b'0' + i]].concat();
+                let (parent, child) = if i < from { (&name, &other) } else { (&other, &name) };
+                image(&heap).insert(&edge(None, parent, child), stamp).unwrap();
+            }
+            let alone = fails_cleanly_until(&heap, edge(None, &name, b"another child"), None);
+            assert_eq!(alone, if from == 0 { 2 + 2 } else { 2 + 1 });
+        }
+    }
+
+    #[test]
+    fn counted_entities_have_the_room_they_need_and_no_more() {
+        let mut heap = heap();
+        let name = |i: u32| format!("a name of 20 by. {i:03}").into_bytes();
+        // Entity i has i rows: i children, which have one row, or i times itself.
+        let rows = |own: bool| {
+            let all = (1..20).flat_map(move |i| (0..i).map(move |j| (i, j)));
+            all.map(move |(i, j)| (name(i), if own { name(i) } else { name(100 + 20 * i + j) }))
+        };
+        for (own, lines) in
+            [(false, [1, 2, 2, 2, 2, 2, 3, 3, 3, 3, 3]), (true, [2, 2, 2, 3, 3, 4, 4, 4, 4, 4, 4])]
+        {
+            Image::format(&heap, 7).unwrap().publish_chunks(heap.mapped());
+            let mut degrees = Degrees::new(image(&heap), 1 << 16).unwrap();
+            rows(own).for_each(|(p, c)| degrees.count(&edge(None, &p, &c)));
+            let mut recent = Recent::default();
+            for (parent, child) in rows(own) {
+                let row = edge(None, &parent, &child);
+                image(&heap).insert_counted(&row, &mut recent, &degrees).unwrap();
+            }
+            assert_eq!(problems(&heap), []);
+            for (i, &lines) in (1..).zip(&lines) {
+                let record = image(&heap).key(Kind::Entity, &name(i)).record.unwrap();
+                let record = Record::new(&heap, record);
+                assert_eq!(record.shape().lines, lines, "{i} rows");
+            }
+        }
+        let own = edge(None, b"itself", b"itself");
+        // Not counted, and yet room for both of its slots.
+        heap = self::heap();
+        let degrees = Degrees::new(image(&heap), 8).unwrap();
+        let insert =
+            |image: Image<'_>| image.insert_counted(&own, &mut Recent::default(), &degrees);
+        assert_eq!(fails_cleanly(&heap, own, &insert), 1);
+        // Full: it moves a slot and needs a block for each direction.
+        insert(image(&heap)).unwrap();
+        insert(image(&heap)).unwrap();
+        assert_eq!(problems(&heap), []);
     }
 
     #[test]

@@ -6,8 +6,10 @@
 //! ```
 //!
 //! Promises: adding and removing a slot cost a constant number of lines, however long
-//! the list; only the head block is partly filled, none is empty. A removed slot's place
-//! is taken by the last slot of the head block, and the link that led there is mended.
+//! the list; only the head block is partly filled, none is empty. Before the first block
+//! inline slot 0 makes room for the heads: what it holds goes to another inline slot or a
+//! block. A removed slot's place is taken by the last slot of the head block. Wherever a
+//! slot goes, the link that led there is mended.
 //! The order in a list means nothing. Writers hold the lock exclusively, readers shared.
 
 use crate::alloc;
@@ -158,18 +160,73 @@ fn inline_slot(line: u32, number: u32) -> SlotRef {
 /// How many blocks adding these slots to a record will allocate.
 pub(crate) fn blocks_needed(record: Record<'_>, directions: &[Direction]) -> usize {
     let mut inline = record.inline_free().count_ones();
+    if index(inline) >= directions.len() {
+        return 0;
+    }
+    let moved = if record.has_heads() { None } else { first_inline(record) };
+    if moved.is_none() && !record.has_heads() {
+        inline -= 1;
+    }
+    let mut lists = [Direction::Up, Direction::Down].map(|direction| record.list(direction).1);
     let mut blocks = 0;
-    for &direction in directions {
+    let add = |direction| {
         if inline > 0 {
             inline -= 1;
-        } else if matches!(record.list(direction), (0, _) | (_, SLOTS_PER_LINE)) {
-            blocks += 1;
+            return;
         }
-    }
+        let used = &mut lists[match direction {
+            Direction::Up => 0,
+            Direction::Down => 1,
+        }];
+        blocks += usize::from(matches!(*used, 0 | SLOTS_PER_LINE));
+        *used = *used % SLOTS_PER_LINE + 1;
+    };
+    moved.into_iter().chain(directions.iter().copied()).for_each(add);
     blocks
 }
 
-/// Adds a slot, its link to be set later. The caller planned for a block.
+/// In which direction inline slot 0 is used.
+fn first_inline(record: Record<'_>) -> Option<Direction> {
+    let directions = [Direction::Up, Direction::Down];
+    directions.into_iter().find(|&direction| record.inline_used(direction) & 1 == 1)
+}
+
+/// Makes room for heads, if there are none and more slots are to come than are free inline:
+/// before the first of them is added, because it may move a slot.
+pub(crate) fn make_room(mem: &Memory, owner: EntityId, slots: u32) {
+    let record = Record::new(mem, owner);
+    if record.inline_free().count_ones() >= slots || record.has_heads() {
+        return;
+    }
+    let first = inline_slot(record.id().line(), record.shape().base);
+    let Some(direction) = first_inline(record) else {
+        record.make_heads();
+        return;
+    };
+    let slot = Slot::read(mem, first);
+    let to = if record.inline_free() == 0 {
+        record.set_inline(0, None);
+        record.make_heads();
+        place(mem, record, direction)
+    } else {
+        let to = place(mem, record, direction);
+        record.set_inline(0, None);
+        record.make_heads();
+        to
+    };
+    move_slot(mem, direction, slot, to);
+}
+
+/// Writes a slot to another place, and mends the link that led to it.
+fn move_slot(mem: &Memory, direction: Direction, slot: Slot, to: SlotRef) {
+    slot.write(mem, to);
+    match slot.link {
+        Link::Mirror(mirror) => Slot::set_link(mem, mirror, Link::Mirror(to)),
+        Link::Version(version) => Version::new(mem, version).set_slot(direction, to),
+    }
+}
+
+/// Adds a slot, its link to be set later. The caller made room and planned for a block.
 pub(crate) fn add(
     mem: &Memory,
     owner: EntityId,
@@ -214,12 +271,7 @@ pub(crate) fn remove(mem: &Memory, owner: EntityId, direction: Direction, hole: 
     }
     let last = SlotRef::new(block, used - 1);
     if last != hole {
-        let moved = Slot::read(mem, last);
-        moved.write(mem, hole);
-        match moved.link {
-            Link::Mirror(mirror) => Slot::set_link(mem, mirror, Link::Mirror(hole)),
-            Link::Version(version) => Version::new(mem, version).set_slot(direction, hole),
-        }
+        move_slot(mem, direction, Slot::read(mem, last), hole);
     }
     if used > 1 {
         record.set_list(direction, block, used - 1);

@@ -2,29 +2,38 @@
 //! for an entity the first few edge slots inline.
 //!
 //! ```text
-//!  byte  0       8     12    16    20    24        28     32
-//!        +-------+-----+-----+-----+-----+---------+------+------------- - -
-//!        | hash  | len |shape| up  |down | alike   | bits | name ...
-//!        +-------+-----+-----+-----+-----+---------+------+------------- - -
-//!                                          (a tree: `up` counts its edge rows)
+//!  byte  0       8     12    16     20      24
+//!        +-------+-----+-----+------+-------+-------- - -+--------+--------+ - -
+//!        | hash  | len |shape| bits | alike | name ...   | slot 0 | slot 1 |
+//!        +-------+-----+-----+------+-------+-------- - -+--------+--------+ - -
+//!                              (a tree: how many edge rows)
 //!
 //!  shape  kind 1 bit, lines 7, base 8     the inline slots are those of the record's
 //!                                         slot grid (see slot.rs) from number `base` on
 //!         temperature 16                  how often it was looked up (see temperature.rs)
-//!  up, down   28 bits of the head block, 4 bits how many of its 5 slots are used
-//!  alike      the next entity whose name has the same form (see forms.rs)
 //!  bits   16 bits which inline slots are used, 16 bits which of them are "down"
+//!  alike  the next entity whose name has the same form (see forms.rs)
 //! ```
 //!
-//! A name of up to 2016 bytes is inside. A longer one fills 32 lines and goes on in
-//! a chain of pieces, whose first is named by the first word of line 32:
+//! An entity whose lists have outgrown the inline slots keeps the heads of its blocks in the
+//! place of inline slot 0, which then is "down" and not used:
+//!
+//! ```text
+//!  heads  up u32 | down u32 | - u32       28 bits of the head block, 4 bits how many of its
+//!                                         5 slots are used
+//! ```
+//!
+//! How many inline slots there are is its creator's choice ([`Room`]), one at least. A name of
+//! up to 2024 bytes is inside. A longer one fills 32 lines and goes on in a chain of pieces,
+//! whose first is named by the first word of line 32:
 //!
 //! ```text
 //!  piece  next u32 | - u32 | 8 to 4088 bytes of the name
 //! ```
 //!
-//! So a name of 1 to 8 bytes takes one line, one of 9 to 72 bytes two, with 2 to 6 inline
-//! slots. Called by the filter, the lists and the forest; writers hold the lock exclusively.
+//! So with one slot a name of up to 28 bytes takes one line, with two one of up to 16, and a
+//! longer one of up to 80 two. Called by the filter, the lists and the forest; writers hold the
+//! lock exclusively.
 
 use std::num::NonZeroU32;
 
@@ -40,11 +49,9 @@ use crate::temperature::Temperature;
 const HASH: usize = 0;
 const LEN: usize = 8;
 const SHAPE: usize = 12;
-const UP: usize = 16;
-const DOWN: usize = 20;
-const ALIKE: usize = 24;
-const BITS: usize = 28;
-const NAME: usize = 32;
+const BITS: usize = 16;
+const ALIKE: usize = 20;
+const NAME: usize = 24;
 
 /// The bit of the shape that says which kind it is.
 const TREE: u32 = 1;
@@ -52,17 +59,17 @@ const TEMPERATURE_SHIFT: u32 = 16;
 
 /// The longest name that lies inside its record: 32 lines less the header.
 pub(crate) const INSIDE: usize = 32 * LINE_BYTES - NAME;
-/// Bytes of a name, or of what comes after it, in a record's first line.
-pub(crate) const NAME_HEAD: usize = LINE_BYTES - NAME;
+/// So many bytes of a name, or of what comes after it, are read at once.
+pub(crate) const NAME_HEAD: usize = 32;
 /// The line of a record whose first word names the first piece of a long name.
 const CHAIN_LINE: u32 = 32;
 /// Bytes of a name in a full piece.
 const PIECE_BYTES: usize = MAX_LINES as usize * LINE_BYTES - PIECE_HEAD;
 const PIECE_HEAD: usize = 8;
-/// An entity has room for one edge up and one down without a block.
-const LEAST_INLINE: u32 = 2;
-/// Rounding up to whole lines may give four more.
-pub(crate) const MOST_INLINE: u32 = LEAST_INLINE + SLOTS_PER_LINE - 1;
+/// The masks of inline slots have so many bits.
+const MOST_INLINE: u32 = 16;
+/// In the masks: slot 0 is "down" and not used.
+const HEADS: u32 = 0x1_0000;
 
 /// Of length and shape as one number: all of the length, and the kind.
 const LEN_AND_KIND: u64 = (TREE as u64) << 32 | u32::MAX as u64;
@@ -71,7 +78,7 @@ const _: () = assert!(LEN.is_multiple_of(8) && SHAPE == LEN + 4);
 const _: () =
     assert!(cfg!(target_endian = "little"), "two words are a number, the first its low half");
 const _: () = assert!((NAME + INSIDE) / LINE_BYTES == CHAIN_LINE as usize);
-const _: () = assert!(MOST_INLINE <= 16, "the masks have 16 bits");
+const _: () = assert!(NAME + NAME_HEAD <= LINE_BYTES);
 
 /// Which of an entity's two lists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,18 +99,46 @@ pub(crate) struct Shape {
     pub(crate) base: u32,
 }
 
+/// For how many edge rows a new entity has inline slots: 1 to 16, and what rounding up to whole
+/// lines gives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Room(u32);
+
+impl Room {
+    /// Of an entity of which nothing is known.
+    pub(crate) const USUAL: Room = Room(3);
+
+    /// For so many rows, as far as it goes.
+    pub(crate) const fn of(rows: u32) -> Room {
+        Room(if rows < 1 {
+            1
+        } else if rows > MOST_INLINE {
+            MOST_INLINE
+        } else {
+            rows
+        })
+    }
+}
+
 impl Shape {
     /// The shape of the record of a name of `len` bytes.
-    pub(crate) fn of(kind: Kind, len: usize) -> Shape {
+    pub(crate) fn of(kind: Kind, len: usize, Room(slots): Room) -> Shape {
         let end = if len > INSIDE { NAME + INSIDE + SLOTS_AT } else { NAME + len };
         let (full, rest) = (end / LINE_BYTES, end % LINE_BYTES);
         let taken = rest.saturating_sub(SLOTS_AT).div_ceil(SLOT_BYTES);
         let base = word(full) * SLOTS_PER_LINE + word(taken);
         let lines = match kind {
-            Kind::Entity => (base + LEAST_INLINE).div_ceil(SLOTS_PER_LINE),
+            Kind::Entity => (base + slots).div_ceil(SLOTS_PER_LINE),
             Kind::Tree => word(end.div_ceil(LINE_BYTES)),
         };
         Shape { kind, lines, base }
+    }
+
+    /// Whether the record of a name of `len` bytes may have it.
+    pub(crate) fn is_of(self, len: usize) -> bool {
+        let of = |room| Shape::of(self.kind, len, room);
+        let (least, most) = (of(Room::of(1)), of(Room::of(MOST_INLINE)));
+        self.base == least.base && (least.lines..=most.lines).contains(&self.lines)
     }
 
     fn from_word(shape: u32) -> Shape {
@@ -119,7 +154,7 @@ impl Shape {
     /// How many inline slots there are.
     pub(crate) fn inline(self) -> u32 {
         match self.kind {
-            Kind::Entity => self.lines * SLOTS_PER_LINE - self.base,
+            Kind::Entity => (self.lines * SLOTS_PER_LINE - self.base).min(MOST_INLINE),
             Kind::Tree => 0,
         }
     }
@@ -143,8 +178,8 @@ pub(crate) fn pieces(len: usize) -> (usize, Option<u32>) {
 }
 
 /// Enters the record's allocations into a plan, in the order of [`create`].
-pub(crate) fn plan(plan: &mut Plan<'_>, kind: Kind, len: usize) {
-    plan.take(Shape::of(kind, len).lines, 1);
+pub(crate) fn plan(plan: &mut Plan<'_>, kind: Kind, len: usize, room: Room) {
+    plan.take(Shape::of(kind, len, room).lines, 1);
     let (full, last) = pieces(len);
     if full > 0 {
         plan.take(MAX_LINES, full);
@@ -155,10 +190,10 @@ pub(crate) fn plan(plan: &mut Plan<'_>, kind: Kind, len: usize) {
 }
 
 /// More lines than `n` records of names of so many bytes together have: each byte takes at most
-/// a 63rd of one, and header, edge slots and what is left of two lines are less than four.
+/// a 63rd of one, and header, edge slots and what is left of two lines are less than six.
 #[inline]
 pub(crate) const fn bound_lines(n: usize, bytes: usize) -> usize {
-    bytes / (LINE_BYTES - 1) + 4 * n
+    bytes / (LINE_BYTES - 1) + 6 * n
 }
 
 /// A record in a memory.
@@ -174,8 +209,14 @@ pub(crate) struct Record<'m> {
 ///
 /// # Panics
 /// If the memory is not there after all, which is a bug.
-pub(crate) fn create<'m>(mem: &'m Memory, kind: Kind, hash: Hash, name: &[u8]) -> Record<'m> {
-    let shape = Shape::of(kind, name.len());
+pub(crate) fn create<'m>(
+    mem: &'m Memory,
+    kind: Kind,
+    hash: Hash,
+    name: &[u8],
+    room: Room,
+) -> Record<'m> {
+    let shape = Shape::of(kind, name.len(), room);
     let line = planned(alloc::take(mem, shape.lines));
     let span = mem.span(line.get());
     span.zero(shape.lines);
@@ -359,21 +400,54 @@ impl<'m> Record<'m> {
     }
 
     /// The head block of a list (0 = none) and how many of its slots are used.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn list(self, direction: Direction) -> (u32, u32) {
-        let head = self.head.u32(Record::list_at(direction));
+        // Whether there are heads nobody could guess, so nothing branches on it.
+        let bits = self.head.u32(BITS);
+        let are_heads = bits >> 16 & !bits & 1;
+        let (line, byte) = self.heads();
+        let head = line.u32(byte + Record::head_of(direction)) & are_heads.wrapping_neg();
         (head & ((1 << 28) - 1), head >> 28)
     }
 
+    /// Sets the head of a list. The place for it was made ([`Record::make_heads`]); it is given
+    /// back with the last block.
     pub(crate) fn set_list(self, direction: Direction, block: u32, used: u32) {
-        debug_assert!(used <= SLOTS_PER_LINE && (used == 0) == (block == 0));
-        self.head.set_u32(Record::list_at(direction), block | used << 28);
+        debug_assert!(used <= SLOTS_PER_LINE && (used == 0) == (block == 0) && self.has_heads());
+        let (line, byte) = self.heads();
+        line.set_u32(byte + Record::head_of(direction), block | used << 28);
+        if block == 0 && line.u32(byte) == 0 && line.u32(byte + 4) == 0 {
+            self.head.set_u32(BITS, self.head.u32(BITS) & !HEADS);
+        }
     }
 
-    fn list_at(direction: Direction) -> usize {
+    /// Whether the place of inline slot 0 holds the heads of blocks.
+    pub(crate) fn has_heads(self) -> bool {
+        self.head.u32(BITS) & (HEADS | 1) == HEADS
+    }
+
+    /// Makes the place of inline slot 0, which is not used, that of heads.
+    pub(crate) fn make_heads(self) {
+        debug_assert!(self.inline_free() & 1 == 1);
+        let (line, byte) = self.heads();
+        line.set_u32(byte, 0);
+        line.set_u32(byte + 4, 0);
+        self.head.set_u32(BITS, self.head.u32(BITS) | HEADS);
+    }
+
+    /// Where heads stand, if there are any.
+    #[inline(always)]
+    fn heads(self) -> (Line<'m>, usize) {
+        let base = self.shape().base;
+        let line = self.span.line(base / SLOTS_PER_LINE);
+        (line, SLOTS_AT + SLOT_BYTES * index(base % SLOTS_PER_LINE))
+    }
+
+    #[inline(always)]
+    fn head_of(direction: Direction) -> usize {
         match direction {
-            Direction::Up => UP,
-            Direction::Down => DOWN,
+            Direction::Up => 0,
+            Direction::Down => 4,
         }
     }
 
@@ -388,10 +462,11 @@ impl<'m> Record<'m> {
         }
     }
 
-    /// Which inline slots are not used.
+    /// Which inline slots are neither used nor the place of heads.
     pub(crate) fn inline_free(self) -> u32 {
         let all = (1_u32 << self.shape().inline()) - 1;
-        all & !self.head.u32(BITS)
+        let bits = self.head.u32(BITS);
+        all & !(bits | bits >> 16)
     }
 
     pub(crate) fn set_inline(self, i: u32, used: Option<Direction>) {
@@ -416,16 +491,16 @@ impl<'m> Record<'m> {
 
     /// An entity without edge rows, visible or not.
     pub(crate) fn is_lone(self) -> bool {
-        self.head.u32(UP) == 0 && self.head.u32(DOWN) == 0 && self.head.u32(BITS) == 0
+        self.head.u32(BITS) == 0
     }
 
     /// A tree's count of edge rows.
     pub(crate) fn tree_rows(self) -> u32 {
-        self.head.u32(UP)
+        self.head.u32(BITS)
     }
 
     pub(crate) fn set_tree_rows(self, rows: u32) {
-        self.head.set_u32(UP, rows);
+        self.head.set_u32(BITS, rows);
     }
 }
 

@@ -13,26 +13,33 @@ fn memory() -> HeapMemory {
 
 #[test]
 fn shapes_are_what_the_head_of_the_file_says() {
-    let entity = |len| {
-        let shape = Shape::of(Kind::Entity, len);
+    let entity = |len, rows| {
+        let shape = Shape::of(Kind::Entity, len, Room::of(rows));
         (shape.lines, shape.inline())
     };
-    assert_eq!(entity(0), (1, 2));
-    assert_eq!(entity(8), (1, 2));
-    assert_eq!(entity(9), (2, 6));
-    assert_eq!(entity(16), (2, 6));
-    assert_eq!(entity(32), (2, 5));
-    assert_eq!(entity(72), (2, 2));
-    assert_eq!(entity(73), (3, 6));
-    assert_eq!(entity(INSIDE), (33, 5));
-    assert_eq!(entity(INSIDE + 1), (33, 5));
-    assert_eq!(entity(1 << 20), (33, 5));
+    assert_eq!(entity(28, 0), (1, 1));
+    assert_eq!(entity(28, 1), (1, 1));
+    assert_eq!(entity(16, 1), (1, 2));
+    assert_eq!(entity(16, 2), (1, 2));
+    assert_eq!(entity(16, 3), (2, 7));
+    assert_eq!(entity(29, 1), (2, 5));
+    assert_eq!(entity(80, 2), (2, 2));
+    assert_eq!(entity(81, 2), (3, 6));
+    assert_eq!(entity(20, 6), (2, 6));
+    assert_eq!(entity(20, 7), (3, 11));
+    assert_eq!(entity(20, 16), (4, 16));
+    assert_eq!(entity(16, u32::MAX), (4, 16));
+    assert_eq!(entity(INSIDE, 2), (33, 5));
+    assert_eq!(entity(INSIDE + 1, 2), (33, 5));
+    assert_eq!(entity(1 << 20, 2), (33, 5));
     for len in 0..3000 {
-        for kind in [Kind::Entity, Kind::Tree] {
-            let shape = Shape::of(kind, len);
+        for (kind, rows) in (0..20).map(|rows| (Kind::Entity, rows)).chain([(Kind::Tree, 1)]) {
+            let shape = Shape::of(kind, len, Room::of(rows));
             assert_eq!(Shape::from_word(shape.to_word()), shape);
+            assert!(shape.is_of(len), "{len}: {shape:?}");
             let slots = shape.inline();
-            let range = if kind == Kind::Tree { 0..=0 } else { 2..=6 };
+            let least = rows.clamp(1, MOST_INLINE);
+            let range = if kind == Kind::Tree { 0..=0 } else { least..=MOST_INLINE.min(least + 4) };
             assert!(range.contains(&slots), "{len}: {shape:?}");
             let end = NAME + len.min(INSIDE);
             let first = index(shape.base / SLOTS_PER_LINE) * LINE_BYTES
@@ -41,6 +48,9 @@ fn shapes_are_what_the_head_of_the_file_says() {
             assert!(first >= end && end <= index(shape.lines) * LINE_BYTES, "{len}");
         }
     }
+    let shape = Shape::of(Kind::Entity, 20, Room::of(1));
+    assert!(!shape.is_of(29) && !shape.is_of(16));
+    assert!(!Shape { lines: 5, ..shape }.is_of(20) && !Shape { lines: 0, ..shape }.is_of(20));
 }
 
 #[test]
@@ -54,7 +64,8 @@ fn names_of_any_length_read_back_and_give_their_memory_back() {
         let name: Vec<u8> = (0..len).map(|i| (i * 7 + i / 256) as u8).collect();
         let before = crate::alloc::loose_lines(Root::new(&heap));
         let hash = Hash(len as u64 + 1);
-        let record = create(&heap, Kind::Entity, hash, &name);
+        let rows = word(len % 20);
+        let record = create(&heap, Kind::Entity, hash, &name, Room::of(rows));
         let taken = before - crate::alloc::loose_lines(Root::new(&heap));
         assert!(taken <= bound_lines(1, len), "{len}");
         assert_eq!(record.name(), name);
@@ -77,7 +88,7 @@ fn names_of_any_length_read_back_and_give_their_memory_back() {
 #[test]
 fn inline_bits_are_up_or_down_or_free() {
     let heap = memory();
-    let record = create(&heap, Kind::Entity, Hash(1), b"sixteen bytes!!!");
+    let record = create(&heap, Kind::Entity, Hash(1), b"seventeen bytes!!", Room::USUAL);
     assert_eq!(record.inline_free(), 0b11_1111);
     record.set_inline(2, Some(Direction::Down));
     record.set_inline(0, Some(Direction::Up));
@@ -89,4 +100,31 @@ fn inline_bits_are_up_or_down_or_free() {
     assert!(!record.is_lone());
     (0..6).for_each(|i| record.set_inline(i, None));
     assert!(record.is_lone());
+}
+
+#[test]
+fn heads_take_the_place_of_slot_0_and_give_it_back() {
+    let heap = memory();
+    for len in [1, 17, 28, 30, 100, INSIDE + 1] {
+        let record = create(&heap, Kind::Entity, Hash(1), &vec![b'x'; len], Room::of(1));
+        let free = record.inline_free();
+        assert_eq!(record.list(Direction::Down), (0, 0));
+        record.make_heads();
+        assert!(record.has_heads() && !record.is_lone());
+        assert_eq!(record.inline_free(), free & !1);
+        assert_eq!(record.inline_used(Direction::Up) | record.inline_used(Direction::Down), 0);
+        record.set_list(Direction::Down, 77, 5);
+        record.set_list(Direction::Up, 78, 1);
+        assert_eq!(record.list(Direction::Down), (77, 5));
+        assert_eq!(record.list(Direction::Up), (78, 1));
+        assert_eq!(record.name(), vec![b'x'; len]);
+        record.set_list(Direction::Down, 0, 0);
+        assert!(record.has_heads());
+        record.set_list(Direction::Up, 0, 0);
+        assert!(record.is_lone());
+        assert_eq!(record.inline_free(), free);
+        // What was there as heads is no head of a used slot.
+        record.set_inline(0, Some(Direction::Down));
+        assert_eq!(record.list(Direction::Up), (0, 0));
+    }
 }

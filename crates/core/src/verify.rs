@@ -31,7 +31,7 @@ use crate::filter::{DIRECTORY_LINES, FIRST_LEVEL, Filter};
 use crate::hash::{Hash, Kind};
 use crate::id::{LINE_LIMIT, RecordId, TreeId, index, wide};
 use crate::memory::Memory;
-use crate::record::{Record, Shape, pieces};
+use crate::record::{Record, pieces};
 use crate::root::{Counter, FIRST_LINE, Field, MAX_LINES, Root};
 use crate::verify_forms::Met;
 use crate::version::Version;
@@ -244,7 +244,7 @@ impl Verifier<'_, '_> {
         let (shape, len) = (record.shape(), record.name_len());
         let (full, last) = pieces(len);
         let possible = full * index(MAX_LINES) <= self.lines.len();
-        if !self.check(3, possible && shape == Shape::of(shape.kind, len), || {
+        if !self.check(3, possible && shape.is_of(len), || {
             format!("{id:?}: {shape:?} for a name of {len} bytes")
         }) {
             return false;

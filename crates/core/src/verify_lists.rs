@@ -22,6 +22,8 @@ impl Verifier<'_, '_> {
             let both = record.inline_used(Direction::Up) | record.inline_used(Direction::Down);
             let known = both & record.inline_free() == 0 && both >> record.shape().inline() == 0;
             self.check(5, known, || format!("{:?}: inline bits {both:b}", record.id()));
+            let heads = [Direction::Up, Direction::Down].iter().any(|&of| record.list(of).0 != 0);
+            self.check(5, record.has_heads() == heads, || format!("{:?}: heads", record.id()));
             self.check(4, !record.is_lone(), || format!("{:?} has no edge row", record.id()));
             for direction in [Direction::Up, Direction::Down] {
                 for slot in self.slots(record, direction, true) {
@@ -238,20 +240,23 @@ mod tests {
         assert_eq!(broken(|_, root| root.set(Field::Split, 500)), [1]);
         assert_eq!(broken(|_, root| root.set(Field::Level, 99)), [1]);
         assert!(broken(move_an_entry).contains(&2));
-        let flip_name = |mem: &Memory, _: Root<'_>| hub(mem).0.span().copy_in(32, b"T");
+        let flip_name = |mem: &Memory, _: Root<'_>| hub(mem).0.span().copy_in(24, b"T");
         assert_eq!(broken(flip_name), [3]);
         let lengthen = |mem: &Memory, _: Root<'_>| mem.line(hub(mem).0.id().line()).set_u32(8, 900);
         assert!(broken(lengthen).contains(&3));
-        let orphan = |mem: &Memory, _: Root<'_>| mem.line(hub(mem).0.id().line()).set_u32(28, 0);
+        let orphan = |mem: &Memory, _: Root<'_>| mem.line(hub(mem).0.id().line()).set_u32(16, 0);
         assert!(broken(orphan).contains(&6));
         let recount =
             |mem: &Memory, _: Root<'_>| tree(mem).set_tree_rows(tree(mem).tree_rows() + 1);
         assert_eq!(broken(recount), [4]);
         let overfull = |mem: &Memory, _: Root<'_>| {
             let (record, _) = hub(mem);
-            mem.line(record.id().line()).set_u32(20, record.list(Direction::Down).0 | 6 << 28);
+            // The heads of "the hub" are its line's slot 3.
+            mem.line(record.id().line()).set_u32(44, record.list(Direction::Down).0 | 6 << 28);
         };
         assert!(broken(overfull).contains(&5));
+        let behead = |mem: &Memory, _: Root<'_>| mem.line(hub(mem).0.id().line()).set_u64(40, 0);
+        assert!(broken(behead).contains(&5));
         let relink = |mem: &Memory, _: Root<'_>| {
             Slot::set_link(mem, settled_slot(mem), Link::Mirror(SlotRef::new(600, 0)));
         };

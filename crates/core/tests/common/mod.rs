@@ -10,8 +10,8 @@ use std::cell::RefCell;
 use std::collections::BTreeSet;
 
 use cftrag_core::{
-    Deleter, Deletion, Edge, Error, Fate, HeapMemory, Hint, Image, Reader, Recogniser, Roots,
-    RowVersion, Scan, Seek, Stamp, Step, View, Visibility, Walk,
+    Degrees, Deleter, Deletion, Edge, Error, Fate, HeapMemory, Hint, Image, Reader, Recent,
+    Recogniser, Roots, RowVersion, Scan, Seek, Stamp, Step, View, Visibility, Walk,
 };
 use oracle::{Answer, Bytes, Found, Triple};
 
@@ -144,6 +144,8 @@ struct Active {
 
 pub struct World {
     heap: HeapMemory,
+    /// Of the settled rows that came before: records of all sizes, the least in particular.
+    degrees: Degrees,
     tuples: Vec<Tuple>,
     xacts: Vec<Xact>,
     walk: Walk,
@@ -190,9 +192,10 @@ impl World {
     pub fn new(seed: u64) -> World {
         let mut heap = HeapMemory::new(1 << 26);
         assert!(heap.grow());
-        Image::format(&heap, seed).unwrap();
+        let degrees = Degrees::new(Image::format(&heap, seed).unwrap(), 1 << 10).unwrap();
         World {
             heap,
+            degrees,
             tuples: Vec::new(),
             xacts: Vec::new(),
             walk: Walk::new(|len| (len as u32).to_le_bytes()),
@@ -351,7 +354,11 @@ impl World {
         let stamp = (xmin > 0).then_some(Stamp { xmin, cmin });
         let bound = Image::insert_bound(&as_edge(&edge));
         loop {
-            match self.image().insert(&as_edge(&edge), stamp) {
+            let (image, recent) = (self.image(), &mut Recent::default());
+            match match stamp {
+                None => image.insert_counted(&as_edge(&edge), recent, &self.degrees),
+                _ => image.insert(&as_edge(&edge), stamp),
+            } {
                 Ok(()) => break,
                 Err(Error::Full { .. }) => {
                     assert!(self.image().free_bytes() < bound, "the bound is one");
@@ -360,6 +367,9 @@ impl World {
                 }
                 Err(error) => panic!("{error}"),
             }
+        }
+        if stamp.is_none() {
+            self.degrees.count(&as_edge(&edge));
         }
         self.tuples.push(Tuple { edge, xmin, cmin, xmax: None });
     }
