@@ -15,8 +15,8 @@ use cftrag_core::{Image, MAX_CHUNKS, chunk_bytes};
 use pgrx::pg_sys;
 use std::sync::atomic::Ordering::SeqCst;
 
-/// A chunk is taken when the room left is this part of it: of 8 MiB some 6,000 rows, of which single commits take 100 ms at least.
-const PART: usize = 8;
+/// A chunk is taken when the room left is this part of it: of 4 MiB some 6,000 rows, of which single commits take 100 ms at least.
+const PART: usize = 4;
 
 /// Whether the image should have its next chunk soon.
 pub fn is_short(image: Image<'_>) -> bool {

@@ -52,12 +52,12 @@ impl Arena {
         let len = record.name_len();
         let (at, room) = self.begin(len);
         // Most names are no longer than this, and a copy of known length has no branches.
-        let head = record.name_head();
+        let head = record.name_start();
         *room = as_words(head);
         if len > NAME_HEAD {
             record.copy_name(&mut as_bytes_mut(&mut self.words[at + 1..])[..len]);
         }
-        let first = u64::from_be_bytes(head[0].to_ne_bytes());
+        let first = head.first_chunk().map_or(0, |first| u64::from_be_bytes(*first));
         let unused = if len < 8 { u64::MAX >> (len * 8) } else { 0 };
         (Name(at as u32), first & !unused)
     }
@@ -126,11 +126,10 @@ impl Arena {
 }
 
 #[inline]
-fn as_words(doubles: [u64; NAME_HEAD / 8]) -> [u32; HEAD_WORDS] {
+fn as_words(bytes: [u8; NAME_HEAD]) -> [u32; HEAD_WORDS] {
     let mut words = [0; HEAD_WORDS];
-    for (to, double) in words.as_chunks_mut::<2>().0.iter_mut().zip(doubles) {
-        let [a, b, c, d, e, f, g, h] = double.to_ne_bytes();
-        *to = [u32::from_ne_bytes([a, b, c, d]), u32::from_ne_bytes([e, f, g, h])];
+    for (to, four) in words.iter_mut().zip(bytes.as_chunks().0) {
+        *to = u32::from_ne_bytes(*four);
     }
     words
 }

@@ -247,10 +247,7 @@ impl Image<'_> {
     fn link(self, parent: EntityId, child: EntityId, tree: Option<TreeId>, stamp: Option<Stamp>) {
         let mem = self.mem();
         if parent == child {
-            list::make_room(mem, parent, 2);
-        } else {
-            list::make_room(mem, parent, 1);
-            list::make_room(mem, child, 1);
+            list::make_room(mem, parent);
         }
         let down = list::add(mem, parent, Direction::Down, child, tree);
         let up = list::add(mem, child, Direction::Up, parent, tree);
@@ -303,7 +300,7 @@ impl Image<'_> {
     /// Takes a record out of the filter.
     fn forget(self, record: Record<'_>) {
         self.leave(record);
-        self.root().subtract(counter_of(record.shape().kind), 1);
+        self.root().subtract(counter_of(record.kind()), 1);
     }
 }
 
@@ -390,38 +387,51 @@ mod tests {
     fn a_failed_insert_leaves_every_byte_as_it_was() {
         let heap = heap();
         let stamp = Some(Stamp { xmin: 10, cmin: 0 });
-        // Two entities of 2 lines, a tree of 1, a version.
+        // Two entities and a tree of a line each, a version.
         let new = edge(Some(b"t"), b"a parent's name", b"a child's name");
-        assert_eq!(fails_cleanly_until(&heap, new, stamp), 2 + 2 + 1 + 1);
-        assert_eq!(fails_cleanly_until(&heap, new, None), 2 + 2 + 1);
+        assert_eq!(fails_cleanly_until(&heap, new, stamp), 1 + 1 + 1 + 1);
+        assert_eq!(fails_cleanly_until(&heap, new, None), 1 + 1 + 1);
         // A name in pieces: 33 lines, one full piece of 64, a last one of 17.
         let long = [b'x'; crate::record::INSIDE + 4088 + 1024];
         assert_eq!(fails_cleanly_until(&heap, edge(None, &long, &long), None), 33 + 64 + 17);
-        // Both lists full: a block each.
-        for _ in 0..7 {
-            image(&heap).insert(&edge(None, b"hub nine!", b"hub nine?"), None).unwrap();
-        }
+        // Both lists full, with two rows inline, and then with one and five in a block: a block
+        // each.
         let both = edge(None, b"hub nine!", b"hub nine?");
-        assert_eq!(fails_cleanly_until(&heap, both, None), 2);
         let own = edge(None, b"hub nine!", b"hub nine!");
-        assert_eq!(fails_cleanly_until(&heap, own, stamp), 3);
+        for rows in [2, 4] {
+            for _ in 0..rows {
+                image(&heap).insert(&both, None).unwrap();
+            }
+            assert_eq!(fails_cleanly_until(&heap, both, None), 2);
+            assert_eq!(fails_cleanly_until(&heap, own, stamp), 3);
+        }
         // Rows of both directions: the slot that makes room for heads has a block of its own.
-        for (from, to) in [(7, 0), (6, 1), (1, 6), (0, 7)] {
+        for (from, to) in [(2, 0), (1, 1), (0, 2)] {
             let name = [b"hub and ", &[b'0' + from][..]].concat();
             for i in 0..from + to {
                 let other = [b"other ", &name[..], &[b'0' + i]].concat();
                 let (parent, child) = if i < from { (&name, &other) } else { (&other, &name) };
                 image(&heap).insert(&edge(None, parent, child), stamp).unwrap();
             }
-            let alone = fails_cleanly_until(&heap, edge(None, &name, b"another child"), None);
-            assert_eq!(alone, if from == 0 { 2 + 2 } else { 2 + 1 });
+            let another = fails_cleanly_until(&heap, edge(None, &name, b"another child"), None);
+            assert_eq!(another, if to == 0 { 1 + 1 } else { 1 + 2 });
+            let own = fails_cleanly_until(&heap, edge(None, &name, &name), None);
+            assert_eq!(own, 2);
+        }
+        // A row of its own where one of three slots is free: the first, and the second.
+        for (parent, child) in [(b"one", b"two"), (b"one", b"two"), (b"six", b"two")] {
+            image(&heap).insert(&edge(None, parent, child), None).unwrap();
+        }
+        image(&heap).insert(&edge(None, b"two", b"six"), None).unwrap();
+        for name in [b"one", b"six"] {
+            assert_eq!(fails_cleanly_until(&heap, edge(None, name, name), stamp), 2 + 1);
         }
     }
 
     #[test]
     fn counted_entities_have_the_room_they_need_and_no_more() {
         let mut heap = heap();
-        let name = |i: u32| format!("a name of 20 by. {i:03}").into_bytes();
+        let name = |i: u32| format!("a name of 24 bytes: {i:04}").into_bytes();
         // Entity i has i rows: i children, which have one row, or i times itself.
         let rows = |own: bool| {
             let all = (1..20).flat_map(move |i| (0..i).map(move |j| (i, j)));

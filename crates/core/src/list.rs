@@ -15,7 +15,7 @@
 use crate::alloc;
 use crate::id::{EntityId, Link, SLOTS_PER_LINE, SlotRef, TreeId, index};
 use crate::memory::{Line, Memory};
-use crate::record::{Direction, Record, planned};
+use crate::record::{Direction, List, Record, planned};
 use crate::slot::Slot;
 use crate::version::Version;
 
@@ -34,14 +34,8 @@ impl Cursor {
     /// At the start of a list.
     #[inline(always)]
     pub(crate) fn start(record: Record<'_>, direction: Direction) -> Cursor {
-        let (block, left) = record.list(direction);
-        let base = record.shape().base;
-        Cursor {
-            inline: record.inline_used(direction) << (base % SLOTS_PER_LINE),
-            line: record.id().line() + base / SLOTS_PER_LINE,
-            block,
-            left,
-        }
+        let List { line, inline, block, used } = record.list(direction);
+        Cursor { inline, line, block, left: used }
     }
 
     /// Nothing is left to read.
@@ -167,7 +161,7 @@ pub(crate) fn blocks_needed(record: Record<'_>, directions: &[Direction]) -> usi
     if moved.is_none() && !record.has_heads() {
         inline -= 1;
     }
-    let mut lists = [Direction::Up, Direction::Down].map(|direction| record.list(direction).1);
+    let mut lists = [Direction::Up, Direction::Down].map(|direction| record.list(direction).used);
     let mut blocks = 0;
     let add = |direction| {
         if inline > 0 {
@@ -191,30 +185,26 @@ fn first_inline(record: Record<'_>) -> Option<Direction> {
     directions.into_iter().find(|&direction| record.inline_used(direction) & 1 == 1)
 }
 
-/// Makes room for heads, if there are none and more slots are to come than are free inline:
-/// before the first of them is added, because it may move a slot.
-pub(crate) fn make_room(mem: &Memory, owner: EntityId, slots: u32) {
+/// Makes room for two slots of one entity that come now: adding the second must not move the
+/// first. The caller planned for a block.
+pub(crate) fn make_room(mem: &Memory, owner: EntityId) {
     let record = Record::new(mem, owner);
-    if record.inline_free().count_ones() >= slots || record.has_heads() {
-        return;
+    if record.inline_free().count_ones() < 2 && !record.has_heads() {
+        make_heads(mem, record);
     }
-    let first = inline_slot(record.id().line(), record.shape().base);
-    let Some(direction) = first_inline(record) else {
-        record.make_heads();
-        return;
-    };
-    let slot = Slot::read(mem, first);
-    let to = if record.inline_free() == 0 {
-        record.set_inline(0, None);
-        record.make_heads();
-        place(mem, record, direction)
-    } else {
-        let to = place(mem, record, direction);
-        record.set_inline(0, None);
-        record.make_heads();
-        to
-    };
-    move_slot(mem, direction, slot, to);
+}
+
+/// Gives heads the place of inline slot 0, whose slot goes elsewhere.
+fn make_heads(mem: &Memory, record: Record<'_>) {
+    let slot = first_inline(record).map(|of| (of, Slot::read(mem, record.inline_slot(0))));
+    // Not to be taken for free.
+    let elsewhere = slot.and_then(|(direction, _)| record.take_inline(direction));
+    record.set_inline(0, None);
+    record.make_heads();
+    if let Some((direction, slot)) = slot {
+        let to = elsewhere.unwrap_or_else(|| place_in_block(mem, record, direction));
+        move_slot(mem, direction, slot, to);
+    }
 }
 
 /// Writes a slot to another place, and mends the link that led to it.
@@ -226,7 +216,8 @@ fn move_slot(mem: &Memory, direction: Direction, slot: Slot, to: SlotRef) {
     }
 }
 
-/// Adds a slot, its link to be set later. The caller made room and planned for a block.
+/// Adds a slot, its link to be set later. The caller planned for blocks. Another slot of the
+/// entity may move: [`make_room`] is for who adds two.
 pub(crate) fn add(
     mem: &Memory,
     owner: EntityId,
@@ -242,13 +233,18 @@ pub(crate) fn add(
 }
 
 fn place(mem: &Memory, record: Record<'_>, direction: Direction) -> SlotRef {
-    let free = record.inline_free();
-    if free != 0 {
-        let i = free.trailing_zeros();
-        record.set_inline(i, Some(direction));
-        return inline_slot(record.id().line(), record.shape().base + i);
+    if let Some(slot) = record.take_inline(direction) {
+        return slot;
     }
-    let (mut block, mut used) = record.list(direction);
+    if !record.has_heads() {
+        make_heads(mem, record);
+    }
+    place_in_block(mem, record, direction)
+}
+
+/// A place in the head block of a list. There are heads.
+fn place_in_block(mem: &Memory, record: Record<'_>, direction: Direction) -> SlotRef {
+    let List { mut block, mut used, .. } = record.list(direction);
     if block == 0 || used == SLOTS_PER_LINE {
         let next = block;
         block = planned(alloc::take(mem, 1)).get();
@@ -263,7 +259,7 @@ fn place(mem: &Memory, record: Record<'_>, direction: Direction) -> SlotRef {
 pub(crate) fn remove(mem: &Memory, owner: EntityId, direction: Direction, hole: SlotRef) {
     let record = Record::new(mem, owner);
     let inline = inline_number(record, hole);
-    let (block, used) = record.list(direction);
+    let List { block, used, .. } = record.list(direction);
     if block == 0 {
         let i = inline.expect("a list without blocks has inline slots only");
         record.set_inline(i, None);

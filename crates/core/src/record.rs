@@ -2,19 +2,19 @@
 //! for an entity the first few edge slots inline.
 //!
 //! ```text
-//!  byte  0       8     12    16     20      24
-//!        +-------+-----+-----+------+-------+-------- - -+--------+--------+ - -
-//!        | hash  | len |shape| bits | alike | name ...   | slot 0 | slot 1 |
-//!        +-------+-----+-----+------+-------+-------- - -+--------+--------+ - -
-//!                              (a tree: how many edge rows)
+//!  byte  0       8       12     16      20
+//!        +-------+-------+------+-------+-------- - -+--------+--------+ - -
+//!        | hash  | shape | bits | alike | name ...   | slot 0 | slot 1 |
+//!        +-------+-------+------+-------+-------- - -+--------+--------+ - -
+//!                         (a tree: how many edge rows)
 //!
-//!  shape  kind 1 bit, lines 7, base 8     the inline slots are those of the record's
-//!                                         slot grid (see slot.rs) from number `base` on
-//!         temperature 16                  how often it was looked up (see temperature.rs)
+//!  shape  length of the name 12 bits, kind 1, lines 3: so many more than slot 0 needs;
+//!         temperature 16: how often it was looked up (see temperature.rs)
 //!  bits   16 bits which inline slots are used, 16 bits which of them are "down"
 //!  alike  the next entity whose name has the same form (see forms.rs)
 //! ```
 //!
+//! The inline slots are those of the record's slot grid (see slot.rs) after the name.
 //! An entity whose lists have outgrown the inline slots keeps the heads of its blocks in the
 //! place of inline slot 0, which then is "down" and not used:
 //!
@@ -24,37 +24,42 @@
 //! ```
 //!
 //! How many inline slots there are is its creator's choice ([`Room`]), one at least. A name of
-//! up to 2024 bytes is inside. A longer one fills 32 lines and goes on in a chain of pieces,
-//! whose first is named by the first word of line 32:
+//! up to 2028 bytes is inside. A longer one fills 32 lines and goes on in a chain of pieces, whose
+//! first is named by the first word of line 32; the second word is its length:
 //!
 //! ```text
 //!  piece  next u32 | - u32 | 8 to 4088 bytes of the name
 //! ```
 //!
-//! So with one slot a name of up to 28 bytes takes one line, with two one of up to 16, and a
-//! longer one of up to 80 two. Called by the filter, the lists and the forest; writers hold the
-//! lock exclusively.
+//! So with one slot a name of up to 32 bytes takes one line, with two one of up to 20, with three
+//! one of up to 8; with two a longer one of up to 84 takes two. Called by the filter, the lists
+//! and the forest; writers hold the lock exclusively.
 
 use std::num::NonZeroU32;
 
 use crate::alloc::{self, Plan};
 use crate::chunk::LINE_BYTES;
 use crate::hash::{Hash, Kind};
-use crate::id::{RecordId, SLOTS_PER_LINE, index, to_word, wide, word};
+use crate::id::{RecordId, SLOTS_PER_LINE, SlotRef, index, to_word, word};
 use crate::memory::{Line, Memory, Span};
 use crate::root::MAX_LINES;
-use crate::slot::{SLOT_BYTES, SLOTS_AT};
+use crate::slot::{SLOT_BYTES, SLOTS_AT, byte_of};
 use crate::temperature::Temperature;
 
 const HASH: usize = 0;
-const LEN: usize = 8;
-const SHAPE: usize = 12;
-const BITS: usize = 16;
-const ALIKE: usize = 20;
-const NAME: usize = 24;
+const SHAPE: usize = 8;
+const BITS: usize = 12;
+const ALIKE: usize = 16;
+const NAME: usize = 20;
 
+/// The bits of the shape that are the name's length.
+const LEN: u32 = 0xFFF;
+/// Stands for a length of more than [`INSIDE`].
+const LONG: u32 = LEN;
 /// The bit of the shape that says which kind it is.
-const TREE: u32 = 1;
+const TREE: u32 = 1 << 12;
+const EXTRA_SHIFT: u32 = 13;
+const MOST_EXTRA: u32 = 7;
 const TEMPERATURE_SHIFT: u32 = 16;
 
 /// The longest name that lies inside its record: 32 lines less the header.
@@ -63,6 +68,9 @@ pub(crate) const INSIDE: usize = 32 * LINE_BYTES - NAME;
 pub(crate) const NAME_HEAD: usize = 32;
 /// The line of a record whose first word names the first piece of a long name.
 const CHAIN_LINE: u32 = 32;
+/// Where its length stands in that line, and how many bytes both take.
+const LONG_LEN: usize = 4;
+const CHAIN_BYTES: usize = 8;
 /// Bytes of a name in a full piece.
 const PIECE_BYTES: usize = MAX_LINES as usize * LINE_BYTES - PIECE_HEAD;
 const PIECE_HEAD: usize = 8;
@@ -71,14 +79,8 @@ const MOST_INLINE: u32 = 16;
 /// In the masks: slot 0 is "down" and not used.
 const HEADS: u32 = 0x1_0000;
 
-/// Of length and shape as one number: all of the length, and the kind.
-const LEN_AND_KIND: u64 = (TREE as u64) << 32 | u32::MAX as u64;
-
-const _: () = assert!(LEN.is_multiple_of(8) && SHAPE == LEN + 4);
-const _: () =
-    assert!(cfg!(target_endian = "little"), "two words are a number, the first its low half");
 const _: () = assert!((NAME + INSIDE) / LINE_BYTES == CHAIN_LINE as usize);
-const _: () = assert!(NAME + NAME_HEAD <= LINE_BYTES);
+const _: () = assert!(NAME + NAME_HEAD <= LINE_BYTES && INSIDE < LONG as usize);
 
 /// Which of an entity's two lists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,6 +97,8 @@ pub(crate) struct Shape {
     pub(crate) kind: Kind,
     /// Lines of the record without pieces.
     pub(crate) lines: u32,
+    /// So many of them more than slot 0 needs.
+    extra: u32,
     /// Number of the first inline slot in the record's slot grid.
     pub(crate) base: u32,
 }
@@ -106,7 +110,7 @@ pub(crate) struct Room(u32);
 
 impl Room {
     /// Of an entity of which nothing is known.
-    pub(crate) const USUAL: Room = Room(3);
+    pub(crate) const USUAL: Room = Room(2);
 
     /// For so many rows, as far as it goes.
     pub(crate) const fn of(rows: u32) -> Room {
@@ -123,32 +127,46 @@ impl Room {
 impl Shape {
     /// The shape of the record of a name of `len` bytes.
     pub(crate) fn of(kind: Kind, len: usize, Room(slots): Room) -> Shape {
-        let end = if len > INSIDE { NAME + INSIDE + SLOTS_AT } else { NAME + len };
-        let (full, rest) = (end / LINE_BYTES, end % LINE_BYTES);
-        let taken = rest.saturating_sub(SLOTS_AT).div_ceil(SLOT_BYTES);
-        let base = word(full) * SLOTS_PER_LINE + word(taken);
+        let least = Shape::least(kind, len);
+        match kind {
+            Kind::Entity => {
+                let in_line = least.base % SLOTS_PER_LINE;
+                least.with((in_line + slots - 1) / SLOTS_PER_LINE)
+            }
+            Kind::Tree => least,
+        }
+    }
+
+    fn with(self, extra: u32) -> Shape {
+        Shape { lines: self.lines + extra, extra, ..self }
+    }
+
+    /// That with the fewest lines.
+    #[inline]
+    fn least(kind: Kind, len: usize) -> Shape {
+        let (line, slot) = first_slot(len);
         let lines = match kind {
-            Kind::Entity => (base + slots).div_ceil(SLOTS_PER_LINE),
-            Kind::Tree => word(end.div_ceil(LINE_BYTES)),
+            Kind::Entity => line + 1,
+            Kind::Tree => word(end_of(len).div_ceil(LINE_BYTES)),
         };
-        Shape { kind, lines, base }
+        Shape { kind, lines, extra: 0, base: line * SLOTS_PER_LINE + slot }
     }
 
     /// Whether the record of a name of `len` bytes may have it.
     pub(crate) fn is_of(self, len: usize) -> bool {
-        let of = |room| Shape::of(self.kind, len, room);
-        let (least, most) = (of(Room::of(1)), of(Room::of(MOST_INLINE)));
-        self.base == least.base && (least.lines..=most.lines).contains(&self.lines)
+        let most = Shape::of(self.kind, len, Room::of(MOST_INLINE));
+        self.extra <= most.extra && self == Shape::least(self.kind, len).with(self.extra)
     }
 
     fn from_word(shape: u32) -> Shape {
         let kind = if shape & TREE == 0 { Kind::Entity } else { Kind::Tree };
-        Shape { kind, lines: shape >> 1 & 0x7F, base: shape >> 8 & 0xFF }
+        Shape::least(kind, index(shape & LEN)).with(shape >> EXTRA_SHIFT & MOST_EXTRA)
     }
 
-    fn to_word(self) -> u32 {
-        debug_assert!(self.lines <= 0x7F && self.base <= 0xFF);
-        kind_bit(self.kind) | self.lines << 1 | self.base << 8
+    fn to_word(self, len: usize) -> u32 {
+        debug_assert!(self.extra <= MOST_EXTRA);
+        let len = if len > INSIDE { LONG } else { word(len) };
+        len | kind_bit(self.kind) | self.extra << EXTRA_SHIFT
     }
 
     /// How many inline slots there are.
@@ -158,6 +176,23 @@ impl Shape {
             Kind::Tree => 0,
         }
     }
+}
+
+/// Where a name of that length ends, or the words for where it goes on; any length says that a
+/// name is longer than [`INSIDE`].
+#[inline(always)]
+fn end_of(len: usize) -> usize {
+    NAME + if len > INSIDE { INSIDE + CHAIN_BYTES } else { len }
+}
+
+/// The first inline slot: its line of the record, and its number in it.
+#[inline(always)]
+fn first_slot(len: usize) -> (u32, u32) {
+    let end = end_of(len);
+    let (line, rest) = (end / LINE_BYTES, end % LINE_BYTES);
+    let taken = (rest + SLOT_BYTES - 1).saturating_sub(SLOTS_AT) / SLOT_BYTES;
+    let next_line = taken == index(SLOTS_PER_LINE);
+    (line as u32 + u32::from(next_line), if next_line { 0 } else { taken as u32 })
 }
 
 #[inline]
@@ -222,10 +257,12 @@ pub(crate) fn create<'m>(
     span.zero(shape.lines);
     let head = span.first();
     head.set_u64(HASH, hash.0);
-    head.set_u32(LEN, word(name.len()));
-    head.set_u32(SHAPE, shape.to_word());
+    head.set_u32(SHAPE, shape.to_word(name.len()));
     let (inside, mut rest) = name.split_at(name.len().min(INSIDE));
     span.copy_in(NAME, inside);
+    if !rest.is_empty() {
+        span.line(CHAIN_LINE).set_u32(LONG_LEN, word(name.len()));
+    }
     let mut link = (line.get() + CHAIN_LINE, 0);
     while !rest.is_empty() {
         let part;
@@ -280,13 +317,24 @@ impl<'m> Record<'m> {
         Shape::from_word(self.head.u32(SHAPE))
     }
 
+    #[inline]
+    pub(crate) fn kind(self) -> Kind {
+        if self.head.u32(SHAPE) & TREE == 0 { Kind::Entity } else { Kind::Tree }
+    }
+
     pub(crate) fn is_tree(self) -> bool {
-        self.shape().kind == Kind::Tree
+        self.kind() == Kind::Tree
     }
 
     #[inline]
     pub(crate) fn name_len(self) -> usize {
-        index(self.head.u32(LEN))
+        let len = self.head.u32(SHAPE) & LEN;
+        if len == LONG { self.long_len() } else { index(len) }
+    }
+
+    #[cold]
+    fn long_len(self) -> usize {
+        index(self.span.line(CHAIN_LINE).u32(LONG_LEN))
     }
 
     /// Whether this is the record of that name and kind. Compares in place.
@@ -295,8 +343,8 @@ impl<'m> Record<'m> {
         if name.len() > INSIDE {
             return Record::pieces_are(self.mem, self.id, kind, name);
         }
-        let wanted = u64::from(kind_bit(kind)) << 32 | wide(name.len());
-        self.head.u64(LEN) & LEN_AND_KIND == wanted && self.span.bytes_are(NAME, name)
+        let wanted = kind_bit(kind) | name.len() as u32;
+        self.head.u32(SHAPE) & (TREE | LEN) == wanted && self.span.bytes_are(NAME, name)
     }
 
     /// How often it was looked up.
@@ -317,7 +365,7 @@ impl<'m> Record<'m> {
     #[cold]
     fn pieces_are(mem: &Memory, id: RecordId, kind: Kind, name: &[u8]) -> bool {
         let record = Record::new(mem, id);
-        let mut same = record.name_len() == name.len() && record.shape().kind == kind;
+        let mut same = record.name_len() == name.len() && record.kind() == kind;
         record.for_each_part(|span, at, from, to| {
             same = same && span.bytes_are(at, &name[from..to]);
         });
@@ -337,20 +385,10 @@ impl<'m> Record<'m> {
         }
     }
 
-    /// The first bytes of the name, as they lie in memory. If it is shorter, anything after it.
-    #[inline]
-    pub(crate) fn name_head(self) -> [u64; NAME_HEAD / 8] {
-        std::array::from_fn(|i| self.head.u64(NAME + 8 * i))
-    }
-
-    /// The same as bytes.
-    #[inline]
+    /// The first bytes of the name, and if it is shorter, anything after it.
+    #[inline(always)]
     pub(crate) fn name_start(self) -> [u8; NAME_HEAD] {
-        let mut bytes = [0; NAME_HEAD];
-        for (to, eight) in bytes.as_chunks_mut().0.iter_mut().zip(self.name_head()) {
-            *to = eight.to_ne_bytes();
-        }
-        bytes
+        self.head.bytes(NAME)
     }
 
     /// The name as a vector: for reports, not for hot paths.
@@ -399,15 +437,22 @@ impl<'m> Record<'m> {
         alloc::give(self.mem, self.id.line(), lines);
     }
 
-    /// The head block of a list (0 = none) and how many of its slots are used.
+    /// Where a list begins.
     #[inline(always)]
-    pub(crate) fn list(self, direction: Direction) -> (u32, u32) {
-        // Whether there are heads nobody could guess, so nothing branches on it.
+    pub(crate) fn list(self, direction: Direction) -> List {
+        // Each word is asked for once, as no compiler joins what may be another's next time.
         let bits = self.head.u32(BITS);
+        let (line, slot) = self.first_slot();
+        // Whether there are heads nobody could guess, so nothing branches on it.
         let are_heads = bits >> 16 & !bits & 1;
-        let (line, byte) = self.heads();
-        let head = line.u32(byte + Record::head_of(direction)) & are_heads.wrapping_neg();
-        (head & ((1 << 28) - 1), head >> 28)
+        let heads = self.span.line(line);
+        let head = heads.u32(byte_of(slot) + head_of(direction)) & are_heads.wrapping_neg();
+        List {
+            line: self.id.line() + line,
+            inline: inline_used(bits, direction) << slot,
+            block: head & ((1 << 28) - 1),
+            used: head >> 28,
+        }
     }
 
     /// Sets the head of a list. The place for it was made ([`Record::make_heads`]); it is given
@@ -415,7 +460,7 @@ impl<'m> Record<'m> {
     pub(crate) fn set_list(self, direction: Direction, block: u32, used: u32) {
         debug_assert!(used <= SLOTS_PER_LINE && (used == 0) == (block == 0) && self.has_heads());
         let (line, byte) = self.heads();
-        line.set_u32(byte + Record::head_of(direction), block | used << 28);
+        line.set_u32(byte + head_of(direction), block | used << 28);
         if block == 0 && line.u32(byte) == 0 && line.u32(byte + 4) == 0 {
             self.head.set_u32(BITS, self.head.u32(BITS) & !HEADS);
         }
@@ -435,38 +480,56 @@ impl<'m> Record<'m> {
         self.head.set_u32(BITS, self.head.u32(BITS) | HEADS);
     }
 
-    /// Where heads stand, if there are any.
+    /// The first inline slot: its line of the record, and its number in it.
     #[inline(always)]
-    fn heads(self) -> (Line<'m>, usize) {
-        let base = self.shape().base;
-        let line = self.span.line(base / SLOTS_PER_LINE);
-        (line, SLOTS_AT + SLOT_BYTES * index(base % SLOTS_PER_LINE))
+    fn first_slot(self) -> (u32, u32) {
+        first_slot(index(self.head.u32(SHAPE) & LEN))
     }
 
-    #[inline(always)]
-    fn head_of(direction: Direction) -> usize {
-        match direction {
-            Direction::Up => 0,
-            Direction::Down => 4,
-        }
+    /// Where heads stand, if there are any.
+    fn heads(self) -> (Line<'m>, usize) {
+        let (line, slot) = self.first_slot();
+        (self.span.line(line), byte_of(slot))
     }
 
     /// Which inline slots are used in that direction, a bit each.
-    #[inline]
     pub(crate) fn inline_used(self, direction: Direction) -> u32 {
-        let bits = self.head.u32(BITS);
-        let down = bits >> 16;
-        match direction {
-            Direction::Up => bits & 0xFFFF & !down,
-            Direction::Down => bits & down,
-        }
+        inline_used(self.head.u32(BITS), direction)
     }
 
     /// Which inline slots are neither used nor the place of heads.
+    #[inline]
     pub(crate) fn inline_free(self) -> u32 {
-        let all = (1_u32 << self.shape().inline()) - 1;
+        let shape = self.head.u32(SHAPE);
+        let (_, slot) = first_slot(index(shape & LEN));
+        let lines = (shape >> EXTRA_SHIFT & MOST_EXTRA) + 1;
+        let all = (1 << (lines * SLOTS_PER_LINE - slot).min(MOST_INLINE)) - 1;
         let bits = self.head.u32(BITS);
         all & !(bits | bits >> 16)
+    }
+
+    /// A free inline slot, used from now on.
+    #[inline]
+    pub(crate) fn take_inline(self, direction: Direction) -> Option<SlotRef> {
+        let free = self.inline_free();
+        if free == 0 {
+            return None;
+        }
+        // From both ends, so that what is read together is side by side.
+        let i = match direction {
+            Direction::Up => free.trailing_zeros(),
+            Direction::Down => free.ilog2(),
+        };
+        self.set_inline(i, Some(direction));
+        Some(self.inline_slot(i))
+    }
+
+    /// The place of inline slot `i`.
+    #[inline]
+    pub(crate) fn inline_slot(self, i: u32) -> SlotRef {
+        let (line, slot) = self.first_slot();
+        let (lines, slot) = ((slot + i) / SLOTS_PER_LINE, (slot + i) % SLOTS_PER_LINE);
+        SlotRef::new(self.id.line() + line + lines, slot)
     }
 
     pub(crate) fn set_inline(self, i: u32, used: Option<Direction>) {
@@ -501,6 +564,37 @@ impl<'m> Record<'m> {
 
     pub(crate) fn set_tree_rows(self, rows: u32) {
         self.head.set_u32(BITS, rows);
+    }
+}
+
+/// Where a list begins, as a reader needs it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct List {
+    /// The line of the first inline slots.
+    pub(crate) line: u32,
+    /// Which inline slots are used, a bit each, from the first of that line on.
+    pub(crate) inline: u32,
+    /// The head block, or 0.
+    pub(crate) block: u32,
+    /// How many of its slots are used.
+    pub(crate) used: u32,
+}
+
+#[inline(always)]
+fn inline_used(bits: u32, direction: Direction) -> u32 {
+    let down = bits >> 16;
+    match direction {
+        Direction::Up => bits & 0xFFFF & !down,
+        Direction::Down => bits & down,
+    }
+}
+
+/// Which of the heads.
+#[inline(always)]
+fn head_of(direction: Direction) -> usize {
+    match direction {
+        Direction::Up => 0,
+        Direction::Down => 4,
     }
 }
 

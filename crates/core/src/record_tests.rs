@@ -17,25 +17,26 @@ fn shapes_are_what_the_head_of_the_file_says() {
         let shape = Shape::of(Kind::Entity, len, Room::of(rows));
         (shape.lines, shape.inline())
     };
-    assert_eq!(entity(28, 0), (1, 1));
-    assert_eq!(entity(28, 1), (1, 1));
-    assert_eq!(entity(16, 1), (1, 2));
-    assert_eq!(entity(16, 2), (1, 2));
-    assert_eq!(entity(16, 3), (2, 7));
-    assert_eq!(entity(29, 1), (2, 5));
-    assert_eq!(entity(80, 2), (2, 2));
-    assert_eq!(entity(81, 2), (3, 6));
-    assert_eq!(entity(20, 6), (2, 6));
-    assert_eq!(entity(20, 7), (3, 11));
-    assert_eq!(entity(20, 16), (4, 16));
-    assert_eq!(entity(16, u32::MAX), (4, 16));
+    assert_eq!(entity(32, 0), (1, 1));
+    assert_eq!(entity(32, 1), (1, 1));
+    assert_eq!(entity(20, 1), (1, 2));
+    assert_eq!(entity(20, 2), (1, 2));
+    assert_eq!(entity(20, 3), (2, 7));
+    assert_eq!(entity(8, 3), (1, 3));
+    assert_eq!(entity(33, 1), (2, 5));
+    assert_eq!(entity(84, 2), (2, 2));
+    assert_eq!(entity(85, 2), (3, 6));
+    assert_eq!(entity(24, 6), (2, 6));
+    assert_eq!(entity(24, 7), (3, 11));
+    assert_eq!(entity(24, 16), (4, 16));
+    assert_eq!(entity(20, u32::MAX), (4, 16));
     assert_eq!(entity(INSIDE, 2), (33, 5));
-    assert_eq!(entity(INSIDE + 1, 2), (33, 5));
-    assert_eq!(entity(1 << 20, 2), (33, 5));
+    assert_eq!(entity(INSIDE + 1, 2), (33, 4));
+    assert_eq!(entity(1 << 20, 2), (33, 4));
     for len in 0..3000 {
         for (kind, rows) in (0..20).map(|rows| (Kind::Entity, rows)).chain([(Kind::Tree, 1)]) {
             let shape = Shape::of(kind, len, Room::of(rows));
-            assert_eq!(Shape::from_word(shape.to_word()), shape);
+            assert_eq!(Shape::from_word(shape.to_word(len)), shape);
             assert!(shape.is_of(len), "{len}: {shape:?}");
             let slots = shape.inline();
             let least = rows.clamp(1, MOST_INLINE);
@@ -48,9 +49,9 @@ fn shapes_are_what_the_head_of_the_file_says() {
             assert!(first >= end && end <= index(shape.lines) * LINE_BYTES, "{len}");
         }
     }
-    let shape = Shape::of(Kind::Entity, 20, Room::of(1));
-    assert!(!shape.is_of(29) && !shape.is_of(16));
-    assert!(!Shape { lines: 5, ..shape }.is_of(20) && !Shape { lines: 0, ..shape }.is_of(20));
+    let shape = Shape::of(Kind::Entity, 24, Room::of(1));
+    assert!(!shape.is_of(33) && !shape.is_of(20));
+    assert!(!Shape { lines: 5, ..shape }.is_of(24) && !Shape { lines: 0, ..shape }.is_of(24));
 }
 
 #[test]
@@ -88,7 +89,7 @@ fn names_of_any_length_read_back_and_give_their_memory_back() {
 #[test]
 fn inline_bits_are_up_or_down_or_free() {
     let heap = memory();
-    let record = create(&heap, Kind::Entity, Hash(1), b"seventeen bytes!!", Room::USUAL);
+    let record = create(&heap, Kind::Entity, Hash(1), b"twenty-one bytes long", Room::USUAL);
     assert_eq!(record.inline_free(), 0b11_1111);
     record.set_inline(2, Some(Direction::Down));
     record.set_inline(0, Some(Direction::Up));
@@ -105,18 +106,19 @@ fn inline_bits_are_up_or_down_or_free() {
 #[test]
 fn heads_take_the_place_of_slot_0_and_give_it_back() {
     let heap = memory();
-    for len in [1, 17, 28, 30, 100, INSIDE + 1] {
+    for len in [1, 21, 32, 34, 100, INSIDE, INSIDE + 1] {
         let record = create(&heap, Kind::Entity, Hash(1), &vec![b'x'; len], Room::of(1));
+        let blocks = |direction| (record.list(direction).block, record.list(direction).used);
         let free = record.inline_free();
-        assert_eq!(record.list(Direction::Down), (0, 0));
+        assert_eq!(blocks(Direction::Down), (0, 0));
         record.make_heads();
         assert!(record.has_heads() && !record.is_lone());
         assert_eq!(record.inline_free(), free & !1);
         assert_eq!(record.inline_used(Direction::Up) | record.inline_used(Direction::Down), 0);
         record.set_list(Direction::Down, 77, 5);
         record.set_list(Direction::Up, 78, 1);
-        assert_eq!(record.list(Direction::Down), (77, 5));
-        assert_eq!(record.list(Direction::Up), (78, 1));
+        assert_eq!(blocks(Direction::Down), (77, 5));
+        assert_eq!(blocks(Direction::Up), (78, 1));
         assert_eq!(record.name(), vec![b'x'; len]);
         record.set_list(Direction::Down, 0, 0);
         assert!(record.has_heads());
@@ -125,6 +127,6 @@ fn heads_take_the_place_of_slot_0_and_give_it_back() {
         assert_eq!(record.inline_free(), free);
         // What was there as heads is no head of a used slot.
         record.set_inline(0, Some(Direction::Down));
-        assert_eq!(record.list(Direction::Up), (0, 0));
+        assert_eq!(blocks(Direction::Up), (0, 0));
     }
 }

@@ -10,11 +10,11 @@
 //!     42   of the table of forms: level u32, split u32, pages u32
 //!     43   the sieve of windows, and the one that is being filled, then those of words:
 //!          level, bits, segments, swept (u32 each)
-//!  44-51   the segments of the sieves of windows: 64 each, u32
-//!  52-55   of those of words: 32 each
-//! 56-119   the directory of forms: 1024 directory pages, u32 each
-//! 120-631  the owner's area: 4096 u64
-//!    632   the first line that is ever allocated
+//!  44-59   the segments of the sieves of windows: 128 each, u32
+//!  60-67   of those of words: 64 each
+//! 68-131   the directory of forms: 1024 directory pages, u32 each
+//! 132-643  the owner's area: 4096 u64
+//!    644   the first line that is ever allocated
 //! ```
 //!
 //! Only this file knows these places. Everybody else of the crate may call it.
@@ -27,7 +27,7 @@ use crate::memory::{FirstLines, Line, Memory};
 pub const LAYOUT: u32 = 9;
 /// "cftrag", then an image of the forest.
 const MAGIC: u64 = u64::from_be_bytes(*b"cftragIF");
-/// Words of the owner's area. 2054 chunks need an address each; the rest is for snapshots.
+/// Words of the owner's area. 2085 chunks need an address each; the rest is for snapshots.
 pub const OWNER_WORDS: usize = 4096;
 
 /// The largest allocation, in lines: a page of forms. Also the number of free lists.
@@ -38,7 +38,7 @@ pub(crate) const DIRECTORIES: u32 = 512;
 pub(crate) const FORM_DIRECTORIES: u32 = 1024;
 
 /// Segments of a sieve of windows, and of one of words.
-pub(crate) const SEGMENTS: [u32; 2] = [64, 32];
+pub(crate) const SEGMENTS: [u32; 2] = [128, 64];
 
 const COUNTERS: u32 = 1;
 const FREE_LISTS: u32 = 2;
@@ -46,11 +46,11 @@ const DIRECTORY: u32 = 10;
 const FORMS: u32 = 42;
 const SIEVES: u32 = 43;
 /// Of the sieves of windows and of words; those of the next ones come after them.
-const FIRST_SEGMENTS: [u32; 2] = [44, 52];
-const FORM_DIRECTORY: u32 = 56;
-const OWNER: u32 = 120;
+const FIRST_SEGMENTS: [u32; 2] = [44, 60];
+const FORM_DIRECTORY: u32 = 68;
+const OWNER: u32 = 132;
 /// The first line the allocator hands out.
-pub(crate) const FIRST_LINE: u32 = 632;
+pub(crate) const FIRST_LINE: u32 = 644;
 
 const _: () = assert!(FREE_LISTS + MAX_LINES / 8 <= DIRECTORY);
 const _: () = assert!(DIRECTORY + DIRECTORIES / 16 <= FORMS && FORMS < SIEVES);

@@ -87,7 +87,7 @@ impl Image<'_> {
     ) -> usize {
         let mem = self.mem();
         let parent = Record::new(mem, id);
-        if parent.shape().kind == Kind::Tree {
+        if parent.kind() == Kind::Tree {
             return 0;
         }
         Scan::read_name(&mut scan.parent_name, parent);

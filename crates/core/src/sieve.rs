@@ -39,8 +39,8 @@ use crate::root::{Counter, MAX_LINES, Root, Sifted, Table};
 const WORDS: u32 = 8;
 /// Buckets that are read for each new entity while another sieve is filled: a microsecond.
 const SWEPT: u32 = 4;
-/// Lines of a segment, as a power of two: 4 MiB, half of a large chunk.
-const SEGMENT_BITS: u32 = 16;
+/// Lines of a segment, as a power of two: 2 MiB, half of a chunk.
+const SEGMENT_BITS: u32 = 15;
 
 /// When a sieve is full.
 struct Fill {

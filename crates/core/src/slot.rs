@@ -30,9 +30,10 @@ pub(crate) struct Slot {
     pub(crate) link: Link,
 }
 
-#[inline]
-fn byte_of(at: SlotRef) -> usize {
-    SLOTS_AT + SLOT_BYTES * index(at.i())
+/// Where slot `i` of a line is in it.
+#[inline(always)]
+pub(crate) fn byte_of(i: u32) -> usize {
+    SLOTS_AT + SLOT_BYTES * index(i)
 }
 
 impl Slot {
@@ -54,7 +55,7 @@ impl Slot {
     /// Reads slot `i` of a line, or none if it is 0.
     #[inline(always)]
     pub(crate) fn in_line(line: Line<'_>, i: u32) -> Option<Slot> {
-        let [neighbour, tree, link] = line.words(SLOTS_AT + SLOT_BYTES * index(i));
+        let [neighbour, tree, link] = line.words(byte_of(i));
         Some(Slot {
             neighbour: EntityId::from_word(neighbour)?,
             tree: TreeId::from_word(tree),
@@ -65,11 +66,11 @@ impl Slot {
     /// Whether slot `i` of a line is of that tree, if it is used.
     #[inline(always)]
     pub(crate) fn is_of_tree(line: Line<'_>, i: u32, tree: Option<TreeId>) -> bool {
-        line.u32(SLOTS_AT + SLOT_BYTES * index(i) + 4) == to_word(tree)
+        line.u32(byte_of(i) + 4) == to_word(tree)
     }
 
     pub(crate) fn write(self, mem: &Memory, at: SlotRef) {
-        let (line, byte) = (mem.line(at.line()), byte_of(at));
+        let (line, byte) = (mem.line(at.line()), byte_of(at.i()));
         line.set_u32(byte, self.neighbour.line());
         line.set_u32(byte + 4, to_word(self.tree));
         line.set_u32(byte + 8, self.link.to_word());
@@ -77,6 +78,6 @@ impl Slot {
 
     /// Writes only the link.
     pub(crate) fn set_link(mem: &Memory, at: SlotRef, link: Link) {
-        mem.line(at.line()).set_u32(byte_of(at) + 8, link.to_word());
+        mem.line(at.line()).set_u32(byte_of(at.i()) + 8, link.to_word());
     }
 }

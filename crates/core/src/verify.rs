@@ -222,7 +222,7 @@ impl Verifier<'_, '_> {
         }
         for i in 0..self.records.len() {
             let record = Record::new(self.mem, self.records[i]);
-            let (kind, name) = (record.shape().kind, record.name());
+            let (kind, name) = (record.kind(), record.name());
             let hash = Hash::of(self.root.seed(), kind, &name);
             self.check(3, hash == record.hash(), || format!("{:?}: wrong hash", record.id()));
             let found = self.names.find(kind, hash, &name, &mut Default::default());
@@ -241,7 +241,12 @@ impl Verifier<'_, '_> {
             return false;
         }
         let record = Record::new(self.mem, id);
-        let (shape, len) = (record.shape(), record.name_len());
+        let shape = record.shape();
+        let sound = self.is_allocation(id.line(), shape.lines);
+        if !self.check(10, sound, || format!("{id:?}: {shape:?}")) {
+            return false;
+        }
+        let len = record.name_len();
         let (full, last) = pieces(len);
         let possible = full * index(MAX_LINES) <= self.lines.len();
         if !self.check(3, possible && shape.is_of(len), || {

@@ -6,7 +6,7 @@
 
 use crate::hash::Kind;
 use crate::id::{EntityId, Link, SLOTS_PER_LINE, SlotRef, VersionId, index};
-use crate::record::{Direction, Record};
+use crate::record::{Direction, List, Record};
 use crate::slot::Slot;
 use crate::verify::{Owner, Verifier};
 use crate::version::Version;
@@ -16,13 +16,14 @@ impl Verifier<'_, '_> {
     pub(crate) fn lists(&mut self) {
         for i in 0..self.records.len() {
             let record = Record::new(self.mem, self.records[i]);
-            if record.shape().kind == Kind::Tree {
+            if record.kind() == Kind::Tree {
                 continue;
             }
             let both = record.inline_used(Direction::Up) | record.inline_used(Direction::Down);
             let known = both & record.inline_free() == 0 && both >> record.shape().inline() == 0;
             self.check(5, known, || format!("{:?}: inline bits {both:b}", record.id()));
-            let heads = [Direction::Up, Direction::Down].iter().any(|&of| record.list(of).0 != 0);
+            let heads =
+                [Direction::Up, Direction::Down].iter().any(|&of| record.list(of).block != 0);
             self.check(5, record.has_heads() == heads, || format!("{:?}: heads", record.id()));
             self.check(4, !record.is_lone(), || format!("{:?} has no edge row", record.id()));
             for direction in [Direction::Up, Direction::Down] {
@@ -45,7 +46,7 @@ impl Verifier<'_, '_> {
             .map(|i| shape.base + i)
             .map(|n| SlotRef::new(line + n / SLOTS_PER_LINE, n % SLOTS_PER_LINE))
             .collect();
-        let (mut block, mut used) = record.list(direction);
+        let List { mut block, mut used, .. } = record.list(direction);
         self.check(5, (used == 0) == (block == 0) && used <= SLOTS_PER_LINE, || {
             format!("{:?}: {used} slots in head block {block}", record.id())
         });
@@ -81,7 +82,7 @@ impl Verifier<'_, '_> {
     pub(crate) fn links(&mut self) {
         for i in 0..self.records.len() {
             let record = Record::new(self.mem, self.records[i]);
-            if record.shape().kind == Kind::Tree {
+            if record.kind() == Kind::Tree {
                 continue;
             }
             for direction in [Direction::Up, Direction::Down] {
@@ -97,7 +98,7 @@ impl Verifier<'_, '_> {
         self.versions();
         for i in 0..self.records.len() {
             let record = Record::new(self.mem, self.records[i]);
-            if record.shape().kind == Kind::Tree {
+            if record.kind() == Kind::Tree {
                 let (says, has) = (
                     record.tree_rows(),
                     self.tree_rows.get(&record.id().tree()).copied().unwrap_or(0),
@@ -220,7 +221,7 @@ mod tests {
     fn hub(mem: &Memory) -> (Record<'_>, SlotRef) {
         let image = Image::open(mem).unwrap();
         let record = Record::new(mem, image.key(Kind::Entity, b"the hub").record.unwrap());
-        (record, SlotRef::new(record.list(Direction::Down).0, 0))
+        (record, SlotRef::new(record.list(Direction::Down).block, 0))
     }
 
     fn tree(mem: &Memory) -> Record<'_> {
@@ -240,22 +241,22 @@ mod tests {
         assert_eq!(broken(|_, root| root.set(Field::Split, 500)), [1]);
         assert_eq!(broken(|_, root| root.set(Field::Level, 99)), [1]);
         assert!(broken(move_an_entry).contains(&2));
-        let flip_name = |mem: &Memory, _: Root<'_>| hub(mem).0.span().copy_in(24, b"T");
+        let flip_name = |mem: &Memory, _: Root<'_>| hub(mem).0.span().copy_in(20, b"T");
         assert_eq!(broken(flip_name), [3]);
-        let lengthen = |mem: &Memory, _: Root<'_>| mem.line(hub(mem).0.id().line()).set_u32(8, 900);
-        assert!(broken(lengthen).contains(&3));
-        let orphan = |mem: &Memory, _: Root<'_>| mem.line(hub(mem).0.id().line()).set_u32(16, 0);
+        let lengthen = |mem: &Memory, _: Root<'_>| mem.line(hub(mem).0.id().line()).set_u32(8, 8);
+        assert_eq!(broken(lengthen), [3]);
+        let orphan = |mem: &Memory, _: Root<'_>| mem.line(hub(mem).0.id().line()).set_u32(12, 0);
         assert!(broken(orphan).contains(&6));
         let recount =
             |mem: &Memory, _: Root<'_>| tree(mem).set_tree_rows(tree(mem).tree_rows() + 1);
         assert_eq!(broken(recount), [4]);
         let overfull = |mem: &Memory, _: Root<'_>| {
             let (record, _) = hub(mem);
-            // The heads of "the hub" are its line's slot 3.
-            mem.line(record.id().line()).set_u32(44, record.list(Direction::Down).0 | 6 << 28);
+            // The heads of "the hub" are its line's slot 2.
+            mem.line(record.id().line()).set_u32(32, record.list(Direction::Down).block | 6 << 28);
         };
         assert!(broken(overfull).contains(&5));
-        let behead = |mem: &Memory, _: Root<'_>| mem.line(hub(mem).0.id().line()).set_u64(40, 0);
+        let behead = |mem: &Memory, _: Root<'_>| mem.line(hub(mem).0.id().line()).set_u64(32, 0);
         assert!(broken(behead).contains(&5));
         let relink = |mem: &Memory, _: Root<'_>| {
             Slot::set_link(mem, settled_slot(mem), Link::Mirror(SlotRef::new(600, 0)));
@@ -275,7 +276,7 @@ mod tests {
         let leak = |mem: &Memory, _: Root<'_>| assert!(crate::alloc::take(mem, 2).is_some());
         assert_eq!(broken(leak), [10]);
         let free_twice = |mem: &Memory, _: Root<'_>| {
-            crate::alloc::give(mem, hub(mem).0.list(Direction::Down).0, 1);
+            crate::alloc::give(mem, hub(mem).0.list(Direction::Down).block, 1);
         };
         assert!(broken(free_twice).contains(&10));
         assert_eq!(broken(|_, root| root.set_mutating(true)), [11]);

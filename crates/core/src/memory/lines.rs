@@ -100,6 +100,15 @@ impl<'m> Line<'m> {
         self.double(at).store(value, Relaxed);
     }
 
+    /// The bytes from `at` on.
+    #[inline(always)]
+    pub(crate) fn bytes<const N: usize>(self, at: usize) -> [u8; N] {
+        assert!(N <= LINE_BYTES && at <= LINE_BYTES - N, "bytes lie in their line");
+        // SAFETY: the line is 64 mapped bytes, see `Line::at`, and these are inside; the caller
+        // holds the lock, and what a reader writes meanwhile are other words, atomically.
+        unsafe { self.start.as_ptr().add(at).cast::<[u8; N]>().read() }
+    }
+
     /// Asks the processor to fetch the line.
     #[inline]
     pub(crate) fn prefetch(self) {
