@@ -455,16 +455,16 @@ mod tests {
                 assert_eq!(record.shape().lines, lines, "{i} rows");
             }
         }
-        let own = edge(None, b"itself", b"itself");
+        let own = edge(None, b"itself, and by 23 bytes", b"itself, and by 23 bytes");
         // Not counted, and yet room for both of its slots.
         heap = self::heap();
         let degrees = Degrees::new(image(&heap), 8).unwrap();
         let insert =
             |image: Image<'_>| image.insert_counted(&own, &mut Recent::default(), &degrees);
-        assert_eq!(fails_cleanly(&heap, own, &insert), 1);
-        // Full: it moves a slot and needs a block for each direction.
-        insert(image(&heap)).unwrap();
-        insert(image(&heap)).unwrap();
+        assert_eq!(fails_cleanly(&heap, own, &insert), 2);
+        for _ in 0..5 {
+            insert(image(&heap)).unwrap();
+        }
         assert_eq!(problems(&heap), []);
     }
 
