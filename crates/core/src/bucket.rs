@@ -144,6 +144,19 @@ impl<'m> Bucket<'m> {
         self.words().prefetch();
     }
 
+    /// Asks memory for what a form's tag does not tell.
+    #[inline]
+    pub(crate) fn prefetch_entries(self) {
+        self.prefetch_words();
+        self.page.prefetch(self.tails_at());
+    }
+
+    /// Whether a slot has a pattern's tag.
+    #[inline]
+    pub(crate) fn has_tag(self, pattern: Pattern) -> bool {
+        equal_slots(self.tags().get(), pattern.tag()) != 0
+    }
+
     /// The records of a bucket of names.
     pub(crate) fn records(self) -> impl Iterator<Item = RecordId> {
         (0..SLOTS).filter_map(move |slot| record_of(self.words().get(slot)))

@@ -1,8 +1,6 @@
-//! Where in a text names may begin, and which windows from there on have a form in the filter.
+//! Which windows of a text have a form in the filter.
 //!
 //! Part of `recognise.rs`: all that is asked about a block of words before a name is read.
-
-use std::ops::Range;
 
 use crate::Image;
 use crate::filter::Filter;
@@ -10,7 +8,8 @@ use crate::forms::{FormSpot, LONGER, STEP};
 use crate::hash::Hash;
 use crate::id::{RecordId, index};
 use crate::root::Sifted;
-use crate::sieve::{Kinds, Segment, Sieve};
+use crate::sieve::Sieve;
+use crate::starts::{Start, Starts};
 use crate::words::MOST_WORDS;
 
 /// Words that are prepared together, in stages: each asks memory for all that the next one reads
@@ -18,163 +17,157 @@ use crate::words::MOST_WORDS;
 /// few instructions a line: so the processor has many page tables and lines under way at once.
 pub(crate) const BLOCK: usize = 128;
 
-/// A word that may be a name, or the first of one.
+/// Lengths that a beginning knows of, and the sieve of windows told already: two words and three.
+const TOLD: u32 = 0b11;
+
+/// Some words that may be a name.
 #[derive(Clone, Copy, Debug, Default)]
-struct Start {
-    /// Its number among those held.
-    word: usize,
-    kinds: Kinds,
+struct Window {
+    /// The first one's number in the block.
+    first: usize,
+    words: usize,
+    hash: Hash,
 }
 
-/// A word that names may begin with.
+/// Some words that a name has in most bits of its form's hash.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Candidate {
-    /// Its number among those held.
-    pub(crate) word: usize,
-    /// Names may have more words than this one.
-    has_more: bool,
-    /// Where the word alone would be.
-    spot: FormSpot,
-    /// Where its part of these vectors of the block ends.
-    windows: usize,
-    spots: usize,
-    pub(crate) heads: usize,
+pub(crate) struct Head {
+    /// The first one's number in the block.
+    pub(crate) first: usize,
+    pub(crate) words: usize,
+    /// The first entity of the form.
+    pub(crate) record: RecordId,
 }
 
 /// What is known of some words from the current one on, as long as the lock is held.
 #[derive(Debug, Default)]
 pub(crate) struct Block {
-    pub(crate) candidates: Vec<Candidate>,
-    /// Of so many words, and their hash; the shortest of a candidate first.
-    windows: Vec<(usize, Hash)>,
-    /// Where those would be that the sieve lets pass; the longest of a candidate first.
-    spots: Vec<(usize, FormSpot)>,
-    /// Of so many words, and the first entity of a form that agrees in most bits; longest first.
-    pub(crate) heads: Vec<(usize, RecordId)>,
+    starts: Box<Starts>,
+    /// Windows of four words and more, the shortest of a start first.
+    long: Vec<Window>,
+    /// In the text's order, the longest of a start first; and where they would be.
+    windows: Kept<Window>,
+    spots: Kept<(Window, FormSpot)>,
+    /// The same of forms that are there.
+    pub(crate) heads: Vec<Head>,
+    lookups: usize,
+}
+
+/// A list to which something is added, or not, without a branch.
+#[derive(Debug, Default)]
+struct Kept<T> {
+    room: Vec<T>,
+    len: usize,
+}
+
+impl<T: Copy> Kept<T> {
+    #[inline]
+    fn add_if(&mut self, counts: bool, item: T) {
+        match self.room.get_mut(self.len) {
+            Some(place) => *place = item,
+            None => self.room.push(item),
+        }
+        self.len += usize::from(counts);
+    }
+
+    fn all(&self) -> &[T] {
+        &self.room[..self.len]
+    }
 }
 
 impl Block {
-    /// Learns what there is where these words begin; `hashes` go on after them.
-    pub(crate) fn prepare(&mut self, image: Image<'_>, hashes: &[Hash], words: Range<usize>) {
-        let Block { candidates, windows, spots, heads } = self;
+    /// Learns what there is where so many words begin; `hashes` go on after them, if the text does.
+    pub(crate) fn prepare(&mut self, image: Image<'_>, hashes: &[Hash], words: usize) {
+        let (singles, pairs) = (image.sieve(Sifted::Words), image.sieve(Sifted::Windows));
+        self.starts.sift(singles, pairs, hashes, words);
         let filter = image.forms();
-        let pairs = image.sieve(Sifted::Windows);
-        candidates.clear();
-        sift(image.sieve(Sifted::Words), pairs, hashes, words, |word, has_more| {
-            let spot = filter.form_spot(hashes[word]);
-            candidates.push(Candidate { word, has_more, spot, windows: 0, spots: 0, heads: 0 });
-        });
-        candidates.iter().for_each(|candidate| filter.fetch(&candidate.spot));
-        windows.clear();
-        for candidate in &mut *candidates {
-            if candidate.has_more {
-                find_windows(filter, pairs, &hashes[candidate.word..], candidate.spot, windows);
-            }
-            candidate.windows = windows.len();
+        self.find_windows(filter, pairs, hashes);
+        self.lookups = self.windows.len;
+        self.spots.len = 0;
+        for window in self.windows.all() {
+            let spot = filter.form_spot(window.hash);
+            filter.fetch(&spot);
+            self.spots.add_if(true, (*window, spot));
         }
-        spots.clear();
-        let mut first = 0;
-        for candidate in &mut *candidates {
-            for &(words, hash) in windows[first..candidate.windows].iter().rev() {
-                if pairs.segment(hash).kinds(hash).is_whole() {
-                    spots.push((words, filter.form_spot(hash)));
-                }
-            }
-            first = candidate.windows;
-            candidate.spots = spots.len();
+        let asked = self.spots.len;
+        self.spots.len = 0;
+        for i in 0..asked {
+            let (window, spot) = self.spots.room[i];
+            self.spots.add_if(filter.may_have(&spot), (window, spot));
         }
-        spots.iter().for_each(|(_, spot)| filter.fetch(spot));
-        heads.clear();
-        first = 0;
-        for candidate in &mut *candidates {
-            for (words, spot) in &spots[first..candidate.spots] {
-                filter.heads(spot, |head| heads.push((*words, head)));
-            }
-            filter.heads(&candidate.spot, |head| heads.push((1, head)));
-            first = candidate.spots;
-            candidate.heads = heads.len();
+        self.heads.clear();
+        for &(Window { first, words, .. }, spot) in self.spots.all() {
+            filter.heads(&spot, |record| self.heads.push(Head { first, words, record }));
         }
     }
 
     /// Places that were asked about in the filter.
     pub(crate) fn lookups(&self) -> usize {
-        self.candidates.len() + self.spots.len()
+        self.lookups
     }
-}
 
-/// Calls `each` for those of the words that names may begin with, and whether longer ones may.
-fn sift(
-    singles: Sieve<'_>,
-    pairs: Sieve<'_>,
-    hashes: &[Hash],
-    words: Range<usize>,
-    each: impl FnMut(usize, bool),
-) {
-    if singles.is_near() && pairs.is_near() {
-        sift_by(|_| singles.near, |_| pairs.near, hashes, words, each);
-    } else {
-        sift_by(|word| singles.segment(word), |pair| pairs.segment(pair), hashes, words, each);
-    }
-}
-
-/// What comes out of a sieve is no pattern that the processor could guess: so each loop keeps what
-/// it let pass without a branch.
-#[inline(always)]
-fn sift_by<'m>(
-    single: impl Fn(Hash) -> Segment<'m>,
-    pair: impl Fn(Hash) -> Segment<'m>,
-    hashes: &[Hash],
-    words: Range<usize>,
-    mut each: impl FnMut(usize, bool),
-) {
-    let alone = &hashes[words.clone()];
-    alone.iter().for_each(|word| single(*word).prefetch(*word));
-    let mut room = [Start::default(); BLOCK];
-    let mut begun = 0;
-    for (i, hash) in alone.iter().enumerate() {
-        let kinds = single(*hash).kinds(*hash);
-        room[begun % BLOCK] = Start { word: words.start + i, kinds };
-        begun += usize::from(!kinds.is_none());
-    }
-    let starts = &mut room[..begun];
-    // Of each and the next word.
-    let mut both = [Hash::default(); BLOCK];
-    for (start, both) in starts.iter_mut().zip(&mut both) {
-        match hashes[start.word..].first_chunk() {
-            Some([alone, next]) => *both = alone.and(*next),
-            None => start.kinds = start.kinds.of_last(),
+    /// Notes the windows that the sieves let pass.
+    fn find_windows(&mut self, filter: Filter<'_>, sieve: Sieve<'_>, hashes: &[Hash]) {
+        let Block { starts, long, windows, .. } = self;
+        let three = |start: &Start| match hashes.get(start.word + 2) {
+            Some(third) => start.both.and(*third),
+            None => Hash::default(),
+        };
+        let passes = |hash| sieve.segment(hash).kinds(hash).is_whole();
+        long.clear();
+        windows.len = 0;
+        for start in starts.all() {
+            let three = three(&start);
+            sieve.segment(three).prefetch(three);
+            if start.begun.more() {
+                filter.fetch(&filter.form_spot(hashes[start.word]));
+            }
         }
-        pair(*both).prefetch(*both);
+        for start in starts.all().filter(|start| start.begun.more()) {
+            find_long(filter, sieve, hashes, start.word, long);
+        }
+        let mut rest = &long[..];
+        for start in starts.all() {
+            let Start { word: first, begun, both } = start;
+            if begun.more() {
+                let here = rest.iter().take_while(|window| window.first == first).count();
+                for window in rest[..here].iter().rev() {
+                    windows.add_if(passes(window.hash), *window);
+                }
+                rest = &rest[here..];
+            }
+            let [one, two, of_three] = begun.few();
+            let three = three(&start);
+            let of_three = of_three & passes(three) & (hashes.len() > first + 2);
+            windows.add_if(of_three, Window { first, words: 3, hash: three });
+            windows.add_if(two, Window { first, words: 2, hash: both });
+            windows.add_if(one, Window { first, words: 1, hash: hashes[first] });
+        }
     }
-    let mut left = 0;
-    for (i, both) in both[..begun].iter().enumerate() {
-        let Start { word, kinds } = starts[i];
-        let kinds = kinds.if_both(pair(*both).kinds(*both));
-        starts[left] = Start { word, kinds };
-        left += usize::from(!kinds.is_none());
-    }
-    starts[..left].iter().for_each(|start| each(start.word, start.kinds.is_first()));
 }
 
-/// Adds the windows of two of these words and more that names may have, shortest first.
-fn find_windows(
+/// Adds the windows of four of these words and more that names may have, shortest first.
+fn find_long(
     filter: Filter<'_>,
     sieve: Sieve<'_>,
-    words: &[Hash],
-    first: FormSpot,
-    windows: &mut Vec<(usize, Hash)>,
+    hashes: &[Hash],
+    first: usize,
+    windows: &mut Vec<Window>,
 ) {
+    let words = &hashes[first..];
     let most = words.len().min(MOST_WORDS);
-    let (mut begin, mut spot) = (1, first);
+    let (mut begin, mut spot) = (1, filter.form_spot(words[0]));
+    let mut told = TOLD;
     while begin < most {
-        let known = filter.lengths(&spot);
+        let known = filter.lengths(&spot) & !told;
+        told = 0;
         let longest = begin + index(u32::BITS - known.leading_zeros());
         let mut hash = spot.hash();
         for count in begin + 1..=longest.min(begin + STEP).min(most) {
             hash = hash.and(words[count - 1]);
             if known >> (count - begin - 1) & 1 == 1 {
                 sieve.segment(hash).prefetch(hash);
-                windows.push((count, hash));
+                windows.push(Window { first, words: count, hash });
             }
         }
         if known & LONGER == 0 {

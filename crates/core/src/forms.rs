@@ -15,6 +15,8 @@
 //! walked when one of its entities goes: as many steps as names share its form.
 //! Writers hold the lock exclusively.
 
+use std::hint::select_unpredictable;
+
 use crate::Image;
 use crate::ascii::BLOCK;
 use crate::bucket::{Entry, Pattern, Place, SLOTS};
@@ -104,10 +106,12 @@ impl Form {
     pub(crate) fn items(&self, of: Sifted) -> impl Iterator<Item = Item> {
         let first = self.starts[0];
         let (items, count) = match of {
-            Sifted::Words if self.words == 1 => ([Item::word(first); 2], 1),
-            Sifted::Words => ([Item::first_word(first); 2], 1),
-            // One of two words is its own first two.
-            Sifted::Windows => ([self.hash, self.pair].map(Item::window), self.words.min(3) - 1),
+            Sifted::Words if self.words == 1 => ([Item::whole(first); 2], 1),
+            Sifted::Words => ([Item::first_word(first, self.words); 2], 1),
+            Sifted::Windows => {
+                let items = [Item::whole(self.hash), Item::first_two(self.pair, self.words)];
+                (items, self.words.min(3) - 1)
+            }
         };
         items.into_iter().take(count)
     }
@@ -196,6 +200,16 @@ impl<'m> Filter<'m> {
             if found == 0 { 0 } else { bucket.get(index(found.trailing_zeros())).lengths() }
         });
         lengths[0] | lengths[1]
+    }
+
+    /// Whether a form of that hash may be there, by the tags; asks memory for what tells.
+    #[inline]
+    pub(crate) fn may_have(self, spot: &FormSpot) -> bool {
+        let buckets = spot.buckets.map(|bucket| self.bucket(bucket));
+        let first = buckets[0].has_tag(Pattern::form(spot.hash, false));
+        let second = buckets[1].has_tag(Pattern::form(spot.hash, true));
+        select_unpredictable(first, buckets[0], buckets[1]).prefetch_entries();
+        first | second
     }
 
     /// Calls `each` for the heads of [`Filter::forms`], and fetches their records.
@@ -374,6 +388,34 @@ mod tests {
         let three = Form::of(7, b"three").unwrap().hash;
         assert!(image.forms().enter(three, Entry::form(three, two), 0));
         assert_eq!(found(image, "three one"), [b"One"]);
+    }
+
+    #[test]
+    fn names_of_any_length_are_found_whatever_begins_as_they_do() {
+        let mut heap = HeapMemory::new(1 << 24);
+        while heap.grow() {}
+        let image = Image::format(&heap, 7).unwrap();
+        image.publish_chunks(heap.mapped());
+        // Of one length only begins with these words, then all of them with the same two.
+        let alone = |n: usize| (0..n).map(move |i| format!("{n}x{i} "));
+        let same = |n: usize| {
+            (0..n).map(move |i| if i < 2 { "same ".into() } else { format!("{n}y{i} ") })
+        };
+        let mut names = Vec::new();
+        for n in 1..=MOST_WORDS {
+            names.push(alone(n).collect::<String>());
+            names.push(same(n).collect::<String>());
+        }
+        for name in &mut names {
+            name.truncate(name.trim_end().len());
+            let edge = Edge { tree: None, parent: b"+", child: name.as_bytes() };
+            image.insert(&edge, None).unwrap();
+        }
+        let text = names.join(" and ");
+        assert_eq!(
+            found(image, &text),
+            names.iter().map(|name| name.as_bytes()).collect::<Vec<_>>()
+        );
     }
 
     #[test]

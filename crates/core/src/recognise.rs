@@ -22,10 +22,11 @@ use std::ops::Range;
 
 use crate::answer::{Counters, Step};
 use crate::arena::{Arena, Name};
-use crate::candidates::{BLOCK, Block, Candidate};
+use crate::candidates::{BLOCK, Block, Head};
 use crate::id::{RecordId, wide};
 use crate::list::Cursor;
 use crate::record::{Direction, Record};
+use crate::root::Sifted;
 use crate::slot::Slot;
 use crate::text::{Held, Reader, Word};
 use crate::visibility::sees;
@@ -150,12 +151,15 @@ impl Recogniser {
     /// Reader: goes on in the text, for about `cells` edge slots.
     pub fn step(&mut self, image: Image<'_>, seen: &impl Visibility, cells: usize) -> Step {
         self.notice_changes(image);
-        self.held.hash(self.seed);
+        // Sent for here, a word is there when it is asked for. (Of a large sieve it may be another.)
+        let words = image.sieve(Sifted::Words).near;
+        self.held.hash(self.seed, |word| words.prefetch(word));
         let whole = self.held.whole();
         let mut budget = cells.max(1);
         while self.current < whole && budget > 0 {
             let end = whole.min(self.current + BLOCK);
-            self.block.prepare(image, self.held.hashes(), self.current..end);
+            let hashes = &self.held.hashes()[self.current..];
+            self.block.prepare(image, hashes, end - self.current);
             self.counters.lookups += wide(self.block.lookups());
             if self.look(image, seen, &mut budget).is_err() {
                 break;
@@ -248,24 +252,29 @@ impl Recogniser {
         }
     }
 
-    /// Looks for the entities that begin in the block, until the budget is spent.
+    /// Looks for the entities that begin in the block, which begins at the current word, until the
+    /// budget is spent.
     fn look(
         &mut self,
         image: Image<'_>,
         seen: &impl Visibility,
         budget: &mut usize,
     ) -> Result<(), Unfinished> {
-        let mut first = 0;
-        for i in 0..self.block.candidates.len() {
-            let Candidate { word, heads, .. } = self.block.candidates[i];
+        let block = self.current;
+        let mut next = 0;
+        while let Some(&Head { first, .. }) = self.block.heads.get(next) {
+            let rest = &self.block.heads[next..];
+            let heads = next..next + rest.iter().take_while(|head| head.first == first).count();
+            next = heads.end;
+            let word = block + first;
             // Not those inside a mention.
-            if word >= self.current && first < heads {
+            if word >= self.current {
                 self.go_to(word);
                 if *budget == 0 {
                     return Ok(());
                 }
                 let (found, names) = (self.found.len(), self.arena.mark());
-                match self.look_at(image, first..heads, seen, budget) {
+                match self.look_at(image, heads, seen, budget) {
                     Ok(words) => self.go_to(word + words),
                     Err(unfinished) => {
                         self.found.truncate(found);
@@ -275,7 +284,6 @@ impl Recogniser {
                 }
                 *budget = budget.saturating_sub(WORD_CELLS);
             }
-            first = heads;
         }
         Ok(())
     }
@@ -291,7 +299,7 @@ impl Recogniser {
         let mut turn = 0;
         let mut words_found = 0;
         for i in heads {
-            let (words, head) = self.block.heads[i];
+            let Head { words, record: head, .. } = self.block.heads[i];
             if words_found > words && !self.overlapping {
                 break;
             }

@@ -3,7 +3,8 @@
 //! ```text
 //!   a name of one word    that word                                  the sieve of words
 //!   of several words      its first word                             the sieve of words
-//!                         its first two words, and all of them       the sieve of windows
+//!                         all of them                                the sieve of windows
+//!   of three, of more     its first two words                        the sieve of windows
 //!   hash of an item --> a word of 64 bits, in a line of the sieve --> three of its bits
 //! ```
 //!
@@ -12,7 +13,9 @@
 //! asked only where the sieve lets something pass. What is no name passes too: of a full sieve
 //! 3 % of the windows, 0.2 % of the words. The sieve of words is small, since names begin with
 //! the same words again and again, and says with one word of 64 bits both whether a name is that
-//! word and whether longer ones begin so. Where none does, the larger sieve is not asked.
+//! word and whether longer ones begin so. Where none does, the larger sieve is not asked. That of
+//! windows says of two words in the same way whether they are a name, and whether names of three
+//! or of more begin so: what is not among it is not looked for.
 //!
 //! Bits are set when an entity comes, never cleared when it goes. When a sieve is full (see
 //! [`Fill`]), another is filled from the forms in the filter, [`SWEPT`] buckets for each entity
@@ -86,73 +89,99 @@ pub(crate) struct Item {
     kind: u64,
 }
 
-/// Which kinds of items a word of 64 bits lets pass, of one hash.
+/// Which kinds of items a word of 64 bits lets pass, of one hash: their bits are beside each other.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Kinds(u64);
 
 impl Kinds {
-    /// A name, or the beginning of one that this sieve is about.
+    /// A name.
     const WHOLE: u64 = 1;
-    /// A word that names of several words begin with. Its bits are those beside a name's.
+    /// A word that names of two words or three begin with; and longer ones.
     const FIRST: u64 = 2;
+    const FIRST_OF_MORE: u64 = 4;
+    /// Two words that names of three begin with.
+    const OF_THREE: u64 = 2;
+    /// Two words that longer names begin with.
+    const OF_MORE: u64 = 4;
+    const ALL: u64 = 7;
 
     /// Of the hash that leads to this word.
-    #[inline]
-    fn of(word: u64, hash: Hash) -> Kinds {
+    #[inline(always)]
+    pub(crate) fn of(word: u64, hash: Hash) -> Kinds {
         let [a, b, c] = places(hash).map(|place| word.rotate_right(place));
-        Kinds(a & b & c & (Kinds::WHOLE | Kinds::FIRST))
+        Kinds(a & b & c & Kinds::ALL)
     }
 
-    #[inline]
-    pub(crate) fn is_none(self) -> bool {
-        self.0 == 0
-    }
-
-    /// Some words that the sieve of windows may know, or a word that may be a name.
-    #[inline]
+    /// Whether it is a name.
+    #[inline(always)]
     pub(crate) fn is_whole(self) -> bool {
         self.0 & Kinds::WHOLE != 0
+    }
+
+    /// Whether a word is a name or the first of one.
+    #[inline(always)]
+    pub(crate) fn is_none(self) -> bool {
+        self.0 == 0
     }
 
     /// Of the last word of a text.
     #[inline]
     pub(crate) fn of_last(self) -> Kinds {
-        self.if_both(Kinds(0))
+        Kinds(self.0 & Kinds::WHOLE)
     }
 
-    /// Of a word, after the sieve of windows was asked about it and the next.
-    #[inline]
-    pub(crate) fn if_both(self, both: Kinds) -> Kinds {
-        Kinds(self.0 & (Kinds::WHOLE | both.0 << 1))
-    }
-
-    /// A word that longer names may begin with.
-    #[inline]
-    pub(crate) fn is_first(self) -> bool {
-        self.0 & Kinds::FIRST != 0
+    /// What begins with a word and the next, of which the sieve of windows lets `both` pass.
+    #[inline(always)]
+    pub(crate) fn with_next(self, both: Kinds) -> Begun {
+        let few = (self.0 & Kinds::FIRST) * (Kinds::WHOLE | Kinds::OF_THREE);
+        let more = (self.0 & Kinds::FIRST_OF_MORE) << 1;
+        Begun(self.0 & Kinds::WHOLE | both.0 << 1 & (few | more))
     }
 }
 
-/// By how much a word of 64 bits is turned: by parts of a hash that do not say which word.
+/// What names may begin with a word: by their words, and a bit for those of four and more.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Begun(u64);
+
+impl Begun {
+    #[inline(always)]
+    pub(crate) fn is_none(self) -> bool {
+        self.0 == 0
+    }
+
+    /// Whether there are some of one word, of two, of three.
+    #[inline(always)]
+    pub(crate) fn few(self) -> [bool; 3] {
+        [1, 2, 4].map(|bit| self.0 & bit != 0)
+    }
+
+    /// Whether there are longer ones.
+    #[inline(always)]
+    pub(crate) fn more(self) -> bool {
+        self.0 & 8 != 0
+    }
+}
+
+/// By how much a word of 64 bits is turned, modulo 64: by parts of a hash that do not say which word.
 #[inline]
 fn places(hash: Hash) -> [u32; 3] {
-    [28, 34, 40].map(|shift| halves(hash.0 >> shift).0 & 63)
+    [28, 34, 40].map(|shift| halves(hash.0 >> shift).0)
 }
 
 impl Item {
-    /// Some words, two at least.
-    pub(crate) fn window(hash: Hash) -> Item {
+    /// Words that are a name.
+    pub(crate) fn whole(hash: Hash) -> Item {
         Item { hash, kind: Kinds::WHOLE }
     }
 
-    /// A word that is a name.
-    pub(crate) fn word(hash: Hash) -> Item {
-        Item { hash, kind: Kinds::WHOLE }
+    /// The first word of a name of so many, two at least.
+    pub(crate) fn first_word(hash: Hash, words: usize) -> Item {
+        Item { hash, kind: if words <= 3 { Kinds::FIRST } else { Kinds::FIRST_OF_MORE } }
     }
 
-    /// A word that names of several words begin with.
-    pub(crate) fn first_word(hash: Hash) -> Item {
-        Item { hash, kind: Kinds::FIRST }
+    /// Two words that a name of so many begins with, three at least.
+    pub(crate) fn first_two(hash: Hash, words: usize) -> Item {
+        Item { hash, kind: if words == 3 { Kinds::OF_THREE } else { Kinds::OF_MORE } }
     }
 
     fn mask(self) -> u64 {
@@ -186,7 +215,13 @@ impl Segment<'_> {
     /// As what it lets the hash pass. What is not among it is certain.
     #[inline]
     pub(crate) fn kinds(self, hash: Hash) -> Kinds {
-        Kinds::of(self.0.get(hash.first()), hash)
+        Kinds::of(self.look(hash), hash)
+    }
+
+    /// What [`Kinds::of`] judges.
+    #[inline(always)]
+    pub(crate) fn look(self, hash: Hash) -> u64 {
+        self.0.get(hash.first())
     }
 }
 
@@ -390,112 +425,5 @@ impl Filter<'_> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::{Edge, Fate, HeapMemory, Stamp};
-
-    fn name(i: u32) -> String {
-        match i % 5 {
-            0 => format!("n{i}"),
-            1 => format!("n{i} of {} of more", i % 97),
-            _ => format!("n{i} of {}", i % 97),
-        }
-    }
-
-    fn verify(image: Image<'_>) {
-        image.verify(&mut |problem| panic!("{problem:?}"));
-    }
-
-    #[test]
-    fn it_grows_with_the_names_and_lets_all_of_them_pass() {
-        let mut heap = HeapMemory::new(1 << 24);
-        while heap.grow() {}
-        let image = Image::format(&heap, 7).unwrap();
-        image.publish_chunks(heap.mapped());
-        let mut beside = [0; 2];
-        for i in 0..6000 {
-            let (parent, child) = (name(i), name(i + 1));
-            let edge = Edge { tree: None, parent: parent.as_bytes(), child: child.as_bytes() };
-            image.insert(&edge, Some(Stamp { xmin: 10, cmin: 0 })).unwrap();
-            let swept = BOTH.map(|of| image.forms().swept(of));
-            for (beside, swept) in beside.iter_mut().zip(swept) {
-                *beside += u32::from(swept.is_some());
-            }
-            if i % 200 == 0 || swept.into_iter().flatten().any(|swept| swept % 256 == 0) {
-                verify(image);
-            }
-        }
-        for (of, beside) in BOTH.into_iter().zip(beside) {
-            let level = image.root().sieve(of, Table::Now).level;
-            assert!(level >= 6 && beside > 300, "{of:?}: level {level}, beside {beside}");
-            let passes = |i: u32| {
-                let form = Form::of(7, name(i).as_bytes()).unwrap();
-                let mut items = form.items(of);
-                items.all(|item| image.sieve(of).passes(item))
-            };
-            assert!((0..=6000).all(passes));
-            // Those of one word are nothing to a sieve of windows.
-            let wrong = (10_000..20_000).filter(|i| i % 5 > 0 && passes(*i)).count();
-            assert!(wrong < 480, "{of:?}: {wrong} of 8,000 pass that are not there");
-        }
-    }
-
-    #[test]
-    fn it_forgets_names_that_are_gone_when_it_is_full() {
-        let mut heap = HeapMemory::new(1 << 22);
-        while heap.grow() {}
-        let image = Image::format(&heap, 7).unwrap();
-        image.publish_chunks(heap.mapped());
-        let empty = alloc::loose_lines(image.root());
-        for i in 0..6_000 {
-            let (parent, child) = (name(i), name(i + 1));
-            let edge = Edge { tree: None, parent: parent.as_bytes(), child: child.as_bytes() };
-            image.insert(&edge, Some(Stamp { xmin: u64::from(i) + 10, cmin: 0 })).unwrap();
-            if i >= 20 {
-                let horizon = u64::from(i) - 9;
-                image.settle(2, horizon, &|_| Fate::Aborted, &mut Vec::new());
-            }
-        }
-        verify(image);
-        assert!(image.stats().entities < 50);
-        // 50 entities have 100 forms and beginnings at most.
-        for (of, most) in BOTH.into_iter().zip([4, 1]) {
-            let now = image.root().sieve(of, Table::Now);
-            assert!(now.level <= most, "{of:?}: {now:?}");
-        }
-        let taken = empty - alloc::loose_lines(image.root());
-        assert!(taken < 500, "{taken} lines for what is left");
-    }
-
-    #[test]
-    fn a_word_says_whether_it_is_a_name_and_whether_longer_ones_begin_so() {
-        let mut heap = HeapMemory::new(1 << 22);
-        while heap.grow() {}
-        let image = Image::format(&heap, 7).unwrap();
-        image.publish_chunks(heap.mapped());
-        let edge = Edge { tree: None, parent: b"one", child: b"two three" };
-        image.insert(&edge, None).unwrap();
-        let says = |word: &[u8]| {
-            let hash = Hash::of_word(7, word);
-            [Item::word(hash), Item::first_word(hash)]
-                .map(|item| image.sieve(Sifted::Words).passes(item))
-        };
-        assert_eq!([says(b"one"), says(b"two")], [[true, false], [false, true]]);
-        assert_eq!(says(b"three"), [false; 2]);
-    }
-
-    #[test]
-    fn without_memory_it_stays_as_it_is() {
-        let mut heap = HeapMemory::new(1 << 19);
-        while heap.grow() {}
-        let image = Image::format(&heap, 7).unwrap();
-        image.publish_chunks(heap.mapped());
-        let full = (0..).find(|i| {
-            let (parent, child) = (name(*i), name(i + 1));
-            let edge = Edge { tree: None, parent: parent.as_bytes(), child: child.as_bytes() };
-            image.insert(&edge, None).is_err()
-        });
-        assert!(full > Some(500));
-        verify(image);
-    }
-}
+#[path = "sieve_tests.rs"]
+mod tests;

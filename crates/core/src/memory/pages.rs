@@ -77,6 +77,12 @@ impl<'m> Page<'m> {
         self.double(at, self.lines).load(Relaxed)
     }
 
+    /// Asks the processor to fetch what [`Page::far_u64`] reads.
+    #[inline]
+    pub(crate) fn prefetch(self, at: usize) {
+        prefetch(self.double(at, self.lines).as_ptr().cast());
+    }
+
     #[inline]
     pub(crate) fn set_far_u64(self, at: usize, value: u64) {
         self.double(at, self.lines).store(value, Relaxed);
