@@ -148,11 +148,11 @@ impl Found {
             let bytes = &text[mention.from..mention.to];
             self.spelled.push(self.values.len());
             self.values.push(u32::from_ne_bytes(varlena_header(bytes.len())));
-            self.values.extend(bytes.chunks(4).map(|some| {
-                let mut four = [0; 4];
-                four[..some.len()].copy_from_slice(some);
-                u32::from_ne_bytes(four)
-            }));
+            let (words, rest) = bytes.as_chunks();
+            self.values.extend(words.iter().map(|word| u32::from_ne_bytes(*word)));
+            let mut last = [0; 4];
+            last[..rest.len()].copy_from_slice(rest);
+            self.values.push(u32::from_ne_bytes(last));
         }
     }
 

@@ -78,6 +78,19 @@ impl Argument {
     }
 }
 
+/// The nodes of a list, which may be null.
+///
+/// # Safety
+/// A list of such nodes that nobody changes meanwhile.
+pub unsafe fn nodes<'a, T>(list: *mut pg_sys::List) -> &'a [*mut T] {
+    const { assert!(size_of::<pg_sys::ListCell>() == size_of::<*mut T>()) };
+    if list.is_null() {
+        return &[];
+    }
+    // SAFETY: the caller's promise: `length` cells, each with a pointer.
+    unsafe { std::slice::from_raw_parts((*list).elements.cast(), (*list).length as usize) }
+}
+
 /// The PARAM_EXEC parameters of expressions without subplans.
 ///
 /// # Safety

@@ -7,16 +7,17 @@
 
 use super::arguments::{self, Argument};
 use super::cursor::Cursor;
-use super::function::{Function, MOST_ARGUMENTS};
+use super::function::{Function, MOST_ARGUMENTS, MOST_COLUMNS};
 use super::{Methods, explain, slots};
 use crate::api::context::{self, Sink};
 use crate::api::entities::{self, Found, Tables};
+use crate::changes;
 use crate::compat;
 use crate::fmgr::{self, Rows, text_bytes};
 use cftrag_core::Walk;
-use pgrx::PgList;
 use pgrx::pg_sys::panic::ErrorReportable;
 use pgrx::prelude::*;
+use std::cell::Cell;
 use std::ffi::c_void;
 use std::ptr::null_mut;
 
@@ -57,11 +58,10 @@ struct Scan {
     oid: pg_sys::Oid,
     /// cft_context of entities, not of one.
     many: bool,
-    arguments: Vec<Argument>,
-    /// PARAM_EXEC parameters that the arguments depend on.
-    parameters: *mut pg_sys::Bitmapset,
-    /// The columns of our rows: attributes of the function's, or 0, its row as a value.
-    columns: Vec<u8>,
+    arguments: [Argument; MOST_ARGUMENTS],
+    /// PARAM_EXEC parameters that the arguments depend on, once that was asked.
+    parameters: Option<*mut pg_sys::Bitmapset>,
+    columns: Columns,
     /// The type of that value; null if nobody asks for it.
     whole: pg_sys::TupleDesc,
     answer: Option<Answer>,
@@ -88,24 +88,25 @@ unsafe extern "C-unwind" fn begin(state: *mut pg_sys::CustomScanState, estate: *
     // SAFETY: the executor's arguments; the plan is one of plan.rs. In the query's memory, which outlives the node's use.
     unsafe {
         let plan = (*state).ss.ps.plan.cast::<pg_sys::CustomScan>();
-        let Some(call) = PgList::<pg_sys::FuncExpr>::from_pg((*plan).custom_exprs).get_ptr(0) else {
-            unreachable!("the plan has a call");
-        };
+        let call = call_of(plan);
         may_call((*call).funcid);
-        let list = PgList::<pg_sys::Node>::from_pg((*call).args);
-        let argument = |n| list.get_ptr(n).unwrap_or(null_mut());
-        let column = |entry: *mut pg_sys::TargetEntry| (*(*entry).expr.cast::<pg_sys::Var>()).varattno as u8;
-        let columns: Vec<u8> = PgList::from_pg((*plan).custom_scan_tlist).iter_ptr().map(column).collect();
-        let whole = match columns.contains(&0) {
+        let function = Function::of_plan((*plan).methods);
+        let nodes = arguments::nodes::<pg_sys::Node>((*call).args);
+        let mut arguments = [const { Argument::Known(None) }; MOST_ARGUMENTS];
+        for (argument, node) in arguments.iter_mut().zip(nodes) {
+            *argument = Argument::of(*node, state);
+        }
+        let columns = Columns::of((*plan).custom_scan_tlist);
+        let whole = match columns.all().contains(&0) {
             true => pg_sys::lookup_rowtype_tupdesc_copy((*call).funcresulttype, -1),
             false => null_mut(),
         };
         let scan = Box::into_raw(Box::new(Scan {
-            function: Function::of_plan((*plan).methods),
+            function,
             oid: (*call).funcid,
-            many: pg_sys::exprType(argument(0)) == pg_sys::TEXTARRAYOID,
-            arguments: list.iter_ptr().map(|node| Argument::of(node, state)).collect(),
-            parameters: arguments::parameters((*call).args),
+            many: function == Function::Context && pg_sys::exprType(nodes[0]) == pg_sys::TEXTARRAYOID,
+            arguments,
+            parameters: None,
             columns,
             whole,
             answer: None,
@@ -120,13 +121,31 @@ unsafe extern "C-unwind" fn begin(state: *mut pg_sys::CustomScanState, estate: *
     }
 }
 
+/// The call that a plan of ours has.
+///
+/// # Safety
+/// A plan of plan.rs.
+unsafe fn call_of(plan: *mut pg_sys::CustomScan) -> *mut pg_sys::FuncExpr {
+    // SAFETY: the caller's promise: that is its only expression.
+    unsafe { arguments::nodes((*plan).custom_exprs)[0] }
+}
+
+thread_local! {
+    /// Who may call which function, as of [`changes::catalogs`]: what PostgreSQL's answer rests on.
+    static MAY_CALL: Cell<Option<(u64, pg_sys::Oid, pg_sys::Oid)>> = const { Cell::new(None) };
+}
+
 /// What PostgreSQL does before it calls a function. 42501 if the user may not.
 unsafe fn may_call(function: pg_sys::Oid) {
     // SAFETY: system cache lookups; the hook is another extension's.
     unsafe {
-        let result = compat::may_call(function, pg_sys::GetUserId());
-        if result != pg_sys::AclResult::ACLCHECK_OK {
-            pg_sys::aclcheck_error(result, pg_sys::ObjectType::OBJECT_FUNCTION, pg_sys::get_func_name(function));
+        let here = (changes::catalogs(), function, compat::plain::GetUserId());
+        if MAY_CALL.get() != Some(here) {
+            let result = compat::may_call(function, here.2);
+            if result != pg_sys::AclResult::ACLCHECK_OK {
+                pg_sys::aclcheck_error(result, pg_sys::ObjectType::OBJECT_FUNCTION, pg_sys::get_func_name(function));
+            }
+            MAY_CALL.set(Some(here));
         }
         let hook = pg_sys::object_access_hook;
         if hook.is_some() {
@@ -180,16 +199,16 @@ unsafe extern "C-unwind" fn next(state: *mut pg_sys::ScanState) -> *mut pg_sys::
         match &scan.answer {
             Some(Answer::Context(walk)) => {
                 if let Some(row) = scan.cursor.step(walk.rows().len(), forward) {
-                    slots::fill(slot, &slots::InWalk(walk, &walk.rows()[row]), &scan.columns, whole);
+                    slots::fill(slot, &slots::InWalk(walk, &walk.rows()[row]), scan.columns.all(), whole);
                 }
             }
             Some(Answer::Entities(found)) => {
                 if let Some(row) = scan.cursor.step(found.len(), forward) {
-                    slots::fill(slot, &slots::InText::of(found, row), &scan.columns, whole);
+                    slots::fill(slot, &slots::InText::of(found, row), scan.columns.all(), whole);
                 }
             }
             Some(Answer::Reference(store)) if pg_sys::tuplestore_gettupleslot(*store, forward, false, scan.kept) => {
-                slots::copy(slot, scan.kept, &scan.columns, whole);
+                slots::copy(slot, scan.kept, scan.columns.all(), whole);
             }
             _ => {}
         }
@@ -197,7 +216,49 @@ unsafe extern "C-unwind" fn next(state: *mut pg_sys::ScanState) -> *mut pg_sys::
     }
 }
 
+/// The columns of our rows: attributes of the function's, or 0, its row as a value; each once.
+struct Columns {
+    room: [u8; MOST_COLUMNS + 1],
+    len: usize,
+}
+
+impl Columns {
+    /// # Safety
+    /// A plan's list of columns, see plan.rs.
+    unsafe fn of(list: *mut pg_sys::List) -> Self {
+        // SAFETY: the caller's promise.
+        let entries = unsafe { arguments::nodes::<pg_sys::TargetEntry>(list) };
+        let mut columns = Self { room: [0; MOST_COLUMNS + 1], len: entries.len() };
+        for (column, entry) in columns.room[..entries.len()].iter_mut().zip(entries) {
+            // SAFETY: the caller's promise: each is a Var.
+            *column = unsafe { (*(**entry).expr.cast::<pg_sys::Var>()).varattno as u8 };
+        }
+        columns
+    }
+
+    fn all(&self) -> &[u8] {
+        &self.room[..self.len]
+    }
+}
+
 impl Scan {
+    /// The PARAM_EXEC parameters that the arguments depend on.
+    ///
+    /// # Safety
+    /// This scan's node.
+    unsafe fn parameters(&mut self, state: *mut pg_sys::CustomScanState) -> *mut pg_sys::Bitmapset {
+        *self.parameters.get_or_insert_with(|| {
+            // SAFETY: the caller's promise; in memory that lasts as long as the node.
+            unsafe {
+                let ps = &(*state).ss.ps;
+                let before = pg_sys::MemoryContextSwitchTo((*ps.state).es_query_cxt);
+                let found = arguments::parameters((*call_of(ps.plan.cast())).args);
+                pg_sys::MemoryContextSwitchTo(before);
+                found
+            }
+        })
+    }
+
     /// Evaluates the arguments and asks, in memory that lasts until the next row.
     ///
     /// # Safety
@@ -362,7 +423,7 @@ unsafe extern "C-unwind" fn rescan(state: *mut pg_sys::CustomScanState) {
         let scan = &mut *(*state.cast::<Node>()).scan;
         pg_sys::ExecScanReScan(state.cast());
         let changed = (*state).ss.ps.chgParam;
-        if !changed.is_null() && pg_sys::bms_overlap(changed, scan.parameters) {
+        if !changed.is_null() && pg_sys::bms_overlap(changed, scan.parameters(state)) {
             scan.drop_answer();
         }
         scan.cursor = Cursor::default();
