@@ -165,6 +165,7 @@ pub fn load(
     let root = grow(control, memory)?;
     let image = Image::format(memory, random_seed()).map_err(|e| error::core(&e))?;
     image.owner_set(0, root);
+    // How many rows each entity has, in a pass of its own: a hint, so that its record is as large as it needs to be.
     let degrees = Degrees::new(image, counters_bytes(table));
     let slot = &control.slots[index];
     let online = slot.loading.load(Relaxed) != 0;
@@ -178,7 +179,7 @@ pub fn load(
             degrees.count(edge);
             next_row()
         });
-        slot.progress.done.store(0, Relaxed);
+        slot.progress.total.store(slot.progress.done.swap(0, Relaxed), Relaxed);
         slot.progress.phase.store(phase, SeqCst);
         counted.map(|()| degrees)
     });

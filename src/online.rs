@@ -2,7 +2,7 @@
 //!
 //!   1  announce the load: from here on flushes go to its log (loading.rs)
 //!   2  wait for the transactions that hold a lock to write to the table now: what they flushed before is not in the log
-//!   3  snapshot B, scan, insert as settled
+//!   3  snapshot B, a scan that counts (build.rs), a scan whose rows are inserted as settled
 //!   4  apply the log, but for what B sees already; publish when it is empty, under the lock that flushes take
 //!
 //! It waits (2) holding no table lock and no snapshot, so it can be in nobody's way: not a writer's, a DDL's or a VACUUM's. For 3 and 4

@@ -103,7 +103,7 @@ pub struct Progress {
     pub started: AtomicI64,
 }
 
-/// Phases of a build, in order; 0 is none.
+/// Phases of a build, in order but for the last, which comes before either scan; 0 is none.
 pub const PHASES: [&str; 7] = [
     "",
     "waiting for writers",

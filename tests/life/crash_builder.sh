@@ -15,7 +15,7 @@ ready() { [ "$(state a big)" = ready ]; }
 # What writes all the while: past the cap, so that much of it is in the log before it commits.
 beside="INSERT INTO big SELECT 't', 'w' || n / 10, 'w' || n FROM generate_series(1, 120000) AS n"
 
-for phase in 'waiting for writers' 'waiting for lock' 'scanning table' 'applying changes'; do
+for phase in 'waiting for writers' 'waiting for lock' 'counting rows' 'scanning table' 'applying changes'; do
     is "$phase: an image" "$(try a "SELECT cft_build('big')")" ""
     before=$(restarts a)
     open w a; open b a; open c a; open l a
