@@ -101,7 +101,7 @@ impl Block {
         }
     }
 
-    /// Places that were asked about in the filter.
+    /// Windows that were looked for in the filter.
     pub(crate) fn lookups(&self) -> usize {
         self.lookups
     }
