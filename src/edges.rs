@@ -71,6 +71,13 @@ impl Edges {
         Ok(Self { rel })
     }
 
+    /// The same with a lock of its own, for who gives it back before the transaction ends: one that [`Edges::open`] took stays.
+    pub fn open_for_now(table: pg_sys::Oid) -> Fallible<Self> {
+        // SAFETY: any OID may be asked for; null is checked.
+        let rel = unsafe { pg_sys::try_relation_open(table, pg_sys::AccessShareLock as pg_sys::LOCKMODE) };
+        if rel.is_null() { Err(error::no_such_table(u32::from(table))) } else { Ok(Self { rel }) }
+    }
+
     /// The same without waiting; None if it is gone, or locked by somebody who changes its definition.
     pub fn open_now(table: pg_sys::Oid) -> Option<Self> {
         let lock = pg_sys::AccessShareLock as pg_sys::LOCKMODE;

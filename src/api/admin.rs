@@ -31,7 +31,7 @@ fn cft_build(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     let oid = call.oid(0).ok_or_else(|| error::null_argument("edges"))?;
     // SAFETY: raises 25000 in a parallel worker, where a function that calls us was said to be parallel safe.
     unsafe { pg_sys::PreventCommandIfParallelMode(c"cft_build()".as_ptr()) };
-    let table = Edges::open(oid)?;
+    let table = Edges::open_for_now(oid)?;
     owner_only(&table)?;
     let functions = Functions::beside(call.function());
     if crate::registration::read(oid, std::ptr::null_mut(), functions).is_none() {
@@ -63,17 +63,17 @@ fn after_another(control: &'static Control, table: Edges, functions: Functions) 
     }
     let ended = || control.find(oid).is_none_or(|(_, slot)| slot.builder.load(SeqCst) == 0);
     match worker::wait_until(control, oid, ended) {
-        Waited::Ended => beside_writers(control, Edges::open(oid)?, functions),
+        Waited::Ended => beside_writers(control, Edges::open_for_now(oid)?, functions),
         Waited::TimedOut => Err(error::build_lock_timeout(&name)),
         Waited::GaveWay => Err(error::load_yielded(&name)),
     }
 }
 
-/// Gives up the lock that Edges::open took: while we wait for a worker, whoever queues between our lock and the worker's for a stronger
-/// one would wait for us for ever. Some: this transaction had another lock on the table before, and must not wait for a worker.
+/// Gives up the lock that Edges::open_for_now took: while we wait for a worker, whoever queues between our lock and the worker's for
+/// a stronger one would wait for us for ever. Some: this transaction had another lock on the table before, and must not wait for a worker.
 fn let_go(table: Edges) -> Option<Edges> {
     let lock = pg_sys::AccessShareLock as pg_sys::LOCKMODE;
-    // SAFETY: taken by Edges::open, which keeps its lock to the end of the transaction; an open relation.
+    // SAFETY: taken by Edges::open_for_now; an open relation.
     let held = unsafe {
         pg_sys::UnlockRelation(table.rel(), lock);
         pg_sys::CheckRelationLockedByMe(table.rel(), lock, true)
@@ -121,7 +121,7 @@ fn beside_writers(control: &'static Control, table: Edges, functions: Functions)
     let outcome = || control.find(oid).map_or(0, |(_, slot)| slot.outcome.load(SeqCst));
     let before = outcome();
     let Some(worker) = worker::start(oid, functions) else {
-        return under_lock(control, Edges::open(oid)?, functions);
+        return under_lock(control, Edges::open_for_now(oid)?, functions);
     };
     match worker.wait(control, oid) {
         Waited::Ended => {}
@@ -133,9 +133,11 @@ fn beside_writers(control: &'static Control, table: Edges, functions: Functions)
         Outcome::Memory => Err(error::out_of_memory(crate::guc::MEMORY_LIMIT.get())),
         Outcome::Yielded => Err(error::load_yielded(&name)),
         // A reader asked for a build before us: ours comes after it.
-        Outcome::Busy => after_another(control, Edges::open(oid)?, functions),
+        Outcome::Busy => after_another(control, Edges::open_for_now(oid)?, functions),
         // A build that a reader asked for has ended since ours did.
-        Outcome::None if outcome() != before && build::is_current(control, &Edges::open(oid)?, functions) => Ok(()),
+        Outcome::None if outcome() != before && build::is_current(control, &Edges::open_for_now(oid)?, functions) => {
+            Ok(())
+        }
         Outcome::Refused | Outcome::None => Err(error::build_unfinished(&name)),
     }
 }
