@@ -102,10 +102,11 @@ pub(crate) fn give(mem: &Memory, line: u32, lines: u32) {
     debug_assert!((1..=MAX_LINES).contains(&lines));
     let root = Root::new(mem);
     let (first, length) = root.free_list(lines);
-    let piece = mem.line(line);
-    piece.set_u32(0, first);
-    piece.set_u32(4, FREE_MARK);
-    piece.set_u32(8, lines);
+    // Bytes, not words: what was here may have been words of another width, and miri ends by an
+    // error of its own where atomics of two widths overlap. Whoever takes lines clears them first.
+    for (at, word) in [(0, first), (4, FREE_MARK), (8, lines)] {
+        mem.span(line).copy_in(at, &word.to_ne_bytes());
+    }
     root.set_free_list(lines, line, length + 1);
     root.add(Counter::FreeLines, index(lines));
 }

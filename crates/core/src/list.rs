@@ -248,6 +248,8 @@ fn place_in_block(mem: &Memory, record: Record<'_>, direction: Direction) -> Slo
     if block == 0 || used == SLOTS_PER_LINE {
         let next = block;
         block = planned(alloc::take(mem, 1)).get();
+        // What was here may have been words of another width: see alloc::give.
+        mem.span(block).zero(1);
         mem.line(block).set_u32(0, next);
         used = 0;
     }
