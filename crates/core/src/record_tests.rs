@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::root::{Counter, Root};
+use crate::slot::{SLOT_BYTES, SLOTS_AT};
 use crate::{HeapMemory, Image};
 
 fn memory() -> HeapMemory {
