@@ -9,7 +9,7 @@
 //! before a chain is found. Then the entry at its far end moves first: at no time is an
 //! entry in no bucket. Called by the filter; the caller holds the lock exclusively.
 
-use crate::bucket::{Entry, Place};
+use crate::bucket::{Entry, Place, SLOTS};
 use crate::filter::{Filter, Table};
 use crate::hash::Hash;
 use crate::root::Counter;
@@ -28,17 +28,19 @@ impl Filter<'_> {
                 return Some(Place { bucket, slot });
             }
         }
-        self.one_move([first, second]).or_else(|| self.search([first, second]))
+        let (full, mut others) = ([first, second], [0; 2 * SLOTS]);
+        self.one_move(full, &mut others).or_else(|| self.search(full, others))
     }
 
     /// What nearly all searches end with: an entry of the two full buckets that can move at once.
     /// To clear the room of a whole search took a fifth of an insert's instructions. The records
     /// are not sent for: the first or second entry can move (with it an insert among a million
-    /// takes a tenth longer).
-    fn one_move(self, full: [u32; 2]) -> Option<Place> {
-        for bucket in full {
+    /// takes a tenth longer). If none can, `others` are the entries' other buckets.
+    fn one_move(self, full: [u32; 2], others: &mut [u32; 2 * SLOTS]) -> Option<Place> {
+        for (bucket, others) in full.into_iter().zip(others.as_chunks_mut::<SLOTS>().0) {
             for (slot, entry) in self.read(bucket).into_iter().enumerate() {
                 let to = self.other_bucket(bucket, entry);
+                others[slot] = to;
                 if let Some(empty) = self.bucket(to).empty_slot() {
                     let place = Place { bucket, slot };
                     self.shift_one(place, Place { bucket: to, slot: empty });
@@ -56,14 +58,21 @@ impl Filter<'_> {
         if a == bucket { b } else { a }
     }
 
-    /// [`Filter::make_room`] where it takes several moves.
+    /// [`Filter::make_room`] where it takes several moves: `others` are the other buckets of the
+    /// full ones' entries, full as well.
     #[cold]
-    fn search(self, full: [u32; 2]) -> Option<Place> {
+    fn search(self, full: [u32; 2], others: [u32; 2 * SLOTS]) -> Option<Place> {
         let mut search = Search { nodes: [Node::default(); MOST_KICKS], len: 0 };
         for bucket in full {
             search.push(bucket, Node::NONE, 0);
         }
-        let mut next = 0;
+        for (i, bucket) in others.into_iter().enumerate() {
+            if !search.leads_through(i / SLOTS, bucket) {
+                self.prefetch_records(bucket);
+                search.push(bucket, i / SLOTS, i % SLOTS);
+            }
+        }
+        let mut next = full.len();
         while next < search.len {
             let node = search.nodes[next];
             for (slot, entry) in self.read(node.bucket).into_iter().enumerate() {
