@@ -7,6 +7,7 @@
 
 use crate::ffi::pg_guard_ffi_boundary;
 use crate::fmgr::Rows;
+use cftrag_core::Prefix;
 use pgrx::pg_sys;
 use std::mem::offset_of;
 
@@ -93,10 +94,15 @@ impl Row {
     }
 }
 
-/// What PostgreSQL puts before the bytes of a text: SET_VARSIZE_4B.
+/// What PostgreSQL puts before the bytes of a text: SET_VARSIZE_4B, of less than 1 GB.
+pub const HEADERS: Prefix = match cfg!(target_endian = "big") {
+    true => Prefix { plus: 4, times: 1 },
+    false => Prefix { plus: 16, times: 4 },
+};
+
+/// The header of a text of so many bytes.
 pub const fn varlena_header(len: usize) -> [u8; 4] {
-    let size = len as u32 + 4;
-    if cfg!(target_endian = "big") { (size & 0x3fff_ffff).to_be_bytes() } else { (size << 2).to_le_bytes() }
+    HEADERS.of(len as u32).to_ne_bytes()
 }
 
 unsafe extern "C-unwind" {

@@ -11,7 +11,7 @@ use crate::guc::{self, Temperature};
 use crate::registered;
 use crate::registration::{self, Functions, Registration};
 use crate::route::{self, Reason, Ticket};
-use crate::row::{self, varlena_header};
+use crate::row::{self, HEADERS};
 use crate::slot::Spoil;
 use crate::visibility::Seen;
 use crate::{counters, flush, reference};
@@ -164,7 +164,7 @@ pub fn answer_of(
 
 /// A workspace, out of its place meanwhile: what an ERROR cuts short gives its room back.
 pub fn workspace() -> Box<Walk> {
-    WALKS.with_borrow_mut(Vec::pop).unwrap_or_else(|| Box::new(Walk::new(varlena_header)))
+    WALKS.with_borrow_mut(Vec::pop).unwrap_or_else(|| Box::new(Walk::new(HEADERS)))
 }
 
 /// Keeps a workspace for the next call, unless it grew large or there are enough.

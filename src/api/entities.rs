@@ -13,7 +13,7 @@ use crate::error::Fallible;
 use crate::fmgr::{Call, Rows};
 use crate::registration::{self, AliasTable, Functions, Registration};
 use crate::route::{self, Reason, Ticket};
-use crate::row::{self, Row, varlena_header};
+use crate::row::{self, HEADERS, Row, varlena_header};
 use crate::slot::Spoil;
 use crate::visibility::Seen;
 use crate::{counters, reference};
@@ -217,7 +217,7 @@ impl Source<'_> {
 fn from_images(sources: &[Source<'_>], text: &[u8], overlapping: bool, found: &mut Found) -> Result<(), Reason> {
     let Found { recognisers, mentions, .. } = found;
     while recognisers.len() < sources.len() {
-        recognisers.push(Recogniser::new(varlena_header));
+        recognisers.push(Recogniser::new(HEADERS));
     }
     let alone = sources.len() == 1;
     let mut edges = sources[0].look(&mut recognisers[0], text, Seek::Entities, overlapping || !alone)?;

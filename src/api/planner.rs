@@ -15,7 +15,7 @@ use crate::fmgr::{self, text_bytes};
 use crate::registered;
 use crate::registration::{self, Functions};
 use crate::{guc, route, shmem};
-use cftrag_core::{AllSeen, Step, Walk};
+use cftrag_core::{AllSeen, Prefix, Step, Walk};
 use pgrx::prelude::*;
 use pgrx::{Internal, PgList};
 use std::cell::RefCell;
@@ -156,7 +156,7 @@ unsafe fn relatives(
     };
     let control = shmem::attach()?;
     let (index, slot) = control.find(table.oid())?;
-    let mut walk = WALK.take().unwrap_or_else(|| Walk::new(|_| [0; 4]).unnoticed());
+    let mut walk = WALK.take().unwrap_or_else(|| Walk::new(Prefix::LENGTH).unnoticed());
     let rows = area::read(control, index, |_, image| {
         if !slot.is_of(table.oid()) {
             return None;

@@ -9,7 +9,7 @@
 
 use std::hint::black_box;
 
-use cftrag_core::{AllSeen, Edge, Error, HeapMemory, Image, Walk};
+use cftrag_core::{AllSeen, Edge, Error, HeapMemory, Image, Prefix, Walk};
 
 /// Trees, entities, nodes of a tree: bench/src/data.rs has the same.
 const SIZES: [(&str, u64, u64, u64); 3] = [
@@ -121,7 +121,7 @@ fn main() {
         (((size.2 + 1) as f64).ln() * unit).exp() as u64 - 1
     };
     let zipf: Vec<String> = (0..calls / 10).map(|i| entity(zipf(i))).collect();
-    let mut walk = Walk::new(|len| (len as u32).to_le_bytes());
+    let mut walk = Walk::new(Prefix::LENGTH);
     let only = args.next();
     for (label, what, names) in [
         ("uniform", (1, 3, false), &uniform),

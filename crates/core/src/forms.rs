@@ -359,10 +359,10 @@ impl<'m> Image<'m> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{AllSeen, Edge, HeapMemory, Reader, Recogniser, Seek, Step};
+    use crate::{AllSeen, Edge, HeapMemory, Prefix, Reader, Recogniser, Seek, Step};
 
     fn found(image: Image<'_>, text: &str) -> Vec<Vec<u8>> {
-        let mut recogniser = Recogniser::new(|_| [0; 4]);
+        let mut recogniser = Recogniser::new(Prefix::LENGTH);
         recogniser.begin(Seek::Entities, false);
         let mut reader = Reader::new(text);
         loop {

@@ -66,7 +66,7 @@ mod walk;
 mod words;
 
 pub use answer::{Counters, Relation, Row, Step};
-pub use arena::Name;
+pub use arena::{Name, Prefix};
 pub use breath::Breath;
 pub use chunk::{LINE_BYTES, MAX_CHUNKS, chunk_bytes};
 pub use degrees::Degrees;

@@ -114,23 +114,23 @@ fn by_name(
     arena: &Arena,
 ) {
     if level.len() <= FEW {
-        insert_by_name(level, name, arena);
+        insert_each(level, |a, b| is_before(a, b, name, arena));
     } else {
         sort_by_name(level, sorting, name, arena);
     }
 }
 
 /// An insertion sort: a few rows take less than the call of another.
-#[inline]
-fn insert_by_name(level: &mut [Placed], name: &impl Fn(u32) -> Name, arena: &Arena) {
-    for sorted in 1..level.len() {
-        let row = level[sorted];
+#[inline(always)]
+pub(crate) fn insert_each<T: Copy>(all: &mut [T], is_before: impl Fn(&T, &T) -> bool) {
+    for sorted in 1..all.len() {
+        let one = all[sorted];
         let mut to = sorted;
-        while to > 0 && is_before(&row, &level[to - 1], name, arena) {
-            level[to] = level[to - 1];
+        while to > 0 && is_before(&one, &all[to - 1]) {
+            all[to] = all[to - 1];
             to -= 1;
         }
-        level[to] = row;
+        all[to] = one;
     }
 }
 

@@ -21,7 +21,7 @@ use std::cmp::Reverse;
 use std::ops::Range;
 
 use crate::answer::{Counters, Step};
-use crate::arena::{Arena, Name};
+use crate::arena::{Arena, Name, Prefix};
 use crate::candidates::{BLOCK, Block, Head};
 use crate::id::{RecordId, wide};
 use crate::list::Cursor;
@@ -98,9 +98,9 @@ pub struct Recogniser {
 struct Unfinished;
 
 impl Recogniser {
-    /// A workspace. Every name copied out is preceded by `prefix(length)` and 4-byte aligned.
+    /// A workspace. Every name copied out stands behind its prefix, 4-byte aligned.
     #[must_use]
-    pub fn new(prefix: fn(usize) -> [u8; 4]) -> Recogniser {
+    pub fn new(prefix: Prefix) -> Recogniser {
         Recogniser {
             arena: Arena::new(prefix),
             seek: Seek::Entities,
@@ -206,7 +206,7 @@ impl Recogniser {
         self.arena.get(name)
     }
 
-    /// The 4 bytes of `prefix` and the bytes of the name; the address is a multiple of 4.
+    /// The 4 bytes of its prefix and the bytes of the name; the address is a multiple of 4.
     #[must_use]
     pub fn name_with_prefix(&self, name: Name) -> &[u8] {
         self.arena.with_prefix(name)

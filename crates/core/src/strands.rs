@@ -7,6 +7,7 @@ use crate::answer::Relation;
 use crate::arena::{Arena, Name};
 use crate::id::{EntityId, TreeId, index, to_word, word};
 use crate::memory::Memory;
+use crate::order::insert_each;
 use crate::record::Record;
 use crate::seen::Seen;
 use std::cmp::Ordering::Equal;
@@ -26,29 +27,17 @@ pub(crate) struct Strand {
     pub(crate) rows: u32,
 }
 
-impl Strand {
-    /// Without rows.
-    #[inline]
-    pub(crate) fn new(
-        group: u32,
-        relation: Relation,
-        tree: Option<TreeId>,
-        start: EntityId,
-    ) -> Strand {
-        Strand { group, relation, tree, tree_name: None, tree_key: 0, start, rows: 0 }
-    }
-
-    /// What two strands of a block differ in. A tree is less than 2^28, see `id.rs`.
-    fn key(&self) -> u64 {
-        let relation = u64::from(self.relation == Relation::Descendant);
-        relation << 63 | u64::from(to_word(self.tree)) << 32 | u64::from(self.group)
-    }
-}
+/// A list has edges of a few trees mostly: then they are compared, not looked up.
+const FEW: usize = 8;
 
 #[derive(Debug)]
 pub(crate) struct Strands {
     all: Vec<Strand>,
+    /// The first of the list that is read: of a question, in one relation.
+    first: usize,
+    /// The trees of the strands from a first one on, if they are more than a few.
     known: Seen,
+    known_from: Option<usize>,
     /// The first without its tree's name.
     unnamed: usize,
     /// The names of trees, each copied once a walk.
@@ -59,7 +48,8 @@ pub(crate) struct Strands {
 impl Strands {
     pub(crate) fn new() -> Strands {
         let (all, trees) = (Vec::new(), Vec::new());
-        Strands { all, known: Seen::new(), unnamed: 0, trees, known_trees: Seen::new() }
+        let (known, known_trees) = (Seen::new(), Seen::new());
+        Strands { all, first: 0, known, known_from: None, unnamed: 0, trees, known_trees }
     }
 
     /// Forgets all; the arena is about to.
@@ -67,34 +57,53 @@ impl Strands {
         self.all.clear();
         self.trees.clear();
         self.known_trees.start(0, 0);
-        self.unnamed = 0;
+        (self.first, self.known_from, self.unnamed) = (0, None, 0);
     }
 
-    /// The strands to come are of other questions, so many.
-    pub(crate) fn start(&mut self, questions: usize) {
-        self.known.start(self.all.len(), 4 * questions);
-    }
-
-    /// The number of a strand like this one, which may be new.
+    /// The number of the strand of a question, relation and tree, which may be new. One list of
+    /// the question's entity is read after the other.
     #[inline]
-    pub(crate) fn number(&mut self, mem: &Memory, like: Strand) -> u32 {
-        let key = like.key();
-        // Edges of one tree often stand together.
-        if let Some(last) = self.all.last()
-            && last.key() == key
-        {
-            return word(self.all.len() - 1);
+    pub(crate) fn number(
+        &mut self,
+        mem: &Memory,
+        group: u32,
+        relation: Relation,
+        tree: Option<TreeId>,
+        start: EntityId,
+    ) -> u32 {
+        let Strands { all, first, .. } = self;
+        if all.last().is_none_or(|last| last.group != group || last.relation != relation) {
+            *first = all.len();
         }
-        match self.known.find_or_add(key, |at| self.all[at].key()) {
-            Some(known) => word(known),
-            None => {
-                if let Some(tree) = like.tree {
-                    mem.prefetch(tree.line());
-                }
-                self.all.push(like);
-                word(self.all.len() - 1)
+        let known = if all.len() - *first <= FEW {
+            // Edges of one tree often stand together.
+            all[*first..].iter().rposition(|strand| strand.tree == tree).map(|at| *first + at)
+        } else {
+            self.look_up(tree)
+        };
+        word(known.unwrap_or_else(|| {
+            if let Some(tree) = tree {
+                mem.prefetch(tree.line());
+            }
+            let (tree_name, tree_key) = (None, 0);
+            self.all.push(Strand { group, relation, tree, tree_name, tree_key, start, rows: 0 });
+            self.all.len() - 1
+        }))
+    }
+
+    /// Where the strand of a tree is among many of a list; it will be the next one if there is none.
+    #[inline(never)]
+    fn look_up(&mut self, tree: Option<TreeId>) -> Option<usize> {
+        let Strands { all, known, known_from, first, .. } = self;
+        let key = |tree| u64::from(to_word(tree));
+        if *known_from != Some(*first) {
+            *known_from = Some(*first);
+            known.start(*first, 4 * FEW);
+            for strand in &all[*first..] {
+                known.find_or_add(key(strand.tree), |at| key(all[at].tree));
             }
         }
+        known.find_or_add(key(tree), |at| key(all[at].tree))
     }
 
     /// Copies the names of the trees that were met since it was called last.
@@ -134,7 +143,7 @@ impl Strands {
         let tree = |strand: &Strand| strand.tree_name.map(|name| arena.get(name));
         // The lists of questions are read in the order of the questions.
         for strands in order.chunk_by_mut(|&a, &b| of(a).group == of(b).group) {
-            strands.sort_unstable_by(|&a, &b| {
+            let compare = |&a: &u32, &b: &u32| {
                 let (a, b) = (of(a), of(b));
                 let trees = if a.tree == b.tree {
                     Equal
@@ -143,7 +152,12 @@ impl Strands {
                     a.tree_key.cmp(&b.tree_key).then_with(|| tree(a).cmp(&tree(b)))
                 };
                 trees.then_with(|| a.relation.cmp(&b.relation))
-            });
+            };
+            if strands.len() <= FEW {
+                insert_each(strands, |a, b| compare(a, b).is_lt());
+            } else {
+                strands.sort_unstable_by(compare);
+            }
         }
     }
 }

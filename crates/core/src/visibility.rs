@@ -112,7 +112,9 @@ fn sees_version(version: Version<'_>, seen: &impl Visibility, ask: &mut Vec<u64>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Deleter, Deletion, Edge, Fate, HeapMemory, Image, RowVersion, Stamp, Step, Walk};
+    use crate::{
+        Deleter, Deletion, Edge, Fate, HeapMemory, Image, Prefix, RowVersion, Stamp, Step, Walk,
+    };
 
     /// Own transaction 50 at command 5; 10 is seen, 20 is not, 30 is unknown.
     struct Snapshot;
@@ -147,7 +149,7 @@ mod tests {
             let done = image.delete(&edge, row, by, &fates, &mut Vec::new());
             assert_eq!(done, Ok(Deletion::Done));
         }
-        let mut walk = Walk::new(|_| [0; 4]);
+        let mut walk = Walk::new(Prefix::LENGTH);
         walk.begin(b"c", 1, 0);
         let step = walk.step(image, &Snapshot, 100);
         assert_eq!(step == Step::Ask, !walk.asked().is_empty());

@@ -25,7 +25,7 @@ mod answers;
 mod lists;
 
 use crate::answer::{Counters, Row, Step};
-use crate::arena::{Arena, Name};
+use crate::arena::{Arena, Name, Prefix};
 use crate::filter::{Spot, TOGETHER};
 use crate::hash::{Hash, Kind};
 use crate::id::{EntityId, RecordId, halves, index, wide, word};
@@ -140,9 +140,9 @@ struct At {
 const AT_START: At = At { lists: 0, rows: 0, cursor: None, restarts: 0 };
 
 impl Walk {
-    /// A workspace. Every name copied out is preceded by `prefix(length)` and 4-byte aligned.
+    /// A workspace. Every name copied out stands behind its prefix, 4-byte aligned.
     #[must_use]
-    pub fn new(prefix: fn(usize) -> [u8; 4]) -> Walk {
+    pub fn new(prefix: Prefix) -> Walk {
         Walk {
             arena: Arena::new(prefix),
             floor: 0,
@@ -271,7 +271,7 @@ impl Walk {
         self.arena.get(name)
     }
 
-    /// The 4 bytes of `prefix` and the bytes of the name; the address is a multiple of 4.
+    /// The 4 bytes of its prefix and the bytes of the name; the address is a multiple of 4.
     #[must_use]
     pub fn name_with_prefix(&self, name: Name) -> &[u8] {
         self.arena.with_prefix(name)
@@ -313,7 +313,6 @@ impl Walk {
             return false;
         }
         self.starts.clear();
-        self.strands.start(to - from);
         self.seen.start(self.nodes.len(), (to - from) * USUAL_ROWS);
         self.at = At { rows: self.nodes.len(), ..AT_START };
         let Walk { arena, starts, counters, chance, warms, .. } = self;

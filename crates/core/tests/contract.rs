@@ -7,8 +7,8 @@ use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use cftrag_core::{
-    AllSeen, Deleter, Deletion, Edge, Fate, Hint, Image, Relation::*, RowVersion, Scan, Stamp,
-    Step, View, Visibility, Walk,
+    AllSeen, Deleter, Deletion, Edge, Fate, Hint, Image, Prefix, Relation::*, RowVersion, Scan,
+    Stamp, Step, View, Visibility, Walk,
 };
 use common::oracle::{self, Answer, Bytes, Triple};
 use common::{answers, as_edge, heap, verify};
@@ -19,7 +19,7 @@ fn triple(tree: &str, parent: &str, child: &str) -> Triple {
 }
 
 fn new_walk() -> Walk {
-    Walk::new(|len| (len as u32).to_le_bytes())
+    Walk::new(Prefix::LENGTH)
 }
 
 /// The answer from an image of these edges, which is also the oracle's.
@@ -78,6 +78,44 @@ fn trees_are_walked_apart_and_null_is_one_of_them() {
             row("b", Ancestor, 2, "h", "p"),
         ]
     );
+}
+
+#[test]
+fn entities_of_few_trees_and_of_many_keep_them_apart() {
+    // "hub 8" has eight trees, NULL among them, and so on; three rows of each, by turns, and
+    // above it as many trees less one.
+    let hubs = [8, 9, 1, 40, 10, 3];
+    let mut edges: Vec<Triple> = Vec::new();
+    for hub in hubs {
+        let (name, trees) = (format!("hub {hub}"), (0..hub).map(|i| i * 7 % hub));
+        let tree = |i: u32| if i == 0 { String::new() } else { format!("tree {i}") };
+        for (i, child) in trees.clone().flat_map(|i| ["a", "b", "c"].map(|child| (i, child))) {
+            // Rows of a tree stand apart.
+            let at = (i + u32::from(child.as_bytes()[0])) % hub;
+            edges.push(triple(&tree(at), &name, child));
+            edges.push(triple(&tree(at), child, &format!("below {child}")));
+        }
+        edges.extend(trees.skip(1).map(|i| triple(&tree(i), "above", &name)));
+    }
+    let heap = heap(3);
+    let image = Image::open(&heap).unwrap();
+    for edge in &edges {
+        image.insert(&as_edge(edge), None).unwrap();
+    }
+    let edges: BTreeSet<Triple> = edges.into_iter().collect();
+    let mut walk = new_walk();
+    for budget in [1, 3, usize::MAX] {
+        walk.clear();
+        for hub in hubs {
+            walk.begin(format!("hub {hub}").as_bytes(), 2, 2);
+        }
+        while walk.step(image, &AllSeen, budget) == Step::More {}
+        walk.finish();
+        for (group, hub) in (0..).zip(hubs) {
+            let expected = oracle::context(&edges, format!("hub {hub}").as_bytes(), 2, 2);
+            assert_eq!(answers(&walk, group), expected, "{hub}");
+        }
+    }
 }
 
 #[test]

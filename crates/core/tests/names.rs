@@ -3,7 +3,7 @@
 #[expect(dead_code, reason = "the world of the random tests")]
 mod common;
 
-use cftrag_core::{AllSeen, Edge, Error, HeapMemory, Image, Step, Walk};
+use cftrag_core::{AllSeen, Edge, Error, HeapMemory, Image, Prefix, Step, Walk};
 use common::{heap, quick, verify};
 
 fn insert(heap: &mut HeapMemory, edge: &Edge<'_>) {
@@ -16,7 +16,7 @@ fn insert(heap: &mut HeapMemory, edge: &Edge<'_>) {
 }
 
 fn parent_of(image: Image<'_>, name: &[u8]) -> Vec<u8> {
-    let mut walk = Walk::new(|_| [0; 4]);
+    let mut walk = Walk::new(Prefix::LENGTH);
     walk.begin(name, 1, 0);
     assert_eq!(walk.step(image, &AllSeen, 1 << 20), Step::Done);
     walk.finish();
@@ -63,7 +63,7 @@ fn names_that_differ_in_any_one_byte_are_other_names() {
             assert_eq!(parent_of(image, &child), [at as u8, byte]);
         }
     }
-    let mut walk = Walk::new(|_| [0; 4]);
+    let mut walk = Walk::new(Prefix::LENGTH);
     walk.begin(&base, 9, 9);
     assert_eq!(walk.step(image, &AllSeen, 99), Step::Done);
     assert_eq!(walk.counters().hits, 0);
@@ -107,7 +107,7 @@ fn rows_come_in_order_however_many_and_however_alike() {
         expected.sort();
         expected.dedup();
         let image = Image::open(&heap).unwrap();
-        let mut walk = Walk::new(|_| [0; 4]);
+        let mut walk = Walk::new(Prefix::LENGTH);
         walk.begin(b"hub", 0, 1);
         assert_eq!(walk.step(image, &AllSeen, 1 << 20), Step::Done);
         walk.finish();
@@ -131,7 +131,7 @@ fn a_million_names_with_one_prefix() {
     let image = Image::open(&heap).unwrap();
     verify(image);
     assert_eq!(image.stats().entities, u64::from(names));
-    let mut walk = Walk::new(|_| [0; 4]);
+    let mut walk = Walk::new(Prefix::LENGTH);
     let mut checks = 0;
     for i in 0..names {
         walk.clear();

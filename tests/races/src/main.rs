@@ -15,7 +15,7 @@ use std::ptr::NonNull;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
 
 use cftrag_core::{
-    Deleter, Deletion, Edge, Error, Fate, Hint, Image, LINE_BYTES, Memory, RowVersion, Scan, Stamp, Step, View,
+    Deleter, Deletion, Edge, Error, Fate, Hint, Image, LINE_BYTES, Memory, Prefix, RowVersion, Scan, Stamp, Step, View,
     Visibility, Walk, chunk_bytes,
 };
 
@@ -163,7 +163,7 @@ fn more(shared: &Shared, memory: &mut Memory) {
 
 /// Walks of a reader until the writer is done; how many.
 fn read(shared: &Shared, me: usize) -> u64 {
-    let (mut memory, mut walk, mut walks) = (Memory::new(), Walk::new(|_| [0; 4]), 0);
+    let (mut memory, mut walk, mut walks) = (Memory::new(), Walk::new(Prefix::LENGTH), 0);
     while !shared.over.load(SeqCst) {
         // The snapshot is known before anything that it sees can be settled.
         let at = shared.under_lock(false, || {

@@ -11,7 +11,7 @@
 use std::hint::black_box;
 use std::time::Duration;
 
-use cftrag_core::{AllSeen, HeapMemory, Step, Walk};
+use cftrag_core::{AllSeen, HeapMemory, Prefix, Step, Walk};
 use cftrag_core_bench::plain::Plain;
 use cftrag_core_bench::{Questions, Random, image, image_of, map_of, name};
 use criterion::{BenchmarkGroup, Criterion, Throughput, measurement::WallTime};
@@ -30,7 +30,7 @@ fn ask(group: &mut BenchmarkGroup<'_, WallTime>, id: &str, questions: &Questions
 
 /// The names 3 levels up and those of the children, as one text for each question.
 fn context(group: &mut BenchmarkGroup<'_, WallTime>, heap: &HeapMemory, questions: &Questions) {
-    let (mut walk, mut text) = (Walk::new(|_| [0; 4]), Vec::new());
+    let (mut walk, mut text) = (Walk::new(Prefix::LENGTH), Vec::new());
     ask(group, "text", questions, |name| {
         walk.clear();
         walk.begin(name, 3, 1);

@@ -3,7 +3,7 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use cftrag_core::{AllSeen, Image, Step, Walk};
+use cftrag_core::{AllSeen, Image, Prefix, Step, Walk};
 use cftrag_core_bench::plain::Plain;
 use cftrag_core_bench::{Map, Questions, Random, image, image_of, map_of, name};
 
@@ -81,7 +81,7 @@ fn asked(world: &World<'_>, contender: &str, questions: &Questions) -> usize {
         #[cfg(published)]
         "published" => questions.iter().filter(|name| black_box(world.published.may_have(name))).count(),
         "text" => {
-            let mut walk = Walk::new(|_| [0; 4]);
+            let mut walk = Walk::new(Prefix::LENGTH);
             questions.iter().map(|name| text(&mut walk, *image, name)).sum()
         }
         _ => unreachable!("a contender of the list"),

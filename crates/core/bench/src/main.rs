@@ -12,7 +12,7 @@ mod lookups;
 use std::hint::black_box;
 use std::time::Instant;
 
-use cftrag_core::{AllSeen, Edge, HeapMemory, Image, Recent, Stamp, Step, Walk};
+use cftrag_core::{AllSeen, Edge, HeapMemory, Image, Prefix, Recent, Stamp, Step, Walk};
 use cftrag_core_bench::{Random, image, insert, name};
 
 /// Time this thread has run.
@@ -181,7 +181,7 @@ fn temperature(entities: usize, only: &[String]) {
 
 /// Nanoseconds of CPU for a lookup.
 fn look_up(image: Image<'_>, names: &[String], at_once: usize, count: bool) -> f64 {
-    let mut walk = Walk::new(|_| [0; 4]);
+    let mut walk = Walk::new(Prefix::LENGTH);
     walk.count_lookups(count);
     let start = cpu_ns();
     for names in names.chunks(at_once) {

@@ -8,7 +8,8 @@
 use std::sync::LazyLock;
 
 use cftrag_core::{
-    AllSeen, Edge, Fate, HeapMemory, Image, Reader, Recogniser, Scan, Seek, Stamp, Step, Walk,
+    AllSeen, Edge, Fate, HeapMemory, Image, Prefix, Reader, Recogniser, Scan, Seek, Stamp, Step,
+    Walk,
 };
 use libfuzzer_sys::fuzz_target;
 
@@ -47,7 +48,7 @@ fuzz_target!(|data: &[u8]| {
     if problems > 0 {
         return;
     }
-    let mut walk = Walk::new(|_| [0; 4]);
+    let mut walk = Walk::new(Prefix::LENGTH);
     for name in [&b"hub"[..], b"own", b"nobody", &[7; 12]] {
         walk.begin(name, 3, 3);
     }
@@ -57,7 +58,7 @@ fuzz_target!(|data: &[u8]| {
         assert!(steps < 10_000);
     }
     walk.finish();
-    let mut recogniser = Recogniser::new(|_| [0; 4]);
+    let mut recogniser = Recogniser::new(Prefix::LENGTH);
     recogniser.begin(Seek::Entities, false);
     let mut text = Reader::new("the HUB of child 00003, its own: child 00007");
     let mut steps = 0;

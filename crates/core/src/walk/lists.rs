@@ -176,7 +176,7 @@ impl Walk {
         let Owner { depth, left, name, .. } = *owner;
         let strand = if START {
             let Owner { group, relation, start, .. } = *owner;
-            self.strands.number(mem, Strand::new(group, relation, slot.tree, start))
+            self.strands.number(mem, group, relation, slot.tree, start)
         } else {
             owner.strand
         };

@@ -10,7 +10,7 @@ use std::cell::RefCell;
 use std::collections::BTreeSet;
 
 use cftrag_core::{
-    Degrees, Deleter, Deletion, Edge, Error, Fate, HeapMemory, Hint, Image, Reader, Recent,
+    Degrees, Deleter, Deletion, Edge, Error, Fate, HeapMemory, Hint, Image, Prefix, Reader, Recent,
     Recogniser, Roots, RowVersion, Scan, Seek, Stamp, Step, View, Visibility, Walk,
 };
 use oracle::{Answer, Bytes, Found, Triple};
@@ -198,9 +198,9 @@ impl World {
             degrees,
             tuples: Vec::new(),
             xacts: Vec::new(),
-            walk: Walk::new(|len| (len as u32).to_le_bytes()),
+            walk: Walk::new(Prefix::LENGTH),
             active: None,
-            recogniser: Recogniser::new(|len| (len as u32).to_le_bytes()),
+            recogniser: Recogniser::new(Prefix::LENGTH),
             seeking: None,
             rooting: None,
             names: names(),
@@ -665,7 +665,7 @@ pub fn answers(walk: &Walk, group: u32) -> Vec<Answer> {
     let name = |name| {
         let (with_prefix, name) = (walk.name_with_prefix(name), walk.name(name));
         assert_eq!(with_prefix[4..], *name);
-        assert_eq!(with_prefix[..4], (name.len() as u32).to_le_bytes());
+        assert_eq!(with_prefix[..4], (name.len() as u32).to_ne_bytes());
         Bytes::from(name)
     };
     rows.map(|row| {
