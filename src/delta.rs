@@ -76,7 +76,12 @@ thread_local! {
     /// The transaction that flushes at its end, 0 if none does.
     static FLUSHED: Cell<u64> = const { Cell::new(0) };
     static DELTA: RefCell<Vec<Table>> = const { RefCell::new(Vec::new()) };
+    /// The room that the last transaction's entries and names had: most have a few of one table.
+    static SPARE: Cell<(Vec<Entry>, Vec<u8>)> = const { Cell::new((Vec::new(), Vec::new())) };
 }
+
+/// A room of more is given back.
+const SPARE_BYTES: usize = 16 << 10;
 
 impl Change {
     /// The transaction that made it.
@@ -183,7 +188,8 @@ fn with_table<R>(oid: pg_sys::Oid, source: &Source, f: impl FnOnce(&mut Table) -
     DELTA.with_borrow_mut(|tables| {
         let known = tables.iter().rposition(|t| t.oid == oid && t.source == *source);
         let i = known.unwrap_or_else(|| {
-            tables.push(Table { oid, source: *source, entries: Vec::new(), names: Vec::new(), lost: false });
+            let (entries, names) = SPARE.take();
+            tables.push(Table { oid, source: *source, entries, names, lost: false });
             tables.len() - 1
         });
         f(&mut tables[i])
@@ -214,6 +220,24 @@ fn flush_all() {
         FLUSHED.set(unsafe { pg_sys::GetTopFullTransactionIdIfAny() }.value);
     }
     tables.iter_mut().for_each(|table| flush::flush(table, true));
+    spare(tables);
+}
+
+/// Keeps the room of what was flushed.
+fn spare(mut tables: Vec<Table>) {
+    if let Some(Table { mut entries, mut names, .. }) = tables.pop() {
+        entries.clear();
+        names.clear();
+        if entries.capacity() * size_of::<Entry>() + names.capacity() <= SPARE_BYTES {
+            SPARE.set((entries, names));
+        }
+    }
+    tables.clear();
+    DELTA.with_borrow_mut(|now| {
+        if now.capacity() == 0 {
+            *now = tables;
+        }
+    });
 }
 
 /// At COMMIT nothing may be left. What is (a late trigger whose flush failed) makes its image incomplete.

@@ -322,6 +322,9 @@ fn settle_by(
         pg_sys::relation_close(rel, pg_sys::NoLock as pg_sys::LOCKMODE);
         horizon
     };
+    if slot.kept.are_all(horizon, versions) {
+        return None;
+    }
     let (mut known, mut ask) = (Known::default(), Vec::new());
     // A slice may have to be asked about first: that is not of the budget, or readers' would be used up by it.
     for _ in 0..2 * left.div_ceil(SETTLE_SLICE) {
@@ -340,11 +343,13 @@ fn settle_by(
             if known.learn_ended(&std::mem::take(&mut ask)).is_none() {
                 return Some(Spoil::Ancient);
             }
-        } else if settled.freed == 0 {
-            return None;
-        } else {
-            left -= now;
+            continue;
         }
+        slot.kept.note(horizon, settled);
+        if settled.freed == 0 {
+            return None;
+        }
+        left -= now;
     }
     None
 }

@@ -19,7 +19,7 @@ use crate::edges::Columns;
 use crate::shmem::{Control, EXCLUSIVE, Lock};
 use crate::triggers::TriggerKey;
 use crate::turns::{Reads, Turns};
-use cftrag_core::Counters;
+use cftrag_core::{Counters, Settled};
 use pgrx::pg_sys;
 use std::cell::Cell;
 use std::sync::atomic::{AtomicI64, AtomicU32, AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
@@ -76,6 +76,7 @@ pub struct Slot {
     /// How often each reason sent a call to the reference query (route::Reason's number).
     pub reasons: [AtomicU64; 32],
     pub flushes: AtomicU64,
+    pub kept: Kept,
     /// Not 0: an image is being loaded beside writers, and flushes go to its log (loading.rs). A number of its own for each load.
     pub loading: AtomicU64,
     /// The load whose log lost something.
@@ -89,6 +90,34 @@ pub struct Slot {
     pub retry_at: AtomicI64,
     /// How an online build ended: the number its asker gave it, and an online::Outcome in the low 8 bits.
     pub outcome: AtomicU64,
+}
+
+/// Versions that no settling frees before the horizon moves: whoever holds a snapshot for hours would else make every sixteenth commit
+/// look at a thousand of them. Written without a lock: what is wrong here puts settling off until the horizon moves, and changes no answer.
+#[derive(Default)]
+#[repr(C)]
+pub struct Kept {
+    horizon: AtomicU64,
+    /// So many were looked at with that horizon, one after the other, and all were kept.
+    versions: AtomicU64,
+}
+
+impl Kept {
+    /// Whether all of an image's versions were looked at with this horizon. Those that came later are of transactions that were running
+    /// then, or began later: none of them is below it.
+    pub fn are_all(&self, horizon: u64, versions: usize) -> bool {
+        self.horizon.load(Relaxed) == horizon && self.versions.load(Relaxed) >= versions as u64
+    }
+
+    /// So many were looked at with this horizon, and so many of them are gone.
+    pub fn note(&self, horizon: u64, settled: Settled) {
+        if settled.freed > 0 || self.horizon.swap(horizon, Relaxed) != horizon {
+            self.versions.store(0, Relaxed);
+        }
+        if settled.freed == 0 {
+            self.versions.fetch_add(settled.examined as u64, Relaxed);
+        }
+    }
 }
 
 /// How far a build is; shown by pg_stat_progress_cftrag. Written by the builder only.

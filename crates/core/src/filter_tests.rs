@@ -95,7 +95,11 @@ fn a_full_table_takes_95_percent_and_misses_pass_as_the_bound_says() {
     let (entries, load) = fill(&heap);
     assert!(load >= 0.95, "load {load}");
     let mut counters = Counters::default();
-    let misses = if quick() { 200_000 } else { 4_000_000 };
+    let misses = match (cfg!(miri), quick()) {
+        (true, _) => 500,
+        (false, true) => 200_000,
+        (false, false) => 4_000_000,
+    };
     for i in entries + 1..=entries + misses {
         assert!(find(&heap, i, &mut counters).is_none());
     }
@@ -103,7 +107,9 @@ fn a_full_table_takes_95_percent_and_misses_pass_as_the_bound_says() {
     let rate = counters.false_positives as f64 / misses as f64;
     // A tag has four bits more than the fingerprint.
     let bound = 2.0 * 4.0 / f64::from(16 << crate::hash::FINGERPRINT_BITS);
-    assert!(rate <= bound * 1.2 && rate > bound * 0.7, "{rate} of {bound}");
+    // Miri finds too few for a rate.
+    let told = cfg!(miri) || rate <= bound * 1.2 && rate > bound * 0.7;
+    assert!(told, "{rate} of {bound}");
 }
 
 #[test]
