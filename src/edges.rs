@@ -195,7 +195,7 @@ impl Drop for Edges {
         // While an ERROR unwinds, the transaction's abort closes it.
         if !std::thread::panicking() {
             // SAFETY: opened in open(), closed once; the lock stays to the end of the transaction, as every query's does.
-            unsafe { pg_sys::relation_close(self.rel, pg_sys::NoLock as pg_sys::LOCKMODE) };
+            unsafe { unguarded::relation_close(self.rel, pg_sys::NoLock as pg_sys::LOCKMODE) };
         }
     }
 }

@@ -5,6 +5,7 @@
 #![expect(unsafe_code, reason = "PostgreSQL's function call interface")]
 
 use pgrx::pg_sys;
+use std::collections::HashSet;
 
 /// A function call: what PG_GETARG and friends give in C.
 #[derive(Clone, Copy)]
@@ -127,7 +128,8 @@ pub unsafe fn distinct_names<'a>(datum: pg_sys::Datum) -> Vec<&'a [u8]> {
         );
         (0..count as usize).filter(|&i| !*nulls.add(i)).map(|i| text_bytes(*elements.add(i))).collect()
     };
-    let mut seen = std::collections::HashSet::with_capacity(names.len());
+    // The library's own hash takes as long as finding the name.
+    let mut seen = HashSet::with_capacity_and_hasher(names.len(), foldhash::fast::RandomState::default());
     names.retain(|name| seen.insert(*name));
     names
 }
@@ -137,8 +139,20 @@ pub unsafe fn distinct_names<'a>(datum: pg_sys::Datum) -> Vec<&'a [u8]> {
 pub unsafe fn text_bytes<'a>(datum: pg_sys::Datum) -> &'a [u8] {
     // SAFETY: the caller's promise; a detoasted copy lives in the caller's memory context.
     unsafe {
-        let text = pg_sys::pg_detoast_datum_packed(datum.cast_mut_ptr());
+        let text = detoasted(datum.cast_mut_ptr());
         std::slice::from_raw_parts(pgrx::vardata_any(text).cast::<u8>(), pgrx::varsize_any_exhdr(text))
+    }
+}
+
+/// The value itself if it is stored as it is, which mostly takes no call; or a copy, palloc'd. pg_detoast_datum_packed.
+///
+/// # Safety
+/// A varlena.
+pub unsafe fn detoasted(stored: *mut pg_sys::varlena) -> *mut pg_sys::varlena {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let plain = pgrx::varatt_is_4b_u(stored) || pgrx::varatt_is_1b(stored) && !pgrx::varatt_is_1b_e(stored);
+        if plain { stored } else { pg_sys::pg_detoast_datum_packed(stored) }
     }
 }
 

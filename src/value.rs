@@ -2,6 +2,7 @@
 
 #![expect(unsafe_code, reason = "reads datums")]
 
+use crate::fmgr::detoasted;
 use pgrx::pg_sys;
 use std::ffi::CStr;
 use std::io::Write;
@@ -37,8 +38,7 @@ pub unsafe fn write(type_oid: pg_sys::Oid, datum: pg_sys::Datum, out: &mut Vec<u
             }
             _ => {
                 let stored = datum.cast_mut_ptr::<pg_sys::varlena>();
-                let plain = pgrx::varatt_is_4b_u(stored) || pgrx::varatt_is_1b(stored) && !pgrx::varatt_is_1b_e(stored);
-                let text = if plain { stored } else { pg_sys::pg_detoast_datum_packed(stored) };
+                let text = detoasted(stored);
                 let bytes =
                     std::slice::from_raw_parts(pgrx::vardata_any(text).cast::<u8>(), pgrx::varsize_any_exhdr(text));
                 let room = out.try_reserve(bytes.len()).is_ok();

@@ -268,7 +268,7 @@ impl Scan {
         unsafe {
             let context = (*state).ps.ps_ExprContext;
             let memory = (*context).ecxt_per_tuple_memory;
-            pg_sys::MemoryContextReset(memory);
+            compat::reset(memory);
             let before = pg_sys::MemoryContextSwitchTo(memory);
             let mut values = [None; MOST_ARGUMENTS];
             values.iter_mut().zip(&self.arguments).for_each(|(value, argument)| *value = argument.value(context));
@@ -325,12 +325,21 @@ impl Scan {
         down: i32,
         edges: Option<pg_sys::Oid>,
     ) -> Answer {
+        let (one, several);
         // SAFETY: the caller's promise.
-        let names = unsafe { if self.many { fmgr::distinct_names(entity) } else { vec![text_bytes(entity)] } };
+        let names: &[&[u8]] = unsafe {
+            if self.many {
+                several = fmgr::distinct_names(entity);
+                &several
+            } else {
+                one = [text_bytes(entity)];
+                &one
+            }
+        };
         context::check_levels(up, down).unwrap_or_report();
         let opened = context::open_table(self.oid, edges).unwrap_or_report();
         let mut walk = context::workspace();
-        if let Some(ticket) = context::ask(&opened, &names, up, down, &mut walk) {
+        if let Some(ticket) = context::ask(&opened, names, up, down, &mut walk) {
             context::asked(&opened, &ticket, &walk);
             return Answer::Context(walk);
         }

@@ -4,6 +4,7 @@
 
 use super::function::MOST_COLUMNS;
 use crate::api::entities::Found;
+use crate::compat;
 use crate::row::varlena_header;
 use cftrag_core::{Mention, Relation, Walk};
 use pgrx::prelude::*;
@@ -154,7 +155,7 @@ unsafe fn composite(row: &impl Source, (desc, memory): Whole) -> pg_sys::Datum {
     let mut values = values.map(|value| value.unwrap_or(pg_sys::Datum::from(0usize)));
     // SAFETY: the caller's promise; both are copied.
     unsafe {
-        pg_sys::MemoryContextReset(memory);
+        compat::reset(memory);
         let before = pg_sys::MemoryContextSwitchTo(memory);
         let tuple = pg_sys::heap_form_tuple(desc, values.as_mut_ptr(), nulls.as_mut_ptr());
         let value = pg_sys::heap_copy_tuple_as_datum(tuple, desc);
