@@ -5,15 +5,19 @@
 //! begin and are stepped between the ops that follow, so that they meet a moving image.
 
 pub mod oracle;
+mod readers;
+mod snapshot;
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 
 use cftrag_core::{
-    Degrees, Deleter, Deletion, Edge, Error, Fate, HeapMemory, Hint, Image, Prefix, Reader, Recent,
-    Recogniser, Roots, RowVersion, Scan, Seek, Stamp, Step, View, Visibility, Walk,
+    Degrees, Deleter, Deletion, Edge, Error, Fate, HeapMemory, Image, Prefix, Recent, Recogniser,
+    RowVersion, Stamp, Walk,
 };
 use oracle::{Answer, Bytes, Found, Triple};
+use readers::{Active, Rooting, Seeking};
+use snapshot::{Snapshot, Tuple, Xact};
 
 /// The first xid; above 2^32, so that halves of it cannot pass for it.
 const FIRST_XID: u64 = (3 << 32) + 100;
@@ -69,79 +73,6 @@ pub enum Op {
     },
 }
 
-/// A tuple of the heap.
-#[derive(Clone, Debug)]
-struct Tuple {
-    edge: Triple,
-    xmin: u64,
-    cmin: u32,
-    xmax: Option<(u64, u32)>,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Xact {
-    fate: Fate,
-    command: u32,
-}
-
-/// What a transaction sees.
-#[derive(Debug)]
-struct Snapshot {
-    own: Option<u64>,
-    curcid: u32,
-    xmin: u64,
-    committed: BTreeSet<u64>,
-    fates: Vec<Xact>,
-    /// Xids the caller knows; None: all.
-    known: RefCell<Option<BTreeSet<u64>>>,
-}
-
-impl Snapshot {
-    fn sees(&self, xid: u64, command: u32) -> bool {
-        if Some(xid) == self.own { command < self.curcid } else { self.committed.contains(&xid) }
-    }
-
-    fn sees_tuple(&self, tuple: &Tuple) -> bool {
-        (tuple.xmin == 0 || self.sees(tuple.xmin, tuple.cmin))
-            && tuple.xmax.is_none_or(|(xmax, cmax)| !self.sees(xmax, cmax))
-    }
-}
-
-impl Visibility for Snapshot {
-    fn view(&self, xid: u64, hint: Hint) -> View {
-        let known = self.known.borrow();
-        if Some(xid) == self.own {
-            View::Own
-        } else if hint == Hint::None && known.as_ref().is_some_and(|known| !known.contains(&xid)) {
-            View::Unknown
-        } else if self.committed.contains(&xid) {
-            View::Seen
-        } else {
-            View::Unseen
-        }
-    }
-
-    fn learned(&self, xid: u64) -> Hint {
-        match self.fates.get((xid - FIRST_XID) as usize).map(|xact| xact.fate) {
-            Some(Fate::Committed) => Hint::Committed,
-            Some(Fate::Aborted) => Hint::Aborted,
-            _ => Hint::None,
-        }
-    }
-
-    fn curcid(&self) -> u32 {
-        self.curcid
-    }
-}
-
-/// A walk between two steps, and what it must find.
-struct Active {
-    snapshot: Snapshot,
-    cells: usize,
-    /// Of each question.
-    expected: Vec<(Bytes, Vec<Answer>)>,
-}
-
 pub struct World {
     heap: HeapMemory,
     /// Of the settled rows that came before: records of all sizes, the least in particular.
@@ -154,25 +85,6 @@ pub struct World {
     seeking: Option<Seeking>,
     rooting: Option<Rooting>,
     names: Vec<Bytes>,
-}
-
-/// A scan for roots between two steps, what it has found and what it must find.
-struct Rooting {
-    snapshot: Snapshot,
-    budget: usize,
-    roots: Roots,
-    found: Vec<(Option<Bytes>, Bytes)>,
-    expected: Vec<(Option<Bytes>, Bytes)>,
-}
-
-/// A text between two steps, and what must be found in it.
-struct Seeking {
-    snapshot: Snapshot,
-    cells: usize,
-    text: String,
-    overlapping: bool,
-    read: usize,
-    expected: Vec<Found>,
 }
 
 /// Short ones and long ones, at the borders of what fits a line, a record, a piece.
@@ -441,85 +353,6 @@ impl World {
         walk.chain(self.seeking.iter().map(|seeking| &seeking.snapshot)).chain(roots)
     }
 
-    fn begin_text(
-        &mut self,
-        text: [u8; 12],
-        overlapping: bool,
-        own: Option<u64>,
-        cells: u8,
-        forgetful: bool,
-    ) {
-        if self.seeking.is_some() {
-            return;
-        }
-        let text = text.map(|i| TOKENS[usize::from(i) % TOKENS.len()]).concat();
-        let snapshot = self.snapshot(own, forgetful);
-        let rows = self.visible(&snapshot);
-        let entities = rows.iter().flat_map(|(_, parent, child)| [parent, child]).collect();
-        let expected = oracle::entities(&entities, &text, overlapping);
-        self.recogniser.begin(Seek::Entities, overlapping);
-        let cells = cells.into();
-        self.seeking = Some(Seeking { snapshot, cells, text, overlapping, read: 0, expected });
-    }
-
-    /// Reads the text again as far as it was read: a reader borrows its text.
-    fn step_recogniser(&mut self) {
-        let Some(seeking) = &mut self.seeking else { return };
-        let mut reader = Reader::new(&seeking.text);
-        if seeking.read == 0 {
-            // The texts here are shorter than what is held at a time.
-            self.recogniser.read(&mut reader);
-            seeking.read = seeking.text.len();
-        }
-        let image = Image::open(&self.heap).unwrap();
-        match self.recogniser.step(image, &seeking.snapshot, seeking.cells) {
-            Step::More => {}
-            Step::Ask => {
-                let asked = self.recogniser.asked();
-                assert!(!asked.is_empty() && asked.is_sorted_by(|a, b| a < b));
-                seeking.snapshot.known.borrow_mut().as_mut().unwrap().extend(asked);
-                self.recogniser.begin(Seek::Entities, seeking.overlapping);
-                seeking.read = 0;
-            }
-            Step::Done => {
-                self.recogniser.finish();
-                assert_eq!(mentions(&self.recogniser, &seeking.text), seeking.expected);
-                self.seeking = None;
-            }
-        }
-    }
-
-    fn begin_roots(&mut self, own: Option<u64>, budget: u8, forgetful: bool) {
-        if self.rooting.is_none() {
-            let snapshot = self.snapshot(own, forgetful);
-            let expected = oracle::roots(&self.visible(&snapshot));
-            let (budget, roots, found) = (budget.into(), Roots::new(), Vec::new());
-            self.rooting = Some(Rooting { snapshot, budget, roots, found, expected });
-        }
-    }
-
-    fn step_roots(&mut self) {
-        let Some(rooting) = &mut self.rooting else { return };
-        let Rooting { snapshot, budget, roots, found, expected } = rooting;
-        let image = Image::open(&self.heap).unwrap();
-        let step = image.roots(roots, *budget, snapshot, |tree, root| {
-            found.push((tree.map(Into::into), root.into()));
-        });
-        match step {
-            Step::More => roots.make_room(),
-            Step::Ask => {
-                let asked = roots.asked();
-                assert!(!asked.is_empty() && asked.is_sorted_by(|a, b| a < b));
-                snapshot.known.borrow_mut().as_mut().unwrap().extend(asked);
-            }
-            Step::Done => {
-                found.sort();
-                assert_eq!(found, expected);
-                self.rooting = None;
-            }
-        }
-    }
-
     fn settle(&mut self, max: u8, forgetful: bool) {
         let known = RefCell::new(forgetful.then(BTreeSet::<u64>::new));
         let fates = |xid: u64| match &*known.borrow() {
@@ -535,116 +368,7 @@ impl World {
         assert!(ask.is_sorted_by(|a, b| a < b) && ask.iter().all(|&xid| xid < horizon));
         assert!(forgetful || ask.is_empty());
     }
-
-    fn begin_walk(
-        &mut self,
-        entity: u8,
-        up: u8,
-        down: u8,
-        own: Option<u64>,
-        cells: u8,
-        forgetful: bool,
-    ) {
-        if self.active.is_some() {
-            return;
-        }
-        let snapshot = self.snapshot(own, forgetful);
-        let edges = self.visible(&snapshot).into_iter().collect();
-        // Now and then several, or more than the 32 that are walked together: naively that takes long.
-        let more = if entity.is_multiple_of(16) { up / 6 } else { 0 };
-        let questions = usize::from(entity)..usize::from(entity) + 1 + usize::from(more);
-        let (up, down) = (u32::from(up % 6), u32::from(down % 6));
-        let mut expected = Vec::new();
-        self.walk.clear();
-        for i in questions {
-            let entity = self.names[i % self.names.len()].clone();
-            self.walk.begin(&entity, up, down);
-            let answer = oracle::context(&edges, &entity, up, down);
-            expected.push((entity, answer));
-        }
-        self.active = Some(Active { snapshot, cells: cells.into(), expected });
-    }
-
-    fn step_walk(&mut self) {
-        let Some(active) = &self.active else { return };
-        let image = Image::open(&self.heap).unwrap();
-        match self.walk.step(image, &active.snapshot, active.cells) {
-            Step::More => {}
-            Step::Ask => {
-                let asked = self.walk.asked();
-                assert!(!asked.is_empty() && asked.is_sorted_by(|a, b| a < b));
-                active.snapshot.known.borrow_mut().as_mut().unwrap().extend(asked);
-                self.walk.restart();
-            }
-            Step::Done => {
-                self.walk.finish();
-                for (group, (_, expected)) in (0..).zip(&active.expected) {
-                    assert_eq!(answers(&self.walk, group), *expected);
-                }
-                let rows: usize = active.expected.iter().map(|(_, answer)| answer.len()).sum();
-                assert_eq!((self.walk.rows().len(), self.walk.so_far().1), (rows, rows));
-                assert_eq!(Bytes::from(self.walk.text()), oracle::text(&active.expected));
-                self.active = None;
-            }
-        }
-    }
-
-    fn edges(&self, own: Option<u64>, forgetful: bool) {
-        let snapshot = self.snapshot(own, forgetful);
-        let mut expected = self.visible(&snapshot);
-        let (mut scan, mut found) = (Scan::new(), Vec::new());
-        loop {
-            let step = self.image().edges(&mut scan, 64, &snapshot, |tree, parent, child| {
-                found.push((tree.map(Into::into), parent.into(), child.into()));
-            });
-            match step {
-                Step::More => {}
-                Step::Done => break,
-                Step::Ask => {
-                    snapshot.known.borrow_mut().as_mut().unwrap().extend(scan.asked());
-                    scan.restart();
-                    found.clear();
-                }
-            }
-        }
-        expected.sort();
-        found.sort();
-        assert_eq!(found, expected);
-    }
-
-    fn hot(&mut self, n: u8) {
-        let snapshot = self.snapshot(None, false);
-        let mut ask = Vec::new();
-        let hot = self.image().hot(n.into(), &snapshot, &mut ask);
-        assert!(ask.is_empty() && hot.len() <= n.into());
-        let edges = self.visible(&snapshot);
-        for (name, temperature) in &hot {
-            assert!(*temperature > 0);
-            assert!(edges.iter().any(|edge| *edge.1 == **name || *edge.2 == **name));
-        }
-        assert!(hot.is_sorted_by(|a, b| (b.1, &a.0) < (a.1, &b.0)));
-    }
 }
-
-/// What texts are made of.
-const TOKENS: [&str; 16] = [
-    "entity ",
-    "3 ",
-    "ENTITY—",
-    "3, of ",
-    "of ",
-    " Of.",
-    "of of of of of of of of of of of ",
-    "entity 5 ",
-    "STRASSE ",
-    "糖尿病",
-    "病 ",
-    "y’s ",
-    "xxxxx ",
-    "6",
-    "entity 3",
-    "+++ ",
-];
 
 /// What was found in a text, in the oracle's words.
 pub fn mentions(recogniser: &Recogniser, text: &str) -> Vec<Found> {

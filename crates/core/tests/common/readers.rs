@@ -1,0 +1,224 @@
+//! Readers of the world: what they began, step by step, and what they must find.
+
+use cftrag_core::{Image, Reader, Roots, Scan, Seek, Step};
+
+use super::oracle::{self, Answer, Bytes, Found};
+use super::snapshot::Snapshot;
+use super::{World, answers, mentions};
+
+/// A walk between two steps, and what it must find.
+pub(super) struct Active {
+    pub(super) snapshot: Snapshot,
+    pub(super) cells: usize,
+    /// Of each question.
+    pub(super) expected: Vec<(Bytes, Vec<Answer>)>,
+}
+
+/// A scan for roots between two steps, what it has found and what it must find.
+pub(super) struct Rooting {
+    pub(super) snapshot: Snapshot,
+    pub(super) budget: usize,
+    pub(super) roots: Roots,
+    pub(super) found: Vec<(Option<Bytes>, Bytes)>,
+    pub(super) expected: Vec<(Option<Bytes>, Bytes)>,
+}
+
+/// A text between two steps, and what must be found in it.
+pub(super) struct Seeking {
+    pub(super) snapshot: Snapshot,
+    pub(super) cells: usize,
+    pub(super) text: String,
+    pub(super) overlapping: bool,
+    pub(super) read: usize,
+    pub(super) expected: Vec<Found>,
+}
+
+impl World {
+    pub(super) fn begin_text(
+        &mut self,
+        text: [u8; 12],
+        overlapping: bool,
+        own: Option<u64>,
+        cells: u8,
+        forgetful: bool,
+    ) {
+        if self.seeking.is_some() {
+            return;
+        }
+        let text = text.map(|i| TOKENS[usize::from(i) % TOKENS.len()]).concat();
+        let snapshot = self.snapshot(own, forgetful);
+        let rows = self.visible(&snapshot);
+        let entities = rows.iter().flat_map(|(_, parent, child)| [parent, child]).collect();
+        let expected = oracle::entities(&entities, &text, overlapping);
+        self.recogniser.begin(Seek::Entities, overlapping);
+        let cells = cells.into();
+        self.seeking = Some(Seeking { snapshot, cells, text, overlapping, read: 0, expected });
+    }
+
+    /// Reads the text again as far as it was read: a reader borrows its text.
+    pub(super) fn step_recogniser(&mut self) {
+        let Some(seeking) = &mut self.seeking else { return };
+        let mut reader = Reader::new(&seeking.text);
+        if seeking.read == 0 {
+            // The texts here are shorter than what is held at a time.
+            self.recogniser.read(&mut reader);
+            seeking.read = seeking.text.len();
+        }
+        let image = Image::open(&self.heap).unwrap();
+        match self.recogniser.step(image, &seeking.snapshot, seeking.cells) {
+            Step::More => {}
+            Step::Ask => {
+                let asked = self.recogniser.asked();
+                assert!(!asked.is_empty() && asked.is_sorted_by(|a, b| a < b));
+                seeking.snapshot.known.borrow_mut().as_mut().unwrap().extend(asked);
+                self.recogniser.begin(Seek::Entities, seeking.overlapping);
+                seeking.read = 0;
+            }
+            Step::Done => {
+                self.recogniser.finish();
+                assert_eq!(mentions(&self.recogniser, &seeking.text), seeking.expected);
+                self.seeking = None;
+            }
+        }
+    }
+
+    pub(super) fn begin_roots(&mut self, own: Option<u64>, budget: u8, forgetful: bool) {
+        if self.rooting.is_none() {
+            let snapshot = self.snapshot(own, forgetful);
+            let expected = oracle::roots(&self.visible(&snapshot));
+            let (budget, roots, found) = (budget.into(), Roots::new(), Vec::new());
+            self.rooting = Some(Rooting { snapshot, budget, roots, found, expected });
+        }
+    }
+
+    pub(super) fn step_roots(&mut self) {
+        let Some(rooting) = &mut self.rooting else { return };
+        let Rooting { snapshot, budget, roots, found, expected } = rooting;
+        let image = Image::open(&self.heap).unwrap();
+        let step = image.roots(roots, *budget, snapshot, |tree, root| {
+            found.push((tree.map(Into::into), root.into()));
+        });
+        match step {
+            Step::More => roots.make_room(),
+            Step::Ask => {
+                let asked = roots.asked();
+                assert!(!asked.is_empty() && asked.is_sorted_by(|a, b| a < b));
+                snapshot.known.borrow_mut().as_mut().unwrap().extend(asked);
+            }
+            Step::Done => {
+                found.sort();
+                assert_eq!(found, expected);
+                self.rooting = None;
+            }
+        }
+    }
+
+    pub(super) fn begin_walk(
+        &mut self,
+        entity: u8,
+        up: u8,
+        down: u8,
+        own: Option<u64>,
+        cells: u8,
+        forgetful: bool,
+    ) {
+        if self.active.is_some() {
+            return;
+        }
+        let snapshot = self.snapshot(own, forgetful);
+        let edges = self.visible(&snapshot).into_iter().collect();
+        // Now and then several, or more than the 32 that are walked together: naively that takes long.
+        let more = if entity.is_multiple_of(16) { up / 6 } else { 0 };
+        let questions = usize::from(entity)..usize::from(entity) + 1 + usize::from(more);
+        let (up, down) = (u32::from(up % 6), u32::from(down % 6));
+        let mut expected = Vec::new();
+        self.walk.clear();
+        for i in questions {
+            let entity = self.names[i % self.names.len()].clone();
+            self.walk.begin(&entity, up, down);
+            let answer = oracle::context(&edges, &entity, up, down);
+            expected.push((entity, answer));
+        }
+        self.active = Some(Active { snapshot, cells: cells.into(), expected });
+    }
+
+    pub(super) fn step_walk(&mut self) {
+        let Some(active) = &self.active else { return };
+        let image = Image::open(&self.heap).unwrap();
+        match self.walk.step(image, &active.snapshot, active.cells) {
+            Step::More => {}
+            Step::Ask => {
+                let asked = self.walk.asked();
+                assert!(!asked.is_empty() && asked.is_sorted_by(|a, b| a < b));
+                active.snapshot.known.borrow_mut().as_mut().unwrap().extend(asked);
+                self.walk.restart();
+            }
+            Step::Done => {
+                self.walk.finish();
+                for (group, (_, expected)) in (0..).zip(&active.expected) {
+                    assert_eq!(answers(&self.walk, group), *expected);
+                }
+                let rows: usize = active.expected.iter().map(|(_, answer)| answer.len()).sum();
+                assert_eq!((self.walk.rows().len(), self.walk.so_far().1), (rows, rows));
+                assert_eq!(Bytes::from(self.walk.text()), oracle::text(&active.expected));
+                self.active = None;
+            }
+        }
+    }
+
+    pub(super) fn edges(&self, own: Option<u64>, forgetful: bool) {
+        let snapshot = self.snapshot(own, forgetful);
+        let mut expected = self.visible(&snapshot);
+        let (mut scan, mut found) = (Scan::new(), Vec::new());
+        loop {
+            let step = self.image().edges(&mut scan, 64, &snapshot, |tree, parent, child| {
+                found.push((tree.map(Into::into), parent.into(), child.into()));
+            });
+            match step {
+                Step::More => {}
+                Step::Done => break,
+                Step::Ask => {
+                    snapshot.known.borrow_mut().as_mut().unwrap().extend(scan.asked());
+                    scan.restart();
+                    found.clear();
+                }
+            }
+        }
+        expected.sort();
+        found.sort();
+        assert_eq!(found, expected);
+    }
+
+    pub(super) fn hot(&mut self, n: u8) {
+        let snapshot = self.snapshot(None, false);
+        let mut ask = Vec::new();
+        let hot = self.image().hot(n.into(), &snapshot, &mut ask);
+        assert!(ask.is_empty() && hot.len() <= n.into());
+        let edges = self.visible(&snapshot);
+        for (name, temperature) in &hot {
+            assert!(*temperature > 0);
+            assert!(edges.iter().any(|edge| *edge.1 == **name || *edge.2 == **name));
+        }
+        assert!(hot.is_sorted_by(|a, b| (b.1, &a.0) < (a.1, &b.0)));
+    }
+}
+
+/// What texts are made of.
+const TOKENS: [&str; 16] = [
+    "entity ",
+    "3 ",
+    "ENTITY—",
+    "3, of ",
+    "of ",
+    " Of.",
+    "of of of of of of of of of of of ",
+    "entity 5 ",
+    "STRASSE ",
+    "糖尿病",
+    "病 ",
+    "y’s ",
+    "xxxxx ",
+    "6",
+    "entity 3",
+    "+++ ",
+];
