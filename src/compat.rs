@@ -379,8 +379,7 @@ pub fn owner_of(lock: &pg_sys::LockInstanceData) -> pg_sys::VirtualTransactionId
 }
 
 /// Functions of the server that raise nothing (lightweight locks: but for 200 of them held, or one released that is not held; a relation:
-/// but for one that is not open), without
-/// pgrx's guard, which costs 20 to 30 ns a call: what every row pays, and eight locks of a flush.
+/// but for one that is not open), without pgrx's guard, which costs 20 to 30 ns a call: what every row pays, and eight locks of a flush.
 pub mod unguarded {
     use pgrx::pg_sys;
 

@@ -322,7 +322,8 @@ fn settle_by(
         pg_sys::relation_close(rel, pg_sys::NoLock as pg_sys::LOCKMODE);
         horizon
     };
-    if slot.kept.are_all(horizon, versions) {
+    // Whoever settles cools, too.
+    if slot.kept.are_all(horizon, versions) && guc::TEMPERATURE.get() != Temperature::Sort {
         return None;
     }
     let (mut known, mut ask) = (Known::default(), Vec::new());

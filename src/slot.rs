@@ -6,7 +6,7 @@
 //! Slot.header, .log, all of the chunks    | Slot.turns (turns.rs)       | write: alone; read: beside other readers
 //! temperature, version hints             | Slot.turns                  | read, relaxed atomics (lossy is fine)
 //! dsa_get_address / dsa_free of chunks   | Slot.map                    | shared to map, exclusive to free
-//! Slot.spoiled, counters, builder        | none                        | atomics
+//! Slot.spoiled, counters, builder, kept  | none                        | atomics
 //!
 //! Order: Control.lock, turns (its gate, its parts 0 to 7), map; map is never taken under turns.
 //! Under turns: no SPI, no palloc, no ereport, no dsa call, no clog lookup, no callback. An ERROR or FATAL cannot begin there (only
@@ -290,6 +290,7 @@ impl Slot {
         self.database.store(0, SeqCst);
         self.spoiled.store(0, SeqCst);
         self.flushes.store(0, Relaxed);
+        self.kept.versions.store(0, Relaxed);
         self.retry_at.store(0, Relaxed);
         self.reset_counters();
     }

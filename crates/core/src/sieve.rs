@@ -8,7 +8,7 @@
 //!   hash of an item --> a word of 64 bits, in a line of the sieve --> three of its bits
 //! ```
 //!
-//! Nearly no place of a text is the start of a name. One look at one word of a table of two bytes
+//! Nearly no place of a text is the start of a name. One look at one word of a table of few bytes
 //! an entity, which stays in the processor's caches, tells; the filter, ten times as large, is
 //! asked only where the sieve lets something pass. What is no name passes too: of a full sieve
 //! 3 % of the windows, 0.2 % of the words. The sieve of words is small, since names begin with
