@@ -34,6 +34,12 @@ struct Resolved {
     source: Source,
 }
 
+/// A row that a trigger is called for: the tuple, and the slot that holds it.
+struct Fired {
+    tuple: pg_sys::HeapTuple,
+    slot: *mut pg_sys::TupleTableSlot,
+}
+
 /// AFTER INSERT OR UPDATE OR DELETE FOR EACH ROW. Arguments: parent, child[, tree] columns.
 /// Errors: 39P01 if somebody made a trigger of another kind with it, which has no row of a page to show.
 #[pg_extern(sql = false)]
@@ -45,10 +51,11 @@ fn cft_capture(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     if data.tg_event & SHAPE != ROW {
         return Err(error::not_our_trigger("cft_capture"));
     }
+    let first = Fired { tuple: data.tg_trigtuple, slot: data.tg_trigslot };
     let (old, new) = match data.tg_event & OPERATION {
-        INSERT => (None, Some(data.tg_trigtuple)),
-        DELETE => (Some(data.tg_trigtuple), None),
-        UPDATE => (Some(data.tg_trigtuple), Some(data.tg_newtuple)),
+        INSERT => (None, Some(first)),
+        DELETE => (Some(first), None),
+        UPDATE => (Some(first), Some(Fired { tuple: data.tg_newtuple, slot: data.tg_newslot })),
         _ => return Err(error::not_our_trigger("cft_capture")),
     };
     // SAFETY: as above; tuples of tg_relation with their headers as they are on the page.
@@ -59,11 +66,11 @@ fn cft_capture(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
             delta::note_lost((*rel).rd_id, trigger, compat::locator(rel));
             return Ok(());
         };
-        if let Some(tuple) = old {
-            note(data, source, tuple, deleted((*tuple).t_data));
+        if let Some(row) = old {
+            note(data, source, row.slot, deleted((*row.tuple).t_data));
         }
-        if let Some(tuple) = new {
-            note(data, source, tuple, inserted((*tuple).t_data));
+        if let Some(row) = new {
+            note(data, source, row.slot, inserted((*row.tuple).t_data));
         }
     }
     Ok(())
@@ -138,19 +145,26 @@ unsafe fn resolve(data: &pg_sys::TriggerData) -> Option<Columns> {
 }
 
 /// # Safety
-/// `tuple` is a row of `data.tg_relation`.
-unsafe fn note(data: &pg_sys::TriggerData, source: &Source, tuple: pg_sys::HeapTuple, change: Change) {
+/// `slot` holds a row of `data.tg_relation`.
+unsafe fn note(data: &pg_sys::TriggerData, source: &Source, slot: *mut pg_sys::TupleTableSlot, change: Change) {
     // SAFETY: the caller's promise; the attributes' numbers are the relation's.
     unsafe {
-        let (rel, columns) = (data.tg_relation, &source.columns);
-        delta::note((*rel).rd_id, source, change, |out| {
-            let mut append = |column: &Column| {
-                let Some(datum) = attribute(tuple, column.number, (*rel).rd_att) else { return Some(delta::NO_TREE) };
-                let before = out.len();
-                value::write(pg_sys::Oid::from(column.type_oid), datum, out).then(|| (out.len() - before) as u32)
+        let Columns { tree, parent, child } = &source.columns;
+        delta::note((*data.tg_relation).rd_id, source, change, |out| {
+            let Some(row) = attributes(slot, tree.number.max(parent.number).max(child.number)) else {
+                return Names::Lost;
             };
-            let tree = if columns.tree.number == 0 { Some(delta::NO_TREE) } else { append(&columns.tree) };
-            match (tree, append(&columns.parent), append(&columns.child)) {
+            let mut append = |column: &Column| {
+                let i = column.number as usize - 1;
+                if row.nulls[i] {
+                    return Some(delta::NO_TREE);
+                }
+                let before = out.len();
+                let noted = value::write(pg_sys::Oid::from(column.type_oid), row.values[i], out);
+                noted.then(|| (out.len() - before) as u32)
+            };
+            let tree = if tree.number == 0 { Some(delta::NO_TREE) } else { append(tree) };
+            match (tree, append(parent), append(child)) {
                 (Some(_), Some(delta::NO_TREE), Some(_)) | (Some(_), Some(_), Some(delta::NO_TREE)) => Names::None,
                 (Some(tree), Some(parent), Some(child)) => Names::Of { tree, parent, child },
                 _ => Names::Lost,
@@ -158,23 +172,30 @@ unsafe fn note(data: &pg_sys::TriggerData, source: &Source, tuple: pg_sys::HeapT
         });
     }
 }
+/// The first attributes of a row.
+struct Attributes<'s> {
+    values: &'s [pg_sys::Datum],
+    nulls: &'s [bool],
+}
 
-/// The value of an attribute; None: NULL.
+/// Those up to that number, found in one way through the row; None: the slot's rows have fewer.
 ///
 /// # Safety
-/// A row, an attribute's number and descriptor of its relation.
-unsafe fn attribute(tuple: pg_sys::HeapTuple, number: i32, desc: pg_sys::TupleDesc) -> Option<pg_sys::Datum> {
-    // SAFETY: the caller's promise.
+/// A slot that holds a row.
+unsafe fn attributes<'s>(slot: *mut pg_sys::TupleTableSlot, number: i32) -> Option<Attributes<'s>> {
+    // SAFETY: the caller's promise; `tts_nvalid` values stand there. What finds them raises only for a number that was checked.
     unsafe {
-        let header = (*tuple).t_data;
-        let nulls = u32::from((*header).t_infomask) & pg_sys::HEAP_HASNULL != 0;
-        if !nulls && number <= i32::from(pg_sys::htup::HeapTupleHeaderGetNatts(header)) {
-            // What heap_getattr does for such a row: it finds columns behind text by walking through it.
-            return Some(unguarded::nocachegetattr(tuple, number, desc));
+        if number > (*(*slot).tts_tupleDescriptor).natts {
+            return None;
         }
-        let mut null = false;
-        let datum = pg_sys::htup::heap_getattr(tuple, number, desc, &mut null);
-        (!null).then_some(datum)
+        if i32::from((*slot).tts_nvalid) < number {
+            unguarded::slot_getsomeattrs_int(slot, number);
+        }
+        let valid = (*slot).tts_nvalid as usize;
+        Some(Attributes {
+            values: std::slice::from_raw_parts((*slot).tts_values, valid),
+            nulls: std::slice::from_raw_parts((*slot).tts_isnull, valid),
+        })
     }
 }
 

@@ -20,6 +20,10 @@ pub fn holds_names(type_oid: pg_sys::Oid) -> bool {
 pub unsafe fn write(type_oid: pg_sys::Oid, datum: pg_sys::Datum, out: &mut Vec<u8>) -> bool {
     /// What any value but a text takes at most.
     const SHORT: usize = 64;
+    if matches!(type_oid, pg_sys::TEXTOID | pg_sys::VARCHAROID) {
+        // SAFETY: the caller's promise.
+        return unsafe { write_text(datum, out) };
+    }
     if out.try_reserve(SHORT).is_err() {
         return false;
     }
@@ -28,7 +32,6 @@ pub unsafe fn write(type_oid: pg_sys::Oid, datum: pg_sys::Datum, out: &mut Vec<u
         match type_oid {
             pg_sys::INT4OID => _ = write!(out, "{}", datum.value() as i32),
             pg_sys::INT8OID => _ = write!(out, "{}", datum.value() as i64),
-            pg_sys::NAMEOID => out.extend_from_slice(CStr::from_ptr(datum.cast_mut_ptr()).to_bytes()),
             pg_sys::UUIDOID => {
                 let bytes: [u8; 16] = datum.cast_mut_ptr::<[u8; 16]>().read();
                 for (i, byte) in bytes.iter().enumerate() {
@@ -36,21 +39,29 @@ pub unsafe fn write(type_oid: pg_sys::Oid, datum: pg_sys::Datum, out: &mut Vec<u
                     _ = write!(out, "{dash}{byte:02x}");
                 }
             }
-            _ => {
-                let stored = datum.cast_mut_ptr::<pg_sys::varlena>();
-                let text = detoasted(stored);
-                let bytes =
-                    std::slice::from_raw_parts(pgrx::vardata_any(text).cast::<u8>(), pgrx::varsize_any_exhdr(text));
-                let room = out.try_reserve(bytes.len()).is_ok();
-                if room {
-                    out.extend_from_slice(bytes);
-                }
-                if text != stored {
-                    pg_sys::pfree(text.cast());
-                }
-                return room;
-            }
+            _ => out.extend_from_slice(CStr::from_ptr(datum.cast_mut_ptr()).to_bytes()),
         }
     }
     true
+}
+
+/// [`write`] of a text.
+///
+/// # Safety
+/// As for it.
+unsafe fn write_text(datum: pg_sys::Datum, out: &mut Vec<u8>) -> bool {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let stored = datum.cast_mut_ptr::<pg_sys::varlena>();
+        let text = detoasted(stored);
+        let bytes = std::slice::from_raw_parts(pgrx::vardata_any(text).cast::<u8>(), pgrx::varsize_any_exhdr(text));
+        let room = out.try_reserve(bytes.len()).is_ok();
+        if room {
+            out.extend_from_slice(bytes);
+        }
+        if text != stored {
+            pg_sys::pfree(text.cast());
+        }
+        room
+    }
 }
