@@ -152,6 +152,8 @@ pub fn copy(session: &mut Session, url: &str, rows: u64) -> Result<Table, Box<dy
     session.client.batch_execute("SELECT cft_build('copied')")?;
     let names: Vec<String> = (0..5_000).map(|i| format!("parent {i}")).collect();
     let mut lines = Vec::new();
+    // Each as long as the first: the longest call of a longer time is longer.
+    let mut first = None;
     for (name, table) in [
         ("beside COPY into it", Some("copied")),
         ("beside COPY into another, without cftrag", Some("copied_plain")),
@@ -160,21 +162,15 @@ pub fn copy(session: &mut Session, url: &str, rows: u64) -> Result<Table, Box<dy
         let stop = Arc::new(AtomicBool::new(false));
         let reading = reader(url, "copied", names.clone(), &stop);
         let start = Instant::now();
-        if let Some(table) = table {
-            let mut writing = Session::open(url)?;
-            let mut to = writing.client.copy_in(&format!("COPY {table} FROM STDIN"))?;
-            let mut text = String::new();
-            for i in 0..rows {
-                text += &format!("c\tcopied {}\tcopied child {i}\n", i / 10);
-                if text.len() > 1 << 16 {
-                    std::io::Write::write_all(&mut to, text.as_bytes())?;
-                    text.clear();
-                }
+        loop {
+            match table {
+                Some(table) => copy_rows(url, table, rows)?,
+                None => std::thread::sleep(Duration::from_millis(10)),
             }
-            std::io::Write::write_all(&mut to, text.as_bytes())?;
-            to.finish()?;
-        } else {
-            std::thread::sleep(Duration::from_secs(3));
+            let elapsed = start.elapsed();
+            if elapsed >= *first.get_or_insert(elapsed) {
+                break;
+            }
         }
         let seconds = start.elapsed().as_secs_f64();
         stop.store(true, Ordering::Relaxed);
@@ -188,6 +184,22 @@ pub fn copy(session: &mut Session, url: &str, rows: u64) -> Result<Table, Box<dy
         unit: "milliseconds, the longest call",
         columns: vec!["longest call, ms", "calls a second", "backend CPU a call", "seconds"],
         lines,
-        note: "One reader, one COPY, two CPUs for them and the client's two threads.".into(),
+        note: "One reader, one COPY (without cftrag several, one after the other), two CPUs for them and the client's two threads.".into(),
     })
+}
+
+fn copy_rows(url: &str, table: &str, rows: u64) -> Result<(), Box<dyn Error>> {
+    let mut session = Session::open(url)?;
+    let mut to = session.client.copy_in(&format!("COPY {table} FROM STDIN"))?;
+    let mut text = String::new();
+    for i in 0..rows {
+        text += &format!("c\tcopied {}\tcopied child {i}\n", i / 10);
+        if text.len() > 1 << 16 {
+            std::io::Write::write_all(&mut to, text.as_bytes())?;
+            text.clear();
+        }
+    }
+    std::io::Write::write_all(&mut to, text.as_bytes())?;
+    to.finish()?;
+    Ok(())
 }
