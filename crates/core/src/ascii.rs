@@ -109,10 +109,16 @@ impl Borders {
         self.0 == 0
     }
 
+    /// Words that begin at them, if none has begun.
+    #[inline]
+    pub(crate) fn words(self) -> usize {
+        index(self.0.count_ones().div_ceil(2))
+    }
+
     /// The next one; the end of the block if there is none.
     #[inline]
-    pub(crate) fn next(&mut self) -> usize {
-        let at = index(self.0.trailing_zeros());
+    pub(crate) fn next(&mut self) -> u32 {
+        let at = self.0.trailing_zeros();
         self.0 &= self.0.wrapping_sub(1);
         at
     }
@@ -195,7 +201,7 @@ impl Cutter {
                 };
                 self.left = block.borders(self.begun.is_some());
             }
-            let at = self.next - BLOCK + self.left.next();
+            let at = self.next - BLOCK + index(self.left.next());
             match self.begun.take() {
                 None => self.begun = Some(at),
                 Some(from) if is_word(&bytes[from..at]) => return Some((from, at)),

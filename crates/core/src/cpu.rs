@@ -1,5 +1,5 @@
-//! Loops that are compiled twice: for every processor, and for those with AVX2, BMI1 and BMI2, as
-//! nearly every server since 2015 has them. Which is run is asked of the processor.
+//! Loops that are compiled twice: for every processor, and for those with AVX2, BMI1, BMI2 and
+//! POPCNT, as nearly every server since 2015 has them. Which is run is asked of the processor.
 
 #![cfg_attr(
     target_arch = "x86_64",
@@ -25,7 +25,7 @@ pub(crate) fn run<T: Task>(task: T) -> T::Result {
 }
 
 #[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,bmi1,bmi2")]
+#[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
 fn run_wide<T: Task>(task: T) -> T::Result {
     task.run()
 }
@@ -40,6 +40,7 @@ fn is_wide() -> bool {
     is_x86_feature_detected!("avx2")
         && is_x86_feature_detected!("bmi1")
         && is_x86_feature_detected!("bmi2")
+        && is_x86_feature_detected!("popcnt")
 }
 
 #[cfg(test)]

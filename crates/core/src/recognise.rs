@@ -153,7 +153,7 @@ impl Recogniser {
         self.notice_changes(image);
         // Sent for here, a word is there when it is asked for. (Of a large sieve it may be another.)
         let words = image.sieve(Sifted::Words).near;
-        self.held.hash(self.seed, |word| words.prefetch(word));
+        self.held.hash(self.seed, move |word| words.prefetch(word));
         let whole = self.held.whole();
         let mut budget = cells.max(1);
         while self.current < whole && budget > 0 {

@@ -13,7 +13,6 @@
 use crate::candidates::BLOCK;
 use crate::cpu::{self, Task};
 use crate::hash::Hash;
-use crate::id::index;
 use crate::sieve::{Begun, Kinds, Segment, Sieve};
 
 /// A word that names begin with.
@@ -30,7 +29,8 @@ pub(crate) struct Start {
 #[derive(Debug)]
 pub(crate) struct Starts {
     len: usize,
-    words: [u32; BLOCK],
+    /// Their numbers in the block. As many as a byte counts: nothing is to be checked.
+    words: [u8; 1 << u8::BITS],
     kinds: [Kinds; BLOCK],
     begun: [Begun; BLOCK],
     both: [Hash; BLOCK],
@@ -42,7 +42,7 @@ impl Default for Starts {
     fn default() -> Starts {
         Starts {
             len: 0,
-            words: [0; BLOCK],
+            words: [0; 1 << u8::BITS],
             kinds: [Kinds::default(); BLOCK],
             begun: [Begun::default(); BLOCK],
             both: [Hash::default(); BLOCK],
@@ -54,7 +54,11 @@ impl Default for Starts {
 impl Starts {
     pub(crate) fn all(&self) -> impl Iterator<Item = Start> {
         let each = self.words.iter().zip(&self.begun).zip(&self.both).take(self.len);
-        each.map(|((word, begun), both)| Start { word: index(*word), begun: *begun, both: *both })
+        each.map(|((word, begun), both)| Start {
+            word: usize::from(*word),
+            begun: *begun,
+            both: *both,
+        })
     }
 
     /// Finds them in a block of so many words. `hashes` go on after it, if the text does.
@@ -66,7 +70,8 @@ impl Starts {
         block: usize,
     ) {
         if singles.is_near() && pairs.is_near() {
-            let (single, pair) = (|_| singles.near, |_| pairs.near);
+            let (near, near_pairs) = (singles.near, pairs.near);
+            let (single, pair) = (move |_| near, move |_| near_pairs);
             cpu::run(Sift { starts: self, single, pair, hashes, block });
         } else {
             let (single, pair) = (|word| singles.segment(word), |both| pairs.segment(both));
@@ -88,14 +93,14 @@ impl Starts {
         for ((kinds, seen), word) in kinds.iter_mut().zip(&*seen).zip(alone) {
             *kinds = Kinds::of(*seen, *word);
         }
-        let mut left = 0;
+        let mut left = 0_u8;
         for (word, kinds) in (0..).zip(&kinds[..block]) {
-            words[left % BLOCK] = word;
-            left += usize::from(!kinds.is_none());
+            words[usize::from(left)] = word;
+            left += u8::from(!kinds.is_none());
         }
-        let left = left.min(BLOCK);
+        let left = usize::from(left).min(BLOCK);
         for i in 0..left {
-            let word = index(words[i]) % BLOCK;
+            let word = usize::from(words[i]) % BLOCK;
             kinds[i] = kinds[word];
             match hashes.get(word + 1) {
                 Some(next) => both[i] = hashes[word].and(*next),

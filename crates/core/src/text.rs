@@ -2,18 +2,26 @@
 //!
 //! Part of `recognise.rs`; nothing here knows an image.
 
+use std::ops::Range;
+
 use crate::ascii::{self, Borders, Cutter};
 use crate::cpu::{self, Task};
 use crate::hash::Hash;
+use crate::id::{index, word as place};
 use crate::words::{self, MOST_WORDS, Rest, Words};
 
 /// Words held at a time: some 20 microseconds to fold, and more than the longest window.
 const HELD: usize = 1024;
 
-/// Words that begin in a block of ASCII: at every other byte.
-const MOST_OF_BLOCK: usize = ascii::BLOCK / 2;
+/// Words that are noted together: of a block of ASCII mostly so many, and up to so many more, so
+/// that the end is nothing to guess wrong.
+const TOGETHER: usize = 6;
+/// Room for as many words as begin in a block: at every other byte.
+const MOST_OF_BLOCK: usize = (ascii::BLOCK / 2).next_multiple_of(TOGETHER);
 /// Room for fewer words than are held, and a block's.
 const ROOM: usize = HELD + MOST_OF_BLOCK;
+/// A text has fewer bytes: then what is held of it folded has fewer than 2^32.
+const MOST_TEXT: usize = 1 << 31;
 
 const _: () = assert!(HELD > 2 * MOST_WORDS);
 
@@ -29,8 +37,12 @@ pub struct Reader<'t> {
 
 impl<'t> Reader<'t> {
     /// At the start of a text.
+    ///
+    /// # Panics
+    /// If it is of 2 GiB or more; a value of PostgreSQL's has one at most.
     #[must_use]
     pub fn new(text: &'t str) -> Reader<'t> {
+        assert!(text.len() < MOST_TEXT, "a text of 2 GiB");
         Reader { text, words: Words::of(text), counted: 0, excess: 0 }
     }
 }
@@ -54,8 +66,15 @@ pub(crate) struct Word {
 /// A word in what is held of the folded text.
 #[derive(Clone, Copy, Debug, Default)]
 struct Folded {
-    at: usize,
-    end: usize,
+    at: u32,
+    end: u32,
+}
+
+impl Folded {
+    #[inline(always)]
+    fn range(self) -> Range<usize> {
+        index(self.at)..index(self.end)
+    }
 }
 
 /// Words that are as long in the text as folded, and stand there as they stand folded; or one
@@ -106,7 +125,7 @@ impl<F: Fn(Hash)> Task for HashWords<'_, F> {
     #[inline(always)]
     fn run(self) {
         for (hash, Folded { at, end }) in self.hashes.iter_mut().zip(self.words) {
-            *hash = Hash::of_word_in(self.seed, self.folded, *at, end - at);
+            *hash = Hash::of_word_in(self.seed, self.folded, index(*at), index(end - at));
             (self.each)(*hash);
         }
     }
@@ -198,7 +217,7 @@ impl Held {
             let here = self.folded.len();
             let mut borders = block.borders(inside);
             if inside {
-                self.words[unchecked].end = here + borders.next();
+                self.words[unchecked].end = place(here) + borders.next();
             }
             inside = block.ends_inside();
             if !block.is_empty() {
@@ -210,7 +229,7 @@ impl Held {
                 }
                 self.folded.extend_from_slice(&block.folded);
             }
-            self.len += self.note(here, borders);
+            self.len += self.note(place(here), borders);
             if has_underscores {
                 self.drop_underscores(unchecked, self.len - usize::from(inside));
             }
@@ -218,22 +237,25 @@ impl Held {
         if inside {
             // The last word goes on: it has no room, and is read another time.
             self.len -= 1;
-            *cutter = Cutter::at(self.words[self.len].at.wrapping_add(moved.unwrap_or(0)));
+            let from = index(self.words[self.len].at);
+            *cutter = Cutter::at(from.wrapping_add(moved.unwrap_or(0)));
         }
     }
 
     /// Notes the words after those held that have these borders, from a place in what is folded.
     /// How many they are.
     #[inline(always)]
-    fn note(&mut self, here: usize, mut borders: Borders) -> usize {
+    fn note(&mut self, here: u32, mut borders: Borders) -> usize {
+        let words = borders.words();
         let room = self.words[self.len..].first_chunk_mut::<MOST_OF_BLOCK>();
-        let mut words = 0;
-        for word in room.expect("there is room for a block's") {
+        for some in room.expect("there is room for a block's").as_chunks_mut::<TOGETHER>().0 {
+            // Past the last one it is no matter what is written.
+            for word in some {
+                *word = Folded { at: here + borders.next(), end: here + borders.next() };
+            }
             if borders.is_empty() {
                 break;
             }
-            *word = Folded { at: here + borders.next(), end: here + borders.next() };
-            words += 1;
         }
         words
     }
@@ -243,8 +265,7 @@ impl Held {
     fn drop_underscores(&mut self, from: usize, to: usize) {
         let mut kept = from;
         for i in from..self.len {
-            let Folded { at, end } = self.words[i];
-            if i >= to || ascii::is_word(&self.folded[at..end]) {
+            if i >= to || ascii::is_word(&self.folded[self.words[i].range()]) {
                 self.words[kept] = self.words[i];
                 kept += 1;
             }
@@ -263,18 +284,19 @@ impl Held {
         let (after, longer) = (from.wrapping_sub(at), word.len().wrapping_sub(len));
         let excess = excess(word.as_bytes());
         self.stretches.push(Stretch { first: self.len, after, before, longer, excess });
-        self.words[self.len] = Folded { at, end: at + len };
+        self.words[self.len] = Folded { at: place(at), end: place(at + len) };
         self.len += 1;
     }
 
     fn forget(&mut self, done: usize) {
         self.hashes.drain(..done.min(self.hashes.len()));
-        let bytes = if done < self.len { self.words[done].at } else { self.folded.len() };
+        let bytes = if done < self.len { index(self.words[done].at) } else { self.folded.len() };
         self.words.copy_within(done..self.len, 0);
         self.len -= done;
         self.folded.drain(..bytes);
+        let before = place(bytes);
         for word in &mut self.words[..self.len] {
-            (word.at, word.end) = (word.at - bytes, word.end - bytes);
+            (word.at, word.end) = (word.at - before, word.end - before);
         }
         let gone = self.stretches.partition_point(|stretch| stretch.first <= done);
         self.stretches.drain(..gone.saturating_sub(1));
@@ -311,7 +333,7 @@ impl Held {
 
     /// Where a word is in the text.
     pub(crate) fn word(&self, i: usize) -> Word {
-        let Folded { at, end } = self.words[i];
+        let Range { start: at, end } = self.words[i].range();
         let until = self.stretches.partition_point(|stretch| stretch.first <= i);
         let Stretch { after, before, longer, excess, .. } = self.stretches[until - 1];
         let from = at.wrapping_add(after);
@@ -344,17 +366,17 @@ impl Held {
     ) -> (usize, &'a [u8]) {
         let words = &self.words[first..first + count];
         let joined =
-            |two: &[Folded]| two[1].at == two[0].end + 1 && self.folded[two[0].end] == b' ';
+            |two: &[Folded]| two[1].at == two[0].end + 1 && self.folded[index(two[0].end)] == b' ';
         if words.windows(2).all(joined) {
-            let at = words[0].at;
-            return (words[count - 1].end - at, &self.folded[at..]);
+            let (at, end) = (index(words[0].at), index(words[count - 1].end));
+            return (end - at, &self.folded[at..]);
         }
         room.clear();
         for word in words {
             if !room.is_empty() {
                 room.push(b' ');
             }
-            room.extend_from_slice(&self.folded[word.at..word.end]);
+            room.extend_from_slice(&self.folded[word.range()]);
         }
         (room.len(), room)
     }

@@ -24,6 +24,7 @@ use unicode_normalization::UnicodeNormalization;
 use unicode_segmentation::{UnicodeSegmentation, UnicodeWordIndices};
 
 use crate::ascii::{BLOCK, Block, CASE, Cutter, is_word};
+use crate::id::index;
 
 /// A name of more words has no form.
 pub const MOST_WORDS: usize = 64;
@@ -262,7 +263,7 @@ fn each_folded_at_once<const N: usize, const ROOM: usize>(
     folded[..N].copy_from_slice(&block.folded);
     let (mut borders, mut count) = (block.borders(false), 0);
     while !borders.is_empty() {
-        let word = borders.next()..borders.next();
+        let word = index(borders.next())..index(borders.next());
         if !block.has_underscores || is_word(&folded[word.clone()]) {
             count += 1;
             each(&folded, word);
