@@ -165,11 +165,11 @@ impl Found {
     }
 }
 
-/// The text, if the database's encoding is UTF8: names in the image are in that encoding.
-fn plain_utf8(text: &[u8]) -> Option<&str> {
+/// Of the text, if the database's encoding is UTF8: names in the image are in that encoding.
+fn reader(text: &[u8]) -> Option<Reader<'_>> {
     // SAFETY: reads a backend variable.
     let encoding = unsafe { pg_sys::GetDatabaseEncoding() };
-    if encoding == pg_sys::pg_enc::PG_UTF8 as i32 { std::str::from_utf8(text).ok() } else { None }
+    if encoding == pg_sys::pg_enc::PG_UTF8 as i32 { Reader::of(text) } else { None }
 }
 
 /// A table whose image is looked at: the edges table, or one of its tables of aliases.
@@ -185,11 +185,10 @@ impl Source<'_> {
     /// Finds what occurs in the text.
     fn look(&self, recogniser: &mut Recogniser, text: &[u8], seek: Seek, all: bool) -> Result<Ticket, Reason> {
         let registration = self.registration.ok_or(Reason::Triggers)?;
-        let Some(text) = plain_utf8(text) else {
+        let Some(mut reader) = reader(text) else {
             return route::route(self.table, registration, &self.columns?, self.functions).and(Err(Reason::Encoding));
         };
         recogniser.begin(seek, all);
-        let mut reader = Reader::new(text);
         recogniser.read(&mut reader);
         let first = |image: Image<'_>, seen: &Seen| recogniser.step(image, seen, CELLS);
         let (mut ticket, step) = route::route_and(self.table, registration, &self.columns?, self.functions, first)?;
@@ -204,7 +203,7 @@ impl Source<'_> {
                 Step::Ask => {
                     learn(&mut ticket, recogniser.asked())?;
                     recogniser.begin(seek, all);
-                    reader = Reader::new(text);
+                    reader = self::reader(text).ok_or(Reason::Encoding)?;
                 }
             }
             recogniser.read(&mut reader);

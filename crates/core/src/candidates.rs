@@ -15,7 +15,8 @@ use crate::words::MOST_WORDS;
 /// Words that are prepared together, in stages: each asks memory for all that the next one reads
 /// of all of them, so that nothing is waited for one by one. The asking is a loop of its own, of a
 /// few instructions a line: so the processor has many page tables and lines under way at once.
-pub(crate) const BLOCK: usize = 128;
+/// A text of 200 words is one of these: each loop's end is guessed wrong.
+pub(crate) const BLOCK: usize = 240;
 
 /// Lengths that a beginning knows of, and the sieve of windows told already: two words and three.
 const TOLD: u32 = 0b11;

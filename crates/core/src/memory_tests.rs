@@ -4,6 +4,7 @@ use super::bytes::bits_plainly;
 use super::pages::equal_tags_plainly;
 use super::*;
 use crate::chunk::chunk_bytes;
+use crate::cpu::tests::both;
 use crate::filter::Table;
 use crate::id::index;
 
@@ -36,6 +37,21 @@ fn bytes_of_any_length_are_compared_to_the_last() {
             let mut other = name.to_vec();
             other[i] ^= 1;
             assert!(!heap.span(700).bytes_are(3, &other), "byte {i} of {len}");
+        }
+    }
+}
+
+#[test]
+fn one_byte_that_is_no_ascii_is_met_wherever_it_is() {
+    for len in [0, 1, 15, 16, 31, 33, 127, 1023, 1024, 1025, 2100] {
+        let mut bytes = vec![0x7F; len];
+        let text = both(|| super::bytes::as_ascii(&bytes).map(str::len));
+        assert_eq!(text, [Some(len); 2]);
+        for at in 0..len {
+            bytes[at] = 0x80;
+            let none = both(|| super::bytes::as_ascii(&bytes).is_none());
+            assert_eq!(none, [true; 2], "byte {at} of {len}");
+            bytes[at] = 0x7F;
         }
     }
 }

@@ -15,6 +15,10 @@ use crate::cpu::{self, Task};
 use crate::hash::Hash;
 use crate::sieve::{Begun, Kinds, Segment, Sieve};
 
+/// Room for as many words as a byte counts: nothing is to be checked.
+const ROOM: usize = 1 << u8::BITS;
+const _: () = assert!(BLOCK < ROOM);
+
 /// A word that names begin with.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Start {
@@ -29,24 +33,24 @@ pub(crate) struct Start {
 #[derive(Debug)]
 pub(crate) struct Starts {
     len: usize,
-    /// Their numbers in the block. As many as a byte counts: nothing is to be checked.
-    words: [u8; 1 << u8::BITS],
-    kinds: [Kinds; BLOCK],
-    begun: [Begun; BLOCK],
-    both: [Hash; BLOCK],
+    /// Their numbers in the block.
+    words: [u8; ROOM],
+    kinds: [Kinds; ROOM],
+    begun: [Begun; ROOM],
+    both: [Hash; ROOM],
     /// Words of a sieve.
-    seen: [u64; BLOCK],
+    seen: [u64; ROOM],
 }
 
 impl Default for Starts {
     fn default() -> Starts {
         Starts {
             len: 0,
-            words: [0; 1 << u8::BITS],
-            kinds: [Kinds::default(); BLOCK],
-            begun: [Begun::default(); BLOCK],
-            both: [Hash::default(); BLOCK],
-            seen: [0; BLOCK],
+            words: [0; ROOM],
+            kinds: [Kinds::default(); ROOM],
+            begun: [Begun::default(); ROOM],
+            both: [Hash::default(); ROOM],
+            seen: [0; ROOM],
         }
     }
 }
@@ -98,9 +102,9 @@ impl Starts {
             words[usize::from(left)] = word;
             left += u8::from(!kinds.is_none());
         }
-        let left = usize::from(left).min(BLOCK);
+        let left = usize::from(left);
         for i in 0..left {
-            let word = usize::from(words[i]) % BLOCK;
+            let word = usize::from(words[i]);
             kinds[i] = kinds[word];
             match hashes.get(word + 1) {
                 Some(next) => both[i] = hashes[word].and(*next),
@@ -112,18 +116,19 @@ impl Starts {
         for i in 0..left {
             begun[i] = kinds[i].with_next(Kinds::of(seen[i], both[i]));
         }
-        *len = 0;
+        let mut kept = 0_u8;
         for i in 0..left {
-            let (this, at) = (begun[i], *len % BLOCK);
+            let (this, at) = (begun[i], usize::from(kept));
             (words[at], begun[at], both[at]) = (words[i], this, both[i]);
-            *len += usize::from(!this.is_none());
+            kept += u8::from(!this.is_none());
         }
+        *len = usize::from(kept);
     }
 }
 
 /// What a sieve has of each hash.
 #[inline(always)]
-fn look<'m>(sieve: impl Fn(Hash) -> Segment<'m>, hashes: &[Hash], seen: &mut [u64; BLOCK]) {
+fn look<'m>(sieve: impl Fn(Hash) -> Segment<'m>, hashes: &[Hash], seen: &mut [u64; ROOM]) {
     for (seen, hash) in seen.iter_mut().zip(hashes) {
         *seen = sieve(*hash).look(*hash);
     }

@@ -8,6 +8,7 @@ use crate::ascii::{self, Borders, Cutter};
 use crate::cpu::{self, Task};
 use crate::hash::Hash;
 use crate::id::{index, word as place};
+use crate::memory::as_ascii;
 use crate::words::{self, MOST_WORDS, Rest, Words};
 
 /// Words held at a time: some 20 microseconds to fold, and more than the longest window.
@@ -42,8 +43,25 @@ impl<'t> Reader<'t> {
     /// If it is of 2 GiB or more; a value of PostgreSQL's has one at most.
     #[must_use]
     pub fn new(text: &'t str) -> Reader<'t> {
+        Reader::with(text, Words::of(text))
+    }
+
+    /// The same of bytes, if they are UTF-8.
+    ///
+    /// # Panics
+    /// See [`Reader::new`].
+    #[must_use]
+    pub fn of(bytes: &'t [u8]) -> Option<Reader<'t>> {
+        // Most texts, at first glance.
+        match as_ascii(bytes) {
+            Some(text) => Some(Reader::with(text, Words::of_ascii(text))),
+            None => std::str::from_utf8(bytes).ok().map(Reader::new),
+        }
+    }
+
+    fn with(text: &'t str, words: Words<'t>) -> Reader<'t> {
         assert!(text.len() < MOST_TEXT, "a text of 2 GiB");
-        Reader { text, words: Words::of(text), counted: 0, excess: 0 }
+        Reader { text, words, counted: 0, excess: 0 }
     }
 }
 
@@ -404,7 +422,8 @@ mod tests {
 
     /// A few words at a time, as after steps that ended early.
     fn read(text: &str, step: usize) -> Vec<Place> {
-        let (mut held, mut reader, mut done) = (Held::new(), Reader::new(text), 0);
+        let (mut held, mut done) = (Held::new(), 0);
+        let mut reader = Reader::of(text.as_bytes()).unwrap();
         let mut all = Vec::new();
         loop {
             held.read(&mut reader, &mut done);
@@ -436,6 +455,14 @@ mod tests {
                 assert_eq!(read(&text, 700), expected(&text), "{shift}");
             }
         }
+    }
+
+    #[test]
+    fn bytes_that_are_no_text_have_no_reader() {
+        for bytes in [&b"caf\xE9"[..], b"\x80", b"a\0\xC3"] {
+            assert!(Reader::of(bytes).is_none());
+        }
+        assert!(Reader::of("caf\u{e9}".as_bytes()).is_some());
     }
 
     fn text() -> impl Strategy<Value = String> {

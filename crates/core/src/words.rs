@@ -65,6 +65,11 @@ impl<'t> Words<'t> {
         Words { text, next: 0, piece: Piece::Ascii(Cutter::at(0)) }
     }
 
+    /// The same of a text that is known to be ASCII: one piece.
+    pub(crate) fn of_ascii(text: &'t str) -> Words<'t> {
+        Words { next: text.len(), ..Words::of(text) }
+    }
+
     /// Goes on to the piece that begins where the last one ended: as much ASCII as there is, or
     /// what stands around a character that is not.
     fn next_piece(&mut self) {
