@@ -10,14 +10,19 @@
 //! lines under way at once; what was seen is judged in another, of which the compiler does several
 //! words at a time where the processor knows how.
 
+use crate::ascii::mask;
 use crate::candidates::BLOCK;
 use crate::cpu::{self, Task};
 use crate::hash::Hash;
+use crate::id::index;
+use crate::memory::{PLACES, bits};
 use crate::sieve::{Begun, Kinds, Segment, Sieve};
 
 /// Room for as many words as a byte counts: nothing is to be checked.
 const ROOM: usize = 1 << u8::BITS;
-const _: () = assert!(BLOCK < ROOM);
+const _: () = assert!(BLOCK + TOGETHER <= ROOM);
+/// Words of which it is noted together whether they passed.
+const TOGETHER: usize = 16;
 
 /// A word that names begin with.
 #[derive(Clone, Copy, Debug)]
@@ -34,7 +39,7 @@ pub(crate) struct Start {
 pub(crate) struct Starts {
     len: usize,
     /// Their numbers in the block.
-    words: [u8; ROOM],
+    words: [u8; ROOM + 8],
     kinds: [Kinds; ROOM],
     begun: [Begun; ROOM],
     both: [Hash; ROOM],
@@ -46,7 +51,7 @@ impl Default for Starts {
     fn default() -> Starts {
         Starts {
             len: 0,
-            words: [0; ROOM],
+            words: [0; ROOM + 8],
             kinds: [Kinds::default(); ROOM],
             begun: [Begun::default(); ROOM],
             both: [Hash::default(); ROOM],
@@ -97,12 +102,8 @@ impl Starts {
         for ((kinds, seen), word) in kinds.iter_mut().zip(&*seen).zip(alone) {
             *kinds = Kinds::of(*seen, *word);
         }
-        let mut left = 0_u8;
-        for (word, kinds) in (0..).zip(&kinds[..block]) {
-            words[usize::from(left)] = word;
-            left += u8::from(!kinds.is_none());
-        }
-        let left = usize::from(left);
+        kinds[block..][..TOGETHER].fill(Kinds::default());
+        let left = note(&kinds[..block.next_multiple_of(TOGETHER)], words);
         for i in 0..left {
             let word = usize::from(words[i]);
             kinds[i] = kinds[word];
@@ -132,6 +133,25 @@ fn look<'m>(sieve: impl Fn(Hash) -> Segment<'m>, hashes: &[Hash], seen: &mut [u6
     for (seen, hash) in seen.iter_mut().zip(hashes) {
         *seen = sieve(*hash).look(*hash);
     }
+}
+
+/// Notes the numbers of those that are not none, eight bits of a mask at a time; how many.
+#[inline(always)]
+fn note(kinds: &[Kinds], words: &mut [u8; ROOM + 8]) -> usize {
+    let (mut noted, mut first) = (0, 0_u8);
+    for kinds in kinds.as_chunks::<TOGETHER>().0 {
+        let passed = bits(kinds.map(|kinds| mask(!kinds.is_none())));
+        let [low, high, ..] = passed.to_le_bytes();
+        for bits in [low, high] {
+            let places = &PLACES[usize::from(bits)];
+            for (to, place) in words[noted % ROOM..][..8].iter_mut().zip(places) {
+                *to = first.wrapping_add(*place);
+            }
+            noted += index(bits.count_ones());
+            first = first.wrapping_add(8);
+        }
+    }
+    noted % ROOM
 }
 
 /// [`Starts::sift`], and where the words of a hash are in either sieve.

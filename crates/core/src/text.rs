@@ -4,7 +4,7 @@
 
 use std::ops::Range;
 
-use crate::ascii::{self, Borders, Cutter};
+use crate::ascii::{self, Cutter};
 use crate::cpu::{self, Task};
 use crate::hash::Hash;
 use crate::id::{index, word as place};
@@ -14,13 +14,8 @@ use crate::words::{self, MOST_WORDS, Rest, Words};
 /// Words held at a time: some 20 microseconds to fold, and more than the longest window.
 const HELD: usize = 1024;
 
-/// Words that are noted together: of a block of ASCII mostly so many, and up to so many more, so
-/// that the end is nothing to guess wrong.
-const TOGETHER: usize = 6;
-/// Room for as many words as begin in a block: at every other byte.
-const MOST_OF_BLOCK: usize = (ascii::BLOCK / 2).next_multiple_of(TOGETHER);
-/// Room for fewer words than are held, and a block's.
-const ROOM: usize = HELD + MOST_OF_BLOCK;
+/// Room for fewer words than are held, and for what is noted of a block.
+const ROOM: usize = HELD + ascii::NOTED / 2;
 /// A text has fewer bytes: then what is held of it folded has fewer than 2^32.
 const MOST_TEXT: usize = 1 << 31;
 
@@ -81,18 +76,12 @@ pub(crate) struct Word {
     pub(crate) end: usize,
 }
 
-/// A word in what is held of the folded text.
-#[derive(Clone, Copy, Debug, Default)]
-struct Folded {
-    at: u32,
-    end: u32,
-}
+/// A word in what is held of the folded text: where it begins and ends.
+type Folded = [u32; 2];
 
-impl Folded {
-    #[inline(always)]
-    fn range(self) -> Range<usize> {
-        index(self.at)..index(self.end)
-    }
+#[inline(always)]
+fn range([at, end]: Folded) -> Range<usize> {
+    index(at)..index(end)
 }
 
 /// Words that are as long in the text as folded, and stand there as they stand folded; or one
@@ -142,7 +131,7 @@ impl<F: Fn(Hash)> Task for HashWords<'_, F> {
 
     #[inline(always)]
     fn run(self) {
-        for (hash, Folded { at, end }) in self.hashes.iter_mut().zip(self.words) {
+        for (hash, [at, end]) in self.hashes.iter_mut().zip(self.words) {
             *hash = Hash::of_word_in(self.seed, self.folded, index(*at), index(end - at));
             (self.each)(*hash);
         }
@@ -233,11 +222,6 @@ impl Held {
             let unchecked = self.len - usize::from(inside);
             has_underscores = block.has_underscores || inside && has_underscores;
             let here = self.folded.len();
-            let mut borders = block.borders(inside);
-            if inside {
-                self.words[unchecked].end = place(here) + borders.next();
-            }
-            inside = block.ends_inside();
             if !block.is_empty() {
                 let after = at.wrapping_sub(here);
                 if moved != Some(after) {
@@ -247,7 +231,12 @@ impl Held {
                 }
                 self.folded.extend_from_slice(&block.folded);
             }
-            self.len += self.note(place(here), borders);
+            let borders = 2 * self.len - usize::from(inside);
+            let room = self.words.as_flattened_mut()[borders..].first_chunk_mut();
+            let room = room.expect("there is room for a block's");
+            let noted = block.borders(inside).note(place(here), room);
+            self.len = (borders + noted).div_ceil(2);
+            inside = block.ends_inside();
             if has_underscores {
                 self.drop_underscores(unchecked, self.len - usize::from(inside));
             }
@@ -255,27 +244,9 @@ impl Held {
         if inside {
             // The last word goes on: it has no room, and is read another time.
             self.len -= 1;
-            let from = index(self.words[self.len].at);
+            let from = index(self.words[self.len][0]);
             *cutter = Cutter::at(from.wrapping_add(moved.unwrap_or(0)));
         }
-    }
-
-    /// Notes the words after those held that have these borders, from a place in what is folded.
-    /// How many they are.
-    #[inline(always)]
-    fn note(&mut self, here: u32, mut borders: Borders) -> usize {
-        let words = borders.words();
-        let room = self.words[self.len..].first_chunk_mut::<MOST_OF_BLOCK>();
-        for some in room.expect("there is room for a block's").as_chunks_mut::<TOGETHER>().0 {
-            // Past the last one it is no matter what is written.
-            for word in some {
-                *word = Folded { at: here + borders.next(), end: here + borders.next() };
-            }
-            if borders.is_empty() {
-                break;
-            }
-        }
-        words
     }
 
     /// Of these words, those of underscores only are none.
@@ -283,7 +254,7 @@ impl Held {
     fn drop_underscores(&mut self, from: usize, to: usize) {
         let mut kept = from;
         for i in from..self.len {
-            if i >= to || ascii::is_word(&self.folded[self.words[i].range()]) {
+            if i >= to || ascii::is_word(&self.folded[range(self.words[i])]) {
                 self.words[kept] = self.words[i];
                 kept += 1;
             }
@@ -302,19 +273,19 @@ impl Held {
         let (after, longer) = (from.wrapping_sub(at), word.len().wrapping_sub(len));
         let excess = excess(word.as_bytes());
         self.stretches.push(Stretch { first: self.len, after, before, longer, excess });
-        self.words[self.len] = Folded { at: place(at), end: place(at + len) };
+        self.words[self.len] = [place(at), place(at + len)];
         self.len += 1;
     }
 
     fn forget(&mut self, done: usize) {
         self.hashes.drain(..done.min(self.hashes.len()));
-        let bytes = if done < self.len { index(self.words[done].at) } else { self.folded.len() };
+        let bytes = if done < self.len { index(self.words[done][0]) } else { self.folded.len() };
         self.words.copy_within(done..self.len, 0);
         self.len -= done;
         self.folded.drain(..bytes);
         let before = place(bytes);
         for word in &mut self.words[..self.len] {
-            (word.at, word.end) = (word.at - before, word.end - before);
+            *word = word.map(|place| place - before);
         }
         let gone = self.stretches.partition_point(|stretch| stretch.first <= done);
         self.stretches.drain(..gone.saturating_sub(1));
@@ -351,7 +322,7 @@ impl Held {
 
     /// Where a word is in the text.
     pub(crate) fn word(&self, i: usize) -> Word {
-        let Range { start: at, end } = self.words[i].range();
+        let Range { start: at, end } = range(self.words[i]);
         let until = self.stretches.partition_point(|stretch| stretch.first <= i);
         let Stretch { after, before, longer, excess, .. } = self.stretches[until - 1];
         let from = at.wrapping_add(after);
@@ -384,9 +355,9 @@ impl Held {
     ) -> (usize, &'a [u8]) {
         let words = &self.words[first..first + count];
         let joined =
-            |two: &[Folded]| two[1].at == two[0].end + 1 && self.folded[index(two[0].end)] == b' ';
+            |two: &[Folded]| two[1][0] == two[0][1] + 1 && self.folded[index(two[0][1])] == b' ';
         if words.windows(2).all(joined) {
-            let (at, end) = (index(words[0].at), index(words[count - 1].end));
+            let (at, end) = (index(words[0][0]), index(words[count - 1][1]));
             return (end - at, &self.folded[at..]);
         }
         room.clear();
@@ -394,7 +365,7 @@ impl Held {
             if !room.is_empty() {
                 room.push(b' ');
             }
-            room.extend_from_slice(&self.folded[word.range()]);
+            room.extend_from_slice(&self.folded[range(*word)]);
         }
         (room.len(), room)
     }

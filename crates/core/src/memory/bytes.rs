@@ -19,6 +19,24 @@ pub(crate) fn bits<const N: usize>(bytes: [u8; N]) -> u64 {
     bits_plainly(bytes)
 }
 
+/// Where the bits of a byte are that are set, lowest first.
+pub(crate) static PLACES: [[u8; 8]; 256] = {
+    let mut all = [[0; 8]; 256];
+    let mut bits = 0;
+    while bits < 256 {
+        let (mut bit, mut found) = (0, 0);
+        while bit < 8 {
+            if bits >> bit & 1 == 1 {
+                all[bits][found] = bit;
+                found += 1;
+            }
+            bit += 1;
+        }
+        bits += 1;
+    }
+    all
+};
+
 /// The same in arithmetic that every machine has.
 #[cfg(any(test, not(target_arch = "x86_64")))]
 pub(super) fn bits_plainly<const N: usize>(bytes: [u8; N]) -> u64 {
