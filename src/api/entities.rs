@@ -140,10 +140,13 @@ impl Found {
         self.mentions.len()
     }
 
-    /// Makes values of what the text has.
-    pub fn spell(&mut self, text: &[u8]) {
+    /// Makes values of what the text has, if they are wanted.
+    pub fn spell(&mut self, text: &[u8], wanted: bool) {
         self.values.clear();
         self.spelled.clear();
+        if !wanted {
+            return;
+        }
         for (_, mention) in &self.mentions {
             let bytes = &text[mention.from..mention.to];
             self.spelled.push(self.values.len());
@@ -156,12 +159,12 @@ impl Found {
         }
     }
 
-    /// A mention, and what makes texts of it: entity, mention (after [`Found::spell`]), alias.
+    /// A mention, and what makes texts of it: entity, mention (if [`Found::spell`] was to), alias.
     pub fn get(&self, n: usize) -> (&Mention, [Option<*const u8>; 3]) {
         let (recogniser, mention) = &self.mentions[n];
         let name = |name| self.recognisers[*recogniser].name_with_prefix(name).as_ptr();
-        let spelled = self.values[self.spelled[n]..].as_ptr().cast();
-        (mention, [Some(name(mention.entity)), Some(spelled), mention.alias.map(name)])
+        let spelled = self.spelled.get(n).map(|&at| self.values[at..].as_ptr().cast());
+        (mention, [Some(name(mention.entity)), spelled, mention.alias.map(name)])
     }
 }
 

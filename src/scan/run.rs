@@ -236,6 +236,11 @@ impl Columns {
         columns
     }
 
+    /// Whether cft_entities' second column is among them, or the row.
+    fn has_mention(&self) -> bool {
+        self.all().iter().any(|column| matches!(column, 0 | 2))
+    }
+
     fn all(&self) -> &[u8] {
         &self.room[..self.len]
     }
@@ -367,7 +372,7 @@ impl Scan {
         let tables = Tables::open(self.oid, edges).unwrap_or_report();
         let mut found = entities::workspace();
         if tables.find(text, overlapping.value() != 0, &mut found) {
-            found.spell(text);
+            found.spell(text, self.columns.has_mention());
             return Answer::Entities(found);
         }
         entities::give_back(found);
