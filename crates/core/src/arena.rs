@@ -131,9 +131,10 @@ impl Arena {
     /// The name, to be written.
     #[inline(always)]
     pub(crate) fn piece(&self, name: Name) -> Piece<'_> {
-        let at = index(name.0);
-        let bytes = as_bytes(&self.words[at + 1..]);
-        Piece { bytes: &bytes[..index(self.words[at - 1])], padded: bytes.first_chunk() }
+        let [len, _, rest @ ..] = &self.words[index(name.0) - 1..] else {
+            unreachable!("a name follows its length")
+        };
+        Piece { bytes: as_bytes(rest), len: index(*len) }
     }
 
     /// How much there is, for [`Arena::truncate`].

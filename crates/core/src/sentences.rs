@@ -14,7 +14,7 @@ use crate::memory::bits;
 /// A text that is being written. Its room is used again.
 #[derive(Clone, Debug, Default)]
 pub struct Text {
-    /// The text, and what is left of others.
+    /// The sentences, a newline after each, and what is left of others.
     bytes: Vec<u8>,
     len: usize,
 }
@@ -28,37 +28,14 @@ impl Text {
     /// What was written.
     #[must_use]
     pub fn as_bytes(&self) -> &[u8] {
-        &self.bytes[..self.len]
+        &self.bytes[..self.len.saturating_sub(1)]
     }
 
-    /// Adds a piece; what comes after it: room for a phrase.
+    /// What is from byte `at` on: so much at least.
     #[inline(always)]
-    fn add(&mut self, piece: Piece<'_>) -> &mut [u8; PHRASE] {
-        let len = piece.bytes.len();
-        self.len += len;
-        let room = self.room(self.len - len, len);
-        match piece.padded {
-            // A copy of known length has no branches. The rest of it is overwritten, or forgotten.
-            Some(padded) if len <= PADDED => {
-                *room.first_chunk_mut().expect("there is room for it") = *padded;
-            }
-            _ => room[..len].copy_from_slice(piece.bytes),
-        }
-        room[len..].first_chunk_mut().expect("there is room for it")
-    }
-
-    #[inline(always)]
-    fn add_phrase(&mut self, phrase: &Phrase) {
-        *self.room(self.len, 0).first_chunk_mut().expect("there is room for it") = phrase.padded;
-        self.len += phrase.len;
-    }
-
-    /// What is from byte `at` on: room for `len` bytes, and for any phrase or padded piece.
-    #[inline(always)]
-    fn room(&mut self, at: usize, len: usize) -> &mut [u8] {
-        let wanted = at + len + PHRASE;
-        if wanted > self.bytes.len() {
-            self.grow(wanted);
+    fn room(&mut self, at: usize, wanted: usize) -> &mut [u8] {
+        if self.bytes.len() - at < wanted {
+            self.grow(at + wanted);
         }
         &mut self.bytes[at..]
     }
@@ -67,56 +44,79 @@ impl Text {
     fn grow(&mut self, wanted: usize) {
         self.bytes.resize(wanted.max(2 * self.bytes.len()), 0);
     }
+
+    /// Adds a name of any length; so much is left of the room, and what is left of it then.
+    #[cold]
+    fn add(&mut self, left: usize, name: &[u8], between: Between) -> &mut [u8] {
+        let at = self.bytes.len() - left;
+        let room = self.room(at, name.len() + PADDED + between.len());
+        let (to, rest) = room.split_at_mut(name.len());
+        to.copy_from_slice(name);
+        let (to, rest) = rest.split_at_mut(between.len());
+        to.copy_from_slice(&between);
+        rest
+    }
 }
 
-/// Bytes of a padded piece, and of a phrase.
+/// So many bytes of a name are copied whatever its length: so nothing branches on it. What is too
+/// much is overwritten, or forgotten.
 pub(crate) const PADDED: usize = 32;
-const PHRASE: usize = 48;
+
+/// What stands between two names.
+type Between = [u8; 2];
+const COMMA: Between = *b", ";
+const SEMICOLON: Between = *b"; ";
+/// In the place of the last.
+const END: Between = *b".\n";
 
 /// Bytes that are to be written.
 #[derive(Clone, Copy, Debug)]
 pub struct Piece<'a> {
+    /// They, and any that come after them.
     pub(crate) bytes: &'a [u8],
-    /// They, if they are no more, and any bytes that come after them.
-    pub(crate) padded: Option<&'a [u8; PADDED]>,
+    pub(crate) len: usize,
 }
 
-impl Piece<'_> {
-    /// Not 0 if it has a comma. To look at all there may be, of known length, takes no branch.
+impl<'a> Piece<'a> {
+    fn bytes(self) -> &'a [u8] {
+        &self.bytes[..self.len]
+    }
+
+    /// The padded piece, if it is no longer.
     #[inline(always)]
-    fn commas(self) -> u64 {
-        match self.padded {
-            Some(padded) if self.bytes.len() <= PADDED => {
-                bits(padded.map(|byte| mask(byte == b','))) & !(u64::MAX << self.bytes.len())
-            }
-            _ => u64::from(self.bytes.contains(&b',')),
-        }
+    fn padded(self) -> Option<&'a [u8; PADDED]> {
+        self.bytes.first_chunk().filter(|_| self.len <= PADDED)
     }
 }
 
 impl<'a> From<&'a [u8]> for Piece<'a> {
     fn from(bytes: &'a [u8]) -> Piece<'a> {
-        Piece { bytes, padded: None }
+        Piece { bytes, len: bytes.len() }
     }
 }
 
+/// Not 0 if there is a comma among the first `len` bytes: to look at all takes no branch.
+#[inline(always)]
+fn commas(padded: &[u8; PADDED], len: usize) -> u64 {
+    bits(padded.map(|byte| mask(byte == b','))) << (63 - len) << 1
+}
+
 /// Words of a sentence, padded.
-struct Phrase {
-    padded: [u8; PHRASE],
+struct Phrase<const N: usize> {
+    padded: [u8; N],
     len: usize,
 }
 
-const fn phrase(words: &str) -> Phrase {
-    let (mut padded, len) = ([0; PHRASE], words.len());
+const fn phrase<const N: usize>(words: &str) -> Phrase<N> {
+    let (mut padded, len) = ([0; N], words.len());
     padded.split_at_mut(len).0.copy_from_slice(words.as_bytes());
     Phrase { padded, len }
 }
 
-static NEWLINE: Phrase = phrase("\n");
-static IN_THE_TREE: Phrase = phrase("In the tree ");
-static IN_NO_TREE: Phrase = phrase("In the tree without a name");
+static IN_THE_TREE: Phrase<16> = phrase("In the tree ");
+static IN_NO_TREE: Phrase<32> = phrase("In the tree without a name");
 /// By relation, and whether there are several relatives; first if no tree is named before.
-static THE_RELATIVES_OF: [[[Phrase; 2]; 2]; 2] = [
+static THE_RELATIVES_OF: [[[Phrase<48>; 2]; 2]; 2] = [
     [
         [
             phrase("The upward hierarchical relationship of "),
@@ -138,9 +138,9 @@ static THE_RELATIVES_OF: [[[Phrase; 2]; 2]; 2] = [
         ],
     ],
 ];
-static ARE: [Phrase; 2] = [phrase(" is: "), phrase(" are: ")];
-static COMMA: Phrase = phrase(", ");
-static SEMICOLON: Phrase = phrase("; ");
+static ARE: [Phrase<8>; 2] = [phrase(" is: "), phrase(" are: ")];
+/// More than all phrases of a sentence take, and what is too much of the last piece.
+const PHRASES: usize = 128;
 
 /// What a sentence is about: the relatives of one entity in one relation and one tree.
 #[derive(Clone, Copy, Debug)]
@@ -162,48 +162,69 @@ pub fn write_sentence<'a>(
     subject: Subject<'_>,
     names: impl ExactSizeIterator<Item = Piece<'a>> + Clone,
 ) {
-    if out.len > 0 {
-        out.add_phrase(&NEWLINE);
-    }
-    match subject.tree {
-        None => {}
-        Some(None) => out.add_phrase(&IN_NO_TREE),
-        Some(Some(tree)) => {
-            out.add_phrase(&IN_THE_TREE);
-            out.add(tree);
-        }
-    }
     let several = usize::from(names.len() > 1);
     let relation = usize::from(subject.relation == Relation::Descendant);
-    let of = &THE_RELATIVES_OF[usize::from(subject.tree.is_some())][relation];
-    out.add_phrase(&of[several]);
-    out.add(subject.entity);
-    out.add_phrase(&ARE[several]);
-    let from = out.len;
-    if write_names(out, names.clone(), &COMMA) && several == 1 {
-        out.len = from;
-        write_names(out, names, &SEMICOLON);
+    let of = &THE_RELATIVES_OF[usize::from(subject.tree.is_some())][relation][several];
+    let tree_len = subject.tree.flatten().map_or(0, |tree| tree.len);
+    let mut room = out.room(out.len, subject.entity.len + tree_len + PHRASES);
+    match subject.tree {
+        None => {}
+        Some(None) => room = put_phrase(room, &IN_NO_TREE),
+        Some(Some(tree)) => room = put(put_phrase(room, &IN_THE_TREE), tree),
     }
-    out.len -= 1;
-    out.bytes[out.len - 1] = b'.';
+    room = put_phrase(put(put_phrase(room, of), subject.entity), &ARE[several]);
+    let left = room.len();
+    let from = out.bytes.len() - left;
+    if write_names(out, from, names.clone(), COMMA) && several == 1 {
+        write_names(out, from, names, SEMICOLON);
+    }
 }
 
-/// Each followed by `between`; whether a name has a comma in it.
-#[inline]
+#[inline(always)]
+fn put_phrase<'t, const N: usize>(room: &'t mut [u8], phrase: &Phrase<N>) -> &'t mut [u8] {
+    *room.first_chunk_mut().expect("there is room for it") = phrase.padded;
+    &mut room[phrase.len..]
+}
+
+#[inline(always)]
+fn put<'t>(room: &'t mut [u8], piece: Piece<'_>) -> &'t mut [u8] {
+    match piece.padded() {
+        Some(padded) => *room.first_chunk_mut().expect("there is room for it") = *padded,
+        None => room[..piece.len].copy_from_slice(piece.bytes()),
+    }
+    &mut room[piece.len..]
+}
+
+/// Writes names from a byte on, each followed by `between`, and the sentence's end; whether a name
+/// has a comma in it.
+#[inline(always)]
 fn write_names<'a>(
     out: &mut Text,
+    from: usize,
     names: impl Iterator<Item = Piece<'a>>,
-    between: &Phrase,
+    between: Between,
 ) -> bool {
-    let [first, second, ..] = between.padded;
-    let mut commas = 0;
+    let mut room = &mut out.bytes[from..];
+    let mut found = 0;
     for name in names {
-        commas |= name.commas();
-        let room = out.add(name);
-        (room[0], room[1]) = (first, second);
-        out.len += 2;
+        let len = name.len;
+        if let (Some(padded), Some(to)) =
+            (name.padded(), room.first_chunk_mut::<{ PADDED + COMMA.len() }>())
+        {
+            found |= commas(padded, len);
+            *to.first_chunk_mut().expect("it is longer") = *padded;
+            [to[len], to[len + 1]] = between;
+            room = &mut room[len + between.len()..];
+        } else {
+            let (name, left) = (name.bytes(), room.len());
+            found |= u64::from(name.contains(&b','));
+            room = out.add(left, name, between);
+        }
     }
-    commas != 0
+    let left = room.len();
+    out.len = out.bytes.len() - left;
+    out.bytes[out.len - END.len()..out.len].copy_from_slice(&END);
+    found != 0
 }
 
 #[cfg(test)]
@@ -215,14 +236,23 @@ mod tests {
     }
 
     fn sentence(subject: Subject<'_>, names: &[&str]) -> String {
+        let before = Subject { entity: piece("B"), tree: None, relation: Relation::Ancestor };
         let mut out = Text::default();
-        // What is left of another text, and of a longer one.
-        for _ in 0..2 {
+        // Names with nothing after them, and with commas; and what is left of another text.
+        let texts = [0, 40].map(|more| {
+            let longer: Vec<_> =
+                names.iter().map(|name| name.to_string() + &",".repeat(more)).collect();
+            let pieces = names.iter().zip(&longer);
+            let pieces = pieces.map(|(name, all)| Piece { bytes: all.as_bytes(), len: name.len() });
             out.clear();
-            out.add(piece("Before."));
-            write_sentence(&mut out, subject, names.iter().copied().map(piece));
-        }
-        String::from_utf8(out.as_bytes().to_vec()).unwrap()
+            assert_eq!(out.as_bytes(), b"");
+            write_sentence(&mut out, before, [piece("b")].into_iter());
+            write_sentence(&mut out, subject, pieces);
+            String::from_utf8(out.as_bytes().to_vec()).unwrap()
+        });
+        assert_eq!(texts[0], texts[1]);
+        let first = "The upward hierarchical relationship of B is: b.\n";
+        texts[0].strip_prefix(first).unwrap().to_owned()
     }
 
     #[test]
@@ -230,16 +260,16 @@ mod tests {
         let up = Subject { entity: piece("X, y"), tree: None, relation: Relation::Ancestor };
         assert_eq!(
             sentence(up, &["a, b"]),
-            "Before.\nThe upward hierarchical relationship of X, y is: a, b."
+            "The upward hierarchical relationship of X, y is: a, b."
         );
         assert_eq!(
             sentence(Subject { tree: Some(None), ..up }, &["a", ""]),
-            "Before.\nIn the tree without a name, the upward hierarchical relationships of X, y are: a, ."
+            "In the tree without a name, the upward hierarchical relationships of X, y are: a, ."
         );
         let down = Subject { tree: Some(Some(piece("t,"))), relation: Relation::Descendant, ..up };
         assert_eq!(
             sentence(down, &["a"]),
-            "Before.\nIn the tree t,, the downward hierarchical relationship of X, y is: a."
+            "In the tree t,, the downward hierarchical relationship of X, y is: a."
         );
     }
 
@@ -254,10 +284,28 @@ mod tests {
             }
             let between = if comma < 700 { "; " } else { ", " };
             let expected = format!(
-                "Before.\nThe downward hierarchical relationships of X are: {}.",
+                "The downward hierarchical relationships of X are: {}.",
                 names.join(between)
             );
             assert_eq!(sentence(down, &names), expected);
+        }
+    }
+
+    #[test]
+    fn a_comma_is_found_at_each_place_of_a_name_of_each_length() {
+        let down = Subject { entity: piece("X"), tree: None, relation: Relation::Descendant };
+        for len in 0..40 {
+            let name = "n".repeat(len);
+            for at in 0..=len {
+                let (mut with, between) = (name.clone(), if at < len { "; " } else { ", " });
+                with.replace_range(at..len.min(at + 1), if at < len { "," } else { "" });
+                assert_eq!(
+                    sentence(down, &[&name, &with]),
+                    format!(
+                        "The downward hierarchical relationships of X are: {name}{between}{with}."
+                    )
+                );
+            }
         }
     }
 }
