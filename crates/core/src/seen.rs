@@ -8,13 +8,13 @@ use crate::id::{halves, index, word};
 /// The set. Keys are numbered one after another from where it was started.
 #[derive(Debug)]
 pub(crate) struct Seen {
-    /// A key's place plus one; 0: none.
+    /// A key's place plus one; 0: none. A power of two, half used at most.
     table: Vec<u32>,
-    /// A power of two, so much of the table is used, half at most.
-    room: usize,
     /// The places of the keys: from `first` up to `next`.
-    first: usize,
-    next: usize,
+    first: u32,
+    next: u32,
+    /// So many keys more before the table grows.
+    left: u32,
 }
 
 /// For a walk of some tens of rows at once; grows fourfold.
@@ -22,67 +22,66 @@ const FIRST_ROOM: usize = 64;
 
 impl Seen {
     pub(crate) fn new() -> Seen {
-        Seen { table: vec![0; FIRST_ROOM], room: FIRST_ROOM, first: 0, next: 0 }
+        let mut seen = Seen { table: Vec::new(), first: 0, next: 0, left: 0 };
+        seen.start(0, 0);
+        seen
     }
 
     /// Forgets everything; the next key's place is `first`, and so many may well come.
     pub(crate) fn start(&mut self, first: usize, keys: usize) {
-        self.room = (2 * keys).next_power_of_two().max(FIRST_ROOM);
-        if self.table.len() < self.room {
-            self.table.resize(self.room, 0);
-        }
-        self.table[..self.room].fill(0);
-        (self.first, self.next) = (first, first);
+        self.first = word(first);
+        self.next = self.first;
+        self.clear((2 * keys).next_power_of_two().max(FIRST_ROOM));
+    }
+
+    /// A table of that size with nothing in it. All places it has room for are words.
+    fn clear(&mut self, room: usize) {
+        self.table.clear();
+        self.table.resize(room, 0);
+        let last = word(index(self.first) + room / 2);
+        self.left = last - self.next;
     }
 
     /// The place of a key; none if it is new, and then it is put at the next place.
     #[inline]
     pub(crate) fn find_or_add(&mut self, key: u64, at: impl Fn(usize) -> u64) -> Option<usize> {
-        if (self.next - self.first) * 2 >= self.room {
+        if self.left == 0 {
             self.grow(1, &at);
         }
-        let place = self.probe(key, &at);
-        let entry = &mut self.table[place];
+        let next = self.next + 1;
+        let entry = self.probe(key, &at);
         if *entry != 0 {
             return Some(index(*entry - 1));
         }
-        self.next += 1;
-        *entry = word(self.next);
+        *entry = next;
+        self.next = next;
+        self.left -= 1;
         None
     }
 
     /// Where a key is, or where it would go.
     #[inline]
-    fn probe(&self, key: u64, at: impl Fn(usize) -> u64) -> usize {
-        let table = &self.table[..self.room];
+    fn probe(&mut self, key: u64, at: impl Fn(usize) -> u64) -> &mut u32 {
+        let table = &mut self.table[..];
         let mask = table.len() - 1;
         // Handles are dense: the golden ratio spreads them, the high half is well mixed.
         let mut place = index(halves(key.wrapping_mul(0x9E37_79B9_7F4A_7C15)).1) & mask;
-        loop {
-            match table[place] {
-                0 => return place,
-                entry if at(index(entry - 1)) == key => return place,
-                _ => place = (place + 1) & mask,
-            }
+        while table[place] != 0 && at(index(table[place] - 1)) != key {
+            place = (place + 1) & mask;
         }
+        &mut table[place]
     }
 
     /// Room for so many keys more.
     #[cold]
     pub(crate) fn grow(&mut self, more: usize, at: impl Fn(usize) -> u64) {
-        let wanted = ((self.next - self.first + more) * 4).next_power_of_two();
-        if wanted <= self.room {
+        let wanted = ((index(self.next - self.first) + more) * 4).next_power_of_two();
+        if wanted <= self.table.len() {
             return;
         }
-        self.room = wanted;
-        if self.table.len() < wanted {
-            self.table = vec![0; wanted];
-        } else {
-            self.table[..wanted].fill(0);
-        }
+        self.clear(wanted);
         for key in self.first..self.next {
-            let place = self.probe(at(key), &at);
-            self.table[place] = word(key + 1);
+            *self.probe(at(index(key)), &at) = key + 1;
         }
     }
 }
