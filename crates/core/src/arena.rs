@@ -9,8 +9,8 @@
 //! allocated or cleared. A name's prefix is 4-byte aligned: the server makes it a varlena
 //! header. What follows a name's last byte up to the next word is anything.
 
-use crate::id::{index, word};
-use crate::memory::{as_bytes, as_bytes_mut};
+use crate::id::{RecordId, index, word};
+use crate::memory::{Memory, as_bytes, as_bytes_mut};
 use crate::record::{NAME_HEAD, Record};
 use crate::sentences::Piece;
 
@@ -21,8 +21,19 @@ pub struct Name(u32);
 /// No name: the length of the first stands before its place.
 pub(crate) const UNNAMED: Name = Name(0);
 
-/// Words of the part of a name that is always copied.
-const HEAD_WORDS: usize = NAME_HEAD / 4;
+/// Words of the part of a name that is always copied, with what stands before it.
+const LEAST_ROOM: usize = 2 + NAME_HEAD / 4;
+
+/// By length of a name, up to eight: which of its first eight bytes are its own.
+const IS_NAME: [u64; 9] = {
+    let mut all = [0; 9];
+    let mut len = 1;
+    while len < all.len() {
+        all[len] = u64::MAX << (64 - 8 * len);
+        len += 1;
+    }
+    all
+};
 
 /// What stands before a name that was copied: a number, in the machine's order of bytes. No function,
 /// because a name takes no longer than its call.
@@ -51,7 +62,7 @@ impl Prefix {
 pub(crate) struct Arena {
     words: Vec<u32>,
     /// So many words are used.
-    end: usize,
+    end: u32,
     prefix: Prefix,
 }
 
@@ -62,46 +73,53 @@ impl Arena {
 
     /// Adds a name.
     pub(crate) fn add(&mut self, name: &[u8]) -> Name {
-        let (at, _) = self.begin(name.len());
-        as_bytes_mut(&mut self.words[at + 1..])[..name.len()].copy_from_slice(name);
-        Name(word(at))
+        let (at, room) = self.begin(name.len());
+        room.copy_from_slice(name);
+        at
     }
 
     /// Adds a record's name; its first eight bytes as a number that sorts as they do, bytes
     /// that are not there being 0.
     #[inline(always)]
     pub(crate) fn add_name_of(&mut self, record: Record<'_>) -> (Name, u64) {
-        let len = record.name_len();
-        let (at, room) = self.begin(len);
-        // Most names are no longer than this, and a copy of known length has no branches.
-        let head = record.name_start();
-        *room = as_words(head);
-        if len > NAME_HEAD {
-            record.copy_name(&mut as_bytes_mut(&mut self.words[at + 1..])[..len]);
-        }
-        let first = head.first_chunk().map_or(0, |first| u64::from_be_bytes(*first));
-        let unused = if len < 8 { u64::MAX >> (len * 8) } else { 0 };
-        (Name(at as u32), first & !unused)
+        let from = index(self.end);
+        let len = record.short_name_len();
+        let name = match self.words.get_mut(from..from + LEAST_ROOM) {
+            // Most names are no longer than this, and a copy of known length has no branches.
+            Some([length, prefix, room @ ..]) if len <= NAME_HEAD as u32 => {
+                (*length, *prefix) = (len, self.prefix.of(len));
+                let room = as_bytes_mut(room).first_chunk_mut();
+                *room.expect("there is room for it") = record.name_start();
+                let name = Name(self.end + 1);
+                self.end += 2 + ((len + 3) >> 2);
+                name
+            }
+            _ => self.add_any_name_of(record.mem(), record.id()),
+        };
+        (name, record.name_key() & IS_NAME[index(len).min(8)])
     }
 
-    /// Room for a name of `len` bytes, and its length and prefix; where it begins, and the
-    /// first words of the room.
-    #[inline(always)]
-    fn begin(&mut self, len: usize) -> (usize, &mut [u32; HEAD_WORDS]) {
-        let from = self.end;
-        if self.words.len() < from + 2 + HEAD_WORDS || len > NAME_HEAD {
-            self.grow(from + 2 + len.div_ceil(4).max(HEAD_WORDS));
-        }
-        self.end = from + 2 + len.div_ceil(4);
-        let words: &mut [u32; 2 + HEAD_WORDS] =
-            self.words[from..].first_chunk_mut().expect("there is room for it");
-        let [length, prefix, room @ ..] = words;
-        (*length, *prefix) = (len as u32, self.prefix.of(len as u32));
-        (from + 1, room)
+    /// Takes what makes a record, so that nobody keeps one in memory for this.
+    #[inline(never)]
+    fn add_any_name_of(&mut self, mem: &Memory, id: RecordId) -> Name {
+        let record = Record::new(mem, id);
+        let (at, room) = self.begin(record.name_len());
+        record.copy_name(room);
+        at
+    }
+
+    /// Room for a name of `len` bytes behind its length and prefix, and where it is.
+    fn begin(&mut self, len: usize) -> (Name, &mut [u8]) {
+        let from = index(self.end);
+        let end = from + 2 + len.div_ceil(4);
+        self.grow(end.max(from + LEAST_ROOM));
+        self.end = word(end);
+        let len_word = word(len);
+        (self.words[from], self.words[from + 1]) = (len_word, self.prefix.of(len_word));
+        (Name(word(from + 1)), &mut as_bytes_mut(&mut self.words[from + 2..])[..len])
     }
 
     /// Room for all words up to there.
-    #[cold]
     fn grow(&mut self, room: usize) {
         if room > self.words.len() {
             // A place and a length are 32 bits.
@@ -112,7 +130,7 @@ impl Arena {
 
     /// Room for so many names more of common length (20 bytes).
     pub(crate) fn reserve(&mut self, names: usize) {
-        self.grow(self.end + names * 7 + HEAD_WORDS);
+        self.grow(index(self.end) + names * 7 + LEAST_ROOM);
     }
 
     /// The prefix and the bytes of a name.
@@ -138,23 +156,14 @@ impl Arena {
     }
 
     /// How much there is, for [`Arena::truncate`].
-    pub(crate) fn mark(&self) -> usize {
+    pub(crate) fn mark(&self) -> u32 {
         self.end
     }
 
     /// Forgets what was added after the mark.
-    pub(crate) fn truncate(&mut self, mark: usize) {
+    pub(crate) fn truncate(&mut self, mark: u32) {
         self.end = mark;
     }
-}
-
-#[inline]
-fn as_words(bytes: [u8; NAME_HEAD]) -> [u32; HEAD_WORDS] {
-    let mut words = [0; HEAD_WORDS];
-    for (to, four) in words.iter_mut().zip(bytes.as_chunks().0) {
-        *to = u32::from_ne_bytes(*four);
-    }
-    words
 }
 
 #[cfg(test)]

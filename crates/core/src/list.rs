@@ -105,11 +105,22 @@ pub(crate) struct Batch<'m> {
     bits: u32,
 }
 
+/// How many bits a number has: a load, where the oldest machines take 15 instructions.
+const USED: [u8; 1 << SLOTS_PER_LINE] = {
+    let mut used = [0; 1 << SLOTS_PER_LINE];
+    let mut bits = 1;
+    while bits < used.len() {
+        used[bits] = used[bits / 2] + (bits % 2) as u8;
+        bits += 1;
+    }
+    used
+};
+
 impl Batch<'_> {
     /// How many they are.
     #[inline(always)]
     pub(crate) fn len(self) -> usize {
-        index(self.bits.count_ones())
+        USED[index(self.bits) % USED.len()].into()
     }
 
     /// Those of that tree. Trees come in no order that a processor could guess, so all slots of

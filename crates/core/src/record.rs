@@ -196,6 +196,11 @@ impl<'m> Record<'m> {
     }
 
     #[inline]
+    pub(crate) fn mem(self) -> &'m Memory {
+        self.mem
+    }
+
+    #[inline]
     pub(crate) fn id(self) -> RecordId {
         self.id
     }
@@ -223,6 +228,12 @@ impl<'m> Record<'m> {
     pub(crate) fn name_len(self) -> usize {
         let len = self.head.u32(SHAPE) & LEN;
         if len == LONG { self.long_len() } else { index(len) }
+    }
+
+    /// That, or a number greater than [`INSIDE`].
+    #[inline(always)]
+    pub(crate) fn short_name_len(self) -> u32 {
+        self.head.u32(SHAPE) & LEN
     }
 
     #[cold]
@@ -282,6 +293,12 @@ impl<'m> Record<'m> {
     #[inline(always)]
     pub(crate) fn name_start(self) -> [u8; NAME_HEAD] {
         self.head.bytes(NAME)
+    }
+
+    /// The first eight of them, as a number that sorts as they do.
+    #[inline(always)]
+    pub(crate) fn name_key(self) -> u64 {
+        u64::from_be_bytes(self.head.bytes(NAME))
     }
 
     /// The name as a vector: for reports, not for hot paths.

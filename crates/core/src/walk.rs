@@ -53,7 +53,7 @@ const LOOKUP_CELLS: usize = 4;
 pub struct Walk {
     arena: Arena,
     /// What `restart` truncates the arena to: the end of the last question's name.
-    floor: usize,
+    floor: u32,
     questions: Vec<Question>,
     /// The rows found, in the order in which they were found.
     nodes: Vec<Node>,

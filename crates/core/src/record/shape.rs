@@ -95,20 +95,33 @@ impl Shape {
 
 /// Where a name of that length ends, or the words for where it goes on; any length says that a
 /// name is longer than [`INSIDE`].
-#[inline(always)]
-fn end_of(len: usize) -> usize {
+const fn end_of(len: usize) -> usize {
     NAME + if len > INSIDE { INSIDE + CHAIN_BYTES } else { len }
 }
 
-/// The first inline slot: its line of the record, and its number in it.
+/// The first inline slot after a name of that length, or of any that is longer than [`INSIDE`]: its
+/// line of the record, and its number in it.
 #[inline(always)]
 pub(super) fn first_slot(len: usize) -> (u32, u32) {
-    let end = end_of(len);
-    let (line, rest) = (end / LINE_BYTES, end % LINE_BYTES);
-    let taken = (rest + SLOT_BYTES - 1).saturating_sub(SLOTS_AT) / SLOT_BYTES;
-    let next_line = taken == index(SLOTS_PER_LINE);
-    (line as u32 + u32::from(next_line), if next_line { 0 } else { taken as u32 })
+    let place = u32::from(FIRST_SLOTS[len.min(index(LONG))]);
+    (place / 8, place % 8)
 }
+
+/// By length of the name: eight times the line, and the number. Lengths are alike, so it is a line
+/// or two that are read.
+static FIRST_SLOTS: [u16; 1 << LEN.count_ones()] = {
+    let mut all = [0; 1 << LEN.count_ones()];
+    let mut len = 0;
+    while len < all.len() {
+        let end = end_of(len);
+        let (line, rest) = (end / LINE_BYTES, end % LINE_BYTES);
+        let taken = (rest + SLOT_BYTES - 1).saturating_sub(SLOTS_AT) / SLOT_BYTES;
+        let next_line = taken == index(SLOTS_PER_LINE);
+        all[len] = if next_line { 8 * (line + 1) } else { 8 * line + taken } as u16;
+        len += 1;
+    }
+    all
+};
 
 #[inline]
 pub(super) const fn kind_bit(kind: Kind) -> u32 {
