@@ -60,8 +60,12 @@ impl Strands {
         (self.first, self.known_from, self.unnamed) = (0, None, 0);
     }
 
-    /// The number of the strand of a question, relation and tree, which may be new. One list of
-    /// the question's entity is read after the other.
+    /// Another list of a question's entity is read, of which no strand is known.
+    pub(crate) fn begin_list(&mut self) {
+        self.first = self.all.len();
+    }
+
+    /// The number of the strand of a tree of the list that is read, which may be new.
     #[inline]
     pub(crate) fn number(
         &mut self,
@@ -72,12 +76,9 @@ impl Strands {
         start: EntityId,
     ) -> u32 {
         let Strands { all, first, .. } = self;
-        if all.last().is_none_or(|last| last.group != group || last.relation != relation) {
-            *first = all.len();
-        }
         let known = if all.len() - *first <= FEW {
             // Edges of one tree often stand together.
-            all[*first..].iter().rposition(|strand| strand.tree == tree).map(|at| *first + at)
+            (*first..all.len()).rev().find(|&at| all[at].tree == tree)
         } else {
             self.look_up(tree)
         };

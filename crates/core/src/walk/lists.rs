@@ -51,6 +51,7 @@ impl Walk {
                 }
             }
             self.at = At { lists: self.at.lists + 1, restarts: 0, ..self.at };
+            self.strands.begin_list();
             if *budget == 0 {
                 return true;
             }
