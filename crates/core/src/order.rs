@@ -71,6 +71,11 @@ impl Order {
         for &strand in &self.strands {
             let mut rows;
             (rows, rest) = rest.split_at_mut(index(strands.get(strand).rows));
+            // A row of each depth at least: so one of each if they are no more, as ancestors in a
+            // tree are.
+            if rows.last().is_none_or(|last| index(last.depth) == rows.len()) {
+                continue;
+            }
             while let Some(first) = rows.first() {
                 let depth = first.depth;
                 let end = rows.iter().position(|row| row.depth != depth).unwrap_or(rows.len());
@@ -136,7 +141,13 @@ pub(crate) fn insert_each<T: Copy>(all: &mut [T], is_before: impl Fn(&T, &T) -> 
 
 #[inline]
 fn is_before(a: &Placed, b: &Placed, name: &impl Fn(u32) -> Name, arena: &Arena) -> bool {
-    a.key < b.key || a.key == b.key && arena.get(name(a.node)) < arena.get(name(b.node))
+    a.key < b.key || a.key == b.key && is_name_before(name(a.node), name(b.node), arena)
+}
+
+/// By itself: two names seldom begin alike, and what compares few numbers keeps them at hand.
+#[cold]
+fn is_name_before(a: Name, b: Name, arena: &Arena) -> bool {
+    arena.get(a) < arena.get(b)
 }
 
 /// Sorts numbers of eight bytes, which the library does by networks of comparisons and in half the
