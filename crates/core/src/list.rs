@@ -50,7 +50,8 @@ impl Cursor {
         mem.prefetch(self.block);
     }
 
-    /// The next slots: inline ones of a line, or those of a block; none at the end.
+    /// The next slots: inline ones of a line, or those of a block; none at the end. Before, no
+    /// slot was read by itself.
     #[inline(always)]
     pub(crate) fn next_batch<'m>(&mut self, mem: &'m Memory) -> Option<Batch<'m>> {
         if self.inline != 0 {
@@ -62,12 +63,14 @@ impl Cursor {
             self.line += lines + 1;
             return Some(Batch { line, bits });
         }
-        if !self.enter_block(mem) {
+        if self.block == 0 {
             return None;
         }
         let line = mem.line(self.block);
-        mem.prefetch(line.u32(0));
-        let bits = (1 << std::mem::take(&mut self.left)) - 1;
+        let bits = (1 << self.left) - 1;
+        // All blocks but the head are full.
+        (self.block, self.left) = (line.u32(0), SLOTS_PER_LINE);
+        mem.prefetch(self.block);
         Some(Batch { line, bits })
     }
 

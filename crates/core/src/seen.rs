@@ -13,8 +13,8 @@ pub(crate) struct Seen {
     /// The places of the keys: from `first` up to `next`.
     first: u32,
     next: u32,
-    /// So many keys more before the table grows.
-    left: u32,
+    /// The table grows before a key is put there.
+    end: u32,
 }
 
 /// For a walk of some tens of rows at once; grows fourfold.
@@ -22,7 +22,7 @@ const FIRST_ROOM: usize = 64;
 
 impl Seen {
     pub(crate) fn new() -> Seen {
-        let mut seen = Seen { table: Vec::new(), first: 0, next: 0, left: 0 };
+        let mut seen = Seen { table: Vec::new(), first: 0, next: 0, end: 0 };
         seen.start(0, 0);
         seen
     }
@@ -38,14 +38,13 @@ impl Seen {
     fn clear(&mut self, room: usize) {
         self.table.clear();
         self.table.resize(room, 0);
-        let last = word(index(self.first) + room / 2);
-        self.left = last - self.next;
+        self.end = word(index(self.first) + room / 2);
     }
 
     /// The place of a key; none if it is new, and then it is put at the next place.
     #[inline]
     pub(crate) fn find_or_add(&mut self, key: u64, at: impl Fn(usize) -> u64) -> Option<usize> {
-        if self.left == 0 {
+        if self.next == self.end {
             self.grow(1, &at);
         }
         let next = self.next + 1;
@@ -55,7 +54,6 @@ impl Seen {
         }
         *entry = next;
         self.next = next;
-        self.left -= 1;
         None
     }
 
