@@ -5,16 +5,16 @@
 //! is sorted are the rows of one strand and depth, by the first eight bytes of the name as a
 //! number. Names are compared where these are equal. Nothing is moved but 16 bytes a row.
 
-use crate::arena::{Arena, Name};
+use crate::arena::{Arena, Name, UNNAMED};
 use crate::id::{halves, index, wide};
 use crate::strands::{Strand, Strands};
 
 /// A row in its place.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Placed {
     /// The first eight bytes of the name; those it does not have are 0.
     key: u64,
-    depth: u32,
+    pub(crate) name: Name,
     /// Its number among the walk's nodes.
     pub(crate) node: u32,
 }
@@ -22,7 +22,7 @@ pub(crate) struct Placed {
 /// What is known of a row before it is in its place.
 pub(crate) struct Found {
     pub(crate) strand: u32,
-    pub(crate) depth: u32,
+    pub(crate) name: Name,
     pub(crate) key: u64,
 }
 
@@ -49,7 +49,7 @@ impl Order {
     pub(crate) fn put(
         &mut self,
         found: impl ExactSizeIterator<Item = Found>,
-        name: impl Fn(u32) -> Name,
+        depth: impl Fn(&Placed) -> u32,
         strands: &Strands,
         arena: &Arena,
     ) {
@@ -61,10 +61,10 @@ impl Order {
             self.next[index(strand)] = end;
             end += index(strands.get(strand).rows);
         }
-        self.rows.resize(end, Placed::default());
+        self.rows.resize(end, Placed { key: 0, name: UNNAMED, node: 0 });
         for (node, row) in (0..).zip(found) {
             let place = &mut self.next[index(row.strand)];
-            self.rows[*place] = Placed { key: row.key, depth: row.depth, node };
+            self.rows[*place] = Placed { key: row.key, name: row.name, node };
             *place += 1;
         }
         let mut rest = &mut self.rows[..];
@@ -73,15 +73,15 @@ impl Order {
             (rows, rest) = rest.split_at_mut(index(strands.get(strand).rows));
             // A row of each depth at least: so one of each if they are no more, as ancestors in a
             // tree are.
-            if rows.last().is_none_or(|last| index(last.depth) == rows.len()) {
+            if rows.last().is_none_or(|last| index(depth(last)) == rows.len()) {
                 continue;
             }
             while let Some(first) = rows.first() {
-                let depth = first.depth;
-                let end = rows.iter().position(|row| row.depth != depth).unwrap_or(rows.len());
+                let its = depth(first);
+                let end = rows.iter().position(|row| depth(row) != its).unwrap_or(rows.len());
                 let level;
                 (level, rows) = rows.split_at_mut(end);
-                by_name(level, &mut self.sorting, &name, arena);
+                by_name(level, &mut self.sorting, arena);
             }
         }
     }
@@ -112,16 +112,11 @@ impl Order {
 const FEW: usize = 12;
 
 #[inline]
-fn by_name(
-    level: &mut [Placed],
-    sorting: &mut Sorting,
-    name: &impl Fn(u32) -> Name,
-    arena: &Arena,
-) {
+fn by_name(level: &mut [Placed], sorting: &mut Sorting, arena: &Arena) {
     if level.len() <= FEW {
-        insert_each(level, |a, b| is_before(a, b, name, arena));
+        insert_each(level, |a, b| is_before(a, b, arena));
     } else {
-        sort_by_name(level, sorting, name, arena);
+        sort_by_name(level, sorting, arena);
     }
 }
 
@@ -140,8 +135,8 @@ pub(crate) fn insert_each<T: Copy>(all: &mut [T], is_before: impl Fn(&T, &T) -> 
 }
 
 #[inline]
-fn is_before(a: &Placed, b: &Placed, name: &impl Fn(u32) -> Name, arena: &Arena) -> bool {
-    a.key < b.key || a.key == b.key && is_name_before(name(a.node), name(b.node), arena)
+fn is_before(a: &Placed, b: &Placed, arena: &Arena) -> bool {
+    a.key < b.key || a.key == b.key && is_name_before(a.name, b.name, arena)
 }
 
 /// By itself: two names seldom begin alike, and what compares few numbers keeps them at hand.
@@ -154,12 +149,7 @@ fn is_name_before(a: Name, b: Name, arena: &Arena) -> bool {
 /// time of rows of sixteen: the key's lowest bits, a byte or two of eight, make room for the row's
 /// place.
 #[inline(never)]
-fn sort_by_name(
-    level: &mut [Placed],
-    Sorting { keys, rows }: &mut Sorting,
-    name: &impl Fn(u32) -> Name,
-    arena: &Arena,
-) {
+fn sort_by_name(level: &mut [Placed], Sorting { keys, rows }: &mut Sorting, arena: &Arena) {
     if level.is_sorted_by(|a, b| a.key < b.key) {
         return;
     }
@@ -174,7 +164,7 @@ fn sort_by_name(
     }
     for alike in level.chunk_by_mut(|a, b| a.key & !places == b.key & !places) {
         if alike.len() > 1 {
-            let name = |row: &Placed| arena.get(name(row.node));
+            let name = |row: &Placed| arena.get(row.name);
             alike.sort_unstable_by(|a, b| a.key.cmp(&b.key).then_with(|| name(a).cmp(name(b))));
         }
     }

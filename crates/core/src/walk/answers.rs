@@ -3,7 +3,7 @@
 use super::{Node, Walk};
 use crate::answer::Row;
 use crate::id::index;
-use crate::order::Found;
+use crate::order::{Found, Placed};
 use crate::sentences::{Subject, write_sentence};
 
 impl Walk {
@@ -22,7 +22,7 @@ impl Walk {
                     tree: strand.tree_name,
                     relation: strand.relation,
                     depth: node.depth,
-                    relative: node.name,
+                    relative: placed.name,
                     via: node.via,
                 }
             }));
@@ -32,7 +32,7 @@ impl Walk {
     /// The same as text: a sentence for each group, tree and relation, a line each.
     pub fn text(&mut self) -> &[u8] {
         self.put_in_order();
-        let Walk { order, strands, nodes, questions, arena, text, .. } = self;
+        let Walk { order, strands, questions, arena, text, .. } = self;
         text.clear();
         let piece = |name| arena.piece(name);
         order.for_each_strand(strands, |strand, placed, several| {
@@ -41,7 +41,7 @@ impl Walk {
                 tree: several.then(|| strand.tree_name.map(piece)),
                 relation: strand.relation,
             };
-            let names = placed.iter().map(|placed| piece(nodes[index(placed.node)].name));
+            let names = placed.iter().map(|placed| piece(placed.name));
             write_sentence(text, subject, names);
         });
         text.as_bytes()
@@ -49,8 +49,8 @@ impl Walk {
 
     fn put_in_order(&mut self) {
         let Walk { nodes, strands, arena, order, .. } = self;
-        let found = |node: &Node| Found { strand: node.strand(), depth: node.depth, key: node.key };
-        let name = |node| nodes[index(node)].name;
-        order.put(nodes.iter().map(found), name, strands, arena);
+        let found = |node: &Node| Found { strand: node.strand(), name: node.name, key: node.key };
+        let depth = |placed: &Placed| nodes[index(placed.node)].depth;
+        order.put(nodes.iter().map(found), depth, strands, arena);
     }
 }
