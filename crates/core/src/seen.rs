@@ -8,7 +8,8 @@ use crate::id::{halves, index, word};
 /// The set. Keys are numbered one after another from where it was started.
 #[derive(Debug)]
 pub(crate) struct Seen {
-    /// A key's place plus one; 0: none. A power of two, half used at most.
+    /// A key's place plus one; 0: none. A power of two, a quarter used at most: a key that is not
+    /// where it is looked for first is a wrong guess of the processor's.
     table: Vec<u32>,
     /// The places of the keys: from `first` up to `next`.
     first: u32,
@@ -31,14 +32,14 @@ impl Seen {
     pub(crate) fn start(&mut self, first: usize, keys: usize) {
         self.first = word(first);
         self.next = self.first;
-        self.clear((2 * keys).next_power_of_two().max(FIRST_ROOM));
+        self.clear((4 * keys).next_power_of_two().max(FIRST_ROOM));
     }
 
     /// A table of that size with nothing in it. All places it has room for are words.
     fn clear(&mut self, room: usize) {
         self.table.clear();
         self.table.resize(room, 0);
-        self.end = word(index(self.first) + room / 2);
+        self.end = word(index(self.first) + room / 4);
     }
 
     /// The place of a key; none if it is new, and then it is put at the next place.
@@ -73,7 +74,7 @@ impl Seen {
     /// Room for so many keys more.
     #[cold]
     pub(crate) fn grow(&mut self, more: usize, at: impl Fn(usize) -> u64) {
-        let wanted = ((index(self.next - self.first) + more) * 4).next_power_of_two();
+        let wanted = ((index(self.next - self.first) + more) * 8).next_power_of_two();
         if wanted <= self.table.len() {
             return;
         }

@@ -44,7 +44,7 @@ use crate::{Image, Visibility};
 /// are under way at a time, as many as a processor fetches.
 const BLOCK: usize = TOGETHER;
 /// Rows of a question that there is room for before a table grows.
-const USUAL_ROWS: usize = 16;
+const USUAL_ROWS: usize = 32;
 /// What looking a name up counts for, in slots: two buckets and a record.
 const LOOKUP_CELLS: usize = 4;
 
