@@ -49,8 +49,8 @@ use crate::root::MAX_LINES;
 use crate::slot::byte_of;
 use crate::temperature::Temperature;
 
-pub(crate) use shape::{Room, Shape};
 use shape::first_slot;
+pub(crate) use shape::{Room, Shape};
 
 const HASH: usize = 0;
 const SHAPE: usize = 8;
