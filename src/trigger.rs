@@ -145,7 +145,7 @@ unsafe fn resolve(data: &pg_sys::TriggerData) -> Option<Columns> {
 }
 
 /// # Safety
-/// `slot` holds a row of `data.tg_relation`.
+/// `slot` holds a row of `data.tg_relation`, or is null.
 unsafe fn note(data: &pg_sys::TriggerData, source: &Source, slot: *mut pg_sys::TupleTableSlot, change: Change) {
     // SAFETY: the caller's promise; the attributes' numbers are the relation's.
     unsafe {
@@ -178,14 +178,14 @@ struct Attributes<'s> {
     nulls: &'s [bool],
 }
 
-/// Those up to that number, found in one way through the row; None: the slot's rows have fewer.
+/// Those up to that number, found in one way through the row; None: the slot's rows have fewer, or whoever called the trigger gave none.
 ///
 /// # Safety
-/// A slot that holds a row.
+/// A slot that holds a row, or null.
 unsafe fn attributes<'s>(slot: *mut pg_sys::TupleTableSlot, number: i32) -> Option<Attributes<'s>> {
     // SAFETY: the caller's promise; `tts_nvalid` values stand there. What finds them raises only for a number that was checked.
     unsafe {
-        if number > (*(*slot).tts_tupleDescriptor).natts {
+        if slot.is_null() || number > (*(*slot).tts_tupleDescriptor).natts {
             return None;
         }
         if i32::from((*slot).tts_nvalid) < number {

@@ -50,8 +50,8 @@ impl Cursor {
         mem.prefetch(self.block);
     }
 
-    /// The next slots: inline ones of a line, or those of a block; none at the end. Before, no
-    /// slot was read by itself.
+    /// The next slots: inline ones of a line, or those of a block; none at the end. A cursor is read
+    /// by batches or slot by slot ([`Cursor::next`]), not both.
     #[inline(always)]
     pub(crate) fn next_batch<'m>(&mut self, mem: &'m Memory) -> Option<Batch<'m>> {
         if self.inline != 0 {
