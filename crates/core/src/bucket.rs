@@ -94,11 +94,13 @@ impl<'m> Bucket<'m> {
         Entry::in_slot(slot, self.tags().get(), self.words().get(slot), self.tails())
     }
 
+    #[inline]
     pub(crate) fn read(self) -> [Entry; SLOTS] {
         let (tags, words, tails) = (self.tags().get(), self.words(), self.tails());
         std::array::from_fn(|slot| Entry::in_slot(slot, tags, words.get(slot), tails))
     }
 
+    #[inline]
     pub(crate) fn write(self, entries: [Entry; SLOTS]) {
         let four = |of: fn(Entry) -> u64| {
             let slots = entries.iter().enumerate();

@@ -18,9 +18,6 @@ use crate::words::MOST_WORDS;
 /// A text of 200 words is one of these: each loop's end is guessed wrong.
 pub(crate) const BLOCK: usize = 240;
 
-/// Lengths that a beginning knows of, and the sieve of windows told already: two words and three.
-const TOLD: u32 = 0b11;
-
 /// Some words that may be a name.
 #[derive(Clone, Copy, Debug, Default)]
 struct Window {
@@ -158,10 +155,8 @@ fn find_long(
     let words = &hashes[first..];
     let most = words.len().min(MOST_WORDS);
     let (mut begin, mut spot) = (1, filter.form_spot(words[0]));
-    let mut told = TOLD;
     while begin < most {
-        let known = filter.lengths(&spot) & !told;
-        told = 0;
+        let known = filter.lengths(&spot);
         let longest = begin + index(u32::BITS - known.leading_zeros());
         let mut hash = spot.hash();
         for count in begin + 1..=longest.min(begin + STEP).min(most) {

@@ -368,24 +368,39 @@ impl<'m> Filter<'m> {
     /// Enters an entry of that hash; otherwise as [`Filter::add`].
     #[must_use]
     pub(crate) fn enter(self, hash: Hash, entry: Entry, later: usize) -> bool {
-        let mut splits = 0;
-        let place = loop {
-            if let Some(place) = self.make_room(hash) {
-                break place;
-            }
-            // Nobody planned for this, so the memory must be to be had now.
-            if splits == MOST_SPLITS || !self.can_split(later) {
-                return false;
-            }
-            self.split();
-            splits += 1;
+        // Compiled once for each table: where its fields and its entries' bits are is known then.
+        let entered = match self.table {
+            Table::Names => Filter { table: Table::Names, ..self }.enter_there(hash, entry),
+            Table::Forms => Filter { table: Table::Forms, ..self }.enter_there(hash, entry),
         };
+        entered || self.enter_by_splits(hash, entry, later)
+    }
+
+    /// `false`: there is no room.
+    #[inline(always)]
+    fn enter_there(self, hash: Hash, entry: Entry) -> bool {
+        let Some(place) = self.make_room(hash) else { return false };
         let entry = match self.table {
             Table::Names => entry,
             Table::Forms => entry.placed(place.bucket != self.geometry().buckets_of(hash).0),
         };
         self.set(place, entry);
         true
+    }
+
+    /// Nobody planned for this, so the memory must be to be had now.
+    #[cold]
+    fn enter_by_splits(self, hash: Hash, entry: Entry, later: usize) -> bool {
+        for _ in 0..MOST_SPLITS {
+            if !self.can_split(later) {
+                return false;
+            }
+            self.split();
+            if self.enter_there(hash, entry) {
+                return true;
+            }
+        }
+        false
     }
 
     /// The hash of an entry in a bucket, as far as its buckets depend on it. Of an empty slot it is
@@ -447,6 +462,15 @@ impl<'m> Filter<'m> {
 
     /// Splits the bucket at the split pointer: its entries stay or move to the new last one.
     fn split(self) {
+        // As in `enter`.
+        match self.table {
+            Table::Names => Filter { table: Table::Names, ..self }.split_there(),
+            Table::Forms => Filter { table: Table::Forms, ..self }.split_there(),
+        }
+    }
+
+    #[inline(always)]
+    fn split_there(self) {
         let old = self.geometry();
         let new = old.grown();
         let (from, to) = (old.split, old.buckets());

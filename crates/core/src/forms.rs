@@ -2,13 +2,13 @@
 //!
 //! ```text
 //!   hash(w1 w2 w3) --> form --> entity --alike--> entity --alike--> entity    all of that form
-//!   hash(w1)       --> beginning: names of 2, 3, ... 12 words begin so, or longer ones do
+//!   hash(w1)       --> beginning: names of 4, 5, ... 12 words begin so, or longer ones do
 //!   hash(w1 .. w12)--> beginning: names of 13, ... 23 words, or longer; and so on
 //! ```
 //!
-//! A window's hash rolls: one more word is one product. Whoever stands at a word asks its
-//! beginning which lengths there are, and only then for the forms of these. So a word no name
-//! begins with costs one look at two buckets, however many entities there are.
+//! A window's hash rolls: one more word is one product. Which names of up to three words begin
+//! with a word, the sieves tell (see sieve.rs); of longer ones that they do. Whoever stands at
+//! such a word asks its beginning which lengths there are, and only then for the forms of these.
 //!
 //! Promises: an entity whose name has a form is in the chain of exactly one form entry, and
 //! counted once in each of its beginnings; the memory is part of the insert's plan. A chain is
@@ -25,7 +25,7 @@ use crate::hash::Hash;
 use crate::id::{RecordId, index};
 use crate::record::Record;
 use crate::root::{Counter, Sifted};
-use crate::sieve::Item;
+use crate::sieve::{FEW, Item};
 use crate::words::{self, MOST_BYTES, MOST_WORDS};
 
 /// Lengths that a beginning tells apart; its last bit says that longer names begin so.
@@ -54,14 +54,20 @@ impl Form {
         let mut starts = [Hash::default(); MOST_BEGINNINGS];
         words::each_folded(name, |bytes, word| {
             let word = Hash::of_word_in(seed, bytes, word.start, word.len());
-            hash = if count == 0 { word } else { hash.and(word) };
-            if count == 1 {
-                pair = hash;
-            }
-            if count % STEP == 0
-                && let Some(start) = starts.get_mut(count / STEP)
-            {
-                *start = hash;
+            match count {
+                0 => (hash, starts[0]) = (word, word),
+                1 => {
+                    hash = hash.and(word);
+                    pair = hash;
+                }
+                _ => {
+                    hash = hash.and(word);
+                    if count % STEP == 0
+                        && let Some(start) = starts.get_mut(count / STEP)
+                    {
+                        *start = hash;
+                    }
+                }
             }
             count += 1;
         })?;
@@ -88,9 +94,10 @@ impl Form {
         Form::of(seed, name)
     }
 
-    /// Its beginnings: after 1, 12, 23, ... words, as long as there are more.
+    /// Its beginnings: after 1, 12, 23, ... words, as long as there are more. None of a name that
+    /// the sieves know the length of: nobody would ask for them.
     fn begins(&self) -> usize {
-        (self.words + STEP - 2) / STEP
+        if self.words <= FEW { 0 } else { (self.words + STEP - 2) / STEP }
     }
 
     /// The beginnings, and the one bit each knows of this name's length.
@@ -101,19 +108,18 @@ impl Form {
         })
     }
 
-    /// What a sieve lets pass for it: see sieve.rs.
+    /// What a sieve lets pass for it, see sieve.rs: the first so many.
     #[inline]
-    pub(crate) fn items(&self, of: Sifted) -> impl Iterator<Item = Item> {
+    pub(crate) fn items(&self, of: Sifted) -> ([Item; 2], usize) {
         let first = self.starts[0];
-        let (items, count) = match of {
+        match of {
             Sifted::Words if self.words == 1 => ([Item::whole(first); 2], 1),
             Sifted::Words => ([Item::first_word(first, self.words); 2], 1),
             Sifted::Windows => {
                 let items = [Item::whole(self.hash), Item::first_two(self.pair, self.words)];
                 (items, self.words.min(3) - 1)
             }
-        };
-        items.into_iter().take(count)
+        }
     }
 
     /// Entries of the filter that it may take.

@@ -24,7 +24,7 @@ use crate::id::{VersionId, index, to_word, wide, word};
 use crate::memory::{FirstLines, Line, Memory};
 
 /// Layout number: one more whenever a byte of the image changes its meaning.
-pub const LAYOUT: u32 = 9;
+pub const LAYOUT: u32 = 10;
 /// "cftrag", then an image of the forest.
 const MAGIC: u64 = u64::from_be_bytes(*b"cftragIF");
 /// Words of the owner's area. 2085 chunks need an address each; the rest is for snapshots.

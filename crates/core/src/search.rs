@@ -22,6 +22,7 @@ const FEW: usize = 64;
 impl Filter<'_> {
     /// Finds, breadth first, the shortest chain of moves that empties a slot in one of the
     /// hash's buckets; then moves from its far end.
+    #[inline(always)]
     pub(crate) fn make_room(self, hash: Hash) -> Option<Place> {
         let geometry = self.geometry();
         let (first, second) = geometry.buckets_of(hash);
@@ -40,11 +41,13 @@ impl Filter<'_> {
     /// To clear the room of a whole search took a fifth of an insert's instructions. The records
     /// are not sent for: the first or second entry can move (with it an insert among a million
     /// takes a tenth longer). If none can, `others` are the entries' other buckets.
+    #[inline(always)]
     fn one_move(self, full: [u32; 2], others: &mut [u32; 2 * SLOTS]) -> Option<Place> {
         for (bucket, others) in full.into_iter().zip(others.as_chunks_mut::<SLOTS>().0) {
-            for (slot, entry) in self.read(bucket).into_iter().enumerate() {
-                let to = self.other_bucket(bucket, entry);
-                others[slot] = to;
+            for (slot, other) in others.iter_mut().enumerate() {
+                // One by one: the first or the second can move.
+                let to = self.other_bucket(bucket, self.get(Place { bucket, slot }));
+                *other = to;
                 if let Some(empty) = self.bucket(to).empty_slot() {
                     let place = Place { bucket, slot };
                     self.shift_one(place, Place { bucket: to, slot: empty });
@@ -118,6 +121,7 @@ impl Filter<'_> {
     }
 
     /// Moves an entry to its other bucket.
+    #[inline(always)]
     fn shift_one(self, from: Place, to: Place) {
         let entry = self.get(from);
         self.set(to, self.moved(entry, from.bucket, to.bucket));

@@ -36,8 +36,10 @@ use crate::hash::Hash;
 use crate::id::{halves, index};
 use crate::memory::{Doubles, Memory};
 use crate::record::Record;
-use crate::root::{Counter, MAX_LINES, Root, Sifted, Table};
+use crate::root::{Counter, MAX_LINES, Root, SieveState, Sifted, Table};
 
+/// Names of up to so many words are told apart by how many they have.
+pub(crate) const FEW: usize = 3;
 /// Words of 64 bits in a line.
 const WORDS: u32 = 8;
 /// Buckets that are read for each new entity while another sieve is filled: a microsecond.
@@ -82,6 +84,15 @@ impl Sifted {
     }
 }
 
+impl SieveState {
+    /// Of the next: buckets from which it was filled, once all its segments are there.
+    #[inline]
+    fn swept(self) -> Option<u32> {
+        let being_filled = self.segments > 0 && self.segments == shape(self.level).1;
+        being_filled.then_some(self.swept)
+    }
+}
+
 /// Lines of a segment of a sieve of that level, and how many segments it has.
 pub(crate) fn shape(level: u32) -> (u32, u32) {
     let bits = level.min(SEGMENT_BITS);
@@ -114,8 +125,9 @@ impl Kinds {
     /// Of the hash that leads to this word.
     #[inline(always)]
     pub(crate) fn of(word: u64, hash: Hash) -> Kinds {
-        let [a, b, c] = places(hash).map(|place| word.rotate_right(place));
-        Kinds(a & b & c & Kinds::ALL)
+        let [a, b, c] = places(hash);
+        let all = word.rotate_right(a) & word.rotate_right(b) & word.rotate_right(c);
+        Kinds(all & Kinds::ALL)
     }
 
     /// Whether it is a name.
@@ -169,9 +181,10 @@ impl Begun {
 }
 
 /// By how much a word of 64 bits is turned, modulo 64: by parts of a hash that do not say which word.
-#[inline]
+#[inline(always)]
 fn places(hash: Hash) -> [u32; 3] {
-    [28, 34, 40].map(|shift| halves(hash.0 >> shift).0)
+    let turn = |shift: u32| halves(hash.0 >> shift).0;
+    [turn(28), turn(34), turn(40)]
 }
 
 impl Item {
@@ -182,7 +195,7 @@ impl Item {
 
     /// The first word of a name of so many, two at least.
     pub(crate) fn first_word(hash: Hash, words: usize) -> Item {
-        Item { hash, kind: if words <= 3 { Kinds::FIRST } else { Kinds::FIRST_OF_MORE } }
+        Item { hash, kind: if words <= FEW { Kinds::FIRST } else { Kinds::FIRST_OF_MORE } }
     }
 
     /// Two words that a name of so many begins with, three at least.
@@ -191,7 +204,8 @@ impl Item {
     }
 
     fn mask(self) -> u64 {
-        places(self.hash).iter().fold(0, |mask, &place| mask | self.kind.rotate_left(place))
+        let [a, b, c] = places(self.hash);
+        self.kind.rotate_left(a) | self.kind.rotate_left(b) | self.kind.rotate_left(c)
     }
 }
 
@@ -235,7 +249,13 @@ impl<'m> Sieve<'m> {
     #[inline]
     pub(crate) fn new(mem: &'m Memory, of: Sifted, table: Table) -> Sieve<'m> {
         let root = Root::new(mem);
-        let level = root.sieve(of, table).level;
+        Sieve::of_level(root, of, table, root.sieve(of, table).level)
+    }
+
+    /// Of a state that was read.
+    #[inline]
+    fn of_level(root: Root<'m>, of: Sifted, table: Table, level: u32) -> Sieve<'m> {
+        let mem = root.mem();
         let near = Sieve::nth(mem, root, of, table, level, 0);
         Sieve { mem, root, of, table, level, near }
     }
@@ -279,18 +299,25 @@ impl<'m> Sieve<'m> {
         Sieve::nth(self.mem, self.root, self.of, self.table, self.level, i)
     }
 
-    /// Sets the bits of those of a form's items that are of this sieve.
-    fn mark(self, form: &Form) {
-        for item in form.items(self.of) {
+    /// Sets the bits of those of a form's items that are of this sieve; how many were not set.
+    #[inline(always)]
+    fn mark(self, form: &Form) -> u32 {
+        let (items, count) = form.items(self.of);
+        let mut bits = 0;
+        for item in &items[..count] {
             let Segment(words) = self.segment(item.hash);
             let at = item.hash.first();
             let old = words.get(at);
             let new = item.mask() & !old;
             if new != 0 {
                 words.set(at, old | new);
-                self.root.add_bits(self.of, self.table, new.count_ones());
+                bits += new.count_ones();
             }
         }
+        if bits > 0 {
+            self.root.add_bits(self.of, self.table, bits);
+        }
+        bits
     }
 }
 
@@ -316,26 +343,34 @@ impl<'m> Image<'m> {
 
     /// An entity of that form is in the filter now. So many single lines stay available.
     pub(crate) fn let_pass(self, form: &Form, later: usize) {
-        for of in BOTH {
-            self.sieve(of).mark(form);
-            if self.forms().swept(of).is_some() {
-                Sieve::new(self.mem(), of, Table::Next).mark(form);
+        self.let_one_pass(Sifted::Words, form, later);
+        self.let_one_pass(Sifted::Windows, form, later);
+    }
+
+    // Always inline: which of the sieves it is decides most of it.
+    #[inline(always)]
+    fn let_one_pass(self, of: Sifted, form: &Form, later: usize) {
+        let root = self.root();
+        let [now, next] = [Table::Now, Table::Next].map(|table| root.sieve(of, table));
+        let bits = now.bits + Sieve::of_level(root, of, Table::Now, now.level).mark(form);
+        if next.segments > 0 || of.is_full(now.level, bits) {
+            if next.swept().is_some() {
+                Sieve::of_level(root, of, Table::Next, next.level).mark(form);
             }
             self.tend_sieve(of, later);
         }
     }
 
-    /// Begins to fill another sieve if this one is full, or goes on with it.
+    /// Begins to fill another sieve, as this one is full, or goes on with it: two of three entities
+    /// do without.
+    #[inline(never)]
     fn tend_sieve(self, of: Sifted, later: usize) {
         let root = self.root();
         let now = root.sieve(of, Table::Now);
         let mut next = root.sieve(of, Table::Next);
         if next.segments == 0 {
-            if !of.is_full(now.level, now.bits) {
-                return;
-            }
-            // No form has more than two items of a kind, nor has a beginning more than one. If
-            // those there are would fill less than half of it, much is out of date.
+            // A form has two items for that of windows at most, and one for that of words. If those
+            // there are would fill less than half of it, much is out of date.
             let most = match of {
                 Sifted::Windows => root.count(Counter::Entities) * 2,
                 Sifted::Words => root.count(Counter::Forms),
@@ -406,9 +441,7 @@ impl Filter<'_> {
     /// Buckets from which the next sieve was filled, if one is being filled.
     #[inline]
     pub(crate) fn swept(self, of: Sifted) -> Option<u32> {
-        let next = self.root().sieve(of, Table::Next);
-        let being_filled = next.segments > 0 && next.segments == shape(next.level).1;
-        being_filled.then_some(next.swept)
+        self.root().sieve(of, Table::Next).swept()
     }
 
     /// A form's entry has moved; if it went where a next sieve was filled from already, that

@@ -45,7 +45,8 @@ impl Verifier<'_, '_> {
     pub(crate) fn lets_pass(&mut self, form: &Form, bucket: u32, entry: Entry) {
         for of in [Sifted::Words, Sifted::Windows] {
             let swept = self.forms.swept(of);
-            for item in form.items(of) {
+            let (items, count) = form.items(of);
+            for &item in &items[..count] {
                 let passes = |table| Sieve::new(self.mem, of, table).passes(item);
                 let now = passes(Table::Now);
                 let next = swept.is_none_or(|swept| bucket >= swept) || passes(Table::Next);
