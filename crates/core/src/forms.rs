@@ -113,13 +113,19 @@ impl Form {
     pub(crate) fn items(&self, of: Sifted) -> ([Item; 2], usize) {
         let first = self.starts[0];
         match of {
-            Sifted::Words if self.words == 1 => ([Item::whole(first); 2], 1),
+            Sifted::Words if self.is_word() => ([Item::whole(first); 2], 1),
             Sifted::Words => ([Item::first_word(first, self.words); 2], 1),
             Sifted::Windows => {
                 let items = [Item::whole(self.hash), Item::first_two(self.pair, self.words)];
                 (items, self.words.min(3) - 1)
             }
         }
+    }
+
+    /// Whether it is one word.
+    #[inline]
+    pub(crate) fn is_word(&self) -> bool {
+        self.words == 1
     }
 
     /// Entries of the filter that it may take.
@@ -273,12 +279,13 @@ impl<'m> Image<'m> {
                 return false;
             }
         }
-        if !self.chain(record, form, later) {
+        let passed = self.let_pass(form);
+        if !self.chain(record, form, passed.is_new, later) {
             form.beginnings().for_each(|(hash, _)| self.end(hash));
             self.names().remove(record);
             return false;
         }
-        self.let_pass(form, later);
+        self.tend_sieves(&passed, later);
         true
     }
 
@@ -319,10 +326,9 @@ impl<'m> Image<'m> {
         self.root().subtract(Counter::Forms, usize::from(left.is_empty()));
     }
 
-    /// Puts an entity behind those of its form.
-    fn chain(self, record: Record<'m>, form: &Form, later: usize) -> bool {
-        let alike = self.forms().forms(form.hash).find(|(_, head)| same_form(*head, record));
-        if let Some((_, head)) = alike {
+    /// Puts an entity behind those of its form, of which there is none if it is new.
+    fn chain(self, record: Record<'m>, form: &Form, is_new: bool, later: usize) -> bool {
+        if !is_new && let Some(head) = self.head(form.hash, record) {
             record.set_alike(head.alike());
             head.set_alike(Some(record.id()));
             return true;
@@ -331,6 +337,13 @@ impl<'m> Image<'m> {
         let entered = self.forms().enter(form.hash, entry, later);
         self.root().add(Counter::Forms, usize::from(entered));
         entered
+    }
+
+    /// The first entity of a record's form.
+    #[cold]
+    fn head(self, hash: Hash, record: Record<'m>) -> Option<Record<'m>> {
+        let mut forms = self.forms().forms(hash);
+        forms.find(|(_, head)| same_form(*head, record)).map(|(_, head)| head)
     }
 
     /// Takes an entity out of those of its form.

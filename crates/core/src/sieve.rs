@@ -299,26 +299,43 @@ impl<'m> Sieve<'m> {
         Sieve::nth(self.mem, self.root, self.of, self.table, self.level, i)
     }
 
-    /// Sets the bits of those of a form's items that are of this sieve; how many were not set.
+    /// Sets the bits of those of a form's items that are of this sieve; how many were not set, of
+    /// each item.
     #[inline(always)]
-    fn mark(self, form: &Form) -> u32 {
+    fn mark(self, form: &Form) -> [u32; 2] {
         let (items, count) = form.items(self.of);
-        let mut bits = 0;
-        for item in &items[..count] {
+        let mut bits = [0; 2];
+        for (item, bits) in items[..count].iter().zip(&mut bits) {
             let Segment(words) = self.segment(item.hash);
             let at = item.hash.first();
             let old = words.get(at);
             let new = item.mask() & !old;
             if new != 0 {
                 words.set(at, old | new);
-                bits += new.count_ones();
+                *bits = new.count_ones();
             }
         }
-        if bits > 0 {
-            self.root.add_bits(self.of, self.table, bits);
+        if bits != [0; 2] {
+            self.root.add_bits(self.of, self.table, bits[0] + bits[1]);
         }
         bits
     }
+
+    /// Lets pass what an entry of the table of forms leads to.
+    fn mark_head(self, entry: Entry) {
+        if let Some(head) = entry.head() {
+            let form = Form::of_record(self.root.seed(), Record::new(self.mem, head));
+            self.mark(&form.expect("what a form leads to has one"));
+        }
+    }
+}
+
+/// What came of letting a form pass.
+pub(crate) struct Passed {
+    /// No entity of this form was there.
+    pub(crate) is_new: bool,
+    /// Which sieves ask for [`Image::tend_sieves`].
+    tend: [bool; 2],
 }
 
 const BOTH: [Sifted; 2] = [Sifted::Words, Sifted::Windows];
@@ -341,23 +358,37 @@ impl<'m> Image<'m> {
         Sieve::new(self.mem(), of, Table::Now)
     }
 
-    /// An entity of that form is in the filter now. So many single lines stay available.
-    pub(crate) fn let_pass(self, form: &Form, later: usize) {
-        self.let_one_pass(Sifted::Words, form, later);
-        self.let_one_pass(Sifted::Windows, form, later);
+    /// An entity of that form comes into the filter. Before it does: a sieve that did not let its
+    /// name pass knows that it is the first of its form.
+    pub(crate) fn let_pass(self, form: &Form) -> Passed {
+        let (word, tend_words) = self.let_one_pass(Sifted::Words, form);
+        let (window, tend_windows) = self.let_one_pass(Sifted::Windows, form);
+        let is_new = if form.is_word() { word } else { window };
+        Passed { is_new, tend: [tend_words, tend_windows] }
     }
 
+    /// Whether its first item did not pass, and whether there is something to be done.
     // Always inline: which of the sieves it is decides most of it.
     #[inline(always)]
-    fn let_one_pass(self, of: Sifted, form: &Form, later: usize) {
+    fn let_one_pass(self, of: Sifted, form: &Form) -> (bool, bool) {
         let root = self.root();
         let [now, next] = [Table::Now, Table::Next].map(|table| root.sieve(of, table));
-        let bits = now.bits + Sieve::of_level(root, of, Table::Now, now.level).mark(form);
-        if next.segments > 0 || of.is_full(now.level, bits) {
-            if next.swept().is_some() {
-                Sieve::of_level(root, of, Table::Next, next.level).mark(form);
+        let [first, second] = Sieve::of_level(root, of, Table::Now, now.level).mark(form);
+        if next.swept().is_some() {
+            Sieve::of_level(root, of, Table::Next, next.level).mark(form);
+        }
+        let is_full = of.is_full(now.level, now.bits + first + second);
+        (first > 0, next.segments > 0 || is_full)
+    }
+
+    /// Goes on with other sieves where these are full, once the form is in the filter. So many
+    /// single lines stay available.
+    #[inline]
+    pub(crate) fn tend_sieves(self, passed: &Passed, later: usize) {
+        for (of, tend) in BOTH.into_iter().zip(passed.tend) {
+            if tend {
+                self.tend_sieve(of, later);
             }
-            self.tend_sieve(of, later);
         }
     }
 
@@ -401,14 +432,14 @@ impl<'m> Image<'m> {
         let from = root.sieve(of, Table::Next).swept;
         let buckets = filter.geometry().buckets();
         let to = buckets.min(from + SWEPT);
+        let sieve = Sieve::new(self.mem(), of, Table::Next);
         for bucket in from..to {
-            filter.read(bucket).into_iter().for_each(|entry| filter.mark_next(of, entry));
+            filter.read(bucket).into_iter().for_each(|entry| sieve.mark_head(entry));
         }
         // The next entity's turn reads these.
-        for entry in (to..buckets.min(to + SWEPT)).flat_map(|bucket| filter.read(bucket)) {
-            if let Some(head) = entry.head() {
-                self.mem().prefetch(head.line());
-            }
+        for bucket in to..buckets.min(to + SWEPT) {
+            let heads = filter.read(bucket).into_iter().filter_map(Entry::head);
+            heads.for_each(|head| self.mem().prefetch(head.line()));
         }
         let mut next = root.sieve(of, Table::Next);
         next.swept = to;
@@ -450,18 +481,9 @@ impl Filter<'_> {
         if self.table() == crate::filter::Table::Forms {
             for of in BOTH {
                 if self.swept(of).is_some_and(|swept| to < swept && from >= swept) {
-                    self.mark_next(of, entry);
+                    Sieve::new(self.mem(), of, Table::Next).mark_head(entry);
                 }
             }
-        }
-    }
-
-    fn mark_next(self, of: Sifted, entry: Entry) {
-        if let Some(head) = entry.head() {
-            let record = Record::new(self.mem(), head);
-            let form = Form::of_record(self.root().seed(), record);
-            let form = form.expect("what a form leads to has one");
-            Sieve::new(self.mem(), of, Table::Next).mark(&form);
         }
     }
 }
