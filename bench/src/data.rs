@@ -63,6 +63,8 @@ pub struct Size {
 }
 
 pub const SMALL: Size = Size { name: "small", trees: 600, entities: 3_000, tree_size: 10 };
+/// Asked for recognition only.
+pub const TEN_THOUSAND: Size = Size { name: "10k", trees: 200, entities: 10_000, tree_size: 100 };
 pub const MEDIUM: Size = Size { name: "medium", trees: 200, entities: 100_000, tree_size: 1_000 };
 pub const LARGE: Size = Size { name: "large", trees: 1_000, entities: 1_000_000, tree_size: 2_000 };
 pub const HUGE: Size = Size { name: "huge", trees: 2_000, entities: 10_000_000, tree_size: 10_000 };

@@ -54,7 +54,7 @@ pub fn inserts(session: &mut Session) -> Result<Vec<Table>, Error> {
     let quick = single(session, &kinds, 3000)?;
     // As it is in production: a commit is on the disk before it is told.
     durable(session, true)?;
-    let durably = single(session, &kinds, 300)?;
+    let durably = single(session, &kinds, 3000)?;
     durable(session, false)?;
     for k in 0..kinds.len() {
         session.client.batch_execute(&format!("DROP TABLE {}", table(k)))?;

@@ -21,7 +21,7 @@ use std::error::Error;
 use std::path::Path;
 use std::time::Duration;
 
-use data::{Forest, HUGE, LARGE, MEDIUM, SMALL, Shape, Size};
+use data::{Forest, HUGE, LARGE, MEDIUM, SMALL, Shape, Size, TEN_THOUSAND};
 use measure::Session;
 use report::Table;
 
@@ -77,6 +77,12 @@ fn main() -> Result<(), Box<dyn Error>> {
             let forest = data::load(&mut session.client, size, options.seed)?;
             of_forest(&mut session, &options, &forest, &mut tables)?;
         }
+    }
+    if options.wants(TEN_THOUSAND.name) {
+        eprintln!("10k: recognition");
+        let forest = data::load(&mut session.client, TEN_THOUSAND, options.seed)?;
+        session.each(&peers::fill(peers::CFTRAG.setup, &forest, 0, 0))?;
+        tables.push(recognise::table(&mut session, &forest, options.seed)?);
     }
     for forest in real(&mut session, &options)? {
         of_forest(&mut session, &options, &forest, &mut tables)?;

@@ -55,26 +55,35 @@ import sys, time
 lines = sys.stdin.read().split('\\n')
 cut = lines.index('')
 names, texts = dict.fromkeys(lines[:cut], True), lines[cut + 1:]
-spent = []
+spent, answers = [], []
 for text in texts:
     start = time.perf_counter()
     words = text.split()
     found = [w for n in (1, 2, 3) for i in range(len(words) - n + 1) if (w := ' '.join(words[i:i + n])) in names]
     spent.append(time.perf_counter() - start)
-print(sorted(spent)[len(spent) // 2] * 1e6)
+    answers.append(','.join(sorted(set(found))))
+print(sorted(spent)[len(spent) // 2] * 1e6, *answers, sep='\\n')
 ";
 
-fn dict(forest: &Forest, texts: &[String]) -> std::io::Result<f64> {
+struct Dict {
+    median: f64,
+    /// Of each text, sorted.
+    found: Vec<Vec<String>>,
+}
+
+fn dict(names: &[String], texts: &[String]) -> Result<Dict, Box<dyn std::error::Error>> {
     let mut python = Command::new("python3").args(["-c", DICT]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
-    if let Some(to) = python.stdin.take() {
-        let mut to = std::io::BufWriter::new(to);
-        for i in 0..forest.entities() {
-            writeln!(to, "{}", forest.entity(i))?;
-        }
-        write!(to, "\n{}", texts.join("\n"))?;
+    if let Some(mut to) = python.stdin.take() {
+        write!(to, "{}\n\n{}", names.join("\n"), texts.join("\n"))?;
     }
-    let told = python.wait_with_output()?;
-    Ok(String::from_utf8_lossy(&told.stdout).trim().parse().unwrap_or(f64::NAN))
+    let told = String::from_utf8(python.wait_with_output()?.stdout)?;
+    let (median, answers) = told.split_once('\n').ok_or("the dict said nothing")?;
+    let cut = |line: &str| line.split(',').filter(|name| !name.is_empty()).map(str::to_string).collect();
+    let found: Vec<_> = answers.lines().map(cut).collect();
+    if found.len() != texts.len() {
+        return Err(format!("the dict answers {} of {} texts", found.len(), texts.len()).into());
+    }
+    Ok(Dict { median: median.parse()?, found })
 }
 
 pub fn table(session: &mut Session, forest: &Forest, seed: u64) -> Result<Table, Box<dyn std::error::Error>> {
@@ -90,10 +99,15 @@ pub fn table(session: &mut Session, forest: &Forest, seed: u64) -> Result<Table,
         names.sort();
         Ok(names)
     };
-    for text in &texts[..50] {
+    let names: Vec<String> =
+        session.client.query(&fill("SELECT name FROM names_{size}"), &[])?.iter().map(|row| row.get(0)).collect();
+    let client = dict(&names, &texts)?;
+    for (text, dicts) in texts[..50].iter().zip(&client.found) {
         let (ours, theirs) = (sorted(session, OURS, text)?, sorted(session, WINDOWS, text)?);
-        if ours != theirs {
-            return Err(format!("cft_entities finds {ours:?}, the windows {theirs:?} in: {text}").into());
+        if ours != theirs || ours != *dicts {
+            return Err(
+                format!("cft_entities finds {ours:?}, the windows {theirs:?}, the dict {dicts:?} in: {text}").into()
+            );
         }
     }
     let mut all = vec![("cftrag", fill(PLAIN)), ("windows = ANY, btree", fill(WINDOWS)), (ALONE, NO_ROW.into())];
@@ -113,9 +127,8 @@ pub fn table(session: &mut Session, forest: &Forest, seed: u64) -> Result<Table,
     let line = |name: &str, t: &Times| {
         (name.to_string(), vec![t.median(), t.mean(), t.cpu, t.rows as f64 / t.wall.len() as f64])
     };
-    let client = dict(forest, &texts)?;
     let mut lines: Vec<_> = all.iter().zip(&times).map(|((name, _), times)| line(name, times)).collect();
-    lines.insert(2, ("dict in Python".into(), vec![client, f64::NAN, f64::NAN, f64::NAN]));
+    lines.insert(2, ("dict in Python".into(), vec![client.median, f64::NAN, f64::NAN, f64::NAN]));
     lines.extend(["ILIKE", "pg_trgm"].iter().zip(&slow_times).map(|(name, times)| line(name, times)));
     Ok(Table {
         title: format!("Recognising, {WORDS} words, {} names", forest.entities()),

@@ -139,7 +139,7 @@ impl Targets<'_> {
     }
 
     fn recognition(&mut self) {
-        for (size, names) in [("small", "3k"), ("medium", "100k"), ("large", "1M")] {
+        for (size, names) in [("10k", "10k"), ("medium", "100k"), ("large", "1M")] {
             let file = format!("recognise-{size}");
             let at = |line| Figure(&file, line, "p50");
             for (peer, goal) in
@@ -150,10 +150,10 @@ impl Targets<'_> {
         }
         let at = |file| Figure(file, "cftrag", "backend CPU");
         self.ratio(
-            "recognition, backend CPU, 1M names / 3k names".into(),
+            "recognition, backend CPU, 1M names / 10k names".into(),
             Most(2.0),
             at("recognise-large"),
-            at("recognise-small"),
+            at("recognise-10k"),
         );
         self.value("recognition, backend CPU, 1M names, microseconds", Most(25.0), at("recognise-large"), 1.0);
     }
@@ -266,7 +266,7 @@ mod tests {
         let told = markdown(&[
             table("one-uniform-small-rows", &[("cftrag", 30.0), (NOTHING, 20.0)]),
             table("one-uniform-small-text", &[("cftrag", 30.0), (NOTHING, 20.0)]),
-            table("recognise-small", &[("cftrag", 10.0), ("dict in Python", 150.0)]),
+            table("recognise-10k", &[("cftrag", 10.0), ("dict in Python", 150.0)]),
         ]);
         assert!(told.contains("one entity, small, rows / a name lookup | <= 1.6 | 1.50 | 1.00 | met"), "{told}");
         assert!(told.contains("one entity, small, text / a name lookup | <= 1.25 | 1.50 | 1.00 | not met |"), "{told}");
@@ -280,7 +280,7 @@ mod tests {
             table("hundred-uniform-medium-rows", &[(floor::NAME, 20.0), ("cftrag", 25.0), ("CTE, covering", 100.0)]),
             table("hundred-uniform-medium-text", &[(floor::NAME, 2.0), ("cftrag", 25.0), ("CTE, covering", 100.0)]),
             table("one-uniform-medium-rows", &[(NOTHING, 10.0), (floor::NAME, 17.0), ("cftrag", 20.0)]),
-            table("recognise-small", &[("cftrag", 10.0), (recognise::ALONE, 5.0), ("dict in Python", 50.0)]),
+            table("recognise-10k", &[("cftrag", 10.0), (recognise::ALONE, 5.0), ("dict in Python", 50.0)]),
         ]);
         let nor = "not met; nor does the floor";
         assert!(told.contains(&format!("rows: CTE, covering / cftrag | >= 10 | 4.00 | 5.00 | {nor} |")), "{told}");
