@@ -113,19 +113,13 @@ impl Form {
     pub(crate) fn items(&self, of: Sifted) -> ([Item; 2], usize) {
         let first = self.starts[0];
         match of {
-            Sifted::Words if self.is_word() => ([Item::whole(first); 2], 1),
+            Sifted::Words if self.words == 1 => ([Item::whole(first); 2], 1),
             Sifted::Words => ([Item::first_word(first, self.words); 2], 1),
             Sifted::Windows => {
                 let items = [Item::whole(self.hash), Item::first_two(self.pair, self.words)];
                 (items, self.words.min(3) - 1)
             }
         }
-    }
-
-    /// Whether it is one word.
-    #[inline]
-    pub(crate) fn is_word(&self) -> bool {
-        self.words == 1
     }
 
     /// Entries of the filter that it may take.

@@ -359,12 +359,11 @@ impl<'m> Image<'m> {
     }
 
     /// An entity of that form comes into the filter. Before it does: a sieve that did not let its
-    /// name pass knows that it is the first of its form.
+    /// name pass, or its first word, knows that it is the first of its form.
     pub(crate) fn let_pass(self, form: &Form) -> Passed {
         let (word, tend_words) = self.let_one_pass(Sifted::Words, form);
         let (window, tend_windows) = self.let_one_pass(Sifted::Windows, form);
-        let is_new = if form.is_word() { word } else { window };
-        Passed { is_new, tend: [tend_words, tend_windows] }
+        Passed { is_new: word | window, tend: [tend_words, tend_windows] }
     }
 
     /// Whether its first item did not pass, and whether there is something to be done.
