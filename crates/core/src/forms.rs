@@ -404,6 +404,28 @@ mod tests {
     }
 
     #[test]
+    fn a_form_without_room_takes_its_beginnings_back() {
+        let mut heap = HeapMemory::new(1 << 20);
+        assert!(heap.grow());
+        let image = Image::format(&heap, 7).unwrap();
+        let edge = Edge { tree: None, parent: b"one", child: b"two" };
+        image.insert(&edge, None).unwrap();
+        let two = image.key(crate::hash::Kind::Entity, b"two").record.unwrap();
+        let form = Form::of(7, b"a name of four").unwrap();
+        let beginning = form.beginnings().next().unwrap().0;
+        // Eight of one hash: no split tells them apart.
+        for _ in 0..8 {
+            assert!(image.forms().enter(form.hash, Entry::form(form.hash, two), 0));
+        }
+        let before = image.root().count(Counter::Forms);
+        let edge = Edge { tree: None, parent: b"one", child: b"a name of four" };
+        assert!(image.insert(&edge, None).is_err());
+        assert_eq!(image.root().count(Counter::Forms), before);
+        assert!(image.forms().beginning(beginning).is_none());
+        assert!(image.key(crate::hash::Kind::Entity, b"a name of four").record.is_none());
+    }
+
+    #[test]
     fn names_of_any_length_are_found_whatever_begins_as_they_do() {
         let mut heap = HeapMemory::new(1 << 24);
         while heap.grow() {}
