@@ -18,7 +18,7 @@ mod report;
 mod targets;
 
 use std::error::Error;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use data::{Forest, HUGE, LARGE, MEDIUM, SMALL, Shape, Size, TEN_THOUSAND};
@@ -65,7 +65,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         session.budget = Duration::from_secs(4);
     }
     session.client.batch_execute(
-        "CREATE EXTENSION IF NOT EXISTS cftrag CASCADE; DROP TABLE IF EXISTS nothing; CREATE TABLE nothing (name text PRIMARY KEY);
+        "CREATE EXTENSION IF NOT EXISTS cftrag CASCADE; CREATE EXTENSION IF NOT EXISTS pg_prewarm; DROP TABLE IF EXISTS nothing; CREATE TABLE nothing (name text PRIMARY KEY);
          INSERT INTO nothing SELECT 'name ' || i FROM generate_series(1, 1000) AS i",
     )?;
     session.batch("VACUUM ANALYZE nothing")?;
@@ -82,10 +82,11 @@ fn main() -> Result<(), Box<dyn Error>> {
         eprintln!("10k: recognition");
         let forest = data::load(&mut session.client, TEN_THOUSAND, options.seed)?;
         session.each(&peers::fill(peers::CFTRAG.setup, &forest, 0, 0))?;
-        tables.push(recognise::table(&mut session, &forest, options.seed)?);
+        tables.push(recognise::of_made(&mut session, &forest, options.seed)?);
     }
-    for forest in real(&mut session, &options)? {
+    for (forest, documents) in real(&mut session, &options)? {
         of_forest(&mut session, &options, &forest, &mut tables)?;
+        tables.extend(recognise::of_documents(&mut session, &forest, &documents)?);
     }
     if options.wants("writes") {
         eprintln!("writes");
@@ -108,15 +109,17 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Real hierarchies, where the folder is there (CFTRAG_DATA).
-fn real(session: &mut Session, options: &Options) -> Result<Vec<Forest>, postgres::Error> {
+/// Real hierarchies, where the folder is there (CFTRAG_DATA), and where their documents would be.
+fn real(session: &mut Session, options: &Options) -> Result<Vec<(Forest, PathBuf)>, postgres::Error> {
     let Ok(folder) = std::env::var("CFTRAG_DATA") else { return Ok(Vec::new()) };
     let mut forests = Vec::new();
     for (name, file, columns, shape) in
         [("doid", "doid_edges.tsv", (1, 3), Shape::Dag), ("dart", "dart_edges.tsv", (0, 1), Shape::Cyclic)]
     {
         if options.wants(name) {
-            forests.extend(data::read(&mut session.client, &Path::new(&folder).join(file), name, columns, shape)?);
+            let at = |file: String| Path::new(&folder).join(file);
+            let forest = data::read(&mut session.client, &at(file.into()), name, columns, shape)?;
+            forests.extend(forest.map(|forest| (forest, at(format!("{name}_documents.tsv")))));
         }
     }
     Ok(forests)
@@ -143,7 +146,7 @@ fn of_forest(
         tables.extend(client::dictionaries(session, forest, &uniform)?);
     }
     if forest.is_made() && forest.entities() <= 1_000_000 {
-        tables.push(recognise::table(session, forest, options.seed)?);
+        tables.push(recognise::of_made(session, forest, options.seed)?);
     }
     Ok(())
 }

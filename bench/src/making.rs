@@ -11,6 +11,17 @@ const USED: &str = "SELECT pg_database_size(current_database())::bigint";
 const INDEXES: &str = "SELECT pg_indexes_size($1::text::regclass)";
 const IMAGE: &str = "SELECT memory_bytes::bigint FROM pg_stat_cftrag WHERE edges = $1::text::regclass";
 
+/// Tables of a size, what they keep aside, and the indexes of all of these.
+const WARM: &str = "WITH named AS (SELECT oid, reltoastrelid FROM pg_class WHERE relkind = 'r' AND right(relname, length($1)) = $1),
+    held AS (SELECT oid FROM named UNION SELECT reltoastrelid FROM named WHERE reltoastrelid <> 0)
+SELECT sum(pg_prewarm(oid)) FROM (SELECT oid FROM held UNION ALL SELECT indexrelid FROM pg_index WHERE indrelid IN (TABLE held)) AS all_of_it";
+
+/// Brings all tables and indexes of a forest into the server's buffers: an index that was just made is on disk only.
+pub fn warm(session: &mut Session, forest: &Forest) -> Result<(), Error> {
+    session.client.query_one(WARM, &[&format!("_{}", forest.name)])?;
+    Ok(())
+}
+
 /// Sets every peer up, and tells what that took.
 pub fn set_up(session: &mut Session, forest: &Forest) -> Result<Table, Error> {
     let of = |session: &mut Session, sql: &str, table: &str| -> Result<i64, Error> {
@@ -37,6 +48,7 @@ pub fn set_up(session: &mut Session, forest: &Forest) -> Result<Table, Error> {
         }
     }
     lines.sort_by_key(|(name, _)| name != CFTRAG.name);
+    warm(session, forest)?;
     Ok(Table {
         title: format!("Making it, {} ({} edges, {} entities)", forest.name, forest.edges, forest.entities()),
         file: format!("build-{}", forest.name),

@@ -139,7 +139,7 @@ impl Targets<'_> {
     }
 
     fn recognition(&mut self) {
-        for (size, names) in [("10k", "10k"), ("medium", "100k"), ("large", "1M")] {
+        for (size, names) in [("10k", "10k"), ("doid", "12k real"), ("medium", "100k"), ("large", "1M")] {
             let file = format!("recognise-{size}");
             let at = |line| Figure(&file, line, "p50");
             for (peer, goal) in
