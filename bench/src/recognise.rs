@@ -54,7 +54,7 @@ fn read(session: &mut Session, file: &Path) -> Result<Option<Vec<String>>, postg
     Ok(Some(texts.into_iter().take(TEXTS).collect()))
 }
 
-/// Windows of as many words as the longest name, looked up in a btree: the best SQL.
+/// Windows of as many words as the longest name, looked up in a btree: the best SQL whatever names begin with.
 const WINDOWS: &str = "WITH w AS MATERIALIZED (SELECT string_to_array(rtrim($1), ' ') AS w)
 SELECT name FROM names_{size} WHERE name = ANY (ARRAY(
     SELECT array_to_string(w[i:i + n], ' ') FROM w, generate_series(1, cardinality(w)) AS i, generate_series(0, {longest} - 1) AS n WHERE i + n <= cardinality(w)))";
@@ -77,8 +77,8 @@ const NO_ROW: &str = "SELECT $1::text, 1, 2 WHERE false";
 const ILIKE: &str = "SELECT name FROM names_{size} WHERE $1 ILIKE '%' || name || '%'";
 const TRIGRAM: &str = "SELECT name FROM names_{size} WHERE name <% $1";
 
-/// The same windows in a Python dict, without a server: the least a client can do once it holds all names. And with a second dict, of the
-/// lengths of the names that begin with a word.
+/// The same windows in a Python dict, without a server; then only those of lengths that names have which begin with the word, by a second
+/// dict: the least a client can do once it holds all names.
 const DICT: &str = "
 import sys, time
 lines = sys.stdin.read().split('\\n')
