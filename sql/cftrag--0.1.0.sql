@@ -7,7 +7,30 @@ The ordering of items is not stable, it is driven by a dependency graph.
 /* </end connected objects> */
 
 /* <begin connected objects> */
--- Functions of cftrag. Their names start with cft_; the schema is the one picked at CREATE EXTENSION.
+-- Functions of cftrag. Those for users start with cft_ and are in the schema picked at CREATE EXTENSION.
+--
+-- What only the extension calls is in a schema of its own, where nobody but its owner can create anything: so no function of somebody else's
+-- is taken for one of ours, whatever its arguments. All SQL of the extension calls functions of that schema only (and of pg_catalog); where it
+-- needs a public one, there is a twin (internal.sql), or the public one is a wrapper of the internal one. Public SQL functions have a parsed
+-- body (BEGIN ATOMIC): they follow their schema when it is renamed.
+CREATE SCHEMA cftrag_internal;
+
+-- The schema picked may be one where others create, and it comes before pgvector's: a type of the name vector there would be that of our
+-- arguments, and its checks would run with the rights of whoever calls. A base type can be created by superusers only.
+DO $$
+BEGIN
+    IF NOT EXISTS (SELECT FROM pg_catalog.pg_type AS t, pg_catalog.pg_depend AS d, pg_catalog.pg_extension AS x
+                    WHERE t.oid OPERATOR(pg_catalog.=) pg_catalog.to_regtype('vector')::pg_catalog.oid AND t.typtype OPERATOR(pg_catalog.=) 'b'
+                      AND d.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_type'::pg_catalog.regclass::pg_catalog.oid AND d.objid OPERATOR(pg_catalog.=) t.oid
+                      AND d.refclassid OPERATOR(pg_catalog.=) 'pg_catalog.pg_extension'::pg_catalog.regclass::pg_catalog.oid
+                      AND d.refobjid OPERATOR(pg_catalog.=) x.oid AND x.extname OPERATOR(pg_catalog.=) 'vector') THEN
+        RAISE EXCEPTION 'type "%" is not the one of the extension vector', pg_catalog.to_regtype('vector') USING ERRCODE = 'duplicate_object',
+            HINT = 'Drop it, or create the extension in a schema where nobody else may create: CREATE EXTENSION cftrag SCHEMA ...;';
+    END IF;
+END $$;
+
+COMMENT ON SCHEMA cftrag_internal IS 'what the extension cftrag itself calls; nothing here is for users';
+GRANT USAGE ON SCHEMA cftrag_internal TO PUBLIC;
 
 CREATE FUNCTION cft_attach(edges regclass, parent name DEFAULT 'parent', child name DEFAULT 'child', tree name DEFAULT NULL)
 RETURNS void LANGUAGE c VOLATILE PARALLEL UNSAFE COST 1000
@@ -21,15 +44,15 @@ AS 'MODULE_PATHNAME', 'cft_detach_wrapper';
 COMMENT ON FUNCTION cft_detach(regclass) IS 'drops the triggers that cft_attach created; owner only';
 
 -- What the planner asks for rows and costs of the functions below.
-CREATE FUNCTION cft_context_support(internal) RETURNS internal
+CREATE FUNCTION cftrag_internal.cft_context_support(internal) RETURNS internal
 LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE
 AS 'MODULE_PATHNAME', 'cft_context_support_wrapper';
-COMMENT ON FUNCTION cft_context_support(internal) IS 'tells the planner how many rows cft_context gives, and what it costs';
+COMMENT ON FUNCTION cftrag_internal.cft_context_support(internal) IS 'tells the planner how many rows cft_context gives, and what it costs';
 
-CREATE FUNCTION cft_entities_support(internal) RETURNS internal
+CREATE FUNCTION cftrag_internal.cft_entities_support(internal) RETURNS internal
 LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE
 AS 'MODULE_PATHNAME', 'cft_entities_support_wrapper';
-COMMENT ON FUNCTION cft_entities_support(internal) IS 'tells the planner how many rows cft_entities gives, and what it costs';
+COMMENT ON FUNCTION cftrag_internal.cft_entities_support(internal) IS 'tells the planner how many rows cft_entities gives, and what it costs';
 
 -- A type of its own: a row type that is listed at the function is put together from pg_proc at each statement, a tenth of its work.
 CREATE TYPE cft_relative AS (entity text, tree text, relation text, depth integer, relative text, via text);
@@ -38,14 +61,14 @@ COMMENT ON TYPE cft_relative IS
 
 CREATE FUNCTION cft_context(entity text, up integer DEFAULT 3, down integer DEFAULT 1, edges regclass DEFAULT NULL)
 RETURNS SETOF cft_relative
-LANGUAGE c STABLE PARALLEL SAFE COST 20 ROWS 10 SUPPORT cft_context_support
+LANGUAGE c STABLE PARALLEL SAFE COST 20 ROWS 10 SUPPORT cftrag_internal.cft_context_support
 AS 'MODULE_PATHNAME', 'cft_context_one_wrapper';
 COMMENT ON FUNCTION cft_context(text, integer, integer, regclass) IS
 'ancestors (up levels) and descendants (down levels) of an entity, in every tree where it occurs';
 
 CREATE FUNCTION cft_context(entities text[], up integer DEFAULT 3, down integer DEFAULT 1, edges regclass DEFAULT NULL)
 RETURNS SETOF cft_relative
-LANGUAGE c STABLE PARALLEL SAFE COST 200 ROWS 100 SUPPORT cft_context_support
+LANGUAGE c STABLE PARALLEL SAFE COST 200 ROWS 100 SUPPORT cftrag_internal.cft_context_support
 AS 'MODULE_PATHNAME', 'cft_context_many_wrapper';
 COMMENT ON FUNCTION cft_context(text[], integer, integer, regclass) IS
 'ancestors and descendants of many entities in one pass, entities in the order of their first occurrence';
@@ -55,7 +78,7 @@ COMMENT ON TYPE cft_mention IS 'a row of cft_entities: an entity, and where a te
 
 CREATE FUNCTION cft_entities(question text, edges regclass DEFAULT NULL, overlapping boolean DEFAULT false)
 RETURNS SETOF cft_mention
-LANGUAGE c STABLE PARALLEL SAFE COST 200 ROWS 10 SUPPORT cft_entities_support
+LANGUAGE c STABLE PARALLEL SAFE COST 200 ROWS 10 SUPPORT cftrag_internal.cft_entities_support
 AS 'MODULE_PATHNAME', 'cft_entities_wrapper';
 COMMENT ON FUNCTION cft_entities(text, regclass, boolean) IS
 'entities that occur in a text, leftmost and longest first, or all of them (overlapping); start and length count characters, from 1';
@@ -66,30 +89,30 @@ AS 'MODULE_PATHNAME', 'cft_attach_aliases_wrapper';
 COMMENT ON FUNCTION cft_attach_aliases(regclass, name, name, regclass) IS
 'says that a table has other names of the entities of an attached table: cft_entities finds them too; owner only';
 
-CREATE FUNCTION cft_alias_of() RETURNS trigger LANGUAGE c
+CREATE FUNCTION cftrag_internal.cft_alias_of() RETURNS trigger LANGUAGE c
 AS 'MODULE_PATHNAME', 'cft_alias_of_wrapper';
-COMMENT ON FUNCTION cft_alias_of() IS 'marks a table of aliases by a trigger that never fires; arguments: alias, entity columns';
+COMMENT ON FUNCTION cftrag_internal.cft_alias_of() IS 'marks a table of aliases by a trigger that never fires; arguments: alias, entity columns';
 
-CREATE FUNCTION cft_words(question text)
+CREATE FUNCTION cftrag_internal.cft_words(question text)
 RETURNS TABLE(place integer, form bytea, start integer, length integer)
 LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 100 ROWS 100
 AS 'MODULE_PATHNAME', 'cft_words_wrapper';
-COMMENT ON FUNCTION cft_words(text) IS
+COMMENT ON FUNCTION cftrag_internal.cft_words(text) IS
 'words of a text as cft_entities compares them: folded, in UTF-8, with their positions in characters';
 
-CREATE FUNCTION cft_form(name text) RETURNS bytea
+CREATE FUNCTION cftrag_internal.cft_form(name text) RETURNS bytea
 LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 10
 AS 'MODULE_PATHNAME', 'cft_form_wrapper';
-COMMENT ON FUNCTION cft_form(text) IS
+COMMENT ON FUNCTION cftrag_internal.cft_form(text) IS
 'a name as cft_entities compares it: its folded words joined by a blank, in UTF-8; NULL if it is never found in a text';
 
-CREATE FUNCTION cft_capture() RETURNS trigger LANGUAGE c
+CREATE FUNCTION cftrag_internal.cft_capture() RETURNS trigger LANGUAGE c
 AS 'MODULE_PATHNAME', 'cft_capture_wrapper';
-COMMENT ON FUNCTION cft_capture() IS 'trigger of an attached table: notes a changed edge for the image; arguments: parent, child[, tree] columns';
+COMMENT ON FUNCTION cftrag_internal.cft_capture() IS 'trigger of an attached table: notes a changed edge for the image; arguments: parent, child[, tree] columns';
 
-CREATE FUNCTION cft_capture_truncate() RETURNS trigger LANGUAGE c
+CREATE FUNCTION cftrag_internal.cft_capture_truncate() RETURNS trigger LANGUAGE c
 AS 'MODULE_PATHNAME', 'cft_capture_truncate_wrapper';
-COMMENT ON FUNCTION cft_capture_truncate() IS 'trigger of an attached table: forgets an image that TRUNCATE emptied in place';
+COMMENT ON FUNCTION cftrag_internal.cft_capture_truncate() IS 'trigger of an attached table: forgets an image that TRUNCATE emptied in place';
 
 CREATE FUNCTION cft_build(edges regclass)
 RETURNS void LANGUAGE c VOLATILE PARALLEL UNSAFE COST 100000
@@ -114,11 +137,11 @@ AS 'MODULE_PATHNAME', 'cft_stats_reset_wrapper';
 COMMENT ON FUNCTION cft_stats_reset() IS 'sets the counters of pg_stat_cftrag to zero for this database';
 REVOKE ALL ON FUNCTION cft_stats_reset() FROM PUBLIC;
 
-CREATE FUNCTION cft_progress()
+CREATE FUNCTION cftrag_internal.cft_progress()
 RETURNS TABLE(edges regclass, phase text, edges_done bigint, edges_total bigint, started timestamptz, builder integer, waits_for integer)
 LANGUAGE c VOLATILE PARALLEL RESTRICTED ROWS 1
 AS 'MODULE_PATHNAME', 'cft_progress_wrapper';
-COMMENT ON FUNCTION cft_progress() IS 'builds of images that are under way, of attached tables that the caller may read';
+COMMENT ON FUNCTION cftrag_internal.cft_progress() IS 'builds of images that are under way, of attached tables that the caller may read';
 /* </end connected objects> */
 
 /* <begin connected objects> */
@@ -128,13 +151,13 @@ COMMENT ON FUNCTION cft_progress() IS 'builds of images that are under way, of a
 -- The hierarchy as text. What is said, and in which order, is what cft_context returns.
 
 CREATE FUNCTION cft_context_text(entity text, up integer DEFAULT 3, down integer DEFAULT 1, edges regclass DEFAULT NULL, template text DEFAULT NULL)
-RETURNS text LANGUAGE c STABLE PARALLEL SAFE COST 20 SUPPORT cft_context_support
+RETURNS text LANGUAGE c STABLE PARALLEL SAFE COST 20 SUPPORT cftrag_internal.cft_context_support
 AS 'MODULE_PATHNAME', 'cft_context_text_one_wrapper';
 COMMENT ON FUNCTION cft_context_text(text, integer, integer, regclass, text) IS
 'the hierarchy around an entity as sentences, the same bytes for the same data; NULL if it has no relatives';
 
 CREATE FUNCTION cft_context_text(entities text[], up integer DEFAULT 3, down integer DEFAULT 1, edges regclass DEFAULT NULL, template text DEFAULT NULL)
-RETURNS text LANGUAGE c STABLE PARALLEL SAFE COST 200 SUPPORT cft_context_support
+RETURNS text LANGUAGE c STABLE PARALLEL SAFE COST 200 SUPPORT cftrag_internal.cft_context_support
 AS 'MODULE_PATHNAME', 'cft_context_text_many_wrapper';
 COMMENT ON FUNCTION cft_context_text(text[], integer, integer, regclass, text) IS
 'the hierarchy around many entities as sentences, entities in the order of their first occurrence';
@@ -147,13 +170,13 @@ COMMENT ON FUNCTION cft_context_parts(text[], integer, integer, regclass) IS
 'the sentences of cft_context_text, one for each entity, tree and relation';
 
 CREATE FUNCTION cft_context_json(entity text, up integer DEFAULT 3, down integer DEFAULT 1, edges regclass DEFAULT NULL)
-RETURNS jsonb LANGUAGE c STABLE PARALLEL SAFE COST 20 SUPPORT cft_context_support
+RETURNS jsonb LANGUAGE c STABLE PARALLEL SAFE COST 20 SUPPORT cftrag_internal.cft_context_support
 AS 'MODULE_PATHNAME', 'cft_context_json_one_wrapper';
 COMMENT ON FUNCTION cft_context_json(text, integer, integer, regclass) IS
 'the hierarchy around an entity: {entity, trees: [{tree, ancestors: [{entity, depth, via}], descendants}]}; NULL if it has no relatives';
 
 CREATE FUNCTION cft_context_json(entities text[], up integer DEFAULT 3, down integer DEFAULT 1, edges regclass DEFAULT NULL)
-RETURNS jsonb LANGUAGE c STABLE PARALLEL SAFE COST 200 SUPPORT cft_context_support
+RETURNS jsonb LANGUAGE c STABLE PARALLEL SAFE COST 200 SUPPORT cftrag_internal.cft_context_support
 AS 'MODULE_PATHNAME', 'cft_context_json_many_wrapper';
 COMMENT ON FUNCTION cft_context_json(text[], integer, integer, regclass) IS
 'an array of what cft_context_json gives for each entity that has relatives';
@@ -175,36 +198,82 @@ COMMENT ON FUNCTION cft_render(text, jsonb) IS
 -- pg_dump dumps it, and there is no catalog of ours to drift. A mapping or an entities table names its other table by FROM.
 -- Everything runs with the caller's rights, and names tables by regclass, which is schema-qualified under this search_path.
 
-CREATE FUNCTION cft_attached(edges regclass DEFAULT NULL)
+CREATE FUNCTION cftrag_internal.cft_attached(edges regclass DEFAULT NULL)
 RETURNS TABLE(edges regclass, parent name, child name, tree name)
 LANGUAGE c STABLE PARALLEL SAFE COST 20 ROWS 1
 AS 'MODULE_PATHNAME', 'cft_attached_wrapper';
-COMMENT ON FUNCTION cft_attached(regclass) IS 'the attached edges table (the only one, if none is named) and its columns';
+COMMENT ON FUNCTION cftrag_internal.cft_attached(regclass) IS 'the attached edges table (the only one, if none is named) and its columns';
 
-CREATE FUNCTION cft_documents() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$;
-COMMENT ON FUNCTION cft_documents() IS 'trigger that never fires: its columns are those of a table of documents (cft_attach_documents)';
+CREATE FUNCTION cftrag_internal.cft_documents() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$;
+COMMENT ON FUNCTION cftrag_internal.cft_documents() IS 'trigger that never fires: its columns are those of a table of documents (cft_attach_documents)';
 
-CREATE FUNCTION cft_document_entities() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$;
-COMMENT ON FUNCTION cft_document_entities() IS
+CREATE FUNCTION cftrag_internal.cft_document_entities() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$;
+COMMENT ON FUNCTION cftrag_internal.cft_document_entities() IS
 'trigger that never fires: its columns are those of a table that maps entities to documents (cft_attach_documents)';
 
-CREATE FUNCTION cft_summaries() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$;
-COMMENT ON FUNCTION cft_summaries() IS 'trigger that never fires: its columns are those of a table of summaries (cft_attach_summaries)';
+CREATE FUNCTION cftrag_internal.cft_summaries() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$;
+COMMENT ON FUNCTION cftrag_internal.cft_summaries() IS 'trigger that never fires: its columns are those of a table of summaries (cft_attach_summaries)';
 
-CREATE FUNCTION cft_summary_documents() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$;
-COMMENT ON FUNCTION cft_summary_documents() IS 'trigger that never fires: says whose documents a table of summaries is made of (cft_attach_summaries)';
+CREATE FUNCTION cftrag_internal.cft_summary_documents() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$;
+COMMENT ON FUNCTION cftrag_internal.cft_summary_documents() IS 'trigger that never fires: says whose documents a table of summaries is made of (cft_attach_summaries)';
 
-CREATE FUNCTION cft_entity_embeddings() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$;
-COMMENT ON FUNCTION cft_entity_embeddings() IS
+CREATE FUNCTION cftrag_internal.cft_entity_embeddings() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$;
+COMMENT ON FUNCTION cftrag_internal.cft_entity_embeddings() IS
 'trigger that never fires: its columns are those of a table of entities'' embeddings (cft_attach_entities)';
 
--- The columns of each attached table that the caller may read, by role: {"id": "title", "body": "text", ...}.
--- by_itself: whether it may be meant where no table is named. A view, or a policy, can run anything with the rights of who reads it,
--- so somebody else's view, and his table with row-level security, must be named by who wants it.
-CREATE FUNCTION cft_columns(trigger_function regprocedure)
-RETURNS TABLE(relation regclass, other regclass, columns jsonb, trigger_name name, by_itself boolean)
-LANGUAGE plpgsql STABLE PARALLEL SAFE COST 100 ROWS 1 SET search_path = pg_catalog, pg_temp AS $$
--- Not LANGUAGE sql: that would be planned at each call, 1 ms. Subqueries, not joins: a generic plan of these takes indexes.
+-- Whether a relation may be chosen for the caller: policies, a view's rule, index predicates, casts and more of its owner run with the rights
+-- of who reads it. One that belongs to another (beside) by a trigger counts if its owner is trusted, or has the rights of that one's owner: the
+-- TRIGGER privilege is not the right to run code as a reader. See src/rights.rs.
+CREATE FUNCTION cftrag_internal.cft_trusts(relation regclass, beside regclass DEFAULT NULL) RETURNS boolean
+LANGUAGE c STABLE PARALLEL SAFE COST 20
+AS 'MODULE_PATHNAME', 'cft_trusts_wrapper';
+COMMENT ON FUNCTION cftrag_internal.cft_trusts(regclass, regclass) IS
+'whether the caller trusts the owner of a relation, or of one that belongs to another, so that it can be chosen for him';
+
+-- Whoever makes a statement of tables that were chosen by OID names them by cft_name: the statement then means these, or ends with an error when it is
+-- parsed, whatever is renamed beside it. See src/named.rs.
+CREATE FUNCTION cftrag_internal.cft_lock(relation regclass) RETURNS boolean
+LANGUAGE c STABLE PARALLEL SAFE COST 5
+AS 'MODULE_PATHNAME', 'cft_lock_wrapper';
+COMMENT ON FUNCTION cftrag_internal.cft_lock(regclass) IS 'locks a relation that the caller may use, and says whether it is still there';
+
+CREATE FUNCTION cftrag_internal.cft_name(relation regclass) RETURNS text
+LANGUAGE c STABLE STRICT PARALLEL SAFE COST 5
+AS 'MODULE_PATHNAME', 'cft_name_wrapper';
+COMMENT ON FUNCTION cftrag_internal.cft_name(regclass) IS 'names a relation in a statement, which can then mean no other; and locks it';
+
+CREATE FUNCTION cftrag_internal.cft_plain_type(type regtype) RETURNS boolean
+LANGUAGE c STABLE STRICT PARALLEL SAFE COST 10
+AS 'MODULE_PATHNAME', 'cft_plain_type_wrapper';
+COMMENT ON FUNCTION cftrag_internal.cft_plain_type(regtype) IS 'whether reading values of a type runs no function of an ordinary role';
+
+CREATE FUNCTION cftrag_internal.cft_chosen_documents() RETURNS regclass
+LANGUAGE c STABLE PARALLEL SAFE COST 10
+AS 'MODULE_PATHNAME', 'cft_chosen_documents_wrapper';
+COMMENT ON FUNCTION cftrag_internal.cft_chosen_documents() IS 'the table of documents that cftrag.documents names, if the caller trusts whoever set it';
+
+-- 42804 if a column got a type since it was attached whose values another role's function turns into texts.
+CREATE FUNCTION cftrag_internal.cft_check_types(relation regclass, columns name[]) RETURNS void
+LANGUAGE plpgsql STABLE PARALLEL SAFE COST 100 SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    wrong record;
+BEGIN
+    SELECT a.attname, a.atttypid::regtype AS type INTO wrong FROM pg_attribute AS a
+     WHERE a.attrelid = relation AND a.attname = ANY (columns) AND NOT cftrag_internal.cft_plain_type(a.atttypid::regtype) LIMIT 1;
+    IF FOUND THEN
+        RAISE EXCEPTION 'column "%" of table % has type %, whose values a function of an ordinary role reads', wrong.attname, relation, wrong.type
+            USING ERRCODE = 'datatype_mismatch', DETAIL = 'A cast from that type runs the function with the rights of whoever reads the column.';
+    END IF;
+END $$;
+COMMENT ON FUNCTION cftrag_internal.cft_check_types(regclass, name[]) IS 'raises an error if reading a column runs a function of an ordinary role';
+
+-- The registrations by a trigger function, whatever the caller may read: those on a table, those of tables that belong to another, or every
+-- one; columns by role: {"id": "title", "body": "text", ...}. A table that is named finds its own by an index, however many others are
+-- attached. Arguments are names of columns and our own words: longer ones are nobody's registration, and are not read.
+CREATE FUNCTION cftrag_internal.cft_registered(trigger_function regprocedure, of_relation regclass, of_other regclass DEFAULT NULL, every boolean DEFAULT false)
+RETURNS TABLE(relation regclass, other regclass, columns jsonb, trigger_name name)
+LANGUAGE plpgsql STABLE PARALLEL SAFE COST 100 ROWS 1 SET search_path = pg_catalog, pg_temp SET plan_cache_mode = force_generic_plan AS $$
+-- Planned once in a session: a writer waits for this, and planning is nearly all of it. Subqueries, not joins: a generic plan of these takes indexes.
 BEGIN
     RETURN QUERY
     SELECT t.tgrelid::regclass, nullif(t.tgconstrrelid, 0)::regclass,
@@ -212,34 +281,57 @@ BEGIN
               FROM unnest(t.tgattr::int2[], string_to_array(encode(t.tgargs, 'escape'), E'\\000')) AS o(number, roles),
                    LATERAL unnest(string_to_array(o.roles, ' ')) AS role
              WHERE o.number IS NOT NULL),
-           t.tgname, (SELECT c.relowner = current_user::regrole OR (c.relkind IN ('r', 'p') AND (NOT row_security_active(c.oid) OR pg_has_role(c.relowner, 'USAGE')
-                          OR (SELECT r.rolsuper FROM pg_roles AS r WHERE r.oid = c.relowner))) FROM pg_class AS c WHERE c.oid = t.tgrelid)
-      FROM (SELECT (SELECT x FROM pg_trigger AS x WHERE x.oid = d.objid) AS t
-              FROM pg_depend AS d
-             WHERE d.refclassid = 'pg_proc'::regclass AND d.refobjid = trigger_function AND d.classid = 'pg_trigger'::regclass OFFSET 0) AS z,
-           LATERAL (SELECT (z.t).*) AS t
+           t.tgname
+      FROM (SELECT x.oid FROM pg_trigger AS x WHERE x.tgrelid = of_relation
+             UNION
+            SELECT d.objid FROM pg_depend AS d
+             WHERE d.refclassid = 'pg_class'::regclass AND d.refobjid = of_other AND d.classid = 'pg_trigger'::regclass
+             UNION
+            SELECT d.objid FROM pg_depend AS d
+             WHERE every AND d.refclassid = 'pg_proc'::regclass AND d.refobjid = trigger_function AND d.classid = 'pg_trigger'::regclass) AS z,
+           LATERAL (SELECT x.tgrelid, x.tgconstrrelid, x.tgattr, x.tgargs, x.tgname, x.tgfoid, x.tgisinternal, x.tgparentid
+                      FROM pg_trigger AS x WHERE x.oid = z.oid OFFSET 0) AS t
      WHERE t.tgfoid = trigger_function AND NOT t.tgisinternal AND t.tgparentid = 0
-       AND has_schema_privilege((SELECT c.relnamespace FROM pg_class AS c WHERE c.oid = t.tgrelid), 'USAGE') AND has_any_column_privilege(t.tgrelid, 'SELECT')
+       AND (every OR t.tgrelid = of_relation OR t.tgconstrrelid = of_other) AND octet_length(t.tgargs) <= 1024
      ORDER BY t.tgrelid, t.tgconstrrelid, t.tgname;
 END $$;
-COMMENT ON FUNCTION cft_columns(regprocedure) IS
-'the tables attached by that trigger function which the caller may read, with their columns by role';
+COMMENT ON FUNCTION cftrag_internal.cft_registered(regprocedure, regclass, regclass, boolean) IS
+'what a trigger that never fires says of a table, of the tables that belong to another, or of every table';
+
+-- Those of tables that the caller may read: of a table, of tables that belong to another, or if neither is named all of them.
+-- by_itself: whether it may be meant where no table is named. What belongs to another table is here only if it counts for the caller, that of
+-- its owner before others.
+CREATE FUNCTION cftrag_internal.cft_columns(trigger_function regprocedure, of_relation regclass DEFAULT NULL, of_other regclass DEFAULT NULL)
+RETURNS TABLE(relation regclass, other regclass, columns jsonb, trigger_name name, by_itself boolean)
+LANGUAGE plpgsql STABLE PARALLEL SAFE COST 100 ROWS 1 SET search_path = pg_catalog, pg_temp SET plan_cache_mode = force_generic_plan AS $$
+BEGIN
+    RETURN QUERY
+    SELECT r.relation, r.other, r.columns, r.trigger_name, cftrag_internal.cft_trusts(r.relation)
+      FROM cftrag_internal.cft_registered(trigger_function, of_relation, of_other, of_relation IS NULL AND of_other IS NULL) AS r
+     WHERE has_schema_privilege((SELECT c.relnamespace FROM pg_class AS c WHERE c.oid = r.relation), 'USAGE') AND has_any_column_privilege(r.relation, 'SELECT')
+       AND (r.other IS NULL OR cftrag_internal.cft_trusts(r.relation, r.other))
+     ORDER BY (SELECT c.relowner FROM pg_class AS c WHERE c.oid = r.relation) IS DISTINCT FROM (SELECT c.relowner FROM pg_class AS c WHERE c.oid = r.other),
+              r.relation, r.other, r.trigger_name;
+END $$;
+COMMENT ON FUNCTION cftrag_internal.cft_columns(regprocedure, regclass, regclass) IS
+'the tables attached by a trigger function which the caller may read, with their columns by role';
 
 -- Drops what is there and, unless columns is NULL, makes it anew. roles[i] are those of columns[i], separated by blanks.
-CREATE FUNCTION cft_set_columns(relation regclass, other regclass, trigger_function regprocedure, columns name[], roles text[])
+CREATE FUNCTION cftrag_internal.cft_set_columns(relation regclass, other regclass, trigger_function regprocedure, columns name[], roles text[])
 RETURNS boolean LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     class record;
     missing name;
     old name;
     had boolean := false;
-    name text := CASE trigger_function WHEN '@extschema@.cft_documents()'::regprocedure THEN 'cftrag_documents'
-                                       WHEN '@extschema@.cft_document_entities()'::regprocedure THEN 'cftrag_document_entities'
-                                       WHEN '@extschema@.cft_summaries()'::regprocedure THEN 'cftrag_summaries'
-                                       WHEN '@extschema@.cft_summary_documents()'::regprocedure THEN 'cftrag_summary_documents'
+    base text := CASE trigger_function WHEN 'cftrag_internal.cft_documents()'::regprocedure THEN 'cftrag_documents'
+                                       WHEN 'cftrag_internal.cft_document_entities()'::regprocedure THEN 'cftrag_document_entities'
+                                       WHEN 'cftrag_internal.cft_summaries()'::regprocedure THEN 'cftrag_summaries'
+                                       WHEN 'cftrag_internal.cft_summary_documents()'::regprocedure THEN 'cftrag_summary_documents'
                                        ELSE 'cftrag_entities' END;
     list text;
     arguments text;
+    free text;
 BEGIN
     SELECT c.relname, c.relowner, c.relkind, c.relpersistence INTO class FROM pg_class AS c WHERE c.oid = relation;
     IF NOT FOUND THEN
@@ -259,7 +351,7 @@ BEGIN
     FOR old IN SELECT t.tgname FROM pg_trigger AS t
                 WHERE t.tgrelid = relation AND t.tgfoid = trigger_function AND NOT t.tgisinternal
                   AND (other IS NULL OR t.tgconstrrelid = other) LOOP
-        EXECUTE format('DROP TRIGGER %I ON %s', old, relation);
+        EXECUTE format('DROP TRIGGER %I ON %s', old, cftrag_internal.cft_name(relation));
         had := true;
     END LOOP;
     IF columns IS NOT NULL THEN
@@ -269,21 +361,30 @@ BEGIN
                   FROM unnest(columns, roles) WITH ORDINALITY AS u(c, r, n) WHERE u.c IS NOT NULL GROUP BY u.c) AS z;
         IF other IS NULL THEN
             EXECUTE format('CREATE TRIGGER %I AFTER UPDATE OF %s ON %s FOR EACH STATEMENT WHEN (false) EXECUTE FUNCTION %s(%s)',
-                           name, list, relation, trigger_function::regproc, arguments);
+                           base, list, cftrag_internal.cft_name(relation), trigger_function::regproc, arguments);
         ELSE
+            -- A table may be registered for several others: the second is name_2.
+            SELECT z.name INTO free
+              FROM (SELECT base || CASE WHEN n > 1 THEN '_' || n ELSE '' END AS name, n
+                      FROM generate_series(1, 1 + (SELECT count(*) FROM pg_trigger AS t WHERE t.tgrelid = relation)) AS n) AS z
+             WHERE NOT EXISTS (SELECT FROM pg_trigger AS t WHERE t.tgrelid = relation AND t.tgname = z.name) ORDER BY z.n LIMIT 1;
             EXECUTE format('CREATE CONSTRAINT TRIGGER %I AFTER UPDATE OF %s ON %s FROM %s FOR EACH ROW WHEN (false) EXECUTE FUNCTION %s(%s)',
-                           name || CASE WHEN had OR NOT EXISTS (SELECT FROM pg_trigger AS t WHERE t.tgrelid = relation AND t.tgname = name)
-                                        THEN '' ELSE '_' || other::oid END,
-                           list, relation, other, trigger_function::regproc, arguments);
+                           free, list, cftrag_internal.cft_name(relation), cftrag_internal.cft_name(other), trigger_function::regproc, arguments);
         END IF;
+    END IF;
+    -- CREATE and DROP TRIGGER are not parsed as queries are (src/named.rs): whether they meant these tables is seen by what they did.
+    IF (columns IS NULL) = EXISTS (SELECT FROM pg_trigger AS t WHERE t.tgrelid = relation AND t.tgfoid = trigger_function AND NOT t.tgisinternal
+                                                                 AND (other IS NULL OR t.tgconstrrelid = other)) THEN
+        RAISE EXCEPTION 'could not name the tables of a statement due to a concurrent rename' USING ERRCODE = 'serialization_failure',
+            HINT = 'The transaction might succeed if retried.';
     END IF;
     RETURN had;
 END $$;
-COMMENT ON FUNCTION cft_set_columns(regclass, regclass, regprocedure, name[], text[]) IS
+COMMENT ON FUNCTION cftrag_internal.cft_set_columns(regclass, regclass, regprocedure, name[], text[]) IS
 'writes the registration of cft_attach_documents and cft_attach_entities; owner only';
 
 -- The operator of distance between two embeddings: that of an index on the column, else the cosine distance.
-CREATE FUNCTION cft_distance(relation regclass, embedding name)
+CREATE FUNCTION cftrag_internal.cft_distance(relation regclass, embedding name)
 RETURNS TABLE(operator text, type text, cosine boolean) LANGUAGE plpgsql STABLE PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     RETURN QUERY
@@ -291,7 +392,7 @@ BEGIN
       FROM pg_attribute AS a, pg_type AS t, pg_operator AS o, pg_namespace AS n
      WHERE a.attrelid = relation AND a.attname = embedding AND t.oid = a.atttypid AND n.oid = o.oprnamespace
        -- A type and operator of pgvector's, not somebody's of the same names.
-       AND EXISTS (SELECT FROM pg_depend AS d JOIN pg_extension AS x ON x.oid = d.refobjid AND x.extname = 'vector'
+       AND t.typtype = 'b' AND EXISTS (SELECT FROM pg_depend AS d JOIN pg_extension AS x ON x.oid = d.refobjid AND x.extname = 'vector'
                     WHERE d.classid = 'pg_type'::regclass AND d.objid = t.oid AND d.refclassid = 'pg_extension'::regclass AND d.deptype = 'e')
        AND o.oid = coalesce(
            (SELECT m.amopopr FROM pg_index AS i, pg_opclass AS c, pg_amop AS m
@@ -305,7 +406,7 @@ BEGIN
             HINT = 'Embeddings are of a type of pgvector: vector, halfvec or sparsevec.';
     END IF;
 END $$;
-COMMENT ON FUNCTION cft_distance(regclass, name) IS 'the operator of distance of an embedding column: that of an index on it, else the cosine distance';
+COMMENT ON FUNCTION cftrag_internal.cft_distance(regclass, name) IS 'the operator of distance of an embedding column: that of an index on it, else the cosine distance';
 
 CREATE FUNCTION cft_attach_documents(documents regclass, id name DEFAULT 'id', body name DEFAULT 'body', embedding name DEFAULT 'embedding',
     entity name DEFAULT NULL, tokens name DEFAULT NULL,
@@ -324,52 +425,59 @@ BEGIN
         RAISE EXCEPTION 'the embedding, and the columns of a mapping, must be different columns' USING ERRCODE = 'duplicate_column';
     END IF;
     -- As it is already: nothing to do, and no lock to wait for.
-    IF (SELECT count(*) FROM @extschema@.cft_columns('@extschema@.cft_documents()') AS c
+    IF (SELECT count(*) FROM cftrag_internal.cft_columns('cftrag_internal.cft_documents()', documents) AS c
          WHERE c.relation = documents AND c.columns = jsonb_strip_nulls(jsonb_build_object(
                    'id', id, 'body', body, 'embedding', embedding, 'entity', entity, 'tokens', tokens))) = 1
-       AND (SELECT coalesce(jsonb_object_agg(c.relation::oid, c.columns), '{}') FROM @extschema@.cft_columns('@extschema@.cft_document_entities()') AS c
+       AND (SELECT coalesce(jsonb_object_agg(c.relation::oid, c.columns), '{}') FROM cftrag_internal.cft_columns('cftrag_internal.cft_document_entities()', NULL, documents) AS c
              WHERE c.other = documents)
            = (CASE WHEN mapping IS NULL THEN '{}'
                    ELSE jsonb_build_object(mapping::oid, jsonb_build_object('entity', mapping_entity, 'document', mapping_document)) END) THEN
         RETURN;
     END IF;
-    PERFORM @extschema@.cft_detach_documents(documents) WHERE EXISTS (
-        SELECT FROM pg_trigger WHERE tgrelid = documents AND tgfoid = '@extschema@.cft_documents()'::regprocedure);
-    PERFORM @extschema@.cft_set_columns(documents, NULL, '@extschema@.cft_documents()', ARRAY[id, body, embedding, entity, tokens],
+    PERFORM cftrag_internal.cft_detach_documents(documents) WHERE EXISTS (
+        SELECT FROM pg_trigger WHERE tgrelid = documents AND tgfoid = 'cftrag_internal.cft_documents()'::regprocedure);
+    PERFORM cftrag_internal.cft_set_columns(documents, NULL, 'cftrag_internal.cft_documents()', ARRAY[id, body, embedding, entity, tokens],
                                         '{id,body,embedding,entity,tokens}');
-    PERFORM @extschema@.cft_distance(documents, embedding);
+    PERFORM cftrag_internal.cft_distance(documents, embedding);
+    PERFORM cftrag_internal.cft_check_types(documents, ARRAY[id, body, entity, tokens]);
     IF tokens IS NOT NULL AND NOT EXISTS (SELECT FROM pg_attribute WHERE attrelid = documents AND attname = tokens AND atttypid IN (21, 23, 20)) THEN
         RAISE EXCEPTION 'column "%" of table % is no integer', tokens, documents USING ERRCODE = 'datatype_mismatch';
     END IF;
     IF mapping IS NOT NULL THEN
-        PERFORM @extschema@.cft_set_columns(mapping, documents, '@extschema@.cft_document_entities()',
+        PERFORM cftrag_internal.cft_set_columns(mapping, documents, 'cftrag_internal.cft_document_entities()',
                                             ARRAY[mapping_entity, mapping_document], '{entity,document}');
+        PERFORM cftrag_internal.cft_check_types(mapping, ARRAY[mapping_entity, mapping_document]);
         -- Whether they can be compared.
-        EXECUTE format('SELECT FROM %s AS d JOIN %s AS m ON d.%I = m.%I LIMIT 0', documents, mapping, id, mapping_document);
+        EXECUTE format('SELECT FROM %s AS d JOIN %s AS m ON d.%I = m.%I LIMIT 0', cftrag_internal.cft_name(documents), cftrag_internal.cft_name(mapping), id, mapping_document);
     END IF;
 END $$;
 COMMENT ON FUNCTION cft_attach_documents(regclass, name, name, name, name, name, regclass, name, name) IS
 'says which columns of a table hold documents, and how they belong to entities: by a column, or by a mapping table; owner only';
 
-CREATE FUNCTION cft_detach_documents(documents regclass)
+CREATE FUNCTION cftrag_internal.cft_detach_documents(documents regclass)
 RETURNS void LANGUAGE plpgsql VOLATILE STRICT SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     mapping regclass;
 BEGIN
-    IF NOT @extschema@.cft_set_columns(documents, NULL, '@extschema@.cft_documents()', NULL, NULL) THEN
+    IF NOT cftrag_internal.cft_set_columns(documents, NULL, 'cftrag_internal.cft_documents()', NULL, NULL) THEN
         RAISE EXCEPTION 'table % has no documents attached to cftrag', documents USING ERRCODE = 'undefined_table';
     END IF;
     FOR mapping IN SELECT DISTINCT tgrelid FROM pg_trigger
-                    WHERE tgconstrrelid = documents AND tgfoid = '@extschema@.cft_document_entities()'::regprocedure LOOP
-        PERFORM @extschema@.cft_set_columns(mapping, documents, '@extschema@.cft_document_entities()', NULL, NULL);
+                    WHERE tgconstrrelid = documents AND tgfoid = 'cftrag_internal.cft_document_entities()'::regprocedure LOOP
+        PERFORM cftrag_internal.cft_set_columns(mapping, documents, 'cftrag_internal.cft_document_entities()', NULL, NULL);
     END LOOP;
 END $$;
+COMMENT ON FUNCTION cftrag_internal.cft_detach_documents(regclass) IS 'what cft_detach_documents calls';
+
+CREATE FUNCTION cft_detach_documents(documents regclass)
+RETURNS void LANGUAGE sql VOLATILE STRICT
+BEGIN ATOMIC SELECT cftrag_internal.cft_detach_documents($1); END;
 COMMENT ON FUNCTION cft_detach_documents(regclass) IS 'takes back what cft_attach_documents said; owner only';
 
 CREATE FUNCTION cft_attach_entities(entities regclass, entity name DEFAULT 'entity', embedding name DEFAULT 'embedding', edges regclass DEFAULT NULL)
 RETURNS void LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-    forest regclass := (SELECT a.edges FROM @extschema@.cft_attached(cft_attach_entities.edges) AS a);
+    forest regclass := (SELECT a.edges FROM cftrag_internal.cft_attached(cft_attach_entities.edges) AS a);
     others text;
 BEGIN
     IF num_nulls(entities, entity, embedding) > 0 THEN
@@ -379,13 +487,14 @@ BEGIN
         RAISE EXCEPTION 'entity and embedding must be different columns' USING ERRCODE = 'duplicate_column';
     END IF;
     SELECT string_agg(r.relation::text, ', ') INTO others
-      FROM @extschema@.cft_registered('@extschema@.cft_entity_embeddings()', NULL, forest) AS r WHERE r.relation <> entities;
+      FROM cftrag_internal.cft_registered('cftrag_internal.cft_entity_embeddings()', NULL, forest) AS r
+     WHERE r.relation <> entities AND cftrag_internal.cft_trusts(r.relation, forest);
     IF others IS NOT NULL THEN
         RAISE EXCEPTION 'another table of embeddings is attached to %', forest USING ERRCODE = 'object_not_in_prerequisite_state',
             DETAIL = format('It is %s.', others), HINT = format('Detach it with: SELECT cft_detach_entities(%L);', others);
     END IF;
-    PERFORM @extschema@.cft_set_columns(entities, forest, '@extschema@.cft_entity_embeddings()', ARRAY[entity, embedding], '{entity,embedding}');
-    PERFORM @extschema@.cft_distance(entities, embedding);
+    PERFORM cftrag_internal.cft_set_columns(entities, forest, 'cftrag_internal.cft_entity_embeddings()', ARRAY[entity, embedding], '{entity,embedding}');
+    PERFORM cftrag_internal.cft_distance(entities, embedding);
 END $$;
 COMMENT ON FUNCTION cft_attach_entities(regclass, name, name, regclass) IS
 'says which columns of a table hold the embeddings of the entities of an edges table; owner only';
@@ -393,52 +502,64 @@ COMMENT ON FUNCTION cft_attach_entities(regclass, name, name, regclass) IS
 CREATE FUNCTION cft_detach_entities(entities regclass, edges regclass DEFAULT NULL)
 RETURNS void LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
-    IF NOT @extschema@.cft_set_columns(entities, edges, '@extschema@.cft_entity_embeddings()', NULL, NULL) THEN
+    IF NOT cftrag_internal.cft_set_columns(entities, edges, 'cftrag_internal.cft_entity_embeddings()', NULL, NULL) THEN
         RAISE EXCEPTION 'table % has no entities attached to cftrag', entities USING ERRCODE = 'undefined_table';
     END IF;
 END $$;
 COMMENT ON FUNCTION cft_detach_entities(regclass, regclass) IS 'takes back what cft_attach_entities said; owner only';
 
 -- The attached table of documents, its columns, and its mapping. 42P01 or 42725 as cft_context's edges.
-CREATE FUNCTION cft_attached_documents(documents regclass DEFAULT NULL)
+CREATE FUNCTION cftrag_internal.cft_attached_documents(documents regclass DEFAULT NULL)
 RETURNS TABLE(relation regclass, id name, body name, embedding name, entity name, tokens name,
               mapping regclass, mapping_entity name, mapping_document name)
 LANGUAGE plpgsql STABLE PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-    wanted regclass := documents;
+    wanted regclass := coalesce(documents, cftrag_internal.cft_chosen_documents());
     several text;
+    others text;
 BEGIN
     IF wanted IS NULL THEN
-        SELECT min(c.relation::oid), CASE WHEN count(*) > 1 THEN string_agg(c.relation::text, ', ') END INTO wanted, several
-          FROM @extschema@.cft_columns('@extschema@.cft_documents()') AS c WHERE c.by_itself;
-        IF wanted IS NULL THEN
+        SELECT min(c.relation::oid) FILTER (WHERE c.by_itself), string_agg(c.relation::text, ', ') FILTER (WHERE c.by_itself AND c.n > 1),
+               string_agg(c.relation::text, ', ') FILTER (WHERE NOT c.by_itself) INTO wanted, several, others
+          FROM (SELECT z.*, count(*) FILTER (WHERE z.by_itself) OVER () AS n FROM cftrag_internal.cft_columns('cftrag_internal.cft_documents()') AS z) AS c;
+        IF wanted IS NULL AND others IS NOT NULL THEN
+            RAISE EXCEPTION 'only documents of other roles are attached to cftrag, and "documents" was left out' USING ERRCODE = 'ambiguous_function',
+                DETAIL = format('Reading a table can run its owner''s code with your rights, so it is not chosen for you. Attached tables that you may read: %s.', others),
+                HINT = 'Say which one by documents => ..., or: SET cftrag.documents = ...;';
+        ELSIF wanted IS NULL THEN
             RAISE EXCEPTION 'no table of documents that you may read is attached to cftrag' USING ERRCODE = 'undefined_table',
                 HINT = 'Attach one with: SELECT cft_attach_documents(''my_documents'', id => ''id'', body => ''body'', embedding => ''embedding'');';
         ELSIF several IS NOT NULL THEN
             RAISE EXCEPTION 'more than one table of documents is attached to cftrag, and "documents" was left out' USING ERRCODE = 'ambiguous_function',
-                DETAIL = format('Attached tables that you may read: %s.', several);
+                DETAIL = format('Attached tables that you may read: %s.', several),
+                HINT = 'Say which one by documents => ..., or: SET cftrag.documents = ...;';
         END IF;
     END IF;
-    RETURN QUERY SELECT d.relation, (d.columns ->> 'id')::name, (d.columns ->> 'body')::name, (d.columns ->> 'embedding')::name,
+    SELECT d.relation, (d.columns ->> 'id')::name, (d.columns ->> 'body')::name, (d.columns ->> 'embedding')::name,
                         (d.columns ->> 'entity')::name, (d.columns ->> 'tokens')::name,
                         m.relation, (m.columns ->> 'entity')::name, (m.columns ->> 'document')::name
-                   FROM @extschema@.cft_columns('@extschema@.cft_documents()') AS d
-                   LEFT JOIN @extschema@.cft_columns('@extschema@.cft_document_entities()') AS m ON m.other = d.relation
-                  WHERE d.relation = wanted LIMIT 1;
+                   INTO relation, id, body, embedding, entity, tokens, mapping, mapping_entity, mapping_document
+                   FROM cftrag_internal.cft_columns('cftrag_internal.cft_documents()', wanted) AS d
+                   LEFT JOIN cftrag_internal.cft_columns('cftrag_internal.cft_document_entities()', NULL, wanted) WITH ORDINALITY AS m(relation, other, columns, trigger_name, by_itself, n)
+                          ON m.other = d.relation
+                  WHERE d.relation = wanted ORDER BY m.n LIMIT 1;
     IF NOT FOUND THEN
         -- Where it is attached but not readable, its own error says so.
-        IF EXISTS (SELECT FROM pg_trigger AS t WHERE t.tgrelid = wanted AND t.tgfoid = '@extschema@.cft_documents()'::regprocedure) THEN
-            EXECUTE format('SELECT FROM %s LIMIT 0', wanted);
+        IF EXISTS (SELECT FROM pg_trigger AS t WHERE t.tgrelid = wanted AND t.tgfoid = 'cftrag_internal.cft_documents()'::regprocedure) THEN
+            EXECUTE format('SELECT FROM %s LIMIT 0', cftrag_internal.cft_name(wanted));
         END IF;
         RAISE EXCEPTION 'table % has no documents attached to cftrag', wanted USING ERRCODE = 'undefined_table',
             HINT = format('Attach it with: SELECT cft_attach_documents(%L, id => ''id'', body => ''body'', embedding => ''embedding'');', wanted);
     END IF;
+    PERFORM cftrag_internal.cft_check_types(relation, ARRAY[id, body, entity, tokens]);
+    PERFORM cftrag_internal.cft_check_types(mapping, ARRAY[mapping_entity, mapping_document]) WHERE mapping IS NOT NULL;
+    RETURN NEXT;
 END $$;
-COMMENT ON FUNCTION cft_attached_documents(regclass) IS
+COMMENT ON FUNCTION cftrag_internal.cft_attached_documents(regclass) IS
 'the attached table of documents (the only one, if none is named), its columns, and its mapping to entities';
 
 -- Of the documents about entities: their ids and entities, as SQL. A document may be about several entities.
-CREATE FUNCTION cft_about(relation regclass, id name, entity name, mapping regclass, mapping_entity name, mapping_document name)
+CREATE FUNCTION cftrag_internal.cft_about(relation regclass, id name, entity name, mapping regclass, mapping_entity name, mapping_document name)
 RETURNS text LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     -- Concatenated, not format(): a name may hold a % sign.
@@ -451,30 +572,37 @@ DECLARE
                    WHERE a.attrelid = coalesce(mapping, relation) AND a.attname = coalesce(mapping_entity, entity));
 BEGIN
     IF mapping IS NULL THEN
-        RETURN ' JOIN ' || relation || ' AS d ON ' || same;
+        RETURN ' JOIN ' || cftrag_internal.cft_name(relation) || ' AS d ON ' || same;
     END IF;
-    RETURN ' JOIN ' || mapping || ' AS m ON ' || same
-        || ' JOIN ' || relation || ' AS d ON d.' || quote_ident(id) || ' = m.' || quote_ident(mapping_document);
+    RETURN ' JOIN ' || cftrag_internal.cft_name(mapping) || ' AS m ON ' || same
+        || ' JOIN ' || cftrag_internal.cft_name(relation) || ' AS d ON d.' || quote_ident(id) || ' = m.' || quote_ident(mapping_document);
 END $$;
-COMMENT ON FUNCTION cft_about(regclass, name, name, regclass, name, name) IS 'joins documents (d) to entities (n.name): the part of a statement that cft_chunks uses';
+COMMENT ON FUNCTION cftrag_internal.cft_about(regclass, name, name, regclass, name, name) IS 'joins documents (d) to entities (n.name): the part of a statement that cft_chunks uses';
 
-CREATE FUNCTION cft_chunks(entities text[], up integer DEFAULT 3, down integer DEFAULT 1, edges regclass DEFAULT NULL,
-    documents regclass DEFAULT NULL, embedding vector DEFAULT NULL)
+CREATE FUNCTION cftrag_internal.cft_chunks(entities text[], up integer, down integer, edges regclass,
+    documents regclass, embedding vector)
 RETURNS TABLE(entity text, relation text, depth integer, relative text, document_id text, body text, tokens integer, distance float8)
 LANGUAGE plpgsql STABLE PARALLEL SAFE COST 1000 ROWS 20 SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     IF num_nulls(entities, up, down) > 0 THEN RETURN; END IF;
-    RETURN QUERY EXECUTE @extschema@.cft_kept_statement(CASE WHEN embedding IS NULL THEN 'chunks' ELSE 'chunks by distance' END, documents)
+    RETURN QUERY EXECUTE cftrag_internal.cft_kept_statement(CASE WHEN embedding IS NULL THEN 'chunks' ELSE 'chunks by distance' END, documents)
     USING entities, up, down, edges, embedding;
 END $$;
+COMMENT ON FUNCTION cftrag_internal.cft_chunks(text[], integer, integer, regclass, regclass, vector) IS 'what cft_chunks calls';
+
+CREATE FUNCTION cft_chunks(entities text[], up integer DEFAULT 3, down integer DEFAULT 1, edges regclass DEFAULT NULL,
+    documents regclass DEFAULT NULL, embedding vector DEFAULT NULL)
+RETURNS TABLE(entity text, relation text, depth integer, relative text, document_id text, body text, tokens integer, distance float8)
+LANGUAGE sql STABLE PARALLEL SAFE COST 1000 ROWS 20
+BEGIN ATOMIC SELECT f.* FROM cftrag_internal.cft_chunks($1, $2, $3, $4, $5, $6) AS f; END;
 COMMENT ON FUNCTION cft_chunks(text[], integer, integer, regclass, regclass, vector) IS
 'the documents about entities and their relatives, each once, the nearest first: by depth, then by distance to the embedding if one is given';
 
 CREATE FUNCTION cft_chunks(entity text, up integer DEFAULT 3, down integer DEFAULT 1, edges regclass DEFAULT NULL,
     documents regclass DEFAULT NULL, embedding vector DEFAULT NULL)
 RETURNS TABLE(entity text, relation text, depth integer, relative text, document_id text, body text, tokens integer, distance float8)
-LANGUAGE sql STABLE PARALLEL SAFE COST 1000 ROWS 10 AS $$
-    SELECT c.* FROM @extschema@.cft_chunks(ARRAY[$1], $2, $3, $4, $5, $6) AS c $$;
+LANGUAGE sql STABLE PARALLEL SAFE COST 1000 ROWS 10
+BEGIN ATOMIC SELECT c.* FROM cftrag_internal.cft_chunks(ARRAY[$1], $2, $3, $4, $5, $6) AS c; END;
 COMMENT ON FUNCTION cft_chunks(text, integer, integer, regclass, regclass, vector) IS 'the documents about an entity and its relatives';
 /* </end connected objects> */
 
@@ -484,8 +612,18 @@ COMMENT ON FUNCTION cft_chunks(text, integer, integer, regclass, regclass, vecto
 
 -- What the catalogs say of a table of documents, as statements for it. Made by cft_statement, kept by cft_kept_statement.
 
--- documents 0: the only one. Never NULL.
-CREATE FUNCTION cft_statement(what text, documents regclass)
+-- A column that says how many tokens a document (d) has, as SQL. What is no count, NULL or negative, says nothing: the text is counted then. A
+-- larger count than an integer holds is the largest one.
+CREATE FUNCTION cftrag_internal.cft_counted(tokens name)
+RETURNS text LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    RETURN CASE WHEN tokens IS NULL THEN 'NULL::pg_catalog.int4'
+                ELSE format('CASE WHEN d.%1$I >= 0 THEN least(d.%1$I::pg_catalog.int8, 2147483647)::pg_catalog.int4 END', tokens) END;
+END $$;
+COMMENT ON FUNCTION cftrag_internal.cft_counted(name) IS 'the tokens that a column of documents says, as SQL: NULL where it says none';
+
+-- documents 0: the only one. Never NULL. "again": a table that was chosen is gone now, so another is to be.
+CREATE FUNCTION cftrag_internal.cft_statement(what text, documents regclass)
 RETURNS text LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     a record;
@@ -494,21 +632,25 @@ DECLARE
     away text := 'NULL::pg_catalog.float8';
 BEGIN
     documents := nullif(documents, 0::regclass);
-    IF what = 'documents, if any'
-       AND (SELECT count(*) FROM @extschema@.cft_columns('@extschema@.cft_documents()') AS c WHERE c.by_itself) <> 1 THEN
+    IF what = 'documents, if any' AND documents IS NULL
+       AND (SELECT count(*) FROM cftrag_internal.cft_columns('cftrag_internal.cft_documents()') AS c WHERE c.by_itself) <> 1 THEN
         RETURN '';
     END IF;
-    SELECT * INTO a FROM @extschema@.cft_attached_documents(documents);
+    SELECT * INTO a FROM cftrag_internal.cft_attached_documents(documents);
+    IF NOT cftrag_internal.cft_lock(a.relation) OR NOT cftrag_internal.cft_lock(a.mapping) THEN
+        RETURN 'again';
+    END IF;
     IF what LIKE 'documents%' THEN
-        RETURN format('%s %s', a.relation::oid, (a.entity IS NOT NULL OR a.mapping IS NOT NULL)::text);
+        -- Named, so that both are locked each time.
+        RETURN concat_ws(' ', a.relation::oid, (a.entity IS NOT NULL OR a.mapping IS NOT NULL)::text, cftrag_internal.cft_name(a.relation), cftrag_internal.cft_name(a.mapping));
     END IF;
     IF what LIKE 'chunks%' AND a.entity IS NULL AND a.mapping IS NULL THEN
         RAISE EXCEPTION 'the documents of % are not attached to entities', a.relation USING ERRCODE = 'object_not_in_prerequisite_state',
             HINT = format('Say which entity they are about: SELECT cft_attach_documents(%L, ..., entity => ''entity''); or mapping => ''my_mapping''.', a.relation);
     END IF;
-    tokens := CASE WHEN a.tokens IS NULL THEN 'NULL::pg_catalog.int4' ELSE format('d.%I', a.tokens) END;
+    tokens := cftrag_internal.cft_counted(a.tokens);
     IF what <> 'chunks' THEN
-        SELECT * INTO o FROM @extschema@.cft_distance(a.relation, a.embedding);
+        SELECT * INTO o FROM cftrag_internal.cft_distance(a.relation, a.embedding);
     END IF;
     IF what = 'nearest' THEN
         -- At equal distance by id, also at the last place: the same data, the same rows. (ORDER BY distance, id would not use an index.)
@@ -520,40 +662,42 @@ BEGIN
                       ORDER BY d.%6$I %7$s $1::%8$s FETCH FIRST ($2) ROWS WITH TIES) AS n
               ORDER BY n.distance, n.id::text COLLATE "C", n.body::text COLLATE "C" LIMIT $2',
             CASE WHEN a.mapping IS NULL THEN 'n.entity::text'
-                 ELSE format('(SELECT min(m.%I::text COLLATE "C") FROM %s AS m WHERE m.%I = n.id)', a.mapping_entity, a.mapping, a.mapping_document) END,
+                 ELSE format('(SELECT min(m.%I::text COLLATE "C") FROM %s AS m WHERE m.%I = n.id)', a.mapping_entity, cftrag_internal.cft_name(a.mapping), a.mapping_document) END,
             a.id, CASE WHEN a.entity IS NULL THEN 'NULL::text' ELSE format('d.%I', a.entity) END, a.body, tokens, a.embedding,
-            o.operator, o.type, a.relation);
+            o.operator, o.type, cftrag_internal.cft_name(a.relation));
     END IF;
     IF what = 'chunks by distance' THEN
         away := format('(d.%I %s $5::%s)', a.embedding, o.operator, o.type);
     END IF;
-    -- Each document once, with the nearest of its entities. Rows of one id with other words are several chunks of it.
+    -- Each document once, with the nearest of its entities. Rows of one id with other words are several chunks of it. An array of several dimensions is
+    -- its elements, as for unnest. (Our schema's name may hold a % sign: it is no part of a format.)
     RETURN format(
-        'WITH n AS MATERIALIZED (
+        'WITH q AS MATERIALIZED (
+             SELECT u.name COLLATE "C" AS name, min(u.place) AS place FROM unnest($1) WITH ORDINALITY AS u(name, place) WHERE u.name IS NOT NULL GROUP BY 1),
+         n AS MATERIALIZED (
              SELECT DISTINCT ON (z.name COLLATE "C") z.place, z.entity, z.relation, z.depth, z.name
-               FROM (SELECT q.place, q.name AS entity, ''self''::text AS relation, 0 AS depth, q.name
-                       FROM unnest($1) WITH ORDINALITY AS q(name, place) WHERE q.name IS NOT NULL
+               FROM (SELECT q.place, q.name AS entity, ''self''::text AS relation, 0 AS depth, q.name FROM q
                      UNION ALL
-                     SELECT array_position($1, c.entity), c.entity, c.relation, c.depth, c.relative
-                       FROM @extschema@.cft_context($1, $2, $3, $4) AS c) AS z(place, entity, relation, depth, name)
+                     SELECT q.place, c.entity, c.relation, c.depth, c.relative
+                       FROM %1$s($1, $2, $3, $4) AS c JOIN q ON q.name = c.entity) AS z(place, entity, relation, depth, name)
               ORDER BY z.name COLLATE "C", z.depth, z.relation COLLATE "C", z.place),
          f AS (
-             SELECT DISTINCT ON (d.%1$I::text COLLATE "C", d.%2$I::text COLLATE "C") n.place, n.entity, n.relation, n.depth, n.name,
-                    d.%1$I::text AS id, d.%2$I::text AS body, coalesce(%3$s, ((char_length(d.%2$I::text) + 3) / 4))::int AS tokens, %4$s AS distance
-               FROM n %5$s
-              ORDER BY d.%1$I::text COLLATE "C", d.%2$I::text COLLATE "C", n.depth, n.relation COLLATE "C", n.name COLLATE "C")
-         SELECT f.entity, f.relation, f.depth, f.name, f.id, f.body, coalesce(f.tokens, 0), f.distance
+             SELECT DISTINCT ON (d.%2$I::text COLLATE "C", d.%3$I::text COLLATE "C") n.place, n.entity, n.relation, n.depth, n.name,
+                    d.%2$I::text AS id, d.%3$I::text AS body, coalesce(%4$s, (char_length(d.%3$I::text) + 3) / 4, 0) AS tokens, %5$s AS distance
+               FROM n %6$s
+              ORDER BY d.%2$I::text COLLATE "C", d.%3$I::text COLLATE "C", n.depth, n.relation COLLATE "C", n.name COLLATE "C")
+         SELECT f.entity, f.relation, f.depth, f.name, f.id, f.body, f.tokens, f.distance
            FROM f ORDER BY f.depth, f.distance, f.place, f.relation COLLATE "C", f.name COLLATE "C", f.id COLLATE "C", f.body COLLATE "C"',
-        a.id, a.body, tokens, away,
-        @extschema@.cft_about(a.relation, a.id, a.entity, a.mapping, a.mapping_entity, a.mapping_document));
+        'cftrag_internal.cft_context', a.id, a.body, tokens, away,
+        cftrag_internal.cft_about(a.relation, a.id, a.entity, a.mapping, a.mapping_entity, a.mapping_document));
 END $$;
-COMMENT ON FUNCTION cft_statement(text, regclass) IS
+COMMENT ON FUNCTION cftrag_internal.cft_statement(text, regclass) IS
 'a statement for an attached table of documents (the only one, if none is named): nearest, chunks, chunks by distance; or which table it is';
 
-CREATE FUNCTION cft_kept_statement(what text, documents regclass)
+CREATE FUNCTION cftrag_internal.cft_kept_statement(what text, documents regclass)
 RETURNS text LANGUAGE c STABLE PARALLEL SAFE COST 5
 AS 'MODULE_PATHNAME', 'cft_kept_statement_wrapper';
-COMMENT ON FUNCTION cft_kept_statement(text, regclass) IS 'what cft_statement says, kept in this session until a relation, role or operator changes';
+COMMENT ON FUNCTION cftrag_internal.cft_kept_statement(text, regclass) IS 'what cft_statement says, kept in this session until a relation, role or operator changes';
 /* </end connected objects> */
 
 /* <begin connected objects> */
@@ -563,17 +707,23 @@ COMMENT ON FUNCTION cft_kept_statement(text, regclass) IS 'what cft_statement sa
 -- From a question to its context. STABLE: all that a call reads is of one snapshot, the caller's; and with the caller's rights.
 -- No text of the caller becomes SQL: names come from the catalog, values are parameters.
 
-CREATE FUNCTION cft_nearest_documents(embedding vector, k integer DEFAULT 5, documents regclass DEFAULT NULL)
+CREATE FUNCTION cftrag_internal.cft_nearest_documents(embedding vector, k integer, documents regclass)
 RETURNS TABLE(document_id text, entity text, body text, tokens integer, distance float8)
 LANGUAGE plpgsql STABLE PARALLEL SAFE COST 1000 ROWS 5 SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     IF num_nulls(embedding, k) > 0 THEN RETURN; END IF;
-    RETURN QUERY EXECUTE @extschema@.cft_kept_statement('nearest', documents) USING embedding, k;
+    RETURN QUERY EXECUTE cftrag_internal.cft_kept_statement('nearest', documents) USING embedding, k;
 END $$;
+COMMENT ON FUNCTION cftrag_internal.cft_nearest_documents(vector, integer, regclass) IS 'what cft_nearest_documents calls';
+
+CREATE FUNCTION cft_nearest_documents(embedding vector, k integer DEFAULT 5, documents regclass DEFAULT NULL)
+RETURNS TABLE(document_id text, entity text, body text, tokens integer, distance float8)
+LANGUAGE sql STABLE PARALLEL SAFE COST 1000 ROWS 5
+BEGIN ATOMIC SELECT f.* FROM cftrag_internal.cft_nearest_documents($1, $2, $3) AS f; END;
 COMMENT ON FUNCTION cft_nearest_documents(vector, integer, regclass) IS
 'the k documents nearest to an embedding, by the operator of the index on their column, else by cosine distance';
 
-CREATE FUNCTION cft_nearest_entities(embedding vector, k integer DEFAULT 5, edges regclass DEFAULT NULL, documents regclass DEFAULT NULL)
+CREATE FUNCTION cftrag_internal.cft_nearest_entities(embedding vector, k integer, edges regclass, documents regclass)
 RETURNS TABLE(entity text, distance float8, score float8)
 LANGUAGE plpgsql STABLE PARALLEL SAFE COST 1000 ROWS 5 SET search_path = pg_catalog, pg_temp AS $$
 #variable_conflict use_column
@@ -583,42 +733,53 @@ DECLARE
     o record;
 BEGIN
     IF num_nulls(embedding, k) > 0 THEN RETURN; END IF;
-    SELECT f.edges INTO forest FROM @extschema@.cft_attached(edges) AS f;
-    SELECT c.relation, c.columns ->> 'entity' AS entity, c.columns ->> 'embedding' AS embedding INTO a
-      FROM @extschema@.cft_columns('@extschema@.cft_entity_embeddings()') AS c WHERE c.other = forest LIMIT 1;
-    IF FOUND THEN
-        SELECT * INTO o FROM @extschema@.cft_distance(a.relation, a.embedding);
+    SELECT f.edges INTO forest FROM cftrag_internal.cft_attached(edges) AS f;
+    LOOP
+        SELECT c.relation, c.columns ->> 'entity' AS entity, c.columns ->> 'embedding' AS embedding INTO a
+          FROM cftrag_internal.cft_columns('cftrag_internal.cft_entity_embeddings()', NULL, forest) AS c WHERE c.other = forest LIMIT 1;
+        EXIT WHEN cftrag_internal.cft_lock(a.relation);
+    END LOOP;
+    IF a.relation IS NOT NULL THEN
+        PERFORM cftrag_internal.cft_check_types(a.relation, ARRAY[a.entity]::name[]);
+        SELECT * INTO o FROM cftrag_internal.cft_distance(a.relation, a.embedding);
         RETURN QUERY EXECUTE format(
             'SELECT n.entity::text, n.distance, %6$s
                FROM (SELECT d.%1$I AS entity, d.%2$I %3$s $1::%4$s AS distance FROM %5$s AS d
                       WHERE d.%2$I IS NOT NULL AND d.%1$I IS NOT NULL ORDER BY d.%2$I %3$s $1::%4$s FETCH FIRST ($2) ROWS WITH TIES) AS n
               ORDER BY n.distance, n.entity::text COLLATE "C" LIMIT $2',
-            a.entity, a.embedding, o.operator, o.type, a.relation, CASE WHEN o.cosine THEN '1 - n.distance' ELSE '- n.distance' END)
+            a.entity, a.embedding, o.operator, o.type, cftrag_internal.cft_name(a.relation), CASE WHEN o.cosine THEN '1 - n.distance' ELSE '- n.distance' END)
         USING embedding, k;
     ELSE
         -- Documents that belong to entities stand for them.
-        SELECT d.relation, d.embedding INTO a FROM @extschema@.cft_attached_documents(documents) AS d;
-        SELECT * INTO o FROM @extschema@.cft_distance(a.relation, a.embedding);
+        SELECT d.relation, d.embedding INTO a
+          FROM cftrag_internal.cft_attached_documents(split_part(cftrag_internal.cft_kept_statement('documents', documents), ' ', 1)::oid) AS d;
+        SELECT * INTO o FROM cftrag_internal.cft_distance(a.relation, a.embedding);
         RETURN QUERY
         SELECT z.entity, z.distance, CASE WHEN o.cosine THEN 1 - z.distance ELSE - z.distance END
           FROM (SELECT DISTINCT ON (n.entity COLLATE "C") n.entity, n.distance
-                  FROM @extschema@.cft_nearest_documents(embedding, k, a.relation) AS n
+                  FROM cftrag_internal.cft_nearest_documents(embedding, k, a.relation) AS n
                  WHERE n.entity IS NOT NULL ORDER BY n.entity COLLATE "C", n.distance) AS z
          ORDER BY z.distance, z.entity COLLATE "C";
     END IF;
 END $$;
+COMMENT ON FUNCTION cftrag_internal.cft_nearest_entities(vector, integer, regclass, regclass) IS 'what cft_nearest_entities calls';
+
+CREATE FUNCTION cft_nearest_entities(embedding vector, k integer DEFAULT 5, edges regclass DEFAULT NULL, documents regclass DEFAULT NULL)
+RETURNS TABLE(entity text, distance float8, score float8)
+LANGUAGE sql STABLE PARALLEL SAFE COST 1000 ROWS 5
+BEGIN ATOMIC SELECT f.* FROM cftrag_internal.cft_nearest_entities($1, $2, $3, $4) AS f; END;
 COMMENT ON FUNCTION cft_nearest_entities(vector, integer, regclass, regclass) IS
 'the entities nearest to an embedding: by cft_attach_entities, else those of the k nearest documents; score is 1 - cosine distance, else minus the distance';
 
 -- The baselines of the papers, to compare with (mode of cft_retrieve).
 
-CREATE FUNCTION cft_parts_by_reference(entities text[], up integer, down integer, edges regclass)
+CREATE FUNCTION cftrag_internal.cft_parts_by_reference(entities text[], up integer, down integer, edges regclass)
 RETURNS TABLE(entity text, tree text, relation text, text text)
 LANGUAGE sql STABLE PARALLEL SAFE COST 10000 ROWS 20 SET cftrag.enable = off AS $$
-    SELECT p.* FROM @extschema@.cft_context_parts($1, $2, $3, $4) AS p $$;
-COMMENT ON FUNCTION cft_parts_by_reference(text[], integer, integer, regclass) IS 'cft_context_parts by the reference query';
+    SELECT p.* FROM cftrag_internal.cft_context_parts($1, $2, $3, $4) AS p $$;
+COMMENT ON FUNCTION cftrag_internal.cft_parts_by_reference(text[], integer, integer, regclass) IS 'cft_context_parts by the reference query';
 
-CREATE FUNCTION cft_parts_by_search(entities text[], up integer DEFAULT 3, down integer DEFAULT 1, edges regclass DEFAULT NULL)
+CREATE FUNCTION cftrag_internal.cft_parts_by_search(entities text[], up integer DEFAULT 3, down integer DEFAULT 1, edges regclass DEFAULT NULL)
 RETURNS TABLE(entity text, tree text, relation text, text text)
 LANGUAGE plpgsql STABLE PARALLEL SAFE COST 100000 ROWS 20 SET search_path = pg_catalog, pg_temp AS $$
 #variable_conflict use_column
@@ -626,7 +787,7 @@ DECLARE
     f record;
     found_there text[];
 BEGIN
-    SELECT * INTO f FROM @extschema@.cft_attached(edges);
+    SELECT * INTO f FROM cftrag_internal.cft_attached(edges);
     EXECUTE format(
         'WITH RECURSIVE e AS NOT MATERIALIZED (
              SELECT %1$s AS tree, r.%2$I::text COLLATE "C" AS parent, r.%3$I::text COLLATE "C" AS child FROM %4$s AS r
@@ -638,30 +799,38 @@ BEGIN
              SELECT e.tree, e.child FROM search AS s JOIN e ON e.parent = s.node AND e.tree = s.tree)
          SELECT array_agg(q.name ORDER BY q.place) FROM unnest($1) WITH ORDINALITY AS q(name, place)
           WHERE q.name COLLATE "C" IN (SELECT s.node FROM search AS s)',
-        CASE WHEN f.tree IS NULL THEN '''''::text' ELSE format('coalesce(r.%I::text COLLATE "C", '''')', f.tree) END, f.parent, f.child, f.edges)
+        CASE WHEN f.tree IS NULL THEN '''''::text' ELSE format('coalesce(r.%I::text COLLATE "C", '''')', f.tree) END, f.parent, f.child, cftrag_internal.cft_name(f.edges))
     INTO found_there USING entities;
-    RETURN QUERY SELECT p.entity, p.tree, p.relation, p.text FROM @extschema@.cft_parts_by_reference(found_there, up, down, f.edges) AS p;
+    RETURN QUERY SELECT p.entity, p.tree, p.relation, p.text FROM cftrag_internal.cft_parts_by_reference(found_there, up, down, f.edges) AS p;
 END $$;
-COMMENT ON FUNCTION cft_parts_by_search(text[], integer, integer, regclass) IS
+COMMENT ON FUNCTION cftrag_internal.cft_parts_by_search(text[], integer, integer, regclass) IS
 'cft_context_parts as T-RAG does it: each entity is looked for from the roots of all trees, breadth first; then its relatives, level by level';
 
-CREATE FUNCTION cft_neighbours(entities text[], hops integer DEFAULT 1, edges regclass DEFAULT NULL)
+CREATE FUNCTION cftrag_internal.cft_neighbours(entities text[], hops integer DEFAULT 1, edges regclass DEFAULT NULL)
 RETURNS TABLE(entity text, text text)
 LANGUAGE plpgsql STABLE PARALLEL SAFE COST 1000 ROWS 5 SET search_path = pg_catalog, pg_temp AS $$
 #variable_conflict use_column
 DECLARE
     start text;
+    last_two text[];
     edge_of_it text[];
     reached text[];
+    one text;
 BEGIN
-    FOREACH start IN ARRAY entities LOOP
+    FOR start IN SELECT u.name FROM unnest(entities) WITH ORDINALITY AS u(name, n) WHERE u.name IS NOT NULL GROUP BY u.name ORDER BY min(u.n) LOOP
+        last_two := ARRAY[start];
         edge_of_it := ARRAY[start];
         reached := '{}';
         FOR hop IN 1 .. hops LOOP
-            edge_of_it := ARRAY(SELECT c.relative COLLATE "C" FROM @extschema@.cft_context(edge_of_it, 1, 1, edges) AS c
-                                EXCEPT SELECT unnest(reached) COLLATE "C" EXCEPT SELECT start COLLATE "C" ORDER BY 1);
+            -- Neighbours of what is n steps away are n - 1, n or n + 1 steps away.
+            SELECT z.now, edge_of_it || z.now INTO edge_of_it, last_two
+              FROM (SELECT ARRAY(SELECT c.relative COLLATE "C" FROM cftrag_internal.cft_context(edge_of_it, 1, 1, edges) AS c
+                                 EXCEPT SELECT unnest(last_two) COLLATE "C" ORDER BY 1)) AS z(now);
             EXIT WHEN edge_of_it = '{}';
-            reached := reached || edge_of_it;
+            -- One by one: that is in place.
+            FOREACH one IN ARRAY edge_of_it LOOP
+                reached := array_append(reached, one);
+            END LOOP;
         END LOOP;
         IF reached <> '{}' THEN
             entity := start;
@@ -671,36 +840,45 @@ BEGIN
         END IF;
     END LOOP;
 END $$;
-COMMENT ON FUNCTION cft_neighbours(text[], integer, regclass) IS
+COMMENT ON FUNCTION cftrag_internal.cft_neighbours(text[], integer, regclass) IS
 'entities within so many steps of each entity, whatever the tree and the direction, the nearest first, as a sentence';
 
--- A sentence of cft_context_parts that says no more than fits, the nearest relatives first; NULL if not even one does.
-CREATE FUNCTION cft_shortened(entity text, tree text, relation text, sentence text, room integer, up integer, down integer, edges regclass)
-RETURNS text LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
-DECLARE
-    names text[] := (SELECT array_agg(c.relative ORDER BY c.depth, c.relative COLLATE "C") FROM @extschema@.cft_context(ARRAY[entity], up, down, edges) AS c
-                      WHERE c.tree IS NOT DISTINCT FROM cft_shortened.tree AND c.relation = cft_shortened.relation);
-    between text := CASE WHEN strpos(array_to_string(names, ' '), ',') > 0 THEN '; ' ELSE ', ' END;
-    list text := array_to_string(names, between);
-    head text := left(sentence, - char_length(list) - 1);
-    said text := '';
-    shorter text;
-    short_of text;
+-- Where the sentences of cft_context_parts about an entity can be cut: of each name, in the order of cft_context, the characters up to its end, counted
+-- from where the first name of its sentence begins; and of each sentence, in order, its last name's number.
+CREATE FUNCTION cftrag_internal.cft_cuts(entity text, up integer, down integer, edges regclass, OUT cuts bigint[], OUT last_names bigint[])
+LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
-    IF sentence IS DISTINCT FROM head || list || '.' THEN RETURN NULL; END IF;
-    FOR n IN 1 .. cardinality(names) - 1 LOOP
-        said := said || CASE n WHEN 1 THEN '' ELSE between END || names[n];
-        shorter := format('%s%s and %s more.', head, said, cardinality(names) - n);
-        EXIT WHEN (char_length(shorter) + 3) / 4 > room;
-        short_of := shorter;
-    END LOOP;
-    RETURN short_of;
+    SELECT array_agg(z.chars ORDER BY z.n), array_agg(z.n ORDER BY z.n) FILTER (WHERE z.next IS NULL) INTO cuts, last_names
+      FROM (SELECT c.n, lead(c.n) OVER s AS next, sum(char_length(c.relative) + 2) OVER s - 2 AS chars
+              FROM cftrag_internal.cft_context(ARRAY[entity], up, down, edges) WITH ORDINALITY AS c(entity, tree, relation, depth, relative, via, n)
+            WINDOW s AS (PARTITION BY c.tree COLLATE "C", c.relation ORDER BY c.n)) AS z;
 END $$;
-COMMENT ON FUNCTION cft_shortened(text, text, text, text, integer, integer, integer, regclass) IS
-'a sentence about an entity''s relatives, shortened to so many tokens: "A, B and 98 more."';
+COMMENT ON FUNCTION cftrag_internal.cft_cuts(text, integer, integer, regclass) IS 'where the sentences about an entity''s relatives can be cut';
 
-CREATE FUNCTION cft_retrieve(question text, embedding vector, k integer DEFAULT 5, up integer DEFAULT 3, down integer DEFAULT 1,
-    budget integer DEFAULT NULL, mode text DEFAULT 'cft', edges regclass DEFAULT NULL, documents regclass DEFAULT NULL, chunks integer DEFAULT NULL)
+-- "A, B and 98 more.": as many names as fit; NULL if not even one does. The names are cuts[first_name .. last_name].
+CREATE FUNCTION cftrag_internal.cft_cut(sentence text, room integer, cuts bigint[], first_name bigint, last_name bigint)
+RETURNS text LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    head bigint := char_length(sentence) - 1 - cuts[last_name];
+    fits bigint := first_name - 1;
+    too_many bigint := last_name;
+    middle bigint;
+BEGIN
+    -- Each name more makes the sentence longer.
+    WHILE fits + 1 < too_many LOOP
+        middle := (fits + too_many) / 2;
+        IF (head + cuts[middle] + char_length(format(' and %s more.', last_name - middle)) + 3) / 4 <= room THEN
+            fits := middle;
+        ELSE
+            too_many := middle;
+        END IF;
+    END LOOP;
+    RETURN CASE WHEN fits >= first_name THEN left(sentence, (head + cuts[fits])::int) || format(' and %s more.', last_name - fits) END;
+END $$;
+COMMENT ON FUNCTION cftrag_internal.cft_cut(text, integer, bigint[], bigint, bigint) IS 'a sentence about an entity''s relatives, shortened to so many tokens: "A, B and 98 more."';
+
+CREATE FUNCTION cftrag_internal.cft_retrieve(question text, embedding vector, k integer, up integer, down integer,
+    budget integer, mode text, edges regclass, documents regclass, chunks integer)
 RETURNS TABLE(source text, entity text, document_id text, rank integer, distance float8, text text, tokens integer, why text)
 LANGUAGE plpgsql STABLE PARALLEL SAFE COST 10000 ROWS 20 SET search_path = pg_catalog, pg_temp AS $$
 #variable_conflict use_column
@@ -712,9 +890,13 @@ DECLARE
     names text[] := '{}';
     whys text[] := '{}';
     said_of text[];
-    said_trees text[];
-    said_relations text[];
     said text[];
+    -- The entity at hand, its first sentence's rank, and, once one of its sentences had to be shortened, where they can be cut.
+    said_now text;
+    said_from int;
+    cut_of text;
+    cuts bigint[];
+    last_names bigint[];
     shorter text;
     sources text[];
     entities text[];
@@ -739,7 +921,7 @@ BEGIN
             HINT = 'The modes are cft, text, naive, ann_tree and ann_graph.';
     END IF;
     -- Without an embedding the documents may be missing.
-    which := @extschema@.cft_kept_statement(CASE WHEN documents IS NULL AND embedding IS NULL THEN 'documents, if any' ELSE 'documents' END, documents);
+    which := cftrag_internal.cft_kept_statement(CASE WHEN documents IS NULL AND embedding IS NULL THEN 'documents, if any' ELSE 'documents' END, documents);
     attached := nullif(split_part(which, ' ', 1), '')::oid;
     has_entities := split_part(which, ' ', 2) = 'true';
 
@@ -747,11 +929,11 @@ BEGIN
         SELECT array_agg(m.entity ORDER BY m.place, m.entity COLLATE "C"), array_agg(m.why ORDER BY m.place, m.entity COLLATE "C") INTO names, whys
           FROM (SELECT DISTINCT ON (e.entity COLLATE "C") e.entity, e.start AS place,
                        format('mentioned as "%s"', e.mention) || coalesce(', by the alias "' || e.via_alias || '"', '') AS why
-                  FROM @extschema@.cft_entities(question, edges) AS e ORDER BY e.entity COLLATE "C", e.start, e.via_alias NULLS FIRST) AS m;
+                  FROM cftrag_internal.cft_entities(question, edges) AS e ORDER BY e.entity COLLATE "C", e.start, e.via_alias NULLS FIRST) AS m;
     ELSIF mode IN ('ann_tree', 'ann_graph') THEN
         SELECT array_agg(n.entity ORDER BY n.distance, n.entity COLLATE "C"),
                array_agg(format('one of the nearest entities, distance %s', round(n.distance::numeric, 4)) ORDER BY n.distance, n.entity COLLATE "C") INTO names, whys
-          FROM @extschema@.cft_nearest_entities(embedding, k, edges, attached) AS n;
+          FROM cftrag_internal.cft_nearest_entities(embedding, k, edges, attached) AS n;
     END IF;
     names := coalesce(names, '{}');
 
@@ -759,37 +941,42 @@ BEGIN
     IF names = '{}' THEN
         NULL;
     ELSIF mode IN ('cft', 'ann_tree') THEN
-        SELECT array_agg(p.entity ORDER BY p.n), array_agg(p.tree ORDER BY p.n), array_agg(p.relation ORDER BY p.n), array_agg(p.text ORDER BY p.n)
-          INTO said_of, said_trees, said_relations, said
-          FROM @extschema@.cft_context_parts(names, up, down, edges) WITH ORDINALITY AS p(entity, tree, relation, text, n);
+        SELECT array_agg(p.entity ORDER BY p.n), array_agg(p.text ORDER BY p.n) INTO said_of, said
+          FROM cftrag_internal.cft_context_parts(names, up, down, edges) WITH ORDINALITY AS p(entity, tree, relation, text, n);
     ELSIF mode = 'naive' THEN
-        SELECT array_agg(p.entity ORDER BY p.n), array_agg(p.tree ORDER BY p.n), array_agg(p.relation ORDER BY p.n), array_agg(p.text ORDER BY p.n)
-          INTO said_of, said_trees, said_relations, said
-          FROM @extschema@.cft_parts_by_search(names, up, down, edges) WITH ORDINALITY AS p(entity, tree, relation, text, n);
+        SELECT array_agg(p.entity ORDER BY p.n), array_agg(p.text ORDER BY p.n) INTO said_of, said
+          FROM cftrag_internal.cft_parts_by_search(names, up, down, edges) WITH ORDINALITY AS p(entity, tree, relation, text, n);
     ELSE
         SELECT array_agg(p.entity ORDER BY p.n), array_agg(p.text ORDER BY p.n) INTO said_of, said
-          FROM @extschema@.cft_neighbours(names, greatest(down, 1), edges) WITH ORDINALITY AS p(entity, text, n);
+          FROM cftrag_internal.cft_neighbours(names, greatest(down, 1), edges) WITH ORDINALITY AS p(entity, text, n);
     END IF;
 
-    WITH d AS (
+    WITH w AS (
+        -- An entity with several embeddings may be among the nearest several times.
+        SELECT DISTINCT ON (u.name COLLATE "C") u.name, u.why FROM unnest(names, whys) WITH ORDINALITY AS u(name, why, n) ORDER BY u.name COLLATE "C", u.n
+    ), d AS (
         SELECT n.document_id, n.entity, n.body, n.tokens, n.distance, n.rank::int
-          FROM @extschema@.cft_nearest_documents(embedding, k, attached) WITH ORDINALITY AS n(document_id, entity, body, tokens, distance, rank)
+          FROM cftrag_internal.cft_nearest_documents(embedding, k, attached) WITH ORDINALITY AS n(document_id, entity, body, tokens, distance, rank)
     ), h AS (
         SELECT p.entity, p.text, p.n::int AS rank FROM unnest(said_of, said) WITH ORDINALITY AS p(entity, text, n)
     ), c AS (
-        SELECT n.*, (row_number() OVER (ORDER BY n.place))::int AS rank
-          FROM @extschema@.cft_chunks(CASE WHEN has_entities AND names <> '{}' AND chunks IS DISTINCT FROM 0 THEN names END, up, down, edges, attached, embedding)
-               WITH ORDINALITY AS n(entity, relation, depth, relative, document_id, body, tokens, distance, place)
-         WHERE NOT EXISTS (SELECT FROM d WHERE (d.document_id, d.body) IS NOT DISTINCT FROM (n.document_id, n.body))
-         ORDER BY n.place LIMIT coalesce(chunks, k)
+        -- A window, not a join: whatever the planner expects, it sorts.
+        SELECT z.*, (row_number() OVER (ORDER BY z.place))::int AS rank
+          FROM (SELECT x.*, bool_or(x.is_near) OVER (PARTITION BY x.document_id COLLATE "C", x.body COLLATE "C") AS known
+                  FROM (SELECT false AS is_near, n.*
+                          FROM cftrag_internal.cft_chunks(CASE WHEN has_entities AND names <> '{}' AND chunks IS DISTINCT FROM 0 THEN names END, up, down, edges, attached, embedding)
+                               WITH ORDINALITY AS n(entity, relation, depth, relative, document_id, body, tokens, distance, place)
+                        UNION ALL
+                        SELECT true, NULL, NULL, NULL, NULL, d.document_id, d.body, NULL, NULL, NULL FROM d) AS x) AS z
+         WHERE NOT z.known ORDER BY z.place LIMIT coalesce(chunks, k)
     ), r(place, source, entity, document_id, rank, distance, text, tokens, why) AS (
         SELECT 1, 'document', d.entity, d.document_id, d.rank, d.distance, d.body, d.tokens, format('number %s of the %s nearest documents', d.rank, k) FROM d
         UNION ALL
-        SELECT 2, 'hierarchy', h.entity, NULL, h.rank, NULL, h.text, (char_length(h.text) + 3) / 4, whys[array_position(names, h.entity)] FROM h
+        SELECT 2, 'hierarchy', h.entity, NULL, h.rank, NULL, h.text, (char_length(h.text) + 3) / 4, w.why FROM h JOIN w ON w.name = h.entity
         UNION ALL
         SELECT 3, 'chunk', c.relative, c.document_id, c.rank, c.distance, c.body, c.tokens,
                CASE c.depth WHEN 0 THEN format('about "%s", ', c.entity)
-                            ELSE format('about %s of "%s" (depth %s), ', CASE c.relation WHEN 'ancestor' THEN 'an ancestor' ELSE 'a descendant' END, c.entity, c.depth) END || whys[array_position(names, c.entity)] FROM c
+                            ELSE format('about %s of "%s" (depth %s), ', CASE c.relation WHEN 'ancestor' THEN 'an ancestor' ELSE 'a descendant' END, c.entity, c.depth) END || w.why FROM c JOIN w ON w.name = c.entity
     )
     SELECT array_agg(r.source ORDER BY r.place, r.rank), array_agg(r.entity ORDER BY r.place, r.rank), array_agg(r.document_id ORDER BY r.place, r.rank),
            array_agg(r.rank ORDER BY r.place, r.rank), array_agg(r.distance ORDER BY r.place, r.rank), array_agg(r.text ORDER BY r.place, r.rank),
@@ -802,12 +989,21 @@ BEGIN
         taken := array_fill(false, ARRAY[coalesce(cardinality(sources), 0)]);
         FOR row_at IN SELECT u.n FROM unnest(sources, ranks) WITH ORDINALITY AS u(source, rank, n)
                        ORDER BY u.rank, array_position('{hierarchy,document,chunk}', u.source) LOOP
+            IF sources[row_at] = 'hierarchy' AND said_now IS DISTINCT FROM entities[row_at] THEN
+                said_now := entities[row_at];
+                said_from := ranks[row_at];
+            END IF;
             IF sizes[row_at] <= left_over THEN
                 taken[row_at] := true;
                 left_over := left_over - sizes[row_at];
-            ELSIF said_relations[ranks[row_at]] IS NOT NULL AND sources[row_at] = 'hierarchy' THEN
-                shorter := @extschema@.cft_shortened(entities[row_at], said_trees[ranks[row_at]], said_relations[ranks[row_at]], texts[row_at],
-                                                     left_over / 2, up, down, edges);
+            -- It names the entity and has 40 characters besides, at least.
+            ELSIF sources[row_at] = 'hierarchy' AND mode <> 'ann_graph' AND (char_length(entities[row_at]) + 40) / 4 <= left_over / 2 THEN
+                IF cut_of IS DISTINCT FROM said_now THEN
+                    cut_of := said_now;
+                    SELECT c.cuts, c.last_names INTO cuts, last_names FROM cftrag_internal.cft_cuts(cut_of, up, down, edges) AS c;
+                END IF;
+                shorter := cftrag_internal.cft_cut(texts[row_at], left_over / 2, cuts,
+                                               coalesce(last_names[ranks[row_at] - said_from], 0) + 1, last_names[ranks[row_at] - said_from + 1]);
                 IF shorter IS NOT NULL THEN
                     taken[row_at] := true;
                     texts[row_at] := shorter;
@@ -823,6 +1019,13 @@ BEGIN
            WITH ORDINALITY AS u(source, entity, document_id, rank, distance, text, tokens, why, n)
      WHERE taken IS NULL OR taken[u.n] ORDER BY u.n;
 END $$;
+COMMENT ON FUNCTION cftrag_internal.cft_retrieve(text, vector, integer, integer, integer, integer, text, regclass, regclass, integer) IS 'what cft_retrieve calls';
+
+CREATE FUNCTION cft_retrieve(question text, embedding vector, k integer DEFAULT 5, up integer DEFAULT 3, down integer DEFAULT 1,
+    budget integer DEFAULT NULL, mode text DEFAULT 'cft', edges regclass DEFAULT NULL, documents regclass DEFAULT NULL, chunks integer DEFAULT NULL)
+RETURNS TABLE(source text, entity text, document_id text, rank integer, distance float8, text text, tokens integer, why text)
+LANGUAGE sql STABLE PARALLEL SAFE COST 10000 ROWS 20
+BEGIN ATOMIC SELECT f.* FROM cftrag_internal.cft_retrieve($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) AS f; END;
 COMMENT ON FUNCTION cft_retrieve(text, vector, integer, integer, integer, integer, text, regclass, regclass, integer) IS
 'what belongs to a question: the nearest documents, the hierarchy of the entities it mentions, and documents about these; each row says why it is here';
 
@@ -835,11 +1038,11 @@ DECLARE
     prompt text;
 BEGIN
     IF own IS NOT NULL THEN
-        SELECT @extschema@.cft_render(own, jsonb_build_object('question', question,
+        SELECT cftrag_internal.cft_render(own, jsonb_build_object('question', question,
                    'documents', coalesce(jsonb_agg(to_jsonb(r) ORDER BY r.rank) FILTER (WHERE r.source = 'document'), '[]'),
                    'hierarchy', coalesce(jsonb_agg(to_jsonb(r) ORDER BY r.rank) FILTER (WHERE r.source = 'hierarchy'), '[]'),
                    'chunks', coalesce(jsonb_agg(to_jsonb(r) ORDER BY r.rank) FILTER (WHERE r.source = 'chunk'), '[]')))
-          INTO prompt FROM @extschema@.cft_retrieve(question, embedding, k, up, down, budget, mode, edges, documents, chunks) AS r;
+          INTO prompt FROM cftrag_internal.cft_retrieve(question, embedding, k, up, down, budget, mode, edges, documents, chunks) AS r;
         RETURN prompt;
     END IF;
     SELECT 'Answer the question from the context below. If the context does not hold the answer, say so.'
@@ -848,7 +1051,7 @@ BEGIN
            || E'\n\nQuestion: ' || question
       INTO prompt
       FROM (SELECT z.*, row_number() OVER (PARTITION BY z.source = 'hierarchy' ORDER BY z.source DESC, z.rank) AS n
-              FROM @extschema@.cft_retrieve(question, embedding, k, up, down, budget, mode, edges, documents, chunks) AS z) AS r;
+              FROM cftrag_internal.cft_retrieve(question, embedding, k, up, down, budget, mode, edges, documents, chunks) AS z) AS r;
     RETURN prompt;
 END $$;
 COMMENT ON FUNCTION cft_prompt(text, vector, text, integer, integer, integer, integer, text, regclass, regclass, integer) IS
@@ -863,20 +1066,22 @@ DECLARE
     trgm name;
     found_here int := 0;
     before text[];
+    -- Once: a plan would make it anew for each name in a long mention.
+    form bytea := cftrag_internal.cft_form(mention);
 BEGIN
     IF num_nulls(mention, k) > 0 THEN RETURN; END IF;
     IF k < 0 THEN
         RAISE EXCEPTION 'k must not be negative' USING ERRCODE = 'invalid_parameter_value';
     END IF;
-    SELECT * INTO f FROM @extschema@.cft_attached(edges);
+    SELECT * INTO f FROM cftrag_internal.cft_attached(edges);
     -- A name is a name: only for what is none the others are asked.
-    RETURN QUERY SELECT mention, 1::float8, 'exact' WHERE k > 0 AND EXISTS (SELECT FROM @extschema@.cft_context(mention, 1, 1, f.edges));
+    RETURN QUERY SELECT mention, 1::float8, 'exact' WHERE k > 0 AND EXISTS (SELECT FROM cftrag_internal.cft_context(mention, 1, 1, f.edges));
     IF FOUND THEN RETURN; END IF;
     RETURN QUERY
     SELECT z.entity, 1::float8, z.method
       FROM (SELECT DISTINCT ON (e.entity COLLATE "C") e.entity, CASE WHEN e.via_alias IS NULL THEN 'folded' ELSE 'alias' END AS method
-              FROM @extschema@.cft_entities(mention, f.edges) AS e
-             WHERE @extschema@.cft_form(e.mention) = @extschema@.cft_form(cft_resolve.mention)
+              FROM cftrag_internal.cft_entities(mention, f.edges) AS e
+             WHERE cftrag_internal.cft_form(e.mention) = form
              ORDER BY e.entity COLLATE "C", e.via_alias NULLS FIRST) AS z
      ORDER BY z.method DESC, z.entity COLLATE "C" LIMIT k;
     IF FOUND THEN RETURN; END IF;
@@ -888,15 +1093,15 @@ BEGIN
                    FROM (SELECT r.%2$I::text COLLATE "C" AS name FROM %4$s AS r WHERE r.%2$I::text OPERATOR(%1$I.%%) $1 AND r.%3$I IS NOT NULL
                          UNION
                          SELECT r.%3$I::text COLLATE "C" FROM %4$s AS r WHERE r.%3$I::text OPERATOR(%1$I.%%) $1 AND r.%2$I IS NOT NULL) AS n
-                  ORDER BY 2 DESC, 1 LIMIT $2) AS z', trgm, f.parent, f.child, f.edges) INTO before USING mention, k;
+                  ORDER BY 2 DESC, 1 LIMIT $2) AS z', trgm, f.parent, f.child, cftrag_internal.cft_name(f.edges)) INTO before USING mention, k;
         RETURN QUERY EXECUTE format('SELECT u.name, %I.similarity(u.name, $2)::float8, ''trigram'' FROM unnest($1) AS u(name)', trgm) USING before, mention;
         found_here := coalesce(cardinality(before), 0);
     END IF;
     IF embedding IS NOT NULL AND found_here < k
-       AND (EXISTS (SELECT FROM @extschema@.cft_columns('@extschema@.cft_entity_embeddings()') AS c WHERE c.other = f.edges)
-            OR (SELECT count(*) FROM @extschema@.cft_columns('@extschema@.cft_documents()') AS c WHERE c.by_itself) = 1) THEN
+       AND (EXISTS (SELECT FROM cftrag_internal.cft_columns('cftrag_internal.cft_entity_embeddings()', NULL, f.edges) AS c WHERE c.other = f.edges)
+            OR cftrag_internal.cft_texts_of(NULL) <> 0) THEN
         RETURN QUERY
-        SELECT n.entity, n.score, 'nearest' FROM @extschema@.cft_nearest_entities(embedding, k, f.edges) AS n
+        SELECT n.entity, n.score, 'nearest' FROM cftrag_internal.cft_nearest_entities(embedding, k, f.edges, NULL) AS n
          WHERE before IS NULL OR n.entity <> ALL (before) ORDER BY n.distance, n.entity COLLATE "C" LIMIT k - found_here;
     END IF;
 END $$;
@@ -912,7 +1117,7 @@ COMMENT ON FUNCTION cft_resolve(text, vector, integer, regclass) IS
 -- As in retrieve.sql: STABLE, so one snapshot; the caller's rights; names from the catalog, values as parameters.
 
 -- Entities' embeddings are in the table of cft_attach_entities, else in the documents about them, if these are attached to entities.
-CREATE FUNCTION cft_meaning(edges regclass, documents regclass DEFAULT NULL)
+CREATE FUNCTION cftrag_internal.cft_meaning(edges regclass, documents regclass DEFAULT NULL)
 RETURNS TABLE(relation regclass, id name, entity name, embedding name, mapping regclass, mapping_entity name, mapping_document name,
               operator text, type text, cosine boolean)
 LANGUAGE plpgsql STABLE PARALLEL SAFE COST 1000 ROWS 1 SET search_path = pg_catalog, pg_temp AS $$
@@ -920,80 +1125,92 @@ LANGUAGE plpgsql STABLE PARALLEL SAFE COST 1000 ROWS 1 SET search_path = pg_cata
 DECLARE
     a record;
 BEGIN
-    SELECT c.relation, NULL::name AS id, (c.columns ->> 'entity')::name AS entity, (c.columns ->> 'embedding')::name AS embedding,
-           NULL::regclass AS mapping, NULL::name AS mapping_entity, NULL::name AS mapping_document INTO a
-      FROM @extschema@.cft_columns('@extschema@.cft_entity_embeddings()') AS c WHERE c.other = edges LIMIT 1;
-    IF NOT FOUND THEN
+    LOOP
+        SELECT c.relation, NULL::name AS id, (c.columns ->> 'entity')::name AS entity, (c.columns ->> 'embedding')::name AS embedding,
+               NULL::regclass AS mapping, NULL::name AS mapping_entity, NULL::name AS mapping_document INTO a
+          FROM cftrag_internal.cft_columns('cftrag_internal.cft_entity_embeddings()', NULL, edges) AS c WHERE c.other = edges LIMIT 1;
+        EXIT WHEN cftrag_internal.cft_lock(a.relation);
+    END LOOP;
+    IF a.relation IS NULL THEN
         SELECT d.relation, d.id, d.entity, d.embedding, d.mapping, d.mapping_entity, d.mapping_document INTO a
-          FROM @extschema@.cft_texts_of(documents) AS t, LATERAL @extschema@.cft_attached_documents(t) AS d
+          FROM cftrag_internal.cft_texts_of(documents) AS t, LATERAL cftrag_internal.cft_attached_documents(t) AS d
          WHERE t <> 0 AND (d.entity IS NOT NULL OR d.mapping IS NOT NULL);
         IF NOT FOUND THEN
             RAISE EXCEPTION 'no embeddings of the entities of % that you may read are attached to cftrag', edges USING ERRCODE = 'object_not_in_prerequisite_state',
                 HINT = format('Attach them with: SELECT cft_attach_entities(''my_entities'', entity => ''entity'', embedding => ''embedding'', edges => %L);', edges);
         END IF;
     END IF;
+    PERFORM cftrag_internal.cft_check_types(a.relation, ARRAY[a.entity]);
     RETURN QUERY SELECT a.relation, a.id, a.entity, a.embedding, a.mapping, a.mapping_entity, a.mapping_document, o.operator, o.type, o.cosine
-                   FROM @extschema@.cft_distance(a.relation, a.embedding) AS o;
+                   FROM cftrag_internal.cft_distance(a.relation, a.embedding) AS o;
 END $$;
-COMMENT ON FUNCTION cft_meaning(regclass, regclass) IS
+COMMENT ON FUNCTION cftrag_internal.cft_meaning(regclass, regclass) IS
 'where the embeddings of a forest''s entities are, and the operator of distance: those of cft_attach_entities, else those of documents about entities';
 
--- As cft_retrieve: a table of documents that is named, or the only one that may be meant.
-CREATE FUNCTION cft_texts_of(documents regclass)
+-- As cft_retrieve: a table of documents that is named, or the only one that may be meant. It is locked. 0 is none.
+CREATE FUNCTION cftrag_internal.cft_texts_of(documents regclass)
 RETURNS regclass LANGUAGE plpgsql STABLE PARALLEL SAFE COST 100 SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
-    RETURN coalesce(documents, (SELECT CASE WHEN count(*) = 1 THEN min(c.relation::oid) ELSE 0 END::regclass
-                                  FROM @extschema@.cft_columns('@extschema@.cft_documents()') AS c WHERE c.by_itself));
+    RETURN CASE WHEN documents = 0 THEN documents
+                ELSE coalesce(nullif(split_part(cftrag_internal.cft_kept_statement('documents, if any', documents), ' ', 1), '')::oid, 0) END;
 END $$;
-COMMENT ON FUNCTION cft_texts_of(regclass) IS 'the table of documents that is meant: the named one, else the only one, else OID 0';
+COMMENT ON FUNCTION cftrag_internal.cft_texts_of(regclass) IS 'the table of documents that is meant: the named one, else the only one, else OID 0';
 
 -- The score of each entity of $1 that has an embedding, against $2, and how many embeddings were compared for it. An entity of several has its nearest.
 -- The distance of a vector without a direction is NaN by cosine: that is as none.
-CREATE FUNCTION cft_scoring(edges regclass, documents regclass DEFAULT NULL)
+CREATE FUNCTION cftrag_internal.cft_scoring(edges regclass, documents regclass DEFAULT NULL)
 RETURNS text LANGUAGE plpgsql STABLE PARALLEL SAFE COST 1000 SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     m record;
 BEGIN
-    SELECT * INTO m FROM @extschema@.cft_meaning(edges, documents);
+    SELECT * INTO m FROM cftrag_internal.cft_meaning(edges, documents);
     RETURN 'SELECT n.name, ' || CASE WHEN m.cosine THEN '1 - ' ELSE '- ' END
         || format('min(nullif(d.%I %s $2::%s, ''NaN'')), count(*)', m.embedding, m.operator, m.type)
         || ' FROM (SELECT DISTINCT u.name COLLATE "C" FROM unnest($1) AS u(name)) AS n(name)'
-        || @extschema@.cft_about(m.relation, m.id, m.entity, m.mapping, m.mapping_entity, m.mapping_document)
+        || cftrag_internal.cft_about(m.relation, m.id, m.entity, m.mapping, m.mapping_entity, m.mapping_document)
         || ' WHERE d.' || quote_ident(m.embedding) || ' IS NOT NULL GROUP BY n.name';
 END $$;
-COMMENT ON FUNCTION cft_scoring(regclass, regclass) IS 'the statement of cft_scores, over entities $1 and an embedding $2';
+COMMENT ON FUNCTION cftrag_internal.cft_scoring(regclass, regclass) IS 'the statement of cft_scores, over entities $1 and an embedding $2';
 
-CREATE FUNCTION cft_scores(query vector, entities text[], edges regclass, documents regclass DEFAULT NULL)
+CREATE FUNCTION cftrag_internal.cft_scores(query vector, entities text[], edges regclass, documents regclass DEFAULT NULL)
 RETURNS TABLE(entity text, score float8, compared bigint)
 LANGUAGE plpgsql STABLE PARALLEL SAFE COST 1000 ROWS 100 SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
-    RETURN QUERY EXECUTE @extschema@.cft_scoring(edges, documents) USING entities, query;
+    RETURN QUERY EXECUTE cftrag_internal.cft_scoring(edges, documents) USING entities, query;
 END $$;
-COMMENT ON FUNCTION cft_scores(vector, text[], regclass, regclass) IS
+COMMENT ON FUNCTION cftrag_internal.cft_scores(vector, text[], regclass, regclass) IS
 'how near entities are to an embedding: 1 - cosine distance, else minus the distance; and how many embeddings of each were compared';
 
 -- What an entity says: its summary, if the forest is named and has any; else the documents about it, in order of id; else its name alone.
-CREATE FUNCTION cft_texts(entities text[], documents regclass DEFAULT NULL, edges regclass DEFAULT NULL)
+CREATE FUNCTION cftrag_internal.cft_texts(entities text[], documents regclass DEFAULT NULL, edges regclass DEFAULT NULL)
 RETURNS TABLE(entity text, text text, tokens bigint, named boolean)
 LANGUAGE plpgsql STABLE PARALLEL SAFE COST 1000 ROWS 100 SET search_path = pg_catalog, pg_temp AS $$
 #variable_conflict use_column
 DECLARE
-    meant regclass := @extschema@.cft_texts_of(documents);
+    meant regclass := cftrag_internal.cft_texts_of(documents);
     a record;
+    s record;
     about text := '';
     sums text := '';
 BEGIN
-    SELECT format('SELECT s.%1$I::text COLLATE "C" AS name, max(s.%2$I::text COLLATE "C") AS said FROM %3$s AS s WHERE s.%1$I::text = ANY ($1) AND s.%2$I IS NOT NULL GROUP BY 1',
-                  c.columns ->> 'entity', c.columns ->> 'summary', c.relation) INTO sums
-      FROM @extschema@.cft_columns('@extschema@.cft_summaries()') AS c WHERE c.other = edges LIMIT 1;
+    LOOP
+        SELECT c.relation, (c.columns ->> 'entity')::name AS entity, (c.columns ->> 'summary')::name AS summary INTO s
+          FROM cftrag_internal.cft_columns('cftrag_internal.cft_summaries()', NULL, edges) AS c WHERE c.other = edges LIMIT 1;
+        EXIT WHEN cftrag_internal.cft_lock(s.relation);
+    END LOOP;
+    IF s.relation IS NOT NULL THEN
+        PERFORM cftrag_internal.cft_check_types(s.relation, ARRAY[s.entity, s.summary]);
+        sums := format('SELECT s.%1$I::text COLLATE "C" AS name, max(s.%2$I::text COLLATE "C") AS said FROM %3$s AS s WHERE s.%1$I::text = ANY ($1) AND s.%2$I IS NOT NULL GROUP BY 1',
+                       s.entity, s.summary, cftrag_internal.cft_name(s.relation));
+    END IF;
     IF meant <> 0 THEN
-        SELECT * INTO a FROM @extschema@.cft_attached_documents(meant);
+        SELECT * INTO a FROM cftrag_internal.cft_attached_documents(meant);
         IF a.entity IS NOT NULL OR a.mapping IS NOT NULL THEN
             about := format(
-                'SELECT n.name, string_agg(d.%1$I::text, E''\n'' ORDER BY d.%2$I::text COLLATE "C", d.%1$I::text COLLATE "C") AS said,
-                        sum(greatest(coalesce(%3$s, (char_length(d.%1$I::text) + 3) / 4), 0))::bigint AS size FROM n',
-                a.body, a.id, CASE WHEN a.tokens IS NULL THEN 'NULL' ELSE format('d.%I', a.tokens) END)
-                || @extschema@.cft_about(a.relation, a.id, a.entity, a.mapping, a.mapping_entity, a.mapping_document)
+                'SELECT n.name, string_agg(d.%1$I::text, chr(10) ORDER BY d.%2$I::text COLLATE "C", d.%1$I::text COLLATE "C") AS said,
+                        sum(coalesce(%3$s, (char_length(d.%1$I::text) + 3) / 4)) AS size FROM n',
+                a.body, a.id, cftrag_internal.cft_counted(a.tokens))
+                || cftrag_internal.cft_about(a.relation, a.id, a.entity, a.mapping, a.mapping_entity, a.mapping_document)
                 || format(' WHERE d.%I IS NOT NULL GROUP BY n.name', a.body);
         END IF;
     END IF;
@@ -1005,16 +1222,16 @@ BEGIN
            FROM n LEFT JOIN z USING (name) LEFT JOIN s USING (name)'
     USING entities;
 END $$;
-COMMENT ON FUNCTION cft_texts(text[], regclass, regclass) IS
+COMMENT ON FUNCTION cftrag_internal.cft_texts(text[], regclass, regclass) IS
 'what entities say, with its tokens: the summary of each, else the documents about it, in order of their ids, else its name, which the column named says';
 
 -- The order of a document's parts: numbers inside of names count as numbers, "3.10" is after "3.2".
-CREATE FUNCTION cft_natural(name text) RETURNS text
+CREATE FUNCTION cftrag_internal.cft_natural(name text) RETURNS text
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 20 AS $$
     SELECT CASE WHEN name OPERATOR(pg_catalog.~) '[0-9]'
-                THEN pg_catalog.regexp_replace(pg_catalog.regexp_replace(name, '([0-9]+)', '00000000000000000000\1', 'g'), '0*([0-9]{20})', '\1', 'g')
+                THEN pg_catalog.regexp_replace(pg_catalog.regexp_replace(name, '([0-9]+)', E'00000000000000000000\\1', 'g'), '0*([0-9]{20})', E'\\1', 'g')
                 ELSE name END $$;
-COMMENT ON FUNCTION cft_natural(text) IS 'a key to sort names by, in which numbers count as numbers; compare it by bytes';
+COMMENT ON FUNCTION cftrag_internal.cft_natural(text) IS 'a key to sort names by, in which numbers count as numbers; compare it by bytes';
 /* </end connected objects> */
 
 /* <begin connected objects> */
@@ -1077,21 +1294,21 @@ BEGIN
         RAISE EXCEPTION 'threshold must not be NaN' USING ERRCODE = 'invalid_parameter_value';
     END IF;
     IF query IS NULL THEN RETURN; END IF;
-    SELECT f.edges INTO forest FROM @extschema@.cft_attached(edges) AS f;
+    SELECT f.edges INTO forest FROM cftrag_internal.cft_attached(edges) AS f;
     IF mode = 'collapsed' AND start IS NULL AND max_depth = 1000 THEN
-        RETURN QUERY SELECT c.* FROM @extschema@.cft_collapsed_search(query, threshold, top_k, budget, forest, documents) AS c;
+        RETURN QUERY SELECT c.* FROM cftrag_internal.cft_collapsed_search(query, threshold, top_k, budget, forest, documents) AS c;
         RETURN;
     END IF;
 
     IF start IS NULL THEN
         SELECT array_agg(t.tree ORDER BY t.root COLLATE "C", t.tree COLLATE "C"), array_agg(t.root ORDER BY t.root COLLATE "C", t.tree COLLATE "C")
-          INTO new_trees, new_names FROM @extschema@.cft_roots(forest) AS t;
+          INTO new_trees, new_names FROM cftrag_internal.cft_roots(forest) AS t;
     ELSE
         SELECT array_agg(s.tree ORDER BY s.entity COLLATE "C", s.tree COLLATE "C"), array_agg(s.entity ORDER BY s.entity COLLATE "C", s.tree COLLATE "C")
           INTO new_trees, new_names
-          FROM (SELECT DISTINCT c.entity COLLATE "C", c.tree COLLATE "C" FROM @extschema@.cft_context(start, 1, 1, forest) AS c) AS s(entity, tree);
+          FROM (SELECT DISTINCT c.entity COLLATE "C", c.tree COLLATE "C" FROM cftrag_internal.cft_context(start, 1, 1, forest) AS c) AS s(entity, tree);
     END IF;
-    scoring := @extschema@.cft_scoring(forest, documents);
+    scoring := cftrag_internal.cft_scoring(forest, documents);
     new_froms := array_fill(0, ARRAY[coalesce(cardinality(new_names), 0)]);
 
     WHILE new_names IS NOT NULL LOOP
@@ -1107,7 +1324,7 @@ BEGIN
           INTO lead_on, new_results
           FROM (SELECT c.n, s.score,
                        s.score >= coalesce(threshold, '-infinity')
-                       AND CASE mode WHEN 'prune' THEN s.score >= max(s.score) OVER () - (1 - prune_factor) * abs(max(s.score) OVER ())
+                       AND CASE mode WHEN 'prune' THEN s.score >= coalesce(nullif(max(s.score) OVER () - (1 - prune_factor) * abs(max(s.score) OVER ()), 'NaN'), max(s.score) OVER ())
                                      WHEN 'beam' THEN dense_rank() OVER (ORDER BY s.score DESC NULLS LAST, c.name COLLATE "C") <= beam
                                      ELSE true END AS kept
                   FROM unnest(new_names) WITH ORDINALITY AS c(name, n) LEFT JOIN unnest(scored, scores) AS s(name, score) ON s.name = c.name) AS j;
@@ -1120,16 +1337,19 @@ BEGIN
 
         EXIT WHEN level = max_depth;
         level := level + 1;
-        SELECT array_agg(x.tree ORDER BY x.name, x.tree), array_agg(x.name ORDER BY x.name, x.tree), array_agg(x.at ORDER BY x.name, x.tree)
+        -- What was judged before is known by its group having a row without a place: whatever the planner expects, that is no nested loop.
+        SELECT array_agg(z.tree ORDER BY z.name, z.tree), array_agg(z.name ORDER BY z.name, z.tree), array_agg(z.at ORDER BY z.name, z.tree)
           INTO new_trees, new_names, new_froms
-          FROM (SELECT DISTINCT ON (c.relative COLLATE "C", c.tree COLLATE "C") c.relative COLLATE "C" AS name, c.tree COLLATE "C" AS tree, k.at
-                  FROM unnest(new_trees, new_names, lead_on) WITH ORDINALITY AS p(tree, name, leads, n)
-                  JOIN @extschema@.cft_context(ARRAY(SELECT u.name FROM unnest(new_names, lead_on) AS u(name, leads) WHERE u.leads), 0, 1, forest) AS c
-                    ON c.entity = p.name AND c.tree IS NOT DISTINCT FROM p.tree,
-                       LATERAL (SELECT first_new + p.n::int) AS k(at)
-                 WHERE p.leads
-                 ORDER BY c.relative COLLATE "C", c.tree COLLATE "C", p.name COLLATE "C") AS x
-         WHERE NOT EXISTS (SELECT FROM unnest(trees, names) AS v(tree, name) WHERE v.name = x.name AND v.tree IS NOT DISTINCT FROM x.tree);
+          FROM (SELECT x.name, x.tree, max(x.at) AS at
+                  FROM ((SELECT DISTINCT ON (c.relative COLLATE "C", c.tree COLLATE "C") c.relative COLLATE "C" AS name, c.tree COLLATE "C" AS tree, first_new + p.n::int AS at
+                           FROM unnest(new_trees, new_names, lead_on) WITH ORDINALITY AS p(tree, name, leads, n)
+                           JOIN cftrag_internal.cft_context(ARRAY(SELECT u.name FROM unnest(new_names, lead_on) AS u(name, leads) WHERE u.leads), 0, 1, forest) AS c
+                             ON c.entity = p.name AND c.tree IS NOT DISTINCT FROM p.tree
+                          WHERE p.leads
+                          ORDER BY c.relative COLLATE "C", c.tree COLLATE "C", p.name COLLATE "C")
+                        UNION ALL
+                        SELECT v.name COLLATE "C", v.tree COLLATE "C", NULL FROM unnest(trees, names) AS v(tree, name)) AS x
+                 GROUP BY x.name, x.tree HAVING bool_and(x.at IS NOT NULL)) AS z;
     END LOOP;
 
     RETURN QUERY
@@ -1140,14 +1360,15 @@ BEGIN
          WHERE u.result ORDER BY u.name COLLATE "C", u.depth, u.tree COLLATE "C" NULLS FIRST
     ), best AS (
         SELECT hit.*, row_number() OVER (ORDER BY hit.score DESC, hit.depth, hit.name COLLATE "C") AS place FROM hit ORDER BY place LIMIT top_k
-    ), up(n, at, path) AS (
-        SELECT b.n, froms[b.n], ARRAY[b.name] FROM best AS b
+    ), up(place, name, tree, depth, score, at, path) AS (
+        SELECT b.place, b.name, b.tree, b.depth, b.score, froms[b.n], ARRAY[b.name] FROM best AS b
         UNION ALL
-        SELECT u.n, froms[u.at], names[u.at] || u.path FROM up AS u WHERE u.at > 0
+        SELECT u.place, u.name, u.tree, u.depth, u.score, froms[u.at], names[u.at] || u.path FROM up AS u WHERE u.at > 0
     ), said AS (
-        SELECT b.*, u.path, t.text, t.tokens, sum(t.tokens) OVER (ORDER BY b.place) AS so_far
-          FROM best AS b JOIN up AS u ON u.n = b.n AND u.at = 0
-          JOIN @extschema@.cft_texts((SELECT array_agg(z.name) FROM best AS z), documents, forest) AS t ON t.entity = b.name
+        -- at < 1, not = 0: of that the planner would expect a row, and for one it would take a nested loop.
+        SELECT u.*, t.text, t.tokens, sum(t.tokens) OVER (ORDER BY u.place) AS so_far
+          FROM up AS u JOIN cftrag_internal.cft_texts((SELECT array_agg(z.name) FROM best AS z), documents, forest) AS t ON t.entity = u.name
+         WHERE u.at < 1
     )
     SELECT s.name, s.tree, s.depth, s.score, s.path, s.text, s.tokens, similarities FROM said AS s WHERE budget IS NULL OR s.so_far <= budget ORDER BY s.place;
 END $$;
@@ -1156,7 +1377,7 @@ COMMENT ON FUNCTION cft_tree_search(vector, text, text[], float8, float8, intege
 
 -- The k nearest entities of a forest, those with children only if wanted. Through the index: more are fetched until there are enough. An index of
 -- pgvector ends early (hnsw.ef_search, ivfflat.probes): where it gave less than it was asked for, and that is not enough, the whole table is compared.
-CREATE FUNCTION cft_nearest_nodes(query vector, k integer, inner_only boolean, edges regclass, documents regclass DEFAULT NULL)
+CREATE FUNCTION cftrag_internal.cft_nearest_nodes(query vector, k integer, inner_only boolean, edges regclass, documents regclass DEFAULT NULL)
 RETURNS TABLE(entity text, score float8)
 LANGUAGE plpgsql STABLE PARALLEL SAFE COST 10000 ROWS 10 SET search_path = pg_catalog, pg_temp AS $$
 #variable_conflict use_column
@@ -1170,21 +1391,21 @@ DECLARE
     distances float8[];
     good text[];
 BEGIN
-    SELECT * INTO m FROM @extschema@.cft_meaning(edges, documents);
+    SELECT * INTO m FROM cftrag_internal.cft_meaning(edges, documents);
     LOOP
         -- The sum is no expression of an index.
         nearest := format(
             'SELECT d.%1$I AS key, d.%2$I %3$s $1::%4$s AS distance FROM %5$s AS d
               WHERE d.%2$I IS NOT NULL AND d.%1$I IS NOT NULL ORDER BY %6$s FETCH FIRST ($2) ROWS WITH TIES',
-            coalesce(CASE WHEN m.mapping IS NULL THEN m.entity END, m.id), m.embedding, m.operator, m.type, m.relation,
+            coalesce(CASE WHEN m.mapping IS NULL THEN m.entity END, m.id), m.embedding, m.operator, m.type, cftrag_internal.cft_name(m.relation),
             format(CASE WHEN by_index THEN 'd.%I %s $1::%s' ELSE '(d.%I %s $1::%s) + 0' END, m.embedding, m.operator, m.type));
         EXECUTE 'WITH n AS MATERIALIZED (' || nearest || '), z AS (' || CASE WHEN m.mapping IS NULL
             THEN 'SELECT n.key::text COLLATE "C" AS name, min(nullif(n.distance, ''NaN'')) AS distance FROM n GROUP BY 1'
             ELSE format('SELECT m.%I::text COLLATE "C" AS name, min(nullif(n.distance, ''NaN'')) AS distance FROM n JOIN %s AS m ON m.%I = n.key GROUP BY 1',
-                        m.mapping_entity, m.mapping, m.mapping_document) END
+                        m.mapping_entity, cftrag_internal.cft_name(m.mapping), m.mapping_document) END
             || ') SELECT (SELECT count(*) FROM n), array_agg(z.name), array_agg(z.distance) FROM z WHERE z.name IS NOT NULL AND z.distance IS NOT NULL'
         INTO had, near, distances USING query, wanted;
-        good := ARRAY(SELECT DISTINCT c.entity COLLATE "C" FROM @extschema@.cft_context(near, CASE WHEN inner_only THEN 0 ELSE 1 END, 1, edges) AS c);
+        good := ARRAY(SELECT DISTINCT c.entity COLLATE "C" FROM cftrag_internal.cft_context(near, CASE WHEN inner_only THEN 0 ELSE 1 END, 1, edges) AS c);
         EXIT WHEN cardinality(good) >= k OR (had < wanted AND NOT by_index);
         by_index := by_index AND had >= wanted;
         wanted := wanted * CASE WHEN had < wanted THEN 1 ELSE 4 END;
@@ -1194,30 +1415,30 @@ BEGIN
       FROM unnest(near, distances) AS u(name, distance) JOIN unnest(good) AS g(name) ON g.name = u.name
      ORDER BY u.distance, u.name COLLATE "C" LIMIT k;
 END $$;
-COMMENT ON FUNCTION cft_nearest_nodes(vector, integer, boolean, regclass, regclass) IS
+COMMENT ON FUNCTION cftrag_internal.cft_nearest_nodes(vector, integer, boolean, regclass, regclass) IS
 'the k entities of a forest nearest to an embedding, or the nearest that have children';
 
-CREATE FUNCTION cft_collapsed_search(query vector, threshold float8, top_k integer, budget integer, edges regclass, documents regclass DEFAULT NULL)
+CREATE FUNCTION cftrag_internal.cft_collapsed_search(query vector, threshold float8, top_k integer, budget integer, edges regclass, documents regclass DEFAULT NULL)
 RETURNS TABLE(entity text, tree text, depth integer, score float8, path text[], text text, tokens bigint, compared bigint)
 LANGUAGE plpgsql STABLE PARALLEL SAFE COST 10000 ROWS 10 SET search_path = pg_catalog, pg_temp AS $$
 #variable_conflict use_column
 BEGIN
     RETURN QUERY
     WITH best AS MATERIALIZED (
-        SELECT n.entity, n.score FROM @extschema@.cft_nearest_nodes(query, top_k, false, edges, documents) AS n WHERE n.score >= coalesce(threshold, '-infinity')
+        SELECT n.entity, n.score FROM cftrag_internal.cft_nearest_nodes(query, top_k, false, edges, documents) AS n WHERE n.score >= coalesce(threshold, '-infinity')
     ), p AS (
-        SELECT DISTINCT ON (p.entity COLLATE "C") p.* FROM @extschema@.cft_path_prefix(ARRAY(SELECT b.entity FROM best AS b), edges) AS p
+        SELECT DISTINCT ON (p.entity COLLATE "C") p.* FROM cftrag_internal.cft_path_prefix(ARRAY(SELECT b.entity FROM best AS b), edges, ' > ') AS p
          ORDER BY p.entity COLLATE "C", cardinality(p.path), p.tree COLLATE "C" NULLS FIRST
     ), said AS (
         SELECT b.entity, p.tree, cardinality(p.path) - 1 AS depth, b.score, p.path, t.text, t.tokens,
                sum(t.tokens) OVER (ORDER BY b.score DESC, b.entity COLLATE "C") AS so_far
           FROM best AS b JOIN p ON p.entity = b.entity
-          JOIN @extschema@.cft_texts(ARRAY(SELECT z.entity FROM best AS z), documents, edges) AS t ON t.entity = b.entity
+          JOIN cftrag_internal.cft_texts(ARRAY(SELECT z.entity FROM best AS z), documents, edges) AS t ON t.entity = b.entity
     )
     SELECT s.entity, s.tree, s.depth, s.score, s.path, s.text, s.tokens, NULL::bigint FROM said AS s
      WHERE budget IS NULL OR s.so_far <= budget ORDER BY s.score DESC, s.entity COLLATE "C";
 END $$;
-COMMENT ON FUNCTION cft_collapsed_search(vector, float8, integer, integer, regclass, regclass) IS
+COMMENT ON FUNCTION cftrag_internal.cft_collapsed_search(vector, float8, integer, integer, regclass, regclass) IS
 'the entities of a forest most similar to an embedding, whatever their level, through the index on their embeddings (RAPTOR, 2024): cft_tree_search, mode collapsed without a start or depth';
 /* </end connected objects> */
 
@@ -1230,59 +1451,22 @@ COMMENT ON FUNCTION cft_collapsed_search(vector, float8, integer, integer, regcl
 
 -- The path to an entity, in each of its trees: from the nearest entity above it that has no parent, of several the smallest by bytes; in a cycle
 -- without such, from the farthest above. The way is the shortest, of several the one whose names are the smallest by bytes from the top on.
+CREATE FUNCTION cftrag_internal.cft_path_prefix(entities text[], edges regclass, separator text)
+RETURNS TABLE(entity text, tree text, path text[], prefix text)
+LANGUAGE c STABLE PARALLEL SAFE COST 10000 ROWS 20
+AS 'MODULE_PATHNAME', 'cft_path_prefix_wrapper';
+COMMENT ON FUNCTION cftrag_internal.cft_path_prefix(text[], regclass, text) IS 'twin of cft_path_prefix';
+
 CREATE FUNCTION cft_path_prefix(entities text[], edges regclass DEFAULT NULL, separator text DEFAULT ' > ')
 RETURNS TABLE(entity text, tree text, path text[], prefix text)
-LANGUAGE plpgsql STABLE PARALLEL SAFE COST 10000 ROWS 20 SET search_path = pg_catalog, pg_temp AS $$
-#variable_conflict use_column
-DECLARE
-    forest regclass;
-    above text[];
-    -- The entities with more levels above them than cft_context goes.
-    deep text[];
-BEGIN
-    SELECT f.edges INTO forest FROM @extschema@.cft_attached(edges) AS f;
-    SELECT array_agg(DISTINCT c.relative COLLATE "C"), coalesce(array_agg(DISTINCT c.entity COLLATE "C") FILTER (WHERE c.depth = 1000), '{}')
-      INTO above, deep FROM @extschema@.cft_context(entities, 1000, 0, forest) AS c;
-    IF deep <> '{}' THEN
-        above := ARRAY(SELECT u.name FROM unnest(above) AS u(name)
-                       UNION SELECT n.neighbor FROM unnest(deep) AS d(name), @extschema@.cft_neighbors(d.name, 2147483647, 'up', forest) AS n);
-    END IF;
-    RETURN QUERY
-    WITH RECURSIVE c AS MATERIALIZED (
-        SELECT * FROM @extschema@.cft_context(entities, 1000, 1, forest) WITH ORDINALITY AS c(entity, tree, relation, depth, relative, via, n)
-    ), a AS MATERIALIZED (
-        SELECT c.* FROM c WHERE c.relation = 'descendant' OR c.entity <> ALL (deep)
-        UNION ALL
-        SELECT d.entity, n.tree, 'ancestor', n.hops, n.neighbor, n.via, d.n
-          FROM (SELECT c.entity, min(c.n) AS n FROM c WHERE c.entity = ANY (deep) GROUP BY c.entity) AS d, @extschema@.cft_neighbors(d.entity, 2147483647, 'up', forest) AS n
-    ), up AS MATERIALIZED (
-        SELECT a.* FROM a WHERE a.relation = 'ancestor'
-    ), under AS MATERIALIZED (
-        SELECT DISTINCT c.entity, c.tree FROM @extschema@.cft_context(above, 1, 0, forest) AS c
-    ), top AS (
-        SELECT DISTINCT ON (u.entity COLLATE "C", u.tree COLLATE "C") u.*
-          FROM up AS u LEFT JOIN under AS w ON w.entity = u.relative AND w.tree IS NOT DISTINCT FROM u.tree
-         ORDER BY u.entity COLLATE "C", u.tree COLLATE "C", w.entity IS NULL DESC, CASE WHEN w.entity IS NULL THEN u.depth ELSE - u.depth END, u.relative COLLATE "C"
-    ), way(entity, tree, at, path) AS (
-        SELECT t.entity, t.tree, t.via, ARRAY[t.relative] FROM top AS t
-        UNION ALL
-        SELECT w.entity, w.tree, u.via, w.path || u.relative
-          FROM way AS w JOIN up AS u ON u.entity = w.entity AND u.relative = w.at AND u.tree IS NOT DISTINCT FROM w.tree
-    ), whole AS (
-        SELECT w.entity, w.tree, w.path || w.entity AS path FROM way AS w WHERE w.at = w.entity
-        UNION ALL
-        SELECT a.entity, a.tree, ARRAY[a.entity] FROM a GROUP BY a.entity, a.tree HAVING bool_and(a.relation = 'descendant')
-    )
-    SELECT w.entity, w.tree, w.path, array_to_string(w.path, separator)
-      FROM whole AS w JOIN (SELECT a.entity, min(a.n) AS n FROM a GROUP BY a.entity) AS o USING (entity)
-     ORDER BY o.n, w.tree COLLATE "C" NULLS FIRST;
-END $$;
+LANGUAGE c STABLE PARALLEL SAFE COST 10000 ROWS 20
+AS 'MODULE_PATHNAME', 'cft_path_prefix_wrapper';
 COMMENT ON FUNCTION cft_path_prefix(text[], regclass, text) IS
 'the path from the top to each entity, in each of its trees: to put before a text when it is embedded (TreeRAG, 2025)';
 
 CREATE FUNCTION cft_path_prefix(entity text, edges regclass DEFAULT NULL, separator text DEFAULT ' > ')
 RETURNS text LANGUAGE sql STABLE PARALLEL SAFE COST 10000 AS $$
-    SELECT p.prefix FROM @extschema@.cft_path_prefix(ARRAY[$1], $2, $3) AS p LIMIT 1 $$;
+    SELECT p.prefix FROM cftrag_internal.cft_path_prefix(ARRAY[$1], $2, $3) AS p LIMIT 1 $$;
 COMMENT ON FUNCTION cft_path_prefix(text, regclass, text) IS 'the path from the top to an entity, in the first of its trees; NULL if it is in none';
 
 -- Each hit climbs, in each tree, to the nearest of itself and its ancestors that has at least min_support hits at or below it (within up levels of
@@ -1310,12 +1494,12 @@ BEGIN
     IF min_support < 1 THEN
         RAISE EXCEPTION 'min_support must be at least 1, not %', min_support USING ERRCODE = 'invalid_parameter_value';
     END IF;
-    SELECT f.edges INTO forest FROM @extschema@.cft_attached(edges) AS f;
+    SELECT f.edges INTO forest FROM cftrag_internal.cft_attached(edges) AS f;
     -- Where hits meet; support is NULL where one is alone.
     WITH a AS MATERIALIZED (
-        SELECT DISTINCT c.entity COLLATE "C" AS hit, c.tree COLLATE "C" AS tree, 0 AS depth, c.entity COLLATE "C" AS name FROM @extschema@.cft_context(hits, 1, 1, forest) AS c
+        SELECT DISTINCT c.entity COLLATE "C" AS hit, c.tree COLLATE "C" AS tree, 0 AS depth, c.entity COLLATE "C" AS name FROM cftrag_internal.cft_context(hits, 1, 1, forest) AS c
         UNION ALL
-        SELECT c.entity, c.tree, c.depth, c.relative FROM @extschema@.cft_context(hits, up, 0, forest) AS c
+        SELECT c.entity, c.tree, c.depth, c.relative FROM cftrag_internal.cft_context(hits, up, 0, forest) AS c
     ), met AS (
         SELECT DISTINCT ON (a.hit, a.tree) a.hit, a.tree, a.name, s.support
           FROM a JOIN (SELECT z.tree, z.name, count(*)::int AS support FROM a AS z GROUP BY z.tree, z.name HAVING count(*) >= min_support) AS s
@@ -1334,9 +1518,9 @@ BEGIN
     WITH RECURSIVE b AS MATERIALIZED (
         SELECT u.tree, u.name, u.support, p.path
           FROM unnest(b_trees, b_names, b_support) AS u(tree, name, support)
-          JOIN @extschema@.cft_path_prefix(b_names, forest) AS p ON p.entity = u.name AND p.tree IS NOT DISTINCT FROM u.tree
+          JOIN cftrag_internal.cft_path_prefix(b_names, forest, ' > ') AS p ON p.entity = u.name AND p.tree IS NOT DISTINCT FROM u.tree
     ), d AS MATERIALIZED (
-        SELECT c.entity, c.tree, c.depth, c.relative, c.via FROM @extschema@.cft_context(b_names, 0, down, forest) AS c
+        SELECT c.entity, c.tree, c.depth, c.relative, c.via FROM cftrag_internal.cft_context(b_names, 0, down, forest) AS c
     ), n(base, tree, support, name, depth, path) AS (
         SELECT b.name, b.tree, b.support, b.name, 0, b.path FROM b
         UNION ALL
@@ -1344,24 +1528,27 @@ BEGIN
           FROM n JOIN d ON d.entity = n.base AND d.via = n.name AND d.depth = n.depth + 1 AND d.tree IS NOT DISTINCT FROM n.tree
          WHERE n.support IS NOT NULL
     ), found AS (
-        SELECT n.base, n.tree, n.support, n.name, n.path FROM n
-        UNION ALL
-        SELECT m.base, m.tree, m.support, m.hit, p.path
-          FROM unnest(m_hits, m_trees, m_names, m_support) AS m(hit, tree, base, support)
-          JOIN @extschema@.cft_path_prefix(m_hits, forest) AS p ON p.entity = m.hit AND p.tree IS NOT DISTINCT FROM m.tree
-         WHERE NOT EXISTS (SELECT FROM n WHERE n.name = m.hit AND n.tree IS NOT DISTINCT FROM m.tree)
+        -- A hit is added where it is not among them. A window, not a join: whatever the planner expects, it sorts.
+        SELECT z.base, z.tree, z.support, z.name, z.path
+          FROM (SELECT x.*, bool_and(x.added) OVER (PARTITION BY x.tree COLLATE "C", x.name COLLATE "C") AS alone
+                  FROM (SELECT n.base, n.tree, n.support, n.name, n.path, false AS added FROM n
+                        UNION ALL
+                        SELECT m.base, m.tree, m.support, m.hit, p.path, true
+                          FROM unnest(m_hits, m_trees, m_names, m_support) AS m(hit, tree, base, support)
+                          JOIN cftrag_internal.cft_path_prefix(m_hits, forest, ' > ') AS p ON p.entity = m.hit AND p.tree IS NOT DISTINCT FROM m.tree) AS x) AS z
+         WHERE z.alone OR NOT z.added
     ), placed AS MATERIALIZED (
-        SELECT n.*, (ARRAY(SELECT @extschema@.cft_natural(x.step) FROM unnest(n.path) WITH ORDINALITY AS x(step, i) ORDER BY x.i)) COLLATE "C" AS place FROM found AS n
+        SELECT n.*, (ARRAY(SELECT cftrag_internal.cft_natural(x.step) FROM unnest(n.path) WITH ORDINALITY AS x(step, i) ORDER BY x.i)) COLLATE "C" AS place FROM found AS n
     ), once AS MATERIALIZED (
         SELECT DISTINCT ON (p.tree COLLATE "C", p.name COLLATE "C") p.* FROM placed AS p
          ORDER BY p.tree COLLATE "C", p.name COLLATE "C", p.place, p.path COLLATE "C", p.support DESC NULLS LAST, p.base COLLATE "C"
     ), inner_node AS MATERIALIZED (
-        SELECT DISTINCT c.entity, c.tree FROM @extschema@.cft_context(ARRAY(SELECT o.name FROM once AS o), 0, 1, forest) AS c
+        SELECT DISTINCT c.entity, c.tree FROM cftrag_internal.cft_context(ARRAY(SELECT o.name FROM once AS o), 0, 1, forest) AS c
     )
-    SELECT o.name, o.tree, CASE WHEN o.support IS NOT NULL THEN o.base END, o.support, coalesce(o.name = ANY (hits), false),
+    SELECT o.name, o.tree, CASE WHEN o.support IS NOT NULL THEN o.base END, o.support, o.name IN (SELECT u.name FROM unnest(hits) AS u(name) WHERE u.name IS NOT NULL),
            i.entity IS NULL, o.path, t.text, t.tokens
       FROM once AS o LEFT JOIN inner_node AS i ON i.entity = o.name AND i.tree IS NOT DISTINCT FROM o.tree
-      JOIN @extschema@.cft_texts(ARRAY(SELECT z.name FROM once AS z), documents, forest) AS t ON t.entity = o.name
+      JOIN cftrag_internal.cft_texts(ARRAY(SELECT z.name FROM once AS z), documents, forest) AS t ON t.entity = o.name
      ORDER BY o.tree COLLATE "C" NULLS FIRST, o.place, o.path COLLATE "C";
 END $$;
 COMMENT ON FUNCTION cft_expand(text[], integer, integer, integer, regclass, regclass) IS
@@ -1379,64 +1566,109 @@ COMMENT ON FUNCTION cft_expand(text[], integer, integer, integer, regclass, regc
 -- with the fewest steps in all, then the smallest by bytes. From it to each given entity below the shortest way, of several the one whose names are the smallest by
 -- bytes from the apex on: together these ways are a tree. Then the same again for the given entities that are not in it, while two of them meet.
 -- Where each entity has one parent, this is the Steiner tree: the smallest one that connects them. With several parents a smaller one can exist.
-CREATE FUNCTION cft_bridge(entities text[], max_hops integer DEFAULT 3, edges regclass DEFAULT NULL)
+--
+-- Entities above are counted once. Whatever is connected is taken off the counts, which only fall: so apexes come by count, and those of one count, which are in order from
+-- its beginning, are passed over when theirs has fallen meanwhile. Each pair of an entity and one above it is looked at a few times, however many apexes there are; and nothing
+-- is joined: the planner takes an array for ten rows.
+CREATE FUNCTION cftrag_internal.cft_bridge(entities text[], max_hops integer, edges regclass)
 RETURNS TABLE(tree text, apex text, depth integer, parent text, child text, leads_to text[])
 LANGUAGE plpgsql STABLE PARALLEL SAFE COST 10000 ROWS 20 SET search_path = pg_catalog, pg_temp AS $$
 #variable_conflict use_column
 DECLARE
-    -- Who is above whom, and the pairs (tree, entity) not connected yet.
-    a_hits text[]; a_trees text[]; a_depths int[]; a_names text[]; a_vias text[];
-    left_hits text[]; left_trees text[];
-    apex_trees text[]; apex_names text[];
-    here_trees text[]; here_hits text[]; here_apexes text[];
-    of_trees text[] := '{}'; of_hits text[] := '{}'; of_apexes text[] := '{}'; of_rounds int[] := '{}';
-    round int := 0;
+    -- Who is above whom in a tree, and each above itself: those above one entity together, the farthest first. Both have numbers, in each tree others.
+    a_trees text[]; a_hits text[]; a_names text[]; a_vias text[]; a_depths int[]; a_hit_nos int[]; a_name_nos int[];
+    -- Where the rows of an entity begin, and after the last where they end. Whether it is connected.
+    hit_first int[]; is_connected boolean[];
+    -- Of each name, which entities it is above, and where these begin; how many are left, and in how many steps.
+    below int[]; name_first int[]; counts int[]; steps bigint[];
+    -- Names by what their count was: the first of each, and the next.
+    by_count int[]; next_of int[]; here int[];
+    -- Of each row on a way: which apex, and how far from it.
+    a_rounds int[]; a_places int[];
+    round int := 0; name int; other int; hit int; top int; wanted text;
 BEGIN
     IF num_nulls(entities, max_hops) > 0 THEN RETURN; END IF;
     IF NOT max_hops BETWEEN 0 AND 1000 THEN
         RAISE EXCEPTION '"max_hops" must be between 0 and 1000, not %', max_hops USING ERRCODE = 'invalid_parameter_value';
     END IF;
-    SELECT array_agg(c.entity), array_agg(c.tree), array_agg(c.depth), array_agg(c.relative), array_agg(c.via)
-      INTO a_hits, a_trees, a_depths, a_names, a_vias FROM @extschema@.cft_context(entities, max_hops, 0, edges) AS c;
-    SELECT array_agg(z.entity), array_agg(z.tree) INTO left_hits, left_trees
-      FROM (SELECT DISTINCT c.entity COLLATE "C", c.tree COLLATE "C" FROM @extschema@.cft_context(entities, 1, 1, edges) AS c) AS z(entity, tree);
-    LOOP
-        WITH a AS MATERIALIZED (
-            SELECT l.hit, l.tree, 0 AS depth, l.hit AS name FROM unnest(left_hits, left_trees) AS l(hit, tree)
-            UNION ALL
-            SELECT u.hit, u.tree, u.depth, u.name FROM unnest(a_hits, a_trees, a_depths, a_names) AS u(hit, tree, depth, name)
-              JOIN unnest(left_hits, left_trees) AS l(hit, tree) ON l.hit = u.hit AND l.tree IS NOT DISTINCT FROM u.tree
-        ), apex AS (
-            SELECT DISTINCT ON (a.tree COLLATE "C") a.tree, a.name FROM a GROUP BY a.tree, a.name HAVING count(*) > 1
-             ORDER BY a.tree COLLATE "C", count(*) DESC, sum(a.depth), a.name COLLATE "C"
-        )
-        SELECT array_agg(a.tree), array_agg(a.hit), array_agg(a.name) INTO here_trees, here_hits, here_apexes
-          FROM a JOIN apex AS x ON x.name = a.name AND x.tree IS NOT DISTINCT FROM a.tree;
-        EXIT WHEN here_hits IS NULL;
-        round := round + 1;
-        of_trees := of_trees || here_trees;
-        of_hits := of_hits || here_hits;
-        of_apexes := of_apexes || here_apexes;
-        of_rounds := of_rounds || array_fill(round, ARRAY[cardinality(here_hits)]);
-        SELECT array_agg(l.hit), array_agg(l.tree) INTO left_hits, left_trees FROM unnest(left_hits, left_trees) AS l(hit, tree)
-         WHERE NOT EXISTS (SELECT FROM unnest(here_hits, here_trees) AS h(hit, tree) WHERE h.hit = l.hit AND h.tree IS NOT DISTINCT FROM l.tree);
+    SELECT array_agg(z.tree ORDER BY z.n), array_agg(z.hit ORDER BY z.n), array_agg(z.name ORDER BY z.n), array_agg(z.via ORDER BY z.n), array_agg(z.depth ORDER BY z.n),
+           array_agg(z.hit_no ORDER BY z.n), array_agg(z.name_no ORDER BY z.n)
+      INTO a_trees, a_hits, a_names, a_vias, a_depths, a_hit_nos, a_name_nos
+      FROM (SELECT y.*, row_number() OVER (ORDER BY y.hit_no, y.depth DESC, y.name_no) AS n
+              FROM (SELECT x.*, dense_rank() OVER (ORDER BY x.tree, x.hit)::int AS hit_no, dense_rank() OVER (ORDER BY x.tree, x.name)::int AS name_no
+                      FROM (SELECT c.tree COLLATE "C", c.entity COLLATE "C", c.relative COLLATE "C", c.via, c.depth FROM cftrag_internal.cft_context(entities, max_hops, 0, edges) AS c
+                            UNION ALL
+                            (SELECT DISTINCT c.tree COLLATE "C", c.entity COLLATE "C", c.entity COLLATE "C", NULL, 0 FROM cftrag_internal.cft_context(entities, 1, 1, edges) AS c)
+                           ) AS x(tree, hit, name, via, depth)) AS y) AS z;
+    IF a_hits IS NULL THEN RETURN; END IF;
+    SELECT array_agg(z.first ORDER BY z.hit_no) || cardinality(a_hits) + 1, array_agg(false) INTO hit_first, is_connected
+      FROM (SELECT u.hit_no, min(u.n)::int AS first FROM unnest(a_hit_nos) WITH ORDINALITY AS u(hit_no, n) GROUP BY u.hit_no) AS z;
+    SELECT array_agg(u.hit_no ORDER BY u.name_no) INTO below FROM unnest(a_hit_nos, a_name_nos) AS u(hit_no, name_no);
+    SELECT array_agg(z.first ORDER BY z.name_no) || cardinality(a_hits) + 1, array_agg(z.count ORDER BY z.name_no), array_agg(z.steps ORDER BY z.name_no)
+      INTO name_first, counts, steps
+      FROM (SELECT u.name_no, (sum(count(*)) OVER (ORDER BY u.name_no) - count(*) + 1)::int AS first, count(*)::int AS count, sum(u.depth) AS steps
+              FROM unnest(a_name_nos, a_depths) AS u(name_no, depth) GROUP BY u.name_no) AS z;
+    by_count := array_fill(0, ARRAY[(SELECT max(u) FROM unnest(counts) AS u)]);
+    next_of := array_fill(0, ARRAY[cardinality(counts)]);
+    a_rounds := array_fill(0, ARRAY[cardinality(a_hits)]);
+    a_places := a_rounds;
+    FOR n IN 1 .. cardinality(counts) LOOP
+        next_of[n] := by_count[counts[n]];
+        by_count[counts[n]] := n;
+    END LOOP;
+    FOR most IN REVERSE cardinality(by_count) .. 2 LOOP
+        CONTINUE WHEN by_count[most] = 0;
+        here := '{}';
+        name := by_count[most];
+        WHILE name > 0 LOOP
+            here[cardinality(here) + 1] := name;
+            name := next_of[name];
+        END LOOP;
+        FOREACH name IN ARRAY (SELECT array_agg(u ORDER BY steps[u], u) FROM unnest(here) AS u) LOOP
+            IF counts[name] < most THEN
+                IF counts[name] > 1 THEN
+                    next_of[name] := by_count[counts[name]];
+                    by_count[counts[name]] := name;
+                END IF;
+                CONTINUE;
+            END IF;
+            round := round + 1;
+            FOR n IN name_first[name] .. name_first[name + 1] - 1 LOOP
+                hit := below[n];
+                CONTINUE WHEN is_connected[hit];
+                is_connected[hit] := true;
+                wanted := NULL;
+                FOR i IN hit_first[hit] .. hit_first[hit + 1] - 1 LOOP
+                    other := a_name_nos[i];
+                    counts[other] := counts[other] - 1;
+                    steps[other] := steps[other] - a_depths[i];
+                    IF other = name THEN
+                        wanted := a_names[i];
+                        top := a_depths[i];
+                    END IF;
+                    -- From the apex downwards, of each level the one that leads to the entity.
+                    IF a_names[i] = wanted THEN
+                        wanted := a_vias[i];
+                        a_rounds[i] := round;
+                        a_places[i] := top - a_depths[i] + 1;
+                    END IF;
+                END LOOP;
+            END LOOP;
+        END LOOP;
     END LOOP;
     RETURN QUERY
-    WITH RECURSIVE a AS MATERIALIZED (
-        SELECT * FROM unnest(a_hits, a_trees, a_depths, a_names, a_vias) AS u(hit, tree, depth, name, via)
-    ), way(round, tree, apex, hit, depth, parent, child) AS (
-        SELECT o.round, o.tree, o.apex, o.hit, 1, a.name, a.via
-          FROM unnest(of_rounds, of_trees, of_apexes, of_hits) AS o(round, tree, apex, hit)
-          JOIN a ON a.hit = o.hit AND a.name = o.apex AND a.tree IS NOT DISTINCT FROM o.tree
-        UNION ALL
-        SELECT w.round, w.tree, w.apex, w.hit, w.depth + 1, a.name, a.via
-          FROM way AS w JOIN a ON a.hit = w.hit AND a.name = w.child AND a.tree IS NOT DISTINCT FROM w.tree
-         WHERE w.child <> w.hit
-    )
-    SELECT w.tree, w.apex, w.depth, w.parent, w.child, array_agg(w.hit ORDER BY w.hit COLLATE "C")
-      FROM way AS w GROUP BY w.round, w.tree, w.apex, w.depth, w.parent, w.child
-     ORDER BY w.tree COLLATE "C" NULLS FIRST, w.round, w.depth, w.parent COLLATE "C", w.child COLLATE "C";
+    SELECT w.tree, w.apex, w.place, w.parent, w.child, array_agg(w.hit ORDER BY w.hit COLLATE "C")
+      FROM (SELECT o.*, max(o.parent COLLATE "C") FILTER (WHERE o.place = 1) OVER (PARTITION BY o.round) AS apex
+              FROM unnest(a_trees, a_hits, a_names, a_vias, a_rounds, a_places) AS o(tree, hit, parent, child, round, place) WHERE o.place > 0 AND o.child IS NOT NULL) AS w
+     GROUP BY w.round, w.tree, w.apex, w.place, w.parent, w.child
+     ORDER BY w.tree COLLATE "C" NULLS FIRST, w.round, w.place, w.parent COLLATE "C", w.child COLLATE "C";
 END $$;
+COMMENT ON FUNCTION cftrag_internal.cft_bridge(text[], integer, regclass) IS 'what cft_bridge calls';
+
+CREATE FUNCTION cft_bridge(entities text[], max_hops integer DEFAULT 3, edges regclass DEFAULT NULL)
+RETURNS TABLE(tree text, apex text, depth integer, parent text, child text, leads_to text[])
+LANGUAGE sql STABLE PARALLEL SAFE COST 10000 ROWS 20
+BEGIN ATOMIC SELECT f.* FROM cftrag_internal.cft_bridge($1, $2, $3) AS f; END;
 COMMENT ON FUNCTION cft_bridge(text[], integer, regclass) IS
 'how entities hang together: in each tree, the tree of shortest ways to them from the ancestor that most of them share (HiRAG, 2025); where each has one parent, the Steiner tree';
 
@@ -1468,28 +1700,29 @@ BEGIN
         RAISE EXCEPTION 'shares must not be negative, nor more than 1 together' USING ERRCODE = 'invalid_parameter_value';
     END IF;
     IF query IS NULL THEN RETURN; END IF;
-    SELECT f.edges INTO forest FROM @extschema@.cft_attached(edges) AS f;
-    SELECT array_agg(n.entity), array_agg(n.score) INTO coarse, coarse_scores FROM @extschema@.cft_nearest_nodes(query, coarse_k, true, forest, documents) AS n;
+    SELECT f.edges INTO forest FROM cftrag_internal.cft_attached(edges) AS f;
+    SELECT array_agg(n.entity), array_agg(n.score) INTO coarse, coarse_scores FROM cftrag_internal.cft_nearest_nodes(query, coarse_k, true, forest, documents) AS n;
     -- Each below the best of those above it.
     SELECT array_agg(z.relative), array_agg(z.entity) INTO below, above
-      FROM (SELECT DISTINCT ON (c.relative COLLATE "C") c.relative, c.entity FROM @extschema@.cft_context(coarse, 0, down, forest) AS c
-             ORDER BY c.relative COLLATE "C", array_position(coarse, c.entity)) AS z;
+      FROM (SELECT DISTINCT ON (c.relative COLLATE "C") c.relative, c.entity
+              FROM cftrag_internal.cft_context(coarse, 0, down, forest) AS c JOIN unnest(coarse) WITH ORDINALITY AS k(name, n) ON k.name = c.entity
+             ORDER BY c.relative COLLATE "C", k.n) AS z;
     SELECT array_agg(z.entity), array_agg(z.score), array_agg(z.under) INTO fine, fine_scores, fine_under
-      FROM (SELECT s.entity, s.score, u.under FROM @extschema@.cft_scores(query, ARRAY(
-                       SELECT b.name FROM unnest(below) AS b(name) EXCEPT SELECT c.entity COLLATE "C" FROM @extschema@.cft_context(below, 0, 1, forest) AS c),
+      FROM (SELECT s.entity, s.score, u.under FROM cftrag_internal.cft_scores(query, ARRAY(
+                       SELECT b.name FROM unnest(below) AS b(name) EXCEPT SELECT c.entity COLLATE "C" FROM cftrag_internal.cft_context(below, 0, 1, forest) AS c),
                    forest, documents) AS s JOIN unnest(below, above) AS u(name, under) ON u.name = s.entity
              WHERE s.score IS NOT NULL ORDER BY s.score DESC, s.entity COLLATE "C" LIMIT fine_k) AS z;
     RETURN QUERY
     WITH texts AS MATERIALIZED (
-        SELECT t.* FROM @extschema@.cft_texts(coarse || fine, documents, forest) AS t
+        SELECT t.* FROM cftrag_internal.cft_texts(coarse || fine, documents, forest) AS t
     ), r(place, part, n, entity, tree, score, under, text, tokens) AS (
         SELECT 1, 'global', u.n, u.name, NULL, u.score, NULL, t.text, t.tokens
           FROM unnest(coarse, coarse_scores) WITH ORDINALITY AS u(name, score, n) JOIN texts AS t ON t.entity = u.name
         UNION ALL
-        SELECT 2, 'bridge', row_number() OVER (ORDER BY w.first, array_position(fine, w.hit)), w.hit, w.tree, NULL, w.apex, w.way, (char_length(w.way) + 3) / 4
+        SELECT 2, 'bridge', row_number() OVER (ORDER BY w.first, k.n), w.hit, w.tree, NULL, w.apex, w.way, (char_length(w.way) + 3) / 4
           FROM (SELECT h.hit, b.tree, b.apex, min(b.n) AS first, b.apex || string_agg(' > ' || b.child, '' ORDER BY b.depth) AS way
-                  FROM @extschema@.cft_bridge(fine, max_hops, forest) WITH ORDINALITY AS b(tree, apex, depth, parent, child, leads_to, n), unnest(b.leads_to) AS h(hit)
-                 GROUP BY h.hit, b.tree, b.apex) AS w
+                  FROM cftrag_internal.cft_bridge(fine, max_hops, forest) WITH ORDINALITY AS b(tree, apex, depth, parent, child, leads_to, n), unnest(b.leads_to) AS h(hit)
+                 GROUP BY h.hit, b.tree, b.apex) AS w JOIN unnest(fine) WITH ORDINALITY AS k(name, n) ON k.name = w.hit
         UNION ALL
         SELECT 3, 'local', u.n, u.name, NULL, u.score, u.under, t.text, t.tokens
           FROM unnest(fine, fine_scores, fine_under) WITH ORDINALITY AS u(name, score, under, n) JOIN texts AS t ON t.entity = u.name
@@ -1513,65 +1746,71 @@ COMMENT ON FUNCTION cft_coarse_fine(vector, integer, integer, integer, integer, 
 --
 -- Three files: which table holds the summaries (this one), what becomes due by a change (marks.sql), and the work on it (rollup.sql).
 --
--- The table has a row with each summary, and a row without one, a mark, for each time that an entity's summary became due:
---   1. Marks are only ever added by who changes something, so no writer waits for a worker or for another writer.
---   2. A worker locks all the marks of an entity that it sees (SKIP LOCKED), reads what is below the entity after that, and deletes these marks with
---      the summary: what was changed meanwhile has left a mark of its own. If the worker dies or rolls back, its marks are as they were.
---   3. Due by a change are the entity and all its ancestors, so that these wait for it. Where these were not marked (policies hid them from the
---      writer), or their marks were just being taken, a summary that is done marks the parents itself.
+-- The table has a row with each summary, and a row without one, a mark, for each time that an entity's summary became due. A summary is due if it was
+-- made of other inputs than are committed now: the documents about the entity; its children, and whether each is above it too (such are no inputs);
+-- a child's summary if it has children, else its documents. Whoever changes something sees his own snapshot only, and two who write at once see
+-- neither the other's edges nor documents. So the ways up are taken from two sides, by who writes as a courtesy, by who works as a rule:
+--   1. A change marks what it names itself, whatever its snapshot shows: the parents in changed edges, the entities of changed documents, leaves
+--      or not, in the forest or not. The mark is committed with the change. Marks are only ever added, so no writer waits for a worker or a writer.
+--   2. It marks all that it sees above these too, so that these wait. What it does not see is not lost, by 3 to 5.
+--   3. A worker locks all the marks of an entity that it sees (SKIP LOCKED), and reads what is below the entity by a later snapshot, or the same;
+--      so it has all the changes of these marks. It deletes them with the summary; another change has a mark of its own. If the worker dies or
+--      rolls back, its marks are as they were. An entity without a summary of its own (a leaf, or gone from the forest) is looked at after the
+--      locking, too; its marks are deleted once those above it have theirs, by 4.
+--   4. Who takes marks sees the ways up as they are after the change: he marks what is above and was not marked by the changing transaction
+--      itself. Of a leaf always. Of an entity with a summary where there are several marks, as a changed edge leaves two: it may have closed or cut
+--      a cycle with an edge that its writer did not see. (One mark says: made anew, that is all; else cycles would go on for ever.)
+--   5. A summary that is done marks the parents whose input it is, unless there is a mark that this transaction did not take and can lock: that
+--      stays until this one is committed, so who takes it reads the new summary.
+--   6. Nobody takes away a mark that only he can see: to others his change is not there yet, and another may be at the same entity by a mark that
+--      he does not see. Who works on what he has marked himself in the same transaction, by 1, 4 or 5, leaves it two marks, and
+--      one to what is above it, that he does not look at again.
+-- Why that is enough: let y's summary differ from what its inputs give now, and let c be the last of these that changed. An edge (y, c) or a document
+-- of y: by 1 y has a mark, which none who read y before the change has taken. A summary of c: who made it saw (y, c), then y is marked by 5; or (y, c)
+-- was committed later, then with a mark of y, which waits until c is done or finds it done. c's documents, or whether it has children: c has a
+-- mark; who takes it sees (y, c), then y is marked by 4 or by the change itself, after it; or (y, c) is later again. Whether c is above y: of the
+-- edges on the way the last that was added, or of those that are gone the first, seen from c, has two marks at its upper end; to there the way from y
+-- by c is whole when they are taken, so y is marked by 4.
 
--- A registration, whatever the caller may read: no change goes unmarked.
-CREATE FUNCTION cft_registered(trigger_function regprocedure, of_relation regclass, of_other regclass DEFAULT NULL)
-RETURNS TABLE(relation regclass, other regclass, columns jsonb)
-LANGUAGE plpgsql STABLE PARALLEL SAFE COST 100 ROWS 1 SET search_path = pg_catalog, pg_temp SET plan_cache_mode = force_generic_plan AS $$
--- Planned once in a session: a writer waits for this, and planning is nearly all of it. Subqueries, not joins, as in cft_columns.
-BEGIN
-    RETURN QUERY
-    SELECT t.tgrelid::regclass, nullif(t.tgconstrrelid, 0)::regclass,
-           (SELECT jsonb_object_agg(role, (SELECT a.attname FROM pg_attribute AS a WHERE a.attrelid = t.tgrelid AND a.attnum = o.number))
-              FROM unnest(t.tgattr::int2[], string_to_array(encode(t.tgargs, 'escape'), E'\\000')) AS o(number, roles),
-                   LATERAL unnest(string_to_array(o.roles, ' ')) AS role
-             WHERE o.number IS NOT NULL)
-      FROM (SELECT (SELECT x FROM pg_trigger AS x WHERE x.oid = d.objid) AS t
-              FROM pg_depend AS d
-             WHERE d.refclassid = 'pg_proc'::regclass AND d.refobjid = trigger_function AND d.classid = 'pg_trigger'::regclass OFFSET 0) AS z,
-           LATERAL (SELECT (z.t).*) AS t
-     WHERE t.tgfoid = trigger_function AND NOT t.tgisinternal AND t.tgparentid = 0
-       AND (t.tgrelid = of_relation OR t.tgconstrrelid = of_other)
-     ORDER BY t.tgrelid, t.tgconstrrelid;
-END $$;
-COMMENT ON FUNCTION cft_registered(regprocedure, regclass, regclass) IS
-'what a trigger that never fires says of a table, or of the tables that belong to another';
-
-CREATE FUNCTION cft_summaries_of(edges regclass)
+CREATE FUNCTION cftrag_internal.cft_summaries_of(edges regclass)
 RETURNS TABLE(summaries regclass, entity name, summary name, embedding name, leaves boolean, documents regclass)
 LANGUAGE plpgsql STABLE PARALLEL SAFE COST 200 ROWS 1 SET search_path = pg_catalog, pg_temp SET plan_cache_mode = force_generic_plan AS $$
 BEGIN
     RETURN QUERY
     SELECT r.relation, (r.columns ->> 'entity')::name, (r.columns ->> 'summary')::name, (r.columns ->> 'embedding')::name, r.columns ? 'leaves',
-           (SELECT d.other FROM @extschema@.cft_registered('@extschema@.cft_summary_documents()', r.relation) AS d LIMIT 1)
-      FROM @extschema@.cft_registered('@extschema@.cft_summaries()', NULL, edges) AS r;
+           (SELECT d.other FROM cftrag_internal.cft_registered('cftrag_internal.cft_summary_documents()', r.relation) AS d LIMIT 1)
+      FROM cftrag_internal.cft_registered('cftrag_internal.cft_summaries()', NULL, edges) AS r;
 END $$;
-COMMENT ON FUNCTION cft_summaries_of(regclass) IS 'the table of summaries of an edges table, and its columns';
+COMMENT ON FUNCTION cftrag_internal.cft_summaries_of(regclass) IS 'the table of summaries of an edges table, and its columns';
 
 -- The edges table that is meant, and its summaries; 42P01 if it has none.
-CREATE FUNCTION cft_rollup_tables(edges regclass)
+CREATE FUNCTION cftrag_internal.cft_rollup_tables(edges regclass)
 RETURNS TABLE(forest regclass, summaries regclass, entity name, summary name, embedding name, leaves boolean, documents regclass)
 LANGUAGE plpgsql STABLE PARALLEL SAFE COST 300 ROWS 1 SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-    meant regclass := (SELECT f.edges FROM @extschema@.cft_attached(cft_rollup_tables.edges) AS f);
+    meant regclass := (SELECT f.edges FROM cftrag_internal.cft_attached(cft_rollup_tables.edges) AS f);
 BEGIN
-    RETURN QUERY SELECT meant, s.* FROM @extschema@.cft_summaries_of(meant) AS s;
-    IF NOT FOUND THEN
+    -- One that the caller trusts: its triggers, defaults and checks run with his rights.
+    LOOP
+        SELECT meant, s.* INTO forest, summaries, entity, summary, embedding, leaves, documents
+          FROM cftrag_internal.cft_summaries_of(meant) AS s WHERE cftrag_internal.cft_trusts(s.summaries, meant)
+         ORDER BY (SELECT c.relowner FROM pg_class AS c WHERE c.oid = s.summaries) IS DISTINCT FROM (SELECT c.relowner FROM pg_class AS c WHERE c.oid = meant) LIMIT 1;
+        EXIT WHEN cftrag_internal.cft_lock(summaries);
+    END LOOP;
+    IF summaries IS NULL THEN
         RAISE EXCEPTION 'no table of summaries is attached to %', meant USING ERRCODE = 'undefined_table',
             HINT = format('Attach one with: SELECT cft_attach_summaries(''my_summaries'', entity => ''entity'', summary => ''summary'', edges => %L);', meant);
     END IF;
+    -- Attached as plain tables; what they got since then is not followed.
+    PERFORM cftrag_internal.cft_refuse_family(r) FROM unnest(ARRAY[meant, documents]) AS r
+      WHERE EXISTS (SELECT FROM pg_inherits AS i WHERE r IN (i.inhrelid, i.inhparent));
+    RETURN NEXT;
 END $$;
-COMMENT ON FUNCTION cft_rollup_tables(regclass) IS 'the edges table that is meant, and its table of summaries';
+COMMENT ON FUNCTION cftrag_internal.cft_rollup_tables(regclass) IS 'the edges table that is meant, and its table of summaries';
 
 -- A mark is a row that has the entity only, beside the row with its summary. What such a row would run into is said at once: later it
 -- would be the error of whoever changes an edge.
-CREATE FUNCTION cft_refuse_summaries(summaries regclass, entity name, summary name)
+CREATE FUNCTION cftrag_internal.cft_refuse_summaries(summaries regclass, entity name, summary name)
 RETURNS void LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     wrong text;
@@ -1614,7 +1853,7 @@ BEGIN
                           AND CASE WHEN o.attidentity <> '' THEN true
                                    WHEN NOT o.atthasdef THEN NOT i.indnullsnotdistinct
                                    ELSE o.attgenerated = '' AND EXISTS (
-                                       SELECT FROM pg_attrdef AS e, regexp_matches(e.adbin::text, ':(?:op)?funcid (\d+)', 'g') AS f JOIN pg_proc AS p ON p.oid = f[1]::oid
+                                       SELECT FROM pg_attrdef AS e, regexp_matches(e.adbin::text, ':(?:op)?funcid ([0-9]+)', 'g') AS f JOIN pg_proc AS p ON p.oid = f[1]::oid
                                         WHERE e.adrelid = summaries AND e.adnum = o.attnum AND p.provolatile = 'v') END)
      ORDER BY i.indexrelid LIMIT 1;
     IF FOUND THEN
@@ -1623,7 +1862,25 @@ BEGIN
             HINT = format('Instead have: CREATE UNIQUE INDEX ON %s (%I) WHERE %I IS NOT NULL;', summaries, entity, summary);
     END IF;
 END $$;
-COMMENT ON FUNCTION cft_refuse_summaries(regclass, name, name) IS 'the errors of cft_attach_summaries about the table';
+COMMENT ON FUNCTION cftrag_internal.cft_refuse_summaries(regclass, name, name) IS 'the errors of cft_attach_summaries about the table';
+
+-- Statement triggers fire for the table that a statement names, not for what is above or below it.
+CREATE FUNCTION cftrag_internal.cft_refuse_family(relation regclass)
+RETURNS void LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    family record;
+BEGIN
+    SELECT i.inhrelid::regclass AS child, i.inhparent::regclass AS parent INTO family
+      FROM pg_inherits AS i WHERE relation IN (i.inhrelid, i.inhparent) ORDER BY i.inhparent = relation DESC, i.inhrelid, i.inhparent LIMIT 1;
+    IF FOUND OR EXISTS (SELECT FROM pg_class AS c WHERE c.oid = relation AND c.relkind <> 'r') THEN
+        RAISE EXCEPTION 'changes of table % cannot be followed', relation USING ERRCODE = 'wrong_object_type',
+            DETAIL = CASE WHEN family.parent = relation THEN format('A change of %s, which is a part of it, fires no trigger of it.', family.child)
+                          WHEN family.child = relation THEN format('A change of %s, of which it is a part, fires no trigger of it.', family.parent)
+                          ELSE 'It is not a plain table.' END,
+            HINT = 'Summaries need edges and documents in plain tables without partitions, parents or children.';
+    END IF;
+END $$;
+COMMENT ON FUNCTION cftrag_internal.cft_refuse_family(regclass) IS 'the error about a table whose changes cft_rollup_changed would not see';
 
 CREATE FUNCTION cft_attach_summaries(summaries regclass, entity name DEFAULT 'entity', summary name DEFAULT 'summary', embedding name DEFAULT NULL,
     edges regclass DEFAULT NULL, documents regclass DEFAULT NULL, leaves boolean DEFAULT false)
@@ -1640,39 +1897,46 @@ BEGIN
     IF entity = summary OR embedding IN (entity, summary) THEN
         RAISE EXCEPTION 'entity, summary and embedding must be different columns' USING ERRCODE = 'duplicate_column';
     END IF;
-    SELECT * INTO f FROM @extschema@.cft_attached(edges);
+    -- What others have committed since an older snapshot would never be marked.
+    IF current_setting('transaction_isolation') NOT IN ('read committed', 'read uncommitted') THEN
+        RAISE EXCEPTION 'cft_attach_summaries cannot run in a transaction that is %', upper(current_setting('transaction_isolation')) USING ERRCODE = 'active_sql_transaction',
+            HINT = 'Begin it with: BEGIN ISOLATION LEVEL READ COMMITTED;';
+    END IF;
+    SELECT * INTO f FROM cftrag_internal.cft_attached(edges);
     IF summaries IN (f.edges, documents) THEN
         RAISE EXCEPTION 'a table of summaries is a table of its own' USING ERRCODE = 'wrong_object_type';
     END IF;
     SELECT string_agg(s.summaries::text, ', ') INTO others
-      FROM @extschema@.cft_summaries_of(f.edges) AS s WHERE s.summaries <> cft_attach_summaries.summaries;
+      FROM cftrag_internal.cft_summaries_of(f.edges) AS s
+     WHERE s.summaries <> cft_attach_summaries.summaries AND cftrag_internal.cft_trusts(s.summaries, f.edges);
     IF others IS NOT NULL THEN
         RAISE EXCEPTION 'another table of summaries is attached to %', f.edges USING ERRCODE = 'object_not_in_prerequisite_state',
             DETAIL = format('It is %s.', others), HINT = format('Detach it with: SELECT cft_detach_summaries(%L);', others);
     END IF;
-    IF EXISTS (SELECT FROM @extschema@.cft_registered('@extschema@.cft_summaries()', summaries)) THEN
-        PERFORM @extschema@.cft_detach_summaries(summaries);
+    IF EXISTS (SELECT FROM cftrag_internal.cft_registered('cftrag_internal.cft_summaries()', summaries)) THEN
+        PERFORM cftrag_internal.cft_detach_summaries(summaries);
     END IF;
 
-    PERFORM @extschema@.cft_set_columns(summaries, f.edges, '@extschema@.cft_summaries()', ARRAY[entity, summary, embedding],
+    PERFORM cftrag_internal.cft_set_columns(summaries, f.edges, 'cftrag_internal.cft_summaries()', ARRAY[entity, summary, embedding],
                                         ARRAY['entity' || CASE WHEN leaves THEN ' leaves' ELSE '' END, 'summary', 'embedding']);
-    PERFORM @extschema@.cft_refuse_summaries(summaries, entity, summary);
-    PERFORM @extschema@.cft_distance(summaries, embedding) WHERE embedding IS NOT NULL;
+    PERFORM cftrag_internal.cft_refuse_summaries(summaries, entity, summary);
+    PERFORM cftrag_internal.cft_distance(summaries, embedding) WHERE embedding IS NOT NULL;
     IF documents IS NOT NULL THEN
-        IF NOT EXISTS (SELECT FROM @extschema@.cft_attached_documents(documents) AS d WHERE d.entity IS NOT NULL) THEN
+        IF NOT EXISTS (SELECT FROM cftrag_internal.cft_attached_documents(documents) AS d WHERE d.entity IS NOT NULL) THEN
             RAISE EXCEPTION 'the documents of % are not attached to entities by a column', documents USING ERRCODE = 'object_not_in_prerequisite_state',
                 HINT = format('Say which entity they are about: SELECT cft_attach_documents(%L, ..., entity => ''entity'');', documents);
         END IF;
-        PERFORM @extschema@.cft_set_columns(summaries, documents, '@extschema@.cft_summary_documents()', ARRAY[entity], '{entity}');
+        PERFORM cftrag_internal.cft_set_columns(summaries, documents, 'cftrag_internal.cft_summary_documents()', ARRAY[entity], '{entity}');
     END IF;
 
     -- The lock of CREATE TRIGGER holds writers off until the end of the transaction: nothing is missed between the marks made now and those
     -- made by triggers.
     FOREACH relation IN ARRAY array_remove(ARRAY[f.edges, documents], NULL) LOOP
+        PERFORM cftrag_internal.cft_refuse_family(relation);
         FOREACH event IN ARRAY '{insert,update,delete,truncate}'::text[] LOOP
             EXECUTE format(
-                'CREATE OR REPLACE TRIGGER cftrag_rollup_%1$s AFTER %1$s ON %2$s %3$s FOR EACH STATEMENT EXECUTE FUNCTION @extschema@.cft_rollup_changed()',
-                event, relation,
+                'CREATE OR REPLACE TRIGGER cftrag_rollup_%1$s AFTER %1$s ON %2$s %3$s FOR EACH STATEMENT EXECUTE FUNCTION cftrag_internal.cft_rollup_changed()',
+                event, cftrag_internal.cft_name(relation),
                 CASE event WHEN 'insert' THEN 'REFERENCING NEW TABLE AS cft_new' WHEN 'delete' THEN 'REFERENCING OLD TABLE AS cft_old'
                            WHEN 'update' THEN 'REFERENCING NEW TABLE AS cft_new OLD TABLE AS cft_old' ELSE '' END);
         END LOOP;
@@ -1681,33 +1945,38 @@ BEGIN
         'WITH e AS (SELECT r.%3$I::text COLLATE "C" AS parent, r.%4$I::text COLLATE "C" AS child FROM %5$s AS r WHERE r.%3$I::text COLLATE "C" <> r.%4$I::text)
          INSERT INTO %1$s (%2$I)
          SELECT z.name FROM (SELECT e.parent FROM e UNION SELECT e.child FROM e WHERE $1) AS z(name)
-          WHERE NOT EXISTS (SELECT FROM %1$s AS s WHERE s.%2$I::text = z.name) ORDER BY 1', summaries, entity, f.parent, f.child, f.edges)
+          WHERE NOT EXISTS (SELECT FROM %1$s AS s WHERE s.%2$I::text = z.name) ORDER BY 1', cftrag_internal.cft_name(summaries), entity, f.parent, f.child, cftrag_internal.cft_name(f.edges))
     USING leaves;
 END $$;
 COMMENT ON FUNCTION cft_attach_summaries(regclass, name, name, name, regclass, regclass, boolean) IS
 'says which table holds summaries of the entities of an edges table, and keeps track of which are due; owner only';
 
-CREATE FUNCTION cft_detach_summaries(summaries regclass)
+CREATE FUNCTION cftrag_internal.cft_detach_summaries(summaries regclass)
 RETURNS void LANGUAGE plpgsql VOLATILE STRICT SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-    registrations regprocedure[] := ARRAY['@extschema@.cft_summaries()', '@extschema@.cft_summary_documents()'];
-    others regclass[] := ARRAY(SELECT r.other FROM unnest(registrations) AS p, @extschema@.cft_registered(p, cft_detach_summaries.summaries) AS r);
+    registrations regprocedure[] := ARRAY['cftrag_internal.cft_summaries()', 'cftrag_internal.cft_summary_documents()'];
+    others regclass[] := ARRAY(SELECT r.other FROM unnest(registrations) AS p, cftrag_internal.cft_registered(p, cft_detach_summaries.summaries) AS r);
     relation regclass;
     old name;
 BEGIN
-    IF NOT @extschema@.cft_set_columns(summaries, NULL, '@extschema@.cft_summaries()', NULL, NULL) THEN
+    IF NOT cftrag_internal.cft_set_columns(summaries, NULL, 'cftrag_internal.cft_summaries()', NULL, NULL) THEN
         RAISE EXCEPTION 'table % has no summaries attached to cftrag', summaries USING ERRCODE = 'undefined_table';
     END IF;
-    PERFORM @extschema@.cft_set_columns(summaries, NULL, '@extschema@.cft_summary_documents()', NULL, NULL);
+    PERFORM cftrag_internal.cft_set_columns(summaries, NULL, 'cftrag_internal.cft_summary_documents()', NULL, NULL);
     -- Triggers on tables of others stay, and do nothing; so do those that another table of summaries needs.
     FOREACH relation IN ARRAY others LOOP
         CONTINUE WHEN NOT (SELECT pg_has_role(c.relowner, 'USAGE') FROM pg_class AS c WHERE c.oid = relation)
-            OR EXISTS (SELECT FROM unnest(registrations) AS p, @extschema@.cft_registered(p, NULL, relation));
-        FOR old IN SELECT t.tgname FROM pg_trigger AS t WHERE t.tgrelid = relation AND t.tgfoid = '@extschema@.cft_rollup_changed()'::regprocedure LOOP
-            EXECUTE format('DROP TRIGGER %I ON %s', old, relation);
+            OR EXISTS (SELECT FROM unnest(registrations) AS p, cftrag_internal.cft_registered(p, NULL, relation));
+        FOR old IN SELECT t.tgname FROM pg_trigger AS t WHERE t.tgrelid = relation AND t.tgfoid = 'cftrag_internal.cft_rollup_changed()'::regprocedure LOOP
+            EXECUTE format('DROP TRIGGER %I ON %s', old, cftrag_internal.cft_name(relation));
         END LOOP;
     END LOOP;
 END $$;
+COMMENT ON FUNCTION cftrag_internal.cft_detach_summaries(regclass) IS 'what cft_detach_summaries calls';
+
+CREATE FUNCTION cft_detach_summaries(summaries regclass)
+RETURNS void LANGUAGE sql VOLATILE STRICT
+BEGIN ATOMIC SELECT cftrag_internal.cft_detach_summaries($1); END;
 COMMENT ON FUNCTION cft_detach_summaries(regclass) IS 'takes back what cft_attach_summaries said; the summaries stay; owner only';
 
 CREATE FUNCTION cft_rollup_status(edges regclass DEFAULT NULL)
@@ -1718,18 +1987,19 @@ DECLARE
     f record;
     s record;
 BEGIN
-    SELECT * INTO s FROM @extschema@.cft_rollup_tables(edges);
-    SELECT * INTO f FROM @extschema@.cft_attached(s.forest);
+    SELECT * INTO s FROM cftrag_internal.cft_rollup_tables(edges);
+    SELECT * INTO f FROM cftrag_internal.cft_attached(s.forest);
     RETURN QUERY EXECUTE format(
         'WITH e AS MATERIALIZED (SELECT r.%1$I::text COLLATE "C" AS parent, r.%2$I::text COLLATE "C" AS child FROM %3$s AS r WHERE r.%1$I::text COLLATE "C" <> r.%2$I::text),
               p AS MATERIALIZED (SELECT DISTINCT e.parent AS name FROM e),
               a AS MATERIALIZED (SELECT p.name FROM p UNION SELECT e.child FROM e),
               m AS MATERIALIZED (SELECT s.%5$I::text COLLATE "C" AS name, bool_or(s.%6$I IS NOT NULL) AS has, bool_or(s.%6$I IS NULL) AS due FROM %4$s AS s GROUP BY 1),
+              u AS MATERIALIZED (SELECT DISTINCT e.parent AS name FROM e JOIN m ON m.name = e.child AND m.due WHERE e.child NOT IN (SELECT p.name FROM p)),
               k AS (SELECT count(*) AS entities, count(*) FILTER (WHERE p.name IS NULL) AS leaves,
-                           count(*) FILTER (WHERE m.has AND (p.name IS NOT NULL OR $1)) AS documents, count(*) FILTER (WHERE m.due AND (p.name IS NOT NULL OR $1)) AS due
-                      FROM a LEFT JOIN p USING (name) LEFT JOIN m USING (name))
+                           count(*) FILTER (WHERE m.has AND (p.name IS NOT NULL OR $1)) AS documents, count(*) FILTER (WHERE (m.due OR u.name IS NOT NULL) AND (p.name IS NOT NULL OR $1)) AS due
+                      FROM a LEFT JOIN p USING (name) LEFT JOIN m USING (name) LEFT JOIN u USING (name))
          SELECT k.entities, k.leaves, k.documents, k.due, round(1 - nullif(k.documents, 0) / nullif(k.leaves, 0)::numeric, 3) FROM k',
-        f.parent, f.child, f.edges, s.summaries, s.entity, s.summary) USING s.leaves;
+        f.parent, f.child, cftrag_internal.cft_name(f.edges), cftrag_internal.cft_name(s.summaries), s.entity, s.summary) USING s.leaves;
 END $$;
 COMMENT ON FUNCTION cft_rollup_status(regclass) IS
 'how far the summaries of a forest are; documents: those a retriever needs with summaries, instead of one for each of the leaves';
@@ -1742,28 +2012,193 @@ COMMENT ON FUNCTION cft_rollup_status(regclass) IS
 -- What becomes due by a change (summaries.sql has the whole). With the rights of who makes the change: he needs INSERT on the column of
 -- entities in the summaries, and SELECT on the edges.
 
--- Of the entities given those with children (all, if leaves have summaries too), and all ancestors of all.
-CREATE FUNCTION cft_rollup_insert(summaries regclass, entity name, leaves boolean, entities text[], edges regclass)
+-- Entities, and all that is above any of them. A way up may change trees: an entity's children in all trees are its children here. What was reached
+-- in one tree is asked for its parents in all of them: many at a time by one level, for what is above them in their tree is known; few by all levels.
+CREATE FUNCTION cftrag_internal.cft_rollup_up(entities text[], edges regclass)
+RETURNS text[] LANGUAGE plpgsql STABLE PARALLEL SAFE COST 500 SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    one_tree boolean := (SELECT f.tree IS NULL FROM cftrag_internal.cft_attached(edges) AS f);
+    names text[] := ARRAY(SELECT DISTINCT u.name FROM unnest(entities) AS u(name) WHERE u.name IS NOT NULL);
+    whose text[] := names;
+    levels integer;
+    deepest integer;
+BEGIN
+    LOOP
+        levels := CASE WHEN one_tree OR cardinality(whose) <= 16 THEN 1000 ELSE 1 END;
+        SELECT coalesce(array_agg(z.name) FILTER (WHERE NOT z.known), '{}'), coalesce(max(z.depth), 0) INTO whose, deepest
+          FROM (SELECT u.name, bool_or(u.known) AS known, max(u.depth) AS depth
+                  FROM (SELECT c.relative AS name, false AS known, c.depth FROM cftrag_internal.cft_context(whose, levels, 0, edges) AS c
+                        UNION ALL SELECT n.name, true, 0 FROM unnest(names) AS n(name)) AS u
+                 GROUP BY u.name) AS z;
+        names := names || whose;
+        EXIT WHEN whose = '{}' OR (one_tree AND deepest < 1000);
+    END LOOP;
+    RETURN names;
+END $$;
+COMMENT ON FUNCTION cftrag_internal.cft_rollup_up(text[], regclass) IS 'entities, and all that is above any of them in the trees taken together';
+
+-- Marks entities and all that their writer sees above them (rules 1 and 2). Twice, where an edge changed: its ways up may have been another
+-- writer's, which neither saw (rule 4).
+CREATE FUNCTION cftrag_internal.cft_rollup_insert(summaries regclass, entity name, entities text[], twice boolean, edges regclass)
 RETURNS void LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
-    EXECUTE format(
-        'INSERT INTO %s (%I)
-         SELECT c.relative COLLATE "C" FROM @extschema@.cft_context($1, 1000, 0, $2) AS c
-         UNION
-         SELECT c.entity FROM @extschema@.cft_context($1, $3, 1, $2) AS c ORDER BY 1', summaries, entity)
-    USING entities, edges, leaves::int;
+    EXECUTE format('INSERT INTO %s (%I) SELECT u.name FROM unnest($1) AS u(name) ORDER BY u.name COLLATE "C"', cftrag_internal.cft_name(summaries), entity)
+    USING cftrag_internal.cft_rollup_up(entities, edges)
+          || CASE WHEN twice THEN ARRAY(SELECT DISTINCT u.name FROM unnest(entities) AS u(name) WHERE u.name IS NOT NULL) ELSE '{}' END;
 END $$;
-COMMENT ON FUNCTION cft_rollup_insert(regclass, name, boolean, text[], regclass) IS 'marks entities and their ancestors in a table of summaries';
+COMMENT ON FUNCTION cftrag_internal.cft_rollup_insert(regclass, name, text[], boolean, regclass) IS 'marks entities and their ancestors in a table of summaries';
 
 CREATE FUNCTION cft_rollup_mark(entities text[], edges regclass DEFAULT NULL)
 RETURNS void LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
-    PERFORM @extschema@.cft_rollup_insert(s.summaries, s.entity, s.leaves, entities, s.forest) FROM @extschema@.cft_rollup_tables(edges) AS s;
+    PERFORM cftrag_internal.cft_rollup_write(s.summaries, entities), cftrag_internal.cft_rollup_insert(s.summaries, s.entity, entities, true, s.forest)
+       FROM cftrag_internal.cft_rollup_tables(edges) AS s;
 END $$;
 COMMENT ON FUNCTION cft_rollup_mark(text[], regclass) IS 'says that the summaries of entities, and of all their ancestors, are due';
 
+-- Above an entity is what any way leads to, whatever the trees of its edges: an entity's children in all trees are its children here. As many rows as
+-- there are such pairs: who only asks whether there is a cycle asks cft_rollup_up, which has a row for each entity.
+CREATE FUNCTION cftrag_internal.cft_rollup_above(entities text[], edges regclass)
+RETURNS TABLE(entity text, relative text)
+LANGUAGE plpgsql STABLE PARALLEL SAFE COST 1000 ROWS 100 SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    lower text[];
+    upper text[];
+    cut boolean;
+    children text[];
+    parents text[];
+BEGIN
+    SELECT array_agg(c.entity), array_agg(c.relative), coalesce(max(c.depth) = 1000, false) INTO lower, upper, cut
+      FROM (SELECT c.entity, c.relative, min(c.depth) AS depth FROM cftrag_internal.cft_context(entities, 1000, 0, edges) AS c GROUP BY 1, 2) AS c;
+    IF lower IS NULL THEN
+        RETURN;
+    END IF;
+    -- A forest of one tree has no other ways; in most others no way changes trees.
+    IF cut OR NOT (SELECT f.tree IS NULL FROM cftrag_internal.cft_attached(edges) AS f) THEN
+        SELECT array_agg(c.entity), array_agg(c.relative) INTO children, parents
+          FROM (SELECT DISTINCT c.entity, c.relative FROM cftrag_internal.cft_context(cftrag_internal.cft_rollup_up(entities, edges), 1, 0, edges) AS c) AS c;
+    END IF;
+    IF NOT EXISTS (
+        SELECT p.entity, h.relative FROM unnest(lower, upper) AS p(entity, relative) JOIN unnest(children, parents) AS h(entity, relative) ON h.entity = p.relative
+         WHERE h.relative <> p.entity
+        EXCEPT SELECT u.entity, u.relative FROM unnest(lower, upper) AS u(entity, relative)) THEN
+        RETURN QUERY SELECT u.entity, u.relative FROM unnest(lower, upper) AS u(entity, relative);
+    ELSE
+        RETURN QUERY
+        WITH RECURSIVE h AS MATERIALIZED (SELECT u.entity, u.relative FROM unnest(children, parents) AS u(entity, relative)),
+             a AS (SELECT h.entity, h.relative FROM h WHERE h.entity = ANY (entities) UNION SELECT a.entity, h.relative FROM a JOIN h ON h.entity = a.relative)
+        SELECT a.entity, a.relative FROM a;
+    END IF;
+END $$;
+COMMENT ON FUNCTION cftrag_internal.cft_rollup_above(text[], regclass) IS 'all that is above each of the entities in the trees taken together; each itself too, in a cycle';
+
+-- Marks of these that this transaction has not taken, or may not take: one of each entity is enough. It stays where it is until this transaction
+-- ends, as nobody else can lock it (rule 5).
+CREATE FUNCTION cftrag_internal.cft_rollup_add(entities text[], summaries regclass, entity name, summary name)
+RETURNS void LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    added text[];
+BEGIN
+    EXECUTE format(
+        'WITH i AS (INSERT INTO %1$s (%2$I)
+         SELECT n.name FROM (SELECT DISTINCT u.name FROM unnest($1) AS u(name)) AS n,
+                LATERAL (SELECT (SELECT true FROM (SELECT FROM %1$s AS s WHERE s.%2$I = n.name AND s.%3$I IS NULL AND s.ctid <> ALL ($2)
+                                                    LIMIT 1 FOR UPDATE SKIP LOCKED) AS f) AS found OFFSET 0) AS m
+          WHERE m.found IS NULL ORDER BY n.name COLLATE "C" RETURNING %2$I::text AS name)
+         SELECT array_agg(i.name) FROM i', cftrag_internal.cft_name(summaries), entity, summary)
+    INTO added USING entities, cftrag_internal.cft_rollup_held(summaries);
+    PERFORM cftrag_internal.cft_rollup_write(summaries, added) WHERE added IS NOT NULL;
+END $$;
+COMMENT ON FUNCTION cftrag_internal.cft_rollup_add(text[], regclass, name, name) IS 'sees to it that entities are marked when this transaction has ended';
+
+-- What is above entities whose marks were taken, and was not marked by the transactions that marked them (rule 4). Not those in except.
+CREATE FUNCTION cftrag_internal.cft_rollup_spread(entities text[], marked_by text[], except_of text[], forest regclass, summaries regclass, entity name, summary name)
+RETURNS void LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    unmarked text[];
+BEGIN
+    EXECUTE format(
+        'WITH a AS MATERIALIZED (
+             SELECT DISTINCT a.relative AS name, t.xid
+               FROM unnest($1, $2) AS t(name, xid) JOIN cftrag_internal.cft_rollup_above(ARRAY(SELECT DISTINCT u.name FROM unnest($1) AS u(name)), $4) AS a ON a.entity = t.name
+              WHERE a.relative <> ALL ($3) AND a.relative <> a.entity
+         ), m AS MATERIALIZED (
+             SELECT s.%2$I::text AS name, s.xmin::text AS xid FROM %1$s AS s WHERE s.%2$I = ANY (ARRAY(SELECT a.name FROM a)) AND s.%3$I IS NULL
+         )
+         SELECT array_agg(DISTINCT a.name) FROM a WHERE (a.name, a.xid) NOT IN (SELECT m.name, m.xid FROM m)', cftrag_internal.cft_name(summaries), entity, summary)
+    INTO unmarked USING entities, marked_by, except_of, forest;
+    PERFORM cftrag_internal.cft_rollup_add(unmarked, summaries, entity, summary) WHERE unmarked IS NOT NULL;
+END $$;
+COMMENT ON FUNCTION cftrag_internal.cft_rollup_spread(text[], text[], text[], regclass, regclass, name, name) IS 'marks what is above entities, as far as who marked these did not';
+
+-- Removes the marks of entities that have no summary: leaves, and what is in the forest no more (rule 3). Which they are is asked after the marks
+-- are locked: what has got children since then has got a mark with them.
+CREATE FUNCTION cftrag_internal.cft_rollup_settle(entities text[], except_of text[], forest regclass, summaries regclass, entity name, summary name, leaves boolean)
+RETURNS void LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    names text[];
+    marks tid[];
+    marked_by text[];
+    bare text[];
+    gone tid[];
+BEGIN
+    EXECUTE format('SELECT array_agg(l.name), array_agg(l.at), array_agg(l.xid)
+                      FROM (SELECT s.%2$I::text AS name, s.ctid AS at, s.xmin::text AS xid FROM %1$s AS s
+                             WHERE s.%2$I = ANY ($1) AND s.%3$I IS NULL AND s.ctid <> ALL ($2) FOR UPDATE SKIP LOCKED) AS l', cftrag_internal.cft_name(summaries), entity, summary)
+    INTO names, marks, marked_by
+    USING ARRAY(SELECT u.name FROM unnest(entities) AS u(name) EXCEPT SELECT u.name FROM unnest(cftrag_internal.cft_rollup_mine(entities, summaries)) AS u(name)),
+          cftrag_internal.cft_rollup_held(summaries);
+    IF names IS NULL THEN
+        RETURN;
+    END IF;
+    SELECT array_agg(u.name) INTO bare
+      FROM (SELECT DISTINCT u.name FROM unnest(names) AS u(name)
+            EXCEPT SELECT c.entity FROM cftrag_internal.cft_context(names, CASE WHEN leaves THEN 1 ELSE 0 END, 1, forest) AS c) AS u;
+    IF bare IS NULL THEN
+        RETURN;
+    END IF;
+    SELECT array_agg(u.name), array_agg(u.at), array_agg(u.xid) INTO names, gone, marked_by
+      FROM unnest(names, marks, marked_by) AS u(name, at, xid) WHERE u.name IN (SELECT b.name FROM unnest(bare) AS b(name));
+    PERFORM cftrag_internal.cft_rollup_spread(names, marked_by, except_of, forest, summaries, entity, summary);
+    EXECUTE format('DELETE FROM %s AS s WHERE s.ctid = ANY ($1)', cftrag_internal.cft_name(summaries)) USING gone;
+END $$;
+COMMENT ON FUNCTION cftrag_internal.cft_rollup_settle(text[], text[], regclass, regclass, name, name, boolean) IS 'removes marks of entities that have no summary, and marks what is above them';
+
+-- What this transaction has marked, but for the courtesy of rule 2, by table and entity, to its end; "*" for all, where they are many.
+CREATE FUNCTION cftrag_internal.cft_rollup_wrote()
+RETURNS jsonb LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    RETURN coalesce(nullif(current_setting('cft_rollup.wrote', true), ''), '{}');
+END $$;
+COMMENT ON FUNCTION cftrag_internal.cft_rollup_wrote() IS 'the entities that this transaction has marked itself';
+
+CREATE FUNCTION cftrag_internal.cft_rollup_write(summaries regclass, entities text[])
+RETURNS void LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    wrote jsonb := cftrag_internal.cft_rollup_wrote();
+BEGIN
+    IF NOT wrote ? '*' THEN
+        wrote := CASE WHEN cardinality(entities) < 1000 THEN wrote || (SELECT jsonb_object_agg(summaries::oid || ' ' || u.name, 1) FROM unnest(entities) AS u(name) WHERE u.name IS NOT NULL) END;
+        IF wrote IS NULL OR (SELECT count(*) FROM jsonb_object_keys(wrote)) > 1000 THEN
+            wrote := '{"*": 1}';
+        END IF;
+        PERFORM set_config('cft_rollup.wrote', wrote::text, true);
+    END IF;
+END $$;
+COMMENT ON FUNCTION cftrag_internal.cft_rollup_write(regclass, text[]) IS 'remembers which entities this transaction has marked itself';
+
+-- Which of these are that.
+CREATE FUNCTION cftrag_internal.cft_rollup_mine(entities text[], summaries regclass)
+RETURNS text[] LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    wrote jsonb := cftrag_internal.cft_rollup_wrote();
+BEGIN
+    RETURN CASE wrote WHEN '{}' THEN '{}' ELSE ARRAY(SELECT u.name FROM unnest(entities) AS u(name) WHERE wrote ? '*' OR wrote ? (summaries::oid || ' ' || u.name)) END;
+END $$;
+COMMENT ON FUNCTION cftrag_internal.cft_rollup_mine(text[], regclass) IS 'those of the entities that this transaction has marked itself';
+
 -- As SQL: these columns of what a statement has changed. What is the same before and after, as by UPDATE of another column, is no change.
-CREATE FUNCTION cft_rollup_changes(operation text, VARIADIC columns text[])
+CREATE FUNCTION cftrag_internal.cft_rollup_changes(operation text, VARIADIC columns text[])
 RETURNS text LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     after text := 'SELECT ' || array_to_string(columns, ', ') || ' FROM cft_new AS r';
@@ -1772,64 +2207,77 @@ BEGIN
     RETURN CASE operation WHEN 'INSERT' THEN after WHEN 'DELETE' THEN before
            ELSE format('(%1$s EXCEPT ALL %2$s) UNION ALL (%2$s EXCEPT ALL %1$s)', after, before) END;
 END $$;
-COMMENT ON FUNCTION cft_rollup_changes(text, text[]) IS 'the changed rows of cft_rollup_changed, as SQL';
+COMMENT ON FUNCTION cftrag_internal.cft_rollup_changes(text, text[]) IS 'the changed rows of cft_rollup_changed, as SQL';
 
 -- Of an edges table (due are the parents), of documents (due is whom they are about), or of a table that is both. Once a statement.
-CREATE FUNCTION cft_rollup_changed()
+CREATE FUNCTION cftrag_internal.cft_rollup_changed()
 RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     s record;
     f record;
     columns jsonb;
-    parents text[];
-    children text[];
     entities text[];
 BEGIN
     IF TG_LEVEL <> 'STATEMENT' OR TG_WHEN <> 'AFTER' THEN
         RAISE EXCEPTION 'cft_rollup_changed must be fired after a statement' USING ERRCODE = 'trigger_protocol_violated';
     END IF;
 
-    FOR s IN SELECT * FROM @extschema@.cft_summaries_of(TG_RELID) WHERE TG_OP <> 'TRUNCATE' LOOP
-        IF NOT EXISTS (SELECT FROM pg_trigger AS t WHERE t.tgrelid = TG_RELID AND t.tgfoid = '@extschema@.cft_capture()'::regprocedure) THEN
+    FOR s IN SELECT * FROM cftrag_internal.cft_summaries_of(TG_RELID) WHERE TG_OP <> 'TRUNCATE' LOOP
+        IF NOT EXISTS (SELECT FROM pg_trigger AS t WHERE t.tgrelid = TG_RELID AND t.tgfoid = 'cftrag_internal.cft_capture()'::regprocedure) THEN
             RAISE WARNING 'summaries in % are not marked: table % is not attached to cftrag any more', s.summaries, TG_RELID::regclass;
             CONTINUE;
         END IF;
-        SELECT * INTO f FROM @extschema@.cft_attached(TG_RELID);
-        EXECUTE format('SELECT array_agg(DISTINCT z.parent COLLATE "C"), array_agg(DISTINCT z.child COLLATE "C")
-                          FROM (%s) AS z(parent, child, tree) WHERE z.parent IS NOT NULL AND z.child IS NOT NULL',
-                       @extschema@.cft_rollup_changes(TG_OP, format('r.%I::text', f.parent), format('r.%I::text', f.child),
+        BEGIN
+            SELECT * INTO f FROM cftrag_internal.cft_attached(TG_RELID);
+        EXCEPTION WHEN undefined_column OR datatype_mismatch OR wrong_object_type THEN
+            -- As the image: what cannot be read is said, and stops nobody's work.
+            RAISE WARNING 'summaries in % are not marked: %', s.summaries, SQLERRM
+                USING HINT = format('Attach %1$s and its summaries again, then say what has changed: SELECT cft_rollup_mark(ARRAY[...], %1$L);', TG_RELID::regclass);
+            CONTINUE;
+        END;
+        EXECUTE format('SELECT array_agg(DISTINCT z.parent COLLATE "C") FROM (%s) AS z(parent, child, tree) WHERE z.parent IS NOT NULL AND z.child IS NOT NULL',
+                       cftrag_internal.cft_rollup_changes(TG_OP, format('r.%I::text', f.parent), format('r.%I::text', f.child),
                                                       CASE WHEN f.tree IS NULL THEN 'NULL::text' ELSE format('r.%I::text', f.tree) END))
-        INTO parents, children;
+        INTO entities;
         IF s.leaves AND TG_OP <> 'DELETE' THEN
-            -- New leaves have no summary yet.
-            EXECUTE format('SELECT $1 || array_agg(u.name) FROM unnest($2) AS u(name) WHERE NOT EXISTS (SELECT FROM %s AS s WHERE s.%I::text = u.name)',
-                           s.summaries, s.entity)
-            INTO parents USING parents, children;
+            -- A child that was no child before this statement may have come back with a summary of what it was.
+            EXECUTE format('SELECT $1 || array_agg(z.child) FROM (SELECT r.%1$I::text FROM cft_new AS r WHERE r.%1$I IS NOT NULL AND r.%2$I IS NOT NULL'
+                           || CASE TG_OP WHEN 'UPDATE' THEN ' EXCEPT SELECT r.%1$I::text FROM cft_old AS r WHERE r.%2$I IS NOT NULL' ELSE '' END || ') AS z(child)',
+                           f.child, f.parent)
+            INTO entities USING entities;
         END IF;
-        PERFORM @extschema@.cft_rollup_insert(s.summaries, s.entity, s.leaves, parents, TG_RELID) WHERE parents IS NOT NULL;
+        PERFORM cftrag_internal.cft_rollup_write(s.summaries, entities) WHERE entities IS NOT NULL;
+        PERFORM cftrag_internal.cft_rollup_insert(s.summaries, s.entity, entities, true, TG_RELID) WHERE entities IS NOT NULL;
     END LOOP;
 
     FOR s IN SELECT z.*, e.other AS edges
-               FROM @extschema@.cft_registered('@extschema@.cft_summary_documents()', NULL, TG_RELID) AS r,
-                    LATERAL @extschema@.cft_registered('@extschema@.cft_summaries()', r.relation) AS e,
-                    LATERAL @extschema@.cft_summaries_of(e.other) AS z WHERE z.summaries = r.relation LOOP
-        SELECT r.columns INTO columns FROM @extschema@.cft_registered('@extschema@.cft_documents()', TG_RELID) AS r;
+               FROM cftrag_internal.cft_registered('cftrag_internal.cft_summary_documents()', NULL, TG_RELID) AS r,
+                    LATERAL cftrag_internal.cft_registered('cftrag_internal.cft_summaries()', r.relation) AS e,
+                    LATERAL cftrag_internal.cft_summaries_of(e.other) AS z WHERE z.summaries = r.relation LOOP
+        SELECT r.columns INTO columns FROM cftrag_internal.cft_registered('cftrag_internal.cft_documents()', TG_RELID) AS r;
         -- Not attached any more: the documents to entities, or the edges.
-        CONTINUE WHEN NOT FOUND OR NOT columns ? 'entity'
-            OR NOT EXISTS (SELECT FROM pg_trigger AS t WHERE t.tgrelid = s.edges AND t.tgfoid = '@extschema@.cft_capture()'::regprocedure);
+        CONTINUE WHEN NOT FOUND OR columns ->> 'entity' IS NULL
+            OR NOT EXISTS (SELECT FROM pg_trigger AS t WHERE t.tgrelid = s.edges AND t.tgfoid = 'cftrag_internal.cft_capture()'::regprocedure);
         IF TG_OP = 'TRUNCATE' THEN
-            EXECUTE format('SELECT array_agg(DISTINCT s.%I::text) FROM %s AS s', s.entity, s.summaries) INTO entities;
+            -- No row says whom the documents were about, and an old snapshot does not have all that had summaries of them.
+            IF current_setting('transaction_isolation') NOT IN ('read committed', 'read uncommitted') THEN
+                RAISE EXCEPTION 'table % cannot be truncated in a transaction that is %', TG_RELID::regclass, upper(current_setting('transaction_isolation'))
+                    USING ERRCODE = 'active_sql_transaction', DETAIL = format('Summaries in %s are made of it.', s.summaries),
+                          HINT = 'Begin it with: BEGIN ISOLATION LEVEL READ COMMITTED;';
+            END IF;
+            EXECUTE format('SELECT array_agg(DISTINCT s.%I::text) FROM %s AS s', s.entity, cftrag_internal.cft_name(s.summaries)) INTO entities;
         ELSE
             EXECUTE format('SELECT array_agg(DISTINCT z.entity COLLATE "C") FROM (%s) AS z(entity, body, id) WHERE z.entity IS NOT NULL',
-                           @extschema@.cft_rollup_changes(TG_OP, format('r.%I::text', columns ->> 'entity'), format('r.%I::text', columns ->> 'body'),
+                           cftrag_internal.cft_rollup_changes(TG_OP, format('r.%I::text', columns ->> 'entity'), format('r.%I::text', columns ->> 'body'),
                                                           format('r.%I::text', columns ->> 'id')))
             INTO entities;
         END IF;
-        PERFORM @extschema@.cft_rollup_insert(s.summaries, s.entity, s.leaves, entities, s.edges) WHERE entities IS NOT NULL;
+        PERFORM cftrag_internal.cft_rollup_write(s.summaries, entities) WHERE entities IS NOT NULL;
+        PERFORM cftrag_internal.cft_rollup_insert(s.summaries, s.entity, entities, false, s.edges) WHERE entities IS NOT NULL;
     END LOOP;
     RETURN NULL;
 END $$;
-COMMENT ON FUNCTION cft_rollup_changed() IS
+COMMENT ON FUNCTION cftrag_internal.cft_rollup_changed() IS
 'trigger of an edges table, or of its documents, whose entities have summaries: marks those whose summaries are due';
 /* </end connected objects> */
 
@@ -1840,76 +2288,124 @@ COMMENT ON FUNCTION cft_rollup_changed() IS
 -- The work on what is due (summaries.sql has the whole): a worker takes entities with what is to be summarised, and says what the summaries are, in
 -- one transaction. With his own rights: SELECT, UPDATE, DELETE and INSERT on the summaries, SELECT on the edges and documents.
 
--- Of these entities, whose summaries are due, those that wait for no child: with a child at all, or leaves if these have summaries. A child that is
--- an ancestor too (a cycle) is waited for unless through_cycles.
-CREATE FUNCTION cft_rollup_ready(due text[], through_cycles boolean, forest regclass, summaries regclass, entity name, summary name, leaves boolean)
-RETURNS text[] LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $$
-DECLARE
-    ready text[];
+-- Of these entities, whose summaries are due, those that wait for no child: with a child at all, or leaves if these have summaries; the others are
+-- bare. A child that is an ancestor too (a cycle) is waited for unless through_cycles.
+CREATE FUNCTION cftrag_internal.cft_rollup_ready(due text[], through_cycles boolean, forest regclass, summaries regclass, entity name, summary name, leaves boolean)
+RETURNS TABLE(ready text[], bare text[]) LANGUAGE plpgsql VOLATILE ROWS 1 SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
-    EXECUTE format(
+    RETURN QUERY EXECUTE format(
         'WITH c AS MATERIALIZED (
-             SELECT c.entity, c.relative FROM @extschema@.cft_context($1, 0, 1, $2) AS c
+             SELECT c.entity, c.relative FROM cftrag_internal.cft_context($1, 0, 1, $2) AS c
          ), d AS MATERIALIZED (
-             SELECT DISTINCT s.%2$I::text AS name FROM %1$s AS s WHERE s.%2$I = ANY (ARRAY(SELECT c.relative FROM c)) AND s.%3$I IS NULL
+             SELECT DISTINCT s.%2$I::text AS name FROM %1$s AS s WHERE s.%2$I = ANY (ARRAY(SELECT c.relative FROM c)) AND s.%3$I IS NULL AND s.ctid <> ALL ($5)
          ), w AS MATERIALIZED (
-             SELECT d.name FROM d WHERE $3 OR d.name IN (SELECT i.entity FROM @extschema@.cft_context(ARRAY(SELECT d.name FROM d), 0, 1, $2) AS i)
+             SELECT d.name FROM d WHERE $3 OR d.name IN (SELECT i.entity FROM cftrag_internal.cft_context(ARRAY(SELECT d.name FROM d), 0, 1, $2) AS i)
          ), waiting AS MATERIALIZED (
              SELECT c.entity, c.relative FROM c JOIN w ON w.name = c.relative
+         ), r AS MATERIALIZED (
+             SELECT c.entity AS name FROM c UNION SELECT c.entity FROM cftrag_internal.cft_context(CASE WHEN $3 THEN $1 END, 1, 0, $2) AS c
          )
-         SELECT array_agg(r.name ORDER BY r.name COLLATE "C")
-           FROM (SELECT c.entity AS name FROM c UNION SELECT c.entity FROM @extschema@.cft_context(CASE WHEN $3 THEN $1 END, 1, 0, $2) AS c) AS r
-          WHERE r.name NOT IN (
-              SELECT x.entity FROM waiting AS x
-               WHERE NOT $4 OR (x.entity, x.relative) NOT IN (
-                   SELECT a.entity, a.relative FROM @extschema@.cft_context(ARRAY(SELECT y.entity FROM waiting AS y), 1000, 0, $2) AS a))',
-        summaries, entity, summary)
-    INTO ready USING due, forest, leaves, through_cycles;
-    RETURN coalesce(ready, '{}');
+         SELECT ARRAY(SELECT r.name FROM r
+                       WHERE r.name NOT IN (
+                           SELECT x.entity FROM waiting AS x
+                            WHERE NOT $4 OR (x.entity, x.relative) NOT IN (
+                                SELECT a.entity, a.relative FROM cftrag_internal.cft_rollup_above(ARRAY(SELECT DISTINCT y.entity FROM waiting AS y), $2) AS a))
+                       ORDER BY r.name COLLATE "C"),
+                ARRAY(SELECT u.name FROM unnest($1) AS u(name) WHERE u.name NOT IN (SELECT r.name FROM r))',
+        cftrag_internal.cft_name(summaries), entity, summary)
+    USING due, forest, leaves, through_cycles, cftrag_internal.cft_rollup_kept(summaries);
 END $$;
-COMMENT ON FUNCTION cft_rollup_ready(text[], boolean, regclass, regclass, name, name, boolean) IS
-'which entities whose summaries are due wait for no child';
+COMMENT ON FUNCTION cftrag_internal.cft_rollup_ready(text[], boolean, regclass, regclass, name, name, boolean) IS
+'which entities whose summaries are due wait for no child, and which have none';
 
--- Locks all marks of each entity, or it is another worker's; and leaves it one, by ctid.
-CREATE FUNCTION cft_rollup_take(entities text[], summaries regclass, entity name, summary name)
-RETURNS TABLE(name text, mark tid) LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $$
+-- Locks all marks of each entity, or it is another worker's; and leaves it one, by ctid. marked_by are the transactions of several marks.
+CREATE FUNCTION cftrag_internal.cft_rollup_take(entities text[], summaries regclass, entity name, summary name)
+RETURNS TABLE(name text, mark tid, marked_by text[]) LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     RETURN QUERY EXECUTE format(
         'WITH locked AS MATERIALIZED (
-             SELECT s.ctid AS at, s.%2$I::text AS name FROM %1$s AS s WHERE s.%2$I = ANY ($1) AND s.%3$I IS NULL FOR UPDATE SKIP LOCKED
+             SELECT s.ctid AS at, s.xmin::text AS xid, s.%2$I::text AS name FROM %1$s AS s WHERE s.%2$I = ANY ($1) AND s.%3$I IS NULL AND s.ctid <> ALL ($2) FOR UPDATE SKIP LOCKED
          ), seen AS (
-             SELECT s.%2$I::text AS name, count(*) AS n FROM %1$s AS s WHERE s.%2$I = ANY ($1) AND s.%3$I IS NULL GROUP BY 1
+             SELECT s.%2$I::text AS name, count(*) AS n FROM %1$s AS s WHERE s.%2$I = ANY ($1) AND s.%3$I IS NULL AND s.ctid <> ALL ($2) GROUP BY 1
          ), mine AS MATERIALIZED (
-             SELECT g.name, g.at FROM (SELECT l.name, min(l.at) AS at, count(*) AS n FROM locked AS l GROUP BY 1) AS g JOIN seen USING (name, n)
+             SELECT g.name, g.at, g.xids FROM (SELECT l.name, min(l.at) AS at, count(*) AS n, array_agg(DISTINCT l.xid) AS xids FROM locked AS l GROUP BY 1) AS g JOIN seen USING (name, n)
          ), others AS (
              DELETE FROM %1$s AS s WHERE s.ctid = ANY (ARRAY(SELECT l.at FROM locked AS l JOIN mine AS m ON m.name = l.name AND m.at <> l.at))
          )
-         SELECT m.name, m.at FROM mine AS m ORDER BY m.name COLLATE "C"', summaries, entity, summary)
-    USING entities;
+         SELECT m.name, m.at, CASE WHEN s.n > 1 THEN m.xids END FROM mine AS m JOIN seen AS s USING (name) ORDER BY m.name COLLATE "C"', cftrag_internal.cft_name(summaries), entity, summary)
+    USING entities, cftrag_internal.cft_rollup_kept(summaries);
 END $$;
-COMMENT ON FUNCTION cft_rollup_take(text[], regclass, name, name) IS 'takes the marks of entities that no other transaction has taken';
+COMMENT ON FUNCTION cftrag_internal.cft_rollup_take(text[], regclass, name, name) IS 'takes the marks of entities that no other transaction has taken';
+
+-- Marks that stay when this transaction has ended, and are not looked at before (rule 6): by table and entity.
+CREATE FUNCTION cftrag_internal.cft_rollup_kept(summaries regclass)
+RETURNS tid[] LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    RETURN ARRAY(SELECT x::tid FROM jsonb_each(nullif(current_setting('cft_rollup.kept', true), '')::jsonb) AS t, jsonb_array_elements_text(t.value) AS x
+                  WHERE starts_with(t.key, summaries::oid || ' '));
+END $$;
+COMMENT ON FUNCTION cftrag_internal.cft_rollup_kept(regclass) IS 'the marks in a table of summaries that this transaction has left for those after it';
+
+CREATE FUNCTION cftrag_internal.cft_rollup_keep(entities text[], forest regclass, summaries regclass, entity name)
+RETURNS void LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    kept jsonb := coalesce(nullif(current_setting('cft_rollup.kept', true), ''), '{}');
+    more jsonb;
+BEGIN
+    -- Two of each, one of what is above them.
+    EXECUTE format(
+        'WITH n AS MATERIALIZED (
+             SELECT u.name FROM unnest($1) AS u(name), generate_series(1, 2 - coalesce(jsonb_array_length($2 -> ($3 || u.name)), 0)::int)
+             UNION ALL
+             (SELECT a.name FROM unnest(cftrag_internal.cft_rollup_up($1, $4)) AS a(name) WHERE NOT $2 ? ($3 || a.name) EXCEPT SELECT u.name FROM unnest($1) AS u(name))
+         ), i AS (
+             INSERT INTO %1$s (%2$I) SELECT n.name FROM n RETURNING ctid AS at, %2$I::text AS name
+         )
+         SELECT jsonb_object_agg(k.key, coalesce($2 -> k.key, ''[]'') || k.marks)
+           FROM (SELECT $3 || i.name AS key, jsonb_agg(i.at) AS marks FROM i GROUP BY 1) AS k', cftrag_internal.cft_name(summaries), entity)
+    INTO more USING entities, kept, summaries::oid || ' ', forest;
+    PERFORM set_config('cft_rollup.kept', (kept || more)::text, true) WHERE more IS NOT NULL;
+END $$;
+COMMENT ON FUNCTION cftrag_internal.cft_rollup_keep(text[], regclass, regclass, name) IS 'marks entities and their ancestors for those who work after this transaction';
 
 -- Which marks were taken, to the end of the transaction: by table and entity. What is marked after that stays due.
-CREATE FUNCTION cft_rollup_taken()
+CREATE FUNCTION cftrag_internal.cft_rollup_taken()
 RETURNS jsonb LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     RETURN coalesce(nullif(current_setting('cft_rollup.taken', true), ''), '{}');
 END $$;
-COMMENT ON FUNCTION cft_rollup_taken() IS 'the marks that this transaction has taken by cft_rollup_next and not yet answered';
+COMMENT ON FUNCTION cftrag_internal.cft_rollup_taken() IS 'the marks that this transaction has taken by cft_rollup_next and not yet answered';
+
+-- The marks themselves, in one table.
+CREATE FUNCTION cftrag_internal.cft_rollup_held(summaries regclass)
+RETURNS tid[] LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    RETURN ARRAY(SELECT t.value::tid FROM jsonb_each_text(cftrag_internal.cft_rollup_taken()) AS t WHERE starts_with(t.key, summaries::oid || ' '))
+           || cftrag_internal.cft_rollup_kept(summaries);
+END $$;
+COMMENT ON FUNCTION cftrag_internal.cft_rollup_held(regclass) IS 'the marks in a table of summaries that this transaction has taken and not yet answered, or keeps';
 
 -- What there is to summarise of each entity: the documents about itself, then its children's summaries, or texts.
-CREATE FUNCTION cft_rollup_inputs(entities text[], forest regclass, summaries regclass, entity name, summary name, leaves boolean, documents regclass)
+CREATE FUNCTION cftrag_internal.cft_rollup_inputs(entities text[], forest regclass, summaries regclass, entity name, summary name, leaves boolean, documents regclass)
 RETURNS TABLE(name text, sources text[], inputs text[], tokens bigint)
 LANGUAGE plpgsql VOLATILE ROWS 10 SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    -- Documents by a column that were not named at cft_attach_summaries leave no marks: they are no inputs. By a mapping none do, and that is known.
+    texts regclass := coalesce(documents, (SELECT t FROM cftrag_internal.cft_texts_of(NULL) AS t
+                                            WHERE t <> 0 AND (SELECT a.entity IS NULL FROM cftrag_internal.cft_attached_documents(t) AS a)), 0::regclass);
+    -- Most entities are in no cycle: then no child is above any of them.
+    cycles text[] := CASE WHEN EXISTS (
+        SELECT c.relative FROM cftrag_internal.cft_context(entities, 0, 1, forest) AS c INTERSECT SELECT u.name FROM unnest(cftrag_internal.cft_rollup_up(entities, forest)) AS u(name))
+        THEN entities ELSE '{}' END;
 BEGIN
     RETURN QUERY EXECUTE format(
         'WITH c AS MATERIALIZED (
-             SELECT DISTINCT c.entity, c.relative AS child FROM @extschema@.cft_context($1, 0, 1, $2) AS c
-              WHERE (c.entity, c.relative) NOT IN (SELECT a.entity, a.relative FROM @extschema@.cft_context($1, 1000, 0, $2) AS a)
+             SELECT DISTINCT c.entity, c.relative AS child FROM cftrag_internal.cft_context($1, 0, 1, $2) AS c
+              WHERE (c.entity, c.relative) NOT IN (SELECT a.entity, a.relative FROM cftrag_internal.cft_rollup_above($5, $2) AS a)
          ), inner_child AS MATERIALIZED (
-             SELECT DISTINCT z.entity FROM @extschema@.cft_context(ARRAY(SELECT c.child FROM c), 0, 1, $2) AS z
+             SELECT DISTINCT z.entity FROM cftrag_internal.cft_context(ARRAY(SELECT c.child FROM c), 0, 1, $2) AS z
          ), t AS MATERIALIZED (
-             SELECT x.* FROM @extschema@.cft_texts($1 || ARRAY(SELECT c.child FROM c), $4) AS x
+             SELECT x.* FROM cftrag_internal.cft_texts($1 || ARRAY(SELECT c.child FROM c), $4) AS x
          ), m AS (
              SELECT s.%2$I::text AS name, max(s.%3$I::text COLLATE "C") AS summary FROM %1$s AS s
               WHERE s.%3$I IS NOT NULL AND s.%2$I = ANY (ARRAY(SELECT c.child FROM c WHERE $3 OR c.child IN (SELECT i.entity FROM inner_child AS i))) GROUP BY 1
@@ -1918,115 +2414,145 @@ BEGIN
              UNION ALL
              SELECT c.entity, 1, c.child, coalesce(m.summary, t.text) FROM c JOIN t ON t.entity = c.child LEFT JOIN m ON m.name = c.child
          ), o AS (
-             SELECT p.*, row_number() OVER (ORDER BY p.place, @extschema@.cft_natural(p.source) COLLATE "C", p.source COLLATE "C") AS n FROM p
+             SELECT p.*, row_number() OVER (ORDER BY p.place, cftrag_internal.cft_natural(p.source) COLLATE "C", p.source COLLATE "C") AS n FROM p
          )
          SELECT u.name, coalesce(array_agg(o.source ORDER BY o.n) FILTER (WHERE o.n > 0), ''{}''), coalesce(array_agg(o.text ORDER BY o.n) FILTER (WHERE o.n > 0), ''{}''),
                 coalesce(sum((char_length(o.text) + 3) / 4), 0)
            FROM unnest($1) WITH ORDINALITY AS u(name, n) LEFT JOIN o ON o.entity = u.name GROUP BY u.name, u.n ORDER BY u.n',
-        summaries, entity, summary)
-    USING entities, forest, leaves, documents;
+        cftrag_internal.cft_name(summaries), entity, summary)
+    USING entities, forest, leaves, texts, cycles;
 END $$;
-COMMENT ON FUNCTION cft_rollup_inputs(text[], regclass, regclass, name, name, boolean, regclass) IS 'what the summaries of entities are to be made of';
+COMMENT ON FUNCTION cftrag_internal.cft_rollup_inputs(text[], regclass, regclass, name, name, boolean, regclass) IS 'what the summaries of entities are to be made of';
 
-CREATE FUNCTION cft_rollup_next(n integer DEFAULT 1, edges regclass DEFAULT NULL)
+CREATE FUNCTION cftrag_internal.cft_rollup_next(n integer, edges regclass)
 RETURNS TABLE(entity text, sources text[], inputs text[], tokens bigint)
 LANGUAGE plpgsql VOLATILE COST 10000 ROWS 10 SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     s record;
     after text;
     due text[];
+    look integer;
+    found record;
     ready text[];
     taken text[] := '{}';
-    few text[];
-    marks jsonb;
+    several jsonb := '{}';
+    few record;
 BEGIN
     IF n IS NULL OR n < 0 THEN
         RAISE EXCEPTION 'n must not be null or negative' USING ERRCODE = 'invalid_parameter_value';
     END IF;
-    SELECT * INTO s FROM @extschema@.cft_rollup_tables(edges);
+    SELECT * INTO s FROM cftrag_internal.cft_rollup_tables(edges);
     -- Children that are ancestors too are not waited for; but that is asked only if all others are done or taken.
     FOR through_cycles IN 0 .. CASE WHEN n > 0 THEN 1 ELSE -1 END LOOP
         after := NULL;
+        look := 256;
         LOOP
-            -- In the order of the column, so that an index on it serves.
+            -- In the order of the column, so that an index on it serves. More at a time where nothing was found: without an index each is a scan.
             EXECUTE format('SELECT array_agg(z.name) FROM (SELECT DISTINCT s.%2$I AS name FROM %1$s AS s
-                             WHERE s.%3$I IS NULL AND s.%2$I IS NOT NULL AND ($1 IS NULL OR s.%2$I > $1) ORDER BY 1 LIMIT 256) AS z', s.summaries, s.entity, s.summary)
-            INTO due USING after;
+                             WHERE s.%3$I IS NULL AND s.%2$I IS NOT NULL AND ($1 IS NULL OR s.%2$I > $1) AND s.ctid <> ALL ($3)
+                              ORDER BY 1 LIMIT $2) AS z', cftrag_internal.cft_name(s.summaries), s.entity, s.summary)
+            INTO due USING after, look, cftrag_internal.cft_rollup_kept(s.summaries);
             EXIT WHEN due IS NULL;
             after := due[cardinality(due)];
-            ready := @extschema@.cft_rollup_ready(due, through_cycles = 1, s.forest, s.summaries, s.entity, s.summary, s.leaves);
+            look := least(2 * look, 16384);
+            SELECT r.* INTO found FROM cftrag_internal.cft_rollup_ready(due, through_cycles = 1, s.forest, s.summaries, s.entity, s.summary, s.leaves) AS r;
+            IF through_cycles = 0 AND found.bare <> '{}' THEN
+                PERFORM cftrag_internal.cft_rollup_settle(found.bare, taken, s.forest, s.summaries, s.entity, s.summary, s.leaves);
+            END IF;
+            ready := found.ready;
             WHILE ready <> '{}' AND cardinality(taken) < n LOOP
-                few := ready[1 : n - cardinality(taken)];
-                ready := ready[cardinality(few) + 1 :];
-                SELECT array_agg(t.name), jsonb_object_agg(s.summaries::oid || ' ' || t.name, t.mark) INTO few, marks
-                  FROM @extschema@.cft_rollup_take(few, s.summaries, s.entity, s.summary) AS t;
-                CONTINUE WHEN few IS NULL;
-                taken := taken || few;
-                PERFORM set_config('cft_rollup.taken', (@extschema@.cft_rollup_taken() || marks)::text, true);
+                SELECT array_agg(t.name) AS names, jsonb_object_agg(s.summaries::oid || ' ' || t.name, t.mark) AS marks,
+                       jsonb_object_agg(t.name, t.marked_by) FILTER (WHERE t.marked_by IS NOT NULL) AS several INTO few
+                  FROM cftrag_internal.cft_rollup_take(ready[1 : n - cardinality(taken)], s.summaries, s.entity, s.summary) AS t;
+                ready := ready[n - cardinality(taken) + 1 :];
+                CONTINUE WHEN few.names IS NULL;
+                taken := taken || few.names;
+                several := several || coalesce(few.several, '{}');
+                PERFORM set_config('cft_rollup.taken', (cftrag_internal.cft_rollup_taken() || few.marks)::text, true);
             END LOOP;
             EXIT WHEN cardinality(taken) = n;
         END LOOP;
         EXIT WHEN taken <> '{}';
     END LOOP;
+    IF taken = '{}' THEN
+        RETURN;
+    END IF;
+    PERFORM cftrag_internal.cft_rollup_keep(m.mine, s.forest, s.summaries, s.entity) FROM (SELECT cftrag_internal.cft_rollup_mine(taken, s.summaries) AS mine) AS m WHERE m.mine <> '{}';
+    PERFORM cftrag_internal.cft_rollup_spread(z.names, z.marked_by, taken, s.forest, s.summaries, s.entity, s.summary)
+       FROM (SELECT array_agg(e.key) AS names, array_agg(x) AS marked_by FROM jsonb_each(several) AS e, jsonb_array_elements_text(e.value) AS x) AS z WHERE z.names IS NOT NULL;
+    IF NOT s.leaves THEN
+        -- The leaves below are read now: their marks have nothing more to say to these.
+        PERFORM cftrag_internal.cft_rollup_settle(ARRAY(SELECT DISTINCT c.relative FROM cftrag_internal.cft_context(taken, 0, 1, s.forest) AS c), taken,
+                                              s.forest, s.summaries, s.entity, s.summary, false);
+    END IF;
     -- Read after the marks were taken.
-    RETURN QUERY SELECT i.* FROM @extschema@.cft_rollup_inputs(taken, s.forest, s.summaries, s.entity, s.summary, s.leaves, s.documents) AS i WHERE taken <> '{}';
+    RETURN QUERY SELECT i.* FROM cftrag_internal.cft_rollup_inputs(taken, s.forest, s.summaries, s.entity, s.summary, s.leaves, s.documents) AS i;
 END $$;
+COMMENT ON FUNCTION cftrag_internal.cft_rollup_next(integer, regclass) IS 'what cft_rollup_next calls';
+
+CREATE FUNCTION cft_rollup_next(n integer DEFAULT 1, edges regclass DEFAULT NULL)
+RETURNS TABLE(entity text, sources text[], inputs text[], tokens bigint)
+LANGUAGE sql VOLATILE COST 10000 ROWS 10
+BEGIN ATOMIC SELECT f.* FROM cftrag_internal.cft_rollup_next($1, $2) AS f; END;
 COMMENT ON FUNCTION cft_rollup_next(integer, regclass) IS
 'takes up to n entities whose summaries are due while those of their children are not (implicit knowledge, 2025), with what is to be summarised; no two transactions take the same';
 
-CREATE FUNCTION cft_rollup_done(node text, summary text, embedding vector DEFAULT NULL, edges regclass DEFAULT NULL)
+CREATE FUNCTION cftrag_internal.cft_rollup_done(node text, summary text, embedding vector, edges regclass)
 RETURNS void LANGUAGE plpgsql VOLATILE COST 1000 SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     s record;
     claim text;
     mark tid;
     new_values text;
-    parent text;
-    found_one boolean;
+    parents text[];
     changed bigint;
 BEGIN
     IF node IS NULL OR summary IS NULL THEN
         RAISE EXCEPTION 'node and summary must not be null' USING ERRCODE = 'null_value_not_allowed';
     END IF;
-    SELECT * INTO s FROM @extschema@.cft_rollup_tables(edges);
+    SELECT * INTO s FROM cftrag_internal.cft_rollup_tables(edges);
     IF embedding IS NOT NULL AND s.embedding IS NULL THEN
         RAISE EXCEPTION 'the summaries in % have no embeddings', s.summaries USING ERRCODE = 'object_not_in_prerequisite_state',
             HINT = format('Say which column holds them: SELECT cft_attach_summaries(%L, ..., embedding => ''embedding'');', s.summaries);
     END IF;
     claim := s.summaries::oid || ' ' || node;
-    mark := @extschema@.cft_rollup_taken() ->> claim;
+    mark := cftrag_internal.cft_rollup_taken() ->> claim;
     new_values := format('%I = $2', s.summary);
     IF s.embedding IS NOT NULL THEN
         new_values := new_values || format(', %I = $3::%s', s.embedding,
             (SELECT format_type(a.atttypid, NULL) FROM pg_attribute AS a WHERE a.attrelid = s.summaries AND a.attname = s.embedding));
     END IF;
     -- The old summary's row gets the new one, and the mark goes; or the mark becomes the first.
-    EXECUTE format('UPDATE %s SET %s WHERE %I = $1 AND %I IS NOT NULL AND $4 IS NOT NULL', s.summaries, new_values, s.entity, s.summary)
+    EXECUTE format('UPDATE %s SET %s WHERE %I = $1 AND %I IS NOT NULL AND $4 IS NOT NULL', cftrag_internal.cft_name(s.summaries), new_values, s.entity, s.summary)
     USING node, summary, embedding, mark;
     GET DIAGNOSTICS changed = ROW_COUNT;
+    IF changed > 1 THEN
+        -- Two have made the first one, each of marks that the other did not see (rule 6).
+        EXECUTE format('DELETE FROM %1$s AS s WHERE s.%2$I = $1 AND s.%3$I IS NOT NULL
+                           AND s.ctid <> (SELECT min(o.ctid) FROM %1$s AS o WHERE o.%2$I = $1 AND o.%3$I IS NOT NULL)', cftrag_internal.cft_name(s.summaries), s.entity, s.summary) USING node;
+    END IF;
     EXECUTE format(CASE WHEN changed > 0 THEN 'DELETE FROM %1$s' ELSE 'UPDATE %1$s SET %2$s' END || ' WHERE ctid = $4 AND %3$I = $1 AND %4$I IS NULL',
-                   s.summaries, new_values, s.entity, s.summary) USING node, summary, embedding, mark;
+                   cftrag_internal.cft_name(s.summaries), new_values, s.entity, s.summary) USING node, summary, embedding, mark;
     GET DIAGNOSTICS changed = ROW_COUNT;
     IF changed = 0 THEN
         RAISE EXCEPTION 'the summary of "%" was not asked for in this transaction', node USING ERRCODE = 'object_not_in_prerequisite_state',
             HINT = 'Call cft_rollup_next and cft_rollup_done in one transaction, once for each entity.';
     END IF;
-    PERFORM set_config('cft_rollup.taken', (@extschema@.cft_rollup_taken() - claim)::text, true);
+    PERFORM set_config('cft_rollup.taken', (cftrag_internal.cft_rollup_taken() - claim)::text, true);
 
-    -- Parents that nobody marked. A mark that another worker has taken may be gone soon; children that are ancestors too are not waited for.
-    FOR parent IN
-        WITH p AS MATERIALIZED (SELECT DISTINCT c.relative FROM @extschema@.cft_context(node, 1, 0, s.forest) AS c)
-        SELECT p.relative FROM p
-         WHERE p.relative NOT IN (SELECT a.entity FROM @extschema@.cft_context(ARRAY(SELECT p.relative FROM p), 1000, 0, s.forest) AS a WHERE a.relative = node)
-         ORDER BY p.relative COLLATE "C"
-    LOOP
-        EXECUTE format('SELECT true FROM %s AS s WHERE s.%I = $1 AND s.%I IS NULL LIMIT 1 FOR UPDATE SKIP LOCKED', s.summaries, s.entity, s.summary)
-        INTO found_one USING parent;
-        IF found_one IS NULL THEN
-            EXECUTE format('INSERT INTO %s (%I) VALUES ($1)', s.summaries, s.entity) USING parent;
-        END IF;
-    END LOOP;
+    -- Rule 5. Children that are ancestors too are no inputs.
+    SELECT array_agg(DISTINCT c.relative) INTO parents FROM cftrag_internal.cft_context(node, 1, 0, s.forest) AS c;
+    IF node = ANY (cftrag_internal.cft_rollup_up(parents, s.forest)) THEN
+        SELECT array_agg(u.name) INTO parents FROM unnest(parents) AS u(name)
+         WHERE node <> ALL (cftrag_internal.cft_rollup_up(ARRAY[u.name], s.forest));
+    END IF;
+    PERFORM cftrag_internal.cft_rollup_add(parents, s.summaries, s.entity, s.summary) WHERE parents IS NOT NULL;
 END $$;
+COMMENT ON FUNCTION cftrag_internal.cft_rollup_done(text, text, vector, regclass) IS 'what cft_rollup_done calls';
+
+CREATE FUNCTION cft_rollup_done(node text, summary text, embedding vector DEFAULT NULL, edges regclass DEFAULT NULL)
+RETURNS void LANGUAGE sql VOLATILE COST 1000
+BEGIN ATOMIC SELECT cftrag_internal.cft_rollup_done($1, $2, $3, $4); END;
 COMMENT ON FUNCTION cft_rollup_done(text, text, vector, regclass) IS 'stores the summary of an entity that cft_rollup_next gave to this transaction';
 
 -- No model: the first sentence of each input, of 200 characters at most, while all are not longer than 1000.
@@ -2035,7 +2561,7 @@ RETURNS text LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE COST 100 SET search_path =
 BEGIN
     RETURN (
         WITH i AS (SELECT u.n, btrim(u.input, E' \t\n\r') AS input FROM unnest(inputs) WITH ORDINALITY AS u(input, n)),
-        first AS (SELECT i.n, left(coalesce(substring(i.input FROM '^(.*?[.!?](?=\s|$))'), i.input), 200) AS sentence FROM i),
+        first AS (SELECT i.n, left(coalesce(substring(i.input FROM E'^(.*?[.!?](?=\\s|$))'), i.input), 200) AS sentence FROM i),
         counted AS (SELECT f.*, sum(char_length(f.sentence) + 1) OVER (ORDER BY f.n) AS so_far FROM first AS f WHERE f.sentence <> '')
         SELECT entity || coalesce(': ' || string_agg(c.sentence, ' ' ORDER BY c.n) FILTER (WHERE c.so_far <= 1000), '') FROM counted AS c);
 END $$;
@@ -2043,14 +2569,15 @@ COMMENT ON FUNCTION cft_summarize_extractive(text, text[], text[]) IS
 'a summary without a model, extractive: the name, and the first sentence of each input, up to 1000 characters';
 
 -- The functions are the user's, called with his rights, and find what they call by his search_path.
-CREATE FUNCTION cft_rollup_by(summarizer regprocedure, embedder regprocedure, n integer, edges regclass, path text)
+CREATE FUNCTION cftrag_internal.cft_rollup_by(summarizer regprocedure, embedder regprocedure, n integer, edges regclass, path text,
+    standard regprocedure)
 RETURNS TABLE(summarized bigint, by_function regprocedure, extractive boolean)
 LANGUAGE plpgsql VOLATILE COST 100000 ROWS 1 SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     summarize text;
     embed text;
-    done text := format('SELECT @extschema@.cft_rollup_done($1, $2, $3::%s, $4)', (
-        SELECT p.proargtypes[2]::regtype FROM pg_proc AS p WHERE p.oid = '@extschema@.cft_rollup_done'::regproc));
+    done text := format('SELECT cftrag_internal.cft_rollup_done($1, $2, $3::%s, $4)', (
+        SELECT p.proargtypes[2]::regtype FROM pg_proc AS p WHERE p.oid = 'cftrag_internal.cft_rollup_done'::regproc));
     node record;
     said text;
     near text;
@@ -2069,7 +2596,8 @@ BEGIN
         -- The types of embeddings are those of pgvector.
         SELECT format('SELECT %I.%I($1)::pg_catalog.text', s.nspname, p.proname) INTO embed FROM pg_proc AS p JOIN pg_namespace AS s ON s.oid = p.pronamespace
          WHERE p.oid = embedder AND p.proargtypes = '25'::oidvector AND p.prokind = 'f' AND NOT p.proretset
-           AND EXISTS (SELECT FROM pg_depend AS d JOIN pg_extension AS x ON x.oid = d.refobjid AND x.extname = 'vector'
+           AND EXISTS (SELECT FROM pg_depend AS d JOIN pg_type AS t ON t.oid = d.objid AND t.typtype = 'b'
+                                              JOIN pg_extension AS x ON x.oid = d.refobjid AND x.extname = 'vector'
                         WHERE d.classid = 'pg_type'::regclass AND d.objid = p.prorettype AND d.refclassid = 'pg_extension'::regclass AND d.deptype = 'e');
         IF NOT FOUND THEN
             RAISE EXCEPTION 'function % cannot embed', embedder USING ERRCODE = 'invalid_parameter_value',
@@ -2078,10 +2606,10 @@ BEGIN
     END IF;
     summarized := 0;
     by_function := summarizer;
-    extractive := summarizer = '@extschema@.cft_summarize_extractive(text, text[], text[])'::regprocedure;
+    extractive := summarizer = standard;
     LOOP
         before := summarized;
-        FOR node IN SELECT x.entity, x.sources, x.inputs FROM @extschema@.cft_rollup_next(least(100, n - summarized)::int, edges) AS x LOOP
+        FOR node IN SELECT x.entity, x.sources, x.inputs FROM cftrag_internal.cft_rollup_next(least(100, n - summarized)::int, edges) AS x LOOP
             PERFORM set_config('search_path', path, true);
             EXECUTE summarize INTO said USING node.entity, node.sources, node.inputs;
             IF embed IS NOT NULL THEN
@@ -2095,13 +2623,17 @@ BEGIN
     END LOOP;
     RETURN NEXT;
 END $$;
-COMMENT ON FUNCTION cft_rollup_by(regprocedure, regprocedure, integer, regclass, text) IS 'cft_rollup, with the search_path for the functions it calls';
+COMMENT ON FUNCTION cftrag_internal.cft_rollup_by(regprocedure, regprocedure, integer, regclass, text, regprocedure) IS
+'cft_rollup, with the search_path for the functions it calls, and the summarizer that is the default';
 
-CREATE FUNCTION cft_rollup(summarizer regprocedure DEFAULT '@extschema@.cft_summarize_extractive(text, text[], text[])', embedder regprocedure DEFAULT NULL,
+CREATE FUNCTION cft_rollup(summarizer regprocedure DEFAULT 'cft_summarize_extractive(text, text[], text[])', embedder regprocedure DEFAULT NULL,
     n integer DEFAULT NULL, edges regclass DEFAULT NULL)
 RETURNS TABLE(summarized bigint, by_function regprocedure, extractive boolean)
-LANGUAGE sql VOLATILE COST 100000 ROWS 1 AS $$
-    SELECT r.* FROM @extschema@.cft_rollup_by($1, $2, $3, $4, pg_catalog.current_setting('search_path')) AS r $$;
+LANGUAGE sql VOLATILE COST 100000 ROWS 1
+BEGIN ATOMIC
+    SELECT r.* FROM cftrag_internal.cft_rollup_by($1, $2, $3, $4, pg_catalog.current_setting('search_path'),
+                                                  'cft_summarize_extractive(text, text[], text[])'::regprocedure) AS r;
+END;
 COMMENT ON FUNCTION cft_rollup(regprocedure, regprocedure, integer, regclass) IS
 'makes all summaries that are due, by a function (entity text, sources text[], inputs text[]) returning text; the default is extractive, without a model';
 /* </end connected objects> */
@@ -2189,7 +2721,7 @@ COMMENT ON FUNCTION cft_filter_relations(regclass, name, name, name) IS
 CREATE FUNCTION cft_check_edges(edges regclass DEFAULT NULL)
 RETURNS TABLE(tree text, parent text, child text, kept boolean, reason text)
 LANGUAGE sql STABLE PARALLEL UNSAFE COST 1000000 ROWS 10000 SET search_path = pg_catalog, pg_temp AS $$
-    SELECT f.* FROM @extschema@.cft_attached($1) AS a, @extschema@.cft_filter_relations(a.edges, a.parent, a.child, a.tree) AS f $$;
+    SELECT f.* FROM cftrag_internal.cft_attached($1) AS a, cftrag_internal.cft_filter_relations(a.edges, a.parent, a.child, a.tree) AS f $$;
 COMMENT ON FUNCTION cft_check_edges(regclass) IS 'what cft_filter_relations says of the rows of an attached table';
 
 CREATE FUNCTION cft_reject_cycles() RETURNS trigger LANGUAGE c
@@ -2216,9 +2748,57 @@ COMMENT ON FUNCTION cft_extract_relations(text, boolean) IS
 -- requires:
 --   extract
 
+-- Twins: functions of the public surface as the extension's own SQL calls them, from the same C code.
+
+CREATE FUNCTION cftrag_internal.cft_context(entity text, up integer, down integer, edges regclass)
+RETURNS SETOF cft_relative
+LANGUAGE c STABLE PARALLEL SAFE COST 20 ROWS 10 SUPPORT cftrag_internal.cft_context_support
+AS 'MODULE_PATHNAME', 'cft_context_one_wrapper';
+COMMENT ON FUNCTION cftrag_internal.cft_context(text, integer, integer, regclass) IS 'twin of cft_context';
+
+CREATE FUNCTION cftrag_internal.cft_context(entities text[], up integer, down integer, edges regclass)
+RETURNS SETOF cft_relative
+LANGUAGE c STABLE PARALLEL SAFE COST 200 ROWS 100 SUPPORT cftrag_internal.cft_context_support
+AS 'MODULE_PATHNAME', 'cft_context_many_wrapper';
+COMMENT ON FUNCTION cftrag_internal.cft_context(text[], integer, integer, regclass) IS 'twin of cft_context';
+
+CREATE FUNCTION cftrag_internal.cft_context_parts(entities text[], up integer, down integer, edges regclass)
+RETURNS TABLE(entity text, tree text, relation text, text text)
+LANGUAGE c STABLE PARALLEL SAFE COST 200 ROWS 20
+AS 'MODULE_PATHNAME', 'cft_context_parts_wrapper';
+COMMENT ON FUNCTION cftrag_internal.cft_context_parts(text[], integer, integer, regclass) IS 'twin of cft_context_parts';
+
+CREATE FUNCTION cftrag_internal.cft_entities(question text, edges regclass, overlapping boolean DEFAULT false)
+RETURNS SETOF cft_mention
+LANGUAGE c STABLE PARALLEL SAFE COST 200 ROWS 10 SUPPORT cftrag_internal.cft_entities_support
+AS 'MODULE_PATHNAME', 'cft_entities_wrapper';
+COMMENT ON FUNCTION cftrag_internal.cft_entities(text, regclass, boolean) IS 'twin of cft_entities';
+
+CREATE FUNCTION cftrag_internal.cft_filter_relations(raw regclass, parent name, child name, tree name)
+RETURNS TABLE(tree text, parent text, child text, kept boolean, reason text)
+LANGUAGE c STABLE PARALLEL UNSAFE COST 1000000 ROWS 10000
+AS 'MODULE_PATHNAME', 'cft_filter_relations_wrapper';
+COMMENT ON FUNCTION cftrag_internal.cft_filter_relations(regclass, name, name, name) IS 'twin of cft_filter_relations';
+
+CREATE FUNCTION cftrag_internal.cft_render(template text, world jsonb)
+RETURNS text LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 100
+AS 'MODULE_PATHNAME', 'cft_render_wrapper';
+COMMENT ON FUNCTION cftrag_internal.cft_render(text, jsonb) IS 'twin of cft_render';
+
+CREATE FUNCTION cftrag_internal.cft_roots(edges regclass)
+RETURNS TABLE(tree text, root text)
+LANGUAGE c STABLE PARALLEL SAFE COST 100000 ROWS 100
+AS 'MODULE_PATHNAME', 'cft_roots_wrapper';
+COMMENT ON FUNCTION cftrag_internal.cft_roots(regclass) IS 'twin of cft_roots';
+/* </end connected objects> */
+
+/* <begin connected objects> */
+-- requires:
+--   internal
+
 -- The statistics view. cft_stat() shows only tables that the caller may read, and none that row-level security hides rows of.
 
-CREATE FUNCTION cft_stat()
+CREATE FUNCTION cftrag_internal.cft_stat()
 RETURNS TABLE(
     edges regclass,
     state text,
@@ -2260,14 +2840,14 @@ RETURNS TABLE(
 )
 LANGUAGE c VOLATILE PARALLEL RESTRICTED ROWS 1
 AS 'MODULE_PATHNAME', 'cft_stat_wrapper';
-COMMENT ON FUNCTION cft_stat() IS 'state of the image and counters of each attached table that the caller may read';
+COMMENT ON FUNCTION cftrag_internal.cft_stat() IS 'state of the image and counters of each attached table that the caller may read';
 
-CREATE VIEW pg_stat_cftrag AS SELECT * FROM cft_stat();
+CREATE VIEW pg_stat_cftrag AS SELECT * FROM cftrag_internal.cft_stat();
 COMMENT ON VIEW pg_stat_cftrag IS
 'state of the image and counters of each attached table; ref_* count the calls that the reference query answered, by reason';
 GRANT SELECT ON pg_stat_cftrag TO PUBLIC;
 
-CREATE VIEW pg_stat_progress_cftrag AS SELECT * FROM cft_progress();
+CREATE VIEW pg_stat_progress_cftrag AS SELECT * FROM cftrag_internal.cft_progress();
 COMMENT ON VIEW pg_stat_progress_cftrag IS
 'builds of images that are under way; edges_total is an estimate, waits_for the process whose transaction is waited for';
 GRANT SELECT ON pg_stat_progress_cftrag TO PUBLIC;
@@ -2310,6 +2890,11 @@ GRANT SELECT ON pg_stat_progress_cftrag TO PUBLIC;
 
 /* <begin connected objects> */
 -- cftrag::trigger::cft_capture_truncate
+-- Skipped due to `#[pgrx(sql = false)]`
+/* </end connected objects> */
+
+/* <begin connected objects> */
+-- cftrag::api::rights::cft_chosen_documents
 -- Skipped due to `#[pgrx(sql = false)]`
 /* </end connected objects> */
 
@@ -2409,12 +2994,32 @@ GRANT SELECT ON pg_stat_progress_cftrag TO PUBLIC;
 /* </end connected objects> */
 
 /* <begin connected objects> */
+-- cftrag::api::rights::cft_lock
+-- Skipped due to `#[pgrx(sql = false)]`
+/* </end connected objects> */
+
+/* <begin connected objects> */
+-- cftrag::api::rights::cft_name
+-- Skipped due to `#[pgrx(sql = false)]`
+/* </end connected objects> */
+
+/* <begin connected objects> */
 -- cftrag::methods::paths::cft_neighbors
 -- Skipped due to `#[pgrx(sql = false)]`
 /* </end connected objects> */
 
 /* <begin connected objects> */
 -- cftrag::methods::paths::cft_path
+-- Skipped due to `#[pgrx(sql = false)]`
+/* </end connected objects> */
+
+/* <begin connected objects> */
+-- cftrag::methods::prefix::cft_path_prefix
+-- Skipped due to `#[pgrx(sql = false)]`
+/* </end connected objects> */
+
+/* <begin connected objects> */
+-- cftrag::api::rights::cft_plain_type
 -- Skipped due to `#[pgrx(sql = false)]`
 /* </end connected objects> */
 
@@ -2450,6 +3055,11 @@ GRANT SELECT ON pg_stat_progress_cftrag TO PUBLIC;
 
 /* <begin connected objects> */
 -- cftrag::methods::lineage::cft_subtree_size
+-- Skipped due to `#[pgrx(sql = false)]`
+/* </end connected objects> */
+
+/* <begin connected objects> */
+-- cftrag::api::rights::cft_trusts
 -- Skipped due to `#[pgrx(sql = false)]`
 /* </end connected objects> */
 

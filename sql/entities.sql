@@ -2,7 +2,7 @@
 --
 -- It is (a) what the extension runs when the image cannot serve, (b) the oracle of the tests.
 -- Parameters: $1 text question, $2 boolean overlapping.
--- Filled in by src/reference.rs before it is parsed: {edges}, {parent} and {child} as in reference.sql; {schema}, the extension's;
+-- Filled in by src/reference.rs before it is parsed: {edges}, {parent} and {child} as in reference.sql;
 -- {aliases}, a query for (alias, entity) over the attached tables of aliases, without NULLs.
 --
 -- cft_words(text) are the words of a text, folded, with their places from 1 on and their positions in characters; cft_form(name) is the
@@ -20,16 +20,16 @@ aliased(alias, entity) AS (
 ),
 -- An alias that folds like its entity's name adds nothing; of several that fold alike, the smallest by bytes stands for them.
 form(entity, form, via_alias) AS MATERIALIZED (
-    SELECT n.entity, {schema}.cft_form(n.entity), NULL::pg_catalog.text FROM name AS n
+    SELECT n.entity, cftrag_internal.cft_form(n.entity), NULL::pg_catalog.text FROM name AS n
     UNION ALL
-    SELECT n.entity, {schema}.cft_form(a.alias), pg_catalog.min(a.alias)
+    SELECT n.entity, cftrag_internal.cft_form(a.alias), pg_catalog.min(a.alias)
       FROM aliased AS a
       JOIN name AS n ON n.entity OPERATOR(pg_catalog.=) a.entity
-     WHERE ({schema}.cft_form(a.alias) OPERATOR(pg_catalog.=) {schema}.cft_form(n.entity)) IS NOT TRUE
-     GROUP BY n.entity, {schema}.cft_form(a.alias)
+     WHERE (cftrag_internal.cft_form(a.alias) OPERATOR(pg_catalog.=) cftrag_internal.cft_form(n.entity)) IS NOT TRUE
+     GROUP BY n.entity, cftrag_internal.cft_form(a.alias)
 ),
 word(place, form, start, length) AS MATERIALIZED (
-    SELECT w.place, w.form, w.start, w.length FROM {schema}.cft_words($1) AS w
+    SELECT w.place, w.form, w.start, w.length FROM cftrag_internal.cft_words($1) AS w
 ),
 -- Every window of up to 64 words.
 span(first, last, form) AS (

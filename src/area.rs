@@ -6,9 +6,10 @@
 
 #![expect(unsafe_code, reason = "dynamic shared memory")]
 
-use crate::contain;
+use crate::contain::{self, Unbroken};
 use crate::guc;
 use crate::huge::{self, Segments, View};
+use crate::share;
 use crate::shmem::{Control, EXCLUSIVE, SHARED};
 use crate::slot::{Header, Slot, Spoil, State};
 use cftrag_core::{Image, MAX_CHUNKS, Memory, chunk_bytes};
@@ -105,8 +106,9 @@ unsafe fn create(control: &Control) -> *mut pg_sys::dsa_area {
 /// A chunk and its address here, or None: over cftrag.memory_limit, or the system has none.
 pub fn allocate(control: &Control, bytes: usize) -> Option<(u64, NonNull<u8>)> {
     let limit = guc::MEMORY_LIMIT.get() as u64 * 1024;
-    if control.memory_used.fetch_add(bytes as u64, SeqCst) + bytes as u64 > limit {
-        control.memory_used.fetch_sub(bytes as u64, SeqCst);
+    let _unbroken = Unbroken::enter();
+    let noted = Noted::of(control, bytes);
+    if noted.all > limit {
         return None;
     }
     let flags = (pg_sys::DSA_ALLOC_HUGE | pg_sys::DSA_ALLOC_NO_OOM) as i32;
@@ -121,15 +123,41 @@ pub fn allocate(control: &Control, bytes: usize) -> Option<(u64, NonNull<u8>)> {
             (token != 0).then(|| (token, pg_sys::dsa_get_address(area, token)))
         }
     });
-    let chunk = chunk.flatten().and_then(|(token, address)| Some((token, NonNull::new(address.cast::<u8>())?)));
-    if chunk.is_none() {
-        control.memory_used.fetch_sub(bytes as u64, SeqCst);
+    let chunk = chunk.flatten().and_then(|(token, address)| Some((token, NonNull::new(address.cast::<u8>())?)))?;
+    noted.keep();
+    Some(chunk)
+}
+
+/// Bytes that are noted as used before they are. Within another attempt (contain.rs) an ERROR goes past whoever asked, so what is given back
+/// is given back on every way out: a FATAL waits (`Unbroken`), and after a kill the control block is made anew.
+struct Noted<'c> {
+    control: &'c Control,
+    bytes: u64,
+    /// With all others'.
+    all: u64,
+}
+
+impl<'c> Noted<'c> {
+    fn of(control: &'c Control, bytes: usize) -> Self {
+        let bytes = bytes as u64;
+        Self { control, bytes, all: control.memory_used.fetch_add(bytes, SeqCst) + bytes }
     }
-    chunk
+
+    /// They are used.
+    fn keep(self) {
+        std::mem::forget(self);
+    }
+}
+
+impl Drop for Noted<'_> {
+    fn drop(&mut self) {
+        self.control.memory_used.fetch_sub(self.bytes, SeqCst);
+    }
 }
 
 /// Frees chunks 0.. of an image that nobody can find any more, or that was never published.
 pub fn free(control: &Control, slot: &Slot, tokens: &[u64]) {
+    let _unbroken = Unbroken::enter();
     contain::attempt(|| {
         let area = area(control);
         // Whoever maps this image's chunks at this moment holds `map` shared and has checked the generation under it.
@@ -322,7 +350,8 @@ pub fn ensure(control: &Control, index: usize, bytes: usize) -> bool {
         if next >= MAX_CHUNKS {
             return false;
         }
-        let Some((token, base)) = allocate(control, chunk_bytes(next)) else { return false };
+        let bytes = chunk_bytes(next);
+        let Some((token, base)) = share::allocate(control, index, bytes) else { return false };
         // SAFETY: reads a variable of this process: who works beside the sessions has the time.
         if unsafe { pg_sys::MyBackendType } == pg_sys::BackendType::B_BG_WORKER {
             huge::collapse(base, chunk_bytes(next));
@@ -334,24 +363,32 @@ pub fn ensure(control: &Control, index: usize, bytes: usize) -> bool {
                 unsafe { mapped.add(base, &Segments::read([chunk_bytes(next)])) };
             }
         });
-        let published = write(control, index, |_, image| {
-            let ours = slot.generation.load(SeqCst) == generation && image.chunks() == next;
-            if ours {
-                image.owner_set(next, token);
-                image.publish_chunks(next + 1);
-            }
-            ours
+        // Nothing is mapped here, for what raises would lose the chunk: whoever was faster is looked at by the next turn. A panic, a bug of
+        // ours, would lose it too.
+        let published = Cell::new(false);
+        let wrote = contain::panic(|| {
+            write_at_once(control, index, |_, image| {
+                if slot.generation.load(SeqCst) == generation && image.chunks() == next {
+                    image.owner_set(next, token);
+                    image.publish_chunks(next + 1);
+                    published.set(true);
+                }
+            })
         });
-        if published != Ok(true) {
+        if !published.get() {
             // Another writer was faster: what we mapped under that number is not what it published.
             MAPPED.with_borrow_mut(|mapped| mapped[index].forget());
             release(control, token, chunk_bytes(next));
+        }
+        if wrote.is_none() {
+            return false;
         }
     }
 }
 
 /// Frees one chunk that was never published.
 pub fn release(control: &Control, token: u64, bytes: usize) {
+    let _unbroken = Unbroken::enter();
     contain::attempt(|| {
         // SAFETY: allocated from this area and known to nobody else.
         unsafe { pg_sys::dsa_free(area(control), token) };
@@ -359,12 +396,31 @@ pub fn release(control: &Control, token: u64, bytes: usize) {
     });
 }
 
+/// Bytes of the image's chunks; 0 if there is none, or they cannot be found.
+pub fn bytes(control: &Control, index: usize) -> u64 {
+    let slot = &control.slots[index];
+    let root =
+        slot.read(|header| (header.state == State::Ready).then_some((header.root, slot.generation.load(SeqCst))));
+    let mut mapped = Mapped::default();
+    let Some((root, generation)) = root else { return 0 };
+    mapped.generation = generation;
+    if !map(control, slot, &[root], &mut mapped) {
+        return 0;
+    }
+    slot.read(|_| {
+        let same = slot.generation.load(SeqCst) == generation;
+        let image = Image::open(&mapped.memory).ok().filter(|_| same);
+        image.map_or(0, |image| (0..image.chunks()).map(|i| chunk_bytes(i) as u64).sum())
+    })
+}
+
 /// Takes the image out of its slot and frees it. Used when its table is gone, or nobody can use it any more.
 pub fn drop_image(control: &Control, index: usize) {
     swap_image(control, index, None, || true);
 }
 
-/// Puts another image (or none) into the slot if `ready`, asked under the lock, says so, and frees the old one.
+/// Puts another image (or none) into the slot if `ready`, asked under the lock, says so, and frees the old one. False: it did not, or the
+/// old one's chunks cannot be found now.
 pub fn swap_image(control: &Control, index: usize, new: Option<Header>, ready: impl FnOnce() -> bool) -> bool {
     let slot = &control.slots[index];
     // An incomplete image is freed too: look past the mark, which must not be cleared while the image can be found.
@@ -373,11 +429,8 @@ pub fn swap_image(control: &Control, index: usize, new: Option<Header>, ready: i
     if let Some((root, generation)) = old {
         mapped.generation = generation;
         if !map(control, slot, &[root], &mut mapped) {
-            // Its chunks cannot be found: they stay, and so does it unless another takes its place.
-            if new.is_none() {
-                return false;
-            }
-            mapped.forget();
+            // Its chunks cannot be found: were another put in its place, they would be lost, and count for ever.
+            return false;
         }
     }
     let tokens = slot.write(|header| {

@@ -1,7 +1,7 @@
 //! An image from a table: under a SHARE lock, or beside writers (online.rs).
 //!
 //! Under a SHARE lock (a small table, by its first reader or by cft_build): every row that the build snapshot B sees is settled and no
-//! change is under way. Writers wait meanwhile; readers never do: the reference query answers them. The image is built where nobody can
+//! change is under way. Writers wait meanwhile, unless the build gives way to them (a small table's does); readers never do: the reference query answers them. The image is built where nobody can
 //! see it and published at the end, before the lock is released. A failed build frees its memory: by the catch below, or at the
 //! backend's exit if that is what ended it.
 
@@ -9,11 +9,13 @@
 
 use crate::area::{self, RUNNING_WORDS};
 use crate::compat;
+use crate::contain::Quiet;
 use crate::edges::{Columns, Edges};
 use crate::error::{self, Fallible};
 use crate::huge;
 use crate::online::Outcome;
 use crate::registration::{self, Functions};
+use crate::share;
 use crate::shmem::{self, Control};
 use crate::slot::{Header, Key, SWEEPER, State};
 use crate::value;
@@ -23,6 +25,7 @@ use pgrx::prelude::*;
 use pgrx::{PgTryBuilder, check_for_interrupts};
 use std::cell::{Cell, RefCell};
 use std::panic::AssertUnwindSafe;
+use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 use std::time::Instant;
 
@@ -49,13 +52,14 @@ pub enum Refused {
     Failed(Box<error::Report>),
 }
 
-/// Builds the image of a table on which the caller holds a SHARE lock (or stronger), in a transaction without an xid.
-/// Raises what scanning the table raises.
-pub fn build(control: &Control, table: &Edges, functions: Functions) -> Result<(), Refused> {
+/// Builds the image of a table on which the caller holds a SHARE lock, in a transaction without an xid. `yields`: fails when somebody
+/// waits for that lock, and notes [`Outcome::Yielded`]. Raises what scanning the table raises.
+pub fn build(control: &Control, table: &Edges, functions: Functions, yields: bool) -> Result<(), Refused> {
+    note_outcome(Outcome::None);
     alone(control, table.oid(), |index| {
         crate::sweep::sweep(control, functions);
         control.slots[index].begin(LOCKED_SCAN, table.bytes());
-        fill(control, index, table, functions)
+        fill(control, index, table, functions, yields)
     })
 }
 
@@ -75,10 +79,16 @@ pub fn alone(control: &Control, table: pg_sys::Oid, work: impl FnOnce(usize) -> 
         slot.builder.store(0, SeqCst);
         return Err(Refused::Busy);
     }
+    slot.owner.store(share::owner_of(table), Relaxed);
+    slot.memory_wanted.store(0, SeqCst);
+    slot.place_wanted.store(0, SeqCst);
     watch_exit();
     UNDER_WAY.set(Some((index, Vec::new())));
     let result = PgTryBuilder::new(AssertUnwindSafe(|| work(index)))
         .catch_others(|error| {
+            // An ERROR or a panic may come from under a lock that is wanted again: as every abort does first. A builder holds nobody else's.
+            // SAFETY: releases this process's lightweight locks.
+            unsafe { pg_sys::LWLockReleaseAll() };
             abandon();
             error.rethrow()
         })
@@ -92,15 +102,26 @@ fn abandon() {
     if let Some((index, tokens)) = UNDER_WAY.take()
         && let Some(control) = shmem::control()
     {
+        let slot = &control.slots[index];
+        let _mark = Mark(&slot.builder);
+        slot.progress.phase.store(0, SeqCst);
+        slot.worker.store(0, SeqCst);
         for (i, token) in tokens.iter().enumerate() {
             area::release(control, *token, chunk_bytes(i));
         }
-        let slot = &control.slots[index];
+        slot.build_bytes.store(0, SeqCst);
         if slot.write(|_| slot.loading.swap(0, SeqCst)) != 0 {
             crate::contain::attempt(|| drop(crate::loading::take(control, index)));
         }
-        slot.progress.phase.store(0, SeqCst);
-        slot.builder.store(0, SeqCst);
+    }
+}
+
+/// A slot's builder is at work as long as this lives; a panic, too, takes the mark off.
+pub struct Mark<'s>(pub &'s AtomicU32);
+
+impl Drop for Mark<'_> {
+    fn drop(&mut self) {
+        self.0.store(0, SeqCst);
     }
 }
 
@@ -126,16 +147,21 @@ unsafe extern "C-unwind" fn at_exit(_code: i32, _arg: pg_sys::Datum) {
     abandon();
 }
 
-fn fill(control: &Control, index: usize, table: &Edges, functions: Functions) -> Fallible<()> {
+fn fill(control: &Control, index: usize, table: &Edges, functions: Functions, yields: bool) -> Fallible<()> {
     let started = Instant::now();
     // SAFETY: a snapshot of now, registered while it is used (an ERROR's abort forgets it); taken under the SHARE lock.
     let snapshot = unsafe { pg_sys::RegisterSnapshot(pg_sys::GetLatestSnapshot()) };
     let mut memory = Memory::new();
-    let header = load(control, index, table, functions, snapshot, started, &mut memory);
+    let lock = yields.then_some(pg_sys::ShareLock as pg_sys::LOCKMODE);
+    let header = load(control, index, table, functions, snapshot, started, &mut memory, lock);
     // SAFETY: registered above.
     unsafe { pg_sys::UnregisterSnapshot(snapshot) };
-    publish(control, index, header?, || true);
-    Ok(())
+    // Once more, because what it lacks for a moment is memory to map the old image.
+    let header = header?;
+    match publish(control, index, header, || true) || publish(control, index, header, || true) {
+        true => Ok(()),
+        false => Err(error::out_of_memory(crate::guc::MEMORY_LIMIT.get())),
+    }
 }
 
 /// Makes the image the table's, if `ready` (asked under the lock) still says so. Until then the old one, if there is one, serves.
@@ -145,12 +171,14 @@ pub fn publish(control: &Control, index: usize, header: Header, ready: impl FnOn
         if now {
             // From here on the chunks are the image's: whatever ends this process must not free them.
             UNDER_WAY.with_borrow_mut(|u| u.as_mut().map(|(_, tokens)| tokens.clear()));
+            control.slots[index].build_bytes.store(0, SeqCst);
         }
         now
     })
 }
 
-/// Makes the image of what the snapshot sees, and describes it.
+/// Makes the image of what the snapshot sees, and describes it. Gives way to who waits for the caller's `lock`.
+#[expect(clippy::too_many_arguments, reason = "what both ways of building share")]
 pub fn load(
     control: &Control,
     index: usize,
@@ -159,6 +187,7 @@ pub fn load(
     snapshot: pg_sys::Snapshot,
     started: Instant,
     memory: &mut Memory,
+    lock: Option<pg_sys::LOCKMODE>,
 ) -> Fallible<Header> {
     let (key, columns) = key(table, snapshot, functions)?;
     free_useless(control, index, &key);
@@ -168,14 +197,15 @@ pub fn load(
     // How many rows each entity has, in a pass of its own: a hint, so that its record is as large as it needs to be.
     let degrees = Degrees::new(image, counters_bytes(table));
     let slot = &control.slots[index];
-    let online = slot.loading.load(Relaxed) != 0;
     let next_row = || {
         let row = slot.progress.done.fetch_add(1, Relaxed);
-        if online { crate::online::give_way_at(table, row) } else { Ok(()) }
+        lock.map_or(Ok(()), |lock| crate::online::give_way_at(table, lock, row))
     };
+    let online = slot.loading.load(Relaxed) != 0;
+    let rows = if online { snapshot } else { nobodys(snapshot) };
     let degrees = degrees.map(|mut degrees| {
         let phase = slot.progress.phase.swap(COUNTING, SeqCst);
-        let counted = scan(table, &columns, snapshot, |edge| {
+        let counted = scan(table, &columns, rows, |edge| {
             degrees.count(edge);
             next_row()
         });
@@ -185,7 +215,7 @@ pub fn load(
     });
     let degrees = degrees.transpose()?;
     let mut recent = Recent::default();
-    scan(table, &columns, snapshot, |edge| {
+    scan(table, &columns, rows, |edge| {
         next_row()?;
         insert(control, memory, edge, &mut recent, degrees.as_ref())
     })?;
@@ -207,6 +237,19 @@ pub fn load(
         load: 0,
         key,
     })
+}
+
+/// What a build under a SHARE lock scans with, so that its scan is no read of the user's transaction. A SERIALIZABLE one would take predicate
+/// locks and note conflicts, which fail writes; PostgreSQL leaves out scans whose snapshot is of another kind, as those of CREATE INDEX.
+/// Under that lock, without an xid, all that is committed is all that the build's snapshot sees.
+fn nobodys(snapshot: pg_sys::Snapshot) -> pg_sys::Snapshot {
+    // SAFETY: backend variables.
+    unsafe {
+        match pg_sys::XactIsoLevel as u32 == pg_sys::XACT_SERIALIZABLE {
+            true => &raw mut pg_sys::SnapshotSelfData,
+            false => snapshot,
+        }
+    }
 }
 
 /// Frees the old image before the new one needs memory, if no snapshot can use it: it lost something, or the table was rewritten since.
@@ -246,11 +289,16 @@ pub fn key(table: &Edges, snapshot: pg_sys::Snapshot, functions: Functions) -> F
 /// Adds a chunk to an image that nobody else can see.
 pub fn grow(control: &Control, memory: &mut Memory) -> Fallible<u64> {
     let number = memory.mapped();
-    let Some((token, base)) = area::allocate(control, chunk_bytes(number)) else {
+    let Some((token, base)) = chunk(control, number) else {
         note_outcome(Outcome::Memory);
         return Err(error::out_of_memory(crate::guc::MEMORY_LIMIT.get()));
     };
-    UNDER_WAY.with_borrow_mut(|u| u.as_mut().map(|(_, tokens)| tokens.push(token)));
+    UNDER_WAY.with_borrow_mut(|u| {
+        u.as_mut().map(|(index, tokens)| {
+            tokens.push(token);
+            control.slots[*index].build_bytes.fetch_add(chunk_bytes(number) as u64, SeqCst);
+        })
+    });
     huge::collapse(base, chunk_bytes(number));
     // SAFETY: a fresh chunk of that number's size, page aligned and pinned, ours until it is published.
     unsafe { memory.map(base) };
@@ -260,6 +308,12 @@ pub fn grow(control: &Control, memory: &mut Memory) -> Fallible<u64> {
         image.publish_chunks(number + 1);
     }
     Ok(token)
+}
+
+/// A chunk of that number.
+fn chunk(control: &Control, number: usize) -> Option<(u64, std::ptr::NonNull<u8>)> {
+    let index = UNDER_WAY.with_borrow(|under_way| under_way.as_ref().map(|(index, _)| *index))?;
+    share::allocate(control, index, chunk_bytes(number))
 }
 
 /// Bytes of the counters of a table's entities: a sixteenth of the table's, within maintenance_work_mem.
@@ -299,8 +353,18 @@ pub fn random_seed() -> u64 {
     u64::from_ne_bytes(bytes)
 }
 
-/// Every edge of the table that the snapshot sees.
+/// Every edge of the table that the snapshot sees, read with the rights of its owner (rights.rs). The scan and the six types' output
+/// evaluate nothing that a user could have put there; should that change, it is not with the caller's rights, or a worker's.
 pub fn scan(
+    table: &Edges,
+    columns: &Columns,
+    snapshot: pg_sys::Snapshot,
+    each: impl FnMut(&Edge) -> Fallible<()>,
+) -> Fallible<()> {
+    crate::rights::as_owner(table, || scan_rows(table, columns, snapshot, each))
+}
+
+fn scan_rows(
     table: &Edges,
     columns: &Columns,
     snapshot: pg_sys::Snapshot,
@@ -329,6 +393,7 @@ pub fn scan(
             rows += 1;
             if rows.is_multiple_of(ROWS_A_LOOK) {
                 check_for_interrupts!();
+                result = goes_on(table.oid());
             }
             let mut present = [false; 3];
             for ((column, name), present) in wanted.iter().zip(&mut names).zip(&mut present) {
@@ -354,9 +419,27 @@ pub fn scan(
     result
 }
 
-/// Builds a small table's image in the caller's own call, if that can be done at once: no xid, no parallel operation, the SHARE lock free.
-pub fn in_place(control: &Control, table: &Edges, functions: Functions) -> bool {
+/// Whether the build of this process, if the scan is one's, is still of use.
+fn goes_on(table: pg_sys::Oid) -> Fallible<()> {
+    let index = UNDER_WAY.with_borrow(|under_way| under_way.as_ref().map(|(index, _)| *index));
+    let slot = shmem::control().zip(index).map(|(control, index)| &control.slots[index]);
+    slot.map_or(Ok(()), |slot| share::goes_on(slot, table))
+}
+
+/// What came of [`in_place`].
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum InPlace {
+    Built,
+    /// A writer waits: better beside him.
+    GaveWay,
+    No,
+}
+
+/// Builds a small table's image in the caller's own call, if that can be done at once: no xid, no parallel operation, the SHARE lock free,
+/// and nobody who waits for it.
+pub fn in_place(control: &Control, table: &Edges, functions: Functions) -> InPlace {
     let limit = crate::guc::in_place_bytes();
+    let _quiet = Quiet::enter();
     // SAFETY: reads backend state.
     let possible = unsafe {
         limit > 0
@@ -366,13 +449,17 @@ pub fn in_place(control: &Control, table: &Edges, functions: Functions) -> bool 
             && pg_sys::ConditionalLockRelation(table.rel(), pg_sys::ShareLock as pg_sys::LOCKMODE)
     };
     if !possible {
-        return false;
+        return InPlace::No;
     }
     // Somebody may have built it meanwhile; or only the caller's snapshot is older than the registration.
-    let built = if is_current(control, table, functions) { Ok(()) } else { build(control, table, functions) };
+    let built = if is_current(control, table, functions) { Ok(()) } else { build(control, table, functions, true) };
     // SAFETY: taken above; the image is published, so writers may go on.
     unsafe { pg_sys::UnlockRelation(table.rel(), pg_sys::ShareLock as pg_sys::LOCKMODE) };
-    built.is_ok()
+    match built {
+        Ok(()) => InPlace::Built,
+        Err(_) if noted_outcome() == Outcome::Yielded => InPlace::GaveWay,
+        Err(_) => InPlace::No,
+    }
 }
 
 /// Whether there is a usable image of the table as it is registered now.

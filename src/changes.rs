@@ -27,7 +27,7 @@ unsafe extern "C-unwind" fn other_changed(_arg: pg_sys::Datum, _cache: i32, _has
 
 fn watch() {
     use pg_sys::SysCacheIdentifier::{
-        AMOPOPID, AUTHMEMMEMROLE, AUTHOID, DATABASEOID, NAMESPACEOID, OPEROID, PROCOID, TYPEOID,
+        AMOPOPID, AUTHMEMMEMROLE, AUTHOID, CASTSOURCETARGET, DATABASEOID, NAMESPACEOID, OPEROID, PROCOID, TYPEOID,
     };
     if WATCHED.replace(true) {
         return;
@@ -37,7 +37,7 @@ fn watch() {
     unsafe {
         pg_sys::CacheRegisterRelcacheCallback(Some(relation_changed), none);
         pg_sys::CacheRegisterSyscacheCallback(DATABASEOID as i32, Some(database_changed), none);
-        for cache in [AMOPOPID, AUTHMEMMEMROLE, AUTHOID, NAMESPACEOID, OPEROID, PROCOID, TYPEOID] {
+        for cache in [AMOPOPID, AUTHMEMMEMROLE, AUTHOID, CASTSOURCETARGET, NAMESPACEOID, OPEROID, PROCOID, TYPEOID] {
             pg_sys::CacheRegisterSyscacheCallback(cache as i32, Some(other_changed), none);
         }
     }

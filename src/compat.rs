@@ -154,20 +154,6 @@ pub fn owns_table(table: pg_sys::Oid, role: pg_sys::Oid) -> bool {
     }
 }
 
-pub fn owner_is_superuser(table: pg_sys::Oid) -> bool {
-    // SAFETY: a system cache lookup of a row that is released again.
-    unsafe {
-        let cache = pg_sys::SysCacheIdentifier::RELOID as i32;
-        let tuple = pg_sys::SearchSysCache1(cache, pg_sys::Datum::from(table));
-        if tuple.is_null() {
-            return false;
-        }
-        let owner = (*pg_sys::GETSTRUCT(tuple).cast::<pg_sys::FormData_pg_class>()).relowner;
-        pg_sys::ReleaseSysCache(tuple);
-        pg_sys::superuser_arg(owner)
-    }
-}
-
 /// The `i`th attribute (from 0).
 ///
 /// # Safety
@@ -214,17 +200,78 @@ pub mod plain {
     use pgrx::pg_sys;
 
     unsafe extern "C-unwind" {
+        pub unsafe fn SPI_execute_plan_extended(
+            plan: pg_sys::SPIPlanPtr,
+            options: *const pg_sys::SPIExecuteOptions,
+        ) -> std::ffi::c_int;
+        pub unsafe fn OidInputFunctionCall(
+            function: pg_sys::Oid,
+            text: *mut std::ffi::c_char,
+            parameter: pg_sys::Oid,
+            modifier: i32,
+        ) -> pg_sys::Datum;
+        pub unsafe fn OidOutputFunctionCall(function: pg_sys::Oid, value: pg_sys::Datum) -> *mut std::ffi::c_char;
         pub fn ExecScan(
             node: *mut pg_sys::ScanState,
             access: pg_sys::ExecScanAccessMtd,
             recheck: pg_sys::ExecScanRecheckMtd,
         ) -> *mut pg_sys::TupleTableSlot;
+        pub fn geterrcode() -> std::ffi::c_int;
         pub fn GetActiveSnapshot() -> pg_sys::Snapshot;
         pub fn GetTopFullTransactionIdIfAny() -> pg_sys::FullTransactionId;
         pub fn GetTopTransactionIdIfAny() -> pg_sys::TransactionId;
         pub fn GetUserId() -> pg_sys::Oid;
         pub fn IsInParallelMode() -> bool;
         pub fn RecoveryInProgress() -> bool;
+        pub fn XidInMVCCSnapshot(xid: pg_sys::TransactionId, snapshot: pg_sys::Snapshot) -> bool;
+
+        pub fn CopyErrorData() -> *mut pg_sys::ErrorData;
+        pub fn FreeErrorData(error: *mut pg_sys::ErrorData);
+        pub fn err_generic_string(field: std::ffi::c_int, text: *const std::ffi::c_char) -> std::ffi::c_int;
+        pub fn errcontext_msg(format: *const std::ffi::c_char, ...) -> std::ffi::c_int;
+        pub fn errdetail_internal(format: *const std::ffi::c_char, ...) -> std::ffi::c_int;
+        pub fn errdetail_log(format: *const std::ffi::c_char, ...) -> std::ffi::c_int;
+        pub fn errhidecontext(hide: bool) -> std::ffi::c_int;
+        pub fn errhidestmt(hide: bool) -> std::ffi::c_int;
+        pub fn errhint(format: *const std::ffi::c_char, ...) -> std::ffi::c_int;
+        pub fn errmsg_internal(format: *const std::ffi::c_char, ...) -> std::ffi::c_int;
+        pub fn errposition(position: std::ffi::c_int) -> std::ffi::c_int;
+        pub fn internalerrposition(position: std::ffi::c_int) -> std::ffi::c_int;
+        pub fn internalerrquery(query: *const std::ffi::c_char) -> std::ffi::c_int;
+        pub fn set_errcontext_domain(domain: *const std::ffi::c_char) -> std::ffi::c_int;
+
+        pub fn standard_ExecutorStart(query: *mut pg_sys::QueryDesc, flags: std::ffi::c_int);
+        pub fn standard_ExecutorEnd(query: *mut pg_sys::QueryDesc);
+        pub fn MemoryContextAllocExtended(
+            context: pg_sys::MemoryContext,
+            size: pg_sys::Size,
+            flags: std::ffi::c_int,
+        ) -> *mut std::ffi::c_void;
+        pub fn pfree(pointer: *mut std::ffi::c_void);
+        pub fn MemoryContextAllocZero(context: pg_sys::MemoryContext, size: pg_sys::Size) -> *mut std::ffi::c_void;
+        pub fn MemoryContextRegisterResetCallback(
+            context: pg_sys::MemoryContext,
+            callback: *mut pg_sys::MemoryContextCallback,
+        );
+        #[cfg_attr(feature = "pg15", link_name = "planstate_tree_walker")]
+        pub fn planstate_tree_walker_impl(
+            plan: *mut pg_sys::PlanState,
+            walker: super::PlanWalker,
+            context: *mut std::ffi::c_void,
+        ) -> bool;
+        #[cfg_attr(feature = "pg15", link_name = "expression_tree_walker")]
+        pub fn expression_tree_walker_impl(
+            node: *mut pg_sys::Node,
+            walker: super::NodeWalker,
+            context: *mut std::ffi::c_void,
+        ) -> bool;
+        #[cfg_attr(feature = "pg15", link_name = "query_tree_walker")]
+        pub fn query_tree_walker_impl(
+            query: *mut pg_sys::Query,
+            walker: super::NodeWalker,
+            context: *mut std::ffi::c_void,
+            flags: std::ffi::c_int,
+        ) -> bool;
 
         pub fn HeapTupleSatisfiesVisibility(
             tuple: pg_sys::HeapTuple,
@@ -243,6 +290,9 @@ pub mod plain {
     }
 }
 
+pub type NodeWalker = Option<unsafe extern "C-unwind" fn(*mut pg_sys::Node, *mut std::ffi::c_void) -> bool>;
+pub type PlanWalker = Option<unsafe extern "C-unwind" fn(*mut pg_sys::PlanState, *mut std::ffi::c_void) -> bool>;
+
 /// Functions that the server exports and pgrx does not bind (catalog/pg_inherits.h, executor/nodeSubplan.h; of nodes/nodeFuncs.h all but 15's).
 #[allow(non_snake_case, reason = "the server's names")]
 pub mod unbound {
@@ -252,12 +302,31 @@ pub mod unbound {
     #[pg_guard]
     unsafe extern "C-unwind" {
         pub unsafe fn find_inheritance_children(parent: pg_sys::Oid, lockmode: pg_sys::LOCKMODE) -> *mut pg_sys::List;
+        pub unsafe fn find_all_inheritors(
+            parent: pg_sys::Oid,
+            lockmode: pg_sys::LOCKMODE,
+            parents: *mut *mut pg_sys::List,
+        ) -> *mut pg_sys::List;
+        pub unsafe fn SetTuplestoreDestReceiverParams(
+            dest: *mut pg_sys::DestReceiver,
+            store: *mut pg_sys::Tuplestorestate,
+            memory: pg_sys::MemoryContext,
+            detoast: bool,
+            target: pg_sys::TupleDesc,
+            failure: *const std::ffi::c_char,
+        );
         pub unsafe fn has_superclass(relation: pg_sys::Oid) -> bool;
         pub unsafe fn ExecSetParamPlan(plan: *mut std::ffi::c_void, context: *mut pg_sys::ExprContext);
         #[cfg_attr(feature = "pg15", link_name = "expression_tree_walker")]
         pub unsafe fn expression_tree_walker_impl(
             node: *mut pg_sys::Node,
-            walker: Option<unsafe extern "C-unwind" fn(*mut pg_sys::Node, *mut std::ffi::c_void) -> bool>,
+            walker: super::NodeWalker,
+            context: *mut std::ffi::c_void,
+        ) -> bool;
+        #[cfg_attr(feature = "pg15", link_name = "planstate_tree_walker")]
+        pub unsafe fn planstate_tree_walker_impl(
+            plan: *mut pg_sys::PlanState,
+            walker: super::PlanWalker,
             context: *mut std::ffi::c_void,
         ) -> bool;
         #[cfg(any(feature = "pg15", feature = "pg16"))]
@@ -272,38 +341,29 @@ pub unsafe fn has_children(table: pg_sys::Oid) -> bool {
     unsafe { !unbound::find_inheritance_children(table, pg_sys::NoLock as pg_sys::LOCKMODE).is_null() }
 }
 
+/// The server's record of a setting, which stays where it is.
+///
+/// # Safety
+/// It is defined.
+pub unsafe fn setting(name: &std::ffi::CStr) -> *const pg_sys::config_generic {
+    // SAFETY: the caller's promise; names are C strings.
+    unsafe {
+        #[cfg(feature = "pg15")]
+        return {
+            let all = std::slice::from_raw_parts(pg_sys::get_guc_variables(), pg_sys::GetNumConfigOptions() as usize);
+            let found = all.iter().find(|record| std::ffi::CStr::from_ptr((***record).name) == name);
+            found.map_or(std::ptr::null(), |record| record.cast_const())
+        };
+        #[cfg(not(feature = "pg15"))]
+        return pg_sys::find_option(name.as_ptr(), false, true, pg_sys::LOG as i32);
+    }
+}
+
 /// # Safety
 /// Any OID; reads pg_inherits.
 pub unsafe fn has_superclass(table: pg_sys::Oid) -> bool {
     // SAFETY: as above.
     unsafe { unbound::has_superclass(table) }
-}
-
-/// Whether an index of the relation has an expression or a predicate.
-///
-/// # Safety
-/// `rel` is an open relation.
-pub unsafe fn evaluates_in_index(rel: pg_sys::Relation) -> bool {
-    // SAFETY: the caller's promise; the list is a copy; system cache lookups by OID.
-    unsafe {
-        let indexes = pgrx::PgList::<std::ffi::c_void>::from_pg(pg_sys::RelationGetIndexList(rel));
-        let has = |index: pg_sys::Oid| {
-            let cache = pg_sys::SysCacheIdentifier::INDEXRELID as i32;
-            let tuple = pg_sys::SearchSysCache1(cache, pg_sys::Datum::from(index));
-            if tuple.is_null() {
-                return true;
-            }
-            let present = |attribute: u32| {
-                let mut null = true;
-                pg_sys::SysCacheGetAttr(cache, tuple, attribute as pg_sys::AttrNumber, &mut null);
-                !null
-            };
-            let found = present(pg_sys::Anum_pg_index_indexprs) || present(pg_sys::Anum_pg_index_indpred);
-            pg_sys::ReleaseSysCache(tuple);
-            found
-        };
-        (0..indexes.len()).any(|i| indexes.get_oid(i).is_none_or(&has))
-    }
 }
 
 /// The process id behind a virtual transaction; 0 for a prepared one, or one that has ended.

@@ -7,6 +7,7 @@
 
 #![expect(unsafe_code, reason = "subtransactions")]
 
+use crate::raised;
 use pgrx::PgTryBuilder;
 use pgrx::pg_sys;
 use std::cell::Cell;
@@ -38,6 +39,22 @@ pub fn possible() -> bool {
     unsafe { pg_sys::IsTransactionState() && !pg_sys::IsInParallelMode() }
 }
 
+/// Says, as long as it lives, that we are inside; a panic that passes by ends that, too.
+struct Inside;
+
+impl Inside {
+    fn enter() -> Self {
+        INSIDE.set(true);
+        Self
+    }
+}
+
+impl Drop for Inside {
+    fn drop(&mut self) {
+        INSIDE.set(false);
+    }
+}
+
 /// Runs `f` contained: None if it raised or panicked. Where no subtransaction can be started (a parallel worker, or a leader in
 /// parallel mode) `f` runs uncontained: an ERROR is the statement's.
 pub fn attempt<R>(f: impl FnOnce() -> R) -> Option<R> {
@@ -51,29 +68,108 @@ pub fn attempt<R>(f: impl FnOnce() -> R) -> Option<R> {
     unsafe {
         let context = pg_sys::CurrentMemoryContext;
         let owner = pg_sys::CurrentResourceOwner;
-        INSIDE.set(true);
+        let inside = Inside::enter();
         pg_sys::BeginInternalSubTransaction(std::ptr::null());
         pg_sys::MemoryContextSwitchTo(context);
-        let result = PgTryBuilder::new(AssertUnwindSafe(|| Some(f())))
-            .catch_others(|_| None)
-            .catch_rust_panic(|_| None)
-            .execute();
+        let result = caught(f);
         if result.is_some() {
             pg_sys::ReleaseCurrentSubTransaction();
         } else {
             pg_sys::RollbackAndReleaseCurrentSubTransaction();
         }
-        INSIDE.set(false);
+        drop(inside);
         pg_sys::MemoryContextSwitchTo(context);
         pg_sys::CurrentResourceOwner = owner;
         result
     }
 }
 
+/// Runs `f` and tells by None that it raised or panicked: what it held is for the caller to let go.
+fn caught<R>(f: impl FnOnce() -> R) -> Option<R> {
+    let before = Before::now();
+    let result = PgTryBuilder::new(AssertUnwindSafe(|| Some(f()))).catch_others(|_| None).execute();
+    if result.is_none() {
+        before.put_back();
+    }
+    result
+}
+
+/// What a catcher puts back: the entries of error contexts, and how often interrupts are held off, which an ERROR sets to none, and which a
+/// panic leaves as it was under its locks.
+struct Before {
+    entries: raised::Entries,
+    held_off: u32,
+}
+
+impl Before {
+    fn now() -> Self {
+        // SAFETY: a backend variable.
+        Self { entries: raised::Entries::now(), held_off: unsafe { pg_sys::InterruptHoldoffCount } }
+    }
+
+    fn put_back(&self) {
+        self.entries.put_back();
+        // SAFETY: as above; releasing the locks leaves it as it is.
+        unsafe { pg_sys::InterruptHoldoffCount = self.held_off };
+    }
+}
+
+/// As long as it lives the client gets no message but errors. PostgreSQL sends those of level DEBUG5 of each subtransaction, and waits until
+/// they are read: a client that asks for them and reads nothing must not make others wait for a lock that a reader could not take.
+pub struct Quiet {
+    least: i32,
+}
+
+impl Quiet {
+    pub fn enter() -> Self {
+        // SAFETY: a variable of this process.
+        unsafe {
+            let before = Self { least: pg_sys::client_min_messages };
+            pg_sys::client_min_messages = before.least.max(pgrx::PgLogLevel::ERROR as i32);
+            before
+        }
+    }
+}
+
+impl Drop for Quiet {
+    fn drop(&mut self) {
+        // SAFETY: as above.
+        unsafe { pg_sys::client_min_messages = self.least };
+    }
+}
+
+/// [`Quiet`], and nobody's end comes between two steps that belong together, as an allocation and the note of where it is: interrupts are
+/// held off. (After each message PostgreSQL looks at them, and ends the process of a client that went away.)
+pub struct Unbroken {
+    held_off: u32,
+    _quiet: Quiet,
+}
+
+impl Unbroken {
+    pub fn enter() -> Self {
+        let quiet = Quiet::enter();
+        // SAFETY: a variable of this process.
+        unsafe {
+            let before = Self { held_off: pg_sys::InterruptHoldoffCount, _quiet: quiet };
+            pg_sys::InterruptHoldoffCount += 1;
+            before
+        }
+    }
+}
+
+impl Drop for Unbroken {
+    fn drop(&mut self) {
+        // SAFETY: as above. An ERROR has set the count to none.
+        unsafe { pg_sys::InterruptHoldoffCount = self.held_off };
+    }
+}
+
 /// Runs `f`, in which nothing can raise. None: it panicked, a bug of ours; the lightweight locks it held are let go.
 pub fn panic<R>(f: impl FnOnce() -> R) -> Option<R> {
+    let before = Before::now();
     let result = std::panic::catch_unwind(AssertUnwindSafe(f)).ok();
     if result.is_none() {
+        before.put_back();
         // SAFETY: whoever flushes holds no lightweight lock of anybody else's.
         unsafe { pg_sys::LWLockReleaseAll() };
     }
@@ -87,12 +183,9 @@ fn attempt_at_commit<R>(f: impl FnOnce() -> R) -> Option<R> {
         let (context, parent) = (pg_sys::CurrentMemoryContext, pg_sys::CurrentResourceOwner);
         let own = pg_sys::ResourceOwnerCreate(parent, c"cftrag".as_ptr());
         pg_sys::CurrentResourceOwner = own;
-        INSIDE.set(true);
-        let result = PgTryBuilder::new(AssertUnwindSafe(|| Some(f())))
-            .catch_others(|_| None)
-            .catch_rust_panic(|_| None)
-            .execute();
-        INSIDE.set(false);
+        let inside = Inside::enter();
+        let result = caught(f);
+        drop(inside);
         if result.is_none() {
             pg_sys::LWLockReleaseAll();
         }

@@ -8,9 +8,11 @@
 
 use crate::compat::{Locator, unguarded};
 use crate::edges::Columns;
+use crate::flush::Flushed;
 use crate::slot::Spoil;
-use crate::{contain, flush, registration, shmem, visibility};
+use crate::{contain, flush, locks, registration, shmem, visibility};
 use cftrag_core::{Deleter, Edge, RowVersion, Stamp};
+use pgrx::check_for_interrupts;
 use pgrx::prelude::*;
 use std::cell::{Cell, RefCell};
 
@@ -68,6 +70,10 @@ pub struct Table {
     pub source: Source,
     pub entries: Vec<Entry>,
     names: Vec<u8>,
+    /// Past this size they are flushed.
+    cap: usize,
+    /// It is being flushed.
+    torn: bool,
     /// Something could not be noted: whatever image exists at commit is incomplete.
     pub lost: bool,
 }
@@ -91,6 +97,14 @@ impl Change {
             Self::Frozen(xid) => xid,
             Self::Delete(_, by) => by.xmax,
         }
+    }
+}
+
+impl Entry {
+    /// Bytes of its names.
+    fn len(&self) -> usize {
+        let tree = if self.tree == NO_TREE { 0 } else { self.tree as usize };
+        tree + self.parent as usize + self.child as usize
     }
 }
 
@@ -133,12 +147,19 @@ impl Table {
             return;
         }
         let mut at = kept.iter().copied().peekable();
-        let mut i = 0;
-        self.entries.retain(|_| {
+        let (mut i, mut end) = (0, 0);
+        let names = &mut self.names;
+        self.entries.retain_mut(|entry| {
             let keep = at.next_if_eq(&i).is_some();
             i += 1;
+            if keep {
+                let from = std::mem::replace(&mut entry.at, end);
+                names.copy_within(from..from + entry.len(), end);
+                end += entry.len();
+            }
             keep
         });
+        names.truncate(end);
     }
 
     fn abort(&mut self, subtransaction: pg_sys::SubTransactionId) {
@@ -161,9 +182,10 @@ impl Table {
 pub fn note(oid: pg_sys::Oid, source: &Source, change: Change, write: impl FnOnce(&mut Vec<u8>) -> Names) {
     // SAFETY: reads a backend variable.
     let subtransaction = unsafe { unguarded::GetCurrentSubTransactionId() };
+    locks::keep_for_changes(oid);
     let full = with_table(oid, source, |table| {
         table.append(change, subtransaction, write);
-        table.bytes() > CAP_BYTES
+        table.bytes() > table.cap
     });
     // From PRE_COMMIT to the end changes are flushed as they come.
     if full || contain::committing() {
@@ -173,6 +195,7 @@ pub fn note(oid: pg_sys::Oid, source: &Source, change: Change, write: impl FnOnc
 
 /// A change that could not be read (a column does not resolve): the image cannot follow the table.
 pub fn note_lost(oid: pg_sys::Oid, trigger: pg_sys::Oid, locator: Locator) {
+    locks::keep_for_changes(oid);
     let source = Source { trigger, locator, columns: Columns::default() };
     with_table(oid, &source, |table| table.lost = true);
 }
@@ -189,7 +212,7 @@ fn with_table<R>(oid: pg_sys::Oid, source: &Source, f: impl FnOnce(&mut Table) -
         let known = tables.iter().rposition(|t| t.oid == oid && t.source == *source);
         let i = known.unwrap_or_else(|| {
             let (entries, names) = SPARE.take();
-            tables.push(Table { oid, source: *source, entries, names, lost: false });
+            tables.push(Table { oid, source: *source, entries, names, cap: CAP_BYTES, torn: false, lost: false });
             tables.len() - 1
         });
         f(&mut tables[i])
@@ -201,17 +224,47 @@ pub fn pending(oid: pg_sys::Oid) -> bool {
     DELTA.with_borrow(|tables| tables.iter().any(|t| t.oid == oid && (t.lost || !t.entries.is_empty())))
 }
 
-/// Moves the table's entries into its image. `last`: no more can come, what finds no partner now never will.
+/// Moves the table's entries into its image. `last`: no more can come, what finds no partner now never will. Raises nothing but an
+/// interrupt that is pending (a cancel, say): what is flushed by then is out of the delta, the rest still in it.
 pub fn flush(oid: pg_sys::Oid, last: bool) {
-    let mut taken = DELTA.with_borrow_mut(|tables| {
-        let (mine, others) = std::mem::take(tables).into_iter().partition(|t: &Table| t.oid == oid);
-        *tables = others;
-        mine
-    });
-    taken.iter_mut().for_each(|table| flush::flush(table, last));
-    DELTA.with_borrow_mut(|tables| tables.extend(taken.into_iter().filter(|t| t.lost || !t.entries.is_empty())));
+    loop {
+        let mut taken = Taken(DELTA.with_borrow_mut(|tables| {
+            let (mine, others) = std::mem::take(tables).into_iter().partition(|t: &Table| t.oid == oid);
+            *tables = others;
+            mine
+        }));
+        let all = taken.0.iter_mut().all(|table| {
+            table.torn = true;
+            let flushed = flush::flush(table, last);
+            table.torn = false;
+            flushed == Flushed::All
+        });
+        drop(taken);
+        if all {
+            return;
+        }
+        check_for_interrupts!();
+    }
 }
 
+/// Tables that are taken out of the delta while they are flushed; they go back whatever happens. Where an ERROR could not be contained
+/// nobody knows what of a table is in the image.
+struct Taken(Vec<Table>);
+
+impl Drop for Taken {
+    fn drop(&mut self) {
+        for table in &mut self.0 {
+            // What waits for a partner is looked at again when there is twice as much, not at each change.
+            table.cap = CAP_BYTES.max(2 * table.bytes());
+            table.lost |= std::mem::take(&mut table.torn);
+        }
+        let kept = std::mem::take(&mut self.0).into_iter().filter(|t| t.lost || !t.entries.is_empty());
+        DELTA.with_borrow_mut(|tables| tables.extend(kept));
+    }
+}
+
+/// At PRE_COMMIT and PRE_PREPARE. An ERROR is as well there as from a deferred trigger, which ran just before: a cancel aborts the
+/// transaction, to whose xids all that was flushed belongs. There is not much to flush: no more than the cap, and what waits.
 fn flush_all() {
     contain::set_committing(true);
     let mut tables = DELTA.take();
@@ -219,7 +272,11 @@ fn flush_all() {
         // SAFETY: reads a backend variable.
         FLUSHED.set(unsafe { pg_sys::GetTopFullTransactionIdIfAny() }.value);
     }
-    tables.iter_mut().for_each(|table| flush::flush(table, true));
+    for table in &mut tables {
+        while flush::flush(table, true) == Flushed::Interrupted {
+            check_for_interrupts!();
+        }
+    }
     spare(tables);
 }
 

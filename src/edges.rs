@@ -7,8 +7,9 @@
 use crate::compat::{self, unguarded};
 use crate::encoding;
 use crate::error::{self, Fallible};
+use crate::locks;
+use crate::raised;
 use pgrx::pg_sys;
-use std::cell::Cell;
 use std::ffi::CStr;
 
 /// A column that holds names, as it was when it was looked up. If any of this changes, values may no longer be the captured ones.
@@ -42,32 +43,27 @@ pub struct Edges {
     rel: pg_sys::Relation,
 }
 
-thread_local! {
-    /// The local transaction, the subtransaction and the table that [`Edges::open`] locked last.
-    static LOCKED: Cell<Option<(u32, pg_sys::SubTransactionId, pg_sys::Oid)>> = const { Cell::new(None) };
-}
-
 impl Edges {
     /// Opens the table with AccessShareLock. 42P01 if it is gone.
     ///
-    /// The lock is held to the end of the (sub)transaction, so the next call in it neither takes it again nor asks whether the table is
-    /// there: that is most of what opening costs, and a statement may call us for each of its rows.
+    /// The lock belongs to the current resource owner (locks.rs), so the next call under the same one neither takes it again nor asks
+    /// whether the table is there: that is most of what opening costs, and a statement may call us for each of its rows.
     pub fn open(table: pg_sys::Oid) -> Fallible<Self> {
-        // SAFETY: reads backend variables.
-        let here =
-            unsafe { (compat::my_transaction().localTransactionId, unguarded::GetCurrentSubTransactionId(), table) };
-        let is_locked = LOCKED.get() == Some(here);
         // SAFETY: any OID may be asked for; null is checked.
         let rel = unsafe {
-            match is_locked {
+            match locks::reads(table) {
                 true => pg_sys::RelationIdGetRelation(table),
-                false => pg_sys::try_relation_open(table, pg_sys::AccessShareLock as pg_sys::LOCKMODE),
+                // A deadlock's statements are told to the log only.
+                false => {
+                    let lock = pg_sys::AccessShareLock as pg_sys::LOCKMODE;
+                    raised::whole(None, || pg_sys::try_relation_open(table, lock))
+                }
             }
         };
         if rel.is_null() {
             return Err(error::no_such_table(u32::from(table)));
         }
-        LOCKED.set(Some(here));
+        locks::note_read(table);
         Ok(Self { rel })
     }
 
@@ -243,6 +239,20 @@ pub fn display_name(table: pg_sys::Oid) -> String {
     unsafe {
         let text = pg_sys::OidOutputFunctionCall(pg_sys::Oid::from(pg_sys::F_REGCLASSOUT), pg_sys::Datum::from(table));
         encoding::shown(&encoding::decode(CStr::from_ptr(text).to_bytes()))
+    }
+}
+
+/// `schema.table`, quoted where SQL needs it, under any search_path; the OID's digits if it is gone.
+pub fn full_name(table: pg_sys::Oid) -> String {
+    // SAFETY: system cache lookups; palloc'd C strings, null where there is none.
+    unsafe {
+        let schema = pg_sys::get_namespace_name(pg_sys::get_rel_namespace(table));
+        let name = pg_sys::get_rel_name(table);
+        if schema.is_null() || name.is_null() {
+            return u32::from(table).to_string();
+        }
+        let full = pg_sys::quote_qualified_identifier(schema, name);
+        encoding::shown(&encoding::decode(CStr::from_ptr(full).to_bytes()))
     }
 }
 

@@ -50,16 +50,29 @@ pub fn not_attached(table: &str) -> ErrorReport {
         .set_hint(format!("Attach it with: SELECT cft_attach('{}');", table.replace('\'', "''")))
 }
 
-/// `others`: there are some of other roles, with policies.
-pub fn none_attached(others: bool) -> ErrorReport {
-    let report = report(Code::ERRCODE_UNDEFINED_TABLE, "no table that you may read is attached to cftrag".into())
-        .set_hint("Attach one with: SELECT cft_attach('my_edges', parent => 'parent', child => 'child');");
-    if others {
-        report
-            .set_detail("Another role's table whose row-level security applies to you is meant only where it is named.")
-    } else {
-        report
-    }
+pub fn none_attached() -> ErrorReport {
+    report(Code::ERRCODE_UNDEFINED_TABLE, "no table that you may read is attached to cftrag".into())
+        .set_hint("Attach one with: SELECT cft_attach('my_edges', parent => 'parent', child => 'child');")
+}
+
+/// The tables are those of roles that the caller does not trust with his rights (rights.rs), qualified.
+pub fn untrusted_attached(tables: &[String]) -> ErrorReport {
+    let first = tables[0].replace('\'', "''");
+    report(
+        Code::ERRCODE_AMBIGUOUS_FUNCTION,
+        "only tables of other roles are attached to cftrag, and \"edges\" was left out".into(),
+    )
+    .set_detail(format!(
+        "Reading a table can run its owner's code with your rights, so it is not chosen for you. Attached tables that you may read: {}.",
+        tables.join(", ")
+    ))
+    .set_hint(format!("Say which one, for example: edges => '{first}', or: SET cftrag.edges = '{first}';"))
+}
+
+pub fn no_chosen_table(setting: &str, name: &str) -> ErrorReport {
+    report(Code::ERRCODE_UNDEFINED_TABLE, format!("relation \"{name}\" does not exist"))
+        .set_detail(format!("It is the value of {setting}."))
+        .set_hint(format!("Set another, or none: RESET {setting};"))
 }
 
 pub fn several_attached(tables: &[String]) -> ErrorReport {
@@ -68,11 +81,23 @@ pub fn several_attached(tables: &[String]) -> ErrorReport {
         "more than one table is attached to cftrag, and \"edges\" was left out".into(),
     )
     .set_detail(format!("Attached tables that you may read: {}.", tables.join(", ")))
-    .set_hint(format!("Say which one, for example: edges => '{}'.", tables[0].replace('\'', "''")))
+    .set_hint(format!(
+        "Say which one, for example: edges => '{0}', or: SET cftrag.edges = '{0}';",
+        tables[0].replace('\'', "''")
+    ))
 }
 
 pub fn no_such_table(oid: u32) -> ErrorReport {
     report(Code::ERRCODE_UNDEFINED_TABLE, format!("table with OID {oid} does not exist"))
+}
+
+/// A statement that was made for tables chosen by OID means others by now (named.rs, meant.rs).
+pub fn renamed_beside() -> ErrorReport {
+    report(
+        Code::ERRCODE_T_R_SERIALIZATION_FAILURE,
+        "could not name the tables of a statement due to a concurrent rename".into(),
+    )
+    .set_hint("The transaction might succeed if retried.")
 }
 
 pub fn wrong_kind(table: &str, why: &str) -> ErrorReport {
@@ -230,6 +255,33 @@ pub fn too_large_to_work(bytes: usize) -> ErrorReport {
         )
 }
 
+/// Of an answer. The line raises the setting to what was needed, and half as much again.
+pub fn no_room(why: cftrag_core::NoRoom) -> ErrorReport {
+    match why {
+        cftrag_core::NoRoom::Limit(bytes) => {
+            report(Code::ERRCODE_CONFIGURATION_LIMIT_EXCEEDED, "the answer is too large for cftrag.work_memory".into())
+                .set_detail(format!(
+                    "It needs {} kB or more, and cftrag.work_memory is {} kB.",
+                    bytes.div_ceil(1024),
+                    crate::guc::WORK_MEMORY.get()
+                ))
+                .set_hint(format!(
+                    "Ask for fewer entities or levels at once, or, if the server has the memory: SET cftrag.work_memory = '{}MB';",
+                    (bytes + bytes / 2).div_ceil(1 << 20)
+                ))
+        }
+        cftrag_core::NoRoom::Memory(bytes) => report(Code::ERRCODE_OUT_OF_MEMORY, "out of memory".into())
+            .set_detail(format!("The answer needs {} kB or more, which the system does not have.", bytes.div_ceil(1024)))
+            .set_hint("Ask for fewer entities or levels at once."),
+    }
+}
+
+pub fn too_long(bytes: usize) -> ErrorReport {
+    report(Code::ERRCODE_PROGRAM_LIMIT_EXCEEDED, "the answer is longer than a text can be".into())
+        .set_detail(format!("It has {bytes} bytes."))
+        .set_hint("Ask for fewer entities or levels at once.")
+}
+
 pub fn no_memory_to_work(bytes: usize) -> ErrorReport {
     report(Code::ERRCODE_OUT_OF_MEMORY, "out of memory".into())
         .set_detail(format!("The table needs about {} kB, which the system does not have.", bytes / 1024))
@@ -360,6 +412,8 @@ pub enum LoadLost {
     Unmatched,
     Ancient,
     Endless,
+    Place,
+    Unwanted,
 }
 
 pub fn load_lost(table: &str, why: LoadLost) -> ErrorReport {
@@ -373,6 +427,8 @@ pub fn load_lost(table: &str, why: LoadLost) -> ErrorReport {
         LoadLost::Unmatched => "A row was deleted meanwhile that the image does not have.",
         LoadLost::Ancient => "A change that came meanwhile is older than the commit log.",
         LoadLost::Endless => "Changes came faster than they could be applied.",
+        LoadLost::Place => "It waited for writers, and another build needed the background worker.",
+        LoadLost::Unwanted => "The session that asked for it has ended.",
     })
     .set_hint("Try again: SELECT cft_build(...);")
 }

@@ -1,53 +1,64 @@
 //! Moves a table's delta into its image: at PRE_COMMIT and PREPARE, before an own read, past the delta's cap.
 //!
 //! PRE_COMMIT comes after deferred triggers and before the commit record, so no snapshot can see the commit and miss the edge; what
-//! is flushed carries the running transaction's xids and is invisible to everyone else. Entries go in slices, so that no reader waits
-//! more than a few milliseconds. Flushing cannot raise: an ERROR is contained, the image becomes incomplete, a WARNING says why.
+//! is flushed carries the running transaction's xids and is invisible to everyone else. Flushing cannot raise: an ERROR is contained, the
+//! image becomes incomplete, a WARNING says why. It can be left between slices (apply.rs): delta.rs serves the interrupt and calls again.
 
 #![expect(unsafe_code, reason = "opens the relation for its horizon")]
 
 use crate::ahead;
-use crate::area::{self, Unusable};
-use crate::delta::{Change, Entry, Table};
+use crate::apply::{self, Stop, Work, bound};
+use crate::area;
+use crate::delta::{Entry, Table};
 use crate::guc::{self, Temperature};
 use crate::shmem::{self, Control};
 use crate::slot::{Header, Key, Slot, Spoil, State};
 use crate::triggers::TriggerKey;
 use crate::visibility::{self, Known};
 use crate::{contain, error, loading, triggers};
-use cftrag_core::{Deletion, Error, Image, Recent, Settled};
+use cftrag_core::{Image, Settled};
 use pgrx::pg_sys;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// Changes made under one holding of the lock: about half a millisecond.
-const SLICE: usize = 512;
+/// A flush of more changes settles versions.
+const MANY: usize = 512;
 /// So many changes go at once if they can.
 const FEW: usize = 32;
-/// A flush in so many settles versions, besides every flush of more than a slice: finding the horizon scans the process array.
+/// A flush in so many settles versions, besides every flush of many: finding the horizon scans the process array.
 const SETTLE_EVERY: u64 = 16;
 /// Versions examined by such a flush under one holding of the lock.
 const SETTLE_SLICE: usize = 1024;
 
+/// What came of a flush.
+#[derive(Clone, Copy, PartialEq, Eq)]
+#[must_use]
+pub enum Flushed {
+    /// All entries are in the image, or void, or wait for their partner.
+    All,
+    /// Those that are left are to be flushed when the interrupt that is pending was served.
+    Interrupted,
+}
+
 /// Flushes one table's entries; those that wait for a partner stay unless it is the `last` flush. What has no image is forgotten.
-pub fn flush(table: &mut Table, last: bool) {
+pub fn flush(table: &mut Table, last: bool) -> Flushed {
     if table.entries.is_empty() && !table.lost {
-        return;
+        return Flushed::All;
     }
     let Some(control) = shmem::attach() else {
         table.keep(&[]);
         if shmem::unreachable() {
             without_control(table, last);
         }
-        return;
+        return Flushed::All;
     };
     let Some((index, slot)) = control.find(table.oid) else {
         table.keep(&[]);
         table.lost = false;
-        return;
+        return Flushed::All;
     };
     loading::capture(control, index, table);
     if at_once(control, index, table) {
-        return;
+        return Flushed::All;
     }
     // Another trigger than the image's (somebody made a second one): the image's own notes the same rows.
     let target = slot.read(|header| {
@@ -63,14 +74,14 @@ pub fn flush(table: &mut Table, last: bool) {
         None => {
             table.keep(&[]);
             table.lost = false;
-            return;
+            return Flushed::All;
         }
         // The image knows other columns by these names (they were renamed into one another): it cannot follow the table any more.
         Some((columns, ..)) if columns != table.source.columns && !table.lost => {
             slot.spoil(Spoil::Lost);
             contain::attempt(|| area::drop_image(control, index));
             table.keep(&[]);
-            return;
+            return Flushed::All;
         }
         // What was logged for the load that made the image is in it.
         Some((_, load, _)) if load != 0 => {
@@ -81,14 +92,17 @@ pub fn flush(table: &mut Table, last: bool) {
         Some(_) => {}
     }
     let (load, row) = target.map_or_else(Default::default, |(_, load, row)| (load, row));
-    let why = if std::mem::take(&mut table.lost) {
-        Some(Spoil::Lost)
+    let ran = if std::mem::take(&mut table.lost) {
+        Err(Stop::Broken(Spoil::Lost))
     } else {
-        contain::attempt(|| run(control, index, table, load, last)).unwrap_or(Some(Spoil::Memory))
+        contain::attempt(|| run(control, index, table, load, last)).unwrap_or(Err(Stop::Broken(Spoil::Memory)))
     };
-    if let Some(why) = why {
-        give_up(control, index, table, row, why);
+    match ran {
+        Ok(flushed) => return flushed,
+        Err(Stop::Broken(why)) => give_up(control, index, table, row, why),
+        Err(Stop::Gone) => table.keep(&[]),
     }
+    Flushed::All
 }
 
 /// The image can not follow the table any more.
@@ -117,7 +131,7 @@ fn at_once(control: &Control, index: usize, table: &mut Table) -> bool {
     let all: [usize; FEW] = std::array::from_fn(|i| i);
     let few = &all[..table.entries.len()];
     let bytes = bound(table, few);
-    let (known, mut ask, mut waiting) = (Known::default(), Vec::new(), Vec::new());
+    let mut work = Work::default();
     let mut row = TriggerKey::default();
     let mut short = false;
     let applied = contain::panic(|| {
@@ -125,14 +139,14 @@ fn at_once(control: &Control, index: usize, table: &mut Table) -> bool {
             row = header.key.row;
             let fits = takes(&header.key, table) && image.free_bytes() >= bytes;
             fits.then(|| {
-                let applied = apply(image, table, few, &known, &mut ask, &mut waiting);
+                let applied = apply::apply(image, table, few, &mut work);
                 short = ahead::is_short(image);
                 applied
             })
         })
     });
     let done = match applied {
-        Some(Some(Some(Ok((done, _))))) => done,
+        Some(Some(Some(Ok(applied)))) => applied.done,
         Some(None | Some(None)) => return false,
         Some(Some(Some(Err(why)))) => {
             give_up(control, index, table, row, why);
@@ -146,9 +160,9 @@ fn at_once(control: &Control, index: usize, table: &mut Table) -> bool {
     if short {
         ahead::ask(control, index);
     }
-    waiting.extend(done..few.len());
-    table.keep(&waiting);
-    if !waiting.is_empty() {
+    work.waiting.extend(done..few.len());
+    table.keep(&work.waiting);
+    if !work.waiting.is_empty() {
         return false;
     }
     if slot.flushes.fetch_add(1, Relaxed).is_multiple_of(SETTLE_EVERY) {
@@ -161,15 +175,10 @@ fn at_once(control: &Control, index: usize, table: &mut Table) -> bool {
 }
 
 /// Whether an image of this key takes the table's entries.
-fn takes(key: &Key, table: &Table) -> bool {
+pub fn takes(key: &Key, table: &Table) -> bool {
     key.row.oid == u32::from(table.source.trigger)
         && key.locator == table.source.locator
         && key.columns == table.source.columns
-}
-
-/// What inserting these entries takes at most.
-fn bound(table: &Table, entries: &[usize]) -> usize {
-    entries.iter().map(|i| Image::insert_bound(&table.edge(&table.entries[*i]))).sum()
 }
 
 /// This process cannot map the control block, but others may have an image: at the end the trigger's own row is written anew. Whoever
@@ -181,111 +190,44 @@ fn without_control(table: &mut Table, last: bool) {
     }
 }
 
-/// Why the image must be given up; None: all is well.
-fn run(control: &Control, index: usize, table: &mut Table, load: u64, last: bool) -> Option<Spoil> {
+/// Applies all entries, and settles some versions.
+fn run(control: &Control, index: usize, table: &mut Table, load: u64, last: bool) -> Result<Flushed, Stop> {
     let slot = &control.slots[index];
     let flushes = slot.flushes.fetch_add(1, Relaxed);
     let mut todo: Vec<usize> = Vec::new();
     if todo.try_reserve(table.entries.len()).is_err() {
-        return Some(Spoil::Memory);
+        return Err(Stop::Broken(Spoil::Memory));
     }
     todo.extend(0..table.entries.len());
+    let mut work = Work::default();
     // A delete may precede its insert (a trigger deleted the row before ours saw it): what waits is tried again after the others.
+    // Inserts never wait, so the second pass finds all partners that there are.
     while !todo.is_empty() {
         let tried = todo.len();
-        match pass(control, index, table, load, &todo) {
-            Ok(waiting) => todo = waiting,
-            Err(why) => return why,
+        let done = apply::pass(control, index, table, load, &todo, &mut work)?;
+        let mut left = std::mem::take(&mut work.waiting);
+        left.extend_from_slice(&todo[done..]);
+        todo = left;
+        if done < tried {
+            table.keep(&todo);
+            return Ok(Flushed::Interrupted);
         }
         if todo.len() == tried {
             break;
         }
     }
     if last && !todo.is_empty() {
-        return Some(Spoil::Unmatched);
+        return Err(Stop::Broken(Spoil::Unmatched));
     }
-    let many = table.entries.len() > SLICE;
+    let many = table.entries.len() > MANY;
     let budget = if many { 2 * table.entries.len() } else { 4 * SETTLE_SLICE };
     table.keep(&todo);
-    if many || flushes.is_multiple_of(SETTLE_EVERY) {
-        return settle(control, index, table.oid, budget);
+    if (many || flushes.is_multiple_of(SETTLE_EVERY))
+        && let Some(why) = settle(control, index, table.oid, budget)
+    {
+        return Err(Stop::Broken(why));
     }
-    None
-}
-
-/// Applies the entries of these numbers in slices; the numbers of those that wait for their insert. Err: why the image must be given up,
-/// or None if there is none any more and nothing of ours is missing in it.
-fn pass(
-    control: &Control,
-    index: usize,
-    table: &mut Table,
-    load: u64,
-    todo: &[usize],
-) -> Result<Vec<usize>, Option<Spoil>> {
-    let (mut known, mut ask) = (Known::default(), Vec::new());
-    let (mut next, mut waiting, mut short) = (0, Vec::new(), 0);
-    while next < todo.len() {
-        let slice = &todo[next..(next + SLICE).min(todo.len())];
-        // Another writer may use what ensure() found before we have the lock: what was short then is asked for on top.
-        let bytes = bound(table, slice) + std::mem::take(&mut short);
-        let applied = if area::ensure(control, index, bytes) {
-            area::write(control, index, |header, image| {
-                let same = header.load == load && takes(&header.key, table);
-                same.then(|| apply(image, table, slice, &known, &mut ask, &mut waiting))
-            })
-        } else if area::read(control, index, |_, _| ()).is_ok() {
-            return Err(Some(Spoil::Memory));
-        } else {
-            Ok(None)
-        };
-        match applied {
-            Err(Unusable::Empty | Unusable::Incomplete) | Ok(None) => {
-                table.keep(&[]);
-                return Err(None);
-            }
-            Err(Unusable::Unmapped) => return Err(Some(Spoil::Memory)),
-            Ok(Some(Err(why))) => return Err(Some(why)),
-            Ok(Some(Ok((done, needed)))) => {
-                next += done;
-                short = needed;
-            }
-        }
-        if !ask.is_empty() && known.learn(&std::mem::take(&mut ask)).is_none() {
-            return Err(Some(Spoil::Ancient));
-        }
-    }
-    Ok(waiting)
-}
-
-/// Applies a slice of entries; how many of them and the bytes that the next one was short of, or why the image is broken.
-fn apply(
-    image: Image<'_>,
-    table: &Table,
-    slice: &[usize],
-    known: &Known,
-    ask: &mut Vec<u64>,
-    waiting: &mut Vec<usize>,
-) -> Result<(usize, usize), Spoil> {
-    let mut recent = Recent::default();
-    for (done, i) in slice.iter().enumerate() {
-        let entry = &table.entries[*i];
-        let edge = table.edge(entry);
-        let applied = match entry.change {
-            Change::Insert(stamp) => image.insert_next(&edge, Some(stamp), &mut recent).map(|()| Deletion::Done),
-            Change::Frozen(_) => image.insert_next(&edge, None, &mut recent).map(|()| Deletion::Done),
-            Change::Delete(row, by) => image.delete(&edge, row, by, known, ask),
-        };
-        match (applied, entry.change) {
-            (Ok(Deletion::Done), _) => {}
-            (Ok(Deletion::Ask), _) => return Ok((done, 0)),
-            (Ok(Deletion::NoPartner), Change::Delete(row, _)) if row.cmin.is_some() => waiting.push(*i),
-            (Ok(Deletion::NoPartner), _) => return Err(Spoil::Unmatched),
-            // Nothing was written.
-            (Err(Error::Full { needed, .. }), _) => return Ok((done, needed)),
-            (Err(_), _) => return Err(Spoil::Torn),
-        }
-    }
-    Ok((slice.len(), 0))
+    Ok(Flushed::All)
 }
 
 /// Settles versions that no running snapshot sees differently, up to `budget` of them.
@@ -330,7 +272,7 @@ fn settle_by(
     // A slice may have to be asked about first: that is not of the budget, or readers' would be used up by it.
     for _ in 0..2 * left.div_ceil(SETTLE_SLICE) {
         let now = left.min(SETTLE_SLICE);
-        if now == 0 || slot.spoiled.load(Relaxed) != 0 {
+        if now == 0 || slot.spoiled.load(Relaxed) != 0 || apply::interrupted() {
             break;
         }
         let settled = write(&mut |_, image| {

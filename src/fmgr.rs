@@ -4,7 +4,8 @@
 
 #![expect(unsafe_code, reason = "PostgreSQL's function call interface")]
 
-use pgrx::pg_sys;
+use crate::error;
+use pgrx::{PgLogLevel, check_for_interrupts, pg_sys};
 use std::collections::HashSet;
 
 /// A function call: what PG_GETARG and friends give in C.
@@ -96,15 +97,6 @@ impl Rows {
         // SAFETY: from rows(); SQL declares N columns.
         unsafe { pg_sys::tuplestore_putvalues(self.store, self.desc, values.as_mut_ptr(), nulls.as_mut_ptr()) };
     }
-
-    /// Adds a row that has the result's row type already.
-    ///
-    /// # Safety
-    /// `tuple` is a heap tuple of this row type.
-    pub unsafe fn add_tuple(&self, tuple: pg_sys::HeapTuple) {
-        // SAFETY: the caller's promise.
-        unsafe { pg_sys::tuplestore_puttuple(self.store, tuple) };
-    }
 }
 
 /// The names of a text[] without its NULLs, first occurrences only, in order.
@@ -126,11 +118,27 @@ pub unsafe fn distinct_names<'a>(datum: pg_sys::Datum) -> Vec<&'a [u8]> {
             &mut nulls,
             &mut count,
         );
-        (0..count as usize).filter(|&i| !*nulls.add(i)).map(|i| text_bytes(*elements.add(i))).collect()
+        let mut names = Vec::new();
+        if names.try_reserve_exact(count as usize).is_err() {
+            error::no_memory_to_work(count as usize * size_of::<&[u8]>()).report(PgLogLevel::ERROR);
+        }
+        let all = (0..count as usize).filter(|&i| !*nulls.add(i));
+        names.extend(all.map(|i| text_bytes(*elements.add(i))));
+        names
     };
     // The library's own hash takes as long as finding the name.
-    let mut seen = HashSet::with_capacity_and_hasher(names.len(), foldhash::fast::RandomState::default());
-    names.retain(|name| seen.insert(*name));
+    let mut seen = HashSet::with_hasher(foldhash::fast::RandomState::default());
+    if seen.try_reserve(names.len()).is_err() {
+        error::no_memory_to_work(2 * names.len() * size_of::<&[u8]>()).report(PgLogLevel::ERROR);
+    }
+    let mut looked_at = 0_u32;
+    names.retain(|name| {
+        looked_at += 1;
+        if looked_at.is_multiple_of(1 << 16) {
+            check_for_interrupts!();
+        }
+        seen.insert(*name)
+    });
     names
 }
 
@@ -150,9 +158,33 @@ pub unsafe fn text_bytes<'a>(datum: pg_sys::Datum) -> &'a [u8] {
 /// A varlena.
 pub unsafe fn detoasted(stored: *mut pg_sys::varlena) -> *mut pg_sys::varlena {
     // SAFETY: the caller's promise.
+    unsafe { if is_plain(stored) { stored } else { pg_sys::pg_detoast_datum_packed(stored) } }
+}
+
+/// Whether a varlena is stored as it is: neither compressed nor elsewhere.
+///
+/// # Safety
+/// A varlena.
+pub unsafe fn is_plain(stored: *mut pg_sys::varlena) -> bool {
+    // SAFETY: the caller's promise.
+    unsafe { pgrx::varatt_is_4b_u(stored) || pgrx::varatt_is_1b(stored) && !pgrx::varatt_is_1b_e(stored) }
+}
+
+/// Runs `f`, a call of PostgreSQL's without pgrx's guard (compat.rs `plain`) that may take all memory there is. What an ERROR says is copied to where pgrx is called, and a copy that
+/// finds no memory raises again, and again, until the server ends: so here is some, taken before.
+pub fn with_room_for_errors<R>(f: impl FnOnce() -> R) -> R {
+    // SAFETY: a context with one block, which is freed at the end, or with its parent after an ERROR. The guard's closure owns nothing.
     unsafe {
-        let plain = pgrx::varatt_is_4b_u(stored) || pgrx::varatt_is_1b(stored) && !pgrx::varatt_is_1b_e(stored);
-        if plain { stored } else { pg_sys::pg_detoast_datum_packed(stored) }
+        let before = pg_sys::CurrentMemoryContext;
+        let size = 32 * 1024;
+        let room = pg_sys::AllocSetContextCreateInternal(before, c"cftrag errors".as_ptr(), size, size, size);
+        pg_sys::MemoryContextSwitchTo(room);
+        let result = crate::ffi::pg_guard_ffi_boundary(|| {
+            pg_sys::MemoryContextSwitchTo(before);
+            f()
+        });
+        pg_sys::MemoryContextDelete(room);
+        result
     }
 }
 

@@ -96,8 +96,8 @@ pub fn define() {
     );
     GucRegistry::define_int_guc(
         c"cftrag.work_memory",
-        c"Sets the most memory that one call of a method which reads a whole table, or searches one level by level, may use.",
-        c"It is memory of the session. What needs more is refused: about 250 bytes a relation, 500 a relation of a graph, 450 an entity that is found.",
+        c"Sets the most memory of the session that one call may use for what it reads or finds.",
+        c"What needs more is refused: about 100 bytes a row of cft_context, 250 a relation, 500 a relation of a graph, 450 an entity that a search finds. Rows past work_mem are on disk.",
         &WORK_MEMORY,
         64,
         i32::MAX,
@@ -148,6 +148,7 @@ pub fn define() {
             );
         }
     }
+    crate::chosen::define();
     #[cfg(feature = "inject")]
     crate::inject::define();
     // SAFETY: a C string constant; the function copies it. Called once, from _PG_init.

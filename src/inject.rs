@@ -1,20 +1,32 @@
-//! Test builds only (cargo feature `inject`, never in a library that is shipped): makes the n-th use of dynamic shared memory fail.
+//! Test builds only (cargo feature `inject`, never in a library that is shipped): makes the n-th use of dynamic shared memory fail, or has
+//! Rust panic at it, or under the image's lock.
 //!
 //! Each call of dsa_* that allocates, attaches or maps stands behind `fails`. tests/inject runs a script for every n.
 
 #![expect(unsafe_code, reason = "raises as PostgreSQL does")]
 
-use pgrx::{GucContext, GucFlags, GucRegistry, GucSetting, pg_sys};
-use std::cell::Cell;
+use crate::{area, shmem, watch};
+use cftrag_core::chunk_bytes;
+use pgrx::{GucContext, GucFlags, GucRegistry, GucSetting, pg_guard, pg_sys};
+use std::cell::{Cell, RefCell};
+use std::ffi::{CString, c_char};
+use std::sync::atomic::Ordering::SeqCst;
 
 /// `cftrag.fail_at`: n raises at the n-th use of a process, as a full /dev/shm does; -n has it find no memory, where it can say so.
 static FAIL_AT: GucSetting<i32> = GucSetting::<i32>::new(0);
 
+/// `cftrag.panic_at`: n panics at the n-th use of a process, uses of the image's lock included: a bug of ours.
+static PANIC_AT: GucSetting<i32> = GucSetting::<i32>::new(0);
+
 thread_local! {
+    static PLACES: Cell<i32> = const { Cell::new(0) };
     static USES: Cell<i32> = const { Cell::new(0) };
 }
 
+pub use watch::looked;
+
 pub fn define() {
+    watch::define();
     GucRegistry::define_int_guc(
         c"cftrag.fail_at",
         c"Sets which use of dynamic shared memory of a process fails.",
@@ -25,10 +37,73 @@ pub fn define() {
         GucContext::Suset,
         GucFlags::default(),
     );
+    GucRegistry::define_int_guc(
+        c"cftrag.panic_at",
+        c"Sets at which use of an image's memory or lock a process panics.",
+        c"Test builds only.",
+        &PANIC_AT,
+        0,
+        i32::MAX,
+        GucContext::Suset,
+        GucFlags::default(),
+    );
+    // SAFETY: the hook shows a number, and keeps its text.
+    unsafe {
+        GucRegistry::define_int_guc_with_hooks(
+            c"cftrag.memory_lost",
+            c"Shows bytes that count in cftrag.memory_limit and are no image's.",
+            c"Test builds only.",
+            &LOST,
+            0,
+            0,
+            GucContext::Internal,
+            GucFlags::default(),
+            None,
+            None,
+            Some(show_lost),
+        );
+    }
+}
+
+/// Whether something is to panic: then what is seldom done is done always, to be undone.
+pub fn armed() -> bool {
+    PANIC_AT.get() != 0
+}
+
+/// Counts a place, and panics there.
+pub fn panics() {
+    if armed() {
+        PLACES.set(PLACES.get() + 1);
+        if PLACES.get() == PANIC_AT.get() {
+            pgrx::log!("cftrag: injected failure {}", PANIC_AT.get());
+            panic!("injected");
+        }
+    }
+}
+
+/// Not read: `show_lost` says what there is.
+static LOST: GucSetting<i32> = GucSetting::<i32>::new(0);
+
+thread_local! {
+    static SHOWN: RefCell<CString> = RefCell::default();
+}
+
+#[pg_guard]
+unsafe extern "C-unwind" fn show_lost() -> *const c_char {
+    let lost = shmem::attach().map_or(0, |control| {
+        let of = |index| area::read(control, index, |_, image| (0..image.chunks()).map(chunk_bytes).sum::<usize>());
+        let images: usize = (0..control.slots.len()).map(|index| of(index).unwrap_or(0)).sum();
+        control.memory_used.load(SeqCst) as i64 - images as i64
+    });
+    SHOWN.with_borrow_mut(|shown| {
+        *shown = CString::new(lost.to_string()).unwrap_or_default();
+        shown.as_ptr()
+    })
 }
 
 /// Counts a use. True: there is no memory; or raises.
 pub fn fails() -> bool {
+    panics();
     let at = FAIL_AT.get();
     if at == 0 {
         return false;

@@ -7,17 +7,25 @@
 #![expect(unsafe_code, reason = "background workers")]
 
 use crate::ahead;
-use crate::online::{self, Job};
+use crate::online::{self, Job, Outcome};
 use crate::registration::{self, Functions};
 use crate::shmem;
 use crate::worker::{self, NOBODY};
 use pgrx::prelude::*;
-use std::time::Duration;
+use std::sync::atomic::Ordering::SeqCst;
+use std::time::{Duration, Instant};
 
 /// Seconds until a launcher that failed, or whose server crashed, starts again.
 const RESTART: i32 = 5;
-/// A table whose writers do not end so soon (prepared transactions) is left to its first reader.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// A table whose writers do not end so soon (prepared transactions) is put behind all others of all databases.
+const PATIENCE: Duration = Duration::from_millis(20);
+/// After so many such waits, a second in all, a table that has writers is put off at once.
+const MOST_WAITS: u32 = 50;
+/// Those of a database are tried again and again, for so long in all; then they are left to their first readers.
+const PATIENCE_WITH_ALL: Duration = Duration::from_secs(10);
+/// Rounds over the databases.
+const FIRST: u32 = 0;
+const SECOND: u32 = 1;
 
 /// Has the postmaster start the launcher, if it is the postmaster that loads the library. Called from _PG_init.
 pub fn register() {
@@ -42,19 +50,30 @@ pub extern "C-unwind" fn cftrag_launcher(_arg: pg_sys::Datum) {
         pg_sys::BackgroundWorkerUnblockSignals();
         pg_sys::BackgroundWorkerInitializeConnection(std::ptr::null(), std::ptr::null(), 0);
     }
+    worker::plain_transactions();
     let databases = if crate::guc::BUILD_ON_START.get() { online::transaction(databases) } else { Vec::new() };
-    for database in databases {
-        let started = worker::launch(c"cftrag_start_builder", [u32::from(database), 0, 0, 0, 0]);
-        while started.as_ref().is_some_and(|worker| !worker.has_ended()) && !stopping() {
-            online::pause();
-        }
-    }
+    let put_off: Vec<_> = databases.into_iter().filter(|database| build(*database, FIRST)).collect();
+    put_off.into_iter().for_each(|database| _ = build(database, SECOND));
     ahead::listen();
     while !stopping() {
         online::sleep();
         settings();
         ahead::serve();
     }
+}
+
+/// Has a worker build the images of a database, and waits for it. Whether tables were put off.
+fn build(database: pg_sys::Oid, round: u32) -> bool {
+    let put_off = || shmem::control().is_some_and(|control| control.put_off.swap(0, SeqCst) != 0);
+    put_off();
+    if stopping() {
+        return false;
+    }
+    let started = worker::launch(c"cftrag_start_builder", [u32::from(database), round, 0, 0, 0]);
+    while started.as_ref().is_some_and(|worker| !worker.has_ended()) && !stopping() {
+        online::pause();
+    }
+    put_off()
 }
 
 fn stopping() -> bool {
@@ -110,25 +129,35 @@ fn databases() -> Vec<pg_sys::Oid> {
     found
 }
 
-/// The main function of a worker that builds the images of one database (the first number of bgw_extra), one after the other.
+/// The main function of a worker that builds the images of one database (the first number of bgw_extra), one after the other, in that round
+/// (the second). No table waits for another's writers: in the first round those that have some are put off, in the second they are tried in turn.
 #[pg_guard]
 #[unsafe(no_mangle)]
 pub extern "C-unwind" fn cftrag_start_builder(_arg: pg_sys::Datum) {
-    worker::connect();
+    let [_, round, ..] = worker::connect();
     let Some(control) = online::transaction(shmem::attach) else { return };
     let Some((functions, tables)) = online::transaction(attached) else { return };
-    for table in tables {
-        online::load(control, &Job { table, functions, asker: NOBODY, patience: PATIENCE });
+    let mut waits = 0;
+    let mut has_writers = |table: &pg_sys::Oid| {
+        let patience = if waits < MOST_WAITS { PATIENCE } else { Duration::ZERO };
+        let job = Job { table: *table, functions, asker: NOBODY, client: 0, patience };
+        let waited = online::load_at_start(control, &job) == Outcome::Waited;
+        waits += u32::from(waited);
+        waited
+    };
+    let (begun, mut left) = (Instant::now(), tables);
+    left.retain(&mut has_writers);
+    while round == SECOND && !left.is_empty() && begun.elapsed() < PATIENCE_WITH_ALL {
+        online::nap();
+        left.retain(&mut has_writers);
     }
+    control.put_off.store(u32::from(!left.is_empty()), SeqCst);
 }
 
-/// What is attached in this database; None if the extension is not there.
+/// What is attached in this database; None if the extension is not there. Catalogs are read by index, not by SQL: the database's owner chooses
+/// what SQL means here.
 fn attached() -> Option<(Functions, Vec<pg_sys::Oid>)> {
-    // SAFETY: a transaction in which nothing else is done; the snapshot is popped, or goes with the transaction.
-    unsafe { pg_sys::PushActiveSnapshot(pg_sys::GetTransactionSnapshot()) };
-    let schema = Spi::get_one("SELECT extnamespace FROM pg_catalog.pg_extension WHERE extname = 'cftrag'");
-    // SAFETY: pushed above.
-    unsafe { pg_sys::PopActiveSnapshot() };
-    let functions = Functions::in_schema(schema.ok()??);
-    Some((functions, registration::attached_tables(functions)))
+    let functions = Functions::of_extension();
+    let there = functions.capture != pg_sys::InvalidOid;
+    there.then(|| (functions, registration::attached_tables(functions)))
 }

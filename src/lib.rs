@@ -5,14 +5,18 @@
 //!
 //!   api/            what SQL calls: convert, one call, convert
 //!   route.rs        may the image answer this call? (the conditions of design.md section 2)
-//!   reference.rs    the reference query
+//!   raised.rs       an ERROR on its way through Rust says all it said
+//!   running.rs      who has the table open for writing
+//!   reference.rs    the reference query; meant.rs: that its text means the tables that were given
 //!   scan/           the executor's node for cft_context and cft_entities in FROM
 //!   trigger.rs -> delta.rs -> flush.rs     a write on its way into the image
 //!   visibility.rs   which versions a snapshot sees
 //!   build.rs        an image from a table; online.rs beside its writers, in a worker (worker.rs), also at server start (launcher.rs)
 //!   methods/        published ways to use a hierarchy, over walks as cft_context makes them
+//!   locks.rs        table locks that are relied on
+//!   named.rs        a statement's names mean the tables they were made for
 //!   changes.rs      what is kept of the catalogs ends when they change
-//!   template.rs     templates of users, bounded
+//!   template        templates of users, bounded
 //!   shmem.rs, slot.rs, area.rs             shared memory: control block, locks (table at the head of slot.rs), chunks; huge.rs: their pages
 
 #![allow(clippy::result_large_err, reason = "ErrorReport is pgrx's error type; it is built once per failed statement")]
@@ -25,9 +29,13 @@ use pgrx::pg_sys::submodules::ffi;
 
 mod ahead;
 mod api;
+mod apply;
 mod area;
 mod build;
+mod catchup;
 mod changes;
+mod chosen;
+mod clients;
 mod compat;
 mod contain;
 mod counters;
@@ -48,17 +56,35 @@ mod inject {
     pub fn fails() -> bool {
         false
     }
+
+    pub fn panics() {}
+
+    pub fn looked() {}
+
+    pub fn armed() -> bool {
+        false
+    }
 }
 mod launcher;
 mod loading;
+mod locks;
+mod meant;
 mod methods;
+mod named;
 mod online;
+mod owners;
+mod patience;
+mod places;
+mod raised;
 mod reference;
 mod registered;
 mod registration;
+mod rights;
 mod route;
 mod row;
+mod running;
 mod scan;
+mod share;
 mod shmem;
 mod slot;
 mod sweep;
@@ -69,6 +95,8 @@ mod turns;
 mod unpinned;
 mod value;
 mod visibility;
+#[cfg(feature = "inject")]
+mod watch;
 mod worker;
 
 /// Spelled out, because pgrx 0.18.1 writes `version` where the name is (pg_get_loaded_modules, since 18). Evaluated by the compiler only.
@@ -95,15 +123,20 @@ extension_sql_file!("../sql/install/hierarchy.sql", name = "hierarchy", requires
 extension_sql_file!("../sql/install/paths.sql", name = "paths", requires = ["hierarchy"]);
 extension_sql_file!("../sql/install/relations.sql", name = "relations", requires = ["paths"]);
 extension_sql_file!("../sql/install/extract.sql", name = "extract", requires = ["relations"]);
-extension_sql_file!("../sql/install/views.sql", name = "views", requires = ["extract"]);
+extension_sql_file!("../sql/install/internal.sql", name = "internal", requires = ["extract"]);
+extension_sql_file!("../sql/install/views.sql", name = "views", requires = ["internal"]);
 
-/// What loading the library starts, and nothing else: settings, and when preloaded shared memory and the launcher; transaction callbacks;
-/// the planner's hook.
+/// What loading the library starts, and nothing else: settings, and when preloaded shared memory and the launcher; callbacks of transactions
+/// and resource owners; hooks of planner and executor.
 #[pg_guard]
 pub extern "C-unwind" fn _PG_init() {
     guc::define();
     shmem::preload();
     launcher::register();
     delta::register();
+    locks::register();
+    named::register();
     scan::register();
+    running::register();
+    meant::register();
 }

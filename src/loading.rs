@@ -3,7 +3,8 @@
 //! The builder announces the load (Slot.loading), waits for the transactions that were writing to the table, scans it under a snapshot,
 //! then applies the log. A flush writes its entries into a segment of its own, outside any lock, and links it in front of the others
 //! under the image's lock, where it also sees whether the load still runs. So the log costs a flush one allocation, nobody maps anybody
-//! else's memory, and a writer never waits for the builder. Segments are freed by the builder.
+//! else's memory, and a writer never waits for the builder. Segments are freed by the builder;
+//! those of a log that has lost something, by whoever notices.
 //!
 //!   segment:  next u64 | bytes u64 | source | record ...       source: trigger, locator, columns as u32
 //!   record:   kind u32, tree, parent, child lengths u32 | xmin, xmax u64 | raw_xmin, cmin, own, cmax u32 | names
@@ -12,9 +13,12 @@
 
 use crate::area;
 use crate::compat::Locator;
+use crate::contain::{self, Unbroken};
 use crate::delta::{Change, Source, Table};
 use crate::edges::{Column, Columns};
+use crate::share;
 use crate::shmem::Control;
+use crate::slot::Slot;
 use cftrag_core::{Deleter, Edge, RowVersion, Stamp};
 use pgrx::pg_sys;
 use std::sync::atomic::Ordering::SeqCst;
@@ -31,18 +35,20 @@ pub fn capture(control: &Control, index: usize, table: &mut Table) {
     if table.lost {
         slot.lose_log();
     }
+    if slot.log_lost.load(SeqCst) == load {
+        return discard(control, index, load);
+    }
     let Some(bytes) = encode(table, load) else { return };
-    let Some((token, base)) = bytes.as_ref().and_then(|bytes| area::allocate(control, bytes.len())) else {
-        slot.log_short.store(load, SeqCst);
-        slot.log_lost.store(load, SeqCst);
-        return;
+    let Some((token, base)) = bytes.as_ref().and_then(|bytes| share::allocate(control, index, bytes.len())) else {
+        return run_short(control, index, load);
     };
     let bytes = bytes.unwrap_or_default();
     // SAFETY: a fresh allocation of that many bytes, 8-byte aligned, that nobody else knows yet.
     unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), base.as_ptr(), bytes.len()) };
     let linked = slot.write(|_| {
-        let open = slot.loading.load(SeqCst) == load;
+        let open = slot.loading.load(SeqCst) == load && slot.log_lost.load(SeqCst) != load;
         if open {
+            slot.log_bytes.fetch_add(bytes.len() as u64, SeqCst);
             // SAFETY: the segment begins with its next pointer.
             unsafe { base.cast::<u64>().write(slot.log.load(SeqCst)) };
             slot.log.store(token, SeqCst);
@@ -53,6 +59,47 @@ pub fn capture(control: &Control, index: usize, table: &mut Table) {
         table.entries.iter_mut().for_each(|entry| entry.logged = load);
     } else {
         area::release(control, token, bytes.len());
+    }
+}
+
+/// Ends a load for want of memory: what its log has noted so far is of no use, and is freed. The builder notices.
+pub fn run_short(control: &Control, index: usize, load: u64) {
+    let slot = &control.slots[index];
+    slot.log_short.store(load, SeqCst);
+    slot.log_lost.store(load, SeqCst);
+    discard(control, index, load);
+}
+
+/// Frees the log of a load that has lost something, whoever notices it first.
+fn discard(control: &Control, index: usize, load: u64) {
+    let slot = &control.slots[index];
+    if slot.log.load(SeqCst) == 0 {
+        return;
+    }
+    let _unbroken = Unbroken::enter();
+    let token = slot.write(|_| if slot.loading.load(SeqCst) == load { unlink(slot) } else { 0 });
+    contain::attempt(|| free(control, token, |_| ()));
+}
+
+/// Takes the log out of its slot. Under the image's lock.
+fn unlink(slot: &Slot) -> u64 {
+    slot.log_bytes.store(0, SeqCst);
+    slot.log.swap(0, SeqCst)
+}
+
+/// Hands out and frees each segment of a log that was taken out, newest first. May raise.
+fn free(control: &Control, mut token: u64, mut each: impl FnMut(&[u8])) {
+    while token != 0 {
+        let base = area::address(control, token).cast::<u64>();
+        // SAFETY: a segment that capture() filled and linked; nobody else reads or frees it once it is out of the log.
+        let (next, bytes) = unsafe {
+            let len = base.add(1).read() as usize;
+            (base.read(), std::slice::from_raw_parts(base.cast::<u8>(), len))
+        };
+        each(bytes);
+        let len = bytes.len();
+        area::release(control, token, len);
+        token = next;
     }
 }
 
@@ -119,19 +166,10 @@ pub struct Segment {
 /// Takes the log, oldest segment first, and frees its shared memory. Only the builder calls it. May raise.
 pub fn take(control: &Control, index: usize) -> Vec<Segment> {
     let slot = &control.slots[index];
-    let mut token = slot.write(|_| slot.log.swap(0, SeqCst));
+    let _unbroken = Unbroken::enter();
+    let token = slot.write(|_| unlink(slot));
     let mut segments = Vec::new();
-    while token != 0 {
-        let base = area::address(control, token).cast::<u64>();
-        // SAFETY: a segment that capture() filled and linked; nobody else reads or frees it once it is out of the log.
-        let (next, bytes) = unsafe {
-            let len = base.add(1).read() as usize;
-            (base.read(), std::slice::from_raw_parts(base.cast::<u8>(), len).to_vec())
-        };
-        area::release(control, token, bytes.len());
-        segments.push(Segment { source: decode_source(&bytes), bytes });
-        token = next;
-    }
+    free(control, token, |bytes| segments.push(Segment { source: decode_source(bytes), bytes: bytes.to_vec() }));
     segments.reverse();
     segments
 }
@@ -165,7 +203,7 @@ fn decode_source(bytes: &[u8]) -> Source {
 
 impl Segment {
     /// Its changes, in order.
-    pub fn changes(&self) -> impl Iterator<Item = (Edge<'_>, Change)> {
+    pub fn changes(&self) -> impl Iterator<Item = (Edge<'_>, Change)> + Clone {
         let bytes = &self.bytes;
         let mut at = HEAD + 64;
         std::iter::from_fn(move || {

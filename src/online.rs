@@ -13,18 +13,20 @@
 #![expect(unsafe_code, reason = "background workers, locks, snapshots")]
 
 use crate::build::{self, Refused};
+use crate::catchup::Applier;
 use crate::compat;
-use crate::delta::Change;
 use crate::edges::Edges;
 use crate::error::{self, Fallible, LoadLost};
 use crate::holders;
-use crate::loading::{self, Segment};
+use crate::loading;
+use crate::places;
 use crate::registration::Functions;
+use crate::share;
 use crate::shmem::{self, Control};
 use crate::slot::Slot;
-use crate::visibility::{Known, Seen};
+use crate::visibility::Seen;
 use crate::worker;
-use cftrag_core::{Deletion, Edge, Error, Fate, Fates, Hint, Image, Memory, View, Visibility};
+use cftrag_core::Memory;
 use pgrx::check_for_interrupts;
 use pgrx::prelude::*;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
@@ -35,11 +37,17 @@ const WAITING: u32 = 1;
 pub const LOCKING: u32 = 2;
 const SCANNING: u32 = 3;
 const APPLYING: u32 = 4;
+/// Those in which a builder only waits.
+pub const WAITS: [u32; 2] = [WAITING, LOCKING];
 
 /// A transaction that writes to the table is waited for so long; then the load is given up, and what it captured freed.
 const PATIENCE: Duration = Duration::from_secs(600);
+/// The same where nobody waits for the image: a reader asked for it, and has his answer.
+const PATIENCE_FOR_NOBODY: Duration = Duration::from_secs(60);
 /// Between two looks at the transactions that are waited for.
 const LOOK: Duration = Duration::from_millis(5);
+/// Between two looks for a place.
+const NAP: Duration = Duration::from_millis(50);
 /// After a load that failed no reader asks for another before this.
 pub const RETRY_MICROSECONDS: i64 = 10_000_000;
 /// What the scan holds.
@@ -57,15 +65,17 @@ pub enum Outcome {
     Refused = 3,
     Busy = 4,
     Yielded = 5,
+    /// There was no place for a worker, or another build needed it (places.rs).
+    NoPlace = 6,
+    /// Somebody was writing to the table all the time.
+    Waited = 7,
 }
 
 impl Outcome {
     /// What the asker of that number reads in the slot; None: its build did not end, or another asker's ended since.
     pub fn of(word: u64, asker: u64) -> Self {
-        [Self::Built, Self::Memory, Self::Refused, Self::Busy, Self::Yielded]
-            .into_iter()
-            .find(|outcome| word == outcome.word(asker))
-            .unwrap_or(Self::None)
+        let all = [Self::Built, Self::Memory, Self::Refused, Self::Busy, Self::Yielded, Self::NoPlace, Self::Waited];
+        all.into_iter().find(|outcome| word == outcome.word(asker)).unwrap_or(Self::None)
     }
 
     fn word(self, asker: u64) -> u64 {
@@ -78,20 +88,40 @@ pub struct Job {
     pub table: pg_sys::Oid,
     pub functions: Functions,
     pub asker: u64,
+    /// The session that waits for the image, by its process id; 0: none does.
+    pub client: i32,
     pub patience: Duration,
 }
 
-/// Builds the image of a table beside its writers. In a process of its own, outside any transaction.
-pub fn load(control: &Control, job: &Job) {
-    let done = transaction(|| match build::alone(control, job.table, |index| run(control, index, job)) {
+/// Builds the image of a table beside its writers, by a worker that somebody asked for, and that needs a place.
+fn load_in_place(control: &Control, job: &Job) {
+    let work = |index| match places::take(control, &control.slots[index]) {
+        true => run(control, index, job),
+        false => Err(no_place(job)),
+    };
+    load(control, job, work);
+}
+
+/// The same at server start (launcher.rs).
+pub fn load_at_start(control: &Control, job: &Job) -> Outcome {
+    load(control, job, |index| run(control, index, job))
+}
+
+/// Does that work as the table's only builder, and says how it ended. In a process of its own, outside any transaction.
+fn load(control: &Control, job: &Job, work: impl FnOnce(usize) -> Fallible<()>) -> Outcome {
+    let done = transaction(|| match build::alone(control, job.table, work) {
         Ok(()) => Outcome::Built,
         Err(Refused::Busy) => Outcome::Busy,
         Err(Refused::Failed(report)) => {
-            report.report(PgLogLevel::LOG);
-            match build::noted_outcome() {
+            let noted = match build::noted_outcome() {
                 Outcome::None => Outcome::Refused,
                 noted => noted,
+            };
+            // Those two try again.
+            if noted != Outcome::NoPlace && (noted != Outcome::Waited || job.patience >= PATIENCE_FOR_NOBODY) {
+                report.report(PgLogLevel::LOG);
             }
+            noted
         }
     });
     if let Some((_, slot)) = control.find(job.table) {
@@ -100,6 +130,12 @@ pub fn load(control: &Control, job: &Job) {
         // SAFETY: reads the clock.
         slot.retry_at.store(unsafe { pg_sys::GetCurrentTimestamp() } + wait, SeqCst);
     }
+    done
+}
+
+fn no_place(job: &Job) -> error::Report {
+    build::note_outcome(Outcome::NoPlace);
+    error::load_lost(&crate::edges::display_name(job.table), LoadLost::Place)
 }
 
 /// Runs `f` in a transaction of a background worker.
@@ -126,7 +162,7 @@ fn run(control: &Control, index: usize, job: &Job) -> Fallible<()> {
     let slot = &control.slots[index];
     let started = Instant::now();
     {
-        let table = Edges::open(job.table)?;
+        let table = opened(slot, job)?;
         if let Some(why) = table.unsuitable() {
             return Err(error::wrong_kind(&table.name(), why));
         }
@@ -140,12 +176,13 @@ fn run(control: &Control, index: usize, job: &Job) -> Fallible<()> {
     let load = build::random_seed() | 1;
     slot.write(|_| {
         slot.log.store(0, SeqCst);
+        slot.log_bytes.store(0, SeqCst);
         slot.loading.store(load, SeqCst);
     });
     between_transactions();
     wait_for_writers(slot, job)?;
     slot.progress.phase.store(LOCKING, SeqCst);
-    lock(job)?;
+    lock(slot, job)?;
     slot.progress.phase.store(SCANNING, SeqCst);
     let table = Edges::open(job.table)?;
     // SAFETY: a snapshot of now, registered while it is used (an ERROR's abort forgets it).
@@ -167,14 +204,14 @@ fn scan_and_apply(
 ) -> Fallible<()> {
     let slot = &control.slots[index];
     let mut memory = Memory::new();
-    let mut header = build::load(control, index, table, functions, snapshot, started, &mut memory)?;
+    let mut header = build::load(control, index, table, functions, snapshot, started, &mut memory, Some(LOCK))?;
     header.load = load;
     slot.progress.phase.store(APPLYING, SeqCst);
     // SAFETY: an MVCC snapshot that is registered by the caller.
-    let seen = unsafe { Seen::new(snapshot) };
-    let mut applier = Applier { control, table: table.name(), seen, known: Known::default(), waiting: Vec::new() };
+    let mut applier = Applier::new(control, table, unsafe { Seen::new(snapshot) });
     loop {
-        give_way(table)?;
+        give_way(table, LOCK)?;
+        share::goes_on(slot, table.oid())?;
         applier.look_at_waiting()?;
         let segments = loading::take(control, index);
         let (trigger, locator, columns) = (header.key.row.oid, header.key.locator, header.key.columns);
@@ -198,106 +235,15 @@ fn scan_and_apply(
             return Err(error::load_lost(&table.name(), LoadLost::Noted));
         }
         header.build_microseconds = started.elapsed().as_micros() as u64;
-        let empty = || slot.log.load(SeqCst) == 0 && slot.log_lost.load(SeqCst) != load && applier.waiting.is_empty();
+        let empty = || slot.log.load(SeqCst) == 0 && slot.log_lost.load(SeqCst) != load && applier.is_done();
         if build::publish(control, index, header, empty) {
             return Ok(());
         }
         if started.elapsed() > PATIENCE {
             return Err(error::load_lost(&table.name(), LoadLost::Endless));
         }
-        if !applier.waiting.is_empty() {
+        if !applier.is_done() {
             pause();
-        }
-    }
-}
-
-/// Names of an edge, kept.
-type Names = (Option<Vec<u8>>, Vec<u8>, Vec<u8>);
-
-struct Applier<'c> {
-    control: &'c Control,
-    table: String,
-    seen: Seen,
-    known: Known,
-    waiting: Vec<Waiting>,
-}
-
-/// A delete of a row whose insert has not come yet.
-struct Waiting {
-    names: Names,
-    change: Change,
-    /// Its transaction has committed: the insert is in the log by now, or never will be.
-    over: bool,
-}
-
-impl Applier<'_> {
-    fn apply(&mut self, memory: &mut Memory, segment: &Segment) -> Fallible<()> {
-        for (edge, change) in segment.changes() {
-            if !self.is_settled(change)? && !self.one(memory, &edge, change)? {
-                let names = (edge.tree.map(<[u8]>::to_vec), edge.parent.to_vec(), edge.child.to_vec());
-                self.waiting.push(Waiting { names, change, over: false });
-            }
-        }
-        Ok(())
-    }
-
-    /// Forgets what was undone, and marks what is over. Before the log is read: whoever ran then may end before the next reading.
-    fn look_at_waiting(&mut self) -> Fallible<()> {
-        self.known = Known::default();
-        let mut now = Known::default();
-        for waiting in &mut self.waiting {
-            let xid = waiting.change.by();
-            now.learn(&[xid]).ok_or_else(|| error::load_lost(&self.table, LoadLost::Ancient))?;
-            waiting.over = now.fate(xid) == Fate::Committed;
-        }
-        self.waiting.retain(|waiting| now.fate(waiting.change.by()) != Fate::Aborted);
-        Ok(())
-    }
-
-    fn retry(&mut self, memory: &mut Memory) -> Fallible<()> {
-        for waiting in std::mem::take(&mut self.waiting) {
-            let (tree, parent, child) = &waiting.names;
-            let edge = Edge { tree: tree.as_deref(), parent, child };
-            match self.one(memory, &edge, waiting.change)? {
-                true => {}
-                false if waiting.over => return Err(error::load_lost(&self.table, LoadLost::Unmatched)),
-                false => self.waiting.push(waiting),
-            }
-        }
-        Ok(())
-    }
-
-    /// Whether the scan's snapshot saw the change (an insert is in the image as a settled row, a deleted row is not), or saw it undone.
-    fn is_settled(&mut self, change: Change) -> Fallible<bool> {
-        let xid = change.by();
-        if self.seen.view(xid, Hint::None) == View::Unknown {
-            self.seen.learn(&[xid]).ok_or_else(|| error::load_lost(&self.table, LoadLost::Ancient))?;
-        }
-        Ok(self.seen.view(xid, Hint::None) == View::Seen || self.seen.learned(xid) == Hint::Aborted)
-    }
-
-    /// Applies one change; false: a delete whose insert has not come yet.
-    fn one(&mut self, memory: &mut Memory, edge: &Edge, change: Change) -> Fallible<bool> {
-        loop {
-            let mut ask = Vec::new();
-            let done = {
-                let image = Image::open(memory).map_err(|e| error::core(&e))?;
-                match change {
-                    Change::Insert(stamp) => image.insert(edge, Some(stamp)).map(|()| Deletion::Done),
-                    Change::Frozen(_) => image.insert(edge, None).map(|()| Deletion::Done),
-                    Change::Delete(row, by) => image.delete(edge, row, by, &self.known, &mut ask),
-                }
-            };
-            match (done, change) {
-                (Ok(Deletion::Done), _) => return Ok(true),
-                (Ok(Deletion::Ask), _) => {
-                    self.known.learn(&ask).ok_or_else(|| error::load_lost(&self.table, LoadLost::Ancient))?
-                }
-                (Ok(Deletion::NoPartner), Change::Delete(row, _)) if row.cmin.is_some() => return Ok(false),
-                (Ok(Deletion::NoPartner), _) => return Err(error::load_lost(&self.table, LoadLost::Unmatched)),
-                (Err(Error::Full { .. }), _) => _ = build::grow(self.control, memory)?,
-                (Err(other), _) => return Err(error::core(&other)),
-            }
         }
     }
 }
@@ -309,7 +255,7 @@ fn wait_for_writers(slot: &Slot, job: &Job) -> Fallible<()> {
         progress.waits_for.store(compat::process_of(&writer), Relaxed);
         // SAFETY: asks whether that virtual transaction still runs, without waiting.
         while !unsafe { pg_sys::VirtualXactLock(writer, false) } {
-            job.patient(begun)?;
+            job.patient(slot, begun)?;
             pause();
         }
     }
@@ -317,26 +263,61 @@ fn wait_for_writers(slot: &Slot, job: &Job) -> Fallible<()> {
     Ok(())
 }
 
+/// Opens the table, without queueing for its lock: whoever holds a stronger one (a prepared transaction, perhaps) keeps her own table from being
+/// built, and no other.
+fn opened(slot: &Slot, job: &Job) -> Fallible<Edges> {
+    let begun = Instant::now();
+    loop {
+        if let Some(table) = Edges::open_now(job.table) {
+            return Ok(table);
+        }
+        // SAFETY: a system cache lookup.
+        if unsafe { pg_sys::get_rel_namespace(job.table) } == pg_sys::InvalidOid {
+            return Err(error::no_such_table(u32::from(job.table)));
+        }
+        job.patient(slot, begun)?;
+        pause();
+    }
+}
+
 /// Takes the scan's lock, first of all locks and without queueing for it: who holds nothing and is in no queue is part of no deadlock.
-fn lock(job: &Job) -> Fallible<()> {
+fn lock(slot: &Slot, job: &Job) -> Fallible<()> {
     let begun = Instant::now();
     // SAFETY: any OID may be locked; held to the end of this transaction.
     while !unsafe { pg_sys::ConditionalLockRelationOid(job.table, LOCK) } {
-        job.patient(begun)?;
+        job.patient(slot, begun)?;
         pause();
     }
     Ok(())
 }
 
 impl Job {
-    fn patient(&self, begun: Instant) -> Fallible<()> {
-        if begun.elapsed() > self.patience { Err(error::load_waited(self.patience.as_secs())) } else { Ok(()) }
+    /// An error if waiting has lasted too long, or has become of no use.
+    fn patient(&self, slot: &Slot, begun: Instant) -> Fallible<()> {
+        share::goes_on(slot, self.table)?;
+        if places::is_wanted(slot) {
+            return Err(no_place(self));
+        }
+        // SAFETY: looks a process up in the process array.
+        if self.client != 0 && unsafe { pg_sys::BackendPidGetProc(self.client).is_null() } {
+            return Err(error::load_lost(&crate::edges::display_name(self.table), LoadLost::Unwanted));
+        }
+        if begun.elapsed() > self.patience {
+            build::note_outcome(Outcome::Waited);
+            return Err(error::load_waited(self.patience.as_secs()));
+        }
+        Ok(())
     }
 }
 
 /// Sleeps a little; interrupts (termination) are served.
 pub fn pause() {
     wait_latch(pg_sys::WL_TIMEOUT, LOOK);
+}
+
+/// Sleeps for longer: whoever waits for something that takes its time.
+pub fn nap() {
+    wait_latch(pg_sys::WL_TIMEOUT, NAP);
 }
 
 /// Sleeps for a second, or until somebody wakes this process.
@@ -360,9 +341,9 @@ fn wait_latch(event: u32, time: Duration) {
 }
 
 /// An error if somebody waits for our lock on the table.
-fn give_way(table: &Edges) -> Fallible<()> {
+fn give_way(table: &Edges, lock: pg_sys::LOCKMODE) -> Fallible<()> {
     // SAFETY: an open relation on which we hold this lock.
-    if unsafe { pg_sys::LockHasWaitersRelation(table.rel(), LOCK) } {
+    if unsafe { pg_sys::LockHasWaitersRelation(table.rel(), lock) } {
         build::note_outcome(Outcome::Yielded);
         return Err(error::load_yielded(&table.name()));
     }
@@ -370,8 +351,8 @@ fn give_way(table: &Edges) -> Fallible<()> {
 }
 
 /// Called by the scan now and then.
-pub fn give_way_at(table: &Edges, row: u64) -> Fallible<()> {
-    if row.is_multiple_of(ROWS_A_LOOK) { give_way(table) } else { Ok(()) }
+pub fn give_way_at(table: &Edges, lock: pg_sys::LOCKMODE, row: u64) -> Fallible<()> {
+    if row.is_multiple_of(ROWS_A_LOOK) { give_way(table, lock) } else { Ok(()) }
 }
 
 /// The worker's main function. `bgw_extra`: database, table, cft_capture, cft_capture_truncate, asker as u32.
@@ -382,6 +363,10 @@ pub extern "C-unwind" fn cftrag_build_worker(_arg: pg_sys::Datum) {
     let oid = pg_sys::Oid::from;
     let functions = Functions { capture: oid(capture), capture_truncate: oid(capture_truncate) };
     if let Some(control) = transaction(shmem::attach) {
-        load(control, &Job { table: oid(table), functions, asker: u64::from(asker), patience: PATIENCE });
+        let asker = u64::from(asker);
+        // SAFETY: set for every background worker: the process that registered it.
+        let client = if asker == worker::NOBODY { 0 } else { unsafe { (*pg_sys::MyBgworkerEntry).bgw_notify_pid } };
+        let patience = if asker == worker::NOBODY { PATIENCE_FOR_NOBODY } else { PATIENCE };
+        load_in_place(control, &Job { table: oid(table), functions, asker, client, patience });
     }
 }

@@ -1,31 +1,38 @@
 //! The reference query: the definition of every answer (sql/reference.sql, sql/roots.sql, sql/entities.sql), run when the image cannot serve.
 //!
 //! It runs under the caller's own active snapshot and rights: SPI, called directly with read_only = true. (pgrx's Spi client turns
-//! to read-write once the transaction has an xid, and that takes a new snapshot.) Plans are kept by statement text.
+//! to read-write once the transaction has an xid, and that takes a new snapshot.) Plans are kept by statement text and tables (meant.rs); one that is in use, here
+//! or further up the stack (a policy may ask again), is not freed.
 
 #![expect(unsafe_code, reason = "SPI, called directly")]
 
-use crate::api::context::{self, Relative, Sink};
-use crate::api::text::sentences;
-use crate::compat;
+use crate::api::sink::{self, Relative, Sink, Take};
 use crate::edges::{self, ColumnNames, Columns, Edges};
-use crate::encoding;
-use crate::fmgr::{Rows, text_bytes, text_datum};
+use crate::error::{self, Fallible};
+use crate::fmgr::{Rows, text_bytes, text_datum, with_room_for_errors};
+use crate::meant::Statement;
+use crate::{compat, raised};
+use cftrag_core::NoRoom;
 use pgrx::pg_sys;
 use std::cell::RefCell;
 use std::collections::HashMap;
-use std::ffi::CString;
 
 const TEMPLATE: &str = include_str!("../sql/reference.sql");
 const ENTITIES: &str = include_str!("../sql/entities.sql");
 const ROOTS: &str = include_str!("../sql/roots.sql");
 const CYCLE: &str = include_str!("../sql/cycle.sql");
 
-/// Statements of so many tables are kept planned; past it all are forgotten.
+/// Statements of so many tables are kept planned, and those in use.
 const PLANS: usize = 64;
 
+/// A plan that SPI keeps, and how many calls of this session use it now.
+struct KeptPlan {
+    plan: pg_sys::SPIPlanPtr,
+    users: usize,
+}
+
 thread_local! {
-    static KEPT: RefCell<HashMap<CString, pg_sys::SPIPlanPtr>> = RefCell::new(HashMap::new());
+    static KEPT: RefCell<HashMap<Statement, KeptPlan>> = RefCell::new(HashMap::new());
 }
 
 /// The statement for one table.
@@ -101,31 +108,28 @@ pub fn answer(
     up: i32,
     down: i32,
     sink: &mut Sink,
-) {
+) -> Fallible<()> {
     let types = [pg_sys::TEXTARRAYOID, pg_sys::INT4OID, pg_sys::INT4OID];
     let values = [entities, pg_sys::Datum::from(up), pg_sys::Datum::from(down)];
-    run(statement(table, names, columns), types, values, sink);
+    run(Statement::over(&statement(table, names, columns), &[table]), types, values, sink)
 }
 
 /// Answers cft_roots by its definition (sql/roots.sql).
 pub fn roots(table: &Edges, names: &ColumnNames, rows: Rows) {
     let sql = fill_columns(&without_comments(ROOTS), table, names);
-    run(sql, [], [], &mut Sink::Rows(rows));
+    into_store(&Statement::over(&sql, &[table]), [], [], rows.store());
 }
 
-/// Answers cft_entities by its definition (sql/entities.sql), which uses functions beside `function`. `aliases`: tables with entity as
-/// parent and alias as child.
+/// Answers cft_entities by its definition (sql/entities.sql). `aliases`: tables with entity as parent and alias as child.
 pub fn entities(
     table: &Edges,
     names: &ColumnNames,
     aliases: &[(&Edges, &ColumnNames)],
-    function: pg_sys::Oid,
     question: pg_sys::Datum,
     overlapping: pg_sys::Datum,
     rows: Rows,
 ) {
-    // SAFETY: a system cache lookup of our own function.
-    let schema = edges::schema_name(unsafe { pg_sys::get_func_namespace(function) });
+    let tables: Vec<_> = std::iter::once(table).chain(aliases.iter().map(|(table, _)| *table)).collect();
     let aliases: Vec<_> = aliases.iter().map(|(table, names)| aliases_of(table, names)).collect();
     let aliases = aliases.join(" UNION ALL ");
     let none = "SELECT NULL::pg_catalog.text, NULL::pg_catalog.text WHERE false";
@@ -133,13 +137,13 @@ pub fn entities(
         &without_comments(ENTITIES),
         &[
             ("{edges}", &table.qualified()),
-            ("{schema}", &schema),
             ("{aliases}", if aliases.is_empty() { none } else { &aliases }),
             ("{parent}", &text_of(table, &names.parent)),
             ("{child}", &text_of(table, &names.child)),
         ],
     );
-    run(sql, [pg_sys::TEXTOID, pg_sys::BOOLOID], [question, overlapping], &mut Sink::Rows(rows));
+    let statement = Statement::over(&sql, &tables);
+    into_store(&statement, [pg_sys::TEXTOID, pg_sys::BOOLOID], [question, overlapping], rows.store());
 }
 
 /// Whether an edge that is in the table closes a cycle (sql/cycle.sql), under the active snapshot.
@@ -170,7 +174,8 @@ pub fn closes_cycle(
     let values = [text_datum(parent), text_datum(child), text_datum(tree.unwrap_or_default())];
     let mut nulls = [b' ', b' ', if tree.is_none() { b'n' } else { b' ' }];
     let mut rows = 0;
-    execute(sql, [pg_sys::TEXTOID; 3], values, Some(&mut nulls), |table| rows = table.numvals);
+    let statement = Statement::over(&sql, &[table]);
+    execute(&statement, [pg_sys::TEXTOID; 3], values, Some(&mut nulls), |table| rows = table.numvals);
     rows > 0
 }
 
@@ -181,96 +186,270 @@ fn aliases_of(table: &Edges, names: &ColumnNames) -> String {
     format!("SELECT {alias} {c}, {entity} {c} FROM {table} AS r WHERE {alias} IS NOT NULL AND {entity} IS NOT NULL")
 }
 
-/// Runs a statement of a template; its select list is the row type of the sink's rows.
-fn run<const N: usize>(sql: String, types: [pg_sys::Oid; N], values: [pg_sys::Datum; N], sink: &mut Sink) {
-    // SAFETY: a backend variable.
-    let caller = unsafe { pg_sys::CurrentMemoryContext };
-    execute(sql, types, values, None, |table| {
-        // SAFETY: the rows of the result; their type is that of the function by the statement's select list; tuplestore_puttuple copies.
+/// Runs the statement of cft_context. Its rows go to a tuplestore, on disk past work_mem, and from there, entity by entity, to whoever
+/// takes parts.
+fn run<const N: usize>(
+    statement: Statement,
+    types: [pg_sys::Oid; N],
+    values: [pg_sys::Datum; N],
+    sink: &mut Sink,
+) -> Fallible<()> {
+    let take = match sink {
+        Sink::Rows(rows) => {
+            into_store(&statement, types, values, rows.store());
+            return Ok(());
+        }
+        Sink::Parts(take) => take,
+        Sink::Text(_) => unreachable!("a text is made of parts"),
+    };
+    // SAFETY: our own tuplestore, which an ERROR leaves to the abort.
+    unsafe {
+        let store = pg_sys::tuplestore_begin_heap(false, false, pg_sys::work_mem);
+        into_store(&statement, types, values, store);
+        let done = each_entity(store, take);
+        pg_sys::tuplestore_end(store);
+        done
+    }
+}
+
+/// Runs a statement of a template under the active snapshot; its select list is the row type of the rows in the store.
+fn into_store<const N: usize>(
+    statement: &Statement,
+    mut types: [pg_sys::Oid; N],
+    values: [pg_sys::Datum; N],
+    store: *mut pg_sys::Tuplestorestate,
+) {
+    raised::whole(Some(statement.sql()), || {
+        // SAFETY: SPI is connected and finished around its use; argument types are those the plan was made for; the list has N parameters.
+        // The receiver is gone with SPI's memory, the store is not in it.
         unsafe {
-            let tuples = (0..table.numvals as usize).map(|i| *table.vals.add(i));
-            match sink {
-                Sink::Rows(rows) => tuples.for_each(|tuple| rows.add_tuple(tuple)),
-                // The value outlives SPI's memory.
-                Sink::Text(text) => {
-                    let sentences = sentences(&tuples.map(|tuple| relative(tuple, table.tupdesc)).collect::<Vec<_>>());
-                    let context = pg_sys::MemoryContextSwitchTo(caller);
-                    **text = context::text_of(sentences.as_bytes());
-                    pg_sys::MemoryContextSwitchTo(context);
-                }
-                Sink::Whole(take) => take(&tuples.map(|tuple| relative(tuple, table.tupdesc)).collect::<Vec<_>>()),
+            let memory = pg_sys::CurrentMemoryContext;
+            pg_sys::SPI_connect();
+            let used = plan(statement, &mut types);
+            let params = pg_sys::makeParamList(N as i32);
+            for (i, (value, of)) in values.into_iter().zip(types).enumerate() {
+                let flags = pg_sys::PARAM_FLAG_CONST as u16;
+                *(*params).params.as_mut_ptr().add(i) =
+                    pg_sys::ParamExternData { value, isnull: false, pflags: flags, ptype: of };
             }
+            let dest = pg_sys::CreateDestReceiver(pg_sys::CommandDest::DestTuplestore);
+            let none = std::ptr::null_mut();
+            compat::unbound::SetTuplestoreDestReceiverParams(dest, store, memory, false, none, std::ptr::null());
+            let options = pg_sys::SPIExecuteOptions { params, read_only: true, dest, ..Default::default() };
+            let run = || with_room_for_errors(|| compat::plain::SPI_execute_plan_extended(used.plan, &options));
+            let code = statement.run(|| without_jit(run));
+            assert_eq!(code, pg_sys::SPI_OK_SELECT as i32, "the reference query is a SELECT");
+            pg_sys::SPI_finish();
         }
     });
 }
 
+/// Gives the rows of the store to `take`: all of an entity at once, which must fit into `cftrag.work_memory`.
+///
+/// # Safety
+/// A tuplestore of the reference query's rows.
+unsafe fn each_entity(store: *mut pg_sys::Tuplestorestate, take: Take<'_>) -> Fallible<()> {
+    // SAFETY: the caller's promise; the slot is ours, its rows live until the next is fetched and are copied.
+    unsafe {
+        let slot = pg_sys::MakeSingleTupleTableSlot(row_type(), &raw const pg_sys::TTSOpsMinimalTuple);
+        let mut kept = Kept::default();
+        while pg_sys::tuplestore_gettupleslot(store, true, false, slot) {
+            pgrx::check_for_interrupts!();
+            pg_sys::slot_getsomeattrs_int(slot, COLUMNS as i32);
+            let get = |n: usize| (!*(*slot).tts_isnull.add(n)).then(|| *(*slot).tts_values.add(n));
+            let text = |n: usize| get(n).map(|datum| text_bytes(datum));
+            let entity = text(0).unwrap_or_default();
+            if kept.is_of_other_than(entity) {
+                kept.give(take)?;
+            }
+            let texts = [Some(entity), text(1), text(4), text(5)];
+            let depth = get(3).map_or(0, |datum| datum.value() as i32);
+            kept.add(texts, text(2) == Some(b"ancestor"), depth)?;
+        }
+        pg_sys::ExecDropSingleTupleTableSlot(slot);
+        kept.give(take)
+    }
+}
+
+/// entity, tree, relation, depth, relative, via
+const COLUMNS: usize = 6;
+
+fn row_type() -> pg_sys::TupleDesc {
+    use pg_sys::{INT4OID as INT, TEXTOID as TEXT};
+    // SAFETY: a descriptor of that many columns, each of which is made.
+    unsafe {
+        let desc = pg_sys::CreateTemplateTupleDesc(COLUMNS as i32);
+        for (n, of) in (1..).zip([TEXT, TEXT, TEXT, INT, TEXT, TEXT]) {
+            pg_sys::TupleDescInitEntry(desc, n, std::ptr::null(), of, -1, 0);
+        }
+        desc
+    }
+}
+
+/// Texts as ranges, whether it is an ancestor, its depth.
+type KeptRow = ([Option<(usize, usize)>; 4], bool, i32);
+
+/// Copies of the rows of an entity.
+#[derive(Default)]
+struct Kept {
+    bytes: sink::Bytes,
+    /// Where each text of a row is: entity, tree, relative, via. None: it is NULL.
+    rows: Vec<KeptRow>,
+}
+
+impl Kept {
+    fn is_of_other_than(&self, entity: &[u8]) -> bool {
+        self.rows.first().is_some_and(|row| self.text(row.0[0]) != Some(entity))
+    }
+
+    fn text(&self, at: Option<(usize, usize)>) -> Option<&[u8]> {
+        at.map(|(from, to)| &self.bytes.0[from..to])
+    }
+
+    fn add(&mut self, texts: [Option<&[u8]>; 4], ancestor: bool, depth: i32) -> Fallible<()> {
+        let more: usize = texts.iter().flatten().map(|text| text.len()).sum();
+        let each = size_of_val(&self.rows[..]) + self.rows.len() * size_of::<Relative<'_>>();
+        self.bytes.room_beside(more, each)?;
+        if self.rows.len() == self.rows.capacity() {
+            let (rows, bytes) = (self.rows.len().max(64), each + self.bytes.0.len());
+            self.rows.try_reserve(rows).map_err(|_| error::no_room(NoRoom::Memory(2 * bytes)))?;
+        }
+        let at = texts.map(|text| {
+            let from = self.bytes.0.len();
+            self.bytes.0.extend_from_slice(text.unwrap_or_default());
+            text.map(|_| (from, self.bytes.0.len()))
+        });
+        self.rows.push((at, ancestor, depth));
+        Ok(())
+    }
+
+    /// Gives them away.
+    fn give(&mut self, take: &mut dyn FnMut(&[Relative<'_>]) -> Fallible<()>) -> Fallible<()> {
+        if self.rows.is_empty() {
+            return Ok(());
+        }
+        let mut all: Vec<Relative<'_>> = Vec::new();
+        let bytes = self.rows.len() * size_of::<Relative<'_>>();
+        all.try_reserve_exact(self.rows.len()).map_err(|_| error::no_room(NoRoom::Memory(bytes)))?;
+        all.extend(self.rows.iter().map(|&([entity, tree, name, via], ancestor, depth)| Relative {
+            entity: self.text(entity).unwrap_or_default(),
+            tree: self.text(tree),
+            ancestor,
+            depth,
+            name: self.text(name).unwrap_or_default(),
+            via: self.text(via).unwrap_or_default(),
+        }));
+        take(&all)?;
+        self.rows.clear();
+        self.bytes.0.clear();
+        Ok(())
+    }
+}
+
 /// Runs a statement under the active snapshot and gives its result to `take`. `nulls`: an 'n' where a value is NULL.
 fn execute<const N: usize>(
-    sql: String,
+    statement: &Statement,
     mut types: [pg_sys::Oid; N],
     mut values: [pg_sys::Datum; N],
     nulls: Option<&mut [u8; N]>,
     take: impl FnOnce(&pg_sys::SPITupleTable),
 ) {
-    let Ok(sql) = CString::new(encoding::encode(&sql)) else {
-        unreachable!("identifiers come from the catalog and have no NUL");
-    };
     let nulls = nulls.map_or(std::ptr::null(), |nulls| nulls.as_ptr().cast());
-    // SAFETY: SPI is connected and finished around its use; argument types are those the plan was made for.
+    raised::whole(Some(statement.sql()), || {
+        // SAFETY: SPI is connected and finished around its use; argument types are those the plan was made for.
+        unsafe {
+            pg_sys::SPI_connect();
+            let used = plan(statement, &mut types);
+            let run = || pg_sys::SPI_execute_plan(used.plan, values.as_mut_ptr(), nulls, true, 0);
+            let code = statement.run(|| without_jit(run));
+            assert_eq!(code, pg_sys::SPI_OK_SELECT as i32, "the reference query is a SELECT");
+            take(&*pg_sys::SPI_tuptable);
+            pg_sys::SPI_finish();
+        }
+    });
+}
+
+/// Plans and runs without JIT compilation: the planner's estimate of a recursive query, or of the names in a text, is a thousand times what
+/// comes, and compiling for that took 1.6 s of a call of 1.8 s (12 thousand edges). After an ERROR the abort takes the setting back.
+fn without_jit<T>(work: impl FnOnce() -> T) -> T {
+    // SAFETY: a level of our own, closed below.
     unsafe {
-        pg_sys::SPI_connect();
-        let plan = plan(sql, &mut types);
-        let code = pg_sys::SPI_execute_plan(plan, values.as_mut_ptr(), nulls, true, 0);
-        assert_eq!(code, pg_sys::SPI_OK_SELECT as i32, "the reference query is a SELECT");
-        take(&*pg_sys::SPI_tuptable);
-        pg_sys::SPI_finish();
+        let level = pg_sys::NewGUCNestLevel();
+        pg_sys::set_config_option(
+            c"jit".as_ptr(),
+            c"off".as_ptr(),
+            pg_sys::GucContext::PGC_USERSET,
+            pg_sys::GucSource::PGC_S_SESSION,
+            pg_sys::GucAction::GUC_ACTION_SAVE,
+            true,
+            0,
+            false,
+        );
+        let done = work();
+        pg_sys::AtEOXact_GUC(true, level);
+        done
     }
 }
 
-/// A row of the reference query; the bytes live as long as its result.
-///
-/// # Safety
-/// A tuple of the reference query and its descriptor, and SPI is connected.
-unsafe fn relative<'a>(tuple: pg_sys::HeapTuple, desc: pg_sys::TupleDesc) -> Relative<'a> {
-    let get = |column| {
-        let mut null = false;
-        // SAFETY: the caller's promise; there are six columns.
-        let datum = unsafe { pg_sys::SPI_getbinval(tuple, desc, column, &mut null) };
-        (!null).then_some(datum)
-    };
-    // SAFETY: all columns but depth are texts, and none but the tree is ever NULL.
-    let text = |column| get(column).map(|datum| unsafe { text_bytes(datum) });
-    Relative {
-        entity: text(1).unwrap_or_default(),
-        tree: text(2),
-        ancestor: text(3) == Some(b"ancestor"),
-        depth: get(4).map_or(0, |datum| datum.value() as i32),
-        name: text(5).unwrap_or_default(),
-        via: text(6).unwrap_or_default(),
+/// A plan that is used while this lives. An ERROR of PostgreSQL's unwinds as a panic through whoever has one, so it is always dropped.
+struct Used {
+    statement: Statement,
+    plan: pg_sys::SPIPlanPtr,
+}
+
+impl Drop for Used {
+    fn drop(&mut self) {
+        KEPT.with_borrow_mut(|kept| {
+            if let Some(kept) = kept.get_mut(&self.statement) {
+                kept.users -= 1;
+            }
+        });
     }
 }
 
 /// # Safety
 /// SPI is connected.
-unsafe fn plan(sql: CString, types: &mut [pg_sys::Oid]) -> pg_sys::SPIPlanPtr {
-    if let Some(plan) = KEPT.with_borrow(|kept| kept.get(&sql).copied()) {
-        return plan;
+unsafe fn plan(statement: &Statement, types: &mut [pg_sys::Oid]) -> Used {
+    let used = |plan| Used { statement: statement.clone(), plan };
+    if let Some(plan) = known(statement) {
+        return used(plan);
     }
     // SAFETY: the caller's promise; SPI_prepare raises on a bad statement.
-    let plan = unsafe {
-        let plan = pg_sys::SPI_prepare(sql.as_ptr(), types.len() as i32, types.as_mut_ptr());
-        assert!(!plan.is_null(), "SPI_prepare raises or plans");
-        pg_sys::SPI_keepplan(plan);
-        plan
-    };
-    let forgotten = KEPT.with_borrow_mut(|kept| {
-        let old = if kept.len() >= PLANS { std::mem::take(kept) } else { HashMap::new() };
-        kept.insert(sql, plan);
-        old
-    });
-    for old in forgotten.into_values() {
-        // SAFETY: a kept plan that the map no longer holds.
-        unsafe { pg_sys::SPI_freeplan(old) };
+    let prepare = || unsafe { pg_sys::SPI_prepare(statement.sql().as_ptr(), types.len() as i32, types.as_mut_ptr()) };
+    let plan = statement.run(prepare);
+    assert!(!plan.is_null(), "SPI_prepare raises or plans");
+    // Whatever was called meanwhile may have asked the same.
+    if let Some(plan) = known(statement) {
+        return used(plan);
     }
-    plan
+    // SAFETY: prepared above; from here on it is ours to free.
+    unsafe { pg_sys::SPI_keepplan(plan) };
+    let used = used(plan);
+    KEPT.with_borrow_mut(|kept| kept.insert(statement.clone(), KeptPlan { plan, users: 1 }));
+    while let Some(idle) = one_too_many() {
+        // SAFETY: a plan that SPI kept, that nobody uses, and that is not kept here any more.
+        unsafe { pg_sys::SPI_freeplan(idle) };
+    }
+    used
+}
+
+/// Takes a plan that nobody uses out of those that are kept, if they are too many.
+fn one_too_many() -> Option<pg_sys::SPIPlanPtr> {
+    KEPT.with_borrow_mut(|kept| {
+        if kept.len() <= PLANS {
+            return None;
+        }
+        let (statement, _) = kept.iter().find(|(_, kept)| kept.users == 0)?;
+        let statement = statement.clone();
+        kept.remove(&statement).map(|kept| kept.plan)
+    })
+}
+
+/// The plan of that statement if there is one; it has one more user then.
+fn known(statement: &Statement) -> Option<pg_sys::SPIPlanPtr> {
+    KEPT.with_borrow_mut(|kept| {
+        let kept = kept.get_mut(statement)?;
+        kept.users += 1;
+        Some(kept.plan)
+    })
 }

@@ -258,7 +258,8 @@ pub fn attached(functions: Functions, find: impl FnOnce() -> Vec<pg_sys::Oid>) -
     })
 }
 
-/// The columns of an open table, found by their names again after an invalidation only. 42703 if one is gone.
+/// The columns of an open table, found by their names again after an invalidation only. 42703 if one is gone, 42804 if reading one would
+/// run another role's code.
 pub fn columns(table: &Edges, registration: &Rc<Registration>) -> Fallible<Columns> {
     let (now, oid) = (changes::relations(), table.oid());
     let known = |of: &&Resolved| of.0 == now && of.1 == oid && Rc::ptr_eq(&of.2, registration);
@@ -266,6 +267,7 @@ pub fn columns(table: &Edges, registration: &Rc<Registration>) -> Fallible<Colum
         return Ok(columns);
     }
     let columns = table.require_columns(&registration.names)?;
+    crate::api::attach::check_types(&registration.names, &columns)?;
     COLUMNS.set(Some((now, oid, Rc::clone(registration), columns)));
     Ok(columns)
 }

@@ -20,6 +20,7 @@ use crate::compat::plain;
 use crate::edges::ColumnNames;
 use crate::encoding;
 use crate::registered::{self, Place};
+use crate::rights;
 use crate::triggers::{self, TriggerKey};
 use pgrx::pg_sys;
 use std::cell::{Cell, RefCell};
@@ -65,20 +66,16 @@ impl Functions {
         {
             return functions;
         }
-        // SAFETY: a system cache lookup.
-        let functions = Self::in_schema(unsafe { pg_sys::get_func_namespace(function) });
+        let functions = Self::of_extension();
         FUNCTIONS.set(Some((function, functions)));
         functions
     }
 
-    /// The trigger functions of the extension that is in that schema.
-    pub fn in_schema(schema: pg_sys::Oid) -> Self {
-        // SAFETY: system cache lookups by name without arguments; a missing function gives InvalidOid.
-        unsafe {
-            Self {
-                capture: find_function(c"cft_capture", schema),
-                capture_truncate: find_function(c"cft_capture_truncate", schema),
-            }
+    /// The trigger functions of the extension in this database; invalid OIDs where it is not created.
+    pub fn of_extension() -> Self {
+        Self {
+            capture: internal_function(c"cft_capture", &[]),
+            capture_truncate: internal_function(c"cft_capture_truncate", &[]),
         }
     }
 
@@ -87,8 +84,7 @@ impl Functions {
         match ALIAS_OF.get() {
             Some((capture, alias_of)) if capture == self.capture => alias_of,
             _ => {
-                // SAFETY: system cache lookups; a missing function gives InvalidOid.
-                let found = unsafe { find_function(c"cft_alias_of", pg_sys::get_func_namespace(self.capture)) };
+                let found = internal_function(c"cft_alias_of", &[]);
                 ALIAS_OF.set(Some((self.capture, found)));
                 found
             }
@@ -107,17 +103,28 @@ pub struct AliasTable {
     pub registration: Option<Rc<Registration>>,
 }
 
-/// # Safety
-/// Reads pg_proc through the system cache.
-unsafe fn find_function(name: &CStr, schema: pg_sys::Oid) -> pg_sys::Oid {
-    // SAFETY: the key's types are those of the PROCNAMEARGSNSP cache.
+/// The schema of what only the extension calls: nobody but the extension's owner can create anything there.
+pub const INTERNAL: &str = "cftrag_internal";
+
+/// A function of [`INTERNAL`] by name and argument types; InvalidOid if there is none, or if that schema is not the extension's: in a
+/// database without the extension anybody may have a schema of that name.
+pub fn internal_function(name: &CStr, types: &[pg_sys::Oid]) -> pg_sys::Oid {
+    // SAFETY: lookups by name; the key's types are those of the PROCNAMEARGSNSP cache.
     unsafe {
-        let none = pg_sys::buildoidvector(std::ptr::null(), 0);
+        let extension = pg_sys::get_extension_oid(c"cftrag".as_ptr(), true);
+        let schema = pg_sys::get_namespace_oid(c"cftrag_internal".as_ptr(), true);
+        if extension == pg_sys::InvalidOid
+            || schema == pg_sys::InvalidOid
+            || pg_sys::getExtensionOfObject(pg_sys::NamespaceRelationId, schema) != extension
+        {
+            return pg_sys::InvalidOid;
+        }
+        let types = pg_sys::buildoidvector(types.as_ptr(), types.len() as i32);
         pg_sys::GetSysCacheOid(
             pg_sys::SysCacheIdentifier::PROCNAMEARGSNSP as i32,
             pg_sys::Anum_pg_proc_oid as pg_sys::AttrNumber,
             pg_sys::Datum::from(name.as_ptr()),
-            pg_sys::Datum::from(none),
+            pg_sys::Datum::from(types),
             pg_sys::Datum::from(schema),
             pg_sys::Datum::from(0usize),
         )
@@ -125,8 +132,8 @@ unsafe fn find_function(name: &CStr, schema: pg_sys::Oid) -> pg_sys::Oid {
 }
 
 /// Stands for what a snapshot sees of the catalogs, within one transaction and as long as no subtransaction aborts: transactions below the
-/// same xmax only end, so the same number of them is the same set. And across transactions that had no xid: they changed nothing, and
-/// are in no snapshot.
+/// same xmax only end, so the same number of them is the same set: in copies too, which have that number whether or not they have the list.
+/// And across transactions that had no xid: they changed nothing, and are in no snapshot.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Mark {
     /// 32 bits come again after 4 billion transactions; if one of them changed a relation, this is another then.
@@ -134,6 +141,7 @@ struct Mark {
     xmin: pg_sys::TransactionId,
     xmax: pg_sys::TransactionId,
     running: u32,
+    /// All that runs in a snapshot taken during recovery. Of another: as many as were listed before it overflowed, which says no more.
     subtransactions: i32,
     curcid: pg_sys::CommandId,
 }
@@ -161,8 +169,11 @@ thread_local! {
     /// The last answer to "which table, if none is named", for a role.
     static ONLY: Cell<Option<(Mark, pg_sys::Oid, pg_sys::Oid)>> = const { Cell::new(None) };
     /// The last answer to "which tables of aliases has it".
-    static ALIASES: RefCell<Option<(Mark, Aliases)>> = const { RefCell::new(None) };
+    static ALIASES: RefCell<Option<(AliasesAs, Aliases)>> = const { RefCell::new(None) };
 }
+
+/// For whom, and as of which changes of the catalogs: whose aliases count depends on the caller.
+type AliasesAs = (Mark, pg_sys::Oid, u64);
 
 /// Forgets what was read, if marks may mean something else from now on. Called when a transaction ends, or a subtransaction begins or
 /// ends. A standby's snapshots do not list what runs.
@@ -176,6 +187,11 @@ pub fn forget() {
         LAST.set(None);
         ALIASES.set(None);
     }
+}
+
+/// Forgets which table is the only one: it is gone.
+pub fn choose_again() {
+    ONLY.set(None);
 }
 
 /// [`read`], at most once per snapshot.
@@ -232,13 +248,14 @@ pub unsafe fn only_attached(
     }
 }
 
-/// The tables of aliases of an edges table, ascending by OID, found at most once per snapshot.
+/// The tables of aliases of an edges table that count for the caller ([`rights::trusts_beside`]), ascending by OID, found at most once
+/// per snapshot.
 ///
 /// # Safety
 /// `snapshot` is the active snapshot.
 pub unsafe fn alias_tables(edges: pg_sys::Oid, snapshot: pg_sys::Snapshot, functions: Functions) -> Rc<[AliasTable]> {
-    // SAFETY: the caller's promise.
-    let mark = unsafe { Mark::of(snapshot) };
+    // SAFETY: the caller's promise; reads a backend variable.
+    let mark = unsafe { (Mark::of(snapshot), plain::GetUserId(), changes::catalogs()) };
     let known =
         ALIASES.with_borrow(|a| a.as_ref().filter(|a| a.0 == mark && a.1.0 == edges).map(|a| Rc::clone(&a.1.1)));
     if let Some(known) = known {
@@ -265,6 +282,7 @@ pub unsafe fn alias_tables(edges: pg_sys::Oid, snapshot: pg_sys::Snapshot, funct
             }
         });
     }
+    found.retain(|(table, _)| rights::trusts_beside(*table, edges));
     found.sort_unstable_by_key(|(table, _)| u32::from(*table));
     let tables = found.into_iter().map(|(table, names)| {
         let registration = read(table, snapshot, functions).filter(|registration| registration.names == names);

@@ -6,17 +6,19 @@
 #![expect(unsafe_code, reason = "reads backend state")]
 
 use crate::area::{self, RUNNING_WORDS, Unusable};
+use crate::build::InPlace;
 use crate::compat::{self, plain};
 use crate::edges::{Columns, Edges};
 use crate::registered;
 use crate::registration::{Functions, Registration};
 use crate::shmem::{self, Control};
-use crate::slot::{Header, Key};
+use crate::slot::{Header, Key, Spoil};
 use crate::visibility::Seen;
-use crate::{build, changes, delta, guc, worker};
+use crate::{build, changes, delta, guc, running, worker};
 use cftrag_core::Image;
 use pgrx::pg_sys;
 use std::cell::Cell;
+use std::sync::atomic::Ordering::SeqCst;
 
 /// Why the image cannot answer. The names are columns ref_<name> of pg_stat_cftrag.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -32,7 +34,7 @@ pub enum Reason {
     Incomplete,
     /// The snapshot is older than the build's, or of another kind.
     OldSnapshot,
-    /// AFTER triggers are pending on the table: inside a running statement the heap shows rows that our trigger has not seen.
+    /// A statement that changes the table runs: the heap shows rows that our trigger has not seen.
     PendingTrigger,
     /// SERIALIZABLE: another backend's delta cannot raise the conflict that a heap scan would.
     Serializable,
@@ -99,6 +101,25 @@ pub struct Ticket {
     pub seen: Seen,
 }
 
+impl Ticket {
+    /// Reads the image that the ticket is for. One that took its place may be too new for the snapshot: NoImage.
+    pub fn read<R>(&self, look: impl FnOnce(Image<'_>, &Seen) -> R) -> Result<R, Reason> {
+        let slot = &self.control.slots[self.index];
+        area::read(self.control, self.index, |_, image| {
+            (slot.generation.load(SeqCst) == self.generation).then(|| look(image, &self.seen))
+        })?
+        .ok_or(Reason::NoImage)
+    }
+
+    /// Learns what became of xids that a reading met; not under a lock.
+    pub fn learn(&mut self, xids: &[u64]) -> Result<(), Reason> {
+        self.seen.learn(xids).ok_or_else(|| {
+            self.control.slots[self.index].spoil(Spoil::Ancient);
+            Reason::Ancient
+        })
+    }
+}
+
 /// Checks every condition. Flushes this transaction's own changes of the table; builds a small table's image if there is none.
 pub fn route(
     table: &Edges,
@@ -131,12 +152,7 @@ pub fn route_and<R>(
         plain::GetActiveSnapshot()
     };
     // SAFETY: GetActiveSnapshot gives a valid snapshot, active while the function runs.
-    let seen = unsafe {
-        if (*snapshot).snapshot_type != pg_sys::SnapshotType::SNAPSHOT_MVCC || (*snapshot).takenDuringRecovery {
-            return Err(Reason::OldSnapshot);
-        }
-        Seen::new(snapshot)
-    };
+    let seen = unsafe { seen(snapshot)? };
     if !registration.sound {
         return Err(Reason::Triggers);
     }
@@ -147,20 +163,13 @@ pub fn route_and<R>(
             return Err(Reason::PendingTrigger);
         }
     }
-    // SAFETY: an open relation.
-    let locator = unsafe { compat::locator(table.rel()) };
-    let key = Key {
-        locator,
-        database_xmin: registered::database_xmin(),
-        row: registration.row,
-        truncate: registration.truncate,
-        columns: *columns,
-    };
+    let key = key(table, registration, columns);
     match check(control, table, &key, &seen, &mut first) {
         Ok((index, generation, result)) => Ok((Ticket { control, index, generation, seen }, result)),
         Err(reason) if heals(control, table, reason) => {
-            if !build::in_place(control, table, functions) {
-                worker::request(control, table, functions);
+            let built = build::in_place(control, table, functions);
+            if built != InPlace::Built {
+                worker::request(control, table, functions, built == InPlace::GaveWay);
                 return Err(reason);
             }
             let (index, generation, result) = check(control, table, &key, &seen, &mut first)?;
@@ -170,21 +179,53 @@ pub fn route_and<R>(
     }
 }
 
-/// Whether a statement of this transaction is writing to the table now, so that the page may show rows that our trigger has not seen.
+/// What an image answers by: a snapshot of a primary.
 ///
-/// Whoever writes holds RowExclusiveLock until the (sub)transaction ends; without it the queue of events, which can be long, is not read.
-/// And a write puts its row on the page, then evaluates the table's index expressions, and only then queues the event. If such an
-/// expression calls us, nothing is pending yet: that is so only while an executor has the table open.
+/// # Safety
+/// A valid snapshot, active while it is used.
+pub unsafe fn seen(snapshot: pg_sys::Snapshot) -> Result<Seen, Reason> {
+    // SAFETY: the caller's promise.
+    unsafe {
+        if (*snapshot).snapshot_type != pg_sys::SnapshotType::SNAPSHOT_MVCC || (*snapshot).takenDuringRecovery {
+            return Err(Reason::OldSnapshot);
+        }
+        Ok(Seen::new(snapshot))
+    }
+}
+
+/// The key that an image of the table has now.
+pub fn key(table: &Edges, registration: &Registration, columns: &Columns) -> Key {
+    Key {
+        // SAFETY: an open relation.
+        locator: unsafe { compat::locator(table.rel()) },
+        database_xmin: registered::database_xmin(),
+        row: registration.row,
+        truncate: registration.truncate,
+        columns: *columns,
+    }
+}
+
+/// Whether the image is the table's of that key, and not newer than the snapshot.
+pub fn matches(header: &Header, image: Image<'_>, key: &Key, seen: &Seen) -> Result<(), Reason> {
+    same(header, key)?;
+    new_enough(header, image, seen)
+}
+
+/// Whether a statement of this session that has not ended may be writing to the table, so that the page may show rows that our trigger has
+/// not seen.
+///
+/// Whoever writes has an xid and holds RowExclusiveLock until the (sub)transaction ends. Until the statement ends it has the table open
+/// (running.rs); or, where it was run on behalf of a foreign key, its events wait for the end of the statement around it. The queue of
+/// events can be long: it is read last.
 ///
 /// # Safety
 /// An open table.
 unsafe fn being_written(table: &Edges) -> bool {
-    // SAFETY: the caller's promise; reads the lock table, the relation cache and pg_index.
+    // SAFETY: the caller's promise; reads backend state and the lock table.
     unsafe {
         plain::GetTopTransactionIdIfAny() != pg_sys::InvalidTransactionId
             && pg_sys::CheckRelationLockedByMe(table.rel(), pg_sys::RowExclusiveLock as pg_sys::LOCKMODE, true)
-            && (pg_sys::AfterTriggerPendingOnRel(table.oid())
-                || ((*table.rel()).rd_refcnt > 1 && compat::evaluates_in_index(table.rel())))
+            && (running::may_be_written(table.rel()) || pg_sys::AfterTriggerPendingOnRel(table.oid()))
     }
 }
 
@@ -265,13 +306,12 @@ fn check<R>(
     first: &mut impl FnMut(Image<'_>, &Seen) -> R,
 ) -> Result<(usize, u64, R), Reason> {
     let Some((index, slot)) = control.find_or_take(table.oid()) else { return Err(Reason::NoMemory) };
-    let generation = slot.generation.load(std::sync::atomic::Ordering::SeqCst);
+    let generation = slot.generation.load(SeqCst);
     area::read(control, index, |header, image| {
-        if !slot.is_of(table.oid()) || slot.generation.load(std::sync::atomic::Ordering::SeqCst) != generation {
+        if !slot.is_of(table.oid()) || slot.generation.load(SeqCst) != generation {
             return Err(Reason::NoImage);
         }
-        same(header, key)?;
-        new_enough(header, image, seen)?;
+        matches(header, image, key, seen)?;
         Ok((index, generation, first(image, seen)))
     })?
 }
@@ -310,9 +350,9 @@ fn new_enough(header: &Header, image: Image<'_>, seen: &Seen) -> Result<(), Reas
 fn heals(control: &Control, table: &Edges, reason: Reason) -> bool {
     match reason {
         Reason::NoImage | Reason::Rewritten | Reason::Triggers | Reason::Columns => true,
-        Reason::Incomplete => control.find(table.oid()).is_some_and(|(_, slot)| {
-            slot.spoiled.load(std::sync::atomic::Ordering::SeqCst) != crate::slot::Spoil::Memory as u32
-        }),
+        Reason::Incomplete => control
+            .find(table.oid())
+            .is_some_and(|(_, slot)| slot.spoiled.load(SeqCst) != crate::slot::Spoil::Memory as u32),
         _ => false,
     }
 }

@@ -1,8 +1,8 @@
 //! The control block: one piece of shared memory of one name and one size for all versions of this library.
 //!
 //!   +0   magic, layout, disabled      the same place for ever: a backend with another layout writes `disabled` and uses nothing else
-//!   +..  lock, area, memory_used      the directory of slots, the DSA area of all images, bytes of all chunks
-//!   +..  launcher, ahead              who takes chunks ahead of need, and for which slot
+//!   +..  lock, area, memory_used      the directory of slots, the DSA area of all images, bytes of all chunks and logs
+//!   +..  launcher, ahead, put_off     who takes chunks ahead of need, for which slot; tables put off at server start
 //!   +..  slots[SLOTS]                 one per table that was asked for (slot.rs)
 //!
 //! In shared_preload_libraries: from the shared memory hooks, so that every process has it from its start. Otherwise, on PostgreSQL 17
@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
 const MAGIC: u64 = 0x6366_7472_6167_0001; // "cftrag"
 /// Changes whenever Control, Slot or the core's layout does. The package version is folded in by the rule that a release which
 /// changes any of them bumps it; docs/design.md has the list.
-const LAYOUT: u32 = 0x0002_0000 + cftrag_core::LAYOUT;
+const LAYOUT: u32 = 0x0004_0000 + cftrag_core::LAYOUT;
 /// Tables that can have an image at a time, in all databases. Past it: the reference query, reason ref_no_memory.
 pub const SLOTS: usize = 256;
 /// The size all versions ask for: the DSM registry refuses a second size for one name.
@@ -72,12 +72,14 @@ pub struct Control {
     tranche: AtomicU32,
     /// dsa_handle of the area of all images, 0 before the first build.
     pub area: AtomicU32,
-    /// Bytes of all chunks of all images.
+    /// Bytes of all chunks of all images, and of all logs.
     pub memory_used: AtomicU64,
     /// The launcher's process number and 1; 0: there is none that listens. One that ended: somebody is woken for nothing.
     pub launcher: AtomicU32,
     /// The slot, and 1, whose image wants its next chunk; 0: none.
     pub ahead: AtomicU32,
+    /// Not 0: at server start, tables of the database just built were put off because somebody was writing to them (launcher.rs).
+    pub put_off: AtomicU32,
     /// Guards the directory (which slot is which table's) and the making of the area.
     pub lock: Lock,
     pub slots: [Slot; SLOTS],

@@ -3,10 +3,12 @@
 //! field                                  | lock                        | mode
 //! ---------------------------------------|-----------------------------|---------------------------------------------
 //! Control.area, Slot.database, .table    | Control.lock                | exclusive to change; read any time (atomics)
-//! Slot.header, .log, all of the chunks    | Slot.turns (turns.rs)       | write: alone; read: beside other readers
+//! Slot.header, .log, .log_bytes, chunks  | Slot.turns (turns.rs)       | write: alone; read: beside other readers
 //! temperature, version hints             | Slot.turns                  | read, relaxed atomics (lossy is fine)
 //! dsa_get_address / dsa_free of chunks   | Slot.map                    | shared to map, exclusive to free
+//! Slot.worker                            | Control.lock                | exclusive to take a place; given back any time
 //! Slot.spoiled, counters, builder, kept  | none                        | atomics
+//! .build_bytes, .memory_wanted, .place_wanted | none                   | atomics
 //!
 //! Order: Control.lock, turns (its gate, its parts 0 to 7), map; map is never taken under turns.
 //! Under turns: no SPI, no palloc, no ereport, no dsa call, no clog lookup, no callback. An ERROR or FATAL cannot begin there (only
@@ -67,6 +69,8 @@ pub struct Slot {
     pub map: Lock,
     pub database: AtomicU32,
     pub table: AtomicU32,
+    /// The role that owned the table when the slot was taken, or its image built (share.rs).
+    pub owner: AtomicU32,
     /// Not 0: the image lost something (a Spoil); set without a lock, cleared by a build.
     pub spoiled: AtomicU32,
     /// Process id of the backend that builds, 0 if none, SWEEPER while the slot is given back.
@@ -85,6 +89,16 @@ pub struct Slot {
     pub log_short: AtomicU64,
     /// dsa_pointer of the log's newest segment, 0 if it is empty. Under the turns, as the header is.
     pub log: AtomicU64,
+    /// Bytes of all segments of the log.
+    pub log_bytes: AtomicU64,
+    /// Bytes of the chunks of an image that is being built and is not published yet.
+    pub build_bytes: AtomicU64,
+    /// The builder (its process id) that is to end because somebody who has less needs its memory (share.rs).
+    pub memory_wanted: AtomicU32,
+    /// The worker (its process id) that is to end, if it only waits, because another build needs its place (places.rs).
+    pub place_wanted: AtomicU32,
+    /// Process id of the background worker that has a place (places.rs); 0: none builds this table's image.
+    pub worker: AtomicU32,
     pub progress: Progress,
     /// Until then no worker is started again for the table (a TimestampTz).
     pub retry_at: AtomicI64,
@@ -229,7 +243,8 @@ impl Control {
         found
     }
 
-    /// The table's slot; takes a free one if need be, after a sweep if none is. None if every slot holds an image.
+    /// The table's slot; takes a free one if need be, after a sweep if none is, and in the end that of a role that has more of
+    /// them. None if every slot holds an image and nobody has.
     pub fn find_or_take(&self, table: pg_sys::Oid) -> Option<(usize, &Slot)> {
         if let Some(found) = self.find(table) {
             return Some(found);
@@ -238,11 +253,16 @@ impl Control {
         self.find(table).or_else(|| {
             crate::sweep::make_room(self);
             self.take(table);
-            self.find(table)
+            self.find(table).or_else(|| {
+                crate::share::make_slot(self, crate::share::owner_of(table));
+                self.take(table);
+                self.find(table)
+            })
         })
     }
 
     fn take(&self, table: pg_sys::Oid) {
+        let owner = crate::share::owner_of(table);
         self.lock.with(EXCLUSIVE, || {
             if self.slots.iter().any(|slot| slot.is_of(table)) {
                 return;
@@ -250,6 +270,7 @@ impl Control {
             if let Some(slot) = self.slots.iter().find(|slot| slot.table.load(Relaxed) == 0) {
                 // SAFETY: reads a backend variable.
                 slot.database.store(u32::from(unsafe { pg_sys::MyDatabaseId }), Relaxed);
+                slot.owner.store(owner, Relaxed);
                 slot.table.store(u32::from(table), SeqCst);
             }
         });

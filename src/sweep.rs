@@ -4,11 +4,11 @@
 #![expect(unsafe_code, reason = "system cache lookups")]
 
 use crate::area;
+use crate::build::Mark;
 use crate::registration::{self, Functions};
 use crate::shmem::{Control, EXCLUSIVE};
 use crate::slot::SWEEPER;
-use pgrx::{PgTryBuilder, pg_sys};
-use std::panic::AssertUnwindSafe;
+use pgrx::pg_sys;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 
 /// Frees every slot whose table (in this database) does not exist or is not attached as of now, or whose database does not exist.
@@ -31,6 +31,11 @@ pub fn make_room(control: &Control) {
     }
 }
 
+/// Gives one slot back, whatever it holds, unless somebody builds into it.
+pub fn give_back(control: &Control, index: usize) {
+    free_if(control, index, |_, _, _| true);
+}
+
 /// Gives a slot back if `gone` says so, asked once more (`sure`) when nobody can build into it any more: whoever frees it is its builder.
 fn free_if(control: &Control, index: usize, gone: impl Fn(u32, u32, bool) -> bool) {
     let slot = &control.slots[index];
@@ -39,29 +44,16 @@ fn free_if(control: &Control, index: usize, gone: impl Fn(u32, u32, bool) -> boo
     {
         return;
     }
-    let builder = AssertUnwindSafe(&slot.builder);
-    let freed = PgTryBuilder::new(AssertUnwindSafe(|| {
-        let freed = gone(database, table, true);
-        if freed {
-            area::drop_image(control, index);
-        }
-        freed
-    }))
-    .catch_others(|error| {
-        builder.store(0, SeqCst);
-        error.rethrow()
-    })
-    .execute();
-    if !freed {
-        slot.builder.store(0, SeqCst);
+    let _mark = Mark(&slot.builder);
+    if !gone(database, table, true) {
         return;
     }
+    area::drop_image(control, index);
     control.lock.with(EXCLUSIVE, || {
         if slot.table.load(SeqCst) == table && slot.database.load(Relaxed) == database {
             slot.forget();
         }
     });
-    slot.builder.store(0, SeqCst);
 }
 
 fn is_here(database: u32) -> bool {

@@ -1,6 +1,7 @@
 //! The trigger functions: a changed row on its way into this transaction's delta. See registration.rs for the triggers themselves.
 //!
-//! They never touch shared memory and never raise: a column they cannot read makes the image incomplete, not the user's write fail.
+//! They never touch shared memory and raise nothing but a cancel: a column they cannot read makes the image incomplete, not the user's
+//! write fail.
 //! Every UPDATE is noted as delete and insert, whatever columns it changed: rows are told apart by the xids of their tuples.
 
 #![expect(unsafe_code, reason = "reads heap tuples")]
@@ -13,6 +14,7 @@ use crate::fmgr::Call;
 use crate::value;
 use crate::visibility::full_xid;
 use cftrag_core::{Deleter, RowVersion, Stamp};
+use pgrx::check_for_interrupts;
 use pgrx::prelude::*;
 use std::ffi::CStr;
 
@@ -51,6 +53,8 @@ fn cft_capture(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     if data.tg_event & SHAPE != ROW {
         return Err(error::not_our_trigger("cft_capture"));
     }
+    // PostgreSQL looks for a cancel between statements of triggers, not between triggers.
+    check_for_interrupts!();
     let first = Fired { tuple: data.tg_trigtuple, slot: data.tg_trigslot };
     let (old, new) = match data.tg_event & OPERATION {
         INSERT => (None, Some(first)),
@@ -160,7 +164,7 @@ unsafe fn note(data: &pg_sys::TriggerData, source: &Source, slot: *mut pg_sys::T
                     return Some(delta::NO_TREE);
                 }
                 let before = out.len();
-                let noted = value::write(pg_sys::Oid::from(column.type_oid), row.values[i], out);
+                let noted = value::try_write(pg_sys::Oid::from(column.type_oid), row.values[i], out);
                 noted.then(|| (out.len() - before) as u32)
             };
             let tree = if tree.number == 0 { Some(delta::NO_TREE) } else { append(tree) };

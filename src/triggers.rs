@@ -142,6 +142,9 @@ pub unsafe fn is_plain(tuple: pg_sys::HeapTuple, desc: pg_sys::TupleDesc, form: 
     }
 }
 
+/// Three names of columns, with room to spare. A trigger with longer arguments is nobody's registration: anybody can make one of a gigabyte.
+const ARGUMENTS: usize = 1024;
+
 /// The columns that a trigger's arguments name.
 ///
 /// # Safety
@@ -154,7 +157,7 @@ pub unsafe fn arguments(tuple: pg_sys::HeapTuple, desc: pg_sys::TupleDesc, count
     let bytes = unsafe {
         let mut null = false;
         let datum = pg_sys::htup::heap_getattr(tuple, pg_sys::Anum_pg_trigger_tgargs as i32, desc, &mut null);
-        if null {
+        if null || pg_sys::toast_raw_datum_size(datum) > ARGUMENTS {
             return None;
         }
         let bytea = pg_sys::pg_detoast_datum_packed(datum.cast_mut_ptr());

@@ -61,6 +61,22 @@ pub struct Turns<T> {
     guarded: UnsafeCell<T>,
 }
 
+/// A count that is higher as long as this lives; a panic, too, lowers it again.
+struct Raised<'c>(&'c AtomicU32);
+
+impl<'c> Raised<'c> {
+    fn by_one(count: &'c AtomicU32) -> Self {
+        count.fetch_add(1, SeqCst);
+        Self(count)
+    }
+}
+
+impl Drop for Raised<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, SeqCst);
+    }
+}
+
 thread_local! {
     static MY_PART: Cell<usize> = const { Cell::new(usize::MAX) };
 }
@@ -89,13 +105,13 @@ impl<T> Turns<T> {
     pub fn read<R>(&self, f: impl FnOnce(&T) -> R) -> R {
         let lock = &self.parts[my_part()].lock;
         if self.insists.load(Relaxed) != 0 || !lock.try_acquire(SHARED) {
-            self.asleep.fetch_add(1, SeqCst);
+            let asleep = Raised::by_one(&self.asleep);
             if self.insists.load(Relaxed) != 0 {
                 self.gate.acquire(SHARED);
                 self.gate.release();
             }
             lock.acquire(SHARED);
-            self.asleep.fetch_sub(1, SeqCst);
+            drop(asleep);
         }
         // SAFETY: it changes only under all parts exclusively; we hold one shared.
         let result = f(unsafe { &*self.guarded.get() });
@@ -111,11 +127,14 @@ impl<T> Turns<T> {
             naps += 1;
         }
         self.gate.acquire(EXCLUSIVE);
-        if !self.try_parts(SPINS + PATIENCE) {
-            self.insists.store(1, SeqCst);
+        debug_assert_eq!(self.insists.load(SeqCst), 0, "who insists holds the gate");
+        let free = self.try_parts(SPINS + PATIENCE);
+        // Until `f` has run, even if it panics: the locks go with the abort, this does not.
+        let insists = (!free || crate::inject::armed()).then(|| Raised::by_one(&self.insists));
+        if !free {
             self.parts.iter().for_each(|part| part.lock.acquire(EXCLUSIVE));
         }
-        self.alone(f)
+        self.alone(insists, f)
     }
 
     /// The same if nobody is at work here for longer than a few microseconds; none if somebody is.
@@ -127,17 +146,18 @@ impl<T> Turns<T> {
             self.gate.release();
             return None;
         }
-        Some(self.alone(f))
+        Some(self.alone(None, f))
     }
 
     /// Under the gate, and all parts exclusively; gives them back.
-    fn alone<R>(&self, f: impl FnOnce(&mut T) -> R) -> R {
+    fn alone<R>(&self, insists: Option<Raised<'_>>, f: impl FnOnce(&mut T) -> R) -> R {
+        crate::inject::panics();
         // SAFETY: all parts are held exclusively, and no reference to it outlives its closure.
         let result = f(unsafe { &mut *self.guarded.get() });
         for part in self.parts.iter().rev() {
             part.lock.release();
         }
-        self.insists.store(0, SeqCst);
+        drop(insists);
         self.gate.release();
         result
     }

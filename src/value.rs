@@ -2,7 +2,8 @@
 
 #![expect(unsafe_code, reason = "reads datums")]
 
-use crate::fmgr::detoasted;
+use crate::contain;
+use crate::fmgr::{detoasted, is_plain};
 use pgrx::pg_sys;
 use std::ffi::CStr;
 use std::io::Write;
@@ -43,6 +44,25 @@ pub unsafe fn write(type_oid: pg_sys::Oid, datum: pg_sys::Datum, out: &mut Vec<u
         }
     }
     true
+}
+
+/// [`write`] that never raises: what cannot be read (its TOAST table is damaged) is as if there were no memory. A cancel waits.
+///
+/// # Safety
+/// As for it.
+pub unsafe fn try_write(type_oid: pg_sys::Oid, datum: pg_sys::Datum, out: &mut Vec<u8>) -> bool {
+    // SAFETY: the caller's promise. QueryCancelHoldoffCount is this process's; an ERROR sets it to 0.
+    unsafe {
+        let is_text = matches!(type_oid, pg_sys::TEXTOID | pg_sys::VARCHAROID);
+        if !is_text || is_plain(datum.cast_mut_ptr()) {
+            return write(type_oid, datum, out);
+        }
+        let held = pg_sys::QueryCancelHoldoffCount;
+        pg_sys::QueryCancelHoldoffCount = held + 1;
+        let written = contain::attempt(|| write_text(datum, out));
+        pg_sys::QueryCancelHoldoffCount = held;
+        written == Some(true)
+    }
 }
 
 /// [`write`] of a text.

@@ -1,14 +1,17 @@
 //! What a snapshot sees: the heap's own rule (HeapTupleSatisfiesMVCC), for versions in an image.
 //!
-//! own transaction by command id, XidInMVCCSnapshot before TransactionIdDidCommit, aborted deleters ignored. TransactionIdDidCommit
-//! does I/O and raises when the commit log is gone, so it is never called under the image's lock: there only facts already known
-//! answer, unknown xids are collected, learned after the lock, and the walk runs again. For one snapshot each fact is final.
+//! own transaction by command id, XidInMVCCSnapshot before TransactionIdDidCommit, aborted deleters ignored. Which xids a snapshot holds
+//! for running is PostgreSQL's to say, not ours: an overflowed snapshot does not list subtransactions, a copy of one keeps their number
+//! without the list, one taken in recovery lists all in the other array. Where XidInMVCCSnapshot would read pg_subtrans, and for
+//! TransactionIdDidCommit, which does I/O and raises when the commit log is gone, and where many subtransactions would have to be asked
+//! whether an xid is theirs, the answer under the image's lock is "unknown": unknown xids are collected, learned after the lock, and the walk
+//! runs again. For one snapshot each fact is final.
 
 #![expect(unsafe_code, reason = "snapshots and the commit log")]
 
 use crate::compat::plain;
 use cftrag_core::{Fate, Fates, Hint, View, Visibility};
-use pgrx::pg_sys;
+use pgrx::{check_for_interrupts, pg_sys};
 use std::cell::Cell;
 use std::collections::HashMap;
 
@@ -45,8 +48,13 @@ pub struct Seen {
     curcid: u32,
     /// This transaction's xid, if it has one: its subtransactions' are greater, and only then can a version be its own.
     own: Option<u64>,
+    /// Whether so many subtransactions are open that asking for an xid whether it is one of theirs takes too long under the image's lock.
+    deep: bool,
     known: HashMap<u64, (View, Hint)>,
 }
+
+/// PostgreSQL asks open subtransactions one after the other.
+const DEEP: i32 = 32;
 
 impl Seen {
     /// # Safety
@@ -63,6 +71,7 @@ impl Seen {
                     0 => None,
                     xid => Some(xid),
                 },
+                deep: pg_sys::GetCurrentTransactionNestLevel() > DEEP,
                 known: HashMap::new(),
             }
         }
@@ -78,14 +87,31 @@ impl Seen {
 
     /// Top-level xids running at the snapshot, unsorted.
     pub fn running(&self) -> impl Iterator<Item = u64> {
-        // SAFETY: xip has xcnt entries while the snapshot lives.
-        let xip = unsafe { entries((*self.snapshot).xip, (*self.snapshot).xcnt as usize) };
+        // SAFETY: xip has xcnt entries while the snapshot lives, however it was made. It may be null if there are none.
+        let xip: &[pg_sys::TransactionId] = unsafe {
+            match (*self.snapshot).xcnt as usize {
+                0 => &[],
+                count => std::slice::from_raw_parts((*self.snapshot).xip, count),
+            }
+        };
         xip.iter().map(|xid| full_xid(u32::from(*xid)))
     }
 
     /// Learns what becomes of these xids; not under a lock. None: one is older than the commit log.
     pub fn learn(&mut self, xids: &[u64]) -> Option<()> {
         for &xid in xids {
+            if self.deep && self.own.is_some_and(|own| xid >= own) {
+                check_for_interrupts!();
+                // SAFETY: as in view().
+                if unsafe { pg_sys::TransactionIdIsCurrentTransactionId(short(xid)) } {
+                    self.known.insert(xid, (View::Own, Hint::None));
+                    continue;
+                }
+            }
+            if xid >= self.xmax {
+                self.known.insert(xid, (View::Unseen, Hint::None));
+                continue;
+            }
             // SAFETY: a snapshot that is active; may do I/O.
             let running = xid >= self.xmin && unsafe { pg_sys::XidInMVCCSnapshot(short(xid), self.snapshot) };
             let fact = if running {
@@ -105,19 +131,16 @@ impl Seen {
     }
 }
 
-/// # Safety
-/// `count` entries at `at`, which may be null if there are none.
-unsafe fn entries<'a>(at: *const pg_sys::TransactionId, count: usize) -> &'a [pg_sys::TransactionId] {
-    // SAFETY: the caller's promise.
-    if count == 0 { &[] } else { unsafe { std::slice::from_raw_parts(at, count) } }
-}
-
 impl Visibility for Seen {
     fn view(&self, xid: u64, hint: Hint) -> View {
-        // SAFETY: looks through this backend's own list of xids; no I/O, raises nothing.
-        if self.own.is_some_and(|own| xid >= own) && unsafe { pg_sys::TransactionIdIsCurrentTransactionId(short(xid)) }
-        {
-            return View::Own;
+        if self.own.is_some_and(|own| xid >= own) {
+            if self.deep {
+                return self.known.get(&xid).map_or(View::Unknown, |(view, _)| *view);
+            }
+            // SAFETY: looks through this backend's own list of xids; no I/O, raises nothing.
+            if unsafe { pg_sys::TransactionIdIsCurrentTransactionId(short(xid)) } {
+                return View::Own;
+            }
         }
         if xid >= self.xmax {
             return View::Unseen;
@@ -126,17 +149,15 @@ impl Visibility for Seen {
             return *view;
         }
         if xid >= self.xmin {
-            // SAFETY: both arrays have their count of entries while the snapshot lives.
-            let (top, sub, overflowed) = unsafe {
-                let s = &*self.snapshot;
-                (entries(s.xip, s.xcnt as usize), entries(s.subxip, s.subxcnt.max(0) as usize), s.suboverflowed)
-            };
-            if top.contains(&short(xid)) || sub.contains(&short(xid)) {
-                return View::Unseen;
-            }
-            if overflowed {
-                // It may be a subtransaction of one of them: pg_subtrans knows, and that is I/O.
-                return View::Unknown;
+            // SAFETY: a snapshot that is active. One that is not overflowed lists all that runs: no I/O, nothing is raised.
+            unsafe {
+                if (*self.snapshot).suboverflowed {
+                    // It may be a subtransaction of one that runs: pg_subtrans knows, and that is I/O.
+                    return View::Unknown;
+                }
+                if plain::XidInMVCCSnapshot(short(xid), self.snapshot) {
+                    return View::Unseen;
+                }
             }
         }
         match hint {

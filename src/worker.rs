@@ -3,15 +3,18 @@
 #![expect(unsafe_code, reason = "background workers")]
 
 use crate::build;
+use crate::clients;
 use crate::edges::Edges;
 use crate::holders;
 use crate::online;
+use crate::places;
 use crate::registration::Functions;
+use crate::share;
 use crate::shmem::Control;
 use crate::slot::Slot;
 use pgrx::prelude::*;
 use std::ffi::CStr;
-use std::sync::atomic::Ordering::SeqCst;
+use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 use std::time::{Duration, Instant};
 
 /// A worker that was started, and the number by which its outcome is known.
@@ -73,15 +76,42 @@ fn put<const N: usize>(field: &mut [std::ffi::c_char; N], text: &CStr) {
     field.iter_mut().zip(text.to_bytes_with_nul()).for_each(|(to, from)| *to = *from as std::ffi::c_char);
 }
 
-/// The begin of a worker's main function: its signals, its connection to the database that is named first, and all that is in bgw_extra.
+/// The begin of a worker's main function: its signals, its settings (rights.rs), its connection to the database that is named first, and
+/// all that is in bgw_extra.
 pub fn connect() -> [u32; 5] {
     // SAFETY: the start of a background worker, as PostgreSQL documents it; MyBgworkerEntry is set.
     unsafe {
         crate::compat::pqsignal(pg_sys::SIGTERM as i32, Some(terminate));
+        crate::rights::pin();
         pg_sys::BackgroundWorkerUnblockSignals();
         let extra = (*pg_sys::MyBgworkerEntry).bgw_extra.as_ptr().cast::<[u32; 5]>().read_unaligned();
         pg_sys::BackgroundWorkerInitializeConnectionByOid(pg_sys::Oid::from(extra[0]), pg_sys::InvalidOid, 0);
+        plain_transactions();
         extra
+    }
+}
+
+/// Settings of transactions, and what autovacuum's workers set them to, whatever the server, the database or the role says: a build is
+/// nobody's transaction. It takes no predicate locks, waits for no safe snapshot, and has its own patience.
+const PLAIN: [(&CStr, &CStr); 6] = [
+    (c"default_transaction_isolation", c"read committed"),
+    (c"default_transaction_read_only", c"off"),
+    (c"default_transaction_deferrable", c"off"),
+    (c"statement_timeout", c"0"),
+    (c"lock_timeout", c"0"),
+    (c"idle_in_transaction_session_timeout", c"0"),
+];
+
+/// Sets them for all transactions of this background worker; settings read again do not change that.
+pub fn plain_transactions() {
+    let since_17 = [(c"transaction_timeout", c"0")];
+    let newer = if cfg!(any(feature = "pg15", feature = "pg16")) { &since_17[..0] } else { &since_17[..] };
+    for (name, value) in PLAIN.iter().chain(newer) {
+        // SAFETY: settings that there are, outside any transaction; as autovacuum's workers do it.
+        unsafe {
+            let (user, forced) = (pg_sys::GucContext::PGC_SUSET, pg_sys::GucSource::PGC_S_OVERRIDE);
+            pg_sys::SetConfigOption(name.as_ptr(), value.as_ptr(), user, forced);
+        }
     }
 }
 
@@ -91,19 +121,20 @@ unsafe extern "C-unwind" fn terminate(signal: i32) {
     unsafe { pg_sys::die(signal) };
 }
 
-/// Asks for a worker on a reader's behalf, if the table is too large for the reader himself, none builds it and the last one did not just
-/// fail. Does not wait.
-pub fn request(control: &Control, table: &Edges, functions: Functions) {
+/// Asks for a worker on a reader's behalf, if the table is too large for the reader himself, or he gave way to a writer
+/// or is part of a parallel operation, if there is a place, none builds it and
+/// the last one did not just fail. Does not wait.
+pub fn request(control: &Control, table: &Edges, functions: Functions, gave_way: bool) {
     let Some((_, slot)) = control.find(table.oid()) else { return };
     // SAFETY: reads the clock; backend state.
-    let (now, possible) = unsafe { (pg_sys::GetCurrentTimestamp(), !pg_sys::IsInParallelMode()) };
+    let (now, parallel) = unsafe { (pg_sys::GetCurrentTimestamp(), pg_sys::IsInParallelMode()) };
     let next = slot.retry_at.load(SeqCst);
-    if possible
-        && crate::guc::in_place_bytes() > 0
-        && table.bytes() > crate::guc::in_place_bytes()
+    if crate::guc::in_place_bytes() > 0
+        && (gave_way || parallel || table.bytes() > crate::guc::in_place_bytes())
         && slot.builder.load(SeqCst) == 0
         && now >= next
         && slot.retry_at.compare_exchange(next, now + online::RETRY_MICROSECONDS, SeqCst, SeqCst).is_ok()
+        && places::is_free(control, slot.owner.load(Relaxed))
     {
         build(table.oid(), functions, NOBODY as u32);
     }
@@ -129,6 +160,26 @@ impl Worker {
     }
 }
 
+/// Waits until there is a place for a worker; meanwhile, in the lock manager, for who writes to the table, as the worker would.
+pub fn wait_for_place(control: &Control, table: pg_sys::Oid) -> Waited {
+    let (owner, begun) = (share::owner_of(table), Instant::now());
+    while !places::is_free(control, owner) {
+        let _watch = clients::watch();
+        holders::join_writers(table);
+        if timed_out(begun) {
+            return Waited::TimedOut;
+        }
+        online::nap();
+    }
+    Waited::Ended
+}
+
+fn timed_out(begun: Instant) -> bool {
+    // SAFETY: reads a setting, milliseconds; 0 is no limit.
+    let limit = unsafe { pg_sys::LockTimeout } as u64;
+    limit > 0 && begun.elapsed() > Duration::from_millis(limit)
+}
+
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Waited {
     Ended,
@@ -142,11 +193,10 @@ pub enum Waited {
 pub fn wait_until(control: &Control, table: pg_sys::Oid, ended: impl Fn() -> bool) -> Waited {
     let begun = Instant::now();
     let mut looked = begun;
+    let _watch = clients::watch();
     holders::join_writers(table);
     while !ended() {
-        // SAFETY: reads a setting, milliseconds; 0 is no limit.
-        let limit = unsafe { pg_sys::LockTimeout } as u64;
-        if limit > 0 && begun.elapsed() > Duration::from_millis(limit) {
+        if timed_out(begun) {
             return Waited::TimedOut;
         }
         let locking = |slot: &Slot| slot.progress.phase.load(SeqCst) == online::LOCKING;

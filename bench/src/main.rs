@@ -1,6 +1,6 @@
 //! cftrag beside its peers, on the same rows, in one run: see bench/run.
 //!
-//!     cftrag-bench URL OUTDIR NAME [--full] [--seed N] [--only small,medium,large,doid,dart,writes,beside]
+//!     cftrag-bench URL OUTDIR NAME [--full] [--seed N] [--only small,medium,large,doid,dart,writes,shapes,beside]
 //!
 //! Answers are compared before anything is timed. Promises: exit status 0 only if every peer agreed and the report was written.
 
@@ -15,6 +15,7 @@ mod measure;
 mod peers;
 mod recognise;
 mod report;
+mod shapes;
 mod targets;
 
 use std::error::Error;
@@ -94,6 +95,10 @@ fn main() -> Result<(), Box<dyn Error>> {
         // From here on nothing is pinned: the launcher takes memory ahead of a writer's need, not in his place.
         beside::unpin(&session);
         tables.push(insert::growth(&mut session, if options.full { 1_000_000 } else { 200_000 })?);
+    }
+    if options.wants("shapes") {
+        eprintln!("writes of rows that look alike");
+        tables.push(shapes::shapes(&mut session)?);
     }
     if options.wants("beside") {
         eprintln!("readers beside writers");

@@ -47,7 +47,7 @@ fn made(forest: &Forest, seed: u64) -> Vec<String> {
 fn read(session: &mut Session, file: &Path) -> Result<Option<Vec<String>>, postgres::Error> {
     let Ok(told) = std::fs::read_to_string(file) else { return Ok(None) };
     let documents: Vec<&str> = told.lines().skip(1).filter_map(|line| line.split('\t').nth(2)).collect();
-    let fold = "SELECT convert_from(form, 'UTF8') FROM cft_words($1) ORDER BY place";
+    let fold = "SELECT convert_from(form, 'UTF8') FROM cftrag_internal.cft_words($1) ORDER BY place";
     let words: Vec<String> =
         session.client.query(fold, &[&documents.join(" ")])?.iter().map(|row| row.get(0)).collect();
     let texts: Vec<String> = words.chunks_exact(WORDS).map(|words| words.join(" ")).collect();
@@ -65,8 +65,7 @@ const FIRST_WORDS: &str =
     AND strpos(' ' || $1 || ' ', ' ' || name || ' ') > 0";
 
 /// What is compared.
-const OURS: &str =
-    "SELECT DISTINCT convert_from(cft_form(entity), 'UTF8') FROM cft_entities($1, 'edges_{size}', overlapping => true)";
+const OURS: &str = "SELECT DISTINCT convert_from(cftrag_internal.cft_form(entity), 'UTF8') FROM cft_entities($1, 'edges_{size}', overlapping => true)";
 /// As an application calls it.
 const PLAIN: &str = "SELECT entity, start, length FROM cft_entities($1, 'edges_{size}')";
 /// With names inside of others, as the peers find them.
@@ -143,8 +142,8 @@ pub fn of_documents(session: &mut Session, forest: &Forest, file: &Path) -> Resu
 fn table(session: &mut Session, forest: &Forest, texts: &[String]) -> Result<Table, Box<dyn Error>> {
     session.each(&
         "CREATE TABLE names_{size} (name text COLLATE \"C\");
-         INSERT INTO names_{size} SELECT DISTINCT convert_from(cft_form(name), 'UTF8')
-           FROM (SELECT parent FROM edges_{size} UNION SELECT child FROM edges_{size}) AS n(name) WHERE cft_form(name) IS NOT NULL;
+         INSERT INTO names_{size} SELECT DISTINCT convert_from(cftrag_internal.cft_form(name), 'UTF8')
+           FROM (SELECT parent FROM edges_{size} UNION SELECT child FROM edges_{size}) AS n(name) WHERE cftrag_internal.cft_form(name) IS NOT NULL;
          ALTER TABLE names_{size} ADD PRIMARY KEY (name); CREATE INDEX ON names_{size} (split_part(name, ' ', 1)) INCLUDE (name);
          CREATE EXTENSION IF NOT EXISTS pg_trgm; VACUUM ANALYZE names_{size}"
         .replace("{size}", forest.name),
@@ -198,7 +197,7 @@ fn table(session: &mut Session, forest: &Forest, texts: &[String]) -> Result<Tab
     let mut lines: Vec<_> = all.iter().zip(&times).map(|((name, _), times)| line(name, times)).collect();
     let names_of_dicts = ["dict in Python", "dict in Python, by first words"];
     let of_dicts = names_of_dicts.iter().zip(&dicts);
-    lines.splice(4..4, of_dicts.map(|(name, dict)| ((*name).into(), vec![dict.median, f64::NAN, f64::NAN, f64::NAN])));
+    lines.extend(of_dicts.map(|(name, dict)| ((*name).into(), vec![dict.median, f64::NAN, f64::NAN, f64::NAN])));
     lines.extend(["ILIKE", "pg_trgm"].iter().zip(&slow_times).map(|(name, times)| line(name, times)));
     Ok(Table {
         title: format!("Recognising, {WORDS} words, {} names", forest.entities()),

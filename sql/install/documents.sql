@@ -4,36 +4,82 @@
 -- pg_dump dumps it, and there is no catalog of ours to drift. A mapping or an entities table names its other table by FROM.
 -- Everything runs with the caller's rights, and names tables by regclass, which is schema-qualified under this search_path.
 
-CREATE FUNCTION cft_attached(edges regclass DEFAULT NULL)
+CREATE FUNCTION cftrag_internal.cft_attached(edges regclass DEFAULT NULL)
 RETURNS TABLE(edges regclass, parent name, child name, tree name)
 LANGUAGE c STABLE PARALLEL SAFE COST 20 ROWS 1
 AS 'MODULE_PATHNAME', 'cft_attached_wrapper';
-COMMENT ON FUNCTION cft_attached(regclass) IS 'the attached edges table (the only one, if none is named) and its columns';
+COMMENT ON FUNCTION cftrag_internal.cft_attached(regclass) IS 'the attached edges table (the only one, if none is named) and its columns';
 
-CREATE FUNCTION cft_documents() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$;
-COMMENT ON FUNCTION cft_documents() IS 'trigger that never fires: its columns are those of a table of documents (cft_attach_documents)';
+CREATE FUNCTION cftrag_internal.cft_documents() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$;
+COMMENT ON FUNCTION cftrag_internal.cft_documents() IS 'trigger that never fires: its columns are those of a table of documents (cft_attach_documents)';
 
-CREATE FUNCTION cft_document_entities() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$;
-COMMENT ON FUNCTION cft_document_entities() IS
+CREATE FUNCTION cftrag_internal.cft_document_entities() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$;
+COMMENT ON FUNCTION cftrag_internal.cft_document_entities() IS
 'trigger that never fires: its columns are those of a table that maps entities to documents (cft_attach_documents)';
 
-CREATE FUNCTION cft_summaries() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$;
-COMMENT ON FUNCTION cft_summaries() IS 'trigger that never fires: its columns are those of a table of summaries (cft_attach_summaries)';
+CREATE FUNCTION cftrag_internal.cft_summaries() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$;
+COMMENT ON FUNCTION cftrag_internal.cft_summaries() IS 'trigger that never fires: its columns are those of a table of summaries (cft_attach_summaries)';
 
-CREATE FUNCTION cft_summary_documents() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$;
-COMMENT ON FUNCTION cft_summary_documents() IS 'trigger that never fires: says whose documents a table of summaries is made of (cft_attach_summaries)';
+CREATE FUNCTION cftrag_internal.cft_summary_documents() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$;
+COMMENT ON FUNCTION cftrag_internal.cft_summary_documents() IS 'trigger that never fires: says whose documents a table of summaries is made of (cft_attach_summaries)';
 
-CREATE FUNCTION cft_entity_embeddings() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$;
-COMMENT ON FUNCTION cft_entity_embeddings() IS
+CREATE FUNCTION cftrag_internal.cft_entity_embeddings() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$;
+COMMENT ON FUNCTION cftrag_internal.cft_entity_embeddings() IS
 'trigger that never fires: its columns are those of a table of entities'' embeddings (cft_attach_entities)';
 
--- The columns of each attached table that the caller may read, by role: {"id": "title", "body": "text", ...}.
--- by_itself: whether it may be meant where no table is named. A view, or a policy, can run anything with the rights of who reads it,
--- so somebody else's view, and his table with row-level security, must be named by who wants it.
-CREATE FUNCTION cft_columns(trigger_function regprocedure)
-RETURNS TABLE(relation regclass, other regclass, columns jsonb, trigger_name name, by_itself boolean)
-LANGUAGE plpgsql STABLE PARALLEL SAFE COST 100 ROWS 1 SET search_path = pg_catalog, pg_temp AS $$
--- Not LANGUAGE sql: that would be planned at each call, 1 ms. Subqueries, not joins: a generic plan of these takes indexes.
+-- Whether a relation may be chosen for the caller: policies, a view's rule, index predicates, casts and more of its owner run with the rights
+-- of who reads it. One that belongs to another (beside) by a trigger counts if its owner is trusted, or has the rights of that one's owner: the
+-- TRIGGER privilege is not the right to run code as a reader. See src/rights.rs.
+CREATE FUNCTION cftrag_internal.cft_trusts(relation regclass, beside regclass DEFAULT NULL) RETURNS boolean
+LANGUAGE c STABLE PARALLEL SAFE COST 20
+AS 'MODULE_PATHNAME', 'cft_trusts_wrapper';
+COMMENT ON FUNCTION cftrag_internal.cft_trusts(regclass, regclass) IS
+'whether the caller trusts the owner of a relation, or of one that belongs to another, so that it can be chosen for him';
+
+-- Whoever makes a statement of tables that were chosen by OID names them by cft_name: the statement then means these, or ends with an error when it is
+-- parsed, whatever is renamed beside it. See src/named.rs.
+CREATE FUNCTION cftrag_internal.cft_lock(relation regclass) RETURNS boolean
+LANGUAGE c STABLE PARALLEL SAFE COST 5
+AS 'MODULE_PATHNAME', 'cft_lock_wrapper';
+COMMENT ON FUNCTION cftrag_internal.cft_lock(regclass) IS 'locks a relation that the caller may use, and says whether it is still there';
+
+CREATE FUNCTION cftrag_internal.cft_name(relation regclass) RETURNS text
+LANGUAGE c STABLE STRICT PARALLEL SAFE COST 5
+AS 'MODULE_PATHNAME', 'cft_name_wrapper';
+COMMENT ON FUNCTION cftrag_internal.cft_name(regclass) IS 'names a relation in a statement, which can then mean no other; and locks it';
+
+CREATE FUNCTION cftrag_internal.cft_plain_type(type regtype) RETURNS boolean
+LANGUAGE c STABLE STRICT PARALLEL SAFE COST 10
+AS 'MODULE_PATHNAME', 'cft_plain_type_wrapper';
+COMMENT ON FUNCTION cftrag_internal.cft_plain_type(regtype) IS 'whether reading values of a type runs no function of an ordinary role';
+
+CREATE FUNCTION cftrag_internal.cft_chosen_documents() RETURNS regclass
+LANGUAGE c STABLE PARALLEL SAFE COST 10
+AS 'MODULE_PATHNAME', 'cft_chosen_documents_wrapper';
+COMMENT ON FUNCTION cftrag_internal.cft_chosen_documents() IS 'the table of documents that cftrag.documents names, if the caller trusts whoever set it';
+
+-- 42804 if a column got a type since it was attached whose values another role's function turns into texts.
+CREATE FUNCTION cftrag_internal.cft_check_types(relation regclass, columns name[]) RETURNS void
+LANGUAGE plpgsql STABLE PARALLEL SAFE COST 100 SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    wrong record;
+BEGIN
+    SELECT a.attname, a.atttypid::regtype AS type INTO wrong FROM pg_attribute AS a
+     WHERE a.attrelid = relation AND a.attname = ANY (columns) AND NOT cftrag_internal.cft_plain_type(a.atttypid::regtype) LIMIT 1;
+    IF FOUND THEN
+        RAISE EXCEPTION 'column "%" of table % has type %, whose values a function of an ordinary role reads', wrong.attname, relation, wrong.type
+            USING ERRCODE = 'datatype_mismatch', DETAIL = 'A cast from that type runs the function with the rights of whoever reads the column.';
+    END IF;
+END $$;
+COMMENT ON FUNCTION cftrag_internal.cft_check_types(regclass, name[]) IS 'raises an error if reading a column runs a function of an ordinary role';
+
+-- The registrations by a trigger function, whatever the caller may read: those on a table, those of tables that belong to another, or every
+-- one; columns by role: {"id": "title", "body": "text", ...}. A table that is named finds its own by an index, however many others are
+-- attached. Arguments are names of columns and our own words: longer ones are nobody's registration, and are not read.
+CREATE FUNCTION cftrag_internal.cft_registered(trigger_function regprocedure, of_relation regclass, of_other regclass DEFAULT NULL, every boolean DEFAULT false)
+RETURNS TABLE(relation regclass, other regclass, columns jsonb, trigger_name name)
+LANGUAGE plpgsql STABLE PARALLEL SAFE COST 100 ROWS 1 SET search_path = pg_catalog, pg_temp SET plan_cache_mode = force_generic_plan AS $$
+-- Planned once in a session: a writer waits for this, and planning is nearly all of it. Subqueries, not joins: a generic plan of these takes indexes.
 BEGIN
     RETURN QUERY
     SELECT t.tgrelid::regclass, nullif(t.tgconstrrelid, 0)::regclass,
@@ -41,34 +87,57 @@ BEGIN
               FROM unnest(t.tgattr::int2[], string_to_array(encode(t.tgargs, 'escape'), E'\\000')) AS o(number, roles),
                    LATERAL unnest(string_to_array(o.roles, ' ')) AS role
              WHERE o.number IS NOT NULL),
-           t.tgname, (SELECT c.relowner = current_user::regrole OR (c.relkind IN ('r', 'p') AND (NOT row_security_active(c.oid) OR pg_has_role(c.relowner, 'USAGE')
-                          OR (SELECT r.rolsuper FROM pg_roles AS r WHERE r.oid = c.relowner))) FROM pg_class AS c WHERE c.oid = t.tgrelid)
-      FROM (SELECT (SELECT x FROM pg_trigger AS x WHERE x.oid = d.objid) AS t
-              FROM pg_depend AS d
-             WHERE d.refclassid = 'pg_proc'::regclass AND d.refobjid = trigger_function AND d.classid = 'pg_trigger'::regclass OFFSET 0) AS z,
-           LATERAL (SELECT (z.t).*) AS t
+           t.tgname
+      FROM (SELECT x.oid FROM pg_trigger AS x WHERE x.tgrelid = of_relation
+             UNION
+            SELECT d.objid FROM pg_depend AS d
+             WHERE d.refclassid = 'pg_class'::regclass AND d.refobjid = of_other AND d.classid = 'pg_trigger'::regclass
+             UNION
+            SELECT d.objid FROM pg_depend AS d
+             WHERE every AND d.refclassid = 'pg_proc'::regclass AND d.refobjid = trigger_function AND d.classid = 'pg_trigger'::regclass) AS z,
+           LATERAL (SELECT x.tgrelid, x.tgconstrrelid, x.tgattr, x.tgargs, x.tgname, x.tgfoid, x.tgisinternal, x.tgparentid
+                      FROM pg_trigger AS x WHERE x.oid = z.oid OFFSET 0) AS t
      WHERE t.tgfoid = trigger_function AND NOT t.tgisinternal AND t.tgparentid = 0
-       AND has_schema_privilege((SELECT c.relnamespace FROM pg_class AS c WHERE c.oid = t.tgrelid), 'USAGE') AND has_any_column_privilege(t.tgrelid, 'SELECT')
+       AND (every OR t.tgrelid = of_relation OR t.tgconstrrelid = of_other) AND octet_length(t.tgargs) <= 1024
      ORDER BY t.tgrelid, t.tgconstrrelid, t.tgname;
 END $$;
-COMMENT ON FUNCTION cft_columns(regprocedure) IS
-'the tables attached by that trigger function which the caller may read, with their columns by role';
+COMMENT ON FUNCTION cftrag_internal.cft_registered(regprocedure, regclass, regclass, boolean) IS
+'what a trigger that never fires says of a table, of the tables that belong to another, or of every table';
+
+-- Those of tables that the caller may read: of a table, of tables that belong to another, or if neither is named all of them.
+-- by_itself: whether it may be meant where no table is named. What belongs to another table is here only if it counts for the caller, that of
+-- its owner before others.
+CREATE FUNCTION cftrag_internal.cft_columns(trigger_function regprocedure, of_relation regclass DEFAULT NULL, of_other regclass DEFAULT NULL)
+RETURNS TABLE(relation regclass, other regclass, columns jsonb, trigger_name name, by_itself boolean)
+LANGUAGE plpgsql STABLE PARALLEL SAFE COST 100 ROWS 1 SET search_path = pg_catalog, pg_temp SET plan_cache_mode = force_generic_plan AS $$
+BEGIN
+    RETURN QUERY
+    SELECT r.relation, r.other, r.columns, r.trigger_name, cftrag_internal.cft_trusts(r.relation)
+      FROM cftrag_internal.cft_registered(trigger_function, of_relation, of_other, of_relation IS NULL AND of_other IS NULL) AS r
+     WHERE has_schema_privilege((SELECT c.relnamespace FROM pg_class AS c WHERE c.oid = r.relation), 'USAGE') AND has_any_column_privilege(r.relation, 'SELECT')
+       AND (r.other IS NULL OR cftrag_internal.cft_trusts(r.relation, r.other))
+     ORDER BY (SELECT c.relowner FROM pg_class AS c WHERE c.oid = r.relation) IS DISTINCT FROM (SELECT c.relowner FROM pg_class AS c WHERE c.oid = r.other),
+              r.relation, r.other, r.trigger_name;
+END $$;
+COMMENT ON FUNCTION cftrag_internal.cft_columns(regprocedure, regclass, regclass) IS
+'the tables attached by a trigger function which the caller may read, with their columns by role';
 
 -- Drops what is there and, unless columns is NULL, makes it anew. roles[i] are those of columns[i], separated by blanks.
-CREATE FUNCTION cft_set_columns(relation regclass, other regclass, trigger_function regprocedure, columns name[], roles text[])
+CREATE FUNCTION cftrag_internal.cft_set_columns(relation regclass, other regclass, trigger_function regprocedure, columns name[], roles text[])
 RETURNS boolean LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     class record;
     missing name;
     old name;
     had boolean := false;
-    name text := CASE trigger_function WHEN '@extschema@.cft_documents()'::regprocedure THEN 'cftrag_documents'
-                                       WHEN '@extschema@.cft_document_entities()'::regprocedure THEN 'cftrag_document_entities'
-                                       WHEN '@extschema@.cft_summaries()'::regprocedure THEN 'cftrag_summaries'
-                                       WHEN '@extschema@.cft_summary_documents()'::regprocedure THEN 'cftrag_summary_documents'
+    base text := CASE trigger_function WHEN 'cftrag_internal.cft_documents()'::regprocedure THEN 'cftrag_documents'
+                                       WHEN 'cftrag_internal.cft_document_entities()'::regprocedure THEN 'cftrag_document_entities'
+                                       WHEN 'cftrag_internal.cft_summaries()'::regprocedure THEN 'cftrag_summaries'
+                                       WHEN 'cftrag_internal.cft_summary_documents()'::regprocedure THEN 'cftrag_summary_documents'
                                        ELSE 'cftrag_entities' END;
     list text;
     arguments text;
+    free text;
 BEGIN
     SELECT c.relname, c.relowner, c.relkind, c.relpersistence INTO class FROM pg_class AS c WHERE c.oid = relation;
     IF NOT FOUND THEN
@@ -88,7 +157,7 @@ BEGIN
     FOR old IN SELECT t.tgname FROM pg_trigger AS t
                 WHERE t.tgrelid = relation AND t.tgfoid = trigger_function AND NOT t.tgisinternal
                   AND (other IS NULL OR t.tgconstrrelid = other) LOOP
-        EXECUTE format('DROP TRIGGER %I ON %s', old, relation);
+        EXECUTE format('DROP TRIGGER %I ON %s', old, cftrag_internal.cft_name(relation));
         had := true;
     END LOOP;
     IF columns IS NOT NULL THEN
@@ -98,21 +167,30 @@ BEGIN
                   FROM unnest(columns, roles) WITH ORDINALITY AS u(c, r, n) WHERE u.c IS NOT NULL GROUP BY u.c) AS z;
         IF other IS NULL THEN
             EXECUTE format('CREATE TRIGGER %I AFTER UPDATE OF %s ON %s FOR EACH STATEMENT WHEN (false) EXECUTE FUNCTION %s(%s)',
-                           name, list, relation, trigger_function::regproc, arguments);
+                           base, list, cftrag_internal.cft_name(relation), trigger_function::regproc, arguments);
         ELSE
+            -- A table may be registered for several others: the second is name_2.
+            SELECT z.name INTO free
+              FROM (SELECT base || CASE WHEN n > 1 THEN '_' || n ELSE '' END AS name, n
+                      FROM generate_series(1, 1 + (SELECT count(*) FROM pg_trigger AS t WHERE t.tgrelid = relation)) AS n) AS z
+             WHERE NOT EXISTS (SELECT FROM pg_trigger AS t WHERE t.tgrelid = relation AND t.tgname = z.name) ORDER BY z.n LIMIT 1;
             EXECUTE format('CREATE CONSTRAINT TRIGGER %I AFTER UPDATE OF %s ON %s FROM %s FOR EACH ROW WHEN (false) EXECUTE FUNCTION %s(%s)',
-                           name || CASE WHEN had OR NOT EXISTS (SELECT FROM pg_trigger AS t WHERE t.tgrelid = relation AND t.tgname = name)
-                                        THEN '' ELSE '_' || other::oid END,
-                           list, relation, other, trigger_function::regproc, arguments);
+                           free, list, cftrag_internal.cft_name(relation), cftrag_internal.cft_name(other), trigger_function::regproc, arguments);
         END IF;
+    END IF;
+    -- CREATE and DROP TRIGGER are not parsed as queries are (src/named.rs): whether they meant these tables is seen by what they did.
+    IF (columns IS NULL) = EXISTS (SELECT FROM pg_trigger AS t WHERE t.tgrelid = relation AND t.tgfoid = trigger_function AND NOT t.tgisinternal
+                                                                 AND (other IS NULL OR t.tgconstrrelid = other)) THEN
+        RAISE EXCEPTION 'could not name the tables of a statement due to a concurrent rename' USING ERRCODE = 'serialization_failure',
+            HINT = 'The transaction might succeed if retried.';
     END IF;
     RETURN had;
 END $$;
-COMMENT ON FUNCTION cft_set_columns(regclass, regclass, regprocedure, name[], text[]) IS
+COMMENT ON FUNCTION cftrag_internal.cft_set_columns(regclass, regclass, regprocedure, name[], text[]) IS
 'writes the registration of cft_attach_documents and cft_attach_entities; owner only';
 
 -- The operator of distance between two embeddings: that of an index on the column, else the cosine distance.
-CREATE FUNCTION cft_distance(relation regclass, embedding name)
+CREATE FUNCTION cftrag_internal.cft_distance(relation regclass, embedding name)
 RETURNS TABLE(operator text, type text, cosine boolean) LANGUAGE plpgsql STABLE PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     RETURN QUERY
@@ -120,7 +198,7 @@ BEGIN
       FROM pg_attribute AS a, pg_type AS t, pg_operator AS o, pg_namespace AS n
      WHERE a.attrelid = relation AND a.attname = embedding AND t.oid = a.atttypid AND n.oid = o.oprnamespace
        -- A type and operator of pgvector's, not somebody's of the same names.
-       AND EXISTS (SELECT FROM pg_depend AS d JOIN pg_extension AS x ON x.oid = d.refobjid AND x.extname = 'vector'
+       AND t.typtype = 'b' AND EXISTS (SELECT FROM pg_depend AS d JOIN pg_extension AS x ON x.oid = d.refobjid AND x.extname = 'vector'
                     WHERE d.classid = 'pg_type'::regclass AND d.objid = t.oid AND d.refclassid = 'pg_extension'::regclass AND d.deptype = 'e')
        AND o.oid = coalesce(
            (SELECT m.amopopr FROM pg_index AS i, pg_opclass AS c, pg_amop AS m
@@ -134,7 +212,7 @@ BEGIN
             HINT = 'Embeddings are of a type of pgvector: vector, halfvec or sparsevec.';
     END IF;
 END $$;
-COMMENT ON FUNCTION cft_distance(regclass, name) IS 'the operator of distance of an embedding column: that of an index on it, else the cosine distance';
+COMMENT ON FUNCTION cftrag_internal.cft_distance(regclass, name) IS 'the operator of distance of an embedding column: that of an index on it, else the cosine distance';
 
 CREATE FUNCTION cft_attach_documents(documents regclass, id name DEFAULT 'id', body name DEFAULT 'body', embedding name DEFAULT 'embedding',
     entity name DEFAULT NULL, tokens name DEFAULT NULL,
@@ -153,52 +231,59 @@ BEGIN
         RAISE EXCEPTION 'the embedding, and the columns of a mapping, must be different columns' USING ERRCODE = 'duplicate_column';
     END IF;
     -- As it is already: nothing to do, and no lock to wait for.
-    IF (SELECT count(*) FROM @extschema@.cft_columns('@extschema@.cft_documents()') AS c
+    IF (SELECT count(*) FROM cftrag_internal.cft_columns('cftrag_internal.cft_documents()', documents) AS c
          WHERE c.relation = documents AND c.columns = jsonb_strip_nulls(jsonb_build_object(
                    'id', id, 'body', body, 'embedding', embedding, 'entity', entity, 'tokens', tokens))) = 1
-       AND (SELECT coalesce(jsonb_object_agg(c.relation::oid, c.columns), '{}') FROM @extschema@.cft_columns('@extschema@.cft_document_entities()') AS c
+       AND (SELECT coalesce(jsonb_object_agg(c.relation::oid, c.columns), '{}') FROM cftrag_internal.cft_columns('cftrag_internal.cft_document_entities()', NULL, documents) AS c
              WHERE c.other = documents)
            = (CASE WHEN mapping IS NULL THEN '{}'
                    ELSE jsonb_build_object(mapping::oid, jsonb_build_object('entity', mapping_entity, 'document', mapping_document)) END) THEN
         RETURN;
     END IF;
-    PERFORM @extschema@.cft_detach_documents(documents) WHERE EXISTS (
-        SELECT FROM pg_trigger WHERE tgrelid = documents AND tgfoid = '@extschema@.cft_documents()'::regprocedure);
-    PERFORM @extschema@.cft_set_columns(documents, NULL, '@extschema@.cft_documents()', ARRAY[id, body, embedding, entity, tokens],
+    PERFORM cftrag_internal.cft_detach_documents(documents) WHERE EXISTS (
+        SELECT FROM pg_trigger WHERE tgrelid = documents AND tgfoid = 'cftrag_internal.cft_documents()'::regprocedure);
+    PERFORM cftrag_internal.cft_set_columns(documents, NULL, 'cftrag_internal.cft_documents()', ARRAY[id, body, embedding, entity, tokens],
                                         '{id,body,embedding,entity,tokens}');
-    PERFORM @extschema@.cft_distance(documents, embedding);
+    PERFORM cftrag_internal.cft_distance(documents, embedding);
+    PERFORM cftrag_internal.cft_check_types(documents, ARRAY[id, body, entity, tokens]);
     IF tokens IS NOT NULL AND NOT EXISTS (SELECT FROM pg_attribute WHERE attrelid = documents AND attname = tokens AND atttypid IN (21, 23, 20)) THEN
         RAISE EXCEPTION 'column "%" of table % is no integer', tokens, documents USING ERRCODE = 'datatype_mismatch';
     END IF;
     IF mapping IS NOT NULL THEN
-        PERFORM @extschema@.cft_set_columns(mapping, documents, '@extschema@.cft_document_entities()',
+        PERFORM cftrag_internal.cft_set_columns(mapping, documents, 'cftrag_internal.cft_document_entities()',
                                             ARRAY[mapping_entity, mapping_document], '{entity,document}');
+        PERFORM cftrag_internal.cft_check_types(mapping, ARRAY[mapping_entity, mapping_document]);
         -- Whether they can be compared.
-        EXECUTE format('SELECT FROM %s AS d JOIN %s AS m ON d.%I = m.%I LIMIT 0', documents, mapping, id, mapping_document);
+        EXECUTE format('SELECT FROM %s AS d JOIN %s AS m ON d.%I = m.%I LIMIT 0', cftrag_internal.cft_name(documents), cftrag_internal.cft_name(mapping), id, mapping_document);
     END IF;
 END $$;
 COMMENT ON FUNCTION cft_attach_documents(regclass, name, name, name, name, name, regclass, name, name) IS
 'says which columns of a table hold documents, and how they belong to entities: by a column, or by a mapping table; owner only';
 
-CREATE FUNCTION cft_detach_documents(documents regclass)
+CREATE FUNCTION cftrag_internal.cft_detach_documents(documents regclass)
 RETURNS void LANGUAGE plpgsql VOLATILE STRICT SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     mapping regclass;
 BEGIN
-    IF NOT @extschema@.cft_set_columns(documents, NULL, '@extschema@.cft_documents()', NULL, NULL) THEN
+    IF NOT cftrag_internal.cft_set_columns(documents, NULL, 'cftrag_internal.cft_documents()', NULL, NULL) THEN
         RAISE EXCEPTION 'table % has no documents attached to cftrag', documents USING ERRCODE = 'undefined_table';
     END IF;
     FOR mapping IN SELECT DISTINCT tgrelid FROM pg_trigger
-                    WHERE tgconstrrelid = documents AND tgfoid = '@extschema@.cft_document_entities()'::regprocedure LOOP
-        PERFORM @extschema@.cft_set_columns(mapping, documents, '@extschema@.cft_document_entities()', NULL, NULL);
+                    WHERE tgconstrrelid = documents AND tgfoid = 'cftrag_internal.cft_document_entities()'::regprocedure LOOP
+        PERFORM cftrag_internal.cft_set_columns(mapping, documents, 'cftrag_internal.cft_document_entities()', NULL, NULL);
     END LOOP;
 END $$;
+COMMENT ON FUNCTION cftrag_internal.cft_detach_documents(regclass) IS 'what cft_detach_documents calls';
+
+CREATE FUNCTION cft_detach_documents(documents regclass)
+RETURNS void LANGUAGE sql VOLATILE STRICT
+BEGIN ATOMIC SELECT cftrag_internal.cft_detach_documents($1); END;
 COMMENT ON FUNCTION cft_detach_documents(regclass) IS 'takes back what cft_attach_documents said; owner only';
 
 CREATE FUNCTION cft_attach_entities(entities regclass, entity name DEFAULT 'entity', embedding name DEFAULT 'embedding', edges regclass DEFAULT NULL)
 RETURNS void LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-    forest regclass := (SELECT a.edges FROM @extschema@.cft_attached(cft_attach_entities.edges) AS a);
+    forest regclass := (SELECT a.edges FROM cftrag_internal.cft_attached(cft_attach_entities.edges) AS a);
     others text;
 BEGIN
     IF num_nulls(entities, entity, embedding) > 0 THEN
@@ -208,13 +293,14 @@ BEGIN
         RAISE EXCEPTION 'entity and embedding must be different columns' USING ERRCODE = 'duplicate_column';
     END IF;
     SELECT string_agg(r.relation::text, ', ') INTO others
-      FROM @extschema@.cft_registered('@extschema@.cft_entity_embeddings()', NULL, forest) AS r WHERE r.relation <> entities;
+      FROM cftrag_internal.cft_registered('cftrag_internal.cft_entity_embeddings()', NULL, forest) AS r
+     WHERE r.relation <> entities AND cftrag_internal.cft_trusts(r.relation, forest);
     IF others IS NOT NULL THEN
         RAISE EXCEPTION 'another table of embeddings is attached to %', forest USING ERRCODE = 'object_not_in_prerequisite_state',
             DETAIL = format('It is %s.', others), HINT = format('Detach it with: SELECT cft_detach_entities(%L);', others);
     END IF;
-    PERFORM @extschema@.cft_set_columns(entities, forest, '@extschema@.cft_entity_embeddings()', ARRAY[entity, embedding], '{entity,embedding}');
-    PERFORM @extschema@.cft_distance(entities, embedding);
+    PERFORM cftrag_internal.cft_set_columns(entities, forest, 'cftrag_internal.cft_entity_embeddings()', ARRAY[entity, embedding], '{entity,embedding}');
+    PERFORM cftrag_internal.cft_distance(entities, embedding);
 END $$;
 COMMENT ON FUNCTION cft_attach_entities(regclass, name, name, regclass) IS
 'says which columns of a table hold the embeddings of the entities of an edges table; owner only';
@@ -222,52 +308,64 @@ COMMENT ON FUNCTION cft_attach_entities(regclass, name, name, regclass) IS
 CREATE FUNCTION cft_detach_entities(entities regclass, edges regclass DEFAULT NULL)
 RETURNS void LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
-    IF NOT @extschema@.cft_set_columns(entities, edges, '@extschema@.cft_entity_embeddings()', NULL, NULL) THEN
+    IF NOT cftrag_internal.cft_set_columns(entities, edges, 'cftrag_internal.cft_entity_embeddings()', NULL, NULL) THEN
         RAISE EXCEPTION 'table % has no entities attached to cftrag', entities USING ERRCODE = 'undefined_table';
     END IF;
 END $$;
 COMMENT ON FUNCTION cft_detach_entities(regclass, regclass) IS 'takes back what cft_attach_entities said; owner only';
 
 -- The attached table of documents, its columns, and its mapping. 42P01 or 42725 as cft_context's edges.
-CREATE FUNCTION cft_attached_documents(documents regclass DEFAULT NULL)
+CREATE FUNCTION cftrag_internal.cft_attached_documents(documents regclass DEFAULT NULL)
 RETURNS TABLE(relation regclass, id name, body name, embedding name, entity name, tokens name,
               mapping regclass, mapping_entity name, mapping_document name)
 LANGUAGE plpgsql STABLE PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-    wanted regclass := documents;
+    wanted regclass := coalesce(documents, cftrag_internal.cft_chosen_documents());
     several text;
+    others text;
 BEGIN
     IF wanted IS NULL THEN
-        SELECT min(c.relation::oid), CASE WHEN count(*) > 1 THEN string_agg(c.relation::text, ', ') END INTO wanted, several
-          FROM @extschema@.cft_columns('@extschema@.cft_documents()') AS c WHERE c.by_itself;
-        IF wanted IS NULL THEN
+        SELECT min(c.relation::oid) FILTER (WHERE c.by_itself), string_agg(c.relation::text, ', ') FILTER (WHERE c.by_itself AND c.n > 1),
+               string_agg(c.relation::text, ', ') FILTER (WHERE NOT c.by_itself) INTO wanted, several, others
+          FROM (SELECT z.*, count(*) FILTER (WHERE z.by_itself) OVER () AS n FROM cftrag_internal.cft_columns('cftrag_internal.cft_documents()') AS z) AS c;
+        IF wanted IS NULL AND others IS NOT NULL THEN
+            RAISE EXCEPTION 'only documents of other roles are attached to cftrag, and "documents" was left out' USING ERRCODE = 'ambiguous_function',
+                DETAIL = format('Reading a table can run its owner''s code with your rights, so it is not chosen for you. Attached tables that you may read: %s.', others),
+                HINT = 'Say which one by documents => ..., or: SET cftrag.documents = ...;';
+        ELSIF wanted IS NULL THEN
             RAISE EXCEPTION 'no table of documents that you may read is attached to cftrag' USING ERRCODE = 'undefined_table',
                 HINT = 'Attach one with: SELECT cft_attach_documents(''my_documents'', id => ''id'', body => ''body'', embedding => ''embedding'');';
         ELSIF several IS NOT NULL THEN
             RAISE EXCEPTION 'more than one table of documents is attached to cftrag, and "documents" was left out' USING ERRCODE = 'ambiguous_function',
-                DETAIL = format('Attached tables that you may read: %s.', several);
+                DETAIL = format('Attached tables that you may read: %s.', several),
+                HINT = 'Say which one by documents => ..., or: SET cftrag.documents = ...;';
         END IF;
     END IF;
-    RETURN QUERY SELECT d.relation, (d.columns ->> 'id')::name, (d.columns ->> 'body')::name, (d.columns ->> 'embedding')::name,
+    SELECT d.relation, (d.columns ->> 'id')::name, (d.columns ->> 'body')::name, (d.columns ->> 'embedding')::name,
                         (d.columns ->> 'entity')::name, (d.columns ->> 'tokens')::name,
                         m.relation, (m.columns ->> 'entity')::name, (m.columns ->> 'document')::name
-                   FROM @extschema@.cft_columns('@extschema@.cft_documents()') AS d
-                   LEFT JOIN @extschema@.cft_columns('@extschema@.cft_document_entities()') AS m ON m.other = d.relation
-                  WHERE d.relation = wanted LIMIT 1;
+                   INTO relation, id, body, embedding, entity, tokens, mapping, mapping_entity, mapping_document
+                   FROM cftrag_internal.cft_columns('cftrag_internal.cft_documents()', wanted) AS d
+                   LEFT JOIN cftrag_internal.cft_columns('cftrag_internal.cft_document_entities()', NULL, wanted) WITH ORDINALITY AS m(relation, other, columns, trigger_name, by_itself, n)
+                          ON m.other = d.relation
+                  WHERE d.relation = wanted ORDER BY m.n LIMIT 1;
     IF NOT FOUND THEN
         -- Where it is attached but not readable, its own error says so.
-        IF EXISTS (SELECT FROM pg_trigger AS t WHERE t.tgrelid = wanted AND t.tgfoid = '@extschema@.cft_documents()'::regprocedure) THEN
-            EXECUTE format('SELECT FROM %s LIMIT 0', wanted);
+        IF EXISTS (SELECT FROM pg_trigger AS t WHERE t.tgrelid = wanted AND t.tgfoid = 'cftrag_internal.cft_documents()'::regprocedure) THEN
+            EXECUTE format('SELECT FROM %s LIMIT 0', cftrag_internal.cft_name(wanted));
         END IF;
         RAISE EXCEPTION 'table % has no documents attached to cftrag', wanted USING ERRCODE = 'undefined_table',
             HINT = format('Attach it with: SELECT cft_attach_documents(%L, id => ''id'', body => ''body'', embedding => ''embedding'');', wanted);
     END IF;
+    PERFORM cftrag_internal.cft_check_types(relation, ARRAY[id, body, entity, tokens]);
+    PERFORM cftrag_internal.cft_check_types(mapping, ARRAY[mapping_entity, mapping_document]) WHERE mapping IS NOT NULL;
+    RETURN NEXT;
 END $$;
-COMMENT ON FUNCTION cft_attached_documents(regclass) IS
+COMMENT ON FUNCTION cftrag_internal.cft_attached_documents(regclass) IS
 'the attached table of documents (the only one, if none is named), its columns, and its mapping to entities';
 
 -- Of the documents about entities: their ids and entities, as SQL. A document may be about several entities.
-CREATE FUNCTION cft_about(relation regclass, id name, entity name, mapping regclass, mapping_entity name, mapping_document name)
+CREATE FUNCTION cftrag_internal.cft_about(relation regclass, id name, entity name, mapping regclass, mapping_entity name, mapping_document name)
 RETURNS text LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     -- Concatenated, not format(): a name may hold a % sign.
@@ -280,28 +378,35 @@ DECLARE
                    WHERE a.attrelid = coalesce(mapping, relation) AND a.attname = coalesce(mapping_entity, entity));
 BEGIN
     IF mapping IS NULL THEN
-        RETURN ' JOIN ' || relation || ' AS d ON ' || same;
+        RETURN ' JOIN ' || cftrag_internal.cft_name(relation) || ' AS d ON ' || same;
     END IF;
-    RETURN ' JOIN ' || mapping || ' AS m ON ' || same
-        || ' JOIN ' || relation || ' AS d ON d.' || quote_ident(id) || ' = m.' || quote_ident(mapping_document);
+    RETURN ' JOIN ' || cftrag_internal.cft_name(mapping) || ' AS m ON ' || same
+        || ' JOIN ' || cftrag_internal.cft_name(relation) || ' AS d ON d.' || quote_ident(id) || ' = m.' || quote_ident(mapping_document);
 END $$;
-COMMENT ON FUNCTION cft_about(regclass, name, name, regclass, name, name) IS 'joins documents (d) to entities (n.name): the part of a statement that cft_chunks uses';
+COMMENT ON FUNCTION cftrag_internal.cft_about(regclass, name, name, regclass, name, name) IS 'joins documents (d) to entities (n.name): the part of a statement that cft_chunks uses';
 
-CREATE FUNCTION cft_chunks(entities text[], up integer DEFAULT 3, down integer DEFAULT 1, edges regclass DEFAULT NULL,
-    documents regclass DEFAULT NULL, embedding vector DEFAULT NULL)
+CREATE FUNCTION cftrag_internal.cft_chunks(entities text[], up integer, down integer, edges regclass,
+    documents regclass, embedding vector)
 RETURNS TABLE(entity text, relation text, depth integer, relative text, document_id text, body text, tokens integer, distance float8)
 LANGUAGE plpgsql STABLE PARALLEL SAFE COST 1000 ROWS 20 SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     IF num_nulls(entities, up, down) > 0 THEN RETURN; END IF;
-    RETURN QUERY EXECUTE @extschema@.cft_kept_statement(CASE WHEN embedding IS NULL THEN 'chunks' ELSE 'chunks by distance' END, documents)
+    RETURN QUERY EXECUTE cftrag_internal.cft_kept_statement(CASE WHEN embedding IS NULL THEN 'chunks' ELSE 'chunks by distance' END, documents)
     USING entities, up, down, edges, embedding;
 END $$;
+COMMENT ON FUNCTION cftrag_internal.cft_chunks(text[], integer, integer, regclass, regclass, vector) IS 'what cft_chunks calls';
+
+CREATE FUNCTION cft_chunks(entities text[], up integer DEFAULT 3, down integer DEFAULT 1, edges regclass DEFAULT NULL,
+    documents regclass DEFAULT NULL, embedding vector DEFAULT NULL)
+RETURNS TABLE(entity text, relation text, depth integer, relative text, document_id text, body text, tokens integer, distance float8)
+LANGUAGE sql STABLE PARALLEL SAFE COST 1000 ROWS 20
+BEGIN ATOMIC SELECT f.* FROM cftrag_internal.cft_chunks($1, $2, $3, $4, $5, $6) AS f; END;
 COMMENT ON FUNCTION cft_chunks(text[], integer, integer, regclass, regclass, vector) IS
 'the documents about entities and their relatives, each once, the nearest first: by depth, then by distance to the embedding if one is given';
 
 CREATE FUNCTION cft_chunks(entity text, up integer DEFAULT 3, down integer DEFAULT 1, edges regclass DEFAULT NULL,
     documents regclass DEFAULT NULL, embedding vector DEFAULT NULL)
 RETURNS TABLE(entity text, relation text, depth integer, relative text, document_id text, body text, tokens integer, distance float8)
-LANGUAGE sql STABLE PARALLEL SAFE COST 1000 ROWS 10 AS $$
-    SELECT c.* FROM @extschema@.cft_chunks(ARRAY[$1], $2, $3, $4, $5, $6) AS c $$;
+LANGUAGE sql STABLE PARALLEL SAFE COST 1000 ROWS 10
+BEGIN ATOMIC SELECT c.* FROM cftrag_internal.cft_chunks(ARRAY[$1], $2, $3, $4, $5, $6) AS c; END;
 COMMENT ON FUNCTION cft_chunks(text, integer, integer, regclass, regclass, vector) IS 'the documents about an entity and its relatives';

@@ -1,4 +1,27 @@
--- Functions of cftrag. Their names start with cft_; the schema is the one picked at CREATE EXTENSION.
+-- Functions of cftrag. Those for users start with cft_ and are in the schema picked at CREATE EXTENSION.
+--
+-- What only the extension calls is in a schema of its own, where nobody but its owner can create anything: so no function of somebody else's
+-- is taken for one of ours, whatever its arguments. All SQL of the extension calls functions of that schema only (and of pg_catalog); where it
+-- needs a public one, there is a twin (internal.sql), or the public one is a wrapper of the internal one. Public SQL functions have a parsed
+-- body (BEGIN ATOMIC): they follow their schema when it is renamed.
+CREATE SCHEMA cftrag_internal;
+
+-- The schema picked may be one where others create, and it comes before pgvector's: a type of the name vector there would be that of our
+-- arguments, and its checks would run with the rights of whoever calls. A base type can be created by superusers only.
+DO $$
+BEGIN
+    IF NOT EXISTS (SELECT FROM pg_catalog.pg_type AS t, pg_catalog.pg_depend AS d, pg_catalog.pg_extension AS x
+                    WHERE t.oid OPERATOR(pg_catalog.=) pg_catalog.to_regtype('vector')::pg_catalog.oid AND t.typtype OPERATOR(pg_catalog.=) 'b'
+                      AND d.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_type'::pg_catalog.regclass::pg_catalog.oid AND d.objid OPERATOR(pg_catalog.=) t.oid
+                      AND d.refclassid OPERATOR(pg_catalog.=) 'pg_catalog.pg_extension'::pg_catalog.regclass::pg_catalog.oid
+                      AND d.refobjid OPERATOR(pg_catalog.=) x.oid AND x.extname OPERATOR(pg_catalog.=) 'vector') THEN
+        RAISE EXCEPTION 'type "%" is not the one of the extension vector', pg_catalog.to_regtype('vector') USING ERRCODE = 'duplicate_object',
+            HINT = 'Drop it, or create the extension in a schema where nobody else may create: CREATE EXTENSION cftrag SCHEMA ...;';
+    END IF;
+END $$;
+
+COMMENT ON SCHEMA cftrag_internal IS 'what the extension cftrag itself calls; nothing here is for users';
+GRANT USAGE ON SCHEMA cftrag_internal TO PUBLIC;
 
 CREATE FUNCTION cft_attach(edges regclass, parent name DEFAULT 'parent', child name DEFAULT 'child', tree name DEFAULT NULL)
 RETURNS void LANGUAGE c VOLATILE PARALLEL UNSAFE COST 1000
@@ -12,15 +35,15 @@ AS 'MODULE_PATHNAME', 'cft_detach_wrapper';
 COMMENT ON FUNCTION cft_detach(regclass) IS 'drops the triggers that cft_attach created; owner only';
 
 -- What the planner asks for rows and costs of the functions below.
-CREATE FUNCTION cft_context_support(internal) RETURNS internal
+CREATE FUNCTION cftrag_internal.cft_context_support(internal) RETURNS internal
 LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE
 AS 'MODULE_PATHNAME', 'cft_context_support_wrapper';
-COMMENT ON FUNCTION cft_context_support(internal) IS 'tells the planner how many rows cft_context gives, and what it costs';
+COMMENT ON FUNCTION cftrag_internal.cft_context_support(internal) IS 'tells the planner how many rows cft_context gives, and what it costs';
 
-CREATE FUNCTION cft_entities_support(internal) RETURNS internal
+CREATE FUNCTION cftrag_internal.cft_entities_support(internal) RETURNS internal
 LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE
 AS 'MODULE_PATHNAME', 'cft_entities_support_wrapper';
-COMMENT ON FUNCTION cft_entities_support(internal) IS 'tells the planner how many rows cft_entities gives, and what it costs';
+COMMENT ON FUNCTION cftrag_internal.cft_entities_support(internal) IS 'tells the planner how many rows cft_entities gives, and what it costs';
 
 -- A type of its own: a row type that is listed at the function is put together from pg_proc at each statement, a tenth of its work.
 CREATE TYPE cft_relative AS (entity text, tree text, relation text, depth integer, relative text, via text);
@@ -29,14 +52,14 @@ COMMENT ON TYPE cft_relative IS
 
 CREATE FUNCTION cft_context(entity text, up integer DEFAULT 3, down integer DEFAULT 1, edges regclass DEFAULT NULL)
 RETURNS SETOF cft_relative
-LANGUAGE c STABLE PARALLEL SAFE COST 20 ROWS 10 SUPPORT cft_context_support
+LANGUAGE c STABLE PARALLEL SAFE COST 20 ROWS 10 SUPPORT cftrag_internal.cft_context_support
 AS 'MODULE_PATHNAME', 'cft_context_one_wrapper';
 COMMENT ON FUNCTION cft_context(text, integer, integer, regclass) IS
 'ancestors (up levels) and descendants (down levels) of an entity, in every tree where it occurs';
 
 CREATE FUNCTION cft_context(entities text[], up integer DEFAULT 3, down integer DEFAULT 1, edges regclass DEFAULT NULL)
 RETURNS SETOF cft_relative
-LANGUAGE c STABLE PARALLEL SAFE COST 200 ROWS 100 SUPPORT cft_context_support
+LANGUAGE c STABLE PARALLEL SAFE COST 200 ROWS 100 SUPPORT cftrag_internal.cft_context_support
 AS 'MODULE_PATHNAME', 'cft_context_many_wrapper';
 COMMENT ON FUNCTION cft_context(text[], integer, integer, regclass) IS
 'ancestors and descendants of many entities in one pass, entities in the order of their first occurrence';
@@ -46,7 +69,7 @@ COMMENT ON TYPE cft_mention IS 'a row of cft_entities: an entity, and where a te
 
 CREATE FUNCTION cft_entities(question text, edges regclass DEFAULT NULL, overlapping boolean DEFAULT false)
 RETURNS SETOF cft_mention
-LANGUAGE c STABLE PARALLEL SAFE COST 200 ROWS 10 SUPPORT cft_entities_support
+LANGUAGE c STABLE PARALLEL SAFE COST 200 ROWS 10 SUPPORT cftrag_internal.cft_entities_support
 AS 'MODULE_PATHNAME', 'cft_entities_wrapper';
 COMMENT ON FUNCTION cft_entities(text, regclass, boolean) IS
 'entities that occur in a text, leftmost and longest first, or all of them (overlapping); start and length count characters, from 1';
@@ -57,30 +80,30 @@ AS 'MODULE_PATHNAME', 'cft_attach_aliases_wrapper';
 COMMENT ON FUNCTION cft_attach_aliases(regclass, name, name, regclass) IS
 'says that a table has other names of the entities of an attached table: cft_entities finds them too; owner only';
 
-CREATE FUNCTION cft_alias_of() RETURNS trigger LANGUAGE c
+CREATE FUNCTION cftrag_internal.cft_alias_of() RETURNS trigger LANGUAGE c
 AS 'MODULE_PATHNAME', 'cft_alias_of_wrapper';
-COMMENT ON FUNCTION cft_alias_of() IS 'marks a table of aliases by a trigger that never fires; arguments: alias, entity columns';
+COMMENT ON FUNCTION cftrag_internal.cft_alias_of() IS 'marks a table of aliases by a trigger that never fires; arguments: alias, entity columns';
 
-CREATE FUNCTION cft_words(question text)
+CREATE FUNCTION cftrag_internal.cft_words(question text)
 RETURNS TABLE(place integer, form bytea, start integer, length integer)
 LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 100 ROWS 100
 AS 'MODULE_PATHNAME', 'cft_words_wrapper';
-COMMENT ON FUNCTION cft_words(text) IS
+COMMENT ON FUNCTION cftrag_internal.cft_words(text) IS
 'words of a text as cft_entities compares them: folded, in UTF-8, with their positions in characters';
 
-CREATE FUNCTION cft_form(name text) RETURNS bytea
+CREATE FUNCTION cftrag_internal.cft_form(name text) RETURNS bytea
 LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 10
 AS 'MODULE_PATHNAME', 'cft_form_wrapper';
-COMMENT ON FUNCTION cft_form(text) IS
+COMMENT ON FUNCTION cftrag_internal.cft_form(text) IS
 'a name as cft_entities compares it: its folded words joined by a blank, in UTF-8; NULL if it is never found in a text';
 
-CREATE FUNCTION cft_capture() RETURNS trigger LANGUAGE c
+CREATE FUNCTION cftrag_internal.cft_capture() RETURNS trigger LANGUAGE c
 AS 'MODULE_PATHNAME', 'cft_capture_wrapper';
-COMMENT ON FUNCTION cft_capture() IS 'trigger of an attached table: notes a changed edge for the image; arguments: parent, child[, tree] columns';
+COMMENT ON FUNCTION cftrag_internal.cft_capture() IS 'trigger of an attached table: notes a changed edge for the image; arguments: parent, child[, tree] columns';
 
-CREATE FUNCTION cft_capture_truncate() RETURNS trigger LANGUAGE c
+CREATE FUNCTION cftrag_internal.cft_capture_truncate() RETURNS trigger LANGUAGE c
 AS 'MODULE_PATHNAME', 'cft_capture_truncate_wrapper';
-COMMENT ON FUNCTION cft_capture_truncate() IS 'trigger of an attached table: forgets an image that TRUNCATE emptied in place';
+COMMENT ON FUNCTION cftrag_internal.cft_capture_truncate() IS 'trigger of an attached table: forgets an image that TRUNCATE emptied in place';
 
 CREATE FUNCTION cft_build(edges regclass)
 RETURNS void LANGUAGE c VOLATILE PARALLEL UNSAFE COST 100000
@@ -105,8 +128,8 @@ AS 'MODULE_PATHNAME', 'cft_stats_reset_wrapper';
 COMMENT ON FUNCTION cft_stats_reset() IS 'sets the counters of pg_stat_cftrag to zero for this database';
 REVOKE ALL ON FUNCTION cft_stats_reset() FROM PUBLIC;
 
-CREATE FUNCTION cft_progress()
+CREATE FUNCTION cftrag_internal.cft_progress()
 RETURNS TABLE(edges regclass, phase text, edges_done bigint, edges_total bigint, started timestamptz, builder integer, waits_for integer)
 LANGUAGE c VOLATILE PARALLEL RESTRICTED ROWS 1
 AS 'MODULE_PATHNAME', 'cft_progress_wrapper';
-COMMENT ON FUNCTION cft_progress() IS 'builds of images that are under way, of attached tables that the caller may read';
+COMMENT ON FUNCTION cftrag_internal.cft_progress() IS 'builds of images that are under way, of attached tables that the caller may read';

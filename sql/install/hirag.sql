@@ -5,64 +5,109 @@
 -- with the fewest steps in all, then the smallest by bytes. From it to each given entity below the shortest way, of several the one whose names are the smallest by
 -- bytes from the apex on: together these ways are a tree. Then the same again for the given entities that are not in it, while two of them meet.
 -- Where each entity has one parent, this is the Steiner tree: the smallest one that connects them. With several parents a smaller one can exist.
-CREATE FUNCTION cft_bridge(entities text[], max_hops integer DEFAULT 3, edges regclass DEFAULT NULL)
+--
+-- Entities above are counted once. Whatever is connected is taken off the counts, which only fall: so apexes come by count, and those of one count, which are in order from
+-- its beginning, are passed over when theirs has fallen meanwhile. Each pair of an entity and one above it is looked at a few times, however many apexes there are; and nothing
+-- is joined: the planner takes an array for ten rows.
+CREATE FUNCTION cftrag_internal.cft_bridge(entities text[], max_hops integer, edges regclass)
 RETURNS TABLE(tree text, apex text, depth integer, parent text, child text, leads_to text[])
 LANGUAGE plpgsql STABLE PARALLEL SAFE COST 10000 ROWS 20 SET search_path = pg_catalog, pg_temp AS $$
 #variable_conflict use_column
 DECLARE
-    -- Who is above whom, and the pairs (tree, entity) not connected yet.
-    a_hits text[]; a_trees text[]; a_depths int[]; a_names text[]; a_vias text[];
-    left_hits text[]; left_trees text[];
-    apex_trees text[]; apex_names text[];
-    here_trees text[]; here_hits text[]; here_apexes text[];
-    of_trees text[] := '{}'; of_hits text[] := '{}'; of_apexes text[] := '{}'; of_rounds int[] := '{}';
-    round int := 0;
+    -- Who is above whom in a tree, and each above itself: those above one entity together, the farthest first. Both have numbers, in each tree others.
+    a_trees text[]; a_hits text[]; a_names text[]; a_vias text[]; a_depths int[]; a_hit_nos int[]; a_name_nos int[];
+    -- Where the rows of an entity begin, and after the last where they end. Whether it is connected.
+    hit_first int[]; is_connected boolean[];
+    -- Of each name, which entities it is above, and where these begin; how many are left, and in how many steps.
+    below int[]; name_first int[]; counts int[]; steps bigint[];
+    -- Names by what their count was: the first of each, and the next.
+    by_count int[]; next_of int[]; here int[];
+    -- Of each row on a way: which apex, and how far from it.
+    a_rounds int[]; a_places int[];
+    round int := 0; name int; other int; hit int; top int; wanted text;
 BEGIN
     IF num_nulls(entities, max_hops) > 0 THEN RETURN; END IF;
     IF NOT max_hops BETWEEN 0 AND 1000 THEN
         RAISE EXCEPTION '"max_hops" must be between 0 and 1000, not %', max_hops USING ERRCODE = 'invalid_parameter_value';
     END IF;
-    SELECT array_agg(c.entity), array_agg(c.tree), array_agg(c.depth), array_agg(c.relative), array_agg(c.via)
-      INTO a_hits, a_trees, a_depths, a_names, a_vias FROM @extschema@.cft_context(entities, max_hops, 0, edges) AS c;
-    SELECT array_agg(z.entity), array_agg(z.tree) INTO left_hits, left_trees
-      FROM (SELECT DISTINCT c.entity COLLATE "C", c.tree COLLATE "C" FROM @extschema@.cft_context(entities, 1, 1, edges) AS c) AS z(entity, tree);
-    LOOP
-        WITH a AS MATERIALIZED (
-            SELECT l.hit, l.tree, 0 AS depth, l.hit AS name FROM unnest(left_hits, left_trees) AS l(hit, tree)
-            UNION ALL
-            SELECT u.hit, u.tree, u.depth, u.name FROM unnest(a_hits, a_trees, a_depths, a_names) AS u(hit, tree, depth, name)
-              JOIN unnest(left_hits, left_trees) AS l(hit, tree) ON l.hit = u.hit AND l.tree IS NOT DISTINCT FROM u.tree
-        ), apex AS (
-            SELECT DISTINCT ON (a.tree COLLATE "C") a.tree, a.name FROM a GROUP BY a.tree, a.name HAVING count(*) > 1
-             ORDER BY a.tree COLLATE "C", count(*) DESC, sum(a.depth), a.name COLLATE "C"
-        )
-        SELECT array_agg(a.tree), array_agg(a.hit), array_agg(a.name) INTO here_trees, here_hits, here_apexes
-          FROM a JOIN apex AS x ON x.name = a.name AND x.tree IS NOT DISTINCT FROM a.tree;
-        EXIT WHEN here_hits IS NULL;
-        round := round + 1;
-        of_trees := of_trees || here_trees;
-        of_hits := of_hits || here_hits;
-        of_apexes := of_apexes || here_apexes;
-        of_rounds := of_rounds || array_fill(round, ARRAY[cardinality(here_hits)]);
-        SELECT array_agg(l.hit), array_agg(l.tree) INTO left_hits, left_trees FROM unnest(left_hits, left_trees) AS l(hit, tree)
-         WHERE NOT EXISTS (SELECT FROM unnest(here_hits, here_trees) AS h(hit, tree) WHERE h.hit = l.hit AND h.tree IS NOT DISTINCT FROM l.tree);
+    SELECT array_agg(z.tree ORDER BY z.n), array_agg(z.hit ORDER BY z.n), array_agg(z.name ORDER BY z.n), array_agg(z.via ORDER BY z.n), array_agg(z.depth ORDER BY z.n),
+           array_agg(z.hit_no ORDER BY z.n), array_agg(z.name_no ORDER BY z.n)
+      INTO a_trees, a_hits, a_names, a_vias, a_depths, a_hit_nos, a_name_nos
+      FROM (SELECT y.*, row_number() OVER (ORDER BY y.hit_no, y.depth DESC, y.name_no) AS n
+              FROM (SELECT x.*, dense_rank() OVER (ORDER BY x.tree, x.hit)::int AS hit_no, dense_rank() OVER (ORDER BY x.tree, x.name)::int AS name_no
+                      FROM (SELECT c.tree COLLATE "C", c.entity COLLATE "C", c.relative COLLATE "C", c.via, c.depth FROM cftrag_internal.cft_context(entities, max_hops, 0, edges) AS c
+                            UNION ALL
+                            (SELECT DISTINCT c.tree COLLATE "C", c.entity COLLATE "C", c.entity COLLATE "C", NULL, 0 FROM cftrag_internal.cft_context(entities, 1, 1, edges) AS c)
+                           ) AS x(tree, hit, name, via, depth)) AS y) AS z;
+    IF a_hits IS NULL THEN RETURN; END IF;
+    SELECT array_agg(z.first ORDER BY z.hit_no) || cardinality(a_hits) + 1, array_agg(false) INTO hit_first, is_connected
+      FROM (SELECT u.hit_no, min(u.n)::int AS first FROM unnest(a_hit_nos) WITH ORDINALITY AS u(hit_no, n) GROUP BY u.hit_no) AS z;
+    SELECT array_agg(u.hit_no ORDER BY u.name_no) INTO below FROM unnest(a_hit_nos, a_name_nos) AS u(hit_no, name_no);
+    SELECT array_agg(z.first ORDER BY z.name_no) || cardinality(a_hits) + 1, array_agg(z.count ORDER BY z.name_no), array_agg(z.steps ORDER BY z.name_no)
+      INTO name_first, counts, steps
+      FROM (SELECT u.name_no, (sum(count(*)) OVER (ORDER BY u.name_no) - count(*) + 1)::int AS first, count(*)::int AS count, sum(u.depth) AS steps
+              FROM unnest(a_name_nos, a_depths) AS u(name_no, depth) GROUP BY u.name_no) AS z;
+    by_count := array_fill(0, ARRAY[(SELECT max(u) FROM unnest(counts) AS u)]);
+    next_of := array_fill(0, ARRAY[cardinality(counts)]);
+    a_rounds := array_fill(0, ARRAY[cardinality(a_hits)]);
+    a_places := a_rounds;
+    FOR n IN 1 .. cardinality(counts) LOOP
+        next_of[n] := by_count[counts[n]];
+        by_count[counts[n]] := n;
+    END LOOP;
+    FOR most IN REVERSE cardinality(by_count) .. 2 LOOP
+        CONTINUE WHEN by_count[most] = 0;
+        here := '{}';
+        name := by_count[most];
+        WHILE name > 0 LOOP
+            here[cardinality(here) + 1] := name;
+            name := next_of[name];
+        END LOOP;
+        FOREACH name IN ARRAY (SELECT array_agg(u ORDER BY steps[u], u) FROM unnest(here) AS u) LOOP
+            IF counts[name] < most THEN
+                IF counts[name] > 1 THEN
+                    next_of[name] := by_count[counts[name]];
+                    by_count[counts[name]] := name;
+                END IF;
+                CONTINUE;
+            END IF;
+            round := round + 1;
+            FOR n IN name_first[name] .. name_first[name + 1] - 1 LOOP
+                hit := below[n];
+                CONTINUE WHEN is_connected[hit];
+                is_connected[hit] := true;
+                wanted := NULL;
+                FOR i IN hit_first[hit] .. hit_first[hit + 1] - 1 LOOP
+                    other := a_name_nos[i];
+                    counts[other] := counts[other] - 1;
+                    steps[other] := steps[other] - a_depths[i];
+                    IF other = name THEN
+                        wanted := a_names[i];
+                        top := a_depths[i];
+                    END IF;
+                    -- From the apex downwards, of each level the one that leads to the entity.
+                    IF a_names[i] = wanted THEN
+                        wanted := a_vias[i];
+                        a_rounds[i] := round;
+                        a_places[i] := top - a_depths[i] + 1;
+                    END IF;
+                END LOOP;
+            END LOOP;
+        END LOOP;
     END LOOP;
     RETURN QUERY
-    WITH RECURSIVE a AS MATERIALIZED (
-        SELECT * FROM unnest(a_hits, a_trees, a_depths, a_names, a_vias) AS u(hit, tree, depth, name, via)
-    ), way(round, tree, apex, hit, depth, parent, child) AS (
-        SELECT o.round, o.tree, o.apex, o.hit, 1, a.name, a.via
-          FROM unnest(of_rounds, of_trees, of_apexes, of_hits) AS o(round, tree, apex, hit)
-          JOIN a ON a.hit = o.hit AND a.name = o.apex AND a.tree IS NOT DISTINCT FROM o.tree
-        UNION ALL
-        SELECT w.round, w.tree, w.apex, w.hit, w.depth + 1, a.name, a.via
-          FROM way AS w JOIN a ON a.hit = w.hit AND a.name = w.child AND a.tree IS NOT DISTINCT FROM w.tree
-         WHERE w.child <> w.hit
-    )
-    SELECT w.tree, w.apex, w.depth, w.parent, w.child, array_agg(w.hit ORDER BY w.hit COLLATE "C")
-      FROM way AS w GROUP BY w.round, w.tree, w.apex, w.depth, w.parent, w.child
-     ORDER BY w.tree COLLATE "C" NULLS FIRST, w.round, w.depth, w.parent COLLATE "C", w.child COLLATE "C";
+    SELECT w.tree, w.apex, w.place, w.parent, w.child, array_agg(w.hit ORDER BY w.hit COLLATE "C")
+      FROM (SELECT o.*, max(o.parent COLLATE "C") FILTER (WHERE o.place = 1) OVER (PARTITION BY o.round) AS apex
+              FROM unnest(a_trees, a_hits, a_names, a_vias, a_rounds, a_places) AS o(tree, hit, parent, child, round, place) WHERE o.place > 0 AND o.child IS NOT NULL) AS w
+     GROUP BY w.round, w.tree, w.apex, w.place, w.parent, w.child
+     ORDER BY w.tree COLLATE "C" NULLS FIRST, w.round, w.place, w.parent COLLATE "C", w.child COLLATE "C";
 END $$;
+COMMENT ON FUNCTION cftrag_internal.cft_bridge(text[], integer, regclass) IS 'what cft_bridge calls';
+
+CREATE FUNCTION cft_bridge(entities text[], max_hops integer DEFAULT 3, edges regclass DEFAULT NULL)
+RETURNS TABLE(tree text, apex text, depth integer, parent text, child text, leads_to text[])
+LANGUAGE sql STABLE PARALLEL SAFE COST 10000 ROWS 20
+BEGIN ATOMIC SELECT f.* FROM cftrag_internal.cft_bridge($1, $2, $3) AS f; END;
 COMMENT ON FUNCTION cft_bridge(text[], integer, regclass) IS
 'how entities hang together: in each tree, the tree of shortest ways to them from the ancestor that most of them share (HiRAG, 2025); where each has one parent, the Steiner tree';
 
@@ -94,28 +139,29 @@ BEGIN
         RAISE EXCEPTION 'shares must not be negative, nor more than 1 together' USING ERRCODE = 'invalid_parameter_value';
     END IF;
     IF query IS NULL THEN RETURN; END IF;
-    SELECT f.edges INTO forest FROM @extschema@.cft_attached(edges) AS f;
-    SELECT array_agg(n.entity), array_agg(n.score) INTO coarse, coarse_scores FROM @extschema@.cft_nearest_nodes(query, coarse_k, true, forest, documents) AS n;
+    SELECT f.edges INTO forest FROM cftrag_internal.cft_attached(edges) AS f;
+    SELECT array_agg(n.entity), array_agg(n.score) INTO coarse, coarse_scores FROM cftrag_internal.cft_nearest_nodes(query, coarse_k, true, forest, documents) AS n;
     -- Each below the best of those above it.
     SELECT array_agg(z.relative), array_agg(z.entity) INTO below, above
-      FROM (SELECT DISTINCT ON (c.relative COLLATE "C") c.relative, c.entity FROM @extschema@.cft_context(coarse, 0, down, forest) AS c
-             ORDER BY c.relative COLLATE "C", array_position(coarse, c.entity)) AS z;
+      FROM (SELECT DISTINCT ON (c.relative COLLATE "C") c.relative, c.entity
+              FROM cftrag_internal.cft_context(coarse, 0, down, forest) AS c JOIN unnest(coarse) WITH ORDINALITY AS k(name, n) ON k.name = c.entity
+             ORDER BY c.relative COLLATE "C", k.n) AS z;
     SELECT array_agg(z.entity), array_agg(z.score), array_agg(z.under) INTO fine, fine_scores, fine_under
-      FROM (SELECT s.entity, s.score, u.under FROM @extschema@.cft_scores(query, ARRAY(
-                       SELECT b.name FROM unnest(below) AS b(name) EXCEPT SELECT c.entity COLLATE "C" FROM @extschema@.cft_context(below, 0, 1, forest) AS c),
+      FROM (SELECT s.entity, s.score, u.under FROM cftrag_internal.cft_scores(query, ARRAY(
+                       SELECT b.name FROM unnest(below) AS b(name) EXCEPT SELECT c.entity COLLATE "C" FROM cftrag_internal.cft_context(below, 0, 1, forest) AS c),
                    forest, documents) AS s JOIN unnest(below, above) AS u(name, under) ON u.name = s.entity
              WHERE s.score IS NOT NULL ORDER BY s.score DESC, s.entity COLLATE "C" LIMIT fine_k) AS z;
     RETURN QUERY
     WITH texts AS MATERIALIZED (
-        SELECT t.* FROM @extschema@.cft_texts(coarse || fine, documents, forest) AS t
+        SELECT t.* FROM cftrag_internal.cft_texts(coarse || fine, documents, forest) AS t
     ), r(place, part, n, entity, tree, score, under, text, tokens) AS (
         SELECT 1, 'global', u.n, u.name, NULL, u.score, NULL, t.text, t.tokens
           FROM unnest(coarse, coarse_scores) WITH ORDINALITY AS u(name, score, n) JOIN texts AS t ON t.entity = u.name
         UNION ALL
-        SELECT 2, 'bridge', row_number() OVER (ORDER BY w.first, array_position(fine, w.hit)), w.hit, w.tree, NULL, w.apex, w.way, (char_length(w.way) + 3) / 4
+        SELECT 2, 'bridge', row_number() OVER (ORDER BY w.first, k.n), w.hit, w.tree, NULL, w.apex, w.way, (char_length(w.way) + 3) / 4
           FROM (SELECT h.hit, b.tree, b.apex, min(b.n) AS first, b.apex || string_agg(' > ' || b.child, '' ORDER BY b.depth) AS way
-                  FROM @extschema@.cft_bridge(fine, max_hops, forest) WITH ORDINALITY AS b(tree, apex, depth, parent, child, leads_to, n), unnest(b.leads_to) AS h(hit)
-                 GROUP BY h.hit, b.tree, b.apex) AS w
+                  FROM cftrag_internal.cft_bridge(fine, max_hops, forest) WITH ORDINALITY AS b(tree, apex, depth, parent, child, leads_to, n), unnest(b.leads_to) AS h(hit)
+                 GROUP BY h.hit, b.tree, b.apex) AS w JOIN unnest(fine) WITH ORDINALITY AS k(name, n) ON k.name = w.hit
         UNION ALL
         SELECT 3, 'local', u.n, u.name, NULL, u.score, u.under, t.text, t.tokens
           FROM unnest(fine, fine_scores, fine_under) WITH ORDINALITY AS u(name, score, under, n) JOIN texts AS t ON t.entity = u.name

@@ -1,28 +1,193 @@
 -- What becomes due by a change (summaries.sql has the whole). With the rights of who makes the change: he needs INSERT on the column of
 -- entities in the summaries, and SELECT on the edges.
 
--- Of the entities given those with children (all, if leaves have summaries too), and all ancestors of all.
-CREATE FUNCTION cft_rollup_insert(summaries regclass, entity name, leaves boolean, entities text[], edges regclass)
+-- Entities, and all that is above any of them. A way up may change trees: an entity's children in all trees are its children here. What was reached
+-- in one tree is asked for its parents in all of them: many at a time by one level, for what is above them in their tree is known; few by all levels.
+CREATE FUNCTION cftrag_internal.cft_rollup_up(entities text[], edges regclass)
+RETURNS text[] LANGUAGE plpgsql STABLE PARALLEL SAFE COST 500 SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    one_tree boolean := (SELECT f.tree IS NULL FROM cftrag_internal.cft_attached(edges) AS f);
+    names text[] := ARRAY(SELECT DISTINCT u.name FROM unnest(entities) AS u(name) WHERE u.name IS NOT NULL);
+    whose text[] := names;
+    levels integer;
+    deepest integer;
+BEGIN
+    LOOP
+        levels := CASE WHEN one_tree OR cardinality(whose) <= 16 THEN 1000 ELSE 1 END;
+        SELECT coalesce(array_agg(z.name) FILTER (WHERE NOT z.known), '{}'), coalesce(max(z.depth), 0) INTO whose, deepest
+          FROM (SELECT u.name, bool_or(u.known) AS known, max(u.depth) AS depth
+                  FROM (SELECT c.relative AS name, false AS known, c.depth FROM cftrag_internal.cft_context(whose, levels, 0, edges) AS c
+                        UNION ALL SELECT n.name, true, 0 FROM unnest(names) AS n(name)) AS u
+                 GROUP BY u.name) AS z;
+        names := names || whose;
+        EXIT WHEN whose = '{}' OR (one_tree AND deepest < 1000);
+    END LOOP;
+    RETURN names;
+END $$;
+COMMENT ON FUNCTION cftrag_internal.cft_rollup_up(text[], regclass) IS 'entities, and all that is above any of them in the trees taken together';
+
+-- Marks entities and all that their writer sees above them (rules 1 and 2). Twice, where an edge changed: its ways up may have been another
+-- writer's, which neither saw (rule 4).
+CREATE FUNCTION cftrag_internal.cft_rollup_insert(summaries regclass, entity name, entities text[], twice boolean, edges regclass)
 RETURNS void LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
-    EXECUTE format(
-        'INSERT INTO %s (%I)
-         SELECT c.relative COLLATE "C" FROM @extschema@.cft_context($1, 1000, 0, $2) AS c
-         UNION
-         SELECT c.entity FROM @extschema@.cft_context($1, $3, 1, $2) AS c ORDER BY 1', summaries, entity)
-    USING entities, edges, leaves::int;
+    EXECUTE format('INSERT INTO %s (%I) SELECT u.name FROM unnest($1) AS u(name) ORDER BY u.name COLLATE "C"', cftrag_internal.cft_name(summaries), entity)
+    USING cftrag_internal.cft_rollup_up(entities, edges)
+          || CASE WHEN twice THEN ARRAY(SELECT DISTINCT u.name FROM unnest(entities) AS u(name) WHERE u.name IS NOT NULL) ELSE '{}' END;
 END $$;
-COMMENT ON FUNCTION cft_rollup_insert(regclass, name, boolean, text[], regclass) IS 'marks entities and their ancestors in a table of summaries';
+COMMENT ON FUNCTION cftrag_internal.cft_rollup_insert(regclass, name, text[], boolean, regclass) IS 'marks entities and their ancestors in a table of summaries';
 
 CREATE FUNCTION cft_rollup_mark(entities text[], edges regclass DEFAULT NULL)
 RETURNS void LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
-    PERFORM @extschema@.cft_rollup_insert(s.summaries, s.entity, s.leaves, entities, s.forest) FROM @extschema@.cft_rollup_tables(edges) AS s;
+    PERFORM cftrag_internal.cft_rollup_write(s.summaries, entities), cftrag_internal.cft_rollup_insert(s.summaries, s.entity, entities, true, s.forest)
+       FROM cftrag_internal.cft_rollup_tables(edges) AS s;
 END $$;
 COMMENT ON FUNCTION cft_rollup_mark(text[], regclass) IS 'says that the summaries of entities, and of all their ancestors, are due';
 
+-- Above an entity is what any way leads to, whatever the trees of its edges: an entity's children in all trees are its children here. As many rows as
+-- there are such pairs: who only asks whether there is a cycle asks cft_rollup_up, which has a row for each entity.
+CREATE FUNCTION cftrag_internal.cft_rollup_above(entities text[], edges regclass)
+RETURNS TABLE(entity text, relative text)
+LANGUAGE plpgsql STABLE PARALLEL SAFE COST 1000 ROWS 100 SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    lower text[];
+    upper text[];
+    cut boolean;
+    children text[];
+    parents text[];
+BEGIN
+    SELECT array_agg(c.entity), array_agg(c.relative), coalesce(max(c.depth) = 1000, false) INTO lower, upper, cut
+      FROM (SELECT c.entity, c.relative, min(c.depth) AS depth FROM cftrag_internal.cft_context(entities, 1000, 0, edges) AS c GROUP BY 1, 2) AS c;
+    IF lower IS NULL THEN
+        RETURN;
+    END IF;
+    -- A forest of one tree has no other ways; in most others no way changes trees.
+    IF cut OR NOT (SELECT f.tree IS NULL FROM cftrag_internal.cft_attached(edges) AS f) THEN
+        SELECT array_agg(c.entity), array_agg(c.relative) INTO children, parents
+          FROM (SELECT DISTINCT c.entity, c.relative FROM cftrag_internal.cft_context(cftrag_internal.cft_rollup_up(entities, edges), 1, 0, edges) AS c) AS c;
+    END IF;
+    IF NOT EXISTS (
+        SELECT p.entity, h.relative FROM unnest(lower, upper) AS p(entity, relative) JOIN unnest(children, parents) AS h(entity, relative) ON h.entity = p.relative
+         WHERE h.relative <> p.entity
+        EXCEPT SELECT u.entity, u.relative FROM unnest(lower, upper) AS u(entity, relative)) THEN
+        RETURN QUERY SELECT u.entity, u.relative FROM unnest(lower, upper) AS u(entity, relative);
+    ELSE
+        RETURN QUERY
+        WITH RECURSIVE h AS MATERIALIZED (SELECT u.entity, u.relative FROM unnest(children, parents) AS u(entity, relative)),
+             a AS (SELECT h.entity, h.relative FROM h WHERE h.entity = ANY (entities) UNION SELECT a.entity, h.relative FROM a JOIN h ON h.entity = a.relative)
+        SELECT a.entity, a.relative FROM a;
+    END IF;
+END $$;
+COMMENT ON FUNCTION cftrag_internal.cft_rollup_above(text[], regclass) IS 'all that is above each of the entities in the trees taken together; each itself too, in a cycle';
+
+-- Marks of these that this transaction has not taken, or may not take: one of each entity is enough. It stays where it is until this transaction
+-- ends, as nobody else can lock it (rule 5).
+CREATE FUNCTION cftrag_internal.cft_rollup_add(entities text[], summaries regclass, entity name, summary name)
+RETURNS void LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    added text[];
+BEGIN
+    EXECUTE format(
+        'WITH i AS (INSERT INTO %1$s (%2$I)
+         SELECT n.name FROM (SELECT DISTINCT u.name FROM unnest($1) AS u(name)) AS n,
+                LATERAL (SELECT (SELECT true FROM (SELECT FROM %1$s AS s WHERE s.%2$I = n.name AND s.%3$I IS NULL AND s.ctid <> ALL ($2)
+                                                    LIMIT 1 FOR UPDATE SKIP LOCKED) AS f) AS found OFFSET 0) AS m
+          WHERE m.found IS NULL ORDER BY n.name COLLATE "C" RETURNING %2$I::text AS name)
+         SELECT array_agg(i.name) FROM i', cftrag_internal.cft_name(summaries), entity, summary)
+    INTO added USING entities, cftrag_internal.cft_rollup_held(summaries);
+    PERFORM cftrag_internal.cft_rollup_write(summaries, added) WHERE added IS NOT NULL;
+END $$;
+COMMENT ON FUNCTION cftrag_internal.cft_rollup_add(text[], regclass, name, name) IS 'sees to it that entities are marked when this transaction has ended';
+
+-- What is above entities whose marks were taken, and was not marked by the transactions that marked them (rule 4). Not those in except.
+CREATE FUNCTION cftrag_internal.cft_rollup_spread(entities text[], marked_by text[], except_of text[], forest regclass, summaries regclass, entity name, summary name)
+RETURNS void LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    unmarked text[];
+BEGIN
+    EXECUTE format(
+        'WITH a AS MATERIALIZED (
+             SELECT DISTINCT a.relative AS name, t.xid
+               FROM unnest($1, $2) AS t(name, xid) JOIN cftrag_internal.cft_rollup_above(ARRAY(SELECT DISTINCT u.name FROM unnest($1) AS u(name)), $4) AS a ON a.entity = t.name
+              WHERE a.relative <> ALL ($3) AND a.relative <> a.entity
+         ), m AS MATERIALIZED (
+             SELECT s.%2$I::text AS name, s.xmin::text AS xid FROM %1$s AS s WHERE s.%2$I = ANY (ARRAY(SELECT a.name FROM a)) AND s.%3$I IS NULL
+         )
+         SELECT array_agg(DISTINCT a.name) FROM a WHERE (a.name, a.xid) NOT IN (SELECT m.name, m.xid FROM m)', cftrag_internal.cft_name(summaries), entity, summary)
+    INTO unmarked USING entities, marked_by, except_of, forest;
+    PERFORM cftrag_internal.cft_rollup_add(unmarked, summaries, entity, summary) WHERE unmarked IS NOT NULL;
+END $$;
+COMMENT ON FUNCTION cftrag_internal.cft_rollup_spread(text[], text[], text[], regclass, regclass, name, name) IS 'marks what is above entities, as far as who marked these did not';
+
+-- Removes the marks of entities that have no summary: leaves, and what is in the forest no more (rule 3). Which they are is asked after the marks
+-- are locked: what has got children since then has got a mark with them.
+CREATE FUNCTION cftrag_internal.cft_rollup_settle(entities text[], except_of text[], forest regclass, summaries regclass, entity name, summary name, leaves boolean)
+RETURNS void LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    names text[];
+    marks tid[];
+    marked_by text[];
+    bare text[];
+    gone tid[];
+BEGIN
+    EXECUTE format('SELECT array_agg(l.name), array_agg(l.at), array_agg(l.xid)
+                      FROM (SELECT s.%2$I::text AS name, s.ctid AS at, s.xmin::text AS xid FROM %1$s AS s
+                             WHERE s.%2$I = ANY ($1) AND s.%3$I IS NULL AND s.ctid <> ALL ($2) FOR UPDATE SKIP LOCKED) AS l', cftrag_internal.cft_name(summaries), entity, summary)
+    INTO names, marks, marked_by
+    USING ARRAY(SELECT u.name FROM unnest(entities) AS u(name) EXCEPT SELECT u.name FROM unnest(cftrag_internal.cft_rollup_mine(entities, summaries)) AS u(name)),
+          cftrag_internal.cft_rollup_held(summaries);
+    IF names IS NULL THEN
+        RETURN;
+    END IF;
+    SELECT array_agg(u.name) INTO bare
+      FROM (SELECT DISTINCT u.name FROM unnest(names) AS u(name)
+            EXCEPT SELECT c.entity FROM cftrag_internal.cft_context(names, CASE WHEN leaves THEN 1 ELSE 0 END, 1, forest) AS c) AS u;
+    IF bare IS NULL THEN
+        RETURN;
+    END IF;
+    SELECT array_agg(u.name), array_agg(u.at), array_agg(u.xid) INTO names, gone, marked_by
+      FROM unnest(names, marks, marked_by) AS u(name, at, xid) WHERE u.name IN (SELECT b.name FROM unnest(bare) AS b(name));
+    PERFORM cftrag_internal.cft_rollup_spread(names, marked_by, except_of, forest, summaries, entity, summary);
+    EXECUTE format('DELETE FROM %s AS s WHERE s.ctid = ANY ($1)', cftrag_internal.cft_name(summaries)) USING gone;
+END $$;
+COMMENT ON FUNCTION cftrag_internal.cft_rollup_settle(text[], text[], regclass, regclass, name, name, boolean) IS 'removes marks of entities that have no summary, and marks what is above them';
+
+-- What this transaction has marked, but for the courtesy of rule 2, by table and entity, to its end; "*" for all, where they are many.
+CREATE FUNCTION cftrag_internal.cft_rollup_wrote()
+RETURNS jsonb LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    RETURN coalesce(nullif(current_setting('cft_rollup.wrote', true), ''), '{}');
+END $$;
+COMMENT ON FUNCTION cftrag_internal.cft_rollup_wrote() IS 'the entities that this transaction has marked itself';
+
+CREATE FUNCTION cftrag_internal.cft_rollup_write(summaries regclass, entities text[])
+RETURNS void LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    wrote jsonb := cftrag_internal.cft_rollup_wrote();
+BEGIN
+    IF NOT wrote ? '*' THEN
+        wrote := CASE WHEN cardinality(entities) < 1000 THEN wrote || (SELECT jsonb_object_agg(summaries::oid || ' ' || u.name, 1) FROM unnest(entities) AS u(name) WHERE u.name IS NOT NULL) END;
+        IF wrote IS NULL OR (SELECT count(*) FROM jsonb_object_keys(wrote)) > 1000 THEN
+            wrote := '{"*": 1}';
+        END IF;
+        PERFORM set_config('cft_rollup.wrote', wrote::text, true);
+    END IF;
+END $$;
+COMMENT ON FUNCTION cftrag_internal.cft_rollup_write(regclass, text[]) IS 'remembers which entities this transaction has marked itself';
+
+-- Which of these are that.
+CREATE FUNCTION cftrag_internal.cft_rollup_mine(entities text[], summaries regclass)
+RETURNS text[] LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    wrote jsonb := cftrag_internal.cft_rollup_wrote();
+BEGIN
+    RETURN CASE wrote WHEN '{}' THEN '{}' ELSE ARRAY(SELECT u.name FROM unnest(entities) AS u(name) WHERE wrote ? '*' OR wrote ? (summaries::oid || ' ' || u.name)) END;
+END $$;
+COMMENT ON FUNCTION cftrag_internal.cft_rollup_mine(text[], regclass) IS 'those of the entities that this transaction has marked itself';
+
 -- As SQL: these columns of what a statement has changed. What is the same before and after, as by UPDATE of another column, is no change.
-CREATE FUNCTION cft_rollup_changes(operation text, VARIADIC columns text[])
+CREATE FUNCTION cftrag_internal.cft_rollup_changes(operation text, VARIADIC columns text[])
 RETURNS text LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     after text := 'SELECT ' || array_to_string(columns, ', ') || ' FROM cft_new AS r';
@@ -31,62 +196,75 @@ BEGIN
     RETURN CASE operation WHEN 'INSERT' THEN after WHEN 'DELETE' THEN before
            ELSE format('(%1$s EXCEPT ALL %2$s) UNION ALL (%2$s EXCEPT ALL %1$s)', after, before) END;
 END $$;
-COMMENT ON FUNCTION cft_rollup_changes(text, text[]) IS 'the changed rows of cft_rollup_changed, as SQL';
+COMMENT ON FUNCTION cftrag_internal.cft_rollup_changes(text, text[]) IS 'the changed rows of cft_rollup_changed, as SQL';
 
 -- Of an edges table (due are the parents), of documents (due is whom they are about), or of a table that is both. Once a statement.
-CREATE FUNCTION cft_rollup_changed()
+CREATE FUNCTION cftrag_internal.cft_rollup_changed()
 RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     s record;
     f record;
     columns jsonb;
-    parents text[];
-    children text[];
     entities text[];
 BEGIN
     IF TG_LEVEL <> 'STATEMENT' OR TG_WHEN <> 'AFTER' THEN
         RAISE EXCEPTION 'cft_rollup_changed must be fired after a statement' USING ERRCODE = 'trigger_protocol_violated';
     END IF;
 
-    FOR s IN SELECT * FROM @extschema@.cft_summaries_of(TG_RELID) WHERE TG_OP <> 'TRUNCATE' LOOP
-        IF NOT EXISTS (SELECT FROM pg_trigger AS t WHERE t.tgrelid = TG_RELID AND t.tgfoid = '@extschema@.cft_capture()'::regprocedure) THEN
+    FOR s IN SELECT * FROM cftrag_internal.cft_summaries_of(TG_RELID) WHERE TG_OP <> 'TRUNCATE' LOOP
+        IF NOT EXISTS (SELECT FROM pg_trigger AS t WHERE t.tgrelid = TG_RELID AND t.tgfoid = 'cftrag_internal.cft_capture()'::regprocedure) THEN
             RAISE WARNING 'summaries in % are not marked: table % is not attached to cftrag any more', s.summaries, TG_RELID::regclass;
             CONTINUE;
         END IF;
-        SELECT * INTO f FROM @extschema@.cft_attached(TG_RELID);
-        EXECUTE format('SELECT array_agg(DISTINCT z.parent COLLATE "C"), array_agg(DISTINCT z.child COLLATE "C")
-                          FROM (%s) AS z(parent, child, tree) WHERE z.parent IS NOT NULL AND z.child IS NOT NULL',
-                       @extschema@.cft_rollup_changes(TG_OP, format('r.%I::text', f.parent), format('r.%I::text', f.child),
+        BEGIN
+            SELECT * INTO f FROM cftrag_internal.cft_attached(TG_RELID);
+        EXCEPTION WHEN undefined_column OR datatype_mismatch OR wrong_object_type THEN
+            -- As the image: what cannot be read is said, and stops nobody's work.
+            RAISE WARNING 'summaries in % are not marked: %', s.summaries, SQLERRM
+                USING HINT = format('Attach %1$s and its summaries again, then say what has changed: SELECT cft_rollup_mark(ARRAY[...], %1$L);', TG_RELID::regclass);
+            CONTINUE;
+        END;
+        EXECUTE format('SELECT array_agg(DISTINCT z.parent COLLATE "C") FROM (%s) AS z(parent, child, tree) WHERE z.parent IS NOT NULL AND z.child IS NOT NULL',
+                       cftrag_internal.cft_rollup_changes(TG_OP, format('r.%I::text', f.parent), format('r.%I::text', f.child),
                                                       CASE WHEN f.tree IS NULL THEN 'NULL::text' ELSE format('r.%I::text', f.tree) END))
-        INTO parents, children;
+        INTO entities;
         IF s.leaves AND TG_OP <> 'DELETE' THEN
-            -- New leaves have no summary yet.
-            EXECUTE format('SELECT $1 || array_agg(u.name) FROM unnest($2) AS u(name) WHERE NOT EXISTS (SELECT FROM %s AS s WHERE s.%I::text = u.name)',
-                           s.summaries, s.entity)
-            INTO parents USING parents, children;
+            -- A child that was no child before this statement may have come back with a summary of what it was.
+            EXECUTE format('SELECT $1 || array_agg(z.child) FROM (SELECT r.%1$I::text FROM cft_new AS r WHERE r.%1$I IS NOT NULL AND r.%2$I IS NOT NULL'
+                           || CASE TG_OP WHEN 'UPDATE' THEN ' EXCEPT SELECT r.%1$I::text FROM cft_old AS r WHERE r.%2$I IS NOT NULL' ELSE '' END || ') AS z(child)',
+                           f.child, f.parent)
+            INTO entities USING entities;
         END IF;
-        PERFORM @extschema@.cft_rollup_insert(s.summaries, s.entity, s.leaves, parents, TG_RELID) WHERE parents IS NOT NULL;
+        PERFORM cftrag_internal.cft_rollup_write(s.summaries, entities) WHERE entities IS NOT NULL;
+        PERFORM cftrag_internal.cft_rollup_insert(s.summaries, s.entity, entities, true, TG_RELID) WHERE entities IS NOT NULL;
     END LOOP;
 
     FOR s IN SELECT z.*, e.other AS edges
-               FROM @extschema@.cft_registered('@extschema@.cft_summary_documents()', NULL, TG_RELID) AS r,
-                    LATERAL @extschema@.cft_registered('@extschema@.cft_summaries()', r.relation) AS e,
-                    LATERAL @extschema@.cft_summaries_of(e.other) AS z WHERE z.summaries = r.relation LOOP
-        SELECT r.columns INTO columns FROM @extschema@.cft_registered('@extschema@.cft_documents()', TG_RELID) AS r;
+               FROM cftrag_internal.cft_registered('cftrag_internal.cft_summary_documents()', NULL, TG_RELID) AS r,
+                    LATERAL cftrag_internal.cft_registered('cftrag_internal.cft_summaries()', r.relation) AS e,
+                    LATERAL cftrag_internal.cft_summaries_of(e.other) AS z WHERE z.summaries = r.relation LOOP
+        SELECT r.columns INTO columns FROM cftrag_internal.cft_registered('cftrag_internal.cft_documents()', TG_RELID) AS r;
         -- Not attached any more: the documents to entities, or the edges.
-        CONTINUE WHEN NOT FOUND OR NOT columns ? 'entity'
-            OR NOT EXISTS (SELECT FROM pg_trigger AS t WHERE t.tgrelid = s.edges AND t.tgfoid = '@extschema@.cft_capture()'::regprocedure);
+        CONTINUE WHEN NOT FOUND OR columns ->> 'entity' IS NULL
+            OR NOT EXISTS (SELECT FROM pg_trigger AS t WHERE t.tgrelid = s.edges AND t.tgfoid = 'cftrag_internal.cft_capture()'::regprocedure);
         IF TG_OP = 'TRUNCATE' THEN
-            EXECUTE format('SELECT array_agg(DISTINCT s.%I::text) FROM %s AS s', s.entity, s.summaries) INTO entities;
+            -- No row says whom the documents were about, and an old snapshot does not have all that had summaries of them.
+            IF current_setting('transaction_isolation') NOT IN ('read committed', 'read uncommitted') THEN
+                RAISE EXCEPTION 'table % cannot be truncated in a transaction that is %', TG_RELID::regclass, upper(current_setting('transaction_isolation'))
+                    USING ERRCODE = 'active_sql_transaction', DETAIL = format('Summaries in %s are made of it.', s.summaries),
+                          HINT = 'Begin it with: BEGIN ISOLATION LEVEL READ COMMITTED;';
+            END IF;
+            EXECUTE format('SELECT array_agg(DISTINCT s.%I::text) FROM %s AS s', s.entity, cftrag_internal.cft_name(s.summaries)) INTO entities;
         ELSE
             EXECUTE format('SELECT array_agg(DISTINCT z.entity COLLATE "C") FROM (%s) AS z(entity, body, id) WHERE z.entity IS NOT NULL',
-                           @extschema@.cft_rollup_changes(TG_OP, format('r.%I::text', columns ->> 'entity'), format('r.%I::text', columns ->> 'body'),
+                           cftrag_internal.cft_rollup_changes(TG_OP, format('r.%I::text', columns ->> 'entity'), format('r.%I::text', columns ->> 'body'),
                                                           format('r.%I::text', columns ->> 'id')))
             INTO entities;
         END IF;
-        PERFORM @extschema@.cft_rollup_insert(s.summaries, s.entity, s.leaves, entities, s.edges) WHERE entities IS NOT NULL;
+        PERFORM cftrag_internal.cft_rollup_write(s.summaries, entities) WHERE entities IS NOT NULL;
+        PERFORM cftrag_internal.cft_rollup_insert(s.summaries, s.entity, entities, false, s.edges) WHERE entities IS NOT NULL;
     END LOOP;
     RETURN NULL;
 END $$;
-COMMENT ON FUNCTION cft_rollup_changed() IS
+COMMENT ON FUNCTION cftrag_internal.cft_rollup_changed() IS
 'trigger of an edges table, or of its documents, whose entities have summaries: marks those whose summaries are due';

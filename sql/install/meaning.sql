@@ -2,7 +2,7 @@
 -- As in retrieve.sql: STABLE, so one snapshot; the caller's rights; names from the catalog, values as parameters.
 
 -- Entities' embeddings are in the table of cft_attach_entities, else in the documents about them, if these are attached to entities.
-CREATE FUNCTION cft_meaning(edges regclass, documents regclass DEFAULT NULL)
+CREATE FUNCTION cftrag_internal.cft_meaning(edges regclass, documents regclass DEFAULT NULL)
 RETURNS TABLE(relation regclass, id name, entity name, embedding name, mapping regclass, mapping_entity name, mapping_document name,
               operator text, type text, cosine boolean)
 LANGUAGE plpgsql STABLE PARALLEL SAFE COST 1000 ROWS 1 SET search_path = pg_catalog, pg_temp AS $$
@@ -10,80 +10,92 @@ LANGUAGE plpgsql STABLE PARALLEL SAFE COST 1000 ROWS 1 SET search_path = pg_cata
 DECLARE
     a record;
 BEGIN
-    SELECT c.relation, NULL::name AS id, (c.columns ->> 'entity')::name AS entity, (c.columns ->> 'embedding')::name AS embedding,
-           NULL::regclass AS mapping, NULL::name AS mapping_entity, NULL::name AS mapping_document INTO a
-      FROM @extschema@.cft_columns('@extschema@.cft_entity_embeddings()') AS c WHERE c.other = edges LIMIT 1;
-    IF NOT FOUND THEN
+    LOOP
+        SELECT c.relation, NULL::name AS id, (c.columns ->> 'entity')::name AS entity, (c.columns ->> 'embedding')::name AS embedding,
+               NULL::regclass AS mapping, NULL::name AS mapping_entity, NULL::name AS mapping_document INTO a
+          FROM cftrag_internal.cft_columns('cftrag_internal.cft_entity_embeddings()', NULL, edges) AS c WHERE c.other = edges LIMIT 1;
+        EXIT WHEN cftrag_internal.cft_lock(a.relation);
+    END LOOP;
+    IF a.relation IS NULL THEN
         SELECT d.relation, d.id, d.entity, d.embedding, d.mapping, d.mapping_entity, d.mapping_document INTO a
-          FROM @extschema@.cft_texts_of(documents) AS t, LATERAL @extschema@.cft_attached_documents(t) AS d
+          FROM cftrag_internal.cft_texts_of(documents) AS t, LATERAL cftrag_internal.cft_attached_documents(t) AS d
          WHERE t <> 0 AND (d.entity IS NOT NULL OR d.mapping IS NOT NULL);
         IF NOT FOUND THEN
             RAISE EXCEPTION 'no embeddings of the entities of % that you may read are attached to cftrag', edges USING ERRCODE = 'object_not_in_prerequisite_state',
                 HINT = format('Attach them with: SELECT cft_attach_entities(''my_entities'', entity => ''entity'', embedding => ''embedding'', edges => %L);', edges);
         END IF;
     END IF;
+    PERFORM cftrag_internal.cft_check_types(a.relation, ARRAY[a.entity]);
     RETURN QUERY SELECT a.relation, a.id, a.entity, a.embedding, a.mapping, a.mapping_entity, a.mapping_document, o.operator, o.type, o.cosine
-                   FROM @extschema@.cft_distance(a.relation, a.embedding) AS o;
+                   FROM cftrag_internal.cft_distance(a.relation, a.embedding) AS o;
 END $$;
-COMMENT ON FUNCTION cft_meaning(regclass, regclass) IS
+COMMENT ON FUNCTION cftrag_internal.cft_meaning(regclass, regclass) IS
 'where the embeddings of a forest''s entities are, and the operator of distance: those of cft_attach_entities, else those of documents about entities';
 
--- As cft_retrieve: a table of documents that is named, or the only one that may be meant.
-CREATE FUNCTION cft_texts_of(documents regclass)
+-- As cft_retrieve: a table of documents that is named, or the only one that may be meant. It is locked. 0 is none.
+CREATE FUNCTION cftrag_internal.cft_texts_of(documents regclass)
 RETURNS regclass LANGUAGE plpgsql STABLE PARALLEL SAFE COST 100 SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
-    RETURN coalesce(documents, (SELECT CASE WHEN count(*) = 1 THEN min(c.relation::oid) ELSE 0 END::regclass
-                                  FROM @extschema@.cft_columns('@extschema@.cft_documents()') AS c WHERE c.by_itself));
+    RETURN CASE WHEN documents = 0 THEN documents
+                ELSE coalesce(nullif(split_part(cftrag_internal.cft_kept_statement('documents, if any', documents), ' ', 1), '')::oid, 0) END;
 END $$;
-COMMENT ON FUNCTION cft_texts_of(regclass) IS 'the table of documents that is meant: the named one, else the only one, else OID 0';
+COMMENT ON FUNCTION cftrag_internal.cft_texts_of(regclass) IS 'the table of documents that is meant: the named one, else the only one, else OID 0';
 
 -- The score of each entity of $1 that has an embedding, against $2, and how many embeddings were compared for it. An entity of several has its nearest.
 -- The distance of a vector without a direction is NaN by cosine: that is as none.
-CREATE FUNCTION cft_scoring(edges regclass, documents regclass DEFAULT NULL)
+CREATE FUNCTION cftrag_internal.cft_scoring(edges regclass, documents regclass DEFAULT NULL)
 RETURNS text LANGUAGE plpgsql STABLE PARALLEL SAFE COST 1000 SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     m record;
 BEGIN
-    SELECT * INTO m FROM @extschema@.cft_meaning(edges, documents);
+    SELECT * INTO m FROM cftrag_internal.cft_meaning(edges, documents);
     RETURN 'SELECT n.name, ' || CASE WHEN m.cosine THEN '1 - ' ELSE '- ' END
         || format('min(nullif(d.%I %s $2::%s, ''NaN'')), count(*)', m.embedding, m.operator, m.type)
         || ' FROM (SELECT DISTINCT u.name COLLATE "C" FROM unnest($1) AS u(name)) AS n(name)'
-        || @extschema@.cft_about(m.relation, m.id, m.entity, m.mapping, m.mapping_entity, m.mapping_document)
+        || cftrag_internal.cft_about(m.relation, m.id, m.entity, m.mapping, m.mapping_entity, m.mapping_document)
         || ' WHERE d.' || quote_ident(m.embedding) || ' IS NOT NULL GROUP BY n.name';
 END $$;
-COMMENT ON FUNCTION cft_scoring(regclass, regclass) IS 'the statement of cft_scores, over entities $1 and an embedding $2';
+COMMENT ON FUNCTION cftrag_internal.cft_scoring(regclass, regclass) IS 'the statement of cft_scores, over entities $1 and an embedding $2';
 
-CREATE FUNCTION cft_scores(query vector, entities text[], edges regclass, documents regclass DEFAULT NULL)
+CREATE FUNCTION cftrag_internal.cft_scores(query vector, entities text[], edges regclass, documents regclass DEFAULT NULL)
 RETURNS TABLE(entity text, score float8, compared bigint)
 LANGUAGE plpgsql STABLE PARALLEL SAFE COST 1000 ROWS 100 SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
-    RETURN QUERY EXECUTE @extschema@.cft_scoring(edges, documents) USING entities, query;
+    RETURN QUERY EXECUTE cftrag_internal.cft_scoring(edges, documents) USING entities, query;
 END $$;
-COMMENT ON FUNCTION cft_scores(vector, text[], regclass, regclass) IS
+COMMENT ON FUNCTION cftrag_internal.cft_scores(vector, text[], regclass, regclass) IS
 'how near entities are to an embedding: 1 - cosine distance, else minus the distance; and how many embeddings of each were compared';
 
 -- What an entity says: its summary, if the forest is named and has any; else the documents about it, in order of id; else its name alone.
-CREATE FUNCTION cft_texts(entities text[], documents regclass DEFAULT NULL, edges regclass DEFAULT NULL)
+CREATE FUNCTION cftrag_internal.cft_texts(entities text[], documents regclass DEFAULT NULL, edges regclass DEFAULT NULL)
 RETURNS TABLE(entity text, text text, tokens bigint, named boolean)
 LANGUAGE plpgsql STABLE PARALLEL SAFE COST 1000 ROWS 100 SET search_path = pg_catalog, pg_temp AS $$
 #variable_conflict use_column
 DECLARE
-    meant regclass := @extschema@.cft_texts_of(documents);
+    meant regclass := cftrag_internal.cft_texts_of(documents);
     a record;
+    s record;
     about text := '';
     sums text := '';
 BEGIN
-    SELECT format('SELECT s.%1$I::text COLLATE "C" AS name, max(s.%2$I::text COLLATE "C") AS said FROM %3$s AS s WHERE s.%1$I::text = ANY ($1) AND s.%2$I IS NOT NULL GROUP BY 1',
-                  c.columns ->> 'entity', c.columns ->> 'summary', c.relation) INTO sums
-      FROM @extschema@.cft_columns('@extschema@.cft_summaries()') AS c WHERE c.other = edges LIMIT 1;
+    LOOP
+        SELECT c.relation, (c.columns ->> 'entity')::name AS entity, (c.columns ->> 'summary')::name AS summary INTO s
+          FROM cftrag_internal.cft_columns('cftrag_internal.cft_summaries()', NULL, edges) AS c WHERE c.other = edges LIMIT 1;
+        EXIT WHEN cftrag_internal.cft_lock(s.relation);
+    END LOOP;
+    IF s.relation IS NOT NULL THEN
+        PERFORM cftrag_internal.cft_check_types(s.relation, ARRAY[s.entity, s.summary]);
+        sums := format('SELECT s.%1$I::text COLLATE "C" AS name, max(s.%2$I::text COLLATE "C") AS said FROM %3$s AS s WHERE s.%1$I::text = ANY ($1) AND s.%2$I IS NOT NULL GROUP BY 1',
+                       s.entity, s.summary, cftrag_internal.cft_name(s.relation));
+    END IF;
     IF meant <> 0 THEN
-        SELECT * INTO a FROM @extschema@.cft_attached_documents(meant);
+        SELECT * INTO a FROM cftrag_internal.cft_attached_documents(meant);
         IF a.entity IS NOT NULL OR a.mapping IS NOT NULL THEN
             about := format(
-                'SELECT n.name, string_agg(d.%1$I::text, E''\n'' ORDER BY d.%2$I::text COLLATE "C", d.%1$I::text COLLATE "C") AS said,
-                        sum(greatest(coalesce(%3$s, (char_length(d.%1$I::text) + 3) / 4), 0))::bigint AS size FROM n',
-                a.body, a.id, CASE WHEN a.tokens IS NULL THEN 'NULL' ELSE format('d.%I', a.tokens) END)
-                || @extschema@.cft_about(a.relation, a.id, a.entity, a.mapping, a.mapping_entity, a.mapping_document)
+                'SELECT n.name, string_agg(d.%1$I::text, chr(10) ORDER BY d.%2$I::text COLLATE "C", d.%1$I::text COLLATE "C") AS said,
+                        sum(coalesce(%3$s, (char_length(d.%1$I::text) + 3) / 4)) AS size FROM n',
+                a.body, a.id, cftrag_internal.cft_counted(a.tokens))
+                || cftrag_internal.cft_about(a.relation, a.id, a.entity, a.mapping, a.mapping_entity, a.mapping_document)
                 || format(' WHERE d.%I IS NOT NULL GROUP BY n.name', a.body);
         END IF;
     END IF;
@@ -95,13 +107,13 @@ BEGIN
            FROM n LEFT JOIN z USING (name) LEFT JOIN s USING (name)'
     USING entities;
 END $$;
-COMMENT ON FUNCTION cft_texts(text[], regclass, regclass) IS
+COMMENT ON FUNCTION cftrag_internal.cft_texts(text[], regclass, regclass) IS
 'what entities say, with its tokens: the summary of each, else the documents about it, in order of their ids, else its name, which the column named says';
 
 -- The order of a document's parts: numbers inside of names count as numbers, "3.10" is after "3.2".
-CREATE FUNCTION cft_natural(name text) RETURNS text
+CREATE FUNCTION cftrag_internal.cft_natural(name text) RETURNS text
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 20 AS $$
     SELECT CASE WHEN name OPERATOR(pg_catalog.~) '[0-9]'
-                THEN pg_catalog.regexp_replace(pg_catalog.regexp_replace(name, '([0-9]+)', '00000000000000000000\1', 'g'), '0*([0-9]{20})', '\1', 'g')
+                THEN pg_catalog.regexp_replace(pg_catalog.regexp_replace(name, '([0-9]+)', E'00000000000000000000\\1', 'g'), '0*([0-9]{20})', E'\\1', 'g')
                 ELSE name END $$;
-COMMENT ON FUNCTION cft_natural(text) IS 'a key to sort names by, in which numbers count as numbers; compare it by bytes';
+COMMENT ON FUNCTION cftrag_internal.cft_natural(text) IS 'a key to sort names by, in which numbers count as numbers; compare it by bytes';

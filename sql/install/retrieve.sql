@@ -1,17 +1,23 @@
 -- From a question to its context. STABLE: all that a call reads is of one snapshot, the caller's; and with the caller's rights.
 -- No text of the caller becomes SQL: names come from the catalog, values are parameters.
 
-CREATE FUNCTION cft_nearest_documents(embedding vector, k integer DEFAULT 5, documents regclass DEFAULT NULL)
+CREATE FUNCTION cftrag_internal.cft_nearest_documents(embedding vector, k integer, documents regclass)
 RETURNS TABLE(document_id text, entity text, body text, tokens integer, distance float8)
 LANGUAGE plpgsql STABLE PARALLEL SAFE COST 1000 ROWS 5 SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     IF num_nulls(embedding, k) > 0 THEN RETURN; END IF;
-    RETURN QUERY EXECUTE @extschema@.cft_kept_statement('nearest', documents) USING embedding, k;
+    RETURN QUERY EXECUTE cftrag_internal.cft_kept_statement('nearest', documents) USING embedding, k;
 END $$;
+COMMENT ON FUNCTION cftrag_internal.cft_nearest_documents(vector, integer, regclass) IS 'what cft_nearest_documents calls';
+
+CREATE FUNCTION cft_nearest_documents(embedding vector, k integer DEFAULT 5, documents regclass DEFAULT NULL)
+RETURNS TABLE(document_id text, entity text, body text, tokens integer, distance float8)
+LANGUAGE sql STABLE PARALLEL SAFE COST 1000 ROWS 5
+BEGIN ATOMIC SELECT f.* FROM cftrag_internal.cft_nearest_documents($1, $2, $3) AS f; END;
 COMMENT ON FUNCTION cft_nearest_documents(vector, integer, regclass) IS
 'the k documents nearest to an embedding, by the operator of the index on their column, else by cosine distance';
 
-CREATE FUNCTION cft_nearest_entities(embedding vector, k integer DEFAULT 5, edges regclass DEFAULT NULL, documents regclass DEFAULT NULL)
+CREATE FUNCTION cftrag_internal.cft_nearest_entities(embedding vector, k integer, edges regclass, documents regclass)
 RETURNS TABLE(entity text, distance float8, score float8)
 LANGUAGE plpgsql STABLE PARALLEL SAFE COST 1000 ROWS 5 SET search_path = pg_catalog, pg_temp AS $$
 #variable_conflict use_column
@@ -21,42 +27,53 @@ DECLARE
     o record;
 BEGIN
     IF num_nulls(embedding, k) > 0 THEN RETURN; END IF;
-    SELECT f.edges INTO forest FROM @extschema@.cft_attached(edges) AS f;
-    SELECT c.relation, c.columns ->> 'entity' AS entity, c.columns ->> 'embedding' AS embedding INTO a
-      FROM @extschema@.cft_columns('@extschema@.cft_entity_embeddings()') AS c WHERE c.other = forest LIMIT 1;
-    IF FOUND THEN
-        SELECT * INTO o FROM @extschema@.cft_distance(a.relation, a.embedding);
+    SELECT f.edges INTO forest FROM cftrag_internal.cft_attached(edges) AS f;
+    LOOP
+        SELECT c.relation, c.columns ->> 'entity' AS entity, c.columns ->> 'embedding' AS embedding INTO a
+          FROM cftrag_internal.cft_columns('cftrag_internal.cft_entity_embeddings()', NULL, forest) AS c WHERE c.other = forest LIMIT 1;
+        EXIT WHEN cftrag_internal.cft_lock(a.relation);
+    END LOOP;
+    IF a.relation IS NOT NULL THEN
+        PERFORM cftrag_internal.cft_check_types(a.relation, ARRAY[a.entity]::name[]);
+        SELECT * INTO o FROM cftrag_internal.cft_distance(a.relation, a.embedding);
         RETURN QUERY EXECUTE format(
             'SELECT n.entity::text, n.distance, %6$s
                FROM (SELECT d.%1$I AS entity, d.%2$I %3$s $1::%4$s AS distance FROM %5$s AS d
                       WHERE d.%2$I IS NOT NULL AND d.%1$I IS NOT NULL ORDER BY d.%2$I %3$s $1::%4$s FETCH FIRST ($2) ROWS WITH TIES) AS n
               ORDER BY n.distance, n.entity::text COLLATE "C" LIMIT $2',
-            a.entity, a.embedding, o.operator, o.type, a.relation, CASE WHEN o.cosine THEN '1 - n.distance' ELSE '- n.distance' END)
+            a.entity, a.embedding, o.operator, o.type, cftrag_internal.cft_name(a.relation), CASE WHEN o.cosine THEN '1 - n.distance' ELSE '- n.distance' END)
         USING embedding, k;
     ELSE
         -- Documents that belong to entities stand for them.
-        SELECT d.relation, d.embedding INTO a FROM @extschema@.cft_attached_documents(documents) AS d;
-        SELECT * INTO o FROM @extschema@.cft_distance(a.relation, a.embedding);
+        SELECT d.relation, d.embedding INTO a
+          FROM cftrag_internal.cft_attached_documents(split_part(cftrag_internal.cft_kept_statement('documents', documents), ' ', 1)::oid) AS d;
+        SELECT * INTO o FROM cftrag_internal.cft_distance(a.relation, a.embedding);
         RETURN QUERY
         SELECT z.entity, z.distance, CASE WHEN o.cosine THEN 1 - z.distance ELSE - z.distance END
           FROM (SELECT DISTINCT ON (n.entity COLLATE "C") n.entity, n.distance
-                  FROM @extschema@.cft_nearest_documents(embedding, k, a.relation) AS n
+                  FROM cftrag_internal.cft_nearest_documents(embedding, k, a.relation) AS n
                  WHERE n.entity IS NOT NULL ORDER BY n.entity COLLATE "C", n.distance) AS z
          ORDER BY z.distance, z.entity COLLATE "C";
     END IF;
 END $$;
+COMMENT ON FUNCTION cftrag_internal.cft_nearest_entities(vector, integer, regclass, regclass) IS 'what cft_nearest_entities calls';
+
+CREATE FUNCTION cft_nearest_entities(embedding vector, k integer DEFAULT 5, edges regclass DEFAULT NULL, documents regclass DEFAULT NULL)
+RETURNS TABLE(entity text, distance float8, score float8)
+LANGUAGE sql STABLE PARALLEL SAFE COST 1000 ROWS 5
+BEGIN ATOMIC SELECT f.* FROM cftrag_internal.cft_nearest_entities($1, $2, $3, $4) AS f; END;
 COMMENT ON FUNCTION cft_nearest_entities(vector, integer, regclass, regclass) IS
 'the entities nearest to an embedding: by cft_attach_entities, else those of the k nearest documents; score is 1 - cosine distance, else minus the distance';
 
 -- The baselines of the papers, to compare with (mode of cft_retrieve).
 
-CREATE FUNCTION cft_parts_by_reference(entities text[], up integer, down integer, edges regclass)
+CREATE FUNCTION cftrag_internal.cft_parts_by_reference(entities text[], up integer, down integer, edges regclass)
 RETURNS TABLE(entity text, tree text, relation text, text text)
 LANGUAGE sql STABLE PARALLEL SAFE COST 10000 ROWS 20 SET cftrag.enable = off AS $$
-    SELECT p.* FROM @extschema@.cft_context_parts($1, $2, $3, $4) AS p $$;
-COMMENT ON FUNCTION cft_parts_by_reference(text[], integer, integer, regclass) IS 'cft_context_parts by the reference query';
+    SELECT p.* FROM cftrag_internal.cft_context_parts($1, $2, $3, $4) AS p $$;
+COMMENT ON FUNCTION cftrag_internal.cft_parts_by_reference(text[], integer, integer, regclass) IS 'cft_context_parts by the reference query';
 
-CREATE FUNCTION cft_parts_by_search(entities text[], up integer DEFAULT 3, down integer DEFAULT 1, edges regclass DEFAULT NULL)
+CREATE FUNCTION cftrag_internal.cft_parts_by_search(entities text[], up integer DEFAULT 3, down integer DEFAULT 1, edges regclass DEFAULT NULL)
 RETURNS TABLE(entity text, tree text, relation text, text text)
 LANGUAGE plpgsql STABLE PARALLEL SAFE COST 100000 ROWS 20 SET search_path = pg_catalog, pg_temp AS $$
 #variable_conflict use_column
@@ -64,7 +81,7 @@ DECLARE
     f record;
     found_there text[];
 BEGIN
-    SELECT * INTO f FROM @extschema@.cft_attached(edges);
+    SELECT * INTO f FROM cftrag_internal.cft_attached(edges);
     EXECUTE format(
         'WITH RECURSIVE e AS NOT MATERIALIZED (
              SELECT %1$s AS tree, r.%2$I::text COLLATE "C" AS parent, r.%3$I::text COLLATE "C" AS child FROM %4$s AS r
@@ -76,30 +93,38 @@ BEGIN
              SELECT e.tree, e.child FROM search AS s JOIN e ON e.parent = s.node AND e.tree = s.tree)
          SELECT array_agg(q.name ORDER BY q.place) FROM unnest($1) WITH ORDINALITY AS q(name, place)
           WHERE q.name COLLATE "C" IN (SELECT s.node FROM search AS s)',
-        CASE WHEN f.tree IS NULL THEN '''''::text' ELSE format('coalesce(r.%I::text COLLATE "C", '''')', f.tree) END, f.parent, f.child, f.edges)
+        CASE WHEN f.tree IS NULL THEN '''''::text' ELSE format('coalesce(r.%I::text COLLATE "C", '''')', f.tree) END, f.parent, f.child, cftrag_internal.cft_name(f.edges))
     INTO found_there USING entities;
-    RETURN QUERY SELECT p.entity, p.tree, p.relation, p.text FROM @extschema@.cft_parts_by_reference(found_there, up, down, f.edges) AS p;
+    RETURN QUERY SELECT p.entity, p.tree, p.relation, p.text FROM cftrag_internal.cft_parts_by_reference(found_there, up, down, f.edges) AS p;
 END $$;
-COMMENT ON FUNCTION cft_parts_by_search(text[], integer, integer, regclass) IS
+COMMENT ON FUNCTION cftrag_internal.cft_parts_by_search(text[], integer, integer, regclass) IS
 'cft_context_parts as T-RAG does it: each entity is looked for from the roots of all trees, breadth first; then its relatives, level by level';
 
-CREATE FUNCTION cft_neighbours(entities text[], hops integer DEFAULT 1, edges regclass DEFAULT NULL)
+CREATE FUNCTION cftrag_internal.cft_neighbours(entities text[], hops integer DEFAULT 1, edges regclass DEFAULT NULL)
 RETURNS TABLE(entity text, text text)
 LANGUAGE plpgsql STABLE PARALLEL SAFE COST 1000 ROWS 5 SET search_path = pg_catalog, pg_temp AS $$
 #variable_conflict use_column
 DECLARE
     start text;
+    last_two text[];
     edge_of_it text[];
     reached text[];
+    one text;
 BEGIN
-    FOREACH start IN ARRAY entities LOOP
+    FOR start IN SELECT u.name FROM unnest(entities) WITH ORDINALITY AS u(name, n) WHERE u.name IS NOT NULL GROUP BY u.name ORDER BY min(u.n) LOOP
+        last_two := ARRAY[start];
         edge_of_it := ARRAY[start];
         reached := '{}';
         FOR hop IN 1 .. hops LOOP
-            edge_of_it := ARRAY(SELECT c.relative COLLATE "C" FROM @extschema@.cft_context(edge_of_it, 1, 1, edges) AS c
-                                EXCEPT SELECT unnest(reached) COLLATE "C" EXCEPT SELECT start COLLATE "C" ORDER BY 1);
+            -- Neighbours of what is n steps away are n - 1, n or n + 1 steps away.
+            SELECT z.now, edge_of_it || z.now INTO edge_of_it, last_two
+              FROM (SELECT ARRAY(SELECT c.relative COLLATE "C" FROM cftrag_internal.cft_context(edge_of_it, 1, 1, edges) AS c
+                                 EXCEPT SELECT unnest(last_two) COLLATE "C" ORDER BY 1)) AS z(now);
             EXIT WHEN edge_of_it = '{}';
-            reached := reached || edge_of_it;
+            -- One by one: that is in place.
+            FOREACH one IN ARRAY edge_of_it LOOP
+                reached := array_append(reached, one);
+            END LOOP;
         END LOOP;
         IF reached <> '{}' THEN
             entity := start;
@@ -109,36 +134,45 @@ BEGIN
         END IF;
     END LOOP;
 END $$;
-COMMENT ON FUNCTION cft_neighbours(text[], integer, regclass) IS
+COMMENT ON FUNCTION cftrag_internal.cft_neighbours(text[], integer, regclass) IS
 'entities within so many steps of each entity, whatever the tree and the direction, the nearest first, as a sentence';
 
--- A sentence of cft_context_parts that says no more than fits, the nearest relatives first; NULL if not even one does.
-CREATE FUNCTION cft_shortened(entity text, tree text, relation text, sentence text, room integer, up integer, down integer, edges regclass)
-RETURNS text LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
-DECLARE
-    names text[] := (SELECT array_agg(c.relative ORDER BY c.depth, c.relative COLLATE "C") FROM @extschema@.cft_context(ARRAY[entity], up, down, edges) AS c
-                      WHERE c.tree IS NOT DISTINCT FROM cft_shortened.tree AND c.relation = cft_shortened.relation);
-    between text := CASE WHEN strpos(array_to_string(names, ' '), ',') > 0 THEN '; ' ELSE ', ' END;
-    list text := array_to_string(names, between);
-    head text := left(sentence, - char_length(list) - 1);
-    said text := '';
-    shorter text;
-    short_of text;
+-- Where the sentences of cft_context_parts about an entity can be cut: of each name, in the order of cft_context, the characters up to its end, counted
+-- from where the first name of its sentence begins; and of each sentence, in order, its last name's number.
+CREATE FUNCTION cftrag_internal.cft_cuts(entity text, up integer, down integer, edges regclass, OUT cuts bigint[], OUT last_names bigint[])
+LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
-    IF sentence IS DISTINCT FROM head || list || '.' THEN RETURN NULL; END IF;
-    FOR n IN 1 .. cardinality(names) - 1 LOOP
-        said := said || CASE n WHEN 1 THEN '' ELSE between END || names[n];
-        shorter := format('%s%s and %s more.', head, said, cardinality(names) - n);
-        EXIT WHEN (char_length(shorter) + 3) / 4 > room;
-        short_of := shorter;
-    END LOOP;
-    RETURN short_of;
+    SELECT array_agg(z.chars ORDER BY z.n), array_agg(z.n ORDER BY z.n) FILTER (WHERE z.next IS NULL) INTO cuts, last_names
+      FROM (SELECT c.n, lead(c.n) OVER s AS next, sum(char_length(c.relative) + 2) OVER s - 2 AS chars
+              FROM cftrag_internal.cft_context(ARRAY[entity], up, down, edges) WITH ORDINALITY AS c(entity, tree, relation, depth, relative, via, n)
+            WINDOW s AS (PARTITION BY c.tree COLLATE "C", c.relation ORDER BY c.n)) AS z;
 END $$;
-COMMENT ON FUNCTION cft_shortened(text, text, text, text, integer, integer, integer, regclass) IS
-'a sentence about an entity''s relatives, shortened to so many tokens: "A, B and 98 more."';
+COMMENT ON FUNCTION cftrag_internal.cft_cuts(text, integer, integer, regclass) IS 'where the sentences about an entity''s relatives can be cut';
 
-CREATE FUNCTION cft_retrieve(question text, embedding vector, k integer DEFAULT 5, up integer DEFAULT 3, down integer DEFAULT 1,
-    budget integer DEFAULT NULL, mode text DEFAULT 'cft', edges regclass DEFAULT NULL, documents regclass DEFAULT NULL, chunks integer DEFAULT NULL)
+-- "A, B and 98 more.": as many names as fit; NULL if not even one does. The names are cuts[first_name .. last_name].
+CREATE FUNCTION cftrag_internal.cft_cut(sentence text, room integer, cuts bigint[], first_name bigint, last_name bigint)
+RETURNS text LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    head bigint := char_length(sentence) - 1 - cuts[last_name];
+    fits bigint := first_name - 1;
+    too_many bigint := last_name;
+    middle bigint;
+BEGIN
+    -- Each name more makes the sentence longer.
+    WHILE fits + 1 < too_many LOOP
+        middle := (fits + too_many) / 2;
+        IF (head + cuts[middle] + char_length(format(' and %s more.', last_name - middle)) + 3) / 4 <= room THEN
+            fits := middle;
+        ELSE
+            too_many := middle;
+        END IF;
+    END LOOP;
+    RETURN CASE WHEN fits >= first_name THEN left(sentence, (head + cuts[fits])::int) || format(' and %s more.', last_name - fits) END;
+END $$;
+COMMENT ON FUNCTION cftrag_internal.cft_cut(text, integer, bigint[], bigint, bigint) IS 'a sentence about an entity''s relatives, shortened to so many tokens: "A, B and 98 more."';
+
+CREATE FUNCTION cftrag_internal.cft_retrieve(question text, embedding vector, k integer, up integer, down integer,
+    budget integer, mode text, edges regclass, documents regclass, chunks integer)
 RETURNS TABLE(source text, entity text, document_id text, rank integer, distance float8, text text, tokens integer, why text)
 LANGUAGE plpgsql STABLE PARALLEL SAFE COST 10000 ROWS 20 SET search_path = pg_catalog, pg_temp AS $$
 #variable_conflict use_column
@@ -150,9 +184,13 @@ DECLARE
     names text[] := '{}';
     whys text[] := '{}';
     said_of text[];
-    said_trees text[];
-    said_relations text[];
     said text[];
+    -- The entity at hand, its first sentence's rank, and, once one of its sentences had to be shortened, where they can be cut.
+    said_now text;
+    said_from int;
+    cut_of text;
+    cuts bigint[];
+    last_names bigint[];
     shorter text;
     sources text[];
     entities text[];
@@ -177,7 +215,7 @@ BEGIN
             HINT = 'The modes are cft, text, naive, ann_tree and ann_graph.';
     END IF;
     -- Without an embedding the documents may be missing.
-    which := @extschema@.cft_kept_statement(CASE WHEN documents IS NULL AND embedding IS NULL THEN 'documents, if any' ELSE 'documents' END, documents);
+    which := cftrag_internal.cft_kept_statement(CASE WHEN documents IS NULL AND embedding IS NULL THEN 'documents, if any' ELSE 'documents' END, documents);
     attached := nullif(split_part(which, ' ', 1), '')::oid;
     has_entities := split_part(which, ' ', 2) = 'true';
 
@@ -185,11 +223,11 @@ BEGIN
         SELECT array_agg(m.entity ORDER BY m.place, m.entity COLLATE "C"), array_agg(m.why ORDER BY m.place, m.entity COLLATE "C") INTO names, whys
           FROM (SELECT DISTINCT ON (e.entity COLLATE "C") e.entity, e.start AS place,
                        format('mentioned as "%s"', e.mention) || coalesce(', by the alias "' || e.via_alias || '"', '') AS why
-                  FROM @extschema@.cft_entities(question, edges) AS e ORDER BY e.entity COLLATE "C", e.start, e.via_alias NULLS FIRST) AS m;
+                  FROM cftrag_internal.cft_entities(question, edges) AS e ORDER BY e.entity COLLATE "C", e.start, e.via_alias NULLS FIRST) AS m;
     ELSIF mode IN ('ann_tree', 'ann_graph') THEN
         SELECT array_agg(n.entity ORDER BY n.distance, n.entity COLLATE "C"),
                array_agg(format('one of the nearest entities, distance %s', round(n.distance::numeric, 4)) ORDER BY n.distance, n.entity COLLATE "C") INTO names, whys
-          FROM @extschema@.cft_nearest_entities(embedding, k, edges, attached) AS n;
+          FROM cftrag_internal.cft_nearest_entities(embedding, k, edges, attached) AS n;
     END IF;
     names := coalesce(names, '{}');
 
@@ -197,37 +235,42 @@ BEGIN
     IF names = '{}' THEN
         NULL;
     ELSIF mode IN ('cft', 'ann_tree') THEN
-        SELECT array_agg(p.entity ORDER BY p.n), array_agg(p.tree ORDER BY p.n), array_agg(p.relation ORDER BY p.n), array_agg(p.text ORDER BY p.n)
-          INTO said_of, said_trees, said_relations, said
-          FROM @extschema@.cft_context_parts(names, up, down, edges) WITH ORDINALITY AS p(entity, tree, relation, text, n);
+        SELECT array_agg(p.entity ORDER BY p.n), array_agg(p.text ORDER BY p.n) INTO said_of, said
+          FROM cftrag_internal.cft_context_parts(names, up, down, edges) WITH ORDINALITY AS p(entity, tree, relation, text, n);
     ELSIF mode = 'naive' THEN
-        SELECT array_agg(p.entity ORDER BY p.n), array_agg(p.tree ORDER BY p.n), array_agg(p.relation ORDER BY p.n), array_agg(p.text ORDER BY p.n)
-          INTO said_of, said_trees, said_relations, said
-          FROM @extschema@.cft_parts_by_search(names, up, down, edges) WITH ORDINALITY AS p(entity, tree, relation, text, n);
+        SELECT array_agg(p.entity ORDER BY p.n), array_agg(p.text ORDER BY p.n) INTO said_of, said
+          FROM cftrag_internal.cft_parts_by_search(names, up, down, edges) WITH ORDINALITY AS p(entity, tree, relation, text, n);
     ELSE
         SELECT array_agg(p.entity ORDER BY p.n), array_agg(p.text ORDER BY p.n) INTO said_of, said
-          FROM @extschema@.cft_neighbours(names, greatest(down, 1), edges) WITH ORDINALITY AS p(entity, text, n);
+          FROM cftrag_internal.cft_neighbours(names, greatest(down, 1), edges) WITH ORDINALITY AS p(entity, text, n);
     END IF;
 
-    WITH d AS (
+    WITH w AS (
+        -- An entity with several embeddings may be among the nearest several times.
+        SELECT DISTINCT ON (u.name COLLATE "C") u.name, u.why FROM unnest(names, whys) WITH ORDINALITY AS u(name, why, n) ORDER BY u.name COLLATE "C", u.n
+    ), d AS (
         SELECT n.document_id, n.entity, n.body, n.tokens, n.distance, n.rank::int
-          FROM @extschema@.cft_nearest_documents(embedding, k, attached) WITH ORDINALITY AS n(document_id, entity, body, tokens, distance, rank)
+          FROM cftrag_internal.cft_nearest_documents(embedding, k, attached) WITH ORDINALITY AS n(document_id, entity, body, tokens, distance, rank)
     ), h AS (
         SELECT p.entity, p.text, p.n::int AS rank FROM unnest(said_of, said) WITH ORDINALITY AS p(entity, text, n)
     ), c AS (
-        SELECT n.*, (row_number() OVER (ORDER BY n.place))::int AS rank
-          FROM @extschema@.cft_chunks(CASE WHEN has_entities AND names <> '{}' AND chunks IS DISTINCT FROM 0 THEN names END, up, down, edges, attached, embedding)
-               WITH ORDINALITY AS n(entity, relation, depth, relative, document_id, body, tokens, distance, place)
-         WHERE NOT EXISTS (SELECT FROM d WHERE (d.document_id, d.body) IS NOT DISTINCT FROM (n.document_id, n.body))
-         ORDER BY n.place LIMIT coalesce(chunks, k)
+        -- A window, not a join: whatever the planner expects, it sorts.
+        SELECT z.*, (row_number() OVER (ORDER BY z.place))::int AS rank
+          FROM (SELECT x.*, bool_or(x.is_near) OVER (PARTITION BY x.document_id COLLATE "C", x.body COLLATE "C") AS known
+                  FROM (SELECT false AS is_near, n.*
+                          FROM cftrag_internal.cft_chunks(CASE WHEN has_entities AND names <> '{}' AND chunks IS DISTINCT FROM 0 THEN names END, up, down, edges, attached, embedding)
+                               WITH ORDINALITY AS n(entity, relation, depth, relative, document_id, body, tokens, distance, place)
+                        UNION ALL
+                        SELECT true, NULL, NULL, NULL, NULL, d.document_id, d.body, NULL, NULL, NULL FROM d) AS x) AS z
+         WHERE NOT z.known ORDER BY z.place LIMIT coalesce(chunks, k)
     ), r(place, source, entity, document_id, rank, distance, text, tokens, why) AS (
         SELECT 1, 'document', d.entity, d.document_id, d.rank, d.distance, d.body, d.tokens, format('number %s of the %s nearest documents', d.rank, k) FROM d
         UNION ALL
-        SELECT 2, 'hierarchy', h.entity, NULL, h.rank, NULL, h.text, (char_length(h.text) + 3) / 4, whys[array_position(names, h.entity)] FROM h
+        SELECT 2, 'hierarchy', h.entity, NULL, h.rank, NULL, h.text, (char_length(h.text) + 3) / 4, w.why FROM h JOIN w ON w.name = h.entity
         UNION ALL
         SELECT 3, 'chunk', c.relative, c.document_id, c.rank, c.distance, c.body, c.tokens,
                CASE c.depth WHEN 0 THEN format('about "%s", ', c.entity)
-                            ELSE format('about %s of "%s" (depth %s), ', CASE c.relation WHEN 'ancestor' THEN 'an ancestor' ELSE 'a descendant' END, c.entity, c.depth) END || whys[array_position(names, c.entity)] FROM c
+                            ELSE format('about %s of "%s" (depth %s), ', CASE c.relation WHEN 'ancestor' THEN 'an ancestor' ELSE 'a descendant' END, c.entity, c.depth) END || w.why FROM c JOIN w ON w.name = c.entity
     )
     SELECT array_agg(r.source ORDER BY r.place, r.rank), array_agg(r.entity ORDER BY r.place, r.rank), array_agg(r.document_id ORDER BY r.place, r.rank),
            array_agg(r.rank ORDER BY r.place, r.rank), array_agg(r.distance ORDER BY r.place, r.rank), array_agg(r.text ORDER BY r.place, r.rank),
@@ -240,12 +283,21 @@ BEGIN
         taken := array_fill(false, ARRAY[coalesce(cardinality(sources), 0)]);
         FOR row_at IN SELECT u.n FROM unnest(sources, ranks) WITH ORDINALITY AS u(source, rank, n)
                        ORDER BY u.rank, array_position('{hierarchy,document,chunk}', u.source) LOOP
+            IF sources[row_at] = 'hierarchy' AND said_now IS DISTINCT FROM entities[row_at] THEN
+                said_now := entities[row_at];
+                said_from := ranks[row_at];
+            END IF;
             IF sizes[row_at] <= left_over THEN
                 taken[row_at] := true;
                 left_over := left_over - sizes[row_at];
-            ELSIF said_relations[ranks[row_at]] IS NOT NULL AND sources[row_at] = 'hierarchy' THEN
-                shorter := @extschema@.cft_shortened(entities[row_at], said_trees[ranks[row_at]], said_relations[ranks[row_at]], texts[row_at],
-                                                     left_over / 2, up, down, edges);
+            -- It names the entity and has 40 characters besides, at least.
+            ELSIF sources[row_at] = 'hierarchy' AND mode <> 'ann_graph' AND (char_length(entities[row_at]) + 40) / 4 <= left_over / 2 THEN
+                IF cut_of IS DISTINCT FROM said_now THEN
+                    cut_of := said_now;
+                    SELECT c.cuts, c.last_names INTO cuts, last_names FROM cftrag_internal.cft_cuts(cut_of, up, down, edges) AS c;
+                END IF;
+                shorter := cftrag_internal.cft_cut(texts[row_at], left_over / 2, cuts,
+                                               coalesce(last_names[ranks[row_at] - said_from], 0) + 1, last_names[ranks[row_at] - said_from + 1]);
                 IF shorter IS NOT NULL THEN
                     taken[row_at] := true;
                     texts[row_at] := shorter;
@@ -261,6 +313,13 @@ BEGIN
            WITH ORDINALITY AS u(source, entity, document_id, rank, distance, text, tokens, why, n)
      WHERE taken IS NULL OR taken[u.n] ORDER BY u.n;
 END $$;
+COMMENT ON FUNCTION cftrag_internal.cft_retrieve(text, vector, integer, integer, integer, integer, text, regclass, regclass, integer) IS 'what cft_retrieve calls';
+
+CREATE FUNCTION cft_retrieve(question text, embedding vector, k integer DEFAULT 5, up integer DEFAULT 3, down integer DEFAULT 1,
+    budget integer DEFAULT NULL, mode text DEFAULT 'cft', edges regclass DEFAULT NULL, documents regclass DEFAULT NULL, chunks integer DEFAULT NULL)
+RETURNS TABLE(source text, entity text, document_id text, rank integer, distance float8, text text, tokens integer, why text)
+LANGUAGE sql STABLE PARALLEL SAFE COST 10000 ROWS 20
+BEGIN ATOMIC SELECT f.* FROM cftrag_internal.cft_retrieve($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) AS f; END;
 COMMENT ON FUNCTION cft_retrieve(text, vector, integer, integer, integer, integer, text, regclass, regclass, integer) IS
 'what belongs to a question: the nearest documents, the hierarchy of the entities it mentions, and documents about these; each row says why it is here';
 
@@ -273,11 +332,11 @@ DECLARE
     prompt text;
 BEGIN
     IF own IS NOT NULL THEN
-        SELECT @extschema@.cft_render(own, jsonb_build_object('question', question,
+        SELECT cftrag_internal.cft_render(own, jsonb_build_object('question', question,
                    'documents', coalesce(jsonb_agg(to_jsonb(r) ORDER BY r.rank) FILTER (WHERE r.source = 'document'), '[]'),
                    'hierarchy', coalesce(jsonb_agg(to_jsonb(r) ORDER BY r.rank) FILTER (WHERE r.source = 'hierarchy'), '[]'),
                    'chunks', coalesce(jsonb_agg(to_jsonb(r) ORDER BY r.rank) FILTER (WHERE r.source = 'chunk'), '[]')))
-          INTO prompt FROM @extschema@.cft_retrieve(question, embedding, k, up, down, budget, mode, edges, documents, chunks) AS r;
+          INTO prompt FROM cftrag_internal.cft_retrieve(question, embedding, k, up, down, budget, mode, edges, documents, chunks) AS r;
         RETURN prompt;
     END IF;
     SELECT 'Answer the question from the context below. If the context does not hold the answer, say so.'
@@ -286,7 +345,7 @@ BEGIN
            || E'\n\nQuestion: ' || question
       INTO prompt
       FROM (SELECT z.*, row_number() OVER (PARTITION BY z.source = 'hierarchy' ORDER BY z.source DESC, z.rank) AS n
-              FROM @extschema@.cft_retrieve(question, embedding, k, up, down, budget, mode, edges, documents, chunks) AS z) AS r;
+              FROM cftrag_internal.cft_retrieve(question, embedding, k, up, down, budget, mode, edges, documents, chunks) AS z) AS r;
     RETURN prompt;
 END $$;
 COMMENT ON FUNCTION cft_prompt(text, vector, text, integer, integer, integer, integer, text, regclass, regclass, integer) IS
@@ -301,20 +360,22 @@ DECLARE
     trgm name;
     found_here int := 0;
     before text[];
+    -- Once: a plan would make it anew for each name in a long mention.
+    form bytea := cftrag_internal.cft_form(mention);
 BEGIN
     IF num_nulls(mention, k) > 0 THEN RETURN; END IF;
     IF k < 0 THEN
         RAISE EXCEPTION 'k must not be negative' USING ERRCODE = 'invalid_parameter_value';
     END IF;
-    SELECT * INTO f FROM @extschema@.cft_attached(edges);
+    SELECT * INTO f FROM cftrag_internal.cft_attached(edges);
     -- A name is a name: only for what is none the others are asked.
-    RETURN QUERY SELECT mention, 1::float8, 'exact' WHERE k > 0 AND EXISTS (SELECT FROM @extschema@.cft_context(mention, 1, 1, f.edges));
+    RETURN QUERY SELECT mention, 1::float8, 'exact' WHERE k > 0 AND EXISTS (SELECT FROM cftrag_internal.cft_context(mention, 1, 1, f.edges));
     IF FOUND THEN RETURN; END IF;
     RETURN QUERY
     SELECT z.entity, 1::float8, z.method
       FROM (SELECT DISTINCT ON (e.entity COLLATE "C") e.entity, CASE WHEN e.via_alias IS NULL THEN 'folded' ELSE 'alias' END AS method
-              FROM @extschema@.cft_entities(mention, f.edges) AS e
-             WHERE @extschema@.cft_form(e.mention) = @extschema@.cft_form(cft_resolve.mention)
+              FROM cftrag_internal.cft_entities(mention, f.edges) AS e
+             WHERE cftrag_internal.cft_form(e.mention) = form
              ORDER BY e.entity COLLATE "C", e.via_alias NULLS FIRST) AS z
      ORDER BY z.method DESC, z.entity COLLATE "C" LIMIT k;
     IF FOUND THEN RETURN; END IF;
@@ -326,15 +387,15 @@ BEGIN
                    FROM (SELECT r.%2$I::text COLLATE "C" AS name FROM %4$s AS r WHERE r.%2$I::text OPERATOR(%1$I.%%) $1 AND r.%3$I IS NOT NULL
                          UNION
                          SELECT r.%3$I::text COLLATE "C" FROM %4$s AS r WHERE r.%3$I::text OPERATOR(%1$I.%%) $1 AND r.%2$I IS NOT NULL) AS n
-                  ORDER BY 2 DESC, 1 LIMIT $2) AS z', trgm, f.parent, f.child, f.edges) INTO before USING mention, k;
+                  ORDER BY 2 DESC, 1 LIMIT $2) AS z', trgm, f.parent, f.child, cftrag_internal.cft_name(f.edges)) INTO before USING mention, k;
         RETURN QUERY EXECUTE format('SELECT u.name, %I.similarity(u.name, $2)::float8, ''trigram'' FROM unnest($1) AS u(name)', trgm) USING before, mention;
         found_here := coalesce(cardinality(before), 0);
     END IF;
     IF embedding IS NOT NULL AND found_here < k
-       AND (EXISTS (SELECT FROM @extschema@.cft_columns('@extschema@.cft_entity_embeddings()') AS c WHERE c.other = f.edges)
-            OR (SELECT count(*) FROM @extschema@.cft_columns('@extschema@.cft_documents()') AS c WHERE c.by_itself) = 1) THEN
+       AND (EXISTS (SELECT FROM cftrag_internal.cft_columns('cftrag_internal.cft_entity_embeddings()', NULL, f.edges) AS c WHERE c.other = f.edges)
+            OR cftrag_internal.cft_texts_of(NULL) <> 0) THEN
         RETURN QUERY
-        SELECT n.entity, n.score, 'nearest' FROM @extschema@.cft_nearest_entities(embedding, k, f.edges) AS n
+        SELECT n.entity, n.score, 'nearest' FROM cftrag_internal.cft_nearest_entities(embedding, k, f.edges, NULL) AS n
          WHERE before IS NULL OR n.entity <> ALL (before) ORDER BY n.distance, n.entity COLLATE "C" LIMIT k - found_here;
     END IF;
 END $$;

@@ -1,76 +1,124 @@
 -- The work on what is due (summaries.sql has the whole): a worker takes entities with what is to be summarised, and says what the summaries are, in
 -- one transaction. With his own rights: SELECT, UPDATE, DELETE and INSERT on the summaries, SELECT on the edges and documents.
 
--- Of these entities, whose summaries are due, those that wait for no child: with a child at all, or leaves if these have summaries. A child that is
--- an ancestor too (a cycle) is waited for unless through_cycles.
-CREATE FUNCTION cft_rollup_ready(due text[], through_cycles boolean, forest regclass, summaries regclass, entity name, summary name, leaves boolean)
-RETURNS text[] LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $$
-DECLARE
-    ready text[];
+-- Of these entities, whose summaries are due, those that wait for no child: with a child at all, or leaves if these have summaries; the others are
+-- bare. A child that is an ancestor too (a cycle) is waited for unless through_cycles.
+CREATE FUNCTION cftrag_internal.cft_rollup_ready(due text[], through_cycles boolean, forest regclass, summaries regclass, entity name, summary name, leaves boolean)
+RETURNS TABLE(ready text[], bare text[]) LANGUAGE plpgsql VOLATILE ROWS 1 SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
-    EXECUTE format(
+    RETURN QUERY EXECUTE format(
         'WITH c AS MATERIALIZED (
-             SELECT c.entity, c.relative FROM @extschema@.cft_context($1, 0, 1, $2) AS c
+             SELECT c.entity, c.relative FROM cftrag_internal.cft_context($1, 0, 1, $2) AS c
          ), d AS MATERIALIZED (
-             SELECT DISTINCT s.%2$I::text AS name FROM %1$s AS s WHERE s.%2$I = ANY (ARRAY(SELECT c.relative FROM c)) AND s.%3$I IS NULL
+             SELECT DISTINCT s.%2$I::text AS name FROM %1$s AS s WHERE s.%2$I = ANY (ARRAY(SELECT c.relative FROM c)) AND s.%3$I IS NULL AND s.ctid <> ALL ($5)
          ), w AS MATERIALIZED (
-             SELECT d.name FROM d WHERE $3 OR d.name IN (SELECT i.entity FROM @extschema@.cft_context(ARRAY(SELECT d.name FROM d), 0, 1, $2) AS i)
+             SELECT d.name FROM d WHERE $3 OR d.name IN (SELECT i.entity FROM cftrag_internal.cft_context(ARRAY(SELECT d.name FROM d), 0, 1, $2) AS i)
          ), waiting AS MATERIALIZED (
              SELECT c.entity, c.relative FROM c JOIN w ON w.name = c.relative
+         ), r AS MATERIALIZED (
+             SELECT c.entity AS name FROM c UNION SELECT c.entity FROM cftrag_internal.cft_context(CASE WHEN $3 THEN $1 END, 1, 0, $2) AS c
          )
-         SELECT array_agg(r.name ORDER BY r.name COLLATE "C")
-           FROM (SELECT c.entity AS name FROM c UNION SELECT c.entity FROM @extschema@.cft_context(CASE WHEN $3 THEN $1 END, 1, 0, $2) AS c) AS r
-          WHERE r.name NOT IN (
-              SELECT x.entity FROM waiting AS x
-               WHERE NOT $4 OR (x.entity, x.relative) NOT IN (
-                   SELECT a.entity, a.relative FROM @extschema@.cft_context(ARRAY(SELECT y.entity FROM waiting AS y), 1000, 0, $2) AS a))',
-        summaries, entity, summary)
-    INTO ready USING due, forest, leaves, through_cycles;
-    RETURN coalesce(ready, '{}');
+         SELECT ARRAY(SELECT r.name FROM r
+                       WHERE r.name NOT IN (
+                           SELECT x.entity FROM waiting AS x
+                            WHERE NOT $4 OR (x.entity, x.relative) NOT IN (
+                                SELECT a.entity, a.relative FROM cftrag_internal.cft_rollup_above(ARRAY(SELECT DISTINCT y.entity FROM waiting AS y), $2) AS a))
+                       ORDER BY r.name COLLATE "C"),
+                ARRAY(SELECT u.name FROM unnest($1) AS u(name) WHERE u.name NOT IN (SELECT r.name FROM r))',
+        cftrag_internal.cft_name(summaries), entity, summary)
+    USING due, forest, leaves, through_cycles, cftrag_internal.cft_rollup_kept(summaries);
 END $$;
-COMMENT ON FUNCTION cft_rollup_ready(text[], boolean, regclass, regclass, name, name, boolean) IS
-'which entities whose summaries are due wait for no child';
+COMMENT ON FUNCTION cftrag_internal.cft_rollup_ready(text[], boolean, regclass, regclass, name, name, boolean) IS
+'which entities whose summaries are due wait for no child, and which have none';
 
--- Locks all marks of each entity, or it is another worker's; and leaves it one, by ctid.
-CREATE FUNCTION cft_rollup_take(entities text[], summaries regclass, entity name, summary name)
-RETURNS TABLE(name text, mark tid) LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $$
+-- Locks all marks of each entity, or it is another worker's; and leaves it one, by ctid. marked_by are the transactions of several marks.
+CREATE FUNCTION cftrag_internal.cft_rollup_take(entities text[], summaries regclass, entity name, summary name)
+RETURNS TABLE(name text, mark tid, marked_by text[]) LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     RETURN QUERY EXECUTE format(
         'WITH locked AS MATERIALIZED (
-             SELECT s.ctid AS at, s.%2$I::text AS name FROM %1$s AS s WHERE s.%2$I = ANY ($1) AND s.%3$I IS NULL FOR UPDATE SKIP LOCKED
+             SELECT s.ctid AS at, s.xmin::text AS xid, s.%2$I::text AS name FROM %1$s AS s WHERE s.%2$I = ANY ($1) AND s.%3$I IS NULL AND s.ctid <> ALL ($2) FOR UPDATE SKIP LOCKED
          ), seen AS (
-             SELECT s.%2$I::text AS name, count(*) AS n FROM %1$s AS s WHERE s.%2$I = ANY ($1) AND s.%3$I IS NULL GROUP BY 1
+             SELECT s.%2$I::text AS name, count(*) AS n FROM %1$s AS s WHERE s.%2$I = ANY ($1) AND s.%3$I IS NULL AND s.ctid <> ALL ($2) GROUP BY 1
          ), mine AS MATERIALIZED (
-             SELECT g.name, g.at FROM (SELECT l.name, min(l.at) AS at, count(*) AS n FROM locked AS l GROUP BY 1) AS g JOIN seen USING (name, n)
+             SELECT g.name, g.at, g.xids FROM (SELECT l.name, min(l.at) AS at, count(*) AS n, array_agg(DISTINCT l.xid) AS xids FROM locked AS l GROUP BY 1) AS g JOIN seen USING (name, n)
          ), others AS (
              DELETE FROM %1$s AS s WHERE s.ctid = ANY (ARRAY(SELECT l.at FROM locked AS l JOIN mine AS m ON m.name = l.name AND m.at <> l.at))
          )
-         SELECT m.name, m.at FROM mine AS m ORDER BY m.name COLLATE "C"', summaries, entity, summary)
-    USING entities;
+         SELECT m.name, m.at, CASE WHEN s.n > 1 THEN m.xids END FROM mine AS m JOIN seen AS s USING (name) ORDER BY m.name COLLATE "C"', cftrag_internal.cft_name(summaries), entity, summary)
+    USING entities, cftrag_internal.cft_rollup_kept(summaries);
 END $$;
-COMMENT ON FUNCTION cft_rollup_take(text[], regclass, name, name) IS 'takes the marks of entities that no other transaction has taken';
+COMMENT ON FUNCTION cftrag_internal.cft_rollup_take(text[], regclass, name, name) IS 'takes the marks of entities that no other transaction has taken';
+
+-- Marks that stay when this transaction has ended, and are not looked at before (rule 6): by table and entity.
+CREATE FUNCTION cftrag_internal.cft_rollup_kept(summaries regclass)
+RETURNS tid[] LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    RETURN ARRAY(SELECT x::tid FROM jsonb_each(nullif(current_setting('cft_rollup.kept', true), '')::jsonb) AS t, jsonb_array_elements_text(t.value) AS x
+                  WHERE starts_with(t.key, summaries::oid || ' '));
+END $$;
+COMMENT ON FUNCTION cftrag_internal.cft_rollup_kept(regclass) IS 'the marks in a table of summaries that this transaction has left for those after it';
+
+CREATE FUNCTION cftrag_internal.cft_rollup_keep(entities text[], forest regclass, summaries regclass, entity name)
+RETURNS void LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    kept jsonb := coalesce(nullif(current_setting('cft_rollup.kept', true), ''), '{}');
+    more jsonb;
+BEGIN
+    -- Two of each, one of what is above them.
+    EXECUTE format(
+        'WITH n AS MATERIALIZED (
+             SELECT u.name FROM unnest($1) AS u(name), generate_series(1, 2 - coalesce(jsonb_array_length($2 -> ($3 || u.name)), 0)::int)
+             UNION ALL
+             (SELECT a.name FROM unnest(cftrag_internal.cft_rollup_up($1, $4)) AS a(name) WHERE NOT $2 ? ($3 || a.name) EXCEPT SELECT u.name FROM unnest($1) AS u(name))
+         ), i AS (
+             INSERT INTO %1$s (%2$I) SELECT n.name FROM n RETURNING ctid AS at, %2$I::text AS name
+         )
+         SELECT jsonb_object_agg(k.key, coalesce($2 -> k.key, ''[]'') || k.marks)
+           FROM (SELECT $3 || i.name AS key, jsonb_agg(i.at) AS marks FROM i GROUP BY 1) AS k', cftrag_internal.cft_name(summaries), entity)
+    INTO more USING entities, kept, summaries::oid || ' ', forest;
+    PERFORM set_config('cft_rollup.kept', (kept || more)::text, true) WHERE more IS NOT NULL;
+END $$;
+COMMENT ON FUNCTION cftrag_internal.cft_rollup_keep(text[], regclass, regclass, name) IS 'marks entities and their ancestors for those who work after this transaction';
 
 -- Which marks were taken, to the end of the transaction: by table and entity. What is marked after that stays due.
-CREATE FUNCTION cft_rollup_taken()
+CREATE FUNCTION cftrag_internal.cft_rollup_taken()
 RETURNS jsonb LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     RETURN coalesce(nullif(current_setting('cft_rollup.taken', true), ''), '{}');
 END $$;
-COMMENT ON FUNCTION cft_rollup_taken() IS 'the marks that this transaction has taken by cft_rollup_next and not yet answered';
+COMMENT ON FUNCTION cftrag_internal.cft_rollup_taken() IS 'the marks that this transaction has taken by cft_rollup_next and not yet answered';
+
+-- The marks themselves, in one table.
+CREATE FUNCTION cftrag_internal.cft_rollup_held(summaries regclass)
+RETURNS tid[] LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    RETURN ARRAY(SELECT t.value::tid FROM jsonb_each_text(cftrag_internal.cft_rollup_taken()) AS t WHERE starts_with(t.key, summaries::oid || ' '))
+           || cftrag_internal.cft_rollup_kept(summaries);
+END $$;
+COMMENT ON FUNCTION cftrag_internal.cft_rollup_held(regclass) IS 'the marks in a table of summaries that this transaction has taken and not yet answered, or keeps';
 
 -- What there is to summarise of each entity: the documents about itself, then its children's summaries, or texts.
-CREATE FUNCTION cft_rollup_inputs(entities text[], forest regclass, summaries regclass, entity name, summary name, leaves boolean, documents regclass)
+CREATE FUNCTION cftrag_internal.cft_rollup_inputs(entities text[], forest regclass, summaries regclass, entity name, summary name, leaves boolean, documents regclass)
 RETURNS TABLE(name text, sources text[], inputs text[], tokens bigint)
 LANGUAGE plpgsql VOLATILE ROWS 10 SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    -- Documents by a column that were not named at cft_attach_summaries leave no marks: they are no inputs. By a mapping none do, and that is known.
+    texts regclass := coalesce(documents, (SELECT t FROM cftrag_internal.cft_texts_of(NULL) AS t
+                                            WHERE t <> 0 AND (SELECT a.entity IS NULL FROM cftrag_internal.cft_attached_documents(t) AS a)), 0::regclass);
+    -- Most entities are in no cycle: then no child is above any of them.
+    cycles text[] := CASE WHEN EXISTS (
+        SELECT c.relative FROM cftrag_internal.cft_context(entities, 0, 1, forest) AS c INTERSECT SELECT u.name FROM unnest(cftrag_internal.cft_rollup_up(entities, forest)) AS u(name))
+        THEN entities ELSE '{}' END;
 BEGIN
     RETURN QUERY EXECUTE format(
         'WITH c AS MATERIALIZED (
-             SELECT DISTINCT c.entity, c.relative AS child FROM @extschema@.cft_context($1, 0, 1, $2) AS c
-              WHERE (c.entity, c.relative) NOT IN (SELECT a.entity, a.relative FROM @extschema@.cft_context($1, 1000, 0, $2) AS a)
+             SELECT DISTINCT c.entity, c.relative AS child FROM cftrag_internal.cft_context($1, 0, 1, $2) AS c
+              WHERE (c.entity, c.relative) NOT IN (SELECT a.entity, a.relative FROM cftrag_internal.cft_rollup_above($5, $2) AS a)
          ), inner_child AS MATERIALIZED (
-             SELECT DISTINCT z.entity FROM @extschema@.cft_context(ARRAY(SELECT c.child FROM c), 0, 1, $2) AS z
+             SELECT DISTINCT z.entity FROM cftrag_internal.cft_context(ARRAY(SELECT c.child FROM c), 0, 1, $2) AS z
          ), t AS MATERIALIZED (
-             SELECT x.* FROM @extschema@.cft_texts($1 || ARRAY(SELECT c.child FROM c), $4) AS x
+             SELECT x.* FROM cftrag_internal.cft_texts($1 || ARRAY(SELECT c.child FROM c), $4) AS x
          ), m AS (
              SELECT s.%2$I::text AS name, max(s.%3$I::text COLLATE "C") AS summary FROM %1$s AS s
               WHERE s.%3$I IS NOT NULL AND s.%2$I = ANY (ARRAY(SELECT c.child FROM c WHERE $3 OR c.child IN (SELECT i.entity FROM inner_child AS i))) GROUP BY 1
@@ -79,115 +127,145 @@ BEGIN
              UNION ALL
              SELECT c.entity, 1, c.child, coalesce(m.summary, t.text) FROM c JOIN t ON t.entity = c.child LEFT JOIN m ON m.name = c.child
          ), o AS (
-             SELECT p.*, row_number() OVER (ORDER BY p.place, @extschema@.cft_natural(p.source) COLLATE "C", p.source COLLATE "C") AS n FROM p
+             SELECT p.*, row_number() OVER (ORDER BY p.place, cftrag_internal.cft_natural(p.source) COLLATE "C", p.source COLLATE "C") AS n FROM p
          )
          SELECT u.name, coalesce(array_agg(o.source ORDER BY o.n) FILTER (WHERE o.n > 0), ''{}''), coalesce(array_agg(o.text ORDER BY o.n) FILTER (WHERE o.n > 0), ''{}''),
                 coalesce(sum((char_length(o.text) + 3) / 4), 0)
            FROM unnest($1) WITH ORDINALITY AS u(name, n) LEFT JOIN o ON o.entity = u.name GROUP BY u.name, u.n ORDER BY u.n',
-        summaries, entity, summary)
-    USING entities, forest, leaves, documents;
+        cftrag_internal.cft_name(summaries), entity, summary)
+    USING entities, forest, leaves, texts, cycles;
 END $$;
-COMMENT ON FUNCTION cft_rollup_inputs(text[], regclass, regclass, name, name, boolean, regclass) IS 'what the summaries of entities are to be made of';
+COMMENT ON FUNCTION cftrag_internal.cft_rollup_inputs(text[], regclass, regclass, name, name, boolean, regclass) IS 'what the summaries of entities are to be made of';
 
-CREATE FUNCTION cft_rollup_next(n integer DEFAULT 1, edges regclass DEFAULT NULL)
+CREATE FUNCTION cftrag_internal.cft_rollup_next(n integer, edges regclass)
 RETURNS TABLE(entity text, sources text[], inputs text[], tokens bigint)
 LANGUAGE plpgsql VOLATILE COST 10000 ROWS 10 SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     s record;
     after text;
     due text[];
+    look integer;
+    found record;
     ready text[];
     taken text[] := '{}';
-    few text[];
-    marks jsonb;
+    several jsonb := '{}';
+    few record;
 BEGIN
     IF n IS NULL OR n < 0 THEN
         RAISE EXCEPTION 'n must not be null or negative' USING ERRCODE = 'invalid_parameter_value';
     END IF;
-    SELECT * INTO s FROM @extschema@.cft_rollup_tables(edges);
+    SELECT * INTO s FROM cftrag_internal.cft_rollup_tables(edges);
     -- Children that are ancestors too are not waited for; but that is asked only if all others are done or taken.
     FOR through_cycles IN 0 .. CASE WHEN n > 0 THEN 1 ELSE -1 END LOOP
         after := NULL;
+        look := 256;
         LOOP
-            -- In the order of the column, so that an index on it serves.
+            -- In the order of the column, so that an index on it serves. More at a time where nothing was found: without an index each is a scan.
             EXECUTE format('SELECT array_agg(z.name) FROM (SELECT DISTINCT s.%2$I AS name FROM %1$s AS s
-                             WHERE s.%3$I IS NULL AND s.%2$I IS NOT NULL AND ($1 IS NULL OR s.%2$I > $1) ORDER BY 1 LIMIT 256) AS z', s.summaries, s.entity, s.summary)
-            INTO due USING after;
+                             WHERE s.%3$I IS NULL AND s.%2$I IS NOT NULL AND ($1 IS NULL OR s.%2$I > $1) AND s.ctid <> ALL ($3)
+                              ORDER BY 1 LIMIT $2) AS z', cftrag_internal.cft_name(s.summaries), s.entity, s.summary)
+            INTO due USING after, look, cftrag_internal.cft_rollup_kept(s.summaries);
             EXIT WHEN due IS NULL;
             after := due[cardinality(due)];
-            ready := @extschema@.cft_rollup_ready(due, through_cycles = 1, s.forest, s.summaries, s.entity, s.summary, s.leaves);
+            look := least(2 * look, 16384);
+            SELECT r.* INTO found FROM cftrag_internal.cft_rollup_ready(due, through_cycles = 1, s.forest, s.summaries, s.entity, s.summary, s.leaves) AS r;
+            IF through_cycles = 0 AND found.bare <> '{}' THEN
+                PERFORM cftrag_internal.cft_rollup_settle(found.bare, taken, s.forest, s.summaries, s.entity, s.summary, s.leaves);
+            END IF;
+            ready := found.ready;
             WHILE ready <> '{}' AND cardinality(taken) < n LOOP
-                few := ready[1 : n - cardinality(taken)];
-                ready := ready[cardinality(few) + 1 :];
-                SELECT array_agg(t.name), jsonb_object_agg(s.summaries::oid || ' ' || t.name, t.mark) INTO few, marks
-                  FROM @extschema@.cft_rollup_take(few, s.summaries, s.entity, s.summary) AS t;
-                CONTINUE WHEN few IS NULL;
-                taken := taken || few;
-                PERFORM set_config('cft_rollup.taken', (@extschema@.cft_rollup_taken() || marks)::text, true);
+                SELECT array_agg(t.name) AS names, jsonb_object_agg(s.summaries::oid || ' ' || t.name, t.mark) AS marks,
+                       jsonb_object_agg(t.name, t.marked_by) FILTER (WHERE t.marked_by IS NOT NULL) AS several INTO few
+                  FROM cftrag_internal.cft_rollup_take(ready[1 : n - cardinality(taken)], s.summaries, s.entity, s.summary) AS t;
+                ready := ready[n - cardinality(taken) + 1 :];
+                CONTINUE WHEN few.names IS NULL;
+                taken := taken || few.names;
+                several := several || coalesce(few.several, '{}');
+                PERFORM set_config('cft_rollup.taken', (cftrag_internal.cft_rollup_taken() || few.marks)::text, true);
             END LOOP;
             EXIT WHEN cardinality(taken) = n;
         END LOOP;
         EXIT WHEN taken <> '{}';
     END LOOP;
+    IF taken = '{}' THEN
+        RETURN;
+    END IF;
+    PERFORM cftrag_internal.cft_rollup_keep(m.mine, s.forest, s.summaries, s.entity) FROM (SELECT cftrag_internal.cft_rollup_mine(taken, s.summaries) AS mine) AS m WHERE m.mine <> '{}';
+    PERFORM cftrag_internal.cft_rollup_spread(z.names, z.marked_by, taken, s.forest, s.summaries, s.entity, s.summary)
+       FROM (SELECT array_agg(e.key) AS names, array_agg(x) AS marked_by FROM jsonb_each(several) AS e, jsonb_array_elements_text(e.value) AS x) AS z WHERE z.names IS NOT NULL;
+    IF NOT s.leaves THEN
+        -- The leaves below are read now: their marks have nothing more to say to these.
+        PERFORM cftrag_internal.cft_rollup_settle(ARRAY(SELECT DISTINCT c.relative FROM cftrag_internal.cft_context(taken, 0, 1, s.forest) AS c), taken,
+                                              s.forest, s.summaries, s.entity, s.summary, false);
+    END IF;
     -- Read after the marks were taken.
-    RETURN QUERY SELECT i.* FROM @extschema@.cft_rollup_inputs(taken, s.forest, s.summaries, s.entity, s.summary, s.leaves, s.documents) AS i WHERE taken <> '{}';
+    RETURN QUERY SELECT i.* FROM cftrag_internal.cft_rollup_inputs(taken, s.forest, s.summaries, s.entity, s.summary, s.leaves, s.documents) AS i;
 END $$;
+COMMENT ON FUNCTION cftrag_internal.cft_rollup_next(integer, regclass) IS 'what cft_rollup_next calls';
+
+CREATE FUNCTION cft_rollup_next(n integer DEFAULT 1, edges regclass DEFAULT NULL)
+RETURNS TABLE(entity text, sources text[], inputs text[], tokens bigint)
+LANGUAGE sql VOLATILE COST 10000 ROWS 10
+BEGIN ATOMIC SELECT f.* FROM cftrag_internal.cft_rollup_next($1, $2) AS f; END;
 COMMENT ON FUNCTION cft_rollup_next(integer, regclass) IS
 'takes up to n entities whose summaries are due while those of their children are not (implicit knowledge, 2025), with what is to be summarised; no two transactions take the same';
 
-CREATE FUNCTION cft_rollup_done(node text, summary text, embedding vector DEFAULT NULL, edges regclass DEFAULT NULL)
+CREATE FUNCTION cftrag_internal.cft_rollup_done(node text, summary text, embedding vector, edges regclass)
 RETURNS void LANGUAGE plpgsql VOLATILE COST 1000 SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     s record;
     claim text;
     mark tid;
     new_values text;
-    parent text;
-    found_one boolean;
+    parents text[];
     changed bigint;
 BEGIN
     IF node IS NULL OR summary IS NULL THEN
         RAISE EXCEPTION 'node and summary must not be null' USING ERRCODE = 'null_value_not_allowed';
     END IF;
-    SELECT * INTO s FROM @extschema@.cft_rollup_tables(edges);
+    SELECT * INTO s FROM cftrag_internal.cft_rollup_tables(edges);
     IF embedding IS NOT NULL AND s.embedding IS NULL THEN
         RAISE EXCEPTION 'the summaries in % have no embeddings', s.summaries USING ERRCODE = 'object_not_in_prerequisite_state',
             HINT = format('Say which column holds them: SELECT cft_attach_summaries(%L, ..., embedding => ''embedding'');', s.summaries);
     END IF;
     claim := s.summaries::oid || ' ' || node;
-    mark := @extschema@.cft_rollup_taken() ->> claim;
+    mark := cftrag_internal.cft_rollup_taken() ->> claim;
     new_values := format('%I = $2', s.summary);
     IF s.embedding IS NOT NULL THEN
         new_values := new_values || format(', %I = $3::%s', s.embedding,
             (SELECT format_type(a.atttypid, NULL) FROM pg_attribute AS a WHERE a.attrelid = s.summaries AND a.attname = s.embedding));
     END IF;
     -- The old summary's row gets the new one, and the mark goes; or the mark becomes the first.
-    EXECUTE format('UPDATE %s SET %s WHERE %I = $1 AND %I IS NOT NULL AND $4 IS NOT NULL', s.summaries, new_values, s.entity, s.summary)
+    EXECUTE format('UPDATE %s SET %s WHERE %I = $1 AND %I IS NOT NULL AND $4 IS NOT NULL', cftrag_internal.cft_name(s.summaries), new_values, s.entity, s.summary)
     USING node, summary, embedding, mark;
     GET DIAGNOSTICS changed = ROW_COUNT;
+    IF changed > 1 THEN
+        -- Two have made the first one, each of marks that the other did not see (rule 6).
+        EXECUTE format('DELETE FROM %1$s AS s WHERE s.%2$I = $1 AND s.%3$I IS NOT NULL
+                           AND s.ctid <> (SELECT min(o.ctid) FROM %1$s AS o WHERE o.%2$I = $1 AND o.%3$I IS NOT NULL)', cftrag_internal.cft_name(s.summaries), s.entity, s.summary) USING node;
+    END IF;
     EXECUTE format(CASE WHEN changed > 0 THEN 'DELETE FROM %1$s' ELSE 'UPDATE %1$s SET %2$s' END || ' WHERE ctid = $4 AND %3$I = $1 AND %4$I IS NULL',
-                   s.summaries, new_values, s.entity, s.summary) USING node, summary, embedding, mark;
+                   cftrag_internal.cft_name(s.summaries), new_values, s.entity, s.summary) USING node, summary, embedding, mark;
     GET DIAGNOSTICS changed = ROW_COUNT;
     IF changed = 0 THEN
         RAISE EXCEPTION 'the summary of "%" was not asked for in this transaction', node USING ERRCODE = 'object_not_in_prerequisite_state',
             HINT = 'Call cft_rollup_next and cft_rollup_done in one transaction, once for each entity.';
     END IF;
-    PERFORM set_config('cft_rollup.taken', (@extschema@.cft_rollup_taken() - claim)::text, true);
+    PERFORM set_config('cft_rollup.taken', (cftrag_internal.cft_rollup_taken() - claim)::text, true);
 
-    -- Parents that nobody marked. A mark that another worker has taken may be gone soon; children that are ancestors too are not waited for.
-    FOR parent IN
-        WITH p AS MATERIALIZED (SELECT DISTINCT c.relative FROM @extschema@.cft_context(node, 1, 0, s.forest) AS c)
-        SELECT p.relative FROM p
-         WHERE p.relative NOT IN (SELECT a.entity FROM @extschema@.cft_context(ARRAY(SELECT p.relative FROM p), 1000, 0, s.forest) AS a WHERE a.relative = node)
-         ORDER BY p.relative COLLATE "C"
-    LOOP
-        EXECUTE format('SELECT true FROM %s AS s WHERE s.%I = $1 AND s.%I IS NULL LIMIT 1 FOR UPDATE SKIP LOCKED', s.summaries, s.entity, s.summary)
-        INTO found_one USING parent;
-        IF found_one IS NULL THEN
-            EXECUTE format('INSERT INTO %s (%I) VALUES ($1)', s.summaries, s.entity) USING parent;
-        END IF;
-    END LOOP;
+    -- Rule 5. Children that are ancestors too are no inputs.
+    SELECT array_agg(DISTINCT c.relative) INTO parents FROM cftrag_internal.cft_context(node, 1, 0, s.forest) AS c;
+    IF node = ANY (cftrag_internal.cft_rollup_up(parents, s.forest)) THEN
+        SELECT array_agg(u.name) INTO parents FROM unnest(parents) AS u(name)
+         WHERE node <> ALL (cftrag_internal.cft_rollup_up(ARRAY[u.name], s.forest));
+    END IF;
+    PERFORM cftrag_internal.cft_rollup_add(parents, s.summaries, s.entity, s.summary) WHERE parents IS NOT NULL;
 END $$;
+COMMENT ON FUNCTION cftrag_internal.cft_rollup_done(text, text, vector, regclass) IS 'what cft_rollup_done calls';
+
+CREATE FUNCTION cft_rollup_done(node text, summary text, embedding vector DEFAULT NULL, edges regclass DEFAULT NULL)
+RETURNS void LANGUAGE sql VOLATILE COST 1000
+BEGIN ATOMIC SELECT cftrag_internal.cft_rollup_done($1, $2, $3, $4); END;
 COMMENT ON FUNCTION cft_rollup_done(text, text, vector, regclass) IS 'stores the summary of an entity that cft_rollup_next gave to this transaction';
 
 -- No model: the first sentence of each input, of 200 characters at most, while all are not longer than 1000.
@@ -196,7 +274,7 @@ RETURNS text LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE COST 100 SET search_path =
 BEGIN
     RETURN (
         WITH i AS (SELECT u.n, btrim(u.input, E' \t\n\r') AS input FROM unnest(inputs) WITH ORDINALITY AS u(input, n)),
-        first AS (SELECT i.n, left(coalesce(substring(i.input FROM '^(.*?[.!?](?=\s|$))'), i.input), 200) AS sentence FROM i),
+        first AS (SELECT i.n, left(coalesce(substring(i.input FROM E'^(.*?[.!?](?=\\s|$))'), i.input), 200) AS sentence FROM i),
         counted AS (SELECT f.*, sum(char_length(f.sentence) + 1) OVER (ORDER BY f.n) AS so_far FROM first AS f WHERE f.sentence <> '')
         SELECT entity || coalesce(': ' || string_agg(c.sentence, ' ' ORDER BY c.n) FILTER (WHERE c.so_far <= 1000), '') FROM counted AS c);
 END $$;
@@ -204,14 +282,15 @@ COMMENT ON FUNCTION cft_summarize_extractive(text, text[], text[]) IS
 'a summary without a model, extractive: the name, and the first sentence of each input, up to 1000 characters';
 
 -- The functions are the user's, called with his rights, and find what they call by his search_path.
-CREATE FUNCTION cft_rollup_by(summarizer regprocedure, embedder regprocedure, n integer, edges regclass, path text)
+CREATE FUNCTION cftrag_internal.cft_rollup_by(summarizer regprocedure, embedder regprocedure, n integer, edges regclass, path text,
+    standard regprocedure)
 RETURNS TABLE(summarized bigint, by_function regprocedure, extractive boolean)
 LANGUAGE plpgsql VOLATILE COST 100000 ROWS 1 SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     summarize text;
     embed text;
-    done text := format('SELECT @extschema@.cft_rollup_done($1, $2, $3::%s, $4)', (
-        SELECT p.proargtypes[2]::regtype FROM pg_proc AS p WHERE p.oid = '@extschema@.cft_rollup_done'::regproc));
+    done text := format('SELECT cftrag_internal.cft_rollup_done($1, $2, $3::%s, $4)', (
+        SELECT p.proargtypes[2]::regtype FROM pg_proc AS p WHERE p.oid = 'cftrag_internal.cft_rollup_done'::regproc));
     node record;
     said text;
     near text;
@@ -230,7 +309,8 @@ BEGIN
         -- The types of embeddings are those of pgvector.
         SELECT format('SELECT %I.%I($1)::pg_catalog.text', s.nspname, p.proname) INTO embed FROM pg_proc AS p JOIN pg_namespace AS s ON s.oid = p.pronamespace
          WHERE p.oid = embedder AND p.proargtypes = '25'::oidvector AND p.prokind = 'f' AND NOT p.proretset
-           AND EXISTS (SELECT FROM pg_depend AS d JOIN pg_extension AS x ON x.oid = d.refobjid AND x.extname = 'vector'
+           AND EXISTS (SELECT FROM pg_depend AS d JOIN pg_type AS t ON t.oid = d.objid AND t.typtype = 'b'
+                                              JOIN pg_extension AS x ON x.oid = d.refobjid AND x.extname = 'vector'
                         WHERE d.classid = 'pg_type'::regclass AND d.objid = p.prorettype AND d.refclassid = 'pg_extension'::regclass AND d.deptype = 'e');
         IF NOT FOUND THEN
             RAISE EXCEPTION 'function % cannot embed', embedder USING ERRCODE = 'invalid_parameter_value',
@@ -239,10 +319,10 @@ BEGIN
     END IF;
     summarized := 0;
     by_function := summarizer;
-    extractive := summarizer = '@extschema@.cft_summarize_extractive(text, text[], text[])'::regprocedure;
+    extractive := summarizer = standard;
     LOOP
         before := summarized;
-        FOR node IN SELECT x.entity, x.sources, x.inputs FROM @extschema@.cft_rollup_next(least(100, n - summarized)::int, edges) AS x LOOP
+        FOR node IN SELECT x.entity, x.sources, x.inputs FROM cftrag_internal.cft_rollup_next(least(100, n - summarized)::int, edges) AS x LOOP
             PERFORM set_config('search_path', path, true);
             EXECUTE summarize INTO said USING node.entity, node.sources, node.inputs;
             IF embed IS NOT NULL THEN
@@ -256,12 +336,16 @@ BEGIN
     END LOOP;
     RETURN NEXT;
 END $$;
-COMMENT ON FUNCTION cft_rollup_by(regprocedure, regprocedure, integer, regclass, text) IS 'cft_rollup, with the search_path for the functions it calls';
+COMMENT ON FUNCTION cftrag_internal.cft_rollup_by(regprocedure, regprocedure, integer, regclass, text, regprocedure) IS
+'cft_rollup, with the search_path for the functions it calls, and the summarizer that is the default';
 
-CREATE FUNCTION cft_rollup(summarizer regprocedure DEFAULT '@extschema@.cft_summarize_extractive(text, text[], text[])', embedder regprocedure DEFAULT NULL,
+CREATE FUNCTION cft_rollup(summarizer regprocedure DEFAULT 'cft_summarize_extractive(text, text[], text[])', embedder regprocedure DEFAULT NULL,
     n integer DEFAULT NULL, edges regclass DEFAULT NULL)
 RETURNS TABLE(summarized bigint, by_function regprocedure, extractive boolean)
-LANGUAGE sql VOLATILE COST 100000 ROWS 1 AS $$
-    SELECT r.* FROM @extschema@.cft_rollup_by($1, $2, $3, $4, pg_catalog.current_setting('search_path')) AS r $$;
+LANGUAGE sql VOLATILE COST 100000 ROWS 1
+BEGIN ATOMIC
+    SELECT r.* FROM cftrag_internal.cft_rollup_by($1, $2, $3, $4, pg_catalog.current_setting('search_path'),
+                                                  'cft_summarize_extractive(text, text[], text[])'::regprocedure) AS r;
+END;
 COMMENT ON FUNCTION cft_rollup(regprocedure, regprocedure, integer, regclass) IS
 'makes all summaries that are due, by a function (entity text, sources text[], inputs text[]) returning text; the default is extractive, without a model';

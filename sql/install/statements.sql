@@ -1,7 +1,17 @@
 -- What the catalogs say of a table of documents, as statements for it. Made by cft_statement, kept by cft_kept_statement.
 
--- documents 0: the only one. Never NULL.
-CREATE FUNCTION cft_statement(what text, documents regclass)
+-- A column that says how many tokens a document (d) has, as SQL. What is no count, NULL or negative, says nothing: the text is counted then. A
+-- larger count than an integer holds is the largest one.
+CREATE FUNCTION cftrag_internal.cft_counted(tokens name)
+RETURNS text LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    RETURN CASE WHEN tokens IS NULL THEN 'NULL::pg_catalog.int4'
+                ELSE format('CASE WHEN d.%1$I >= 0 THEN least(d.%1$I::pg_catalog.int8, 2147483647)::pg_catalog.int4 END', tokens) END;
+END $$;
+COMMENT ON FUNCTION cftrag_internal.cft_counted(name) IS 'the tokens that a column of documents says, as SQL: NULL where it says none';
+
+-- documents 0: the only one. Never NULL. "again": a table that was chosen is gone now, so another is to be.
+CREATE FUNCTION cftrag_internal.cft_statement(what text, documents regclass)
 RETURNS text LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     a record;
@@ -10,21 +20,25 @@ DECLARE
     away text := 'NULL::pg_catalog.float8';
 BEGIN
     documents := nullif(documents, 0::regclass);
-    IF what = 'documents, if any'
-       AND (SELECT count(*) FROM @extschema@.cft_columns('@extschema@.cft_documents()') AS c WHERE c.by_itself) <> 1 THEN
+    IF what = 'documents, if any' AND documents IS NULL
+       AND (SELECT count(*) FROM cftrag_internal.cft_columns('cftrag_internal.cft_documents()') AS c WHERE c.by_itself) <> 1 THEN
         RETURN '';
     END IF;
-    SELECT * INTO a FROM @extschema@.cft_attached_documents(documents);
+    SELECT * INTO a FROM cftrag_internal.cft_attached_documents(documents);
+    IF NOT cftrag_internal.cft_lock(a.relation) OR NOT cftrag_internal.cft_lock(a.mapping) THEN
+        RETURN 'again';
+    END IF;
     IF what LIKE 'documents%' THEN
-        RETURN format('%s %s', a.relation::oid, (a.entity IS NOT NULL OR a.mapping IS NOT NULL)::text);
+        -- Named, so that both are locked each time.
+        RETURN concat_ws(' ', a.relation::oid, (a.entity IS NOT NULL OR a.mapping IS NOT NULL)::text, cftrag_internal.cft_name(a.relation), cftrag_internal.cft_name(a.mapping));
     END IF;
     IF what LIKE 'chunks%' AND a.entity IS NULL AND a.mapping IS NULL THEN
         RAISE EXCEPTION 'the documents of % are not attached to entities', a.relation USING ERRCODE = 'object_not_in_prerequisite_state',
             HINT = format('Say which entity they are about: SELECT cft_attach_documents(%L, ..., entity => ''entity''); or mapping => ''my_mapping''.', a.relation);
     END IF;
-    tokens := CASE WHEN a.tokens IS NULL THEN 'NULL::pg_catalog.int4' ELSE format('d.%I', a.tokens) END;
+    tokens := cftrag_internal.cft_counted(a.tokens);
     IF what <> 'chunks' THEN
-        SELECT * INTO o FROM @extschema@.cft_distance(a.relation, a.embedding);
+        SELECT * INTO o FROM cftrag_internal.cft_distance(a.relation, a.embedding);
     END IF;
     IF what = 'nearest' THEN
         -- At equal distance by id, also at the last place: the same data, the same rows. (ORDER BY distance, id would not use an index.)
@@ -36,38 +50,40 @@ BEGIN
                       ORDER BY d.%6$I %7$s $1::%8$s FETCH FIRST ($2) ROWS WITH TIES) AS n
               ORDER BY n.distance, n.id::text COLLATE "C", n.body::text COLLATE "C" LIMIT $2',
             CASE WHEN a.mapping IS NULL THEN 'n.entity::text'
-                 ELSE format('(SELECT min(m.%I::text COLLATE "C") FROM %s AS m WHERE m.%I = n.id)', a.mapping_entity, a.mapping, a.mapping_document) END,
+                 ELSE format('(SELECT min(m.%I::text COLLATE "C") FROM %s AS m WHERE m.%I = n.id)', a.mapping_entity, cftrag_internal.cft_name(a.mapping), a.mapping_document) END,
             a.id, CASE WHEN a.entity IS NULL THEN 'NULL::text' ELSE format('d.%I', a.entity) END, a.body, tokens, a.embedding,
-            o.operator, o.type, a.relation);
+            o.operator, o.type, cftrag_internal.cft_name(a.relation));
     END IF;
     IF what = 'chunks by distance' THEN
         away := format('(d.%I %s $5::%s)', a.embedding, o.operator, o.type);
     END IF;
-    -- Each document once, with the nearest of its entities. Rows of one id with other words are several chunks of it.
+    -- Each document once, with the nearest of its entities. Rows of one id with other words are several chunks of it. An array of several dimensions is
+    -- its elements, as for unnest. (Our schema's name may hold a % sign: it is no part of a format.)
     RETURN format(
-        'WITH n AS MATERIALIZED (
+        'WITH q AS MATERIALIZED (
+             SELECT u.name COLLATE "C" AS name, min(u.place) AS place FROM unnest($1) WITH ORDINALITY AS u(name, place) WHERE u.name IS NOT NULL GROUP BY 1),
+         n AS MATERIALIZED (
              SELECT DISTINCT ON (z.name COLLATE "C") z.place, z.entity, z.relation, z.depth, z.name
-               FROM (SELECT q.place, q.name AS entity, ''self''::text AS relation, 0 AS depth, q.name
-                       FROM unnest($1) WITH ORDINALITY AS q(name, place) WHERE q.name IS NOT NULL
+               FROM (SELECT q.place, q.name AS entity, ''self''::text AS relation, 0 AS depth, q.name FROM q
                      UNION ALL
-                     SELECT array_position($1, c.entity), c.entity, c.relation, c.depth, c.relative
-                       FROM @extschema@.cft_context($1, $2, $3, $4) AS c) AS z(place, entity, relation, depth, name)
+                     SELECT q.place, c.entity, c.relation, c.depth, c.relative
+                       FROM %1$s($1, $2, $3, $4) AS c JOIN q ON q.name = c.entity) AS z(place, entity, relation, depth, name)
               ORDER BY z.name COLLATE "C", z.depth, z.relation COLLATE "C", z.place),
          f AS (
-             SELECT DISTINCT ON (d.%1$I::text COLLATE "C", d.%2$I::text COLLATE "C") n.place, n.entity, n.relation, n.depth, n.name,
-                    d.%1$I::text AS id, d.%2$I::text AS body, coalesce(%3$s, ((char_length(d.%2$I::text) + 3) / 4))::int AS tokens, %4$s AS distance
-               FROM n %5$s
-              ORDER BY d.%1$I::text COLLATE "C", d.%2$I::text COLLATE "C", n.depth, n.relation COLLATE "C", n.name COLLATE "C")
-         SELECT f.entity, f.relation, f.depth, f.name, f.id, f.body, coalesce(f.tokens, 0), f.distance
+             SELECT DISTINCT ON (d.%2$I::text COLLATE "C", d.%3$I::text COLLATE "C") n.place, n.entity, n.relation, n.depth, n.name,
+                    d.%2$I::text AS id, d.%3$I::text AS body, coalesce(%4$s, (char_length(d.%3$I::text) + 3) / 4, 0) AS tokens, %5$s AS distance
+               FROM n %6$s
+              ORDER BY d.%2$I::text COLLATE "C", d.%3$I::text COLLATE "C", n.depth, n.relation COLLATE "C", n.name COLLATE "C")
+         SELECT f.entity, f.relation, f.depth, f.name, f.id, f.body, f.tokens, f.distance
            FROM f ORDER BY f.depth, f.distance, f.place, f.relation COLLATE "C", f.name COLLATE "C", f.id COLLATE "C", f.body COLLATE "C"',
-        a.id, a.body, tokens, away,
-        @extschema@.cft_about(a.relation, a.id, a.entity, a.mapping, a.mapping_entity, a.mapping_document));
+        'cftrag_internal.cft_context', a.id, a.body, tokens, away,
+        cftrag_internal.cft_about(a.relation, a.id, a.entity, a.mapping, a.mapping_entity, a.mapping_document));
 END $$;
-COMMENT ON FUNCTION cft_statement(text, regclass) IS
+COMMENT ON FUNCTION cftrag_internal.cft_statement(text, regclass) IS
 'a statement for an attached table of documents (the only one, if none is named): nearest, chunks, chunks by distance; or which table it is';
 
-CREATE FUNCTION cft_kept_statement(what text, documents regclass)
+CREATE FUNCTION cftrag_internal.cft_kept_statement(what text, documents regclass)
 RETURNS text LANGUAGE c STABLE PARALLEL SAFE COST 5
 AS 'MODULE_PATHNAME', 'cft_kept_statement_wrapper';
-COMMENT ON FUNCTION cft_kept_statement(text, regclass) IS 'what cft_statement says, kept in this session until a relation, role or operator changes';
+COMMENT ON FUNCTION cftrag_internal.cft_kept_statement(text, regclass) IS 'what cft_statement says, kept in this session until a relation, role or operator changes';
 

@@ -3,65 +3,71 @@
 --
 -- Three files: which table holds the summaries (this one), what becomes due by a change (marks.sql), and the work on it (rollup.sql).
 --
--- The table has a row with each summary, and a row without one, a mark, for each time that an entity's summary became due:
---   1. Marks are only ever added by who changes something, so no writer waits for a worker or for another writer.
---   2. A worker locks all the marks of an entity that it sees (SKIP LOCKED), reads what is below the entity after that, and deletes these marks with
---      the summary: what was changed meanwhile has left a mark of its own. If the worker dies or rolls back, its marks are as they were.
---   3. Due by a change are the entity and all its ancestors, so that these wait for it. Where these were not marked (policies hid them from the
---      writer), or their marks were just being taken, a summary that is done marks the parents itself.
+-- The table has a row with each summary, and a row without one, a mark, for each time that an entity's summary became due. A summary is due if it was
+-- made of other inputs than are committed now: the documents about the entity; its children, and whether each is above it too (such are no inputs);
+-- a child's summary if it has children, else its documents. Whoever changes something sees his own snapshot only, and two who write at once see
+-- neither the other's edges nor documents. So the ways up are taken from two sides, by who writes as a courtesy, by who works as a rule:
+--   1. A change marks what it names itself, whatever its snapshot shows: the parents in changed edges, the entities of changed documents, leaves
+--      or not, in the forest or not. The mark is committed with the change. Marks are only ever added, so no writer waits for a worker or a writer.
+--   2. It marks all that it sees above these too, so that these wait. What it does not see is not lost, by 3 to 5.
+--   3. A worker locks all the marks of an entity that it sees (SKIP LOCKED), and reads what is below the entity by a later snapshot, or the same;
+--      so it has all the changes of these marks. It deletes them with the summary; another change has a mark of its own. If the worker dies or
+--      rolls back, its marks are as they were. An entity without a summary of its own (a leaf, or gone from the forest) is looked at after the
+--      locking, too; its marks are deleted once those above it have theirs, by 4.
+--   4. Who takes marks sees the ways up as they are after the change: he marks what is above and was not marked by the changing transaction
+--      itself. Of a leaf always. Of an entity with a summary where there are several marks, as a changed edge leaves two: it may have closed or cut
+--      a cycle with an edge that its writer did not see. (One mark says: made anew, that is all; else cycles would go on for ever.)
+--   5. A summary that is done marks the parents whose input it is, unless there is a mark that this transaction did not take and can lock: that
+--      stays until this one is committed, so who takes it reads the new summary.
+--   6. Nobody takes away a mark that only he can see: to others his change is not there yet, and another may be at the same entity by a mark that
+--      he does not see. Who works on what he has marked himself in the same transaction, by 1, 4 or 5, leaves it two marks, and
+--      one to what is above it, that he does not look at again.
+-- Why that is enough: let y's summary differ from what its inputs give now, and let c be the last of these that changed. An edge (y, c) or a document
+-- of y: by 1 y has a mark, which none who read y before the change has taken. A summary of c: who made it saw (y, c), then y is marked by 5; or (y, c)
+-- was committed later, then with a mark of y, which waits until c is done or finds it done. c's documents, or whether it has children: c has a
+-- mark; who takes it sees (y, c), then y is marked by 4 or by the change itself, after it; or (y, c) is later again. Whether c is above y: of the
+-- edges on the way the last that was added, or of those that are gone the first, seen from c, has two marks at its upper end; to there the way from y
+-- by c is whole when they are taken, so y is marked by 4.
 
--- A registration, whatever the caller may read: no change goes unmarked.
-CREATE FUNCTION cft_registered(trigger_function regprocedure, of_relation regclass, of_other regclass DEFAULT NULL)
-RETURNS TABLE(relation regclass, other regclass, columns jsonb)
-LANGUAGE plpgsql STABLE PARALLEL SAFE COST 100 ROWS 1 SET search_path = pg_catalog, pg_temp SET plan_cache_mode = force_generic_plan AS $$
--- Planned once in a session: a writer waits for this, and planning is nearly all of it. Subqueries, not joins, as in cft_columns.
-BEGIN
-    RETURN QUERY
-    SELECT t.tgrelid::regclass, nullif(t.tgconstrrelid, 0)::regclass,
-           (SELECT jsonb_object_agg(role, (SELECT a.attname FROM pg_attribute AS a WHERE a.attrelid = t.tgrelid AND a.attnum = o.number))
-              FROM unnest(t.tgattr::int2[], string_to_array(encode(t.tgargs, 'escape'), E'\\000')) AS o(number, roles),
-                   LATERAL unnest(string_to_array(o.roles, ' ')) AS role
-             WHERE o.number IS NOT NULL)
-      FROM (SELECT (SELECT x FROM pg_trigger AS x WHERE x.oid = d.objid) AS t
-              FROM pg_depend AS d
-             WHERE d.refclassid = 'pg_proc'::regclass AND d.refobjid = trigger_function AND d.classid = 'pg_trigger'::regclass OFFSET 0) AS z,
-           LATERAL (SELECT (z.t).*) AS t
-     WHERE t.tgfoid = trigger_function AND NOT t.tgisinternal AND t.tgparentid = 0
-       AND (t.tgrelid = of_relation OR t.tgconstrrelid = of_other)
-     ORDER BY t.tgrelid, t.tgconstrrelid;
-END $$;
-COMMENT ON FUNCTION cft_registered(regprocedure, regclass, regclass) IS
-'what a trigger that never fires says of a table, or of the tables that belong to another';
-
-CREATE FUNCTION cft_summaries_of(edges regclass)
+CREATE FUNCTION cftrag_internal.cft_summaries_of(edges regclass)
 RETURNS TABLE(summaries regclass, entity name, summary name, embedding name, leaves boolean, documents regclass)
 LANGUAGE plpgsql STABLE PARALLEL SAFE COST 200 ROWS 1 SET search_path = pg_catalog, pg_temp SET plan_cache_mode = force_generic_plan AS $$
 BEGIN
     RETURN QUERY
     SELECT r.relation, (r.columns ->> 'entity')::name, (r.columns ->> 'summary')::name, (r.columns ->> 'embedding')::name, r.columns ? 'leaves',
-           (SELECT d.other FROM @extschema@.cft_registered('@extschema@.cft_summary_documents()', r.relation) AS d LIMIT 1)
-      FROM @extschema@.cft_registered('@extschema@.cft_summaries()', NULL, edges) AS r;
+           (SELECT d.other FROM cftrag_internal.cft_registered('cftrag_internal.cft_summary_documents()', r.relation) AS d LIMIT 1)
+      FROM cftrag_internal.cft_registered('cftrag_internal.cft_summaries()', NULL, edges) AS r;
 END $$;
-COMMENT ON FUNCTION cft_summaries_of(regclass) IS 'the table of summaries of an edges table, and its columns';
+COMMENT ON FUNCTION cftrag_internal.cft_summaries_of(regclass) IS 'the table of summaries of an edges table, and its columns';
 
 -- The edges table that is meant, and its summaries; 42P01 if it has none.
-CREATE FUNCTION cft_rollup_tables(edges regclass)
+CREATE FUNCTION cftrag_internal.cft_rollup_tables(edges regclass)
 RETURNS TABLE(forest regclass, summaries regclass, entity name, summary name, embedding name, leaves boolean, documents regclass)
 LANGUAGE plpgsql STABLE PARALLEL SAFE COST 300 ROWS 1 SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-    meant regclass := (SELECT f.edges FROM @extschema@.cft_attached(cft_rollup_tables.edges) AS f);
+    meant regclass := (SELECT f.edges FROM cftrag_internal.cft_attached(cft_rollup_tables.edges) AS f);
 BEGIN
-    RETURN QUERY SELECT meant, s.* FROM @extschema@.cft_summaries_of(meant) AS s;
-    IF NOT FOUND THEN
+    -- One that the caller trusts: its triggers, defaults and checks run with his rights.
+    LOOP
+        SELECT meant, s.* INTO forest, summaries, entity, summary, embedding, leaves, documents
+          FROM cftrag_internal.cft_summaries_of(meant) AS s WHERE cftrag_internal.cft_trusts(s.summaries, meant)
+         ORDER BY (SELECT c.relowner FROM pg_class AS c WHERE c.oid = s.summaries) IS DISTINCT FROM (SELECT c.relowner FROM pg_class AS c WHERE c.oid = meant) LIMIT 1;
+        EXIT WHEN cftrag_internal.cft_lock(summaries);
+    END LOOP;
+    IF summaries IS NULL THEN
         RAISE EXCEPTION 'no table of summaries is attached to %', meant USING ERRCODE = 'undefined_table',
             HINT = format('Attach one with: SELECT cft_attach_summaries(''my_summaries'', entity => ''entity'', summary => ''summary'', edges => %L);', meant);
     END IF;
+    -- Attached as plain tables; what they got since then is not followed.
+    PERFORM cftrag_internal.cft_refuse_family(r) FROM unnest(ARRAY[meant, documents]) AS r
+      WHERE EXISTS (SELECT FROM pg_inherits AS i WHERE r IN (i.inhrelid, i.inhparent));
+    RETURN NEXT;
 END $$;
-COMMENT ON FUNCTION cft_rollup_tables(regclass) IS 'the edges table that is meant, and its table of summaries';
+COMMENT ON FUNCTION cftrag_internal.cft_rollup_tables(regclass) IS 'the edges table that is meant, and its table of summaries';
 
 -- A mark is a row that has the entity only, beside the row with its summary. What such a row would run into is said at once: later it
 -- would be the error of whoever changes an edge.
-CREATE FUNCTION cft_refuse_summaries(summaries regclass, entity name, summary name)
+CREATE FUNCTION cftrag_internal.cft_refuse_summaries(summaries regclass, entity name, summary name)
 RETURNS void LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     wrong text;
@@ -104,7 +110,7 @@ BEGIN
                           AND CASE WHEN o.attidentity <> '' THEN true
                                    WHEN NOT o.atthasdef THEN NOT i.indnullsnotdistinct
                                    ELSE o.attgenerated = '' AND EXISTS (
-                                       SELECT FROM pg_attrdef AS e, regexp_matches(e.adbin::text, ':(?:op)?funcid (\d+)', 'g') AS f JOIN pg_proc AS p ON p.oid = f[1]::oid
+                                       SELECT FROM pg_attrdef AS e, regexp_matches(e.adbin::text, ':(?:op)?funcid ([0-9]+)', 'g') AS f JOIN pg_proc AS p ON p.oid = f[1]::oid
                                         WHERE e.adrelid = summaries AND e.adnum = o.attnum AND p.provolatile = 'v') END)
      ORDER BY i.indexrelid LIMIT 1;
     IF FOUND THEN
@@ -113,7 +119,25 @@ BEGIN
             HINT = format('Instead have: CREATE UNIQUE INDEX ON %s (%I) WHERE %I IS NOT NULL;', summaries, entity, summary);
     END IF;
 END $$;
-COMMENT ON FUNCTION cft_refuse_summaries(regclass, name, name) IS 'the errors of cft_attach_summaries about the table';
+COMMENT ON FUNCTION cftrag_internal.cft_refuse_summaries(regclass, name, name) IS 'the errors of cft_attach_summaries about the table';
+
+-- Statement triggers fire for the table that a statement names, not for what is above or below it.
+CREATE FUNCTION cftrag_internal.cft_refuse_family(relation regclass)
+RETURNS void LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    family record;
+BEGIN
+    SELECT i.inhrelid::regclass AS child, i.inhparent::regclass AS parent INTO family
+      FROM pg_inherits AS i WHERE relation IN (i.inhrelid, i.inhparent) ORDER BY i.inhparent = relation DESC, i.inhrelid, i.inhparent LIMIT 1;
+    IF FOUND OR EXISTS (SELECT FROM pg_class AS c WHERE c.oid = relation AND c.relkind <> 'r') THEN
+        RAISE EXCEPTION 'changes of table % cannot be followed', relation USING ERRCODE = 'wrong_object_type',
+            DETAIL = CASE WHEN family.parent = relation THEN format('A change of %s, which is a part of it, fires no trigger of it.', family.child)
+                          WHEN family.child = relation THEN format('A change of %s, of which it is a part, fires no trigger of it.', family.parent)
+                          ELSE 'It is not a plain table.' END,
+            HINT = 'Summaries need edges and documents in plain tables without partitions, parents or children.';
+    END IF;
+END $$;
+COMMENT ON FUNCTION cftrag_internal.cft_refuse_family(regclass) IS 'the error about a table whose changes cft_rollup_changed would not see';
 
 CREATE FUNCTION cft_attach_summaries(summaries regclass, entity name DEFAULT 'entity', summary name DEFAULT 'summary', embedding name DEFAULT NULL,
     edges regclass DEFAULT NULL, documents regclass DEFAULT NULL, leaves boolean DEFAULT false)
@@ -130,39 +154,46 @@ BEGIN
     IF entity = summary OR embedding IN (entity, summary) THEN
         RAISE EXCEPTION 'entity, summary and embedding must be different columns' USING ERRCODE = 'duplicate_column';
     END IF;
-    SELECT * INTO f FROM @extschema@.cft_attached(edges);
+    -- What others have committed since an older snapshot would never be marked.
+    IF current_setting('transaction_isolation') NOT IN ('read committed', 'read uncommitted') THEN
+        RAISE EXCEPTION 'cft_attach_summaries cannot run in a transaction that is %', upper(current_setting('transaction_isolation')) USING ERRCODE = 'active_sql_transaction',
+            HINT = 'Begin it with: BEGIN ISOLATION LEVEL READ COMMITTED;';
+    END IF;
+    SELECT * INTO f FROM cftrag_internal.cft_attached(edges);
     IF summaries IN (f.edges, documents) THEN
         RAISE EXCEPTION 'a table of summaries is a table of its own' USING ERRCODE = 'wrong_object_type';
     END IF;
     SELECT string_agg(s.summaries::text, ', ') INTO others
-      FROM @extschema@.cft_summaries_of(f.edges) AS s WHERE s.summaries <> cft_attach_summaries.summaries;
+      FROM cftrag_internal.cft_summaries_of(f.edges) AS s
+     WHERE s.summaries <> cft_attach_summaries.summaries AND cftrag_internal.cft_trusts(s.summaries, f.edges);
     IF others IS NOT NULL THEN
         RAISE EXCEPTION 'another table of summaries is attached to %', f.edges USING ERRCODE = 'object_not_in_prerequisite_state',
             DETAIL = format('It is %s.', others), HINT = format('Detach it with: SELECT cft_detach_summaries(%L);', others);
     END IF;
-    IF EXISTS (SELECT FROM @extschema@.cft_registered('@extschema@.cft_summaries()', summaries)) THEN
-        PERFORM @extschema@.cft_detach_summaries(summaries);
+    IF EXISTS (SELECT FROM cftrag_internal.cft_registered('cftrag_internal.cft_summaries()', summaries)) THEN
+        PERFORM cftrag_internal.cft_detach_summaries(summaries);
     END IF;
 
-    PERFORM @extschema@.cft_set_columns(summaries, f.edges, '@extschema@.cft_summaries()', ARRAY[entity, summary, embedding],
+    PERFORM cftrag_internal.cft_set_columns(summaries, f.edges, 'cftrag_internal.cft_summaries()', ARRAY[entity, summary, embedding],
                                         ARRAY['entity' || CASE WHEN leaves THEN ' leaves' ELSE '' END, 'summary', 'embedding']);
-    PERFORM @extschema@.cft_refuse_summaries(summaries, entity, summary);
-    PERFORM @extschema@.cft_distance(summaries, embedding) WHERE embedding IS NOT NULL;
+    PERFORM cftrag_internal.cft_refuse_summaries(summaries, entity, summary);
+    PERFORM cftrag_internal.cft_distance(summaries, embedding) WHERE embedding IS NOT NULL;
     IF documents IS NOT NULL THEN
-        IF NOT EXISTS (SELECT FROM @extschema@.cft_attached_documents(documents) AS d WHERE d.entity IS NOT NULL) THEN
+        IF NOT EXISTS (SELECT FROM cftrag_internal.cft_attached_documents(documents) AS d WHERE d.entity IS NOT NULL) THEN
             RAISE EXCEPTION 'the documents of % are not attached to entities by a column', documents USING ERRCODE = 'object_not_in_prerequisite_state',
                 HINT = format('Say which entity they are about: SELECT cft_attach_documents(%L, ..., entity => ''entity'');', documents);
         END IF;
-        PERFORM @extschema@.cft_set_columns(summaries, documents, '@extschema@.cft_summary_documents()', ARRAY[entity], '{entity}');
+        PERFORM cftrag_internal.cft_set_columns(summaries, documents, 'cftrag_internal.cft_summary_documents()', ARRAY[entity], '{entity}');
     END IF;
 
     -- The lock of CREATE TRIGGER holds writers off until the end of the transaction: nothing is missed between the marks made now and those
     -- made by triggers.
     FOREACH relation IN ARRAY array_remove(ARRAY[f.edges, documents], NULL) LOOP
+        PERFORM cftrag_internal.cft_refuse_family(relation);
         FOREACH event IN ARRAY '{insert,update,delete,truncate}'::text[] LOOP
             EXECUTE format(
-                'CREATE OR REPLACE TRIGGER cftrag_rollup_%1$s AFTER %1$s ON %2$s %3$s FOR EACH STATEMENT EXECUTE FUNCTION @extschema@.cft_rollup_changed()',
-                event, relation,
+                'CREATE OR REPLACE TRIGGER cftrag_rollup_%1$s AFTER %1$s ON %2$s %3$s FOR EACH STATEMENT EXECUTE FUNCTION cftrag_internal.cft_rollup_changed()',
+                event, cftrag_internal.cft_name(relation),
                 CASE event WHEN 'insert' THEN 'REFERENCING NEW TABLE AS cft_new' WHEN 'delete' THEN 'REFERENCING OLD TABLE AS cft_old'
                            WHEN 'update' THEN 'REFERENCING NEW TABLE AS cft_new OLD TABLE AS cft_old' ELSE '' END);
         END LOOP;
@@ -171,33 +202,38 @@ BEGIN
         'WITH e AS (SELECT r.%3$I::text COLLATE "C" AS parent, r.%4$I::text COLLATE "C" AS child FROM %5$s AS r WHERE r.%3$I::text COLLATE "C" <> r.%4$I::text)
          INSERT INTO %1$s (%2$I)
          SELECT z.name FROM (SELECT e.parent FROM e UNION SELECT e.child FROM e WHERE $1) AS z(name)
-          WHERE NOT EXISTS (SELECT FROM %1$s AS s WHERE s.%2$I::text = z.name) ORDER BY 1', summaries, entity, f.parent, f.child, f.edges)
+          WHERE NOT EXISTS (SELECT FROM %1$s AS s WHERE s.%2$I::text = z.name) ORDER BY 1', cftrag_internal.cft_name(summaries), entity, f.parent, f.child, cftrag_internal.cft_name(f.edges))
     USING leaves;
 END $$;
 COMMENT ON FUNCTION cft_attach_summaries(regclass, name, name, name, regclass, regclass, boolean) IS
 'says which table holds summaries of the entities of an edges table, and keeps track of which are due; owner only';
 
-CREATE FUNCTION cft_detach_summaries(summaries regclass)
+CREATE FUNCTION cftrag_internal.cft_detach_summaries(summaries regclass)
 RETURNS void LANGUAGE plpgsql VOLATILE STRICT SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-    registrations regprocedure[] := ARRAY['@extschema@.cft_summaries()', '@extschema@.cft_summary_documents()'];
-    others regclass[] := ARRAY(SELECT r.other FROM unnest(registrations) AS p, @extschema@.cft_registered(p, cft_detach_summaries.summaries) AS r);
+    registrations regprocedure[] := ARRAY['cftrag_internal.cft_summaries()', 'cftrag_internal.cft_summary_documents()'];
+    others regclass[] := ARRAY(SELECT r.other FROM unnest(registrations) AS p, cftrag_internal.cft_registered(p, cft_detach_summaries.summaries) AS r);
     relation regclass;
     old name;
 BEGIN
-    IF NOT @extschema@.cft_set_columns(summaries, NULL, '@extschema@.cft_summaries()', NULL, NULL) THEN
+    IF NOT cftrag_internal.cft_set_columns(summaries, NULL, 'cftrag_internal.cft_summaries()', NULL, NULL) THEN
         RAISE EXCEPTION 'table % has no summaries attached to cftrag', summaries USING ERRCODE = 'undefined_table';
     END IF;
-    PERFORM @extschema@.cft_set_columns(summaries, NULL, '@extschema@.cft_summary_documents()', NULL, NULL);
+    PERFORM cftrag_internal.cft_set_columns(summaries, NULL, 'cftrag_internal.cft_summary_documents()', NULL, NULL);
     -- Triggers on tables of others stay, and do nothing; so do those that another table of summaries needs.
     FOREACH relation IN ARRAY others LOOP
         CONTINUE WHEN NOT (SELECT pg_has_role(c.relowner, 'USAGE') FROM pg_class AS c WHERE c.oid = relation)
-            OR EXISTS (SELECT FROM unnest(registrations) AS p, @extschema@.cft_registered(p, NULL, relation));
-        FOR old IN SELECT t.tgname FROM pg_trigger AS t WHERE t.tgrelid = relation AND t.tgfoid = '@extschema@.cft_rollup_changed()'::regprocedure LOOP
-            EXECUTE format('DROP TRIGGER %I ON %s', old, relation);
+            OR EXISTS (SELECT FROM unnest(registrations) AS p, cftrag_internal.cft_registered(p, NULL, relation));
+        FOR old IN SELECT t.tgname FROM pg_trigger AS t WHERE t.tgrelid = relation AND t.tgfoid = 'cftrag_internal.cft_rollup_changed()'::regprocedure LOOP
+            EXECUTE format('DROP TRIGGER %I ON %s', old, cftrag_internal.cft_name(relation));
         END LOOP;
     END LOOP;
 END $$;
+COMMENT ON FUNCTION cftrag_internal.cft_detach_summaries(regclass) IS 'what cft_detach_summaries calls';
+
+CREATE FUNCTION cft_detach_summaries(summaries regclass)
+RETURNS void LANGUAGE sql VOLATILE STRICT
+BEGIN ATOMIC SELECT cftrag_internal.cft_detach_summaries($1); END;
 COMMENT ON FUNCTION cft_detach_summaries(regclass) IS 'takes back what cft_attach_summaries said; the summaries stay; owner only';
 
 CREATE FUNCTION cft_rollup_status(edges regclass DEFAULT NULL)
@@ -208,18 +244,19 @@ DECLARE
     f record;
     s record;
 BEGIN
-    SELECT * INTO s FROM @extschema@.cft_rollup_tables(edges);
-    SELECT * INTO f FROM @extschema@.cft_attached(s.forest);
+    SELECT * INTO s FROM cftrag_internal.cft_rollup_tables(edges);
+    SELECT * INTO f FROM cftrag_internal.cft_attached(s.forest);
     RETURN QUERY EXECUTE format(
         'WITH e AS MATERIALIZED (SELECT r.%1$I::text COLLATE "C" AS parent, r.%2$I::text COLLATE "C" AS child FROM %3$s AS r WHERE r.%1$I::text COLLATE "C" <> r.%2$I::text),
               p AS MATERIALIZED (SELECT DISTINCT e.parent AS name FROM e),
               a AS MATERIALIZED (SELECT p.name FROM p UNION SELECT e.child FROM e),
               m AS MATERIALIZED (SELECT s.%5$I::text COLLATE "C" AS name, bool_or(s.%6$I IS NOT NULL) AS has, bool_or(s.%6$I IS NULL) AS due FROM %4$s AS s GROUP BY 1),
+              u AS MATERIALIZED (SELECT DISTINCT e.parent AS name FROM e JOIN m ON m.name = e.child AND m.due WHERE e.child NOT IN (SELECT p.name FROM p)),
               k AS (SELECT count(*) AS entities, count(*) FILTER (WHERE p.name IS NULL) AS leaves,
-                           count(*) FILTER (WHERE m.has AND (p.name IS NOT NULL OR $1)) AS documents, count(*) FILTER (WHERE m.due AND (p.name IS NOT NULL OR $1)) AS due
-                      FROM a LEFT JOIN p USING (name) LEFT JOIN m USING (name))
+                           count(*) FILTER (WHERE m.has AND (p.name IS NOT NULL OR $1)) AS documents, count(*) FILTER (WHERE (m.due OR u.name IS NOT NULL) AND (p.name IS NOT NULL OR $1)) AS due
+                      FROM a LEFT JOIN p USING (name) LEFT JOIN m USING (name) LEFT JOIN u USING (name))
          SELECT k.entities, k.leaves, k.documents, k.due, round(1 - nullif(k.documents, 0) / nullif(k.leaves, 0)::numeric, 3) FROM k',
-        f.parent, f.child, f.edges, s.summaries, s.entity, s.summary) USING s.leaves;
+        f.parent, f.child, cftrag_internal.cft_name(f.edges), cftrag_internal.cft_name(s.summaries), s.entity, s.summary) USING s.leaves;
 END $$;
 COMMENT ON FUNCTION cft_rollup_status(regclass) IS
 'how far the summaries of a forest are; documents: those a retriever needs with summaries, instead of one for each of the leaves';

@@ -1,13 +1,13 @@
 -- The hierarchy as text. What is said, and in which order, is what cft_context returns.
 
 CREATE FUNCTION cft_context_text(entity text, up integer DEFAULT 3, down integer DEFAULT 1, edges regclass DEFAULT NULL, template text DEFAULT NULL)
-RETURNS text LANGUAGE c STABLE PARALLEL SAFE COST 20 SUPPORT cft_context_support
+RETURNS text LANGUAGE c STABLE PARALLEL SAFE COST 20 SUPPORT cftrag_internal.cft_context_support
 AS 'MODULE_PATHNAME', 'cft_context_text_one_wrapper';
 COMMENT ON FUNCTION cft_context_text(text, integer, integer, regclass, text) IS
 'the hierarchy around an entity as sentences, the same bytes for the same data; NULL if it has no relatives';
 
 CREATE FUNCTION cft_context_text(entities text[], up integer DEFAULT 3, down integer DEFAULT 1, edges regclass DEFAULT NULL, template text DEFAULT NULL)
-RETURNS text LANGUAGE c STABLE PARALLEL SAFE COST 200 SUPPORT cft_context_support
+RETURNS text LANGUAGE c STABLE PARALLEL SAFE COST 200 SUPPORT cftrag_internal.cft_context_support
 AS 'MODULE_PATHNAME', 'cft_context_text_many_wrapper';
 COMMENT ON FUNCTION cft_context_text(text[], integer, integer, regclass, text) IS
 'the hierarchy around many entities as sentences, entities in the order of their first occurrence';
@@ -20,13 +20,13 @@ COMMENT ON FUNCTION cft_context_parts(text[], integer, integer, regclass) IS
 'the sentences of cft_context_text, one for each entity, tree and relation';
 
 CREATE FUNCTION cft_context_json(entity text, up integer DEFAULT 3, down integer DEFAULT 1, edges regclass DEFAULT NULL)
-RETURNS jsonb LANGUAGE c STABLE PARALLEL SAFE COST 20 SUPPORT cft_context_support
+RETURNS jsonb LANGUAGE c STABLE PARALLEL SAFE COST 20 SUPPORT cftrag_internal.cft_context_support
 AS 'MODULE_PATHNAME', 'cft_context_json_one_wrapper';
 COMMENT ON FUNCTION cft_context_json(text, integer, integer, regclass) IS
 'the hierarchy around an entity: {entity, trees: [{tree, ancestors: [{entity, depth, via}], descendants}]}; NULL if it has no relatives';
 
 CREATE FUNCTION cft_context_json(entities text[], up integer DEFAULT 3, down integer DEFAULT 1, edges regclass DEFAULT NULL)
-RETURNS jsonb LANGUAGE c STABLE PARALLEL SAFE COST 200 SUPPORT cft_context_support
+RETURNS jsonb LANGUAGE c STABLE PARALLEL SAFE COST 200 SUPPORT cftrag_internal.cft_context_support
 AS 'MODULE_PATHNAME', 'cft_context_json_many_wrapper';
 COMMENT ON FUNCTION cft_context_json(text[], integer, integer, regclass) IS
 'an array of what cft_context_json gives for each entity that has relatives';

@@ -3,59 +3,22 @@
 
 -- The path to an entity, in each of its trees: from the nearest entity above it that has no parent, of several the smallest by bytes; in a cycle
 -- without such, from the farthest above. The way is the shortest, of several the one whose names are the smallest by bytes from the top on.
+CREATE FUNCTION cftrag_internal.cft_path_prefix(entities text[], edges regclass, separator text)
+RETURNS TABLE(entity text, tree text, path text[], prefix text)
+LANGUAGE c STABLE PARALLEL SAFE COST 10000 ROWS 20
+AS 'MODULE_PATHNAME', 'cft_path_prefix_wrapper';
+COMMENT ON FUNCTION cftrag_internal.cft_path_prefix(text[], regclass, text) IS 'twin of cft_path_prefix';
+
 CREATE FUNCTION cft_path_prefix(entities text[], edges regclass DEFAULT NULL, separator text DEFAULT ' > ')
 RETURNS TABLE(entity text, tree text, path text[], prefix text)
-LANGUAGE plpgsql STABLE PARALLEL SAFE COST 10000 ROWS 20 SET search_path = pg_catalog, pg_temp AS $$
-#variable_conflict use_column
-DECLARE
-    forest regclass;
-    above text[];
-    -- The entities with more levels above them than cft_context goes.
-    deep text[];
-BEGIN
-    SELECT f.edges INTO forest FROM @extschema@.cft_attached(edges) AS f;
-    SELECT array_agg(DISTINCT c.relative COLLATE "C"), coalesce(array_agg(DISTINCT c.entity COLLATE "C") FILTER (WHERE c.depth = 1000), '{}')
-      INTO above, deep FROM @extschema@.cft_context(entities, 1000, 0, forest) AS c;
-    IF deep <> '{}' THEN
-        above := ARRAY(SELECT u.name FROM unnest(above) AS u(name)
-                       UNION SELECT n.neighbor FROM unnest(deep) AS d(name), @extschema@.cft_neighbors(d.name, 2147483647, 'up', forest) AS n);
-    END IF;
-    RETURN QUERY
-    WITH RECURSIVE c AS MATERIALIZED (
-        SELECT * FROM @extschema@.cft_context(entities, 1000, 1, forest) WITH ORDINALITY AS c(entity, tree, relation, depth, relative, via, n)
-    ), a AS MATERIALIZED (
-        SELECT c.* FROM c WHERE c.relation = 'descendant' OR c.entity <> ALL (deep)
-        UNION ALL
-        SELECT d.entity, n.tree, 'ancestor', n.hops, n.neighbor, n.via, d.n
-          FROM (SELECT c.entity, min(c.n) AS n FROM c WHERE c.entity = ANY (deep) GROUP BY c.entity) AS d, @extschema@.cft_neighbors(d.entity, 2147483647, 'up', forest) AS n
-    ), up AS MATERIALIZED (
-        SELECT a.* FROM a WHERE a.relation = 'ancestor'
-    ), under AS MATERIALIZED (
-        SELECT DISTINCT c.entity, c.tree FROM @extschema@.cft_context(above, 1, 0, forest) AS c
-    ), top AS (
-        SELECT DISTINCT ON (u.entity COLLATE "C", u.tree COLLATE "C") u.*
-          FROM up AS u LEFT JOIN under AS w ON w.entity = u.relative AND w.tree IS NOT DISTINCT FROM u.tree
-         ORDER BY u.entity COLLATE "C", u.tree COLLATE "C", w.entity IS NULL DESC, CASE WHEN w.entity IS NULL THEN u.depth ELSE - u.depth END, u.relative COLLATE "C"
-    ), way(entity, tree, at, path) AS (
-        SELECT t.entity, t.tree, t.via, ARRAY[t.relative] FROM top AS t
-        UNION ALL
-        SELECT w.entity, w.tree, u.via, w.path || u.relative
-          FROM way AS w JOIN up AS u ON u.entity = w.entity AND u.relative = w.at AND u.tree IS NOT DISTINCT FROM w.tree
-    ), whole AS (
-        SELECT w.entity, w.tree, w.path || w.entity AS path FROM way AS w WHERE w.at = w.entity
-        UNION ALL
-        SELECT a.entity, a.tree, ARRAY[a.entity] FROM a GROUP BY a.entity, a.tree HAVING bool_and(a.relation = 'descendant')
-    )
-    SELECT w.entity, w.tree, w.path, array_to_string(w.path, separator)
-      FROM whole AS w JOIN (SELECT a.entity, min(a.n) AS n FROM a GROUP BY a.entity) AS o USING (entity)
-     ORDER BY o.n, w.tree COLLATE "C" NULLS FIRST;
-END $$;
+LANGUAGE c STABLE PARALLEL SAFE COST 10000 ROWS 20
+AS 'MODULE_PATHNAME', 'cft_path_prefix_wrapper';
 COMMENT ON FUNCTION cft_path_prefix(text[], regclass, text) IS
 'the path from the top to each entity, in each of its trees: to put before a text when it is embedded (TreeRAG, 2025)';
 
 CREATE FUNCTION cft_path_prefix(entity text, edges regclass DEFAULT NULL, separator text DEFAULT ' > ')
 RETURNS text LANGUAGE sql STABLE PARALLEL SAFE COST 10000 AS $$
-    SELECT p.prefix FROM @extschema@.cft_path_prefix(ARRAY[$1], $2, $3) AS p LIMIT 1 $$;
+    SELECT p.prefix FROM cftrag_internal.cft_path_prefix(ARRAY[$1], $2, $3) AS p LIMIT 1 $$;
 COMMENT ON FUNCTION cft_path_prefix(text, regclass, text) IS 'the path from the top to an entity, in the first of its trees; NULL if it is in none';
 
 -- Each hit climbs, in each tree, to the nearest of itself and its ancestors that has at least min_support hits at or below it (within up levels of
@@ -83,12 +46,12 @@ BEGIN
     IF min_support < 1 THEN
         RAISE EXCEPTION 'min_support must be at least 1, not %', min_support USING ERRCODE = 'invalid_parameter_value';
     END IF;
-    SELECT f.edges INTO forest FROM @extschema@.cft_attached(edges) AS f;
+    SELECT f.edges INTO forest FROM cftrag_internal.cft_attached(edges) AS f;
     -- Where hits meet; support is NULL where one is alone.
     WITH a AS MATERIALIZED (
-        SELECT DISTINCT c.entity COLLATE "C" AS hit, c.tree COLLATE "C" AS tree, 0 AS depth, c.entity COLLATE "C" AS name FROM @extschema@.cft_context(hits, 1, 1, forest) AS c
+        SELECT DISTINCT c.entity COLLATE "C" AS hit, c.tree COLLATE "C" AS tree, 0 AS depth, c.entity COLLATE "C" AS name FROM cftrag_internal.cft_context(hits, 1, 1, forest) AS c
         UNION ALL
-        SELECT c.entity, c.tree, c.depth, c.relative FROM @extschema@.cft_context(hits, up, 0, forest) AS c
+        SELECT c.entity, c.tree, c.depth, c.relative FROM cftrag_internal.cft_context(hits, up, 0, forest) AS c
     ), met AS (
         SELECT DISTINCT ON (a.hit, a.tree) a.hit, a.tree, a.name, s.support
           FROM a JOIN (SELECT z.tree, z.name, count(*)::int AS support FROM a AS z GROUP BY z.tree, z.name HAVING count(*) >= min_support) AS s
@@ -107,9 +70,9 @@ BEGIN
     WITH RECURSIVE b AS MATERIALIZED (
         SELECT u.tree, u.name, u.support, p.path
           FROM unnest(b_trees, b_names, b_support) AS u(tree, name, support)
-          JOIN @extschema@.cft_path_prefix(b_names, forest) AS p ON p.entity = u.name AND p.tree IS NOT DISTINCT FROM u.tree
+          JOIN cftrag_internal.cft_path_prefix(b_names, forest, ' > ') AS p ON p.entity = u.name AND p.tree IS NOT DISTINCT FROM u.tree
     ), d AS MATERIALIZED (
-        SELECT c.entity, c.tree, c.depth, c.relative, c.via FROM @extschema@.cft_context(b_names, 0, down, forest) AS c
+        SELECT c.entity, c.tree, c.depth, c.relative, c.via FROM cftrag_internal.cft_context(b_names, 0, down, forest) AS c
     ), n(base, tree, support, name, depth, path) AS (
         SELECT b.name, b.tree, b.support, b.name, 0, b.path FROM b
         UNION ALL
@@ -117,24 +80,27 @@ BEGIN
           FROM n JOIN d ON d.entity = n.base AND d.via = n.name AND d.depth = n.depth + 1 AND d.tree IS NOT DISTINCT FROM n.tree
          WHERE n.support IS NOT NULL
     ), found AS (
-        SELECT n.base, n.tree, n.support, n.name, n.path FROM n
-        UNION ALL
-        SELECT m.base, m.tree, m.support, m.hit, p.path
-          FROM unnest(m_hits, m_trees, m_names, m_support) AS m(hit, tree, base, support)
-          JOIN @extschema@.cft_path_prefix(m_hits, forest) AS p ON p.entity = m.hit AND p.tree IS NOT DISTINCT FROM m.tree
-         WHERE NOT EXISTS (SELECT FROM n WHERE n.name = m.hit AND n.tree IS NOT DISTINCT FROM m.tree)
+        -- A hit is added where it is not among them. A window, not a join: whatever the planner expects, it sorts.
+        SELECT z.base, z.tree, z.support, z.name, z.path
+          FROM (SELECT x.*, bool_and(x.added) OVER (PARTITION BY x.tree COLLATE "C", x.name COLLATE "C") AS alone
+                  FROM (SELECT n.base, n.tree, n.support, n.name, n.path, false AS added FROM n
+                        UNION ALL
+                        SELECT m.base, m.tree, m.support, m.hit, p.path, true
+                          FROM unnest(m_hits, m_trees, m_names, m_support) AS m(hit, tree, base, support)
+                          JOIN cftrag_internal.cft_path_prefix(m_hits, forest, ' > ') AS p ON p.entity = m.hit AND p.tree IS NOT DISTINCT FROM m.tree) AS x) AS z
+         WHERE z.alone OR NOT z.added
     ), placed AS MATERIALIZED (
-        SELECT n.*, (ARRAY(SELECT @extschema@.cft_natural(x.step) FROM unnest(n.path) WITH ORDINALITY AS x(step, i) ORDER BY x.i)) COLLATE "C" AS place FROM found AS n
+        SELECT n.*, (ARRAY(SELECT cftrag_internal.cft_natural(x.step) FROM unnest(n.path) WITH ORDINALITY AS x(step, i) ORDER BY x.i)) COLLATE "C" AS place FROM found AS n
     ), once AS MATERIALIZED (
         SELECT DISTINCT ON (p.tree COLLATE "C", p.name COLLATE "C") p.* FROM placed AS p
          ORDER BY p.tree COLLATE "C", p.name COLLATE "C", p.place, p.path COLLATE "C", p.support DESC NULLS LAST, p.base COLLATE "C"
     ), inner_node AS MATERIALIZED (
-        SELECT DISTINCT c.entity, c.tree FROM @extschema@.cft_context(ARRAY(SELECT o.name FROM once AS o), 0, 1, forest) AS c
+        SELECT DISTINCT c.entity, c.tree FROM cftrag_internal.cft_context(ARRAY(SELECT o.name FROM once AS o), 0, 1, forest) AS c
     )
-    SELECT o.name, o.tree, CASE WHEN o.support IS NOT NULL THEN o.base END, o.support, coalesce(o.name = ANY (hits), false),
+    SELECT o.name, o.tree, CASE WHEN o.support IS NOT NULL THEN o.base END, o.support, o.name IN (SELECT u.name FROM unnest(hits) AS u(name) WHERE u.name IS NOT NULL),
            i.entity IS NULL, o.path, t.text, t.tokens
       FROM once AS o LEFT JOIN inner_node AS i ON i.entity = o.name AND i.tree IS NOT DISTINCT FROM o.tree
-      JOIN @extschema@.cft_texts(ARRAY(SELECT z.name FROM once AS z), documents, forest) AS t ON t.entity = o.name
+      JOIN cftrag_internal.cft_texts(ARRAY(SELECT z.name FROM once AS z), documents, forest) AS t ON t.entity = o.name
      ORDER BY o.tree COLLATE "C" NULLS FIRST, o.place, o.path COLLATE "C";
 END $$;
 COMMENT ON FUNCTION cft_expand(text[], integer, integer, integer, regclass, regclass) IS

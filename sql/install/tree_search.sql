@@ -54,21 +54,21 @@ BEGIN
         RAISE EXCEPTION 'threshold must not be NaN' USING ERRCODE = 'invalid_parameter_value';
     END IF;
     IF query IS NULL THEN RETURN; END IF;
-    SELECT f.edges INTO forest FROM @extschema@.cft_attached(edges) AS f;
+    SELECT f.edges INTO forest FROM cftrag_internal.cft_attached(edges) AS f;
     IF mode = 'collapsed' AND start IS NULL AND max_depth = 1000 THEN
-        RETURN QUERY SELECT c.* FROM @extschema@.cft_collapsed_search(query, threshold, top_k, budget, forest, documents) AS c;
+        RETURN QUERY SELECT c.* FROM cftrag_internal.cft_collapsed_search(query, threshold, top_k, budget, forest, documents) AS c;
         RETURN;
     END IF;
 
     IF start IS NULL THEN
         SELECT array_agg(t.tree ORDER BY t.root COLLATE "C", t.tree COLLATE "C"), array_agg(t.root ORDER BY t.root COLLATE "C", t.tree COLLATE "C")
-          INTO new_trees, new_names FROM @extschema@.cft_roots(forest) AS t;
+          INTO new_trees, new_names FROM cftrag_internal.cft_roots(forest) AS t;
     ELSE
         SELECT array_agg(s.tree ORDER BY s.entity COLLATE "C", s.tree COLLATE "C"), array_agg(s.entity ORDER BY s.entity COLLATE "C", s.tree COLLATE "C")
           INTO new_trees, new_names
-          FROM (SELECT DISTINCT c.entity COLLATE "C", c.tree COLLATE "C" FROM @extschema@.cft_context(start, 1, 1, forest) AS c) AS s(entity, tree);
+          FROM (SELECT DISTINCT c.entity COLLATE "C", c.tree COLLATE "C" FROM cftrag_internal.cft_context(start, 1, 1, forest) AS c) AS s(entity, tree);
     END IF;
-    scoring := @extschema@.cft_scoring(forest, documents);
+    scoring := cftrag_internal.cft_scoring(forest, documents);
     new_froms := array_fill(0, ARRAY[coalesce(cardinality(new_names), 0)]);
 
     WHILE new_names IS NOT NULL LOOP
@@ -84,7 +84,7 @@ BEGIN
           INTO lead_on, new_results
           FROM (SELECT c.n, s.score,
                        s.score >= coalesce(threshold, '-infinity')
-                       AND CASE mode WHEN 'prune' THEN s.score >= max(s.score) OVER () - (1 - prune_factor) * abs(max(s.score) OVER ())
+                       AND CASE mode WHEN 'prune' THEN s.score >= coalesce(nullif(max(s.score) OVER () - (1 - prune_factor) * abs(max(s.score) OVER ()), 'NaN'), max(s.score) OVER ())
                                      WHEN 'beam' THEN dense_rank() OVER (ORDER BY s.score DESC NULLS LAST, c.name COLLATE "C") <= beam
                                      ELSE true END AS kept
                   FROM unnest(new_names) WITH ORDINALITY AS c(name, n) LEFT JOIN unnest(scored, scores) AS s(name, score) ON s.name = c.name) AS j;
@@ -97,16 +97,19 @@ BEGIN
 
         EXIT WHEN level = max_depth;
         level := level + 1;
-        SELECT array_agg(x.tree ORDER BY x.name, x.tree), array_agg(x.name ORDER BY x.name, x.tree), array_agg(x.at ORDER BY x.name, x.tree)
+        -- What was judged before is known by its group having a row without a place: whatever the planner expects, that is no nested loop.
+        SELECT array_agg(z.tree ORDER BY z.name, z.tree), array_agg(z.name ORDER BY z.name, z.tree), array_agg(z.at ORDER BY z.name, z.tree)
           INTO new_trees, new_names, new_froms
-          FROM (SELECT DISTINCT ON (c.relative COLLATE "C", c.tree COLLATE "C") c.relative COLLATE "C" AS name, c.tree COLLATE "C" AS tree, k.at
-                  FROM unnest(new_trees, new_names, lead_on) WITH ORDINALITY AS p(tree, name, leads, n)
-                  JOIN @extschema@.cft_context(ARRAY(SELECT u.name FROM unnest(new_names, lead_on) AS u(name, leads) WHERE u.leads), 0, 1, forest) AS c
-                    ON c.entity = p.name AND c.tree IS NOT DISTINCT FROM p.tree,
-                       LATERAL (SELECT first_new + p.n::int) AS k(at)
-                 WHERE p.leads
-                 ORDER BY c.relative COLLATE "C", c.tree COLLATE "C", p.name COLLATE "C") AS x
-         WHERE NOT EXISTS (SELECT FROM unnest(trees, names) AS v(tree, name) WHERE v.name = x.name AND v.tree IS NOT DISTINCT FROM x.tree);
+          FROM (SELECT x.name, x.tree, max(x.at) AS at
+                  FROM ((SELECT DISTINCT ON (c.relative COLLATE "C", c.tree COLLATE "C") c.relative COLLATE "C" AS name, c.tree COLLATE "C" AS tree, first_new + p.n::int AS at
+                           FROM unnest(new_trees, new_names, lead_on) WITH ORDINALITY AS p(tree, name, leads, n)
+                           JOIN cftrag_internal.cft_context(ARRAY(SELECT u.name FROM unnest(new_names, lead_on) AS u(name, leads) WHERE u.leads), 0, 1, forest) AS c
+                             ON c.entity = p.name AND c.tree IS NOT DISTINCT FROM p.tree
+                          WHERE p.leads
+                          ORDER BY c.relative COLLATE "C", c.tree COLLATE "C", p.name COLLATE "C")
+                        UNION ALL
+                        SELECT v.name COLLATE "C", v.tree COLLATE "C", NULL FROM unnest(trees, names) AS v(tree, name)) AS x
+                 GROUP BY x.name, x.tree HAVING bool_and(x.at IS NOT NULL)) AS z;
     END LOOP;
 
     RETURN QUERY
@@ -117,14 +120,15 @@ BEGIN
          WHERE u.result ORDER BY u.name COLLATE "C", u.depth, u.tree COLLATE "C" NULLS FIRST
     ), best AS (
         SELECT hit.*, row_number() OVER (ORDER BY hit.score DESC, hit.depth, hit.name COLLATE "C") AS place FROM hit ORDER BY place LIMIT top_k
-    ), up(n, at, path) AS (
-        SELECT b.n, froms[b.n], ARRAY[b.name] FROM best AS b
+    ), up(place, name, tree, depth, score, at, path) AS (
+        SELECT b.place, b.name, b.tree, b.depth, b.score, froms[b.n], ARRAY[b.name] FROM best AS b
         UNION ALL
-        SELECT u.n, froms[u.at], names[u.at] || u.path FROM up AS u WHERE u.at > 0
+        SELECT u.place, u.name, u.tree, u.depth, u.score, froms[u.at], names[u.at] || u.path FROM up AS u WHERE u.at > 0
     ), said AS (
-        SELECT b.*, u.path, t.text, t.tokens, sum(t.tokens) OVER (ORDER BY b.place) AS so_far
-          FROM best AS b JOIN up AS u ON u.n = b.n AND u.at = 0
-          JOIN @extschema@.cft_texts((SELECT array_agg(z.name) FROM best AS z), documents, forest) AS t ON t.entity = b.name
+        -- at < 1, not = 0: of that the planner would expect a row, and for one it would take a nested loop.
+        SELECT u.*, t.text, t.tokens, sum(t.tokens) OVER (ORDER BY u.place) AS so_far
+          FROM up AS u JOIN cftrag_internal.cft_texts((SELECT array_agg(z.name) FROM best AS z), documents, forest) AS t ON t.entity = u.name
+         WHERE u.at < 1
     )
     SELECT s.name, s.tree, s.depth, s.score, s.path, s.text, s.tokens, similarities FROM said AS s WHERE budget IS NULL OR s.so_far <= budget ORDER BY s.place;
 END $$;
@@ -133,7 +137,7 @@ COMMENT ON FUNCTION cft_tree_search(vector, text, text[], float8, float8, intege
 
 -- The k nearest entities of a forest, those with children only if wanted. Through the index: more are fetched until there are enough. An index of
 -- pgvector ends early (hnsw.ef_search, ivfflat.probes): where it gave less than it was asked for, and that is not enough, the whole table is compared.
-CREATE FUNCTION cft_nearest_nodes(query vector, k integer, inner_only boolean, edges regclass, documents regclass DEFAULT NULL)
+CREATE FUNCTION cftrag_internal.cft_nearest_nodes(query vector, k integer, inner_only boolean, edges regclass, documents regclass DEFAULT NULL)
 RETURNS TABLE(entity text, score float8)
 LANGUAGE plpgsql STABLE PARALLEL SAFE COST 10000 ROWS 10 SET search_path = pg_catalog, pg_temp AS $$
 #variable_conflict use_column
@@ -147,21 +151,21 @@ DECLARE
     distances float8[];
     good text[];
 BEGIN
-    SELECT * INTO m FROM @extschema@.cft_meaning(edges, documents);
+    SELECT * INTO m FROM cftrag_internal.cft_meaning(edges, documents);
     LOOP
         -- The sum is no expression of an index.
         nearest := format(
             'SELECT d.%1$I AS key, d.%2$I %3$s $1::%4$s AS distance FROM %5$s AS d
               WHERE d.%2$I IS NOT NULL AND d.%1$I IS NOT NULL ORDER BY %6$s FETCH FIRST ($2) ROWS WITH TIES',
-            coalesce(CASE WHEN m.mapping IS NULL THEN m.entity END, m.id), m.embedding, m.operator, m.type, m.relation,
+            coalesce(CASE WHEN m.mapping IS NULL THEN m.entity END, m.id), m.embedding, m.operator, m.type, cftrag_internal.cft_name(m.relation),
             format(CASE WHEN by_index THEN 'd.%I %s $1::%s' ELSE '(d.%I %s $1::%s) + 0' END, m.embedding, m.operator, m.type));
         EXECUTE 'WITH n AS MATERIALIZED (' || nearest || '), z AS (' || CASE WHEN m.mapping IS NULL
             THEN 'SELECT n.key::text COLLATE "C" AS name, min(nullif(n.distance, ''NaN'')) AS distance FROM n GROUP BY 1'
             ELSE format('SELECT m.%I::text COLLATE "C" AS name, min(nullif(n.distance, ''NaN'')) AS distance FROM n JOIN %s AS m ON m.%I = n.key GROUP BY 1',
-                        m.mapping_entity, m.mapping, m.mapping_document) END
+                        m.mapping_entity, cftrag_internal.cft_name(m.mapping), m.mapping_document) END
             || ') SELECT (SELECT count(*) FROM n), array_agg(z.name), array_agg(z.distance) FROM z WHERE z.name IS NOT NULL AND z.distance IS NOT NULL'
         INTO had, near, distances USING query, wanted;
-        good := ARRAY(SELECT DISTINCT c.entity COLLATE "C" FROM @extschema@.cft_context(near, CASE WHEN inner_only THEN 0 ELSE 1 END, 1, edges) AS c);
+        good := ARRAY(SELECT DISTINCT c.entity COLLATE "C" FROM cftrag_internal.cft_context(near, CASE WHEN inner_only THEN 0 ELSE 1 END, 1, edges) AS c);
         EXIT WHEN cardinality(good) >= k OR (had < wanted AND NOT by_index);
         by_index := by_index AND had >= wanted;
         wanted := wanted * CASE WHEN had < wanted THEN 1 ELSE 4 END;
@@ -171,28 +175,28 @@ BEGIN
       FROM unnest(near, distances) AS u(name, distance) JOIN unnest(good) AS g(name) ON g.name = u.name
      ORDER BY u.distance, u.name COLLATE "C" LIMIT k;
 END $$;
-COMMENT ON FUNCTION cft_nearest_nodes(vector, integer, boolean, regclass, regclass) IS
+COMMENT ON FUNCTION cftrag_internal.cft_nearest_nodes(vector, integer, boolean, regclass, regclass) IS
 'the k entities of a forest nearest to an embedding, or the nearest that have children';
 
-CREATE FUNCTION cft_collapsed_search(query vector, threshold float8, top_k integer, budget integer, edges regclass, documents regclass DEFAULT NULL)
+CREATE FUNCTION cftrag_internal.cft_collapsed_search(query vector, threshold float8, top_k integer, budget integer, edges regclass, documents regclass DEFAULT NULL)
 RETURNS TABLE(entity text, tree text, depth integer, score float8, path text[], text text, tokens bigint, compared bigint)
 LANGUAGE plpgsql STABLE PARALLEL SAFE COST 10000 ROWS 10 SET search_path = pg_catalog, pg_temp AS $$
 #variable_conflict use_column
 BEGIN
     RETURN QUERY
     WITH best AS MATERIALIZED (
-        SELECT n.entity, n.score FROM @extschema@.cft_nearest_nodes(query, top_k, false, edges, documents) AS n WHERE n.score >= coalesce(threshold, '-infinity')
+        SELECT n.entity, n.score FROM cftrag_internal.cft_nearest_nodes(query, top_k, false, edges, documents) AS n WHERE n.score >= coalesce(threshold, '-infinity')
     ), p AS (
-        SELECT DISTINCT ON (p.entity COLLATE "C") p.* FROM @extschema@.cft_path_prefix(ARRAY(SELECT b.entity FROM best AS b), edges) AS p
+        SELECT DISTINCT ON (p.entity COLLATE "C") p.* FROM cftrag_internal.cft_path_prefix(ARRAY(SELECT b.entity FROM best AS b), edges, ' > ') AS p
          ORDER BY p.entity COLLATE "C", cardinality(p.path), p.tree COLLATE "C" NULLS FIRST
     ), said AS (
         SELECT b.entity, p.tree, cardinality(p.path) - 1 AS depth, b.score, p.path, t.text, t.tokens,
                sum(t.tokens) OVER (ORDER BY b.score DESC, b.entity COLLATE "C") AS so_far
           FROM best AS b JOIN p ON p.entity = b.entity
-          JOIN @extschema@.cft_texts(ARRAY(SELECT z.entity FROM best AS z), documents, edges) AS t ON t.entity = b.entity
+          JOIN cftrag_internal.cft_texts(ARRAY(SELECT z.entity FROM best AS z), documents, edges) AS t ON t.entity = b.entity
     )
     SELECT s.entity, s.tree, s.depth, s.score, s.path, s.text, s.tokens, NULL::bigint FROM said AS s
      WHERE budget IS NULL OR s.so_far <= budget ORDER BY s.score DESC, s.entity COLLATE "C";
 END $$;
-COMMENT ON FUNCTION cft_collapsed_search(vector, float8, integer, integer, regclass, regclass) IS
+COMMENT ON FUNCTION cftrag_internal.cft_collapsed_search(vector, float8, integer, integer, regclass, regclass) IS
 'the entities of a forest most similar to an embedding, whatever their level, through the index on their embeddings (RAPTOR, 2024): cft_tree_search, mode collapsed without a start or depth';

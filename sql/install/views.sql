@@ -1,6 +1,6 @@
 -- The statistics view. cft_stat() shows only tables that the caller may read, and none that row-level security hides rows of.
 
-CREATE FUNCTION cft_stat()
+CREATE FUNCTION cftrag_internal.cft_stat()
 RETURNS TABLE(
     edges regclass,
     state text,
@@ -42,14 +42,14 @@ RETURNS TABLE(
 )
 LANGUAGE c VOLATILE PARALLEL RESTRICTED ROWS 1
 AS 'MODULE_PATHNAME', 'cft_stat_wrapper';
-COMMENT ON FUNCTION cft_stat() IS 'state of the image and counters of each attached table that the caller may read';
+COMMENT ON FUNCTION cftrag_internal.cft_stat() IS 'state of the image and counters of each attached table that the caller may read';
 
-CREATE VIEW pg_stat_cftrag AS SELECT * FROM cft_stat();
+CREATE VIEW pg_stat_cftrag AS SELECT * FROM cftrag_internal.cft_stat();
 COMMENT ON VIEW pg_stat_cftrag IS
 'state of the image and counters of each attached table; ref_* count the calls that the reference query answered, by reason';
 GRANT SELECT ON pg_stat_cftrag TO PUBLIC;
 
-CREATE VIEW pg_stat_progress_cftrag AS SELECT * FROM cft_progress();
+CREATE VIEW pg_stat_progress_cftrag AS SELECT * FROM cftrag_internal.cft_progress();
 COMMENT ON VIEW pg_stat_progress_cftrag IS
 'builds of images that are under way; edges_total is an estimate, waits_for the process whose transaction is waited for';
 GRANT SELECT ON pg_stat_progress_cftrag TO PUBLIC;

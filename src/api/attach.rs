@@ -6,7 +6,8 @@ use crate::edges::{self, ColumnNames, Edges};
 use crate::encoding;
 use crate::error::{self, Fallible};
 use crate::fmgr::Call;
-use crate::registration::{self, Functions};
+use crate::raised;
+use crate::registration::{self, Functions, INTERNAL};
 use pgrx::prelude::*;
 use std::ffi::{CStr, CString};
 
@@ -35,12 +36,18 @@ fn cft_attach(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     if known.is_some_and(|r| r.sound && r.names == names) {
         return Ok(());
     }
-    let (on, old) = (table.qualified(), registration::trigger_names(table.oid(), functions));
+    let (on, oid, old) = (table.qualified(), table.oid(), registration::trigger_names(table.oid(), functions));
     // ALTER TABLE wants nobody else, not even this function, to hold the relation open.
     drop(table);
     drop_triggers(&on, &old);
-    create_triggers(&on, &names, call.function());
-    Ok(())
+    create_triggers(&on, &names);
+    meant(registration::read(oid, std::ptr::null_mut(), functions).is_some())
+}
+
+/// 40001 unless the statements did what they were to do to this table: a schema may have been renamed beside them, which waits for no
+/// table's lock, and then the name was another's.
+fn meant(done: bool) -> Fallible<()> {
+    if done { Ok(()) } else { Err(error::renamed_beside()) }
 }
 
 /// `cft_attach_aliases(aliases regclass, alias name, entity name, edges regclass) -> void`
@@ -75,20 +82,20 @@ fn cft_attach_aliases(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     {
         return Ok(());
     }
-    let (on, from) = (table.qualified(), edges.qualified());
+    let (on, from, oid, of) = (table.qualified(), edges.qualified(), table.oid(), edges.oid());
     let old = registration::trigger_names(table.oid(), functions);
     drop(edges);
     drop(table);
     drop_triggers(&on, &old);
-    create_triggers(&on, &names, call.function());
-    // SAFETY: a system cache lookup of our own function.
-    let marker = edges::qualified_name(unsafe { pg_sys::get_func_namespace(call.function()) }, "cft_alias_of");
+    create_triggers(&on, &names);
+    let marker = internal("cft_alias_of");
     let (alias, entity) = (literal(&names.child), literal(&names.parent));
     execute(&[format!(
         "CREATE CONSTRAINT TRIGGER cftrag_aliases AFTER INSERT ON {on} FROM {from} FOR EACH ROW WHEN (false) \
          EXECUTE FUNCTION {marker}({alias}, {entity})"
     )]);
-    Ok(())
+    let registered = registration::read(oid, std::ptr::null_mut(), functions).is_some();
+    meant(registered && registration::alias_markers(oid, functions) == [of])
 }
 
 /// The trigger function that marks a table of aliases. Its triggers never fire. Errors: 39P01.
@@ -111,6 +118,7 @@ fn cft_detach(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     let (on, oid) = (table.qualified(), table.oid());
     drop(table);
     drop_triggers(&on, &old);
+    meant(registration::trigger_names(oid, Functions::beside(call.function())).is_empty())?;
     // Its memory is better given to others at once; should this transaction roll back, the next reader builds it again.
     if let Some(control) = crate::shmem::attach()
         && let Some((index, _)) = control.find(oid)
@@ -145,11 +153,10 @@ pub fn check_columns(table: &Edges, names: &ColumnNames) -> Fallible<()> {
     }
     let of = |name: &str, column: &edges::Column| -> Fallible<()> {
         let type_oid = pg_sys::Oid::from(column.type_oid);
-        // SAFETY: formats a type's name; looks up a collation that the column depends on.
+        // SAFETY: looks up a collation that the column depends on.
         unsafe {
             if !crate::value::holds_names(type_oid) {
-                let shown = CStr::from_ptr(pg_sys::format_type_be(type_oid)).to_string_lossy().into_owned();
-                return Err(error::wrong_type(name, &shown));
+                return Err(error::wrong_type(name, &type_name(type_oid)));
             }
             let collation = pg_sys::Oid::from(column.collation);
             if collation != pg_sys::InvalidOid && !pg_sys::get_collation_isdeterministic(collation) {
@@ -166,14 +173,35 @@ pub fn check_columns(table: &Edges, names: &ColumnNames) -> Fallible<()> {
     names.tree.as_ref().map_or(Ok(()), |tree| of(tree, &columns.tree))
 }
 
+/// 42804 if a column got a type since it was attached whose values another role's function turns into texts.
+pub fn check_types(names: &ColumnNames, columns: &edges::Columns) -> Fallible<()> {
+    let all = [
+        (Some(&names.parent), columns.parent),
+        (Some(&names.child), columns.child),
+        (names.tree.as_ref(), columns.tree),
+    ];
+    for (name, column) in all {
+        let type_oid = pg_sys::Oid::from(column.type_oid);
+        if let Some(name) = name
+            && !crate::rights::is_plain_type(type_oid)
+        {
+            return Err(error::wrong_type(name, &type_name(type_oid)));
+        }
+    }
+    Ok(())
+}
+
+fn type_name(type_oid: pg_sys::Oid) -> String {
+    // SAFETY: formats a type's name, a palloc'd C string.
+    unsafe { CStr::from_ptr(pg_sys::format_type_be(type_oid)).to_string_lossy().into_owned() }
+}
+
 /// The column that stands for two.
 pub fn repeated<'a>(one: &str, other: &'a str, third: Option<&'a str>) -> Option<&'a str> {
     if one == other { Some(other) } else { third.filter(|third| [one, other].contains(third)) }
 }
 
-fn create_triggers(on: &str, names: &ColumnNames, function: pg_sys::Oid) {
-    // SAFETY: a system cache lookup of our own function.
-    let schema = unsafe { pg_sys::get_func_namespace(function) };
+fn create_triggers(on: &str, names: &ColumnNames) {
     let arguments = [Some(&names.parent), Some(&names.child), names.tree.as_ref()]
         .into_iter()
         .flatten()
@@ -181,7 +209,7 @@ fn create_triggers(on: &str, names: &ColumnNames, function: pg_sys::Oid) {
         .collect::<Vec<_>>()
         .join(", ");
     let trigger = |name: &str, event: &str, each: &str, run: &str| {
-        let run = edges::qualified_name(schema, run);
+        let run = internal(run);
         [
             format!(
                 "CREATE OR REPLACE TRIGGER {name} AFTER {event} ON {on} FOR EACH {each} EXECUTE FUNCTION {run}({arguments})"
@@ -192,6 +220,11 @@ fn create_triggers(on: &str, names: &ColumnNames, function: pg_sys::Oid) {
     let [row, row_always] = trigger("cftrag_row", "INSERT OR UPDATE OR DELETE", "ROW", "cft_capture");
     let [truncate, truncate_always] = trigger("cftrag_truncate", "TRUNCATE", "STATEMENT", "cft_capture_truncate");
     execute(&[row, row_always, truncate, truncate_always]);
+}
+
+/// A function that only the extension uses, as SQL.
+fn internal(function: &str) -> String {
+    format!("{INTERNAL}.{function}")
 }
 
 /// A string constant, whatever standard_conforming_strings says (as quote_literal does it).
@@ -207,7 +240,7 @@ fn execute(statements: &[String]) {
         pg_sys::SPI_connect();
         for sql in statements {
             let Ok(sql) = CString::new(encoding::encode(sql)) else { unreachable!("identifiers have no NUL") };
-            pg_sys::SPI_execute(sql.as_ptr(), false, 0);
+            raised::whole(Some(&sql), || pg_sys::SPI_execute(sql.as_ptr(), false, 0));
         }
         pg_sys::SPI_finish();
     }

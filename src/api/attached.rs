@@ -3,7 +3,7 @@
 #![expect(unsafe_code, reason = "PostgreSQL's function call interface")]
 
 use crate::api::context;
-use crate::error::Fallible;
+use crate::error::{self, Fallible};
 use crate::fmgr::Call;
 use pgrx::prelude::*;
 use std::ffi::CString;
@@ -15,6 +15,10 @@ fn cft_attached(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     let call = unsafe { Call::new(fcinfo) };
     let rows = call.rows();
     let (table, registration, ..) = context::open(&call, 0)?;
+    // What it says is in the catalogs for everybody. The lock is not: that is a reader's.
+    if !context::readable(table.oid()) {
+        return Err(error::no_privilege(&table.name()));
+    }
     let names = &registration.names;
     let mut nulls = [false, false, false, names.tree.is_none()];
     rows.add(

@@ -2,33 +2,38 @@
 
 #![expect(unsafe_code, reason = "talks to the executor directly")]
 
-use crate::area;
+use crate::api::sink::{self, Sink};
+use crate::api::text::Sentences;
+use crate::area::{self, Unusable};
 use crate::compat::plain;
 use crate::edges::{self, Columns, Edges};
 use crate::error::{self, Fallible, MAX_LEVELS};
-use crate::fmgr::{Call, Rows, text_datum};
+use crate::fmgr::Call;
 use crate::guc::{self, Temperature};
+use crate::methods::breathe;
+use crate::methods::walker::text_array;
 use crate::registered;
 use crate::registration::{self, Functions, Registration};
 use crate::route::{self, Reason, Ticket};
-use crate::row::{self, HEADERS};
-use crate::slot::Spoil;
+use crate::row::HEADERS;
 use crate::visibility::Seen;
-use crate::{counters, flush, reference};
-use cftrag_core::{Image, Relation, Step, Walk};
+use crate::{chosen, counters, flush, reference, rights};
+use cftrag_core::{Breath, Image, Step, Walk};
 use pgrx::check_for_interrupts;
+use pgrx::pg_sys::panic::ErrorReport;
 use pgrx::prelude::*;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
-use std::sync::atomic::Ordering::SeqCst;
 
 /// Edge slots visited under one holding of the lock: about a millisecond, so that no writer waits longer for a reader.
 pub const CELLS: usize = 20_000;
 /// A backend's image call in so many settles a bounded number of versions.
 const SETTLE_EVERY: u32 = 64;
 const SETTLE: usize = 1024;
-/// A workspace that grew past this is given back after the call.
-const KEEP_ROWS: usize = 100_000;
+/// A workspace that grew past this is given back after the call: that of some 100,000 rows.
+const KEEP_BYTES: usize = 16 << 20;
+/// Cells that a new workspace has room for.
+const FIRST_CELLS: usize = 1024;
 /// Workspaces that are kept: a statement has seldom more scans at once.
 const KEEP_WALKS: usize = 4;
 
@@ -83,25 +88,6 @@ pub fn array_of(mut element: pg_sys::Datum) -> pg_sys::Datum {
     }
 }
 
-/// One row of an answer, as bytes.
-#[derive(Clone, Copy)]
-pub struct Relative<'a> {
-    pub entity: &'a [u8],
-    pub tree: Option<&'a [u8]>,
-    pub ancestor: bool,
-    pub depth: i32,
-    pub name: &'a [u8],
-    pub via: &'a [u8],
-}
-
-/// Where an answer goes, in its order: to the executor as rows, to a text, or to a function that makes something else of all of it.
-pub enum Sink<'a> {
-    Rows(Rows),
-    /// The sentences of cft_context_text, as a text value; none if there are none.
-    Text(&'a mut Option<pg_sys::Datum>),
-    Whole(&'a mut dyn FnMut(&[Relative<'_>])),
-}
-
 /// Answers from the image if every condition holds, else by the reference query; counts which.
 ///
 /// Arguments of the call: entity or entities, up, down, edges.
@@ -114,8 +100,7 @@ pub fn answer(
     sink: &mut Sink,
 ) -> Fallible<()> {
     check_levels(up, down)?;
-    answer_of(&open(call, 3)?, names, array, up, down, sink);
-    Ok(())
+    answer_of(&open(call, 3)?, names, array, up, down, sink)
 }
 
 /// 22023 if there are too many, or fewer than none.
@@ -132,7 +117,7 @@ pub fn check_levels(up: i32, down: i32) -> Fallible<()> {
 pub type Opened = (Edges, Rc<Registration>, Columns, Functions);
 
 /// The same of a table opened before; `up` and `down` are in their range. For calls that walk more than once: all walks are under the
-/// caller's one snapshot, whoever answers.
+/// caller's one snapshot, whoever answers. Errors: 53400, 53200 (memory), 54000 (a text that is too long).
 pub fn answer_of(
     opened: &Opened,
     names: &[&[u8]],
@@ -140,73 +125,116 @@ pub fn answer_of(
     up: i32,
     down: i32,
     sink: &mut Sink,
-) {
-    let mut walk = workspace();
-    match walk_from(opened, names, up, down, &mut walk) {
-        Some(ticket) => {
-            match sink {
-                Sink::Rows(rows) => {
-                    walk.finish();
-                    emit(&walk, *rows);
-                }
-                Sink::Text(text) => **text = text_of(walk.text()),
-                Sink::Whole(take) => {
-                    walk.finish();
-                    take(&relatives(&walk));
-                }
-            }
+) -> Fallible<()> {
+    let mut walk = workspace()?;
+    match walk_from(opened, names, up, down, &mut walk, |walk| sink.take(walk, false))? {
+        Served::All(ticket) => {
+            sink.take(&mut walk, true)?;
             asked(opened, &ticket, &walk);
         }
-        None => by_reference(opened, array(), up, down, sink),
+        Served::Only(taken) => {
+            let array = if taken == 0 { array() } else { text_array(&names[taken..]) };
+            match sink {
+                Sink::Text(text) => {
+                    let mut out = Sentences::after(walk.written())?;
+                    by_reference(opened, array, up, down, &mut Sink::Parts(&mut |rows| out.add(rows)))?;
+                    **text = sink::text_of(out.as_bytes())?;
+                }
+                sink => by_reference(opened, array, up, down, sink)?,
+            }
+        }
     }
     give_back(walk);
+    Ok(())
 }
 
-/// A workspace, out of its place meanwhile: what an ERROR cuts short gives its room back.
-pub fn workspace() -> Box<Walk> {
-    WALKS.with_borrow_mut(Vec::pop).unwrap_or_else(|| Box::new(Walk::new(HEADERS)))
+/// A workspace, out of its place meanwhile: what an ERROR cuts short gives its room back. Within `cftrag.work_memory`.
+pub fn workspace() -> Fallible<Box<Walk>> {
+    let limit = sink::limit();
+    // One that grew when there was more of it is given back.
+    let kept = WALKS.with_borrow_mut(Vec::pop).filter(|walk| walk.bytes() <= limit / 2);
+    let is_new = kept.is_none();
+    let mut walk = kept.unwrap_or_else(|| Box::new(Walk::new(HEADERS)));
+    walk.limit(limit, sink::work_mem());
+    if is_new {
+        walk.make_room(FIRST_CELLS, &mut Breath::new(&mut || ())).map_err(error::no_room)?;
+    }
+    Ok(walk)
 }
 
 /// Keeps a workspace for the next call, unless it grew large or there are enough.
 pub fn give_back(walk: Box<Walk>) {
-    if walk.so_far().1 <= KEEP_ROWS {
+    if walk.bytes() <= KEEP_BYTES {
         WALKS.with_borrow_mut(|walks| {
             if walks.len() < KEEP_WALKS {
                 walks.push(walk);
             }
         });
+    } else {
+        walk.free(&mut Breath::new(&mut { breathe }));
     }
 }
 
-/// Walks from the names; the answer is then in the workspace, complete and in order. None if the image cannot serve, which is counted.
-pub fn ask(opened: &Opened, names: &[&[u8]], up: i32, down: i32, walk: &mut Walk) -> Option<Ticket> {
-    let ticket = walk_from(opened, names, up, down, walk)?;
-    walk.finish();
-    Some(ticket)
+/// How far the image served a call.
+pub enum Served {
+    /// What was not taken yet is in the workspace, in no order.
+    All(Ticket),
+    /// The answers of so many names were taken; it cannot serve the others, which is counted.
+    Only(usize),
 }
 
-/// The same, but for the order.
-fn walk_from(
+/// What ends a walk.
+pub enum End {
+    Unusable(Reason),
+    Error(ErrorReport),
+}
+
+impl From<Reason> for End {
+    fn from(reason: Reason) -> Self {
+        End::Unusable(reason)
+    }
+}
+
+impl From<Unusable> for End {
+    fn from(why: Unusable) -> Self {
+        End::Unusable(why.into())
+    }
+}
+
+/// Walks from the names. What is answered is given to `part` when it passes work_mem, while there are more names.
+pub fn walk_from(
     (table, registration, columns, functions): &Opened,
     names: &[&[u8]],
     up: i32,
     down: i32,
     walk: &mut Walk,
-) -> Option<Ticket> {
+    mut part: impl FnMut(&mut Walk) -> Fallible<()>,
+) -> Fallible<Served> {
     walk.clear();
     walk.count_lookups(guc::TEMPERATURE.get() != Temperature::Off);
+    if names.len() > 1 {
+        let bytes = names.iter().map(|name| name.len()).sum();
+        walk.make_room_for(names.len(), bytes, &mut Breath::new(&mut { breathe })).map_err(error::no_room)?;
+    }
     for name in names {
         walk.begin(name, up as u32, down as u32);
     }
     let step = |image: Image<'_>, seen: &Seen| walk.step(image, seen, CELLS);
-    let served = route::route_and(table, registration, columns, *functions, step)
-        .and_then(|(mut ticket, step)| finish(walk, &mut ticket, step).map(|()| ticket));
+    let first = route::route_and(table, registration, columns, *functions, step).map_err(End::from);
+    let mut taken = 0;
+    let mut part = |walk: &mut Walk| {
+        part(walk)?;
+        taken = walk.take_part();
+        Ok(())
+    };
+    let served = first.and_then(|(mut ticket, step)| finish(walk, &mut ticket, step, &mut part).map(|()| ticket));
     match served {
-        Ok(ticket) => Some(ticket),
-        Err(reason) => {
+        Ok(ticket) => Ok(Served::All(ticket)),
+        Err(End::Unusable(reason)) => {
             counters::count(table.oid(), reason);
-            None
+            Ok(Served::Only(taken))
         }
+        Err(End::Error(error)) => Err(error),
     }
 }
 
@@ -223,68 +251,37 @@ pub fn by_reference(
     up: i32,
     down: i32,
     sink: &mut Sink,
-) {
-    reference::answer(table, &registration.names, columns, entities, up, down, sink);
+) -> Fallible<()> {
+    reference::answer(table, &registration.names, columns, entities, up, down, sink)
 }
 
 /// Walks on from its first step to the end, in slices; learns the xids it met.
-fn finish(walk: &mut Walk, ticket: &mut Ticket, first: Step) -> Result<(), Reason> {
-    let slot = &ticket.control.slots[ticket.index];
+fn finish(
+    walk: &mut Walk,
+    ticket: &mut Ticket,
+    first: Step,
+    part: &mut dyn FnMut(&mut Walk) -> Fallible<()>,
+) -> Result<(), End> {
     let mut step = first;
     loop {
         match step {
             Step::Done => return Ok(()),
             Step::More => {
                 check_for_interrupts!();
-                walk.make_room(CELLS);
+                if walk.has_part() {
+                    part(walk).map_err(End::Error)?;
+                }
+                let room = walk.make_room(CELLS, &mut Breath::new(&mut { breathe }));
+                room.map_err(|why| End::Error(error::no_room(why)))?;
             }
             Step::Ask => {
-                if ticket.seen.learn(walk.asked()).is_none() {
-                    slot.spoil(Spoil::Ancient);
-                    return Err(Reason::Ancient);
-                }
+                check_for_interrupts!();
+                ticket.learn(walk.asked())?;
                 walk.restart();
             }
         }
-        step = area::read(ticket.control, ticket.index, |_, image| {
-            (slot.generation.load(SeqCst) == ticket.generation).then(|| walk.step(image, &ticket.seen, CELLS))
-        })?
-        .ok_or(Reason::NoImage)?;
+        step = ticket.read(|image, seen| walk.step(image, seen, CELLS))?;
     }
-}
-
-fn emit(walk: &Walk, rows: Rows) {
-    row::add_all(rows, 6, walk.rows(), |of, row| {
-        row.text(walk.name(walk.entity(of.group)));
-        match of.tree {
-            Some(tree) => row.text(walk.name(tree)),
-            None => row.null(),
-        }
-        row.text(match of.relation {
-            Relation::Ancestor => b"ancestor",
-            Relation::Descendant => b"descendant",
-        });
-        row.int(of.depth as i32);
-        row.text(walk.name(of.relative));
-        row.text(walk.name(of.via));
-    });
-}
-
-/// A text value of sentences; none if there are none.
-pub fn text_of(sentences: &[u8]) -> Option<pg_sys::Datum> {
-    (!sentences.is_empty()).then(|| text_datum(sentences))
-}
-
-fn relatives(walk: &Walk) -> Vec<Relative<'_>> {
-    let row = |row: &cftrag_core::Row| Relative {
-        entity: walk.name(walk.entity(row.group)),
-        tree: row.tree.map(|tree| walk.name(tree)),
-        ancestor: row.relation == Relation::Ancestor,
-        depth: row.depth as i32,
-        name: walk.name(row.relative),
-        via: walk.name(row.via),
-    };
-    walk.rows().iter().map(row).collect()
 }
 
 pub fn settle_now_and_then(table: &Edges, ticket: &Ticket) {
@@ -302,7 +299,7 @@ pub fn settle_now_and_then(table: &Edges, ticket: &Ticket) {
     }
 }
 
-/// The table of argument `n` (where it is left out, the only attached table that the caller may read), its registration under the
+/// The table of argument `n` (where it is left out, the one that is [`meant`]), its registration under the
 /// caller's snapshot, and its columns.
 pub fn open(call: &Call, n: usize) -> Fallible<Opened> {
     open_table(call.function(), call.oid(n))
@@ -315,7 +312,7 @@ pub fn open_table(function: pg_sys::Oid, edges: Option<pg_sys::Oid>) -> Fallible
     let snapshot = unsafe { plain::GetActiveSnapshot() };
     let table = match edges {
         Some(table) => Edges::open(table)?,
-        None => Edges::open(only_attached(snapshot, functions)?)?,
+        None => open_meant(snapshot, functions)?,
     };
     // SAFETY: the active snapshot.
     let registration = match unsafe { registration::read_once(table.oid(), snapshot, functions) } {
@@ -330,34 +327,38 @@ pub fn open_table(function: pg_sys::Oid, edges: Option<pg_sys::Oid>) -> Fallible
     Ok((table, registration, columns, functions))
 }
 
-/// The only attached table that a call without `edges` may mean.
-pub fn only_attached(snapshot: pg_sys::Snapshot, functions: Functions) -> Fallible<pg_sys::Oid> {
-    let others = Cell::new(false);
-    let usable = |table| {
-        let readable = readable(table);
-        let meant = readable && by_itself(table);
-        others.set(others.get() || readable && !meant);
-        meant
-    };
-    // SAFETY: the active snapshot.
-    match unsafe { registration::only_attached(snapshot, functions, usable) } {
-        Ok(only) => Ok(only),
-        Err(none) if none.is_empty() => Err(error::none_attached(others.get())),
-        Err(several) => {
-            Err(error::several_attached(&several.iter().map(|t| edges::display_name(*t)).collect::<Vec<_>>()))
+/// The table that [`meant`] chooses. One that was dropped while its lock was waited for is not it: it is chosen again, as a name would be.
+fn open_meant(snapshot: pg_sys::Snapshot, functions: Functions) -> Fallible<Edges> {
+    loop {
+        if let Ok(table) = Edges::open(meant(snapshot, functions)?) {
+            return Ok(table);
         }
+        check_for_interrupts!();
+        registration::choose_again();
     }
 }
 
-/// Whether the table may be meant where none is named: not if policies of an owner whose rights the caller does not have would run with
-/// the caller's. (A superuser's may: he needs no policy.)
-fn by_itself(table: pg_sys::Oid) -> bool {
-    // SAFETY: system cache lookups by OID.
-    unsafe {
-        let policies = pg_sys::check_enable_rls(table, pg_sys::InvalidOid, true);
-        policies != pg_sys::CheckEnableRlsResult::RLS_ENABLED as i32
-            || crate::compat::owns_table(table, pg_sys::GetUserId())
-            || crate::compat::owner_is_superuser(table)
+/// The table that a call without `edges` means: that of cftrag.edges, else the only attached one of an owner whom the caller trusts.
+pub fn meant(snapshot: pg_sys::Snapshot, functions: Functions) -> Fallible<pg_sys::Oid> {
+    if let Some(chosen) = chosen::edges()? {
+        return Ok(chosen);
+    }
+    let others = RefCell::new(Vec::new());
+    let usable = |table| {
+        let readable = readable(table);
+        let trusted = readable && rights::trusts(table);
+        if readable && !trusted {
+            others.borrow_mut().push(table);
+        }
+        trusted
+    };
+    let names = |tables: &[pg_sys::Oid]| tables.iter().map(|t| edges::full_name(*t)).collect::<Vec<_>>();
+    // SAFETY: the active snapshot.
+    match unsafe { registration::only_attached(snapshot, functions, usable) } {
+        Ok(only) => Ok(only),
+        Err(none) if none.is_empty() && others.borrow().is_empty() => Err(error::none_attached()),
+        Err(none) if none.is_empty() => Err(error::untrusted_attached(&names(&others.borrow()))),
+        Err(several) => Err(error::several_attached(&names(&several))),
     }
 }
 

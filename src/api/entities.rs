@@ -5,26 +5,26 @@
 
 #![expect(unsafe_code, reason = "talks to the executor directly")]
 
-use crate::api::context;
-use crate::area;
+use crate::api::context::{self, End};
+use crate::api::sink;
 use crate::compat::plain;
 use crate::edges::{Columns, Edges};
-use crate::error::Fallible;
+use crate::error::{self, Fallible};
 use crate::fmgr::{Call, Rows};
+use crate::methods::breathe;
+use crate::methods::room::Room;
 use crate::registration::{self, AliasTable, Functions, Registration};
 use crate::route::{self, Reason, Ticket};
 use crate::row::{self, HEADERS, Row, varlena_header};
-use crate::slot::Spoil;
 use crate::visibility::Seen;
 use crate::{counters, reference};
-use cftrag_core::{Image, Mention, Reader, Recogniser, Seek, Step};
+use cftrag_core::{Breath, Image, Mention, NoRoom, Reader, Recogniser, Seek, Step};
 use pgrx::check_for_interrupts;
 use pgrx::prelude::*;
 use std::cell::RefCell;
 use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::rc::Rc;
-use std::sync::atomic::Ordering::SeqCst;
 
 /// Edge slots visited under one holding of the lock; a word counts as two. See context.rs.
 const CELLS: usize = 20_000;
@@ -32,9 +32,15 @@ const CELLS: usize = 20_000;
 const NAMES: usize = 64;
 /// A workspace that grew past this is given back after the call.
 const KEEP_MENTIONS: usize = 100_000;
+/// So did one that holds more of a text: its words are very long.
+const KEEP_BYTES: usize = 256 << 10;
 
 /// Workspaces that are kept.
 const KEEP_FOUND: usize = 4;
+/// Bytes that an entity of an alias takes while it is asked whether it is seen.
+const PER_ALIASED: usize = 80;
+/// Rows between two looks for an interrupt.
+const BATCH: usize = 10_000;
 
 /// Boxed: they are handed from hand to hand.
 type Workspaces = Vec<Box<Found>>;
@@ -69,10 +75,13 @@ fn cft_entities(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     };
     let tables = Tables::open(call.function(), call.oid(1))?;
     let mut found = workspace();
-    if tables.find(text, overlapping.value() != 0, &mut found) {
-        row::add_all(rows, 5, &found.mentions, |(n, mention), row| form(&found.recognisers[*n], mention, text, row));
+    if tables.find(text, overlapping.value() != 0, &mut found)? {
+        for some in found.mentions.chunks(BATCH) {
+            check_for_interrupts!();
+            row::add_all(rows, 5, some, |(n, mention), row| form(&found.recognisers[*n], mention, text, row));
+        }
     } else {
-        tables.by_reference(call.function(), question, overlapping, rows);
+        tables.by_reference(question, overlapping, rows);
     }
     give_back(found);
     Ok(())
@@ -85,7 +94,8 @@ pub fn workspace() -> Box<Found> {
 
 /// Keeps a workspace for the next call, unless it grew large or there are enough.
 pub fn give_back(found: Box<Found>) {
-    if found.recognisers.iter().all(|recogniser| recogniser.mentions().len() <= KEEP_MENTIONS) {
+    let is_small = |of: &Recogniser| of.mentions().len() <= KEEP_MENTIONS && of.held() <= KEEP_BYTES;
+    if found.recognisers.iter().all(is_small) {
         FOUND.with_borrow_mut(|all| {
             if all.len() < KEEP_FOUND {
                 all.push(found);
@@ -97,7 +107,7 @@ pub fn give_back(found: Box<Found>) {
 /// The tables that a call asks about: edges, and aliases of their entities.
 pub struct Tables {
     edges: context::Opened,
-    aliases: Vec<Edges>,
+    aliases: Vec<(Edges, Columns)>,
     marked: Rc<[AliasTable]>,
 }
 
@@ -105,32 +115,57 @@ impl Tables {
     /// As [`context::open_table`].
     pub fn open(function: pg_sys::Oid, edges: Option<pg_sys::Oid>) -> Fallible<Self> {
         let edges = context::open_table(function, edges)?;
-        // SAFETY: a snapshot is active in every SQL function.
-        let marked = unsafe { registration::alias_tables(edges.0.oid(), plain::GetActiveSnapshot(), edges.3) };
-        let aliases = marked.iter().map(|a| Edges::open(a.table)).collect::<Fallible<_>>()?;
+        // One that was dropped while its lock was waited for is none any more: they are looked for again, as names would be.
+        let (marked, tables) = loop {
+            // SAFETY: a snapshot is active in every SQL function.
+            let marked = unsafe { registration::alias_tables(edges.0.oid(), plain::GetActiveSnapshot(), edges.3) };
+            let tables: Vec<_> = marked.iter().map_while(|aliases| Edges::open(aliases.table).ok()).collect();
+            if tables.len() == marked.len() {
+                break (marked, tables);
+            }
+            check_for_interrupts!();
+        };
+        let resolve = |(aliases, table): (&AliasTable, Edges)| {
+            let columns = table.columns(&aliases.names).map_err(|(argument, column)| {
+                let argument = if argument == "child" { "alias" } else { "entity" };
+                error::no_such_alias_column(&table.name(), column, argument)
+            })?;
+            crate::api::attach::check_types(&aliases.names, &columns)?;
+            Ok((table, columns))
+        };
+        let aliases = marked.iter().zip(tables).map(resolve).collect::<Fallible<_>>()?;
         Ok(Self { edges, aliases, marked })
     }
 
-    /// Finds what occurs in the text. False if the images cannot tell, which is counted.
-    pub fn find(&self, text: &[u8], overlapping: bool, found: &mut Found) -> bool {
+    /// Finds what occurs in the text. False if the images cannot tell, which is counted. Errors: 53400, 53200 (memory).
+    pub fn find(&self, text: &[u8], overlapping: bool, found: &mut Found) -> Fallible<bool> {
         let (table, registration, columns, functions) = &self.edges;
         let functions = *functions;
-        let edges = Source { table, registration: Some(registration), columns: Ok(*columns), functions };
-        let aliased = self.aliases.iter().zip(&*self.marked).map(|(table, marked)| {
-            let columns = table.columns(&marked.names).map_err(|_| Reason::Columns);
-            Source { table, registration: marked.registration.as_deref(), columns, functions }
+        let edges = Source { table, registration: Some(registration), columns: *columns, functions };
+        let aliased = self.aliases.iter().zip(&*self.marked).map(|((table, columns), marked)| Source {
+            table,
+            registration: marked.registration.as_deref(),
+            columns: *columns,
+            functions,
         });
         let sources: Vec<_> = std::iter::once(edges).chain(aliased).collect();
         let served = from_images(&sources, text, overlapping, found);
-        served.map_err(|reason| counters::count(table.oid(), reason)).is_ok()
+        match served {
+            Ok(()) => Ok(true),
+            Err(End::Unusable(reason)) => {
+                counters::count(table.oid(), reason);
+                Ok(false)
+            }
+            Err(End::Error(error)) => Err(error),
+        }
     }
 
     /// Answers by the definition. A text and a boolean value.
-    pub fn by_reference(&self, function: pg_sys::Oid, question: pg_sys::Datum, overlapping: pg_sys::Datum, rows: Rows) {
+    pub fn by_reference(&self, question: pg_sys::Datum, overlapping: pg_sys::Datum, rows: Rows) {
         let (table, registration, ..) = &self.edges;
         let aliases: Vec<_> =
-            self.aliases.iter().zip(&*self.marked).map(|(table, marked)| (table, &marked.names)).collect();
-        reference::entities(table, &registration.names, &aliases, function, question, overlapping, rows);
+            self.aliases.iter().zip(&*self.marked).map(|((table, _), marked)| (table, &marked.names)).collect();
+        reference::entities(table, &registration.names, &aliases, question, overlapping, rows);
     }
 }
 
@@ -141,12 +176,15 @@ impl Found {
     }
 
     /// Makes values of what the text has, if they are wanted.
-    pub fn spell(&mut self, text: &[u8], wanted: bool) {
+    pub fn spell(&mut self, text: &[u8], wanted: bool) -> Fallible<()> {
         self.values.clear();
         self.spelled.clear();
         if !wanted {
-            return;
+            return Ok(());
         }
+        let bytes = self.mentions.iter().map(|(_, mention)| mention.to - mention.from + 8 + size_of::<usize>());
+        let bytes: usize = bytes.sum();
+        Room::new().take(2 * bytes)?;
         for (_, mention) in &self.mentions {
             let bytes = &text[mention.from..mention.to];
             self.spelled.push(self.values.len());
@@ -157,6 +195,7 @@ impl Found {
             last[..rest.len()].copy_from_slice(rest);
             self.values.push(u32::from_ne_bytes(last));
         }
+        Ok(())
     }
 
     /// A mention, and what makes texts of it: entity, mention (if [`Found::spell`] was to), alias.
@@ -169,10 +208,10 @@ impl Found {
 }
 
 /// Of the text, if the database's encoding is UTF8: names in the image are in that encoding.
-fn reader(text: &[u8]) -> Option<Reader<'_>> {
+fn reader<'t>(text: &'t [u8], breath: &mut Breath<'_>) -> Option<Reader<'t>> {
     // SAFETY: reads a backend variable.
     let encoding = unsafe { pg_sys::GetDatabaseEncoding() };
-    if encoding == pg_sys::pg_enc::PG_UTF8 as i32 { Reader::of(text) } else { None }
+    if encoding == pg_sys::pg_enc::PG_UTF8 as i32 { Reader::of(text, breath) } else { None }
 }
 
 /// A table whose image is looked at: the edges table, or one of its tables of aliases.
@@ -180,43 +219,48 @@ struct Source<'a> {
     table: &'a Edges,
     /// None: it is fed by nothing.
     registration: Option<&'a Registration>,
-    columns: Result<Columns, Reason>,
+    columns: Columns,
     functions: Functions,
 }
 
 impl Source<'_> {
     /// Finds what occurs in the text.
-    fn look(&self, recogniser: &mut Recogniser, text: &[u8], seek: Seek, all: bool) -> Result<Ticket, Reason> {
+    fn look(&self, recogniser: &mut Recogniser, text: &[u8], seek: Seek, all: bool) -> Result<Ticket, End> {
         let registration = self.registration.ok_or(Reason::Triggers)?;
-        let Some(mut reader) = reader(text) else {
-            return route::route(self.table, registration, &self.columns?, self.functions).and(Err(Reason::Encoding));
+        let mut breathe = breathe;
+        let mut breath = Breath::new(&mut breathe);
+        let no_room = |why| End::Error(error::no_room(why));
+        let Some(mut reader) = reader(text, &mut breath) else {
+            route::route(self.table, registration, &self.columns, self.functions)?;
+            return Err(Reason::Encoding.into());
         };
+        recogniser.limit(sink::limit());
         recogniser.begin(seek, all);
-        recogniser.read(&mut reader);
+        recogniser.read(&mut reader, &mut breath).map_err(no_room)?;
         let first = |image: Image<'_>, seen: &Seen| recogniser.step(image, seen, CELLS);
-        let (mut ticket, step) = route::route_and(self.table, registration, &self.columns?, self.functions, first)?;
+        let (mut ticket, step) = route::route_and(self.table, registration, &self.columns, self.functions, first)?;
         let mut step = step;
         loop {
             match step {
                 Step::Done => return Ok(ticket),
                 Step::More => {
                     check_for_interrupts!();
-                    recogniser.make_room(CELLS);
+                    recogniser.make_room(CELLS).map_err(no_room)?;
                 }
                 Step::Ask => {
-                    learn(&mut ticket, recogniser.asked())?;
+                    ticket.learn(recogniser.asked())?;
                     recogniser.begin(seek, all);
-                    reader = self::reader(text).ok_or(Reason::Encoding)?;
+                    reader = self::reader(text, &mut breath).ok_or(Reason::Encoding)?;
                 }
             }
-            recogniser.read(&mut reader);
-            step = read(&ticket, |image| recogniser.step(image, &ticket.seen, CELLS))?;
+            recogniser.read(&mut reader, &mut breath).map_err(no_room)?;
+            step = ticket.read(|image, seen| recogniser.step(image, seen, CELLS))?;
         }
     }
 }
 
 /// `sources`: the edges table, then tables of aliases.
-fn from_images(sources: &[Source<'_>], text: &[u8], overlapping: bool, found: &mut Found) -> Result<(), Reason> {
+fn from_images(sources: &[Source<'_>], text: &[u8], overlapping: bool, found: &mut Found) -> Result<(), End> {
     let Found { recognisers, mentions, .. } = found;
     while recognisers.len() < sources.len() {
         recognisers.push(Recogniser::new(HEADERS));
@@ -227,6 +271,7 @@ fn from_images(sources: &[Source<'_>], text: &[u8], overlapping: bool, found: &m
         source.look(recogniser, text, Seek::Aliased, true)?;
     }
     mentions.clear();
+    room_for(mentions, sources.len(), recognisers)?;
     if alone {
         recognisers[0].finish();
         mentions.extend(recognisers[0].mentions().iter().map(|mention| (0, *mention)));
@@ -238,6 +283,17 @@ fn from_images(sources: &[Source<'_>], text: &[u8], overlapping: bool, found: &m
     Ok(())
 }
 
+/// Room for what all recognisers found.
+fn room_for(mentions: &mut Vec<(usize, Mention)>, sources: usize, found: &[Recogniser]) -> Result<(), End> {
+    let count: usize = found[..sources].iter().map(|of| of.mentions().len()).sum();
+    // Where there are aliases: what is sorted, and what is known of each entity.
+    let each =
+        size_of::<(usize, Mention)>() * if sources > 1 { 2 } else { 1 } + if sources > 1 { PER_ALIASED } else { 0 };
+    Room::new().take(count * each).map_err(End::Error)?;
+    let bytes = count * each;
+    mentions.try_reserve_exact(count).map_err(|_| End::Error(error::no_room(NoRoom::Memory(bytes))))
+}
+
 fn form(recogniser: &Recogniser, mention: &Mention, text: &[u8], row: &mut Row) {
     row.text(recogniser.name(mention.entity));
     row.text(&text[mention.from..mention.to]);
@@ -247,22 +303,6 @@ fn form(recogniser: &Recogniser, mention: &Mention, text: &[u8], row: &mut Row) 
         Some(alias) => row.text(recogniser.name(alias)),
         None => row.null(),
     }
-}
-
-/// Reads the image of a ticket, if it is still the one the ticket is for.
-fn read<T>(ticket: &Ticket, look: impl FnOnce(Image<'_>) -> T) -> Result<T, Reason> {
-    let slot = &ticket.control.slots[ticket.index];
-    area::read(ticket.control, ticket.index, |_, image| {
-        (slot.generation.load(SeqCst) == ticket.generation).then(|| look(image))
-    })?
-    .ok_or(Reason::NoImage)
-}
-
-fn learn(ticket: &mut Ticket, xids: &[u64]) -> Result<(), Reason> {
-    ticket.seen.learn(xids).ok_or_else(|| {
-        ticket.control.slots[ticket.index].spoil(Spoil::Ancient);
-        Reason::Ancient
-    })
 }
 
 /// What entities' names and their aliases found, in order, each entity once in a window; leftmost, then longest, unless overlapping.
@@ -279,9 +319,13 @@ fn merge(
     all.extend(of(0));
     all.extend(aliased().filter(|(n, mention)| seen[entity(*n, mention)]));
     let window = |m: &Mention| (m.from, Reverse(m.to));
-    all.sort_by(|(r, a), (s, b)| {
-        let key = |n: usize, m: &Mention| (window(m), entity(n, m), m.alias.map(|alias| found[n].name(alias)));
-        key(*r, a).cmp(&key(*s, b))
+    Breath::new(&mut { breathe }).sort_with(all, |(r, a), (s, b), breath| {
+        let alias = |n: usize, m: &Mention| m.alias.map(|alias| found[n].name(alias));
+        let entities = |breath: &mut Breath<'_>| breath.compare(entity(*r, a), entity(*s, b));
+        window(a)
+            .cmp(&window(b))
+            .then_with(|| entities(breath))
+            .then_with(|| breath.compare_some(alias(*r, a), alias(*s, b)))
     });
     // An entity's own name comes first, then its smallest alias.
     all.dedup_by(|(r, a), (s, b)| window(a) == window(b) && entity(*r, a) == entity(*s, b));
@@ -308,13 +352,13 @@ fn entities_seen<'n>(
     for some in todo.chunks_mut(NAMES) {
         loop {
             let mut ask = Vec::new();
-            read(edges, |image| {
-                some.iter_mut().for_each(|(name, seen)| **seen = image.sees(name, &edges.seen, &mut ask))
+            edges.read(|image, snapshot| {
+                some.iter_mut().for_each(|(name, seen)| **seen = image.sees(name, snapshot, &mut ask))
             })?;
             if ask.is_empty() {
                 break;
             }
-            learn(edges, &ask)?;
+            edges.learn(&ask)?;
         }
         check_for_interrupts!();
     }

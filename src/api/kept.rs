@@ -7,9 +7,13 @@
 #![expect(unsafe_code, reason = "calls another function of the extension")]
 
 use crate::changes;
+use crate::chosen;
 use crate::error::Fallible;
 use crate::fmgr::{Call, text_bytes};
-use pgrx::prelude::*;
+use crate::named;
+use crate::raised;
+use crate::registration;
+use pgrx::{check_for_interrupts, prelude::*};
 use std::cell::RefCell;
 use std::collections::HashMap;
 
@@ -26,65 +30,94 @@ thread_local! {
 /// More than these are not kept.
 const MOST: usize = 256;
 
-/// `cft_kept_statement(what text, documents regclass) -> text`: cft_statement's answer. Errors: cft_statement's; none is kept.
+/// What cft_statement says where a table that it chose is gone once its lock was waited for.
+const AGAIN: &[u8] = b"again";
+
+/// `cft_kept_statement(what text, documents regclass) -> text`: cft_statement's answer, for the table of
+/// cftrag.documents if none is named. The tables in it are locked; where they have changed meanwhile they are chosen again, as PostgreSQL
+/// does with names. Errors: cft_statement's; none is kept.
 #[pg_extern(sql = false)]
 fn cft_kept_statement(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<Option<Vec<u8>>> {
     // SAFETY: our own fcinfo.
     let call = unsafe { Call::new(fcinfo) };
     let Some(what) = call.arg(0) else { return Ok(None) };
-    // SAFETY: SQL declares the argument text; reads backend variables; what others changed is heard of here.
-    let key: Key = unsafe {
-        pg_sys::AcceptInvalidationMessages();
-        let table = call.oid(1).map(u32::from);
-        (text_bytes(what).to_vec(), table, pg_sys::GetUserId().into(), pg_sys::row_security, call.function().into())
-    };
-    let epoch = changes::catalogs();
-    let known = |(of, all): &Kept| if *of == epoch { all.get(&key).cloned() } else { None };
-    if let Some(kept) = KEPT.with_borrow(known) {
-        return Ok(Some(kept));
+    let mut last = None;
+    loop {
+        check_for_interrupts!();
+        // SAFETY: reads backend variables; what others changed is heard of here.
+        unsafe { pg_sys::AcceptInvalidationMessages() };
+        let table = match call.oid(1) {
+            Some(table) => Some(table),
+            None => chosen::documents()?,
+        };
+        // SAFETY: SQL declares the argument text; reads backend variables.
+        let key: Key = unsafe {
+            (
+                text_bytes(what).to_vec(),
+                table.map(u32::from),
+                pg_sys::GetUserId().into(),
+                pg_sys::row_security,
+                call.function().into(),
+            )
+        };
+        let epoch = changes::catalogs();
+        let known = |(of, all): &Kept| if *of == epoch { all.get(&key).cloned() } else { None };
+        if let Some(kept) = KEPT.with_borrow(known) {
+            let there = named::tables(&kept).into_iter().all(named::lock);
+            if there && changes::catalogs() == epoch {
+                return Ok(Some(kept));
+            }
+            continue;
+        }
+        let (made, is_latest) = made_now(what, table);
+        if made == AGAIN {
+            continue;
+        }
+        // What changed while it was made is not known to be in it; unless it was made like this when its tables were locked already.
+        let as_is = changes::catalogs() == epoch;
+        if is_latest && as_is {
+            keep(epoch, key, &made);
+        }
+        if as_is || last.as_ref() == Some(&made) {
+            return Ok(Some(made));
+        }
+        last = Some(made);
     }
-    // SAFETY: reads backend state; a text value; a snapshot pushed and popped (an ERROR's abort pops it). It is one of now: what an older
-    // one does not see yet sends no invalidation any more. A parallel worker may take none, and keeps nothing.
-    let (made, keep) = unsafe {
+}
+
+fn keep(epoch: u64, key: Key, made: &[u8]) {
+    KEPT.with_borrow_mut(|(of, all)| {
+        if *of != epoch || all.len() >= MOST {
+            all.clear();
+        }
+        *of = epoch;
+        all.insert(key, made.to_vec());
+    });
+}
+
+/// What cft_statement says, and whether it is by a snapshot of now: what an older one does not see yet sends no invalidation any more.
+fn made_now(what: pg_sys::Datum, table: Option<pg_sys::Oid>) -> (Vec<u8>, bool) {
+    // SAFETY: reads backend state; a text value; a snapshot pushed and popped (an ERROR's abort pops it). A parallel worker may take none.
+    unsafe {
         let now = !pg_sys::IsInParallelMode();
         if now {
             pg_sys::PushActiveSnapshot(pg_sys::GetLatestSnapshot());
         }
-        let made = text_bytes(make(&call, what)).to_vec();
+        let made = text_bytes(raised::whole(None, || make(what, table))).to_vec();
         if now {
             pg_sys::PopActiveSnapshot();
         }
-        // What changed while it was made is not known to be in it.
-        (made, now && changes::catalogs() == epoch)
-    };
-    if keep {
-        KEPT.with_borrow_mut(|(of, all)| {
-            if *of != epoch || all.len() >= MOST {
-                all.clear();
-            }
-            *of = epoch;
-            all.insert(key, made.clone());
-        });
+        (made, now)
     }
-    Ok(Some(made))
 }
 
-/// Calls cft_statement, which stands beside the function that is called.
-fn make(call: &Call, what: pg_sys::Datum) -> pg_sys::Datum {
+/// Calls cft_statement.
+fn make(what: pg_sys::Datum, table: Option<pg_sys::Oid>) -> pg_sys::Datum {
     let types = [pg_sys::TEXTOID, pg_sys::REGCLASSOID];
-    // SAFETY: system cache lookups; a call of the function of that name and these argument types, which never returns NULL.
+    // SAFETY: a call of the function of that name and these argument types, which never returns NULL.
     unsafe {
-        let schema = pg_sys::get_func_namespace(call.function());
-        let argument_types = pg_sys::buildoidvector(types.as_ptr(), types.len() as i32);
-        let function = pg_sys::GetSysCacheOid(
-            pg_sys::SysCacheIdentifier::PROCNAMEARGSNSP as i32,
-            pg_sys::Anum_pg_proc_oid as pg_sys::AttrNumber,
-            pg_sys::Datum::from(c"cft_statement".as_ptr()),
-            pg_sys::Datum::from(argument_types),
-            pg_sys::Datum::from(schema),
-            pg_sys::Datum::from(0usize),
-        );
-        let table = call.oid(1).unwrap_or(pg_sys::InvalidOid);
+        let function = registration::internal_function(c"cft_statement", &types);
+        let table = table.unwrap_or(pg_sys::InvalidOid);
         pg_sys::OidFunctionCall2Coll(function, pg_sys::InvalidOid, what, pg_sys::Datum::from(table))
     }
 }

@@ -7,6 +7,8 @@ pub mod context;
 pub mod entities;
 pub mod kept;
 pub mod planner;
+pub mod rights;
+pub mod sink;
 pub mod stats;
 pub mod text;
 pub mod words;

@@ -1,8 +1,9 @@
 //! What the planner is told of our functions (SUPPORT in sql/install): how many rows a call gives, and what it costs.
 //!
-//! A constant entity's own relatives are counted in the image, up to a bound; for others the image's average is taken. It is told only
-//! to whom the rows themselves would be given from the image: without the rights, or under row-level security, the planner gets what the
-//! function declares. Promises: builds nothing, waits for no lock of a table, raises nothing of its own, counts in no statistics.
+//! A constant entity's own relatives are counted in the image, up to a bound, as the snapshot sees them; for others the image's average is
+//! taken. It is told only to whom the rows themselves would be given from the image: without the rights (on the columns that the image was
+//! built of), or under row-level security, the planner gets what the function declares. Promises: builds nothing, waits for no lock of a
+//! table, locks none that the caller may not read, raises nothing of its own, counts in no statistics.
 
 #![expect(unsafe_code, reason = "the planner's interface")]
 
@@ -12,10 +13,13 @@ use crate::compat;
 use crate::edges::Edges;
 use crate::error::MAX_LEVELS;
 use crate::fmgr::{self, text_bytes};
+use crate::raised;
 use crate::registered;
 use crate::registration::{self, Functions};
+use crate::slot::Key;
+use crate::visibility::Seen;
 use crate::{guc, route, shmem};
-use cftrag_core::{AllSeen, Prefix, Step, Walk};
+use cftrag_core::{Prefix, Stats, Step, Walk};
 use pgrx::prelude::*;
 use pgrx::{Internal, PgList};
 use std::cell::RefCell;
@@ -29,6 +33,9 @@ const NAMES: usize = 100;
 const CALL: f64 = 20.0;
 const NAME: f64 = 4.0;
 const ROW: f64 = 2.0;
+
+/// How often the fates of transactions are asked for.
+const ASKED: usize = 4;
 
 thread_local! {
     static WALK: RefCell<Option<Walk>> = const { RefCell::new(None) };
@@ -86,7 +93,8 @@ unsafe fn estimate(root: *mut pg_sys::PlannerInfo, function: pg_sys::Oid, node: 
         }
         let arguments = PgList::<pg_sys::Node>::from_pg((*node.cast::<pg_sys::FuncExpr>()).args);
         let value = |n: usize| {
-            let value = pg_sys::estimate_expression_value(root, arguments.get_ptr(n)?);
+            let argument = arguments.get_ptr(n)?;
+            let value = raised::whole(None, || pg_sys::estimate_expression_value(root, argument));
             Some(match (*value).type_ {
                 pg_sys::NodeTag::T_Const => {
                     let value = &*value.cast::<pg_sys::Const>();
@@ -138,8 +146,8 @@ unsafe fn relatives(
     up: u32,
     down: u32,
 ) -> Option<f64> {
-    // SAFETY: a snapshot is active if the planner says so; the table is open.
-    let table = unsafe {
+    // SAFETY: a snapshot is active if the planner says so; the table is open and its registration of that snapshot.
+    let image = unsafe {
         if !guc::ENABLE.get() || !pg_sys::ActiveSnapshotSet() {
             return None;
         }
@@ -147,40 +155,80 @@ unsafe fn relatives(
         let snapshot = pg_sys::GetActiveSnapshot();
         let table = match table {
             Some(table) => table,
-            None => context::only_attached(snapshot, functions).ok()?,
+            None => context::meant(snapshot, functions).ok()?,
         };
-        let table = Edges::open_now(table)?;
-        let registration = registration::read_once(table.oid(), snapshot, functions)?;
-        route::readable(&table, &registered::columns(&table, &registration).ok()?).ok()?;
-        table
-    };
-    let control = shmem::attach()?;
-    let (index, slot) = control.find(table.oid())?;
-    let mut walk = WALK.take().unwrap_or_else(|| Walk::new(Prefix::LENGTH).unnoticed());
-    let rows = area::read(control, index, |_, image| {
-        if !slot.is_of(table.oid()) {
+        // Before it is locked: who may not read it does not keep others from it.
+        if !context::readable(table) {
             return None;
         }
-        let stats = image.stats();
-        if names.is_empty() {
-            // In a forest a pair at most so many steps apart is one more row above the one and below the other; a level holds no more
-            // pairs than there are edges, and there are hardly more levels than this.
-            let depth = (stats.entities as f64).log2().ceil().max(1.0);
-            let levels = f64::from(up).min(depth) + f64::from(down).min(depth);
-            return Some(stats.edge_rows as f64 / (stats.entities as f64).max(1.0) * levels);
-        }
+        let table = Edges::open_now(table)?;
+        let registration = registration::read_once(table.oid(), snapshot, functions)?;
+        let columns = registered::columns(&table, &registration).ok()?;
+        route::readable(&table, &columns).ok()?;
+        let seen = route::seen(snapshot).ok()?;
+        Asked { key: route::key(&table, &registration, &columns), table, seen }
+    };
+    let mut walk = WALK.take().unwrap_or_else(|| Walk::new(Prefix::LENGTH).unnoticed());
+    let rows = image.relatives(&mut walk, names, up, down);
+    // It has read a few thousand slots at most.
+    WALK.set(Some(walk));
+    rows
+}
+
+/// The image that would answer, and the snapshot it would be asked under.
+struct Asked {
+    table: Edges,
+    key: Key,
+    seen: Seen,
+}
+
+/// What an image tells.
+enum Told {
+    Rows(f64),
+    /// Transactions whose fate must be asked for first.
+    Ask,
+}
+
+impl Asked {
+    fn relatives(mut self, walk: &mut Walk, names: &[&[u8]], up: u32, down: u32) -> Option<f64> {
+        let control = shmem::attach()?;
+        let (index, slot) = control.find(self.table.oid())?;
         walk.clear();
         for name in names {
             walk.begin(name, up, down);
         }
-        let done = walk.step(image, &AllSeen, CELLS) == Step::Done;
-        let (begun, rows) = walk.so_far();
-        let asked = if done { names.len() } else { begun };
-        Some(rows as f64 / asked as f64)
-    });
-    // It has read a few thousand slots at most.
-    WALK.set(Some(walk));
-    rows.ok().flatten()
+        for _ in 0..ASKED {
+            let told = area::read(control, index, |header, image| {
+                if !slot.is_of(self.table.oid()) || route::matches(header, image, &self.key, &self.seen).is_err() {
+                    return None;
+                }
+                if names.is_empty() {
+                    return Some(Told::Rows(average(&image.stats(), up, down)));
+                }
+                let step = walk.step(image, &self.seen, CELLS);
+                if step == Step::Ask {
+                    return Some(Told::Ask);
+                }
+                let (begun, rows) = walk.so_far();
+                let asked = if step == Step::Done { names.len() } else { begun };
+                Some(Told::Rows(rows as f64 / asked as f64))
+            });
+            match told.ok()?? {
+                Told::Rows(rows) => return Some(rows),
+                Told::Ask => self.seen.learn(walk.asked())?,
+            }
+            walk.restart();
+        }
+        None
+    }
+}
+
+/// In a forest a pair at most so many steps apart is one more row above the one and below the other; a level holds no more pairs than
+/// there are edges, and there are hardly more levels than this. Rows of running transactions are in it, as in the size of a table.
+fn average(stats: &Stats, up: u32, down: u32) -> f64 {
+    let depth = (stats.entities as f64).log2().ceil().max(1.0);
+    let levels = f64::from(up).min(depth) + f64::from(down).min(depth);
+    stats.edge_rows as f64 / (stats.entities as f64).max(1.0) * levels
 }
 
 /// For cft_entities, of a text whose length is known: one window of a text is a name in a hundred words or so, and reading costs.
@@ -194,7 +242,7 @@ fn cft_entities_support(fcinfo: pg_sys::FunctionCallInfo) -> Internal {
                 return None;
             }
             let text = PgList::<pg_sys::Node>::from_pg((*node.cast::<pg_sys::FuncExpr>()).args).get_ptr(0)?;
-            let text = pg_sys::estimate_expression_value(root, text).cast::<pg_sys::Const>();
+            let text = raised::whole(None, || pg_sys::estimate_expression_value(root, text)).cast::<pg_sys::Const>();
             if (*text).xpr.type_ != pg_sys::NodeTag::T_Const {
                 return None;
             }

@@ -5,40 +5,75 @@
 use crate::api::context;
 use crate::area::{self, Unusable};
 use crate::counters;
+use crate::edges::{ColumnNames, Columns};
+use crate::encoding;
 use crate::error::{self, Fallible};
 use crate::fmgr::{Call, text_datum};
+use crate::methods::scan::BATCH;
+use crate::patience::until_cancelled;
 use crate::registration::{self, Functions};
-use crate::route::{self, REASONS, Reason};
+use crate::route::{self, REASONS, Reason, Ticket};
 use crate::shmem::{self, Control};
-use crate::slot::{PHASES, Slot};
-use cftrag_core::Stats;
+use crate::slot::{Header, PHASES, Slot};
+use crate::visibility::Seen;
+use cftrag_core::{Image, Stats};
+use pgrx::check_for_interrupts;
 use pgrx::prelude::*;
+use std::ffi::CString;
 use std::sync::atomic::Ordering::SeqCst;
 
 /// Columns before the reasons.
 const FIXED: usize = 19;
 const COLUMNS: usize = FIXED + REASONS.len();
 
-/// `cft_stat()`: a row for each attached table that the caller may read without row-level security. See sql/install/views.sql.
+/// `cft_stat()`: a row for each attached table whose names the caller may read, without row-level security. See sql/install/views.sql.
 #[pg_extern(sql = false)]
 fn cft_stat(fcinfo: pg_sys::FunctionCallInfo) {
     // SAFETY: our own fcinfo.
     let call = unsafe { Call::new(fcinfo) };
     let rows = call.rows();
     let control = shmem::attach();
-    for table in registration::attached_tables(Functions::beside(call.function())) {
-        if shown(table) {
-            let (mut values, mut nulls) = row(control, table);
+    let functions = Functions::beside(call.function());
+    for table in registration::attached_tables(functions) {
+        if shown(table, functions)
+            && let Some((mut values, mut nulls)) = row(control, table)
+        {
             rows.add(&mut values, &mut nulls);
         }
     }
 }
 
-/// Whether the caller may know of the table: he reads it, and no policy hides rows of it from him.
-fn shown(table: pg_sys::Oid) -> bool {
+/// Whether the caller may know of the table: he reads the columns that hold its names, and no policy hides rows of it from him.
+fn shown(table: pg_sys::Oid, functions: Functions) -> bool {
     // SAFETY: catalog lookups by OID.
     let policies = unsafe { pg_sys::check_enable_rls(table, pg_sys::InvalidOid, true) };
-    context::readable(table) && policies != pg_sys::CheckEnableRlsResult::RLS_ENABLED as i32
+    if policies == pg_sys::CheckEnableRlsResult::RLS_ENABLED as i32 || !context::readable(table) {
+        return false;
+    }
+    let Some(registration) = registration::read(table, std::ptr::null_mut(), functions) else {
+        return reads(table, [None]);
+    };
+    let ColumnNames { parent, child, tree } = registration.names;
+    let number = |name: String| {
+        let name = CString::new(encoding::encode(&name)).ok()?;
+        // SAFETY: a system cache lookup; 0 if there is no such column.
+        let number = i32::from(unsafe { pg_sys::get_attnum(table, name.as_ptr()) });
+        (number != 0).then_some(number)
+    };
+    let tree = tree.map_or_else(|| number(parent.clone()), number);
+    reads(table, [number(parent), number(child), tree])
+}
+
+/// Whether the caller has SELECT on the table, or on these columns of it. None: one that is gone.
+fn reads<const N: usize>(table: pg_sys::Oid, columns: [Option<i32>; N]) -> bool {
+    let (select, ok) = (pg_sys::ACL_SELECT as pg_sys::AclMode, pg_sys::AclResult::ACLCHECK_OK);
+    // SAFETY: system cache lookups by OID and number.
+    unsafe {
+        let role = pg_sys::GetUserId();
+        let column = |number: i32| pg_sys::pg_attribute_aclcheck(table, number as pg_sys::AttrNumber, role, select);
+        pg_sys::pg_class_aclcheck(table, role, select) == ok
+            || columns.iter().all(|number| number.is_some_and(|number| column(number) == ok))
+    }
 }
 
 /// `cft_progress()`: a row for each build under way. See sql/install/views.sql.
@@ -48,7 +83,8 @@ fn cft_progress(fcinfo: pg_sys::FunctionCallInfo) {
     let call = unsafe { Call::new(fcinfo) };
     let rows = call.rows();
     let Some(control) = shmem::attach() else { return };
-    for table in registration::attached_tables(Functions::beside(call.function())).into_iter().filter(|t| shown(*t)) {
+    let functions = Functions::beside(call.function());
+    for table in registration::attached_tables(functions).into_iter().filter(|t| shown(*t, functions)) {
         let Some((_, slot)) = control.find(table) else { continue };
         let p = &slot.progress;
         let phase = p.phase.load(SeqCst) as usize;
@@ -69,12 +105,24 @@ fn cft_progress(fcinfo: pg_sys::FunctionCallInfo) {
     }
 }
 
-fn row(control: Option<&'static Control>, table: pg_sys::Oid) -> ([pg_sys::Datum; COLUMNS], [bool; COLUMNS]) {
+/// None if the image is of columns that the caller may not read: they were renamed since it was built.
+fn row(control: Option<&'static Control>, table: pg_sys::Oid) -> Option<([pg_sys::Datum; COLUMNS], [bool; COLUMNS])> {
     let reasons = counters::reasons(table);
     let found = control.and_then(|control| control.find(table).map(|(index, slot)| (control, index, slot)));
-    let image = found.map(|(control, index, _)| {
-        area::read(control, index, |header, image| (image.stats(), header.built_at, header.build_microseconds))
+    let image = found.map(|(control, index, slot)| {
+        // The slot may have become another table's.
+        let stats = |header: &Header, image: Image<'_>| {
+            let times = (image.stats(), header.built_at, header.build_microseconds);
+            slot.is_of(table).then_some((times, header.key.columns))
+        };
+        area::read(control, index, stats).and_then(|stats| stats.ok_or(Unusable::Empty))
     });
+    if let Some(Ok((_, Columns { tree, parent, child }))) = &image {
+        let tree = if tree.number == 0 { parent } else { tree };
+        if !reads(table, [parent, child, tree].map(|column| Some(column.number))) {
+            return None;
+        }
+    }
     let slot = found.map(|(_, _, slot)| slot);
     let state = match (control, slot, &image) {
         (None, _, _) => "no shared memory",
@@ -84,7 +132,7 @@ fn row(control: Option<&'static Control>, table: pg_sys::Oid) -> ([pg_sys::Datum
         _ => "none",
     };
     let (stats, built_at, microseconds) = match image {
-        Some(Ok(read)) => read,
+        Some(Ok((read, _))) => read,
         _ => (Stats::default(), 0, 0),
     };
     let built = state == "ready";
@@ -116,7 +164,7 @@ fn row(control: Option<&'static Control>, table: pg_sys::Oid) -> ([pg_sys::Datum
     values[FIXED..].iter_mut().zip(reasons).for_each(|(value, count)| *value = count.into());
     let mut nulls = [false; COLUMNS];
     (nulls[15], nulls[16]) = (!built, !built);
-    (values, nulls)
+    Some((values, nulls))
 }
 
 /// `cft_stats_reset() -> void`: sets the counters of this database's tables to zero.
@@ -136,20 +184,38 @@ fn cft_hot_entities(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     let Some(n) = call.int(0) else { return Ok(()) };
     let wanted = usize::try_from(n).map_err(|_| error::negative_count(n))?;
     let (table, registration, columns, functions) = context::open(&call, 1)?;
-    let mut ticket = match route::route(&table, &registration, &columns, functions) {
-        Ok(ticket) => ticket,
-        Err(Reason::Privilege) => return Err(error::no_privilege(&table.name())),
-        Err(_) => return Ok(()),
-    };
-    let hot = loop {
-        let mut ask = Vec::new();
-        let hot = area::read(ticket.control, ticket.index, |_, image| image.hot(wanted, &ticket.seen, &mut ask));
-        if ask.is_empty() || ticket.seen.learn(&ask).is_none() {
-            break hot.unwrap_or_default();
+    loop {
+        let mut ticket = match route::route(&table, &registration, &columns, functions) {
+            Ok(ticket) => ticket,
+            Err(Reason::Privilege) => return Err(error::no_privilege(&table.name())),
+            Err(_) => return Ok(()),
+        };
+        // An image that took the place of the ticket's is asked again.
+        if let Ok(hot) = hottest(&mut ticket, wanted) {
+            for (i, (name, temperature)) in hot.into_iter().enumerate() {
+                if i % BATCH == 0 {
+                    check_for_interrupts!();
+                }
+                rows.add(&mut [text_datum(&name), i64::from(temperature).into()], &mut [false, false]);
+            }
+            return Ok(());
         }
-    };
-    for (name, temperature) in hot {
-        rows.add(&mut [text_datum(&name), i64::from(temperature).into()], &mut [false, false]);
+        check_for_interrupts!();
     }
-    Ok(())
+}
+
+/// The hottest entities, with their temperatures.
+fn hottest(ticket: &mut Ticket, wanted: usize) -> Result<Vec<(Vec<u8>, u32)>, Reason> {
+    loop {
+        let mut ask = Vec::new();
+        let look = |image: Image<'_>, seen: &Seen| until_cancelled(|breath| image.hot(wanted, seen, &mut ask, breath));
+        let Some(hot) = ticket.read(look)? else {
+            check_for_interrupts!();
+            continue;
+        };
+        if ask.is_empty() {
+            return Ok(hot);
+        }
+        ticket.learn(&ask)?;
+    }
 }

@@ -4,11 +4,17 @@
 
 use crate::error::{self, Fallible};
 use crate::fmgr::{Call, text_datum};
-use pgrx::check_for_interrupts;
+use crate::methods::breathe;
+use cftrag_core::{Breath, MOST_BYTES};
 use pgrx::prelude::*;
 
-/// Words between two looks for an interrupt.
-const BREATH: usize = 1000;
+/// Characters that are counted between two looks for an interrupt, and what that counts as.
+const COUNTED: usize = 1 << 20;
+const PER_COUNTED: usize = 1 << 14;
+/// Steps of a word: it is folded, and put down as a row.
+const PER_WORD: usize = 16;
+/// Bytes that a character has at most in any encoding of a server.
+const WIDEST: usize = 4;
 
 /// `cft_words(text)`: place (from 1), form (folded, as UTF-8), start and length in characters. See crates/core/src/words.rs.
 #[pg_extern(sql = false)]
@@ -17,14 +23,15 @@ fn cft_words(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     let call = unsafe { Call::new(fcinfo) };
     let rows = call.rows();
     let Some(text) = call.text(0) else { return Ok(()) };
-    let text = as_utf8(text)?.ok_or_else(error::not_utf8)?;
+    let mut breathe = breathe;
+    let mut breath = Breath::new(&mut breathe);
+    let text = as_utf8(text, &mut breath)?.ok_or_else(error::not_utf8)?;
     let (mut place, mut at, mut start) = (0_i32, 0, 1_i32);
     let mut form = Vec::new();
-    for (i, (offset, word)) in cftrag_core::Words::of(text).enumerate() {
-        if i % BREATH == 0 {
-            check_for_interrupts!();
-        }
-        start += characters(&text[at..offset]);
+    let mut words = cftrag_core::Words::of(text);
+    while let Some((offset, word)) = words.next_word(&mut breath) {
+        breath.steps(PER_WORD);
+        start += characters(&text[at..offset], &mut breath);
         at = offset;
         form.clear();
         cftrag_core::fold(word, &mut form);
@@ -36,9 +43,11 @@ fn cft_words(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
             pg_sys::Datum::from(place),
             text_datum(&form),
             pg_sys::Datum::from(start),
-            pg_sys::Datum::from(characters(word)),
+            pg_sys::Datum::from(characters(word, &mut breath)),
         ];
         rows.add(&mut values, &mut [false; 4]);
+        // SAFETY: made above, copied into the row.
+        unsafe { pg_sys::pfree(values[1].cast_mut_ptr()) };
     }
     Ok(())
 }
@@ -47,34 +56,47 @@ fn cft_words(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
 #[pg_extern(sql = false)]
 fn cft_form(name: &[u8]) -> Fallible<Option<Vec<u8>>> {
     let mut form = Vec::new();
-    let name = as_utf8(name)?;
+    // Longer than any name that has a form, in whatever encoding: not looked at.
+    let name = if name.len() > WIDEST * MOST_BYTES { &[] } else { name };
+    let name = as_utf8(name, &mut Breath::new(&mut { breathe }))?;
     Ok(name.is_some_and(|name| cftrag_core::form(name.as_bytes(), &mut form)).then_some(form))
 }
 
 /// As the database counts them: in SQL_ASCII every byte is one.
-fn characters(text: &str) -> i32 {
+fn characters(text: &str, breath: &mut Breath<'_>) -> i32 {
     // SAFETY: reads a backend variable.
     let bytes = unsafe { pg_sys::GetDatabaseEncoding() } == pg_sys::pg_enc::PG_SQL_ASCII as i32;
-    (if bytes { text.len() } else { text.chars().count() }) as i32
+    if bytes {
+        return text.len() as i32;
+    }
+    let begins = |byte: &&u8| **byte & 0xC0 != 0x80;
+    let counted = text.as_bytes().chunks(COUNTED).map(|some| {
+        breath.steps(some.len() / (COUNTED / PER_COUNTED));
+        some.iter().filter(begins).count()
+    });
+    counted.sum::<usize>() as i32
 }
 
 /// A text as UTF-8, whatever the database's encoding is. None: it is none (SQL_ASCII holds any bytes). 0A000 where a character may be two
 /// of Unicode's, so that positions would differ.
-fn as_utf8(text: &[u8]) -> Fallible<Option<&str>> {
+fn as_utf8<'t>(text: &'t [u8], breath: &mut Breath<'_>) -> Fallible<Option<&'t str>> {
     let utf8 = pg_sys::pg_enc::PG_UTF8 as i32;
     // SAFETY: reads a backend variable; pg_server_to_any gives the same bytes, or a NUL-terminated copy in the caller's memory context.
-    unsafe {
+    let bytes = unsafe {
         let encoding = pg_sys::GetDatabaseEncoding();
         if encoding == pg_sys::pg_enc::PG_EUC_JIS_2004 as i32 {
             return Err(error::two_characters_for_one());
         }
         if [utf8, pg_sys::pg_enc::PG_SQL_ASCII as i32].contains(&encoding) {
-            return Ok(std::str::from_utf8(text).ok());
+            text
+        } else {
+            let converted = pg_sys::pg_server_to_any(text.as_ptr().cast(), text.len() as i32, utf8);
+            if converted.cast_const() == text.as_ptr().cast() {
+                text
+            } else {
+                std::ffi::CStr::from_ptr(converted).to_bytes()
+            }
         }
-        let converted = pg_sys::pg_server_to_any(text.as_ptr().cast(), text.len() as i32, utf8);
-        if converted.cast_const() == text.as_ptr().cast() {
-            return Ok(std::str::from_utf8(text).ok());
-        }
-        Ok(std::ffi::CStr::from_ptr(converted).to_str().ok())
-    }
+    };
+    Ok(cftrag_core::as_utf8(bytes, breath))
 }

@@ -18,6 +18,8 @@
 
 use crate::changes;
 use crate::edges::{Column, Columns, Edges};
+use crate::error::Fallible;
+use crate::methods::room::Room;
 use crate::value;
 use pgrx::check_for_interrupts;
 use pgrx::pg_sys;
@@ -27,6 +29,10 @@ use std::ffi::CString;
 
 /// Rows between two looks for an interrupt.
 const BATCH: u32 = 1000;
+/// What an entity that was met takes beside its name's bytes, which stand twice: in a table of hashes at most half full, and in a list.
+const MET: usize = 150;
+/// The same of the entity that led to it, on the shortest way.
+const LED: usize = 200;
 
 /// An index whose first column is the one that is looked for.
 #[derive(Clone, Copy)]
@@ -57,27 +63,35 @@ pub enum Verdict {
 /// Of several at the same distance from the parent the smallest by bytes, as cft_context's via.
 pub type Below = HashMap<Vec<u8>, Vec<u8>>;
 
+/// 53400 if the searches need more than cftrag.work_memory.
+///
 /// # Safety
 /// The columns are the table's and hold names; a snapshot is active.
-pub unsafe fn closes(table: &Edges, columns: &Columns, tree: Option<&[u8]>, parent: &[u8], child: &[u8]) -> Verdict {
+pub unsafe fn closes(
+    table: &Edges,
+    columns: &Columns,
+    tree: Option<&[u8]>,
+    parent: &[u8],
+    child: &[u8],
+) -> Fallible<Verdict> {
     let textual = |column: Column| [pg_sys::TEXTOID, pg_sys::VARCHAROID].map(u32::from).contains(&column.type_oid);
     let alike = columns.parent.type_oid == columns.child.type_oid || textual(columns.parent) && textual(columns.child);
     // SAFETY: the caller's promise.
     let [above, below] = unsafe { indexes(table, columns) };
     if !alike || (above.is_none() && below.is_none()) {
-        return Verdict::Unknown;
+        return Ok(Verdict::Unknown);
     }
     let up = |start: &[u8]| above.map(|index| Search::new(index, columns.child, columns.parent, start));
     let down = below.map(|index| Search::new(index, columns.parent, columns.child, child));
     // SAFETY: as above.
     unsafe {
-        if parent != child && !meet(up(parent), down, table, columns, tree, parent, child) {
-            return Verdict::No;
+        if parent != child && !meet(up(parent), down, table, columns, tree, parent, child)? {
+            return Ok(Verdict::No);
         }
-        let (Some(way), Some(rows)) = (up(parent), up(child)) else { return Verdict::Unknown };
-        match way.shortest(table, columns.tree, tree, child) {
-            Some(below) if rows.has(table, columns.tree, tree, parent) => Verdict::Yes(below),
-            _ => Verdict::No,
+        let (Some(way), Some(rows)) = (up(parent), up(child)) else { return Ok(Verdict::Unknown) };
+        match way.shortest(table, columns.tree, tree, child)? {
+            Some(below) if rows.has(table, columns.tree, tree, parent) => Ok(Verdict::Yes(below)),
+            _ => Ok(Verdict::No),
         }
     }
 }
@@ -94,18 +108,21 @@ unsafe fn meet(
     tree: Option<&[u8]>,
     parent: &[u8],
     child: &[u8],
-) -> bool {
-    let mut pace = Pace::default();
+) -> Fallible<bool> {
+    let (mut pace, mut room) = (Pace::default(), Room::new());
     let meet = loop {
         // SAFETY: the caller's promise.
         let turned = unsafe {
-            turn(&mut up, &down, child, table, columns, tree)
-                .or_else(|| turn(&mut down, &up, parent, table, columns, tree))
+            match turn(&mut up, &down, child, table, columns, tree, &mut room) {
+                Ok(None) => turn(&mut down, &up, parent, table, columns, tree, &mut room),
+                met => met,
+            }
         };
-        if let Some(meet) = turned {
-            break meet;
+        match turned {
+            Ok(None) => pace.step(),
+            Ok(Some(meet)) => break Ok(meet),
+            Err(error) => break Err(error),
         }
-        pace.step();
     };
     [up, down].into_iter().flatten().for_each(Search::end);
     meet
@@ -135,19 +152,21 @@ unsafe fn turn(
     table: &Edges,
     columns: &Columns,
     tree: Option<&[u8]>,
-) -> Option<bool> {
-    let side = side.as_mut()?;
+    room: &mut Room,
+) -> Fallible<Option<bool>> {
+    let Some(side) = side.as_mut() else { return Ok(None) };
     // SAFETY: the caller's promise.
     match unsafe { side.next(table, columns.tree, tree) } {
-        Next::End => Some(false),
-        Next::Nothing => None,
+        Next::End => Ok(Some(false)),
+        Next::Nothing => Ok(None),
         Next::Found(name) => {
             if name == end || other.as_ref().is_some_and(|other| other.met.contains(&name)) {
-                return Some(true);
+                return Ok(Some(true));
             }
+            room.take(MET + 2 * name.len())?;
             side.met.insert(name.clone());
             side.left.push(name);
-            None
+            Ok(None)
         }
     }
 }
@@ -182,11 +201,17 @@ impl Search {
     ///
     /// # Safety
     /// As for [`closes`].
-    unsafe fn shortest(mut self, table: &Edges, tree_column: Column, tree: Option<&[u8]>, end: &[u8]) -> Option<Below> {
-        let (mut found, mut pace) = (Below::new(), Pace::default());
+    unsafe fn shortest(
+        mut self,
+        table: &Edges,
+        tree_column: Column,
+        tree: Option<&[u8]>,
+        end: &[u8],
+    ) -> Fallible<Option<Below>> {
+        let (mut found, mut pace, mut room) = (Below::new(), Pace::default(), Room::new());
         let mut level = std::mem::take(&mut self.left);
         if level.iter().any(|start| start == end) {
-            return Some(found);
+            return Ok(Some(found));
         }
         while !level.is_empty() {
             level.sort_unstable();
@@ -198,10 +223,14 @@ impl Search {
                         Next::End => break,
                         Next::Nothing => {}
                         Next::Found(to) => {
+                            if let Err(error) = room.take(MET + LED + 3 * to.len() + name.len()) {
+                                self.end();
+                                return Err(error);
+                            }
                             found.insert(to.clone(), name.clone());
                             if to == end {
                                 self.end();
-                                return Some(found);
+                                return Ok(Some(found));
                             }
                             self.met.insert(to.clone());
                             level.push(to);
@@ -211,7 +240,7 @@ impl Search {
                 }
             }
         }
-        None
+        Ok(None)
     }
 
     /// Whether one of the first rows leads to `end`.

@@ -2,7 +2,7 @@
 
 #![expect(unsafe_code, reason = "PostgreSQL's function call interface")]
 
-use crate::api::text::{from_utf8, to_utf8};
+use crate::api::text::{as_utf8, from_utf8};
 use crate::error::Fallible;
 use crate::fmgr::{Call, text_datum};
 use crate::methods::breathe;
@@ -18,9 +18,9 @@ fn cft_extract_relations(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     let call = unsafe { Call::new(fcinfo) };
     let rows = call.rows();
     let (Some(text), Some(modifiers)) = (call.text(0), call.arg(1)) else { return Ok(()) };
-    let text = to_utf8(text)?;
+    let text = as_utf8(text)?;
     let mut breathe = breathe;
-    cftrag_core::extract(&text, modifiers.value() != 0, &mut Breath::new(&mut breathe), |found| {
+    cftrag_core::extract(text, modifiers.value() != 0, &mut Breath::new(&mut breathe), |found| {
         let [parent, child, sentence] = [&found.parent, &found.child, &found.sentence].map(|text| from_utf8(text));
         let mut values =
             [text_datum(&parent?), text_datum(&child?), text_datum(found.relation.as_bytes()), text_datum(&sentence?)];

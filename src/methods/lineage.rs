@@ -3,105 +3,158 @@
 
 #![expect(unsafe_code, reason = "PostgreSQL's function call interface")]
 
-use crate::api::context::Relative;
+use crate::api::sink::{Relative, text_value};
 use crate::error::Fallible;
-use crate::fmgr::{Call, text_datum};
+use crate::fmgr::{Call, Rows};
 use crate::methods::breathe;
-use crate::methods::search::{DOWN, Side, UP};
+use crate::methods::room::Room;
+use crate::methods::search::{DOWN, Node, Side, Texts, Tree, UP, named};
+use crate::methods::table::Table;
 use crate::methods::walker::{ALL, Walker};
-use cftrag_core::{Breath, Graph, Names};
+use cftrag_core::{Breath, Graph, NameId, Names};
+use pgrx::check_for_interrupts;
 use pgrx::prelude::*;
-use std::collections::{BTreeMap, HashMap};
 
-type Name = Vec<u8>;
-type Tree = Option<Vec<u8>>;
-/// By tree: the ancestors of an entity with their depths, and itself at 0.
-type Ancestors = BTreeMap<Tree, HashMap<Name, i32>>;
+/// Bytes that an entity takes at most beside its name: in two lists, in a table, in a graph.
+const PER_ENTITY: usize = 160;
+
+/// What a call has read: names and the memory that it may take.
+struct Reading {
+    walker: Walker,
+    names: Names,
+    room: Room,
+}
 
 /// `cft_lca(a text, b text, edges regclass) -> table(tree, ancestor, depth_a, depth_b)`
 ///
 /// An entity is a common ancestor if a and b each are it or are under it. The lowest are those that have no other common ancestor under
-/// them, but for one that they are under as well (in a cycle). depth_a, depth_b: steps from a, from b. Errors: those of cft_context.
+/// them, but for one that they are under as well (in a cycle). depth_a, depth_b: steps from a, from b. Errors: 53400
+/// (cftrag.work_memory); those of cft_context.
 #[pg_extern(sql = false)]
 fn cft_lca(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     // SAFETY: our own fcinfo.
     let call = unsafe { Call::new(fcinfo) };
     let rows = call.rows();
     let (Some(a), Some(b)) = (call.text(0), call.text(1)) else { return Ok(()) };
-    let walker = Walker::of(&call, 2)?;
-    let (of_a, of_b) = (ancestors(&walker, a)?, ancestors(&walker, b)?);
-    let mut common = Nodes::default();
-    for (tree, of_a) in &of_a {
-        let Some(of_b) = of_b.get(tree) else { continue };
-        let mut names: Vec<&Name> = of_a.keys().filter(|name| of_b.contains_key(*name)).collect();
-        names.sort_unstable();
-        names.into_iter().for_each(|name| common.add(tree.as_deref(), name));
+    let mut reading = Reading::of(&call, 2)?;
+    let (of_a, of_b) = (reading.ancestors(a)?, reading.ancestors(b)?);
+    let mut breathe = breathe;
+    let mut breath = Breath::new(&mut breathe);
+    let mut of_b_by_node = Table::default();
+    for (node, depth) in of_b {
+        breath.step();
+        of_b_by_node.entry(node, || depth)?;
     }
-    for (node, _) in lowest(&walker, &common).into_iter().enumerate().filter(|(_, lowest)| *lowest) {
-        let (tree, name) = common.list[node];
-        let depth = |of: &Ancestors| of[&tree.map(<[u8]>::to_vec)][name];
-        let mut values = [
-            text_datum(tree.unwrap_or_default()),
-            text_datum(name),
-            pg_sys::Datum::from(depth(&of_a)),
-            pg_sys::Datum::from(depth(&of_b)),
-        ];
+    let mut common: Vec<(Node, i32, i32)> = Vec::new();
+    for (node, depth_a) in of_a {
+        breath.step();
+        common.extend(of_b_by_node.get(&node).map(|depth_b| (node, depth_a, *depth_b)));
+    }
+    let names = &reading.names;
+    let key = |(tree, name): Node| (tree.map(|tree| names.get(tree)), names.get(name));
+    breath.sort_with(&mut common, |a, b, breath| {
+        let (a, b) = (key(a.0), key(b.0));
+        breath.compare_some(a.0, b.0).then_with(|| breath.compare(a.1, b.1))
+    });
+    let mut nodes = Nodes::default();
+    for (node, ..) in &common {
+        nodes.add(*node)?;
+    }
+    let lowest = lowest(&mut reading, &nodes)?;
+    for (&((tree, name), depth_a, depth_b), _) in common.iter().zip(lowest).filter(|(_, lowest)| *lowest) {
+        check_for_interrupts!();
+        let tree_name = tree.map_or(&b""[..], |tree| reading.names.get(tree));
+        let texts = [text_value(tree_name)?, text_value(reading.names.get(name))?];
+        let mut values = [texts[0], texts[1], pg_sys::Datum::from(depth_a), pg_sys::Datum::from(depth_b)];
         rows.add(&mut values, &mut [tree.is_none(), false, false, false]);
+        free(texts);
     }
     Ok(())
 }
 
 /// Entities in their trees, numbered in the order in which they came.
 #[derive(Default)]
-struct Nodes<'a> {
-    list: Vec<(Option<&'a [u8]>, &'a [u8])>,
-    numbers: HashMap<(Option<&'a [u8]>, &'a [u8]), u32>,
+struct Nodes {
+    list: Vec<Node>,
+    numbers: Table<Node, u32>,
 }
 
-impl<'a> Nodes<'a> {
+impl Nodes {
     /// What was not added before.
-    fn add(&mut self, tree: Option<&'a [u8]>, name: &'a [u8]) {
-        self.numbers.insert((tree, name), self.list.len() as u32);
-        self.list.push((tree, name));
+    fn add(&mut self, node: Node) -> Fallible<()> {
+        if self.list.len().is_multiple_of(1 << 16) {
+            check_for_interrupts!();
+        }
+        self.numbers.entry(node, || self.list.len() as u32)?;
+        self.list.push(node);
+        Ok(())
     }
 
     /// Gives each edge to one of these to `take`: the child, and the parent if that is one of these.
-    fn each_parent(&self, walker: &Walker, mut take: impl FnMut(u32, Option<u32>)) {
-        let mut names: Vec<&[u8]> = self.list.iter().map(|node| node.1).collect();
-        names.sort_unstable();
-        names.dedup();
-        walker.relatives(&names, 1, 0, |rows| {
+    fn each_parent(&self, reading: &mut Reading, mut take: impl FnMut(u32, Option<u32>)) -> Fallible<()> {
+        let Reading { walker, names, room } = reading;
+        let mut asked: Vec<NameId> = self.list.iter().map(|node| node.1).collect();
+        asked.sort_unstable();
+        asked.dedup();
+        let texts = Texts::of(&asked, names, room)?;
+        let mut breathe = breathe;
+        let mut breath = Breath::new(&mut breathe);
+        walker.relatives(&texts.all(), 1, 0, |rows| {
             for row in rows {
-                if let Some(&child) = self.numbers.get(&(row.tree, row.entity)) {
-                    take(child, self.numbers.get(&(row.tree, row.name)).copied());
+                breath.step();
+                let tree = row.tree.map(|tree| named(names, tree, room)).transpose()?;
+                if let Some(&child) = self.numbers.get(&(tree, named(names, row.entity, room)?)) {
+                    room.take(PER_EDGE)?;
+                    let parent = named(names, row.name, room)?;
+                    take(child, self.numbers.get(&(tree, parent)).copied());
                 }
             }
-        });
+            Ok(())
+        })
     }
 }
 
-fn ancestors(walker: &Walker, entity: &[u8]) -> Fallible<Ancestors> {
-    let mut found = Ancestors::new();
-    let mut deep = false;
-    walker.relatives(&[entity], ALL, 1, |rows| {
-        for rows in rows.chunk_by(|a, b| a.tree == b.tree) {
-            let of = found.entry(rows[0].tree.map(<[u8]>::to_vec)).or_default();
-            of.insert(entity.to_vec(), 0);
-            of.extend(rows.iter().filter(|row| row.ancestor).map(|row| (row.name.to_vec(), row.depth)));
+/// Bytes of an edge between two ancestors.
+const PER_EDGE: usize = 24;
+
+impl Reading {
+    fn of(call: &Call, n: usize) -> Fallible<Self> {
+        Ok(Self { walker: Walker::of(call, n)?, names: Names::default(), room: Room::new() })
+    }
+
+    /// The ancestors of an entity in each of its trees, with their depths, and itself at 0.
+    fn ancestors(&mut self, entity: &[u8]) -> Fallible<Vec<(Node, i32)>> {
+        let Self { walker, names, room } = self;
+        let (mut found, mut deep) = (Vec::new(), false);
+        let start = names.id(entity);
+        let mut breathe = breathe;
+        let mut breath = Breath::new(&mut breathe);
+        walker.relatives(&[entity], ALL, 1, |rows| {
+            for rows in rows.chunk_by(|a, b| a.tree == b.tree) {
+                breath.step();
+                let tree = rows[0].tree.map(|tree| named(names, tree, room)).transpose()?;
+                room.take(PER_ENTITY)?;
+                found.push(((tree, start), 0));
+                for row in rows.iter().filter(|row| row.ancestor) {
+                    breath.step();
+                    room.take(PER_ENTITY)?;
+                    found.push(((tree, named(names, row.name, room)?), row.depth));
+                }
+            }
             deep |= too_deep(rows);
+            Ok(())
+        })?;
+        if deep {
+            let side = Side::new(start, UP).exhaust(walker, names, room)?;
+            found.clear();
+            for (node, reached) in side.found.iter() {
+                breath.step();
+                room.take(PER_ENTITY)?;
+                found.push((*node, reached.depth as i32));
+            }
         }
-    });
-    if !deep {
-        return Ok(found);
+        Ok(found)
     }
-    let mut names = Names::default();
-    let side = Side::new(names.id(entity), UP).exhaust(walker, &mut names)?;
-    let mut found = Ancestors::new();
-    for ((tree, name), reached) in &side.found {
-        let of = found.entry(tree.map(|tree| names.get(tree).to_vec())).or_default();
-        of.insert(names.get(*name).to_vec(), reached.depth as i32);
-    }
-    Ok(found)
 }
 
 /// A relative at the last level that was asked for may have others behind it.
@@ -111,76 +164,121 @@ fn too_deep(rows: &[Relative<'_>]) -> bool {
 
 /// Of a set that has all that is above its members: whether nothing of it is under a node that is not above the node, too. These are the
 /// members of the components (entities that are above each other) which no edge leads out of, downwards and within the set.
-fn lowest(walker: &Walker, nodes: &Nodes) -> Vec<bool> {
+fn lowest(reading: &mut Reading, nodes: &Nodes) -> Fallible<Vec<bool>> {
     // Whatever lies between two of the set is in it, so parents and children suffice.
     let mut down = Vec::new();
-    nodes.each_parent(walker, |child, parent| down.extend(parent.map(|parent| (parent, child))));
-    down.sort_unstable();
+    nodes.each_parent(reading, |child, parent| down.extend(parent.map(|parent| (parent, child))))?;
+    let mut breathe = breathe;
+    let mut breath = Breath::new(&mut breathe);
+    breath.sort_by(&mut down, Ord::cmp);
     let graph = Graph::new(nodes.list.len(), &down);
-    let component = graph.components(&mut Breath::new(&mut breathe));
+    let component = graph.components(&mut breath);
     let of = |node: u32| component[node as usize] as usize;
     let mut has_lower = vec![false; nodes.list.len()];
     for (parent, child) in graph.edges() {
+        breath.step();
         has_lower[of(parent)] |= of(parent) != of(child);
     }
-    component.iter().map(|&component| !has_lower[component as usize]).collect()
+    Ok(component.iter().map(|&component| !has_lower[component as usize]).collect())
 }
 
 /// `cft_depth(entity text, edges regclass) -> table(tree, depth)`
 ///
 /// The least number of steps up to a root of the tree (an entity without a parent but itself); NULL if it has none above it (cycles).
-/// Errors: those of cft_context.
+/// Errors: those of cft_lca.
 #[pg_extern(sql = false)]
 fn cft_depth(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     // SAFETY: our own fcinfo.
     let call = unsafe { Call::new(fcinfo) };
     let rows = call.rows();
     let Some(entity) = call.text(0) else { return Ok(()) };
-    let walker = Walker::of(&call, 1)?;
-    let found = ancestors(&walker, entity)?;
+    let mut reading = Reading::of(&call, 1)?;
+    let found = reading.ancestors(entity)?;
     let mut above = Nodes::default();
-    found.iter().for_each(|(tree, of)| of.keys().for_each(|name| above.add(tree.as_deref(), name)));
-    let mut is_root = vec![true; above.list.len()];
-    above.each_parent(&walker, |child, _| is_root[child as usize] = false);
-    for (tree, of) in &found {
-        let root = |name: &Name| is_root[above.numbers[&(tree.as_deref(), &**name)] as usize];
-        let depth = of.iter().filter(|(name, _)| root(name)).map(|(_, depth)| *depth).min();
-        let mut values =
-            [text_datum(tree.as_deref().unwrap_or_default()), pg_sys::Datum::from(depth.unwrap_or_default())];
-        rows.add(&mut values, &mut [tree.is_none(), depth.is_none()]);
+    for (node, _) in &found {
+        above.add(*node)?;
     }
-    Ok(())
+    let mut is_root = vec![true; above.list.len()];
+    above.each_parent(&mut reading, |child, _| is_root[child as usize] = false)?;
+    let mut depths: Table<Tree, Option<i32>> = Table::default();
+    let mut breathe = breathe;
+    let mut breath = Breath::new(&mut breathe);
+    for (&((tree, _), depth), is_root) in found.iter().zip(is_root) {
+        breath.step();
+        let (least, _) = depths.entry(tree, || None)?;
+        if is_root {
+            *least = Some(least.map_or(depth, |least| least.min(depth)));
+        }
+    }
+    in_order(depths, &reading.names, |tree, depth| add(rows, tree, depth.map(pg_sys::Datum::from)))
 }
 
 /// `cft_subtree_size(entity text, edges regclass) -> table(tree, size bigint)`
 ///
-/// How many different entities are under an entity, itself counted. Errors: those of cft_context.
+/// How many different entities are under an entity, itself counted. Errors: those of cft_lca.
 #[pg_extern(sql = false)]
 fn cft_subtree_size(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     // SAFETY: our own fcinfo.
     let call = unsafe { Call::new(fcinfo) };
     let rows = call.rows();
     let Some(entity) = call.text(0) else { return Ok(()) };
-    let walker = Walker::of(&call, 1)?;
-    let (mut sizes, mut deep) = (BTreeMap::<Tree, i64>::new(), false);
+    let mut reading = Reading::of(&call, 1)?;
+    let Reading { walker, names, room } = &mut reading;
+    let (mut sizes, mut deep): (Table<Tree, i64>, _) = (Table::default(), false);
+    let start = names.id(entity);
+    let mut breathe = breathe;
+    let mut breath = Breath::new(&mut breathe);
     walker.relatives(&[entity], 1, ALL, |relatives| {
-        deep = too_deep(relatives);
+        deep |= too_deep(relatives);
         for of in relatives.chunk_by(|a, b| a.tree == b.tree) {
+            breath.steps(of.len());
+            room.take(PER_ENTITY)?;
+            let tree = of[0].tree.map(|tree| named(names, tree, room)).transpose()?;
             let under = of.iter().filter(|row| !row.ancestor).count();
-            sizes.insert(of[0].tree.map(<[u8]>::to_vec), 1 + under as i64);
+            *sizes.entry(tree, || 1)?.0 += under as i64;
         }
-    });
+        Ok(())
+    })?;
     if deep {
-        sizes.clear();
-        let mut names = Names::default();
-        let side = Side::new(names.id(entity), DOWN).exhaust(&walker, &mut names)?;
+        sizes = Table::default();
+        let side = Side::new(start, DOWN).exhaust(walker, names, room)?;
         for (tree, _) in side.found.keys() {
-            *sizes.entry(tree.map(|tree| names.get(tree).to_vec())).or_default() += 1;
+            breath.step();
+            *sizes.entry(*tree, || 0)?.0 += 1;
         }
     }
-    for (tree, size) in sizes {
-        let mut values = [text_datum(tree.as_deref().unwrap_or_default()), pg_sys::Datum::from(size)];
-        rows.add(&mut values, &mut [tree.is_none(), false]);
+    in_order(sizes, &reading.names, |tree, size| add(rows, tree, Some(pg_sys::Datum::from(size))))
+}
+
+/// Gives what is known of each tree to `f`, trees by bytes, the one without a name first.
+fn in_order<T: Copy>(
+    by_tree: Table<Tree, T>,
+    names: &Names,
+    mut f: impl FnMut(Option<&[u8]>, T) -> Fallible<()>,
+) -> Fallible<()> {
+    let name = |tree: &Tree| tree.map(|tree| names.get(tree));
+    let mut all: Vec<(Tree, T)> = by_tree.iter().map(|(tree, what)| (*tree, *what)).collect();
+    Breath::new(&mut { breathe }).sort_with(&mut all, |a, b, breath| breath.compare_some(name(&a.0), name(&b.0)));
+    for (i, (tree, what)) in all.into_iter().enumerate() {
+        if i % 10_000 == 0 {
+            check_for_interrupts!();
+        }
+        f(name(&tree), what)?;
     }
     Ok(())
+}
+
+/// A row of a tree and a number.
+fn add(rows: Rows, tree: Option<&[u8]>, number: Option<pg_sys::Datum>) -> Fallible<()> {
+    let name = text_value(tree.unwrap_or_default())?;
+    rows.add(&mut [name, number.unwrap_or(pg_sys::Datum::from(0usize))], &mut [tree.is_none(), number.is_none()]);
+    free([name]);
+    Ok(())
+}
+
+fn free<const N: usize>(texts: [pg_sys::Datum; N]) {
+    for text in texts {
+        // SAFETY: made by text_value, and copied into a row.
+        unsafe { pg_sys::pfree(text.cast_mut_ptr()) };
+    }
 }

@@ -8,15 +8,17 @@ mod extract;
 mod hierarchy;
 mod lineage;
 mod paths;
+mod prefix;
 mod reject_cycles;
 mod relations;
-mod room;
+pub mod room;
 mod roots;
-mod scan;
-mod search;
-mod walker;
+pub mod scan;
+pub mod search;
+pub mod table;
+pub mod walker;
 
 /// What long work of the core calls now and then.
-fn breathe() {
+pub fn breathe() {
     pgrx::check_for_interrupts!();
 }

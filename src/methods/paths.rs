@@ -46,8 +46,8 @@ fn cft_neighbors(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     };
     walker.relatives(&[entity], up, down, |relatives| {
         add_neighbors(rows, relatives, |row| (row.tree, row.depth, row.name, row.via));
-    });
-    Ok(())
+        Ok(())
+    })
 }
 
 fn around(walker: &Walker, entity: &[u8], hops: i32, ways: u8, rows: Rows) -> Fallible<()> {
@@ -60,11 +60,21 @@ fn around(walker: &Walker, entity: &[u8], hops: i32, ways: u8, rows: Rows) -> Fa
         }
     }
     let name = |id: NameId| names.get(id);
-    let mut found: Vec<_> = side.found.iter().filter(|(_, found)| found.depth > 0).collect();
+    room.spare(side.found.len() * size_of::<usize>() * 2)?;
+    let mut breathe = breathe;
+    let mut breath = Breath::new(&mut breathe);
+    let mut found = Vec::with_capacity(side.found.len());
+    for entry in side.found.iter() {
+        breath.step();
+        found.extend((entry.1.depth > 0).then_some(entry));
+    }
     let key = |(tree, entity): (Tree, NameId), depth: u32| (tree.map(name), depth, name(entity));
-    Breath::new(&mut { breathe }).sort_by(&mut found, |a, b| key(*a.0, a.1.depth).cmp(&key(*b.0, b.1.depth)));
+    breath.sort_with(&mut found, |a, b, breath| {
+        let (a, b) = (key(*a.0, a.1.depth), key(*b.0, b.1.depth));
+        breath.compare_some(a.0, b.0).then_with(|| a.1.cmp(&b.1)).then_with(|| breath.compare(a.2, b.2))
+    });
     add_neighbors(rows, &found, |&(&(tree, neighbor), found)| {
-        let via = found.before().map(|before| name(before.0)).min().unwrap_or_default();
+        let via = side.before(*found).map(|before| name(before.0)).min().unwrap_or_default();
         (tree.map(name), found.depth as i32, name(neighbor), via)
     });
     Ok(())
@@ -183,17 +193,25 @@ fn each_path(
     let walker = Walker::of(call, 3)?;
     let mut names = Names::default();
     let (a, b) = (names.id(a), names.id(b));
-    let mut trees = search::shortest(&walker, &mut names, a, b, most as u32)?;
-    trees.sort_unstable_by_key(|paths| paths.tree.map(|tree| names.get(tree)));
-    let of_tree = |paths: &Paths| paths.count(a).saturating_mul(u64::from(paths.hops) + 1);
-    if trees.iter().map(of_tree).fold(0, u64::saturating_add) > most_entities {
-        let paths = trees.iter().map(|paths| paths.count(a)).fold(0, u64::saturating_add);
-        return Err(error::too_many_paths(paths, most_entities));
+    let mut shortest = search::shortest(&walker, &mut names, a, b, most as u32)?;
+    let mut breathe = breathe;
+    let breath = &mut Breath::new(&mut breathe);
+    let mut trees = std::mem::take(&mut shortest.trees);
+    let of = |paths: &search::Paths| paths.tree.map(|tree| names.get(tree));
+    breath.sort_with(&mut trees, |a, b, breath| breath.compare_some(of(a), of(b)));
+    let (mut count, mut entities) = (0_u64, 0_u64);
+    for paths in &trees {
+        let of_tree = shortest.count(paths, a, breath);
+        count = count.saturating_add(of_tree);
+        entities = entities.saturating_add(of_tree.saturating_mul(u64::from(paths.hops) + 1));
+    }
+    if entities > most_entities {
+        return Err(error::too_many_paths(count, most_entities));
     }
     for paths in &trees {
         // The choices that are left at each entity of the path.
         let mut path = vec![(a, 0)];
-        let mut left = vec![paths.next.get(&a).map_or(&[][..], |next| next)];
+        let mut left = vec![shortest.next(paths, a)];
         loop {
             check_for_interrupts!();
             if path.len() == paths.hops as usize + 1 && !take(&names, paths, &path) {
@@ -204,9 +222,10 @@ fn each_path(
                 path.pop();
             }
             let Some(next) = left.last_mut() else { break };
-            path.push(next[0]);
+            let step = next[0];
+            path.push((step.to, step.steps));
             *next = &next[1..];
-            left.push(paths.next.get(&path[path.len() - 1].0).map_or(&[][..], |next| next));
+            left.push(shortest.next(paths, step.to));
         }
     }
     Ok(())

@@ -16,14 +16,14 @@
 #![expect(unsafe_code, reason = "trigger data, locks and snapshots")]
 
 use crate::api::attach;
-use crate::api::context::{Relative, Sink};
+use crate::api::sink::{Relative, Sink};
 use crate::edges::{self, Column, ColumnNames, Columns, Edges};
 use crate::error::{self, Fallible};
 use crate::fmgr::Call;
 use crate::methods::closing::{self, Below, Verdict};
 use crate::methods::walker::{ALL, text_array};
 use crate::registration::{self, Functions};
-use crate::{encoding, reference, route, value};
+use crate::{encoding, locks, raised, reference, route, value};
 use pgrx::prelude::*;
 use std::ffi::CStr;
 
@@ -40,7 +40,7 @@ const MOST_NAMED: usize = 40;
 type Edge = [Option<Vec<u8>>; 3];
 
 /// AFTER INSERT OR UPDATE FOR EACH ROW, deferrable or not. Arguments: parent, child[, tree] columns, or none: those of cft_attach.
-/// Errors: 23514 (the row closes a cycle), 39P01 (a trigger of another kind), 42P01 (no arguments, not attached), 42703, 42804, 42809.
+/// Errors: 23514 (the row closes a cycle), 53400 (to see whether it does takes more than cftrag.work_memory), 39P01 (a trigger of another kind), 42P01 (no arguments, not attached), 42703, 42804, 42809.
 #[pg_extern(sql = false)]
 fn cft_reject_cycles(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     // SAFETY: our own fcinfo; the trigger manager's data is valid during the call.
@@ -69,26 +69,30 @@ fn cft_reject_cycles(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     if before.as_ref() == Some(&edge) {
         return Ok(());
     }
-    // SAFETY: the trigger is open; the lock stays to the end of the transaction.
-    unsafe {
+    // SAFETY: the trigger is open. The lock is not the statement's: a cursor's would go with it, and the row stay.
+    locks::to_the_end(|| unsafe {
         let lock = pg_sys::ExclusiveLock as pg_sys::LOCKMODE;
-        pg_sys::LockDatabaseObject(pg_sys::TriggerRelationId, (*data.tg_trigger).tgoid, 0, lock);
-    }
+        let trigger = (*data.tg_trigger).tgoid;
+        raised::whole(None, || pg_sys::LockDatabaseObject(pg_sys::TriggerRelationId, trigger, 0, lock));
+    });
     let found = under_snapshot_of_now(|| {
         let tree = edge[0].as_deref();
         // SAFETY: checked columns; the snapshot of now is active.
-        match unsafe { closing::closes(&table, &columns, tree, parent, child) } {
-            Verdict::No => None,
-            Verdict::Yes(way) => Some(tells(&table, &columns).then_some(way)),
-            Verdict::Unknown => {
+        match raised::whole(None, || unsafe { closing::closes(&table, &columns, tree, parent, child) }) {
+            Err(error) => Err(error),
+            Ok(Verdict::No) => Ok(None),
+            Ok(Verdict::Yes(way)) => Ok(Some(tells(&table, &columns).then_some(way))),
+            Ok(Verdict::Unknown) => {
                 let closes =
                     as_owner(&table, || reference::closes_cycle(&table, &names, &columns, parent, child, tree));
                 // As the caller: these plans are cft_context's, too, which must not come by an owner's who is past his own policies.
-                closes.then(|| tells(&table, &columns).then(|| walk(&table, &names, &columns, &edge)))
+                // Where its answer is too large the error says no path.
+                let way = || walk(&table, &names, &columns, &edge).unwrap_or_default();
+                Ok(closes.then(|| tells(&table, &columns).then(way)))
             }
         }
     });
-    match found {
+    match found? {
         None => Ok(()),
         Some(told) => {
             let path = told.and_then(|way| path(&way, parent, child));
@@ -195,14 +199,15 @@ fn under_snapshot_of_now<T>(run: impl FnOnce() -> T) -> T {
 }
 
 /// What leads to each entity above the edge's parent, by a walk.
-fn walk(table: &Edges, names: &ColumnNames, columns: &Columns, edge: &Edge) -> Below {
-    let ([tree, Some(parent), _], mut below) = (edge, Below::new()) else { return Below::new() };
+fn walk(table: &Edges, names: &ColumnNames, columns: &Columns, edge: &Edge) -> Fallible<Below> {
+    let ([tree, Some(parent), _], mut below) = (edge, Below::new()) else { return Ok(Below::new()) };
     let mut take = |rows: &[Relative<'_>]| {
         let of = rows.iter().filter(|row| row.tree == tree.as_deref());
         below.extend(of.map(|row| (row.name.to_vec(), row.via.to_vec())));
+        Ok(())
     };
-    reference::answer(table, names, columns, text_array(&[parent]), ALL, 0, &mut Sink::Whole(&mut take));
-    below
+    reference::answer(table, names, columns, text_array(&[parent]), ALL, 0, &mut Sink::Parts(&mut take))?;
+    Ok(below)
 }
 
 /// The cycle, from the edge's child down to itself, by a shortest way. None: it has more levels than a walk takes.

@@ -10,14 +10,14 @@ use crate::fmgr::{Call, Rows, text_bytes, text_datum};
 use crate::methods::breathe;
 use crate::methods::room::Room;
 use crate::methods::scan::{Tuple, scan};
+use crate::methods::search::named;
+use crate::methods::table::Table;
 use crate::reference;
 use cftrag_core::{Breath, NameId, Names, Verdict};
 use pgrx::prelude::*;
-use std::collections::HashMap;
 
-/// Bytes that one row, and one name beside its own, take at most: measured, with chains and random graphs of a million rows.
+/// Bytes that one row takes at most: measured, with chains and random graphs of a million rows.
 const PER_ROW: usize = 100;
-const PER_NAME: usize = 130;
 
 /// A row of the table. NULL parent or child: no relation.
 struct Raw {
@@ -53,8 +53,7 @@ fn cft_filter_relations(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     let sql = format!("SELECT {tree_text}, {} FROM {} AS r", texts.join(", "), relation.qualified());
     let mut reading = Reading { names: Names::default(), raw: Vec::new(), room: Room::new() };
     scan(&sql, |row| reading.add(row))?;
-    report(&reading.names, &reading.raw, rows);
-    Ok(())
+    report(&reading.names, &reading.raw, rows)
 }
 
 /// What is read of a table.
@@ -70,12 +69,7 @@ impl Reading {
         let mut id = |column| {
             let Some(name) = row.get(column) else { return Ok(None) };
             // SAFETY: a text of the row.
-            let (name, before) = (unsafe { text_bytes(name) }, self.names.len());
-            let id = self.names.id(name);
-            if self.names.len() > before {
-                self.room.take(PER_NAME + 2 * name.len())?;
-            }
-            Ok(Some(id))
+            named(&mut self.names, unsafe { text_bytes(name) }, &mut self.room).map(Some)
         };
         let (tree, parent, child) = (id(1)?, id(2)?, id(3)?);
         self.raw.push(Raw { tree, parent, child });
@@ -83,7 +77,7 @@ impl Reading {
     }
 }
 
-fn report(names: &Names, raw: &[Raw], rows: Rows) {
+fn report(names: &Names, raw: &[Raw], rows: Rows) -> Fallible<()> {
     let mut breathe = breathe;
     let breath = &mut Breath::new(&mut breathe);
     let ranks = names.ranks(breath);
@@ -97,18 +91,23 @@ fn report(names: &Names, raw: &[Raw], rows: Rows) {
     }
     breath.sort_by(&mut nodes, Ord::cmp);
     nodes.dedup();
-    let numbers: HashMap<(u32, u32), u32> = nodes.iter().copied().zip(0..).collect();
+    let mut numbers = Table::default();
+    for (node, number) in nodes.iter().zip(0_u32..) {
+        breath.step();
+        numbers.entry(*node, || number)?;
+    }
     let mut edges = Vec::with_capacity(raw.len());
     for row in raw {
         breath.step();
         if let (Some(_), Some(_)) = (row.parent, row.child) {
-            let node = |name| numbers[&(ranks.of(row.tree), ranks.of(name))];
+            let node = |name| *numbers.get(&(ranks.of(row.tree), ranks.of(name))).expect("each node has a number");
             edges.push((node(row.parent), node(row.child)));
         }
     }
     let mut verdicts = cftrag_core::filter_relations(nodes.len(), &edges, breath).into_iter();
     let mut out: Vec<(usize, Option<Verdict>)> = Vec::with_capacity(raw.len());
     for (i, row) in raw.iter().enumerate() {
+        breath.step();
         let is_relation = row.parent.is_some() && row.child.is_some();
         out.push((i, if is_relation { verdicts.next() } else { None }));
     }
@@ -120,6 +119,7 @@ fn report(names: &Names, raw: &[Raw], rows: Rows) {
         breath.step();
         add(names, &raw[i], verdict, rows);
     }
+    Ok(())
 }
 
 fn add(names: &Names, row: &Raw, verdict: Option<Verdict>, rows: Rows) {

@@ -7,7 +7,6 @@
 #![expect(unsafe_code, reason = "PostgreSQL's function call interface")]
 
 use crate::api::context::{self, CELLS, Opened};
-use crate::area;
 use crate::counters;
 use crate::error::Fallible;
 use crate::fmgr::{Call, Rows};
@@ -17,12 +16,10 @@ use crate::methods::scan::BATCH;
 use crate::reference;
 use crate::route::{self, Reason, Ticket};
 use crate::row;
-use crate::slot::Spoil;
 use crate::visibility::Seen;
 use cftrag_core::{Breath, Counters, Image, NameId, Names, Roots, Step};
 use pgrx::check_for_interrupts;
 use pgrx::prelude::*;
-use std::sync::atomic::Ordering::SeqCst;
 
 /// `cft_roots(edges regclass) -> table(tree, root)`
 ///
@@ -62,7 +59,6 @@ fn of_image(opened: &Opened) -> Option<Found> {
 
 /// Goes on after the first step, in slices; learns the xids it met. False: the roots take more memory than there may be.
 fn finish(scan: &mut Roots, found: &mut Found, ticket: &mut Ticket, first: Step) -> Result<bool, Reason> {
-    let slot = &ticket.control.slots[ticket.index];
     let (mut step, mut room) = (first, Room::new());
     loop {
         match step {
@@ -70,22 +66,14 @@ fn finish(scan: &mut Roots, found: &mut Found, ticket: &mut Ticket, first: Step)
             Step::More => {
                 check_for_interrupts!();
             }
-            Step::Ask => {
-                if ticket.seen.learn(scan.asked()).is_none() {
-                    slot.spoil(Spoil::Ancient);
-                    return Err(Reason::Ancient);
-                }
-            }
+            Step::Ask => ticket.learn(scan.asked())?,
         }
         if room.grow_to(found.bytes()).is_err() {
             return Ok(false);
         }
         found.make_room();
         scan.make_room();
-        step = area::read(ticket.control, ticket.index, |_, image| {
-            (slot.generation.load(SeqCst) == ticket.generation).then(|| found.step(scan, image, &ticket.seen))
-        })?
-        .ok_or(Reason::NoImage)?;
+        step = ticket.read(|image, seen| found.step(scan, image, seen))?;
     }
 }
 
@@ -127,7 +115,10 @@ impl Found {
     fn write(mut self, rows: Rows) {
         let Found { trees, names, roots } = &mut self;
         let key = |root: &Root| (root.tree.map(|tree| trees.get(tree)), &names[root.name.clone()]);
-        Breath::new(&mut { breathe }).sort_by(roots, |a, b| key(a).cmp(&key(b)));
+        Breath::new(&mut { breathe }).sort_with(roots, |a, b, breath| {
+            let (a, b) = (key(a), key(b));
+            breath.compare_some(a.0, b.0).then_with(|| breath.compare(a.1, b.1))
+        });
         for some in roots.chunks(BATCH) {
             check_for_interrupts!();
             row::add_all(rows, 2, some, |root, to| {

@@ -4,6 +4,7 @@
 
 use crate::encoding;
 use crate::error::Fallible;
+use crate::raised;
 use pgrx::pg_sys;
 use std::ffi::CString;
 
@@ -31,27 +32,29 @@ pub fn scan(sql: &str, mut take: impl FnMut(&Tuple) -> Fallible<()>) -> Fallible
     let Ok(sql) = CString::new(encoding::encode(sql)) else {
         unreachable!("identifiers come from the catalog and have no NUL");
     };
-    // SAFETY: SPI is connected and finished around its use; a row and its descriptor live until the batch is freed. An error that is
-    // returned is raised, which ends SPI too.
-    unsafe {
-        pg_sys::SPI_connect();
-        let plan = pg_sys::SPI_prepare(sql.as_ptr(), 0, std::ptr::null_mut());
-        assert!(!plan.is_null(), "SPI_prepare raises or plans");
-        let null = std::ptr::null_mut();
-        let portal = pg_sys::SPI_cursor_open(std::ptr::null(), plan, null, std::ptr::null(), true);
-        loop {
-            pg_sys::SPI_cursor_fetch(portal, true, BATCH as std::ffi::c_long);
-            let (table, count) = (pg_sys::SPI_tuptable, pg_sys::SPI_processed as usize);
-            for i in 0..count {
-                take(&Tuple { tuple: *(*table).vals.add(i), desc: (*table).tupdesc })?;
+    raised::whole(Some(&sql), || {
+        // SAFETY: SPI is connected and finished around its use; a row and its descriptor live until the batch is freed. An error that is
+        // returned is raised, which ends SPI too.
+        unsafe {
+            pg_sys::SPI_connect();
+            let plan = pg_sys::SPI_prepare(sql.as_ptr(), 0, std::ptr::null_mut());
+            assert!(!plan.is_null(), "SPI_prepare raises or plans");
+            let null = std::ptr::null_mut();
+            let portal = pg_sys::SPI_cursor_open(std::ptr::null(), plan, null, std::ptr::null(), true);
+            loop {
+                pg_sys::SPI_cursor_fetch(portal, true, BATCH as std::ffi::c_long);
+                let (table, count) = (pg_sys::SPI_tuptable, pg_sys::SPI_processed as usize);
+                for i in 0..count {
+                    take(&Tuple { tuple: *(*table).vals.add(i), desc: (*table).tupdesc })?;
+                }
+                pg_sys::SPI_freetuptable(table);
+                if count == 0 {
+                    break;
+                }
             }
-            pg_sys::SPI_freetuptable(table);
-            if count == 0 {
-                break;
-            }
+            pg_sys::SPI_cursor_close(portal);
+            pg_sys::SPI_finish();
         }
-        pg_sys::SPI_cursor_close(portal);
-        pg_sys::SPI_finish();
-    }
-    Ok(())
+        Ok(())
+    })
 }

@@ -5,100 +5,128 @@
 //! in that tree (it would have been found before, were it less), and each shortest path leads through exactly one entity that is at
 //! distance i from the one and j from the other.
 
-use crate::error::Fallible;
+use crate::error::{self, Fallible};
 use crate::methods::breathe;
 use crate::methods::room::Room;
+use crate::methods::table::{Map, Set, Table};
 use crate::methods::walker::Walker;
 use cftrag_core::{Breath, NameId, Names};
-use std::collections::{HashMap, HashSet};
-use std::hash::{BuildHasherDefault, Hasher};
+use std::ops::Range;
 
-/// Bytes that one entity takes at most beside its name, and one name: measured, with a million.
-const PER_ENTITY: usize = 300;
-const PER_NAME: usize = 130;
+/// Bytes that one entity takes at most beside its name, one name, and one of the edges that entities are reached by: tables and lists
+/// that were just doubled, beside what they were before.
+const PER_ENTITY: usize = 120;
+const PER_NAME: usize = 60;
+const PER_EDGE: usize = 3 * size_of::<Reached>();
+/// Bytes of the paths of a tree, and of one of their steps, with the entity that it leads to while it is looked for.
+const PER_TREE: usize = 200;
+const PER_STEP: usize = 100;
+/// Bytes that an entity takes beside its name while it is asked about.
+const PER_ASKED: usize = 64;
+
+/// Copies of names that are asked about, one after the other.
+pub struct Texts {
+    bytes: Vec<u8>,
+    ends: Vec<usize>,
+}
+
+impl Texts {
+    /// Of these. 53400, 53200.
+    pub fn of(asked: &[NameId], names: &Names, room: &Room) -> Fallible<Texts> {
+        let bytes = asked.iter().map(|&name| names.get(name).len()).sum();
+        room.spare(asked.len() * PER_ASKED + 4 * bytes)?;
+        let mut texts = Texts { bytes: Vec::with_capacity(bytes), ends: Vec::with_capacity(asked.len()) };
+        let mut breathe = breathe;
+        let mut breath = Breath::new(&mut breathe);
+        for &name in asked {
+            breath.step();
+            texts.bytes.extend_from_slice(names.get(name));
+            texts.ends.push(texts.bytes.len());
+        }
+        Ok(texts)
+    }
+
+    pub fn all(&self) -> Vec<&[u8]> {
+        let starts = std::iter::once(0).chain(self.ends.iter().copied());
+        starts.zip(&self.ends).map(|(start, &end)| &self.bytes[start..end]).collect()
+    }
+}
 
 /// How an edge leads from one entity to the next: to a parent, to a child, or both.
 pub const UP: u8 = 1;
 pub const DOWN: u8 = 2;
 
+pub type Node = (Tree, NameId);
 /// A tree; None is the tree without a name.
 pub type Tree = Option<NameId>;
-type Node = (Tree, NameId);
 
+/// An entity that was reached, and the last of the edges that it was reached by at that depth.
+#[derive(Clone, Copy)]
 pub struct Found {
     pub depth: u32,
-    /// The neighbour at depth - 1 that was seen first, and how the edge leads from there to here; and the others.
-    first: Option<(NameId, u8)>,
-    others: Vec<(NameId, u8)>,
+    last: Option<u32>,
 }
 
-impl Found {
-    pub fn before(&self) -> impl Iterator<Item = (NameId, u8)> + '_ {
-        self.first.into_iter().chain(self.others.iter().copied())
-    }
+/// An edge that an entity was reached by: from a neighbour at one step less.
+#[derive(Clone, Copy)]
+struct Reached {
+    from: NameId,
+    /// How it leads from there to here.
+    steps: u8,
+    /// Another one of the same entity.
+    before: Option<u32>,
 }
-
-/// For keys that are our own numbers: nobody chooses them.
-#[derive(Default)]
-pub struct Mixed(u64);
-
-impl Hasher for Mixed {
-    fn write(&mut self, bytes: &[u8]) {
-        bytes.iter().for_each(|byte| self.write_u64(u64::from(*byte)));
-    }
-
-    fn write_u32(&mut self, n: u32) {
-        self.write_u64(u64::from(n));
-    }
-
-    fn write_u64(&mut self, n: u64) {
-        // The golden ratio's bits; the table takes the high ones, too.
-        self.0 = (self.0.rotate_left(29) ^ n).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    }
-
-    fn write_isize(&mut self, n: isize) {
-        self.write_u64(n as u64);
-    }
-
-    fn finish(&self) -> u64 {
-        self.0 ^ (self.0 >> 32)
-    }
-}
-
-type Map<K, V> = HashMap<K, V, BuildHasherDefault<Mixed>>;
-type Set<K> = HashSet<K, BuildHasherDefault<Mixed>>;
 
 /// A search from one entity.
 pub struct Side {
     start: NameId,
     /// UP, DOWN or both.
     ways: u8,
-    pub found: Map<Node, Found>,
+    pub found: Table<Node, Found>,
+    reached: Vec<Reached>,
     frontier: Vec<Node>,
     depth: u32,
 }
 
 impl Side {
     pub fn new(start: NameId, ways: u8) -> Side {
-        Side { start, ways, found: Map::default(), frontier: Vec::new(), depth: 0 }
+        Side { start, ways, found: Table::default(), reached: Vec::new(), frontier: Vec::new(), depth: 0 }
     }
 
     /// Finds all that can be reached. Error: that of expand.
-    pub fn exhaust(mut self, walker: &Walker, names: &mut Names) -> Fallible<Side> {
-        let mut room = Room::new();
+    pub fn exhaust(mut self, walker: &Walker, names: &mut Names, room: &mut Room) -> Fallible<Side> {
         while !self.is_at_end() {
-            self.expand(walker, names, &mut room)?;
+            self.expand(walker, names, room)?;
         }
         Ok(self)
+    }
+
+    /// The trees of the start, after the first level.
+    fn trees(&self, breath: &mut Breath<'_>) -> Vec<Tree> {
+        let of_start = self.found.iter().filter(|(_, found)| {
+            breath.step();
+            found.depth == 0
+        });
+        of_start.map(|(node, _)| node.0).collect()
     }
 
     pub fn is_at_end(&self) -> bool {
         self.depth > 0 && self.frontier.is_empty()
     }
 
+    /// The neighbours at one step less, and how the edges lead from there.
+    pub fn before(&self, found: Found) -> impl Iterator<Item = (NameId, u8)> + '_ {
+        let one = |at: u32| &self.reached[at as usize];
+        std::iter::successors(found.last.map(one), move |reached| reached.before.map(one))
+            .map(|reached| (reached.from, reached.steps))
+    }
+
     /// Finds the next level. The first finds the trees of the start, too, whichever way it leads there. Error: 53400, more than
-    /// cftrag.work_memory.
+    /// cftrag.work_memory; 53200.
     pub fn expand(&mut self, walker: &Walker, names: &mut Names, room: &mut Room) -> Fallible<()> {
+        let (mut at, mut next, mut breathe) = (0, Vec::new(), breathe);
+        let mut breath = Breath::new(&mut breathe);
+        room.spare((self.frontier.len() + 1) * PER_ASKED)?;
         let mut asked: Vec<NameId> = self.frontier.iter().map(|node| node.1).collect();
         let mut ways = self.ways;
         if self.depth == 0 {
@@ -106,21 +134,22 @@ impl Side {
             ways = UP | DOWN;
         }
         let levels = |way: u8| i32::from(ways & way != 0);
-        asked.sort_unstable();
+        breath.sort_by(&mut asked, Ord::cmp);
         asked.dedup();
-        let texts: Vec<Vec<u8>> = asked.iter().map(|&name| names.get(name).to_vec()).collect();
-        let texts: Vec<&[u8]> = texts.iter().map(|text| &**text).collect();
+        let texts = Texts::of(&asked, names, room)?;
+        let texts = texts.all();
         // The answer is in the order of the question.
-        let (mut at, mut next, mut breathe) = (0, Vec::new(), breathe);
-        let (mut breath, mut fits) = (Breath::new(&mut breathe), Ok(()));
-        walker.relatives(&texts, levels(UP), levels(DOWN), |rows| {
+        let done = walker.relatives(&texts, levels(UP), levels(DOWN), |rows| {
             for rows in rows.chunk_by(|a, b| a.entity == b.entity && a.tree == b.tree) {
+                breath.step();
                 while texts[at] != rows[0].entity {
                     at += 1;
                 }
-                let node = (rows[0].tree.map(|tree| names.id(tree)), asked[at]);
+                let tree = rows[0].tree.map(|tree| named(names, tree, room)).transpose()?;
+                let node = (tree, asked[at]);
                 if self.depth == 0 {
-                    self.found.insert(node, Found { depth: 0, first: None, others: Vec::new() });
+                    room.take(PER_ENTITY)?;
+                    self.found.entry(node, || Found { depth: 0, last: None })?;
                 }
                 if self.found.get(&node).is_none_or(|found| found.depth != self.depth) {
                     continue;
@@ -128,98 +157,192 @@ impl Side {
                 for row in rows {
                     breath.step();
                     let way = if row.ancestor { UP } else { DOWN };
-                    if way & self.ways == 0 || fits.is_err() {
-                        continue;
+                    if way & self.ways != 0 {
+                        let to = (tree, named(names, row.name, room)?);
+                        self.reach(node, to, way, &mut next, room)?;
                     }
-                    let (known, found) = (names.len(), self.found.len());
-                    self.reach(node, (node.0, names.id(row.name)), way, &mut next);
-                    let new_name = (names.len() - known) * (PER_NAME + 2 * row.name.len());
-                    fits = room.take(new_name + (self.found.len() - found) * PER_ENTITY + size_of::<(NameId, u8)>());
                 }
             }
+            Ok(())
         });
         self.depth += 1;
         self.frontier = next;
-        fits
+        done
     }
 
-    fn reach(&mut self, from: Node, to: Node, step: u8, next: &mut Vec<Node>) {
+    fn reach(&mut self, from: Node, to: Node, steps: u8, next: &mut Vec<Node>, room: &mut Room) -> Fallible<()> {
         let depth = self.depth + 1;
-        let found = self.found.entry(to).or_insert_with(|| {
-            next.push(to);
-            Found { depth, first: None, others: Vec::new() }
-        });
+        let Side { found, reached, .. } = self;
+        let (found, is_new) = found.entry(to, || Found { depth, last: None })?;
+        if is_new {
+            room.take(PER_ENTITY)?;
+            push(next, to)?;
+        }
         if found.depth != depth {
-            return;
+            return Ok(());
         }
         // The edges of one entity come one after the other.
-        match found.others.last_mut().or(found.first.as_mut()) {
-            None => found.first = Some((from.1, step)),
-            Some((name, steps)) if *name == from.1 => *steps |= step,
-            Some(_) => found.others.push((from.1, step)),
+        match found.last.map(|last| &mut reached[last as usize]) {
+            Some(last) if last.from == from.1 => last.steps |= steps,
+            _ => {
+                room.take(PER_EDGE)?;
+                push(reached, Reached { from: from.1, steps, before: found.last })?;
+                found.last = Some(reached.len() as u32 - 1);
+            }
         }
+        Ok(())
     }
 }
 
-/// All shortest paths between two entities in one tree, as the steps that lie on one: from an entity to those that may come next.
+/// Adds to a list that grows with a user's data. 53200.
+fn push<T>(list: &mut Vec<T>, item: T) -> Fallible<()> {
+    if list.len() == list.capacity() {
+        let more = list.len().max(64);
+        list.try_reserve_exact(more).map_err(|_| error::no_memory_to_work(2 * more * size_of::<T>()))?;
+    }
+    list.push(item);
+    Ok(())
+}
+
+/// The number of a name. 53400, 53200.
+pub fn named(names: &mut Names, name: &[u8], room: &mut Room) -> Fallible<NameId> {
+    let known = names.len();
+    let id = names.try_id(name).ok_or_else(|| error::no_memory_to_work(2 * names.bytes()))?;
+    if names.len() > known {
+        room.take(PER_NAME + 2 * name.len())?;
+    }
+    Ok(id)
+}
+
+/// A step of a shortest path.
+#[derive(Clone, Copy)]
+pub struct Next {
+    from: NameId,
+    pub to: NameId,
+    pub steps: u8,
+}
+
+/// All shortest paths between two entities in one tree.
 pub struct Paths {
     pub tree: Tree,
     pub hops: u32,
-    /// Sorted by name.
-    pub next: Map<NameId, Vec<(NameId, u8)>>,
+    /// Of all steps.
+    range: Range<usize>,
 }
 
-impl Paths {
+/// The shortest paths between two entities, in each tree that has one.
+#[derive(Default)]
+pub struct Shortest {
+    /// In no order.
+    pub trees: Vec<Paths>,
+    /// The steps that lie on one, of each tree: by where they begin, and then by the name to which they lead.
+    steps: Vec<Next>,
+}
+
+impl Shortest {
+    /// The steps that lead on from an entity, in order.
+    pub fn next(&self, paths: &Paths, from: NameId) -> &[Next] {
+        let steps = &self.steps[paths.range.clone()];
+        let first = steps.partition_point(|step| step.from < from);
+        let count = steps[first..].partition_point(|step| step.from == from);
+        &steps[first..first + count]
+    }
+
     /// How many paths lead from here; what does not fit is as many as fit.
-    pub fn count(&self, from: NameId) -> u64 {
+    pub fn count(&self, paths: &Paths, from: NameId, breath: &mut Breath<'_>) -> u64 {
         let mut level: Map<NameId, u64> = Map::from_iter([(from, 1)]);
-        for _ in 0..self.hops {
+        for _ in 0..paths.hops {
             let mut further: Map<NameId, u64> = Map::default();
-            for (name, paths) in level {
-                for (to, _) in self.next.get(&name).into_iter().flatten() {
-                    let sum = further.entry(*to).or_default();
-                    *sum = sum.saturating_add(paths);
+            for (name, ways) in level {
+                for step in self.next(paths, name) {
+                    breath.step();
+                    let sum = further.entry(step.to).or_default();
+                    *sum = sum.saturating_add(ways);
                 }
             }
             level = further;
         }
         level.into_values().fold(0, u64::saturating_add)
     }
+
+    /// Adds the paths of a tree through the entities where two searches met.
+    fn join(
+        &mut self,
+        (tree, hops): (Tree, u32),
+        [from, to]: [&Side; 2],
+        met: &[NameId],
+        names: &Names,
+        (room, breath): (&mut Room, &mut Breath<'_>),
+    ) -> Fallible<()> {
+        let first = self.steps.len();
+        room.take(PER_TREE + met.len() * PER_STEP)?;
+        for (side, forward) in [(from, true), (to, false)] {
+            let mut left = met.to_vec();
+            let mut seen: Set<NameId> = met.iter().copied().collect();
+            while let Some(name) = left.pop() {
+                for (before, steps) in side.found.get(&(tree, name)).into_iter().flat_map(|found| side.before(*found)) {
+                    breath.step();
+                    room.take(PER_STEP)?;
+                    let step = match forward {
+                        true => Next { from: before, to: name, steps },
+                        false => Next { from: name, to: before, steps: turned(steps) },
+                    };
+                    push(&mut self.steps, step)?;
+                    if seen.insert(before) {
+                        push(&mut left, before)?;
+                    }
+                }
+            }
+        }
+        let key = |step: &Next| (step.from, names.get(step.to));
+        breath.sort_with(&mut self.steps[first..], |a, b, breath| {
+            let (a, b) = (key(a), key(b));
+            a.0.cmp(&b.0).then_with(|| breath.compare(a.1, b.1))
+        });
+        push(&mut self.trees, Paths { tree, hops, range: first..self.steps.len() })
+    }
 }
 
 /// The shortest paths of at most so many hops, in each tree that has one; trees in no order. Error: that of expand.
-pub fn shortest(walker: &Walker, names: &mut Names, a: NameId, b: NameId, most: u32) -> Fallible<Vec<Paths>> {
+pub fn shortest(walker: &Walker, names: &mut Names, a: NameId, b: NameId, most: u32) -> Fallible<Shortest> {
     let mut room = Room::new();
     let (mut from, mut to) = (Side::new(a, UP | DOWN), Side::new(b, UP | DOWN));
-    let mut paths = Vec::new();
+    let mut paths = Shortest::default();
     from.expand(walker, names, &mut room)?;
     to.expand(walker, names, &mut room)?;
-    let of = |side: &Side| side.found.iter().filter(|(_, f)| f.depth == 0).map(|(node, _)| node.0).collect::<Set<_>>();
-    let mut open: Set<Tree> = of(&from).intersection(&of(&to)).copied().collect();
-    // The trees whose distance is 0 (a is b), 1 (a is next to b), then by levels.
-    open.retain(|&tree| {
-        let hops = if a == b { 0 } else { 1 };
-        let near = a == b || from.found.contains_key(&(tree, b));
-        if near && hops <= most {
-            paths.push(Paths { tree, hops, next: join(names, &from, &to, tree, &[b]) });
+    let mut breathe = breathe;
+    let breath = &mut Breath::new(&mut breathe);
+    // The trees of both, and whether they are open: those whose distance is neither 0 (a is b) nor 1 (a is next to b).
+    let mut open: Set<Tree> = Set::default();
+    for tree in from.trees(breath) {
+        if to.found.get(&(tree, b)).is_none_or(|found| found.depth != 0) {
+            continue;
         }
-        !near
-    });
+        if a != b && from.found.get(&(tree, b)).is_none() {
+            open.insert(tree);
+        } else if a == b || most > 0 {
+            let hops = u32::from(a != b);
+            paths.join((tree, hops), [&from, &to], &[b], names, (&mut room, breath))?;
+        }
+    }
     loop {
         for side in [&mut from, &mut to] {
-            side.frontier.retain(|node| open.contains(&node.0));
+            side.frontier.retain(|node| {
+                breath.step();
+                open.contains(&node.0)
+            });
         }
         let hops = from.depth + to.depth;
         if open.is_empty() || hops > most {
             return Ok(paths);
         }
-        open.retain(|&tree| {
-            let met = met(&from, &to, tree);
-            if !met.is_empty() {
-                paths.push(Paths { tree, hops, next: join(names, &from, &to, tree, &met) });
-            }
-            met.is_empty()
-        });
+        let mut met = met(&from, &to, &mut room, breath)?;
+        breath.sort_by(&mut met, Ord::cmp);
+        for met in met.chunk_by(|a, b| a.0 == b.0) {
+            let (tree, entities) = (met[0].0, met.iter().map(|node| node.1).collect::<Vec<_>>());
+            paths.join((tree, hops), [&from, &to], &entities, names, (&mut room, breath))?;
+            open.remove(&tree);
+        }
         if from.is_at_end() || to.is_at_end() {
             return Ok(paths);
         }
@@ -228,35 +351,18 @@ pub fn shortest(walker: &Walker, names: &mut Names, a: NameId, b: NameId, most: 
     }
 }
 
-/// The entities of a tree in the last levels of both.
-fn met(a: &Side, b: &Side, tree: Tree) -> Vec<NameId> {
+/// The entities of open trees in the last levels of both.
+fn met(a: &Side, b: &Side, room: &mut Room, breath: &mut Breath<'_>) -> Fallible<Vec<Node>> {
     let (short, long) = if a.frontier.len() <= b.frontier.len() { (a, b) } else { (b, a) };
-    let in_long = |node: &&Node| node.0 == tree && long.found.get(node).is_some_and(|found| found.depth == long.depth);
-    short.frontier.iter().filter(in_long).map(|node| node.1).collect()
-}
-
-/// The steps of all paths through the entities where two searches met.
-fn join(names: &Names, from: &Side, to: &Side, tree: Tree, met: &[NameId]) -> Map<NameId, Vec<(NameId, u8)>> {
-    let mut next: Map<NameId, Vec<(NameId, u8)>> = Map::default();
-    for (side, forward) in [(from, true), (to, false)] {
-        let mut seen: Set<NameId> = met.iter().copied().collect();
-        let mut left: Vec<NameId> = met.to_vec();
-        while let Some(name) = left.pop() {
-            for (before, steps) in side.found.get(&(tree, name)).into_iter().flat_map(Found::before) {
-                match forward {
-                    true => next.entry(before).or_default().push((name, steps)),
-                    false => next.entry(name).or_default().push((before, turned(steps))),
-                }
-                if seen.insert(before) {
-                    left.push(before);
-                }
-            }
+    let mut met = Vec::new();
+    for node in &short.frontier {
+        breath.step();
+        if long.found.get(node).is_some_and(|found| found.depth == long.depth) {
+            room.take(size_of::<Node>())?;
+            push(&mut met, *node)?;
         }
     }
-    for steps in next.values_mut() {
-        steps.sort_unstable_by(|a, b| names.get(a.0).cmp(names.get(b.0)));
-    }
-    next
+    Ok(met)
 }
 
 /// The same steps seen from their other end.

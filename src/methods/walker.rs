@@ -2,7 +2,8 @@
 
 #![expect(unsafe_code, reason = "makes arrays")]
 
-use crate::api::context::{self, Opened, Relative, Sink};
+use crate::api::context::{self, Opened};
+use crate::api::sink::{Relative, Sink};
 use crate::error::{Fallible, MAX_LEVELS};
 use crate::fmgr::{Call, text_datum};
 use pgrx::{check_for_interrupts, pg_sys};
@@ -18,12 +19,20 @@ impl Walker {
         context::open(call, n).map(Walker)
     }
 
-    /// Gives what cft_context returns to `take`, once. The names are different from each other.
-    pub fn relatives(&self, names: &[&[u8]], up: i32, down: i32, mut take: impl FnMut(&[Relative<'_>])) {
+    /// Gives what cft_context returns to `take`, in parts: all rows of some of the names at a time. The names are different from each
+    /// other.
+    pub fn relatives(
+        &self,
+        names: &[&[u8]],
+        up: i32,
+        down: i32,
+        mut take: impl FnMut(&[Relative<'_>]) -> Fallible<()>,
+    ) -> Fallible<()> {
         check_for_interrupts!();
-        if !names.is_empty() {
-            context::answer_of(&self.0, names, || text_array(names), up, down, &mut Sink::Whole(&mut take));
+        if names.is_empty() {
+            return Ok(());
         }
+        context::answer_of(&self.0, names, || text_array(names), up, down, &mut Sink::Parts(&mut take))
     }
 }
 

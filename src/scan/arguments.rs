@@ -3,6 +3,7 @@
 #![expect(unsafe_code, reason = "the executor's interface")]
 
 use crate::compat::unbound;
+use crate::raised;
 use pgrx::prelude::*;
 use std::ffi::c_void;
 
@@ -63,14 +64,16 @@ impl Argument {
                 Self::Internal(n) => {
                     let value = (*context).ecxt_param_exec_vals.add(*n);
                     if !(*value).execPlan.is_null() {
-                        unbound::ExecSetParamPlan((*value).execPlan, context);
+                        raised::whole(None, || unbound::ExecSetParamPlan((*value).execPlan, context));
                     }
                     (!(*value).isnull).then_some((*value).value)
                 }
                 Self::Expression(expression) => {
                     let mut null = false;
                     let Some(evaluate) = (**expression).evalfunc else { unreachable!("an expression was made ready") };
-                    let value = crate::ffi::pg_guard_ffi_boundary(|| evaluate(*expression, context, &mut null));
+                    let value = raised::whole(None, || {
+                        crate::ffi::pg_guard_ffi_boundary(|| evaluate(*expression, context, &mut null))
+                    });
                     (!null).then_some(value)
                 }
             }

@@ -7,13 +7,16 @@
 
 use super::arguments::{self, Argument};
 use super::cursor::Cursor;
-use super::function::{Function, MOST_ARGUMENTS, MOST_COLUMNS};
-use super::{Methods, explain, slots};
-use crate::api::context::{self, Sink};
+use super::function::{Function, MOST_ARGUMENTS};
+use super::slots::{self, Columns};
+use super::{Methods, explain};
+use crate::api::context::{self, Served};
 use crate::api::entities::{self, Found, Tables};
+use crate::api::sink::{self, Sink};
 use crate::changes;
 use crate::compat;
 use crate::fmgr::{self, Rows, text_bytes};
+use crate::methods::walker::text_array;
 use cftrag_core::Walk;
 use pgrx::pg_sys::panic::ErrorReportable;
 use pgrx::prelude::*;
@@ -43,7 +46,8 @@ enum Answer {
     Nothing,
     Context(Box<Walk>),
     Entities(Box<Found>),
-    Reference(*mut pg_sys::Tuplestorestate),
+    /// Rows of the reference query, or more than work_mem takes.
+    Kept(*mut pg_sys::Tuplestorestate),
 }
 
 /// The executor's node, and what we keep beside it.
@@ -207,42 +211,12 @@ unsafe extern "C-unwind" fn next(state: *mut pg_sys::ScanState) -> *mut pg_sys::
                     slots::fill(slot, &slots::InText::of(found, row), scan.columns.all(), whole);
                 }
             }
-            Some(Answer::Reference(store)) if pg_sys::tuplestore_gettupleslot(*store, forward, false, scan.kept) => {
+            Some(Answer::Kept(store)) if pg_sys::tuplestore_gettupleslot(*store, forward, false, scan.kept) => {
                 slots::copy(slot, scan.kept, scan.columns.all(), whole);
             }
             _ => {}
         }
         slot
-    }
-}
-
-/// The columns of our rows: attributes of the function's, or 0, its row as a value; each once.
-struct Columns {
-    room: [u8; MOST_COLUMNS + 1],
-    len: usize,
-}
-
-impl Columns {
-    /// # Safety
-    /// A plan's list of columns, see plan.rs.
-    unsafe fn of(list: *mut pg_sys::List) -> Self {
-        // SAFETY: the caller's promise.
-        let entries = unsafe { arguments::nodes::<pg_sys::TargetEntry>(list) };
-        let mut columns = Self { room: [0; MOST_COLUMNS + 1], len: entries.len() };
-        for (column, entry) in columns.room[..entries.len()].iter_mut().zip(entries) {
-            // SAFETY: the caller's promise: each is a Var.
-            *column = unsafe { (*(**entry).expr.cast::<pg_sys::Var>()).varattno as u8 };
-        }
-        columns
-    }
-
-    /// Whether cft_entities' second column is among them, or the row.
-    fn has_mention(&self) -> bool {
-        self.all().iter().any(|column| matches!(column, 0 | 2))
-    }
-
-    fn all(&self) -> &[u8] {
-        &self.room[..self.len]
     }
 }
 
@@ -343,17 +317,37 @@ impl Scan {
         };
         context::check_levels(up, down).unwrap_or_report();
         let opened = context::open_table(self.oid, edges).unwrap_or_report();
-        let mut walk = context::workspace();
-        if let Some(ticket) = context::ask(&opened, names, up, down, &mut walk) {
-            context::asked(&opened, &ticket, &walk);
-            return Answer::Context(walk);
-        }
-        context::give_back(walk);
-        let entities = if self.many { entity } else { context::array_of(entity) };
+        let mut walk = context::workspace().unwrap_or_report();
+        let mut kept: Option<Rows> = None;
         // SAFETY: the caller's promise.
-        unsafe {
-            self.reference(state, |rows| context::by_reference(&opened, entities, up, down, &mut Sink::Rows(rows)))
-        }
+        let mut store = || *kept.get_or_insert_with(|| unsafe { self.store(state) });
+        let part = |walk: &mut Walk| sink::emit(walk, store());
+        let taken = match context::walk_from(&opened, names, up, down, &mut walk, part).unwrap_or_report() {
+            Served::All(ticket) if kept.is_none() && walk.answer_bytes() <= sink::work_mem() => {
+                sink::finish(&mut walk).unwrap_or_report();
+                context::asked(&opened, &ticket, &walk);
+                return Answer::Context(walk);
+            }
+            Served::All(ticket) => {
+                // SAFETY: the caller's promise.
+                let rows = kept.unwrap_or_else(|| unsafe { self.store(state) });
+                sink::emit(&mut walk, rows).unwrap_or_report();
+                context::asked(&opened, &ticket, &walk);
+                context::give_back(walk);
+                return read(rows);
+            }
+            Served::Only(taken) => taken,
+        };
+        context::give_back(walk);
+        let entities = match taken {
+            0 if self.many => entity,
+            0 => context::array_of(entity),
+            _ => text_array(&names[taken..]),
+        };
+        // SAFETY: the caller's promise.
+        let rows = kept.unwrap_or_else(|| unsafe { self.store(state) });
+        context::by_reference(&opened, entities, up, down, &mut Sink::Rows(rows)).unwrap_or_report();
+        read(rows)
     }
 
     /// As cft_entities does (src/api/entities.rs).
@@ -371,27 +365,15 @@ impl Scan {
         let text = unsafe { text_bytes(question) };
         let tables = Tables::open(self.oid, edges).unwrap_or_report();
         let mut found = entities::workspace();
-        if tables.find(text, overlapping.value() != 0, &mut found) {
-            found.spell(text, self.columns.has_mention());
+        if tables.find(text, overlapping.value() != 0, &mut found).unwrap_or_report() {
+            found.spell(text, self.columns.has_mention()).unwrap_or_report();
             return Answer::Entities(found);
         }
         entities::give_back(found);
-        let oid = self.oid;
-        // SAFETY: the caller's promise.
-        unsafe { self.reference(state, |rows| tables.by_reference(oid, question, overlapping, rows)) }
-    }
-
-    /// What the definition says, kept in a tuplestore.
-    ///
-    /// # Safety
-    /// As for [`Scan::ask`].
-    unsafe fn reference(&mut self, state: *mut pg_sys::ScanState, answer: impl FnOnce(Rows)) -> Answer {
         // SAFETY: the caller's promise.
         let rows = unsafe { self.store(state) };
-        answer(rows);
-        // SAFETY: a tuplestore just filled.
-        unsafe { pg_sys::tuplestore_rescan(rows.store()) };
-        Answer::Reference(rows.store())
+        tables.by_reference(question, overlapping, rows);
+        read(rows)
     }
 
     /// A tuplestore that lasts as long as the query.
@@ -420,10 +402,17 @@ impl Scan {
             Some(Answer::Context(walk)) => context::give_back(walk),
             Some(Answer::Entities(found)) => entities::give_back(found),
             // SAFETY: the caller's promise; made in `store`.
-            Some(Answer::Reference(store)) => unsafe { pg_sys::tuplestore_end(store) },
+            Some(Answer::Kept(store)) => unsafe { pg_sys::tuplestore_end(store) },
             _ => {}
         }
     }
+}
+
+/// What is in the tuplestore, from its start.
+fn read(rows: Rows) -> Answer {
+    // SAFETY: a tuplestore of `Scan::store`, just filled.
+    unsafe { pg_sys::tuplestore_rescan(rows.store()) };
+    Answer::Kept(rows.store())
 }
 
 fn oid(value: pg_sys::Datum) -> pg_sys::Oid {
@@ -441,7 +430,7 @@ unsafe extern "C-unwind" fn rescan(state: *mut pg_sys::CustomScanState) {
             scan.drop_answer();
         }
         scan.cursor = Cursor::default();
-        if let Some(Answer::Reference(store)) = scan.answer {
+        if let Some(Answer::Kept(store)) = scan.answer {
             pg_sys::tuplestore_rescan(store);
         }
     }

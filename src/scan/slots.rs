@@ -2,6 +2,7 @@
 
 #![expect(unsafe_code, reason = "the executor's slots")]
 
+use super::arguments;
 use super::function::MOST_COLUMNS;
 use crate::api::entities::Found;
 use crate::compat;
@@ -161,5 +162,35 @@ unsafe fn composite(row: &impl Source, (desc, memory): Whole) -> pg_sys::Datum {
         let value = pg_sys::heap_copy_tuple_as_datum(tuple, desc);
         pg_sys::MemoryContextSwitchTo(before);
         value
+    }
+}
+
+/// The columns of our rows: attributes of the function's, or 0, its row as a value; each once.
+pub struct Columns {
+    room: [u8; MOST_COLUMNS + 1],
+    len: usize,
+}
+
+impl Columns {
+    /// # Safety
+    /// A plan's list of columns, see plan.rs.
+    pub unsafe fn of(list: *mut pg_sys::List) -> Self {
+        // SAFETY: the caller's promise.
+        let entries = unsafe { arguments::nodes::<pg_sys::TargetEntry>(list) };
+        let mut columns = Self { room: [0; MOST_COLUMNS + 1], len: entries.len() };
+        for (column, entry) in columns.room[..entries.len()].iter_mut().zip(entries) {
+            // SAFETY: the caller's promise: each is a Var.
+            *column = unsafe { (*(**entry).expr.cast::<pg_sys::Var>()).varattno as u8 };
+        }
+        columns
+    }
+
+    /// Whether cft_entities' second column is among them, or the row.
+    pub fn has_mention(&self) -> bool {
+        self.all().iter().any(|column| matches!(column, 0 | 2))
+    }
+
+    pub fn all(&self) -> &[u8] {
+        &self.room[..self.len]
     }
 }

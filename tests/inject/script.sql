@@ -39,3 +39,14 @@ SELECT oracle.same(ARRAY['n1', 'n2', 'n25'], 3, 3, 'inject');
 TRUNCATE inject;
 INSERT INTO inject SELECT 't', 'n' || i % 7, 'n' || i FROM generate_series(1, 30) AS i;
 SELECT oracle.same(ARRAY['n1', 'n2', 'n25'], 3, 3, 'inject');
+-- What was undone is undone, and a build comes after one that failed.
+BEGIN;
+SAVEPOINT s;
+INSERT INTO inject VALUES ('t', 'n1', 'undone');
+ROLLBACK TO s;
+INSERT INTO inject VALUES ('t', 'n2', 'not undone');
+COMMIT;
+SELECT oracle.same(ARRAY['n1', 'n2', 'n25'], 3, 3, 'inject');
+SELECT cft_build('inject');
+DELETE FROM inject WHERE child = 'not undone';
+SELECT oracle.same(ARRAY['n1', 'n2', 'n25'], 3, 3, 'inject');

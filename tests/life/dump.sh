@@ -42,7 +42,7 @@ for schema in public Cft; do
         sql "a/$1" "SELECT d, (SELECT string_agg(c::text, ' ') FROM \"$schema\".cft_chunks('n3', 0, 0, 'edges', embedding => '[0,1]') AS c),
             (SELECT string_agg(n::text, ' ') FROM \"$schema\".cft_nearest_entities('[1,1]', 1, 'edges') AS n),
             (SELECT string_agg(m::text, ' ') FROM \"$schema\".cft_entities('Does nobody ask the Boss of n4?', 'edges') AS m),
-            (SELECT s.summaries || ' ' || s.entity || ' ' || s.summary FROM \"$schema\".cft_summaries_of('edges') AS s), (SELECT count(*) FROM pg_trigger WHERE tgname LIKE 'cftrag_rollup_%') FROM \"$schema\".cft_attached_documents() AS d"
+            (SELECT s.summaries || ' ' || s.entity || ' ' || s.summary FROM cftrag_internal.cft_summaries_of('edges') AS s), (SELECT count(*) FROM pg_trigger WHERE tgname LIKE 'cftrag_rollup_%') FROM cftrag_internal.cft_attached_documents() AS d"
     }
     attached=$(documents src)
     like "documents" "$attached" '*Doc*the id*about*who*which*self*one*n3*n3*the Boss*the boss*n4*sum*who says*4'

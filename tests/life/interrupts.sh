@@ -52,6 +52,20 @@ like "the walk" "$(answer s)" "1?????"
 is "LIMIT" "$(ask s "SELECT count(*) FROM (SELECT FROM cft_context('n0', 1000, 1000, 'big') LIMIT 5) AS z;")" 5
 sound "limit"
 
+# In a word of 100 MB, as an entity is looked for in a text and as its words are.
+sql a "CREATE TABLE text AS SELECT 'a' || repeat(U&'\\0301\\0323\\0327\\0345', 12500000) AS t" >/dev/null
+for of in "cft_entities(t, 'big')" "cftrag_internal.cft_words(t)"; do
+    # Until it is in memory, PostgreSQL's own functions read it.
+    is "read" "$(ask s "SET statement_timeout = 0; SELECT count(*) FROM text, length(t);")" 1
+    for ms in 500 1000; do
+        began=$(date +%s%N)
+        like "$of" "$(ask s "SET statement_timeout = '$ms ms'; SELECT count(*) FROM text, generate_series(1, 100) AS i, $of; RESET statement_timeout;")" "*57014*"
+        late=$((($(date +%s%N) - began) / 1000000 - ms))
+        [ "$late" -lt 1000 ] || note "$of: $late ms late"
+    done
+done
+sound "a long word"
+
 # Terminated in the walk.
 send s "$walk;"
 until_true 10 running_query "$pid"

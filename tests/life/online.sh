@@ -66,6 +66,20 @@ like "terminated worker" "$(answer b)" "*55000*"
 exact a edges image "$names"; sound "after a terminated build"
 is "build after all" "$(try a "SELECT cft_build('edges')")" ""
 
+# cft_verify beside builds: what it compares with the table is one image, and none that is newer than its snapshot.
+open v a; open u a
+until=$(try a "SELECT clock_timestamp() + '6s'")
+loop() { echo "SET client_min_messages = warning; DO \$\$ DECLARE found text; BEGIN LOOP $1; COMMIT; EXIT WHEN clock_timestamp() > '$until'; END LOOP; END \$\$;"; }
+verify="SELECT string_agg(x::text, ', ') INTO found FROM (SELECT * FROM cft_verify('edges') LIMIT 3) AS x; IF found IS NOT NULL THEN RAISE '%', found; END IF"
+send b "SET cftrag.build_in_place_limit = '1GB'; $(loop "PERFORM cft_build('edges')")"
+send w "$(loop "WITH gone AS (DELETE FROM edges WHERE ctid IN (SELECT ctid FROM edges ORDER BY random() LIMIT 5) RETURNING tree, parent)
+    INSERT INTO edges SELECT tree, parent, 'v' || (random() * 20000)::int FROM gone")"
+send u "$(loop "$verify")"
+is "verify beside builds" "$(ask v "$(loop "$verify")")$(answer u)" ""
+is "builds beside verify" "$(answer b)" ""
+is "writes beside verify" "$(answer w)" ""
+sound "after all"
+
 # No worker to be had: under a SHARE lock, or not at all, but never wrong.
 server c cftrag.build_in_place_limit=1kB max_worker_processes=0 max_logical_replication_workers=0
 sql c "CREATE TABLE edges (tree text, parent text, child text); INSERT INTO edges VALUES ('t', 'a', 'b'); SELECT cft_attach('edges', tree => 'tree')" >/dev/null

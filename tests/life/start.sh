@@ -26,11 +26,24 @@ close s
 all_ready "after a crash"
 
 # A table whose writers stay is left to its readers; the others are built.
-is "prepare" "$(try a "BEGIN; INSERT INTO edges VALUES ('t1', 'n1', 'late'); PREPARE TRANSACTION 'x'")" ""
+many=(m1 m2 m3 m4 m5 m6)
+for t in "${many[@]}" last; do small a "$t"; done
+is "prepare" "$(try a "BEGIN; $(printf "INSERT INTO %s VALUES ('t1', 'n1', 'late');" edges "${many[@]}") PREPARE TRANSACTION 'x'")" ""
 again cftrag.build_in_place_limit=0
+of_last() { [ "$(state a last)" = ready ]; }
+until_true 5 of_last || note "a prepared transaction keeps a table behind it from being built"
 until_true "$PATIENCE" ready a/two 'ready ready' || note "a prepared transaction keeps the others from being built"
 exact a edges no_image
 is "commit prepared" "$(try a "COMMIT PREPARED 'x'")" ""
+# They were put off, not forgotten.
+put_off() { for t in edges "${many[@]}"; do [ "$(state a "$t")" = ready ] || return 1; done; }
+until_true "$PATIENCE" put_off || note "a table that was put off is not built when its writer has ended"
+# Nor does one that locks her own table.
+is "prepare a lock" "$(try a "BEGIN; LOCK m1; PREPARE TRANSACTION 'y'")" ""
+again cftrag.build_in_place_limit=0
+until_true 5 of_last || note "a prepared lock keeps a table behind it from being built"
+is "commit prepared" "$(try a "COMMIT PREPARED 'y'")" ""
+for t in "${many[@]}" last; do sql a "DROP TABLE $t"; done
 
 # A standby builds nothing, until it is promoted.
 stop a; as_postgres touch "$LIFE/a/data/standby.signal"

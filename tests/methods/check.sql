@@ -23,7 +23,7 @@ ANALYZE gist;
 CREATE TEMP TABLE t AS SELECT clock_timestamp() AS began;
 CREATE TEMP TABLE made AS SELECT * FROM cft_rollup('tell(text,text[],text[])', edges => 'entity_edges');
 CREATE FUNCTION untold() RETURNS bigint LANGUAGE sql AS $$
-    SELECT count(*) FROM (SELECT parent AS name, array_agg(child::text ORDER BY cft_natural(child) COLLATE "C", child) AS children FROM (SELECT DISTINCT parent, child FROM e) AS z GROUP BY parent) AS p
+    SELECT count(*) FROM (SELECT parent AS name, array_agg(child::text ORDER BY cftrag_internal.cft_natural(child) COLLATE "C", child) AS children FROM (SELECT DISTINCT parent, child FROM e) AS z GROUP BY parent) AS p
      WHERE NOT EXISTS (SELECT FROM gist AS g WHERE g.entity = p.name
                           AND g.summary = tell(p.name, p.children, ARRAY(SELECT coalesce(s.summary, c) FROM unnest(p.children) WITH ORDINALITY AS u(c, n) LEFT JOIN gist AS s ON s.entity = u.c ORDER BY u.n))) $$;
 INSERT INTO claim SELECT 'rollup of all', m.summarized, untold(), untold() = 0 AND m.summarized = (SELECT count(DISTINCT parent) FROM e), round(1000 * extract(epoch FROM clock_timestamp() - t.began)::numeric), NULL FROM t, made AS m;

@@ -42,5 +42,5 @@ INSERT INTO claim SELECT 'rollup (DART): cycles end', m.summarized, s.due, s.due
 INSERT INTO claim SELECT 'rollup (DART): of the children', count(*), count(*) FILTER (WHERE wrong), bool_and(NOT wrong), NULL, NULL
   FROM (SELECT NOT EXISTS (SELECT FROM dart_gist AS g WHERE g.entity = p.name
                               AND g.summary = tell(p.name, p.children, ARRAY(SELECT coalesce(s.summary, c) FROM unnest(p.children) WITH ORDINALITY AS u(c, n) LEFT JOIN dart_gist AS s ON s.entity = u.c ORDER BY u.n))) AS wrong
-          FROM (SELECT parent AS name, array_agg(child::text ORDER BY cft_natural(child) COLLATE "C", child) AS children FROM e WHERE parent NOT IN (SELECT name FROM picked WHERE cyclic) GROUP BY parent) AS p) AS z;
+          FROM (SELECT parent AS name, array_agg(child::text ORDER BY cftrag_internal.cft_natural(child) COLLATE "C", child) AS children FROM e WHERE parent NOT IN (SELECT name FROM picked WHERE cyclic) GROUP BY parent) AS p) AS z;
 SELECT * FROM claim WHERE what ILIKE '%dart%';

@@ -13,7 +13,7 @@ ANALYZE;
 SELECT cft_attach_entities('meaning', edges => 'entity_edges') \g /dev/null
 -- Documents and names with several numbers: the order of tree_rag's plain_place is for one.
 SELECT cft_detach_documents('documents') \g /dev/null
-CREATE FUNCTION plain_place(path text[]) RETURNS text[] LANGUAGE sql AS $$ SELECT array_agg(cft_natural(s) ORDER BY n) COLLATE "C" FROM unnest(path) WITH ORDINALITY AS u(s, n) $$;
+CREATE FUNCTION plain_place(path text[]) RETURNS text[] LANGUAGE sql AS $$ SELECT array_agg(cftrag_internal.cft_natural(s) ORDER BY n) COLLATE "C" FROM unnest(path) WITH ORDINALITY AS u(s, n) $$;
 CREATE TABLE claim (what text, cases bigint, different bigint, holds boolean, ms_ours numeric, ms_plain numeric);
 -- Runs both statements for each case (q, names, entity are their $1, $2, $3), compares, and notes the median times.
 CREATE FUNCTION compare(what text, ours text, plain text, cases text) RETURNS void LANGUAGE plpgsql AS $$

@@ -17,7 +17,7 @@ ANALYZE;
 
 -- Every name in a sentence, in five ways; characters of several bytes stand before it. Where a name's first and last word are:
 CREATE TABLE spelled AS
-SELECT name, spelling, written, (SELECT min(start) FROM cft_words(written)) AS first, (SELECT max(start + length) FROM cft_words(written)) AS after
+SELECT name, spelling, written, (SELECT min(start) FROM cftrag_internal.cft_words(written)) AS first, (SELECT max(start + length) FROM cftrag_internal.cft_words(written)) AS after
   FROM name, LATERAL (VALUES ('as it is', name), ('capitals', upper(name)), ('first letters capital', initcap(name)),
        ('blanks for hyphens, two for one', replace(replace(name, '-', ' '), ' ', '  ')), ('curly apostrophe', replace(name, '''', '’'))) AS s (spelling, written);
 CREATE TABLE found AS
@@ -42,7 +42,7 @@ INSERT INTO claim SELECT 'every entity of the questions is found', count(*) = 48
 
 -- Texts from the documents, against the definition.
 SELECT format('CREATE FUNCTION definition(text, boolean) RETURNS TABLE (entity text, mention text, start int, length int, via_alias text) STABLE LANGUAGE sql AS %L',
-    replace(replace(replace(replace(replace(:'definition', '{edges}', 'edge'), '{schema}', 'public'), '{parent}', 'r.parent'), '{child}', 'r.child'),
+    replace(replace(replace(replace(:'definition', '{edges}', 'edge'), '{parent}', 'r.parent'), '{child}', 'r.child'),
             '{aliases}', 'SELECT NULL::text, NULL::text WHERE false')) AS make \gset
 :make;
 CREATE TABLE body AS SELECT n, string_agg(body, ' ' ORDER BY id) AS body, n % 2 = 0 AS overlapping
@@ -53,11 +53,11 @@ SELECT count(*) AS texts, count(*) FILTER (WHERE image = definition) AS as_by_de
 INSERT INTO claim SELECT 'texts as by the definition', bool_and(image = definition) AND sum(cardinality(image)) > 500 FROM compared;
 
 -- Synonyms: each in a sentence gives the entity it belongs to, unless it is another's name.
-CREATE TABLE synonym AS SELECT DISTINCT g.synonym AS alias, n.name AS entity FROM given AS g JOIN name AS n USING (id) WHERE cft_form(g.synonym) IS NOT NULL;
+CREATE TABLE synonym AS SELECT DISTINCT g.synonym AS alias, n.name AS entity FROM given AS g JOIN name AS n USING (id) WHERE cftrag_internal.cft_form(g.synonym) IS NOT NULL;
 SELECT cft_attach_aliases('synonym', edges => 'edge') \g /dev/null
 SELECT cft_build('synonym') \g /dev/null
 CREATE TABLE by_alias AS
-SELECT s.*, bool_or(e.entity IS NOT DISTINCT FROM s.entity AND cft_form(e.mention) = cft_form(alias)) AS found
+SELECT s.*, bool_or(e.entity IS NOT DISTINCT FROM s.entity AND cftrag_internal.cft_form(e.mention) = cftrag_internal.cft_form(alias)) AS found
   FROM synonym AS s LEFT JOIN LATERAL cft_entities('Naïve Σ 糖: is this an “' || alias || '”, they asked?', 'edge') AS e ON true GROUP BY alias, s.entity;
 SELECT count(*) AS synonyms, count(*) FILTER (WHERE found) AS found, round(100.0 * count(*) FILTER (WHERE found) / count(*), 2) AS "recall %" FROM by_alias;
 INSERT INTO claim SELECT 'every synonym gives its entity', bool_and(found) AND count(*) > 10000 FROM by_alias;

@@ -30,7 +30,7 @@ changes=("CREATE FUNCTION cft_next(n integer) RETURNS integer LANGUAGE sql IMMUT
     "ALTER FUNCTION cft_verify(regclass) STABLE"
     "ALTER FUNCTION cft_build(regclass) SET search_path = pg_catalog"
     "REVOKE ALL ON FUNCTION cft_hot_entities(integer, regclass) FROM PUBLIC"
-    "CREATE OR REPLACE VIEW pg_stat_cftrag AS SELECT *, 1 AS next FROM cft_stat()"
+    "CREATE OR REPLACE VIEW pg_stat_cftrag AS SELECT *, 1 AS next FROM cftrag_internal.cft_stat()"
     "ALTER VIEW pg_stat_cftrag SET (security_barrier)"
     "COMMENT ON COLUMN pg_stat_cftrag.edges IS 'next'"
     "REVOKE SELECT ON pg_stat_progress_cftrag FROM PUBLIC"

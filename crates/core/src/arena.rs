@@ -9,6 +9,7 @@
 //! allocated or cleared. A name's prefix is 4-byte aligned: the server makes it a varlena
 //! header. What follows a name's last byte up to the next word is anything.
 
+use crate::Breath;
 use crate::id::{RecordId, index, word};
 use crate::memory::{Memory, as_bytes, as_bytes_mut};
 use crate::record::{NAME_HEAD, Record};
@@ -57,6 +58,9 @@ impl Prefix {
     }
 }
 
+/// Words that are made at once.
+const AT_ONCE: usize = 1 << 20;
+
 /// Where names go.
 #[derive(Debug)]
 pub(crate) struct Arena {
@@ -64,11 +68,14 @@ pub(crate) struct Arena {
     /// So many words are used.
     end: u32,
     prefix: Prefix,
+    /// It grows by [`Arena::try_grow_to`] only, and so many words were wanting.
+    bounded: bool,
+    lacking: usize,
 }
 
 impl Arena {
     pub(crate) fn new(prefix: Prefix) -> Arena {
-        Arena { words: Vec::new(), end: 0, prefix }
+        Arena { words: Vec::new(), end: 0, prefix, bounded: false, lacking: 0 }
     }
 
     /// Adds a name.
@@ -78,7 +85,7 @@ impl Arena {
         at
     }
 
-    /// Adds a record's name; its first eight bytes as a number that sorts as they do, bytes
+    /// Adds a record's name, [`UNNAMED`] if there is no room in an arena that is bounded; its first eight bytes as a number that sorts as they do, bytes
     /// that are not there being 0.
     #[inline(always)]
     pub(crate) fn add_name_of(&mut self, record: Record<'_>) -> (Name, u64) {
@@ -103,6 +110,11 @@ impl Arena {
     #[inline(never)]
     fn add_any_name_of(&mut self, mem: &Memory, id: RecordId) -> Name {
         let record = Record::new(mem, id);
+        let words = LEAST_ROOM + record.name_len().div_ceil(4);
+        if self.bounded && self.words.len() - index(self.end) < words {
+            self.lacking = words;
+            return UNNAMED;
+        }
         let (at, room) = self.begin(record.name_len());
         record.copy_name(room);
         at
@@ -128,9 +140,40 @@ impl Arena {
         }
     }
 
-    /// Room for so many names more of common length (20 bytes).
-    pub(crate) fn reserve(&mut self, names: usize) {
-        self.grow(index(self.end) + names * 7 + LEAST_ROOM);
+    /// From now on it grows by [`Arena::try_grow_to`] only, but for [`Arena::add`].
+    pub(crate) fn bound(&mut self) {
+        self.bounded = true;
+    }
+
+    /// Whether a record's name found no room.
+    #[inline]
+    pub(crate) fn lacks(&self) -> bool {
+        self.lacking > 0
+    }
+
+    /// Words that are used, those that were wanting for a name, and those that there are.
+    pub(crate) fn words(&self) -> (usize, usize, usize) {
+        (index(self.end), self.lacking, self.words.len())
+    }
+
+    /// Room for so many words in all; `false`: there is no memory.
+    pub(crate) fn try_grow_to(&mut self, words: usize, breath: &mut Breath<'_>) -> bool {
+        let more = words.saturating_sub(self.words.len());
+        if words > index(u32::MAX) || self.words.try_reserve_exact(more).is_err() {
+            return false;
+        }
+        while self.words.len() < words {
+            let len = words.min(self.words.len() + AT_ONCE);
+            breath.steps(len - self.words.len());
+            self.words.resize(len, 0);
+        }
+        self.lacking = 0;
+        true
+    }
+
+    /// Gives its memory back.
+    pub(crate) fn free(self, breath: &mut Breath<'_>) {
+        breath.free(self.words);
     }
 
     /// The prefix and the bytes of a name.

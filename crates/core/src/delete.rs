@@ -14,13 +14,14 @@
 //! not come yet (a trigger deleted it before ours saw it), there is no partner, and no other
 //! row of the edge is taken in its place.
 //!
-//! Finding costs the shorter of the two lists: both are read in turns, one slot each, until
-//! one ends. Nothing is written unless the answer is `Done`. Writers only.
+//! Both lists are read in turns, one slot each, until one ends. Where that takes long, whoever
+//! has many rows to delete reads one of them for all at once ([`Partners`]). Nothing is written
+//! unless the answer is `Done`. Writers only.
 
 use crate::alloc::Plan;
-use crate::hash::Kind;
-use crate::id::{EntityId, Link, SlotRef, TreeId, VersionId};
+use crate::id::{EntityId, Link, SlotRef, TreeId};
 use crate::list::Cursor;
+use crate::partners::{Found, Partners};
 use crate::record::{Direction, Record};
 use crate::slot::Slot;
 use crate::version::{self, Side, Version};
@@ -29,7 +30,7 @@ use crate::{Deleter, Deletion, Edge, Error, Fate, Fates, Image, RowVersion};
 
 /// The row to mark, and how well it fits: a lower rank fits better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Rank {
+pub(crate) enum Rank {
     Inserter,
     Settled,
     Marked,
@@ -37,18 +38,26 @@ enum Rank {
 
 /// Where a row stands: its slot in the list that was searched, and what the slot links to.
 #[derive(Clone, Copy)]
-struct Candidate {
-    slot: SlotRef,
-    link: Link,
-    side: Direction,
+pub(crate) struct Candidate {
+    pub(crate) slot: SlotRef,
+    pub(crate) link: Link,
+    pub(crate) side: Direction,
 }
 
 /// The entities and the tree of an edge whose names are all known.
-#[derive(Clone, Copy)]
-struct Ends {
-    parent: EntityId,
-    child: EntityId,
-    tree: Option<TreeId>,
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ends {
+    pub(crate) parent: EntityId,
+    pub(crate) child: EntityId,
+    pub(crate) tree: Option<TreeId>,
+}
+
+/// How a row fits a delete.
+pub(crate) enum Fit {
+    Rank(Rank),
+    /// So, if that deleter rolled back.
+    If(Rank, u64),
+    None,
 }
 
 impl Image<'_> {
@@ -65,33 +74,78 @@ impl Image<'_> {
         fates: &impl Fates,
         ask: &mut Vec<u64>,
     ) -> Result<Deletion, Error> {
-        let Some(ends) = self.ends(edge) else {
+        match self.ends(edge) {
+            Some(ends) => self.search(ends, row, by, fates, ask, usize::MAX, &mut 0),
+            None => Ok(Deletion::NoPartner),
+        }
+    }
+
+    /// Writer: [`Image::delete`] by who deletes more of them: [`Deletion::Far`] if the row is in two
+    /// long lists that `partners` has not read ([`Image::look_for`]).
+    ///
+    /// # Errors
+    /// As [`Image::delete`].
+    pub fn delete_next(
+        &self,
+        edge: &Edge<'_>,
+        row: RowVersion,
+        by: Deleter,
+        fates: &impl Fates,
+        ask: &mut Vec<u64>,
+        partners: &mut Partners,
+    ) -> Result<Deletion, Error> {
+        let Some(ends) = partners.ends(*self, edge) else {
             return Ok(Deletion::NoPartner);
         };
-        let mut search = Search { image: *self, row, fates, best: None, unknown: Vec::new() };
-        search.run(ends);
+        if !partners.know(*self, ends) {
+            let (near, looked) = (partners.near, &mut partners.looked);
+            return self.search(ends, row, by, fates, ask, near, looked);
+        }
+        match partners.find(*self, ends, row, by, fates, ask) {
+            Found::Row(candidate) => {
+                let done = self.mark(ends, candidate, by);
+                if done.is_err() {
+                    partners.give_back(*self, ends, candidate);
+                }
+                done
+            }
+            Found::None => Ok(Deletion::NoPartner),
+            Found::Ask => Ok(Deletion::Ask),
+            Found::Far => Ok(Deletion::Far),
+        }
+    }
+
+    /// Reads so many slots of each list.
+    #[expect(clippy::too_many_arguments, reason = "what delete has, and how far")]
+    fn search(
+        self,
+        ends: Ends,
+        row: RowVersion,
+        by: Deleter,
+        fates: &impl Fates,
+        ask: &mut Vec<u64>,
+        slots: usize,
+        looked: &mut u64,
+    ) -> Result<Deletion, Error> {
+        let mut search =
+            Search { image: self, row, fates, looked, best: None, unknown: Vec::new() };
+        if !search.run(ends, slots) {
+            return Ok(Deletion::Far);
+        }
         let best = search.best;
         // A fate matters if it could make a better candidate than the best one known.
         let better = |rank| best.is_none_or(|(known, _)| rank < known);
         search.unknown.retain(|&(rank, _)| better(rank));
         if !search.unknown.is_empty() {
             ask.extend(search.unknown.into_iter().map(|(_, xid)| xid));
+            ask.sort_unstable();
+            ask.dedup();
             return Ok(Deletion::Ask);
         }
         let Some((_, candidate)) = best else {
             return Ok(Deletion::NoPartner);
         };
         self.mark(ends, candidate, by)
-    }
-
-    fn ends(self, edge: &Edge<'_>) -> Option<Ends> {
-        let entity = |name| Some(self.key(Kind::Entity, name).record?.entity());
-        let (parent, child) = (entity(edge.parent)?, entity(edge.child)?);
-        let tree = match edge.tree {
-            Some(name) => Some(self.key(Kind::Tree, name).record?.tree()),
-            None => None,
-        };
-        Some(Ends { parent, child, tree })
     }
 
     fn mark(self, ends: Ends, found: Candidate, by: Deleter) -> Result<Deletion, Error> {
@@ -128,25 +182,33 @@ struct Search<'m, 'f, F> {
     image: Image<'m>,
     row: RowVersion,
     fates: &'f F,
+    /// Slots read.
+    looked: &'f mut u64,
     best: Option<(Rank, Candidate)>,
     /// Deleters whose fate is unknown, and what their row would be if they rolled back.
     unknown: Vec<(Rank, u64)>,
 }
 
 impl<F: Fates> Search<'_, '_, F> {
-    /// Reads both lists in turns. Each row is in both, so the end of either is the end.
-    fn run(&mut self, ends: Ends) {
+    /// Reads both lists in turns. Each row is in both, so the end of either is the end. False: it is
+    /// farther than so many slots.
+    fn run(&mut self, ends: Ends, slots: usize) -> bool {
         let mem = self.image.mem();
         let start = |id: EntityId, side| Cursor::start(Record::new(mem, id), side);
         let mut up = start(ends.child, Direction::Up);
         let mut down = start(ends.parent, Direction::Down);
-        // No row is better than rank Inserter, so the first of it ends the search.
-        while !matches!(self.best, Some((Rank::Inserter, _))) {
-            let Some(slot) = up.next(mem) else { return };
+        for _ in 0..slots {
+            // No row is better than rank Inserter, so the first of it ends the search.
+            if matches!(self.best, Some((Rank::Inserter, _))) {
+                return true;
+            }
+            *self.looked += 2;
+            let Some(slot) = up.next(mem) else { return true };
             self.consider(slot, Direction::Up, ends.parent, ends.tree);
-            let Some(slot) = down.next(mem) else { return };
+            let Some(slot) = down.next(mem) else { return true };
             self.consider(slot, Direction::Down, ends.child, ends.tree);
         }
+        up.is_at_end() || down.is_at_end() || matches!(self.best, Some((Rank::Inserter, _)))
     }
 
     fn consider(&mut self, at: SlotRef, side: Direction, other: EntityId, tree: Option<TreeId>) {
@@ -154,56 +216,65 @@ impl<F: Fates> Search<'_, '_, F> {
         if slot.neighbour != other || slot.tree != tree {
             return;
         }
-        let rank = match slot.link {
-            Link::Mirror(_) => Some(Rank::Settled),
-            Link::Version(version) => self.rank(version),
-        };
-        if let Some(rank) = rank
-            && (rank == Rank::Inserter || self.row.cmin.is_none())
-            && self.best.is_none_or(|(best, _)| rank < best)
-        {
-            self.best = Some((rank, Candidate { slot: at, link: slot.link, side }));
-        }
-    }
-
-    /// How a row with a version fits, if it does and its deleter's fate is known.
-    fn rank(&mut self, id: VersionId) -> Option<Rank> {
-        let version = Version::new(self.image.mem(), id);
-        let rank = match version.xmin() {
-            0 => Rank::Marked,
-            xmin if self.inserted_by(xmin, version.cmin()) => Rank::Inserter,
-            _ => return None,
-        };
-        let xmax = version.xmax();
-        if xmax == 0 {
-            // A version without xmin and xmax is a settled row that awaits its turn.
-            return Some(if rank == Rank::Marked { Rank::Settled } else { rank });
-        }
-        let fate = match version.hint(Side::Xmax) {
-            Hint::Committed => Fate::Committed,
-            Hint::Aborted => Fate::Aborted,
-            Hint::None => self.fates.fate(xmax),
-        };
-        match fate {
-            Fate::Aborted => Some(rank),
-            Fate::Running | Fate::Committed => None,
-            Fate::Unknown => {
-                if !self.unknown.contains(&(rank, xmax)) {
-                    self.unknown.push((rank, xmax));
-                }
-                None
+        match judge(self.image, slot.link, self.row, self.fates) {
+            Fit::Rank(rank) if self.best.is_none_or(|(best, _)| rank < best) => {
+                self.best = Some((rank, Candidate { slot: at, link: slot.link, side }));
             }
+            // Rows of one transaction often stand together.
+            Fit::If(rank, xid) if self.unknown.last() != Some(&(rank, xid)) => {
+                self.unknown.push((rank, xid));
+            }
+            _ => {}
         }
     }
+}
 
-    /// Whether the row that is deleted was inserted by this xid and command.
-    fn inserted_by(&self, xmin: u64, cmin: u32) -> bool {
-        let same_xid = match self.row.xmin {
-            0 => crate::id::halves(xmin).0 == self.row.raw_xmin,
-            xid => xid == xmin,
-        };
-        same_xid && self.row.cmin.is_none_or(|command| command == cmin)
+/// How the row of a slot of the wanted edge fits, as far as its deleter's fate is known.
+pub(crate) fn judge(image: Image<'_>, link: Link, row: RowVersion, fates: &impl Fates) -> Fit {
+    let Link::Version(id) = link else {
+        return if row.cmin.is_none() { Fit::Rank(Rank::Settled) } else { Fit::None };
+    };
+    let version = Version::new(image.mem(), id);
+    let rank = match version.xmin() {
+        0 if row.cmin.is_some() => return Fit::None,
+        // A version without xmin and xmax is a settled row that awaits its turn.
+        0 if version.xmax() == 0 => Rank::Settled,
+        0 => Rank::Marked,
+        xmin if inserted_by(row, xmin, version.cmin()) => Rank::Inserter,
+        _ => return Fit::None,
+    };
+    match undone(version, fates) {
+        Ok(true) => Fit::Rank(rank),
+        Ok(false) => Fit::None,
+        Err(xmax) => Fit::If(rank, xmax),
     }
+}
+
+/// Whether nobody deleted the row, or who did rolled back; or the deleter whose fate is not known.
+pub(crate) fn undone(version: Version<'_>, fates: &impl Fates) -> Result<bool, u64> {
+    let xmax = version.xmax();
+    if xmax == 0 {
+        return Ok(true);
+    }
+    let fate = match version.hint(Side::Xmax) {
+        Hint::Committed => Fate::Committed,
+        Hint::Aborted => Fate::Aborted,
+        Hint::None => fates.fate(xmax),
+    };
+    match fate {
+        Fate::Aborted => Ok(true),
+        Fate::Running | Fate::Committed => Ok(false),
+        Fate::Unknown => Err(xmax),
+    }
+}
+
+/// Whether the row that is deleted was inserted by this xid and command.
+fn inserted_by(row: RowVersion, xmin: u64, cmin: u32) -> bool {
+    let same_xid = match row.xmin {
+        0 => crate::id::halves(xmin).0 == row.raw_xmin,
+        xid => xid == xmin,
+    };
+    same_xid && row.cmin.is_none_or(|command| command == cmin)
 }
 
 #[cfg(test)]

@@ -51,6 +51,8 @@ pub enum Deletion {
     NoPartner,
     /// The fate of the xids pushed to `ask` decides. Nothing was written.
     Ask,
+    /// The row is in two long lists, which are better read for many deletes at once. Nothing was written.
+    Far,
 }
 
 /// What is known of a transaction.

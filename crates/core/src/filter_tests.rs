@@ -1,5 +1,6 @@
 //! Tests of `filter.rs`: bounds, growth, and that nothing is lost on the way.
 
+use super::growth::GROW_LOAD;
 use super::*;
 use crate::record::{self, Room};
 use crate::{HeapMemory, Image};

@@ -9,22 +9,25 @@
 //! between the marks of `mutating`. One call is one row: rows are a multiset, so inserting
 //! searches no list. Writers only.
 
+use crate::alike;
 use crate::alloc::{self, Plan};
 use crate::answer::Counters;
 use crate::degrees::Degrees;
+use crate::delete::Ends;
 use crate::filter::Filter;
 use crate::forms::Form;
 use crate::hash::{Hash, Kind};
-use crate::id::{EntityId, Link, RecordId, TreeId, word};
+use crate::id::{EntityId, Link, RecordId, SlotRef, TreeId, word};
 use crate::list;
 use crate::record::{self, Direction, Record, Room};
-use crate::root::Counter;
+use crate::root::{Counter, Field};
 use crate::slot::Slot;
 use crate::version;
 use crate::{Edge, Error, Image, Stamp};
 
-/// Lines of the blocks and the version of one row, at most: a slot may make room for heads.
-const ROW_LINES: usize = 5;
+/// Lines of the blocks and the version of one row, at most: a slot may make room for heads, and
+/// two new names may be like others.
+const ROW_LINES: usize = 5 + 2 * alike::LINES;
 
 /// See [`Image::insert_bound`].
 pub(crate) fn insert_bound_lines(edge: &Edge<'_>) -> usize {
@@ -48,6 +51,17 @@ pub struct Recent {
     parent: Option<RecordId>,
     tree: Option<RecordId>,
     epoch: u64,
+    /// The last row's child and slots.
+    row: Option<(EntityId, SlotRef, SlotRef)>,
+}
+
+impl Recent {
+    /// The last row: its entities and its slots, up and down.
+    pub(crate) fn row(&self) -> Option<(Ends, SlotRef, SlotRef)> {
+        let (child, up, down) = self.row?;
+        let (parent, tree) = (self.parent?.entity(), self.tree.map(RecordId::tree));
+        Some((Ends { parent, child, tree }, up, down))
+    }
 }
 
 /// A row's parent, child if it is another, and tree if it has one.
@@ -83,7 +97,7 @@ impl Image<'_> {
 
     /// [`Image::key`] of a name that may be a known record's.
     #[inline]
-    fn key_after(self, last: Option<RecordId>, kind: Kind, name: &[u8]) -> Key {
+    pub(crate) fn key_after(self, last: Option<RecordId>, kind: Kind, name: &[u8]) -> Key {
         match last.map(|id| Record::new(self.mem(), id)).filter(|record| record.is(kind, name)) {
             Some(record) => Key { hash: record.hash(), record: Some(record.id()) },
             None => self.key(kind, name),
@@ -155,8 +169,9 @@ impl Image<'_> {
             let [parent, child, tree] = keys.each_ref().map(|key| key.as_ref()?.record);
             let parent = parent.expect("the parent was found or created");
             let child = child.unwrap_or(parent).entity();
-            self.link(parent.entity(), child, tree.map(RecordId::tree), stamp);
-            *recent = Recent { parent: Some(parent), tree, epoch: self.epoch() };
+            let (up, down) = self.link(parent.entity(), child, tree.map(RecordId::tree), stamp);
+            let row = Some((child, up, down));
+            *recent = Recent { parent: Some(parent), tree, epoch: self.epoch(), row };
             Ok(())
         })
     }
@@ -189,7 +204,7 @@ impl Image<'_> {
         } else {
             blocks(&keys[PARENT], &[Direction::Down]) + blocks(&keys[CHILD], &[Direction::Up])
         };
-        plan.take(1, blocks + usize::from(stamped));
+        plan.take(1, blocks + usize::from(stamped) + self.alike_lines(forms));
         match plan.shortage() {
             Some(needed) => Err(self.full(needed)),
             None if !directory => Err(self.full(usize::MAX)),
@@ -243,8 +258,14 @@ impl Image<'_> {
         self.names().is_nearly_full() || self.forms().is_nearly_full()
     }
 
-    /// Writes the row's two slots, and its version if it has one.
-    fn link(self, parent: EntityId, child: EntityId, tree: Option<TreeId>, stamp: Option<Stamp>) {
+    /// Writes the row's two slots, which it gives back (up and down), and its version if it has one.
+    fn link(
+        self,
+        parent: EntityId,
+        child: EntityId,
+        tree: Option<TreeId>,
+        stamp: Option<Stamp>,
+    ) -> (SlotRef, SlotRef) {
         let mem = self.mem();
         if parent == child {
             list::make_room(mem, parent);
@@ -265,11 +286,13 @@ impl Image<'_> {
             tree.set_tree_rows(tree.tree_rows() + 1);
         }
         self.root().add(Counter::EdgeRows, 1);
+        (up, down)
     }
 
     /// Removes a row, and every entity and tree that has none left.
     pub(crate) fn unlink(self, row: version::Row) {
         let mem = self.mem();
+        self.root().set(Field::Moves, self.root().get(Field::Moves).wrapping_add(1));
         list::remove(mem, row.child, Direction::Up, row.up);
         list::remove(mem, row.parent, Direction::Down, row.down);
         self.root().subtract(Counter::EdgeRows, 1);

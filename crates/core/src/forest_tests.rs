@@ -111,6 +111,28 @@ fn a_failed_insert_leaves_every_byte_as_it_was() {
 }
 
 #[test]
+fn a_block_for_names_that_are_alike_is_part_of_the_plan() {
+    let heap = heap();
+    // Sixteen names of one form.
+    let names: Vec<Vec<u8>> = (0..16).map(|i| [&b"alike"[..], &vec![b'!'; i]].concat()).collect();
+    let of = |i: usize, j: usize| edge(None, &names[i], &names[j]);
+    assert_eq!(fails_cleanly_until(&heap, of(0, 0), None), 1, "alone");
+    assert_eq!(fails_cleanly_until(&heap, of(0, 1), None), 2 + 1, "a block for two");
+    image(&heap).insert(&of(0, 0), None).unwrap();
+    assert_eq!(fails_cleanly_until(&heap, of(1, 2), None), 2 + 1, "a block for three");
+    for i in 1..12 {
+        image(&heap).insert(&of(i, i), None).unwrap();
+    }
+    assert_eq!(fails_cleanly_until(&heap, of(12, 12), None), 1, "the thirteenth");
+    assert_eq!(fails_cleanly_until(&heap, of(12, 13), None), 2 + 1, "and the fourteenth");
+    for i in 12..15 {
+        image(&heap).insert(&of(i, i), None).unwrap();
+    }
+    assert_eq!(fails_cleanly_until(&heap, of(15, 15), None), 1);
+    assert_eq!(problems(&heap), []);
+}
+
+#[test]
 fn counted_entities_have_the_room_they_need_and_no_more() {
     let mut heap = heap();
     let name = |i: u32| format!("a name of 24 bytes: {i:04}").into_bytes();

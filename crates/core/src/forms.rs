@@ -1,7 +1,7 @@
 //! What finds entities in a text: their names' forms (see words.rs), in the filter.
 //!
 //! ```text
-//!   hash(w1 w2 w3) --> form --> entity --alike--> entity --alike--> entity    all of that form
+//!   hash(w1 w2 w3) --> form --> entity --> all of that form, see alike.rs
 //!   hash(w1)       --> beginning: names of 4, 5, ... 12 words begin so, or longer ones do
 //!   hash(w1 .. w12)--> beginning: names of 13, ... 23 words, or longer; and so on
 //! ```
@@ -10,9 +10,8 @@
 //! with a word, the sieves tell (see sieve.rs); of longer ones that they do. Whoever stands at
 //! such a word asks its beginning which lengths there are, and only then for the forms of these.
 //!
-//! Promises: an entity whose name has a form is in the chain of exactly one form entry, and
-//! counted once in each of its beginnings; the memory is part of the insert's plan. A chain is
-//! walked when one of its entities goes: as many steps as names share its form.
+//! Promises: an entity whose name has a form is found from exactly one form entry, and counted
+//! once in each of its beginnings; the memory is part of the insert's plan.
 //! Writers hold the lock exclusively.
 
 use std::hint::select_unpredictable;
@@ -126,12 +125,6 @@ impl Form {
     pub(crate) fn entries(&self) -> usize {
         1 + self.begins()
     }
-}
-
-/// Whether two records' names have the same form.
-fn same_form(a: Record<'_>, b: Record<'_>) -> bool {
-    let (mut left, mut right) = (Vec::new(), Vec::new());
-    words::form(&a.name(), &mut left) && words::form(&b.name(), &mut right) && left == right
 }
 
 /// Slots of two buckets, a bit each.
@@ -274,7 +267,7 @@ impl<'m> Image<'m> {
             }
         }
         let passed = self.let_pass(form);
-        if !self.chain(record, form, passed.is_new, later) {
+        if !self.join(record, form, passed.is_new, later) {
             form.beginnings().for_each(|(hash, _)| self.end(hash));
             self.names().remove(record);
             return false;
@@ -291,7 +284,7 @@ impl<'m> Image<'m> {
         }
         if let Some(form) = Form::of_record(self.root().seed(), record) {
             form.beginnings().for_each(|(hash, _)| self.end(hash));
-            self.unchain(record, &form);
+            self.part(record, &form);
         }
     }
 
@@ -319,67 +312,19 @@ impl<'m> Image<'m> {
         filter.set(place, left);
         self.root().subtract(Counter::Forms, usize::from(left.is_empty()));
     }
-
-    /// Puts an entity behind those of its form, of which there is none if it is new.
-    fn chain(self, record: Record<'m>, form: &Form, is_new: bool, later: usize) -> bool {
-        if !is_new && let Some(head) = self.head(form.hash, record) {
-            record.set_alike(head.alike());
-            head.set_alike(Some(record.id()));
-            return true;
-        }
-        let entry = Entry::form(form.hash, record.id());
-        let entered = self.forms().enter(form.hash, entry, later);
-        self.root().add(Counter::Forms, usize::from(entered));
-        entered
-    }
-
-    /// The first entity of a record's form.
-    #[cold]
-    fn head(self, hash: Hash, record: Record<'m>) -> Option<Record<'m>> {
-        let mut forms = self.forms().forms(hash);
-        forms.find(|(_, head)| same_form(*head, record)).map(|(_, head)| head)
-    }
-
-    /// Takes an entity out of those of its form.
-    fn unchain(self, record: Record<'m>, form: &Form) {
-        for (place, head) in self.forms().forms(form.hash) {
-            if head.id() == record.id() {
-                let next = match record.alike() {
-                    Some(next) => {
-                        let second =
-                            self.forms().geometry().buckets_of(form.hash).0 != place.bucket;
-                        Entry::form(form.hash, next).placed(second)
-                    }
-                    None => Entry::NONE,
-                };
-                self.forms().set(place, next);
-                self.root().subtract(Counter::Forms, usize::from(next.is_empty()));
-                return;
-            }
-            let mut before = head;
-            while let Some(next) = before.alike() {
-                if next == record.id() {
-                    before.set_alike(record.alike());
-                    return;
-                }
-                before = Record::new(self.mem(), next);
-            }
-        }
-        unreachable!("an entity with a form is in its chain");
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{AllSeen, Edge, HeapMemory, Prefix, Reader, Recogniser, Seek, Step};
+    use crate::{AllSeen, Breath, Edge, HeapMemory, Prefix, Reader, Recogniser, Seek, Step};
 
     fn found(image: Image<'_>, text: &str) -> Vec<Vec<u8>> {
         let mut recogniser = Recogniser::new(Prefix::LENGTH);
         recogniser.begin(Seek::Entities, false);
         let mut reader = Reader::new(text);
         loop {
-            recogniser.read(&mut reader);
+            recogniser.read(&mut reader, &mut Breath::new(&mut || ())).unwrap();
             if recogniser.step(image, &AllSeen, 100) == Step::Done {
                 break;
             }

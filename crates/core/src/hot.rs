@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 
+use crate::Breath;
 use crate::answer::Counters;
 use crate::bucket::{Candidates, Entry, HOTTEST};
 use crate::filter::{Spot, TOGETHER};
@@ -19,18 +20,25 @@ impl Image<'_> {
     /// edges hang on unknown xids counts as without; these xids go to `ask`.
     /// Reads the table of names, 4.4 bytes an entity, and the records of the hottest classes.
     #[must_use]
-    pub fn hot(&self, n: usize, seen: &impl Visibility, ask: &mut Vec<u64>) -> Vec<(Vec<u8>, u32)> {
+    pub fn hot(
+        &self,
+        n: usize,
+        seen: &impl Visibility,
+        ask: &mut Vec<u64>,
+        breath: &mut Breath<'_>,
+    ) -> Vec<(Vec<u8>, u32)> {
         let mut hot: Vec<(Reverse<u32>, Vec<u8>)> = Vec::new();
         for class in (1..=HOTTEST).rev() {
             if hot.len() >= n {
                 break;
             }
             let mut warm: Vec<(Reverse<u32>, RecordId)> = self
-                .of_class(class)
+                .of_class(class, breath)
                 .map(|id| (Reverse(Record::new(self.mem(), id).temperature().count()), id))
                 .collect();
-            warm.sort_unstable_by_key(|&(temperature, _)| temperature);
+            breath.sort_by(&mut warm, |a, b| a.0.cmp(&b.0));
             for (temperature, id) in warm {
+                breath.step();
                 // Names decide between the last and those as hot as it is.
                 if hot.len() >= n && hot.last().is_none_or(|last| last.0 != temperature) {
                     break;
@@ -41,15 +49,18 @@ impl Image<'_> {
                 }
             }
         }
-        hot.sort_unstable();
+        breath.sort_by(&mut hot, Ord::cmp);
         hot.truncate(n);
         hot.into_iter().map(|(temperature, name)| (name, temperature.0)).collect()
     }
 
     /// The names that were looked up so often.
-    fn of_class(self, class: u32) -> impl Iterator<Item = RecordId> {
+    fn of_class(self, class: u32, breath: &mut Breath<'_>) -> impl Iterator<Item = RecordId> {
         let names = self.names();
-        let entries = (0..names.geometry().buckets()).flat_map(move |bucket| names.read(bucket));
+        let entries = (0..names.geometry().buckets()).flat_map(move |bucket| {
+            breath.step();
+            names.read(bucket)
+        });
         entries.filter(move |entry| entry.heat() == class).filter_map(Entry::record)
     }
 

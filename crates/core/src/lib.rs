@@ -13,6 +13,7 @@
 //!   edge slot = neighbour, tree, link;  link = the mirror slot, or a version
 //! ```
 
+mod alike;
 mod alloc;
 mod answer;
 mod arena;
@@ -39,6 +40,8 @@ mod list;
 mod memory;
 mod names;
 mod order;
+mod partners;
+mod pieces;
 mod recognise;
 mod record;
 mod relations;
@@ -47,6 +50,7 @@ mod roots;
 mod scan;
 mod search;
 mod seen;
+mod segments;
 mod sentences;
 mod settle;
 mod sieve;
@@ -78,6 +82,8 @@ pub use hierarchy::{Encoding, MAX_HEIGHT, Network, build as build_hierarchy};
 pub use image::Image;
 pub use memory::{HeapMemory, Memory};
 pub use names::{NameId, Names, Ranks};
+pub use partners::{Looked, Partners};
+pub use pieces::Words;
 pub use recognise::{Mention, Recogniser, Seek};
 pub use relations::{Graph, KNOT, Verdict, filter as filter_relations};
 pub use root::{LAYOUT, OWNER_WORDS};
@@ -85,7 +91,7 @@ pub use roots::Roots;
 pub use scan::Scan;
 pub use sentences::{Piece, Subject, Text, write_sentence};
 pub use stats::Stats;
-pub use text::Reader;
+pub use text::{Reader, as_utf8};
 pub use visibility::{AllSeen, Hint, View, Visibility};
-pub use walk::Walk;
-pub use words::{MOST_BYTES, MOST_WORDS, Words, fold, form};
+pub use walk::{NoRoom, Walk, some_is_left};
+pub use words::{MOST_BYTES, MOST_WORDS, fold, form};

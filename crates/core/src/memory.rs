@@ -26,7 +26,7 @@ use std::ptr::NonNull;
 
 use crate::chunk::{LINE_BYTES, MAX_CHUNKS, first_line, lines_of};
 
-pub(crate) use bytes::{PLACES, as_ascii, as_bytes, as_bytes_mut, bits};
+pub(crate) use bytes::{PLACES, as_bytes, as_bytes_mut, as_text, bits};
 pub use heap::HeapMemory;
 use known::KnownPages;
 pub(crate) use lines::{FirstLines, Line};

@@ -45,13 +45,20 @@ fn bytes_of_any_length_are_compared_to_the_last() {
 fn one_byte_that_is_no_ascii_is_met_wherever_it_is() {
     for len in [0, 1, 15, 16, 31, 33, 127, 1023, 1024, 1025, 2100] {
         let mut bytes = vec![0x7F; len];
-        let text = both(|| super::bytes::as_ascii(&bytes).map(str::len));
-        assert_eq!(text, [Some(len); 2]);
+        let read = |bytes: &[u8]| {
+            super::as_text(bytes, &mut crate::Breath::new(&mut || ()))
+                .map(|(text, is_ascii)| (text.len(), is_ascii))
+        };
+        assert_eq!(both(|| read(&bytes)), [Some((len, true)); 2]);
         for at in 0..len {
             bytes[at] = 0x80;
-            let none = both(|| super::bytes::as_ascii(&bytes).is_none());
-            assert_eq!(none, [true; 2], "byte {at} of {len}");
+            assert_eq!(both(|| read(&bytes)), [None; 2], "byte {at} of {len}");
             bytes[at] = 0x7F;
+            if at > 0 {
+                bytes[at - 1..=at].copy_from_slice("é".as_bytes());
+                assert_eq!(both(|| read(&bytes)), [Some((len, false)); 2], "byte {at} of {len}");
+                bytes[at - 1..=at].fill(0x7F);
+            }
         }
     }
 }

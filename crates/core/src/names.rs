@@ -50,9 +50,26 @@ impl Names {
         self.hashes.push(hash);
         self.table[at] = id.0 + 1;
         if 2 * self.ends.len() > self.table.len() {
-            self.grow();
+            assert!(self.try_grow(), "there is memory for names");
         }
         id
+    }
+
+    /// [`Names::id`]; none if there is no memory for a new name.
+    pub fn try_id(&mut self, name: &[u8]) -> Option<NameId> {
+        let fits = self.bytes.try_reserve(name.len()).is_ok()
+            && self.ends.try_reserve(1).is_ok()
+            && self.hashes.try_reserve(1).is_ok()
+            && (2 * (self.ends.len() + 1) <= self.table.len() || self.try_grow());
+        fits.then(|| self.id(name))
+    }
+
+    /// Memory that they take.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.bytes.capacity()
+            + self.ends.capacity() * size_of::<usize>()
+            + (self.hashes.capacity() + self.table.capacity()) * size_of::<u32>()
     }
 
     #[must_use]
@@ -81,7 +98,7 @@ impl Names {
     #[must_use]
     pub fn ranks(&self, breath: &mut Breath<'_>) -> Ranks {
         let mut order: Vec<NameId> = self.ids().collect();
-        breath.sort_by(&mut order, |&a, &b| self.get(a).cmp(self.get(b)));
+        breath.sort_with(&mut order, |&a, &b, breath| breath.compare(self.get(a), self.get(b)));
         let mut ranks = vec![0; order.len()];
         for (rank, id) in (1..).zip(order) {
             ranks[index(id.0)] = rank;
@@ -94,8 +111,15 @@ impl Names {
         index(hash) & (self.table.len() - 1)
     }
 
-    fn grow(&mut self) {
-        self.table = vec![0; 2 * self.table.len()];
+    /// Twice the table; `false`: there is no memory.
+    fn try_grow(&mut self) -> bool {
+        let places = 2 * self.table.len();
+        let mut table = Vec::new();
+        if table.try_reserve_exact(places).is_err() {
+            return false;
+        }
+        table.resize(places, 0);
+        self.table = table;
         for number in 0..self.hashes.len() {
             let mut at = self.place(self.hashes[number]);
             while self.table[at] != 0 {
@@ -103,6 +127,7 @@ impl Names {
             }
             self.table[at] = word(number) + 1;
         }
+        true
     }
 }
 
@@ -122,7 +147,8 @@ impl Ranks {
 fn each_name_has_one_number_and_the_ranks_are_their_order() {
     let mut names = Names::default();
     let texts: Vec<String> = (0..5000).map(|i| format!("{}", i * 7919 % 5000)).collect();
-    let first: Vec<NameId> = texts.iter().map(|text| names.id(text.as_bytes())).collect();
+    let first: Vec<NameId> =
+        texts.iter().map(|text| names.try_id(text.as_bytes()).unwrap()).collect();
     let empty = names.id(b"");
     let again: Vec<NameId> = texts.iter().map(|text| names.id(text.as_bytes())).collect();
     assert_eq!((first == again, names.id(b""), names.len()), (true, empty, 5001));

@@ -17,11 +17,15 @@
 //! middle of an entity's list too, unless the image changed eight times at one word.
 //! Of a long text a thousand words are held at a time.
 
+mod room;
+
 use std::cmp::Reverse;
 use std::ops::Range;
 
+use crate::alike;
 use crate::answer::{Counters, Step};
 use crate::arena::{Arena, Name, Prefix};
+use crate::breath::Breath;
 use crate::candidates::{BLOCK, Block, Head};
 use crate::id::{RecordId, wide};
 use crate::list::Cursor;
@@ -30,6 +34,7 @@ use crate::root::Sifted;
 use crate::slot::Slot;
 use crate::text::{Held, Reader, Word};
 use crate::visibility::sees;
+use crate::walk::NoRoom;
 use crate::{Image, Visibility, words};
 
 /// What a word costs that names may begin with, in slots: two buckets.
@@ -92,6 +97,9 @@ pub struct Recogniser {
     name: Vec<u8>,
     form: Vec<u8>,
     counters: Counters,
+    /// The bytes that it may take, and why it could not go on.
+    limit: usize,
+    failed: Option<NoRoom>,
 }
 
 /// The budget ended in the middle of a word.
@@ -119,6 +127,8 @@ impl Recogniser {
             name: Vec::new(),
             form: Vec::new(),
             counters: Counters::default(),
+            limit: usize::MAX,
+            failed: None,
         }
     }
 
@@ -131,21 +141,19 @@ impl Recogniser {
         self.current = 0;
         self.found.clear();
         self.asked.clear();
+        self.failed = None;
         self.next_word();
         self.counters = Counters::default();
     }
 
     /// Reads on in the text, if the words held do not suffice for a step. Needs no lock; call
     /// it before each step with the same reader.
-    pub fn read(&mut self, text: &mut Reader<'_>) {
-        self.held.read(text, &mut self.current);
-    }
-
-    /// Room for what a step of so many cells may find. Called between steps, without the lock.
-    pub fn make_room(&mut self, cells: usize) {
-        self.found.reserve(cells);
-        self.judged.reserve(cells);
-        self.arena.reserve(cells);
+    ///
+    /// # Errors
+    /// The words held would take more than the limit, or than there is.
+    pub fn read(&mut self, text: &mut Reader<'_>, breath: &mut Breath<'_>) -> Result<(), NoRoom> {
+        let others = self.bytes();
+        self.held.read(text, &mut self.current, (self.limit, others), breath)
     }
 
     /// Reader: goes on in the text, for about `cells` edge slots.
@@ -175,7 +183,11 @@ impl Recogniser {
             return Step::More;
         }
         self.tidy_asked();
-        if self.asked.is_empty() { Step::Done } else { Step::Ask }
+        match self.failed {
+            Some(_) => Step::More,
+            None if self.asked.is_empty() => Step::Done,
+            None => Step::Ask,
+        }
     }
 
     /// The xids the snapshot did not know, sorted and unique after [`Step::Ask`].
@@ -332,19 +344,20 @@ impl Recogniser {
         self.counters.hits += 1;
         let (first, last) =
             (self.held.word(self.current), self.held.word(self.current + words - 1));
-        let mut next = Some(head);
-        while let Some(record) = next {
+        for record in alike::all(head) {
             if self.seek == Seek::Aliased {
                 self.find_aliased(image, record, seen, first, last, budget);
             } else if self.judge(image, record, seen, turn, budget)? {
                 self.find(record, None, first, last);
             }
-            next = record.alike().map(|id| Record::new(image.mem(), id));
         }
         Ok(())
     }
 
     fn find(&mut self, record: Record<'_>, alias: Option<Name>, first: Word, last: Word) {
+        if !self.has_room(record) {
+            return;
+        }
         let entity = self.arena.add_name_of(record).0;
         let (start, length) = (first.start, last.end - first.start);
         let (from, to) = (first.from, last.to);
@@ -367,7 +380,7 @@ impl Recogniser {
             *budget = budget.saturating_sub(1);
             self.counters.slots_visited += 1;
             let slot = Slot::read(image.mem(), at);
-            if sees(image.mem(), slot.link, seen, &mut self.asked) {
+            if sees(image.mem(), slot.link, seen, &mut self.asked) && self.has_room(record) {
                 let add = || self.arena.add_name_of(record).0;
                 let alias = *alias.get_or_insert_with(add);
                 self.find(Record::new(image.mem(), slot.neighbour), Some(alias), first, last);

@@ -11,7 +11,8 @@
 //!  shape  length of the name 12 bits, kind 1, lines 3: so many more than slot 0 needs;
 //!         temperature 16: how often it was looked up (see temperature.rs)
 //!  bits   16 bits which inline slots are used, 16 bits which of them are "down"
-//!  alike  the next entity whose name has the same form (see forms.rs)
+//!  alike  the line of the block that lists it and others whose name has the same form, or 0
+//!         (see alike.rs)
 //! ```
 //!
 //! The inline slots are those of the record's slot grid (see slot.rs) after the name.
@@ -43,7 +44,7 @@ use std::num::NonZeroU32;
 use crate::alloc::{self, Plan};
 use crate::chunk::LINE_BYTES;
 use crate::hash::{Hash, Kind};
-use crate::id::{RecordId, SLOTS_PER_LINE, SlotRef, index, to_word, word};
+use crate::id::{RecordId, SLOTS_PER_LINE, SlotRef, index, word};
 use crate::memory::{Line, Memory, Span};
 use crate::root::MAX_LINES;
 use crate::slot::byte_of;
@@ -353,14 +354,14 @@ impl<'m> Record<'m> {
         self.head.set_u32(BITS, clear | bits << i);
     }
 
-    /// The next entity whose name has the same form.
+    /// The line of the block that lists it, or 0: see alike.rs.
     #[inline]
-    pub(crate) fn alike(self) -> Option<RecordId> {
-        RecordId::from_word(self.head.u32(ALIKE))
+    pub(crate) fn alike(self) -> u32 {
+        self.head.u32(ALIKE)
     }
 
-    pub(crate) fn set_alike(self, next: Option<RecordId>) {
-        self.head.set_u32(ALIKE, to_word(next));
+    pub(crate) fn set_alike(self, block: u32) {
+        self.head.set_u32(ALIKE, block);
     }
 
     /// An entity without edge rows, visible or not.

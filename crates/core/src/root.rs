@@ -7,7 +7,7 @@
 //!      1   entities, trees, edge_rows, versions, kicks, splits, free_lines, forms   (u64 each)
 //!    2-9   free lists: for 1 to 64 lines: first u32, count u32
 //!  10-41   the directory of names: 512 directory pages, u32 each
-//!     42   of the table of forms: level u32, split u32, pages u32
+//!     42   of the table of forms: level u32, split u32, pages u32; moves u32
 //!     43   the sieve of windows, and the one that is being filled, then those of words:
 //!          level, bits, segments, swept (u32 each)
 //!  44-59   the segments of the sieves of windows: 128 each, u32
@@ -24,7 +24,7 @@ use crate::id::{VersionId, index, to_word, wide, word};
 use crate::memory::{FirstLines, Line, Memory};
 
 /// Layout number: one more whenever a byte of the image changes its meaning.
-pub const LAYOUT: u32 = 10;
+pub const LAYOUT: u32 = 12;
 /// "cftrag", then an image of the forest.
 const MAGIC: u64 = u64::from_be_bytes(*b"cftragIF");
 /// Words of the owner's area. 2085 chunks need an address each; the rest is for snapshots.
@@ -115,6 +115,8 @@ pub(crate) enum Field {
     Oldest,
     /// The version last in the queue.
     Newest,
+    /// Changes whenever a row is unlinked, and slots of its lists move.
+    Moves,
 }
 
 impl Field {
@@ -124,6 +126,7 @@ impl Field {
             Field::FormLevel => LINE_BYTES,
             Field::FormSplit => LINE_BYTES + 4,
             Field::FormPages => LINE_BYTES + 8,
+            Field::Moves => LINE_BYTES + 12,
             Field::Chunks => 32,
             Field::Bump => 36,
             Field::Level => 40,

@@ -3,13 +3,14 @@
 //! Open addressing over places in the list; a key is read there. So an entry is four bytes,
 //! a small walk's set is a few lines whatever came before, and forgetting is writing them.
 
+use crate::Breath;
 use crate::id::{halves, index, word};
 
 /// The set. Keys are numbered one after another from where it was started.
 #[derive(Debug)]
 pub(crate) struct Seen {
     /// A key's place plus one; 0: none. A power of two, a quarter used at most: a key that is not
-    /// where it is looked for first is a wrong guess of the processor's.
+    /// where it is looked for first is a wrong guess of the processor's. Of many, half: memory counts then.
     table: Vec<u32>,
     /// The places of the keys: from `first` up to `next`.
     first: u32,
@@ -39,14 +40,14 @@ impl Seen {
     fn clear(&mut self, room: usize) {
         self.table.clear();
         self.table.resize(room, 0);
-        self.end = word(index(self.first) + room / 4);
+        self.end = word(index(self.first) + keys_in(room));
     }
 
     /// The place of a key; none if it is new, and then it is put at the next place.
     #[inline]
     pub(crate) fn find_or_add(&mut self, key: u64, at: impl Fn(usize) -> u64) -> Option<usize> {
         if self.next == self.end {
-            self.grow(1, &at);
+            self.grow(1, &at, &mut Breath::new(&mut || ()));
         }
         let next = self.next + 1;
         let entry = self.probe(key, &at);
@@ -56,6 +57,46 @@ impl Seen {
         *entry = next;
         self.next = next;
         None
+    }
+
+    /// How many keys fit before the table must be allocated anew.
+    #[inline]
+    pub(crate) fn fit(&self) -> usize {
+        let whole = (self.table.capacity() + 1).next_power_of_two() / 2;
+        // A table half as large grows fourfold, past the capacity, when it is a quarter full. One that gets to LARGE or
+        // past it grows no further than that.
+        index(self.end - self.first).max(if whole < LARGE { whole / 8 } else { whole / 2 })
+    }
+
+    /// The place past the last that fits.
+    pub(crate) fn places(&self) -> usize {
+        index(self.first) + self.fit()
+    }
+
+    /// Keys.
+    pub(crate) fn len(&self) -> usize {
+        index(self.next - self.first)
+    }
+
+    /// Bytes that there are, and those of a table that is grown for so many keys.
+    pub(crate) fn bytes(&self, keys: usize) -> (usize, usize) {
+        (self.table.capacity() * size_of::<u32>(), room_for(keys) * size_of::<u32>())
+    }
+
+    /// Room for so many keys, without an allocation from there on; `false`: there is no memory.
+    pub(crate) fn try_reserve(&mut self, keys: usize) -> bool {
+        let more = room_for(keys).saturating_sub(self.table.len());
+        self.table.try_reserve_exact(more).is_ok()
+    }
+
+    /// Gives its memory back, to be used no more.
+    pub(crate) fn free(self, breath: &mut Breath<'_>) {
+        breath.free(self.table);
+    }
+
+    /// Gives its memory back.
+    pub(crate) fn drop_room(&mut self) {
+        *self = Seen { table: Vec::new(), first: 0, next: 0, end: 0 };
     }
 
     /// Where a key is, or where it would go.
@@ -73,21 +114,55 @@ impl Seen {
 
     /// Room for so many keys more.
     #[cold]
-    pub(crate) fn grow(&mut self, more: usize, at: impl Fn(usize) -> u64) {
-        let wanted = ((index(self.next - self.first) + more) * 8).next_power_of_two();
+    pub(crate) fn grow(&mut self, more: usize, at: impl Fn(usize) -> u64, breath: &mut Breath<'_>) {
+        let wanted = room_for(index(self.next - self.first) + more);
         if wanted <= self.table.len() {
             return;
         }
         self.clear(wanted);
         for key in self.first..self.next {
+            breath.step();
             *self.probe(at(index(key)), &at) = key + 1;
         }
+    }
+}
+
+/// Places of a table from which on it may be half full.
+const LARGE: usize = 1 << 19;
+
+/// How many keys a table of that many places takes.
+fn keys_in(room: usize) -> usize {
+    if room < LARGE { room / 4 } else { room / 2 }
+}
+
+/// The places of a table that grows for so many keys.
+fn room_for(keys: usize) -> usize {
+    if keys <= LARGE / 8 {
+        (keys * 8).next_power_of_two()
+    } else {
+        (keys * 2).next_power_of_two().max(LARGE)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::id::wide;
+
+    #[test]
+    fn keys_that_fit_take_no_memory_anew() {
+        for reserved in [1, 63, 64, 65_535, 65_536, 65_537, 98_000, 131_072, 262_144, 262_145] {
+            for started in [0, 1, 100, 20_000] {
+                let (mut seen, key) = (Seen::new(), |at: usize| wide(at) * 7 + 1);
+                seen.start(0, started);
+                assert!(seen.try_reserve(reserved));
+                let (fits, bytes) = (seen.fit(), seen.bytes(0).0);
+                assert!(fits >= reserved, "{fits} of {reserved} fit");
+                (0..fits).for_each(|at| _ = seen.find_or_add(key(at), key));
+                assert_eq!((seen.len(), seen.bytes(0).0), (fits, bytes), "{reserved}, {started}");
+            }
+        }
+    }
 
     #[test]
     fn a_key_is_new_once_and_then_found_where_it_is() {

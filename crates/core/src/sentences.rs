@@ -7,9 +7,13 @@
 //!
 //! The words are ASCII, so they are right in every encoding that a server can have.
 
+use crate::Breath;
 use crate::answer::Relation;
 use crate::ascii::mask;
 use crate::memory::bits;
+
+/// Bytes that are made at once.
+const AT_ONCE: usize = 1 << 20;
 
 /// A text that is being written. Its room is used again.
 #[derive(Clone, Debug, Default)]
@@ -23,6 +27,27 @@ impl Text {
     /// Forgets all; keeps the room.
     pub fn clear(&mut self) {
         self.len = 0;
+    }
+
+    /// Room for so many bytes more; `false`: there is no memory.
+    #[must_use]
+    pub fn try_reserve(&mut self, more: usize, breath: &mut Breath<'_>) -> bool {
+        let wanted = self.len + more;
+        let more = wanted.saturating_sub(self.bytes.len());
+        if self.bytes.try_reserve_exact(more).is_err() {
+            return false;
+        }
+        while self.bytes.len() < wanted {
+            let len = wanted.min(self.bytes.len() + AT_ONCE);
+            breath.steps((len - self.bytes.len()) / 16);
+            self.bytes.resize(len, 0);
+        }
+        true
+    }
+
+    /// Gives its memory back.
+    pub(crate) fn free(self, breath: &mut Breath<'_>) {
+        breath.free(self.bytes);
     }
 
     /// What was written.
@@ -78,7 +103,7 @@ pub struct Piece<'a> {
 }
 
 impl<'a> Piece<'a> {
-    fn bytes(self) -> &'a [u8] {
+    pub(crate) fn bytes(self) -> &'a [u8] {
         &self.bytes[..self.len]
     }
 
@@ -151,6 +176,21 @@ pub struct Subject<'a> {
     pub tree: Option<Option<Piece<'a>>>,
     /// On which side they stand.
     pub relation: Relation,
+}
+
+impl Subject<'_> {
+    /// What a sentence takes at most, beside the relatives' names.
+    #[must_use]
+    pub fn most_bytes(&self) -> usize {
+        let tree = self.tree.flatten().map_or(0, |tree| tree.len);
+        self.entity.len + tree + 2 * PHRASES
+    }
+
+    /// What a relative's name adds to it.
+    #[must_use]
+    pub fn most_bytes_of(name: Piece<'_>) -> usize {
+        name.len + COMMA.len()
+    }
 }
 
 /// Writes a sentence about the relatives of those names, at least one, in that order; on a line

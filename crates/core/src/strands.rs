@@ -3,8 +3,9 @@
 //! A row's strand is its owner's, so that trees are compared at the first step only, and rows
 //! of a strand are found by depth. Put in the contract's order, the strands are the answer.
 
+use crate::Breath;
 use crate::answer::Relation;
-use crate::arena::{Arena, Name};
+use crate::arena::{Arena, Name, UNNAMED};
 use crate::id::{EntityId, TreeId, index, to_word, word};
 use crate::memory::Memory;
 use crate::order::insert_each;
@@ -107,22 +108,85 @@ impl Strands {
         known.find_or_add(key(tree), |at| key(all[at].tree))
     }
 
-    /// Copies the names of the trees that were met since it was called last.
-    pub(crate) fn name_trees(&mut self, mem: &Memory, arena: &mut Arena) {
+    /// Copies the names of the trees that were met since it was called last; takes one from the budget for each
+    /// strand. `false`: it ended before, or the arena has no room.
+    pub(crate) fn name_trees(
+        &mut self,
+        mem: &Memory,
+        arena: &mut Arena,
+        budget: &mut usize,
+    ) -> bool {
         let Strands { all, trees, known_trees, unnamed, .. } = self;
         for strand in &mut all[*unnamed..] {
-            let Some(tree) = strand.tree else { continue };
+            if *budget == 0 {
+                return false;
+            }
+            *budget -= 1;
+            let Some(tree) = strand.tree else {
+                *unnamed += 1;
+                continue;
+            };
             let key = u64::from(tree.line());
             let known = known_trees.find_or_add(key, |at| u64::from(trees[at].0.line()));
             let known = known.unwrap_or_else(|| {
-                let (name, key) = arena.add_name_of(Record::new(mem, tree));
-                trees.push((tree, name, key));
+                trees.push((tree, UNNAMED, 0));
                 trees.len() - 1
             });
-            let (_, name, key) = trees[known];
-            (strand.tree_name, strand.tree_key) = (Some(name), key);
+            let (_, name, key) = &mut trees[known];
+            if *name == UNNAMED {
+                (*name, *key) = arena.add_name_of(Record::new(mem, tree));
+                if arena.lacks() {
+                    return false;
+                }
+            }
+            (strand.tree_name, strand.tree_key) = (Some(*name), *key);
+            *unnamed += 1;
         }
-        *unnamed = all.len();
+        true
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.all.len()
+    }
+
+    /// Whether all trees' names were copied.
+    pub(crate) fn are_named(&self) -> bool {
+        self.unnamed == self.all.len()
+    }
+
+    /// Whether so many strands more, of the list that is read, take no memory anew.
+    #[inline]
+    pub(crate) fn has_room(&self, more: usize) -> bool {
+        let of_list = self.all.len() - self.first + more;
+        self.all.len() + more <= self.all.capacity().min(self.trees.capacity())
+            && of_list <= self.known.fit().max(4 * FEW)
+            && self.all.len() + more <= self.known_trees.fit()
+    }
+
+    /// Bytes that there are, and those with room for so many more.
+    pub(crate) fn bytes(&self, more: usize) -> (usize, usize) {
+        let each = size_of::<Strand>() + size_of::<(TreeId, Name, u64)>();
+        let keys = self.all.len() + more;
+        let (known, known_grown) = self.known.bytes(keys);
+        let (trees, trees_grown) = self.known_trees.bytes(keys);
+        (self.all.capacity() * each + known + trees, keys * each + known_grown + trees_grown)
+    }
+
+    /// Gives its memory back.
+    pub(crate) fn free(self, breath: &mut Breath<'_>) {
+        breath.free(self.all);
+        breath.free(self.trees);
+        self.known.free(breath);
+        self.known_trees.free(breath);
+    }
+
+    /// Room for so many more; `false`: there is no memory.
+    pub(crate) fn try_reserve(&mut self, more: usize) -> bool {
+        let keys = self.all.len() + more;
+        self.all.try_reserve_exact(more).is_ok()
+            && self.trees.try_reserve_exact(keys - self.trees.len()).is_ok()
+            && self.known.try_reserve(keys)
+            && self.known_trees.try_reserve(keys)
     }
 
     #[inline]
@@ -137,27 +201,27 @@ impl Strands {
 
     /// The numbers of the strands in the contract's order: question, tree (none first) by
     /// bytes, ancestors before descendants.
-    pub(crate) fn in_order(&self, arena: &Arena, order: &mut Vec<u32>) {
+    pub(crate) fn in_order(&self, arena: &Arena, order: &mut Vec<u32>, breath: &mut Breath<'_>) {
         order.clear();
         order.extend(0..word(self.all.len()));
         let of = |number: u32| &self.all[index(number)];
         let tree = |strand: &Strand| strand.tree_name.map(|name| arena.get(name));
         // The lists of questions are read in the order of the questions.
         for strands in order.chunk_by_mut(|&a, &b| of(a).group == of(b).group) {
-            let compare = |&a: &u32, &b: &u32| {
+            let compare = |&a: &u32, &b: &u32, breath: &mut Breath<'_>| {
                 let (a, b) = (of(a), of(b));
                 let trees = if a.tree == b.tree {
                     Equal
                 } else {
                     // No tree has the key of the empty name.
-                    a.tree_key.cmp(&b.tree_key).then_with(|| tree(a).cmp(&tree(b)))
+                    a.tree_key.cmp(&b.tree_key).then_with(|| breath.compare_some(tree(a), tree(b)))
                 };
                 trees.then_with(|| a.relation.cmp(&b.relation))
             };
             if strands.len() <= FEW {
-                insert_each(strands, |a, b| compare(a, b).is_lt());
+                insert_each(strands, |a, b| compare(a, b, breath).is_lt());
             } else {
-                strands.sort_unstable_by(compare);
+                breath.sort_with(strands, compare);
             }
         }
     }

@@ -5,11 +5,14 @@
 use std::ops::Range;
 
 use crate::ascii::{self, Cutter};
+use crate::breath::Breath;
 use crate::cpu::{self, Task};
 use crate::hash::Hash;
 use crate::id::{index, word as place};
-use crate::memory::as_ascii;
-use crate::words::{self, MOST_WORDS, Rest, Words};
+use crate::memory::as_text;
+use crate::pieces::{PER_STEP, Rest, WINDOW, Words};
+use crate::walk::{NoRoom, some_is_left};
+use crate::words::{self, MOST_WORD, MOST_WORDS, TOO_LONG};
 
 /// Words held at a time: some 20 microseconds to fold, and more than the longest window.
 const HELD: usize = 1024;
@@ -20,6 +23,11 @@ const ROOM: usize = HELD + ascii::NOTED / 2;
 const MOST_TEXT: usize = 1 << 31;
 
 const _: () = assert!(HELD > 2 * MOST_WORDS);
+
+/// Bytes of folded text past which no more words are held than two of the longest windows have.
+const MOST_FOLDED: usize = 1 << 17;
+/// What takes more of memory leaves some for others.
+const LARGE: usize = 1 << 16;
 
 /// A text on its way to a [`Recogniser`](crate::Recogniser).
 #[derive(Debug)]
@@ -46,12 +54,9 @@ impl<'t> Reader<'t> {
     /// # Panics
     /// See [`Reader::new`].
     #[must_use]
-    pub fn of(bytes: &'t [u8]) -> Option<Reader<'t>> {
-        // Most texts, at first glance.
-        match as_ascii(bytes) {
-            Some(text) => Some(Reader::with(text, Words::of_ascii(text))),
-            None => std::str::from_utf8(bytes).ok().map(Reader::new),
-        }
+    pub fn of(bytes: &'t [u8], breath: &mut Breath<'_>) -> Option<Reader<'t>> {
+        let (text, is_ascii) = as_text(bytes, breath)?;
+        Some(Reader::with(text, if is_ascii { Words::of_ascii(text) } else { Words::of(text) }))
     }
 
     fn with(text: &'t str, words: Words<'t>) -> Reader<'t> {
@@ -60,9 +65,19 @@ impl<'t> Reader<'t> {
     }
 }
 
+/// The bytes as a text, if they are UTF-8. One of any length can be stopped.
+#[must_use]
+pub fn as_utf8<'t>(bytes: &'t [u8], breath: &mut Breath<'_>) -> Option<&'t str> {
+    as_text(bytes, breath).map(|(text, _)| text)
+}
+
 /// Bytes that begin no character.
-fn excess(bytes: &[u8]) -> usize {
-    bytes.iter().filter(|byte| **byte & 0xC0 == 0x80).count()
+fn excess(bytes: &[u8], breath: &mut Breath<'_>) -> usize {
+    let of = |some: &[u8]| {
+        breath.steps(some.len() / PER_STEP);
+        some.iter().filter(|byte| **byte & 0xC0 == 0x80).count()
+    };
+    bytes.chunks(WINDOW).map(of).sum()
 }
 
 /// Where a word is in its text.
@@ -176,28 +191,70 @@ impl Held {
     }
 
     /// Reads on in the text and forgets the first `done` words, unless those after them do for a step.
-    pub(crate) fn read(&mut self, text: &mut Reader<'_>, done: &mut usize) {
+    ///
+    /// # Errors
+    /// What is held would take more than the limit, beside so many other bytes, or than there is.
+    pub(crate) fn read(
+        &mut self,
+        text: &mut Reader<'_>,
+        done: &mut usize,
+        limit: (usize, usize),
+        breath: &mut Breath<'_>,
+    ) -> Result<(), NoRoom> {
         if self.ended || self.len - *done >= MOST_WORDS {
-            return;
+            return Ok(());
         }
         self.forget(std::mem::take(done));
         // One that had no room leaves one less than there is room for.
-        while self.len < HELD - 1 {
-            let Some(rest) = text.words.rest_of_piece() else {
+        while self.len < HELD - 1 && (self.folded.len() < MOST_FOLDED || self.len < 2 * MOST_WORDS)
+        {
+            let Some(rest) = text.words.rest_of_piece(breath) else {
                 self.ended = true;
                 break;
             };
-            let from = match &rest {
-                Rest::Ascii(cutter, bytes) => cutter.next().min(bytes.len()),
-                Rest::Word(from, _) => *from,
+            // ASCII is folded in whole blocks; a word to no more than is kept of it.
+            let (from, bytes) = match &rest {
+                Rest::Ascii(cutter, bytes) => {
+                    let from = cutter.next().min(bytes.len());
+                    (from, bytes.len() - from + ascii::BLOCK)
+                }
+                Rest::Word(from, word) => (*from, words::room_to_fold(word)),
             };
-            text.excess += excess(&text.text.as_bytes()[text.counted..from]);
+            // To fold it takes some, too.
+            if matches!(rest, Rest::Word(..)) && bytes > LARGE / 2 && !some_is_left() {
+                return Err(NoRoom::Memory(bytes));
+            }
+            text.excess += excess(&text.text.as_bytes()[text.counted..from], breath);
             text.counted = from;
+            self.make_room(bytes, limit)?;
             match rest {
                 Rest::Ascii(cutter, bytes) => self.read_ascii(cutter, bytes, text.excess),
-                Rest::Word(from, word) => self.read_word(from, word, text.excess),
+                Rest::Word(from, word) => self.read_word(from, word, text.excess, breath),
             }
         }
+        Ok(())
+    }
+
+    /// Room for so many bytes more of folded text.
+    #[inline]
+    fn make_room(&mut self, more: usize, limit: (usize, usize)) -> Result<(), NoRoom> {
+        let fits = self.folded.capacity() - self.folded.len() >= more;
+        if fits { Ok(()) } else { self.grow(more, limit) }
+    }
+
+    #[cold]
+    fn grow(&mut self, more: usize, (limit, others): (usize, usize)) -> Result<(), NoRoom> {
+        let bytes = self.folded.len() + more;
+        if bytes + others > limit {
+            return Err(NoRoom::Limit(bytes + others));
+        }
+        let fits = self.folded.try_reserve(more).is_ok() && (bytes < LARGE || some_is_left());
+        if fits { Ok(()) } else { Err(NoRoom::Memory(bytes)) }
+    }
+
+    /// Bytes that grow with the words held.
+    pub(crate) fn bytes(&self) -> usize {
+        self.folded.capacity()
     }
 
     /// Reads words of ASCII before which there are `before` bytes more than characters: whole
@@ -263,7 +320,7 @@ impl Held {
     }
 
     /// Reads a word that may be of anything.
-    fn read_word(&mut self, from: usize, word: &str, before: usize) {
+    fn read_word(&mut self, from: usize, word: &str, before: usize, breath: &mut Breath<'_>) {
         let at = self.folded.len();
         words::fold(word, &mut self.folded);
         let len = self.folded.len() - at;
@@ -271,7 +328,7 @@ impl Held {
             return;
         }
         let (after, longer) = (from.wrapping_sub(at), word.len().wrapping_sub(len));
-        let excess = excess(word.as_bytes());
+        let excess = excess(word.as_bytes(), breath);
         self.stretches.push(Stretch { first: self.len, after, before, longer, excess });
         self.words[self.len] = [place(at), place(at + len)];
         self.len += 1;
@@ -346,7 +403,7 @@ impl Held {
     }
 
     /// The form of `count` words: its length, and bytes that begin with it and mostly go on. In
-    /// `room` if it does not stand in the text.
+    /// `room` if it does not stand in the text. One that is longer than any is cut off.
     pub(crate) fn form<'a>(
         &'a self,
         first: usize,
@@ -364,6 +421,10 @@ impl Held {
         for word in words {
             if !room.is_empty() {
                 room.push(b' ');
+            }
+            if room.len() > MOST_WORD {
+                room.extend_from_slice(TOO_LONG);
+                break;
             }
             room.extend_from_slice(&self.folded[range(*word)]);
         }
@@ -394,10 +455,12 @@ mod tests {
     /// A few words at a time, as after steps that ended early.
     fn read(text: &str, step: usize) -> Vec<Place> {
         let (mut held, mut done) = (Held::new(), 0);
-        let mut reader = Reader::of(text.as_bytes()).unwrap();
+        let mut breathe = || ();
+        let mut breath = Breath::new(&mut breathe);
+        let mut reader = Reader::of(text.as_bytes(), &mut breath).unwrap();
         let mut all = Vec::new();
         loop {
-            held.read(&mut reader, &mut done);
+            held.read(&mut reader, &mut done, (usize::MAX, 0), &mut breath).unwrap();
             held.hash(7, |_| ());
             assert_eq!(held.hashes().len(), held.len());
             let until = held.len().min(done + step);
@@ -429,11 +492,48 @@ mod tests {
     }
 
     #[test]
+    fn what_is_held_of_a_text_is_bounded() {
+        // One word, words that are too long, and words that are not. Of ASCII whole pieces are held, of words that are too long as well,
+        // until there are enough for the longest name.
+        let (few, many) = (4 * (MOST_FOLDED + WINDOW), 4 * MOST_WORDS * WINDOW);
+        for part in ["a", "é", "e\u{301}", "\u{AD}"] {
+            for len in [1 << 20, MOST_WORD + 10, 2000] {
+                let word = "a".to_string() + &part.repeat(len / part.len()) + " ";
+                let pieces = part == "a" && len < WINDOW && len > MOST_WORD;
+                let (most, bytes) = if pieces { (many, 3 * many / 2) } else { (few, 2 * few) };
+                let text = word.repeat(bytes / len);
+                let (mut held, mut done) = (Held::new(), 0);
+                let mut breathe = || ();
+                let mut breath = Breath::new(&mut breathe);
+                let mut reader = Reader::new(&text);
+                while !held.ended() || done < held.len() {
+                    held.read(&mut reader, &mut done, (usize::MAX, 0), &mut breath).unwrap();
+                    assert!(held.bytes() <= most, "{part:?}, {len}: {}", held.bytes());
+                    done = held.len();
+                }
+            }
+        }
+        let text = "é".repeat(MOST_WORD / 2) + " ";
+        let (mut held, mut done) = (Held::new(), 0);
+        let mut breathe = || ();
+        let (mut breath, limit) = (Breath::new(&mut breathe), MOST_WORD);
+        let many = text.repeat(100);
+        let read = held.read(&mut Reader::new(&many), &mut done, (limit, 0), &mut breath);
+        assert!(matches!(read, Err(NoRoom::Limit(bytes)) if bytes > limit), "{read:?}");
+    }
+
+    #[test]
     fn bytes_that_are_no_text_have_no_reader() {
         for bytes in [&b"caf\xE9"[..], b"\x80", b"a\0\xC3"] {
-            assert!(Reader::of(bytes).is_none());
+            assert!(Reader::of(bytes, &mut Breath::new(&mut || ())).is_none());
         }
-        assert!(Reader::of("caf\u{e9}".as_bytes()).is_some());
+        for text in ["caf\u{e9}".to_string(), "é".repeat(1 << 18), "1é".repeat(1 << 18)] {
+            let mut breathe = || ();
+            let mut breath = Breath::new(&mut breathe);
+            assert!(Reader::of(text.as_bytes(), &mut breath).is_some());
+            let cut = &text.as_bytes()[..text.len() - 1];
+            assert!(Reader::of(cut, &mut breath).is_none());
+        }
     }
 
     fn text() -> impl Strategy<Value = String> {

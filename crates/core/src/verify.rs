@@ -10,10 +10,11 @@
 //!  I7   a slot's version names that slot, that tree and both entities
 //!  I8   the queue holds every version once, linked both ways, and its slots link to it
 //!  I9   the counters are right: entities, trees, edge rows (as often up as down), versions
-//!  I10  each line up to the bump has one owner: root, page, record, piece, block, version,
+//!  I10  each line up to the bump has one owner: root, page, record, piece, block (of either kind), version,
 //!       or a free list, whose pieces are marked and counted
 //!  I11  no writer is at work
-//!  I12  an entity whose name has a form is in the chain of the one entry of that form, others in none
+//!  I12  an entity whose name has a form is found from the one entry of that form, others from none;
+//!       of two and more, each is in the block it names, blocks of one form are a ring
 //!  I13  a beginning counts its names, 1023 at most, and knows their lengths
 //!  I14  the sieves let the items of every form pass; the next ones, of those they were filled from;
 //!       all count their bits
@@ -24,6 +25,7 @@
 
 use std::collections::HashMap;
 
+use crate::Breath;
 use crate::alloc::FREE_MARK;
 use crate::bucket::Geometry;
 use crate::chunk::{first_line, lines_of, locate};
@@ -37,6 +39,8 @@ use crate::verify_forms::Met;
 use crate::version::Version;
 use crate::{Image, Problem};
 
+/// Checks of about a microsecond, of long names of ten, between two breaths.
+const CHECKS: u32 = 1 << 10;
 /// Problems after which the check ends: more of them say nothing new.
 const MOST_PROBLEMS: usize = 1000;
 
@@ -65,6 +69,11 @@ pub(crate) struct Known {
 impl Image<'_> {
     /// Reader: reports every broken invariant; silence means that the image is sound.
     pub fn verify(&self, report: &mut dyn FnMut(Problem)) {
+        self.verify_by(report, &mut Breath::new(&mut || ()));
+    }
+
+    /// [`Image::verify`] that breathes.
+    pub fn verify_by(&self, report: &mut dyn FnMut(Problem), breath: &mut Breath<'_>) {
         // What the image says is asked, not what this process remembers of it.
         self.mem().forget_pages();
         let mut verifier = Verifier {
@@ -78,6 +87,8 @@ impl Image<'_> {
             rows: (0, 0),
             problems: 0,
             report,
+            breathe: &mut || breath.now(),
+            checks: 0,
         };
         let pages = verifier.root() && verifier.pages(self.names()) && verifier.pages(self.forms());
         if pages && verifier.sieves() {
@@ -105,6 +116,8 @@ pub(crate) struct Verifier<'m, 'r> {
     pub(crate) rows: (u64, u64),
     problems: usize,
     report: &'r mut dyn FnMut(Problem),
+    breathe: &'r mut dyn FnMut(),
+    checks: u32,
 }
 
 impl Verifier<'_, '_> {
@@ -114,11 +127,21 @@ impl Verifier<'_, '_> {
         holds: bool,
         text: impl FnOnce() -> String,
     ) -> bool {
+        self.step();
         if !holds && self.problems < MOST_PROBLEMS {
             self.problems += 1;
             (self.report)(Problem { invariant, text: text() });
         }
         holds
+    }
+
+    /// Something was looked at.
+    pub(crate) fn step(&mut self) {
+        self.checks += 1;
+        if self.checks >= CHECKS {
+            self.checks = 0;
+            (self.breathe)();
+        }
     }
 
     fn root(&mut self) -> bool {
@@ -197,11 +220,13 @@ impl Verifier<'_, '_> {
         let geometry = self.names.geometry();
         let (mut met, before) = (Met::default(), self.problems);
         for bucket in 0..self.forms.geometry().buckets() {
+            self.step();
             let entries = self.forms.read(bucket).into_iter();
             let used = entries.filter(|entry| !entry.is_empty());
             used.for_each(|entry| self.other_entry(&mut met, bucket, entry));
         }
         for bucket in 0..geometry.buckets() {
+            self.step();
             for entry in self.names.read(bucket) {
                 let Some(id) = entry.record() else { continue };
                 if !self.record(id) {

@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use crate::alike::Block;
 use crate::bucket::{Entry, MOST_COUNTED};
 use crate::forms::Form;
 use crate::hash::Hash;
@@ -79,12 +80,20 @@ impl Verifier<'_, '_> {
 
     /// The entities of a form.
     fn chain(&mut self, bucket: u32, entry: Entry, chained: &mut HashSet<RecordId>) {
-        let mut next = entry.head();
+        let Some(head) = entry.head() else { return };
+        let sound = self.owner(head.line()) == Owner::Entity;
+        if !self.check(12, sound, || format!("{entry:?} leads to {head:?}: no entity")) {
+            return;
+        }
+        let ring = match Record::new(self.mem, head).alike() {
+            0 => vec![head],
+            first => self.ring(first),
+        };
+        let has_head = ring.contains(&head);
+        self.check(12, has_head, || format!("{entry:?} leads to {head:?}, which is in no block"));
         let mut wanted = None;
-        while let Some(id) = next {
-            let sound = self.owner(id.line()) == Owner::Entity && chained.insert(id);
-            if !self.check(12, sound, || format!("{entry:?} leads to {id:?}: no entity, or again"))
-            {
+        for id in ring {
+            if !self.check(12, chained.insert(id), || format!("{entry:?} leads to {id:?} again")) {
                 return;
             }
             let record = Record::new(self.mem, id);
@@ -100,9 +109,8 @@ impl Verifier<'_, '_> {
             });
             let wanted = wanted.get_or_insert_with(|| form.clone());
             self.check(12, has && agrees && *wanted == form, || {
-                format!("{id:?}: {form:?} is in the chain of {wanted:?}")
+                format!("{id:?}: {form:?} is with {wanted:?}")
             });
-            next = record.alike();
         }
         // Two chains of one form would be two answers.
         if let (Some(head), Some(form)) = (entry.head(), wanted) {
@@ -118,5 +126,37 @@ impl Verifier<'_, '_> {
             let count = entries.filter(same).count();
             self.check(12, count == 1, || format!("{} entries of one form", word(count)));
         }
+    }
+
+    /// The entities in a ring of blocks, as far as it is sound.
+    fn ring(&mut self, first: u32) -> Vec<RecordId> {
+        let (mut line, mut prev, mut found) = (first, None, Vec::new());
+        loop {
+            if !self.claim(line, 1, Owner::Rest) {
+                return found;
+            }
+            let block = Block::new(self.mem, line);
+            let linked = prev.is_none_or(|prev| block.prev() == prev);
+            self.check(12, linked, || format!("block {line} follows {prev:?}"));
+            let Some(records) = block.try_records() else {
+                self.check(12, false, || format!("block {line} has none or too many"));
+                return found;
+            };
+            for id in records {
+                let named = id.filter(|id| self.owner(id.line()) == Owner::Entity);
+                let sound = named.filter(|&id| Record::new(self.mem, id).alike() == line);
+                if self.check(12, sound.is_some(), || format!("block {line} lists {id:?}")) {
+                    found.extend(sound);
+                }
+            }
+            (prev, line) = (Some(line), block.next());
+            if line == first {
+                break;
+            }
+        }
+        let back = Block::new(self.mem, first).prev();
+        self.check(12, Some(back) == prev, || format!("block {first} follows {prev:?}"));
+        self.check(12, found.len() > 1, || format!("block {first} lists one entity"));
+        found
     }
 }

@@ -53,6 +53,7 @@ impl Verifier<'_, '_> {
         // Claimed lines cannot repeat; counted ones could, in an image that is not sound.
         let mut left = self.lines.len();
         while block != 0 && left > 0 {
+            self.step();
             let sound = match claim {
                 true => self.claim(block, 1, Owner::Block),
                 false => self.owner(block) == Owner::Block,

@@ -32,6 +32,7 @@ impl Verifier<'_, '_> {
             if !self.claim(first, lines, Owner::Page) {
                 return false;
             }
+            (0..lines).step_by(16).for_each(|_| self.step());
             let words =
                 (first..first + lines).flat_map(|line| (0..8).map(move |at| (line, at * 8)));
             bits += words.map(|(line, at)| self.mem.line(line).u64(at).count_ones()).sum::<u32>();

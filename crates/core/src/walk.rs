@@ -20,9 +20,16 @@
 //! read to its end in one go. Entities reached stay where they are, because the snapshot
 //! sees an edge of theirs; those of questions, which may have none, are looked up again.
 //! In the steady state nothing is allocated.
+//!
+//! A walk with limits (`limit`) allocates nothing in a step, which may be under a lock: it ends early, and
+//! `make_room` grows the workspace or says why not. What is answered of many questions can be
+//! taken away in parts (`has_part`), so that no answer need fit into memory as a whole.
 
 mod answers;
 mod lists;
+mod room;
+
+pub use room::{NoRoom, some_is_left};
 
 use crate::answer::{Counters, Row, Step};
 use crate::arena::{Arena, Name, Prefix};
@@ -39,12 +46,16 @@ use crate::sentences::Text;
 use crate::strands::Strands;
 use crate::temperature::Chance;
 use crate::{Image, Visibility};
+use room::Room;
 
 /// Questions that are walked together: as many as are looked up together; some tens of records
 /// are under way at a time, as many as a processor fetches.
 const BLOCK: usize = TOGETHER;
 /// Rows of a question that there is room for before a table grows.
 const USUAL_ROWS: usize = 32;
+/// Past so many collected xids those that are there twice are dropped; with half as many left, they
+/// are asked for at once.
+const MANY_ASKED: usize = 1 << 17;
 /// What looking a name up counts for, in slots: two buckets and a record.
 const LOOKUP_CELLS: usize = 4;
 
@@ -55,6 +66,10 @@ pub struct Walk {
     /// What `restart` truncates the arena to: the end of the last question's name.
     floor: u32,
     questions: Vec<Question>,
+    room: Room,
+    /// Questions whose answers were taken, and what those cost.
+    taken: usize,
+    cost_of_taken: Counters,
     /// The rows found, in the order in which they were found.
     nodes: Vec<Node>,
     /// (strand, relative) of the block at work, and their row.
@@ -147,6 +162,9 @@ impl Walk {
             arena: Arena::new(prefix),
             floor: 0,
             questions: Vec::new(),
+            room: Room::default(),
+            taken: 0,
+            cost_of_taken: Counters::default(),
             nodes: Vec::new(),
             seen: Seen::new(),
             strands: Strands::new(),
@@ -175,8 +193,11 @@ impl Walk {
     pub fn clear(&mut self) {
         self.questions.clear();
         self.floor = 0;
+        self.taken = 0;
+        self.cost_of_taken = Counters::default();
+        self.room.start();
+        self.text.clear();
         self.restart();
-        self.counters = Counters::default();
     }
 
     /// Asks for the relatives of another entity, `up` steps towards its ancestors and `down`
@@ -187,17 +208,19 @@ impl Walk {
         self.floor = self.arena.mark();
     }
 
-    /// Starts all questions since `clear` again, after the asked xids were learned.
+    /// Starts all questions again whose answers were not taken, after the asked xids were learned.
     pub fn restart(&mut self) {
         // The same questions once more are not more questions.
-        self.counters = Counters::default();
+        self.counters = self.cost_of_taken;
         self.arena.truncate(self.floor);
         self.rows.clear();
         self.nodes.clear();
+        // Its keys stood in the rows.
+        self.seen.start(0, 0);
         self.strands.clear();
         self.asked.clear();
         self.starts.clear();
-        self.looked_up = 0;
+        self.looked_up = self.taken;
         self.at = AT_START;
     }
 
@@ -206,36 +229,42 @@ impl Walk {
         self.warms = on;
     }
 
-    /// Room for what a step of so many cells may find. Called between steps, without the lock: a large walk's tables take
-    /// tens of milliseconds to grow.
-    pub fn make_room(&mut self, cells: usize) {
-        self.nodes.reserve(cells);
-        self.seen.grow(cells, |node| self.nodes[node].id);
-        self.arena.reserve(cells);
-    }
-
     /// Reader: goes on with the questions, for about `cells` edge slots.
     pub fn step(&mut self, image: Image<'_>, seen: &impl Visibility, cells: usize) -> Step {
         self.notice_changes(image);
         self.versions = image.root().count(Counter::Versions) > 0;
         let mut budget = cells.max(1);
+        self.count_room();
         loop {
-            if !self.is_at_starts() && self.at.rows == self.nodes.len() {
-                self.strands.name_trees(image.mem(), &mut self.arena);
-                if !self.look_up(image, &mut budget) {
+            if self.is_between_blocks() {
+                if !self.name_trees(image.mem(), &mut budget) {
+                    return Step::More;
+                }
+                if self.is_part() || !self.look_up(image, &mut budget) {
                     break;
+                }
+            }
+            if self.asked.len() > MANY_ASKED {
+                self.tidy_asked();
+                if self.asked.len() > MANY_ASKED / 2 {
+                    return Step::Ask;
                 }
             }
             if budget == 0 || self.read_on(image, seen, &mut budget) {
                 return Step::More;
             }
         }
-        if self.asked.is_empty() {
-            return Step::Done;
+        self.tidy_asked();
+        match self.asked.is_empty() {
+            false => Step::Ask,
+            true if self.is_part() => Step::More,
+            true => Step::Done,
         }
+    }
+
+    fn tidy_asked(&mut self) {
         self.asked.sort_unstable();
         self.asked.dedup();
-        Step::Ask
     }
 
     /// The xids the snapshot did not know, sorted and unique after [`Step::Ask`].
@@ -301,6 +330,10 @@ impl Walk {
         }
     }
 
+    fn is_between_blocks(&self) -> bool {
+        !self.is_at_starts() && self.at.rows == self.nodes.len()
+    }
+
     fn is_at_starts(&self) -> bool {
         self.at.lists < 2 * self.starts.len()
     }
@@ -308,7 +341,7 @@ impl Walk {
     /// Looks up the next block of questions; `false` if there is none.
     fn look_up(&mut self, image: Image<'_>, budget: &mut usize) -> bool {
         let from = self.looked_up;
-        let to = self.questions.len().min(from + BLOCK);
+        let to = self.questions.len().min(from + self.room.block);
         if from == to {
             return false;
         }
@@ -339,6 +372,7 @@ impl Walk {
             _ => image.names().find_together(Kind::Entity, names, counters, note),
         }
         self.looked_up = to;
+        self.count_room();
         self.counters.lookups += wide(to - from);
         self.counters.hits += wide(self.starts.len());
         *budget = budget.saturating_sub((to - from) * LOOKUP_CELLS);

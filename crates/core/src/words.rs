@@ -12,7 +12,8 @@
 //!
 //! A name of more than [`MOST_WORDS`] words or [`MOST_BYTES`] bytes, or without any word, has
 //! no form: it is never found in a text. The bounds are what keeps a window's cost and an
-//! insert's memory bounded.
+//! insert's memory bounded. For the same reason a text's word of more than 32,000 bytes, as it
+//! stands or folded, is none that a name has ([`TOO_LONG`]).
 //!
 //! Another version of Unicode folds otherwise: then `root::LAYOUT` is to be one more, or
 //! two versions of the library in one server would disagree about an image.
@@ -21,10 +22,10 @@ use std::ops::Range;
 
 use caseless::Caseless;
 use unicode_normalization::UnicodeNormalization;
-use unicode_segmentation::{UnicodeSegmentation, UnicodeWordIndices};
 
-use crate::ascii::{BLOCK, Block, CASE, Cutter, is_word};
+use crate::ascii::{BLOCK, Block, CASE, is_word};
 use crate::id::index;
+use crate::pieces::Words;
 
 /// A name of more words has no form.
 pub const MOST_WORDS: usize = 64;
@@ -38,164 +39,63 @@ const _: () = assert!(BLOCK / 2 <= MOST_WORDS);
 /// Foldings of a word until nothing changes: three do for every text known.
 const MOST_ROUNDS: usize = 8;
 
-/// The words of a text with their byte offsets, in order.
-///
-/// The library is slow, and slower where not all is ASCII. So the text is taken in pieces, cut
-/// where a word ends for certain whatever stands beside; and those of ASCII without it.
-#[derive(Debug)]
-pub struct Words<'t> {
-    text: &'t str,
-    /// Where the next piece begins.
-    next: usize,
-    piece: Piece<'t>,
-}
+/// A word of more bytes, as it stands in a text or folded, is none that a name has: no character
+/// folds to 16 times its bytes. A word of a hundred megabytes is neither kept nor folded.
+pub(crate) const MOST_WORD: usize = 16 * MOST_BYTES;
+/// What such a word folds to: no form has it, as forms are UTF-8.
+pub(crate) const TOO_LONG: &[u8] = &[0xFF];
 
-#[derive(Debug)]
-enum Piece<'t> {
-    /// Up to the next piece.
-    Ascii(Cutter),
-    /// Begins here.
-    Other(usize, UnicodeWordIndices<'t>),
-}
-
-impl<'t> Words<'t> {
-    /// The words of `text`.
-    #[must_use]
-    pub fn of(text: &'t str) -> Words<'t> {
-        Words { text, next: 0, piece: Piece::Ascii(Cutter::at(0)) }
-    }
-
-    /// The same of a text that is known to be ASCII: one piece.
-    pub(crate) fn of_ascii(text: &'t str) -> Words<'t> {
-        Words { next: text.len(), ..Words::of(text) }
-    }
-
-    /// Goes on to the piece that begins where the last one ended: as much ASCII as there is, or
-    /// what stands around a character that is not.
-    fn next_piece(&mut self) {
-        let start = self.next;
-        let bytes = &self.text.as_bytes()[start..];
-        let Some(other) = first_other(bytes) else {
-            (self.piece, self.next) = (Piece::Ascii(Cutter::at(start)), self.text.len());
-            return;
-        };
-        // A mark after a blank belongs to it, and blanks belong together; but a blank before any
-        // other ASCII character ends what there was.
-        let cut = |pair: &[u8]| is_blank(pair[0]) && pair[1].is_ascii() && !is_blank(pair[1]);
-        if let Some(at) = bytes[..other].windows(2).rposition(cut) {
-            (self.piece, self.next) = (Piece::Ascii(Cutter::at(start)), start + at + 1);
-            return;
-        }
-        let after = bytes[other..].windows(2).position(cut);
-        self.next = after.map_or(self.text.len(), |at| start + other + at + 1);
-        let words = self.text[start..self.next].unicode_word_indices();
-        self.piece = Piece::Other(start, words);
-    }
-
-    /// The words up to where the next piece begins, if there are any left: whoever takes them of
-    /// the cutter takes all of a block.
-    pub(crate) fn rest_of_piece(&mut self) -> Option<Rest<'_, 't>> {
-        let other = loop {
-            match &mut self.piece {
-                Piece::Ascii(cutter) if cutter.is_before(self.next) => break None,
-                Piece::Ascii(_) => {}
-                Piece::Other(start, words) => {
-                    if let Some((at, word)) = words.next() {
-                        break Some((*start + at, word));
-                    }
-                }
-            }
-            if self.next == self.text.len() {
-                return None;
-            }
-            self.next_piece();
-        };
-        match (other, &mut self.piece) {
-            (None, Piece::Ascii(cutter)) => {
-                Some(Rest::Ascii(cutter, &self.text.as_bytes()[..self.next]))
-            }
-            (other, _) => other.map(|(at, word)| Rest::Word(at, word)),
-        }
-    }
-}
-
-/// What is left of a piece, see [`Words::rest_of_piece`].
-pub(crate) enum Rest<'w, 't> {
-    /// ASCII up to the end of these bytes.
-    Ascii(&'w mut Cutter, &'t [u8]),
-    /// A word, and where it begins.
-    Word(usize, &'t str),
-}
-
-/// The first byte that is not ASCII.
-fn first_other(bytes: &[u8]) -> Option<usize> {
-    // Many at a time where all are.
-    let blocks = bytes.chunks(64).take_while(|block| block.is_ascii()).count() * 64;
-    let rest = bytes.get(blocks..)?;
-    rest.iter().position(|byte| !byte.is_ascii()).map(|at| blocks + at)
-}
-
-fn is_blank(byte: u8) -> bool {
-    matches!(byte, b' ' | b'\t' | b'\n' | b'\r')
-}
-
-impl<'t> Iterator for Words<'t> {
-    type Item = (usize, &'t str);
-
-    fn next(&mut self) -> Option<(usize, &'t str)> {
-        loop {
-            match self.rest_of_piece()? {
-                Rest::Word(from, word) => return Some((from, word)),
-                Rest::Ascii(cutter, bytes) => {
-                    if let Some((from, to)) = cutter.word(bytes) {
-                        return Some((from, &self.text[from..to]));
-                    }
-                }
-            }
-        }
-    }
-}
-
-/// Adds a word, folded, to `to`. Nothing is added if all of it is to be ignored.
+/// Adds a word, folded, to `to`. Nothing is added if all of it is to be ignored, and [`TOO_LONG`] if
+/// it is longer than any word of a name.
 pub fn fold(word: &str, to: &mut Vec<u8>) {
-    if word.is_ascii() {
+    if word.len() > MOST_WORD {
+        to.extend_from_slice(TOO_LONG);
+    } else if word.is_ascii() {
         let start = to.len();
         to.extend_from_slice(word.as_bytes());
         to[start..].make_ascii_lowercase();
     } else {
-        to.extend_from_slice(fold_by_library(word).as_bytes());
+        match fold_by_library(word) {
+            Some(folded) => to.extend_from_slice(folded.as_bytes()),
+            None => to.extend_from_slice(TOO_LONG),
+        }
     }
 }
 
-/// What [`fold`] is for every word; it knows a quicker way for ASCII.
-fn fold_by_library(word: &str) -> String {
-    let mut folded = fold_once(word);
+/// Bytes that [`fold`] adds for a word at most.
+pub(crate) fn room_to_fold(word: &str) -> usize {
+    match word.len() {
+        len if len > MOST_WORD => TOO_LONG.len(),
+        len if word.is_ascii() => len,
+        len => (len * (MOST_WORD / MOST_BYTES)).min(MOST_WORD),
+    }
+}
+
+/// What [`fold`] is for every word; it knows a quicker way for ASCII. None: too long.
+fn fold_by_library(word: &str) -> Option<String> {
+    let mut folded = fold_once(word)?;
     for _ in 0..MOST_ROUNDS {
-        let again = fold_once(&folded);
+        let again = fold_once(&folded)?;
         if again == folded {
             break;
         }
         folded = again;
     }
-    folded
+    Some(folded)
 }
 
-/// What a word folds to is cut off here: it is longer than the form of any name then. No character
-/// folds to 32 times its bytes, and a word of a hundred megabytes is not worth seconds.
-const MOST_FOLDED: usize = 32 * MOST_BYTES;
-
-fn fold_once(word: &str) -> String {
+fn fold_once(word: &str) -> Option<String> {
     let straight = |c| if matches!(c, '\u{2018}' | '\u{2019}') { '\'' } else { c };
     // A blank that a character decomposes to would look like a border of words.
     let counts = |c: &char| !is_ignorable(*c) && !c.is_whitespace();
     let mut folded = String::new();
     for c in word.nfkc().default_case_fold().nfkc().filter(counts).map(straight) {
         folded.push(c);
-        if folded.len() > MOST_FOLDED {
-            break;
+        if folded.len() > MOST_WORD {
+            return None;
         }
     }
-    folded
+    Some(folded)
 }
 
 /// Default_Ignorable_Code_Point of Unicode's DerivedCoreProperties, as NFKC_Casefold takes
@@ -358,14 +258,25 @@ mod tests {
     }
 
     #[test]
-    fn no_form_is_as_long_as_where_folding_stops() {
+    fn no_name_has_a_word_that_is_too_long() {
         for c in '\0'..=char::MAX {
-            assert!(fold_by_library(&c.to_string()).len() <= 32 * c.len_utf8(), "{c:?}");
+            let folded = fold_by_library(&c.to_string()).expect("a character is not too long");
+            assert!(folded.len() <= MOST_WORD / MOST_BYTES * c.len_utf8(), "{c:?}");
         }
-        let (mut one, mut other) = (Vec::new(), Vec::new());
-        fold(&"é".repeat(MOST_FOLDED), &mut one);
-        fold(&"É".repeat(MOST_FOLDED * 2), &mut other);
-        assert!(one == other && one.len() > MOST_FOLDED && one.len() < MOST_FOLDED + 8);
+        let folded = |word: &str| {
+            let mut to = Vec::new();
+            fold(word, &mut to);
+            to
+        };
+        for part in ["e", "É", "e\u{301}", "e\u{AD}"] {
+            let most = part.repeat(MOST_WORD / part.len());
+            let form = folded(&most);
+            assert!(form.len() >= most.len() / part.len() && std::str::from_utf8(&form).is_ok());
+            assert!(folded(&(most + part)) == TOO_LONG);
+        }
+        // Short as it stands, and long as it is folded.
+        let long = folded(&"\u{FDFA}".repeat(MOST_WORD / 30 + 1));
+        assert!(long == TOO_LONG && String::from_utf8(long).is_err());
     }
 
     /// Letters, marks, joiners, quotes, blanks of several kinds, emoji, scripts without blanks.
@@ -378,37 +289,18 @@ mod tests {
 
     proptest! {
         #[test]
-        fn cutting_a_text_into_pieces_changes_no_word(text in text()) {
-            let whole: Vec<_> = text.unicode_word_indices().collect();
-            prop_assert_eq!(Words::of(&text).collect::<Vec<_>>(), whole);
-        }
-
-        #[test]
-        fn words_of_ascii_are_the_librarys(text in "[aB01_.,:;'\" -]{0,24}") {
-            let words: Vec<_> = text.unicode_word_indices().collect();
-            prop_assert_eq!(Words::of(&text).collect::<Vec<_>>(), words);
-        }
-
-        #[test]
-        fn words_may_lie_across_blocks(words in "[aB0_.:, ]{0,300}", blanks in 0..70_usize) {
-            let text = " ".repeat(blanks) + &words;
-            let whole: Vec<_> = text.unicode_word_indices().collect();
-            prop_assert_eq!(Words::of(&text).collect::<Vec<_>>(), whole);
-        }
-
-        #[test]
         fn the_quick_way_folds_as_the_library_does(word in "[ -~]{0,60}") {
             let mut quick = Vec::new();
             fold(&word, &mut quick);
             let blank = |byte: &u8| !byte.is_ascii_whitespace();
             quick.retain(blank);
-            prop_assert_eq!(quick, fold_by_library(&word).into_bytes());
+            prop_assert_eq!(quick, fold_by_library(&word).unwrap().into_bytes());
         }
 
         #[test]
         fn folding_ends(word in "\\PC{0,12}") {
-            let folded = fold_by_library(&word);
-            prop_assert_eq!(fold_once(&folded), folded);
+            let folded = fold_by_library(&word).unwrap();
+            prop_assert_eq!(fold_once(&folded), Some(folded));
         }
 
         #[test]
@@ -461,6 +353,6 @@ mod tests {
             crate::LAYOUT,
         );
         // Has a version changed? Then LAYOUT must as well: see the file's head.
-        assert_eq!(versions, ((17, 0, 0), (18, 0, 0), 10));
+        assert_eq!(versions, ((17, 0, 0), (18, 0, 0), 12));
     }
 }

@@ -7,8 +7,8 @@ use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use cftrag_core::{
-    AllSeen, Deleter, Deletion, Edge, Fate, Hint, Image, Prefix, Relation::*, RowVersion, Scan,
-    Stamp, Step, View, Visibility, Walk,
+    AllSeen, Breath, Deleter, Deletion, Edge, Fate, Hint, Image, Prefix, Relation::*, RowVersion,
+    Scan, Stamp, Step, View, Visibility, Walk,
 };
 use common::oracle::{self, Answer, Bytes, Triple};
 use common::{answers, as_edge, heap, verify};
@@ -395,7 +395,7 @@ fn the_hottest_are_the_most_asked_for_whose_edges_are_seen() {
     ask(b"unseen", 20);
     image.cool(1000);
     verify(image);
-    let hot = |n| image.hot(n, &Snapshot, &mut Vec::new());
+    let hot = |n| image.hot(n, &Snapshot, &mut Vec::new(), &mut Breath::new(&mut || ()));
     let name = |i: u32| i.to_be_bytes().to_vec();
     let all = [(b"hub".to_vec(), 9), (name(3), 5), (name(4), 5), (name(5), 1)];
     assert_eq!(hot(9), all);

@@ -1,6 +1,7 @@
 //! How a step's end changes the model: the one place where both the driver and the generator's tests look.
 
 use crate::check::Mode;
+use crate::dml::MANY;
 use crate::model::{Building, Cursor, Model, Need};
 use crate::schema::TABLES;
 use crate::step::{Action, Step};
@@ -34,7 +35,18 @@ impl Model {
             Action::FinishPrepared { gid, commit } => self.finish_prepared(gid, *commit),
             Action::RollbackTo(index) => self.roll_back_to(me, *index),
             Action::Savepoint(_) | Action::Release(_) => self.savepoint(me, &step.action),
-            Action::Change { table, change } => self.ran(me, *table, change.need, done),
+            Action::Import { from } => {
+                if done {
+                    self.imported(me, *from);
+                }
+            }
+            Action::Verify { table } => self.ran(me, *table, Need::Read, done),
+            Action::Change { table, change } => {
+                self.ran(me, *table, change.need, done);
+                if let Some(txn) = &mut self.sessions[me].txn {
+                    txn.overflows |= done && change.kind == MANY;
+                }
+            }
             Action::Check(check) => {
                 let need =
                     if matches!(check.mode, Mode::Returning | Mode::BesideCte) { Need::Write } else { Need::Read };

@@ -60,6 +60,8 @@ pub struct Txn {
     pub snapshot: Option<u64>,
     /// Something PREPARE TRANSACTION refuses.
     pub held_cursor: bool,
+    /// More than 64 subtransactions: the snapshots of others overflow.
+    pub overflows: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -85,6 +87,7 @@ pub struct Prepared {
     pub gid: String,
     pub uses: Uses,
     pub ddl: [bool; TABLES.len()],
+    pub overflows: bool,
 }
 
 /// A cft_build that runs beside writers, until that step at least.
@@ -165,8 +168,11 @@ impl Model {
         let free = |table: usize, need: Need| !self.blocks(Some(me), table, need);
         match &step.action {
             Action::Begin { level, .. } => txn.is_none() && (*level != Level::Deferrable || !self.deferrable_waits()),
+            Action::Import { from } => txn.is_none() && *from != me && self.exports(*from),
+            Action::Verify { table } => running && free(*table, Need::Read),
             Action::Commit | Action::Rollback => txn.is_some(),
-            Action::Prepare(_) | Action::Savepoint(_) => txn.is_some() && running,
+            Action::Prepare(_) => running && txn.is_some_and(|t| !t.held_cursor),
+            Action::Savepoint(_) => txn.is_some() && running,
             Action::Release(index) => running && txn.is_some_and(|t| *index < t.savepoints.len()),
             Action::RollbackTo(index) => txn.is_some_and(|t| *index < t.savepoints.len()),
             Action::FinishPrepared { gid, .. } => self.prepared.iter().any(|p| p.gid == *gid),
@@ -201,8 +207,43 @@ impl Model {
             ddl: [false; TABLES.len()],
             snapshot: None,
             held_cursor: false,
+            overflows: false,
         });
         self.sessions[session].cursor = None;
+    }
+
+    /// Whether this session can export its snapshot: in a transaction, but in no subtransaction. (A serializable one only to its like.)
+    pub fn exports(&self, session: usize) -> bool {
+        let can = |txn: &Txn| {
+            !txn.failed
+                && txn.savepoints.is_empty()
+                && matches!(txn.level, Level::ReadCommitted | Level::RepeatableRead)
+        };
+        self.sessions[session].txn.as_ref().is_some_and(can)
+    }
+
+    /// The session began a transaction with the snapshot of `from`, which cannot be prepared any more.
+    pub fn imported(&mut self, session: usize, from: usize) {
+        let step = self.step;
+        let Some(exporter) = &mut self.sessions[from].txn else { return };
+        exporter.held_cursor = true;
+        let taken = match exporter.level {
+            Level::ReadCommitted => step,
+            _ => *exporter.snapshot.get_or_insert(step),
+        };
+        self.begin(session, Level::RepeatableRead, false);
+        if let Some(txn) = &mut self.sessions[session].txn {
+            txn.snapshot = Some(taken);
+        }
+    }
+
+    /// Whether a snapshot that this session takes now overflows, and whether it collects subtransactions of others as well: what it makes
+    /// of them then PostgreSQL does not tell.
+    pub fn overflow(&self, session: usize) -> (bool, bool) {
+        let others =
+            || self.sessions.iter().enumerate().filter(|(i, _)| *i != session).filter_map(|(_, s)| s.txn.as_ref());
+        let overflows = others().any(|txn| txn.overflows) || self.prepared.iter().any(|p| p.overflows);
+        (overflows, overflows && others().any(|txn| txn.wrote && !txn.overflows && !txn.savepoints.is_empty()))
     }
 
     /// DEFERRABLE transactions take theirs at the beginning.
@@ -242,7 +283,12 @@ impl Model {
     pub fn prepare(&mut self, session: usize, gid: &str) {
         self.sessions[session].cursor = None;
         if let Some(txn) = self.sessions[session].txn.take() {
-            self.prepared.push(Prepared { gid: gid.to_string(), uses: txn.uses, ddl: txn.ddl });
+            self.prepared.push(Prepared {
+                gid: gid.to_string(),
+                uses: txn.uses,
+                ddl: txn.ddl,
+                overflows: txn.overflows,
+            });
         }
     }
 

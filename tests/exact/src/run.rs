@@ -219,6 +219,11 @@ impl Driver {
                 let built = self.builder.end();
                 self.starving(built)
             }
+            Action::Import { from } => self.import(me, *from),
+            Action::Verify { table } => match session.rows(&schema::problems(&TABLES[*table]))? {
+                Compared::Different(rows) => Err(Trouble::Different(rows)),
+                _ => Ok(()),
+            },
             Action::Check(check) => self.check(me, check),
             Action::OpenCursor { check, hold } => {
                 let with = if *hold { "WITH HOLD " } else { "" };
@@ -248,6 +253,7 @@ impl Driver {
     /// One compared cft_context call.
     fn check(&mut self, me: usize, check: &Check) -> Result<(), Trouble> {
         let condition = self.model.condition(me, check, None);
+        self.tally.beside(self.model.overflow(me), check.calls());
         self.forget_calls()?;
         match self.sessions[me].compare(check)? {
             Compared::NotAsked => return Ok(()),
@@ -255,6 +261,16 @@ impl Driver {
             Compared::Same => {}
         }
         self.count(condition, check.calls())
+    }
+
+    /// Counts, too, how many of the snapshots that are handed on overflowed: the server writes it down.
+    fn import(&mut self, me: usize, from: usize) -> Result<(), Trouble> {
+        let id = self.sessions[from].value("SELECT pg_export_snapshot()")?;
+        let file: String = self.monitor.query_one("SELECT pg_read_file('pg_snapshots/' || $1)", &[&id])?.get(0);
+        self.tally.imported += 1;
+        self.tally.imported_overflowed += u64::from(file.contains("sof:1"));
+        let sql = format!("BEGIN ISOLATION LEVEL REPEATABLE READ; SET TRANSACTION SNAPSHOT '{id}'");
+        self.sessions[me].run(&sql)
     }
 
     fn fetch(&mut self, me: usize) -> Result<(), Trouble> {

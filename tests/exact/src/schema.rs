@@ -92,6 +92,17 @@ pub fn verify(client: &mut Client, table: &Table) -> Result<Option<String>, Erro
     Ok(problems.map(|rows| format!("cft_verify('{}'):\n{rows}", table.qualified())))
 }
 
+/// What cft_verify says of the table under the snapshot of whoever asks, and entities of cft_hot_entities that are not there: no rows.
+pub fn problems(table: &Table) -> String {
+    let Table { parent, child, .. } = table;
+    let edges = table.qualified();
+    format!(
+        "SELECT v::text FROM cft_verify('{edges}') AS v UNION ALL SELECT 'hot, but not there: ' || h.entity
+           FROM cft_hot_entities(10, '{edges}') AS h
+          WHERE NOT EXISTS (SELECT FROM {edges} AS r WHERE h.entity IN (r.{parent}::text, r.{child}::text) AND r.{parent} IS NOT NULL AND r.{child} IS NOT NULL)"
+    )
+}
+
 fn setup() -> String {
     let mut sql = String::from(SETUP);
     for table in &TABLES {
@@ -113,6 +124,7 @@ SET client_min_messages = warning;
 DROP SCHEMA IF EXISTS exact CASCADE;
 DO $$ BEGIN CREATE ROLE exact_reader; EXCEPTION WHEN duplicate_object THEN NULL; END $$;
 CREATE SCHEMA exact;
+CREATE TABLE exact.other (n int) WITH (autovacuum_enabled = false);
 
 CREATE TABLE exact.edges_a (tree text, parent text, child text, note int);
 ALTER TABLE exact.edges_a ENABLE ROW LEVEL SECURITY;

@@ -69,7 +69,8 @@ impl From<Error> for Trouble {
             // Serialization, deadlock, lock timeout; unique and foreign keys; read-only; two rows hit twice; changed by the
             // row's own trigger; TRUNCATE below an open cursor.
             "40001" | "40P01" | "55P03" | "23505" | "23503" | "25006" | "21000" | "27000" | "55006" => true,
-            "55000" => db.message().contains("COPY FREEZE"),
+            // Not if the table is not new; nor beside another snapshot of the transaction, as one that it has exported.
+            "55000" | "25000" => db.message().contains("COPY FREEZE"),
             _ => false,
         };
         match db.code().code() {
@@ -118,6 +119,12 @@ impl Session {
     pub fn run(&mut self, sql: &str) -> Result<(), Trouble> {
         self.note(sql);
         Ok(self.client.batch_execute(sql)?)
+    }
+
+    /// The text that a statement gives.
+    pub fn value(&mut self, sql: &str) -> Result<String, Trouble> {
+        self.note(sql);
+        Ok(self.client.query_one(sql, &[])?.get(0))
     }
 
     /// The check statement itself is long, and always the same.

@@ -1,6 +1,7 @@
 //! The generator: a seed and what the model knows give the next step. Nothing here talks to a server, so the same seed gives
 //! the same steps as long as statements end the same way.
 
+use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -48,6 +49,14 @@ pub enum Action {
         steps: u64,
     },
     BuildEnd {
+        table: usize,
+    },
+    /// A transaction with the snapshot of another's.
+    Import {
+        from: usize,
+    },
+    /// cft_verify and cft_hot_entities under this session's snapshot.
+    Verify {
         table: usize,
     },
     Check(Check),
@@ -103,6 +112,8 @@ impl Action {
             Action::Build { .. } => "build",
             Action::BuildBeside { .. } => "build beside",
             Action::BuildEnd { .. } => "build end",
+            Action::Import { .. } => "import",
+            Action::Verify { .. } => "verify",
             Action::Check(_) => "check",
             Action::OpenCursor { .. } => "open cursor",
             Action::FetchCursor => "fetch cursor",
@@ -190,7 +201,8 @@ impl Generator {
 
     fn outside(&mut self, model: &Model, session: usize) -> Option<Action> {
         match self.rng.random_range(0..1000) {
-            0..480 => self.check(model, session),
+            0..460 => self.check(model, session),
+            460..480 => self.import(model, session),
             480..660 => self.begin(model),
             660..860 => self.change(model, session),
             860..920 => self.finish_prepared(model),
@@ -228,6 +240,11 @@ impl Generator {
                 Some(Action::Prepare(self.name("p")))
             }
             935..937 => Some(Action::Reconnect),
+            937..955 if !txn.read_only => self.many(model, session),
+            955..965 => {
+                let table = self.table();
+                (!model.blocks(Some(session), table, Need::Read)).then_some(Action::Verify { table })
+            }
             _ => None,
         }
     }
@@ -299,6 +316,17 @@ impl Generator {
         let table = self.table();
         let change = dml::change(&mut self.rng, &TABLES[table], model.rows[table] > self.full);
         (!model.blocks(Some(session), table, change.need)).then_some(Action::Change { table, change })
+    }
+
+    fn many(&mut self, model: &Model, session: usize) -> Option<Action> {
+        let table = self.table();
+        (!model.blocks(Some(session), table, Need::Write))
+            .then(|| Action::Change { table, change: dml::many(&mut self.rng, &TABLES[table]) })
+    }
+
+    fn import(&mut self, model: &Model, session: usize) -> Option<Action> {
+        let exporters: Vec<usize> = (0..model.sessions.len()).filter(|i| *i != session && model.exports(*i)).collect();
+        exporters.choose(&mut self.rng).map(|from| Action::Import { from: *from })
     }
 
     fn finish_prepared(&mut self, model: &Model) -> Option<Action> {

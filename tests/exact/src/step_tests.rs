@@ -76,6 +76,8 @@ fn half_of_the_steps_are_checks_and_every_kind_occurs() {
         "Reader",
         "Disabled",
         "Immutable",
+        "Import",
+        "Verify",
     ] {
         assert!(count(what) > 0, "{what} never occurs");
     }

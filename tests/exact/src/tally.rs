@@ -82,6 +82,11 @@ pub struct Tally {
     pub reasons: BTreeMap<String, u64>,
     pub free_reasons: BTreeMap<String, u64>,
     pub verified: u64,
+    /// Checks while snapshots overflow, and those of them beside somebody whose subtransactions are few.
+    pub overflowed: u64,
+    pub overflowed_beside_few: u64,
+    pub imported: u64,
+    pub imported_overflowed: u64,
     /// By their text.
     pub warnings: BTreeMap<String, u64>,
     pub kinds: BTreeMap<&'static str, u64>,
@@ -113,6 +118,12 @@ impl Tally {
         }
     }
 
+    /// `calls` calls under a snapshot that overflows, beside others with few subtransactions (model.rs `overflow`).
+    pub fn beside(&mut self, (overflowed, few): (bool, bool), calls: u64) {
+        self.overflowed += if overflowed { calls } else { 0 };
+        self.overflowed_beside_few += if few { calls } else { 0 };
+    }
+
     pub fn provoked(&mut self, error: &str) {
         *self.provoked.entry(error.chars().take(5).collect()).or_default() += 1;
     }
@@ -128,6 +139,10 @@ impl Tally {
         for (condition, (image, reference, neither)) in &self.served {
             println!("  {condition:34} {image:8} {reference:10} {neither:9}");
         }
+        println!(
+            "  while snapshots overflow:   {} checks, {} of them beside few subtransactions; {} snapshots imported, {} of them overflowed",
+            self.overflowed, self.overflowed_beside_few, self.imported, self.imported_overflowed
+        );
         println!("  reasons by pg_stat_cftrag: {}", list(&self.reasons));
         println!("  reasons of free checks:    {}", list(&self.free_reasons));
         println!("  steps by kind:             {}", list(&self.kinds));
@@ -166,6 +181,13 @@ impl Tally {
                 percent(free_image, free)
             ));
         }
+        // Several in a hundred of either: less means that nothing overflows any more.
+        if self.overflowed_beside_few * 50 < self.checks || self.imported >= 100 && self.imported_overflowed == 0 {
+            broken.push(
+                "too few checks beside transactions of many subtransactions and of few, or under such snapshots"
+                    .to_string(),
+            );
+        }
         if free * 2 < self.checks {
             broken.push(format!("only {free} of {} checks are free: the schedule says too little", self.checks));
         }
@@ -197,6 +219,7 @@ mod tests {
     #[test]
     fn too_few_free_checks_by_the_image_break_the_promise() {
         let mut tally = Tally::default();
+        tally.beside((true, true), 10);
         (0..94).for_each(|_| tally.check(None, &served(1, 0), 1));
         (0..6).for_each(|_| tally.check(None, &served(0, 1), 1));
         assert_eq!(tally.broken_promises().len(), 1);

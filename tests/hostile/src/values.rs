@@ -214,7 +214,7 @@ pub fn friendly(rng: &mut ChaCha8Rng, type_name: &str) -> String {
         "vector" => VECTORS[0].to_string(),
         "jsonb" => "'{}'".to_string(),
         "boolean" => "true".to_string(),
-        "regprocedure" => "'cft_documents()'".to_string(),
+        "regprocedure" => "'cftrag_internal.cft_documents()'".to_string(),
         other => format!("NULL::{other}"),
     }
 }

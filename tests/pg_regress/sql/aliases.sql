@@ -25,7 +25,7 @@ SELECT format('CREATE FUNCTION oracle.definition() RETURNS text IMMUTABLE LANGUA
 CREATE FUNCTION oracle.aliases_same(question text, overlapping boolean = false) RETURNS text
 STABLE LANGUAGE plpgsql SET search_path = pg_catalog AS $$
 DECLARE
-    query text := replace(replace(replace(oracle.definition(), '{edges}', 'public.kin'), '{schema}', 'public'), '{parent}', 'r.parent::pg_catalog.text');
+    query text := replace(replace(oracle.definition(), '{edges}', 'public.kin'), '{parent}', 'r.parent::pg_catalog.text');
     answer text;
 BEGIN
     query := replace(replace(query, '{child}', 'r.child::pg_catalog.text'), '{aliases}',
@@ -115,6 +115,19 @@ INSERT INTO synonym VALUES ('gamma', 'b');
 SELECT entity, via_alias FROM cft_entities('alpha beta gamma', 'kin');
 SELECT cft_attach_aliases('synonym', edges => 'kin');
 SELECT entity, via_alias FROM cft_entities('alpha beta gamma', 'kin');
+-- A column of aliases that is renamed or gone is named by its table, and attached anew.
+BEGIN;
+ALTER TABLE synonym RENAME alias TO other_name;
+SAVEPOINT renamed;
+SELECT entity, via_alias FROM cft_entities('alpha beta gamma', 'kin');
+ROLLBACK TO renamed;
+SELECT cft_attach_aliases('synonym', 'other_name', edges => 'kin');
+SELECT entity, via_alias FROM cft_entities('alpha beta gamma', 'kin');
+ROLLBACK;
+BEGIN;
+ALTER TABLE synonym DROP entity;
+SELECT entity, via_alias FROM cft_entities('alpha beta gamma', 'kin');
+ROLLBACK;
 
 -- Errors.
 SELECT cft_attach_aliases(NULL, edges => 'kin');

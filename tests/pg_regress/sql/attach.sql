@@ -51,7 +51,7 @@ SELECT tgname, tgenabled FROM registration;
 
 -- A trigger of ours that fires less than it should is not a registration.
 SELECT cft_detach('attached');
-CREATE TRIGGER cftrag_row AFTER INSERT ON attached FOR EACH ROW EXECUTE FUNCTION cft_capture('parent', 'child');
+CREATE TRIGGER cftrag_row AFTER INSERT ON attached FOR EACH ROW EXECUTE FUNCTION cftrag_internal.cft_capture('parent', 'child');
 \set VERBOSITY sqlstate
 SELECT * FROM cft_context('b', edges => 'attached');
 \set VERBOSITY default
@@ -62,8 +62,8 @@ SELECT oracle.all_same('attached', tree => 'none');
 
 -- The trigger functions are no functions to call.
 \set VERBOSITY sqlstate
-SELECT cft_capture();
-SELECT cft_capture_truncate();
+SELECT cftrag_internal.cft_capture();
+SELECT cftrag_internal.cft_capture_truncate();
 \set VERBOSITY default
 
 -- Names that need quotes.

@@ -69,7 +69,7 @@ INSERT INTO co VALUES ('t', 'c', 'no trigger');
 \set VERBOSITY sqlstate
 SELECT * FROM cft_context('c', edges => 'co');
 \set VERBOSITY default
-CREATE TRIGGER cftrag_row AFTER INSERT OR UPDATE OR DELETE ON co FOR EACH ROW WHEN (pg_trigger_depth() < 0) EXECUTE FUNCTION cft_capture('parent', 'child', 'tree');
+CREATE TRIGGER cftrag_row AFTER INSERT OR UPDATE OR DELETE ON co FOR EACH ROW WHEN (pg_trigger_depth() < 0) EXECUTE FUNCTION cftrag_internal.cft_capture('parent', 'child', 'tree');
 ALTER TABLE co ENABLE ALWAYS TRIGGER cftrag_row;
 \set VERBOSITY sqlstate
 SELECT * FROM cft_context('c', edges => 'co');

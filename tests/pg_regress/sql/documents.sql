@@ -12,14 +12,14 @@ INSERT INTO doc VALUES (1, 'About the clinic.', '[1,0,0]', 'clinic', 10), (2, 'A
     (6, 'About the clinic too.', '[1,0,1]', 'clinic', 10), (7, 'About nobody we know.', '[0,1,1]', 'nobody', 10);
 
 -- Not attached.
-SELECT * FROM cft_attached_documents();
-SELECT * FROM cft_attached_documents('doc');
+SELECT * FROM cftrag_internal.cft_attached_documents();
+SELECT * FROM cftrag_internal.cft_attached_documents('doc');
 SELECT cft_detach_documents('doc');
 SELECT * FROM cft_chunks('clinic');
 -- Attached: one trigger, which never fires.
 SELECT cft_attach_documents('doc', entity => 'entity');
 SELECT pg_get_triggerdef(oid) FROM pg_trigger WHERE tgrelid = 'doc'::regclass AND NOT tgisinternal;
-SELECT * FROM cft_attached_documents();
+SELECT * FROM cftrag_internal.cft_attached_documents();
 SELECT * FROM cft_chunks('clinic', 2, 1);
 SELECT document_id, depth, round(distance::numeric, 3) AS distance, tokens FROM cft_chunks(ARRAY['ward', NULL, 'clinic'], 1, 1, embedding => '[1,0,1]');
 SELECT * FROM cft_chunks('nobody');
@@ -47,7 +47,7 @@ ALTER TABLE "Doc's" RENAME body TO "a ""text""";
 ALTER TABLE "Doc's" RENAME entity TO "%I";
 CREATE SCHEMA "Elsewhere";
 ALTER TABLE "Doc's" SET SCHEMA "Elsewhere";
-SELECT * FROM cft_attached_documents();
+SELECT * FROM cftrag_internal.cft_attached_documents();
 SELECT document_id, body FROM cft_chunks('clinic', 1, 0);
 SELECT document_id, entity, body FROM cft_nearest_documents('[1,0,0]', 2);
 -- A column of the old name is another column.
@@ -59,12 +59,12 @@ ALTER TABLE "Elsewhere"."Doc's" DROP COLUMN "%I";
 -- Transactional.
 BEGIN;
 SELECT cft_detach_documents('"Elsewhere"."Doc''s"');
-SELECT * FROM cft_attached_documents();
+SELECT * FROM cftrag_internal.cft_attached_documents();
 ROLLBACK;
-SELECT relation, id FROM cft_attached_documents();
+SELECT relation, id FROM cftrag_internal.cft_attached_documents();
 BEGIN;
 ALTER TABLE "Elsewhere"."Doc's" DROP COLUMN "%I" CASCADE;
-SELECT count(*) FROM cft_columns('cft_documents()');
+SELECT count(*) FROM cftrag_internal.cft_columns('cftrag_internal.cft_documents()');
 ROLLBACK;
 ALTER TABLE "Elsewhere"."Doc's" SET SCHEMA public;
 ALTER TABLE "Doc's" RENAME TO doc;
@@ -87,7 +87,7 @@ CREATE TABLE about (who text, which int);
 INSERT INTO about VALUES ('clinic', 2), ('ward', 2), ('clinic', 3), ('clinic', 3), ('nobody', 1), (NULL, 4), ('ward', NULL);
 SELECT cft_attach_documents('doc', mapping => 'about', mapping_entity => 'who', mapping_document => 'which');
 SELECT pg_get_triggerdef(oid) FROM pg_trigger WHERE tgrelid = 'about'::regclass AND NOT tgisinternal;
-SELECT * FROM cft_attached_documents();
+SELECT * FROM cftrag_internal.cft_attached_documents();
 SELECT document_id, relation, depth, relative FROM cft_chunks('clinic');
 SELECT document_id, entity FROM cft_nearest_documents('[0,1,1]', 3);
 -- The same again is nothing, and takes no lock; anything else is a new registration.
@@ -99,9 +99,9 @@ COMMIT;
 SELECT array_agg(oid ORDER BY oid) = :'before' AS same FROM pg_trigger WHERE tgrelid IN ('about'::regclass, 'doc'::regclass);
 BEGIN;
 SELECT cft_attach_documents('doc', tokens => 'size', mapping => 'about', mapping_entity => 'who', mapping_document => 'which');
-SELECT tokens, mapping FROM cft_attached_documents();
+SELECT tokens, mapping FROM cftrag_internal.cft_attached_documents();
 SELECT cft_attach_documents('doc', tokens => 'size');
-SELECT tokens, mapping FROM cft_attached_documents();
+SELECT tokens, mapping FROM cftrag_internal.cft_attached_documents();
 ROLLBACK;
 -- The mapping goes with either table; with the mapping gone no document is about anything.
 BEGIN;
@@ -125,7 +125,7 @@ CREATE TABLE parted_2 PARTITION OF parted DEFAULT;
 INSERT INTO parted SELECT id, body, embedding, entity FROM doc;
 SELECT cft_attach_documents('parted', entity => 'entity');
 SELECT document_id FROM cft_chunks('clinic', 1, 0, documents => 'parted');
-SELECT * FROM cft_attached_documents();
+SELECT * FROM cftrag_internal.cft_attached_documents();
 SELECT * FROM cft_chunks('clinic');
 DROP VIEW shown;
 DROP TABLE parted;
@@ -165,21 +165,23 @@ SELECT document_id, body FROM cft_nearest_documents('[1,1,1]', 3);
 SELECT source, document_id, text FROM cft_retrieve('clinic', '[1,1,1]', k => 3) WHERE source <> 'hierarchy';
 -- Ids that cannot be compared.
 CREATE TABLE other_ids (entity text, document_id int);
+\set VERBOSITY sqlstate
 SELECT cft_attach_documents('chunked', mapping => 'other_ids');
+\set VERBOSITY default
 DROP TABLE chunked, other_ids;
 
 -- Distance: the operator of the index, else cosine.
 SELECT cft_attach_documents('doc', entity => 'entity');
-SELECT * FROM cft_distance('doc', 'embedding');
+SELECT * FROM cftrag_internal.cft_distance('doc', 'embedding');
 CREATE INDEX doc_ip ON doc USING hnsw (embedding vector_ip_ops);
-SELECT * FROM cft_distance('doc', 'embedding');
+SELECT * FROM cftrag_internal.cft_distance('doc', 'embedding');
 SELECT document_id, distance FROM cft_nearest_documents('[1,1,0]', 2);
 DROP INDEX doc_ip;
 CREATE INDEX doc_partial ON doc USING hnsw (embedding vector_l2_ops) WHERE id > 5;
-SELECT operator FROM cft_distance('doc', 'embedding');
+SELECT operator FROM cftrag_internal.cft_distance('doc', 'embedding');
 DROP INDEX doc_partial;
 CREATE INDEX doc_l2 ON doc USING hnsw (embedding vector_l2_ops);
-SELECT operator FROM cft_distance('doc', 'embedding');
+SELECT operator FROM cftrag_internal.cft_distance('doc', 'embedding');
 SELECT document_id, round(distance::numeric, 3) AS distance FROM cft_nearest_documents('[1,1,0]', 3);
 -- Served by the index, and in one order at equal distance.
 SET enable_seqscan = off;
@@ -233,7 +235,7 @@ SELECT cft_attach_documents('no_vectors');
 DROP TABLE no_vectors;
 SELECT cft_attach_documents(0::oid::regclass);
 -- A failed attach left the old one as it was.
-SELECT relation, entity FROM cft_attached_documents();
+SELECT relation, entity FROM cftrag_internal.cft_attached_documents();
 SELECT cft_attach_documents('doc');
 SELECT * FROM cft_chunks('clinic');
 SELECT cft_attach_documents('doc', entity => 'entity');
@@ -244,13 +246,13 @@ SET ROLE regress_cft_reader;
 SELECT cft_attach_documents('doc');
 SELECT cft_detach_documents('doc');
 SELECT cft_attach_entities('about', 'who', 'which', 'edge');
-SELECT * FROM cft_attached_documents();
-SELECT * FROM cft_attached_documents('doc');
+SELECT * FROM cftrag_internal.cft_attached_documents();
+SELECT * FROM cftrag_internal.cft_attached_documents('doc');
 SELECT * FROM cft_chunks('clinic', documents => 'doc');
 RESET ROLE;
 GRANT SELECT ON doc TO regress_cft_reader;
 SET ROLE regress_cft_reader;
-SELECT relation FROM cft_attached_documents();
+SELECT relation FROM cftrag_internal.cft_attached_documents();
 SELECT * FROM cft_chunks('clinic');
 RESET ROLE;
 GRANT SELECT ON edge TO regress_cft_reader;
@@ -272,7 +274,7 @@ SET ROLE regress_cft_reader;
 CREATE FUNCTION mine.takes() RETURNS text LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'run by %', current_user; END $$;
 CREATE VIEW mine.lure AS SELECT 1 AS id, mine.takes() AS body, '[1,0,0]'::vector AS embedding, 'clinic'::text AS entity;
 SELECT cft_attach_documents('mine.lure', entity => 'entity');
-SELECT relation FROM cft_columns('cft_documents()') ORDER BY relation::text;
+SELECT relation FROM cftrag_internal.cft_columns('cftrag_internal.cft_documents()') ORDER BY relation::text;
 SELECT * FROM cft_chunks('clinic');
 RESET ROLE;
 SELECT document_id FROM cft_chunks('clinic', 0, 0);
@@ -311,3 +313,9 @@ DROP TABLE doc, about, edge;
 DROP SCHEMA "Elsewhere";
 DROP FUNCTION plain_chunks, plan_of;
 DROP ROLE regress_cft_reader;
+-- A trigger that names ours with arguments as large as PostgreSQL takes them: nobody's registration, and not read.
+CREATE TABLE long_arguments (id int, body text, embedding vector(2));
+DO $$ BEGIN EXECUTE format('CREATE TRIGGER long AFTER UPDATE OF id ON long_arguments FOR EACH STATEMENT WHEN (false) EXECUTE FUNCTION cftrag_internal.cft_documents(%L)', repeat('é', 1000)); END $$;
+SELECT count(*) FROM cftrag_internal.cft_columns('cftrag_internal.cft_documents()') WHERE relation = 'long_arguments'::regclass;
+SELECT * FROM cftrag_internal.cft_attached_documents('long_arguments');
+DROP TABLE long_arguments;

@@ -23,7 +23,7 @@ SELECT * FROM cft_verify('"Größen"."Äste"');
 SELECT edges FROM pg_stat_cftrag;
 -- The definition finds entities in a text: names in the image are not UTF-8.
 SELECT entity, mention, start, length FROM cft_entities('ÄÖ, É SS é', '"Größen"."Äste"');
-SELECT parent, child, tree FROM cft_attached();
+SELECT parent, child, tree FROM cftrag_internal.cft_attached();
 -- A message shows such letters as question marks; it is ASCII.
 SELECT cft_attach('"Größen"."Äste"', 'Tiefe', 'Länge');
 SELECT cft_attach('"Größen"."Äste"', 'Höhe', 'Hölle');

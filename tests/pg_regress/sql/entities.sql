@@ -20,8 +20,8 @@ SELECT * FROM cft_entities('', 'ent');
 SELECT * FROM cft_entities(NULL, 'ent');
 SELECT * FROM cft_entities('heart', 'ent', NULL);
 SELECT * FROM cft_entities('heart', 'pg_class');
-SELECT place, convert_from(form, 'UTF8'), start, length FROM cft_words('Does HORNER’S type-2…');
-SELECT convert_from(cft_form('HORNER’S  Syndrome.'), 'UTF8'), cft_form('+++'), cft_form(repeat('a ', 65)), cft_form(repeat('a', 2001));
+SELECT place, convert_from(form, 'UTF8'), start, length FROM cftrag_internal.cft_words('Does HORNER’S type-2…');
+SELECT convert_from(cftrag_internal.cft_form('HORNER’S  Syndrome.'), 'UTF8'), cftrag_internal.cft_form('+++'), cftrag_internal.cft_form(repeat('a ', 65)), cftrag_internal.cft_form(repeat('a', 2001));
 
 -- The same rows in the same order as by the definition, sql/entities.sql itself, under the same snapshot.
 \set definition `cat "$PG_ABS_SRCDIR/../../sql/entities.sql"`
@@ -30,7 +30,7 @@ SELECT format('CREATE FUNCTION oracle.definition() RETURNS text IMMUTABLE LANGUA
 CREATE FUNCTION oracle.entities_same(question text, edges regclass, overlapping boolean = false) RETURNS text
 STABLE LANGUAGE plpgsql SET search_path = pg_catalog AS $$
 DECLARE
-    query text := replace(replace(replace(oracle.definition(), '{edges}', edges::text), '{schema}', 'public'),
+    query text := replace(replace(oracle.definition(), '{edges}', edges::text),
                           '{aliases}', 'SELECT NULL::text, NULL::text WHERE false');
     answer text;
 BEGIN
@@ -108,5 +108,11 @@ SELECT oracle.build('ent');
 SELECT mention, start, length FROM cft_entities(repeat('hay ', 40000) || 'needle', 'ent');
 SELECT length(entity), start, length FROM cft_entities(repeat('many words ', 80), 'ent');
 SELECT oracle.entities_same(repeat('many words ', 70), 'ent', o) FROM (VALUES (true), (false)) AS v (o);
+
+-- Words longer than any of a name, of any kind: they are no names, and hide none.
+SELECT entity, start, length FROM cft_entities('needle a' || repeat(U&'\0301', 40000) || ' needle', 'ent');
+SELECT place, length(form), start, length FROM cftrag_internal.cft_words('needle a' || repeat(U&'\0301', 40000) || ' needle');
+SELECT ascii(x), oracle.entities_same('needle ' || repeat(x, 40000) || ' needle', 'ent')
+  FROM (VALUES ('a'), ('a.'), ('_'), ('é'), ('é.'), ('—'), ('🇦'), (U&'\00AD'), (U&'\2003')) AS v (x) ORDER BY 1;
 DROP TABLE ent, piece;
 DROP FUNCTION random_text, oracle.entities_same, oracle.definition;

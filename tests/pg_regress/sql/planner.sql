@@ -76,6 +76,43 @@ SELECT rows_of($$SELECT * FROM cft_context('top', 0, 1, 'pl')$$) AS row_security
 RESET ROLE;
 ALTER TABLE pl DISABLE ROW LEVEL SECURITY;
 
+-- Nor what is in columns that the caller may not read, but the image was built of before they were renamed: not by an estimate, nor by
+-- statistics, which want SELECT on the columns of names, not on just any.
+CREATE TABLE hid (parent text, child text, x text, y text);
+INSERT INTO hid SELECT 'secret', 'leaf ' || i, 'a', 'b' FROM generate_series(1, 700) AS i;
+SELECT cft_attach('hid');
+SELECT cft_build('hid');
+ALTER TABLE hid RENAME parent TO hidden_parent;
+ALTER TABLE hid RENAME child TO hidden_child;
+ALTER TABLE hid RENAME x TO parent;
+ALTER TABLE hid RENAME y TO child;
+GRANT SELECT (parent, child) ON hid TO pl_reader;
+SET ROLE pl_reader;
+SELECT rows_of($$SELECT * FROM cft_context('secret', 0, 1, 'hid')$$) AS renamed;
+SELECT count(*) FROM pg_stat_cftrag WHERE edges = 'hid'::regclass;
+RESET ROLE;
+SELECT cft_build('hid');
+SET ROLE pl_reader;
+SELECT rows_of($$SELECT * FROM cft_context('secret', 0, 1, 'hid')$$) AS secret, rows_of($$SELECT * FROM cft_context('a', 0, 1, 'hid')$$) AS a;
+SELECT entities, edge_rows FROM pg_stat_cftrag WHERE edges = 'hid'::regclass;
+RESET ROLE;
+REVOKE SELECT (parent, child) ON hid FROM pl_reader;
+GRANT SELECT (child, hidden_parent) ON hid TO pl_reader;
+SET ROLE pl_reader;
+SELECT rows_of($$SELECT * FROM cft_context('a', 0, 1, 'hid')$$) AS half;
+SELECT count(*) FROM pg_stat_cftrag WHERE edges = 'hid'::regclass;
+RESET ROLE;
+-- Who may not read a table does not lock it by planning.
+REVOKE ALL ON hid FROM pl_reader;
+REVOKE SELECT (child, hidden_parent) ON hid FROM pl_reader;
+SET ROLE pl_reader;
+BEGIN;
+EXPLAIN (COSTS off) SELECT * FROM cft_context('a', 0, 1, 'hid');
+SELECT count(*) FROM pg_locks WHERE relation = 'hid'::regclass AND pid = pg_backend_pid();
+ROLLBACK;
+RESET ROLE;
+DROP TABLE hid;
+
 -- What it is for: documents of an entity's relatives, nearest first. The same function as it would be without the estimates, with the
 -- 1000 rows that PostgreSQL assumes of a function, reads all documents for 1 relative.
 CREATE TABLE pl_doc (id int PRIMARY KEY, entity text NOT NULL, embedding vector(3));

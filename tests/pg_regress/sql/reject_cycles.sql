@@ -292,3 +292,21 @@ INSERT INTO parts VALUES ('a', 'b');
 SELECT cft_reject_cycles();
 DROP TABLE parts, kept;
 DROP ROLE regress_cft_writer, regress_cft_partly;
+-- What its searches hold counts against cftrag.work_memory; small sides need none.
+CREATE TABLE wide (parent text, child text);
+INSERT INTO wide SELECT 'top', 'm' || i FROM generate_series(1, 20000) AS i;
+INSERT INTO wide SELECT 'm' || i, 'bottom' FROM generate_series(1, 20000) AS i;
+CREATE INDEX ON wide (parent);
+CREATE INDEX ON wide (child);
+CREATE CONSTRAINT TRIGGER no_cycles AFTER INSERT OR UPDATE ON wide FOR EACH ROW EXECUTE FUNCTION cft_reject_cycles('parent', 'child');
+\set VERBOSITY default
+SET cftrag.work_memory = '1MB';
+INSERT INTO wide VALUES ('bottom', 'top');
+SET cftrag.work_memory = '64MB';
+\set VERBOSITY sqlstate
+INSERT INTO wide VALUES ('bottom', 'top');
+\set VERBOSITY default
+SET cftrag.work_memory = '64kB';
+INSERT INTO wide VALUES ('new root', 'top'), ('bottom', 'new leaf'), ('m1', 'another leaf');
+RESET cftrag.work_memory;
+DROP TABLE wide;

@@ -195,3 +195,28 @@ END $$;
 SELECT count(*), min(relative) FROM cft_context('a', 1, 1, 'tx_settled');
 SELECT * FROM cft_verify('tx_settled');
 DROP TABLE tx_settled;
+
+-- More subtransactions open than are asked under the image's lock whether an xid is theirs: the answers are the same, as they are after some of
+-- them are rolled back and released.
+CREATE TABLE tx_deep (tree text, parent text, child text);
+INSERT INTO tx_deep SELECT 't', 'hub', 'before' || n FROM generate_series(1, 5) AS n;
+SELECT cft_attach('tx_deep', tree => 'tree');
+SELECT oracle.build('tx_deep');
+BEGIN;
+SELECT format('SAVEPOINT s%s', n), format('INSERT INTO tx_deep VALUES (''t'', ''hub'', ''deep%s'')', n),
+       CASE n % 7 WHEN 0 THEN format('DELETE FROM tx_deep WHERE child = ''deep%s''', n - 3) END FROM generate_series(1, 60) AS n \gexec
+SELECT oracle.all_same('tx_deep');
+SELECT count(*) FROM cft_context('hub', 0, 1, 'tx_deep');
+ROLLBACK TO s50;
+SELECT oracle.all_same('tx_deep');
+SELECT count(*) FROM cft_context('hub', 0, 1, 'tx_deep');
+RELEASE s40;
+DELETE FROM tx_deep WHERE child LIKE 'before%';
+SELECT oracle.all_same('tx_deep');
+ROLLBACK TO s39;
+SELECT count(*) FROM cft_context('hub', 0, 1, 'tx_deep');
+SELECT oracle.all_same('tx_deep');
+COMMIT;
+SELECT oracle.all_same('tx_deep');
+SELECT count(*) FROM cft_verify('tx_deep');
+DROP TABLE tx_deep;

@@ -97,8 +97,8 @@ SELECT count(*) FROM cft_expand('{nobody}');
 -- Of two at the same depth the one that more hits share.
 INSERT INTO manual VALUES ('A', 'k1'), ('A', 'k2'), ('B', 'k1'), ('B', 'k2'), ('B', 'k3');
 SELECT entity, common, support, path FROM cft_expand('{k1,k2,k3}');
-SELECT name, cft_natural(name) FROM unnest('{a,a2,a10,"1.2.10",007,123456789012345678901234567890}'::text[]) AS name;
-SELECT array_agg(name ORDER BY cft_natural(name) COLLATE "C") FROM unnest('{3.10,3.2,3.1,10,2,"Chapter 10","Chapter 9",Annex,"3.2 b","3.2 a"}'::text[]) AS name;
+SELECT name, cftrag_internal.cft_natural(name) FROM unnest('{a,a2,a10,"1.2.10",007,123456789012345678901234567890}'::text[]) AS name;
+SELECT array_agg(name ORDER BY cftrag_internal.cft_natural(name) COLLATE "C") FROM unnest('{3.10,3.2,3.1,10,2,"Chapter 10","Chapter 9",Annex,"3.2 b","3.2 a"}'::text[]) AS name;
 -- A name may hold the separator: the array is what is meant.
 INSERT INTO manual VALUES ('A > B', 'C'), ('A', 'B > C');
 SELECT path, prefix FROM cft_path_prefix('{C,B > C}'::text[]);

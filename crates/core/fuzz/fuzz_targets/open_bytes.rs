@@ -8,8 +8,8 @@
 use std::sync::LazyLock;
 
 use cftrag_core::{
-    AllSeen, Edge, Fate, HeapMemory, Image, Prefix, Reader, Recogniser, Scan, Seek, Stamp, Step,
-    Walk,
+    AllSeen, Breath, Edge, Fate, HeapMemory, Image, Prefix, Reader, Recogniser, Scan, Seek, Stamp,
+    Step, Walk,
 };
 use libfuzzer_sys::fuzz_target;
 
@@ -63,7 +63,7 @@ fuzz_target!(|data: &[u8]| {
     let mut text = Reader::new("the HUB of child 00003, its own: child 00007");
     let mut steps = 0;
     loop {
-        recogniser.read(&mut text);
+        recogniser.read(&mut text, &mut Breath::new(&mut || ())).unwrap();
         if recogniser.step(image, &AllSeen, 5) != Step::More {
             break;
         }

@@ -3,22 +3,25 @@
 //!
 //! The closeness of clusters a and b is `w(a, b) V / (vol(a) vol(b))`, how much more often an edge
 //! joins them than chance would (the distance of Bonald, Charpentier, Galland and Hollocou 2018,
-//! upside down). While w stays, this only falls, so what stands in the heap is an upper bound:
+//! upside down). While w stays, this only falls, so what stands in the queue is an upper bound:
 //! the top is computed anew, and goes back unless [`ENOUGH`] of it is left. That factor is what
 //! keeps a hub with a hundred thousand neighbours from being looked at as often for each.
 
 use super::Network;
+use super::queue::Queue;
 use super::tree::Tree;
-use crate::id::{index, word};
+use crate::id::{halves, index, word};
 use std::cmp::Ordering;
-use std::collections::{BinaryHeap, HashMap};
+use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
 /// A pair merges if it is at least so close as the closest might be.
 const ENOUGH: f64 = 31.0 / 32.0;
+/// Bits of a number's mantissa that tell layers of the queue apart: so that [`ENOUGH`] is one.
+const LAYER_BITS: u32 = 5;
 /// Pairs looked at, each some microseconds, between two breaths.
 const BREATH: usize = 1 << 12;
-/// Pairs that may be in the heap beside twice those there are.
+/// Pairs that may be in the queue beside twice those there are.
 const SPARE: usize = 1 << 14;
 
 /// Clusters by their neighbours. A cluster keeps the number of the one it grew from.
@@ -59,6 +62,16 @@ impl Pair {
     fn order(&self) -> (u32, u32) {
         (self.a, self.b)
     }
+
+    /// Of the queue: exponent and first bits of a number that is not negative. A pair that no longer
+    /// is close enough leaves its layer, which is less than a 32nd wide. What is no number, 0 times
+    /// infinity where weights are far apart, has a sign or none: before all others, or after them.
+    fn layer(&self) -> u32 {
+        if self.close.is_sign_negative() {
+            return 0;
+        }
+        halves(self.close.to_bits() >> (f64::MANTISSA_DIGITS - 1 - LAYER_BITS)).0
+    }
 }
 
 impl Ord for Pair {
@@ -95,26 +108,32 @@ impl Clusters {
         Clusters { neighbours, volume, total: network.volume() }
     }
 
+    /// The weight between two clusters that are neighbours. It is asked of the one with fewer: a
+    /// hub's are in no cache.
+    fn between(&self, a: u32, b: u32) -> Option<f64> {
+        let (of, other) = (&self.neighbours[index(a)], &self.neighbours[index(b)]);
+        if of.len() <= other.len() { of.get(&b).copied() } else { other.get(&a).copied() }
+    }
+
     fn pair(&self, a: u32, b: u32, weight: f64) -> Pair {
         let close = weight / self.volume[index(a)] * (self.total / self.volume[index(b)]);
         Pair { close, a: a.min(b), b: a.max(b) }
     }
 
-    fn pairs(&self, breathe: &mut dyn FnMut()) -> BinaryHeap<Pair> {
-        let mut pairs = Vec::new();
-        for (a, of) in (0..).zip(&self.neighbours) {
+    fn pairs(&self, breathe: &mut dyn FnMut()) -> Queue<Pair> {
+        let each = (0..).zip(&self.neighbours).flat_map(|(a, of)| {
             if index(a).is_multiple_of(BREATH) {
                 breathe();
             }
-            let each = of.iter().filter(|&(&b, _)| a < b);
-            pairs.extend(each.map(|(&b, &weight)| self.pair(a, b, weight)));
-        }
-        pairs.into()
+            let those_after = of.iter().filter(move |&(&b, _)| a < b);
+            those_after.map(move |(&b, &weight)| self.pair(a, b, weight))
+        });
+        Queue::new(each, Pair::layer)
     }
 
     /// Merges two clusters into the one with more neighbours, whose number it returns, with the
     /// weight between them. Pairs whose bound rose are pushed.
-    fn merge(&mut self, pair: Pair, pairs: &mut BinaryHeap<Pair>) -> (u32, f64) {
+    fn merge(&mut self, pair: Pair, pairs: &mut Queue<Pair>) -> (u32, f64) {
         let size = |cluster: u32| self.neighbours[index(cluster)].len();
         let (keep, gone) =
             if size(pair.a) >= size(pair.b) { (pair.a, pair.b) } else { (pair.b, pair.a) };
@@ -154,17 +173,21 @@ pub(super) fn merge(network: &Network, breathe: &mut dyn FnMut()) -> Tree {
     // The tree node that a cluster is.
     let mut node: Vec<u32> = (0..network.nodes()).collect();
     let mut looked = 0;
-    while let Some(pair) = pairs.pop() {
+    while let Some(pair) = pairs.peek() {
         looked += 1;
         if looked % BREATH == 0 {
             breathe();
         }
-        let Some(&weight) = clusters.neighbours[index(pair.a)].get(&pair.b) else { continue };
+        let Some(weight) = clusters.between(pair.a, pair.b) else {
+            pairs.pop();
+            continue;
+        };
         let now = clusters.pair(pair.a, pair.b, weight);
         if now.close < pair.close * ENOUGH {
-            pairs.push(now);
+            pairs.replace(now);
             continue;
         }
+        pairs.pop();
         let (keep, joined) = clusters.merge(pair, &mut pairs);
         let children = [node[index(pair.a)], node[index(pair.b)]];
         node[index(keep)] = tree.add(&children, clusters.volume[index(keep)], 2.0 * joined);
@@ -190,4 +213,14 @@ fn it_breathes_while_it_reads_the_graph() {
     let expected = (network.edges().len().div_ceil(BREATH), (1 << 16) / BREATH);
     assert_eq!((clustering, pairing), expected);
     assert!(sorting > 0, "{sorting}");
+}
+
+#[test]
+fn a_closer_pair_is_in_no_lower_layer() {
+    let numbers =
+        [-f64::NAN, 0.0, 1e-320, 1e-300, 1.0, 31.0 / 32.0, 2.0, 1e307, f64::INFINITY, f64::NAN];
+    let mut pairs = numbers.map(|close| Pair { close, a: 0, b: 1 });
+    pairs.sort();
+    let layers = pairs.map(|pair| pair.layer());
+    assert!(layers.is_sorted(), "{layers:?}");
 }

@@ -36,6 +36,7 @@ mod encoding;
 mod merge;
 mod network;
 mod preorder;
+mod queue;
 mod refine;
 mod tree;
 

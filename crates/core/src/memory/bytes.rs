@@ -1,6 +1,8 @@
 //! Bytes of this process, not of an image: many looked at together, and words seen as bytes.
 
+use crate::breath::Breath;
 use crate::cpu::{self, Task};
+use crate::pieces::PER_STEP;
 
 /// A bit for each byte of 16, 32, 48 or 64: its highest.
 #[inline(always)]
@@ -61,10 +63,28 @@ impl Task for IsAscii<'_> {
     }
 }
 
-/// The bytes as a text, if they are ASCII: in a fifth of the time that UTF-8 takes.
-pub(crate) fn as_ascii(bytes: &[u8]) -> Option<&str> {
-    // SAFETY: none has its highest bit, and such are UTF-8.
-    cpu::run(IsAscii(bytes)).then(|| unsafe { std::str::from_utf8_unchecked(bytes) })
+/// Bytes that are looked at between two looks for an interrupt.
+const SOME: usize = 1 << 18;
+
+/// The bytes as a text, if they are UTF-8, and whether they are ASCII: that is known in a fifth of
+/// the time that UTF-8 takes.
+pub(crate) fn as_text<'t>(bytes: &'t [u8], breath: &mut Breath<'_>) -> Option<(&'t str, bool)> {
+    let (mut done, mut ascii) = (0, true);
+    while done < bytes.len() {
+        let some = &bytes[done..bytes.len().min(done + SOME)];
+        ascii = ascii && cpu::run(IsAscii(some));
+        done += match if ascii { Ok("") } else { std::str::from_utf8(some) } {
+            Ok(_) => some.len(),
+            // A character goes on after these.
+            Err(why) if why.error_len().is_none() && done + some.len() < bytes.len() => {
+                why.valid_up_to()
+            }
+            Err(_) => return None,
+        };
+        breath.steps(some.len() / PER_STEP);
+    }
+    // SAFETY: each part of them is UTF-8, so all of them are.
+    Some((unsafe { std::str::from_utf8_unchecked(bytes) }, ascii))
 }
 
 /// Words as the bytes they are in memory: what keeps the arena of names aligned.

@@ -1,6 +1,6 @@
 //! Reading the lists of a block of questions: see the head of `walk.rs`.
 
-use super::{At, Node, Walk, send_for};
+use super::{At, MANY_ASKED, Node, Walk, send_for};
 use crate::answer::Relation;
 use crate::arena::{Name, UNNAMED};
 use crate::id::{EntityId, TreeId, halves, index, wide};
@@ -16,6 +16,8 @@ use crate::{Image, Visibility};
 const MOST_RESTARTS: u32 = 8;
 /// Rows whose records are looked at before their lists are read.
 const AT_ONCE: usize = 4;
+/// Words of names that take as long to copy as a cell takes to read.
+const WORDS_A_CELL: usize = 128;
 
 /// The entity whose list is read: a start, or a row's relative.
 #[derive(Clone, Copy, Debug)]
@@ -73,6 +75,7 @@ impl Walk {
         let mut count = 0;
         let first = self.at.rows;
         let end = self.nodes.len().min(first + AT_ONCE);
+        let names = self.arena.mark();
         for (row, node) in (first..).zip(&mut self.nodes[first..end]) {
             let record = Record::new(mem, node.entity());
             if node.name == UNNAMED {
@@ -85,6 +88,11 @@ impl Walk {
                 lists[count % AT_ONCE] = (row, cursor);
                 count += usize::from(!cursor.is_at_end());
             }
+        }
+        // Long names are copied under the lock, too.
+        *budget = budget.saturating_sub(index(self.arena.mark() - names) / WORDS_A_CELL);
+        if self.arena.lacks() {
+            return true;
         }
         if let Some(resumed) = self.at.cursor.take() {
             lists[0].1 = resumed;
@@ -147,7 +155,13 @@ impl Walk {
         budget: &mut usize,
     ) -> bool {
         let mut visited = 0;
-        while let Some(mut batch) = cursor.next_batch(mem) {
+        loop {
+            let before = cursor;
+            let Some(mut batch) = cursor.next_batch(mem) else { break };
+            if !self.has_room::<START>(batch.len()) {
+                self.at.cursor = Some(before);
+                break;
+            }
             visited += batch.len();
             if !START {
                 batch = batch.of_tree(owner.tree);
@@ -161,7 +175,9 @@ impl Walk {
                     self.reach::<START>(mem, owner, slot);
                 }
             }
-            if visited >= *budget && self.at.restarts < MOST_RESTARTS {
+            if visited >= *budget && self.at.restarts < MOST_RESTARTS
+                || VERSIONS && self.asked.len() > MANY_ASKED
+            {
                 self.at.cursor = Some(cursor);
                 break;
             }

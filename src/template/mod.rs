@@ -5,17 +5,42 @@
 //!
 //!   T1  a template is at most 64 kB, of at most 200 tags with at most 200 tokens each: what parses and runs it recurses no deeper
 //!   T2  all that one run writes or joins is at most 64 MB
-//!   T3  a run takes a bounded number of instructions, and looks for interrupts whenever it takes an element of a list or writes
+//!   T3  a run takes a bounded number of instructions, and looks at a bounded number of bytes and elements (operands.rs has what is
+//!       compared, subscripted and looped over counted, too); it looks for interrupts whenever it counts
+//!   T4  what a run holds, the world included, is at most cftrag.work_memory, and was asked for before (room.rs)
 //!
-//! Everything here is plain data in and out; errors are words, which src/error.rs makes an ErrorReport of.
+//! Of a large value minijinja and we make
+//!
+//! ```text
+//!   {{ }}, join, upper, lower    a text: T2, three times its bytes are held
+//!   a[i:j]  of a text            a copy, of 8 MB at most, four times as much for a while: held
+//!           of a list            nothing; backwards, its elements each time it is taken apart (List::enumerate asks for room)
+//!   a[i], a.b, first, last       nothing: a text of 8 MB at most is read
+//!   for, of a list               nothing; of a slice, or a text of 1 MB at most: a list of ours, held as long as it lives
+//!   for x, y in                  all elements of what is taken apart, which List::enumerate asks for
+//!   ==, <, in                    what is compared (numbers of jsonb as floats, slices as lists, held); texts of 32 MB at most are read
+//!   x in a text                  x as it would be written, unless it is a text: 1 MB at most
+//!   [a, b], (a, b)               200 tokens
+//!   length, and, or, not, if     nothing
+//! ```
+//!
+//! No test (`is`), no function and no method is there, nor any operator of arithmetic, `~`, `{}`, nor any other filter.
 
-use minijinja::machinery::{Token, tokenize};
-use minijinja::value::{Enumerator, Object, ObjectRepr, Value};
+mod json;
+mod operands;
+mod room;
+mod values;
+
+pub use json::read;
+pub use values::{list, thing};
+
+use crate::error::{self, Fallible};
+use minijinja::machinery::{Span, Token, tokenize};
+use minijinja::value::{Value, ValueKind};
 use minijinja::{Environment, Error, ErrorKind, UndefinedBehavior};
 use std::cell::{Cell, RefCell};
-use std::fmt;
 use std::io::{self, Write};
-use std::sync::Arc;
+use values::{collected, compared, is_ours, object, sought, writable};
 
 const MAX_SOURCE: usize = 64 * 1024;
 const MAX_TAGS: usize = 200;
@@ -25,73 +50,29 @@ const MAX_MADE: usize = 64 * 1024 * 1024;
 /// Some 50 ns each: a template may take this many instructions, and `FUEL_EACH` more for each element of its lists.
 const FUEL: u64 = 1_000_000;
 const FUEL_EACH: u64 = 100;
+const MOST_FUEL: u64 = 50_000_000;
+/// What a run may look at: some seconds, at a gigabyte a second. To take an element of a list costs as much as `ELEMENT` bytes.
+const MAX_SEEN: u64 = 2 << 30;
+const ELEMENT: u64 = 128;
+/// To take a text apart by letters costs so much for each byte.
+const LETTERS: u64 = 16;
+/// A longer text is not subscripted, for that copies it letter by letter in one instruction; nor looped over, past `MAX_LETTERS`.
+const MAX_CUT: usize = 8 << 20;
+const MAX_LETTERS: usize = 1 << 20;
+/// Bytes that are changed to other letters between two looks for an interrupt.
+const PIECE: usize = 256 << 10;
 const TAGS: [&str; 6] = ["for", "endfor", "if", "elif", "else", "endif"];
+/// Filters that only operands.rs writes.
+const OURS: [&str; 4] = ["compared", "sought", "sized", "each"];
 const NAME: &str = "template";
 
 thread_local! {
     /// Bytes that the run under way has written and joined.
     static MADE: Cell<usize> = const { Cell::new(0) };
+    /// Bytes that it has looked at.
+    static SEEN: Cell<u64> = const { Cell::new(0) };
     /// The last template, compiled.
     static LAST: RefCell<Option<(String, Environment<'static>)>> = const { RefCell::new(None) };
-}
-
-/// A list of a template's world. Whoever takes an element can be interrupted.
-#[derive(Debug)]
-pub struct List(pub Vec<Value>);
-
-impl Object for List {
-    fn repr(self: &Arc<Self>) -> ObjectRepr {
-        ObjectRepr::Seq
-    }
-
-    fn get_value(self: &Arc<Self>, key: &Value) -> Option<Value> {
-        pgrx::check_for_interrupts!();
-        self.0.get(key.as_usize()?).cloned()
-    }
-
-    fn enumerate(self: &Arc<Self>) -> Enumerator {
-        Enumerator::Seq(self.0.len())
-    }
-}
-
-/// A thing with named parts. Written as it is, it is its first part: `{{ relative }}` is `{{ relative.entity }}`.
-#[derive(Debug)]
-pub struct Thing(pub Vec<(String, Value)>);
-
-impl Object for Thing {
-    fn get_value_by_str(self: &Arc<Self>, key: &str) -> Option<Value> {
-        self.0.iter().find(|part| part.0 == key).map(|part| part.1.clone())
-    }
-
-    fn get_value(self: &Arc<Self>, key: &Value) -> Option<Value> {
-        self.get_value_by_str(key.as_str()?)
-    }
-
-    fn render(self: &Arc<Self>, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.first().map_or(Ok(()), |part| write!(f, "{}", part.1))
-    }
-}
-
-pub fn list(values: Vec<Value>) -> Value {
-    Value::from_object(List(values))
-}
-
-pub fn thing<const N: usize>(parts: [(&str, Value); N]) -> Value {
-    Value::from_object(Thing(parts.map(|(name, value)| (name.to_string(), value)).into()))
-}
-
-/// What a template can do with a JSON value.
-pub fn from_json(json: serde_json::Value) -> Value {
-    match json {
-        serde_json::Value::Null => Value::from(()),
-        serde_json::Value::Bool(b) => Value::from(b),
-        serde_json::Value::Number(n) => n.as_i64().map_or_else(|| Value::from(n.as_f64()), Value::from),
-        serde_json::Value::String(s) => Value::from(s),
-        serde_json::Value::Array(a) => list(a.into_iter().map(from_json).collect()),
-        serde_json::Value::Object(o) => {
-            Value::from_object(Thing(o.into_iter().map(|(k, v)| (k, from_json(v))).collect()))
-        }
-    }
 }
 
 /// Whether it is a template; what is wrong with it if not.
@@ -99,15 +80,25 @@ pub fn check(source: &str) -> Result<(), String> {
     compile(source).map(|_| ())
 }
 
-/// Runs the template in a world; `elements` is about how many elements its lists have.
-pub fn render(source: &str, world: Value, elements: usize) -> Result<String, String> {
+/// Runs the template in a world of so many bytes; `elements` is about how many elements its lists have.
+///
+/// Errors: 22023; 53400 and 53200 where there is no room for it.
+pub fn render(source: &str, world: Value, elements: usize, bytes: usize) -> Fallible<String> {
+    room::start(bytes);
+    let done = run(source, world, elements);
+    room::end()?;
+    done.map_err(|why| error::bad_template(&why))
+}
+
+fn run(source: &str, world: Value, elements: usize) -> Result<String, String> {
     let known = LAST.take().filter(|(of, _)| of == source);
     let mut environment = match known {
         Some((_, environment)) => environment,
         None => compile(source)?,
     };
-    environment.set_fuel(Some(FUEL + FUEL_EACH * elements as u64));
+    environment.set_fuel(Some((FUEL + FUEL_EACH * elements as u64).min(MOST_FUEL)));
     MADE.set(0);
+    SEEN.set(0);
     let mut out = Bounded(Vec::new());
     let done = environment
         .get_template(NAME)
@@ -119,30 +110,40 @@ pub fn render(source: &str, world: Value, elements: usize) -> Result<String, Str
 }
 
 fn compile(source: &str) -> Result<Environment<'static>, String> {
-    small_part_of_jinja(source)?;
+    let tokens = small_part_of_jinja(source)?;
     let mut environment = Environment::empty();
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
     // NULL is written as nothing.
     environment.set_formatter(|out, state, value| match value.is_none() {
         true => Ok(()),
-        false => minijinja::escape_formatter(out, state, value),
+        false => writable(value).and_then(|()| minijinja::escape_formatter(out, state, value)),
     });
     environment.add_filter("join", join);
-    environment.add_filter("length", |value: &Value| value.len().ok_or_else(|| refuse("it has no length")));
+    environment.add_filter("length", |value: &Value| {
+        look(value.as_str().map_or(0, str::len) as u64)?;
+        value.len().ok_or_else(|| refuse("it has no length"))
+    });
     environment.add_filter("first", |value: &Value| ends(value, 0));
     environment.add_filter("last", |value: &Value| ends(value, -1));
-    environment.add_filter("upper", |value: &str| made(value.to_uppercase()));
-    environment.add_filter("lower", |value: &str| made(value.to_lowercase()));
+    environment.add_filter("upper", |value: &str| recased(value, str::to_uppercase));
+    environment.add_filter("lower", |value: &str| recased(value, str::to_lowercase));
+    // Errors are those of what was written.
     environment.add_template_owned(NAME, source.to_string()).map_err(|error| words(&error))?;
+    environment.add_filter("compared", compared);
+    environment.add_filter("sought", sought);
+    environment.add_filter("sized", sized);
+    environment.add_filter("each", each);
+    let filtered = operands::filtered(source, &tokens);
+    environment.add_template_owned(NAME, filtered).map_err(|error| words(&error))?;
     Ok(environment)
 }
 
 /// Looks at the tokens before anything is parsed: parsing folds constants, and recurses.
-fn small_part_of_jinja(source: &str) -> Result<(), String> {
+fn small_part_of_jinja(source: &str) -> Result<Vec<(Token<'_>, Span)>, String> {
     if source.len() > MAX_SOURCE {
         return Err(format!("it has {} bytes, {MAX_SOURCE} are allowed", source.len()));
     }
-    let (mut tags, mut tokens) = (0, 0);
+    let (mut tags, mut tokens, mut all) = (0, 0, Vec::new());
     // The kinds of the two tokens before: a parenthesis after a name calls, unless the name is a filter's.
     let (mut before, mut last) = (Kind::Other, Kind::Other);
     for token in tokenize(source, false, Default::default()) {
@@ -150,14 +151,17 @@ fn small_part_of_jinja(source: &str) -> Result<(), String> {
         let line = span.start_line;
         let kind = Kind::of(&token);
         tokens += 1;
-        match token {
+        match &token {
             Token::TemplateData(_) | Token::VariableEnd | Token::BlockEnd => {}
             Token::VariableStart | Token::BlockStart => {
                 tags += 1;
                 tokens = 0;
             }
-            Token::Ident(name) if last == Kind::Block && !TAGS.contains(&name) => {
+            Token::Ident(name) if last == Kind::Block && !TAGS.contains(name) => {
                 return Err(format!("line {line}: a template has no tag \"{name}\"; it has for and if"));
+            }
+            Token::Ident(name) if last == Kind::Pipe && OURS.contains(name) => {
+                return Err(format!("line {line}: a template has no filter \"{name}\""));
             }
             Token::Ident("recursive") => return Err(format!("line {line}: a template's loops are not recursive")),
             Token::ParenOpen if last == Kind::Close || (last == Kind::Name && before != Kind::Pipe) => {
@@ -174,12 +178,13 @@ fn small_part_of_jinja(source: &str) -> Result<(), String> {
             | Token::BraceOpen => return Err(format!("line {line}: a template has no operator {token}")),
             _ => {}
         }
+        all.push((token, span));
         if tags > MAX_TAGS || tokens > MAX_TOKENS {
             return Err(format!("line {line}: at most {MAX_TAGS} tags of {MAX_TOKENS} tokens are allowed"));
         }
         (before, last) = (last, kind);
     }
-    Ok(())
+    Ok(all)
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -213,6 +218,7 @@ fn join(values: &Value, between: Option<&str>) -> Result<String, Error> {
     for (i, value) in values.try_iter()?.enumerate() {
         let between = if i == 0 { "" } else { between.unwrap_or("") };
         let value = if value.is_none() { Value::from("") } else { value };
+        writable(&value)?;
         write!(joined, "{between}{value}").map_err(|error| refuse(error.to_string()))?;
     }
     String::from_utf8(joined.0).map_err(|error| refuse(error.to_string()))
@@ -224,9 +230,58 @@ fn ends(value: &Value, at: i64) -> Result<Value, Error> {
     if len == 0 { Ok(Value::UNDEFINED) } else { value.get_item(&Value::from(at)) }
 }
 
-fn made(text: String) -> Result<String, Error> {
-    count(text.len()).map_err(|error| refuse(error.to_string()))?;
-    Ok(text)
+/// What is subscripted: letters of a text are found by reading it.
+fn sized(value: &Value) -> Result<Value, Error> {
+    letters(value, MAX_CUT)?;
+    if let Some(text) = value.as_str() {
+        room::spare(5 * text.len())?;
+        room::hold(text.len())?;
+    }
+    Ok(value.clone())
+}
+
+/// What a loop goes over, as a list of ours.
+fn each(value: &Value) -> Result<Value, Error> {
+    letters(value, MAX_LETTERS)?;
+    match value.kind() {
+        ValueKind::String | ValueKind::Seq | ValueKind::Iterable if !is_ours(value) => collected(value, false),
+        _ => Ok(value.clone()),
+    }
+}
+
+fn letters(value: &Value, most: usize) -> Result<(), Error> {
+    let bytes = value.as_str().map_or(0, str::len);
+    if bytes > most {
+        return Err(refuse(format!("a text of {bytes} bytes is too long to be taken apart, {most} are allowed")));
+    }
+    look(LETTERS * bytes as u64)
+}
+
+/// Piece by piece. Each ends between two letters of which none is a sigma, which becomes what those beside it ask for; or anywhere, in a
+/// text that has no such two for long.
+fn recased(text: &str, change: fn(&str) -> String) -> Result<String, Error> {
+    let (mut made, mut rest) = (String::new(), text);
+    let simple = |letter: Option<char>| letter.is_some_and(|c| c != 'Σ' && (c == ' ' || c.is_alphanumeric()));
+    let cuts = |text: &str, i: usize| {
+        text.is_char_boundary(i) && simple(text[..i].chars().next_back()) && simple(text[i..].chars().next())
+    };
+    while !rest.is_empty() {
+        let most = rest.len().min(2 * PIECE);
+        let cut = (PIECE..most).find(|i| cuts(rest, *i));
+        let end = cut.or_else(|| (most..=rest.len()).find(|i| rest.is_char_boundary(*i))).unwrap_or(rest.len());
+        let piece = change(&rest[..end]);
+        count(piece.len()).map_err(|error| refuse(error.to_string()))?;
+        made += &piece;
+        rest = &rest[end..];
+    }
+    Ok(made)
+}
+
+/// Pays for what is looked at.
+fn look(bytes: u64) -> Result<(), Error> {
+    pgrx::check_for_interrupts!();
+    SEEN.set(SEEN.get().saturating_add(bytes));
+    if SEEN.get() > MAX_SEEN { Err(Error::from(ErrorKind::OutOfFuel)) } else { Ok(()) }
 }
 
 fn count(bytes: usize) -> io::Result<()> {
@@ -235,7 +290,8 @@ fn count(bytes: usize) -> io::Result<()> {
     if MADE.get() > MAX_MADE {
         return Err(io::Error::other(format!("it makes more than {} MB of text", MAX_MADE >> 20)));
     }
-    Ok(())
+    // While it grows, and as the value that is made of it.
+    room::hold(3 * bytes).map_err(|_| io::Error::from(io::ErrorKind::OutOfMemory))
 }
 
 /// What is written, until it is too much.

@@ -1,0 +1,42 @@
+-- Twins: functions of the public surface as the extension's own SQL calls them, from the same C code.
+
+CREATE FUNCTION cftrag_internal.cft_context(entity text, up integer, down integer, edges regclass)
+RETURNS SETOF cft_relative
+LANGUAGE c STABLE PARALLEL SAFE COST 20 ROWS 10 SUPPORT cftrag_internal.cft_context_support
+AS 'MODULE_PATHNAME', 'cft_context_one_wrapper';
+COMMENT ON FUNCTION cftrag_internal.cft_context(text, integer, integer, regclass) IS 'twin of cft_context';
+
+CREATE FUNCTION cftrag_internal.cft_context(entities text[], up integer, down integer, edges regclass)
+RETURNS SETOF cft_relative
+LANGUAGE c STABLE PARALLEL SAFE COST 200 ROWS 100 SUPPORT cftrag_internal.cft_context_support
+AS 'MODULE_PATHNAME', 'cft_context_many_wrapper';
+COMMENT ON FUNCTION cftrag_internal.cft_context(text[], integer, integer, regclass) IS 'twin of cft_context';
+
+CREATE FUNCTION cftrag_internal.cft_context_parts(entities text[], up integer, down integer, edges regclass)
+RETURNS TABLE(entity text, tree text, relation text, text text)
+LANGUAGE c STABLE PARALLEL SAFE COST 200 ROWS 20
+AS 'MODULE_PATHNAME', 'cft_context_parts_wrapper';
+COMMENT ON FUNCTION cftrag_internal.cft_context_parts(text[], integer, integer, regclass) IS 'twin of cft_context_parts';
+
+CREATE FUNCTION cftrag_internal.cft_entities(question text, edges regclass, overlapping boolean DEFAULT false)
+RETURNS SETOF cft_mention
+LANGUAGE c STABLE PARALLEL SAFE COST 200 ROWS 10 SUPPORT cftrag_internal.cft_entities_support
+AS 'MODULE_PATHNAME', 'cft_entities_wrapper';
+COMMENT ON FUNCTION cftrag_internal.cft_entities(text, regclass, boolean) IS 'twin of cft_entities';
+
+CREATE FUNCTION cftrag_internal.cft_filter_relations(raw regclass, parent name, child name, tree name)
+RETURNS TABLE(tree text, parent text, child text, kept boolean, reason text)
+LANGUAGE c STABLE PARALLEL UNSAFE COST 1000000 ROWS 10000
+AS 'MODULE_PATHNAME', 'cft_filter_relations_wrapper';
+COMMENT ON FUNCTION cftrag_internal.cft_filter_relations(regclass, name, name, name) IS 'twin of cft_filter_relations';
+
+CREATE FUNCTION cftrag_internal.cft_render(template text, world jsonb)
+RETURNS text LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 100
+AS 'MODULE_PATHNAME', 'cft_render_wrapper';
+COMMENT ON FUNCTION cftrag_internal.cft_render(text, jsonb) IS 'twin of cft_render';
+
+CREATE FUNCTION cftrag_internal.cft_roots(edges regclass)
+RETURNS TABLE(tree text, root text)
+LANGUAGE c STABLE PARALLEL SAFE COST 100000 ROWS 100
+AS 'MODULE_PATHNAME', 'cft_roots_wrapper';
+COMMENT ON FUNCTION cftrag_internal.cft_roots(regclass) IS 'twin of cft_roots';

@@ -1,0 +1,54 @@
+//! cft_trusts, cft_plain_type and cft_chosen_documents: for SQL that chooses tables for the caller (rights.rs, chosen.rs); cft_lock and
+//! cft_name: for what is made of them (named.rs).
+
+#![expect(unsafe_code, reason = "PostgreSQL's function call interface")]
+
+use crate::error::{self, Fallible};
+use crate::fmgr::Call;
+use crate::{chosen, named, rights};
+use pgrx::prelude::*;
+
+/// `cft_trusts(relation regclass, beside regclass) -> boolean`: whether the caller trusts the owner of a relation that is chosen for him;
+/// of one that belongs to `beside`, if that is given. NULL relation: false.
+#[pg_extern(sql = false)]
+fn cft_trusts(fcinfo: pg_sys::FunctionCallInfo) -> bool {
+    // SAFETY: our own fcinfo.
+    let call = unsafe { Call::new(fcinfo) };
+    match (call.oid(0), call.oid(1)) {
+        (None, _) => false,
+        (Some(relation), None) => rights::trusts(relation),
+        (Some(relation), Some(beside)) => rights::trusts_beside(relation, beside),
+    }
+}
+
+/// `cft_plain_type(type regtype) -> boolean`: whether reading its values runs no function of an ordinary role. STRICT.
+#[pg_extern(sql = false)]
+fn cft_plain_type(fcinfo: pg_sys::FunctionCallInfo) -> bool {
+    // SAFETY: our own fcinfo.
+    let call = unsafe { Call::new(fcinfo) };
+    call.oid(0).is_some_and(rights::is_plain_type)
+}
+
+/// `cft_chosen_documents() -> regclass`: the table of cftrag.documents, NULL if it is not set for this caller. Errors: 42P01.
+#[pg_extern(sql = false)]
+fn cft_chosen_documents(_fcinfo: pg_sys::FunctionCallInfo) -> Fallible<Option<pg_sys::Oid>> {
+    chosen::documents()
+}
+
+/// `cft_lock(relation regclass) -> boolean`: locks it, waiting for who renames or drops it; whether it is there then. NULL: true.
+#[pg_extern(sql = false)]
+fn cft_lock(fcinfo: pg_sys::FunctionCallInfo) -> bool {
+    // SAFETY: our own fcinfo.
+    let call = unsafe { Call::new(fcinfo) };
+    call.oid(0).is_none_or(named::lock)
+}
+
+/// `cft_name(relation regclass) -> text`: locks it, and gives what names it in a statement. STRICT. Errors: 42P01.
+#[pg_extern(sql = false)]
+fn cft_name(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<Option<Vec<u8>>> {
+    // SAFETY: our own fcinfo.
+    let call = unsafe { Call::new(fcinfo) };
+    let Some(table) = call.oid(0) else { return Ok(None) };
+    named::lock(table);
+    named::name(table).map(Some).ok_or_else(|| error::no_such_table(u32::from(table)))
+}

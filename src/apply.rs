@@ -1,0 +1,196 @@
+//! Applies a delta's entries to its image, for flush.rs: in slices, so that no reader waits more than a few milliseconds.
+//!
+//! Rows to delete that are in two long lists are found for all entries at once (cftrag_core::Partners): that reads under the shared
+//! lock, in steps. Between slices and steps the caller is told that a cancel waits for it; what is applied by then is out of `todo`.
+
+#![expect(unsafe_code, reason = "reads what is pending")]
+
+use crate::area::{self, Unusable};
+use crate::delta::{Change, Table};
+use crate::flush::takes;
+use crate::shmem::Control;
+use crate::slot::Spoil;
+use crate::visibility::Known;
+use cftrag_core::{Deletion, Edge, Error, Image, Looked, Partners, Recent, RowVersion};
+use pgrx::pg_sys;
+
+/// Changes made under one holding of the lock: about half a millisecond.
+const SLICE: usize = 512;
+/// Slots read under one holding of the shared lock: 0.1 ms.
+const STEPS: usize = 8192;
+/// So often others may move rows while lists are read; then a row is searched for alone, under the lock.
+const TRIES: usize = 8;
+
+/// Why a flush ends before its entries do.
+pub enum Stop {
+    /// The image must be given up.
+    Broken(Spoil),
+    /// There is no image any more, or another: nothing of ours is missing in it.
+    Gone,
+}
+
+/// What goes through a flush from slice to slice.
+#[derive(Default)]
+pub struct Work {
+    pub known: Known,
+    pub ask: Vec<u64>,
+    /// Deletes whose insert has not come yet.
+    pub waiting: Vec<usize>,
+    partners: Partners,
+    /// The next delete is searched for alone.
+    alone: bool,
+}
+
+/// What came of a slice.
+pub struct Applied {
+    /// So many of its entries are done.
+    pub done: usize,
+    /// Bytes that the next one was short of.
+    short: usize,
+    /// The next one's row is far.
+    far: bool,
+}
+
+/// Whether a cancel, or another interrupt that can be served, waits for this process.
+pub fn interrupted() -> bool {
+    // SAFETY: reads variables of this process, as CHECK_FOR_INTERRUPTS does.
+    unsafe {
+        pg_sys::InterruptPending != 0
+            && pg_sys::InterruptHoldoffCount == 0
+            && pg_sys::QueryCancelHoldoffCount == 0
+            && pg_sys::CritSectionCount == 0
+    }
+}
+
+/// Applies the entries of these numbers; how many were tried. Those that wait for their insert are in `work.waiting`. Fewer than all: an
+/// interrupt is pending.
+pub fn pass(
+    control: &Control,
+    index: usize,
+    table: &mut Table,
+    load: u64,
+    todo: &[usize],
+    work: &mut Work,
+) -> Result<usize, Stop> {
+    let (mut next, mut short) = (0, 0);
+    while next < todo.len() && (next == 0 || !interrupted()) {
+        let slice = &todo[next..(next + SLICE).min(todo.len())];
+        // Another writer may use what ensure() found before we have the lock: what was short then is asked for on top.
+        let bytes = bound(table, slice) + std::mem::take(&mut short);
+        let applied = if area::ensure(control, index, bytes) {
+            area::write(control, index, |header, image| {
+                let same = header.load == load && takes(&header.key, table);
+                same.then(|| apply(image, table, slice, work))
+            })
+        } else if area::read(control, index, |_, _| ()).is_ok() {
+            return Err(Stop::Broken(Spoil::Memory));
+        } else {
+            Ok(None)
+        };
+        let far = match applied {
+            Err(Unusable::Empty | Unusable::Incomplete) | Ok(None) => return Err(Stop::Gone),
+            Err(Unusable::Unmapped) => return Err(Stop::Broken(Spoil::Memory)),
+            Ok(Some(Err(why))) => return Err(Stop::Broken(why)),
+            Ok(Some(Ok(applied))) => {
+                next += applied.done;
+                short = applied.short;
+                applied.far
+            }
+        };
+        work.learn()?;
+        if far && !look(control, index, table, &todo[next..], work)? {
+            break;
+        }
+    }
+    Ok(next)
+}
+
+/// Reads the lists of the first entry, which is a delete. False: an interrupt is pending.
+fn look(control: &Control, index: usize, table: &Table, todo: &[usize], work: &mut Work) -> Result<bool, Stop> {
+    let deletes = || todo.iter().filter_map(|i| deletion(table, *i));
+    for _ in 0..TRIES {
+        let mut looked = read(control, index, |image| image.look_for(&mut work.partners, deletes()))?;
+        while looked == Some(Looked::More) {
+            if interrupted() {
+                return Ok(false);
+            }
+            let Work { known, ask, partners, .. } = work;
+            looked = read(control, index, |image| image.look(partners, &*known, ask, STEPS))?;
+            work.learn()?;
+        }
+        match looked {
+            Some(Looked::Done) => return Ok(true),
+            Some(_) => {}
+            None => break,
+        }
+    }
+    work.alone = true;
+    Ok(true)
+}
+
+/// Runs `f` with the image, which may have no memory for what it finds: None.
+fn read<E>(
+    control: &Control,
+    index: usize,
+    f: impl FnOnce(Image<'_>) -> Result<Looked, E>,
+) -> Result<Option<Looked>, Stop> {
+    match area::read(control, index, |_, image| f(image)) {
+        Ok(looked) => Ok(looked.ok()),
+        Err(Unusable::Unmapped) => Err(Stop::Broken(Spoil::Memory)),
+        Err(_) => Err(Stop::Gone),
+    }
+}
+
+fn deletion(table: &Table, entry: usize) -> Option<(Edge<'_>, RowVersion)> {
+    let entry = &table.entries[entry];
+    match entry.change {
+        Change::Delete(row, _) => Some((table.edge(entry), row)),
+        _ => None,
+    }
+}
+
+impl Work {
+    fn learn(&mut self) -> Result<(), Stop> {
+        if self.ask.is_empty() {
+            return Ok(());
+        }
+        self.known.learn(&std::mem::take(&mut self.ask)).ok_or(Stop::Broken(Spoil::Ancient))
+    }
+}
+
+/// What inserting these entries takes at most.
+pub fn bound(table: &Table, entries: &[usize]) -> usize {
+    entries.iter().map(|i| Image::insert_bound(&table.edge(&table.entries[*i]))).sum()
+}
+
+/// Applies a slice of entries, or says why the image is broken.
+pub fn apply(image: Image<'_>, table: &Table, slice: &[usize], work: &mut Work) -> Result<Applied, Spoil> {
+    let mut recent = Recent::default();
+    let Work { known, ask, waiting, partners, alone } = work;
+    for (done, i) in slice.iter().enumerate() {
+        let entry = &table.entries[*i];
+        let edge = table.edge(entry);
+        let stopped = |short, far| Ok(Applied { done, short, far });
+        let applied = match entry.change {
+            Change::Insert(stamp) => image.insert_next(&edge, Some(stamp), &mut recent).map(|()| {
+                partners.inserted(stamp, &recent);
+                Deletion::Done
+            }),
+            Change::Frozen(_) => image.insert_next(&edge, None, &mut recent).map(|()| Deletion::Done),
+            Change::Delete(row, by) if *alone => image.delete(&edge, row, by, &*known, ask),
+            Change::Delete(row, by) => image.delete_next(&edge, row, by, &*known, ask, partners),
+        };
+        match (applied, entry.change) {
+            (Ok(Deletion::Ask), _) => return stopped(0, false),
+            (Ok(Deletion::Far), _) => return stopped(0, true),
+            (Ok(Deletion::Done), _) => {}
+            (Ok(Deletion::NoPartner), Change::Delete(row, _)) if row.cmin.is_some() => waiting.push(*i),
+            (Ok(Deletion::NoPartner), _) => return Err(Spoil::Unmatched),
+            // Nothing was written.
+            (Err(Error::Full { needed, .. }), _) => return stopped(needed, false),
+            (Err(_), _) => return Err(Spoil::Torn),
+        }
+        *alone = false;
+    }
+    Ok(Applied { done: slice.len(), short: 0, far: false })
+}

@@ -1,0 +1,167 @@
+//! Bringing an image that was scanned beside writers up to date: the changes in the log of its load (loading.rs), in order.
+//!
+//! What the scan's snapshot saw is in the image already. A delete may come before the insert of its row; it waits for it. May raise; only
+//! the builder (online.rs) calls it, with an image that nobody else can see.
+
+use crate::build;
+use crate::delta::Change;
+use crate::edges::Edges;
+use crate::error::{self, Fallible, LoadLost};
+use crate::loading::Segment;
+use crate::shmem::Control;
+use crate::visibility::{Known, Seen};
+use cftrag_core::{
+    Deletion, Edge, Error, Fate, Fates, Hint, Image, Looked, Memory, Partners, Recent, View, Visibility,
+};
+use pgrx::check_for_interrupts;
+
+/// Slots of a long list read between two looks for an interrupt.
+const STEPS: usize = 1 << 16;
+
+/// Names of an edge, kept.
+type Names = (Option<Vec<u8>>, Vec<u8>, Vec<u8>);
+
+/// Applies the log of a load to its image, but for what the scan's snapshot has seen.
+pub struct Applier<'c> {
+    control: &'c Control,
+    table: String,
+    seen: Seen,
+    known: Known,
+    partners: Partners,
+    waiting: Vec<Waiting>,
+}
+
+/// A delete of a row whose insert has not come yet.
+struct Waiting {
+    names: Names,
+    change: Change,
+    /// Its transaction has committed: the insert is in the log by now, or never will be.
+    over: bool,
+}
+
+impl Waiting {
+    fn edge(&self) -> Edge<'_> {
+        let (tree, parent, child) = &self.names;
+        Edge { tree: tree.as_deref(), parent, child }
+    }
+}
+
+impl<'c> Applier<'c> {
+    pub fn new(control: &'c Control, table: &Edges, seen: Seen) -> Self {
+        let (known, partners, waiting) = Default::default();
+        Self { control, table: table.name(), seen, known, partners, waiting }
+    }
+
+    /// Whether no delete waits for its insert.
+    pub fn is_done(&self) -> bool {
+        self.waiting.is_empty()
+    }
+
+    pub fn apply(&mut self, memory: &mut Memory, segment: &Segment) -> Fallible<()> {
+        let mut changes = segment.changes();
+        loop {
+            let rest = changes.clone();
+            let Some((edge, change)) = changes.next() else { return Ok(()) };
+            if !self.is_settled(change)? && !self.one(memory, &edge, change, &rest)? {
+                let names = (edge.tree.map(<[u8]>::to_vec), edge.parent.to_vec(), edge.child.to_vec());
+                self.waiting.push(Waiting { names, change, over: false });
+            }
+        }
+    }
+
+    /// Forgets what was undone, and marks what is over. Before the log is read: whoever ran then may end before the next reading.
+    pub fn look_at_waiting(&mut self) -> Fallible<()> {
+        self.known = Known::default();
+        let mut now = Known::default();
+        for waiting in &mut self.waiting {
+            let xid = waiting.change.by();
+            now.learn(&[xid]).ok_or_else(|| error::load_lost(&self.table, LoadLost::Ancient))?;
+            waiting.over = now.fate(xid) == Fate::Committed;
+        }
+        self.waiting.retain(|waiting| now.fate(waiting.change.by()) != Fate::Aborted);
+        Ok(())
+    }
+
+    /// Applies the deletes that have waited, if their inserts have come.
+    pub fn retry(&mut self, memory: &mut Memory) -> Fallible<()> {
+        let all = std::mem::take(&mut self.waiting);
+        let mut kept = Vec::new();
+        for (i, waiting) in all.iter().enumerate() {
+            let rest = all[i..].iter().map(|waiting| (waiting.edge(), waiting.change));
+            let found = self.one(memory, &waiting.edge(), waiting.change, &rest)?;
+            if !found && waiting.over {
+                return Err(error::load_lost(&self.table, LoadLost::Unmatched));
+            }
+            kept.push(!found);
+        }
+        let mut kept = kept.into_iter();
+        self.waiting = all;
+        self.waiting.retain(|_| kept.next() == Some(true));
+        Ok(())
+    }
+
+    /// Whether the scan's snapshot saw the change (an insert is in the image as a settled row, a deleted row is not), or saw it undone.
+    fn is_settled(&mut self, change: Change) -> Fallible<bool> {
+        let xid = change.by();
+        if self.seen.view(xid, Hint::None) == View::Unknown {
+            self.seen.learn(&[xid]).ok_or_else(|| error::load_lost(&self.table, LoadLost::Ancient))?;
+        }
+        Ok(self.seen.view(xid, Hint::None) == View::Seen || self.seen.learned(xid) == Hint::Aborted)
+    }
+
+    /// Applies one change; false: a delete whose insert has not come yet. `rest` are this change and those that come after it.
+    fn one<'e>(
+        &mut self,
+        memory: &mut Memory,
+        edge: &Edge,
+        change: Change,
+        rest: &(impl Iterator<Item = (Edge<'e>, Change)> + Clone),
+    ) -> Fallible<bool> {
+        loop {
+            let mut ask = Vec::new();
+            let done = {
+                let image = Image::open(memory).map_err(|e| error::core(&e))?;
+                let (known, partners, mut recent) = (&self.known, &mut self.partners, Recent::default());
+                match change {
+                    Change::Insert(stamp) => image.insert_next(edge, Some(stamp), &mut recent).map(|()| {
+                        partners.inserted(stamp, &recent);
+                        Deletion::Done
+                    }),
+                    Change::Frozen(_) => image.insert(edge, None).map(|()| Deletion::Done),
+                    Change::Delete(row, by) => image.delete_next(edge, row, by, known, &mut ask, partners),
+                }
+            };
+            match (done, change) {
+                (Ok(Deletion::Done), _) => return Ok(true),
+                (Ok(Deletion::Ask), _) => self.learn(&ask)?,
+                (Ok(Deletion::Far), _) => self.look(memory, rest)?,
+                (Ok(Deletion::NoPartner), Change::Delete(row, _)) if row.cmin.is_some() => return Ok(false),
+                (Ok(Deletion::NoPartner), _) => return Err(error::load_lost(&self.table, LoadLost::Unmatched)),
+                (Err(Error::Full { .. }), _) => _ = build::grow(self.control, memory)?,
+                (Err(other), _) => return Err(error::core(&other)),
+            }
+        }
+    }
+
+    fn learn(&mut self, ask: &[u64]) -> Fallible<()> {
+        self.known.learn(ask).ok_or_else(|| error::load_lost(&self.table, LoadLost::Ancient))
+    }
+
+    /// Finds the rows that are deleted in a long list: nobody else moves them.
+    fn look<'e>(&mut self, memory: &Memory, rest: &(impl Iterator<Item = (Edge<'e>, Change)> + Clone)) -> Fallible<()> {
+        let image = Image::open(memory).map_err(|e| error::core(&e))?;
+        let deletes = rest.clone().filter_map(|(edge, change)| match change {
+            Change::Delete(row, _) => Some((edge, row)),
+            _ => None,
+        });
+        let no_memory = |_| error::out_of_memory(crate::guc::MEMORY_LIMIT.get());
+        let mut looked = image.look_for(&mut self.partners, deletes).map_err(no_memory)?;
+        while looked != Looked::Done {
+            check_for_interrupts!();
+            let mut ask = Vec::new();
+            looked = image.look(&mut self.partners, &self.known, &mut ask, STEPS).map_err(no_memory)?;
+            self.learn(&ask)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,53 @@
+//! Noticing that a session's client is gone while the session waits: a background worker is not kept for nobody.
+//!
+//! PostgreSQL looks at the client's socket now and then if client_connection_check_interval says so; by default it does not, and a wait in
+//! the lock manager goes on as long as the lock is held. Here it looks, whatever is set.
+
+#![expect(unsafe_code, reason = "backend variables and timeouts")]
+
+use pgrx::pg_sys;
+
+/// Milliseconds between two looks.
+const INTERVAL: i32 = 1000;
+
+/// CLIENT_CONNECTION_CHECK_TIMEOUT of utils/timeout.h, which pgrx does not bind: 17 put one in front.
+const TIMEOUT: u32 = if cfg!(any(feature = "pg15", feature = "pg16")) { 10 } else { 11 };
+
+mod timeouts {
+    use pgrx::pg_guard;
+
+    #[pg_guard]
+    unsafe extern "C-unwind" {
+        pub unsafe fn get_timeout_active(id: u32) -> bool;
+        pub unsafe fn enable_timeout_after(id: u32, milliseconds: i32);
+    }
+}
+
+/// PostgreSQL looks for the client as long as this lives: one that is gone ends the session, as it would with that setting.
+#[must_use]
+pub struct Watch(Option<i32>);
+
+/// Nothing changes in a process without a client, where the setting is on, or where the system cannot tell.
+pub fn watch() -> Watch {
+    // SAFETY: backend variables; the timeout is registered by InitPostgres.
+    unsafe {
+        let before = pg_sys::client_connection_check_interval;
+        if before > 0 || pg_sys::MyProcPort.is_null() || !pg_sys::WaitEventSetCanReportClosed() {
+            return Watch(None);
+        }
+        pg_sys::client_connection_check_interval = INTERVAL;
+        if !timeouts::get_timeout_active(TIMEOUT) {
+            timeouts::enable_timeout_after(TIMEOUT, INTERVAL);
+        }
+        Watch(Some(before))
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        if let Some(before) = self.0 {
+            // SAFETY: a backend variable. A timeout that is still set looks once more, and is not set again.
+            unsafe { pg_sys::client_connection_check_interval = before };
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! cft_path_prefix: the path from the top of a tree to an entity (TreeRAG's Tree-Chunking).
+//!
+//! Some entities at a time, by two walks: all that is above them, and which of that has a parent itself. What is kept between the two is
+//! within cftrag.work_memory. Where there are more levels than a walk takes, those of the entity are gone through one by one.
+
+#![expect(unsafe_code, reason = "PostgreSQL's function call interface")]
+
+use crate::error::Fallible;
+use crate::fmgr::{Call, Rows, text_datum};
+use crate::methods::room::Room;
+use crate::methods::search::{Side, Tree, UP};
+use crate::methods::table::{Map, Set};
+use crate::methods::walker::{ALL, Walker, text_array};
+use cftrag_core::{NameId, Names};
+use pgrx::check_for_interrupts;
+use pgrx::prelude::*;
+use std::cmp::Reverse;
+
+/// Entities of the first two walks, and ancestors that later ones may have together: some megabytes, and few calls.
+const FIRST: usize = 256;
+const ANCESTORS: usize = 1 << 18;
+/// Bytes of a name beside itself, as measured for search.rs.
+const PER_NAME: usize = 130;
+
+/// `cft_path_prefix(entities text[], edges regclass, separator text) -> table(entity, tree, path text[], prefix text)`
+///
+/// From the nearest entity above that has no parent, of several the smallest by bytes; in a cycle without such, from the farthest above. The
+/// way is the shortest, of several the one whose names are the smallest from the top on. Errors: those of cft_context; 53400.
+#[pg_extern(sql = false)]
+fn cft_path_prefix(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
+    // SAFETY: our own fcinfo.
+    let call = unsafe { Call::new(fcinfo) };
+    let rows = call.rows();
+    let Some((entities, _)) = call.names(0) else { return Ok(()) };
+    let walker = Walker::of(&call, 1)?;
+    let (mut left, mut size) = (&entities[..], FIRST);
+    while !left.is_empty() {
+        let (some, others) = left.split_at(size.min(left.len()));
+        let mut places = Places::above(&walker, some)?;
+        places.go_further(&walker)?;
+        let under = places.under(&walker)?;
+        for place in &places.list {
+            check_for_interrupts!();
+            places.write(place, &under, call.text(2), rows);
+        }
+        let found = places.list.iter().map(|place| place.above.len()).sum::<usize>();
+        size = (ANCESTORS * some.len() / (found + some.len())).max(1);
+        left = others;
+    }
+    Ok(())
+}
+
+#[derive(Default)]
+struct Places {
+    names: Names,
+    /// Of each entity, its trees; in the order of rows.
+    list: Vec<Place>,
+}
+
+/// An entity in a tree.
+struct Place {
+    entity: NameId,
+    tree: Tree,
+    above: Vec<Above>,
+}
+
+#[derive(Clone, Copy)]
+struct Above {
+    name: NameId,
+    via: NameId,
+    depth: i32,
+}
+
+impl Places {
+    /// What is above the entities, as far as a walk goes.
+    fn above(walker: &Walker, entities: &[&[u8]]) -> Fallible<Places> {
+        let mut places = Places::default();
+        let mut room = Room::new();
+        walker.relatives(entities, ALL, 1, |rows| {
+            for rows in rows.chunk_by(|a, b| a.entity == b.entity && a.tree == b.tree) {
+                let names = &mut places.names;
+                let known = names.len();
+                let (entity, tree) = (names.id(rows[0].entity), rows[0].tree.map(|tree| names.id(tree)));
+                let mut bytes = 0;
+                let mut take = |name: &[u8]| {
+                    bytes += 2 * name.len();
+                    names.id(name)
+                };
+                let above: Vec<_> = rows
+                    .iter()
+                    .filter(|row| row.ancestor)
+                    .map(|row| Above { name: take(row.name), via: take(row.via), depth: row.depth })
+                    .collect();
+                let new = names.len() - known;
+                let names = if new == 0 { 0 } else { bytes + new * PER_NAME };
+                room.take(names + size_of::<Place>() + above.len() * size_of::<Above>())?;
+                places.list.push(Place { entity, tree, above });
+            }
+            Ok(())
+        })?;
+        Ok(places)
+    }
+
+    /// Of entities with more levels above them, all that is there.
+    fn go_further(&mut self, walker: &Walker) -> Fallible<()> {
+        let is_deep = |place: &&Place| place.above.iter().any(|above| above.depth >= ALL);
+        let deep: Set<NameId> = self.list.iter().filter(is_deep).map(|place| place.entity).collect();
+        let mut whole: Option<(NameId, Side)> = None;
+        for at in 0..self.list.len() {
+            let (entity, tree) = (self.list[at].entity, self.list[at].tree);
+            if !deep.contains(&entity) {
+                continue;
+            }
+            // The trees of an entity come one after the other.
+            let side = match whole.take().filter(|whole| whole.0 == entity) {
+                Some((_, side)) => side,
+                None => Side::new(entity, UP).exhaust(walker, &mut self.names, &mut Room::new())?,
+            };
+            let names = &self.names;
+            let of_tree = side.found.iter().filter(|(node, found)| node.0 == tree && found.depth > 0);
+            self.list[at].above = of_tree
+                .filter_map(|(node, found)| {
+                    let via = side.before(*found).map(|before| before.0).min_by_key(|&via| names.get(via))?;
+                    Some(Above { name: node.1, via, depth: found.depth as i32 })
+                })
+                .collect();
+            whole = Some((entity, side));
+        }
+        Ok(())
+    }
+
+    /// Those above that have a parent, but themselves.
+    fn under(&mut self, walker: &Walker) -> Fallible<Set<(Tree, NameId)>> {
+        let above: Set<NameId> = self.list.iter().flat_map(|place| &place.above).map(|above| above.name).collect();
+        let names: Vec<Vec<u8>> = above.into_iter().map(|name| self.names.get(name).to_vec()).collect();
+        let names: Vec<&[u8]> = names.iter().map(|name| &**name).collect();
+        let mut under = Set::default();
+        walker.relatives(&names, 1, 0, |rows| {
+            for row in rows {
+                under.insert((row.tree.map(|tree| self.names.id(tree)), self.names.id(row.entity)));
+            }
+            Ok(())
+        })?;
+        Ok(under)
+    }
+
+    fn write(&self, place: &Place, under: &Set<(Tree, NameId)>, separator: Option<&[u8]>, rows: Rows) {
+        let top = place.above.iter().min_by_key(|above| {
+            let has_parent = under.contains(&(place.tree, above.name));
+            let far = if has_parent { Err(Reverse(above.depth)) } else { Ok(above.depth) };
+            (has_parent, far, self.names.get(above.name))
+        });
+        let via: Map<NameId, NameId> = place.above.iter().map(|above| (above.name, above.via)).collect();
+        let way = std::iter::successors(top.map(|top| top.name), |name| via.get(name).copied());
+        // From the top to the entity, which is nobody's.
+        let mut path: Vec<&[u8]> =
+            way.take_while(|&name| name != place.entity).map(|name| self.names.get(name)).collect();
+        path.push(self.names.get(place.entity));
+        let tree = place.tree.map(|tree| self.names.get(tree)).unwrap_or_default();
+        let prefix = separator.map(|separator| path.join(separator));
+        let mut values = [
+            text_datum(self.names.get(place.entity)),
+            text_datum(tree),
+            text_array(&path),
+            text_datum(prefix.as_deref().unwrap_or_default()),
+        ];
+        rows.add(&mut values, &mut [false, place.tree.is_none(), false, prefix.is_none()]);
+        for value in values {
+            // SAFETY: made above, copied into the row.
+            unsafe { pg_sys::pfree(value.cast_mut_ptr()) };
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! A hash table that grows with a user's data: by parts, so that no growth takes long and no allocation is large, and each asked for, so
+//! that Rust's allocator never ends the server.
+
+use crate::error::{self, Fallible};
+use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
+use std::hash::{BuildHasher, BuildHasherDefault, Hash, Hasher};
+
+/// A part of a million keys has some thousands, and grows in less than a millisecond.
+const PARTS: usize = 256;
+
+/// For keys that are our own numbers: nobody chooses them.
+#[derive(Default)]
+pub struct Mixed(u64);
+
+impl Hasher for Mixed {
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|byte| self.write_u64(u64::from(*byte)));
+    }
+
+    fn write_u32(&mut self, n: u32) {
+        self.write_u64(u64::from(n));
+    }
+
+    fn write_u64(&mut self, n: u64) {
+        // The golden ratio's bits; the table takes the high ones, too.
+        self.0 = (self.0.rotate_left(29) ^ n).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    }
+
+    fn write_isize(&mut self, n: isize) {
+        self.write_u64(n as u64);
+    }
+
+    fn finish(&self) -> u64 {
+        self.0 ^ (self.0 >> 32)
+    }
+}
+
+pub type Hashes = BuildHasherDefault<Mixed>;
+
+pub type Map<K, V> = HashMap<K, V, Hashes>;
+pub type Set<K> = HashSet<K, Hashes>;
+
+/// Values are small and own nothing: to drop them takes no time.
+pub struct Table<K, V>(Vec<HashMap<K, V, Hashes>>);
+
+impl<K, V> Default for Table<K, V> {
+    fn default() -> Self {
+        Self((0..PARTS).map(|_| HashMap::default()).collect())
+    }
+}
+
+impl<K: Hash + Eq + Copy, V: Copy> Table<K, V> {
+    /// Bits that a part's own table does not look at first.
+    fn part(key: &K) -> usize {
+        (Hashes::default().hash_one(key) >> 40) as usize % PARTS
+    }
+
+    pub fn get(&self, key: &K) -> Option<&V> {
+        self.0[Self::part(key)].get(key)
+    }
+
+    /// The value of a key, and whether it was put there now. 53200.
+    pub fn entry(&mut self, key: K, new: impl FnOnce() -> V) -> Fallible<(&mut V, bool)> {
+        let part = &mut self.0[Self::part(&key)];
+        let known = part.len();
+        if known == part.capacity() {
+            part.try_reserve(1).map_err(|_| error::no_memory_to_work(2 * known * size_of::<(K, V)>()))?;
+        }
+        Ok(match part.entry(key) {
+            Entry::Occupied(known) => (known.into_mut(), false),
+            Entry::Vacant(room) => (room.insert(new()), true),
+        })
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = (&K, &V)> {
+        self.0.iter().flatten()
+    }
+
+    pub fn keys(&self) -> impl Iterator<Item = &K> {
+        self.iter().map(|(key, _)| key)
+    }
+
+    pub fn len(&self) -> usize {
+        self.0.iter().map(HashMap::len).sum()
+    }
+}

@@ -1,0 +1,34 @@
+//! Long work under an image's lock, where CHECK_FOR_INTERRUPTS does nothing: it can be left, too.
+
+#![expect(unsafe_code, reason = "reads variables of the process")]
+
+use crate::inject;
+use cftrag_core::Breath;
+use pgrx::pg_sys;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+
+/// Why the work was left.
+struct Cancelled;
+
+/// Runs `f`, which only reads, or writes what is dropped with it. None: a cancel waits, or the end of the session, and the work was left.
+/// The caller releases the lock and looks for interrupts, which raises. `f` calls nothing of PostgreSQL's.
+pub fn until_cancelled<R>(f: impl FnOnce(&mut Breath<'_>) -> R) -> Option<R> {
+    let mut breathe = || {
+        inject::looked();
+        if cancelled() {
+            // No panic: nothing is reported.
+            resume_unwind(Box::new(Cancelled));
+        }
+    };
+    match catch_unwind(AssertUnwindSafe(|| f(&mut Breath::new(&mut breathe)))) {
+        Ok(result) => Some(result),
+        Err(why) if why.is::<Cancelled>() => None,
+        Err(why) => resume_unwind(why),
+    }
+}
+
+/// Whether CHECK_FOR_INTERRUPTS would raise, were no lock held.
+fn cancelled() -> bool {
+    // SAFETY: reads variables of this process, as CHECK_FOR_INTERRUPTS does.
+    unsafe { pg_sys::ProcDiePending != 0 || pg_sys::QueryCancelPending != 0 && pg_sys::QueryCancelHoldoffCount == 0 }
+}

@@ -1,0 +1,208 @@
+//! Whose code may run with whose rights.
+//!
+//! Reading a table runs what its owner has put on it: policies, a view's rule, index predicates, casts of its columns' types. PostgreSQL
+//! leaves that to whoever names the table. Where cftrag chooses a table for the caller (none is named, or one belongs to the one that is
+//! named), the caller must trust its owner, who could otherwise have it chosen. And where cftrag reads a table for all (a build), it does
+//! as VACUUM and CREATE INDEX do: with the owner's rights, in a security-restricted operation.
+//!
+//! Trusted are: the caller; superusers, and whoever owns the extension. An ordinary caller trusts the database's owner, too, and roles whose
+//! rights she inherits, if whoever granted the membership could have acted as her anyway (who administers a role can grant it to anybody,
+//! unasked: nobody becomes trusted by that), and if no other member is an ordinary role (each member of a group can make tables in its name:
+//! membership gives a member the group's rights, not the other members hers).
+
+#![expect(unsafe_code, reason = "reads system catalogs, switches the current user")]
+
+use crate::compat::plain;
+use crate::edges::Edges;
+use crate::owners;
+use pgrx::pg_sys;
+use std::ffi::CStr;
+
+/// The path of everything that runs with somebody else's rights.
+const SAFE_PATH: &CStr = c"pg_catalog, pg_temp";
+
+/// What a database or a role may have set (ALTER DATABASE, ALTER ROLE), and a worker must not take over: autovacuum's list, and the role.
+const PINNED: &[(&CStr, &CStr)] = &[
+    (c"search_path", SAFE_PATH),
+    (c"role", c"none"),
+    (c"default_transaction_isolation", c"read committed"),
+    (c"default_transaction_read_only", c"off"),
+    (c"default_transaction_deferrable", c"off"),
+    (c"statement_timeout", c"0"),
+    (c"lock_timeout", c"0"),
+    (c"idle_in_transaction_session_timeout", c"0"),
+    #[cfg(not(any(feature = "pg15", feature = "pg16")))]
+    (c"transaction_timeout", c"0"),
+    (c"row_security", c"on"),
+    (c"zero_damaged_pages", c"off"),
+];
+
+/// Pins the settings of a background worker. Called before it connects, so that no database's or role's choice ever holds in it.
+pub fn pin() {
+    for (name, value) in PINNED {
+        // SAFETY: settings of the server, valid values; nothing is read from a catalog for them without a transaction.
+        unsafe {
+            pg_sys::SetConfigOption(
+                name.as_ptr(),
+                value.as_ptr(),
+                pg_sys::GucContext::PGC_SUSET,
+                pg_sys::GucSource::PGC_S_OVERRIDE,
+            );
+        }
+    }
+}
+
+/// Runs `work`, which reads the table's rows, with its owner's rights, in a security-restricted operation and with a safe search_path.
+/// An ERROR's abort puts back what was before.
+pub fn as_owner<R>(table: &Edges, work: impl FnOnce() -> R) -> R {
+    let (mut user, mut context) = (pg_sys::InvalidOid, 0);
+    // SAFETY: an open relation; as index builds do it. The nest level is left before the user is put back.
+    let level = unsafe {
+        let owner = (*(*table.rel()).rd_rel).relowner;
+        pg_sys::GetUserIdAndSecContext(&mut user, &mut context);
+        pg_sys::SetUserIdAndSecContext(owner, context | pg_sys::SECURITY_RESTRICTED_OPERATION as i32);
+        let level = pg_sys::NewGUCNestLevel();
+        pg_sys::set_config_option(
+            c"search_path".as_ptr(),
+            SAFE_PATH.as_ptr(),
+            pg_sys::GucContext::PGC_USERSET,
+            pg_sys::GucSource::PGC_S_SESSION,
+            pg_sys::GucAction::GUC_ACTION_SAVE,
+            true,
+            0,
+            false,
+        );
+        level
+    };
+    let result = work();
+    // SAFETY: the level and the user of above.
+    unsafe {
+        pg_sys::AtEOXact_GUC(false, level);
+        pg_sys::SetUserIdAndSecContext(user, context);
+    }
+    result
+}
+
+/// Who owns the extension in this database. Catalogs read by index: nothing is resolved by a search_path.
+fn extension_owner() -> Option<pg_sys::Oid> {
+    let mut found = None;
+    // SAFETY: a catalog scan by its index on OIDs; everything opened is closed.
+    unsafe {
+        let oid = pg_sys::get_extension_oid(c"cftrag".as_ptr(), true);
+        if oid == pg_sys::InvalidOid {
+            return None;
+        }
+        let lock = pg_sys::AccessShareLock as pg_sys::LOCKMODE;
+        let rel = pg_sys::table_open(pg_sys::ExtensionRelationId, lock);
+        let mut key: [pg_sys::ScanKeyData; 1] = std::mem::zeroed();
+        pg_sys::ScanKeyInit(
+            &mut key[0],
+            pg_sys::Anum_pg_extension_oid as pg_sys::AttrNumber,
+            pg_sys::BTEqualStrategyNumber as pg_sys::StrategyNumber,
+            pg_sys::Oid::from(pg_sys::F_OIDEQ),
+            pg_sys::Datum::from(oid),
+        );
+        let index = pg_sys::Oid::from(pg_sys::ExtensionOidIndexId);
+        let scan = pg_sys::systable_beginscan(rel, index, true, std::ptr::null_mut(), 1, key.as_mut_ptr());
+        let tuple = pg_sys::systable_getnext(scan);
+        if !tuple.is_null() {
+            found = Some((*pg_sys::GETSTRUCT(tuple).cast::<pg_sys::FormData_pg_extension>()).extowner);
+        }
+        pg_sys::systable_endscan(scan);
+        pg_sys::table_close(rel, lock);
+    }
+    found
+}
+
+/// Whether the caller trusts the role with his rights.
+pub fn trusts_role(role: pg_sys::Oid) -> bool {
+    // SAFETY: reads a backend variable; system cache lookups.
+    let (caller, by_superuser) = unsafe { (plain::GetUserId(), pg_sys::superuser_arg(role)) };
+    if role == caller || by_superuser {
+        return true;
+    }
+    // SAFETY: as above.
+    let ordinary = unsafe { !pg_sys::superuser_arg(caller) };
+    let database = || role == pg_sys::Oid::from(pg_sys::ROLE_PG_DATABASE_OWNER) || role == owners::database_owner();
+    extension_owner() == Some(role)
+        || (ordinary && (database() || (inherits(caller, role) && has_no_peer(role, caller))))
+}
+
+/// Whether each member of the role, directly or not, is the caller, could act as the caller, or is a group that only such are members of.
+fn has_no_peer(role: pg_sys::Oid, caller: pg_sys::Oid) -> bool {
+    let mut groups = vec![role];
+    let mut at = 0;
+    while let Some(&group) = groups.get(at) {
+        at += 1;
+        for member in owners::members(group) {
+            // SAFETY: system cache lookups.
+            let (herself, on_the_way) = unsafe {
+                let herself = member == caller || pg_sys::is_member_of_role(member, caller);
+                (herself, !owners::can_log_in(member) && pg_sys::is_member_of_role(caller, member))
+            };
+            if !herself && !on_the_way {
+                return false;
+            }
+            if on_the_way && !groups.contains(&member) {
+                groups.push(member);
+            }
+        }
+    }
+    true
+}
+
+/// Whether the caller inherits the role's rights by grants of roles that could have acted as the caller.
+fn inherits(caller: pg_sys::Oid, role: pg_sys::Oid) -> bool {
+    // SAFETY: system cache lookups.
+    if !unsafe { pg_sys::has_privs_of_role(caller, role) } {
+        return false;
+    }
+    let mut members = vec![caller];
+    let mut at = 0;
+    while let Some(&member) = members.get(at) {
+        at += 1;
+        for (of, grantor) in owners::memberships(member) {
+            // SAFETY: system cache lookups. (A role is not asked whether it administers itself.)
+            let granted = grantor == caller || unsafe { pg_sys::is_admin_of_role(grantor, caller) };
+            if granted && !members.contains(&of) {
+                members.push(of);
+            }
+        }
+    }
+    members.contains(&role)
+}
+
+/// Whether the table may be chosen for the caller where none is named: it and all that inherit from it are owned by whom he trusts.
+pub fn trusts(table: pg_sys::Oid) -> bool {
+    every_owner(table, trusts_role)
+}
+
+/// Whether a table that belongs to `beside`, which is named or chosen, may be used for the caller: its owner is trusted, is that of
+/// `beside`, or has his rights. (Who may only create triggers on `beside` can make any table of his belong to it.)
+pub fn trusts_beside(table: pg_sys::Oid, beside: pg_sys::Oid) -> bool {
+    let Some((named, _)) = owners::owner_and_children(beside) else { return false };
+    // SAFETY: system cache lookups.
+    every_owner(table, |owner| unsafe { pg_sys::has_privs_of_role(owner, named) } || trusts_role(owner))
+}
+
+/// Whether reading values of the type, turning them into texts and comparing them runs no function of an ordinary role. Input and output
+/// of a type are a superuser's always, whoever may create types; functions of casts are not.
+pub fn is_plain_type(type_oid: pg_sys::Oid) -> bool {
+    /// OIDs below are the server's own (access/transam.h: FirstNormalObjectId).
+    const FIRST_OF_USERS: u32 = 16384;
+    // SAFETY: system cache lookups.
+    let base = unsafe { pg_sys::getBaseType(type_oid) };
+    u32::from(base) < FIRST_OF_USERS
+        // SAFETY: as above.
+        || owners::cast_owners(base).into_iter().all(|owner| unsafe { pg_sys::superuser_arg(owner) })
+}
+
+fn every_owner(table: pg_sys::Oid, trusted: impl Fn(pg_sys::Oid) -> bool) -> bool {
+    match owners::owner_and_children(table) {
+        None => false,
+        Some((owner, false)) => trusted(owner),
+        Some((_, true)) => owners::inheritors(table)
+            .into_iter()
+            .all(|child| owners::owner_and_children(child).is_some_and(|(owner, _)| trusted(owner))),
+    }
+}

@@ -1,0 +1,219 @@
+//! Does a statement of this session have a table open for writing that has not ended? (route.rs)
+//!
+//! A row is on the page before its AFTER trigger's event is queued. In between PostgreSQL evaluates index expressions and predicates, exclusion
+//! constraints, functions of operator classes, the WHEN clauses of other triggers, the operators and casts of foreign keys, ... Whoever is
+//! called there sees a row that our trigger knows nothing of. So it is not asked what is evaluated, but who has the table open: the
+//! reference count of its relation, as PostgreSQL asks before it alters a table (CheckTableNotInUse).
+//!
+//! That counts readers, too. Those that are known are taken off: the executor's queries of this session, in which the table is no result
+//! relation. What is left is taken for a writer: COPY, the apply worker of logical replication, another extension, and what nobody has
+//! thought of. So whatever is missing here makes an answer slower, not wrong.
+//!
+//! A query is on the list from the end of ExecutorStart until ExecutorEnd begins, in which it closes its tables. Where an ERROR ends it,
+//! the abort of a (sub)transaction closes them, which empties the list.
+
+#![expect(unsafe_code, reason = "the executor's hooks and state")]
+
+use crate::compat::{plain, unbound};
+use pgrx::pg_sys;
+use std::cell::{Cell, RefCell};
+use std::ffi::c_void;
+use std::ptr::null_mut;
+
+/// A query between ExecutorStart and ExecutorEnd.
+#[derive(Clone, Copy)]
+struct Query {
+    state: *mut pg_sys::EState,
+    plan: *mut pg_sys::PlanState,
+}
+
+thread_local! {
+    static NEXT_START: Cell<pg_sys::ExecutorStart_hook_type> = const { Cell::new(None) };
+    static NEXT_END: Cell<pg_sys::ExecutorEnd_hook_type> = const { Cell::new(None) };
+    static QUERIES: RefCell<Vec<Query>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Called once, from _PG_init.
+pub fn register() {
+    // SAFETY: functions that live as long as the library, which is never unloaded.
+    unsafe {
+        NEXT_START.set(pg_sys::ExecutorStart_hook);
+        pg_sys::ExecutorStart_hook = Some(start);
+        NEXT_END.set(pg_sys::ExecutorEnd_hook);
+        pg_sys::ExecutorEnd_hook = Some(end);
+        pg_sys::RegisterXactCallback(Some(at_end), null_mut());
+        pg_sys::RegisterSubXactCallback(Some(at_subtransaction_end), null_mut());
+    }
+}
+
+/// Every statement comes by: no guard, which would also take CONTEXT off its errors. An ERROR jumps out of frames that own nothing.
+unsafe extern "C-unwind" fn start(query: *mut pg_sys::QueryDesc, flags: std::ffi::c_int) {
+    // SAFETY: the executor's arguments; the callback is in the memory that it is called for.
+    unsafe {
+        match NEXT_START.get() {
+            Some(next) => next(query, flags),
+            None => plain::standard_ExecutorStart(query, flags),
+        }
+        let (state, plan) = ((*query).estate, (*query).planstate);
+        let size = size_of::<pg_sys::MemoryContextCallback>();
+        let callback: *mut pg_sys::MemoryContextCallback =
+            plain::MemoryContextAllocZero((*state).es_query_cxt, size).cast();
+        (*callback).func = Some(forget);
+        (*callback).arg = state.cast();
+        plain::MemoryContextRegisterResetCallback((*state).es_query_cxt, callback);
+        QUERIES.with_borrow_mut(|queries| {
+            // Without memory it is not on the list: its tables count as written to.
+            if queries.try_reserve(1).is_ok() {
+                queries.push(Query { state, plan });
+            }
+        });
+    }
+}
+
+unsafe extern "C-unwind" fn end(query: *mut pg_sys::QueryDesc) {
+    // SAFETY: the executor's argument.
+    unsafe {
+        forget((*query).estate.cast());
+        match NEXT_END.get() {
+            Some(next) => next(query),
+            None => plain::standard_ExecutorEnd(query),
+        }
+    }
+}
+
+/// The query ends, or its memory goes.
+unsafe extern "C-unwind" fn forget(state: *mut c_void) {
+    QUERIES.with_borrow_mut(|queries| {
+        // Mostly the last.
+        if let Some(i) = queries.iter().rposition(|query| std::ptr::eq(query.state, state.cast())) {
+            queries.remove(i);
+        }
+    });
+}
+
+unsafe extern "C-unwind" fn at_end(event: pg_sys::XactEvent::Type, _arg: *mut c_void) {
+    use pg_sys::XactEvent::*;
+    let before = [XACT_EVENT_PRE_COMMIT, XACT_EVENT_PARALLEL_PRE_COMMIT, XACT_EVENT_PRE_PREPARE];
+    if !before.contains(&event) {
+        QUERIES.with_borrow_mut(Vec::clear);
+    }
+}
+
+/// An abort closes the tables of what ran in it, cursors of before included: which, only PostgreSQL knows, so none is on the list any more.
+unsafe extern "C-unwind" fn at_subtransaction_end(
+    event: pg_sys::SubXactEvent::Type,
+    _mine: pg_sys::SubTransactionId,
+    _parent: pg_sys::SubTransactionId,
+    _arg: *mut c_void,
+) {
+    if event == pg_sys::SubXactEvent::SUBXACT_EVENT_ABORT_SUB {
+        QUERIES.with_borrow_mut(Vec::clear);
+    }
+}
+
+/// Whether anybody but the caller has the table open and may be writing to it.
+///
+/// # Safety
+/// `rel` is open, by the caller once.
+pub unsafe fn may_be_written(rel: pg_sys::Relation) -> bool {
+    // SAFETY: the caller's promise.
+    let mut others = unsafe { (*rel).rd_refcnt } - 1;
+    let mut next = 0;
+    // Not borrowed meanwhile: walking through a plan may raise.
+    while others > 0
+        && let Some(query) = QUERIES.with_borrow(|queries| queries.get(next).copied())
+    {
+        next += 1;
+        // SAFETY: a query on the list has its memory and its tables.
+        unsafe {
+            let opened = opened(&*query.state, rel);
+            if opened == 0 {
+                continue;
+            }
+            if is_written(&*query.state, rel) {
+                return true;
+            }
+            others -= opened;
+            if others > 0 {
+                others -= scans(query.plan, rel);
+            }
+        }
+    }
+    others != 0
+}
+
+/// How often the query has the table among the relations of its range table: one reference each.
+///
+/// # Safety
+/// A query on the list.
+unsafe fn opened(state: &pg_sys::EState, rel: pg_sys::Relation) -> i32 {
+    let entries = state.es_range_table_size as usize;
+    // SAFETY: the caller's promise; there are so many.
+    (0..entries).filter(|i| unsafe { *state.es_relations.add(*i) } == rel).count() as i32
+}
+
+/// Whether the table is a result relation of the query.
+///
+/// # Safety
+/// A query on the list.
+unsafe fn is_written(state: &pg_sys::EState, rel: pg_sys::Relation) -> bool {
+    // SAFETY: the caller's promise; a list of indexes into the range table, from 1.
+    unsafe {
+        let results = pgrx::PgList::<c_void>::from_pg((*state.es_plannedstmt).resultRelations);
+        let entry = |i| results.get_int(i).map(|index| *state.es_relations.add(index as usize - 1));
+        (0..results.len()).any(|i| entry(i) == Some(rel))
+    }
+}
+
+/// The scans of a heap that a plan has begun.
+struct Scans {
+    rel: pg_sys::Relation,
+    found: [*mut pg_sys::ScanState; MOST_SCANS],
+    count: usize,
+}
+
+/// More than these in one statement are not taken off.
+const MOST_SCANS: usize = 16;
+
+/// How many scans of the table the plan has begun: one reference each (heap_beginscan).
+///
+/// # Safety
+/// The plan of a query on the list.
+unsafe fn scans(plan: *mut pg_sys::PlanState, rel: pg_sys::Relation) -> i32 {
+    let mut scans = Scans { rel, found: [null_mut(); MOST_SCANS], count: 0 };
+    // SAFETY: the caller's promise. The root is looked at here, all below by PostgreSQL's walker, under a guard.
+    unsafe {
+        look(plan, &mut scans);
+        unbound::planstate_tree_walker_impl(plan, Some(walk), (&raw mut scans).cast());
+    }
+    scans.count as i32
+}
+
+unsafe extern "C-unwind" fn walk(plan: *mut pg_sys::PlanState, scans: *mut c_void) -> bool {
+    // SAFETY: the walker's arguments; an ERROR (the depth of the stack) jumps out of frames that own nothing.
+    unsafe {
+        look(plan, &mut *scans.cast::<Scans>());
+        plain::planstate_tree_walker_impl(plan, Some(walk), scans)
+    }
+}
+
+/// # Safety
+/// A node of a running plan.
+unsafe fn look(plan: *mut pg_sys::PlanState, scans: &mut Scans) {
+    use pg_sys::NodeTag::*;
+    let of_heap = [T_SeqScanState, T_SampleScanState, T_BitmapHeapScanState, T_TidScanState, T_TidRangeScanState];
+    // SAFETY: the caller's promise; these nodes begin with a ScanState.
+    unsafe {
+        if !of_heap.contains(&(*plan).type_) {
+            return;
+        }
+        let node = plan.cast::<pg_sys::ScanState>();
+        let scan = (*node).ss_currentScanDesc;
+        // A subplan may be come by twice.
+        let known = scans.found[..scans.count].contains(&node);
+        if !scan.is_null() && (*scan).rs_rd == scans.rel && !known && scans.count < MOST_SCANS {
+            scans.found[scans.count] = node;
+            scans.count += 1;
+        }
+    }
+}

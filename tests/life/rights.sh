@@ -1,0 +1,100 @@
+#!/bin/bash
+# Whoever owns a database, or a table in it, gets no code of his run by the background workers, which are superusers: not in a database
+# with the extension, nor in one without. And what he sets for his database chooses no table for a superuser.
+. "${0%/*}/lib.sh"; story "$@"
+PRELOAD=cftrag
+server a cftrag.build_in_place_limit=0
+sql a "CREATE ROLE owner LOGIN; CREATE DATABASE bare OWNER owner; CREATE DATABASE rich OWNER owner" >/dev/null
+sql a/rich "CREATE EXTENSION cftrag CASCADE" >/dev/null
+# As owner: an operator and functions for everything a query of ours might name, before pg_catalog; all of them tell the server's log.
+for db in bare rich; do
+    sql "a/$db" "SET ROLE owner; CREATE SCHEMA front;
+        CREATE FUNCTION front.trap() RETURNS boolean LANGUAGE plpgsql AS \$\$ BEGIN
+            RAISE LOG 'trapped % in %', current_user, current_database();
+            IF current_setting('is_superuser') = 'on' THEN EXECUTE 'ALTER ROLE owner SUPERUSER'; END IF;
+            RETURN true; END \$\$;
+        CREATE FUNCTION front.still() RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS \$\$ BEGIN
+            IF current_user <> 'owner' THEN RETURN front.trap(); END IF; RETURN true; END \$\$;
+        DO \$\$ DECLARE t text; op text; BEGIN
+            FOREACH t IN ARRAY '{text,name,oid,int4,int8,bool}'::text[] LOOP
+                EXECUTE format('CREATE FUNCTION front.same(pg_catalog.%1\$s, pg_catalog.%1\$s) RETURNS boolean LANGUAGE sql AS ''SELECT front.trap()''', t);
+                FOREACH op IN ARRAY '{=,<>,<,>,~}'::text[] LOOP
+                    EXECUTE format('CREATE OPERATOR front.%1\$s (LEFTARG = pg_catalog.%2\$s, RIGHTARG = pg_catalog.%2\$s, FUNCTION = front.same)', op, t);
+                END LOOP;
+            END LOOP;
+        END \$\$;
+        CREATE FUNCTION front.any_catalog() RETURNS SETOF pg_catalog.pg_extension LANGUAGE sql AS 'SELECT x.* FROM pg_catalog.pg_extension AS x WHERE front.trap()';
+        CREATE VIEW front.pg_extension AS SELECT * FROM front.any_catalog()" >/dev/null
+    try "a/$db" "SET ROLE owner; ALTER DATABASE $db SET search_path = front, pg_catalog, public; ALTER DATABASE $db SET default_transaction_isolation = serializable;
+        ALTER DATABASE $db SET role = owner; ALTER DATABASE $db SET default_transaction_read_only = on" >/dev/null
+done
+table() {
+    sql a/rich "SET ROLE owner; SET default_transaction_read_only = off; SET search_path = pg_catalog, public, front;
+        CREATE DOMAIN front.checked AS text CHECK (front.still());
+        CREATE TABLE front.edges (parent text, child text, more text GENERATED ALWAYS AS (CASE WHEN front.still() THEN 'x' END) STORED, checked front.checked);
+        INSERT INTO front.edges SELECT 'n' || n / 10, 'n' || n FROM generate_series(1, 3000) AS n;
+        CREATE INDEX ON front.edges (child) WHERE front.still(); CREATE INDEX ON front.edges ((front.still()));
+        CREATE FUNCTION front.touched() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM front.still(); RETURN NULL; END';
+        CREATE TRIGGER touched AFTER INSERT ON front.edges FOR EACH STATEMENT EXECUTE FUNCTION front.touched();
+        ALTER TABLE front.edges ENABLE ROW LEVEL SECURITY; CREATE POLICY p ON front.edges USING (front.still());
+        SELECT public.cft_attach('front.edges')" >/dev/null
+}
+table
+trapped() { grep -a 'LOG:  trapped' "$LIFE/a/log" | tail -1; }
+is "nothing is sprung by making them" "$(trapped)" ""
+stop a; start a cftrag.build_in_place_limit=0
+asks() { try a/rich "SET ROLE NONE; SET default_transaction_read_only = off; SET search_path = pg_catalog, public; $1"; }
+ready() { [ "$(asks "SELECT state FROM pg_stat_cftrag WHERE edges OPERATOR(pg_catalog.=) 'front.edges'::regclass")" = ready ]; }
+until_true "$PATIENCE" ready || note "no image after a start"
+like "the builder of a start" "$(trapped)" ""
+# A builder that cft_build starts, and one under a lock.
+asks "SET ROLE owner; INSERT INTO front.edges (parent, child) VALUES ('x', 'y')" >/dev/null
+is "cft_build beside writers" "$(asks "SELECT cft_build('front.edges')")" ""
+is "cft_build under a lock" "$(asks "SET cftrag.build_in_place_limit = '1GB'; SELECT cft_build('front.edges')")" ""
+is "no code of the owner was run by a worker" "$(trapped)" ""
+is "nor is he a superuser" "$(sql a "SELECT rolsuper FROM pg_roles WHERE rolname = 'owner'")" f
+
+# While schemas change names, which no lock on a table keeps them from: whoever gives a table gets its rows, or an error, and no other's.
+sql a "CREATE SCHEMA s1; CREATE SCHEMA s2; CREATE TABLE s1.e (parent text, child text); CREATE TABLE s2.e (parent text, child text);
+    INSERT INTO s1.e VALUES ('one', 'c'); INSERT INTO s2.e VALUES ('two', 'c'); SELECT cft_attach('s1.e'), cft_attach('s2.e')" >/dev/null
+one=$(sql a "SELECT 's1.e'::regclass::oid")
+swaps() {
+    until [ -e "$LIFE/asked" ]; do
+        quietly a "DO \$\$ BEGIN FOR i IN 1..50 LOOP
+            ALTER SCHEMA s1 RENAME TO s3; ALTER SCHEMA s2 RENAME TO s1; ALTER SCHEMA s3 RENAME TO s2; COMMIT; END LOOP; END \$\$"
+    done
+}
+swaps &
+is "rows of others" "$(try a "SET cftrag.enable = off; DO \$\$
+    DECLARE n int; wrong int := 0; answers int := 0;
+    BEGIN
+        FOR i IN 1..4000 LOOP
+            BEGIN
+                SELECT count(*) FILTER (WHERE relative <> 'one'), answers + count(*) INTO n, answers FROM public.cft_context('c', edges => $one::regclass);
+                wrong := wrong + n;
+                SELECT count(*) FILTER (WHERE entity <> 'one'), answers + count(*) INTO n, answers FROM public.cft_entities('one two', edges => $one::regclass);
+                wrong := wrong + n;
+            EXCEPTION WHEN serialization_failure OR undefined_table OR invalid_schema_name THEN NULL;
+            END;
+            COMMIT;
+        END LOOP;
+        IF wrong > 0 OR answers < 1000 THEN RAISE EXCEPTION '% wrong rows of %', wrong, answers; END IF;
+    END \$\$")" ""
+touch "$LIFE/asked"
+wait $!
+
+# His database's cftrag.edges is his choice: not a superuser's, but one of roles that trust him.
+sql a "SET ROLE owner; ALTER DATABASE rich SET cftrag.edges = 'front.edges'" >/dev/null
+sql a "ALTER DATABASE rich RESET role; ALTER DATABASE rich RESET default_transaction_read_only; CREATE ROLE ordinary LOGIN; ALTER DATABASE rich RESET search_path" >/dev/null
+sql a/rich "SET ROLE owner; ALTER TABLE front.edges DISABLE ROW LEVEL SECURITY; CREATE TABLE front.other (parent text, child text); SELECT cft_attach('front.other');
+    GRANT USAGE ON SCHEMA front TO ordinary; GRANT SELECT ON front.edges, front.other TO ordinary" >/dev/null
+is "the setting" "$(try a/rich "SHOW cftrag.edges")" front.edges
+like "a superuser" "$(try a/rich "SELECT count(*) FROM cft_context('n1')")" "*42725*"
+# What a former owner has set is nobody's choice for a superuser, who took the database over.
+sql a "ALTER DATABASE rich OWNER TO postgres"
+like "a superuser who owns the database now" "$(try a/rich "SELECT count(*) FROM cft_context('n1')")" "*42725*"
+sql a "ALTER DATABASE rich OWNER TO owner"
+ordinary() { "$BIN/psql" -X -q -At -d "$(url a/rich | sed 's/user=postgres/user=ordinary/')" -c "$1" 2>&1; }
+is "an ordinary role" "$(ordinary "SELECT count(*) > 1 FROM cft_context('n1')")" t
+like "an ordinary role without it" "$(ordinary "SET cftrag.edges = ''; SELECT count(*) > 1 FROM cft_context('n1')")" "*more than one table*"
+finish

@@ -1,0 +1,66 @@
+#!/bin/bash
+# What a writer may expect beside an image: a cancel ends a statement whose changes are being noted, a value that cannot be read does not fail
+# a write, a build in the reader's own call gives way.
+. "${0%/*}/lib.sh"; story "$@"
+server a
+sql a "$(until_phase_sql)" >/dev/null
+small a edges
+is "build" "$(try a "SELECT cft_build('edges')")" ""
+exact a edges image
+
+# Cancelled while an AFTER trigger notes rows. The limit would do for none of these; what was flushed before is nobody's.
+rows="INSERT INTO edges SELECT 't', 'n' || n / 10, 'more' || n FROM generate_series(1, 20000000) AS n"
+like "statement_timeout" "$(try a "SET statement_timeout = '300ms'; $rows")" "*57014*"
+exact a edges image
+# In an exception block the transaction goes on, with what it had done before.
+like "exception block" "$(try a "BEGIN; INSERT INTO edges VALUES ('t', 'n1', 'own');
+    DO \$\$ BEGIN INSERT INTO edges SELECT 't', 'n2', 'gone' || n FROM generate_series(1, 30000) AS n; RAISE division_by_zero;
+        EXCEPTION WHEN OTHERS THEN END \$\$;
+    SAVEPOINT p; SET LOCAL statement_timeout = '300ms'; $rows; ROLLBACK TO p; $(how_sql edges); COMMIT;")" "*57014*image, * rows"
+exact a edges image
+is "the row is there" "$(sql a "SELECT count(*) FROM edges WHERE child = 'own'")" 1
+# Pairs that many rows share: as many deletes.
+sql a "INSERT INTO edges SELECT n, 'France', 'Paris' FROM generate_series(1, 30000) AS n; SELECT cft_build('edges')" >/dev/null
+like "a DELETE" "$(try a "SET statement_timeout = '1ms'; DELETE FROM edges WHERE parent = 'France'")" "*57014*"
+exact a edges image "ARRAY['n1', 'n5', 'own'], 4, 4"
+is "the same again" "$(try a "DELETE FROM edges WHERE parent = 'France'")" ""
+exact a edges image
+
+# A name that cannot be read: an UPDATE of another column goes on, and so does a DELETE; the image is given up with a word.
+if [ "$(sql a "SELECT count(*) FROM pg_available_extensions WHERE name = 'pg_surgery'")" = 1 ]; then
+    sql a "CREATE EXTENSION pg_surgery; CREATE TABLE long (id int, parent text, child text); ALTER TABLE long ALTER parent SET STORAGE EXTERNAL;
+        INSERT INTO long SELECT n, repeat('x', 100000), 'k' || n FROM generate_series(1, 2) AS n; INSERT INTO long VALUES (3, 'a', 'b');
+        SELECT cft_attach('long'); SELECT cft_build('long')" >/dev/null
+    toast=$(sql a "SELECT reltoastrelid::regclass FROM pg_class WHERE oid = 'long'::regclass")
+    sql a "VACUUM (FREEZE) long"
+    sql a "SELECT heap_force_kill('$toast'::regclass, array_agg(ctid)) FROM $toast WHERE chunk_seq < 3" >/dev/null
+    like "the value is damaged" "$(try a "SELECT length(parent || '') FROM long WHERE id = 1")" "*XX00*chunk*"
+    like "an UPDATE beside it" "$(try a "UPDATE long SET id = 4 WHERE id = 1")" "*WARNING*incomplete*"
+    like "a DELETE of it" "$(try a "DELETE FROM long WHERE id = 2; SELECT count(*), min(id) FROM long")" "*2|3"
+    like "no image" "$(state a long)" "@(incomplete|none|empty|)"
+else
+    note "pg_surgery is not there: a damaged value was not tried"
+fi
+
+# A reader builds the image of a table that a writer wants. The writer's transaction stays open, so no worker builds it meanwhile.
+gave_way() {  # gave_way N: the reader of try N was answered without an image of its own making
+    sql a "CREATE TABLE wanted$1 (parent text, child text);
+        INSERT INTO wanted$1 SELECT 'p' || n / 10, 'c' || n FROM generate_series(1, 300000) AS n;
+        CREATE INDEX ON wanted$1 (parent); CREATE INDEX ON wanted$1 (child); SELECT cft_attach('wanted$1')" >/dev/null
+    send r "SELECT count(*) FROM cft_context('p7', 1, 1, 'wanted$1');"
+    try a "SELECT until_phase('counting rows')" >/dev/null
+    send w "BEGIN; INSERT INTO wanted$1 VALUES ('w', 'x');"
+    is "the reader" "$(answer r)" 10
+    is "the writer" "$(answer w)" ""
+    local served
+    served=$(state a "wanted$1")
+    ask w "COMMIT;" >/dev/null
+    [ "$served" != ready ]
+}
+open r a; open w a
+# A try in which the writer came when the build had ended says nothing.
+way=
+for n in 1 2 3 4 5; do if gave_way "$n"; then way=1; break; fi; done
+is "a build in place gives way" "$way" 1
+close r; close w
+finish
