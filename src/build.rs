@@ -17,7 +17,7 @@ use crate::online::Outcome;
 use crate::registration::{self, Functions};
 use crate::share;
 use crate::shmem::{self, Control};
-use crate::slot::{Header, Key, SWEEPER, State};
+use crate::slot::{Header, Key, SWEEPER, Slot, State};
 use crate::value;
 use crate::visibility::Seen;
 use cftrag_core::{Degrees, Edge, Error, Image, Memory, OWNER_WORDS, Recent, chunk_bytes};
@@ -94,7 +94,21 @@ pub fn alone(control: &Control, table: pg_sys::Oid, work: impl FnOnce(usize) -> 
         })
         .execute();
     abandon();
+    match &result {
+        Ok(()) => slot.short_until.store(0, SeqCst),
+        Err(_) if OUTCOME.get() == Outcome::Memory => slot.put_off(),
+        Err(_) => {}
+    }
     result.map_err(|report| Refused::Failed(Box::new(report)))
+}
+
+/// Notes in its slot how long a build took, however it ends. Without what it waited for.
+struct Took<'s>(&'s Slot, Instant);
+
+impl Drop for Took<'_> {
+    fn drop(&mut self) {
+        self.0.took.store(self.1.elapsed().as_micros() as i64, Relaxed);
+    }
 }
 
 /// Frees what an unfinished build holds, and lets others build. Nothing to do after a finished one but the latter.
@@ -189,6 +203,7 @@ pub fn load(
     memory: &mut Memory,
     lock: Option<pg_sys::LOCKMODE>,
 ) -> Fallible<Header> {
+    let _took = Took(&control.slots[index], Instant::now());
     let (key, columns) = key(table, snapshot, functions)?;
     free_useless(control, index, &key);
     let root = grow(control, memory)?;

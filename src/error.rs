@@ -368,13 +368,14 @@ pub fn warn_incomplete(table: pg_sys::Oid, why: Spoil) {
     let name = crate::edges::display_name(table);
     let detail = match why {
         Spoil::Memory => "Shared memory ran out.",
+        Spoil::GaveWay => "Another role's images needed its memory.",
         Spoil::Lost => "A change could not be noted.",
         Spoil::Unmatched => "A row was deleted that the image does not have.",
         Spoil::Torn => "A process died while it changed the image.",
         Spoil::Ancient => "The image holds a version older than the commit log.",
     };
     let hint = match why {
-        Spoil::Memory => {
+        Spoil::Memory | Spoil::GaveWay => {
             "Raise cftrag.memory_limit (or /dev/shm), SELECT pg_reload_conf(), then call cft_build.".to_string()
         }
         _ => format!("Build it again with: SELECT cft_build('{}');", name.replace('\'', "''")),

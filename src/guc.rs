@@ -77,7 +77,7 @@ pub fn define() {
     GucRegistry::define_int_guc(
         c"cftrag.memory_limit",
         c"Sets the most shared memory that the images of all tables may use together.",
-        c"An image that would pass it becomes incomplete and the reference query answers; raise the limit, then call cft_build.",
+        c"An image that would pass it becomes incomplete and the reference query answers; raise the limit, then call cft_build, or wait for a reader to find the room.",
         &MEMORY_LIMIT,
         64,
         i32::MAX,

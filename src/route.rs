@@ -11,6 +11,7 @@ use crate::compat::{self, plain};
 use crate::edges::{Columns, Edges};
 use crate::registered;
 use crate::registration::{Functions, Registration};
+use crate::share;
 use crate::shmem::{self, Control};
 use crate::slot::{Header, Key, Spoil};
 use crate::visibility::Seen;
@@ -346,13 +347,9 @@ fn new_enough(header: &Header, image: Image<'_>, seen: &Seen) -> Result<(), Reas
     }
 }
 
-/// Whether a build by this reader could help. Memory that ran out is not found again by trying: cft_build heals that.
+/// Whether a build by this reader could help. Where memory ran out it is looked for again after a while; cft_build looks at once.
 fn heals(control: &Control, table: &Edges, reason: Reason) -> bool {
-    match reason {
-        Reason::NoImage | Reason::Rewritten | Reason::Triggers | Reason::Columns => true,
-        Reason::Incomplete => control
-            .find(table.oid())
-            .is_some_and(|(_, slot)| slot.spoiled.load(SeqCst) != crate::slot::Spoil::Memory as u32),
-        _ => false,
-    }
+    let stale = [Reason::NoImage, Reason::Rewritten, Reason::Triggers, Reason::Columns, Reason::Incomplete];
+    stale.contains(&reason)
+        && control.find(table.oid()).is_none_or(|(_, slot)| slot.may_find_memory(share::free(control)))
 }

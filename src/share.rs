@@ -3,8 +3,8 @@
 //!
 //! Memory is counted for the owner of its table: of an image, of one that is being built, and of the log of a build (loading.rs). Whoever
 //! wants `need` more takes it from the richest other role only if that one has more than he would have then. Where it goes next it
-//! is not taken back by the same rule, so nothing goes to and fro. An image that gave way is incomplete for want of memory, as one that
-//! found none: the reference query answers, and cft_build brings it back once there is room. A build that gave way ends with 53200.
+//! is not taken back by the same rule, so nothing goes to and fro. An image that gave way is incomplete: the reference query answers, and a
+//! reader has it built again once as much is free. A build that gave way ends with 53200.
 
 #![expect(unsafe_code, reason = "sleeps")]
 
@@ -15,7 +15,7 @@ use crate::loading;
 use crate::online::Outcome;
 use crate::owners;
 use crate::shmem::Control;
-use crate::slot::{Slot, Spoil};
+use crate::slot::Slot;
 use crate::sweep;
 use pgrx::pg_sys;
 use std::ptr::NonNull;
@@ -58,6 +58,11 @@ pub fn allocate(control: &Control, index: usize, bytes: usize) -> Option<(u64, N
     }
 }
 
+/// Bytes that images may still take.
+pub fn free(control: &Control) -> u64 {
+    (crate::guc::MEMORY_LIMIT.get() as u64 * 1024).saturating_sub(control.memory_used.load(SeqCst))
+}
+
 /// Has a role that has more give up something, for `bytes` of the table of that slot. False: nobody has to give way.
 fn make_memory(control: &Control, index: usize, bytes: u64) -> bool {
     let mine = control.slots[index].owner.load(Relaxed);
@@ -80,7 +85,7 @@ fn make_memory(control: &Control, index: usize, bytes: u64) -> bool {
         }
         What::Build => end_build(slot),
         What::Image | What::Slot => {
-            slot.spoil(Spoil::Memory);
+            slot.give_way(victim.amount);
             area::swap_image(control, victim.slot, None, || true)
         }
     }

@@ -102,6 +102,12 @@ pub struct Slot {
     pub progress: Progress,
     /// Until then no worker is started again for the table (a TimestampTz).
     pub retry_at: AtomicI64,
+    /// Until then no reader looks for memory for the table's image again (a TimestampTz).
+    pub short_until: AtomicI64,
+    /// Microseconds that the last build took, or the last try.
+    pub took: AtomicI64,
+    /// Bytes of the image that gave way to another role's.
+    gave: AtomicU64,
     /// How an online build ended: the number its asker gave it, and an online::Outcome in the low 8 bits.
     pub outcome: AtomicU64,
 }
@@ -162,6 +168,11 @@ const ROW_BYTES: u64 = 80;
 /// No process has this id.
 pub const SWEEPER: u32 = u32::MAX;
 
+/// Where there was no memory for an image it is looked for again after so many microseconds at the earliest,
+const SHORT: i64 = 10_000_000;
+/// and after so many times what the last build took, so that building in vain takes a twentieth of the time at most.
+const SHORT_BUILDS: i64 = 20;
+
 /// Why an image is incomplete.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u32)]
@@ -176,6 +187,8 @@ pub enum Spoil {
     Ancient = 4,
     /// A deleted row was not there.
     Unmatched = 5,
+    /// Its memory was needed by a role that has less (share.rs): were it taken back as soon as it is wanted, the two would take it from each other for ever.
+    GaveWay = 6,
 }
 
 impl Slot {
@@ -214,7 +227,31 @@ impl Slot {
 
     /// Marks the image incomplete; the first reason stays. Takes no lock and cannot fail: callbacks of COMMIT may call it.
     pub fn spoil(&self, why: Spoil) {
-        let _ = self.spoiled.compare_exchange(0, why as u32, SeqCst, SeqCst);
+        if self.spoiled.compare_exchange(0, why as u32, SeqCst, SeqCst).is_ok() && why == Spoil::Memory {
+            self.put_off();
+        }
+    }
+
+    /// There was no memory: no reader tries again for a while.
+    pub fn put_off(&self) {
+        let wait = SHORT.max(self.took.load(Relaxed).saturating_mul(SHORT_BUILDS));
+        // SAFETY: reads the clock.
+        self.short_until.store(unsafe { pg_sys::GetCurrentTimestamp() }.saturating_add(wait), SeqCst);
+    }
+
+    /// Gives the image up for another role's, of so many bytes.
+    pub fn give_way(&self, bytes: u64) {
+        self.gave.store(bytes, SeqCst);
+        self.spoil(Spoil::GaveWay);
+    }
+
+    /// Whether a reader may have an image built, where so many bytes are free: the last one found memory, or it was long ago. One that gave
+    /// way takes what is free, and nobody's.
+    pub fn may_find_memory(&self, free: u64) -> bool {
+        let gave_way = self.spoiled.load(SeqCst) == Spoil::GaveWay as u32;
+        // SAFETY: reads the clock.
+        let now = unsafe { pg_sys::GetCurrentTimestamp() };
+        now >= self.short_until.load(SeqCst) && !(gave_way && free < self.gave.load(SeqCst))
     }
 
     pub fn is_of(&self, table: pg_sys::Oid) -> bool {
@@ -313,6 +350,8 @@ impl Slot {
         self.flushes.store(0, Relaxed);
         self.kept.versions.store(0, Relaxed);
         self.retry_at.store(0, Relaxed);
+        self.short_until.store(0, Relaxed);
+        self.took.store(0, Relaxed);
         self.reset_counters();
     }
 

@@ -1,4 +1,4 @@
-//! What was aimed at (issue D's table), and what came out, each a ratio of two figures of this run; beside it the same ratio with the floor in
+//! What was aimed at, and what came out, each a ratio of two figures of this run; beside it the same ratio with the floor in
 //! cftrag's place, where the table has a floor: an aim that it misses clearly cannot be reached by an answer sent through PostgreSQL's executor.
 
 use std::fmt::Write as _;

@@ -1,6 +1,6 @@
 -- pg_stat_cftrag: its columns, one row for each attached table, its counters; cft_stats_reset.
 SET client_min_messages = warning;
--- The columns that issue A names, and one bigint for each reason. The set of reasons may grow.
+-- The columns that are documented, and one bigint for each reason. The set of reasons may grow.
 SELECT attname, format_type(atttypid, atttypmod) FROM pg_attribute
  WHERE attrelid = 'pg_stat_cftrag'::regclass AND attnum > 0 AND attname NOT LIKE 'ref\_%' ORDER BY attnum;
 SELECT count(*) >= 16 AS reasons, bool_and(atttypid = 'bigint'::regtype) AS bigint
