@@ -9,6 +9,7 @@ use crate::edges::{ColumnNames, Columns};
 use crate::encoding;
 use crate::error::{self, Fallible};
 use crate::fmgr::{Call, text_datum};
+use crate::guc;
 use crate::methods::scan::BATCH;
 use crate::patience::until_cancelled;
 use crate::registration::{self, Functions};
@@ -16,7 +17,7 @@ use crate::route::{self, REASONS, Reason, Ticket};
 use crate::shmem::{self, Control};
 use crate::slot::{Header, PHASES, Slot};
 use crate::visibility::Seen;
-use cftrag_core::{Image, Stats};
+use cftrag_core::{Hot, Image, Stats};
 use pgrx::check_for_interrupts;
 use pgrx::prelude::*;
 use std::ffi::CString;
@@ -175,7 +176,7 @@ fn cft_stats_reset() {
 }
 
 /// `cft_hot_entities(n int, edges regclass) -> table(entity text, temperature bigint)`: the entities asked for most, hottest first, among
-/// those with an edge that the caller sees. No rows where the image would not serve the caller. Errors: 22023 (n), as cft_context.
+/// those with an edge that the caller sees. No rows where the image would not serve the caller. Errors: 22023 (n), 53400 (cftrag.work_memory), as cft_context.
 #[pg_extern(sql = false)]
 fn cft_hot_entities(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     // SAFETY: our own fcinfo.
@@ -192,11 +193,11 @@ fn cft_hot_entities(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
         };
         // An image that took the place of the ticket's is asked again.
         if let Ok(hot) = hottest(&mut ticket, wanted) {
-            for (i, (name, temperature)) in hot.into_iter().enumerate() {
+            for (i, (name, temperature)) in hot?.iter().enumerate() {
                 if i % BATCH == 0 {
                     check_for_interrupts!();
                 }
-                rows.add(&mut [text_datum(&name), i64::from(temperature).into()], &mut [false, false]);
+                rows.add(&mut [text_datum(name), i64::from(temperature).into()], &mut [false, false]);
             }
             return Ok(());
         }
@@ -204,18 +205,21 @@ fn cft_hot_entities(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     }
 }
 
-/// The hottest entities, with their temperatures.
-fn hottest(ticket: &mut Ticket, wanted: usize) -> Result<Vec<(Vec<u8>, u32)>, Reason> {
+/// The hottest entities, with their temperatures, within `cftrag.work_memory`.
+fn hottest(ticket: &mut Ticket, wanted: usize) -> Result<Fallible<Hot>, Reason> {
+    let mut hot = Hot::new(guc::work_bytes());
     loop {
         let mut ask = Vec::new();
-        let look = |image: Image<'_>, seen: &Seen| until_cancelled(|breath| image.hot(wanted, seen, &mut ask, breath));
-        let Some(hot) = ticket.read(look)? else {
-            check_for_interrupts!();
-            continue;
+        let look = |image: Image<'_>, seen: &Seen| {
+            until_cancelled(|breath| image.hot(&mut hot, wanted, seen, &mut ask, breath))
         };
-        if ask.is_empty() {
-            return Ok(hot);
+        match ticket.read(look)? {
+            None => {
+                check_for_interrupts!();
+            }
+            Some(Err(why)) => return Ok(Err(error::no_room(why))),
+            Some(Ok(())) if ask.is_empty() => return Ok(Ok(hot)),
+            Some(Ok(())) => ticket.learn(&ask)?,
         }
-        ticket.learn(&ask)?;
     }
 }

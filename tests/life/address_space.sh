@@ -76,6 +76,9 @@ refused "JSON" "$small SELECT cft_context_json('n0', 1000, 1000, 'big')"
 refused "entities" "$small SELECT count(*) FROM cft_entities((SELECT string_agg(child, ' ') FROM big), 'big')"
 refused "paths" "$small SELECT count(*) FROM cft_path('a', 'b', 100, 'apart')"
 refused "verify" "$small SELECT count(*) FROM cft_verify('big')"
+sql a "SELECT FROM cft_context(ARRAY(SELECT 'n' || i FROM generate_series(1, 20000) AS i), 0, 0, 'big')" >/dev/null
+is "all are hot" "$(sql a "SELECT count(*) >= 20000 FROM cft_hot_entities(2000000000, 'big')")" t
+refused "hot entities" "$small SELECT count(*) FROM cft_hot_entities(2000000000, 'big')"
 refused "size" "$small SELECT size FROM cft_subtree_size('n0', 'big')"
 # What is refused costs the session nothing, and with little work_mem rows are on disk and the same.
 is "many, one after the other" "$(try a "SET cftrag.work_memory = '2MB'; SET work_mem = '64kB'; SELECT count(*) FROM cft_context(ARRAY(SELECT 'n' || i FROM generate_series(1, 20000) AS i), 0, 1, 'big')")" \

@@ -1,6 +1,7 @@
 //! Where an entity is, whether one is there at all, and the entities that are asked for most.
 
 use std::cmp::Reverse;
+use std::ops::Range;
 
 use crate::Breath;
 use crate::answer::Counters;
@@ -12,46 +13,110 @@ use crate::list::Cursor;
 use crate::record::{Direction, Record};
 use crate::slot::Slot;
 use crate::visibility::sees;
+use crate::walk::NoRoom;
 use crate::{Image, Visibility};
+
+/// The hottest entities, within a limit of memory.
+pub struct Hot {
+    limit: usize,
+    /// Their names, one after the other.
+    names: Vec<u8>,
+    found: Vec<Found>,
+    /// Those of one class of temperatures.
+    warm: Vec<(Reverse<u32>, RecordId)>,
+}
+
+struct Found {
+    temperature: Reverse<u32>,
+    /// In `names`.
+    name: Range<usize>,
+}
+
+impl Hot {
+    /// That may take so many bytes.
+    #[must_use]
+    pub fn new(limit: usize) -> Hot {
+        Hot { limit, names: Vec::new(), found: Vec::new(), warm: Vec::new() }
+    }
+
+    /// Names and temperatures: hottest first, then by name.
+    pub fn iter(&self) -> impl Iterator<Item = (&[u8], u32)> {
+        self.found.iter().map(|found| (&self.names[found.name.clone()], found.temperature.0))
+    }
+
+    /// Room for another name, of so many bytes, or for another warm entity.
+    fn make_room(&mut self, name: usize) -> Result<(), NoRoom> {
+        let fits = self.names.try_reserve(name).is_ok()
+            && self.found.try_reserve(1).is_ok()
+            && self.warm.try_reserve(1).is_ok();
+        let bytes = self.names.capacity()
+            + self.found.capacity() * size_of::<Found>()
+            + self.warm.capacity() * size_of::<(Reverse<u32>, RecordId)>();
+        match fits {
+            _ if bytes > self.limit => Err(NoRoom::Limit(bytes)),
+            true => Ok(()),
+            false => Err(NoRoom::Memory(2 * bytes)),
+        }
+    }
+
+    fn sort(&mut self, breath: &mut Breath<'_>) {
+        let names = &self.names;
+        breath.sort_with(&mut self.found, |a, b, breath| {
+            let name = |found: &Found| &names[found.name.clone()];
+            a.temperature.cmp(&b.temperature).then_with(|| breath.compare(name(a), name(b)))
+        });
+    }
+}
 
 impl Image<'_> {
     /// Reader: the `n` hottest entities that were looked up at all and have an edge that the
-    /// snapshot sees, with their temperatures: hottest first, then by name. An entity whose
+    /// snapshot sees, instead of what `hot` had. An entity whose
     /// edges hang on unknown xids counts as without; these xids go to `ask`.
     /// Reads the table of names, 4.4 bytes an entity, and the records of the hottest classes.
-    #[must_use]
+    ///
+    /// # Errors
+    /// [`NoRoom`]: they take more than the limit, or there is no memory.
     pub fn hot(
         &self,
+        hot: &mut Hot,
         n: usize,
         seen: &impl Visibility,
         ask: &mut Vec<u64>,
         breath: &mut Breath<'_>,
-    ) -> Vec<(Vec<u8>, u32)> {
-        let mut hot: Vec<(Reverse<u32>, Vec<u8>)> = Vec::new();
+    ) -> Result<(), NoRoom> {
+        hot.names.clear();
+        hot.found.clear();
         for class in (1..=HOTTEST).rev() {
-            if hot.len() >= n {
+            if hot.found.len() >= n {
                 break;
             }
-            let mut warm: Vec<(Reverse<u32>, RecordId)> = self
-                .of_class(class, breath)
-                .map(|id| (Reverse(Record::new(self.mem(), id).temperature().count()), id))
-                .collect();
-            breath.sort_by(&mut warm, |a, b| a.0.cmp(&b.0));
-            for (temperature, id) in warm {
+            hot.warm.clear();
+            for id in self.of_class(class, breath) {
+                hot.make_room(0)?;
+                hot.warm.push((Reverse(Record::new(self.mem(), id).temperature().count()), id));
+            }
+            breath.sort_by(&mut hot.warm, |a, b| a.0.cmp(&b.0));
+            for at in 0..hot.warm.len() {
                 breath.step();
+                let (temperature, id) = hot.warm[at];
                 // Names decide between the last and those as hot as it is.
-                if hot.len() >= n && hot.last().is_none_or(|last| last.0 != temperature) {
+                let last = hot.found.last().map(|last| last.temperature);
+                if hot.found.len() >= n && last != Some(temperature) {
                     break;
                 }
                 let record = Record::new(self.mem(), id);
                 if !record.is_tree() && self.has_visible_edge(record, seen, ask) {
-                    hot.push((temperature, record.name()));
+                    hot.make_room(record.name_len())?;
+                    let start = hot.names.len();
+                    hot.names.resize(start + record.name_len(), 0);
+                    record.copy_name(&mut hot.names[start..]);
+                    hot.found.push(Found { temperature, name: start..hot.names.len() });
                 }
             }
         }
-        breath.sort_by(&mut hot, Ord::cmp);
-        hot.truncate(n);
-        hot.into_iter().map(|(temperature, name)| (name, temperature.0)).collect()
+        hot.sort(breath);
+        hot.found.truncate(n);
+        Ok(())
     }
 
     /// The names that were looked up so often.

@@ -79,6 +79,7 @@ pub use error::{Error, Problem};
 pub use extract::{Relation as Extracted, extract};
 pub use forest::Recent;
 pub use hierarchy::{Encoding, MAX_HEIGHT, Network, build as build_hierarchy};
+pub use hot::Hot;
 pub use image::Image;
 pub use memory::{HeapMemory, Memory};
 pub use names::{NameId, Names, Ranks};

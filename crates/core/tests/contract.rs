@@ -7,8 +7,8 @@ use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use cftrag_core::{
-    AllSeen, Breath, Deleter, Deletion, Edge, Fate, Hint, Image, Prefix, Relation::*, RowVersion,
-    Scan, Stamp, Step, View, Visibility, Walk,
+    AllSeen, Breath, Deleter, Deletion, Edge, Fate, Hint, Hot, Image, NoRoom, Prefix, Relation::*,
+    RowVersion, Scan, Stamp, Step, View, Visibility, Walk,
 };
 use common::oracle::{self, Answer, Bytes, Triple};
 use common::{answers, as_edge, heap, verify};
@@ -395,13 +395,22 @@ fn the_hottest_are_the_most_asked_for_whose_edges_are_seen() {
     ask(b"unseen", 20);
     image.cool(1000);
     verify(image);
-    let hot = |n| image.hot(n, &Snapshot, &mut Vec::new(), &mut Breath::new(&mut || ()));
+    let hot = |n| {
+        let mut hot = Hot::new(usize::MAX);
+        let found =
+            image.hot(&mut hot, n, &Snapshot, &mut Vec::new(), &mut Breath::new(&mut || ()));
+        assert_eq!(found, Ok(()));
+        hot.iter().map(|(name, temperature)| (name.to_vec(), temperature)).collect::<Vec<_>>()
+    };
     let name = |i: u32| i.to_be_bytes().to_vec();
     let all = [(b"hub".to_vec(), 9), (name(3), 5), (name(4), 5), (name(5), 1)];
     assert_eq!(hot(9), all);
     assert_eq!(hot(2), all[..2]);
     assert_eq!(hot(3), all[..3]);
     assert_eq!(hot(0), []);
+    let mut little = Hot::new(64);
+    let found = image.hot(&mut little, 9, &Snapshot, &mut Vec::new(), &mut Breath::new(&mut || ()));
+    assert!(matches!(found, Err(NoRoom::Limit(bytes)) if bytes > 64), "{found:?}");
     walk.count_lookups(false);
     walk.clear();
     walk.begin(b"hub", 0, 0);

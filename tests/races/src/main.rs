@@ -15,8 +15,8 @@ use std::ptr::NonNull;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
 
 use cftrag_core::{
-    Breath, Deleter, Deletion, Edge, Error, Fate, Hint, Image, LINE_BYTES, Memory, Prefix, RowVersion, Scan, Stamp,
-    Step, View, Visibility, Walk, chunk_bytes,
+    Breath, Deleter, Deletion, Edge, Error, Fate, Hint, Hot, Image, LINE_BYTES, Memory, Prefix, RowVersion, Scan,
+    Stamp, Step, View, Visibility, Walk, chunk_bytes,
 };
 
 const READERS: usize = 3;
@@ -189,7 +189,9 @@ fn read(shared: &Shared, me: usize) -> u64 {
                 let image = Image::open(&memory).expect("an image");
                 let mut edges = 0;
                 while image.edges(&mut Scan::new(), usize::MAX, &seen, |_, _, _| edges += 1) == Step::More {}
-                assert!(image.hot(3, &seen, &mut Vec::new(), &mut Breath::new(&mut || ())).len() <= 3 && edges > 0);
+                let mut hot = Hot::new(usize::MAX);
+                let found = image.hot(&mut hot, 3, &seen, &mut Vec::new(), &mut Breath::new(&mut || ()));
+                assert!(found.is_ok() && hot.iter().count() <= 3 && edges > 0);
             });
         }
         shared.snapshots[me].store(u64::MAX, SeqCst);
