@@ -8,8 +8,8 @@
 use std::sync::LazyLock;
 
 use cftrag_core::{
-    AllSeen, Breath, Edge, Fate, HeapMemory, Image, Prefix, Reader, Recogniser, Scan, Seek, Stamp,
-    Step, Walk,
+    AllSeen, Breath, Edge, Fate, HeapMemory, Hot, Image, Prefix, Reader, Recogniser, Scan, Seek,
+    Stamp, Step, Walk,
 };
 use libfuzzer_sys::fuzz_target;
 
@@ -73,7 +73,10 @@ fuzz_target!(|data: &[u8]| {
     recogniser.finish();
     let mut scan = Scan::new();
     while image.edges(&mut scan, 64, &AllSeen, |_, _, _| ()) == Step::More {}
-    let _ = image.hot(3, &AllSeen, &mut Vec::new());
+    let mut hot = Hot::new(usize::MAX);
+    assert!(
+        image.hot(&mut hot, 3, &AllSeen, &mut Vec::new(), &mut Breath::new(&mut || ())).is_ok()
+    );
     let _ = image.insert(&Edge { tree: Some(b"t"), parent: b"hub", child: b"new" }, None);
     image.settle(100, 1000, &|_| Fate::Committed, &mut Vec::new());
     image.cool(10);
