@@ -91,17 +91,13 @@ fn find(setting: &'static Setting, record: *const pg_sys::config_generic) -> Fal
 }
 
 /// Whether the choice counts for the caller, whatever table it is. Who made it: a superuser (the server's configuration, ALTER ROLE ALL); an
-/// owner of the database, a former one perhaps, which PostgreSQL does not keep: not for superusers; whoever administers the session's role;
+/// owner of the database, a former one perhaps, which PostgreSQL does not keep: only for ordinary callers (rights.rs); whoever administers the session's role;
 /// or, of a session's own, the role that was current then, which PostgreSQL keeps, also for parallel workers.
 fn counts(record: &pg_sys::config_generic) -> bool {
     use pg_sys::GucSource::{PGC_S_CLIENT, PGC_S_DATABASE, PGC_S_GLOBAL};
     match record.source {
         source if source <= PGC_S_GLOBAL => true,
-        PGC_S_DATABASE => {
-            // SAFETY: reads a backend variable; a system cache lookup.
-            let ordinary = unsafe { !pg_sys::superuser_arg(compat::plain::GetUserId()) };
-            ordinary && rights::trusts_role(owners::database_owner())
-        }
+        PGC_S_DATABASE => rights::is_ordinary() && rights::trusts_role(owners::database_owner()),
         // SAFETY: reads a backend variable.
         source if source < PGC_S_CLIENT => rights::trusts_role(unsafe { pg_sys::GetAuthenticatedUserId() }),
         _ => rights::trusts_role(record.srole),

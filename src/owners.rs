@@ -5,6 +5,9 @@
 use crate::compat;
 use pgrx::pg_sys;
 
+/// OIDs below are the server's own (access/transam.h: FirstNormalObjectId).
+pub const FIRST_OF_USERS: u32 = 16384;
+
 /// A relation's owner, and whether it may have inheritance children or partitions; None if it is gone.
 pub fn owner_and_children(table: pg_sys::Oid) -> Option<(pg_sys::Oid, bool)> {
     // SAFETY: a system cache lookup of a row that is released again.
@@ -36,16 +39,29 @@ pub fn database_owner() -> pg_sys::Oid {
 
 /// Whether somebody can start a session as that role.
 pub fn can_log_in(role: pg_sys::Oid) -> bool {
+    attributes(role).is_some_and(|role| role.rolcanlogin)
+}
+
+/// Whether the role itself, not what it is a member of, may do what the owner of a database may not: it has an attribute, or is the
+/// server's own (pg_read_all_data, pg_execute_server_program, ...).
+pub fn is_privileged(role: pg_sys::Oid) -> bool {
+    let has_attribute = |role: pg_sys::FormData_pg_authid| {
+        role.rolsuper || role.rolcreaterole || role.rolcreatedb || role.rolreplication || role.rolbypassrls
+    };
+    u32::from(role) < FIRST_OF_USERS || attributes(role).is_some_and(has_attribute)
+}
+
+fn attributes(role: pg_sys::Oid) -> Option<pg_sys::FormData_pg_authid> {
     // SAFETY: as owner_and_children().
     unsafe {
         let cache = pg_sys::SysCacheIdentifier::AUTHOID as i32;
         let tuple = pg_sys::SearchSysCache1(cache, pg_sys::Datum::from(role));
         if tuple.is_null() {
-            return false;
+            return None;
         }
-        let can = (*pg_sys::GETSTRUCT(tuple).cast::<pg_sys::FormData_pg_authid>()).rolcanlogin;
+        let found = *pg_sys::GETSTRUCT(tuple).cast::<pg_sys::FormData_pg_authid>();
         pg_sys::ReleaseSysCache(tuple);
-        can
+        Some(found)
     }
 }
 

@@ -5,17 +5,20 @@
 //! named), the caller must trust its owner, who could otherwise have it chosen. And where cftrag reads a table for all (a build), it does
 //! as VACUUM and CREATE INDEX do: with the owner's rights, in a security-restricted operation.
 //!
-//! Trusted are: the caller; superusers, and whoever owns the extension. An ordinary caller trusts the database's owner, too, and roles whose
+//! Trusted are: the caller; superusers, and whoever owns the extension. An ordinary caller trusts the database's owner, too, and groups whose
 //! rights she inherits, if whoever granted the membership could have acted as her anyway (who administers a role can grant it to anybody,
-//! unasked: nobody becomes trusted by that), and if no other member is an ordinary role (each member of a group can make tables in its name:
-//! membership gives a member the group's rights, not the other members hers).
+//! unasked: nobody becomes trusted by that), if nobody can log in as the group, and if no other member is an ordinary role (each of them can
+//! make tables in its name: membership gives a member the group's rights, not the others hers). Ordinary is whose rights end at this
+//! database's ([`is_ordinary`]): code that the database's owner or a group has put there could use them all.
 
 #![expect(unsafe_code, reason = "reads system catalogs, switches the current user")]
 
+use crate::changes;
 use crate::compat::plain;
 use crate::edges::Edges;
 use crate::owners;
 use pgrx::pg_sys;
+use std::cell::Cell;
 use std::ffi::CStr;
 
 /// The path of everything that runs with somebody else's rights.
@@ -121,15 +124,51 @@ pub fn trusts_role(role: pg_sys::Oid) -> bool {
     if role == caller || by_superuser {
         return true;
     }
-    // SAFETY: as above.
-    let ordinary = unsafe { !pg_sys::superuser_arg(caller) };
     let database = || role == pg_sys::Oid::from(pg_sys::ROLE_PG_DATABASE_OWNER) || role == owners::database_owner();
     extension_owner() == Some(role)
-        || (ordinary && (database() || (inherits(caller, role) && has_no_peer(role, caller))))
+        || (is_ordinary() && (database() || (inherits(caller, role) && has_no_peer(role, caller))))
 }
 
-/// Whether each member of the role, directly or not, is the caller, could act as the caller, or is a group that only such are members of.
+thread_local! {
+    /// What [`is_ordinary`] found of these roles, as of [`changes::catalogs`].
+    static ORDINARY: Cell<Option<(u64, [pg_sys::Oid; 3], bool)>> = const { Cell::new(None) };
+}
+
+/// Whether the caller may do nothing beyond this database, and cannot come to: neither the current role nor one that the session can go
+/// back to has an attribute (superuser, CREATEROLE, ...) or is a member, directly or not, of a role that has, or of one of the server's own.
+/// Code that runs for the caller can SET ROLE as the session can.
+pub fn is_ordinary() -> bool {
+    // SAFETY: reads backend variables.
+    let roles = unsafe { [plain::GetUserId(), pg_sys::GetSessionUserId(), pg_sys::GetAuthenticatedUserId()] };
+    let now = changes::catalogs();
+    if let Some((then, of, found)) = ORDINARY.get()
+        && (then, of) == (now, roles)
+    {
+        return found;
+    }
+    let mut all = roles.to_vec();
+    let mut at = 0;
+    let mut found = true;
+    while let Some(&role) = all.get(at) {
+        at += 1;
+        if owners::is_privileged(role) {
+            found = false;
+            break;
+        }
+        let more = owners::memberships(role).into_iter().map(|(of, _)| of);
+        let more: Vec<_> = more.filter(|of| !all.contains(of)).collect();
+        all.extend(more);
+    }
+    ORDINARY.set(Some((now, roles, found)));
+    found
+}
+
+/// Whether nobody can log in as the role, and each member of it, directly or not, is the caller, could act as the caller, or is a group
+/// that only such are members of.
 fn has_no_peer(role: pg_sys::Oid, caller: pg_sys::Oid) -> bool {
+    if owners::can_log_in(role) {
+        return false;
+    }
     let mut groups = vec![role];
     let mut at = 0;
     while let Some(&group) = groups.get(at) {
@@ -188,11 +227,9 @@ pub fn trusts_beside(table: pg_sys::Oid, beside: pg_sys::Oid) -> bool {
 /// Whether reading values of the type, turning them into texts and comparing them runs no function of an ordinary role. Input and output
 /// of a type are a superuser's always, whoever may create types; functions of casts are not.
 pub fn is_plain_type(type_oid: pg_sys::Oid) -> bool {
-    /// OIDs below are the server's own (access/transam.h: FirstNormalObjectId).
-    const FIRST_OF_USERS: u32 = 16384;
     // SAFETY: system cache lookups.
     let base = unsafe { pg_sys::getBaseType(type_oid) };
-    u32::from(base) < FIRST_OF_USERS
+    u32::from(base) < owners::FIRST_OF_USERS
         // SAFETY: as above.
         || owners::cast_owners(base).into_iter().all(|owner| unsafe { pg_sys::superuser_arg(owner) })
 }

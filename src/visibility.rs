@@ -97,6 +97,12 @@ impl Seen {
         xip.iter().map(|xid| full_xid(u32::from(*xid)))
     }
 
+    /// Whether it began after the snapshot was taken. PostgreSQL asks xmin first, and so must we: in a snapshot that logical decoding made
+    /// xmin may be greater than xmax, and what lies between has ended.
+    fn is_later(&self, xid: u64) -> bool {
+        xid >= self.xmin && xid >= self.xmax
+    }
+
     /// Learns what becomes of these xids; not under a lock. None: one is older than the commit log.
     pub fn learn(&mut self, xids: &[u64]) -> Option<()> {
         for &xid in xids {
@@ -108,7 +114,7 @@ impl Seen {
                     continue;
                 }
             }
-            if xid >= self.xmax {
+            if self.is_later(xid) {
                 self.known.insert(xid, (View::Unseen, Hint::None));
                 continue;
             }
@@ -142,7 +148,7 @@ impl Visibility for Seen {
                 return View::Own;
             }
         }
-        if xid >= self.xmax {
+        if self.is_later(xid) {
             return View::Unseen;
         }
         if let Some((view, _)) = self.known.get(&xid) {

@@ -11,6 +11,7 @@ use crate::edges::{self, Edges};
 use crate::encoding;
 use crate::error::{self, Fallible};
 use crate::fmgr::{Call, Rows, text_bytes, text_datum};
+use crate::meant::Statement;
 use crate::methods::breathe;
 use crate::methods::room::Room;
 use crate::methods::scan::{BATCH, Tuple, scan};
@@ -90,7 +91,7 @@ fn read(call: &Call) -> Fallible<Graph> {
         graph.qualified()
     );
     let mut reading = Reading::new();
-    scan(&sql, |row| reading.add(row))?;
+    scan(&Statement::over(&sql, &[&graph]), |row| reading.add(row))?;
     // SAFETY: the table is open, so it has a name, which is NUL-terminated.
     let tree = unsafe { CStr::from_ptr(pg_sys::get_rel_name(graph.oid())) }.to_bytes().to_vec();
     reading.finish(tree)

@@ -7,6 +7,7 @@ use crate::api::attach;
 use crate::edges::Edges;
 use crate::error::{self, Fallible};
 use crate::fmgr::{Call, Rows, text_bytes, text_datum};
+use crate::meant::Statement;
 use crate::methods::breathe;
 use crate::methods::room::Room;
 use crate::methods::scan::{Tuple, scan};
@@ -52,7 +53,7 @@ fn cft_filter_relations(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     }
     let sql = format!("SELECT {tree_text}, {} FROM {} AS r", texts.join(", "), relation.qualified());
     let mut reading = Reading { names: Names::default(), raw: Vec::new(), room: Room::new() };
-    scan(&sql, |row| reading.add(row))?;
+    scan(&Statement::over(&sql, &[&relation]), |row| reading.add(row))?;
     report(&reading.names, &reading.raw, rows)
 }
 

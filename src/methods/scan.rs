@@ -2,11 +2,11 @@
 
 #![expect(unsafe_code, reason = "SPI, called directly")]
 
-use crate::encoding;
 use crate::error::Fallible;
+use crate::meant::Statement;
 use crate::raised;
 use pgrx::pg_sys;
-use std::ffi::CString;
+use std::ffi::CStr;
 
 /// Rows fetched at once, or handled between two looks for an interrupt.
 pub const BATCH: usize = 10_000;
@@ -27,12 +27,14 @@ impl Tuple {
     }
 }
 
-/// Gives each row to `take`, under the caller's active snapshot, until it fails.
-pub fn scan(sql: &str, mut take: impl FnMut(&Tuple) -> Fallible<()>) -> Fallible<()> {
-    let Ok(sql) = CString::new(encoding::encode(sql)) else {
-        unreachable!("identifiers come from the catalog and have no NUL");
-    };
-    raised::whole(Some(&sql), || {
+/// Gives each row to `take`, under the caller's active snapshot, until it fails. Raises 40001 if the text does not mean the statement's
+/// tables now.
+pub fn scan(statement: &Statement, take: impl FnMut(&Tuple) -> Fallible<()>) -> Fallible<()> {
+    statement.run(|| run(statement.sql(), take))
+}
+
+fn run(sql: &CStr, mut take: impl FnMut(&Tuple) -> Fallible<()>) -> Fallible<()> {
+    raised::whole(Some(sql), || {
         // SAFETY: SPI is connected and finished around its use; a row and its descriptor live until the batch is freed. An error that is
         // returned is raised, which ends SPI too.
         unsafe {

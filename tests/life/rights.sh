@@ -74,6 +74,10 @@ is "rows of others" "$(try a "SET cftrag.enable = off; DO \$\$
                 wrong := wrong + n;
                 SELECT count(*) FILTER (WHERE entity <> 'one'), answers + count(*) INTO n, answers FROM public.cft_entities('one two', edges => $one::regclass);
                 wrong := wrong + n;
+                SELECT count(*) FILTER (WHERE child <> 'c' OR parent <> 'one'), answers + count(*) INTO n, answers FROM public.cft_filter_relations($one::regclass, 'parent', 'child');
+                wrong := wrong + n;
+                SELECT count(*) FILTER (WHERE 'two' IN (parent, child)), answers + count(*) INTO n, answers FROM public.cft_build_hierarchy($one::regclass, 'parent', 'child');
+                wrong := wrong + n;
             EXCEPTION WHEN serialization_failure OR undefined_table OR invalid_schema_name THEN NULL;
             END;
             COMMIT;

@@ -52,4 +52,25 @@ sql a "INSERT INTO edges VALUES ('t1', 'c', 'd')"
 follow "after truncate"
 sql b "DROP SUBSCRIPTION s" >/dev/null 2>&1
 exact b edges image
+
+# A slot's snapshot, as whoever copies a database takes it: what ended while the slot was made lies between its xmax and its xmin.
+waits() { value_is b "SELECT count(*) > 0 FROM pg_locks WHERE NOT granted AND locktype = 'transactionid'" t; }
+begun() { ask "$1" "BEGIN; SELECT pg_current_xact_id() IS NULL;" >/dev/null; }
+open first b; open second b; open third b; open copy b
+begun first
+coproc slot { "$BIN/psql" -X -q -At -d "$(url b) replication=database" 2>&1; }
+echo "CREATE_REPLICATION_SLOT slot TEMPORARY LOGICAL pgoutput EXPORT_SNAPSHOT;" >&"${slot[1]}"
+until_true "$PATIENCE" waits || note "the slot waits for nobody"
+sql b "INSERT INTO edges (tree, parent, child) VALUES ('t1', 'a', 'between'); DELETE FROM edges WHERE child = 'c'"
+begun second
+ask first "COMMIT;" >/dev/null
+sleep 1; until_true "$PATIENCE" waits || note "the slot waits for the first only"
+begun third
+ask second "ROLLBACK;" >/dev/null
+IFS='|' read -r -t "$PATIENCE" -u "${slot[0]}" _ _ snapshot _ || note "no slot"
+ask copy "BEGIN ISOLATION LEVEL REPEATABLE READ; SET TRANSACTION SNAPSHOT '$snapshot';" >/dev/null
+like "its xmin is after its xmax" "$(ask copy "SELECT split_part(s, ':', 1)::bigint > split_part(s, ':', 2)::bigint FROM CAST(pg_current_snapshot() AS text) AS s;")" t
+exact_in copy edges image "ARRAY['a', 'b', 'c', 'd'], verify => false"
+ask third "ROLLBACK;" >/dev/null
+echo '\q' >&"${slot[1]}"
 finish

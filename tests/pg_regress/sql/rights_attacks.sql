@@ -1,9 +1,11 @@
 -- Other people's code: whatever a role puts on its tables, and wherever it makes them belong to others', it does not run with the rights of
 -- who did not name them. trap() warns if it runs as anybody but its owner. (tests/life: rights, has the background workers.)
+-- Sessions are those of who calls: one of a superuser, whatever its role is, trusts no owner of a database and no group.
+SELECT current_user AS me \gset
 SET client_min_messages = warning;
 CREATE ROLE regress_cft_alice;
 CREATE ROLE regress_cft_mallory;
-CREATE ROLE regress_cft_victim;
+CREATE ROLE regress_cft_victim LOGIN;
 CREATE SCHEMA attack;
 GRANT USAGE, CREATE ON SCHEMA attack TO regress_cft_alice, regress_cft_mallory;
 GRANT USAGE ON SCHEMA attack TO regress_cft_victim;
@@ -52,11 +54,11 @@ SELECT * FROM cft_retrieve('b', '[1,0]');
 SELECT * FROM cft_tree_search('[1,0]');
 SELECT * FROM cftrag_internal.cft_attached_documents();
 SELECT * FROM cft_rollup_status();
-SET ROLE regress_cft_victim;
+\connect - regress_cft_victim
 SELECT * FROM cft_context('b');
 SELECT * FROM cft_nearest_documents('[1,0]');
 SELECT * FROM cft_retrieve('b', '[1,0]');
-RESET ROLE;
+\connect - :me
 -- She does, herself.
 SET ROLE regress_cft_mallory;
 SELECT relative FROM cft_context('b');
@@ -83,14 +85,14 @@ ALTER TABLE attack.edges OWNER TO regress_cft_puppet;
 SET ROLE regress_cft_mallory;
 GRANT regress_cft_puppet TO regress_cft_victim;
 RESET ROLE;
-SET ROLE regress_cft_victim;
+\connect - regress_cft_victim
 SELECT pg_has_role('regress_cft_puppet', 'USAGE');
 SELECT * FROM cft_context('b');
-RESET ROLE;
+\connect - :me
 ALTER TABLE attack.edges OWNER TO regress_cft_mallory;
 DROP ROLE regress_cft_puppet;
 -- It does if a superuser has granted it.
-CREATE ROLE regress_cft_friend IN ROLE regress_cft_alice;
+CREATE ROLE regress_cft_friend LOGIN IN ROLE regress_cft_alice;
 SET ROLE regress_cft_alice;
 CREATE TABLE attack.forest (parent text, child text);
 INSERT INTO attack.forest VALUES ('a', 'b'), ('b', 'c');
@@ -100,13 +102,13 @@ INSERT INTO attack.texts VALUES (1, 'about b', '[1,0]');
 SELECT cft_attach_documents('attack.texts');
 GRANT SELECT ON attack.forest, attack.texts TO PUBLIC;
 RESET ROLE;
-SET ROLE regress_cft_friend;
+\connect - regress_cft_friend
 SELECT relative FROM cft_context('b');
 SELECT document_id FROM cft_nearest_documents('[1,0]');
-RESET ROLE;
-SET ROLE regress_cft_victim;
+\connect - :me
+\connect - regress_cft_victim
 SELECT relative FROM cft_context('b');
-RESET ROLE;
+\connect - :me
 
 -- The TRIGGER privilege on her tables: aliases, a mapping, entities' embeddings and summaries that belong to them, with everything on them.
 GRANT TRIGGER ON attack.forest, attack.texts TO regress_cft_mallory;
@@ -173,9 +175,9 @@ BEGIN
     END LOOP;
 END $$;
 SELECT attack.everything();
-SET ROLE regress_cft_victim;
+\connect - regress_cft_victim
 SELECT attack.everything();
-RESET ROLE;
+\connect - :me
 -- Her table of embeddings is in nobody's way.
 SET ROLE regress_cft_alice;
 CREATE TABLE attack.own_vectors (entity text, embedding vector(2));
@@ -183,11 +185,12 @@ INSERT INTO attack.own_vectors VALUES ('a', '[0,1]');
 SELECT cft_attach_entities('attack.own_vectors', edges => 'attack.forest');
 GRANT SELECT ON attack.own_vectors TO PUBLIC;
 RESET ROLE;
-SET ROLE regress_cft_victim;
+\connect - regress_cft_victim
 SELECT entity FROM cft_nearest_entities('[1,0]', edges => 'attack.forest');
-RESET ROLE;
+\connect - :me
 -- A table of whoever owns both counts, as does one of a role that has that owner's rights.
-SET ROLE regress_cft_friend;
+\connect - regress_cft_friend
+\connect - :me
 SET ROLE regress_cft_alice;
 CREATE TABLE attack.own_aliases (alias text, entity text);
 INSERT INTO attack.own_aliases VALUES ('y', 'b');
@@ -195,21 +198,21 @@ SELECT cft_attach_aliases('attack.own_aliases', edges => 'attack.forest');
 GRANT SELECT ON attack.own_aliases TO PUBLIC;
 RESET ROLE;
 ALTER TABLE attack.own_aliases OWNER TO regress_cft_friend;
-SET ROLE regress_cft_victim;
+\connect - regress_cft_victim
 SELECT entity, via_alias FROM cft_entities('x y', 'attack.forest');
-RESET ROLE;
+\connect - :me
 
 -- A trusted table with a child of hers is not chosen.
 DROP TABLE attack.edges;
 ALTER TABLE attack.forest OWNER TO CURRENT_USER;
-SET ROLE regress_cft_victim;
+\connect - regress_cft_victim
 SELECT count(*) FROM cft_context('b');
-RESET ROLE;
+\connect - :me
 CREATE TABLE attack.child () INHERITS (attack.forest);
 ALTER TABLE attack.child OWNER TO regress_cft_mallory;
-SET ROLE regress_cft_victim;
+\connect - regress_cft_victim
 SELECT * FROM cft_context('b');
-RESET ROLE;
+\connect - :me
 DROP TABLE attack.child;
 ALTER TABLE attack.forest OWNER TO regress_cft_alice;
 
@@ -225,29 +228,59 @@ CREATE TABLE grouped.edges (parent text, child text);
 INSERT INTO grouped.edges VALUES ('a', 'b');
 SELECT cft_attach('grouped.edges');
 RESET ROLE;
-SET ROLE regress_cft_victim;
+\connect - regress_cft_victim
 SELECT relative FROM cft_context('b');
-RESET ROLE;
+\connect - :me
 SET ROLE regress_cft_super;
 SELECT relative FROM cft_context('b');
 RESET ROLE;
 GRANT regress_cft_group TO regress_cft_peer;
-SET ROLE regress_cft_victim;
+\connect - regress_cft_victim
 SELECT relative FROM cft_context('b');
 SELECT relative FROM cft_context('b', edges => 'grouped.edges');
-RESET ROLE;
+\connect - :me
 REVOKE regress_cft_group FROM regress_cft_peer;
 -- By a group in between that others are in, too.
 CREATE ROLE regress_cft_team;
 GRANT regress_cft_group TO regress_cft_team;
 GRANT regress_cft_team TO regress_cft_victim;
-SET ROLE regress_cft_victim;
+\connect - regress_cft_victim
 SELECT relative FROM cft_context('b');
-RESET ROLE;
+\connect - :me
 GRANT regress_cft_team TO regress_cft_peer;
+\connect - regress_cft_victim
+SELECT relative FROM cft_context('b');
+\connect - :me
+
+-- Nor where somebody can log in as the group.
+REVOKE regress_cft_team FROM regress_cft_peer;
+ALTER ROLE regress_cft_group LOGIN;
+\connect - regress_cft_victim
+SELECT relative FROM cft_context('b');
+\connect - :me
+ALTER ROLE regress_cft_group NOLOGIN;
+-- Nor by who can become more than ordinary, by inheritance or not: a role of this session may be set by anybody's code.
+CREATE ROLE regress_cft_program NOINHERIT;
+GRANT pg_execute_server_program TO regress_cft_program;
+GRANT regress_cft_program TO regress_cft_victim;
+\connect - regress_cft_victim
+SELECT relative FROM cft_context('b');
+\connect - :me
+REVOKE regress_cft_program FROM regress_cft_victim;
+ALTER ROLE regress_cft_victim CREATEROLE;
+\connect - regress_cft_victim
+SELECT relative FROM cft_context('b');
+\connect - :me
+ALTER ROLE regress_cft_victim NOCREATEROLE;
 SET ROLE regress_cft_victim;
 SELECT relative FROM cft_context('b');
 RESET ROLE;
+SET SESSION AUTHORIZATION regress_cft_victim;
+SELECT relative FROM cft_context('b');
+RESET SESSION AUTHORIZATION;
+\connect - regress_cft_victim
+SELECT relative FROM cft_context('b');
+\connect - :me
 
 -- A plan that another role has made in this session gives nobody rows of a schema that she may not use.
 CREATE FUNCTION attack.by_group() RETURNS bigint LANGUAGE sql SECURITY DEFINER AS $$ SELECT count(*) FROM public.cft_context('b', edges => 'grouped.edges') $$;
@@ -274,9 +307,10 @@ SELECT count(*) FROM pg_locks WHERE relation = :grouped;
 COMMIT;
 RESET ROLE;
 DROP FUNCTION attack.by_group();
+SET client_min_messages = warning;
 DROP SCHEMA grouped CASCADE;
 DROP OWNED BY regress_cft_group, regress_cft_team;
-DROP ROLE regress_cft_group, regress_cft_team, regress_cft_peer, regress_cft_super;
+DROP ROLE regress_cft_group, regress_cft_program, regress_cft_team, regress_cft_peer, regress_cft_super;
 
 -- cftrag.edges, cftrag.documents: a choice counts for those who trust whoever made it.
 SET ROLE regress_cft_victim;

@@ -1,7 +1,7 @@
 -- Row-level security: a policy that applies to the caller is applied, whatever the image knows.
 SET client_min_messages = warning;
 CREATE ROLE regress_cft_owner;
-CREATE ROLE regress_cft_limited;
+CREATE ROLE regress_cft_limited LOGIN;
 CREATE ROLE regress_cft_bypass BYPASSRLS;
 CREATE SCHEMA rls AUTHORIZATION regress_cft_owner;
 GRANT USAGE ON SCHEMA rls TO regress_cft_limited, regress_cft_bypass;
@@ -54,9 +54,11 @@ SELECT count(*) FROM cft_context('b');
 RESET ROLE;
 ALTER TABLE rls.edges OWNER TO regress_cft_owner;
 GRANT regress_cft_owner TO regress_cft_limited;
-SET ROLE regress_cft_limited;
+SELECT current_user AS me \gset
+\connect - regress_cft_limited
 SELECT count(*) FROM cft_context('b');
-RESET ROLE;
+\connect - :me
+SET client_min_messages = warning;
 REVOKE regress_cft_owner FROM regress_cft_limited;
 -- It does not apply to the owner, to BYPASSRLS, to superusers.
 SET ROLE regress_cft_owner;
