@@ -242,6 +242,17 @@ LANGUAGE c STABLE STRICT PARALLEL SAFE COST 5
 AS 'MODULE_PATHNAME', 'cft_name_wrapper';
 COMMENT ON FUNCTION cftrag_internal.cft_name(regclass) IS 'names a relation in a statement, which can then mean no other; and locks it';
 
+-- What creates and drops triggers names tables, too, but is not parsed as queries are: names are held meanwhile. See src/naming.rs.
+CREATE FUNCTION cftrag_internal.cft_hold_names(relation regclass, other regclass, exclusive boolean) RETURNS void
+LANGUAGE c VOLATILE COST 10
+AS 'MODULE_PATHNAME', 'cft_hold_names_wrapper';
+COMMENT ON FUNCTION cftrag_internal.cft_hold_names(regclass, regclass, boolean) IS 'locks tables whose triggers are about to change, and the names of schemas';
+
+CREATE FUNCTION cftrag_internal.cft_release_names() RETURNS void
+LANGUAGE c VOLATILE COST 10
+AS 'MODULE_PATHNAME', 'cft_release_names_wrapper';
+COMMENT ON FUNCTION cftrag_internal.cft_release_names() IS 'lets names of schemas change again';
+
 CREATE FUNCTION cftrag_internal.cft_plain_type(type regtype) RETURNS boolean
 LANGUAGE c STABLE STRICT PARALLEL SAFE COST 10
 AS 'MODULE_PATHNAME', 'cft_plain_type_wrapper';
@@ -348,6 +359,8 @@ BEGIN
     IF FOUND THEN
         RAISE EXCEPTION 'column "%" of table "%" does not exist', missing, class.relname USING ERRCODE = 'undefined_column';
     END IF;
+    PERFORM cftrag_internal.cft_hold_names(relation, CASE WHEN columns IS NOT NULL THEN other END, EXISTS (
+        SELECT FROM pg_trigger AS t WHERE t.tgrelid = relation AND t.tgfoid = trigger_function AND NOT t.tgisinternal AND (other IS NULL OR t.tgconstrrelid = other)));
     FOR old IN SELECT t.tgname FROM pg_trigger AS t
                 WHERE t.tgrelid = relation AND t.tgfoid = trigger_function AND NOT t.tgisinternal
                   AND (other IS NULL OR t.tgconstrrelid = other) LOOP
@@ -372,7 +385,8 @@ BEGIN
                            free, list, cftrag_internal.cft_name(relation), cftrag_internal.cft_name(other), trigger_function::regproc, arguments);
         END IF;
     END IF;
-    -- CREATE and DROP TRIGGER are not parsed as queries are (src/named.rs): whether they meant these tables is seen by what they did.
+    PERFORM cftrag_internal.cft_release_names();
+    -- A trigger of an event may have done what it liked.
     IF (columns IS NULL) = EXISTS (SELECT FROM pg_trigger AS t WHERE t.tgrelid = relation AND t.tgfoid = trigger_function AND NOT t.tgisinternal
                                                                  AND (other IS NULL OR t.tgconstrrelid = other)) THEN
         RAISE EXCEPTION 'could not name the tables of a statement due to a concurrent rename' USING ERRCODE = 'serialization_failure',
@@ -1933,6 +1947,7 @@ BEGIN
     -- made by triggers.
     FOREACH relation IN ARRAY array_remove(ARRAY[f.edges, documents], NULL) LOOP
         PERFORM cftrag_internal.cft_refuse_family(relation);
+        PERFORM cftrag_internal.cft_hold_names(relation, NULL, false);
         FOREACH event IN ARRAY '{insert,update,delete,truncate}'::text[] LOOP
             EXECUTE format(
                 'CREATE OR REPLACE TRIGGER cftrag_rollup_%1$s AFTER %1$s ON %2$s %3$s FOR EACH STATEMENT EXECUTE FUNCTION cftrag_internal.cft_rollup_changed()',
@@ -1940,6 +1955,7 @@ BEGIN
                 CASE event WHEN 'insert' THEN 'REFERENCING NEW TABLE AS cft_new' WHEN 'delete' THEN 'REFERENCING OLD TABLE AS cft_old'
                            WHEN 'update' THEN 'REFERENCING NEW TABLE AS cft_new OLD TABLE AS cft_old' ELSE '' END);
         END LOOP;
+        PERFORM cftrag_internal.cft_release_names();
     END LOOP;
     EXECUTE format(
         'WITH e AS (SELECT r.%3$I::text COLLATE "C" AS parent, r.%4$I::text COLLATE "C" AS child FROM %5$s AS r WHERE r.%3$I::text COLLATE "C" <> r.%4$I::text)
@@ -1967,9 +1983,11 @@ BEGIN
     FOREACH relation IN ARRAY others LOOP
         CONTINUE WHEN NOT (SELECT pg_has_role(c.relowner, 'USAGE') FROM pg_class AS c WHERE c.oid = relation)
             OR EXISTS (SELECT FROM unnest(registrations) AS p, cftrag_internal.cft_registered(p, NULL, relation));
+        PERFORM cftrag_internal.cft_hold_names(relation, NULL, true);
         FOR old IN SELECT t.tgname FROM pg_trigger AS t WHERE t.tgrelid = relation AND t.tgfoid = 'cftrag_internal.cft_rollup_changed()'::regprocedure LOOP
             EXECUTE format('DROP TRIGGER %I ON %s', old, cftrag_internal.cft_name(relation));
         END LOOP;
+        PERFORM cftrag_internal.cft_release_names();
     END LOOP;
 END $$;
 COMMENT ON FUNCTION cftrag_internal.cft_detach_summaries(regclass) IS 'what cft_detach_summaries calls';
@@ -2979,6 +2997,11 @@ GRANT SELECT ON pg_stat_progress_cftrag TO PUBLIC;
 /* </end connected objects> */
 
 /* <begin connected objects> */
+-- cftrag::api::rights::cft_hold_names
+-- Skipped due to `#[pgrx(sql = false)]`
+/* </end connected objects> */
+
+/* <begin connected objects> */
 -- cftrag::api::stats::cft_hot_entities
 -- Skipped due to `#[pgrx(sql = false)]`
 /* </end connected objects> */
@@ -3030,6 +3053,11 @@ GRANT SELECT ON pg_stat_progress_cftrag TO PUBLIC;
 
 /* <begin connected objects> */
 -- cftrag::methods::reject_cycles::cft_reject_cycles
+-- Skipped due to `#[pgrx(sql = false)]`
+/* </end connected objects> */
+
+/* <begin connected objects> */
+-- cftrag::api::rights::cft_release_names
 -- Skipped due to `#[pgrx(sql = false)]`
 /* </end connected objects> */
 

@@ -71,6 +71,7 @@ mod locks;
 mod meant;
 mod methods;
 mod named;
+mod naming;
 mod online;
 mod owners;
 mod patience;

@@ -14,7 +14,7 @@
 #![expect(unsafe_code, reason = "reads system catalogs, switches the current user")]
 
 use crate::changes;
-use crate::compat::plain;
+use crate::compat::{self, plain};
 use crate::edges::Edges;
 use crate::owners;
 use pgrx::pg_sys;
@@ -209,6 +209,17 @@ fn inherits(caller: pg_sys::Oid, role: pg_sys::Oid) -> bool {
         }
     }
     members.contains(&role)
+}
+
+/// Whether the caller may create triggers on the table; `exclusive`: whether she may drop them.
+pub fn may_have_triggers(table: pg_sys::Oid, exclusive: bool) -> bool {
+    // SAFETY: reads a backend variable; a system cache lookup.
+    unsafe {
+        let caller = plain::GetUserId();
+        let trigger = pg_sys::ACL_TRIGGER as pg_sys::AclMode;
+        compat::owns_table(table, caller)
+            || !exclusive && pg_sys::pg_class_aclcheck(table, caller, trigger) == pg_sys::AclResult::ACLCHECK_OK
+    }
 }
 
 /// Whether the table may be chosen for the caller where none is named: it and all that inherit from it are owned by whom he trusts.

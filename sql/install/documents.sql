@@ -48,6 +48,17 @@ LANGUAGE c STABLE STRICT PARALLEL SAFE COST 5
 AS 'MODULE_PATHNAME', 'cft_name_wrapper';
 COMMENT ON FUNCTION cftrag_internal.cft_name(regclass) IS 'names a relation in a statement, which can then mean no other; and locks it';
 
+-- What creates and drops triggers names tables, too, but is not parsed as queries are: names are held meanwhile. See src/naming.rs.
+CREATE FUNCTION cftrag_internal.cft_hold_names(relation regclass, other regclass, exclusive boolean) RETURNS void
+LANGUAGE c VOLATILE COST 10
+AS 'MODULE_PATHNAME', 'cft_hold_names_wrapper';
+COMMENT ON FUNCTION cftrag_internal.cft_hold_names(regclass, regclass, boolean) IS 'locks tables whose triggers are about to change, and the names of schemas';
+
+CREATE FUNCTION cftrag_internal.cft_release_names() RETURNS void
+LANGUAGE c VOLATILE COST 10
+AS 'MODULE_PATHNAME', 'cft_release_names_wrapper';
+COMMENT ON FUNCTION cftrag_internal.cft_release_names() IS 'lets names of schemas change again';
+
 CREATE FUNCTION cftrag_internal.cft_plain_type(type regtype) RETURNS boolean
 LANGUAGE c STABLE STRICT PARALLEL SAFE COST 10
 AS 'MODULE_PATHNAME', 'cft_plain_type_wrapper';
@@ -154,6 +165,8 @@ BEGIN
     IF FOUND THEN
         RAISE EXCEPTION 'column "%" of table "%" does not exist', missing, class.relname USING ERRCODE = 'undefined_column';
     END IF;
+    PERFORM cftrag_internal.cft_hold_names(relation, CASE WHEN columns IS NOT NULL THEN other END, EXISTS (
+        SELECT FROM pg_trigger AS t WHERE t.tgrelid = relation AND t.tgfoid = trigger_function AND NOT t.tgisinternal AND (other IS NULL OR t.tgconstrrelid = other)));
     FOR old IN SELECT t.tgname FROM pg_trigger AS t
                 WHERE t.tgrelid = relation AND t.tgfoid = trigger_function AND NOT t.tgisinternal
                   AND (other IS NULL OR t.tgconstrrelid = other) LOOP
@@ -178,7 +191,8 @@ BEGIN
                            free, list, cftrag_internal.cft_name(relation), cftrag_internal.cft_name(other), trigger_function::regproc, arguments);
         END IF;
     END IF;
-    -- CREATE and DROP TRIGGER are not parsed as queries are (src/named.rs): whether they meant these tables is seen by what they did.
+    PERFORM cftrag_internal.cft_release_names();
+    -- A trigger of an event may have done what it liked.
     IF (columns IS NULL) = EXISTS (SELECT FROM pg_trigger AS t WHERE t.tgrelid = relation AND t.tgfoid = trigger_function AND NOT t.tgisinternal
                                                                  AND (other IS NULL OR t.tgconstrrelid = other)) THEN
         RAISE EXCEPTION 'could not name the tables of a statement due to a concurrent rename' USING ERRCODE = 'serialization_failure',

@@ -190,6 +190,7 @@ BEGIN
     -- made by triggers.
     FOREACH relation IN ARRAY array_remove(ARRAY[f.edges, documents], NULL) LOOP
         PERFORM cftrag_internal.cft_refuse_family(relation);
+        PERFORM cftrag_internal.cft_hold_names(relation, NULL, false);
         FOREACH event IN ARRAY '{insert,update,delete,truncate}'::text[] LOOP
             EXECUTE format(
                 'CREATE OR REPLACE TRIGGER cftrag_rollup_%1$s AFTER %1$s ON %2$s %3$s FOR EACH STATEMENT EXECUTE FUNCTION cftrag_internal.cft_rollup_changed()',
@@ -197,6 +198,7 @@ BEGIN
                 CASE event WHEN 'insert' THEN 'REFERENCING NEW TABLE AS cft_new' WHEN 'delete' THEN 'REFERENCING OLD TABLE AS cft_old'
                            WHEN 'update' THEN 'REFERENCING NEW TABLE AS cft_new OLD TABLE AS cft_old' ELSE '' END);
         END LOOP;
+        PERFORM cftrag_internal.cft_release_names();
     END LOOP;
     EXECUTE format(
         'WITH e AS (SELECT r.%3$I::text COLLATE "C" AS parent, r.%4$I::text COLLATE "C" AS child FROM %5$s AS r WHERE r.%3$I::text COLLATE "C" <> r.%4$I::text)
@@ -224,9 +226,11 @@ BEGIN
     FOREACH relation IN ARRAY others LOOP
         CONTINUE WHEN NOT (SELECT pg_has_role(c.relowner, 'USAGE') FROM pg_class AS c WHERE c.oid = relation)
             OR EXISTS (SELECT FROM unnest(registrations) AS p, cftrag_internal.cft_registered(p, NULL, relation));
+        PERFORM cftrag_internal.cft_hold_names(relation, NULL, true);
         FOR old IN SELECT t.tgname FROM pg_trigger AS t WHERE t.tgrelid = relation AND t.tgfoid = 'cftrag_internal.cft_rollup_changed()'::regprocedure LOOP
             EXECUTE format('DROP TRIGGER %I ON %s', old, cftrag_internal.cft_name(relation));
         END LOOP;
+        PERFORM cftrag_internal.cft_release_names();
     END LOOP;
 END $$;
 COMMENT ON FUNCTION cftrag_internal.cft_detach_summaries(regclass) IS 'what cft_detach_summaries calls';

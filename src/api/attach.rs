@@ -6,8 +6,8 @@ use crate::edges::{self, ColumnNames, Edges};
 use crate::encoding;
 use crate::error::{self, Fallible};
 use crate::fmgr::Call;
-use crate::raised;
 use crate::registration::{self, Functions, INTERNAL};
+use crate::{naming, raised};
 use pgrx::prelude::*;
 use std::ffi::{CStr, CString};
 
@@ -36,16 +36,23 @@ fn cft_attach(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     if known.is_some_and(|r| r.sound && r.names == names) {
         return Ok(());
     }
-    let (on, oid, old) = (table.qualified(), table.oid(), registration::trigger_names(table.oid(), functions));
+    let (oid, old) = (table.oid(), registration::trigger_names(table.oid(), functions));
+    naming::hold(&[(oid, lock_for(&old))])?;
+    let on = table.qualified();
     // ALTER TABLE wants nobody else, not even this function, to hold the relation open.
     drop(table);
     drop_triggers(&on, &old);
     create_triggers(&on, &names);
+    naming::release();
     meant(registration::read(oid, std::ptr::null_mut(), functions).is_some())
 }
 
-/// 40001 unless the statements did what they were to do to this table: a schema may have been renamed beside them, which waits for no
-/// table's lock, and then the name was another's.
+/// The lock that statements take on a table whose triggers of these names they drop before they create others.
+fn lock_for(old: &[String]) -> u32 {
+    if old.is_empty() { pg_sys::ShareRowExclusiveLock } else { pg_sys::AccessExclusiveLock }
+}
+
+/// 40001 unless the statements did what they were to do to this table.
 fn meant(done: bool) -> Fallible<()> {
     if done { Ok(()) } else { Err(error::renamed_beside()) }
 }
@@ -82,8 +89,10 @@ fn cft_attach_aliases(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     {
         return Ok(());
     }
-    let (on, from, oid, of) = (table.qualified(), edges.qualified(), table.oid(), edges.oid());
+    let (oid, of) = (table.oid(), edges.oid());
     let old = registration::trigger_names(table.oid(), functions);
+    naming::hold(&[(oid, lock_for(&old)), (of, pg_sys::AccessShareLock)])?;
+    let (on, from) = (table.qualified(), edges.qualified());
     drop(edges);
     drop(table);
     drop_triggers(&on, &old);
@@ -94,6 +103,7 @@ fn cft_attach_aliases(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
         "CREATE CONSTRAINT TRIGGER cftrag_aliases AFTER INSERT ON {on} FROM {from} FOR EACH ROW WHEN (false) \
          EXECUTE FUNCTION {marker}({alias}, {entity})"
     )]);
+    naming::release();
     let registered = registration::read(oid, std::ptr::null_mut(), functions).is_some();
     meant(registered && registration::alias_markers(oid, functions) == [of])
 }
@@ -115,9 +125,12 @@ fn cft_detach(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     if old.is_empty() {
         return Err(error::not_attached(&edges::display_name(table.oid())));
     }
-    let (on, oid) = (table.qualified(), table.oid());
+    let oid = table.oid();
+    naming::hold(&[(oid, pg_sys::AccessExclusiveLock)])?;
+    let on = table.qualified();
     drop(table);
     drop_triggers(&on, &old);
+    naming::release();
     meant(registration::trigger_names(oid, Functions::beside(call.function())).is_empty())?;
     // Its memory is better given to others at once; should this transaction roll back, the next reader builds it again.
     if let Some(control) = crate::shmem::attach()

@@ -5,7 +5,7 @@
 
 use crate::error::{self, Fallible};
 use crate::fmgr::Call;
-use crate::{chosen, named, rights};
+use crate::{chosen, named, naming, rights};
 use pgrx::prelude::*;
 
 /// `cft_trusts(relation regclass, beside regclass) -> boolean`: whether the caller trusts the owner of a relation that is chosen for him;
@@ -51,4 +51,30 @@ fn cft_name(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<Option<Vec<u8>>> {
     let Some(table) = call.oid(0) else { return Ok(None) };
     named::lock(table);
     named::name(table).map(Some).ok_or_else(|| error::no_such_table(u32::from(table)))
+}
+
+/// `cft_hold_names(relation regclass, other regclass, exclusive boolean) -> void`: until cft_release_names no schema changes its name, nor do
+/// these tables, which statements about triggers are about to name: they are dropped (`exclusive`), or created on `relation`. Errors: 42501
+/// (only who may lock them so), 40001.
+#[pg_extern(sql = false)]
+fn cft_hold_names(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
+    // SAFETY: our own fcinfo.
+    let call = unsafe { Call::new(fcinfo) };
+    let exclusive = call.arg(2).is_some_and(|value| value.value() != 0);
+    let lock = if exclusive { pg_sys::AccessExclusiveLock } else { pg_sys::ShareRowExclusiveLock };
+    let mut tables = Vec::new();
+    for (table, lock) in [(call.oid(0), lock), (call.oid(1), pg_sys::AccessShareLock)] {
+        let Some(table) = table else { continue };
+        if !rights::may_have_triggers(table, lock == pg_sys::AccessExclusiveLock) {
+            return Err(error::no_privilege(&crate::edges::display_name(table)));
+        }
+        tables.push((table, lock));
+    }
+    naming::hold(&tables)
+}
+
+/// `cft_release_names() -> void`: the end of cft_hold_names.
+#[pg_extern(sql = false)]
+fn cft_release_names() {
+    naming::release();
 }
