@@ -22,7 +22,7 @@ use crate::Image;
 use crate::alloc;
 use crate::bucket::Entry;
 use crate::chunk::LINE_BYTES;
-use crate::forms::Form;
+use crate::form::Form;
 use crate::hash::Hash;
 use crate::id::{RecordId, index};
 use crate::memory::{Line, Memory};

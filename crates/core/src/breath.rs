@@ -7,6 +7,8 @@ const STEPS: u32 = 1 << 16;
 /// Bytes that are freed at once: the system takes 0.3 ms a MB to take them back.
 const FREED: usize = 16 << 20;
 
+/// Bytes that are looked through in the time of a step of a [`Breath`], or less.
+pub(crate) const PER_STEP: usize = 32;
 /// Bytes that are compared in less than a step.
 const LINE: usize = 64;
 

@@ -16,8 +16,11 @@ mod geometry;
 
 use crate::chunk::LINE_BYTES;
 use crate::hash::Hash;
-use crate::id::{RecordId, halves, index};
-use crate::memory::{Page, Tags, Words, equal_tags};
+use crate::id::{RecordId, index};
+use crate::memory::{Page, Tags, Words, equal_slots, equal_tags};
+use crate::tables::PAGE_BITS;
+use crate::tables::PAGE_LINES;
+use crate::tables::TAILS_AT;
 
 use entry::record_of;
 pub(crate) use entry::{Entry, HOTTEST, LENGTH_BITS, MOST_COUNTED, Pattern};
@@ -25,30 +28,14 @@ pub(crate) use geometry::Geometry;
 
 /// Slots of a bucket. Four load to 95 % before a search fails; two only to 84 %.
 pub(crate) const SLOTS: usize = 4;
-/// Buckets of a page, as a power of two.
-pub(crate) const PAGE_BITS: u32 = 7;
 const PAGE_BUCKETS: usize = 1 << PAGE_BITS;
 
 /// Where tags end and words begin, where those end and tails begin: lines of a page.
 const WORDS_AT: usize = 16;
-pub(crate) const TAILS_AT: usize = 48;
-/// Lines of a page with tails.
-pub(crate) const PAGE_LINES: usize = 64;
 
 const _: () = assert!(SLOTS * 2 == size_of::<u64>());
 const _: () = assert!(WORDS_AT * 64 == PAGE_BUCKETS * 8 && TAILS_AT * 64 == PAGE_BUCKETS * 24);
 const _: () = assert!(PAGE_LINES * 64 == PAGE_BUCKETS * 32);
-
-/// Which of four tags are the wanted one, a bit each.
-#[inline]
-pub(crate) fn equal_slots(tags: u64, wanted: u64) -> u32 {
-    // Of the 16 bits of a difference, only those of 0 have no carry into the top and no top.
-    const LOW: u64 = 0x7FFF_7FFF_7FFF_7FFF;
-    let differ = tags ^ (wanted * 0x0001_0001_0001_0001);
-    let equal = !(((differ & LOW) + LOW) | differ) & !LOW;
-    // Bits 15, 31, 47 and 63 beside each other: the product has each of them at 60 to 63 once.
-    halves((equal >> 15).wrapping_mul(0x1000_2000_4000_8000) >> 60).0
-}
 
 /// A bucket where it is.
 #[derive(Clone, Copy, Debug)]

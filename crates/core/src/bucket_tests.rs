@@ -1,6 +1,7 @@
 //! Tests of `bucket.rs`, and of the bits and the arithmetic in its folder.
 
 use super::*;
+use crate::id::halves;
 use crate::id::{LINE_BITS, word};
 
 fn hashes() -> impl Iterator<Item = Hash> {

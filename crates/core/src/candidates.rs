@@ -4,19 +4,14 @@
 
 use crate::Image;
 use crate::filter::Filter;
-use crate::forms::{FormSpot, LONGER, STEP};
+use crate::form::{LONGER, STEP};
+use crate::forms::FormSpot;
 use crate::hash::Hash;
 use crate::id::{RecordId, index};
 use crate::root::Sifted;
 use crate::sieve::Sieve;
 use crate::starts::{Start, Starts};
 use crate::words::MOST_WORDS;
-
-/// Words that are prepared together, in stages: each asks memory for all that the next one reads
-/// of all of them, so that nothing is waited for one by one. The asking is a loop of its own, of a
-/// few instructions a line: so the processor has many page tables and lines under way at once.
-/// A text of 200 words is one of these: each loop's end is guessed wrong.
-pub(crate) const BLOCK: usize = 240;
 
 /// Some words that may be a name.
 #[derive(Clone, Copy, Debug, Default)]

@@ -19,46 +19,18 @@
 //! unless the answer is `Done`. Writers only.
 
 use crate::alloc::Plan;
+use crate::edge::Ends;
+use crate::fit::Candidate;
+use crate::fit::Fit;
+use crate::fit::Rank;
+use crate::fit::judge;
 use crate::id::{EntityId, Link, SlotRef, TreeId};
 use crate::list::Cursor;
 use crate::partners::{Found, Partners};
 use crate::record::{Direction, Record};
 use crate::slot::Slot;
-use crate::version::{self, Side, Version};
-use crate::visibility::Hint;
-use crate::{Deleter, Deletion, Edge, Error, Fate, Fates, Image, RowVersion};
-
-/// The row to mark, and how well it fits: a lower rank fits better.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Rank {
-    Inserter,
-    Settled,
-    Marked,
-}
-
-/// Where a row stands: its slot in the list that was searched, and what the slot links to.
-#[derive(Clone, Copy)]
-pub(crate) struct Candidate {
-    pub(crate) slot: SlotRef,
-    pub(crate) link: Link,
-    pub(crate) side: Direction,
-}
-
-/// The entities and the tree of an edge whose names are all known.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Ends {
-    pub(crate) parent: EntityId,
-    pub(crate) child: EntityId,
-    pub(crate) tree: Option<TreeId>,
-}
-
-/// How a row fits a delete.
-pub(crate) enum Fit {
-    Rank(Rank),
-    /// So, if that deleter rolled back.
-    If(Rank, u64),
-    None,
-}
+use crate::version::{self, Version};
+use crate::{Deleter, Deletion, Edge, Error, Fates, Image, RowVersion};
 
 impl Image<'_> {
     /// Writer: a row of `edge` gets a deleter.
@@ -229,57 +201,11 @@ impl<F: Fates> Search<'_, '_, F> {
     }
 }
 
-/// How the row of a slot of the wanted edge fits, as far as its deleter's fate is known.
-pub(crate) fn judge(image: Image<'_>, link: Link, row: RowVersion, fates: &impl Fates) -> Fit {
-    let Link::Version(id) = link else {
-        return if row.cmin.is_none() { Fit::Rank(Rank::Settled) } else { Fit::None };
-    };
-    let version = Version::new(image.mem(), id);
-    let rank = match version.xmin() {
-        0 if row.cmin.is_some() => return Fit::None,
-        // A version without xmin and xmax is a settled row that awaits its turn.
-        0 if version.xmax() == 0 => Rank::Settled,
-        0 => Rank::Marked,
-        xmin if inserted_by(row, xmin, version.cmin()) => Rank::Inserter,
-        _ => return Fit::None,
-    };
-    match undone(version, fates) {
-        Ok(true) => Fit::Rank(rank),
-        Ok(false) => Fit::None,
-        Err(xmax) => Fit::If(rank, xmax),
-    }
-}
-
-/// Whether nobody deleted the row, or who did rolled back; or the deleter whose fate is not known.
-pub(crate) fn undone(version: Version<'_>, fates: &impl Fates) -> Result<bool, u64> {
-    let xmax = version.xmax();
-    if xmax == 0 {
-        return Ok(true);
-    }
-    let fate = match version.hint(Side::Xmax) {
-        Hint::Committed => Fate::Committed,
-        Hint::Aborted => Fate::Aborted,
-        Hint::None => fates.fate(xmax),
-    };
-    match fate {
-        Fate::Aborted => Ok(true),
-        Fate::Running | Fate::Committed => Ok(false),
-        Fate::Unknown => Err(xmax),
-    }
-}
-
-/// Whether the row that is deleted was inserted by this xid and command.
-fn inserted_by(row: RowVersion, xmin: u64, cmin: u32) -> bool {
-    let same_xid = match row.xmin {
-        0 => crate::id::halves(xmin).0 == row.raw_xmin,
-        xid => xid == xmin,
-    };
-    same_xid && row.cmin.is_none_or(|command| command == cmin)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Fate;
+    use crate::version::{Hint, Side};
     use crate::{HeapMemory, Stamp};
 
     const EDGE: Edge<'_> = Edge { tree: None, parent: b"p", child: b"c" };

@@ -1,6 +1,8 @@
 //! The words in which a writer speaks to the image: an edge row, when it was
 //! inserted and deleted, and what is known of a transaction's fate.
 
+use crate::id::EntityId;
+use crate::id::TreeId;
 /// One row of the edges table. Names are bytes; `tree: None` is SQL's NULL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Edge<'a> {
@@ -87,4 +89,12 @@ pub struct Settled {
     pub examined: usize,
     /// Versions that are gone: their edge settled, or unlinked.
     pub freed: usize,
+}
+
+/// The entities and the tree of an edge whose names are all known.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ends {
+    pub(crate) parent: EntityId,
+    pub(crate) child: EntityId,
+    pub(crate) tree: Option<TreeId>,
 }

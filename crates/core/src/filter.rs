@@ -16,76 +16,29 @@
 
 mod growth;
 
+use crate::directory::DIRECTORY_BITS;
+use crate::image::Image;
+use crate::tables::FIRST_LEVEL;
+use crate::tables::Table;
 use std::cmp::Reverse;
 
-use crate::answer::Counters;
-use crate::bucket::{
-    Bucket, Candidates, Cell, Entry, Geometry, PAGE_BITS, PAGE_LINES, Place, SLOTS, TAILS_AT,
-};
+use crate::bucket::{Bucket, Candidates, Cell, Entry, Geometry, Place, SLOTS};
+use crate::counters::Counters;
 use crate::hash::{Hash, Kind};
 use crate::id::{RecordId, index};
 use crate::memory::Memory;
 use crate::record::{self, Record};
-use crate::root::{Counter, DIRECTORIES, FORM_DIRECTORIES, Field, Root};
+use crate::root::{Counter, Field, Root};
+use crate::tables::PAGE_BITS;
 use crate::temperature::Chance;
 
-/// Pages of a directory page.
-const DIRECTORY_BITS: u32 = 9;
 /// Lines of a directory page.
 pub(crate) const DIRECTORY_LINES: u32 = 1 << (DIRECTORY_BITS - 4);
-/// An empty table has one page.
-pub(crate) const FIRST_LEVEL: u32 = PAGE_BITS;
-/// The largest level that the directories' pages have buckets for.
-pub(crate) const MOST_LEVEL: u32 = FORM_DIRECTORIES.ilog2() + DIRECTORY_BITS + PAGE_BITS;
 /// Splits one new entry may cause when no path is found: a page of them.
 const MOST_SPLITS: u32 = 128;
 /// Names that are looked for together: while the first lines come, the others are asked for.
 /// In a model of it 32 were faster than 16 and 8.
 pub(crate) const TOGETHER: usize = 32;
-
-/// What a table holds. As wide as the words beside it in a [`Filter`]: a processor that reads a word
-/// of which it has just written one byte waits for all stores before it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(usize)]
-pub(crate) enum Table {
-    /// Names of entities and trees. Its buckets have no tails.
-    Names,
-    /// Forms and beginnings.
-    Forms,
-}
-
-impl Table {
-    /// Its level, split pointer and number of pages.
-    #[inline]
-    const fn fields(self) -> [Field; 3] {
-        match self {
-            Table::Names => [Field::Level, Field::Split, Field::Pages],
-            Table::Forms => [Field::FormLevel, Field::FormSplit, Field::FormPages],
-        }
-    }
-
-    #[inline]
-    const fn has_tails(self) -> bool {
-        matches!(self, Table::Forms)
-    }
-
-    /// Lines of a page. One of names is followed by a line that nobody uses: most records have
-    /// two lines, and with an even number here all would begin on even ones and share half of a
-    /// cache (1.35 of hashbrown's time for a name among a million, 1.17 with it).
-    #[inline]
-    pub(crate) const fn page_lines(self) -> u32 {
-        (if self.has_tails() { PAGE_LINES } else { TAILS_AT + 1 }) as u32
-    }
-
-    /// Pages that its directory has room for.
-    pub(crate) const fn most_pages(self) -> u32 {
-        let directories = match self {
-            Table::Names => DIRECTORIES,
-            Table::Forms => FORM_DIRECTORIES,
-        };
-        directories << DIRECTORY_BITS
-    }
-}
 
 /// Whether a page is the first of its directory page.
 fn begins_directory(page: u32) -> bool {
@@ -387,6 +340,35 @@ impl<'m> Filter<'m> {
                 self.set(Place { bucket, slot }, entry);
             }
         }
+    }
+}
+
+impl<'m> Image<'m> {
+    #[inline]
+    pub(crate) fn names(self) -> Filter<'m> {
+        Filter::new(self.root(), Table::Names)
+    }
+
+    /// The table of forms and beginnings.
+    #[inline]
+    pub(crate) fn forms(self) -> Filter<'m> {
+        Filter::new(self.root(), Table::Forms)
+    }
+
+    /// Writer: orders the slots of the next `max_buckets` buckets hot-first, round robin, so
+    /// that a hot entity is met before its neighbours are compared.
+    pub fn cool(&self, max_buckets: usize) {
+        let names = self.names();
+        let buckets = names.geometry().buckets();
+        let mut bucket = self.root().get(Field::Cool);
+        self.mutate(|| {
+            for _ in 0..max_buckets.min(index(buckets)) {
+                bucket = if bucket < buckets { bucket } else { 0 };
+                names.order(bucket);
+                bucket += 1;
+            }
+            self.root().set(Field::Cool, bucket);
+        });
     }
 }
 

@@ -11,14 +11,15 @@
 
 use crate::alike;
 use crate::alloc::{self, Plan};
-use crate::answer::Counters;
+use crate::chunk::LINE_BYTES;
+use crate::counters::Counters;
 use crate::degrees::Degrees;
-use crate::delete::Ends;
 use crate::filter::Filter;
-use crate::forms::Form;
+use crate::form::Form;
 use crate::hash::{Hash, Kind};
 use crate::id::{EntityId, Link, RecordId, SlotRef, TreeId, word};
 use crate::list;
+use crate::recent::Recent;
 use crate::record::{self, Direction, Record, Room};
 use crate::root::{Counter, Field};
 use crate::slot::Slot;
@@ -44,26 +45,6 @@ pub(crate) struct Key {
     pub(crate) record: Option<RecordId>,
 }
 
-/// The parent and the tree of the last row, which the next one often has too. Nothing between the
-/// two may have changed the image.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Recent {
-    parent: Option<RecordId>,
-    tree: Option<RecordId>,
-    epoch: u64,
-    /// The last row's child and slots.
-    row: Option<(EntityId, SlotRef, SlotRef)>,
-}
-
-impl Recent {
-    /// The last row: its entities and its slots, up and down.
-    pub(crate) fn row(&self) -> Option<(Ends, SlotRef, SlotRef)> {
-        let (child, up, down) = self.row?;
-        let (parent, tree) = (self.parent?.entity(), self.tree.map(RecordId::tree));
-        Some((Ends { parent, child, tree }, up, down))
-    }
-}
-
 /// A row's parent, child if it is another, and tree if it has one.
 type Keys = [Option<Key>; 3];
 const PARENT: usize = 0;
@@ -87,6 +68,14 @@ fn room_of(degrees: Option<&Degrees>, hash: Hash, keys: &Keys) -> Room {
 }
 
 impl Image<'_> {
+    /// An upper bound of the bytes one insert of `edge` can take: names and their pieces, the
+    /// filter's growth, a block for each list, a version. If [`Image::free_bytes`] is at
+    /// least this, the insert succeeds.
+    #[must_use]
+    pub fn insert_bound(edge: &Edge<'_>) -> usize {
+        insert_bound_lines(edge) * LINE_BYTES
+    }
+
     /// Looks a name up.
     #[inline]
     pub(crate) fn key(self, kind: Kind, name: &[u8]) -> Key {

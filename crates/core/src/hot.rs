@@ -4,16 +4,16 @@ use std::cmp::Reverse;
 use std::ops::Range;
 
 use crate::Breath;
-use crate::answer::Counters;
 use crate::bucket::{Candidates, Entry, HOTTEST};
+use crate::counters::Counters;
 use crate::filter::{Spot, TOGETHER};
 use crate::hash::{Hash, Kind};
 use crate::id::RecordId;
+use crate::limit::NoRoom;
 use crate::list::Cursor;
 use crate::record::{Direction, Record};
 use crate::slot::Slot;
 use crate::visibility::sees;
-use crate::walk::NoRoom;
 use crate::{Image, Visibility};
 
 /// The hottest entities, within a limit of memory.

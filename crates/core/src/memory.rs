@@ -30,7 +30,7 @@ pub(crate) use bytes::{PLACES, as_bytes, as_bytes_mut, as_text, bits};
 pub use heap::HeapMemory;
 use known::KnownPages;
 pub(crate) use lines::{FirstLines, Line};
-pub(crate) use pages::{Page, Tags, Words, equal_tags};
+pub(crate) use pages::{Page, Tags, Words, equal_slots, equal_tags};
 pub(crate) use spans::{Doubles, Span};
 
 /// Where this process has mapped the chunks of an image.
@@ -41,7 +41,7 @@ pub(crate) use spans::{Doubles, Span};
 pub struct Memory {
     segments: Vec<Segment>,
     mapped: usize,
-    /// By [`crate::filter::Table`].
+    /// By [`crate::tables::Table`].
     pages: [KnownPages; 2],
 }
 

@@ -5,8 +5,8 @@ use super::pages::equal_tags_plainly;
 use super::*;
 use crate::chunk::chunk_bytes;
 use crate::cpu::tests::both;
-use crate::filter::Table;
 use crate::id::index;
+use crate::tables::Table;
 
 #[test]
 fn words_and_bytes_read_back() {

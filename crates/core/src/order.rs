@@ -8,7 +8,7 @@
 use crate::Breath;
 use crate::arena::{Arena, Name, UNNAMED};
 use crate::id::{halves, index, wide};
-use crate::strands::{Strand, Strands};
+use crate::strands::{Strand, Strands, insert_each};
 use std::cmp::Ordering;
 
 /// A row in its place.
@@ -160,20 +160,6 @@ fn by_name(level: &mut [Placed], sorting: &mut Sorting, arena: &Arena, breath: &
         breath.steps(level.len());
     } else {
         breath.sort_with(level, |a, b, breath| compare(a, b, arena, breath));
-    }
-}
-
-/// An insertion sort: a few rows take less than the call of another.
-#[inline(always)]
-pub(crate) fn insert_each<T: Copy>(all: &mut [T], mut is_before: impl FnMut(&T, &T) -> bool) {
-    for sorted in 1..all.len() {
-        let one = all[sorted];
-        let mut to = sorted;
-        while to > 0 && is_before(&one, &all[to - 1]) {
-            all[to] = all[to - 1];
-            to -= 1;
-        }
-        all[to] = one;
     }
 }
 

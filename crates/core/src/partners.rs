@@ -18,7 +18,8 @@
 
 mod rows;
 
-use crate::delete::{Candidate, Ends, Fit, Rank, judge, undone};
+use crate::edge::Ends;
+use crate::fit::{Candidate, Fit, Rank, judge, undone};
 use crate::hash::Kind;
 use crate::id::{EntityId, Link, RecordId};
 use crate::list::Cursor;

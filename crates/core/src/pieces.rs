@@ -9,6 +9,7 @@
 //! Promises: no call reads more than some [`WINDOW`]s without a step of its [`Breath`], however
 //! long a word is, and nothing is copied.
 
+use crate::breath::PER_STEP;
 use unicode_segmentation::{UnicodeSegmentation, UnicodeWordIndices};
 
 use crate::ascii::Cutter;
@@ -19,8 +20,6 @@ use crate::segments;
 pub(crate) const WINDOW: usize = 1 << 16;
 /// Bytes that the library is given at once, if they end a word for certain.
 const MOST_PIECE: usize = 1 << 14;
-/// Bytes that are looked through in the time of a step of a [`Breath`], or less.
-pub(crate) const PER_STEP: usize = 32;
 
 /// The words of a text with their byte offsets, in order.
 #[derive(Debug)]

@@ -23,18 +23,20 @@ use std::cmp::Reverse;
 use std::ops::Range;
 
 use crate::alike;
-use crate::answer::{Counters, Step};
 use crate::arena::{Arena, Name, Prefix};
 use crate::breath::Breath;
-use crate::candidates::{BLOCK, Block, Head};
+use crate::candidates::{Block, Head};
+use crate::counters::Counters;
 use crate::id::{RecordId, wide};
+use crate::limit::NoRoom;
 use crate::list::Cursor;
 use crate::record::{Direction, Record};
 use crate::root::Sifted;
 use crate::slot::Slot;
+use crate::starts::BLOCK;
+use crate::step::Step;
 use crate::text::{Held, Reader, Word};
 use crate::visibility::sees;
-use crate::walk::NoRoom;
 use crate::{Image, Visibility, words};
 
 /// What a word costs that names may begin with, in slots: two buckets.

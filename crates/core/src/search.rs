@@ -10,9 +10,10 @@
 //! entry in no bucket. Called by the filter; the caller holds the lock exclusively.
 
 use crate::bucket::{Entry, Place, SLOTS};
-use crate::filter::{Filter, Table};
+use crate::filter::Filter;
 use crate::hash::Hash;
 use crate::root::Counter;
+use crate::tables::Table;
 
 /// Buckets a search may look at: the paper's 500 kicks. Past it the table is over-full.
 const MOST_KICKS: usize = 500;

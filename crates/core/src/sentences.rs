@@ -8,9 +8,9 @@
 //! The words are ASCII, so they are right in every encoding that a server can have.
 
 use crate::Breath;
-use crate::answer::Relation;
 use crate::ascii::mask;
 use crate::memory::bits;
+use crate::relation::Relation;
 
 /// Bytes that are made at once.
 const AT_ONCE: usize = 1 << 20;

@@ -17,8 +17,8 @@
 use crate::id::{Link, wide};
 use crate::root::{Counter, Field};
 use crate::slot::Slot;
+use crate::version::Hint;
 use crate::version::{self, Side, Version};
-use crate::visibility::Hint;
 use crate::{Fate, Fates, Image, Settled};
 
 /// What a version came to.

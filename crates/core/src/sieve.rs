@@ -31,7 +31,7 @@ use crate::Image;
 use crate::alloc;
 use crate::bucket::Entry;
 use crate::filter::Filter;
-use crate::forms::Form;
+use crate::form::Form;
 use crate::hash::Hash;
 use crate::id::{halves, index};
 use crate::memory::{Doubles, Memory};
@@ -477,7 +477,7 @@ impl Filter<'_> {
     /// A form's entry has moved; if it went where a next sieve was filled from already, that
     /// would not meet it any more.
     pub(crate) fn follow(self, entry: Entry, from: u32, to: u32) {
-        if self.table() == crate::filter::Table::Forms {
+        if self.table() == crate::tables::Table::Forms {
             for of in BOTH {
                 if self.swept(of).is_some_and(|swept| to < swept && from >= swept) {
                     Sieve::new(self.mem(), of, Table::Next).mark_head(entry);

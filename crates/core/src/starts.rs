@@ -11,7 +11,6 @@
 //! words at a time where the processor knows how.
 
 use crate::ascii::mask;
-use crate::candidates::BLOCK;
 use crate::cpu::{self, Task};
 use crate::hash::Hash;
 use crate::id::index;
@@ -20,6 +19,12 @@ use crate::sieve::{Begun, Kinds, Segment, Sieve};
 
 /// Room for as many words as a byte counts: nothing is to be checked.
 const ROOM: usize = 1 << u8::BITS;
+/// Words that are prepared together, in stages: each asks memory for all that the next one reads
+/// of all of them, so that nothing is waited for one by one. The asking is a loop of its own, of a
+/// few instructions a line: so the processor has many page tables and lines under way at once.
+/// A text of 200 words is one of these: each loop's end is guessed wrong.
+pub(crate) const BLOCK: usize = 240;
+
 const _: () = assert!(BLOCK + TOGETHER <= ROOM);
 /// Words of which it is noted together whether they passed.
 const TOGETHER: usize = 16;

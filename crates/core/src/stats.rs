@@ -1,5 +1,12 @@
 //! The numbers an image keeps about itself, as plain data.
 
+use crate::chunk::LINE_BYTES;
+use crate::chunk::chunk_bytes;
+use crate::id::wide;
+use crate::image::Image;
+use crate::root::Counter;
+use crate::root::Field;
+use crate::tables::FIRST_LEVEL;
 /// A consistent reading of the image's counters, taken under the lock.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
@@ -30,4 +37,39 @@ pub struct Stats {
     pub bytes_published: u64,
     /// Mutating operations so far.
     pub epoch: u64,
+}
+
+impl Image<'_> {
+    /// Reader: the image's counters.
+    #[must_use]
+    pub fn stats(&self) -> Stats {
+        let root = self.root();
+        let tables = [self.names(), self.forms()];
+        let buckets: u64 = tables.iter().map(|table| u64::from(table.geometry().buckets())).sum();
+        let used: u64 = tables.iter().map(|table| table.used()).sum();
+        let (entities, trees) = (root.count(Counter::Entities), root.count(Counter::Trees));
+        let lines = u64::from(root.get(Field::Bump)) - root.count(Counter::FreeLines);
+        let bytes: usize = (0..self.chunks()).map(chunk_bytes).sum();
+        Stats {
+            entities,
+            trees,
+            edge_rows: root.count(Counter::EdgeRows),
+            versions: root.count(Counter::Versions),
+            buckets,
+            slots_used: used,
+            load_factor: ratio(used, buckets * wide(crate::bucket::SLOTS)),
+            kicks: root.count(Counter::Kicks),
+            growths: (self.names().geometry().level - FIRST_LEVEL).into(),
+            splits: root.count(Counter::Splits),
+            bytes_used: lines * wide(LINE_BYTES),
+            bytes_published: wide(bytes),
+            epoch: root.epoch(),
+        }
+    }
+}
+
+/// Two counts as a fraction. A double is exact to 2^53, more than memory has slots.
+#[expect(clippy::cast_precision_loss, reason = "a load factor needs no more than 53 bits")]
+fn ratio(part: u64, whole: u64) -> f64 {
+    part as f64 / whole as f64
 }

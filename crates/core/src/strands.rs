@@ -4,12 +4,11 @@
 //! of a strand are found by depth. Put in the contract's order, the strands are the answer.
 
 use crate::Breath;
-use crate::answer::Relation;
 use crate::arena::{Arena, Name, UNNAMED};
 use crate::id::{EntityId, TreeId, index, to_word, word};
 use crate::memory::Memory;
-use crate::order::insert_each;
 use crate::record::Record;
+use crate::relation::Relation;
 use crate::seen::Seen;
 use std::cmp::Ordering::Equal;
 
@@ -224,5 +223,19 @@ impl Strands {
                 breath.sort_with(strands, compare);
             }
         }
+    }
+}
+
+/// An insertion sort: a few rows take less than the call of another.
+#[inline(always)]
+pub(crate) fn insert_each<T: Copy>(all: &mut [T], mut is_before: impl FnMut(&T, &T) -> bool) {
+    for sorted in 1..all.len() {
+        let one = all[sorted];
+        let mut to = sorted;
+        while to > 0 && is_before(&one, &all[to - 1]) {
+            all[to] = all[to - 1];
+            to -= 1;
+        }
+        all[to] = one;
     }
 }

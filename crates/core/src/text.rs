@@ -6,12 +6,13 @@ use std::ops::Range;
 
 use crate::ascii::{self, Cutter};
 use crate::breath::Breath;
+use crate::breath::PER_STEP;
 use crate::cpu::{self, Task};
 use crate::hash::Hash;
 use crate::id::{index, word as place};
+use crate::limit::{NoRoom, some_is_left};
 use crate::memory::as_text;
-use crate::pieces::{PER_STEP, Rest, WINDOW, Words};
-use crate::walk::{NoRoom, some_is_left};
+use crate::pieces::{Rest, WINDOW, Words};
 use crate::words::{self, MOST_WORD, MOST_WORDS, TOO_LONG};
 
 /// Words held at a time: some 20 microseconds to fold, and more than the longest window.

@@ -23,48 +23,24 @@
 //! Nothing here trusts what it checks: a wild handle is reported, not followed. Costs three
 //! bytes a line and reads the whole image; for `cft_verify`, tests and fuzzing. Reader.
 
+use crate::verifier::Known;
+use crate::verifier::Owner;
+use crate::verifier::Verifier;
 use std::collections::HashMap;
 
 use crate::Breath;
 use crate::alloc::FREE_MARK;
 use crate::bucket::Geometry;
-use crate::chunk::{first_line, lines_of, locate};
-use crate::filter::{DIRECTORY_LINES, FIRST_LEVEL, Filter};
+use crate::chunk::first_line;
+use crate::filter::{DIRECTORY_LINES, Filter};
 use crate::hash::{Hash, Kind};
-use crate::id::{LINE_LIMIT, RecordId, TreeId, index, wide};
-use crate::memory::Memory;
+use crate::id::{RecordId, index, wide};
 use crate::record::{Record, pieces};
-use crate::root::{Counter, FIRST_LINE, Field, MAX_LINES, Root};
-use crate::verify_forms::Met;
+use crate::root::{Counter, FIRST_LINE, Field, MAX_LINES};
+use crate::tables::FIRST_LEVEL;
+use crate::verifier::Met;
 use crate::version::Version;
 use crate::{Image, Problem};
-
-/// Checks of about a microsecond, of long names of ten, between two breaths.
-const CHECKS: u32 = 1 << 10;
-/// Problems after which the check ends: more of them say nothing new.
-const MOST_PROBLEMS: usize = 1000;
-
-/// What a line belongs to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Owner {
-    Nobody,
-    Page,
-    Entity,
-    Tree,
-    /// A line of a record that is not its first, or a piece of its name.
-    Rest,
-    Block,
-    Version,
-    Free,
-}
-
-/// What is known of a line: its owner, and which of its slots are used, up and down.
-#[derive(Clone, Copy)]
-pub(crate) struct Known {
-    pub(crate) owner: Owner,
-    pub(crate) up: u8,
-    pub(crate) down: u8,
-}
 
 impl Image<'_> {
     /// Reader: reports every broken invariant; silence means that the image is sound.
@@ -102,48 +78,7 @@ impl Image<'_> {
     }
 }
 
-pub(crate) struct Verifier<'m, 'r> {
-    pub(crate) mem: &'m Memory,
-    pub(crate) root: Root<'m>,
-    pub(crate) names: Filter<'m>,
-    pub(crate) forms: Filter<'m>,
-    /// Of each line up to the bump.
-    pub(crate) lines: Vec<Known>,
-    /// The sound records.
-    pub(crate) records: Vec<RecordId>,
-    pub(crate) tree_rows: HashMap<TreeId, u32>,
-    /// Slots up and down.
-    pub(crate) rows: (u64, u64),
-    problems: usize,
-    report: &'r mut dyn FnMut(Problem),
-    breathe: &'r mut dyn FnMut(),
-    checks: u32,
-}
-
 impl Verifier<'_, '_> {
-    pub(crate) fn check(
-        &mut self,
-        invariant: u32,
-        holds: bool,
-        text: impl FnOnce() -> String,
-    ) -> bool {
-        self.step();
-        if !holds && self.problems < MOST_PROBLEMS {
-            self.problems += 1;
-            (self.report)(Problem { invariant, text: text() });
-        }
-        holds
-    }
-
-    /// Something was looked at.
-    pub(crate) fn step(&mut self) {
-        self.checks += 1;
-        if self.checks >= CHECKS {
-            self.checks = 0;
-            (self.breathe)();
-        }
-    }
-
     fn root(&mut self) -> bool {
         self.check(11, !self.root.mutating(), || "a writer began and did not end".into());
         let (chunks, bump) = (index(self.root.get(Field::Chunks)), self.root.get(Field::Bump));
@@ -173,38 +108,6 @@ impl Verifier<'_, '_> {
         self.check(1, sane, || {
             format!("{:?}: level {level}, split {split}, {pages} pages", filter.table())
         })
-    }
-
-    /// Whether so many lines from `line` on could be an allocation.
-    fn is_allocation(&self, line: u32, lines: u32) -> bool {
-        if !(FIRST_LINE..LINE_LIMIT).contains(&line) || index(line) >= self.lines.len() {
-            return false;
-        }
-        let (chunk, offset) = locate(line);
-        let fits = index(line) + index(lines) <= self.lines.len();
-        lines > 0 && fits && lines <= lines_of(chunk) - offset
-    }
-
-    /// Takes lines for an owner; reports it if they cannot be or are somebody's.
-    pub(crate) fn claim(&mut self, line: u32, lines: u32, owner: Owner) -> bool {
-        let sound = self.is_allocation(line, lines);
-        if !self.check(10, sound, || format!("{owner:?} of {lines} lines at {line}")) {
-            return false;
-        }
-        let range = index(line)..index(line + lines);
-        let taken = self.lines[range.clone()].iter().position(|known| known.owner != Owner::Nobody);
-        if let Some(at) = taken {
-            let other = self.lines[index(line) + at].owner;
-            self.check(10, false, || format!("line {line} + {at} is {owner:?} and {other:?}"));
-            return false;
-        }
-        self.lines[range].iter_mut().for_each(|known| known.owner = Owner::Rest);
-        self.lines[index(line)].owner = owner;
-        true
-    }
-
-    pub(crate) fn owner(&self, line: u32) -> Owner {
-        self.lines.get(index(line)).map_or(Owner::Nobody, |known| known.owner)
     }
 
     /// A table's pages and directory pages. False: buckets cannot be read.

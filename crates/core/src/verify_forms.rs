@@ -1,24 +1,17 @@
 //! The part of the check that is about forms and beginnings: I12 and I13 of `verify.rs`.
 
+use crate::verifier::Met;
 use std::collections::{HashMap, HashSet};
 
 use crate::alike::Block;
 use crate::bucket::{Entry, MOST_COUNTED};
-use crate::forms::Form;
+use crate::form::Form;
 use crate::hash::Hash;
 use crate::id::{RecordId, wide, word};
 use crate::record::Record;
 use crate::root::Counter;
-use crate::verify::{Owner, Verifier};
+use crate::verifier::{Owner, Verifier};
 use crate::words;
-
-/// Forms and beginnings as they were met in the filter.
-#[derive(Default)]
-pub(crate) struct Met {
-    forms: Vec<(u32, Entry)>,
-    /// By what is known of the hash: how many names, and which lengths.
-    beginnings: HashMap<u64, (u32, u32)>,
-}
 
 /// What an entry knows of a beginning's hash.
 fn known_of(hash: Hash) -> u64 {

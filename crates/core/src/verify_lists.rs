@@ -8,7 +8,7 @@ use crate::hash::Kind;
 use crate::id::{EntityId, Link, SLOTS_PER_LINE, SlotRef, VersionId, index};
 use crate::record::{Direction, List, Record};
 use crate::slot::Slot;
-use crate::verify::{Owner, Verifier};
+use crate::verifier::{Owner, Verifier};
 use crate::version::Version;
 
 impl Verifier<'_, '_> {

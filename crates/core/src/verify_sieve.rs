@@ -1,10 +1,10 @@
 //! The part of the check that is about the sieve: its lines, and I14 of `verify.rs`.
 
 use crate::bucket::Entry;
-use crate::forms::Form;
+use crate::form::Form;
 use crate::root::{SieveState, Sifted, Table};
 use crate::sieve::{self, Sieve};
-use crate::verify::{Owner, Verifier};
+use crate::verifier::{Owner, Verifier};
 
 impl Verifier<'_, '_> {
     /// The lines of all sieves, and how many bits are set in them. False: they cannot be read.

@@ -17,7 +17,6 @@ use crate::id::{EntityId, SlotRef, TreeId, VersionId, to_word};
 use crate::memory::{Line, Memory};
 use crate::record::{Direction, planned};
 use crate::root::{Counter, Field, Root};
-use crate::visibility::Hint;
 
 const XMIN: usize = 0;
 const XMAX: usize = 8;
@@ -31,6 +30,17 @@ const CHILD: usize = 40;
 const TREE: usize = 44;
 const NEXT: usize = 48;
 const PREV: usize = 52;
+
+/// What a version record remembers about one of its xids.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Hint {
+    /// Nothing yet.
+    None,
+    /// It committed.
+    Committed,
+    /// It rolled back.
+    Aborted,
+}
 
 /// Which xid of a version a hint is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

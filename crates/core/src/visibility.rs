@@ -5,18 +5,7 @@
 
 use crate::id::Link;
 use crate::memory::Memory;
-use crate::version::{Side, Version};
-
-/// What a version record remembers about one of its xids.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Hint {
-    /// Nothing yet.
-    None,
-    /// It committed.
-    Committed,
-    /// It rolled back.
-    Aborted,
-}
+use crate::version::{Hint, Side, Version};
 
 /// What a snapshot makes of one xid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

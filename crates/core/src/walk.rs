@@ -29,10 +29,9 @@ mod answers;
 mod lists;
 mod room;
 
-pub use room::{NoRoom, some_is_left};
-
-use crate::answer::{Counters, Row, Step};
+use crate::answer::Row;
 use crate::arena::{Arena, Name, Prefix};
+use crate::counters::Counters;
 use crate::filter::{Spot, TOGETHER};
 use crate::hash::{Hash, Kind};
 use crate::id::{EntityId, RecordId, halves, index, wide, word};
@@ -43,6 +42,7 @@ use crate::record::Direction;
 use crate::root::Counter;
 use crate::seen::Seen;
 use crate::sentences::Text;
+use crate::step::Step;
 use crate::strands::Strands;
 use crate::temperature::Chance;
 use crate::{Image, Visibility};

@@ -50,8 +50,8 @@ const BEGINNING_BITS: u64 = u64::MAX << (LENGTH_BITS + COUNT_BITS);
 const _: () = assert!(LINE_BITS + HEAT_BITS == 32);
 const _: () = assert!(TAG_SHIFT == 48, "equal_tags() compares the upper bits");
 const _: () = assert!(FINGERPRINT_SHIFT + crate::hash::FINGERPRINT_BITS == 64);
-const _: () = assert!(KNOWN_BITS <= crate::filter::FIRST_LEVEL, "a bucket's number has as many");
-const _: () = assert!(21 + KNOWN_BITS == LINE_BITS && crate::filter::MOST_LEVEL <= LINE_BITS);
+const _: () = assert!(KNOWN_BITS <= crate::tables::FIRST_LEVEL, "a bucket's number has as many");
+const _: () = assert!(21 + KNOWN_BITS == LINE_BITS && crate::directory::MOST_LEVEL <= LINE_BITS);
 
 /// An entry of a bucket; none is all 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

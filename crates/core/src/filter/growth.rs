@@ -2,14 +2,17 @@
 //!
 //! Promises: what is planned is allocated, and no more; a split moves entries of one bucket only.
 
+use crate::directory::DIRECTORY_BITS;
+use crate::tables::Table;
 use std::hint::select_unpredictable;
 
-use super::{DIRECTORY_BITS, DIRECTORY_LINES, Filter, Table, begins_directory};
+use super::{DIRECTORY_LINES, Filter, begins_directory};
 use crate::alloc::{self, Plan};
-use crate::bucket::{Entry, PAGE_BITS, SLOTS};
+use crate::bucket::{Entry, SLOTS};
 use crate::id::{index, wide};
 use crate::record::planned;
 use crate::root::Counter;
+use crate::tables::PAGE_BITS;
 
 /// Above this many used slots in 1000 a new entry splits a bucket. While a doubling is half
 /// done, the buckets not yet split attract twice the entries of the others, so the table

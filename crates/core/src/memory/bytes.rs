@@ -1,8 +1,8 @@
 //! Bytes of this process, not of an image: many looked at together, and words seen as bytes.
 
 use crate::breath::Breath;
+use crate::breath::PER_STEP;
 use crate::cpu::{self, Task};
-use crate::pieces::PER_STEP;
 
 /// A bit for each byte of 16, 32, 48 or 64: its highest.
 #[inline(always)]

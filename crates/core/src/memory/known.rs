@@ -5,8 +5,8 @@ use std::ptr::NonNull;
 
 use super::{Memory, Page};
 use crate::chunk::first_line;
-use crate::filter::Table;
 use crate::id::{index, word};
+use crate::tables::Table;
 
 /// Pages that one lookup learns at most, a few microseconds.
 const LEARNED_TOGETHER: usize = 512;

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 use super::Memory;
 use super::lines::prefetch;
 use crate::chunk::LINE_BYTES;
+use crate::id::halves;
 
 /// The lines of a filter's page. Most of it is within [`NEAR`] lines, where a place is checked
 /// by the compiler.
@@ -18,7 +19,7 @@ pub(crate) struct Page<'m> {
 }
 
 /// Lines that each page has.
-const NEAR: usize = crate::bucket::TAILS_AT;
+const NEAR: usize = crate::tables::TAILS_AT;
 
 impl<'m> Page<'m> {
     /// # Safety
@@ -173,9 +174,20 @@ pub(crate) fn equal_tags(tags: [Tags<'_>; 2], hash: u64) -> u32 {
     equal_tags_plainly(tags.map(Tags::get), hash >> 48)
 }
 
+/// Which of four tags are the wanted one, a bit each.
+#[inline]
+pub(crate) fn equal_slots(tags: u64, wanted: u64) -> u32 {
+    // Of the 16 bits of a difference, only those of 0 have no carry into the top and no top.
+    const LOW: u64 = 0x7FFF_7FFF_7FFF_7FFF;
+    let differ = tags ^ (wanted * 0x0001_0001_0001_0001);
+    let equal = !(((differ & LOW) + LOW) | differ) & !LOW;
+    // Bits 15, 31, 47 and 63 beside each other: the product has each of them at 60 to 63 once.
+    halves((equal >> 15).wrapping_mul(0x1000_2000_4000_8000) >> 60).0
+}
+
 /// The same in arithmetic that every machine has.
 #[cfg(any(test, not(target_arch = "x86_64")))]
 pub(super) fn equal_tags_plainly(tags: [u64; 2], wanted: u64) -> u32 {
-    let [first, second] = tags.map(|tags| crate::bucket::equal_slots(tags, wanted));
+    let [first, second] = tags.map(|tags| equal_slots(tags, wanted));
     first | second << 4
 }

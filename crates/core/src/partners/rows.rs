@@ -4,7 +4,7 @@ use std::collections::{HashMap, TryReserveError};
 use std::hash::{BuildHasherDefault, Hash, Hasher};
 
 use crate::RowVersion;
-use crate::delete::Ends;
+use crate::edge::Ends;
 use crate::id::{EntityId, SlotRef, fold_product, halves, index, to_word, word};
 use crate::record::Direction;
 

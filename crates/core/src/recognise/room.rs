@@ -3,8 +3,8 @@
 
 use super::{Mention, Recogniser};
 use crate::Breath;
+use crate::limit::{NoRoom, some_is_left};
 use crate::record::Record;
-use crate::walk::{NoRoom, some_is_left};
 
 /// A name's words: what is always copied, and what a common one takes.
 const WORDS: usize = 24;

@@ -1,10 +1,11 @@
 //! What a walk that is done makes of its rows.
 
-use super::{NoRoom, Node, Walk};
+use super::{Node, Walk};
 use crate::Breath;
 use crate::answer::Row;
 use crate::arena::Arena;
 use crate::id::index;
+use crate::limit::NoRoom;
 use crate::order::{Found, Order, Placed};
 use crate::sentences::{Piece, Subject, write_sentence};
 use crate::strands::{Strand, Strands};

@@ -1,12 +1,12 @@
 //! Reading the lists of a block of questions: see the head of `walk.rs`.
 
 use super::{At, MANY_ASKED, Node, Walk, send_for};
-use crate::answer::Relation;
 use crate::arena::{Name, UNNAMED};
 use crate::id::{EntityId, TreeId, halves, index, wide};
 use crate::list::Cursor;
 use crate::memory::Memory;
 use crate::record::{Direction, Record};
+use crate::relation::Relation;
 use crate::slot::Slot;
 use crate::strands::Strand;
 use crate::visibility::sees;

@@ -7,6 +7,8 @@
 use super::{BLOCK, Node, Question, Walk};
 use crate::Breath;
 use crate::answer::Row;
+use crate::limit::NoRoom;
+use crate::limit::some_is_left;
 use crate::memory::Memory;
 use crate::order::Order;
 
@@ -16,15 +18,6 @@ const LEAST: usize = 1024;
 const WORDS: usize = 7;
 /// Strands that there is always room for more of.
 const STRANDS: usize = 64;
-
-/// Why a walk cannot go on, with the bytes that it needs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NoRoom {
-    /// They are more than its limit.
-    Limit(usize),
-    /// The system does not have them.
-    Memory(usize),
-}
 
 #[derive(Debug)]
 pub(super) struct Room {
@@ -229,16 +222,6 @@ impl Walk {
 
 /// Rows of a walk whose table of rows met is given back before they are put in order.
 const LARGE: usize = 100_000;
-
-/// Whether the system has memory for others after us: what raises an error needs some, and where it finds none
-/// the server ends.
-#[must_use]
-pub fn some_is_left() -> bool {
-    Vec::<u8>::new().try_reserve_exact(LEFT).is_ok()
-}
-
-/// What is to be left.
-const LEFT: usize = 16 << 20;
 
 /// A capacity for so many more: half as much again if it must grow.
 fn grown(len: usize, capacity: usize, more: usize) -> usize {

@@ -1,0 +1,13 @@
+//! Long readings of an image are done in steps, so that its lock can be released between them.
+
+/// What a step came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use]
+pub enum Step {
+    /// Every question is answered.
+    Done,
+    /// The budget is spent; the lock may be released before the next step.
+    More,
+    /// Complete, but for xids the snapshot did not know: see [`Walk::asked`](crate::Walk::asked).
+    Ask,
+}
