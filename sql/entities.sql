@@ -6,7 +6,7 @@
 -- {aliases}, a query for (alias, entity) over the attached tables of aliases, without NULLs.
 --
 -- cft_words(text) are the words of a text, folded, with their places from 1 on and their positions in characters; cft_form(name) is the
--- folded words of a name, joined by one blank, or NULL if it is never found in a text (crates/core/src/words.rs). Both are bytea: UTF-8
+-- folded words of a name, joined by one blank, or NULL if it is never found in a text (crates/core/src/folded/words.rs). Both are bytea: UTF-8
 -- whatever the database's encoding is.
 -- Operators and functions are qualified: no search_path of the caller can change the meaning.
 WITH RECURSIVE

@@ -16,7 +16,7 @@ const PER_WORD: usize = 16;
 /// Bytes that a character has at most in any encoding of a server.
 const WIDEST: usize = 4;
 
-/// `cft_words(text)`: place (from 1), form (folded, as UTF-8), start and length in characters. See crates/core/src/words.rs.
+/// `cft_words(text)`: place (from 1), form (folded, as UTF-8), start and length in characters. See crates/core/src/folded/words.rs.
 #[pg_extern(sql = false)]
 fn cft_words(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     // SAFETY: our own fcinfo.

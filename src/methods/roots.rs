@@ -1,7 +1,7 @@
 //! cft_roots: the entities of each tree that have a child there and no parent but themselves (sql/roots.sql is the definition); where the
 //! descents of Tree-KG and RAPTOR begin.
 //!
-//! From the image entity by entity (crates/core/src/roots.rs), under the conditions of route.rs, in holdings of the lock as long as those
+//! From the image entity by entity (crates/core/src/walk/roots.rs), under the conditions of route.rs, in holdings of the lock as long as those
 //! of a walk; else by the definition, with the same rows in the same order.
 
 #![expect(unsafe_code, reason = "PostgreSQL's function call interface")]

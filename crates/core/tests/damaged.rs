@@ -38,7 +38,7 @@ fn verify_survives_a_turned_bit() {
     assert!(found > 1000, "{found}");
 }
 
-/// The first page of names in a new image (crates/core/src/root.rs, bucket.rs): 128 buckets of four tags of two bytes, then of four
+/// The first page of names in a new image (crates/core/src/memory/root.rs, bucket.rs): 128 buckets of four tags of two bytes, then of four
 /// words of four bytes.
 const TAGS: usize = (644 + 32) * 64;
 const WORDS: usize = TAGS + 128 * 8;

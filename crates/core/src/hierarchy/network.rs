@@ -2,7 +2,7 @@
 
 use super::bits;
 use crate::Breath;
-use crate::id::{index, word};
+use crate::memory::id::{index, word};
 use std::cmp::Ordering;
 
 pub struct Network {

@@ -1,7 +1,7 @@
 //! The order in which the tree nodes of an encoding stand.
 
 use super::Network;
-use crate::id::{index, word};
+use crate::memory::id::{index, word};
 
 /// Who is under whom.
 pub(super) struct Children {

@@ -2,7 +2,7 @@
 
 use super::{Graph, KNOT};
 use crate::Breath;
-use crate::id::{index, word};
+use crate::memory::id::{index, word};
 use std::collections::VecDeque;
 
 /// For each edge of the graph, whether it goes.

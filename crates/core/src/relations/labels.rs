@@ -6,7 +6,7 @@
 
 use super::Graph;
 use crate::Breath;
-use crate::id::{index, word};
+use crate::memory::id::{index, word};
 
 /// Of each walk: the least number below each node (itself counted), and its own.
 pub(super) struct Labels([Vec<(u32, u32)>; 2]);

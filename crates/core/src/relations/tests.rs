@@ -1,7 +1,7 @@
 //! The rules by their words, on matrices, beside the real thing.
 
 use super::*;
-use crate::id::{index, word};
+use crate::memory::id::{index, word};
 
 /// A generator of its own, seeded: the same graphs everywhere.
 struct Random(u64);

@@ -1,0 +1,242 @@
+//! What a slot of a bucket holds.
+//!
+//! ```text
+//!              tag, 16 bits         word, 32 bits           tail, 16 bits
+//!             +--------------------+-----------------------+------------------+
+//!  name       | fingerprint  | hash| line of the record| heat|   (none)        |
+//!  form       | fingerprint  |1 s h| line of a record  | hash| hash            |
+//!  beginning  | fingerprint  |2 h h| hash       | count      | count | lengths |
+//!             +--------------------+-----------------------+------------------+
+//!  bits         12              4    28 (26)             4 (6)  16 (4)  (12)
+//! ```
+//!
+//! A *name* leads to the record of an entity or tree; a *form* to the first of the entities
+//! whose names fold to it; a *beginning* says that names begin with these words: how many, and
+//! how long they are (see forms.rs). Names are in a table of their own. A form's and a
+//! beginning's hash must be known without a record when they move. A beginning has 28 bits of
+//! it. A form has bits 7 to 27, and `s`, whether it stands in its second bucket: the bucket's
+//! number has the 7 bits below.
+
+use crate::memory::hash::Hash;
+use crate::memory::id::{LINE_BITS, RecordId, halves};
+
+const TAG_SHIFT: u32 = 48;
+const WORD_SHIFT: u32 = 16;
+const KIND_SHIFT: u32 = 50;
+/// Bits of a name's heat, below its record's line.
+const HEAT_BITS: u32 = 4;
+/// A name's heat stays here when it gets here.
+pub(crate) const HOTTEST: u32 = (1 << HEAT_BITS) - 1;
+/// Bits of a bucket's number that are bits of a form's hash, and are not kept with it.
+const KNOWN_BITS: u32 = 7;
+/// A form that stands in its second bucket.
+const SECOND: u64 = 1 << 49;
+/// The hash of a form is in three places: 1 bit of its tag, 4 of its word, 16 of its tail.
+const FORM_TAG: u64 = 1 << 48;
+const FORM_LOW: u64 = (1 << 20) - 1;
+/// Bits of a beginning for the lengths of names.
+pub(crate) const LENGTH_BITS: u32 = 12;
+const COUNT_BITS: u32 = 10;
+/// A beginning of so many names stays for ever: what it costs is one slot for a thousand names.
+pub(crate) const MOST_COUNTED: u32 = (1 << COUNT_BITS) - 1;
+
+const FINGERPRINT_SHIFT: u32 = 52;
+const FORM: u64 = 1 << KIND_SHIFT;
+const BEGINNING: u64 = 2 << KIND_SHIFT;
+const KINDS: u64 = FORM | BEGINNING;
+/// What is constant of a beginning: its tag and the 26 bits of the hash in its word.
+const BEGINNING_BITS: u64 = u64::MAX << (LENGTH_BITS + COUNT_BITS);
+
+const _: () = assert!(LINE_BITS + HEAT_BITS == 32);
+const _: () = assert!(TAG_SHIFT == 48, "equal_tags() compares the upper bits");
+const _: () = assert!(FINGERPRINT_SHIFT + crate::memory::hash::FINGERPRINT_BITS == 64);
+const _: () =
+    assert!(KNOWN_BITS <= crate::memory::tables::FIRST_LEVEL, "a bucket's number has as many");
+const _: () =
+    assert!(21 + KNOWN_BITS == LINE_BITS && crate::filter::directory::MOST_LEVEL <= LINE_BITS);
+
+/// An entry of a bucket; none is all 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Entry(u64);
+
+impl Entry {
+    /// An empty slot.
+    pub(crate) const NONE: Entry = Entry(0);
+
+    /// A name's.
+    pub(crate) fn new(hash: Hash, record: RecordId) -> Entry {
+        Entry(hash.tag() << TAG_SHIFT | u64::from(record.line()) << (WORD_SHIFT + HEAT_BITS))
+    }
+
+    /// A form's, in its first bucket.
+    pub(crate) fn form(hash: Hash, head: RecordId) -> Entry {
+        let line = u64::from(head.line()) << (WORD_SHIFT + HEAT_BITS);
+        Entry(Entry::form_bits(hash) | FORM | line)
+    }
+
+    /// The fingerprint and the hash of a form, where they are in its entry.
+    fn form_bits(hash: Hash) -> u64 {
+        let bits = u64::from(hash.first() >> KNOWN_BITS);
+        let tag = if bits >> 20 & 1 == 0 { 0 } else { FORM_TAG };
+        hash.fingerprint() << FINGERPRINT_SHIFT | tag | bits & FORM_LOW
+    }
+
+    /// A beginning's, of one name.
+    pub(crate) fn beginning(hash: Hash, lengths: u32) -> Entry {
+        let bits = u64::from(hash.first() & ((1 << LINE_BITS) - 1)) << (LENGTH_BITS + COUNT_BITS);
+        let one = 1 << LENGTH_BITS | u64::from(lengths);
+        Entry(hash.fingerprint() << FINGERPRINT_SHIFT | BEGINNING | bits | one)
+    }
+
+    /// The entry as it stands in its first or its second bucket.
+    #[inline]
+    pub(crate) fn placed(self, second: bool) -> Entry {
+        match (self.is_form(), second) {
+            (true, true) => Entry(self.0 | SECOND),
+            (true, false) => Entry(self.0 & !SECOND),
+            (false, _) => self,
+        }
+    }
+
+    /// What a bucket's tags and tails, and one of its words, say of a slot.
+    #[inline]
+    pub(super) fn in_slot(slot: usize, tags: u64, word: u32, tails: u64) -> Entry {
+        let [tag, tail] = [tags, tails].map(|all| all >> (slot * 16) & 0xFFFF);
+        Entry(tag << TAG_SHIFT | u64::from(word) << WORD_SHIFT | tail)
+    }
+
+    #[inline]
+    pub(crate) fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    /// Whether an entry of the forms' table leads to an entity, and is not a beginning.
+    #[inline]
+    pub(crate) fn is_form(self) -> bool {
+        self.0 & KINDS == FORM
+    }
+
+    /// A name's tag is that of its hash.
+    pub(crate) fn has_tag_of(self, hash: Hash) -> bool {
+        self.tag() == hash.tag()
+    }
+
+    #[inline]
+    pub(super) fn tag(self) -> u64 {
+        self.0 >> TAG_SHIFT
+    }
+
+    #[inline]
+    pub(super) fn tail(self) -> u64 {
+        self.0 & 0xFFFF
+    }
+
+    pub(super) fn word(self) -> u32 {
+        halves(self.0 >> WORD_SHIFT).0
+    }
+
+    /// The record of a name; none if the slot is empty.
+    #[inline]
+    pub(crate) fn record(self) -> Option<RecordId> {
+        record_of(self.word())
+    }
+
+    /// The line of a name's record; 0 if the slot is empty.
+    #[inline]
+    pub(crate) fn line(self) -> u32 {
+        self.word() >> HEAT_BITS
+    }
+
+    /// The first record of a form; none if the entry is something else.
+    #[inline]
+    pub(crate) fn head(self) -> Option<RecordId> {
+        record_of(self.word()).filter(|_| self.is_form())
+    }
+
+    /// What is known of the hash of a form or a beginning in that bucket: all that a
+    /// [`Geometry`] asks for.
+    pub(crate) fn hash_in(self, bucket: u32) -> Hash {
+        let fingerprint = self.0 >> FINGERPRINT_SHIFT;
+        let first = if self.is_form() {
+            let mixed = if self.0 & SECOND == 0 { 0 } else { Hash::mixed(fingerprint) };
+            let known = (bucket ^ mixed) & ((1 << KNOWN_BITS) - 1);
+            let high = halves(self.0 >> TAG_SHIFT & 1).0 << 20;
+            (halves(self.0 & FORM_LOW).0 | high) << KNOWN_BITS | known
+        } else {
+            halves(self.0 >> (LENGTH_BITS + COUNT_BITS)).0 & ((1 << LINE_BITS) - 1)
+        };
+        Hash(fingerprint << FINGERPRINT_SHIFT | u64::from(first))
+    }
+
+    /// How often a name was looked up, as a class: 0 never, n about 2^(n-1) times.
+    #[inline]
+    pub(crate) fn heat(self) -> u32 {
+        self.word() & HOTTEST
+    }
+
+    /// Which lengths of names a beginning knows of.
+    #[inline]
+    pub(crate) fn lengths(self) -> u32 {
+        halves(self.0).0 & ((1 << LENGTH_BITS) - 1)
+    }
+
+    /// How many names a beginning has; [`MOST_COUNTED`] is that many or more.
+    pub(crate) fn count(self) -> u32 {
+        halves(self.0).0 >> LENGTH_BITS & MOST_COUNTED
+    }
+
+    /// A beginning with one name more.
+    pub(crate) fn with(self, lengths: u32) -> Entry {
+        let one = u64::from(self.count() < MOST_COUNTED) << LENGTH_BITS;
+        Entry((self.0 | u64::from(lengths)) + one)
+    }
+
+    /// A beginning with one name less; empty if that was the last.
+    pub(crate) fn without(self) -> Entry {
+        match self.count() {
+            MOST_COUNTED => self,
+            0 | 1 => Entry::NONE,
+            _ => Entry(self.0 - (1 << LENGTH_BITS)),
+        }
+    }
+}
+
+#[inline]
+pub(super) fn record_of(word: u32) -> Option<RecordId> {
+    RecordId::from_word(word >> HEAT_BITS)
+}
+
+/// What a form or a beginning that is looked for must agree in.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Pattern {
+    mask: u64,
+    bits: u64,
+}
+
+impl Pattern {
+    /// A form of that hash, in its first or its second bucket: 33 bits of the hash, and those
+    /// that led to the bucket.
+    #[inline]
+    pub(crate) fn form(hash: Hash, second: bool) -> Pattern {
+        let second = if second { SECOND } else { 0 };
+        Pattern {
+            mask: u64::MAX << TAG_SHIFT | FORM_LOW,
+            bits: Entry::form_bits(hash) | FORM | second,
+        }
+    }
+
+    /// A beginning of that hash: 40 bits of it. Two that agree in these are one.
+    #[inline]
+    pub(crate) fn beginning(hash: Hash) -> Pattern {
+        Pattern { mask: BEGINNING_BITS, bits: Entry::beginning(hash, 0).0 & BEGINNING_BITS }
+    }
+
+    #[inline]
+    pub(super) fn tag(self) -> u64 {
+        self.bits >> TAG_SHIFT
+    }
+
+    pub(super) fn agrees(self, entry: Entry) -> bool {
+        entry.0 & self.mask == self.bits
+    }
+}

@@ -1,0 +1,29 @@
+//! Where a table of the filter is in the root, and how large its directory is.
+
+use crate::memory::root::{DIRECTORIES, FORM_DIRECTORIES, Field};
+use crate::memory::tables::{PAGE_BITS, Table};
+
+/// Pages of a directory page.
+pub(crate) const DIRECTORY_BITS: u32 = 9;
+/// The largest level that the directories' pages have buckets for.
+pub(crate) const MOST_LEVEL: u32 = FORM_DIRECTORIES.ilog2() + DIRECTORY_BITS + PAGE_BITS;
+
+impl Table {
+    /// Its level, split pointer and number of pages.
+    #[inline]
+    pub(crate) const fn fields(self) -> [Field; 3] {
+        match self {
+            Table::Names => [Field::Level, Field::Split, Field::Pages],
+            Table::Forms => [Field::FormLevel, Field::FormSplit, Field::FormPages],
+        }
+    }
+
+    /// Pages that its directory has room for.
+    pub(crate) const fn most_pages(self) -> u32 {
+        let directories = match self {
+            Table::Names => DIRECTORIES,
+            Table::Forms => FORM_DIRECTORIES,
+        };
+        directories << DIRECTORY_BITS
+    }
+}

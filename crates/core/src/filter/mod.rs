@@ -1,0 +1,7 @@
+//! The cuckoo filter: from a name to its record.
+
+pub(crate) mod bucket;
+pub(crate) mod counters;
+pub(crate) mod directory;
+pub(crate) mod search;
+pub(crate) mod table;

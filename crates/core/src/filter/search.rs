@@ -1,0 +1,194 @@
+//! Room for a new entry: which entries to move to their other bucket, and moving them.
+//!
+//! ```text
+//!   new entry --> first bucket, full  --> each entry's other bucket, full --> ... --> a free slot
+//!             --> second bucket, full --> ...
+//! ```
+//!
+//! The search is breadth first, so that the chain is short, and reads only; nothing moves
+//! before a chain is found. Then the entry at its far end moves first: at no time is an
+//! entry in no bucket. Called by the filter; the caller holds the lock exclusively.
+
+use crate::filter::bucket::{Entry, Place, SLOTS};
+use crate::filter::table::Filter;
+use crate::memory::hash::Hash;
+use crate::memory::root::Counter;
+use crate::memory::tables::Table;
+
+/// Buckets a search may look at: the paper's 500 kicks. Past it the table is over-full.
+const MOST_KICKS: usize = 500;
+/// Nearly all searches look at fewer, 15 on average: so little is cleared for them.
+const FEW: usize = 64;
+
+impl Filter<'_> {
+    /// Finds, breadth first, the shortest chain of moves that empties a slot in one of the
+    /// hash's buckets; then moves from its far end.
+    #[inline(always)]
+    pub(crate) fn make_room(self, hash: Hash) -> Option<Place> {
+        let geometry = self.geometry();
+        let (first, second) = geometry.buckets_of(hash);
+        for bucket in [first, second] {
+            if let Some(slot) = self.bucket(bucket).empty_slot() {
+                return Some(Place { bucket, slot });
+            }
+        }
+        let (full, mut others) = ([first, second], [0; 2 * SLOTS]);
+        self.one_move(full, &mut others)
+            .or_else(|| self.search::<FEW>(full, others))
+            .or_else(|| self.search::<MOST_KICKS>(full, others))
+    }
+
+    /// What nearly all searches end with: an entry of the two full buckets that can move at once.
+    /// To clear the room of a whole search took a fifth of an insert's instructions. The records
+    /// are not sent for: the first or second entry can move (with it an insert among a million
+    /// takes a tenth longer). If none can, `others` are the entries' other buckets.
+    #[inline(always)]
+    fn one_move(self, full: [u32; 2], others: &mut [u32; 2 * SLOTS]) -> Option<Place> {
+        for (bucket, others) in full.into_iter().zip(others.as_chunks_mut::<SLOTS>().0) {
+            for (slot, other) in others.iter_mut().enumerate() {
+                // One by one: the first or the second can move.
+                let to = self.other_bucket(bucket, self.get(Place { bucket, slot }));
+                *other = to;
+                if let Some(empty) = self.bucket(to).empty_slot() {
+                    let place = Place { bucket, slot };
+                    self.shift_one(place, Place { bucket: to, slot: empty });
+                    return Some(place);
+                }
+            }
+        }
+        None
+    }
+
+    /// The bucket in which an entry might stand as well.
+    #[inline]
+    fn other_bucket(self, bucket: u32, entry: Entry) -> u32 {
+        let (a, b) = self.geometry().buckets_of(self.hash_of(bucket, entry));
+        if a == bucket { b } else { a }
+    }
+
+    /// [`Filter::make_room`] where it takes several moves: `others` are the other buckets of the
+    /// full ones' entries, full as well.
+    #[cold]
+    fn search<const MOST: usize>(self, full: [u32; 2], others: [u32; 2 * SLOTS]) -> Option<Place> {
+        let mut search = Search { nodes: [Node::default(); MOST], len: 0 };
+        for bucket in full {
+            search.push(bucket, Node::NONE, 0);
+        }
+        for (i, bucket) in others.into_iter().enumerate() {
+            if !search.leads_through(i / SLOTS, bucket) {
+                self.prefetch_records(bucket);
+                search.push(bucket, i / SLOTS, i % SLOTS);
+            }
+        }
+        let mut next = full.len();
+        while next < search.len {
+            let node = search.nodes[next];
+            for (slot, entry) in self.read(node.bucket).into_iter().enumerate() {
+                if entry.is_empty() {
+                    continue;
+                }
+                let bucket = self.other_bucket(node.bucket, entry);
+                if search.leads_through(next, bucket) {
+                    continue;
+                }
+                if let Some(empty) = self.bucket(bucket).empty_slot() {
+                    let to = Place { bucket, slot: empty };
+                    return Some(self.shift(&search, to, next, slot));
+                }
+                self.prefetch_records(bucket);
+                search.push(bucket, next, slot);
+            }
+            next += 1;
+        }
+        None
+    }
+
+    /// An entry of a bucket as it is to stand in its other one.
+    fn moved(self, entry: Entry, from: u32, to: u32) -> Entry {
+        match self.table() {
+            Table::Names => entry,
+            Table::Forms => entry.placed(self.geometry().buckets_of(entry.hash_in(from)).0 != to),
+        }
+    }
+
+    /// The hashes of a bucket's records will be read when its turn comes.
+    pub(crate) fn prefetch_records(self, bucket: u32) {
+        if self.table() == Table::Forms {
+            return;
+        }
+        let bucket = self.bucket(bucket);
+        bucket.prefetch_tags();
+        bucket.records().for_each(|record| self.mem().prefetch(record.line()));
+    }
+
+    /// Moves an entry to its other bucket.
+    #[inline(always)]
+    fn shift_one(self, from: Place, to: Place) {
+        let entry = self.get(from);
+        self.set(to, self.moved(entry, from.bucket, to.bucket));
+        self.set(from, Entry::NONE);
+        self.follow(entry, from.bucket, to.bucket);
+        self.root().add(Counter::Kicks, 1);
+    }
+
+    /// Moves the entry in `slot` of node `from` to an empty place, and then along the chain
+    /// each entry to the place the one before left. Returns the place this empties.
+    fn shift<const MOST: usize>(
+        self,
+        search: &Search<MOST>,
+        mut to: Place,
+        mut from: usize,
+        mut slot: usize,
+    ) -> Place {
+        while from != Node::NONE {
+            let node = search.nodes[from];
+            let place = Place { bucket: node.bucket, slot };
+            self.shift_one(place, to);
+            (to, from, slot) = (place, node.from.into(), node.slot.into());
+        }
+        to
+    }
+}
+
+/// A bucket that a chain of moves reaches.
+#[derive(Clone, Copy, Default)]
+struct Node {
+    bucket: u32,
+    /// The node before it, and which of that one's slots moves here.
+    from: u16,
+    slot: u16,
+}
+
+const _: () = assert!(size_of::<Node>() == 8, "500 of them are cleared for each search");
+
+impl Node {
+    const NONE: usize = 0xFFFF;
+}
+
+struct Search<const MOST: usize> {
+    nodes: [Node; MOST],
+    len: usize,
+}
+
+impl<const MOST: usize> Search<MOST> {
+    /// Adds a node, or drops it when enough are there.
+    fn push(&mut self, bucket: u32, from: usize, slot: usize) {
+        if let Some(place) = self.nodes.get_mut(self.len) {
+            let small = |n| u16::try_from(n).expect("there are 500 nodes of 4 slots");
+            *place = Node { bucket, from: small(from), slot: small(slot) };
+            self.len += 1;
+        }
+    }
+
+    /// Whether the chain that ends at node `end` already passes this bucket.
+    fn leads_through(&self, end: usize, bucket: u32) -> bool {
+        let mut node = self.nodes[end];
+        loop {
+            if node.bucket == bucket {
+                return true;
+            }
+            let Some(&before) = self.nodes.get(usize::from(node.from)) else { return false };
+            node = before;
+        }
+    }
+}

@@ -1,0 +1,377 @@
+//! The cuckoo filter: finds a record by its name in two buckets of four slots, and
+//! grows by one bucket at a time (linear hashing), so that no insert ever stops the world.
+//!
+//! ```text
+//!  root --> directory page (512 pages) --> page (128 buckets) --> bucket
+//! ```
+//!
+//! There are two tables: one of names, and one of what finds them in a text: forms and
+//! beginnings, see `forms.rs`. In one, they would make the way to a name three times as wide.
+//! `bucket.rs` has the layout of a page, its folder the bits of a slot and the arithmetic of
+//! buckets; `search.rs` finds room, `filter/growth.rs` makes more of it.
+//!
+//! Promises: [`Filter::find`] reads at most two buckets and the records whose tag
+//! matches, and compares the name itself; room for an entry is found before anything
+//! moves, with at most 500 buckets looked at; a split moves entries of one bucket only.
+
+mod growth;
+
+use crate::filter::directory::DIRECTORY_BITS;
+use crate::memory::image::Image;
+use crate::memory::tables::FIRST_LEVEL;
+use crate::memory::tables::Table;
+use std::cmp::Reverse;
+
+use crate::filter::bucket::{Bucket, Candidates, Cell, Entry, Geometry, Place, SLOTS};
+use crate::filter::counters::Counters;
+use crate::memory::flat::Memory;
+use crate::memory::hash::{Hash, Kind};
+use crate::memory::id::{RecordId, index};
+use crate::memory::root::{Counter, Field, Root};
+use crate::memory::tables::PAGE_BITS;
+use crate::records::record::{self, Record};
+use crate::records::temperature::Chance;
+
+/// Lines of a directory page.
+pub(crate) const DIRECTORY_LINES: u32 = 1 << (DIRECTORY_BITS - 4);
+/// Splits one new entry may cause when no path is found: a page of them.
+const MOST_SPLITS: u32 = 128;
+/// Names that are looked for together: while the first lines come, the others are asked for.
+/// In a model of it 32 were faster than 16 and 8.
+pub(crate) const TOGETHER: usize = 32;
+
+/// Whether a page is the first of its directory page.
+fn begins_directory(page: u32) -> bool {
+    page.is_multiple_of(1 << DIRECTORY_BITS)
+}
+
+/// A table of the filter of an image.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Filter<'m> {
+    root: Root<'m>,
+    table: Table,
+}
+
+/// Where a reader found a record, and the record.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Spot<'m> {
+    cell: Cell<'m>,
+    record: Record<'m>,
+}
+
+/// A name that is looked for beside others.
+#[derive(Clone, Copy)]
+struct Asked<'n, 'm> {
+    name: &'n [u8],
+    hash: Hash,
+    buckets: [Bucket<'m>; 2],
+}
+
+impl<'m> Spot<'m> {
+    #[inline]
+    pub(crate) fn record(self) -> Record<'m> {
+        self.record
+    }
+
+    /// One lookup more. Two readers at once may count as one: it is a temperature.
+    #[inline]
+    pub(crate) fn warm(self, chance: Chance) {
+        if let Some(warmer) = self.record.temperature().warmer(chance) {
+            self.record.set_temperature(warmer);
+            self.cell.set_heat(warmer.class().min(crate::filter::bucket::HOTTEST));
+        }
+    }
+}
+
+impl<'m> Filter<'m> {
+    #[inline]
+    pub(crate) fn new(root: Root<'m>, table: Table) -> Filter<'m> {
+        Filter { root, table }
+    }
+
+    /// Makes an empty table of one page in a new image.
+    ///
+    /// # Panics
+    /// If there is no memory for it; a fresh chunk 0 has it.
+    pub(crate) fn format(self) {
+        self.mem().forget_pages();
+        self.root.set(self.table.fields()[0], FIRST_LEVEL);
+        self.add_page();
+        (0..1 << FIRST_LEVEL).for_each(|bucket| self.bucket(bucket).clear());
+    }
+
+    #[inline]
+    pub(crate) fn geometry(self) -> Geometry {
+        let [level, split, _] = self.table.fields();
+        Geometry { level: self.root.get(level), split: self.root.get(split) }
+    }
+
+    fn set_geometry(self, geometry: Geometry) {
+        let [level, split, _] = self.table.fields();
+        self.root.set(level, geometry.level);
+        self.root.set(split, geometry.split);
+    }
+
+    pub(crate) fn pages(self) -> u32 {
+        self.root.get(self.table.fields()[2])
+    }
+
+    // Always inline, as what it calls: what is left of the checks is less than a call.
+    #[inline(always)]
+    pub(crate) fn bucket(self, bucket: u32) -> Bucket<'m> {
+        let (mem, page) = (self.mem(), bucket >> PAGE_BITS);
+        let known = mem.known_page(self.table, page);
+        let page = known.unwrap_or_else(|| mem.learn_page(self.table, page, |i| self.page(i)));
+        Bucket::new(page, bucket & ((1 << PAGE_BITS) - 1))
+    }
+
+    /// The first line of a page.
+    #[inline(always)]
+    pub(crate) fn page(self, page: u32) -> u32 {
+        let directory = self.directory(page >> DIRECTORY_BITS);
+        let in_directory = page & ((1 << DIRECTORY_BITS) - 1);
+        self.mem().line(directory + in_directory / 16).u32(index(in_directory % 16) * 4)
+    }
+
+    /// The first line of a directory page.
+    #[inline(always)]
+    pub(crate) fn directory(self, i: u32) -> u32 {
+        match self.table {
+            Table::Names => self.root.directory(i),
+            Table::Forms => self.root.form_directory(i),
+        }
+    }
+
+    /// The directory page that begins with a page, if one does.
+    pub(crate) fn directory_of(self, page: u32) -> Option<u32> {
+        begins_directory(page).then(|| self.directory(page >> DIRECTORY_BITS))
+    }
+
+    pub(crate) fn read(self, bucket: u32) -> [Entry; SLOTS] {
+        self.bucket(bucket).read()
+    }
+
+    pub(crate) fn get(self, place: Place) -> Entry {
+        self.bucket(place.bucket).get(place.slot)
+    }
+
+    pub(crate) fn set(self, place: Place, entry: Entry) {
+        self.bucket(place.bucket).set(place.slot, entry);
+    }
+
+    #[inline]
+    pub(crate) fn table(self) -> Table {
+        self.table
+    }
+
+    #[inline]
+    pub(crate) fn mem(self) -> &'m Memory {
+        self.root.mem()
+    }
+
+    #[inline]
+    pub(crate) fn root(self) -> Root<'m> {
+        self.root
+    }
+
+    /// The two buckets of a hash; they may be one.
+    #[inline(always)]
+    pub(crate) fn buckets_of(self, hash: Hash) -> [Bucket<'m>; 2] {
+        let (first, second) = self.geometry().buckets_of(hash);
+        [self.bucket(first), self.bucket(second)]
+    }
+
+    /// Finds a record by its name, and the slot that led to it.
+    #[inline(always)]
+    pub(crate) fn find(
+        self,
+        kind: Kind,
+        hash: Hash,
+        name: &[u8],
+        counters: &mut Counters,
+    ) -> Option<Spot<'m>> {
+        let buckets = self.buckets_of(hash);
+        buckets.iter().for_each(|bucket| bucket.prefetch_words());
+        self.compare(kind, name, Candidates::of(hash, buckets), counters)
+    }
+
+    /// The candidate that is the name.
+    #[inline(always)]
+    fn compare(
+        self,
+        kind: Kind,
+        name: &[u8],
+        candidates: Candidates<'m>,
+        counters: &mut Counters,
+    ) -> Option<Spot<'m>> {
+        if candidates.is_empty() {
+            return None;
+        }
+        for (id, cell) in candidates {
+            counters.fingerprint_checks += 1;
+            let record = Record::new(self.mem(), id);
+            if record.is(kind, name) {
+                return Some(Spot { cell, record });
+            }
+            counters.false_positives += 1;
+        }
+        None
+    }
+
+    /// Finds up to [`TOGETHER`] records by their names: no lookup waits for memory while there
+    /// is another one to begin. Calls `found` for each name, in order.
+    pub(crate) fn find_together<'n>(
+        self,
+        kind: Kind,
+        names: impl Iterator<Item = &'n [u8]>,
+        counters: &mut Counters,
+        mut found: impl FnMut(Option<Spot<'m>>),
+    ) {
+        let seed = self.root.seed();
+        let mut asked: [Option<Asked<'_, 'm>>; TOGETHER] = [None; TOGETHER];
+        let mut len = 0;
+        for (asked, name) in asked.iter_mut().zip(names) {
+            let hash = Hash::of(seed, kind, name);
+            let buckets = self.buckets_of(hash);
+            buckets.iter().for_each(|bucket| bucket.prefetch_tags());
+            buckets.iter().for_each(|bucket| bucket.prefetch_words());
+            *asked = Some(Asked { name, hash, buckets });
+            len += 1;
+        }
+        let asked = &asked[..len];
+        let mut all = [None; TOGETHER];
+        for (candidates, asked) in all.iter_mut().zip(asked.iter().flatten()) {
+            let mut those = Candidates::of(asked.hash, asked.buckets);
+            *candidates = Some(those);
+            if let Some((id, ..)) = those.next() {
+                self.mem().prefetch_two(id.line());
+            }
+        }
+        for (candidates, asked) in all.into_iter().flatten().zip(asked.iter().flatten()) {
+            found(self.compare(kind, asked.name, candidates, counters));
+        }
+    }
+
+    pub(crate) fn used(self) -> u64 {
+        match self.table {
+            Table::Names => self.root.count(Counter::Entities) + self.root.count(Counter::Trees),
+            Table::Forms => self.root.count(Counter::Forms),
+        }
+    }
+
+    /// Enters a record whose name is not there yet; `later` single lines stay available.
+    /// `false`: no room was found, which takes nine entries with one hash.
+    #[must_use]
+    pub(crate) fn add(self, hash: Hash, record: RecordId, later: usize) -> bool {
+        self.enter(hash, Entry::new(hash, record), later)
+    }
+
+    /// Enters an entry of that hash; otherwise as [`Filter::add`].
+    #[must_use]
+    pub(crate) fn enter(self, hash: Hash, entry: Entry, later: usize) -> bool {
+        // Compiled once for each table: where its fields and its entries' bits are is known then.
+        let entered = match self.table {
+            Table::Names => Filter { table: Table::Names, ..self }.enter_there(hash, entry),
+            Table::Forms => Filter { table: Table::Forms, ..self }.enter_there(hash, entry),
+        };
+        entered || self.enter_by_splits(hash, entry, later)
+    }
+
+    /// `false`: there is no room.
+    #[inline(always)]
+    fn enter_there(self, hash: Hash, entry: Entry) -> bool {
+        let Some(place) = self.make_room(hash) else { return false };
+        let entry = match self.table {
+            Table::Names => entry,
+            Table::Forms => entry.placed(place.bucket != self.geometry().buckets_of(hash).0),
+        };
+        self.set(place, entry);
+        true
+    }
+
+    /// Nobody planned for this, so the memory must be to be had now.
+    #[cold]
+    fn enter_by_splits(self, hash: Hash, entry: Entry, later: usize) -> bool {
+        for _ in 0..MOST_SPLITS {
+            if !self.can_split(later) {
+                return false;
+            }
+            self.split();
+            if self.enter_there(hash, entry) {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// The hash of an entry in a bucket, as far as its buckets depend on it. Of an empty slot it is
+    /// anything.
+    #[inline]
+    pub(crate) fn hash_of(self, bucket: u32, entry: Entry) -> Hash {
+        match self.table {
+            Table::Names => record::hash_at(self.mem(), entry.line()),
+            Table::Forms => entry.hash_in(bucket),
+        }
+    }
+
+    /// Takes a record's entry out.
+    pub(crate) fn remove(self, record: Record<'m>) {
+        let place = self.place_of(record).expect("a record in use is in the filter");
+        self.set(place, Entry::NONE);
+    }
+
+    /// Where a record's entry is.
+    pub(crate) fn place_of(self, record: Record<'m>) -> Option<Place> {
+        let (first, second) = self.geometry().buckets_of(record.hash());
+        [first, second].into_iter().find_map(|bucket| {
+            let mut slots = self.read(bucket).into_iter().enumerate();
+            let (slot, _) = slots.find(|(_, entry)| entry.record() == Some(record.id()))?;
+            Some(Place { bucket, slot })
+        })
+    }
+
+    /// Puts the slots of a bucket of names in descending order of heat, empty ones last.
+    pub(crate) fn order(self, bucket: u32) {
+        let before = self.read(bucket);
+        let mut after = before;
+        after.sort_by_key(|entry| (entry.is_empty(), Reverse(entry.heat())));
+        if after != before {
+            for (slot, entry) in after.into_iter().enumerate() {
+                self.set(Place { bucket, slot }, entry);
+            }
+        }
+    }
+}
+
+impl<'m> Image<'m> {
+    #[inline]
+    pub(crate) fn names(self) -> Filter<'m> {
+        Filter::new(self.root(), Table::Names)
+    }
+
+    /// The table of forms and beginnings.
+    #[inline]
+    pub(crate) fn forms(self) -> Filter<'m> {
+        Filter::new(self.root(), Table::Forms)
+    }
+
+    /// Writer: orders the slots of the next `max_buckets` buckets hot-first, round robin, so
+    /// that a hot entity is met before its neighbours are compared.
+    pub fn cool(&self, max_buckets: usize) {
+        let names = self.names();
+        let buckets = names.geometry().buckets();
+        let mut bucket = self.root().get(Field::Cool);
+        self.mutate(|| {
+            for _ in 0..max_buckets.min(index(buckets)) {
+                bucket = if bucket < buckets { bucket } else { 0 };
+                names.order(bucket);
+                bucket += 1;
+            }
+            self.root().set(Field::Cool, bucket);
+        });
+    }
+}
+
+#[cfg(test)]
+#[path = "table_tests.rs"]
+mod tests;

@@ -1,0 +1,10 @@
+//! Names as they are recognised in texts: words, folding, the index of folded names, and the Bloom filters before it.
+
+pub(crate) mod alike;
+pub(crate) mod ascii;
+pub(crate) mod form;
+pub(crate) mod index;
+pub(crate) mod pieces;
+pub(crate) mod segments;
+pub(crate) mod sieve;
+pub(crate) mod words;

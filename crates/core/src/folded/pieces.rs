@@ -1,0 +1,281 @@
+//! The words of a text, in order: UAX #29, cut where a word ends for certain whatever stands beside.
+//!
+//! ```text
+//!   text     one, two: vié̂le bas d'été ... a word of a hundred megabytes
+//!   pieces   |ASCII   |other     |other ... |segment by segment (segments.rs)
+//! ```
+//!
+//! The library is slow, and slower where not all is ASCII: so what is ASCII goes without it.
+//! Promises: no call reads more than some [`WINDOW`]s without a step of its [`Breath`], however
+//! long a word is, and nothing is copied.
+
+use crate::memory::breath::PER_STEP;
+use unicode_segmentation::{UnicodeSegmentation, UnicodeWordIndices};
+
+use crate::folded::ascii::Cutter;
+use crate::folded::segments;
+use crate::memory::breath::Breath;
+
+/// Bytes that are looked at at once; no piece of ASCII is longer.
+pub(crate) const WINDOW: usize = 1 << 16;
+/// Bytes that the library is given at once, if they end a word for certain.
+const MOST_PIECE: usize = 1 << 14;
+
+/// The words of a text with their byte offsets, in order.
+#[derive(Debug)]
+pub struct Words<'t> {
+    text: &'t str,
+    /// Where the next piece begins.
+    next: usize,
+    /// Up to here nothing is known to end a word for certain.
+    until: usize,
+    piece: Piece<'t>,
+}
+
+#[derive(Debug)]
+enum Piece<'t> {
+    /// Up to the next piece.
+    Ascii(Cutter),
+    /// Begins here.
+    Other(usize, UnicodeWordIndices<'t>),
+    /// A word, up to the next piece.
+    Word(usize),
+    /// No word.
+    None,
+}
+
+/// What is left of a piece, see [`Words::rest_of_piece`].
+pub(crate) enum Rest<'w, 't> {
+    /// ASCII up to the end of these bytes.
+    Ascii(&'w mut Cutter, &'t [u8]),
+    /// A word, and where it begins.
+    Word(usize, &'t str),
+}
+
+impl<'t> Words<'t> {
+    /// The words of `text`.
+    #[must_use]
+    pub fn of(text: &'t str) -> Words<'t> {
+        Words { text, next: 0, until: 0, piece: Piece::None }
+    }
+
+    /// The same of a text that is known to be ASCII.
+    pub(crate) fn of_ascii(text: &'t str) -> Words<'t> {
+        if text.len() > WINDOW {
+            return Words::of(text);
+        }
+        Words { next: text.len(), piece: Piece::Ascii(Cutter::at(0)), ..Words::of(text) }
+    }
+
+    /// The next word; long ones, and what is between them, can be stopped.
+    pub fn next_word(&mut self, breath: &mut Breath<'_>) -> Option<(usize, &'t str)> {
+        let text = self.text;
+        loop {
+            match self.rest_of_piece(breath)? {
+                Rest::Word(from, word) => return Some((from, word)),
+                Rest::Ascii(cutter, bytes) => {
+                    if let Some((from, to)) = cutter.word(bytes) {
+                        return Some((from, &text[from..to]));
+                    }
+                }
+            }
+        }
+    }
+
+    /// The words up to where the next piece begins, if there are any left: whoever takes them of
+    /// the cutter takes all of a block.
+    pub(crate) fn rest_of_piece(&mut self, breath: &mut Breath<'_>) -> Option<Rest<'_, 't>> {
+        let other = loop {
+            match &mut self.piece {
+                Piece::Ascii(cutter) if cutter.is_before(self.next) => break None,
+                Piece::Ascii(_) | Piece::None => {}
+                Piece::Other(start, words) => {
+                    breath.step();
+                    if let Some((at, word)) = words.next() {
+                        break Some((*start + at, word));
+                    }
+                }
+                Piece::Word(from) => {
+                    let word = (*from, &self.text[*from..self.next]);
+                    self.piece = Piece::None;
+                    break Some(word);
+                }
+            }
+            if self.next == self.text.len() {
+                return None;
+            }
+            self.next_piece(breath);
+        };
+        match (other, &mut self.piece) {
+            (None, Piece::Ascii(cutter)) => {
+                Some(Rest::Ascii(cutter, &self.text.as_bytes()[..self.next]))
+            }
+            (other, _) => other.map(|(at, word)| Rest::Word(at, word)),
+        }
+    }
+
+    /// Goes on to the piece that begins where the last one ended: as much ASCII as there is, or
+    /// what stands around a character that is not.
+    fn next_piece(&mut self, breath: &mut Breath<'_>) {
+        if self.next == self.until {
+            let start = self.next;
+            let bytes = &self.text.as_bytes()[start..];
+            let window = &bytes[..bytes.len().min(WINDOW)];
+            breath.steps(window.len() / PER_STEP);
+            let other = first_other(window);
+            let ascii = match other {
+                Some(other) => window[..other].windows(2).rposition(is_cut).map(|at| at + 1),
+                None if window.len() == bytes.len() => Some(window.len()),
+                None => window.windows(2).rposition(|pair| is_end(pair[0])).map(|at| at + 1),
+            };
+            if let Some(len) = ascii {
+                (self.piece, self.next) = (Piece::Ascii(Cutter::at(start)), start + len);
+                self.until = self.next;
+                return;
+            }
+            let known = other.unwrap_or(window.len() - 1);
+            self.until = start + known + first_cut(&bytes[known..], breath);
+        }
+        self.next_of_uncut(breath);
+    }
+
+    /// The next piece of what is not known to be cut.
+    fn next_of_uncut(&mut self, breath: &mut Breath<'_>) {
+        let (text, start) = (&self.text[..self.until], self.next);
+        self.next = if self.until - start <= MOST_PIECE {
+            self.until
+        } else {
+            let window = segments::floor(text, start + MOST_PIECE);
+            breath.steps(window - start);
+            let certain = start + segments::certain(&text[start..window]);
+            if certain > start { certain } else { segments::end(text, start, breath) }
+        };
+        let piece = &text[start..self.next];
+        self.piece = if piece.len() <= MOST_PIECE {
+            breath.steps(piece.len());
+            Piece::Other(start, piece.unicode_word_indices())
+        } else if segments::is_word(piece, breath) {
+            Piece::Word(start)
+        } else {
+            Piece::None
+        };
+    }
+}
+
+impl<'t> Iterator for Words<'t> {
+    type Item = (usize, &'t str);
+
+    fn next(&mut self) -> Option<(usize, &'t str)> {
+        self.next_word(&mut Breath::new(&mut || ()))
+    }
+}
+
+/// The first byte that is not ASCII.
+fn first_other(bytes: &[u8]) -> Option<usize> {
+    // Many at a time where all are.
+    let blocks = bytes.chunks(64).take_while(|block| block.is_ascii()).count() * 64;
+    let rest = bytes.get(blocks..)?;
+    rest.iter().position(|byte| !byte.is_ascii()).map(|at| blocks + at)
+}
+
+/// How many bytes there are before the first cut.
+fn first_cut(bytes: &[u8], breath: &mut Breath<'_>) -> usize {
+    let mut done = 0;
+    while done + 1 < bytes.len() {
+        let some = &bytes[done..bytes.len().min(done + WINDOW)];
+        breath.steps(some.len() / PER_STEP);
+        if let Some(at) = some.windows(2).position(is_cut) {
+            return done + at + 1;
+        }
+        done += some.len() - 1;
+    }
+    bytes.len()
+}
+
+/// A mark after a blank belongs to it, and blanks belong together; but a blank before any other
+/// ASCII character ends what there was.
+fn is_cut(pair: &[u8]) -> bool {
+    is_blank(pair[0]) && pair[1].is_ascii() && !is_blank(pair[1])
+}
+
+fn is_blank(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t' | b'\n' | b'\r')
+}
+
+/// Whether a byte among ASCII is in no word.
+fn is_end(byte: u8) -> bool {
+    !(byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'\'' | b':' | b',' | b';'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Letters, marks, joiners, quotes, blanks of several kinds, emoji, scripts without blanks.
+    pub(crate) fn text() -> impl Strategy<Value = String> {
+        let some = "aZ9_ \t\n\r.,:;'\"-’‘\u{301}\u{200D}\u{AD}é ßİſΣςⅣﬁ糖尿ひカｶﾞ가\u{1100}\u{1161}א\"\u{A0}\u{2028}\u{FDFA}🐈👍🏽Ⓜ🇩🇪½ªไทย\u{3164}";
+        let some: Vec<char> = some.chars().collect();
+        proptest::collection::vec(proptest::sample::select(some), 0..40)
+            .prop_map(|chars| chars.into_iter().collect())
+    }
+
+    /// Each part so often that it is longer than anything that is looked at at once.
+    fn long_text() -> impl Strategy<Value = String> {
+        let times = prop_oneof![3 => 1..40_usize, 2 => 1000..9000_usize, 1 => 20_000..70_000_usize];
+        let part = ("[a9_ .,:;'\"é\u{301}\u{200D}\u{AD}🐈🇩א糖カ\u{2003}\u{202F}+\n]{1,4}", times);
+        proptest::collection::vec(part.prop_map(|(part, times)| part.repeat(times)), 1..6)
+            .prop_map(|parts| parts.concat())
+    }
+
+    proptest! {
+        #[test]
+        fn cutting_a_text_into_pieces_changes_no_word(text in text()) {
+            let whole: Vec<_> = text.unicode_word_indices().collect();
+            prop_assert_eq!(Words::of(&text).collect::<Vec<_>>(), whole);
+        }
+
+        #[test]
+        fn words_of_ascii_are_the_librarys(text in "[aB01_.,:;'\" -]{0,24}") {
+            let words: Vec<_> = text.unicode_word_indices().collect();
+            prop_assert_eq!(Words::of(&text).collect::<Vec<_>>(), words);
+        }
+
+        #[test]
+        fn words_may_lie_across_blocks(words in "[aB0_.:, ]{0,300}", blanks in 0..70_usize) {
+            let text = " ".repeat(blanks) + &words;
+            let whole: Vec<_> = text.unicode_word_indices().collect();
+            prop_assert_eq!(Words::of(&text).collect::<Vec<_>>(), whole);
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(60))]
+
+        #[test]
+        fn a_long_word_changes_no_word(text in long_text()) {
+            let whole: Vec<_> = text.unicode_word_indices().map(|(at, word)| (at, word.len())).collect();
+            let words: Vec<_> = Words::of(&text).map(|(at, word)| (at, word.len())).collect();
+            prop_assert!(words == whole);
+        }
+    }
+
+    #[test]
+    fn a_word_of_any_length_can_be_stopped() {
+        for (parts, bytes, least) in [
+            // Eight megabytes without a word are looked through in a millisecond or two.
+            (&[" ", "+", "- "][..], 8 << 20, 1),
+            (&["a", "_", ".", "a.", "é", "糖", "—", "\u{2003}", "\u{202F}", "🇦"], 1 << 20, 1),
+            (&["\u{301}", "\u{AD}", "·\u{301}", "👨\u{200D}", "\u{3164}"], 1 << 20, 1),
+        ] {
+            for part in parts {
+                let text = "a".to_string() + &part.repeat(bytes / part.len());
+                let mut breaths = 0;
+                let mut breathe = || breaths += 1;
+                let (mut breath, mut words) = (Breath::new(&mut breathe), Words::of(&text));
+                while words.next_word(&mut breath).is_some() {}
+                assert!(breaths >= least, "{part:?}: {breaths}");
+            }
+        }
+    }
+}

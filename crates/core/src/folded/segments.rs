@@ -1,0 +1,188 @@
+//! Segments of UAX #29 that are longer than what is looked at at once: a word, or what is none.
+//!
+//! The library reads a segment to its end in one call. But what a segment ends by is near: marks
+//! and the like (Extend, Format, ZWJ) count as one, and of the rest two characters say how it goes
+//! on. So a few characters before a place stand for all that is before it:
+//!
+//! ```text
+//!   text       a \u{301} \u{301} \u{301} ... \u{301} b c d e ... x y z ' z
+//!   looked at  a \u{301} \u{301} \u{301}     \u{301} b c d e         first: all of it
+//!   looked at                            u v w x y z ' z             then its end and what follows
+//! ```
+//!
+//! Called by `pieces.rs`.
+
+use unicode_segmentation::UnicodeSegmentation;
+
+use crate::memory::breath::Breath;
+
+/// Characters of one run of marks that are looked at: the last of them counts.
+const RUN: usize = 4;
+/// Past a border that is certain there are so many characters: one that joins two letters, its
+/// marks, and the second letter, of which it depends.
+const AFTER: usize = RUN + 4;
+/// So many characters are kept of what was looked at. After the first half of them all is as if
+/// it had been read from the start: there are two that are no marks.
+const KEPT: usize = 8 * RUN;
+const DONE: usize = KEPT / 2;
+/// Characters that are looked at together.
+const LOOK: usize = 1 << 10;
+/// Bytes after which it is looked, if there are fewer characters.
+const FIRST: usize = 1 << 12;
+
+const _: () = assert!(DONE > 2 * (RUN + 1) && KEPT >= DONE + AFTER && LOOK > 2 * KEPT);
+
+/// Up to where a text's segments are certain, whatever comes after: without the last two.
+pub(crate) fn certain(text: &str) -> usize {
+    let (mut last, mut last_but_one) = (0, 0);
+    for (at, _) in text.split_word_bound_indices() {
+        (last_but_one, last) = (last, at);
+    }
+    last_but_one
+}
+
+/// The start of the character that a place is in.
+pub(crate) fn floor(text: &str, mut at: usize) -> usize {
+    while !text.is_char_boundary(at) {
+        at -= 1;
+    }
+    at
+}
+
+/// Where the segment ends that begins at a border.
+pub(crate) fn end(text: &str, start: usize, breath: &mut Breath<'_>) -> usize {
+    end_of(text, start, LOOK, FIRST, breath)
+}
+
+fn end_of(text: &str, start: usize, look: usize, first: usize, breath: &mut Breath<'_>) -> usize {
+    let mut marks = Marks::default();
+    let mut kept: Vec<(usize, char)> = Vec::with_capacity(look);
+    // Of those kept, borders between so many were looked for, or are none.
+    let (mut done, mut run, mut look_at) = (0, 0, first);
+    for (at, c) in text[start..].char_indices() {
+        breath.step();
+        run = if marks.has(c) { run + 1 } else { 0 };
+        if run > RUN
+            && let Some(last) = kept.last_mut()
+        {
+            *last = (at, c);
+        } else {
+            kept.push((at, c));
+        }
+        if kept.len() < look && at < look_at {
+            continue;
+        }
+        breath.steps(kept.len());
+        if let Some(border) = border(&kept, done, AFTER) {
+            return start + border;
+        }
+        look_at = look_at.max(at + at / 2);
+        if kept.len() > 2 * KEPT {
+            kept.drain(..kept.len() - KEPT);
+            done = DONE;
+        }
+    }
+    border(&kept, done, 0).map_or(text.len(), |border| start + border)
+}
+
+/// The first border after the first so many characters and the first one, and before the last so many.
+fn border(kept: &[(usize, char)], done: usize, after: usize) -> Option<usize> {
+    let text: String = kept.iter().map(|(_, c)| c).collect();
+    let until = kept.len().checked_sub(after)?;
+    let mut n = 0;
+    for segment in text.split_word_bounds() {
+        if n > done && n < until {
+            return Some(kept[n].0);
+        }
+        n += segment.chars().count();
+    }
+    None
+}
+
+/// Whether a segment has a letter or a digit, as the library says.
+pub(crate) fn is_word(segment: &str, breath: &mut Breath<'_>) -> bool {
+    let mut rest = segment;
+    while !rest.is_empty() {
+        let (some, others) = rest.split_at(floor(rest, rest.len().min(FIRST)));
+        breath.steps(some.len());
+        if some.unicode_words().next().is_some() {
+            return true;
+        }
+        rest = others;
+    }
+    false
+}
+
+/// Which characters count as part of any before them; the library is asked once for those that come often.
+struct Marks([(char, bool); 64]);
+
+impl Default for Marks {
+    fn default() -> Marks {
+        Marks([('\0', false); 64])
+    }
+}
+
+impl Marks {
+    fn has(&mut self, c: char) -> bool {
+        if c.is_ascii() {
+            return false;
+        }
+        let known = &mut self.0[c as usize % 64];
+        if known.0 != c {
+            let mut bytes = [b','; 5];
+            let len = 1 + c.encode_utf8(&mut bytes[1..]).len();
+            let pair = std::str::from_utf8(&bytes[..len]).unwrap_or_default();
+            *known = (c, pair.split_word_bounds().count() == 1);
+        }
+        known.1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Of every class of UAX #29.
+    fn text() -> impl Strategy<Value = String> {
+        let some = "aé9٣_\u{202F}.'’:·,;\"אבカー \u{2003}\n\r🐈👍🇩🇪糖—";
+        let marks = "\u{301}\u{345}\u{200D}\u{AD}\u{FE0F}";
+        let list = |from: &str| proptest::sample::select(from.chars().collect::<Vec<_>>());
+        let part =
+            (list(some), proptest::collection::vec(list(marks), 0..12), 1..6_usize, any::<bool>());
+        let part = part.prop_map(|(c, marks, times, marked)| {
+            let marks: String = if marked { marks.into_iter().collect() } else { String::new() };
+            (c.to_string() + &marks).repeat(times)
+        });
+        let letters =
+            "[aé9_カ🐈]{0,3}".prop_flat_map(|s| (1..60_usize).prop_map(move |n| s.repeat(n)));
+        proptest::collection::vec(prop_oneof![6 => part, 1 => letters], 0..40)
+            .prop_map(|parts| parts.concat())
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2000))]
+
+        #[test]
+        fn a_few_characters_say_where_a_segment_ends(text in text()) {
+            let mut breathe = || ();
+            let mut breath = Breath::new(&mut breathe);
+            let mut at = 0;
+            for segment in text.split_word_bounds() {
+                prop_assert_eq!(end_of(&text, at, 2 * KEPT + 1, 8, &mut breath), at + segment.len());
+                at += segment.len();
+            }
+        }
+
+        #[test]
+        fn what_is_certain_stays(text in text(), more in text()) {
+            let upto = certain(&text);
+            let whole = text.clone() + &more;
+            let borders = |text: &str| {
+                let borders = text.split_word_bound_indices().map(|(at, _)| at);
+                borders.filter(|at| *at <= upto).collect::<Vec<_>>()
+            };
+            prop_assert!(upto == 0 || borders(&whole) == borders(&text));
+        }
+    }
+}

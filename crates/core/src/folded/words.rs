@@ -1,0 +1,358 @@
+//! Words of a text, and the form in which names and texts are compared.
+//!
+//! ```text
+//!   "Horner’s Syndrome, type-2"  -->  words (UAX #29)  Horner’s | Syndrome | type | 2
+//!                                -->  folded           horner's syndrome type 2
+//! ```
+//!
+//! A word is what UAX #29 calls one, if it has a letter or a digit. Each is folded by itself:
+//! NFKC and full case folding until nothing changes, without what Unicode tells everyone to
+//! ignore (a soft hyphen), a curly apostrophe as a straight one. The form of a name is its
+//! folded words, joined by one blank: what stands between words does not count.
+//!
+//! A name of more than [`MOST_WORDS`] words or [`MOST_BYTES`] bytes, or without any word, has
+//! no form: it is never found in a text. The bounds are what keeps a window's cost and an
+//! insert's memory bounded. For the same reason a text's word of more than 32,000 bytes, as it
+//! stands or folded, is none that a name has ([`TOO_LONG`]).
+//!
+//! Another version of Unicode folds otherwise: then `root::LAYOUT` is to be one more, or
+//! two versions of the library in one server would disagree about an image.
+
+use std::ops::Range;
+
+use caseless::Caseless;
+use unicode_normalization::UnicodeNormalization;
+
+use crate::folded::ascii::{BLOCK, Block, CASE, is_word};
+use crate::folded::pieces::Words;
+use crate::memory::id::index;
+
+/// A name of more words has no form.
+pub const MOST_WORDS: usize = 64;
+/// A name of more bytes has no form; a record holds so many in one piece.
+pub const MOST_BYTES: usize = 2000;
+
+const _: () = assert!(MOST_BYTES <= crate::records::record::INSIDE);
+// A word has a byte, and one stands between it and the next.
+const _: () = assert!(BLOCK / 2 <= MOST_WORDS);
+
+/// Foldings of a word until nothing changes: three do for every text known.
+const MOST_ROUNDS: usize = 8;
+
+/// A word of more bytes, as it stands in a text or folded, is none that a name has: no character
+/// folds to 16 times its bytes. A word of a hundred megabytes is neither kept nor folded.
+pub(crate) const MOST_WORD: usize = 16 * MOST_BYTES;
+/// What such a word folds to: no form has it, as forms are UTF-8.
+pub(crate) const TOO_LONG: &[u8] = &[0xFF];
+
+/// Adds a word, folded, to `to`. Nothing is added if all of it is to be ignored, and [`TOO_LONG`] if
+/// it is longer than any word of a name.
+pub fn fold(word: &str, to: &mut Vec<u8>) {
+    if word.len() > MOST_WORD {
+        to.extend_from_slice(TOO_LONG);
+    } else if word.is_ascii() {
+        let start = to.len();
+        to.extend_from_slice(word.as_bytes());
+        to[start..].make_ascii_lowercase();
+    } else {
+        match fold_by_library(word) {
+            Some(folded) => to.extend_from_slice(folded.as_bytes()),
+            None => to.extend_from_slice(TOO_LONG),
+        }
+    }
+}
+
+/// Bytes that [`fold`] adds for a word at most.
+pub(crate) fn room_to_fold(word: &str) -> usize {
+    match word.len() {
+        len if len > MOST_WORD => TOO_LONG.len(),
+        len if word.is_ascii() => len,
+        len => (len * (MOST_WORD / MOST_BYTES)).min(MOST_WORD),
+    }
+}
+
+/// What [`fold`] is for every word; it knows a quicker way for ASCII. None: too long.
+fn fold_by_library(word: &str) -> Option<String> {
+    let mut folded = fold_once(word)?;
+    for _ in 0..MOST_ROUNDS {
+        let again = fold_once(&folded)?;
+        if again == folded {
+            break;
+        }
+        folded = again;
+    }
+    Some(folded)
+}
+
+fn fold_once(word: &str) -> Option<String> {
+    let straight = |c| if matches!(c, '\u{2018}' | '\u{2019}') { '\'' } else { c };
+    // A blank that a character decomposes to would look like a border of words.
+    let counts = |c: &char| !is_ignorable(*c) && !c.is_whitespace();
+    let mut folded = String::new();
+    for c in word.nfkc().default_case_fold().nfkc().filter(counts).map(straight) {
+        folded.push(c);
+        if folded.len() > MOST_WORD {
+            return None;
+        }
+    }
+    Some(folded)
+}
+
+/// Default_Ignorable_Code_Point of Unicode's DerivedCoreProperties, as NFKC_Casefold takes
+/// them out. The property's blocks are reserved, so it is the same in every version since 6.3.
+fn is_ignorable(c: char) -> bool {
+    matches!(c,
+        '\u{AD}' | '\u{34F}' | '\u{61C}' | '\u{115F}'..='\u{1160}' | '\u{17B4}'..='\u{17B5}'
+        | '\u{180B}'..='\u{180F}' | '\u{200B}'..='\u{200F}' | '\u{202A}'..='\u{202E}'
+        | '\u{2060}'..='\u{206F}' | '\u{3164}' | '\u{FE00}'..='\u{FE0F}' | '\u{FEFF}'
+        | '\u{FFA0}' | '\u{FFF0}'..='\u{FFF8}' | '\u{1BCA0}'..='\u{1BCA3}'
+        | '\u{1D173}'..='\u{1D17A}' | '\u{E0000}'..='\u{E0FFF}')
+}
+
+/// Most names have no more bytes.
+const HALF: usize = BLOCK / 2;
+/// Bytes that may be read after the last of an ASCII name, see [`Hash::of_word_in`].
+const AFTER: usize = 16;
+
+/// Calls `each` for every word of a name, folded, with some bytes and where in them it is; how
+/// many there are, or none if the name has no form. Bytes that are not UTF-8 have none.
+///
+/// [`Hash::of_word_in`]: crate::memory::hash::Hash::of_word_in
+#[inline]
+pub(crate) fn each_folded(name: &[u8], mut each: impl FnMut(&[u8], Range<usize>)) -> Option<usize> {
+    // Most names, all of one at once.
+    let at_once = if name.len() <= HALF {
+        each_folded_at_once::<HALF, { HALF + AFTER }>(name, &mut each)
+    } else if name.len() <= BLOCK {
+        each_folded_at_once::<BLOCK, { BLOCK + AFTER }>(name, &mut each)
+    } else {
+        None
+    };
+    if let Some(count) = at_once {
+        return (count > 0).then_some(count);
+    }
+    if name.len() > MOST_BYTES {
+        return None;
+    }
+    let mut count = 0;
+    let mut folded = Vec::new();
+    for (_, word) in Words::of(std::str::from_utf8(name).ok()?) {
+        folded.clear();
+        fold(word, &mut folded);
+        if folded.is_empty() {
+            continue;
+        }
+        count += 1;
+        if count > MOST_WORDS {
+            return None;
+        }
+        each(&folded, 0..folded.len());
+    }
+    (count > 0).then_some(count)
+}
+
+/// [`each_folded`] of a name of up to `N` bytes; none if it is not ASCII. It has no more than
+/// `MOST_WORDS`: see the top. `ROOM` is `N` and what may be read after it.
+#[inline]
+fn each_folded_at_once<const N: usize, const ROOM: usize>(
+    name: &[u8],
+    mut each: impl FnMut(&[u8], Range<usize>),
+) -> Option<usize> {
+    let mut folded = [b' '; ROOM];
+    folded[..name.len()].copy_from_slice(name);
+    if !folded.is_ascii() {
+        return None;
+    }
+    let text = folded.first_chunk::<N>().expect("there is more room than that");
+    let block = Block::of(text, 0, text);
+    folded[..N].copy_from_slice(&block.folded);
+    let (mut borders, mut count) = (block.borders(false), 0);
+    while !borders.is_empty() {
+        let word = index(borders.next())..index(borders.next());
+        if !block.has_underscores || is_word(&folded[word.clone()]) {
+            count += 1;
+            each(&folded, word);
+        }
+    }
+    Some(count)
+}
+
+/// Writes the form of a name to `to`; `false` if it has none.
+#[must_use]
+pub fn form(name: &[u8], to: &mut Vec<u8>) -> bool {
+    to.clear();
+    each_folded(name, |bytes, word| {
+        if !to.is_empty() {
+            to.push(b' ');
+        }
+        to.extend_from_slice(&bytes[word]);
+    })
+    .is_some()
+}
+
+/// Whether a name has this form as everyone sees: letters and digits of ASCII, single blanks.
+/// `false` says nothing.
+pub(crate) fn is_plainly(name: &[u8], form: &[u8]) -> bool {
+    name.len() == form.len() && name.iter().zip(form).all(|(name, form)| is_plain(*name, *form))
+}
+
+/// The same where both have so many bytes, of which these are the first.
+#[inline]
+pub(crate) fn are_plainly<const N: usize>(name: &[u8; N], form: &[u8; N], len: usize) -> bool {
+    let count = u8::try_from(len).unwrap_or(u8::MAX);
+    // Without a branch, so that the compiler does sixteen at a time.
+    let bytes = name.iter().zip(form).zip(0_u8..);
+    let differ = bytes.map(|((name, form), i)| (i < count) & !is_plain(*name, *form));
+    len <= N && !differ.fold(false, |any, differs| any | differs)
+}
+
+#[inline]
+fn is_plain(name: u8, form: u8) -> bool {
+    let is_letter = (name | CASE).wrapping_sub(b'a') < 26;
+    let counts = is_letter | (name.wrapping_sub(b'0') < 10) | (name == b' ');
+    let folded = name | (u8::from(is_letter) * CASE);
+    counts & (folded == form)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn form_of(name: &str) -> Option<String> {
+        let mut to = Vec::new();
+        form(name.as_bytes(), &mut to).then(|| String::from_utf8(to).unwrap())
+    }
+
+    #[test]
+    fn names_have_the_forms_that_people_expect() {
+        for (name, expected) in [
+            ("Horner's syndrome", "horner's syndrome"),
+            ("HORNER’S  Syndrome.", "horner's syndrome"),
+            ("type-2 diabetes", "type 2 diabetes"),
+            ("lung cancer, non-small cell", "lung cancer non small cell"),
+            ("Straße", "strasse"),
+            ("ＨＥＡＲＴ", "heart"),
+            ("cafe\u{301}", "caf\u{e9}"),
+            ("hyper\u{AD}tension", "hypertension"),
+            ("糖尿病", "糖 尿 病"),
+            ("アルツハイマー病", "アルツハイマー 病"),
+            ("İstanbul", "i\u{307}stanbul"),
+            ("\u{FDFA}", "صلىاللهعليهوسلم"),
+            ("3.14 x_1", "3.14 x_1"),
+        ] {
+            assert_eq!(form_of(name).as_deref(), Some(expected), "{name}");
+        }
+    }
+
+    #[test]
+    fn some_names_have_no_form() {
+        assert_eq!(form_of(""), None);
+        assert_eq!(form_of("+++ — ..."), None);
+        assert_eq!(form_of("\u{3164}"), None);
+        assert!(form_of(&"a ".repeat(MOST_WORDS)).is_some());
+        assert_eq!(form_of(&"a ".repeat(MOST_WORDS + 1)), None);
+        assert!(form_of(&"a".repeat(MOST_BYTES)).is_some());
+        assert_eq!(form_of(&"a".repeat(MOST_BYTES + 1)), None);
+        assert!(!form(b"caf\xE9", &mut Vec::new()));
+    }
+
+    #[test]
+    fn no_name_has_a_word_that_is_too_long() {
+        for c in '\0'..=char::MAX {
+            let folded = fold_by_library(&c.to_string()).expect("a character is not too long");
+            assert!(folded.len() <= MOST_WORD / MOST_BYTES * c.len_utf8(), "{c:?}");
+        }
+        let folded = |word: &str| {
+            let mut to = Vec::new();
+            fold(word, &mut to);
+            to
+        };
+        for part in ["e", "É", "e\u{301}", "e\u{AD}"] {
+            let most = part.repeat(MOST_WORD / part.len());
+            let form = folded(&most);
+            assert!(form.len() >= most.len() / part.len() && std::str::from_utf8(&form).is_ok());
+            assert!(folded(&(most + part)) == TOO_LONG);
+        }
+        // Short as it stands, and long as it is folded.
+        let long = folded(&"\u{FDFA}".repeat(MOST_WORD / 30 + 1));
+        assert!(long == TOO_LONG && String::from_utf8(long).is_err());
+    }
+
+    /// Letters, marks, joiners, quotes, blanks of several kinds, emoji, scripts without blanks.
+    fn text() -> impl Strategy<Value = String> {
+        let some = "aZ9_ \t\n\r.,:;'\"-’‘\u{301}\u{200D}\u{AD}é ßİſΣςⅣﬁ糖尿ひカｶﾞ가\u{1100}\u{1161}א\"\u{A0}\u{2028}\u{FDFA}🐈👍🏽Ⓜ🇩🇪½ªไทย\u{3164}";
+        let some: Vec<char> = some.chars().collect();
+        proptest::collection::vec(proptest::sample::select(some), 0..40)
+            .prop_map(|chars| chars.into_iter().collect())
+    }
+
+    proptest! {
+        #[test]
+        fn the_quick_way_folds_as_the_library_does(word in "[ -~]{0,60}") {
+            let mut quick = Vec::new();
+            fold(&word, &mut quick);
+            let blank = |byte: &u8| !byte.is_ascii_whitespace();
+            quick.retain(blank);
+            prop_assert_eq!(quick, fold_by_library(&word).unwrap().into_bytes());
+        }
+
+        #[test]
+        fn folding_ends(word in "\\PC{0,12}") {
+            let folded = fold_by_library(&word).unwrap();
+            prop_assert_eq!(fold_once(&folded), Some(folded));
+        }
+
+        #[test]
+        fn a_form_has_as_many_blanks_as_words_but_one(name in text()) {
+            let mut words = Vec::new();
+            let count = each_folded(name.as_bytes(), |bytes, word| words.push(bytes[word].to_vec()));
+            prop_assert_eq!(count.unwrap_or(0), words.len());
+            prop_assert!(words.iter().all(|word| !word.is_empty() && !word.contains(&b' ')));
+            let mut joined = Vec::new();
+            prop_assert_eq!(form(name.as_bytes(), &mut joined), !words.is_empty());
+            prop_assert_eq!(joined, words.join(&b' '));
+        }
+
+        #[test]
+        fn a_name_is_folded_word_by_word(name in "[ -~]{0,66}") {
+            let mut joined = Vec::new();
+            for (i, (_, word)) in Words::of(&name).enumerate() {
+                joined.extend_from_slice(if i == 0 { b"" } else { b" " });
+                fold(word, &mut joined);
+            }
+            let mut whole = Vec::new();
+            prop_assert_eq!(form(name.as_bytes(), &mut whole), !joined.is_empty());
+            prop_assert_eq!(whole, joined);
+        }
+
+        #[test]
+        fn what_is_plainly_a_form_is_it(name in "[aB0 '_.-]{0,6}", others in text()) {
+            let mut form_of_name = Vec::new();
+            let has = form(name.as_bytes(), &mut form_of_name);
+            let plain = has && name.len() == form_of_name.len() && !name.contains(['\'', '_', '.', '-']);
+            prop_assert_eq!(is_plainly(name.as_bytes(), &form_of_name) && has, plain);
+            let padded = |bytes: &[u8]| std::array::from_fn(|i| *bytes.get(i).unwrap_or(&b'!'));
+            let (start, whole): ([u8; 6], _) = (padded(name.as_bytes()), padded(&form_of_name));
+            let so = name.len() == form_of_name.len() && are_plainly(&start, &whole, name.len());
+            prop_assert_eq!(so, is_plainly(name.as_bytes(), &form_of_name));
+            prop_assert!(!are_plainly(&start, &start, 7));
+            // A window's form need not be the form of itself; but its words are joined by one blank.
+            let mut window = Vec::new();
+            if form(others.as_bytes(), &mut window) && is_plainly(name.as_bytes(), &window) {
+                prop_assert_eq!(window, form_of_name);
+            }
+        }
+    }
+
+    #[test]
+    fn another_unicode_is_another_layout() {
+        let versions = (
+            unicode_segmentation::UNICODE_VERSION,
+            unicode_normalization::UNICODE_VERSION,
+            crate::LAYOUT,
+        );
+        // Has a version changed? Then LAYOUT must as well: see the file's head.
+        assert_eq!(versions, ((17, 0, 0), (18, 0, 0), 12));
+    }
+}

@@ -1,0 +1,333 @@
+//! Insert, and what inserting and unlinking have in common.
+//!
+//! An edge row is two slots, one in the child's list "up" and one in the parent's list
+//! "down". A settled row's slots point at each other; those of a row with a version both
+//! point at the version, and it at them.
+//!
+//! Insert is in two phases. First it looks everything up and plans every allocation
+//! without writing; an `Error::Full` therefore leaves every byte as it was. Then it writes,
+//! between the marks of `mutating`. One call is one row: rows are a multiset, so inserting
+//! searches no list. Writers only.
+
+use crate::filter::counters::Counters;
+use crate::filter::table::Filter;
+use crate::folded::alike;
+use crate::folded::form::Form;
+use crate::forest::degrees::Degrees;
+use crate::forest::recent::Recent;
+use crate::memory::alloc::{self, Plan};
+use crate::memory::chunk::LINE_BYTES;
+use crate::memory::hash::{Hash, Kind};
+use crate::memory::id::{EntityId, Link, RecordId, SlotRef, TreeId, word};
+use crate::memory::root::{Counter, Field};
+use crate::records::list;
+use crate::records::record::{self, Direction, Record, Room};
+use crate::records::slot::Slot;
+use crate::records::version;
+use crate::{Edge, Error, Image, Stamp};
+
+/// Lines of the blocks and the version of one row, at most: a slot may make room for heads, and
+/// two new names may be like others.
+const ROW_LINES: usize = 5 + 2 * alike::LINES;
+
+/// See [`Image::insert_bound`].
+pub(crate) fn insert_bound_lines(edge: &Edge<'_>) -> usize {
+    let tree = edge.tree.map_or(0, <[u8]>::len);
+    let records = record::bound_lines(3, edge.parent.len() + edge.child.len() + tree);
+    records + Filter::bound_lines() + ROW_LINES
+}
+
+/// A name of an edge: its hash, and its record if there is one. It fits registers: a larger one
+/// was copied in memory as soon as it was written, which keeps a processor waiting.
+#[derive(Clone, Copy)]
+pub(crate) struct Key {
+    pub(crate) hash: Hash,
+    pub(crate) record: Option<RecordId>,
+}
+
+/// A row's parent, child if it is another, and tree if it has one.
+type Keys = [Option<Key>; 3];
+const PARENT: usize = 0;
+const CHILD: usize = 1;
+
+/// The names of [`Keys`] with what they name.
+#[inline]
+fn named<'e>(edge: &Edge<'e>) -> [(Kind, &'e [u8]); 3] {
+    let tree = edge.tree.unwrap_or_default();
+    [(Kind::Entity, edge.parent), (Kind::Entity, edge.child), (Kind::Tree, tree)]
+}
+
+fn is_missing(key: &Option<Key>) -> bool {
+    key.is_some_and(|key| key.record.is_none())
+}
+
+/// The room of a new entity: for the slots of its first row at least.
+fn room_of(degrees: Option<&Degrees>, hash: Hash, keys: &Keys) -> Room {
+    let first_row = if keys[CHILD].is_none() { 2 } else { 1 };
+    degrees.map_or(Room::USUAL, |degrees| Room::of(degrees.of(hash).max(first_row)))
+}
+
+impl Image<'_> {
+    /// An upper bound of the bytes one insert of `edge` can take: names and their pieces, the
+    /// filter's growth, a block for each list, a version. If [`Image::free_bytes`] is at
+    /// least this, the insert succeeds.
+    #[must_use]
+    pub fn insert_bound(edge: &Edge<'_>) -> usize {
+        insert_bound_lines(edge) * LINE_BYTES
+    }
+
+    /// Looks a name up.
+    #[inline]
+    pub(crate) fn key(self, kind: Kind, name: &[u8]) -> Key {
+        let hash = Hash::of(self.root().seed(), kind, name);
+        let found = self.names().find(kind, hash, name, &mut Counters::default());
+        Key { hash, record: found.map(|spot| spot.record().id()) }
+    }
+
+    /// [`Image::key`] of a name that may be a known record's.
+    #[inline]
+    pub(crate) fn key_after(self, last: Option<RecordId>, kind: Kind, name: &[u8]) -> Key {
+        match last.map(|id| Record::new(self.mem(), id)).filter(|record| record.is(kind, name)) {
+            Some(record) => Key { hash: record.hash(), record: Some(record.id()) },
+            None => self.key(kind, name),
+        }
+    }
+
+    /// Writer: one row of `edge` more; `stamp: None` means that everyone sees it.
+    ///
+    /// # Errors
+    /// [`Error::Full`], and every byte is as it was.
+    pub fn insert(&self, edge: &Edge<'_>, stamp: Option<Stamp>) -> Result<(), Error> {
+        self.insert_next(edge, stamp, &mut Recent::default())
+    }
+
+    /// Writer: [`Image::insert`] of one row after the other into this image.
+    ///
+    /// # Errors
+    /// As [`Image::insert`].
+    pub fn insert_next(
+        &self,
+        edge: &Edge<'_>,
+        stamp: Option<Stamp>,
+        recent: &mut Recent,
+    ) -> Result<(), Error> {
+        self.insert_known(edge, stamp, recent, None)
+    }
+
+    /// Writer: [`Image::insert_next`] of a row that everyone sees, one of those whose entities'
+    /// rows were counted, so that the lists of the new ones have the room they need.
+    ///
+    /// # Errors
+    /// As [`Image::insert`].
+    pub fn insert_counted(
+        &self,
+        edge: &Edge<'_>,
+        recent: &mut Recent,
+        degrees: &Degrees,
+    ) -> Result<(), Error> {
+        self.insert_known(edge, None, recent, Some(degrees))
+    }
+
+    fn insert_known(
+        &self,
+        edge: &Edge<'_>,
+        stamp: Option<Stamp>,
+        recent: &mut Recent,
+        degrees: Option<&Degrees>,
+    ) -> Result<(), Error> {
+        let last = std::mem::take(recent);
+        let last = if last.epoch == self.epoch() { last } else { Recent::default() };
+        let own_parent = edge.parent == edge.child;
+        let parent = self.key_after(last.parent, Kind::Entity, edge.parent);
+        let child = if own_parent { None } else { Some(self.key(Kind::Entity, edge.child)) };
+        let tree = edge.tree.map(|name| self.key_after(last.tree, Kind::Tree, name));
+        let mut keys = [Some(parent), child, tree];
+        let seed = self.root().seed();
+        let mut forms = [None, None];
+        if is_missing(&keys[PARENT]) {
+            forms[PARENT] = Form::of(seed, edge.parent);
+        }
+        if is_missing(&keys[CHILD]) {
+            forms[CHILD] = Form::of(seed, edge.child);
+        }
+        if alloc::certain_lines(self.root()) < insert_bound_lines(edge) || self.is_nearly_full() {
+            self.plan_insert(edge, &keys, &forms, stamp.is_some(), degrees)?;
+        }
+        self.mutate(|| {
+            self.create_missing(edge, &mut keys, &forms, degrees)?;
+            let [parent, child, tree] = keys.each_ref().map(|key| key.as_ref()?.record);
+            let parent = parent.expect("the parent was found or created");
+            let child = child.unwrap_or(parent).entity();
+            let (up, down) = self.link(parent.entity(), child, tree.map(RecordId::tree), stamp);
+            let row = Some((child, up, down));
+            *recent = Recent { parent: Some(parent), tree, epoch: self.epoch(), row };
+            Ok(())
+        })
+    }
+
+    /// Phase one: will all allocations of [`Image::insert`] succeed, in its order?
+    fn plan_insert(
+        self,
+        edge: &Edge<'_>,
+        keys: &Keys,
+        forms: &[Option<Form>; 2],
+        stamped: bool,
+        degrees: Option<&Degrees>,
+    ) -> Result<(), Error> {
+        let mut plan = Plan::new(self.root());
+        let names = named(edge);
+        let missing = || names.iter().zip(keys).filter(|(_, key)| is_missing(key));
+        let directory = self.names().plan(word(missing().count()), &mut plan)
+            && self.forms().plan(most_forms(forms), &mut plan);
+        for ((kind, name), key) in missing() {
+            let room = key.map_or(Room::USUAL, |key| room_of(degrees, key.hash, keys));
+            record::plan(&mut plan, *kind, name.len(), room);
+        }
+        // A new entity has inline room for this row.
+        let blocks = |key: &Option<Key>, directions: &[Direction]| {
+            let record = key.as_ref().and_then(|key| key.record);
+            record.map_or(0, |id| list::blocks_needed(Record::new(self.mem(), id), directions))
+        };
+        let blocks = if keys[CHILD].is_none() {
+            blocks(&keys[PARENT], &[Direction::Up, Direction::Down])
+        } else {
+            blocks(&keys[PARENT], &[Direction::Down]) + blocks(&keys[CHILD], &[Direction::Up])
+        };
+        plan.take(1, blocks + usize::from(stamped) + self.alike_lines(forms));
+        match plan.shortage() {
+            Some(needed) => Err(self.full(needed)),
+            None if !directory => Err(self.full(usize::MAX)),
+            None => Ok(()),
+        }
+    }
+
+    /// Creates the records that are missing and enters them into the filter.
+    fn create_missing(
+        self,
+        edge: &Edge<'_>,
+        keys: &mut Keys,
+        forms: &[Option<Form>; 2],
+        degrees: Option<&Degrees>,
+    ) -> Result<(), Error> {
+        let new = keys.each_ref().map(is_missing);
+        let count = new.iter().filter(|new| **new).count();
+        if count == 0 {
+            return Ok(());
+        }
+        self.names().grow(word(count));
+        self.forms().grow(most_forms(forms));
+        let names = named(edge);
+        let known = *keys;
+        for (key, (kind, name)) in keys.iter_mut().zip(names) {
+            if let Some(Key { hash, record: record @ None }) = key {
+                let room = room_of(degrees, *hash, &known);
+                *record = Some(record::create(self.mem(), kind, *hash, name, room).id());
+            }
+        }
+        let created = || keys.iter().enumerate().filter(|(i, _)| new[*i]);
+        for (i, key) in created() {
+            let Some(Key { hash, record: Some(id) }) = *key else { continue };
+            let form = forms.get(i).and_then(Option::as_ref);
+            if !self.enter(hash, id, form, ROW_LINES) {
+                // Nine names of one hash, under a secret seed. Still: undo.
+                let record =
+                    |key: &Option<Key>| Some(Record::new(self.mem(), key.as_ref()?.record?));
+                let undone = || created().filter_map(|(i, key)| Some((i, record(key)?)));
+                undone().filter(|(j, _)| *j < i).for_each(|(_, record)| self.forget(record));
+                undone().for_each(|(_, record)| record.free());
+                return Err(self.full(usize::MAX));
+            }
+            self.root().add(counter_of(names[i].0), 1);
+        }
+        Ok(())
+    }
+
+    /// Whether an insert may find a directory full.
+    fn is_nearly_full(self) -> bool {
+        self.names().is_nearly_full() || self.forms().is_nearly_full()
+    }
+
+    /// Writes the row's two slots, which it gives back (up and down), and its version if it has one.
+    fn link(
+        self,
+        parent: EntityId,
+        child: EntityId,
+        tree: Option<TreeId>,
+        stamp: Option<Stamp>,
+    ) -> (SlotRef, SlotRef) {
+        let mem = self.mem();
+        if parent == child {
+            list::make_room(mem, parent);
+        }
+        let down = list::add(mem, parent, Direction::Down, child, tree);
+        let up = list::add(mem, child, Direction::Up, parent, tree);
+        if let Some(Stamp { xmin, cmin }) = stamp {
+            let row = version::Row { parent, child, tree, up, down };
+            let version = version::create(mem, xmin, cmin, row).id();
+            Slot::set_link(mem, up, Link::Version(version));
+            Slot::set_link(mem, down, Link::Version(version));
+        } else {
+            Slot::set_link(mem, up, Link::Mirror(down));
+            Slot::set_link(mem, down, Link::Mirror(up));
+        }
+        if let Some(tree) = tree {
+            let tree = Record::new(mem, tree);
+            tree.set_tree_rows(tree.tree_rows() + 1);
+        }
+        self.root().add(Counter::EdgeRows, 1);
+        (up, down)
+    }
+
+    /// Removes a row, and every entity and tree that has none left.
+    pub(crate) fn unlink(self, row: version::Row) {
+        let mem = self.mem();
+        self.root().set(Field::Moves, self.root().get(Field::Moves).wrapping_add(1));
+        list::remove(mem, row.child, Direction::Up, row.up);
+        list::remove(mem, row.parent, Direction::Down, row.down);
+        self.root().subtract(Counter::EdgeRows, 1);
+        if let Some(tree) = row.tree {
+            let tree = Record::new(mem, tree);
+            tree.set_tree_rows(tree.tree_rows() - 1);
+            if tree.tree_rows() == 0 {
+                self.remove(tree);
+            }
+        }
+        let parent = Record::new(mem, row.parent);
+        if parent.is_lone() {
+            self.remove(parent);
+        }
+        if row.child != row.parent {
+            let child = Record::new(mem, row.child);
+            if child.is_lone() {
+                self.remove(child);
+            }
+        }
+    }
+
+    fn remove(self, record: Record<'_>) {
+        self.forget(record);
+        record.free();
+    }
+
+    /// Takes a record out of the filter.
+    fn forget(self, record: Record<'_>) {
+        self.leave(record);
+        self.root().subtract(counter_of(record.kind()), 1);
+    }
+}
+
+/// How many entries these forms and their beginnings take, at most: names may share them.
+fn most_forms(forms: &[Option<Form>; 2]) -> u32 {
+    word(forms.iter().flatten().map(Form::entries).sum())
+}
+
+fn counter_of(kind: Kind) -> Counter {
+    match kind {
+        Kind::Entity => Counter::Entities,
+        Kind::Tree => Counter::Trees,
+    }
+}
+
+#[cfg(test)]
+#[path = "insert_tests.rs"]
+mod tests;

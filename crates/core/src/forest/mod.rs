@@ -1,0 +1,14 @@
+//! The hierarchy: what inserts, deletes, settles and reads edge rows of an image.
+
+pub(crate) mod degrees;
+pub(crate) mod delete;
+pub(crate) mod fit;
+pub(crate) mod format;
+pub(crate) mod hot;
+pub(crate) mod insert;
+pub(crate) mod partners;
+pub(crate) mod recent;
+pub(crate) mod scan;
+pub(crate) mod settle;
+pub(crate) mod stats;
+pub(crate) mod step;

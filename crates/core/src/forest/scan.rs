@@ -1,0 +1,114 @@
+//! Every visible edge row, bucket by bucket: what `cft_verify` compares with the table.
+
+use crate::memory::hash::Kind;
+use crate::memory::id::{RecordId, TreeId};
+use crate::records::list::Cursor;
+use crate::records::record::{Direction, Record};
+use crate::records::slot::Slot;
+use crate::records::visibility::sees;
+use crate::{Image, Step, Visibility};
+
+/// Where [`Image::edges`] stands, and its scratch room.
+#[derive(Debug, Default)]
+pub struct Scan {
+    bucket: u32,
+    asked: Vec<u64>,
+    tree_name: Vec<u8>,
+    parent_name: Vec<u8>,
+    child_name: Vec<u8>,
+}
+
+impl Scan {
+    /// At the first bucket.
+    #[must_use]
+    pub fn new() -> Scan {
+        Scan::default()
+    }
+
+    /// The xids the snapshot did not know, sorted and unique after [`Step::Ask`].
+    #[must_use]
+    pub fn asked(&self) -> &[u64] {
+        &self.asked
+    }
+
+    /// Back to the first bucket; what was handed out so far is void.
+    pub fn restart(&mut self) {
+        self.bucket = 0;
+        self.asked.clear();
+    }
+
+    fn read_name<'a>(to: &'a mut Vec<u8>, record: Record<'_>) -> &'a [u8] {
+        to.resize(record.name_len(), 0);
+        record.copy_name(to);
+        to
+    }
+}
+
+impl Image<'_> {
+    /// Reader: calls `f(tree, parent, child)` for every visible edge row, duplicates each,
+    /// for about `budget` slots a call: a bucket is finished once begun. After
+    /// [`Step::More`] the next call goes on. An entry moves to another bucket when the image
+    /// changes, so a scan during which [`Image::epoch`] changed is to be restarted.
+    /// [`Step::Ask`]: complete, but for rows of the xids in [`Scan::asked`].
+    pub fn edges(
+        &self,
+        scan: &mut Scan,
+        budget: usize,
+        seen: &impl Visibility,
+        mut f: impl FnMut(Option<&[u8]>, &[u8], &[u8]),
+    ) -> Step {
+        let names = self.names();
+        let buckets = names.geometry().buckets();
+        let mut visited = 0;
+        while scan.bucket < buckets {
+            if visited >= budget.max(1) {
+                return Step::More;
+            }
+            for entry in names.read(scan.bucket) {
+                visited += 1;
+                if let Some(id) = entry.record() {
+                    visited += self.edges_down(id, scan, seen, &mut f);
+                }
+            }
+            scan.bucket += 1;
+        }
+        scan.asked.sort_unstable();
+        scan.asked.dedup();
+        if scan.asked.is_empty() { Step::Done } else { Step::Ask }
+    }
+
+    /// The edges whose parent is this entity. Returns the number of slots read.
+    fn edges_down(
+        self,
+        id: RecordId,
+        scan: &mut Scan,
+        seen: &impl Visibility,
+        f: &mut impl FnMut(Option<&[u8]>, &[u8], &[u8]),
+    ) -> usize {
+        let mem = self.mem();
+        let parent = Record::new(mem, id);
+        if parent.kind() == Kind::Tree {
+            return 0;
+        }
+        Scan::read_name(&mut scan.parent_name, parent);
+        let mut last_tree: Option<TreeId> = None;
+        let mut cursor = Cursor::start(parent, Direction::Down);
+        let mut visited = 0;
+        while let Some(at) = cursor.next(mem) {
+            visited += 1;
+            let slot = Slot::read(mem, at);
+            if !sees(mem, slot.link, seen, &mut scan.asked) {
+                continue;
+            }
+            if let Some(tree) = slot.tree
+                && last_tree != Some(tree)
+            {
+                Scan::read_name(&mut scan.tree_name, Record::new(mem, tree));
+                last_tree = Some(tree);
+            }
+            let child = Scan::read_name(&mut scan.child_name, Record::new(mem, slot.neighbour));
+            f(slot.tree.map(|_| &*scan.tree_name), &scan.parent_name, child);
+        }
+        visited
+    }
+}

@@ -1,0 +1,175 @@
+//! Flat memory in chunks, and the only unsafe code of the crate.
+//!
+//! `chunk.rs` says which line is where; this file maps chunks and finds lines in them, the files
+//! of `memory/` read and write what it found. What a line, span or page relies on stands at its
+//! `at`.
+//!
+//! Promises: a line that is not mapped, or an offset outside a line, panics and
+//! is never undefined behaviour; no `&` or `&mut` to shared bytes is ever made;
+//! each word is read and written as a relaxed atomic (a plain move on the
+//! machines we know), so that readers may bump a temperature or store a hint
+//! while others read. Bytes of names are copied plainly: they never change while
+//! a record lives, and records are born and die under the exclusive lock.
+#![expect(
+    unsafe_code,
+    reason = "shared memory is raw pointers; every other file goes through the checks of these"
+)]
+
+mod bytes;
+mod heap;
+mod known;
+mod lines;
+mod pages;
+mod spans;
+
+use std::ptr::NonNull;
+
+use crate::memory::chunk::{LINE_BYTES, MAX_CHUNKS, first_line, lines_of};
+
+pub(crate) use bytes::{PLACES, as_bytes, as_bytes_mut, as_text, bits};
+pub use heap::HeapMemory;
+use known::KnownPages;
+pub(crate) use lines::{FirstLines, Line};
+pub(crate) use pages::{Page, Tags, Words, equal_slots, equal_tags};
+pub(crate) use spans::{Doubles, Span};
+
+/// Where this process has mapped the chunks of an image.
+///
+/// Each chunk is a whole number of first chunks, *segments*: a line finds its address with one
+/// shift and one load, whichever chunk it is in.
+#[derive(Debug, Default)]
+pub struct Memory {
+    segments: Vec<Segment>,
+    mapped: usize,
+    /// By [`crate::memory::tables::Table`].
+    pages: [KnownPages; 2],
+}
+
+/// As many lines as the first chunk has.
+#[derive(Clone, Copy, Debug)]
+struct Segment {
+    start: NonNull<u8>,
+    /// Lines from `start` to the end of its chunk.
+    left: u32,
+}
+
+// SAFETY: a Memory is a list of addresses whose bytes the caller of `map` keeps alive for as
+// long as the Memory lives, on whichever thread it is used; the bytes themselves are guarded by
+// the caller's lock, see the file's head. It is not Sync: `pages` grows behind a shared reference.
+unsafe impl Send for Memory {}
+
+impl Memory {
+    /// A memory with no chunk mapped.
+    #[must_use]
+    pub const fn new() -> Memory {
+        Memory { segments: Vec::new(), mapped: 0, pages: [const { KnownPages::new() }; 2] }
+    }
+
+    /// Maps the next chunk, number [`Memory::mapped`].
+    ///
+    /// # Safety
+    /// `base` is 64-byte aligned and begins `chunk_bytes(self.mapped())` bytes that may be
+    /// read and written, through this and through other mappings of the same bytes, until
+    /// `self` is dropped or cleared. Whoever writes them (through whichever mapping) holds
+    /// the image's lock exclusively, or writes only by relaxed atomics of the same width.
+    ///
+    /// # Panics
+    /// If `base` is not aligned, or all of [`MAX_CHUNKS`] are mapped.
+    pub unsafe fn map(&mut self, base: NonNull<u8>) {
+        assert!(self.mapped < MAX_CHUNKS, "all chunks are mapped");
+        assert!(base.as_ptr().addr().is_multiple_of(LINE_BYTES), "a chunk begins on a line");
+        let lines = lines_of(self.mapped);
+        self.segments.extend((0..lines).step_by(SEGMENT_LINES as usize).map(|line| {
+            // SAFETY: the caller promises `lines` lines, and `line` is less.
+            let start = unsafe { base.add(line as usize * LINE_BYTES) };
+            Segment { start, left: lines - line }
+        }));
+        self.mapped += 1;
+        self.make_room_for_pages();
+    }
+
+    /// Chunks mapped.
+    #[must_use]
+    pub fn mapped(&self) -> usize {
+        self.mapped
+    }
+
+    /// Forgets all chunks; their memory is the caller's again.
+    pub fn clear(&mut self) {
+        self.segments.clear();
+        self.mapped = 0;
+        self.forget_pages();
+    }
+
+    /// The line of that number.
+    #[inline]
+    pub(crate) fn line(&self, line: u32) -> Line<'_> {
+        self.span(line).first()
+    }
+
+    /// The lines of chunk 0, where the root is.
+    #[inline]
+    pub(crate) fn first_lines(&self) -> FirstLines<'_> {
+        // SAFETY: line 0 is a segment's first, and `span` found it mapped.
+        unsafe { FirstLines::at(self.line(0)) }
+    }
+
+    /// The lines from that number to the end of its chunk, as one stretch of bytes.
+    #[inline(always)]
+    pub(crate) fn span(&self, line: u32) -> Span<'_> {
+        let offset = line % SEGMENT_LINES;
+        let segment = self.segments[(line / SEGMENT_LINES) as usize];
+        // SAFETY: the segment is mapped, or the index above had panicked; a segment has
+        // SEGMENT_LINES lines (every chunk is a multiple: asserted below), and `offset` is less.
+        // So the result is inside the chunk's allocation, `left - offset` lines before its end;
+        // the bytes are there until `map` or `clear`, which want the Memory exclusively.
+        unsafe {
+            let start = segment.start.add(offset as usize * LINE_BYTES);
+            Span::at(Line::at(start), segment.left - offset)
+        }
+    }
+
+    /// So many lines from that number on.
+    #[inline]
+    pub(crate) fn page(&self, line: u32, lines: usize) -> Page<'_> {
+        let span = self.span(line);
+        assert!(lines <= span.lines() as usize, "an allocation lies in one chunk");
+        // SAFETY: the span has so many lines, by the line above.
+        unsafe { Page::at(span.first().start(), lines) }
+    }
+
+    /// Asks the processor to fetch a line that may soon be read, if it is mapped.
+    #[inline]
+    pub(crate) fn prefetch(&self, line: u32) {
+        if ((line / SEGMENT_LINES) as usize) < self.segments.len() {
+            self.line(line).prefetch();
+        }
+    }
+
+    /// The same of a line and the next.
+    #[inline]
+    pub(crate) fn prefetch_two(&self, line: u32) {
+        if ((line / SEGMENT_LINES) as usize) < self.segments.len() {
+            let first = self.line(line).start().as_ptr();
+            lines::prefetch(first);
+            // It may be past the end of the chunk; nothing is read.
+            lines::prefetch(first.wrapping_add(LINE_BYTES));
+        }
+    }
+}
+
+/// Lines of a segment.
+const SEGMENT_LINES: u32 = lines_of(0);
+
+const _: () = {
+    let mut chunk = 0;
+    while chunk < MAX_CHUNKS {
+        assert!(lines_of(chunk).is_multiple_of(SEGMENT_LINES));
+        assert!(first_line(chunk).is_multiple_of(SEGMENT_LINES));
+        chunk += 1;
+    }
+};
+
+#[cfg(test)]
+#[path = "flat_tests.rs"]
+mod tests;

@@ -1,0 +1,80 @@
+//! Where the pages of the filter's tables are, as this process learned it.
+
+use std::cell::UnsafeCell;
+use std::ptr::NonNull;
+
+use super::{Memory, Page};
+use crate::memory::chunk::first_line;
+use crate::memory::id::{index, word};
+use crate::memory::tables::Table;
+
+/// Pages that one lookup learns at most, a few microseconds.
+const LEARNED_TOGETHER: usize = 512;
+
+/// Where the first pages of a table of the filter are, in the order of their numbers, as far as
+/// this process has asked. A page never moves while the chunks are mapped, so it is looked for in
+/// the image's directory once.
+#[derive(Debug, Default)]
+pub(super) struct KnownPages(pub(super) UnsafeCell<Vec<NonNull<u8>>>);
+
+impl KnownPages {
+    pub(super) const fn new() -> KnownPages {
+        KnownPages(UnsafeCell::new(Vec::new()))
+    }
+}
+
+impl Memory {
+    /// Room for all pages that the mapped lines can be, because there is none to be had under a
+    /// lock. What is not used of it is address space.
+    pub(super) fn make_room_for_pages(&mut self) {
+        for table in [Table::Names, Table::Forms] {
+            let most = index(first_line(self.mapped)) / index(table.page_lines());
+            let known = self.pages[table as usize].0.get_mut();
+            known.reserve_exact(most.saturating_sub(known.len()));
+        }
+    }
+
+    /// Where a page is, if it was learned.
+    #[inline(always)]
+    pub(crate) fn known_page(&self, table: Table, page: u32) -> Option<Page<'_>> {
+        // SAFETY: a Memory is not Sync, and whoever has a mutable reference to the list calls
+        // nothing of ours while it has it; this reference ends here.
+        let known = unsafe { &*self.pages[table as usize].0.get() };
+        let start = *known.get(index(page))?;
+        // SAFETY: `learn_page` was given a page of so many lines there, and `clear` forgets it.
+        Some(unsafe { Page::at(start, index(table.page_lines())) })
+    }
+
+    /// Where a page is by the image's directory, which is `line_of`; learns some that come before
+    /// it, and it, if all before it are known.
+    #[cold]
+    pub(crate) fn learn_page(
+        &self,
+        table: Table,
+        page: u32,
+        line_of: impl Fn(u32) -> u32,
+    ) -> Page<'_> {
+        let found = self.page(line_of(page), index(table.page_lines()));
+        let list = self.pages[table as usize].0.get();
+        for _ in 0..LEARNED_TOGETHER {
+            // SAFETY: as in `known_page`.
+            let (len, room) = unsafe { ((*list).len(), (*list).capacity()) };
+            // An image that is not sound may say that there are more pages than lines for them.
+            if len > index(page) || len == room {
+                break;
+            }
+            let next = self.page(line_of(word(len)), index(table.page_lines()));
+            // SAFETY: no reference to the list is alive, see `known_page`; `push` has room.
+            unsafe { (*list).push(next.start()) };
+        }
+        found
+    }
+
+    /// Forgets where pages are: the directory is about to be another's, or is not trusted.
+    pub(crate) fn forget_pages(&self) {
+        for known in &self.pages {
+            // SAFETY: no reference to the list is alive, see `known_page`.
+            unsafe { (*known.0.get()).clear() };
+        }
+    }
+}

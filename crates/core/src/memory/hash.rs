@@ -1,0 +1,204 @@
+//! One seeded 64-bit hash, and how the filter reads it.
+//!
+//! ```text
+//!  63          52 51  48 47    32 31                                   0
+//! +--------------+------+--------+--------------------------------------+
+//! | fingerprint  |      |        |  first bucket, as many bits as needed |
+//! +--------------+------+--------+--------------------------------------+
+//! |  tag of a name      |
+//! ```
+//!
+//! The fingerprint says how far an entry's two buckets are apart. A name's tag has four bits
+//! more, so that of eight full slots another name's is compared once in 8192 lookups.
+//!
+//! The seed is the image's, so nobody can aim collisions; entities and trees hash
+//! with different seeds, so that a tree named like an entity is another key.
+
+use xxhash_rust::xxh3::xxh3_64_with_seed;
+
+use crate::memory::id::{fold_product, halves, wide};
+
+/// Bits of a fingerprint: the paper's 12, which alone make a false positive of one lookup in
+/// about 500.
+pub(crate) const FINGERPRINT_BITS: u32 = 12;
+
+/// Makes a word's hash another than that of an entity of that name.
+const OF_WORDS: u64 = 0xC2B2_AE3D_27D4_EB4F;
+/// Bytes of a word that two pieces of eight bytes are all of.
+const SHORT: usize = 16;
+
+/// What a record is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Entity,
+    Tree,
+}
+
+/// The hash of a name, as it stands in its record.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Hash(pub(crate) u64);
+
+impl Hash {
+    #[inline]
+    pub(crate) fn of(seed: u64, kind: Kind, name: &[u8]) -> Hash {
+        let seed = match kind {
+            Kind::Entity => seed,
+            // Any odd constant: the golden ratio's bits.
+            Kind::Tree => seed ^ 0x9E37_79B9_7F4A_7C15,
+        };
+        Hash(xxh3_64_with_seed(name, seed))
+    }
+
+    #[inline]
+    pub(crate) const fn fingerprint(self) -> u64 {
+        self.0 >> (64 - FINGERPRINT_BITS)
+    }
+
+    /// The 16 bits of a name's hash that stand in its bucket.
+    #[inline]
+    pub(crate) const fn tag(self) -> u64 {
+        self.0 >> 48
+    }
+
+    /// The unfolded number of the first bucket: `i1'` in DESIGN.md.
+    #[inline]
+    pub(crate) const fn first(self) -> u32 {
+        halves(self.0).0
+    }
+
+    /// The unfolded number of the second bucket: `i2' = i1' xor h(fingerprint)`.
+    #[inline]
+    pub(crate) const fn second(self) -> u32 {
+        self.first() ^ Hash::mixed(self.fingerprint())
+    }
+
+    /// `h(fingerprint)`, by which an entry's two buckets differ.
+    #[inline]
+    pub(crate) const fn mixed(fingerprint: u64) -> u32 {
+        // + 1 keeps fingerprint 0 from having one bucket only; the high half of the
+        // product depends on every bit of the fingerprint.
+        halves((fingerprint + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15)).1
+    }
+
+    /// The hash of a folded word. Short ones go a way of their own, a third as long: two pieces of
+    /// eight bytes are all of them, and two products leave none of the seed's bits out.
+    #[inline(never)]
+    pub(crate) fn of_word(seed: u64, word: &[u8]) -> Hash {
+        let mut room = [0; SHORT];
+        match room.get_mut(..word.len()) {
+            Some(short) => {
+                short.copy_from_slice(word);
+                Hash::of_short_word(seed, &room, word.len())
+            }
+            None => Hash(xxh3_64_with_seed(word, seed ^ OF_WORDS)),
+        }
+    }
+
+    /// The same of a word that is part of a longer text: its length is nothing to guess wrong.
+    #[inline(always)]
+    pub(crate) fn of_word_in(seed: u64, text: &[u8], at: usize, len: usize) -> Hash {
+        match text.get(at..at.wrapping_add(SHORT)).and_then(<[u8]>::first_chunk) {
+            Some(chunk) if len <= SHORT => Hash::of_short_word(seed, chunk, len),
+            _ => Hash::of_word(seed, &text[at..at + len]),
+        }
+    }
+
+    #[inline(always)]
+    fn of_short_word(seed: u64, chunk: &[u8; SHORT], len: usize) -> Hash {
+        let eight = |at: usize| u64::from_le_bytes(*chunk[at..].first_chunk().expect("of sixteen"));
+        let [first, last] = BYTES_OF[len];
+        let seed = seed ^ OF_WORDS;
+        let (first, last) = (eight(0) & first ^ seed, eight(8) & last ^ seed.rotate_left(32));
+        let once = fold_product(first, last ^ 0xA409_3822_299F_31D0);
+        Hash(fold_product(once ^ wide(len), 0x082E_FA98_EC4E_6C89))
+    }
+
+    /// The hash of some words and one more: what makes a window's hash roll. Whoever does not
+    /// know the seed knows no word's hash.
+    #[inline]
+    pub(crate) const fn and(self, word: Hash) -> Hash {
+        Hash(fold_product(self.0 ^ 0x1319_8A2E_0370_7344, word.0 | 1))
+    }
+}
+
+/// The bytes that are a word's, by its length, of the first eight and of those after them.
+const BYTES_OF: [[u64; 2]; SHORT + 1] = {
+    let mut all = [[0; 2]; SHORT + 1];
+    let mut byte = 0;
+    while byte < SHORT {
+        all[byte + 1] = all[byte];
+        all[byte + 1][byte / 8] |= 0xFF << (byte % 8 * 8);
+        byte += 1;
+    }
+    all
+};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_byte_and_the_length_of_a_word_count() {
+        let mut seen = std::collections::HashSet::new();
+        let mut words = 0;
+        let mut add = |seed: u64, word: &[u8]| {
+            words += 1;
+            seen.insert(Hash::of_word(seed, word).0);
+        };
+        for len in 0..40 {
+            let word = vec![b'a'; len];
+            add(7, &word);
+            add(8, &word);
+            for at in 0..len {
+                for byte in [b'b', 0, 0xFF] {
+                    let mut other = word.clone();
+                    other[at] = byte;
+                    add(7, &other);
+                }
+            }
+        }
+        for letters in 0..26_u16 * 26 * 26 {
+            let letter = |n: u16| b'a' + (n % 26) as u8;
+            let three = [letter(letters), letter(letters / 26), letter(letters / 676)];
+            add(9, &three);
+            if letters < 676 {
+                add(9, &three[..2]);
+            }
+        }
+        assert_eq!(seen.len(), words);
+    }
+
+    #[test]
+    fn a_word_in_a_text_has_the_hash_of_the_word_alone() {
+        let text: Vec<u8> = (0..100_u8).map(|i| i.wrapping_mul(37) | 1).collect();
+        for at in 0..text.len() {
+            for len in 1..=text.len() - at {
+                let alone = Hash::of_word(7, &text[at..at + len]);
+                assert_eq!(Hash::of_word_in(7, &text, at, len), alone, "{at} {len}");
+            }
+        }
+    }
+
+    #[test]
+    fn kind_and_seed_and_name_all_count() {
+        let hashes = [
+            Hash::of(1, Kind::Entity, b"heart"),
+            Hash::of(1, Kind::Tree, b"heart"),
+            Hash::of(2, Kind::Entity, b"heart"),
+            Hash::of(1, Kind::Entity, b"hearts"),
+            Hash::of(1, Kind::Entity, b""),
+        ];
+        for (i, a) in hashes.iter().enumerate() {
+            assert!(hashes[..i].iter().all(|b| a != b));
+        }
+    }
+
+    #[test]
+    fn the_second_bucket_differs_for_almost_every_fingerprint() {
+        let same = (0..1 << FINGERPRINT_BITS)
+            .map(|fp: u64| Hash(fp << (64 - FINGERPRINT_BITS)))
+            .filter(|h| (h.first() ^ h.second()) & 127 == 0)
+            .count();
+        assert!(same <= 64, "{same} of 4096 fingerprints have one bucket in 128");
+    }
+}

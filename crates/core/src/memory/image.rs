@@ -1,0 +1,101 @@
+//! The image: a root over a [`Memory`], and what is common to all who read and change it.
+//!
+//! The caller holds the lock of the image. A method marked *writer* wants it exclusive,
+//! one marked *reader* shared; the core never waits, allocates shared memory from
+//! elsewhere, or calls back except for the traits it is given.
+
+use crate::memory::alloc;
+use crate::memory::chunk::{LINE_BYTES, MAX_CHUNKS};
+use crate::memory::error::Error;
+use crate::memory::flat::Memory;
+use crate::memory::id::{index, word};
+use crate::memory::root::{Field, Root};
+
+/// An image over a memory.
+#[derive(Clone, Copy, Debug)]
+pub struct Image<'m>(Root<'m>);
+
+impl<'m> Image<'m> {
+    /// The image of a root that is sound.
+    pub(crate) fn of(root: Root<'m>) -> Image<'m> {
+        Image(root)
+    }
+
+    #[inline]
+    pub(crate) fn mem(self) -> &'m Memory {
+        self.0.mem()
+    }
+
+    #[inline]
+    pub(crate) fn root(self) -> Root<'m> {
+        self.0
+    }
+
+    /// Reader: how many chunks the image uses.
+    #[must_use]
+    pub fn chunks(&self) -> usize {
+        index(self.root().get(Field::Chunks))
+    }
+
+    /// Writer: the first `n` chunks are mapped here and may be allocated from. Fewer than
+    /// before changes nothing.
+    ///
+    /// # Panics
+    /// If they are not mapped.
+    pub fn publish_chunks(&self, n: usize) {
+        assert!(n <= self.mem().mapped() && n <= MAX_CHUNKS, "published chunks are mapped");
+        if n > self.chunks() {
+            self.root().set(Field::Chunks, word(n));
+        }
+    }
+
+    /// Reader: bytes certainly available without another chunk, whatever the sizes of the
+    /// requests. Memory given back is not counted, though it is used first.
+    #[must_use]
+    pub fn free_bytes(&self) -> usize {
+        alloc::certain_lines(self.root()) * LINE_BYTES
+    }
+
+    /// Reader: word `i` of the owner's area.
+    ///
+    /// # Panics
+    /// If `i` is not below [`OWNER_WORDS`](crate::OWNER_WORDS).
+    #[must_use]
+    pub fn owner_get(&self, i: usize) -> u64 {
+        self.root().owner(i)
+    }
+
+    /// Writer: sets word `i` of the owner's area.
+    ///
+    /// # Panics
+    /// If `i` is not below [`OWNER_WORDS`](crate::OWNER_WORDS).
+    pub fn owner_set(&self, i: usize, v: u64) {
+        self.root().set_owner(i, v);
+    }
+
+    /// Whether a writer has begun and not ended. Whoever takes the lock and finds it set
+    /// knows that a writer died at work, and drops the image.
+    #[must_use]
+    pub fn mutating(&self) -> bool {
+        self.root().mutating()
+    }
+
+    /// Changes with every operation that moves or removes anything.
+    #[must_use]
+    pub fn epoch(&self) -> u64 {
+        self.root().epoch()
+    }
+
+    /// Runs a writer's stores between the two marks of [`Image::mutating`].
+    pub(crate) fn mutate<T>(self, work: impl FnOnce() -> T) -> T {
+        self.root().set_mutating(true);
+        let result = work();
+        self.root().set_mutating(false);
+        result
+    }
+
+    /// What an operation that needs so many bytes says when they are not there.
+    pub(crate) fn full(self, needed: usize) -> Error {
+        Error::Full { needed, free: alloc::loose_lines(self.root()) * LINE_BYTES }
+    }
+}

@@ -1,0 +1,399 @@
+//! The root of an image: the first lines of chunk 0, at fixed places.
+//!
+//! ```text
+//!   line   what
+//!      0   magic u64, layout u32, mutating u32, seed u64, epoch u64,
+//!          chunks u32, bump u32, level u32, split u32, pages u32, cool u32, oldest u32, newest u32
+//!      1   entities, trees, edge_rows, versions, kicks, splits, free_lines, forms   (u64 each)
+//!    2-9   free lists: for 1 to 64 lines: first u32, count u32
+//!  10-41   the directory of names: 512 directory pages, u32 each
+//!     42   of the table of forms: level u32, split u32, pages u32; moves u32
+//!     43   the sieve of windows, and the one that is being filled, then those of words:
+//!          level, bits, segments, swept (u32 each)
+//!  44-59   the segments of the sieves of windows: 128 each, u32
+//!  60-67   of those of words: 64 each
+//! 68-131   the directory of forms: 1024 directory pages, u32 each
+//! 132-643  the owner's area: 4096 u64
+//!    644   the first line that is ever allocated
+//! ```
+//!
+//! Only this file knows these places. Everybody else of the crate may call it.
+
+use crate::memory::chunk::LINE_BYTES;
+use crate::memory::flat::{FirstLines, Line, Memory};
+use crate::memory::id::{VersionId, index, to_word, wide, word};
+
+/// Layout number: one more whenever a byte of the image changes its meaning.
+pub const LAYOUT: u32 = 12;
+/// "cftrag", then an image of the forest.
+const MAGIC: u64 = u64::from_be_bytes(*b"cftragIF");
+/// Words of the owner's area. 2085 chunks need an address each; the rest is for snapshots.
+pub const OWNER_WORDS: usize = 4096;
+
+/// The largest allocation, in lines: a page of forms. Also the number of free lists.
+pub(crate) const MAX_LINES: u32 = 64;
+/// Directory pages of the names: 512 * 512 pages of 512 slots for 16 GiB of records.
+pub(crate) const DIRECTORIES: u32 = 512;
+/// Directory pages of the forms, of which there are more.
+pub(crate) const FORM_DIRECTORIES: u32 = 1024;
+
+/// Segments of a sieve of windows, and of one of words.
+pub(crate) const SEGMENTS: [u32; 2] = [128, 64];
+
+const COUNTERS: u32 = 1;
+const FREE_LISTS: u32 = 2;
+const DIRECTORY: u32 = 10;
+const FORMS: u32 = 42;
+const SIEVES: u32 = 43;
+/// Of the sieves of windows and of words; those of the next ones come after them.
+const FIRST_SEGMENTS: [u32; 2] = [44, 60];
+const FORM_DIRECTORY: u32 = 68;
+const OWNER: u32 = 132;
+/// The first line the allocator hands out.
+pub(crate) const FIRST_LINE: u32 = 644;
+
+const _: () = assert!(FREE_LISTS + MAX_LINES / 8 <= DIRECTORY);
+const _: () = assert!(DIRECTORY + DIRECTORIES / 16 <= FORMS && FORMS < SIEVES);
+const _: () = assert!(FIRST_SEGMENTS[0] + 2 * SEGMENTS[0] / 16 <= FIRST_SEGMENTS[1]);
+const _: () = assert!(FIRST_SEGMENTS[1] + 2 * SEGMENTS[1] / 16 <= FORM_DIRECTORY);
+const _: () = assert!(FORM_DIRECTORY + FORM_DIRECTORIES / 16 <= OWNER);
+const _: () =
+    assert!(index(OWNER) * LINE_BYTES + OWNER_WORDS * 8 == index(FIRST_LINE) * LINE_BYTES);
+const _: () = assert!(FIRST_LINE + MAX_LINES < crate::memory::chunk::lines_of(0));
+
+/// A counter of line 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Counter {
+    Entities,
+    Trees,
+    EdgeRows,
+    Versions,
+    Kicks,
+    Splits,
+    FreeLines,
+    /// Entries of the filter that are forms or beginnings.
+    Forms,
+}
+
+impl Counter {
+    const fn at(self) -> usize {
+        match self {
+            Counter::Entities => 0,
+            Counter::Trees => 8,
+            Counter::EdgeRows => 16,
+            Counter::Versions => 24,
+            Counter::Kicks => 32,
+            Counter::Splits => 40,
+            Counter::FreeLines => 48,
+            Counter::Forms => 56,
+        }
+    }
+}
+
+/// A word of line 0, or of the forms' line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Field {
+    /// Chunks that may be allocated from.
+    Chunks,
+    /// The first line never handed out.
+    Bump,
+    /// The names have `2^level + split` buckets.
+    Level,
+    /// Their next bucket to split.
+    Split,
+    /// Their pages in the directory.
+    Pages,
+    /// The forms have `2^level + split` buckets.
+    FormLevel,
+    /// Their next bucket to split.
+    FormSplit,
+    /// Their pages in the directory.
+    FormPages,
+    /// The next bucket to be ordered by temperature.
+    Cool,
+    /// The version first in the queue.
+    Oldest,
+    /// The version last in the queue.
+    Newest,
+    /// Changes whenever a row is unlinked, and slots of its lists move.
+    Moves,
+}
+
+impl Field {
+    /// Where it is: the words of the forms' line after those of line 0.
+    const fn at(self) -> usize {
+        match self {
+            Field::FormLevel => LINE_BYTES,
+            Field::FormSplit => LINE_BYTES + 4,
+            Field::FormPages => LINE_BYTES + 8,
+            Field::Moves => LINE_BYTES + 12,
+            Field::Chunks => 32,
+            Field::Bump => 36,
+            Field::Level => 40,
+            Field::Split => 44,
+            Field::Pages => 48,
+            Field::Cool => 52,
+            Field::Oldest => 56,
+            Field::Newest => 60,
+        }
+    }
+}
+
+/// What a sieve sifts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Sifted {
+    /// Two words and more.
+    Windows,
+    /// Single words.
+    Words,
+}
+
+impl Sifted {
+    /// The most segments of such a sieve.
+    pub(crate) const fn segments(self) -> u32 {
+        SEGMENTS[self as usize]
+    }
+}
+
+/// Which of the two sieves of a kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Table {
+    Now,
+    /// The one that is being filled.
+    Next,
+}
+
+/// What the root knows of a sieve.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct SieveState {
+    /// It has 2^level lines.
+    pub(crate) level: u32,
+    /// Bits that are set.
+    pub(crate) bits: u32,
+    /// Of the next: segments that are there.
+    pub(crate) segments: u32,
+    /// Of the next: buckets it was filled from.
+    pub(crate) swept: u32,
+}
+
+impl SieveState {
+    const fn places(of: Sifted, table: Table) -> [usize; 4] {
+        let at = of as usize * 32 + table as usize * 16;
+        [at, at + 4, at + 8, at + 12]
+    }
+}
+
+/// The root's places, over a memory whose chunk 0 is mapped.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Root<'m> {
+    mem: &'m Memory,
+    lines: FirstLines<'m>,
+}
+
+impl<'m> Root<'m> {
+    #[inline]
+    pub(crate) fn new(mem: &'m Memory) -> Root<'m> {
+        Root { mem, lines: mem.first_lines() }
+    }
+
+    #[inline]
+    pub(crate) fn mem(self) -> &'m Memory {
+        self.mem
+    }
+
+    /// Writes an empty root. The magic comes last, when everything it vouches for is there.
+    pub(crate) fn format(mem: &'m Memory, seed: u64) -> Root<'m> {
+        mem.span(0).zero(FIRST_LINE);
+        let root = Root::new(mem);
+        root.lines.line(0).set_u32(8, LAYOUT);
+        root.lines.line(0).set_u64(16, seed);
+        root.set(Field::Chunks, 1);
+        root.set(Field::Bump, FIRST_LINE);
+        root
+    }
+
+    pub(crate) fn sign(self) {
+        self.lines.line(0).set_u64(0, MAGIC);
+    }
+
+    pub(crate) fn is_signed(self) -> bool {
+        self.lines.line(0).u64(0) == MAGIC
+    }
+
+    pub(crate) fn layout(self) -> u32 {
+        self.lines.line(0).u32(8)
+    }
+
+    #[inline]
+    pub(crate) fn seed(self) -> u64 {
+        self.lines.line(0).u64(16)
+    }
+
+    #[inline]
+    pub(crate) fn epoch(self) -> u64 {
+        self.lines.line(0).u64(24)
+    }
+
+    pub(crate) fn mutating(self) -> bool {
+        self.lines.line(0).u32(12) != 0
+    }
+
+    /// A writer's first store, and its last. A compiler may not move other stores across;
+    /// a process that dies leaves all stores before the one it died at.
+    pub(crate) fn set_mutating(self, on: bool) {
+        if on {
+            self.lines.line(0).set_u32(12, 1);
+            self.lines.line(0).set_u64(24, self.epoch().wrapping_add(1));
+        }
+        std::sync::atomic::compiler_fence(std::sync::atomic::Ordering::SeqCst);
+        if !on {
+            self.lines.line(0).set_u32(12, 0);
+        }
+    }
+
+    #[inline]
+    pub(crate) fn get(self, field: Field) -> u32 {
+        let (line, at) = self.place(field);
+        line.u32(at)
+    }
+
+    #[inline]
+    pub(crate) fn set(self, field: Field, value: u32) {
+        let (line, at) = self.place(field);
+        line.set_u32(at, value);
+    }
+
+    #[inline]
+    fn place(self, field: Field) -> (Line<'m>, usize) {
+        match field.at().checked_sub(LINE_BYTES) {
+            Some(at) => (self.lines.line(FORMS), at),
+            None => (self.lines.line(0), field.at()),
+        }
+    }
+
+    pub(crate) fn version(self, field: Field) -> Option<VersionId> {
+        VersionId::from_word(self.get(field))
+    }
+
+    pub(crate) fn set_version(self, field: Field, version: Option<VersionId>) {
+        self.set(field, to_word(version));
+    }
+
+    pub(crate) fn count(self, counter: Counter) -> u64 {
+        self.lines.line(COUNTERS).u64(counter.at())
+    }
+
+    pub(crate) fn add(self, counter: Counter, n: usize) {
+        let line = self.lines.line(COUNTERS);
+        line.set_u64(counter.at(), line.u64(counter.at()).wrapping_add(wide(n)));
+    }
+
+    /// # Panics
+    /// Below zero, which is a bug.
+    pub(crate) fn subtract(self, counter: Counter, n: usize) {
+        let line = self.lines.line(COUNTERS);
+        let left = line.u64(counter.at()).checked_sub(wide(n));
+        line.set_u64(counter.at(), left.expect("a counter counts down what it counted up"));
+    }
+
+    /// The free list of allocations of `lines` lines: its first line (0 = empty), its length.
+    pub(crate) fn free_list(self, lines: u32) -> (u32, u32) {
+        let (line, at) = Root::free_place(lines);
+        (self.lines.line(line).u32(at), self.lines.line(line).u32(at + 4))
+    }
+
+    pub(crate) fn set_free_list(self, lines: u32, first: u32, length: u32) {
+        let (line, at) = Root::free_place(lines);
+        self.lines.line(line).set_u32(at, first);
+        self.lines.line(line).set_u32(at + 4, length);
+    }
+
+    fn free_place(lines: u32) -> (u32, usize) {
+        debug_assert!((1..=MAX_LINES).contains(&lines));
+        let i = lines - 1;
+        (FREE_LISTS + i / 8, index(i % 8) * 8)
+    }
+
+    /// The line of directory page `i` of the names.
+    #[inline]
+    pub(crate) fn directory(self, i: u32) -> u32 {
+        debug_assert!(i < DIRECTORIES);
+        self.lines.line(DIRECTORY + i / 16).u32(index(i % 16) * 4)
+    }
+
+    pub(crate) fn set_directory(self, i: u32, line: u32) {
+        debug_assert!(i < DIRECTORIES);
+        self.lines.line(DIRECTORY + i / 16).set_u32(index(i % 16) * 4, line);
+    }
+
+    #[inline]
+    pub(crate) fn sieve(self, of: Sifted, table: Table) -> SieveState {
+        let line = self.lines.line(SIEVES);
+        let [level, bits, segments, swept] = SieveState::places(of, table).map(|at| line.u32(at));
+        SieveState { level, bits, segments, swept }
+    }
+
+    pub(crate) fn set_sieve(self, of: Sifted, table: Table, state: SieveState) {
+        let line = self.lines.line(SIEVES);
+        let words = [state.level, state.bits, state.segments, state.swept];
+        for (at, word) in SieveState::places(of, table).into_iter().zip(words) {
+            line.set_u32(at, word);
+        }
+    }
+
+    /// So many bits more are set in a sieve.
+    #[inline]
+    pub(crate) fn add_bits(self, of: Sifted, table: Table, bits: u32) {
+        let (line, at) = (self.lines.line(SIEVES), SieveState::places(of, table)[1]);
+        line.set_u32(at, line.u32(at) + bits);
+    }
+
+    fn segment_place(of: Sifted, table: Table, i: u32) -> (u32, usize) {
+        debug_assert!(i < of.segments());
+        let first = FIRST_SEGMENTS[of as usize] + table as u32 * of.segments() / 16;
+        (first + i / 16, index(i % 16) * 4)
+    }
+
+    /// The first line of segment `i` of a sieve.
+    #[inline]
+    pub(crate) fn segment(self, of: Sifted, table: Table, i: u32) -> u32 {
+        let (line, at) = Root::segment_place(of, table, i);
+        self.lines.line(line).u32(at)
+    }
+
+    pub(crate) fn set_segment(self, of: Sifted, table: Table, i: u32, first: u32) {
+        let (line, at) = Root::segment_place(of, table, i);
+        self.lines.line(line).set_u32(at, first);
+    }
+
+    /// The line of directory page `i` of the forms.
+    #[inline]
+    pub(crate) fn form_directory(self, i: u32) -> u32 {
+        debug_assert!(i < FORM_DIRECTORIES);
+        self.lines.line(FORM_DIRECTORY + i / 16).u32(index(i % 16) * 4)
+    }
+
+    pub(crate) fn set_form_directory(self, i: u32, line: u32) {
+        debug_assert!(i < FORM_DIRECTORIES);
+        self.lines.line(FORM_DIRECTORY + i / 16).set_u32(index(i % 16) * 4, line);
+    }
+
+    /// # Panics
+    /// If `i` is not below [`OWNER_WORDS`].
+    pub(crate) fn owner(self, i: usize) -> u64 {
+        let (line, at) = Root::owner_place(i);
+        self.lines.line(line).u64(at)
+    }
+
+    /// # Panics
+    /// If `i` is not below [`OWNER_WORDS`].
+    pub(crate) fn set_owner(self, i: usize, value: u64) {
+        let (line, at) = Root::owner_place(i);
+        self.lines.line(line).set_u64(at, value);
+    }
+
+    fn owner_place(i: usize) -> (u32, usize) {
+        assert!(i < OWNER_WORDS, "the owner has {OWNER_WORDS} words, not word {i}");
+        (OWNER + word(i / 8), i % 8 * 8)
+    }
+}

@@ -1,0 +1,171 @@
+//! Which windows of a text have a form in the filter.
+//!
+//! Part of `recognise.rs`: all that is asked about a block of words before a name is read.
+
+use crate::Image;
+use crate::filter::table::Filter;
+use crate::folded::form::{LONGER, STEP};
+use crate::folded::index::FormSpot;
+use crate::folded::sieve::Sieve;
+use crate::folded::words::MOST_WORDS;
+use crate::memory::hash::Hash;
+use crate::memory::id::{RecordId, index};
+use crate::memory::root::Sifted;
+use crate::recognise::starts::{Start, Starts};
+
+/// Some words that may be a name.
+#[derive(Clone, Copy, Debug, Default)]
+struct Window {
+    /// The first one's number in the block.
+    first: usize,
+    words: usize,
+    hash: Hash,
+}
+
+/// Some words that a name has in most bits of its form's hash.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Head {
+    /// The first one's number in the block.
+    pub(crate) first: usize,
+    pub(crate) words: usize,
+    /// The first entity of the form.
+    pub(crate) record: RecordId,
+}
+
+/// What is known of some words from the current one on, as long as the lock is held.
+#[derive(Debug, Default)]
+pub(crate) struct Block {
+    starts: Box<Starts>,
+    /// Windows of four words and more, the shortest of a start first.
+    long: Vec<Window>,
+    /// In the text's order, the longest of a start first; and where they would be.
+    windows: Kept<Window>,
+    spots: Kept<(Window, FormSpot)>,
+    /// The same of forms that are there.
+    pub(crate) heads: Vec<Head>,
+    lookups: usize,
+}
+
+/// A list to which something is added, or not, without a branch.
+#[derive(Debug, Default)]
+struct Kept<T> {
+    room: Vec<T>,
+    len: usize,
+}
+
+impl<T: Copy> Kept<T> {
+    #[inline]
+    fn add_if(&mut self, counts: bool, item: T) {
+        match self.room.get_mut(self.len) {
+            Some(place) => *place = item,
+            None => self.room.push(item),
+        }
+        self.len += usize::from(counts);
+    }
+
+    fn all(&self) -> &[T] {
+        &self.room[..self.len]
+    }
+}
+
+impl Block {
+    /// Learns what there is where so many words begin; `hashes` go on after them, if the text does.
+    pub(crate) fn prepare(&mut self, image: Image<'_>, hashes: &[Hash], words: usize) {
+        let (singles, pairs) = (image.sieve(Sifted::Words), image.sieve(Sifted::Windows));
+        self.starts.sift(singles, pairs, hashes, words);
+        let filter = image.forms();
+        self.find_windows(filter, pairs, hashes);
+        self.lookups = self.windows.len;
+        self.spots.len = 0;
+        for window in self.windows.all() {
+            let spot = filter.form_spot(window.hash);
+            filter.fetch(&spot);
+            self.spots.add_if(true, (*window, spot));
+        }
+        let asked = self.spots.len;
+        self.spots.len = 0;
+        for i in 0..asked {
+            let (window, spot) = self.spots.room[i];
+            self.spots.add_if(filter.may_have(&spot), (window, spot));
+        }
+        self.heads.clear();
+        for &(Window { first, words, .. }, spot) in self.spots.all() {
+            filter.heads(&spot, |record| self.heads.push(Head { first, words, record }));
+        }
+    }
+
+    /// Windows that were looked for in the filter.
+    pub(crate) fn lookups(&self) -> usize {
+        self.lookups
+    }
+
+    /// Notes the windows that the sieves let pass.
+    fn find_windows(&mut self, filter: Filter<'_>, sieve: Sieve<'_>, hashes: &[Hash]) {
+        let Block { starts, long, windows, .. } = self;
+        let three = |start: &Start| match hashes.get(start.word + 2) {
+            Some(third) => start.both.and(*third),
+            None => Hash::default(),
+        };
+        let passes = |hash| sieve.segment(hash).kinds(hash).is_whole();
+        long.clear();
+        windows.len = 0;
+        for start in starts.all() {
+            let three = three(&start);
+            sieve.segment(three).prefetch(three);
+            if start.begun.more() {
+                filter.fetch(&filter.form_spot(hashes[start.word]));
+            }
+        }
+        for start in starts.all().filter(|start| start.begun.more()) {
+            find_long(filter, sieve, hashes, start.word, long);
+        }
+        let mut rest = &long[..];
+        for start in starts.all() {
+            let Start { word: first, begun, both } = start;
+            if begun.more() {
+                let here = rest.iter().take_while(|window| window.first == first).count();
+                for window in rest[..here].iter().rev() {
+                    windows.add_if(passes(window.hash), *window);
+                }
+                rest = &rest[here..];
+            }
+            let [one, two, of_three] = begun.few();
+            let three = three(&start);
+            let of_three = of_three & passes(three) & (hashes.len() > first + 2);
+            windows.add_if(of_three, Window { first, words: 3, hash: three });
+            windows.add_if(two, Window { first, words: 2, hash: both });
+            windows.add_if(one, Window { first, words: 1, hash: hashes[first] });
+        }
+    }
+}
+
+/// Adds the windows of four of these words and more that names may have, shortest first.
+fn find_long(
+    filter: Filter<'_>,
+    sieve: Sieve<'_>,
+    hashes: &[Hash],
+    first: usize,
+    windows: &mut Vec<Window>,
+) {
+    let words = &hashes[first..];
+    let most = words.len().min(MOST_WORDS);
+    let (mut begin, mut spot) = (1, filter.form_spot(words[0]));
+    while begin < most {
+        let known = filter.lengths(&spot);
+        let longest = begin + index(u32::BITS - known.leading_zeros());
+        let mut hash = spot.hash();
+        for count in begin + 1..=longest.min(begin + STEP).min(most) {
+            hash = hash.and(words[count - 1]);
+            if known >> (count - begin - 1) & 1 == 1 {
+                sieve.segment(hash).prefetch(hash);
+                windows.push(Window { first, words: count, hash });
+            }
+        }
+        if known & LONGER == 0 {
+            break;
+        }
+        begin += STEP;
+        spot = filter.form_spot(hash);
+        filter.fetch(&spot);
+    }
+}

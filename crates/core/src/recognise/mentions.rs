@@ -1,0 +1,451 @@
+//! Which entities occur in a text: those with a window of words that folds to their name.
+//!
+//! ```text
+//!   text --read--> folded words, outside the lock --step--> mentions, under it
+//!        all words:  is a name this one, or begins with it, and with the next as well? (sieve.rs)
+//!        where so:   its beginning --> which lengths there are --> which windows of these are names?
+//!        where so:   their forms, longest first
+//!        a form agrees: compare folded bytes --> the entities of that form --> those the snapshot sees
+//! ```
+//!
+//! Leftmost, then longest, then on after it; or, overlapping, every window. Only entities with
+//! an edge row that the snapshot sees count, so one that is not seen hides no shorter one.
+//!
+//! Promises: where no name begins, a look at each of two sieves at most. Nothing is allocated for
+//! a window; in the steady state nothing at all, as long as words are ASCII. A step ends after
+//! about as many cells as asked, and goes on when the lock was released and taken again: in the
+//! middle of an entity's list too, unless the image changed eight times at one word.
+//! Of a long text a thousand words are held at a time.
+
+mod room;
+
+use std::cmp::Reverse;
+use std::ops::Range;
+
+use crate::filter::counters::Counters;
+use crate::folded::alike;
+use crate::folded::words;
+use crate::forest::step::Step;
+use crate::memory::breath::Breath;
+use crate::memory::id::{RecordId, wide};
+use crate::memory::limit::NoRoom;
+use crate::memory::root::Sifted;
+use crate::recognise::candidates::{Block, Head};
+use crate::recognise::starts::BLOCK;
+use crate::recognise::text::{Held, Reader, Word};
+use crate::records::list::Cursor;
+use crate::records::record::{Direction, Record};
+use crate::records::slot::Slot;
+use crate::records::visibility::sees;
+use crate::walk::arena::{Arena, Name, Prefix};
+use crate::{Image, Visibility};
+
+/// What a word costs that names may begin with, in slots: two buckets.
+const WORD_CELLS: usize = 2;
+/// Times a word is looked at again because the image changed, before it is done in one go.
+const MOST_RESTARTS: u32 = 8;
+/// Past so many collected xids those that are there twice are dropped.
+const MANY_ASKED: usize = 1000;
+
+/// An entity in a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mention {
+    /// As it is stored; read it with [`Recogniser::name`].
+    pub entity: Name,
+    /// The alias that the text has, if one was sought.
+    pub alias: Option<Name>,
+    /// Where the mention begins, in characters from 0, and how many it has.
+    pub start: usize,
+    /// See `start`.
+    pub length: usize,
+    /// The same in bytes.
+    pub from: usize,
+    /// The byte after the last.
+    pub to: usize,
+}
+
+/// What is looked for in a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Seek {
+    /// Entities with an edge row that the snapshot sees.
+    Entities,
+    /// Entities of which the text has an alias: the image's edges lead from entity (parent) to
+    /// alias (child). Each entity of a visible row is a mention of its own. The list of an
+    /// alias is read in one go.
+    Aliased,
+}
+
+/// The workspace of a reader that looks for entities in a text. Its room is used again.
+#[derive(Debug)]
+pub struct Recogniser {
+    arena: Arena,
+    seek: Seek,
+    overlapping: bool,
+    /// The words held, of which those before `current` are done.
+    held: Held,
+    current: usize,
+    /// Of their hashes.
+    seed: u64,
+    block: Block,
+    found: Vec<Mention>,
+    asked: Vec<u64>,
+    /// Of the entities looked at for the current word, in order: does the snapshot see them?
+    judged: Vec<bool>,
+    /// How far the list of the next one is read.
+    half: Option<(Direction, Cursor)>,
+    restarts: u32,
+    epoch: u64,
+    /// Scratch: a window's form, a stored name, and its form.
+    window: Vec<u8>,
+    name: Vec<u8>,
+    form: Vec<u8>,
+    counters: Counters,
+    /// The bytes that it may take, and why it could not go on.
+    limit: usize,
+    failed: Option<NoRoom>,
+}
+
+/// The budget ended in the middle of a word.
+struct Unfinished;
+
+impl Recogniser {
+    /// A workspace. Every name copied out stands behind its prefix, 4-byte aligned.
+    #[must_use]
+    pub fn new(prefix: Prefix) -> Recogniser {
+        Recogniser {
+            arena: Arena::new(prefix),
+            seek: Seek::Entities,
+            overlapping: false,
+            held: Held::new(),
+            current: 0,
+            seed: 0,
+            block: Block::default(),
+            found: Vec::new(),
+            asked: Vec::new(),
+            judged: Vec::new(),
+            half: None,
+            restarts: 0,
+            epoch: 0,
+            window: Vec::new(),
+            name: Vec::new(),
+            form: Vec::new(),
+            counters: Counters::default(),
+            limit: usize::MAX,
+            failed: None,
+        }
+    }
+
+    /// Begins a text, or begins it again after the asked xids were learned.
+    pub fn begin(&mut self, seek: Seek, overlapping: bool) {
+        self.arena.truncate(0);
+        self.seek = seek;
+        self.overlapping = overlapping;
+        self.held.clear();
+        self.current = 0;
+        self.found.clear();
+        self.asked.clear();
+        self.failed = None;
+        self.next_word();
+        self.counters = Counters::default();
+    }
+
+    /// Reads on in the text, if the words held do not suffice for a step. Needs no lock; call
+    /// it before each step with the same reader.
+    ///
+    /// # Errors
+    /// The words held would take more than the limit, or than there is.
+    pub fn read(&mut self, text: &mut Reader<'_>, breath: &mut Breath<'_>) -> Result<(), NoRoom> {
+        let others = self.bytes();
+        self.held.read(text, &mut self.current, (self.limit, others), breath)
+    }
+
+    /// Reader: goes on in the text, for about `cells` edge slots.
+    pub fn step(&mut self, image: Image<'_>, seen: &impl Visibility, cells: usize) -> Step {
+        self.notice_changes(image);
+        // Sent for here, a word is there when it is asked for. (Of a large sieve it may be another.)
+        let words = image.sieve(Sifted::Words).near;
+        self.held.hash(self.seed, move |word| words.prefetch(word));
+        let whole = self.held.whole();
+        let mut budget = cells.max(1);
+        while self.current < whole && budget > 0 {
+            let end = whole.min(self.current + BLOCK);
+            let hashes = &self.held.hashes()[self.current..];
+            self.block.prepare(image, hashes, end - self.current);
+            self.counters.lookups += wide(self.block.lookups());
+            if self.look(image, seen, &mut budget).is_err() {
+                break;
+            }
+            if budget > 0 {
+                self.go_to(end);
+            }
+        }
+        if self.current < self.held.len() || !self.held.ended() {
+            if self.asked.len() > MANY_ASKED {
+                self.tidy_asked();
+            }
+            return Step::More;
+        }
+        self.tidy_asked();
+        match self.failed {
+            Some(_) => Step::More,
+            None if self.asked.is_empty() => Step::Done,
+            None => Step::Ask,
+        }
+    }
+
+    /// The xids the snapshot did not know, sorted and unique after [`Step::Ask`].
+    #[must_use]
+    pub fn asked(&self) -> &[u64] {
+        &self.asked
+    }
+
+    /// After [`Step::Done`]: puts mentions in order: where they begin, longest first, entity by
+    /// bytes.
+    pub fn finish(&mut self) {
+        let arena = &self.arena;
+        let key = |mention: &Mention| (mention.start, Reverse(mention.length));
+        for same in self.found.chunk_by_mut(|a, b| key(a) == key(b)) {
+            same.sort_unstable_by(|a, b| arena.get(a.entity).cmp(arena.get(b.entity)));
+        }
+    }
+
+    /// The mentions, in order after [`Recogniser::finish`].
+    #[must_use]
+    pub fn mentions(&self) -> &[Mention] {
+        &self.found
+    }
+
+    /// The bytes of an entity's name.
+    #[must_use]
+    pub fn name(&self, name: Name) -> &[u8] {
+        self.arena.get(name)
+    }
+
+    /// The 4 bytes of its prefix and the bytes of the name; the address is a multiple of 4.
+    #[must_use]
+    pub fn name_with_prefix(&self, name: Name) -> &[u8] {
+        self.arena.with_prefix(name)
+    }
+
+    /// What the text cost: windows that were looked up, and those with a form.
+    #[must_use]
+    pub fn counters(&self) -> Counters {
+        self.counters
+    }
+
+    fn tidy_asked(&mut self) {
+        self.asked.sort_unstable();
+        self.asked.dedup();
+    }
+
+    fn next_word(&mut self) {
+        self.judged.clear();
+        self.half = None;
+        self.restarts = 0;
+    }
+
+    /// The image changed since the last step: what is known of the current word's entities
+    /// means nothing any more.
+    fn notice_changes(&mut self, image: Image<'_>) {
+        let seed = image.root().seed();
+        if seed != self.seed {
+            self.seed = seed;
+            self.held.forget_hashes();
+        }
+        let epoch = image.epoch();
+        if epoch != self.epoch {
+            self.epoch = epoch;
+            self.restarts += u32::from(self.half.take().is_some());
+            self.judged.clear();
+        }
+    }
+
+    fn go_to(&mut self, word: usize) {
+        if word > self.current {
+            self.current = word;
+            self.next_word();
+        }
+    }
+
+    /// Looks for the entities that begin in the block, which begins at the current word, until the
+    /// budget is spent.
+    fn look(
+        &mut self,
+        image: Image<'_>,
+        seen: &impl Visibility,
+        budget: &mut usize,
+    ) -> Result<(), Unfinished> {
+        let block = self.current;
+        let mut next = 0;
+        while let Some(&Head { first, .. }) = self.block.heads.get(next) {
+            let rest = &self.block.heads[next..];
+            let heads = next..next + rest.iter().take_while(|head| head.first == first).count();
+            next = heads.end;
+            let word = block + first;
+            // Not those inside a mention.
+            if word >= self.current {
+                self.go_to(word);
+                if *budget == 0 {
+                    return Ok(());
+                }
+                let (found, names) = (self.found.len(), self.arena.mark());
+                match self.look_at(image, heads, seen, budget) {
+                    Ok(words) => self.go_to(word + words),
+                    Err(unfinished) => {
+                        self.found.truncate(found);
+                        self.arena.truncate(names);
+                        return Err(unfinished);
+                    }
+                }
+                *budget = budget.saturating_sub(WORD_CELLS);
+            }
+        }
+        Ok(())
+    }
+
+    /// Looks for entities from the current word on. How many words are done with.
+    fn look_at(
+        &mut self,
+        image: Image<'_>,
+        heads: Range<usize>,
+        seen: &impl Visibility,
+        budget: &mut usize,
+    ) -> Result<usize, Unfinished> {
+        let mut turn = 0;
+        let mut words_found = 0;
+        for i in heads {
+            let Head { words, record: head, .. } = self.block.heads[i];
+            if words_found > words && !self.overlapping {
+                break;
+            }
+            let before = self.found.len();
+            self.window(image, words, head, seen, &mut turn, budget)?;
+            if self.found.len() > before {
+                words_found = words;
+            }
+        }
+        Ok(if self.overlapping { 1 } else { words_found.max(1) })
+    }
+
+    /// The visible entities of a form, if it is that of so many words from the current one on.
+    fn window(
+        &mut self,
+        image: Image<'_>,
+        words: usize,
+        head: RecordId,
+        seen: &impl Visibility,
+        turn: &mut usize,
+        budget: &mut usize,
+    ) -> Result<(), Unfinished> {
+        self.counters.fingerprint_checks += 1;
+        let (len, form) = self.held.form(self.current, words, &mut self.window);
+        let head = Record::new(image.mem(), head);
+        if !has_form(head, form, len, &mut self.name, &mut self.form) {
+            self.counters.false_positives += 1;
+            return Ok(());
+        }
+        self.counters.hits += 1;
+        let (first, last) =
+            (self.held.word(self.current), self.held.word(self.current + words - 1));
+        for record in alike::all(head) {
+            if self.seek == Seek::Aliased {
+                self.find_aliased(image, record, seen, first, last, budget);
+            } else if self.judge(image, record, seen, turn, budget)? {
+                self.find(record, None, first, last);
+            }
+        }
+        Ok(())
+    }
+
+    fn find(&mut self, record: Record<'_>, alias: Option<Name>, first: Word, last: Word) {
+        if !self.has_room(record) {
+            return;
+        }
+        let entity = self.arena.add_name_of(record).0;
+        let (start, length) = (first.start, last.end - first.start);
+        let (from, to) = (first.from, last.to);
+        self.found.push(Mention { entity, alias, start, length, from, to });
+    }
+
+    /// The entities of which this record is an alias. Of rows that are there twice, both count.
+    fn find_aliased(
+        &mut self,
+        image: Image<'_>,
+        record: Record<'_>,
+        seen: &impl Visibility,
+        first: Word,
+        last: Word,
+        budget: &mut usize,
+    ) {
+        let mut alias = None;
+        let mut cursor = Cursor::start(record, Direction::Up);
+        while let Some(at) = cursor.next(image.mem()) {
+            *budget = budget.saturating_sub(1);
+            self.counters.slots_visited += 1;
+            let slot = Slot::read(image.mem(), at);
+            if sees(image.mem(), slot.link, seen, &mut self.asked) && self.has_room(record) {
+                let add = || self.arena.add_name_of(record).0;
+                let alias = *alias.get_or_insert_with(add);
+                self.find(Record::new(image.mem(), slot.neighbour), Some(alias), first, last);
+            }
+        }
+    }
+
+    /// Whether the snapshot sees an edge row of this entity, the `turn`th of the current word.
+    fn judge(
+        &mut self,
+        image: Image<'_>,
+        record: Record<'_>,
+        seen: &impl Visibility,
+        turn: &mut usize,
+        budget: &mut usize,
+    ) -> Result<bool, Unfinished> {
+        *turn += 1;
+        if let Some(&known) = self.judged.get(*turn - 1) {
+            return Ok(known);
+        }
+        let start = |direction| (direction, Cursor::start(record, direction));
+        let (mut direction, mut cursor) = self.half.take().unwrap_or_else(|| start(Direction::Up));
+        let visible = loop {
+            if *budget == 0 && self.restarts < MOST_RESTARTS {
+                self.half = Some((direction, cursor));
+                return Err(Unfinished);
+            }
+            *budget = budget.saturating_sub(1);
+            match cursor.next(image.mem()) {
+                Some(at) => {
+                    self.counters.slots_visited += 1;
+                    let link = Slot::read(image.mem(), at).link;
+                    if sees(image.mem(), link, seen, &mut self.asked) {
+                        break true;
+                    }
+                }
+                None if direction == Direction::Up => (direction, cursor) = start(Direction::Down),
+                None => break false,
+            }
+        };
+        self.judged.push(visible);
+        Ok(visible)
+    }
+}
+
+/// Whether a record's name has the form that is the first `len` of these bytes. The two scratch
+/// vectors are used again and again.
+fn has_form(
+    record: Record<'_>,
+    wanted: &[u8],
+    len: usize,
+    name: &mut Vec<u8>,
+    form: &mut Vec<u8>,
+) -> bool {
+    if let Some(start) = wanted.first_chunk()
+        && record.name_len() == len
+        && words::are_plainly(&record.name_start(), start, len)
+    {
+        return true;
+    }
+    let wanted = &wanted[..len];
+    name.resize(record.name_len(), 0);
+    record.copy_name(name);
+    words::is_plainly(name, wanted) || words::form(name, form) && form == wanted
+}

@@ -1,0 +1,71 @@
+//! What a recogniser may take of memory. It grows in its steps, too, but not past its limit; what found no room is said
+//! between them.
+
+use super::{Mention, Recogniser};
+use crate::Breath;
+use crate::memory::limit::{NoRoom, some_is_left};
+use crate::records::record::Record;
+
+/// A name's words: what is always copied, and what a common one takes.
+const WORDS: usize = 24;
+/// Mentions that there is always room for more of, if they are not many.
+const LEAST: usize = 256;
+
+impl Recogniser {
+    /// Bytes that it may take for what it finds.
+    pub fn limit(&mut self, bytes: usize) {
+        self.limit = bytes;
+    }
+
+    /// Room for what a step of so many cells may find. Called between steps, without the lock.
+    ///
+    /// # Errors
+    /// More than the limit, or than there is; or so it was in the last step.
+    pub fn make_room(&mut self, cells: usize) -> Result<(), NoRoom> {
+        match self.failed {
+            Some(why) => Err(why),
+            None => self.grow(cells.min(self.found.len() + LEAST), WORDS),
+        }
+    }
+
+    /// Bytes of what was found.
+    pub(super) fn bytes(&self) -> usize {
+        let words = self.arena.words().2;
+        self.found.capacity() * size_of::<Mention>() + words * size_of::<u32>()
+    }
+
+    /// Bytes of the words held of a text.
+    #[must_use]
+    pub fn held(&self) -> usize {
+        self.held.bytes()
+    }
+
+    /// Room for so many mentions with so many words each, and as many again as there are.
+    #[cold]
+    fn grow(&mut self, more: usize, each: usize) -> Result<(), NoRoom> {
+        let (end, _, words) = self.arena.words();
+        let mentions = self.found.capacity().max(self.found.len() + more.max(self.found.len() / 2));
+        let wanted = words.max(end + (more * each).max(end / 2));
+        let bytes = mentions * size_of::<Mention>() + wanted * size_of::<u32>();
+        let bytes = bytes + self.held.bytes();
+        if bytes > self.limit {
+            return Err(NoRoom::Limit(bytes));
+        }
+        let fits = self.found.try_reserve_exact(mentions - self.found.len()).is_ok()
+            && self.arena.try_grow_to(wanted, &mut Breath::new(&mut || ()))
+            && some_is_left();
+        if fits { Ok(()) } else { Err(NoRoom::Memory(bytes)) }
+    }
+
+    /// Whether there is room for a mention of that name; why not, if not, is what `make_room` says.
+    #[inline]
+    pub(super) fn has_room(&mut self, record: Record<'_>) -> bool {
+        let (end, _, words) = self.arena.words();
+        let name = WORDS + record.name_len().div_ceil(4);
+        if self.found.len() < self.found.capacity() && words - end >= name {
+            return true;
+        }
+        self.failed = self.failed.or_else(|| self.grow(1, name + WORDS).err());
+        self.failed.is_none()
+    }
+}

@@ -1,0 +1,6 @@
+//! Which names of entities stand in a text.
+
+pub(crate) mod candidates;
+pub(crate) mod mentions;
+pub(crate) mod starts;
+pub(crate) mod text;

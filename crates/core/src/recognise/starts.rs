@@ -1,0 +1,253 @@
+//! Where in a block of words names may begin, by what the sieves say.
+//!
+//! ```text
+//!   all words:                    their words of the sieve --> kinds --> those that may begin
+//!   of these, with the next one:  their words of the sieve --> kinds --> those that do
+//! ```
+//!
+//! What a sieve says is no pattern that the processor could guess: so what passes is kept without
+//! a branch. To look is a loop of its own, of a few instructions a line: so the processor has many
+//! lines under way at once; what was seen is judged in another, of which the compiler does several
+//! words at a time where the processor knows how.
+
+use crate::folded::ascii::mask;
+use crate::folded::sieve::{Begun, Kinds, Segment, Sieve};
+use crate::memory::cpu::{self, Task};
+use crate::memory::flat::{PLACES, bits};
+use crate::memory::hash::Hash;
+use crate::memory::id::index;
+
+/// Room for as many words as a byte counts: nothing is to be checked.
+const ROOM: usize = 1 << u8::BITS;
+/// Words that are prepared together, in stages: each asks memory for all that the next one reads
+/// of all of them, so that nothing is waited for one by one. The asking is a loop of its own, of a
+/// few instructions a line: so the processor has many page tables and lines under way at once.
+/// A text of 200 words is one of these: each loop's end is guessed wrong.
+pub(crate) const BLOCK: usize = 240;
+
+const _: () = assert!(BLOCK + TOGETHER <= ROOM);
+/// Words of which it is noted together whether they passed.
+const TOGETHER: usize = 16;
+
+/// A word that names begin with.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Start {
+    /// Its number in the block.
+    pub(crate) word: usize,
+    pub(crate) begun: Begun,
+    /// The hash of it and the next.
+    pub(crate) both: Hash,
+}
+
+/// The words of a block that names begin with: the first `len` of each list.
+#[derive(Debug)]
+pub(crate) struct Starts {
+    len: usize,
+    /// Their numbers in the block.
+    words: [u8; ROOM + 8],
+    kinds: [Kinds; ROOM],
+    begun: [Begun; ROOM],
+    both: [Hash; ROOM],
+    /// Words of a sieve.
+    seen: [u64; ROOM],
+}
+
+impl Default for Starts {
+    fn default() -> Starts {
+        Starts {
+            len: 0,
+            words: [0; ROOM + 8],
+            kinds: [Kinds::default(); ROOM],
+            begun: [Begun::default(); ROOM],
+            both: [Hash::default(); ROOM],
+            seen: [0; ROOM],
+        }
+    }
+}
+
+impl Starts {
+    pub(crate) fn all(&self) -> impl Iterator<Item = Start> {
+        let each = self.words.iter().zip(&self.begun).zip(&self.both).take(self.len);
+        each.map(|((word, begun), both)| Start {
+            word: usize::from(*word),
+            begun: *begun,
+            both: *both,
+        })
+    }
+
+    /// Finds them in a block of so many words. `hashes` go on after it, if the text does.
+    pub(crate) fn sift(
+        &mut self,
+        singles: Sieve<'_>,
+        pairs: Sieve<'_>,
+        hashes: &[Hash],
+        block: usize,
+    ) {
+        if singles.is_near() && pairs.is_near() {
+            let (near, near_pairs) = (singles.near, pairs.near);
+            let (single, pair) = (move |_| near, move |_| near_pairs);
+            cpu::run(Sift { starts: self, single, pair, hashes, block });
+        } else {
+            let (single, pair) = (|word| singles.segment(word), |both| pairs.segment(both));
+            cpu::run(Sift { starts: self, single, pair, hashes, block });
+        }
+    }
+
+    #[inline(always)]
+    fn sift_by<'m>(
+        &mut self,
+        single: impl Fn(Hash) -> Segment<'m>,
+        pair: impl Fn(Hash) -> Segment<'m>,
+        hashes: &[Hash],
+        block: usize,
+    ) {
+        let Starts { len, words, kinds, begun, both, seen } = self;
+        let alone = &hashes[..block];
+        look(single, alone, seen);
+        for ((kinds, seen), word) in kinds.iter_mut().zip(&*seen).zip(alone) {
+            *kinds = Kinds::of(*seen, *word);
+        }
+        kinds[block..][..TOGETHER].fill(Kinds::default());
+        let left = note(&kinds[..block.next_multiple_of(TOGETHER)], words);
+        for i in 0..left {
+            let word = usize::from(words[i]);
+            kinds[i] = kinds[word];
+            match hashes.get(word + 1) {
+                Some(next) => both[i] = hashes[word].and(*next),
+                None => kinds[i] = kinds[i].of_last(),
+            }
+            pair(both[i]).prefetch(both[i]);
+        }
+        look(pair, &both[..left], seen);
+        for i in 0..left {
+            begun[i] = kinds[i].with_next(Kinds::of(seen[i], both[i]));
+        }
+        let mut kept = 0_u8;
+        for i in 0..left {
+            let (this, at) = (begun[i], usize::from(kept));
+            (words[at], begun[at], both[at]) = (words[i], this, both[i]);
+            kept += u8::from(!this.is_none());
+        }
+        *len = usize::from(kept);
+    }
+}
+
+/// What a sieve has of each hash.
+#[inline(always)]
+fn look<'m>(sieve: impl Fn(Hash) -> Segment<'m>, hashes: &[Hash], seen: &mut [u64; ROOM]) {
+    for (seen, hash) in seen.iter_mut().zip(hashes) {
+        *seen = sieve(*hash).look(*hash);
+    }
+}
+
+/// Notes the numbers of those that are not none, eight bits of a mask at a time; how many.
+#[inline(always)]
+fn note(kinds: &[Kinds], words: &mut [u8; ROOM + 8]) -> usize {
+    let (mut noted, mut first) = (0, 0_u8);
+    for kinds in kinds.as_chunks::<TOGETHER>().0 {
+        let passed = bits(kinds.map(|kinds| mask(!kinds.is_none())));
+        let [low, high, ..] = passed.to_le_bytes();
+        for bits in [low, high] {
+            let places = &PLACES[usize::from(bits)];
+            for (to, place) in words[noted % ROOM..][..8].iter_mut().zip(places) {
+                *to = first.wrapping_add(*place);
+            }
+            noted += index(bits.count_ones());
+            first = first.wrapping_add(8);
+        }
+    }
+    noted % ROOM
+}
+
+/// [`Starts::sift`], and where the words of a hash are in either sieve.
+struct Sift<'a, S, P> {
+    starts: &'a mut Starts,
+    single: S,
+    pair: P,
+    hashes: &'a [Hash],
+    block: usize,
+}
+
+impl<'m, S, P> Task for Sift<'_, S, P>
+where
+    S: Fn(Hash) -> Segment<'m>,
+    P: Fn(Hash) -> Segment<'m>,
+{
+    type Result = ();
+
+    #[inline(always)]
+    fn run(self) {
+        self.starts.sift_by(self.single, self.pair, self.hashes, self.block);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::folded::sieve::Item;
+    use crate::memory::cpu::tests::both;
+    use crate::memory::id::wide;
+    use crate::memory::root::Sifted;
+    use crate::{Edge, HeapMemory, Image};
+
+    #[test]
+    fn what_begins_with_a_word_is_what_the_sieves_say_of_it_and_the_next() {
+        let mut heap = HeapMemory::new(1 << 22);
+        while heap.grow() {}
+        let image = Image::format(&heap, 7).unwrap();
+        image.publish_chunks(heap.mapped());
+        let name = |i: u64| {
+            let words = (0..1 + i % 5).map(|k| format!("w{} ", (i + k * 7) % 50));
+            words.collect::<String>()
+        };
+        for i in 0..300 {
+            let (parent, child) = (name(i), name(i + 1));
+            let edge = Edge { tree: None, parent: parent.as_bytes(), child: child.as_bytes() };
+            image.insert(&edge, None).unwrap();
+        }
+        let word = |i: u64| match i % 10 {
+            0..6 => format!("w{}", i * 7 % 50),
+            _ => format!("x{i}"),
+        };
+        let hash = |i: u64| Hash::of_word(7, word(i).as_bytes());
+        let (singles, pairs) = (image.sieve(Sifted::Words), image.sieve(Sifted::Windows));
+        let before: Vec<_> = (0..wide(BLOCK)).map(hash).collect();
+        let (mut found, mut none) = (0, 0);
+        for block in [1, 2, 7, 127, BLOCK] {
+            for after in [0, 1, 5] {
+                let hashes: Vec<_> = (0..wide(block + after)).map(hash).collect();
+                let expected: Vec<_> = (0..block)
+                    .filter_map(|i| {
+                        let word = hashes[i];
+                        let next = hashes.get(i + 1).map(|next| word.and(*next));
+                        let first = |words| {
+                            singles.passes(Item::first_word(word, words))
+                                && next.is_some_and(|both| match words {
+                                    2 => pairs.passes(Item::whole(both)),
+                                    _ => pairs.passes(Item::first_two(both, words)),
+                                })
+                        };
+                        let few = [singles.passes(Item::whole(word)), first(2), first(3)];
+                        let says = (few, first(4));
+                        (says != ([false; 3], false)).then_some((i, says, next))
+                    })
+                    .collect();
+                (found, none) = (found + expected.len(), none + block - expected.len());
+                let sifted = both(|| {
+                    let mut starts = Starts::default();
+                    // What is left of a longer block is none of this one's.
+                    starts.sift(singles, pairs, &before, BLOCK);
+                    starts.sift(singles, pairs, &hashes, block);
+                    let each = |start: Start| {
+                        let is_last = start.word + 1 == hashes.len();
+                        let both = (!is_last).then_some(start.both);
+                        (start.word, (start.begun.few(), start.begun.more()), both)
+                    };
+                    starts.all().map(each).collect::<Vec<_>>()
+                });
+                assert_eq!(sifted, [expected.clone(), expected]);
+            }
+        }
+        assert!(found > 50 && none > 50, "{found} begin, {none} do not");
+    }
+}

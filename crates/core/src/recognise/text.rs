@@ -1,0 +1,564 @@
+//! The words of a text that are held at a time: where they are, folded, and their hashes.
+//!
+//! Part of `recognise.rs`; nothing here knows an image.
+
+use std::ops::Range;
+
+use crate::folded::ascii::{self, Cutter};
+use crate::folded::pieces::{Rest, WINDOW, Words};
+use crate::folded::words::{self, MOST_WORD, MOST_WORDS, TOO_LONG};
+use crate::memory::breath::Breath;
+use crate::memory::breath::PER_STEP;
+use crate::memory::cpu::{self, Task};
+use crate::memory::flat::as_text;
+use crate::memory::hash::Hash;
+use crate::memory::id::{index, word as place};
+use crate::memory::limit::{NoRoom, some_is_left};
+
+/// Words held at a time: some 20 microseconds to fold, and more than the longest window.
+const HELD: usize = 1024;
+
+/// Room for fewer words than are held, and for what is noted of a block.
+const ROOM: usize = HELD + ascii::NOTED / 2;
+/// A text has fewer bytes: then what is held of it folded has fewer than 2^32.
+const MOST_TEXT: usize = 1 << 31;
+
+const _: () = assert!(HELD > 2 * MOST_WORDS);
+
+/// Bytes of folded text past which no more words are held than two of the longest windows have.
+const MOST_FOLDED: usize = 1 << 17;
+/// What takes more of memory leaves some for others.
+const LARGE: usize = 1 << 16;
+
+/// A text on its way to a [`Recogniser`](crate::Recogniser).
+#[derive(Debug)]
+pub struct Reader<'t> {
+    text: &'t str,
+    words: Words<'t>,
+    /// Up to this byte, so many more bytes than characters.
+    counted: usize,
+    excess: usize,
+}
+
+impl<'t> Reader<'t> {
+    /// At the start of a text.
+    ///
+    /// # Panics
+    /// If it is of 2 GiB or more; a value of PostgreSQL's has one at most.
+    #[must_use]
+    pub fn new(text: &'t str) -> Reader<'t> {
+        Reader::with(text, Words::of(text))
+    }
+
+    /// The same of bytes, if they are UTF-8.
+    ///
+    /// # Panics
+    /// See [`Reader::new`].
+    #[must_use]
+    pub fn of(bytes: &'t [u8], breath: &mut Breath<'_>) -> Option<Reader<'t>> {
+        let (text, is_ascii) = as_text(bytes, breath)?;
+        Some(Reader::with(text, if is_ascii { Words::of_ascii(text) } else { Words::of(text) }))
+    }
+
+    fn with(text: &'t str, words: Words<'t>) -> Reader<'t> {
+        assert!(text.len() < MOST_TEXT, "a text of 2 GiB");
+        Reader { text, words, counted: 0, excess: 0 }
+    }
+}
+
+/// The bytes as a text, if they are UTF-8. One of any length can be stopped.
+#[must_use]
+pub fn as_utf8<'t>(bytes: &'t [u8], breath: &mut Breath<'_>) -> Option<&'t str> {
+    as_text(bytes, breath).map(|(text, _)| text)
+}
+
+/// Bytes that begin no character.
+fn excess(bytes: &[u8], breath: &mut Breath<'_>) -> usize {
+    let of = |some: &[u8]| {
+        breath.steps(some.len() / PER_STEP);
+        some.iter().filter(|byte| **byte & 0xC0 == 0x80).count()
+    };
+    bytes.chunks(WINDOW).map(of).sum()
+}
+
+/// Where a word is in its text.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Word {
+    /// In bytes.
+    pub(crate) from: usize,
+    pub(crate) to: usize,
+    /// In characters.
+    pub(crate) start: usize,
+    pub(crate) end: usize,
+}
+
+/// A word in what is held of the folded text: where it begins and ends.
+type Folded = [u32; 2];
+
+#[inline(always)]
+fn range([at, end]: Folded) -> Range<usize> {
+    index(at)..index(end)
+}
+
+/// Words that are as long in the text as folded, and stand there as they stand folded; or one
+/// word that is not.
+#[derive(Clone, Copy, Debug)]
+struct Stretch {
+    /// Its first word.
+    first: usize,
+    /// In the text it stands so many bytes after where it is folded, or (wrapped) before.
+    after: usize,
+    /// So many bytes more than characters stand before it.
+    before: usize,
+    /// In the text its word has so many bytes more than folded, or (wrapped) less.
+    longer: usize,
+    /// So many bytes more than characters are in it.
+    excess: usize,
+}
+
+/// [`Held::read_ascii`].
+struct ReadAscii<'a> {
+    held: &'a mut Held,
+    cutter: &'a mut Cutter,
+    bytes: &'a [u8],
+    before: usize,
+}
+
+impl Task for ReadAscii<'_> {
+    type Result = ();
+
+    #[inline(always)]
+    fn run(self) {
+        self.held.read_blocks(self.cutter, self.bytes, self.before);
+    }
+}
+
+/// [`Held::hash`].
+struct HashWords<'a, F> {
+    words: &'a [Folded],
+    folded: &'a [u8],
+    hashes: &'a mut [Hash],
+    seed: u64,
+    each: F,
+}
+
+impl<F: Fn(Hash)> Task for HashWords<'_, F> {
+    type Result = ();
+
+    #[inline(always)]
+    fn run(self) {
+        for (hash, [at, end]) in self.hashes.iter_mut().zip(self.words) {
+            *hash = Hash::of_word_in(self.seed, self.folded, index(*at), index(end - at));
+            (self.each)(*hash);
+        }
+    }
+}
+
+/// Words of a text.
+#[derive(Debug)]
+pub(crate) struct Held {
+    /// The first `len` of these.
+    words: Box<[Folded; ROOM]>,
+    len: usize,
+    stretches: Vec<Stretch>,
+    /// Their folded text, and what stands between them.
+    folded: Vec<u8>,
+    /// The hashes of the first of them.
+    hashes: Vec<Hash>,
+    /// No words come after these.
+    ended: bool,
+}
+
+impl Held {
+    /// No words.
+    pub(crate) fn new() -> Held {
+        Held {
+            words: Box::new([Folded::default(); ROOM]),
+            len: 0,
+            stretches: Vec::new(),
+            folded: Vec::new(),
+            hashes: Vec::new(),
+            ended: false,
+        }
+    }
+
+    /// Forgets all.
+    pub(crate) fn clear(&mut self) {
+        self.len = 0;
+        self.stretches.clear();
+        self.folded.clear();
+        self.hashes.clear();
+        self.ended = false;
+    }
+
+    /// Reads on in the text and forgets the first `done` words, unless those after them do for a step.
+    ///
+    /// # Errors
+    /// What is held would take more than the limit, beside so many other bytes, or than there is.
+    pub(crate) fn read(
+        &mut self,
+        text: &mut Reader<'_>,
+        done: &mut usize,
+        limit: (usize, usize),
+        breath: &mut Breath<'_>,
+    ) -> Result<(), NoRoom> {
+        if self.ended || self.len - *done >= MOST_WORDS {
+            return Ok(());
+        }
+        self.forget(std::mem::take(done));
+        // One that had no room leaves one less than there is room for.
+        while self.len < HELD - 1 && (self.folded.len() < MOST_FOLDED || self.len < 2 * MOST_WORDS)
+        {
+            let Some(rest) = text.words.rest_of_piece(breath) else {
+                self.ended = true;
+                break;
+            };
+            // ASCII is folded in whole blocks; a word to no more than is kept of it.
+            let (from, bytes) = match &rest {
+                Rest::Ascii(cutter, bytes) => {
+                    let from = cutter.next().min(bytes.len());
+                    (from, bytes.len() - from + ascii::BLOCK)
+                }
+                Rest::Word(from, word) => (*from, words::room_to_fold(word)),
+            };
+            // To fold it takes some, too.
+            if matches!(rest, Rest::Word(..)) && bytes > LARGE / 2 && !some_is_left() {
+                return Err(NoRoom::Memory(bytes));
+            }
+            text.excess += excess(&text.text.as_bytes()[text.counted..from], breath);
+            text.counted = from;
+            self.make_room(bytes, limit)?;
+            match rest {
+                Rest::Ascii(cutter, bytes) => self.read_ascii(cutter, bytes, text.excess),
+                Rest::Word(from, word) => self.read_word(from, word, text.excess, breath),
+            }
+        }
+        Ok(())
+    }
+
+    /// Room for so many bytes more of folded text.
+    #[inline]
+    fn make_room(&mut self, more: usize, limit: (usize, usize)) -> Result<(), NoRoom> {
+        let fits = self.folded.capacity() - self.folded.len() >= more;
+        if fits { Ok(()) } else { self.grow(more, limit) }
+    }
+
+    #[cold]
+    fn grow(&mut self, more: usize, (limit, others): (usize, usize)) -> Result<(), NoRoom> {
+        let bytes = self.folded.len() + more;
+        if bytes + others > limit {
+            return Err(NoRoom::Limit(bytes + others));
+        }
+        let fits = self.folded.try_reserve(more).is_ok() && (bytes < LARGE || some_is_left());
+        if fits { Ok(()) } else { Err(NoRoom::Memory(bytes)) }
+    }
+
+    /// Bytes that grow with the words held.
+    pub(crate) fn bytes(&self) -> usize {
+        self.folded.capacity()
+    }
+
+    /// Reads words of ASCII before which there are `before` bytes more than characters: whole
+    /// blocks, which are folded all of them.
+    fn read_ascii(&mut self, cutter: &mut Cutter, bytes: &[u8], before: usize) {
+        cpu::run(ReadAscii { held: self, cutter, bytes, before });
+    }
+
+    #[inline(always)]
+    fn read_blocks(&mut self, cutter: &mut Cutter, bytes: &[u8], before: usize) {
+        // What is in the text here is in `folded` so many bytes before, or (wrapped) after.
+        let mut moved = None;
+        let (mut inside, mut has_underscores) = (false, false);
+        while self.len < HELD {
+            let at = cutter.next();
+            let Some(block) = cutter.block(bytes) else {
+                if inside && has_underscores {
+                    self.drop_underscores(self.len - 1, self.len);
+                }
+                return;
+            };
+            let unchecked = self.len - usize::from(inside);
+            has_underscores = block.has_underscores || inside && has_underscores;
+            let here = self.folded.len();
+            if !block.is_empty() {
+                let after = at.wrapping_sub(here);
+                if moved != Some(after) {
+                    moved = Some(after);
+                    let first = self.len;
+                    self.stretches.push(Stretch { first, after, before, longer: 0, excess: 0 });
+                }
+                self.folded.extend_from_slice(&block.folded);
+            }
+            let borders = 2 * self.len - usize::from(inside);
+            let room = self.words.as_flattened_mut()[borders..].first_chunk_mut();
+            let room = room.expect("there is room for a block's");
+            let noted = block.borders(inside).note(place(here), room);
+            self.len = (borders + noted).div_ceil(2);
+            inside = block.ends_inside();
+            if has_underscores {
+                self.drop_underscores(unchecked, self.len - usize::from(inside));
+            }
+        }
+        if inside {
+            // The last word goes on: it has no room, and is read another time.
+            self.len -= 1;
+            let from = index(self.words[self.len][0]);
+            *cutter = Cutter::at(from.wrapping_add(moved.unwrap_or(0)));
+        }
+    }
+
+    /// Of these words, those of underscores only are none.
+    #[cold]
+    fn drop_underscores(&mut self, from: usize, to: usize) {
+        let mut kept = from;
+        for i in from..self.len {
+            if i >= to || ascii::is_word(&self.folded[range(self.words[i])]) {
+                self.words[kept] = self.words[i];
+                kept += 1;
+            }
+        }
+        self.len = kept;
+    }
+
+    /// Reads a word that may be of anything.
+    fn read_word(&mut self, from: usize, word: &str, before: usize, breath: &mut Breath<'_>) {
+        let at = self.folded.len();
+        words::fold(word, &mut self.folded);
+        let len = self.folded.len() - at;
+        if len == 0 {
+            return;
+        }
+        let (after, longer) = (from.wrapping_sub(at), word.len().wrapping_sub(len));
+        let excess = excess(word.as_bytes(), breath);
+        self.stretches.push(Stretch { first: self.len, after, before, longer, excess });
+        self.words[self.len] = [place(at), place(at + len)];
+        self.len += 1;
+    }
+
+    fn forget(&mut self, done: usize) {
+        self.hashes.drain(..done.min(self.hashes.len()));
+        let bytes = if done < self.len { index(self.words[done][0]) } else { self.folded.len() };
+        self.words.copy_within(done..self.len, 0);
+        self.len -= done;
+        self.folded.drain(..bytes);
+        let before = place(bytes);
+        for word in &mut self.words[..self.len] {
+            *word = word.map(|place| place - before);
+        }
+        let gone = self.stretches.partition_point(|stretch| stretch.first <= done);
+        self.stretches.drain(..gone.saturating_sub(1));
+        for stretch in &mut self.stretches {
+            stretch.first = stretch.first.saturating_sub(done);
+            stretch.after = stretch.after.wrapping_add(bytes);
+        }
+    }
+
+    /// Hashes what is not hashed yet, and calls `each` for it.
+    pub(crate) fn hash(&mut self, seed: u64, each: impl Fn(Hash)) {
+        let Held { words, len, folded, hashes, .. } = self;
+        let done = hashes.len();
+        hashes.resize(*len, Hash::default());
+        cpu::run(HashWords {
+            words: &words[done..],
+            folded,
+            hashes: &mut hashes[done..],
+            seed,
+            each,
+        });
+    }
+
+    /// The seed is another.
+    pub(crate) fn forget_hashes(&mut self) {
+        self.hashes.clear();
+    }
+
+    /// The hashes of the words, see [`Held::hash`].
+    #[inline]
+    pub(crate) fn hashes(&self) -> &[Hash] {
+        &self.hashes
+    }
+
+    /// Where a word is in the text.
+    pub(crate) fn word(&self, i: usize) -> Word {
+        let Range { start: at, end } = range(self.words[i]);
+        let until = self.stretches.partition_point(|stretch| stretch.first <= i);
+        let Stretch { after, before, longer, excess, .. } = self.stretches[until - 1];
+        let from = at.wrapping_add(after);
+        let to = end.wrapping_add(after).wrapping_add(longer);
+        let start = from - before;
+        Word { from, to, start, end: start + (to - from) - excess }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether these are the last words of the text.
+    pub(crate) fn ended(&self) -> bool {
+        self.ended
+    }
+
+    /// Words whose windows are all held: of those after them some may be yet to be read.
+    pub(crate) fn whole(&self) -> usize {
+        if self.ended { self.len } else { (self.len + 1).saturating_sub(MOST_WORDS) }
+    }
+
+    /// The form of `count` words: its length, and bytes that begin with it and mostly go on. In
+    /// `room` if it does not stand in the text. One that is longer than any is cut off.
+    pub(crate) fn form<'a>(
+        &'a self,
+        first: usize,
+        count: usize,
+        room: &'a mut Vec<u8>,
+    ) -> (usize, &'a [u8]) {
+        let words = &self.words[first..first + count];
+        let joined =
+            |two: &[Folded]| two[1][0] == two[0][1] + 1 && self.folded[index(two[0][1])] == b' ';
+        if words.windows(2).all(joined) {
+            let (at, end) = (index(words[0][0]), index(words[count - 1][1]));
+            return (end - at, &self.folded[at..]);
+        }
+        room.clear();
+        for word in words {
+            if !room.is_empty() {
+                room.push(b' ');
+            }
+            if room.len() > MOST_WORD {
+                room.extend_from_slice(TOO_LONG);
+                break;
+            }
+            room.extend_from_slice(&self.folded[range(*word)]);
+        }
+        (room.len(), room)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::cpu::tests::both;
+    use proptest::prelude::*;
+
+    /// Where a word is in bytes and in characters, and folded.
+    type Place = (usize, usize, usize, usize, Vec<u8>);
+
+    /// By the definition of each.
+    fn expected(text: &str) -> Vec<Place> {
+        let characters = |to: usize| text[..to].chars().count();
+        let places = Words::of(text).map(|(from, word)| {
+            let (to, mut folded) = (from + word.len(), Vec::new());
+            words::fold(word, &mut folded);
+            (from, to, characters(from), characters(to), folded)
+        });
+        places.filter(|place| !place.4.is_empty()).collect()
+    }
+
+    /// A few words at a time, as after steps that ended early.
+    fn read(text: &str, step: usize) -> Vec<Place> {
+        let (mut held, mut done) = (Held::new(), 0);
+        let mut breathe = || ();
+        let mut breath = Breath::new(&mut breathe);
+        let mut reader = Reader::of(text.as_bytes(), &mut breath).unwrap();
+        let mut all = Vec::new();
+        loop {
+            held.read(&mut reader, &mut done, (usize::MAX, 0), &mut breath).unwrap();
+            held.hash(7, |_| ());
+            assert_eq!(held.hashes().len(), held.len());
+            let until = held.len().min(done + step);
+            for i in done..until {
+                let word = held.word(i);
+                let mut room = Vec::new();
+                let (len, folded) = held.form(i, 1, &mut room);
+                let folded = folded[..len].to_vec();
+                assert_eq!(held.hashes()[i], Hash::of_word(7, &folded));
+                all.push((word.from, word.to, word.start, word.end, folded));
+            }
+            done = until;
+            if held.ended() && done == held.len() {
+                return all;
+            }
+        }
+    }
+
+    #[test]
+    fn a_word_that_goes_on_where_no_more_are_held_is_read_another_time() {
+        let short = "abc ".repeat(3 * HELD);
+        let long = "a ".repeat(HELD - 1) + &"long".repeat(ascii::BLOCK) + &short;
+        for text in [short, long] {
+            for shift in 0..4 {
+                let text = " ".repeat(shift) + &text;
+                assert_eq!(read(&text, 700), expected(&text), "{shift}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_held_of_a_text_is_bounded() {
+        // One word, words that are too long, and words that are not. Of ASCII whole pieces are held, of words that are too long as well,
+        // until there are enough for the longest name.
+        let (few, many) = (4 * (MOST_FOLDED + WINDOW), 4 * MOST_WORDS * WINDOW);
+        for part in ["a", "é", "e\u{301}", "\u{AD}"] {
+            for len in [1 << 20, MOST_WORD + 10, 2000] {
+                let word = "a".to_string() + &part.repeat(len / part.len()) + " ";
+                let pieces = part == "a" && len < WINDOW && len > MOST_WORD;
+                let (most, bytes) = if pieces { (many, 3 * many / 2) } else { (few, 2 * few) };
+                let text = word.repeat(bytes / len);
+                let (mut held, mut done) = (Held::new(), 0);
+                let mut breathe = || ();
+                let mut breath = Breath::new(&mut breathe);
+                let mut reader = Reader::new(&text);
+                while !held.ended() || done < held.len() {
+                    held.read(&mut reader, &mut done, (usize::MAX, 0), &mut breath).unwrap();
+                    assert!(held.bytes() <= most, "{part:?}, {len}: {}", held.bytes());
+                    done = held.len();
+                }
+            }
+        }
+        let text = "é".repeat(MOST_WORD / 2) + " ";
+        let (mut held, mut done) = (Held::new(), 0);
+        let mut breathe = || ();
+        let (mut breath, limit) = (Breath::new(&mut breathe), MOST_WORD);
+        let many = text.repeat(100);
+        let read = held.read(&mut Reader::new(&many), &mut done, (limit, 0), &mut breath);
+        assert!(matches!(read, Err(NoRoom::Limit(bytes)) if bytes > limit), "{read:?}");
+    }
+
+    #[test]
+    fn bytes_that_are_no_text_have_no_reader() {
+        for bytes in [&b"caf\xE9"[..], b"\x80", b"a\0\xC3"] {
+            assert!(Reader::of(bytes, &mut Breath::new(&mut || ())).is_none());
+        }
+        for text in ["caf\u{e9}".to_string(), "é".repeat(1 << 18), "1é".repeat(1 << 18)] {
+            let mut breathe = || ();
+            let mut breath = Breath::new(&mut breathe);
+            assert!(Reader::of(text.as_bytes(), &mut breath).is_some());
+            let cut = &text.as_bytes()[..text.len() - 1];
+            assert!(Reader::of(cut, &mut breath).is_none());
+        }
+    }
+
+    fn text() -> impl Strategy<Value = String> {
+        const SOME: [&str; 9] =
+            ["a ", "Bc, ", "d.e", "__ ", "É ", "糖", "\u{AD} ", "x\u{301}-", "ß'"];
+        let piece = prop_oneof![
+            10 => proptest::sample::select(&SOME[..]).prop_map(str::to_string),
+            1 => (0..200_usize).prop_map(|n| " ".repeat(n)),
+            1 => (0..200_usize).prop_map(|n| "Long".repeat(n)),
+            1 => (0..200_usize).prop_map(|n| "_".repeat(n)),
+            1 => (0..900_usize).prop_map(|n| "B. ".repeat(n)),
+            1 => (0..900_usize).prop_map(|n| "many ".repeat(n)),
+            1 => (0..300_usize).prop_map(|n| "vię̂le ".repeat(n)),
+        ];
+        proptest::collection::vec(piece, 0..30).prop_map(|pieces| pieces.concat())
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(100))]
+
+        #[test]
+        fn a_text_may_be_read_in_steps(text in text(), step in 1..1500_usize) {
+            let expected = expected(&text);
+            prop_assert_eq!(both(|| read(&text, step)), [expected.clone(), expected]);
+        }
+    }
+}

@@ -1,0 +1,9 @@
+//! What lies in the memory: records of names with their edge slots, block lists, versions of rows, and who sees them.
+
+pub(crate) mod edge;
+pub(crate) mod list;
+pub(crate) mod record;
+pub(crate) mod slot;
+pub(crate) mod temperature;
+pub(crate) mod version;
+pub(crate) mod visibility;

@@ -1,0 +1,415 @@
+//! The record of an entity or a tree: its hash, its name, its list heads, and
+//! for an entity the first few edge slots inline.
+//!
+//! ```text
+//!  byte  0       8       12     16      20
+//!        +-------+-------+------+-------+-------- - -+--------+--------+ - -
+//!        | hash  | shape | bits | alike | name ...   | slot 0 | slot 1 |
+//!        +-------+-------+------+-------+-------- - -+--------+--------+ - -
+//!                         (a tree: how many edge rows)
+//!
+//!  shape  length of the name 12 bits, kind 1, lines 3: so many more than slot 0 needs;
+//!         temperature 16: how often it was looked up (see temperature.rs)
+//!  bits   16 bits which inline slots are used, 16 bits which of them are "down"
+//!  alike  the line of the block that lists it and others whose name has the same form, or 0
+//!         (see alike.rs)
+//! ```
+//!
+//! The inline slots are those of the record's slot grid (see slot.rs) after the name.
+//! An entity whose lists have outgrown the inline slots keeps the heads of its blocks in the
+//! place of inline slot 0, which then is "down" and not used:
+//!
+//! ```text
+//!  heads  up u32 | down u32 | - u32       28 bits of the head block, 4 bits how many of its
+//!                                         5 slots are used
+//! ```
+//!
+//! How many inline slots there are is its creator's choice ([`Room`]), one at least. A name of
+//! up to 2028 bytes is inside. A longer one fills 32 lines and goes on in a chain of pieces, whose
+//! first is named by the first word of line 32; the second word is its length:
+//!
+//! ```text
+//!  piece  next u32 | - u32 | 8 to 4088 bytes of the name
+//! ```
+//!
+//! So with one slot a name of up to 32 bytes takes one line, with two one of up to 20, with three
+//! one of up to 8; with two a longer one of up to 84 takes two. Called by the filter, the lists
+//! and the forest; writers hold the lock exclusively.
+
+mod name;
+mod shape;
+
+use std::num::NonZeroU32;
+
+use crate::memory::alloc::{self, Plan};
+use crate::memory::chunk::LINE_BYTES;
+use crate::memory::flat::{Line, Memory, Span};
+use crate::memory::hash::{Hash, Kind};
+use crate::memory::id::{RecordId, SLOTS_PER_LINE, SlotRef, index, word};
+use crate::memory::root::MAX_LINES;
+use crate::records::slot::byte_of;
+use crate::records::temperature::Temperature;
+
+use shape::first_slot;
+pub(crate) use shape::{Room, Shape};
+
+const HASH: usize = 0;
+const SHAPE: usize = 8;
+const BITS: usize = 12;
+const ALIKE: usize = 16;
+const NAME: usize = 20;
+
+/// The bits of the shape that are the name's length.
+const LEN: u32 = 0xFFF;
+/// Stands for a length of more than [`INSIDE`].
+const LONG: u32 = LEN;
+/// The bit of the shape that says which kind it is.
+const TREE: u32 = 1 << 12;
+const EXTRA_SHIFT: u32 = 13;
+const MOST_EXTRA: u32 = 7;
+const TEMPERATURE_SHIFT: u32 = 16;
+
+/// The longest name that lies inside its record: 32 lines less the header.
+pub(crate) const INSIDE: usize = 32 * LINE_BYTES - NAME;
+/// So many bytes of a name, or of what comes after it, are read at once.
+pub(crate) const NAME_HEAD: usize = 32;
+/// The line of a record whose first word names the first piece of a long name.
+const CHAIN_LINE: u32 = 32;
+/// Where its length stands in that line, and how many bytes both take.
+const LONG_LEN: usize = 4;
+const CHAIN_BYTES: usize = 8;
+/// Bytes of a name in a full piece.
+const PIECE_BYTES: usize = MAX_LINES as usize * LINE_BYTES - PIECE_HEAD;
+const PIECE_HEAD: usize = 8;
+/// The masks of inline slots have so many bits.
+const MOST_INLINE: u32 = 16;
+/// In the masks: slot 0 is "down" and not used.
+const HEADS: u32 = 0x1_0000;
+
+const _: () = assert!((NAME + INSIDE) / LINE_BYTES == CHAIN_LINE as usize);
+const _: () = assert!(NAME + NAME_HEAD <= LINE_BYTES && INSIDE < LONG as usize);
+
+/// Which of an entity's two lists.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Direction {
+    /// Slots whose neighbour is a parent.
+    Up,
+    /// Slots whose neighbour is a child.
+    Down,
+}
+
+/// Sizes of the pieces that the rest of a long name takes: how many full ones, and the
+/// lines of the last.
+pub(crate) fn pieces(len: usize) -> (usize, Option<u32>) {
+    let rest = len.saturating_sub(INSIDE);
+    let last = rest % PIECE_BYTES;
+    let lines = (last > 0).then(|| word((last + PIECE_HEAD).div_ceil(LINE_BYTES)));
+    (rest / PIECE_BYTES, lines)
+}
+
+/// Enters the record's allocations into a plan, in the order of [`create`].
+pub(crate) fn plan(plan: &mut Plan<'_>, kind: Kind, len: usize, room: Room) {
+    plan.take(Shape::of(kind, len, room).lines, 1);
+    let (full, last) = pieces(len);
+    if full > 0 {
+        plan.take(MAX_LINES, full);
+    }
+    if let Some(lines) = last {
+        plan.take(lines, 1);
+    }
+}
+
+/// More lines than `n` records of names of so many bytes together have: each byte takes at most
+/// a 63rd of one, and header, edge slots and what is left of two lines are less than six.
+#[inline]
+pub(crate) const fn bound_lines(n: usize, bytes: usize) -> usize {
+    bytes / (LINE_BYTES - 1) + 6 * n
+}
+
+/// A record in a memory.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Record<'m> {
+    mem: &'m Memory,
+    id: RecordId,
+    span: Span<'m>,
+    head: Line<'m>,
+}
+
+/// Writes a new record without edges. The caller planned its memory.
+///
+/// # Panics
+/// If the memory is not there after all, which is a bug.
+pub(crate) fn create<'m>(
+    mem: &'m Memory,
+    kind: Kind,
+    hash: Hash,
+    name: &[u8],
+    room: Room,
+) -> Record<'m> {
+    let shape = Shape::of(kind, name.len(), room);
+    let line = planned(alloc::take(mem, shape.lines));
+    let span = mem.span(line.get());
+    span.zero(shape.lines);
+    let head = span.first();
+    head.set_u64(HASH, hash.0);
+    head.set_u32(SHAPE, shape.to_word(name.len()));
+    let (inside, mut rest) = name.split_at(name.len().min(INSIDE));
+    span.copy_in(NAME, inside);
+    if !rest.is_empty() {
+        span.line(CHAIN_LINE).set_u32(LONG_LEN, word(name.len()));
+    }
+    let mut link = (line.get() + CHAIN_LINE, 0);
+    while !rest.is_empty() {
+        let part;
+        (part, rest) = rest.split_at(rest.len().min(PIECE_BYTES));
+        let lines = word((part.len() + PIECE_HEAD).div_ceil(LINE_BYTES));
+        let piece = planned(alloc::take(mem, lines)).get();
+        mem.line(piece).set_u32(0, 0);
+        mem.span(piece).copy_in(PIECE_HEAD, part);
+        mem.line(link.0).set_u32(link.1, piece);
+        link = (piece, 0);
+    }
+    Record::new(mem, RecordId::at(line))
+}
+
+/// The hash of the record that begins at a line. At line 0 none does, but bytes are there.
+#[inline]
+pub(crate) fn hash_at(mem: &Memory, line: u32) -> Hash {
+    Hash(mem.line(line).u64(HASH))
+}
+
+/// What a plan promised.
+pub(crate) fn planned(line: Option<NonZeroU32>) -> NonZeroU32 {
+    line.expect("the plan found room for this")
+}
+
+impl<'m> Record<'m> {
+    #[inline(always)]
+    pub(crate) fn new(mem: &'m Memory, id: impl Into<RecordId>) -> Record<'m> {
+        let id = id.into();
+        let span = mem.span(id.line());
+        Record { mem, id, span, head: span.first() }
+    }
+
+    #[inline]
+    #[cfg(test)]
+    pub(crate) fn span(self) -> Span<'m> {
+        self.span
+    }
+
+    #[inline]
+    pub(crate) fn mem(self) -> &'m Memory {
+        self.mem
+    }
+
+    #[inline]
+    pub(crate) fn id(self) -> RecordId {
+        self.id
+    }
+
+    #[inline]
+    pub(crate) fn hash(self) -> Hash {
+        Hash(self.head.u64(HASH))
+    }
+
+    #[inline]
+    pub(crate) fn shape(self) -> Shape {
+        Shape::from_word(self.head.u32(SHAPE))
+    }
+
+    #[inline]
+    pub(crate) fn kind(self) -> Kind {
+        if self.head.u32(SHAPE) & TREE == 0 { Kind::Entity } else { Kind::Tree }
+    }
+
+    pub(crate) fn is_tree(self) -> bool {
+        self.kind() == Kind::Tree
+    }
+
+    /// How often it was looked up.
+    #[inline]
+    pub(crate) fn temperature(self) -> Temperature {
+        Temperature::from_bits(self.head.u32(SHAPE) >> TEMPERATURE_SHIFT)
+    }
+
+    /// Readers do: the other bits of the word never change while the record lives.
+    #[inline]
+    pub(crate) fn set_temperature(self, temperature: Temperature) {
+        let shape = self.head.u32(SHAPE) & ((1 << TEMPERATURE_SHIFT) - 1);
+        self.head.set_u32(SHAPE, shape | temperature.bits() << TEMPERATURE_SHIFT);
+    }
+
+    /// Gives the record's memory back. Nothing may refer to it any more.
+    pub(crate) fn free(self) {
+        let lines = self.shape().lines;
+        self.for_each_piece(|piece, from, to| {
+            let lines = word((to - from + PIECE_HEAD).div_ceil(LINE_BYTES));
+            alloc::give(self.mem, piece, lines);
+        });
+        alloc::give(self.mem, self.id.line(), lines);
+    }
+
+    /// Where a list begins.
+    #[inline(always)]
+    pub(crate) fn list(self, direction: Direction) -> List {
+        // Each word is asked for once, as no compiler joins what may be another's next time.
+        let bits = self.head.u32(BITS);
+        let (line, slot) = self.first_slot();
+        // Whether there are heads nobody could guess, so nothing branches on it.
+        let are_heads = bits >> 16 & !bits & 1;
+        let heads = self.span.line(line);
+        let head = heads.u32(byte_of(slot) + head_of(direction)) & are_heads.wrapping_neg();
+        List {
+            line: self.id.line() + line,
+            inline: inline_used(bits, direction) << slot,
+            block: head & ((1 << 28) - 1),
+            used: head >> 28,
+        }
+    }
+
+    /// Sets the head of a list. The place for it was made ([`Record::make_heads`]); it is given
+    /// back with the last block.
+    pub(crate) fn set_list(self, direction: Direction, block: u32, used: u32) {
+        debug_assert!(used <= SLOTS_PER_LINE && (used == 0) == (block == 0) && self.has_heads());
+        let (line, byte) = self.heads();
+        line.set_u32(byte + head_of(direction), block | used << 28);
+        if block == 0 && line.u32(byte) == 0 && line.u32(byte + 4) == 0 {
+            self.head.set_u32(BITS, self.head.u32(BITS) & !HEADS);
+        }
+    }
+
+    /// Whether the place of inline slot 0 holds the heads of blocks.
+    pub(crate) fn has_heads(self) -> bool {
+        self.head.u32(BITS) & (HEADS | 1) == HEADS
+    }
+
+    /// Makes the place of inline slot 0, which is not used, that of heads.
+    pub(crate) fn make_heads(self) {
+        debug_assert!(self.inline_free() & 1 == 1);
+        let (line, byte) = self.heads();
+        line.set_u32(byte, 0);
+        line.set_u32(byte + 4, 0);
+        self.head.set_u32(BITS, self.head.u32(BITS) | HEADS);
+    }
+
+    /// The first inline slot: its line of the record, and its number in it.
+    #[inline(always)]
+    fn first_slot(self) -> (u32, u32) {
+        first_slot(index(self.head.u32(SHAPE) & LEN))
+    }
+
+    /// Where heads stand, if there are any.
+    fn heads(self) -> (Line<'m>, usize) {
+        let (line, slot) = self.first_slot();
+        (self.span.line(line), byte_of(slot))
+    }
+
+    /// Which inline slots are used in that direction, a bit each.
+    pub(crate) fn inline_used(self, direction: Direction) -> u32 {
+        inline_used(self.head.u32(BITS), direction)
+    }
+
+    /// Which inline slots are neither used nor the place of heads.
+    #[inline]
+    pub(crate) fn inline_free(self) -> u32 {
+        let shape = self.head.u32(SHAPE);
+        let (_, slot) = first_slot(index(shape & LEN));
+        let lines = (shape >> EXTRA_SHIFT & MOST_EXTRA) + 1;
+        let all = (1 << (lines * SLOTS_PER_LINE - slot).min(MOST_INLINE)) - 1;
+        let bits = self.head.u32(BITS);
+        all & !(bits | bits >> 16)
+    }
+
+    /// A free inline slot, used from now on.
+    #[inline]
+    pub(crate) fn take_inline(self, direction: Direction) -> Option<SlotRef> {
+        let free = self.inline_free();
+        if free == 0 {
+            return None;
+        }
+        // From both ends, so that what is read together is side by side.
+        let i = match direction {
+            Direction::Up => free.trailing_zeros(),
+            Direction::Down => free.ilog2(),
+        };
+        self.set_inline(i, Some(direction));
+        Some(self.inline_slot(i))
+    }
+
+    /// The place of inline slot `i`.
+    #[inline]
+    pub(crate) fn inline_slot(self, i: u32) -> SlotRef {
+        let (line, slot) = self.first_slot();
+        let (lines, slot) = ((slot + i) / SLOTS_PER_LINE, (slot + i) % SLOTS_PER_LINE);
+        SlotRef::new(self.id.line() + line + lines, slot)
+    }
+
+    pub(crate) fn set_inline(self, i: u32, used: Option<Direction>) {
+        let clear = self.head.u32(BITS) & !(0x1_0001 << i);
+        let bits = match used {
+            None => 0,
+            Some(Direction::Up) => 0x1,
+            Some(Direction::Down) => 0x1_0001,
+        };
+        self.head.set_u32(BITS, clear | bits << i);
+    }
+
+    /// The line of the block that lists it, or 0: see alike.rs.
+    #[inline]
+    pub(crate) fn alike(self) -> u32 {
+        self.head.u32(ALIKE)
+    }
+
+    pub(crate) fn set_alike(self, block: u32) {
+        self.head.set_u32(ALIKE, block);
+    }
+
+    /// An entity without edge rows, visible or not.
+    pub(crate) fn is_lone(self) -> bool {
+        self.head.u32(BITS) == 0
+    }
+
+    /// A tree's count of edge rows.
+    pub(crate) fn tree_rows(self) -> u32 {
+        self.head.u32(BITS)
+    }
+
+    pub(crate) fn set_tree_rows(self, rows: u32) {
+        self.head.set_u32(BITS, rows);
+    }
+}
+
+/// Where a list begins, as a reader needs it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct List {
+    /// The line of the first inline slots.
+    pub(crate) line: u32,
+    /// Which inline slots are used, a bit each, from the first of that line on.
+    pub(crate) inline: u32,
+    /// The head block, or 0.
+    pub(crate) block: u32,
+    /// How many of its slots are used.
+    pub(crate) used: u32,
+}
+
+#[inline(always)]
+fn inline_used(bits: u32, direction: Direction) -> u32 {
+    let down = bits >> 16;
+    match direction {
+        Direction::Up => bits & 0xFFFF & !down,
+        Direction::Down => bits & down,
+    }
+}
+
+/// Which of the heads.
+#[inline(always)]
+fn head_of(direction: Direction) -> usize {
+    match direction {
+        Direction::Up => 0,
+        Direction::Down => 4,
+    }
+}
+
+#[cfg(test)]
+#[path = "record_tests.rs"]
+mod tests;

@@ -1,0 +1,117 @@
+//! How often an entity was looked up: counted with fewer writes the hotter it is.
+//!
+//! ```text
+//!   bits   0 .. 127                    that many
+//!          128 and more                (64 + bits % 64) * 2^(bits / 64 - 1), about that many
+//! ```
+//!
+//! A count that all readers write at each lookup is a cache line that goes from core to core at
+//! each lookup. So from 128 on a step stands for 2, 4, 8, ... lookups, and a reader takes it
+//! once in 2, 4, 8, ... times, by chance: an entity looked up n times was written
+//! 128 + 64 log2(n / 128) times, a thousand times for a million. The error of one count is then about 8 %.
+
+use std::hash::{BuildHasher, RandomState};
+
+use crate::memory::id::halves;
+
+/// A count of lookups, exact below 128.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Temperature(u32);
+
+/// Steps of a doubling.
+const STEPS: u32 = 64;
+const EXACT: u32 = 2 * STEPS;
+/// The last one whose count is below 2^32.
+const HOTTEST: u32 = 26 * STEPS + STEPS - 1;
+
+impl Temperature {
+    #[inline]
+    pub(crate) const fn from_bits(bits: u32) -> Temperature {
+        Temperature(bits)
+    }
+
+    #[inline]
+    pub(crate) const fn bits(self) -> u32 {
+        self.0
+    }
+
+    /// About how many lookups.
+    pub(crate) const fn count(self) -> u32 {
+        if self.0 < EXACT {
+            return self.0;
+        }
+        let bits = if self.0 < HOTTEST { self.0 } else { HOTTEST };
+        (STEPS + bits % STEPS) << (bits / STEPS - 1)
+    }
+
+    /// 0 for never, n for 2^(n-1) lookups and more.
+    #[inline]
+    pub(crate) const fn class(self) -> u32 {
+        if self.0 < EXACT { 32 - self.0.leading_zeros() } else { self.0 / STEPS + STEPS.ilog2() }
+    }
+
+    /// After one lookup more, if this is one that is counted.
+    #[inline]
+    pub(crate) const fn warmer(self, chance: Chance) -> Option<Temperature> {
+        let doublings = (self.0 / STEPS).saturating_sub(1);
+        if chance.0.leading_zeros() >= doublings && self.0 < HOTTEST {
+            Some(Temperature(self.0 + 1))
+        } else {
+            None
+        }
+    }
+}
+
+/// A number that is below 2^32 / n once in n times.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Chance(u32);
+
+impl Chance {
+    /// Begins anywhere: a session of a few lookups must not be without a chance.
+    pub(crate) fn new() -> Chance {
+        Chance(halves(RandomState::new().hash_one(0)).0)
+    }
+
+    /// The next one: multiples of the golden ratio are spread evenly, over every stretch.
+    #[inline]
+    pub(crate) fn next(&mut self) -> Chance {
+        self.0 = self.0.wrapping_add(halves(0x9E37_79B9_7F4A_7C15).1);
+        *self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_step_is_a_step_and_a_class_is_a_doubling() {
+        let mut before = Temperature::default();
+        assert_eq!((before.count(), before.class()), (0, 0));
+        for bits in 1..=HOTTEST {
+            let now = Temperature::from_bits(bits);
+            let step = now.count() - before.count();
+            assert_eq!(step, 1 << ((bits - 1) / STEPS).saturating_sub(1));
+            assert_eq!(now.class(), now.count().ilog2() + 1);
+            before = now;
+        }
+        assert_eq!(before.warmer(Chance(0)), None);
+    }
+
+    #[test]
+    fn few_lookups_are_counted_exactly_and_many_nearly_with_few_writes() {
+        for many in [1, 100, 127, 1000, 50_000, 2_000_000] {
+            let (mut temperature, mut chance, mut writes) = (Temperature::default(), Chance(7), 0);
+            for _ in 0..many {
+                if let Some(warmer) = temperature.warmer(chance.next()) {
+                    temperature = warmer;
+                    writes += 1;
+                }
+            }
+            let count = temperature.count();
+            let allowed = if many < 128 { 0 } else { many / 5 };
+            assert!(count.abs_diff(many) <= allowed, "{count} of {many}");
+            assert!(writes <= 128 + 64 * (many / 64).max(1).ilog2(), "{writes} writes for {many}");
+        }
+    }
+}

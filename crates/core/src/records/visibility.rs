@@ -1,0 +1,180 @@
+//! How a reader says which transactions its snapshot sees, and the heap's rule for rows.
+//!
+//! The glue implements [`Visibility`]; the walk, the scan and `hot` use [`sees`]. What a
+//! snapshot cannot tell without I/O is collected, and asked when the lock is released.
+
+use crate::memory::flat::Memory;
+use crate::memory::id::Link;
+use crate::records::version::{Hint, Side, Version};
+
+/// What a snapshot makes of one xid.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum View {
+    /// The caller's own transaction (or one of its subtransactions): command ids decide.
+    Own,
+    /// Committed, and the snapshot sees it.
+    Seen,
+    /// Running, aborted, or committed after the snapshot was taken.
+    Unseen,
+    /// The caller cannot tell without I/O: counts as unseen, and the walk asks.
+    Unknown,
+}
+
+/// A snapshot, as the core needs it. No method may block, allocate or raise.
+pub trait Visibility {
+    /// What the snapshot makes of `xid`, given what the version remembers of it.
+    fn view(&self, xid: u64, hint: Hint) -> View;
+    /// A fact worth storing in the version. Asked only if the hint was
+    /// [`Hint::None`] and the view was not [`View::Unknown`].
+    fn learned(&self, xid: u64) -> Hint;
+    /// Rows the own transaction wrote at this command id or later are invisible.
+    fn curcid(&self) -> u32;
+}
+
+/// Every xid is committed and seen: for tools, and for images without versions.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct AllSeen;
+
+impl Visibility for AllSeen {
+    fn view(&self, _xid: u64, _hint: Hint) -> View {
+        View::Seen
+    }
+    fn learned(&self, _xid: u64) -> Hint {
+        Hint::None
+    }
+    fn curcid(&self) -> u32 {
+        0
+    }
+}
+
+/// Whether a snapshot sees the row behind a slot. Unknown xids go to `ask` and count as
+/// unseen meanwhile.
+#[inline]
+pub(crate) fn sees(mem: &Memory, link: Link, seen: &impl Visibility, ask: &mut Vec<u64>) -> bool {
+    match link {
+        Link::Mirror(_) => true,
+        Link::Version(id) => sees_version(Version::new(mem, id), seen, ask),
+    }
+}
+
+/// The heap's rule: inserted before the snapshot (or by an earlier command of the own
+/// transaction), and not deleted before it.
+fn sees_version(version: Version<'_>, seen: &impl Visibility, ask: &mut Vec<u64>) -> bool {
+    let mut view = |xid, side| {
+        let hint = version.hint(side);
+        let view = seen.view(xid, hint);
+        match view {
+            // Rows of one transaction often stand together.
+            View::Unknown if ask.last() == Some(&xid) => {}
+            View::Unknown => ask.push(xid),
+            _ if hint == Hint::None => version.remember(side, seen.learned(xid)),
+            _ => {}
+        }
+        view
+    };
+    let inserted = match version.xmin() {
+        0 => true,
+        xmin => match view(xmin, Side::Xmin) {
+            View::Own => version.cmin() < seen.curcid(),
+            View::Seen => true,
+            View::Unseen => false,
+            // The deleter may be unknown as well: better asked in the same round.
+            View::Unknown => {
+                if version.xmax() != 0 {
+                    view(version.xmax(), Side::Xmax);
+                }
+                false
+            }
+        },
+    };
+    inserted
+        && match version.xmax() {
+            0 => true,
+            xmax => match view(xmax, Side::Xmax) {
+                View::Own => version.cmax() >= seen.curcid(),
+                View::Unseen => true,
+                View::Seen | View::Unknown => false,
+            },
+        }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        Deleter, Deletion, Edge, Fate, HeapMemory, Image, Prefix, RowVersion, Stamp, Step, Walk,
+    };
+
+    /// Own transaction 50 at command 5; 10 is seen, 20 is not, 30 is unknown.
+    struct Snapshot;
+
+    impl Visibility for Snapshot {
+        fn view(&self, xid: u64, _hint: Hint) -> View {
+            match xid {
+                50 => View::Own,
+                10 => View::Seen,
+                20 => View::Unseen,
+                _ => View::Unknown,
+            }
+        }
+        fn learned(&self, _xid: u64) -> Hint {
+            Hint::None
+        }
+        fn curcid(&self) -> u32 {
+            5
+        }
+    }
+
+    fn sees_row(xmin: Option<(u64, u32)>, xmax: Option<(u64, u32)>) -> (bool, Vec<u64>) {
+        let mut heap = HeapMemory::new(1 << 20);
+        assert!(heap.grow());
+        let image = Image::format(&heap, 1).unwrap();
+        let edge = Edge { tree: None, parent: b"p", child: b"c" };
+        image.insert(&edge, xmin.map(|(xmin, cmin)| Stamp { xmin, cmin })).unwrap();
+        if let Some((xmax, cmax)) = xmax {
+            let row = RowVersion { xmin: xmin.map_or(0, |x| x.0), raw_xmin: 2, cmin: None };
+            let fates = |_| Fate::Running;
+            let by = Deleter { xmax, cmax };
+            let done = image.delete(&edge, row, by, &fates, &mut Vec::new());
+            assert_eq!(done, Ok(Deletion::Done));
+        }
+        let mut walk = Walk::new(Prefix::LENGTH);
+        walk.begin(b"c", 1, 0);
+        let step = walk.step(image, &Snapshot, 100);
+        assert_eq!(step == Step::Ask, !walk.asked().is_empty());
+        walk.finish();
+        (!walk.rows().is_empty(), walk.asked().to_vec())
+    }
+
+    #[test]
+    fn the_rule_is_the_heaps() {
+        let insert = [
+            (None, true),
+            (Some((10, 0)), true),
+            (Some((20, 0)), false),
+            (Some((50, 4)), true),
+            (Some((50, 5)), false),
+        ];
+        let delete = [
+            (None, true),
+            (Some((10, 0)), false),
+            (Some((20, 0)), true),
+            (Some((50, 4)), false),
+            (Some((50, 5)), true),
+        ];
+        for (xmin, inserted) in insert {
+            for (xmax, stays) in delete {
+                let expected = (inserted && stays, vec![]);
+                assert_eq!(sees_row(xmin, xmax), expected, "xmin {xmin:?} xmax {xmax:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_unknown_is_unseen_and_asked_once() {
+        assert_eq!(sees_row(Some((30, 0)), None), (false, vec![30]));
+        assert_eq!(sees_row(Some((30, 0)), Some((31, 0))), (false, vec![30, 31]));
+        assert_eq!(sees_row(None, Some((31, 0))), (false, vec![31]));
+        assert_eq!(sees_row(Some((20, 0)), Some((31, 0))), (false, vec![]));
+    }
+}

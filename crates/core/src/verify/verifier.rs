@@ -1,0 +1,124 @@
+//! What all parts of the check know and do.
+
+use crate::filter::bucket::Entry;
+use crate::filter::table::Filter;
+use crate::memory::chunk::lines_of;
+use crate::memory::chunk::locate;
+use crate::memory::error::Problem;
+use crate::memory::flat::Memory;
+use crate::memory::id::LINE_LIMIT;
+use crate::memory::id::RecordId;
+use crate::memory::id::TreeId;
+use crate::memory::id::index;
+use crate::memory::root::FIRST_LINE;
+use crate::memory::root::Root;
+use std::collections::HashMap;
+/// Checks of about a microsecond, of long names of ten, between two breaths.
+const CHECKS: u32 = 1 << 10;
+/// Problems after which the check ends: more of them say nothing new.
+const MOST_PROBLEMS: usize = 1000;
+
+/// What a line belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Owner {
+    Nobody,
+    Page,
+    Entity,
+    Tree,
+    /// A line of a record that is not its first, or a piece of its name.
+    Rest,
+    Block,
+    Version,
+    Free,
+}
+
+/// What is known of a line: its owner, and which of its slots are used, up and down.
+#[derive(Clone, Copy)]
+pub(crate) struct Known {
+    pub(crate) owner: Owner,
+    pub(crate) up: u8,
+    pub(crate) down: u8,
+}
+
+pub(crate) struct Verifier<'m, 'r> {
+    pub(crate) mem: &'m Memory,
+    pub(crate) root: Root<'m>,
+    pub(crate) names: Filter<'m>,
+    pub(crate) forms: Filter<'m>,
+    /// Of each line up to the bump.
+    pub(crate) lines: Vec<Known>,
+    /// The sound records.
+    pub(crate) records: Vec<RecordId>,
+    pub(crate) tree_rows: HashMap<TreeId, u32>,
+    /// Slots up and down.
+    pub(crate) rows: (u64, u64),
+    pub(crate) problems: usize,
+    pub(crate) report: &'r mut dyn FnMut(Problem),
+    pub(crate) breathe: &'r mut dyn FnMut(),
+    pub(crate) checks: u32,
+}
+
+/// Forms and beginnings as they were met in the filter.
+#[derive(Default)]
+pub(crate) struct Met {
+    pub(crate) forms: Vec<(u32, Entry)>,
+    /// By what is known of the hash: how many names, and which lengths.
+    pub(crate) beginnings: HashMap<u64, (u32, u32)>,
+}
+
+impl Verifier<'_, '_> {
+    pub(crate) fn check(
+        &mut self,
+        invariant: u32,
+        holds: bool,
+        text: impl FnOnce() -> String,
+    ) -> bool {
+        self.step();
+        if !holds && self.problems < MOST_PROBLEMS {
+            self.problems += 1;
+            (self.report)(Problem { invariant, text: text() });
+        }
+        holds
+    }
+
+    /// Something was looked at.
+    pub(crate) fn step(&mut self) {
+        self.checks += 1;
+        if self.checks >= CHECKS {
+            self.checks = 0;
+            (self.breathe)();
+        }
+    }
+
+    /// Whether so many lines from `line` on could be an allocation.
+    pub(crate) fn is_allocation(&self, line: u32, lines: u32) -> bool {
+        if !(FIRST_LINE..LINE_LIMIT).contains(&line) || index(line) >= self.lines.len() {
+            return false;
+        }
+        let (chunk, offset) = locate(line);
+        let fits = index(line) + index(lines) <= self.lines.len();
+        lines > 0 && fits && lines <= lines_of(chunk) - offset
+    }
+
+    /// Takes lines for an owner; reports it if they cannot be or are somebody's.
+    pub(crate) fn claim(&mut self, line: u32, lines: u32, owner: Owner) -> bool {
+        let sound = self.is_allocation(line, lines);
+        if !self.check(10, sound, || format!("{owner:?} of {lines} lines at {line}")) {
+            return false;
+        }
+        let range = index(line)..index(line + lines);
+        let taken = self.lines[range.clone()].iter().position(|known| known.owner != Owner::Nobody);
+        if let Some(at) = taken {
+            let other = self.lines[index(line) + at].owner;
+            self.check(10, false, || format!("line {line} + {at} is {owner:?} and {other:?}"));
+            return false;
+        }
+        self.lines[range].iter_mut().for_each(|known| known.owner = Owner::Rest);
+        self.lines[index(line)].owner = owner;
+        true
+    }
+
+    pub(crate) fn owner(&self, line: u32) -> Owner {
+        self.lines.get(index(line)).map_or(Owner::Nobody, |known| known.owner)
+    }
+}

@@ -1,0 +1,155 @@
+//! The part of the check that is about forms and beginnings: I12 and I13 of `verify.rs`.
+
+use crate::verify::verifier::Met;
+use std::collections::{HashMap, HashSet};
+
+use crate::filter::bucket::{Entry, MOST_COUNTED};
+use crate::folded::alike::Block;
+use crate::folded::form::Form;
+use crate::folded::words;
+use crate::memory::hash::Hash;
+use crate::memory::id::{RecordId, wide, word};
+use crate::memory::root::Counter;
+use crate::records::record::Record;
+use crate::verify::verifier::{Owner, Verifier};
+
+/// What an entry knows of a beginning's hash.
+fn known_of(hash: Hash) -> u64 {
+    Entry::beginning(hash, 0).hash_in(0).0
+}
+
+impl Verifier<'_, '_> {
+    /// An entry that is no name.
+    pub(crate) fn other_entry(&mut self, met: &mut Met, bucket: u32, entry: Entry) {
+        let hash = entry.hash_in(bucket);
+        let (first, second) = self.forms.geometry().buckets_of(hash);
+        let home = if entry == entry.placed(false) { first } else { second };
+        let placed =
+            if entry.is_form() { bucket == home } else { [first, second].contains(&bucket) };
+        self.check(2, placed, || {
+            format!("{entry:?} in bucket {bucket}, its own: {first}, {second}")
+        });
+        if entry.is_form() {
+            met.forms.push((bucket, entry));
+            return;
+        }
+        let (count, lengths) = (entry.count(), entry.lengths());
+        let again = met.beginnings.insert(hash.0, (count, lengths));
+        self.check(13, again.is_none(), || format!("beginning {:x} is there twice", hash.0));
+    }
+
+    /// After all records were met.
+    pub(crate) fn check_forms(&mut self, met: Met) {
+        self.counter(Counter::Forms, wide(met.forms.len() + met.beginnings.len()));
+        let mut chained = HashSet::new();
+        for (bucket, entry) in met.forms {
+            self.chain(bucket, entry, &mut chained);
+        }
+        let mut counts: HashMap<u64, (u32, u32)> = HashMap::new();
+        for id in self.records.clone() {
+            let record = Record::new(self.mem, id);
+            let form =
+                if record.is_tree() { None } else { Form::of_record(self.root.seed(), record) };
+            self.check(12, form.is_some() == chained.contains(&id), || {
+                format!("{id:?}: has a form: {}, is chained: {}", form.is_some(), form.is_none())
+            });
+            for (hash, lengths) in form.iter().flat_map(Form::beginnings) {
+                let (count, known) = counts.entry(known_of(hash)).or_default();
+                (*count, *known) = (*count + 1, *known | lengths);
+            }
+        }
+        for (hash, &(count, lengths)) in &met.beginnings {
+            let (names, needed) = counts.remove(hash).unwrap_or_default();
+            let right = count == names || count == MOST_COUNTED;
+            self.check(13, right && lengths & needed == needed, || {
+                format!(
+                    "beginning {hash:x}: {count} names, lengths {lengths:b}; of {names}, {needed:b}"
+                )
+            });
+        }
+        let missing = counts.len();
+        self.check(13, missing == 0, || format!("{missing} beginnings are missing"));
+    }
+
+    /// The entities of a form.
+    fn chain(&mut self, bucket: u32, entry: Entry, chained: &mut HashSet<RecordId>) {
+        let Some(head) = entry.head() else { return };
+        let sound = self.owner(head.line()) == Owner::Entity;
+        if !self.check(12, sound, || format!("{entry:?} leads to {head:?}: no entity")) {
+            return;
+        }
+        let ring = match Record::new(self.mem, head).alike() {
+            0 => vec![head],
+            first => self.ring(first),
+        };
+        let has_head = ring.contains(&head);
+        self.check(12, has_head, || format!("{entry:?} leads to {head:?}, which is in no block"));
+        let mut wanted = None;
+        for id in ring {
+            if !self.check(12, chained.insert(id), || format!("{entry:?} leads to {id:?} again")) {
+                return;
+            }
+            let record = Record::new(self.mem, id);
+            let mut form = Vec::new();
+            let has = words::form(&record.name(), &mut form);
+            let folded = Form::of_record(self.root.seed(), record);
+            if let Some(form) = &folded {
+                self.lets_pass(form, bucket, entry);
+            }
+            let agrees = folded.is_some_and(|Form { hash, .. }| {
+                let bits = Entry::form(hash, id).placed(entry != entry.placed(false));
+                bits.hash_in(bucket) == entry.hash_in(bucket)
+            });
+            let wanted = wanted.get_or_insert_with(|| form.clone());
+            self.check(12, has && agrees && *wanted == form, || {
+                format!("{id:?}: {form:?} is with {wanted:?}")
+            });
+        }
+        // Two chains of one form would be two answers.
+        if let (Some(head), Some(form)) = (entry.head(), wanted) {
+            let hash = Form::of_record(self.root.seed(), Record::new(self.mem, head));
+            let hash = hash.map_or(Hash::default(), |form| form.hash);
+            let same = |head: &RecordId| {
+                let mut other = Vec::new();
+                self.owner(head.line()) == Owner::Entity
+                    && words::form(&Record::new(self.mem, *head).name(), &mut other)
+                    && other == form
+            };
+            let entries = self.forms.form_entries(hash).map(|(_, head)| head);
+            let count = entries.filter(same).count();
+            self.check(12, count == 1, || format!("{} entries of one form", word(count)));
+        }
+    }
+
+    /// The entities in a ring of blocks, as far as it is sound.
+    fn ring(&mut self, first: u32) -> Vec<RecordId> {
+        let (mut line, mut prev, mut found) = (first, None, Vec::new());
+        loop {
+            if !self.claim(line, 1, Owner::Rest) {
+                return found;
+            }
+            let block = Block::new(self.mem, line);
+            let linked = prev.is_none_or(|prev| block.prev() == prev);
+            self.check(12, linked, || format!("block {line} follows {prev:?}"));
+            let Some(records) = block.try_records() else {
+                self.check(12, false, || format!("block {line} has none or too many"));
+                return found;
+            };
+            for id in records {
+                let named = id.filter(|id| self.owner(id.line()) == Owner::Entity);
+                let sound = named.filter(|&id| Record::new(self.mem, id).alike() == line);
+                if self.check(12, sound.is_some(), || format!("block {line} lists {id:?}")) {
+                    found.extend(sound);
+                }
+            }
+            (prev, line) = (Some(line), block.next());
+            if line == first {
+                break;
+            }
+        }
+        let back = Block::new(self.mem, first).prev();
+        self.check(12, Some(back) == prev, || format!("block {first} follows {prev:?}"));
+        self.check(12, found.len() > 1, || format!("block {first} lists one entity"));
+        found
+    }
+}

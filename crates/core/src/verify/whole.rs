@@ -1,0 +1,264 @@
+//! The invariants of an image, numbered, and a check of each.
+//!
+//! ```text
+//!  I1   the root is sane: chunks are mapped, the bump is in them, the buckets have pages
+//!  I2   an entry of the filter stands in a bucket of its record, under its fingerprint
+//!  I3   a record has the shape and the hash of its name, and the filter finds it by its name
+//!  I4   no orphan: each entity has an edge row, each tree counts its edge rows, one at least
+//!  I5   in a list, inline bits are slots, the head block has 1 to 5 slots, no block is shared
+//!  I6   a settled slot's mirror is a used slot of the neighbour's other list, and links back
+//!  I7   a slot's version names that slot, that tree and both entities
+//!  I8   the queue holds every version once, linked both ways, and its slots link to it
+//!  I9   the counters are right: entities, trees, edge rows (as often up as down), versions
+//!  I10  each line up to the bump has one owner: root, page, record, piece, block (of either kind), version,
+//!       or a free list, whose pieces are marked and counted
+//!  I11  no writer is at work
+//!  I12  an entity whose name has a form is found from the one entry of that form, others from none;
+//!       of two and more, each is in the block it names, blocks of one form are a ring
+//!  I13  a beginning counts its names, 1023 at most, and knows their lengths
+//!  I14  the sieves let the items of every form pass; the next ones, of those they were filled from;
+//!       all count their bits
+//! ```
+//!
+//! Nothing here trusts what it checks: a wild handle is reported, not followed. Costs three
+//! bytes a line and reads the whole image; for `cft_verify`, tests and fuzzing. Reader.
+
+use crate::verify::verifier::Known;
+use crate::verify::verifier::Owner;
+use crate::verify::verifier::Verifier;
+use std::collections::HashMap;
+
+use crate::Breath;
+use crate::filter::bucket::Geometry;
+use crate::filter::table::{DIRECTORY_LINES, Filter};
+use crate::memory::alloc::FREE_MARK;
+use crate::memory::chunk::first_line;
+use crate::memory::hash::{Hash, Kind};
+use crate::memory::id::{RecordId, index, wide};
+use crate::memory::root::{Counter, FIRST_LINE, Field, MAX_LINES};
+use crate::memory::tables::FIRST_LEVEL;
+use crate::records::record::{Record, pieces};
+use crate::records::version::Version;
+use crate::verify::verifier::Met;
+use crate::{Image, Problem};
+
+impl Image<'_> {
+    /// Reader: reports every broken invariant; silence means that the image is sound.
+    pub fn verify(&self, report: &mut dyn FnMut(Problem)) {
+        self.verify_by(report, &mut Breath::new(&mut || ()));
+    }
+
+    /// [`Image::verify`] that breathes.
+    pub fn verify_by(&self, report: &mut dyn FnMut(Problem), breath: &mut Breath<'_>) {
+        // What the image says is asked, not what this process remembers of it.
+        self.mem().forget_pages();
+        let mut verifier = Verifier {
+            mem: self.mem(),
+            root: self.root(),
+            names: self.names(),
+            forms: self.forms(),
+            lines: Vec::new(),
+            records: Vec::new(),
+            tree_rows: HashMap::new(),
+            rows: (0, 0),
+            problems: 0,
+            report,
+            breathe: &mut || breath.now(),
+            checks: 0,
+        };
+        let pages = verifier.root() && verifier.pages(self.names()) && verifier.pages(self.forms());
+        if pages && verifier.sieves() {
+            verifier.entries();
+            verifier.queue();
+            verifier.lists();
+            verifier.links();
+            verifier.counters();
+            verifier.free_lists();
+        }
+    }
+}
+
+impl Verifier<'_, '_> {
+    fn root(&mut self) -> bool {
+        self.check(11, !self.root.mutating(), || "a writer began and did not end".into());
+        let (chunks, bump) = (index(self.root.get(Field::Chunks)), self.root.get(Field::Bump));
+        let mapped = self.mem.mapped();
+        if !self.check(1, 1 <= chunks && chunks <= mapped, || {
+            format!("{chunks} chunks are published, {mapped} mapped")
+        }) {
+            return false;
+        }
+        let end = first_line(chunks);
+        if !self.check(1, (FIRST_LINE..=end).contains(&bump), || {
+            format!("bump at line {bump}, lines end at {end}")
+        }) {
+            return false;
+        }
+        self.lines = vec![Known { owner: Owner::Nobody, up: 0, down: 0 }; index(bump)];
+        self.table(self.names) && self.table(self.forms)
+    }
+
+    /// A table's size.
+    fn table(&mut self, filter: Filter<'_>) -> bool {
+        let (Geometry { level, split }, pages) = (filter.geometry(), filter.pages());
+        let sane = (FIRST_LEVEL..31).contains(&level)
+            && split < 1 << level
+            && pages == filter.geometry().buckets().div_ceil(1 << FIRST_LEVEL)
+            && pages <= filter.table().most_pages();
+        self.check(1, sane, || {
+            format!("{:?}: level {level}, split {split}, {pages} pages", filter.table())
+        })
+    }
+
+    /// A table's pages and directory pages. False: buckets cannot be read.
+    fn pages(&mut self, filter: Filter<'_>) -> bool {
+        (0..filter.pages()).all(|page| {
+            let directory = filter.directory_of(page);
+            directory.is_none_or(|line| self.claim(line, DIRECTORY_LINES, Owner::Page))
+                && self.claim(filter.page(page), filter.table().page_lines(), Owner::Page)
+        })
+    }
+
+    fn entries(&mut self) {
+        let geometry = self.names.geometry();
+        let (mut met, before) = (Met::default(), self.problems);
+        for bucket in 0..self.forms.geometry().buckets() {
+            self.step();
+            let entries = self.forms.read(bucket).into_iter();
+            let used = entries.filter(|entry| !entry.is_empty());
+            used.for_each(|entry| self.other_entry(&mut met, bucket, entry));
+        }
+        for bucket in 0..geometry.buckets() {
+            self.step();
+            for entry in self.names.read(bucket) {
+                let Some(id) = entry.record() else { continue };
+                if !self.record(id) {
+                    continue;
+                }
+                let hash = Record::new(self.mem, id).hash();
+                let (first, second) = geometry.buckets_of(hash);
+                let placed = [first, second].contains(&bucket);
+                self.check(2, placed && entry.has_tag_of(hash), || {
+                    format!("{id:?} in bucket {bucket}, its buckets are {first} and {second}")
+                });
+                self.records.push(id);
+            }
+        }
+        // A search follows every entry of a bucket: not if one of them leads anywhere.
+        if self.problems > before {
+            return;
+        }
+        for i in 0..self.records.len() {
+            let record = Record::new(self.mem, self.records[i]);
+            let (kind, name) = (record.kind(), record.name());
+            let hash = Hash::of(self.root.seed(), kind, &name);
+            self.check(3, hash == record.hash(), || format!("{:?}: wrong hash", record.id()));
+            let found = self.names.find(kind, hash, &name, &mut Default::default());
+            let found = found.map(|found| found.record().id());
+            self.check(3, found == Some(record.id()), || {
+                format!("{:?}: its name finds {found:?}", record.id())
+            });
+        }
+        self.check_forms(met);
+    }
+
+    /// The lines of a record and its name. False: it must not be read on.
+    fn record(&mut self, id: RecordId) -> bool {
+        let sound = self.is_allocation(id.line(), 1);
+        if !self.check(10, sound, || format!("record at line {}", id.line())) {
+            return false;
+        }
+        let record = Record::new(self.mem, id);
+        let shape = record.shape();
+        let sound = self.is_allocation(id.line(), shape.lines);
+        if !self.check(10, sound, || format!("{id:?}: {shape:?}")) {
+            return false;
+        }
+        let len = record.name_len();
+        let (full, last) = pieces(len);
+        let possible = full * index(MAX_LINES) <= self.lines.len();
+        if !self.check(3, possible && shape.is_of(len), || {
+            format!("{id:?}: {shape:?} for a name of {len} bytes")
+        }) {
+            return false;
+        }
+        let owner = match shape.kind {
+            Kind::Entity => Owner::Entity,
+            Kind::Tree => Owner::Tree,
+        };
+        let mut sound = self.claim(id.line(), shape.lines, owner);
+        let mut sizes = std::iter::repeat_n(MAX_LINES, full).chain(last);
+        let mut piece =
+            if len > crate::records::record::INSIDE && sound { record.first_piece() } else { 0 };
+        while let Some(lines) = sizes.next().filter(|_| sound) {
+            sound = self.claim(piece, lines, Owner::Rest);
+            if sound {
+                piece = self.mem.line(piece).u32(0);
+            }
+        }
+        sound
+    }
+
+    fn queue(&mut self) {
+        let (mut prev, mut next) = (None, self.root.version(Field::Oldest));
+        let mut count = 0;
+        while let Some(id) = next {
+            if !self.claim(id.line(), 1, Owner::Version) {
+                return;
+            }
+            let version = Version::new(self.mem, id);
+            let back = version.prev();
+            self.check(8, back == prev, || format!("{id:?} follows {prev:?} and says {back:?}"));
+            (prev, next) = (Some(id), version.next());
+            count += 1;
+        }
+        let newest = self.root.version(Field::Newest);
+        self.check(8, newest == prev, || format!("{prev:?} is last, the root says {newest:?}"));
+        self.counter(Counter::Versions, count);
+    }
+
+    pub(crate) fn counter(&mut self, counter: Counter, has: u64) {
+        let says = self.root.count(counter);
+        self.check(9, says == has, || format!("{counter:?} says {says}, there are {has}"));
+    }
+
+    fn counters(&mut self) {
+        let of = |this: &Self, owner| {
+            wide(this.lines.iter().filter(|known| known.owner == owner).count())
+        };
+        let (entities, trees) = (of(self, Owner::Entity), of(self, Owner::Tree));
+        self.counter(Counter::Entities, entities);
+        self.counter(Counter::Trees, trees);
+        let (up, down) = self.rows;
+        self.counter(Counter::EdgeRows, up);
+        self.counter(Counter::EdgeRows, down);
+    }
+
+    fn free_lists(&mut self) {
+        let mut free = 0;
+        for lines in 1..=MAX_LINES {
+            let (mut line, length) = self.root.free_list(lines);
+            let mut count = 0;
+            while line != 0 && self.claim(line, lines, Owner::Free) {
+                let piece = self.mem.line(line);
+                let marked = piece.u32(4) == FREE_MARK && piece.u32(8) == lines;
+                self.check(10, marked, || format!("free piece at line {line} is not marked"));
+                line = piece.u32(0);
+                count += 1;
+            }
+            free += wide(index(count)) * u64::from(lines);
+            self.check(10, count == length, || {
+                format!("free list of {lines} lines says {length} pieces, has {count}")
+            });
+        }
+        self.counter(Counter::FreeLines, free);
+        let after_root = self.lines.iter().enumerate().skip(index(FIRST_LINE));
+        let lost: Vec<usize> = after_root
+            .filter(|(_, known)| known.owner == Owner::Nobody)
+            .map(|(line, _)| line)
+            .collect();
+        self.check(10, lost.is_empty(), || {
+            format!("{} lines are nobody's, the first is {}", lost.len(), lost[0])
+        });
+    }
+}

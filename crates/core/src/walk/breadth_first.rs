@@ -1,0 +1,387 @@
+//! The reader: breadth-first walks from entities, within each tree, as the contract of
+//! DESIGN.md section 1 defines them.
+//!
+//! ```text
+//!   begin(X), begin(Y) --> step: look up a block of questions --> read the lists of X, of Y,
+//!       then those of the rows found, in the order in which they were found --> next block
+//! ```
+//!
+//! A row is reached once per (question, relation, tree), at its least depth, because rows are
+//! expanded in the order they were found. Reached again at that depth, it keeps the smaller
+//! `via`. When a row is reached its record is only sent for. When its turn comes, with a few
+//! others', its name is copied and the block sent for that its list begins with; then their
+//! lists are read. Between these lie the other rows, of both relations, all trees and the
+//! questions of the block: so a walk seldom waits for memory. Everything a row needs is
+//! copied, so the answer outlives the lock.
+//!
+//! Promises: a step visits about as many slots as asked and may be continued after the
+//! lock was released and taken again. If the image changed meanwhile, a half-read list is
+//! read again from its start, which changes nothing that was found; after 8 times it is
+//! read to its end in one go. Entities reached stay where they are, because the snapshot
+//! sees an edge of theirs; those of questions, which may have none, are looked up again.
+//! In the steady state nothing is allocated.
+//!
+//! A walk with limits (`limit`) allocates nothing in a step, which may be under a lock: it ends early, and
+//! `make_room` grows the workspace or says why not. What is answered of many questions can be
+//! taken away in parts (`has_part`), so that no answer need fit into memory as a whole.
+
+mod answers;
+mod lists;
+mod room;
+
+use crate::filter::counters::Counters;
+use crate::filter::table::{Spot, TOGETHER};
+use crate::forest::step::Step;
+use crate::memory::flat::Memory;
+use crate::memory::hash::{Hash, Kind};
+use crate::memory::id::{EntityId, RecordId, halves, index, wide, word};
+use crate::memory::root::Counter;
+use crate::records::list::Cursor;
+use crate::records::record::Direction;
+use crate::records::temperature::Chance;
+use crate::walk::answer::Row;
+use crate::walk::arena::{Arena, Name, Prefix};
+use crate::walk::order::Order;
+use crate::walk::seen::Seen;
+use crate::walk::sentences::Text;
+use crate::walk::strands::Strands;
+use crate::{Image, Visibility};
+use room::Room;
+
+/// Questions that are walked together: as many as are looked up together; some tens of records
+/// are under way at a time, as many as a processor fetches.
+const BLOCK: usize = TOGETHER;
+/// Rows of a question that there is room for before a table grows.
+const USUAL_ROWS: usize = 32;
+/// Past so many collected xids those that are there twice are dropped; with half as many left, they
+/// are asked for at once.
+const MANY_ASKED: usize = 1 << 17;
+/// What looking a name up counts for, in slots: two buckets and a record.
+const LOOKUP_CELLS: usize = 4;
+
+/// The workspace of a reader: questions, frontier, answers. Its room is used again.
+#[derive(Debug)]
+pub struct Walk {
+    arena: Arena,
+    /// What `restart` truncates the arena to: the end of the last question's name.
+    floor: u32,
+    questions: Vec<Question>,
+    room: Room,
+    /// Questions whose answers were taken, and what those cost.
+    taken: usize,
+    cost_of_taken: Counters,
+    /// The rows found, in the order in which they were found.
+    nodes: Vec<Node>,
+    /// (strand, relative) of the block at work, and their row.
+    seen: Seen,
+    strands: Strands,
+    order: Order,
+    rows: Vec<Row>,
+    text: Text,
+    asked: Vec<u64>,
+    counters: Counters,
+    /// The questions of the block that were found, and the number of questions looked up.
+    starts: Vec<Start>,
+    looked_up: usize,
+    at: At,
+    epoch: u64,
+    /// Whether the image has any.
+    versions: bool,
+    /// Whether lookups are counted, and which of them.
+    warms: bool,
+    chance: Chance,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Question {
+    entity: Name,
+    up: u32,
+    down: u32,
+}
+
+/// A question whose entity was found.
+#[derive(Clone, Copy, Debug)]
+struct Start {
+    group: u32,
+    /// None: it was removed meanwhile.
+    entity: Option<EntityId>,
+}
+
+/// A row that was found.
+#[derive(Clone, Copy, Debug)]
+struct Node {
+    /// The strand and the entity: what the rows of a block differ in.
+    id: u64,
+    /// The first eight bytes of the name, once it was copied.
+    key: u64,
+    depth: u32,
+    /// How many steps further the walk goes from here.
+    left: u32,
+    via: Name,
+    /// Once it was copied.
+    name: Name,
+}
+
+impl Node {
+    #[inline]
+    fn id(strand: u32, entity: EntityId) -> u64 {
+        u64::from(strand) << 32 | u64::from(entity.line())
+    }
+
+    #[inline]
+    fn strand(&self) -> u32 {
+        halves(self.id).1
+    }
+
+    #[inline]
+    fn entity(&self) -> EntityId {
+        EntityId::from_word(halves(self.id).0).expect("a row is of an entity")
+    }
+}
+
+/// How far a walk is.
+#[derive(Clone, Copy, Debug)]
+struct At {
+    /// Lists of starts read: two each, up and down. No block is at work when all are read, and
+    /// all rows.
+    lists: usize,
+    /// Rows whose name was copied and whose list was read.
+    rows: usize,
+    /// Where in the list at work; none: at its start.
+    cursor: Option<Cursor>,
+    restarts: u32,
+}
+
+const AT_START: At = At { lists: 0, rows: 0, cursor: None, restarts: 0 };
+
+impl Walk {
+    /// A workspace. Every name copied out stands behind its prefix, 4-byte aligned.
+    #[must_use]
+    pub fn new(prefix: Prefix) -> Walk {
+        Walk {
+            arena: Arena::new(prefix),
+            floor: 0,
+            questions: Vec::new(),
+            room: Room::default(),
+            taken: 0,
+            cost_of_taken: Counters::default(),
+            nodes: Vec::new(),
+            seen: Seen::new(),
+            strands: Strands::new(),
+            order: Order::default(),
+            rows: Vec::new(),
+            text: Text::default(),
+            asked: Vec::new(),
+            counters: Counters::default(),
+            starts: Vec::new(),
+            looked_up: 0,
+            at: AT_START,
+            epoch: 0,
+            versions: true,
+            warms: true,
+            chance: Chance::new(),
+        }
+    }
+
+    /// The same for a reader that only estimates: its lookups do not count in temperatures.
+    #[must_use]
+    pub fn unnoticed(self) -> Walk {
+        Walk { warms: false, ..self }
+    }
+
+    /// Forgets all questions and answers; keeps the room.
+    pub fn clear(&mut self) {
+        self.questions.clear();
+        self.floor = 0;
+        self.taken = 0;
+        self.cost_of_taken = Counters::default();
+        self.room.start();
+        self.text.clear();
+        self.restart();
+    }
+
+    /// Asks for the relatives of another entity, `up` steps towards its ancestors and `down`
+    /// towards its descendants. Its group is the number of questions before it.
+    pub fn begin(&mut self, entity: &[u8], up: u32, down: u32) {
+        let entity = self.arena.add(entity);
+        self.questions.push(Question { entity, up, down });
+        self.floor = self.arena.mark();
+    }
+
+    /// Starts all questions again whose answers were not taken, after the asked xids were learned.
+    pub fn restart(&mut self) {
+        // The same questions once more are not more questions.
+        self.counters = self.cost_of_taken;
+        self.arena.truncate(self.floor);
+        self.rows.clear();
+        self.nodes.clear();
+        // Its keys stood in the rows.
+        self.seen.start(0, 0);
+        self.strands.clear();
+        self.asked.clear();
+        self.starts.clear();
+        self.looked_up = self.taken;
+        self.at = AT_START;
+    }
+
+    /// Whether lookups count in the entities' temperatures. They do unless told otherwise.
+    pub fn count_lookups(&mut self, on: bool) {
+        self.warms = on;
+    }
+
+    /// Reader: goes on with the questions, for about `cells` edge slots.
+    pub fn step(&mut self, image: Image<'_>, seen: &impl Visibility, cells: usize) -> Step {
+        self.notice_changes(image);
+        self.versions = image.root().count(Counter::Versions) > 0;
+        let mut budget = cells.max(1);
+        self.count_room();
+        loop {
+            if self.is_between_blocks() {
+                if !self.name_trees(image.mem(), &mut budget) {
+                    return Step::More;
+                }
+                if self.is_part() || !self.look_up(image, &mut budget) {
+                    break;
+                }
+            }
+            if self.asked.len() > MANY_ASKED {
+                self.tidy_asked();
+                if self.asked.len() > MANY_ASKED / 2 {
+                    return Step::Ask;
+                }
+            }
+            if budget == 0 || self.read_on(image, seen, &mut budget) {
+                return Step::More;
+            }
+        }
+        self.tidy_asked();
+        match self.asked.is_empty() {
+            false => Step::Ask,
+            true if self.is_part() => Step::More,
+            true => Step::Done,
+        }
+    }
+
+    fn tidy_asked(&mut self) {
+        self.asked.sort_unstable();
+        self.asked.dedup();
+    }
+
+    /// The xids the snapshot did not know, sorted and unique after [`Step::Ask`].
+    #[must_use]
+    pub fn asked(&self) -> &[u64] {
+        &self.asked
+    }
+
+    /// Of a walk that is not done: questions that were begun, and rows that were found.
+    #[must_use]
+    pub fn so_far(&self) -> (usize, usize) {
+        (self.looked_up, self.nodes.len())
+    }
+
+    /// The rows, in order: after [`Walk::finish`].
+    #[must_use]
+    pub fn rows(&self) -> &[Row] {
+        &self.rows
+    }
+
+    /// The name of a question's entity.
+    ///
+    /// # Panics
+    /// If there is no such question.
+    #[must_use]
+    pub fn entity(&self, group: u32) -> Name {
+        self.questions[index(group)].entity
+    }
+
+    /// The bytes of a name of this walk.
+    #[must_use]
+    pub fn name(&self, name: Name) -> &[u8] {
+        self.arena.get(name)
+    }
+
+    /// The 4 bytes of its prefix and the bytes of the name; the address is a multiple of 4.
+    #[must_use]
+    pub fn name_with_prefix(&self, name: Name) -> &[u8] {
+        self.arena.with_prefix(name)
+    }
+
+    /// What the walk cost since `clear`.
+    #[must_use]
+    pub fn counters(&self) -> Counters {
+        self.counters
+    }
+
+    /// The image changed since the last step: positions in lists mean nothing any more.
+    fn notice_changes(&mut self, image: Image<'_>) {
+        let epoch = image.epoch();
+        if epoch == self.epoch {
+            return;
+        }
+        self.epoch = epoch;
+        if self.at.cursor.take().is_some() {
+            self.at.restarts += 1;
+        }
+        // Starts may have been removed, and their memory be another record's.
+        for i in self.at.lists / 2..self.starts.len() {
+            let name = self.arena.get(self.questions[index(self.starts[i].group)].entity);
+            let record = image.key(Kind::Entity, name).record;
+            self.starts[i].entity = record.map(RecordId::entity);
+        }
+    }
+
+    fn is_between_blocks(&self) -> bool {
+        !self.is_at_starts() && self.at.rows == self.nodes.len()
+    }
+
+    fn is_at_starts(&self) -> bool {
+        self.at.lists < 2 * self.starts.len()
+    }
+
+    /// Looks up the next block of questions; `false` if there is none.
+    fn look_up(&mut self, image: Image<'_>, budget: &mut usize) -> bool {
+        let from = self.looked_up;
+        let to = self.questions.len().min(from + self.room.block);
+        if from == to {
+            return false;
+        }
+        self.starts.clear();
+        self.seen.start(self.nodes.len(), (to - from) * USUAL_ROWS);
+        self.at = At { rows: self.nodes.len(), ..AT_START };
+        let Walk { arena, starts, counters, chance, warms, .. } = self;
+        let mut groups = word(from)..;
+        let mut note = |spot: Option<Spot<'_>>| {
+            if let (Some(group), Some(spot)) = (groups.next(), spot) {
+                if *warms {
+                    spot.warm(chance.next());
+                }
+                let entity = spot.record().id().entity();
+                send_for(image.mem(), entity);
+                for direction in [Direction::Up, Direction::Down] {
+                    Cursor::start(spot.record(), direction).send_for_block(image.mem());
+                }
+                starts.push(Start { group, entity: Some(entity) });
+            }
+        };
+        let names = self.questions[from..to].iter().map(|asked| arena.get(asked.entity));
+        match names.len() {
+            1 => names.for_each(|name| {
+                let hash = Hash::of(image.root().seed(), Kind::Entity, name);
+                note(image.names().find(Kind::Entity, hash, name, counters));
+            }),
+            _ => image.names().find_together(Kind::Entity, names, counters, note),
+        }
+        self.looked_up = to;
+        self.count_room();
+        self.counters.lookups += wide(to - from);
+        self.counters.hits += wide(self.starts.len());
+        *budget = budget.saturating_sub((to - from) * LOOKUP_CELLS);
+        true
+    }
+}
+
+/// Asks for a record's first two lines. Its inline slots are mostly in the line after its name.
+#[inline]
+fn send_for(mem: &Memory, entity: EntityId) {
+    mem.prefetch_two(entity.line());
+}

@@ -1,0 +1,232 @@
+//! Reading the lists of a block of questions: see the head of `walk.rs`.
+
+use super::{At, MANY_ASKED, Node, Walk, send_for};
+use crate::memory::flat::Memory;
+use crate::memory::id::{EntityId, TreeId, halves, index, wide};
+use crate::records::list::Cursor;
+use crate::records::record::{Direction, Record};
+use crate::records::slot::Slot;
+use crate::records::visibility::sees;
+use crate::walk::arena::{Name, UNNAMED};
+use crate::walk::relation::Relation;
+use crate::walk::strands::Strand;
+use crate::{Image, Visibility};
+
+/// Times a list is read again because the image changed, before it is read in one go.
+const MOST_RESTARTS: u32 = 8;
+/// Rows whose records are looked at before their lists are read.
+const AT_ONCE: usize = 4;
+/// Words of names that take as long to copy as a cell takes to read.
+const WORDS_A_CELL: usize = 128;
+
+/// The entity whose list is read: a start, or a row's relative.
+#[derive(Clone, Copy, Debug)]
+struct Owner {
+    /// The question's, or the row's.
+    name: Name,
+    group: u32,
+    start: EntityId,
+    relation: Relation,
+    /// Of a row; edges of other trees do not count.
+    strand: u32,
+    tree: Option<TreeId>,
+    /// Of the rows that its list leads to.
+    depth: u32,
+    left: u32,
+}
+
+impl Walk {
+    /// Reads on in the lists of the block; `true` if the budget ended first.
+    pub(super) fn read_on(
+        &mut self,
+        image: Image<'_>,
+        seen: &impl Visibility,
+        budget: &mut usize,
+    ) -> bool {
+        let mem = image.mem();
+        while self.is_at_starts() {
+            if let Some(owner) = self.start_at_work() {
+                let at_start = || start_of(mem, owner.start, owner.relation);
+                let cursor = self.at.cursor.take().unwrap_or_else(at_start);
+                if self.read_list::<true>(mem, &owner, cursor, seen, budget) {
+                    return true;
+                }
+            }
+            self.at = At { lists: self.at.lists + 1, restarts: 0, ..self.at };
+            self.strands.begin_list();
+            if *budget == 0 {
+                return true;
+            }
+        }
+        while self.at.rows < self.nodes.len() {
+            if self.read_some(mem, seen, budget) || *budget == 0 {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// The next rows: copies their names and sends for the blocks that their lists begin with,
+    /// then reads the lists. `true` if the budget ended first.
+    #[inline]
+    fn read_some(&mut self, mem: &Memory, seen: &impl Visibility, budget: &mut usize) -> bool {
+        // Those that have a list to be read. Which, nobody could guess: so nothing branches on it.
+        let mut lists = [(0, Cursor::default()); AT_ONCE];
+        let mut count = 0;
+        let first = self.at.rows;
+        let end = self.nodes.len().min(first + AT_ONCE);
+        let names = self.arena.mark();
+        for (row, node) in (first..).zip(&mut self.nodes[first..end]) {
+            let record = Record::new(mem, node.entity());
+            if node.name == UNNAMED {
+                (node.name, node.key) = self.arena.add_name_of(record);
+            }
+            if node.left > 0 {
+                let relation = self.strands.get(node.strand()).relation;
+                let cursor = Cursor::start(record, direction(relation));
+                cursor.send_for_block(mem);
+                lists[count % AT_ONCE] = (row, cursor);
+                count += usize::from(!cursor.is_at_end());
+            }
+        }
+        // Long names are copied under the lock, too.
+        *budget = budget.saturating_sub(index(self.arena.mark() - names) / WORDS_A_CELL);
+        if self.arena.lacks() {
+            return true;
+        }
+        if let Some(resumed) = self.at.cursor.take() {
+            lists[0].1 = resumed;
+        }
+        *budget = budget.saturating_sub(end - first);
+        for &(row, cursor) in &lists[..count] {
+            if row > self.at.rows {
+                self.at = At { rows: row, restarts: 0, ..self.at };
+            }
+            let Node { id, depth, left, name, .. } = self.nodes[row];
+            let (_, strand) = halves(id);
+            let Strand { relation, group, start, tree, .. } = *self.strands.get(strand);
+            let (depth, left) = (depth + 1, left - 1);
+            let owner = Owner { name, group, start, relation, strand, tree, depth, left };
+            if self.read_list::<false>(mem, &owner, cursor, seen, budget) {
+                return true;
+            }
+        }
+        self.at = At { rows: end, restarts: 0, ..self.at };
+        false
+    }
+
+    /// The start whose list is to be read, if it is.
+    fn start_at_work(&self) -> Option<Owner> {
+        let start = self.starts[self.at.lists / 2];
+        let question = self.questions[index(start.group)];
+        let (relation, limit) = match self.at.lists % 2 {
+            0 => (Relation::Ancestor, question.up),
+            _ => (Relation::Descendant, question.down),
+        };
+        let (group, name) = (start.group, question.entity);
+        let (start, left) = (start.entity?, limit.checked_sub(1)?);
+        Some(Owner { name, group, start, relation, strand: 0, tree: None, depth: 1, left })
+    }
+
+    /// Reads on in a list, of a start or of a row; `true` if the budget ended first.
+    #[inline]
+    fn read_list<const START: bool>(
+        &mut self,
+        mem: &Memory,
+        owner: &Owner,
+        cursor: Cursor,
+        seen: &impl Visibility,
+        budget: &mut usize,
+    ) -> bool {
+        if self.versions {
+            self.read_list_of::<START, true>(mem, owner, cursor, seen, budget)
+        } else {
+            self.read_list_of::<START, false>(mem, owner, cursor, seen, budget)
+        }
+    }
+
+    /// The same, once for images where every row is settled.
+    fn read_list_of<const START: bool, const VERSIONS: bool>(
+        &mut self,
+        mem: &Memory,
+        owner: &Owner,
+        mut cursor: Cursor,
+        seen: &impl Visibility,
+        budget: &mut usize,
+    ) -> bool {
+        let mut visited = 0;
+        loop {
+            let before = cursor;
+            let Some(mut batch) = cursor.next_batch(mem) else { break };
+            if !self.has_room::<START>(batch.len()) {
+                self.at.cursor = Some(before);
+                break;
+            }
+            visited += batch.len();
+            if !START {
+                batch = batch.of_tree(owner.tree);
+            }
+            if VERSIONS {
+                batch.send_for_versions(mem);
+            }
+            for slot in batch {
+                let wanted = slot.neighbour != owner.start;
+                if wanted && (!VERSIONS || sees(mem, slot.link, seen, &mut self.asked)) {
+                    self.reach::<START>(mem, owner, slot);
+                }
+            }
+            if visited >= *budget && self.at.restarts < MOST_RESTARTS
+                || VERSIONS && self.asked.len() > MANY_ASKED
+            {
+                self.at.cursor = Some(cursor);
+                break;
+            }
+        }
+        self.counters.slots_visited += wide(visited);
+        *budget = budget.saturating_sub(visited);
+        self.at.cursor.is_some()
+    }
+
+    /// A visible edge leads from the list's owner to the slot's neighbour.
+    #[inline(always)]
+    fn reach<const START: bool>(&mut self, mem: &Memory, owner: &Owner, slot: Slot) {
+        let Owner { depth, left, name, .. } = *owner;
+        let strand = if START {
+            let Owner { group, relation, start, .. } = *owner;
+            self.strands.number(mem, group, relation, slot.tree, start)
+        } else {
+            owner.strand
+        };
+        let id = Node::id(strand, slot.neighbour);
+        let nodes = &mut self.nodes;
+        match self.seen.find_or_add(id, |at| nodes[at].id) {
+            Some(known) => {
+                let known = &mut nodes[known];
+                if known.depth == depth
+                    && known.via != name
+                    && self.arena.get(name) < self.arena.get(known.via)
+                {
+                    known.via = name;
+                }
+            }
+            None => {
+                send_for(mem, slot.neighbour);
+                self.strands.count_row(strand);
+                nodes.push(Node { id, key: 0, depth, left, via: name, name: UNNAMED });
+            }
+        }
+    }
+}
+
+#[inline]
+fn start_of(mem: &Memory, entity: EntityId, relation: Relation) -> Cursor {
+    Cursor::start(Record::new(mem, entity), direction(relation))
+}
+
+#[inline]
+fn direction(relation: Relation) -> Direction {
+    match relation {
+        Relation::Ancestor => Direction::Up,
+        Relation::Descendant => Direction::Down,
+    }
+}

@@ -1,0 +1,229 @@
+//! What a walk may take of memory. With limits it grows between its steps only, and never past them.
+//!
+//! A row takes 32 bytes, its name some 28, and 8 to 64 in the table of rows met. Questions share a block, so a block
+//! that is too large for the limit is walked again one question at a time, each answer a part by itself,
+//! before the walk gives up.
+
+use super::{BLOCK, Node, Question, Walk};
+use crate::Breath;
+use crate::memory::flat::Memory;
+use crate::memory::limit::NoRoom;
+use crate::memory::limit::some_is_left;
+use crate::walk::answer::Row;
+use crate::walk::order::Order;
+
+/// Rows that there is always room for more of, if they are not many.
+const LEAST: usize = 1024;
+/// Words of a common name, of 20 bytes.
+const WORDS: usize = 7;
+/// Strands that there is always room for more of.
+const STRANDS: usize = 64;
+
+#[derive(Debug)]
+pub(super) struct Room {
+    /// None: the walk grows as it needs, whenever it needs.
+    limit: Option<usize>,
+    /// Bytes of answers past which they are to be taken away, before other questions are begun.
+    part: usize,
+    /// Questions that are walked together.
+    pub(super) block: usize,
+    /// Each question is a part.
+    alone: bool,
+    /// So many rows fit before something must be allocated.
+    rows: usize,
+}
+
+impl Default for Room {
+    fn default() -> Room {
+        Room { limit: None, part: usize::MAX, block: BLOCK, alone: false, rows: usize::MAX }
+    }
+}
+
+impl Room {
+    /// For other questions.
+    pub(super) fn start(&mut self) {
+        (self.block, self.alone) = (BLOCK, false);
+    }
+}
+
+impl Walk {
+    /// From now on a step allocates nothing but [`Walk::make_room`] does, up to `limit` bytes; past `part` bytes
+    /// of answers [`Walk::has_part`] says so.
+    pub fn limit(&mut self, limit: usize, part: usize) {
+        self.room = Room { limit: Some(limit), part, ..Room::default() };
+        self.arena.bound();
+    }
+
+    /// Room for questions with so many bytes of names. Before [`Walk::begin`].
+    ///
+    /// # Errors
+    /// More than the limit, or than there is.
+    pub fn make_room_for(
+        &mut self,
+        questions: usize,
+        bytes: usize,
+        breath: &mut Breath<'_>,
+    ) -> Result<(), NoRoom> {
+        let (end, _, words) = self.arena.words();
+        let wanted = end + questions * 2 + bytes / 4 + questions + LEAST;
+        let least =
+            self.bytes() + wanted.saturating_sub(words) * 4 + questions * size_of::<Question>();
+        self.allow(least)?;
+        let fits = self.questions.try_reserve_exact(questions).is_ok()
+            && self.arena.try_grow_to(wanted, breath);
+        if fits { Ok(()) } else { Err(NoRoom::Memory(least)) }
+    }
+
+    /// Room for what a step of so many cells may find. Called between steps, without the lock: a large walk's tables take
+    /// tens of milliseconds to grow.
+    ///
+    /// # Errors
+    /// More than the limit, or than there is.
+    pub fn make_room(&mut self, cells: usize, breath: &mut Breath<'_>) -> Result<(), NoRoom> {
+        // A line of slots at least, or a step may come no further.
+        let made = self.try_room(cells.min(self.nodes.len() + LEAST).max(STRANDS), breath);
+        if matches!(made, Err(NoRoom::Limit(_)))
+            && !self.room.alone
+            && self.questions.len() > self.taken + 1
+        {
+            (self.room.block, self.room.alone) = (1, true);
+            self.restart();
+            return Ok(());
+        }
+        made
+    }
+
+    fn try_room(&mut self, more: usize, breath: &mut Breath<'_>) -> Result<(), NoRoom> {
+        let (end, lacking, words) = self.arena.words();
+        let rows = grown(self.nodes.len(), self.nodes.capacity(), more);
+        let wanted = grown(end, words, more * WORDS + lacking);
+        let strands = self.strands.len() / 2 + STRANDS;
+        let (table, table_grown) = self.seen.bytes(self.seen.len() + more);
+        let (known, known_grown) = self.strands.bytes(strands);
+        let short = !self.strands.has_room(STRANDS);
+        let more_table = table_grown.saturating_sub(table);
+        let more_known = if short { known_grown.saturating_sub(known) } else { 0 };
+        let least = self.bytes()
+            + (rows - self.nodes.capacity()) * size_of::<Node>()
+            + (wanted - words) * size_of::<u32>()
+            + more_table
+            + more_known;
+        self.allow(least)?;
+        let fits = self.nodes.try_reserve_exact(rows - self.nodes.len()).is_ok()
+            && self.arena.try_grow_to(wanted, breath)
+            && self.seen.try_reserve(self.seen.len() + more)
+            && (!short || self.strands.try_reserve(strands))
+            && some_is_left();
+        let nodes = &self.nodes;
+        if !fits {
+            return Err(NoRoom::Memory(least));
+        }
+        self.seen.grow(more, |node| nodes[node].id, breath);
+        Ok(())
+    }
+
+    pub(super) fn allow(&self, bytes: usize) -> Result<(), NoRoom> {
+        if bytes > self.room.limit.unwrap_or(usize::MAX) {
+            Err(NoRoom::Limit(bytes))
+        } else {
+            Ok(())
+        }
+    }
+
+    /// Gives its memory back, of a large walk in parts.
+    pub fn free(self, breath: &mut Breath<'_>) {
+        let Walk { nodes, arena, seen, strands, order, rows, text, .. } = self;
+        breath.free(rows);
+        breath.free(nodes);
+        arena.free(breath);
+        seen.free(breath);
+        strands.free(breath);
+        order.free(breath);
+        text.free(breath);
+    }
+
+    /// Memory that the walk holds, but for what only [`Walk::finish`] needs.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.nodes.capacity() * size_of::<Node>()
+            + self.arena.words().2 * size_of::<u32>()
+            + self.seen.bytes(0).0
+            + self.strands.bytes(0).0
+            + self.questions.capacity() * size_of::<Question>()
+            + self.asked.capacity() * size_of::<u64>()
+    }
+
+    /// Bytes of the answers found so far, as rows with their names.
+    #[must_use]
+    pub fn answer_bytes(&self) -> usize {
+        self.nodes.len() * size_of::<Row>() + self.arena.words().0 * size_of::<u32>()
+    }
+
+    /// After [`Step::More`](crate::Step::More): whether what was answered so far is to be taken away,
+    /// with [`Walk::finish`] and [`Walk::take_part`], before the walk goes on.
+    #[must_use]
+    pub fn has_part(&self) -> bool {
+        self.is_between_blocks()
+            && self.strands.are_named()
+            && self.asked.is_empty()
+            && self.is_part()
+    }
+
+    /// The answers of [`Walk::has_part`] were taken; returns how many questions that was so far.
+    pub fn take_part(&mut self) -> usize {
+        self.taken = self.looked_up;
+        self.cost_of_taken = self.counters;
+        self.restart();
+        self.taken
+    }
+
+    /// Whether there are enough answers for a part, and questions after them.
+    pub(super) fn is_part(&self) -> bool {
+        let full = self.room.alone || self.answer_bytes() > self.room.part;
+        full && self.looked_up < self.questions.len() && !self.nodes.is_empty()
+    }
+
+    pub(super) fn name_trees(&mut self, mem: &Memory, budget: &mut usize) -> bool {
+        self.strands.name_trees(mem, &mut self.arena, budget)
+    }
+
+    /// Counts the rows that fit.
+    pub(super) fn count_room(&mut self) {
+        if self.room.limit.is_some() {
+            self.room.rows = self.nodes.capacity().min(self.seen.places());
+        }
+    }
+
+    /// Whether so many rows more, and of a question as many strands, take no memory anew.
+    #[inline(always)]
+    pub(super) fn has_room<const START: bool>(&self, more: usize) -> bool {
+        self.nodes.len() + more <= self.room.rows
+            && (!START || self.room.limit.is_none() || self.strands.has_room(more))
+    }
+
+    /// Room for the order of all rows, and for as many rows if they are wanted as such.
+    pub(super) fn make_room_to_finish(&mut self, as_rows: bool) -> Result<(), NoRoom> {
+        let (nodes, strands) = (self.nodes.len(), self.strands.len());
+        if nodes > LARGE {
+            self.seen.drop_room();
+        }
+        let rows = if as_rows { nodes } else { 0 };
+        let more = Order::bytes(nodes, strands) + rows * size_of::<Row>();
+        if self.room.limit.is_some() {
+            self.allow(self.bytes() + more)?;
+            let fits = (nodes < LARGE || some_is_left())
+                && self.order.try_reserve(nodes, strands)
+                && self.rows.try_reserve_exact(rows.saturating_sub(self.rows.len())).is_ok();
+            return if fits { Ok(()) } else { Err(NoRoom::Memory(self.bytes() + more)) };
+        }
+        Ok(())
+    }
+}
+
+/// Rows of a walk whose table of rows met is given back before they are put in order.
+const LARGE: usize = 100_000;
+
+/// A capacity for so many more: half as much again if it must grow.
+fn grown(len: usize, capacity: usize, more: usize) -> usize {
+    if len + more <= capacity { capacity } else { (len + more).max(capacity + capacity / 2) }
+}

@@ -1,0 +1,161 @@
+//! Names as numbers, for work on many edges outside the image: one copy of each name, one table.
+
+use crate::Breath;
+use crate::memory::id::{halves, index, word};
+use std::hash::{BuildHasher, RandomState};
+use xxhash_rust::xxh3::xxh3_64_with_seed;
+
+/// A name as a number: the first is 0.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct NameId(u32);
+
+/// Different names, numbered in the order in which they came.
+#[derive(Debug)]
+pub struct Names {
+    bytes: Vec<u8>,
+    ends: Vec<usize>,
+    /// The low halves of the hashes of the names.
+    hashes: Vec<u32>,
+    /// Open addressing, at most half full: a name's number plus one, 0 where there is none.
+    table: Vec<u32>,
+    /// Random: nobody can choose names that collide.
+    seed: u64,
+}
+
+impl Default for Names {
+    fn default() -> Names {
+        let seed = RandomState::new().hash_one(0);
+        Names { bytes: Vec::new(), ends: Vec::new(), hashes: Vec::new(), table: vec![0; 64], seed }
+    }
+}
+
+impl Names {
+    /// The number of a name; a new one if it was not met before.
+    ///
+    /// # Panics
+    /// At the 2^32nd name.
+    pub fn id(&mut self, name: &[u8]) -> NameId {
+        let (hash, _) = halves(xxh3_64_with_seed(name, self.seed));
+        let mut at = self.place(hash);
+        while self.table[at] != 0 {
+            let id = NameId(self.table[at] - 1);
+            if self.hashes[index(id.0)] == hash && self.get(id) == name {
+                return id;
+            }
+            at = (at + 1) % self.table.len();
+        }
+        let id = NameId(word(self.ends.len()));
+        self.bytes.extend_from_slice(name);
+        self.ends.push(self.bytes.len());
+        self.hashes.push(hash);
+        self.table[at] = id.0 + 1;
+        if 2 * self.ends.len() > self.table.len() {
+            assert!(self.try_grow(), "there is memory for names");
+        }
+        id
+    }
+
+    /// [`Names::id`]; none if there is no memory for a new name.
+    pub fn try_id(&mut self, name: &[u8]) -> Option<NameId> {
+        let fits = self.bytes.try_reserve(name.len()).is_ok()
+            && self.ends.try_reserve(1).is_ok()
+            && self.hashes.try_reserve(1).is_ok()
+            && (2 * (self.ends.len() + 1) <= self.table.len() || self.try_grow());
+        fits.then(|| self.id(name))
+    }
+
+    /// Memory that they take.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.bytes.capacity()
+            + self.ends.capacity() * size_of::<usize>()
+            + (self.hashes.capacity() + self.table.capacity()) * size_of::<u32>()
+    }
+
+    #[must_use]
+    pub fn get(&self, id: NameId) -> &[u8] {
+        let at = index(id.0);
+        let start = if at == 0 { 0 } else { self.ends[at - 1] };
+        &self.bytes[start..self.ends[at]]
+    }
+
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+
+    /// All numbers, in the order in which the names came.
+    pub fn ids(&self) -> impl Iterator<Item = NameId> + use<> {
+        (0..word(self.len())).map(NameId)
+    }
+
+    /// The places of all names in their order by bytes, from 1.
+    #[must_use]
+    pub fn ranks(&self, breath: &mut Breath<'_>) -> Ranks {
+        let mut order: Vec<NameId> = self.ids().collect();
+        breath.sort_with(&mut order, |&a, &b, breath| breath.compare(self.get(a), self.get(b)));
+        let mut ranks = vec![0; order.len()];
+        for (rank, id) in (1..).zip(order) {
+            ranks[index(id.0)] = rank;
+        }
+        Ranks(ranks)
+    }
+
+    fn place(&self, hash: u32) -> usize {
+        // The table's length is a power of two.
+        index(hash) & (self.table.len() - 1)
+    }
+
+    /// Twice the table; `false`: there is no memory.
+    fn try_grow(&mut self) -> bool {
+        let places = 2 * self.table.len();
+        let mut table = Vec::new();
+        if table.try_reserve_exact(places).is_err() {
+            return false;
+        }
+        table.resize(places, 0);
+        self.table = table;
+        for number in 0..self.hashes.len() {
+            let mut at = self.place(self.hashes[number]);
+            while self.table[at] != 0 {
+                at = (at + 1) % self.table.len();
+            }
+            self.table[at] = word(number) + 1;
+        }
+        true
+    }
+}
+
+/// The order of names, by number.
+#[derive(Debug)]
+pub struct Ranks(Vec<u32>);
+
+impl Ranks {
+    /// A name's place; 0 for none.
+    #[must_use]
+    pub fn of(&self, name: Option<NameId>) -> u32 {
+        name.map_or(0, |id| self.0[index(id.0)])
+    }
+}
+
+#[test]
+fn each_name_has_one_number_and_the_ranks_are_their_order() {
+    let mut names = Names::default();
+    let texts: Vec<String> = (0..5000).map(|i| format!("{}", i * 7919 % 5000)).collect();
+    let first: Vec<NameId> =
+        texts.iter().map(|text| names.try_id(text.as_bytes()).unwrap()).collect();
+    let empty = names.id(b"");
+    let again: Vec<NameId> = texts.iter().map(|text| names.id(text.as_bytes())).collect();
+    assert_eq!((first == again, names.id(b""), names.len()), (true, empty, 5001));
+    assert!(texts.iter().zip(&first).all(|(text, &id)| names.get(id) == text.as_bytes()));
+    let ranks = names.ranks(&mut Breath::new(&mut || ()));
+    let mut sorted = first.clone();
+    sorted.sort_by_key(|&id| ranks.of(Some(id)));
+    assert!(sorted.is_sorted_by_key(|&id| names.get(id)));
+    assert_eq!((ranks.of(None), ranks.of(Some(empty))), (0, 1));
+}

@@ -1,0 +1,189 @@
+//! A set of 64-bit keys that stand in a list of the caller's: which of them a walk has met.
+//!
+//! Open addressing over places in the list; a key is read there. So an entry is four bytes,
+//! a small walk's set is a few lines whatever came before, and forgetting is writing them.
+
+use crate::Breath;
+use crate::memory::id::{halves, index, word};
+
+/// The set. Keys are numbered one after another from where it was started.
+#[derive(Debug)]
+pub(crate) struct Seen {
+    /// A key's place plus one; 0: none. A power of two, a quarter used at most: a key that is not
+    /// where it is looked for first is a wrong guess of the processor's. Of many, half: memory counts then.
+    table: Vec<u32>,
+    /// The places of the keys: from `first` up to `next`.
+    first: u32,
+    next: u32,
+    /// The table grows before a key is put there.
+    end: u32,
+}
+
+/// For a walk of some tens of rows at once; grows fourfold.
+const FIRST_ROOM: usize = 64;
+
+impl Seen {
+    pub(crate) fn new() -> Seen {
+        let mut seen = Seen { table: Vec::new(), first: 0, next: 0, end: 0 };
+        seen.start(0, 0);
+        seen
+    }
+
+    /// Forgets everything; the next key's place is `first`, and so many may well come.
+    pub(crate) fn start(&mut self, first: usize, keys: usize) {
+        self.first = word(first);
+        self.next = self.first;
+        self.clear((4 * keys).next_power_of_two().max(FIRST_ROOM));
+    }
+
+    /// A table of that size with nothing in it. All places it has room for are words.
+    fn clear(&mut self, room: usize) {
+        self.table.clear();
+        self.table.resize(room, 0);
+        self.end = word(index(self.first) + keys_in(room));
+    }
+
+    /// The place of a key; none if it is new, and then it is put at the next place.
+    #[inline]
+    pub(crate) fn find_or_add(&mut self, key: u64, at: impl Fn(usize) -> u64) -> Option<usize> {
+        if self.next == self.end {
+            self.grow(1, &at, &mut Breath::new(&mut || ()));
+        }
+        let next = self.next + 1;
+        let entry = self.probe(key, &at);
+        if *entry != 0 {
+            return Some(index(*entry - 1));
+        }
+        *entry = next;
+        self.next = next;
+        None
+    }
+
+    /// How many keys fit before the table must be allocated anew.
+    #[inline]
+    pub(crate) fn fit(&self) -> usize {
+        let whole = (self.table.capacity() + 1).next_power_of_two() / 2;
+        // A table half as large grows fourfold, past the capacity, when it is a quarter full. One that gets to LARGE or
+        // past it grows no further than that.
+        index(self.end - self.first).max(if whole < LARGE { whole / 8 } else { whole / 2 })
+    }
+
+    /// The place past the last that fits.
+    pub(crate) fn places(&self) -> usize {
+        index(self.first) + self.fit()
+    }
+
+    /// Keys.
+    pub(crate) fn len(&self) -> usize {
+        index(self.next - self.first)
+    }
+
+    /// Bytes that there are, and those of a table that is grown for so many keys.
+    pub(crate) fn bytes(&self, keys: usize) -> (usize, usize) {
+        (self.table.capacity() * size_of::<u32>(), room_for(keys) * size_of::<u32>())
+    }
+
+    /// Room for so many keys, without an allocation from there on; `false`: there is no memory.
+    pub(crate) fn try_reserve(&mut self, keys: usize) -> bool {
+        let more = room_for(keys).saturating_sub(self.table.len());
+        self.table.try_reserve_exact(more).is_ok()
+    }
+
+    /// Gives its memory back, to be used no more.
+    pub(crate) fn free(self, breath: &mut Breath<'_>) {
+        breath.free(self.table);
+    }
+
+    /// Gives its memory back.
+    pub(crate) fn drop_room(&mut self) {
+        *self = Seen { table: Vec::new(), first: 0, next: 0, end: 0 };
+    }
+
+    /// Where a key is, or where it would go.
+    #[inline]
+    fn probe(&mut self, key: u64, at: impl Fn(usize) -> u64) -> &mut u32 {
+        let table = &mut self.table[..];
+        let mask = table.len() - 1;
+        // Handles are dense: the golden ratio spreads them, the high half is well mixed.
+        let mut place = index(halves(key.wrapping_mul(0x9E37_79B9_7F4A_7C15)).1) & mask;
+        while table[place] != 0 && at(index(table[place] - 1)) != key {
+            place = (place + 1) & mask;
+        }
+        &mut table[place]
+    }
+
+    /// Room for so many keys more.
+    #[cold]
+    pub(crate) fn grow(&mut self, more: usize, at: impl Fn(usize) -> u64, breath: &mut Breath<'_>) {
+        let wanted = room_for(index(self.next - self.first) + more);
+        if wanted <= self.table.len() {
+            return;
+        }
+        self.clear(wanted);
+        for key in self.first..self.next {
+            breath.step();
+            *self.probe(at(index(key)), &at) = key + 1;
+        }
+    }
+}
+
+/// Places of a table from which on it may be half full.
+const LARGE: usize = 1 << 19;
+
+/// How many keys a table of that many places takes.
+fn keys_in(room: usize) -> usize {
+    if room < LARGE { room / 4 } else { room / 2 }
+}
+
+/// The places of a table that grows for so many keys.
+fn room_for(keys: usize) -> usize {
+    if keys <= LARGE / 8 {
+        (keys * 8).next_power_of_two()
+    } else {
+        (keys * 2).next_power_of_two().max(LARGE)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::id::wide;
+
+    #[test]
+    fn keys_that_fit_take_no_memory_anew() {
+        for reserved in [1, 63, 64, 65_535, 65_536, 65_537, 98_000, 131_072, 262_144, 262_145] {
+            for started in [0, 1, 100, 20_000] {
+                let (mut seen, key) = (Seen::new(), |at: usize| wide(at) * 7 + 1);
+                seen.start(0, started);
+                assert!(seen.try_reserve(reserved));
+                let (fits, bytes) = (seen.fit(), seen.bytes(0).0);
+                assert!(fits >= reserved, "{fits} of {reserved} fit");
+                (0..fits).for_each(|at| _ = seen.find_or_add(key(at), key));
+                assert_eq!((seen.len(), seen.bytes(0).0), (fits, bytes), "{reserved}, {started}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_key_is_new_once_and_then_found_where_it_is() {
+        let (mut seen, mut keys) = (Seen::new(), Vec::new());
+        for round in 0..3_u64 {
+            let first = keys.len();
+            seen.start(first, 100 * index(halves(round).0));
+            for i in 0..1000_u64 {
+                let key = (i % 7) << 32 | i | round << 60;
+                assert_eq!(seen.find_or_add(key, |at| keys[at]), None);
+                keys.push(key);
+                let old = first + index(halves(i / 2).0);
+                assert_eq!(seen.find_or_add(keys[old], |at| keys[at]), Some(old));
+            }
+        }
+        // A large set's entries do not pass for a small one's.
+        seen.start(0, 0);
+        let old = std::mem::take(&mut keys);
+        for key in old.into_iter().take(1000) {
+            assert_eq!(seen.find_or_add(key, |at| keys[at]), None);
+            keys.push(key);
+        }
+    }
+}

@@ -1,0 +1,241 @@
+//! The strands of a walk: the rows of one question, relation and tree.
+//!
+//! A row's strand is its owner's, so that trees are compared at the first step only, and rows
+//! of a strand are found by depth. Put in the contract's order, the strands are the answer.
+
+use crate::Breath;
+use crate::memory::flat::Memory;
+use crate::memory::id::{EntityId, TreeId, index, to_word, word};
+use crate::records::record::Record;
+use crate::walk::arena::{Arena, Name, UNNAMED};
+use crate::walk::relation::Relation;
+use crate::walk::seen::Seen;
+use std::cmp::Ordering::Equal;
+
+/// The rows of a question in one relation and one tree.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Strand {
+    pub(crate) group: u32,
+    pub(crate) relation: Relation,
+    pub(crate) tree: Option<TreeId>,
+    /// The tree's name, once it was copied, and its first eight bytes as a number.
+    pub(crate) tree_name: Option<Name>,
+    pub(crate) tree_key: u64,
+    /// The question's entity.
+    pub(crate) start: EntityId,
+    /// How many rows there are.
+    pub(crate) rows: u32,
+}
+
+/// A list has edges of a few trees mostly: then they are compared, not looked up.
+const FEW: usize = 8;
+
+#[derive(Debug)]
+pub(crate) struct Strands {
+    all: Vec<Strand>,
+    /// The first of the list that is read: of a question, in one relation.
+    first: usize,
+    /// The trees of the strands from a first one on, if they are more than a few.
+    known: Seen,
+    known_from: Option<usize>,
+    /// The first without its tree's name.
+    unnamed: usize,
+    /// The names of trees, each copied once a walk.
+    trees: Vec<(TreeId, Name, u64)>,
+    known_trees: Seen,
+}
+
+impl Strands {
+    pub(crate) fn new() -> Strands {
+        let (all, trees) = (Vec::new(), Vec::new());
+        let (known, known_trees) = (Seen::new(), Seen::new());
+        Strands { all, first: 0, known, known_from: None, unnamed: 0, trees, known_trees }
+    }
+
+    /// Forgets all; the arena is about to.
+    pub(crate) fn clear(&mut self) {
+        self.all.clear();
+        self.trees.clear();
+        self.known_trees.start(0, 0);
+        (self.first, self.known_from, self.unnamed) = (0, None, 0);
+    }
+
+    /// Another list of a question's entity is read, of which no strand is known.
+    pub(crate) fn begin_list(&mut self) {
+        self.first = self.all.len();
+    }
+
+    /// The number of the strand of a tree of the list that is read, which may be new.
+    #[inline]
+    pub(crate) fn number(
+        &mut self,
+        mem: &Memory,
+        group: u32,
+        relation: Relation,
+        tree: Option<TreeId>,
+        start: EntityId,
+    ) -> u32 {
+        let Strands { all, first, .. } = self;
+        let known = if all.len() - *first <= FEW {
+            // Edges of one tree often stand together.
+            (*first..all.len()).rev().find(|&at| all[at].tree == tree)
+        } else {
+            self.look_up(tree)
+        };
+        word(known.unwrap_or_else(|| {
+            if let Some(tree) = tree {
+                mem.prefetch(tree.line());
+            }
+            let (tree_name, tree_key) = (None, 0);
+            self.all.push(Strand { group, relation, tree, tree_name, tree_key, start, rows: 0 });
+            self.all.len() - 1
+        }))
+    }
+
+    /// Where the strand of a tree is among many of a list; it will be the next one if there is none.
+    #[inline(never)]
+    fn look_up(&mut self, tree: Option<TreeId>) -> Option<usize> {
+        let Strands { all, known, known_from, first, .. } = self;
+        let key = |tree| u64::from(to_word(tree));
+        if *known_from != Some(*first) {
+            *known_from = Some(*first);
+            known.start(*first, 4 * FEW);
+            for strand in &all[*first..] {
+                known.find_or_add(key(strand.tree), |at| key(all[at].tree));
+            }
+        }
+        known.find_or_add(key(tree), |at| key(all[at].tree))
+    }
+
+    /// Copies the names of the trees that were met since it was called last; takes one from the budget for each
+    /// strand. `false`: it ended before, or the arena has no room.
+    pub(crate) fn name_trees(
+        &mut self,
+        mem: &Memory,
+        arena: &mut Arena,
+        budget: &mut usize,
+    ) -> bool {
+        let Strands { all, trees, known_trees, unnamed, .. } = self;
+        for strand in &mut all[*unnamed..] {
+            if *budget == 0 {
+                return false;
+            }
+            *budget -= 1;
+            let Some(tree) = strand.tree else {
+                *unnamed += 1;
+                continue;
+            };
+            let key = u64::from(tree.line());
+            let known = known_trees.find_or_add(key, |at| u64::from(trees[at].0.line()));
+            let known = known.unwrap_or_else(|| {
+                trees.push((tree, UNNAMED, 0));
+                trees.len() - 1
+            });
+            let (_, name, key) = &mut trees[known];
+            if *name == UNNAMED {
+                (*name, *key) = arena.add_name_of(Record::new(mem, tree));
+                if arena.lacks() {
+                    return false;
+                }
+            }
+            (strand.tree_name, strand.tree_key) = (Some(*name), *key);
+            *unnamed += 1;
+        }
+        true
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.all.len()
+    }
+
+    /// Whether all trees' names were copied.
+    pub(crate) fn are_named(&self) -> bool {
+        self.unnamed == self.all.len()
+    }
+
+    /// Whether so many strands more, of the list that is read, take no memory anew.
+    #[inline]
+    pub(crate) fn has_room(&self, more: usize) -> bool {
+        let of_list = self.all.len() - self.first + more;
+        self.all.len() + more <= self.all.capacity().min(self.trees.capacity())
+            && of_list <= self.known.fit().max(4 * FEW)
+            && self.all.len() + more <= self.known_trees.fit()
+    }
+
+    /// Bytes that there are, and those with room for so many more.
+    pub(crate) fn bytes(&self, more: usize) -> (usize, usize) {
+        let each = size_of::<Strand>() + size_of::<(TreeId, Name, u64)>();
+        let keys = self.all.len() + more;
+        let (known, known_grown) = self.known.bytes(keys);
+        let (trees, trees_grown) = self.known_trees.bytes(keys);
+        (self.all.capacity() * each + known + trees, keys * each + known_grown + trees_grown)
+    }
+
+    /// Gives its memory back.
+    pub(crate) fn free(self, breath: &mut Breath<'_>) {
+        breath.free(self.all);
+        breath.free(self.trees);
+        self.known.free(breath);
+        self.known_trees.free(breath);
+    }
+
+    /// Room for so many more; `false`: there is no memory.
+    pub(crate) fn try_reserve(&mut self, more: usize) -> bool {
+        let keys = self.all.len() + more;
+        self.all.try_reserve_exact(more).is_ok()
+            && self.trees.try_reserve_exact(keys - self.trees.len()).is_ok()
+            && self.known.try_reserve(keys)
+            && self.known_trees.try_reserve(keys)
+    }
+
+    #[inline]
+    pub(crate) fn get(&self, number: u32) -> &Strand {
+        &self.all[index(number)]
+    }
+
+    #[inline]
+    pub(crate) fn count_row(&mut self, number: u32) {
+        self.all[index(number)].rows += 1;
+    }
+
+    /// The numbers of the strands in the contract's order: question, tree (none first) by
+    /// bytes, ancestors before descendants.
+    pub(crate) fn in_order(&self, arena: &Arena, order: &mut Vec<u32>, breath: &mut Breath<'_>) {
+        order.clear();
+        order.extend(0..word(self.all.len()));
+        let of = |number: u32| &self.all[index(number)];
+        let tree = |strand: &Strand| strand.tree_name.map(|name| arena.get(name));
+        // The lists of questions are read in the order of the questions.
+        for strands in order.chunk_by_mut(|&a, &b| of(a).group == of(b).group) {
+            let compare = |&a: &u32, &b: &u32, breath: &mut Breath<'_>| {
+                let (a, b) = (of(a), of(b));
+                let trees = if a.tree == b.tree {
+                    Equal
+                } else {
+                    // No tree has the key of the empty name.
+                    a.tree_key.cmp(&b.tree_key).then_with(|| breath.compare_some(tree(a), tree(b)))
+                };
+                trees.then_with(|| a.relation.cmp(&b.relation))
+            };
+            if strands.len() <= FEW {
+                insert_each(strands, |a, b| compare(a, b, breath).is_lt());
+            } else {
+                breath.sort_with(strands, compare);
+            }
+        }
+    }
+}
+
+/// An insertion sort: a few rows take less than the call of another.
+#[inline(always)]
+pub(crate) fn insert_each<T: Copy>(all: &mut [T], mut is_before: impl FnMut(&T, &T) -> bool) {
+    for sorted in 1..all.len() {
+        let one = all[sorted];
+        let mut to = sorted;
+        while to > 0 && is_before(&one, &all[to - 1]) {
+            all[to] = all[to - 1];
+            to -= 1;
+        }
+        all[to] = one;
+    }
+}
