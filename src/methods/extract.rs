@@ -1,4 +1,4 @@
-//! cft_extract_relations: relations out of English sentences by rules (CFT-RAG 2.2, Hearst 1992; crates/core/src/extract).
+//! cft_extract_relations: relations out of English sentences by rules (CFT-RAG 2.2, Hearst 1992; crates/methods/src/extract).
 
 #![expect(unsafe_code, reason = "PostgreSQL's function call interface")]
 
@@ -20,7 +20,7 @@ fn cft_extract_relations(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     let (Some(text), Some(modifiers)) = (call.text(0), call.arg(1)) else { return Ok(()) };
     let text = as_utf8(text)?;
     let mut breathe = breathe;
-    cftrag_core::extract(text, modifiers.value() != 0, &mut Breath::new(&mut breathe), |found| {
+    cftrag_methods::extract(text, modifiers.value() != 0, &mut Breath::new(&mut breathe), |found| {
         let [parent, child, sentence] = [&found.parent, &found.child, &found.sentence].map(|text| from_utf8(text));
         let mut values =
             [text_datum(&parent?), text_datum(&child?), text_datum(found.relation.as_bytes()), text_datum(&sentence?)];

@@ -1,5 +1,5 @@
 //! cft_build_hierarchy: a table of edges a - b becomes an encoding tree of low structural entropy (Li and Pan 2016; SEP 2022; T-Retriever
-//! 2026; crates/core/src/hierarchy).
+//! 2026; crates/methods/src/hierarchy).
 //!
 //! The graph is read with the caller's rights under the caller's snapshot, as a query of his would. The result depends on what the rows
 //! say alone: not on their order, nor on which end is a.
@@ -16,7 +16,8 @@ use crate::methods::breathe;
 use crate::methods::room::Room;
 use crate::methods::scan::{BATCH, Tuple, scan};
 use crate::{reference, value};
-use cftrag_core::{Breath, Encoding, MAX_HEIGHT, NameId, Names, Network};
+use cftrag_core::{Breath, NameId, Names};
+use cftrag_methods::{Encoding, MAX_HEIGHT, Network};
 use pgrx::check_for_interrupts;
 use pgrx::prelude::*;
 use std::ffi::CStr;
@@ -45,7 +46,7 @@ fn cft_build_hierarchy(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     let graph = read(&call)?;
     if !graph.names.is_empty() {
         let mut breathe = breathe;
-        let encoding = cftrag_core::build_hierarchy(&graph.network, height, &mut breathe);
+        let encoding = cftrag_methods::build_hierarchy(&graph.network, height, &mut breathe);
         Writer { word: free_word(&graph.names), graph, encoding }.write(rows);
     }
     Ok(())

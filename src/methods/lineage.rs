@@ -11,7 +11,8 @@ use crate::methods::room::Room;
 use crate::methods::search::{DOWN, Node, Side, Texts, Tree, UP, named};
 use crate::methods::table::Table;
 use crate::methods::walker::{ALL, Walker};
-use cftrag_core::{Breath, Graph, NameId, Names};
+use cftrag_core::{Breath, NameId, Names};
+use cftrag_methods::Graph;
 use pgrx::check_for_interrupts;
 use pgrx::prelude::*;
 

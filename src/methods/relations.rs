@@ -1,5 +1,5 @@
 //! Relation filtering (CFT-RAG 2.3): which rows of a table of raw relations make clean trees. The rules are in
-//! crates/core/src/relations.
+//! crates/methods/src/relations.
 
 #![expect(unsafe_code, reason = "PostgreSQL's function call interface")]
 
@@ -14,7 +14,8 @@ use crate::methods::scan::{Tuple, scan};
 use crate::methods::search::named;
 use crate::methods::table::Table;
 use crate::reference;
-use cftrag_core::{Breath, NameId, Names, Verdict};
+use cftrag_core::{Breath, NameId, Names};
+use cftrag_methods::Verdict;
 use pgrx::prelude::*;
 
 /// Bytes that one row takes at most: measured, with chains and random graphs of a million rows.
@@ -105,7 +106,7 @@ fn report(names: &Names, raw: &[Raw], rows: Rows) -> Fallible<()> {
             edges.push((node(row.parent), node(row.child)));
         }
     }
-    let mut verdicts = cftrag_core::filter_relations(nodes.len(), &edges, breath).into_iter();
+    let mut verdicts = cftrag_methods::filter_relations(nodes.len(), &edges, breath).into_iter();
     let mut out: Vec<(usize, Option<Verdict>)> = Vec::with_capacity(raw.len());
     for (i, row) in raw.iter().enumerate() {
         breath.step();

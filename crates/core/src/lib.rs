@@ -13,19 +13,15 @@
 //!   edge slot = neighbour, tree, link;  link = the mirror slot, or a version
 //! ```
 
-mod extract;
 mod filter;
 mod folded;
 mod forest;
-mod hierarchy;
 mod memory;
 mod recognise;
 mod records;
-mod relations;
 mod verify;
 mod walk;
 
-pub use extract::{Relation as Extracted, extract};
 pub use filter::counters::Counters;
 pub use folded::pieces::Words;
 pub use folded::words::{MOST_BYTES, MOST_WORDS, fold, form};
@@ -36,8 +32,8 @@ pub use forest::recent::Recent;
 pub use forest::scan::Scan;
 pub use forest::stats::Stats;
 pub use forest::step::Step;
-pub use hierarchy::{Encoding, MAX_HEIGHT, Network, build as build_hierarchy};
 pub use memory::breath::Breath;
+pub use memory::casts::{halves, index, word};
 pub use memory::chunk::{LINE_BYTES, MAX_CHUNKS, chunk_bytes};
 pub use memory::error::{Error, Problem};
 pub use memory::flat::{HeapMemory, Memory};
@@ -49,7 +45,6 @@ pub use recognise::text::{Reader, as_utf8};
 pub use records::edge::{Deleter, Deletion, Edge, Fate, Fates, RowVersion, Settled, Stamp};
 pub use records::version::Hint;
 pub use records::visibility::{AllSeen, View, Visibility};
-pub use relations::{Graph, KNOT, Verdict, filter as filter_relations};
 pub use walk::answer::Row;
 pub use walk::arena::{Name, Prefix};
 pub use walk::breadth_first::Walk;

@@ -14,10 +14,11 @@
 mod entry;
 mod geometry;
 
+use crate::memory::casts::index;
 use crate::memory::chunk::LINE_BYTES;
 use crate::memory::flat::{Page, Tags, Words, equal_slots, equal_tags};
 use crate::memory::hash::Hash;
-use crate::memory::id::{RecordId, index};
+use crate::memory::id::RecordId;
 use crate::memory::tables::PAGE_BITS;
 use crate::memory::tables::PAGE_LINES;
 use crate::memory::tables::TAILS_AT;

@@ -1,8 +1,9 @@
 //! Tests of `bucket.rs`, and of the bits and the arithmetic in its folder.
 
 use super::*;
-use crate::memory::id::halves;
-use crate::memory::id::{LINE_BITS, word};
+use crate::memory::casts::halves;
+use crate::memory::casts::word;
+use crate::memory::id::LINE_BITS;
 
 fn hashes() -> impl Iterator<Item = Hash> {
     let most = if cfg!(miri) { 200 } else { 5000 };

@@ -24,9 +24,10 @@ use std::cmp::Reverse;
 
 use crate::filter::bucket::{Bucket, Candidates, Cell, Entry, Geometry, Place, SLOTS};
 use crate::filter::counters::Counters;
+use crate::memory::casts::index;
 use crate::memory::flat::Memory;
 use crate::memory::hash::{Hash, Kind};
-use crate::memory::id::{RecordId, index};
+use crate::memory::id::RecordId;
 use crate::memory::root::{Counter, Field, Root};
 use crate::memory::tables::PAGE_BITS;
 use crate::records::record::{self, Record};

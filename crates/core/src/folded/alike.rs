@@ -23,10 +23,11 @@ use crate::filter::bucket::Entry;
 use crate::folded::form::Form;
 use crate::folded::words;
 use crate::memory::alloc;
+use crate::memory::casts::index;
 use crate::memory::chunk::LINE_BYTES;
 use crate::memory::flat::{Line, Memory};
 use crate::memory::hash::Hash;
-use crate::memory::id::{RecordId, index};
+use crate::memory::id::RecordId;
 use crate::memory::root::Counter;
 use crate::records::record::{Record, planned};
 

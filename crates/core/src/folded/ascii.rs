@@ -9,8 +9,8 @@
 //!
 //! A word of underscores only is none. Called by `words.rs` and `text.rs`.
 
+use crate::memory::casts::index;
 use crate::memory::flat::{PLACES, bits};
-use crate::memory::id::index;
 
 /// Bytes that are looked at together: a bit of a `u64` each.
 pub(crate) const BLOCK: usize = 64;

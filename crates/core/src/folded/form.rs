@@ -5,8 +5,8 @@ use crate::folded::sieve::FEW;
 use crate::folded::sieve::Item;
 use crate::folded::words;
 use crate::folded::words::{MOST_BYTES, MOST_WORDS};
+use crate::memory::casts::index;
 use crate::memory::hash::Hash;
-use crate::memory::id::index;
 use crate::memory::root::Sifted;
 use crate::records::record::Record;
 /// Lengths that a beginning tells apart; its last bit says that longer names begin so.

@@ -20,8 +20,9 @@ use std::hint::select_unpredictable;
 use crate::Image;
 use crate::filter::bucket::{Entry, Pattern, Place, SLOTS};
 use crate::filter::table::Filter;
+use crate::memory::casts::index;
 use crate::memory::hash::Hash;
-use crate::memory::id::{RecordId, index};
+use crate::memory::id::RecordId;
 use crate::memory::root::Counter;
 use crate::records::record::Record;
 

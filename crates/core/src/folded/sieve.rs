@@ -32,9 +32,9 @@ use crate::filter::bucket::Entry;
 use crate::filter::table::Filter;
 use crate::folded::form::Form;
 use crate::memory::alloc;
+use crate::memory::casts::{halves, index};
 use crate::memory::flat::{Doubles, Memory};
 use crate::memory::hash::Hash;
-use crate::memory::id::{halves, index};
 use crate::memory::root::{Counter, MAX_LINES, Root, SieveState, Sifted, Table};
 use crate::records::record::Record;
 

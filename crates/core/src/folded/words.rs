@@ -25,7 +25,7 @@ use unicode_normalization::UnicodeNormalization;
 
 use crate::folded::ascii::{BLOCK, Block, CASE, is_word};
 use crate::folded::pieces::Words;
-use crate::memory::id::index;
+use crate::memory::casts::index;
 
 /// A name of more words has no form.
 pub const MOST_WORDS: usize = 64;

@@ -11,8 +11,8 @@
 //! and its applications" (2005), with conservative update (Estan and Varghese, 2002): of two
 //! counters that differ only the lesser is raised.
 
+use crate::memory::casts::{halves, wide};
 use crate::memory::hash::{Hash, Kind};
-use crate::memory::id::{halves, wide};
 use crate::{Edge, Image};
 
 /// The most a counter says; so many rows or more.

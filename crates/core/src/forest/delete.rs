@@ -276,7 +276,7 @@ mod tests {
     }
 
     fn by_xid(xmin: u64) -> RowVersion {
-        RowVersion { xmin, raw_xmin: crate::memory::id::halves(xmin).0, cmin: None }
+        RowVersion { xmin, raw_xmin: crate::memory::casts::halves(xmin).0, cmin: None }
     }
 
     fn frozen(raw_xmin: u32) -> RowVersion {

@@ -72,7 +72,7 @@ pub(crate) fn undone(version: Version<'_>, fates: &impl Fates) -> Result<bool, u
 /// Whether the row that is deleted was inserted by this xid and command.
 fn inserted_by(row: RowVersion, xmin: u64, cmin: u32) -> bool {
     let same_xid = match row.xmin {
-        0 => crate::memory::id::halves(xmin).0 == row.raw_xmin,
+        0 => crate::memory::casts::halves(xmin).0 == row.raw_xmin,
         xid => xid == xmin,
     };
     same_xid && row.cmin.is_none_or(|command| command == cmin)

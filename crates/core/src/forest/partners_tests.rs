@@ -1,5 +1,5 @@
 use super::*;
-use crate::memory::id::halves;
+use crate::memory::casts::halves;
 use crate::{Deletion, Fate, HeapMemory};
 
 const ROWS: u32 = 3000;

@@ -14,7 +14,8 @@
 //! are still in front when the answers are there: else a queue of more transactions than a call
 //! asks about would go round for ever. Writers only.
 
-use crate::memory::id::{Link, wide};
+use crate::memory::casts::wide;
+use crate::memory::id::Link;
 use crate::memory::root::{Counter, Field};
 use crate::records::slot::Slot;
 use crate::records::version::Hint;

@@ -1,8 +1,8 @@
 //! The numbers an image keeps about itself, as plain data.
 
+use crate::memory::casts::wide;
 use crate::memory::chunk::LINE_BYTES;
 use crate::memory::chunk::chunk_bytes;
-use crate::memory::id::wide;
 use crate::memory::image::Image;
 use crate::memory::root::Counter;
 use crate::memory::root::Field;

@@ -14,9 +14,10 @@
 
 use std::num::NonZeroU32;
 
+use crate::memory::casts::index;
 use crate::memory::chunk::{LINE_BYTES, first_line, lines_of, locate};
 use crate::memory::flat::Memory;
-use crate::memory::id::{LINE_LIMIT, index};
+use crate::memory::id::LINE_LIMIT;
 use crate::memory::root::{Counter, Field, MAX_LINES, Root};
 
 /// Stands in free pieces, so that verify() can tell a list that ran into live memory.

@@ -11,7 +11,8 @@
 //!   bytes   64 Ki   128 Ki   256 Ki       2 Mi       4 Mi            4 Mi           8 Mi
 //! ```
 
-use crate::memory::id::{self, LINE_LIMIT};
+use crate::memory::casts;
+use crate::memory::id::LINE_LIMIT;
 
 /// Bytes of a line, the unit of address: a cache line.
 pub const LINE_BYTES: usize = 64;
@@ -42,7 +43,7 @@ pub const MAX_CHUNKS: usize = {
 /// Bytes of chunk `index`: 64 KiB doubling to 4 MiB, then 4 MiB each, then 8.
 #[must_use]
 pub const fn chunk_bytes(index: usize) -> usize {
-    id::index(lines_of(index)) * LINE_BYTES
+    casts::index(lines_of(index)) * LINE_BYTES
 }
 
 /// Lines of chunk `index`.

@@ -3,9 +3,9 @@
 use super::bytes::bits_plainly;
 use super::pages::equal_tags_plainly;
 use super::*;
+use crate::memory::casts::index;
 use crate::memory::chunk::chunk_bytes;
 use crate::memory::cpu::tests::both;
-use crate::memory::id::index;
 use crate::memory::tables::Table;
 
 #[test]

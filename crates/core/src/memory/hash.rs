@@ -16,7 +16,7 @@
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use crate::memory::id::{fold_product, halves, wide};
+use crate::memory::casts::{fold_product, halves, wide};
 
 /// Bits of a fingerprint: the paper's 12, which alone make a false positive of one lookup in
 /// about 500.

@@ -15,42 +15,6 @@ pub(crate) const LINE_LIMIT: u32 = 1 << LINE_BITS;
 /// Edge slots in a line, see `slot.rs`.
 pub(crate) const SLOTS_PER_LINE: u32 = 5;
 
-/// A `u32` from memory as an index. Lossless on every target with 32-bit pointers or wider.
-#[inline]
-pub(crate) const fn index(n: u32) -> usize {
-    const { assert!(size_of::<usize>() >= size_of::<u32>()) };
-    n as usize
-}
-
-/// A small number as a word of memory.
-///
-/// # Panics
-/// If it does not fit, which is a bug: every caller's number is bounded by [`LINE_LIMIT`]
-/// or by a name's length.
-#[inline]
-pub(crate) fn word(n: usize) -> u32 {
-    u32::try_from(n).expect("a number for the image fits a word")
-}
-
-/// A count as stored in 64 bits.
-#[inline]
-pub(crate) const fn wide(n: usize) -> u64 {
-    n as u64
-}
-
-/// The low and the high half of a 64-bit number.
-#[inline]
-pub(crate) const fn halves(n: u64) -> (u32, u32) {
-    (n as u32, (n >> 32) as u32)
-}
-
-/// The two halves of a 128-bit product, one upon the other.
-#[inline]
-pub(crate) const fn fold_product(a: u64, b: u64) -> u64 {
-    let product = a as u128 * b as u128;
-    product as u64 ^ (product >> 64) as u64
-}
-
 macro_rules! handle {
     ($(#[$doc:meta])* $name:ident, $letter:literal) => {
         $(#[$doc])*

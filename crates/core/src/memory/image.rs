@@ -5,10 +5,10 @@
 //! elsewhere, or calls back except for the traits it is given.
 
 use crate::memory::alloc;
+use crate::memory::casts::{index, word};
 use crate::memory::chunk::{LINE_BYTES, MAX_CHUNKS};
 use crate::memory::error::Error;
 use crate::memory::flat::Memory;
-use crate::memory::id::{index, word};
 use crate::memory::root::{Field, Root};
 
 /// An image over a memory.

@@ -2,6 +2,7 @@
 
 pub(crate) mod alloc;
 pub(crate) mod breath;
+pub(crate) mod casts;
 pub(crate) mod chunk;
 pub(crate) mod cpu;
 pub(crate) mod error;

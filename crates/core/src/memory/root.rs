@@ -19,9 +19,10 @@
 //!
 //! Only this file knows these places. Everybody else of the crate may call it.
 
+use crate::memory::casts::{index, wide, word};
 use crate::memory::chunk::LINE_BYTES;
 use crate::memory::flat::{FirstLines, Line, Memory};
-use crate::memory::id::{VersionId, index, to_word, wide, word};
+use crate::memory::id::{VersionId, to_word};
 
 /// Layout number: one more whenever a byte of the image changes its meaning.
 pub const LAYOUT: u32 = 12;

@@ -8,8 +8,9 @@ use crate::folded::form::{LONGER, STEP};
 use crate::folded::index::FormSpot;
 use crate::folded::sieve::Sieve;
 use crate::folded::words::MOST_WORDS;
+use crate::memory::casts::index;
 use crate::memory::hash::Hash;
-use crate::memory::id::{RecordId, index};
+use crate::memory::id::RecordId;
 use crate::memory::root::Sifted;
 use crate::recognise::starts::{Start, Starts};
 

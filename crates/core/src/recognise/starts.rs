@@ -12,10 +12,10 @@
 
 use crate::folded::ascii::mask;
 use crate::folded::sieve::{Begun, Kinds, Segment, Sieve};
+use crate::memory::casts::index;
 use crate::memory::cpu::{self, Task};
 use crate::memory::flat::{PLACES, bits};
 use crate::memory::hash::Hash;
-use crate::memory::id::index;
 
 /// Room for as many words as a byte counts: nothing is to be checked.
 const ROOM: usize = 1 << u8::BITS;
@@ -185,8 +185,8 @@ where
 mod tests {
     use super::*;
     use crate::folded::sieve::Item;
+    use crate::memory::casts::wide;
     use crate::memory::cpu::tests::both;
-    use crate::memory::id::wide;
     use crate::memory::root::Sifted;
     use crate::{Edge, HeapMemory, Image};
 

@@ -9,10 +9,11 @@ use crate::folded::pieces::{Rest, WINDOW, Words};
 use crate::folded::words::{self, MOST_WORD, MOST_WORDS, TOO_LONG};
 use crate::memory::breath::Breath;
 use crate::memory::breath::PER_STEP;
+use crate::memory::casts::index;
+use crate::memory::casts::word as place;
 use crate::memory::cpu::{self, Task};
 use crate::memory::flat::as_text;
 use crate::memory::hash::Hash;
-use crate::memory::id::{index, word as place};
 use crate::memory::limit::{NoRoom, some_is_left};
 
 /// Words held at a time: some 20 microseconds to fold, and more than the longest window.

@@ -13,8 +13,9 @@
 //! The order in a list means nothing. Writers hold the lock exclusively, readers shared.
 
 use crate::memory::alloc;
+use crate::memory::casts::index;
 use crate::memory::flat::{Line, Memory};
-use crate::memory::id::{EntityId, Link, SLOTS_PER_LINE, SlotRef, TreeId, index};
+use crate::memory::id::{EntityId, Link, SLOTS_PER_LINE, SlotRef, TreeId};
 use crate::records::record::{Direction, List, Record, planned};
 use crate::records::slot::Slot;
 use crate::records::version::Version;

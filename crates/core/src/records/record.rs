@@ -42,10 +42,11 @@ mod shape;
 use std::num::NonZeroU32;
 
 use crate::memory::alloc::{self, Plan};
+use crate::memory::casts::{index, word};
 use crate::memory::chunk::LINE_BYTES;
 use crate::memory::flat::{Line, Memory, Span};
 use crate::memory::hash::{Hash, Kind};
-use crate::memory::id::{RecordId, SLOTS_PER_LINE, SlotRef, index, word};
+use crate::memory::id::{RecordId, SLOTS_PER_LINE, SlotRef};
 use crate::memory::root::MAX_LINES;
 use crate::records::slot::byte_of;
 use crate::records::temperature::Temperature;

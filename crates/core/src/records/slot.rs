@@ -11,9 +11,10 @@
 //! One grid for blocks and records: the address of a slot (a [`SlotRef`]) is a line and
 //! a number below 5, and whoever follows a link need not know what line it is.
 
+use crate::memory::casts::index;
 use crate::memory::chunk::LINE_BYTES;
 use crate::memory::flat::{Line, Memory};
-use crate::memory::id::{EntityId, Link, SLOTS_PER_LINE, SlotRef, TreeId, index, to_word};
+use crate::memory::id::{EntityId, Link, SLOTS_PER_LINE, SlotRef, TreeId, to_word};
 
 /// The first slot of a line begins here; a block keeps its next block before it.
 pub(crate) const SLOTS_AT: usize = 4;

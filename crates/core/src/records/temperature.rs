@@ -12,7 +12,7 @@
 
 use std::hash::{BuildHasher, RandomState};
 
-use crate::memory::id::halves;
+use crate::memory::casts::halves;
 
 /// A count of lookups, exact below 128.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]

@@ -2,6 +2,7 @@
 
 use crate::filter::bucket::Entry;
 use crate::filter::table::Filter;
+use crate::memory::casts::index;
 use crate::memory::chunk::lines_of;
 use crate::memory::chunk::locate;
 use crate::memory::error::Problem;
@@ -9,7 +10,6 @@ use crate::memory::flat::Memory;
 use crate::memory::id::LINE_LIMIT;
 use crate::memory::id::RecordId;
 use crate::memory::id::TreeId;
-use crate::memory::id::index;
 use crate::memory::root::FIRST_LINE;
 use crate::memory::root::Root;
 use std::collections::HashMap;

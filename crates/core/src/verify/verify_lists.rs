@@ -4,8 +4,9 @@
 //! slot's link is followed to a slot that must be marked and link back. Two slots that name
 //! each other's owners thereby prove that each is in the other's list.
 
+use crate::memory::casts::index;
 use crate::memory::hash::Kind;
-use crate::memory::id::{EntityId, Link, SLOTS_PER_LINE, SlotRef, VersionId, index};
+use crate::memory::id::{EntityId, Link, SLOTS_PER_LINE, SlotRef, VersionId};
 use crate::records::record::{Direction, List, Record};
 use crate::records::slot::Slot;
 use crate::records::version::Version;

@@ -10,8 +10,9 @@
 //! header. What follows a name's last byte up to the next word is anything.
 
 use crate::Breath;
+use crate::memory::casts::{index, word};
 use crate::memory::flat::{Memory, as_bytes, as_bytes_mut};
-use crate::memory::id::{RecordId, index, word};
+use crate::memory::id::RecordId;
 use crate::records::record::{NAME_HEAD, Record};
 use crate::walk::sentences::Piece;
 

@@ -1,7 +1,7 @@
 //! Names as numbers, for work on many edges outside the image: one copy of each name, one table.
 
 use crate::Breath;
-use crate::memory::id::{halves, index, word};
+use crate::memory::casts::{halves, index, word};
 use std::hash::{BuildHasher, RandomState};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 

@@ -6,7 +6,7 @@
 //! number. Names are compared where these are equal. Nothing is moved but 16 bytes a row.
 
 use crate::Breath;
-use crate::memory::id::{halves, index, wide};
+use crate::memory::casts::{halves, index, wide};
 use crate::walk::arena::{Arena, Name, UNNAMED};
 use crate::walk::strands::{Strand, Strands, insert_each};
 use std::cmp::Ordering;

@@ -19,7 +19,8 @@
 use std::collections::HashSet;
 
 use crate::filter::bucket::Entry;
-use crate::memory::id::{EntityId, RecordId, TreeId, index, wide};
+use crate::memory::casts::{index, wide};
+use crate::memory::id::{EntityId, RecordId, TreeId};
 use crate::memory::root::{Counter, Field};
 use crate::records::list::Cursor;
 use crate::records::record::{Direction, Record};

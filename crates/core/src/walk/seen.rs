@@ -4,7 +4,7 @@
 //! a small walk's set is a few lines whatever came before, and forgetting is writing them.
 
 use crate::Breath;
-use crate::memory::id::{halves, index, word};
+use crate::memory::casts::{halves, index, word};
 
 /// The set. Keys are numbered one after another from where it was started.
 #[derive(Debug)]
@@ -147,7 +147,7 @@ fn room_for(keys: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::memory::id::wide;
+    use crate::memory::casts::wide;
 
     #[test]
     fn keys_that_fit_take_no_memory_anew() {

@@ -4,8 +4,9 @@
 //! of a strand are found by depth. Put in the contract's order, the strands are the answer.
 
 use crate::Breath;
+use crate::memory::casts::{index, word};
 use crate::memory::flat::Memory;
-use crate::memory::id::{EntityId, TreeId, index, to_word, word};
+use crate::memory::id::{EntityId, TreeId, to_word};
 use crate::records::record::Record;
 use crate::walk::arena::{Arena, Name, UNNAMED};
 use crate::walk::relation::Relation;

@@ -17,8 +17,9 @@
 //! it. A form has bits 7 to 27, and `s`, whether it stands in its second bucket: the bucket's
 //! number has the 7 bits below.
 
+use crate::memory::casts::halves;
 use crate::memory::hash::Hash;
-use crate::memory::id::{LINE_BITS, RecordId, halves};
+use crate::memory::id::{LINE_BITS, RecordId};
 
 const TAG_SHIFT: u32 = 48;
 const WORD_SHIFT: u32 = 16;

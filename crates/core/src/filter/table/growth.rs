@@ -9,7 +9,7 @@ use std::hint::select_unpredictable;
 use super::{DIRECTORY_LINES, Filter, begins_directory};
 use crate::filter::bucket::{Entry, SLOTS};
 use crate::memory::alloc::{self, Plan};
-use crate::memory::id::{index, wide};
+use crate::memory::casts::{index, wide};
 use crate::memory::root::Counter;
 use crate::memory::tables::PAGE_BITS;
 use crate::records::record::planned;

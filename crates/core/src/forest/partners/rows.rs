@@ -4,7 +4,8 @@ use std::collections::{HashMap, TryReserveError};
 use std::hash::{BuildHasherDefault, Hash, Hasher};
 
 use crate::RowVersion;
-use crate::memory::id::{EntityId, SlotRef, fold_product, halves, index, to_word, word};
+use crate::memory::casts::{fold_product, halves, index, word};
+use crate::memory::id::{EntityId, SlotRef, to_word};
 use crate::records::edge::Ends;
 use crate::records::record::Direction;
 

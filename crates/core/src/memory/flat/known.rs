@@ -4,8 +4,8 @@ use std::cell::UnsafeCell;
 use std::ptr::NonNull;
 
 use super::{Memory, Page};
+use crate::memory::casts::{index, word};
 use crate::memory::chunk::first_line;
-use crate::memory::id::{index, word};
 use crate::memory::tables::Table;
 
 /// Pages that one lookup learns at most, a few microseconds.

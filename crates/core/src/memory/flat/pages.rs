@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
 use super::Memory;
 use super::lines::prefetch;
+use crate::memory::casts::halves;
 use crate::memory::chunk::LINE_BYTES;
-use crate::memory::id::halves;
 
 /// The lines of a filter's page. Most of it is within [`NEAR`] lines, where a place is checked
 /// by the compiler.

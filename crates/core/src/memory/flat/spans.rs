@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use super::lines::prefetch;
 use super::{Line, Memory};
+use crate::memory::casts::index;
 use crate::memory::chunk::LINE_BYTES;
-use crate::memory::id::index;
 
 /// More bytes than a chunk has.
 const FAR: usize = 1 << 30;

@@ -5,9 +5,10 @@ use super::{
     CHAIN_LINE, INSIDE, LEN, LONG, LONG_LEN, NAME, NAME_HEAD, PIECE_BYTES, PIECE_HEAD, Record,
     SHAPE, TREE,
 };
+use crate::memory::casts::index;
 use crate::memory::flat::{Memory, Span};
 use crate::memory::hash::Kind;
-use crate::memory::id::{RecordId, index};
+use crate::memory::id::RecordId;
 
 impl<'m> Record<'m> {
     #[inline]

@@ -1,9 +1,10 @@
 //! How a record is laid out: where its inline slots begin, and how many lines it has.
 
 use super::{CHAIN_BYTES, EXTRA_SHIFT, INSIDE, LEN, LONG, MOST_EXTRA, MOST_INLINE, NAME, TREE};
+use crate::memory::casts::{index, word};
 use crate::memory::chunk::LINE_BYTES;
 use crate::memory::hash::Kind;
-use crate::memory::id::{SLOTS_PER_LINE, index, word};
+use crate::memory::id::SLOTS_PER_LINE;
 use crate::records::slot::{SLOT_BYTES, SLOTS_AT};
 
 /// How the lines of a record are divided.

@@ -2,7 +2,7 @@
 
 use super::{Node, Walk};
 use crate::Breath;
-use crate::memory::id::index;
+use crate::memory::casts::index;
 use crate::memory::limit::NoRoom;
 use crate::walk::answer::Row;
 use crate::walk::arena::Arena;

@@ -1,8 +1,9 @@
 //! Reading the lists of a block of questions: see the head of `walk.rs`.
 
 use super::{At, MANY_ASKED, Node, Walk, send_for};
+use crate::memory::casts::{halves, index, wide};
 use crate::memory::flat::Memory;
-use crate::memory::id::{EntityId, TreeId, halves, index, wide};
+use crate::memory::id::{EntityId, TreeId};
 use crate::records::list::Cursor;
 use crate::records::record::{Direction, Record};
 use crate::records::slot::Slot;

@@ -6,7 +6,7 @@
 
 use super::Network;
 use super::tree::Tree;
-use crate::memory::id::{index, word};
+use cftrag_core::{index, word};
 
 /// Times that all leaves are looked at, at most.
 const ROUNDS: usize = 10;

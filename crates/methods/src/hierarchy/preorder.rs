@@ -1,7 +1,7 @@
 //! The order in which the tree nodes of an encoding stand.
 
 use super::Network;
-use crate::memory::id::{index, word};
+use cftrag_core::{index, word};
 
 /// Who is under whom.
 pub(super) struct Children {

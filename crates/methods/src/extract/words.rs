@@ -1,6 +1,6 @@
 //! Sentences of a text, and their words.
 
-use crate::Breath;
+use cftrag_core::Breath;
 
 /// After these a full stop ends no sentence.
 const ABBREVIATIONS: &str = "dr mr mrs ms prof st e.g i.e vs no nos fig figs approx inc ltd co jr sr cf ca vol dept \

@@ -1,7 +1,7 @@
 //! A graph in two arrays: the children of each node one after the other.
 
-use crate::Breath;
-use crate::memory::id::{index, word};
+use cftrag_core::Breath;
+use cftrag_core::{index, word};
 
 /// Edges between nodes 0 to n - 1, by their first node; an edge's number is its place.
 #[derive(Debug)]

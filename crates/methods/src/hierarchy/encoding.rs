@@ -3,7 +3,7 @@
 
 use super::preorder::{Children, preorder};
 use super::{Network, bits};
-use crate::memory::id::{index, word};
+use cftrag_core::{index, word};
 
 /// Leaves are 0 to n - 1, the network's nodes. The root is n; other tree nodes follow in preorder.
 pub struct Encoding {

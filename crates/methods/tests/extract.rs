@@ -1,7 +1,8 @@
 //! How many of the relations that a reader finds in sentences the rules find, and how many of theirs are right.
 //! tests/extract/sentences.txt has the sentences; its labels were written before the rules.
 
-use cftrag_core::{Breath, extract};
+use cftrag_core::Breath;
+use cftrag_methods::extract;
 
 /// A sentence and its relations.
 type Labelled = (String, Vec<(String, String)>);

@@ -1,7 +1,7 @@
 //! A tree over the nodes of a network while it is made: who is above whom, and what each saves.
 
 use super::bits;
-use crate::memory::id::{index, word};
+use cftrag_core::{index, word};
 
 /// Leaves are 0 to `leaves` - 1, tree nodes follow, the root is the last. No node has a parent
 /// before it.

@@ -1,13 +1,13 @@
 //! Hierarchies of generated graphs: their entropy beside that of a spanning tree, and of what was planted.
 //!
-//!     cargo run --release -p cftrag-core --example hierarchy [part of a graph's name]
+//!     cargo run --release -p cftrag-methods --example hierarchy [part of a graph's name]
 //!
 //! If only one graph has that in its name, the memory is told that was in use at most (on Linux, of the whole process).
 //!
 //! The baseline is a maximum spanning tree (petgraph's Kruskal, weights are all alike), rooted at the node of the highest degree: a
 //! node is a community of itself and all under it; below the height that is allowed everything belongs to the last community.
 
-use cftrag_core::{Encoding, Network, build_hierarchy};
+use cftrag_methods::{Encoding, Network, build_hierarchy};
 use petgraph::algo::min_spanning_tree;
 use petgraph::data::FromElements;
 use petgraph::graph::{NodeIndex, UnGraph};

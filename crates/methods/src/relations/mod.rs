@@ -19,7 +19,7 @@ mod graph;
 mod labels;
 mod reduce;
 
-use crate::Breath;
+use cftrag_core::Breath;
 pub use graph::Graph;
 
 /// Edges of the largest knot in which each edge that leads back is looked at. So rule 3 costs at most a thousand steps an edge.

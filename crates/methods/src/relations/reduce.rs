@@ -13,8 +13,8 @@
 
 use super::Graph;
 use super::labels::Labels;
-use crate::Breath;
-use crate::memory::id::{index, word};
+use cftrag_core::Breath;
+use cftrag_core::{index, word};
 
 /// Steps of the search in all, half a second; more of them cost dense graphs more than sweeps do.
 pub(super) const STEPS: usize = 20_000_000;

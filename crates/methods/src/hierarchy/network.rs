@@ -1,8 +1,8 @@
 //! A weighted, undirected graph without self-edges and parallel edges.
 
 use super::bits;
-use crate::Breath;
-use crate::memory::id::{index, word};
+use cftrag_core::Breath;
+use cftrag_core::{index, word};
 use std::cmp::Ordering;
 
 pub struct Network {

@@ -100,7 +100,7 @@ mod tests {
         };
         for size in [0, 1, 2, 5, 21, 1000] {
             let some: Vec<u64> = (0..size).map(|_| random()).collect();
-            let layer = |&element: &u64| crate::memory::id::halves(element / 64).0;
+            let layer = |&element: &u64| cftrag_core::halves(element / 64).0;
             let mut ours = Queue::new(some.iter().copied(), layer);
             let mut theirs = BinaryHeap::from(some);
             for _ in 0..5000 {

@@ -8,7 +8,7 @@
 
 use super::bits;
 use super::tree::Tree;
-use crate::memory::id::{index, word};
+use cftrag_core::{index, word};
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 

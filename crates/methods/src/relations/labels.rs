@@ -5,8 +5,8 @@
 //! 2010.) Two walks, which take children in opposite orders, tell most pairs apart.
 
 use super::Graph;
-use crate::Breath;
-use crate::memory::id::{index, word};
+use cftrag_core::Breath;
+use cftrag_core::{index, word};
 
 /// Of each walk: the least number below each node (itself counted), and its own.
 pub(super) struct Labels([Vec<(u32, u32)>; 2]);

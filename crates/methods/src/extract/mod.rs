@@ -9,7 +9,7 @@ mod phrases;
 mod rules;
 mod words;
 
-use crate::Breath;
+use cftrag_core::Breath;
 use phrases::Phrase;
 use rules::{Match, Side};
 use words::{Sentence, Sentences};

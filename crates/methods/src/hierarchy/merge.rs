@@ -10,7 +10,7 @@
 use super::Network;
 use super::queue::Queue;
 use super::tree::Tree;
-use crate::memory::id::{halves, index, word};
+use cftrag_core::{halves, index, word};
 use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};

@@ -1,8 +1,8 @@
 //! Rule 3: which edges go so that no cycle is left.
 
 use super::{Graph, KNOT};
-use crate::Breath;
-use crate::memory::id::{index, word};
+use cftrag_core::Breath;
+use cftrag_core::{index, word};
 use std::collections::VecDeque;
 
 /// For each edge of the graph, whether it goes.

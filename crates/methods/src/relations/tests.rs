@@ -1,7 +1,7 @@
 //! The rules by their words, on matrices, beside the real thing.
 
 use super::*;
-use crate::memory::id::{index, word};
+use cftrag_core::{index, word};
 
 /// A generator of its own, seeded: the same graphs everywhere.
 struct Random(u64);
