@@ -1,8 +1,8 @@
 //! What of a name is looked for in a text: the hashes of its folded words.
 
 use crate::folded::ascii::BLOCK;
-use crate::folded::sieve::FEW;
-use crate::folded::sieve::Item;
+use crate::folded::item::FEW;
+use crate::folded::item::Item;
 use crate::folded::words;
 use crate::folded::words::{MOST_BYTES, MOST_WORDS};
 use crate::memory::casts::index;

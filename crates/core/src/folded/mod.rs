@@ -4,6 +4,7 @@ pub(crate) mod alike;
 pub(crate) mod ascii;
 pub(crate) mod form;
 pub(crate) mod index;
+pub(crate) mod item;
 pub(crate) mod pieces;
 pub(crate) mod segments;
 pub(crate) mod sieve;

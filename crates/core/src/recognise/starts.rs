@@ -11,7 +11,8 @@
 //! words at a time where the processor knows how.
 
 use crate::folded::ascii::mask;
-use crate::folded::sieve::{Begun, Kinds, Segment, Sieve};
+use crate::folded::item::{Begun, Kinds};
+use crate::folded::sieve::{Segment, Sieve};
 use crate::memory::casts::index;
 use crate::memory::cpu::{self, Task};
 use crate::memory::flat::{PLACES, bits};
@@ -184,7 +185,7 @@ where
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::folded::sieve::Item;
+    use crate::folded::item::Item;
     use crate::memory::casts::wide;
     use crate::memory::cpu::tests::both;
     use crate::memory::root::Sifted;

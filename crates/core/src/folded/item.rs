@@ -1,0 +1,117 @@
+//! What a sieve (sieve.rs) says of a hash: which kinds of items it lets pass.
+
+use crate::memory::casts::halves;
+use crate::memory::hash::Hash;
+
+/// Names of up to so many words are told apart by how many they have.
+pub(crate) const FEW: usize = 3;
+
+/// What a sieve lets pass: three bits of the word of 64 that its hash leads to.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Item {
+    pub(crate) hash: Hash,
+    pub(crate) kind: u64,
+}
+
+/// Which kinds of items a word of 64 bits lets pass, of one hash: their bits are beside each other.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Kinds(pub(crate) u64);
+
+impl Kinds {
+    /// A name.
+    const WHOLE: u64 = 1;
+    /// A word that names of two words or three begin with; and longer ones.
+    const FIRST: u64 = 2;
+    const FIRST_OF_MORE: u64 = 4;
+    /// Two words that names of three begin with.
+    const OF_THREE: u64 = 2;
+    /// Two words that longer names begin with.
+    const OF_MORE: u64 = 4;
+    const ALL: u64 = 7;
+
+    /// Of the hash that leads to this word.
+    #[inline(always)]
+    pub(crate) fn of(word: u64, hash: Hash) -> Kinds {
+        let [a, b, c] = places(hash);
+        let all = word.rotate_right(a) & word.rotate_right(b) & word.rotate_right(c);
+        Kinds(all & Kinds::ALL)
+    }
+
+    /// Whether it is a name.
+    #[inline(always)]
+    pub(crate) fn is_whole(self) -> bool {
+        self.0 & Kinds::WHOLE != 0
+    }
+
+    /// Whether a word is a name or the first of one.
+    #[inline(always)]
+    pub(crate) fn is_none(self) -> bool {
+        self.0 == 0
+    }
+
+    /// Of the last word of a text.
+    #[inline]
+    pub(crate) fn of_last(self) -> Kinds {
+        Kinds(self.0 & Kinds::WHOLE)
+    }
+
+    /// What begins with a word and the next, of which the sieve of windows lets `both` pass.
+    #[inline(always)]
+    pub(crate) fn with_next(self, both: Kinds) -> Begun {
+        let few = (self.0 & Kinds::FIRST) * (Kinds::WHOLE | Kinds::OF_THREE);
+        let more = (self.0 & Kinds::FIRST_OF_MORE) << 1;
+        Begun(self.0 & Kinds::WHOLE | both.0 << 1 & (few | more))
+    }
+}
+
+/// What names may begin with a word: by their words, and a bit for those of four and more.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Begun(u64);
+
+impl Begun {
+    #[inline(always)]
+    pub(crate) fn is_none(self) -> bool {
+        self.0 == 0
+    }
+
+    /// Whether there are some of one word, of two, of three.
+    #[inline(always)]
+    pub(crate) fn few(self) -> [bool; 3] {
+        [1, 2, 4].map(|bit| self.0 & bit != 0)
+    }
+
+    /// Whether there are longer ones.
+    #[inline(always)]
+    pub(crate) fn more(self) -> bool {
+        self.0 & 8 != 0
+    }
+}
+
+/// By how much a word of 64 bits is turned, modulo 64: by parts of a hash that do not say which word.
+#[inline(always)]
+fn places(hash: Hash) -> [u32; 3] {
+    let turn = |shift: u32| halves(hash.0 >> shift).0;
+    [turn(28), turn(34), turn(40)]
+}
+
+impl Item {
+    /// Words that are a name.
+    pub(crate) fn whole(hash: Hash) -> Item {
+        Item { hash, kind: Kinds::WHOLE }
+    }
+
+    /// The first word of a name of so many, two at least.
+    pub(crate) fn first_word(hash: Hash, words: usize) -> Item {
+        Item { hash, kind: if words <= FEW { Kinds::FIRST } else { Kinds::FIRST_OF_MORE } }
+    }
+
+    /// Two words that a name of so many begins with, three at least.
+    pub(crate) fn first_two(hash: Hash, words: usize) -> Item {
+        Item { hash, kind: if words == 3 { Kinds::OF_THREE } else { Kinds::OF_MORE } }
+    }
+
+    pub(crate) fn mask(self) -> u64 {
+        let [a, b, c] = places(self.hash);
+        self.kind.rotate_left(a) | self.kind.rotate_left(b) | self.kind.rotate_left(c)
+    }
+}
