@@ -6,9 +6,9 @@
 //! ```
 //!
 //! There are two tables: one of names, and one of what finds them in a text: forms and
-//! beginnings, see `forms.rs`. In one, they would make the way to a name three times as wide.
+//! beginnings, see `folded/index.rs`. In one, they would make the way to a name three times as wide.
 //! `bucket.rs` has the layout of a page, its folder the bits of a slot and the arithmetic of
-//! buckets; `search.rs` finds room, `filter/growth.rs` makes more of it.
+//! buckets; `search.rs` finds room, `table/growth.rs` makes more of it.
 //!
 //! Promises: [`Filter::find`] reads at most two buckets and the records whose tag
 //! matches, and compares the name itself; room for an entry is found before anything

@@ -1,4 +1,4 @@
-//! Tests of `filter.rs`: bounds, growth, and that nothing is lost on the way.
+//! Tests of `filter/table.rs`: bounds, growth, and that nothing is lost on the way.
 
 use super::growth::GROW_LOAD;
 use super::*;

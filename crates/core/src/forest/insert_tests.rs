@@ -1,4 +1,4 @@
-//! Tests of `forest.rs`: inserts that fail, room that was counted, rows that go.
+//! Tests of `forest/insert.rs`: inserts that fail, room that was counted, rows that go.
 
 use super::*;
 use crate::memory::root::Root;

@@ -49,7 +49,7 @@ impl std::error::Error for Error {}
 /// A broken invariant found by [`Image::verify`](crate::Image::verify).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// The number of the invariant in the documentation of `verify.rs`.
+    /// The number of the invariant in the documentation of `verify/whole.rs`.
     pub invariant: u32,
     /// What was found, with the handles involved.
     pub text: String,

@@ -1,4 +1,4 @@
-//! Tests of `memory.rs`.
+//! Tests of `memory/flat.rs`.
 
 use super::bytes::bits_plainly;
 use super::pages::equal_tags_plainly;

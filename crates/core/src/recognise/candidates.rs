@@ -1,6 +1,6 @@
 //! Which windows of a text have a form in the filter.
 //!
-//! Part of `recognise.rs`: all that is asked about a block of words before a name is read.
+//! Part of `recognise/mentions.rs`: all that is asked about a block of words before a name is read.
 
 use crate::Image;
 use crate::filter::table::Filter;

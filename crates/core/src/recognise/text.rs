@@ -1,6 +1,6 @@
 //! The words of a text that are held at a time: where they are, folded, and their hashes.
 //!
-//! Part of `recognise.rs`; nothing here knows an image.
+//! Part of `recognise/mentions.rs`; nothing here knows an image.
 
 use std::ops::Range;
 

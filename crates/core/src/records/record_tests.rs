@@ -1,4 +1,4 @@
-//! Tests of `record.rs`: shapes, names of any length, inline bits.
+//! Tests of `records/record.rs`: shapes, names of any length, inline bits.
 
 use super::*;
 use crate::memory::root::{Counter, Root};

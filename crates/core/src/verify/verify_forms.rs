@@ -1,4 +1,4 @@
-//! The part of the check that is about forms and beginnings: I12 and I13 of `verify.rs`.
+//! The part of the check that is about forms and beginnings: I12 and I13 of `verify/whole.rs`.
 
 use crate::verify::verifier::Met;
 use std::collections::{HashMap, HashSet};

@@ -1,4 +1,4 @@
-//! The part of `verify.rs` that follows lists and links: invariants I4 to I8.
+//! The part of `verify/whole.rs` that follows lists and links: invariants I4 to I8.
 //!
 //! First every list is read and its slots are marked as used, up or down; then every used
 //! slot's link is followed to a slot that must be marked and link back. Two slots that name

@@ -1,4 +1,4 @@
-//! The part of the check that is about the sieve: its lines, and I14 of `verify.rs`.
+//! The part of the check that is about the sieve: its lines, and I14 of `verify/whole.rs`.
 
 use crate::filter::bucket::Entry;
 use crate::folded::form::Form;

@@ -1,4 +1,4 @@
-//! What a walk answers, as plain data. Made by `walk.rs`.
+//! What a walk answers, as plain data. Made by `walk/breadth_first.rs`.
 
 use crate::walk::arena::Name;
 use crate::walk::relation::Relation;

@@ -12,7 +12,7 @@
 //!
 //! A *name* leads to the record of an entity or tree; a *form* to the first of the entities
 //! whose names fold to it; a *beginning* says that names begin with these words: how many, and
-//! how long they are (see forms.rs). Names are in a table of their own. A form's and a
+//! how long they are (see folded/index.rs). Names are in a table of their own. A form's and a
 //! beginning's hash must be known without a record when they move. A beginning has 28 bits of
 //! it. A form has bits 7 to 27, and `s`, whether it stands in its second bucket: the bucket's
 //! number has the 7 bits below.

@@ -1,4 +1,4 @@
-//! Reading the lists of a block of questions: see the head of `walk.rs`.
+//! Reading the lists of a block of questions: see the head of `walk/breadth_first.rs`.
 
 use super::{At, MANY_ASKED, Node, Walk, send_for};
 use crate::memory::casts::{halves, index, wide};
