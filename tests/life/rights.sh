@@ -86,6 +86,28 @@ is "rows of others" "$(try a "SET cftrag.enable = off; DO \$\$
     END \$\$")" ""
 touch "$LIFE/asked"
 wait $!
+# And whoever attaches or detaches it changes no other's triggers.
+two=$(sql a "SELECT oid FROM pg_class WHERE relname = 'e' AND oid <> $one")
+of_two() { sql a "SELECT string_agg(oid || tgname, ' ' ORDER BY oid) FROM pg_trigger WHERE tgrelid = $two"; }
+before=$(of_two)
+rm "$LIFE/asked"
+swaps &
+is "triggers of others" "$(try a "DO \$\$
+    DECLARE done int := 0;
+    BEGIN
+        FOR i IN 1..1500 LOOP
+            BEGIN
+                IF i % 2 = 0 THEN PERFORM public.cft_detach($one::regclass); ELSE PERFORM public.cft_attach($one::regclass, child => CASE WHEN i % 4 = 1 THEN 'parent' ELSE 'child' END, parent => CASE WHEN i % 4 = 1 THEN 'child' ELSE 'parent' END); END IF;
+                done := done + 1;
+            EXCEPTION WHEN serialization_failure OR undefined_table OR invalid_schema_name THEN NULL;
+            END;
+            COMMIT;
+        END LOOP;
+        IF done < 100 THEN RAISE EXCEPTION 'only % done', done; END IF;
+    END \$\$")" ""
+touch "$LIFE/asked"
+wait $!
+is "they are as they were" "$(of_two)" "$before"
 
 # His database's cftrag.edges is his choice: not a superuser's, but one of roles that trust him.
 sql a "SET ROLE owner; ALTER DATABASE rich SET cftrag.edges = 'front.edges'" >/dev/null
