@@ -27,28 +27,47 @@ use std::ffi::CStr;
 // pgrx's #[pg_guard] on our extern block (compat.rs) looks for this name here.
 use pgrx::pg_sys::submodules::ffi;
 
+#[path = "image/prefetch.rs"]
 mod ahead;
 mod api;
+#[path = "capture/apply.rs"]
 mod apply;
+#[path = "image/chunks.rs"]
 mod area;
+#[path = "builds/load.rs"]
 mod build;
+#[path = "builds/catch_up.rs"]
 mod catchup;
+#[path = "pg/invalidation.rs"]
 mod changes;
+#[path = "catalog/default_table.rs"]
 mod chosen;
+#[path = "pg/client.rs"]
 mod clients;
+#[path = "pg/compat.rs"]
 mod compat;
+#[path = "pg/contain.rs"]
 mod contain;
+#[path = "image/counters.rs"]
 mod counters;
+#[path = "capture/transaction.rs"]
 mod delta;
+#[path = "catalog/edges_table.rs"]
 mod edges;
+#[path = "pg/encoding.rs"]
 mod encoding;
 mod error;
+#[path = "capture/flush.rs"]
 mod flush;
+#[path = "call/fmgr.rs"]
 mod fmgr;
 mod guc;
+#[path = "pg/lock_holders.rs"]
 mod holders;
+#[path = "image/huge_pages.rs"]
 mod huge;
 #[cfg(feature = "inject")]
+#[path = "pg/inject.rs"]
 mod inject;
 #[cfg(not(feature = "inject"))]
 mod inject {
@@ -65,39 +84,69 @@ mod inject {
         false
     }
 }
+#[path = "builds/launcher.rs"]
 mod launcher;
+#[path = "capture/log_record.rs"]
 mod loading;
+#[path = "pg/lock_owner.rs"]
 mod locks;
+#[path = "catalog/statement.rs"]
 mod meant;
 mod methods;
+#[path = "catalog/named_tables.rs"]
 mod named;
+#[path = "catalog/schema_names.rs"]
 mod naming;
+#[path = "builds/online.rs"]
 mod online;
+#[path = "catalog/roles.rs"]
 mod owners;
+#[path = "pg/interrupt.rs"]
 mod patience;
+#[path = "builds/worker_limit.rs"]
 mod places;
+#[path = "pg/error_context.rs"]
 mod raised;
+#[path = "serve/reference.rs"]
 mod reference;
+#[path = "catalog/registration_cache.rs"]
 mod registered;
+#[path = "catalog/registration.rs"]
 mod registration;
+#[path = "catalog/trust.rs"]
 mod rights;
+#[path = "serve/conditions.rs"]
 mod route;
+#[path = "call/tuple.rs"]
 mod row;
+#[path = "pg/open_relations.rs"]
 mod running;
 mod scan;
+#[path = "image/quota.rs"]
 mod share;
+#[path = "image/control.rs"]
 mod shmem;
+#[path = "image/slot.rs"]
 mod slot;
+#[path = "image/sweep.rs"]
 mod sweep;
 mod template;
+#[path = "capture/trigger.rs"]
 mod trigger;
+#[path = "catalog/pg_trigger.rs"]
 mod triggers;
+#[path = "image/lock.rs"]
 mod turns;
+#[path = "catalog/unpinned.rs"]
 mod unpinned;
+#[path = "catalog/column_value.rs"]
 mod value;
+#[path = "pg/snapshot.rs"]
 mod visibility;
 #[cfg(feature = "inject")]
+#[path = "pg/watch.rs"]
 mod watch;
+#[path = "builds/request.rs"]
 mod worker;
 
 /// Spelled out, because pgrx 0.18.1 writes `version` where the name is (pg_get_loaded_modules, since 18). Evaluated by the compiler only.

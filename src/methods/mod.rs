@@ -11,10 +11,14 @@ mod paths;
 mod prefix;
 mod reject_cycles;
 mod relations;
+#[path = "../call/work_memory.rs"]
 pub mod room;
 mod roots;
+#[path = "rows.rs"]
 pub mod scan;
+#[path = "breadth_first.rs"]
 pub mod search;
+#[path = "big_map.rs"]
 pub mod table;
 pub mod walker;
 

@@ -18,7 +18,9 @@ mod cursor;
 mod explain;
 mod function;
 mod plan;
+#[path = "node.rs"]
 mod run;
+#[path = "tuple_slot.rs"]
 mod slots;
 
 /// A table of callbacks. They are functions of this library, which is never unloaded.

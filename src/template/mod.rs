@@ -28,6 +28,7 @@
 
 mod json;
 mod operands;
+#[path = "budget.rs"]
 mod room;
 mod values;
 

@@ -17,10 +17,10 @@ use pgrx::pg_sys;
 use std::cell::RefCell;
 use std::collections::HashMap;
 
-const TEMPLATE: &str = include_str!("../sql/reference.sql");
-const ENTITIES: &str = include_str!("../sql/entities.sql");
-const ROOTS: &str = include_str!("../sql/roots.sql");
-const CYCLE: &str = include_str!("../sql/cycle.sql");
+const TEMPLATE: &str = include_str!("../../sql/reference.sql");
+const ENTITIES: &str = include_str!("../../sql/entities.sql");
+const ROOTS: &str = include_str!("../../sql/roots.sql");
+const CYCLE: &str = include_str!("../../sql/cycle.sql");
 
 /// Statements of so many tables are kept planned, and those in use.
 const PLANS: usize = 64;
