@@ -223,7 +223,7 @@ COMMENT ON FUNCTION cftrag_internal.cft_entity_embeddings() IS
 
 -- Whether a relation may be chosen for the caller: policies, a view's rule, index predicates, casts and more of its owner run with the rights
 -- of who reads it. One that belongs to another (beside) by a trigger counts if its owner is trusted, or has the rights of that one's owner: the
--- TRIGGER privilege is not the right to run code as a reader. See src/rights.rs.
+-- TRIGGER privilege is not the right to run code as a reader. See src/catalog/trust.rs.
 CREATE FUNCTION cftrag_internal.cft_trusts(relation regclass, beside regclass DEFAULT NULL) RETURNS boolean
 LANGUAGE c STABLE PARALLEL SAFE COST 20
 AS 'MODULE_PATHNAME', 'cft_trusts_wrapper';
@@ -231,7 +231,7 @@ COMMENT ON FUNCTION cftrag_internal.cft_trusts(regclass, regclass) IS
 'whether the caller trusts the owner of a relation, or of one that belongs to another, so that it can be chosen for him';
 
 -- Whoever makes a statement of tables that were chosen by OID names them by cft_name: the statement then means these, or ends with an error when it is
--- parsed, whatever is renamed beside it. See src/named.rs.
+-- parsed, whatever is renamed beside it. See src/catalog/named_tables.rs.
 CREATE FUNCTION cftrag_internal.cft_lock(relation regclass) RETURNS boolean
 LANGUAGE c STABLE PARALLEL SAFE COST 5
 AS 'MODULE_PATHNAME', 'cft_lock_wrapper';
@@ -242,7 +242,7 @@ LANGUAGE c STABLE STRICT PARALLEL SAFE COST 5
 AS 'MODULE_PATHNAME', 'cft_name_wrapper';
 COMMENT ON FUNCTION cftrag_internal.cft_name(regclass) IS 'names a relation in a statement, which can then mean no other; and locks it';
 
--- What creates and drops triggers names tables, too, but is not parsed as queries are: names are held meanwhile. See src/naming.rs.
+-- What creates and drops triggers names tables, too, but is not parsed as queries are: names are held meanwhile. See src/catalog/schema_names.rs.
 CREATE FUNCTION cftrag_internal.cft_hold_names(relation regclass, other regclass, exclusive boolean) RETURNS void
 LANGUAGE c VOLATILE COST 10
 AS 'MODULE_PATHNAME', 'cft_hold_names_wrapper';

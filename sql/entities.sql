@@ -2,7 +2,7 @@
 --
 -- It is (a) what the extension runs when the image cannot serve, (b) the oracle of the tests.
 -- Parameters: $1 text question, $2 boolean overlapping.
--- Filled in by src/reference.rs before it is parsed: {edges}, {parent} and {child} as in reference.sql;
+-- Filled in by src/serve/reference.rs before it is parsed: {edges}, {parent} and {child} as in reference.sql;
 -- {aliases}, a query for (alias, entity) over the attached tables of aliases, without NULLs.
 --
 -- cft_words(text) are the words of a text, folded, with their places from 1 on and their positions in characters; cft_form(name) is the

@@ -2,7 +2,7 @@
 --
 -- It is (a) what the extension runs when the image cannot serve, (b) the oracle of every test.
 -- Parameters: $1 text[] entities, $2 int levels up, $3 int levels down.
--- Filled in by src/reference.rs (and by tests) before it is parsed:
+-- Filled in by src/serve/reference.rs (and by tests) before it is parsed:
 --   {edges}             the table, schema-qualified and quoted
 --   {tree}              r.<column>::pg_catalog.text, or NULL::pg_catalog.text where the table has none
 --   {parent} {child}    r.<column>::pg_catalog.text

@@ -2,19 +2,17 @@
 //!
 //! ERROR: lower case, no full stop, the value in quotes. DETAIL and HINT: sentences. Anything that is our bug panics (XX000).
 
-use crate::slot::Spoil;
-use pgrx::pg_sys;
+pub use pgrx::pg_sys::panic::ErrorReport as Report;
 use pgrx::pg_sys::panic::ErrorReport;
 use pgrx::prelude::PgSqlErrorCode as Code;
 
-pub use pgrx::pg_sys::panic::ErrorReport as Report;
 pub type Fallible<T> = Result<T, ErrorReport>;
 
 /// The most levels a question may ask for. The reference query is linear in it on cyclic data; no hierarchy we know is deeper than 40.
 pub const MAX_LEVELS: i32 = 1000;
 
-fn report(code: Code, message: String) -> ErrorReport {
-    ErrorReport::new(code, crate::encoding::shown(&message), "cftrag")
+pub fn report(code: Code, message: String) -> ErrorReport {
+    ErrorReport::new(code, crate::pg::encoding::shown(&message), "cftrag")
 }
 
 pub fn aliases_of_itself(table: &str) -> ErrorReport {
@@ -55,7 +53,7 @@ pub fn none_attached() -> ErrorReport {
         .set_hint("Attach one with: SELECT cft_attach('my_edges', parent => 'parent', child => 'child');")
 }
 
-/// The tables are those of roles that the caller does not trust with his rights (rights.rs), qualified.
+/// The tables are those of roles that the caller does not trust with his rights (catalog/trust.rs), qualified.
 pub fn untrusted_attached(tables: &[String]) -> ErrorReport {
     let first = tables[0].replace('\'', "''");
     report(
@@ -91,7 +89,7 @@ pub fn no_such_table(oid: u32) -> ErrorReport {
     report(Code::ERRCODE_UNDEFINED_TABLE, format!("table with OID {oid} does not exist"))
 }
 
-/// A statement that was made for tables chosen by OID means others by now (named.rs, meant.rs).
+/// A statement that was made for tables chosen by OID means others by now (catalog/named_tables.rs, catalog/statement.rs).
 pub fn renamed_beside() -> ErrorReport {
     report(
         Code::ERRCODE_T_R_SERIALIZATION_FAILURE,
@@ -147,7 +145,7 @@ pub fn no_cycles_to_check(table: &str, why: &str) -> ErrorReport {
 }
 
 pub fn no_checked_column(table: &str, column: &str, trigger: &str) -> ErrorReport {
-    let trigger = crate::encoding::shown(trigger);
+    let trigger = crate::pg::encoding::shown(trigger);
     report(Code::ERRCODE_UNDEFINED_COLUMN, format!("column \"{column}\" of table \"{table}\" does not exist"))
         .set_detail(format!(
             "It is an argument of trigger \"{trigger}\", which does not follow a column that is renamed."
@@ -157,13 +155,13 @@ pub fn no_checked_column(table: &str, column: &str, trigger: &str) -> ErrorRepor
 
 /// A CHECK's violation, as PostgreSQL says it.
 pub fn closes_cycle(table: &str, trigger: &str, path: Option<&str>) -> ErrorReport {
-    let trigger = crate::encoding::shown(trigger);
+    let trigger = crate::pg::encoding::shown(trigger);
     report(
         Code::ERRCODE_CHECK_VIOLATION,
         format!("new row for relation \"{table}\" violates constraint trigger \"{trigger}\""),
     )
     .set_detail(match path {
-        Some(path) => format!("It closes a cycle: {}.", crate::encoding::shown(path)),
+        Some(path) => format!("It closes a cycle: {}.", crate::pg::encoding::shown(path)),
         None => "It closes a cycle.".into(),
     })
 }
@@ -364,8 +362,7 @@ pub fn control_unreachable() -> ErrorReport {
 }
 
 /// The WARNING of a flush that had to give the image up.
-pub fn warn_incomplete(table: pg_sys::Oid, why: Spoil) {
-    let name = crate::edges::display_name(table);
+pub fn warn_incomplete(name: &str, why: Spoil) {
     let detail = match why {
         Spoil::Memory => "Shared memory ran out.",
         Spoil::GaveWay => "Another role's images needed its memory.",
@@ -460,4 +457,22 @@ pub fn build_lock_timeout(table: &str) -> ErrorReport {
         Code::ERRCODE_LOCK_NOT_AVAILABLE,
         format!("canceling cft_build due to lock timeout: transactions that write to \"{table}\" have not ended"),
     )
+}
+
+/// Why an image is incomplete.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u32)]
+pub enum Spoil {
+    /// Shared memory ran out.
+    Memory = 1,
+    /// A change could not be noted.
+    Lost = 2,
+    /// A writer died while it changed the image.
+    Torn = 3,
+    /// A version is older than the commit log.
+    Ancient = 4,
+    /// A deleted row was not there.
+    Unmatched = 5,
+    /// Its memory was needed by a role that has less (image/quota.rs): were it taken back as soon as it is wanted, the two would take it from each other for ever.
+    GaveWay = 6,
 }

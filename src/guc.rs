@@ -5,9 +5,8 @@
 
 #![expect(unsafe_code, reason = "reserving the prefix calls into PostgreSQL")]
 
-use crate::template;
-use pgrx::{GucContext, GucFlags, GucRegistry, GucSetting, PostgresGucEnum, pg_guard, pg_sys};
-use std::ffi::{CStr, CString, c_char, c_void};
+use pgrx::{GucContext, GucFlags, GucRegistry, GucSetting, PostgresGucEnum, pg_sys};
+use std::ffi::CString;
 
 /// `cftrag.enable`: whether the image may answer. Off: the reference query always does (the A/B of every benchmark).
 pub static ENABLE: GucSetting<bool> = GucSetting::<bool>::new(true);
@@ -16,15 +15,15 @@ pub static ENABLE: GucSetting<bool> = GucSetting::<bool>::new(true);
 pub static MEMORY_LIMIT: GucSetting<i32> = GucSetting::<i32>::new(1024 * 1024);
 
 /// `cftrag.build_in_place_limit` in kB: a reader builds the image of a table up to this size itself.
-pub static BUILD_IN_PLACE_LIMIT: GucSetting<i32> = GucSetting::<i32>::new(32 * 1024);
+static BUILD_IN_PLACE_LIMIT: GucSetting<i32> = GucSetting::<i32>::new(32 * 1024);
 
 /// `cftrag.work_memory` in kB: memory of the session that one call of a method may take for what it reads or finds.
 pub static WORK_MEMORY: GucSetting<i32> = GucSetting::<i32>::new(1024 * 1024);
 
-/// `cftrag.build_on_start`: whether images are built when the server starts (launcher.rs).
+/// `cftrag.build_on_start`: whether images are built when the server starts (builds/launcher.rs).
 pub static BUILD_ON_START: GucSetting<bool> = GucSetting::<bool>::new(true);
 
-/// `cftrag.huge_pages`: whether large images are put into huge pages (huge.rs).
+/// `cftrag.huge_pages`: whether large images are put into huge pages (image/huge_pages.rs).
 pub static HUGE_PAGES: GucSetting<bool> = GucSetting::<bool>::new(true);
 
 /// `cftrag.temperature`: what becomes of lookups.
@@ -128,47 +127,10 @@ pub fn define() {
         GucContext::Userset,
         GucFlags::default(),
     );
-    let templates = [
-        (c"cftrag.template", c"Sets the template of cft_context_text.", &TEMPLATE),
-        (c"cftrag.prompt_template", c"Sets the template of cft_prompt.", &PROMPT_TEMPLATE),
-    ];
-    for (name, short, setting) in templates {
-        // SAFETY: the hook is a guarded function that reads the value it is given.
-        unsafe {
-            GucRegistry::define_string_guc_with_hooks(
-                name,
-                short,
-                c"Empty: the built-in form. A small part of Jinja: values, for, if, and the filters join, length, first, last, upper, lower.",
-                setting,
-                GucContext::Userset,
-                GucFlags::default(),
-                Some(check_template),
-                None,
-                None,
-            );
-        }
-    }
-    crate::chosen::define();
-    #[cfg(feature = "inject")]
-    crate::inject::define();
-    // SAFETY: a C string constant; the function copies it. Called once, from _PG_init.
-    unsafe { pg_sys::MarkGUCPrefixReserved(c"cftrag".as_ptr()) };
 }
 
-/// Refuses what is no template.
-#[pg_guard]
-unsafe extern "C-unwind" fn check_template(
-    value: *mut *mut c_char,
-    _extra: *mut *mut c_void,
-    _source: pg_sys::GucSource::Type,
-) -> bool {
-    // SAFETY: `value` points to the new value, a C string or null.
-    let text = unsafe { if (*value).is_null() { c"" } else { CStr::from_ptr(*value) } };
-    // In another encoding than UTF-8 it is checked when it is used.
-    let Ok(text) = text.to_str() else { return true };
-    let Err(why) = (if text.is_empty() { Ok(()) } else { template::check(text) }) else { return true };
-    let Ok(detail) = CString::new(format!("{}.", why.trim_end_matches('.'))) else { return false };
-    // SAFETY: the detail is a copy in the memory context of the check; the setting's machinery reads it.
-    unsafe { pg_sys::GUC_check_errdetail_string = pg_sys::pstrdup(detail.as_ptr()) };
-    false
+/// Reserves the prefix, when all settings are defined.
+pub fn reserve() {
+    // SAFETY: a C string constant; the function copies it. Called once, from _PG_init.
+    unsafe { pg_sys::MarkGUCPrefixReserved(c"cftrag".as_ptr()) };
 }

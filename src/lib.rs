@@ -3,151 +3,43 @@
 //! This crate is glue. The filter and the forest are in crates/core and know no PostgreSQL; what an answer *is* stands in
 //! sql/reference.sql. docs/design.md has the contract and the reasons, and names the file where each rule is kept.
 //!
-//!   api/            what SQL calls: convert, one call, convert
-//!   route.rs        may the image answer this call? (the conditions of design.md section 2)
-//!   raised.rs       an ERROR on its way through Rust says all it said
-//!   running.rs      who has the table open for writing
-//!   reference.rs    the reference query; meant.rs: that its text means the tables that were given
-//!   scan/           the executor's node for cft_context and cft_entities in FROM
-//!   trigger.rs -> delta.rs -> flush.rs     a write on its way into the image
-//!   visibility.rs   which versions a snapshot sees
-//!   build.rs        an image from a table; online.rs beside its writers, in a worker (worker.rs), also at server start (launcher.rs)
-//!   methods/        published ways to use a hierarchy, over walks as cft_context makes them
-//!   locks.rs        table locks that are relied on
-//!   named.rs        a statement's names mean the tables they were made for
-//!   changes.rs      what is kept of the catalogs ends when they change
-//!   template        templates of users, bounded
-//!   shmem.rs, slot.rs, area.rs             shared memory: control block, locks (table at the head of slot.rs), chunks; huge.rs: their pages
+//! Its folders are layers: an import points down, never up or in a circle (tools/layers). From the top:
+//!
+//!   scan        the executor's node for FROM cft_context and FROM cft_entities
+//!   api         every SQL function of the core: convert, one call, convert
+//!   methods     the papers' functions, over walks
+//!   serve       one answer: conditions, what heals an image, walk, mentions, the reference query, rows and sentences
+//!   builds      images from tables: under a lock, beside writers, at server start; by whom
+//!   capture     a write on its way into the image: trigger, delta, flush
+//!   image       shared memory: control block, slots, chunks, locks, limits, settling, counters
+//!   catalog     the user's tables as the catalogs have them: names, columns, registrations, trust, the table a call means
+//!   template    templates of users, bounded
+//!   call        arguments, results and memory of one call
+//!   error.rs    every message
+//!   pg          what PostgreSQL 15 to 18 differ in, and how to live in it
+//!   guc.rs      settings
 
 #![allow(clippy::result_large_err, reason = "ErrorReport is pgrx's error type; it is built once per failed statement")]
 
 use pgrx::prelude::*;
 use std::ffi::CStr;
 
-// pgrx's #[pg_guard] on our extern block (compat.rs) looks for this name here.
+// pgrx's #[pg_guard] on our extern block (pg/compat.rs) looks for this name here.
 use pgrx::pg_sys::submodules::ffi;
 
-#[path = "image/prefetch.rs"]
-mod ahead;
 mod api;
-#[path = "capture/apply.rs"]
-mod apply;
-#[path = "image/chunks.rs"]
-mod area;
-#[path = "builds/load.rs"]
-mod build;
-#[path = "builds/catch_up.rs"]
-mod catchup;
-#[path = "pg/invalidation.rs"]
-mod changes;
-#[path = "catalog/default_table.rs"]
-mod chosen;
-#[path = "pg/client.rs"]
-mod clients;
-#[path = "pg/compat.rs"]
-mod compat;
-#[path = "pg/contain.rs"]
-mod contain;
-#[path = "image/counters.rs"]
-mod counters;
-#[path = "capture/transaction.rs"]
-mod delta;
-#[path = "catalog/edges_table.rs"]
-mod edges;
-#[path = "pg/encoding.rs"]
-mod encoding;
+mod builds;
+mod call;
+mod capture;
+mod catalog;
 mod error;
-#[path = "capture/flush.rs"]
-mod flush;
-#[path = "call/fmgr.rs"]
-mod fmgr;
 mod guc;
-#[path = "pg/lock_holders.rs"]
-mod holders;
-#[path = "image/huge_pages.rs"]
-mod huge;
-#[cfg(feature = "inject")]
-#[path = "pg/inject.rs"]
-mod inject;
-#[cfg(not(feature = "inject"))]
-mod inject {
-    /// Test builds can make a use of dynamic shared memory fail (inject.rs).
-    pub fn fails() -> bool {
-        false
-    }
-
-    pub fn panics() {}
-
-    pub fn looked() {}
-
-    pub fn armed() -> bool {
-        false
-    }
-}
-#[path = "builds/launcher.rs"]
-mod launcher;
-#[path = "capture/log_record.rs"]
-mod loading;
-#[path = "pg/lock_owner.rs"]
-mod locks;
-#[path = "catalog/statement.rs"]
-mod meant;
+mod image;
 mod methods;
-#[path = "catalog/named_tables.rs"]
-mod named;
-#[path = "catalog/schema_names.rs"]
-mod naming;
-#[path = "builds/online.rs"]
-mod online;
-#[path = "catalog/roles.rs"]
-mod owners;
-#[path = "pg/interrupt.rs"]
-mod patience;
-#[path = "builds/worker_limit.rs"]
-mod places;
-#[path = "pg/error_context.rs"]
-mod raised;
-#[path = "serve/reference.rs"]
-mod reference;
-#[path = "catalog/registration_cache.rs"]
-mod registered;
-#[path = "catalog/registration.rs"]
-mod registration;
-#[path = "catalog/trust.rs"]
-mod rights;
-#[path = "serve/conditions.rs"]
-mod route;
-#[path = "call/tuple.rs"]
-mod row;
-#[path = "pg/open_relations.rs"]
-mod running;
+mod pg;
 mod scan;
-#[path = "image/quota.rs"]
-mod share;
-#[path = "image/control.rs"]
-mod shmem;
-#[path = "image/slot.rs"]
-mod slot;
-#[path = "image/sweep.rs"]
-mod sweep;
+mod serve;
 mod template;
-#[path = "capture/trigger.rs"]
-mod trigger;
-#[path = "catalog/pg_trigger.rs"]
-mod triggers;
-#[path = "image/lock.rs"]
-mod turns;
-#[path = "catalog/unpinned.rs"]
-mod unpinned;
-#[path = "catalog/column_value.rs"]
-mod value;
-#[path = "pg/snapshot.rs"]
-mod visibility;
-#[cfg(feature = "inject")]
-#[path = "pg/watch.rs"]
-mod watch;
-#[path = "builds/request.rs"]
-mod worker;
 
 /// Spelled out, because pgrx 0.18.1 writes `version` where the name is (pg_get_loaded_modules, since 18). Evaluated by the compiler only.
 const VERSION: &CStr = match CStr::from_bytes_with_nul(concat!(env!("CARGO_PKG_VERSION"), "\0").as_bytes()) {
@@ -181,12 +73,20 @@ extension_sql_file!("../sql/install/views.sql", name = "views", requires = ["int
 #[pg_guard]
 pub extern "C-unwind" fn _PG_init() {
     guc::define();
-    shmem::preload();
-    launcher::register();
-    delta::register();
-    locks::register();
-    named::register();
+    template::setting::define();
+    catalog::default_table::define();
+    #[cfg(feature = "inject")]
+    {
+        pg::inject::define();
+        image::inject::define_lost();
+    }
+    guc::reserve();
+    image::control::preload();
+    builds::launcher::register();
+    capture::transaction::register();
+    pg::lock_owner::register();
+    catalog::named_tables::register();
     scan::register();
-    running::register();
-    meant::register();
+    pg::open_relations::register();
+    catalog::statement::register();
 }

@@ -2,14 +2,17 @@
 
 #![expect(unsafe_code, reason = "SPI, called directly")]
 
-use crate::edges::{self, ColumnNames, Edges};
-use crate::encoding;
-use crate::error::{self, Fallible};
-use crate::fmgr::Call;
-use crate::registration::{self, Functions, INTERNAL};
-use crate::{naming, raised};
+use crate::call::fmgr::{Call, name};
+use crate::catalog::column_rules::check_columns;
+use crate::catalog::columns::ColumnNames;
+use crate::catalog::edges_table::Edges;
+use crate::catalog::registration::{Functions, INTERNAL};
+use crate::catalog::{name, registration, schema_names};
+use crate::error;
+use crate::error::Fallible;
+use crate::pg::{encoding, error_context};
 use pgrx::prelude::*;
-use std::ffi::{CStr, CString};
+use std::ffi::CString;
 
 /// `cft_attach(edges regclass, parent name, child name, tree name) -> void`
 ///
@@ -17,7 +20,7 @@ use std::ffi::{CStr, CString};
 /// Errors: 42P01 no such table, 42809 not a plain table, 42703 no such column, 42701 a column twice, 42804 type, 0A000 collation or
 /// virtual column, 42501 not the owner.
 #[pg_extern(sql = false)]
-fn cft_attach(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
+pub fn cft_attach(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     // SAFETY: our own fcinfo.
     let call = unsafe { Call::new(fcinfo) };
     let functions = Functions::beside(call.function());
@@ -37,13 +40,13 @@ fn cft_attach(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
         return Ok(());
     }
     let (oid, old) = (table.oid(), registration::trigger_names(table.oid(), functions));
-    naming::hold(&[(oid, lock_for(&old))])?;
+    schema_names::hold(&[(oid, lock_for(&old))])?;
     let on = table.qualified();
     // ALTER TABLE wants nobody else, not even this function, to hold the relation open.
     drop(table);
     drop_triggers(&on, &old);
     create_triggers(&on, &names);
-    naming::release();
+    schema_names::release();
     meant(registration::read(oid, std::ptr::null_mut(), functions).is_some())
 }
 
@@ -53,7 +56,7 @@ fn lock_for(old: &[String]) -> u32 {
 }
 
 /// 40001 unless the statements did what they were to do to this table.
-fn meant(done: bool) -> Fallible<()> {
+pub fn meant(done: bool) -> Fallible<()> {
     if done { Ok(()) } else { Err(error::renamed_beside()) }
 }
 
@@ -63,7 +66,7 @@ fn meant(done: bool) -> Fallible<()> {
 /// Idempotent; replaces what the table was attached as. Errors: those of cft_attach, for `aliases`; 42P01 (edges is not attached), 22023
 /// (it is the same table); 42501 without TRIGGER on `edges`, because it changes what everyone finds in a text.
 #[pg_extern(sql = false)]
-fn cft_attach_aliases(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
+pub fn cft_attach_aliases(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     // SAFETY: our own fcinfo.
     let call = unsafe { Call::new(fcinfo) };
     let functions = Functions::beside(call.function());
@@ -71,7 +74,7 @@ fn cft_attach_aliases(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     let alias = name(&call, 1).ok_or_else(|| error::null_argument("alias"))?;
     let entity = name(&call, 2).ok_or_else(|| error::null_argument("entity"))?;
     let names = ColumnNames { parent: entity, child: alias, tree: None };
-    let (edges, ..) = crate::api::context::open(&call, 3)?;
+    let (edges, ..) = crate::catalog::attached_table::open(&call, 3)?;
     if edges.oid() == table.oid() {
         return Err(error::aliases_of_itself(&table.name()));
     }
@@ -91,7 +94,7 @@ fn cft_attach_aliases(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     }
     let (oid, of) = (table.oid(), edges.oid());
     let old = registration::trigger_names(table.oid(), functions);
-    naming::hold(&[(oid, lock_for(&old)), (of, pg_sys::AccessShareLock)])?;
+    schema_names::hold(&[(oid, lock_for(&old)), (of, pg_sys::AccessShareLock)])?;
     let (on, from) = (table.qualified(), edges.qualified());
     drop(edges);
     drop(table);
@@ -103,115 +106,53 @@ fn cft_attach_aliases(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
         "CREATE CONSTRAINT TRIGGER cftrag_aliases AFTER INSERT ON {on} FROM {from} FOR EACH ROW WHEN (false) \
          EXECUTE FUNCTION {marker}({alias}, {entity})"
     )]);
-    naming::release();
+    schema_names::release();
     let registered = registration::read(oid, std::ptr::null_mut(), functions).is_some();
     meant(registered && registration::alias_markers(oid, functions) == [of])
 }
 
 /// The trigger function that marks a table of aliases. Its triggers never fire. Errors: 39P01.
 #[pg_extern(sql = false)]
-fn cft_alias_of(_fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
+pub fn cft_alias_of(_fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     Err(error::not_our_trigger("cft_alias_of"))
 }
 
 /// `cft_detach(edges regclass) -> void`: drops the triggers. Errors: 42P01 no such table or not attached, 42501 not the owner.
 #[pg_extern(sql = false)]
-fn cft_detach(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
+pub fn cft_detach(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     // SAFETY: our own fcinfo.
     let call = unsafe { Call::new(fcinfo) };
     let table = Edges::open(call.oid(0).ok_or_else(|| error::null_argument("edges"))?)?;
     owner_only(&table)?;
     let old = registration::trigger_names(table.oid(), Functions::beside(call.function()));
     if old.is_empty() {
-        return Err(error::not_attached(&edges::display_name(table.oid())));
+        return Err(error::not_attached(&name::display_name(table.oid())));
     }
     let oid = table.oid();
-    naming::hold(&[(oid, pg_sys::AccessExclusiveLock)])?;
+    schema_names::hold(&[(oid, pg_sys::AccessExclusiveLock)])?;
     let on = table.qualified();
     drop(table);
     drop_triggers(&on, &old);
-    naming::release();
+    schema_names::release();
     meant(registration::trigger_names(oid, Functions::beside(call.function())).is_empty())?;
     // Its memory is better given to others at once; should this transaction roll back, the next reader builds it again.
-    if let Some(control) = crate::shmem::attach()
+    if let Some(control) = crate::image::control::attach()
         && let Some((index, _)) = control.find(oid)
     {
-        crate::contain::attempt(|| crate::area::drop_image(control, index));
+        crate::pg::contain::attempt(|| crate::image::chunks::drop_image(control, index));
     }
     Ok(())
 }
 
 /// Whatever their names: somebody may have renamed them.
 fn drop_triggers(on: &str, names: &[String]) {
-    execute(&names.iter().map(|name| format!("DROP TRIGGER {} ON {on}", edges::quote(name))).collect::<Vec<_>>());
-}
-
-/// An argument of type name.
-pub fn name(call: &Call, n: usize) -> Option<String> {
-    // SAFETY: SQL declares the argument name: a NUL-terminated array.
-    call.arg(n).map(|d| unsafe { encoding::decode(CStr::from_ptr(d.cast_mut_ptr()).to_bytes()) })
+    execute(&names.iter().map(|name| format!("DROP TRIGGER {} ON {on}", name::quote(name))).collect::<Vec<_>>());
 }
 
 pub fn owner_only(table: &Edges) -> Fallible<()> {
     // SAFETY: reads a backend variable.
     let role = unsafe { pg_sys::GetUserId() };
-    if crate::compat::owns_table(table.oid(), role) { Ok(()) } else { Err(error::not_owner(&table.name())) }
-}
-
-/// 42703, 42701, 42804 or 0A000 if the columns cannot hold names.
-pub fn check_columns(table: &Edges, names: &ColumnNames) -> Fallible<()> {
-    let columns = table.require_columns(names)?;
-    if let Some(column) = repeated(&names.parent, &names.child, names.tree.as_deref()) {
-        return Err(error::same_column(column));
-    }
-    let of = |name: &str, column: &edges::Column| -> Fallible<()> {
-        let type_oid = pg_sys::Oid::from(column.type_oid);
-        // SAFETY: looks up a collation that the column depends on.
-        unsafe {
-            if !crate::value::holds_names(type_oid) {
-                return Err(error::wrong_type(name, &type_name(type_oid)));
-            }
-            let collation = pg_sys::Oid::from(column.collation);
-            if collation != pg_sys::InvalidOid && !pg_sys::get_collation_isdeterministic(collation) {
-                return Err(error::nondeterministic_collation(name));
-            }
-        }
-        if column.generated == u32::from(b'v') {
-            return Err(error::virtual_column(name));
-        }
-        Ok(())
-    };
-    of(&names.parent, &columns.parent)?;
-    of(&names.child, &columns.child)?;
-    names.tree.as_ref().map_or(Ok(()), |tree| of(tree, &columns.tree))
-}
-
-/// 42804 if a column got a type since it was attached whose values another role's function turns into texts.
-pub fn check_types(names: &ColumnNames, columns: &edges::Columns) -> Fallible<()> {
-    let all = [
-        (Some(&names.parent), columns.parent),
-        (Some(&names.child), columns.child),
-        (names.tree.as_ref(), columns.tree),
-    ];
-    for (name, column) in all {
-        let type_oid = pg_sys::Oid::from(column.type_oid);
-        if let Some(name) = name
-            && !crate::rights::is_plain_type(type_oid)
-        {
-            return Err(error::wrong_type(name, &type_name(type_oid)));
-        }
-    }
-    Ok(())
-}
-
-fn type_name(type_oid: pg_sys::Oid) -> String {
-    // SAFETY: formats a type's name, a palloc'd C string.
-    unsafe { CStr::from_ptr(pg_sys::format_type_be(type_oid)).to_string_lossy().into_owned() }
-}
-
-/// The column that stands for two.
-pub fn repeated<'a>(one: &str, other: &'a str, third: Option<&'a str>) -> Option<&'a str> {
-    if one == other { Some(other) } else { third.filter(|third| [one, other].contains(third)) }
+    if crate::pg::compat::owns_table(table.oid(), role) { Ok(()) } else { Err(error::not_owner(&table.name())) }
 }
 
 fn create_triggers(on: &str, names: &ColumnNames) {
@@ -236,7 +177,7 @@ fn create_triggers(on: &str, names: &ColumnNames) {
 }
 
 /// A function that only the extension uses, as SQL.
-fn internal(function: &str) -> String {
+pub fn internal(function: &str) -> String {
     format!("{INTERNAL}.{function}")
 }
 
@@ -247,13 +188,13 @@ fn literal(text: &str) -> String {
 }
 
 /// Runs statements with the caller's rights.
-fn execute(statements: &[String]) {
+pub fn execute(statements: &[String]) {
     // SAFETY: SPI is connected and finished around its use; errors are raised by SPI itself.
     unsafe {
         pg_sys::SPI_connect();
         for sql in statements {
             let Ok(sql) = CString::new(encoding::encode(sql)) else { unreachable!("identifiers have no NUL") };
-            raised::whole(Some(&sql), || pg_sys::SPI_execute(sql.as_ptr(), false, 0));
+            error_context::whole(Some(&sql), || pg_sys::SPI_execute(sql.as_ptr(), false, 0));
         }
         pg_sys::SPI_finish();
     }

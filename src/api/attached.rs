@@ -2,9 +2,10 @@
 
 #![expect(unsafe_code, reason = "PostgreSQL's function call interface")]
 
-use crate::api::context;
-use crate::error::{self, Fallible};
-use crate::fmgr::Call;
+use crate::call::fmgr::Call;
+use crate::catalog::attached_table;
+use crate::error;
+use crate::error::Fallible;
 use pgrx::prelude::*;
 use std::ffi::CString;
 
@@ -14,9 +15,9 @@ fn cft_attached(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     // SAFETY: our own fcinfo.
     let call = unsafe { Call::new(fcinfo) };
     let rows = call.rows();
-    let (table, registration, ..) = context::open(&call, 0)?;
+    let (table, registration, ..) = attached_table::open(&call, 0)?;
     // What it says is in the catalogs for everybody. The lock is not: that is a reader's.
-    if !context::readable(table.oid()) {
+    if !attached_table::readable(table.oid()) {
         return Err(error::no_privilege(&table.name()));
     }
     let names = &registration.names;
@@ -34,7 +35,7 @@ fn cft_attached(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
 }
 
 fn name_datum(name: &str) -> pg_sys::Datum {
-    let Ok(name) = CString::new(crate::encoding::encode(name)) else { unreachable!("identifiers have no NUL") };
+    let Ok(name) = CString::new(crate::pg::encoding::encode(name)) else { unreachable!("identifiers have no NUL") };
     // SAFETY: makes a name of a C string, copied.
     unsafe { pg_sys::OidInputFunctionCall(pg_sys::F_NAMEIN.into(), name.as_ptr().cast_mut(), pg_sys::InvalidOid, -1) }
 }

@@ -1,21 +1,16 @@
 //! What SQL calls. Each function: convert, one call, convert. Their SQL declarations are in sql/install/.
+//!
+//! An error is a value until the function's end (call/fmgr.rs); what it says is in error.rs.
 
-#[path = "verify.rs"]
-pub mod admin;
 pub mod attach;
 pub mod attached;
-#[path = "../serve/walk.rs"]
+pub mod build;
 pub mod context;
-#[path = "../serve/mentions.rs"]
 pub mod entities;
-#[path = "statement_cache.rs"]
-pub mod kept;
-#[path = "support.rs"]
-pub mod planner;
-#[path = "trust.rs"]
-pub mod rights;
-#[path = "../serve/sink.rs"]
-pub mod sink;
+pub mod statement_cache;
 pub mod stats;
+pub mod support;
 pub mod text;
+pub mod trust;
+pub mod verify;
 pub mod words;

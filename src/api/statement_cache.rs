@@ -2,29 +2,27 @@
 //!
 //! Finding a table of documents, its columns and its operator of distance takes a few hundred microseconds of catalog queries, which is as
 //! much as the search itself. A kept text is as good as a kept plan: anything that could change it (a relation, trigger, privilege, role,
-//! schema, type or operator) sends an invalidation (changes.rs), and then all of them are forgotten.
+//! schema, type or operator) sends an invalidation (pg/invalidation.rs), and then all of them are forgotten.
 
 #![expect(unsafe_code, reason = "calls another function of the extension")]
 
-use crate::changes;
-use crate::chosen;
+use crate::call::fmgr::{Call, text_bytes};
+use crate::catalog::{default_table, named_tables, registration};
 use crate::error::Fallible;
-use crate::fmgr::{Call, text_bytes};
-use crate::named;
-use crate::raised;
-use crate::registration;
-use pgrx::{check_for_interrupts, prelude::*};
+use crate::pg::{error_context, invalidation};
+use pgrx::check_for_interrupts;
+use pgrx::prelude::*;
 use std::cell::RefCell;
 use std::collections::HashMap;
 
 /// Statement wanted, table, role, row_security, cft_kept_statement's own OID (the extension may be made anew).
-type Key = (Vec<u8>, Option<u32>, u32, bool, u32);
+pub type Key = (Vec<u8>, Option<u32>, u32, bool, u32);
 
 /// Statements as of a number of changes of the catalogs.
-type Kept = (u64, HashMap<Key, Vec<u8>>);
+pub type Kept = (u64, HashMap<Key, Vec<u8>>);
 
 thread_local! {
-    static KEPT: RefCell<Kept> = RefCell::new((0, HashMap::new()));
+    pub static KEPT: RefCell<Kept> = RefCell::new((0, HashMap::new()));
 }
 
 /// More than these are not kept.
@@ -48,7 +46,7 @@ fn cft_kept_statement(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<Option<Vec<u
         unsafe { pg_sys::AcceptInvalidationMessages() };
         let table = match call.oid(1) {
             Some(table) => Some(table),
-            None => chosen::documents()?,
+            None => default_table::documents()?,
         };
         // SAFETY: SQL declares the argument text; reads backend variables.
         let key: Key = unsafe {
@@ -60,11 +58,11 @@ fn cft_kept_statement(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<Option<Vec<u
                 call.function().into(),
             )
         };
-        let epoch = changes::catalogs();
+        let epoch = invalidation::catalogs();
         let known = |(of, all): &Kept| if *of == epoch { all.get(&key).cloned() } else { None };
         if let Some(kept) = KEPT.with_borrow(known) {
-            let there = named::tables(&kept).into_iter().all(named::lock);
-            if there && changes::catalogs() == epoch {
+            let there = named_tables::tables(&kept).into_iter().all(named_tables::lock);
+            if there && invalidation::catalogs() == epoch {
                 return Ok(Some(kept));
             }
             continue;
@@ -74,7 +72,7 @@ fn cft_kept_statement(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<Option<Vec<u
             continue;
         }
         // What changed while it was made is not known to be in it; unless it was made like this when its tables were locked already.
-        let as_is = changes::catalogs() == epoch;
+        let as_is = invalidation::catalogs() == epoch;
         if is_latest && as_is {
             keep(epoch, key, &made);
         }
@@ -85,7 +83,7 @@ fn cft_kept_statement(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<Option<Vec<u
     }
 }
 
-fn keep(epoch: u64, key: Key, made: &[u8]) {
+pub fn keep(epoch: u64, key: Key, made: &[u8]) {
     KEPT.with_borrow_mut(|(of, all)| {
         if *of != epoch || all.len() >= MOST {
             all.clear();
@@ -103,7 +101,7 @@ fn made_now(what: pg_sys::Datum, table: Option<pg_sys::Oid>) -> (Vec<u8>, bool) 
         if now {
             pg_sys::PushActiveSnapshot(pg_sys::GetLatestSnapshot());
         }
-        let made = text_bytes(raised::whole(None, || make(what, table))).to_vec();
+        let made = text_bytes(error_context::whole(None, || make(what, table))).to_vec();
         if now {
             pg_sys::PopActiveSnapshot();
         }
@@ -112,7 +110,7 @@ fn made_now(what: pg_sys::Datum, table: Option<pg_sys::Oid>) -> (Vec<u8>, bool) 
 }
 
 /// Calls cft_statement.
-fn make(what: pg_sys::Datum, table: Option<pg_sys::Oid>) -> pg_sys::Datum {
+pub fn make(what: pg_sys::Datum, table: Option<pg_sys::Oid>) -> pg_sys::Datum {
     let types = [pg_sys::TEXTOID, pg_sys::REGCLASSOID];
     // SAFETY: a call of the function of that name and these argument types, which never returns NULL.
     unsafe {

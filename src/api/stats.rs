@@ -2,21 +2,22 @@
 
 #![expect(unsafe_code, reason = "talks to the executor directly")]
 
-use crate::api::context;
-use crate::area::{self, Unusable};
-use crate::counters;
-use crate::edges::{ColumnNames, Columns};
-use crate::encoding;
-use crate::error::{self, Fallible};
-use crate::fmgr::{Call, text_datum};
-use crate::guc;
-use crate::methods::scan::BATCH;
-use crate::patience::until_cancelled;
-use crate::registration::{self, Functions};
-use crate::route::{self, REASONS, Reason, Ticket};
-use crate::shmem::{self, Control};
-use crate::slot::{Header, PHASES, Slot};
-use crate::visibility::Seen;
+use crate::call::fmgr::{Call, text_datum};
+use crate::catalog::columns::{ColumnNames, Columns};
+use crate::catalog::registration::Functions;
+use crate::catalog::{attached_table, registration};
+use crate::error::Fallible;
+use crate::image::chunks::Unusable;
+use crate::image::control::Control;
+use crate::image::reason::{REASONS, Reason};
+use crate::image::slot::{Header, PHASES, Slot};
+use crate::image::{chunks, control, counters};
+use crate::pg::encoding;
+use crate::pg::interrupt::{BATCH, until_cancelled};
+use crate::pg::snapshot::Seen;
+use crate::serve::conditions::Ticket;
+use crate::serve::route;
+use crate::{error, guc};
 use cftrag_core::{Hot, Image, Stats};
 use pgrx::check_for_interrupts;
 use pgrx::prelude::*;
@@ -25,7 +26,8 @@ use std::sync::atomic::Ordering::SeqCst;
 
 /// Columns before the reasons.
 const FIXED: usize = 19;
-const COLUMNS: usize = FIXED + REASONS.len();
+
+pub const COLUMNS: usize = FIXED + REASONS.len();
 
 /// `cft_stat()`: a row for each attached table whose names the caller may read, without row-level security. See sql/install/views.sql.
 #[pg_extern(sql = false)]
@@ -33,7 +35,7 @@ fn cft_stat(fcinfo: pg_sys::FunctionCallInfo) {
     // SAFETY: our own fcinfo.
     let call = unsafe { Call::new(fcinfo) };
     let rows = call.rows();
-    let control = shmem::attach();
+    let control = crate::image::control::attach();
     let functions = Functions::beside(call.function());
     for table in registration::attached_tables(functions) {
         if shown(table, functions)
@@ -45,10 +47,10 @@ fn cft_stat(fcinfo: pg_sys::FunctionCallInfo) {
 }
 
 /// Whether the caller may know of the table: he reads the columns that hold its names, and no policy hides rows of it from him.
-fn shown(table: pg_sys::Oid, functions: Functions) -> bool {
+pub fn shown(table: pg_sys::Oid, functions: Functions) -> bool {
     // SAFETY: catalog lookups by OID.
     let policies = unsafe { pg_sys::check_enable_rls(table, pg_sys::InvalidOid, true) };
-    if policies == pg_sys::CheckEnableRlsResult::RLS_ENABLED as i32 || !context::readable(table) {
+    if policies == pg_sys::CheckEnableRlsResult::RLS_ENABLED as i32 || !attached_table::readable(table) {
         return false;
     }
     let Some(registration) = registration::read(table, std::ptr::null_mut(), functions) else {
@@ -66,7 +68,7 @@ fn shown(table: pg_sys::Oid, functions: Functions) -> bool {
 }
 
 /// Whether the caller has SELECT on the table, or on these columns of it. None: one that is gone.
-fn reads<const N: usize>(table: pg_sys::Oid, columns: [Option<i32>; N]) -> bool {
+pub fn reads<const N: usize>(table: pg_sys::Oid, columns: [Option<i32>; N]) -> bool {
     let (select, ok) = (pg_sys::ACL_SELECT as pg_sys::AclMode, pg_sys::AclResult::ACLCHECK_OK);
     // SAFETY: system cache lookups by OID and number.
     unsafe {
@@ -83,7 +85,7 @@ fn cft_progress(fcinfo: pg_sys::FunctionCallInfo) {
     // SAFETY: our own fcinfo.
     let call = unsafe { Call::new(fcinfo) };
     let rows = call.rows();
-    let Some(control) = shmem::attach() else { return };
+    let Some(control) = control::attach() else { return };
     let functions = Functions::beside(call.function());
     for table in registration::attached_tables(functions).into_iter().filter(|t| shown(*t, functions)) {
         let Some((_, slot)) = control.find(table) else { continue };
@@ -107,7 +109,10 @@ fn cft_progress(fcinfo: pg_sys::FunctionCallInfo) {
 }
 
 /// None if the image is of columns that the caller may not read: they were renamed since it was built.
-fn row(control: Option<&'static Control>, table: pg_sys::Oid) -> Option<([pg_sys::Datum; COLUMNS], [bool; COLUMNS])> {
+pub fn row(
+    control: Option<&'static Control>,
+    table: pg_sys::Oid,
+) -> Option<([pg_sys::Datum; COLUMNS], [bool; COLUMNS])> {
     let reasons = counters::reasons(table);
     let found = control.and_then(|control| control.find(table).map(|(index, slot)| (control, index, slot)));
     let image = found.map(|(control, index, slot)| {
@@ -116,7 +121,7 @@ fn row(control: Option<&'static Control>, table: pg_sys::Oid) -> Option<([pg_sys
             let times = (image.stats(), header.built_at, header.build_microseconds);
             slot.is_of(table).then_some((times, header.key.columns))
         };
-        area::read(control, index, stats).and_then(|stats| stats.ok_or(Unusable::Empty))
+        chunks::read(control, index, stats).and_then(|stats| stats.ok_or(Unusable::Empty))
     });
     if let Some(Ok((_, Columns { tree, parent, child }))) = &image {
         let tree = if tree.number == 0 { parent } else { tree };
@@ -137,8 +142,9 @@ fn row(control: Option<&'static Control>, table: pg_sys::Oid) -> Option<([pg_sys
         _ => (Stats::default(), 0, 0),
     };
     let built = state == "ready";
-    let sum =
-        |of: fn(&crate::turns::Reads) -> &std::sync::atomic::AtomicU64| slot.map_or(0, |slot: &Slot| slot.sum(of));
+    let sum = |of: fn(&crate::image::lock::Reads) -> &std::sync::atomic::AtomicU64| {
+        slot.map_or(0, |slot: &Slot| slot.sum(of))
+    };
     let mut values = [pg_sys::Datum::from(0usize); COLUMNS];
     let fixed = [
         pg_sys::Datum::from(table),
@@ -171,20 +177,20 @@ fn row(control: Option<&'static Control>, table: pg_sys::Oid) -> Option<([pg_sys
 /// `cft_stats_reset() -> void`: sets the counters of this database's tables to zero.
 #[pg_extern(sql = false)]
 fn cft_stats_reset() {
-    shmem::attach();
+    control::attach();
     counters::reset();
 }
 
 /// `cft_hot_entities(n int, edges regclass) -> table(entity text, temperature bigint)`: the entities asked for most, hottest first, among
 /// those with an edge that the caller sees. No rows where the image would not serve the caller. Errors: 22023 (n), 53400 (cftrag.work_memory), as cft_context.
 #[pg_extern(sql = false)]
-fn cft_hot_entities(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
+pub fn cft_hot_entities(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     // SAFETY: our own fcinfo.
     let call = unsafe { Call::new(fcinfo) };
     let rows = call.rows();
     let Some(n) = call.int(0) else { return Ok(()) };
     let wanted = usize::try_from(n).map_err(|_| error::negative_count(n))?;
-    let (table, registration, columns, functions) = context::open(&call, 1)?;
+    let (table, registration, columns, functions) = attached_table::open(&call, 1)?;
     loop {
         let mut ticket = match route::route(&table, &registration, &columns, functions) {
             Ok(ticket) => ticket,

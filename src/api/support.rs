@@ -7,35 +7,38 @@
 
 #![expect(unsafe_code, reason = "the planner's interface")]
 
-use crate::api::context;
-use crate::area;
-use crate::compat;
-use crate::edges::Edges;
+use crate::call::fmgr;
+use crate::call::fmgr::text_bytes;
+use crate::catalog::edges_table::Edges;
+use crate::catalog::registration::Functions;
+use crate::catalog::{attached_table, registration_cache};
 use crate::error::MAX_LEVELS;
-use crate::fmgr::{self, text_bytes};
-use crate::raised;
-use crate::registered;
-use crate::registration::{self, Functions};
-use crate::slot::Key;
-use crate::visibility::Seen;
-use crate::{guc, route, shmem};
+use crate::guc;
+use crate::image::chunks;
+use crate::image::slot::Key;
+use crate::pg::snapshot::Seen;
+use crate::pg::{compat, error_context};
+use crate::serve::conditions;
 use cftrag_core::{Prefix, Stats, Step, Walk};
 use pgrx::prelude::*;
 use pgrx::{Internal, PgList};
 use std::cell::RefCell;
 
 /// Edge slots that are read for an estimate: some 50 microseconds.
-const CELLS: usize = 2000;
+pub const CELLS: usize = 2000;
+
 /// Names of a constant array that are looked up for an estimate: the others are taken to be like them.
-const NAMES: usize = 100;
+pub const NAMES: usize = 100;
 
 /// Costs in units of cpu_operator_cost, which is some 50 nanoseconds of ours: a call, a name in it, a row.
 const CALL: f64 = 20.0;
-const NAME: f64 = 4.0;
-const ROW: f64 = 2.0;
+
+pub const NAME: f64 = 4.0;
+
+pub const ROW: f64 = 2.0;
 
 /// How often the fates of transactions are asked for.
-const ASKED: usize = 4;
+pub const ASKED: usize = 4;
 
 thread_local! {
     static WALK: RefCell<Option<Walk>> = const { RefCell::new(None) };
@@ -66,18 +69,18 @@ fn cft_context_support(fcinfo: pg_sys::FunctionCallInfo) -> Internal {
 }
 
 /// No answer: a null pointer, which is no NULL.
-fn nothing() -> Internal {
+pub fn nothing() -> Internal {
     Internal::from(Some(pg_sys::Datum::from(0usize)))
 }
 
 #[derive(Clone, Copy)]
-struct Estimate {
-    names: f64,
-    rows: f64,
+pub struct Estimate {
+    pub names: f64,
+    pub rows: f64,
 }
 
 /// An argument, as far as the planner knows it.
-enum Value {
+pub enum Value {
     Null,
     Known(pg_sys::Datum),
     Unknown(*mut pg_sys::Node),
@@ -85,7 +88,11 @@ enum Value {
 
 /// # Safety
 /// A planner's request for one of our functions.
-unsafe fn estimate(root: *mut pg_sys::PlannerInfo, function: pg_sys::Oid, node: *mut pg_sys::Node) -> Option<Estimate> {
+pub unsafe fn estimate(
+    root: *mut pg_sys::PlannerInfo,
+    function: pg_sys::Oid,
+    node: *mut pg_sys::Node,
+) -> Option<Estimate> {
     // SAFETY: the caller's promise; a call's arguments are complete and in order when rows and costs are asked for.
     unsafe {
         if node.is_null() || (*node).type_ != pg_sys::NodeTag::T_FuncExpr {
@@ -94,7 +101,7 @@ unsafe fn estimate(root: *mut pg_sys::PlannerInfo, function: pg_sys::Oid, node: 
         let arguments = PgList::<pg_sys::Node>::from_pg((*node.cast::<pg_sys::FuncExpr>()).args);
         let value = |n: usize| {
             let argument = arguments.get_ptr(n)?;
-            let value = raised::whole(None, || pg_sys::estimate_expression_value(root, argument));
+            let value = error_context::whole(None, || pg_sys::estimate_expression_value(root, argument));
             Some(match (*value).type_ {
                 pg_sys::NodeTag::T_Const => {
                     let value = &*value.cast::<pg_sys::Const>();
@@ -139,7 +146,7 @@ unsafe fn estimate(root: *mut pg_sys::PlannerInfo, function: pg_sys::Oid, node: 
 ///
 /// # Safety
 /// `function` is one of ours.
-unsafe fn relatives(
+pub unsafe fn relatives(
     table: Option<pg_sys::Oid>,
     function: pg_sys::Oid,
     names: &[&[u8]],
@@ -155,18 +162,18 @@ unsafe fn relatives(
         let snapshot = pg_sys::GetActiveSnapshot();
         let table = match table {
             Some(table) => table,
-            None => context::meant(snapshot, functions).ok()?,
+            None => attached_table::meant(snapshot, functions).ok()?,
         };
         // Before it is locked: who may not read it does not keep others from it.
-        if !context::readable(table) {
+        if !attached_table::readable(table) {
             return None;
         }
         let table = Edges::open_now(table)?;
-        let registration = registration::read_once(table.oid(), snapshot, functions)?;
-        let columns = registered::columns(&table, &registration).ok()?;
-        route::readable(&table, &columns).ok()?;
-        let seen = route::seen(snapshot).ok()?;
-        Asked { key: route::key(&table, &registration, &columns), table, seen }
+        let registration = registration_cache::read_once(table.oid(), snapshot, functions)?;
+        let columns = registration_cache::columns(&table, &registration).ok()?;
+        conditions::readable(&table, &columns).ok()?;
+        let seen = conditions::seen(snapshot).ok()?;
+        Asked { key: conditions::key(&table, &registration, &columns), table, seen }
     };
     let mut walk = WALK.take().unwrap_or_else(|| Walk::new(Prefix::LENGTH).unnoticed());
     let rows = image.relatives(&mut walk, names, up, down);
@@ -176,10 +183,10 @@ unsafe fn relatives(
 }
 
 /// The image that would answer, and the snapshot it would be asked under.
-struct Asked {
-    table: Edges,
-    key: Key,
-    seen: Seen,
+pub struct Asked {
+    pub table: Edges,
+    pub key: Key,
+    pub seen: Seen,
 }
 
 /// What an image tells.
@@ -190,16 +197,16 @@ enum Told {
 }
 
 impl Asked {
-    fn relatives(mut self, walk: &mut Walk, names: &[&[u8]], up: u32, down: u32) -> Option<f64> {
-        let control = shmem::attach()?;
+    pub fn relatives(mut self, walk: &mut Walk, names: &[&[u8]], up: u32, down: u32) -> Option<f64> {
+        let control = crate::image::control::attach()?;
         let (index, slot) = control.find(self.table.oid())?;
         walk.clear();
         for name in names {
             walk.begin(name, up, down);
         }
         for _ in 0..ASKED {
-            let told = area::read(control, index, |header, image| {
-                if !slot.is_of(self.table.oid()) || route::matches(header, image, &self.key, &self.seen).is_err() {
+            let told = chunks::read(control, index, |header, image| {
+                if !slot.is_of(self.table.oid()) || conditions::matches(header, image, &self.key, &self.seen).is_err() {
                     return None;
                 }
                 if names.is_empty() {
@@ -242,7 +249,8 @@ fn cft_entities_support(fcinfo: pg_sys::FunctionCallInfo) -> Internal {
                 return None;
             }
             let text = PgList::<pg_sys::Node>::from_pg((*node.cast::<pg_sys::FuncExpr>()).args).get_ptr(0)?;
-            let text = raised::whole(None, || pg_sys::estimate_expression_value(root, text)).cast::<pg_sys::Const>();
+            let text =
+                error_context::whole(None, || pg_sys::estimate_expression_value(root, text)).cast::<pg_sys::Const>();
             if (*text).xpr.type_ != pg_sys::NodeTag::T_Const {
                 return None;
             }

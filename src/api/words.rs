@@ -2,17 +2,21 @@
 
 #![expect(unsafe_code, reason = "talks to the executor directly")]
 
-use crate::error::{self, Fallible};
-use crate::fmgr::{Call, text_datum};
-use crate::methods::breathe;
+use crate::call::fmgr::{Call, text_datum};
+use crate::error;
+use crate::error::Fallible;
+use crate::pg::interrupt::breathe;
 use cftrag_core::{Breath, MOST_BYTES};
 use pgrx::prelude::*;
 
 /// Characters that are counted between two looks for an interrupt, and what that counts as.
 const COUNTED: usize = 1 << 20;
+
 const PER_COUNTED: usize = 1 << 14;
+
 /// Steps of a word: it is folded, and put down as a row.
 const PER_WORD: usize = 16;
+
 /// Bytes that a character has at most in any encoding of a server.
 const WIDEST: usize = 4;
 
@@ -63,7 +67,7 @@ fn cft_form(name: &[u8]) -> Fallible<Option<Vec<u8>>> {
 }
 
 /// As the database counts them: in SQL_ASCII every byte is one.
-fn characters(text: &str, breath: &mut Breath<'_>) -> i32 {
+pub fn characters(text: &str, breath: &mut Breath<'_>) -> i32 {
     // SAFETY: reads a backend variable.
     let bytes = unsafe { pg_sys::GetDatabaseEncoding() } == pg_sys::pg_enc::PG_SQL_ASCII as i32;
     if bytes {
@@ -79,7 +83,7 @@ fn characters(text: &str, breath: &mut Breath<'_>) -> i32 {
 
 /// A text as UTF-8, whatever the database's encoding is. None: it is none (SQL_ASCII holds any bytes). 0A000 where a character may be two
 /// of Unicode's, so that positions would differ.
-fn as_utf8<'t>(text: &'t [u8], breath: &mut Breath<'_>) -> Fallible<Option<&'t str>> {
+pub fn as_utf8<'t>(text: &'t [u8], breath: &mut Breath<'_>) -> Fallible<Option<&'t str>> {
     let utf8 = pg_sys::pg_enc::PG_UTF8 as i32;
     // SAFETY: reads a backend variable; pg_server_to_any gives the same bytes, or a NUL-terminated copy in the caller's memory context.
     let bytes = unsafe {

@@ -1,46 +1,47 @@
-//! Bringing an image that was scanned beside writers up to date: the changes in the log of its load (loading.rs), in order.
+//! Bringing an image that was scanned beside writers up to date: the changes in the log of its load (capture/log_record.rs), in order.
 //!
 //! What the scan's snapshot saw is in the image already. A delete may come before the insert of its row; it waits for it. May raise; only
 //! the builder (online.rs) calls it, with an image that nobody else can see.
 
-use crate::build;
-use crate::delta::Change;
-use crate::edges::Edges;
-use crate::error::{self, Fallible, LoadLost};
-use crate::loading::Segment;
-use crate::shmem::Control;
-use crate::visibility::{Known, Seen};
+use crate::builds::builder;
+use crate::capture::delta::Change;
+use crate::capture::log_record::Segment;
+use crate::catalog::edges_table::Edges;
+use crate::error;
+use crate::error::{Fallible, LoadLost};
+use crate::image::control::Control;
+use crate::pg::snapshot::{Known, Seen};
 use cftrag_core::{
     Deletion, Edge, Error, Fate, Fates, Hint, Image, Looked, Memory, Partners, Recent, View, Visibility,
 };
 use pgrx::check_for_interrupts;
 
 /// Slots of a long list read between two looks for an interrupt.
-const STEPS: usize = 1 << 16;
+pub const STEPS: usize = 1 << 16;
 
 /// Names of an edge, kept.
-type Names = (Option<Vec<u8>>, Vec<u8>, Vec<u8>);
+pub type Names = (Option<Vec<u8>>, Vec<u8>, Vec<u8>);
 
 /// Applies the log of a load to its image, but for what the scan's snapshot has seen.
 pub struct Applier<'c> {
-    control: &'c Control,
-    table: String,
-    seen: Seen,
-    known: Known,
-    partners: Partners,
-    waiting: Vec<Waiting>,
+    pub control: &'c Control,
+    pub table: String,
+    pub seen: Seen,
+    pub known: Known,
+    pub partners: Partners,
+    pub waiting: Vec<Waiting>,
 }
 
 /// A delete of a row whose insert has not come yet.
-struct Waiting {
-    names: Names,
-    change: Change,
+pub struct Waiting {
+    pub names: Names,
+    pub change: Change,
     /// Its transaction has committed: the insert is in the log by now, or never will be.
-    over: bool,
+    pub over: bool,
 }
 
 impl Waiting {
-    fn edge(&self) -> Edge<'_> {
+    pub fn edge(&self) -> Edge<'_> {
         let (tree, parent, child) = &self.names;
         Edge { tree: tree.as_deref(), parent, child }
     }
@@ -110,7 +111,7 @@ impl<'c> Applier<'c> {
     }
 
     /// Applies one change; false: a delete whose insert has not come yet. `rest` are this change and those that come after it.
-    fn one<'e>(
+    pub fn one<'e>(
         &mut self,
         memory: &mut Memory,
         edge: &Edge,
@@ -137,18 +138,22 @@ impl<'c> Applier<'c> {
                 (Ok(Deletion::Far), _) => self.look(memory, rest)?,
                 (Ok(Deletion::NoPartner), Change::Delete(row, _)) if row.cmin.is_some() => return Ok(false),
                 (Ok(Deletion::NoPartner), _) => return Err(error::load_lost(&self.table, LoadLost::Unmatched)),
-                (Err(Error::Full { .. }), _) => _ = build::grow(self.control, memory)?,
+                (Err(Error::Full { .. }), _) => _ = builder::grow(self.control, memory)?,
                 (Err(other), _) => return Err(error::core(&other)),
             }
         }
     }
 
-    fn learn(&mut self, ask: &[u64]) -> Fallible<()> {
+    pub fn learn(&mut self, ask: &[u64]) -> Fallible<()> {
         self.known.learn(ask).ok_or_else(|| error::load_lost(&self.table, LoadLost::Ancient))
     }
 
     /// Finds the rows that are deleted in a long list: nobody else moves them.
-    fn look<'e>(&mut self, memory: &Memory, rest: &(impl Iterator<Item = (Edge<'e>, Change)> + Clone)) -> Fallible<()> {
+    pub fn look<'e>(
+        &mut self,
+        memory: &Memory,
+        rest: &(impl Iterator<Item = (Edge<'e>, Change)> + Clone),
+    ) -> Fallible<()> {
         let image = Image::open(memory).map_err(|e| error::core(&e))?;
         let deletes = rest.clone().filter_map(|(edge, change)| match change {
             Change::Delete(row, _) => Some((edge, row)),

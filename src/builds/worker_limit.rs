@@ -7,9 +7,10 @@
 
 #![expect(unsafe_code, reason = "backend variables")]
 
-use crate::online;
-use crate::shmem::{Control, EXCLUSIVE};
-use crate::slot::Slot;
+use crate::image::control::Control;
+use crate::image::slot;
+use crate::image::slot::Slot;
+use crate::pg::lwlock::EXCLUSIVE;
 use pgrx::pg_sys;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 
@@ -17,7 +18,7 @@ use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 const WAITED_MICROSECONDS: i64 = 5_000_000;
 
 /// Of max_worker_processes, places of all, and of one role: one less, and no more than two, so that another role finds one.
-fn most() -> (usize, usize) {
+pub fn most() -> (usize, usize) {
     // SAFETY: reads a setting.
     let workers = unsafe { pg_sys::max_worker_processes }.max(0) as usize;
     let all = (workers * 3 / 8).max(1);
@@ -25,16 +26,16 @@ fn most() -> (usize, usize) {
 }
 
 /// Who keeps a role from having a place.
-enum Full {
+pub enum Full {
     Itself,
     All,
 }
 
-fn taken(control: &Control) -> impl Iterator<Item = &Slot> {
+pub fn taken(control: &Control) -> impl Iterator<Item = &Slot> {
     control.slots.iter().filter(|slot| slot.worker.load(SeqCst) != 0)
 }
 
-fn full(control: &Control, owner: u32) -> Option<Full> {
+pub fn full(control: &Control, owner: u32) -> Option<Full> {
     let (all, role) = most();
     if taken(control).filter(|slot| slot.owner.load(Relaxed) == owner).count() >= role {
         return Some(Full::Itself);
@@ -57,7 +58,7 @@ pub fn take(control: &Control, slot: &Slot) -> bool {
 pub fn is_free(control: &Control, owner: u32) -> bool {
     let Some(full) = full(control, owner) else { return true };
     let of_role = |slot: &&Slot| matches!(full, Full::All) || slot.owner.load(Relaxed) == owner;
-    let waits = |slot: &&Slot| online::WAITS.contains(&slot.progress.phase.load(SeqCst));
+    let waits = |slot: &&Slot| slot::WAITS.contains(&slot.progress.phase.load(SeqCst));
     let longest = taken(control).filter(of_role).filter(waits).min_by_key(|slot| slot.progress.started.load(Relaxed));
     if let Some(slot) = longest {
         // SAFETY: reads the clock.

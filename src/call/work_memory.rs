@@ -3,21 +3,93 @@
 //!
 //! What counts can be cancelled, too: whoever asks for memory again and again is looked after for interrupts.
 
-use crate::error::{self, Fallible};
-use crate::guc;
-use pgrx::check_for_interrupts;
+#![expect(unsafe_code, reason = "reads a setting of the server")]
+
+use crate::call::fmgr::LARGE;
+use crate::error::Fallible;
+use crate::{error, guc};
+use cftrag_core::NoRoom;
+use pgrx::{check_for_interrupts, pg_sys};
+
+/// That of a new workspace, and of a few hundred rows.
+const LEAST_WORK: usize = 256 << 10;
+
+/// `work_mem` in bytes: past it an answer's rows are on disk.
+pub fn work_mem() -> usize {
+    // SAFETY: a setting, at least 64.
+    unsafe { pg_sys::work_mem as usize * 1024 }
+}
+
+/// What the answer of a call may take of the session's memory: a workspace has some from the start, whatever `cftrag.work_memory` is.
+pub fn limit() -> usize {
+    guc::work_bytes().max(LEAST_WORK)
+}
+
+/// Bytes of an answer that grow by what users have, within `cftrag.work_memory`.
+#[derive(Default)]
+pub struct Bytes(pub Vec<u8>);
+
+impl Bytes {
+    /// Room for so many more. 53400, 53200.
+    pub fn room(&mut self, more: usize) -> Fallible<()> {
+        self.room_beside(more, 0)
+    }
+
+    /// The same where so many others count, too.
+    pub fn room_beside(&mut self, more: usize, others: usize) -> Fallible<()> {
+        let limit = limit();
+        let wanted = self.0.len() + more;
+        if wanted + others > limit {
+            return Err(error::no_room(NoRoom::Limit(wanted + others)));
+        }
+        if wanted <= self.0.capacity() {
+            return Ok(());
+        }
+        let more = wanted.max((self.0.len() * 3 / 2).min(limit)) - self.0.len();
+        match self.0.try_reserve_exact(more).is_ok() && (wanted < LARGE || cftrag_core::some_is_left()) {
+            true => Ok(()),
+            false => Err(error::no_room(NoRoom::Memory(wanted + others))),
+        }
+    }
+}
+
+pub fn add(text: &str, out: &mut Bytes) -> Fallible<()> {
+    out.room(text.len())?;
+    out.0.extend_from_slice(text.as_bytes());
+    Ok(())
+}
+
+/// A string between two texts. In any server encoding a byte below 128 is ASCII.
+pub fn put(before: &str, bytes: &[u8], after: &str, out: &mut Bytes) -> Fallible<()> {
+    // A byte becomes six at most.
+    out.room(before.len() + 6 * bytes.len() + 2 + after.len())?;
+    let out = &mut out.0;
+    out.extend_from_slice(before.as_bytes());
+    out.push(b'"');
+    for &byte in bytes {
+        match byte {
+            b'"' | b'\\' => out.extend_from_slice(&[b'\\', byte]),
+            0..=0x1f => out.extend_from_slice(format!("\\u{byte:04x}").as_bytes()),
+            _ => out.push(byte),
+        }
+    }
+    out.push(b'"');
+    out.extend_from_slice(after.as_bytes());
+    Ok(())
+}
 
 pub struct Room {
-    taken: usize,
+    pub taken: usize,
     /// Memory of this size was there a moment ago.
-    seen: usize,
-    calls: u32,
+    pub seen: usize,
+    pub calls: u32,
 }
 
 /// Less is not asked for.
-const LEAST: usize = 16 << 20;
+pub const LEAST: usize = 16 << 20;
+
 /// Calls between two looks for an interrupt.
-const CALLS: u32 = 1 << 12;
+pub const CALLS: u32 = 1 << 12;
 
 impl Room {
     pub fn new() -> Room {
@@ -63,6 +135,6 @@ impl Room {
 }
 
 /// 53200 if the system has no such memory.
-fn is_there(bytes: usize) -> Fallible<()> {
+pub fn is_there(bytes: usize) -> Fallible<()> {
     Vec::<u8>::new().try_reserve_exact(bytes).map_err(|_| error::no_memory_to_work(bytes))
 }

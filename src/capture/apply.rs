@@ -3,21 +3,21 @@
 //! Rows to delete that are in two long lists are found for all entries at once (cftrag_core::Partners): that reads under the shared
 //! lock, in steps. Between slices and steps the caller is told that a cancel waits for it; what is applied by then is out of `todo`.
 
-#![expect(unsafe_code, reason = "reads what is pending")]
-
-use crate::area::{self, Unusable};
-use crate::delta::{Change, Table};
-use crate::flush::takes;
-use crate::shmem::Control;
-use crate::slot::Spoil;
-use crate::visibility::Known;
+use crate::capture::delta::{Change, Table, takes};
+use crate::error::Spoil;
+use crate::image::chunks::Unusable;
+use crate::image::control::Control;
+use crate::image::{chunks, quota};
+use crate::pg::interrupt::interrupted;
+use crate::pg::snapshot::Known;
 use cftrag_core::{Deletion, Edge, Error, Image, Looked, Partners, Recent, RowVersion};
-use pgrx::pg_sys;
 
 /// Changes made under one holding of the lock: about half a millisecond.
 const SLICE: usize = 512;
+
 /// Slots read under one holding of the shared lock: 0.1 ms.
-const STEPS: usize = 8192;
+pub const STEPS: usize = 8192;
+
 /// So often others may move rows while lists are read; then a row is searched for alone, under the lock.
 const TRIES: usize = 8;
 
@@ -36,9 +36,9 @@ pub struct Work {
     pub ask: Vec<u64>,
     /// Deletes whose insert has not come yet.
     pub waiting: Vec<usize>,
-    partners: Partners,
+    pub partners: Partners,
     /// The next delete is searched for alone.
-    alone: bool,
+    pub alone: bool,
 }
 
 /// What came of a slice.
@@ -46,20 +46,9 @@ pub struct Applied {
     /// So many of its entries are done.
     pub done: usize,
     /// Bytes that the next one was short of.
-    short: usize,
+    pub short: usize,
     /// The next one's row is far.
-    far: bool,
-}
-
-/// Whether a cancel, or another interrupt that can be served, waits for this process.
-pub fn interrupted() -> bool {
-    // SAFETY: reads variables of this process, as CHECK_FOR_INTERRUPTS does.
-    unsafe {
-        pg_sys::InterruptPending != 0
-            && pg_sys::InterruptHoldoffCount == 0
-            && pg_sys::QueryCancelHoldoffCount == 0
-            && pg_sys::CritSectionCount == 0
-    }
+    pub far: bool,
 }
 
 /// Applies the entries of these numbers; how many were tried. Those that wait for their insert are in `work.waiting`. Fewer than all: an
@@ -77,12 +66,12 @@ pub fn pass(
         let slice = &todo[next..(next + SLICE).min(todo.len())];
         // Another writer may use what ensure() found before we have the lock: what was short then is asked for on top.
         let bytes = bound(table, slice) + std::mem::take(&mut short);
-        let applied = if area::ensure(control, index, bytes) {
-            area::write(control, index, |header, image| {
+        let applied = if quota::ensure(control, index, bytes) {
+            chunks::write(control, index, |header, image| {
                 let same = header.load == load && takes(&header.key, table);
                 same.then(|| apply(image, table, slice, work))
             })
-        } else if area::read(control, index, |_, _| ()).is_ok() {
+        } else if chunks::read(control, index, |_, _| ()).is_ok() {
             return Err(Stop::Broken(Spoil::Memory));
         } else {
             Ok(None)
@@ -106,7 +95,7 @@ pub fn pass(
 }
 
 /// Reads the lists of the first entry, which is a delete. False: an interrupt is pending.
-fn look(control: &Control, index: usize, table: &Table, todo: &[usize], work: &mut Work) -> Result<bool, Stop> {
+pub fn look(control: &Control, index: usize, table: &Table, todo: &[usize], work: &mut Work) -> Result<bool, Stop> {
     let deletes = || todo.iter().filter_map(|i| deletion(table, *i));
     for _ in 0..TRIES {
         let mut looked = read(control, index, |image| image.look_for(&mut work.partners, deletes()))?;
@@ -129,12 +118,12 @@ fn look(control: &Control, index: usize, table: &Table, todo: &[usize], work: &m
 }
 
 /// Runs `f` with the image, which may have no memory for what it finds: None.
-fn read<E>(
+pub fn read<E>(
     control: &Control,
     index: usize,
     f: impl FnOnce(Image<'_>) -> Result<Looked, E>,
 ) -> Result<Option<Looked>, Stop> {
-    match area::read(control, index, |_, image| f(image)) {
+    match chunks::read(control, index, |_, image| f(image)) {
         Ok(looked) => Ok(looked.ok()),
         Err(Unusable::Unmapped) => Err(Stop::Broken(Spoil::Memory)),
         Err(_) => Err(Stop::Gone),
@@ -150,7 +139,7 @@ fn deletion(table: &Table, entry: usize) -> Option<(Edge<'_>, RowVersion)> {
 }
 
 impl Work {
-    fn learn(&mut self) -> Result<(), Stop> {
+    pub fn learn(&mut self) -> Result<(), Stop> {
         if self.ask.is_empty() {
             return Ok(());
         }

@@ -11,19 +11,18 @@
 
 #![expect(unsafe_code, reason = "shared memory")]
 
-use crate::area;
-use crate::compat::Locator;
-use crate::contain::{self, Unbroken};
-use crate::delta::{Change, Source, Table};
-use crate::edges::{Column, Columns};
-use crate::share;
-use crate::shmem::Control;
-use crate::slot::Slot;
+use crate::capture::delta::{Change, Source, Table};
+use crate::catalog::columns::{Column, Columns};
+use crate::image::control::Control;
+use crate::image::log::{discard, free, run_short, unlink};
+use crate::image::{chunks, quota};
+use crate::pg::compat::Locator;
+use crate::pg::contain::Unbroken;
 use cftrag_core::{Deleter, Edge, RowVersion, Stamp};
 use pgrx::pg_sys;
 use std::sync::atomic::Ordering::SeqCst;
 
-const HEAD: usize = 16;
+pub const HEAD: usize = 16;
 
 /// Puts the table's entries into the log, if a load runs. Marks the log as lost if that cannot be done; never raises.
 pub fn capture(control: &Control, index: usize, table: &mut Table) {
@@ -39,7 +38,7 @@ pub fn capture(control: &Control, index: usize, table: &mut Table) {
         return discard(control, index, load);
     }
     let Some(bytes) = encode(table, load) else { return };
-    let Some((token, base)) = bytes.as_ref().and_then(|bytes| share::allocate(control, index, bytes.len())) else {
+    let Some((token, base)) = bytes.as_ref().and_then(|bytes| quota::allocate(control, index, bytes.len())) else {
         return run_short(control, index, load);
     };
     let bytes = bytes.unwrap_or_default();
@@ -58,53 +57,12 @@ pub fn capture(control: &Control, index: usize, table: &mut Table) {
     if linked {
         table.entries.iter_mut().for_each(|entry| entry.logged = load);
     } else {
-        area::release(control, token, bytes.len());
-    }
-}
-
-/// Ends a load for want of memory: what its log has noted so far is of no use, and is freed. The builder notices.
-pub fn run_short(control: &Control, index: usize, load: u64) {
-    let slot = &control.slots[index];
-    slot.log_short.store(load, SeqCst);
-    slot.log_lost.store(load, SeqCst);
-    discard(control, index, load);
-}
-
-/// Frees the log of a load that has lost something, whoever notices it first.
-fn discard(control: &Control, index: usize, load: u64) {
-    let slot = &control.slots[index];
-    if slot.log.load(SeqCst) == 0 {
-        return;
-    }
-    let _unbroken = Unbroken::enter();
-    let token = slot.write(|_| if slot.loading.load(SeqCst) == load { unlink(slot) } else { 0 });
-    contain::attempt(|| free(control, token, |_| ()));
-}
-
-/// Takes the log out of its slot. Under the image's lock.
-fn unlink(slot: &Slot) -> u64 {
-    slot.log_bytes.store(0, SeqCst);
-    slot.log.swap(0, SeqCst)
-}
-
-/// Hands out and frees each segment of a log that was taken out, newest first. May raise.
-fn free(control: &Control, mut token: u64, mut each: impl FnMut(&[u8])) {
-    while token != 0 {
-        let base = area::address(control, token).cast::<u64>();
-        // SAFETY: a segment that capture() filled and linked; nobody else reads or frees it once it is out of the log.
-        let (next, bytes) = unsafe {
-            let len = base.add(1).read() as usize;
-            (base.read(), std::slice::from_raw_parts(base.cast::<u8>(), len))
-        };
-        each(bytes);
-        let len = bytes.len();
-        area::release(control, token, len);
-        token = next;
+        chunks::release(control, token, bytes.len());
     }
 }
 
 /// The entries that are not in that log yet, as a segment. None: there are none. Some(None): no memory.
-fn encode(table: &Table, load: u64) -> Option<Option<Vec<u8>>> {
+pub fn encode(table: &Table, load: u64) -> Option<Option<Vec<u8>>> {
     let new = || table.entries.iter().filter(|entry| entry.logged != load);
     let names = |e: &Edge| e.tree.map_or(0, <[u8]>::len) + e.parent.len() + e.child.len();
     let room = new().map(|entry| 48 + names(&table.edge(entry))).sum::<usize>();
@@ -139,7 +97,7 @@ fn encode(table: &Table, load: u64) -> Option<Option<Vec<u8>>> {
     Some(Some(out))
 }
 
-fn words(out: &mut Vec<u8>, words: &[u32]) {
+pub fn words(out: &mut Vec<u8>, words: &[u32]) {
     words.iter().for_each(|word| out.extend_from_slice(&word.to_ne_bytes()));
 }
 
@@ -159,7 +117,7 @@ fn source_words(source: &Source) -> [u32; 16] {
 
 /// A segment of the log, copied out.
 pub struct Segment {
-    bytes: Vec<u8>,
+    pub bytes: Vec<u8>,
     pub source: Source,
 }
 
@@ -174,13 +132,13 @@ pub fn take(control: &Control, index: usize) -> Vec<Segment> {
     segments
 }
 
-fn word(bytes: &[u8], at: usize) -> u32 {
+pub fn word(bytes: &[u8], at: usize) -> u32 {
     let mut word = [0; 4];
     word.copy_from_slice(&bytes[at..at + 4]);
     u32::from_ne_bytes(word)
 }
 
-fn long(bytes: &[u8], at: usize) -> u64 {
+pub fn long(bytes: &[u8], at: usize) -> u64 {
     let mut long = [0; 8];
     long.copy_from_slice(&bytes[at..at + 8]);
     u64::from_ne_bytes(long)

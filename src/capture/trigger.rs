@@ -1,4 +1,4 @@
-//! The trigger functions: a changed row on its way into this transaction's delta. See registration.rs for the triggers themselves.
+//! The trigger functions: a changed row on its way into this transaction's delta. See catalog/registration.rs for the triggers themselves.
 //!
 //! They never touch shared memory and raise nothing but a cancel: a column they cannot read makes the image incomplete, not the user's
 //! write fail.
@@ -6,46 +6,55 @@
 
 #![expect(unsafe_code, reason = "reads heap tuples")]
 
-use crate::compat::{self, unguarded};
-use crate::delta::{self, Change, Names, Source};
-use crate::edges::{self, Column, Columns};
-use crate::error::{self, Fallible};
-use crate::fmgr::Call;
-use crate::value;
-use crate::visibility::full_xid;
+use crate::call::fmgr::Call;
+use crate::capture::delta::{Change, Names, Source};
+use crate::capture::{delta, transaction};
+use crate::catalog::columns::{Column, Columns};
+use crate::catalog::{column_value, columns};
+use crate::error;
+use crate::error::Fallible;
+use crate::pg::compat;
+use crate::pg::compat::unguarded;
+use crate::pg::snapshot::full_xid;
 use cftrag_core::{Deleter, RowVersion, Stamp};
 use pgrx::check_for_interrupts;
 use pgrx::prelude::*;
 use std::ffi::CStr;
 
 /// TRIGGER_EVENT_OPMASK, and the operations under it (commands/trigger.h).
-const OPERATION: u32 = 3;
-const INSERT: u32 = 0;
-const DELETE: u32 = 1;
-const UPDATE: u32 = 2;
-const TRUNCATE: u32 = 3;
+pub const OPERATION: u32 = 3;
+
+pub const INSERT: u32 = 0;
+
+pub const DELETE: u32 = 1;
+
+pub const UPDATE: u32 = 2;
+
+pub const TRUNCATE: u32 = 3;
+
 /// TRIGGER_EVENT_ROW, and with it TRIGGER_EVENT_TIMINGMASK, under which AFTER is 0.
-const ROW: u32 = 4;
-const SHAPE: u32 = ROW | 0x18;
+pub const ROW: u32 = 4;
+
+pub const SHAPE: u32 = ROW | 0x18;
 
 /// The columns that the trigger's arguments name, as of a descriptor of the table: kept with the call's FmgrInfo, which lives as long as
 /// its trigger's arguments do. A descriptor that is replaced (columns renamed by another trigger) is freed at the transaction's end, so
 /// its address stands for it.
-struct Resolved {
-    desc: pg_sys::TupleDesc,
-    source: Source,
+pub struct Resolved {
+    pub desc: pg_sys::TupleDesc,
+    pub source: Source,
 }
 
 /// A row that a trigger is called for: the tuple, and the slot that holds it.
 struct Fired {
-    tuple: pg_sys::HeapTuple,
-    slot: *mut pg_sys::TupleTableSlot,
+    pub tuple: pg_sys::HeapTuple,
+    pub slot: *mut pg_sys::TupleTableSlot,
 }
 
 /// AFTER INSERT OR UPDATE OR DELETE FOR EACH ROW. Arguments: parent, child[, tree] columns.
 /// Errors: 39P01 if somebody made a trigger of another kind with it, which has no row of a page to show.
 #[pg_extern(sql = false)]
-fn cft_capture(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
+pub fn cft_capture(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     // SAFETY: our own fcinfo.
     let data = (unsafe { Call::new(fcinfo) }).trigger().ok_or_else(|| error::not_our_trigger("cft_capture"))?;
     // SAFETY: the trigger manager's data is valid during the call.
@@ -67,7 +76,7 @@ fn cft_capture(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
         let mut fallback = None;
         let Some(source) = source(fcinfo, data, &mut fallback) else {
             let (rel, trigger) = (data.tg_relation, (*data.tg_trigger).tgoid);
-            delta::note_lost((*rel).rd_id, trigger, compat::locator(rel));
+            transaction::note_lost((*rel).rd_id, trigger, compat::locator(rel));
             return Ok(());
         };
         if let Some(row) = old {
@@ -84,7 +93,7 @@ fn cft_capture(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
 /// voids what was noted; one that changes it leaves the old image to the old rows, which a rollback brings back.
 /// Errors: 39P01 as cft_capture.
 #[pg_extern(sql = false)]
-fn cft_capture_truncate(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
+pub fn cft_capture_truncate(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     let protocol = || error::not_our_trigger("cft_capture_truncate");
     // SAFETY: our own fcinfo; the trigger manager's data is valid during the call.
     let data = unsafe { &*(Call::new(fcinfo)).trigger().ok_or_else(protocol)? };
@@ -92,7 +101,7 @@ fn cft_capture_truncate(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
         return Err(protocol());
     }
     // SAFETY: as above.
-    unsafe { delta::truncate((*data.tg_relation).rd_id, compat::locator(data.tg_relation)) };
+    unsafe { transaction::truncate((*data.tg_relation).rd_id, compat::locator(data.tg_relation)) };
     Ok(())
 }
 
@@ -100,7 +109,7 @@ fn cft_capture_truncate(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
 ///
 /// # Safety
 /// `fcinfo` is the trigger's call, `data` its data; the result is used during the call.
-unsafe fn source<'c>(
+pub unsafe fn source<'c>(
     fcinfo: pg_sys::FunctionCallInfo,
     data: &pg_sys::TriggerData,
     fallback: &'c mut Option<Source>,
@@ -131,14 +140,14 @@ unsafe fn source<'c>(
 ///
 /// # Safety
 /// `data` is valid.
-unsafe fn resolve(data: &pg_sys::TriggerData) -> Option<Columns> {
+pub unsafe fn resolve(data: &pg_sys::TriggerData) -> Option<Columns> {
     // SAFETY: the caller's promise; tgargs has tgnargs C strings.
     unsafe {
         let trigger = &*data.tg_trigger;
         let find = |n: i16| {
             let wanted = CStr::from_ptr(*trigger.tgargs.add(n as usize));
-            let column = edges::find_column((*data.tg_relation).rd_att, wanted.to_bytes())?;
-            value::holds_names(pg_sys::Oid::from(column.type_oid)).then_some(column)
+            let column = columns::find_column((*data.tg_relation).rd_att, wanted.to_bytes())?;
+            column_value::holds_names(pg_sys::Oid::from(column.type_oid)).then_some(column)
         };
         match trigger.tgnargs {
             2 => Some(Columns { tree: Column::default(), parent: find(0)?, child: find(1)? }),
@@ -150,11 +159,11 @@ unsafe fn resolve(data: &pg_sys::TriggerData) -> Option<Columns> {
 
 /// # Safety
 /// `slot` holds a row of `data.tg_relation`, or is null.
-unsafe fn note(data: &pg_sys::TriggerData, source: &Source, slot: *mut pg_sys::TupleTableSlot, change: Change) {
+pub unsafe fn note(data: &pg_sys::TriggerData, source: &Source, slot: *mut pg_sys::TupleTableSlot, change: Change) {
     // SAFETY: the caller's promise; the attributes' numbers are the relation's.
     unsafe {
         let Columns { tree, parent, child } = &source.columns;
-        delta::note((*data.tg_relation).rd_id, source, change, |out| {
+        transaction::note((*data.tg_relation).rd_id, source, change, |out| {
             let Some(row) = attributes(slot, tree.number.max(parent.number).max(child.number)) else {
                 return Names::Lost;
             };
@@ -164,7 +173,7 @@ unsafe fn note(data: &pg_sys::TriggerData, source: &Source, slot: *mut pg_sys::T
                     return Some(delta::NO_TREE);
                 }
                 let before = out.len();
-                let noted = value::try_write(pg_sys::Oid::from(column.type_oid), row.values[i], out);
+                let noted = column_value::try_write(pg_sys::Oid::from(column.type_oid), row.values[i], out);
                 noted.then(|| (out.len() - before) as u32)
             };
             let tree = if tree.number == 0 { Some(delta::NO_TREE) } else { append(tree) };
@@ -176,17 +185,18 @@ unsafe fn note(data: &pg_sys::TriggerData, source: &Source, slot: *mut pg_sys::T
         });
     }
 }
+
 /// The first attributes of a row.
-struct Attributes<'s> {
-    values: &'s [pg_sys::Datum],
-    nulls: &'s [bool],
+pub struct Attributes<'s> {
+    pub values: &'s [pg_sys::Datum],
+    pub nulls: &'s [bool],
 }
 
 /// Those up to that number, found in one way through the row; None: the slot's rows have fewer, or whoever called the trigger gave none.
 ///
 /// # Safety
 /// A slot that holds a row, or null.
-unsafe fn attributes<'s>(slot: *mut pg_sys::TupleTableSlot, number: i32) -> Option<Attributes<'s>> {
+pub unsafe fn attributes<'s>(slot: *mut pg_sys::TupleTableSlot, number: i32) -> Option<Attributes<'s>> {
     // SAFETY: the caller's promise; `tts_nvalid` values stand there. What finds them raises only for a number that was checked.
     unsafe {
         if slot.is_null() || number > (*(*slot).tts_tupleDescriptor).natts {
@@ -205,7 +215,7 @@ unsafe fn attributes<'s>(slot: *mut pg_sys::TupleTableSlot, number: i32) -> Opti
 
 /// # Safety
 /// The header of a row that the current transaction inserted.
-unsafe fn inserted(header: pg_sys::HeapTupleHeader) -> Change {
+pub unsafe fn inserted(header: pg_sys::HeapTupleHeader) -> Change {
     // SAFETY: the caller's promise. Command ids come from the tuple, combo ids resolved.
     unsafe {
         let xmin = full_xid(u32::from(pg_sys::htup::HeapTupleHeaderGetRawXmin(header)));
@@ -222,7 +232,7 @@ unsafe fn inserted(header: pg_sys::HeapTupleHeader) -> Change {
 ///
 /// # Safety
 /// The header of a row that the current subtransaction deleted or updated.
-unsafe fn deleted(header: pg_sys::HeapTupleHeader) -> Change {
+pub unsafe fn deleted(header: pg_sys::HeapTupleHeader) -> Change {
     // SAFETY: the caller's promise.
     unsafe {
         let raw = pg_sys::htup::HeapTupleHeaderGetRawXmin(header);
@@ -248,7 +258,7 @@ unsafe fn deleted(header: pg_sys::HeapTupleHeader) -> Change {
 ///
 /// # Safety
 /// The header of a row that the current transaction inserted.
-unsafe fn cmin(header: pg_sys::HeapTupleHeader) -> pg_sys::CommandId {
+pub unsafe fn cmin(header: pg_sys::HeapTupleHeader) -> pg_sys::CommandId {
     // SAFETY: the caller's promise.
     unsafe {
         match u32::from((*header).t_infomask) & pg_sys::HEAP_COMBOCID {

@@ -2,8 +2,8 @@
 
 #![expect(unsafe_code, reason = "reads datums")]
 
-use crate::contain;
-use crate::fmgr::{detoasted, is_plain};
+use crate::call::fmgr::{detoasted, is_plain};
+use crate::pg::contain;
 use pgrx::pg_sys;
 use std::ffi::CStr;
 use std::io::Write;

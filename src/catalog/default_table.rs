@@ -1,25 +1,25 @@
 //! cftrag.edges and cftrag.documents: the tables that a session or a role has chosen to mean where none is named.
 //!
-//! A choice counts only for who trusts whoever made it, or the owner of the table (rights.rs). So a function that runs with its owner's rights does not follow the
+//! A choice counts only for who trusts whoever made it, or the owner of the table (trust.rs). So a function that runs with its owner's rights does not follow the
 //! caller's choice, nor a superuser that of a database's owner (ALTER DATABASE). The name is qualified: it means the same under any search_path.
 
 #![expect(unsafe_code, reason = "a setting's hooks")]
 
-use crate::compat;
-use crate::encoding;
-use crate::error::{self, Fallible};
-use crate::owners;
-use crate::rights;
+use crate::catalog::{roles, trust};
+use crate::error;
+use crate::error::Fallible;
+use crate::pg::{compat, encoding};
 use pgrx::{GucContext, GucFlags, GucRegistry, GucSetting, pg_guard, pg_sys};
 use std::cell::Cell;
 use std::ffi::{CStr, CString, c_char, c_void};
 
 static EDGES: Setting = Setting { name: c"cftrag.edges", value: GucSetting::<Option<CString>>::new(Some(c"")) };
+
 static DOCUMENTS: Setting = Setting { name: c"cftrag.documents", value: GucSetting::<Option<CString>>::new(Some(c"")) };
 
-struct Setting {
-    name: &'static CStr,
-    value: GucSetting<Option<CString>>,
+pub struct Setting {
+    pub name: &'static CStr,
+    pub value: GucSetting<Option<CString>>,
 }
 
 thread_local! {
@@ -62,7 +62,7 @@ pub fn documents() -> Fallible<Option<pg_sys::Oid>> {
     find(&DOCUMENTS, RECORDS.get()[1])
 }
 
-fn find(setting: &'static Setting, record: *const pg_sys::config_generic) -> Fallible<Option<pg_sys::Oid>> {
+pub fn find(setting: &'static Setting, record: *const pg_sys::config_generic) -> Fallible<Option<pg_sys::Oid>> {
     // SAFETY: the server's record of a setting of ours, or null where the library was not initialised.
     let Some(record) = (unsafe { record.as_ref() }) else { return Ok(None) };
     // At each call, and seldom set: copying the value would be felt.
@@ -80,7 +80,7 @@ fn find(setting: &'static Setting, record: *const pg_sys::config_generic) -> Fal
         }
     };
     // A table that would be chosen if it were the only one is not chosen for its owner's sake.
-    if !counts && (found == pg_sys::InvalidOid || !rights::trusts(found)) {
+    if !counts && (found == pg_sys::InvalidOid || !trust::trusts(found)) {
         return Ok(None);
     }
     if found == pg_sys::InvalidOid {
@@ -91,22 +91,22 @@ fn find(setting: &'static Setting, record: *const pg_sys::config_generic) -> Fal
 }
 
 /// Whether the choice counts for the caller, whatever table it is. Who made it: a superuser (the server's configuration, ALTER ROLE ALL); an
-/// owner of the database, a former one perhaps, which PostgreSQL does not keep: only for ordinary callers (rights.rs); whoever administers the session's role;
+/// owner of the database, a former one perhaps, which PostgreSQL does not keep: only for ordinary callers (trust.rs); whoever administers the session's role;
 /// or, of a session's own, the role that was current then, which PostgreSQL keeps, also for parallel workers.
-fn counts(record: &pg_sys::config_generic) -> bool {
+pub fn counts(record: &pg_sys::config_generic) -> bool {
     use pg_sys::GucSource::{PGC_S_CLIENT, PGC_S_DATABASE, PGC_S_GLOBAL};
     match record.source {
         source if source <= PGC_S_GLOBAL => true,
-        PGC_S_DATABASE => rights::is_ordinary() && rights::trusts_role(owners::database_owner()),
+        PGC_S_DATABASE => trust::is_ordinary() && trust::trusts_role(roles::database_owner()),
         // SAFETY: reads a backend variable.
-        source if source < PGC_S_CLIENT => rights::trusts_role(unsafe { pg_sys::GetAuthenticatedUserId() }),
-        _ => rights::trusts_role(record.srole),
+        source if source < PGC_S_CLIENT => trust::trusts_role(unsafe { pg_sys::GetAuthenticatedUserId() }),
+        _ => trust::trusts_role(record.srole),
     }
 }
 
 /// Refuses what is no qualified name.
 #[pg_guard]
-unsafe extern "C-unwind" fn check(
+pub unsafe extern "C-unwind" fn check(
     value: *mut *mut c_char,
     _extra: *mut *mut c_void,
     _source: pg_sys::GucSource::Type,
@@ -124,7 +124,7 @@ unsafe extern "C-unwind" fn check(
 }
 
 /// Schema and name, as SQL reads identifiers: folded unless quoted. None if it is anything else.
-fn qualified(name: &[u8]) -> Option<[CString; 2]> {
+pub fn qualified(name: &[u8]) -> Option<[CString; 2]> {
     let (schema, rest) = identifier(name)?;
     let (table, rest) = identifier(rest.strip_prefix(b".")?)?;
     let max = pg_sys::NAMEDATALEN as usize;
@@ -132,7 +132,7 @@ fn qualified(name: &[u8]) -> Option<[CString; 2]> {
 }
 
 /// The identifier that the text begins with, and what follows it.
-fn identifier(text: &[u8]) -> Option<(CString, &[u8])> {
+pub fn identifier(text: &[u8]) -> Option<(CString, &[u8])> {
     let mut name = Vec::new();
     let mut rest = text;
     if let Some(mut quoted) = text.strip_prefix(b"\"") {

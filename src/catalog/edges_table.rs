@@ -4,66 +4,40 @@
 
 #![expect(unsafe_code, reason = "reads the relation cache")]
 
-use crate::compat::{self, unguarded};
-use crate::encoding;
-use crate::error::{self, Fallible};
-use crate::locks;
-use crate::raised;
+use crate::catalog::columns::{Column, ColumnNames, Columns, find_column};
+use crate::catalog::name::qualified_name;
+use crate::error;
+use crate::error::Fallible;
+use crate::pg::compat::unguarded;
+use crate::pg::{compat, encoding, error_context, lock_owner};
 use pgrx::pg_sys;
 use std::ffi::CStr;
 
-/// A column that holds names, as it was when it was looked up. If any of this changes, values may no longer be the captured ones.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-#[repr(C)]
-pub struct Column {
-    pub number: i32,
-    pub type_oid: u32,
-    pub collation: u32,
-    pub generated: u32,
-}
-
-/// The three columns; `tree.number` is 0 where the table has none.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-#[repr(C)]
-pub struct Columns {
-    pub tree: Column,
-    pub parent: Column,
-    pub child: Column,
-}
-
-/// Their names, as the trigger's arguments give them.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct ColumnNames {
-    pub parent: String,
-    pub child: String,
-    pub tree: Option<String>,
-}
-
 pub struct Edges {
-    rel: pg_sys::Relation,
+    pub rel: pg_sys::Relation,
 }
 
 impl Edges {
     /// Opens the table with AccessShareLock. 42P01 if it is gone.
     ///
-    /// The lock belongs to the current resource owner (locks.rs), so the next call under the same one neither takes it again nor asks
+    /// The lock belongs to the current resource owner (pg/lock_owner.rs), so the next call under the same one neither takes it again nor asks
     /// whether the table is there: that is most of what opening costs, and a statement may call us for each of its rows.
     pub fn open(table: pg_sys::Oid) -> Fallible<Self> {
         // SAFETY: any OID may be asked for; null is checked.
         let rel = unsafe {
-            match locks::reads(table) {
+            match lock_owner::reads(table) {
                 true => pg_sys::RelationIdGetRelation(table),
                 // A deadlock's statements are told to the log only.
                 false => {
                     let lock = pg_sys::AccessShareLock as pg_sys::LOCKMODE;
-                    raised::whole(None, || pg_sys::try_relation_open(table, lock))
+                    error_context::whole(None, || pg_sys::try_relation_open(table, lock))
                 }
             }
         };
         if rel.is_null() {
             return Err(error::no_such_table(u32::from(table)));
         }
-        locks::note_read(table);
+        lock_owner::note_read(table);
         Ok(Self { rel })
     }
 
@@ -193,87 +167,5 @@ impl Drop for Edges {
             // SAFETY: opened in open(), closed once; the lock stays to the end of the transaction, as every query's does.
             unsafe { unguarded::relation_close(self.rel, pg_sys::NoLock as pg_sys::LOCKMODE) };
         }
-    }
-}
-
-/// The column of that name; None if there is none.
-///
-/// # Safety
-/// A relation's descriptor.
-pub unsafe fn find_column(desc: pg_sys::TupleDesc, name: &[u8]) -> Option<Column> {
-    // SAFETY: the caller's promise; attributes are numbered from 1, their names NUL-terminated.
-    unsafe {
-        let named = |a: &&pg_sys::FormData_pg_attribute| {
-            !a.attisdropped && CStr::from_ptr(a.attname.data.as_ptr()).to_bytes() == name
-        };
-        (0..(*desc).natts).map(|i| &*compat::attribute(desc, i)).find(named).map(|a| Column {
-            number: i32::from(a.attnum),
-            type_oid: u32::from(a.atttypid),
-            collation: u32::from(a.attcollation),
-            generated: a.attgenerated as u8 as u32,
-        })
-    }
-}
-
-/// An identifier as SQL.
-pub fn quote(name: &str) -> String {
-    format!("\"{}\"", name.replace('"', "\"\""))
-}
-
-pub fn qualified_name(schema: pg_sys::Oid, name: &str) -> String {
-    format!("{}.{}", schema_name(schema), quote(name))
-}
-
-/// A schema as SQL.
-pub fn schema_name(schema: pg_sys::Oid) -> String {
-    // SAFETY: a system cache lookup; null when the schema was dropped in between.
-    unsafe {
-        let text = pg_sys::get_namespace_name(schema);
-        quote(&if text.is_null() { String::new() } else { encoding::decode(CStr::from_ptr(text).to_bytes()) })
-    }
-}
-
-/// `schema.table` for messages and hints (quoted where SQL needs it), or the OID's digits if it is gone.
-pub fn display_name(table: pg_sys::Oid) -> String {
-    // SAFETY: format of a regclass; regclassout's own function, never raises for an unknown OID.
-    unsafe {
-        let text = pg_sys::OidOutputFunctionCall(pg_sys::Oid::from(pg_sys::F_REGCLASSOUT), pg_sys::Datum::from(table));
-        encoding::shown(&encoding::decode(CStr::from_ptr(text).to_bytes()))
-    }
-}
-
-/// `schema.table`, quoted where SQL needs it, under any search_path; the OID's digits if it is gone.
-pub fn full_name(table: pg_sys::Oid) -> String {
-    // SAFETY: system cache lookups; palloc'd C strings, null where there is none.
-    unsafe {
-        let schema = pg_sys::get_namespace_name(pg_sys::get_rel_namespace(table));
-        let name = pg_sys::get_rel_name(table);
-        if schema.is_null() || name.is_null() {
-            return u32::from(table).to_string();
-        }
-        let full = pg_sys::quote_qualified_identifier(schema, name);
-        encoding::shown(&encoding::decode(CStr::from_ptr(full).to_bytes()))
-    }
-}
-
-/// A column's collation as SQL: its own if it has one and it is deterministic, else "C".
-pub fn collation_sql(column: &Column) -> String {
-    let c = || "pg_catalog.\"C\"".to_string();
-    let oid = pg_sys::Oid::from(column.collation);
-    let textual = [pg_sys::TEXTOID, pg_sys::VARCHAROID].contains(&pg_sys::Oid::from(column.type_oid));
-    // SAFETY: system cache lookups of a collation that a column depends on.
-    unsafe {
-        if oid == pg_sys::InvalidOid || !textual || !pg_sys::get_collation_isdeterministic(oid) {
-            return c();
-        }
-        let tuple = pg_sys::SearchSysCache1(pg_sys::SysCacheIdentifier::COLLOID as i32, pg_sys::Datum::from(oid));
-        if tuple.is_null() {
-            return c();
-        }
-        let form = pg_sys::GETSTRUCT(tuple).cast::<pg_sys::FormData_pg_collation>();
-        let name = encoding::decode(CStr::from_ptr((*form).collname.data.as_ptr()).to_bytes());
-        let sql = qualified_name((*form).collnamespace, &name);
-        pg_sys::ReleaseSysCache(tuple);
-        sql
     }
 }

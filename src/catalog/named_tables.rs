@@ -8,26 +8,29 @@
 
 #![expect(unsafe_code, reason = "locks, system caches, a hook of the parser")]
 
-use crate::compat::{self, plain};
+use crate::catalog::trust;
 use crate::error;
-use crate::raised;
-use crate::rights;
+use crate::pg::compat::plain;
+use crate::pg::{compat, error_context};
 use pgrx::prelude::*;
 use std::cell::Cell;
 use std::ffi::{CStr, c_int, c_void};
 
 /// What begins and ends the comment, which has the OID in digits between them.
 const BEGIN: &[u8] = b"/*cftrag:";
+
 const END: &[u8] = b"*/";
+
 /// query_tree_walker: tells of entries of range tables before what is in them (nodes/nodeFuncs.h).
 const EXAMINE_TABLES: c_int = pg_sys::QTW_EXAMINE_RTES_BEFORE as c_int;
+
 /// OIDs below are the server's own (access/transam.h: FirstNormalObjectId).
-const FIRST_OF_USERS: u32 = 16384;
+pub const FIRST_OF_USERS: u32 = 16384;
 
 thread_local! {
-    static NEXT: Cell<pg_sys::post_parse_analyze_hook_type> = const { Cell::new(None) };
+    pub static NEXT: Cell<pg_sys::post_parse_analyze_hook_type> = const { Cell::new(None) };
     /// Whether this session has made any such text.
-    static MADE: Cell<bool> = const { Cell::new(false) };
+    pub static MADE: Cell<bool> = const { Cell::new(false) };
 }
 
 /// Called once, from _PG_init.
@@ -63,12 +66,12 @@ pub fn lock(table: pg_sys::Oid) -> bool {
     if may_lock(table) {
         let lock = pg_sys::AccessShareLock as pg_sys::LOCKMODE;
         // SAFETY: any OID may be locked. A deadlock's statements are told to the log only.
-        raised::whole(None, || unsafe { pg_sys::LockRelationOid(table, lock) });
+        error_context::whole(None, || unsafe { pg_sys::LockRelationOid(table, lock) });
     }
     is_there(table)
 }
 
-fn is_there(table: pg_sys::Oid) -> bool {
+pub fn is_there(table: pg_sys::Oid) -> bool {
     // SAFETY: a system cache lookup.
     unsafe { pg_sys::get_rel_namespace(table) != pg_sys::InvalidOid }
 }
@@ -110,7 +113,7 @@ pub fn tables(text: &[u8]) -> Vec<pg_sys::Oid> {
 }
 
 /// Texts are long, and few have it: by its first byte first.
-fn find(text: &[u8], what: &[u8]) -> Option<usize> {
+pub fn find(text: &[u8], what: &[u8]) -> Option<usize> {
     let mut at = 0;
     while let Some(next) = text[at..].iter().position(|byte| *byte == what[0]) {
         at += next;
@@ -141,14 +144,14 @@ unsafe extern "C-unwind" fn analyzed(
 }
 
 /// What a statement may read, and whether it has anything else.
-struct Look {
-    tables: Vec<pg_sys::Oid>,
-    other: bool,
+pub struct Look {
+    pub tables: Vec<pg_sys::Oid>,
+    pub other: bool,
 }
 
 /// 40001 if the statement reads or writes a table whose OID is not in its text, or runs a function of an untrusted role's.
 #[pg_guard]
-unsafe extern "C-unwind" fn check(text: *const std::ffi::c_char, query: *mut pg_sys::Query) {
+pub unsafe extern "C-unwind" fn check(text: *const std::ffi::c_char, query: *mut pg_sys::Query) {
     // SAFETY: analyzed()'s arguments.
     let mut look = unsafe { Look { tables: tables(CStr::from_ptr(text).to_bytes()), other: false } };
     if look.tables.is_empty() {
@@ -164,7 +167,7 @@ unsafe extern "C-unwind" fn check(text: *const std::ffi::c_char, query: *mut pg_
     }
 }
 
-unsafe extern "C-unwind" fn walk(node: *mut pg_sys::Node, look: *mut c_void) -> bool {
+pub unsafe extern "C-unwind" fn walk(node: *mut pg_sys::Node, look: *mut c_void) -> bool {
     // SAFETY: a walker of PostgreSQL's; an ERROR jumps out of frames that own nothing.
     unsafe {
         if node.is_null() {
@@ -217,5 +220,5 @@ fn owned_by_trusted(cache: pg_sys::SysCacheIdentifier::Type, object: pg_sys::Oid
         pg_sys::ReleaseSysCache(tuple);
         owner
     };
-    rights::trusts_role(owner)
+    trust::trusts_role(owner)
 }

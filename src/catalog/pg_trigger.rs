@@ -3,9 +3,16 @@
 
 #![expect(unsafe_code, reason = "reads system catalogs")]
 
-use crate::edges::ColumnNames;
-use crate::encoding;
+use crate::catalog::columns::ColumnNames;
+use crate::pg::encoding;
 use pgrx::pg_sys;
+
+/// Where a row of pg_trigger is.
+#[derive(Clone, Copy)]
+pub struct Place {
+    pub key: TriggerKey,
+    pub tid: pg_sys::ItemPointerData,
+}
 
 /// Identifies one version of a pg_trigger row.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -17,11 +24,17 @@ pub struct TriggerKey {
 
 /// pg_depend, its index on the referenced object, its columns (catalog/pg_depend.h): fixed, and pgrx does not bind them.
 const DEPEND: u32 = 2608;
+
 const DEPEND_REFERENCE_INDEX: u32 = 2674;
+
 const DEPEND_CLASSID: i32 = 1;
+
 const DEPEND_OBJID: i32 = 2;
+
 const DEPEND_REFCLASSID: u32 = 4;
+
 const DEPEND_REFOBJID: u32 = 5;
+
 /// pg_trigger_oid_index (catalog/pg_trigger.h).
 pub const OID_INDEX: u32 = 2702;
 

@@ -11,21 +11,17 @@
 //!
 //! It never fires. PostgreSQL keeps FROM as an OID, dumps it by name, and drops the trigger with the edges table.
 //! A trigger counts only if it has exactly this shape (no WHEN, no column list): a shape that fires less would lose changes.
-//! Rows of pg_trigger are read by triggers.rs.
+//! Rows of pg_trigger are read by pg_trigger.rs.
 
 #![expect(unsafe_code, reason = "reads system catalogs")]
 
-use crate::changes;
-use crate::compat::plain;
-use crate::edges::ColumnNames;
-use crate::encoding;
-use crate::registered::{self, Place};
-use crate::rights;
-use crate::triggers::{self, TriggerKey};
+use crate::catalog::columns::ColumnNames;
+use crate::catalog::pg_trigger;
+use crate::catalog::pg_trigger::{Place, TriggerKey};
+use crate::pg::encoding;
 use pgrx::pg_sys;
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::ffi::CStr;
-use std::rc::Rc;
 
 #[derive(Clone, Debug)]
 pub struct Registration {
@@ -45,11 +41,9 @@ pub struct Functions {
 
 /// FOR EACH ROW, AFTER, INSERT | DELETE | UPDATE (catalog/pg_trigger.h: TRIGGER_TYPE_*).
 const ROW_TYPE: i16 = (1 << 0) | (1 << 2) | (1 << 3) | (1 << 4);
+
 /// FOR EACH STATEMENT, AFTER, TRUNCATE.
 const TRUNCATE_TYPE: i16 = 1 << 5;
-
-/// More tables of aliases in a database than are looked at to find those of one edges table.
-const FEW_MARKERS: usize = 4;
 
 thread_local! {
     /// (cft_capture, the function that marks tables of aliases in its schema)
@@ -80,7 +74,7 @@ impl Functions {
     }
 
     /// The function of the triggers that mark tables of aliases.
-    fn alias_of(self) -> pg_sys::Oid {
+    pub fn alias_of(self) -> pg_sys::Oid {
         match ALIAS_OF.get() {
             Some((capture, alias_of)) if capture == self.capture => alias_of,
             _ => {
@@ -90,17 +84,6 @@ impl Functions {
             }
         }
     }
-}
-
-/// An edges table and its tables of aliases.
-type Aliases = (pg_sys::Oid, Rc<[AliasTable]>);
-
-/// A table of aliases, with entity as parent and alias as child.
-pub struct AliasTable {
-    pub table: pg_sys::Oid,
-    pub names: ColumnNames,
-    /// What its own image is fed by, if that is there for these columns.
-    pub registration: Option<Rc<Registration>>,
 }
 
 /// The schema of what only the extension calls: nobody but the extension's owner can create anything there.
@@ -131,173 +114,11 @@ pub fn internal_function(name: &CStr, types: &[pg_sys::Oid]) -> pg_sys::Oid {
     }
 }
 
-/// Stands for what a snapshot sees of the catalogs, within one transaction and as long as no subtransaction aborts: transactions below the
-/// same xmax only end, so the same number of them is the same set: in copies too, which have that number whether or not they have the list.
-/// And across transactions that had no xid: they changed nothing, and are in no snapshot.
-#[derive(Clone, Copy, PartialEq, Eq)]
-struct Mark {
-    /// 32 bits come again after 4 billion transactions; if one of them changed a relation, this is another then.
-    changes: u64,
-    xmin: pg_sys::TransactionId,
-    xmax: pg_sys::TransactionId,
-    running: u32,
-    /// All that runs in a snapshot taken during recovery. Of another: as many as were listed before it overflowed, which says no more.
-    subtransactions: i32,
-    curcid: pg_sys::CommandId,
-}
-
-impl Mark {
-    /// # Safety
-    /// A valid snapshot.
-    unsafe fn of(snapshot: pg_sys::Snapshot) -> Self {
-        // SAFETY: the caller's promise.
-        let s = unsafe { &*snapshot };
-        Self {
-            changes: changes::relations(),
-            xmin: s.xmin,
-            xmax: s.xmax,
-            running: s.xcnt,
-            subtransactions: s.subxcnt,
-            curcid: s.curcid,
-        }
-    }
-}
-
-thread_local! {
-    /// The last registration read under a snapshot: pg_trigger is read once per snapshot, not once per call.
-    static LAST: RefCell<Option<(Mark, pg_sys::Oid, Rc<Registration>)>> = const { RefCell::new(None) };
-    /// The last answer to "which table, if none is named", for a role.
-    static ONLY: Cell<Option<(Mark, pg_sys::Oid, pg_sys::Oid)>> = const { Cell::new(None) };
-    /// The last answer to "which tables of aliases has it".
-    static ALIASES: RefCell<Option<(AliasesAs, Aliases)>> = const { RefCell::new(None) };
-}
-
-/// For whom, and as of which changes of the catalogs: whose aliases count depends on the caller.
-type AliasesAs = (Mark, pg_sys::Oid, u64);
-
-/// Forgets what was read, if marks may mean something else from now on. Called when a transaction ends, or a subtransaction begins or
-/// ends. A standby's snapshots do not list what runs.
-pub fn forget() {
-    // As of now, not as of a snapshot: privileges are in it.
-    ONLY.set(None);
-    // SAFETY: backend variables.
-    let may_differ =
-        unsafe { plain::GetTopTransactionIdIfAny() != pg_sys::InvalidTransactionId || plain::RecoveryInProgress() };
-    if may_differ {
-        LAST.set(None);
-        ALIASES.set(None);
-    }
-}
-
-/// Forgets which table is the only one: it is gone.
-pub fn choose_again() {
-    ONLY.set(None);
-}
-
-/// [`read`], at most once per snapshot.
-///
-/// # Safety
-/// `snapshot` is the active snapshot; the table is locked.
-pub unsafe fn read_once(
-    table: pg_sys::Oid,
-    snapshot: pg_sys::Snapshot,
-    functions: Functions,
-) -> Option<Rc<Registration>> {
-    // SAFETY: the caller's promise.
-    let mark = unsafe { Mark::of(snapshot) };
-    let known = LAST.with_borrow(|last| last.as_ref().filter(|l| l.0 == mark && l.1 == table).map(|l| Rc::clone(&l.2)));
-    if known.is_some() {
-        return known;
-    }
-    // SAFETY: the caller's promise.
-    let found = match unsafe { registered::sound(table, snapshot, functions) } {
-        Some(found) => found,
-        None => Rc::new(read(table, snapshot, functions)?),
-    };
-    LAST.set(Some((mark, table, Rc::clone(&found))));
-    Some(found)
-}
-
-/// The only attached table that `readable` lets the caller use, found at most once per snapshot and role; the candidates if there is not
-/// exactly one.
-///
-/// # Safety
-/// `snapshot` is the active snapshot.
-pub unsafe fn only_attached(
-    snapshot: pg_sys::Snapshot,
-    functions: Functions,
-    readable: impl Fn(pg_sys::Oid) -> bool,
-) -> Result<pg_sys::Oid, Vec<pg_sys::Oid>> {
-    // SAFETY: the caller's promise; reads a backend variable.
-    let (mark, role) = unsafe { (Mark::of(snapshot), pg_sys::GetUserId()) };
-    if let Some((known, whose, table)) = ONLY.get()
-        && known == mark
-        && whose == role
-    {
-        return Ok(table);
-    }
-    let edges = |table: &pg_sys::Oid| alias_markers(*table, functions).is_empty();
-    let tables = registered::attached(functions, || attached_tables(functions).into_iter().filter(edges).collect());
-    let mine: Vec<_> = tables.iter().copied().filter(|table| readable(*table)).collect();
-    match mine[..] {
-        [only] => {
-            ONLY.set(Some((mark, role, only)));
-            Ok(only)
-        }
-        _ => Err(mine),
-    }
-}
-
-/// The tables of aliases of an edges table that count for the caller ([`rights::trusts_beside`]), ascending by OID, found at most once
-/// per snapshot.
-///
-/// # Safety
-/// `snapshot` is the active snapshot.
-pub unsafe fn alias_tables(edges: pg_sys::Oid, snapshot: pg_sys::Snapshot, functions: Functions) -> Rc<[AliasTable]> {
-    // SAFETY: the caller's promise; reads a backend variable.
-    let mark = unsafe { (Mark::of(snapshot), plain::GetUserId(), changes::catalogs()) };
-    let known =
-        ALIASES.with_borrow(|a| a.as_ref().filter(|a| a.0 == mark && a.1.0 == edges).map(|a| Rc::clone(&a.1.1)));
-    if let Some(known) = known {
-        return known;
-    }
-    let mut found = Vec::new();
-    // SAFETY: a pg_trigger tuple, its descriptor and form.
-    let arguments_of =
-        |tuple, desc, form: &pg_sys::FormData_pg_trigger| unsafe { triggers::arguments(tuple, desc, form.tgnargs) };
-    // The function of the markers seldom has any; a table has other triggers as well.
-    let mut markers = triggers::that_depend_on(pg_sys::ProcedureRelationId, functions.alias_of(), snapshot);
-    if markers.len() > FEW_MARKERS {
-        markers = triggers::that_depend_on(pg_sys::RelationRelationId, edges, snapshot);
-    }
-    for trigger in markers {
-        triggers::scan(triggers::OID_INDEX, pg_sys::Anum_pg_trigger_oid, trigger, snapshot, |tuple, desc| {
-            // SAFETY: a pg_trigger tuple.
-            let form = unsafe { &*pg_sys::GETSTRUCT(tuple).cast::<pg_sys::FormData_pg_trigger>() };
-            if form.tgfoid == functions.alias_of()
-                && form.tgconstrrelid == edges
-                && let Some(ColumnNames { parent: alias, child: entity, .. }) = arguments_of(tuple, desc, form)
-            {
-                found.push((form.tgrelid, ColumnNames { parent: entity, child: alias, tree: None }));
-            }
-        });
-    }
-    found.retain(|(table, _)| rights::trusts_beside(*table, edges));
-    found.sort_unstable_by_key(|(table, _)| u32::from(*table));
-    let tables = found.into_iter().map(|(table, names)| {
-        let registration = read(table, snapshot, functions).filter(|registration| registration.names == names);
-        AliasTable { table, names, registration: registration.map(Rc::new) }
-    });
-    let tables: Rc<[AliasTable]> = tables.collect();
-    ALIASES.set(Some((mark, (edges, Rc::clone(&tables)))));
-    tables
-}
-
 /// Whose aliases a table holds, as of now: the edges tables.
 pub fn alias_markers(table: pg_sys::Oid, functions: Functions) -> Vec<pg_sys::Oid> {
     let mut edges = Vec::new();
     let none = std::ptr::null_mut();
-    triggers::scan(pg_sys::TriggerRelidNameIndexId, pg_sys::Anum_pg_trigger_tgrelid, table, none, |tuple, _| {
+    pg_trigger::scan(pg_sys::TriggerRelidNameIndexId, pg_sys::Anum_pg_trigger_tgrelid, table, none, |tuple, _| {
         // SAFETY: a pg_trigger tuple.
         let form = unsafe { &*pg_sys::GETSTRUCT(tuple).cast::<pg_sys::FormData_pg_trigger>() };
         if form.tgfoid == functions.alias_of() {
@@ -322,29 +143,35 @@ pub fn read_placed(
 ) -> Option<(Registration, Option<[Place; 2]>)> {
     let mut names = None;
     let (mut row, mut truncate) = (Vec::new(), Vec::new());
-    triggers::scan(pg_sys::TriggerRelidNameIndexId, pg_sys::Anum_pg_trigger_tgrelid, table, snapshot, |tuple, desc| {
-        // SAFETY: a pg_trigger tuple.
-        let form = unsafe { &*pg_sys::GETSTRUCT(tuple).cast::<pg_sys::FormData_pg_trigger>() };
-        let (expected, found) = match form.tgfoid {
-            f if f == functions.capture => (ROW_TYPE, &mut row),
-            f if f == functions.capture_truncate => (TRUNCATE_TYPE, &mut truncate),
-            _ => return,
-        };
-        // SAFETY: as above.
-        let (plain, xmin, tid) = unsafe {
-            let xmin = pg_sys::htup::HeapTupleHeaderGetRawXmin((*tuple).t_data);
-            (triggers::is_plain(tuple, desc, form), xmin, (*tuple).t_self)
-        };
-        let plain = plain && form.tgtype == expected;
-        found.push((
-            Place { key: TriggerKey { oid: u32::from(form.oid), xmin: u32::from(xmin) }, tid },
-            plain && form.tgenabled as u8 == pg_sys::TRIGGER_FIRES_ALWAYS,
-        ));
-        if plain && expected == ROW_TYPE && names.is_none() {
+    pg_trigger::scan(
+        pg_sys::TriggerRelidNameIndexId,
+        pg_sys::Anum_pg_trigger_tgrelid,
+        table,
+        snapshot,
+        |tuple, desc| {
+            // SAFETY: a pg_trigger tuple.
+            let form = unsafe { &*pg_sys::GETSTRUCT(tuple).cast::<pg_sys::FormData_pg_trigger>() };
+            let (expected, found) = match form.tgfoid {
+                f if f == functions.capture => (ROW_TYPE, &mut row),
+                f if f == functions.capture_truncate => (TRUNCATE_TYPE, &mut truncate),
+                _ => return,
+            };
             // SAFETY: as above.
-            names = unsafe { triggers::arguments(tuple, desc, form.tgnargs) };
-        }
-    });
+            let (plain, xmin, tid) = unsafe {
+                let xmin = pg_sys::htup::HeapTupleHeaderGetRawXmin((*tuple).t_data);
+                (pg_trigger::is_plain(tuple, desc, form), xmin, (*tuple).t_self)
+            };
+            let plain = plain && form.tgtype == expected;
+            found.push((
+                Place { key: TriggerKey { oid: u32::from(form.oid), xmin: u32::from(xmin) }, tid },
+                plain && form.tgenabled as u8 == pg_sys::TRIGGER_FIRES_ALWAYS,
+            ));
+            if plain && expected == ROW_TYPE && names.is_none() {
+                // SAFETY: as above.
+                names = unsafe { pg_trigger::arguments(tuple, desc, form.tgnargs) };
+            }
+        },
+    );
     let places = match (&row[..], &truncate[..]) {
         ([(row, true)], [(truncate, true)]) => Some([*row, *truncate]),
         _ => None,
@@ -357,7 +184,7 @@ pub fn read_placed(
 /// The names of the table's triggers that run our functions, as of now.
 pub fn trigger_names(table: pg_sys::Oid, functions: Functions) -> Vec<String> {
     let mut names = Vec::new();
-    triggers::scan(
+    pg_trigger::scan(
         pg_sys::TriggerRelidNameIndexId,
         pg_sys::Anum_pg_trigger_tgrelid,
         table,
@@ -377,13 +204,19 @@ pub fn trigger_names(table: pg_sys::Oid, functions: Functions) -> Vec<String> {
 
 /// Tables with a trigger that runs our capture function, as of now, ascending by OID.
 pub fn attached_tables(functions: Functions) -> Vec<pg_sys::Oid> {
-    let triggers = triggers::that_depend_on(pg_sys::ProcedureRelationId, functions.capture, std::ptr::null_mut());
+    let triggers = pg_trigger::that_depend_on(pg_sys::ProcedureRelationId, functions.capture, std::ptr::null_mut());
     let mut tables = Vec::with_capacity(triggers.len());
     for trigger in triggers {
-        triggers::scan(triggers::OID_INDEX, pg_sys::Anum_pg_trigger_oid, trigger, std::ptr::null_mut(), |tuple, _| {
-            // SAFETY: a pg_trigger tuple.
-            tables.push(unsafe { (*pg_sys::GETSTRUCT(tuple).cast::<pg_sys::FormData_pg_trigger>()).tgrelid });
-        });
+        pg_trigger::scan(
+            pg_trigger::OID_INDEX,
+            pg_sys::Anum_pg_trigger_oid,
+            trigger,
+            std::ptr::null_mut(),
+            |tuple, _| {
+                // SAFETY: a pg_trigger tuple.
+                tables.push(unsafe { (*pg_sys::GETSTRUCT(tuple).cast::<pg_sys::FormData_pg_trigger>()).tgrelid });
+            },
+        );
     }
     tables.sort_unstable_by_key(|t| u32::from(*t));
     tables.dedup();

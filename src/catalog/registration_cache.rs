@@ -4,21 +4,23 @@
 //! row (OID, raw xmin) and visible. Whatever harms an image deletes or replaces one of them: a trigger disabled, dropped, made anew.
 //! A trigger of ours that came beside them is noticed by the relation cache's invalidation, after which nothing kept is used. A
 //! transaction is visible a moment before its invalidations arrive; until then the image is right as it is, because it takes no notes
-//! of other triggers than its own (flush.rs, online.rs).
+//! of other triggers than its own (capture/flush.rs, builds/online.rs).
 //!
 //! A row that is committed and deleted by nobody stays visible to whoever sees its xmin, as long as its page is not changed. Where that
 //! is so the page is looked at without a pin or a lock (unpinned.rs): a reader writes nothing then that other readers read.
 
 #![expect(unsafe_code, reason = "reads system catalogs")]
 
-use crate::changes;
-use crate::compat::{self, plain, unguarded};
-use crate::edges::{Columns, Edges};
+use crate::catalog::columns::{ColumnNames, Columns};
+use crate::catalog::edges_table::Edges;
+use crate::catalog::pg_trigger::Place;
+use crate::catalog::registration::{Functions, Registration, alias_markers, attached_tables, read};
+use crate::catalog::unpinned::Seen;
+use crate::catalog::{pg_trigger, trust};
 use crate::error::Fallible;
 use crate::ffi::pg_guard_ffi_boundary;
-use crate::registration::{self, Functions, Registration};
-use crate::triggers::TriggerKey;
-use crate::unpinned::Seen;
+use crate::pg::compat::{plain, unguarded};
+use crate::pg::{compat, invalidation};
 use pgrx::pg_sys;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -26,38 +28,31 @@ use std::rc::Rc;
 const MAIN: pg_sys::ForkNumber::Type = pg_sys::ForkNumber::MAIN_FORKNUM;
 
 /// Tables of a session whose registrations are kept.
-const ROOM: usize = 16;
-
-/// Where a row of pg_trigger is.
-#[derive(Clone, Copy)]
-pub struct Place {
-    pub key: TriggerKey,
-    pub tid: pg_sys::ItemPointerData,
-}
+pub const ROOM: usize = 16;
 
 #[derive(Clone)]
-struct Kept {
-    epoch: u64,
-    table: pg_sys::Oid,
-    capture: pg_sys::Oid,
-    registration: Rc<Registration>,
-    places: [Place; 2],
+pub struct Kept {
+    pub epoch: u64,
+    pub table: pg_sys::Oid,
+    pub capture: pg_sys::Oid,
+    pub registration: Rc<Registration>,
+    pub places: [Place; 2],
     /// The buffers where their pages were last; 0: not known.
-    buffers: [pg_sys::Buffer; 2],
+    pub buffers: [pg_sys::Buffer; 2],
     lasting: Option<[Lasting; 2]>,
 }
 
 /// A row that was committed and deleted by nobody.
 #[derive(Clone, Copy)]
-struct Lasting {
-    page: Seen,
-    block: u32,
+pub struct Lasting {
+    pub page: Seen,
+    pub block: u32,
     /// FrozenTransactionId: every snapshot sees it.
-    xmin: u32,
+    pub xmin: u32,
 }
 
 /// What a row is to a snapshot.
-enum Row {
+pub enum Row {
     Unseen,
     Seen,
     /// The snapshot sees it, as will every one that sees its xmin, until the page is changed.
@@ -65,19 +60,19 @@ enum Row {
 }
 
 /// The attached edges tables, as of an epoch, of the extension with that capture function.
-type Attached = (u64, pg_sys::Oid, Rc<[pg_sys::Oid]>);
+pub type Attached = (u64, pg_sys::Oid, Rc<[pg_sys::Oid]>);
 
 thread_local! {
-    static KEPT: RefCell<Vec<Kept>> = const { RefCell::new(Vec::new()) };
+    pub static KEPT: RefCell<Vec<Kept>> = const { RefCell::new(Vec::new()) };
     static TABLES: RefCell<Option<Attached>> = const { RefCell::new(None) };
 }
 
 /// A table's columns, as of an epoch.
-type Resolved = (u64, pg_sys::Oid, Rc<Registration>, Columns);
+pub type Resolved = (u64, pg_sys::Oid, Rc<Registration>, Columns);
 
 thread_local! {
-    static COLUMNS: RefCell<Option<Resolved>> = const { RefCell::new(None) };
-    static DATABASE: Cell<Option<(u64, u32)>> = const { Cell::new(None) };
+    pub static COLUMNS: RefCell<Option<Resolved>> = const { RefCell::new(None) };
+    pub static DATABASE: Cell<Option<(u64, u32)>> = const { Cell::new(None) };
 }
 
 /// The table's registration if it is sound and its two rows are visible to the snapshot.
@@ -98,19 +93,20 @@ pub unsafe fn sound(table: pg_sys::Oid, snapshot: pg_sys::Snapshot, functions: F
 
 /// # Safety
 /// As for [`sound`]; `triggers` is pg_trigger, open and locked.
-unsafe fn look(
+pub unsafe fn look(
     triggers: pg_sys::Relation,
     table: pg_sys::Oid,
     snapshot: pg_sys::Snapshot,
     functions: Functions,
 ) -> Option<Rc<Registration>> {
-    let now = changes::relations();
+    let now = invalidation::relations();
     let known = |kept: &&Kept| kept.table == table && kept.capture == functions.capture && kept.epoch == now;
     let mut kept = match KEPT.with_borrow(|all| all.iter().find(known).cloned()) {
         Some(kept) => kept,
         None => {
             // As of now: what an older snapshot does not see yet sends no invalidation any more.
-            let (registration, places) = registration::read_placed(table, std::ptr::null_mut(), functions)?;
+            let (registration, places) =
+                crate::catalog::registration::read_placed(table, std::ptr::null_mut(), functions)?;
             let (registration, places) = (Rc::new(registration), places?);
             Kept { epoch: now, table, capture: functions.capture, registration, places, buffers: [0; 2], lasting: None }
         }
@@ -161,7 +157,7 @@ impl Lasting {
 /// # Safety
 /// Under a guard; `triggers` is pg_trigger, open and locked; the buffers are where the rows' pages were before, or 0 if the rows were
 /// read under this lock.
-unsafe fn visible(triggers: pg_sys::Relation, kept: &mut Kept, snapshot: pg_sys::Snapshot) -> bool {
+pub unsafe fn visible(triggers: pg_sys::Relation, kept: &mut Kept, snapshot: pg_sys::Snapshot) -> bool {
     let (places, buffers) = (&kept.places, &mut kept.buffers);
     // SAFETY: the page is pinned and locked while it is read.
     unsafe {
@@ -193,7 +189,7 @@ unsafe fn visible(triggers: pg_sys::Relation, kept: &mut Kept, snapshot: pg_sys:
 ///
 /// # Safety
 /// As for [`visible`].
-unsafe fn pin(triggers: pg_sys::Relation, block: u32, buffer: pg_sys::Buffer) -> Option<pg_sys::Buffer> {
+pub unsafe fn pin(triggers: pg_sys::Relation, block: u32, buffer: pg_sys::Buffer) -> Option<pg_sys::Buffer> {
     // SAFETY: the caller's promise.
     unsafe {
         let buffer = match buffer {
@@ -246,7 +242,7 @@ unsafe fn look_at(place: &Place, buffer: pg_sys::Buffer, snapshot: pg_sys::Snaps
 pub fn attached(functions: Functions, find: impl FnOnce() -> Vec<pg_sys::Oid>) -> Rc<[pg_sys::Oid]> {
     // SAFETY: in a transaction; may run the callbacks of invalidations, of which ours only counts.
     unsafe { pg_sys::AcceptInvalidationMessages() };
-    let now = changes::relations();
+    let now = invalidation::relations();
     let known = TABLES.with_borrow(|tables| match tables {
         Some((epoch, capture, tables)) if (*epoch, *capture) == (now, functions.capture) => Some(Rc::clone(tables)),
         _ => None,
@@ -261,20 +257,20 @@ pub fn attached(functions: Functions, find: impl FnOnce() -> Vec<pg_sys::Oid>) -
 /// The columns of an open table, found by their names again after an invalidation only. 42703 if one is gone, 42804 if reading one would
 /// run another role's code.
 pub fn columns(table: &Edges, registration: &Rc<Registration>) -> Fallible<Columns> {
-    let (now, oid) = (changes::relations(), table.oid());
+    let (now, oid) = (invalidation::relations(), table.oid());
     let known = |of: &&Resolved| of.0 == now && of.1 == oid && Rc::ptr_eq(&of.2, registration);
     if let Some(columns) = COLUMNS.with_borrow(|last| last.as_ref().filter(known).map(|of| of.3)) {
         return Ok(columns);
     }
     let columns = table.require_columns(&registration.names)?;
-    crate::api::attach::check_types(&registration.names, &columns)?;
+    crate::catalog::column_rules::check_types(&registration.names, &columns)?;
     COLUMNS.set(Some((now, oid, Rc::clone(registration), columns)));
     Ok(columns)
 }
 
 /// [`compat::database_xmin`], asked again after an invalidation only.
 pub fn database_xmin() -> u32 {
-    let now = changes::relations();
+    let now = invalidation::relations();
     match DATABASE.get() {
         Some((epoch, xmin)) if epoch == now => xmin,
         _ => {
@@ -283,4 +279,180 @@ pub fn database_xmin() -> u32 {
             xmin
         }
     }
+}
+
+/// More tables of aliases in a database than are looked at to find those of one edges table.
+const FEW_MARKERS: usize = 4;
+
+/// An edges table and its tables of aliases.
+type Aliases = (pg_sys::Oid, Rc<[AliasTable]>);
+
+/// A table of aliases, with entity as parent and alias as child.
+pub struct AliasTable {
+    pub table: pg_sys::Oid,
+    pub names: ColumnNames,
+    /// What its own image is fed by, if that is there for these columns.
+    pub registration: Option<Rc<Registration>>,
+}
+
+/// Stands for what a snapshot sees of the catalogs, within one transaction and as long as no subtransaction aborts: transactions below the
+/// same xmax only end, so the same number of them is the same set: in copies too, which have that number whether or not they have the list.
+/// And across transactions that had no xid: they changed nothing, and are in no snapshot.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Mark {
+    /// 32 bits come again after 4 billion transactions; if one of them changed a relation, this is another then.
+    pub changes: u64,
+    pub xmin: pg_sys::TransactionId,
+    pub xmax: pg_sys::TransactionId,
+    pub running: u32,
+    /// All that runs in a snapshot taken during recovery. Of another: as many as were listed before it overflowed, which says no more.
+    pub subtransactions: i32,
+    pub curcid: pg_sys::CommandId,
+}
+
+impl Mark {
+    /// # Safety
+    /// A valid snapshot.
+    pub unsafe fn of(snapshot: pg_sys::Snapshot) -> Self {
+        // SAFETY: the caller's promise.
+        let s = unsafe { &*snapshot };
+        Self {
+            changes: invalidation::relations(),
+            xmin: s.xmin,
+            xmax: s.xmax,
+            running: s.xcnt,
+            subtransactions: s.subxcnt,
+            curcid: s.curcid,
+        }
+    }
+}
+
+thread_local! {
+    /// The last registration read under a snapshot: pg_trigger is read once per snapshot, not once per call.
+    pub static LAST: RefCell<Option<(Mark, pg_sys::Oid, Rc<Registration>)>> = const { RefCell::new(None) };
+    /// The last answer to "which table, if none is named", for a role.
+    pub static ONLY: Cell<Option<(Mark, pg_sys::Oid, pg_sys::Oid)>> = const { Cell::new(None) };
+    /// The last answer to "which tables of aliases has it".
+    static ALIASES: RefCell<Option<(AliasesAs, Aliases)>> = const { RefCell::new(None) };
+}
+
+/// For whom, and as of which changes of the catalogs: whose aliases count depends on the caller.
+type AliasesAs = (Mark, pg_sys::Oid, u64);
+
+/// Forgets what was read, if marks may mean something else from now on. Called when a transaction ends, or a subtransaction begins or
+/// ends. A standby's snapshots do not list what runs.
+pub fn forget() {
+    // As of now, not as of a snapshot: privileges are in it.
+    ONLY.set(None);
+    // SAFETY: backend variables.
+    let may_differ =
+        unsafe { plain::GetTopTransactionIdIfAny() != pg_sys::InvalidTransactionId || plain::RecoveryInProgress() };
+    if may_differ {
+        LAST.set(None);
+        ALIASES.set(None);
+    }
+}
+
+/// Forgets which table is the only one: it is gone.
+pub fn choose_again() {
+    ONLY.set(None);
+}
+
+/// [`read`], at most once per snapshot.
+///
+/// # Safety
+/// `snapshot` is the active snapshot; the table is locked.
+pub unsafe fn read_once(
+    table: pg_sys::Oid,
+    snapshot: pg_sys::Snapshot,
+    functions: Functions,
+) -> Option<Rc<Registration>> {
+    // SAFETY: the caller's promise.
+    let mark = unsafe { Mark::of(snapshot) };
+    let known = LAST.with_borrow(|last| last.as_ref().filter(|l| l.0 == mark && l.1 == table).map(|l| Rc::clone(&l.2)));
+    if known.is_some() {
+        return known;
+    }
+    // SAFETY: the caller's promise.
+    let found = match unsafe { sound(table, snapshot, functions) } {
+        Some(found) => found,
+        None => Rc::new(read(table, snapshot, functions)?),
+    };
+    LAST.set(Some((mark, table, Rc::clone(&found))));
+    Some(found)
+}
+
+/// The only attached table that `readable` lets the caller use, found at most once per snapshot and role; the candidates if there is not
+/// exactly one.
+///
+/// # Safety
+/// `snapshot` is the active snapshot.
+pub unsafe fn only_attached(
+    snapshot: pg_sys::Snapshot,
+    functions: Functions,
+    readable: impl Fn(pg_sys::Oid) -> bool,
+) -> Result<pg_sys::Oid, Vec<pg_sys::Oid>> {
+    // SAFETY: the caller's promise; reads a backend variable.
+    let (mark, role) = unsafe { (Mark::of(snapshot), pg_sys::GetUserId()) };
+    if let Some((known, whose, table)) = ONLY.get()
+        && known == mark
+        && whose == role
+    {
+        return Ok(table);
+    }
+    let edges = |table: &pg_sys::Oid| alias_markers(*table, functions).is_empty();
+    let tables = attached(functions, || attached_tables(functions).into_iter().filter(edges).collect());
+    let mine: Vec<_> = tables.iter().copied().filter(|table| readable(*table)).collect();
+    match mine[..] {
+        [only] => {
+            ONLY.set(Some((mark, role, only)));
+            Ok(only)
+        }
+        _ => Err(mine),
+    }
+}
+
+/// The tables of aliases of an edges table that count for the caller ([`rights::trusts_beside`]), ascending by OID, found at most once
+/// per snapshot.
+///
+/// # Safety
+/// `snapshot` is the active snapshot.
+pub unsafe fn alias_tables(edges: pg_sys::Oid, snapshot: pg_sys::Snapshot, functions: Functions) -> Rc<[AliasTable]> {
+    // SAFETY: the caller's promise; reads a backend variable.
+    let mark = unsafe { (Mark::of(snapshot), plain::GetUserId(), invalidation::catalogs()) };
+    let known =
+        ALIASES.with_borrow(|a| a.as_ref().filter(|a| a.0 == mark && a.1.0 == edges).map(|a| Rc::clone(&a.1.1)));
+    if let Some(known) = known {
+        return known;
+    }
+    let mut found = Vec::new();
+    // SAFETY: a pg_trigger tuple, its descriptor and form.
+    let arguments_of =
+        |tuple, desc, form: &pg_sys::FormData_pg_trigger| unsafe { pg_trigger::arguments(tuple, desc, form.tgnargs) };
+    // The function of the markers seldom has any; a table has other triggers as well.
+    let mut markers = pg_trigger::that_depend_on(pg_sys::ProcedureRelationId, functions.alias_of(), snapshot);
+    if markers.len() > FEW_MARKERS {
+        markers = pg_trigger::that_depend_on(pg_sys::RelationRelationId, edges, snapshot);
+    }
+    for trigger in markers {
+        pg_trigger::scan(pg_trigger::OID_INDEX, pg_sys::Anum_pg_trigger_oid, trigger, snapshot, |tuple, desc| {
+            // SAFETY: a pg_trigger tuple.
+            let form = unsafe { &*pg_sys::GETSTRUCT(tuple).cast::<pg_sys::FormData_pg_trigger>() };
+            if form.tgfoid == functions.alias_of()
+                && form.tgconstrrelid == edges
+                && let Some(ColumnNames { parent: alias, child: entity, .. }) = arguments_of(tuple, desc, form)
+            {
+                found.push((form.tgrelid, ColumnNames { parent: entity, child: alias, tree: None }));
+            }
+        });
+    }
+    found.retain(|(table, _)| trust::trusts_beside(*table, edges));
+    found.sort_unstable_by_key(|(table, _)| u32::from(*table));
+    let tables = found.into_iter().map(|(table, names)| {
+        let registration = read(table, snapshot, functions).filter(|registration| registration.names == names);
+        AliasTable { table, names, registration: registration.map(Rc::new) }
+    });
+    let tables: Rc<[AliasTable]> = tables.collect();
+    ALIASES.set(Some((mark, (edges, Rc::clone(&tables)))));
+    tables
 }

@@ -1,8 +1,8 @@
-//! Who owns what, who is a member of what: rows of catalogs, for rights.rs. All as of now, from the system caches.
+//! Who owns what, who is a member of what: rows of catalogs, for trust.rs. All as of now, from the system caches.
 
 #![expect(unsafe_code, reason = "reads system catalogs")]
 
-use crate::compat;
+use crate::pg::compat;
 use pgrx::pg_sys;
 
 /// OIDs below are the server's own (access/transam.h: FirstNormalObjectId).
@@ -51,7 +51,7 @@ pub fn is_privileged(role: pg_sys::Oid) -> bool {
     u32::from(role) < FIRST_OF_USERS || attributes(role).is_some_and(has_attribute)
 }
 
-fn attributes(role: pg_sys::Oid) -> Option<pg_sys::FormData_pg_authid> {
+pub fn attributes(role: pg_sys::Oid) -> Option<pg_sys::FormData_pg_authid> {
     // SAFETY: as owner_and_children().
     unsafe {
         let cache = pg_sys::SysCacheIdentifier::AUTHOID as i32;
@@ -67,10 +67,13 @@ fn attributes(role: pg_sys::Oid) -> Option<pg_sys::FormData_pg_authid> {
 
 /// Columns of pg_auth_members (catalog/pg_auth_members.h), which pgrx does not bind: 16 put an OID in front.
 #[cfg(feature = "pg15")]
-const ROLE: i32 = 1;
+pub const ROLE: i32 = 1;
+
 #[cfg(not(feature = "pg15"))]
-const ROLE: i32 = 2;
+pub const ROLE: i32 = 2;
+
 const MEMBER: i32 = ROLE + 1;
+
 const GRANTOR: i32 = ROLE + 2;
 
 /// The roles that this one is a direct member of, each with who granted it.
@@ -87,7 +90,7 @@ pub fn members(role: pg_sys::Oid) -> Vec<pg_sys::Oid> {
 }
 
 /// Two columns of the grants whose first column in the cache's key is that role.
-fn grants(
+pub fn grants(
     cache: pg_sys::SysCacheIdentifier::Type,
     of: pg_sys::Oid,
     first: i32,

@@ -1,4 +1,4 @@
-//! Triggers are made by statements, which name their tables, and PostgreSQL parses those without a hook of ours (named.rs, meant.rs). So
+//! Triggers are made by statements, which name their tables, and PostgreSQL parses those without a hook of ours (named_tables.rs, statement.rs). So
 //! while they run no schema of the database changes its name, and none of the tables does.
 //!
 //! ALTER SCHEMA RENAME locks pg_namespace, as all do that change it, to the end of its transaction. Nobody waits for us long: the tables are
@@ -6,23 +6,24 @@
 
 #![expect(unsafe_code, reason = "locks")]
 
-use crate::error::{self, Fallible};
-use crate::{online, raised};
-use pgrx::check_for_interrupts;
-use pgrx::pg_sys;
+use crate::error;
+use crate::error::Fallible;
+use crate::pg::{error_context, latch};
+use pgrx::{check_for_interrupts, pg_sys};
 use std::time::{Duration, Instant};
 
 /// Whoever renames a schema is waited for so long. He may wait for our tables.
-const PATIENCE: Duration = Duration::from_secs(1);
+pub const PATIENCE: Duration = Duration::from_secs(1);
+
 /// Keeps others from changing pg_namespace.
-const LOCK: pg_sys::LOCKMODE = pg_sys::ShareLock as pg_sys::LOCKMODE;
+pub const LOCK: pg_sys::LOCKMODE = pg_sys::ShareLock as pg_sys::LOCKMODE;
 
 /// Locks the tables until the transaction ends, then all names of schemas until [`release`], or until an ERROR. The caller may lock the tables
 /// so. 40001: somebody renames a schema.
 pub fn hold(tables: &[(pg_sys::Oid, u32)]) -> Fallible<()> {
     for &(table, lock) in tables {
         // SAFETY: any OID may be locked. A deadlock's statements are told to the log only.
-        raised::whole(None, || unsafe { pg_sys::LockRelationOid(table, lock as pg_sys::LOCKMODE) });
+        error_context::whole(None, || unsafe { pg_sys::LockRelationOid(table, lock as pg_sys::LOCKMODE) });
     }
     let begun = Instant::now();
     // SAFETY: as above.
@@ -31,7 +32,7 @@ pub fn hold(tables: &[(pg_sys::Oid, u32)]) -> Fallible<()> {
         if begun.elapsed() > PATIENCE {
             return Err(error::renamed_beside());
         }
-        online::pause();
+        latch::pause();
     }
     Ok(())
 }

@@ -9,16 +9,16 @@
 
 #![expect(unsafe_code, reason = "a hook of the parser")]
 
-use crate::compat;
-use crate::edges::Edges;
-use crate::{encoding, error};
+use crate::catalog::edges_table::Edges;
+use crate::error;
+use crate::pg::{compat, encoding};
 use pgrx::prelude::*;
 use std::cell::Cell;
 use std::ffi::{CStr, CString};
 use std::ptr::null;
 
 thread_local! {
-    static NEXT: Cell<pg_sys::post_parse_analyze_hook_type> = const { Cell::new(None) };
+    pub static NEXT: Cell<pg_sys::post_parse_analyze_hook_type> = const { Cell::new(None) };
     /// The statement that is being run, the innermost.
     static NOW: Cell<*const Statement> = const { Cell::new(null()) };
 }
@@ -35,8 +35,8 @@ pub fn register() {
 /// A text, and the tables that it names.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Statement {
-    sql: CString,
-    tables: Vec<pg_sys::Oid>,
+    pub sql: CString,
+    pub tables: Vec<pg_sys::Oid>,
 }
 
 impl Statement {
@@ -70,7 +70,7 @@ impl Statement {
 }
 
 /// What was being run before.
-struct Before(*const Statement);
+pub struct Before(pub *const Statement);
 
 impl Drop for Before {
     fn drop(&mut self) {
@@ -78,7 +78,7 @@ impl Drop for Before {
     }
 }
 
-/// Every statement comes by: no guard, as in running.rs.
+/// Every statement comes by: no guard, as in pg/open_relations.rs.
 unsafe extern "C-unwind" fn analysed(
     state: *mut pg_sys::ParseState,
     query: *mut pg_sys::Query,
@@ -100,7 +100,7 @@ unsafe extern "C-unwind" fn analysed(
 
 /// Raises if the query is over other tables than the statement.
 #[pg_guard]
-unsafe extern "C-unwind" fn check(query: *mut pg_sys::Query, statement: *const Statement) {
+pub unsafe extern "C-unwind" fn check(query: *mut pg_sys::Query, statement: *const Statement) {
     // SAFETY: a query as analysed; palloc'd lists of OIDs and of what is not looked at.
     unsafe {
         let (mut tables, mut items, mut policies) = (std::ptr::null_mut(), std::ptr::null_mut(), false);

@@ -13,47 +13,13 @@
 
 #![expect(unsafe_code, reason = "reads system catalogs, switches the current user")]
 
-use crate::changes;
-use crate::compat::{self, plain};
-use crate::edges::Edges;
-use crate::owners;
+use crate::catalog::edges_table::Edges;
+use crate::catalog::roles;
+use crate::pg::background_worker::SAFE_PATH;
+use crate::pg::compat::plain;
+use crate::pg::{compat, invalidation};
 use pgrx::pg_sys;
 use std::cell::Cell;
-use std::ffi::CStr;
-
-/// The path of everything that runs with somebody else's rights.
-const SAFE_PATH: &CStr = c"pg_catalog, pg_temp";
-
-/// What a database or a role may have set (ALTER DATABASE, ALTER ROLE), and a worker must not take over: autovacuum's list, and the role.
-const PINNED: &[(&CStr, &CStr)] = &[
-    (c"search_path", SAFE_PATH),
-    (c"role", c"none"),
-    (c"default_transaction_isolation", c"read committed"),
-    (c"default_transaction_read_only", c"off"),
-    (c"default_transaction_deferrable", c"off"),
-    (c"statement_timeout", c"0"),
-    (c"lock_timeout", c"0"),
-    (c"idle_in_transaction_session_timeout", c"0"),
-    #[cfg(not(any(feature = "pg15", feature = "pg16")))]
-    (c"transaction_timeout", c"0"),
-    (c"row_security", c"on"),
-    (c"zero_damaged_pages", c"off"),
-];
-
-/// Pins the settings of a background worker. Called before it connects, so that no database's or role's choice ever holds in it.
-pub fn pin() {
-    for (name, value) in PINNED {
-        // SAFETY: settings of the server, valid values; nothing is read from a catalog for them without a transaction.
-        unsafe {
-            pg_sys::SetConfigOption(
-                name.as_ptr(),
-                value.as_ptr(),
-                pg_sys::GucContext::PGC_SUSET,
-                pg_sys::GucSource::PGC_S_OVERRIDE,
-            );
-        }
-    }
-}
 
 /// Runs `work`, which reads the table's rows, with its owner's rights, in a security-restricted operation and with a safe search_path.
 /// An ERROR's abort puts back what was before.
@@ -124,7 +90,7 @@ pub fn trusts_role(role: pg_sys::Oid) -> bool {
     if role == caller || by_superuser {
         return true;
     }
-    let database = || role == pg_sys::Oid::from(pg_sys::ROLE_PG_DATABASE_OWNER) || role == owners::database_owner();
+    let database = || role == pg_sys::Oid::from(pg_sys::ROLE_PG_DATABASE_OWNER) || role == roles::database_owner();
     extension_owner() == Some(role)
         || (is_ordinary() && (database() || (inherits(caller, role) && has_no_peer(role, caller))))
 }
@@ -140,7 +106,7 @@ thread_local! {
 pub fn is_ordinary() -> bool {
     // SAFETY: reads backend variables.
     let roles = unsafe { [plain::GetUserId(), pg_sys::GetSessionUserId(), pg_sys::GetAuthenticatedUserId()] };
-    let now = changes::catalogs();
+    let now = invalidation::catalogs();
     if let Some((then, of, found)) = ORDINARY.get()
         && (then, of) == (now, roles)
     {
@@ -151,11 +117,11 @@ pub fn is_ordinary() -> bool {
     let mut found = true;
     while let Some(&role) = all.get(at) {
         at += 1;
-        if owners::is_privileged(role) {
+        if crate::catalog::roles::is_privileged(role) {
             found = false;
             break;
         }
-        let more = owners::memberships(role).into_iter().map(|(of, _)| of);
+        let more = crate::catalog::roles::memberships(role).into_iter().map(|(of, _)| of);
         let more: Vec<_> = more.filter(|of| !all.contains(of)).collect();
         all.extend(more);
     }
@@ -166,18 +132,18 @@ pub fn is_ordinary() -> bool {
 /// Whether nobody can log in as the role, and each member of it, directly or not, is the caller, could act as the caller, or is a group
 /// that only such are members of.
 fn has_no_peer(role: pg_sys::Oid, caller: pg_sys::Oid) -> bool {
-    if owners::can_log_in(role) {
+    if roles::can_log_in(role) {
         return false;
     }
     let mut groups = vec![role];
     let mut at = 0;
     while let Some(&group) = groups.get(at) {
         at += 1;
-        for member in owners::members(group) {
+        for member in roles::members(group) {
             // SAFETY: system cache lookups.
             let (herself, on_the_way) = unsafe {
                 let herself = member == caller || pg_sys::is_member_of_role(member, caller);
-                (herself, !owners::can_log_in(member) && pg_sys::is_member_of_role(caller, member))
+                (herself, !roles::can_log_in(member) && pg_sys::is_member_of_role(caller, member))
             };
             if !herself && !on_the_way {
                 return false;
@@ -191,7 +157,7 @@ fn has_no_peer(role: pg_sys::Oid, caller: pg_sys::Oid) -> bool {
 }
 
 /// Whether the caller inherits the role's rights by grants of roles that could have acted as the caller.
-fn inherits(caller: pg_sys::Oid, role: pg_sys::Oid) -> bool {
+pub fn inherits(caller: pg_sys::Oid, role: pg_sys::Oid) -> bool {
     // SAFETY: system cache lookups.
     if !unsafe { pg_sys::has_privs_of_role(caller, role) } {
         return false;
@@ -200,7 +166,7 @@ fn inherits(caller: pg_sys::Oid, role: pg_sys::Oid) -> bool {
     let mut at = 0;
     while let Some(&member) = members.get(at) {
         at += 1;
-        for (of, grantor) in owners::memberships(member) {
+        for (of, grantor) in roles::memberships(member) {
             // SAFETY: system cache lookups. (A role is not asked whether it administers itself.)
             let granted = grantor == caller || unsafe { pg_sys::is_admin_of_role(grantor, caller) };
             if granted && !members.contains(&of) {
@@ -230,7 +196,7 @@ pub fn trusts(table: pg_sys::Oid) -> bool {
 /// Whether a table that belongs to `beside`, which is named or chosen, may be used for the caller: its owner is trusted, is that of
 /// `beside`, or has his rights. (Who may only create triggers on `beside` can make any table of his belong to it.)
 pub fn trusts_beside(table: pg_sys::Oid, beside: pg_sys::Oid) -> bool {
-    let Some((named, _)) = owners::owner_and_children(beside) else { return false };
+    let Some((named, _)) = roles::owner_and_children(beside) else { return false };
     // SAFETY: system cache lookups.
     every_owner(table, |owner| unsafe { pg_sys::has_privs_of_role(owner, named) } || trusts_role(owner))
 }
@@ -240,17 +206,17 @@ pub fn trusts_beside(table: pg_sys::Oid, beside: pg_sys::Oid) -> bool {
 pub fn is_plain_type(type_oid: pg_sys::Oid) -> bool {
     // SAFETY: system cache lookups.
     let base = unsafe { pg_sys::getBaseType(type_oid) };
-    u32::from(base) < owners::FIRST_OF_USERS
+    u32::from(base) < roles::FIRST_OF_USERS
         // SAFETY: as above.
-        || owners::cast_owners(base).into_iter().all(|owner| unsafe { pg_sys::superuser_arg(owner) })
+        || roles::cast_owners(base).into_iter().all(|owner| unsafe { pg_sys::superuser_arg(owner) })
 }
 
 fn every_owner(table: pg_sys::Oid, trusted: impl Fn(pg_sys::Oid) -> bool) -> bool {
-    match owners::owner_and_children(table) {
+    match roles::owner_and_children(table) {
         None => false,
         Some((owner, false)) => trusted(owner),
-        Some((_, true)) => owners::inheritors(table)
+        Some((_, true)) => roles::inheritors(table)
             .into_iter()
-            .all(|child| owners::owner_and_children(child).is_some_and(|(owner, _)| trusted(owner))),
+            .all(|child| roles::owner_and_children(child).is_some_and(|(owner, _)| trusted(owner))),
     }
 }

@@ -10,22 +10,26 @@
 
 #![expect(unsafe_code, reason = "shared buffers")]
 
-use crate::compat::{File, plain};
+use crate::pg::compat::{File, plain};
 use pgrx::pg_sys;
 use std::mem::{offset_of, size_of};
-use std::sync::atomic::{AtomicU32, Ordering::Acquire};
+use std::sync::atomic::AtomicU32;
+use std::sync::atomic::Ordering::Acquire;
 
 /// The words of a buffer's tag: tablespace, database, file, fork, block.
 const TAG: usize = 5;
+
 const _: () = assert!(size_of::<pg_sys::BufferTag>() == 4 * TAG && offset_of!(pg_sys::BufferDesc, tag) == 0);
+
 const STATE: usize = offset_of!(pg_sys::BufferDesc, state) / size_of::<u32>();
+
 /// PageHeaderData.pd_lsn: high and low word.
 const _: () = assert!(offset_of!(pg_sys::PageHeaderData, pd_lsn) == 0);
 
 /// A page's LSN, and the buffer that has it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Seen {
-    buffer: pg_sys::Buffer,
+    pub buffer: pg_sys::Buffer,
     lsn: u64,
 }
 
@@ -55,7 +59,7 @@ impl Seen {
     }
 }
 
-fn tag(file: &File, block: u32) -> [u32; TAG] {
+pub fn tag(file: &File, block: u32) -> [u32; TAG] {
     let fork = pg_sys::ForkNumber::MAIN_FORKNUM as u32;
     #[cfg(feature = "pg15")]
     return [u32::from(file.spcNode), u32::from(file.dbNode), u32::from(file.relNode), fork, block];

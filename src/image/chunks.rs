@@ -1,17 +1,19 @@
 //! Chunks of images: allocated from one DSA area, mapped into this process, freed. See slot.rs for the locks.
 //!
 //! dsa_* calls raise, allocate, map and take locks, whatever flags they get: every one of them here runs outside the image's lock and
-//! contained (contain.rs). A chunk's dsa_pointer is kept in the image's owner words, its place in this process in a `Memory`: where it is
-//! in PostgreSQL's mapping of the segment, or in one of our own (huge.rs).
+//! contained (pg/contain.rs). A chunk's dsa_pointer is kept in the image's owner words, its place in this process in a `Memory`: where it is
+//! in PostgreSQL's mapping of the segment, or in one of our own (huge_pages.rs).
 
 #![expect(unsafe_code, reason = "dynamic shared memory")]
 
-use crate::contain::{self, Unbroken};
+use crate::error::Spoil;
 use crate::guc;
-use crate::huge::{self, Segments, View};
-use crate::share;
-use crate::shmem::{Control, EXCLUSIVE, SHARED};
-use crate::slot::{Header, Slot, Spoil, State};
+use crate::image::control::Control;
+use crate::image::huge_pages::{Segments, View};
+use crate::image::slot::{Header, Slot, State};
+use crate::pg::contain;
+use crate::pg::contain::Unbroken;
+use crate::pg::lwlock::{EXCLUSIVE, SHARED};
 use cftrag_core::{Image, MAX_CHUNKS, Memory, chunk_bytes};
 use pgrx::pg_sys;
 use std::cell::{Cell, RefCell};
@@ -20,20 +22,21 @@ use std::sync::atomic::Ordering::SeqCst;
 
 /// Owner words 0 .. MAX_CHUNKS: the dsa_pointer of each chunk; after them the xids that were running at the build snapshot.
 pub const RUNNING_WORDS: usize = MAX_CHUNKS;
+
 const _: () = assert!(RUNNING_WORDS + 1024 <= cftrag_core::OWNER_WORDS);
 
 thread_local! {
     static AREA: Cell<*mut pg_sys::dsa_area> = const { Cell::new(std::ptr::null_mut()) };
     /// By slot number: which generation of which image is mapped here.
-    static MAPPED: RefCell<Vec<Mapped>> = const { RefCell::new(Vec::new()) };
+    pub static MAPPED: RefCell<Vec<Mapped>> = const { RefCell::new(Vec::new()) };
 }
 
 #[derive(Default)]
-struct Mapped {
-    generation: u64,
-    memory: Memory,
+pub struct Mapped {
+    pub generation: u64,
+    pub memory: Memory,
     /// Mappings of our own that `memory` points into.
-    views: Vec<View>,
+    pub views: Vec<View>,
 }
 
 impl Mapped {
@@ -41,7 +44,7 @@ impl Mapped {
     ///
     /// # Safety
     /// [`Memory::map`]'s, as long as the generation lives.
-    unsafe fn add(&mut self, base: NonNull<u8>, segments: &Segments) {
+    pub unsafe fn add(&mut self, base: NonNull<u8>, segments: &Segments) {
         let base = match segments.view(base, chunk_bytes(self.memory.mapped())) {
             Some((view, base)) => {
                 self.views.push(view);
@@ -53,7 +56,7 @@ impl Mapped {
         unsafe { self.memory.map(base) };
     }
 
-    fn forget(&mut self) {
+    pub fn forget(&mut self) {
         self.generation = 0;
         self.memory.clear();
         self.views.clear();
@@ -61,7 +64,7 @@ impl Mapped {
 }
 
 /// The area of all images in this process; made by whoever needs it first. Raises when memory is short: contain it.
-fn area(control: &Control) -> *mut pg_sys::dsa_area {
+pub fn area(control: &Control) -> *mut pg_sys::dsa_area {
     let known = AREA.get();
     if !known.is_null() {
         return known;
@@ -71,7 +74,7 @@ fn area(control: &Control) -> *mut pg_sys::dsa_area {
     unsafe {
         let context = pg_sys::MemoryContextSwitchTo(pg_sys::TopMemoryContext);
         control.lock.acquire(EXCLUSIVE);
-        crate::inject::fails();
+        crate::pg::inject::fails();
         let handle = control.area.load(SeqCst);
         let area = if handle == 0 {
             let area = create(control);
@@ -91,7 +94,7 @@ fn area(control: &Control) -> *mut pg_sys::dsa_area {
 
 /// # Safety
 /// In TopMemoryContext, under Control.lock.
-unsafe fn create(control: &Control) -> *mut pg_sys::dsa_area {
+pub unsafe fn create(control: &Control) -> *mut pg_sys::dsa_area {
     let tranche = control.tranche();
     // SAFETY: the caller's promise.
     unsafe {
@@ -114,7 +117,7 @@ pub fn allocate(control: &Control, bytes: usize) -> Option<(u64, NonNull<u8>)> {
     let flags = (pg_sys::DSA_ALLOC_HUGE | pg_sys::DSA_ALLOC_NO_OOM) as i32;
     let chunk = contain::attempt(|| {
         let area = area(control);
-        if crate::inject::fails() {
+        if crate::pg::inject::fails() {
             return None;
         }
         // SAFETY: pinned area; a pointer just allocated has an address.
@@ -128,23 +131,23 @@ pub fn allocate(control: &Control, bytes: usize) -> Option<(u64, NonNull<u8>)> {
     Some(chunk)
 }
 
-/// Bytes that are noted as used before they are. Within another attempt (contain.rs) an ERROR goes past whoever asked, so what is given back
+/// Bytes that are noted as used before they are. Within another attempt (pg/contain.rs) an ERROR goes past whoever asked, so what is given back
 /// is given back on every way out: a FATAL waits (`Unbroken`), and after a kill the control block is made anew.
-struct Noted<'c> {
-    control: &'c Control,
-    bytes: u64,
+pub struct Noted<'c> {
+    pub control: &'c Control,
+    pub bytes: u64,
     /// With all others'.
-    all: u64,
+    pub all: u64,
 }
 
 impl<'c> Noted<'c> {
-    fn of(control: &'c Control, bytes: usize) -> Self {
+    pub fn of(control: &'c Control, bytes: usize) -> Self {
         let bytes = bytes as u64;
         Self { control, bytes, all: control.memory_used.fetch_add(bytes, SeqCst) + bytes }
     }
 
     /// They are used.
-    fn keep(self) {
+    pub fn keep(self) {
         std::mem::forget(self);
     }
 }
@@ -182,7 +185,7 @@ pub enum Unusable {
     Unmapped,
 }
 
-enum Outcome<R> {
+pub enum Outcome<R> {
     Done(R),
     Unusable(Unusable),
     /// Chunks that this process must map first: generation, dsa_pointers.
@@ -213,7 +216,7 @@ pub fn write_if_free<R>(control: &Control, index: usize, f: impl FnOnce(&Header,
     at_once(control, index, f, |slot, inner| slot.write_if_free(|header| inner(header)).flatten())
 }
 
-fn at_once<R>(
+pub fn at_once<R>(
     control: &Control,
     index: usize,
     f: impl FnOnce(&Header, Image<'_>) -> R,
@@ -237,7 +240,7 @@ fn at_once<R>(
 
 type Inner<'i, R> = &'i mut dyn FnMut(&Header) -> Outcome<R>;
 
-fn locked<R>(
+pub fn locked<R>(
     control: &Control,
     index: usize,
     f: impl FnOnce(&Header, Image<'_>) -> R,
@@ -304,18 +307,18 @@ fn forget_gone(control: &Control, all: &mut [Mapped]) {
     gone.for_each(|(mapped, _)| mapped.forget());
 }
 
-fn torn<R>(slot: &Slot) -> Outcome<R> {
+pub fn torn<R>(slot: &Slot) -> Outcome<R> {
     slot.spoil(Spoil::Torn);
     Outcome::Unusable(Unusable::Incomplete)
 }
 
 /// Maps chunks of the generation that `mapped` is of; false if it failed, or if the image is gone meanwhile.
-fn map(control: &Control, slot: &Slot, tokens: &[u64], mapped: &mut Mapped) -> bool {
+pub fn map(control: &Control, slot: &Slot, tokens: &[u64], mapped: &mut Mapped) -> bool {
     let generation = mapped.generation;
     let addresses = contain::attempt(|| {
         let area = area(control);
         slot.map.with(SHARED, || {
-            crate::inject::fails();
+            crate::pg::inject::fails();
             if slot.generation.load(SeqCst) != generation {
                 return None;
             }
@@ -333,57 +336,6 @@ fn map(control: &Control, slot: &Slot, tokens: &[u64], mapped: &mut Mapped) -> b
         unsafe { mapped.add(base, &segments) };
     }
     true
-}
-
-/// Adds chunks until `bytes` more are sure. False: there is not so much memory, or the image is gone.
-pub fn ensure(control: &Control, index: usize, bytes: usize) -> bool {
-    let slot = &control.slots[index];
-    loop {
-        let Ok((enough, next, generation)) = read(control, index, |_, image| {
-            (image.free_bytes() >= bytes, image.chunks(), slot.generation.load(SeqCst))
-        }) else {
-            return false;
-        };
-        if enough {
-            return true;
-        }
-        if next >= MAX_CHUNKS {
-            return false;
-        }
-        let bytes = chunk_bytes(next);
-        let Some((token, base)) = share::allocate(control, index, bytes) else { return false };
-        // SAFETY: reads a variable of this process: who works beside the sessions has the time.
-        if unsafe { pg_sys::MyBackendType } == pg_sys::BackendType::B_BG_WORKER {
-            huge::collapse(base, chunk_bytes(next));
-        }
-        MAPPED.with_borrow_mut(|mapped| {
-            let mapped = &mut mapped[index];
-            if mapped.generation == generation && mapped.memory.mapped() == next {
-                // SAFETY: as in map(); not published yet.
-                unsafe { mapped.add(base, &Segments::read([chunk_bytes(next)])) };
-            }
-        });
-        // Nothing is mapped here, for what raises would lose the chunk: whoever was faster is looked at by the next turn. A panic, a bug of
-        // ours, would lose it too.
-        let published = Cell::new(false);
-        let wrote = contain::panic(|| {
-            write_at_once(control, index, |_, image| {
-                if slot.generation.load(SeqCst) == generation && image.chunks() == next {
-                    image.owner_set(next, token);
-                    image.publish_chunks(next + 1);
-                    published.set(true);
-                }
-            })
-        });
-        if !published.get() {
-            // Another writer was faster: what we mapped under that number is not what it published.
-            MAPPED.with_borrow_mut(|mapped| mapped[index].forget());
-            release(control, token, chunk_bytes(next));
-        }
-        if wrote.is_none() {
-            return false;
-        }
-    }
 }
 
 /// Frees one chunk that was never published.
@@ -464,7 +416,7 @@ pub fn swap_image(control: &Control, index: usize, new: Option<Header>, ready: i
 
 /// Where an allocation is in this process. May raise.
 pub fn address(control: &Control, token: u64) -> *mut u8 {
-    crate::inject::fails();
+    crate::pg::inject::fails();
     // SAFETY: an allocation of this area that nobody frees meanwhile.
     unsafe { pg_sys::dsa_get_address(area(control), token).cast() }
 }

@@ -10,66 +10,31 @@
 
 #![expect(unsafe_code, reason = "shared memory")]
 
-use crate::compat::unguarded;
-use crate::slot::Slot;
+use crate::image::slot::Slot;
+use crate::pg::lwlock::{EXCLUSIVE, Lock};
 use pgrx::pg_sys;
+use std::cell::Cell;
+use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
 
 const MAGIC: u64 = 0x6366_7472_6167_0001; // "cftrag"
+
 /// Changes whenever Control, Slot or the core's layout does. The package version is folded in by the rule that a release which
 /// changes any of them bumps it; docs/design.md has the list.
 const LAYOUT: u32 = 0x0004_0000 + cftrag_core::LAYOUT;
+
 /// Tables that can have an image at a time, in all databases. Past it: the reference query, reason ref_no_memory.
 pub const SLOTS: usize = 256;
+
 /// The size all versions ask for: the DSM registry refuses a second size for one name.
-pub const CONTROL_BYTES: usize = 1 << 20;
-
-/// A lightweight lock on cache lines of its own.
-#[repr(C, align(128))]
-pub struct Lock(std::cell::UnsafeCell<pg_sys::LWLock>);
-
-impl Lock {
-    /// # Safety
-    /// In shared memory, and nobody uses the lock yet.
-    unsafe fn init(&self, tranche: i32) {
-        // SAFETY: the caller's promise.
-        unsafe { pg_sys::LWLockInitialize(self.0.get(), tranche) };
-    }
-
-    pub fn acquire(&self, mode: pg_sys::LWLockMode::Type) {
-        // SAFETY: initialised when the control block was made. LWLocks hold off interrupts; an ERROR's abort releases them.
-        unsafe { unguarded::LWLockAcquire(self.0.get(), mode) };
-    }
-
-    /// Takes it if nobody has to be waited for.
-    pub fn try_acquire(&self, mode: pg_sys::LWLockMode::Type) -> bool {
-        // SAFETY: as acquire().
-        unsafe { unguarded::LWLockConditionalAcquire(self.0.get(), mode) }
-    }
-
-    pub fn release(&self) {
-        // SAFETY: acquired by this process; callers pair the calls.
-        unsafe { unguarded::LWLockRelease(self.0.get()) };
-    }
-
-    /// Runs `f` under the lock.
-    pub fn with<R>(&self, mode: pg_sys::LWLockMode::Type, f: impl FnOnce() -> R) -> R {
-        self.acquire(mode);
-        let result = f();
-        self.release();
-        result
-    }
-}
-
-pub const SHARED: pg_sys::LWLockMode::Type = pg_sys::LWLockMode::LW_SHARED;
-pub const EXCLUSIVE: pg_sys::LWLockMode::Type = pg_sys::LWLockMode::LW_EXCLUSIVE;
+const CONTROL_BYTES: usize = 1 << 20;
 
 #[repr(C)]
 pub struct Control {
     magic: AtomicU64,
     layout: AtomicU32,
-    disabled: AtomicU32,
-    tranche: AtomicU32,
+    pub disabled: AtomicU32,
+    pub tranche: AtomicU32,
     /// dsa_handle of the area of all images, 0 before the first build.
     pub area: AtomicU32,
     /// Bytes of all chunks of all images, and of all logs.
@@ -78,7 +43,7 @@ pub struct Control {
     pub launcher: AtomicU32,
     /// The slot, and 1, whose image wants its next chunk; 0: none.
     pub ahead: AtomicU32,
-    /// Not 0: at server start, tables of the database just built were put off because somebody was writing to them (launcher.rs).
+    /// Not 0: at server start, tables of the database just built were put off because somebody was writing to them (builds/launcher.rs).
     pub put_off: AtomicU32,
     /// Guards the directory (which slot is which table's) and the making of the area.
     pub lock: Lock,
@@ -100,7 +65,7 @@ static CONTROL: AtomicPtr<Control> = AtomicPtr::new(std::ptr::null_mut());
 static FOREIGN: AtomicBool = AtomicBool::new(false);
 
 /// Fills a new control block.
-unsafe extern "C-unwind" fn init(block: *mut std::ffi::c_void) {
+pub unsafe extern "C-unwind" fn init(block: *mut std::ffi::c_void) {
     let control = block.cast::<Control>();
     // SAFETY: CONTROL_BYTES of fresh memory that only we know; all-zero is a valid Control but for its locks.
     unsafe {
@@ -148,7 +113,7 @@ pub fn control() -> Option<&'static Control> {
 pub fn attach() -> Option<&'static Control> {
     #[cfg(not(any(feature = "pg15", feature = "pg16")))]
     if CONTROL.load(Ordering::Acquire).is_null() {
-        crate::contain::attempt(|| {
+        crate::pg::contain::attempt(|| {
             let mut found = false;
             // SAFETY: name and size never change; init() fills a new block.
             let block =
@@ -226,4 +191,40 @@ mod hooks {
 
     /// AddinShmemInitLock in storage/lmgr/lwlocknames.txt.
     const ADDIN_SHMEM_INIT_LOCK: usize = 21;
+}
+
+thread_local! {
+    /// The slot last used, tried first.
+    pub static LAST: Cell<usize> = const { Cell::new(0) };
+}
+
+impl Control {
+    /// The table's slot, if it has one.
+    pub fn find(&self, table: pg_sys::Oid) -> Option<(usize, &Slot)> {
+        let last = LAST.get();
+        if self.slots[last].is_of(table) {
+            return Some((last, &self.slots[last]));
+        }
+        let found = self.slots.iter().enumerate().find(|(_, slot)| slot.is_of(table));
+        if let Some((i, _)) = found {
+            LAST.set(i);
+        }
+        found
+    }
+
+    /// Takes a free slot for the table, if there is one and it has none.
+    pub fn take(&self, table: pg_sys::Oid) {
+        let owner = crate::image::slot::owner_of(table);
+        self.lock.with(EXCLUSIVE, || {
+            if self.slots.iter().any(|slot| slot.is_of(table)) {
+                return;
+            }
+            if let Some(slot) = self.slots.iter().find(|slot| slot.table.load(Relaxed) == 0) {
+                // SAFETY: reads a backend variable.
+                slot.database.store(u32::from(unsafe { pg_sys::MyDatabaseId }), Relaxed);
+                slot.owner.store(owner, Relaxed);
+                slot.table.store(u32::from(table), SeqCst);
+            }
+        });
+    }
 }

@@ -1,7 +1,7 @@
 //! How often each reason sent a call to the reference query: in the table's slot, or in this process where there is none.
 
-use crate::route::Reason;
-use crate::shmem;
+use crate::image::control;
+use crate::image::reason::Reason;
 use pgrx::pg_sys;
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -14,7 +14,9 @@ thread_local! {
 }
 
 pub fn count(table: pg_sys::Oid, reason: Reason) {
-    if let Some((_, slot)) = shmem::control().and_then(|control| control.find_or_take(table)) {
+    if let Some((_, slot)) =
+        control::control().and_then(|control| crate::image::directory::find_or_take(control, table))
+    {
         slot.reasons[reason as usize].fetch_add(1, Relaxed);
     } else {
         LOCAL.with_borrow_mut(|local| local.entry(u32::from(table)).or_default()[reason as usize] += 1);
@@ -24,7 +26,7 @@ pub fn count(table: pg_sys::Oid, reason: Reason) {
 /// The counts of one table.
 pub fn reasons(table: pg_sys::Oid) -> [u64; ROOM] {
     let mut counts = LOCAL.with_borrow(|local| local.get(&u32::from(table)).copied().unwrap_or_default());
-    if let Some((_, slot)) = shmem::control().and_then(|control| control.find(table)) {
+    if let Some((_, slot)) = control::control().and_then(|control| control.find(table)) {
         counts.iter_mut().zip(&slot.reasons).for_each(|(count, shared)| *count += shared.load(Relaxed));
     }
     counts
@@ -33,7 +35,7 @@ pub fn reasons(table: pg_sys::Oid) -> [u64; ROOM] {
 /// Sets every counter of this database's tables to zero.
 pub fn reset() {
     LOCAL.with_borrow_mut(HashMap::clear);
-    let Some(control) = shmem::control() else { return };
+    let Some(control) = control::control() else { return };
     for slot in control.slots.iter().filter(|slot| slot.is_here()) {
         slot.reset_counters();
     }

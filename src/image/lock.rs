@@ -15,20 +15,25 @@
 
 #![expect(unsafe_code, reason = "what the lock guards")]
 
-use crate::compat;
-use crate::shmem::{EXCLUSIVE, Lock, SHARED};
+use crate::pg::compat;
+use crate::pg::lwlock::{EXCLUSIVE, Lock, SHARED};
 use cftrag_core::Counters;
 use pgrx::pg_sys;
 use std::cell::{Cell, UnsafeCell};
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
+use std::sync::atomic::Ordering::{Relaxed, SeqCst};
+use std::sync::atomic::{AtomicU32, AtomicU64};
 
 pub const PARTS: usize = 8;
+
 /// Tries before a writer sleeps between them: a reader on a CPU holds its part for a few microseconds.
 const SPINS: u32 = 32;
+
 /// A sleep between tries, microseconds.
-const NAP: i64 = 50;
+pub const NAP: i64 = 50;
+
 /// Naps before a writer insists: about what the kernel keeps a process off its CPU.
-const PATIENCE: u32 = 40;
+pub const PATIENCE: u32 = 40;
+
 /// Naps that a writer takes for readers that wait.
 const COURTESY: u32 = 20;
 
@@ -44,25 +49,25 @@ pub struct Reads {
 }
 
 #[repr(C, align(128))]
-struct Part {
-    lock: Lock,
-    reads: Reads,
+pub struct Part {
+    pub lock: Lock,
+    pub reads: Reads,
 }
 
 #[repr(C)]
 pub struct Turns<T> {
     /// The order of writers; readers that let an insisting writer go first.
-    gate: Lock,
-    parts: [Part; PARTS],
+    pub gate: Lock,
+    pub parts: [Part; PARTS],
     /// A writer insists: new readers line up at the gate.
     insists: AtomicU32,
     /// Readers that sleep, or are about to. One too many, left by a process that ended there, costs writers a few naps.
     asleep: AtomicU32,
-    guarded: UnsafeCell<T>,
+    pub guarded: UnsafeCell<T>,
 }
 
 /// A count that is higher as long as this lives; a panic, too, lowers it again.
-struct Raised<'c>(&'c AtomicU32);
+pub struct Raised<'c>(pub &'c AtomicU32);
 
 impl<'c> Raised<'c> {
     fn by_one(count: &'c AtomicU32) -> Self {
@@ -91,7 +96,7 @@ fn my_part() -> usize {
     part
 }
 
-fn nap() {
+pub fn nap() {
     // SAFETY: sleeps; a signal may end it early.
     unsafe { pg_sys::pg_usleep(NAP as _) };
 }
@@ -130,7 +135,7 @@ impl<T> Turns<T> {
         debug_assert_eq!(self.insists.load(SeqCst), 0, "who insists holds the gate");
         let free = self.try_parts(SPINS + PATIENCE);
         // Until `f` has run, even if it panics: the locks go with the abort, this does not.
-        let insists = (!free || crate::inject::armed()).then(|| Raised::by_one(&self.insists));
+        let insists = (!free || crate::pg::inject::armed()).then(|| Raised::by_one(&self.insists));
         if !free {
             self.parts.iter().for_each(|part| part.lock.acquire(EXCLUSIVE));
         }
@@ -150,8 +155,8 @@ impl<T> Turns<T> {
     }
 
     /// Under the gate, and all parts exclusively; gives them back.
-    fn alone<R>(&self, insists: Option<Raised<'_>>, f: impl FnOnce(&mut T) -> R) -> R {
-        crate::inject::panics();
+    pub fn alone<R>(&self, insists: Option<Raised<'_>>, f: impl FnOnce(&mut T) -> R) -> R {
+        crate::pg::inject::panics();
         // SAFETY: all parts are held exclusively, and no reference to it outlives its closure.
         let result = f(unsafe { &mut *self.guarded.get() });
         for part in self.parts.iter().rev() {

@@ -1,4 +1,4 @@
-//! An image's next chunk before it is needed: taken by the launcher (launcher.rs), so that no writer waits for the kernel to clear a new
+//! An image's next chunk before it is needed: taken by the launcher (builds/launcher.rs), so that no writer waits for the kernel to clear a new
 //! segment of dynamic shared memory. Segments double; one of 64 MB takes 33 ms.
 //!
 //! A flush that leaves little room says so, once, and goes on; the launcher is woken and does what area::ensure does for anybody. Where
@@ -6,11 +6,7 @@
 
 #![expect(unsafe_code, reason = "wakes another process")]
 
-use crate::area;
-use crate::compat;
-use crate::guc;
-use crate::online;
-use crate::shmem::{self, Control};
+use crate::image::control::Control;
 use cftrag_core::{Image, MAX_CHUNKS, chunk_bytes};
 use pgrx::pg_sys;
 use std::sync::atomic::Ordering::SeqCst;
@@ -23,7 +19,7 @@ pub fn is_short(image: Image<'_>) -> bool {
     image.chunks() < MAX_CHUNKS && image.free_bytes() < room(image)
 }
 
-fn room(image: Image<'_>) -> usize {
+pub fn room(image: Image<'_>) -> usize {
     chunk_bytes(image.chunks()) / PART
 }
 
@@ -33,41 +29,5 @@ pub fn ask(control: &Control, index: usize) {
     if launcher != 0 && control.ahead.compare_exchange(0, index as u32 + 1, SeqCst, SeqCst).is_ok() {
         // SAFETY: process numbers are below the array's length; the latch of whatever process has it may be set at any time.
         unsafe { pg_sys::SetLatch(&raw mut (*(*pg_sys::ProcGlobal).allProcs.add(launcher as usize - 1)).procLatch) };
-    }
-}
-
-/// Takes requests from now on. Called by the launcher.
-pub fn listen() {
-    if let Some(control) = online::transaction(shmem::attach) {
-        control.ahead.store(0, SeqCst);
-        control.launcher.store(compat::process_number() as u32 + 1, SeqCst);
-    }
-}
-
-/// Serves a request, if there is one. Called by the launcher after each wake-up.
-pub fn serve() {
-    let Some(control) = shmem::control() else { return };
-    let index = match control.ahead.load(SeqCst) {
-        0 => return,
-        slot => slot as usize - 1,
-    };
-    if !online::transaction(|| take(control, index)) {
-        // Nothing to be had: who asks meanwhile is not heard.
-        online::rest();
-    }
-    control.ahead.store(0, SeqCst);
-}
-
-/// Whether the image has its next chunk, or needs none. What is for later must not use up what others need now.
-fn take(control: &Control, index: usize) -> bool {
-    let wanted =
-        area::read(control, index, |_, image| is_short(image).then(|| (room(image), chunk_bytes(image.chunks()))));
-    match wanted {
-        Ok(Some((room, chunk))) => {
-            let limit = guc::MEMORY_LIMIT.get() as u64 * 1024;
-            control.memory_used.load(SeqCst) + chunk as u64 <= limit / 2 && area::ensure(control, index, room)
-        }
-        Ok(None) => true,
-        Err(_) => false,
     }
 }

@@ -1,25 +1,75 @@
 //! Sharing the room of all images between roles: where cftrag.memory_limit or the slots are used up, whoever has most gives way to who has
 //! less. So one role's tables cannot keep everybody else's from having images, and a server with one role is as if this were not here.
 //!
-//! Memory is counted for the owner of its table: of an image, of one that is being built, and of the log of a build (loading.rs). Whoever
+//! Memory is counted for the owner of its table: of an image, of one that is being built, and of the log of a build (capture/log_record.rs). Whoever
 //! wants `need` more takes it from the richest other role only if that one has more than he would have then. Where it goes next it
 //! is not taken back by the same rule, so nothing goes to and fro. An image that gave way is incomplete: the reference query answers, and a
 //! reader has it built again once as much is free. A build that gave way ends with 53200.
 
-#![expect(unsafe_code, reason = "sleeps")]
+#![expect(unsafe_code, reason = "dynamic shared memory")]
 
-use crate::area;
-use crate::build;
-use crate::error::{self, Fallible, LoadLost};
-use crate::loading;
-use crate::online::Outcome;
-use crate::owners;
-use crate::shmem::Control;
-use crate::slot::Slot;
-use crate::sweep;
+use crate::image::chunks::{MAPPED, read, release, write_at_once};
+use crate::image::control::Control;
+use crate::image::huge_pages::Segments;
+use crate::image::slot::Slot;
+use crate::image::{chunks, huge_pages, log, sweep};
+use crate::pg::contain;
+use cftrag_core::{MAX_CHUNKS, chunk_bytes};
 use pgrx::pg_sys;
+use std::cell::Cell;
 use std::ptr::NonNull;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
+
+/// Adds chunks until `bytes` more are sure. False: there is not so much memory, or the image is gone.
+pub fn ensure(control: &Control, index: usize, bytes: usize) -> bool {
+    let slot = &control.slots[index];
+    loop {
+        let Ok((enough, next, generation)) = read(control, index, |_, image| {
+            (image.free_bytes() >= bytes, image.chunks(), slot.generation.load(SeqCst))
+        }) else {
+            return false;
+        };
+        if enough {
+            return true;
+        }
+        if next >= MAX_CHUNKS {
+            return false;
+        }
+        let bytes = chunk_bytes(next);
+        let Some((token, base)) = allocate(control, index, bytes) else { return false };
+        // SAFETY: reads a variable of this process: who works beside the sessions has the time.
+        if unsafe { pg_sys::MyBackendType } == pg_sys::BackendType::B_BG_WORKER {
+            huge_pages::collapse(base, chunk_bytes(next));
+        }
+        MAPPED.with_borrow_mut(|mapped| {
+            let mapped = &mut mapped[index];
+            if mapped.generation == generation && mapped.memory.mapped() == next {
+                // SAFETY: as in map(); not published yet.
+                unsafe { mapped.add(base, &Segments::read([chunk_bytes(next)])) };
+            }
+        });
+        // Nothing is mapped here, for what raises would lose the chunk: whoever was faster is looked at by the next turn. A panic, a bug of
+        // ours, would lose it too.
+        let published = Cell::new(false);
+        let wrote = contain::panic(|| {
+            write_at_once(control, index, |_, image| {
+                if slot.generation.load(SeqCst) == generation && image.chunks() == next {
+                    image.owner_set(next, token);
+                    image.publish_chunks(next + 1);
+                    published.set(true);
+                }
+            })
+        });
+        if !published.get() {
+            // Another writer was faster: what we mapped under that number is not what it published.
+            MAPPED.with_borrow_mut(|mapped| mapped[index].forget());
+            release(control, token, chunk_bytes(next));
+        }
+        if wrote.is_none() {
+            return false;
+        }
+    }
+}
 
 /// A builder looks whether it is to end every thousand rows, and at each wait. One that does not within so many milliseconds is not
 /// waited for: it may be a COMMIT that needs the memory.
@@ -27,7 +77,7 @@ const BUILDER_PATIENCE: u32 = 200;
 
 /// What is counted: an image, one that is being built, the log of a build, a slot.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum What {
+pub enum What {
     Image,
     Build,
     Log,
@@ -37,21 +87,16 @@ enum What {
 /// How much of what a table has, and whose table it is.
 #[derive(Clone, Copy)]
 struct Holding {
-    slot: usize,
-    owner: u32,
-    what: What,
+    pub slot: usize,
+    pub owner: u32,
+    pub what: What,
     amount: u64,
-}
-
-/// Notes whose the slot is. Called before it is taken, and by whoever builds.
-pub fn owner_of(table: pg_sys::Oid) -> u32 {
-    owners::owner_and_children(table).map_or(0, |(owner, _)| u32::from(owner))
 }
 
 /// Shared memory for the table of that slot, from a role that has more if there is no other.
 pub fn allocate(control: &Control, index: usize, bytes: usize) -> Option<(u64, NonNull<u8>)> {
     loop {
-        let found = area::allocate(control, bytes);
+        let found = chunks::allocate(control, bytes);
         if found.is_some() || !make_memory(control, index, bytes as u64) {
             return found;
         }
@@ -68,7 +113,7 @@ fn make_memory(control: &Control, index: usize, bytes: u64) -> bool {
     let mine = control.slots[index].owner.load(Relaxed);
     let mut holdings: Vec<Holding> = Vec::new();
     for (i, slot) in control.slots.iter().enumerate() {
-        let image = if slot.holds_image() { area::bytes(control, i) } else { 0 };
+        let image = if slot.holds_image() { chunks::bytes(control, i) } else { 0 };
         let (build, log) = (slot.build_bytes.load(SeqCst), slot.log_bytes.load(SeqCst));
         for (what, amount) in [(What::Image, image), (What::Build, build), (What::Log, log)] {
             if amount > 0 {
@@ -80,13 +125,13 @@ fn make_memory(control: &Control, index: usize, bytes: u64) -> bool {
     let slot = &control.slots[victim.slot];
     match victim.what {
         What::Log => {
-            loading::run_short(control, victim.slot, slot.loading.load(SeqCst));
+            log::run_short(control, victim.slot, slot.loading.load(SeqCst));
             true
         }
         What::Build => end_build(slot),
         What::Image | What::Slot => {
             slot.give_way(victim.amount);
-            area::swap_image(control, victim.slot, None, || true)
+            chunks::swap_image(control, victim.slot, None, || true)
         }
     }
 }
@@ -102,17 +147,6 @@ fn end_build(slot: &Slot) -> bool {
         unsafe { pg_sys::pg_usleep(1000) };
     }
     false
-}
-
-/// An error if this process's build for that slot is of no use any more: its log has lost something, or who has less needs its memory.
-pub fn goes_on(slot: &Slot, table: pg_sys::Oid) -> Fallible<()> {
-    let load = slot.loading.load(SeqCst);
-    let lost = load != 0 && slot.log_lost.load(SeqCst) == load;
-    if slot.memory_wanted.load(SeqCst) == std::process::id() || lost && slot.log_short.load(SeqCst) == load {
-        build::note_outcome(Outcome::Memory);
-        return Err(error::out_of_memory(crate::guc::MEMORY_LIMIT.get()));
-    }
-    if lost { Err(error::load_lost(&crate::edges::display_name(table), LoadLost::Noted)) } else { Ok(()) }
 }
 
 /// Frees a slot of a role that has more of them.

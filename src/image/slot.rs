@@ -3,7 +3,7 @@
 //! field                                  | lock                        | mode
 //! ---------------------------------------|-----------------------------|---------------------------------------------
 //! Control.area, Slot.database, .table    | Control.lock                | exclusive to change; read any time (atomics)
-//! Slot.header, .log, .log_bytes, chunks  | Slot.turns (turns.rs)       | write: alone; read: beside other readers
+//! Slot.header, .log, .log_bytes, chunks  | Slot.turns (lock.rs)       | write: alone; read: beside other readers
 //! temperature, version hints             | Slot.turns                  | read, relaxed atomics (lossy is fine)
 //! dsa_get_address / dsa_free of chunks   | Slot.map                    | shared to map, exclusive to free
 //! Slot.worker                            | Control.lock                | exclusive to take a place; given back any time
@@ -14,17 +14,54 @@
 //! Under turns: no SPI, no palloc, no ereport, no dsa call, no clog lookup, no callback. An ERROR or FATAL cannot begin there (only
 //! our own panic could); the abort releases the locks, and the image's `mutating` word tells the next one that it is broken.
 
-#![expect(unsafe_code, reason = "shared memory")]
+#![expect(unsafe_code, reason = "locks, snapshots and a table scan")]
 
-use crate::compat::Locator;
-use crate::edges::Columns;
-use crate::shmem::{Control, EXCLUSIVE, Lock};
-use crate::triggers::TriggerKey;
-use crate::turns::{Reads, Turns};
+use crate::catalog::columns::Columns;
+use crate::catalog::pg_trigger::TriggerKey;
+use crate::catalog::roles;
+use crate::error::Spoil;
+use crate::image::lock::{Reads, Turns};
+use crate::pg::compat::Locator;
+use crate::pg::lwlock::Lock;
 use cftrag_core::{Counters, Settled};
 use pgrx::pg_sys;
-use std::cell::Cell;
-use std::sync::atomic::{AtomicI64, AtomicU32, AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
+use std::sync::atomic::Ordering::{Relaxed, SeqCst};
+use std::sync::atomic::{AtomicI64, AtomicU32, AtomicU64};
+
+/// The phase of slot::PHASES that a build under a SHARE lock is in.
+pub const LOCKED_SCAN: u32 = 5;
+
+/// The phase in which the rows of each entity are counted.
+pub const COUNTING: u32 = 6;
+
+/// A slot's builder is at work as long as this lives; a panic, too, takes the mark off.
+pub struct Mark<'s>(pub &'s AtomicU32);
+
+impl Drop for Mark<'_> {
+    fn drop(&mut self) {
+        self.0.store(0, SeqCst);
+    }
+}
+
+/// Phases of slot::PHASES.
+pub const WAITING: u32 = 1;
+
+pub const LOCKING: u32 = 2;
+
+pub const SCANNING: u32 = 3;
+
+pub const APPLYING: u32 = 4;
+
+/// Those in which a builder only waits.
+pub const WAITS: [u32; 2] = [WAITING, LOCKING];
+
+/// After a load that failed no reader asks for another before this.
+pub const RETRY_MICROSECONDS: i64 = 10_000_000;
+
+/// Notes whose the slot is. Called before it is taken, and by whoever builds.
+pub fn owner_of(table: pg_sys::Oid) -> u32 {
+    roles::owner_and_children(table).map_or(0, |(owner, _)| u32::from(owner))
+}
 
 /// What must be the same for the image to be the table's.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -65,11 +102,11 @@ pub struct Header {
 
 #[repr(C)]
 pub struct Slot {
-    turns: Turns<Header>,
+    pub turns: Turns<Header>,
     pub map: Lock,
     pub database: AtomicU32,
     pub table: AtomicU32,
-    /// The role that owned the table when the slot was taken, or its image built (share.rs).
+    /// The role that owned the table when the slot was taken, or its image built (quota.rs).
     pub owner: AtomicU32,
     /// Not 0: the image lost something (a Spoil); set without a lock, cleared by a build.
     pub spoiled: AtomicU32,
@@ -81,7 +118,7 @@ pub struct Slot {
     pub reasons: [AtomicU64; 32],
     pub flushes: AtomicU64,
     pub kept: Kept,
-    /// Not 0: an image is being loaded beside writers, and flushes go to its log (loading.rs). A number of its own for each load.
+    /// Not 0: an image is being loaded beside writers, and flushes go to its log (capture/log_record.rs). A number of its own for each load.
     pub loading: AtomicU64,
     /// The load whose log lost something.
     pub log_lost: AtomicU64,
@@ -93,11 +130,11 @@ pub struct Slot {
     pub log_bytes: AtomicU64,
     /// Bytes of the chunks of an image that is being built and is not published yet.
     pub build_bytes: AtomicU64,
-    /// The builder (its process id) that is to end because somebody who has less needs its memory (share.rs).
+    /// The builder (its process id) that is to end because somebody who has less needs its memory (quota.rs).
     pub memory_wanted: AtomicU32,
-    /// The worker (its process id) that is to end, if it only waits, because another build needs its place (places.rs).
+    /// The worker (its process id) that is to end, if it only waits, because another build needs its place (builds/worker_limit.rs).
     pub place_wanted: AtomicU32,
-    /// Process id of the background worker that has a place (places.rs); 0: none builds this table's image.
+    /// Process id of the background worker that has a place (builds/worker_limit.rs); 0: none builds this table's image.
     pub worker: AtomicU32,
     pub progress: Progress,
     /// Until then no worker is started again for the table (a TimestampTz).
@@ -107,7 +144,7 @@ pub struct Slot {
     /// Microseconds that the last build took, or the last try.
     pub took: AtomicI64,
     /// Bytes of the image that gave way to another role's.
-    gave: AtomicU64,
+    pub gave: AtomicU64,
     /// How an online build ended: the number its asker gave it, and an online::Outcome in the low 8 bits.
     pub outcome: AtomicU64,
 }
@@ -117,9 +154,9 @@ pub struct Slot {
 #[derive(Default)]
 #[repr(C)]
 pub struct Kept {
-    horizon: AtomicU64,
+    pub horizon: AtomicU64,
     /// So many were looked at with that horizon, one after the other, and all were kept.
-    versions: AtomicU64,
+    pub versions: AtomicU64,
 }
 
 impl Kept {
@@ -165,31 +202,15 @@ pub const PHASES: [&str; 7] = [
 
 /// What an edge's row takes on a page, about: a build's total is an estimate.
 const ROW_BYTES: u64 = 80;
+
 /// No process has this id.
 pub const SWEEPER: u32 = u32::MAX;
 
 /// Where there was no memory for an image it is looked for again after so many microseconds at the earliest,
-const SHORT: i64 = 10_000_000;
+pub const SHORT: i64 = 10_000_000;
+
 /// and after so many times what the last build took, so that building in vain takes a twentieth of the time at most.
 const SHORT_BUILDS: i64 = 20;
-
-/// Why an image is incomplete.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[repr(u32)]
-pub enum Spoil {
-    /// Shared memory ran out.
-    Memory = 1,
-    /// A change could not be noted.
-    Lost = 2,
-    /// A writer died while it changed the image.
-    Torn = 3,
-    /// A version is older than the commit log.
-    Ancient = 4,
-    /// A deleted row was not there.
-    Unmatched = 5,
-    /// Its memory was needed by a role that has less (share.rs): were it taken back as soon as it is wanted, the two would take it from each other for ever.
-    GaveWay = 6,
-}
 
 impl Slot {
     pub fn locks(&self) -> impl Iterator<Item = &Lock> {
@@ -258,59 +279,6 @@ impl Slot {
         // SAFETY: reads a backend variable.
         let database = unsafe { pg_sys::MyDatabaseId };
         self.table.load(Relaxed) == u32::from(table) && self.database.load(Relaxed) == u32::from(database)
-    }
-}
-
-thread_local! {
-    /// The slot last used, tried first.
-    static LAST: Cell<usize> = const { Cell::new(0) };
-}
-
-impl Control {
-    /// The table's slot, if it has one.
-    pub fn find(&self, table: pg_sys::Oid) -> Option<(usize, &Slot)> {
-        let last = LAST.get();
-        if self.slots[last].is_of(table) {
-            return Some((last, &self.slots[last]));
-        }
-        let found = self.slots.iter().enumerate().find(|(_, slot)| slot.is_of(table));
-        if let Some((i, _)) = found {
-            LAST.set(i);
-        }
-        found
-    }
-
-    /// The table's slot; takes a free one if need be, after a sweep if none is, and in the end that of a role that has more of
-    /// them. None if every slot holds an image and nobody has.
-    pub fn find_or_take(&self, table: pg_sys::Oid) -> Option<(usize, &Slot)> {
-        if let Some(found) = self.find(table) {
-            return Some(found);
-        }
-        self.take(table);
-        self.find(table).or_else(|| {
-            crate::sweep::make_room(self);
-            self.take(table);
-            self.find(table).or_else(|| {
-                crate::share::make_slot(self, crate::share::owner_of(table));
-                self.take(table);
-                self.find(table)
-            })
-        })
-    }
-
-    fn take(&self, table: pg_sys::Oid) {
-        let owner = crate::share::owner_of(table);
-        self.lock.with(EXCLUSIVE, || {
-            if self.slots.iter().any(|slot| slot.is_of(table)) {
-                return;
-            }
-            if let Some(slot) = self.slots.iter().find(|slot| slot.table.load(Relaxed) == 0) {
-                // SAFETY: reads a backend variable.
-                slot.database.store(u32::from(unsafe { pg_sys::MyDatabaseId }), Relaxed);
-                slot.owner.store(owner, Relaxed);
-                slot.table.store(u32::from(table), SeqCst);
-            }
-        });
     }
 }
 

@@ -3,11 +3,12 @@
 
 #![expect(unsafe_code, reason = "system cache lookups")]
 
-use crate::area;
-use crate::build::Mark;
-use crate::registration::{self, Functions};
-use crate::shmem::{Control, EXCLUSIVE};
-use crate::slot::SWEEPER;
+use crate::catalog::registration;
+use crate::catalog::registration::Functions;
+use crate::image::chunks;
+use crate::image::control::Control;
+use crate::image::slot::{Mark, SWEEPER};
+use crate::pg::lwlock::EXCLUSIVE;
 use pgrx::pg_sys;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 
@@ -48,7 +49,7 @@ fn free_if(control: &Control, index: usize, gone: impl Fn(u32, u32, bool) -> boo
     if !gone(database, table, true) {
         return;
     }
-    area::drop_image(control, index);
+    chunks::drop_image(control, index);
     control.lock.with(EXCLUSIVE, || {
         if slot.table.load(SeqCst) == table && slot.database.load(Relaxed) == database {
             slot.forget();
@@ -56,12 +57,12 @@ fn free_if(control: &Control, index: usize, gone: impl Fn(u32, u32, bool) -> boo
     });
 }
 
-fn is_here(database: u32) -> bool {
+pub fn is_here(database: u32) -> bool {
     // SAFETY: reads a backend variable.
     u32::from(unsafe { pg_sys::MyDatabaseId }) == database
 }
 
-fn exists(database: u32, table: u32) -> bool {
+pub fn exists(database: u32, table: u32) -> bool {
     let (cache, oid) = match is_here(database) {
         true => (pg_sys::SysCacheIdentifier::RELOID, table),
         false => (pg_sys::SysCacheIdentifier::DATABASEOID, database),

@@ -1,17 +1,18 @@
 //! A hash table that grows with a user's data: by parts, so that no growth takes long and no allocation is large, and each asked for, so
 //! that Rust's allocator never ends the server.
 
-use crate::error::{self, Fallible};
+use crate::error;
+use crate::error::Fallible;
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher, BuildHasherDefault, Hash, Hasher};
 
 /// A part of a million keys has some thousands, and grows in less than a millisecond.
-const PARTS: usize = 256;
+pub const PARTS: usize = 256;
 
 /// For keys that are our own numbers: nobody chooses them.
 #[derive(Default)]
-pub struct Mixed(u64);
+pub struct Mixed(pub u64);
 
 impl Hasher for Mixed {
     fn write(&mut self, bytes: &[u8]) {
@@ -36,13 +37,14 @@ impl Hasher for Mixed {
     }
 }
 
-pub type Hashes = BuildHasherDefault<Mixed>;
+type Hashes = BuildHasherDefault<Mixed>;
 
 pub type Map<K, V> = HashMap<K, V, Hashes>;
+
 pub type Set<K> = HashSet<K, Hashes>;
 
 /// Values are small and own nothing: to drop them takes no time.
-pub struct Table<K, V>(Vec<HashMap<K, V, Hashes>>);
+pub struct Table<K, V>(pub Vec<HashMap<K, V, Hashes>>);
 
 impl<K, V> Default for Table<K, V> {
     fn default() -> Self {
@@ -52,7 +54,7 @@ impl<K, V> Default for Table<K, V> {
 
 impl<K: Hash + Eq + Copy, V: Copy> Table<K, V> {
     /// Bits that a part's own table does not look at first.
-    fn part(key: &K) -> usize {
+    pub fn part(key: &K) -> usize {
         (Hashes::default().hash_one(key) >> 40) as usize % PARTS
     }
 

@@ -5,29 +5,35 @@
 //! in that tree (it would have been found before, were it less), and each shortest path leads through exactly one entity that is at
 //! distance i from the one and j from the other.
 
-use crate::error::{self, Fallible};
-use crate::methods::breathe;
-use crate::methods::room::Room;
-use crate::methods::table::{Map, Set, Table};
+use crate::call::work_memory::Room;
+use crate::error;
+use crate::error::Fallible;
+use crate::methods::big_map::{Map, Set, Table};
 use crate::methods::walker::Walker;
+use crate::pg::interrupt::breathe;
 use cftrag_core::{Breath, NameId, Names};
 use std::ops::Range;
 
 /// Bytes that one entity takes at most beside its name, one name, and one of the edges that entities are reached by: tables and lists
 /// that were just doubled, beside what they were before.
-const PER_ENTITY: usize = 120;
-const PER_NAME: usize = 60;
-const PER_EDGE: usize = 3 * size_of::<Reached>();
+pub const PER_ENTITY: usize = 120;
+
+pub const PER_NAME: usize = 60;
+
+pub const PER_EDGE: usize = 3 * size_of::<Reached>();
+
 /// Bytes of the paths of a tree, and of one of their steps, with the entity that it leads to while it is looked for.
 const PER_TREE: usize = 200;
+
 const PER_STEP: usize = 100;
+
 /// Bytes that an entity takes beside its name while it is asked about.
 const PER_ASKED: usize = 64;
 
 /// Copies of names that are asked about, one after the other.
 pub struct Texts {
-    bytes: Vec<u8>,
-    ends: Vec<usize>,
+    pub bytes: Vec<u8>,
+    pub ends: Vec<usize>,
 }
 
 impl Texts {
@@ -54,9 +60,11 @@ impl Texts {
 
 /// How an edge leads from one entity to the next: to a parent, to a child, or both.
 pub const UP: u8 = 1;
+
 pub const DOWN: u8 = 2;
 
 pub type Node = (Tree, NameId);
+
 /// A tree; None is the tree without a name.
 pub type Tree = Option<NameId>;
 
@@ -64,28 +72,28 @@ pub type Tree = Option<NameId>;
 #[derive(Clone, Copy)]
 pub struct Found {
     pub depth: u32,
-    last: Option<u32>,
+    pub last: Option<u32>,
 }
 
 /// An edge that an entity was reached by: from a neighbour at one step less.
 #[derive(Clone, Copy)]
-struct Reached {
-    from: NameId,
+pub struct Reached {
+    pub from: NameId,
     /// How it leads from there to here.
-    steps: u8,
+    pub steps: u8,
     /// Another one of the same entity.
-    before: Option<u32>,
+    pub before: Option<u32>,
 }
 
 /// A search from one entity.
 pub struct Side {
-    start: NameId,
+    pub start: NameId,
     /// UP, DOWN or both.
-    ways: u8,
+    pub ways: u8,
     pub found: Table<Node, Found>,
-    reached: Vec<Reached>,
+    pub reached: Vec<Reached>,
     frontier: Vec<Node>,
-    depth: u32,
+    pub depth: u32,
 }
 
 impl Side {
@@ -102,7 +110,7 @@ impl Side {
     }
 
     /// The trees of the start, after the first level.
-    fn trees(&self, breath: &mut Breath<'_>) -> Vec<Tree> {
+    pub fn trees(&self, breath: &mut Breath<'_>) -> Vec<Tree> {
         let of_start = self.found.iter().filter(|(_, found)| {
             breath.step();
             found.depth == 0
@@ -170,7 +178,7 @@ impl Side {
         done
     }
 
-    fn reach(&mut self, from: Node, to: Node, steps: u8, next: &mut Vec<Node>, room: &mut Room) -> Fallible<()> {
+    pub fn reach(&mut self, from: Node, to: Node, steps: u8, next: &mut Vec<Node>, room: &mut Room) -> Fallible<()> {
         let depth = self.depth + 1;
         let Side { found, reached, .. } = self;
         let (found, is_new) = found.entry(to, || Found { depth, last: None })?;
@@ -195,7 +203,7 @@ impl Side {
 }
 
 /// Adds to a list that grows with a user's data. 53200.
-fn push<T>(list: &mut Vec<T>, item: T) -> Fallible<()> {
+pub fn push<T>(list: &mut Vec<T>, item: T) -> Fallible<()> {
     if list.len() == list.capacity() {
         let more = list.len().max(64);
         list.try_reserve_exact(more).map_err(|_| error::no_memory_to_work(2 * more * size_of::<T>()))?;
@@ -217,7 +225,7 @@ pub fn named(names: &mut Names, name: &[u8], room: &mut Room) -> Fallible<NameId
 /// A step of a shortest path.
 #[derive(Clone, Copy)]
 pub struct Next {
-    from: NameId,
+    pub from: NameId,
     pub to: NameId,
     pub steps: u8,
 }
@@ -227,7 +235,7 @@ pub struct Paths {
     pub tree: Tree,
     pub hops: u32,
     /// Of all steps.
-    range: Range<usize>,
+    pub range: Range<usize>,
 }
 
 /// The shortest paths between two entities, in each tree that has one.
@@ -236,7 +244,7 @@ pub struct Shortest {
     /// In no order.
     pub trees: Vec<Paths>,
     /// The steps that lie on one, of each tree: by where they begin, and then by the name to which they lead.
-    steps: Vec<Next>,
+    pub steps: Vec<Next>,
 }
 
 impl Shortest {
@@ -266,7 +274,7 @@ impl Shortest {
     }
 
     /// Adds the paths of a tree through the entities where two searches met.
-    fn join(
+    pub fn join(
         &mut self,
         (tree, hops): (Tree, u32),
         [from, to]: [&Side; 2],
@@ -352,7 +360,7 @@ pub fn shortest(walker: &Walker, names: &mut Names, a: NameId, b: NameId, most: 
 }
 
 /// The entities of open trees in the last levels of both.
-fn met(a: &Side, b: &Side, room: &mut Room, breath: &mut Breath<'_>) -> Fallible<Vec<Node>> {
+pub fn met(a: &Side, b: &Side, room: &mut Room, breath: &mut Breath<'_>) -> Fallible<Vec<Node>> {
     let (short, long) = if a.frontier.len() <= b.frontier.len() { (a, b) } else { (b, a) };
     let mut met = Vec::new();
     for node in &short.frontier {
@@ -366,6 +374,6 @@ fn met(a: &Side, b: &Side, room: &mut Room, breath: &mut Breath<'_>) -> Fallible
 }
 
 /// The same steps seen from their other end.
-fn turned(steps: u8) -> u8 {
+pub fn turned(steps: u8) -> u8 {
     (steps & UP) << 1 | (steps & DOWN) >> 1
 }

@@ -16,31 +16,33 @@
 
 #![expect(unsafe_code, reason = "index scans")]
 
-use crate::changes;
-use crate::edges::{Column, Columns, Edges};
+use crate::call::work_memory::Room;
+use crate::catalog::column_value;
+use crate::catalog::columns::{Column, Columns};
+use crate::catalog::edges_table::Edges;
 use crate::error::Fallible;
-use crate::methods::room::Room;
-use crate::value;
-use pgrx::check_for_interrupts;
-use pgrx::pg_sys;
+use crate::pg::invalidation;
+use pgrx::{check_for_interrupts, pg_sys};
 use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
 use std::ffi::CString;
 
 /// Rows between two looks for an interrupt.
-const BATCH: u32 = 1000;
+pub const BATCH: u32 = 1000;
+
 /// What an entity that was met takes beside its name's bytes, which stand twice: in a table of hashes at most half full, and in a list.
 const MET: usize = 150;
+
 /// The same of the entity that led to it, on the shortest way.
 const LED: usize = 200;
 
 /// An index whose first column is the one that is looked for.
 #[derive(Clone, Copy)]
-struct Index {
-    oid: pg_sys::Oid,
-    collation: pg_sys::Oid,
+pub struct Index {
+    pub oid: pg_sys::Oid,
+    pub collation: pg_sys::Oid,
     /// The function behind its "=".
-    equal: pg_sys::Oid,
+    pub equal: pg_sys::Oid,
 }
 
 /// The indexes on a table's child and parent columns.
@@ -48,7 +50,7 @@ type Indexes = [Option<Index>; 2];
 
 thread_local! {
     /// Those of the table asked about last, as of an epoch.
-    static KEPT: Cell<Option<(u64, pg_sys::Oid, Columns, Indexes)>> = const { Cell::new(None) };
+    pub static KEPT: Cell<Option<(u64, pg_sys::Oid, Columns, Indexes)>> = const { Cell::new(None) };
 }
 
 /// Whether an edge closes a cycle.
@@ -100,7 +102,7 @@ pub unsafe fn closes(
 ///
 /// # Safety
 /// As for [`closes`].
-unsafe fn meet(
+pub unsafe fn meet(
     mut up: Option<Search>,
     mut down: Option<Search>,
     table: &Edges,
@@ -130,10 +132,10 @@ unsafe fn meet(
 
 /// Looks for an interrupt now and then.
 #[derive(Default)]
-struct Pace(u32);
+struct Pace(pub u32);
 
 impl Pace {
-    fn step(&mut self) {
+    pub fn step(&mut self) {
         self.0 += 1;
         if self.0.is_multiple_of(BATCH) {
             check_for_interrupts!();
@@ -145,7 +147,7 @@ impl Pace {
 ///
 /// # Safety
 /// As for [`closes`].
-unsafe fn turn(
+pub unsafe fn turn(
     side: &mut Option<Search>,
     other: &Option<Search>,
     end: &[u8],
@@ -172,19 +174,19 @@ unsafe fn turn(
 }
 
 /// A search from one end of the edge.
-struct Search {
-    index: Index,
+pub struct Search {
+    pub index: Index,
     /// The column that is looked for, and that which leads on.
-    from: Column,
-    to: Column,
-    met: HashSet<Vec<u8>>,
+    pub from: Column,
+    pub to: Column,
+    pub met: HashSet<Vec<u8>>,
     /// What was met and not been looked for.
-    left: Vec<Vec<u8>>,
+    pub left: Vec<Vec<u8>>,
     /// What is looked for, and the scan for it.
-    at: Option<(Vec<u8>, pg_sys::SysScanDesc)>,
+    pub at: Option<(Vec<u8>, pg_sys::SysScanDesc)>,
 }
 
-enum Next {
+pub enum Next {
     Found(Vec<u8>),
     /// A row that leads nowhere new, or the end of a scan.
     Nothing,
@@ -192,7 +194,7 @@ enum Next {
 }
 
 impl Search {
-    fn new(index: Index, from: Column, to: Column, start: &[u8]) -> Search {
+    pub fn new(index: Index, from: Column, to: Column, start: &[u8]) -> Search {
         let met = HashSet::from([start.to_vec()]);
         Search { index, from, to, met, left: vec![start.to_vec()], at: None }
     }
@@ -201,7 +203,7 @@ impl Search {
     ///
     /// # Safety
     /// As for [`closes`].
-    unsafe fn shortest(
+    pub unsafe fn shortest(
         mut self,
         table: &Edges,
         tree_column: Column,
@@ -247,7 +249,7 @@ impl Search {
     ///
     /// # Safety
     /// As for [`closes`].
-    unsafe fn has(mut self, table: &Edges, tree_column: Column, tree: Option<&[u8]>, end: &[u8]) -> bool {
+    pub unsafe fn has(mut self, table: &Edges, tree_column: Column, tree: Option<&[u8]>, end: &[u8]) -> bool {
         let mut pace = Pace::default();
         self.met.clear();
         loop {
@@ -264,7 +266,7 @@ impl Search {
     }
 
     /// After an ERROR the transaction's abort does it.
-    fn end(self) {
+    pub fn end(self) {
         if let Some((_, scan)) = self.at {
             // SAFETY: an open scan.
             unsafe { pg_sys::systable_endscan(scan) };
@@ -273,7 +275,7 @@ impl Search {
 
     /// # Safety
     /// As for [`closes`].
-    unsafe fn next(&mut self, table: &Edges, tree_column: Column, tree: Option<&[u8]>) -> Next {
+    pub unsafe fn next(&mut self, table: &Edges, tree_column: Column, tree: Option<&[u8]>) -> Next {
         let Some((name, scan)) = &self.at else {
             let Some(name) = self.left.pop() else { return Next::End };
             // SAFETY: the caller's promise.
@@ -295,7 +297,7 @@ impl Search {
                     0 => return None,
                     number => pg_sys::htup::heap_getattr(row, number, (*table.rel()).rd_att, &mut null),
                 };
-                (!null && value::write(pg_sys::Oid::from(column.type_oid), datum, &mut text)).then_some(text)
+                (!null && column_value::write(pg_sys::Oid::from(column.type_oid), datum, &mut text)).then_some(text)
             };
             // The index may have a collation in which other names are equal.
             match text(self.to).filter(|to| !self.met.contains(to)) {
@@ -312,7 +314,7 @@ impl Search {
 ///
 /// # Safety
 /// As for [`closes`].
-unsafe fn begin(table: &Edges, index: Index, column: Column, name: &[u8]) -> pg_sys::SysScanDesc {
+pub unsafe fn begin(table: &Edges, index: Index, column: Column, name: &[u8]) -> pg_sys::SysScanDesc {
     let Ok(text) = CString::new(name) else { unreachable!("a name of the database has no NUL") };
     let (mut input, mut parameter) = (pg_sys::InvalidOid, pg_sys::InvalidOid);
     // SAFETY: the name came from a column of that type, or one like it, so its input function takes it. The scan keeps a copy of the key.
@@ -336,8 +338,8 @@ unsafe fn begin(table: &Edges, index: Index, column: Column, name: &[u8]) -> pg_
 
 /// # Safety
 /// As for [`closes`].
-unsafe fn indexes(table: &Edges, columns: &Columns) -> Indexes {
-    let now = changes::relations();
+pub unsafe fn indexes(table: &Edges, columns: &Columns) -> Indexes {
+    let now = invalidation::relations();
     if let Some((epoch, oid, of, indexes)) = KEPT.get()
         && (epoch, oid, of) == (now, table.oid(), *columns)
     {
@@ -364,7 +366,7 @@ unsafe fn indexes(table: &Edges, columns: &Columns) -> Indexes {
 ///
 /// # Safety
 /// An open index.
-unsafe fn serves(index: pg_sys::Relation, column: Column) -> Option<Index> {
+pub unsafe fn serves(index: pg_sys::Relation, column: Column) -> Option<Index> {
     // SAFETY: the caller's promise; there is at least one column, whose family and type stand in arrays.
     unsafe {
         let form = &*(*index).rd_index;

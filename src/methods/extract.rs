@@ -2,10 +2,10 @@
 
 #![expect(unsafe_code, reason = "PostgreSQL's function call interface")]
 
-use crate::api::text::{as_utf8, from_utf8};
+use crate::call::fmgr::{Call, text_datum};
+use crate::call::utf8::{as_utf8, from_utf8};
 use crate::error::Fallible;
-use crate::fmgr::{Call, text_datum};
-use crate::methods::breathe;
+use crate::pg::interrupt::breathe;
 use cftrag_core::Breath;
 use pgrx::prelude::*;
 

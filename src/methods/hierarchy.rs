@@ -6,16 +6,18 @@
 
 #![expect(unsafe_code, reason = "PostgreSQL's function call interface")]
 
-use crate::api::attach;
-use crate::edges::{self, Edges};
-use crate::encoding;
-use crate::error::{self, Fallible};
-use crate::fmgr::{Call, Rows, text_bytes, text_datum};
-use crate::meant::Statement;
-use crate::methods::breathe;
-use crate::methods::room::Room;
-use crate::methods::scan::{BATCH, Tuple, scan};
-use crate::{reference, value};
+use crate::call::fmgr;
+use crate::call::fmgr::{Call, Rows, text_bytes, text_datum};
+use crate::call::work_memory::Room;
+use crate::catalog::edges_table::Edges;
+use crate::catalog::statement::Statement;
+use crate::catalog::{column_rules, column_value, name};
+use crate::error;
+use crate::error::Fallible;
+use crate::methods::rows::{Tuple, scan};
+use crate::pg::encoding;
+use crate::pg::interrupt::{BATCH, breathe};
+use crate::serve::reference;
 use cftrag_core::{Breath, NameId, Names};
 use cftrag_methods::{Encoding, MAX_HEIGHT, Network};
 use pgrx::check_for_interrupts;
@@ -23,8 +25,9 @@ use pgrx::prelude::*;
 use std::ffi::CStr;
 
 /// Of the bytes that one row, and one entity beside its name, take while a tree is made (examples/hierarchy.rs measures them).
-const PER_ROW: usize = 200;
-const PER_ENTITY: usize = 500;
+pub const PER_ROW: usize = 200;
+
+pub const PER_ENTITY: usize = 500;
 
 /// The longest part of an entity's name in a community's.
 const HUB: i32 = 60;
@@ -52,33 +55,33 @@ fn cft_build_hierarchy(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     Ok(())
 }
 
-struct Graph {
+pub struct Graph {
     /// The table's name.
-    tree: Vec<u8>,
-    names: Names,
+    pub tree: Vec<u8>,
+    pub names: Names,
     /// The entities, which are the network's nodes: in the order of their names, by bytes.
-    entities: Vec<NameId>,
+    pub entities: Vec<NameId>,
     network: Network,
 }
 
 impl Graph {
-    fn name(&self, entity: u32) -> &[u8] {
+    pub fn name(&self, entity: u32) -> &[u8] {
         self.names.get(self.entities[entity as usize])
     }
 }
 
-fn read(call: &Call) -> Fallible<Graph> {
+pub fn read(call: &Call) -> Fallible<Graph> {
     let graph = Edges::open(call.oid(0).ok_or_else(|| error::null_argument("graph"))?)?;
     let end = |n: usize, argument: &str| -> Fallible<String> {
-        let name = attach::name(call, n).ok_or_else(|| error::null_argument(argument))?;
+        let name = fmgr::name(call, n).ok_or_else(|| error::null_argument(argument))?;
         let column = graph.column(&name).ok_or_else(|| error::no_raw_column(&graph.name(), &name))?;
-        if !value::holds_names(pg_sys::Oid::from(column.type_oid)) {
+        if !column_value::holds_names(pg_sys::Oid::from(column.type_oid)) {
             return Err(error::wrong_type(&name, &type_name(column.type_oid)));
         }
         Ok(name)
     };
-    let (a, b, weight) = (end(1, "a")?, end(2, "b")?, attach::name(call, 3));
-    if let Some(column) = attach::repeated(&a, &b, weight.as_deref()) {
+    let (a, b, weight) = (end(1, "a")?, end(2, "b")?, fmgr::name(call, 3));
+    if let Some(column) = column_rules::repeated(&a, &b, weight.as_deref()) {
         return Err(error::same_end(column));
     }
     let weight = match weight {
@@ -105,32 +108,32 @@ fn weight_of(graph: &Edges, name: &str) -> Fallible<String> {
     let numbers =
         [pg_sys::INT2OID, pg_sys::INT4OID, pg_sys::INT8OID, pg_sys::FLOAT4OID, pg_sys::FLOAT8OID, pg_sys::NUMERICOID];
     if numbers.contains(&type_oid) {
-        Ok(format!("r.{}::pg_catalog.float8", edges::quote(name)))
+        Ok(format!("r.{}::pg_catalog.float8", name::quote(name)))
     } else {
         Err(error::wrong_weight_type(name, &type_name(column.type_oid)))
     }
 }
 
-fn type_name(type_oid: u32) -> String {
+pub fn type_name(type_oid: u32) -> String {
     // SAFETY: formats a type's name, whatever the OID; NUL-terminated.
     let shown = unsafe { CStr::from_ptr(pg_sys::format_type_be(pg_sys::Oid::from(type_oid))) };
     encoding::shown(&encoding::decode(shown.to_bytes()))
 }
 
 /// A graph while it is read.
-struct Reading {
-    names: Names,
-    edges: Vec<(NameId, NameId, f64)>,
-    room: Room,
+pub struct Reading {
+    pub names: Names,
+    pub edges: Vec<(NameId, NameId, f64)>,
+    pub room: Room,
 }
 
 impl Reading {
-    fn new() -> Reading {
+    pub fn new() -> Reading {
         Reading { names: Names::default(), edges: Vec::new(), room: Room::new() }
     }
 
     /// A row of two texts and a float8.
-    fn add(&mut self, row: &Tuple) -> Fallible<()> {
+    pub fn add(&mut self, row: &Tuple) -> Fallible<()> {
         let (Some(a), Some(b)) = (row.get(1), row.get(2)) else { return Ok(()) };
         let [a, b] = [self.entity(a)?, self.entity(b)?];
         let Some(weight) = row.get(3) else { return Err(error::null_weight(&self.shown(a), &self.shown(b))) };
@@ -142,7 +145,7 @@ impl Reading {
         self.room.take(PER_ROW)
     }
 
-    fn entity(&mut self, name: pg_sys::Datum) -> Fallible<NameId> {
+    pub fn entity(&mut self, name: pg_sys::Datum) -> Fallible<NameId> {
         // SAFETY: a text of the row.
         let (name, before) = (unsafe { text_bytes(name) }, self.names.len());
         let entity = self.names.id(name);
@@ -153,12 +156,12 @@ impl Reading {
     }
 
     /// An entity's name for a message.
-    fn shown(&self, entity: NameId) -> String {
+    pub fn shown(&self, entity: NameId) -> String {
         let name = self.names.get(entity);
         encoding::shown(&encoding::decode(&name[..clipped(name)]))
     }
 
-    fn finish(self, tree: Vec<u8>) -> Fallible<Graph> {
+    pub fn finish(self, tree: Vec<u8>) -> Fallible<Graph> {
         let Reading { names, edges, .. } = self;
         let mut breathe = breathe;
         let ranks = names.ranks(&mut Breath::new(&mut breathe));
@@ -197,13 +200,13 @@ fn free_word(names: &Names) -> Vec<u8> {
 
 /// Writes the rows of a tree.
 struct Writer {
-    graph: Graph,
-    word: Vec<u8>,
-    encoding: Encoding,
+    pub graph: Graph,
+    pub word: Vec<u8>,
+    pub encoding: Encoding,
 }
 
 impl Writer {
-    fn write(&self, rows: Rows) {
+    pub fn write(&self, rows: Rows) {
         let tree = text_datum(&self.graph.tree);
         let mut written = 0;
         for node in self.encoding.tree_nodes() {
@@ -229,7 +232,7 @@ impl Writer {
     }
 
     /// "community" is the root, "community 2.1 (aspirin)" the first community in the second, in which aspirin has the highest degree.
-    fn name(&self, node: u32) -> Vec<u8> {
+    pub fn name(&self, node: u32) -> Vec<u8> {
         let mut name = self.word.clone();
         if node == self.encoding.root() {
             return name;
@@ -250,11 +253,11 @@ impl Writer {
     }
 }
 
-fn float(value: f64) -> pg_sys::Datum {
+pub fn float(value: f64) -> pg_sys::Datum {
     pg_sys::Datum::from(value.to_bits() as usize)
 }
 
-fn free(text: pg_sys::Datum) {
+pub fn free(text: pg_sys::Datum) {
     // SAFETY: made by text_datum, and copied into a row.
     unsafe { pg_sys::pfree(text.cast_mut_ptr()) };
 }

@@ -3,27 +3,27 @@
 
 #![expect(unsafe_code, reason = "PostgreSQL's function call interface")]
 
-use crate::api::sink::{Relative, text_value};
+use crate::call::fmgr::{Call, Rows, text_value};
+use crate::call::work_memory::Room;
 use crate::error::Fallible;
-use crate::fmgr::{Call, Rows};
-use crate::methods::breathe;
-use crate::methods::room::Room;
-use crate::methods::search::{DOWN, Node, Side, Texts, Tree, UP, named};
-use crate::methods::table::Table;
+use crate::methods::big_map::Table;
+use crate::methods::breadth_first::{DOWN, Node, Side, Texts, Tree, UP, named};
 use crate::methods::walker::{ALL, Walker};
+use crate::pg::interrupt::breathe;
+use crate::serve::sink::Relative;
 use cftrag_core::{Breath, NameId, Names};
 use cftrag_methods::Graph;
 use pgrx::check_for_interrupts;
 use pgrx::prelude::*;
 
 /// Bytes that an entity takes at most beside its name: in two lists, in a table, in a graph.
-const PER_ENTITY: usize = 160;
+pub const PER_ENTITY: usize = 160;
 
 /// What a call has read: names and the memory that it may take.
-struct Reading {
-    walker: Walker,
-    names: Names,
-    room: Room,
+pub struct Reading {
+    pub walker: Walker,
+    pub names: Names,
+    pub room: Room,
 }
 
 /// `cft_lca(a text, b text, edges regclass) -> table(tree, ancestor, depth_a, depth_b)`
@@ -75,14 +75,14 @@ fn cft_lca(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
 
 /// Entities in their trees, numbered in the order in which they came.
 #[derive(Default)]
-struct Nodes {
-    list: Vec<Node>,
-    numbers: Table<Node, u32>,
+pub struct Nodes {
+    pub list: Vec<Node>,
+    pub numbers: Table<Node, u32>,
 }
 
 impl Nodes {
     /// What was not added before.
-    fn add(&mut self, node: Node) -> Fallible<()> {
+    pub fn add(&mut self, node: Node) -> Fallible<()> {
         if self.list.len().is_multiple_of(1 << 16) {
             check_for_interrupts!();
         }
@@ -116,15 +116,15 @@ impl Nodes {
 }
 
 /// Bytes of an edge between two ancestors.
-const PER_EDGE: usize = 24;
+pub const PER_EDGE: usize = 24;
 
 impl Reading {
-    fn of(call: &Call, n: usize) -> Fallible<Self> {
+    pub fn of(call: &Call, n: usize) -> Fallible<Self> {
         Ok(Self { walker: Walker::of(call, n)?, names: Names::default(), room: Room::new() })
     }
 
     /// The ancestors of an entity in each of its trees, with their depths, and itself at 0.
-    fn ancestors(&mut self, entity: &[u8]) -> Fallible<Vec<(Node, i32)>> {
+    pub fn ancestors(&mut self, entity: &[u8]) -> Fallible<Vec<(Node, i32)>> {
         let Self { walker, names, room } = self;
         let (mut found, mut deep) = (Vec::new(), false);
         let start = names.id(entity);
@@ -270,14 +270,14 @@ fn in_order<T: Copy>(
 }
 
 /// A row of a tree and a number.
-fn add(rows: Rows, tree: Option<&[u8]>, number: Option<pg_sys::Datum>) -> Fallible<()> {
+pub fn add(rows: Rows, tree: Option<&[u8]>, number: Option<pg_sys::Datum>) -> Fallible<()> {
     let name = text_value(tree.unwrap_or_default())?;
     rows.add(&mut [name, number.unwrap_or(pg_sys::Datum::from(0usize))], &mut [tree.is_none(), number.is_none()]);
     free([name]);
     Ok(())
 }
 
-fn free<const N: usize>(texts: [pg_sys::Datum; N]) {
+pub fn free<const N: usize>(texts: [pg_sys::Datum; N]) {
     for text in texts {
         // SAFETY: made by text_value, and copied into a row.
         unsafe { pg_sys::pfree(text.cast_mut_ptr()) };

@@ -3,26 +3,16 @@
 //! Those over an attached table are made of walks as cft_context makes them (walker.rs): from the image where it can serve, else by the
 //! reference query, all under the caller's one snapshot and with the caller's rights. So they are as exact as their walks.
 
-mod closing;
-mod extract;
-mod hierarchy;
-mod lineage;
-mod paths;
-mod prefix;
-mod reject_cycles;
-mod relations;
-#[path = "../call/work_memory.rs"]
-pub mod room;
-mod roots;
-#[path = "rows.rs"]
-pub mod scan;
-#[path = "breadth_first.rs"]
-pub mod search;
-#[path = "big_map.rs"]
-pub mod table;
+pub mod big_map;
+pub mod breadth_first;
+pub mod closing;
+pub mod extract;
+pub mod hierarchy;
+pub mod lineage;
+pub mod paths;
+pub mod prefix;
+pub mod reject_cycles;
+pub mod relations;
+pub mod roots;
+pub mod rows;
 pub mod walker;
-
-/// What long work of the core calls now and then.
-pub fn breathe() {
-    pgrx::check_for_interrupts!();
-}

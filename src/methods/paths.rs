@@ -3,14 +3,15 @@
 
 #![expect(unsafe_code, reason = "PostgreSQL's function call interface")]
 
-use crate::error::{self, Fallible};
-use crate::fmgr::{Call, Rows, text_datum};
-use crate::methods::breathe;
-use crate::methods::room::Room;
-use crate::methods::scan::BATCH;
-use crate::methods::search::{self, DOWN, Paths, Side, Tree, UP};
-use crate::methods::walker::{ALL, Walker, text_array};
-use crate::row;
+use crate::call::fmgr::{Call, Rows, text_array, text_datum};
+use crate::call::tuple;
+use crate::call::work_memory::Room;
+use crate::error;
+use crate::error::Fallible;
+use crate::methods::breadth_first;
+use crate::methods::breadth_first::{DOWN, Paths, Side, Tree, UP};
+use crate::methods::walker::{ALL, Walker};
+use crate::pg::interrupt::{BATCH, breathe};
 use cftrag_core::{Breath, NameId, Names};
 use pgrx::check_for_interrupts;
 use pgrx::prelude::*;
@@ -50,7 +51,7 @@ fn cft_neighbors(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     })
 }
 
-fn around(walker: &Walker, entity: &[u8], hops: i32, ways: u8, rows: Rows) -> Fallible<()> {
+pub fn around(walker: &Walker, entity: &[u8], hops: i32, ways: u8, rows: Rows) -> Fallible<()> {
     let (mut names, mut room) = (Names::default(), Room::new());
     let mut side = Side::new(names.id(entity), ways);
     for _ in 0..hops {
@@ -84,7 +85,7 @@ fn around(walker: &Walker, entity: &[u8], hops: i32, ways: u8, rows: Rows) -> Fa
 fn add_neighbors<'a, T>(rows: Rows, found: &[T], row: impl Fn(&T) -> (Option<&'a [u8]>, i32, &'a [u8], &'a [u8])) {
     for found in found.chunks(BATCH) {
         check_for_interrupts!();
-        row::add_all(rows, 4, found, |found, to| {
+        tuple::add_all(rows, 4, found, |found, to| {
             let (tree, hops, neighbor, via) = row(found);
             match tree {
                 Some(tree) => to.text(tree),
@@ -140,7 +141,7 @@ fn step_name(steps: u8) -> &'static str {
 /// The first of the shortest paths of each tree as a sentence; NULL if there is none. The same bytes for the same data.
 /// Errors: those of cft_path.
 #[pg_extern(sql = false)]
-fn cft_explain_path(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<Option<Vec<u8>>> {
+pub fn cft_explain_path(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<Option<Vec<u8>>> {
     // SAFETY: our own fcinfo.
     let call = unsafe { Call::new(fcinfo) };
     let mut sentences = Vec::new();
@@ -160,7 +161,7 @@ fn cft_explain_path(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<Option<Vec<u8>
 }
 
 /// "A is under B, which is above C."
-fn sentence(names: &Names, path: &[(NameId, u8)]) -> Vec<u8> {
+pub fn sentence(names: &Names, path: &[(NameId, u8)]) -> Vec<u8> {
     let mut out = names.get(path[0].0).to_vec();
     if path.len() == 1 {
         out.extend_from_slice(b" is the same entity.");
@@ -193,11 +194,11 @@ fn each_path(
     let walker = Walker::of(call, 3)?;
     let mut names = Names::default();
     let (a, b) = (names.id(a), names.id(b));
-    let mut shortest = search::shortest(&walker, &mut names, a, b, most as u32)?;
+    let mut shortest = breadth_first::shortest(&walker, &mut names, a, b, most as u32)?;
     let mut breathe = breathe;
     let breath = &mut Breath::new(&mut breathe);
     let mut trees = std::mem::take(&mut shortest.trees);
-    let of = |paths: &search::Paths| paths.tree.map(|tree| names.get(tree));
+    let of = |paths: &breadth_first::Paths| paths.tree.map(|tree| names.get(tree));
     breath.sort_with(&mut trees, |a, b, breath| breath.compare_some(of(a), of(b)));
     let (mut count, mut entities) = (0_u64, 0_u64);
     for paths in &trees {

@@ -5,22 +5,24 @@
 
 #![expect(unsafe_code, reason = "PostgreSQL's function call interface")]
 
+use crate::call::fmgr::{Call, Rows, text_array, text_datum};
+use crate::call::work_memory::Room;
 use crate::error::Fallible;
-use crate::fmgr::{Call, Rows, text_datum};
-use crate::methods::room::Room;
-use crate::methods::search::{Side, Tree, UP};
-use crate::methods::table::{Map, Set};
-use crate::methods::walker::{ALL, Walker, text_array};
+use crate::methods::big_map::{Map, Set};
+use crate::methods::breadth_first::{Side, Tree, UP};
+use crate::methods::walker::{ALL, Walker};
 use cftrag_core::{NameId, Names};
 use pgrx::check_for_interrupts;
 use pgrx::prelude::*;
 use std::cmp::Reverse;
 
 /// Entities of the first two walks, and ancestors that later ones may have together: some megabytes, and few calls.
-const FIRST: usize = 256;
+pub const FIRST: usize = 256;
+
 const ANCESTORS: usize = 1 << 18;
+
 /// Bytes of a name beside itself, as measured for search.rs.
-const PER_NAME: usize = 130;
+pub const PER_NAME: usize = 130;
 
 /// `cft_path_prefix(entities text[], edges regclass, separator text) -> table(entity, tree, path text[], prefix text)`
 ///
@@ -51,29 +53,29 @@ fn cft_path_prefix(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
 }
 
 #[derive(Default)]
-struct Places {
-    names: Names,
+pub struct Places {
+    pub names: Names,
     /// Of each entity, its trees; in the order of rows.
-    list: Vec<Place>,
+    pub list: Vec<Place>,
 }
 
 /// An entity in a tree.
-struct Place {
-    entity: NameId,
-    tree: Tree,
-    above: Vec<Above>,
+pub struct Place {
+    pub entity: NameId,
+    pub tree: Tree,
+    pub above: Vec<Above>,
 }
 
 #[derive(Clone, Copy)]
-struct Above {
-    name: NameId,
-    via: NameId,
-    depth: i32,
+pub struct Above {
+    pub name: NameId,
+    pub via: NameId,
+    pub depth: i32,
 }
 
 impl Places {
     /// What is above the entities, as far as a walk goes.
-    fn above(walker: &Walker, entities: &[&[u8]]) -> Fallible<Places> {
+    pub fn above(walker: &Walker, entities: &[&[u8]]) -> Fallible<Places> {
         let mut places = Places::default();
         let mut room = Room::new();
         walker.relatives(entities, ALL, 1, |rows| {
@@ -130,7 +132,7 @@ impl Places {
     }
 
     /// Those above that have a parent, but themselves.
-    fn under(&mut self, walker: &Walker) -> Fallible<Set<(Tree, NameId)>> {
+    pub fn under(&mut self, walker: &Walker) -> Fallible<Set<(Tree, NameId)>> {
         let above: Set<NameId> = self.list.iter().flat_map(|place| &place.above).map(|above| above.name).collect();
         let names: Vec<Vec<u8>> = above.into_iter().map(|name| self.names.get(name).to_vec()).collect();
         let names: Vec<&[u8]> = names.iter().map(|name| &**name).collect();
@@ -144,7 +146,7 @@ impl Places {
         Ok(under)
     }
 
-    fn write(&self, place: &Place, under: &Set<(Tree, NameId)>, separator: Option<&[u8]>, rows: Rows) {
+    pub fn write(&self, place: &Place, under: &Set<(Tree, NameId)>, separator: Option<&[u8]>, rows: Rows) {
         let top = place.above.iter().min_by_key(|above| {
             let has_parent = under.contains(&(place.tree, above.name));
             let far = if has_parent { Err(Reverse(above.depth)) } else { Ok(above.depth) };

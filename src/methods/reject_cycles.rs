@@ -15,34 +15,43 @@
 
 #![expect(unsafe_code, reason = "trigger data, locks and snapshots")]
 
-use crate::api::attach;
-use crate::api::sink::{Relative, Sink};
-use crate::edges::{self, Column, ColumnNames, Columns, Edges};
-use crate::error::{self, Fallible};
-use crate::fmgr::Call;
-use crate::methods::closing::{self, Below, Verdict};
-use crate::methods::walker::{ALL, text_array};
-use crate::registration::{self, Functions};
-use crate::{encoding, locks, raised, reference, route, value};
+use crate::call::fmgr::{Call, text_array};
+use crate::catalog::columns::{Column, ColumnNames, Columns};
+use crate::catalog::edges_table::Edges;
+use crate::catalog::registration::Functions;
+use crate::catalog::{column_rules, column_value, name, registration};
+use crate::error;
+use crate::error::Fallible;
+use crate::methods::closing;
+use crate::methods::closing::{Below, Verdict};
+use crate::methods::walker::ALL;
+use crate::pg::{encoding, error_context, lock_owner};
+use crate::serve::sink::{Relative, Sink};
+use crate::serve::{conditions, reference};
 use pgrx::prelude::*;
 use std::ffi::CStr;
 
 /// TRIGGER_EVENT_OPMASK, TRIGGER_EVENT_ROW and TRIGGER_EVENT_TIMINGMASK (commands/trigger.h): AFTER is 0 of the last.
-const OPERATION: u32 = 3;
-const INSERT: u32 = 0;
-const UPDATE: u32 = 2;
-const SHAPE: u32 = 4 | 0x18;
+pub const OPERATION: u32 = 3;
+
+pub const INSERT: u32 = 0;
+
+pub const UPDATE: u32 = 2;
+
+pub const SHAPE: u32 = 4 | 0x18;
+
 const AFTER_ROW: u32 = 4;
+
 /// Entities of a longer cycle are not all named.
 const MOST_NAMED: usize = 40;
 
 /// An edge's tree, parent and child.
-type Edge = [Option<Vec<u8>>; 3];
+pub type Edge = [Option<Vec<u8>>; 3];
 
 /// AFTER INSERT OR UPDATE FOR EACH ROW, deferrable or not. Arguments: parent, child[, tree] columns, or none: those of cft_attach.
 /// Errors: 23514 (the row closes a cycle), 53400 (to see whether it does takes more than cftrag.work_memory), 39P01 (a trigger of another kind), 42P01 (no arguments, not attached), 42703, 42804, 42809.
 #[pg_extern(sql = false)]
-fn cft_reject_cycles(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
+pub fn cft_reject_cycles(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     // SAFETY: our own fcinfo; the trigger manager's data is valid during the call.
     let call = unsafe { Call::new(fcinfo) };
     // SAFETY: as above.
@@ -62,7 +71,7 @@ fn cft_reject_cycles(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     let names = column_names(data, &table, call.function())?;
     let missing = |(_, column)| error::no_checked_column(&table.name(), column, &trigger);
     let columns = table.columns(&names).map_err(missing)?;
-    attach::check_columns(&table, &names)?;
+    column_rules::check_columns(&table, &names)?;
     // SAFETY: tuples of the trigger's relation.
     let (edge, before) = unsafe { (edge(data, &columns, new), old.map(|old| self::edge(data, &columns, old))) };
     let [_, Some(parent), Some(child)] = &edge else { return Ok(()) };
@@ -70,15 +79,15 @@ fn cft_reject_cycles(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
         return Ok(());
     }
     // SAFETY: the trigger is open. The lock is not the statement's: a cursor's would go with it, and the row stay.
-    locks::to_the_end(|| unsafe {
+    lock_owner::to_the_end(|| unsafe {
         let lock = pg_sys::ExclusiveLock as pg_sys::LOCKMODE;
         let trigger = (*data.tg_trigger).tgoid;
-        raised::whole(None, || pg_sys::LockDatabaseObject(pg_sys::TriggerRelationId, trigger, 0, lock));
+        error_context::whole(None, || pg_sys::LockDatabaseObject(pg_sys::TriggerRelationId, trigger, 0, lock));
     });
     let found = under_snapshot_of_now(|| {
         let tree = edge[0].as_deref();
         // SAFETY: checked columns; the snapshot of now is active.
-        match raised::whole(None, || unsafe { closing::closes(&table, &columns, tree, parent, child) }) {
+        match error_context::whole(None, || unsafe { closing::closes(&table, &columns, tree, parent, child) }) {
             Err(error) => Err(error),
             Ok(Verdict::No) => Ok(None),
             Ok(Verdict::Yes(way)) => Ok(Some(tells(&table, &columns).then_some(way))),
@@ -137,7 +146,7 @@ fn column_names(data: &pg_sys::TriggerData, table: &Edges, function: pg_sys::Oid
     match &arguments[..] {
         [] => match registration::read(table.oid(), std::ptr::null_mut(), Functions::beside(function)) {
             Some(registration) => Ok(registration.names),
-            None => Err(error::not_attached(&edges::display_name(table.oid()))),
+            None => Err(error::not_attached(&name::display_name(table.oid()))),
         },
         [parent, child] => Ok(ColumnNames { parent: parent.clone(), child: child.clone(), tree: None }),
         [parent, child, tree] => {
@@ -149,7 +158,7 @@ fn column_names(data: &pg_sys::TriggerData, table: &Edges, function: pg_sys::Oid
 
 /// # Safety
 /// `tuple` is a row of the trigger's relation, whose columns hold names.
-unsafe fn edge(data: &pg_sys::TriggerData, columns: &Columns, tuple: pg_sys::HeapTuple) -> Edge {
+pub unsafe fn edge(data: &pg_sys::TriggerData, columns: &Columns, tuple: pg_sys::HeapTuple) -> Edge {
     [columns.tree, columns.parent, columns.child].map(|column: Column| {
         if column.number == 0 {
             return None;
@@ -158,20 +167,20 @@ unsafe fn edge(data: &pg_sys::TriggerData, columns: &Columns, tuple: pg_sys::Hea
         // SAFETY: the caller's promise; the attribute number is the relation's.
         let written = unsafe {
             let datum = pg_sys::htup::heap_getattr(tuple, column.number, (*data.tg_relation).rd_att, &mut null);
-            !null && value::write(pg_sys::Oid::from(column.type_oid), datum, &mut name)
+            !null && column_value::write(pg_sys::Oid::from(column.type_oid), datum, &mut name)
         };
         written.then_some(name)
     })
 }
 
 /// Whether the caller may know what is in the table.
-fn tells(table: &Edges, columns: &Columns) -> bool {
+pub fn tells(table: &Edges, columns: &Columns) -> bool {
     // SAFETY: an open table.
-    unsafe { route::readable(table, columns).is_ok() }
+    unsafe { conditions::readable(table, columns).is_ok() }
 }
 
 /// Runs something with the rights of the table's owner.
-fn as_owner<T>(table: &Edges, run: impl FnOnce() -> T) -> T {
+pub fn as_owner<T>(table: &Edges, run: impl FnOnce() -> T) -> T {
     let (mut user, mut context) = (pg_sys::InvalidOid, 0);
     let as_owner = (pg_sys::SECURITY_LOCAL_USERID_CHANGE | pg_sys::SECURITY_NOFORCE_RLS) as i32;
     // SAFETY: as RI_FKey_check does it; after an ERROR in between the transaction's abort does the second part.
@@ -199,7 +208,7 @@ fn under_snapshot_of_now<T>(run: impl FnOnce() -> T) -> T {
 }
 
 /// What leads to each entity above the edge's parent, by a walk.
-fn walk(table: &Edges, names: &ColumnNames, columns: &Columns, edge: &Edge) -> Fallible<Below> {
+pub fn walk(table: &Edges, names: &ColumnNames, columns: &Columns, edge: &Edge) -> Fallible<Below> {
     let ([tree, Some(parent), _], mut below) = (edge, Below::new()) else { return Ok(Below::new()) };
     let mut take = |rows: &[Relative<'_>]| {
         let of = rows.iter().filter(|row| row.tree == tree.as_deref());
@@ -211,7 +220,7 @@ fn walk(table: &Edges, names: &ColumnNames, columns: &Columns, edge: &Edge) -> F
 }
 
 /// The cycle, from the edge's child down to itself, by a shortest way. None: it has more levels than a walk takes.
-fn path(below: &Below, parent: &[u8], child: &[u8]) -> Option<String> {
+pub fn path(below: &Below, parent: &[u8], child: &[u8]) -> Option<String> {
     let mut path: Vec<&[u8]> = vec![child];
     while path[path.len() - 1] != parent {
         path.push(below.get(path[path.len() - 1])?);

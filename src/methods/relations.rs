@@ -3,29 +3,31 @@
 
 #![expect(unsafe_code, reason = "PostgreSQL's function call interface")]
 
-use crate::api::attach;
-use crate::edges::Edges;
-use crate::error::{self, Fallible};
-use crate::fmgr::{Call, Rows, text_bytes, text_datum};
-use crate::meant::Statement;
-use crate::methods::breathe;
-use crate::methods::room::Room;
-use crate::methods::scan::{Tuple, scan};
-use crate::methods::search::named;
-use crate::methods::table::Table;
-use crate::reference;
+use crate::call::fmgr;
+use crate::call::fmgr::{Call, Rows, text_bytes, text_datum};
+use crate::call::work_memory::Room;
+use crate::catalog::column_rules;
+use crate::catalog::edges_table::Edges;
+use crate::catalog::statement::Statement;
+use crate::error;
+use crate::error::Fallible;
+use crate::methods::big_map::Table;
+use crate::methods::breadth_first::named;
+use crate::methods::rows::{Tuple, scan};
+use crate::pg::interrupt::breathe;
+use crate::serve::reference;
 use cftrag_core::{Breath, NameId, Names};
 use cftrag_methods::Verdict;
 use pgrx::prelude::*;
 
 /// Bytes that one row takes at most: measured, with chains and random graphs of a million rows.
-const PER_ROW: usize = 100;
+pub const PER_ROW: usize = 100;
 
 /// A row of the table. NULL parent or child: no relation.
-struct Raw {
-    tree: Option<NameId>,
-    parent: Option<NameId>,
-    child: Option<NameId>,
+pub struct Raw {
+    pub tree: Option<NameId>,
+    pub parent: Option<NameId>,
+    pub child: Option<NameId>,
 }
 
 /// `cft_filter_relations(raw regclass, parent name, child name, tree name) -> table(tree, parent, child, kept boolean, reason text)`
@@ -40,7 +42,7 @@ fn cft_filter_relations(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     let rows = call.rows();
     let oid = call.oid(0).ok_or_else(|| error::null_argument("raw"))?;
     let relation = Edges::open(oid)?;
-    let [parent, child, tree] = [1, 2, 3].map(|n| attach::name(&call, n));
+    let [parent, child, tree] = [1, 2, 3].map(|n| fmgr::name(&call, n));
     let parent = parent.ok_or_else(|| error::null_argument("parent"))?;
     let child = child.ok_or_else(|| error::null_argument("child"))?;
     let text = |name: &str| match relation.column(name) {
@@ -49,7 +51,7 @@ fn cft_filter_relations(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     };
     let texts = [text(&parent)?, text(&child)?];
     let tree_text = tree.as_deref().map_or_else(|| Ok("NULL::pg_catalog.text".into()), text)?;
-    if let Some(column) = attach::repeated(&parent, &child, tree.as_deref()) {
+    if let Some(column) = column_rules::repeated(&parent, &child, tree.as_deref()) {
         return Err(error::same_column(column));
     }
     let sql = format!("SELECT {tree_text}, {} FROM {} AS r", texts.join(", "), relation.qualified());
@@ -59,15 +61,15 @@ fn cft_filter_relations(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
 }
 
 /// What is read of a table.
-struct Reading {
-    names: Names,
-    raw: Vec<Raw>,
-    room: Room,
+pub struct Reading {
+    pub names: Names,
+    pub raw: Vec<Raw>,
+    pub room: Room,
 }
 
 impl Reading {
     /// A row of three texts.
-    fn add(&mut self, row: &Tuple) -> Fallible<()> {
+    pub fn add(&mut self, row: &Tuple) -> Fallible<()> {
         let mut id = |column| {
             let Some(name) = row.get(column) else { return Ok(None) };
             // SAFETY: a text of the row.
@@ -79,7 +81,7 @@ impl Reading {
     }
 }
 
-fn report(names: &Names, raw: &[Raw], rows: Rows) -> Fallible<()> {
+pub fn report(names: &Names, raw: &[Raw], rows: Rows) -> Fallible<()> {
     let mut breathe = breathe;
     let breath = &mut Breath::new(&mut breathe);
     let ranks = names.ranks(breath);
@@ -124,7 +126,7 @@ fn report(names: &Names, raw: &[Raw], rows: Rows) -> Fallible<()> {
     Ok(())
 }
 
-fn add(names: &Names, row: &Raw, verdict: Option<Verdict>, rows: Rows) {
+pub fn add(names: &Names, row: &Raw, verdict: Option<Verdict>, rows: Rows) {
     let kept = verdict == Some(Verdict::Kept);
     let reason = match verdict {
         None => "null",

@@ -1,22 +1,24 @@
 //! cft_roots: the entities of each tree that have a child there and no parent but themselves (sql/roots.sql is the definition); where the
 //! descents of Tree-KG and RAPTOR begin.
 //!
-//! From the image entity by entity (crates/core/src/walk/roots.rs), under the conditions of route.rs, in holdings of the lock as long as those
+//! From the image entity by entity (crates/core/src/walk/roots.rs), under the conditions of serve/conditions.rs, in holdings of the lock as long as those
 //! of a walk; else by the definition, with the same rows in the same order.
 
 #![expect(unsafe_code, reason = "PostgreSQL's function call interface")]
 
-use crate::api::context::{self, CELLS, Opened};
-use crate::counters;
+use crate::call::fmgr::{Call, Rows};
+use crate::call::tuple;
+use crate::call::work_memory::Room;
+use crate::catalog::attached_table;
+use crate::catalog::attached_table::Opened;
 use crate::error::Fallible;
-use crate::fmgr::{Call, Rows};
-use crate::methods::breathe;
-use crate::methods::room::Room;
-use crate::methods::scan::BATCH;
-use crate::reference;
-use crate::route::{self, Reason, Ticket};
-use crate::row;
-use crate::visibility::Seen;
+use crate::image::counters;
+use crate::image::reason::Reason;
+use crate::pg::interrupt::{BATCH, breathe};
+use crate::pg::snapshot::Seen;
+use crate::serve::conditions::Ticket;
+use crate::serve::walk::CELLS;
+use crate::serve::{reference, route, walk};
 use cftrag_core::{Breath, Counters, Image, NameId, Names, Roots, Step};
 use pgrx::check_for_interrupts;
 use pgrx::prelude::*;
@@ -25,11 +27,11 @@ use pgrx::prelude::*;
 ///
 /// By tree (NULL first), then by bytes. Errors: those of cft_context.
 #[pg_extern(sql = false)]
-fn cft_roots(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
+pub fn cft_roots(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     // SAFETY: our own fcinfo.
     let call = unsafe { Call::new(fcinfo) };
     let rows = call.rows();
-    let opened = context::open(&call, 0)?;
+    let opened = attached_table::open(&call, 0)?;
     match of_image(&opened) {
         Some(found) => found.write(rows),
         None => reference::roots(&opened.0, &opened.1.names, rows),
@@ -38,7 +40,7 @@ fn cft_roots(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
 }
 
 /// None: the image cannot serve, which is counted; or it has more roots than the session may keep, and the definition's sort can use a disk.
-fn of_image(opened: &Opened) -> Option<Found> {
+pub fn of_image(opened: &Opened) -> Option<Found> {
     let (table, registration, columns, functions) = opened;
     let (mut scan, mut found) = (Roots::new(), Found::default());
     let first = |image: Image<'_>, seen: &Seen| found.step(&mut scan, image, seen);
@@ -47,7 +49,7 @@ fn of_image(opened: &Opened) -> Option<Found> {
     match served {
         Ok((whole, ticket)) => {
             ticket.control.slots[ticket.index].count_call(Counters::default());
-            context::settle_now_and_then(table, &ticket);
+            walk::settle_now_and_then(table, &ticket);
             whole.then_some(found)
         }
         Err(reason) => {
@@ -58,7 +60,7 @@ fn of_image(opened: &Opened) -> Option<Found> {
 }
 
 /// Goes on after the first step, in slices; learns the xids it met. False: the roots take more memory than there may be.
-fn finish(scan: &mut Roots, found: &mut Found, ticket: &mut Ticket, first: Step) -> Result<bool, Reason> {
+pub fn finish(scan: &mut Roots, found: &mut Found, ticket: &mut Ticket, first: Step) -> Result<bool, Reason> {
     let (mut step, mut room) = (first, Room::new());
     loop {
         match step {
@@ -79,21 +81,21 @@ fn finish(scan: &mut Roots, found: &mut Found, ticket: &mut Ticket, first: Step)
 
 /// The roots that were found, in no order.
 #[derive(Default)]
-struct Found {
-    trees: Names,
+pub struct Found {
+    pub trees: Names,
     /// Their names, one after the other.
-    names: Vec<u8>,
-    roots: Vec<Root>,
+    pub names: Vec<u8>,
+    pub roots: Vec<Root>,
 }
 
-struct Root {
-    tree: Option<NameId>,
+pub struct Root {
+    pub tree: Option<NameId>,
     /// In `names`.
-    name: std::ops::Range<usize>,
+    pub name: std::ops::Range<usize>,
 }
 
 impl Found {
-    fn step(&mut self, scan: &mut Roots, image: Image<'_>, seen: &Seen) -> Step {
+    pub fn step(&mut self, scan: &mut Roots, image: Image<'_>, seen: &Seen) -> Step {
         let Found { trees, names, roots } = self;
         image.roots(scan, CELLS, seen, |tree, name| {
             let start = names.len();
@@ -102,17 +104,17 @@ impl Found {
         })
     }
 
-    fn bytes(&self) -> usize {
+    pub fn bytes(&self) -> usize {
         self.names.capacity() + self.roots.capacity() * size_of::<Root>()
     }
 
     /// Outside the lock, because growing copies: room for what a step finds, but for long names.
-    fn make_room(&mut self) {
+    pub fn make_room(&mut self) {
         self.roots.reserve(CELLS);
         self.names.reserve(CELLS * 16);
     }
 
-    fn write(mut self, rows: Rows) {
+    pub fn write(mut self, rows: Rows) {
         let Found { trees, names, roots } = &mut self;
         let key = |root: &Root| (root.tree.map(|tree| trees.get(tree)), &names[root.name.clone()]);
         Breath::new(&mut { breathe }).sort_with(roots, |a, b, breath| {
@@ -121,7 +123,7 @@ impl Found {
         });
         for some in roots.chunks(BATCH) {
             check_for_interrupts!();
-            row::add_all(rows, 2, some, |root, to| {
+            tuple::add_all(rows, 2, some, |root, to| {
                 let (tree, name) = key(root);
                 match tree {
                     Some(tree) => to.text(tree),

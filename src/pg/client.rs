@@ -18,14 +18,14 @@ mod timeouts {
 
     #[pg_guard]
     unsafe extern "C-unwind" {
-        pub unsafe fn get_timeout_active(id: u32) -> bool;
-        pub unsafe fn enable_timeout_after(id: u32, milliseconds: i32);
+        unsafe fn get_timeout_active(id: u32) -> bool;
+        unsafe fn enable_timeout_after(id: u32, milliseconds: i32);
     }
 }
 
 /// PostgreSQL looks for the client as long as this lives: one that is gone ends the session, as it would with that setting.
 #[must_use]
-pub struct Watch(Option<i32>);
+pub struct Watch(pub Option<i32>);
 
 /// Nothing changes in a process without a client, where the setting is on, or where the system cannot tell.
 pub fn watch() -> Watch {

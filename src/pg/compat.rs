@@ -1,8 +1,20 @@
 //! Differences between PostgreSQL 15 to 18, in one place: names that moved, arguments that came. No logic.
 
-#![expect(unsafe_code, reason = "reads fields of PostgreSQL's structures")]
+#![expect(unsafe_code, reason = "locks, snapshots and a table scan")]
 
+/// Sets a signal's handler in a server process. (A macro since 18.)
+#[cfg(not(feature = "pg18"))]
+pub use pg_sys::pqsignal;
+#[cfg(feature = "pg18")]
+pub use pg_sys::pqsignal_be as pqsignal;
 use pgrx::pg_sys;
+
+pub fn random_seed() -> u64 {
+    let mut bytes = [0u8; 8];
+    // SAFETY: fills eight bytes; on failure (no entropy) they stay zero and only resistance to aimed collisions is lost.
+    unsafe { pg_sys::pg_strong_random(bytes.as_mut_ptr().cast(), bytes.len()) };
+    u64::from_ne_bytes(bytes)
+}
 
 /// Where a table's rows are: tablespace, database, file number. A rewrite changes it, and a rollback puts it back.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -30,6 +42,7 @@ pub unsafe fn locator(rel: pg_sys::Relation) -> Locator {
 
 #[cfg(feature = "pg15")]
 pub type File = pg_sys::RelFileNode;
+
 #[cfg(not(feature = "pg15"))]
 pub type File = pg_sys::RelFileLocator;
 
@@ -81,12 +94,6 @@ pub unsafe fn estimate_array_length(root: *mut pg_sys::PlannerInfo, array: *mut 
         return pg_sys::estimate_array_length(root, array);
     }
 }
-
-/// Sets a signal's handler in a server process. (A macro since 18.)
-#[cfg(not(feature = "pg18"))]
-pub use pg_sys::pqsignal;
-#[cfg(feature = "pg18")]
-pub use pg_sys::pqsignal_be as pqsignal;
 
 /// Whether this transaction created the table or gave it a new relfilenode.
 ///
@@ -290,18 +297,18 @@ pub mod plain {
     }
 }
 
-pub type NodeWalker = Option<unsafe extern "C-unwind" fn(*mut pg_sys::Node, *mut std::ffi::c_void) -> bool>;
-pub type PlanWalker = Option<unsafe extern "C-unwind" fn(*mut pg_sys::PlanState, *mut std::ffi::c_void) -> bool>;
+type NodeWalker = Option<unsafe extern "C-unwind" fn(*mut pg_sys::Node, *mut std::ffi::c_void) -> bool>;
+
+type PlanWalker = Option<unsafe extern "C-unwind" fn(*mut pg_sys::PlanState, *mut std::ffi::c_void) -> bool>;
 
 /// Functions that the server exports and pgrx does not bind (catalog/pg_inherits.h, executor/nodeSubplan.h; of nodes/nodeFuncs.h all but 15's).
 #[allow(non_snake_case, reason = "the server's names")]
 pub mod unbound {
-    use pgrx::pg_guard;
-    use pgrx::pg_sys;
+    use pgrx::{pg_guard, pg_sys};
 
     #[pg_guard]
     unsafe extern "C-unwind" {
-        pub unsafe fn find_inheritance_children(parent: pg_sys::Oid, lockmode: pg_sys::LOCKMODE) -> *mut pg_sys::List;
+        unsafe fn find_inheritance_children(parent: pg_sys::Oid, lockmode: pg_sys::LOCKMODE) -> *mut pg_sys::List;
         pub unsafe fn find_all_inheritors(
             parent: pg_sys::Oid,
             lockmode: pg_sys::LOCKMODE,
@@ -330,7 +337,7 @@ pub mod unbound {
             context: *mut std::ffi::c_void,
         ) -> bool;
         #[cfg(any(feature = "pg15", feature = "pg16"))]
-        pub unsafe fn BackendIdGetProc(backend: std::ffi::c_int) -> *mut pg_sys::PGPROC;
+        unsafe fn BackendIdGetProc(backend: std::ffi::c_int) -> *mut pg_sys::PGPROC;
     }
 }
 

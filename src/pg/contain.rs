@@ -7,9 +7,8 @@
 
 #![expect(unsafe_code, reason = "subtransactions")]
 
-use crate::raised;
-use pgrx::PgTryBuilder;
-use pgrx::pg_sys;
+use crate::pg::error_context;
+use pgrx::{PgTryBuilder, pg_sys};
 use std::cell::Cell;
 use std::panic::AssertUnwindSafe;
 
@@ -43,7 +42,7 @@ pub fn possible() -> bool {
 struct Inside;
 
 impl Inside {
-    fn enter() -> Self {
+    pub fn enter() -> Self {
         INSIDE.set(true);
         Self
     }
@@ -85,7 +84,7 @@ pub fn attempt<R>(f: impl FnOnce() -> R) -> Option<R> {
 }
 
 /// Runs `f` and tells by None that it raised or panicked: what it held is for the caller to let go.
-fn caught<R>(f: impl FnOnce() -> R) -> Option<R> {
+pub fn caught<R>(f: impl FnOnce() -> R) -> Option<R> {
     let before = Before::now();
     let result = PgTryBuilder::new(AssertUnwindSafe(|| Some(f()))).catch_others(|_| None).execute();
     if result.is_none() {
@@ -96,18 +95,18 @@ fn caught<R>(f: impl FnOnce() -> R) -> Option<R> {
 
 /// What a catcher puts back: the entries of error contexts, and how often interrupts are held off, which an ERROR sets to none, and which a
 /// panic leaves as it was under its locks.
-struct Before {
-    entries: raised::Entries,
+pub struct Before {
+    pub entries: error_context::Entries,
     held_off: u32,
 }
 
 impl Before {
-    fn now() -> Self {
+    pub fn now() -> Self {
         // SAFETY: a backend variable.
-        Self { entries: raised::Entries::now(), held_off: unsafe { pg_sys::InterruptHoldoffCount } }
+        Self { entries: error_context::Entries::now(), held_off: unsafe { pg_sys::InterruptHoldoffCount } }
     }
 
-    fn put_back(&self) {
+    pub fn put_back(&self) {
         self.entries.put_back();
         // SAFETY: as above; releasing the locks leaves it as it is.
         unsafe { pg_sys::InterruptHoldoffCount = self.held_off };
@@ -117,7 +116,7 @@ impl Before {
 /// As long as it lives the client gets no message but errors. PostgreSQL sends those of level DEBUG5 of each subtransaction, and waits until
 /// they are read: a client that asks for them and reads nothing must not make others wait for a lock that a reader could not take.
 pub struct Quiet {
-    least: i32,
+    pub least: i32,
 }
 
 impl Quiet {
@@ -142,7 +141,7 @@ impl Drop for Quiet {
 /// held off. (After each message PostgreSQL looks at them, and ends the process of a client that went away.)
 pub struct Unbroken {
     held_off: u32,
-    _quiet: Quiet,
+    pub _quiet: Quiet,
 }
 
 impl Unbroken {

@@ -14,25 +14,25 @@
 
 #![expect(unsafe_code, reason = "the stack of error contexts")]
 
-use crate::compat::plain;
+use crate::pg::compat::plain;
 use pgrx::pg_sys;
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::ptr::null_mut;
 
 /// Palloc'd in the memory that is current when it is made: it is still there when the error is raised again.
-struct Entry {
-    callback: pg_sys::ErrorContextCallback,
-    memory: pg_sys::MemoryContext,
+pub struct Entry {
+    pub callback: pg_sys::ErrorContextCallback,
+    pub memory: pg_sys::MemoryContext,
     /// The last ERROR that came by.
-    error: *mut pg_sys::ErrorData,
+    pub error: *mut pg_sys::ErrorData,
     /// Rust unwinds, or has: when that error comes by again, it is raised by pgrx.
     unwound: bool,
     /// A statement of ours, which nobody wrote: its line of CONTEXT is left out. Null: none.
-    statement: *const c_char,
+    pub statement: *const c_char,
 }
 
 impl Entry {
-    fn forget(&mut self) {
+    pub fn forget(&mut self) {
         let error = std::mem::replace(&mut self.error, null_mut());
         if !error.is_null() {
             // SAFETY: a copy that is ours; freeing raises nothing.
@@ -50,7 +50,7 @@ pub fn whole<R>(statement: Option<&CStr>, run: impl FnOnce() -> R) -> R {
 }
 
 /// None: there is no memory for it.
-fn push(statement: *const c_char) -> Option<Pushed> {
+pub fn push(statement: *const c_char) -> Option<Pushed> {
     // SAFETY: the entry is taken off by Drop; or, if Rust unwinds, by whoever catches the error, while the memory is there. The allocation
     // raises nothing.
     unsafe {
@@ -68,7 +68,7 @@ fn push(statement: *const c_char) -> Option<Pushed> {
 }
 
 /// An entry that is on the stack.
-struct Pushed(*mut Entry);
+pub struct Pushed(pub *mut Entry);
 
 impl Drop for Pushed {
     fn drop(&mut self) {
@@ -87,7 +87,7 @@ impl Drop for Pushed {
 }
 
 /// The entries there are, for who catches a panic: those of frames that were unwound go.
-pub struct Entries(*mut pg_sys::ErrorContextCallback);
+pub struct Entries(pub *mut pg_sys::ErrorContextCallback);
 
 impl Entries {
     pub fn now() -> Self {
@@ -102,7 +102,7 @@ impl Entries {
 }
 
 /// An error or a message comes by, in the memory of errors. What raises here is an error in an error, which PostgreSQL knows.
-unsafe extern "C-unwind" fn passes(entry: *mut c_void) {
+pub unsafe extern "C-unwind" fn passes(entry: *mut c_void) {
     // SAFETY: an entry of `whole`, in memory that is there; a jump out of here passes frames that own nothing.
     unsafe {
         let entry = &mut *entry.cast::<Entry>();
@@ -134,7 +134,7 @@ unsafe extern "C-unwind" fn passes(entry: *mut c_void) {
 ///
 /// # Safety
 /// Within an error context's callback.
-unsafe fn put_back(error: &pg_sys::ErrorData, now: &pg_sys::ErrorData) {
+pub unsafe fn put_back(error: &pg_sys::ErrorData, now: &pg_sys::ErrorData) {
     // SAFETY: the caller's promise; fields are null or C strings.
     unsafe {
         // pgrx has passed it on as UTF-8, or what became of it.
@@ -178,7 +178,7 @@ unsafe fn put_back(error: &pg_sys::ErrorData, now: &pg_sys::ErrorData) {
 
 /// # Safety
 /// C strings, or null.
-unsafe fn is(query: *const c_char, statement: *const c_char) -> bool {
+pub unsafe fn is(query: *const c_char, statement: *const c_char) -> bool {
     // SAFETY: the caller's promise.
     unsafe { !query.is_null() && !statement.is_null() && CStr::from_ptr(query) == CStr::from_ptr(statement) }
 }

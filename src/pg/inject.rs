@@ -5,12 +5,10 @@
 
 #![expect(unsafe_code, reason = "raises as PostgreSQL does")]
 
-use crate::{area, shmem, watch};
-use cftrag_core::chunk_bytes;
-use pgrx::{GucContext, GucFlags, GucRegistry, GucSetting, pg_guard, pg_sys};
-use std::cell::{Cell, RefCell};
-use std::ffi::{CString, c_char};
-use std::sync::atomic::Ordering::SeqCst;
+use crate::pg::watch;
+use pgrx::{GucContext, GucFlags, GucRegistry, GucSetting, pg_sys};
+use std::cell::Cell;
+pub use watch::looked;
 
 /// `cftrag.fail_at`: n raises at the n-th use of a process, as a full /dev/shm does; -n has it find no memory, where it can say so.
 static FAIL_AT: GucSetting<i32> = GucSetting::<i32>::new(0);
@@ -22,8 +20,6 @@ thread_local! {
     static PLACES: Cell<i32> = const { Cell::new(0) };
     static USES: Cell<i32> = const { Cell::new(0) };
 }
-
-pub use watch::looked;
 
 pub fn define() {
     watch::define();
@@ -47,22 +43,6 @@ pub fn define() {
         GucContext::Suset,
         GucFlags::default(),
     );
-    // SAFETY: the hook shows a number, and keeps its text.
-    unsafe {
-        GucRegistry::define_int_guc_with_hooks(
-            c"cftrag.memory_lost",
-            c"Shows bytes that count in cftrag.memory_limit and are no image's.",
-            c"Test builds only.",
-            &LOST,
-            0,
-            0,
-            GucContext::Internal,
-            GucFlags::default(),
-            None,
-            None,
-            Some(show_lost),
-        );
-    }
 }
 
 /// Whether something is to panic: then what is seldom done is done always, to be undone.
@@ -79,26 +59,6 @@ pub fn panics() {
             panic!("injected");
         }
     }
-}
-
-/// Not read: `show_lost` says what there is.
-static LOST: GucSetting<i32> = GucSetting::<i32>::new(0);
-
-thread_local! {
-    static SHOWN: RefCell<CString> = RefCell::default();
-}
-
-#[pg_guard]
-unsafe extern "C-unwind" fn show_lost() -> *const c_char {
-    let lost = shmem::attach().map_or(0, |control| {
-        let of = |index| area::read(control, index, |_, image| (0..image.chunks()).map(chunk_bytes).sum::<usize>());
-        let images: usize = (0..control.slots.len()).map(|index| of(index).unwrap_or(0)).sum();
-        control.memory_used.load(SeqCst) as i64 - images as i64
-    });
-    SHOWN.with_borrow_mut(|shown| {
-        *shown = CString::new(lost.to_string()).unwrap_or_default();
-        shown.as_ptr()
-    })
 }
 
 /// Counts a use. True: there is no memory; or raises.

@@ -1,11 +1,30 @@
 //! Long work under an image's lock, where CHECK_FOR_INTERRUPTS does nothing: it can be left, too.
 
-#![expect(unsafe_code, reason = "reads variables of the process")]
+#![expect(unsafe_code, reason = "reads what is pending")]
 
-use crate::inject;
+use crate::pg::inject;
 use cftrag_core::Breath;
 use pgrx::pg_sys;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+
+/// Whether a cancel, or another interrupt that can be served, waits for this process.
+pub fn interrupted() -> bool {
+    // SAFETY: reads variables of this process, as CHECK_FOR_INTERRUPTS does.
+    unsafe {
+        pg_sys::InterruptPending != 0
+            && pg_sys::InterruptHoldoffCount == 0
+            && pg_sys::QueryCancelHoldoffCount == 0
+            && pg_sys::CritSectionCount == 0
+    }
+}
+
+/// What long work of the core calls now and then.
+pub fn breathe() {
+    pgrx::check_for_interrupts!();
+}
+
+/// Rows fetched at once, or handled between two looks for an interrupt.
+pub const BATCH: usize = 10_000;
 
 /// Why the work was left.
 struct Cancelled;
@@ -28,7 +47,7 @@ pub fn until_cancelled<R>(f: impl FnOnce(&mut Breath<'_>) -> R) -> Option<R> {
 }
 
 /// Whether CHECK_FOR_INTERRUPTS would raise, were no lock held.
-fn cancelled() -> bool {
+pub fn cancelled() -> bool {
     // SAFETY: reads variables of this process, as CHECK_FOR_INTERRUPTS does.
     unsafe { pg_sys::ProcDiePending != 0 || pg_sys::QueryCancelPending != 0 && pg_sys::QueryCancelHoldoffCount == 0 }
 }

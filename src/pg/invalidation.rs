@@ -8,7 +8,7 @@ use pgrx::pg_sys;
 use std::cell::Cell;
 
 thread_local! {
-    static WATCHED: Cell<bool> = const { Cell::new(false) };
+    pub static WATCHED: Cell<bool> = const { Cell::new(false) };
     static RELATIONS: Cell<u64> = const { Cell::new(0) };
     static OTHERS: Cell<u64> = const { Cell::new(0) };
 }
@@ -25,7 +25,7 @@ unsafe extern "C-unwind" fn other_changed(_arg: pg_sys::Datum, _cache: i32, _has
     OTHERS.set(OTHERS.get() + 1);
 }
 
-fn watch() {
+pub fn watch() {
     use pg_sys::SysCacheIdentifier::{
         AMOPOPID, AUTHMEMMEMROLE, AUTHOID, CASTSOURCETARGET, DATABASEOID, NAMESPACEOID, OPEROID, PROCOID, TYPEOID,
     };

@@ -5,12 +5,12 @@
 
 #![expect(unsafe_code, reason = "reads the lock manager's tables")]
 
-use crate::compat;
+use crate::pg::compat;
 use pgrx::pg_sys;
 
 type Transaction = pg_sys::VirtualTransactionId;
 
-const fn bit(mode: u32) -> i32 {
+pub const fn bit(mode: u32) -> i32 {
     1 << mode
 }
 
@@ -19,23 +19,25 @@ const WRITES: i32 = bit(pg_sys::RowExclusiveLock)
     | bit(pg_sys::ShareRowExclusiveLock)
     | bit(pg_sys::ExclusiveLock)
     | bit(pg_sys::AccessExclusiveLock);
+
 /// Conflict with ShareUpdateExclusiveLock, itself left out.
 const KEEPS_A_WORKER_OUT: i32 = bit(pg_sys::ShareLock)
     | bit(pg_sys::ShareRowExclusiveLock)
     | bit(pg_sys::ExclusiveLock)
     | bit(pg_sys::AccessExclusiveLock);
+
 const SHARE_UPDATE_EXCLUSIVE: i32 = bit(pg_sys::ShareUpdateExclusiveLock);
 
 /// All locks of the server at this moment. A lock that is held from before to after the call is among them.
-struct Locks(*mut pg_sys::LockData);
+pub struct Locks(pub *mut pg_sys::LockData);
 
 impl Locks {
-    fn now() -> Self {
+    pub fn now() -> Self {
         // SAFETY: a palloc'd copy.
         Self(unsafe { pg_sys::GetLockStatusData() })
     }
 
-    fn all(&self) -> &[pg_sys::LockInstanceData] {
+    pub fn all(&self) -> &[pg_sys::LockInstanceData] {
         // SAFETY: `nelements` entries; ours until drop.
         unsafe {
             match (*self.0).nelements {
@@ -56,7 +58,7 @@ impl Drop for Locks {
     }
 }
 
-fn on(lock: &pg_sys::LockInstanceData, table: pg_sys::Oid) -> bool {
+pub fn on(lock: &pg_sys::LockInstanceData, table: pg_sys::Oid) -> bool {
     // SAFETY: a backend variable.
     let database = u32::from(unsafe { pg_sys::MyDatabaseId });
     let tag = &lock.locktag;
@@ -88,7 +90,7 @@ pub fn join_lockers(table: pg_sys::Oid) {
     join(holders(table, KEEPS_A_WORKER_OUT));
 }
 
-fn join(transactions: Vec<Transaction>) {
+pub fn join(transactions: Vec<Transaction>) {
     for transaction in transactions {
         // SAFETY: waits for that virtual transaction's end.
         unsafe { pg_sys::VirtualXactLock(transaction, true) };

@@ -1,4 +1,4 @@
-//! Does a statement of this session have a table open for writing that has not ended? (route.rs)
+//! Does a statement of this session have a table open for writing that has not ended? (serve/conditions.rs)
 //!
 //! A row is on the page before its AFTER trigger's event is queued. In between PostgreSQL evaluates index expressions and predicates, exclusion
 //! constraints, functions of operator classes, the WHEN clauses of other triggers, the operators and casts of foreign keys, ... Whoever is
@@ -14,7 +14,7 @@
 
 #![expect(unsafe_code, reason = "the executor's hooks and state")]
 
-use crate::compat::{plain, unbound};
+use crate::pg::compat::{plain, unbound};
 use pgrx::pg_sys;
 use std::cell::{Cell, RefCell};
 use std::ffi::c_void;
@@ -22,9 +22,9 @@ use std::ptr::null_mut;
 
 /// A query between ExecutorStart and ExecutorEnd.
 #[derive(Clone, Copy)]
-struct Query {
-    state: *mut pg_sys::EState,
-    plan: *mut pg_sys::PlanState,
+pub struct Query {
+    pub state: *mut pg_sys::EState,
+    pub plan: *mut pg_sys::PlanState,
 }
 
 thread_local! {
@@ -47,7 +47,7 @@ pub fn register() {
 }
 
 /// Every statement comes by: no guard, which would also take CONTEXT off its errors. An ERROR jumps out of frames that own nothing.
-unsafe extern "C-unwind" fn start(query: *mut pg_sys::QueryDesc, flags: std::ffi::c_int) {
+pub unsafe extern "C-unwind" fn start(query: *mut pg_sys::QueryDesc, flags: std::ffi::c_int) {
     // SAFETY: the executor's arguments; the callback is in the memory that it is called for.
     unsafe {
         match NEXT_START.get() {
@@ -70,7 +70,7 @@ unsafe extern "C-unwind" fn start(query: *mut pg_sys::QueryDesc, flags: std::ffi
     }
 }
 
-unsafe extern "C-unwind" fn end(query: *mut pg_sys::QueryDesc) {
+pub unsafe extern "C-unwind" fn end(query: *mut pg_sys::QueryDesc) {
     // SAFETY: the executor's argument.
     unsafe {
         forget((*query).estate.cast());
@@ -82,7 +82,7 @@ unsafe extern "C-unwind" fn end(query: *mut pg_sys::QueryDesc) {
 }
 
 /// The query ends, or its memory goes.
-unsafe extern "C-unwind" fn forget(state: *mut c_void) {
+pub unsafe extern "C-unwind" fn forget(state: *mut c_void) {
     QUERIES.with_borrow_mut(|queries| {
         // Mostly the last.
         if let Some(i) = queries.iter().rposition(|query| std::ptr::eq(query.state, state.cast())) {
@@ -91,7 +91,7 @@ unsafe extern "C-unwind" fn forget(state: *mut c_void) {
     });
 }
 
-unsafe extern "C-unwind" fn at_end(event: pg_sys::XactEvent::Type, _arg: *mut c_void) {
+pub unsafe extern "C-unwind" fn at_end(event: pg_sys::XactEvent::Type, _arg: *mut c_void) {
     use pg_sys::XactEvent::*;
     let before = [XACT_EVENT_PRE_COMMIT, XACT_EVENT_PARALLEL_PRE_COMMIT, XACT_EVENT_PRE_PREPARE];
     if !before.contains(&event) {
@@ -100,7 +100,7 @@ unsafe extern "C-unwind" fn at_end(event: pg_sys::XactEvent::Type, _arg: *mut c_
 }
 
 /// An abort closes the tables of what ran in it, cursors of before included: which, only PostgreSQL knows, so none is on the list any more.
-unsafe extern "C-unwind" fn at_subtransaction_end(
+pub unsafe extern "C-unwind" fn at_subtransaction_end(
     event: pg_sys::SubXactEvent::Type,
     _mine: pg_sys::SubTransactionId,
     _parent: pg_sys::SubTransactionId,
@@ -146,7 +146,7 @@ pub unsafe fn may_be_written(rel: pg_sys::Relation) -> bool {
 ///
 /// # Safety
 /// A query on the list.
-unsafe fn opened(state: &pg_sys::EState, rel: pg_sys::Relation) -> i32 {
+pub unsafe fn opened(state: &pg_sys::EState, rel: pg_sys::Relation) -> i32 {
     let entries = state.es_range_table_size as usize;
     // SAFETY: the caller's promise; there are so many.
     (0..entries).filter(|i| unsafe { *state.es_relations.add(*i) } == rel).count() as i32
@@ -166,10 +166,10 @@ unsafe fn is_written(state: &pg_sys::EState, rel: pg_sys::Relation) -> bool {
 }
 
 /// The scans of a heap that a plan has begun.
-struct Scans {
-    rel: pg_sys::Relation,
-    found: [*mut pg_sys::ScanState; MOST_SCANS],
-    count: usize,
+pub struct Scans {
+    pub rel: pg_sys::Relation,
+    pub found: [*mut pg_sys::ScanState; MOST_SCANS],
+    pub count: usize,
 }
 
 /// More than these in one statement are not taken off.
@@ -179,7 +179,7 @@ const MOST_SCANS: usize = 16;
 ///
 /// # Safety
 /// The plan of a query on the list.
-unsafe fn scans(plan: *mut pg_sys::PlanState, rel: pg_sys::Relation) -> i32 {
+pub unsafe fn scans(plan: *mut pg_sys::PlanState, rel: pg_sys::Relation) -> i32 {
     let mut scans = Scans { rel, found: [null_mut(); MOST_SCANS], count: 0 };
     // SAFETY: the caller's promise. The root is looked at here, all below by PostgreSQL's walker, under a guard.
     unsafe {
@@ -189,7 +189,7 @@ unsafe fn scans(plan: *mut pg_sys::PlanState, rel: pg_sys::Relation) -> i32 {
     scans.count as i32
 }
 
-unsafe extern "C-unwind" fn walk(plan: *mut pg_sys::PlanState, scans: *mut c_void) -> bool {
+pub unsafe extern "C-unwind" fn walk(plan: *mut pg_sys::PlanState, scans: *mut c_void) -> bool {
     // SAFETY: the walker's arguments; an ERROR (the depth of the stack) jumps out of frames that own nothing.
     unsafe {
         look(plan, &mut *scans.cast::<Scans>());
@@ -199,7 +199,7 @@ unsafe extern "C-unwind" fn walk(plan: *mut pg_sys::PlanState, scans: *mut c_voi
 
 /// # Safety
 /// A node of a running plan.
-unsafe fn look(plan: *mut pg_sys::PlanState, scans: &mut Scans) {
+pub unsafe fn look(plan: *mut pg_sys::PlanState, scans: &mut Scans) {
     use pg_sys::NodeTag::*;
     let of_heap = [T_SeqScanState, T_SampleScanState, T_BitmapHeapScanState, T_TidScanState, T_TidRangeScanState];
     // SAFETY: the caller's promise; these nodes begin with a ScanState.

@@ -9,7 +9,7 @@
 
 #![expect(unsafe_code, reason = "snapshots and the commit log")]
 
-use crate::compat::plain;
+use crate::pg::compat::plain;
 use cftrag_core::{Fate, Fates, Hint, View, Visibility};
 use pgrx::{check_for_interrupts, pg_sys};
 use std::cell::Cell;
@@ -17,7 +17,7 @@ use std::collections::HashMap;
 
 thread_local! {
     /// The next xid as of some moment of this transaction, 64 bits; 0: not read yet.
-    static NEXT: Cell<u64> = const { Cell::new(0) };
+    pub static NEXT: Cell<u64> = const { Cell::new(0) };
 }
 
 /// Forgets what was read in this transaction. Called at its end: an idle session must not keep an epoch for 2 billion xids.
@@ -36,21 +36,21 @@ pub fn full_xid(xid: u32) -> u64 {
     next.wrapping_add_signed(i64::from(xid.wrapping_sub(next as u32) as i32))
 }
 
-fn short(xid: u64) -> pg_sys::TransactionId {
+pub fn short(xid: u64) -> pg_sys::TransactionId {
     pg_sys::TransactionId::from(xid as u32)
 }
 
 /// The caller's snapshot, as the core asks it.
 pub struct Seen {
-    snapshot: pg_sys::Snapshot,
-    xmin: u64,
-    xmax: u64,
-    curcid: u32,
+    pub snapshot: pg_sys::Snapshot,
+    pub xmin: u64,
+    pub xmax: u64,
+    pub curcid: u32,
     /// This transaction's xid, if it has one: its subtransactions' are greater, and only then can a version be its own.
-    own: Option<u64>,
+    pub own: Option<u64>,
     /// Whether so many subtransactions are open that asking for an xid whether it is one of theirs takes too long under the image's lock.
-    deep: bool,
-    known: HashMap<u64, (View, Hint)>,
+    pub deep: bool,
+    pub known: HashMap<u64, (View, Hint)>,
 }
 
 /// PostgreSQL asks open subtransactions one after the other.
@@ -183,7 +183,7 @@ impl Visibility for Seen {
 }
 
 /// So old that its 32 bits name a later transaction.
-fn ancient(xid: u64) -> bool {
+pub fn ancient(xid: u64) -> bool {
     full_xid(xid as u32) != xid
 }
 
@@ -237,7 +237,7 @@ fn is_committed_here(xid: u64) -> bool {
 
 /// Facts about transactions for a writer of the image, ascending by xid.
 #[derive(Default)]
-pub struct Known(Vec<(u64, Fate)>);
+pub struct Known(pub Vec<(u64, Fate)>);
 
 impl Known {
     /// Learns what became of these xids; not under a lock. None: one is older than the commit log.
@@ -261,7 +261,7 @@ impl Known {
         did_commit(xids, |xid, committed| self.add(xid, if committed { Fate::Committed } else { Fate::Aborted }))
     }
 
-    fn add(&mut self, xid: u64, fate: Fate) {
+    pub fn add(&mut self, xid: u64, fate: Fate) {
         match self.0.binary_search_by_key(&xid, |known| known.0) {
             Ok(at) => self.0[at].1 = fate,
             Err(at) => self.0.insert(at, (xid, fate)),

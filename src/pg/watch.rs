@@ -14,22 +14,26 @@ use cftrag_core::{Breath, Names};
 use pgrx::{GucContext, GucFlags, GucRegistry, GucSetting, pg_guard, pg_sys};
 use std::cell::RefCell;
 use std::ffi::{CString, c_char, c_int, c_void};
-use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
+use std::sync::atomic::AtomicI64;
+use std::sync::atomic::Ordering::Relaxed;
 
 /// `cftrag.watch`: 1 begins to watch, 0 ends.
 static WATCH: GucSetting<i32> = GucSetting::<i32>::new(0);
+
 /// Not read: `show_longest` says what there is.
 static LONGEST_GAP: GucSetting<i32> = GucSetting::<i32>::new(0);
 
 /// Microseconds of this process. Those of the tick that asked; -1: none has.
-static ASKED: AtomicI64 = AtomicI64::new(-1);
+pub static ASKED: AtomicI64 = AtomicI64::new(-1);
+
 /// The longest that an answer took.
-static LONGEST: AtomicI64 = AtomicI64::new(0);
+pub static LONGEST: AtomicI64 = AtomicI64::new(0);
+
 /// What the fixed work took.
 static UNIT: AtomicI64 = AtomicI64::new(0);
 
 thread_local! {
-    static SHOWN: RefCell<CString> = RefCell::default();
+    pub static SHOWN: RefCell<CString> = RefCell::default();
 }
 
 pub fn define() {
@@ -64,7 +68,7 @@ pub fn define() {
     }
 }
 
-fn microseconds() -> i64 {
+pub fn microseconds() -> i64 {
     let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: writes a timespec. A signal handler may call it.
     unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &mut now) };
@@ -82,12 +86,12 @@ fn measure() -> i64 {
     (0..3).map(once).min().unwrap_or(1)
 }
 
-/// Where a lock is held, a cancel was looked for in another way (patience.rs).
+/// Where a lock is held, a cancel was looked for in another way (interrupt.rs).
 pub fn looked() {
     ASKED.store(-1, Relaxed);
 }
 
-extern "C" fn tick(_signal: c_int) {
+pub extern "C" fn tick(_signal: c_int) {
     let now = microseconds();
     // SAFETY: an integer that signal handlers set.
     unsafe {

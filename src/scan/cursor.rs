@@ -3,9 +3,9 @@
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cursor {
     /// Rows before the next one forward.
-    at: usize,
+    pub at: usize,
     /// Past the last row: backward is the last row then, and otherwise the one before the last returned.
-    ended: bool,
+    pub ended: bool,
 }
 
 impl Cursor {

@@ -1,6 +1,7 @@
-//! The functions that the node scans: how each is known, what its rows are, and its callbacks, which have its name.
+//! The functions that the node scans: how each is known, and what its rows are.
 
-use super::{Methods, plan, run};
+#![expect(unsafe_code, reason = "reads a C string")]
+
 use crate::api::{context, entities};
 use pgrx::prelude::*;
 use std::ffi::CStr;
@@ -18,6 +19,7 @@ pub const ALL: [Function; 2] = [Function::Context, Function::Entities];
 
 /// Of any of them.
 pub const MOST_ARGUMENTS: usize = 4;
+
 /// See [`MOST_ARGUMENTS`].
 pub const MOST_COLUMNS: usize = 6;
 
@@ -56,6 +58,16 @@ impl Function {
         }
     }
 
+    /// Whose node, path or plan has that name: each carries its function's.
+    ///
+    /// # Safety
+    /// A C string.
+    pub unsafe fn named(name: *const std::ffi::c_char) -> Self {
+        // SAFETY: the caller's promise.
+        let name = unsafe { CStr::from_ptr(name) };
+        ALL.into_iter().find(|f| f.name() == name).unwrap_or_else(|| unreachable!("a plan of ours"))
+    }
+
     /// Whose C code that is.
     pub fn at(address: *const ()) -> Option<Self> {
         if address == context::cft_context_one_wrapper as *const ()
@@ -66,45 +78,4 @@ impl Function {
             (address == entities::cft_entities_wrapper as *const ()).then_some(Self::Entities)
         }
     }
-
-    pub fn path(self) -> &'static pg_sys::CustomPathMethods {
-        &PATHS[self as usize].0
-    }
-
-    /// Whose path it is: made with [`Function::path`].
-    pub fn of_path(methods: *const pg_sys::CustomPathMethods) -> Self {
-        ALL.into_iter().find(|f| PATHS[*f as usize].is(methods)).unwrap_or_else(|| unreachable!("a path of ours"))
-    }
-
-    pub fn plan(self) -> &'static pg_sys::CustomScanMethods {
-        &PLANS[self as usize].0
-    }
-
-    /// Whose plan it is: made with [`Function::plan`].
-    pub fn of_plan(methods: *const pg_sys::CustomScanMethods) -> Self {
-        ALL.into_iter().find(|f| PLANS[*f as usize].is(methods)).unwrap_or_else(|| unreachable!("a plan of ours"))
-    }
-
-    pub fn node(self) -> &'static pg_sys::CustomExecMethods {
-        &NODES[self as usize].0
-    }
-}
-
-static PATHS: [Methods<pg_sys::CustomPathMethods>; 2] = [path_of(ALL[0]), path_of(ALL[1])];
-static PLANS: [Methods<pg_sys::CustomScanMethods>; 2] = [plan_of(ALL[0]), plan_of(ALL[1])];
-static NODES: [Methods<pg_sys::CustomExecMethods>; 2] = [run::node_of(ALL[0]), run::node_of(ALL[1])];
-
-const fn path_of(function: Function) -> Methods<pg_sys::CustomPathMethods> {
-    Methods(pg_sys::CustomPathMethods {
-        CustomName: function.name().as_ptr(),
-        PlanCustomPath: Some(plan::plan),
-        ReparameterizeCustomPathByChild: None,
-    })
-}
-
-const fn plan_of(function: Function) -> Methods<pg_sys::CustomScanMethods> {
-    Methods(pg_sys::CustomScanMethods {
-        CustomName: function.name().as_ptr(),
-        CreateCustomScanState: Some(run::create),
-    })
 }

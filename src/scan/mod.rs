@@ -13,21 +13,19 @@
 
 #![expect(unsafe_code, reason = "tables of callbacks are shared between threads as far as Rust knows")]
 
-mod arguments;
-mod cursor;
-mod explain;
-mod function;
-mod plan;
-#[path = "node.rs"]
-mod run;
-#[path = "tuple_slot.rs"]
-mod slots;
+pub mod arguments;
+pub mod cursor;
+pub mod explain;
+pub mod function;
+pub mod node;
+pub mod plan;
+pub mod tuple_slot;
 
 /// A table of callbacks. They are functions of this library, which is never unloaded.
-struct Methods<T>(T);
+pub struct Methods<T>(pub T);
 
 impl<T> Methods<T> {
-    fn is(&self, other: *const T) -> bool {
+    pub fn is(&self, other: *const T) -> bool {
         std::ptr::eq(&self.0, other)
     }
 }

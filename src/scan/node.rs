@@ -5,18 +5,19 @@
 
 #![expect(unsafe_code, reason = "the executor's interface")]
 
-use super::arguments::{self, Argument};
-use super::cursor::Cursor;
-use super::function::{Function, MOST_ARGUMENTS};
-use super::slots::{self, Columns};
-use super::{Methods, explain};
-use crate::api::context::{self, Served};
-use crate::api::entities::{self, Found, Tables};
-use crate::api::sink::{self, Sink};
-use crate::changes;
-use crate::compat;
-use crate::fmgr::{self, Rows, text_bytes};
-use crate::methods::walker::text_array;
+use crate::call::fmgr::{Rows, text_array, text_bytes};
+use crate::call::{fmgr, work_memory};
+use crate::catalog::attached_table;
+use crate::pg::{compat, invalidation};
+use crate::scan::arguments::Argument;
+use crate::scan::cursor::Cursor;
+use crate::scan::function::{Function, MOST_ARGUMENTS};
+use crate::scan::tuple_slot::Columns;
+use crate::scan::{Methods, arguments, explain, function, tuple_slot};
+use crate::serve::mentions::{Found, Tables};
+use crate::serve::sink::Sink;
+use crate::serve::walk::Served;
+use crate::serve::{mentions, sink, walk};
 use cftrag_core::Walk;
 use pgrx::pg_sys::panic::ErrorReportable;
 use pgrx::prelude::*;
@@ -24,7 +25,9 @@ use std::cell::Cell;
 use std::ffi::c_void;
 use std::ptr::null_mut;
 
-pub const fn node_of(function: Function) -> Methods<pg_sys::CustomExecMethods> {
+static NODES: [Methods<pg_sys::CustomExecMethods>; 2] = [node_of(function::ALL[0]), node_of(function::ALL[1])];
+
+const fn node_of(function: Function) -> Methods<pg_sys::CustomExecMethods> {
     Methods(pg_sys::CustomExecMethods {
         CustomName: function.name().as_ptr(),
         BeginCustomScan: Some(begin),
@@ -42,7 +45,7 @@ pub const fn node_of(function: Function) -> Methods<pg_sys::CustomExecMethods> {
     })
 }
 
-enum Answer {
+pub enum Answer {
     Nothing,
     Context(Box<Walk>),
     Entities(Box<Found>),
@@ -52,27 +55,27 @@ enum Answer {
 
 /// The executor's node, and what we keep beside it.
 #[repr(C)]
-struct Node {
-    state: pg_sys::CustomScanState,
-    scan: *mut Scan,
+pub struct Node {
+    pub state: pg_sys::CustomScanState,
+    pub scan: *mut Scan,
 }
 
-struct Scan {
-    function: Function,
-    oid: pg_sys::Oid,
+pub struct Scan {
+    pub function: Function,
+    pub oid: pg_sys::Oid,
     /// cft_context of entities, not of one.
-    many: bool,
-    arguments: [Argument; MOST_ARGUMENTS],
+    pub many: bool,
+    pub arguments: [Argument; MOST_ARGUMENTS],
     /// PARAM_EXEC parameters that the arguments depend on, once that was asked.
-    parameters: Option<*mut pg_sys::Bitmapset>,
-    columns: Columns,
+    pub parameters: Option<*mut pg_sys::Bitmapset>,
+    pub columns: Columns,
     /// The type of that value; null if nobody asks for it.
-    whole: pg_sys::TupleDesc,
-    answer: Option<Answer>,
-    cursor: Cursor,
+    pub whole: pg_sys::TupleDesc,
+    pub answer: Option<Answer>,
+    pub cursor: Cursor,
     /// Where rows of the reference query come out of their tuplestore; null before there were any.
-    kept: *mut pg_sys::TupleTableSlot,
-    callback: pg_sys::MemoryContextCallback,
+    pub kept: *mut pg_sys::TupleTableSlot,
+    pub callback: pg_sys::MemoryContextCallback,
 }
 
 /// Makes the node; called in the query's memory.
@@ -82,20 +85,20 @@ pub unsafe extern "C-unwind" fn create(plan: *mut pg_sys::CustomScan) -> *mut pg
     unsafe {
         let node = pg_sys::palloc0(size_of::<Node>()).cast::<Node>();
         (*node).state.ss.ps.type_ = pg_sys::NodeTag::T_CustomScanState;
-        (*node).state.methods = Function::of_plan((*plan).methods).node();
+        (*node).state.methods = &NODES[Function::named((*(*plan).methods).CustomName) as usize].0;
         node.cast()
     }
 }
 
 #[pg_guard]
-unsafe extern "C-unwind" fn begin(state: *mut pg_sys::CustomScanState, estate: *mut pg_sys::EState, _flags: i32) {
+pub unsafe extern "C-unwind" fn begin(state: *mut pg_sys::CustomScanState, estate: *mut pg_sys::EState, _flags: i32) {
     // SAFETY: the executor's arguments; the plan is one of plan.rs. In the query's memory, which outlives the node's use.
     unsafe {
         let plan = (*state).ss.ps.plan.cast::<pg_sys::CustomScan>();
         let call = call_of(plan);
         may_call((*call).funcid);
-        let function = Function::of_plan((*plan).methods);
-        let nodes = arguments::nodes::<pg_sys::Node>((*call).args);
+        let function = Function::named((*(*plan).methods).CustomName);
+        let nodes = crate::scan::arguments::nodes::<pg_sys::Node>((*call).args);
         let mut arguments = [const { Argument::Known(None) }; MOST_ARGUMENTS];
         for (argument, node) in arguments.iter_mut().zip(nodes) {
             *argument = Argument::of(*node, state);
@@ -129,7 +132,7 @@ unsafe extern "C-unwind" fn begin(state: *mut pg_sys::CustomScanState, estate: *
 ///
 /// # Safety
 /// A plan of plan.rs.
-unsafe fn call_of(plan: *mut pg_sys::CustomScan) -> *mut pg_sys::FuncExpr {
+pub unsafe fn call_of(plan: *mut pg_sys::CustomScan) -> *mut pg_sys::FuncExpr {
     // SAFETY: the caller's promise: that is its only expression.
     unsafe { arguments::nodes((*plan).custom_exprs)[0] }
 }
@@ -140,10 +143,10 @@ thread_local! {
 }
 
 /// What PostgreSQL does before it calls a function. 42501 if the user may not.
-unsafe fn may_call(function: pg_sys::Oid) {
+pub unsafe fn may_call(function: pg_sys::Oid) {
     // SAFETY: system cache lookups; the hook is another extension's.
     unsafe {
-        let here = (changes::catalogs(), function, compat::plain::GetUserId());
+        let here = (invalidation::catalogs(), function, compat::plain::GetUserId());
         if MAY_CALL.get() != Some(here) {
             let result = compat::may_call(function, here.2);
             if result != pg_sys::AclResult::ACLCHECK_OK {
@@ -159,19 +162,19 @@ unsafe fn may_call(function: pg_sys::Oid) {
 }
 
 /// The query's memory goes, at its end or by an ERROR.
-unsafe extern "C-unwind" fn forget(scan: *mut c_void) {
+pub unsafe extern "C-unwind" fn forget(scan: *mut c_void) {
     // SAFETY: made in `begin`, for this callback only, which is called once.
     let scan = unsafe { Box::from_raw(scan.cast::<Scan>()) };
     match scan.answer {
-        Some(Answer::Context(walk)) => context::give_back(walk),
-        Some(Answer::Entities(found)) => entities::give_back(found),
+        Some(Answer::Context(walk)) => walk::give_back(walk),
+        Some(Answer::Entities(found)) => mentions::give_back(found),
         // A tuplestore is in that memory, too.
         _ => {}
     }
 }
 
 /// The next row. Without conditions and projection it is the scan's own.
-unsafe extern "C-unwind" fn run(state: *mut pg_sys::CustomScanState) -> *mut pg_sys::TupleTableSlot {
+pub unsafe extern "C-unwind" fn run(state: *mut pg_sys::CustomScanState) -> *mut pg_sys::TupleTableSlot {
     // SAFETY: the executor's argument; an ERROR jumps out of this frame, which owns nothing.
     unsafe {
         let ps = &(*state).ss.ps;
@@ -183,18 +186,18 @@ unsafe extern "C-unwind" fn run(state: *mut pg_sys::CustomScanState) -> *mut pg_
 }
 
 /// A row of ours is never in the place of another (plan.rs `is_marked`): a scan beside such a row goes on as ever.
-unsafe extern "C-unwind" fn recheck(state: *mut pg_sys::ScanState, _slot: *mut pg_sys::TupleTableSlot) -> bool {
+pub unsafe extern "C-unwind" fn recheck(state: *mut pg_sys::ScanState, _slot: *mut pg_sys::TupleTableSlot) -> bool {
     // SAFETY: as in `run`.
     unsafe { u32::from((*next(state)).tts_flags) & pg_sys::TTS_FLAG_EMPTY == 0 }
 }
 
 #[pg_guard]
-unsafe extern "C-unwind" fn next(state: *mut pg_sys::ScanState) -> *mut pg_sys::TupleTableSlot {
+pub unsafe extern "C-unwind" fn next(state: *mut pg_sys::ScanState) -> *mut pg_sys::TupleTableSlot {
     // SAFETY: our own node; its slot has a column for each of `columns`.
     unsafe {
         let scan = &mut *(*state.cast::<Node>()).scan;
         let slot = (*state).ss_ScanTupleSlot;
-        slots::clear(slot);
+        tuple_slot::clear(slot);
         if scan.answer.is_none() {
             scan.answer = Some(scan.ask(state));
         }
@@ -203,16 +206,16 @@ unsafe extern "C-unwind" fn next(state: *mut pg_sys::ScanState) -> *mut pg_sys::
         match &scan.answer {
             Some(Answer::Context(walk)) => {
                 if let Some(row) = scan.cursor.step(walk.rows().len(), forward) {
-                    slots::fill(slot, &slots::InWalk(walk, &walk.rows()[row]), scan.columns.all(), whole);
+                    tuple_slot::fill(slot, &tuple_slot::InWalk(walk, &walk.rows()[row]), scan.columns.all(), whole);
                 }
             }
             Some(Answer::Entities(found)) => {
                 if let Some(row) = scan.cursor.step(found.len(), forward) {
-                    slots::fill(slot, &slots::InText::of(found, row), scan.columns.all(), whole);
+                    tuple_slot::fill(slot, &tuple_slot::InText::of(found, row), scan.columns.all(), whole);
                 }
             }
             Some(Answer::Kept(store)) if pg_sys::tuplestore_gettupleslot(*store, forward, false, scan.kept) => {
-                slots::copy(slot, scan.kept, scan.columns.all(), whole);
+                tuple_slot::copy(slot, scan.kept, scan.columns.all(), whole);
             }
             _ => {}
         }
@@ -225,7 +228,7 @@ impl Scan {
     ///
     /// # Safety
     /// This scan's node.
-    unsafe fn parameters(&mut self, state: *mut pg_sys::CustomScanState) -> *mut pg_sys::Bitmapset {
+    pub unsafe fn parameters(&mut self, state: *mut pg_sys::CustomScanState) -> *mut pg_sys::Bitmapset {
         *self.parameters.get_or_insert_with(|| {
             // SAFETY: the caller's promise; in memory that lasts as long as the node.
             unsafe {
@@ -242,7 +245,7 @@ impl Scan {
     ///
     /// # Safety
     /// This scan's node, running.
-    unsafe fn ask(&mut self, state: *mut pg_sys::ScanState) -> Answer {
+    pub unsafe fn ask(&mut self, state: *mut pg_sys::ScanState) -> Answer {
         // SAFETY: the caller's promise. After an ERROR the abort leaves the memory context.
         unsafe {
             let context = (*state).ps.ps_ExprContext;
@@ -292,11 +295,11 @@ impl Scan {
         }
     }
 
-    /// As cft_context does (src/api/context.rs).
+    /// As cft_context does (src/serve/walk.rs).
     ///
     /// # Safety
     /// As for [`Scan::ask`]; `entity` is a text, or a text[].
-    unsafe fn context(
+    pub unsafe fn context(
         &mut self,
         state: *mut pg_sys::ScanState,
         entity: pg_sys::Datum,
@@ -315,46 +318,46 @@ impl Scan {
                 &one
             }
         };
-        context::check_levels(up, down).unwrap_or_report();
-        let opened = context::open_table(self.oid, edges).unwrap_or_report();
-        let mut walk = context::workspace().unwrap_or_report();
+        crate::serve::walk::check_levels(up, down).unwrap_or_report();
+        let opened = attached_table::open_table(self.oid, edges).unwrap_or_report();
+        let mut walk = crate::serve::walk::workspace().unwrap_or_report();
         let mut kept: Option<Rows> = None;
         // SAFETY: the caller's promise.
         let mut store = || *kept.get_or_insert_with(|| unsafe { self.store(state) });
         let part = |walk: &mut Walk| sink::emit(walk, store());
-        let taken = match context::walk_from(&opened, names, up, down, &mut walk, part).unwrap_or_report() {
-            Served::All(ticket) if kept.is_none() && walk.answer_bytes() <= sink::work_mem() => {
+        let taken = match crate::serve::walk::walk_from(&opened, names, up, down, &mut walk, part).unwrap_or_report() {
+            Served::All(ticket) if kept.is_none() && walk.answer_bytes() <= work_memory::work_mem() => {
                 sink::finish(&mut walk).unwrap_or_report();
-                context::asked(&opened, &ticket, &walk);
+                crate::serve::walk::asked(&opened, &ticket, &walk);
                 return Answer::Context(walk);
             }
             Served::All(ticket) => {
                 // SAFETY: the caller's promise.
                 let rows = kept.unwrap_or_else(|| unsafe { self.store(state) });
                 sink::emit(&mut walk, rows).unwrap_or_report();
-                context::asked(&opened, &ticket, &walk);
-                context::give_back(walk);
+                crate::serve::walk::asked(&opened, &ticket, &walk);
+                crate::serve::walk::give_back(walk);
                 return read(rows);
             }
             Served::Only(taken) => taken,
         };
-        context::give_back(walk);
+        crate::serve::walk::give_back(walk);
         let entities = match taken {
             0 if self.many => entity,
-            0 => context::array_of(entity),
+            0 => fmgr::array_of(entity),
             _ => text_array(&names[taken..]),
         };
         // SAFETY: the caller's promise.
         let rows = kept.unwrap_or_else(|| unsafe { self.store(state) });
-        context::by_reference(&opened, entities, up, down, &mut Sink::Rows(rows)).unwrap_or_report();
+        crate::serve::walk::by_reference(&opened, entities, up, down, &mut Sink::Rows(rows)).unwrap_or_report();
         read(rows)
     }
 
-    /// As cft_entities does (src/api/entities.rs).
+    /// As cft_entities does (src/serve/mentions.rs).
     ///
     /// # Safety
     /// As for [`Scan::ask`]; a text and a boolean.
-    unsafe fn entities(
+    pub unsafe fn entities(
         &mut self,
         state: *mut pg_sys::ScanState,
         question: pg_sys::Datum,
@@ -364,12 +367,12 @@ impl Scan {
         // SAFETY: the caller's promise.
         let text = unsafe { text_bytes(question) };
         let tables = Tables::open(self.oid, edges).unwrap_or_report();
-        let mut found = entities::workspace();
+        let mut found = mentions::workspace();
         if tables.find(text, overlapping.value() != 0, &mut found).unwrap_or_report() {
             found.spell(text, self.columns.has_mention()).unwrap_or_report();
             return Answer::Entities(found);
         }
-        entities::give_back(found);
+        mentions::give_back(found);
         // SAFETY: the caller's promise.
         let rows = unsafe { self.store(state) };
         tables.by_reference(question, overlapping, rows);
@@ -380,7 +383,7 @@ impl Scan {
     ///
     /// # Safety
     /// As for [`Scan::ask`].
-    unsafe fn store(&mut self, state: *mut pg_sys::ScanState) -> Rows {
+    pub unsafe fn store(&mut self, state: *mut pg_sys::ScanState) -> Rows {
         // SAFETY: the caller's promise; the row type is the function's.
         unsafe {
             let estate = (*state).ps.state;
@@ -399,8 +402,8 @@ impl Scan {
     /// No row of the answer is used any more.
     unsafe fn drop_answer(&mut self) {
         match self.answer.take() {
-            Some(Answer::Context(walk)) => context::give_back(walk),
-            Some(Answer::Entities(found)) => entities::give_back(found),
+            Some(Answer::Context(walk)) => crate::serve::walk::give_back(walk),
+            Some(Answer::Entities(found)) => mentions::give_back(found),
             // SAFETY: the caller's promise; made in `store`.
             Some(Answer::Kept(store)) => unsafe { pg_sys::tuplestore_end(store) },
             _ => {}
@@ -409,13 +412,13 @@ impl Scan {
 }
 
 /// What is in the tuplestore, from its start.
-fn read(rows: Rows) -> Answer {
+pub fn read(rows: Rows) -> Answer {
     // SAFETY: a tuplestore of `Scan::store`, just filled.
     unsafe { pg_sys::tuplestore_rescan(rows.store()) };
     Answer::Kept(rows.store())
 }
 
-fn oid(value: pg_sys::Datum) -> pg_sys::Oid {
+pub fn oid(value: pg_sys::Datum) -> pg_sys::Oid {
     pg_sys::Oid::from(value.value() as u32)
 }
 
@@ -437,7 +440,7 @@ unsafe extern "C-unwind" fn rescan(state: *mut pg_sys::CustomScanState) {
 }
 
 #[pg_guard]
-unsafe extern "C-unwind" fn end(state: *mut pg_sys::CustomScanState) {
+pub unsafe extern "C-unwind" fn end(state: *mut pg_sys::CustomScanState) {
     // SAFETY: our own node, which gives no more rows. The executor clears the slots.
     unsafe { (*(*state.cast::<Node>()).scan).drop_answer() };
 }

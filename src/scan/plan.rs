@@ -5,8 +5,9 @@
 
 #![expect(unsafe_code, reason = "the planner's interface")]
 
-use super::function::{self, Function};
-use crate::compat;
+use crate::pg::compat;
+use crate::scan::function::Function;
+use crate::scan::{Methods, function, node};
 use pgrx::prelude::*;
 use pgrx::{PgBox, PgList};
 use std::cell::{Cell, RefCell};
@@ -16,18 +17,18 @@ use std::ffi::CStr;
 const LANGUAGE_C: pg_sys::Oid = pg_sys::Oid::from_u32(13);
 
 /// Functions of which it is kept whether they are one of ours.
-const ROOM: usize = 32;
+pub const ROOM: usize = 32;
 
 thread_local! {
-    static NEXT: Cell<pg_sys::set_rel_pathlist_hook_type> = const { Cell::new(None) };
+    pub static NEXT: Cell<pg_sys::set_rel_pathlist_hook_type> = const { Cell::new(None) };
     static KNOWN: RefCell<Vec<(pg_sys::Oid, Option<Function>)>> = const { RefCell::new(Vec::new()) };
-    static WATCHED: Cell<bool> = const { Cell::new(false) };
+    pub static WATCHED: Cell<bool> = const { Cell::new(false) };
 }
 
 pub fn register() {
     // SAFETY: called once, when the library is loaded.
     unsafe {
-        function::ALL.iter().for_each(|function| pg_sys::RegisterCustomScanMethods(function.plan()));
+        function::ALL.iter().for_each(|function| pg_sys::RegisterCustomScanMethods(&PLANS[*function as usize].0));
         NEXT.set(pg_sys::set_rel_pathlist_hook);
         pg_sys::set_rel_pathlist_hook = Some(choose);
     }
@@ -53,7 +54,7 @@ unsafe extern "C-unwind" fn choose(
 
 /// Puts our path in the place of the function scan's, with its cost.
 #[pg_guard]
-unsafe extern "C-unwind" fn replace(
+pub unsafe extern "C-unwind" fn replace(
     root: *mut pg_sys::PlannerInfo,
     rel: *mut pg_sys::RelOptInfo,
     index: pg_sys::Index,
@@ -75,7 +76,7 @@ unsafe extern "C-unwind" fn replace(
             ours.path.type_ = pg_sys::NodeTag::T_CustomPath;
             ours.path.pathtype = pg_sys::NodeTag::T_CustomScan;
             ours.flags = pg_sys::CUSTOMPATH_SUPPORT_BACKWARD_SCAN | pg_sys::CUSTOMPATH_SUPPORT_PROJECTION;
-            ours.methods = function.path();
+            ours.methods = &PATHS[function as usize].0;
             paths.replace_ptr(n, ours.into_pg().cast());
         }
     }
@@ -85,7 +86,7 @@ unsafe extern "C-unwind" fn replace(
 ///
 /// # Safety
 /// A range table entry of a function.
-unsafe fn call_of(entry: *mut pg_sys::RangeTblEntry) -> Option<*mut pg_sys::FuncExpr> {
+pub unsafe fn call_of(entry: *mut pg_sys::RangeTblEntry) -> Option<*mut pg_sys::FuncExpr> {
     // SAFETY: the caller's promise.
     unsafe {
         let functions = PgList::<pg_sys::RangeTblFunction>::from_pg((*entry).functions);
@@ -102,7 +103,7 @@ unsafe fn call_of(entry: *mut pg_sys::RangeTblEntry) -> Option<*mut pg_sys::Func
 ///
 /// # Safety
 /// A call that is being planned.
-unsafe fn ours(call: *mut pg_sys::FuncExpr) -> Option<Function> {
+pub unsafe fn ours(call: *mut pg_sys::FuncExpr) -> Option<Function> {
     // SAFETY: the caller's promise; a row type's descriptor is released again.
     unsafe {
         let function = as_made((*call).funcid)?;
@@ -188,7 +189,7 @@ unsafe fn recognise(function: pg_sys::Oid) -> Option<Function> {
 ///
 /// # Safety
 /// The planner's.
-unsafe fn is_marked(root: *mut pg_sys::PlannerInfo, index: pg_sys::Index) -> bool {
+pub unsafe fn is_marked(root: *mut pg_sys::PlannerInfo, index: pg_sys::Index) -> bool {
     // SAFETY: the caller's promise.
     unsafe { PgList::<pg_sys::PlanRowMark>::from_pg((*root).rowMarks).iter_ptr().any(|mark| (*mark).rti == index) }
 }
@@ -217,7 +218,7 @@ pub unsafe extern "C-unwind" fn plan(
         let mut calls = PgList::<pg_sys::FuncExpr>::new();
         calls.push(call);
         plan.custom_exprs = calls.into_pg();
-        plan.methods = Function::of_path((*path).methods).plan();
+        plan.methods = &PLANS[of_path((*path).methods) as usize].0;
         plan.into_pg().cast()
     }
 }
@@ -226,7 +227,7 @@ pub unsafe extern "C-unwind" fn plan(
 ///
 /// # Safety
 /// The planner's.
-unsafe fn columns(index: pg_sys::Index, wanted: [*mut pg_sys::List; 3]) -> *mut pg_sys::List {
+pub unsafe fn columns(index: pg_sys::Index, wanted: [*mut pg_sys::List; 3]) -> *mut pg_sys::List {
     // SAFETY: the caller's promise; pull_var_clause gives a list of Vars.
     unsafe {
         let all = pg_sys::PVC_RECURSE_AGGREGATES | pg_sys::PVC_RECURSE_WINDOWFUNCS | pg_sys::PVC_RECURSE_PLACEHOLDERS;
@@ -245,4 +246,28 @@ unsafe fn columns(index: pg_sys::Index, wanted: [*mut pg_sys::List; 3]) -> *mut 
         }
         entries.into_pg()
     }
+}
+
+static PATHS: [Methods<pg_sys::CustomPathMethods>; 2] = [path_of(function::ALL[0]), path_of(function::ALL[1])];
+
+pub static PLANS: [Methods<pg_sys::CustomScanMethods>; 2] = [plan_of(function::ALL[0]), plan_of(function::ALL[1])];
+
+/// Whose path it is.
+fn of_path(methods: *const pg_sys::CustomPathMethods) -> Function {
+    function::ALL.into_iter().find(|f| PATHS[*f as usize].is(methods)).unwrap_or_else(|| unreachable!("a path of ours"))
+}
+
+const fn path_of(function: Function) -> Methods<pg_sys::CustomPathMethods> {
+    Methods(pg_sys::CustomPathMethods {
+        CustomName: function.name().as_ptr(),
+        PlanCustomPath: Some(plan),
+        ReparameterizeCustomPathByChild: None,
+    })
+}
+
+const fn plan_of(function: Function) -> Methods<pg_sys::CustomScanMethods> {
+    Methods(pg_sys::CustomScanMethods {
+        CustomName: function.name().as_ptr(),
+        CreateCustomScanState: Some(node::create),
+    })
 }

@@ -2,22 +2,23 @@
 
 #![expect(unsafe_code, reason = "the executor's slots")]
 
-use super::arguments;
-use super::function::MOST_COLUMNS;
-use crate::api::entities::Found;
-use crate::compat;
-use crate::row::varlena_header;
+use crate::call::tuple::varlena_header;
+use crate::pg::compat;
+use crate::scan::arguments;
+use crate::scan::function::MOST_COLUMNS;
+use crate::serve::mentions::Found;
 use cftrag_core::{Mention, Relation, Walk};
 use pgrx::prelude::*;
 
 /// A text as PostgreSQL holds it.
 #[repr(C, align(4))]
-struct Text<const N: usize> {
-    header: [u8; 4],
-    bytes: [u8; N],
+pub struct Text<const N: usize> {
+    pub header: [u8; 4],
+    pub bytes: [u8; N],
 }
 
 static ANCESTOR: Text<8> = Text { header: varlena_header(8), bytes: *b"ancestor" };
+
 static DESCENDANT: Text<10> = Text { header: varlena_header(10), bytes: *b"descendant" };
 
 /// ExecClearTuple of a virtual slot.
@@ -39,7 +40,7 @@ pub unsafe fn clear(slot: *mut pg_sys::TupleTableSlot) {
 }
 
 /// The type of a row as a value, and memory that lasts until the next row.
-pub type Whole = (pg_sys::TupleDesc, pg_sys::MemoryContext);
+type Whole = (pg_sys::TupleDesc, pg_sys::MemoryContext);
 
 /// The values of a row, as the function's columns are numbered.
 pub trait Source {
@@ -69,7 +70,7 @@ impl Source for InWalk<'_> {
 }
 
 /// A row of cft_entities. The alias alone can be NULL.
-pub struct InText<'a>(&'a Mention, [Option<*const u8>; 3]);
+pub struct InText<'a>(pub &'a Mention, pub [Option<*const u8>; 3]);
 
 impl<'a> InText<'a> {
     /// That row of what was found, and spelled.
@@ -95,7 +96,7 @@ impl Source for InText<'_> {
 }
 
 /// A slot whose columns are there.
-struct InSlot(*mut pg_sys::TupleTableSlot);
+struct InSlot(pub *mut pg_sys::TupleTableSlot);
 
 impl Source for InSlot {
     fn value(&self, column: u8) -> Option<pg_sys::Datum> {
@@ -167,8 +168,8 @@ unsafe fn composite(row: &impl Source, (desc, memory): Whole) -> pg_sys::Datum {
 
 /// The columns of our rows: attributes of the function's, or 0, its row as a value; each once.
 pub struct Columns {
-    room: [u8; MOST_COLUMNS + 1],
-    len: usize,
+    pub room: [u8; MOST_COLUMNS + 1],
+    pub len: usize,
 }
 
 impl Columns {

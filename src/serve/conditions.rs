@@ -5,94 +5,25 @@
 
 #![expect(unsafe_code, reason = "reads backend state")]
 
-use crate::area::{self, RUNNING_WORDS, Unusable};
-use crate::build::InPlace;
-use crate::compat::{self, plain};
-use crate::edges::{Columns, Edges};
-use crate::registered;
-use crate::registration::{Functions, Registration};
-use crate::share;
-use crate::shmem::{self, Control};
-use crate::slot::{Header, Key, Spoil};
-use crate::visibility::Seen;
-use crate::{build, changes, delta, guc, running, worker};
+use crate::capture::transaction;
+use crate::catalog::columns::Columns;
+use crate::catalog::edges_table::Edges;
+use crate::catalog::registration::Registration;
+use crate::catalog::registration_cache;
+use crate::error::Spoil;
+use crate::guc;
+use crate::image::chunks::RUNNING_WORDS;
+use crate::image::control::Control;
+use crate::image::reason::Reason;
+use crate::image::slot::{Header, Key};
+use crate::image::{chunks, control};
+use crate::pg::compat::plain;
+use crate::pg::snapshot::Seen;
+use crate::pg::{compat, invalidation, open_relations};
 use cftrag_core::Image;
 use pgrx::pg_sys;
 use std::cell::Cell;
 use std::sync::atomic::Ordering::SeqCst;
-
-/// Why the image cannot answer. The names are columns ref_<name> of pg_stat_cftrag.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[repr(usize)]
-pub enum Reason {
-    /// cftrag.enable is off.
-    Disabled,
-    /// No shared memory: not preloaded (15, 16), another version of the library uses it, every slot is taken, or it cannot be mapped.
-    NoMemory,
-    /// Not built yet.
-    NoImage,
-    /// It lost something: memory, a torn write, a change that could not be noted.
-    Incomplete,
-    /// The snapshot is older than the build's, or of another kind.
-    OldSnapshot,
-    /// A statement that changes the table runs: the heap shows rows that our trigger has not seen.
-    PendingTrigger,
-    /// SERIALIZABLE: another backend's delta cannot raise the conflict that a heap scan would.
-    Serializable,
-    /// This transaction created the table or gave it a new relfilenode: its own rewrites fire no triggers.
-    OwnDdl,
-    /// The table has another relfilenode than at the build.
-    Rewritten,
-    /// The triggers are not those of the build, or not ENABLE ALWAYS: changes may have been lost.
-    Triggers,
-    /// Columns do not resolve as they did at the build.
-    Columns,
-    /// Not a plain heap table without children.
-    Kind,
-    /// Row-level security applies to the caller: the image knows no policies.
-    RowSecurity,
-    /// The caller may not read the columns: the table's own error is raised.
-    Privilege,
-    /// A parallel worker of a transaction that has written, or its leader with changes of its own.
-    Parallel,
-    /// A standby: triggers do not run here.
-    Recovery,
-    /// A version's transaction is older than the commit log.
-    Ancient,
-    /// cft_entities only: the database's encoding is not UTF8.
-    Encoding,
-}
-
-pub const REASONS: [&str; 18] = [
-    "disabled",
-    "no_memory",
-    "no_image",
-    "incomplete",
-    "old_snapshot",
-    "pending_trigger",
-    "serializable",
-    "own_ddl",
-    "rewritten",
-    "triggers",
-    "columns",
-    "kind",
-    "row_security",
-    "privilege",
-    "parallel",
-    "recovery",
-    "ancient",
-    "encoding",
-];
-
-impl From<Unusable> for Reason {
-    fn from(unusable: Unusable) -> Self {
-        match unusable {
-            Unusable::Empty => Reason::NoImage,
-            Unusable::Incomplete => Reason::Incomplete,
-            Unusable::Unmapped => Reason::NoMemory,
-        }
-    }
-}
 
 /// The right to read one image under one snapshot: every condition holds. Checked again (generation) at each slice of a walk.
 pub struct Ticket {
@@ -106,7 +37,7 @@ impl Ticket {
     /// Reads the image that the ticket is for. One that took its place may be too new for the snapshot: NoImage.
     pub fn read<R>(&self, look: impl FnOnce(Image<'_>, &Seen) -> R) -> Result<R, Reason> {
         let slot = &self.control.slots[self.index];
-        area::read(self.control, self.index, |_, image| {
+        chunks::read(self.control, self.index, |_, image| {
             (slot.generation.load(SeqCst) == self.generation).then(|| look(image, &self.seen))
         })?
         .ok_or(Reason::NoImage)
@@ -118,65 +49,6 @@ impl Ticket {
             self.control.slots[self.index].spoil(Spoil::Ancient);
             Reason::Ancient
         })
-    }
-}
-
-/// Checks every condition. Flushes this transaction's own changes of the table; builds a small table's image if there is none.
-pub fn route(
-    table: &Edges,
-    registration: &Registration,
-    columns: &Columns,
-    functions: Functions,
-) -> Result<Ticket, Reason> {
-    route_and(table, registration, columns, functions, |_, _| ()).map(|(ticket, ())| ticket)
-}
-
-/// The same, and what `first` makes of the image under the lock that it was checked under.
-pub fn route_and<R>(
-    table: &Edges,
-    registration: &Registration,
-    columns: &Columns,
-    functions: Functions,
-    mut first: impl FnMut(Image<'_>, &Seen) -> R,
-) -> Result<(Ticket, R), Reason> {
-    // SAFETY: an open relation. First, so that whoever may not read is told so whatever else is the case.
-    unsafe { readable(table, columns)? };
-    let control = backend(table)?;
-    // SAFETY: an open relation; a snapshot is active in every SQL function.
-    let snapshot = unsafe {
-        if compat::rewritten_here(table.rel()) {
-            return Err(Reason::OwnDdl);
-        }
-        if being_written(table) {
-            return Err(Reason::PendingTrigger);
-        }
-        plain::GetActiveSnapshot()
-    };
-    // SAFETY: GetActiveSnapshot gives a valid snapshot, active while the function runs.
-    let seen = unsafe { seen(snapshot)? };
-    if !registration.sound {
-        return Err(Reason::Triggers);
-    }
-    if delta::pending(table.oid()) {
-        delta::flush(table.oid(), false);
-        if delta::pending(table.oid()) {
-            // A delete whose insert our trigger has not seen yet.
-            return Err(Reason::PendingTrigger);
-        }
-    }
-    let key = key(table, registration, columns);
-    match check(control, table, &key, &seen, &mut first) {
-        Ok((index, generation, result)) => Ok((Ticket { control, index, generation, seen }, result)),
-        Err(reason) if heals(control, table, reason) => {
-            let built = build::in_place(control, table, functions);
-            if built != InPlace::Built {
-                worker::request(control, table, functions, built == InPlace::GaveWay);
-                return Err(reason);
-            }
-            let (index, generation, result) = check(control, table, &key, &seen, &mut first)?;
-            Ok((Ticket { control, index, generation, seen }, result))
-        }
-        Err(reason) => Err(reason),
     }
 }
 
@@ -199,7 +71,7 @@ pub fn key(table: &Edges, registration: &Registration, columns: &Columns) -> Key
     Key {
         // SAFETY: an open relation.
         locator: unsafe { compat::locator(table.rel()) },
-        database_xmin: registered::database_xmin(),
+        database_xmin: registration_cache::database_xmin(),
         row: registration.row,
         truncate: registration.truncate,
         columns: *columns,
@@ -216,7 +88,7 @@ pub fn matches(header: &Header, image: Image<'_>, key: &Key, seen: &Seen) -> Res
 /// not seen.
 ///
 /// Whoever writes has an xid and holds RowExclusiveLock until the (sub)transaction ends. Until the statement ends it has the table open
-/// (running.rs); or, where it was run on behalf of a foreign key, its events wait for the end of the statement around it. The queue of
+/// (pg/open_relations.rs); or, where it was run on behalf of a foreign key, its events wait for the end of the statement around it. The queue of
 /// events can be long: it is read last.
 ///
 /// # Safety
@@ -226,12 +98,12 @@ unsafe fn being_written(table: &Edges) -> bool {
     unsafe {
         plain::GetTopTransactionIdIfAny() != pg_sys::InvalidTransactionId
             && pg_sys::CheckRelationLockedByMe(table.rel(), pg_sys::RowExclusiveLock as pg_sys::LOCKMODE, true)
-            && (running::may_be_written(table.rel()) || pg_sys::AfterTriggerPendingOnRel(table.oid()))
+            && (open_relations::may_be_written(table.rel()) || pg_sys::AfterTriggerPendingOnRel(table.oid()))
     }
 }
 
 /// What does not depend on the table's content.
-fn backend(table: &Edges) -> Result<&'static Control, Reason> {
+pub fn backend(table: &Edges) -> Result<&'static Control, Reason> {
     if !guc::ENABLE.get() {
         return Err(Reason::Disabled);
     }
@@ -245,7 +117,8 @@ fn backend(table: &Edges) -> Result<&'static Control, Reason> {
             return Err(Reason::Serializable);
         }
         let written = plain::GetTopTransactionIdIfAny() != pg_sys::InvalidTransactionId;
-        if written && (pg_sys::ParallelWorkerNumber >= 0 || (plain::IsInParallelMode() && delta::pending(table.oid())))
+        if written
+            && (pg_sys::ParallelWorkerNumber >= 0 || (plain::IsInParallelMode() && transaction::pending(table.oid())))
         {
             return Err(Reason::Parallel);
         }
@@ -253,7 +126,7 @@ fn backend(table: &Edges) -> Result<&'static Control, Reason> {
     if table.unsuitable().is_some() {
         return Err(Reason::Kind);
     }
-    shmem::attach().ok_or(Reason::NoMemory)
+    control::attach().ok_or(Reason::NoMemory)
 }
 
 /// Whether the caller reads the columns, all rows of them.
@@ -264,7 +137,7 @@ pub unsafe fn readable(table: &Edges, columns: &Columns) -> Result<(), Reason> {
     // SAFETY: lookups by OID.
     unsafe {
         let (oid, role) = (table.oid(), plain::GetUserId());
-        let here = (changes::catalogs(), oid, role, *columns);
+        let here = (invalidation::catalogs(), oid, role, *columns);
         if READABLE.get() == Some(here) {
             return Ok(());
         }
@@ -299,16 +172,16 @@ thread_local! {
 }
 
 /// What can be seen only beside the image.
-fn check<R>(
+pub fn check<R>(
     control: &Control,
     table: &Edges,
     key: &Key,
     seen: &Seen,
     first: &mut impl FnMut(Image<'_>, &Seen) -> R,
 ) -> Result<(usize, u64, R), Reason> {
-    let Some((index, slot)) = control.find_or_take(table.oid()) else { return Err(Reason::NoMemory) };
+    let Some((index, slot)) = control.find(table.oid()) else { return Err(Reason::NoImage) };
     let generation = slot.generation.load(SeqCst);
-    area::read(control, index, |header, image| {
+    chunks::read(control, index, |header, image| {
         if !slot.is_of(table.oid()) || slot.generation.load(SeqCst) != generation {
             return Err(Reason::NoImage);
         }
@@ -317,7 +190,7 @@ fn check<R>(
     })?
 }
 
-fn same(header: &Header, key: &Key) -> Result<(), Reason> {
+pub fn same(header: &Header, key: &Key) -> Result<(), Reason> {
     let old = &header.key;
     if old.locator != key.locator || old.database_xmin != key.database_xmin {
         return Err(Reason::Rewritten);
@@ -347,9 +220,50 @@ fn new_enough(header: &Header, image: Image<'_>, seen: &Seen) -> Result<(), Reas
     }
 }
 
-/// Whether a build by this reader could help. Where memory ran out it is looked for again after a while; cft_build looks at once.
-fn heals(control: &Control, table: &Edges, reason: Reason) -> bool {
-    let stale = [Reason::NoImage, Reason::Rewritten, Reason::Triggers, Reason::Columns, Reason::Incomplete];
-    stale.contains(&reason)
-        && control.find(table.oid()).is_none_or(|(_, slot)| slot.may_find_memory(share::free(control)))
+/// What must be so before the image is looked at. A pure question: reads backend state and catalogs, changes nothing.
+pub struct Question {
+    control: &'static Control,
+    key: Key,
+    seen: Seen,
+}
+
+/// Every condition that does not depend on the image, in order of cost; the rights first, so that who may not read is told so.
+pub fn before(table: &Edges, registration: &Registration, columns: &Columns) -> Result<Question, Reason> {
+    // SAFETY: an open relation.
+    unsafe { readable(table, columns)? };
+    let control = backend(table)?;
+    // SAFETY: an open relation; a snapshot is active in every SQL function.
+    let seen = unsafe {
+        if compat::rewritten_here(table.rel()) {
+            return Err(Reason::OwnDdl);
+        }
+        if being_written(table) {
+            return Err(Reason::PendingTrigger);
+        }
+        seen(plain::GetActiveSnapshot())?
+    };
+    if !registration.sound {
+        return Err(Reason::Triggers);
+    }
+    Ok(Question { control, key: key(table, registration, columns), seen })
+}
+
+impl Question {
+    /// What can be seen only beside the image, and what `first` makes of it under the same holding of the lock.
+    pub fn of_image<R>(
+        self,
+        table: &Edges,
+        first: &mut impl FnMut(Image<'_>, &Seen) -> R,
+    ) -> Result<(Ticket, R), (Reason, Self)> {
+        match check(self.control, table, &self.key, &self.seen, first) {
+            Ok((index, generation, result)) => {
+                Ok((Ticket { control: self.control, index, generation, seen: self.seen }, result))
+            }
+            Err(reason) => Err((reason, self)),
+        }
+    }
+
+    pub fn control(&self) -> &'static Control {
+        self.control
+    }
 }

@@ -1,23 +1,29 @@
-//! cft_entities: which entities occur in a text, by their names or by aliases of them.
+//! Names found in a text: in the images of the edges table and of its tables of aliases, or by the reference query.
 //!
-//! Where tables of aliases are attached, each has an image of its own (entity above alias). Then every window is looked for in all of
-//! them, and leftmost-longest is chosen among what all of them found.
+//! Each source is searched under its own lock and snapshot; what all found is merged by leftmost-longest. A caller sees a name if it sees
+//! a row that has it. Workspaces are kept between calls, within `KEEP_BYTES`.
 
 #![expect(unsafe_code, reason = "talks to the executor directly")]
 
-use crate::api::context::{self, End};
-use crate::api::sink;
-use crate::compat::plain;
-use crate::edges::{Columns, Edges};
-use crate::error::{self, Fallible};
-use crate::fmgr::{Call, Rows};
-use crate::methods::breathe;
-use crate::methods::room::Room;
-use crate::registration::{self, AliasTable, Functions, Registration};
-use crate::route::{self, Reason, Ticket};
-use crate::row::{self, HEADERS, Row, varlena_header};
-use crate::visibility::Seen;
-use crate::{counters, reference};
+use crate::call::fmgr::Rows;
+use crate::call::tuple::{HEADERS, Row, varlena_header};
+use crate::call::work_memory;
+use crate::call::work_memory::Room;
+use crate::catalog::columns::Columns;
+use crate::catalog::edges_table::Edges;
+use crate::catalog::registration::{Functions, Registration};
+use crate::catalog::registration_cache::AliasTable;
+use crate::catalog::{attached_table, registration_cache};
+use crate::error;
+use crate::error::Fallible;
+use crate::image::counters;
+use crate::image::reason::Reason;
+use crate::pg::compat::plain;
+use crate::pg::interrupt::breathe;
+use crate::pg::snapshot::Seen;
+use crate::serve::conditions::Ticket;
+use crate::serve::walk::End;
+use crate::serve::{reference, route, walk};
 use cftrag_core::{Breath, Image, Mention, NoRoom, Reader, Recogniser, Seek, Step};
 use pgrx::check_for_interrupts;
 use pgrx::prelude::*;
@@ -27,23 +33,25 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 /// Edge slots visited under one holding of the lock; a word counts as two. See context.rs.
-const CELLS: usize = 20_000;
+pub const CELLS: usize = 20_000;
+
 /// Entities of aliases that are looked up under one holding of the lock.
-const NAMES: usize = 64;
+pub const NAMES: usize = 64;
+
 /// A workspace that grew past this is given back after the call.
 const KEEP_MENTIONS: usize = 100_000;
+
 /// So did one that holds more of a text: its words are very long.
-const KEEP_BYTES: usize = 256 << 10;
+pub const KEEP_BYTES: usize = 256 << 10;
 
 /// Workspaces that are kept.
 const KEEP_FOUND: usize = 4;
+
 /// Bytes that an entity of an alias takes while it is asked whether it is seen.
 const PER_ALIASED: usize = 80;
-/// Rows between two looks for an interrupt.
-const BATCH: usize = 10_000;
 
 /// Boxed: they are handed from hand to hand.
-type Workspaces = Vec<Box<Found>>;
+pub type Workspaces = Vec<Box<Found>>;
 
 thread_local! {
     static FOUND: RefCell<Workspaces> = const { RefCell::new(Vec::new()) };
@@ -53,38 +61,12 @@ thread_local! {
 #[derive(Default)]
 pub struct Found {
     /// One for the edges' image, one for each of aliases.
-    recognisers: Vec<Recogniser>,
+    pub recognisers: Vec<Recogniser>,
     /// Beside each the number of its recogniser.
-    mentions: Vec<(usize, Mention)>,
+    pub mentions: Vec<(usize, Mention)>,
     /// Texts as values, one after the other, and where in it each mention's begins.
-    values: Vec<u32>,
-    spelled: Vec<usize>,
-}
-
-/// `cft_entities(question text, edges regclass, overlapping boolean)`: see sql/entities.sql for what it returns.
-///
-/// NULL question or overlapping: no rows. Errors: 42P01 (not attached), 42725 (several attached), 42703 (a column is gone), 42501 (the
-/// tables' own), 22021 (not UTF-8, in a database of SQL_ASCII), 0A000 (EUC_JIS_2004).
-#[pg_extern(sql = false)]
-fn cft_entities(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
-    // SAFETY: our own fcinfo.
-    let call = unsafe { Call::new(fcinfo) };
-    let rows = call.rows();
-    let (Some(question), Some(text), Some(overlapping)) = (call.arg(0), call.text(0), call.arg(2)) else {
-        return Ok(());
-    };
-    let tables = Tables::open(call.function(), call.oid(1))?;
-    let mut found = workspace();
-    if tables.find(text, overlapping.value() != 0, &mut found)? {
-        for some in found.mentions.chunks(BATCH) {
-            check_for_interrupts!();
-            row::add_all(rows, 5, some, |(n, mention), row| form(&found.recognisers[*n], mention, text, row));
-        }
-    } else {
-        tables.by_reference(question, overlapping, rows);
-    }
-    give_back(found);
-    Ok(())
+    pub values: Vec<u32>,
+    pub spelled: Vec<usize>,
 }
 
 /// A workspace, out of its place meanwhile: what an ERROR cuts short gives its room back.
@@ -106,19 +88,20 @@ pub fn give_back(found: Box<Found>) {
 
 /// The tables that a call asks about: edges, and aliases of their entities.
 pub struct Tables {
-    edges: context::Opened,
-    aliases: Vec<(Edges, Columns)>,
-    marked: Rc<[AliasTable]>,
+    pub edges: attached_table::Opened,
+    pub aliases: Vec<(Edges, Columns)>,
+    pub marked: Rc<[AliasTable]>,
 }
 
 impl Tables {
     /// As [`context::open_table`].
     pub fn open(function: pg_sys::Oid, edges: Option<pg_sys::Oid>) -> Fallible<Self> {
-        let edges = context::open_table(function, edges)?;
+        let edges = attached_table::open_table(function, edges)?;
         // One that was dropped while its lock was waited for is none any more: they are looked for again, as names would be.
         let (marked, tables) = loop {
             // SAFETY: a snapshot is active in every SQL function.
-            let marked = unsafe { registration::alias_tables(edges.0.oid(), plain::GetActiveSnapshot(), edges.3) };
+            let marked =
+                unsafe { registration_cache::alias_tables(edges.0.oid(), plain::GetActiveSnapshot(), edges.3) };
             let tables: Vec<_> = marked.iter().map_while(|aliases| Edges::open(aliases.table).ok()).collect();
             if tables.len() == marked.len() {
                 break (marked, tables);
@@ -130,7 +113,7 @@ impl Tables {
                 let argument = if argument == "child" { "alias" } else { "entity" };
                 error::no_such_alias_column(&table.name(), column, argument)
             })?;
-            crate::api::attach::check_types(&aliases.names, &columns)?;
+            crate::catalog::column_rules::check_types(&aliases.names, &columns)?;
             Ok((table, columns))
         };
         let aliases = marked.iter().zip(tables).map(resolve).collect::<Fallible<_>>()?;
@@ -208,24 +191,24 @@ impl Found {
 }
 
 /// Of the text, if the database's encoding is UTF8: names in the image are in that encoding.
-fn reader<'t>(text: &'t [u8], breath: &mut Breath<'_>) -> Option<Reader<'t>> {
+pub fn reader<'t>(text: &'t [u8], breath: &mut Breath<'_>) -> Option<Reader<'t>> {
     // SAFETY: reads a backend variable.
     let encoding = unsafe { pg_sys::GetDatabaseEncoding() };
     if encoding == pg_sys::pg_enc::PG_UTF8 as i32 { Reader::of(text, breath) } else { None }
 }
 
 /// A table whose image is looked at: the edges table, or one of its tables of aliases.
-struct Source<'a> {
-    table: &'a Edges,
+pub struct Source<'a> {
+    pub table: &'a Edges,
     /// None: it is fed by nothing.
-    registration: Option<&'a Registration>,
-    columns: Columns,
-    functions: Functions,
+    pub registration: Option<&'a Registration>,
+    pub columns: Columns,
+    pub functions: Functions,
 }
 
 impl Source<'_> {
     /// Finds what occurs in the text.
-    fn look(&self, recogniser: &mut Recogniser, text: &[u8], seek: Seek, all: bool) -> Result<Ticket, End> {
+    pub fn look(&self, recogniser: &mut Recogniser, text: &[u8], seek: Seek, all: bool) -> Result<Ticket, End> {
         let registration = self.registration.ok_or(Reason::Triggers)?;
         let mut breathe = breathe;
         let mut breath = Breath::new(&mut breathe);
@@ -234,7 +217,7 @@ impl Source<'_> {
             route::route(self.table, registration, &self.columns, self.functions)?;
             return Err(Reason::Encoding.into());
         };
-        recogniser.limit(sink::limit());
+        recogniser.limit(work_memory::limit());
         recogniser.begin(seek, all);
         recogniser.read(&mut reader, &mut breath).map_err(no_room)?;
         let first = |image: Image<'_>, seen: &Seen| recogniser.step(image, seen, CELLS);
@@ -279,7 +262,7 @@ fn from_images(sources: &[Source<'_>], text: &[u8], overlapping: bool, found: &m
         merge(&recognisers[..sources.len()], mentions, &mut edges, overlapping)?;
     }
     edges.control.slots[edges.index].count_call(recognisers[0].counters());
-    context::settle_now_and_then(sources[0].table, &edges);
+    walk::settle_now_and_then(sources[0].table, &edges);
     Ok(())
 }
 
@@ -294,7 +277,7 @@ fn room_for(mentions: &mut Vec<(usize, Mention)>, sources: usize, found: &[Recog
     mentions.try_reserve_exact(count).map_err(|_| End::Error(error::no_room(NoRoom::Memory(bytes))))
 }
 
-fn form(recogniser: &Recogniser, mention: &Mention, text: &[u8], row: &mut Row) {
+pub fn form(recogniser: &Recogniser, mention: &Mention, text: &[u8], row: &mut Row) {
     row.text(recogniser.name(mention.entity));
     row.text(&text[mention.from..mention.to]);
     row.int(mention.start as i32 + 1);

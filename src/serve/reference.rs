@@ -1,45 +1,52 @@
 //! The reference query: the definition of every answer (sql/reference.sql, sql/roots.sql, sql/entities.sql), run when the image cannot serve.
 //!
 //! It runs under the caller's own active snapshot and rights: SPI, called directly with read_only = true. (pgrx's Spi client turns
-//! to read-write once the transaction has an xid, and that takes a new snapshot.) Plans are kept by statement text and tables (meant.rs); one that is in use, here
+//! to read-write once the transaction has an xid, and that takes a new snapshot.) Plans are kept by statement text and tables (catalog/statement.rs); one that is in use, here
 //! or further up the stack (a policy may ask again), is not freed.
 
 #![expect(unsafe_code, reason = "SPI, called directly")]
 
-use crate::api::sink::{self, Relative, Sink, Take};
-use crate::edges::{self, ColumnNames, Columns, Edges};
-use crate::error::{self, Fallible};
-use crate::fmgr::{Rows, text_bytes, text_datum, with_room_for_errors};
-use crate::meant::Statement;
-use crate::{compat, raised};
+use crate::call::fmgr::{Rows, text_bytes, text_datum, with_room_for_errors};
+use crate::call::work_memory;
+use crate::catalog::columns::{ColumnNames, Columns};
+use crate::catalog::edges_table::Edges;
+use crate::catalog::statement::Statement;
+use crate::catalog::{columns, name};
+use crate::error;
+use crate::error::Fallible;
+use crate::pg::{compat, error_context};
+use crate::serve::sink::{Relative, Sink, Take};
 use cftrag_core::NoRoom;
 use pgrx::pg_sys;
 use std::cell::RefCell;
 use std::collections::HashMap;
 
-const TEMPLATE: &str = include_str!("../../sql/reference.sql");
+pub const TEMPLATE: &str = include_str!("../../sql/reference.sql");
+
 const ENTITIES: &str = include_str!("../../sql/entities.sql");
+
 const ROOTS: &str = include_str!("../../sql/roots.sql");
+
 const CYCLE: &str = include_str!("../../sql/cycle.sql");
 
 /// Statements of so many tables are kept planned, and those in use.
-const PLANS: usize = 64;
+pub const PLANS: usize = 64;
 
 /// A plan that SPI keeps, and how many calls of this session use it now.
 struct KeptPlan {
-    plan: pg_sys::SPIPlanPtr,
-    users: usize,
+    pub plan: pg_sys::SPIPlanPtr,
+    pub users: usize,
 }
 
 thread_local! {
-    static KEPT: RefCell<HashMap<Statement, KeptPlan>> = RefCell::new(HashMap::new());
+    pub static KEPT: RefCell<HashMap<Statement, KeptPlan>> = RefCell::new(HashMap::new());
 }
 
 /// The statement for one table.
 pub fn statement(table: &Edges, names: &ColumnNames, columns: &Columns) -> String {
     let sql = without_comments(TEMPLATE)
-        .replace("{parent_collation}", &edges::collation_sql(&columns.parent))
-        .replace("{child_collation}", &edges::collation_sql(&columns.child));
+        .replace("{parent_collation}", &columns::collation_sql(&columns.parent))
+        .replace("{child_collation}", &columns::collation_sql(&columns.child));
     fill_columns(&sql, table, names)
 }
 
@@ -57,10 +64,10 @@ fn fill_columns(sql: &str, table: &Edges, names: &ColumnNames) -> String {
     )
 }
 
-/// A column as text: what the output function of its type says, as in the image (value.rs). A cast says the same, and an index on it
+/// A column as text: what the output function of its type says, as in the image (catalog/column_value.rs). A cast says the same, and an index on it
 /// serves; unless somebody has made a cast of his own from that type to text.
 pub fn text_of(table: &Edges, column: &str) -> String {
-    let (name, type_oid) = (edges::quote(column), table.column(column).map_or(0, |column| column.type_oid));
+    let (name, type_oid) = (name::quote(column), table.column(column).map_or(0, |column| column.type_oid));
     let output = match pg_sys::Oid::from(type_oid) {
         pg_sys::INT4OID => "int4out",
         pg_sys::INT8OID => "int8out",
@@ -78,7 +85,7 @@ fn without_comments(template: &str) -> String {
     template.lines().filter(|line| !line.trim_start().starts_with("--")).map(|line| format!("{line}\n")).collect()
 }
 
-fn fill(template: &str, values: &[(&str, &str)]) -> String {
+pub fn fill(template: &str, values: &[(&str, &str)]) -> String {
     let mut out = String::with_capacity(template.len() * 2);
     let mut rest = template;
     while let Some(at) = rest.find('{') {
@@ -161,7 +168,7 @@ pub fn closes_cycle(
             "({column} OPERATOR(pg_catalog.=) $3 COLLATE pg_catalog.\"C\" OR ({column} IS NULL AND $3::pg_catalog.text IS NULL))"
         )
     });
-    let sql = without_comments(CYCLE).replace("{child_collation}", &edges::collation_sql(&columns.child));
+    let sql = without_comments(CYCLE).replace("{child_collation}", &columns::collation_sql(&columns.child));
     let sql = fill(
         &sql,
         &[
@@ -188,7 +195,7 @@ fn aliases_of(table: &Edges, names: &ColumnNames) -> String {
 
 /// Runs the statement of cft_context. Its rows go to a tuplestore, on disk past work_mem, and from there, entity by entity, to whoever
 /// takes parts.
-fn run<const N: usize>(
+pub fn run<const N: usize>(
     statement: Statement,
     types: [pg_sys::Oid; N],
     values: [pg_sys::Datum; N],
@@ -219,7 +226,7 @@ fn into_store<const N: usize>(
     values: [pg_sys::Datum; N],
     store: *mut pg_sys::Tuplestorestate,
 ) {
-    raised::whole(Some(statement.sql()), || {
+    error_context::whole(Some(statement.sql()), || {
         // SAFETY: SPI is connected and finished around its use; argument types are those the plan was made for; the list has N parameters.
         // The receiver is gone with SPI's memory, the store is not in it.
         unsafe {
@@ -272,7 +279,7 @@ unsafe fn each_entity(store: *mut pg_sys::Tuplestorestate, take: Take<'_>) -> Fa
 }
 
 /// entity, tree, relation, depth, relative, via
-const COLUMNS: usize = 6;
+pub const COLUMNS: usize = 6;
 
 fn row_type() -> pg_sys::TupleDesc {
     use pg_sys::{INT4OID as INT, TEXTOID as TEXT};
@@ -291,10 +298,10 @@ type KeptRow = ([Option<(usize, usize)>; 4], bool, i32);
 
 /// Copies of the rows of an entity.
 #[derive(Default)]
-struct Kept {
-    bytes: sink::Bytes,
+pub struct Kept {
+    pub bytes: work_memory::Bytes,
     /// Where each text of a row is: entity, tree, relative, via. None: it is NULL.
-    rows: Vec<KeptRow>,
+    pub rows: Vec<KeptRow>,
 }
 
 impl Kept {
@@ -302,11 +309,11 @@ impl Kept {
         self.rows.first().is_some_and(|row| self.text(row.0[0]) != Some(entity))
     }
 
-    fn text(&self, at: Option<(usize, usize)>) -> Option<&[u8]> {
+    pub fn text(&self, at: Option<(usize, usize)>) -> Option<&[u8]> {
         at.map(|(from, to)| &self.bytes.0[from..to])
     }
 
-    fn add(&mut self, texts: [Option<&[u8]>; 4], ancestor: bool, depth: i32) -> Fallible<()> {
+    pub fn add(&mut self, texts: [Option<&[u8]>; 4], ancestor: bool, depth: i32) -> Fallible<()> {
         let more: usize = texts.iter().flatten().map(|text| text.len()).sum();
         let each = size_of_val(&self.rows[..]) + self.rows.len() * size_of::<Relative<'_>>();
         self.bytes.room_beside(more, each)?;
@@ -324,7 +331,7 @@ impl Kept {
     }
 
     /// Gives them away.
-    fn give(&mut self, take: &mut dyn FnMut(&[Relative<'_>]) -> Fallible<()>) -> Fallible<()> {
+    pub fn give(&mut self, take: &mut dyn FnMut(&[Relative<'_>]) -> Fallible<()>) -> Fallible<()> {
         if self.rows.is_empty() {
             return Ok(());
         }
@@ -347,7 +354,7 @@ impl Kept {
 }
 
 /// Runs a statement under the active snapshot and gives its result to `take`. `nulls`: an 'n' where a value is NULL.
-fn execute<const N: usize>(
+pub fn execute<const N: usize>(
     statement: &Statement,
     mut types: [pg_sys::Oid; N],
     mut values: [pg_sys::Datum; N],
@@ -355,7 +362,7 @@ fn execute<const N: usize>(
     take: impl FnOnce(&pg_sys::SPITupleTable),
 ) {
     let nulls = nulls.map_or(std::ptr::null(), |nulls| nulls.as_ptr().cast());
-    raised::whole(Some(statement.sql()), || {
+    error_context::whole(Some(statement.sql()), || {
         // SAFETY: SPI is connected and finished around its use; argument types are those the plan was made for.
         unsafe {
             pg_sys::SPI_connect();
@@ -392,9 +399,9 @@ fn without_jit<T>(work: impl FnOnce() -> T) -> T {
 }
 
 /// A plan that is used while this lives. An ERROR of PostgreSQL's unwinds as a panic through whoever has one, so it is always dropped.
-struct Used {
-    statement: Statement,
-    plan: pg_sys::SPIPlanPtr,
+pub struct Used {
+    pub statement: Statement,
+    pub plan: pg_sys::SPIPlanPtr,
 }
 
 impl Drop for Used {
@@ -409,7 +416,7 @@ impl Drop for Used {
 
 /// # Safety
 /// SPI is connected.
-unsafe fn plan(statement: &Statement, types: &mut [pg_sys::Oid]) -> Used {
+pub unsafe fn plan(statement: &Statement, types: &mut [pg_sys::Oid]) -> Used {
     let used = |plan| Used { statement: statement.clone(), plan };
     if let Some(plan) = known(statement) {
         return used(plan);
@@ -446,7 +453,7 @@ fn one_too_many() -> Option<pg_sys::SPIPlanPtr> {
 }
 
 /// The plan of that statement if there is one; it has one more user then.
-fn known(statement: &Statement) -> Option<pg_sys::SPIPlanPtr> {
+pub fn known(statement: &Statement) -> Option<pg_sys::SPIPlanPtr> {
     KEPT.with_borrow_mut(|kept| {
         let kept = kept.get_mut(statement)?;
         kept.users += 1;

@@ -1,91 +1,54 @@
-//! cft_context: the hierarchy around one entity, or around many in one pass.
+//! The hierarchy around an entity: levels checked, the walk made in the image or by the reference query, its rows handed out.
+//!
+//! Workspaces are kept between calls, `KEEP_WALKS` of them, each within `KEEP_BYTES`. A walk is asked in steps of `CELLS`, so that no image
+//! lock is held for long and a cancel is heard between them.
 
-#![expect(unsafe_code, reason = "talks to the executor directly")]
-
-use crate::api::sink::{self, Sink};
-use crate::api::text::Sentences;
-use crate::area::{self, Unusable};
-use crate::compat::plain;
-use crate::edges::{self, Columns, Edges};
-use crate::error::{self, Fallible, MAX_LEVELS};
-use crate::fmgr::Call;
-use crate::guc::{self, Temperature};
-use crate::methods::breathe;
-use crate::methods::walker::text_array;
-use crate::registered;
-use crate::registration::{self, Functions, Registration};
-use crate::route::{self, Reason, Ticket};
-use crate::row::HEADERS;
-use crate::visibility::Seen;
-use crate::{chosen, counters, flush, reference, rights};
+use crate::call::fmgr::{Call, text_array};
+use crate::call::tuple::HEADERS;
+use crate::call::{fmgr, work_memory};
+use crate::catalog::attached_table::{Opened, open};
+use crate::catalog::edges_table::Edges;
+use crate::error::{Fallible, MAX_LEVELS};
+use crate::guc::Temperature;
+use crate::image::chunks::Unusable;
+use crate::image::reason::Reason;
+use crate::image::{chunks, counters, settle};
+use crate::pg::interrupt::breathe;
+use crate::pg::snapshot::Seen;
+use crate::serve::conditions::Ticket;
+use crate::serve::sentences::Sentences;
+use crate::serve::sink::Sink;
+use crate::serve::{reference, route};
+use crate::{error, guc};
 use cftrag_core::{Breath, Image, Step, Walk};
 use pgrx::check_for_interrupts;
 use pgrx::pg_sys::panic::ErrorReport;
 use pgrx::prelude::*;
 use std::cell::{Cell, RefCell};
-use std::rc::Rc;
 
 /// Edge slots visited under one holding of the lock: about a millisecond, so that no writer waits longer for a reader.
 pub const CELLS: usize = 20_000;
+
 /// A backend's image call in so many settles a bounded number of versions.
-const SETTLE_EVERY: u32 = 64;
+pub const SETTLE_EVERY: u32 = 64;
+
 const SETTLE: usize = 1024;
+
 /// A workspace that grew past this is given back after the call: that of some 100,000 rows.
-const KEEP_BYTES: usize = 16 << 20;
+pub const KEEP_BYTES: usize = 16 << 20;
+
 /// Cells that a new workspace has room for.
 const FIRST_CELLS: usize = 1024;
+
 /// Workspaces that are kept: a statement has seldom more scans at once.
 const KEEP_WALKS: usize = 4;
 
 /// Boxed: they are handed from hand to hand.
-type Workspaces = Vec<Box<Walk>>;
+pub type Workspaces = Vec<Box<Walk>>;
 
 thread_local! {
     static WALKS: RefCell<Workspaces> = const { RefCell::new(Vec::new()) };
-    static CALLS: Cell<u32> = const { Cell::new(0) };
-}
-
-/// `cft_context(entity text, up int, down int, edges regclass)`: see sql/reference.sql for what it returns.
-///
-/// NULL entity, up or down: no rows. Errors: 42P01 (not attached), 42725 (several attached), 22023 (levels), 42703 (a column is gone),
-/// 42501 (the table's own).
-#[pg_extern(sql = false)]
-fn cft_context_one(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
-    // SAFETY: our own fcinfo.
-    let call = unsafe { Call::new(fcinfo) };
-    let rows = call.rows();
-    let (Some(name), Some(up), Some(down)) = (call.text(0), call.int(1), call.int(2)) else { return Ok(()) };
-    answer(&call, &[name], || array_of_one(&call), up, down, &mut Sink::Rows(rows))
-}
-
-/// `cft_context(entities text[], up int, down int, edges regclass)`: the same for many, in the order of first occurrence.
-#[pg_extern(sql = false)]
-fn cft_context_many(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
-    // SAFETY: our own fcinfo.
-    let call = unsafe { Call::new(fcinfo) };
-    let rows = call.rows();
-    let (Some((names, array)), Some(up), Some(down)) = (call.names(0), call.int(1), call.int(2)) else { return Ok(()) };
-    answer(&call, &names, || array, up, down, &mut Sink::Rows(rows))
-}
-
-/// A text[] of the call's first argument.
-pub fn array_of_one(call: &Call) -> pg_sys::Datum {
-    array_of(call.arg(0).unwrap_or(pg_sys::Datum::from(0usize)))
-}
-
-/// A text[] of that text.
-pub fn array_of(mut element: pg_sys::Datum) -> pg_sys::Datum {
-    // SAFETY: one text element, which is copied.
-    unsafe {
-        pg_sys::Datum::from(pg_sys::construct_array(
-            &mut element,
-            1,
-            pg_sys::TEXTOID,
-            -1,
-            false,
-            pg_sys::TYPALIGN_INT as std::ffi::c_char,
-        ))
-    }
+    pub static CALLS: Cell<u32> = const { Cell::new(0) };
 }
 
 /// Answers from the image if every condition holds, else by the reference query; counts which.
@@ -113,9 +76,6 @@ pub fn check_levels(up: i32, down: i32) -> Fallible<()> {
     Ok(())
 }
 
-/// An attached table that a call asks about: opened, its registration under the caller's snapshot, its columns.
-pub type Opened = (Edges, Rc<Registration>, Columns, Functions);
-
 /// The same of a table opened before; `up` and `down` are in their range. For calls that walk more than once: all walks are under the
 /// caller's one snapshot, whoever answers. Errors: 53400, 53200 (memory), 54000 (a text that is too long).
 pub fn answer_of(
@@ -138,7 +98,7 @@ pub fn answer_of(
                 Sink::Text(text) => {
                     let mut out = Sentences::after(walk.written())?;
                     by_reference(opened, array, up, down, &mut Sink::Parts(&mut |rows| out.add(rows)))?;
-                    **text = sink::text_of(out.as_bytes())?;
+                    **text = fmgr::text_of(out.as_bytes())?;
                 }
                 sink => by_reference(opened, array, up, down, sink)?,
             }
@@ -150,12 +110,12 @@ pub fn answer_of(
 
 /// A workspace, out of its place meanwhile: what an ERROR cuts short gives its room back. Within `cftrag.work_memory`.
 pub fn workspace() -> Fallible<Box<Walk>> {
-    let limit = sink::limit();
+    let limit = work_memory::limit();
     // One that grew when there was more of it is given back.
     let kept = WALKS.with_borrow_mut(Vec::pop).filter(|walk| walk.bytes() <= limit / 2);
     let is_new = kept.is_none();
     let mut walk = kept.unwrap_or_else(|| Box::new(Walk::new(HEADERS)));
-    walk.limit(limit, sink::work_mem());
+    walk.limit(limit, work_memory::work_mem());
     if is_new {
         walk.make_room(FIRST_CELLS, &mut Breath::new(&mut || ())).map_err(error::no_room)?;
     }
@@ -256,7 +216,7 @@ pub fn by_reference(
 }
 
 /// Walks on from its first step to the end, in slices; learns the xids it met.
-fn finish(
+pub fn finish(
     walk: &mut Walk,
     ticket: &mut Ticket,
     first: Step,
@@ -286,93 +246,15 @@ fn finish(
 
 pub fn settle_now_and_then(table: &Edges, ticket: &Ticket) {
     CALLS.set(CALLS.get().wrapping_add(1));
-    if !CALLS.get().is_multiple_of(SETTLE_EVERY) || !crate::contain::possible() {
+    if !CALLS.get().is_multiple_of(SETTLE_EVERY) || !crate::pg::contain::possible() {
         return;
     }
-    let versions = area::read(ticket.control, ticket.index, |_, image| image.stats().versions).unwrap_or(0);
+    let versions = chunks::read(ticket.control, ticket.index, |_, image| image.stats().versions).unwrap_or(0);
     if versions > 0 {
         let settled =
-            crate::contain::attempt(|| flush::settle_if_free(ticket.control, ticket.index, table.oid(), SETTLE));
+            crate::pg::contain::attempt(|| settle::settle_if_free(ticket.control, ticket.index, table.oid(), SETTLE));
         if let Some(Some(why)) = settled {
             ticket.control.slots[ticket.index].spoil(why);
         }
-    }
-}
-
-/// The table of argument `n` (where it is left out, the one that is [`meant`]), its registration under the
-/// caller's snapshot, and its columns.
-pub fn open(call: &Call, n: usize) -> Fallible<Opened> {
-    open_table(call.function(), call.oid(n))
-}
-
-/// The same of a function of ours and its argument `edges`.
-pub fn open_table(function: pg_sys::Oid, edges: Option<pg_sys::Oid>) -> Fallible<Opened> {
-    let functions = Functions::beside(function);
-    // SAFETY: a snapshot is active in every SQL function.
-    let snapshot = unsafe { plain::GetActiveSnapshot() };
-    let table = match edges {
-        Some(table) => Edges::open(table)?,
-        None => open_meant(snapshot, functions)?,
-    };
-    // SAFETY: the active snapshot.
-    let registration = match unsafe { registration::read_once(table.oid(), snapshot, functions) } {
-        Some(registration) => registration,
-        // An older snapshot may not see an attach that is committed now: the columns are known, the image is not for it.
-        None => match registration::read(table.oid(), std::ptr::null_mut(), functions) {
-            Some(now) => Rc::new(Registration { sound: false, ..now }),
-            None => return Err(error::not_attached(&edges::display_name(table.oid()))),
-        },
-    };
-    let columns = registered::columns(&table, &registration)?;
-    Ok((table, registration, columns, functions))
-}
-
-/// The table that [`meant`] chooses. One that was dropped while its lock was waited for is not it: it is chosen again, as a name would be.
-fn open_meant(snapshot: pg_sys::Snapshot, functions: Functions) -> Fallible<Edges> {
-    loop {
-        if let Ok(table) = Edges::open(meant(snapshot, functions)?) {
-            return Ok(table);
-        }
-        check_for_interrupts!();
-        registration::choose_again();
-    }
-}
-
-/// The table that a call without `edges` means: that of cftrag.edges, else the only attached one of an owner whom the caller trusts.
-pub fn meant(snapshot: pg_sys::Snapshot, functions: Functions) -> Fallible<pg_sys::Oid> {
-    if let Some(chosen) = chosen::edges()? {
-        return Ok(chosen);
-    }
-    let others = RefCell::new(Vec::new());
-    let usable = |table| {
-        let readable = readable(table);
-        let trusted = readable && rights::trusts(table);
-        if readable && !trusted {
-            others.borrow_mut().push(table);
-        }
-        trusted
-    };
-    let names = |tables: &[pg_sys::Oid]| tables.iter().map(|t| edges::full_name(*t)).collect::<Vec<_>>();
-    // SAFETY: the active snapshot.
-    match unsafe { registration::only_attached(snapshot, functions, usable) } {
-        Ok(only) => Ok(only),
-        Err(none) if none.is_empty() && others.borrow().is_empty() => Err(error::none_attached()),
-        Err(none) if none.is_empty() => Err(error::untrusted_attached(&names(&others.borrow()))),
-        Err(several) => Err(error::several_attached(&names(&several))),
-    }
-}
-
-/// USAGE on the schema, and SELECT on the table or on some column of it.
-pub fn readable(table: pg_sys::Oid) -> bool {
-    // SAFETY: system cache lookups by OID; a table that is gone gives InvalidOid or no privilege.
-    unsafe {
-        let role = pg_sys::GetUserId();
-        let schema = pg_sys::get_rel_namespace(table);
-        let select = pg_sys::ACL_SELECT as pg_sys::AclMode;
-        let ok = pg_sys::AclResult::ACLCHECK_OK;
-        schema != pg_sys::InvalidOid
-            && crate::compat::schema_usage(schema, role)
-            && (pg_sys::pg_class_aclcheck(table, role, select) == ok
-                || pg_sys::pg_attribute_aclcheck_all(table, role, select, pg_sys::AclMaskHow::ACLMASK_ANY) == ok)
     }
 }

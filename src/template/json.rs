@@ -2,9 +2,10 @@
 //!
 //! serde_json makes floats of numbers, and cannot be interrupted. jsonb's output is well-formed, so only its kinds are told apart here.
 
-use super::{list, object};
-use crate::error::{self, Fallible};
-use crate::methods::room::Room;
+use crate::call::work_memory::Room;
+use crate::error;
+use crate::error::Fallible;
+use crate::template::values::{Number, list, object};
 use minijinja::Value;
 use minijinja::value::{Object, ObjectRepr};
 use pgrx::check_for_interrupts;
@@ -13,23 +14,15 @@ use std::sync::Arc;
 
 /// Deeper values would recurse too deep when they are written and freed.
 const MAX_DEPTH: usize = 127;
+
 /// What a value takes beside its text: in its list, which may have grown to twice its size beside the one before, and as an object.
-const EACH: usize = 80;
+pub const EACH: usize = 80;
+
 /// What a list or an object takes beside what is in it.
 const CONTAINER: usize = 192;
+
 /// Bytes of a string between two looks for an interrupt.
-const PIECE: usize = 64 << 10;
-
-/// A number whose digits no float or integer keeps (1.10, or one of 50 digits).
-#[derive(Debug)]
-pub struct Number(String);
-
-impl Number {
-    /// What it is compared as.
-    pub fn value(&self) -> Value {
-        Value::from(self.0.parse::<f64>().unwrap_or(f64::NAN))
-    }
-}
+pub const PIECE: usize = 64 << 10;
 
 impl Object for Number {
     fn repr(self: &Arc<Self>) -> ObjectRepr {
@@ -55,14 +48,14 @@ pub fn read(json: &str) -> Fallible<(Value, usize)> {
     if reader.at < json.len() { Err(reader.unexpected()) } else { Ok((value, reader.room.taken())) }
 }
 
-struct Reader<'a> {
-    json: &'a str,
-    at: usize,
-    room: Room,
+pub struct Reader<'a> {
+    pub json: &'a str,
+    pub at: usize,
+    pub room: Room,
 }
 
 impl Reader<'_> {
-    fn value(&mut self, depth: usize) -> Fallible<Value> {
+    pub fn value(&mut self, depth: usize) -> Fallible<Value> {
         if depth > MAX_DEPTH {
             return Err(error::bad_template(&format!("its values are nested more than {MAX_DEPTH} deep")));
         }
@@ -95,7 +88,7 @@ impl Reader<'_> {
     }
 
     /// What stands between brackets.
-    fn each(&mut self, close: u8, mut take: impl FnMut(&mut Self) -> Fallible<()>) -> Fallible<()> {
+    pub fn each(&mut self, close: u8, mut take: impl FnMut(&mut Self) -> Fallible<()>) -> Fallible<()> {
         self.at += 1;
         self.blank();
         if self.peek() == close {
@@ -116,7 +109,7 @@ impl Reader<'_> {
         }
     }
 
-    fn string(&mut self) -> Fallible<String> {
+    pub fn string(&mut self) -> Fallible<String> {
         self.expect(b'"')?;
         self.room.take(EACH)?;
         let mut text = String::new();
@@ -146,7 +139,7 @@ impl Reader<'_> {
     }
 
     /// jsonb_out escapes what is no character of its own as \u and four digits, and nothing beyond ASCII.
-    fn escaped(&mut self) -> Fallible<char> {
+    pub fn escaped(&mut self) -> Fallible<char> {
         let rest = self.json.as_bytes();
         let hex = self.json.get(self.at + 2..self.at + 6).and_then(|hex| u32::from_str_radix(hex, 16).ok());
         let (letter, length) = match rest.get(self.at + 1) {
@@ -167,7 +160,7 @@ impl Reader<'_> {
     }
 
     /// A number, true, false or null.
-    fn word(&mut self) -> Fallible<Value> {
+    pub fn word(&mut self) -> Fallible<Value> {
         let rest = &self.json[self.at..];
         let end = rest.find([',', ']', '}', ' ', '\n']).unwrap_or(rest.len());
         let word = &rest[..end];
@@ -182,13 +175,13 @@ impl Reader<'_> {
         })
     }
 
-    fn blank(&mut self) {
+    pub fn blank(&mut self) {
         while matches!(self.peek(), b' ' | b'\n') {
             self.at += 1;
         }
     }
 
-    fn expect(&mut self, byte: u8) -> Fallible<()> {
+    pub fn expect(&mut self, byte: u8) -> Fallible<()> {
         self.blank();
         if self.peek() != byte {
             return Err(self.unexpected());
@@ -208,7 +201,7 @@ impl Reader<'_> {
 }
 
 /// An integer or a float where these are written in the same digits.
-fn number(digits: &str) -> Value {
+pub fn number(digits: &str) -> Value {
     let integer = || digits.parse::<i64>().map(Value::from).or_else(|_| digits.parse::<i128>().map(Value::from)).ok();
     let float = || digits.parse::<f64>().map(Value::from).ok();
     // In a list floats are written in another way.

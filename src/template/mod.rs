@@ -25,56 +25,52 @@
 //! ```
 //!
 //! No test (`is`), no function and no method is there, nor any operator of arithmetic, `~`, `{}`, nor any other filter.
+pub mod budget;
+pub mod json;
+pub mod operands;
+pub mod setting;
+pub mod values;
 
-mod json;
-mod operands;
-#[path = "budget.rs"]
-mod room;
-mod values;
-
-pub use json::read;
-pub use values::{list, thing};
-
-use crate::error::{self, Fallible};
+use crate::error;
+use crate::error::Fallible;
+use crate::template::budget::{LAST, MADE, SEEN, count, look, refuse};
+use crate::template::values::{collected, compared, is_ours, sought, writable};
 use minijinja::machinery::{Span, Token, tokenize};
 use minijinja::value::{Value, ValueKind};
 use minijinja::{Environment, Error, ErrorKind, UndefinedBehavior};
-use std::cell::{Cell, RefCell};
-use std::io::{self, Write};
-use values::{collected, compared, is_ours, object, sought, writable};
+use std::io;
+use std::io::Write;
 
 const MAX_SOURCE: usize = 64 * 1024;
+
 const MAX_TAGS: usize = 200;
+
 const MAX_TOKENS: usize = 200;
-/// A prompt of 64 MB is none; 1 GB is the most a text can be.
-const MAX_MADE: usize = 64 * 1024 * 1024;
+
 /// Some 50 ns each: a template may take this many instructions, and `FUEL_EACH` more for each element of its lists.
 const FUEL: u64 = 1_000_000;
+
 const FUEL_EACH: u64 = 100;
+
 const MOST_FUEL: u64 = 50_000_000;
-/// What a run may look at: some seconds, at a gigabyte a second. To take an element of a list costs as much as `ELEMENT` bytes.
-const MAX_SEEN: u64 = 2 << 30;
-const ELEMENT: u64 = 128;
+
 /// To take a text apart by letters costs so much for each byte.
 const LETTERS: u64 = 16;
+
 /// A longer text is not subscripted, for that copies it letter by letter in one instruction; nor looped over, past `MAX_LETTERS`.
 const MAX_CUT: usize = 8 << 20;
+
 const MAX_LETTERS: usize = 1 << 20;
+
 /// Bytes that are changed to other letters between two looks for an interrupt.
-const PIECE: usize = 256 << 10;
+pub const PIECE: usize = 256 << 10;
+
 const TAGS: [&str; 6] = ["for", "endfor", "if", "elif", "else", "endif"];
+
 /// Filters that only operands.rs writes.
 const OURS: [&str; 4] = ["compared", "sought", "sized", "each"];
-const NAME: &str = "template";
 
-thread_local! {
-    /// Bytes that the run under way has written and joined.
-    static MADE: Cell<usize> = const { Cell::new(0) };
-    /// Bytes that it has looked at.
-    static SEEN: Cell<u64> = const { Cell::new(0) };
-    /// The last template, compiled.
-    static LAST: RefCell<Option<(String, Environment<'static>)>> = const { RefCell::new(None) };
-}
+pub const NAME: &str = "template";
 
 /// Whether it is a template; what is wrong with it if not.
 pub fn check(source: &str) -> Result<(), String> {
@@ -85,13 +81,13 @@ pub fn check(source: &str) -> Result<(), String> {
 ///
 /// Errors: 22023; 53400 and 53200 where there is no room for it.
 pub fn render(source: &str, world: Value, elements: usize, bytes: usize) -> Fallible<String> {
-    room::start(bytes);
+    budget::start(bytes);
     let done = run(source, world, elements);
-    room::end()?;
+    budget::end()?;
     done.map_err(|why| error::bad_template(&why))
 }
 
-fn run(source: &str, world: Value, elements: usize) -> Result<String, String> {
+pub fn run(source: &str, world: Value, elements: usize) -> Result<String, String> {
     let known = LAST.take().filter(|(of, _)| of == source);
     let mut environment = match known {
         Some((_, environment)) => environment,
@@ -189,7 +185,7 @@ fn small_part_of_jinja(source: &str) -> Result<Vec<(Token<'_>, Span)>, String> {
 }
 
 #[derive(Clone, Copy, PartialEq)]
-enum Kind {
+pub enum Kind {
     Name,
     Close,
     Pipe,
@@ -198,7 +194,7 @@ enum Kind {
 }
 
 impl Kind {
-    fn of(token: &Token) -> Kind {
+    pub fn of(token: &Token) -> Kind {
         match token {
             // `not (a)`, `in (a)`: these words call nothing.
             Token::Ident("not" | "and" | "or" | "in" | "if" | "elif" | "else" | "is") => Kind::Other,
@@ -211,7 +207,7 @@ impl Kind {
     }
 }
 
-fn join(values: &Value, between: Option<&str>) -> Result<String, Error> {
+pub fn join(values: &Value, between: Option<&str>) -> Result<String, Error> {
     if values.as_str().is_some() {
         return Err(refuse("join takes a list"));
     }
@@ -225,24 +221,24 @@ fn join(values: &Value, between: Option<&str>) -> Result<String, Error> {
     String::from_utf8(joined.0).map_err(|error| refuse(error.to_string()))
 }
 
-fn ends(value: &Value, at: i64) -> Result<Value, Error> {
+pub fn ends(value: &Value, at: i64) -> Result<Value, Error> {
     let Some(len) = value.len().filter(|_| value.as_str().is_none()) else { return Err(refuse("it is no list")) };
     let at = if at < 0 { len as i64 + at } else { at };
     if len == 0 { Ok(Value::UNDEFINED) } else { value.get_item(&Value::from(at)) }
 }
 
 /// What is subscripted: letters of a text are found by reading it.
-fn sized(value: &Value) -> Result<Value, Error> {
+pub fn sized(value: &Value) -> Result<Value, Error> {
     letters(value, MAX_CUT)?;
     if let Some(text) = value.as_str() {
-        room::spare(5 * text.len())?;
-        room::hold(text.len())?;
+        budget::spare(5 * text.len())?;
+        budget::hold(text.len())?;
     }
     Ok(value.clone())
 }
 
 /// What a loop goes over, as a list of ours.
-fn each(value: &Value) -> Result<Value, Error> {
+pub fn each(value: &Value) -> Result<Value, Error> {
     letters(value, MAX_LETTERS)?;
     match value.kind() {
         ValueKind::String | ValueKind::Seq | ValueKind::Iterable if !is_ours(value) => collected(value, false),
@@ -278,25 +274,8 @@ fn recased(text: &str, change: fn(&str) -> String) -> Result<String, Error> {
     Ok(made)
 }
 
-/// Pays for what is looked at.
-fn look(bytes: u64) -> Result<(), Error> {
-    pgrx::check_for_interrupts!();
-    SEEN.set(SEEN.get().saturating_add(bytes));
-    if SEEN.get() > MAX_SEEN { Err(Error::from(ErrorKind::OutOfFuel)) } else { Ok(()) }
-}
-
-fn count(bytes: usize) -> io::Result<()> {
-    pgrx::check_for_interrupts!();
-    MADE.set(MADE.get().saturating_add(bytes));
-    if MADE.get() > MAX_MADE {
-        return Err(io::Error::other(format!("it makes more than {} MB of text", MAX_MADE >> 20)));
-    }
-    // While it grows, and as the value that is made of it.
-    room::hold(3 * bytes).map_err(|_| io::Error::from(io::ErrorKind::OutOfMemory))
-}
-
 /// What is written, until it is too much.
-struct Bounded(Vec<u8>);
+struct Bounded(pub Vec<u8>);
 
 impl Write for Bounded {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
@@ -310,12 +289,8 @@ impl Write for Bounded {
     }
 }
 
-fn refuse(why: impl Into<String>) -> Error {
-    Error::new(ErrorKind::InvalidOperation, why.into())
-}
-
 /// An error of minijinja in its own words, with the line.
-fn words(error: &Error) -> String {
+pub fn words(error: &Error) -> String {
     let what = match error.kind() {
         ErrorKind::OutOfFuel => "it takes too long".to_string(),
         kind => error.detail().map_or_else(|| kind.to_string(), str::to_string),

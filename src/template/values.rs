@@ -1,28 +1,42 @@
 //! Lists and things of a template's world: whoever takes an element pays for it, and can be interrupted.
 
-use super::json::Number;
-use super::room::{self, Held};
-use super::{ELEMENT, look, refuse};
-use minijinja::Error;
-use minijinja::value::{DynObject, Enumerator, Object, ObjectRepr, Tuple, Value, ValueKind};
+use crate::template::budget;
+use crate::template::budget::{ELEMENT, Held, look, refuse};
+use minijinja::value::{DynObject, Enumerator, Object, ObjectRepr, Tuple, ValueKind};
+use minijinja::{Error, Value};
 use std::cmp::Ordering;
-use std::fmt::{self, Write};
+use std::fmt;
+use std::fmt::Write;
 use std::sync::Arc;
+
+/// A number whose digits no float or integer keeps (1.10, or one of 50 digits).
+#[derive(Debug)]
+pub struct Number(pub String);
+
+impl Number {
+    /// What it is compared as.
+    pub fn value(&self) -> Value {
+        Value::from(self.0.parse::<f64>().unwrap_or(f64::NAN))
+    }
+}
 
 /// An object of more parts is searched by bisection.
 const FEW_PARTS: usize = 16;
+
 /// A longer text is not compared, nor searched: some 50 ms without a look for an interrupt.
 const MAX_COMPARED: usize = 32 << 20;
+
 /// A longer text is not written within a list, for that reads it letter by letter.
 const MAX_QUOTED: usize = 8 << 20;
+
 /// What is no text is looked for in a text as it is written, and so long it may be.
 const MAX_SOUGHT: usize = 1 << 20;
 
 #[derive(Debug)]
 pub struct List {
-    values: Arc<Vec<Value>>,
+    pub values: Arc<Vec<Value>>,
     /// Its elements are given as what they are compared as.
-    compared: bool,
+    pub compared: bool,
     _held: Held,
 }
 
@@ -39,7 +53,7 @@ impl Object for List {
 
     /// minijinja collects elements where it unpacks and where it reverses: then there is room for all of them.
     fn enumerate(self: &Arc<Self>) -> Enumerator {
-        match room::spare(3 * self.values.len() * size_of::<Value>()) {
+        match budget::spare(3 * self.values.len() * size_of::<Value>()) {
             Ok(()) => Enumerator::Seq(self.values.len()),
             // The run ends with what was refused.
             Err(_) => Enumerator::Empty,
@@ -55,7 +69,7 @@ impl Object for List {
         for i in 0..self.values.len() {
             let value = self.get_value(&Value::from(i)).unwrap_or_default();
             if value.as_str().is_some_and(|text| text.len() > MAX_QUOTED) {
-                room::refused(too_long("written in a list"));
+                budget::refused(too_long("written in a list"));
                 return Err(fmt::Error);
             }
             f.write_str(if i > 0 { ", " } else { "" })?;
@@ -68,9 +82,9 @@ impl Object for List {
 /// A thing with named parts. Written as it is, it is its first part: `{{ relative }}` is `{{ relative.entity }}`.
 #[derive(Debug)]
 struct Thing {
-    parts: Vec<(String, Value)>,
+    pub parts: Vec<(String, Value)>,
     /// The parts in the order of their names, if they are many.
-    sorted: Vec<u32>,
+    pub sorted: Vec<u32>,
 }
 
 impl Object for Thing {
@@ -137,7 +151,7 @@ pub fn collected(value: &Value, compared: bool) -> Result<Value, Error> {
         if values.len() == values.capacity() {
             let more = values.len().max(64);
             held.more(more * size_of::<Value>())?;
-            room::spare(2 * values.len() * size_of::<Value>())?;
+            budget::spare(2 * values.len() * size_of::<Value>())?;
             values.reserve_exact(more);
         }
         values.push(value);
@@ -199,12 +213,12 @@ pub fn writable(value: &Value) -> Result<(), Error> {
     Ok(())
 }
 
-fn too_long(what: &str) -> String {
+pub fn too_long(what: &str) -> String {
     format!("it has a text that is too long to be {what}")
 }
 
 /// Counts what is written, until it is too much.
-struct Measured(usize);
+struct Measured(pub usize);
 
 impl Write for Measured {
     fn write_str(&mut self, text: &str) -> fmt::Result {

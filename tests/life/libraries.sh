@@ -7,7 +7,7 @@ other=$ROOT/target/other-layout
 # A target directory of its own: a minute's build the first time, and no file shared with the other's.
 (mkdir -p "$other/source" && cd "$ROOT" &&
     cp -a Cargo.toml Cargo.lock src crates sql "$other/source/" &&
-    cd "$other/source" && sed -i 's/^const LAYOUT: u32 = .*/const LAYOUT: u32 = 0x7fff_0000;/' src/shmem.rs && grep -q 0x7fff_0000 src/shmem.rs &&
+    cd "$other/source" && sed -i 's/^const LAYOUT: u32 = .*/const LAYOUT: u32 = 0x7fff_0000;/' src/image/control.rs && grep -q 0x7fff_0000 src/image/control.rs &&
     PGRX_PG_CONFIG_PATH=$(readlink -f "${CFTRAG_CACHE:-$HOME/.cache/cftrag}/pg$MAJOR/pg_config") CARGO_TARGET_DIR=$other/pg$MAJOR \
         cargo build -q -p cftrag --profile dev --no-default-features --features "pg$MAJOR") >"$LIFE/build.log" 2>&1 ||
     broken "no other library: $(tail -3 "$LIFE/build.log")"

@@ -1,0 +1,177 @@
+//! cft_build: makes the image now. The owner's; waits for the build, writers do not.
+
+#![expect(unsafe_code, reason = "locks and snapshots")]
+
+use crate::api::attach::owner_only;
+use crate::builds::builder::{Outcome, Refused};
+use crate::builds::request::Waited;
+use crate::builds::{builder, load, locked, request};
+use crate::call::fmgr::Call;
+use crate::catalog::edges_table::Edges;
+use crate::catalog::registration::Functions;
+use crate::error;
+use crate::error::Fallible;
+use crate::image::control::Control;
+use crate::pg::contain::Quiet;
+use pgrx::prelude::*;
+use std::sync::atomic::Ordering::SeqCst;
+
+/// `cft_build(edges regclass) -> void`: builds the image now and waits for it: for another session's build first, and for transactions
+/// that write to the table. Nobody waits for it, unless no background worker is to be had, or this transaction has a lock on the table
+/// already: then writers do. Errors: 42P01, 42501 (not the owner), 25001 (this transaction has written), 55000 (no shared memory, triggers
+/// not sound, not finished), 55006 (another session builds, and may wait for this one), 55P03 (lock_timeout, or it gave way to a session
+/// that waits for a lock), 53200 (memory), 42809, 42703.
+#[pg_extern(sql = false)]
+pub fn cft_build(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
+    // SAFETY: our own fcinfo.
+    let call = unsafe { Call::new(fcinfo) };
+    let oid = call.oid(0).ok_or_else(|| error::null_argument("edges"))?;
+    // SAFETY: raises 25000 in a parallel worker, where a function that calls us was said to be parallel safe.
+    unsafe { pg_sys::PreventCommandIfParallelMode(c"cft_build()".as_ptr()) };
+    let table = Edges::open_for_now(oid)?;
+    owner_only(&table)?;
+    let functions = Functions::beside(call.function());
+    if crate::catalog::registration::read(oid, std::ptr::null_mut(), functions).is_none() {
+        return Err(error::not_attached(&crate::catalog::name::display_name(oid)));
+    }
+    // SAFETY: reads backend state.
+    if unsafe { pg_sys::GetTopTransactionIdIfAny() } != pg_sys::InvalidTransactionId {
+        return Err(error::build_after_write());
+    }
+    // SAFETY: reads backend state.
+    if unsafe { pg_sys::RecoveryInProgress() } {
+        return Err(error::build_refused(&table.name(), "the server is in recovery"));
+    }
+    let control = crate::image::control::attach().ok_or_else(error::no_shared_memory)?;
+    match in_place(control, &table, functions) {
+        Some(Ok(())) => Ok(()),
+        Some(Err(Refused::Failed(report))) => Err(*report),
+        Some(Err(Refused::Busy)) => {
+            after_another(control, table)?;
+            beside_writers(control, Edges::open_for_now(oid)?, functions)
+        }
+        None => beside_writers(control, table, functions),
+    }
+}
+
+/// Waits until the build that is under way has ended. The caller builds again: it may have begun before what this session knows was
+/// committed.
+fn after_another(control: &'static Control, table: Edges) -> Fallible<()> {
+    let (oid, name) = (table.oid(), table.name());
+    if let_go(table).is_some() {
+        // The builder may wait for us.
+        return Err(error::building(&name));
+    }
+    match request::wait_until(control, oid, || !is_being_built(control, oid)) {
+        Waited::Ended => Ok(()),
+        Waited::TimedOut => Err(error::build_lock_timeout(&name)),
+        Waited::GaveWay => Err(error::load_yielded(&name)),
+    }
+}
+
+fn is_being_built(control: &Control, table: pg_sys::Oid) -> bool {
+    control.find(table).is_some_and(|(_, slot)| slot.builder.load(SeqCst) != 0)
+}
+
+/// Gives up the lock that Edges::open_for_now took: while we wait for a worker, whoever queues between our lock and the worker's for
+/// a stronger one would wait for us for ever. Some: this transaction had another lock on the table before, and must not wait for a worker.
+fn let_go(table: Edges) -> Option<Edges> {
+    let lock = pg_sys::AccessShareLock as pg_sys::LOCKMODE;
+    // SAFETY: taken by Edges::open_for_now; an open relation.
+    let held = unsafe {
+        pg_sys::UnlockRelation(table.rel(), lock);
+        pg_sys::CheckRelationLockedByMe(table.rel(), lock, true)
+    };
+    held.then_some(table)
+}
+
+/// Builds a small table here and now, if nobody writes to it. None: it is large, or somebody does or waits to.
+pub fn in_place(control: &Control, table: &Edges, functions: Functions) -> Option<Result<(), Refused>> {
+    let lock = pg_sys::ShareLock as pg_sys::LOCKMODE;
+    let _quiet = Quiet::enter();
+    // SAFETY: an open relation; released below, or by the transaction's abort.
+    let here =
+        table.bytes() <= crate::guc::in_place_bytes() && unsafe { pg_sys::ConditionalLockRelation(table.rel(), lock) };
+    if !here {
+        return None;
+    }
+    let built = locked::build(control, table, functions, true);
+    // SAFETY: taken above; the image is published.
+    unsafe { pg_sys::UnlockRelation(table.rel(), lock) };
+    let gave_way = built.is_err() && builder::noted_outcome() == Outcome::Yielded;
+    (!gave_way).then_some(built)
+}
+
+/// Builds while writers wait, and waits for them, in this process.
+fn under_lock(control: &'static Control, table: Edges, functions: Functions) -> Fallible<()> {
+    let lock = pg_sys::ShareLock as pg_sys::LOCKMODE;
+    let _quiet = Quiet::enter();
+    // SAFETY: an open relation; released below, or by the transaction's abort.
+    unsafe { pg_sys::LockRelation(table.rel(), lock) };
+    let built = locked::build(control, &table, functions, false);
+    // SAFETY: taken above; the image is published.
+    unsafe { pg_sys::UnlockRelation(table.rel(), lock) };
+    match built {
+        Ok(()) => Ok(()),
+        Err(Refused::Failed(report)) => Err(*report),
+        Err(Refused::Busy) => {
+            let oid = table.oid();
+            after_another(control, table)?;
+            beside_writers(control, Edges::open_for_now(oid)?, functions)
+        }
+    }
+}
+
+/// Has a background worker build the image and waits for it. Without one to be had, or if this transaction has a lock on the table
+/// (LOCK, or just a SELECT), builds under a SHARE lock: there the deadlock detector sees everything.
+fn beside_writers(control: &'static Control, table: Edges, functions: Functions) -> Fallible<()> {
+    let (oid, mut table) = (table.oid(), table);
+    while !by_worker(control, table, functions)? {
+        table = Edges::open_for_now(oid)?;
+    }
+    Ok(())
+}
+
+/// Tries once. False: another build was under way, or needed the worker's place.
+fn by_worker(control: &'static Control, table: Edges, functions: Functions) -> Fallible<bool> {
+    let (oid, name) = (table.oid(), table.name());
+    load::key(&table, std::ptr::null_mut(), functions)?;
+    if let Some(table) = let_go(table) {
+        return under_lock(control, table, functions).map(|()| true);
+    }
+    if is_being_built(control, oid) {
+        return after_another(control, Edges::open_for_now(oid)?).map(|()| false);
+    }
+    if request::wait_for_place(control, oid) != Waited::Ended {
+        return Err(error::build_lock_timeout(&name));
+    }
+    let outcome = || control.find(oid).map_or(0, |(_, slot)| slot.outcome.load(SeqCst));
+    let before = outcome();
+    let Some(worker) = request::start(oid, functions) else {
+        // Those who ask for the same image at the same time take the last workers for a moment; one of them builds it.
+        crate::pg::latch::nap();
+        if is_being_built(control, oid) {
+            return Ok(false);
+        }
+        return under_lock(control, Edges::open_for_now(oid)?, functions).map(|()| true);
+    };
+    match worker.wait(control, oid) {
+        Waited::Ended => {}
+        Waited::TimedOut => return Err(error::build_lock_timeout(&name)),
+        Waited::GaveWay => return Err(error::load_yielded(&name)),
+    }
+    match Outcome::of(outcome(), worker.asker) {
+        Outcome::Built => Ok(true),
+        Outcome::Memory => Err(error::out_of_memory(crate::guc::MEMORY_LIMIT.get())),
+        Outcome::Yielded => Err(error::load_yielded(&name)),
+        // A reader asked for a build before us: ours comes after it.
+        Outcome::Busy => after_another(control, Edges::open_for_now(oid)?).map(|()| false),
+        // Somebody was faster, or needed the place while it only waited.
+        Outcome::NoPlace => Ok(false),
+        // A build that a reader asked for has ended since ours did.
+        Outcome::None if outcome() != before && locked::is_current(control, &Edges::open_for_now(oid)?, functions) => {
+            Ok(true)
+        }
+        Outcome::Refused | Outcome::Waited | Outcome::None => Err(error::build_unfinished(&name)),
+    }
+}

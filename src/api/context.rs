@@ -1,0 +1,32 @@
+//! cft_context: the hierarchy around one entity, or around many in one pass.
+
+#![expect(unsafe_code, reason = "talks to the executor directly")]
+
+use crate::call::fmgr::{Call, array_of_one};
+use crate::error::Fallible;
+use crate::serve::sink::Sink;
+use crate::serve::walk::answer;
+use pgrx::prelude::*;
+
+/// `cft_context(entity text, up int, down int, edges regclass)`: see sql/reference.sql for what it returns.
+///
+/// NULL entity, up or down: no rows. Errors: 42P01 (not attached), 42725 (several attached), 22023 (levels), 42703 (a column is gone),
+/// 42501 (the table's own).
+#[pg_extern(sql = false)]
+fn cft_context_one(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
+    // SAFETY: our own fcinfo.
+    let call = unsafe { Call::new(fcinfo) };
+    let rows = call.rows();
+    let (Some(name), Some(up), Some(down)) = (call.text(0), call.int(1), call.int(2)) else { return Ok(()) };
+    answer(&call, &[name], || array_of_one(&call), up, down, &mut Sink::Rows(rows))
+}
+
+/// `cft_context(entities text[], up int, down int, edges regclass)`: the same for many, in the order of first occurrence.
+#[pg_extern(sql = false)]
+fn cft_context_many(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
+    // SAFETY: our own fcinfo.
+    let call = unsafe { Call::new(fcinfo) };
+    let rows = call.rows();
+    let (Some((names, array)), Some(up), Some(down)) = (call.names(0), call.int(1), call.int(2)) else { return Ok(()) };
+    answer(&call, &names, || array, up, down, &mut Sink::Rows(rows))
+}

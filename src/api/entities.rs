@@ -1,0 +1,42 @@
+//! cft_entities: which entities occur in a text, by their names or by aliases of them.
+//!
+//! Where tables of aliases are attached, each has an image of its own (entity above alias). Then every window is looked for in all of
+//! them, and leftmost-longest is chosen among what all of them found.
+
+#![expect(unsafe_code, reason = "talks to the executor directly")]
+
+use crate::call::fmgr::Call;
+use crate::call::tuple;
+use crate::error::Fallible;
+use crate::serve::mentions::{Tables, form, give_back, workspace};
+use pgrx::check_for_interrupts;
+use pgrx::prelude::*;
+
+/// Rows between two looks for an interrupt.
+pub const BATCH: usize = 10_000;
+
+/// `cft_entities(question text, edges regclass, overlapping boolean)`: see sql/entities.sql for what it returns.
+///
+/// NULL question or overlapping: no rows. Errors: 42P01 (not attached), 42725 (several attached), 42703 (a column is gone), 42501 (the
+/// tables' own), 22021 (not UTF-8, in a database of SQL_ASCII), 0A000 (EUC_JIS_2004).
+#[pg_extern(sql = false)]
+pub fn cft_entities(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
+    // SAFETY: our own fcinfo.
+    let call = unsafe { Call::new(fcinfo) };
+    let rows = call.rows();
+    let (Some(question), Some(text), Some(overlapping)) = (call.arg(0), call.text(0), call.arg(2)) else {
+        return Ok(());
+    };
+    let tables = Tables::open(call.function(), call.oid(1))?;
+    let mut found = workspace();
+    if tables.find(text, overlapping.value() != 0, &mut found)? {
+        for some in found.mentions.chunks(BATCH) {
+            check_for_interrupts!();
+            tuple::add_all(rows, 5, some, |(n, mention), row| form(&found.recognisers[*n], mention, text, row));
+        }
+    } else {
+        tables.by_reference(question, overlapping, rows);
+    }
+    give_back(found);
+    Ok(())
+}

@@ -1,0 +1,213 @@
+//! What every build has: the mark that one process builds a table, memory for the image, publishing it, giving way, and what came of it.
+//!
+//! One builder a table: the mark in its slot (`alone`), taken off at any end of the process. An image is built where nobody can see it and
+//! published in one step under its lock. A builder that holds a lock on the table gives way to whoever waits for a stronger one.
+
+#![expect(unsafe_code, reason = "locks, snapshots and a table scan")]
+
+use crate::catalog::edges_table::Edges;
+use crate::error;
+use crate::error::{Fallible, LoadLost};
+use crate::image::control::Control;
+use crate::image::slot::{Header, Mark, SWEEPER, Slot};
+use crate::image::{chunks, control, huge_pages, quota, slot};
+use cftrag_core::{Image, Memory, chunk_bytes};
+use pgrx::prelude::*;
+use pgrx::{PgTryBuilder, pg_sys};
+use std::cell::{Cell, RefCell};
+use std::panic::AssertUnwindSafe;
+use std::sync::atomic::Ordering::{Relaxed, SeqCst};
+
+thread_local! {
+    /// The slot this process builds for, and the chunks it has so far.
+    pub static UNDER_WAY: RefCell<Option<(usize, Vec<u64>)>> = const { RefCell::new(None) };
+    pub static WATCHED: Cell<bool> = const { Cell::new(false) };
+    static OUTCOME: Cell<Outcome> = const { Cell::new(Outcome::None) };
+}
+
+/// Why there is no image after a build.
+pub enum Refused {
+    /// Another process builds it.
+    Busy,
+    Failed(Box<error::Report>),
+}
+
+/// Runs `work` as the table's only builder, and cleans up after it whatever happens.
+pub fn alone(control: &Control, table: pg_sys::Oid, work: impl FnOnce(usize) -> Fallible<()>) -> Result<(), Refused> {
+    let Some((index, slot)) = crate::image::directory::find_or_take(control, table) else {
+        return Err(Refused::Failed(Box::new(error::no_slot(control::SLOTS))));
+    };
+    let me = std::process::id();
+    let holder = slot.builder.load(SeqCst);
+    // SAFETY: looks a process up in the process array; a dead builder's mark is taken over.
+    let dead = ![0, SWEEPER].contains(&holder) && unsafe { pg_sys::BackendPidGetProc(holder as i32).is_null() };
+    if slot.builder.compare_exchange(if dead { holder } else { 0 }, me, SeqCst, SeqCst).is_err() {
+        return Err(Refused::Busy);
+    }
+    if !slot.is_of(table) {
+        slot.builder.store(0, SeqCst);
+        return Err(Refused::Busy);
+    }
+    slot.owner.store(slot::owner_of(table), Relaxed);
+    slot.memory_wanted.store(0, SeqCst);
+    slot.place_wanted.store(0, SeqCst);
+    watch_exit();
+    UNDER_WAY.set(Some((index, Vec::new())));
+    let result = PgTryBuilder::new(AssertUnwindSafe(|| work(index)))
+        .catch_others(|error| {
+            // An ERROR or a panic may come from under a lock that is wanted again: as every abort does first. A builder holds nobody else's.
+            // SAFETY: releases this process's lightweight locks.
+            unsafe { pg_sys::LWLockReleaseAll() };
+            abandon();
+            error.rethrow()
+        })
+        .execute();
+    abandon();
+    match &result {
+        Ok(()) => slot.short_until.store(0, SeqCst),
+        Err(_) if OUTCOME.get() == Outcome::Memory => slot.put_off(),
+        Err(_) => {}
+    }
+    result.map_err(|report| Refused::Failed(Box::new(report)))
+}
+
+/// Frees what an unfinished build holds, and lets others build. Nothing to do after a finished one but the latter.
+fn abandon() {
+    if let Some((index, tokens)) = UNDER_WAY.take()
+        && let Some(control) = control::control()
+    {
+        let slot = &control.slots[index];
+        let _mark = Mark(&slot.builder);
+        slot.progress.phase.store(0, SeqCst);
+        slot.worker.store(0, SeqCst);
+        for (i, token) in tokens.iter().enumerate() {
+            chunks::release(control, *token, chunk_bytes(i));
+        }
+        slot.build_bytes.store(0, SeqCst);
+        if slot.write(|_| slot.loading.swap(0, SeqCst)) != 0 {
+            crate::pg::contain::attempt(|| drop(crate::capture::log_record::take(control, index)));
+        }
+    }
+}
+
+/// Notes why the build of this process will fail, for whoever asked for it.
+pub fn note_outcome(outcome: Outcome) {
+    OUTCOME.set(outcome);
+}
+
+/// What was noted since the last time this was asked.
+pub fn noted_outcome() -> Outcome {
+    OUTCOME.replace(Outcome::None)
+}
+
+fn watch_exit() {
+    if !WATCHED.replace(true) {
+        // SAFETY: a function of this library, which is never unloaded; shared memory is still there when it runs.
+        unsafe { pg_sys::before_shmem_exit(Some(at_exit), pg_sys::Datum::from(0usize)) };
+    }
+}
+
+#[pg_guard]
+unsafe extern "C-unwind" fn at_exit(_code: i32, _arg: pg_sys::Datum) {
+    abandon();
+}
+
+/// Makes the image the table's, if `ready` (asked under the lock) still says so. Until then the old one, if there is one, serves.
+pub fn publish(control: &Control, index: usize, header: Header, ready: impl FnOnce() -> bool) -> bool {
+    chunks::swap_image(control, index, Some(header), || {
+        let now = ready();
+        if now {
+            // From here on the chunks are the image's: whatever ends this process must not free them.
+            UNDER_WAY.with_borrow_mut(|u| u.as_mut().map(|(_, tokens)| tokens.clear()));
+            control.slots[index].build_bytes.store(0, SeqCst);
+        }
+        now
+    })
+}
+
+/// Adds a chunk to an image that nobody else can see.
+pub fn grow(control: &Control, memory: &mut Memory) -> Fallible<u64> {
+    let number = memory.mapped();
+    let Some((token, base)) = chunk(control, number) else {
+        note_outcome(Outcome::Memory);
+        return Err(error::out_of_memory(crate::guc::MEMORY_LIMIT.get()));
+    };
+    UNDER_WAY.with_borrow_mut(|u| {
+        u.as_mut().map(|(index, tokens)| {
+            tokens.push(token);
+            control.slots[*index].build_bytes.fetch_add(chunk_bytes(number) as u64, SeqCst);
+        })
+    });
+    huge_pages::collapse(base, chunk_bytes(number));
+    // SAFETY: a fresh chunk of that number's size, page aligned and pinned, ours until it is published.
+    unsafe { memory.map(base) };
+    if number > 0 {
+        let image = Image::open(memory).map_err(|e| error::core(&e))?;
+        image.owner_set(number, token);
+        image.publish_chunks(number + 1);
+    }
+    Ok(token)
+}
+
+/// A chunk of that number.
+pub fn chunk(control: &Control, number: usize) -> Option<(u64, std::ptr::NonNull<u8>)> {
+    let index = UNDER_WAY.with_borrow(|under_way| under_way.as_ref().map(|(index, _)| *index))?;
+    quota::allocate(control, index, chunk_bytes(number))
+}
+
+/// Rows between two looks whether somebody waits for our table lock.
+pub const ROWS_A_LOOK: u64 = 4096;
+
+/// How a load ended, for whoever asked for it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u32)]
+pub enum Outcome {
+    None = 0,
+    Built = 1,
+    Memory = 2,
+    Refused = 3,
+    Busy = 4,
+    Yielded = 5,
+    /// There was no place for a worker, or another build needed it (worker_limit.rs).
+    NoPlace = 6,
+    /// Somebody was writing to the table all the time.
+    Waited = 7,
+}
+
+impl Outcome {
+    /// What the asker of that number reads in the slot; None: its build did not end, or another asker's ended since.
+    pub fn of(word: u64, asker: u64) -> Self {
+        let all = [Self::Built, Self::Memory, Self::Refused, Self::Busy, Self::Yielded, Self::NoPlace, Self::Waited];
+        all.into_iter().find(|outcome| word == outcome.word(asker)).unwrap_or(Self::None)
+    }
+
+    pub fn word(self, asker: u64) -> u64 {
+        asker << 8 | self as u64
+    }
+}
+
+/// An error if somebody waits for our lock on the table.
+pub fn give_way(table: &Edges, lock: pg_sys::LOCKMODE) -> Fallible<()> {
+    // SAFETY: an open relation on which we hold this lock.
+    if unsafe { pg_sys::LockHasWaitersRelation(table.rel(), lock) } {
+        note_outcome(Outcome::Yielded);
+        return Err(error::load_yielded(&table.name()));
+    }
+    Ok(())
+}
+
+/// Called by the scan now and then.
+pub fn give_way_at(table: &Edges, lock: pg_sys::LOCKMODE, row: u64) -> Fallible<()> {
+    if row.is_multiple_of(ROWS_A_LOOK) { give_way(table, lock) } else { Ok(()) }
+}
+
+/// An error if this process's build for that slot is of no use any more: its log has lost something, or who has less needs its memory.
+pub fn goes_on(slot: &Slot, table: pg_sys::Oid) -> Fallible<()> {
+    let load = slot.loading.load(SeqCst);
+    let lost = load != 0 && slot.log_lost.load(SeqCst) == load;
+    if slot.memory_wanted.load(SeqCst) == std::process::id() || lost && slot.log_short.load(SeqCst) == load {
+        note_outcome(Outcome::Memory);
+        return Err(error::out_of_memory(crate::guc::MEMORY_LIMIT.get()));
+    }
+    if lost { Err(error::load_lost(&crate::catalog::name::display_name(table), LoadLost::Noted)) } else { Ok(()) }
+}

@@ -1,0 +1,90 @@
+//! Building under a SHARE lock: every row that the build's snapshot sees is settled, and no change is under way.
+//!
+//! For cft_build, and for the first reader of a small table, whose build gives way to writers and takes only locks that are free.
+
+#![expect(unsafe_code, reason = "locks, snapshots and a table scan")]
+
+use crate::builds::builder::{Outcome, Refused, alone, note_outcome, noted_outcome, publish};
+use crate::builds::load::{key, load};
+use crate::catalog::edges_table::Edges;
+use crate::catalog::registration::Functions;
+use crate::error;
+use crate::error::Fallible;
+use crate::image::chunks;
+use crate::image::control::Control;
+use crate::image::slot::LOCKED_SCAN;
+use crate::pg::contain::Quiet;
+use cftrag_core::Memory;
+use pgrx::prelude::*;
+use std::time::Instant;
+
+/// Builds the image of a table on which the caller holds a SHARE lock, in a transaction without an xid. `yields`: fails when somebody
+/// waits for that lock, and notes [`Outcome::Yielded`]. Raises what scanning the table raises.
+pub fn build(control: &Control, table: &Edges, functions: Functions, yields: bool) -> Result<(), Refused> {
+    note_outcome(Outcome::None);
+    alone(control, table.oid(), |index| {
+        crate::image::sweep::sweep(control, functions);
+        control.slots[index].begin(LOCKED_SCAN, table.bytes());
+        fill(control, index, table, functions, yields)
+    })
+}
+
+pub fn fill(control: &Control, index: usize, table: &Edges, functions: Functions, yields: bool) -> Fallible<()> {
+    let started = Instant::now();
+    // SAFETY: a snapshot of now, registered while it is used (an ERROR's abort forgets it); taken under the SHARE lock.
+    let snapshot = unsafe { pg_sys::RegisterSnapshot(pg_sys::GetLatestSnapshot()) };
+    let mut memory = Memory::new();
+    let lock = yields.then_some(pg_sys::ShareLock as pg_sys::LOCKMODE);
+    let header = load(control, index, table, functions, snapshot, started, &mut memory, lock);
+    // SAFETY: registered above.
+    unsafe { pg_sys::UnregisterSnapshot(snapshot) };
+    // Once more, because what it lacks for a moment is memory to map the old image.
+    let header = header?;
+    match publish(control, index, header, || true) || publish(control, index, header, || true) {
+        true => Ok(()),
+        false => Err(error::out_of_memory(crate::guc::MEMORY_LIMIT.get())),
+    }
+}
+
+/// What came of [`in_place`].
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum InPlace {
+    Built,
+    /// A writer waits: better beside him.
+    GaveWay,
+    No,
+}
+
+/// Builds a small table's image in the caller's own call, if that can be done at once: no xid, no parallel operation, the SHARE lock free,
+/// and nobody who waits for it.
+pub fn in_place(control: &Control, table: &Edges, functions: Functions) -> InPlace {
+    let limit = crate::guc::in_place_bytes();
+    let _quiet = Quiet::enter();
+    // SAFETY: reads backend state.
+    let possible = unsafe {
+        limit > 0
+            && pg_sys::GetTopTransactionIdIfAny() == pg_sys::InvalidTransactionId
+            && !pg_sys::IsInParallelMode()
+            && table.bytes() <= limit
+            && pg_sys::ConditionalLockRelation(table.rel(), pg_sys::ShareLock as pg_sys::LOCKMODE)
+    };
+    if !possible {
+        return InPlace::No;
+    }
+    // Somebody may have built it meanwhile; or only the caller's snapshot is older than the registration.
+    let built = if is_current(control, table, functions) { Ok(()) } else { build(control, table, functions, true) };
+    // SAFETY: taken above; the image is published, so writers may go on.
+    unsafe { pg_sys::UnlockRelation(table.rel(), pg_sys::ShareLock as pg_sys::LOCKMODE) };
+    match built {
+        Ok(()) => InPlace::Built,
+        Err(_) if noted_outcome() == Outcome::Yielded => InPlace::GaveWay,
+        Err(_) => InPlace::No,
+    }
+}
+
+/// Whether there is a usable image of the table as it is registered now.
+pub fn is_current(control: &Control, table: &Edges, functions: Functions) -> bool {
+    let Some((index, _)) = control.find(table.oid()) else { return false };
+    let Ok((now, _)) = key(table, std::ptr::null_mut(), functions) else { return false };
+    chunks::read(control, index, |header, _| header.key == now).unwrap_or(false)
+}

@@ -1,0 +1,66 @@
+//! Texts between the database's encoding and UTF-8, which the core speaks. Copied only where the encoding is another.
+//!
+//! Errors: 22021 (a text that is not valid), 53200 (no memory for a large copy).
+
+#![expect(unsafe_code, reason = "PostgreSQL's function call interface")]
+
+use crate::error;
+use crate::error::Fallible;
+use crate::pg::interrupt::breathe;
+use cftrag_core::Breath;
+use pgrx::check_for_interrupts;
+use pgrx::prelude::*;
+
+/// Bytes that are copied at once, and that leave some memory for others without asking.
+pub const LARGE: usize = 1 << 20;
+
+/// From the server's encoding, as a copy. Errors: those of [`as_utf8`], 53200.
+pub fn to_utf8(bytes: &[u8]) -> Fallible<String> {
+    String::from_utf8(copy(as_utf8(bytes)?.as_bytes())?).map_err(|_| error::not_utf8())
+}
+
+/// From the server's encoding: the bytes themselves, or PostgreSQL's copy. SQL_ASCII may hold what is no UTF-8: 22021.
+pub fn as_utf8(bytes: &[u8]) -> Fallible<&str> {
+    let server = pg_sys::pg_enc::PG_UTF8 as i32;
+    // SAFETY: converts `len` bytes; the result is NUL-terminated unless it is the argument itself.
+    let converted = unsafe {
+        if pg_sys::GetDatabaseEncoding() == server {
+            bytes
+        } else {
+            let text = pg_sys::pg_server_to_any(bytes.as_ptr().cast(), bytes.len() as i32, server);
+            if text.cast_const() == bytes.as_ptr().cast() { bytes } else { std::ffi::CStr::from_ptr(text).to_bytes() }
+        }
+    };
+    cftrag_core::as_utf8(converted, &mut Breath::new(&mut { breathe })).ok_or_else(error::not_utf8)
+}
+
+/// A copy of what may be a user's whole text. 53200.
+pub fn copy(bytes: &[u8]) -> Fallible<Vec<u8>> {
+    let mut copied = Vec::new();
+    let fits = copied.try_reserve_exact(bytes.len()).is_ok() && (bytes.len() < LARGE || cftrag_core::some_is_left());
+    if !fits {
+        return Err(error::no_memory_to_work(bytes.len()));
+    }
+    for some in bytes.chunks(LARGE) {
+        check_for_interrupts!();
+        copied.extend_from_slice(some);
+    }
+    Ok(copied)
+}
+
+/// To the server's encoding.
+pub fn from_utf8(text: &str) -> Fallible<Vec<u8>> {
+    if text.contains('\0') {
+        return Err(error::bad_template("it makes a zero byte, which no text can hold"));
+    }
+    let utf8 = pg_sys::pg_enc::PG_UTF8 as i32;
+    // SAFETY: as in to_utf8.
+    unsafe {
+        if pg_sys::GetDatabaseEncoding() == utf8 {
+            return copy(text.as_bytes());
+        }
+        let converted = pg_sys::pg_any_to_server(text.as_ptr().cast(), text.len() as i32, utf8);
+        let same = converted.cast_const() == text.as_ptr().cast();
+        copy(if same { text.as_bytes() } else { std::ffi::CStr::from_ptr(converted).to_bytes() })
+    }
+}

@@ -1,0 +1,11 @@
+//! A write on its way into the image: trigger.rs -> transaction.rs (the delta, by savepoint) -> flush.rs -> apply.rs, or log_record.rs while
+//! an image is being built.
+//!
+//! A statement's trigger appends to local memory; before the commit record the whole of it is in the image. Nothing here raises at commit.
+
+pub mod apply;
+pub mod delta;
+pub mod flush;
+pub mod log_record;
+pub mod transaction;
+pub mod trigger;

@@ -1,0 +1,70 @@
+//! Which columns a table can be attached with: what cft_attach checks once, and each call again, since ALTER TABLE may have changed them.
+//!
+//! A parent and a child, perhaps a tree, all different, each of a type whose values are names. Errors: 42703 (no such column), 42701 (named
+//! twice), 42804 (a type that holds no names).
+
+#![expect(unsafe_code, reason = "SPI, called directly")]
+
+use crate::catalog::columns;
+use crate::catalog::columns::ColumnNames;
+use crate::catalog::edges_table::Edges;
+use crate::error;
+use crate::error::Fallible;
+use pgrx::prelude::*;
+use std::ffi::CStr;
+
+/// 42703, 42701, 42804 or 0A000 if the columns cannot hold names.
+pub fn check_columns(table: &Edges, names: &ColumnNames) -> Fallible<()> {
+    let columns = table.require_columns(names)?;
+    if let Some(column) = repeated(&names.parent, &names.child, names.tree.as_deref()) {
+        return Err(error::same_column(column));
+    }
+    let of = |name: &str, column: &crate::catalog::columns::Column| -> Fallible<()> {
+        let type_oid = pg_sys::Oid::from(column.type_oid);
+        // SAFETY: looks up a collation that the column depends on.
+        unsafe {
+            if !crate::catalog::column_value::holds_names(type_oid) {
+                return Err(error::wrong_type(name, &type_name(type_oid)));
+            }
+            let collation = pg_sys::Oid::from(column.collation);
+            if collation != pg_sys::InvalidOid && !pg_sys::get_collation_isdeterministic(collation) {
+                return Err(error::nondeterministic_collation(name));
+            }
+        }
+        if column.generated == u32::from(b'v') {
+            return Err(error::virtual_column(name));
+        }
+        Ok(())
+    };
+    of(&names.parent, &columns.parent)?;
+    of(&names.child, &columns.child)?;
+    names.tree.as_ref().map_or(Ok(()), |tree| of(tree, &columns.tree))
+}
+
+/// 42804 if a column got a type since it was attached whose values another role's function turns into texts.
+pub fn check_types(names: &ColumnNames, columns: &columns::Columns) -> Fallible<()> {
+    let all = [
+        (Some(&names.parent), columns.parent),
+        (Some(&names.child), columns.child),
+        (names.tree.as_ref(), columns.tree),
+    ];
+    for (name, column) in all {
+        let type_oid = pg_sys::Oid::from(column.type_oid);
+        if let Some(name) = name
+            && !crate::catalog::trust::is_plain_type(type_oid)
+        {
+            return Err(error::wrong_type(name, &type_name(type_oid)));
+        }
+    }
+    Ok(())
+}
+
+pub fn type_name(type_oid: pg_sys::Oid) -> String {
+    // SAFETY: formats a type's name, a palloc'd C string.
+    unsafe { CStr::from_ptr(pg_sys::format_type_be(type_oid)).to_string_lossy().into_owned() }
+}
+
+/// The column that stands for two.
+pub fn repeated<'a>(one: &str, other: &'a str, third: Option<&'a str>) -> Option<&'a str> {
+    if one == other { Some(other) } else { third.filter(|third| [one, other].contains(third)) }
+}

@@ -1,0 +1,78 @@
+//! Columns of an edges table: their numbers, types and collations, found by name in a tuple descriptor.
+//!
+//! A number is looked up again at each opening, since a name may come to mean another column.
+
+#![expect(unsafe_code, reason = "reads the relation cache")]
+
+use crate::catalog::name::qualified_name;
+use crate::pg::{compat, encoding};
+use pgrx::pg_sys;
+use std::ffi::CStr;
+
+/// A column that holds names, as it was when it was looked up. If any of this changes, values may no longer be the captured ones.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[repr(C)]
+pub struct Column {
+    pub number: i32,
+    pub type_oid: u32,
+    pub collation: u32,
+    pub generated: u32,
+}
+
+/// The three columns; `tree.number` is 0 where the table has none.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[repr(C)]
+pub struct Columns {
+    pub tree: Column,
+    pub parent: Column,
+    pub child: Column,
+}
+
+/// Their names, as the trigger's arguments give them.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ColumnNames {
+    pub parent: String,
+    pub child: String,
+    pub tree: Option<String>,
+}
+
+/// The column of that name; None if there is none.
+///
+/// # Safety
+/// A relation's descriptor.
+pub unsafe fn find_column(desc: pg_sys::TupleDesc, name: &[u8]) -> Option<Column> {
+    // SAFETY: the caller's promise; attributes are numbered from 1, their names NUL-terminated.
+    unsafe {
+        let named = |a: &&pg_sys::FormData_pg_attribute| {
+            !a.attisdropped && CStr::from_ptr(a.attname.data.as_ptr()).to_bytes() == name
+        };
+        (0..(*desc).natts).map(|i| &*compat::attribute(desc, i)).find(named).map(|a| Column {
+            number: i32::from(a.attnum),
+            type_oid: u32::from(a.atttypid),
+            collation: u32::from(a.attcollation),
+            generated: a.attgenerated as u8 as u32,
+        })
+    }
+}
+
+/// A column's collation as SQL: its own if it has one and it is deterministic, else "C".
+pub fn collation_sql(column: &Column) -> String {
+    let c = || "pg_catalog.\"C\"".to_string();
+    let oid = pg_sys::Oid::from(column.collation);
+    let textual = [pg_sys::TEXTOID, pg_sys::VARCHAROID].contains(&pg_sys::Oid::from(column.type_oid));
+    // SAFETY: system cache lookups of a collation that a column depends on.
+    unsafe {
+        if oid == pg_sys::InvalidOid || !textual || !pg_sys::get_collation_isdeterministic(oid) {
+            return c();
+        }
+        let tuple = pg_sys::SearchSysCache1(pg_sys::SysCacheIdentifier::COLLOID as i32, pg_sys::Datum::from(oid));
+        if tuple.is_null() {
+            return c();
+        }
+        let form = pg_sys::GETSTRUCT(tuple).cast::<pg_sys::FormData_pg_collation>();
+        let name = encoding::decode(CStr::from_ptr((*form).collname.data.as_ptr()).to_bytes());
+        let sql = qualified_name((*form).collnamespace, &name);
+        pg_sys::ReleaseSysCache(tuple);
+        sql
+    }
+}

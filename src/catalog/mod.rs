@@ -1,0 +1,21 @@
+//! The user's tables as the catalogs have them: names, columns, registrations, whom to trust.
+//!
+//! What is kept of the catalogs ends when they change (pg/invalidation.rs). Nothing here reads a user's rows, but for the rows of cftrag's
+//! own registrations. Above pg, call and error; below the image, which knows a table by its OID only.
+
+pub mod attached_table;
+pub mod column_rules;
+pub mod column_value;
+pub mod columns;
+pub mod default_table;
+pub mod edges_table;
+pub mod name;
+pub mod named_tables;
+pub mod pg_trigger;
+pub mod registration;
+pub mod registration_cache;
+pub mod roles;
+pub mod schema_names;
+pub mod statement;
+pub mod trust;
+pub mod unpinned;

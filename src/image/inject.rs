@@ -1,0 +1,50 @@
+//! Test builds: a setting that shows the memory which is counted and is no image's, so that a test sees what is lost.
+
+#![expect(unsafe_code, reason = "raises as PostgreSQL does")]
+
+use crate::image::{chunks, control};
+use cftrag_core::chunk_bytes;
+use pgrx::{GucContext, GucFlags, GucRegistry, GucSetting, pg_guard};
+use std::cell::RefCell;
+use std::ffi::{CString, c_char};
+use std::sync::atomic::Ordering::SeqCst;
+
+/// `cftrag.memory_lost`: what counts as used and is no image's.
+pub fn define_lost() {
+    // SAFETY: the hook shows a number, and keeps its text.
+    unsafe {
+        GucRegistry::define_int_guc_with_hooks(
+            c"cftrag.memory_lost",
+            c"Shows bytes that count in cftrag.memory_limit and are no image's.",
+            c"Test builds only.",
+            &LOST,
+            0,
+            0,
+            GucContext::Internal,
+            GucFlags::default(),
+            None,
+            None,
+            Some(show_lost),
+        );
+    }
+}
+
+/// Not read: `show_lost` says what there is.
+static LOST: GucSetting<i32> = GucSetting::<i32>::new(0);
+
+thread_local! {
+    pub static SHOWN: RefCell<CString> = RefCell::default();
+}
+
+#[pg_guard]
+unsafe extern "C-unwind" fn show_lost() -> *const c_char {
+    let lost = control::attach().map_or(0, |control| {
+        let of = |index| chunks::read(control, index, |_, image| (0..image.chunks()).map(chunk_bytes).sum::<usize>());
+        let images: usize = (0..control.slots.len()).map(|index| of(index).unwrap_or(0)).sum();
+        control.memory_used.load(SeqCst) as i64 - images as i64
+    });
+    SHOWN.with_borrow_mut(|shown| {
+        *shown = CString::new(lost.to_string()).unwrap_or_default();
+        shown.as_ptr()
+    })
+}

@@ -1,0 +1,76 @@
+//! Why the reference query answered instead of the image: one for each condition of design.md section 2, counted by table in cft_stats.
+
+use crate::image::chunks::Unusable;
+
+/// Why the image cannot answer. The names are columns ref_<name> of pg_stat_cftrag.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(usize)]
+pub enum Reason {
+    /// cftrag.enable is off.
+    Disabled,
+    /// No shared memory: not preloaded (15, 16), another version of the library uses it, every slot is taken, or it cannot be mapped.
+    NoMemory,
+    /// Not built yet.
+    NoImage,
+    /// It lost something: memory, a torn write, a change that could not be noted.
+    Incomplete,
+    /// The snapshot is older than the build's, or of another kind.
+    OldSnapshot,
+    /// A statement that changes the table runs: the heap shows rows that our trigger has not seen.
+    PendingTrigger,
+    /// SERIALIZABLE: another backend's delta cannot raise the conflict that a heap scan would.
+    Serializable,
+    /// This transaction created the table or gave it a new relfilenode: its own rewrites fire no triggers.
+    OwnDdl,
+    /// The table has another relfilenode than at the build.
+    Rewritten,
+    /// The triggers are not those of the build, or not ENABLE ALWAYS: changes may have been lost.
+    Triggers,
+    /// Columns do not resolve as they did at the build.
+    Columns,
+    /// Not a plain heap table without children.
+    Kind,
+    /// Row-level security applies to the caller: the image knows no policies.
+    RowSecurity,
+    /// The caller may not read the columns: the table's own error is raised.
+    Privilege,
+    /// A parallel worker of a transaction that has written, or its leader with changes of its own.
+    Parallel,
+    /// A standby: triggers do not run here.
+    Recovery,
+    /// A version's transaction is older than the commit log.
+    Ancient,
+    /// cft_entities only: the database's encoding is not UTF8.
+    Encoding,
+}
+
+pub const REASONS: [&str; 18] = [
+    "disabled",
+    "no_memory",
+    "no_image",
+    "incomplete",
+    "old_snapshot",
+    "pending_trigger",
+    "serializable",
+    "own_ddl",
+    "rewritten",
+    "triggers",
+    "columns",
+    "kind",
+    "row_security",
+    "privilege",
+    "parallel",
+    "recovery",
+    "ancient",
+    "encoding",
+];
+
+impl From<Unusable> for Reason {
+    fn from(unusable: Unusable) -> Self {
+        match unusable {
+            Unusable::Empty => Reason::NoImage,
+            Unusable::Incomplete => Reason::Incomplete,
+            Unusable::Unmapped => Reason::NoMemory,
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! Settling: versions that every snapshot sees are marked so, those that none sees any more go, and the filter is sorted by temperature.
+//!
+//! By whoever flushes, and by readers now and then where they need not wait; in slices of `SETTLE_SLICE`, none under the lock for long.
+
+#![expect(unsafe_code, reason = "opens the relation for its horizon")]
+
+use crate::error::Spoil;
+use crate::guc;
+use crate::guc::Temperature;
+use crate::image::chunks;
+use crate::image::control::Control;
+use crate::image::slot::{Header, Slot};
+use crate::pg::snapshot::Known;
+use crate::pg::{interrupt, snapshot};
+use cftrag_core::{Image, Settled};
+use pgrx::pg_sys;
+use std::sync::atomic::Ordering::Relaxed;
+
+/// Versions examined by such a flush under one holding of the lock.
+pub const SETTLE_SLICE: usize = 1024;
+
+/// Settles versions that no running snapshot sees differently, up to `budget` of them.
+pub fn settle(control: &Control, index: usize, table: pg_sys::Oid, budget: usize) -> Option<Spoil> {
+    settle_by(control, index, table, budget, |work| chunks::write(control, index, work).ok())
+}
+
+/// The same by a reader, who leaves it to others where he would have to wait for them.
+pub fn settle_if_free(control: &Control, index: usize, table: pg_sys::Oid, budget: usize) -> Option<Spoil> {
+    settle_by(control, index, table, budget, |work| chunks::write_if_free(control, index, work))
+}
+
+fn settle_by(
+    control: &Control,
+    index: usize,
+    table: pg_sys::Oid,
+    budget: usize,
+    write: impl Fn(&mut dyn FnMut(&Header, Image<'_>) -> Settled) -> Option<Settled>,
+) -> Option<Spoil> {
+    let slot: &Slot = &control.slots[index];
+    let versions = chunks::read(control, index, |_, image| image.stats().versions).unwrap_or(0) as usize;
+    let mut left = budget.min(2 * versions);
+    if left == 0 {
+        return None;
+    }
+    // SAFETY: try_relation_open gives null for a table that this transaction dropped; closed again, its lock kept.
+    let horizon = unsafe {
+        let rel = pg_sys::try_relation_open(table, pg_sys::AccessShareLock as pg_sys::LOCKMODE);
+        if rel.is_null() {
+            return None;
+        }
+        let created_here = crate::pg::compat::rewritten_here(rel);
+        let horizon = if created_here { 0 } else { snapshot::horizon(rel) };
+        pg_sys::relation_close(rel, pg_sys::NoLock as pg_sys::LOCKMODE);
+        horizon
+    };
+    // Whoever settles cools, too.
+    if slot.kept.are_all(horizon, versions) && guc::TEMPERATURE.get() != Temperature::Sort {
+        return None;
+    }
+    let (mut known, mut ask) = (Known::default(), Vec::new());
+    // A slice may have to be asked about first: that is not of the budget, or readers' would be used up by it.
+    for _ in 0..2 * left.div_ceil(SETTLE_SLICE) {
+        let now = left.min(SETTLE_SLICE);
+        if now == 0 || slot.spoiled.load(Relaxed) != 0 || interrupt::interrupted() {
+            break;
+        }
+        let settled = write(&mut |_, image| {
+            let settled = image.settle(now, horizon, &known, &mut ask);
+            if guc::TEMPERATURE.get() == Temperature::Sort {
+                image.cool(now / 16);
+            }
+            settled
+        })?;
+        if !ask.is_empty() {
+            if known.learn_ended(&std::mem::take(&mut ask)).is_none() {
+                return Some(Spoil::Ancient);
+            }
+            continue;
+        }
+        slot.kept.note(horizon, settled);
+        if settled.freed == 0 {
+            return None;
+        }
+        left -= now;
+    }
+    None
+}

@@ -1,0 +1,159 @@
+//! Background workers: their description, start, connection, transactions, and the settings that their work runs under.
+//!
+//! A worker is told what to do by five words. It runs as a role that the caller gives, with the search_path and the settings pinned here.
+
+#![expect(unsafe_code, reason = "background workers, locks, snapshots")]
+
+use pgrx::pg_sys;
+use pgrx::prelude::*;
+use std::ffi::CStr;
+
+/// Runs `f` in a transaction of a background worker.
+pub fn transaction<R>(f: impl FnOnce() -> R) -> R {
+    // SAFETY: the main loop of a background worker, outside any transaction; an ERROR ends the worker.
+    unsafe {
+        pg_sys::StartTransactionCommand();
+        let result = f();
+        pg_sys::CommitTransactionCommand();
+        result
+    }
+}
+
+/// Ends the transaction and its locks, and begins another: what is waited for must not be able to wait for us.
+pub fn between_transactions() {
+    // SAFETY: as in transaction(); no snapshot is active and nothing palloc'd is kept.
+    unsafe {
+        pg_sys::CommitTransactionCommand();
+        pg_sys::StartTransactionCommand();
+    }
+}
+
+/// The path of everything that runs with somebody else's rights.
+pub const SAFE_PATH: &CStr = c"pg_catalog, pg_temp";
+
+/// What a database or a role may have set (ALTER DATABASE, ALTER ROLE), and a worker must not take over: autovacuum's list, and the role.
+const PINNED: &[(&CStr, &CStr)] = &[
+    (c"search_path", SAFE_PATH),
+    (c"role", c"none"),
+    (c"default_transaction_isolation", c"read committed"),
+    (c"default_transaction_read_only", c"off"),
+    (c"default_transaction_deferrable", c"off"),
+    (c"statement_timeout", c"0"),
+    (c"lock_timeout", c"0"),
+    (c"idle_in_transaction_session_timeout", c"0"),
+    #[cfg(not(any(feature = "pg15", feature = "pg16")))]
+    (c"transaction_timeout", c"0"),
+    (c"row_security", c"on"),
+    (c"zero_damaged_pages", c"off"),
+];
+
+/// Pins the settings of a background worker. Called before it connects, so that no database's or role's choice ever holds in it.
+pub fn pin() {
+    for (name, value) in PINNED {
+        // SAFETY: settings of the server, valid values; nothing is read from a catalog for them without a transaction.
+        unsafe {
+            pg_sys::SetConfigOption(
+                name.as_ptr(),
+                value.as_ptr(),
+                pg_sys::GucContext::PGC_SUSET,
+                pg_sys::GucSource::PGC_S_OVERRIDE,
+            );
+        }
+    }
+}
+
+/// A worker that this process has started.
+pub struct Handle(pub *mut pg_sys::BackgroundWorkerHandle);
+
+/// Starts a worker with that main function, whose database is the first of `extra`; None if max_worker_processes leaves none.
+pub fn launch(function: &CStr, extra: [u32; 5]) -> Option<Handle> {
+    // SAFETY: the postmaster copies the description; the handle is palloc'd.
+    unsafe {
+        let mut worker = description(c"cftrag builder", function, extra);
+        worker.bgw_notify_pid = pg_sys::MyProcPid;
+        let mut handle = std::ptr::null_mut();
+        let started = pg_sys::RegisterDynamicBackgroundWorker(&mut worker, &mut handle);
+        started.then_some(Handle(handle))
+    }
+}
+
+/// A worker that runs once the server takes writes, and once only.
+pub fn description(name: &CStr, function: &CStr, extra: [u32; 5]) -> pg_sys::BackgroundWorker {
+    let mut worker = pg_sys::BackgroundWorker {
+        bgw_flags: (pg_sys::BGWORKER_SHMEM_ACCESS | pg_sys::BGWORKER_BACKEND_DATABASE_CONNECTION) as i32,
+        bgw_start_time: pg_sys::BgWorkerStartTime::BgWorkerStart_RecoveryFinished,
+        bgw_restart_time: pg_sys::BGW_NEVER_RESTART,
+        ..Default::default()
+    };
+    put(&mut worker.bgw_name, name);
+    put(&mut worker.bgw_type, name);
+    put(&mut worker.bgw_library_name, c"cftrag");
+    put(&mut worker.bgw_function_name, function);
+    // SAFETY: 128 bytes, of which 20 are used.
+    unsafe { worker.bgw_extra.as_mut_ptr().cast::<[u32; 5]>().write_unaligned(extra) };
+    worker
+}
+
+pub fn put<const N: usize>(field: &mut [std::ffi::c_char; N], text: &CStr) {
+    field.iter_mut().zip(text.to_bytes_with_nul()).for_each(|(to, from)| *to = *from as std::ffi::c_char);
+}
+
+/// The begin of a worker's main function: its signals, its settings (catalog/trust.rs), its connection to the database that is named first, and
+/// all that is in bgw_extra.
+pub fn connect() -> [u32; 5] {
+    // SAFETY: the start of a background worker, as PostgreSQL documents it; MyBgworkerEntry is set.
+    unsafe {
+        crate::pg::compat::pqsignal(pg_sys::SIGTERM as i32, Some(terminate));
+        pin();
+        pg_sys::BackgroundWorkerUnblockSignals();
+        let extra = (*pg_sys::MyBgworkerEntry).bgw_extra.as_ptr().cast::<[u32; 5]>().read_unaligned();
+        pg_sys::BackgroundWorkerInitializeConnectionByOid(pg_sys::Oid::from(extra[0]), pg_sys::InvalidOid, 0);
+        plain_transactions();
+        extra
+    }
+}
+
+/// Settings of transactions, and what autovacuum's workers set them to, whatever the server, the database or the role says: a build is
+/// nobody's transaction. It takes no predicate locks, waits for no safe snapshot, and has its own patience.
+const PLAIN: [(&CStr, &CStr); 6] = [
+    (c"default_transaction_isolation", c"read committed"),
+    (c"default_transaction_read_only", c"off"),
+    (c"default_transaction_deferrable", c"off"),
+    (c"statement_timeout", c"0"),
+    (c"lock_timeout", c"0"),
+    (c"idle_in_transaction_session_timeout", c"0"),
+];
+
+/// Sets them for all transactions of this background worker; settings read again do not change that.
+pub fn plain_transactions() {
+    let since_17 = [(c"transaction_timeout", c"0")];
+    let newer = if cfg!(any(feature = "pg15", feature = "pg16")) { &since_17[..0] } else { &since_17[..] };
+    for (name, value) in PLAIN.iter().chain(newer) {
+        // SAFETY: settings that there are, outside any transaction; as autovacuum's workers do it.
+        unsafe {
+            let (user, forced) = (pg_sys::GucContext::PGC_SUSET, pg_sys::GucSource::PGC_S_OVERRIDE);
+            pg_sys::SetConfigOption(name.as_ptr(), value.as_ptr(), user, forced);
+        }
+    }
+}
+
+#[pg_guard]
+pub unsafe extern "C-unwind" fn terminate(signal: i32) {
+    // SAFETY: a signal handler, called as one.
+    unsafe { pg_sys::die(signal) };
+}
+
+impl Handle {
+    pub fn has_ended(&self) -> bool {
+        let mut pid = 0;
+        // SAFETY: the handle of a worker that this process registered.
+        let status = unsafe { pg_sys::GetBackgroundWorkerPid(self.0, &mut pid) };
+        matches!(status, pg_sys::BgwHandleStatus::BGWH_STOPPED | pg_sys::BgwHandleStatus::BGWH_POSTMASTER_DIED)
+    }
+
+    /// Tells it to stop: sets a flag in shared memory and signals the postmaster.
+    pub fn terminate(&self) {
+        // SAFETY: as above.
+        unsafe { pg_sys::TerminateBackgroundWorker(self.0) };
+    }
+}

@@ -1,0 +1,39 @@
+//! What PostgreSQL 15 to 18 differ in, and how to live in it: locks, snapshots, errors, interrupts, invalidation, workers.
+//!
+//! Knows no image, no edges table and no message of ours; everything above may use it. compat.rs has the differences between majors, and
+//! the only declarations of what pgrx does not bind.
+
+pub mod background_worker;
+pub mod client;
+pub mod compat;
+pub mod contain;
+pub mod encoding;
+pub mod error_context;
+#[cfg(feature = "inject")]
+pub mod inject;
+pub mod interrupt;
+pub mod invalidation;
+pub mod latch;
+pub mod lock_holders;
+pub mod lock_owner;
+pub mod lwlock;
+pub mod open_relations;
+pub mod snapshot;
+#[cfg(feature = "inject")]
+pub mod watch;
+
+#[cfg(not(feature = "inject"))]
+pub mod inject {
+    /// Test builds can make a use of dynamic shared memory fail (inject.rs).
+    pub fn fails() -> bool {
+        false
+    }
+
+    pub fn panics() {}
+
+    pub fn looked() {}
+
+    pub fn armed() -> bool {
+        false
+    }
+}

@@ -1,0 +1,76 @@
+//! A question to an image: asked before it and beside it (conditions.rs, pure), with what an answer may have done on its way.
+//!
+//! Two effects, each with one place. `flush_own` moves this transaction's changes into the image, so that it can answer its writer. `heal`
+//! has an image built where there is none, or one is incomplete; the question is asked once more where it was built at once.
+
+use crate::builds::locked::InPlace;
+use crate::builds::{locked, request};
+use crate::capture::transaction;
+use crate::catalog::columns::Columns;
+use crate::catalog::edges_table::Edges;
+use crate::catalog::registration::{Functions, Registration};
+use crate::image::control::Control;
+use crate::image::quota;
+use crate::image::reason::Reason;
+use crate::pg::snapshot::Seen;
+use crate::serve::conditions;
+use crate::serve::conditions::Ticket;
+use cftrag_core::Image;
+
+/// Checks every condition. Flushes this transaction's own changes of the table; builds a small table's image if there is none.
+pub fn route(
+    table: &Edges,
+    registration: &Registration,
+    columns: &Columns,
+    functions: Functions,
+) -> Result<Ticket, Reason> {
+    route_and(table, registration, columns, functions, |_, _| ()).map(|(ticket, ())| ticket)
+}
+
+/// The same, and what `first` makes of the image under the lock that it was checked under.
+pub fn route_and<R>(
+    table: &Edges,
+    registration: &Registration,
+    columns: &Columns,
+    functions: Functions,
+    mut first: impl FnMut(Image<'_>, &Seen) -> R,
+) -> Result<(Ticket, R), Reason> {
+    let question = conditions::before(table, registration, columns)?;
+    flush_own(table)?;
+    question.of_image(table, &mut first).or_else(|(reason, question)| {
+        heal(question.control(), table, functions, reason)?;
+        question.of_image(table, &mut first).map_err(|(reason, _)| reason)
+    })
+}
+
+/// Whether a build by this reader could help. Where memory ran out it is looked for again after a while; cft_build looks at once.
+fn heals(control: &Control, table: &Edges, reason: Reason) -> bool {
+    let stale = [Reason::NoImage, Reason::Rewritten, Reason::Triggers, Reason::Columns, Reason::Incomplete];
+    stale.contains(&reason)
+        && control.find(table.oid()).is_none_or(|(_, slot)| slot.may_find_memory(quota::free(control)))
+}
+
+/// Moves this transaction's own changes into the image.
+fn flush_own(table: &Edges) -> Result<(), Reason> {
+    if transaction::pending(table.oid()) {
+        transaction::flush(table.oid(), false);
+        if transaction::pending(table.oid()) {
+            // A delete whose insert our trigger has not seen yet.
+            return Err(Reason::PendingTrigger);
+        }
+    }
+    Ok(())
+}
+
+/// Has an image made that could serve: by this reader, then it is there, or by a worker, then the reason stays.
+fn heal(control: &Control, table: &Edges, functions: Functions, reason: Reason) -> Result<(), Reason> {
+    if !heals(control, table, reason) {
+        return Err(reason);
+    }
+    let built = locked::in_place(control, table, functions);
+    if built != InPlace::Built {
+        request::request(control, table, functions, built == InPlace::GaveWay);
+        return Err(reason);
+    }
+    Ok(())
+}

@@ -1,0 +1,100 @@
+//! The rows of a walk as sentences, as the paper writes them: "the upward hierarchical relationships of X are: A, B, C".
+//!
+//! Written piece by piece into one text that is limited by cftrag.work_memory; errors: 53400, 53200.
+
+use crate::call::work_memory::Bytes;
+use crate::error::Fallible;
+use crate::pg::interrupt::breathe;
+use crate::serve::sink::Relative;
+use crate::{error, guc};
+use cftrag_core::{Breath, NoRoom, Piece, Relation, Subject, Text, write_sentence};
+use pgrx::check_for_interrupts;
+use std::cell::Cell;
+
+/// A sentence of this size is written whatever `cftrag.work_memory` is.
+const LEAST_TEXT: usize = 64 << 10;
+
+/// Rows between two looks for an interrupt.
+const CHUNK: usize = 10_000;
+
+/// The sentences of an answer, a line each: what Walk::try_text makes of an image's answer.
+pub struct Sentences {
+    /// A newline after each.
+    pub bytes: Bytes,
+    pub one: Text,
+}
+
+impl Sentences {
+    /// After what was written before.
+    pub fn after(written: &[u8]) -> Fallible<Self> {
+        let mut bytes = Bytes::default();
+        if !written.is_empty() {
+            bytes.room(written.len() + 1)?;
+            bytes.0.extend_from_slice(written);
+            bytes.0.push(b'\n');
+        }
+        Ok(Self { bytes, one: Text::default() })
+    }
+
+    pub fn add(&mut self, rows: &[Relative<'_>]) -> Fallible<()> {
+        let Self { bytes, one } = self;
+        each_sentence(rows, |of, subject| {
+            check_for_interrupts!();
+            one.clear();
+            sentence(one, of, subject)?;
+            bytes.room(one.as_bytes().len() + 1)?;
+            bytes.0.extend_from_slice(one.as_bytes());
+            bytes.0.push(b'\n');
+            Ok(())
+        })
+    }
+
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.bytes.0[..self.bytes.0.len().saturating_sub(1)]
+    }
+}
+
+/// Writes a sentence about those rows.
+pub fn sentence(out: &mut Text, of: &[Relative<'_>], subject: Subject<'_>) -> Fallible<()> {
+    let left = Cell::new(0);
+    let names = of.iter().map(|row| {
+        look_up(&left, row.name.len());
+        Piece::from(row.name)
+    });
+    let bytes = names.clone().map(Subject::most_bytes_of).sum::<usize>() + subject.most_bytes();
+    if bytes > guc::work_bytes().max(LEAST_TEXT) {
+        return Err(error::no_room(NoRoom::Limit(bytes)));
+    }
+    if !out.try_reserve(bytes, &mut Breath::new(&mut { breathe })) {
+        return Err(error::no_room(NoRoom::Memory(bytes)));
+    }
+    write_sentence(out, subject, names);
+    Ok(())
+}
+
+/// Looks for an interrupt after so much work: names, and lines of long ones.
+pub fn look_up(done: &Cell<usize>, bytes: usize) {
+    done.set(done.get() + 1 + bytes / 64);
+    if done.get() > CHUNK {
+        done.set(0);
+        check_for_interrupts!();
+    }
+}
+
+/// Cuts an answer into sentences, in its order: relatives of one entity, in one tree and direction, and what is said of them.
+pub fn each_sentence<'a>(
+    rows: &'a [Relative<'a>],
+    mut each: impl FnMut(&'a [Relative<'a>], Subject<'a>) -> Fallible<()>,
+) -> Fallible<()> {
+    for rows in rows.chunk_by(|a, b| a.entity == b.entity) {
+        let several = rows.iter().any(|row| row.tree != rows[0].tree);
+        for of in rows.chunk_by(|a, b| a.tree == b.tree && a.ancestor == b.ancestor) {
+            let first = &of[0];
+            let relation = if first.ancestor { Relation::Ancestor } else { Relation::Descendant };
+            // The tree is said where the answer has several.
+            let tree = several.then_some(first.tree.map(Piece::from));
+            each(of, Subject { entity: first.entity.into(), tree, relation })?;
+        }
+    }
+    Ok(())
+}
