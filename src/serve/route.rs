@@ -10,8 +10,8 @@ use crate::catalog::columns::Columns;
 use crate::catalog::edges_table::Edges;
 use crate::catalog::registration::{Functions, Registration};
 use crate::image::control::Control;
-use crate::image::quota;
 use crate::image::reason::Reason;
+use crate::image::{directory, quota};
 use crate::pg::snapshot::Seen;
 use crate::serve::conditions;
 use crate::serve::conditions::Ticket;
@@ -64,6 +64,10 @@ fn flush_own(table: &Edges) -> Result<(), Reason> {
 
 /// Has an image made that could serve: by this reader, then it is there, or by a worker, then the reason stays.
 fn heal(control: &Control, table: &Edges, functions: Functions, reason: Reason) -> Result<(), Reason> {
+    // A question only looks; the slot that a build needs is taken here. None is to be had: every place holds an image.
+    if directory::find_or_take(control, table.oid()).is_none() {
+        return Err(Reason::NoMemory);
+    }
     if !heals(control, table, reason) {
         return Err(reason);
     }
