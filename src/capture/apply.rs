@@ -4,10 +4,12 @@
 //! lock, in steps. Between slices and steps the caller is told that a cancel waits for it; what is applied by then is out of `todo`.
 
 use crate::capture::delta::{Change, Table, takes};
+use crate::catalog::pg_trigger::TriggerKey;
 use crate::error::Spoil;
 use crate::image::chunks::Unusable;
 use crate::image::control::Control;
-use crate::image::{chunks, quota};
+use crate::image::{chunks, prefetch, quota};
+use crate::pg::contain;
 use crate::pg::interrupt::interrupted;
 use crate::pg::snapshot::Known;
 use cftrag_core::{Deletion, Edge, Error, Image, Looked, Partners, Recent, RowVersion};
@@ -51,12 +53,44 @@ pub struct Applied {
     pub far: bool,
 }
 
+/// The way of most transactions: a few changes, all chunks mapped, memory at hand. One holding of the lock, and nothing in it can raise, so
+/// nothing has to be contained but a panic of ours. What is not done stays in `todo`: it has to go the long way, which says why.
+pub fn now(
+    control: &Control,
+    index: usize,
+    table: &Table,
+    todo: &mut Vec<usize>,
+    work: &mut Work,
+    row: &mut TriggerKey,
+) -> Result<(), Stop> {
+    let bytes = bound(table, todo);
+    let mut short = false;
+    let written = contain::panic(|| {
+        chunks::write_if_mapped(control, index, |header, image| {
+            *row = header.key.row;
+            let fits = takes(&header.key, table) && image.free_bytes() >= bytes;
+            fits.then(|| {
+                let applied = apply(image, table, todo, work);
+                short = prefetch::is_short(image);
+                applied
+            })
+        })
+    });
+    let Some(applied) = written.ok_or(Stop::Broken(Spoil::Memory))?.flatten() else { return Ok(()) };
+    let done = applied.map_err(Stop::Broken)?.done;
+    if short {
+        prefetch::ask(control, index);
+    }
+    work.leave(todo, done);
+    Ok(())
+}
+
 /// Applies the entries of these numbers; how many were tried. Those that wait for their insert are in `work.waiting`. Fewer than all: an
 /// interrupt is pending.
 pub fn pass(
     control: &Control,
     index: usize,
-    table: &mut Table,
+    table: &Table,
     load: u64,
     todo: &[usize],
     work: &mut Work,
@@ -139,6 +173,16 @@ fn deletion(table: &Table, entry: usize) -> Option<(Edge<'_>, RowVersion)> {
 }
 
 impl Work {
+    /// Takes what is done of the first `done` entries out of `todo`; those that wait stay, in their order.
+    pub fn leave(&mut self, todo: &mut Vec<usize>, done: usize) {
+        let (mut waiting, mut tried) = (self.waiting.iter().copied().peekable(), 0);
+        todo.retain(|entry| {
+            tried += 1;
+            tried > done || waiting.next_if_eq(entry).is_some()
+        });
+        self.waiting.clear();
+    }
+
     pub fn learn(&mut self) -> Result<(), Stop> {
         if self.ask.is_empty() {
             return Ok(());

@@ -207,7 +207,7 @@ pub fn write<R>(control: &Control, index: usize, f: impl FnOnce(&Header, Image<'
 }
 
 /// [`write`], if nothing has to be mapped first, and nothing is wrong with the image: then no dsa call is made, and nothing can raise.
-pub fn write_at_once<R>(control: &Control, index: usize, f: impl FnOnce(&Header, Image<'_>) -> R) -> Option<R> {
+pub fn write_if_mapped<R>(control: &Control, index: usize, f: impl FnOnce(&Header, Image<'_>) -> R) -> Option<R> {
     at_once(control, index, f, |slot, inner| slot.write(|header| inner(header)))
 }
 

@@ -8,7 +8,7 @@
 
 #![expect(unsafe_code, reason = "dynamic shared memory")]
 
-use crate::image::chunks::{MAPPED, read, release, write_at_once};
+use crate::image::chunks::{MAPPED, read, release, write_if_mapped};
 use crate::image::control::Control;
 use crate::image::huge_pages::Segments;
 use crate::image::slot::Slot;
@@ -52,7 +52,7 @@ pub fn ensure(control: &Control, index: usize, bytes: usize) -> bool {
         // ours, would lose it too.
         let published = Cell::new(false);
         let wrote = contain::panic(|| {
-            write_at_once(control, index, |_, image| {
+            write_if_mapped(control, index, |_, image| {
                 if slot.generation.load(SeqCst) == generation && image.chunks() == next {
                     image.owner_set(next, token);
                     image.publish_chunks(next + 1);
