@@ -3,6 +3,7 @@
 #![expect(unsafe_code, reason = "SPI, called directly")]
 
 use crate::call::fmgr::{Call, name};
+use crate::catalog::attached_table::AttachedTable;
 use crate::catalog::column_rules::check_columns;
 use crate::catalog::columns::ColumnNames;
 use crate::catalog::edges_table::Edges;
@@ -74,7 +75,7 @@ pub fn cft_attach_aliases(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     let alias = name(&call, 1).ok_or_else(|| error::null_argument("alias"))?;
     let entity = name(&call, 2).ok_or_else(|| error::null_argument("entity"))?;
     let names = ColumnNames { parent: entity, child: alias, tree: None };
-    let (edges, ..) = crate::catalog::attached_table::open(&call, 3)?;
+    let edges = AttachedTable::open(&call, 3)?;
     if edges.oid() == table.oid() {
         return Err(error::aliases_of_itself(&table.name()));
     }
@@ -95,7 +96,7 @@ pub fn cft_attach_aliases(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     let (oid, of) = (table.oid(), edges.oid());
     let old = registration::trigger_names(table.oid(), functions);
     schema_names::hold(&[(oid, lock_for(&old)), (of, pg_sys::AccessShareLock)])?;
-    let (on, from) = (table.qualified(), edges.qualified());
+    let (on, from) = (table.qualified(), edges.table.qualified());
     drop(edges);
     drop(table);
     drop_triggers(&on, &old);

@@ -4,6 +4,7 @@
 
 use crate::call::fmgr::Call;
 use crate::catalog::attached_table;
+use crate::catalog::attached_table::AttachedTable;
 use crate::error;
 use crate::error::Fallible;
 use pgrx::prelude::*;
@@ -15,7 +16,7 @@ fn cft_attached(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     // SAFETY: our own fcinfo.
     let call = unsafe { Call::new(fcinfo) };
     let rows = call.rows();
-    let (table, registration, ..) = attached_table::open(&call, 0)?;
+    let AttachedTable { table, registration, .. } = AttachedTable::open(&call, 0)?;
     // What it says is in the catalogs for everybody. The lock is not: that is a reader's.
     if !attached_table::readable(table.oid()) {
         return Err(error::no_privilege(&table.name()));

@@ -3,6 +3,7 @@
 #![expect(unsafe_code, reason = "talks to the executor directly")]
 
 use crate::call::fmgr::{Call, text_datum};
+use crate::catalog::attached_table::AttachedTable;
 use crate::catalog::columns::{ColumnNames, Columns};
 use crate::catalog::registration::Functions;
 use crate::catalog::{attached_table, registration};
@@ -190,11 +191,11 @@ pub fn cft_hot_entities(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     let rows = call.rows();
     let Some(n) = call.int(0) else { return Ok(()) };
     let wanted = usize::try_from(n).map_err(|_| error::negative_count(n))?;
-    let (table, registration, columns, functions) = attached_table::open(&call, 1)?;
+    let of = AttachedTable::open(&call, 1)?;
     loop {
-        let mut ticket = match route::route(&table, &registration, &columns, functions) {
+        let mut ticket = match route::route(&of) {
             Ok(ticket) => ticket,
-            Err(Reason::Privilege) => return Err(error::no_privilege(&table.name())),
+            Err(Reason::Privilege) => return Err(error::no_privilege(&of.table.name())),
             Err(_) => return Ok(()),
         };
         // An image that took the place of the ticket's is asked again.

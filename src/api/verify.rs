@@ -7,7 +7,7 @@
 use crate::builds::load;
 use crate::call::fmgr::{Call, Rows, text_datum};
 use crate::call::work_memory::Room;
-use crate::catalog::attached_table;
+use crate::catalog::attached_table::AttachedTable;
 use crate::error;
 use crate::error::Fallible;
 use crate::image::reason;
@@ -63,13 +63,13 @@ pub fn cft_verify(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     let call = unsafe { Call::new(fcinfo) };
     let rows = call.rows();
     call.oid(0).ok_or_else(|| error::null_argument("edges"))?;
-    let (table, registration, columns, functions) = attached_table::open(&call, 0)?;
+    let of = AttachedTable::open(&call, 0)?;
     let (broken, mut edges) = loop {
-        let mut ticket = match route::route(&table, &registration, &columns, functions) {
+        let mut ticket = match route::route(&of) {
             Ok(ticket) => ticket,
-            Err(Reason::Privilege) => return Err(error::no_privilege(&table.name())),
+            Err(Reason::Privilege) => return Err(error::no_privilege(&of.table.name())),
             Err(reason) => {
-                error::notice_not_verified(&table.name(), reason::REASONS[reason as usize]);
+                error::notice_not_verified(&of.table.name(), reason::REASONS[reason as usize]);
                 return Ok(());
             }
         };
@@ -83,7 +83,7 @@ pub fn cft_verify(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
         add(rows, &format!("broken invariant I{invariant}: {text}"), None, None);
     }
     // SAFETY: a snapshot is active in every SQL function.
-    load::scan(&table, &columns, unsafe { pg_sys::GetActiveSnapshot() }, |edge| {
+    load::scan(&of.table, &of.columns, unsafe { pg_sys::GetActiveSnapshot() }, |edge| {
         edges.of(edge.tree, edge.parent, edge.child)?.0 += 1;
         Ok(())
     })?;

@@ -19,34 +19,45 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 /// An attached table that a call asks about: opened, its registration under the caller's snapshot, its columns.
-pub type Opened = (Edges, Rc<Registration>, Columns, Functions);
-
-/// The table of argument `n` (where it is left out, the one that is [`meant`]), its registration under the
-/// caller's snapshot, and its columns.
-pub fn open(call: &Call, n: usize) -> Fallible<Opened> {
-    open_table(call.function(), call.oid(n))
+pub struct AttachedTable {
+    pub table: Edges,
+    pub registration: Rc<Registration>,
+    pub columns: Columns,
+    pub functions: Functions,
 }
 
-/// The same of a function of ours and its argument `edges`.
-pub fn open_table(function: pg_sys::Oid, edges: Option<pg_sys::Oid>) -> Fallible<Opened> {
-    let functions = Functions::beside(function);
-    // SAFETY: a snapshot is active in every SQL function.
-    let snapshot = unsafe { plain::GetActiveSnapshot() };
-    let table = match edges {
-        Some(table) => Edges::open(table)?,
-        None => open_meant(snapshot, functions)?,
-    };
-    // SAFETY: the active snapshot.
-    let registration = match unsafe { registration_cache::read_once(table.oid(), snapshot, functions) } {
-        Some(registration) => registration,
-        // An older snapshot may not see an attach that is committed now: the columns are known, the image is not for it.
-        None => match crate::catalog::registration::read(table.oid(), std::ptr::null_mut(), functions) {
-            Some(now) => Rc::new(Registration { sound: false, ..now }),
-            None => return Err(error::not_attached(&name::display_name(table.oid()))),
-        },
-    };
-    let columns = registration_cache::columns(&table, &registration)?;
-    Ok((table, registration, columns, functions))
+impl AttachedTable {
+    /// The table of argument `n`, or where it is left out the one that is [`meant`]. Errors: 42P01, 42809, 42703, 55000 (not attached), and
+    /// where several are meant 42725.
+    pub fn open(call: &Call, n: usize) -> Fallible<Self> {
+        Self::of(call.function(), call.oid(n))
+    }
+
+    /// The table that a call of a function of ours means with its argument `edges`.
+    pub fn of(function: pg_sys::Oid, edges: Option<pg_sys::Oid>) -> Fallible<Self> {
+        let functions = Functions::beside(function);
+        // SAFETY: a snapshot is active in every SQL function.
+        let snapshot = unsafe { plain::GetActiveSnapshot() };
+        let table = match edges {
+            Some(table) => Edges::open(table)?,
+            None => open_meant(snapshot, functions)?,
+        };
+        // SAFETY: the active snapshot.
+        let registration = match unsafe { registration_cache::read_once(table.oid(), snapshot, functions) } {
+            Some(registration) => registration,
+            // An older snapshot may not see an attach that is committed now: the columns are known, the image is not for it.
+            None => match crate::catalog::registration::read(table.oid(), std::ptr::null_mut(), functions) {
+                Some(now) => Rc::new(Registration { sound: false, ..now }),
+                None => return Err(error::not_attached(&name::display_name(table.oid()))),
+            },
+        };
+        let columns = registration_cache::columns(&table, &registration)?;
+        Ok(Self { table, registration, columns, functions })
+    }
+
+    pub fn oid(&self) -> pg_sys::Oid {
+        self.table.oid()
+    }
 }
 
 /// The table that [`meant`] chooses. One that was dropped while its lock was waited for is not it: it is chosen again, as a name would be.

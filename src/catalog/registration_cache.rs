@@ -14,6 +14,7 @@
 use crate::catalog::columns::{ColumnNames, Columns};
 use crate::catalog::edges_table::Edges;
 use crate::catalog::pg_trigger::Place;
+use crate::catalog::pg_trigger::TriggerKey;
 use crate::catalog::registration::{Functions, Registration, alias_markers, attached_tables, read};
 use crate::catalog::unpinned::Seen;
 use crate::catalog::{pg_trigger, trust};
@@ -290,9 +291,8 @@ type Aliases = (pg_sys::Oid, Rc<[AliasTable]>);
 /// A table of aliases, with entity as parent and alias as child.
 pub struct AliasTable {
     pub table: pg_sys::Oid,
-    pub names: ColumnNames,
-    /// What its own image is fed by, if that is there for these columns.
-    pub registration: Option<Rc<Registration>>,
+    /// What its own image is fed by; not sound where that is not there for these columns.
+    pub registration: Rc<Registration>,
 }
 
 /// Stands for what a snapshot sees of the catalogs, within one transaction and as long as no subtransaction aborts: transactions below the
@@ -450,7 +450,9 @@ pub unsafe fn alias_tables(edges: pg_sys::Oid, snapshot: pg_sys::Snapshot, funct
     found.sort_unstable_by_key(|(table, _)| u32::from(*table));
     let tables = found.into_iter().map(|(table, names)| {
         let registration = read(table, snapshot, functions).filter(|registration| registration.names == names);
-        AliasTable { table, names, registration: registration.map(Rc::new) }
+        let unfed =
+            || Registration { names, row: TriggerKey::default(), truncate: TriggerKey::default(), sound: false };
+        AliasTable { table, registration: Rc::new(registration.unwrap_or_else(unfed)) }
     });
     let tables: Rc<[AliasTable]> = tables.collect();
     ALIASES.set(Some((mark, (edges, Rc::clone(&tables)))));

@@ -9,8 +9,7 @@
 use crate::call::fmgr::{Call, Rows};
 use crate::call::tuple;
 use crate::call::work_memory::Room;
-use crate::catalog::attached_table;
-use crate::catalog::attached_table::Opened;
+use crate::catalog::attached_table::AttachedTable;
 use crate::error::Fallible;
 use crate::image::counters;
 use crate::image::reason::Reason;
@@ -31,29 +30,28 @@ pub fn cft_roots(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     // SAFETY: our own fcinfo.
     let call = unsafe { Call::new(fcinfo) };
     let rows = call.rows();
-    let opened = attached_table::open(&call, 0)?;
-    match of_image(&opened) {
+    let of = AttachedTable::open(&call, 0)?;
+    match of_image(&of) {
         Some(found) => found.write(rows),
-        None => reference::roots(&opened.0, &opened.1.names, rows),
+        None => reference::roots(&of.table, &of.registration.names, rows),
     }
     Ok(())
 }
 
 /// None: the image cannot serve, which is counted; or it has more roots than the session may keep, and the definition's sort can use a disk.
-pub fn of_image(opened: &Opened) -> Option<Found> {
-    let (table, registration, columns, functions) = opened;
+pub fn of_image(of: &AttachedTable) -> Option<Found> {
     let (mut scan, mut found) = (Roots::new(), Found::default());
     let first = |image: Image<'_>, seen: &Seen| found.step(&mut scan, image, seen);
-    let served = route::route_and(table, registration, columns, *functions, first)
+    let served = route::route_and(of, first)
         .and_then(|(mut ticket, step)| Ok((finish(&mut scan, &mut found, &mut ticket, step)?, ticket)));
     match served {
         Ok((whole, ticket)) => {
             ticket.control.slots[ticket.index].count_call(Counters::default());
-            walk::settle_now_and_then(table, &ticket);
+            walk::settle_now_and_then(of, &ticket);
             whole.then_some(found)
         }
         Err(reason) => {
-            counters::count(table.oid(), reason);
+            counters::count(of.oid(), reason);
             None
         }
     }

@@ -1,8 +1,7 @@
 //! Several walks over one attached table in one call.
 
 use crate::call::fmgr::{Call, text_array};
-use crate::catalog::attached_table;
-use crate::catalog::attached_table::Opened;
+use crate::catalog::attached_table::AttachedTable;
 use crate::error::{Fallible, MAX_LEVELS};
 use crate::serve::sink::{Relative, Sink};
 use crate::serve::walk;
@@ -11,12 +10,12 @@ use pgrx::check_for_interrupts;
 /// What a walk of all levels asks for. Where there are more, they are gone through one by one (search.rs).
 pub const ALL: i32 = MAX_LEVELS;
 
-pub struct Walker(pub Opened);
+pub struct Walker(pub AttachedTable);
 
 impl Walker {
     /// Of the table in argument `n`, or the only one. Errors: those of cft_context.
     pub fn of(call: &Call, n: usize) -> Fallible<Walker> {
-        attached_table::open(call, n).map(Walker)
+        AttachedTable::open(call, n).map(Walker)
     }
 
     /// Gives what cft_context returns to `take`, in parts: all rows of some of the names at a time. The names are different from each

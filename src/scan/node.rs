@@ -7,7 +7,7 @@
 
 use crate::call::fmgr::{Rows, text_array, text_bytes};
 use crate::call::{fmgr, work_memory};
-use crate::catalog::attached_table;
+use crate::catalog::attached_table::AttachedTable;
 use crate::pg::{compat, invalidation};
 use crate::scan::arguments::Argument;
 use crate::scan::cursor::Cursor;
@@ -319,7 +319,7 @@ impl Scan {
             }
         };
         crate::serve::walk::check_levels(up, down).unwrap_or_report();
-        let opened = attached_table::open_table(self.oid, edges).unwrap_or_report();
+        let opened = AttachedTable::of(self.oid, edges).unwrap_or_report();
         let mut walk = crate::serve::walk::workspace().unwrap_or_report();
         let mut kept: Option<Rows> = None;
         // SAFETY: the caller's promise.

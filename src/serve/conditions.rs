@@ -6,6 +6,7 @@
 #![expect(unsafe_code, reason = "reads backend state")]
 
 use crate::capture::transaction;
+use crate::catalog::attached_table::AttachedTable;
 use crate::catalog::columns::Columns;
 use crate::catalog::edges_table::Edges;
 use crate::catalog::registration::Registration;
@@ -174,15 +175,15 @@ thread_local! {
 /// What can be seen only beside the image.
 pub fn check<R>(
     control: &Control,
-    table: &Edges,
+    table: pg_sys::Oid,
     key: &Key,
     seen: &Seen,
     first: &mut impl FnMut(Image<'_>, &Seen) -> R,
 ) -> Result<(usize, u64, R), Reason> {
-    let Some((index, slot)) = control.find(table.oid()) else { return Err(Reason::NoImage) };
+    let Some((index, slot)) = control.find(table) else { return Err(Reason::NoImage) };
     let generation = slot.generation.load(SeqCst);
     chunks::read(control, index, |header, image| {
-        if !slot.is_of(table.oid()) || slot.generation.load(SeqCst) != generation {
+        if !slot.is_of(table) || slot.generation.load(SeqCst) != generation {
             return Err(Reason::NoImage);
         }
         matches(header, image, key, seen)?;
@@ -223,12 +224,14 @@ fn new_enough(header: &Header, image: Image<'_>, seen: &Seen) -> Result<(), Reas
 /// What must be so before the image is looked at. A pure question: reads backend state and catalogs, changes nothing.
 pub struct Question {
     control: &'static Control,
+    table: pg_sys::Oid,
     key: Key,
     seen: Seen,
 }
 
 /// Every condition that does not depend on the image, in order of cost; the rights first, so that who may not read is told so.
-pub fn before(table: &Edges, registration: &Registration, columns: &Columns) -> Result<Question, Reason> {
+pub fn before(of: &AttachedTable) -> Result<Question, Reason> {
+    let AttachedTable { table, registration, columns, .. } = of;
     // SAFETY: an open relation.
     unsafe { readable(table, columns)? };
     let control = backend(table)?;
@@ -245,17 +248,13 @@ pub fn before(table: &Edges, registration: &Registration, columns: &Columns) -> 
     if !registration.sound {
         return Err(Reason::Triggers);
     }
-    Ok(Question { control, key: key(table, registration, columns), seen })
+    Ok(Question { control, table: table.oid(), key: key(table, registration, columns), seen })
 }
 
 impl Question {
     /// What can be seen only beside the image, and what `first` makes of it under the same holding of the lock.
-    pub fn of_image<R>(
-        self,
-        table: &Edges,
-        first: &mut impl FnMut(Image<'_>, &Seen) -> R,
-    ) -> Result<(Ticket, R), (Reason, Self)> {
-        match check(self.control, table, &self.key, &self.seen, first) {
+    pub fn of_image<R>(self, first: &mut impl FnMut(Image<'_>, &Seen) -> R) -> Result<(Ticket, R), (Reason, Self)> {
+        match check(self.control, self.table, &self.key, &self.seen, first) {
             Ok((index, generation, result)) => {
                 Ok((Ticket { control: self.control, index, generation, seen: self.seen }, result))
             }

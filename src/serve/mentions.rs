@@ -9,11 +9,11 @@ use crate::call::fmgr::Rows;
 use crate::call::tuple::{HEADERS, Row, varlena_header};
 use crate::call::work_memory;
 use crate::call::work_memory::Room;
-use crate::catalog::columns::Columns;
+use crate::catalog::attached_table::AttachedTable;
 use crate::catalog::edges_table::Edges;
-use crate::catalog::registration::{Functions, Registration};
+
+use crate::catalog::registration_cache;
 use crate::catalog::registration_cache::AliasTable;
-use crate::catalog::{attached_table, registration_cache};
 use crate::error;
 use crate::error::Fallible;
 use crate::image::counters;
@@ -88,20 +88,19 @@ pub fn give_back(found: Box<Found>) {
 
 /// The tables that a call asks about: edges, and aliases of their entities.
 pub struct Tables {
-    pub edges: attached_table::Opened,
-    pub aliases: Vec<(Edges, Columns)>,
-    pub marked: Rc<[AliasTable]>,
+    pub edges: AttachedTable,
+    pub aliases: Vec<AttachedTable>,
 }
 
 impl Tables {
-    /// As [`context::open_table`].
+    /// As [`AttachedTable::of`].
     pub fn open(function: pg_sys::Oid, edges: Option<pg_sys::Oid>) -> Fallible<Self> {
-        let edges = attached_table::open_table(function, edges)?;
+        let edges = AttachedTable::of(function, edges)?;
         // One that was dropped while its lock was waited for is none any more: they are looked for again, as names would be.
         let (marked, tables) = loop {
             // SAFETY: a snapshot is active in every SQL function.
             let marked =
-                unsafe { registration_cache::alias_tables(edges.0.oid(), plain::GetActiveSnapshot(), edges.3) };
+                unsafe { registration_cache::alias_tables(edges.oid(), plain::GetActiveSnapshot(), edges.functions) };
             let tables: Vec<_> = marked.iter().map_while(|aliases| Edges::open(aliases.table).ok()).collect();
             if tables.len() == marked.len() {
                 break (marked, tables);
@@ -109,34 +108,25 @@ impl Tables {
             check_for_interrupts!();
         };
         let resolve = |(aliases, table): (&AliasTable, Edges)| {
-            let columns = table.columns(&aliases.names).map_err(|(argument, column)| {
+            let names = &aliases.registration.names;
+            let columns = table.columns(names).map_err(|(argument, column)| {
                 let argument = if argument == "child" { "alias" } else { "entity" };
                 error::no_such_alias_column(&table.name(), column, argument)
             })?;
-            crate::catalog::column_rules::check_types(&aliases.names, &columns)?;
-            Ok((table, columns))
+            crate::catalog::column_rules::check_types(names, &columns)?;
+            let registration = Rc::clone(&aliases.registration);
+            Ok(AttachedTable { table, registration, columns, functions: edges.functions })
         };
         let aliases = marked.iter().zip(tables).map(resolve).collect::<Fallible<_>>()?;
-        Ok(Self { edges, aliases, marked })
+        Ok(Self { edges, aliases })
     }
 
     /// Finds what occurs in the text. False if the images cannot tell, which is counted. Errors: 53400, 53200 (memory).
     pub fn find(&self, text: &[u8], overlapping: bool, found: &mut Found) -> Fallible<bool> {
-        let (table, registration, columns, functions) = &self.edges;
-        let functions = *functions;
-        let edges = Source { table, registration: Some(registration), columns: *columns, functions };
-        let aliased = self.aliases.iter().zip(&*self.marked).map(|((table, columns), marked)| Source {
-            table,
-            registration: marked.registration.as_deref(),
-            columns: *columns,
-            functions,
-        });
-        let sources: Vec<_> = std::iter::once(edges).chain(aliased).collect();
-        let served = from_images(&sources, text, overlapping, found);
-        match served {
+        match from_images(&self.edges, &self.aliases, text, overlapping, found) {
             Ok(()) => Ok(true),
             Err(End::Unusable(reason)) => {
-                counters::count(table.oid(), reason);
+                counters::count(self.edges.oid(), reason);
                 Ok(false)
             }
             Err(End::Error(error)) => Err(error),
@@ -144,11 +134,11 @@ impl Tables {
     }
 
     /// Answers by the definition. A text and a boolean value.
-    pub fn by_reference(&self, question: pg_sys::Datum, overlapping: pg_sys::Datum, rows: Rows) {
-        let (table, registration, ..) = &self.edges;
-        let aliases: Vec<_> =
-            self.aliases.iter().zip(&*self.marked).map(|((table, _), marked)| (table, &marked.names)).collect();
-        reference::entities(table, &registration.names, &aliases, question, overlapping, rows);
+    pub fn by_reference<'a>(&'a self, question: pg_sys::Datum, overlapping: pg_sys::Datum, rows: Rows) {
+        let named = |of: &'a AttachedTable| (&of.table, &of.registration.names);
+        let aliases: Vec<_> = self.aliases.iter().map(named).collect();
+        let (table, names) = named(&self.edges);
+        reference::entities(table, names, &aliases, question, overlapping, rows);
     }
 }
 
@@ -197,72 +187,66 @@ pub fn reader<'t>(text: &'t [u8], breath: &mut Breath<'_>) -> Option<Reader<'t>>
     if encoding == pg_sys::pg_enc::PG_UTF8 as i32 { Reader::of(text, breath) } else { None }
 }
 
-/// A table whose image is looked at: the edges table, or one of its tables of aliases.
-pub struct Source<'a> {
-    pub table: &'a Edges,
-    /// None: it is fed by nothing.
-    pub registration: Option<&'a Registration>,
-    pub columns: Columns,
-    pub functions: Functions,
-}
-
-impl Source<'_> {
-    /// Finds what occurs in the text.
-    pub fn look(&self, recogniser: &mut Recogniser, text: &[u8], seek: Seek, all: bool) -> Result<Ticket, End> {
-        let registration = self.registration.ok_or(Reason::Triggers)?;
-        let mut breathe = breathe;
-        let mut breath = Breath::new(&mut breathe);
-        let no_room = |why| End::Error(error::no_room(why));
-        let Some(mut reader) = reader(text, &mut breath) else {
-            route::route(self.table, registration, &self.columns, self.functions)?;
-            return Err(Reason::Encoding.into());
-        };
-        recogniser.limit(work_memory::limit());
-        recogniser.begin(seek, all);
-        recogniser.read(&mut reader, &mut breath).map_err(no_room)?;
-        let first = |image: Image<'_>, seen: &Seen| recogniser.step(image, seen, CELLS);
-        let (mut ticket, step) = route::route_and(self.table, registration, &self.columns, self.functions, first)?;
-        let mut step = step;
-        loop {
-            match step {
-                Step::Done => return Ok(ticket),
-                Step::More => {
-                    check_for_interrupts!();
-                    recogniser.make_room(CELLS).map_err(no_room)?;
-                }
-                Step::Ask => {
-                    ticket.learn(recogniser.asked())?;
-                    recogniser.begin(seek, all);
-                    reader = self::reader(text, &mut breath).ok_or(Reason::Encoding)?;
-                }
+/// Finds what occurs in the text, in the image of the edges table or of one of its tables of aliases.
+fn look(of: &AttachedTable, recogniser: &mut Recogniser, text: &[u8], seek: Seek, all: bool) -> Result<Ticket, End> {
+    let mut breathe = breathe;
+    let mut breath = Breath::new(&mut breathe);
+    let no_room = |why| End::Error(error::no_room(why));
+    let Some(mut reader) = reader(text, &mut breath) else {
+        route::route(of)?;
+        return Err(Reason::Encoding.into());
+    };
+    recogniser.limit(work_memory::limit());
+    recogniser.begin(seek, all);
+    recogniser.read(&mut reader, &mut breath).map_err(no_room)?;
+    let first = |image: Image<'_>, seen: &Seen| recogniser.step(image, seen, CELLS);
+    let (mut ticket, step) = route::route_and(of, first)?;
+    let mut step = step;
+    loop {
+        match step {
+            Step::Done => return Ok(ticket),
+            Step::More => {
+                check_for_interrupts!();
+                recogniser.make_room(CELLS).map_err(no_room)?;
             }
-            recogniser.read(&mut reader, &mut breath).map_err(no_room)?;
-            step = ticket.read(|image, seen| recogniser.step(image, seen, CELLS))?;
+            Step::Ask => {
+                ticket.learn(recogniser.asked())?;
+                recogniser.begin(seek, all);
+                reader = self::reader(text, &mut breath).ok_or(Reason::Encoding)?;
+            }
         }
+        recogniser.read(&mut reader, &mut breath).map_err(no_room)?;
+        step = ticket.read(|image, seen| recogniser.step(image, seen, CELLS))?;
     }
 }
 
-/// `sources`: the edges table, then tables of aliases.
-fn from_images(sources: &[Source<'_>], text: &[u8], overlapping: bool, found: &mut Found) -> Result<(), End> {
+fn from_images(
+    edges: &AttachedTable,
+    aliases: &[AttachedTable],
+    text: &[u8],
+    overlapping: bool,
+    found: &mut Found,
+) -> Result<(), End> {
     let Found { recognisers, mentions, .. } = found;
-    while recognisers.len() < sources.len() {
+    let sources = 1 + aliases.len();
+    while recognisers.len() < sources {
         recognisers.push(Recogniser::new(HEADERS));
     }
-    let alone = sources.len() == 1;
-    let mut edges = sources[0].look(&mut recognisers[0], text, Seek::Entities, overlapping || !alone)?;
-    for (source, recogniser) in sources.iter().zip(&mut *recognisers).skip(1) {
-        source.look(recogniser, text, Seek::Aliased, true)?;
+    let alone = aliases.is_empty();
+    let mut ticket = look(edges, &mut recognisers[0], text, Seek::Entities, overlapping || !alone)?;
+    for (of, recogniser) in aliases.iter().zip(&mut recognisers[1..]) {
+        look(of, recogniser, text, Seek::Aliased, true)?;
     }
     mentions.clear();
-    room_for(mentions, sources.len(), recognisers)?;
+    room_for(mentions, sources, recognisers)?;
     if alone {
         recognisers[0].finish();
         mentions.extend(recognisers[0].mentions().iter().map(|mention| (0, *mention)));
     } else {
-        merge(&recognisers[..sources.len()], mentions, &mut edges, overlapping)?;
+        merge(&recognisers[..sources], mentions, &mut ticket, overlapping)?;
     }
-    edges.control.slots[edges.index].count_call(recognisers[0].counters());
-    walk::settle_now_and_then(sources[0].table, &edges);
+    ticket.control.slots[ticket.index].count_call(recognisers[0].counters());
+    walk::settle_now_and_then(edges, &ticket);
     Ok(())
 }
 

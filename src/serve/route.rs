@@ -6,9 +6,7 @@
 use crate::builds::locked::InPlace;
 use crate::builds::{locked, request};
 use crate::capture::transaction;
-use crate::catalog::columns::Columns;
-use crate::catalog::edges_table::Edges;
-use crate::catalog::registration::{Functions, Registration};
+use crate::catalog::attached_table::AttachedTable;
 use crate::image::control::Control;
 use crate::image::reason::Reason;
 use crate::image::{directory, quota};
@@ -16,45 +14,34 @@ use crate::pg::snapshot::Seen;
 use crate::serve::conditions;
 use crate::serve::conditions::Ticket;
 use cftrag_core::Image;
+use pgrx::pg_sys;
 
 /// Checks every condition. Flushes this transaction's own changes of the table; builds a small table's image if there is none.
-pub fn route(
-    table: &Edges,
-    registration: &Registration,
-    columns: &Columns,
-    functions: Functions,
-) -> Result<Ticket, Reason> {
-    route_and(table, registration, columns, functions, |_, _| ()).map(|(ticket, ())| ticket)
+pub fn route(of: &AttachedTable) -> Result<Ticket, Reason> {
+    route_and(of, |_, _| ()).map(|(ticket, ())| ticket)
 }
 
-/// The same, and what `first` makes of the image under the lock that it was checked under.
-pub fn route_and<R>(
-    table: &Edges,
-    registration: &Registration,
-    columns: &Columns,
-    functions: Functions,
-    mut first: impl FnMut(Image<'_>, &Seen) -> R,
-) -> Result<(Ticket, R), Reason> {
-    let question = conditions::before(table, registration, columns)?;
-    flush_own(table)?;
-    question.of_image(table, &mut first).or_else(|(reason, question)| {
-        heal(question.control(), table, functions, reason)?;
-        question.of_image(table, &mut first).map_err(|(reason, _)| reason)
+/// [`route`], and what `first` makes of the image under the lock that it was checked under.
+pub fn route_and<R>(of: &AttachedTable, mut first: impl FnMut(Image<'_>, &Seen) -> R) -> Result<(Ticket, R), Reason> {
+    let question = conditions::before(of)?;
+    flush_own(of.oid())?;
+    question.of_image(&mut first).or_else(|(reason, question)| {
+        heal(question.control(), of, reason)?;
+        question.of_image(&mut first).map_err(|(reason, _)| reason)
     })
 }
 
 /// Whether a build by this reader could help. Where memory ran out it is looked for again after a while; cft_build looks at once.
-fn heals(control: &Control, table: &Edges, reason: Reason) -> bool {
+fn heals(control: &Control, table: pg_sys::Oid, reason: Reason) -> bool {
     let stale = [Reason::NoImage, Reason::Rewritten, Reason::Triggers, Reason::Columns, Reason::Incomplete];
-    stale.contains(&reason)
-        && control.find(table.oid()).is_none_or(|(_, slot)| slot.may_find_memory(quota::free(control)))
+    stale.contains(&reason) && control.find(table).is_none_or(|(_, slot)| slot.may_find_memory(quota::free(control)))
 }
 
 /// Moves this transaction's own changes into the image.
-fn flush_own(table: &Edges) -> Result<(), Reason> {
-    if transaction::pending(table.oid()) {
-        transaction::flush(table.oid(), false);
-        if transaction::pending(table.oid()) {
+fn flush_own(table: pg_sys::Oid) -> Result<(), Reason> {
+    if transaction::pending(table) {
+        transaction::flush(table, false);
+        if transaction::pending(table) {
             // A delete whose insert our trigger has not seen yet.
             return Err(Reason::PendingTrigger);
         }
@@ -63,17 +50,17 @@ fn flush_own(table: &Edges) -> Result<(), Reason> {
 }
 
 /// Has an image made that could serve: by this reader, then it is there, or by a worker, then the reason stays.
-fn heal(control: &Control, table: &Edges, functions: Functions, reason: Reason) -> Result<(), Reason> {
+fn heal(control: &Control, of: &AttachedTable, reason: Reason) -> Result<(), Reason> {
     // A question only looks; the slot that a build needs is taken here. None is to be had: every place holds an image.
-    if directory::find_or_take(control, table.oid()).is_none() {
+    if directory::find_or_take(control, of.oid()).is_none() {
         return Err(Reason::NoMemory);
     }
-    if !heals(control, table, reason) {
+    if !heals(control, of.oid(), reason) {
         return Err(reason);
     }
-    let built = locked::in_place(control, table, functions);
+    let built = locked::in_place(control, &of.table, of.functions);
     if built != InPlace::Built {
-        request::request(control, table, functions, built == InPlace::GaveWay);
+        request::request(control, &of.table, of.functions, built == InPlace::GaveWay);
         return Err(reason);
     }
     Ok(())

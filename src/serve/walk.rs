@@ -6,8 +6,7 @@
 use crate::call::fmgr::{Call, text_array};
 use crate::call::tuple::HEADERS;
 use crate::call::{fmgr, work_memory};
-use crate::catalog::attached_table::{Opened, open};
-use crate::catalog::edges_table::Edges;
+use crate::catalog::attached_table::AttachedTable;
 use crate::error::{Fallible, MAX_LEVELS};
 use crate::guc::Temperature;
 use crate::image::chunks::Unusable;
@@ -63,7 +62,7 @@ pub fn answer(
     sink: &mut Sink,
 ) -> Fallible<()> {
     check_levels(up, down)?;
-    answer_of(&open(call, 3)?, names, array, up, down, sink)
+    answer_of(&AttachedTable::open(call, 3)?, names, array, up, down, sink)
 }
 
 /// 22023 if there are too many, or fewer than none.
@@ -79,7 +78,7 @@ pub fn check_levels(up: i32, down: i32) -> Fallible<()> {
 /// The same of a table opened before; `up` and `down` are in their range. For calls that walk more than once: all walks are under the
 /// caller's one snapshot, whoever answers. Errors: 53400, 53200 (memory), 54000 (a text that is too long).
 pub fn answer_of(
-    opened: &Opened,
+    of: &AttachedTable,
     names: &[&[u8]],
     array: impl Fn() -> pg_sys::Datum,
     up: i32,
@@ -87,20 +86,20 @@ pub fn answer_of(
     sink: &mut Sink,
 ) -> Fallible<()> {
     let mut walk = workspace()?;
-    match walk_from(opened, names, up, down, &mut walk, |walk| sink.take(walk, false))? {
+    match walk_from(of, names, up, down, &mut walk, |walk| sink.take(walk, false))? {
         Served::All(ticket) => {
             sink.take(&mut walk, true)?;
-            asked(opened, &ticket, &walk);
+            asked(of, &ticket, &walk);
         }
         Served::Only(taken) => {
             let array = if taken == 0 { array() } else { text_array(&names[taken..]) };
             match sink {
                 Sink::Text(text) => {
                     let mut out = Sentences::after(walk.written())?;
-                    by_reference(opened, array, up, down, &mut Sink::Parts(&mut |rows| out.add(rows)))?;
+                    by_reference(of, array, up, down, &mut Sink::Parts(&mut |rows| out.add(rows)))?;
                     **text = fmgr::text_of(out.as_bytes())?;
                 }
-                sink => by_reference(opened, array, up, down, sink)?,
+                sink => by_reference(of, array, up, down, sink)?,
             }
         }
     }
@@ -163,7 +162,7 @@ impl From<Unusable> for End {
 
 /// Walks from the names. What is answered is given to `part` when it passes work_mem, while there are more names.
 pub fn walk_from(
-    (table, registration, columns, functions): &Opened,
+    of: &AttachedTable,
     names: &[&[u8]],
     up: i32,
     down: i32,
@@ -180,7 +179,7 @@ pub fn walk_from(
         walk.begin(name, up as u32, down as u32);
     }
     let step = |image: Image<'_>, seen: &Seen| walk.step(image, seen, CELLS);
-    let first = route::route_and(table, registration, columns, *functions, step).map_err(End::from);
+    let first = route::route_and(of, step).map_err(End::from);
     let mut taken = 0;
     let mut part = |walk: &mut Walk| {
         part(walk)?;
@@ -191,7 +190,7 @@ pub fn walk_from(
     match served {
         Ok(ticket) => Ok(Served::All(ticket)),
         Err(End::Unusable(reason)) => {
-            counters::count(table.oid(), reason);
+            counters::count(of.oid(), reason);
             Ok(Served::Only(taken))
         }
         Err(End::Error(error)) => Err(error),
@@ -199,20 +198,14 @@ pub fn walk_from(
 }
 
 /// Counts a call that the image served, and does the image's housekeeping.
-pub fn asked((table, ..): &Opened, ticket: &Ticket, walk: &Walk) {
+pub fn asked(of: &AttachedTable, ticket: &Ticket, walk: &Walk) {
     ticket.control.slots[ticket.index].count_call(walk.counters());
-    settle_now_and_then(table, ticket);
+    settle_now_and_then(of, ticket);
 }
 
 /// Answers by the reference query. `entities` is a text[] value.
-pub fn by_reference(
-    (table, registration, columns, _): &Opened,
-    entities: pg_sys::Datum,
-    up: i32,
-    down: i32,
-    sink: &mut Sink,
-) -> Fallible<()> {
-    reference::answer(table, &registration.names, columns, entities, up, down, sink)
+pub fn by_reference(of: &AttachedTable, entities: pg_sys::Datum, up: i32, down: i32, sink: &mut Sink) -> Fallible<()> {
+    reference::answer(&of.table, &of.registration.names, &of.columns, entities, up, down, sink)
 }
 
 /// Walks on from its first step to the end, in slices; learns the xids it met.
@@ -244,7 +237,8 @@ pub fn finish(
     }
 }
 
-pub fn settle_now_and_then(table: &Edges, ticket: &Ticket) {
+/// The image's housekeeping, by every [`SETTLE_EVERY`]th reader.
+pub fn settle_now_and_then(of: &AttachedTable, ticket: &Ticket) {
     CALLS.set(CALLS.get().wrapping_add(1));
     if !CALLS.get().is_multiple_of(SETTLE_EVERY) || !crate::pg::contain::possible() {
         return;
@@ -252,7 +246,7 @@ pub fn settle_now_and_then(table: &Edges, ticket: &Ticket) {
     let versions = chunks::read(ticket.control, ticket.index, |_, image| image.stats().versions).unwrap_or(0);
     if versions > 0 {
         let settled =
-            crate::pg::contain::attempt(|| settle::settle_if_free(ticket.control, ticket.index, table.oid(), SETTLE));
+            crate::pg::contain::attempt(|| settle::settle_if_free(ticket.control, ticket.index, of.oid(), SETTLE));
         if let Some(Some(why)) = settled {
             ticket.control.slots[ticket.index].spoil(why);
         }
