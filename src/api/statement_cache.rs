@@ -9,24 +9,20 @@
 use crate::call::fmgr::{Call, text_bytes};
 use crate::catalog::{default_table, named_tables, registration};
 use crate::error::Fallible;
+use crate::pg::invalidation::Cached;
 use crate::pg::{error_context, invalidation};
 use pgrx::check_for_interrupts;
 use pgrx::prelude::*;
-use std::cell::RefCell;
-use std::collections::HashMap;
 
 /// Statement wanted, table, role, row_security, cft_kept_statement's own OID (the extension may be made anew).
 pub type Key = (Vec<u8>, Option<u32>, u32, bool, u32);
 
-/// Statements as of a number of changes of the catalogs.
-pub type Kept = (u64, HashMap<Key, Vec<u8>>);
-
-thread_local! {
-    pub static KEPT: RefCell<Kept> = RefCell::new((0, HashMap::new()));
-}
-
 /// More than these are not kept.
 const MOST: usize = 256;
+
+thread_local! {
+    static KEPT: Cached<Key, Vec<u8>> = const { Cached::new(MOST, invalidation::catalogs) };
+}
 
 /// What cft_statement says where a table that it chose is gone once its lock was waited for.
 const AGAIN: &[u8] = b"again";
@@ -59,8 +55,7 @@ fn cft_kept_statement(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<Option<Vec<u
             )
         };
         let epoch = invalidation::catalogs();
-        let known = |(of, all): &Kept| if *of == epoch { all.get(&key).cloned() } else { None };
-        if let Some(kept) = KEPT.with_borrow(known) {
+        if let Some(kept) = KEPT.with(|all| all.known(epoch, &key)) {
             let there = named_tables::tables(&kept).into_iter().all(named_tables::lock);
             if there && invalidation::catalogs() == epoch {
                 return Ok(Some(kept));
@@ -74,23 +69,13 @@ fn cft_kept_statement(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<Option<Vec<u
         // What changed while it was made is not known to be in it; unless it was made like this when its tables were locked already.
         let as_is = invalidation::catalogs() == epoch;
         if is_latest && as_is {
-            keep(epoch, key, &made);
+            KEPT.with(|all| all.keep(epoch, key, made.clone()));
         }
         if as_is || last.as_ref() == Some(&made) {
             return Ok(Some(made));
         }
         last = Some(made);
     }
-}
-
-pub fn keep(epoch: u64, key: Key, made: &[u8]) {
-    KEPT.with_borrow_mut(|(of, all)| {
-        if *of != epoch || all.len() >= MOST {
-            all.clear();
-        }
-        *of = epoch;
-        all.insert(key, made.to_vec());
-    });
 }
 
 /// What cft_statement says, and whether it is by a snapshot of now: what an older one does not see yet sends no invalidation any more.

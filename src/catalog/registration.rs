@@ -18,9 +18,10 @@
 use crate::catalog::columns::ColumnNames;
 use crate::catalog::pg_trigger;
 use crate::catalog::pg_trigger::{Place, TriggerKey};
-use crate::pg::encoding;
+use crate::pg::invalidation::Cached;
+use crate::pg::{encoding, invalidation};
 use pgrx::pg_sys;
-use std::cell::Cell;
+use std::convert::Infallible;
 use std::ffi::CStr;
 
 #[derive(Clone, Debug)]
@@ -47,21 +48,15 @@ const TRUNCATE_TYPE: i16 = 1 << 5;
 
 thread_local! {
     /// (cft_capture, the function that marks tables of aliases in its schema)
-    static ALIAS_OF: Cell<Option<(pg_sys::Oid, pg_sys::Oid)>> = const { Cell::new(None) };
+    static ALIAS_OF: Cached<pg_sys::Oid, pg_sys::Oid> = const { Cached::new(1, invalidation::never) };
     /// (a function of ours, the trigger functions in its schema): a function's OID is never another extension's while it is called.
-    static FUNCTIONS: Cell<Option<(pg_sys::Oid, Functions)>> = const { Cell::new(None) };
+    static FUNCTIONS: Cached<pg_sys::Oid, Functions> = const { Cached::new(1, invalidation::never) };
 }
 
 impl Functions {
     /// The trigger functions beside `function`, any SQL function of this extension.
     pub fn beside(function: pg_sys::Oid) -> Self {
-        if let Some((known, functions)) = FUNCTIONS.get()
-            && known == function
-        {
-            return functions;
-        }
-        let functions = Self::of_extension();
-        FUNCTIONS.set(Some((function, functions)));
+        let Ok(functions) = FUNCTIONS.with(|last| last.get(function, || Ok::<_, Infallible>(Self::of_extension())));
         functions
     }
 
@@ -75,14 +70,9 @@ impl Functions {
 
     /// The function of the triggers that mark tables of aliases.
     pub fn alias_of(self) -> pg_sys::Oid {
-        match ALIAS_OF.get() {
-            Some((capture, alias_of)) if capture == self.capture => alias_of,
-            _ => {
-                let found = internal_function(c"cft_alias_of", &[]);
-                ALIAS_OF.set(Some((self.capture, found)));
-                found
-            }
-        }
+        let find = || Ok::<_, Infallible>(internal_function(c"cft_alias_of", &[]));
+        let Ok(found) = ALIAS_OF.with(|last| last.get(self.capture, find));
+        found
     }
 }
 

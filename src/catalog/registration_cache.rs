@@ -13,17 +13,17 @@
 
 use crate::catalog::columns::{ColumnNames, Columns};
 use crate::catalog::edges_table::Edges;
-use crate::catalog::pg_trigger::Place;
-use crate::catalog::pg_trigger::TriggerKey;
+use crate::catalog::pg_trigger::{Place, TriggerKey};
 use crate::catalog::registration::{Functions, Registration, alias_markers, attached_tables, read};
 use crate::catalog::unpinned::Seen;
 use crate::catalog::{pg_trigger, trust};
 use crate::error::Fallible;
 use crate::ffi::pg_guard_ffi_boundary;
 use crate::pg::compat::{plain, unguarded};
+use crate::pg::invalidation::Cached;
 use crate::pg::{compat, invalidation};
 use pgrx::pg_sys;
-use std::cell::{Cell, RefCell};
+use std::convert::Infallible;
 use std::rc::Rc;
 
 const MAIN: pg_sys::ForkNumber::Type = pg_sys::ForkNumber::MAIN_FORKNUM;
@@ -33,9 +33,6 @@ pub const ROOM: usize = 16;
 
 #[derive(Clone)]
 pub struct Kept {
-    pub epoch: u64,
-    pub table: pg_sys::Oid,
-    pub capture: pg_sys::Oid,
     pub registration: Rc<Registration>,
     pub places: [Place; 2],
     /// The buffers where their pages were last; 0: not known.
@@ -60,20 +57,29 @@ pub enum Row {
     Lasting(Lasting),
 }
 
-/// The attached edges tables, as of an epoch, of the extension with that capture function.
-pub type Attached = (u64, pg_sys::Oid, Rc<[pg_sys::Oid]>);
+/// A registration that is this very one.
+struct This(Rc<Registration>);
 
-thread_local! {
-    pub static KEPT: RefCell<Vec<Kept>> = const { RefCell::new(Vec::new()) };
-    static TABLES: RefCell<Option<Attached>> = const { RefCell::new(None) };
+impl PartialEq for This {
+    fn eq(&self, other: &Self) -> bool {
+        Rc::ptr_eq(&self.0, &other.0)
+    }
 }
 
-/// A table's columns, as of an epoch.
-pub type Resolved = (u64, pg_sys::Oid, Rc<Registration>, Columns);
-
 thread_local! {
-    pub static COLUMNS: RefCell<Option<Resolved>> = const { RefCell::new(None) };
-    pub static DATABASE: Cell<Option<(u64, u32)>> = const { Cell::new(None) };
+    /// By table and capture function.
+    static KEPT: Cached<(pg_sys::Oid, pg_sys::Oid), Kept> = const { Cached::new(ROOM, invalidation::relations) };
+    /// The attached edges tables, by capture function.
+    static TABLES: Cached<pg_sys::Oid, Rc<[pg_sys::Oid]>> = const { Cached::new(1, invalidation::relations) };
+    static COLUMNS: Cached<(pg_sys::Oid, This), Columns> = const { Cached::new(1, invalidation::relations) };
+    static DATABASE: Cached<(), u32> = const { Cached::new(1, invalidation::relations) };
+    /// Registrations as a snapshot sees them: pg_trigger is read once per snapshot, not once per call.
+    static LAST: Cached<(SnapshotId, pg_sys::Oid), Rc<Registration>> = const { Cached::new(1, invalidation::relations) };
+    /// "Which table, if none is named?", by snapshot and role.
+    static ONLY: Cached<(SnapshotId, pg_sys::Oid), pg_sys::Oid> = const { Cached::new(1, invalidation::relations) };
+    /// The tables of aliases of an edges table, by snapshot, role and edges table: whose aliases count depends on the caller.
+    static ALIASES: Cached<(SnapshotId, pg_sys::Oid, pg_sys::Oid), Rc<[AliasTable]>> =
+        const { Cached::new(1, invalidation::catalogs) };
 }
 
 /// The table's registration if it is sound and its two rows are visible to the snapshot.
@@ -101,15 +107,15 @@ pub unsafe fn look(
     functions: Functions,
 ) -> Option<Rc<Registration>> {
     let now = invalidation::relations();
-    let known = |kept: &&Kept| kept.table == table && kept.capture == functions.capture && kept.epoch == now;
-    let mut kept = match KEPT.with_borrow(|all| all.iter().find(known).cloned()) {
+    let key = (table, functions.capture);
+    let mut kept = match KEPT.with(|all| all.known(now, &key)) {
         Some(kept) => kept,
         None => {
             // As of now: what an older snapshot does not see yet sends no invalidation any more.
             let (registration, places) =
                 crate::catalog::registration::read_placed(table, std::ptr::null_mut(), functions)?;
             let (registration, places) = (Rc::new(registration), places?);
-            Kept { epoch: now, table, capture: functions.capture, registration, places, buffers: [0; 2], lasting: None }
+            Kept { registration, places, buffers: [0; 2], lasting: None }
         }
     };
     let registration = Rc::clone(&kept.registration);
@@ -124,15 +130,7 @@ pub unsafe fn look(
             return None;
         }
     }
-    KEPT.with_borrow_mut(|all| match all.iter_mut().find(|other| other.table == table) {
-        Some(other) => *other = kept,
-        None => {
-            if all.len() == ROOM {
-                all.clear();
-            }
-            all.push(kept);
-        }
-    });
+    KEPT.with(|all| all.keep(now, key, kept));
     Some(registration)
 }
 
@@ -243,50 +241,29 @@ unsafe fn look_at(place: &Place, buffer: pg_sys::Buffer, snapshot: pg_sys::Snaps
 pub fn attached(functions: Functions, find: impl FnOnce() -> Vec<pg_sys::Oid>) -> Rc<[pg_sys::Oid]> {
     // SAFETY: in a transaction; may run the callbacks of invalidations, of which ours only counts.
     unsafe { pg_sys::AcceptInvalidationMessages() };
-    let now = invalidation::relations();
-    let known = TABLES.with_borrow(|tables| match tables {
-        Some((epoch, capture, tables)) if (*epoch, *capture) == (now, functions.capture) => Some(Rc::clone(tables)),
-        _ => None,
-    });
-    known.unwrap_or_else(|| {
-        let tables: Rc<[pg_sys::Oid]> = find().into();
-        TABLES.set(Some((now, functions.capture, Rc::clone(&tables))));
-        tables
-    })
+    let Ok(tables) = TABLES.with(|tables| tables.get(functions.capture, || Ok::<_, Infallible>(find().into())));
+    tables
 }
 
 /// The columns of an open table, found by their names again after an invalidation only. 42703 if one is gone, 42804 if reading one would
 /// run another role's code.
 pub fn columns(table: &Edges, registration: &Rc<Registration>) -> Fallible<Columns> {
-    let (now, oid) = (invalidation::relations(), table.oid());
-    let known = |of: &&Resolved| of.0 == now && of.1 == oid && Rc::ptr_eq(&of.2, registration);
-    if let Some(columns) = COLUMNS.with_borrow(|last| last.as_ref().filter(known).map(|of| of.3)) {
-        return Ok(columns);
-    }
-    let columns = table.require_columns(&registration.names)?;
-    crate::catalog::column_rules::check_types(&registration.names, &columns)?;
-    COLUMNS.set(Some((now, oid, Rc::clone(registration), columns)));
-    Ok(columns)
+    let find = || {
+        let columns = table.require_columns(&registration.names)?;
+        crate::catalog::column_rules::check_types(&registration.names, &columns)?;
+        Ok(columns)
+    };
+    COLUMNS.with(|last| last.get((table.oid(), This(Rc::clone(registration))), find))
 }
 
 /// [`compat::database_xmin`], asked again after an invalidation only.
 pub fn database_xmin() -> u32 {
-    let now = invalidation::relations();
-    match DATABASE.get() {
-        Some((epoch, xmin)) if epoch == now => xmin,
-        _ => {
-            let xmin = compat::database_xmin();
-            DATABASE.set(Some((now, xmin)));
-            xmin
-        }
-    }
+    let Ok(xmin) = DATABASE.with(|last| last.get((), || Ok::<_, Infallible>(compat::database_xmin())));
+    xmin
 }
 
 /// More tables of aliases in a database than are looked at to find those of one edges table.
 const FEW_MARKERS: usize = 4;
-
-/// An edges table and its tables of aliases.
-type Aliases = (pg_sys::Oid, Rc<[AliasTable]>);
 
 /// A table of aliases, with entity as parent and alias as child.
 pub struct AliasTable {
@@ -298,10 +275,10 @@ pub struct AliasTable {
 /// Stands for what a snapshot sees of the catalogs, within one transaction and as long as no subtransaction aborts: transactions below the
 /// same xmax only end, so the same number of them is the same set: in copies too, which have that number whether or not they have the list.
 /// And across transactions that had no xid: they changed nothing, and are in no snapshot.
+///
+/// 32 bits come again after 4 billion transactions; if one of them changed a relation, what is kept has ended by then.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub struct Mark {
-    /// 32 bits come again after 4 billion transactions; if one of them changed a relation, this is another then.
-    pub changes: u64,
+pub struct SnapshotId {
     pub xmin: pg_sys::TransactionId,
     pub xmax: pg_sys::TransactionId,
     pub running: u32,
@@ -310,52 +287,33 @@ pub struct Mark {
     pub curcid: pg_sys::CommandId,
 }
 
-impl Mark {
+impl SnapshotId {
     /// # Safety
     /// A valid snapshot.
     pub unsafe fn of(snapshot: pg_sys::Snapshot) -> Self {
         // SAFETY: the caller's promise.
         let s = unsafe { &*snapshot };
-        Self {
-            changes: invalidation::relations(),
-            xmin: s.xmin,
-            xmax: s.xmax,
-            running: s.xcnt,
-            subtransactions: s.subxcnt,
-            curcid: s.curcid,
-        }
+        Self { xmin: s.xmin, xmax: s.xmax, running: s.xcnt, subtransactions: s.subxcnt, curcid: s.curcid }
     }
 }
-
-thread_local! {
-    /// The last registration read under a snapshot: pg_trigger is read once per snapshot, not once per call.
-    pub static LAST: RefCell<Option<(Mark, pg_sys::Oid, Rc<Registration>)>> = const { RefCell::new(None) };
-    /// The last answer to "which table, if none is named", for a role.
-    pub static ONLY: Cell<Option<(Mark, pg_sys::Oid, pg_sys::Oid)>> = const { Cell::new(None) };
-    /// The last answer to "which tables of aliases has it".
-    static ALIASES: RefCell<Option<(AliasesAs, Aliases)>> = const { RefCell::new(None) };
-}
-
-/// For whom, and as of which changes of the catalogs: whose aliases count depends on the caller.
-type AliasesAs = (Mark, pg_sys::Oid, u64);
 
 /// Forgets what was read, if marks may mean something else from now on. Called when a transaction ends, or a subtransaction begins or
 /// ends. A standby's snapshots do not list what runs.
 pub fn forget() {
     // As of now, not as of a snapshot: privileges are in it.
-    ONLY.set(None);
+    ONLY.with(Cached::forget);
     // SAFETY: backend variables.
     let may_differ =
         unsafe { plain::GetTopTransactionIdIfAny() != pg_sys::InvalidTransactionId || plain::RecoveryInProgress() };
     if may_differ {
-        LAST.set(None);
-        ALIASES.set(None);
+        LAST.with(Cached::forget);
+        ALIASES.with(Cached::forget);
     }
 }
 
 /// Forgets which table is the only one: it is gone.
 pub fn choose_again() {
-    ONLY.set(None);
+    ONLY.with(Cached::forget);
 }
 
 /// [`read`], at most once per snapshot.
@@ -368,18 +326,11 @@ pub unsafe fn read_once(
     functions: Functions,
 ) -> Option<Rc<Registration>> {
     // SAFETY: the caller's promise.
-    let mark = unsafe { Mark::of(snapshot) };
-    let known = LAST.with_borrow(|last| last.as_ref().filter(|l| l.0 == mark && l.1 == table).map(|l| Rc::clone(&l.2)));
-    if known.is_some() {
-        return known;
-    }
+    let id = unsafe { SnapshotId::of(snapshot) };
     // SAFETY: the caller's promise.
-    let found = match unsafe { sound(table, snapshot, functions) } {
-        Some(found) => found,
-        None => Rc::new(read(table, snapshot, functions)?),
-    };
-    LAST.set(Some((mark, table, Rc::clone(&found))));
-    Some(found)
+    let sound = || unsafe { sound(table, snapshot, functions) };
+    let find = || sound().or_else(|| read(table, snapshot, functions).map(Rc::new)).ok_or(());
+    LAST.with(|last| last.get((id, table), find)).ok()
 }
 
 /// The only attached table that `readable` lets the caller use, found at most once per snapshot and role; the candidates if there is not
@@ -393,38 +344,30 @@ pub unsafe fn only_attached(
     readable: impl Fn(pg_sys::Oid) -> bool,
 ) -> Result<pg_sys::Oid, Vec<pg_sys::Oid>> {
     // SAFETY: the caller's promise; reads a backend variable.
-    let (mark, role) = unsafe { (Mark::of(snapshot), pg_sys::GetUserId()) };
-    if let Some((known, whose, table)) = ONLY.get()
-        && known == mark
-        && whose == role
-    {
-        return Ok(table);
-    }
-    let edges = |table: &pg_sys::Oid| alias_markers(*table, functions).is_empty();
-    let tables = attached(functions, || attached_tables(functions).into_iter().filter(edges).collect());
-    let mine: Vec<_> = tables.iter().copied().filter(|table| readable(*table)).collect();
-    match mine[..] {
-        [only] => {
-            ONLY.set(Some((mark, role, only)));
-            Ok(only)
-        }
-        _ => Err(mine),
-    }
+    let key = unsafe { (SnapshotId::of(snapshot), pg_sys::GetUserId()) };
+    let find = || {
+        let edges = |table: &pg_sys::Oid| alias_markers(*table, functions).is_empty();
+        let tables = attached(functions, || attached_tables(functions).into_iter().filter(edges).collect());
+        let mine: Vec<_> = tables.iter().copied().filter(|table| readable(*table)).collect();
+        if let [only] = mine[..] { Ok(only) } else { Err(mine) }
+    };
+    ONLY.with(|last| last.get(key, find))
 }
 
-/// The tables of aliases of an edges table that count for the caller ([`rights::trusts_beside`]), ascending by OID, found at most once
+/// The tables of aliases of an edges table that count for the caller ([`trust::trusts_beside`]), ascending by OID, found at most once
 /// per snapshot.
 ///
 /// # Safety
 /// `snapshot` is the active snapshot.
 pub unsafe fn alias_tables(edges: pg_sys::Oid, snapshot: pg_sys::Snapshot, functions: Functions) -> Rc<[AliasTable]> {
     // SAFETY: the caller's promise; reads a backend variable.
-    let mark = unsafe { (Mark::of(snapshot), plain::GetUserId(), invalidation::catalogs()) };
-    let known =
-        ALIASES.with_borrow(|a| a.as_ref().filter(|a| a.0 == mark && a.1.0 == edges).map(|a| Rc::clone(&a.1.1)));
-    if let Some(known) = known {
-        return known;
-    }
+    let key = unsafe { (SnapshotId::of(snapshot), plain::GetUserId(), edges) };
+    let find = || Ok::<_, Infallible>(find_alias_tables(edges, snapshot, functions));
+    let Ok(tables) = ALIASES.with(|last| last.get(key, find));
+    tables
+}
+
+fn find_alias_tables(edges: pg_sys::Oid, snapshot: pg_sys::Snapshot, functions: Functions) -> Rc<[AliasTable]> {
     let mut found = Vec::new();
     // SAFETY: a pg_trigger tuple, its descriptor and form.
     let arguments_of =
@@ -454,7 +397,5 @@ pub unsafe fn alias_tables(edges: pg_sys::Oid, snapshot: pg_sys::Snapshot, funct
             || Registration { names, row: TriggerKey::default(), truncate: TriggerKey::default(), sound: false };
         AliasTable { table, registration: Rc::new(registration.unwrap_or_else(unfed)) }
     });
-    let tables: Rc<[AliasTable]> = tables.collect();
-    ALIASES.set(Some((mark, (edges, Rc::clone(&tables)))));
-    tables
+    tables.collect()
 }

@@ -17,9 +17,10 @@ use crate::catalog::edges_table::Edges;
 use crate::catalog::roles;
 use crate::pg::background_worker::SAFE_PATH;
 use crate::pg::compat::plain;
+use crate::pg::invalidation::Cached;
 use crate::pg::{compat, invalidation};
 use pgrx::pg_sys;
-use std::cell::Cell;
+use std::convert::Infallible;
 
 /// Runs `work`, which reads the table's rows, with its owner's rights, in a security-restricted operation and with a safe search_path.
 /// An ERROR's abort puts back what was before.
@@ -96,8 +97,8 @@ pub fn trusts_role(role: pg_sys::Oid) -> bool {
 }
 
 thread_local! {
-    /// What [`is_ordinary`] found of these roles, as of [`changes::catalogs`].
-    static ORDINARY: Cell<Option<(u64, [pg_sys::Oid; 3], bool)>> = const { Cell::new(None) };
+    /// What [`is_ordinary`] found of these roles.
+    static ORDINARY: Cached<[pg_sys::Oid; 3], bool> = const { Cached::new(1, invalidation::catalogs) };
 }
 
 /// Whether the caller may do nothing beyond this database, and cannot come to: neither the current role nor one that the session can go
@@ -106,27 +107,23 @@ thread_local! {
 pub fn is_ordinary() -> bool {
     // SAFETY: reads backend variables.
     let roles = unsafe { [plain::GetUserId(), pg_sys::GetSessionUserId(), pg_sys::GetAuthenticatedUserId()] };
-    let now = invalidation::catalogs();
-    if let Some((then, of, found)) = ORDINARY.get()
-        && (then, of) == (now, roles)
-    {
-        return found;
-    }
+    let Ok(found) = ORDINARY.with(|last| last.get(roles, || Ok::<_, Infallible>(none_is_privileged(&roles))));
+    found
+}
+
+fn none_is_privileged(roles: &[pg_sys::Oid]) -> bool {
     let mut all = roles.to_vec();
     let mut at = 0;
-    let mut found = true;
     while let Some(&role) = all.get(at) {
         at += 1;
         if crate::catalog::roles::is_privileged(role) {
-            found = false;
-            break;
+            return false;
         }
         let more = crate::catalog::roles::memberships(role).into_iter().map(|(of, _)| of);
         let more: Vec<_> = more.filter(|of| !all.contains(of)).collect();
         all.extend(more);
     }
-    ORDINARY.set(Some((now, roles, found)));
-    found
+    true
 }
 
 /// Whether nobody can log in as the role, and each member of it, directly or not, is the caller, could act as the caller, or is a group

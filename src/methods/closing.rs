@@ -22,9 +22,10 @@ use crate::catalog::columns::{Column, Columns};
 use crate::catalog::edges_table::Edges;
 use crate::error::Fallible;
 use crate::pg::invalidation;
+use crate::pg::invalidation::Cached;
 use pgrx::{check_for_interrupts, pg_sys};
-use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
+use std::convert::Infallible;
 use std::ffi::CString;
 
 /// Rows between two looks for an interrupt.
@@ -49,8 +50,8 @@ pub struct Index {
 type Indexes = [Option<Index>; 2];
 
 thread_local! {
-    /// Those of the table asked about last, as of an epoch.
-    pub static KEPT: Cell<Option<(u64, pg_sys::Oid, Columns, Indexes)>> = const { Cell::new(None) };
+    /// Those of the table asked about last.
+    static KEPT: Cached<(pg_sys::Oid, Columns), Indexes> = const { Cached::new(1, invalidation::relations) };
 }
 
 /// Whether an edge closes a cycle.
@@ -339,12 +340,15 @@ pub unsafe fn begin(table: &Edges, index: Index, column: Column, name: &[u8]) ->
 /// # Safety
 /// As for [`closes`].
 pub unsafe fn indexes(table: &Edges, columns: &Columns) -> Indexes {
-    let now = invalidation::relations();
-    if let Some((epoch, oid, of, indexes)) = KEPT.get()
-        && (epoch, oid, of) == (now, table.oid(), *columns)
-    {
-        return indexes;
-    }
+    // SAFETY: the caller's promise.
+    let find = || Ok::<_, Infallible>(unsafe { find_indexes(table, columns) });
+    let Ok(indexes) = KEPT.with(|last| last.get((table.oid(), *columns), find));
+    indexes
+}
+
+/// # Safety
+/// As for [`indexes`].
+unsafe fn find_indexes(table: &Edges, columns: &Columns) -> Indexes {
     let mut found = [None; 2];
     // SAFETY: the list is a copy; an index of a table that is locked is there.
     unsafe {
@@ -358,7 +362,6 @@ pub unsafe fn indexes(table: &Edges, columns: &Columns) -> Indexes {
             pg_sys::index_close(index, lock);
         }
     }
-    KEPT.set(Some((now, table.oid(), *columns, found)));
     found
 }
 

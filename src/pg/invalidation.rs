@@ -1,14 +1,14 @@
-//! Counts what the server's invalidations tell a session, so that what it keeps of the catalogs is used only while nothing has changed.
+//! Counts what the server's invalidations tell a session; what it keeps of the catalogs ([`Cached`]) is used only while nothing has changed.
 //!
 //! Those that other sessions have sent count once a lock was taken, a transaction begun, or AcceptInvalidationMessages called.
 
 #![expect(unsafe_code, reason = "invalidation callbacks")]
 
 use pgrx::pg_sys;
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 
 thread_local! {
-    pub static WATCHED: Cell<bool> = const { Cell::new(false) };
+    static WATCHED: Cell<bool> = const { Cell::new(false) };
     static RELATIONS: Cell<u64> = const { Cell::new(0) };
     static OTHERS: Cell<u64> = const { Cell::new(0) };
 }
@@ -25,7 +25,7 @@ unsafe extern "C-unwind" fn other_changed(_arg: pg_sys::Datum, _cache: i32, _has
     OTHERS.set(OTHERS.get() + 1);
 }
 
-pub fn watch() {
+fn watch() {
     use pg_sys::SysCacheIdentifier::{
         AMOPOPID, AUTHMEMMEMROLE, AUTHOID, CASTSOURCETARGET, DATABASEOID, NAMESPACEOID, OPEROID, PROCOID, TYPEOID,
     };
@@ -49,7 +49,61 @@ pub fn relations() -> u64 {
     RELATIONS.get()
 }
 
-/// The same, and of schemas, roles, functions, types and operators: as much as makes PostgreSQL forget a kept plan.
+/// [`relations`], and of schemas, roles, functions, types and operators: as much as makes PostgreSQL forget a kept plan.
 pub fn catalogs() -> u64 {
     relations() + OTHERS.get()
+}
+
+/// For answers that stay true, such as those about an OID that is in use: nothing ends them.
+pub fn never() -> u64 {
+    0
+}
+
+/// Answers kept, each with what was asked, while the count of what they rest on ([`relations`], [`catalogs`], [`never`]) stays. The only cache
+/// of what the catalogs say.
+pub struct Cached<K, V> {
+    count: fn() -> u64,
+    /// Where there are as many, all are forgotten.
+    room: usize,
+    kept: RefCell<Vec<(u64, K, V)>>,
+}
+
+impl<K: PartialEq, V: Clone> Cached<K, V> {
+    pub const fn new(room: usize, count: fn() -> u64) -> Self {
+        Self { count, room, kept: RefCell::new(Vec::new()) }
+    }
+
+    /// The answer for `key`: the one that is kept, else that of `ask`, which is kept unless it is an error. What changes while it is asked
+    /// is not known to be in it, so it counts as of before. `ask` may raise, and may ask this cache.
+    pub fn get<E>(&self, key: K, ask: impl FnOnce() -> Result<V, E>) -> Result<V, E> {
+        let count = (self.count)();
+        if let Some(known) = self.known(count, &key) {
+            return Ok(known);
+        }
+        let answer = ask()?;
+        self.keep(count, key, answer.clone());
+        Ok(answer)
+    }
+
+    /// The answer kept for `key` as of this count.
+    pub fn known(&self, count: u64, key: &K) -> Option<V> {
+        self.kept.borrow().iter().find(|kept| kept.0 == count && kept.1 == *key).map(|kept| kept.2.clone())
+    }
+
+    /// Keeps an answer that is true as of this count.
+    pub fn keep(&self, count: u64, key: K, answer: V) {
+        let mut kept = self.kept.borrow_mut();
+        if let Some(old) = kept.iter_mut().find(|kept| kept.1 == key) {
+            *old = (count, key, answer);
+            return;
+        }
+        if kept.len() >= self.room {
+            kept.clear();
+        }
+        kept.push((count, key, answer));
+    }
+
+    pub fn forget(&self) {
+        self.kept.borrow_mut().clear();
+    }
 }

@@ -8,6 +8,7 @@
 use crate::call::fmgr::{Rows, text_array, text_bytes};
 use crate::call::{fmgr, work_memory};
 use crate::catalog::attached_table::AttachedTable;
+use crate::pg::invalidation::Cached;
 use crate::pg::{compat, invalidation};
 use crate::scan::arguments::Argument;
 use crate::scan::cursor::Cursor;
@@ -21,7 +22,6 @@ use crate::serve::{mentions, sink, walk};
 use cftrag_core::Walk;
 use pgrx::pg_sys::panic::ErrorReportable;
 use pgrx::prelude::*;
-use std::cell::Cell;
 use std::ffi::c_void;
 use std::ptr::null_mut;
 
@@ -138,21 +138,21 @@ pub unsafe fn call_of(plan: *mut pg_sys::CustomScan) -> *mut pg_sys::FuncExpr {
 }
 
 thread_local! {
-    /// Who may call which function, as of [`changes::catalogs`]: what PostgreSQL's answer rests on.
-    static MAY_CALL: Cell<Option<(u64, pg_sys::Oid, pg_sys::Oid)>> = const { Cell::new(None) };
+    /// That a role may call a function: PostgreSQL's own answer rests on the same catalogs.
+    static MAY_CALL: Cached<(pg_sys::Oid, pg_sys::Oid), ()> = const { Cached::new(1, invalidation::catalogs) };
 }
 
 /// What PostgreSQL does before it calls a function. 42501 if the user may not.
 pub unsafe fn may_call(function: pg_sys::Oid) {
     // SAFETY: system cache lookups; the hook is another extension's.
     unsafe {
-        let here = (invalidation::catalogs(), function, compat::plain::GetUserId());
-        if MAY_CALL.get() != Some(here) {
-            let result = compat::may_call(function, here.2);
-            if result != pg_sys::AclResult::ACLCHECK_OK {
-                pg_sys::aclcheck_error(result, pg_sys::ObjectType::OBJECT_FUNCTION, pg_sys::get_func_name(function));
-            }
-            MAY_CALL.set(Some(here));
+        let role = compat::plain::GetUserId();
+        let ask = || match compat::may_call(function, role) {
+            pg_sys::AclResult::ACLCHECK_OK => Ok(()),
+            refused => Err(refused),
+        };
+        if let Err(refused) = MAY_CALL.with(|last| last.get((function, role), ask)) {
+            pg_sys::aclcheck_error(refused, pg_sys::ObjectType::OBJECT_FUNCTION, pg_sys::get_func_name(function));
         }
         let hook = pg_sys::object_access_hook;
         if hook.is_some() {

@@ -5,12 +5,14 @@
 
 #![expect(unsafe_code, reason = "the planner's interface")]
 
-use crate::pg::compat;
+use crate::pg::invalidation::Cached;
+use crate::pg::{compat, invalidation};
 use crate::scan::function::Function;
 use crate::scan::{Methods, function, node};
 use pgrx::prelude::*;
 use pgrx::{PgBox, PgList};
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
+use std::convert::Infallible;
 use std::ffi::CStr;
 
 /// ClanguageId (catalog/pg_language.h), which pgrx does not bind.
@@ -21,8 +23,7 @@ pub const ROOM: usize = 32;
 
 thread_local! {
     pub static NEXT: Cell<pg_sys::set_rel_pathlist_hook_type> = const { Cell::new(None) };
-    static KNOWN: RefCell<Vec<(pg_sys::Oid, Option<Function>)>> = const { RefCell::new(Vec::new()) };
-    pub static WATCHED: Cell<bool> = const { Cell::new(false) };
+    static KNOWN: Cached<pg_sys::Oid, Option<Function>> = const { Cached::new(ROOM, invalidation::catalogs) };
 }
 
 pub fn register() {
@@ -129,31 +130,10 @@ pub unsafe fn ours(call: *mut pg_sys::FuncExpr) -> Option<Function> {
 
 /// Which function it is, as our extension made it: not with SET, SECURITY DEFINER or STRICT, which PostgreSQL's own call sees to.
 fn as_made(function: pg_sys::Oid) -> Option<Function> {
-    if !WATCHED.replace(true) {
-        // SAFETY: a function of this library, registered once in a process.
-        unsafe {
-            let functions = pg_sys::SysCacheIdentifier::PROCOID as i32;
-            pg_sys::CacheRegisterSyscacheCallback(functions, Some(function_changed), pg_sys::Datum::from(0usize));
-        }
-    }
-    if let Some(known) =
-        KNOWN.with_borrow(|known| known.iter().find(|(oid, _)| *oid == function).map(|(_, ours)| *ours))
-    {
-        return known;
-    }
     // SAFETY: a function that a statement calls.
-    let ours = unsafe { recognise(function) };
-    KNOWN.with_borrow_mut(|known| {
-        if known.len() == ROOM {
-            known.clear();
-        }
-        known.push((function, ours));
-    });
+    let ask = || Ok::<_, Infallible>(unsafe { recognise(function) });
+    let Ok(ours) = KNOWN.with(|known| known.get(function, ask));
     ours
-}
-
-unsafe extern "C-unwind" fn function_changed(_arg: pg_sys::Datum, _cache: i32, _hash: u32) {
-    KNOWN.with_borrow_mut(Vec::clear);
 }
 
 /// # Safety

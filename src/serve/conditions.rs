@@ -19,11 +19,11 @@ use crate::image::reason::Reason;
 use crate::image::slot::{Header, Key};
 use crate::image::{chunks, control};
 use crate::pg::compat::plain;
+use crate::pg::invalidation::Cached;
 use crate::pg::snapshot::Seen;
 use crate::pg::{compat, invalidation, open_relations};
 use cftrag_core::Image;
 use pgrx::pg_sys;
-use std::cell::Cell;
 use std::sync::atomic::Ordering::SeqCst;
 
 /// The right to read one image under one snapshot: every condition holds. Checked again (generation) at each slice of a walk.
@@ -138,10 +138,6 @@ pub unsafe fn readable(table: &Edges, columns: &Columns) -> Result<(), Reason> {
     // SAFETY: lookups by OID.
     unsafe {
         let (oid, role) = (table.oid(), plain::GetUserId());
-        let here = (invalidation::catalogs(), oid, role, *columns);
-        if READABLE.get() == Some(here) {
-            return Ok(());
-        }
         let select = pg_sys::ACL_SELECT as pg_sys::AclMode;
         let ok = pg_sys::AclResult::ACLCHECK_OK;
         let wanted = [columns.tree, columns.parent, columns.child];
@@ -151,25 +147,30 @@ pub unsafe fn readable(table: &Edges, columns: &Columns) -> Result<(), Reason> {
                 .filter(|c| c.number != 0)
                 .all(|c| pg_sys::pg_attribute_aclcheck(oid, c.number as pg_sys::AttrNumber, role, select) == ok)
         };
-        if !compat::schema_usage(table.schema(), role)
-            || !(pg_sys::pg_class_aclcheck(oid, role, select) == ok || each())
-        {
-            return Err(Reason::Privilege);
+        let ask = || {
+            if !compat::schema_usage(table.schema(), role)
+                || !(pg_sys::pg_class_aclcheck(oid, role, select) == ok || each())
+            {
+                return Err(Some(Reason::Privilege));
+            }
+            // RLS_NONE: the table has no policies. Otherwise it depends on settings, too, whether they apply: that is not kept.
+            match pg_sys::check_enable_rls(oid, pg_sys::InvalidOid, true) {
+                rls if rls == pg_sys::CheckEnableRlsResult::RLS_ENABLED as i32 => Err(Some(Reason::RowSecurity)),
+                rls if rls == pg_sys::CheckEnableRlsResult::RLS_NONE as i32 => Ok(()),
+                _ => Err(None),
+            }
+        };
+        match READABLE.with(|last| last.get((oid, role, *columns), ask)) {
+            Ok(()) | Err(None) => Ok(()),
+            Err(Some(reason)) => Err(reason),
         }
-        // RLS_NONE: the table has no policies. Otherwise it depends on settings, too, whether they apply.
-        match pg_sys::check_enable_rls(oid, pg_sys::InvalidOid, true) {
-            rls if rls == pg_sys::CheckEnableRlsResult::RLS_ENABLED as i32 => return Err(Reason::RowSecurity),
-            rls if rls == pg_sys::CheckEnableRlsResult::RLS_NONE as i32 => READABLE.set(Some(here)),
-            _ => {}
-        }
-        Ok(())
     }
 }
 
 thread_local! {
-    /// Whom [`readable`] found to read what, as of [`changes::catalogs`]: PostgreSQL's own answer rests on the same catalogs, and hears
-    /// of their changes by the same invalidations.
-    static READABLE: Cell<Option<(u64, pg_sys::Oid, pg_sys::Oid, Columns)>> = const { Cell::new(None) };
+    /// That a role reads columns of a table: PostgreSQL's own answer rests on the same catalogs, and hears of their changes by the same
+    /// invalidations.
+    static READABLE: Cached<(pg_sys::Oid, pg_sys::Oid, Columns), ()> = const { Cached::new(1, invalidation::catalogs) };
 }
 
 /// What can be seen only beside the image.
