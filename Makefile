@@ -22,8 +22,8 @@ LIB = $(BUILD_DIR)/$(if $(filter dev,$(PROFILE)),debug,$(PROFILE))/libcftrag.so
 
 export PG SEED STEPS CHECKS CALLS FUZZ_SECONDS VERSION
 
-.PHONY: help build install uninstall installcheck demo demo-stop test schema clean check-pg bench \
-	core-test asan valgrind races miri fuzz lint bench-core schema-check regress isolation exact exact-long inject hostile docs-test demo-test life pg-regress upgrade test-long quality recognise methods clients
+.PHONY: help build install uninstall installcheck demo demo-stop test test-all freeze clean check-pg bench \
+	core-test asan valgrind races miri fuzz lint bench-core schema-check regress isolation exact exact-long inject hostile docs-test demo-test life pg-regress upgrade quality recognise methods clients
 .DEFAULT_GOAL := build
 
 help:
@@ -32,13 +32,16 @@ help:
 	@echo 'make uninstall            remove it from there'
 	@echo 'make installcheck         SQL tests against the running server that libpq finds (PGHOST, PGPORT, ...)'
 	@echo 'make demo                 a question answered in a throw-away server; make demo-stop ends it'
-	@echo 'make test                 everything below, on PostgreSQL 15 and 17; ends with "N passed, N failed"'
+	@echo 'make test                 what every change runs, on one PostgreSQL, in some minutes: lint, core in release, regress (preloaded),'
+	@echo '                          isolation, exact in 5,000 steps, the README, the data of the demo; ends with "N passed, N failed"'
+	@echo '                          PG_CONFIG=... for a server of yours, PG="15 17" for both majors; tests/README.md is the map'
+	@echo 'make test-all             everything below in full, on PostgreSQL 15 and 17; two hours'
 	@echo '  make lint               formatting, clippy, shell syntax'
 	@echo '  make core-test          the core without a server, debug and release'
 	@echo '  make asan | valgrind | miri    the core under AddressSanitizer, valgrind, miri'
 	@echo '  make races              readers of the core beside its writer, under ThreadSanitizer'
 	@echo '  make fuzz               fuzz targets of the core, FUZZ_SECONDS=20 each'
-	@echo '  make schema-check       the committed install script is the generated one (make schema writes it)'
+	@echo '  make schema-check       the install script is what pgrx would generate'
 	@echo '  make regress            SQL tests                         PG=15 or PG=17 for one of them'
 	@echo '  make isolation          interleaved sessions              PG='
 	@echo '  make exact              random concurrent work against the reference query   PG= SEED= STEPS='
@@ -46,7 +49,6 @@ help:
 	@echo '  make docs-test          the README and docs/methods.md'"'"'s SQL               PG='
 	@echo '  make demo-test          the demo and its data'
 	@echo '  make life               restart, crash, standby           PG='
-	@echo 'make test-long            all stories of life, PostgreSQL'"'"'s own regression suite, upgrades   PG='
 	@echo '  make pg-regress         that suite, beside an attached table      PG='
 	@echo '  make upgrade            ALTER EXTENSION UPDATE, pg_upgrade        PG='
 	@echo 'make inject               every use of shared memory fails once, on PostgreSQL 17'
@@ -78,12 +80,12 @@ build: check-pg
 	fi
 
 install: build
-	@test -r sql/cftrag--$(VERSION).sql || { echo 'sql/cftrag--$(VERSION).sql is missing: make schema' >&2; exit 1; }
 	install -d '$(LIBDIR)' '$(EXTDIR)'
 	install -m 755 $(LIB) '$(LIBDIR)/cftrag.so'
 	sed 's/@CARGO_VERSION@/$(VERSION)/' cftrag.control >'$(BUILD_DIR)/cftrag.control'
 	install -m 644 '$(BUILD_DIR)/cftrag.control' '$(EXTDIR)/cftrag.control'
-	install -m 644 sql/cftrag--*.sql '$(EXTDIR)'
+	tools/install-script >'$(BUILD_DIR)/cftrag--$(VERSION).sql'
+	install -m 644 '$(BUILD_DIR)/cftrag--$(VERSION).sql' $(filter-out sql/cftrag--$(VERSION).sql,$(wildcard sql/cftrag--*.sql)) '$(EXTDIR)'
 
 uninstall: check-pg
 	rm -f '$(LIBDIR)/cftrag.so' '$(EXTDIR)/cftrag.control' '$(EXTDIR)'/cftrag--*.sql
@@ -91,8 +93,9 @@ uninstall: check-pg
 installcheck: check-pg
 	tools/test installcheck '$(PG_CONFIG)'
 
-schema:
-	tools/test schema
+# Of a release: sql/cftrag--VERSION.sql, which never changes again (docs/design.md, "Releases and upgrades").
+freeze:
+	tools/install-script >'sql/cftrag--$(VERSION).sql.new' && mv 'sql/cftrag--$(VERSION).sql.new' 'sql/cftrag--$(VERSION).sql'
 
 # ---- try ------------------------------------------------------------------------------------------------------
 
@@ -117,9 +120,13 @@ bench-core:
 
 # ---- test -----------------------------------------------------------------------------------------------------
 
+# In any server: PG_CONFIG counts if it was given, else the PG that was.
 test:
+	$(if $(filter-out file default undefined,$(origin PG)),PG='$(PG)',env -u PG) $(if $(filter-out file,$(origin PG_CONFIG)),PG_CONFIG='$(PG_CONFIG)',env -u PG_CONFIG) tools/test
+
+test-all:
 	tools/setup test
-	tools/test
+	tools/test all
 
 lint schema-check regress isolation exact exact-long inject hostile life fuzz asan valgrind races miri pg-regress upgrade quality recognise methods clients:
 	tools/test $@
