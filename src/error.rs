@@ -11,7 +11,7 @@ pub type Fallible<T> = Result<T, ErrorReport>;
 /// The most levels a question may ask for. The reference query is linear in it on cyclic data; no hierarchy we know is deeper than 40.
 pub const MAX_LEVELS: i32 = 1000;
 
-pub fn report(code: Code, message: String) -> ErrorReport {
+fn report(code: Code, message: String) -> ErrorReport {
     ErrorReport::new(code, crate::pg::encoding::shown(&message), "cftrag")
 }
 
@@ -53,7 +53,7 @@ pub fn none_attached() -> ErrorReport {
         .set_hint("Attach one with: SELECT cft_attach('my_edges', parent => 'parent', child => 'child');")
 }
 
-/// The tables are those of roles that the caller does not trust with his rights (catalog/trust.rs), qualified.
+/// Tables whose owner the caller does not trust (catalog/trust.rs), qualified.
 pub fn untrusted_attached(tables: &[String]) -> ErrorReport {
     let first = tables[0].replace('\'', "''");
     report(
@@ -362,17 +362,17 @@ pub fn control_unreachable() -> ErrorReport {
 }
 
 /// The WARNING of a flush that had to give the image up.
-pub fn warn_incomplete(name: &str, why: Spoil) {
+pub fn warn_incomplete(name: &str, why: Damage) {
     let detail = match why {
-        Spoil::Memory => "Shared memory ran out.",
-        Spoil::GaveWay => "Another role's images needed its memory.",
-        Spoil::Lost => "A change could not be noted.",
-        Spoil::Unmatched => "A row was deleted that the image does not have.",
-        Spoil::Torn => "A process died while it changed the image.",
-        Spoil::Ancient => "The image holds a version older than the commit log.",
+        Damage::Memory => "Shared memory ran out.",
+        Damage::GaveWay => "Another role's images needed its memory.",
+        Damage::Lost => "A change could not be noted.",
+        Damage::Unmatched => "A row was deleted that the image does not have.",
+        Damage::Torn => "A process died while it changed the image.",
+        Damage::XidTooOld => "The image holds a version older than the commit log.",
     };
     let hint = match why {
-        Spoil::Memory | Spoil::GaveWay => {
+        Damage::Memory | Damage::GaveWay => {
             "Raise cftrag.memory_limit (or /dev/shm), SELECT pg_reload_conf(), then call cft_build.".to_string()
         }
         _ => format!("Build it again with: SELECT cft_build('{}');", name.replace('\'', "''")),
@@ -408,7 +408,7 @@ pub enum LoadLost {
     Noted,
     Columns,
     Unmatched,
-    Ancient,
+    XidTooOld,
     Endless,
     Place,
     Unwanted,
@@ -423,7 +423,7 @@ pub fn load_lost(table: &str, why: LoadLost) -> ErrorReport {
         LoadLost::Noted => "A change that came meanwhile could not be noted.",
         LoadLost::Columns => "Its columns were renamed meanwhile.",
         LoadLost::Unmatched => "A row was deleted meanwhile that the image does not have.",
-        LoadLost::Ancient => "A change that came meanwhile is older than the commit log.",
+        LoadLost::XidTooOld => "A change that came meanwhile is older than the commit log.",
         LoadLost::Endless => "Changes came faster than they could be applied.",
         LoadLost::Place => "It waited for writers, and another build needed the background worker.",
         LoadLost::Unwanted => "The session that asked for it has ended.",
@@ -462,7 +462,7 @@ pub fn build_lock_timeout(table: &str) -> ErrorReport {
 /// Why an image is incomplete.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u32)]
-pub enum Spoil {
+pub enum Damage {
     /// Shared memory ran out.
     Memory = 1,
     /// A change could not be noted.
@@ -470,7 +470,7 @@ pub enum Spoil {
     /// A writer died while it changed the image.
     Torn = 3,
     /// A version is older than the commit log.
-    Ancient = 4,
+    XidTooOld = 4,
     /// A deleted row was not there.
     Unmatched = 5,
     /// Its memory was needed by a role that has less (image/quota.rs): were it taken back as soon as it is wanted, the two would take it from each other for ever.

@@ -71,7 +71,7 @@ extension_sql_file!("../sql/install/views.sql", name = "views", requires = ["int
 /// What loading the library starts, and nothing else: settings, and when preloaded shared memory and the launcher; callbacks of transactions
 /// and resource owners; hooks of planner and executor.
 #[pg_guard]
-pub extern "C-unwind" fn _PG_init() {
+extern "C-unwind" fn _PG_init() {
     guc::define();
     template::setting::define();
     catalog::default_table::define();

@@ -140,7 +140,7 @@ pub fn writers(session: &mut Session, url: &str, forest: &Forest) -> Result<Tabl
     })
 }
 
-/// How long a reader waits at most while a million rows are copied into his table, and committed; beside the same COPY into a table without cftrag.
+/// How long a reader waits at most while a million rows are copied into its table, and committed; beside that COPY into a table without cftrag.
 pub fn copy(session: &mut Session, url: &str, rows: u64) -> Result<Table, Box<dyn Error>> {
     unpin(session);
     session.client.batch_execute(

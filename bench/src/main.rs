@@ -92,7 +92,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     if options.wants("writes") {
         eprintln!("writes");
         tables.extend(insert::inserts(&mut session)?);
-        // From here on nothing is pinned: the launcher takes memory ahead of a writer's need, not in his place.
+        // From here on nothing is pinned: the launcher takes memory ahead of a writer's need, not in its place.
         beside::unpin(&session);
         tables.push(insert::growth(&mut session, if options.full { 1_000_000 } else { 200_000 })?);
     }

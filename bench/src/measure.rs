@@ -57,7 +57,7 @@ pub struct Session {
 impl Session {
     pub fn open(url: &str) -> Result<Self, Error> {
         let mut client = Client::connect(url, postgres::NoTls)?;
-        // The same for every contender.
+        // Every contender runs with these.
         client.batch_execute(
             "SET jit = off; SET plan_cache_mode = force_generic_plan; SET max_parallel_workers_per_gather = 0; SET client_min_messages = error",
         )?;

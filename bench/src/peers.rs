@@ -80,7 +80,7 @@ impl Peer {
 
 const ANY: &[Shape] = &[Shape::Tree, Shape::Dag, Shape::Cyclic];
 
-/// The user's own table with an index on each end, as the README tells him to have it.
+/// The user's own table with an index on each end, as the README recommends.
 pub const PLAIN_INDEXES: &str = "CREATE INDEX plain_parent_{size} ON edges_{size} (parent); CREATE INDEX plain_child_{size} ON edges_{size} (child)";
 
 pub const CFTRAG: Peer = Peer {

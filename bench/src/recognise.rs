@@ -76,7 +76,7 @@ const NO_ROW: &str = "SELECT $1::text, 1, 2 WHERE false";
 const ILIKE: &str = "SELECT name FROM names_{size} WHERE $1 ILIKE '%' || name || '%'";
 const TRIGRAM: &str = "SELECT name FROM names_{size} WHERE name <% $1";
 
-/// The same windows in a Python dict, without a server; then only those of lengths that names have which begin with the word, by a second
+/// These windows in a Python dict, without a server; then only those of lengths that names have which begin with the word, by a second
 /// dict: the least a client can do once it holds all names.
 const DICT: &str = "
 import sys, time

@@ -34,7 +34,7 @@ CREATE FUNCTION cftrag_internal.cft_trusts(relation regclass, beside regclass DE
 LANGUAGE c STABLE PARALLEL SAFE COST 20
 AS 'MODULE_PATHNAME', 'cft_trusts_wrapper';
 COMMENT ON FUNCTION cftrag_internal.cft_trusts(regclass, regclass) IS
-'whether the caller trusts the owner of a relation, or of one that belongs to another, so that it can be chosen for him';
+'whether the caller trusts the owner of a relation, or of one that belongs to another, so that it can be chosen for the call';
 
 -- Whoever makes a statement of tables that were chosen by OID names them by cft_name: the statement then means these, or ends with an error when it is
 -- parsed, whatever is renamed beside it. See src/catalog/named_tables.rs.
@@ -86,7 +86,7 @@ COMMENT ON FUNCTION cftrag_internal.cft_check_types(regclass, name[]) IS 'raises
 
 -- The registrations by a trigger function, whatever the caller may read: those on a table, those of tables that belong to another, or every
 -- one; columns by role: {"id": "title", "body": "text", ...}. A table that is named finds its own by an index, however many others are
--- attached. Arguments are names of columns and our own words: longer ones are nobody's registration, and are not read.
+-- attached. Arguments are names of columns and our own words: longer ones are no registration, and are not read.
 CREATE FUNCTION cftrag_internal.cft_registered(trigger_function regprocedure, of_relation regclass, of_other regclass DEFAULT NULL, every boolean DEFAULT false)
 RETURNS TABLE(relation regclass, other regclass, columns jsonb, trigger_name name)
 LANGUAGE plpgsql STABLE PARALLEL SAFE COST 100 ROWS 1 SET search_path = pg_catalog, pg_temp SET plan_cache_mode = force_generic_plan AS $$

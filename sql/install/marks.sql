@@ -1,4 +1,4 @@
--- What becomes due by a change (summaries.sql has the whole). With the rights of who makes the change: he needs INSERT on the column of
+-- What becomes due by a change (summaries.sql has the whole). With the rights of whoever makes the change, who needs INSERT on the column of
 -- entities in the summaries, and SELECT on the edges.
 
 -- Entities, and all that is above any of them. A way up may change trees: an entity's children in all trees are its children here. What was reached
@@ -219,7 +219,7 @@ BEGIN
         BEGIN
             SELECT * INTO f FROM cftrag_internal.cft_attached(TG_RELID);
         EXCEPTION WHEN undefined_column OR datatype_mismatch OR wrong_object_type THEN
-            -- As the image: what cannot be read is said, and stops nobody's work.
+            -- As the image: what cannot be read is said, and stops no work.
             RAISE WARNING 'summaries in % are not marked: %', s.summaries, SQLERRM
                 USING HINT = format('Attach %1$s and its summaries again, then say what has changed: SELECT cft_rollup_mark(ARRAY[...], %1$L);', TG_RELID::regclass);
             CONTINUE;

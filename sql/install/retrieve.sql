@@ -100,7 +100,7 @@ END $$;
 COMMENT ON FUNCTION cftrag_internal.cft_parts_by_search(text[], integer, integer, regclass) IS
 'cft_context_parts as T-RAG does it: each entity is looked for from the roots of all trees, breadth first; then its relatives, level by level';
 
-CREATE FUNCTION cftrag_internal.cft_neighbours(entities text[], hops integer DEFAULT 1, edges regclass DEFAULT NULL)
+CREATE FUNCTION cftrag_internal.cft_sentences_of_neighbors(entities text[], hops integer DEFAULT 1, edges regclass DEFAULT NULL)
 RETURNS TABLE(entity text, text text)
 LANGUAGE plpgsql STABLE PARALLEL SAFE COST 1000 ROWS 5 SET search_path = pg_catalog, pg_temp AS $$
 #variable_conflict use_column
@@ -134,7 +134,7 @@ BEGIN
         END IF;
     END LOOP;
 END $$;
-COMMENT ON FUNCTION cftrag_internal.cft_neighbours(text[], integer, regclass) IS
+COMMENT ON FUNCTION cftrag_internal.cft_sentences_of_neighbors(text[], integer, regclass) IS
 'entities within so many steps of each entity, whatever the tree and the direction, the nearest first, as a sentence';
 
 -- Where the sentences of cft_context_parts about an entity can be cut: of each name, in the order of cft_context, the characters up to its end, counted
@@ -242,7 +242,7 @@ BEGIN
           FROM cftrag_internal.cft_parts_by_search(names, up, down, edges) WITH ORDINALITY AS p(entity, tree, relation, text, n);
     ELSE
         SELECT array_agg(p.entity ORDER BY p.n), array_agg(p.text ORDER BY p.n) INTO said_of, said
-          FROM cftrag_internal.cft_neighbours(names, greatest(down, 1), edges) WITH ORDINALITY AS p(entity, text, n);
+          FROM cftrag_internal.cft_sentences_of_neighbors(names, greatest(down, 1), edges) WITH ORDINALITY AS p(entity, text, n);
     END IF;
 
     WITH w AS (

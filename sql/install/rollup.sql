@@ -1,5 +1,5 @@
 -- The work on what is due (summaries.sql has the whole): a worker takes entities with what is to be summarised, and says what the summaries are, in
--- one transaction. With his own rights: SELECT, UPDATE, DELETE and INSERT on the summaries, SELECT on the edges and documents.
+-- one transaction. With the caller's own rights: SELECT, UPDATE, DELETE and INSERT on the summaries, SELECT on the edges and documents.
 
 -- Of these entities, whose summaries are due, those that wait for no child: with a child at all, or leaves if these have summaries; the others are
 -- bare. A child that is an ancestor too (a cycle) is waited for unless through_cycles.
@@ -281,7 +281,7 @@ END $$;
 COMMENT ON FUNCTION cft_summarize_extractive(text, text[], text[]) IS
 'a summary without a model, extractive: the name, and the first sentence of each input, up to 1000 characters';
 
--- The functions are the user's, called with his rights, and find what they call by his search_path.
+-- The functions are the user's, called with the caller's rights, and find what they call by the caller's search_path.
 CREATE FUNCTION cftrag_internal.cft_rollup_by(summarizer regprocedure, embedder regprocedure, n integer, edges regclass, path text,
     standard regprocedure)
 RETURNS TABLE(summarized bigint, by_function regprocedure, extractive boolean)

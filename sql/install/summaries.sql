@@ -5,7 +5,7 @@
 --
 -- The table has a row with each summary, and a row without one, a mark, for each time that an entity's summary became due. A summary is due if it was
 -- made of other inputs than are committed now: the documents about the entity; its children, and whether each is above it too (such are no inputs);
--- a child's summary if it has children, else its documents. Whoever changes something sees his own snapshot only, and two who write at once see
+-- a child's summary if it has children, else its documents. Whoever changes something sees one snapshot only, and two who write at once see
 -- neither the other's edges nor documents. So the ways up are taken from two sides, by who writes as a courtesy, by who works as a rule:
 --   1. A change marks what it names itself, whatever its snapshot shows: the parents in changed edges, the entities of changed documents, leaves
 --      or not, in the forest or not. The mark is committed with the change. Marks are only ever added, so no writer waits for a worker or a writer.
@@ -14,14 +14,14 @@
 --      so it has all the changes of these marks. It deletes them with the summary; another change has a mark of its own. If the worker dies or
 --      rolls back, its marks are as they were. An entity without a summary of its own (a leaf, or gone from the forest) is looked at after the
 --      locking, too; its marks are deleted once those above it have theirs, by 4.
---   4. Who takes marks sees the ways up as they are after the change: he marks what is above and was not marked by the changing transaction
+--   4. Who takes marks sees the ways up as they are after the change, and marks what is above and was not marked by the changing transaction
 --      itself. Of a leaf always. Of an entity with a summary where there are several marks, as a changed edge leaves two: it may have closed or cut
 --      a cycle with an edge that its writer did not see. (One mark says: made anew, that is all; else cycles would go on for ever.)
 --   5. A summary that is done marks the parents whose input it is, unless there is a mark that this transaction did not take and can lock: that
 --      stays until this one is committed, so who takes it reads the new summary.
---   6. Nobody takes away a mark that only he can see: to others his change is not there yet, and another may be at the same entity by a mark that
---      he does not see. Who works on what he has marked himself in the same transaction, by 1, 4 or 5, leaves it two marks, and
---      one to what is above it, that he does not look at again.
+--   6. No transaction takes away a mark that only it sees: to others its change is not there yet, and another may be at the same entity by a
+--      mark that it does not see. A transaction that works on what it has marked itself, by 1, 4 or 5, leaves it two marks, and one to what is
+--      above it, that it does not look at again.
 -- Why that is enough: let y's summary differ from what its inputs give now, and let c be the last of these that changed. An edge (y, c) or a document
 -- of y: by 1 y has a mark, which none who read y before the change has taken. A summary of c: who made it saw (y, c), then y is marked by 5; or (y, c)
 -- was committed later, then with a mark of y, which waits until c is done or finds it done. c's documents, or whether it has children: c has a
@@ -47,7 +47,7 @@ LANGUAGE plpgsql STABLE PARALLEL SAFE COST 300 ROWS 1 SET search_path = pg_catal
 DECLARE
     meant regclass := (SELECT f.edges FROM cftrag_internal.cft_attached(cft_rollup_tables.edges) AS f);
 BEGIN
-    -- One that the caller trusts: its triggers, defaults and checks run with his rights.
+    -- One that the caller trusts: its triggers, defaults and checks run with the caller's rights.
     LOOP
         SELECT meant, s.* INTO forest, summaries, entity, summary, embedding, leaves, documents
           FROM cftrag_internal.cft_summaries_of(meant) AS s WHERE cftrag_internal.cft_trusts(s.summaries, meant)

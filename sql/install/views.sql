@@ -28,16 +28,16 @@ RETURNS TABLE(
     ref_old_snapshot bigint,
     ref_pending_trigger bigint,
     ref_serializable bigint,
-    ref_own_ddl bigint,
+    ref_created_here bigint,
     ref_rewritten bigint,
     ref_triggers bigint,
     ref_columns bigint,
-    ref_kind bigint,
+    ref_not_plain_table bigint,
     ref_row_security bigint,
     ref_privilege bigint,
     ref_parallel bigint,
     ref_recovery bigint,
-    ref_ancient bigint,
+    ref_xid_too_old bigint,
     ref_encoding bigint
 )
 LANGUAGE c VOLATILE PARALLEL RESTRICTED ROWS 1

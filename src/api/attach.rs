@@ -6,7 +6,7 @@ use crate::call::fmgr::{Call, name};
 use crate::catalog::attached_table::AttachedTable;
 use crate::catalog::column_rules::check_columns;
 use crate::catalog::columns::ColumnNames;
-use crate::catalog::edges_table::Edges;
+use crate::catalog::edges_table::EdgesTable;
 use crate::catalog::registration::{Functions, INTERNAL};
 use crate::catalog::{name, registration, schema_names};
 use crate::error;
@@ -21,11 +21,11 @@ use std::ffi::CString;
 /// Errors: 42P01 no such table, 42809 not a plain table, 42703 no such column, 42701 a column twice, 42804 type, 0A000 collation or
 /// virtual column, 42501 not the owner.
 #[pg_extern(sql = false)]
-pub fn cft_attach(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
+fn cft_attach(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     // SAFETY: our own fcinfo.
     let call = unsafe { Call::new(fcinfo) };
     let functions = Functions::beside(call.function());
-    let table = Edges::open(call.oid(0).ok_or_else(|| error::null_argument("edges"))?)?;
+    let table = EdgesTable::open(call.oid(0).ok_or_else(|| error::null_argument("edges"))?)?;
     let names = ColumnNames {
         parent: name(&call, 1).ok_or_else(|| error::null_argument("parent"))?,
         child: name(&call, 2).ok_or_else(|| error::null_argument("child"))?,
@@ -48,7 +48,7 @@ pub fn cft_attach(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     drop_triggers(&on, &old);
     create_triggers(&on, &names);
     schema_names::release();
-    meant(registration::read(oid, std::ptr::null_mut(), functions).is_some())
+    ensure_registered(registration::read(oid, std::ptr::null_mut(), functions).is_some())
 }
 
 /// The lock that statements take on a table whose triggers of these names they drop before they create others.
@@ -57,7 +57,7 @@ fn lock_for(old: &[String]) -> u32 {
 }
 
 /// 40001 unless the statements did what they were to do to this table.
-pub fn meant(done: bool) -> Fallible<()> {
+fn ensure_registered(done: bool) -> Fallible<()> {
     if done { Ok(()) } else { Err(error::renamed_beside()) }
 }
 
@@ -67,11 +67,11 @@ pub fn meant(done: bool) -> Fallible<()> {
 /// Idempotent; replaces what the table was attached as. Errors: those of cft_attach, for `aliases`; 42P01 (edges is not attached), 22023
 /// (it is the same table); 42501 without TRIGGER on `edges`, because it changes what everyone finds in a text.
 #[pg_extern(sql = false)]
-pub fn cft_attach_aliases(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
+fn cft_attach_aliases(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     // SAFETY: our own fcinfo.
     let call = unsafe { Call::new(fcinfo) };
     let functions = Functions::beside(call.function());
-    let table = Edges::open(call.oid(0).ok_or_else(|| error::null_argument("aliases"))?)?;
+    let table = EdgesTable::open(call.oid(0).ok_or_else(|| error::null_argument("aliases"))?)?;
     let alias = name(&call, 1).ok_or_else(|| error::null_argument("alias"))?;
     let entity = name(&call, 2).ok_or_else(|| error::null_argument("entity"))?;
     let names = ColumnNames { parent: entity, child: alias, tree: None };
@@ -109,21 +109,21 @@ pub fn cft_attach_aliases(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     )]);
     schema_names::release();
     let registered = registration::read(oid, std::ptr::null_mut(), functions).is_some();
-    meant(registered && registration::alias_markers(oid, functions) == [of])
+    ensure_registered(registered && registration::alias_markers(oid, functions) == [of])
 }
 
 /// The trigger function that marks a table of aliases. Its triggers never fire. Errors: 39P01.
 #[pg_extern(sql = false)]
-pub fn cft_alias_of(_fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
+fn cft_alias_of(_fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     Err(error::not_our_trigger("cft_alias_of"))
 }
 
 /// `cft_detach(edges regclass) -> void`: drops the triggers. Errors: 42P01 no such table or not attached, 42501 not the owner.
 #[pg_extern(sql = false)]
-pub fn cft_detach(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
+fn cft_detach(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     // SAFETY: our own fcinfo.
     let call = unsafe { Call::new(fcinfo) };
-    let table = Edges::open(call.oid(0).ok_or_else(|| error::null_argument("edges"))?)?;
+    let table = EdgesTable::open(call.oid(0).ok_or_else(|| error::null_argument("edges"))?)?;
     owner_only(&table)?;
     let old = registration::trigger_names(table.oid(), Functions::beside(call.function()));
     if old.is_empty() {
@@ -135,7 +135,7 @@ pub fn cft_detach(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     drop(table);
     drop_triggers(&on, &old);
     schema_names::release();
-    meant(registration::trigger_names(oid, Functions::beside(call.function())).is_empty())?;
+    ensure_registered(registration::trigger_names(oid, Functions::beside(call.function())).is_empty())?;
     // Its memory is better given to others at once; should this transaction roll back, the next reader builds it again.
     if let Some(control) = crate::image::control::attach()
         && let Some((index, _)) = control.find(oid)
@@ -150,7 +150,7 @@ fn drop_triggers(on: &str, names: &[String]) {
     execute(&names.iter().map(|name| format!("DROP TRIGGER {} ON {on}", name::quote(name))).collect::<Vec<_>>());
 }
 
-pub fn owner_only(table: &Edges) -> Fallible<()> {
+pub fn owner_only(table: &EdgesTable) -> Fallible<()> {
     // SAFETY: reads a backend variable.
     let role = unsafe { pg_sys::GetUserId() };
     if crate::pg::compat::owns_table(table.oid(), role) { Ok(()) } else { Err(error::not_owner(&table.name())) }
@@ -178,7 +178,7 @@ fn create_triggers(on: &str, names: &ColumnNames) {
 }
 
 /// A function that only the extension uses, as SQL.
-pub fn internal(function: &str) -> String {
+fn internal(function: &str) -> String {
     format!("{INTERNAL}.{function}")
 }
 
@@ -189,13 +189,13 @@ fn literal(text: &str) -> String {
 }
 
 /// Runs statements with the caller's rights.
-pub fn execute(statements: &[String]) {
+fn execute(statements: &[String]) {
     // SAFETY: SPI is connected and finished around its use; errors are raised by SPI itself.
     unsafe {
         pg_sys::SPI_connect();
         for sql in statements {
             let Ok(sql) = CString::new(encoding::encode(sql)) else { unreachable!("identifiers have no NUL") };
-            error_context::whole(Some(&sql), || pg_sys::SPI_execute(sql.as_ptr(), false, 0));
+            error_context::with_error_context(Some(&sql), || pg_sys::SPI_execute(sql.as_ptr(), false, 0));
         }
         pg_sys::SPI_finish();
     }

@@ -3,11 +3,11 @@
 #![expect(unsafe_code, reason = "locks and snapshots")]
 
 use crate::api::attach::owner_only;
-use crate::builds::builder::{Outcome, Refused};
+use crate::builds::builder::{BuildOutcome, Refused};
 use crate::builds::request::Waited;
 use crate::builds::{builder, load, locked, request};
 use crate::call::fmgr::Call;
-use crate::catalog::edges_table::Edges;
+use crate::catalog::edges_table::EdgesTable;
 use crate::catalog::registration::Functions;
 use crate::error;
 use crate::error::Fallible;
@@ -22,13 +22,13 @@ use std::sync::atomic::Ordering::SeqCst;
 /// not sound, not finished), 55006 (another session builds, and may wait for this one), 55P03 (lock_timeout, or it gave way to a session
 /// that waits for a lock), 53200 (memory), 42809, 42703.
 #[pg_extern(sql = false)]
-pub fn cft_build(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
+fn cft_build(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     // SAFETY: our own fcinfo.
     let call = unsafe { Call::new(fcinfo) };
     let oid = call.oid(0).ok_or_else(|| error::null_argument("edges"))?;
     // SAFETY: raises 25000 in a parallel worker, where a function that calls us was said to be parallel safe.
     unsafe { pg_sys::PreventCommandIfParallelMode(c"cft_build()".as_ptr()) };
-    let table = Edges::open_for_now(oid)?;
+    let table = EdgesTable::open_and_unlock_later(oid)?;
     owner_only(&table)?;
     let functions = Functions::beside(call.function());
     if crate::catalog::registration::read(oid, std::ptr::null_mut(), functions).is_none() {
@@ -48,7 +48,7 @@ pub fn cft_build(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
         Some(Err(Refused::Failed(report))) => Err(*report),
         Some(Err(Refused::Busy)) => {
             after_another(control, table)?;
-            beside_writers(control, Edges::open_for_now(oid)?, functions)
+            beside_writers(control, EdgesTable::open_and_unlock_later(oid)?, functions)
         }
         None => beside_writers(control, table, functions),
     }
@@ -56,7 +56,7 @@ pub fn cft_build(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
 
 /// Waits until the build that is under way has ended. The caller builds again: it may have begun before what this session knows was
 /// committed.
-fn after_another(control: &'static Control, table: Edges) -> Fallible<()> {
+fn after_another(control: &'static Control, table: EdgesTable) -> Fallible<()> {
     let (oid, name) = (table.oid(), table.name());
     if let_go(table).is_some() {
         // The builder may wait for us.
@@ -73,11 +73,11 @@ fn is_being_built(control: &Control, table: pg_sys::Oid) -> bool {
     control.find(table).is_some_and(|(_, slot)| slot.builder.load(SeqCst) != 0)
 }
 
-/// Gives up the lock that Edges::open_for_now took: while we wait for a worker, whoever queues between our lock and the worker's for
+/// Gives up the lock that EdgesTable::open_and_unlock_later took: while we wait for a worker, whoever queues between our lock and the worker's for
 /// a stronger one would wait for us for ever. Some: this transaction had another lock on the table before, and must not wait for a worker.
-fn let_go(table: Edges) -> Option<Edges> {
+fn let_go(table: EdgesTable) -> Option<EdgesTable> {
     let lock = pg_sys::AccessShareLock as pg_sys::LOCKMODE;
-    // SAFETY: taken by Edges::open_for_now; an open relation.
+    // SAFETY: taken by EdgesTable::open_and_unlock_later; an open relation.
     let held = unsafe {
         pg_sys::UnlockRelation(table.rel(), lock);
         pg_sys::CheckRelationLockedByMe(table.rel(), lock, true)
@@ -86,7 +86,7 @@ fn let_go(table: Edges) -> Option<Edges> {
 }
 
 /// Builds a small table here and now, if nobody writes to it. None: it is large, or somebody does or waits to.
-pub fn in_place(control: &Control, table: &Edges, functions: Functions) -> Option<Result<(), Refused>> {
+fn in_place(control: &Control, table: &EdgesTable, functions: Functions) -> Option<Result<(), Refused>> {
     let lock = pg_sys::ShareLock as pg_sys::LOCKMODE;
     let _quiet = Quiet::enter();
     // SAFETY: an open relation; released below, or by the transaction's abort.
@@ -98,12 +98,12 @@ pub fn in_place(control: &Control, table: &Edges, functions: Functions) -> Optio
     let built = locked::build(control, table, functions, true);
     // SAFETY: taken above; the image is published.
     unsafe { pg_sys::UnlockRelation(table.rel(), lock) };
-    let gave_way = built.is_err() && builder::noted_outcome() == Outcome::Yielded;
+    let gave_way = built.is_err() && builder::noted_outcome() == BuildOutcome::Yielded;
     (!gave_way).then_some(built)
 }
 
 /// Builds while writers wait, and waits for them, in this process.
-fn under_lock(control: &'static Control, table: Edges, functions: Functions) -> Fallible<()> {
+fn under_lock(control: &'static Control, table: EdgesTable, functions: Functions) -> Fallible<()> {
     let lock = pg_sys::ShareLock as pg_sys::LOCKMODE;
     let _quiet = Quiet::enter();
     // SAFETY: an open relation; released below, or by the transaction's abort.
@@ -117,30 +117,30 @@ fn under_lock(control: &'static Control, table: Edges, functions: Functions) -> 
         Err(Refused::Busy) => {
             let oid = table.oid();
             after_another(control, table)?;
-            beside_writers(control, Edges::open_for_now(oid)?, functions)
+            beside_writers(control, EdgesTable::open_and_unlock_later(oid)?, functions)
         }
     }
 }
 
 /// Has a background worker build the image and waits for it. Without one to be had, or if this transaction has a lock on the table
 /// (LOCK, or just a SELECT), builds under a SHARE lock: there the deadlock detector sees everything.
-fn beside_writers(control: &'static Control, table: Edges, functions: Functions) -> Fallible<()> {
+fn beside_writers(control: &'static Control, table: EdgesTable, functions: Functions) -> Fallible<()> {
     let (oid, mut table) = (table.oid(), table);
     while !by_worker(control, table, functions)? {
-        table = Edges::open_for_now(oid)?;
+        table = EdgesTable::open_and_unlock_later(oid)?;
     }
     Ok(())
 }
 
 /// Tries once. False: another build was under way, or needed the worker's place.
-fn by_worker(control: &'static Control, table: Edges, functions: Functions) -> Fallible<bool> {
+fn by_worker(control: &'static Control, table: EdgesTable, functions: Functions) -> Fallible<bool> {
     let (oid, name) = (table.oid(), table.name());
     load::key(&table, std::ptr::null_mut(), functions)?;
     if let Some(table) = let_go(table) {
         return under_lock(control, table, functions).map(|()| true);
     }
     if is_being_built(control, oid) {
-        return after_another(control, Edges::open_for_now(oid)?).map(|()| false);
+        return after_another(control, EdgesTable::open_and_unlock_later(oid)?).map(|()| false);
     }
     if request::wait_for_place(control, oid) != Waited::Ended {
         return Err(error::build_lock_timeout(&name));
@@ -153,25 +153,28 @@ fn by_worker(control: &'static Control, table: Edges, functions: Functions) -> F
         if is_being_built(control, oid) {
             return Ok(false);
         }
-        return under_lock(control, Edges::open_for_now(oid)?, functions).map(|()| true);
+        return under_lock(control, EdgesTable::open_and_unlock_later(oid)?, functions).map(|()| true);
     };
     match worker.wait(control, oid) {
         Waited::Ended => {}
         Waited::TimedOut => return Err(error::build_lock_timeout(&name)),
         Waited::GaveWay => return Err(error::load_yielded(&name)),
     }
-    match Outcome::of(outcome(), worker.asker) {
-        Outcome::Built => Ok(true),
-        Outcome::Memory => Err(error::out_of_memory(crate::guc::MEMORY_LIMIT.get())),
-        Outcome::Yielded => Err(error::load_yielded(&name)),
+    match BuildOutcome::of(outcome(), worker.asker) {
+        BuildOutcome::Built => Ok(true),
+        BuildOutcome::Memory => Err(error::out_of_memory(crate::guc::MEMORY_LIMIT.get())),
+        BuildOutcome::Yielded => Err(error::load_yielded(&name)),
         // A reader asked for a build before us: ours comes after it.
-        Outcome::Busy => after_another(control, Edges::open_for_now(oid)?).map(|()| false),
+        BuildOutcome::Busy => after_another(control, EdgesTable::open_and_unlock_later(oid)?).map(|()| false),
         // Somebody was faster, or needed the place while it only waited.
-        Outcome::NoPlace => Ok(false),
+        BuildOutcome::NoPlace => Ok(false),
         // A build that a reader asked for has ended since ours did.
-        Outcome::None if outcome() != before && locked::is_current(control, &Edges::open_for_now(oid)?, functions) => {
+        BuildOutcome::None
+            if outcome() != before
+                && locked::is_current(control, &EdgesTable::open_and_unlock_later(oid)?, functions) =>
+        {
             Ok(true)
         }
-        Outcome::Refused | Outcome::Waited | Outcome::None => Err(error::build_unfinished(&name)),
+        BuildOutcome::Refused | BuildOutcome::Waited | BuildOutcome::None => Err(error::build_unfinished(&name)),
     }
 }

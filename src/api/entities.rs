@@ -8,19 +8,17 @@
 use crate::call::fmgr::Call;
 use crate::call::tuple;
 use crate::error::Fallible;
+use crate::pg::interrupt::ROWS_BETWEEN_CHECKS;
 use crate::serve::mentions::{Tables, form, give_back, workspace};
 use pgrx::check_for_interrupts;
 use pgrx::prelude::*;
-
-/// Rows between two looks for an interrupt.
-pub const BATCH: usize = 10_000;
 
 /// `cft_entities(question text, edges regclass, overlapping boolean)`: see sql/entities.sql for what it returns.
 ///
 /// NULL question or overlapping: no rows. Errors: 42P01 (not attached), 42725 (several attached), 42703 (a column is gone), 42501 (the
 /// tables' own), 22021 (not UTF-8, in a database of SQL_ASCII), 0A000 (EUC_JIS_2004).
 #[pg_extern(sql = false)]
-pub fn cft_entities(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
+fn cft_entities(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     // SAFETY: our own fcinfo.
     let call = unsafe { Call::new(fcinfo) };
     let rows = call.rows();
@@ -30,7 +28,7 @@ pub fn cft_entities(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     let tables = Tables::open(call.function(), call.oid(1))?;
     let mut found = workspace();
     if tables.find(text, overlapping.value() != 0, &mut found)? {
-        for some in found.mentions.chunks(BATCH) {
+        for some in found.mentions.chunks(ROWS_BETWEEN_CHECKS) {
             check_for_interrupts!();
             tuple::add_all(rows, 5, some, |(n, mention), row| form(&found.recognisers[*n], mention, text, row));
         }

@@ -86,7 +86,7 @@ fn made_now(what: pg_sys::Datum, table: Option<pg_sys::Oid>) -> (Vec<u8>, bool) 
         if now {
             pg_sys::PushActiveSnapshot(pg_sys::GetLatestSnapshot());
         }
-        let made = text_bytes(error_context::whole(None, || make(what, table))).to_vec();
+        let made = text_bytes(error_context::with_error_context(None, || make(what, table))).to_vec();
         if now {
             pg_sys::PopActiveSnapshot();
         }
@@ -95,7 +95,7 @@ fn made_now(what: pg_sys::Datum, table: Option<pg_sys::Oid>) -> (Vec<u8>, bool) 
 }
 
 /// Calls cft_statement.
-pub fn make(what: pg_sys::Datum, table: Option<pg_sys::Oid>) -> pg_sys::Datum {
+fn make(what: pg_sys::Datum, table: Option<pg_sys::Oid>) -> pg_sys::Datum {
     let types = [pg_sys::TEXTOID, pg_sys::REGCLASSOID];
     // SAFETY: a call of the function of that name and these argument types, which never returns NULL.
     unsafe {

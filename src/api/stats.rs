@@ -14,8 +14,8 @@ use crate::image::reason::{REASONS, Reason};
 use crate::image::slot::{Header, PHASES, Slot};
 use crate::image::{chunks, control, counters};
 use crate::pg::encoding;
-use crate::pg::interrupt::{BATCH, until_cancelled};
-use crate::pg::snapshot::Seen;
+use crate::pg::interrupt::{ROWS_BETWEEN_CHECKS, until_cancelled};
+use crate::pg::snapshot::SnapshotView;
 use crate::serve::conditions::Ticket;
 use crate::serve::route;
 use crate::{error, guc};
@@ -28,7 +28,7 @@ use std::sync::atomic::Ordering::SeqCst;
 /// Columns before the reasons.
 const FIXED: usize = 19;
 
-pub const COLUMNS: usize = FIXED + REASONS.len();
+const COLUMNS: usize = FIXED + REASONS.len();
 
 /// `cft_stat()`: a row for each attached table whose names the caller may read, without row-level security. See sql/install/views.sql.
 #[pg_extern(sql = false)]
@@ -47,8 +47,8 @@ fn cft_stat(fcinfo: pg_sys::FunctionCallInfo) {
     }
 }
 
-/// Whether the caller may know of the table: he reads the columns that hold its names, and no policy hides rows of it from him.
-pub fn shown(table: pg_sys::Oid, functions: Functions) -> bool {
+/// Whether the caller may know of the table: the caller reads the columns that hold its names, and no policy hides rows of it from the caller.
+fn shown(table: pg_sys::Oid, functions: Functions) -> bool {
     // SAFETY: catalog lookups by OID.
     let policies = unsafe { pg_sys::check_enable_rls(table, pg_sys::InvalidOid, true) };
     if policies == pg_sys::CheckEnableRlsResult::RLS_ENABLED as i32 || !attached_table::readable(table) {
@@ -69,7 +69,7 @@ pub fn shown(table: pg_sys::Oid, functions: Functions) -> bool {
 }
 
 /// Whether the caller has SELECT on the table, or on these columns of it. None: one that is gone.
-pub fn reads<const N: usize>(table: pg_sys::Oid, columns: [Option<i32>; N]) -> bool {
+fn reads<const N: usize>(table: pg_sys::Oid, columns: [Option<i32>; N]) -> bool {
     let (select, ok) = (pg_sys::ACL_SELECT as pg_sys::AclMode, pg_sys::AclResult::ACLCHECK_OK);
     // SAFETY: system cache lookups by OID and number.
     unsafe {
@@ -110,10 +110,7 @@ fn cft_progress(fcinfo: pg_sys::FunctionCallInfo) {
 }
 
 /// None if the image is of columns that the caller may not read: they were renamed since it was built.
-pub fn row(
-    control: Option<&'static Control>,
-    table: pg_sys::Oid,
-) -> Option<([pg_sys::Datum; COLUMNS], [bool; COLUMNS])> {
+fn row(control: Option<&'static Control>, table: pg_sys::Oid) -> Option<([pg_sys::Datum; COLUMNS], [bool; COLUMNS])> {
     let reasons = counters::reasons(table);
     let found = control.and_then(|control| control.find(table).map(|(index, slot)| (control, index, slot)));
     let image = found.map(|(control, index, slot)| {
@@ -185,7 +182,7 @@ fn cft_stats_reset() {
 /// `cft_hot_entities(n int, edges regclass) -> table(entity text, temperature bigint)`: the entities asked for most, hottest first, among
 /// those with an edge that the caller sees. No rows where the image would not serve the caller. Errors: 22023 (n), 53400 (cftrag.work_memory), as cft_context.
 #[pg_extern(sql = false)]
-pub fn cft_hot_entities(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
+fn cft_hot_entities(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     // SAFETY: our own fcinfo.
     let call = unsafe { Call::new(fcinfo) };
     let rows = call.rows();
@@ -201,7 +198,7 @@ pub fn cft_hot_entities(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
         // An image that took the place of the ticket's is asked again.
         if let Ok(hot) = hottest(&mut ticket, wanted) {
             for (i, (name, temperature)) in hot?.iter().enumerate() {
-                if i % BATCH == 0 {
+                if i % ROWS_BETWEEN_CHECKS == 0 {
                     check_for_interrupts!();
                 }
                 rows.add(&mut [text_datum(name), i64::from(temperature).into()], &mut [false, false]);
@@ -217,8 +214,8 @@ fn hottest(ticket: &mut Ticket, wanted: usize) -> Result<Fallible<Hot>, Reason> 
     let mut hot = Hot::new(guc::work_bytes());
     loop {
         let mut ask = Vec::new();
-        let look = |image: Image<'_>, seen: &Seen| {
-            until_cancelled(|breath| image.hot(&mut hot, wanted, seen, &mut ask, breath))
+        let look = |image: Image<'_>, seen: &SnapshotView| {
+            until_cancelled(|work| image.hot(&mut hot, wanted, seen, &mut ask, work))
         };
         match ticket.read(look)? {
             None => {

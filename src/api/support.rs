@@ -9,14 +9,14 @@
 
 use crate::call::fmgr;
 use crate::call::fmgr::text_bytes;
-use crate::catalog::edges_table::Edges;
+use crate::catalog::edges_table::EdgesTable;
 use crate::catalog::registration::Functions;
 use crate::catalog::{attached_table, registration_cache};
 use crate::error::MAX_LEVELS;
 use crate::guc;
 use crate::image::chunks;
 use crate::image::slot::Key;
-use crate::pg::snapshot::Seen;
+use crate::pg::snapshot::SnapshotView;
 use crate::pg::{compat, error_context};
 use crate::serve::conditions;
 use cftrag_core::{Prefix, Stats, Step, Walk};
@@ -25,20 +25,20 @@ use pgrx::{Internal, PgList};
 use std::cell::RefCell;
 
 /// Edge slots that are read for an estimate: some 50 microseconds.
-pub const CELLS: usize = 2000;
+const CELLS: usize = 2000;
 
 /// Names of a constant array that are looked up for an estimate: the others are taken to be like them.
-pub const NAMES: usize = 100;
+const NAMES: usize = 100;
 
 /// Costs in units of cpu_operator_cost, which is some 50 nanoseconds of ours: a call, a name in it, a row.
 const CALL: f64 = 20.0;
 
-pub const NAME: f64 = 4.0;
+const NAME: f64 = 4.0;
 
-pub const ROW: f64 = 2.0;
+const ROW: f64 = 2.0;
 
 /// How often the fates of transactions are asked for.
-pub const ASKED: usize = 4;
+const ASKED: usize = 4;
 
 thread_local! {
     static WALK: RefCell<Option<Walk>> = const { RefCell::new(None) };
@@ -69,18 +69,18 @@ fn cft_context_support(fcinfo: pg_sys::FunctionCallInfo) -> Internal {
 }
 
 /// No answer: a null pointer, which is no NULL.
-pub fn nothing() -> Internal {
+fn nothing() -> Internal {
     Internal::from(Some(pg_sys::Datum::from(0usize)))
 }
 
 #[derive(Clone, Copy)]
-pub struct Estimate {
-    pub names: f64,
-    pub rows: f64,
+struct Estimate {
+    names: f64,
+    rows: f64,
 }
 
 /// An argument, as far as the planner knows it.
-pub enum Value {
+enum Value {
     Null,
     Known(pg_sys::Datum),
     Unknown(*mut pg_sys::Node),
@@ -88,11 +88,7 @@ pub enum Value {
 
 /// # Safety
 /// A planner's request for one of our functions.
-pub unsafe fn estimate(
-    root: *mut pg_sys::PlannerInfo,
-    function: pg_sys::Oid,
-    node: *mut pg_sys::Node,
-) -> Option<Estimate> {
+unsafe fn estimate(root: *mut pg_sys::PlannerInfo, function: pg_sys::Oid, node: *mut pg_sys::Node) -> Option<Estimate> {
     // SAFETY: the caller's promise; a call's arguments are complete and in order when rows and costs are asked for.
     unsafe {
         if node.is_null() || (*node).type_ != pg_sys::NodeTag::T_FuncExpr {
@@ -101,7 +97,7 @@ pub unsafe fn estimate(
         let arguments = PgList::<pg_sys::Node>::from_pg((*node.cast::<pg_sys::FuncExpr>()).args);
         let value = |n: usize| {
             let argument = arguments.get_ptr(n)?;
-            let value = error_context::whole(None, || pg_sys::estimate_expression_value(root, argument));
+            let value = error_context::with_error_context(None, || pg_sys::estimate_expression_value(root, argument));
             Some(match (*value).type_ {
                 pg_sys::NodeTag::T_Const => {
                     let value = &*value.cast::<pg_sys::Const>();
@@ -146,7 +142,7 @@ pub unsafe fn estimate(
 ///
 /// # Safety
 /// `function` is one of ours.
-pub unsafe fn relatives(
+unsafe fn relatives(
     table: Option<pg_sys::Oid>,
     function: pg_sys::Oid,
     names: &[&[u8]],
@@ -162,13 +158,13 @@ pub unsafe fn relatives(
         let snapshot = pg_sys::GetActiveSnapshot();
         let table = match table {
             Some(table) => table,
-            None => attached_table::meant(snapshot, functions).ok()?,
+            None => attached_table::default_edges_table(snapshot, functions).ok()?,
         };
         // Before it is locked: who may not read it does not keep others from it.
         if !attached_table::readable(table) {
             return None;
         }
-        let table = Edges::open_now(table)?;
+        let table = EdgesTable::try_open(table)?;
         let registration = registration_cache::read_once(table.oid(), snapshot, functions)?;
         let columns = registration_cache::columns(&table, &registration).ok()?;
         conditions::readable(&table, &columns).ok()?;
@@ -183,10 +179,10 @@ pub unsafe fn relatives(
 }
 
 /// The image that would answer, and the snapshot it would be asked under.
-pub struct Asked {
-    pub table: Edges,
+struct Asked {
+    table: EdgesTable,
     pub key: Key,
-    pub seen: Seen,
+    seen: SnapshotView,
 }
 
 /// What an image tells.
@@ -197,7 +193,7 @@ enum Told {
 }
 
 impl Asked {
-    pub fn relatives(mut self, walk: &mut Walk, names: &[&[u8]], up: u32, down: u32) -> Option<f64> {
+    fn relatives(mut self, walk: &mut Walk, names: &[&[u8]], up: u32, down: u32) -> Option<f64> {
         let control = crate::image::control::attach()?;
         let (index, slot) = control.find(self.table.oid())?;
         walk.clear();
@@ -249,8 +245,8 @@ fn cft_entities_support(fcinfo: pg_sys::FunctionCallInfo) -> Internal {
                 return None;
             }
             let text = PgList::<pg_sys::Node>::from_pg((*node.cast::<pg_sys::FuncExpr>()).args).get_ptr(0)?;
-            let text =
-                error_context::whole(None, || pg_sys::estimate_expression_value(root, text)).cast::<pg_sys::Const>();
+            let text = error_context::with_error_context(None, || pg_sys::estimate_expression_value(root, text))
+                .cast::<pg_sys::Const>();
             if (*text).xpr.type_ != pg_sys::NodeTag::T_Const {
                 return None;
             }

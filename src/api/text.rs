@@ -47,7 +47,7 @@ fn cft_context_text_many(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<Internal>
     text(&call, &names, || array).map(Internal::from)
 }
 
-pub fn text(call: &Call, names: &[&[u8]], array: impl Fn() -> pg_sys::Datum) -> Fallible<Option<pg_sys::Datum>> {
+fn text(call: &Call, names: &[&[u8]], array: impl Fn() -> pg_sys::Datum) -> Fallible<Option<pg_sys::Datum>> {
     let template = match call.text(4) {
         Some(own) => Some(to_utf8(own)?),
         None => guc::template().map(|text| to_utf8(text.as_bytes())).transpose()?,
@@ -152,7 +152,7 @@ fn cft_render(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<Option<Vec<u8>>> {
 }
 
 /// Gives the answer of a call (entity or entities, up, down, edges) to `take`, in parts. Not at all for a NULL up or down.
-pub fn parts(
+fn parts(
     call: &Call,
     names: &[&[u8]],
     array: impl Fn() -> pg_sys::Datum,
@@ -161,14 +161,14 @@ pub fn parts(
     into(call, names, array, &mut Sink::Parts(&mut take))
 }
 
-pub fn into(call: &Call, names: &[&[u8]], array: impl Fn() -> pg_sys::Datum, sink: &mut Sink) -> Fallible<()> {
+fn into(call: &Call, names: &[&[u8]], array: impl Fn() -> pg_sys::Datum, sink: &mut Sink) -> Fallible<()> {
     let (Some(up), Some(down)) = (call.int(1), call.int(2)) else { return Ok(()) };
     walk::answer(call, names, array, up, down, sink)
 }
 
 /// {"entity": ..., "trees": [{"tree": ..., "ancestors": [{"entity": ..., "depth": ..., "via": ...}], "descendants": [...]}]}, one
 /// object for each entity.
-pub fn json(rows: &[Relative<'_>], out: &mut Bytes) -> Fallible<()> {
+fn json(rows: &[Relative<'_>], out: &mut Bytes) -> Fallible<()> {
     let done = Cell::new(0);
     for rows in rows.chunk_by(|a, b| a.entity == b.entity) {
         let first = if out.0.len() > 1 { ", {\"entity\": " } else { "{\"entity\": " };
@@ -198,7 +198,7 @@ pub fn json(rows: &[Relative<'_>], out: &mut Bytes) -> Fallible<()> {
 }
 
 /// A jsonb value.
-pub fn jsonb(mut json: Bytes) -> Fallible<Internal> {
+fn jsonb(mut json: Bytes) -> Fallible<Internal> {
     if json.0.len() > fmgr::LONGEST {
         return Err(error::too_long(json.0.len()));
     }
@@ -222,7 +222,7 @@ fn world_bytes(rows: &[Relative<'_>]) -> usize {
 }
 
 /// What a template sees of one entity.
-pub fn world(rows: &[Relative<'_>]) -> Fallible<Value> {
+fn world(rows: &[Relative<'_>]) -> Fallible<Value> {
     let one = |row: &Relative| -> Fallible<Value> {
         let (entity, via) = (Value::from(to_utf8(row.name)?), Value::from(to_utf8(row.via)?));
         Ok(values::thing([("entity", entity), ("depth", Value::from(row.depth)), ("via", via)]))

@@ -9,7 +9,7 @@ use crate::error;
 use crate::error::Fallible;
 use pgrx::prelude::*;
 
-/// `cft_trusts(relation regclass, beside regclass) -> boolean`: whether the caller trusts the owner of a relation that is chosen for him;
+/// `cft_trusts(relation regclass, beside regclass) -> boolean`: whether the caller trusts the owner of a relation that is chosen for the call;
 /// of one that belongs to `beside`, if that is given. NULL relation: false.
 #[pg_extern(sql = false)]
 fn cft_trusts(fcinfo: pg_sys::FunctionCallInfo) -> bool {

@@ -15,33 +15,33 @@ use crate::image::reason::Reason;
 use crate::methods::big_map::Table;
 use crate::methods::breadth_first::named;
 use crate::pg::interrupt;
-use crate::pg::interrupt::{BATCH, until_cancelled};
-use crate::pg::snapshot::Seen;
+use crate::pg::interrupt::{ROWS_BETWEEN_CHECKS, until_cancelled};
+use crate::pg::snapshot::SnapshotView;
 use crate::serve::conditions::Ticket;
 use crate::serve::route;
-use cftrag_core::{Breath, Image, NameId, Names, Scan, Step};
+use cftrag_core::{Image, Interruptible, NameId, Names, Scan, Step};
 use pgrx::check_for_interrupts;
 use pgrx::prelude::*;
 
 /// How many rows there are of each edge, in the table and in the image.
-pub struct Differences {
-    pub names: Names,
-    pub rows: Table<Edge<NameId>, (i64, i64)>,
-    pub room: Room,
+struct Differences {
+    names: Names,
+    rows: Table<Edge<NameId>, (i64, i64)>,
+    room: Room,
 }
 
-pub type Edge<N> = (Option<N>, N, N);
+type Edge<N> = (Option<N>, N, N);
 
 /// Bytes that an edge takes at most beside its names, while its table grows.
-pub const PER_EDGE: usize = 120;
+const PER_EDGE: usize = 120;
 
 impl Differences {
-    pub fn new() -> Differences {
+    fn new() -> Differences {
         Differences { names: Names::default(), rows: Table::default(), room: Room::new() }
     }
 
     /// The rows of an edge. 53400, 53200.
-    pub fn of(&mut self, tree: Option<&[u8]>, parent: &[u8], child: &[u8]) -> Fallible<&mut (i64, i64)> {
+    fn of(&mut self, tree: Option<&[u8]>, parent: &[u8], child: &[u8]) -> Fallible<&mut (i64, i64)> {
         let Differences { names, rows, room } = self;
         let tree = tree.map(|tree| named(names, tree, room)).transpose()?;
         let edge = (tree, named(names, parent, room)?, named(names, child, room)?);
@@ -58,7 +58,7 @@ impl Differences {
 /// Holds the image's lock in shared mode while the invariants are checked: commits that change the table wait (a second per million
 /// edges), or until it is cancelled. Errors: as cft_context; 53400 (cftrag.work_memory).
 #[pg_extern(sql = false)]
-pub fn cft_verify(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
+fn cft_verify(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     // SAFETY: our own fcinfo.
     let call = unsafe { Call::new(fcinfo) };
     let rows = call.rows();
@@ -89,7 +89,7 @@ pub fn cft_verify(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     })?;
     let name = |id| edges.names.get(id);
     for (i, (&(tree, parent, child), &counts)) in edges.rows.iter().enumerate() {
-        if i % BATCH == 0 {
+        if i % ROWS_BETWEEN_CHECKS == 0 {
             check_for_interrupts!();
         }
         if counts.0 != counts.1 {
@@ -100,26 +100,26 @@ pub fn cft_verify(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
 }
 
 /// The image's broken invariants, and its rows that the snapshot sees: all of one image.
-pub type Look = (Vec<(u32, String)>, Differences);
+type Look = (Vec<(u32, String)>, Differences);
 
-pub fn look(ticket: &mut Ticket) -> Result<Fallible<Look>, Reason> {
+fn look(ticket: &mut Ticket) -> Result<Fallible<Look>, Reason> {
     let broken = loop {
         let mut broken = Vec::new();
-        let mut verify = |breath: &mut Breath<'_>, image: Image<'_>| {
-            image.verify_by(&mut |p| broken.push((p.invariant, p.text)), breath)
+        let mut verify = |work: &mut Interruptible<'_>, image: Image<'_>| {
+            image.verify_by(&mut |p| broken.push((p.invariant, p.text)), work)
         };
-        match ticket.read(|image, _| until_cancelled(|breath| verify(breath, image)))? {
+        match ticket.read(|image, _| until_cancelled(|work| verify(work, image)))? {
             Some(()) => break broken,
-            None => interrupt::breathe(),
+            None => interrupt::check_interrupts(),
         }
     };
     // One reading under the lock; again if it met xids that it did not know.
     loop {
         let (mut scan, mut edges, mut failed) = (Scan::new(), Differences::new(), Ok(()));
-        let mut read = |breath: &mut Breath<'_>, image: Image<'_>, seen: &Seen| {
+        let mut read = |work: &mut Interruptible<'_>, image: Image<'_>, seen: &SnapshotView| {
             loop {
                 let step = image.edges(&mut scan, usize::MAX, seen, |tree, parent, child| {
-                    breath.steps(8 + (parent.len() + child.len()) / 16);
+                    work.steps(8 + (parent.len() + child.len()) / 16);
                     if failed.is_ok() {
                         failed = edges.of(tree, parent, child).map(|rows| rows.1 += 1);
                     }
@@ -129,19 +129,19 @@ pub fn look(ticket: &mut Ticket) -> Result<Fallible<Look>, Reason> {
                 }
             }
         };
-        let step = ticket.read(|image, seen| until_cancelled(|breath| read(breath, image, seen)))?;
+        let step = ticket.read(|image, seen| until_cancelled(|work| read(work, image, seen)))?;
         if let Err(why) = failed {
             return Ok(Err(why));
         }
         match step {
             Some(Step::Done) => return Ok(Ok((broken, edges))),
             Some(_) => ticket.learn(scan.asked())?,
-            None => interrupt::breathe(),
+            None => interrupt::check_interrupts(),
         }
     }
 }
 
-pub fn add(rows: Rows, problem: &str, edge: Option<Edge<&[u8]>>, counts: Option<(i64, i64)>) {
+fn add(rows: Rows, problem: &str, edge: Option<Edge<&[u8]>>, counts: Option<(i64, i64)>) {
     let none = pg_sys::Datum::from(0usize);
     let tree = edge.and_then(|e| e.0);
     let mut values = [

@@ -5,8 +5,8 @@
 use crate::call::fmgr::{Call, text_datum};
 use crate::error;
 use crate::error::Fallible;
-use crate::pg::interrupt::breathe;
-use cftrag_core::{Breath, MOST_BYTES};
+use crate::pg::interrupt::check_interrupts;
+use cftrag_core::{Interruptible, MOST_BYTES};
 use pgrx::prelude::*;
 
 /// Characters that are counted between two looks for an interrupt, and what that counts as.
@@ -27,15 +27,15 @@ fn cft_words(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     let call = unsafe { Call::new(fcinfo) };
     let rows = call.rows();
     let Some(text) = call.text(0) else { return Ok(()) };
-    let mut breathe = breathe;
-    let mut breath = Breath::new(&mut breathe);
-    let text = as_utf8(text, &mut breath)?.ok_or_else(error::not_utf8)?;
+    let mut check_interrupts = check_interrupts;
+    let mut work = Interruptible::new(&mut check_interrupts);
+    let text = as_utf8(text, &mut work)?.ok_or_else(error::not_utf8)?;
     let (mut place, mut at, mut start) = (0_i32, 0, 1_i32);
     let mut form = Vec::new();
     let mut words = cftrag_core::Words::of(text);
-    while let Some((offset, word)) = words.next_word(&mut breath) {
-        breath.steps(PER_WORD);
-        start += characters(&text[at..offset], &mut breath);
+    while let Some((offset, word)) = words.next_word(&mut work) {
+        work.steps(PER_WORD);
+        start += characters(&text[at..offset], &mut work);
         at = offset;
         form.clear();
         cftrag_core::fold(word, &mut form);
@@ -47,7 +47,7 @@ fn cft_words(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
             pg_sys::Datum::from(place),
             text_datum(&form),
             pg_sys::Datum::from(start),
-            pg_sys::Datum::from(characters(word, &mut breath)),
+            pg_sys::Datum::from(characters(word, &mut work)),
         ];
         rows.add(&mut values, &mut [false; 4]);
         // SAFETY: made above, copied into the row.
@@ -62,12 +62,12 @@ fn cft_form(name: &[u8]) -> Fallible<Option<Vec<u8>>> {
     let mut form = Vec::new();
     // Longer than any name that has a form, in whatever encoding: not looked at.
     let name = if name.len() > WIDEST * MOST_BYTES { &[] } else { name };
-    let name = as_utf8(name, &mut Breath::new(&mut { breathe }))?;
-    Ok(name.is_some_and(|name| cftrag_core::form(name.as_bytes(), &mut form)).then_some(form))
+    let name = as_utf8(name, &mut Interruptible::new(&mut { check_interrupts }))?;
+    Ok(name.is_some_and(|name| cftrag_core::fold_name(name.as_bytes(), &mut form)).then_some(form))
 }
 
 /// As the database counts them: in SQL_ASCII every byte is one.
-pub fn characters(text: &str, breath: &mut Breath<'_>) -> i32 {
+fn characters(text: &str, work: &mut Interruptible<'_>) -> i32 {
     // SAFETY: reads a backend variable.
     let bytes = unsafe { pg_sys::GetDatabaseEncoding() } == pg_sys::pg_enc::PG_SQL_ASCII as i32;
     if bytes {
@@ -75,7 +75,7 @@ pub fn characters(text: &str, breath: &mut Breath<'_>) -> i32 {
     }
     let begins = |byte: &&u8| **byte & 0xC0 != 0x80;
     let counted = text.as_bytes().chunks(COUNTED).map(|some| {
-        breath.steps(some.len() / (COUNTED / PER_COUNTED));
+        work.steps(some.len() / (COUNTED / PER_COUNTED));
         some.iter().filter(begins).count()
     });
     counted.sum::<usize>() as i32
@@ -83,7 +83,7 @@ pub fn characters(text: &str, breath: &mut Breath<'_>) -> i32 {
 
 /// A text as UTF-8, whatever the database's encoding is. None: it is none (SQL_ASCII holds any bytes). 0A000 where a character may be two
 /// of Unicode's, so that positions would differ.
-pub fn as_utf8<'t>(text: &'t [u8], breath: &mut Breath<'_>) -> Fallible<Option<&'t str>> {
+fn as_utf8<'t>(text: &'t [u8], work: &mut Interruptible<'_>) -> Fallible<Option<&'t str>> {
     let utf8 = pg_sys::pg_enc::PG_UTF8 as i32;
     // SAFETY: reads a backend variable; pg_server_to_any gives the same bytes, or a NUL-terminated copy in the caller's memory context.
     let bytes = unsafe {
@@ -102,5 +102,5 @@ pub fn as_utf8<'t>(text: &'t [u8], breath: &mut Breath<'_>) -> Fallible<Option<&
             }
         }
     };
-    Ok(cftrag_core::as_utf8(bytes, breath))
+    Ok(cftrag_core::as_utf8(bytes, work))
 }

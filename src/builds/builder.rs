@@ -5,11 +5,11 @@
 
 #![expect(unsafe_code, reason = "locks, snapshots and a table scan")]
 
-use crate::catalog::edges_table::Edges;
+use crate::catalog::edges_table::EdgesTable;
 use crate::error;
 use crate::error::{Fallible, LoadLost};
 use crate::image::control::Control;
-use crate::image::slot::{Header, Mark, SWEEPER, Slot};
+use crate::image::slot::{BuilderMark, Header, SWEEPER, Slot};
 use crate::image::{chunks, control, huge_pages, quota, slot};
 use cftrag_core::{Image, Memory, chunk_bytes};
 use pgrx::prelude::*;
@@ -21,8 +21,8 @@ use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 thread_local! {
     /// The slot this process builds for, and the chunks it has so far.
     pub static UNDER_WAY: RefCell<Option<(usize, Vec<u64>)>> = const { RefCell::new(None) };
-    pub static WATCHED: Cell<bool> = const { Cell::new(false) };
-    static OUTCOME: Cell<Outcome> = const { Cell::new(Outcome::None) };
+    static WATCHED: Cell<bool> = const { Cell::new(false) };
+    static OUTCOME: Cell<BuildOutcome> = const { Cell::new(BuildOutcome::None) };
 }
 
 /// Why there is no image after a build.
@@ -65,7 +65,7 @@ pub fn alone(control: &Control, table: pg_sys::Oid, work: impl FnOnce(usize) -> 
     abandon();
     match &result {
         Ok(()) => slot.short_until.store(0, SeqCst),
-        Err(_) if OUTCOME.get() == Outcome::Memory => slot.put_off(),
+        Err(_) if OUTCOME.get() == BuildOutcome::Memory => slot.put_off(),
         Err(_) => {}
     }
     result.map_err(|report| Refused::Failed(Box::new(report)))
@@ -77,7 +77,7 @@ fn abandon() {
         && let Some(control) = control::control()
     {
         let slot = &control.slots[index];
-        let _mark = Mark(&slot.builder);
+        let _mark = BuilderMark(&slot.builder);
         slot.progress.phase.store(0, SeqCst);
         slot.worker.store(0, SeqCst);
         for (i, token) in tokens.iter().enumerate() {
@@ -91,13 +91,13 @@ fn abandon() {
 }
 
 /// Notes why the build of this process will fail, for whoever asked for it.
-pub fn note_outcome(outcome: Outcome) {
+pub fn note_outcome(outcome: BuildOutcome) {
     OUTCOME.set(outcome);
 }
 
 /// What was noted since the last time this was asked.
-pub fn noted_outcome() -> Outcome {
-    OUTCOME.replace(Outcome::None)
+pub fn noted_outcome() -> BuildOutcome {
+    OUTCOME.replace(BuildOutcome::None)
 }
 
 fn watch_exit() {
@@ -129,7 +129,7 @@ pub fn publish(control: &Control, index: usize, header: Header, ready: impl FnOn
 pub fn grow(control: &Control, memory: &mut Memory) -> Fallible<u64> {
     let number = memory.mapped();
     let Some((token, base)) = chunk(control, number) else {
-        note_outcome(Outcome::Memory);
+        note_outcome(BuildOutcome::Memory);
         return Err(error::out_of_memory(crate::guc::MEMORY_LIMIT.get()));
     };
     UNDER_WAY.with_borrow_mut(|u| {
@@ -150,18 +150,18 @@ pub fn grow(control: &Control, memory: &mut Memory) -> Fallible<u64> {
 }
 
 /// A chunk of that number.
-pub fn chunk(control: &Control, number: usize) -> Option<(u64, std::ptr::NonNull<u8>)> {
+fn chunk(control: &Control, number: usize) -> Option<(u64, std::ptr::NonNull<u8>)> {
     let index = UNDER_WAY.with_borrow(|under_way| under_way.as_ref().map(|(index, _)| *index))?;
     quota::allocate(control, index, chunk_bytes(number))
 }
 
 /// Rows between two looks whether somebody waits for our table lock.
-pub const ROWS_A_LOOK: u64 = 4096;
+const ROWS_A_LOOK: u64 = 4096;
 
 /// How a load ended, for whoever asked for it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u32)]
-pub enum Outcome {
+pub enum BuildOutcome {
     None = 0,
     Built = 1,
     Memory = 2,
@@ -174,7 +174,7 @@ pub enum Outcome {
     Waited = 7,
 }
 
-impl Outcome {
+impl BuildOutcome {
     /// What the asker of that number reads in the slot; None: its build did not end, or another asker's ended since.
     pub fn of(word: u64, asker: u64) -> Self {
         let all = [Self::Built, Self::Memory, Self::Refused, Self::Busy, Self::Yielded, Self::NoPlace, Self::Waited];
@@ -187,26 +187,26 @@ impl Outcome {
 }
 
 /// An error if somebody waits for our lock on the table.
-pub fn give_way(table: &Edges, lock: pg_sys::LOCKMODE) -> Fallible<()> {
+pub fn give_way(table: &EdgesTable, lock: pg_sys::LOCKMODE) -> Fallible<()> {
     // SAFETY: an open relation on which we hold this lock.
     if unsafe { pg_sys::LockHasWaitersRelation(table.rel(), lock) } {
-        note_outcome(Outcome::Yielded);
+        note_outcome(BuildOutcome::Yielded);
         return Err(error::load_yielded(&table.name()));
     }
     Ok(())
 }
 
 /// Called by the scan now and then.
-pub fn give_way_at(table: &Edges, lock: pg_sys::LOCKMODE, row: u64) -> Fallible<()> {
+pub fn give_way_at(table: &EdgesTable, lock: pg_sys::LOCKMODE, row: u64) -> Fallible<()> {
     if row.is_multiple_of(ROWS_A_LOOK) { give_way(table, lock) } else { Ok(()) }
 }
 
 /// An error if this process's build for that slot is of no use any more: its log has lost something, or who has less needs its memory.
-pub fn goes_on(slot: &Slot, table: pg_sys::Oid) -> Fallible<()> {
+pub fn check_still_wanted(slot: &Slot, table: pg_sys::Oid) -> Fallible<()> {
     let load = slot.loading.load(SeqCst);
     let lost = load != 0 && slot.log_lost.load(SeqCst) == load;
     if slot.memory_wanted.load(SeqCst) == std::process::id() || lost && slot.log_short.load(SeqCst) == load {
-        note_outcome(Outcome::Memory);
+        note_outcome(BuildOutcome::Memory);
         return Err(error::out_of_memory(crate::guc::MEMORY_LIMIT.get()));
     }
     if lost { Err(error::load_lost(&crate::catalog::name::display_name(table), LoadLost::Noted)) } else { Ok(()) }

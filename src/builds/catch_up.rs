@@ -6,49 +6,49 @@
 use crate::builds::builder;
 use crate::capture::delta::Change;
 use crate::capture::log_record::Segment;
-use crate::catalog::edges_table::Edges;
+use crate::catalog::edges_table::EdgesTable;
 use crate::error;
 use crate::error::{Fallible, LoadLost};
 use crate::image::control::Control;
-use crate::pg::snapshot::{Known, Seen};
+use crate::pg::snapshot::{SnapshotView, XidFates};
 use cftrag_core::{
     Deletion, Edge, Error, Fate, Fates, Hint, Image, Looked, Memory, Partners, Recent, View, Visibility,
 };
 use pgrx::check_for_interrupts;
 
 /// Slots of a long list read between two looks for an interrupt.
-pub const STEPS: usize = 1 << 16;
+const STEPS: usize = 1 << 16;
 
 /// Names of an edge, kept.
-pub type Names = (Option<Vec<u8>>, Vec<u8>, Vec<u8>);
+type Names = (Option<Vec<u8>>, Vec<u8>, Vec<u8>);
 
 /// Applies the log of a load to its image, but for what the scan's snapshot has seen.
 pub struct Applier<'c> {
-    pub control: &'c Control,
-    pub table: String,
-    pub seen: Seen,
-    pub known: Known,
-    pub partners: Partners,
-    pub waiting: Vec<Waiting>,
+    control: &'c Control,
+    table: String,
+    seen: SnapshotView,
+    known: XidFates,
+    partners: Partners,
+    waiting: Vec<Waiting>,
 }
 
 /// A delete of a row whose insert has not come yet.
-pub struct Waiting {
-    pub names: Names,
-    pub change: Change,
+struct Waiting {
+    names: Names,
+    change: Change,
     /// Its transaction has committed: the insert is in the log by now, or never will be.
-    pub over: bool,
+    over: bool,
 }
 
 impl Waiting {
-    pub fn edge(&self) -> Edge<'_> {
+    fn edge(&self) -> Edge<'_> {
         let (tree, parent, child) = &self.names;
         Edge { tree: tree.as_deref(), parent, child }
     }
 }
 
 impl<'c> Applier<'c> {
-    pub fn new(control: &'c Control, table: &Edges, seen: Seen) -> Self {
+    pub fn new(control: &'c Control, table: &EdgesTable, seen: SnapshotView) -> Self {
         let (known, partners, waiting) = Default::default();
         Self { control, table: table.name(), seen, known, partners, waiting }
     }
@@ -72,11 +72,11 @@ impl<'c> Applier<'c> {
 
     /// Forgets what was undone, and marks what is over. Before the log is read: whoever ran then may end before the next reading.
     pub fn look_at_waiting(&mut self) -> Fallible<()> {
-        self.known = Known::default();
-        let mut now = Known::default();
+        self.known = XidFates::default();
+        let mut now = XidFates::default();
         for waiting in &mut self.waiting {
             let xid = waiting.change.by();
-            now.learn(&[xid]).ok_or_else(|| error::load_lost(&self.table, LoadLost::Ancient))?;
+            now.learn(&[xid]).ok_or_else(|| error::load_lost(&self.table, LoadLost::XidTooOld))?;
             waiting.over = now.fate(xid) == Fate::Committed;
         }
         self.waiting.retain(|waiting| now.fate(waiting.change.by()) != Fate::Aborted);
@@ -105,13 +105,13 @@ impl<'c> Applier<'c> {
     fn is_settled(&mut self, change: Change) -> Fallible<bool> {
         let xid = change.by();
         if self.seen.view(xid, Hint::None) == View::Unknown {
-            self.seen.learn(&[xid]).ok_or_else(|| error::load_lost(&self.table, LoadLost::Ancient))?;
+            self.seen.learn(&[xid]).ok_or_else(|| error::load_lost(&self.table, LoadLost::XidTooOld))?;
         }
         Ok(self.seen.view(xid, Hint::None) == View::Seen || self.seen.learned(xid) == Hint::Aborted)
     }
 
     /// Applies one change; false: a delete whose insert has not come yet. `rest` are this change and those that come after it.
-    pub fn one<'e>(
+    fn one<'e>(
         &mut self,
         memory: &mut Memory,
         edge: &Edge,
@@ -144,16 +144,12 @@ impl<'c> Applier<'c> {
         }
     }
 
-    pub fn learn(&mut self, ask: &[u64]) -> Fallible<()> {
-        self.known.learn(ask).ok_or_else(|| error::load_lost(&self.table, LoadLost::Ancient))
+    fn learn(&mut self, ask: &[u64]) -> Fallible<()> {
+        self.known.learn(ask).ok_or_else(|| error::load_lost(&self.table, LoadLost::XidTooOld))
     }
 
     /// Finds the rows that are deleted in a long list: nobody else moves them.
-    pub fn look<'e>(
-        &mut self,
-        memory: &Memory,
-        rest: &(impl Iterator<Item = (Edge<'e>, Change)> + Clone),
-    ) -> Fallible<()> {
+    fn look<'e>(&mut self, memory: &Memory, rest: &(impl Iterator<Item = (Edge<'e>, Change)> + Clone)) -> Fallible<()> {
         let image = Image::open(memory).map_err(|e| error::core(&e))?;
         let deletes = rest.clone().filter_map(|(edge, change)| match change {
             Change::Delete(row, _) => Some((edge, row)),

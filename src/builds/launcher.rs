@@ -2,13 +2,13 @@
 //! per database build what is attached there. After a crash restart and after a promotion it does so again.
 //!
 //! It stays, and takes chunks of images ahead of need (image/prefetch.rs) when it is woken: a background worker that ends well is not started again
-//! after a crash. It is connected to no database, so it is in nobody's way; its workers are, for as long as they build, as any session is (DROP DATABASE needs FORCE meanwhile).
+//! after a crash. It is connected to no database, so it blocks nobody; its workers do, for as long as they build, as any session is (DROP DATABASE needs FORCE meanwhile).
 
 #![expect(unsafe_code, reason = "wakes another process")]
 
-use crate::builds::builder::Outcome;
+use crate::builds::builder::BuildOutcome;
 use crate::builds::online;
-use crate::builds::online::{Job, NOBODY};
+use crate::builds::online::{Job, UNASKED};
 use crate::catalog::registration;
 use crate::catalog::registration::Functions;
 use crate::guc;
@@ -30,7 +30,7 @@ fn listen() {
 }
 
 /// Serves a request, if there is one. Called by the launcher after each wake-up.
-pub fn serve() {
+fn serve() {
     let Some(control) = control::control() else { return };
     let index = match control.ahead.load(SeqCst) {
         0 => return,
@@ -44,7 +44,7 @@ pub fn serve() {
 }
 
 /// Whether the image has its next chunk, or needs none. What is for later must not use up what others need now.
-pub fn take(control: &Control, index: usize) -> bool {
+fn take(control: &Control, index: usize) -> bool {
     let wanted =
         chunks::read(control, index, |_, image| is_short(image).then(|| (room(image), chunk_bytes(image.chunks()))));
     match wanted {
@@ -61,16 +61,16 @@ pub fn take(control: &Control, index: usize) -> bool {
 const RESTART: i32 = 5;
 
 /// A table whose writers do not end so soon (prepared transactions) is put behind all others of all databases.
-pub const PATIENCE: Duration = Duration::from_millis(20);
+const BUSY_TABLE_WAIT: Duration = Duration::from_millis(20);
 
 /// After so many such waits, a second in all, a table that has writers is put off at once.
 const MOST_WAITS: u32 = 50;
 
 /// Those of a database are tried again and again, for so long in all; then they are left to their first readers.
-const PATIENCE_WITH_ALL: Duration = Duration::from_secs(10);
+const BUSY_TABLES_WAIT_MAX: Duration = Duration::from_secs(10);
 
 /// Rounds over the databases.
-pub const FIRST: u32 = 0;
+const FIRST: u32 = 0;
 
 const SECOND: u32 = 1;
 
@@ -94,10 +94,10 @@ extern "C-unwind" fn cftrag_launcher(_arg: pg_sys::Datum) {
     unsafe {
         crate::pg::compat::pqsignal(pg_sys::SIGTERM as i32, Some(shutdown));
         crate::pg::compat::pqsignal(pg_sys::SIGHUP as i32, Some(reload));
+        background_worker::pin();
         pg_sys::BackgroundWorkerUnblockSignals();
         pg_sys::BackgroundWorkerInitializeConnection(std::ptr::null(), std::ptr::null(), 0);
     }
-    background_worker::plain_transactions();
     let databases =
         if crate::guc::BUILD_ON_START.get() { background_worker::transaction(databases) } else { Vec::new() };
     let put_off: Vec<_> = databases.into_iter().filter(|database| build(*database, FIRST)).collect();
@@ -111,7 +111,7 @@ extern "C-unwind" fn cftrag_launcher(_arg: pg_sys::Datum) {
 }
 
 /// Has a worker build the images of a database, and waits for it. Whether tables were put off.
-pub fn build(database: pg_sys::Oid, round: u32) -> bool {
+fn build(database: pg_sys::Oid, round: u32) -> bool {
     let put_off = || control::control().is_some_and(|control| control.put_off.swap(0, SeqCst) != 0);
     put_off();
     if stopping() {
@@ -142,7 +142,7 @@ unsafe extern "C-unwind" fn reload(signal: i32) {
 }
 
 /// Reads the settings again if they were changed: cftrag.memory_limit bounds what is taken ahead.
-pub fn settings() {
+fn settings() {
     // SAFETY: a flag that the signal handler sets; outside any transaction, as in every process's main loop.
     unsafe {
         if std::ptr::read_volatile(&raw const pg_sys::ConfigReloadPending) != 0 {
@@ -153,7 +153,7 @@ pub fn settings() {
 }
 
 /// Databases that can be connected to and are no templates.
-pub fn databases() -> Vec<pg_sys::Oid> {
+fn databases() -> Vec<pg_sys::Oid> {
     let mut found = Vec::new();
     // SAFETY: a scan of a shared catalog under its lock, in a transaction; everything opened is closed.
     unsafe {
@@ -187,15 +187,15 @@ extern "C-unwind" fn cftrag_start_builder(_arg: pg_sys::Datum) {
     let Some((functions, tables)) = background_worker::transaction(attached) else { return };
     let mut waits = 0;
     let mut has_writers = |table: &pg_sys::Oid| {
-        let patience = if waits < MOST_WAITS { PATIENCE } else { Duration::ZERO };
-        let job = Job { table: *table, functions, asker: NOBODY, client: 0, patience };
-        let waited = online::load_at_start(control, &job) == Outcome::Waited;
+        let patience = if waits < MOST_WAITS { BUSY_TABLE_WAIT } else { Duration::ZERO };
+        let job = Job { table: *table, functions, asker: UNASKED, client: 0, patience };
+        let waited = online::load_at_start(control, &job) == BuildOutcome::Waited;
         waits += u32::from(waited);
         waited
     };
     let (begun, mut left) = (Instant::now(), tables);
     left.retain(&mut has_writers);
-    while round == SECOND && !left.is_empty() && begun.elapsed() < PATIENCE_WITH_ALL {
+    while round == SECOND && !left.is_empty() && begun.elapsed() < BUSY_TABLES_WAIT_MAX {
         latch::nap();
         left.retain(&mut has_writers);
     }
@@ -204,7 +204,7 @@ extern "C-unwind" fn cftrag_start_builder(_arg: pg_sys::Datum) {
 
 /// What is attached in this database; None if the extension is not there. Catalogs are read by index, not by SQL: the database's owner chooses
 /// what SQL means here.
-pub fn attached() -> Option<(Functions, Vec<pg_sys::Oid>)> {
+fn attached() -> Option<(Functions, Vec<pg_sys::Oid>)> {
     let functions = Functions::of_extension();
     let there = functions.capture != pg_sys::InvalidOid;
     there.then(|| (functions, registration::attached_tables(functions)))

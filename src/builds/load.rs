@@ -10,7 +10,7 @@
 use crate::builds::builder;
 use crate::builds::builder::{UNDER_WAY, grow};
 use crate::catalog::columns::Columns;
-use crate::catalog::edges_table::Edges;
+use crate::catalog::edges_table::EdgesTable;
 use crate::catalog::registration::Functions;
 use crate::catalog::{column_value, registration};
 use crate::error;
@@ -21,7 +21,7 @@ use crate::image::slot::{COUNTING, Header, Key, Slot, State};
 use crate::image::{chunks, control};
 use crate::pg::compat;
 use crate::pg::compat::random_seed;
-use crate::pg::snapshot::Seen;
+use crate::pg::snapshot::SnapshotView;
 use cftrag_core::{Degrees, Edge, Error, Image, Memory, OWNER_WORDS, Recent};
 use pgrx::check_for_interrupts;
 use pgrx::prelude::*;
@@ -32,7 +32,7 @@ use std::time::Instant;
 const LEAST_COUNTERS: usize = 4096;
 
 /// Rows between two looks at pending interrupts.
-pub const ROWS_A_LOOK: u64 = 1024;
+const ROWS_A_LOOK: u64 = 1024;
 
 /// Notes in its slot how long a build took, however it ends. Without what it waited for.
 struct Took<'s>(pub &'s Slot, pub Instant);
@@ -48,7 +48,7 @@ impl Drop for Took<'_> {
 pub fn load(
     control: &Control,
     index: usize,
-    table: &Edges,
+    table: &EdgesTable,
     functions: Functions,
     snapshot: pg_sys::Snapshot,
     started: Instant,
@@ -87,7 +87,7 @@ pub fn load(
         insert(control, memory, edge, &mut recent, degrees.as_ref())
     })?;
     // SAFETY: an MVCC snapshot that is still registered.
-    let (seen, image) = (unsafe { Seen::new(snapshot) }, Image::open(memory).map_err(|e| error::core(&e))?);
+    let (seen, image) = (unsafe { SnapshotView::new(snapshot) }, Image::open(memory).map_err(|e| error::core(&e))?);
     let running: Vec<u64> = seen.running().collect();
     let kept = running.len() <= OWNER_WORDS - RUNNING_WORDS;
     if kept {
@@ -129,7 +129,7 @@ fn free_useless(control: &Control, index: usize, key: &Key) {
 }
 
 /// The key of the image, as the build snapshot sees registration and columns.
-pub fn key(table: &Edges, snapshot: pg_sys::Snapshot, functions: Functions) -> Fallible<(Key, Columns)> {
+pub fn key(table: &EdgesTable, snapshot: pg_sys::Snapshot, functions: Functions) -> Fallible<(Key, Columns)> {
     if let Some(why) = table.unsuitable() {
         return Err(error::wrong_kind(&table.name(), why));
     }
@@ -154,13 +154,13 @@ pub fn key(table: &Edges, snapshot: pg_sys::Snapshot, functions: Functions) -> F
 }
 
 /// Bytes of the counters of a table's entities: a sixteenth of the table's, within maintenance_work_mem.
-fn counters_bytes(table: &Edges) -> usize {
+fn counters_bytes(table: &EdgesTable) -> usize {
     // SAFETY: reads a setting, in kilobytes.
     let most = unsafe { pg_sys::maintenance_work_mem }.max(0) as usize * 1024;
     (table.bytes() as usize / 16).clamp(LEAST_COUNTERS, most.max(LEAST_COUNTERS))
 }
 
-pub fn insert(
+fn insert(
     control: &Control,
     memory: &mut Memory,
     edge: &Edge,
@@ -186,7 +186,7 @@ pub fn insert(
 /// Every edge of the table that the snapshot sees, read with the rights of its owner (catalog/trust.rs). The scan and the six types' output
 /// evaluate nothing that a user could have put there; should that change, it is not with the caller's rights, or a worker's.
 pub fn scan(
-    table: &Edges,
+    table: &EdgesTable,
     columns: &Columns,
     snapshot: pg_sys::Snapshot,
     each: impl FnMut(&Edge) -> Fallible<()>,
@@ -195,7 +195,7 @@ pub fn scan(
 }
 
 fn scan_rows(
-    table: &Edges,
+    table: &EdgesTable,
     columns: &Columns,
     snapshot: pg_sys::Snapshot,
     mut each: impl FnMut(&Edge) -> Fallible<()>,
@@ -223,7 +223,7 @@ fn scan_rows(
             rows += 1;
             if rows.is_multiple_of(ROWS_A_LOOK) {
                 check_for_interrupts!();
-                result = goes_on(table.oid());
+                result = check_still_wanted(table.oid());
             }
             let mut present = [false; 3];
             for ((column, name), present) in wanted.iter().zip(&mut names).zip(&mut present) {
@@ -250,8 +250,8 @@ fn scan_rows(
 }
 
 /// Whether the build of this process, if the scan is one's, is still of use.
-pub fn goes_on(table: pg_sys::Oid) -> Fallible<()> {
+fn check_still_wanted(table: pg_sys::Oid) -> Fallible<()> {
     let index = UNDER_WAY.with_borrow(|under_way| under_way.as_ref().map(|(index, _)| *index));
     let slot = control::control().zip(index).map(|(control, index)| &control.slots[index]);
-    slot.map_or(Ok(()), |slot| builder::goes_on(slot, table))
+    slot.map_or(Ok(()), |slot| builder::check_still_wanted(slot, table))
 }

@@ -4,9 +4,9 @@
 
 #![expect(unsafe_code, reason = "locks, snapshots and a table scan")]
 
-use crate::builds::builder::{Outcome, Refused, alone, note_outcome, noted_outcome, publish};
+use crate::builds::builder::{BuildOutcome, Refused, alone, note_outcome, noted_outcome, publish};
 use crate::builds::load::{key, load};
-use crate::catalog::edges_table::Edges;
+use crate::catalog::edges_table::EdgesTable;
 use crate::catalog::registration::Functions;
 use crate::error;
 use crate::error::Fallible;
@@ -19,9 +19,9 @@ use pgrx::prelude::*;
 use std::time::Instant;
 
 /// Builds the image of a table on which the caller holds a SHARE lock, in a transaction without an xid. `yields`: fails when somebody
-/// waits for that lock, and notes [`Outcome::Yielded`]. Raises what scanning the table raises.
-pub fn build(control: &Control, table: &Edges, functions: Functions, yields: bool) -> Result<(), Refused> {
-    note_outcome(Outcome::None);
+/// waits for that lock, and notes [`BuildOutcome::Yielded`]. Raises what scanning the table raises.
+pub fn build(control: &Control, table: &EdgesTable, functions: Functions, yields: bool) -> Result<(), Refused> {
+    note_outcome(BuildOutcome::None);
     alone(control, table.oid(), |index| {
         crate::image::sweep::sweep(control, functions);
         control.slots[index].begin(LOCKED_SCAN, table.bytes());
@@ -29,7 +29,7 @@ pub fn build(control: &Control, table: &Edges, functions: Functions, yields: boo
     })
 }
 
-pub fn fill(control: &Control, index: usize, table: &Edges, functions: Functions, yields: bool) -> Fallible<()> {
+fn fill(control: &Control, index: usize, table: &EdgesTable, functions: Functions, yields: bool) -> Fallible<()> {
     let started = Instant::now();
     // SAFETY: a snapshot of now, registered while it is used (an ERROR's abort forgets it); taken under the SHARE lock.
     let snapshot = unsafe { pg_sys::RegisterSnapshot(pg_sys::GetLatestSnapshot()) };
@@ -50,14 +50,14 @@ pub fn fill(control: &Control, index: usize, table: &Edges, functions: Functions
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum InPlace {
     Built,
-    /// A writer waits: better beside him.
+    /// A writer waits: better beside it.
     GaveWay,
     No,
 }
 
 /// Builds a small table's image in the caller's own call, if that can be done at once: no xid, no parallel operation, the SHARE lock free,
 /// and nobody who waits for it.
-pub fn in_place(control: &Control, table: &Edges, functions: Functions) -> InPlace {
+pub fn in_place(control: &Control, table: &EdgesTable, functions: Functions) -> InPlace {
     let limit = crate::guc::in_place_bytes();
     let _quiet = Quiet::enter();
     // SAFETY: reads backend state.
@@ -77,13 +77,13 @@ pub fn in_place(control: &Control, table: &Edges, functions: Functions) -> InPla
     unsafe { pg_sys::UnlockRelation(table.rel(), pg_sys::ShareLock as pg_sys::LOCKMODE) };
     match built {
         Ok(()) => InPlace::Built,
-        Err(_) if noted_outcome() == Outcome::Yielded => InPlace::GaveWay,
+        Err(_) if noted_outcome() == BuildOutcome::Yielded => InPlace::GaveWay,
         Err(_) => InPlace::No,
     }
 }
 
 /// Whether there is a usable image of the table as it is registered now.
-pub fn is_current(control: &Control, table: &Edges, functions: Functions) -> bool {
+pub fn is_current(control: &Control, table: &EdgesTable, functions: Functions) -> bool {
     let Some((index, _)) = control.find(table.oid()) else { return false };
     let Ok((now, _)) = key(table, std::ptr::null_mut(), functions) else { return false };
     chunks::read(control, index, |header, _| header.key == now).unwrap_or(false)

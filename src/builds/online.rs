@@ -5,18 +5,18 @@
 //!   3  snapshot B, a scan that counts (load.rs), a scan whose rows are inserted as settled
 //!   4  apply the log, but for what B sees already; publish when it is empty, under the lock that flushes take
 //!
-//! It waits (2) holding no table lock and no snapshot, so it can be in nobody's way: not a writer's, a DDL's or a VACUUM's. For 3 and 4
+//! It waits (2) holding no table lock and no snapshot, so it blocks no writer, no DDL and no VACUUM. For 3 and 4
 //! it takes ShareUpdateExclusiveLock, as CREATE INDEX CONCURRENTLY does, and gives up when somebody waits for it. (AccessShareLock would
 //! do but for that: LockHasWaiters does not know fast-path locks, and reads a null pointer.) Waiting is capped; a load that ended without an image is
 //! tried again at the next need, not before RETRY.
 
 #![expect(unsafe_code, reason = "background workers, locks, snapshots")]
 
-use crate::builds::builder::{Outcome, Refused, give_way};
+use crate::builds::builder::{BuildOutcome, Refused, give_way};
 use crate::builds::catch_up::Applier;
 use crate::builds::{builder, load, locked, worker_limit};
 use crate::capture::log_record;
-use crate::catalog::edges_table::Edges;
+use crate::catalog::edges_table::EdgesTable;
 use crate::catalog::registration::Functions;
 use crate::error;
 use crate::error::{Fallible, LoadLost};
@@ -25,7 +25,7 @@ use crate::image::control::Control;
 use crate::image::slot::{APPLYING, LOCKING, RETRY_MICROSECONDS, SCANNING, Slot, WAITING};
 use crate::pg::background_worker::{between_transactions, transaction};
 use crate::pg::latch::pause;
-use crate::pg::snapshot::Seen;
+use crate::pg::snapshot::SnapshotView;
 use crate::pg::{background_worker, compat, lock_holders};
 use cftrag_core::Memory;
 use pgrx::check_for_interrupts;
@@ -34,13 +34,13 @@ use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 use std::time::{Duration, Instant};
 
 /// A transaction that writes to the table is waited for so long; then the load is given up, and what it captured freed.
-pub const PATIENCE: Duration = Duration::from_secs(600);
+const WRITER_WAIT_MAX: Duration = Duration::from_secs(600);
 
-/// The same where nobody waits for the image: a reader asked for it, and has his answer.
-const PATIENCE_FOR_NOBODY: Duration = Duration::from_secs(60);
+/// How long, where nobody waits for the image: the reader that asked for it has its answer.
+const WRITER_WAIT_MAX_UNASKED: Duration = Duration::from_secs(60);
 
 /// What the scan holds.
-pub const LOCK: pg_sys::LOCKMODE = pg_sys::ShareUpdateExclusiveLock as pg_sys::LOCKMODE;
+const LOCK: pg_sys::LOCKMODE = pg_sys::ShareUpdateExclusiveLock as pg_sys::LOCKMODE;
 
 /// What is to be built, for whom, and how long writers are waited for.
 pub struct Job {
@@ -61,23 +61,25 @@ fn load_in_place(control: &Control, job: &Job) {
     load(control, job, work);
 }
 
-/// The same at server start (launcher.rs).
-pub fn load_at_start(control: &Control, job: &Job) -> Outcome {
+/// The load at server start (launcher.rs).
+pub fn load_at_start(control: &Control, job: &Job) -> BuildOutcome {
     load(control, job, |index| run(control, index, job))
 }
 
 /// Does that work as the table's only builder, and says how it ended. In a process of its own, outside any transaction.
-pub fn load(control: &Control, job: &Job, work: impl FnOnce(usize) -> Fallible<()>) -> Outcome {
+fn load(control: &Control, job: &Job, work: impl FnOnce(usize) -> Fallible<()>) -> BuildOutcome {
     let done = transaction(|| match builder::alone(control, job.table, work) {
-        Ok(()) => Outcome::Built,
-        Err(Refused::Busy) => Outcome::Busy,
+        Ok(()) => BuildOutcome::Built,
+        Err(Refused::Busy) => BuildOutcome::Busy,
         Err(Refused::Failed(report)) => {
             let noted = match builder::noted_outcome() {
-                Outcome::None => Outcome::Refused,
+                BuildOutcome::None => BuildOutcome::Refused,
                 noted => noted,
             };
-            // Those two try again.
-            if noted != Outcome::NoPlace && (noted != Outcome::Waited || job.patience >= PATIENCE_FOR_NOBODY) {
+            // NoPlace and Waited are tried again.
+            if noted != BuildOutcome::NoPlace
+                && (noted != BuildOutcome::Waited || job.patience >= WRITER_WAIT_MAX_UNASKED)
+            {
                 report.report(PgLogLevel::LOG);
             }
             noted
@@ -85,7 +87,7 @@ pub fn load(control: &Control, job: &Job, work: impl FnOnce(usize) -> Fallible<(
     });
     if let Some((_, slot)) = control.find(job.table) {
         slot.outcome.store(done.word(job.asker), SeqCst);
-        let wait = if done == Outcome::Built { 0 } else { RETRY_MICROSECONDS };
+        let wait = if done == BuildOutcome::Built { 0 } else { RETRY_MICROSECONDS };
         // SAFETY: reads the clock.
         slot.retry_at.store(unsafe { pg_sys::GetCurrentTimestamp() } + wait, SeqCst);
     }
@@ -93,11 +95,11 @@ pub fn load(control: &Control, job: &Job, work: impl FnOnce(usize) -> Fallible<(
 }
 
 fn no_place(job: &Job) -> error::Report {
-    builder::note_outcome(Outcome::NoPlace);
+    builder::note_outcome(BuildOutcome::NoPlace);
     error::load_lost(&crate::catalog::name::display_name(job.table), LoadLost::Place)
 }
 
-pub fn run(control: &Control, index: usize, job: &Job) -> Fallible<()> {
+fn run(control: &Control, index: usize, job: &Job) -> Fallible<()> {
     let slot = &control.slots[index];
     let started = Instant::now();
     {
@@ -105,8 +107,8 @@ pub fn run(control: &Control, index: usize, job: &Job) -> Fallible<()> {
         if let Some(why) = table.unsuitable() {
             return Err(error::wrong_kind(&table.name(), why));
         }
-        // The reader who asked may have seen what only his transaction sees.
-        if job.asker == NOBODY && locked::is_current(control, &table, job.functions) {
+        // The reader that asked may have seen what only its transaction sees.
+        if job.asker == UNASKED && locked::is_current(control, &table, job.functions) {
             return Ok(());
         }
         crate::image::sweep::sweep(control, job.functions);
@@ -123,7 +125,7 @@ pub fn run(control: &Control, index: usize, job: &Job) -> Fallible<()> {
     slot.progress.phase.store(LOCKING, SeqCst);
     lock(slot, job)?;
     slot.progress.phase.store(SCANNING, SeqCst);
-    let table = Edges::open(job.table)?;
+    let table = EdgesTable::open(job.table)?;
     // SAFETY: a snapshot of now, registered while it is used (an ERROR's abort forgets it).
     let snapshot = unsafe { pg_sys::RegisterSnapshot(pg_sys::GetLatestSnapshot()) };
     let result = scan_and_apply(control, index, &table, job.functions, snapshot, load, started);
@@ -135,7 +137,7 @@ pub fn run(control: &Control, index: usize, job: &Job) -> Fallible<()> {
 fn scan_and_apply(
     control: &Control,
     index: usize,
-    table: &Edges,
+    table: &EdgesTable,
     functions: Functions,
     snapshot: pg_sys::Snapshot,
     load: u64,
@@ -147,10 +149,10 @@ fn scan_and_apply(
     header.load = load;
     slot.progress.phase.store(APPLYING, SeqCst);
     // SAFETY: an MVCC snapshot that is registered by the caller.
-    let mut applier = Applier::new(control, table, unsafe { Seen::new(snapshot) });
+    let mut applier = Applier::new(control, table, unsafe { SnapshotView::new(snapshot) });
     loop {
         give_way(table, LOCK)?;
-        builder::goes_on(slot, table.oid())?;
+        builder::check_still_wanted(slot, table.oid())?;
         applier.look_at_waiting()?;
         let segments = log_record::take(control, index);
         let (trigger, locator, columns) = (header.key.row.oid, header.key.locator, header.key.columns);
@@ -167,7 +169,7 @@ fn scan_and_apply(
         }
         applier.retry(&mut memory)?;
         if slot.log_short.load(SeqCst) == load {
-            builder::note_outcome(Outcome::Memory);
+            builder::note_outcome(BuildOutcome::Memory);
             return Err(error::out_of_memory(crate::guc::MEMORY_LIMIT.get()));
         }
         if slot.log_lost.load(SeqCst) == load {
@@ -178,7 +180,7 @@ fn scan_and_apply(
         if builder::publish(control, index, header, empty) {
             return Ok(());
         }
-        if started.elapsed() > PATIENCE {
+        if started.elapsed() > WRITER_WAIT_MAX {
             return Err(error::load_lost(&table.name(), LoadLost::Endless));
         }
         if !applier.is_done() {
@@ -202,12 +204,11 @@ fn wait_for_writers(slot: &Slot, job: &Job) -> Fallible<()> {
     Ok(())
 }
 
-/// Opens the table, without queueing for its lock: whoever holds a stronger one (a prepared transaction, perhaps) keeps her own table from being
-/// built, and no other.
-pub fn opened(slot: &Slot, job: &Job) -> Fallible<Edges> {
+/// Opens the table, without queueing for its lock: a stronger lock (a prepared transaction's, say) delays only the table it is on.
+fn opened(slot: &Slot, job: &Job) -> Fallible<EdgesTable> {
     let begun = Instant::now();
     loop {
-        if let Some(table) = Edges::open_now(job.table) {
+        if let Some(table) = EdgesTable::try_open(job.table) {
             return Ok(table);
         }
         // SAFETY: a system cache lookup.
@@ -220,7 +221,7 @@ pub fn opened(slot: &Slot, job: &Job) -> Fallible<Edges> {
 }
 
 /// Takes the scan's lock, first of all locks and without queueing for it: who holds nothing and is in no queue is part of no deadlock.
-pub fn lock(slot: &Slot, job: &Job) -> Fallible<()> {
+fn lock(slot: &Slot, job: &Job) -> Fallible<()> {
     let begun = Instant::now();
     // SAFETY: any OID may be locked; held to the end of this transaction.
     while !unsafe { pg_sys::ConditionalLockRelationOid(job.table, LOCK) } {
@@ -233,7 +234,7 @@ pub fn lock(slot: &Slot, job: &Job) -> Fallible<()> {
 impl Job {
     /// An error if waiting has lasted too long, or has become of no use.
     fn patient(&self, slot: &Slot, begun: Instant) -> Fallible<()> {
-        builder::goes_on(slot, self.table)?;
+        builder::check_still_wanted(slot, self.table)?;
         if worker_limit::is_wanted(slot) {
             return Err(no_place(self));
         }
@@ -242,7 +243,7 @@ impl Job {
             return Err(error::load_lost(&crate::catalog::name::display_name(self.table), LoadLost::Unwanted));
         }
         if begun.elapsed() > self.patience {
-            builder::note_outcome(Outcome::Waited);
+            builder::note_outcome(BuildOutcome::Waited);
             return Err(error::load_waited(self.patience.as_secs()));
         }
         Ok(())
@@ -252,18 +253,18 @@ impl Job {
 /// The worker's main function. `bgw_extra`: database, table, cft_capture, cft_capture_truncate, asker as u32.
 #[pg_guard]
 #[unsafe(no_mangle)]
-pub extern "C-unwind" fn cftrag_build_worker(_arg: pg_sys::Datum) {
+extern "C-unwind" fn cftrag_build_worker(_arg: pg_sys::Datum) {
     let [_, table, capture, capture_truncate, asker] = background_worker::connect();
     let oid = pg_sys::Oid::from;
     let functions = Functions { capture: oid(capture), capture_truncate: oid(capture_truncate) };
     if let Some(control) = transaction(control::attach) {
         let asker = u64::from(asker);
         // SAFETY: set for every background worker: the process that registered it.
-        let client = if asker == NOBODY { 0 } else { unsafe { (*pg_sys::MyBgworkerEntry).bgw_notify_pid } };
-        let patience = if asker == NOBODY { PATIENCE_FOR_NOBODY } else { PATIENCE };
+        let client = if asker == UNASKED { 0 } else { unsafe { (*pg_sys::MyBgworkerEntry).bgw_notify_pid } };
+        let patience = if asker == UNASKED { WRITER_WAIT_MAX_UNASKED } else { WRITER_WAIT_MAX };
         load_in_place(control, &Job { table: oid(table), functions, asker, client, patience });
     }
 }
 
 /// The asker of a worker that nobody waits for: it does nothing if there is a current image after all.
-pub const NOBODY: u64 = 0;
+pub const UNASKED: u64 = 0;

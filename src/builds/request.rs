@@ -2,9 +2,9 @@
 
 #![expect(unsafe_code, reason = "background workers")]
 
-use crate::builds::online::NOBODY;
+use crate::builds::online::UNASKED;
 use crate::builds::worker_limit;
-use crate::catalog::edges_table::Edges;
+use crate::catalog::edges_table::EdgesTable;
 use crate::catalog::registration::Functions;
 use crate::image::control::Control;
 use crate::image::slot;
@@ -17,19 +17,19 @@ use std::time::{Duration, Instant};
 
 /// A worker that was started, and the number by which its outcome is known.
 pub struct Worker {
-    pub handle: Handle,
+    handle: Handle,
     pub asker: u64,
 }
 
 /// Between two looks at all locks of the server.
-pub const LOOK: Duration = Duration::from_millis(50);
+const LOCK_POLL: Duration = Duration::from_millis(50);
 
 /// Starts a worker for the table; None if max_worker_processes leaves none.
 pub fn start(table: pg_sys::Oid, functions: Functions) -> Option<Worker> {
     build(table, functions, compat::random_seed() as u32 | 1)
 }
 
-pub fn build(table: pg_sys::Oid, functions: Functions, asker: u32) -> Option<Worker> {
+fn build(table: pg_sys::Oid, functions: Functions, asker: u32) -> Option<Worker> {
     // SAFETY: a backend variable.
     let database = unsafe { pg_sys::MyDatabaseId };
     let [database, table, row, truncate] =
@@ -38,10 +38,10 @@ pub fn build(table: pg_sys::Oid, functions: Functions, asker: u32) -> Option<Wor
     Some(Worker { handle, asker: u64::from(asker) })
 }
 
-/// Asks for a worker on a reader's behalf, if the table is too large for the reader himself, or he gave way to a writer
+/// Asks for a worker on a reader's behalf, if the table is too large for the reader itself, or it gave way to a writer
 /// or is part of a parallel operation, if there is a place, none builds it and
 /// the last one did not just fail. Does not wait.
-pub fn request(control: &Control, table: &Edges, functions: Functions, gave_way: bool) {
+pub fn request(control: &Control, table: &EdgesTable, functions: Functions, gave_way: bool) {
     let Some((_, slot)) = control.find(table.oid()) else { return };
     // SAFETY: reads the clock; backend state.
     let (now, parallel) = unsafe { (pg_sys::GetCurrentTimestamp(), pg_sys::IsInParallelMode()) };
@@ -53,12 +53,12 @@ pub fn request(control: &Control, table: &Edges, functions: Functions, gave_way:
         && slot.retry_at.compare_exchange(next, now + slot::RETRY_MICROSECONDS, SeqCst, SeqCst).is_ok()
         && worker_limit::is_free(control, slot.owner.load(Relaxed))
     {
-        build(table.oid(), functions, NOBODY as u32);
+        build(table.oid(), functions, UNASKED as u32);
     }
 }
 
 impl Worker {
-    /// Waits for its end, and where it waits for somebody, for him. Not Ended: the worker is told to stop; also if an interrupt, or
+    /// Waits for its end, and where it waits for other sessions, for them. Not Ended: the worker is told to stop; also if an interrupt, or
     /// lock_timeout while waiting for somebody, ends the wait. The caller holds no lock on the table.
     pub fn wait(&self, control: &Control, table: pg_sys::Oid) -> Waited {
         let stop = Stop(&self.handle);
@@ -110,7 +110,7 @@ pub fn wait_until(control: &Control, table: pg_sys::Oid, ended: impl Fn() -> boo
             return Waited::TimedOut;
         }
         let locking = |slot: &Slot| slot.progress.phase.load(SeqCst) == slot::LOCKING;
-        if looked.elapsed() > LOOK && control.find(table).is_some_and(|(_, slot)| locking(slot)) {
+        if looked.elapsed() > LOCK_POLL && control.find(table).is_some_and(|(_, slot)| locking(slot)) {
             looked = Instant::now();
             lock_holders::join_lockers(table);
             if lock_holders::keeps_out_and_waits_for_me(table) {
@@ -123,7 +123,7 @@ pub fn wait_until(control: &Control, table: pg_sys::Oid, ended: impl Fn() -> boo
 }
 
 /// Stops the worker when its caller gives up: at a timeout, or when an interrupt unwinds.
-pub struct Stop<'h>(pub &'h Handle);
+struct Stop<'h>(pub &'h Handle);
 
 impl Drop for Stop<'_> {
     fn drop(&mut self) {

@@ -18,7 +18,7 @@ use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 const WAITED_MICROSECONDS: i64 = 5_000_000;
 
 /// Of max_worker_processes, places of all, and of one role: one less, and no more than two, so that another role finds one.
-pub fn most() -> (usize, usize) {
+fn most() -> (usize, usize) {
     // SAFETY: reads a setting.
     let workers = unsafe { pg_sys::max_worker_processes }.max(0) as usize;
     let all = (workers * 3 / 8).max(1);
@@ -26,16 +26,16 @@ pub fn most() -> (usize, usize) {
 }
 
 /// Who keeps a role from having a place.
-pub enum Full {
+enum Full {
     Itself,
     All,
 }
 
-pub fn taken(control: &Control) -> impl Iterator<Item = &Slot> {
+fn taken(control: &Control) -> impl Iterator<Item = &Slot> {
     control.slots.iter().filter(|slot| slot.worker.load(SeqCst) != 0)
 }
 
-pub fn full(control: &Control, owner: u32) -> Option<Full> {
+fn full(control: &Control, owner: u32) -> Option<Full> {
     let (all, role) = most();
     if taken(control).filter(|slot| slot.owner.load(Relaxed) == owner).count() >= role {
         return Some(Full::Itself);

@@ -142,8 +142,8 @@ impl Call {
 /// The result set being written.
 #[derive(Clone, Copy)]
 pub struct Rows {
-    pub store: *mut pg_sys::Tuplestorestate,
-    pub desc: pg_sys::TupleDesc,
+    store: *mut pg_sys::Tuplestorestate,
+    desc: pg_sys::TupleDesc,
 }
 
 impl Rows {

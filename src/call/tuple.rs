@@ -12,35 +12,35 @@ use pgrx::pg_sys;
 use std::mem::offset_of;
 
 /// Header and null bitmap of up to 8 columns, aligned as data must be.
-pub const HEAD: usize = 24;
+const HEAD: usize = 24;
 
 const _: () = assert!(offset_of!(pg_sys::HeapTupleHeaderData, t_bits) + 1 == HEAD && HEAD.is_multiple_of(8));
 
 const MASK: usize = offset_of!(pg_sys::HeapTupleHeaderData, t_infomask);
 
-pub const COLUMNS: usize = offset_of!(pg_sys::HeapTupleHeaderData, t_infomask2);
+const COLUMNS: usize = offset_of!(pg_sys::HeapTupleHeaderData, t_infomask2);
 
 const HOFF: usize = offset_of!(pg_sys::HeapTupleHeaderData, t_hoff);
 
 const BITS: usize = offset_of!(pg_sys::HeapTupleHeaderData, t_bits);
 
 /// Rows are seldom longer.
-pub const ROOM: usize = 512;
+const ROOM: usize = 512;
 
 /// VARATT_SHORT_MAX (varatt.h): a longer text has a header of 4 bytes.
 const SHORT_MAX: usize = 0x7f;
 
 /// A row being formed; its room is used again.
 pub struct Row {
-    pub bytes: Vec<u8>,
-    pub column: u8,
+    bytes: Vec<u8>,
+    column: u8,
     /// A bit for each column that is not NULL.
-    pub bits: u8,
+    bits: u8,
 }
 
 impl Row {
     /// For rows of `columns` columns, 8 at most.
-    pub fn new(columns: u8) -> Self {
+    fn new(columns: u8) -> Self {
         let mut bytes = Vec::with_capacity(ROOM);
         bytes.resize(HEAD, 0);
         bytes[COLUMNS..COLUMNS + 2].copy_from_slice(&u16::from(columns).to_ne_bytes());
@@ -48,12 +48,12 @@ impl Row {
         Self { bytes, column: 0, bits: 0 }
     }
 
-    pub fn begin(&mut self) {
+    fn begin(&mut self) {
         self.bytes.truncate(HEAD);
         (self.column, self.bits) = (0, 0);
     }
 
-    pub fn next(&mut self, here: bool) {
+    fn next(&mut self, here: bool) {
         self.bits |= u8::from(here) << self.column;
         self.column += 1;
     }
@@ -80,12 +80,12 @@ impl Row {
         self.bytes.extend_from_slice(&value.to_ne_bytes());
     }
 
-    pub fn align(&mut self) {
+    fn align(&mut self) {
         self.bytes.resize(self.bytes.len().next_multiple_of(4), 0);
     }
 
     /// The finished row. It points into this one.
-    pub fn tuple(&mut self) -> pg_sys::HeapTupleData {
+    fn tuple(&mut self) -> pg_sys::HeapTupleData {
         let all = self.bits.count_ones() == u32::from(self.column);
         let mask = pg_sys::HEAP_HASVARWIDTH as u16 | if all { 0 } else { pg_sys::HEAP_HASNULL as u16 };
         self.bytes[MASK..MASK + 2].copy_from_slice(&mask.to_ne_bytes());

@@ -6,13 +6,13 @@
 
 use crate::error;
 use crate::error::Fallible;
-use crate::pg::interrupt::breathe;
-use cftrag_core::Breath;
+use crate::pg::interrupt::check_interrupts;
+use cftrag_core::Interruptible;
 use pgrx::check_for_interrupts;
 use pgrx::prelude::*;
 
 /// Bytes that are copied at once, and that leave some memory for others without asking.
-pub const LARGE: usize = 1 << 20;
+const LARGE: usize = 1 << 20;
 
 /// From the server's encoding, as a copy. Errors: those of [`as_utf8`], 53200.
 pub fn to_utf8(bytes: &[u8]) -> Fallible<String> {
@@ -31,11 +31,11 @@ pub fn as_utf8(bytes: &[u8]) -> Fallible<&str> {
             if text.cast_const() == bytes.as_ptr().cast() { bytes } else { std::ffi::CStr::from_ptr(text).to_bytes() }
         }
     };
-    cftrag_core::as_utf8(converted, &mut Breath::new(&mut { breathe })).ok_or_else(error::not_utf8)
+    cftrag_core::as_utf8(converted, &mut Interruptible::new(&mut { check_interrupts })).ok_or_else(error::not_utf8)
 }
 
 /// A copy of what may be a user's whole text. 53200.
-pub fn copy(bytes: &[u8]) -> Fallible<Vec<u8>> {
+fn copy(bytes: &[u8]) -> Fallible<Vec<u8>> {
     let mut copied = Vec::new();
     let fits = copied.try_reserve_exact(bytes.len()).is_ok() && (bytes.len() < LARGE || cftrag_core::some_is_left());
     if !fits {

@@ -35,7 +35,7 @@ impl Bytes {
         self.room_beside(more, 0)
     }
 
-    /// The same where so many others count, too.
+    /// [`Bytes::room`] where so many other bytes count, too.
     pub fn room_beside(&mut self, more: usize, others: usize) -> Fallible<()> {
         let limit = limit();
         let wanted = self.0.len() + more;
@@ -79,17 +79,17 @@ pub fn put(before: &str, bytes: &[u8], after: &str, out: &mut Bytes) -> Fallible
 }
 
 pub struct Room {
-    pub taken: usize,
+    taken: usize,
     /// Memory of this size was there a moment ago.
-    pub seen: usize,
-    pub calls: u32,
+    seen: usize,
+    calls: u32,
 }
 
 /// Less is not asked for.
-pub const LEAST: usize = 16 << 20;
+const LEAST: usize = 16 << 20;
 
 /// Calls between two looks for an interrupt.
-pub const CALLS: u32 = 1 << 12;
+const CALLS: u32 = 1 << 12;
 
 impl Room {
     pub fn new() -> Room {
@@ -120,7 +120,7 @@ impl Room {
         self.taken
     }
 
-    /// The same where the sum is known.
+    /// Takes what is missing to a sum of so many bytes.
     pub fn grow_to(&mut self, bytes: usize) -> Fallible<()> {
         self.take(bytes.saturating_sub(self.taken))
     }
@@ -135,6 +135,6 @@ impl Room {
 }
 
 /// 53200 if the system has no such memory.
-pub fn is_there(bytes: usize) -> Fallible<()> {
+fn is_there(bytes: usize) -> Fallible<()> {
     Vec::<u8>::new().try_reserve_exact(bytes).map_err(|_| error::no_memory_to_work(bytes))
 }

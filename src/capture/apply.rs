@@ -3,54 +3,54 @@
 //! Rows to delete that are in two long lists are found for all entries at once (cftrag_core::Partners): that reads under the shared
 //! lock, in steps. Between slices and steps the caller is told that a cancel waits for it; what is applied by then is out of `todo`.
 
-use crate::capture::delta::{Change, Table, takes};
+use crate::capture::delta::{Change, TableDelta, takes};
 use crate::catalog::pg_trigger::TriggerKey;
-use crate::error::Spoil;
+use crate::error::Damage;
 use crate::image::chunks::Unusable;
 use crate::image::control::Control;
 use crate::image::{chunks, prefetch, quota};
 use crate::pg::contain;
 use crate::pg::interrupt::interrupted;
-use crate::pg::snapshot::Known;
+use crate::pg::snapshot::XidFates;
 use cftrag_core::{Deletion, Edge, Error, Image, Looked, Partners, Recent, RowVersion};
 
 /// Changes made under one holding of the lock: about half a millisecond.
 const SLICE: usize = 512;
 
 /// Slots read under one holding of the shared lock: 0.1 ms.
-pub const STEPS: usize = 8192;
+const STEPS: usize = 8192;
 
 /// So often others may move rows while lists are read; then a row is searched for alone, under the lock.
 const TRIES: usize = 8;
 
 /// Why a flush ends before its entries do.
-pub enum Stop {
+pub enum FlushEnd {
     /// The image must be given up.
-    Broken(Spoil),
+    Broken(Damage),
     /// There is no image any more, or another: nothing of ours is missing in it.
     Gone,
 }
 
 /// What goes through a flush from slice to slice.
 #[derive(Default)]
-pub struct Work {
-    pub known: Known,
-    pub ask: Vec<u64>,
+pub struct FlushState {
+    known: XidFates,
+    ask: Vec<u64>,
     /// Deletes whose insert has not come yet.
-    pub waiting: Vec<usize>,
-    pub partners: Partners,
+    waiting: Vec<usize>,
+    partners: Partners,
     /// The next delete is searched for alone.
-    pub alone: bool,
+    alone: bool,
 }
 
 /// What came of a slice.
 pub struct Applied {
     /// So many of its entries are done.
-    pub done: usize,
+    done: usize,
     /// Bytes that the next one was short of.
-    pub short: usize,
+    short: usize,
     /// The next one's row is far.
-    pub far: bool,
+    far: bool,
 }
 
 /// The way of most transactions: a few changes, all chunks mapped, memory at hand. One holding of the lock, and nothing in it can raise, so
@@ -58,11 +58,11 @@ pub struct Applied {
 pub fn now(
     control: &Control,
     index: usize,
-    table: &Table,
+    table: &TableDelta,
     todo: &mut Vec<usize>,
-    work: &mut Work,
+    work: &mut FlushState,
     row: &mut TriggerKey,
-) -> Result<(), Stop> {
+) -> Result<(), FlushEnd> {
     let bytes = bound(table, todo);
     let mut short = false;
     let written = contain::panic(|| {
@@ -76,8 +76,8 @@ pub fn now(
             })
         })
     });
-    let Some(applied) = written.ok_or(Stop::Broken(Spoil::Memory))?.flatten() else { return Ok(()) };
-    let done = applied.map_err(Stop::Broken)?.done;
+    let Some(applied) = written.ok_or(FlushEnd::Broken(Damage::Memory))?.flatten() else { return Ok(()) };
+    let done = applied.map_err(FlushEnd::Broken)?.done;
     if short {
         prefetch::ask(control, index);
     }
@@ -90,11 +90,11 @@ pub fn now(
 pub fn pass(
     control: &Control,
     index: usize,
-    table: &Table,
+    table: &TableDelta,
     load: u64,
     todo: &[usize],
-    work: &mut Work,
-) -> Result<usize, Stop> {
+    work: &mut FlushState,
+) -> Result<usize, FlushEnd> {
     let (mut next, mut short) = (0, 0);
     while next < todo.len() && (next == 0 || !interrupted()) {
         let slice = &todo[next..(next + SLICE).min(todo.len())];
@@ -106,14 +106,14 @@ pub fn pass(
                 same.then(|| apply(image, table, slice, work))
             })
         } else if chunks::read(control, index, |_, _| ()).is_ok() {
-            return Err(Stop::Broken(Spoil::Memory));
+            return Err(FlushEnd::Broken(Damage::Memory));
         } else {
             Ok(None)
         };
         let far = match applied {
-            Err(Unusable::Empty | Unusable::Incomplete) | Ok(None) => return Err(Stop::Gone),
-            Err(Unusable::Unmapped) => return Err(Stop::Broken(Spoil::Memory)),
-            Ok(Some(Err(why))) => return Err(Stop::Broken(why)),
+            Err(Unusable::Empty | Unusable::Incomplete) | Ok(None) => return Err(FlushEnd::Gone),
+            Err(Unusable::Unmapped) => return Err(FlushEnd::Broken(Damage::Memory)),
+            Ok(Some(Err(why))) => return Err(FlushEnd::Broken(why)),
             Ok(Some(Ok(applied))) => {
                 next += applied.done;
                 short = applied.short;
@@ -129,7 +129,13 @@ pub fn pass(
 }
 
 /// Reads the lists of the first entry, which is a delete. False: an interrupt is pending.
-pub fn look(control: &Control, index: usize, table: &Table, todo: &[usize], work: &mut Work) -> Result<bool, Stop> {
+fn look(
+    control: &Control,
+    index: usize,
+    table: &TableDelta,
+    todo: &[usize],
+    work: &mut FlushState,
+) -> Result<bool, FlushEnd> {
     let deletes = || todo.iter().filter_map(|i| deletion(table, *i));
     for _ in 0..TRIES {
         let mut looked = read(control, index, |image| image.look_for(&mut work.partners, deletes()))?;
@@ -137,7 +143,7 @@ pub fn look(control: &Control, index: usize, table: &Table, todo: &[usize], work
             if interrupted() {
                 return Ok(false);
             }
-            let Work { known, ask, partners, .. } = work;
+            let FlushState { known, ask, partners, .. } = work;
             looked = read(control, index, |image| image.look(partners, &*known, ask, STEPS))?;
             work.learn()?;
         }
@@ -152,19 +158,19 @@ pub fn look(control: &Control, index: usize, table: &Table, todo: &[usize], work
 }
 
 /// Runs `f` with the image, which may have no memory for what it finds: None.
-pub fn read<E>(
+fn read<E>(
     control: &Control,
     index: usize,
     f: impl FnOnce(Image<'_>) -> Result<Looked, E>,
-) -> Result<Option<Looked>, Stop> {
+) -> Result<Option<Looked>, FlushEnd> {
     match chunks::read(control, index, |_, image| f(image)) {
         Ok(looked) => Ok(looked.ok()),
-        Err(Unusable::Unmapped) => Err(Stop::Broken(Spoil::Memory)),
-        Err(_) => Err(Stop::Gone),
+        Err(Unusable::Unmapped) => Err(FlushEnd::Broken(Damage::Memory)),
+        Err(_) => Err(FlushEnd::Gone),
     }
 }
 
-fn deletion(table: &Table, entry: usize) -> Option<(Edge<'_>, RowVersion)> {
+fn deletion(table: &TableDelta, entry: usize) -> Option<(Edge<'_>, RowVersion)> {
     let entry = &table.entries[entry];
     match entry.change {
         Change::Delete(row, _) => Some((table.edge(entry), row)),
@@ -172,7 +178,7 @@ fn deletion(table: &Table, entry: usize) -> Option<(Edge<'_>, RowVersion)> {
     }
 }
 
-impl Work {
+impl FlushState {
     /// Takes what is done of the first `done` entries out of `todo`; those that wait stay, in their order.
     pub fn leave(&mut self, todo: &mut Vec<usize>, done: usize) {
         let (mut waiting, mut tried) = (self.waiting.iter().copied().peekable(), 0);
@@ -183,23 +189,23 @@ impl Work {
         self.waiting.clear();
     }
 
-    pub fn learn(&mut self) -> Result<(), Stop> {
+    fn learn(&mut self) -> Result<(), FlushEnd> {
         if self.ask.is_empty() {
             return Ok(());
         }
-        self.known.learn(&std::mem::take(&mut self.ask)).ok_or(Stop::Broken(Spoil::Ancient))
+        self.known.learn(&std::mem::take(&mut self.ask)).ok_or(FlushEnd::Broken(Damage::XidTooOld))
     }
 }
 
 /// What inserting these entries takes at most.
-pub fn bound(table: &Table, entries: &[usize]) -> usize {
+pub fn bound(table: &TableDelta, entries: &[usize]) -> usize {
     entries.iter().map(|i| Image::insert_bound(&table.edge(&table.entries[*i]))).sum()
 }
 
 /// Applies a slice of entries, or says why the image is broken.
-pub fn apply(image: Image<'_>, table: &Table, slice: &[usize], work: &mut Work) -> Result<Applied, Spoil> {
+pub fn apply(image: Image<'_>, table: &TableDelta, slice: &[usize], work: &mut FlushState) -> Result<Applied, Damage> {
     let mut recent = Recent::default();
-    let Work { known, ask, waiting, partners, alone } = work;
+    let FlushState { known, ask, waiting, partners, alone } = work;
     for (done, i) in slice.iter().enumerate() {
         let entry = &table.entries[*i];
         let edge = table.edge(entry);
@@ -218,10 +224,10 @@ pub fn apply(image: Image<'_>, table: &Table, slice: &[usize], work: &mut Work) 
             (Ok(Deletion::Far), _) => return stopped(0, true),
             (Ok(Deletion::Done), _) => {}
             (Ok(Deletion::NoPartner), Change::Delete(row, _)) if row.cmin.is_some() => waiting.push(*i),
-            (Ok(Deletion::NoPartner), _) => return Err(Spoil::Unmatched),
+            (Ok(Deletion::NoPartner), _) => return Err(Damage::Unmatched),
             // Nothing was written.
             (Err(Error::Full { needed, .. }), _) => return stopped(needed, false),
-            (Err(_), _) => return Err(Spoil::Torn),
+            (Err(_), _) => return Err(Damage::Torn),
         }
         *alone = false;
     }

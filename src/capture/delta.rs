@@ -20,23 +20,23 @@ pub enum Change {
     Delete(RowVersion, Deleter),
 }
 
-/// One change; its names are in `Table::names` from `at`: tree, parent, child.
+/// One change; its names are in `TableDelta::names` from `at`: tree, parent, child.
 #[derive(Clone, Copy, Debug)]
 pub struct Entry {
     pub change: Change,
     /// The load (image/slot.rs) in whose log the entry is, 0 if in none.
     pub logged: u64,
-    pub subtransaction: pg_sys::SubTransactionId,
-    pub at: usize,
+    subtransaction: pg_sys::SubTransactionId,
+    at: usize,
     /// NO_TREE: NULL.
-    pub tree: u32,
-    pub parent: u32,
-    pub child: u32,
+    tree: u32,
+    parent: u32,
+    child: u32,
 }
 
 /// What a row's columns gave: the lengths of its names, written one after the other.
 #[derive(Clone, Copy, Debug)]
-pub enum Names {
+pub enum NameLengths {
     /// `tree`: NO_TREE is NULL.
     Of { tree: u32, parent: u32, child: u32 },
     /// Parent or child is NULL: the row is no edge.
@@ -49,7 +49,7 @@ pub const NO_TREE: u32 = u32::MAX;
 
 /// How a table was stored, and which columns were read, when entries were made. Both can change within one transaction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Source {
+pub struct CapturedAs {
     pub trigger: pg_sys::Oid,
     pub locator: Locator,
     pub columns: Columns,
@@ -57,9 +57,9 @@ pub struct Source {
 
 /// The entries of one table from one source: a rewrite, or a column renamed, begins another.
 #[derive(Debug)]
-pub struct Table {
+pub struct TableDelta {
     pub oid: pg_sys::Oid,
-    pub source: Source,
+    pub source: CapturedAs,
     pub entries: Vec<Entry>,
     pub names: Vec<u8>,
     /// Past this size they are flushed.
@@ -83,13 +83,13 @@ impl Change {
 
 impl Entry {
     /// Bytes of its names.
-    pub fn len(&self) -> usize {
+    fn len(&self) -> usize {
         let tree = if self.tree == NO_TREE { 0 } else { self.tree as usize };
         tree + self.parent as usize + self.child as usize
     }
 }
 
-impl Table {
+impl TableDelta {
     pub fn edge(&self, entry: &Entry) -> Edge<'_> {
         let tree_len = if entry.tree == NO_TREE { 0 } else { entry.tree as usize };
         let (tree, rest) = self.names[entry.at..].split_at(tree_len);
@@ -101,15 +101,15 @@ impl Table {
         &mut self,
         change: Change,
         subtransaction: pg_sys::SubTransactionId,
-        write: impl FnOnce(&mut Vec<u8>) -> Names,
+        write: impl FnOnce(&mut Vec<u8>) -> NameLengths,
     ) {
         let at = self.names.len();
         match write(&mut self.names) {
-            Names::Of { tree, parent, child } if self.entries.try_reserve(1).is_ok() => {
+            NameLengths::Of { tree, parent, child } if self.entries.try_reserve(1).is_ok() => {
                 self.entries.push(Entry { change, logged: 0, subtransaction, at, tree, parent, child });
             }
-            Names::None => self.names.truncate(at),
-            Names::Of { .. } | Names::Lost => {
+            NameLengths::None => self.names.truncate(at),
+            NameLengths::Of { .. } | NameLengths::Lost => {
                 self.names.truncate(at);
                 self.lost = true;
             }
@@ -160,7 +160,7 @@ impl Table {
 }
 
 /// Whether an image of this key takes the table's entries.
-pub fn takes(key: &Key, table: &Table) -> bool {
+pub fn takes(key: &Key, table: &TableDelta) -> bool {
     key.row.oid == u32::from(table.source.trigger)
         && key.locator == table.source.locator
         && key.columns == table.source.columns

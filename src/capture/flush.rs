@@ -4,13 +4,13 @@
 //! is flushed carries the running transaction's xids and is invisible to everyone else. Flushing cannot raise: an ERROR is contained, the
 //! image becomes incomplete, a WARNING says why. It can be left between slices (apply.rs): transaction.rs serves the interrupt and calls again.
 
-use crate::capture::apply::{Stop, Work};
-use crate::capture::delta::Table;
+use crate::capture::apply::{FlushEnd, FlushState};
+use crate::capture::delta::TableDelta;
 use crate::capture::{apply, log_record};
 use crate::catalog::pg_trigger::TriggerKey;
 use crate::catalog::{name, pg_trigger};
 use crate::error;
-use crate::error::Spoil;
+use crate::error::Damage;
 use crate::image::control::Control;
 use crate::image::settle::{SETTLE_SLICE, settle};
 use crate::image::slot::State;
@@ -26,7 +26,7 @@ const MANY: usize = 512;
 const FEW: usize = 32;
 
 /// A flush in so many settles versions, besides every flush of many: finding the horizon scans the process array.
-pub const SETTLE_EVERY: u64 = 16;
+const SETTLE_EVERY: u64 = 16;
 
 /// What came of a flush.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -48,7 +48,7 @@ struct Left {
 }
 
 /// Flushes one table's entries; those that wait for a partner stay unless it is the `last` flush. What has no image is forgotten.
-pub fn flush(table: &mut Table, last: bool) -> Flushed {
+pub fn flush(table: &mut TableDelta, last: bool) -> Flushed {
     if table.entries.is_empty() && !table.lost {
         return Flushed::All;
     }
@@ -65,12 +65,12 @@ pub fn flush(table: &mut Table, last: bool) -> Flushed {
     if left.interrupted { Flushed::Interrupted } else { Flushed::All }
 }
 
-fn into_image(control: &Control, index: usize, table: &Table, last: bool) -> Left {
+fn into_image(control: &Control, index: usize, table: &TableDelta, last: bool) -> Left {
     let mut row = TriggerKey::default();
-    match turns(control, index, table, last, &mut row) {
+    match in_turns(control, index, table, last, &mut row) {
         Ok(left) => left,
         Err(stop) => {
-            if let Stop::Broken(why) = stop {
+            if let FlushEnd::Broken(why) = stop {
                 give_up(control, index, table.oid, row, why);
             }
             Left::default()
@@ -83,20 +83,26 @@ fn into_image(control: &Control, index: usize, table: &Table, last: bool) -> Lef
 ///
 /// A delete may precede its insert (a trigger deleted the row before ours saw it): what waits is tried again after the others. Inserts
 /// never wait, so the turn after finds all partners that there are.
-fn turns(control: &Control, index: usize, table: &Table, last: bool, row: &mut TriggerKey) -> Result<Left, Stop> {
+fn in_turns(
+    control: &Control,
+    index: usize,
+    table: &TableDelta,
+    last: bool,
+    row: &mut TriggerKey,
+) -> Result<Left, FlushEnd> {
     let mut todo: Vec<usize> = Vec::new();
     if todo.try_reserve(table.entries.len()).is_err() {
-        return Err(Stop::Broken(Spoil::Memory));
+        return Err(FlushEnd::Broken(Damage::Memory));
     }
     todo.extend(0..table.entries.len());
-    let mut work = Work::default();
+    let mut work = FlushState::default();
     if !table.lost && todo.len() <= FEW && table.entries.iter().all(|entry| entry.logged == 0) {
         apply::now(control, index, table, &mut todo, &mut work, row)?;
     }
     if !todo.is_empty() || table.lost {
         let Some(load) = target(control, index, table, row)? else { return Ok(Left::default()) };
         if table.lost {
-            return Err(Stop::Broken(Spoil::Lost));
+            return Err(FlushEnd::Broken(Damage::Lost));
         }
         // What was logged for the load that made the image is in it.
         todo.retain(|i| load == 0 || table.entries[*i].logged != load);
@@ -114,11 +120,11 @@ fn turns(control: &Control, index: usize, table: &Table, last: bool, row: &mut T
             }
             Ok(Flushed::All)
         });
-        if contained.unwrap_or(Err(Stop::Broken(Spoil::Memory)))? == Flushed::Interrupted {
+        if contained.unwrap_or(Err(FlushEnd::Broken(Damage::Memory)))? == Flushed::Interrupted {
             return Ok(Left { entries: todo, lost: false, interrupted: true });
         }
         if last && !todo.is_empty() {
-            return Err(Stop::Broken(Spoil::Unmatched));
+            return Err(FlushEnd::Broken(Damage::Unmatched));
         }
     }
     settle_in_turn(control, index, table)?;
@@ -127,7 +133,7 @@ fn turns(control: &Control, index: usize, table: &Table, last: bool, row: &mut T
 
 /// The load of the image that takes the table's entries, and its trigger's `row`. None: there is no such image. Errors: it knows other
 /// columns by these names (they were renamed into one another), and cannot follow the table any more; it is dropped.
-fn target(control: &Control, index: usize, table: &Table, row: &mut TriggerKey) -> Result<Option<u64>, Stop> {
+fn target(control: &Control, index: usize, table: &TableDelta, row: &mut TriggerKey) -> Result<Option<u64>, FlushEnd> {
     let slot = &control.slots[index];
     // Another trigger than the image's (somebody made a second one): the image's own notes the same rows.
     let target = slot.read(|header| {
@@ -141,37 +147,37 @@ fn target(control: &Control, index: usize, table: &Table, row: &mut TriggerKey) 
     });
     let Some((columns, load, of)) = target else { return Ok(None) };
     if columns != table.source.columns && !table.lost {
-        slot.spoil(Spoil::Lost);
+        slot.spoil(Damage::Lost);
         contain::attempt(|| chunks::drop_image(control, index));
-        return Err(Stop::Gone);
+        return Err(FlushEnd::Gone);
     }
     *row = of;
     Ok(Some(load))
 }
 
 /// Settles versions if it is this flush's turn.
-fn settle_in_turn(control: &Control, index: usize, table: &Table) -> Result<(), Stop> {
+fn settle_in_turn(control: &Control, index: usize, table: &TableDelta) -> Result<(), FlushEnd> {
     let many = table.entries.len() > MANY;
     let flushes = control.slots[index].flushes.fetch_add(1, Relaxed);
     if !many && !flushes.is_multiple_of(SETTLE_EVERY) {
         return Ok(());
     }
     let budget = if many { 2 * table.entries.len() } else { 4 * SETTLE_SLICE };
-    match contain::attempt(|| settle(control, index, table.oid, budget)).unwrap_or(Some(Spoil::Memory)) {
-        Some(why) => Err(Stop::Broken(why)),
+    match contain::attempt(|| settle(control, index, table.oid, budget)).unwrap_or(Some(Damage::Memory)) {
+        Some(why) => Err(FlushEnd::Broken(why)),
         None => Ok(()),
     }
 }
 
 /// The image can not follow the table any more.
-fn give_up(control: &Control, index: usize, table: pg_sys::Oid, row: TriggerKey, why: Spoil) {
+fn give_up(control: &Control, index: usize, table: pg_sys::Oid, row: TriggerKey, why: Damage) {
     let slot = &control.slots[index];
     if slot.spoiled.load(Relaxed) == 0 {
         slot.spoil(why);
         // Nobody can use it any more: its memory is better given to the next build.
         contain::attempt(|| chunks::drop_image(control, index));
         // The triggers were off meanwhile, and nobody has read since: that image was of no use, and the next reader makes another.
-        let stale = why == Spoil::Unmatched && contain::attempt(|| !pg_trigger::is_still(row)) == Some(true);
+        let stale = why == Damage::Unmatched && contain::attempt(|| !pg_trigger::is_still(row)) == Some(true);
         if !stale {
             error::warn_incomplete(&name::display_name(table), why);
         }
@@ -180,7 +186,7 @@ fn give_up(control: &Control, index: usize, table: pg_sys::Oid, row: TriggerKey,
 
 /// This process cannot map the control block, but others may have an image: at the end the trigger's own row is written anew. Whoever
 /// sees this commit sees a trigger that is not the image's, and nobody else is concerned.
-fn without_control(table: &Table, last: bool) -> Left {
+fn without_control(table: &TableDelta, last: bool) -> Left {
     if last && contain::attempt(|| pg_trigger::touch(table.source.trigger)).is_none() {
         error::control_unreachable().report(pgrx::PgLogLevel::ERROR);
     }

@@ -11,7 +11,7 @@
 
 #![expect(unsafe_code, reason = "shared memory")]
 
-use crate::capture::delta::{Change, Source, Table};
+use crate::capture::delta::{CapturedAs, Change, TableDelta};
 use crate::catalog::columns::{Column, Columns};
 use crate::image::control::Control;
 use crate::image::log::{discard, free, run_short, unlink};
@@ -22,10 +22,10 @@ use cftrag_core::{Deleter, Edge, RowVersion, Stamp};
 use pgrx::pg_sys;
 use std::sync::atomic::Ordering::SeqCst;
 
-pub const HEAD: usize = 16;
+const HEAD: usize = 16;
 
 /// Puts the table's entries into the log, if a load runs. Marks the log as lost if that cannot be done; never raises.
-pub fn capture(control: &Control, index: usize, table: &mut Table) {
+pub fn capture(control: &Control, index: usize, table: &mut TableDelta) {
     let slot = &control.slots[index];
     let load = slot.loading.load(SeqCst);
     if load == 0 {
@@ -62,7 +62,7 @@ pub fn capture(control: &Control, index: usize, table: &mut Table) {
 }
 
 /// The entries that are not in that log yet, as a segment. None: there are none. Some(None): no memory.
-pub fn encode(table: &Table, load: u64) -> Option<Option<Vec<u8>>> {
+pub fn encode(table: &TableDelta, load: u64) -> Option<Option<Vec<u8>>> {
     let new = || table.entries.iter().filter(|entry| entry.logged != load);
     let names = |e: &Edge| e.tree.map_or(0, <[u8]>::len) + e.parent.len() + e.child.len();
     let room = new().map(|entry| 48 + names(&table.edge(entry))).sum::<usize>();
@@ -97,11 +97,11 @@ pub fn encode(table: &Table, load: u64) -> Option<Option<Vec<u8>>> {
     Some(Some(out))
 }
 
-pub fn words(out: &mut Vec<u8>, words: &[u32]) {
+fn words(out: &mut Vec<u8>, words: &[u32]) {
     words.iter().for_each(|word| out.extend_from_slice(&word.to_ne_bytes()));
 }
 
-fn source_words(source: &Source) -> [u32; 16] {
+fn source_words(source: &CapturedAs) -> [u32; 16] {
     let (l, c) = (&source.locator, &source.columns);
     let mut out = [u32::from(source.trigger), l.tablespace, l.database, l.file, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
     for (i, column) in [c.tree, c.parent, c.child].iter().enumerate() {
@@ -117,8 +117,8 @@ fn source_words(source: &Source) -> [u32; 16] {
 
 /// A segment of the log, copied out.
 pub struct Segment {
-    pub bytes: Vec<u8>,
-    pub source: Source,
+    bytes: Vec<u8>,
+    pub source: CapturedAs,
 }
 
 /// Takes the log, oldest segment first, and frees its shared memory. Only the builder calls it. May raise.
@@ -132,19 +132,19 @@ pub fn take(control: &Control, index: usize) -> Vec<Segment> {
     segments
 }
 
-pub fn word(bytes: &[u8], at: usize) -> u32 {
+fn word(bytes: &[u8], at: usize) -> u32 {
     let mut word = [0; 4];
     word.copy_from_slice(&bytes[at..at + 4]);
     u32::from_ne_bytes(word)
 }
 
-pub fn long(bytes: &[u8], at: usize) -> u64 {
+fn long(bytes: &[u8], at: usize) -> u64 {
     let mut long = [0; 8];
     long.copy_from_slice(&bytes[at..at + 8]);
     u64::from_ne_bytes(long)
 }
 
-fn decode_source(bytes: &[u8]) -> Source {
+fn decode_source(bytes: &[u8]) -> CapturedAs {
     let w = |i: usize| word(bytes, HEAD + 4 * i);
     let column = |i: usize| Column {
         number: w(4 + 4 * i) as i32,
@@ -152,7 +152,7 @@ fn decode_source(bytes: &[u8]) -> Source {
         collation: w(6 + 4 * i),
         generated: w(7 + 4 * i),
     };
-    Source {
+    CapturedAs {
         trigger: pg_sys::Oid::from(w(0)),
         locator: Locator { tablespace: w(1), database: w(2), file: w(3) },
         columns: Columns { tree: column(0), parent: column(1), child: column(2) },

@@ -6,12 +6,12 @@
 
 #![expect(unsafe_code, reason = "transaction callbacks")]
 
-use crate::capture::delta::{CAP_BYTES, Change, Entry, Names, Source, Table};
+use crate::capture::delta::{CAP_BYTES, CapturedAs, Change, Entry, NameLengths, TableDelta};
 use crate::capture::flush;
 use crate::capture::flush::Flushed;
 use crate::catalog::columns::Columns;
 use crate::catalog::registration_cache;
-use crate::error::Spoil;
+use crate::error::Damage;
 use crate::image::control;
 use crate::pg::compat::{Locator, unguarded};
 use crate::pg::{contain, lock_owner, snapshot};
@@ -22,7 +22,7 @@ use std::cell::{Cell, RefCell};
 thread_local! {
     /// The transaction that flushes at its end, 0 if none does.
     static FLUSHED: Cell<u64> = const { Cell::new(0) };
-    static DELTA: RefCell<Vec<Table>> = const { RefCell::new(Vec::new()) };
+    static DELTA: RefCell<Vec<TableDelta>> = const { RefCell::new(Vec::new()) };
     /// The room that the last transaction's entries and names had: most have a few of one table.
     static SPARE: Cell<(Vec<Entry>, Vec<u8>)> = const { Cell::new((Vec::new(), Vec::new())) };
 }
@@ -31,7 +31,7 @@ thread_local! {
 const SPARE_BYTES: usize = 16 << 10;
 
 /// Notes a change of the row whose tree, parent and child `write` appends. Called by the triggers only.
-pub fn note(oid: pg_sys::Oid, source: &Source, change: Change, write: impl FnOnce(&mut Vec<u8>) -> Names) {
+pub fn note(oid: pg_sys::Oid, source: &CapturedAs, change: Change, write: impl FnOnce(&mut Vec<u8>) -> NameLengths) {
     // SAFETY: reads a backend variable.
     let subtransaction = unsafe { unguarded::GetCurrentSubTransactionId() };
     lock_owner::keep_for_changes(oid);
@@ -48,7 +48,7 @@ pub fn note(oid: pg_sys::Oid, source: &Source, change: Change, write: impl FnOnc
 /// A change that could not be read (a column does not resolve): the image cannot follow the table.
 pub fn note_lost(oid: pg_sys::Oid, trigger: pg_sys::Oid, locator: Locator) {
     lock_owner::keep_for_changes(oid);
-    let source = Source { trigger, locator, columns: Columns::default() };
+    let source = CapturedAs { trigger, locator, columns: Columns::default() };
     with_table(oid, &source, |table| table.lost = true);
 }
 
@@ -59,12 +59,12 @@ pub fn truncate(oid: pg_sys::Oid, locator: Locator) {
     });
 }
 
-fn with_table<R>(oid: pg_sys::Oid, source: &Source, f: impl FnOnce(&mut Table) -> R) -> R {
+fn with_table<R>(oid: pg_sys::Oid, source: &CapturedAs, f: impl FnOnce(&mut TableDelta) -> R) -> R {
     DELTA.with_borrow_mut(|tables| {
         let known = tables.iter().rposition(|t| t.oid == oid && t.source == *source);
         let i = known.unwrap_or_else(|| {
             let (entries, names) = SPARE.take();
-            tables.push(Table { oid, source: *source, entries, names, cap: CAP_BYTES, torn: false, lost: false });
+            tables.push(TableDelta { oid, source: *source, entries, names, cap: CAP_BYTES, torn: false, lost: false });
             tables.len() - 1
         });
         f(&mut tables[i])
@@ -81,7 +81,7 @@ pub fn pending(oid: pg_sys::Oid) -> bool {
 pub fn flush(oid: pg_sys::Oid, last: bool) {
     loop {
         let mut taken = Taken(DELTA.with_borrow_mut(|tables| {
-            let (mine, others) = std::mem::take(tables).into_iter().partition(|t: &Table| t.oid == oid);
+            let (mine, others) = std::mem::take(tables).into_iter().partition(|t: &TableDelta| t.oid == oid);
             *tables = others;
             mine
         }));
@@ -101,7 +101,7 @@ pub fn flush(oid: pg_sys::Oid, last: bool) {
 
 /// Tables that are taken out of the delta while they are flushed; they go back whatever happens. Where an ERROR could not be contained
 /// nobody knows what of a table is in the image.
-struct Taken(pub Vec<Table>);
+struct Taken(pub Vec<TableDelta>);
 
 impl Drop for Taken {
     fn drop(&mut self) {
@@ -133,8 +133,8 @@ fn flush_all() {
 }
 
 /// Keeps the room of what was flushed.
-pub fn spare(mut tables: Vec<Table>) {
-    if let Some(Table { mut entries, mut names, .. }) = tables.pop() {
+pub fn spare(mut tables: Vec<TableDelta>) {
+    if let Some(TableDelta { mut entries, mut names, .. }) = tables.pop() {
         entries.clear();
         names.clear();
         if entries.capacity() * size_of::<Entry>() + names.capacity() <= SPARE_BYTES {
@@ -150,13 +150,13 @@ pub fn spare(mut tables: Vec<Table>) {
 }
 
 /// At COMMIT nothing may be left. What is (a late trigger whose flush failed) makes its image incomplete.
-pub fn finish() {
+fn finish() {
     DELTA.with_borrow_mut(|tables| {
         if let Some(control) = control::control() {
             for table in tables.iter().filter(|t| t.lost || !t.entries.is_empty()) {
                 if let Some((_, slot)) = control.find(table.oid) {
                     slot.lose_log();
-                    slot.spoil(Spoil::Lost);
+                    slot.spoil(Damage::Lost);
                 }
             }
         }
@@ -165,7 +165,7 @@ pub fn finish() {
     reset();
 }
 
-pub fn reset() {
+fn reset() {
     FLUSHED.set(0);
     contain::set_committing(false);
     snapshot::end_of_transaction();
@@ -183,7 +183,7 @@ pub fn register() {
 }
 
 #[pg_guard]
-pub unsafe extern "C-unwind" fn at_end(event: pg_sys::XactEvent::Type, _arg: *mut std::ffi::c_void) {
+unsafe extern "C-unwind" fn at_end(event: pg_sys::XactEvent::Type, _arg: *mut std::ffi::c_void) {
     use pg_sys::XactEvent::*;
     match event {
         XACT_EVENT_PRE_COMMIT | XACT_EVENT_PRE_PREPARE => flush_all(),
@@ -200,7 +200,7 @@ pub unsafe extern "C-unwind" fn at_end(event: pg_sys::XactEvent::Type, _arg: *mu
 }
 
 #[pg_guard]
-pub unsafe extern "C-unwind" fn at_subtransaction_end(
+unsafe extern "C-unwind" fn at_subtransaction_end(
     event: pg_sys::SubXactEvent::Type,
     mine: pg_sys::SubTransactionId,
     parent: pg_sys::SubTransactionId,

@@ -7,7 +7,7 @@
 #![expect(unsafe_code, reason = "reads heap tuples")]
 
 use crate::call::fmgr::Call;
-use crate::capture::delta::{Change, Names, Source};
+use crate::capture::delta::{CapturedAs, Change, NameLengths};
 use crate::capture::{delta, transaction};
 use crate::catalog::columns::{Column, Columns};
 use crate::catalog::{column_value, columns};
@@ -22,39 +22,39 @@ use pgrx::prelude::*;
 use std::ffi::CStr;
 
 /// TRIGGER_EVENT_OPMASK, and the operations under it (commands/trigger.h).
-pub const OPERATION: u32 = 3;
+const OPERATION: u32 = 3;
 
-pub const INSERT: u32 = 0;
+const INSERT: u32 = 0;
 
-pub const DELETE: u32 = 1;
+const DELETE: u32 = 1;
 
-pub const UPDATE: u32 = 2;
+const UPDATE: u32 = 2;
 
-pub const TRUNCATE: u32 = 3;
+const TRUNCATE: u32 = 3;
 
 /// TRIGGER_EVENT_ROW, and with it TRIGGER_EVENT_TIMINGMASK, under which AFTER is 0.
-pub const ROW: u32 = 4;
+const ROW: u32 = 4;
 
-pub const SHAPE: u32 = ROW | 0x18;
+const SHAPE: u32 = ROW | 0x18;
 
 /// The columns that the trigger's arguments name, as of a descriptor of the table: kept with the call's FmgrInfo, which lives as long as
 /// its trigger's arguments do. A descriptor that is replaced (columns renamed by another trigger) is freed at the transaction's end, so
 /// its address stands for it.
-pub struct Resolved {
-    pub desc: pg_sys::TupleDesc,
-    pub source: Source,
+struct Resolved {
+    desc: pg_sys::TupleDesc,
+    source: CapturedAs,
 }
 
 /// A row that a trigger is called for: the tuple, and the slot that holds it.
 struct Fired {
-    pub tuple: pg_sys::HeapTuple,
-    pub slot: *mut pg_sys::TupleTableSlot,
+    tuple: pg_sys::HeapTuple,
+    slot: *mut pg_sys::TupleTableSlot,
 }
 
 /// AFTER INSERT OR UPDATE OR DELETE FOR EACH ROW. Arguments: parent, child[, tree] columns.
 /// Errors: 39P01 if somebody made a trigger of another kind with it, which has no row of a page to show.
 #[pg_extern(sql = false)]
-pub fn cft_capture(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
+fn cft_capture(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     // SAFETY: our own fcinfo.
     let data = (unsafe { Call::new(fcinfo) }).trigger().ok_or_else(|| error::not_our_trigger("cft_capture"))?;
     // SAFETY: the trigger manager's data is valid during the call.
@@ -93,7 +93,7 @@ pub fn cft_capture(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
 /// voids what was noted; one that changes it leaves the old image to the old rows, which a rollback brings back.
 /// Errors: 39P01 as cft_capture.
 #[pg_extern(sql = false)]
-pub fn cft_capture_truncate(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
+fn cft_capture_truncate(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     let protocol = || error::not_our_trigger("cft_capture_truncate");
     // SAFETY: our own fcinfo; the trigger manager's data is valid during the call.
     let data = unsafe { &*(Call::new(fcinfo)).trigger().ok_or_else(protocol)? };
@@ -109,11 +109,11 @@ pub fn cft_capture_truncate(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
 ///
 /// # Safety
 /// `fcinfo` is the trigger's call, `data` its data; the result is used during the call.
-pub unsafe fn source<'c>(
+unsafe fn source<'c>(
     fcinfo: pg_sys::FunctionCallInfo,
     data: &pg_sys::TriggerData,
-    fallback: &'c mut Option<Source>,
-) -> Option<&'c Source> {
+    fallback: &'c mut Option<CapturedAs>,
+) -> Option<&'c CapturedAs> {
     // SAFETY: the caller's promise; fn_extra is this function's own, null or what is stored here.
     unsafe {
         let (flinfo, rel) = (&mut *(*fcinfo).flinfo, data.tg_relation);
@@ -122,7 +122,7 @@ pub unsafe fn source<'c>(
         if !kept.is_null() && (*kept).desc == desc && (*kept).source.locator == locator {
             return Some(&(*kept).source);
         }
-        let source = Source { trigger: (*data.tg_trigger).tgoid, locator, columns: resolve(data)? };
+        let source = CapturedAs { trigger: (*data.tg_trigger).tgoid, locator, columns: resolve(data)? };
         if kept.is_null() {
             let flags = pg_sys::MCXT_ALLOC_NO_OOM as i32;
             kept = pg_sys::MemoryContextAllocExtended(flinfo.fn_mcxt, size_of::<Resolved>(), flags).cast();
@@ -159,13 +159,13 @@ pub unsafe fn resolve(data: &pg_sys::TriggerData) -> Option<Columns> {
 
 /// # Safety
 /// `slot` holds a row of `data.tg_relation`, or is null.
-pub unsafe fn note(data: &pg_sys::TriggerData, source: &Source, slot: *mut pg_sys::TupleTableSlot, change: Change) {
+unsafe fn note(data: &pg_sys::TriggerData, source: &CapturedAs, slot: *mut pg_sys::TupleTableSlot, change: Change) {
     // SAFETY: the caller's promise; the attributes' numbers are the relation's.
     unsafe {
         let Columns { tree, parent, child } = &source.columns;
         transaction::note((*data.tg_relation).rd_id, source, change, |out| {
             let Some(row) = attributes(slot, tree.number.max(parent.number).max(child.number)) else {
-                return Names::Lost;
+                return NameLengths::Lost;
             };
             let mut append = |column: &Column| {
                 let i = column.number as usize - 1;
@@ -178,25 +178,27 @@ pub unsafe fn note(data: &pg_sys::TriggerData, source: &Source, slot: *mut pg_sy
             };
             let tree = if tree.number == 0 { Some(delta::NO_TREE) } else { append(tree) };
             match (tree, append(parent), append(child)) {
-                (Some(_), Some(delta::NO_TREE), Some(_)) | (Some(_), Some(_), Some(delta::NO_TREE)) => Names::None,
-                (Some(tree), Some(parent), Some(child)) => Names::Of { tree, parent, child },
-                _ => Names::Lost,
+                (Some(_), Some(delta::NO_TREE), Some(_)) | (Some(_), Some(_), Some(delta::NO_TREE)) => {
+                    NameLengths::None
+                }
+                (Some(tree), Some(parent), Some(child)) => NameLengths::Of { tree, parent, child },
+                _ => NameLengths::Lost,
             }
         });
     }
 }
 
 /// The first attributes of a row.
-pub struct Attributes<'s> {
-    pub values: &'s [pg_sys::Datum],
-    pub nulls: &'s [bool],
+struct Attributes<'s> {
+    values: &'s [pg_sys::Datum],
+    nulls: &'s [bool],
 }
 
 /// Those up to that number, found in one way through the row; None: the slot's rows have fewer, or whoever called the trigger gave none.
 ///
 /// # Safety
 /// A slot that holds a row, or null.
-pub unsafe fn attributes<'s>(slot: *mut pg_sys::TupleTableSlot, number: i32) -> Option<Attributes<'s>> {
+unsafe fn attributes<'s>(slot: *mut pg_sys::TupleTableSlot, number: i32) -> Option<Attributes<'s>> {
     // SAFETY: the caller's promise; `tts_nvalid` values stand there. What finds them raises only for a number that was checked.
     unsafe {
         if slot.is_null() || number > (*(*slot).tts_tupleDescriptor).natts {
@@ -215,7 +217,7 @@ pub unsafe fn attributes<'s>(slot: *mut pg_sys::TupleTableSlot, number: i32) -> 
 
 /// # Safety
 /// The header of a row that the current transaction inserted.
-pub unsafe fn inserted(header: pg_sys::HeapTupleHeader) -> Change {
+unsafe fn inserted(header: pg_sys::HeapTupleHeader) -> Change {
     // SAFETY: the caller's promise. Command ids come from the tuple, combo ids resolved.
     unsafe {
         let xmin = full_xid(u32::from(pg_sys::htup::HeapTupleHeaderGetRawXmin(header)));
@@ -232,7 +234,7 @@ pub unsafe fn inserted(header: pg_sys::HeapTupleHeader) -> Change {
 ///
 /// # Safety
 /// The header of a row that the current subtransaction deleted or updated.
-pub unsafe fn deleted(header: pg_sys::HeapTupleHeader) -> Change {
+unsafe fn deleted(header: pg_sys::HeapTupleHeader) -> Change {
     // SAFETY: the caller's promise.
     unsafe {
         let raw = pg_sys::htup::HeapTupleHeaderGetRawXmin(header);
@@ -258,7 +260,7 @@ pub unsafe fn deleted(header: pg_sys::HeapTupleHeader) -> Change {
 ///
 /// # Safety
 /// The header of a row that the current transaction inserted.
-pub unsafe fn cmin(header: pg_sys::HeapTupleHeader) -> pg_sys::CommandId {
+unsafe fn cmin(header: pg_sys::HeapTupleHeader) -> pg_sys::CommandId {
     // SAFETY: the caller's promise.
     unsafe {
         match u32::from((*header).t_infomask) & pg_sys::HEAP_COMBOCID {

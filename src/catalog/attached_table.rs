@@ -7,7 +7,7 @@
 
 use crate::call::fmgr::Call;
 use crate::catalog::columns::Columns;
-use crate::catalog::edges_table::Edges;
+use crate::catalog::edges_table::EdgesTable;
 use crate::catalog::registration::{Functions, Registration};
 use crate::catalog::{default_table, name, registration_cache, trust};
 use crate::error;
@@ -20,7 +20,7 @@ use std::rc::Rc;
 
 /// An attached table that a call asks about: opened, its registration under the caller's snapshot, its columns.
 pub struct AttachedTable {
-    pub table: Edges,
+    pub table: EdgesTable,
     pub registration: Rc<Registration>,
     pub columns: Columns,
     pub functions: Functions,
@@ -39,7 +39,7 @@ impl AttachedTable {
         // SAFETY: a snapshot is active in every SQL function.
         let snapshot = unsafe { plain::GetActiveSnapshot() };
         let table = match edges {
-            Some(table) => Edges::open(table)?,
+            Some(table) => EdgesTable::open(table)?,
             None => open_meant(snapshot, functions)?,
         };
         // SAFETY: the active snapshot.
@@ -61,18 +61,18 @@ impl AttachedTable {
 }
 
 /// The table that [`meant`] chooses. One that was dropped while its lock was waited for is not it: it is chosen again, as a name would be.
-fn open_meant(snapshot: pg_sys::Snapshot, functions: Functions) -> Fallible<Edges> {
+fn open_meant(snapshot: pg_sys::Snapshot, functions: Functions) -> Fallible<EdgesTable> {
     loop {
-        if let Ok(table) = Edges::open(meant(snapshot, functions)?) {
+        if let Ok(table) = EdgesTable::open(default_edges_table(snapshot, functions)?) {
             return Ok(table);
         }
         check_for_interrupts!();
-        registration_cache::choose_again();
+        registration_cache::forget_default_table();
     }
 }
 
 /// The table that a call without `edges` means: that of cftrag.edges, else the only attached one of an owner whom the caller trusts.
-pub fn meant(snapshot: pg_sys::Snapshot, functions: Functions) -> Fallible<pg_sys::Oid> {
+pub fn default_edges_table(snapshot: pg_sys::Snapshot, functions: Functions) -> Fallible<pg_sys::Oid> {
     if let Some(chosen) = default_table::edges()? {
         return Ok(chosen);
     }

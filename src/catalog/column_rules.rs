@@ -7,14 +7,14 @@
 
 use crate::catalog::columns;
 use crate::catalog::columns::ColumnNames;
-use crate::catalog::edges_table::Edges;
+use crate::catalog::edges_table::EdgesTable;
 use crate::error;
 use crate::error::Fallible;
 use pgrx::prelude::*;
 use std::ffi::CStr;
 
 /// 42703, 42701, 42804 or 0A000 if the columns cannot hold names.
-pub fn check_columns(table: &Edges, names: &ColumnNames) -> Fallible<()> {
+pub fn check_columns(table: &EdgesTable, names: &ColumnNames) -> Fallible<()> {
     let columns = table.require_columns(names)?;
     if let Some(column) = repeated(&names.parent, &names.child, names.tree.as_deref()) {
         return Err(error::same_column(column));
@@ -59,7 +59,7 @@ pub fn check_types(names: &ColumnNames, columns: &columns::Columns) -> Fallible<
     Ok(())
 }
 
-pub fn type_name(type_oid: pg_sys::Oid) -> String {
+fn type_name(type_oid: pg_sys::Oid) -> String {
     // SAFETY: formats a type's name, a palloc'd C string.
     unsafe { CStr::from_ptr(pg_sys::format_type_be(type_oid)).to_string_lossy().into_owned() }
 }

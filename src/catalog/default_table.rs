@@ -17,9 +17,9 @@ static EDGES: Setting = Setting { name: c"cftrag.edges", value: GucSetting::<Opt
 
 static DOCUMENTS: Setting = Setting { name: c"cftrag.documents", value: GucSetting::<Option<CString>>::new(Some(c"")) };
 
-pub struct Setting {
-    pub name: &'static CStr,
-    pub value: GucSetting<Option<CString>>,
+struct Setting {
+    name: &'static CStr,
+    value: GucSetting<Option<CString>>,
 }
 
 thread_local! {
@@ -57,12 +57,12 @@ pub fn edges() -> Fallible<Option<pg_sys::Oid>> {
     find(&EDGES, RECORDS.get()[0])
 }
 
-/// The same of documents.
+/// The table of documents that cftrag.documents names.
 pub fn documents() -> Fallible<Option<pg_sys::Oid>> {
     find(&DOCUMENTS, RECORDS.get()[1])
 }
 
-pub fn find(setting: &'static Setting, record: *const pg_sys::config_generic) -> Fallible<Option<pg_sys::Oid>> {
+fn find(setting: &'static Setting, record: *const pg_sys::config_generic) -> Fallible<Option<pg_sys::Oid>> {
     // SAFETY: the server's record of a setting of ours, or null where the library was not initialised.
     let Some(record) = (unsafe { record.as_ref() }) else { return Ok(None) };
     // At each call, and seldom set: copying the value would be felt.
@@ -93,7 +93,7 @@ pub fn find(setting: &'static Setting, record: *const pg_sys::config_generic) ->
 /// Whether the choice counts for the caller, whatever table it is. Who made it: a superuser (the server's configuration, ALTER ROLE ALL); an
 /// owner of the database, a former one perhaps, which PostgreSQL does not keep: only for ordinary callers (trust.rs); whoever administers the session's role;
 /// or, of a session's own, the role that was current then, which PostgreSQL keeps, also for parallel workers.
-pub fn counts(record: &pg_sys::config_generic) -> bool {
+fn counts(record: &pg_sys::config_generic) -> bool {
     use pg_sys::GucSource::{PGC_S_CLIENT, PGC_S_DATABASE, PGC_S_GLOBAL};
     match record.source {
         source if source <= PGC_S_GLOBAL => true,
@@ -106,7 +106,7 @@ pub fn counts(record: &pg_sys::config_generic) -> bool {
 
 /// Refuses what is no qualified name.
 #[pg_guard]
-pub unsafe extern "C-unwind" fn check(
+unsafe extern "C-unwind" fn check(
     value: *mut *mut c_char,
     _extra: *mut *mut c_void,
     _source: pg_sys::GucSource::Type,
@@ -124,7 +124,7 @@ pub unsafe extern "C-unwind" fn check(
 }
 
 /// Schema and name, as SQL reads identifiers: folded unless quoted. None if it is anything else.
-pub fn qualified(name: &[u8]) -> Option<[CString; 2]> {
+fn qualified(name: &[u8]) -> Option<[CString; 2]> {
     let (schema, rest) = identifier(name)?;
     let (table, rest) = identifier(rest.strip_prefix(b".")?)?;
     let max = pg_sys::NAMEDATALEN as usize;
@@ -132,7 +132,7 @@ pub fn qualified(name: &[u8]) -> Option<[CString; 2]> {
 }
 
 /// The identifier that the text begins with, and what follows it.
-pub fn identifier(text: &[u8]) -> Option<(CString, &[u8])> {
+fn identifier(text: &[u8]) -> Option<(CString, &[u8])> {
     let mut name = Vec::new();
     let mut rest = text;
     if let Some(mut quoted) = text.strip_prefix(b"\"") {

@@ -13,11 +13,11 @@ use crate::pg::{compat, encoding, error_context, lock_owner};
 use pgrx::pg_sys;
 use std::ffi::CStr;
 
-pub struct Edges {
-    pub rel: pg_sys::Relation,
+pub struct EdgesTable {
+    rel: pg_sys::Relation,
 }
 
-impl Edges {
+impl EdgesTable {
     /// Opens the table with AccessShareLock. 42P01 if it is gone.
     ///
     /// The lock belongs to the current resource owner (pg/lock_owner.rs), so the next call under the same one neither takes it again nor asks
@@ -30,7 +30,7 @@ impl Edges {
                 // A deadlock's statements are told to the log only.
                 false => {
                     let lock = pg_sys::AccessShareLock as pg_sys::LOCKMODE;
-                    error_context::whole(None, || pg_sys::try_relation_open(table, lock))
+                    error_context::with_error_context(None, || pg_sys::try_relation_open(table, lock))
                 }
             }
         };
@@ -41,15 +41,15 @@ impl Edges {
         Ok(Self { rel })
     }
 
-    /// The same with a lock of its own, for who gives it back before the transaction ends: one that [`Edges::open`] took stays.
-    pub fn open_for_now(table: pg_sys::Oid) -> Fallible<Self> {
+    /// Opens with a lock of its own, which the caller gives back before the transaction ends: one that [`EdgesTable::open`] took stays.
+    pub fn open_and_unlock_later(table: pg_sys::Oid) -> Fallible<Self> {
         // SAFETY: any OID may be asked for; null is checked.
         let rel = unsafe { pg_sys::try_relation_open(table, pg_sys::AccessShareLock as pg_sys::LOCKMODE) };
         if rel.is_null() { Err(error::no_such_table(u32::from(table))) } else { Ok(Self { rel }) }
     }
 
-    /// The same without waiting; None if it is gone, or locked by somebody who changes its definition.
-    pub fn open_now(table: pg_sys::Oid) -> Option<Self> {
+    /// Opens without waiting; None if it is gone, or locked by somebody who changes its definition.
+    pub fn try_open(table: pg_sys::Oid) -> Option<Self> {
         let lock = pg_sys::AccessShareLock as pg_sys::LOCKMODE;
         // SAFETY: any OID may be locked and asked for; null is checked.
         unsafe {
@@ -145,7 +145,7 @@ impl Edges {
         Ok(Columns { tree, parent, child })
     }
 
-    /// The same, or 42703.
+    /// [`EdgesTable::columns`], or 42703.
     pub fn require_columns(&self, names: &ColumnNames) -> Fallible<Columns> {
         self.columns(names).map_err(|(argument, column)| error::no_such_column(&self.name(), column, argument))
     }
@@ -160,7 +160,7 @@ impl Edges {
     }
 }
 
-impl Drop for Edges {
+impl Drop for EdgesTable {
     fn drop(&mut self) {
         // While an ERROR unwinds, the transaction's abort closes it.
         if !std::thread::panicking() {

@@ -18,7 +18,7 @@ pub fn qualified_name(schema: pg_sys::Oid, name: &str) -> String {
 }
 
 /// A schema as SQL.
-pub fn schema_name(schema: pg_sys::Oid) -> String {
+fn schema_name(schema: pg_sys::Oid) -> String {
     // SAFETY: a system cache lookup; null when the schema was dropped in between.
     unsafe {
         let text = pg_sys::get_namespace_name(schema);

@@ -25,10 +25,10 @@ const END: &[u8] = b"*/";
 const EXAMINE_TABLES: c_int = pg_sys::QTW_EXAMINE_RTES_BEFORE as c_int;
 
 /// OIDs below are the server's own (access/transam.h: FirstNormalObjectId).
-pub const FIRST_OF_USERS: u32 = 16384;
+const FIRST_OF_USERS: u32 = 16384;
 
 thread_local! {
-    pub static NEXT: Cell<pg_sys::post_parse_analyze_hook_type> = const { Cell::new(None) };
+    static NEXT: Cell<pg_sys::post_parse_analyze_hook_type> = const { Cell::new(None) };
     /// Whether this session has made any such text.
     pub static MADE: Cell<bool> = const { Cell::new(false) };
 }
@@ -66,12 +66,12 @@ pub fn lock(table: pg_sys::Oid) -> bool {
     if may_lock(table) {
         let lock = pg_sys::AccessShareLock as pg_sys::LOCKMODE;
         // SAFETY: any OID may be locked. A deadlock's statements are told to the log only.
-        error_context::whole(None, || unsafe { pg_sys::LockRelationOid(table, lock) });
+        error_context::with_error_context(None, || unsafe { pg_sys::LockRelationOid(table, lock) });
     }
     is_there(table)
 }
 
-pub fn is_there(table: pg_sys::Oid) -> bool {
+fn is_there(table: pg_sys::Oid) -> bool {
     // SAFETY: a system cache lookup.
     unsafe { pg_sys::get_rel_namespace(table) != pg_sys::InvalidOid }
 }
@@ -113,7 +113,7 @@ pub fn tables(text: &[u8]) -> Vec<pg_sys::Oid> {
 }
 
 /// Texts are long, and few have it: by its first byte first.
-pub fn find(text: &[u8], what: &[u8]) -> Option<usize> {
+fn find(text: &[u8], what: &[u8]) -> Option<usize> {
     let mut at = 0;
     while let Some(next) = text[at..].iter().position(|byte| *byte == what[0]) {
         at += next;
@@ -144,14 +144,14 @@ unsafe extern "C-unwind" fn analyzed(
 }
 
 /// What a statement may read, and whether it has anything else.
-pub struct Look {
-    pub tables: Vec<pg_sys::Oid>,
-    pub other: bool,
+struct Look {
+    tables: Vec<pg_sys::Oid>,
+    other: bool,
 }
 
 /// 40001 if the statement reads or writes a table whose OID is not in its text, or runs a function of an untrusted role's.
 #[pg_guard]
-pub unsafe extern "C-unwind" fn check(text: *const std::ffi::c_char, query: *mut pg_sys::Query) {
+unsafe extern "C-unwind" fn check(text: *const std::ffi::c_char, query: *mut pg_sys::Query) {
     // SAFETY: analyzed()'s arguments.
     let mut look = unsafe { Look { tables: tables(CStr::from_ptr(text).to_bytes()), other: false } };
     if look.tables.is_empty() {
@@ -167,7 +167,7 @@ pub unsafe extern "C-unwind" fn check(text: *const std::ffi::c_char, query: *mut
     }
 }
 
-pub unsafe extern "C-unwind" fn walk(node: *mut pg_sys::Node, look: *mut c_void) -> bool {
+unsafe extern "C-unwind" fn walk(node: *mut pg_sys::Node, look: *mut c_void) -> bool {
     // SAFETY: a walker of PostgreSQL's; an ERROR jumps out of frames that own nothing.
     unsafe {
         if node.is_null() {

@@ -125,7 +125,7 @@ pub fn read(table: pg_sys::Oid, snapshot: pg_sys::Snapshot, functions: Functions
     read_placed(table, snapshot, functions).map(|(registration, _)| registration)
 }
 
-/// The same, and of a sound one where its two rows are.
+/// [`read`], and of a sound registration where its two rows are.
 pub fn read_placed(
     table: pg_sys::Oid,
     snapshot: pg_sys::Snapshot,

@@ -1,6 +1,6 @@
 //! Registrations kept from one transaction to the next: searching pg_trigger at each statement costs more than the walk.
 //!
-//! Kept is the place of the table's two rows in pg_trigger. Under each snapshot both are looked at again there: each must be the very
+//! CachedRegistration is the place of the table's two rows in pg_trigger. Under each snapshot both are looked at again there: each must be the very
 //! row (OID, raw xmin) and visible. Whatever harms an image deletes or replaces one of them: a trigger disabled, dropped, made anew.
 //! A trigger of ours that came beside them is noticed by the relation cache's invalidation, after which nothing kept is used. A
 //! transaction is visible a moment before its invalidations arrive; until then the image is right as it is, because it takes no notes
@@ -12,7 +12,7 @@
 #![expect(unsafe_code, reason = "reads system catalogs")]
 
 use crate::catalog::columns::{ColumnNames, Columns};
-use crate::catalog::edges_table::Edges;
+use crate::catalog::edges_table::EdgesTable;
 use crate::catalog::pg_trigger::{Place, TriggerKey};
 use crate::catalog::registration::{Functions, Registration, alias_markers, attached_tables, read};
 use crate::catalog::unpinned::Seen;
@@ -29,28 +29,28 @@ use std::rc::Rc;
 const MAIN: pg_sys::ForkNumber::Type = pg_sys::ForkNumber::MAIN_FORKNUM;
 
 /// Tables of a session whose registrations are kept.
-pub const ROOM: usize = 16;
+const ROOM: usize = 16;
 
 #[derive(Clone)]
-pub struct Kept {
-    pub registration: Rc<Registration>,
+struct CachedRegistration {
+    registration: Rc<Registration>,
     pub places: [Place; 2],
     /// The buffers where their pages were last; 0: not known.
-    pub buffers: [pg_sys::Buffer; 2],
+    buffers: [pg_sys::Buffer; 2],
     lasting: Option<[Lasting; 2]>,
 }
 
 /// A row that was committed and deleted by nobody.
 #[derive(Clone, Copy)]
-pub struct Lasting {
-    pub page: Seen,
-    pub block: u32,
+struct Lasting {
+    page: Seen,
+    block: u32,
     /// FrozenTransactionId: every snapshot sees it.
-    pub xmin: u32,
+    xmin: u32,
 }
 
 /// What a row is to a snapshot.
-pub enum Row {
+enum Row {
     Unseen,
     Seen,
     /// The snapshot sees it, as will every one that sees its xmin, until the page is changed.
@@ -68,7 +68,7 @@ impl PartialEq for This {
 
 thread_local! {
     /// By table and capture function.
-    static KEPT: Cached<(pg_sys::Oid, pg_sys::Oid), Kept> = const { Cached::new(ROOM, invalidation::relations) };
+    static KEPT: Cached<(pg_sys::Oid, pg_sys::Oid), CachedRegistration> = const { Cached::new(ROOM, invalidation::relations) };
     /// The attached edges tables, by capture function.
     static TABLES: Cached<pg_sys::Oid, Rc<[pg_sys::Oid]>> = const { Cached::new(1, invalidation::relations) };
     static COLUMNS: Cached<(pg_sys::Oid, This), Columns> = const { Cached::new(1, invalidation::relations) };
@@ -86,7 +86,11 @@ thread_local! {
 ///
 /// # Safety
 /// `snapshot` is the active snapshot; the table is locked.
-pub unsafe fn sound(table: pg_sys::Oid, snapshot: pg_sys::Snapshot, functions: Functions) -> Option<Rc<Registration>> {
+unsafe fn cached_sound(
+    table: pg_sys::Oid,
+    snapshot: pg_sys::Snapshot,
+    functions: Functions,
+) -> Option<Rc<Registration>> {
     let lock = pg_sys::AccessShareLock as pg_sys::LOCKMODE;
     // SAFETY: a catalog, opened and closed. While it is locked it is not rewritten, nor cut off at its end; taking the lock lets
     // invalidations in.
@@ -99,8 +103,8 @@ pub unsafe fn sound(table: pg_sys::Oid, snapshot: pg_sys::Snapshot, functions: F
 }
 
 /// # Safety
-/// As for [`sound`]; `triggers` is pg_trigger, open and locked.
-pub unsafe fn look(
+/// As for [`cached_sound`]; `triggers` is pg_trigger, open and locked.
+unsafe fn look(
     triggers: pg_sys::Relation,
     table: pg_sys::Oid,
     snapshot: pg_sys::Snapshot,
@@ -115,7 +119,7 @@ pub unsafe fn look(
             let (registration, places) =
                 crate::catalog::registration::read_placed(table, std::ptr::null_mut(), functions)?;
             let (registration, places) = (Rc::new(registration), places?);
-            Kept { registration, places, buffers: [0; 2], lasting: None }
+            CachedRegistration { registration, places, buffers: [0; 2], lasting: None }
         }
     };
     let registration = Rc::clone(&kept.registration);
@@ -156,7 +160,7 @@ impl Lasting {
 /// # Safety
 /// Under a guard; `triggers` is pg_trigger, open and locked; the buffers are where the rows' pages were before, or 0 if the rows were
 /// read under this lock.
-pub unsafe fn visible(triggers: pg_sys::Relation, kept: &mut Kept, snapshot: pg_sys::Snapshot) -> bool {
+unsafe fn visible(triggers: pg_sys::Relation, kept: &mut CachedRegistration, snapshot: pg_sys::Snapshot) -> bool {
     let (places, buffers) = (&kept.places, &mut kept.buffers);
     // SAFETY: the page is pinned and locked while it is read.
     unsafe {
@@ -188,7 +192,7 @@ pub unsafe fn visible(triggers: pg_sys::Relation, kept: &mut Kept, snapshot: pg_
 ///
 /// # Safety
 /// As for [`visible`].
-pub unsafe fn pin(triggers: pg_sys::Relation, block: u32, buffer: pg_sys::Buffer) -> Option<pg_sys::Buffer> {
+unsafe fn pin(triggers: pg_sys::Relation, block: u32, buffer: pg_sys::Buffer) -> Option<pg_sys::Buffer> {
     // SAFETY: the caller's promise.
     unsafe {
         let buffer = match buffer {
@@ -238,7 +242,7 @@ unsafe fn look_at(place: &Place, buffer: pg_sys::Buffer, snapshot: pg_sys::Snaps
 }
 
 /// The edges tables that are attached, as of now: asked again after an invalidation only.
-pub fn attached(functions: Functions, find: impl FnOnce() -> Vec<pg_sys::Oid>) -> Rc<[pg_sys::Oid]> {
+fn attached(functions: Functions, find: impl FnOnce() -> Vec<pg_sys::Oid>) -> Rc<[pg_sys::Oid]> {
     // SAFETY: in a transaction; may run the callbacks of invalidations, of which ours only counts.
     unsafe { pg_sys::AcceptInvalidationMessages() };
     let Ok(tables) = TABLES.with(|tables| tables.get(functions.capture, || Ok::<_, Infallible>(find().into())));
@@ -247,7 +251,7 @@ pub fn attached(functions: Functions, find: impl FnOnce() -> Vec<pg_sys::Oid>) -
 
 /// The columns of an open table, found by their names again after an invalidation only. 42703 if one is gone, 42804 if reading one would
 /// run another role's code.
-pub fn columns(table: &Edges, registration: &Rc<Registration>) -> Fallible<Columns> {
+pub fn columns(table: &EdgesTable, registration: &Rc<Registration>) -> Fallible<Columns> {
     let find = || {
         let columns = table.require_columns(&registration.names)?;
         crate::catalog::column_rules::check_types(&registration.names, &columns)?;
@@ -278,19 +282,19 @@ pub struct AliasTable {
 ///
 /// 32 bits come again after 4 billion transactions; if one of them changed a relation, what is kept has ended by then.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub struct SnapshotId {
-    pub xmin: pg_sys::TransactionId,
-    pub xmax: pg_sys::TransactionId,
-    pub running: u32,
+struct SnapshotId {
+    xmin: pg_sys::TransactionId,
+    xmax: pg_sys::TransactionId,
+    running: u32,
     /// All that runs in a snapshot taken during recovery. Of another: as many as were listed before it overflowed, which says no more.
-    pub subtransactions: i32,
-    pub curcid: pg_sys::CommandId,
+    subtransactions: i32,
+    curcid: pg_sys::CommandId,
 }
 
 impl SnapshotId {
     /// # Safety
     /// A valid snapshot.
-    pub unsafe fn of(snapshot: pg_sys::Snapshot) -> Self {
+    unsafe fn of(snapshot: pg_sys::Snapshot) -> Self {
         // SAFETY: the caller's promise.
         let s = unsafe { &*snapshot };
         Self { xmin: s.xmin, xmax: s.xmax, running: s.xcnt, subtransactions: s.subxcnt, curcid: s.curcid }
@@ -312,7 +316,7 @@ pub fn forget() {
 }
 
 /// Forgets which table is the only one: it is gone.
-pub fn choose_again() {
+pub fn forget_default_table() {
     ONLY.with(Cached::forget);
 }
 
@@ -328,7 +332,7 @@ pub unsafe fn read_once(
     // SAFETY: the caller's promise.
     let id = unsafe { SnapshotId::of(snapshot) };
     // SAFETY: the caller's promise.
-    let sound = || unsafe { sound(table, snapshot, functions) };
+    let sound = || unsafe { cached_sound(table, snapshot, functions) };
     let find = || sound().or_else(|| read(table, snapshot, functions).map(Rc::new)).ok_or(());
     LAST.with(|last| last.get((id, table), find)).ok()
 }

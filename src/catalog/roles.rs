@@ -51,7 +51,7 @@ pub fn is_privileged(role: pg_sys::Oid) -> bool {
     u32::from(role) < FIRST_OF_USERS || attributes(role).is_some_and(has_attribute)
 }
 
-pub fn attributes(role: pg_sys::Oid) -> Option<pg_sys::FormData_pg_authid> {
+fn attributes(role: pg_sys::Oid) -> Option<pg_sys::FormData_pg_authid> {
     // SAFETY: as owner_and_children().
     unsafe {
         let cache = pg_sys::SysCacheIdentifier::AUTHOID as i32;
@@ -67,10 +67,10 @@ pub fn attributes(role: pg_sys::Oid) -> Option<pg_sys::FormData_pg_authid> {
 
 /// Columns of pg_auth_members (catalog/pg_auth_members.h), which pgrx does not bind: 16 put an OID in front.
 #[cfg(feature = "pg15")]
-pub const ROLE: i32 = 1;
+const ROLE: i32 = 1;
 
 #[cfg(not(feature = "pg15"))]
-pub const ROLE: i32 = 2;
+const ROLE: i32 = 2;
 
 const MEMBER: i32 = ROLE + 1;
 
@@ -90,7 +90,7 @@ pub fn members(role: pg_sys::Oid) -> Vec<pg_sys::Oid> {
 }
 
 /// Two columns of the grants whose first column in the cache's key is that role.
-pub fn grants(
+fn grants(
     cache: pg_sys::SysCacheIdentifier::Type,
     of: pg_sys::Oid,
     first: i32,

@@ -12,24 +12,24 @@ use crate::pg::{error_context, latch};
 use pgrx::{check_for_interrupts, pg_sys};
 use std::time::{Duration, Instant};
 
-/// Whoever renames a schema is waited for so long. He may wait for our tables.
-pub const PATIENCE: Duration = Duration::from_secs(1);
+/// How long we wait for a concurrent rename: it may be waiting for our tables.
+const RENAME_WAIT_MAX: Duration = Duration::from_secs(1);
 
 /// Keeps others from changing pg_namespace.
-pub const LOCK: pg_sys::LOCKMODE = pg_sys::ShareLock as pg_sys::LOCKMODE;
+const LOCK: pg_sys::LOCKMODE = pg_sys::ShareLock as pg_sys::LOCKMODE;
 
 /// Locks the tables until the transaction ends, then all names of schemas until [`release`], or until an ERROR. The caller may lock the tables
 /// so. 40001: somebody renames a schema.
 pub fn hold(tables: &[(pg_sys::Oid, u32)]) -> Fallible<()> {
     for &(table, lock) in tables {
         // SAFETY: any OID may be locked. A deadlock's statements are told to the log only.
-        error_context::whole(None, || unsafe { pg_sys::LockRelationOid(table, lock as pg_sys::LOCKMODE) });
+        error_context::with_error_context(None, || unsafe { pg_sys::LockRelationOid(table, lock as pg_sys::LOCKMODE) });
     }
     let begun = Instant::now();
     // SAFETY: as above.
     while !unsafe { pg_sys::ConditionalLockRelationOid(pg_sys::NamespaceRelationId, LOCK) } {
         check_for_interrupts!();
-        if begun.elapsed() > PATIENCE {
+        if begun.elapsed() > RENAME_WAIT_MAX {
             return Err(error::renamed_beside());
         }
         latch::pause();

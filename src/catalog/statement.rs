@@ -9,7 +9,7 @@
 
 #![expect(unsafe_code, reason = "a hook of the parser")]
 
-use crate::catalog::edges_table::Edges;
+use crate::catalog::edges_table::EdgesTable;
 use crate::error;
 use crate::pg::{compat, encoding};
 use pgrx::prelude::*;
@@ -18,7 +18,7 @@ use std::ffi::{CStr, CString};
 use std::ptr::null;
 
 thread_local! {
-    pub static NEXT: Cell<pg_sys::post_parse_analyze_hook_type> = const { Cell::new(None) };
+    static NEXT: Cell<pg_sys::post_parse_analyze_hook_type> = const { Cell::new(None) };
     /// The statement that is being run, the innermost.
     static NOW: Cell<*const Statement> = const { Cell::new(null()) };
 }
@@ -35,13 +35,13 @@ pub fn register() {
 /// A text, and the tables that it names.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Statement {
-    pub sql: CString,
-    pub tables: Vec<pg_sys::Oid>,
+    sql: CString,
+    tables: Vec<pg_sys::Oid>,
 }
 
 impl Statement {
     /// Raises 42501 if the caller has no USAGE on the schema of one of them.
-    pub fn over(sql: &str, tables: &[&Edges]) -> Self {
+    pub fn over(sql: &str, tables: &[&EdgesTable]) -> Self {
         let Ok(sql) = CString::new(encoding::encode(sql)) else {
             unreachable!("identifiers come from the catalog and have no NUL");
         };
@@ -70,7 +70,7 @@ impl Statement {
 }
 
 /// What was being run before.
-pub struct Before(pub *const Statement);
+struct Before(pub *const Statement);
 
 impl Drop for Before {
     fn drop(&mut self) {
@@ -100,7 +100,7 @@ unsafe extern "C-unwind" fn analysed(
 
 /// Raises if the query is over other tables than the statement.
 #[pg_guard]
-pub unsafe extern "C-unwind" fn check(query: *mut pg_sys::Query, statement: *const Statement) {
+unsafe extern "C-unwind" fn check(query: *mut pg_sys::Query, statement: *const Statement) {
     // SAFETY: a query as analysed; palloc'd lists of OIDs and of what is not looked at.
     unsafe {
         let (mut tables, mut items, mut policies) = (std::ptr::null_mut(), std::ptr::null_mut(), false);

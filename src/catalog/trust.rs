@@ -6,14 +6,14 @@
 //! as VACUUM and CREATE INDEX do: with the owner's rights, in a security-restricted operation.
 //!
 //! Trusted are: the caller; superusers, and whoever owns the extension. An ordinary caller trusts the database's owner, too, and groups whose
-//! rights she inherits, if whoever granted the membership could have acted as her anyway (who administers a role can grant it to anybody,
+//! rights the caller inherits, if whoever granted the membership could have acted as the caller anyway (who administers a role can grant it to anybody,
 //! unasked: nobody becomes trusted by that), if nobody can log in as the group, and if no other member is an ordinary role (each of them can
-//! make tables in its name: membership gives a member the group's rights, not the others hers). Ordinary is whose rights end at this
+//! make tables in its name: membership gives a member the group's rights, not the others' theirs). Ordinary is whose rights end at this
 //! database's ([`is_ordinary`]): code that the database's owner or a group has put there could use them all.
 
 #![expect(unsafe_code, reason = "reads system catalogs, switches the current user")]
 
-use crate::catalog::edges_table::Edges;
+use crate::catalog::edges_table::EdgesTable;
 use crate::catalog::roles;
 use crate::pg::background_worker::SAFE_PATH;
 use crate::pg::compat::plain;
@@ -24,7 +24,7 @@ use std::convert::Infallible;
 
 /// Runs `work`, which reads the table's rows, with its owner's rights, in a security-restricted operation and with a safe search_path.
 /// An ERROR's abort puts back what was before.
-pub fn as_owner<R>(table: &Edges, work: impl FnOnce() -> R) -> R {
+pub fn as_owner<R>(table: &EdgesTable, work: impl FnOnce() -> R) -> R {
     let (mut user, mut context) = (pg_sys::InvalidOid, 0);
     // SAFETY: an open relation; as index builds do it. The nest level is left before the user is put back.
     let level = unsafe {
@@ -84,7 +84,7 @@ fn extension_owner() -> Option<pg_sys::Oid> {
     found
 }
 
-/// Whether the caller trusts the role with his rights.
+/// Whether the caller trusts the role.
 pub fn trusts_role(role: pg_sys::Oid) -> bool {
     // SAFETY: reads a backend variable; system cache lookups.
     let (caller, by_superuser) = unsafe { (plain::GetUserId(), pg_sys::superuser_arg(role)) };
@@ -138,11 +138,11 @@ fn has_no_peer(role: pg_sys::Oid, caller: pg_sys::Oid) -> bool {
         at += 1;
         for member in roles::members(group) {
             // SAFETY: system cache lookups.
-            let (herself, on_the_way) = unsafe {
-                let herself = member == caller || pg_sys::is_member_of_role(member, caller);
-                (herself, !roles::can_log_in(member) && pg_sys::is_member_of_role(caller, member))
+            let (is_self, on_the_way) = unsafe {
+                let is_self = member == caller || pg_sys::is_member_of_role(member, caller);
+                (is_self, !roles::can_log_in(member) && pg_sys::is_member_of_role(caller, member))
             };
-            if !herself && !on_the_way {
+            if !is_self && !on_the_way {
                 return false;
             }
             if on_the_way && !groups.contains(&member) {
@@ -154,7 +154,7 @@ fn has_no_peer(role: pg_sys::Oid, caller: pg_sys::Oid) -> bool {
 }
 
 /// Whether the caller inherits the role's rights by grants of roles that could have acted as the caller.
-pub fn inherits(caller: pg_sys::Oid, role: pg_sys::Oid) -> bool {
+fn inherits(caller: pg_sys::Oid, role: pg_sys::Oid) -> bool {
     // SAFETY: system cache lookups.
     if !unsafe { pg_sys::has_privs_of_role(caller, role) } {
         return false;
@@ -174,7 +174,7 @@ pub fn inherits(caller: pg_sys::Oid, role: pg_sys::Oid) -> bool {
     members.contains(&role)
 }
 
-/// Whether the caller may create triggers on the table; `exclusive`: whether she may drop them.
+/// Whether the caller may create triggers on the table; `exclusive`: whether the caller may drop them.
 pub fn may_have_triggers(table: pg_sys::Oid, exclusive: bool) -> bool {
     // SAFETY: reads a backend variable; a system cache lookup.
     unsafe {
@@ -185,13 +185,13 @@ pub fn may_have_triggers(table: pg_sys::Oid, exclusive: bool) -> bool {
     }
 }
 
-/// Whether the table may be chosen for the caller where none is named: it and all that inherit from it are owned by whom he trusts.
+/// Whether the table may be chosen for the caller where none is named: it and all that inherit from it are owned by roles that the caller trusts.
 pub fn trusts(table: pg_sys::Oid) -> bool {
     every_owner(table, trusts_role)
 }
 
 /// Whether a table that belongs to `beside`, which is named or chosen, may be used for the caller: its owner is trusted, is that of
-/// `beside`, or has his rights. (Who may only create triggers on `beside` can make any table of his belong to it.)
+/// `beside`, or has its rights. (Who may only create triggers on `beside` can make any own table belong to it.)
 pub fn trusts_beside(table: pg_sys::Oid, beside: pg_sys::Oid) -> bool {
     let Some((named, _)) = roles::owner_and_children(beside) else { return false };
     // SAFETY: system cache lookups.

@@ -2,7 +2,7 @@
 //!
 //! What is compared is the page's LSN, which every change of a logged relation moves before its transaction is visible to anybody. So for
 //! a reader whose snapshot was taken before it looks here, the same LSN means that no transaction the snapshot sees has changed the page.
-//! A change half done, or a hint, is nobody's news.
+//! Half-done changes and hint bits do not matter here: no snapshot sees them yet.
 //!
 //! The buffer may be given to another page at any moment. Its tag and BM_VALID are compared before and after: at the first look the
 //! buffer held the page as it is now, so nothing older can be read from it later. (Another page that one WAL record changed together
@@ -29,7 +29,7 @@ const _: () = assert!(offset_of!(pg_sys::PageHeaderData, pd_lsn) == 0);
 /// A page's LSN, and the buffer that has it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Seen {
-    pub buffer: pg_sys::Buffer,
+    buffer: pg_sys::Buffer,
     lsn: u64,
 }
 
@@ -59,7 +59,7 @@ impl Seen {
     }
 }
 
-pub fn tag(file: &File, block: u32) -> [u32; TAG] {
+fn tag(file: &File, block: u32) -> [u32; TAG] {
     let fork = pg_sys::ForkNumber::MAIN_FORKNUM as u32;
     #[cfg(feature = "pg15")]
     return [u32::from(file.spcNode), u32::from(file.dbNode), u32::from(file.relNode), fork, block];

@@ -6,7 +6,7 @@
 
 #![expect(unsafe_code, reason = "dynamic shared memory")]
 
-use crate::error::Spoil;
+use crate::error::Damage;
 use crate::guc;
 use crate::image::control::Control;
 use crate::image::huge_pages::{Segments, View};
@@ -36,7 +36,7 @@ pub struct Mapped {
     pub generation: u64,
     pub memory: Memory,
     /// Mappings of our own that `memory` points into.
-    pub views: Vec<View>,
+    views: Vec<View>,
 }
 
 impl Mapped {
@@ -64,7 +64,7 @@ impl Mapped {
 }
 
 /// The area of all images in this process; made by whoever needs it first. Raises when memory is short: contain it.
-pub fn area(control: &Control) -> *mut pg_sys::dsa_area {
+fn area(control: &Control) -> *mut pg_sys::dsa_area {
     let known = AREA.get();
     if !known.is_null() {
         return known;
@@ -94,7 +94,7 @@ pub fn area(control: &Control) -> *mut pg_sys::dsa_area {
 
 /// # Safety
 /// In TopMemoryContext, under Control.lock.
-pub unsafe fn create(control: &Control) -> *mut pg_sys::dsa_area {
+unsafe fn create(control: &Control) -> *mut pg_sys::dsa_area {
     let tranche = control.tranche();
     // SAFETY: the caller's promise.
     unsafe {
@@ -133,21 +133,21 @@ pub fn allocate(control: &Control, bytes: usize) -> Option<(u64, NonNull<u8>)> {
 
 /// Bytes that are noted as used before they are. Within another attempt (pg/contain.rs) an ERROR goes past whoever asked, so what is given back
 /// is given back on every way out: a FATAL waits (`Unbroken`), and after a kill the control block is made anew.
-pub struct Noted<'c> {
-    pub control: &'c Control,
-    pub bytes: u64,
+struct Noted<'c> {
+    control: &'c Control,
+    bytes: u64,
     /// With all others'.
-    pub all: u64,
+    all: u64,
 }
 
 impl<'c> Noted<'c> {
-    pub fn of(control: &'c Control, bytes: usize) -> Self {
+    fn of(control: &'c Control, bytes: usize) -> Self {
         let bytes = bytes as u64;
         Self { control, bytes, all: control.memory_used.fetch_add(bytes, SeqCst) + bytes }
     }
 
     /// They are used.
-    pub fn keep(self) {
+    fn keep(self) {
         std::mem::forget(self);
     }
 }
@@ -159,7 +159,7 @@ impl Drop for Noted<'_> {
 }
 
 /// Frees chunks 0.. of an image that nobody can find any more, or that was never published.
-pub fn free(control: &Control, slot: &Slot, tokens: &[u64]) {
+fn free(control: &Control, slot: &Slot, tokens: &[u64]) {
     let _unbroken = Unbroken::enter();
     contain::attempt(|| {
         let area = area(control);
@@ -185,7 +185,7 @@ pub enum Unusable {
     Unmapped,
 }
 
-pub enum Outcome<R> {
+enum Step<R> {
     Done(R),
     Unusable(Unusable),
     /// Chunks that this process must map first: generation, dsa_pointers.
@@ -211,12 +211,12 @@ pub fn write_if_mapped<R>(control: &Control, index: usize, f: impl FnOnce(&Heade
     at_once(control, index, f, |slot, inner| slot.write(|header| inner(header)))
 }
 
-/// The same if nobody else is at work with the image: for what can wait better than whoever asks.
+/// [`write_if_mapped`], if nobody else is at work with the image: for work that can wait better than a caller.
 pub fn write_if_free<R>(control: &Control, index: usize, f: impl FnOnce(&Header, Image<'_>) -> R) -> Option<R> {
     at_once(control, index, f, |slot, inner| slot.write_if_free(|header| inner(header)).flatten())
 }
 
-pub fn at_once<R>(
+fn at_once<R>(
     control: &Control,
     index: usize,
     f: impl FnOnce(&Header, Image<'_>) -> R,
@@ -238,13 +238,13 @@ pub fn at_once<R>(
     })
 }
 
-type Inner<'i, R> = &'i mut dyn FnMut(&Header) -> Outcome<R>;
+type Inner<'i, R> = &'i mut dyn FnMut(&Header) -> Step<R>;
 
-pub fn locked<R>(
+fn locked<R>(
     control: &Control,
     index: usize,
     f: impl FnOnce(&Header, Image<'_>) -> R,
-    mut lock: impl FnMut(Inner<'_, R>) -> Outcome<R>,
+    mut lock: impl FnMut(Inner<'_, R>) -> Step<R>,
 ) -> Result<R, Unusable> {
     let slot = &control.slots[index];
     let mut f = Some(f);
@@ -256,37 +256,37 @@ pub fn locked<R>(
             let mapped = &mut all[index];
             let outcome = lock(&mut |header| {
                 if slot.spoiled.load(SeqCst) != 0 {
-                    return Outcome::Unusable(Unusable::Incomplete);
+                    return Step::Unusable(Unusable::Incomplete);
                 }
                 if header.state == State::Empty {
-                    return Outcome::Unusable(Unusable::Empty);
+                    return Step::Unusable(Unusable::Empty);
                 }
                 let generation = slot.generation.load(SeqCst);
                 if mapped.generation != generation || mapped.memory.mapped() == 0 {
-                    return Outcome::MapRoot(generation, header.root);
+                    return Step::MapRoot(generation, header.root);
                 }
                 let Ok(image) = Image::open(&mapped.memory) else { return torn(slot) };
                 let (have, all) = (mapped.memory.mapped(), image.chunks());
                 if have < all {
-                    return Outcome::Map(generation, (have..all).map(|i| image.owner_get(i)).collect());
+                    return Step::Map(generation, (have..all).map(|i| image.owner_get(i)).collect());
                 }
                 if image.mutating() {
                     return torn(slot);
                 }
                 match f.take() {
-                    Some(f) => Outcome::Done(f(header, image)),
+                    Some(f) => Step::Done(f(header, image)),
                     None => unreachable!("the closure runs once: its outcome ends the loop"),
                 }
             });
             let (generation, tokens) = match outcome {
-                Outcome::Done(result) => return Ok(result),
-                Outcome::Unusable(why) => return Err(why),
-                Outcome::MapRoot(generation, root) => {
+                Step::Done(result) => return Ok(result),
+                Step::Unusable(why) => return Err(why),
+                Step::MapRoot(generation, root) => {
                     mapped.forget();
                     forget_gone(control, all);
                     (generation, vec![root])
                 }
-                Outcome::Map(generation, tokens) => (generation, tokens),
+                Step::Map(generation, tokens) => (generation, tokens),
             };
             let mapped = &mut all[index];
             mapped.generation = generation;
@@ -307,9 +307,9 @@ fn forget_gone(control: &Control, all: &mut [Mapped]) {
     gone.for_each(|(mapped, _)| mapped.forget());
 }
 
-pub fn torn<R>(slot: &Slot) -> Outcome<R> {
-    slot.spoil(Spoil::Torn);
-    Outcome::Unusable(Unusable::Incomplete)
+fn torn<R>(slot: &Slot) -> Step<R> {
+    slot.spoil(Damage::Torn);
+    Step::Unusable(Unusable::Incomplete)
 }
 
 /// Maps chunks of the generation that `mapped` is of; false if it failed, or if the image is gone meanwhile.

@@ -33,8 +33,8 @@ const CONTROL_BYTES: usize = 1 << 20;
 pub struct Control {
     magic: AtomicU64,
     layout: AtomicU32,
-    pub disabled: AtomicU32,
-    pub tranche: AtomicU32,
+    disabled: AtomicU32,
+    tranche: AtomicU32,
     /// dsa_handle of the area of all images, 0 before the first build.
     pub area: AtomicU32,
     /// Bytes of all chunks of all images, and of all logs.
@@ -65,7 +65,7 @@ static CONTROL: AtomicPtr<Control> = AtomicPtr::new(std::ptr::null_mut());
 static FOREIGN: AtomicBool = AtomicBool::new(false);
 
 /// Fills a new control block.
-pub unsafe extern "C-unwind" fn init(block: *mut std::ffi::c_void) {
+unsafe extern "C-unwind" fn init(block: *mut std::ffi::c_void) {
     let control = block.cast::<Control>();
     // SAFETY: CONTROL_BYTES of fresh memory that only we know; all-zero is a valid Control but for its locks.
     unsafe {

@@ -7,7 +7,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::atomic::Ordering::Relaxed;
 
-pub const ROOM: usize = 32;
+const ROOM: usize = 32;
 
 thread_local! {
     static LOCAL: RefCell<HashMap<u32, [u64; ROOM]>> = RefCell::new(HashMap::new());

@@ -36,7 +36,7 @@ impl Drop for View {
 
 impl View {
     /// Asks the kernel for huge pages. The bytes stay as they are; whoever reads or writes one meanwhile may wait a millisecond.
-    pub fn collapse(&self) {
+    fn collapse(&self) {
         #[cfg(target_os = "linux")]
         // SAFETY: changes how the mapping is backed, not what is in it. It fails on older kernels, and where no such page is free.
         unsafe {
@@ -47,8 +47,8 @@ impl View {
 
 /// A mapping of this process: where it is, and from where on in the file.
 pub struct Mapping {
-    pub at: Range<usize>,
-    pub offset: usize,
+    at: Range<usize>,
+    offset: usize,
 }
 
 /// The segments of dynamic shared memory that are mapped here, as far as they are files in memory.
@@ -92,7 +92,7 @@ pub fn collapse(base: NonNull<u8>, bytes: usize) {
 }
 
 /// A line of /proc/self/maps: `7f0123456000-7f0123556000 rw-s 00000000 00:1a 1234    /dev/shm/PostgreSQL.1234`
-pub fn mapping(line: &str) -> Option<Mapping> {
+fn mapping(line: &str) -> Option<Mapping> {
     let mut fields = line.split_ascii_whitespace();
     let (at, rights, offset, path) = (fields.next()?, fields.next()?, fields.next()?, fields.nth(2)?);
     let number = |text| usize::from_str_radix(text, 16).ok();
@@ -103,7 +103,7 @@ pub fn mapping(line: &str) -> Option<Mapping> {
 
 /// Maps shared bytes once more, so far after a multiple of HUGE.
 #[cfg(target_os = "linux")]
-pub fn again(start: usize, bytes: usize, after: usize) -> Option<View> {
+fn again(start: usize, bytes: usize, after: usize) -> Option<View> {
     let room = bytes + 2 * HUGE;
     let nothing = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
     // SAFETY: new addresses, of which the kernel has the choice; what is mapped over them is ours, and nobody else's. An old size of 0
@@ -130,6 +130,6 @@ pub fn again(start: usize, bytes: usize, after: usize) -> Option<View> {
 }
 
 #[cfg(not(target_os = "linux"))]
-pub fn again(_: usize, _: usize, _: usize) -> Option<View> {
+fn again(_: usize, _: usize, _: usize) -> Option<View> {
     None
 }

@@ -33,7 +33,7 @@ pub fn define_lost() {
 static LOST: GucSetting<i32> = GucSetting::<i32>::new(0);
 
 thread_local! {
-    pub static SHOWN: RefCell<CString> = RefCell::default();
+    static SHOWN: RefCell<CString> = RefCell::default();
 }
 
 #[pg_guard]

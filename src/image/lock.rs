@@ -5,7 +5,7 @@
 //!
 //! - A reader that lost its CPU holds its part for as long as it is away, milliseconds on a busy machine. A writer that queued for that
 //!   part, with other parts in its hands, would keep everybody waiting. So a writer takes the parts only if it gets all of them at once,
-//!   again and again, and insists (PATIENCE) only after a time.
+//!   again and again, and insists (ATTEMPTS_BEFORE_INSISTING) only after a time.
 //! - Lightweight locks are not fair: a writer that comes back at once, as a large flush does, takes them again before a reader that it
 //!   woke is on a CPU. So readers that had to sleep are counted, and a writer lets those that wait go first. (Not
 //!   other writers: single commits would take naps for one another.)
@@ -23,16 +23,16 @@ use std::cell::{Cell, UnsafeCell};
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
-pub const PARTS: usize = 8;
+const PARTS: usize = 8;
 
 /// Tries before a writer sleeps between them: a reader on a CPU holds its part for a few microseconds.
 const SPINS: u32 = 32;
 
 /// A sleep between tries, microseconds.
-pub const NAP: i64 = 50;
+const SLEEP_MICROSECONDS: i64 = 50;
 
 /// Naps before a writer insists: about what the kernel keeps a process off its CPU.
-pub const PATIENCE: u32 = 40;
+const ATTEMPTS_BEFORE_INSISTING: u32 = 40;
 
 /// Naps that a writer takes for readers that wait.
 const COURTESY: u32 = 20;
@@ -49,25 +49,25 @@ pub struct Reads {
 }
 
 #[repr(C, align(128))]
-pub struct Part {
-    pub lock: Lock,
-    pub reads: Reads,
+struct Part {
+    lock: Lock,
+    reads: Reads,
 }
 
 #[repr(C)]
-pub struct Turns<T> {
+pub struct ImageLock<T> {
     /// The order of writers; readers that let an insisting writer go first.
-    pub gate: Lock,
-    pub parts: [Part; PARTS],
+    gate: Lock,
+    parts: [Part; PARTS],
     /// A writer insists: new readers line up at the gate.
     insists: AtomicU32,
     /// Readers that sleep, or are about to. One too many, left by a process that ended there, costs writers a few naps.
     asleep: AtomicU32,
-    pub guarded: UnsafeCell<T>,
+    guarded: UnsafeCell<T>,
 }
 
 /// A count that is higher as long as this lives; a panic, too, lowers it again.
-pub struct Raised<'c>(pub &'c AtomicU32);
+struct Raised<'c>(pub &'c AtomicU32);
 
 impl<'c> Raised<'c> {
     fn by_one(count: &'c AtomicU32) -> Self {
@@ -96,12 +96,12 @@ fn my_part() -> usize {
     part
 }
 
-pub fn nap() {
+fn nap() {
     // SAFETY: sleeps; a signal may end it early.
-    unsafe { pg_sys::pg_usleep(NAP as _) };
+    unsafe { pg_sys::pg_usleep(SLEEP_MICROSECONDS as _) };
 }
 
-impl<T> Turns<T> {
+impl<T> ImageLock<T> {
     pub fn locks(&self) -> impl Iterator<Item = &Lock> {
         std::iter::once(&self.gate).chain(self.parts.iter().map(|p| &p.lock))
     }
@@ -133,7 +133,7 @@ impl<T> Turns<T> {
         }
         self.gate.acquire(EXCLUSIVE);
         debug_assert_eq!(self.insists.load(SeqCst), 0, "who insists holds the gate");
-        let free = self.try_parts(SPINS + PATIENCE);
+        let free = self.try_parts(SPINS + ATTEMPTS_BEFORE_INSISTING);
         // Until `f` has run, even if it panics: the locks go with the abort, this does not.
         let insists = (!free || crate::pg::inject::armed()).then(|| Raised::by_one(&self.insists));
         if !free {
@@ -142,7 +142,7 @@ impl<T> Turns<T> {
         self.alone(insists, f)
     }
 
-    /// The same if nobody is at work here for longer than a few microseconds; none if somebody is.
+    /// [`ImageLock::write`], unless somebody is at work here for longer than a few microseconds; then None.
     pub fn write_if_free<R>(&self, f: impl FnOnce(&mut T) -> R) -> Option<R> {
         if !self.gate.try_acquire(EXCLUSIVE) {
             return None;
@@ -155,7 +155,7 @@ impl<T> Turns<T> {
     }
 
     /// Under the gate, and all parts exclusively; gives them back.
-    pub fn alone<R>(&self, insists: Option<Raised<'_>>, f: impl FnOnce(&mut T) -> R) -> R {
+    fn alone<R>(&self, insists: Option<Raised<'_>>, f: impl FnOnce(&mut T) -> R) -> R {
         crate::pg::inject::panics();
         // SAFETY: all parts are held exclusively, and no reference to it outlives its closure.
         let result = f(unsafe { &mut *self.guarded.get() });

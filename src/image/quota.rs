@@ -2,8 +2,8 @@
 //! less. So one role's tables cannot keep everybody else's from having images, and a server with one role is as if this were not here.
 //!
 //! Memory is counted for the owner of its table: of an image, of one that is being built, and of the log of a build (capture/log_record.rs). Whoever
-//! wants `need` more takes it from the richest other role only if that one has more than he would have then. Where it goes next it
-//! is not taken back by the same rule, so nothing goes to and fro. An image that gave way is incomplete: the reference query answers, and a
+//! wants `need` more takes it from the richest other role only if that one has more than the taker would have then. Where it goes next it
+//! is not taken back by the same rule, so two roles never evict each other in turn. An image that gave way is incomplete: the reference query answers, and a
 //! reader has it built again once as much is free. A build that gave way ends with 53200.
 
 #![expect(unsafe_code, reason = "dynamic shared memory")]
@@ -73,11 +73,11 @@ pub fn ensure(control: &Control, index: usize, bytes: usize) -> bool {
 
 /// A builder looks whether it is to end every thousand rows, and at each wait. One that does not within so many milliseconds is not
 /// waited for: it may be a COMMIT that needs the memory.
-const BUILDER_PATIENCE: u32 = 200;
+const BUILDER_WAIT_TRIES: u32 = 200;
 
 /// What is counted: an image, one that is being built, the log of a build, a slot.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum What {
+enum What {
     Image,
     Build,
     Log,
@@ -87,9 +87,9 @@ pub enum What {
 /// How much of what a table has, and whose table it is.
 #[derive(Clone, Copy)]
 struct Holding {
-    pub slot: usize,
-    pub owner: u32,
-    pub what: What,
+    slot: usize,
+    owner: u32,
+    what: What,
     amount: u64,
 }
 
@@ -97,7 +97,7 @@ struct Holding {
 pub fn allocate(control: &Control, index: usize, bytes: usize) -> Option<(u64, NonNull<u8>)> {
     loop {
         let found = chunks::allocate(control, bytes);
-        if found.is_some() || !make_memory(control, index, bytes as u64) {
+        if found.is_some() || !evict_for(control, index, bytes as u64) {
             return found;
         }
     }
@@ -109,7 +109,7 @@ pub fn free(control: &Control) -> u64 {
 }
 
 /// Has a role that has more give up something, for `bytes` of the table of that slot. False: nobody has to give way.
-fn make_memory(control: &Control, index: usize, bytes: u64) -> bool {
+fn evict_for(control: &Control, index: usize, bytes: u64) -> bool {
     let mine = control.slots[index].owner.load(Relaxed);
     let mut holdings: Vec<Holding> = Vec::new();
     for (i, slot) in control.slots.iter().enumerate() {
@@ -139,7 +139,7 @@ fn make_memory(control: &Control, index: usize, bytes: u64) -> bool {
 /// Tells a builder to end, and waits a little until it has freed its memory. False: it has not.
 fn end_build(slot: &Slot) -> bool {
     slot.memory_wanted.store(slot.builder.load(SeqCst), SeqCst);
-    for _ in 0..BUILDER_PATIENCE {
+    for _ in 0..BUILDER_WAIT_TRIES {
         if slot.build_bytes.load(SeqCst) == 0 {
             return true;
         }

@@ -21,7 +21,7 @@ pub enum Reason {
     /// SERIALIZABLE: another backend's delta cannot raise the conflict that a heap scan would.
     Serializable,
     /// This transaction created the table or gave it a new relfilenode: its own rewrites fire no triggers.
-    OwnDdl,
+    CreatedHere,
     /// The table has another relfilenode than at the build.
     Rewritten,
     /// The triggers are not those of the build, or not ENABLE ALWAYS: changes may have been lost.
@@ -29,7 +29,7 @@ pub enum Reason {
     /// Columns do not resolve as they did at the build.
     Columns,
     /// Not a plain heap table without children.
-    Kind,
+    NotPlainTable,
     /// Row-level security applies to the caller: the image knows no policies.
     RowSecurity,
     /// The caller may not read the columns: the table's own error is raised.
@@ -39,7 +39,7 @@ pub enum Reason {
     /// A standby: triggers do not run here.
     Recovery,
     /// A version's transaction is older than the commit log.
-    Ancient,
+    XidTooOld,
     /// cft_entities only: the database's encoding is not UTF8.
     Encoding,
 }
@@ -52,16 +52,16 @@ pub const REASONS: [&str; 18] = [
     "old_snapshot",
     "pending_trigger",
     "serializable",
-    "own_ddl",
+    "created_here",
     "rewritten",
     "triggers",
     "columns",
-    "kind",
+    "not_plain_table",
     "row_security",
     "privilege",
     "parallel",
     "recovery",
-    "ancient",
+    "xid_too_old",
     "encoding",
 ];
 

@@ -4,13 +4,13 @@
 
 #![expect(unsafe_code, reason = "opens the relation for its horizon")]
 
-use crate::error::Spoil;
+use crate::error::Damage;
 use crate::guc;
 use crate::guc::Temperature;
 use crate::image::chunks;
 use crate::image::control::Control;
 use crate::image::slot::{Header, Slot};
-use crate::pg::snapshot::Known;
+use crate::pg::snapshot::XidFates;
 use crate::pg::{interrupt, snapshot};
 use cftrag_core::{Image, Settled};
 use pgrx::pg_sys;
@@ -20,12 +20,12 @@ use std::sync::atomic::Ordering::Relaxed;
 pub const SETTLE_SLICE: usize = 1024;
 
 /// Settles versions that no running snapshot sees differently, up to `budget` of them.
-pub fn settle(control: &Control, index: usize, table: pg_sys::Oid, budget: usize) -> Option<Spoil> {
+pub fn settle(control: &Control, index: usize, table: pg_sys::Oid, budget: usize) -> Option<Damage> {
     settle_by(control, index, table, budget, |work| chunks::write(control, index, work).ok())
 }
 
-/// The same by a reader, who leaves it to others where he would have to wait for them.
-pub fn settle_if_free(control: &Control, index: usize, table: pg_sys::Oid, budget: usize) -> Option<Spoil> {
+/// Like [`settle`], for readers: gives up if the image is busy.
+pub fn settle_if_free(control: &Control, index: usize, table: pg_sys::Oid, budget: usize) -> Option<Damage> {
     settle_by(control, index, table, budget, |work| chunks::write_if_free(control, index, work))
 }
 
@@ -35,7 +35,7 @@ fn settle_by(
     table: pg_sys::Oid,
     budget: usize,
     write: impl Fn(&mut dyn FnMut(&Header, Image<'_>) -> Settled) -> Option<Settled>,
-) -> Option<Spoil> {
+) -> Option<Damage> {
     let slot: &Slot = &control.slots[index];
     let versions = chunks::read(control, index, |_, image| image.stats().versions).unwrap_or(0) as usize;
     let mut left = budget.min(2 * versions);
@@ -54,10 +54,10 @@ fn settle_by(
         horizon
     };
     // Whoever settles cools, too.
-    if slot.kept.are_all(horizon, versions) && guc::TEMPERATURE.get() != Temperature::Sort {
+    if slot.settled.are_all(horizon, versions) && guc::TEMPERATURE.get() != Temperature::Sort {
         return None;
     }
-    let (mut known, mut ask) = (Known::default(), Vec::new());
+    let (mut known, mut ask) = (XidFates::default(), Vec::new());
     // A slice may have to be asked about first: that is not of the budget, or readers' would be used up by it.
     for _ in 0..2 * left.div_ceil(SETTLE_SLICE) {
         let now = left.min(SETTLE_SLICE);
@@ -73,11 +73,11 @@ fn settle_by(
         })?;
         if !ask.is_empty() {
             if known.learn_ended(&std::mem::take(&mut ask)).is_none() {
-                return Some(Spoil::Ancient);
+                return Some(Damage::XidTooOld);
             }
             continue;
         }
-        slot.kept.note(horizon, settled);
+        slot.settled.note(horizon, settled);
         if settled.freed == 0 {
             return None;
         }

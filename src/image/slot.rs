@@ -3,15 +3,15 @@
 //! field                                  | lock                        | mode
 //! ---------------------------------------|-----------------------------|---------------------------------------------
 //! Control.area, Slot.database, .table    | Control.lock                | exclusive to change; read any time (atomics)
-//! Slot.header, .log, .log_bytes, chunks  | Slot.turns (lock.rs)       | write: alone; read: beside other readers
-//! temperature, version hints             | Slot.turns                  | read, relaxed atomics (lossy is fine)
+//! Slot.header, .log, .log_bytes, chunks  | Slot.image_lock (lock.rs) | write: alone; read: beside other readers
+//! temperature, version hints             | Slot.image_lock                  | read, relaxed atomics (lossy is fine)
 //! dsa_get_address / dsa_free of chunks   | Slot.map                    | shared to map, exclusive to free
 //! Slot.worker                            | Control.lock                | exclusive to take a place; given back any time
-//! Slot.spoiled, counters, builder, kept  | none                        | atomics
+//! Slot.spoiled, counters, builder, settled   | none                        | atomics
 //! .build_bytes, .memory_wanted, .place_wanted | none                   | atomics
 //!
-//! Order: Control.lock, turns (its gate, its parts 0 to 7), map; map is never taken under turns.
-//! Under turns: no SPI, no palloc, no ereport, no dsa call, no clog lookup, no callback. An ERROR or FATAL cannot begin there (only
+//! Order: Control.lock, image_lock (its gate, its parts 0 to 7), map; map is never taken under image_lock.
+//! Under image_lock: no SPI, no palloc, no ereport, no dsa call, no clog lookup, no callback. An ERROR or FATAL cannot begin there (only
 //! our own panic could); the abort releases the locks, and the image's `mutating` word tells the next one that it is broken.
 
 #![expect(unsafe_code, reason = "locks, snapshots and a table scan")]
@@ -19,8 +19,8 @@
 use crate::catalog::columns::Columns;
 use crate::catalog::pg_trigger::TriggerKey;
 use crate::catalog::roles;
-use crate::error::Spoil;
-use crate::image::lock::{Reads, Turns};
+use crate::error::Damage;
+use crate::image::lock::{ImageLock, Reads};
 use crate::pg::compat::Locator;
 use crate::pg::lwlock::Lock;
 use cftrag_core::{Counters, Settled};
@@ -35,9 +35,9 @@ pub const LOCKED_SCAN: u32 = 5;
 pub const COUNTING: u32 = 6;
 
 /// A slot's builder is at work as long as this lives; a panic, too, takes the mark off.
-pub struct Mark<'s>(pub &'s AtomicU32);
+pub struct BuilderMark<'s>(pub &'s AtomicU32);
 
-impl Drop for Mark<'_> {
+impl Drop for BuilderMark<'_> {
     fn drop(&mut self) {
         self.0.store(0, SeqCst);
     }
@@ -102,13 +102,13 @@ pub struct Header {
 
 #[repr(C)]
 pub struct Slot {
-    pub turns: Turns<Header>,
+    image_lock: ImageLock<Header>,
     pub map: Lock,
     pub database: AtomicU32,
     pub table: AtomicU32,
     /// The role that owned the table when the slot was taken, or its image built (quota.rs).
     pub owner: AtomicU32,
-    /// Not 0: the image lost something (a Spoil); set without a lock, cleared by a build.
+    /// Not 0: the image lost something (a Damage); set without a lock, cleared by a build.
     pub spoiled: AtomicU32,
     /// Process id of the backend that builds, 0 if none, SWEEPER while the slot is given back.
     pub builder: AtomicU32,
@@ -117,14 +117,14 @@ pub struct Slot {
     /// How often each reason sent a call to the reference query (route::Reason's number).
     pub reasons: [AtomicU64; 32],
     pub flushes: AtomicU64,
-    pub kept: Kept,
+    pub settled: SettledUpTo,
     /// Not 0: an image is being loaded beside writers, and flushes go to its log (capture/log_record.rs). A number of its own for each load.
     pub loading: AtomicU64,
     /// The load whose log lost something.
     pub log_lost: AtomicU64,
-    /// The same, for want of memory.
+    /// The load whose log ran out of memory.
     pub log_short: AtomicU64,
-    /// dsa_pointer of the log's newest segment, 0 if it is empty. Under the turns, as the header is.
+    /// dsa_pointer of the log's newest segment, 0 if it is empty. Under image_lock, as the header is.
     pub log: AtomicU64,
     /// Bytes of all segments of the log.
     pub log_bytes: AtomicU64,
@@ -144,8 +144,8 @@ pub struct Slot {
     /// Microseconds that the last build took, or the last try.
     pub took: AtomicI64,
     /// Bytes of the image that gave way to another role's.
-    pub gave: AtomicU64,
-    /// How an online build ended: the number its asker gave it, and an online::Outcome in the low 8 bits.
+    gave: AtomicU64,
+    /// How an online build ended: the number its asker gave it, and a BuildOutcome in the low 8 bits.
     pub outcome: AtomicU64,
 }
 
@@ -153,13 +153,13 @@ pub struct Slot {
 /// look at a thousand of them. Written without a lock: what is wrong here puts settling off until the horizon moves, and changes no answer.
 #[derive(Default)]
 #[repr(C)]
-pub struct Kept {
-    pub horizon: AtomicU64,
-    /// So many were looked at with that horizon, one after the other, and all were kept.
-    pub versions: AtomicU64,
+pub struct SettledUpTo {
+    horizon: AtomicU64,
+    /// So many were looked at with that horizon, one after the other, and all were settled.
+    versions: AtomicU64,
 }
 
-impl Kept {
+impl SettledUpTo {
     /// Whether all of an image's versions were looked at with this horizon. Those that came later are of transactions that were running
     /// then, or began later: none of them is below it.
     pub fn are_all(&self, horizon: u64, versions: usize) -> bool {
@@ -207,34 +207,34 @@ const ROW_BYTES: u64 = 80;
 pub const SWEEPER: u32 = u32::MAX;
 
 /// Where there was no memory for an image it is looked for again after so many microseconds at the earliest,
-pub const SHORT: i64 = 10_000_000;
+const SHORT: i64 = 10_000_000;
 
 /// and after so many times what the last build took, so that building in vain takes a twentieth of the time at most.
 const SHORT_BUILDS: i64 = 20;
 
 impl Slot {
     pub fn locks(&self) -> impl Iterator<Item = &Lock> {
-        std::iter::once(&self.map).chain(self.turns.locks())
+        std::iter::once(&self.map).chain(self.image_lock.locks())
     }
 
     /// Counts a call that the image answered.
     pub fn count_call(&self, counters: Counters) {
-        self.turns.count_call(counters);
+        self.image_lock.count_call(counters);
     }
 
     /// Runs `f` with the image held still, beside other readers.
     pub fn read<R>(&self, f: impl FnOnce(&Header) -> R) -> R {
-        self.turns.read(f)
+        self.image_lock.read(f)
     }
 
     /// Runs `f` alone with the image.
     pub fn write<R>(&self, f: impl FnOnce(&mut Header) -> R) -> R {
-        self.turns.write(f)
+        self.image_lock.write(f)
     }
 
-    /// The same without waiting; none if somebody is at work with the image.
+    /// [`Slot::write`] without waiting; None if somebody is at work with the image.
     pub fn write_if_free<R>(&self, f: impl FnOnce(&mut Header) -> R) -> Option<R> {
-        self.turns.write_if_free(f)
+        self.image_lock.write_if_free(f)
     }
 
     /// Marks the log of the load that runs, if one does, as lost: the load will fail. Takes no lock and cannot fail. Before spoil(), so
@@ -247,8 +247,8 @@ impl Slot {
     }
 
     /// Marks the image incomplete; the first reason stays. Takes no lock and cannot fail: callbacks of COMMIT may call it.
-    pub fn spoil(&self, why: Spoil) {
-        if self.spoiled.compare_exchange(0, why as u32, SeqCst, SeqCst).is_ok() && why == Spoil::Memory {
+    pub fn spoil(&self, why: Damage) {
+        if self.spoiled.compare_exchange(0, why as u32, SeqCst, SeqCst).is_ok() && why == Damage::Memory {
             self.put_off();
         }
     }
@@ -263,13 +263,13 @@ impl Slot {
     /// Gives the image up for another role's, of so many bytes.
     pub fn give_way(&self, bytes: u64) {
         self.gave.store(bytes, SeqCst);
-        self.spoil(Spoil::GaveWay);
+        self.spoil(Damage::GaveWay);
     }
 
     /// Whether a reader may have an image built, where so many bytes are free: the last one found memory, or it was long ago. One that gave
-    /// way takes what is free, and nobody's.
+    /// way takes only memory that is free.
     pub fn may_find_memory(&self, free: u64) -> bool {
-        let gave_way = self.spoiled.load(SeqCst) == Spoil::GaveWay as u32;
+        let gave_way = self.spoiled.load(SeqCst) == Damage::GaveWay as u32;
         // SAFETY: reads the clock.
         let now = unsafe { pg_sys::GetCurrentTimestamp() };
         now >= self.short_until.load(SeqCst) && !(gave_way && free < self.gave.load(SeqCst))
@@ -302,7 +302,7 @@ impl Slot {
 
     pub fn reset_counters(&self) {
         self.reasons.iter().for_each(|count| count.store(0, Relaxed));
-        self.turns.reset_counters();
+        self.image_lock.reset_counters();
     }
 
     /// Whether the slot holds an image, usable or not.
@@ -316,7 +316,7 @@ impl Slot {
         self.database.store(0, SeqCst);
         self.spoiled.store(0, SeqCst);
         self.flushes.store(0, Relaxed);
-        self.kept.versions.store(0, Relaxed);
+        self.settled.versions.store(0, Relaxed);
         self.retry_at.store(0, Relaxed);
         self.short_until.store(0, Relaxed);
         self.took.store(0, Relaxed);
@@ -325,6 +325,6 @@ impl Slot {
 
     /// A sum over the readers' counters.
     pub fn sum(&self, of: impl Fn(&Reads) -> &AtomicU64) -> u64 {
-        self.turns.sum(of)
+        self.image_lock.sum(of)
     }
 }

@@ -7,7 +7,7 @@ use crate::catalog::registration;
 use crate::catalog::registration::Functions;
 use crate::image::chunks;
 use crate::image::control::Control;
-use crate::image::slot::{Mark, SWEEPER};
+use crate::image::slot::{BuilderMark, SWEEPER};
 use crate::pg::lwlock::EXCLUSIVE;
 use pgrx::pg_sys;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
@@ -25,7 +25,7 @@ pub fn sweep(control: &Control, functions: Functions) {
     }
 }
 
-/// The same, and every slot that holds no image: its counters are less than another table's image.
+/// Frees what is gone, and every slot that holds no image: its counters are less than another table's image.
 pub fn make_room(control: &Control) {
     for (index, slot) in control.slots.iter().enumerate() {
         free_if(control, index, |database, table, _| !slot.holds_image() || !exists(database, table));
@@ -45,7 +45,7 @@ fn free_if(control: &Control, index: usize, gone: impl Fn(u32, u32, bool) -> boo
     {
         return;
     }
-    let _mark = Mark(&slot.builder);
+    let _mark = BuilderMark(&slot.builder);
     if !gone(database, table, true) {
         return;
     }
@@ -57,12 +57,12 @@ fn free_if(control: &Control, index: usize, gone: impl Fn(u32, u32, bool) -> boo
     });
 }
 
-pub fn is_here(database: u32) -> bool {
+fn is_here(database: u32) -> bool {
     // SAFETY: reads a backend variable.
     u32::from(unsafe { pg_sys::MyDatabaseId }) == database
 }
 
-pub fn exists(database: u32, table: u32) -> bool {
+fn exists(database: u32, table: u32) -> bool {
     let (cache, oid) = match is_here(database) {
         true => (pg_sys::SysCacheIdentifier::RELOID, table),
         false => (pg_sys::SysCacheIdentifier::DATABASEOID, database),

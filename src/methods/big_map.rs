@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher, BuildHasherDefault, Hash, Hasher};
 
 /// A part of a million keys has some thousands, and grows in less than a millisecond.
-pub const PARTS: usize = 256;
+const PARTS: usize = 256;
 
 /// For keys that are our own numbers: nobody chooses them.
 #[derive(Default)]
@@ -54,7 +54,7 @@ impl<K, V> Default for Table<K, V> {
 
 impl<K: Hash + Eq + Copy, V: Copy> Table<K, V> {
     /// Bits that a part's own table does not look at first.
-    pub fn part(key: &K) -> usize {
+    fn part(key: &K) -> usize {
         (Hashes::default().hash_one(key) >> 40) as usize % PARTS
     }
 

@@ -10,17 +10,17 @@ use crate::error;
 use crate::error::Fallible;
 use crate::methods::big_map::{Map, Set, Table};
 use crate::methods::walker::Walker;
-use crate::pg::interrupt::breathe;
-use cftrag_core::{Breath, NameId, Names};
+use crate::pg::interrupt::check_interrupts;
+use cftrag_core::{Interruptible, NameId, Names};
 use std::ops::Range;
 
 /// Bytes that one entity takes at most beside its name, one name, and one of the edges that entities are reached by: tables and lists
 /// that were just doubled, beside what they were before.
-pub const PER_ENTITY: usize = 120;
+const PER_ENTITY: usize = 120;
 
-pub const PER_NAME: usize = 60;
+const PER_NAME: usize = 60;
 
-pub const PER_EDGE: usize = 3 * size_of::<Reached>();
+const PER_EDGE: usize = 3 * size_of::<Reached>();
 
 /// Bytes of the paths of a tree, and of one of their steps, with the entity that it leads to while it is looked for.
 const PER_TREE: usize = 200;
@@ -32,8 +32,8 @@ const PER_ASKED: usize = 64;
 
 /// Copies of names that are asked about, one after the other.
 pub struct Texts {
-    pub bytes: Vec<u8>,
-    pub ends: Vec<usize>,
+    bytes: Vec<u8>,
+    ends: Vec<usize>,
 }
 
 impl Texts {
@@ -42,10 +42,10 @@ impl Texts {
         let bytes = asked.iter().map(|&name| names.get(name).len()).sum();
         room.spare(asked.len() * PER_ASKED + 4 * bytes)?;
         let mut texts = Texts { bytes: Vec::with_capacity(bytes), ends: Vec::with_capacity(asked.len()) };
-        let mut breathe = breathe;
-        let mut breath = Breath::new(&mut breathe);
+        let mut check_interrupts = check_interrupts;
+        let mut work = Interruptible::new(&mut check_interrupts);
         for &name in asked {
-            breath.step();
+            work.step();
             texts.bytes.extend_from_slice(names.get(name));
             texts.ends.push(texts.bytes.len());
         }
@@ -72,28 +72,28 @@ pub type Tree = Option<NameId>;
 #[derive(Clone, Copy)]
 pub struct Found {
     pub depth: u32,
-    pub last: Option<u32>,
+    last: Option<u32>,
 }
 
 /// An edge that an entity was reached by: from a neighbour at one step less.
 #[derive(Clone, Copy)]
-pub struct Reached {
-    pub from: NameId,
+struct Reached {
+    from: NameId,
     /// How it leads from there to here.
-    pub steps: u8,
+    steps: u8,
     /// Another one of the same entity.
-    pub before: Option<u32>,
+    before: Option<u32>,
 }
 
 /// A search from one entity.
 pub struct Side {
-    pub start: NameId,
+    start: NameId,
     /// UP, DOWN or both.
-    pub ways: u8,
+    ways: u8,
     pub found: Table<Node, Found>,
-    pub reached: Vec<Reached>,
+    reached: Vec<Reached>,
     frontier: Vec<Node>,
-    pub depth: u32,
+    depth: u32,
 }
 
 impl Side {
@@ -110,9 +110,9 @@ impl Side {
     }
 
     /// The trees of the start, after the first level.
-    pub fn trees(&self, breath: &mut Breath<'_>) -> Vec<Tree> {
+    fn trees(&self, work: &mut Interruptible<'_>) -> Vec<Tree> {
         let of_start = self.found.iter().filter(|(_, found)| {
-            breath.step();
+            work.step();
             found.depth == 0
         });
         of_start.map(|(node, _)| node.0).collect()
@@ -132,8 +132,8 @@ impl Side {
     /// Finds the next level. The first finds the trees of the start, too, whichever way it leads there. Error: 53400, more than
     /// cftrag.work_memory; 53200.
     pub fn expand(&mut self, walker: &Walker, names: &mut Names, room: &mut Room) -> Fallible<()> {
-        let (mut at, mut next, mut breathe) = (0, Vec::new(), breathe);
-        let mut breath = Breath::new(&mut breathe);
+        let (mut at, mut next, mut check_interrupts) = (0, Vec::new(), check_interrupts);
+        let mut work = Interruptible::new(&mut check_interrupts);
         room.spare((self.frontier.len() + 1) * PER_ASKED)?;
         let mut asked: Vec<NameId> = self.frontier.iter().map(|node| node.1).collect();
         let mut ways = self.ways;
@@ -142,14 +142,14 @@ impl Side {
             ways = UP | DOWN;
         }
         let levels = |way: u8| i32::from(ways & way != 0);
-        breath.sort_by(&mut asked, Ord::cmp);
+        work.sort_by(&mut asked, Ord::cmp);
         asked.dedup();
         let texts = Texts::of(&asked, names, room)?;
         let texts = texts.all();
         // The answer is in the order of the question.
         let done = walker.relatives(&texts, levels(UP), levels(DOWN), |rows| {
             for rows in rows.chunk_by(|a, b| a.entity == b.entity && a.tree == b.tree) {
-                breath.step();
+                work.step();
                 while texts[at] != rows[0].entity {
                     at += 1;
                 }
@@ -163,7 +163,7 @@ impl Side {
                     continue;
                 }
                 for row in rows {
-                    breath.step();
+                    work.step();
                     let way = if row.ancestor { UP } else { DOWN };
                     if way & self.ways != 0 {
                         let to = (tree, named(names, row.name, room)?);
@@ -178,7 +178,7 @@ impl Side {
         done
     }
 
-    pub fn reach(&mut self, from: Node, to: Node, steps: u8, next: &mut Vec<Node>, room: &mut Room) -> Fallible<()> {
+    fn reach(&mut self, from: Node, to: Node, steps: u8, next: &mut Vec<Node>, room: &mut Room) -> Fallible<()> {
         let depth = self.depth + 1;
         let Side { found, reached, .. } = self;
         let (found, is_new) = found.entry(to, || Found { depth, last: None })?;
@@ -203,7 +203,7 @@ impl Side {
 }
 
 /// Adds to a list that grows with a user's data. 53200.
-pub fn push<T>(list: &mut Vec<T>, item: T) -> Fallible<()> {
+fn push<T>(list: &mut Vec<T>, item: T) -> Fallible<()> {
     if list.len() == list.capacity() {
         let more = list.len().max(64);
         list.try_reserve_exact(more).map_err(|_| error::no_memory_to_work(2 * more * size_of::<T>()))?;
@@ -225,7 +225,7 @@ pub fn named(names: &mut Names, name: &[u8], room: &mut Room) -> Fallible<NameId
 /// A step of a shortest path.
 #[derive(Clone, Copy)]
 pub struct Next {
-    pub from: NameId,
+    from: NameId,
     pub to: NameId,
     pub steps: u8,
 }
@@ -235,7 +235,7 @@ pub struct Paths {
     pub tree: Tree,
     pub hops: u32,
     /// Of all steps.
-    pub range: Range<usize>,
+    range: Range<usize>,
 }
 
 /// The shortest paths between two entities, in each tree that has one.
@@ -257,13 +257,13 @@ impl Shortest {
     }
 
     /// How many paths lead from here; what does not fit is as many as fit.
-    pub fn count(&self, paths: &Paths, from: NameId, breath: &mut Breath<'_>) -> u64 {
+    pub fn count(&self, paths: &Paths, from: NameId, work: &mut Interruptible<'_>) -> u64 {
         let mut level: Map<NameId, u64> = Map::from_iter([(from, 1)]);
         for _ in 0..paths.hops {
             let mut further: Map<NameId, u64> = Map::default();
             for (name, ways) in level {
                 for step in self.next(paths, name) {
-                    breath.step();
+                    work.step();
                     let sum = further.entry(step.to).or_default();
                     *sum = sum.saturating_add(ways);
                 }
@@ -274,13 +274,13 @@ impl Shortest {
     }
 
     /// Adds the paths of a tree through the entities where two searches met.
-    pub fn join(
+    fn join(
         &mut self,
         (tree, hops): (Tree, u32),
         [from, to]: [&Side; 2],
         met: &[NameId],
         names: &Names,
-        (room, breath): (&mut Room, &mut Breath<'_>),
+        (room, work): (&mut Room, &mut Interruptible<'_>),
     ) -> Fallible<()> {
         let first = self.steps.len();
         room.take(PER_TREE + met.len() * PER_STEP)?;
@@ -289,7 +289,7 @@ impl Shortest {
             let mut seen: Set<NameId> = met.iter().copied().collect();
             while let Some(name) = left.pop() {
                 for (before, steps) in side.found.get(&(tree, name)).into_iter().flat_map(|found| side.before(*found)) {
-                    breath.step();
+                    work.step();
                     room.take(PER_STEP)?;
                     let step = match forward {
                         true => Next { from: before, to: name, steps },
@@ -303,9 +303,9 @@ impl Shortest {
             }
         }
         let key = |step: &Next| (step.from, names.get(step.to));
-        breath.sort_with(&mut self.steps[first..], |a, b, breath| {
+        work.sort_with(&mut self.steps[first..], |a, b, work| {
             let (a, b) = (key(a), key(b));
-            a.0.cmp(&b.0).then_with(|| breath.compare(a.1, b.1))
+            a.0.cmp(&b.0).then_with(|| work.compare(a.1, b.1))
         });
         push(&mut self.trees, Paths { tree, hops, range: first..self.steps.len() })
     }
@@ -318,11 +318,11 @@ pub fn shortest(walker: &Walker, names: &mut Names, a: NameId, b: NameId, most: 
     let mut paths = Shortest::default();
     from.expand(walker, names, &mut room)?;
     to.expand(walker, names, &mut room)?;
-    let mut breathe = breathe;
-    let breath = &mut Breath::new(&mut breathe);
+    let mut check_interrupts = check_interrupts;
+    let work = &mut Interruptible::new(&mut check_interrupts);
     // The trees of both, and whether they are open: those whose distance is neither 0 (a is b) nor 1 (a is next to b).
     let mut open: Set<Tree> = Set::default();
-    for tree in from.trees(breath) {
+    for tree in from.trees(work) {
         if to.found.get(&(tree, b)).is_none_or(|found| found.depth != 0) {
             continue;
         }
@@ -330,13 +330,13 @@ pub fn shortest(walker: &Walker, names: &mut Names, a: NameId, b: NameId, most: 
             open.insert(tree);
         } else if a == b || most > 0 {
             let hops = u32::from(a != b);
-            paths.join((tree, hops), [&from, &to], &[b], names, (&mut room, breath))?;
+            paths.join((tree, hops), [&from, &to], &[b], names, (&mut room, work))?;
         }
     }
     loop {
         for side in [&mut from, &mut to] {
             side.frontier.retain(|node| {
-                breath.step();
+                work.step();
                 open.contains(&node.0)
             });
         }
@@ -344,11 +344,11 @@ pub fn shortest(walker: &Walker, names: &mut Names, a: NameId, b: NameId, most: 
         if open.is_empty() || hops > most {
             return Ok(paths);
         }
-        let mut met = met(&from, &to, &mut room, breath)?;
-        breath.sort_by(&mut met, Ord::cmp);
+        let mut met = met(&from, &to, &mut room, work)?;
+        work.sort_by(&mut met, Ord::cmp);
         for met in met.chunk_by(|a, b| a.0 == b.0) {
             let (tree, entities) = (met[0].0, met.iter().map(|node| node.1).collect::<Vec<_>>());
-            paths.join((tree, hops), [&from, &to], &entities, names, (&mut room, breath))?;
+            paths.join((tree, hops), [&from, &to], &entities, names, (&mut room, work))?;
             open.remove(&tree);
         }
         if from.is_at_end() || to.is_at_end() {
@@ -360,11 +360,11 @@ pub fn shortest(walker: &Walker, names: &mut Names, a: NameId, b: NameId, most: 
 }
 
 /// The entities of open trees in the last levels of both.
-pub fn met(a: &Side, b: &Side, room: &mut Room, breath: &mut Breath<'_>) -> Fallible<Vec<Node>> {
+fn met(a: &Side, b: &Side, room: &mut Room, work: &mut Interruptible<'_>) -> Fallible<Vec<Node>> {
     let (short, long) = if a.frontier.len() <= b.frontier.len() { (a, b) } else { (b, a) };
     let mut met = Vec::new();
     for node in &short.frontier {
-        breath.step();
+        work.step();
         if long.found.get(node).is_some_and(|found| found.depth == long.depth) {
             room.take(size_of::<Node>())?;
             push(&mut met, *node)?;
@@ -373,7 +373,7 @@ pub fn met(a: &Side, b: &Side, room: &mut Room, breath: &mut Breath<'_>) -> Fall
     Ok(met)
 }
 
-/// The same steps seen from their other end.
-pub fn turned(steps: u8) -> u8 {
+/// The steps seen from their other end.
+fn turned(steps: u8) -> u8 {
     (steps & UP) << 1 | (steps & DOWN) >> 1
 }

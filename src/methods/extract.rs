@@ -5,8 +5,8 @@
 use crate::call::fmgr::{Call, text_datum};
 use crate::call::utf8::{as_utf8, from_utf8};
 use crate::error::Fallible;
-use crate::pg::interrupt::breathe;
-use cftrag_core::Breath;
+use crate::pg::interrupt::check_interrupts;
+use cftrag_core::Interruptible;
 use pgrx::prelude::*;
 
 /// `cft_extract_relations(text text, modifiers boolean) -> table(parent, child, relation, sentence)`
@@ -19,8 +19,8 @@ fn cft_extract_relations(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     let rows = call.rows();
     let (Some(text), Some(modifiers)) = (call.text(0), call.arg(1)) else { return Ok(()) };
     let text = as_utf8(text)?;
-    let mut breathe = breathe;
-    cftrag_methods::extract(text, modifiers.value() != 0, &mut Breath::new(&mut breathe), |found| {
+    let mut check_interrupts = check_interrupts;
+    cftrag_methods::extract(text, modifiers.value() != 0, &mut Interruptible::new(&mut check_interrupts), |found| {
         let [parent, child, sentence] = [&found.parent, &found.child, &found.sentence].map(|text| from_utf8(text));
         let mut values =
             [text_datum(&parent?), text_datum(&child?), text_datum(found.relation.as_bytes()), text_datum(&sentence?)];

@@ -1,7 +1,7 @@
 //! cft_build_hierarchy: a table of edges a - b becomes an encoding tree of low structural entropy (Li and Pan 2016; SEP 2022; T-Retriever
 //! 2026; crates/methods/src/hierarchy).
 //!
-//! The graph is read with the caller's rights under the caller's snapshot, as a query of his would. The result depends on what the rows
+//! The graph is read with the caller's rights under the caller's snapshot, as a query of the caller's would. The result depends on what the rows
 //! say alone: not on their order, nor on which end is a.
 
 #![expect(unsafe_code, reason = "PostgreSQL's function call interface")]
@@ -9,25 +9,25 @@
 use crate::call::fmgr;
 use crate::call::fmgr::{Call, Rows, text_bytes, text_datum};
 use crate::call::work_memory::Room;
-use crate::catalog::edges_table::Edges;
+use crate::catalog::edges_table::EdgesTable;
 use crate::catalog::statement::Statement;
 use crate::catalog::{column_rules, column_value, name};
 use crate::error;
 use crate::error::Fallible;
 use crate::methods::rows::{Tuple, scan};
 use crate::pg::encoding;
-use crate::pg::interrupt::{BATCH, breathe};
+use crate::pg::interrupt::{ROWS_BETWEEN_CHECKS, check_interrupts};
 use crate::serve::reference;
-use cftrag_core::{Breath, NameId, Names};
+use cftrag_core::{Interruptible, NameId, Names};
 use cftrag_methods::{Encoding, MAX_HEIGHT, Network};
 use pgrx::check_for_interrupts;
 use pgrx::prelude::*;
 use std::ffi::CStr;
 
 /// Of the bytes that one row, and one entity beside its name, take while a tree is made (examples/hierarchy.rs measures them).
-pub const PER_ROW: usize = 200;
+const PER_ROW: usize = 200;
 
-pub const PER_ENTITY: usize = 500;
+const PER_ENTITY: usize = 500;
 
 /// The longest part of an entity's name in a community's.
 const HUB: i32 = 60;
@@ -48,30 +48,30 @@ fn cft_build_hierarchy(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     let Some(height) = height else { return Err(error::bad_height(call.int(4).unwrap_or(0), MAX_HEIGHT)) };
     let graph = read(&call)?;
     if !graph.names.is_empty() {
-        let mut breathe = breathe;
-        let encoding = cftrag_methods::build_hierarchy(&graph.network, height, &mut breathe);
+        let mut check_interrupts = check_interrupts;
+        let encoding = cftrag_methods::build_hierarchy(&graph.network, height, &mut check_interrupts);
         Writer { word: free_word(&graph.names), graph, encoding }.write(rows);
     }
     Ok(())
 }
 
-pub struct Graph {
+struct Graph {
     /// The table's name.
-    pub tree: Vec<u8>,
-    pub names: Names,
+    tree: Vec<u8>,
+    names: Names,
     /// The entities, which are the network's nodes: in the order of their names, by bytes.
-    pub entities: Vec<NameId>,
+    entities: Vec<NameId>,
     network: Network,
 }
 
 impl Graph {
-    pub fn name(&self, entity: u32) -> &[u8] {
+    fn name(&self, entity: u32) -> &[u8] {
         self.names.get(self.entities[entity as usize])
     }
 }
 
-pub fn read(call: &Call) -> Fallible<Graph> {
-    let graph = Edges::open(call.oid(0).ok_or_else(|| error::null_argument("graph"))?)?;
+fn read(call: &Call) -> Fallible<Graph> {
+    let graph = EdgesTable::open(call.oid(0).ok_or_else(|| error::null_argument("graph"))?)?;
     let end = |n: usize, argument: &str| -> Fallible<String> {
         let name = fmgr::name(call, n).ok_or_else(|| error::null_argument(argument))?;
         let column = graph.column(&name).ok_or_else(|| error::no_raw_column(&graph.name(), &name))?;
@@ -102,7 +102,7 @@ pub fn read(call: &Call) -> Fallible<Graph> {
 }
 
 /// The weight as SQL. 42804 unless the column holds numbers: a cast of something else could be anybody's function.
-fn weight_of(graph: &Edges, name: &str) -> Fallible<String> {
+fn weight_of(graph: &EdgesTable, name: &str) -> Fallible<String> {
     let column = graph.column(name).ok_or_else(|| error::no_raw_column(&graph.name(), name))?;
     let type_oid = pg_sys::Oid::from(column.type_oid);
     let numbers =
@@ -114,26 +114,26 @@ fn weight_of(graph: &Edges, name: &str) -> Fallible<String> {
     }
 }
 
-pub fn type_name(type_oid: u32) -> String {
+fn type_name(type_oid: u32) -> String {
     // SAFETY: formats a type's name, whatever the OID; NUL-terminated.
     let shown = unsafe { CStr::from_ptr(pg_sys::format_type_be(pg_sys::Oid::from(type_oid))) };
     encoding::shown(&encoding::decode(shown.to_bytes()))
 }
 
 /// A graph while it is read.
-pub struct Reading {
-    pub names: Names,
-    pub edges: Vec<(NameId, NameId, f64)>,
-    pub room: Room,
+struct Reading {
+    names: Names,
+    edges: Vec<(NameId, NameId, f64)>,
+    room: Room,
 }
 
 impl Reading {
-    pub fn new() -> Reading {
+    fn new() -> Reading {
         Reading { names: Names::default(), edges: Vec::new(), room: Room::new() }
     }
 
     /// A row of two texts and a float8.
-    pub fn add(&mut self, row: &Tuple) -> Fallible<()> {
+    fn add(&mut self, row: &Tuple) -> Fallible<()> {
         let (Some(a), Some(b)) = (row.get(1), row.get(2)) else { return Ok(()) };
         let [a, b] = [self.entity(a)?, self.entity(b)?];
         let Some(weight) = row.get(3) else { return Err(error::null_weight(&self.shown(a), &self.shown(b))) };
@@ -145,7 +145,7 @@ impl Reading {
         self.room.take(PER_ROW)
     }
 
-    pub fn entity(&mut self, name: pg_sys::Datum) -> Fallible<NameId> {
+    fn entity(&mut self, name: pg_sys::Datum) -> Fallible<NameId> {
         // SAFETY: a text of the row.
         let (name, before) = (unsafe { text_bytes(name) }, self.names.len());
         let entity = self.names.id(name);
@@ -156,20 +156,20 @@ impl Reading {
     }
 
     /// An entity's name for a message.
-    pub fn shown(&self, entity: NameId) -> String {
+    fn shown(&self, entity: NameId) -> String {
         let name = self.names.get(entity);
         encoding::shown(&encoding::decode(&name[..clipped(name)]))
     }
 
-    pub fn finish(self, tree: Vec<u8>) -> Fallible<Graph> {
+    fn finish(self, tree: Vec<u8>) -> Fallible<Graph> {
         let Reading { names, edges, .. } = self;
-        let mut breathe = breathe;
-        let ranks = names.ranks(&mut Breath::new(&mut breathe));
+        let mut check_interrupts = check_interrupts;
+        let ranks = names.ranks(&mut Interruptible::new(&mut check_interrupts));
         let place = |entity| ranks.of(Some(entity)) - 1;
         let mut entities: Vec<NameId> = names.ids().collect();
         names.ids().for_each(|entity| entities[place(entity) as usize] = entity);
         let edges = edges.into_iter().map(|(a, b, weight)| (place(a), place(b), weight)).collect();
-        let network = Network::new(names.len(), edges, &mut breathe);
+        let network = Network::new(names.len(), edges, &mut check_interrupts);
         if !network.volume().is_finite() {
             return Err(error::weights_too_large());
         }
@@ -200,13 +200,13 @@ fn free_word(names: &Names) -> Vec<u8> {
 
 /// Writes the rows of a tree.
 struct Writer {
-    pub graph: Graph,
-    pub word: Vec<u8>,
-    pub encoding: Encoding,
+    graph: Graph,
+    word: Vec<u8>,
+    encoding: Encoding,
 }
 
 impl Writer {
-    pub fn write(&self, rows: Rows) {
+    fn write(&self, rows: Rows) {
         let tree = text_datum(&self.graph.tree);
         let mut written = 0;
         for node in self.encoding.tree_nodes() {
@@ -223,7 +223,7 @@ impl Writer {
                 rows.add(&mut [tree, name, child, float(before), float(after)], &mut [false; 5]);
                 free(child);
                 written += 1;
-                if written % BATCH == 0 {
+                if written % ROWS_BETWEEN_CHECKS == 0 {
                     check_for_interrupts!();
                 }
             }
@@ -232,7 +232,7 @@ impl Writer {
     }
 
     /// "community" is the root, "community 2.1 (aspirin)" the first community in the second, in which aspirin has the highest degree.
-    pub fn name(&self, node: u32) -> Vec<u8> {
+    fn name(&self, node: u32) -> Vec<u8> {
         let mut name = self.word.clone();
         if node == self.encoding.root() {
             return name;
@@ -253,11 +253,11 @@ impl Writer {
     }
 }
 
-pub fn float(value: f64) -> pg_sys::Datum {
+fn float(value: f64) -> pg_sys::Datum {
     pg_sys::Datum::from(value.to_bits() as usize)
 }
 
-pub fn free(text: pg_sys::Datum) {
+fn free(text: pg_sys::Datum) {
     // SAFETY: made by text_datum, and copied into a row.
     unsafe { pg_sys::pfree(text.cast_mut_ptr()) };
 }

@@ -9,21 +9,21 @@ use crate::error::Fallible;
 use crate::methods::big_map::Table;
 use crate::methods::breadth_first::{DOWN, Node, Side, Texts, Tree, UP, named};
 use crate::methods::walker::{ALL, Walker};
-use crate::pg::interrupt::breathe;
+use crate::pg::interrupt::check_interrupts;
 use crate::serve::sink::Relative;
-use cftrag_core::{Breath, NameId, Names};
+use cftrag_core::{Interruptible, NameId, Names};
 use cftrag_methods::Graph;
 use pgrx::check_for_interrupts;
 use pgrx::prelude::*;
 
 /// Bytes that an entity takes at most beside its name: in two lists, in a table, in a graph.
-pub const PER_ENTITY: usize = 160;
+const PER_ENTITY: usize = 160;
 
 /// What a call has read: names and the memory that it may take.
-pub struct Reading {
-    pub walker: Walker,
-    pub names: Names,
-    pub room: Room,
+struct Reading {
+    walker: Walker,
+    names: Names,
+    room: Room,
 }
 
 /// `cft_lca(a text, b text, edges regclass) -> table(tree, ancestor, depth_a, depth_b)`
@@ -39,23 +39,23 @@ fn cft_lca(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     let (Some(a), Some(b)) = (call.text(0), call.text(1)) else { return Ok(()) };
     let mut reading = Reading::of(&call, 2)?;
     let (of_a, of_b) = (reading.ancestors(a)?, reading.ancestors(b)?);
-    let mut breathe = breathe;
-    let mut breath = Breath::new(&mut breathe);
+    let mut check_interrupts = check_interrupts;
+    let mut work = Interruptible::new(&mut check_interrupts);
     let mut of_b_by_node = Table::default();
     for (node, depth) in of_b {
-        breath.step();
+        work.step();
         of_b_by_node.entry(node, || depth)?;
     }
     let mut common: Vec<(Node, i32, i32)> = Vec::new();
     for (node, depth_a) in of_a {
-        breath.step();
+        work.step();
         common.extend(of_b_by_node.get(&node).map(|depth_b| (node, depth_a, *depth_b)));
     }
     let names = &reading.names;
     let key = |(tree, name): Node| (tree.map(|tree| names.get(tree)), names.get(name));
-    breath.sort_with(&mut common, |a, b, breath| {
+    work.sort_with(&mut common, |a, b, work| {
         let (a, b) = (key(a.0), key(b.0));
-        breath.compare_some(a.0, b.0).then_with(|| breath.compare(a.1, b.1))
+        work.compare_some(a.0, b.0).then_with(|| work.compare(a.1, b.1))
     });
     let mut nodes = Nodes::default();
     for (node, ..) in &common {
@@ -75,14 +75,14 @@ fn cft_lca(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
 
 /// Entities in their trees, numbered in the order in which they came.
 #[derive(Default)]
-pub struct Nodes {
-    pub list: Vec<Node>,
-    pub numbers: Table<Node, u32>,
+struct Nodes {
+    list: Vec<Node>,
+    numbers: Table<Node, u32>,
 }
 
 impl Nodes {
     /// What was not added before.
-    pub fn add(&mut self, node: Node) -> Fallible<()> {
+    fn add(&mut self, node: Node) -> Fallible<()> {
         if self.list.len().is_multiple_of(1 << 16) {
             check_for_interrupts!();
         }
@@ -98,11 +98,11 @@ impl Nodes {
         asked.sort_unstable();
         asked.dedup();
         let texts = Texts::of(&asked, names, room)?;
-        let mut breathe = breathe;
-        let mut breath = Breath::new(&mut breathe);
+        let mut check_interrupts = check_interrupts;
+        let mut work = Interruptible::new(&mut check_interrupts);
         walker.relatives(&texts.all(), 1, 0, |rows| {
             for row in rows {
-                breath.step();
+                work.step();
                 let tree = row.tree.map(|tree| named(names, tree, room)).transpose()?;
                 if let Some(&child) = self.numbers.get(&(tree, named(names, row.entity, room)?)) {
                     room.take(PER_EDGE)?;
@@ -116,28 +116,28 @@ impl Nodes {
 }
 
 /// Bytes of an edge between two ancestors.
-pub const PER_EDGE: usize = 24;
+const PER_EDGE: usize = 24;
 
 impl Reading {
-    pub fn of(call: &Call, n: usize) -> Fallible<Self> {
+    fn of(call: &Call, n: usize) -> Fallible<Self> {
         Ok(Self { walker: Walker::of(call, n)?, names: Names::default(), room: Room::new() })
     }
 
     /// The ancestors of an entity in each of its trees, with their depths, and itself at 0.
-    pub fn ancestors(&mut self, entity: &[u8]) -> Fallible<Vec<(Node, i32)>> {
+    fn ancestors(&mut self, entity: &[u8]) -> Fallible<Vec<(Node, i32)>> {
         let Self { walker, names, room } = self;
         let (mut found, mut deep) = (Vec::new(), false);
         let start = names.id(entity);
-        let mut breathe = breathe;
-        let mut breath = Breath::new(&mut breathe);
+        let mut check_interrupts = check_interrupts;
+        let mut work = Interruptible::new(&mut check_interrupts);
         walker.relatives(&[entity], ALL, 1, |rows| {
             for rows in rows.chunk_by(|a, b| a.tree == b.tree) {
-                breath.step();
+                work.step();
                 let tree = rows[0].tree.map(|tree| named(names, tree, room)).transpose()?;
                 room.take(PER_ENTITY)?;
                 found.push(((tree, start), 0));
                 for row in rows.iter().filter(|row| row.ancestor) {
-                    breath.step();
+                    work.step();
                     room.take(PER_ENTITY)?;
                     found.push(((tree, named(names, row.name, room)?), row.depth));
                 }
@@ -149,7 +149,7 @@ impl Reading {
             let side = Side::new(start, UP).exhaust(walker, names, room)?;
             found.clear();
             for (node, reached) in side.found.iter() {
-                breath.step();
+                work.step();
                 room.take(PER_ENTITY)?;
                 found.push((*node, reached.depth as i32));
             }
@@ -169,15 +169,15 @@ fn lowest(reading: &mut Reading, nodes: &Nodes) -> Fallible<Vec<bool>> {
     // Whatever lies between two of the set is in it, so parents and children suffice.
     let mut down = Vec::new();
     nodes.each_parent(reading, |child, parent| down.extend(parent.map(|parent| (parent, child))))?;
-    let mut breathe = breathe;
-    let mut breath = Breath::new(&mut breathe);
-    breath.sort_by(&mut down, Ord::cmp);
+    let mut check_interrupts = check_interrupts;
+    let mut work = Interruptible::new(&mut check_interrupts);
+    work.sort_by(&mut down, Ord::cmp);
     let graph = Graph::new(nodes.list.len(), &down);
-    let component = graph.components(&mut breath);
+    let component = graph.components(&mut work);
     let of = |node: u32| component[node as usize] as usize;
     let mut has_lower = vec![false; nodes.list.len()];
     for (parent, child) in graph.edges() {
-        breath.step();
+        work.step();
         has_lower[of(parent)] |= of(parent) != of(child);
     }
     Ok(component.iter().map(|&component| !has_lower[component as usize]).collect())
@@ -202,10 +202,10 @@ fn cft_depth(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     let mut is_root = vec![true; above.list.len()];
     above.each_parent(&mut reading, |child, _| is_root[child as usize] = false)?;
     let mut depths: Table<Tree, Option<i32>> = Table::default();
-    let mut breathe = breathe;
-    let mut breath = Breath::new(&mut breathe);
+    let mut check_interrupts = check_interrupts;
+    let mut work = Interruptible::new(&mut check_interrupts);
     for (&((tree, _), depth), is_root) in found.iter().zip(is_root) {
-        breath.step();
+        work.step();
         let (least, _) = depths.entry(tree, || None)?;
         if is_root {
             *least = Some(least.map_or(depth, |least| least.min(depth)));
@@ -227,12 +227,12 @@ fn cft_subtree_size(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     let Reading { walker, names, room } = &mut reading;
     let (mut sizes, mut deep): (Table<Tree, i64>, _) = (Table::default(), false);
     let start = names.id(entity);
-    let mut breathe = breathe;
-    let mut breath = Breath::new(&mut breathe);
+    let mut check_interrupts = check_interrupts;
+    let mut work = Interruptible::new(&mut check_interrupts);
     walker.relatives(&[entity], 1, ALL, |relatives| {
         deep |= too_deep(relatives);
         for of in relatives.chunk_by(|a, b| a.tree == b.tree) {
-            breath.steps(of.len());
+            work.steps(of.len());
             room.take(PER_ENTITY)?;
             let tree = of[0].tree.map(|tree| named(names, tree, room)).transpose()?;
             let under = of.iter().filter(|row| !row.ancestor).count();
@@ -244,7 +244,7 @@ fn cft_subtree_size(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
         sizes = Table::default();
         let side = Side::new(start, DOWN).exhaust(walker, names, room)?;
         for (tree, _) in side.found.keys() {
-            breath.step();
+            work.step();
             *sizes.entry(*tree, || 0)?.0 += 1;
         }
     }
@@ -259,7 +259,8 @@ fn in_order<T: Copy>(
 ) -> Fallible<()> {
     let name = |tree: &Tree| tree.map(|tree| names.get(tree));
     let mut all: Vec<(Tree, T)> = by_tree.iter().map(|(tree, what)| (*tree, *what)).collect();
-    Breath::new(&mut { breathe }).sort_with(&mut all, |a, b, breath| breath.compare_some(name(&a.0), name(&b.0)));
+    Interruptible::new(&mut { check_interrupts })
+        .sort_with(&mut all, |a, b, work| work.compare_some(name(&a.0), name(&b.0)));
     for (i, (tree, what)) in all.into_iter().enumerate() {
         if i % 10_000 == 0 {
             check_for_interrupts!();
@@ -270,14 +271,14 @@ fn in_order<T: Copy>(
 }
 
 /// A row of a tree and a number.
-pub fn add(rows: Rows, tree: Option<&[u8]>, number: Option<pg_sys::Datum>) -> Fallible<()> {
+fn add(rows: Rows, tree: Option<&[u8]>, number: Option<pg_sys::Datum>) -> Fallible<()> {
     let name = text_value(tree.unwrap_or_default())?;
     rows.add(&mut [name, number.unwrap_or(pg_sys::Datum::from(0usize))], &mut [tree.is_none(), number.is_none()]);
     free([name]);
     Ok(())
 }
 
-pub fn free<const N: usize>(texts: [pg_sys::Datum; N]) {
+fn free<const N: usize>(texts: [pg_sys::Datum; N]) {
     for text in texts {
         // SAFETY: made by text_value, and copied into a row.
         unsafe { pg_sys::pfree(text.cast_mut_ptr()) };

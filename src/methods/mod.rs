@@ -5,7 +5,7 @@
 
 pub mod big_map;
 pub mod breadth_first;
-pub mod closing;
+pub mod cycle_search;
 pub mod extract;
 pub mod hierarchy;
 pub mod lineage;

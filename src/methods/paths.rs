@@ -11,8 +11,8 @@ use crate::error::Fallible;
 use crate::methods::breadth_first;
 use crate::methods::breadth_first::{DOWN, Paths, Side, Tree, UP};
 use crate::methods::walker::{ALL, Walker};
-use crate::pg::interrupt::{BATCH, breathe};
-use cftrag_core::{Breath, NameId, Names};
+use crate::pg::interrupt::{ROWS_BETWEEN_CHECKS, check_interrupts};
+use cftrag_core::{Interruptible, NameId, Names};
 use pgrx::check_for_interrupts;
 use pgrx::prelude::*;
 
@@ -51,7 +51,7 @@ fn cft_neighbors(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     })
 }
 
-pub fn around(walker: &Walker, entity: &[u8], hops: i32, ways: u8, rows: Rows) -> Fallible<()> {
+fn around(walker: &Walker, entity: &[u8], hops: i32, ways: u8, rows: Rows) -> Fallible<()> {
     let (mut names, mut room) = (Names::default(), Room::new());
     let mut side = Side::new(names.id(entity), ways);
     for _ in 0..hops {
@@ -62,17 +62,17 @@ pub fn around(walker: &Walker, entity: &[u8], hops: i32, ways: u8, rows: Rows) -
     }
     let name = |id: NameId| names.get(id);
     room.spare(side.found.len() * size_of::<usize>() * 2)?;
-    let mut breathe = breathe;
-    let mut breath = Breath::new(&mut breathe);
+    let mut check_interrupts = check_interrupts;
+    let mut work = Interruptible::new(&mut check_interrupts);
     let mut found = Vec::with_capacity(side.found.len());
     for entry in side.found.iter() {
-        breath.step();
+        work.step();
         found.extend((entry.1.depth > 0).then_some(entry));
     }
     let key = |(tree, entity): (Tree, NameId), depth: u32| (tree.map(name), depth, name(entity));
-    breath.sort_with(&mut found, |a, b, breath| {
+    work.sort_with(&mut found, |a, b, work| {
         let (a, b) = (key(*a.0, a.1.depth), key(*b.0, b.1.depth));
-        breath.compare_some(a.0, b.0).then_with(|| a.1.cmp(&b.1)).then_with(|| breath.compare(a.2, b.2))
+        work.compare_some(a.0, b.0).then_with(|| a.1.cmp(&b.1)).then_with(|| work.compare(a.2, b.2))
     });
     add_neighbors(rows, &found, |&(&(tree, neighbor), found)| {
         let via = side.before(*found).map(|before| name(before.0)).min().unwrap_or_default();
@@ -83,7 +83,7 @@ pub fn around(walker: &Walker, entity: &[u8], hops: i32, ways: u8, rows: Rows) -
 
 /// Adds a row for each of `found`, of which `row` says tree, hops, neighbor and via.
 fn add_neighbors<'a, T>(rows: Rows, found: &[T], row: impl Fn(&T) -> (Option<&'a [u8]>, i32, &'a [u8], &'a [u8])) {
-    for found in found.chunks(BATCH) {
+    for found in found.chunks(ROWS_BETWEEN_CHECKS) {
         check_for_interrupts!();
         tuple::add_all(rows, 4, found, |found, to| {
             let (tree, hops, neighbor, via) = row(found);
@@ -141,7 +141,7 @@ fn step_name(steps: u8) -> &'static str {
 /// The first of the shortest paths of each tree as a sentence; NULL if there is none. The same bytes for the same data.
 /// Errors: those of cft_path.
 #[pg_extern(sql = false)]
-pub fn cft_explain_path(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<Option<Vec<u8>>> {
+fn cft_explain_path(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<Option<Vec<u8>>> {
     // SAFETY: our own fcinfo.
     let call = unsafe { Call::new(fcinfo) };
     let mut sentences = Vec::new();
@@ -161,7 +161,7 @@ pub fn cft_explain_path(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<Option<Vec
 }
 
 /// "A is under B, which is above C."
-pub fn sentence(names: &Names, path: &[(NameId, u8)]) -> Vec<u8> {
+fn sentence(names: &Names, path: &[(NameId, u8)]) -> Vec<u8> {
     let mut out = names.get(path[0].0).to_vec();
     if path.len() == 1 {
         out.extend_from_slice(b" is the same entity.");
@@ -195,14 +195,14 @@ fn each_path(
     let mut names = Names::default();
     let (a, b) = (names.id(a), names.id(b));
     let mut shortest = breadth_first::shortest(&walker, &mut names, a, b, most as u32)?;
-    let mut breathe = breathe;
-    let breath = &mut Breath::new(&mut breathe);
+    let mut check_interrupts = check_interrupts;
+    let work = &mut Interruptible::new(&mut check_interrupts);
     let mut trees = std::mem::take(&mut shortest.trees);
     let of = |paths: &breadth_first::Paths| paths.tree.map(|tree| names.get(tree));
-    breath.sort_with(&mut trees, |a, b, breath| breath.compare_some(of(a), of(b)));
+    work.sort_with(&mut trees, |a, b, work| work.compare_some(of(a), of(b)));
     let (mut count, mut entities) = (0_u64, 0_u64);
     for paths in &trees {
-        let of_tree = shortest.count(paths, a, breath);
+        let of_tree = shortest.count(paths, a, work);
         count = count.saturating_add(of_tree);
         entities = entities.saturating_add(of_tree.saturating_mul(u64::from(paths.hops) + 1));
     }

@@ -17,12 +17,12 @@ use pgrx::prelude::*;
 use std::cmp::Reverse;
 
 /// Entities of the first two walks, and ancestors that later ones may have together: some megabytes, and few calls.
-pub const FIRST: usize = 256;
+const FIRST: usize = 256;
 
 const ANCESTORS: usize = 1 << 18;
 
 /// Bytes of a name beside itself, as measured for search.rs.
-pub const PER_NAME: usize = 130;
+const PER_NAME: usize = 130;
 
 /// `cft_path_prefix(entities text[], edges regclass, separator text) -> table(entity, tree, path text[], prefix text)`
 ///
@@ -53,29 +53,29 @@ fn cft_path_prefix(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
 }
 
 #[derive(Default)]
-pub struct Places {
-    pub names: Names,
+struct Places {
+    names: Names,
     /// Of each entity, its trees; in the order of rows.
     pub list: Vec<Place>,
 }
 
 /// An entity in a tree.
 pub struct Place {
-    pub entity: NameId,
-    pub tree: Tree,
-    pub above: Vec<Above>,
+    entity: NameId,
+    tree: Tree,
+    above: Vec<Above>,
 }
 
 #[derive(Clone, Copy)]
-pub struct Above {
-    pub name: NameId,
-    pub via: NameId,
-    pub depth: i32,
+struct Above {
+    name: NameId,
+    via: NameId,
+    depth: i32,
 }
 
 impl Places {
     /// What is above the entities, as far as a walk goes.
-    pub fn above(walker: &Walker, entities: &[&[u8]]) -> Fallible<Places> {
+    fn above(walker: &Walker, entities: &[&[u8]]) -> Fallible<Places> {
         let mut places = Places::default();
         let mut room = Room::new();
         walker.relatives(entities, ALL, 1, |rows| {
@@ -154,7 +154,7 @@ impl Places {
         });
         let via: Map<NameId, NameId> = place.above.iter().map(|above| (above.name, above.via)).collect();
         let way = std::iter::successors(top.map(|top| top.name), |name| via.get(name).copied());
-        // From the top to the entity, which is nobody's.
+        // From the top to the entity, which has no entity below it.
         let mut path: Vec<&[u8]> =
             way.take_while(|&name| name != place.entity).map(|name| self.names.get(name)).collect();
         path.push(self.names.get(place.entity));

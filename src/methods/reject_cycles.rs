@@ -17,13 +17,13 @@
 
 use crate::call::fmgr::{Call, text_array};
 use crate::catalog::columns::{Column, ColumnNames, Columns};
-use crate::catalog::edges_table::Edges;
+use crate::catalog::edges_table::EdgesTable;
 use crate::catalog::registration::Functions;
 use crate::catalog::{column_rules, column_value, name, registration};
 use crate::error;
 use crate::error::Fallible;
-use crate::methods::closing;
-use crate::methods::closing::{Below, Verdict};
+use crate::methods::cycle_search;
+use crate::methods::cycle_search::{Below, Verdict};
 use crate::methods::walker::ALL;
 use crate::pg::{encoding, error_context, lock_owner};
 use crate::serve::sink::{Relative, Sink};
@@ -32,13 +32,13 @@ use pgrx::prelude::*;
 use std::ffi::CStr;
 
 /// TRIGGER_EVENT_OPMASK, TRIGGER_EVENT_ROW and TRIGGER_EVENT_TIMINGMASK (commands/trigger.h): AFTER is 0 of the last.
-pub const OPERATION: u32 = 3;
+const OPERATION: u32 = 3;
 
-pub const INSERT: u32 = 0;
+const INSERT: u32 = 0;
 
-pub const UPDATE: u32 = 2;
+const UPDATE: u32 = 2;
 
-pub const SHAPE: u32 = 4 | 0x18;
+const SHAPE: u32 = 4 | 0x18;
 
 const AFTER_ROW: u32 = 4;
 
@@ -46,12 +46,12 @@ const AFTER_ROW: u32 = 4;
 const MOST_NAMED: usize = 40;
 
 /// An edge's tree, parent and child.
-pub type Edge = [Option<Vec<u8>>; 3];
+type Edge = [Option<Vec<u8>>; 3];
 
 /// AFTER INSERT OR UPDATE FOR EACH ROW, deferrable or not. Arguments: parent, child[, tree] columns, or none: those of cft_attach.
 /// Errors: 23514 (the row closes a cycle), 53400 (to see whether it does takes more than cftrag.work_memory), 39P01 (a trigger of another kind), 42P01 (no arguments, not attached), 42703, 42804, 42809.
 #[pg_extern(sql = false)]
-pub fn cft_reject_cycles(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
+fn cft_reject_cycles(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     // SAFETY: our own fcinfo; the trigger manager's data is valid during the call.
     let call = unsafe { Call::new(fcinfo) };
     // SAFETY: as above.
@@ -62,7 +62,7 @@ pub fn cft_reject_cycles(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
         _ => return Err(error::not_a_cycle_trigger()),
     };
     // SAFETY: as above.
-    let table = Edges::open(unsafe { (*data.tg_relation).rd_id })?;
+    let table = EdgesTable::open(unsafe { (*data.tg_relation).rd_id })?;
     if let Some(why) = table.unsuitable() {
         return Err(error::no_cycles_to_check(&table.name(), why));
     }
@@ -82,19 +82,23 @@ pub fn cft_reject_cycles(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     lock_owner::to_the_end(|| unsafe {
         let lock = pg_sys::ExclusiveLock as pg_sys::LOCKMODE;
         let trigger = (*data.tg_trigger).tgoid;
-        error_context::whole(None, || pg_sys::LockDatabaseObject(pg_sys::TriggerRelationId, trigger, 0, lock));
+        error_context::with_error_context(None, || {
+            pg_sys::LockDatabaseObject(pg_sys::TriggerRelationId, trigger, 0, lock)
+        });
     });
     let found = under_snapshot_of_now(|| {
         let tree = edge[0].as_deref();
         // SAFETY: checked columns; the snapshot of now is active.
-        match error_context::whole(None, || unsafe { closing::closes(&table, &columns, tree, parent, child) }) {
+        match error_context::with_error_context(None, || unsafe {
+            cycle_search::closes(&table, &columns, tree, parent, child)
+        }) {
             Err(error) => Err(error),
             Ok(Verdict::No) => Ok(None),
             Ok(Verdict::Yes(way)) => Ok(Some(tells(&table, &columns).then_some(way))),
             Ok(Verdict::Unknown) => {
                 let closes =
                     as_owner(&table, || reference::closes_cycle(&table, &names, &columns, parent, child, tree));
-                // As the caller: these plans are cft_context's, too, which must not come by an owner's who is past his own policies.
+                // As the caller: these plans are cft_context's, too, which must not use plans of an owner, whom no policy of the table binds.
                 // Where its answer is too large the error says no path.
                 let way = || walk(&table, &names, &columns, &edge).unwrap_or_default();
                 Ok(closes.then(|| tells(&table, &columns).then(way)))
@@ -135,7 +139,7 @@ fn say_which(data: &pg_sys::TriggerData) {
 }
 
 /// The columns that the trigger's arguments name, else those that the table is attached with.
-fn column_names(data: &pg_sys::TriggerData, table: &Edges, function: pg_sys::Oid) -> Fallible<ColumnNames> {
+fn column_names(data: &pg_sys::TriggerData, table: &EdgesTable, function: pg_sys::Oid) -> Fallible<ColumnNames> {
     // SAFETY: the trigger manager's data; tgargs has tgnargs C strings.
     let arguments: Vec<String> = unsafe {
         let trigger = &*data.tg_trigger;
@@ -174,13 +178,13 @@ pub unsafe fn edge(data: &pg_sys::TriggerData, columns: &Columns, tuple: pg_sys:
 }
 
 /// Whether the caller may know what is in the table.
-pub fn tells(table: &Edges, columns: &Columns) -> bool {
+pub fn tells(table: &EdgesTable, columns: &Columns) -> bool {
     // SAFETY: an open table.
     unsafe { conditions::readable(table, columns).is_ok() }
 }
 
 /// Runs something with the rights of the table's owner.
-pub fn as_owner<T>(table: &Edges, run: impl FnOnce() -> T) -> T {
+fn as_owner<T>(table: &EdgesTable, run: impl FnOnce() -> T) -> T {
     let (mut user, mut context) = (pg_sys::InvalidOid, 0);
     let as_owner = (pg_sys::SECURITY_LOCAL_USERID_CHANGE | pg_sys::SECURITY_NOFORCE_RLS) as i32;
     // SAFETY: as RI_FKey_check does it; after an ERROR in between the transaction's abort does the second part.
@@ -208,7 +212,7 @@ fn under_snapshot_of_now<T>(run: impl FnOnce() -> T) -> T {
 }
 
 /// What leads to each entity above the edge's parent, by a walk.
-pub fn walk(table: &Edges, names: &ColumnNames, columns: &Columns, edge: &Edge) -> Fallible<Below> {
+pub fn walk(table: &EdgesTable, names: &ColumnNames, columns: &Columns, edge: &Edge) -> Fallible<Below> {
     let ([tree, Some(parent), _], mut below) = (edge, Below::new()) else { return Ok(Below::new()) };
     let mut take = |rows: &[Relative<'_>]| {
         let of = rows.iter().filter(|row| row.tree == tree.as_deref());
@@ -220,7 +224,7 @@ pub fn walk(table: &Edges, names: &ColumnNames, columns: &Columns, edge: &Edge) 
 }
 
 /// The cycle, from the edge's child down to itself, by a shortest way. None: it has more levels than a walk takes.
-pub fn path(below: &Below, parent: &[u8], child: &[u8]) -> Option<String> {
+fn path(below: &Below, parent: &[u8], child: &[u8]) -> Option<String> {
     let mut path: Vec<&[u8]> = vec![child];
     while path[path.len() - 1] != parent {
         path.push(below.get(path[path.len() - 1])?);

@@ -7,27 +7,27 @@ use crate::call::fmgr;
 use crate::call::fmgr::{Call, Rows, text_bytes, text_datum};
 use crate::call::work_memory::Room;
 use crate::catalog::column_rules;
-use crate::catalog::edges_table::Edges;
+use crate::catalog::edges_table::EdgesTable;
 use crate::catalog::statement::Statement;
 use crate::error;
 use crate::error::Fallible;
 use crate::methods::big_map::Table;
 use crate::methods::breadth_first::named;
 use crate::methods::rows::{Tuple, scan};
-use crate::pg::interrupt::breathe;
+use crate::pg::interrupt::check_interrupts;
 use crate::serve::reference;
-use cftrag_core::{Breath, NameId, Names};
+use cftrag_core::{Interruptible, NameId, Names};
 use cftrag_methods::Verdict;
 use pgrx::prelude::*;
 
 /// Bytes that one row takes at most: measured, with chains and random graphs of a million rows.
-pub const PER_ROW: usize = 100;
+const PER_ROW: usize = 100;
 
 /// A row of the table. NULL parent or child: no relation.
-pub struct Raw {
-    pub tree: Option<NameId>,
-    pub parent: Option<NameId>,
-    pub child: Option<NameId>,
+struct Raw {
+    tree: Option<NameId>,
+    parent: Option<NameId>,
+    child: Option<NameId>,
 }
 
 /// `cft_filter_relations(raw regclass, parent name, child name, tree name) -> table(tree, parent, child, kept boolean, reason text)`
@@ -41,7 +41,7 @@ fn cft_filter_relations(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     let call = unsafe { Call::new(fcinfo) };
     let rows = call.rows();
     let oid = call.oid(0).ok_or_else(|| error::null_argument("raw"))?;
-    let relation = Edges::open(oid)?;
+    let relation = EdgesTable::open(oid)?;
     let [parent, child, tree] = [1, 2, 3].map(|n| fmgr::name(&call, n));
     let parent = parent.ok_or_else(|| error::null_argument("parent"))?;
     let child = child.ok_or_else(|| error::null_argument("child"))?;
@@ -61,15 +61,15 @@ fn cft_filter_relations(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
 }
 
 /// What is read of a table.
-pub struct Reading {
-    pub names: Names,
-    pub raw: Vec<Raw>,
-    pub room: Room,
+struct Reading {
+    names: Names,
+    raw: Vec<Raw>,
+    room: Room,
 }
 
 impl Reading {
     /// A row of three texts.
-    pub fn add(&mut self, row: &Tuple) -> Fallible<()> {
+    fn add(&mut self, row: &Tuple) -> Fallible<()> {
         let mut id = |column| {
             let Some(name) = row.get(column) else { return Ok(None) };
             // SAFETY: a text of the row.
@@ -81,52 +81,52 @@ impl Reading {
     }
 }
 
-pub fn report(names: &Names, raw: &[Raw], rows: Rows) -> Fallible<()> {
-    let mut breathe = breathe;
-    let breath = &mut Breath::new(&mut breathe);
-    let ranks = names.ranks(breath);
+fn report(names: &Names, raw: &[Raw], rows: Rows) -> Fallible<()> {
+    let mut check_interrupts = check_interrupts;
+    let work = &mut Interruptible::new(&mut check_interrupts);
+    let ranks = names.ranks(work);
     // Nodes in the order of their trees' and their own names: the rules' order is by bytes.
     let mut nodes: Vec<(u32, u32)> = Vec::with_capacity(raw.len());
     for row in raw {
-        breath.step();
+        work.step();
         if let (Some(_), Some(_)) = (row.parent, row.child) {
             nodes.extend([row.parent, row.child].map(|name| (ranks.of(row.tree), ranks.of(name))));
         }
     }
-    breath.sort_by(&mut nodes, Ord::cmp);
+    work.sort_by(&mut nodes, Ord::cmp);
     nodes.dedup();
     let mut numbers = Table::default();
     for (node, number) in nodes.iter().zip(0_u32..) {
-        breath.step();
+        work.step();
         numbers.entry(*node, || number)?;
     }
     let mut edges = Vec::with_capacity(raw.len());
     for row in raw {
-        breath.step();
+        work.step();
         if let (Some(_), Some(_)) = (row.parent, row.child) {
             let node = |name| *numbers.get(&(ranks.of(row.tree), ranks.of(name))).expect("each node has a number");
             edges.push((node(row.parent), node(row.child)));
         }
     }
-    let mut verdicts = cftrag_methods::filter_relations(nodes.len(), &edges, breath).into_iter();
+    let mut verdicts = cftrag_methods::filter_relations(nodes.len(), &edges, work).into_iter();
     let mut out: Vec<(usize, Option<Verdict>)> = Vec::with_capacity(raw.len());
     for (i, row) in raw.iter().enumerate() {
-        breath.step();
+        work.step();
         let is_relation = row.parent.is_some() && row.child.is_some();
         out.push((i, if is_relation { verdicts.next() } else { None }));
     }
     let key = |&(i, verdict): &(usize, Option<Verdict>)| {
         (ranks.of(raw[i].tree), ranks.of(raw[i].parent), ranks.of(raw[i].child), verdict, i)
     };
-    breath.sort_by(&mut out, |a, b| key(a).cmp(&key(b)));
+    work.sort_by(&mut out, |a, b| key(a).cmp(&key(b)));
     for (i, verdict) in out {
-        breath.step();
+        work.step();
         add(names, &raw[i], verdict, rows);
     }
     Ok(())
 }
 
-pub fn add(names: &Names, row: &Raw, verdict: Option<Verdict>, rows: Rows) {
+fn add(names: &Names, row: &Raw, verdict: Option<Verdict>, rows: Rows) {
     let kept = verdict == Some(Verdict::Kept);
     let reason = match verdict {
         None => "null",

@@ -13,12 +13,12 @@ use crate::catalog::attached_table::AttachedTable;
 use crate::error::Fallible;
 use crate::image::counters;
 use crate::image::reason::Reason;
-use crate::pg::interrupt::{BATCH, breathe};
-use crate::pg::snapshot::Seen;
+use crate::pg::interrupt::{ROWS_BETWEEN_CHECKS, check_interrupts};
+use crate::pg::snapshot::SnapshotView;
 use crate::serve::conditions::Ticket;
 use crate::serve::walk::CELLS;
 use crate::serve::{reference, route, walk};
-use cftrag_core::{Breath, Counters, Image, NameId, Names, Roots, Step};
+use cftrag_core::{Counters, Image, Interruptible, NameId, Names, Roots, Step};
 use pgrx::check_for_interrupts;
 use pgrx::prelude::*;
 
@@ -26,7 +26,7 @@ use pgrx::prelude::*;
 ///
 /// By tree (NULL first), then by bytes. Errors: those of cft_context.
 #[pg_extern(sql = false)]
-pub fn cft_roots(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
+fn cft_roots(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     // SAFETY: our own fcinfo.
     let call = unsafe { Call::new(fcinfo) };
     let rows = call.rows();
@@ -41,7 +41,7 @@ pub fn cft_roots(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
 /// None: the image cannot serve, which is counted; or it has more roots than the session may keep, and the definition's sort can use a disk.
 pub fn of_image(of: &AttachedTable) -> Option<Found> {
     let (mut scan, mut found) = (Roots::new(), Found::default());
-    let first = |image: Image<'_>, seen: &Seen| found.step(&mut scan, image, seen);
+    let first = |image: Image<'_>, seen: &SnapshotView| found.step(&mut scan, image, seen);
     let served = route::route_and(of, first)
         .and_then(|(mut ticket, step)| Ok((finish(&mut scan, &mut found, &mut ticket, step)?, ticket)));
     match served {
@@ -80,20 +80,20 @@ pub fn finish(scan: &mut Roots, found: &mut Found, ticket: &mut Ticket, first: S
 /// The roots that were found, in no order.
 #[derive(Default)]
 pub struct Found {
-    pub trees: Names,
+    trees: Names,
     /// Their names, one after the other.
-    pub names: Vec<u8>,
-    pub roots: Vec<Root>,
+    names: Vec<u8>,
+    roots: Vec<Root>,
 }
 
-pub struct Root {
-    pub tree: Option<NameId>,
+struct Root {
+    tree: Option<NameId>,
     /// In `names`.
-    pub name: std::ops::Range<usize>,
+    name: std::ops::Range<usize>,
 }
 
 impl Found {
-    pub fn step(&mut self, scan: &mut Roots, image: Image<'_>, seen: &Seen) -> Step {
+    fn step(&mut self, scan: &mut Roots, image: Image<'_>, seen: &SnapshotView) -> Step {
         let Found { trees, names, roots } = self;
         image.roots(scan, CELLS, seen, |tree, name| {
             let start = names.len();
@@ -102,24 +102,24 @@ impl Found {
         })
     }
 
-    pub fn bytes(&self) -> usize {
+    fn bytes(&self) -> usize {
         self.names.capacity() + self.roots.capacity() * size_of::<Root>()
     }
 
     /// Outside the lock, because growing copies: room for what a step finds, but for long names.
-    pub fn make_room(&mut self) {
+    fn make_room(&mut self) {
         self.roots.reserve(CELLS);
         self.names.reserve(CELLS * 16);
     }
 
-    pub fn write(mut self, rows: Rows) {
+    fn write(mut self, rows: Rows) {
         let Found { trees, names, roots } = &mut self;
         let key = |root: &Root| (root.tree.map(|tree| trees.get(tree)), &names[root.name.clone()]);
-        Breath::new(&mut { breathe }).sort_with(roots, |a, b, breath| {
+        Interruptible::new(&mut { check_interrupts }).sort_with(roots, |a, b, work| {
             let (a, b) = (key(a), key(b));
-            breath.compare_some(a.0, b.0).then_with(|| breath.compare(a.1, b.1))
+            work.compare_some(a.0, b.0).then_with(|| work.compare(a.1, b.1))
         });
-        for some in roots.chunks(BATCH) {
+        for some in roots.chunks(ROWS_BETWEEN_CHECKS) {
             check_for_interrupts!();
             tuple::add_all(rows, 2, some, |root, to| {
                 let (tree, name) = key(root);

@@ -31,7 +31,8 @@ pub fn between_transactions() {
 /// The path of everything that runs with somebody else's rights.
 pub const SAFE_PATH: &CStr = c"pg_catalog, pg_temp";
 
-/// What a database or a role may have set (ALTER DATABASE, ALTER ROLE), and a worker must not take over: autovacuum's list, and the role.
+/// What the server, a database or a role may have set (ALTER DATABASE, ALTER ROLE), and a worker must not take over: autovacuum's list, and the
+/// role. A build is no client's transaction: it takes no predicate locks, waits for no safe snapshot, and limits its waits itself.
 const PINNED: &[(&CStr, &CStr)] = &[
     (c"search_path", SAFE_PATH),
     (c"role", c"none"),
@@ -94,11 +95,11 @@ pub fn description(name: &CStr, function: &CStr, extra: [u32; 5]) -> pg_sys::Bac
     worker
 }
 
-pub fn put<const N: usize>(field: &mut [std::ffi::c_char; N], text: &CStr) {
+fn put<const N: usize>(field: &mut [std::ffi::c_char; N], text: &CStr) {
     field.iter_mut().zip(text.to_bytes_with_nul()).for_each(|(to, from)| *to = *from as std::ffi::c_char);
 }
 
-/// The begin of a worker's main function: its signals, its settings (catalog/trust.rs), its connection to the database that is named first, and
+/// The begin of a worker's main function: its signals, its settings ([`pin`]), its connection to the database that is named first, and
 /// all that is in bgw_extra.
 pub fn connect() -> [u32; 5] {
     // SAFETY: the start of a background worker, as PostgreSQL documents it; MyBgworkerEntry is set.
@@ -108,37 +109,12 @@ pub fn connect() -> [u32; 5] {
         pg_sys::BackgroundWorkerUnblockSignals();
         let extra = (*pg_sys::MyBgworkerEntry).bgw_extra.as_ptr().cast::<[u32; 5]>().read_unaligned();
         pg_sys::BackgroundWorkerInitializeConnectionByOid(pg_sys::Oid::from(extra[0]), pg_sys::InvalidOid, 0);
-        plain_transactions();
         extra
     }
 }
 
-/// Settings of transactions, and what autovacuum's workers set them to, whatever the server, the database or the role says: a build is
-/// nobody's transaction. It takes no predicate locks, waits for no safe snapshot, and has its own patience.
-const PLAIN: [(&CStr, &CStr); 6] = [
-    (c"default_transaction_isolation", c"read committed"),
-    (c"default_transaction_read_only", c"off"),
-    (c"default_transaction_deferrable", c"off"),
-    (c"statement_timeout", c"0"),
-    (c"lock_timeout", c"0"),
-    (c"idle_in_transaction_session_timeout", c"0"),
-];
-
-/// Sets them for all transactions of this background worker; settings read again do not change that.
-pub fn plain_transactions() {
-    let since_17 = [(c"transaction_timeout", c"0")];
-    let newer = if cfg!(any(feature = "pg15", feature = "pg16")) { &since_17[..0] } else { &since_17[..] };
-    for (name, value) in PLAIN.iter().chain(newer) {
-        // SAFETY: settings that there are, outside any transaction; as autovacuum's workers do it.
-        unsafe {
-            let (user, forced) = (pg_sys::GucContext::PGC_SUSET, pg_sys::GucSource::PGC_S_OVERRIDE);
-            pg_sys::SetConfigOption(name.as_ptr(), value.as_ptr(), user, forced);
-        }
-    }
-}
-
 #[pg_guard]
-pub unsafe extern "C-unwind" fn terminate(signal: i32) {
+unsafe extern "C-unwind" fn terminate(signal: i32) {
     // SAFETY: a signal handler, called as one.
     unsafe { pg_sys::die(signal) };
 }

@@ -309,12 +309,12 @@ pub mod unbound {
     #[pg_guard]
     unsafe extern "C-unwind" {
         unsafe fn find_inheritance_children(parent: pg_sys::Oid, lockmode: pg_sys::LOCKMODE) -> *mut pg_sys::List;
-        pub unsafe fn find_all_inheritors(
+        unsafe fn find_all_inheritors(
             parent: pg_sys::Oid,
             lockmode: pg_sys::LOCKMODE,
             parents: *mut *mut pg_sys::List,
         ) -> *mut pg_sys::List;
-        pub unsafe fn SetTuplestoreDestReceiverParams(
+        unsafe fn SetTuplestoreDestReceiverParams(
             dest: *mut pg_sys::DestReceiver,
             store: *mut pg_sys::Tuplestorestate,
             memory: pg_sys::MemoryContext,
@@ -322,16 +322,16 @@ pub mod unbound {
             target: pg_sys::TupleDesc,
             failure: *const std::ffi::c_char,
         );
-        pub unsafe fn has_superclass(relation: pg_sys::Oid) -> bool;
-        pub unsafe fn ExecSetParamPlan(plan: *mut std::ffi::c_void, context: *mut pg_sys::ExprContext);
+        unsafe fn has_superclass(relation: pg_sys::Oid) -> bool;
+        unsafe fn ExecSetParamPlan(plan: *mut std::ffi::c_void, context: *mut pg_sys::ExprContext);
         #[cfg_attr(feature = "pg15", link_name = "expression_tree_walker")]
-        pub unsafe fn expression_tree_walker_impl(
+        unsafe fn expression_tree_walker_impl(
             node: *mut pg_sys::Node,
             walker: super::NodeWalker,
             context: *mut std::ffi::c_void,
         ) -> bool;
         #[cfg_attr(feature = "pg15", link_name = "planstate_tree_walker")]
-        pub unsafe fn planstate_tree_walker_impl(
+        unsafe fn planstate_tree_walker_impl(
             plan: *mut pg_sys::PlanState,
             walker: super::PlanWalker,
             context: *mut std::ffi::c_void,

@@ -42,7 +42,7 @@ pub fn possible() -> bool {
 struct Inside;
 
 impl Inside {
-    pub fn enter() -> Self {
+    fn enter() -> Self {
         INSIDE.set(true);
         Self
     }
@@ -84,7 +84,7 @@ pub fn attempt<R>(f: impl FnOnce() -> R) -> Option<R> {
 }
 
 /// Runs `f` and tells by None that it raised or panicked: what it held is for the caller to let go.
-pub fn caught<R>(f: impl FnOnce() -> R) -> Option<R> {
+fn caught<R>(f: impl FnOnce() -> R) -> Option<R> {
     let before = Before::now();
     let result = PgTryBuilder::new(AssertUnwindSafe(|| Some(f()))).catch_others(|_| None).execute();
     if result.is_none() {
@@ -95,18 +95,18 @@ pub fn caught<R>(f: impl FnOnce() -> R) -> Option<R> {
 
 /// What a catcher puts back: the entries of error contexts, and how often interrupts are held off, which an ERROR sets to none, and which a
 /// panic leaves as it was under its locks.
-pub struct Before {
+struct Before {
     pub entries: error_context::Entries,
     held_off: u32,
 }
 
 impl Before {
-    pub fn now() -> Self {
+    fn now() -> Self {
         // SAFETY: a backend variable.
         Self { entries: error_context::Entries::now(), held_off: unsafe { pg_sys::InterruptHoldoffCount } }
     }
 
-    pub fn put_back(&self) {
+    fn put_back(&self) {
         self.entries.put_back();
         // SAFETY: as above; releasing the locks leaves it as it is.
         unsafe { pg_sys::InterruptHoldoffCount = self.held_off };
@@ -116,7 +116,7 @@ impl Before {
 /// As long as it lives the client gets no message but errors. PostgreSQL sends those of level DEBUG5 of each subtransaction, and waits until
 /// they are read: a client that asks for them and reads nothing must not make others wait for a lock that a reader could not take.
 pub struct Quiet {
-    pub least: i32,
+    least: i32,
 }
 
 impl Quiet {
@@ -137,11 +137,11 @@ impl Drop for Quiet {
     }
 }
 
-/// [`Quiet`], and nobody's end comes between two steps that belong together, as an allocation and the note of where it is: interrupts are
+/// [`Quiet`], and no end of the session comes between two steps that belong together, as an allocation and the note of where it is: interrupts are
 /// held off. (After each message PostgreSQL looks at them, and ends the process of a client that went away.)
 pub struct Unbroken {
     held_off: u32,
-    pub _quiet: Quiet,
+    _quiet: Quiet,
 }
 
 impl Unbroken {

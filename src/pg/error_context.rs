@@ -2,7 +2,7 @@
 //! position, the detail for the log.
 //!
 //! pgrx turns an ERROR that passes through Rust into a panic, and at the end raises another with the same words; the rest is lost. So whoever
-//! calls what may run a user's code, or wait for a lock, does it in [`whole`], which puts an entry on the stack of error contexts:
+//! calls what may run a user's code, or wait for a lock, does it in [`with_error_context`], which puts an entry on the stack of error contexts:
 //!
 //! ```text
 //!   raised:     entries of C below us, [ours: copies the error], entries above us (which do not matter: they are called again)
@@ -21,18 +21,18 @@ use std::ptr::null_mut;
 
 /// Palloc'd in the memory that is current when it is made: it is still there when the error is raised again.
 pub struct Entry {
-    pub callback: pg_sys::ErrorContextCallback,
-    pub memory: pg_sys::MemoryContext,
+    callback: pg_sys::ErrorContextCallback,
+    memory: pg_sys::MemoryContext,
     /// The last ERROR that came by.
-    pub error: *mut pg_sys::ErrorData,
+    error: *mut pg_sys::ErrorData,
     /// Rust unwinds, or has: when that error comes by again, it is raised by pgrx.
     unwound: bool,
     /// A statement of ours, which nobody wrote: its line of CONTEXT is left out. Null: none.
-    pub statement: *const c_char,
+    statement: *const c_char,
 }
 
 impl Entry {
-    pub fn forget(&mut self) {
+    fn forget(&mut self) {
         let error = std::mem::replace(&mut self.error, null_mut());
         if !error.is_null() {
             // SAFETY: a copy that is ours; freeing raises nothing.
@@ -42,7 +42,7 @@ impl Entry {
 }
 
 /// Runs something whose ERROR is to say all it said. `statement`: the one of ours that it runs.
-pub fn whole<R>(statement: Option<&CStr>, run: impl FnOnce() -> R) -> R {
+pub fn with_error_context<R>(statement: Option<&CStr>, run: impl FnOnce() -> R) -> R {
     let pushed = push(statement.map_or(std::ptr::null(), CStr::as_ptr));
     let result = run();
     drop(pushed);
@@ -50,7 +50,7 @@ pub fn whole<R>(statement: Option<&CStr>, run: impl FnOnce() -> R) -> R {
 }
 
 /// None: there is no memory for it.
-pub fn push(statement: *const c_char) -> Option<Pushed> {
+fn push(statement: *const c_char) -> Option<Pushed> {
     // SAFETY: the entry is taken off by Drop; or, if Rust unwinds, by whoever catches the error, while the memory is there. The allocation
     // raises nothing.
     unsafe {
@@ -102,8 +102,8 @@ impl Entries {
 }
 
 /// An error or a message comes by, in the memory of errors. What raises here is an error in an error, which PostgreSQL knows.
-pub unsafe extern "C-unwind" fn passes(entry: *mut c_void) {
-    // SAFETY: an entry of `whole`, in memory that is there; a jump out of here passes frames that own nothing.
+unsafe extern "C-unwind" fn passes(entry: *mut c_void) {
+    // SAFETY: an entry of `with_error_context`, in memory that is there; a jump out of here passes frames that own nothing.
     unsafe {
         let entry = &mut *entry.cast::<Entry>();
         // Where there is no memory, a copy would raise the same again, and again.
@@ -134,7 +134,7 @@ pub unsafe extern "C-unwind" fn passes(entry: *mut c_void) {
 ///
 /// # Safety
 /// Within an error context's callback.
-pub unsafe fn put_back(error: &pg_sys::ErrorData, now: &pg_sys::ErrorData) {
+unsafe fn put_back(error: &pg_sys::ErrorData, now: &pg_sys::ErrorData) {
     // SAFETY: the caller's promise; fields are null or C strings.
     unsafe {
         // pgrx has passed it on as UTF-8, or what became of it.
@@ -178,7 +178,7 @@ pub unsafe fn put_back(error: &pg_sys::ErrorData, now: &pg_sys::ErrorData) {
 
 /// # Safety
 /// C strings, or null.
-pub unsafe fn is(query: *const c_char, statement: *const c_char) -> bool {
+unsafe fn is(query: *const c_char, statement: *const c_char) -> bool {
     // SAFETY: the caller's promise.
     unsafe { !query.is_null() && !statement.is_null() && CStr::from_ptr(query) == CStr::from_ptr(statement) }
 }

@@ -3,7 +3,7 @@
 #![expect(unsafe_code, reason = "reads what is pending")]
 
 use crate::pg::inject;
-use cftrag_core::Breath;
+use cftrag_core::Interruptible;
 use pgrx::pg_sys;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
@@ -19,27 +19,27 @@ pub fn interrupted() -> bool {
 }
 
 /// What long work of the core calls now and then.
-pub fn breathe() {
+pub fn check_interrupts() {
     pgrx::check_for_interrupts!();
 }
 
 /// Rows fetched at once, or handled between two looks for an interrupt.
-pub const BATCH: usize = 10_000;
+pub const ROWS_BETWEEN_CHECKS: usize = 10_000;
 
 /// Why the work was left.
 struct Cancelled;
 
 /// Runs `f`, which only reads, or writes what is dropped with it. None: a cancel waits, or the end of the session, and the work was left.
 /// The caller releases the lock and looks for interrupts, which raises. `f` calls nothing of PostgreSQL's.
-pub fn until_cancelled<R>(f: impl FnOnce(&mut Breath<'_>) -> R) -> Option<R> {
-    let mut breathe = || {
+pub fn until_cancelled<R>(f: impl FnOnce(&mut Interruptible<'_>) -> R) -> Option<R> {
+    let mut check_interrupts = || {
         inject::looked();
         if cancelled() {
             // No panic: nothing is reported.
             resume_unwind(Box::new(Cancelled));
         }
     };
-    match catch_unwind(AssertUnwindSafe(|| f(&mut Breath::new(&mut breathe)))) {
+    match catch_unwind(AssertUnwindSafe(|| f(&mut Interruptible::new(&mut check_interrupts)))) {
         Ok(result) => Some(result),
         Err(why) if why.is::<Cancelled>() => None,
         Err(why) => resume_unwind(why),
@@ -47,7 +47,7 @@ pub fn until_cancelled<R>(f: impl FnOnce(&mut Breath<'_>) -> R) -> Option<R> {
 }
 
 /// Whether CHECK_FOR_INTERRUPTS would raise, were no lock held.
-pub fn cancelled() -> bool {
+fn cancelled() -> bool {
     // SAFETY: reads variables of this process, as CHECK_FOR_INTERRUPTS does.
     unsafe { pg_sys::ProcDiePending != 0 || pg_sys::QueryCancelPending != 0 && pg_sys::QueryCancelHoldoffCount == 0 }
 }

@@ -9,19 +9,19 @@ use pgrx::prelude::*;
 use std::time::Duration;
 
 /// Between two looks at the transactions that are waited for.
-pub const LOOK: Duration = Duration::from_millis(5);
+const POLL: Duration = Duration::from_millis(5);
 
 /// Between two looks for a place.
-pub const NAP: Duration = Duration::from_millis(50);
+const SLOW_POLL: Duration = Duration::from_millis(50);
 
 /// Sleeps a little; interrupts (termination) are served.
 pub fn pause() {
-    wait_latch(pg_sys::WL_TIMEOUT, LOOK);
+    wait_latch(pg_sys::WL_TIMEOUT, POLL);
 }
 
 /// Sleeps for longer: whoever waits for something that takes its time.
 pub fn nap() {
-    wait_latch(pg_sys::WL_TIMEOUT, NAP);
+    wait_latch(pg_sys::WL_TIMEOUT, SLOW_POLL);
 }
 
 /// Sleeps for a second, or until somebody wakes this process.

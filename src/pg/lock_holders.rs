@@ -10,11 +10,11 @@ use pgrx::pg_sys;
 
 type Transaction = pg_sys::VirtualTransactionId;
 
-pub const fn bit(mode: u32) -> i32 {
+const fn bit(mode: u32) -> i32 {
     1 << mode
 }
 
-/// Whoever inserts, updates or deletes holds one of these, to the end of his transaction.
+/// Whoever inserts, updates or deletes holds one of these, to the end of the transaction.
 const WRITES: i32 = bit(pg_sys::RowExclusiveLock)
     | bit(pg_sys::ShareRowExclusiveLock)
     | bit(pg_sys::ExclusiveLock)
@@ -29,15 +29,15 @@ const KEEPS_A_WORKER_OUT: i32 = bit(pg_sys::ShareLock)
 const SHARE_UPDATE_EXCLUSIVE: i32 = bit(pg_sys::ShareUpdateExclusiveLock);
 
 /// All locks of the server at this moment. A lock that is held from before to after the call is among them.
-pub struct Locks(pub *mut pg_sys::LockData);
+struct Locks(pub *mut pg_sys::LockData);
 
 impl Locks {
-    pub fn now() -> Self {
+    fn now() -> Self {
         // SAFETY: a palloc'd copy.
         Self(unsafe { pg_sys::GetLockStatusData() })
     }
 
-    pub fn all(&self) -> &[pg_sys::LockInstanceData] {
+    fn all(&self) -> &[pg_sys::LockInstanceData] {
         // SAFETY: `nelements` entries; ours until drop.
         unsafe {
             match (*self.0).nelements {
@@ -58,7 +58,7 @@ impl Drop for Locks {
     }
 }
 
-pub fn on(lock: &pg_sys::LockInstanceData, table: pg_sys::Oid) -> bool {
+fn on(lock: &pg_sys::LockInstanceData, table: pg_sys::Oid) -> bool {
     // SAFETY: a backend variable.
     let database = u32::from(unsafe { pg_sys::MyDatabaseId });
     let tag = &lock.locktag;
@@ -85,12 +85,12 @@ pub fn join_writers(table: pg_sys::Oid) {
     join(writers(table));
 }
 
-/// The same for those who keep a worker from the lock that its scan needs, but for ShareUpdateExclusiveLock (see above).
+/// Waits for the end of those that keep a worker from the lock that its scan needs, but for ShareUpdateExclusiveLock (see above).
 pub fn join_lockers(table: pg_sys::Oid) {
     join(holders(table, KEEPS_A_WORKER_OUT));
 }
 
-pub fn join(transactions: Vec<Transaction>) {
+fn join(transactions: Vec<Transaction>) {
     for transaction in transactions {
         // SAFETY: waits for that virtual transaction's end.
         unsafe { pg_sys::VirtualXactLock(transaction, true) };

@@ -11,11 +11,11 @@ use pgrx::pg_sys;
 use std::cell::Cell;
 
 /// An owner, and a table that it holds a lock on.
-pub type Held = Option<(pg_sys::ResourceOwner, pg_sys::Oid)>;
+type Held = Option<(pg_sys::ResourceOwner, pg_sys::Oid)>;
 
 thread_local! {
     /// The last AccessShareLock of a reader.
-    pub static READ: Cell<Held> = const { Cell::new(None) };
+    static READ: Cell<Held> = const { Cell::new(None) };
     /// The last RowExclusiveLock that [`keep_for_changes`] took.
     static CHANGED: Cell<Held> = const { Cell::new(None) };
 }
@@ -27,7 +27,7 @@ pub fn register() {
 }
 
 /// A resource owner releases its locks, or gives them to its parent. PostgreSQL makes it the current one meanwhile.
-pub unsafe extern "C-unwind" fn released(
+unsafe extern "C-unwind" fn released(
     _phase: pg_sys::ResourceReleasePhase::Type,
     _commit: bool,
     _top_level: bool,

@@ -22,9 +22,9 @@ use std::ptr::null_mut;
 
 /// A query between ExecutorStart and ExecutorEnd.
 #[derive(Clone, Copy)]
-pub struct Query {
-    pub state: *mut pg_sys::EState,
-    pub plan: *mut pg_sys::PlanState,
+struct Query {
+    state: *mut pg_sys::EState,
+    plan: *mut pg_sys::PlanState,
 }
 
 thread_local! {
@@ -47,7 +47,7 @@ pub fn register() {
 }
 
 /// Every statement comes by: no guard, which would also take CONTEXT off its errors. An ERROR jumps out of frames that own nothing.
-pub unsafe extern "C-unwind" fn start(query: *mut pg_sys::QueryDesc, flags: std::ffi::c_int) {
+unsafe extern "C-unwind" fn start(query: *mut pg_sys::QueryDesc, flags: std::ffi::c_int) {
     // SAFETY: the executor's arguments; the callback is in the memory that it is called for.
     unsafe {
         match NEXT_START.get() {
@@ -70,7 +70,7 @@ pub unsafe extern "C-unwind" fn start(query: *mut pg_sys::QueryDesc, flags: std:
     }
 }
 
-pub unsafe extern "C-unwind" fn end(query: *mut pg_sys::QueryDesc) {
+unsafe extern "C-unwind" fn end(query: *mut pg_sys::QueryDesc) {
     // SAFETY: the executor's argument.
     unsafe {
         forget((*query).estate.cast());
@@ -82,7 +82,7 @@ pub unsafe extern "C-unwind" fn end(query: *mut pg_sys::QueryDesc) {
 }
 
 /// The query ends, or its memory goes.
-pub unsafe extern "C-unwind" fn forget(state: *mut c_void) {
+unsafe extern "C-unwind" fn forget(state: *mut c_void) {
     QUERIES.with_borrow_mut(|queries| {
         // Mostly the last.
         if let Some(i) = queries.iter().rposition(|query| std::ptr::eq(query.state, state.cast())) {
@@ -91,7 +91,7 @@ pub unsafe extern "C-unwind" fn forget(state: *mut c_void) {
     });
 }
 
-pub unsafe extern "C-unwind" fn at_end(event: pg_sys::XactEvent::Type, _arg: *mut c_void) {
+unsafe extern "C-unwind" fn at_end(event: pg_sys::XactEvent::Type, _arg: *mut c_void) {
     use pg_sys::XactEvent::*;
     let before = [XACT_EVENT_PRE_COMMIT, XACT_EVENT_PARALLEL_PRE_COMMIT, XACT_EVENT_PRE_PREPARE];
     if !before.contains(&event) {
@@ -100,7 +100,7 @@ pub unsafe extern "C-unwind" fn at_end(event: pg_sys::XactEvent::Type, _arg: *mu
 }
 
 /// An abort closes the tables of what ran in it, cursors of before included: which, only PostgreSQL knows, so none is on the list any more.
-pub unsafe extern "C-unwind" fn at_subtransaction_end(
+unsafe extern "C-unwind" fn at_subtransaction_end(
     event: pg_sys::SubXactEvent::Type,
     _mine: pg_sys::SubTransactionId,
     _parent: pg_sys::SubTransactionId,
@@ -115,7 +115,7 @@ pub unsafe extern "C-unwind" fn at_subtransaction_end(
 ///
 /// # Safety
 /// `rel` is open, by the caller once.
-pub unsafe fn may_be_written(rel: pg_sys::Relation) -> bool {
+pub unsafe fn is_open_for_writing(rel: pg_sys::Relation) -> bool {
     // SAFETY: the caller's promise.
     let mut others = unsafe { (*rel).rd_refcnt } - 1;
     let mut next = 0;
@@ -146,7 +146,7 @@ pub unsafe fn may_be_written(rel: pg_sys::Relation) -> bool {
 ///
 /// # Safety
 /// A query on the list.
-pub unsafe fn opened(state: &pg_sys::EState, rel: pg_sys::Relation) -> i32 {
+unsafe fn opened(state: &pg_sys::EState, rel: pg_sys::Relation) -> i32 {
     let entries = state.es_range_table_size as usize;
     // SAFETY: the caller's promise; there are so many.
     (0..entries).filter(|i| unsafe { *state.es_relations.add(*i) } == rel).count() as i32
@@ -166,10 +166,10 @@ unsafe fn is_written(state: &pg_sys::EState, rel: pg_sys::Relation) -> bool {
 }
 
 /// The scans of a heap that a plan has begun.
-pub struct Scans {
-    pub rel: pg_sys::Relation,
-    pub found: [*mut pg_sys::ScanState; MOST_SCANS],
-    pub count: usize,
+struct Scans {
+    rel: pg_sys::Relation,
+    found: [*mut pg_sys::ScanState; MOST_SCANS],
+    count: usize,
 }
 
 /// More than these in one statement are not taken off.
@@ -179,7 +179,7 @@ const MOST_SCANS: usize = 16;
 ///
 /// # Safety
 /// The plan of a query on the list.
-pub unsafe fn scans(plan: *mut pg_sys::PlanState, rel: pg_sys::Relation) -> i32 {
+unsafe fn scans(plan: *mut pg_sys::PlanState, rel: pg_sys::Relation) -> i32 {
     let mut scans = Scans { rel, found: [null_mut(); MOST_SCANS], count: 0 };
     // SAFETY: the caller's promise. The root is looked at here, all below by PostgreSQL's walker, under a guard.
     unsafe {
@@ -189,7 +189,7 @@ pub unsafe fn scans(plan: *mut pg_sys::PlanState, rel: pg_sys::Relation) -> i32 
     scans.count as i32
 }
 
-pub unsafe extern "C-unwind" fn walk(plan: *mut pg_sys::PlanState, scans: *mut c_void) -> bool {
+unsafe extern "C-unwind" fn walk(plan: *mut pg_sys::PlanState, scans: *mut c_void) -> bool {
     // SAFETY: the walker's arguments; an ERROR (the depth of the stack) jumps out of frames that own nothing.
     unsafe {
         look(plan, &mut *scans.cast::<Scans>());
@@ -199,7 +199,7 @@ pub unsafe extern "C-unwind" fn walk(plan: *mut pg_sys::PlanState, scans: *mut c
 
 /// # Safety
 /// A node of a running plan.
-pub unsafe fn look(plan: *mut pg_sys::PlanState, scans: &mut Scans) {
+unsafe fn look(plan: *mut pg_sys::PlanState, scans: &mut Scans) {
     use pg_sys::NodeTag::*;
     let of_heap = [T_SeqScanState, T_SampleScanState, T_BitmapHeapScanState, T_TidScanState, T_TidRangeScanState];
     // SAFETY: the caller's promise; these nodes begin with a ScanState.

@@ -17,7 +17,7 @@ use std::collections::HashMap;
 
 thread_local! {
     /// The next xid as of some moment of this transaction, 64 bits; 0: not read yet.
-    pub static NEXT: Cell<u64> = const { Cell::new(0) };
+    static NEXT: Cell<u64> = const { Cell::new(0) };
 }
 
 /// Forgets what was read in this transaction. Called at its end: an idle session must not keep an epoch for 2 billion xids.
@@ -36,29 +36,29 @@ pub fn full_xid(xid: u32) -> u64 {
     next.wrapping_add_signed(i64::from(xid.wrapping_sub(next as u32) as i32))
 }
 
-pub fn short(xid: u64) -> pg_sys::TransactionId {
+fn short(xid: u64) -> pg_sys::TransactionId {
     pg_sys::TransactionId::from(xid as u32)
 }
 
 /// The caller's snapshot, as the core asks it.
-pub struct Seen {
-    pub snapshot: pg_sys::Snapshot,
-    pub xmin: u64,
-    pub xmax: u64,
-    pub curcid: u32,
+pub struct SnapshotView {
+    snapshot: pg_sys::Snapshot,
+    xmin: u64,
+    xmax: u64,
+    curcid: u32,
     /// This transaction's xid, if it has one: its subtransactions' are greater, and only then can a version be its own.
-    pub own: Option<u64>,
+    own: Option<u64>,
     /// Whether so many subtransactions are open that asking for an xid whether it is one of theirs takes too long under the image's lock.
-    pub deep: bool,
-    pub known: HashMap<u64, (View, Hint)>,
+    deep: bool,
+    known: HashMap<u64, (View, Hint)>,
 }
 
 /// PostgreSQL asks open subtransactions one after the other.
 const DEEP: i32 = 32;
 
-impl Seen {
+impl SnapshotView {
     /// # Safety
-    /// `snapshot` is an MVCC snapshot that stays active while `Seen` lives.
+    /// `snapshot` is an MVCC snapshot that stays active while `SnapshotView` lives.
     pub unsafe fn new(snapshot: pg_sys::Snapshot) -> Self {
         // SAFETY: the caller's promise; reads backend state.
         unsafe {
@@ -137,7 +137,7 @@ impl Seen {
     }
 }
 
-impl Visibility for Seen {
+impl Visibility for SnapshotView {
     fn view(&self, xid: u64, hint: Hint) -> View {
         if self.own.is_some_and(|own| xid >= own) {
             if self.deep {
@@ -183,7 +183,7 @@ impl Visibility for Seen {
 }
 
 /// So old that its 32 bits name a later transaction.
-pub fn ancient(xid: u64) -> bool {
+fn too_old(xid: u64) -> bool {
     full_xid(xid as u32) != xid
 }
 
@@ -202,7 +202,7 @@ fn did_commit(xids: &[u64], mut each: impl FnMut(u64, bool)) -> Option<()> {
             let oldest = (*pg_sys::TransamVariables).oldestClogXid;
             let oldest = full_xid(u32::from(oldest));
             for &xid in few {
-                let reaches = !ancient(xid) && xid >= oldest;
+                let reaches = !too_old(xid) && xid >= oldest;
                 all &= reaches;
                 each(xid, reaches && pg_sys::TransactionIdDidCommit(short(xid)));
             }
@@ -237,15 +237,15 @@ fn is_committed_here(xid: u64) -> bool {
 
 /// Facts about transactions for a writer of the image, ascending by xid.
 #[derive(Default)]
-pub struct Known(pub Vec<(u64, Fate)>);
+pub struct XidFates(pub Vec<(u64, Fate)>);
 
-impl Known {
+impl XidFates {
     /// Learns what became of these xids; not under a lock. None: one is older than the commit log.
     pub fn learn(&mut self, xids: &[u64]) -> Option<()> {
         let (mut running, mut ended) = (Vec::new(), Vec::new());
         for &xid in xids {
             // SAFETY: looks at running transactions; the order (running before committed) is the one of transam/README.
-            let runs = !ancient(xid)
+            let runs = !too_old(xid)
                 && unsafe {
                     pg_sys::TransactionIdIsCurrentTransactionId(short(xid))
                         || pg_sys::TransactionIdIsInProgress(short(xid))
@@ -256,12 +256,12 @@ impl Known {
         self.learn_ended(&ended)
     }
 
-    /// The same for xids that no running transaction has.
+    /// Learns the fates of xids that no running transaction has.
     pub fn learn_ended(&mut self, xids: &[u64]) -> Option<()> {
         did_commit(xids, |xid, committed| self.add(xid, if committed { Fate::Committed } else { Fate::Aborted }))
     }
 
-    pub fn add(&mut self, xid: u64, fate: Fate) {
+    fn add(&mut self, xid: u64, fate: Fate) {
         match self.0.binary_search_by_key(&xid, |known| known.0) {
             Ok(at) => self.0[at].1 = fate,
             Err(at) => self.0.insert(at, (xid, fate)),
@@ -269,7 +269,7 @@ impl Known {
     }
 }
 
-impl Fates for Known {
+impl Fates for XidFates {
     fn fate(&self, xid: u64) -> Fate {
         match self.0.binary_search_by_key(&xid, |known| known.0) {
             Ok(at) => self.0[at].1,

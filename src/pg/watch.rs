@@ -10,7 +10,7 @@
 
 #![expect(unsafe_code, reason = "a signal handler, and a timer")]
 
-use cftrag_core::{Breath, Names};
+use cftrag_core::{Interruptible, Names};
 use pgrx::{GucContext, GucFlags, GucRegistry, GucSetting, pg_guard, pg_sys};
 use std::cell::RefCell;
 use std::ffi::{CString, c_char, c_int, c_void};
@@ -24,16 +24,16 @@ static WATCH: GucSetting<i32> = GucSetting::<i32>::new(0);
 static LONGEST_GAP: GucSetting<i32> = GucSetting::<i32>::new(0);
 
 /// Microseconds of this process. Those of the tick that asked; -1: none has.
-pub static ASKED: AtomicI64 = AtomicI64::new(-1);
+static ASKED: AtomicI64 = AtomicI64::new(-1);
 
 /// The longest that an answer took.
-pub static LONGEST: AtomicI64 = AtomicI64::new(0);
+static LONGEST: AtomicI64 = AtomicI64::new(0);
 
 /// What the fixed work took.
 static UNIT: AtomicI64 = AtomicI64::new(0);
 
 thread_local! {
-    pub static SHOWN: RefCell<CString> = RefCell::default();
+    static SHOWN: RefCell<CString> = RefCell::default();
 }
 
 pub fn define() {
@@ -68,7 +68,7 @@ pub fn define() {
     }
 }
 
-pub fn microseconds() -> i64 {
+fn microseconds() -> i64 {
     let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: writes a timespec. A signal handler may call it.
     unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &mut now) };
@@ -80,7 +80,7 @@ fn measure() -> i64 {
     let once = |_| {
         let (began, mut names) = (microseconds(), Names::default());
         (0..100_000_u32).for_each(|i| _ = names.id(i.wrapping_mul(0x9E37_79B9).to_string().as_bytes()));
-        std::hint::black_box(names.ranks(&mut Breath::new(&mut || ())));
+        std::hint::black_box(names.ranks(&mut Interruptible::new(&mut || ())));
         microseconds() - began
     };
     (0..3).map(once).min().unwrap_or(1)
@@ -91,7 +91,7 @@ pub fn looked() {
     ASKED.store(-1, Relaxed);
 }
 
-pub extern "C" fn tick(_signal: c_int) {
+extern "C" fn tick(_signal: c_int) {
     let now = microseconds();
     // SAFETY: an integer that signal handlers set.
     unsafe {

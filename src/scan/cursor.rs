@@ -3,9 +3,9 @@
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cursor {
     /// Rows before the next one forward.
-    pub at: usize,
+    at: usize,
     /// Past the last row: backward is the last row then, and otherwise the one before the last returned.
-    pub ended: bool,
+    ended: bool,
 }
 
 impl Cursor {

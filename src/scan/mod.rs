@@ -25,7 +25,7 @@ pub mod tuple_slot;
 pub struct Methods<T>(pub T);
 
 impl<T> Methods<T> {
-    pub fn is(&self, other: *const T) -> bool {
+    fn is(&self, other: *const T) -> bool {
         std::ptr::eq(&self.0, other)
     }
 }

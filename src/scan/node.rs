@@ -45,7 +45,7 @@ const fn node_of(function: Function) -> Methods<pg_sys::CustomExecMethods> {
     })
 }
 
-pub enum Answer {
+enum Answer {
     Nothing,
     Context(Box<Walk>),
     Entities(Box<Found>),
@@ -55,27 +55,27 @@ pub enum Answer {
 
 /// The executor's node, and what we keep beside it.
 #[repr(C)]
-pub struct Node {
-    pub state: pg_sys::CustomScanState,
-    pub scan: *mut Scan,
+struct Node {
+    state: pg_sys::CustomScanState,
+    scan: *mut Scan,
 }
 
-pub struct Scan {
-    pub function: Function,
-    pub oid: pg_sys::Oid,
+struct Scan {
+    function: Function,
+    oid: pg_sys::Oid,
     /// cft_context of entities, not of one.
-    pub many: bool,
-    pub arguments: [Argument; MOST_ARGUMENTS],
+    many: bool,
+    arguments: [Argument; MOST_ARGUMENTS],
     /// PARAM_EXEC parameters that the arguments depend on, once that was asked.
-    pub parameters: Option<*mut pg_sys::Bitmapset>,
+    parameters: Option<*mut pg_sys::Bitmapset>,
     pub columns: Columns,
     /// The type of that value; null if nobody asks for it.
-    pub whole: pg_sys::TupleDesc,
-    pub answer: Option<Answer>,
-    pub cursor: Cursor,
+    whole: pg_sys::TupleDesc,
+    answer: Option<Answer>,
+    cursor: Cursor,
     /// Where rows of the reference query come out of their tuplestore; null before there were any.
-    pub kept: *mut pg_sys::TupleTableSlot,
-    pub callback: pg_sys::MemoryContextCallback,
+    kept: *mut pg_sys::TupleTableSlot,
+    callback: pg_sys::MemoryContextCallback,
 }
 
 /// Makes the node; called in the query's memory.
@@ -91,7 +91,7 @@ pub unsafe extern "C-unwind" fn create(plan: *mut pg_sys::CustomScan) -> *mut pg
 }
 
 #[pg_guard]
-pub unsafe extern "C-unwind" fn begin(state: *mut pg_sys::CustomScanState, estate: *mut pg_sys::EState, _flags: i32) {
+unsafe extern "C-unwind" fn begin(state: *mut pg_sys::CustomScanState, estate: *mut pg_sys::EState, _flags: i32) {
     // SAFETY: the executor's arguments; the plan is one of plan.rs. In the query's memory, which outlives the node's use.
     unsafe {
         let plan = (*state).ss.ps.plan.cast::<pg_sys::CustomScan>();
@@ -132,7 +132,7 @@ pub unsafe extern "C-unwind" fn begin(state: *mut pg_sys::CustomScanState, estat
 ///
 /// # Safety
 /// A plan of plan.rs.
-pub unsafe fn call_of(plan: *mut pg_sys::CustomScan) -> *mut pg_sys::FuncExpr {
+unsafe fn call_of(plan: *mut pg_sys::CustomScan) -> *mut pg_sys::FuncExpr {
     // SAFETY: the caller's promise: that is its only expression.
     unsafe { arguments::nodes((*plan).custom_exprs)[0] }
 }
@@ -143,7 +143,7 @@ thread_local! {
 }
 
 /// What PostgreSQL does before it calls a function. 42501 if the user may not.
-pub unsafe fn may_call(function: pg_sys::Oid) {
+unsafe fn may_call(function: pg_sys::Oid) {
     // SAFETY: system cache lookups; the hook is another extension's.
     unsafe {
         let role = compat::plain::GetUserId();
@@ -162,7 +162,7 @@ pub unsafe fn may_call(function: pg_sys::Oid) {
 }
 
 /// The query's memory goes, at its end or by an ERROR.
-pub unsafe extern "C-unwind" fn forget(scan: *mut c_void) {
+unsafe extern "C-unwind" fn forget(scan: *mut c_void) {
     // SAFETY: made in `begin`, for this callback only, which is called once.
     let scan = unsafe { Box::from_raw(scan.cast::<Scan>()) };
     match scan.answer {
@@ -174,7 +174,7 @@ pub unsafe extern "C-unwind" fn forget(scan: *mut c_void) {
 }
 
 /// The next row. Without conditions and projection it is the scan's own.
-pub unsafe extern "C-unwind" fn run(state: *mut pg_sys::CustomScanState) -> *mut pg_sys::TupleTableSlot {
+unsafe extern "C-unwind" fn run(state: *mut pg_sys::CustomScanState) -> *mut pg_sys::TupleTableSlot {
     // SAFETY: the executor's argument; an ERROR jumps out of this frame, which owns nothing.
     unsafe {
         let ps = &(*state).ss.ps;
@@ -186,13 +186,13 @@ pub unsafe extern "C-unwind" fn run(state: *mut pg_sys::CustomScanState) -> *mut
 }
 
 /// A row of ours is never in the place of another (plan.rs `is_marked`): a scan beside such a row goes on as ever.
-pub unsafe extern "C-unwind" fn recheck(state: *mut pg_sys::ScanState, _slot: *mut pg_sys::TupleTableSlot) -> bool {
+unsafe extern "C-unwind" fn recheck(state: *mut pg_sys::ScanState, _slot: *mut pg_sys::TupleTableSlot) -> bool {
     // SAFETY: as in `run`.
     unsafe { u32::from((*next(state)).tts_flags) & pg_sys::TTS_FLAG_EMPTY == 0 }
 }
 
 #[pg_guard]
-pub unsafe extern "C-unwind" fn next(state: *mut pg_sys::ScanState) -> *mut pg_sys::TupleTableSlot {
+unsafe extern "C-unwind" fn next(state: *mut pg_sys::ScanState) -> *mut pg_sys::TupleTableSlot {
     // SAFETY: our own node; its slot has a column for each of `columns`.
     unsafe {
         let scan = &mut *(*state.cast::<Node>()).scan;
@@ -228,7 +228,7 @@ impl Scan {
     ///
     /// # Safety
     /// This scan's node.
-    pub unsafe fn parameters(&mut self, state: *mut pg_sys::CustomScanState) -> *mut pg_sys::Bitmapset {
+    unsafe fn parameters(&mut self, state: *mut pg_sys::CustomScanState) -> *mut pg_sys::Bitmapset {
         *self.parameters.get_or_insert_with(|| {
             // SAFETY: the caller's promise; in memory that lasts as long as the node.
             unsafe {
@@ -245,7 +245,7 @@ impl Scan {
     ///
     /// # Safety
     /// This scan's node, running.
-    pub unsafe fn ask(&mut self, state: *mut pg_sys::ScanState) -> Answer {
+    unsafe fn ask(&mut self, state: *mut pg_sys::ScanState) -> Answer {
         // SAFETY: the caller's promise. After an ERROR the abort leaves the memory context.
         unsafe {
             let context = (*state).ps.ps_ExprContext;
@@ -299,7 +299,7 @@ impl Scan {
     ///
     /// # Safety
     /// As for [`Scan::ask`]; `entity` is a text, or a text[].
-    pub unsafe fn context(
+    unsafe fn context(
         &mut self,
         state: *mut pg_sys::ScanState,
         entity: pg_sys::Datum,
@@ -357,7 +357,7 @@ impl Scan {
     ///
     /// # Safety
     /// As for [`Scan::ask`]; a text and a boolean.
-    pub unsafe fn entities(
+    unsafe fn entities(
         &mut self,
         state: *mut pg_sys::ScanState,
         question: pg_sys::Datum,
@@ -383,7 +383,7 @@ impl Scan {
     ///
     /// # Safety
     /// As for [`Scan::ask`].
-    pub unsafe fn store(&mut self, state: *mut pg_sys::ScanState) -> Rows {
+    unsafe fn store(&mut self, state: *mut pg_sys::ScanState) -> Rows {
         // SAFETY: the caller's promise; the row type is the function's.
         unsafe {
             let estate = (*state).ps.state;
@@ -412,13 +412,13 @@ impl Scan {
 }
 
 /// What is in the tuplestore, from its start.
-pub fn read(rows: Rows) -> Answer {
+fn read(rows: Rows) -> Answer {
     // SAFETY: a tuplestore of `Scan::store`, just filled.
     unsafe { pg_sys::tuplestore_rescan(rows.store()) };
     Answer::Kept(rows.store())
 }
 
-pub fn oid(value: pg_sys::Datum) -> pg_sys::Oid {
+fn oid(value: pg_sys::Datum) -> pg_sys::Oid {
     pg_sys::Oid::from(value.value() as u32)
 }
 
@@ -440,7 +440,7 @@ unsafe extern "C-unwind" fn rescan(state: *mut pg_sys::CustomScanState) {
 }
 
 #[pg_guard]
-pub unsafe extern "C-unwind" fn end(state: *mut pg_sys::CustomScanState) {
+unsafe extern "C-unwind" fn end(state: *mut pg_sys::CustomScanState) {
     // SAFETY: our own node, which gives no more rows. The executor clears the slots.
     unsafe { (*(*state.cast::<Node>()).scan).drop_answer() };
 }

@@ -19,10 +19,10 @@ use std::ffi::CStr;
 const LANGUAGE_C: pg_sys::Oid = pg_sys::Oid::from_u32(13);
 
 /// Functions of which it is kept whether they are one of ours.
-pub const ROOM: usize = 32;
+const ROOM: usize = 32;
 
 thread_local! {
-    pub static NEXT: Cell<pg_sys::set_rel_pathlist_hook_type> = const { Cell::new(None) };
+    static NEXT: Cell<pg_sys::set_rel_pathlist_hook_type> = const { Cell::new(None) };
     static KNOWN: Cached<pg_sys::Oid, Option<Function>> = const { Cached::new(ROOM, invalidation::catalogs) };
 }
 
@@ -55,7 +55,7 @@ unsafe extern "C-unwind" fn choose(
 
 /// Puts our path in the place of the function scan's, with its cost.
 #[pg_guard]
-pub unsafe extern "C-unwind" fn replace(
+unsafe extern "C-unwind" fn replace(
     root: *mut pg_sys::PlannerInfo,
     rel: *mut pg_sys::RelOptInfo,
     index: pg_sys::Index,
@@ -87,7 +87,7 @@ pub unsafe extern "C-unwind" fn replace(
 ///
 /// # Safety
 /// A range table entry of a function.
-pub unsafe fn call_of(entry: *mut pg_sys::RangeTblEntry) -> Option<*mut pg_sys::FuncExpr> {
+unsafe fn call_of(entry: *mut pg_sys::RangeTblEntry) -> Option<*mut pg_sys::FuncExpr> {
     // SAFETY: the caller's promise.
     unsafe {
         let functions = PgList::<pg_sys::RangeTblFunction>::from_pg((*entry).functions);
@@ -104,7 +104,7 @@ pub unsafe fn call_of(entry: *mut pg_sys::RangeTblEntry) -> Option<*mut pg_sys::
 ///
 /// # Safety
 /// A call that is being planned.
-pub unsafe fn ours(call: *mut pg_sys::FuncExpr) -> Option<Function> {
+unsafe fn ours(call: *mut pg_sys::FuncExpr) -> Option<Function> {
     // SAFETY: the caller's promise; a row type's descriptor is released again.
     unsafe {
         let function = as_made((*call).funcid)?;
@@ -169,14 +169,14 @@ unsafe fn recognise(function: pg_sys::Oid) -> Option<Function> {
 ///
 /// # Safety
 /// The planner's.
-pub unsafe fn is_marked(root: *mut pg_sys::PlannerInfo, index: pg_sys::Index) -> bool {
+unsafe fn is_marked(root: *mut pg_sys::PlannerInfo, index: pg_sys::Index) -> bool {
     // SAFETY: the caller's promise.
     unsafe { PgList::<pg_sys::PlanRowMark>::from_pg((*root).rowMarks).iter_ptr().any(|mark| (*mark).rti == index) }
 }
 
 /// The plan of our path.
 #[pg_guard]
-pub unsafe extern "C-unwind" fn plan(
+unsafe extern "C-unwind" fn plan(
     root: *mut pg_sys::PlannerInfo,
     rel: *mut pg_sys::RelOptInfo,
     path: *mut pg_sys::CustomPath,
@@ -190,7 +190,7 @@ pub unsafe extern "C-unwind" fn plan(
         let Some(call) = call_of(entry) else { unreachable!("the path is one of a call") };
         let conditions = pg_sys::extract_actual_clauses(clauses, false);
         let mut plan = PgBox::<pg_sys::CustomScan>::alloc_node(pg_sys::NodeTag::T_CustomScan);
-        // Who takes no notice of our targets puts his own in their place, made of those of the relation.
+        // A node that takes no notice of our targets puts its own in their place, made of those of the relation.
         plan.custom_scan_tlist = columns((*rel).relid, [targets, (*(*rel).reltarget).exprs, conditions]);
         plan.scan.plan.targetlist = targets;
         plan.scan.plan.qual = conditions;
@@ -207,7 +207,7 @@ pub unsafe extern "C-unwind" fn plan(
 ///
 /// # Safety
 /// The planner's.
-pub unsafe fn columns(index: pg_sys::Index, wanted: [*mut pg_sys::List; 3]) -> *mut pg_sys::List {
+unsafe fn columns(index: pg_sys::Index, wanted: [*mut pg_sys::List; 3]) -> *mut pg_sys::List {
     // SAFETY: the caller's promise; pull_var_clause gives a list of Vars.
     unsafe {
         let all = pg_sys::PVC_RECURSE_AGGREGATES | pg_sys::PVC_RECURSE_WINDOWFUNCS | pg_sys::PVC_RECURSE_PLACEHOLDERS;

@@ -12,9 +12,9 @@ use pgrx::prelude::*;
 
 /// A text as PostgreSQL holds it.
 #[repr(C, align(4))]
-pub struct Text<const N: usize> {
-    pub header: [u8; 4],
-    pub bytes: [u8; N],
+struct Text<const N: usize> {
+    header: [u8; 4],
+    bytes: [u8; N],
 }
 
 static ANCESTOR: Text<8> = Text { header: varlena_header(8), bytes: *b"ancestor" };
@@ -43,14 +43,14 @@ pub unsafe fn clear(slot: *mut pg_sys::TupleTableSlot) {
 type Whole = (pg_sys::TupleDesc, pg_sys::MemoryContext);
 
 /// The values of a row, as the function's columns are numbered.
-pub trait Source {
+pub trait RowValues {
     fn value(&self, column: u8) -> Option<pg_sys::Datum>;
 }
 
 /// A row of cft_context. The tree alone can be NULL.
 pub struct InWalk<'a>(pub &'a Walk, pub &'a cftrag_core::Row);
 
-impl Source for InWalk<'_> {
+impl RowValues for InWalk<'_> {
     #[inline]
     fn value(&self, column: u8) -> Option<pg_sys::Datum> {
         let Self(walk, row) = self;
@@ -80,7 +80,7 @@ impl<'a> InText<'a> {
     }
 }
 
-impl Source for InText<'_> {
+impl RowValues for InText<'_> {
     #[inline]
     fn value(&self, column: u8) -> Option<pg_sys::Datum> {
         let Self(mention, [entity, spelled, alias]) = self;
@@ -98,7 +98,7 @@ impl Source for InText<'_> {
 /// A slot whose columns are there.
 struct InSlot(pub *mut pg_sys::TupleTableSlot);
 
-impl Source for InSlot {
+impl RowValues for InSlot {
     fn value(&self, column: u8) -> Option<pg_sys::Datum> {
         let n = usize::from(column) - 1;
         // SAFETY: `copy` made the values ready; they stay where they are until the next row is fetched.
@@ -128,7 +128,7 @@ pub unsafe fn copy(
 /// # Safety
 /// An empty virtual slot with those columns; for column 0, the row itself, there is `whole`.
 #[inline]
-pub unsafe fn fill(slot: *mut pg_sys::TupleTableSlot, row: &impl Source, columns: &[u8], whole: Option<Whole>) {
+pub unsafe fn fill(slot: *mut pg_sys::TupleTableSlot, row: &impl RowValues, columns: &[u8], whole: Option<Whole>) {
     // SAFETY: the caller's promise.
     unsafe {
         for (n, &column) in columns.iter().enumerate() {
@@ -148,7 +148,7 @@ pub unsafe fn fill(slot: *mut pg_sys::TupleTableSlot, row: &impl Source, columns
 ///
 /// # Safety
 /// The descriptor is of the function's row type; nobody uses what is in the memory.
-unsafe fn composite(row: &impl Source, (desc, memory): Whole) -> pg_sys::Datum {
+unsafe fn composite(row: &impl RowValues, (desc, memory): Whole) -> pg_sys::Datum {
     // SAFETY: the caller's promise.
     let columns = unsafe { (*desc).natts as usize };
     let mut values = [None; MOST_COLUMNS];
@@ -168,8 +168,8 @@ unsafe fn composite(row: &impl Source, (desc, memory): Whole) -> pg_sys::Datum {
 
 /// The columns of our rows: attributes of the function's, or 0, its row as a value; each once.
 pub struct Columns {
-    pub room: [u8; MOST_COLUMNS + 1],
-    pub len: usize,
+    room: [u8; MOST_COLUMNS + 1],
+    len: usize,
 }
 
 impl Columns {

@@ -8,10 +8,10 @@
 use crate::capture::transaction;
 use crate::catalog::attached_table::AttachedTable;
 use crate::catalog::columns::Columns;
-use crate::catalog::edges_table::Edges;
+use crate::catalog::edges_table::EdgesTable;
 use crate::catalog::registration::Registration;
 use crate::catalog::registration_cache;
-use crate::error::Spoil;
+use crate::error::Damage;
 use crate::guc;
 use crate::image::chunks::RUNNING_WORDS;
 use crate::image::control::Control;
@@ -20,7 +20,7 @@ use crate::image::slot::{Header, Key};
 use crate::image::{chunks, control};
 use crate::pg::compat::plain;
 use crate::pg::invalidation::Cached;
-use crate::pg::snapshot::Seen;
+use crate::pg::snapshot::SnapshotView;
 use crate::pg::{compat, invalidation, open_relations};
 use cftrag_core::Image;
 use pgrx::pg_sys;
@@ -30,13 +30,13 @@ use std::sync::atomic::Ordering::SeqCst;
 pub struct Ticket {
     pub control: &'static Control,
     pub index: usize,
-    pub generation: u64,
-    pub seen: Seen,
+    generation: u64,
+    seen: SnapshotView,
 }
 
 impl Ticket {
     /// Reads the image that the ticket is for. One that took its place may be too new for the snapshot: NoImage.
-    pub fn read<R>(&self, look: impl FnOnce(Image<'_>, &Seen) -> R) -> Result<R, Reason> {
+    pub fn read<R>(&self, look: impl FnOnce(Image<'_>, &SnapshotView) -> R) -> Result<R, Reason> {
         let slot = &self.control.slots[self.index];
         chunks::read(self.control, self.index, |_, image| {
             (slot.generation.load(SeqCst) == self.generation).then(|| look(image, &self.seen))
@@ -47,8 +47,8 @@ impl Ticket {
     /// Learns what became of xids that a reading met; not under a lock.
     pub fn learn(&mut self, xids: &[u64]) -> Result<(), Reason> {
         self.seen.learn(xids).ok_or_else(|| {
-            self.control.slots[self.index].spoil(Spoil::Ancient);
-            Reason::Ancient
+            self.control.slots[self.index].spoil(Damage::XidTooOld);
+            Reason::XidTooOld
         })
     }
 }
@@ -57,18 +57,18 @@ impl Ticket {
 ///
 /// # Safety
 /// A valid snapshot, active while it is used.
-pub unsafe fn seen(snapshot: pg_sys::Snapshot) -> Result<Seen, Reason> {
+pub unsafe fn seen(snapshot: pg_sys::Snapshot) -> Result<SnapshotView, Reason> {
     // SAFETY: the caller's promise.
     unsafe {
         if (*snapshot).snapshot_type != pg_sys::SnapshotType::SNAPSHOT_MVCC || (*snapshot).takenDuringRecovery {
             return Err(Reason::OldSnapshot);
         }
-        Ok(Seen::new(snapshot))
+        Ok(SnapshotView::new(snapshot))
     }
 }
 
 /// The key that an image of the table has now.
-pub fn key(table: &Edges, registration: &Registration, columns: &Columns) -> Key {
+pub fn key(table: &EdgesTable, registration: &Registration, columns: &Columns) -> Key {
     Key {
         // SAFETY: an open relation.
         locator: unsafe { compat::locator(table.rel()) },
@@ -80,7 +80,7 @@ pub fn key(table: &Edges, registration: &Registration, columns: &Columns) -> Key
 }
 
 /// Whether the image is the table's of that key, and not newer than the snapshot.
-pub fn matches(header: &Header, image: Image<'_>, key: &Key, seen: &Seen) -> Result<(), Reason> {
+pub fn matches(header: &Header, image: Image<'_>, key: &Key, seen: &SnapshotView) -> Result<(), Reason> {
     same(header, key)?;
     new_enough(header, image, seen)
 }
@@ -94,17 +94,17 @@ pub fn matches(header: &Header, image: Image<'_>, key: &Key, seen: &Seen) -> Res
 ///
 /// # Safety
 /// An open table.
-unsafe fn being_written(table: &Edges) -> bool {
+unsafe fn being_written(table: &EdgesTable) -> bool {
     // SAFETY: the caller's promise; reads backend state and the lock table.
     unsafe {
         plain::GetTopTransactionIdIfAny() != pg_sys::InvalidTransactionId
             && pg_sys::CheckRelationLockedByMe(table.rel(), pg_sys::RowExclusiveLock as pg_sys::LOCKMODE, true)
-            && (open_relations::may_be_written(table.rel()) || pg_sys::AfterTriggerPendingOnRel(table.oid()))
+            && (open_relations::is_open_for_writing(table.rel()) || pg_sys::AfterTriggerPendingOnRel(table.oid()))
     }
 }
 
 /// What does not depend on the table's content.
-pub fn backend(table: &Edges) -> Result<&'static Control, Reason> {
+fn backend(table: &EdgesTable) -> Result<&'static Control, Reason> {
     if !guc::ENABLE.get() {
         return Err(Reason::Disabled);
     }
@@ -125,7 +125,7 @@ pub fn backend(table: &Edges) -> Result<&'static Control, Reason> {
         }
     }
     if table.unsuitable().is_some() {
-        return Err(Reason::Kind);
+        return Err(Reason::NotPlainTable);
     }
     control::attach().ok_or(Reason::NoMemory)
 }
@@ -134,7 +134,7 @@ pub fn backend(table: &Edges) -> Result<&'static Control, Reason> {
 ///
 /// # Safety
 /// None beyond an open table; reads catalogs.
-pub unsafe fn readable(table: &Edges, columns: &Columns) -> Result<(), Reason> {
+pub unsafe fn readable(table: &EdgesTable, columns: &Columns) -> Result<(), Reason> {
     // SAFETY: lookups by OID.
     unsafe {
         let (oid, role) = (table.oid(), plain::GetUserId());
@@ -174,12 +174,12 @@ thread_local! {
 }
 
 /// What can be seen only beside the image.
-pub fn check<R>(
+fn check<R>(
     control: &Control,
     table: pg_sys::Oid,
     key: &Key,
-    seen: &Seen,
-    first: &mut impl FnMut(Image<'_>, &Seen) -> R,
+    seen: &SnapshotView,
+    first: &mut impl FnMut(Image<'_>, &SnapshotView) -> R,
 ) -> Result<(usize, u64, R), Reason> {
     let Some((index, slot)) = control.find(table) else { return Err(Reason::NoImage) };
     let generation = slot.generation.load(SeqCst);
@@ -207,7 +207,7 @@ pub fn same(header: &Header, key: &Key) -> Result<(), Reason> {
 }
 
 /// The snapshot is at least as new as the build's: rows deleted before that are not in the image.
-fn new_enough(header: &Header, image: Image<'_>, seen: &Seen) -> Result<(), Reason> {
+fn new_enough(header: &Header, image: Image<'_>, seen: &SnapshotView) -> Result<(), Reason> {
     if seen.xmin() >= header.snapshot_xmax {
         return Ok(());
     }
@@ -227,7 +227,7 @@ pub struct Question {
     control: &'static Control,
     table: pg_sys::Oid,
     key: Key,
-    seen: Seen,
+    seen: SnapshotView,
 }
 
 /// Every condition that does not depend on the image, in order of cost; the rights first, so that who may not read is told so.
@@ -239,7 +239,7 @@ pub fn before(of: &AttachedTable) -> Result<Question, Reason> {
     // SAFETY: an open relation; a snapshot is active in every SQL function.
     let seen = unsafe {
         if compat::rewritten_here(table.rel()) {
-            return Err(Reason::OwnDdl);
+            return Err(Reason::CreatedHere);
         }
         if being_written(table) {
             return Err(Reason::PendingTrigger);
@@ -254,7 +254,10 @@ pub fn before(of: &AttachedTable) -> Result<Question, Reason> {
 
 impl Question {
     /// What can be seen only beside the image, and what `first` makes of it under the same holding of the lock.
-    pub fn of_image<R>(self, first: &mut impl FnMut(Image<'_>, &Seen) -> R) -> Result<(Ticket, R), (Reason, Self)> {
+    pub fn of_image<R>(
+        self,
+        first: &mut impl FnMut(Image<'_>, &SnapshotView) -> R,
+    ) -> Result<(Ticket, R), (Reason, Self)> {
         match check(self.control, self.table, &self.key, &self.seen, first) {
             Ok((index, generation, result)) => {
                 Ok((Ticket { control: self.control, index, generation, seen: self.seen }, result))

@@ -10,7 +10,7 @@ use crate::call::tuple::{HEADERS, Row, varlena_header};
 use crate::call::work_memory;
 use crate::call::work_memory::Room;
 use crate::catalog::attached_table::AttachedTable;
-use crate::catalog::edges_table::Edges;
+use crate::catalog::edges_table::EdgesTable;
 
 use crate::catalog::registration_cache;
 use crate::catalog::registration_cache::AliasTable;
@@ -19,12 +19,12 @@ use crate::error::Fallible;
 use crate::image::counters;
 use crate::image::reason::Reason;
 use crate::pg::compat::plain;
-use crate::pg::interrupt::breathe;
-use crate::pg::snapshot::Seen;
+use crate::pg::interrupt::check_interrupts;
+use crate::pg::snapshot::SnapshotView;
 use crate::serve::conditions::Ticket;
 use crate::serve::walk::End;
 use crate::serve::{reference, route, walk};
-use cftrag_core::{Breath, Image, Mention, NoRoom, Reader, Recogniser, Seek, Step};
+use cftrag_core::{Image, Interruptible, Mention, NoRoom, Reader, Recogniser, Seek, Step};
 use pgrx::check_for_interrupts;
 use pgrx::prelude::*;
 use std::cell::RefCell;
@@ -33,16 +33,16 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 /// Edge slots visited under one holding of the lock; a word counts as two. See context.rs.
-pub const CELLS: usize = 20_000;
+const CELLS: usize = 20_000;
 
 /// Entities of aliases that are looked up under one holding of the lock.
-pub const NAMES: usize = 64;
+const NAMES: usize = 64;
 
 /// A workspace that grew past this is given back after the call.
 const KEEP_MENTIONS: usize = 100_000;
 
-/// So did one that holds more of a text: its words are very long.
-pub const KEEP_BYTES: usize = 256 << 10;
+/// A workspace that holds more bytes of a text than this is given back, too: its words are very long.
+const KEEP_BYTES: usize = 256 << 10;
 
 /// Workspaces that are kept.
 const KEEP_FOUND: usize = 4;
@@ -65,8 +65,8 @@ pub struct Found {
     /// Beside each the number of its recogniser.
     pub mentions: Vec<(usize, Mention)>,
     /// Texts as values, one after the other, and where in it each mention's begins.
-    pub values: Vec<u32>,
-    pub spelled: Vec<usize>,
+    values: Vec<u32>,
+    spelled: Vec<usize>,
 }
 
 /// A workspace, out of its place meanwhile: what an ERROR cuts short gives its room back.
@@ -88,8 +88,8 @@ pub fn give_back(found: Box<Found>) {
 
 /// The tables that a call asks about: edges, and aliases of their entities.
 pub struct Tables {
-    pub edges: AttachedTable,
-    pub aliases: Vec<AttachedTable>,
+    edges: AttachedTable,
+    aliases: Vec<AttachedTable>,
 }
 
 impl Tables {
@@ -101,13 +101,13 @@ impl Tables {
             // SAFETY: a snapshot is active in every SQL function.
             let marked =
                 unsafe { registration_cache::alias_tables(edges.oid(), plain::GetActiveSnapshot(), edges.functions) };
-            let tables: Vec<_> = marked.iter().map_while(|aliases| Edges::open(aliases.table).ok()).collect();
+            let tables: Vec<_> = marked.iter().map_while(|aliases| EdgesTable::open(aliases.table).ok()).collect();
             if tables.len() == marked.len() {
                 break (marked, tables);
             }
             check_for_interrupts!();
         };
-        let resolve = |(aliases, table): (&AliasTable, Edges)| {
+        let resolve = |(aliases, table): (&AliasTable, EdgesTable)| {
             let names = &aliases.registration.names;
             let columns = table.columns(names).map_err(|(argument, column)| {
                 let argument = if argument == "child" { "alias" } else { "entity" };
@@ -181,25 +181,25 @@ impl Found {
 }
 
 /// Of the text, if the database's encoding is UTF8: names in the image are in that encoding.
-pub fn reader<'t>(text: &'t [u8], breath: &mut Breath<'_>) -> Option<Reader<'t>> {
+fn reader<'t>(text: &'t [u8], work: &mut Interruptible<'_>) -> Option<Reader<'t>> {
     // SAFETY: reads a backend variable.
     let encoding = unsafe { pg_sys::GetDatabaseEncoding() };
-    if encoding == pg_sys::pg_enc::PG_UTF8 as i32 { Reader::of(text, breath) } else { None }
+    if encoding == pg_sys::pg_enc::PG_UTF8 as i32 { Reader::of(text, work) } else { None }
 }
 
 /// Finds what occurs in the text, in the image of the edges table or of one of its tables of aliases.
 fn look(of: &AttachedTable, recogniser: &mut Recogniser, text: &[u8], seek: Seek, all: bool) -> Result<Ticket, End> {
-    let mut breathe = breathe;
-    let mut breath = Breath::new(&mut breathe);
+    let mut check_interrupts = check_interrupts;
+    let mut work = Interruptible::new(&mut check_interrupts);
     let no_room = |why| End::Error(error::no_room(why));
-    let Some(mut reader) = reader(text, &mut breath) else {
+    let Some(mut reader) = reader(text, &mut work) else {
         route::route(of)?;
         return Err(Reason::Encoding.into());
     };
     recogniser.limit(work_memory::limit());
     recogniser.begin(seek, all);
-    recogniser.read(&mut reader, &mut breath).map_err(no_room)?;
-    let first = |image: Image<'_>, seen: &Seen| recogniser.step(image, seen, CELLS);
+    recogniser.read(&mut reader, &mut work).map_err(no_room)?;
+    let first = |image: Image<'_>, seen: &SnapshotView| recogniser.step(image, seen, CELLS);
     let (mut ticket, step) = route::route_and(of, first)?;
     let mut step = step;
     loop {
@@ -212,10 +212,10 @@ fn look(of: &AttachedTable, recogniser: &mut Recogniser, text: &[u8], seek: Seek
             Step::Ask => {
                 ticket.learn(recogniser.asked())?;
                 recogniser.begin(seek, all);
-                reader = self::reader(text, &mut breath).ok_or(Reason::Encoding)?;
+                reader = self::reader(text, &mut work).ok_or(Reason::Encoding)?;
             }
         }
-        recogniser.read(&mut reader, &mut breath).map_err(no_room)?;
+        recogniser.read(&mut reader, &mut work).map_err(no_room)?;
         step = ticket.read(|image, seen| recogniser.step(image, seen, CELLS))?;
     }
 }
@@ -286,13 +286,13 @@ fn merge(
     all.extend(of(0));
     all.extend(aliased().filter(|(n, mention)| seen[entity(*n, mention)]));
     let window = |m: &Mention| (m.from, Reverse(m.to));
-    Breath::new(&mut { breathe }).sort_with(all, |(r, a), (s, b), breath| {
+    Interruptible::new(&mut { check_interrupts }).sort_with(all, |(r, a), (s, b), work| {
         let alias = |n: usize, m: &Mention| m.alias.map(|alias| found[n].name(alias));
-        let entities = |breath: &mut Breath<'_>| breath.compare(entity(*r, a), entity(*s, b));
+        let entities = |work: &mut Interruptible<'_>| work.compare(entity(*r, a), entity(*s, b));
         window(a)
             .cmp(&window(b))
-            .then_with(|| entities(breath))
-            .then_with(|| breath.compare_some(alias(*r, a), alias(*s, b)))
+            .then_with(|| entities(work))
+            .then_with(|| work.compare_some(alias(*r, a), alias(*s, b)))
     });
     // An entity's own name comes first, then its smallest alias.
     all.dedup_by(|(r, a), (s, b)| window(a) == window(b) && entity(*r, a) == entity(*s, b));

@@ -9,7 +9,7 @@
 use crate::call::fmgr::{Rows, text_bytes, text_datum, with_room_for_errors};
 use crate::call::work_memory;
 use crate::catalog::columns::{ColumnNames, Columns};
-use crate::catalog::edges_table::Edges;
+use crate::catalog::edges_table::EdgesTable;
 use crate::catalog::statement::Statement;
 use crate::catalog::{columns, name};
 use crate::error;
@@ -21,7 +21,7 @@ use pgrx::pg_sys;
 use std::cell::RefCell;
 use std::collections::HashMap;
 
-pub const TEMPLATE: &str = include_str!("../../sql/reference.sql");
+const TEMPLATE: &str = include_str!("../../sql/reference.sql");
 
 const ENTITIES: &str = include_str!("../../sql/entities.sql");
 
@@ -30,20 +30,20 @@ const ROOTS: &str = include_str!("../../sql/roots.sql");
 const CYCLE: &str = include_str!("../../sql/cycle.sql");
 
 /// Statements of so many tables are kept planned, and those in use.
-pub const PLANS: usize = 64;
+const PLANS: usize = 64;
 
 /// A plan that SPI keeps, and how many calls of this session use it now.
-struct KeptPlan {
-    pub plan: pg_sys::SPIPlanPtr,
-    pub users: usize,
+struct CachedPlan {
+    plan: pg_sys::SPIPlanPtr,
+    users: usize,
 }
 
 thread_local! {
-    pub static KEPT: RefCell<HashMap<Statement, KeptPlan>> = RefCell::new(HashMap::new());
+    static KEPT: RefCell<HashMap<Statement, CachedPlan>> = RefCell::new(HashMap::new());
 }
 
 /// The statement for one table.
-pub fn statement(table: &Edges, names: &ColumnNames, columns: &Columns) -> String {
+pub fn statement(table: &EdgesTable, names: &ColumnNames, columns: &Columns) -> String {
     let sql = without_comments(TEMPLATE)
         .replace("{parent_collation}", &columns::collation_sql(&columns.parent))
         .replace("{child_collation}", &columns::collation_sql(&columns.child));
@@ -51,7 +51,7 @@ pub fn statement(table: &Edges, names: &ColumnNames, columns: &Columns) -> Strin
 }
 
 /// The names last, and in one pass: a name may contain anything, braces too.
-fn fill_columns(sql: &str, table: &Edges, names: &ColumnNames) -> String {
+fn fill_columns(sql: &str, table: &EdgesTable, names: &ColumnNames) -> String {
     let tree = names.tree.as_deref().map_or("NULL::pg_catalog.text".to_string(), |name| text_of(table, name));
     fill(
         sql,
@@ -65,8 +65,8 @@ fn fill_columns(sql: &str, table: &Edges, names: &ColumnNames) -> String {
 }
 
 /// A column as text: what the output function of its type says, as in the image (catalog/column_value.rs). A cast says the same, and an index on it
-/// serves; unless somebody has made a cast of his own from that type to text.
-pub fn text_of(table: &Edges, column: &str) -> String {
+/// serves; unless somebody has made a cast from that type to text.
+pub fn text_of(table: &EdgesTable, column: &str) -> String {
     let (name, type_oid) = (name::quote(column), table.column(column).map_or(0, |column| column.type_oid));
     let output = match pg_sys::Oid::from(type_oid) {
         pg_sys::INT4OID => "int4out",
@@ -85,7 +85,7 @@ fn without_comments(template: &str) -> String {
     template.lines().filter(|line| !line.trim_start().starts_with("--")).map(|line| format!("{line}\n")).collect()
 }
 
-pub fn fill(template: &str, values: &[(&str, &str)]) -> String {
+fn fill(template: &str, values: &[(&str, &str)]) -> String {
     let mut out = String::with_capacity(template.len() * 2);
     let mut rest = template;
     while let Some(at) = rest.find('{') {
@@ -108,7 +108,7 @@ pub fn fill(template: &str, values: &[(&str, &str)]) -> String {
 
 /// Answers by the reference query. `entities` is a text[] value. Raises what the table itself would raise (42501, ...).
 pub fn answer(
-    table: &Edges,
+    table: &EdgesTable,
     names: &ColumnNames,
     columns: &Columns,
     entities: pg_sys::Datum,
@@ -122,16 +122,16 @@ pub fn answer(
 }
 
 /// Answers cft_roots by its definition (sql/roots.sql).
-pub fn roots(table: &Edges, names: &ColumnNames, rows: Rows) {
+pub fn roots(table: &EdgesTable, names: &ColumnNames, rows: Rows) {
     let sql = fill_columns(&without_comments(ROOTS), table, names);
     into_store(&Statement::over(&sql, &[table]), [], [], rows.store());
 }
 
 /// Answers cft_entities by its definition (sql/entities.sql). `aliases`: tables with entity as parent and alias as child.
 pub fn entities(
-    table: &Edges,
+    table: &EdgesTable,
     names: &ColumnNames,
-    aliases: &[(&Edges, &ColumnNames)],
+    aliases: &[(&EdgesTable, &ColumnNames)],
     question: pg_sys::Datum,
     overlapping: pg_sys::Datum,
     rows: Rows,
@@ -155,7 +155,7 @@ pub fn entities(
 
 /// Whether an edge that is in the table closes a cycle (sql/cycle.sql), under the active snapshot.
 pub fn closes_cycle(
-    table: &Edges,
+    table: &EdgesTable,
     names: &ColumnNames,
     columns: &Columns,
     parent: &[u8],
@@ -186,7 +186,7 @@ pub fn closes_cycle(
     rows > 0
 }
 
-fn aliases_of(table: &Edges, names: &ColumnNames) -> String {
+fn aliases_of(table: &EdgesTable, names: &ColumnNames) -> String {
     let (alias, entity) = (text_of(table, &names.child), text_of(table, &names.parent));
     let table = table.qualified();
     let c = "COLLATE pg_catalog.\"C\"";
@@ -195,7 +195,7 @@ fn aliases_of(table: &Edges, names: &ColumnNames) -> String {
 
 /// Runs the statement of cft_context. Its rows go to a tuplestore, on disk past work_mem, and from there, entity by entity, to whoever
 /// takes parts.
-pub fn run<const N: usize>(
+fn run<const N: usize>(
     statement: Statement,
     types: [pg_sys::Oid; N],
     values: [pg_sys::Datum; N],
@@ -226,7 +226,7 @@ fn into_store<const N: usize>(
     values: [pg_sys::Datum; N],
     store: *mut pg_sys::Tuplestorestate,
 ) {
-    error_context::whole(Some(statement.sql()), || {
+    error_context::with_error_context(Some(statement.sql()), || {
         // SAFETY: SPI is connected and finished around its use; argument types are those the plan was made for; the list has N parameters.
         // The receiver is gone with SPI's memory, the store is not in it.
         unsafe {
@@ -259,7 +259,7 @@ unsafe fn each_entity(store: *mut pg_sys::Tuplestorestate, take: Take<'_>) -> Fa
     // SAFETY: the caller's promise; the slot is ours, its rows live until the next is fetched and are copied.
     unsafe {
         let slot = pg_sys::MakeSingleTupleTableSlot(row_type(), &raw const pg_sys::TTSOpsMinimalTuple);
-        let mut kept = Kept::default();
+        let mut kept = RowBuffer::default();
         while pg_sys::tuplestore_gettupleslot(store, true, false, slot) {
             pgrx::check_for_interrupts!();
             pg_sys::slot_getsomeattrs_int(slot, COLUMNS as i32);
@@ -279,7 +279,7 @@ unsafe fn each_entity(store: *mut pg_sys::Tuplestorestate, take: Take<'_>) -> Fa
 }
 
 /// entity, tree, relation, depth, relative, via
-pub const COLUMNS: usize = 6;
+const COLUMNS: usize = 6;
 
 fn row_type() -> pg_sys::TupleDesc {
     use pg_sys::{INT4OID as INT, TEXTOID as TEXT};
@@ -298,22 +298,22 @@ type KeptRow = ([Option<(usize, usize)>; 4], bool, i32);
 
 /// Copies of the rows of an entity.
 #[derive(Default)]
-pub struct Kept {
+struct RowBuffer {
     pub bytes: work_memory::Bytes,
     /// Where each text of a row is: entity, tree, relative, via. None: it is NULL.
-    pub rows: Vec<KeptRow>,
+    rows: Vec<KeptRow>,
 }
 
-impl Kept {
+impl RowBuffer {
     fn is_of_other_than(&self, entity: &[u8]) -> bool {
         self.rows.first().is_some_and(|row| self.text(row.0[0]) != Some(entity))
     }
 
-    pub fn text(&self, at: Option<(usize, usize)>) -> Option<&[u8]> {
+    fn text(&self, at: Option<(usize, usize)>) -> Option<&[u8]> {
         at.map(|(from, to)| &self.bytes.0[from..to])
     }
 
-    pub fn add(&mut self, texts: [Option<&[u8]>; 4], ancestor: bool, depth: i32) -> Fallible<()> {
+    fn add(&mut self, texts: [Option<&[u8]>; 4], ancestor: bool, depth: i32) -> Fallible<()> {
         let more: usize = texts.iter().flatten().map(|text| text.len()).sum();
         let each = size_of_val(&self.rows[..]) + self.rows.len() * size_of::<Relative<'_>>();
         self.bytes.room_beside(more, each)?;
@@ -331,7 +331,7 @@ impl Kept {
     }
 
     /// Gives them away.
-    pub fn give(&mut self, take: &mut dyn FnMut(&[Relative<'_>]) -> Fallible<()>) -> Fallible<()> {
+    fn give(&mut self, take: &mut dyn FnMut(&[Relative<'_>]) -> Fallible<()>) -> Fallible<()> {
         if self.rows.is_empty() {
             return Ok(());
         }
@@ -354,7 +354,7 @@ impl Kept {
 }
 
 /// Runs a statement under the active snapshot and gives its result to `take`. `nulls`: an 'n' where a value is NULL.
-pub fn execute<const N: usize>(
+fn execute<const N: usize>(
     statement: &Statement,
     mut types: [pg_sys::Oid; N],
     mut values: [pg_sys::Datum; N],
@@ -362,7 +362,7 @@ pub fn execute<const N: usize>(
     take: impl FnOnce(&pg_sys::SPITupleTable),
 ) {
     let nulls = nulls.map_or(std::ptr::null(), |nulls| nulls.as_ptr().cast());
-    error_context::whole(Some(statement.sql()), || {
+    error_context::with_error_context(Some(statement.sql()), || {
         // SAFETY: SPI is connected and finished around its use; argument types are those the plan was made for.
         unsafe {
             pg_sys::SPI_connect();
@@ -399,9 +399,9 @@ fn without_jit<T>(work: impl FnOnce() -> T) -> T {
 }
 
 /// A plan that is used while this lives. An ERROR of PostgreSQL's unwinds as a panic through whoever has one, so it is always dropped.
-pub struct Used {
-    pub statement: Statement,
-    pub plan: pg_sys::SPIPlanPtr,
+struct Used {
+    statement: Statement,
+    plan: pg_sys::SPIPlanPtr,
 }
 
 impl Drop for Used {
@@ -416,7 +416,7 @@ impl Drop for Used {
 
 /// # Safety
 /// SPI is connected.
-pub unsafe fn plan(statement: &Statement, types: &mut [pg_sys::Oid]) -> Used {
+unsafe fn plan(statement: &Statement, types: &mut [pg_sys::Oid]) -> Used {
     let used = |plan| Used { statement: statement.clone(), plan };
     if let Some(plan) = known(statement) {
         return used(plan);
@@ -432,7 +432,7 @@ pub unsafe fn plan(statement: &Statement, types: &mut [pg_sys::Oid]) -> Used {
     // SAFETY: prepared above; from here on it is ours to free.
     unsafe { pg_sys::SPI_keepplan(plan) };
     let used = used(plan);
-    KEPT.with_borrow_mut(|kept| kept.insert(statement.clone(), KeptPlan { plan, users: 1 }));
+    KEPT.with_borrow_mut(|kept| kept.insert(statement.clone(), CachedPlan { plan, users: 1 }));
     while let Some(idle) = one_too_many() {
         // SAFETY: a plan that SPI kept, that nobody uses, and that is not kept here any more.
         unsafe { pg_sys::SPI_freeplan(idle) };
@@ -453,7 +453,7 @@ fn one_too_many() -> Option<pg_sys::SPIPlanPtr> {
 }
 
 /// The plan of that statement if there is one; it has one more user then.
-pub fn known(statement: &Statement) -> Option<pg_sys::SPIPlanPtr> {
+fn known(statement: &Statement) -> Option<pg_sys::SPIPlanPtr> {
     KEPT.with_borrow_mut(|kept| {
         let kept = kept.get_mut(statement)?;
         kept.users += 1;

@@ -10,7 +10,7 @@ use crate::catalog::attached_table::AttachedTable;
 use crate::image::control::Control;
 use crate::image::reason::Reason;
 use crate::image::{directory, quota};
-use crate::pg::snapshot::Seen;
+use crate::pg::snapshot::SnapshotView;
 use crate::serve::conditions;
 use crate::serve::conditions::Ticket;
 use cftrag_core::Image;
@@ -22,7 +22,10 @@ pub fn route(of: &AttachedTable) -> Result<Ticket, Reason> {
 }
 
 /// [`route`], and what `first` makes of the image under the lock that it was checked under.
-pub fn route_and<R>(of: &AttachedTable, mut first: impl FnMut(Image<'_>, &Seen) -> R) -> Result<(Ticket, R), Reason> {
+pub fn route_and<R>(
+    of: &AttachedTable,
+    mut first: impl FnMut(Image<'_>, &SnapshotView) -> R,
+) -> Result<(Ticket, R), Reason> {
     let question = conditions::before(of)?;
     flush_own(of.oid())?;
     question.of_image(&mut first).or_else(|(reason, question)| {

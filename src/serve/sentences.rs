@@ -4,10 +4,10 @@
 
 use crate::call::work_memory::Bytes;
 use crate::error::Fallible;
-use crate::pg::interrupt::breathe;
+use crate::pg::interrupt::check_interrupts;
 use crate::serve::sink::Relative;
 use crate::{error, guc};
-use cftrag_core::{Breath, NoRoom, Piece, Relation, Subject, Text, write_sentence};
+use cftrag_core::{Interruptible, NoRoom, Piece, Relation, Subject, Text, write_sentence};
 use pgrx::check_for_interrupts;
 use std::cell::Cell;
 
@@ -20,8 +20,8 @@ const CHUNK: usize = 10_000;
 /// The sentences of an answer, a line each: what Walk::try_text makes of an image's answer.
 pub struct Sentences {
     /// A newline after each.
-    pub bytes: Bytes,
-    pub one: Text,
+    bytes: Bytes,
+    one: Text,
 }
 
 impl Sentences {
@@ -65,7 +65,7 @@ pub fn sentence(out: &mut Text, of: &[Relative<'_>], subject: Subject<'_>) -> Fa
     if bytes > guc::work_bytes().max(LEAST_TEXT) {
         return Err(error::no_room(NoRoom::Limit(bytes)));
     }
-    if !out.try_reserve(bytes, &mut Breath::new(&mut { breathe })) {
+    if !out.try_reserve(bytes, &mut Interruptible::new(&mut { check_interrupts })) {
         return Err(error::no_room(NoRoom::Memory(bytes)));
     }
     write_sentence(out, subject, names);

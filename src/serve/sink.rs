@@ -9,12 +9,12 @@ use crate::call::tuple::Row;
 use crate::call::work_memory::limit;
 use crate::error;
 use crate::error::Fallible;
-use crate::pg::interrupt::breathe;
-use cftrag_core::{Breath, NoRoom, Relation, Walk};
+use crate::pg::interrupt::check_interrupts;
+use cftrag_core::{Interruptible, NoRoom, Relation, Walk};
 use pgrx::{check_for_interrupts, pg_sys};
 
 /// Rows between two looks for an interrupt.
-pub const BATCH: usize = 8192;
+const ROWS_PER_TURN: usize = 8192;
 
 /// One row of an answer, as bytes.
 #[derive(Clone, Copy)]
@@ -43,7 +43,7 @@ impl Sink<'_> {
         match self {
             Sink::Rows(rows) => emit(walk, *rows),
             Sink::Text(text) => {
-                walk.try_text(&mut Breath::new(&mut { breathe })).map_err(error::no_room)?;
+                walk.try_text(&mut Interruptible::new(&mut { check_interrupts })).map_err(error::no_room)?;
                 if last {
                     **text = text_of(walk.written())?;
                 }
@@ -56,21 +56,21 @@ impl Sink<'_> {
 
 /// The walk's rows, in order, in its memory.
 pub fn finish(walk: &mut Walk) -> Fallible<()> {
-    walk.try_finish(&mut Breath::new(&mut { breathe })).map_err(error::no_room)
+    walk.try_finish(&mut Interruptible::new(&mut { check_interrupts })).map_err(error::no_room)
 }
 
 /// Writes the walk's rows to a tuplestore.
 pub fn emit(walk: &mut Walk, rows: Rows) -> Fallible<()> {
-    if walk.so_far().1 <= BATCH {
+    if walk.so_far().1 <= ROWS_PER_TURN {
         finish(walk)?;
         add_all(walk, walk.rows(), rows);
         return Ok(());
     }
-    let mut batch = Vec::with_capacity(BATCH);
-    let mut breathe = breathe;
-    walk.for_each_row(&mut Breath::new(&mut breathe), |walk, row| {
+    let mut batch = Vec::with_capacity(ROWS_PER_TURN);
+    let mut check_interrupts = check_interrupts;
+    walk.for_each_row(&mut Interruptible::new(&mut check_interrupts), |walk, row| {
         batch.push(*row);
-        if batch.len() == BATCH {
+        if batch.len() == ROWS_PER_TURN {
             check_for_interrupts!();
             add_all(walk, &batch, rows);
             batch.clear();
@@ -81,7 +81,7 @@ pub fn emit(walk: &mut Walk, rows: Rows) -> Fallible<()> {
     Ok(())
 }
 
-pub fn add_all(walk: &Walk, batch: &[cftrag_core::Row], rows: Rows) {
+fn add_all(walk: &Walk, batch: &[cftrag_core::Row], rows: Rows) {
     tuple::add_all(rows, 6, batch, |of, row: &mut Row| {
         row.text(walk.name(walk.entity(of.group)));
         match of.tree {
@@ -98,7 +98,7 @@ pub fn add_all(walk: &Walk, batch: &[cftrag_core::Row], rows: Rows) {
     });
 }
 
-pub fn parts(walk: &mut Walk, take: Take<'_>) -> Fallible<()> {
+fn parts(walk: &mut Walk, take: Take<'_>) -> Fallible<()> {
     finish(walk)?;
     let mut all: Vec<Relative<'_>> = Vec::new();
     let bytes = walk.bytes() + std::mem::size_of_val(walk.rows()) + walk.rows().len() * size_of::<Relative<'_>>();
@@ -106,10 +106,10 @@ pub fn parts(walk: &mut Walk, take: Take<'_>) -> Fallible<()> {
         return Err(error::no_room(NoRoom::Limit(bytes)));
     }
     all.try_reserve_exact(walk.rows().len()).map_err(|_| error::no_room(NoRoom::Memory(bytes)))?;
-    let mut breathe = breathe;
-    let mut breath = Breath::new(&mut breathe);
+    let mut check_interrupts = check_interrupts;
+    let mut work = Interruptible::new(&mut check_interrupts);
     for row in walk.rows() {
-        breath.step();
+        work.step();
         all.push(Relative {
             entity: walk.name(walk.entity(row.group)),
             tree: row.tree.map(|tree| walk.name(tree)),

@@ -12,14 +12,14 @@ use crate::guc::Temperature;
 use crate::image::chunks::Unusable;
 use crate::image::reason::Reason;
 use crate::image::{chunks, counters, settle};
-use crate::pg::interrupt::breathe;
-use crate::pg::snapshot::Seen;
+use crate::pg::interrupt::check_interrupts;
+use crate::pg::snapshot::SnapshotView;
 use crate::serve::conditions::Ticket;
 use crate::serve::sentences::Sentences;
 use crate::serve::sink::Sink;
 use crate::serve::{reference, route};
 use crate::{error, guc};
-use cftrag_core::{Breath, Image, Step, Walk};
+use cftrag_core::{Image, Interruptible, Step, Walk};
 use pgrx::check_for_interrupts;
 use pgrx::pg_sys::panic::ErrorReport;
 use pgrx::prelude::*;
@@ -29,12 +29,12 @@ use std::cell::{Cell, RefCell};
 pub const CELLS: usize = 20_000;
 
 /// A backend's image call in so many settles a bounded number of versions.
-pub const SETTLE_EVERY: u32 = 64;
+const SETTLE_EVERY: u32 = 64;
 
 const SETTLE: usize = 1024;
 
 /// A workspace that grew past this is given back after the call: that of some 100,000 rows.
-pub const KEEP_BYTES: usize = 16 << 20;
+const KEEP_BYTES: usize = 16 << 20;
 
 /// Cells that a new workspace has room for.
 const FIRST_CELLS: usize = 1024;
@@ -43,11 +43,11 @@ const FIRST_CELLS: usize = 1024;
 const KEEP_WALKS: usize = 4;
 
 /// Boxed: they are handed from hand to hand.
-pub type Workspaces = Vec<Box<Walk>>;
+type Workspaces = Vec<Box<Walk>>;
 
 thread_local! {
     static WALKS: RefCell<Workspaces> = const { RefCell::new(Vec::new()) };
-    pub static CALLS: Cell<u32> = const { Cell::new(0) };
+    static CALLS: Cell<u32> = const { Cell::new(0) };
 }
 
 /// Answers from the image if every condition holds, else by the reference query; counts which.
@@ -75,7 +75,7 @@ pub fn check_levels(up: i32, down: i32) -> Fallible<()> {
     Ok(())
 }
 
-/// The same of a table opened before; `up` and `down` are in their range. For calls that walk more than once: all walks are under the
+/// The answer of a table opened before; `up` and `down` are in their range. For calls that walk more than once: all walks are under the
 /// caller's one snapshot, whoever answers. Errors: 53400, 53200 (memory), 54000 (a text that is too long).
 pub fn answer_of(
     of: &AttachedTable,
@@ -116,7 +116,7 @@ pub fn workspace() -> Fallible<Box<Walk>> {
     let mut walk = kept.unwrap_or_else(|| Box::new(Walk::new(HEADERS)));
     walk.limit(limit, work_memory::work_mem());
     if is_new {
-        walk.make_room(FIRST_CELLS, &mut Breath::new(&mut || ())).map_err(error::no_room)?;
+        walk.make_room(FIRST_CELLS, &mut Interruptible::new(&mut || ())).map_err(error::no_room)?;
     }
     Ok(walk)
 }
@@ -130,7 +130,7 @@ pub fn give_back(walk: Box<Walk>) {
             }
         });
     } else {
-        walk.free(&mut Breath::new(&mut { breathe }));
+        walk.free(&mut Interruptible::new(&mut { check_interrupts }));
     }
 }
 
@@ -173,12 +173,13 @@ pub fn walk_from(
     walk.count_lookups(guc::TEMPERATURE.get() != Temperature::Off);
     if names.len() > 1 {
         let bytes = names.iter().map(|name| name.len()).sum();
-        walk.make_room_for(names.len(), bytes, &mut Breath::new(&mut { breathe })).map_err(error::no_room)?;
+        walk.make_room_for(names.len(), bytes, &mut Interruptible::new(&mut { check_interrupts }))
+            .map_err(error::no_room)?;
     }
     for name in names {
         walk.begin(name, up as u32, down as u32);
     }
-    let step = |image: Image<'_>, seen: &Seen| walk.step(image, seen, CELLS);
+    let step = |image: Image<'_>, seen: &SnapshotView| walk.step(image, seen, CELLS);
     let first = route::route_and(of, step).map_err(End::from);
     let mut taken = 0;
     let mut part = |walk: &mut Walk| {
@@ -209,7 +210,7 @@ pub fn by_reference(of: &AttachedTable, entities: pg_sys::Datum, up: i32, down: 
 }
 
 /// Walks on from its first step to the end, in slices; learns the xids it met.
-pub fn finish(
+fn finish(
     walk: &mut Walk,
     ticket: &mut Ticket,
     first: Step,
@@ -224,7 +225,7 @@ pub fn finish(
                 if walk.has_part() {
                     part(walk).map_err(End::Error)?;
                 }
-                let room = walk.make_room(CELLS, &mut Breath::new(&mut { breathe }));
+                let room = walk.make_room(CELLS, &mut Interruptible::new(&mut { check_interrupts }));
                 room.map_err(|why| End::Error(error::no_room(why)))?;
             }
             Step::Ask => {

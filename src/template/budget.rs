@@ -49,9 +49,9 @@ pub fn refuse(why: impl Into<String>) -> Error {
 }
 
 /// Less is not asked for: so much is left to raise an error with.
-pub const LEAST: usize = 16 << 20;
+const LEAST: usize = 16 << 20;
 
-pub enum Refused {
+enum Refused {
     Room(NoRoom),
     Words(String),
 }
@@ -105,15 +105,15 @@ pub fn refused(why: String) {
     REFUSED.with_borrow_mut(|refused| _ = refused.get_or_insert(Refused::Words(why)));
 }
 
-pub fn fits(bytes: usize) -> Result<(), Error> {
+fn fits(bytes: usize) -> Result<(), Error> {
     if bytes > guc::work_bytes() { Err(no_room(NoRoom::Limit(bytes))) } else { Ok(()) }
 }
 
-pub fn is_there(bytes: usize) -> Result<(), Error> {
+fn is_there(bytes: usize) -> Result<(), Error> {
     Vec::<u8>::new().try_reserve_exact(bytes).map_err(|_| no_room(NoRoom::Memory(bytes)))
 }
 
-pub fn no_room(why: NoRoom) -> Error {
+fn no_room(why: NoRoom) -> Error {
     REFUSED.set(Some(Refused::Room(why)));
     refuse("it has no room")
 }

@@ -16,13 +16,13 @@ use std::sync::Arc;
 const MAX_DEPTH: usize = 127;
 
 /// What a value takes beside its text: in its list, which may have grown to twice its size beside the one before, and as an object.
-pub const EACH: usize = 80;
+const EACH: usize = 80;
 
 /// What a list or an object takes beside what is in it.
 const CONTAINER: usize = 192;
 
 /// Bytes of a string between two looks for an interrupt.
-pub const PIECE: usize = 64 << 10;
+const PIECE: usize = 64 << 10;
 
 impl Object for Number {
     fn repr(self: &Arc<Self>) -> ObjectRepr {
@@ -48,14 +48,14 @@ pub fn read(json: &str) -> Fallible<(Value, usize)> {
     if reader.at < json.len() { Err(reader.unexpected()) } else { Ok((value, reader.room.taken())) }
 }
 
-pub struct Reader<'a> {
-    pub json: &'a str,
-    pub at: usize,
-    pub room: Room,
+struct Reader<'a> {
+    json: &'a str,
+    at: usize,
+    room: Room,
 }
 
 impl Reader<'_> {
-    pub fn value(&mut self, depth: usize) -> Fallible<Value> {
+    fn value(&mut self, depth: usize) -> Fallible<Value> {
         if depth > MAX_DEPTH {
             return Err(error::bad_template(&format!("its values are nested more than {MAX_DEPTH} deep")));
         }
@@ -88,7 +88,7 @@ impl Reader<'_> {
     }
 
     /// What stands between brackets.
-    pub fn each(&mut self, close: u8, mut take: impl FnMut(&mut Self) -> Fallible<()>) -> Fallible<()> {
+    fn each(&mut self, close: u8, mut take: impl FnMut(&mut Self) -> Fallible<()>) -> Fallible<()> {
         self.at += 1;
         self.blank();
         if self.peek() == close {
@@ -109,7 +109,7 @@ impl Reader<'_> {
         }
     }
 
-    pub fn string(&mut self) -> Fallible<String> {
+    fn string(&mut self) -> Fallible<String> {
         self.expect(b'"')?;
         self.room.take(EACH)?;
         let mut text = String::new();
@@ -139,7 +139,7 @@ impl Reader<'_> {
     }
 
     /// jsonb_out escapes what is no character of its own as \u and four digits, and nothing beyond ASCII.
-    pub fn escaped(&mut self) -> Fallible<char> {
+    fn escaped(&mut self) -> Fallible<char> {
         let rest = self.json.as_bytes();
         let hex = self.json.get(self.at + 2..self.at + 6).and_then(|hex| u32::from_str_radix(hex, 16).ok());
         let (letter, length) = match rest.get(self.at + 1) {
@@ -160,7 +160,7 @@ impl Reader<'_> {
     }
 
     /// A number, true, false or null.
-    pub fn word(&mut self) -> Fallible<Value> {
+    fn word(&mut self) -> Fallible<Value> {
         let rest = &self.json[self.at..];
         let end = rest.find([',', ']', '}', ' ', '\n']).unwrap_or(rest.len());
         let word = &rest[..end];
@@ -175,13 +175,13 @@ impl Reader<'_> {
         })
     }
 
-    pub fn blank(&mut self) {
+    fn blank(&mut self) {
         while matches!(self.peek(), b' ' | b'\n') {
             self.at += 1;
         }
     }
 
-    pub fn expect(&mut self, byte: u8) -> Fallible<()> {
+    fn expect(&mut self, byte: u8) -> Fallible<()> {
         self.blank();
         if self.peek() != byte {
             return Err(self.unexpected());
@@ -201,7 +201,7 @@ impl Reader<'_> {
 }
 
 /// An integer or a float where these are written in the same digits.
-pub fn number(digits: &str) -> Value {
+fn number(digits: &str) -> Value {
     let integer = || digits.parse::<i64>().map(Value::from).or_else(|_| digits.parse::<i128>().map(Value::from)).ok();
     let float = || digits.parse::<f64>().map(Value::from).ok();
     // In a list floats are written in another way.

@@ -63,17 +63,17 @@ const MAX_CUT: usize = 8 << 20;
 const MAX_LETTERS: usize = 1 << 20;
 
 /// Bytes that are changed to other letters between two looks for an interrupt.
-pub const PIECE: usize = 256 << 10;
+const PIECE: usize = 256 << 10;
 
 const TAGS: [&str; 6] = ["for", "endfor", "if", "elif", "else", "endif"];
 
 /// Filters that only operands.rs writes.
 const OURS: [&str; 4] = ["compared", "sought", "sized", "each"];
 
-pub const NAME: &str = "template";
+const NAME: &str = "template";
 
 /// Whether it is a template; what is wrong with it if not.
-pub fn check(source: &str) -> Result<(), String> {
+fn check(source: &str) -> Result<(), String> {
     compile(source).map(|_| ())
 }
 
@@ -87,7 +87,7 @@ pub fn render(source: &str, world: Value, elements: usize, bytes: usize) -> Fall
     done.map_err(|why| error::bad_template(&why))
 }
 
-pub fn run(source: &str, world: Value, elements: usize) -> Result<String, String> {
+fn run(source: &str, world: Value, elements: usize) -> Result<String, String> {
     let known = LAST.take().filter(|(of, _)| of == source);
     let mut environment = match known {
         Some((_, environment)) => environment,
@@ -185,7 +185,7 @@ fn small_part_of_jinja(source: &str) -> Result<Vec<(Token<'_>, Span)>, String> {
 }
 
 #[derive(Clone, Copy, PartialEq)]
-pub enum Kind {
+enum Kind {
     Name,
     Close,
     Pipe,
@@ -194,7 +194,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    pub fn of(token: &Token) -> Kind {
+    fn of(token: &Token) -> Kind {
         match token {
             // `not (a)`, `in (a)`: these words call nothing.
             Token::Ident("not" | "and" | "or" | "in" | "if" | "elif" | "else" | "is") => Kind::Other,
@@ -207,7 +207,7 @@ impl Kind {
     }
 }
 
-pub fn join(values: &Value, between: Option<&str>) -> Result<String, Error> {
+fn join(values: &Value, between: Option<&str>) -> Result<String, Error> {
     if values.as_str().is_some() {
         return Err(refuse("join takes a list"));
     }
@@ -221,14 +221,14 @@ pub fn join(values: &Value, between: Option<&str>) -> Result<String, Error> {
     String::from_utf8(joined.0).map_err(|error| refuse(error.to_string()))
 }
 
-pub fn ends(value: &Value, at: i64) -> Result<Value, Error> {
+fn ends(value: &Value, at: i64) -> Result<Value, Error> {
     let Some(len) = value.len().filter(|_| value.as_str().is_none()) else { return Err(refuse("it is no list")) };
     let at = if at < 0 { len as i64 + at } else { at };
     if len == 0 { Ok(Value::UNDEFINED) } else { value.get_item(&Value::from(at)) }
 }
 
 /// What is subscripted: letters of a text are found by reading it.
-pub fn sized(value: &Value) -> Result<Value, Error> {
+fn sized(value: &Value) -> Result<Value, Error> {
     letters(value, MAX_CUT)?;
     if let Some(text) = value.as_str() {
         budget::spare(5 * text.len())?;
@@ -238,7 +238,7 @@ pub fn sized(value: &Value) -> Result<Value, Error> {
 }
 
 /// What a loop goes over, as a list of ours.
-pub fn each(value: &Value) -> Result<Value, Error> {
+fn each(value: &Value) -> Result<Value, Error> {
     letters(value, MAX_LETTERS)?;
     match value.kind() {
         ValueKind::String | ValueKind::Seq | ValueKind::Iterable if !is_ours(value) => collected(value, false),
@@ -290,7 +290,7 @@ impl Write for Bounded {
 }
 
 /// An error of minijinja in its own words, with the line.
-pub fn words(error: &Error) -> String {
+fn words(error: &Error) -> String {
     let what = match error.kind() {
         ErrorKind::OutOfFuel => "it takes too long".to_string(),
         kind => error.detail().map_or_else(|| kind.to_string(), str::to_string),

@@ -36,12 +36,12 @@ pub fn filtered(source: &str, tokens: &Tokens) -> String {
 }
 
 struct Tag<'a, 't> {
-    pub tokens: &'a Tokens<'t>,
-    pub inserts: &'a mut Vec<(usize, &'static str)>,
+    tokens: &'a Tokens<'t>,
+    inserts: &'a mut Vec<(usize, &'static str)>,
 }
 
 impl Tag<'_, '_> {
-    pub fn insert(&mut self) {
+    fn insert(&mut self) {
         let head = self.word(0, "for").then(|| (1..self.tokens.len()).find(|i| self.word(*i, "in"))).flatten();
         for i in 1..self.tokens.len() {
             let compares = match self.tokens[i].0 {
@@ -76,23 +76,23 @@ impl Tag<'_, '_> {
         }
     }
 
-    pub fn before(&mut self, i: usize, filter: &'static str) {
+    fn before(&mut self, i: usize, filter: &'static str) {
         self.inserts.push((self.tokens[i].1.start_offset as usize, filter));
     }
 
-    pub fn after(&mut self, i: usize, filter: &'static str) {
+    fn after(&mut self, i: usize, filter: &'static str) {
         if let Some((_, span)) = self.tokens.get(i) {
             self.inserts.push((span.end_offset as usize, filter));
         }
     }
 
     /// Whether a token is this word of the language: not a part's name, nor a filter's.
-    pub fn word(&self, i: usize, word: &str) -> bool {
+    fn word(&self, i: usize, word: &str) -> bool {
         let named = i > 0 && matches!(self.tokens[i - 1].0, Token::Dot | Token::Pipe);
         !named && matches!(self.tokens.get(i), Some((Token::Ident(name), _)) if *name == word)
     }
 
-    pub fn turn(&self, i: usize) -> i32 {
+    fn turn(&self, i: usize) -> i32 {
         match self.tokens[i].0 {
             Token::ParenOpen | Token::BracketOpen => 1,
             Token::ParenClose | Token::BracketClose => -1,

@@ -15,7 +15,7 @@ pub struct Number(pub String);
 
 impl Number {
     /// What it is compared as.
-    pub fn value(&self) -> Value {
+    fn value(&self) -> Value {
         Value::from(self.0.parse::<f64>().unwrap_or(f64::NAN))
     }
 }
@@ -33,10 +33,10 @@ const MAX_QUOTED: usize = 8 << 20;
 const MAX_SOUGHT: usize = 1 << 20;
 
 #[derive(Debug)]
-pub struct List {
-    pub values: Arc<Vec<Value>>,
+struct List {
+    values: Arc<Vec<Value>>,
     /// Its elements are given as what they are compared as.
-    pub compared: bool,
+    compared: bool,
     _held: Held,
 }
 
@@ -82,9 +82,9 @@ impl Object for List {
 /// A thing with named parts. Written as it is, it is its first part: `{{ relative }}` is `{{ relative.entity }}`.
 #[derive(Debug)]
 struct Thing {
-    pub parts: Vec<(String, Value)>,
+    parts: Vec<(String, Value)>,
     /// The parts in the order of their names, if they are many.
-    pub sorted: Vec<u32>,
+    sorted: Vec<u32>,
 }
 
 impl Object for Thing {
@@ -213,7 +213,7 @@ pub fn writable(value: &Value) -> Result<(), Error> {
     Ok(())
 }
 
-pub fn too_long(what: &str) -> String {
+fn too_long(what: &str) -> String {
     format!("it has a text that is too long to be {what}")
 }
 

@@ -37,8 +37,8 @@ is "the image holds versions" "$versions" t
 burn a 3000
 freeze a
 is "the segment is gone" "$([ -e "$LIFE/a/data/pg_xact/0000" ] && echo there)" ""
-like "edges" "$(try a "$(how_sql edges)")" "@(image|ancient|ancient+incomplete|incomplete|ancient+image), * rows"
-like "other" "$(try a "$(how_sql other)")" "@(image|ancient|ancient+incomplete|incomplete|ancient+image), * rows"
+like "edges" "$(try a "$(how_sql edges)")" "@(image|xid_too_old|xid_too_old+incomplete|incomplete|xid_too_old+image), * rows"
+like "other" "$(try a "$(how_sql other)")" "@(image|xid_too_old|xid_too_old+incomplete|incomplete|xid_too_old+image), * rows"
 exact a edges image; exact a other image
 changes a 24
 exact a edges image; exact a other image

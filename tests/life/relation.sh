@@ -19,7 +19,7 @@ undone() {
     exact_in s edges image
     exact a edges image
     # A mismatch that only this transaction sees may have asked for a build.
-    [[ $1 != own_ddl && $1 != image ]] || is "the image from before: $2" "$(built a edges)" "$before"
+    [[ $1 != created_here && $1 != image ]] || is "the image from before: $2" "$(built a edges)" "$before"
 }
 # done_ REASON SQL: committed. Without a build the reference query answers with REASON (or the image still does); then a build heals.
 done_() {
@@ -30,16 +30,16 @@ done_() {
     sql a "INSERT INTO ${4:-edges} SELECT * FROM ${4:-edges} ORDER BY 3 LIMIT 2"
     exact_in s "${4:-edges}" image "${3:-}"
 }
-undone own_ddl "TRUNCATE edges"
-undone own_ddl "TRUNCATE edges; INSERT INTO edges VALUES ('t1', 'a', 'b'); TRUNCATE edges; INSERT INTO edges VALUES ('t1', 'a', 'c')"
-undone own_ddl "INSERT INTO edges VALUES ('t1', 'a', 'b'); TRUNCATE edges; INSERT INTO edges VALUES ('t1', 'a', 'c')"
+undone created_here "TRUNCATE edges"
+undone created_here "TRUNCATE edges; INSERT INTO edges VALUES ('t1', 'a', 'b'); TRUNCATE edges; INSERT INTO edges VALUES ('t1', 'a', 'c')"
+undone created_here "INSERT INTO edges VALUES ('t1', 'a', 'b'); TRUNCATE edges; INSERT INTO edges VALUES ('t1', 'a', 'c')"
 undone image "SAVEPOINT p; TRUNCATE edges; INSERT INTO edges VALUES ('t1', 'a', 'c'); ROLLBACK TO p; INSERT INTO edges VALUES ('t1', 'n1', 'd')"
 done_ rewritten "BEGIN; CREATE TEMP TABLE k AS TABLE edges; TRUNCATE edges; INSERT INTO edges TABLE k; COMMIT"
 done_ rewritten "VACUUM FULL edges"
 done_ rewritten "CLUSTER edges USING by_child"
-undone own_ddl "ALTER TABLE edges SET TABLESPACE space"
+undone created_here "ALTER TABLE edges SET TABLESPACE space"
 done_ rewritten "ALTER TABLE edges SET TABLESPACE space"
-undone own_ddl "ALTER TABLE edges SET UNLOGGED"
+undone created_here "ALTER TABLE edges SET UNLOGGED"
 done_ rewritten "ALTER TABLE edges SET UNLOGGED"
 done_ rewritten "ALTER TABLE edges SET LOGGED"
 # No new file: the type alone.

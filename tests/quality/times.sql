@@ -30,7 +30,7 @@ BEGIN
             CASE mode
                 WHEN 'cft', 'ann_tree' THEN PERFORM * FROM cft_context_parts(names, 3, 1, times.edges);
                 WHEN 'naive' THEN PERFORM * FROM cftrag_internal.cft_parts_by_search(names, 3, 1, times.edges);
-                WHEN 'ann_graph' THEN PERFORM * FROM cftrag_internal.cft_neighbours(names, 1, times.edges);
+                WHEN 'ann_graph' THEN PERFORM * FROM cftrag_internal.cft_sentences_of_neighbors(names, 1, times.edges);
                 ELSE NULL;
             END CASE;
             part := CASE WHEN mode <> 'text' THEN 1000 * extract(epoch FROM clock_timestamp() - start) END;

@@ -12,7 +12,7 @@
 use std::hint::black_box;
 
 use cftrag_core::{
-    AllSeen, Breath, Edge, Error, HeapMemory, Image, Prefix, Reader, Recogniser, Seek, Step,
+    AllSeen, Edge, Error, HeapMemory, Image, Interruptible, Prefix, Reader, Recogniser, Seek, Step,
 };
 
 const VOCABULARY: usize = 30_000;
@@ -134,7 +134,9 @@ fn measure(random: &mut Random, names: &[String], texts: &[String]) {
         let start = cpu_ns();
         for text in &texts {
             recogniser.begin(Seek::Entities, false);
-            recogniser.read(&mut Reader::new(text), &mut Breath::new(&mut || ())).expect("memory");
+            recogniser
+                .read(&mut Reader::new(text), &mut Interruptible::new(&mut || ()))
+                .expect("memory");
             assert!(recogniser.step(image, &AllSeen, usize::MAX) == Step::Done);
             recogniser.finish();
             found += black_box(recogniser.mentions()).len();
@@ -146,7 +148,9 @@ fn measure(random: &mut Random, names: &[String], texts: &[String]) {
     let start = cpu_ns();
     for text in &texts {
         recogniser.begin(Seek::Entities, false);
-        recogniser.read(&mut Reader::new(text), &mut Breath::new(&mut || ())).expect("memory");
+        recogniser
+            .read(&mut Reader::new(text), &mut Interruptible::new(&mut || ()))
+            .expect("memory");
     }
     let reading = (cpu_ns() - start) / texts.len() as f64;
     let (stats, asked) = (image.stats(), (ROUNDS * texts.len()) as f64);

@@ -7,8 +7,8 @@ use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use cftrag_core::{
-    AllSeen, Breath, Deleter, Deletion, Edge, Fate, Hint, Hot, Image, NoRoom, Prefix, Relation::*,
-    RowVersion, Scan, Stamp, Step, View, Visibility, Walk,
+    AllSeen, Deleter, Deletion, Edge, Fate, Hint, Hot, Image, Interruptible, NoRoom, Prefix,
+    Relation::*, RowVersion, Scan, Stamp, Step, View, Visibility, Walk,
 };
 use common::oracle::{self, Answer, Bytes, Triple};
 use common::{answers, as_edge, heap, verify};
@@ -398,7 +398,7 @@ fn the_hottest_are_the_most_asked_for_whose_edges_are_seen() {
     let hot = |n| {
         let mut hot = Hot::new(usize::MAX);
         let found =
-            image.hot(&mut hot, n, &Snapshot, &mut Vec::new(), &mut Breath::new(&mut || ()));
+            image.hot(&mut hot, n, &Snapshot, &mut Vec::new(), &mut Interruptible::new(&mut || ()));
         assert_eq!(found, Ok(()));
         hot.iter().map(|(name, temperature)| (name.to_vec(), temperature)).collect::<Vec<_>>()
     };
@@ -409,7 +409,8 @@ fn the_hottest_are_the_most_asked_for_whose_edges_are_seen() {
     assert_eq!(hot(3), all[..3]);
     assert_eq!(hot(0), []);
     let mut little = Hot::new(64);
-    let found = image.hot(&mut little, 9, &Snapshot, &mut Vec::new(), &mut Breath::new(&mut || ()));
+    let found =
+        image.hot(&mut little, 9, &Snapshot, &mut Vec::new(), &mut Interruptible::new(&mut || ()));
     assert!(matches!(found, Err(NoRoom::Limit(bytes)) if bytes > 64), "{found:?}");
     walk.count_lookups(false);
     walk.clear();

@@ -3,7 +3,7 @@
 #[expect(dead_code, reason = "the world of the random tests")]
 mod common;
 
-use cftrag_core::{AllSeen, Breath, Edge, HeapMemory, Image, NoRoom, Prefix, Step, Walk};
+use cftrag_core::{AllSeen, Edge, HeapMemory, Image, Interruptible, NoRoom, Prefix, Step, Walk};
 
 /// `hubs` entities with so many children each; the children of all hubs are the same.
 fn hubs(hubs: usize, children: usize) -> HeapMemory {
@@ -21,8 +21,8 @@ fn hubs(hubs: usize, children: usize) -> HeapMemory {
 
 /// Walks to the end; the rows of each part, and how often the walk asked for room.
 fn walk(walk: &mut Walk, image: Image<'_>, cells: usize) -> Result<Vec<usize>, NoRoom> {
-    let (mut breathe, mut parts) = (|| (), Vec::new());
-    let breath = &mut Breath::new(&mut breathe);
+    let (mut check_interrupts, mut parts) = (|| (), Vec::new());
+    let work = &mut Interruptible::new(&mut check_interrupts);
     for steps in 1.. {
         assert!(steps < 1_000_000, "it comes no further: {:?}", walk.so_far());
         let before = walk.bytes();
@@ -33,15 +33,15 @@ fn walk(walk: &mut Walk, image: Image<'_>, cells: usize) -> Result<Vec<usize>, N
             Step::Ask => unreachable!("everything is known"),
             Step::More => {
                 if walk.has_part() {
-                    walk.try_finish(breath)?;
+                    walk.try_finish(work)?;
                     parts.push(walk.rows().len());
                     walk.take_part();
                 }
-                walk.make_room(cells, breath)?;
+                walk.make_room(cells, work)?;
             }
         }
     }
-    walk.try_finish(breath)?;
+    walk.try_finish(work)?;
     parts.push(walk.rows().len());
     Ok(parts)
 }
@@ -49,8 +49,8 @@ fn walk(walk: &mut Walk, image: Image<'_>, cells: usize) -> Result<Vec<usize>, N
 fn limited(limit: usize, part: usize, questions: usize) -> Walk {
     let mut walk = Walk::new(Prefix::LENGTH);
     walk.limit(limit, part);
-    walk.make_room(1000, &mut Breath::new(&mut || ())).unwrap();
-    walk.make_room_for(questions, questions * 8, &mut Breath::new(&mut || ())).unwrap();
+    walk.make_room(1000, &mut Interruptible::new(&mut || ())).unwrap();
+    walk.make_room_for(questions, questions * 8, &mut Interruptible::new(&mut || ())).unwrap();
     for hub in 0..questions {
         walk.begin(format!("hub {hub}").as_bytes(), 0, 1);
     }

@@ -69,13 +69,13 @@ fn names_that_differ_in_any_one_byte_are_other_names() {
     assert_eq!(walk.counters().hits, 0);
 }
 
-/// Names that are alike in their first eight bytes, or are one another's beginnings.
+/// Names that are alike in their first eight bytes, or are one another's prefixes.
 fn alike(i: u32) -> Vec<u8> {
-    let beginning = &b"alike names"[..index_of(i * 5 % 12)];
+    let prefix = &b"alike names"[..index_of(i * 5 % 12)];
     match i % 3 {
-        0 => [beginning, &[0, i as u8]].concat(),
-        1 => [beginning, &(i * 7919).to_be_bytes()].concat(),
-        _ => [beginning, i.to_string().as_bytes()].concat(),
+        0 => [prefix, &[0, i as u8]].concat(),
+        1 => [prefix, &(i * 7919).to_be_bytes()].concat(),
+        _ => [prefix, i.to_string().as_bytes()].concat(),
     }
 }
 
@@ -93,7 +93,7 @@ fn rows_come_in_order_however_many_and_however_alike() {
             let tree = match i % 5 {
                 0 => None,
                 1 => Some(Vec::new()),
-                // The same in each five, so some trees have many rows.
+                // One tree for each five, so some trees have many rows.
                 other => Some(alike(other)),
             };
             let child = alike(i);
@@ -122,7 +122,7 @@ fn rows_come_in_order_however_many_and_however_alike() {
 fn a_million_names_with_one_prefix() {
     let names = if quick() { 20_000_u32 } else { 1_000_000 };
     let mut heap = heap(1);
-    let name = |i: u32| format!("{}{i}", "the same beginning of every name, ".repeat(2));
+    let name = |i: u32| format!("{}{i}", "the same prefix of every name, ".repeat(2));
     for i in 1..names {
         let (parent, child) = (name(i / 2), name(i));
         let edge = Edge { tree: None, parent: parent.as_bytes(), child: child.as_bytes() };

@@ -1,7 +1,7 @@
 //! How many of the relations that a reader finds in sentences the rules find, and how many of theirs are right.
 //! tests/extract/sentences.txt has the sentences; its labels were written before the rules.
 
-use cftrag_core::Breath;
+use cftrag_core::Interruptible;
 use cftrag_methods::extract;
 
 /// A sentence and its relations.
@@ -20,9 +20,9 @@ fn labelled(text: &str) -> Vec<Labelled> {
     all
 }
 
-fn extracted(text: &str, breathe: &mut dyn FnMut()) -> Vec<(String, String)> {
+fn extracted(text: &str, check_interrupts: &mut dyn FnMut()) -> Vec<(String, String)> {
     let mut found = Vec::new();
-    let Ok(()) = extract(text, false, &mut Breath::new(breathe), |r| {
+    let Ok(()) = extract(text, false, &mut Interruptible::new(check_interrupts), |r| {
         found.push((r.parent, r.child));
         Ok::<(), std::convert::Infallible>(())
     });
@@ -70,12 +70,12 @@ fn precision_and_recall_on_sentences_that_the_rules_were_not_made_with() {
 
 #[test]
 fn a_text_without_an_end_can_be_stopped_and_the_first_error_ends_it() {
-    let mut breaths = 0;
+    let mut checks = 0;
     let text = "The heart contains valves and ".repeat(100_000);
-    assert!(extracted(&text, &mut || breaths += 1).is_empty());
-    assert!(breaths > 10, "{breaths} breaths");
+    assert!(extracted(&text, &mut || checks += 1).is_empty());
+    assert!(checks > 10, "{checks} checks");
     let (text, mut taken) = ("The heart contains valves. ".repeat(10), 0);
-    let ended = extract(&text, false, &mut Breath::new(&mut || ()), |_| {
+    let ended = extract(&text, false, &mut Interruptible::new(&mut || ()), |_| {
         taken += 1;
         if taken < 3 { Ok(()) } else { Err("enough") }
     });

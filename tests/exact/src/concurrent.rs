@@ -1,4 +1,4 @@
-//! The same workload without a schedule: every session has a thread and a generator of its own, and they run at once.
+//! The workload without a schedule: every session has a thread and a generator of its own, and they run at once.
 //!
 //! Each check is one statement under one snapshot, so it is valid whatever the others do. No seed repeats such a run; what it
 //! finds are races that one driver thread cannot make. Waiting is bounded by lock_timeout.

@@ -28,7 +28,7 @@ struct Tally {
     codes: BTreeMap<String, u64>,
     /// Successes and errors of statements, by place.
     places: BTreeMap<&'static str, (u64, u64)>,
-    /// The same by function; of trigger functions an error that is theirs counts as an answer.
+    /// Successes and errors by function; of trigger functions an error that is theirs counts as an answer.
     functions: BTreeMap<String, (u64, u64)>,
 }
 

@@ -33,7 +33,7 @@ SELECT oracle.build('chain');
 SELECT cardinality(path), path[1], path[20000], length(prefix) FROM cft_path_prefix('{n20001}'::text[], 'chain');
 SELECT count(*), sum(cardinality(path)) FROM cft_path_prefix(ARRAY(SELECT 'n' || n FROM generate_series(1, 800) AS n), 'chain');
 SELECT entity, path, prefix FROM cft_path_prefix('{n3,n1,nobody,NULL,n3}'::text[], 'chain', separator => NULL);
-SELECT count(*), sum(char_length(text)) FROM cftrag_internal.cft_neighbours('{n10000}', 2147483647, 'chain');
+SELECT count(*), sum(char_length(text)) FROM cftrag_internal.cft_sentences_of_neighbors('{n10000}', 2147483647, 'chain');
 -- A bridge over thousands of groups: 7,000 of their own, and each entity of a chain with the next.
 CREATE TABLE groups (parent text, child text);
 INSERT INTO groups SELECT 'group' || n / 3, 'member' || n FROM generate_series(0, 20999) AS n;

@@ -5,8 +5,8 @@ SELECT attname, format_type(atttypid, atttypmod) FROM pg_attribute
  WHERE attrelid = 'pg_stat_cftrag'::regclass AND attnum > 0 AND attname NOT LIKE 'ref\_%' ORDER BY attnum;
 SELECT count(*) >= 16 AS reasons, bool_and(atttypid = 'bigint'::regtype) AS bigint
   FROM pg_attribute WHERE attrelid = 'pg_stat_cftrag'::regclass AND attname LIKE 'ref\_%';
-SELECT reason FROM unnest(ARRAY['disabled', 'no_memory', 'no_image', 'incomplete', 'old_snapshot', 'pending_trigger', 'serializable', 'own_ddl',
-    'rewritten', 'triggers', 'columns', 'kind', 'row_security', 'parallel', 'recovery']) AS reason
+SELECT reason FROM unnest(ARRAY['disabled', 'no_memory', 'no_image', 'incomplete', 'old_snapshot', 'pending_trigger', 'serializable', 'created_here',
+    'rewritten', 'triggers', 'columns', 'not_plain_table', 'row_security', 'parallel', 'recovery']) AS reason
  WHERE NOT EXISTS (SELECT FROM pg_attribute WHERE attrelid = 'pg_stat_cftrag'::regclass AND attname = 'ref_' || reason);
 
 CREATE TABLE stat1 (parent text, child text);

@@ -15,7 +15,7 @@ use std::ptr::NonNull;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
 
 use cftrag_core::{
-    Breath, Deleter, Deletion, Edge, Error, Fate, Hint, Hot, Image, LINE_BYTES, Memory, Prefix, RowVersion, Scan,
+    Interruptible, Deleter, Deletion, Edge, Error, Fate, Hint, Hot, Image, LINE_BYTES, Memory, Prefix, RowVersion, Scan,
     Stamp, Step, View, Visibility, Walk, chunk_bytes,
 };
 
@@ -190,7 +190,7 @@ fn read(shared: &Shared, me: usize) -> u64 {
                 let mut edges = 0;
                 while image.edges(&mut Scan::new(), usize::MAX, &seen, |_, _, _| edges += 1) == Step::More {}
                 let mut hot = Hot::new(usize::MAX);
-                let found = image.hot(&mut hot, 3, &seen, &mut Vec::new(), &mut Breath::new(&mut || ()));
+                let found = image.hot(&mut hot, 3, &seen, &mut Vec::new(), &mut Interruptible::new(&mut || ()));
                 assert!(found.is_ok() && hot.iter().count() <= 3 && edges > 0);
             });
         }

@@ -1,4 +1,4 @@
-//! What grows with the image, and what temperature costs: numbers that criterion has no form for.
+//! What grows with the image, and what temperature costs: numbers that criterion has no shape for.
 //!
 //!     cargo run --release --bin growth -- growth [entities]         longest insert, time and bytes of a build, latency of one lookup
 //!     cargo run --release --bin growth -- inserts [rows] [rounds]   one row of a large INSERT, as make bench has it

@@ -77,7 +77,7 @@ impl Plain {
         self.may_have_hash(xxh3_64_with_seed(name, 1))
     }
 
-    /// The same where looking is a call, as it is in the published filter.
+    /// [`Self::may_have`] where looking is a call, as it is in the published filter.
     pub fn called_may_have(&self, name: &[u8]) -> bool {
         self.call(xxh3_64_with_seed(name, 1))
     }

@@ -8,7 +8,7 @@
 use std::sync::LazyLock;
 
 use cftrag_core::{
-    AllSeen, Breath, Edge, Fate, HeapMemory, Hot, Image, Prefix, Reader, Recogniser, Scan, Seek,
+    AllSeen, Interruptible, Edge, Fate, HeapMemory, Hot, Image, Prefix, Reader, Recogniser, Scan, Seek,
     Stamp, Step, Walk,
 };
 use libfuzzer_sys::fuzz_target;
@@ -22,7 +22,7 @@ static SOUND: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
         let stamp = i.is_multiple_of(3).then_some(Stamp { xmin: u64::from(i), cmin: 0 });
         let tree = i.is_multiple_of(2).then_some(&b"tree"[..]);
         image.insert(&Edge { tree, parent: b"hub", child: &[i; 12] }, stamp).unwrap();
-        // Forms of one beginning, and two names each of one form.
+        // Folded names of one prefix, and two names each of one folded name.
         let child = format!("{} {:05}", ["child", "Child"][usize::from(i % 2)], i / 2);
         image.insert(&Edge { tree, parent: b"hub", child: child.as_bytes() }, stamp).unwrap();
     }
@@ -63,7 +63,7 @@ fuzz_target!(|data: &[u8]| {
     let mut text = Reader::new("the HUB of child 00003, its own: child 00007");
     let mut steps = 0;
     loop {
-        recogniser.read(&mut text, &mut Breath::new(&mut || ())).unwrap();
+        recogniser.read(&mut text, &mut Interruptible::new(&mut || ())).unwrap();
         if recogniser.step(image, &AllSeen, 5) != Step::More {
             break;
         }
@@ -75,7 +75,7 @@ fuzz_target!(|data: &[u8]| {
     while image.edges(&mut scan, 64, &AllSeen, |_, _, _| ()) == Step::More {}
     let mut hot = Hot::new(usize::MAX);
     assert!(
-        image.hot(&mut hot, 3, &AllSeen, &mut Vec::new(), &mut Breath::new(&mut || ())).is_ok()
+        image.hot(&mut hot, 3, &AllSeen, &mut Vec::new(), &mut Interruptible::new(&mut || ())).is_ok()
     );
     let _ = image.insert(&Edge { tree: Some(b"t"), parent: b"hub", child: b"new" }, None);
     image.settle(100, 1000, &|_| Fate::Committed, &mut Vec::new());

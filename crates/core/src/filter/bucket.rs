@@ -134,7 +134,7 @@ impl<'m> Bucket<'m> {
         self.words().prefetch();
     }
 
-    /// Asks memory for what a form's tag does not tell.
+    /// Asks memory for what a folded name's tag does not tell.
     #[inline]
     pub(crate) fn prefetch_entries(self) {
         self.prefetch_words();

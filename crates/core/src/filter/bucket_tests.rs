@@ -64,51 +64,51 @@ fn the_candidates_are_the_slots_with_the_tag() {
 }
 
 #[test]
-fn a_form_and_a_beginning_know_their_buckets_wherever_they_stand() {
+fn a_folded_name_and_a_prefix_know_their_buckets_wherever_they_stand() {
     let heap = memory();
     let record = RecordId::from_word(5).unwrap();
     for (n, hash) in hashes().enumerate() {
         let geometry = Geometry { level: 7 + n as u32 % 20, split: n as u32 % 128 };
         let both = geometry.buckets_of(hash);
         for (second, number) in [(false, both.0), (true, both.1)] {
-            let form = Entry::form(hash, record).placed(second);
-            assert_eq!(geometry.buckets_of(form.hash_in(number)), both);
-            assert_eq!(form.head(), Some(record));
-            let beginning = Entry::beginning(hash, 5);
-            assert_eq!(geometry.buckets_of(beginning.hash_in(number)), both);
-            assert_eq!((beginning.head(), beginning.lengths()), (None, 5));
+            let folded = Entry::folded(hash, record).placed(second);
+            assert_eq!(geometry.buckets_of(folded.hash_in(number)), both);
+            assert_eq!(folded.head(), Some(record));
+            let prefix = Entry::prefix(hash, 5);
+            assert_eq!(geometry.buckets_of(prefix.hash_in(number)), both);
+            assert_eq!((prefix.head(), prefix.lengths()), (None, 5));
             let bucket = Bucket::new(heap.page(640, PAGE_LINES), number % 128);
             bucket.clear();
-            bucket.set(1, form);
-            bucket.set(3, beginning);
-            assert_eq!(bucket.read(), [Entry::NONE, form, Entry::NONE, beginning]);
-            bucket.write([beginning, Entry::NONE, form, form]);
-            assert_eq!(bucket.read(), [beginning, Entry::NONE, form, form]);
-            bucket.write([Entry::NONE, form, Entry::NONE, beginning]);
-            assert_eq!(bucket.agreeing(Pattern::form(hash, second)), 2);
-            assert_eq!(bucket.agreeing(Pattern::form(hash, !second)), 0);
-            assert_eq!(bucket.agreeing(Pattern::beginning(hash)), 8);
+            bucket.set(1, folded);
+            bucket.set(3, prefix);
+            assert_eq!(bucket.read(), [Entry::NONE, folded, Entry::NONE, prefix]);
+            bucket.write([prefix, Entry::NONE, folded, folded]);
+            assert_eq!(bucket.read(), [prefix, Entry::NONE, folded, folded]);
+            bucket.write([Entry::NONE, folded, Entry::NONE, prefix]);
+            assert_eq!(bucket.agreeing(Pattern::folded(hash, second)), 2);
+            assert_eq!(bucket.agreeing(Pattern::folded(hash, !second)), 0);
+            assert_eq!(bucket.agreeing(Pattern::prefix(hash)), 8);
             for bit in (7..28).chain(52..64) {
                 let other = Hash(hash.0 ^ 1 << bit);
-                assert_eq!(bucket.agreeing(Pattern::form(other, second)), 0, "bit {bit}");
-                assert_eq!(bucket.agreeing(Pattern::beginning(other)), 0, "bit {bit}");
+                assert_eq!(bucket.agreeing(Pattern::folded(other, second)), 0, "bit {bit}");
+                assert_eq!(bucket.agreeing(Pattern::prefix(other)), 0, "bit {bit}");
             }
         }
     }
 }
 
 #[test]
-fn a_beginning_counts_to_its_most_and_stays_there() {
-    let mut beginning = Entry::beginning(Hash(u64::MAX), 1);
+fn a_prefix_counts_to_its_most_and_stays_there() {
+    let mut prefix = Entry::prefix(Hash(u64::MAX), 1);
     for count in 1..=MOST_COUNTED {
-        assert_eq!((beginning.count(), beginning.is_form()), (count, false));
-        let less = beginning.without();
+        assert_eq!((prefix.count(), prefix.is_folded()), (count, false));
+        let less = prefix.without();
         assert_eq!(less.is_empty(), count == 1);
         assert!(count == 1 || count == MOST_COUNTED || less.count() == count - 1);
-        beginning = beginning.with(1 << (count % LENGTH_BITS));
+        prefix = prefix.with(1 << (count % LENGTH_BITS));
     }
-    assert_eq!((beginning.count(), beginning.without()), (MOST_COUNTED, beginning));
-    assert_eq!((beginning.lengths(), beginning.hash_in(0).fingerprint()), (0xFFF, 0xFFF));
+    assert_eq!((prefix.count(), prefix.without()), (MOST_COUNTED, prefix));
+    assert_eq!((prefix.lengths(), prefix.hash_in(0).fingerprint()), (0xFFF, 0xFFF));
 }
 
 #[test]

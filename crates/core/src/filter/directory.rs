@@ -1,12 +1,12 @@
 //! Where a table of the filter is in the root, and how large its directory is.
 
-use crate::memory::root::{DIRECTORIES, FORM_DIRECTORIES, Field};
+use crate::memory::root::{DIRECTORIES, FOLDED_DIRECTORIES, Field};
 use crate::memory::tables::{PAGE_BITS, Table};
 
 /// Pages of a directory page.
 pub(crate) const DIRECTORY_BITS: u32 = 9;
 /// The largest level that the directories' pages have buckets for.
-pub(crate) const MOST_LEVEL: u32 = FORM_DIRECTORIES.ilog2() + DIRECTORY_BITS + PAGE_BITS;
+pub(crate) const MOST_LEVEL: u32 = FOLDED_DIRECTORIES.ilog2() + DIRECTORY_BITS + PAGE_BITS;
 
 impl Table {
     /// Its level, split pointer and number of pages.
@@ -14,7 +14,7 @@ impl Table {
     pub(crate) const fn fields(self) -> [Field; 3] {
         match self {
             Table::Names => [Field::Level, Field::Split, Field::Pages],
-            Table::Forms => [Field::FormLevel, Field::FormSplit, Field::FormPages],
+            Table::FoldedNames => [Field::FoldedLevel, Field::FoldedSplit, Field::FoldedPages],
         }
     }
 
@@ -22,7 +22,7 @@ impl Table {
     pub(crate) const fn most_pages(self) -> u32 {
         let directories = match self {
             Table::Names => DIRECTORIES,
-            Table::Forms => FORM_DIRECTORIES,
+            Table::FoldedNames => FOLDED_DIRECTORIES,
         };
         directories << DIRECTORY_BITS
     }

@@ -107,13 +107,15 @@ impl Filter<'_> {
     fn moved(self, entry: Entry, from: u32, to: u32) -> Entry {
         match self.table() {
             Table::Names => entry,
-            Table::Forms => entry.placed(self.geometry().buckets_of(entry.hash_in(from)).0 != to),
+            Table::FoldedNames => {
+                entry.placed(self.geometry().buckets_of(entry.hash_in(from)).0 != to)
+            }
         }
     }
 
     /// The hashes of a bucket's records will be read when its turn comes.
     pub(crate) fn prefetch_records(self, bucket: u32) {
-        if self.table() == Table::Forms {
+        if self.table() == Table::FoldedNames {
             return;
         }
         let bucket = self.bucket(bucket);

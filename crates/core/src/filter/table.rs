@@ -5,8 +5,8 @@
 //!  root --> directory page (512 pages) --> page (128 buckets) --> bucket
 //! ```
 //!
-//! There are two tables: one of names, and one of what finds them in a text: forms and
-//! beginnings, see `folded/index.rs`. In one, they would make the way to a name three times as wide.
+//! There are two tables: one of names, and one of what finds them in a text: folded names and
+//! prefixes, see `folded/index.rs`. In one, they would make the way to a name three times as wide.
 //! `bucket.rs` has the layout of a page, its folder the bits of a slot and the arithmetic of
 //! buckets; `search.rs` finds room, `table/growth.rs` makes more of it.
 //!
@@ -139,7 +139,7 @@ impl<'m> Filter<'m> {
     pub(crate) fn directory(self, i: u32) -> u32 {
         match self.table {
             Table::Names => self.root.directory(i),
-            Table::Forms => self.root.form_directory(i),
+            Table::FoldedNames => self.root.folded_directory(i),
         }
     }
 
@@ -256,7 +256,7 @@ impl<'m> Filter<'m> {
     pub(crate) fn used(self) -> u64 {
         match self.table {
             Table::Names => self.root.count(Counter::Entities) + self.root.count(Counter::Trees),
-            Table::Forms => self.root.count(Counter::Forms),
+            Table::FoldedNames => self.root.count(Counter::FoldedNames),
         }
     }
 
@@ -273,7 +273,9 @@ impl<'m> Filter<'m> {
         // Compiled once for each table: where its fields and its entries' bits are is known then.
         let entered = match self.table {
             Table::Names => Filter { table: Table::Names, ..self }.enter_there(hash, entry),
-            Table::Forms => Filter { table: Table::Forms, ..self }.enter_there(hash, entry),
+            Table::FoldedNames => {
+                Filter { table: Table::FoldedNames, ..self }.enter_there(hash, entry)
+            }
         };
         entered || self.enter_by_splits(hash, entry, later)
     }
@@ -284,7 +286,7 @@ impl<'m> Filter<'m> {
         let Some(place) = self.make_room(hash) else { return false };
         let entry = match self.table {
             Table::Names => entry,
-            Table::Forms => entry.placed(place.bucket != self.geometry().buckets_of(hash).0),
+            Table::FoldedNames => entry.placed(place.bucket != self.geometry().buckets_of(hash).0),
         };
         self.set(place, entry);
         true
@@ -311,7 +313,7 @@ impl<'m> Filter<'m> {
     pub(crate) fn hash_of(self, bucket: u32, entry: Entry) -> Hash {
         match self.table {
             Table::Names => record::hash_at(self.mem(), entry.line()),
-            Table::Forms => entry.hash_in(bucket),
+            Table::FoldedNames => entry.hash_in(bucket),
         }
     }
 
@@ -350,10 +352,10 @@ impl<'m> Image<'m> {
         Filter::new(self.root(), Table::Names)
     }
 
-    /// The table of forms and beginnings.
+    /// The table of folded names and prefixes.
     #[inline]
-    pub(crate) fn forms(self) -> Filter<'m> {
-        Filter::new(self.root(), Table::Forms)
+    pub(crate) fn folded_names(self) -> Filter<'m> {
+        Filter::new(self.root(), Table::FoldedNames)
     }
 
     /// Writer: orders the slots of the next `max_buckets` buckets hot-first, round robin, so

@@ -1,11 +1,11 @@
-//! Entities whose names have the same form: all of them, from any of them.
+//! Entities whose names have the same folded name: all of them, from any of them.
 //!
-//! An entity that is the only one of its form has none of this. Two and more are listed in blocks
-//! of a line, in a ring. The form's entry has one of the records, each record the line of the
+//! An entity that is the only one of its folded name has none of this. Two and more are listed in blocks
+//! of a line, in a ring. The folded name's entry has one of the records, each record the line of the
 //! block that lists it:
 //!
 //! ```text
-//!   form --> record --> block <--> block <--> block, and round
+//!   folded name --> record --> block <--> block <--> block, and round
 //!
 //!   byte 0     4     8     12       16                64
 //!        +-----+-----+-----+--------+--------+- -------+
@@ -20,7 +20,7 @@
 
 use crate::Image;
 use crate::filter::bucket::Entry;
-use crate::folded::form::Form;
+use crate::folded::folded_name::FoldedName;
 use crate::folded::words;
 use crate::memory::alloc;
 use crate::memory::casts::index;
@@ -42,7 +42,7 @@ pub(crate) const LINES: usize = 1;
 
 const _: () = assert!(FIRST + 4 * index(MOST) == LINE_BYTES);
 
-/// A block of records whose names have the same form.
+/// A block of records whose names have the same folded name.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Block<'m> {
     line: u32,
@@ -56,7 +56,7 @@ impl<'m> Block<'m> {
         Block { line, bytes: mem.line(line) }
     }
 
-    /// The block that lists a record, if others have its form.
+    /// The block that lists a record, if others have its folded name.
     pub(crate) fn of(record: Record<'m>) -> Option<Block<'m>> {
         let line = record.alike();
         (line != 0).then(|| Block::new(record.mem(), line))
@@ -125,7 +125,7 @@ impl<'m> Block<'m> {
     }
 }
 
-/// The entities of a form, from the one that its entry leads to.
+/// The entities of a folded name, from the one that its entry leads to.
 pub(crate) fn all<'m>(head: Record<'m>) -> impl Iterator<Item = Record<'m>> {
     let (mem, first) = (head.mem(), Block::of(head));
     let alone = first.is_none().then_some(head);
@@ -137,16 +137,19 @@ pub(crate) fn all<'m>(head: Record<'m>) -> impl Iterator<Item = Record<'m>> {
     alone.into_iter().chain(listed.map(move |id| Record::new(mem, id)))
 }
 
-/// Whether two records' names have the same form.
-fn same_form(a: Record<'_>, b: Record<'_>) -> bool {
+/// Whether two records' names have the same folded name.
+fn same_folded(a: Record<'_>, b: Record<'_>) -> bool {
     let (mut left, mut right) = (Vec::new(), Vec::new());
-    words::form(&a.name(), &mut left) && words::form(&b.name(), &mut right) && left == right
+    words::fold_name(&a.name(), &mut left)
+        && words::fold_name(&b.name(), &mut right)
+        && left == right
 }
 
 impl<'m> Image<'m> {
-    /// Lines that new entities of these forms will take here.
-    pub(crate) fn alike_lines(self, forms: &[Option<Form>; 2]) -> usize {
-        let [first, second] = forms.each_ref().map(|form| form.as_ref().map(|form| form.hash));
+    /// Lines that new entities of these folded names will take here.
+    pub(crate) fn alike_lines(self, folded_names: &[Option<FoldedName>; 2]) -> usize {
+        let [first, second] =
+            folded_names.each_ref().map(|folded| folded.as_ref().map(|folded| folded.hash));
         let lines = |hash: Option<Hash>, new| hash.map_or(0, |hash| self.lines_of(hash, new));
         if first == second {
             return lines(first, 2);
@@ -154,24 +157,30 @@ impl<'m> Image<'m> {
         lines(first, 1) + lines(second, 1)
     }
 
-    /// Lines for so many new entities of a form: two at most, which fit one.
+    /// Lines for so many new entities of a folded name: two at most, which fit one.
     fn lines_of(self, hash: Hash, new: u32) -> usize {
-        let heads = self.forms().forms(hash).map(|(_, head)| match Block::of(head) {
+        let heads = self.folded_names().folded_names(hash).map(|(_, head)| match Block::of(head) {
             None => 0,
             Some(first) => {
                 let newest = Block::new(self.mem(), first.next());
                 first.room() + if newest.line == first.line { 0 } else { newest.room() }
             }
         });
-        // The first of its form needs no block. Should a hash be that of two forms: the worse one.
+        // The first of its folded name needs no block. Should a hash be that of two folded names: the worse one.
         let room = heads.min().unwrap_or(1);
         if new > room { LINES } else { 0 }
     }
 
-    /// Puts an entity with those of its form, of which there is none if it is new.
+    /// Puts an entity with those of its folded name, of which there is none if it is new.
     #[must_use]
-    pub(crate) fn join(self, record: Record<'m>, form: &Form, is_new: bool, later: usize) -> bool {
-        if !is_new && let Some(head) = self.head(form.hash, record) {
+    pub(crate) fn join(
+        self,
+        record: Record<'m>,
+        folded: &FoldedName,
+        is_new: bool,
+        later: usize,
+    ) -> bool {
+        if !is_new && let Some(head) = self.head(folded.hash, record) {
             let first = Block::of(head).unwrap_or_else(|| {
                 let first = Block::create(self.mem(), None);
                 first.add(head);
@@ -183,38 +192,38 @@ impl<'m> Image<'m> {
             block.unwrap_or_else(|| Block::create(self.mem(), Some(first))).add(record);
             return true;
         }
-        let entry = Entry::form(form.hash, record.id());
-        let entered = self.forms().enter(form.hash, entry, later);
-        self.root().add(Counter::Forms, usize::from(entered));
+        let entry = Entry::folded(folded.hash, record.id());
+        let entered = self.folded_names().enter(folded.hash, entry, later);
+        self.root().add(Counter::FoldedNames, usize::from(entered));
         entered
     }
 
-    /// An entity of a record's form.
+    /// An entity of a record's folded name.
     #[cold]
     fn head(self, hash: Hash, record: Record<'m>) -> Option<Record<'m>> {
-        let mut forms = self.forms().forms(hash);
-        forms.find(|(_, head)| same_form(*head, record)).map(|(_, head)| head)
+        let mut folded_names = self.folded_names().folded_names(hash);
+        folded_names.find(|(_, head)| same_folded(*head, record)).map(|(_, head)| head)
     }
 
-    /// Takes an entity out of those of its form.
-    pub(crate) fn part(self, record: Record<'m>, form: &Form) {
+    /// Takes an entity out of those of its folded name.
+    pub(crate) fn part(self, record: Record<'m>, folded: &FoldedName) {
         let other = self.unlist(record);
-        let forms = self.forms();
-        let mut entries = forms.form_entries(form.hash);
+        let folded_names = self.folded_names();
+        let mut entries = folded_names.folded_entries(folded.hash);
         let entry = entries.find(|&(_, head)| head == record.id());
         let Some((place, _)) = entry else {
-            assert!(other.is_some(), "a form has an entry");
+            assert!(other.is_some(), "a folded name has an entry");
             return;
         };
         let next = other.map_or(Entry::NONE, |other| {
-            let second = forms.geometry().buckets_of(form.hash).0 != place.bucket;
-            Entry::form(form.hash, other).placed(second)
+            let second = folded_names.geometry().buckets_of(folded.hash).0 != place.bucket;
+            Entry::folded(folded.hash, other).placed(second)
         });
-        forms.set(place, next);
-        self.root().subtract(Counter::Forms, usize::from(next.is_empty()));
+        folded_names.set(place, next);
+        self.root().subtract(Counter::FoldedNames, usize::from(next.is_empty()));
     }
 
-    /// Takes a record out of its block; another one of its form, if there is one.
+    /// Takes a record out of its block; another one of its folded name, if there is one.
     fn unlist(self, record: Record<'m>) -> Option<RecordId> {
         let mem = self.mem();
         let block = Block::of(record)?;
@@ -251,7 +260,7 @@ mod tests {
         pub(super) static LOOKED: Cell<u64> = const { Cell::new(0) };
     }
 
-    /// Names of one form: every letter in both cases.
+    /// Names of one folded name: every letter in both cases.
     fn name(i: u32) -> Vec<u8> {
         (0..16).map(|bit| if i >> bit & 1 == 0 { b'a' } else { b'A' }).collect()
     }
@@ -287,7 +296,7 @@ mod tests {
             let done = image.settle(count, u64::MAX, &|_| Fate::Aborted, &mut Vec::new());
             assert_eq!(done.freed, count);
             image.verify(&mut |problem| panic!("{problem:?}"));
-            assert_eq!(image.root().count(Counter::Forms), 0);
+            assert_eq!(image.root().count(Counter::FoldedNames), 0);
             LOOKED.get() / u64::from(names)
         };
         assert!(cost(16) <= 3);

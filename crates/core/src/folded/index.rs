@@ -1,20 +1,20 @@
-//! What finds entities in a text: their names' forms (see words.rs), in the filter.
+//! What finds entities in a text: their names, folded (see words.rs), in the filter.
 //!
 //! ```text
-//!   hash(w1 w2 w3) --> form --> entity --> all of that form, see alike.rs
-//!   hash(w1)       --> beginning: names of 4, 5, ... 12 words begin so, or longer ones do
-//!   hash(w1 .. w12)--> beginning: names of 13, ... 23 words, or longer; and so on
+//!   hash(w1 w2 w3) --> folded name --> entity --> all of that folded name, see alike.rs
+//!   hash(w1)       --> prefix: names of 4, 5, ... 12 words begin so, or longer ones do
+//!   hash(w1 .. w12)--> prefix: names of 13, ... 23 words, or longer; and so on
 //! ```
 //!
 //! A window's hash rolls: one more word is one product. Which names of up to three words begin
-//! with a word, the sieves tell (see sieve.rs); of longer ones that they do. Whoever stands at
-//! such a word asks its beginning which lengths there are, and only then for the forms of these.
+//! with a word, the Bloom filters tell (see bloom.rs); of longer ones that they do. Whoever stands at
+//! such a word asks its prefix which lengths there are, and only then for the folded names of these.
 //!
-//! Promises: an entity whose name has a form is found from exactly one form entry, and counted
-//! once in each of its beginnings; the memory is part of the insert's plan.
+//! Promises: an entity whose name has a folded name is found from exactly one entry of a folded name, and counted
+//! once in each of its prefixes; the memory is part of the insert's plan.
 //! Writers hold the lock exclusively.
 
-use crate::folded::form::Form;
+use crate::folded::folded_name::FoldedName;
 use std::hint::select_unpredictable;
 
 use crate::Image;
@@ -56,42 +56,42 @@ impl<'m> Filter<'m> {
         Places { buckets: [first, second], left: found | others << SLOTS }
     }
 
-    /// The entries of a form's hash and where they lead; one hash may be that of several forms.
-    pub(crate) fn form_entries(self, hash: Hash) -> impl Iterator<Item = (Place, RecordId)> {
-        self.places(hash, move |second| Pattern::form(hash, second))
+    /// The entries of a folded name's hash and where they lead; one hash may be that of several folded names.
+    pub(crate) fn folded_entries(self, hash: Hash) -> impl Iterator<Item = (Place, RecordId)> {
+        self.places(hash, move |second| Pattern::folded(hash, second))
             .filter_map(move |place| Some((place, self.get(place).head()?)))
     }
 
-    /// The first entities of the forms of that hash.
-    pub(crate) fn forms(self, hash: Hash) -> impl Iterator<Item = (Place, Record<'m>)> {
-        self.form_entries(hash).map(move |(place, head)| (place, Record::new(self.mem(), head)))
+    /// The first entities of the folded names of that hash.
+    pub(crate) fn folded_names(self, hash: Hash) -> impl Iterator<Item = (Place, Record<'m>)> {
+        self.folded_entries(hash).map(move |(place, head)| (place, Record::new(self.mem(), head)))
     }
 
-    fn beginning(self, hash: Hash) -> Option<Place> {
+    fn prefix(self, hash: Hash) -> Option<Place> {
         let (first, second) = self.geometry().buckets_of(hash);
-        let pattern = Pattern::beginning(hash);
+        let pattern = Pattern::prefix(hash);
         [first, second].into_iter().find_map(|bucket| {
             let found = self.bucket(bucket).agreeing(pattern);
             (found != 0).then(|| Place { bucket, slot: index(found.trailing_zeros()) })
         })
     }
 
-    /// Where a form or a beginning of that hash would be.
+    /// Where a folded name or a prefix of that hash would be.
     #[inline]
-    pub(crate) fn form_spot(self, hash: Hash) -> FormSpot {
-        FormSpot { hash, buckets: self.geometry().buckets_of(hash).into() }
+    pub(crate) fn folded_spot(self, hash: Hash) -> FoldedSpot {
+        FoldedSpot { hash, buckets: self.geometry().buckets_of(hash).into() }
     }
 
     /// Asks memory for what is there.
     #[inline]
-    pub(crate) fn fetch(self, spot: &FormSpot) {
+    pub(crate) fn fetch(self, spot: &FoldedSpot) {
         spot.buckets.iter().for_each(|&bucket| self.bucket(bucket).prefetch_tags());
     }
 
     /// Which lengths names have that begin so: see [`STEP`].
     #[inline]
-    pub(crate) fn lengths(self, spot: &FormSpot) -> u32 {
-        let pattern = Pattern::beginning(spot.hash);
+    pub(crate) fn lengths(self, spot: &FoldedSpot) -> u32 {
+        let pattern = Pattern::prefix(spot.hash);
         let lengths = spot.buckets.map(|bucket| {
             let bucket = self.bucket(bucket);
             let found = bucket.agreeing(pattern);
@@ -100,22 +100,22 @@ impl<'m> Filter<'m> {
         lengths[0] | lengths[1]
     }
 
-    /// Whether a form of that hash may be there, by the tags; asks memory for what tells.
+    /// Whether a folded name of that hash may be there, by the tags; asks memory for what tells.
     #[inline]
-    pub(crate) fn may_have(self, spot: &FormSpot) -> bool {
+    pub(crate) fn may_have(self, spot: &FoldedSpot) -> bool {
         let buckets = spot.buckets.map(|bucket| self.bucket(bucket));
-        let first = buckets[0].has_tag(Pattern::form(spot.hash, false));
-        let second = buckets[1].has_tag(Pattern::form(spot.hash, true));
+        let first = buckets[0].has_tag(Pattern::folded(spot.hash, false));
+        let second = buckets[1].has_tag(Pattern::folded(spot.hash, true));
         select_unpredictable(first, buckets[0], buckets[1]).prefetch_entries();
         first | second
     }
 
-    /// Calls `each` for the heads of [`Filter::forms`], and fetches their records.
+    /// Calls `each` for the heads of [`Filter::folded_names`], and fetches their records.
     #[inline]
-    pub(crate) fn heads(self, spot: &FormSpot, mut each: impl FnMut(RecordId)) {
+    pub(crate) fn heads(self, spot: &FoldedSpot, mut each: impl FnMut(RecordId)) {
         for (bucket, is_second) in spot.buckets.into_iter().zip([false, true]) {
             let bucket = self.bucket(bucket);
-            let mut found = bucket.agreeing(Pattern::form(spot.hash, is_second));
+            let mut found = bucket.agreeing(Pattern::folded(spot.hash, is_second));
             while found != 0 {
                 let entry = bucket.get(index(found.trailing_zeros()));
                 found &= found - 1;
@@ -130,12 +130,12 @@ impl<'m> Filter<'m> {
 
 /// A hash and its buckets, as long as the lock is held.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct FormSpot {
+pub(crate) struct FoldedSpot {
     hash: Hash,
     buckets: [u32; 2],
 }
 
-impl FormSpot {
+impl FoldedSpot {
     #[inline]
     pub(crate) fn hash(&self) -> Hash {
         self.hash
@@ -143,35 +143,35 @@ impl FormSpot {
 }
 
 impl<'m> Image<'m> {
-    /// Enters a new record: its name, and an entity's form. `later` as in [`Filter::add`];
+    /// Enters a new record: its name, and an entity's folded name. `later` as in [`Filter::add`];
     /// `false`: no room, and it is in no place of the filter.
     #[must_use]
     pub(crate) fn enter(
         self,
         hash: Hash,
         record: RecordId,
-        form: Option<&Form>,
+        folded: Option<&FoldedName>,
         later: usize,
     ) -> bool {
         if !self.names().add(hash, record, later) {
             return false;
         }
         let record = Record::new(self.mem(), record);
-        let Some(form) = form else { return true };
-        for (i, (hash, lengths)) in form.beginnings().enumerate() {
+        let Some(folded) = folded else { return true };
+        for (i, (hash, lengths)) in folded.prefixes().enumerate() {
             if !self.begin(hash, lengths, later) {
-                form.beginnings().take(i).for_each(|(hash, _)| self.end(hash));
+                folded.prefixes().take(i).for_each(|(hash, _)| self.end(hash));
                 self.names().remove(record);
                 return false;
             }
         }
-        let passed = self.let_pass(form);
-        if !self.join(record, form, passed.is_new, later) {
-            form.beginnings().for_each(|(hash, _)| self.end(hash));
+        let passed = self.let_pass(folded);
+        if !self.join(record, folded, passed.is_new, later) {
+            folded.prefixes().for_each(|(hash, _)| self.end(hash));
             self.names().remove(record);
             return false;
         }
-        self.tend_sieves(&passed, later);
+        self.tend_blooms(&passed, later);
         true
     }
 
@@ -181,16 +181,16 @@ impl<'m> Image<'m> {
         if record.is_tree() {
             return;
         }
-        if let Some(form) = Form::of_record(self.root().seed(), record) {
-            form.beginnings().for_each(|(hash, _)| self.end(hash));
-            self.part(record, &form);
+        if let Some(folded) = FoldedName::of_record(self.root().seed(), record) {
+            folded.prefixes().for_each(|(hash, _)| self.end(hash));
+            self.part(record, &folded);
         }
     }
 
     /// One name more begins so.
     fn begin(self, hash: Hash, lengths: u32, later: usize) -> bool {
-        let filter = self.forms();
-        if let Some(place) = filter.beginning(hash) {
+        let filter = self.folded_names();
+        if let Some(place) = filter.prefix(hash) {
             let (before, after) = (filter.get(place), filter.get(place).with(lengths));
             // One of very many names is as it was.
             if after != before {
@@ -198,18 +198,18 @@ impl<'m> Image<'m> {
             }
             return true;
         }
-        let entered = filter.enter(hash, Entry::beginning(hash, lengths), later);
-        self.root().add(Counter::Forms, usize::from(entered));
+        let entered = filter.enter(hash, Entry::prefix(hash, lengths), later);
+        self.root().add(Counter::FoldedNames, usize::from(entered));
         entered
     }
 
     /// One name less begins so.
     fn end(self, hash: Hash) {
-        let filter = self.forms();
-        let place = filter.beginning(hash).expect("a beginning stays while names have it");
+        let filter = self.folded_names();
+        let place = filter.prefix(hash).expect("a prefix stays while names have it");
         let left = filter.get(place).without();
         filter.set(place, left);
-        self.root().subtract(Counter::Forms, usize::from(left.is_empty()));
+        self.root().subtract(Counter::FoldedNames, usize::from(left.is_empty()));
     }
 }
 
@@ -217,14 +217,14 @@ impl<'m> Image<'m> {
 mod tests {
     use super::*;
     use crate::folded::words::MOST_WORDS;
-    use crate::{AllSeen, Breath, Edge, HeapMemory, Prefix, Reader, Recogniser, Seek, Step};
+    use crate::{AllSeen, Edge, HeapMemory, Interruptible, Prefix, Reader, Recogniser, Seek, Step};
 
     fn found(image: Image<'_>, text: &str) -> Vec<Vec<u8>> {
         let mut recogniser = Recogniser::new(Prefix::LENGTH);
         recogniser.begin(Seek::Entities, false);
         let mut reader = Reader::new(text);
         loop {
-            recogniser.read(&mut reader, &mut Breath::new(&mut || ())).unwrap();
+            recogniser.read(&mut reader, &mut Interruptible::new(&mut || ())).unwrap();
             if recogniser.step(image, &AllSeen, 100) == Step::Done {
                 break;
             }
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn a_form_is_compared_after_its_hash() {
+    fn a_folded_name_is_compared_after_its_hash() {
         let mut heap = HeapMemory::new(1 << 20);
         assert!(heap.grow());
         let image = Image::format(&heap, 7).unwrap();
@@ -243,30 +243,30 @@ mod tests {
         assert_eq!(found(image, "one two"), [b"One", b"Two"]);
         // An entry that says that "three" is "Two", as a collision of hashes would.
         let two = image.key(crate::memory::hash::Kind::Entity, b"Two").record.unwrap();
-        let three = Form::of(7, b"three").unwrap().hash;
-        assert!(image.forms().enter(three, Entry::form(three, two), 0));
+        let three = FoldedName::of(7, b"three").unwrap().hash;
+        assert!(image.folded_names().enter(three, Entry::folded(three, two), 0));
         assert_eq!(found(image, "three one"), [b"One"]);
     }
 
     #[test]
-    fn a_form_without_room_takes_its_beginnings_back() {
+    fn a_folded_name_without_room_takes_its_prefixes_back() {
         let mut heap = HeapMemory::new(1 << 20);
         assert!(heap.grow());
         let image = Image::format(&heap, 7).unwrap();
         let edge = Edge { tree: None, parent: b"one", child: b"two" };
         image.insert(&edge, None).unwrap();
         let two = image.key(crate::memory::hash::Kind::Entity, b"two").record.unwrap();
-        let form = Form::of(7, b"a name of four").unwrap();
-        let beginning = form.beginnings().next().unwrap().0;
+        let folded = FoldedName::of(7, b"a name of four").unwrap();
+        let prefix = folded.prefixes().next().unwrap().0;
         // Eight of one hash: no split tells them apart.
         for _ in 0..8 {
-            assert!(image.forms().enter(form.hash, Entry::form(form.hash, two), 0));
+            assert!(image.folded_names().enter(folded.hash, Entry::folded(folded.hash, two), 0));
         }
-        let before = image.root().count(Counter::Forms);
+        let before = image.root().count(Counter::FoldedNames);
         let edge = Edge { tree: None, parent: b"one", child: b"a name of four" };
         assert!(image.insert(&edge, None).is_err());
-        assert_eq!(image.root().count(Counter::Forms), before);
-        assert!(image.forms().beginning(beginning).is_none());
+        assert_eq!(image.root().count(Counter::FoldedNames), before);
+        assert!(image.folded_names().prefix(prefix).is_none());
         assert!(image.key(crate::memory::hash::Kind::Entity, b"a name of four").record.is_none());
     }
 
@@ -299,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn names_of_one_form_are_all_found_and_go_one_by_one() {
+    fn names_that_fold_alike_are_all_found_and_go_one_by_one() {
         let mut heap = HeapMemory::new(1 << 20);
         assert!(heap.grow());
         let image = Image::format(&heap, 7).unwrap();
@@ -317,11 +317,11 @@ mod tests {
             image.verify(&mut |problem| panic!("{problem:?}"));
             image.settle(1, 11 + gone as u64, &|_| crate::Fate::Aborted, &mut Vec::new());
         }
-        assert_eq!(image.root().count(Counter::Forms), 0);
+        assert_eq!(image.root().count(Counter::FoldedNames), 0);
     }
 
     #[test]
-    fn the_table_of_forms_grows_with_what_is_in_it() {
+    fn the_table_of_folded_names_grows_with_what_is_in_it() {
         let mut heap = HeapMemory::new(1 << 22);
         while heap.mapped() < 4 {
             assert!(heap.grow());
@@ -332,8 +332,8 @@ mod tests {
             let child = format!("number{i} of many");
             let edge = Edge { tree: None, parent: b"many", child: child.as_bytes() };
             image.insert(&edge, None).unwrap();
-            let slots = u64::from(image.forms().geometry().buckets()) * 4;
-            let used = image.root().count(Counter::Forms);
+            let slots = u64::from(image.folded_names().geometry().buckets()) * 4;
+            let used = image.root().count(Counter::FoldedNames);
             assert!(used * 5 <= slots * 4, "{used} of {slots}");
         }
     }

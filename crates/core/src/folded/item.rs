@@ -1,4 +1,4 @@
-//! What a sieve (sieve.rs) says of a hash: which kinds of items it lets pass.
+//! What a Bloom filter (bloom.rs) says of a hash: which kinds of items it lets pass.
 
 use crate::memory::casts::halves;
 use crate::memory::hash::Hash;
@@ -6,7 +6,7 @@ use crate::memory::hash::Hash;
 /// Names of up to so many words are told apart by how many they have.
 pub(crate) const FEW: usize = 3;
 
-/// What a sieve lets pass: three bits of the word of 64 that its hash leads to.
+/// What a Bloom filter lets pass: three bits of the word of 64 that its hash leads to.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Item {
     pub(crate) hash: Hash,
@@ -55,7 +55,7 @@ impl Kinds {
         Kinds(self.0 & Kinds::WHOLE)
     }
 
-    /// What begins with a word and the next, of which the sieve of windows lets `both` pass.
+    /// What begins with a word and the next, of which the Bloom filter of windows lets `both` pass.
     #[inline(always)]
     pub(crate) fn with_next(self, both: Kinds) -> Begun {
         let few = (self.0 & Kinds::FIRST) * (Kinds::WHOLE | Kinds::OF_THREE);

@@ -2,10 +2,10 @@
 
 pub(crate) mod alike;
 pub(crate) mod ascii;
-pub(crate) mod form;
+pub(crate) mod bloom;
+pub(crate) mod folded_name;
 pub(crate) mod index;
 pub(crate) mod item;
 pub(crate) mod pieces;
 pub(crate) mod segments;
-pub(crate) mod sieve;
 pub(crate) mod words;

@@ -6,15 +6,15 @@
 //! ```
 //!
 //! The library is slow, and slower where not all is ASCII: so what is ASCII goes without it.
-//! Promises: no call reads more than some [`WINDOW`]s without a step of its [`Breath`], however
+//! Promises: no call reads more than some [`WINDOW`]s without a step of its [`Interruptible`], however
 //! long a word is, and nothing is copied.
 
-use crate::memory::breath::PER_STEP;
+use crate::memory::interruptible::PER_STEP;
 use unicode_segmentation::{UnicodeSegmentation, UnicodeWordIndices};
 
 use crate::folded::ascii::Cutter;
 use crate::folded::segments;
-use crate::memory::breath::Breath;
+use crate::memory::interruptible::Interruptible;
 
 /// Bytes that are looked at at once; no piece of ASCII is longer.
 pub(crate) const WINDOW: usize = 1 << 16;
@@ -59,7 +59,7 @@ impl<'t> Words<'t> {
         Words { text, next: 0, until: 0, piece: Piece::None }
     }
 
-    /// The same of a text that is known to be ASCII.
+    /// The words of a text that is known to be ASCII.
     pub(crate) fn of_ascii(text: &'t str) -> Words<'t> {
         if text.len() > WINDOW {
             return Words::of(text);
@@ -68,10 +68,10 @@ impl<'t> Words<'t> {
     }
 
     /// The next word; long ones, and what is between them, can be stopped.
-    pub fn next_word(&mut self, breath: &mut Breath<'_>) -> Option<(usize, &'t str)> {
+    pub fn next_word(&mut self, work: &mut Interruptible<'_>) -> Option<(usize, &'t str)> {
         let text = self.text;
         loop {
-            match self.rest_of_piece(breath)? {
+            match self.rest_of_piece(work)? {
                 Rest::Word(from, word) => return Some((from, word)),
                 Rest::Ascii(cutter, bytes) => {
                     if let Some((from, to)) = cutter.word(bytes) {
@@ -84,13 +84,13 @@ impl<'t> Words<'t> {
 
     /// The words up to where the next piece begins, if there are any left: whoever takes them of
     /// the cutter takes all of a block.
-    pub(crate) fn rest_of_piece(&mut self, breath: &mut Breath<'_>) -> Option<Rest<'_, 't>> {
+    pub(crate) fn rest_of_piece(&mut self, work: &mut Interruptible<'_>) -> Option<Rest<'_, 't>> {
         let other = loop {
             match &mut self.piece {
                 Piece::Ascii(cutter) if cutter.is_before(self.next) => break None,
                 Piece::Ascii(_) | Piece::None => {}
                 Piece::Other(start, words) => {
-                    breath.step();
+                    work.step();
                     if let Some((at, word)) = words.next() {
                         break Some((*start + at, word));
                     }
@@ -104,7 +104,7 @@ impl<'t> Words<'t> {
             if self.next == self.text.len() {
                 return None;
             }
-            self.next_piece(breath);
+            self.next_piece(work);
         };
         match (other, &mut self.piece) {
             (None, Piece::Ascii(cutter)) => {
@@ -116,12 +116,12 @@ impl<'t> Words<'t> {
 
     /// Goes on to the piece that begins where the last one ended: as much ASCII as there is, or
     /// what stands around a character that is not.
-    fn next_piece(&mut self, breath: &mut Breath<'_>) {
+    fn next_piece(&mut self, work: &mut Interruptible<'_>) {
         if self.next == self.until {
             let start = self.next;
             let bytes = &self.text.as_bytes()[start..];
             let window = &bytes[..bytes.len().min(WINDOW)];
-            breath.steps(window.len() / PER_STEP);
+            work.steps(window.len() / PER_STEP);
             let other = first_other(window);
             let ascii = match other {
                 Some(other) => window[..other].windows(2).rposition(is_cut).map(|at| at + 1),
@@ -134,27 +134,27 @@ impl<'t> Words<'t> {
                 return;
             }
             let known = other.unwrap_or(window.len() - 1);
-            self.until = start + known + first_cut(&bytes[known..], breath);
+            self.until = start + known + first_cut(&bytes[known..], work);
         }
-        self.next_of_uncut(breath);
+        self.next_of_uncut(work);
     }
 
     /// The next piece of what is not known to be cut.
-    fn next_of_uncut(&mut self, breath: &mut Breath<'_>) {
+    fn next_of_uncut(&mut self, work: &mut Interruptible<'_>) {
         let (text, start) = (&self.text[..self.until], self.next);
         self.next = if self.until - start <= MOST_PIECE {
             self.until
         } else {
             let window = segments::floor(text, start + MOST_PIECE);
-            breath.steps(window - start);
+            work.steps(window - start);
             let certain = start + segments::certain(&text[start..window]);
-            if certain > start { certain } else { segments::end(text, start, breath) }
+            if certain > start { certain } else { segments::end(text, start, work) }
         };
         let piece = &text[start..self.next];
         self.piece = if piece.len() <= MOST_PIECE {
-            breath.steps(piece.len());
+            work.steps(piece.len());
             Piece::Other(start, piece.unicode_word_indices())
-        } else if segments::is_word(piece, breath) {
+        } else if segments::is_word(piece, work) {
             Piece::Word(start)
         } else {
             Piece::None
@@ -166,7 +166,7 @@ impl<'t> Iterator for Words<'t> {
     type Item = (usize, &'t str);
 
     fn next(&mut self) -> Option<(usize, &'t str)> {
-        self.next_word(&mut Breath::new(&mut || ()))
+        self.next_word(&mut Interruptible::new(&mut || ()))
     }
 }
 
@@ -179,11 +179,11 @@ fn first_other(bytes: &[u8]) -> Option<usize> {
 }
 
 /// How many bytes there are before the first cut.
-fn first_cut(bytes: &[u8], breath: &mut Breath<'_>) -> usize {
+fn first_cut(bytes: &[u8], work: &mut Interruptible<'_>) -> usize {
     let mut done = 0;
     while done + 1 < bytes.len() {
         let some = &bytes[done..bytes.len().min(done + WINDOW)];
-        breath.steps(some.len() / PER_STEP);
+        work.steps(some.len() / PER_STEP);
         if let Some(at) = some.windows(2).position(is_cut) {
             return done + at + 1;
         }
@@ -270,11 +270,12 @@ mod tests {
         ] {
             for part in parts {
                 let text = "a".to_string() + &part.repeat(bytes / part.len());
-                let mut breaths = 0;
-                let mut breathe = || breaths += 1;
-                let (mut breath, mut words) = (Breath::new(&mut breathe), Words::of(&text));
-                while words.next_word(&mut breath).is_some() {}
-                assert!(breaths >= least, "{part:?}: {breaths}");
+                let mut checks = 0;
+                let mut check_interrupts = || checks += 1;
+                let (mut work, mut words) =
+                    (Interruptible::new(&mut check_interrupts), Words::of(&text));
+                while words.next_word(&mut work).is_some() {}
+                assert!(checks >= least, "{part:?}: {checks}");
             }
         }
     }

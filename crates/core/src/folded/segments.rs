@@ -14,7 +14,7 @@
 
 use unicode_segmentation::UnicodeSegmentation;
 
-use crate::memory::breath::Breath;
+use crate::memory::interruptible::Interruptible;
 
 /// Characters of one run of marks that are looked at: the last of them counts.
 const RUN: usize = 4;
@@ -50,17 +50,23 @@ pub(crate) fn floor(text: &str, mut at: usize) -> usize {
 }
 
 /// Where the segment ends that begins at a border.
-pub(crate) fn end(text: &str, start: usize, breath: &mut Breath<'_>) -> usize {
-    end_of(text, start, LOOK, FIRST, breath)
+pub(crate) fn end(text: &str, start: usize, work: &mut Interruptible<'_>) -> usize {
+    end_of(text, start, LOOK, FIRST, work)
 }
 
-fn end_of(text: &str, start: usize, look: usize, first: usize, breath: &mut Breath<'_>) -> usize {
+fn end_of(
+    text: &str,
+    start: usize,
+    look: usize,
+    first: usize,
+    work: &mut Interruptible<'_>,
+) -> usize {
     let mut marks = Marks::default();
     let mut kept: Vec<(usize, char)> = Vec::with_capacity(look);
     // Of those kept, borders between so many were looked for, or are none.
     let (mut done, mut run, mut look_at) = (0, 0, first);
     for (at, c) in text[start..].char_indices() {
-        breath.step();
+        work.step();
         run = if marks.has(c) { run + 1 } else { 0 };
         if run > RUN
             && let Some(last) = kept.last_mut()
@@ -72,7 +78,7 @@ fn end_of(text: &str, start: usize, look: usize, first: usize, breath: &mut Brea
         if kept.len() < look && at < look_at {
             continue;
         }
-        breath.steps(kept.len());
+        work.steps(kept.len());
         if let Some(border) = border(&kept, done, AFTER) {
             return start + border;
         }
@@ -100,11 +106,11 @@ fn border(kept: &[(usize, char)], done: usize, after: usize) -> Option<usize> {
 }
 
 /// Whether a segment has a letter or a digit, as the library says.
-pub(crate) fn is_word(segment: &str, breath: &mut Breath<'_>) -> bool {
+pub(crate) fn is_word(segment: &str, work: &mut Interruptible<'_>) -> bool {
     let mut rest = segment;
     while !rest.is_empty() {
         let (some, others) = rest.split_at(floor(rest, rest.len().min(FIRST)));
-        breath.steps(some.len());
+        work.steps(some.len());
         if some.unicode_words().next().is_some() {
             return true;
         }
@@ -165,11 +171,11 @@ mod tests {
 
         #[test]
         fn a_few_characters_say_where_a_segment_ends(text in text()) {
-            let mut breathe = || ();
-            let mut breath = Breath::new(&mut breathe);
+            let mut check_interrupts = || ();
+            let mut work = Interruptible::new(&mut check_interrupts);
             let mut at = 0;
             for segment in text.split_word_bounds() {
-                prop_assert_eq!(end_of(&text, at, 2 * KEPT + 1, 8, &mut breath), at + segment.len());
+                prop_assert_eq!(end_of(&text, at, 2 * KEPT + 1, 8, &mut work), at + segment.len());
                 at += segment.len();
             }
         }

@@ -1,4 +1,4 @@
-//! Words of a text, and the form in which names and texts are compared.
+//! Words of a text, and the folded name in which names and texts are compared.
 //!
 //! ```text
 //!   "Horner’s Syndrome, type-2"  -->  words (UAX #29)  Horner’s | Syndrome | type | 2
@@ -7,11 +7,11 @@
 //!
 //! A word is what UAX #29 calls one, if it has a letter or a digit. Each is folded by itself:
 //! NFKC and full case folding until nothing changes, without what Unicode tells everyone to
-//! ignore (a soft hyphen), a curly apostrophe as a straight one. The form of a name is its
+//! ignore (a soft hyphen), a curly apostrophe as a straight one. The folded name of a name is its
 //! folded words, joined by one blank: what stands between words does not count.
 //!
 //! A name of more than [`MOST_WORDS`] words or [`MOST_BYTES`] bytes, or without any word, has
-//! no form: it is never found in a text. The bounds are what keeps a window's cost and an
+//! no folded name: it is never found in a text. The bounds are what keeps a window's cost and an
 //! insert's memory bounded. For the same reason a text's word of more than 32,000 bytes, as it
 //! stands or folded, is none that a name has ([`TOO_LONG`]).
 //!
@@ -27,9 +27,9 @@ use crate::folded::ascii::{BLOCK, Block, CASE, is_word};
 use crate::folded::pieces::Words;
 use crate::memory::casts::index;
 
-/// A name of more words has no form.
+/// A name of more words has no folded name.
 pub const MOST_WORDS: usize = 64;
-/// A name of more bytes has no form; a record holds so many in one piece.
+/// A name of more bytes has no folded name; a record holds so many in one piece.
 pub const MOST_BYTES: usize = 2000;
 
 const _: () = assert!(MOST_BYTES <= crate::records::record::INSIDE);
@@ -42,7 +42,7 @@ const MOST_ROUNDS: usize = 8;
 /// A word of more bytes, as it stands in a text or folded, is none that a name has: no character
 /// folds to 16 times its bytes. A word of a hundred megabytes is neither kept nor folded.
 pub(crate) const MOST_WORD: usize = 16 * MOST_BYTES;
-/// What such a word folds to: no form has it, as forms are UTF-8.
+/// What such a word folds to: no folded name has it, as folded names are UTF-8.
 pub(crate) const TOO_LONG: &[u8] = &[0xFF];
 
 /// Adds a word, folded, to `to`. Nothing is added if all of it is to be ignored, and [`TOO_LONG`] if
@@ -115,7 +115,7 @@ const HALF: usize = BLOCK / 2;
 const AFTER: usize = 16;
 
 /// Calls `each` for every word of a name, folded, with some bytes and where in them it is; how
-/// many there are, or none if the name has no form. Bytes that are not UTF-8 have none.
+/// many there are, or none if the name has no folded name. Bytes that are not UTF-8 have none.
 ///
 /// [`Hash::of_word_in`]: crate::memory::hash::Hash::of_word_in
 #[inline]
@@ -177,9 +177,9 @@ fn each_folded_at_once<const N: usize, const ROOM: usize>(
     Some(count)
 }
 
-/// Writes the form of a name to `to`; `false` if it has none.
+/// Writes the folded name of a name to `to`; `false` if it has none.
 #[must_use]
-pub fn form(name: &[u8], to: &mut Vec<u8>) -> bool {
+pub fn fold_name(name: &[u8], to: &mut Vec<u8>) -> bool {
     to.clear();
     each_folded(name, |bytes, word| {
         if !to.is_empty() {
@@ -190,28 +190,29 @@ pub fn form(name: &[u8], to: &mut Vec<u8>) -> bool {
     .is_some()
 }
 
-/// Whether a name has this form as everyone sees: letters and digits of ASCII, single blanks.
+/// Whether a name has this folded name as everyone sees: letters and digits of ASCII, single blanks.
 /// `false` says nothing.
-pub(crate) fn is_plainly(name: &[u8], form: &[u8]) -> bool {
-    name.len() == form.len() && name.iter().zip(form).all(|(name, form)| is_plain(*name, *form))
+pub(crate) fn is_plainly(name: &[u8], folded: &[u8]) -> bool {
+    name.len() == folded.len()
+        && name.iter().zip(folded).all(|(name, folded)| is_plain(*name, *folded))
 }
 
-/// The same where both have so many bytes, of which these are the first.
+/// [`is_plainly`] where both have `len` bytes, of which these are the first.
 #[inline]
-pub(crate) fn are_plainly<const N: usize>(name: &[u8; N], form: &[u8; N], len: usize) -> bool {
+pub(crate) fn are_plainly<const N: usize>(name: &[u8; N], folded: &[u8; N], len: usize) -> bool {
     let count = u8::try_from(len).unwrap_or(u8::MAX);
     // Without a branch, so that the compiler does sixteen at a time.
-    let bytes = name.iter().zip(form).zip(0_u8..);
-    let differ = bytes.map(|((name, form), i)| (i < count) & !is_plain(*name, *form));
+    let bytes = name.iter().zip(folded).zip(0_u8..);
+    let differ = bytes.map(|((name, folded), i)| (i < count) & !is_plain(*name, *folded));
     len <= N && !differ.fold(false, |any, differs| any | differs)
 }
 
 #[inline]
-fn is_plain(name: u8, form: u8) -> bool {
+fn is_plain(name: u8, other: u8) -> bool {
     let is_letter = (name | CASE).wrapping_sub(b'a') < 26;
     let counts = is_letter | (name.wrapping_sub(b'0') < 10) | (name == b' ');
     let folded = name | (u8::from(is_letter) * CASE);
-    counts & (folded == form)
+    counts & (folded == other)
 }
 
 #[cfg(test)]
@@ -219,13 +220,13 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn form_of(name: &str) -> Option<String> {
+    fn folded_of(name: &str) -> Option<String> {
         let mut to = Vec::new();
-        form(name.as_bytes(), &mut to).then(|| String::from_utf8(to).unwrap())
+        fold_name(name.as_bytes(), &mut to).then(|| String::from_utf8(to).unwrap())
     }
 
     #[test]
-    fn names_have_the_forms_that_people_expect() {
+    fn names_fold_as_people_expect() {
         for (name, expected) in [
             ("Horner's syndrome", "horner's syndrome"),
             ("HORNER’S  Syndrome.", "horner's syndrome"),
@@ -241,20 +242,20 @@ mod tests {
             ("\u{FDFA}", "صلىاللهعليهوسلم"),
             ("3.14 x_1", "3.14 x_1"),
         ] {
-            assert_eq!(form_of(name).as_deref(), Some(expected), "{name}");
+            assert_eq!(folded_of(name).as_deref(), Some(expected), "{name}");
         }
     }
 
     #[test]
-    fn some_names_have_no_form() {
-        assert_eq!(form_of(""), None);
-        assert_eq!(form_of("+++ — ..."), None);
-        assert_eq!(form_of("\u{3164}"), None);
-        assert!(form_of(&"a ".repeat(MOST_WORDS)).is_some());
-        assert_eq!(form_of(&"a ".repeat(MOST_WORDS + 1)), None);
-        assert!(form_of(&"a".repeat(MOST_BYTES)).is_some());
-        assert_eq!(form_of(&"a".repeat(MOST_BYTES + 1)), None);
-        assert!(!form(b"caf\xE9", &mut Vec::new()));
+    fn some_names_have_no_folded_name() {
+        assert_eq!(folded_of(""), None);
+        assert_eq!(folded_of("+++ — ..."), None);
+        assert_eq!(folded_of("\u{3164}"), None);
+        assert!(folded_of(&"a ".repeat(MOST_WORDS)).is_some());
+        assert_eq!(folded_of(&"a ".repeat(MOST_WORDS + 1)), None);
+        assert!(folded_of(&"a".repeat(MOST_BYTES)).is_some());
+        assert_eq!(folded_of(&"a".repeat(MOST_BYTES + 1)), None);
+        assert!(!fold_name(b"caf\xE9", &mut Vec::new()));
     }
 
     #[test]
@@ -270,8 +271,8 @@ mod tests {
         };
         for part in ["e", "É", "e\u{301}", "e\u{AD}"] {
             let most = part.repeat(MOST_WORD / part.len());
-            let form = folded(&most);
-            assert!(form.len() >= most.len() / part.len() && std::str::from_utf8(&form).is_ok());
+            let one = folded(&most);
+            assert!(one.len() >= most.len() / part.len() && std::str::from_utf8(&one).is_ok());
             assert!(folded(&(most + part)) == TOO_LONG);
         }
         // Short as it stands, and long as it is folded.
@@ -304,13 +305,13 @@ mod tests {
         }
 
         #[test]
-        fn a_form_has_as_many_blanks_as_words_but_one(name in text()) {
+        fn a_folded_name_has_as_many_blanks_as_words_but_one(name in text()) {
             let mut words = Vec::new();
             let count = each_folded(name.as_bytes(), |bytes, word| words.push(bytes[word].to_vec()));
             prop_assert_eq!(count.unwrap_or(0), words.len());
             prop_assert!(words.iter().all(|word| !word.is_empty() && !word.contains(&b' ')));
             let mut joined = Vec::new();
-            prop_assert_eq!(form(name.as_bytes(), &mut joined), !words.is_empty());
+            prop_assert_eq!(fold_name(name.as_bytes(), &mut joined), !words.is_empty());
             prop_assert_eq!(joined, words.join(&b' '));
         }
 
@@ -322,25 +323,25 @@ mod tests {
                 fold(word, &mut joined);
             }
             let mut whole = Vec::new();
-            prop_assert_eq!(form(name.as_bytes(), &mut whole), !joined.is_empty());
+            prop_assert_eq!(fold_name(name.as_bytes(), &mut whole), !joined.is_empty());
             prop_assert_eq!(whole, joined);
         }
 
         #[test]
-        fn what_is_plainly_a_form_is_it(name in "[aB0 '_.-]{0,6}", others in text()) {
-            let mut form_of_name = Vec::new();
-            let has = form(name.as_bytes(), &mut form_of_name);
-            let plain = has && name.len() == form_of_name.len() && !name.contains(['\'', '_', '.', '-']);
-            prop_assert_eq!(is_plainly(name.as_bytes(), &form_of_name) && has, plain);
+        fn what_is_plainly_folded_is_it(name in "[aB0 '_.-]{0,6}", others in text()) {
+            let mut folded_of_name = Vec::new();
+            let has = fold_name(name.as_bytes(), &mut folded_of_name);
+            let plain = has && name.len() == folded_of_name.len() && !name.contains(['\'', '_', '.', '-']);
+            prop_assert_eq!(is_plainly(name.as_bytes(), &folded_of_name) && has, plain);
             let padded = |bytes: &[u8]| std::array::from_fn(|i| *bytes.get(i).unwrap_or(&b'!'));
-            let (start, whole): ([u8; 6], _) = (padded(name.as_bytes()), padded(&form_of_name));
-            let so = name.len() == form_of_name.len() && are_plainly(&start, &whole, name.len());
-            prop_assert_eq!(so, is_plainly(name.as_bytes(), &form_of_name));
+            let (start, whole): ([u8; 6], _) = (padded(name.as_bytes()), padded(&folded_of_name));
+            let so = name.len() == folded_of_name.len() && are_plainly(&start, &whole, name.len());
+            prop_assert_eq!(so, is_plainly(name.as_bytes(), &folded_of_name));
             prop_assert!(!are_plainly(&start, &start, 7));
-            // A window's form need not be the form of itself; but its words are joined by one blank.
+            // A window's folded name need not be the folded name of itself; but its words are joined by one blank.
             let mut window = Vec::new();
-            if form(others.as_bytes(), &mut window) && is_plainly(name.as_bytes(), &window) {
-                prop_assert_eq!(window, form_of_name);
+            if fold_name(others.as_bytes(), &mut window) && is_plainly(name.as_bytes(), &window) {
+                prop_assert_eq!(window, folded_of_name);
             }
         }
     }

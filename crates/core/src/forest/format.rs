@@ -1,7 +1,7 @@
 //! Making an empty image, and finding one.
 
 use crate::filter::table::Filter;
-use crate::folded::sieve;
+use crate::folded::bloom;
 use crate::memory::chunk::first_line;
 use crate::memory::error::Error;
 use crate::memory::flat::Memory;
@@ -21,8 +21,8 @@ impl<'m> Image<'m> {
         }
         let root = Root::format(mem, seed);
         Filter::new(root, Table::Names).format();
-        Filter::new(root, Table::Forms).format();
-        sieve::format(mem);
+        Filter::new(root, Table::FoldedNames).format();
+        bloom::format(mem);
         root.sign();
         Ok(Image::of(root))
     }

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::ops::Range;
 
-use crate::Breath;
+use crate::Interruptible;
 use crate::filter::bucket::{Candidates, Entry, HOTTEST};
 use crate::filter::counters::Counters;
 use crate::filter::table::{Spot, TOGETHER};
@@ -59,11 +59,11 @@ impl Hot {
         }
     }
 
-    fn sort(&mut self, breath: &mut Breath<'_>) {
+    fn sort(&mut self, work: &mut Interruptible<'_>) {
         let names = &self.names;
-        breath.sort_with(&mut self.found, |a, b, breath| {
+        work.sort_with(&mut self.found, |a, b, work| {
             let name = |found: &Found| &names[found.name.clone()];
-            a.temperature.cmp(&b.temperature).then_with(|| breath.compare(name(a), name(b)))
+            a.temperature.cmp(&b.temperature).then_with(|| work.compare(name(a), name(b)))
         });
     }
 }
@@ -82,7 +82,7 @@ impl Image<'_> {
         n: usize,
         seen: &impl Visibility,
         ask: &mut Vec<u64>,
-        breath: &mut Breath<'_>,
+        work: &mut Interruptible<'_>,
     ) -> Result<(), NoRoom> {
         hot.names.clear();
         hot.found.clear();
@@ -91,13 +91,13 @@ impl Image<'_> {
                 break;
             }
             hot.warm.clear();
-            for id in self.of_class(class, breath) {
+            for id in self.of_class(class, work) {
                 hot.make_room(0)?;
                 hot.warm.push((Reverse(Record::new(self.mem(), id).temperature().count()), id));
             }
-            breath.sort_by(&mut hot.warm, |a, b| a.0.cmp(&b.0));
+            work.sort_by(&mut hot.warm, |a, b| a.0.cmp(&b.0));
             for at in 0..hot.warm.len() {
-                breath.step();
+                work.step();
                 let (temperature, id) = hot.warm[at];
                 // Names decide between the last and those as hot as it is.
                 let last = hot.found.last().map(|last| last.temperature);
@@ -114,16 +114,16 @@ impl Image<'_> {
                 }
             }
         }
-        hot.sort(breath);
+        hot.sort(work);
         hot.found.truncate(n);
         Ok(())
     }
 
     /// The names that were looked up so often.
-    fn of_class(self, class: u32, breath: &mut Breath<'_>) -> impl Iterator<Item = RecordId> {
+    fn of_class(self, class: u32, work: &mut Interruptible<'_>) -> impl Iterator<Item = RecordId> {
         let names = self.names();
         let entries = (0..names.geometry().buckets()).flat_map(move |bucket| {
-            breath.step();
+            work.step();
             names.read(bucket)
         });
         entries.filter(move |entry| entry.heat() == class).filter_map(Entry::record)

@@ -12,7 +12,7 @@
 use crate::filter::counters::Counters;
 use crate::filter::table::Filter;
 use crate::folded::alike;
-use crate::folded::form::Form;
+use crate::folded::folded_name::FoldedName;
 use crate::forest::degrees::Degrees;
 use crate::forest::recent::Recent;
 use crate::memory::alloc::{self, Plan};
@@ -144,18 +144,18 @@ impl Image<'_> {
         let tree = edge.tree.map(|name| self.key_after(last.tree, Kind::Tree, name));
         let mut keys = [Some(parent), child, tree];
         let seed = self.root().seed();
-        let mut forms = [None, None];
+        let mut folded_names = [None, None];
         if is_missing(&keys[PARENT]) {
-            forms[PARENT] = Form::of(seed, edge.parent);
+            folded_names[PARENT] = FoldedName::of(seed, edge.parent);
         }
         if is_missing(&keys[CHILD]) {
-            forms[CHILD] = Form::of(seed, edge.child);
+            folded_names[CHILD] = FoldedName::of(seed, edge.child);
         }
         if alloc::certain_lines(self.root()) < insert_bound_lines(edge) || self.is_nearly_full() {
-            self.plan_insert(edge, &keys, &forms, stamp.is_some(), degrees)?;
+            self.plan_insert(edge, &keys, &folded_names, stamp.is_some(), degrees)?;
         }
         self.mutate(|| {
-            self.create_missing(edge, &mut keys, &forms, degrees)?;
+            self.create_missing(edge, &mut keys, &folded_names, degrees)?;
             let [parent, child, tree] = keys.each_ref().map(|key| key.as_ref()?.record);
             let parent = parent.expect("the parent was found or created");
             let child = child.unwrap_or(parent).entity();
@@ -171,7 +171,7 @@ impl Image<'_> {
         self,
         edge: &Edge<'_>,
         keys: &Keys,
-        forms: &[Option<Form>; 2],
+        folded_names: &[Option<FoldedName>; 2],
         stamped: bool,
         degrees: Option<&Degrees>,
     ) -> Result<(), Error> {
@@ -179,7 +179,7 @@ impl Image<'_> {
         let names = named(edge);
         let missing = || names.iter().zip(keys).filter(|(_, key)| is_missing(key));
         let directory = self.names().plan(word(missing().count()), &mut plan)
-            && self.forms().plan(most_forms(forms), &mut plan);
+            && self.folded_names().plan(most_folded(folded_names), &mut plan);
         for ((kind, name), key) in missing() {
             let room = key.map_or(Room::USUAL, |key| room_of(degrees, key.hash, keys));
             record::plan(&mut plan, *kind, name.len(), room);
@@ -194,7 +194,7 @@ impl Image<'_> {
         } else {
             blocks(&keys[PARENT], &[Direction::Down]) + blocks(&keys[CHILD], &[Direction::Up])
         };
-        plan.take(1, blocks + usize::from(stamped) + self.alike_lines(forms));
+        plan.take(1, blocks + usize::from(stamped) + self.alike_lines(folded_names));
         match plan.shortage() {
             Some(needed) => Err(self.full(needed)),
             None if !directory => Err(self.full(usize::MAX)),
@@ -207,7 +207,7 @@ impl Image<'_> {
         self,
         edge: &Edge<'_>,
         keys: &mut Keys,
-        forms: &[Option<Form>; 2],
+        folded_names: &[Option<FoldedName>; 2],
         degrees: Option<&Degrees>,
     ) -> Result<(), Error> {
         let new = keys.each_ref().map(is_missing);
@@ -216,7 +216,7 @@ impl Image<'_> {
             return Ok(());
         }
         self.names().grow(word(count));
-        self.forms().grow(most_forms(forms));
+        self.folded_names().grow(most_folded(folded_names));
         let names = named(edge);
         let known = *keys;
         for (key, (kind, name)) in keys.iter_mut().zip(names) {
@@ -228,8 +228,8 @@ impl Image<'_> {
         let created = || keys.iter().enumerate().filter(|(i, _)| new[*i]);
         for (i, key) in created() {
             let Some(Key { hash, record: Some(id) }) = *key else { continue };
-            let form = forms.get(i).and_then(Option::as_ref);
-            if !self.enter(hash, id, form, ROW_LINES) {
+            let folded = folded_names.get(i).and_then(Option::as_ref);
+            if !self.enter(hash, id, folded, ROW_LINES) {
                 // Nine names of one hash, under a secret seed. Still: undo.
                 let record =
                     |key: &Option<Key>| Some(Record::new(self.mem(), key.as_ref()?.record?));
@@ -245,7 +245,7 @@ impl Image<'_> {
 
     /// Whether an insert may find a directory full.
     fn is_nearly_full(self) -> bool {
-        self.names().is_nearly_full() || self.forms().is_nearly_full()
+        self.names().is_nearly_full() || self.folded_names().is_nearly_full()
     }
 
     /// Writes the row's two slots, which it gives back (up and down), and its version if it has one.
@@ -317,9 +317,9 @@ impl Image<'_> {
     }
 }
 
-/// How many entries these forms and their beginnings take, at most: names may share them.
-fn most_forms(forms: &[Option<Form>; 2]) -> u32 {
-    word(forms.iter().flatten().map(Form::entries).sum())
+/// How many entries these folded names and their prefixes take, at most: names may share them.
+fn most_folded(folded_names: &[Option<FoldedName>; 2]) -> u32 {
+    word(folded_names.iter().flatten().map(FoldedName::entries).sum())
 }
 
 fn counter_of(kind: Kind) -> Counter {

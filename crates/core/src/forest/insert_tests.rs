@@ -113,7 +113,7 @@ fn a_failed_insert_leaves_every_byte_as_it_was() {
 #[test]
 fn a_block_for_names_that_are_alike_is_part_of_the_plan() {
     let heap = heap();
-    // Sixteen names of one form.
+    // Sixteen names of one folded name.
     let names: Vec<Vec<u8>> = (0..16).map(|i| [&b"alike"[..], &vec![b'!'; i]].concat()).collect();
     let of = |i: usize, j: usize| edge(None, &names[i], &names[j]);
     assert_eq!(fails_cleanly_until(&heap, of(0, 0), None), 1, "alone");

@@ -13,7 +13,7 @@
 //! Reading needs the shared lock and may be done in steps. What is kept holds until a row is
 //! unlinked anywhere ([`Field::Moves`](crate::memory::root::Field::Moves)): nothing else moves a slot of
 //! a long list. Others may mark a row meanwhile, or settle it, so each is judged again before it
-//! is taken. Rows that others insert meanwhile are nobody's partner here: whoever deletes a row
+//! is taken. Rows that others insert meanwhile are no partners here: whoever deletes a row
 //! has seen its inserter's commit, and what was flushed before that.
 
 mod rows;

@@ -44,7 +44,7 @@ impl Image<'_> {
     #[must_use]
     pub fn stats(&self) -> Stats {
         let root = self.root();
-        let tables = [self.names(), self.forms()];
+        let tables = [self.names(), self.folded_names()];
         let buckets: u64 = tables.iter().map(|table| u64::from(table.geometry().buckets())).sum();
         let used: u64 = tables.iter().map(|table| table.used()).sum();
         let (entities, trees) = (root.count(Counter::Entities), root.count(Counter::Trees));

@@ -51,7 +51,7 @@ pub(crate) mod tests {
         pub(super) static PLAIN: Cell<bool> = const { Cell::new(false) };
     }
 
-    /// The same by what is compiled for every processor, then as [`super::run`] does it.
+    /// The results of `f` by what is compiled for every processor, then as [`super::run`] does it.
     pub(crate) fn both<R>(mut f: impl FnMut() -> R) -> [R; 2] {
         [true, false].map(|plain| {
             PLAIN.set(plain);

@@ -146,7 +146,7 @@ impl Memory {
         }
     }
 
-    /// The same of a line and the next.
+    /// Prefetches this line and the next.
     #[inline]
     pub(crate) fn prefetch_two(&self, line: u32) {
         if ((line / SEGMENT_LINES) as usize) < self.segments.len() {

@@ -46,7 +46,7 @@ fn one_byte_that_is_no_ascii_is_met_wherever_it_is() {
     for len in [0, 1, 15, 16, 31, 33, 127, 1023, 1024, 1025, 2100] {
         let mut bytes = vec![0x7F; len];
         let read = |bytes: &[u8]| {
-            super::as_text(bytes, &mut crate::Breath::new(&mut || ()))
+            super::as_text(bytes, &mut crate::Interruptible::new(&mut || ()))
                 .map(|(text, is_ascii)| (text.len(), is_ascii))
         };
         assert_eq!(both(|| read(&bytes)), [Some((len, true)); 2]);
@@ -144,21 +144,21 @@ fn bytes_past_a_chunk_panic() {
 fn a_page_is_looked_for_in_the_directory_once_and_no_more_than_there_is_room_for() {
     let mut heap = HeapMemory::new(1 << 20);
     assert!(heap.grow());
-    let most = 1024 / Table::Forms.page_lines();
+    let most = 1024 / Table::FoldedNames.page_lines();
     let asked = std::cell::Cell::new(0);
     let line_of = |page: u32| {
         asked.set(asked.get() + 1);
         700 + page
     };
-    assert!(heap.known_page(Table::Forms, 5).is_none());
-    heap.learn_page(Table::Forms, 5, line_of);
+    assert!(heap.known_page(Table::FoldedNames, 5).is_none());
+    heap.learn_page(Table::FoldedNames, 5, line_of);
     assert_eq!(asked.get(), 7, "six are learned, and the page itself");
-    let known = |page| heap.known_page(Table::Forms, page).map(|page| page.start());
+    let known = |page| heap.known_page(Table::FoldedNames, page).map(|page| page.start());
     assert!((0..6).all(|page| known(page) == Some(heap.line(700 + page).start())));
     assert_eq!((known(6), heap.known_page(Table::Names, 0).map(|page| page.start())), (None, None));
     // A directory that says there are more pages than lines for them.
-    heap.learn_page(Table::Forms, most + 100, |_| 700);
-    let room = heap.pages[Table::Forms as usize].0.get();
+    heap.learn_page(Table::FoldedNames, most + 100, |_| 700);
+    let room = heap.pages[Table::FoldedNames as usize].0.get();
     // SAFETY: no other reference to the list is alive.
     let (len, room) = unsafe { ((*room).len(), (*room).capacity()) };
     assert!(len == room && len >= index(most));

@@ -94,7 +94,7 @@ impl Hash {
         }
     }
 
-    /// The same of a word that is part of a longer text: its length is nothing to guess wrong.
+    /// The hash of a word that is part of a longer text: its length is nothing to guess wrong.
     #[inline(always)]
     pub(crate) fn of_word_in(seed: u64, text: &[u8], at: usize, len: usize) -> Hash {
         match text.get(at..at.wrapping_add(SHORT)).and_then(<[u8]>::first_chunk) {

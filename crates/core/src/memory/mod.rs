@@ -1,7 +1,6 @@
 //! Flat memory in chunks: the bytes of an image, how they are allocated, and the only unsafe code of the crate.
 
 pub(crate) mod alloc;
-pub(crate) mod breath;
 pub(crate) mod casts;
 pub(crate) mod chunk;
 pub(crate) mod cpu;
@@ -10,6 +9,7 @@ pub(crate) mod flat;
 pub(crate) mod hash;
 pub(crate) mod id;
 pub(crate) mod image;
+pub(crate) mod interruptible;
 pub(crate) mod limit;
 pub(crate) mod root;
 pub(crate) mod tables;

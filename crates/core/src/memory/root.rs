@@ -4,15 +4,15 @@
 //!   line   what
 //!      0   magic u64, layout u32, mutating u32, seed u64, epoch u64,
 //!          chunks u32, bump u32, level u32, split u32, pages u32, cool u32, oldest u32, newest u32
-//!      1   entities, trees, edge_rows, versions, kicks, splits, free_lines, forms   (u64 each)
+//!      1   entities, trees, edge_rows, versions, kicks, splits, free_lines, folded names   (u64 each)
 //!    2-9   free lists: for 1 to 64 lines: first u32, count u32
 //!  10-41   the directory of names: 512 directory pages, u32 each
-//!     42   of the table of forms: level u32, split u32, pages u32; moves u32
-//!     43   the sieve of windows, and the one that is being filled, then those of words:
+//!     42   of the table of folded names: level u32, split u32, pages u32; moves u32
+//!     43   the Bloom filter of windows, and the one that is being filled, then those of words:
 //!          level, bits, segments, swept (u32 each)
-//!  44-59   the segments of the sieves of windows: 128 each, u32
+//!  44-59   the segments of the Bloom filters of windows: 128 each, u32
 //!  60-67   of those of words: 64 each
-//! 68-131   the directory of forms: 1024 directory pages, u32 each
+//! 68-131   the directory of folded names: 1024 directory pages, u32 each
 //! 132-643  the owner's area: 4096 u64
 //!    644   the first line that is ever allocated
 //! ```
@@ -31,33 +31,33 @@ const MAGIC: u64 = u64::from_be_bytes(*b"cftragIF");
 /// Words of the owner's area. 2085 chunks need an address each; the rest is for snapshots.
 pub const OWNER_WORDS: usize = 4096;
 
-/// The largest allocation, in lines: a page of forms. Also the number of free lists.
+/// The largest allocation, in lines: a page of folded names. Also the number of free lists.
 pub(crate) const MAX_LINES: u32 = 64;
 /// Directory pages of the names: 512 * 512 pages of 512 slots for 16 GiB of records.
 pub(crate) const DIRECTORIES: u32 = 512;
-/// Directory pages of the forms, of which there are more.
-pub(crate) const FORM_DIRECTORIES: u32 = 1024;
+/// Directory pages of the folded names, of which there are more.
+pub(crate) const FOLDED_DIRECTORIES: u32 = 1024;
 
-/// Segments of a sieve of windows, and of one of words.
+/// Segments of a Bloom filter of windows, and of one of words.
 pub(crate) const SEGMENTS: [u32; 2] = [128, 64];
 
 const COUNTERS: u32 = 1;
 const FREE_LISTS: u32 = 2;
 const DIRECTORY: u32 = 10;
-const FORMS: u32 = 42;
-const SIEVES: u32 = 43;
-/// Of the sieves of windows and of words; those of the next ones come after them.
+const FOLDED_NAMES: u32 = 42;
+const BLOOMS: u32 = 43;
+/// Of the Bloom filters of windows and of words; those of the next ones come after them.
 const FIRST_SEGMENTS: [u32; 2] = [44, 60];
-const FORM_DIRECTORY: u32 = 68;
+const FOLDED_DIRECTORY: u32 = 68;
 const OWNER: u32 = 132;
 /// The first line the allocator hands out.
 pub(crate) const FIRST_LINE: u32 = 644;
 
 const _: () = assert!(FREE_LISTS + MAX_LINES / 8 <= DIRECTORY);
-const _: () = assert!(DIRECTORY + DIRECTORIES / 16 <= FORMS && FORMS < SIEVES);
+const _: () = assert!(DIRECTORY + DIRECTORIES / 16 <= FOLDED_NAMES && FOLDED_NAMES < BLOOMS);
 const _: () = assert!(FIRST_SEGMENTS[0] + 2 * SEGMENTS[0] / 16 <= FIRST_SEGMENTS[1]);
-const _: () = assert!(FIRST_SEGMENTS[1] + 2 * SEGMENTS[1] / 16 <= FORM_DIRECTORY);
-const _: () = assert!(FORM_DIRECTORY + FORM_DIRECTORIES / 16 <= OWNER);
+const _: () = assert!(FIRST_SEGMENTS[1] + 2 * SEGMENTS[1] / 16 <= FOLDED_DIRECTORY);
+const _: () = assert!(FOLDED_DIRECTORY + FOLDED_DIRECTORIES / 16 <= OWNER);
 const _: () =
     assert!(index(OWNER) * LINE_BYTES + OWNER_WORDS * 8 == index(FIRST_LINE) * LINE_BYTES);
 const _: () = assert!(FIRST_LINE + MAX_LINES < crate::memory::chunk::lines_of(0));
@@ -72,8 +72,8 @@ pub(crate) enum Counter {
     Kicks,
     Splits,
     FreeLines,
-    /// Entries of the filter that are forms or beginnings.
-    Forms,
+    /// Entries of the filter that are folded names or prefixes.
+    FoldedNames,
 }
 
 impl Counter {
@@ -86,12 +86,12 @@ impl Counter {
             Counter::Kicks => 32,
             Counter::Splits => 40,
             Counter::FreeLines => 48,
-            Counter::Forms => 56,
+            Counter::FoldedNames => 56,
         }
     }
 }
 
-/// A word of line 0, or of the forms' line.
+/// A word of line 0, or of the folded names' line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Field {
     /// Chunks that may be allocated from.
@@ -104,12 +104,12 @@ pub(crate) enum Field {
     Split,
     /// Their pages in the directory.
     Pages,
-    /// The forms have `2^level + split` buckets.
-    FormLevel,
+    /// The folded names have `2^level + split` buckets.
+    FoldedLevel,
     /// Their next bucket to split.
-    FormSplit,
+    FoldedSplit,
     /// Their pages in the directory.
-    FormPages,
+    FoldedPages,
     /// The next bucket to be ordered by temperature.
     Cool,
     /// The version first in the queue.
@@ -121,12 +121,12 @@ pub(crate) enum Field {
 }
 
 impl Field {
-    /// Where it is: the words of the forms' line after those of line 0.
+    /// Where it is: the words of the folded names' line after those of line 0.
     const fn at(self) -> usize {
         match self {
-            Field::FormLevel => LINE_BYTES,
-            Field::FormSplit => LINE_BYTES + 4,
-            Field::FormPages => LINE_BYTES + 8,
+            Field::FoldedLevel => LINE_BYTES,
+            Field::FoldedSplit => LINE_BYTES + 4,
+            Field::FoldedPages => LINE_BYTES + 8,
             Field::Moves => LINE_BYTES + 12,
             Field::Chunks => 32,
             Field::Bump => 36,
@@ -140,23 +140,23 @@ impl Field {
     }
 }
 
-/// What a sieve sifts.
+/// What a Bloom filter sifts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Sifted {
+pub(crate) enum BloomItems {
     /// Two words and more.
     Windows,
     /// Single words.
     Words,
 }
 
-impl Sifted {
-    /// The most segments of such a sieve.
+impl BloomItems {
+    /// The most segments of such a Bloom filter.
     pub(crate) const fn segments(self) -> u32 {
         SEGMENTS[self as usize]
     }
 }
 
-/// Which of the two sieves of a kind.
+/// Which of the two Bloom filters of a kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Table {
     Now,
@@ -164,9 +164,9 @@ pub(crate) enum Table {
     Next,
 }
 
-/// What the root knows of a sieve.
+/// What the root knows of a Bloom filter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct SieveState {
+pub(crate) struct BloomState {
     /// It has 2^level lines.
     pub(crate) level: u32,
     /// Bits that are set.
@@ -177,8 +177,8 @@ pub(crate) struct SieveState {
     pub(crate) swept: u32,
 }
 
-impl SieveState {
-    const fn places(of: Sifted, table: Table) -> [usize; 4] {
+impl BloomState {
+    const fn places(of: BloomItems, table: Table) -> [usize; 4] {
         let at = of as usize * 32 + table as usize * 16;
         [at, at + 4, at + 8, at + 12]
     }
@@ -267,7 +267,7 @@ impl<'m> Root<'m> {
     #[inline]
     fn place(self, field: Field) -> (Line<'m>, usize) {
         match field.at().checked_sub(LINE_BYTES) {
-            Some(at) => (self.lines.line(FORMS), at),
+            Some(at) => (self.lines.line(FOLDED_NAMES), at),
             None => (self.lines.line(0), field.at()),
         }
     }
@@ -328,55 +328,55 @@ impl<'m> Root<'m> {
     }
 
     #[inline]
-    pub(crate) fn sieve(self, of: Sifted, table: Table) -> SieveState {
-        let line = self.lines.line(SIEVES);
-        let [level, bits, segments, swept] = SieveState::places(of, table).map(|at| line.u32(at));
-        SieveState { level, bits, segments, swept }
+    pub(crate) fn bloom(self, of: BloomItems, table: Table) -> BloomState {
+        let line = self.lines.line(BLOOMS);
+        let [level, bits, segments, swept] = BloomState::places(of, table).map(|at| line.u32(at));
+        BloomState { level, bits, segments, swept }
     }
 
-    pub(crate) fn set_sieve(self, of: Sifted, table: Table, state: SieveState) {
-        let line = self.lines.line(SIEVES);
+    pub(crate) fn set_bloom(self, of: BloomItems, table: Table, state: BloomState) {
+        let line = self.lines.line(BLOOMS);
         let words = [state.level, state.bits, state.segments, state.swept];
-        for (at, word) in SieveState::places(of, table).into_iter().zip(words) {
+        for (at, word) in BloomState::places(of, table).into_iter().zip(words) {
             line.set_u32(at, word);
         }
     }
 
-    /// So many bits more are set in a sieve.
+    /// So many bits more are set in a Bloom filter.
     #[inline]
-    pub(crate) fn add_bits(self, of: Sifted, table: Table, bits: u32) {
-        let (line, at) = (self.lines.line(SIEVES), SieveState::places(of, table)[1]);
+    pub(crate) fn add_bits(self, of: BloomItems, table: Table, bits: u32) {
+        let (line, at) = (self.lines.line(BLOOMS), BloomState::places(of, table)[1]);
         line.set_u32(at, line.u32(at) + bits);
     }
 
-    fn segment_place(of: Sifted, table: Table, i: u32) -> (u32, usize) {
+    fn segment_place(of: BloomItems, table: Table, i: u32) -> (u32, usize) {
         debug_assert!(i < of.segments());
         let first = FIRST_SEGMENTS[of as usize] + table as u32 * of.segments() / 16;
         (first + i / 16, index(i % 16) * 4)
     }
 
-    /// The first line of segment `i` of a sieve.
+    /// The first line of segment `i` of a Bloom filter.
     #[inline]
-    pub(crate) fn segment(self, of: Sifted, table: Table, i: u32) -> u32 {
+    pub(crate) fn segment(self, of: BloomItems, table: Table, i: u32) -> u32 {
         let (line, at) = Root::segment_place(of, table, i);
         self.lines.line(line).u32(at)
     }
 
-    pub(crate) fn set_segment(self, of: Sifted, table: Table, i: u32, first: u32) {
+    pub(crate) fn set_segment(self, of: BloomItems, table: Table, i: u32, first: u32) {
         let (line, at) = Root::segment_place(of, table, i);
         self.lines.line(line).set_u32(at, first);
     }
 
-    /// The line of directory page `i` of the forms.
+    /// The line of directory page `i` of the folded names.
     #[inline]
-    pub(crate) fn form_directory(self, i: u32) -> u32 {
-        debug_assert!(i < FORM_DIRECTORIES);
-        self.lines.line(FORM_DIRECTORY + i / 16).u32(index(i % 16) * 4)
+    pub(crate) fn folded_directory(self, i: u32) -> u32 {
+        debug_assert!(i < FOLDED_DIRECTORIES);
+        self.lines.line(FOLDED_DIRECTORY + i / 16).u32(index(i % 16) * 4)
     }
 
-    pub(crate) fn set_form_directory(self, i: u32, line: u32) {
-        debug_assert!(i < FORM_DIRECTORIES);
-        self.lines.line(FORM_DIRECTORY + i / 16).set_u32(index(i % 16) * 4, line);
+    pub(crate) fn set_folded_directory(self, i: u32, line: u32) {
+        debug_assert!(i < FOLDED_DIRECTORIES);
+        self.lines.line(FOLDED_DIRECTORY + i / 16).set_u32(index(i % 16) * 4, line);
     }
 
     /// # Panics

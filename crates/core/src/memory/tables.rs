@@ -16,14 +16,14 @@ pub(crate) const FIRST_LEVEL: u32 = PAGE_BITS;
 pub(crate) enum Table {
     /// Names of entities and trees. Its buckets have no tails.
     Names,
-    /// Forms and beginnings.
-    Forms,
+    /// Folded names and prefixes.
+    FoldedNames,
 }
 
 impl Table {
     #[inline]
     const fn has_tails(self) -> bool {
-        matches!(self, Table::Forms)
+        matches!(self, Table::FoldedNames)
     }
 
     /// Lines of a page. One of names is followed by a line that nobody uses: most records have

@@ -1,17 +1,17 @@
-//! Which windows of a text have a form in the filter.
+//! Which windows of a text have a folded name in the filter.
 //!
 //! Part of `recognise/mentions.rs`: all that is asked about a block of words before a name is read.
 
 use crate::Image;
 use crate::filter::table::Filter;
-use crate::folded::form::{LONGER, STEP};
-use crate::folded::index::FormSpot;
-use crate::folded::sieve::Sieve;
+use crate::folded::bloom::BloomFilter;
+use crate::folded::folded_name::{LONGER, STEP};
+use crate::folded::index::FoldedSpot;
 use crate::folded::words::MOST_WORDS;
 use crate::memory::casts::index;
 use crate::memory::hash::Hash;
 use crate::memory::id::RecordId;
-use crate::memory::root::Sifted;
+use crate::memory::root::BloomItems;
 use crate::recognise::starts::{Start, Starts};
 
 /// Some words that may be a name.
@@ -23,13 +23,13 @@ struct Window {
     hash: Hash,
 }
 
-/// Some words that a name has in most bits of its form's hash.
+/// Some words that a name has in most bits of its folded name's hash.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Head {
     /// The first one's number in the block.
     pub(crate) first: usize,
     pub(crate) words: usize,
-    /// The first entity of the form.
+    /// The first entity of the folded name.
     pub(crate) record: RecordId,
 }
 
@@ -41,8 +41,8 @@ pub(crate) struct Block {
     long: Vec<Window>,
     /// In the text's order, the longest of a start first; and where they would be.
     windows: Kept<Window>,
-    spots: Kept<(Window, FormSpot)>,
-    /// The same of forms that are there.
+    spots: Kept<(Window, FoldedSpot)>,
+    /// Windows whose folded names are there, and the first record of each.
     pub(crate) heads: Vec<Head>,
     lookups: usize,
 }
@@ -72,14 +72,14 @@ impl<T: Copy> Kept<T> {
 impl Block {
     /// Learns what there is where so many words begin; `hashes` go on after them, if the text does.
     pub(crate) fn prepare(&mut self, image: Image<'_>, hashes: &[Hash], words: usize) {
-        let (singles, pairs) = (image.sieve(Sifted::Words), image.sieve(Sifted::Windows));
+        let (singles, pairs) = (image.bloom(BloomItems::Words), image.bloom(BloomItems::Windows));
         self.starts.sift(singles, pairs, hashes, words);
-        let filter = image.forms();
+        let filter = image.folded_names();
         self.find_windows(filter, pairs, hashes);
         self.lookups = self.windows.len;
         self.spots.len = 0;
         for window in self.windows.all() {
-            let spot = filter.form_spot(window.hash);
+            let spot = filter.folded_spot(window.hash);
             filter.fetch(&spot);
             self.spots.add_if(true, (*window, spot));
         }
@@ -100,25 +100,25 @@ impl Block {
         self.lookups
     }
 
-    /// Notes the windows that the sieves let pass.
-    fn find_windows(&mut self, filter: Filter<'_>, sieve: Sieve<'_>, hashes: &[Hash]) {
+    /// Notes the windows that the Bloom filters let pass.
+    fn find_windows(&mut self, filter: Filter<'_>, bloom: BloomFilter<'_>, hashes: &[Hash]) {
         let Block { starts, long, windows, .. } = self;
         let three = |start: &Start| match hashes.get(start.word + 2) {
             Some(third) => start.both.and(*third),
             None => Hash::default(),
         };
-        let passes = |hash| sieve.segment(hash).kinds(hash).is_whole();
+        let passes = |hash| bloom.segment(hash).kinds(hash).is_whole();
         long.clear();
         windows.len = 0;
         for start in starts.all() {
             let three = three(&start);
-            sieve.segment(three).prefetch(three);
+            bloom.segment(three).prefetch(three);
             if start.begun.more() {
-                filter.fetch(&filter.form_spot(hashes[start.word]));
+                filter.fetch(&filter.folded_spot(hashes[start.word]));
             }
         }
         for start in starts.all().filter(|start| start.begun.more()) {
-            find_long(filter, sieve, hashes, start.word, long);
+            find_long(filter, bloom, hashes, start.word, long);
         }
         let mut rest = &long[..];
         for start in starts.all() {
@@ -143,14 +143,14 @@ impl Block {
 /// Adds the windows of four of these words and more that names may have, shortest first.
 fn find_long(
     filter: Filter<'_>,
-    sieve: Sieve<'_>,
+    bloom: BloomFilter<'_>,
     hashes: &[Hash],
     first: usize,
     windows: &mut Vec<Window>,
 ) {
     let words = &hashes[first..];
     let most = words.len().min(MOST_WORDS);
-    let (mut begin, mut spot) = (1, filter.form_spot(words[0]));
+    let (mut begin, mut spot) = (1, filter.folded_spot(words[0]));
     while begin < most {
         let known = filter.lengths(&spot);
         let longest = begin + index(u32::BITS - known.leading_zeros());
@@ -158,7 +158,7 @@ fn find_long(
         for count in begin + 1..=longest.min(begin + STEP).min(most) {
             hash = hash.and(words[count - 1]);
             if known >> (count - begin - 1) & 1 == 1 {
-                sieve.segment(hash).prefetch(hash);
+                bloom.segment(hash).prefetch(hash);
                 windows.push(Window { first, words: count, hash });
             }
         }
@@ -166,7 +166,7 @@ fn find_long(
             break;
         }
         begin += STEP;
-        spot = filter.form_spot(hash);
+        spot = filter.folded_spot(hash);
         filter.fetch(&spot);
     }
 }

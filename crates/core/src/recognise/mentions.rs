@@ -2,16 +2,16 @@
 //!
 //! ```text
 //!   text --read--> folded words, outside the lock --step--> mentions, under it
-//!        all words:  is a name this one, or begins with it, and with the next as well? (sieve.rs)
-//!        where so:   its beginning --> which lengths there are --> which windows of these are names?
-//!        where so:   their forms, longest first
-//!        a form agrees: compare folded bytes --> the entities of that form --> those the snapshot sees
+//!        all words:  is a name this one, or begins with it, and with the next as well? (bloom.rs)
+//!        where so:   its prefix --> which lengths there are --> which windows of these are names?
+//!        where so:   their folded names, longest first
+//!        a folded name agrees: compare folded bytes --> the entities of that folded name --> those the snapshot sees
 //! ```
 //!
 //! Leftmost, then longest, then on after it; or, overlapping, every window. Only entities with
 //! an edge row that the snapshot sees count, so one that is not seen hides no shorter one.
 //!
-//! Promises: where no name begins, a look at each of two sieves at most. Nothing is allocated for
+//! Promises: where no name begins, a look at each of two Bloom filters at most. Nothing is allocated for
 //! a window; in the steady state nothing at all, as long as words are ASCII. A step ends after
 //! about as many cells as asked, and goes on when the lock was released and taken again: in the
 //! middle of an entity's list too, unless the image changed eight times at one word.
@@ -26,11 +26,11 @@ use crate::filter::counters::Counters;
 use crate::folded::alike;
 use crate::folded::words;
 use crate::forest::step::Step;
-use crate::memory::breath::Breath;
 use crate::memory::casts::wide;
 use crate::memory::id::RecordId;
+use crate::memory::interruptible::Interruptible;
 use crate::memory::limit::NoRoom;
-use crate::memory::root::Sifted;
+use crate::memory::root::BloomItems;
 use crate::recognise::candidates::{Block, Head};
 use crate::recognise::starts::BLOCK;
 use crate::recognise::text::{Held, Reader, Word};
@@ -59,7 +59,7 @@ pub struct Mention {
     pub start: usize,
     /// See `start`.
     pub length: usize,
-    /// The same in bytes.
+    /// Where the mention begins, in bytes from 0.
     pub from: usize,
     /// The byte after the last.
     pub to: usize,
@@ -96,10 +96,10 @@ pub struct Recogniser {
     half: Option<(Direction, Cursor)>,
     restarts: u32,
     epoch: u64,
-    /// Scratch: a window's form, a stored name, and its form.
+    /// Scratch: a window's folded name, a stored name, and its folded name.
     window: Vec<u8>,
     name: Vec<u8>,
-    form: Vec<u8>,
+    folded: Vec<u8>,
     counters: Counters,
     /// The bytes that it may take, and why it could not go on.
     limit: usize,
@@ -129,7 +129,7 @@ impl Recogniser {
             epoch: 0,
             window: Vec::new(),
             name: Vec::new(),
-            form: Vec::new(),
+            folded: Vec::new(),
             counters: Counters::default(),
             limit: usize::MAX,
             failed: None,
@@ -155,16 +155,20 @@ impl Recogniser {
     ///
     /// # Errors
     /// The words held would take more than the limit, or than there is.
-    pub fn read(&mut self, text: &mut Reader<'_>, breath: &mut Breath<'_>) -> Result<(), NoRoom> {
+    pub fn read(
+        &mut self,
+        text: &mut Reader<'_>,
+        work: &mut Interruptible<'_>,
+    ) -> Result<(), NoRoom> {
         let others = self.bytes();
-        self.held.read(text, &mut self.current, (self.limit, others), breath)
+        self.held.read(text, &mut self.current, (self.limit, others), work)
     }
 
     /// Reader: goes on in the text, for about `cells` edge slots.
     pub fn step(&mut self, image: Image<'_>, seen: &impl Visibility, cells: usize) -> Step {
         self.notice_changes(image);
-        // Sent for here, a word is there when it is asked for. (Of a large sieve it may be another.)
-        let words = image.sieve(Sifted::Words).near;
+        // Sent for here, a word is there when it is asked for. (Of a large Bloom filter it may be another.)
+        let words = image.bloom(BloomItems::Words).near;
         self.held.hash(self.seed, move |word| words.prefetch(word));
         let whole = self.held.whole();
         let mut budget = cells.max(1);
@@ -228,7 +232,7 @@ impl Recogniser {
         self.arena.with_prefix(name)
     }
 
-    /// What the text cost: windows that were looked up, and those with a form.
+    /// What the text cost: windows that were looked up, and those with a folded name.
     #[must_use]
     pub fn counters(&self) -> Counters {
         self.counters
@@ -328,7 +332,7 @@ impl Recogniser {
         Ok(if self.overlapping { 1 } else { words_found.max(1) })
     }
 
-    /// The visible entities of a form, if it is that of so many words from the current one on.
+    /// The visible entities of a folded name, if it is that of so many words from the current one on.
     fn window(
         &mut self,
         image: Image<'_>,
@@ -339,9 +343,9 @@ impl Recogniser {
         budget: &mut usize,
     ) -> Result<(), Unfinished> {
         self.counters.fingerprint_checks += 1;
-        let (len, form) = self.held.form(self.current, words, &mut self.window);
+        let (len, folded) = self.held.folded(self.current, words, &mut self.window);
         let head = Record::new(image.mem(), head);
-        if !has_form(head, form, len, &mut self.name, &mut self.form) {
+        if !has_folded(head, folded, len, &mut self.name, &mut self.folded) {
             self.counters.false_positives += 1;
             return Ok(());
         }
@@ -430,14 +434,14 @@ impl Recogniser {
     }
 }
 
-/// Whether a record's name has the form that is the first `len` of these bytes. The two scratch
+/// Whether a record's name has the folded name that is the first `len` of these bytes. The two scratch
 /// vectors are used again and again.
-fn has_form(
+fn has_folded(
     record: Record<'_>,
     wanted: &[u8],
     len: usize,
     name: &mut Vec<u8>,
-    form: &mut Vec<u8>,
+    folded: &mut Vec<u8>,
 ) -> bool {
     if let Some(start) = wanted.first_chunk()
         && record.name_len() == len
@@ -448,5 +452,5 @@ fn has_form(
     let wanted = &wanted[..len];
     name.resize(record.name_len(), 0);
     record.copy_name(name);
-    words::is_plainly(name, wanted) || words::form(name, form) && form == wanted
+    words::is_plainly(name, wanted) || words::fold_name(name, folded) && folded == wanted
 }

@@ -1,18 +1,18 @@
-//! Where in a block of words names may begin, by what the sieves say.
+//! Where in a block of words names may begin, by what the Bloom filters say.
 //!
 //! ```text
-//!   all words:                    their words of the sieve --> kinds --> those that may begin
-//!   of these, with the next one:  their words of the sieve --> kinds --> those that do
+//!   all words:                    their words of the Bloom filter --> kinds --> those that may begin
+//!   of these, with the next one:  their words of the Bloom filter --> kinds --> those that do
 //! ```
 //!
-//! What a sieve says is no pattern that the processor could guess: so what passes is kept without
+//! What a Bloom filter says is no pattern that the processor could guess: so what passes is kept without
 //! a branch. To look is a loop of its own, of a few instructions a line: so the processor has many
 //! lines under way at once; what was seen is judged in another, of which the compiler does several
 //! words at a time where the processor knows how.
 
 use crate::folded::ascii::mask;
+use crate::folded::bloom::{BloomFilter, Segment};
 use crate::folded::item::{Begun, Kinds};
-use crate::folded::sieve::{Segment, Sieve};
 use crate::memory::casts::index;
 use crate::memory::cpu::{self, Task};
 use crate::memory::flat::{PLACES, bits};
@@ -49,7 +49,7 @@ pub(crate) struct Starts {
     kinds: [Kinds; ROOM],
     begun: [Begun; ROOM],
     both: [Hash; ROOM],
-    /// Words of a sieve.
+    /// Words of a Bloom filter.
     seen: [u64; ROOM],
 }
 
@@ -79,8 +79,8 @@ impl Starts {
     /// Finds them in a block of so many words. `hashes` go on after it, if the text does.
     pub(crate) fn sift(
         &mut self,
-        singles: Sieve<'_>,
-        pairs: Sieve<'_>,
+        singles: BloomFilter<'_>,
+        pairs: BloomFilter<'_>,
         hashes: &[Hash],
         block: usize,
     ) {
@@ -133,11 +133,11 @@ impl Starts {
     }
 }
 
-/// What a sieve has of each hash.
+/// What a Bloom filter has of each hash.
 #[inline(always)]
-fn look<'m>(sieve: impl Fn(Hash) -> Segment<'m>, hashes: &[Hash], seen: &mut [u64; ROOM]) {
+fn look<'m>(bloom: impl Fn(Hash) -> Segment<'m>, hashes: &[Hash], seen: &mut [u64; ROOM]) {
     for (seen, hash) in seen.iter_mut().zip(hashes) {
-        *seen = sieve(*hash).look(*hash);
+        *seen = bloom(*hash).look(*hash);
     }
 }
 
@@ -160,7 +160,7 @@ fn note(kinds: &[Kinds], words: &mut [u8; ROOM + 8]) -> usize {
     noted % ROOM
 }
 
-/// [`Starts::sift`], and where the words of a hash are in either sieve.
+/// [`Starts::sift`], and where the words of a hash are in either Bloom filter.
 struct Sift<'a, S, P> {
     starts: &'a mut Starts,
     single: S,
@@ -188,11 +188,11 @@ mod tests {
     use crate::folded::item::Item;
     use crate::memory::casts::wide;
     use crate::memory::cpu::tests::both;
-    use crate::memory::root::Sifted;
+    use crate::memory::root::BloomItems;
     use crate::{Edge, HeapMemory, Image};
 
     #[test]
-    fn what_begins_with_a_word_is_what_the_sieves_say_of_it_and_the_next() {
+    fn what_begins_with_a_word_is_what_the_bloom_filters_say_of_it_and_the_next() {
         let mut heap = HeapMemory::new(1 << 22);
         while heap.grow() {}
         let image = Image::format(&heap, 7).unwrap();
@@ -211,7 +211,7 @@ mod tests {
             _ => format!("x{i}"),
         };
         let hash = |i: u64| Hash::of_word(7, word(i).as_bytes());
-        let (singles, pairs) = (image.sieve(Sifted::Words), image.sieve(Sifted::Windows));
+        let (singles, pairs) = (image.bloom(BloomItems::Words), image.bloom(BloomItems::Windows));
         let before: Vec<_> = (0..wide(BLOCK)).map(hash).collect();
         let (mut found, mut none) = (0, 0);
         for block in [1, 2, 7, 127, BLOCK] {
@@ -234,7 +234,7 @@ mod tests {
                     })
                     .collect();
                 (found, none) = (found + expected.len(), none + block - expected.len());
-                let sifted = both(|| {
+                let bloom_items = both(|| {
                     let mut starts = Starts::default();
                     // What is left of a longer block is none of this one's.
                     starts.sift(singles, pairs, &before, BLOCK);
@@ -246,7 +246,7 @@ mod tests {
                     };
                     starts.all().map(each).collect::<Vec<_>>()
                 });
-                assert_eq!(sifted, [expected.clone(), expected]);
+                assert_eq!(bloom_items, [expected.clone(), expected]);
             }
         }
         assert!(found > 50 && none > 50, "{found} begin, {none} do not");

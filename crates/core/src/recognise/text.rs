@@ -7,13 +7,13 @@ use std::ops::Range;
 use crate::folded::ascii::{self, Cutter};
 use crate::folded::pieces::{Rest, WINDOW, Words};
 use crate::folded::words::{self, MOST_WORD, MOST_WORDS, TOO_LONG};
-use crate::memory::breath::Breath;
-use crate::memory::breath::PER_STEP;
 use crate::memory::casts::index;
 use crate::memory::casts::word as place;
 use crate::memory::cpu::{self, Task};
 use crate::memory::flat::as_text;
 use crate::memory::hash::Hash;
+use crate::memory::interruptible::Interruptible;
+use crate::memory::interruptible::PER_STEP;
 use crate::memory::limit::{NoRoom, some_is_left};
 
 /// Words held at a time: some 20 microseconds to fold, and more than the longest window.
@@ -51,13 +51,13 @@ impl<'t> Reader<'t> {
         Reader::with(text, Words::of(text))
     }
 
-    /// The same of bytes, if they are UTF-8.
+    /// At the start of a text in bytes, if they are UTF-8.
     ///
     /// # Panics
     /// See [`Reader::new`].
     #[must_use]
-    pub fn of(bytes: &'t [u8], breath: &mut Breath<'_>) -> Option<Reader<'t>> {
-        let (text, is_ascii) = as_text(bytes, breath)?;
+    pub fn of(bytes: &'t [u8], work: &mut Interruptible<'_>) -> Option<Reader<'t>> {
+        let (text, is_ascii) = as_text(bytes, work)?;
         Some(Reader::with(text, if is_ascii { Words::of_ascii(text) } else { Words::of(text) }))
     }
 
@@ -69,14 +69,14 @@ impl<'t> Reader<'t> {
 
 /// The bytes as a text, if they are UTF-8. One of any length can be stopped.
 #[must_use]
-pub fn as_utf8<'t>(bytes: &'t [u8], breath: &mut Breath<'_>) -> Option<&'t str> {
-    as_text(bytes, breath).map(|(text, _)| text)
+pub fn as_utf8<'t>(bytes: &'t [u8], work: &mut Interruptible<'_>) -> Option<&'t str> {
+    as_text(bytes, work).map(|(text, _)| text)
 }
 
 /// Bytes that begin no character.
-fn excess(bytes: &[u8], breath: &mut Breath<'_>) -> usize {
+fn excess(bytes: &[u8], work: &mut Interruptible<'_>) -> usize {
     let of = |some: &[u8]| {
-        breath.steps(some.len() / PER_STEP);
+        work.steps(some.len() / PER_STEP);
         some.iter().filter(|byte| **byte & 0xC0 == 0x80).count()
     };
     bytes.chunks(WINDOW).map(of).sum()
@@ -201,7 +201,7 @@ impl Held {
         text: &mut Reader<'_>,
         done: &mut usize,
         limit: (usize, usize),
-        breath: &mut Breath<'_>,
+        work: &mut Interruptible<'_>,
     ) -> Result<(), NoRoom> {
         if self.ended || self.len - *done >= MOST_WORDS {
             return Ok(());
@@ -210,7 +210,7 @@ impl Held {
         // One that had no room leaves one less than there is room for.
         while self.len < HELD - 1 && (self.folded.len() < MOST_FOLDED || self.len < 2 * MOST_WORDS)
         {
-            let Some(rest) = text.words.rest_of_piece(breath) else {
+            let Some(rest) = text.words.rest_of_piece(work) else {
                 self.ended = true;
                 break;
             };
@@ -226,12 +226,12 @@ impl Held {
             if matches!(rest, Rest::Word(..)) && bytes > LARGE / 2 && !some_is_left() {
                 return Err(NoRoom::Memory(bytes));
             }
-            text.excess += excess(&text.text.as_bytes()[text.counted..from], breath);
+            text.excess += excess(&text.text.as_bytes()[text.counted..from], work);
             text.counted = from;
             self.make_room(bytes, limit)?;
             match rest {
                 Rest::Ascii(cutter, bytes) => self.read_ascii(cutter, bytes, text.excess),
-                Rest::Word(from, word) => self.read_word(from, word, text.excess, breath),
+                Rest::Word(from, word) => self.read_word(from, word, text.excess, work),
             }
         }
         Ok(())
@@ -322,7 +322,7 @@ impl Held {
     }
 
     /// Reads a word that may be of anything.
-    fn read_word(&mut self, from: usize, word: &str, before: usize, breath: &mut Breath<'_>) {
+    fn read_word(&mut self, from: usize, word: &str, before: usize, work: &mut Interruptible<'_>) {
         let at = self.folded.len();
         words::fold(word, &mut self.folded);
         let len = self.folded.len() - at;
@@ -330,7 +330,7 @@ impl Held {
             return;
         }
         let (after, longer) = (from.wrapping_sub(at), word.len().wrapping_sub(len));
-        let excess = excess(word.as_bytes(), breath);
+        let excess = excess(word.as_bytes(), work);
         self.stretches.push(Stretch { first: self.len, after, before, longer, excess });
         self.words[self.len] = [place(at), place(at + len)];
         self.len += 1;
@@ -404,9 +404,9 @@ impl Held {
         if self.ended { self.len } else { (self.len + 1).saturating_sub(MOST_WORDS) }
     }
 
-    /// The form of `count` words: its length, and bytes that begin with it and mostly go on. In
+    /// The folded name of `count` words: its length, and bytes that begin with it and mostly go on. In
     /// `room` if it does not stand in the text. One that is longer than any is cut off.
-    pub(crate) fn form<'a>(
+    pub(crate) fn folded<'a>(
         &'a self,
         first: usize,
         count: usize,
@@ -457,19 +457,19 @@ mod tests {
     /// A few words at a time, as after steps that ended early.
     fn read(text: &str, step: usize) -> Vec<Place> {
         let (mut held, mut done) = (Held::new(), 0);
-        let mut breathe = || ();
-        let mut breath = Breath::new(&mut breathe);
-        let mut reader = Reader::of(text.as_bytes(), &mut breath).unwrap();
+        let mut check_interrupts = || ();
+        let mut work = Interruptible::new(&mut check_interrupts);
+        let mut reader = Reader::of(text.as_bytes(), &mut work).unwrap();
         let mut all = Vec::new();
         loop {
-            held.read(&mut reader, &mut done, (usize::MAX, 0), &mut breath).unwrap();
+            held.read(&mut reader, &mut done, (usize::MAX, 0), &mut work).unwrap();
             held.hash(7, |_| ());
             assert_eq!(held.hashes().len(), held.len());
             let until = held.len().min(done + step);
             for i in done..until {
                 let word = held.word(i);
                 let mut room = Vec::new();
-                let (len, folded) = held.form(i, 1, &mut room);
+                let (len, folded) = held.folded(i, 1, &mut room);
                 let folded = folded[..len].to_vec();
                 assert_eq!(held.hashes()[i], Hash::of_word(7, &folded));
                 all.push((word.from, word.to, word.start, word.end, folded));
@@ -505,11 +505,11 @@ mod tests {
                 let (most, bytes) = if pieces { (many, 3 * many / 2) } else { (few, 2 * few) };
                 let text = word.repeat(bytes / len);
                 let (mut held, mut done) = (Held::new(), 0);
-                let mut breathe = || ();
-                let mut breath = Breath::new(&mut breathe);
+                let mut check_interrupts = || ();
+                let mut work = Interruptible::new(&mut check_interrupts);
                 let mut reader = Reader::new(&text);
                 while !held.ended() || done < held.len() {
-                    held.read(&mut reader, &mut done, (usize::MAX, 0), &mut breath).unwrap();
+                    held.read(&mut reader, &mut done, (usize::MAX, 0), &mut work).unwrap();
                     assert!(held.bytes() <= most, "{part:?}, {len}: {}", held.bytes());
                     done = held.len();
                 }
@@ -517,24 +517,24 @@ mod tests {
         }
         let text = "é".repeat(MOST_WORD / 2) + " ";
         let (mut held, mut done) = (Held::new(), 0);
-        let mut breathe = || ();
-        let (mut breath, limit) = (Breath::new(&mut breathe), MOST_WORD);
+        let mut check_interrupts = || ();
+        let (mut work, limit) = (Interruptible::new(&mut check_interrupts), MOST_WORD);
         let many = text.repeat(100);
-        let read = held.read(&mut Reader::new(&many), &mut done, (limit, 0), &mut breath);
+        let read = held.read(&mut Reader::new(&many), &mut done, (limit, 0), &mut work);
         assert!(matches!(read, Err(NoRoom::Limit(bytes)) if bytes > limit), "{read:?}");
     }
 
     #[test]
     fn bytes_that_are_no_text_have_no_reader() {
         for bytes in [&b"caf\xE9"[..], b"\x80", b"a\0\xC3"] {
-            assert!(Reader::of(bytes, &mut Breath::new(&mut || ())).is_none());
+            assert!(Reader::of(bytes, &mut Interruptible::new(&mut || ())).is_none());
         }
         for text in ["caf\u{e9}".to_string(), "é".repeat(1 << 18), "1é".repeat(1 << 18)] {
-            let mut breathe = || ();
-            let mut breath = Breath::new(&mut breathe);
-            assert!(Reader::of(text.as_bytes(), &mut breath).is_some());
+            let mut check_interrupts = || ();
+            let mut work = Interruptible::new(&mut check_interrupts);
+            assert!(Reader::of(text.as_bytes(), &mut work).is_some());
             let cut = &text.as_bytes()[..text.len() - 1];
-            assert!(Reader::of(cut, &mut breath).is_none());
+            assert!(Reader::of(cut, &mut work).is_none());
         }
     }
 

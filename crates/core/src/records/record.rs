@@ -11,7 +11,7 @@
 //!  shape  length of the name 12 bits, kind 1, lines 3: so many more than slot 0 needs;
 //!         temperature 16: how often it was looked up (see temperature.rs)
 //!  bits   16 bits which inline slots are used, 16 bits which of them are "down"
-//!  alike  the line of the block that lists it and others whose name has the same form, or 0
+//!  alike  the line of the block that lists it and others whose name has the same folded name, or 0
 //!         (see alike.rs)
 //! ```
 //!

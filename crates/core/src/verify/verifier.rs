@@ -13,7 +13,7 @@ use crate::memory::id::TreeId;
 use crate::memory::root::FIRST_LINE;
 use crate::memory::root::Root;
 use std::collections::HashMap;
-/// Checks of about a microsecond, of long names of ten, between two breaths.
+/// Checks of about a microsecond, of long names of ten, between two checks for interrupts.
 const CHECKS: u32 = 1 << 10;
 /// Problems after which the check ends: more of them say nothing new.
 const MOST_PROBLEMS: usize = 1000;
@@ -44,7 +44,7 @@ pub(crate) struct Verifier<'m, 'r> {
     pub(crate) mem: &'m Memory,
     pub(crate) root: Root<'m>,
     pub(crate) names: Filter<'m>,
-    pub(crate) forms: Filter<'m>,
+    pub(crate) folded_names: Filter<'m>,
     /// Of each line up to the bump.
     pub(crate) lines: Vec<Known>,
     /// The sound records.
@@ -54,16 +54,16 @@ pub(crate) struct Verifier<'m, 'r> {
     pub(crate) rows: (u64, u64),
     pub(crate) problems: usize,
     pub(crate) report: &'r mut dyn FnMut(Problem),
-    pub(crate) breathe: &'r mut dyn FnMut(),
+    pub(crate) check_interrupts: &'r mut dyn FnMut(),
     pub(crate) checks: u32,
 }
 
-/// Forms and beginnings as they were met in the filter.
+/// Folded names and prefixes as they were met in the filter.
 #[derive(Default)]
 pub(crate) struct Met {
-    pub(crate) forms: Vec<(u32, Entry)>,
+    pub(crate) folded_names: Vec<(u32, Entry)>,
     /// By what is known of the hash: how many names, and which lengths.
-    pub(crate) beginnings: HashMap<u64, (u32, u32)>,
+    pub(crate) prefixes: HashMap<u64, (u32, u32)>,
 }
 
 impl Verifier<'_, '_> {
@@ -86,7 +86,7 @@ impl Verifier<'_, '_> {
         self.checks += 1;
         if self.checks >= CHECKS {
             self.checks = 0;
-            (self.breathe)();
+            (self.check_interrupts)();
         }
     }
 

@@ -187,7 +187,7 @@ mod tests {
     use crate::filter::bucket::{Entry, Place};
     use crate::memory::flat::Memory;
     use crate::memory::hash::Hash;
-    use crate::memory::root::{Counter, Field, Root, SieveState, Sifted, Table};
+    use crate::memory::root::{BloomItems, BloomState, Counter, Field, Root, Table};
     use crate::{Edge, HeapMemory, Image, Stamp};
 
     /// Rows settled and not, trees, a hub with blocks, a self-edge, a long name, freed memory.
@@ -283,14 +283,14 @@ mod tests {
         };
         assert!(broken(free_twice).contains(&10));
         assert_eq!(broken(|_, root| root.set_mutating(true)), [11]);
-        for of in [Sifted::Windows, Sifted::Words] {
-            let sieve = |root: Root<'_>| root.segment(of, Table::Now, 0);
-            let clog = |mem: &Memory, root: Root<'_>| mem.line(sieve(root)).set_u64(0, u64::MAX);
+        for of in [BloomItems::Windows, BloomItems::Words] {
+            let bloom = |root: Root<'_>| root.segment(of, Table::Now, 0);
+            let clog = |mem: &Memory, root: Root<'_>| mem.line(bloom(root)).set_u64(0, u64::MAX);
             assert_eq!(broken(clog), [14]);
-            let forget = |mem: &Memory, root: Root<'_>| mem.span(sieve(root)).zero(1);
+            let forget = |mem: &Memory, root: Root<'_>| mem.span(bloom(root)).zero(1);
             assert_eq!(broken(forget), [14]);
-            let none = SieveState { level: 99, ..Default::default() };
-            assert_eq!(broken(|_, root| root.set_sieve(of, Table::Now, none)), [14]);
+            let none = BloomState { level: 99, ..Default::default() };
+            assert_eq!(broken(|_, root| root.set_bloom(of, Table::Now, none)), [14]);
         }
     }
 

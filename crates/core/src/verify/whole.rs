@@ -13,10 +13,10 @@
 //!  I10  each line up to the bump has one owner: root, page, record, piece, block (of either kind), version,
 //!       or a free list, whose pieces are marked and counted
 //!  I11  no writer is at work
-//!  I12  an entity whose name has a form is found from the one entry of that form, others from none;
-//!       of two and more, each is in the block it names, blocks of one form are a ring
-//!  I13  a beginning counts its names, 1023 at most, and knows their lengths
-//!  I14  the sieves let the items of every form pass; the next ones, of those they were filled from;
+//!  I12  an entity whose name has a folded name is found from the one entry of that folded name, others from none;
+//!       of two and more, each is in the block it names, blocks of one folded name are a ring
+//!  I13  a prefix counts its names, 1023 at most, and knows their lengths
+//!  I14  the Bloom filters let the items of every folded name pass; the next ones, of those they were filled from;
 //!       all count their bits
 //! ```
 //!
@@ -28,7 +28,7 @@ use crate::verify::verifier::Owner;
 use crate::verify::verifier::Verifier;
 use std::collections::HashMap;
 
-use crate::Breath;
+use crate::Interruptible;
 use crate::filter::bucket::Geometry;
 use crate::filter::table::{DIRECTORY_LINES, Filter};
 use crate::memory::alloc::FREE_MARK;
@@ -46,29 +46,30 @@ use crate::{Image, Problem};
 impl Image<'_> {
     /// Reader: reports every broken invariant; silence means that the image is sound.
     pub fn verify(&self, report: &mut dyn FnMut(Problem)) {
-        self.verify_by(report, &mut Breath::new(&mut || ()));
+        self.verify_by(report, &mut Interruptible::new(&mut || ()));
     }
 
-    /// [`Image::verify`] that breathes.
-    pub fn verify_by(&self, report: &mut dyn FnMut(Problem), breath: &mut Breath<'_>) {
+    /// [`Image::verify`], interruptible.
+    pub fn verify_by(&self, report: &mut dyn FnMut(Problem), work: &mut Interruptible<'_>) {
         // What the image says is asked, not what this process remembers of it.
         self.mem().forget_pages();
         let mut verifier = Verifier {
             mem: self.mem(),
             root: self.root(),
             names: self.names(),
-            forms: self.forms(),
+            folded_names: self.folded_names(),
             lines: Vec::new(),
             records: Vec::new(),
             tree_rows: HashMap::new(),
             rows: (0, 0),
             problems: 0,
             report,
-            breathe: &mut || breath.now(),
+            check_interrupts: &mut || work.now(),
             checks: 0,
         };
-        let pages = verifier.root() && verifier.pages(self.names()) && verifier.pages(self.forms());
-        if pages && verifier.sieves() {
+        let pages =
+            verifier.root() && verifier.pages(self.names()) && verifier.pages(self.folded_names());
+        if pages && verifier.blooms() {
             verifier.entries();
             verifier.queue();
             verifier.lists();
@@ -96,7 +97,7 @@ impl Verifier<'_, '_> {
             return false;
         }
         self.lines = vec![Known { owner: Owner::Nobody, up: 0, down: 0 }; index(bump)];
-        self.table(self.names) && self.table(self.forms)
+        self.table(self.names) && self.table(self.folded_names)
     }
 
     /// A table's size.
@@ -123,9 +124,9 @@ impl Verifier<'_, '_> {
     fn entries(&mut self) {
         let geometry = self.names.geometry();
         let (mut met, before) = (Met::default(), self.problems);
-        for bucket in 0..self.forms.geometry().buckets() {
+        for bucket in 0..self.folded_names.geometry().buckets() {
             self.step();
-            let entries = self.forms.read(bucket).into_iter();
+            let entries = self.folded_names.read(bucket).into_iter();
             let used = entries.filter(|entry| !entry.is_empty());
             used.for_each(|entry| self.other_entry(&mut met, bucket, entry));
         }
@@ -160,7 +161,7 @@ impl Verifier<'_, '_> {
                 format!("{:?}: its name finds {found:?}", record.id())
             });
         }
-        self.check_forms(met);
+        self.check_folded(met);
     }
 
     /// The lines of a record and its name. False: it must not be read on.
@@ -259,7 +260,7 @@ impl Verifier<'_, '_> {
             .map(|(line, _)| line)
             .collect();
         self.check(10, lost.is_empty(), || {
-            format!("{} lines are nobody's, the first is {}", lost.len(), lost[0])
+            format!("{} lines belong to nothing, the first is {}", lost.len(), lost[0])
         });
     }
 }

@@ -9,7 +9,7 @@
 //! allocated or cleared. A name's prefix is 4-byte aligned: the server makes it a varlena
 //! header. What follows a name's last byte up to the next word is anything.
 
-use crate::Breath;
+use crate::Interruptible;
 use crate::memory::casts::{index, word};
 use crate::memory::flat::{Memory, as_bytes, as_bytes_mut};
 use crate::memory::id::RecordId;
@@ -158,14 +158,14 @@ impl Arena {
     }
 
     /// Room for so many words in all; `false`: there is no memory.
-    pub(crate) fn try_grow_to(&mut self, words: usize, breath: &mut Breath<'_>) -> bool {
+    pub(crate) fn try_grow_to(&mut self, words: usize, work: &mut Interruptible<'_>) -> bool {
         let more = words.saturating_sub(self.words.len());
         if words > index(u32::MAX) || self.words.try_reserve_exact(more).is_err() {
             return false;
         }
         while self.words.len() < words {
             let len = words.min(self.words.len() + AT_ONCE);
-            breath.steps(len - self.words.len());
+            work.steps(len - self.words.len());
             self.words.resize(len, 0);
         }
         self.lacking = 0;
@@ -173,8 +173,8 @@ impl Arena {
     }
 
     /// Gives its memory back.
-    pub(crate) fn free(self, breath: &mut Breath<'_>) {
-        breath.free(self.words);
+    pub(crate) fn free(self, work: &mut Interruptible<'_>) {
+        work.free(self.words);
     }
 
     /// The prefix and the bytes of a name.

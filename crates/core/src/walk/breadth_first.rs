@@ -43,9 +43,9 @@ use crate::records::temperature::Chance;
 use crate::walk::answer::Row;
 use crate::walk::arena::{Arena, Name, Prefix};
 use crate::walk::order::Order;
+use crate::walk::row_groups::RowGroups;
 use crate::walk::seen::Seen;
 use crate::walk::sentences::Text;
-use crate::walk::strands::Strands;
 use crate::{Image, Visibility};
 use room::Room;
 
@@ -73,9 +73,9 @@ pub struct Walk {
     cost_of_taken: Counters,
     /// The rows found, in the order in which they were found.
     nodes: Vec<Node>,
-    /// (strand, relative) of the block at work, and their row.
+    /// (row group, relative) of the block at work, and their row.
     seen: Seen,
-    strands: Strands,
+    row_groups: RowGroups,
     order: Order,
     rows: Vec<Row>,
     text: Text,
@@ -111,7 +111,7 @@ struct Start {
 /// A row that was found.
 #[derive(Clone, Copy, Debug)]
 struct Node {
-    /// The strand and the entity: what the rows of a block differ in.
+    /// The row group and the entity: what the rows of a block differ in.
     id: u64,
     /// The first eight bytes of the name, once it was copied.
     key: u64,
@@ -125,12 +125,12 @@ struct Node {
 
 impl Node {
     #[inline]
-    fn id(strand: u32, entity: EntityId) -> u64 {
-        u64::from(strand) << 32 | u64::from(entity.line())
+    fn id(row_group: u32, entity: EntityId) -> u64 {
+        u64::from(row_group) << 32 | u64::from(entity.line())
     }
 
     #[inline]
-    fn strand(&self) -> u32 {
+    fn row_group(&self) -> u32 {
         halves(self.id).1
     }
 
@@ -168,7 +168,7 @@ impl Walk {
             cost_of_taken: Counters::default(),
             nodes: Vec::new(),
             seen: Seen::new(),
-            strands: Strands::new(),
+            row_groups: RowGroups::new(),
             order: Order::default(),
             rows: Vec::new(),
             text: Text::default(),
@@ -184,7 +184,7 @@ impl Walk {
         }
     }
 
-    /// The same for a reader that only estimates: its lookups do not count in temperatures.
+    /// This walk for a reader that only estimates: its lookups do not count in temperatures.
     #[must_use]
     pub fn unnoticed(self) -> Walk {
         Walk { warms: false, ..self }
@@ -211,14 +211,14 @@ impl Walk {
 
     /// Starts all questions again whose answers were not taken, after the asked xids were learned.
     pub fn restart(&mut self) {
-        // The same questions once more are not more questions.
+        // Questions that are asked again are not more questions.
         self.counters = self.cost_of_taken;
         self.arena.truncate(self.floor);
         self.rows.clear();
         self.nodes.clear();
         // Its keys stood in the rows.
         self.seen.start(0, 0);
-        self.strands.clear();
+        self.row_groups.clear();
         self.asked.clear();
         self.starts.clear();
         self.looked_up = self.taken;

@@ -7,6 +7,6 @@ pub(crate) mod names;
 pub(crate) mod order;
 pub(crate) mod relation;
 pub(crate) mod roots;
+pub(crate) mod row_groups;
 pub(crate) mod seen;
 pub(crate) mod sentences;
-pub(crate) mod strands;

@@ -1,6 +1,6 @@
 //! Names as numbers, for work on many edges outside the image: one copy of each name, one table.
 
-use crate::Breath;
+use crate::Interruptible;
 use crate::memory::casts::{halves, index, word};
 use std::hash::{BuildHasher, RandomState};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
@@ -96,9 +96,9 @@ impl Names {
 
     /// The places of all names in their order by bytes, from 1.
     #[must_use]
-    pub fn ranks(&self, breath: &mut Breath<'_>) -> Ranks {
+    pub fn ranks(&self, work: &mut Interruptible<'_>) -> Ranks {
         let mut order: Vec<NameId> = self.ids().collect();
-        breath.sort_with(&mut order, |&a, &b, breath| breath.compare(self.get(a), self.get(b)));
+        work.sort_with(&mut order, |&a, &b, work| work.compare(self.get(a), self.get(b)));
         let mut ranks = vec![0; order.len()];
         for (rank, id) in (1..).zip(order) {
             ranks[index(id.0)] = rank;
@@ -153,7 +153,7 @@ fn each_name_has_one_number_and_the_ranks_are_their_order() {
     let again: Vec<NameId> = texts.iter().map(|text| names.id(text.as_bytes())).collect();
     assert_eq!((first == again, names.id(b""), names.len()), (true, empty, 5001));
     assert!(texts.iter().zip(&first).all(|(text, &id)| names.get(id) == text.as_bytes()));
-    let ranks = names.ranks(&mut Breath::new(&mut || ()));
+    let ranks = names.ranks(&mut Interruptible::new(&mut || ()));
     let mut sorted = first.clone();
     sorted.sort_by_key(|&id| ranks.of(Some(id)));
     assert!(sorted.is_sorted_by_key(|&id| names.get(id)));

@@ -1,14 +1,14 @@
-//! Puts the rows of a walk in the contract's order: strand by strand, then by depth, then by
+//! Puts the rows of a walk in the contract's order: group by group, then by depth, then by
 //! the relative's name.
 //!
-//! Strands are few and their rows were found by depth, so rows are dealt out, not sorted; what
-//! is sorted are the rows of one strand and depth, by the first eight bytes of the name as a
+//! RowGroups are few and their rows were found by depth, so rows are dealt out, not sorted; what
+//! is sorted are the rows of one row group and depth, by the first eight bytes of the name as a
 //! number. Names are compared where these are equal. Nothing is moved but 16 bytes a row.
 
-use crate::Breath;
+use crate::Interruptible;
 use crate::memory::casts::{halves, index, wide};
 use crate::walk::arena::{Arena, Name, UNNAMED};
-use crate::walk::strands::{Strand, Strands, insert_each};
+use crate::walk::row_groups::{RowGroup, RowGroups, insert_each};
 use std::cmp::Ordering;
 
 /// A row in its place.
@@ -23,7 +23,7 @@ pub(crate) struct Placed {
 
 /// What is known of a row before it is in its place.
 pub(crate) struct Found {
-    pub(crate) strand: u32,
+    pub(crate) row_group: u32,
     pub(crate) name: Name,
     pub(crate) key: u64,
 }
@@ -32,8 +32,8 @@ pub(crate) struct Found {
 #[derive(Debug, Default)]
 pub(crate) struct Order {
     rows: Vec<Placed>,
-    strands: Vec<u32>,
-    /// Of each strand, by number: where its next row goes; at last, where its rows end.
+    row_groups: Vec<u32>,
+    /// Of each row group, by number: where its next row goes; at last, where its rows end.
     next: Vec<usize>,
     sorting: Sorting,
 }
@@ -47,61 +47,61 @@ struct Sorting {
 }
 
 impl Order {
-    /// Bytes that so many rows of so many strands take.
-    pub(crate) fn bytes(rows: usize, strands: usize) -> usize {
+    /// Bytes that so many rows of so many row groups take.
+    pub(crate) fn bytes(rows: usize, row_groups: usize) -> usize {
         rows * size_of::<Placed>()
-            + strands * (size_of::<u32>() + size_of::<usize>())
+            + row_groups * (size_of::<u32>() + size_of::<usize>())
             + rows.min(LARGE) * (size_of::<u64>() + size_of::<Placed>())
     }
 
     /// Gives its memory back.
-    pub(crate) fn free(self, breath: &mut Breath<'_>) {
-        breath.free(self.rows);
-        breath.free(self.strands);
-        breath.free(self.next);
+    pub(crate) fn free(self, work: &mut Interruptible<'_>) {
+        work.free(self.rows);
+        work.free(self.row_groups);
+        work.free(self.next);
     }
 
-    /// Room for so many rows of so many strands; `false`: there is no memory.
-    pub(crate) fn try_reserve(&mut self, rows: usize, strands: usize) -> bool {
-        let Order { rows: all, strands: order, next, sorting } = self;
+    /// Room for so many rows of so many row groups; `false`: there is no memory.
+    pub(crate) fn try_reserve(&mut self, rows: usize, row_groups: usize) -> bool {
+        let Order { rows: all, row_groups: order, next, sorting } = self;
         let level = rows.min(LARGE);
         all.try_reserve_exact(rows.saturating_sub(all.len())).is_ok()
-            && order.try_reserve_exact(strands.saturating_sub(order.len())).is_ok()
-            && next.try_reserve_exact(strands.saturating_sub(next.len())).is_ok()
+            && order.try_reserve_exact(row_groups.saturating_sub(order.len())).is_ok()
+            && next.try_reserve_exact(row_groups.saturating_sub(next.len())).is_ok()
             && sorting.keys.try_reserve_exact(level.saturating_sub(sorting.keys.len())).is_ok()
             && sorting.rows.try_reserve_exact(level.saturating_sub(sorting.rows.len())).is_ok()
     }
 
-    /// Takes the rows in the order in which they were found: each strand's by depth. Breathes now and then.
+    /// Takes the rows in the order in which they were found: each row group's by depth. Checks for interrupts now and then.
     pub(crate) fn put(
         &mut self,
         found: impl ExactSizeIterator<Item = Found>,
         depth: impl Fn(&Placed) -> u32,
-        strands: &Strands,
+        row_groups: &RowGroups,
         arena: &Arena,
-        breath: &mut Breath<'_>,
+        work: &mut Interruptible<'_>,
     ) {
-        strands.in_order(arena, &mut self.strands, breath);
+        row_groups.in_order(arena, &mut self.row_groups, work);
         self.next.clear();
-        self.next.resize(self.strands.len(), 0);
+        self.next.resize(self.row_groups.len(), 0);
         let mut end = 0;
-        for &strand in &self.strands {
-            self.next[index(strand)] = end;
-            end += index(strands.get(strand).rows);
+        for &row_group in &self.row_groups {
+            self.next[index(row_group)] = end;
+            end += index(row_groups.get(row_group).rows);
         }
         self.rows.resize(end, Placed { key: 0, name: UNNAMED, node: 0 });
         for (node, row) in (0..).zip(found) {
             if node % EACH == EACH - 1 {
-                breath.now();
+                work.now();
             }
-            let place = &mut self.next[index(row.strand)];
+            let place = &mut self.next[index(row.row_group)];
             self.rows[*place] = Placed { key: row.key, name: row.name, node };
             *place += 1;
         }
         let mut rest = &mut self.rows[..];
-        for &strand in &self.strands {
+        for &row_group in &self.row_groups {
             let mut rows;
-            (rows, rest) = rest.split_at_mut(index(strands.get(strand).rows));
+            (rows, rest) = rest.split_at_mut(index(row_groups.get(row_group).rows));
             // A row of each depth at least: so one of each if they are no more, as ancestors in a
             // tree are.
             if rows.last().is_none_or(|last| index(depth(last)) == rows.len()) {
@@ -110,35 +110,35 @@ impl Order {
             while let Some(first) = rows.first() {
                 let its = depth(first);
                 let end = rows.iter().position(|row| {
-                    breath.step();
+                    work.step();
                     depth(row) != its
                 });
                 let end = end.unwrap_or(rows.len());
                 let level;
                 (level, rows) = rows.split_at_mut(end);
-                by_name(level, &mut self.sorting, arena, breath);
+                by_name(level, &mut self.sorting, arena, work);
             }
         }
     }
 
-    /// Calls `f` for each strand, with its rows, and whether the question's answer has several trees.
-    pub(crate) fn for_each_strand<'a>(
+    /// Calls `f` for each row group, with its rows, and whether the question's answer has several trees.
+    pub(crate) fn for_each_group<'a>(
         &'a self,
-        strands: &'a Strands,
-        mut f: impl FnMut(&'a Strand, &'a [Placed], bool),
+        row_groups: &'a RowGroups,
+        mut f: impl FnMut(&'a RowGroup, &'a [Placed], bool),
     ) {
         let mut rest = &self.rows[..];
         let mut several = false;
-        for (i, &number) in self.strands.iter().enumerate() {
-            let strand = strands.get(number);
-            if i == 0 || strands.get(self.strands[i - 1]).group != strand.group {
-                let group = self.strands[i..].iter().map(|&number| strands.get(number));
-                let mut group = group.take_while(|other| other.group == strand.group);
-                several = group.any(|other| other.tree != strand.tree);
+        for (i, &number) in self.row_groups.iter().enumerate() {
+            let row_group = row_groups.get(number);
+            if i == 0 || row_groups.get(self.row_groups[i - 1]).group != row_group.group {
+                let group = self.row_groups[i..].iter().map(|&number| row_groups.get(number));
+                let mut group = group.take_while(|other| other.group == row_group.group);
+                several = group.any(|other| other.tree != row_group.tree);
             }
             let rows;
-            (rows, rest) = rest.split_at(index(strand.rows));
-            f(strand, rows, several);
+            (rows, rest) = rest.split_at(index(row_group.rows));
+            f(row_group, rows, several);
         }
     }
 }
@@ -147,35 +147,40 @@ impl Order {
 const FEW: usize = 12;
 /// Larger levels, 6 ms of sorting, are sorted where they are: so it can be stopped, and takes no memory.
 const LARGE: usize = 1 << 17;
-/// Rows between two breaths.
+/// Rows between two checks for interrupts.
 const EACH: u32 = 1 << 18;
 
 #[inline]
-fn by_name(level: &mut [Placed], sorting: &mut Sorting, arena: &Arena, breath: &mut Breath<'_>) {
+fn by_name(
+    level: &mut [Placed],
+    sorting: &mut Sorting,
+    arena: &Arena,
+    work: &mut Interruptible<'_>,
+) {
     if level.len() <= FEW {
-        insert_each(level, |a, b| is_before(a, b, arena, breath));
-        breath.step();
+        insert_each(level, |a, b| is_before(a, b, arena, work));
+        work.step();
     } else if level.len() <= LARGE {
-        sort_by_name(level, sorting, arena, breath);
-        breath.steps(level.len());
+        sort_by_name(level, sorting, arena, work);
+        work.steps(level.len());
     } else {
-        breath.sort_with(level, |a, b, breath| compare(a, b, arena, breath));
+        work.sort_with(level, |a, b, work| compare(a, b, arena, work));
     }
 }
 
 #[inline]
-fn is_before(a: &Placed, b: &Placed, arena: &Arena, breath: &mut Breath<'_>) -> bool {
-    a.key < b.key || a.key == b.key && is_name_before(a.name, b.name, arena, breath)
+fn is_before(a: &Placed, b: &Placed, arena: &Arena, work: &mut Interruptible<'_>) -> bool {
+    a.key < b.key || a.key == b.key && is_name_before(a.name, b.name, arena, work)
 }
 
 /// By itself: two names seldom begin alike, and what compares few numbers keeps them at hand.
 #[cold]
-fn is_name_before(a: Name, b: Name, arena: &Arena, breath: &mut Breath<'_>) -> bool {
-    breath.compare(arena.get(a), arena.get(b)).is_lt()
+fn is_name_before(a: Name, b: Name, arena: &Arena, work: &mut Interruptible<'_>) -> bool {
+    work.compare(arena.get(a), arena.get(b)).is_lt()
 }
 
-fn compare(a: &Placed, b: &Placed, arena: &Arena, breath: &mut Breath<'_>) -> Ordering {
-    a.key.cmp(&b.key).then_with(|| breath.compare(arena.get(a.name), arena.get(b.name)))
+fn compare(a: &Placed, b: &Placed, arena: &Arena, work: &mut Interruptible<'_>) -> Ordering {
+    a.key.cmp(&b.key).then_with(|| work.compare(arena.get(a.name), arena.get(b.name)))
 }
 
 /// Sorts numbers of eight bytes, which the library does by networks of comparisons and in half the
@@ -186,7 +191,7 @@ fn sort_by_name(
     level: &mut [Placed],
     Sorting { keys, rows }: &mut Sorting,
     arena: &Arena,
-    breath: &mut Breath<'_>,
+    work: &mut Interruptible<'_>,
 ) {
     if level.is_sorted_by(|a, b| a.key < b.key) {
         return;
@@ -202,7 +207,7 @@ fn sort_by_name(
     }
     for alike in level.chunk_by_mut(|a, b| a.key & !places == b.key & !places) {
         if alike.len() > 1 {
-            alike.sort_unstable_by(|a, b| compare(a, b, arena, breath));
+            alike.sort_unstable_by(|a, b| compare(a, b, arena, work));
         }
     }
 }
@@ -219,11 +224,11 @@ fn names_that_begin_alike_are_sorted_breath_by_breath() {
             .collect();
         let mut sorting = Sorting::default();
         assert!(sorting.keys.try_reserve(rows).is_ok());
-        let mut breaths = 0;
-        let mut breathe = || breaths += 1;
-        by_name(&mut level, &mut sorting, &arena, &mut Breath::new(&mut breathe));
+        let mut checks = 0;
+        let mut check_interrupts = || checks += 1;
+        by_name(&mut level, &mut sorting, &arena, &mut Interruptible::new(&mut check_interrupts));
         assert!(level.is_sorted_by_key(|row| arena.get(row.name)));
-        // One comparison a row reads 8 MB, and 4 MB are read between two breaths.
-        assert!(breaths > 0, "{rows} rows");
+        // One comparison a row reads 8 MB, and 4 MB are read between two checks for interrupts.
+        assert!(checks > 0, "{rows} rows");
     }
 }

@@ -3,7 +3,7 @@
 //! Open addressing over places in the list; a key is read there. So an entry is four bytes,
 //! a small walk's set is a few lines whatever came before, and forgetting is writing them.
 
-use crate::Breath;
+use crate::Interruptible;
 use crate::memory::casts::{halves, index, word};
 
 /// The set. Keys are numbered one after another from where it was started.
@@ -47,7 +47,7 @@ impl Seen {
     #[inline]
     pub(crate) fn find_or_add(&mut self, key: u64, at: impl Fn(usize) -> u64) -> Option<usize> {
         if self.next == self.end {
-            self.grow(1, &at, &mut Breath::new(&mut || ()));
+            self.grow(1, &at, &mut Interruptible::new(&mut || ()));
         }
         let next = self.next + 1;
         let entry = self.probe(key, &at);
@@ -90,8 +90,8 @@ impl Seen {
     }
 
     /// Gives its memory back, to be used no more.
-    pub(crate) fn free(self, breath: &mut Breath<'_>) {
-        breath.free(self.table);
+    pub(crate) fn free(self, work: &mut Interruptible<'_>) {
+        work.free(self.table);
     }
 
     /// Gives its memory back.
@@ -114,14 +114,19 @@ impl Seen {
 
     /// Room for so many keys more.
     #[cold]
-    pub(crate) fn grow(&mut self, more: usize, at: impl Fn(usize) -> u64, breath: &mut Breath<'_>) {
+    pub(crate) fn grow(
+        &mut self,
+        more: usize,
+        at: impl Fn(usize) -> u64,
+        work: &mut Interruptible<'_>,
+    ) {
         let wanted = room_for(index(self.next - self.first) + more);
         if wanted <= self.table.len() {
             return;
         }
         self.clear(wanted);
         for key in self.first..self.next {
-            breath.step();
+            work.step();
             *self.probe(at(index(key)), &at) = key + 1;
         }
     }

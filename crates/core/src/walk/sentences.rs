@@ -7,7 +7,7 @@
 //!
 //! The words are ASCII, so they are right in every encoding that a server can have.
 
-use crate::Breath;
+use crate::Interruptible;
 use crate::folded::ascii::mask;
 use crate::memory::flat::bits;
 use crate::walk::relation::Relation;
@@ -31,7 +31,7 @@ impl Text {
 
     /// Room for so many bytes more; `false`: there is no memory.
     #[must_use]
-    pub fn try_reserve(&mut self, more: usize, breath: &mut Breath<'_>) -> bool {
+    pub fn try_reserve(&mut self, more: usize, work: &mut Interruptible<'_>) -> bool {
         let wanted = self.len + more;
         let more = wanted.saturating_sub(self.bytes.len());
         if self.bytes.try_reserve_exact(more).is_err() {
@@ -39,15 +39,15 @@ impl Text {
         }
         while self.bytes.len() < wanted {
             let len = wanted.min(self.bytes.len() + AT_ONCE);
-            breath.steps((len - self.bytes.len()) / 16);
+            work.steps((len - self.bytes.len()) / 16);
             self.bytes.resize(len, 0);
         }
         true
     }
 
     /// Gives its memory back.
-    pub(crate) fn free(self, breath: &mut Breath<'_>) {
-        breath.free(self.bytes);
+    pub(crate) fn free(self, work: &mut Interruptible<'_>) {
+        work.free(self.bytes);
     }
 
     /// What was written.

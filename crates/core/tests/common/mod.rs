@@ -93,7 +93,7 @@ pub fn names() -> Vec<Bytes> {
     names.extend((0..9).map(|i| format!("entity {i}").into_bytes()));
     names.extend([71, 2016, 2017].map(|len| vec![b'x'; len]));
     names.extend([b'y', b'z'].map(|last| [vec![b'x'; 9000], vec![last]].concat()));
-    // Alike, prefixes of one another, no form, and the borders of beginnings.
+    // Alike, prefixes of one another, no folded name, and the borders of prefixes.
     let some = ["Entity 3", "ENTITY, 3!", "entity", "3 of", "+++", "糖尿病", "Straße"];
     names.extend(some.map(|name| name.as_bytes().to_vec()));
     names.extend([12, 13, 24, 64, 65].map(|words| "of ".repeat(words).into_bytes()));

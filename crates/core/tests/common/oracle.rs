@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use cftrag_core::{MOST_WORDS, Relation, Words, fold, form};
+use cftrag_core::{MOST_WORDS, Relation, Words, fold, fold_name};
 
 /// A name, printed short: some are thousands of bytes.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -97,7 +97,7 @@ pub fn entities(entities: &BTreeSet<&Bytes>, text: &str, overlapping: bool) -> V
     let named = |window: &[u8]| {
         let is = |name: &&Bytes| {
             let mut other = Vec::new();
-            form(name, &mut other) && other == window
+            fold_name(name, &mut other) && other == window
         };
         entities.iter().copied().filter(is).cloned().collect::<Vec<Bytes>>()
     };

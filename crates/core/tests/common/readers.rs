@@ -1,6 +1,6 @@
 //! Readers of the world: what they began, step by step, and what they must find.
 
-use cftrag_core::{Breath, Hot, Image, NoRoom, Reader, Roots, Scan, Seek, Step, Walk};
+use cftrag_core::{Hot, Image, Interruptible, NoRoom, Reader, Roots, Scan, Seek, Step, Walk};
 
 use super::oracle::{self, Answer, Bytes, Found};
 use super::snapshot::Snapshot;
@@ -78,7 +78,7 @@ impl World {
         let mut reader = Reader::new(&seeking.text);
         if seeking.read == 0 {
             // The texts here are shorter than what is held at a time.
-            self.recogniser.read(&mut reader, &mut Breath::new(&mut || ())).unwrap();
+            self.recogniser.read(&mut reader, &mut Interruptible::new(&mut || ())).unwrap();
             seeking.read = seeking.text.len();
         }
         let image = Image::open(&self.heap).unwrap();
@@ -168,11 +168,11 @@ impl World {
         let image = Image::open(&self.heap).unwrap();
         match self.walk.step(image, &active.snapshot, active.cells) {
             Step::More => {
-                let mut breathe = || ();
-                let breath = &mut Breath::new(&mut breathe);
+                let mut check_interrupts = || ();
+                let work = &mut Interruptible::new(&mut check_interrupts);
                 if self.walk.has_part() {
-                    if lacks_room(self.walk.try_finish(breath), active.most)
-                        || lacks_room(self.walk.try_text(breath), active.most)
+                    if lacks_room(self.walk.try_finish(work), active.most)
+                        || lacks_room(self.walk.try_text(work), active.most)
                     {
                         self.active = None;
                         return;
@@ -181,7 +181,7 @@ impl World {
                     active.taken = self.walk.take_part();
                     active.parts += 1;
                 }
-                if lacks_room(self.walk.make_room(active.cells, breath), active.most) {
+                if lacks_room(self.walk.make_room(active.cells, work), active.most) {
                     self.active = None;
                 }
             }
@@ -192,11 +192,11 @@ impl World {
                 self.walk.restart();
             }
             Step::Done => {
-                let mut breathe = || ();
-                let breath = &mut Breath::new(&mut breathe);
-                if !lacks_room(self.walk.try_finish(breath), active.most) {
+                let mut check_interrupts = || ();
+                let work = &mut Interruptible::new(&mut check_interrupts);
+                if !lacks_room(self.walk.try_finish(work), active.most) {
                     active.check(&self.walk, active.expected.len());
-                    if !lacks_room(self.walk.try_text(breath), active.most) {
+                    if !lacks_room(self.walk.try_text(work), active.most) {
                         assert_eq!(
                             Bytes::from(self.walk.written()),
                             oracle::text(&active.expected)
@@ -236,8 +236,8 @@ impl World {
         let mut ask = Vec::new();
         let mut found = Hot::new(usize::MAX);
         let (mut nothing, image) = (|| (), self.image());
-        let breath = &mut Breath::new(&mut nothing);
-        assert_eq!(image.hot(&mut found, n.into(), &snapshot, &mut ask, breath), Ok(()));
+        let work = &mut Interruptible::new(&mut nothing);
+        assert_eq!(image.hot(&mut found, n.into(), &snapshot, &mut ask, work), Ok(()));
         let hot: Vec<(&[u8], u32)> = found.iter().collect();
         assert!(ask.is_empty() && hot.len() <= n.into());
         let edges = self.visible(&snapshot);

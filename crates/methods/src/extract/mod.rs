@@ -9,7 +9,7 @@ mod phrases;
 mod rules;
 mod words;
 
-use cftrag_core::Breath;
+use cftrag_core::Interruptible;
 use phrases::Phrase;
 use rules::{Match, Side};
 use words::{Sentence, Sentences};
@@ -35,12 +35,12 @@ const MOST_BYTES: usize = 2000;
 pub fn extract<E>(
     text: &str,
     modifiers: bool,
-    breath: &mut Breath<'_>,
+    work: &mut Interruptible<'_>,
     mut take: impl FnMut(Relation) -> Result<(), E>,
 ) -> Result<(), E> {
     let mut sentences = Sentences(text);
-    while let Some(sentence) = sentences.next(breath) {
-        breath.now();
+    while let Some(sentence) = sentences.next(work) {
+        work.now();
         if sentence.len() <= MOST_BYTES {
             let relations = relations_of(&Sentence::of(sentence));
             let more = if modifiers { modifiers_of(&relations) } else { Vec::new() };

@@ -1,6 +1,6 @@
 //! Sentences of a text, and their words.
 
-use cftrag_core::Breath;
+use cftrag_core::Interruptible;
 
 /// After these a full stop ends no sentence.
 const ABBREVIATIONS: &str = "dr mr mrs ms prof st e.g i.e vs no nos fig figs approx inc ltd co jr sr cf ca vol dept \
@@ -16,9 +16,9 @@ pub fn is_among(list: &str, word: &str) -> bool {
 pub struct Sentences<'t>(pub &'t str);
 
 impl<'t> Sentences<'t> {
-    pub fn next(&mut self, breath: &mut Breath<'_>) -> Option<&'t str> {
+    pub fn next(&mut self, work: &mut Interruptible<'_>) -> Option<&'t str> {
         while !self.0.is_empty() {
-            let (sentence, rest) = self.0.split_at(end(self.0, breath));
+            let (sentence, rest) = self.0.split_at(end(self.0, work));
             self.0 = rest;
             if !sentence.trim().is_empty() {
                 return Some(sentence.trim());
@@ -29,9 +29,9 @@ impl<'t> Sentences<'t> {
 }
 
 /// Where the first sentence ends.
-fn end(text: &str, breath: &mut Breath<'_>) -> usize {
+fn end(text: &str, work: &mut Interruptible<'_>) -> usize {
     for (at, c) in text.char_indices() {
-        breath.step();
+        work.step();
         let rest = &text[at + c.len_utf8()..];
         let ends = match c {
             '.' => is_end(rest) && !is_abbreviation(&text[..at]),

@@ -14,7 +14,7 @@ use std::collections::BinaryHeap;
 
 /// A tree node goes if what it was thought to cost is so much of what it costs. (Why: merge.rs.)
 const ENOUGH: f64 = 31.0 / 32.0;
-/// Tree nodes looked at between two breaths.
+/// Tree nodes looked at between two checks for interrupts.
 const BREATH: usize = 1 << 14;
 
 /// Levels left for the exact choice beside those allowed: a choice is a bit for each level above
@@ -25,8 +25,8 @@ const fn spare(height: usize) -> usize {
 }
 
 /// Takes tree nodes out until no leaf is deeper than `height`.
-pub(super) fn compress(tree: &mut Tree, height: usize, breathe: &mut dyn FnMut()) {
-    let order = cheapest_first(tree, breathe);
+pub(super) fn compress(tree: &mut Tree, height: usize, check_interrupts: &mut dyn FnMut()) {
+    let order = cheapest_first(tree, check_interrupts);
     // How many must go until the tree is low enough: more never makes it higher.
     let (mut few, mut enough) = (0, order.len());
     while few < enough {
@@ -36,16 +36,16 @@ pub(super) fn compress(tree: &mut Tree, height: usize, breathe: &mut dyn FnMut()
         } else {
             enough = middle;
         }
-        breathe();
+        check_interrupts();
     }
     let mut stays = vec![true; tree.parent.len()];
     order[..enough].iter().for_each(|&gone| stays[index(gone)] = false);
     tree.keep(&stays);
-    breathe();
+    check_interrupts();
     if spare(height) > 0 {
         let stays = choose(tree, height);
         tree.keep(&stays);
-        breathe();
+        check_interrupts();
     }
 }
 
@@ -74,7 +74,7 @@ impl PartialEq for Cheap {
 impl Eq for Cheap {}
 
 /// All tree nodes but the root, in the order in which they would go.
-fn cheapest_first(tree: &Tree, breathe: &mut dyn FnMut()) -> Vec<u32> {
+fn cheapest_first(tree: &Tree, check_interrupts: &mut dyn FnMut()) -> Vec<u32> {
     let mut between = tree.between.clone();
     let mut above = tree.parent.clone();
     let mut gone = vec![false; tree.parent.len()];
@@ -88,7 +88,7 @@ fn cheapest_first(tree: &Tree, breathe: &mut dyn FnMut()) -> Vec<u32> {
     while let Some(Cheap(least, node)) = cheap.pop() {
         looked += 1;
         if looked % BREATH == 0 {
-            breathe();
+            check_interrupts();
         }
         let parent = staying(&mut above, &gone, node);
         let now = cost(between[index(node)], parent, node);

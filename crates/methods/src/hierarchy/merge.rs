@@ -19,7 +19,7 @@ use std::hash::{BuildHasherDefault, Hasher};
 const ENOUGH: f64 = 31.0 / 32.0;
 /// Bits of a number's mantissa that tell layers of the queue apart: so that [`ENOUGH`] is one.
 const LAYER_BITS: u32 = 5;
-/// Pairs looked at, each some microseconds, between two breaths.
+/// Pairs looked at, each some microseconds, between two checks for interrupts.
 const BREATH: usize = 1 << 12;
 /// Pairs that may be in the queue beside twice those there are.
 const SPARE: usize = 1 << 14;
@@ -95,14 +95,14 @@ impl PartialEq for Pair {
 impl Eq for Pair {}
 
 impl Clusters {
-    fn of(network: &Network, breathe: &mut dyn FnMut()) -> Clusters {
+    fn of(network: &Network, check_interrupts: &mut dyn FnMut()) -> Clusters {
         let mut neighbours = vec![HashMap::default(); index(network.nodes())];
         for edges in network.edges().chunks(BREATH) {
             for &(a, b, weight) in edges {
                 neighbours[index(a)].insert(b, weight);
                 neighbours[index(b)].insert(a, weight);
             }
-            breathe();
+            check_interrupts();
         }
         let volume = (0..network.nodes()).map(|node| network.degree(node)).collect();
         Clusters { neighbours, volume, total: network.volume() }
@@ -120,10 +120,10 @@ impl Clusters {
         Pair { close, a: a.min(b), b: a.max(b) }
     }
 
-    fn pairs(&self, breathe: &mut dyn FnMut()) -> Queue<Pair> {
+    fn pairs(&self, check_interrupts: &mut dyn FnMut()) -> Queue<Pair> {
         let each = (0..).zip(&self.neighbours).flat_map(|(a, of)| {
             if index(a).is_multiple_of(BREATH) {
-                breathe();
+                check_interrupts();
             }
             let those_after = of.iter().filter(move |&(&b, _)| a < b);
             those_after.map(move |(&b, &weight)| self.pair(a, b, weight))
@@ -158,10 +158,10 @@ impl Clusters {
 }
 
 /// Binary trees under one root.
-pub(super) fn merge(network: &Network, breathe: &mut dyn FnMut()) -> Tree {
+pub(super) fn merge(network: &Network, check_interrupts: &mut dyn FnMut()) -> Tree {
     let n = index(network.nodes());
-    let mut clusters = Clusters::of(network, breathe);
-    let mut pairs = clusters.pairs(breathe);
+    let mut clusters = Clusters::of(network, check_interrupts);
+    let mut pairs = clusters.pairs(check_interrupts);
     let room = 2 * pairs.len() + SPARE;
     let mut tree = Tree {
         leaves: n,
@@ -176,7 +176,7 @@ pub(super) fn merge(network: &Network, breathe: &mut dyn FnMut()) -> Tree {
     while let Some(pair) = pairs.peek() {
         looked += 1;
         if looked % BREATH == 0 {
-            breathe();
+            check_interrupts();
         }
         let Some(weight) = clusters.between(pair.a, pair.b) else {
             pairs.pop();
@@ -192,7 +192,7 @@ pub(super) fn merge(network: &Network, breathe: &mut dyn FnMut()) -> Tree {
         let children = [node[index(pair.a)], node[index(pair.b)]];
         node[index(keep)] = tree.add(&children, clusters.volume[index(keep)], 2.0 * joined);
         if pairs.len() > room {
-            pairs = clusters.pairs(breathe);
+            pairs = clusters.pairs(check_interrupts);
         }
     }
     let is_top = |&i: &u32| tree.parent[index(i)] == i;

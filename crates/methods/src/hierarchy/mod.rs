@@ -47,16 +47,16 @@ pub use network::Network;
 pub const MAX_HEIGHT: usize = 16;
 
 /// An encoding tree of the network: each node is a leaf once, no path from the root has more than
-/// `height` steps. `breathe` is called every now and then, and may stop it all by a panic.
+/// `height` steps. `check_interrupts` is called every now and then, and may stop it all by a panic.
 ///
 /// # Panics
 /// If `height` is 0 or above [`MAX_HEIGHT`].
 #[must_use]
-pub fn build(network: &Network, height: usize, breathe: &mut dyn FnMut()) -> Encoding {
+pub fn build(network: &Network, height: usize, check_interrupts: &mut dyn FnMut()) -> Encoding {
     assert!((1..=MAX_HEIGHT).contains(&height), "a height of 1 to {MAX_HEIGHT}");
-    let mut tree = merge::merge(network, breathe);
-    compress::compress(&mut tree, height, breathe);
-    refine::refine(&mut tree, network, breathe);
+    let mut tree = merge::merge(network, check_interrupts);
+    compress::compress(&mut tree, height, check_interrupts);
+    refine::refine(&mut tree, network, check_interrupts);
     Encoding::new(network, &tree.parent).expect("a tree has no cycle")
 }
 

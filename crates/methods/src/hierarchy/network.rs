@@ -1,7 +1,7 @@
 //! A weighted, undirected graph without self-edges and parallel edges.
 
 use super::bits;
-use cftrag_core::Breath;
+use cftrag_core::Interruptible;
 use cftrag_core::{index, word};
 use std::cmp::Ordering;
 
@@ -14,7 +14,7 @@ pub struct Network {
 
 impl Network {
     /// Nodes are 0 to `nodes` - 1. Weights are not negative; edges of weight 0 and self-edges
-    /// join nothing. The order of `edges` does not matter, to the last bit. `breathe` is called
+    /// join nothing. The order of `edges` does not matter, to the last bit. `check_interrupts` is called
     /// every now and then, and may stop it all by a panic.
     ///
     /// # Panics
@@ -23,7 +23,7 @@ impl Network {
     pub fn new(
         nodes: usize,
         mut edges: Vec<(u32, u32, f64)>,
-        breathe: &mut dyn FnMut(),
+        check_interrupts: &mut dyn FnMut(),
     ) -> Network {
         edges.retain(|&(a, b, weight)| a != b && weight > 0.0);
         for edge in &mut edges {
@@ -32,7 +32,7 @@ impl Network {
         let order = |x: &(u32, u32, f64), y: &(u32, u32, f64)| {
             (x.0, x.1).cmp(&(y.0, y.1)).then(x.2.total_cmp(&y.2))
         };
-        Breath::new(breathe).sort_by(&mut edges, order);
+        Interruptible::new(check_interrupts).sort_by(&mut edges, order);
         edges.dedup_by(|later, first| {
             let same = (later.0, later.1) == (first.0, first.1);
             if same {

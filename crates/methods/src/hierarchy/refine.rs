@@ -10,7 +10,7 @@ use cftrag_core::{index, word};
 
 /// Times that all leaves are looked at, at most.
 const ROUNDS: usize = 10;
-/// Leaves looked at between two breaths.
+/// Leaves looked at between two checks for interrupts.
 const BREATH: usize = 1 << 12;
 /// A move saves at least so much of the volume: less may be rounding, and would never end.
 const LEAST: f64 = 1e-12;
@@ -53,7 +53,7 @@ impl Adjacency {
     }
 }
 
-pub(super) fn refine(tree: &mut Tree, network: &Network, breathe: &mut dyn FnMut()) {
+pub(super) fn refine(tree: &mut Tree, network: &Network, check_interrupts: &mut dyn FnMut()) {
     let adjacency = Adjacency::of(network);
     let (depth, under) = (tree.depths(), vec![0.0; tree.parent.len()]);
     let mut moves = Moves { tree, depth, under, near: Vec::new() };
@@ -61,7 +61,7 @@ pub(super) fn refine(tree: &mut Tree, network: &Network, breathe: &mut dyn FnMut
         let mut moved = 0;
         for leaf in 0..moves.tree.leaves {
             if leaf % BREATH == 0 {
-                breathe();
+                check_interrupts();
             }
             moved += usize::from(moves.look(leaf, adjacency.of_node(leaf)));
         }

@@ -249,12 +249,12 @@ fn spanning(network: &Network) -> Encoding {
 
 #[test]
 fn a_hub_is_not_looked_at_as_often_as_it_has_neighbours() {
-    let (mut breaths, n) = (0, 30_000);
+    let (mut checks, n) = (0, 30_000);
     let star = Network::new(n, (1..30_000).map(|a| (0, a, 1.0)).collect(), &mut || {});
-    let encoding = build(&star, 3, &mut || breaths += 1);
+    let encoding = build(&star, 3, &mut || checks += 1);
     assert!(encoding.entropy() < star.entropy());
     // Of each pair, some 32 times the logarithm of what its closeness falls by; not 30,000 times.
-    assert!(breaths < 800, "{breaths} breaths");
+    assert!(checks < 800, "{checks} checks");
 }
 
 #[test]

@@ -1,14 +1,14 @@
 //! Rule 3: which edges go so that no cycle is left.
 
 use super::{Graph, KNOT};
-use cftrag_core::Breath;
+use cftrag_core::Interruptible;
 use cftrag_core::{index, word};
 use std::collections::VecDeque;
 
 /// For each edge of the graph, whether it goes.
-pub(super) fn closing(graph: &Graph, breath: &mut Breath<'_>) -> Vec<bool> {
-    let component = graph.components(breath);
-    let levels = levels(graph, &component, breath);
+pub(super) fn closing(graph: &Graph, work: &mut Interruptible<'_>) -> Vec<bool> {
+    let component = graph.components(work);
+    let levels = levels(graph, &component, work);
     let order = |node: u32| (levels[index(node)], node);
     // Of each knot: its number, and its edges that lead back, in the order in which they are taken.
     let mut back: Vec<(u32, usize, u32, u32)> = Vec::new();
@@ -23,7 +23,7 @@ pub(super) fn closing(graph: &Graph, breath: &mut Breath<'_>) -> Vec<bool> {
         }
     }
     let key = |&(knot, _, from, to): &(u32, usize, u32, u32)| (knot, order(from), order(to));
-    breath.sort_by(&mut back, |a, b| key(a).cmp(&key(b)));
+    work.sort_by(&mut back, |a, b| key(a).cmp(&key(b)));
     let mut goes = vec![false; graph.len()];
     back.iter().for_each(|&(_, n, ..)| goes[n] = true);
     let mut seen = vec![0; graph.nodes()];
@@ -32,7 +32,7 @@ pub(super) fn closing(graph: &Graph, breath: &mut Breath<'_>) -> Vec<bool> {
             continue;
         }
         let leads = |n: usize, target: u32| !goes[n] && component[index(target)] == knot;
-        goes[n] = reaches(graph, leads, to, from, (&mut seen, word(round + 1)), breath);
+        goes[n] = reaches(graph, leads, to, from, (&mut seen, word(round + 1)), work);
     }
     goes
 }
@@ -44,7 +44,7 @@ fn reaches(
     from: u32,
     to: u32,
     (seen, mark): (&mut [u32], u32),
-    breath: &mut Breath<'_>,
+    work: &mut Interruptible<'_>,
 ) -> bool {
     let mut left = vec![from];
     seen[index(from)] = mark;
@@ -53,7 +53,7 @@ fn reaches(
             return true;
         }
         for n in graph.edges_of(node) {
-            breath.step();
+            work.step();
             let target = graph.end(n);
             if seen[index(target)] != mark && leads(n, target) {
                 seen[index(target)] = mark;
@@ -65,7 +65,7 @@ fn reaches(
 }
 
 /// The distance of each node from the nearest root: a node that no other leads to, or the first of a knot that nothing leads into.
-fn levels(graph: &Graph, component: &[u32], breath: &mut Breath<'_>) -> Vec<u32> {
+fn levels(graph: &Graph, component: &[u32], work: &mut Interruptible<'_>) -> Vec<u32> {
     let mut first = vec![u32::MAX; graph.nodes()];
     for node in (0..word(graph.nodes())).rev() {
         first[index(component[index(node)])] = node;
@@ -80,7 +80,7 @@ fn levels(graph: &Graph, component: &[u32], breath: &mut Breath<'_>) -> Vec<u32>
     left.iter().for_each(|&root| levels[index(root)] = 0);
     while let Some(node) = left.pop_front() {
         for &to in graph.next(node) {
-            breath.step();
+            work.step();
             if levels[index(to)] == u32::MAX {
                 levels[index(to)] = levels[index(node)] + 1;
                 left.push_back(to);

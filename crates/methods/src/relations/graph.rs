@@ -1,6 +1,6 @@
 //! A graph in two arrays: the children of each node one after the other.
 
-use cftrag_core::Breath;
+use cftrag_core::Interruptible;
 use cftrag_core::{index, word};
 
 /// Edges between nodes 0 to n - 1, by their first node; an edge's number is its place.
@@ -36,11 +36,11 @@ impl Graph {
         Graph { starts, ends: edges.iter().map(|edge| edge.1).collect() }
     }
 
-    /// The same edges, each turned round.
+    /// The graph with each edge turned round.
     #[must_use]
-    pub fn turned(&self, breath: &mut Breath<'_>) -> Graph {
+    pub fn turned(&self, work: &mut Interruptible<'_>) -> Graph {
         let mut edges: Vec<(u32, u32)> = self.edges().map(|(from, to)| (to, from)).collect();
-        breath.sort_by(&mut edges, Ord::cmp);
+        work.sort_by(&mut edges, Ord::cmp);
         Graph::new(self.nodes(), &edges)
     }
 
@@ -86,7 +86,7 @@ impl Graph {
     /// The strongly connected component of each node: two nodes are in one if each leads to the other. No edge leads from a component to
     /// one with a higher number. (Tarjan's algorithm, without recursion.)
     #[must_use]
-    pub fn components(&self, breath: &mut Breath<'_>) -> Vec<u32> {
+    pub fn components(&self, work: &mut Interruptible<'_>) -> Vec<u32> {
         const NONE: u32 = u32::MAX;
         let n = self.nodes();
         let (mut component, mut low, mut place) = (vec![NONE; n], vec![0; n], vec![NONE; n]);
@@ -98,7 +98,7 @@ impl Graph {
             }
             path.push((root, self.edges_of(root).start));
             while let Some(&mut (node, ref mut edge)) = path.last_mut() {
-                breath.step();
+                work.step();
                 let at = index(node);
                 if place[at] == NONE {
                     (place[at], low[at]) = (places, places);

@@ -5,7 +5,7 @@
 //! 2010.) Two walks, which take children in opposite orders, tell most pairs apart.
 
 use super::Graph;
-use cftrag_core::Breath;
+use cftrag_core::Interruptible;
 use cftrag_core::{index, word};
 
 /// Of each walk: the least number below each node (itself counted), and its own.
@@ -13,8 +13,8 @@ pub(super) struct Labels([Vec<(u32, u32)>; 2]);
 
 impl Labels {
     /// Of a graph without cycles.
-    pub(super) fn new(down: &Graph, up: &Graph, breath: &mut Breath<'_>) -> Labels {
-        Labels([false, true].map(|backwards| walk(down, up, backwards, breath)))
+    pub(super) fn new(down: &Graph, up: &Graph, work: &mut Interruptible<'_>) -> Labels {
+        Labels([false, true].map(|backwards| walk(down, up, backwards, work)))
     }
 
     /// False: no path leads from `above` to `below`. A node is not above itself.
@@ -27,7 +27,12 @@ impl Labels {
     }
 }
 
-fn walk(down: &Graph, up: &Graph, backwards: bool, breath: &mut Breath<'_>) -> Vec<(u32, u32)> {
+fn walk(
+    down: &Graph,
+    up: &Graph,
+    backwards: bool,
+    work: &mut Interruptible<'_>,
+) -> Vec<(u32, u32)> {
     const NONE: (u32, u32) = (u32::MAX, u32::MAX);
     let mut labels = vec![NONE; down.nodes()];
     let mut number = 0;
@@ -41,7 +46,7 @@ fn walk(down: &Graph, up: &Graph, backwards: bool, breath: &mut Breath<'_>) -> V
         }
         path.push((root, 0, u32::MAX));
         while let Some(&mut (node, ref mut at, ref mut least)) = path.last_mut() {
-            breath.step();
+            work.step();
             let next = down.next(node);
             if *at < next.len() {
                 let child = next[if backwards { next.len() - 1 - *at } else { *at }];

@@ -19,7 +19,7 @@ mod graph;
 mod labels;
 mod reduce;
 
-use cftrag_core::Breath;
+use cftrag_core::Interruptible;
 pub use graph::Graph;
 
 /// Edges of the largest knot in which each edge that leads back is looked at. So rule 3 costs at most a thousand steps an edge.
@@ -40,10 +40,10 @@ pub enum Verdict {
 ///
 /// # Panics
 /// If an edge names another node.
-pub fn filter(nodes: usize, edges: &[(u32, u32)], breath: &mut Breath<'_>) -> Vec<Verdict> {
+pub fn filter(nodes: usize, edges: &[(u32, u32)], work: &mut Interruptible<'_>) -> Vec<Verdict> {
     let mut verdicts = vec![Verdict::SelfEdge; edges.len()];
     let mut order: Vec<usize> = (0..edges.len()).filter(|&i| edges[i].0 != edges[i].1).collect();
-    breath.sort_by(&mut order, |&a, &b| (edges[a], a).cmp(&(edges[b], b)));
+    work.sort_by(&mut order, |&a, &b| (edges[a], a).cmp(&(edges[b], b)));
     // The first of equal edges, in order; a graph's edge has the number of its place there.
     let mut firsts: Vec<usize> = Vec::with_capacity(order.len());
     for i in order {
@@ -55,7 +55,7 @@ pub fn filter(nodes: usize, edges: &[(u32, u32)], breath: &mut Breath<'_>) -> Ve
         }
     }
     let unique: Vec<(u32, u32)> = firsts.iter().map(|&i| edges[i]).collect();
-    let on_cycle = cycles::closing(&Graph::new(nodes, &unique), breath);
+    let on_cycle = cycles::closing(&Graph::new(nodes, &unique), work);
     let mut left: Vec<usize> = Vec::with_capacity(unique.len());
     for (n, &closes) in on_cycle.iter().enumerate() {
         if closes {
@@ -66,7 +66,7 @@ pub fn filter(nodes: usize, edges: &[(u32, u32)], breath: &mut Breath<'_>) -> Ve
     }
     let acyclic: Vec<(u32, u32)> = left.iter().map(|&n| unique[n]).collect();
     for (n, redundant) in
-        reduce::redundant(nodes, &acyclic, reduce::STEPS, breath).into_iter().enumerate()
+        reduce::redundant(nodes, &acyclic, reduce::STEPS, work).into_iter().enumerate()
     {
         if redundant {
             verdicts[firsts[left[n]]] = Verdict::Transitive;

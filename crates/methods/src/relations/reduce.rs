@@ -13,7 +13,7 @@
 
 use super::Graph;
 use super::labels::Labels;
-use cftrag_core::Breath;
+use cftrag_core::Interruptible;
 use cftrag_core::{index, word};
 
 /// Steps of the search in all, half a second; more of them cost dense graphs more than sweeps do.
@@ -31,16 +31,16 @@ pub(super) fn redundant(
     nodes: usize,
     edges: &[(u32, u32)],
     steps: usize,
-    breath: &mut Breath<'_>,
+    work: &mut Interruptible<'_>,
 ) -> Vec<bool> {
     let down = Graph::new(nodes, edges);
-    let up = down.turned(breath);
-    let order = order(&down, &up, breath);
+    let up = down.turned(work);
+    let order = order(&down, &up, work);
     let mut redundant = vec![false; edges.len()];
-    let mut search = Search::new(&down, &up, &order, steps, breath);
+    let mut search = Search::new(&down, &up, &order, steps, work);
     let mut left = Vec::new();
     for &child in order.iter().filter(|&&node| up.next(node).len() > 1) {
-        match search.parents_above_others(child, breath) {
+        match search.parents_above_others(child, work) {
             Some(above) => {
                 above.iter().for_each(|&parent| redundant[edge(&down, parent, child)] = true)
             }
@@ -50,7 +50,7 @@ pub(super) fn redundant(
     // Neighbours in the order have ancestors in common.
     let mut sweep = Sweep::new(&down, &up, &order);
     for children in left.chunks(BITS) {
-        breath.now();
+        work.now();
         sweep.run(children, &mut redundant);
     }
     redundant
@@ -63,14 +63,14 @@ fn edge(down: &Graph, parent: u32, child: u32) -> usize {
 }
 
 /// Every parent before its children.
-fn order(down: &Graph, up: &Graph, breath: &mut Breath<'_>) -> Vec<u32> {
+fn order(down: &Graph, up: &Graph, work: &mut Interruptible<'_>) -> Vec<u32> {
     let mut missing: Vec<usize> = (0..word(down.nodes())).map(|node| up.next(node).len()).collect();
     let mut order: Vec<u32> =
         (0..word(down.nodes())).filter(|&node| missing[index(node)] == 0).collect();
     let mut at = 0;
     while at < order.len() {
         for &child in down.next(order[at]) {
-            breath.step();
+            work.step();
             missing[index(child)] -= 1;
             if missing[index(child)] == 0 {
                 order.push(child);
@@ -97,21 +97,25 @@ impl<'g> Search<'g> {
         up: &'g Graph,
         order: &[u32],
         steps: usize,
-        breath: &mut Breath<'_>,
+        work: &mut Interruptible<'_>,
     ) -> Self {
         let mut heights = vec![0; down.nodes()];
         for &node in order {
             for &child in down.next(node) {
-                breath.step();
+                work.step();
                 heights[index(child)] = heights[index(child)].max(heights[index(node)] + 1);
             }
         }
-        let labels = Labels::new(down, up, breath);
+        let labels = Labels::new(down, up, work);
         Search { up, heights, labels, seen: vec![u32::MAX; down.nodes()], steps }
     }
 
     /// The parents of a node that are above others of its parents; None: out of steps.
-    fn parents_above_others(&mut self, child: u32, breath: &mut Breath<'_>) -> Option<Vec<u32>> {
+    fn parents_above_others(
+        &mut self,
+        child: u32,
+        work: &mut Interruptible<'_>,
+    ) -> Option<Vec<u32>> {
         let parents = self.up.next(child);
         let lowest = parents.iter().map(|&parent| self.heights[index(parent)]).min()?;
         // Of many parents it is not asked which may be above.
@@ -125,7 +129,7 @@ impl<'g> Search<'g> {
         while let Some(node) = left.pop() {
             for &above in self.up.next(node) {
                 self.steps = self.steps.checked_sub(1)?;
-                breath.step();
+                work.step();
                 if self.seen[index(above)] != child {
                     self.seen[index(above)] = child;
                     if wanted(self, above) {

@@ -86,7 +86,7 @@ fn the_rules_are_those_of_their_words() {
         let nodes = 1 + random.below(12);
         let edges = random.below(3 * nodes);
         let edges = random.graph(nodes, edges);
-        let verdicts = filter(nodes, &edges, &mut Breath::new(&mut || ()));
+        let verdicts = filter(nodes, &edges, &mut Interruptible::new(&mut || ()));
         assert_eq!(verdicts, naive(nodes, &edges), "case {case}: {edges:?}");
         for verdict in verdicts {
             counts[match verdict {
@@ -108,7 +108,7 @@ fn no_cycle_is_left_and_no_edge_goes_for_nothing() {
     for _ in 0..300 {
         let nodes = 2 + random.below(30);
         let edges = random.graph(nodes, nodes + nodes / 2);
-        let verdicts = filter(nodes, &edges, &mut Breath::new(&mut || ()));
+        let verdicts = filter(nodes, &edges, &mut Interruptible::new(&mut || ()));
         let of = |wanted: &[Verdict]| -> Vec<(u32, u32)> {
             edges
                 .iter()
@@ -134,7 +134,7 @@ fn of_a_knot_that_is_too_large_all_edges_that_lead_back_go() {
     // A ring, and an edge between two of the same level that lead to the ring, which closes no cycle.
     let mut edges: Vec<(u32, u32)> = (0..ring).map(|node| (node, (node + 1) % ring)).collect();
     edges.extend([(0, ring), (ring, 3), (0, ring + 1), (ring + 1, ring)]);
-    let verdicts = filter(index(ring) + 2, &edges, &mut Breath::new(&mut || ()));
+    let verdicts = filter(index(ring) + 2, &edges, &mut Interruptible::new(&mut || ()));
     assert_eq!(verdicts[index(ring) - 1], Verdict::Cycle);
     assert_eq!(verdicts[index(ring) + 3], Verdict::Cycle);
     assert_eq!(verdicts.iter().filter(|verdict| **verdict == Verdict::Cycle).count(), 2);
@@ -149,7 +149,8 @@ fn the_sweep_says_what_the_search_says() {
             random.graph(nodes, edges).into_iter().filter(|edge| edge.0 < edge.1).collect();
         edges.sort_unstable();
         edges.dedup();
-        let reduced = |steps| reduce::redundant(nodes, &edges, steps, &mut Breath::new(&mut || ()));
+        let reduced =
+            |steps| reduce::redundant(nodes, &edges, steps, &mut Interruptible::new(&mut || ()));
         let searched = reduced(usize::MAX);
         assert_eq!(searched, reduced(0));
         assert_eq!(searched, reduced(1000));
@@ -163,11 +164,11 @@ fn a_long_chain_takes_no_recursion_and_no_square() {
     let mut edges: Vec<(u32, u32)> = (0..n).map(|node| (node, node + 1)).collect();
     edges.extend((0..n - 1).map(|node| (node, node + 2)));
     edges.push((n, 0));
-    let mut breaths = 0;
-    let verdicts = filter(index(n) + 1, &edges, &mut Breath::new(&mut || breaths += 1));
+    let mut checks = 0;
+    let verdicts = filter(index(n) + 1, &edges, &mut Interruptible::new(&mut || checks += 1));
     let of = |wanted| verdicts.iter().filter(|verdict| **verdict == wanted).count();
     assert_eq!((of(Verdict::Cycle), of(Verdict::Transitive)), (1, index(n) - 1));
-    assert!(breaths > 20, "it can be stopped in each of its phases: {breaths} breaths");
+    assert!(checks > 20, "it can be stopped in each of its phases: {checks} checks");
 }
 
 /// A "no" of the labels is right; and they say no often enough to be of use.
@@ -183,8 +184,8 @@ fn labels_deny_no_path_that_is_there() {
         edges.dedup();
         let (leads, down) = (closure(nodes, &edges), Graph::new(nodes, &edges));
         let mut nothing = || ();
-        let breath = &mut Breath::new(&mut nothing);
-        let labels = labels::Labels::new(&down, &down.turned(breath), breath);
+        let work = &mut Interruptible::new(&mut nothing);
+        let labels = labels::Labels::new(&down, &down.turned(work), work);
         for above in 0..word(nodes) {
             for below in 0..word(nodes) {
                 let (may, is) =

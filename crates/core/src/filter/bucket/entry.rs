@@ -4,17 +4,17 @@
 //!              tag, 16 bits         word, 32 bits           tail, 16 bits
 //!             +--------------------+-----------------------+------------------+
 //!  name       | fingerprint  | hash| line of the record| heat|   (none)        |
-//!  form       | fingerprint  |1 s h| line of a record  | hash| hash            |
-//!  beginning  | fingerprint  |2 h h| hash       | count      | count | lengths |
+//!  folded     | fingerprint  |1 s h| line of a record  | hash| hash            |
+//!  prefix     | fingerprint  |2 h h| hash       | count      | count | lengths |
 //!             +--------------------+-----------------------+------------------+
 //!  bits         12              4    28 (26)             4 (6)  16 (4)  (12)
 //! ```
 //!
-//! A *name* leads to the record of an entity or tree; a *form* to the first of the entities
-//! whose names fold to it; a *beginning* says that names begin with these words: how many, and
-//! how long they are (see folded/index.rs). Names are in a table of their own. A form's and a
-//! beginning's hash must be known without a record when they move. A beginning has 28 bits of
-//! it. A form has bits 7 to 27, and `s`, whether it stands in its second bucket: the bucket's
+//! A *name* leads to the record of an entity or tree; a *folded name* to the first of the entities
+//! whose names fold to it; a *prefix* says that names begin with these words: how many, and
+//! how long they are (see folded/index.rs). Names are in a table of their own. A folded name's and a
+//! prefix's hash must be known without a record when they move. A prefix has 28 bits of
+//! it. A folded name has bits 7 to 27, and `s`, whether it stands in its second bucket: the bucket's
 //! number has the 7 bits below.
 
 use crate::memory::casts::halves;
@@ -28,25 +28,25 @@ const KIND_SHIFT: u32 = 50;
 const HEAT_BITS: u32 = 4;
 /// A name's heat stays here when it gets here.
 pub(crate) const HOTTEST: u32 = (1 << HEAT_BITS) - 1;
-/// Bits of a bucket's number that are bits of a form's hash, and are not kept with it.
+/// Bits of a bucket's number that are bits of a folded name's hash, and are not kept with it.
 const KNOWN_BITS: u32 = 7;
-/// A form that stands in its second bucket.
+/// A folded name that stands in its second bucket.
 const SECOND: u64 = 1 << 49;
-/// The hash of a form is in three places: 1 bit of its tag, 4 of its word, 16 of its tail.
-const FORM_TAG: u64 = 1 << 48;
-const FORM_LOW: u64 = (1 << 20) - 1;
-/// Bits of a beginning for the lengths of names.
+/// The hash of a folded name is in three places: 1 bit of its tag, 4 of its word, 16 of its tail.
+const FOLDED_TAG: u64 = 1 << 48;
+const FOLDED_LOW: u64 = (1 << 20) - 1;
+/// Bits of a prefix for the lengths of names.
 pub(crate) const LENGTH_BITS: u32 = 12;
 const COUNT_BITS: u32 = 10;
-/// A beginning of so many names stays for ever: what it costs is one slot for a thousand names.
+/// A prefix of so many names stays for ever: what it costs is one slot for a thousand names.
 pub(crate) const MOST_COUNTED: u32 = (1 << COUNT_BITS) - 1;
 
 const FINGERPRINT_SHIFT: u32 = 52;
-const FORM: u64 = 1 << KIND_SHIFT;
-const BEGINNING: u64 = 2 << KIND_SHIFT;
-const KINDS: u64 = FORM | BEGINNING;
-/// What is constant of a beginning: its tag and the 26 bits of the hash in its word.
-const BEGINNING_BITS: u64 = u64::MAX << (LENGTH_BITS + COUNT_BITS);
+const FOLDED: u64 = 1 << KIND_SHIFT;
+const PREFIX: u64 = 2 << KIND_SHIFT;
+const KINDS: u64 = FOLDED | PREFIX;
+/// What is constant of a prefix: its tag and the 26 bits of the hash in its word.
+const PREFIX_BITS: u64 = u64::MAX << (LENGTH_BITS + COUNT_BITS);
 
 const _: () = assert!(LINE_BITS + HEAT_BITS == 32);
 const _: () = assert!(TAG_SHIFT == 48, "equal_tags() compares the upper bits");
@@ -69,30 +69,30 @@ impl Entry {
         Entry(hash.tag() << TAG_SHIFT | u64::from(record.line()) << (WORD_SHIFT + HEAT_BITS))
     }
 
-    /// A form's, in its first bucket.
-    pub(crate) fn form(hash: Hash, head: RecordId) -> Entry {
+    /// A folded name's, in its first bucket.
+    pub(crate) fn folded(hash: Hash, head: RecordId) -> Entry {
         let line = u64::from(head.line()) << (WORD_SHIFT + HEAT_BITS);
-        Entry(Entry::form_bits(hash) | FORM | line)
+        Entry(Entry::folded_bits(hash) | FOLDED | line)
     }
 
-    /// The fingerprint and the hash of a form, where they are in its entry.
-    fn form_bits(hash: Hash) -> u64 {
+    /// The fingerprint and the hash of a folded name, where they are in its entry.
+    fn folded_bits(hash: Hash) -> u64 {
         let bits = u64::from(hash.first() >> KNOWN_BITS);
-        let tag = if bits >> 20 & 1 == 0 { 0 } else { FORM_TAG };
-        hash.fingerprint() << FINGERPRINT_SHIFT | tag | bits & FORM_LOW
+        let tag = if bits >> 20 & 1 == 0 { 0 } else { FOLDED_TAG };
+        hash.fingerprint() << FINGERPRINT_SHIFT | tag | bits & FOLDED_LOW
     }
 
-    /// A beginning's, of one name.
-    pub(crate) fn beginning(hash: Hash, lengths: u32) -> Entry {
+    /// A prefix's, of one name.
+    pub(crate) fn prefix(hash: Hash, lengths: u32) -> Entry {
         let bits = u64::from(hash.first() & ((1 << LINE_BITS) - 1)) << (LENGTH_BITS + COUNT_BITS);
         let one = 1 << LENGTH_BITS | u64::from(lengths);
-        Entry(hash.fingerprint() << FINGERPRINT_SHIFT | BEGINNING | bits | one)
+        Entry(hash.fingerprint() << FINGERPRINT_SHIFT | PREFIX | bits | one)
     }
 
     /// The entry as it stands in its first or its second bucket.
     #[inline]
     pub(crate) fn placed(self, second: bool) -> Entry {
-        match (self.is_form(), second) {
+        match (self.is_folded(), second) {
             (true, true) => Entry(self.0 | SECOND),
             (true, false) => Entry(self.0 & !SECOND),
             (false, _) => self,
@@ -111,10 +111,10 @@ impl Entry {
         self.0 == 0
     }
 
-    /// Whether an entry of the forms' table leads to an entity, and is not a beginning.
+    /// Whether an entry of the folded names' table leads to an entity, and is not a prefix.
     #[inline]
-    pub(crate) fn is_form(self) -> bool {
-        self.0 & KINDS == FORM
+    pub(crate) fn is_folded(self) -> bool {
+        self.0 & KINDS == FOLDED
     }
 
     /// A name's tag is that of its hash.
@@ -148,21 +148,21 @@ impl Entry {
         self.word() >> HEAT_BITS
     }
 
-    /// The first record of a form; none if the entry is something else.
+    /// The first record of a folded name; none if the entry is something else.
     #[inline]
     pub(crate) fn head(self) -> Option<RecordId> {
-        record_of(self.word()).filter(|_| self.is_form())
+        record_of(self.word()).filter(|_| self.is_folded())
     }
 
-    /// What is known of the hash of a form or a beginning in that bucket: all that a
+    /// What is known of the hash of a folded name or a prefix in that bucket: all that a
     /// [`Geometry`] asks for.
     pub(crate) fn hash_in(self, bucket: u32) -> Hash {
         let fingerprint = self.0 >> FINGERPRINT_SHIFT;
-        let first = if self.is_form() {
+        let first = if self.is_folded() {
             let mixed = if self.0 & SECOND == 0 { 0 } else { Hash::mixed(fingerprint) };
             let known = (bucket ^ mixed) & ((1 << KNOWN_BITS) - 1);
             let high = halves(self.0 >> TAG_SHIFT & 1).0 << 20;
-            (halves(self.0 & FORM_LOW).0 | high) << KNOWN_BITS | known
+            (halves(self.0 & FOLDED_LOW).0 | high) << KNOWN_BITS | known
         } else {
             halves(self.0 >> (LENGTH_BITS + COUNT_BITS)).0 & ((1 << LINE_BITS) - 1)
         };
@@ -175,24 +175,24 @@ impl Entry {
         self.word() & HOTTEST
     }
 
-    /// Which lengths of names a beginning knows of.
+    /// Which lengths of names a prefix knows of.
     #[inline]
     pub(crate) fn lengths(self) -> u32 {
         halves(self.0).0 & ((1 << LENGTH_BITS) - 1)
     }
 
-    /// How many names a beginning has; [`MOST_COUNTED`] is that many or more.
+    /// How many names a prefix has; [`MOST_COUNTED`] is that many or more.
     pub(crate) fn count(self) -> u32 {
         halves(self.0).0 >> LENGTH_BITS & MOST_COUNTED
     }
 
-    /// A beginning with one name more.
+    /// A prefix with one name more.
     pub(crate) fn with(self, lengths: u32) -> Entry {
         let one = u64::from(self.count() < MOST_COUNTED) << LENGTH_BITS;
         Entry((self.0 | u64::from(lengths)) + one)
     }
 
-    /// A beginning with one name less; empty if that was the last.
+    /// A prefix with one name less; empty if that was the last.
     pub(crate) fn without(self) -> Entry {
         match self.count() {
             MOST_COUNTED => self,
@@ -207,7 +207,7 @@ pub(super) fn record_of(word: u32) -> Option<RecordId> {
     RecordId::from_word(word >> HEAT_BITS)
 }
 
-/// What a form or a beginning that is looked for must agree in.
+/// What a folded name or a prefix that is looked for must agree in.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pattern {
     mask: u64,
@@ -215,21 +215,21 @@ pub(crate) struct Pattern {
 }
 
 impl Pattern {
-    /// A form of that hash, in its first or its second bucket: 33 bits of the hash, and those
+    /// A folded name of that hash, in its first or its second bucket: 33 bits of the hash, and those
     /// that led to the bucket.
     #[inline]
-    pub(crate) fn form(hash: Hash, second: bool) -> Pattern {
+    pub(crate) fn folded(hash: Hash, second: bool) -> Pattern {
         let second = if second { SECOND } else { 0 };
         Pattern {
-            mask: u64::MAX << TAG_SHIFT | FORM_LOW,
-            bits: Entry::form_bits(hash) | FORM | second,
+            mask: u64::MAX << TAG_SHIFT | FOLDED_LOW,
+            bits: Entry::folded_bits(hash) | FOLDED | second,
         }
     }
 
-    /// A beginning of that hash: 40 bits of it. Two that agree in these are one.
+    /// A prefix of that hash: 40 bits of it. Two that agree in these are one.
     #[inline]
-    pub(crate) fn beginning(hash: Hash) -> Pattern {
-        Pattern { mask: BEGINNING_BITS, bits: Entry::beginning(hash, 0).0 & BEGINNING_BITS }
+    pub(crate) fn prefix(hash: Hash) -> Pattern {
+        Pattern { mask: PREFIX_BITS, bits: Entry::prefix(hash, 0).0 & PREFIX_BITS }
     }
 
     #[inline]

@@ -62,9 +62,9 @@ impl Filter<'_> {
     }
 
     /// Lines that [`Filter::plan`] may enter for one insert, at most: its entries (two names
-    /// and a tree; their forms and beginnings) cross at most one border of a page of each table.
+    /// and a tree; their folded names and prefixes) cross at most one border of a page of each table.
     pub(crate) const fn bound_lines() -> usize {
-        let pages = Table::Names.page_lines() + Table::Forms.page_lines();
+        let pages = Table::Names.page_lines() + Table::FoldedNames.page_lines();
         index(2 * DIRECTORY_LINES + pages)
     }
 
@@ -90,7 +90,7 @@ impl Filter<'_> {
             self.mem().span(line).zero(DIRECTORY_LINES);
             match self.table {
                 Table::Names => self.root.set_directory(directory, line),
-                Table::Forms => self.root.set_form_directory(directory, line),
+                Table::FoldedNames => self.root.set_folded_directory(directory, line),
             }
         }
         let line = planned(alloc::take(self.mem(), self.table.page_lines())).get();
@@ -104,7 +104,7 @@ impl Filter<'_> {
         // As in `Filter::enter`.
         match self.table {
             Table::Names => Filter { table: Table::Names, ..self }.split_there(),
-            Table::Forms => Filter { table: Table::Forms, ..self }.split_there(),
+            Table::FoldedNames => Filter { table: Table::FoldedNames, ..self }.split_there(),
         }
     }
 

@@ -9,7 +9,7 @@ use crate::memory::id::{EntityId, SlotRef, to_word};
 use crate::records::edge::Ends;
 use crate::records::record::Direction;
 
-/// Bits of the filter before the map: most slots of a long list are nobody's. A flush deletes some 20,000 rows.
+/// Bits of the filter before the map: most slots of a long list have no partner. A flush deletes some 20,000 rows.
 const FILTER_BITS: u32 = 1 << 19;
 pub(super) const FILTER_WORDS: usize = index(FILTER_BITS) / 64;
 

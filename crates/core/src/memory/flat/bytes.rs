@@ -1,8 +1,8 @@
 //! Bytes of this process, not of an image: many looked at together, and words seen as bytes.
 
-use crate::memory::breath::Breath;
-use crate::memory::breath::PER_STEP;
 use crate::memory::cpu::{self, Task};
+use crate::memory::interruptible::Interruptible;
+use crate::memory::interruptible::PER_STEP;
 
 /// A bit for each byte of 16, 32, 48 or 64: its highest.
 #[inline(always)]
@@ -39,7 +39,7 @@ pub(crate) static PLACES: [[u8; 8]; 256] = {
     all
 };
 
-/// The same in arithmetic that every machine has.
+/// What the SSE2 function computes, in arithmetic that every machine has.
 #[cfg(any(test, not(target_arch = "x86_64")))]
 pub(super) fn bits_plainly<const N: usize>(bytes: [u8; N]) -> u64 {
     bytes.as_chunks::<8>().0.iter().enumerate().fold(0, |bits, (i, eight)| {
@@ -68,7 +68,10 @@ const SOME: usize = 1 << 18;
 
 /// The bytes as a text, if they are UTF-8, and whether they are ASCII: that is known in a fifth of
 /// the time that UTF-8 takes.
-pub(crate) fn as_text<'t>(bytes: &'t [u8], breath: &mut Breath<'_>) -> Option<(&'t str, bool)> {
+pub(crate) fn as_text<'t>(
+    bytes: &'t [u8],
+    work: &mut Interruptible<'_>,
+) -> Option<(&'t str, bool)> {
     let (mut done, mut ascii) = (0, true);
     while done < bytes.len() {
         let some = &bytes[done..bytes.len().min(done + SOME)];
@@ -81,7 +84,7 @@ pub(crate) fn as_text<'t>(bytes: &'t [u8], breath: &mut Breath<'_>) -> Option<(&
             }
             Err(_) => return None,
         };
-        breath.steps(some.len() / PER_STEP);
+        work.steps(some.len() / PER_STEP);
     }
     // SAFETY: each part of them is UTF-8, so all of them are.
     Some((unsafe { std::str::from_utf8_unchecked(bytes) }, ascii))

@@ -52,7 +52,7 @@ impl HeapMemory {
         unsafe { self.memory.map(chunk.cast()) };
     }
 
-    /// The same bytes at other addresses.
+    /// A copy of the bytes, at other addresses.
     #[must_use]
     pub fn copy(&self) -> HeapMemory {
         let mut copy = HeapMemory::load(&self.dump());

@@ -27,7 +27,7 @@ impl Memory {
     /// Room for all pages that the mapped lines can be, because there is none to be had under a
     /// lock. What is not used of it is address space.
     pub(super) fn make_room_for_pages(&mut self) {
-        for table in [Table::Names, Table::Forms] {
+        for table in [Table::Names, Table::FoldedNames] {
             let most = index(first_line(self.mapped)) / index(table.page_lines());
             let known = self.pages[table as usize].0.get_mut();
             known.reserve_exact(most.saturating_sub(known.len()));

@@ -185,7 +185,7 @@ pub(crate) fn equal_slots(tags: u64, wanted: u64) -> u32 {
     halves((equal >> 15).wrapping_mul(0x1000_2000_4000_8000) >> 60).0
 }
 
-/// The same in arithmetic that every machine has.
+/// What the SSE2 function computes, in arithmetic that every machine has.
 #[cfg(any(test, not(target_arch = "x86_64")))]
 pub(super) fn equal_tags_plainly(tags: [u64; 2], wanted: u64) -> u32 {
     let [first, second] = tags.map(|tags| equal_slots(tags, wanted));

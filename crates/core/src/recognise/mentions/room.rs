@@ -2,7 +2,7 @@
 //! between them.
 
 use super::{Mention, Recogniser};
-use crate::Breath;
+use crate::Interruptible;
 use crate::memory::limit::{NoRoom, some_is_left};
 use crate::records::record::Record;
 
@@ -52,7 +52,7 @@ impl Recogniser {
             return Err(NoRoom::Limit(bytes));
         }
         let fits = self.found.try_reserve_exact(mentions - self.found.len()).is_ok()
-            && self.arena.try_grow_to(wanted, &mut Breath::new(&mut || ()))
+            && self.arena.try_grow_to(wanted, &mut Interruptible::new(&mut || ()))
             && some_is_left();
         if fits { Ok(()) } else { Err(NoRoom::Memory(bytes)) }
     }

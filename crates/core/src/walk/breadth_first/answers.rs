@@ -1,14 +1,14 @@
 //! What a walk that is done makes of its rows.
 
 use super::{Node, Walk};
-use crate::Breath;
+use crate::Interruptible;
 use crate::memory::casts::index;
 use crate::memory::limit::NoRoom;
 use crate::walk::answer::Row;
 use crate::walk::arena::Arena;
 use crate::walk::order::{Found, Order, Placed};
+use crate::walk::row_groups::{RowGroup, RowGroups};
 use crate::walk::sentences::{Piece, Subject, write_sentence};
-use crate::walk::strands::{Strand, Strands};
 use std::cell::RefCell;
 
 impl Walk {
@@ -17,7 +17,7 @@ impl Walk {
     /// # Panics
     /// If there is no memory.
     pub fn finish(&mut self) {
-        self.try_finish(&mut Breath::new(&mut || ())).expect("there is room for the rows");
+        self.try_finish(&mut Interruptible::new(&mut || ())).expect("there is room for the rows");
     }
 
     /// After [`Step::Done`](crate::Step::Done): makes the rows, those of each group in the contract's order: tree
@@ -25,13 +25,13 @@ impl Walk {
     ///
     /// # Errors
     /// More than the limit, or than there is.
-    pub fn try_finish(&mut self, breath: &mut Breath<'_>) -> Result<(), NoRoom> {
-        self.put_in_order(true, breath)?;
-        let Walk { order, strands, nodes, rows, .. } = self;
+    pub fn try_finish(&mut self, work: &mut Interruptible<'_>) -> Result<(), NoRoom> {
+        self.put_in_order(true, work)?;
+        let Walk { order, row_groups, nodes, rows, .. } = self;
         rows.clear();
         rows.reserve(nodes.len());
-        each_row(order, strands, nodes, |row| {
-            breath.step();
+        each_row(order, row_groups, nodes, |row| {
+            work.step();
             rows.push(row);
         });
         Ok(())
@@ -43,12 +43,12 @@ impl Walk {
     /// More than the limit, or than there is; then `f` was not called.
     pub fn for_each_row(
         &mut self,
-        breath: &mut Breath<'_>,
+        work: &mut Interruptible<'_>,
         mut f: impl FnMut(&Walk, &Row),
     ) -> Result<(), NoRoom> {
-        self.put_in_order(false, breath)?;
+        self.put_in_order(false, work)?;
         let walk = &*self;
-        each_row(&walk.order, &walk.strands, &walk.nodes, |row| f(walk, &row));
+        each_row(&walk.order, &walk.row_groups, &walk.nodes, |row| f(walk, &row));
         Ok(())
     }
 
@@ -58,7 +58,7 @@ impl Walk {
     /// If there is no memory.
     pub fn text(&mut self) -> &[u8] {
         self.text.clear();
-        self.try_text(&mut Breath::new(&mut || ())).expect("there is room for the text");
+        self.try_text(&mut Interruptible::new(&mut || ())).expect("there is room for the text");
         self.text.as_bytes()
     }
 
@@ -66,30 +66,30 @@ impl Walk {
     ///
     /// # Errors
     /// More than the limit, or than there is.
-    pub fn try_text(&mut self, breath: &mut Breath<'_>) -> Result<(), NoRoom> {
-        self.put_in_order(false, breath)?;
-        let wanted = self.text_bytes(breath);
+    pub fn try_text(&mut self, work: &mut Interruptible<'_>) -> Result<(), NoRoom> {
+        self.put_in_order(false, work)?;
+        let wanted = self.text_bytes(work);
         let least = self.bytes() + self.written().len() + wanted;
         self.allow(least)?;
-        if !self.text.try_reserve(wanted, breath) {
+        if !self.text.try_reserve(wanted, work) {
             return Err(NoRoom::Memory(least));
         }
-        let Walk { order, strands, questions, arena, text, .. } = self;
-        order.for_each_strand(strands, |strand, placed, several| {
-            let entity = piece(arena, questions[index(strand.group)].entity);
-            let subject = subject(arena, strand, entity, several);
+        let Walk { order, row_groups, questions, arena, text, .. } = self;
+        order.for_each_group(row_groups, |row_group, placed, several| {
+            let entity = piece(arena, questions[index(row_group.group)].entity);
+            let subject = subject(arena, row_group, entity, several);
             let names = placed.iter().map(|placed| piece(arena, placed.name));
-            breath.steps(PER_SENTENCE + placed.len());
+            work.steps(PER_SENTENCE + placed.len());
             if placed.len() < MANY {
                 write_sentence(text, subject, names);
             } else {
                 // A step is a name, or a line of a long one.
-                let breath = RefCell::new(&mut *breath);
+                let work = RefCell::new(&mut *work);
                 let lines = |name: &Piece<'_>| 1 + name.bytes().len() / 64;
                 write_sentence(
                     text,
                     subject,
-                    names.inspect(|name| breath.borrow_mut().steps(lines(name))),
+                    names.inspect(|name| work.borrow_mut().steps(lines(name))),
                 );
             }
         });
@@ -103,13 +103,13 @@ impl Walk {
     }
 
     /// What the sentences take at most.
-    fn text_bytes(&self, breath: &mut Breath<'_>) -> usize {
-        let Walk { order, strands, questions, arena, .. } = self;
+    fn text_bytes(&self, work: &mut Interruptible<'_>) -> usize {
+        let Walk { order, row_groups, questions, arena, .. } = self;
         let mut bytes = 0;
-        order.for_each_strand(strands, |strand, placed, several| {
-            breath.steps(PER_SENTENCE + placed.len());
-            let entity = piece(arena, questions[index(strand.group)].entity);
-            bytes += subject(arena, strand, entity, several).most_bytes();
+        order.for_each_group(row_groups, |row_group, placed, several| {
+            work.steps(PER_SENTENCE + placed.len());
+            let entity = piece(arena, questions[index(row_group.group)].entity);
+            bytes += subject(arena, row_group, entity, several).most_bytes();
             bytes += placed
                 .iter()
                 .map(|placed| Subject::most_bytes_of(piece(arena, placed.name)))
@@ -118,38 +118,44 @@ impl Walk {
         bytes
     }
 
-    fn put_in_order(&mut self, as_rows: bool, breath: &mut Breath<'_>) -> Result<(), NoRoom> {
+    fn put_in_order(&mut self, as_rows: bool, work: &mut Interruptible<'_>) -> Result<(), NoRoom> {
         self.make_room_to_finish(as_rows)?;
-        let Walk { nodes, strands, arena, order, .. } = self;
-        let found = |node: &Node| Found { strand: node.strand(), name: node.name, key: node.key };
+        let Walk { nodes, row_groups, arena, order, .. } = self;
+        let found =
+            |node: &Node| Found { row_group: node.row_group(), name: node.name, key: node.key };
         let depth = |placed: &Placed| nodes[index(placed.node)].depth;
-        order.put(nodes.iter().map(found), depth, strands, arena, breath);
+        order.put(nodes.iter().map(found), depth, row_groups, arena, work);
         Ok(())
     }
 }
 
 /// Steps that a sentence takes beside its names.
 const PER_SENTENCE: usize = 4;
-/// Names of a sentence that is written breath by breath.
+/// Names of a sentence that is written with checks for interrupts between its pieces.
 const MANY: usize = 4096;
 
 fn piece(arena: &Arena, name: crate::Name) -> Piece<'_> {
     arena.piece(name)
 }
 
-fn subject<'a>(arena: &'a Arena, strand: &Strand, entity: Piece<'a>, several: bool) -> Subject<'a> {
-    let tree = several.then(|| strand.tree_name.map(|name| piece(arena, name)));
-    Subject { entity, tree, relation: strand.relation }
+fn subject<'a>(
+    arena: &'a Arena,
+    row_group: &RowGroup,
+    entity: Piece<'a>,
+    several: bool,
+) -> Subject<'a> {
+    let tree = several.then(|| row_group.tree_name.map(|name| piece(arena, name)));
+    Subject { entity, tree, relation: row_group.relation }
 }
 
-fn each_row(order: &Order, strands: &Strands, nodes: &[Node], mut f: impl FnMut(Row)) {
-    order.for_each_strand(strands, |strand, placed, _| {
+fn each_row(order: &Order, row_groups: &RowGroups, nodes: &[Node], mut f: impl FnMut(Row)) {
+    order.for_each_group(row_groups, |row_group, placed, _| {
         for placed in placed {
             let node = &nodes[index(placed.node)];
             f(Row {
-                group: strand.group,
-                tree: strand.tree_name,
-                relation: strand.relation,
+                group: row_group.group,
+                tree: row_group.tree_name,
+                relation: row_group.relation,
                 depth: node.depth,
                 relative: placed.name,
                 via: node.via,

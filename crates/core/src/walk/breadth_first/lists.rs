@@ -10,7 +10,7 @@ use crate::records::slot::Slot;
 use crate::records::visibility::sees;
 use crate::walk::arena::{Name, UNNAMED};
 use crate::walk::relation::Relation;
-use crate::walk::strands::Strand;
+use crate::walk::row_groups::RowGroup;
 use crate::{Image, Visibility};
 
 /// Times a list is read again because the image changed, before it is read in one go.
@@ -29,7 +29,7 @@ struct Owner {
     start: EntityId,
     relation: Relation,
     /// Of a row; edges of other trees do not count.
-    strand: u32,
+    row_group: u32,
     tree: Option<TreeId>,
     /// Of the rows that its list leads to.
     depth: u32,
@@ -54,7 +54,7 @@ impl Walk {
                 }
             }
             self.at = At { lists: self.at.lists + 1, restarts: 0, ..self.at };
-            self.strands.begin_list();
+            self.row_groups.begin_list();
             if *budget == 0 {
                 return true;
             }
@@ -83,7 +83,7 @@ impl Walk {
                 (node.name, node.key) = self.arena.add_name_of(record);
             }
             if node.left > 0 {
-                let relation = self.strands.get(node.strand()).relation;
+                let relation = self.row_groups.get(node.row_group()).relation;
                 let cursor = Cursor::start(record, direction(relation));
                 cursor.send_for_block(mem);
                 lists[count % AT_ONCE] = (row, cursor);
@@ -104,10 +104,10 @@ impl Walk {
                 self.at = At { rows: row, restarts: 0, ..self.at };
             }
             let Node { id, depth, left, name, .. } = self.nodes[row];
-            let (_, strand) = halves(id);
-            let Strand { relation, group, start, tree, .. } = *self.strands.get(strand);
+            let (_, row_group) = halves(id);
+            let RowGroup { relation, group, start, tree, .. } = *self.row_groups.get(row_group);
             let (depth, left) = (depth + 1, left - 1);
-            let owner = Owner { name, group, start, relation, strand, tree, depth, left };
+            let owner = Owner { name, group, start, relation, row_group, tree, depth, left };
             if self.read_list::<false>(mem, &owner, cursor, seen, budget) {
                 return true;
             }
@@ -126,7 +126,7 @@ impl Walk {
         };
         let (group, name) = (start.group, question.entity);
         let (start, left) = (start.entity?, limit.checked_sub(1)?);
-        Some(Owner { name, group, start, relation, strand: 0, tree: None, depth: 1, left })
+        Some(Owner { name, group, start, relation, row_group: 0, tree: None, depth: 1, left })
     }
 
     /// Reads on in a list, of a start or of a row; `true` if the budget ended first.
@@ -146,7 +146,7 @@ impl Walk {
         }
     }
 
-    /// The same, once for images where every row is settled.
+    /// [`Walk::read_list`], compiled once for images where every row is settled.
     fn read_list_of<const START: bool, const VERSIONS: bool>(
         &mut self,
         mem: &Memory,
@@ -192,13 +192,13 @@ impl Walk {
     #[inline(always)]
     fn reach<const START: bool>(&mut self, mem: &Memory, owner: &Owner, slot: Slot) {
         let Owner { depth, left, name, .. } = *owner;
-        let strand = if START {
+        let row_group = if START {
             let Owner { group, relation, start, .. } = *owner;
-            self.strands.number(mem, group, relation, slot.tree, start)
+            self.row_groups.number(mem, group, relation, slot.tree, start)
         } else {
-            owner.strand
+            owner.row_group
         };
-        let id = Node::id(strand, slot.neighbour);
+        let id = Node::id(row_group, slot.neighbour);
         let nodes = &mut self.nodes;
         match self.seen.find_or_add(id, |at| nodes[at].id) {
             Some(known) => {
@@ -212,7 +212,7 @@ impl Walk {
             }
             None => {
                 send_for(mem, slot.neighbour);
-                self.strands.count_row(strand);
+                self.row_groups.count_row(row_group);
                 nodes.push(Node { id, key: 0, depth, left, via: name, name: UNNAMED });
             }
         }

@@ -5,7 +5,7 @@
 //! before the walk gives up.
 
 use super::{BLOCK, Node, Question, Walk};
-use crate::Breath;
+use crate::Interruptible;
 use crate::memory::flat::Memory;
 use crate::memory::limit::NoRoom;
 use crate::memory::limit::some_is_left;
@@ -16,7 +16,7 @@ use crate::walk::order::Order;
 const LEAST: usize = 1024;
 /// Words of a common name, of 20 bytes.
 const WORDS: usize = 7;
-/// Strands that there is always room for more of.
+/// RowGroups that there is always room for more of.
 const STRANDS: usize = 64;
 
 #[derive(Debug)]
@@ -62,7 +62,7 @@ impl Walk {
         &mut self,
         questions: usize,
         bytes: usize,
-        breath: &mut Breath<'_>,
+        work: &mut Interruptible<'_>,
     ) -> Result<(), NoRoom> {
         let (end, _, words) = self.arena.words();
         let wanted = end + questions * 2 + bytes / 4 + questions + LEAST;
@@ -70,7 +70,7 @@ impl Walk {
             self.bytes() + wanted.saturating_sub(words) * 4 + questions * size_of::<Question>();
         self.allow(least)?;
         let fits = self.questions.try_reserve_exact(questions).is_ok()
-            && self.arena.try_grow_to(wanted, breath);
+            && self.arena.try_grow_to(wanted, work);
         if fits { Ok(()) } else { Err(NoRoom::Memory(least)) }
     }
 
@@ -79,9 +79,9 @@ impl Walk {
     ///
     /// # Errors
     /// More than the limit, or than there is.
-    pub fn make_room(&mut self, cells: usize, breath: &mut Breath<'_>) -> Result<(), NoRoom> {
+    pub fn make_room(&mut self, cells: usize, work: &mut Interruptible<'_>) -> Result<(), NoRoom> {
         // A line of slots at least, or a step may come no further.
-        let made = self.try_room(cells.min(self.nodes.len() + LEAST).max(STRANDS), breath);
+        let made = self.try_room(cells.min(self.nodes.len() + LEAST).max(STRANDS), work);
         if matches!(made, Err(NoRoom::Limit(_)))
             && !self.room.alone
             && self.questions.len() > self.taken + 1
@@ -93,14 +93,14 @@ impl Walk {
         made
     }
 
-    fn try_room(&mut self, more: usize, breath: &mut Breath<'_>) -> Result<(), NoRoom> {
+    fn try_room(&mut self, more: usize, work: &mut Interruptible<'_>) -> Result<(), NoRoom> {
         let (end, lacking, words) = self.arena.words();
         let rows = grown(self.nodes.len(), self.nodes.capacity(), more);
         let wanted = grown(end, words, more * WORDS + lacking);
-        let strands = self.strands.len() / 2 + STRANDS;
+        let row_groups = self.row_groups.len() / 2 + STRANDS;
         let (table, table_grown) = self.seen.bytes(self.seen.len() + more);
-        let (known, known_grown) = self.strands.bytes(strands);
-        let short = !self.strands.has_room(STRANDS);
+        let (known, known_grown) = self.row_groups.bytes(row_groups);
+        let short = !self.row_groups.has_room(STRANDS);
         let more_table = table_grown.saturating_sub(table);
         let more_known = if short { known_grown.saturating_sub(known) } else { 0 };
         let least = self.bytes()
@@ -110,15 +110,15 @@ impl Walk {
             + more_known;
         self.allow(least)?;
         let fits = self.nodes.try_reserve_exact(rows - self.nodes.len()).is_ok()
-            && self.arena.try_grow_to(wanted, breath)
+            && self.arena.try_grow_to(wanted, work)
             && self.seen.try_reserve(self.seen.len() + more)
-            && (!short || self.strands.try_reserve(strands))
+            && (!short || self.row_groups.try_reserve(row_groups))
             && some_is_left();
         let nodes = &self.nodes;
         if !fits {
             return Err(NoRoom::Memory(least));
         }
-        self.seen.grow(more, |node| nodes[node].id, breath);
+        self.seen.grow(more, |node| nodes[node].id, work);
         Ok(())
     }
 
@@ -131,15 +131,15 @@ impl Walk {
     }
 
     /// Gives its memory back, of a large walk in parts.
-    pub fn free(self, breath: &mut Breath<'_>) {
-        let Walk { nodes, arena, seen, strands, order, rows, text, .. } = self;
-        breath.free(rows);
-        breath.free(nodes);
-        arena.free(breath);
-        seen.free(breath);
-        strands.free(breath);
-        order.free(breath);
-        text.free(breath);
+    pub fn free(self, work: &mut Interruptible<'_>) {
+        let Walk { nodes, arena, seen, row_groups, order, rows, text, .. } = self;
+        work.free(rows);
+        work.free(nodes);
+        arena.free(work);
+        seen.free(work);
+        row_groups.free(work);
+        order.free(work);
+        text.free(work);
     }
 
     /// Memory that the walk holds, but for what only [`Walk::finish`] needs.
@@ -148,7 +148,7 @@ impl Walk {
         self.nodes.capacity() * size_of::<Node>()
             + self.arena.words().2 * size_of::<u32>()
             + self.seen.bytes(0).0
-            + self.strands.bytes(0).0
+            + self.row_groups.bytes(0).0
             + self.questions.capacity() * size_of::<Question>()
             + self.asked.capacity() * size_of::<u64>()
     }
@@ -164,7 +164,7 @@ impl Walk {
     #[must_use]
     pub fn has_part(&self) -> bool {
         self.is_between_blocks()
-            && self.strands.are_named()
+            && self.row_groups.are_named()
             && self.asked.is_empty()
             && self.is_part()
     }
@@ -184,7 +184,7 @@ impl Walk {
     }
 
     pub(super) fn name_trees(&mut self, mem: &Memory, budget: &mut usize) -> bool {
-        self.strands.name_trees(mem, &mut self.arena, budget)
+        self.row_groups.name_trees(mem, &mut self.arena, budget)
     }
 
     /// Counts the rows that fit.
@@ -194,25 +194,25 @@ impl Walk {
         }
     }
 
-    /// Whether so many rows more, and of a question as many strands, take no memory anew.
+    /// Whether so many rows more, and of a question as many row groups, take no memory anew.
     #[inline(always)]
     pub(super) fn has_room<const START: bool>(&self, more: usize) -> bool {
         self.nodes.len() + more <= self.room.rows
-            && (!START || self.room.limit.is_none() || self.strands.has_room(more))
+            && (!START || self.room.limit.is_none() || self.row_groups.has_room(more))
     }
 
     /// Room for the order of all rows, and for as many rows if they are wanted as such.
     pub(super) fn make_room_to_finish(&mut self, as_rows: bool) -> Result<(), NoRoom> {
-        let (nodes, strands) = (self.nodes.len(), self.strands.len());
+        let (nodes, row_groups) = (self.nodes.len(), self.row_groups.len());
         if nodes > LARGE {
             self.seen.drop_room();
         }
         let rows = if as_rows { nodes } else { 0 };
-        let more = Order::bytes(nodes, strands) + rows * size_of::<Row>();
+        let more = Order::bytes(nodes, row_groups) + rows * size_of::<Row>();
         if self.room.limit.is_some() {
             self.allow(self.bytes() + more)?;
             let fits = (nodes < LARGE || some_is_left())
-                && self.order.try_reserve(nodes, strands)
+                && self.order.try_reserve(nodes, row_groups)
                 && self.rows.try_reserve_exact(rows.saturating_sub(self.rows.len())).is_ok();
             return if fits { Ok(()) } else { Err(NoRoom::Memory(self.bytes() + more)) };
         }

@@ -1,4 +1,4 @@
-//! Tests of `sieve.rs`.
+//! Tests of `bloom.rs`.
 
 use super::*;
 use crate::{Edge, Fate, HeapMemory, Stamp};
@@ -26,7 +26,7 @@ fn it_grows_with_the_names_and_lets_all_of_them_pass() {
         let (parent, child) = (name(i), name(i + 1));
         let edge = Edge { tree: None, parent: parent.as_bytes(), child: child.as_bytes() };
         image.insert(&edge, Some(Stamp { xmin: 10, cmin: 0 })).unwrap();
-        let swept = BOTH.map(|of| image.forms().swept(of));
+        let swept = BOTH.map(|of| image.folded_names().swept(of));
         for (beside, swept) in beside.iter_mut().zip(swept) {
             *beside += u32::from(swept.is_some());
         }
@@ -35,15 +35,15 @@ fn it_grows_with_the_names_and_lets_all_of_them_pass() {
         }
     }
     for (of, beside) in BOTH.into_iter().zip(beside) {
-        let level = image.root().sieve(of, Table::Now).level;
+        let level = image.root().bloom(of, Table::Now).level;
         assert!(level >= 6 && beside > 300, "{of:?}: level {level}, beside {beside}");
         let passes = |i: u32| {
-            let form = Form::of(7, name(i).as_bytes()).unwrap();
-            let (items, count) = form.items(of);
-            items[..count].iter().all(|item| image.sieve(of).passes(*item))
+            let folded = FoldedName::of(7, name(i).as_bytes()).unwrap();
+            let (items, count) = folded.items(of);
+            items[..count].iter().all(|item| image.bloom(of).passes(*item))
         };
         assert!((0..=6000).all(passes));
-        // Those of one word are nothing to a sieve of windows.
+        // Those of one word are nothing to a Bloom filter of windows.
         let wrong = (10_000..20_000).filter(|i| i % 5 > 0 && passes(*i)).count();
         assert!(wrong < 480, "{of:?}: {wrong} of 8,000 pass that are not there");
     }
@@ -67,9 +67,9 @@ fn it_forgets_names_that_are_gone_when_it_is_full() {
     }
     verify(image);
     assert!(image.stats().entities < 50);
-    // 50 entities have 100 forms and beginnings at most.
+    // 50 entities have 100 folded names and prefixes at most.
     for (of, most) in BOTH.into_iter().zip([4, 1]) {
-        let now = image.root().sieve(of, Table::Now);
+        let now = image.root().bloom(of, Table::Now);
         assert!(now.level <= most, "{of:?}: {now:?}");
     }
     let taken = empty - alloc::loose_lines(image.root());
@@ -87,7 +87,7 @@ fn a_word_says_whether_it_is_a_name_and_whether_longer_ones_begin_so() {
     let says = |word: &[u8]| {
         let hash = Hash::of_word(7, word);
         [Item::whole(hash), Item::first_word(hash, 2), Item::first_word(hash, 4)]
-            .map(|item| image.sieve(Sifted::Words).passes(item))
+            .map(|item| image.bloom(BloomItems::Words).passes(item))
     };
     assert_eq!([says(b"one"), says(b"two")], [[true, false, false], [false, true, false]]);
     assert_eq!(says(b"three"), [false; 3]);

@@ -7,32 +7,32 @@ use crate::folded::words;
 use crate::folded::words::{MOST_BYTES, MOST_WORDS};
 use crate::memory::casts::index;
 use crate::memory::hash::Hash;
-use crate::memory::root::Sifted;
+use crate::memory::root::BloomItems;
 use crate::records::record::Record;
-/// Lengths that a beginning tells apart; its last bit says that longer names begin so.
+/// Lengths that a prefix tells apart; its last bit says that longer names begin so.
 pub(crate) const STEP: usize = 11;
 pub(crate) const LONGER: u32 = 1 << STEP;
-/// Beginnings of the longest name.
-const MOST_BEGINNINGS: usize = (MOST_WORDS - 2) / STEP + 1;
+/// Prefixes of the longest name.
+const MOST_PREFIXES: usize = (MOST_WORDS - 2) / STEP + 1;
 
 const _: () = assert!(STEP + 1 == index(crate::filter::bucket::LENGTH_BITS));
 
-/// The hashes of a name's form.
+/// The hashes of a name's folded name.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Form {
+pub(crate) struct FoldedName {
     pub(crate) hash: Hash,
     /// Of its first two words, if it has as many.
     pair: Hash,
     /// Of its first 1, 12, 23, ... words.
-    starts: [Hash; MOST_BEGINNINGS],
+    starts: [Hash; MOST_PREFIXES],
     words: usize,
 }
 
-impl Form {
-    /// The form of a name, if it has one.
-    pub(crate) fn of(seed: u64, name: &[u8]) -> Option<Form> {
+impl FoldedName {
+    /// The folded name of a name, if it has one.
+    pub(crate) fn of(seed: u64, name: &[u8]) -> Option<FoldedName> {
         let (mut hash, mut pair, mut count) = (Hash::default(), Hash::default(), 0);
-        let mut starts = [Hash::default(); MOST_BEGINNINGS];
+        let mut starts = [Hash::default(); MOST_PREFIXES];
         words::each_folded(name, |bytes, word| {
             let word = Hash::of_word_in(seed, bytes, word.start, word.len());
             match count {
@@ -52,51 +52,51 @@ impl Form {
             }
             count += 1;
         })?;
-        Some(Form { hash, pair, starts, words: count })
+        Some(FoldedName { hash, pair, starts, words: count })
     }
 
-    /// The form of a record's name.
-    pub(crate) fn of_record(seed: u64, record: Record<'_>) -> Option<Form> {
+    /// The folded name of a record's name.
+    pub(crate) fn of_record(seed: u64, record: Record<'_>) -> Option<FoldedName> {
         let mut short = [0; BLOCK];
         match short.get_mut(..record.name_len()) {
             Some(name) => {
                 record.copy_name(name);
-                Form::of(seed, name)
+                FoldedName::of(seed, name)
             }
-            None => Form::of_long(seed, record),
+            None => FoldedName::of_long(seed, record),
         }
     }
 
     #[cold]
-    fn of_long(seed: u64, record: Record<'_>) -> Option<Form> {
+    fn of_long(seed: u64, record: Record<'_>) -> Option<FoldedName> {
         let mut name = [0; MOST_BYTES];
         let name = name.get_mut(..record.name_len())?;
         record.copy_name(name);
-        Form::of(seed, name)
+        FoldedName::of(seed, name)
     }
 
-    /// Its beginnings: after 1, 12, 23, ... words, as long as there are more. None of a name that
-    /// the sieves know the length of: nobody would ask for them.
+    /// Its prefixes: after 1, 12, 23, ... words, as long as there are more. None of a name that
+    /// the Bloom filters know the length of: nobody would ask for them.
     fn begins(&self) -> usize {
         if self.words <= FEW { 0 } else { (self.words + STEP - 2) / STEP }
     }
 
-    /// The beginnings, and the one bit each knows of this name's length.
-    pub(crate) fn beginnings(&self) -> impl Iterator<Item = (Hash, u32)> {
+    /// The prefixes, and the one bit each knows of this name's length.
+    pub(crate) fn prefixes(&self) -> impl Iterator<Item = (Hash, u32)> {
         self.starts[..self.begins()].iter().enumerate().map(|(i, &start)| {
             let rest = self.words - 1 - i * STEP;
             (start, if rest <= STEP { 1 << (rest - 1) } else { LONGER })
         })
     }
 
-    /// What a sieve lets pass for it, see sieve.rs: the first so many.
+    /// What a Bloom filter lets pass for it, see bloom.rs: the first so many.
     #[inline]
-    pub(crate) fn items(&self, of: Sifted) -> ([Item; 2], usize) {
+    pub(crate) fn items(&self, of: BloomItems) -> ([Item; 2], usize) {
         let first = self.starts[0];
         match of {
-            Sifted::Words if self.words == 1 => ([Item::whole(first); 2], 1),
-            Sifted::Words => ([Item::first_word(first, self.words); 2], 1),
-            Sifted::Windows => {
+            BloomItems::Words if self.words == 1 => ([Item::whole(first); 2], 1),
+            BloomItems::Words => ([Item::first_word(first, self.words); 2], 1),
+            BloomItems::Windows => {
                 let items = [Item::whole(self.hash), Item::first_two(self.pair, self.words)];
                 (items, self.words.min(3) - 1)
             }

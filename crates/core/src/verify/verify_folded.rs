@@ -1,11 +1,11 @@
-//! The part of the check that is about forms and beginnings: I12 and I13 of `verify/whole.rs`.
+//! The part of the check that is about folded names and prefixes: I12 and I13 of `verify/whole.rs`.
 
 use crate::verify::verifier::Met;
 use std::collections::{HashMap, HashSet};
 
 use crate::filter::bucket::{Entry, MOST_COUNTED};
 use crate::folded::alike::Block;
-use crate::folded::form::Form;
+use crate::folded::folded_name::FoldedName;
 use crate::folded::words;
 use crate::memory::casts::{wide, word};
 use crate::memory::hash::Hash;
@@ -14,65 +14,72 @@ use crate::memory::root::Counter;
 use crate::records::record::Record;
 use crate::verify::verifier::{Owner, Verifier};
 
-/// What an entry knows of a beginning's hash.
+/// What an entry knows of a prefix's hash.
 fn known_of(hash: Hash) -> u64 {
-    Entry::beginning(hash, 0).hash_in(0).0
+    Entry::prefix(hash, 0).hash_in(0).0
 }
 
 impl Verifier<'_, '_> {
     /// An entry that is no name.
     pub(crate) fn other_entry(&mut self, met: &mut Met, bucket: u32, entry: Entry) {
         let hash = entry.hash_in(bucket);
-        let (first, second) = self.forms.geometry().buckets_of(hash);
+        let (first, second) = self.folded_names.geometry().buckets_of(hash);
         let home = if entry == entry.placed(false) { first } else { second };
         let placed =
-            if entry.is_form() { bucket == home } else { [first, second].contains(&bucket) };
+            if entry.is_folded() { bucket == home } else { [first, second].contains(&bucket) };
         self.check(2, placed, || {
             format!("{entry:?} in bucket {bucket}, its own: {first}, {second}")
         });
-        if entry.is_form() {
-            met.forms.push((bucket, entry));
+        if entry.is_folded() {
+            met.folded_names.push((bucket, entry));
             return;
         }
         let (count, lengths) = (entry.count(), entry.lengths());
-        let again = met.beginnings.insert(hash.0, (count, lengths));
-        self.check(13, again.is_none(), || format!("beginning {:x} is there twice", hash.0));
+        let again = met.prefixes.insert(hash.0, (count, lengths));
+        self.check(13, again.is_none(), || format!("prefix {:x} is there twice", hash.0));
     }
 
     /// After all records were met.
-    pub(crate) fn check_forms(&mut self, met: Met) {
-        self.counter(Counter::Forms, wide(met.forms.len() + met.beginnings.len()));
+    pub(crate) fn check_folded(&mut self, met: Met) {
+        self.counter(Counter::FoldedNames, wide(met.folded_names.len() + met.prefixes.len()));
         let mut chained = HashSet::new();
-        for (bucket, entry) in met.forms {
+        for (bucket, entry) in met.folded_names {
             self.chain(bucket, entry, &mut chained);
         }
         let mut counts: HashMap<u64, (u32, u32)> = HashMap::new();
         for id in self.records.clone() {
             let record = Record::new(self.mem, id);
-            let form =
-                if record.is_tree() { None } else { Form::of_record(self.root.seed(), record) };
-            self.check(12, form.is_some() == chained.contains(&id), || {
-                format!("{id:?}: has a form: {}, is chained: {}", form.is_some(), form.is_none())
+            let folded = if record.is_tree() {
+                None
+            } else {
+                FoldedName::of_record(self.root.seed(), record)
+            };
+            self.check(12, folded.is_some() == chained.contains(&id), || {
+                format!(
+                    "{id:?}: has a folded name: {}, is chained: {}",
+                    folded.is_some(),
+                    folded.is_none()
+                )
             });
-            for (hash, lengths) in form.iter().flat_map(Form::beginnings) {
+            for (hash, lengths) in folded.iter().flat_map(FoldedName::prefixes) {
                 let (count, known) = counts.entry(known_of(hash)).or_default();
                 (*count, *known) = (*count + 1, *known | lengths);
             }
         }
-        for (hash, &(count, lengths)) in &met.beginnings {
+        for (hash, &(count, lengths)) in &met.prefixes {
             let (names, needed) = counts.remove(hash).unwrap_or_default();
             let right = count == names || count == MOST_COUNTED;
             self.check(13, right && lengths & needed == needed, || {
                 format!(
-                    "beginning {hash:x}: {count} names, lengths {lengths:b}; of {names}, {needed:b}"
+                    "prefix {hash:x}: {count} names, lengths {lengths:b}; of {names}, {needed:b}"
                 )
             });
         }
         let missing = counts.len();
-        self.check(13, missing == 0, || format!("{missing} beginnings are missing"));
+        self.check(13, missing == 0, || format!("{missing} prefixes are missing"));
     }
 
-    /// The entities of a form.
+    /// The entities of a folded name.
     fn chain(&mut self, bucket: u32, entry: Entry, chained: &mut HashSet<RecordId>) {
         let Some(head) = entry.head() else { return };
         let sound = self.owner(head.line()) == Owner::Entity;
@@ -91,34 +98,34 @@ impl Verifier<'_, '_> {
                 return;
             }
             let record = Record::new(self.mem, id);
-            let mut form = Vec::new();
-            let has = words::form(&record.name(), &mut form);
-            let folded = Form::of_record(self.root.seed(), record);
-            if let Some(form) = &folded {
-                self.lets_pass(form, bucket, entry);
+            let mut bytes = Vec::new();
+            let has = words::fold_name(&record.name(), &mut bytes);
+            let folded = FoldedName::of_record(self.root.seed(), record);
+            if let Some(folded) = &folded {
+                self.lets_pass(folded, bucket, entry);
             }
-            let agrees = folded.is_some_and(|Form { hash, .. }| {
-                let bits = Entry::form(hash, id).placed(entry != entry.placed(false));
+            let agrees = folded.is_some_and(|FoldedName { hash, .. }| {
+                let bits = Entry::folded(hash, id).placed(entry != entry.placed(false));
                 bits.hash_in(bucket) == entry.hash_in(bucket)
             });
-            let wanted = wanted.get_or_insert_with(|| form.clone());
-            self.check(12, has && agrees && *wanted == form, || {
-                format!("{id:?}: {form:?} is with {wanted:?}")
+            let wanted = wanted.get_or_insert_with(|| bytes.clone());
+            self.check(12, has && agrees && *wanted == bytes, || {
+                format!("{id:?}: {bytes:?} is with {wanted:?}")
             });
         }
-        // Two chains of one form would be two answers.
-        if let (Some(head), Some(form)) = (entry.head(), wanted) {
-            let hash = Form::of_record(self.root.seed(), Record::new(self.mem, head));
-            let hash = hash.map_or(Hash::default(), |form| form.hash);
+        // Two chains of one folded name would be two answers.
+        if let (Some(head), Some(wanted)) = (entry.head(), wanted) {
+            let hash = FoldedName::of_record(self.root.seed(), Record::new(self.mem, head));
+            let hash = hash.map_or(Hash::default(), |folded| folded.hash);
             let same = |head: &RecordId| {
                 let mut other = Vec::new();
                 self.owner(head.line()) == Owner::Entity
-                    && words::form(&Record::new(self.mem, *head).name(), &mut other)
-                    && other == form
+                    && words::fold_name(&Record::new(self.mem, *head).name(), &mut other)
+                    && other == wanted
             };
-            let entries = self.forms.form_entries(hash).map(|(_, head)| head);
+            let entries = self.folded_names.folded_entries(hash).map(|(_, head)| head);
             let count = entries.filter(same).count();
-            self.check(12, count == 1, || format!("{} entries of one form", word(count)));
+            self.check(12, count == 1, || format!("{} entries of one folded name", word(count)));
         }
     }
 

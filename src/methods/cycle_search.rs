@@ -19,7 +19,7 @@
 use crate::call::work_memory::Room;
 use crate::catalog::column_value;
 use crate::catalog::columns::{Column, Columns};
-use crate::catalog::edges_table::Edges;
+use crate::catalog::edges_table::EdgesTable;
 use crate::error::Fallible;
 use crate::pg::invalidation;
 use crate::pg::invalidation::Cached;
@@ -29,21 +29,21 @@ use std::convert::Infallible;
 use std::ffi::CString;
 
 /// Rows between two looks for an interrupt.
-pub const BATCH: u32 = 1000;
+const STEPS_BETWEEN_CHECKS: u32 = 1000;
 
 /// What an entity that was met takes beside its name's bytes, which stand twice: in a table of hashes at most half full, and in a list.
 const MET: usize = 150;
 
-/// The same of the entity that led to it, on the shortest way.
+/// What the note of the entity that led to it takes, on the shortest way.
 const LED: usize = 200;
 
 /// An index whose first column is the one that is looked for.
 #[derive(Clone, Copy)]
 pub struct Index {
-    pub oid: pg_sys::Oid,
-    pub collation: pg_sys::Oid,
+    oid: pg_sys::Oid,
+    collation: pg_sys::Oid,
     /// The function behind its "=".
-    pub equal: pg_sys::Oid,
+    equal: pg_sys::Oid,
 }
 
 /// The indexes on a table's child and parent columns.
@@ -71,7 +71,7 @@ pub type Below = HashMap<Vec<u8>, Vec<u8>>;
 /// # Safety
 /// The columns are the table's and hold names; a snapshot is active.
 pub unsafe fn closes(
-    table: &Edges,
+    table: &EdgesTable,
     columns: &Columns,
     tree: Option<&[u8]>,
     parent: &[u8],
@@ -103,10 +103,10 @@ pub unsafe fn closes(
 ///
 /// # Safety
 /// As for [`closes`].
-pub unsafe fn meet(
+unsafe fn meet(
     mut up: Option<Search>,
     mut down: Option<Search>,
-    table: &Edges,
+    table: &EdgesTable,
     columns: &Columns,
     tree: Option<&[u8]>,
     parent: &[u8],
@@ -136,9 +136,9 @@ pub unsafe fn meet(
 struct Pace(pub u32);
 
 impl Pace {
-    pub fn step(&mut self) {
+    fn step(&mut self) {
         self.0 += 1;
-        if self.0.is_multiple_of(BATCH) {
+        if self.0.is_multiple_of(STEPS_BETWEEN_CHECKS) {
             check_for_interrupts!();
         }
     }
@@ -148,11 +148,11 @@ impl Pace {
 ///
 /// # Safety
 /// As for [`closes`].
-pub unsafe fn turn(
+unsafe fn turn(
     side: &mut Option<Search>,
     other: &Option<Search>,
     end: &[u8],
-    table: &Edges,
+    table: &EdgesTable,
     columns: &Columns,
     tree: Option<&[u8]>,
     room: &mut Room,
@@ -175,16 +175,16 @@ pub unsafe fn turn(
 }
 
 /// A search from one end of the edge.
-pub struct Search {
-    pub index: Index,
+struct Search {
+    index: Index,
     /// The column that is looked for, and that which leads on.
-    pub from: Column,
-    pub to: Column,
-    pub met: HashSet<Vec<u8>>,
+    from: Column,
+    to: Column,
+    met: HashSet<Vec<u8>>,
     /// What was met and not been looked for.
-    pub left: Vec<Vec<u8>>,
+    left: Vec<Vec<u8>>,
     /// What is looked for, and the scan for it.
-    pub at: Option<(Vec<u8>, pg_sys::SysScanDesc)>,
+    at: Option<(Vec<u8>, pg_sys::SysScanDesc)>,
 }
 
 pub enum Next {
@@ -195,7 +195,7 @@ pub enum Next {
 }
 
 impl Search {
-    pub fn new(index: Index, from: Column, to: Column, start: &[u8]) -> Search {
+    fn new(index: Index, from: Column, to: Column, start: &[u8]) -> Search {
         let met = HashSet::from([start.to_vec()]);
         Search { index, from, to, met, left: vec![start.to_vec()], at: None }
     }
@@ -204,9 +204,9 @@ impl Search {
     ///
     /// # Safety
     /// As for [`closes`].
-    pub unsafe fn shortest(
+    unsafe fn shortest(
         mut self,
-        table: &Edges,
+        table: &EdgesTable,
         tree_column: Column,
         tree: Option<&[u8]>,
         end: &[u8],
@@ -250,7 +250,7 @@ impl Search {
     ///
     /// # Safety
     /// As for [`closes`].
-    pub unsafe fn has(mut self, table: &Edges, tree_column: Column, tree: Option<&[u8]>, end: &[u8]) -> bool {
+    unsafe fn has(mut self, table: &EdgesTable, tree_column: Column, tree: Option<&[u8]>, end: &[u8]) -> bool {
         let mut pace = Pace::default();
         self.met.clear();
         loop {
@@ -267,7 +267,7 @@ impl Search {
     }
 
     /// After an ERROR the transaction's abort does it.
-    pub fn end(self) {
+    fn end(self) {
         if let Some((_, scan)) = self.at {
             // SAFETY: an open scan.
             unsafe { pg_sys::systable_endscan(scan) };
@@ -276,7 +276,7 @@ impl Search {
 
     /// # Safety
     /// As for [`closes`].
-    pub unsafe fn next(&mut self, table: &Edges, tree_column: Column, tree: Option<&[u8]>) -> Next {
+    pub unsafe fn next(&mut self, table: &EdgesTable, tree_column: Column, tree: Option<&[u8]>) -> Next {
         let Some((name, scan)) = &self.at else {
             let Some(name) = self.left.pop() else { return Next::End };
             // SAFETY: the caller's promise.
@@ -315,7 +315,7 @@ impl Search {
 ///
 /// # Safety
 /// As for [`closes`].
-pub unsafe fn begin(table: &Edges, index: Index, column: Column, name: &[u8]) -> pg_sys::SysScanDesc {
+unsafe fn begin(table: &EdgesTable, index: Index, column: Column, name: &[u8]) -> pg_sys::SysScanDesc {
     let Ok(text) = CString::new(name) else { unreachable!("a name of the database has no NUL") };
     let (mut input, mut parameter) = (pg_sys::InvalidOid, pg_sys::InvalidOid);
     // SAFETY: the name came from a column of that type, or one like it, so its input function takes it. The scan keeps a copy of the key.
@@ -339,7 +339,7 @@ pub unsafe fn begin(table: &Edges, index: Index, column: Column, name: &[u8]) ->
 
 /// # Safety
 /// As for [`closes`].
-pub unsafe fn indexes(table: &Edges, columns: &Columns) -> Indexes {
+pub unsafe fn indexes(table: &EdgesTable, columns: &Columns) -> Indexes {
     // SAFETY: the caller's promise.
     let find = || Ok::<_, Infallible>(unsafe { find_indexes(table, columns) });
     let Ok(indexes) = KEPT.with(|last| last.get((table.oid(), *columns), find));
@@ -348,7 +348,7 @@ pub unsafe fn indexes(table: &Edges, columns: &Columns) -> Indexes {
 
 /// # Safety
 /// As for [`indexes`].
-unsafe fn find_indexes(table: &Edges, columns: &Columns) -> Indexes {
+unsafe fn find_indexes(table: &EdgesTable, columns: &Columns) -> Indexes {
     let mut found = [None; 2];
     // SAFETY: the list is a copy; an index of a table that is locked is there.
     unsafe {
@@ -369,7 +369,7 @@ unsafe fn find_indexes(table: &Edges, columns: &Columns) -> Indexes {
 ///
 /// # Safety
 /// An open index.
-pub unsafe fn serves(index: pg_sys::Relation, column: Column) -> Option<Index> {
+unsafe fn serves(index: pg_sys::Relation, column: Column) -> Option<Index> {
     // SAFETY: the caller's promise; there is at least one column, whose family and type stand in arrays.
     unsafe {
         let form = &*(*index).rd_index;

@@ -1,26 +1,26 @@
-//! Long work that can be stopped: it breathes every so many steps.
+//! Long work that can be stopped: it checks for interrupts every so many steps.
 
 use std::cmp::Ordering;
 
-/// Steps of some 100 nanoseconds, in large data, between two breaths.
+/// Steps of some 100 nanoseconds, in large data, between two checks for interrupts.
 const STEPS: u32 = 1 << 16;
 /// Bytes that are freed at once: the system takes 0.3 ms a MB to take them back.
 const FREED: usize = 16 << 20;
 
-/// Bytes that are looked through in the time of a step of a [`Breath`], or less.
+/// Bytes that are looked through in the time of a step of a [`Interruptible`], or less.
 pub(crate) const PER_STEP: usize = 32;
 /// Bytes that are compared in less than a step.
 const LINE: usize = 64;
 
 /// Calls a function every [`STEPS`] steps. The function may stop it all by a panic.
-pub struct Breath<'a> {
-    breathe: &'a mut dyn FnMut(),
+pub struct Interruptible<'a> {
+    check_interrupts: &'a mut dyn FnMut(),
     left: u32,
 }
 
-impl<'a> Breath<'a> {
-    pub fn new(breathe: &'a mut dyn FnMut()) -> Breath<'a> {
-        Breath { breathe, left: STEPS }
+impl<'a> Interruptible<'a> {
+    pub fn new(check_interrupts: &'a mut dyn FnMut()) -> Interruptible<'a> {
+        Interruptible { check_interrupts, left: STEPS }
     }
 
     #[inline]
@@ -41,7 +41,7 @@ impl<'a> Breath<'a> {
 
     pub fn now(&mut self) {
         self.left = STEPS;
-        (self.breathe)();
+        (self.check_interrupts)();
     }
 
     /// Frees a list, of a large one some at a time.
@@ -59,11 +59,11 @@ impl<'a> Breath<'a> {
         self.sort_with(items, |a, b, _| compare(a, b));
     }
 
-    /// The same for what may be long: it is compared by [`Breath::compare`].
+    /// Sorts what may be long: it is compared by [`Interruptible::compare`].
     pub fn sort_with<T>(
         &mut self,
         items: &mut [T],
-        compare: impl Fn(&T, &T, &mut Breath<'a>) -> Ordering,
+        compare: impl Fn(&T, &T, &mut Interruptible<'a>) -> Ordering,
     ) {
         items.sort_unstable_by(|a, b| {
             self.step();
@@ -78,7 +78,7 @@ impl<'a> Breath<'a> {
         a.cmp(b)
     }
 
-    /// The same, none before any.
+    /// Compares two names that may be missing: none comes before any.
     pub fn compare_some(&mut self, a: Option<&[u8]>, b: Option<&[u8]>) -> Ordering {
         match (a, b) {
             (Some(a), Some(b)) => self.compare(a, b),
@@ -88,29 +88,29 @@ impl<'a> Breath<'a> {
 }
 
 #[test]
-fn it_breathes_while_it_sorts() {
-    let mut breaths = 0;
+fn it_checks_while_it_sorts() {
+    let mut checks = 0;
     let mut items: Vec<u32> = (0..100_000_u32).map(|i| i.wrapping_mul(0x9E37_79B9)).collect();
-    Breath::new(&mut || breaths += 1).sort_by(&mut items, u32::cmp);
-    assert!(items.is_sorted() && (10..100).contains(&breaths), "{breaths} breaths");
+    Interruptible::new(&mut || checks += 1).sort_by(&mut items, u32::cmp);
+    assert!(items.is_sorted() && (10..100).contains(&checks), "{checks} checks");
 }
 
 #[test]
-fn it_breathes_while_it_frees() {
-    let mut breaths = 0;
+fn it_checks_while_it_frees() {
+    let mut checks = 0;
     let items = vec![0_u64; 5 * FREED / size_of::<u64>()];
-    Breath::new(&mut || breaths += 1).free(items);
-    assert_eq!(breaths, 4);
+    Interruptible::new(&mut || checks += 1).free(items);
+    assert_eq!(checks, 4);
 }
 
 #[test]
-fn it_breathes_by_the_bytes_that_are_compared() {
-    let mut breaths = 0;
+fn it_checks_by_the_bytes_that_are_compared() {
+    let mut checks = 0;
     let mut names: Vec<Vec<u8>> =
         (0..200_u8).rev().map(|i| [vec![b'a'; 40_000], vec![i]].concat()).collect();
     names.swap(3, 100);
-    Breath::new(&mut || breaths += 1).sort_with(&mut names, |a, b, breath| breath.compare(a, b));
+    Interruptible::new(&mut || checks += 1).sort_with(&mut names, |a, b, work| work.compare(a, b));
     // At least one comparison for each.
     let least = names.len() * 40_000 / LINE / STEPS as usize;
-    assert!(names.is_sorted() && breaths >= least && least > 0, "{breaths} breaths");
+    assert!(names.is_sorted() && checks >= least && least > 0, "{checks} checks");
 }

@@ -1,9 +1,9 @@
-//! The strands of a walk: the rows of one question, relation and tree.
+//! The row groups of a walk: the rows of one question, relation and tree.
 //!
-//! A row's strand is its owner's, so that trees are compared at the first step only, and rows
-//! of a strand are found by depth. Put in the contract's order, the strands are the answer.
+//! A row's row group is its owner's, so that trees are compared at the first step only, and rows
+//! of a row group are found by depth. Put in the contract's order, the row groups are the answer.
 
-use crate::Breath;
+use crate::Interruptible;
 use crate::memory::casts::{index, word};
 use crate::memory::flat::Memory;
 use crate::memory::id::{EntityId, TreeId, to_word};
@@ -15,7 +15,7 @@ use std::cmp::Ordering::Equal;
 
 /// The rows of a question in one relation and one tree.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Strand {
+pub(crate) struct RowGroup {
     pub(crate) group: u32,
     pub(crate) relation: Relation,
     pub(crate) tree: Option<TreeId>,
@@ -32,11 +32,11 @@ pub(crate) struct Strand {
 const FEW: usize = 8;
 
 #[derive(Debug)]
-pub(crate) struct Strands {
-    all: Vec<Strand>,
+pub(crate) struct RowGroups {
+    all: Vec<RowGroup>,
     /// The first of the list that is read: of a question, in one relation.
     first: usize,
-    /// The trees of the strands from a first one on, if they are more than a few.
+    /// The trees of the row groups from a first one on, if they are more than a few.
     known: Seen,
     known_from: Option<usize>,
     /// The first without its tree's name.
@@ -46,11 +46,11 @@ pub(crate) struct Strands {
     known_trees: Seen,
 }
 
-impl Strands {
-    pub(crate) fn new() -> Strands {
+impl RowGroups {
+    pub(crate) fn new() -> RowGroups {
         let (all, trees) = (Vec::new(), Vec::new());
         let (known, known_trees) = (Seen::new(), Seen::new());
-        Strands { all, first: 0, known, known_from: None, unnamed: 0, trees, known_trees }
+        RowGroups { all, first: 0, known, known_from: None, unnamed: 0, trees, known_trees }
     }
 
     /// Forgets all; the arena is about to.
@@ -61,12 +61,12 @@ impl Strands {
         (self.first, self.known_from, self.unnamed) = (0, None, 0);
     }
 
-    /// Another list of a question's entity is read, of which no strand is known.
+    /// Another list of a question's entity is read, of which no row group is known.
     pub(crate) fn begin_list(&mut self) {
         self.first = self.all.len();
     }
 
-    /// The number of the strand of a tree of the list that is read, which may be new.
+    /// The number of the row group of a tree of the list that is read, which may be new.
     #[inline]
     pub(crate) fn number(
         &mut self,
@@ -76,7 +76,7 @@ impl Strands {
         tree: Option<TreeId>,
         start: EntityId,
     ) -> u32 {
-        let Strands { all, first, .. } = self;
+        let RowGroups { all, first, .. } = self;
         let known = if all.len() - *first <= FEW {
             // Edges of one tree often stand together.
             (*first..all.len()).rev().find(|&at| all[at].tree == tree)
@@ -88,41 +88,41 @@ impl Strands {
                 mem.prefetch(tree.line());
             }
             let (tree_name, tree_key) = (None, 0);
-            self.all.push(Strand { group, relation, tree, tree_name, tree_key, start, rows: 0 });
+            self.all.push(RowGroup { group, relation, tree, tree_name, tree_key, start, rows: 0 });
             self.all.len() - 1
         }))
     }
 
-    /// Where the strand of a tree is among many of a list; it will be the next one if there is none.
+    /// Where the row group of a tree is among many of a list; it will be the next one if there is none.
     #[inline(never)]
     fn look_up(&mut self, tree: Option<TreeId>) -> Option<usize> {
-        let Strands { all, known, known_from, first, .. } = self;
+        let RowGroups { all, known, known_from, first, .. } = self;
         let key = |tree| u64::from(to_word(tree));
         if *known_from != Some(*first) {
             *known_from = Some(*first);
             known.start(*first, 4 * FEW);
-            for strand in &all[*first..] {
-                known.find_or_add(key(strand.tree), |at| key(all[at].tree));
+            for row_group in &all[*first..] {
+                known.find_or_add(key(row_group.tree), |at| key(all[at].tree));
             }
         }
         known.find_or_add(key(tree), |at| key(all[at].tree))
     }
 
     /// Copies the names of the trees that were met since it was called last; takes one from the budget for each
-    /// strand. `false`: it ended before, or the arena has no room.
+    /// row group. `false`: it ended before, or the arena has no room.
     pub(crate) fn name_trees(
         &mut self,
         mem: &Memory,
         arena: &mut Arena,
         budget: &mut usize,
     ) -> bool {
-        let Strands { all, trees, known_trees, unnamed, .. } = self;
-        for strand in &mut all[*unnamed..] {
+        let RowGroups { all, trees, known_trees, unnamed, .. } = self;
+        for row_group in &mut all[*unnamed..] {
             if *budget == 0 {
                 return false;
             }
             *budget -= 1;
-            let Some(tree) = strand.tree else {
+            let Some(tree) = row_group.tree else {
                 *unnamed += 1;
                 continue;
             };
@@ -139,7 +139,7 @@ impl Strands {
                     return false;
                 }
             }
-            (strand.tree_name, strand.tree_key) = (Some(*name), *key);
+            (row_group.tree_name, row_group.tree_key) = (Some(*name), *key);
             *unnamed += 1;
         }
         true
@@ -154,7 +154,7 @@ impl Strands {
         self.unnamed == self.all.len()
     }
 
-    /// Whether so many strands more, of the list that is read, take no memory anew.
+    /// Whether so many row groups more, of the list that is read, take no memory anew.
     #[inline]
     pub(crate) fn has_room(&self, more: usize) -> bool {
         let of_list = self.all.len() - self.first + more;
@@ -165,7 +165,7 @@ impl Strands {
 
     /// Bytes that there are, and those with room for so many more.
     pub(crate) fn bytes(&self, more: usize) -> (usize, usize) {
-        let each = size_of::<Strand>() + size_of::<(TreeId, Name, u64)>();
+        let each = size_of::<RowGroup>() + size_of::<(TreeId, Name, u64)>();
         let keys = self.all.len() + more;
         let (known, known_grown) = self.known.bytes(keys);
         let (trees, trees_grown) = self.known_trees.bytes(keys);
@@ -173,11 +173,11 @@ impl Strands {
     }
 
     /// Gives its memory back.
-    pub(crate) fn free(self, breath: &mut Breath<'_>) {
-        breath.free(self.all);
-        breath.free(self.trees);
-        self.known.free(breath);
-        self.known_trees.free(breath);
+    pub(crate) fn free(self, work: &mut Interruptible<'_>) {
+        work.free(self.all);
+        work.free(self.trees);
+        self.known.free(work);
+        self.known_trees.free(work);
     }
 
     /// Room for so many more; `false`: there is no memory.
@@ -190,7 +190,7 @@ impl Strands {
     }
 
     #[inline]
-    pub(crate) fn get(&self, number: u32) -> &Strand {
+    pub(crate) fn get(&self, number: u32) -> &RowGroup {
         &self.all[index(number)]
     }
 
@@ -199,29 +199,34 @@ impl Strands {
         self.all[index(number)].rows += 1;
     }
 
-    /// The numbers of the strands in the contract's order: question, tree (none first) by
+    /// The numbers of the row groups in the contract's order: question, tree (none first) by
     /// bytes, ancestors before descendants.
-    pub(crate) fn in_order(&self, arena: &Arena, order: &mut Vec<u32>, breath: &mut Breath<'_>) {
+    pub(crate) fn in_order(
+        &self,
+        arena: &Arena,
+        order: &mut Vec<u32>,
+        work: &mut Interruptible<'_>,
+    ) {
         order.clear();
         order.extend(0..word(self.all.len()));
         let of = |number: u32| &self.all[index(number)];
-        let tree = |strand: &Strand| strand.tree_name.map(|name| arena.get(name));
+        let tree = |row_group: &RowGroup| row_group.tree_name.map(|name| arena.get(name));
         // The lists of questions are read in the order of the questions.
-        for strands in order.chunk_by_mut(|&a, &b| of(a).group == of(b).group) {
-            let compare = |&a: &u32, &b: &u32, breath: &mut Breath<'_>| {
+        for row_groups in order.chunk_by_mut(|&a, &b| of(a).group == of(b).group) {
+            let compare = |&a: &u32, &b: &u32, work: &mut Interruptible<'_>| {
                 let (a, b) = (of(a), of(b));
                 let trees = if a.tree == b.tree {
                     Equal
                 } else {
                     // No tree has the key of the empty name.
-                    a.tree_key.cmp(&b.tree_key).then_with(|| breath.compare_some(tree(a), tree(b)))
+                    a.tree_key.cmp(&b.tree_key).then_with(|| work.compare_some(tree(a), tree(b)))
                 };
                 trees.then_with(|| a.relation.cmp(&b.relation))
             };
-            if strands.len() <= FEW {
-                insert_each(strands, |a, b| compare(a, b, breath).is_lt());
+            if row_groups.len() <= FEW {
+                insert_each(row_groups, |a, b| compare(a, b, work).is_lt());
             } else {
-                breath.sort_with(strands, compare);
+                work.sort_with(row_groups, compare);
             }
         }
     }

@@ -1,0 +1,68 @@
+//! The part of the check that is about the Bloom filter: its lines, and I14 of `verify/whole.rs`.
+
+use crate::filter::bucket::Entry;
+use crate::folded::bloom::{self, BloomFilter};
+use crate::folded::folded_name::FoldedName;
+use crate::memory::root::{BloomItems, BloomState, Table};
+use crate::verify::verifier::{Owner, Verifier};
+
+impl Verifier<'_, '_> {
+    /// The lines of all Bloom filters, and how many bits are set in them. False: they cannot be read.
+    pub(crate) fn blooms(&mut self) -> bool {
+        [BloomItems::Words, BloomItems::Windows].into_iter().all(|of| {
+            let state = |table| self.root.bloom(of, table);
+            let (now, next) = (state(Table::Now), state(Table::Next));
+            let buckets = self.folded_names.geometry().buckets();
+            let sane = now.level <= of.most_level()
+                && next.level <= of.most_level()
+                && next.segments <= bloom::shape(next.level).1
+                && next.swept <= buckets
+                && (next.segments > 0 || next == BloomState::default());
+            self.check(14, sane, || format!("the Bloom filters of {of:?}: {now:?}, {next:?}"))
+                && self.bloom_lines(of, Table::Now, now, bloom::shape(now.level).1)
+                && self.bloom_lines(of, Table::Next, next, next.segments)
+        })
+    }
+
+    fn bloom_lines(
+        &mut self,
+        of: BloomItems,
+        table: Table,
+        state: BloomState,
+        segments: u32,
+    ) -> bool {
+        let (lines, _) = bloom::shape(state.level);
+        let mut bits = 0;
+        for i in 0..segments {
+            let first = self.root.segment(of, table, i);
+            if !self.claim(first, lines, Owner::Page) {
+                return false;
+            }
+            (0..lines).step_by(16).for_each(|_| self.step());
+            let words =
+                (first..first + lines).flat_map(|line| (0..8).map(move |at| (line, at * 8)));
+            bits += words.map(|(line, at)| self.mem.line(line).u64(at).count_ones()).sum::<u32>();
+        }
+        self.check(14, bits == state.bits, || {
+            format!("{of:?}, {table:?}: {state:?}, {bits} bits are set")
+        })
+    }
+
+    /// What the Bloom filters must let pass of a name whose folded name's entry stands in that bucket.
+    pub(crate) fn lets_pass(&mut self, folded: &FoldedName, bucket: u32, entry: Entry) {
+        for of in [BloomItems::Words, BloomItems::Windows] {
+            let swept = self.folded_names.swept(of);
+            let (items, count) = folded.items(of);
+            for &item in &items[..count] {
+                let passes = |table| BloomFilter::new(self.mem, of, table).passes(item);
+                let now = passes(Table::Now);
+                let next = swept.is_none_or(|swept| bucket >= swept) || passes(Table::Next);
+                self.check(14, now && next, || {
+                    format!(
+                        "{entry:?} in bucket {bucket}: {item:?} passes {now}, the next one {next}"
+                    )
+                });
+            }
+        }
+    }
+}
