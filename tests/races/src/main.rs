@@ -15,8 +15,8 @@ use std::ptr::NonNull;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
 
 use cftrag_core::{
-    Interruptible, Deleter, Deletion, Edge, Error, Fate, Hint, Hot, Image, LINE_BYTES, Memory, Prefix, RowVersion, Scan,
-    Stamp, Step, View, Visibility, Walk, chunk_bytes,
+    Deleter, Deletion, Edge, Error, Fate, Hint, Hot, Image, Interruptible, LINE_BYTES, Memory, Prefix, RowVersion,
+    Scan, Stamp, Step, View, Visibility, Walk, chunk_bytes,
 };
 
 const READERS: usize = 3;

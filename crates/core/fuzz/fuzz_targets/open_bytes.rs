@@ -8,8 +8,8 @@
 use std::sync::LazyLock;
 
 use cftrag_core::{
-    AllSeen, Interruptible, Edge, Fate, HeapMemory, Hot, Image, Prefix, Reader, Recogniser, Scan, Seek,
-    Stamp, Step, Walk,
+    AllSeen, Edge, Fate, HeapMemory, Hot, Image, Interruptible, Prefix, Reader, Recogniser, Scan,
+    Seek, Stamp, Step, Walk,
 };
 use libfuzzer_sys::fuzz_target;
 
@@ -75,7 +75,9 @@ fuzz_target!(|data: &[u8]| {
     while image.edges(&mut scan, 64, &AllSeen, |_, _, _| ()) == Step::More {}
     let mut hot = Hot::new(usize::MAX);
     assert!(
-        image.hot(&mut hot, 3, &AllSeen, &mut Vec::new(), &mut Interruptible::new(&mut || ())).is_ok()
+        image
+            .hot(&mut hot, 3, &AllSeen, &mut Vec::new(), &mut Interruptible::new(&mut || ()))
+            .is_ok()
     );
     let _ = image.insert(&Edge { tree: Some(b"t"), parent: b"hub", child: b"new" }, None);
     image.settle(100, 1000, &|_| Fate::Committed, &mut Vec::new());
