@@ -48,54 +48,30 @@ pub fn not_attached(table: &str) -> ErrorReport {
         .set_hint(format!("Attach it with: SELECT cft_attach('{}');", table.replace('\'', "''")))
 }
 
-pub fn none_attached() -> ErrorReport {
-    report(Code::ERRCODE_UNDEFINED_TABLE, "no table that you may read is attached to cftrag".into())
-        .set_hint("Attach one with: SELECT cft_attach('my_edges', parent => 'parent', child => 'child');")
-}
-
-/// Tables whose owner the caller does not trust (catalog/trust.rs), qualified.
-pub fn untrusted_attached(tables: &[String]) -> ErrorReport {
-    let first = tables[0].replace('\'', "''");
+/// `tables` are all attached ones that the caller may read, qualified.
+pub fn unclear_edges(tables: &[String]) -> ErrorReport {
+    let Some(first) = tables.first() else {
+        return report(Code::ERRCODE_UNDEFINED_TABLE, "no table that you may read is attached to cftrag".into())
+            .set_hint("Attach one with: SELECT cft_attach('my_edges', parent => 'parent', child => 'child');");
+    };
     report(
         Code::ERRCODE_AMBIGUOUS_FUNCTION,
-        "only tables of other roles are attached to cftrag, and \"edges\" was left out".into(),
-    )
-    .set_detail(format!(
-        "Reading a table can run its owner's code with your rights, so it is not chosen for you. Attached tables that you may read: {}.",
-        tables.join(", ")
-    ))
-    .set_hint(format!("Say which one, for example: edges => '{first}', or: SET cftrag.edges = '{first}';"))
-}
-
-pub fn no_chosen_table(setting: &str, name: &str) -> ErrorReport {
-    report(Code::ERRCODE_UNDEFINED_TABLE, format!("relation \"{name}\" does not exist"))
-        .set_detail(format!("It is the value of {setting}."))
-        .set_hint(format!("Set another, or none: RESET {setting};"))
-}
-
-pub fn several_attached(tables: &[String]) -> ErrorReport {
-    report(
-        Code::ERRCODE_AMBIGUOUS_FUNCTION,
-        "more than one table is attached to cftrag, and \"edges\" was left out".into(),
+        "\"edges\" was left out, and search_path does not show exactly one table that is attached to cftrag".into(),
     )
     .set_detail(format!("Attached tables that you may read: {}.", tables.join(", ")))
-    .set_hint(format!(
-        "Say which one, for example: edges => '{0}', or: SET cftrag.edges = '{0}';",
-        tables[0].replace('\'', "''")
-    ))
+    .set_hint(format!("Say which one: edges => '{0}'.", first.replace('\'', "''")))
 }
 
 pub fn no_such_table(oid: u32) -> ErrorReport {
     report(Code::ERRCODE_UNDEFINED_TABLE, format!("table with OID {oid} does not exist"))
 }
 
-/// A statement that was made for tables chosen by OID means others by now (catalog/named_tables.rs, catalog/statement.rs).
-pub fn renamed_beside() -> ErrorReport {
+/// A table may belong to another only by who owns that one (catalog/trust.rs).
+pub fn not_owner_beside(table: &str, beside: &str) -> ErrorReport {
     report(
-        Code::ERRCODE_T_R_SERIALIZATION_FAILURE,
-        "could not name the tables of a statement due to a concurrent rename".into(),
+        Code::ERRCODE_INSUFFICIENT_PRIVILEGE,
+        format!("the owner of table \"{table}\" must own \"{beside}\", or be a member of its owner"),
     )
-    .set_hint("The transaction might succeed if retried.")
 }
 
 pub fn wrong_kind(table: &str, why: &str) -> ErrorReport {

@@ -74,7 +74,6 @@ extension_sql_file!("../sql/install/views.sql", name = "views", requires = ["int
 extern "C-unwind" fn _PG_init() {
     guc::define();
     template::setting::define();
-    catalog::default_table::define();
     #[cfg(feature = "inject")]
     {
         pg::inject::define();
@@ -85,8 +84,6 @@ extern "C-unwind" fn _PG_init() {
     builds::launcher::register();
     capture::transaction::register();
     pg::lock_owner::register();
-    catalog::named_tables::register();
     scan::register();
     pg::open_relations::register();
-    catalog::statement::register();
 }

@@ -27,47 +27,48 @@ CREATE FUNCTION cftrag_internal.cft_entity_embeddings() RETURNS trigger LANGUAGE
 COMMENT ON FUNCTION cftrag_internal.cft_entity_embeddings() IS
 'trigger that never fires: its columns are those of a table of entities'' embeddings (cft_attach_entities)';
 
--- Whether a relation may be chosen for the caller: policies, a view's rule, index predicates, casts and more of its owner run with the rights
--- of who reads it. One that belongs to another (beside) by a trigger counts if its owner is trusted, or has the rights of that one's owner: the
--- TRIGGER privilege is not the right to run code as a reader. See src/catalog/trust.rs.
-CREATE FUNCTION cftrag_internal.cft_trusts(relation regclass, beside regclass DEFAULT NULL) RETURNS boolean
-LANGUAGE c STABLE PARALLEL SAFE COST 20
-AS 'MODULE_PATHNAME', 'cft_trusts_wrapper';
-COMMENT ON FUNCTION cftrag_internal.cft_trusts(regclass, regclass) IS
-'whether the caller trusts the owner of a relation, or of one that belongs to another, so that it can be chosen for the call';
+-- Triggers by OID, with the rights of CREATE TRIGGER and DROP TRIGGER. See src/pg/trigger_ddl.rs.
+CREATE FUNCTION cftrag_internal.cft_register(relation regclass, other regclass, trigger_name text, trigger_function regprocedure, columns text[], arguments text[])
+RETURNS void LANGUAGE c VOLATILE COST 10
+AS 'MODULE_PATHNAME', 'cft_register_wrapper';
+COMMENT ON FUNCTION cftrag_internal.cft_register(regclass, regclass, text, regprocedure, text[], text[]) IS 'creates a trigger that never fires: a registration';
 
--- Whoever makes a statement of tables that were chosen by OID names them by cft_name: the statement then means these, or ends with an error when it is
--- parsed, whatever is renamed beside it. See src/catalog/named_tables.rs.
-CREATE FUNCTION cftrag_internal.cft_lock(relation regclass) RETURNS boolean
-LANGUAGE c STABLE PARALLEL SAFE COST 5
-AS 'MODULE_PATHNAME', 'cft_lock_wrapper';
-COMMENT ON FUNCTION cftrag_internal.cft_lock(regclass) IS 'locks a relation that the caller may use, and says whether it is still there';
+CREATE FUNCTION cftrag_internal.cft_watch(relation regclass, trigger_function regprocedure) RETURNS void
+LANGUAGE c VOLATILE STRICT COST 10
+AS 'MODULE_PATHNAME', 'cft_watch_wrapper';
+COMMENT ON FUNCTION cftrag_internal.cft_watch(regclass, regprocedure) IS 'creates triggers after each statement that changes a table';
 
-CREATE FUNCTION cftrag_internal.cft_name(relation regclass) RETURNS text
-LANGUAGE c STABLE STRICT PARALLEL SAFE COST 5
-AS 'MODULE_PATHNAME', 'cft_name_wrapper';
-COMMENT ON FUNCTION cftrag_internal.cft_name(regclass) IS 'names a relation in a statement, which can then mean no other; and locks it';
-
--- What creates and drops triggers names tables, too, but is not parsed as queries are: names are held meanwhile. See src/catalog/schema_names.rs.
-CREATE FUNCTION cftrag_internal.cft_hold_names(relation regclass, other regclass, exclusive boolean) RETURNS void
+CREATE FUNCTION cftrag_internal.cft_drop_triggers(relation regclass, trigger_function regprocedure, other regclass DEFAULT NULL) RETURNS boolean
 LANGUAGE c VOLATILE COST 10
-AS 'MODULE_PATHNAME', 'cft_hold_names_wrapper';
-COMMENT ON FUNCTION cftrag_internal.cft_hold_names(regclass, regclass, boolean) IS 'locks tables whose triggers are about to change, and the names of schemas';
-
-CREATE FUNCTION cftrag_internal.cft_release_names() RETURNS void
-LANGUAGE c VOLATILE COST 10
-AS 'MODULE_PATHNAME', 'cft_release_names_wrapper';
-COMMENT ON FUNCTION cftrag_internal.cft_release_names() IS 'lets names of schemas change again';
+AS 'MODULE_PATHNAME', 'cft_drop_triggers_wrapper';
+COMMENT ON FUNCTION cftrag_internal.cft_drop_triggers(regclass, regprocedure, regclass) IS
+'drops the triggers of a function from a table, those that say it belongs to another if that is given; owner only';
 
 CREATE FUNCTION cftrag_internal.cft_plain_type(type regtype) RETURNS boolean
 LANGUAGE c STABLE STRICT PARALLEL SAFE COST 10
 AS 'MODULE_PATHNAME', 'cft_plain_type_wrapper';
 COMMENT ON FUNCTION cftrag_internal.cft_plain_type(regtype) IS 'whether reading values of a type runs no function of an ordinary role';
 
-CREATE FUNCTION cftrag_internal.cft_chosen_documents() RETURNS regclass
-LANGUAGE c STABLE PARALLEL SAFE COST 10
-AS 'MODULE_PATHNAME', 'cft_chosen_documents_wrapper';
-COMMENT ON FUNCTION cftrag_internal.cft_chosen_documents() IS 'the table of documents that cftrag.documents names, if the caller trusts whoever set it';
+-- Whether a table that belongs to another one by a trigger counts: its owner owns that one too, is a member of that owner, or is a superuser. The
+-- TRIGGER privilege on a table is not the right to run code as its readers.
+CREATE FUNCTION cftrag_internal.cft_counts(relation regclass, other regclass) RETURNS boolean
+LANGUAGE sql STABLE PARALLEL SAFE COST 10
+BEGIN ATOMIC
+    SELECT pg_catalog.pg_has_role((SELECT r.relowner FROM pg_catalog.pg_class AS r WHERE r.oid OPERATOR(pg_catalog.=) $1),
+                                  (SELECT o.relowner FROM pg_catalog.pg_class AS o WHERE o.oid OPERATOR(pg_catalog.=) $2), 'MEMBER');
+END;
+COMMENT ON FUNCTION cftrag_internal.cft_counts(regclass, regclass) IS 'whether the owner of a table may say that it belongs to another';
+
+-- Which table is meant is a matter of the caller's search_path: asked before a function of ours sets its own. 0 is none, or not exactly one.
+CREATE FUNCTION cftrag_internal.cft_meant_edges(edges regclass) RETURNS regclass
+LANGUAGE c STABLE PARALLEL SAFE COST 5
+AS 'MODULE_PATHNAME', 'cft_meant_edges_wrapper';
+COMMENT ON FUNCTION cftrag_internal.cft_meant_edges(regclass) IS 'the edges table that is named, or else the only attached one in search_path';
+
+CREATE FUNCTION cftrag_internal.cft_meant_documents(documents regclass) RETURNS regclass
+LANGUAGE c STABLE PARALLEL SAFE COST 5
+AS 'MODULE_PATHNAME', 'cft_meant_documents_wrapper';
+COMMENT ON FUNCTION cftrag_internal.cft_meant_documents(regclass) IS 'the table of documents that is named, or else the only attached one in search_path';
 
 -- 42804 if a column got a type since it was attached whose values another role's function turns into texts.
 CREATE FUNCTION cftrag_internal.cft_check_types(relation regclass, columns name[]) RETURNS void
@@ -116,17 +117,16 @@ COMMENT ON FUNCTION cftrag_internal.cft_registered(regprocedure, regclass, regcl
 'what a trigger that never fires says of a table, of the tables that belong to another, or of every table';
 
 -- Those of tables that the caller may read: of a table, of tables that belong to another, or if neither is named all of them.
--- by_itself: whether it may be meant where no table is named. What belongs to another table is here only if it counts for the caller, that of
--- its owner before others.
+-- What belongs to another table is here only if it counts for the caller, that of its owner before others.
 CREATE FUNCTION cftrag_internal.cft_columns(trigger_function regprocedure, of_relation regclass DEFAULT NULL, of_other regclass DEFAULT NULL)
-RETURNS TABLE(relation regclass, other regclass, columns jsonb, trigger_name name, by_itself boolean)
+RETURNS TABLE(relation regclass, other regclass, columns jsonb, trigger_name name)
 LANGUAGE plpgsql STABLE PARALLEL SAFE COST 100 ROWS 1 SET search_path = pg_catalog, pg_temp SET plan_cache_mode = force_generic_plan AS $$
 BEGIN
     RETURN QUERY
-    SELECT r.relation, r.other, r.columns, r.trigger_name, cftrag_internal.cft_trusts(r.relation)
+    SELECT r.relation, r.other, r.columns, r.trigger_name
       FROM cftrag_internal.cft_registered(trigger_function, of_relation, of_other, of_relation IS NULL AND of_other IS NULL) AS r
      WHERE has_schema_privilege((SELECT c.relnamespace FROM pg_class AS c WHERE c.oid = r.relation), 'USAGE') AND has_any_column_privilege(r.relation, 'SELECT')
-       AND (r.other IS NULL OR cftrag_internal.cft_trusts(r.relation, r.other))
+       AND (r.other IS NULL OR cftrag_internal.cft_counts(r.relation, r.other))
      ORDER BY (SELECT c.relowner FROM pg_class AS c WHERE c.oid = r.relation) IS DISTINCT FROM (SELECT c.relowner FROM pg_class AS c WHERE c.oid = r.other),
               r.relation, r.other, r.trigger_name;
 END $$;
@@ -139,15 +139,14 @@ RETURNS boolean LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp 
 DECLARE
     class record;
     missing name;
-    old name;
-    had boolean := false;
+    had boolean;
     base text := CASE trigger_function WHEN 'cftrag_internal.cft_documents()'::regprocedure THEN 'cftrag_documents'
                                        WHEN 'cftrag_internal.cft_document_entities()'::regprocedure THEN 'cftrag_document_entities'
                                        WHEN 'cftrag_internal.cft_summaries()'::regprocedure THEN 'cftrag_summaries'
                                        WHEN 'cftrag_internal.cft_summary_documents()'::regprocedure THEN 'cftrag_summary_documents'
                                        ELSE 'cftrag_entities' END;
-    list text;
-    arguments text;
+    list text[];
+    arguments text[];
     free text;
 BEGIN
     SELECT c.relname, c.relowner, c.relkind, c.relpersistence INTO class FROM pg_class AS c WHERE c.oid = relation;
@@ -157,6 +156,9 @@ BEGIN
     IF NOT pg_has_role(class.relowner, 'USAGE') THEN
         RAISE EXCEPTION 'must be owner of table %', class.relname USING ERRCODE = 'insufficient_privilege';
     END IF;
+    IF other IS NOT NULL AND columns IS NOT NULL AND NOT cftrag_internal.cft_counts(relation, other) THEN
+        RAISE EXCEPTION 'the owner of table % must own %, or be a member of its owner', relation, other USING ERRCODE = 'insufficient_privilege';
+    END IF;
     IF columns IS NOT NULL AND NOT class.relkind = ANY (CASE WHEN other IS NULL THEN '{r,p,f,v}' ELSE '{r,p}' END::"char"[]) THEN
         RAISE EXCEPTION '"%" cannot be attached to cftrag: it is not a table', class.relname USING ERRCODE = 'wrong_object_type';
     END IF;
@@ -165,38 +167,18 @@ BEGIN
     IF FOUND THEN
         RAISE EXCEPTION 'column "%" of table "%" does not exist', missing, class.relname USING ERRCODE = 'undefined_column';
     END IF;
-    PERFORM cftrag_internal.cft_hold_names(relation, CASE WHEN columns IS NOT NULL THEN other END, EXISTS (
-        SELECT FROM pg_trigger AS t WHERE t.tgrelid = relation AND t.tgfoid = trigger_function AND NOT t.tgisinternal AND (other IS NULL OR t.tgconstrrelid = other)));
-    FOR old IN SELECT t.tgname FROM pg_trigger AS t
-                WHERE t.tgrelid = relation AND t.tgfoid = trigger_function AND NOT t.tgisinternal
-                  AND (other IS NULL OR t.tgconstrrelid = other) LOOP
-        EXECUTE format('DROP TRIGGER %I ON %s', old, cftrag_internal.cft_name(relation));
-        had := true;
-    END LOOP;
+    had := cftrag_internal.cft_drop_triggers(relation, trigger_function, other);
     IF columns IS NOT NULL THEN
         -- One column may have several roles; the list names it once.
-        SELECT string_agg(format('%I', c), ', ' ORDER BY n), string_agg(quote_literal(r), ', ' ORDER BY n) INTO list, arguments
-          FROM (SELECT u.c, min(u.n) AS n, string_agg(u.r, ' ' ORDER BY u.n) AS r
+        SELECT array_agg(z.c ORDER BY z.n), array_agg(z.r ORDER BY z.n) INTO list, arguments
+          FROM (SELECT u.c::text AS c, min(u.n) AS n, string_agg(u.r, ' ' ORDER BY u.n) AS r
                   FROM unnest(columns, roles) WITH ORDINALITY AS u(c, r, n) WHERE u.c IS NOT NULL GROUP BY u.c) AS z;
-        IF other IS NULL THEN
-            EXECUTE format('CREATE TRIGGER %I AFTER UPDATE OF %s ON %s FOR EACH STATEMENT WHEN (false) EXECUTE FUNCTION %s(%s)',
-                           base, list, cftrag_internal.cft_name(relation), trigger_function::regproc, arguments);
-        ELSE
-            -- A table may be registered for several others: the second is name_2.
-            SELECT z.name INTO free
-              FROM (SELECT base || CASE WHEN n > 1 THEN '_' || n ELSE '' END AS name, n
-                      FROM generate_series(1, 1 + (SELECT count(*) FROM pg_trigger AS t WHERE t.tgrelid = relation)) AS n) AS z
-             WHERE NOT EXISTS (SELECT FROM pg_trigger AS t WHERE t.tgrelid = relation AND t.tgname = z.name) ORDER BY z.n LIMIT 1;
-            EXECUTE format('CREATE CONSTRAINT TRIGGER %I AFTER UPDATE OF %s ON %s FROM %s FOR EACH ROW WHEN (false) EXECUTE FUNCTION %s(%s)',
-                           free, list, cftrag_internal.cft_name(relation), cftrag_internal.cft_name(other), trigger_function::regproc, arguments);
-        END IF;
-    END IF;
-    PERFORM cftrag_internal.cft_release_names();
-    -- A trigger of an event may have done what it liked.
-    IF (columns IS NULL) = EXISTS (SELECT FROM pg_trigger AS t WHERE t.tgrelid = relation AND t.tgfoid = trigger_function AND NOT t.tgisinternal
-                                                                 AND (other IS NULL OR t.tgconstrrelid = other)) THEN
-        RAISE EXCEPTION 'could not name the tables of a statement due to a concurrent rename' USING ERRCODE = 'serialization_failure',
-            HINT = 'The transaction might succeed if retried.';
+        -- A table may be registered for several others: the second is name_2.
+        SELECT z.name INTO free
+          FROM (SELECT base || CASE WHEN n > 1 THEN '_' || n ELSE '' END AS name, n
+                  FROM generate_series(1, 1 + (SELECT count(*) FROM pg_trigger AS t WHERE t.tgrelid = relation)) AS n) AS z
+         WHERE NOT EXISTS (SELECT FROM pg_trigger AS t WHERE t.tgrelid = relation AND t.tgname = z.name) ORDER BY z.n LIMIT 1;
+        PERFORM cftrag_internal.cft_register(relation, other, free, trigger_function, list, arguments);
     END IF;
     RETURN had;
 END $$;
@@ -268,7 +250,7 @@ BEGIN
                                             ARRAY[mapping_entity, mapping_document], '{entity,document}');
         PERFORM cftrag_internal.cft_check_types(mapping, ARRAY[mapping_entity, mapping_document]);
         -- Whether they can be compared.
-        EXECUTE format('SELECT FROM %s AS d JOIN %s AS m ON d.%I = m.%I LIMIT 0', cftrag_internal.cft_name(documents), cftrag_internal.cft_name(mapping), id, mapping_document);
+        EXECUTE format('SELECT FROM %s AS d JOIN %s AS m ON d.%I = m.%I LIMIT 0', documents, mapping, id, mapping_document);
     END IF;
 END $$;
 COMMENT ON FUNCTION cft_attach_documents(regclass, name, name, name, name, name, regclass, name, name) IS
@@ -294,7 +276,7 @@ RETURNS void LANGUAGE sql VOLATILE STRICT
 BEGIN ATOMIC SELECT cftrag_internal.cft_detach_documents($1); END;
 COMMENT ON FUNCTION cft_detach_documents(regclass) IS 'takes back what cft_attach_documents said; owner only';
 
-CREATE FUNCTION cft_attach_entities(entities regclass, entity name DEFAULT 'entity', embedding name DEFAULT 'embedding', edges regclass DEFAULT NULL)
+CREATE FUNCTION cftrag_internal.cft_attach_entities(entities regclass, entity name, embedding name, edges regclass)
 RETURNS void LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     forest regclass := (SELECT a.edges FROM cftrag_internal.cft_attached(cft_attach_entities.edges) AS a);
@@ -308,7 +290,7 @@ BEGIN
     END IF;
     SELECT string_agg(r.relation::text, ', ') INTO others
       FROM cftrag_internal.cft_registered('cftrag_internal.cft_entity_embeddings()', NULL, forest) AS r
-     WHERE r.relation <> entities AND cftrag_internal.cft_trusts(r.relation, forest);
+     WHERE r.relation <> entities AND cftrag_internal.cft_counts(r.relation, forest);
     IF others IS NOT NULL THEN
         RAISE EXCEPTION 'another table of embeddings is attached to %', forest USING ERRCODE = 'object_not_in_prerequisite_state',
             DETAIL = format('It is %s.', others), HINT = format('Detach it with: SELECT cft_detach_entities(%L);', others);
@@ -316,6 +298,11 @@ BEGIN
     PERFORM cftrag_internal.cft_set_columns(entities, forest, 'cftrag_internal.cft_entity_embeddings()', ARRAY[entity, embedding], '{entity,embedding}');
     PERFORM cftrag_internal.cft_distance(entities, embedding);
 END $$;
+COMMENT ON FUNCTION cftrag_internal.cft_attach_entities(regclass, name, name, regclass) IS 'what cft_attach_entities calls';
+
+CREATE FUNCTION cft_attach_entities(entities regclass, entity name DEFAULT 'entity', embedding name DEFAULT 'embedding', edges regclass DEFAULT NULL)
+RETURNS void LANGUAGE sql VOLATILE
+BEGIN ATOMIC SELECT cftrag_internal.cft_attach_entities($1, $2, $3, cftrag_internal.cft_meant_edges($4)); END;
 COMMENT ON FUNCTION cft_attach_entities(regclass, name, name, regclass) IS
 'says which columns of a table hold the embeddings of the entities of an edges table; owner only';
 
@@ -328,45 +315,38 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION cft_detach_entities(regclass, regclass) IS 'takes back what cft_attach_entities said; owner only';
 
--- The attached table of documents, its columns, and its mapping. 42P01 or 42725 as cft_context's edges.
+-- The table of documents, its columns, and its mapping. None, or 0: what the error of a table that was left out says. 42P01, 42725.
 CREATE FUNCTION cftrag_internal.cft_attached_documents(documents regclass DEFAULT NULL)
 RETURNS TABLE(relation regclass, id name, body name, embedding name, entity name, tokens name,
               mapping regclass, mapping_entity name, mapping_document name)
 LANGUAGE plpgsql STABLE PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-    wanted regclass := coalesce(documents, cftrag_internal.cft_chosen_documents());
-    several text;
+    wanted regclass := nullif(documents, 0);
     others text;
 BEGIN
     IF wanted IS NULL THEN
-        SELECT min(c.relation::oid) FILTER (WHERE c.by_itself), string_agg(c.relation::text, ', ') FILTER (WHERE c.by_itself AND c.n > 1),
-               string_agg(c.relation::text, ', ') FILTER (WHERE NOT c.by_itself) INTO wanted, several, others
-          FROM (SELECT z.*, count(*) FILTER (WHERE z.by_itself) OVER () AS n FROM cftrag_internal.cft_columns('cftrag_internal.cft_documents()') AS z) AS c;
-        IF wanted IS NULL AND others IS NOT NULL THEN
-            RAISE EXCEPTION 'only documents of other roles are attached to cftrag, and "documents" was left out' USING ERRCODE = 'ambiguous_function',
-                DETAIL = format('Reading a table can run its owner''s code with your rights, so it is not chosen for you. Attached tables that you may read: %s.', others),
-                HINT = 'Say which one by documents => ..., or: SET cftrag.documents = ...;';
-        ELSIF wanted IS NULL THEN
+        SELECT string_agg(DISTINCT c.relation::text, ', '), min(c.relation::text) INTO others, wanted
+          FROM cftrag_internal.cft_columns('cftrag_internal.cft_documents()') AS c;
+        IF others IS NULL THEN
             RAISE EXCEPTION 'no table of documents that you may read is attached to cftrag' USING ERRCODE = 'undefined_table',
                 HINT = 'Attach one with: SELECT cft_attach_documents(''my_documents'', id => ''id'', body => ''body'', embedding => ''embedding'');';
-        ELSIF several IS NOT NULL THEN
-            RAISE EXCEPTION 'more than one table of documents is attached to cftrag, and "documents" was left out' USING ERRCODE = 'ambiguous_function',
-                DETAIL = format('Attached tables that you may read: %s.', several),
-                HINT = 'Say which one by documents => ..., or: SET cftrag.documents = ...;';
         END IF;
+        RAISE EXCEPTION '"documents" was left out, and search_path does not show exactly one table of documents that is attached to cftrag'
+            USING ERRCODE = 'ambiguous_function', DETAIL = format('Attached tables that you may read: %s.', others),
+                HINT = format('Say which one: documents => %L.', wanted);
     END IF;
     SELECT d.relation, (d.columns ->> 'id')::name, (d.columns ->> 'body')::name, (d.columns ->> 'embedding')::name,
                         (d.columns ->> 'entity')::name, (d.columns ->> 'tokens')::name,
                         m.relation, (m.columns ->> 'entity')::name, (m.columns ->> 'document')::name
                    INTO relation, id, body, embedding, entity, tokens, mapping, mapping_entity, mapping_document
                    FROM cftrag_internal.cft_columns('cftrag_internal.cft_documents()', wanted) AS d
-                   LEFT JOIN cftrag_internal.cft_columns('cftrag_internal.cft_document_entities()', NULL, wanted) WITH ORDINALITY AS m(relation, other, columns, trigger_name, by_itself, n)
+                   LEFT JOIN cftrag_internal.cft_columns('cftrag_internal.cft_document_entities()', NULL, wanted) WITH ORDINALITY AS m(relation, other, columns, trigger_name, n)
                           ON m.other = d.relation
                   WHERE d.relation = wanted ORDER BY m.n LIMIT 1;
     IF NOT FOUND THEN
         -- Where it is attached but not readable, its own error says so.
         IF EXISTS (SELECT FROM pg_trigger AS t WHERE t.tgrelid = wanted AND t.tgfoid = 'cftrag_internal.cft_documents()'::regprocedure) THEN
-            EXECUTE format('SELECT FROM %s LIMIT 0', cftrag_internal.cft_name(wanted));
+            EXECUTE format('SELECT FROM %s LIMIT 0', wanted);
         END IF;
         RAISE EXCEPTION 'table % has no documents attached to cftrag', wanted USING ERRCODE = 'undefined_table',
             HINT = format('Attach it with: SELECT cft_attach_documents(%L, id => ''id'', body => ''body'', embedding => ''embedding'');', wanted);
@@ -375,8 +355,7 @@ BEGIN
     PERFORM cftrag_internal.cft_check_types(mapping, ARRAY[mapping_entity, mapping_document]) WHERE mapping IS NOT NULL;
     RETURN NEXT;
 END $$;
-COMMENT ON FUNCTION cftrag_internal.cft_attached_documents(regclass) IS
-'the attached table of documents (the only one, if none is named), its columns, and its mapping to entities';
+COMMENT ON FUNCTION cftrag_internal.cft_attached_documents(regclass) IS 'an attached table of documents, its columns, and its mapping to entities';
 
 -- Of the documents about entities: their ids and entities, as SQL. A document may be about several entities.
 CREATE FUNCTION cftrag_internal.cft_about(relation regclass, id name, entity name, mapping regclass, mapping_entity name, mapping_document name)
@@ -392,10 +371,10 @@ DECLARE
                    WHERE a.attrelid = coalesce(mapping, relation) AND a.attname = coalesce(mapping_entity, entity));
 BEGIN
     IF mapping IS NULL THEN
-        RETURN ' JOIN ' || cftrag_internal.cft_name(relation) || ' AS d ON ' || same;
+        RETURN ' JOIN ' || relation::text || ' AS d ON ' || same;
     END IF;
-    RETURN ' JOIN ' || cftrag_internal.cft_name(mapping) || ' AS m ON ' || same
-        || ' JOIN ' || cftrag_internal.cft_name(relation) || ' AS d ON d.' || quote_ident(id) || ' = m.' || quote_ident(mapping_document);
+    RETURN ' JOIN ' || mapping::text || ' AS m ON ' || same
+        || ' JOIN ' || relation::text || ' AS d ON d.' || quote_ident(id) || ' = m.' || quote_ident(mapping_document);
 END $$;
 COMMENT ON FUNCTION cftrag_internal.cft_about(regclass, name, name, regclass, name, name) IS 'joins documents (d) to entities (n.name): the part of a statement that cft_chunks uses';
 
@@ -414,7 +393,7 @@ CREATE FUNCTION cft_chunks(entities text[], up integer DEFAULT 3, down integer D
     documents regclass DEFAULT NULL, embedding vector DEFAULT NULL)
 RETURNS TABLE(entity text, relation text, depth integer, relative text, document_id text, body text, tokens integer, distance float8)
 LANGUAGE sql STABLE PARALLEL SAFE COST 1000 ROWS 20
-BEGIN ATOMIC SELECT f.* FROM cftrag_internal.cft_chunks($1, $2, $3, $4, $5, $6) AS f; END;
+BEGIN ATOMIC SELECT f.* FROM cftrag_internal.cft_chunks($1, $2, $3, cftrag_internal.cft_meant_edges($4), cftrag_internal.cft_meant_documents($5), $6) AS f; END;
 COMMENT ON FUNCTION cft_chunks(text[], integer, integer, regclass, regclass, vector) IS
 'the documents about entities and their relatives, each once, the nearest first: by depth, then by distance to the embedding if one is given';
 
@@ -422,5 +401,5 @@ CREATE FUNCTION cft_chunks(entity text, up integer DEFAULT 3, down integer DEFAU
     documents regclass DEFAULT NULL, embedding vector DEFAULT NULL)
 RETURNS TABLE(entity text, relation text, depth integer, relative text, document_id text, body text, tokens integer, distance float8)
 LANGUAGE sql STABLE PARALLEL SAFE COST 1000 ROWS 10
-BEGIN ATOMIC SELECT c.* FROM cftrag_internal.cft_chunks(ARRAY[$1], $2, $3, $4, $5, $6) AS c; END;
+BEGIN ATOMIC SELECT c.* FROM cftrag_internal.cft_chunks(ARRAY[$1], $2, $3, cftrag_internal.cft_meant_edges($4), cftrag_internal.cft_meant_documents($5), $6) AS c; END;
 COMMENT ON FUNCTION cft_chunks(text, integer, integer, regclass, regclass, vector) IS 'the documents about an entity and its relatives';

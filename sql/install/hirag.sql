@@ -107,15 +107,14 @@ COMMENT ON FUNCTION cftrag_internal.cft_bridge(text[], integer, regclass) IS 'wh
 CREATE FUNCTION cft_bridge(entities text[], max_hops integer DEFAULT 3, edges regclass DEFAULT NULL)
 RETURNS TABLE(tree text, apex text, depth integer, parent text, child text, leads_to text[])
 LANGUAGE sql STABLE PARALLEL SAFE COST 10000 ROWS 20
-BEGIN ATOMIC SELECT f.* FROM cftrag_internal.cft_bridge($1, $2, $3) AS f; END;
+BEGIN ATOMIC SELECT f.* FROM cftrag_internal.cft_bridge($1, $2, cftrag_internal.cft_meant_edges($3)) AS f; END;
 COMMENT ON FUNCTION cft_bridge(text[], integer, regclass) IS
 'how entities hang together: in each tree, the tree of shortest ways to them from the ancestor that most of them share (HiRAG, 2025); where each has one parent, the Steiner tree';
 
 -- Global: the coarse_k entities with children that are nearest to the embedding. Local: of the entities without children within down levels below those, the fine_k
 -- nearest. Bridge: how these hang together, a way to each. Each part has its share of the budget, and ends before the first row that would exceed it.
-CREATE FUNCTION cft_coarse_fine(query vector, coarse_k integer DEFAULT 3, fine_k integer DEFAULT 10, down integer DEFAULT 3, max_hops integer DEFAULT 3,
-    budget integer DEFAULT NULL, local_share float8 DEFAULT 0.5, bridge_share float8 DEFAULT 0.2, global_share float8 DEFAULT 0.3,
-    edges regclass DEFAULT NULL, documents regclass DEFAULT NULL)
+CREATE FUNCTION cftrag_internal.cft_coarse_fine(query vector, coarse_k integer, fine_k integer, down integer, max_hops integer, budget integer,
+    local_share float8, bridge_share float8, global_share float8, edges regclass, documents regclass)
 RETURNS TABLE(part text, entity text, tree text, score float8, under text, text text, tokens bigint)
 LANGUAGE plpgsql STABLE PARALLEL SAFE COST 10000 ROWS 30 SET search_path = pg_catalog, pg_temp AS $$
 #variable_conflict use_column
@@ -172,5 +171,16 @@ BEGIN
      WHERE budget IS NULL OR c.so_far <= floor(budget * CASE c.place WHEN 1 THEN global_share WHEN 2 THEN bridge_share ELSE local_share END + 1e-9)
      ORDER BY c.place, c.n;
 END $$;
+COMMENT ON FUNCTION cftrag_internal.cft_coarse_fine(vector, integer, integer, integer, integer, integer, float8, float8, float8, regclass, regclass) IS 'what cft_coarse_fine calls';
+
+CREATE FUNCTION cft_coarse_fine(query vector, coarse_k integer DEFAULT 3, fine_k integer DEFAULT 10, down integer DEFAULT 3, max_hops integer DEFAULT 3,
+    budget integer DEFAULT NULL, local_share float8 DEFAULT 0.5, bridge_share float8 DEFAULT 0.2, global_share float8 DEFAULT 0.3,
+    edges regclass DEFAULT NULL, documents regclass DEFAULT NULL)
+RETURNS TABLE(part text, entity text, tree text, score float8, under text, text text, tokens bigint)
+LANGUAGE sql STABLE PARALLEL SAFE COST 10000 ROWS 30
+BEGIN ATOMIC
+    SELECT f.* FROM cftrag_internal.cft_coarse_fine($1, $2, $3, $4, $5, $6, $7, $8, $9, cftrag_internal.cft_meant_edges($10),
+        cftrag_internal.cft_meant_documents($11)) AS f;
+END;
 COMMENT ON FUNCTION cft_coarse_fine(vector, integer, integer, integer, integer, integer, float8, float8, float8, regclass, regclass) IS
 'from coarse to fine (HiRAG, 2025): the nearest entities that have children, the nearest leaves below these, and how the leaves hang together, each within its share of a budget';

@@ -31,18 +31,25 @@ COMMENT ON FUNCTION cftrag_internal.cft_rollup_up(text[], regclass) IS 'entities
 CREATE FUNCTION cftrag_internal.cft_rollup_insert(summaries regclass, entity name, entities text[], twice boolean, edges regclass)
 RETURNS void LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
-    EXECUTE format('INSERT INTO %s (%I) SELECT u.name FROM unnest($1) AS u(name) ORDER BY u.name COLLATE "C"', cftrag_internal.cft_name(summaries), entity)
+    EXECUTE format('INSERT INTO %s (%I) SELECT u.name FROM unnest($1) AS u(name) ORDER BY u.name COLLATE "C"', summaries, entity)
     USING cftrag_internal.cft_rollup_up(entities, edges)
           || CASE WHEN twice THEN ARRAY(SELECT DISTINCT u.name FROM unnest(entities) AS u(name) WHERE u.name IS NOT NULL) ELSE '{}' END;
 END $$;
 COMMENT ON FUNCTION cftrag_internal.cft_rollup_insert(regclass, name, text[], boolean, regclass) IS 'marks entities and their ancestors in a table of summaries';
 
-CREATE FUNCTION cft_rollup_mark(entities text[], edges regclass DEFAULT NULL)
+CREATE FUNCTION cftrag_internal.cft_rollup_mark(entities text[], edges regclass)
 RETURNS void LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     PERFORM cftrag_internal.cft_rollup_write(s.summaries, entities), cftrag_internal.cft_rollup_insert(s.summaries, s.entity, entities, true, s.forest)
        FROM cftrag_internal.cft_rollup_tables(edges) AS s;
 END $$;
+COMMENT ON FUNCTION cftrag_internal.cft_rollup_mark(text[], regclass) IS 'what cft_rollup_mark calls';
+
+CREATE FUNCTION cft_rollup_mark(entities text[], edges regclass DEFAULT NULL)
+RETURNS void LANGUAGE sql VOLATILE
+BEGIN ATOMIC
+    SELECT cftrag_internal.cft_rollup_mark($1, cftrag_internal.cft_meant_edges($2));
+END;
 COMMENT ON FUNCTION cft_rollup_mark(text[], regclass) IS 'says that the summaries of entities, and of all their ancestors, are due';
 
 -- Above an entity is what any way leads to, whatever the trees of its edges: an entity's children in all trees are its children here. As many rows as
@@ -94,7 +101,7 @@ BEGIN
                 LATERAL (SELECT (SELECT true FROM (SELECT FROM %1$s AS s WHERE s.%2$I = n.name AND s.%3$I IS NULL AND s.ctid <> ALL ($2)
                                                     LIMIT 1 FOR UPDATE SKIP LOCKED) AS f) AS found OFFSET 0) AS m
           WHERE m.found IS NULL ORDER BY n.name COLLATE "C" RETURNING %2$I::text AS name)
-         SELECT array_agg(i.name) FROM i', cftrag_internal.cft_name(summaries), entity, summary)
+         SELECT array_agg(i.name) FROM i', summaries, entity, summary)
     INTO added USING entities, cftrag_internal.cft_rollup_held(summaries);
     PERFORM cftrag_internal.cft_rollup_write(summaries, added) WHERE added IS NOT NULL;
 END $$;
@@ -114,7 +121,7 @@ BEGIN
          ), m AS MATERIALIZED (
              SELECT s.%2$I::text AS name, s.xmin::text AS xid FROM %1$s AS s WHERE s.%2$I = ANY (ARRAY(SELECT a.name FROM a)) AND s.%3$I IS NULL
          )
-         SELECT array_agg(DISTINCT a.name) FROM a WHERE (a.name, a.xid) NOT IN (SELECT m.name, m.xid FROM m)', cftrag_internal.cft_name(summaries), entity, summary)
+         SELECT array_agg(DISTINCT a.name) FROM a WHERE (a.name, a.xid) NOT IN (SELECT m.name, m.xid FROM m)', summaries, entity, summary)
     INTO unmarked USING entities, marked_by, except_of, forest;
     PERFORM cftrag_internal.cft_rollup_add(unmarked, summaries, entity, summary) WHERE unmarked IS NOT NULL;
 END $$;
@@ -133,7 +140,7 @@ DECLARE
 BEGIN
     EXECUTE format('SELECT array_agg(l.name), array_agg(l.at), array_agg(l.xid)
                       FROM (SELECT s.%2$I::text AS name, s.ctid AS at, s.xmin::text AS xid FROM %1$s AS s
-                             WHERE s.%2$I = ANY ($1) AND s.%3$I IS NULL AND s.ctid <> ALL ($2) FOR UPDATE SKIP LOCKED) AS l', cftrag_internal.cft_name(summaries), entity, summary)
+                             WHERE s.%2$I = ANY ($1) AND s.%3$I IS NULL AND s.ctid <> ALL ($2) FOR UPDATE SKIP LOCKED) AS l', summaries, entity, summary)
     INTO names, marks, marked_by
     USING ARRAY(SELECT u.name FROM unnest(entities) AS u(name) EXCEPT SELECT u.name FROM unnest(cftrag_internal.cft_rollup_mine(entities, summaries)) AS u(name)),
           cftrag_internal.cft_rollup_held(summaries);
@@ -149,7 +156,7 @@ BEGIN
     SELECT array_agg(u.name), array_agg(u.at), array_agg(u.xid) INTO names, gone, marked_by
       FROM unnest(names, marks, marked_by) AS u(name, at, xid) WHERE u.name IN (SELECT b.name FROM unnest(bare) AS b(name));
     PERFORM cftrag_internal.cft_rollup_spread(names, marked_by, except_of, forest, summaries, entity, summary);
-    EXECUTE format('DELETE FROM %s AS s WHERE s.ctid = ANY ($1)', cftrag_internal.cft_name(summaries)) USING gone;
+    EXECUTE format('DELETE FROM %s AS s WHERE s.ctid = ANY ($1)', summaries) USING gone;
 END $$;
 COMMENT ON FUNCTION cftrag_internal.cft_rollup_settle(text[], text[], regclass, regclass, name, name, boolean) IS 'removes marks of entities that have no summary, and marks what is above them';
 
@@ -242,7 +249,8 @@ BEGIN
     FOR s IN SELECT z.*, e.other AS edges
                FROM cftrag_internal.cft_registered('cftrag_internal.cft_summary_documents()', NULL, TG_RELID) AS r,
                     LATERAL cftrag_internal.cft_registered('cftrag_internal.cft_summaries()', r.relation) AS e,
-                    LATERAL cftrag_internal.cft_summaries_of(e.other) AS z WHERE z.summaries = r.relation LOOP
+                    LATERAL cftrag_internal.cft_summaries_of(e.other) AS z
+              WHERE z.summaries = r.relation AND cftrag_internal.cft_counts(r.relation, TG_RELID) LOOP
         SELECT r.columns INTO columns FROM cftrag_internal.cft_registered('cftrag_internal.cft_documents()', TG_RELID) AS r;
         -- Not attached any more: the documents to entities, or the edges.
         CONTINUE WHEN NOT FOUND OR columns ->> 'entity' IS NULL
@@ -254,8 +262,14 @@ BEGIN
                     USING ERRCODE = 'active_sql_transaction', DETAIL = format('Summaries in %s are made of it.', s.summaries),
                           HINT = 'Begin it with: BEGIN ISOLATION LEVEL READ COMMITTED;';
             END IF;
-            EXECUTE format('SELECT array_agg(DISTINCT s.%I::text) FROM %s AS s', s.entity, cftrag_internal.cft_name(s.summaries)) INTO entities;
+            EXECUTE format('SELECT array_agg(DISTINCT s.%I::text) FROM %s AS s', s.entity, s.summaries) INTO entities;
         ELSE
+            BEGIN
+                PERFORM cftrag_internal.cft_check_types(TG_RELID, ARRAY[columns ->> 'entity', columns ->> 'body', columns ->> 'id']::name[]);
+            EXCEPTION WHEN datatype_mismatch THEN
+                RAISE WARNING 'summaries in % are not marked: %', s.summaries, SQLERRM;
+                CONTINUE;
+            END;
             EXECUTE format('SELECT array_agg(DISTINCT z.entity COLLATE "C") FROM (%s) AS z(entity, body, id) WHERE z.entity IS NOT NULL',
                            cftrag_internal.cft_rollup_changes(TG_OP, format('r.%I::text', columns ->> 'entity'), format('r.%I::text', columns ->> 'body'),
                                                           format('r.%I::text', columns ->> 'id')))

@@ -1,7 +1,8 @@
 -- What the methods over embeddings share: where entities' embeddings and texts are, where trees begin, how names are sorted.
 -- As in retrieve.sql: STABLE, so one snapshot; the caller's rights; names from the catalog, values as parameters.
 
--- Entities' embeddings are in the table of cft_attach_entities, else in the documents about them, if these are attached to entities.
+-- Entities' embeddings are in the table of cft_attach_entities, else in the documents about them, if these are attached to entities. Here and below
+-- documents 0, or NULL, is none.
 CREATE FUNCTION cftrag_internal.cft_meaning(edges regclass, documents regclass DEFAULT NULL)
 RETURNS TABLE(relation regclass, id name, entity name, embedding name, mapping regclass, mapping_entity name, mapping_document name,
               operator text, type text, cosine boolean)
@@ -10,16 +11,12 @@ LANGUAGE plpgsql STABLE PARALLEL SAFE COST 1000 ROWS 1 SET search_path = pg_cata
 DECLARE
     a record;
 BEGIN
-    LOOP
-        SELECT c.relation, NULL::name AS id, (c.columns ->> 'entity')::name AS entity, (c.columns ->> 'embedding')::name AS embedding,
-               NULL::regclass AS mapping, NULL::name AS mapping_entity, NULL::name AS mapping_document INTO a
-          FROM cftrag_internal.cft_columns('cftrag_internal.cft_entity_embeddings()', NULL, edges) AS c WHERE c.other = edges LIMIT 1;
-        EXIT WHEN cftrag_internal.cft_lock(a.relation);
-    END LOOP;
+    SELECT c.relation, NULL::name AS id, (c.columns ->> 'entity')::name AS entity, (c.columns ->> 'embedding')::name AS embedding,
+           NULL::regclass AS mapping, NULL::name AS mapping_entity, NULL::name AS mapping_document INTO a
+      FROM cftrag_internal.cft_columns('cftrag_internal.cft_entity_embeddings()', NULL, edges) AS c WHERE c.other = edges LIMIT 1;
     IF a.relation IS NULL THEN
         SELECT d.relation, d.id, d.entity, d.embedding, d.mapping, d.mapping_entity, d.mapping_document INTO a
-          FROM cftrag_internal.cft_texts_of(documents) AS t, LATERAL cftrag_internal.cft_attached_documents(t) AS d
-         WHERE t <> 0 AND (d.entity IS NOT NULL OR d.mapping IS NOT NULL);
+          FROM cftrag_internal.cft_attached_documents(documents) AS d WHERE documents <> 0 AND (d.entity IS NOT NULL OR d.mapping IS NOT NULL);
         IF NOT FOUND THEN
             RAISE EXCEPTION 'no embeddings of the entities of % that you may read are attached to cftrag', edges USING ERRCODE = 'object_not_in_prerequisite_state',
                 HINT = format('Attach them with: SELECT cft_attach_entities(''my_entities'', entity => ''entity'', embedding => ''embedding'', edges => %L);', edges);
@@ -31,15 +28,6 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION cftrag_internal.cft_meaning(regclass, regclass) IS
 'where the embeddings of a forest''s entities are, and the operator of distance: those of cft_attach_entities, else those of documents about entities';
-
--- As cft_retrieve: a table of documents that is named, or the only one that may be meant. It is locked. 0 is none.
-CREATE FUNCTION cftrag_internal.cft_texts_of(documents regclass)
-RETURNS regclass LANGUAGE plpgsql STABLE PARALLEL SAFE COST 100 SET search_path = pg_catalog, pg_temp AS $$
-BEGIN
-    RETURN CASE WHEN documents = 0 THEN documents
-                ELSE coalesce(nullif(split_part(cftrag_internal.cft_kept_statement('documents, if any', documents), ' ', 1), '')::oid, 0) END;
-END $$;
-COMMENT ON FUNCTION cftrag_internal.cft_texts_of(regclass) IS 'the table of documents that is meant: the named one, else the only one, else OID 0';
 
 -- The score of each entity of $1 that has an embedding, against $2, and how many embeddings were compared for it. An entity of several has its nearest.
 -- The distance of a vector without a direction is NaN by cosine: that is as none.
@@ -72,24 +60,20 @@ RETURNS TABLE(entity text, text text, tokens bigint, named boolean)
 LANGUAGE plpgsql STABLE PARALLEL SAFE COST 1000 ROWS 100 SET search_path = pg_catalog, pg_temp AS $$
 #variable_conflict use_column
 DECLARE
-    meant regclass := cftrag_internal.cft_texts_of(documents);
     a record;
     s record;
     about text := '';
     sums text := '';
 BEGIN
-    LOOP
-        SELECT c.relation, (c.columns ->> 'entity')::name AS entity, (c.columns ->> 'summary')::name AS summary INTO s
-          FROM cftrag_internal.cft_columns('cftrag_internal.cft_summaries()', NULL, edges) AS c WHERE c.other = edges LIMIT 1;
-        EXIT WHEN cftrag_internal.cft_lock(s.relation);
-    END LOOP;
+    SELECT c.relation, (c.columns ->> 'entity')::name AS entity, (c.columns ->> 'summary')::name AS summary INTO s
+      FROM cftrag_internal.cft_columns('cftrag_internal.cft_summaries()', NULL, edges) AS c WHERE c.other = edges LIMIT 1;
     IF s.relation IS NOT NULL THEN
         PERFORM cftrag_internal.cft_check_types(s.relation, ARRAY[s.entity, s.summary]);
         sums := format('SELECT s.%1$I::text COLLATE "C" AS name, max(s.%2$I::text COLLATE "C") AS said FROM %3$s AS s WHERE s.%1$I::text = ANY ($1) AND s.%2$I IS NOT NULL GROUP BY 1',
-                       s.entity, s.summary, cftrag_internal.cft_name(s.relation));
+                       s.entity, s.summary, s.relation);
     END IF;
-    IF meant <> 0 THEN
-        SELECT * INTO a FROM cftrag_internal.cft_attached_documents(meant);
+    IF documents <> 0 THEN
+        SELECT * INTO a FROM cftrag_internal.cft_attached_documents(documents);
         IF a.entity IS NOT NULL OR a.mapping IS NOT NULL THEN
             about := format(
                 'SELECT n.name, string_agg(d.%1$I::text, chr(10) ORDER BY d.%2$I::text COLLATE "C", d.%1$I::text COLLATE "C") AS said,

@@ -9,8 +9,10 @@ COMMENT ON FUNCTION cft_filter_relations(regclass, name, name, name) IS
 
 CREATE FUNCTION cft_check_edges(edges regclass DEFAULT NULL)
 RETURNS TABLE(tree text, parent text, child text, kept boolean, reason text)
-LANGUAGE sql STABLE PARALLEL UNSAFE COST 1000000 ROWS 10000 SET search_path = pg_catalog, pg_temp AS $$
-    SELECT f.* FROM cftrag_internal.cft_attached($1) AS a, cftrag_internal.cft_filter_relations(a.edges, a.parent, a.child, a.tree) AS f $$;
+LANGUAGE sql STABLE PARALLEL UNSAFE COST 1000000 ROWS 10000
+BEGIN ATOMIC
+    SELECT f.* FROM cftrag_internal.cft_attached($1) AS a, cft_filter_relations(a.edges, a.parent, a.child, a.tree) AS f;
+END;
 COMMENT ON FUNCTION cft_check_edges(regclass) IS 'what cft_filter_relations says of the rows of an attached table';
 
 CREATE FUNCTION cft_reject_cycles() RETURNS trigger LANGUAGE c

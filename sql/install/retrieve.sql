@@ -13,7 +13,7 @@ COMMENT ON FUNCTION cftrag_internal.cft_nearest_documents(vector, integer, regcl
 CREATE FUNCTION cft_nearest_documents(embedding vector, k integer DEFAULT 5, documents regclass DEFAULT NULL)
 RETURNS TABLE(document_id text, entity text, body text, tokens integer, distance float8)
 LANGUAGE sql STABLE PARALLEL SAFE COST 1000 ROWS 5
-BEGIN ATOMIC SELECT f.* FROM cftrag_internal.cft_nearest_documents($1, $2, $3) AS f; END;
+BEGIN ATOMIC SELECT f.* FROM cftrag_internal.cft_nearest_documents($1, $2, cftrag_internal.cft_meant_documents($3)) AS f; END;
 COMMENT ON FUNCTION cft_nearest_documents(vector, integer, regclass) IS
 'the k documents nearest to an embedding, by the operator of the index on their column, else by cosine distance';
 
@@ -28,11 +28,8 @@ DECLARE
 BEGIN
     IF num_nulls(embedding, k) > 0 THEN RETURN; END IF;
     SELECT f.edges INTO forest FROM cftrag_internal.cft_attached(edges) AS f;
-    LOOP
-        SELECT c.relation, c.columns ->> 'entity' AS entity, c.columns ->> 'embedding' AS embedding INTO a
-          FROM cftrag_internal.cft_columns('cftrag_internal.cft_entity_embeddings()', NULL, forest) AS c WHERE c.other = forest LIMIT 1;
-        EXIT WHEN cftrag_internal.cft_lock(a.relation);
-    END LOOP;
+    SELECT c.relation, c.columns ->> 'entity' AS entity, c.columns ->> 'embedding' AS embedding INTO a
+      FROM cftrag_internal.cft_columns('cftrag_internal.cft_entity_embeddings()', NULL, forest) AS c WHERE c.other = forest LIMIT 1;
     IF a.relation IS NOT NULL THEN
         PERFORM cftrag_internal.cft_check_types(a.relation, ARRAY[a.entity]::name[]);
         SELECT * INTO o FROM cftrag_internal.cft_distance(a.relation, a.embedding);
@@ -41,7 +38,7 @@ BEGIN
                FROM (SELECT d.%1$I AS entity, d.%2$I %3$s $1::%4$s AS distance FROM %5$s AS d
                       WHERE d.%2$I IS NOT NULL AND d.%1$I IS NOT NULL ORDER BY d.%2$I %3$s $1::%4$s FETCH FIRST ($2) ROWS WITH TIES) AS n
               ORDER BY n.distance, n.entity::text COLLATE "C" LIMIT $2',
-            a.entity, a.embedding, o.operator, o.type, cftrag_internal.cft_name(a.relation), CASE WHEN o.cosine THEN '1 - n.distance' ELSE '- n.distance' END)
+            a.entity, a.embedding, o.operator, o.type, a.relation, CASE WHEN o.cosine THEN '1 - n.distance' ELSE '- n.distance' END)
         USING embedding, k;
     ELSE
         -- Documents that belong to entities stand for them.
@@ -61,7 +58,7 @@ COMMENT ON FUNCTION cftrag_internal.cft_nearest_entities(vector, integer, regcla
 CREATE FUNCTION cft_nearest_entities(embedding vector, k integer DEFAULT 5, edges regclass DEFAULT NULL, documents regclass DEFAULT NULL)
 RETURNS TABLE(entity text, distance float8, score float8)
 LANGUAGE sql STABLE PARALLEL SAFE COST 1000 ROWS 5
-BEGIN ATOMIC SELECT f.* FROM cftrag_internal.cft_nearest_entities($1, $2, $3, $4) AS f; END;
+BEGIN ATOMIC SELECT f.* FROM cftrag_internal.cft_nearest_entities($1, $2, cftrag_internal.cft_meant_edges($3), cftrag_internal.cft_meant_documents($4)) AS f; END;
 COMMENT ON FUNCTION cft_nearest_entities(vector, integer, regclass, regclass) IS
 'the entities nearest to an embedding: by cft_attach_entities, else those of the k nearest documents; score is 1 - cosine distance, else minus the distance';
 
@@ -93,7 +90,7 @@ BEGIN
              SELECT e.tree, e.child FROM search AS s JOIN e ON e.parent = s.node AND e.tree = s.tree)
          SELECT array_agg(q.name ORDER BY q.place) FROM unnest($1) WITH ORDINALITY AS q(name, place)
           WHERE q.name COLLATE "C" IN (SELECT s.node FROM search AS s)',
-        CASE WHEN f.tree IS NULL THEN '''''::text' ELSE format('coalesce(r.%I::text COLLATE "C", '''')', f.tree) END, f.parent, f.child, cftrag_internal.cft_name(f.edges))
+        CASE WHEN f.tree IS NULL THEN '''''::text' ELSE format('coalesce(r.%I::text COLLATE "C", '''')', f.tree) END, f.parent, f.child, f.edges)
     INTO found_there USING entities;
     RETURN QUERY SELECT p.entity, p.tree, p.relation, p.text FROM cftrag_internal.cft_parts_by_reference(found_there, up, down, f.edges) AS p;
 END $$;
@@ -215,7 +212,7 @@ BEGIN
             HINT = 'The modes are cft, text, naive, ann_tree and ann_graph.';
     END IF;
     -- Without an embedding the documents may be missing.
-    which := cftrag_internal.cft_kept_statement(CASE WHEN documents IS NULL AND embedding IS NULL THEN 'documents, if any' ELSE 'documents' END, documents);
+    which := cftrag_internal.cft_kept_statement(CASE WHEN documents = 0 AND embedding IS NULL THEN 'documents, if any' ELSE 'documents' END, documents);
     attached := nullif(split_part(which, ' ', 1), '')::oid;
     has_entities := split_part(which, ' ', 2) = 'true';
 
@@ -319,13 +316,14 @@ CREATE FUNCTION cft_retrieve(question text, embedding vector, k integer DEFAULT 
     budget integer DEFAULT NULL, mode text DEFAULT 'cft', edges regclass DEFAULT NULL, documents regclass DEFAULT NULL, chunks integer DEFAULT NULL)
 RETURNS TABLE(source text, entity text, document_id text, rank integer, distance float8, text text, tokens integer, why text)
 LANGUAGE sql STABLE PARALLEL SAFE COST 10000 ROWS 20
-BEGIN ATOMIC SELECT f.* FROM cftrag_internal.cft_retrieve($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) AS f; END;
+BEGIN ATOMIC
+    SELECT f.* FROM cftrag_internal.cft_retrieve($1, $2, $3, $4, $5, $6, $7, cftrag_internal.cft_meant_edges($8), cftrag_internal.cft_meant_documents($9), $10) AS f;
+END;
 COMMENT ON FUNCTION cft_retrieve(text, vector, integer, integer, integer, integer, text, regclass, regclass, integer) IS
 'what belongs to a question: the nearest documents, the hierarchy of the entities it mentions, and documents about these; each row says why it is here';
 
-CREATE FUNCTION cft_prompt(question text, embedding vector, template text DEFAULT NULL, k integer DEFAULT 5, up integer DEFAULT 3,
-    down integer DEFAULT 1, budget integer DEFAULT NULL, mode text DEFAULT 'cft', edges regclass DEFAULT NULL, documents regclass DEFAULT NULL,
-    chunks integer DEFAULT NULL)
+CREATE FUNCTION cftrag_internal.cft_prompt(question text, embedding vector, template text, k integer, up integer, down integer, budget integer,
+    mode text, edges regclass, documents regclass, chunks integer)
 RETURNS text LANGUAGE plpgsql STABLE PARALLEL SAFE COST 10000 SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     own text := coalesce(template, nullif(current_setting('cftrag.prompt_template', true), ''));
@@ -348,10 +346,20 @@ BEGIN
               FROM cftrag_internal.cft_retrieve(question, embedding, k, up, down, budget, mode, edges, documents, chunks) AS z) AS r;
     RETURN prompt;
 END $$;
+COMMENT ON FUNCTION cftrag_internal.cft_prompt(text, vector, text, integer, integer, integer, integer, text, regclass, regclass, integer) IS
+'what cft_prompt calls';
+
+CREATE FUNCTION cft_prompt(question text, embedding vector, template text DEFAULT NULL, k integer DEFAULT 5, up integer DEFAULT 3,
+    down integer DEFAULT 1, budget integer DEFAULT NULL, mode text DEFAULT 'cft', edges regclass DEFAULT NULL, documents regclass DEFAULT NULL,
+    chunks integer DEFAULT NULL)
+RETURNS text LANGUAGE sql STABLE PARALLEL SAFE COST 10000
+BEGIN ATOMIC
+    SELECT cftrag_internal.cft_prompt($1, $2, $3, $4, $5, $6, $7, $8, cftrag_internal.cft_meant_edges($9), cftrag_internal.cft_meant_documents($10), $11);
+END;
 COMMENT ON FUNCTION cft_prompt(text, vector, text, integer, integer, integer, integer, text, regclass, regclass, integer) IS
 'a prompt of what cft_retrieve returns, the same bytes for the same data; or by a template over question, documents, hierarchy, chunks';
 
-CREATE FUNCTION cft_resolve(mention text, embedding vector DEFAULT NULL, k integer DEFAULT 5, edges regclass DEFAULT NULL)
+CREATE FUNCTION cftrag_internal.cft_resolve(mention text, embedding vector, k integer, edges regclass, documents regclass)
 RETURNS TABLE(entity text, score float8, method text)
 LANGUAGE plpgsql STABLE PARALLEL SAFE COST 10000 ROWS 5 SET search_path = pg_catalog, pg_temp AS $$
 #variable_conflict use_column
@@ -387,17 +395,23 @@ BEGIN
                    FROM (SELECT r.%2$I::text COLLATE "C" AS name FROM %4$s AS r WHERE r.%2$I::text OPERATOR(%1$I.%%) $1 AND r.%3$I IS NOT NULL
                          UNION
                          SELECT r.%3$I::text COLLATE "C" FROM %4$s AS r WHERE r.%3$I::text OPERATOR(%1$I.%%) $1 AND r.%2$I IS NOT NULL) AS n
-                  ORDER BY 2 DESC, 1 LIMIT $2) AS z', trgm, f.parent, f.child, cftrag_internal.cft_name(f.edges)) INTO before USING mention, k;
+                  ORDER BY 2 DESC, 1 LIMIT $2) AS z', trgm, f.parent, f.child, f.edges) INTO before USING mention, k;
         RETURN QUERY EXECUTE format('SELECT u.name, %I.similarity(u.name, $2)::float8, ''trigram'' FROM unnest($1) AS u(name)', trgm) USING before, mention;
         found_here := coalesce(cardinality(before), 0);
     END IF;
     IF embedding IS NOT NULL AND found_here < k
        AND (EXISTS (SELECT FROM cftrag_internal.cft_columns('cftrag_internal.cft_entity_embeddings()', NULL, f.edges) AS c WHERE c.other = f.edges)
-            OR cftrag_internal.cft_texts_of(NULL) <> 0) THEN
+            OR documents <> 0) THEN
         RETURN QUERY
-        SELECT n.entity, n.score, 'nearest' FROM cftrag_internal.cft_nearest_entities(embedding, k, f.edges, NULL) AS n
+        SELECT n.entity, n.score, 'nearest' FROM cftrag_internal.cft_nearest_entities(embedding, k, f.edges, documents) AS n
          WHERE before IS NULL OR n.entity <> ALL (before) ORDER BY n.distance, n.entity COLLATE "C" LIMIT k - found_here;
     END IF;
 END $$;
+COMMENT ON FUNCTION cftrag_internal.cft_resolve(text, vector, integer, regclass, regclass) IS 'what cft_resolve calls';
+
+CREATE FUNCTION cft_resolve(mention text, embedding vector DEFAULT NULL, k integer DEFAULT 5, edges regclass DEFAULT NULL)
+RETURNS TABLE(entity text, score float8, method text)
+LANGUAGE sql STABLE PARALLEL SAFE COST 10000 ROWS 5
+BEGIN ATOMIC SELECT f.* FROM cftrag_internal.cft_resolve($1, $2, $3, cftrag_internal.cft_meant_edges($4), cftrag_internal.cft_meant_documents(NULL)) AS f; END;
 COMMENT ON FUNCTION cft_resolve(text, vector, integer, regclass) IS
 'which entity a mention may mean: exact, folded or by alias; else the most similar by trigrams (with pg_trgm), then the nearest by embedding';

@@ -25,7 +25,7 @@ BEGIN
                                 SELECT a.entity, a.relative FROM cftrag_internal.cft_rollup_above(ARRAY(SELECT DISTINCT y.entity FROM waiting AS y), $2) AS a))
                        ORDER BY r.name COLLATE "C"),
                 ARRAY(SELECT u.name FROM unnest($1) AS u(name) WHERE u.name NOT IN (SELECT r.name FROM r))',
-        cftrag_internal.cft_name(summaries), entity, summary)
+        summaries, entity, summary)
     USING due, forest, leaves, through_cycles, cftrag_internal.cft_rollup_kept(summaries);
 END $$;
 COMMENT ON FUNCTION cftrag_internal.cft_rollup_ready(text[], boolean, regclass, regclass, name, name, boolean) IS
@@ -45,7 +45,7 @@ BEGIN
          ), others AS (
              DELETE FROM %1$s AS s WHERE s.ctid = ANY (ARRAY(SELECT l.at FROM locked AS l JOIN mine AS m ON m.name = l.name AND m.at <> l.at))
          )
-         SELECT m.name, m.at, CASE WHEN s.n > 1 THEN m.xids END FROM mine AS m JOIN seen AS s USING (name) ORDER BY m.name COLLATE "C"', cftrag_internal.cft_name(summaries), entity, summary)
+         SELECT m.name, m.at, CASE WHEN s.n > 1 THEN m.xids END FROM mine AS m JOIN seen AS s USING (name) ORDER BY m.name COLLATE "C"', summaries, entity, summary)
     USING entities, cftrag_internal.cft_rollup_kept(summaries);
 END $$;
 COMMENT ON FUNCTION cftrag_internal.cft_rollup_take(text[], regclass, name, name) IS 'takes the marks of entities that no other transaction has taken';
@@ -75,7 +75,7 @@ BEGIN
              INSERT INTO %1$s (%2$I) SELECT n.name FROM n RETURNING ctid AS at, %2$I::text AS name
          )
          SELECT jsonb_object_agg(k.key, coalesce($2 -> k.key, ''[]'') || k.marks)
-           FROM (SELECT $3 || i.name AS key, jsonb_agg(i.at) AS marks FROM i GROUP BY 1) AS k', cftrag_internal.cft_name(summaries), entity)
+           FROM (SELECT $3 || i.name AS key, jsonb_agg(i.at) AS marks FROM i GROUP BY 1) AS k', summaries, entity)
     INTO more USING entities, kept, summaries::oid || ' ', forest;
     PERFORM set_config('cft_rollup.kept', (kept || more)::text, true) WHERE more IS NOT NULL;
 END $$;
@@ -99,13 +99,13 @@ END $$;
 COMMENT ON FUNCTION cftrag_internal.cft_rollup_held(regclass) IS 'the marks in a table of summaries that this transaction has taken and not yet answered, or keeps';
 
 -- What there is to summarise of each entity: the documents about itself, then its children's summaries, or texts.
-CREATE FUNCTION cftrag_internal.cft_rollup_inputs(entities text[], forest regclass, summaries regclass, entity name, summary name, leaves boolean, documents regclass)
+CREATE FUNCTION cftrag_internal.cft_rollup_inputs(entities text[], forest regclass, summaries regclass, entity name, summary name, leaves boolean,
+    documents regclass, meant regclass)
 RETURNS TABLE(name text, sources text[], inputs text[], tokens bigint)
 LANGUAGE plpgsql VOLATILE ROWS 10 SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     -- Documents by a column that were not named at cft_attach_summaries leave no marks: they are no inputs. By a mapping none do, and that is known.
-    texts regclass := coalesce(documents, (SELECT t FROM cftrag_internal.cft_texts_of(NULL) AS t
-                                            WHERE t <> 0 AND (SELECT a.entity IS NULL FROM cftrag_internal.cft_attached_documents(t) AS a)), 0::regclass);
+    texts regclass := coalesce(documents, (SELECT a.relation FROM cftrag_internal.cft_attached_documents(meant) AS a WHERE meant <> 0 AND a.entity IS NULL), 0);
     -- Most entities are in no cycle: then no child is above any of them.
     cycles text[] := CASE WHEN EXISTS (
         SELECT c.relative FROM cftrag_internal.cft_context(entities, 0, 1, forest) AS c INTERSECT SELECT u.name FROM unnest(cftrag_internal.cft_rollup_up(entities, forest)) AS u(name))
@@ -132,12 +132,12 @@ BEGIN
          SELECT u.name, coalesce(array_agg(o.source ORDER BY o.n) FILTER (WHERE o.n > 0), ''{}''), coalesce(array_agg(o.text ORDER BY o.n) FILTER (WHERE o.n > 0), ''{}''),
                 coalesce(sum((char_length(o.text) + 3) / 4), 0)
            FROM unnest($1) WITH ORDINALITY AS u(name, n) LEFT JOIN o ON o.entity = u.name GROUP BY u.name, u.n ORDER BY u.n',
-        cftrag_internal.cft_name(summaries), entity, summary)
+        summaries, entity, summary)
     USING entities, forest, leaves, texts, cycles;
 END $$;
-COMMENT ON FUNCTION cftrag_internal.cft_rollup_inputs(text[], regclass, regclass, name, name, boolean, regclass) IS 'what the summaries of entities are to be made of';
+COMMENT ON FUNCTION cftrag_internal.cft_rollup_inputs(text[], regclass, regclass, name, name, boolean, regclass, regclass) IS 'what the summaries of entities are to be made of';
 
-CREATE FUNCTION cftrag_internal.cft_rollup_next(n integer, edges regclass)
+CREATE FUNCTION cftrag_internal.cft_rollup_next(n integer, edges regclass, meant regclass)
 RETURNS TABLE(entity text, sources text[], inputs text[], tokens bigint)
 LANGUAGE plpgsql VOLATILE COST 10000 ROWS 10 SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -163,7 +163,7 @@ BEGIN
             -- In the order of the column, so that an index on it serves. More at a time where nothing was found: without an index each is a scan.
             EXECUTE format('SELECT array_agg(z.name) FROM (SELECT DISTINCT s.%2$I AS name FROM %1$s AS s
                              WHERE s.%3$I IS NULL AND s.%2$I IS NOT NULL AND ($1 IS NULL OR s.%2$I > $1) AND s.ctid <> ALL ($3)
-                              ORDER BY 1 LIMIT $2) AS z', cftrag_internal.cft_name(s.summaries), s.entity, s.summary)
+                              ORDER BY 1 LIMIT $2) AS z', s.summaries, s.entity, s.summary)
             INTO due USING after, look, cftrag_internal.cft_rollup_kept(s.summaries);
             EXIT WHEN due IS NULL;
             after := due[cardinality(due)];
@@ -199,14 +199,14 @@ BEGIN
                                               s.forest, s.summaries, s.entity, s.summary, false);
     END IF;
     -- Read after the marks were taken.
-    RETURN QUERY SELECT i.* FROM cftrag_internal.cft_rollup_inputs(taken, s.forest, s.summaries, s.entity, s.summary, s.leaves, s.documents) AS i;
+    RETURN QUERY SELECT i.* FROM cftrag_internal.cft_rollup_inputs(taken, s.forest, s.summaries, s.entity, s.summary, s.leaves, s.documents, meant) AS i;
 END $$;
-COMMENT ON FUNCTION cftrag_internal.cft_rollup_next(integer, regclass) IS 'what cft_rollup_next calls';
+COMMENT ON FUNCTION cftrag_internal.cft_rollup_next(integer, regclass, regclass) IS 'what cft_rollup_next calls';
 
 CREATE FUNCTION cft_rollup_next(n integer DEFAULT 1, edges regclass DEFAULT NULL)
 RETURNS TABLE(entity text, sources text[], inputs text[], tokens bigint)
 LANGUAGE sql VOLATILE COST 10000 ROWS 10
-BEGIN ATOMIC SELECT f.* FROM cftrag_internal.cft_rollup_next($1, $2) AS f; END;
+BEGIN ATOMIC SELECT f.* FROM cftrag_internal.cft_rollup_next($1, cftrag_internal.cft_meant_edges($2), cftrag_internal.cft_meant_documents(NULL)) AS f; END;
 COMMENT ON FUNCTION cft_rollup_next(integer, regclass) IS
 'takes up to n entities whose summaries are due while those of their children are not (implicit knowledge, 2025), with what is to be summarised; no two transactions take the same';
 
@@ -236,16 +236,16 @@ BEGIN
             (SELECT format_type(a.atttypid, NULL) FROM pg_attribute AS a WHERE a.attrelid = s.summaries AND a.attname = s.embedding));
     END IF;
     -- The old summary's row gets the new one, and the mark goes; or the mark becomes the first.
-    EXECUTE format('UPDATE %s SET %s WHERE %I = $1 AND %I IS NOT NULL AND $4 IS NOT NULL', cftrag_internal.cft_name(s.summaries), new_values, s.entity, s.summary)
+    EXECUTE format('UPDATE %s SET %s WHERE %I = $1 AND %I IS NOT NULL AND $4 IS NOT NULL', s.summaries, new_values, s.entity, s.summary)
     USING node, summary, embedding, mark;
     GET DIAGNOSTICS changed = ROW_COUNT;
     IF changed > 1 THEN
         -- Two have made the first one, each of marks that the other did not see (rule 6).
         EXECUTE format('DELETE FROM %1$s AS s WHERE s.%2$I = $1 AND s.%3$I IS NOT NULL
-                           AND s.ctid <> (SELECT min(o.ctid) FROM %1$s AS o WHERE o.%2$I = $1 AND o.%3$I IS NOT NULL)', cftrag_internal.cft_name(s.summaries), s.entity, s.summary) USING node;
+                           AND s.ctid <> (SELECT min(o.ctid) FROM %1$s AS o WHERE o.%2$I = $1 AND o.%3$I IS NOT NULL)', s.summaries, s.entity, s.summary) USING node;
     END IF;
     EXECUTE format(CASE WHEN changed > 0 THEN 'DELETE FROM %1$s' ELSE 'UPDATE %1$s SET %2$s' END || ' WHERE ctid = $4 AND %3$I = $1 AND %4$I IS NULL',
-                   cftrag_internal.cft_name(s.summaries), new_values, s.entity, s.summary) USING node, summary, embedding, mark;
+                   s.summaries, new_values, s.entity, s.summary) USING node, summary, embedding, mark;
     GET DIAGNOSTICS changed = ROW_COUNT;
     IF changed = 0 THEN
         RAISE EXCEPTION 'the summary of "%" was not asked for in this transaction', node USING ERRCODE = 'object_not_in_prerequisite_state',
@@ -265,7 +265,7 @@ COMMENT ON FUNCTION cftrag_internal.cft_rollup_done(text, text, vector, regclass
 
 CREATE FUNCTION cft_rollup_done(node text, summary text, embedding vector DEFAULT NULL, edges regclass DEFAULT NULL)
 RETURNS void LANGUAGE sql VOLATILE COST 1000
-BEGIN ATOMIC SELECT cftrag_internal.cft_rollup_done($1, $2, $3, $4); END;
+BEGIN ATOMIC SELECT cftrag_internal.cft_rollup_done($1, $2, $3, cftrag_internal.cft_meant_edges($4)); END;
 COMMENT ON FUNCTION cft_rollup_done(text, text, vector, regclass) IS 'stores the summary of an entity that cft_rollup_next gave to this transaction';
 
 -- No model: the first sentence of each input, of 200 characters at most, while all are not longer than 1000.
@@ -282,8 +282,8 @@ COMMENT ON FUNCTION cft_summarize_extractive(text, text[], text[]) IS
 'a summary without a model, extractive: the name, and the first sentence of each input, up to 1000 characters';
 
 -- The functions are the user's, called with the caller's rights, and find what they call by the caller's search_path.
-CREATE FUNCTION cftrag_internal.cft_rollup_by(summarizer regprocedure, embedder regprocedure, n integer, edges regclass, path text,
-    standard regprocedure)
+CREATE FUNCTION cftrag_internal.cft_rollup_by(summarizer regprocedure, embedder regprocedure, n integer, edges regclass, meant regclass,
+    path text, standard regprocedure)
 RETURNS TABLE(summarized bigint, by_function regprocedure, extractive boolean)
 LANGUAGE plpgsql VOLATILE COST 100000 ROWS 1 SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -322,7 +322,7 @@ BEGIN
     extractive := summarizer = standard;
     LOOP
         before := summarized;
-        FOR node IN SELECT x.entity, x.sources, x.inputs FROM cftrag_internal.cft_rollup_next(least(100, n - summarized)::int, edges) AS x LOOP
+        FOR node IN SELECT x.entity, x.sources, x.inputs FROM cftrag_internal.cft_rollup_next(least(100, n - summarized)::int, edges, meant) AS x LOOP
             PERFORM set_config('search_path', path, true);
             EXECUTE summarize INTO said USING node.entity, node.sources, node.inputs;
             IF embed IS NOT NULL THEN
@@ -336,7 +336,7 @@ BEGIN
     END LOOP;
     RETURN NEXT;
 END $$;
-COMMENT ON FUNCTION cftrag_internal.cft_rollup_by(regprocedure, regprocedure, integer, regclass, text, regprocedure) IS
+COMMENT ON FUNCTION cftrag_internal.cft_rollup_by(regprocedure, regprocedure, integer, regclass, regclass, text, regprocedure) IS
 'cft_rollup, with the search_path for the functions it calls, and the summarizer that is the default';
 
 CREATE FUNCTION cft_rollup(summarizer regprocedure DEFAULT 'cft_summarize_extractive(text, text[], text[])', embedder regprocedure DEFAULT NULL,
@@ -344,7 +344,7 @@ CREATE FUNCTION cft_rollup(summarizer regprocedure DEFAULT 'cft_summarize_extrac
 RETURNS TABLE(summarized bigint, by_function regprocedure, extractive boolean)
 LANGUAGE sql VOLATILE COST 100000 ROWS 1
 BEGIN ATOMIC
-    SELECT r.* FROM cftrag_internal.cft_rollup_by($1, $2, $3, $4, pg_catalog.current_setting('search_path'),
+    SELECT r.* FROM cftrag_internal.cft_rollup_by($1, $2, $3, cftrag_internal.cft_meant_edges($4), cftrag_internal.cft_meant_documents(NULL), pg_catalog.current_setting('search_path'),
                                                   'cft_summarize_extractive(text, text[], text[])'::regprocedure) AS r;
 END;
 COMMENT ON FUNCTION cft_rollup(regprocedure, regprocedure, integer, regclass) IS

@@ -10,7 +10,7 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION cftrag_internal.cft_counted(name) IS 'the tokens that a column of documents says, as SQL: NULL where it says none';
 
--- documents 0: the only one. Never NULL. "again": a table that was chosen is gone now, so another is to be.
+-- documents 0: none. Never NULL.
 CREATE FUNCTION cftrag_internal.cft_statement(what text, documents regclass)
 RETURNS text LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -19,18 +19,12 @@ DECLARE
     tokens text;
     away text := 'NULL::pg_catalog.float8';
 BEGIN
-    documents := nullif(documents, 0::regclass);
-    IF what = 'documents, if any' AND documents IS NULL
-       AND (SELECT count(*) FROM cftrag_internal.cft_columns('cftrag_internal.cft_documents()') AS c WHERE c.by_itself) <> 1 THEN
+    IF what = 'documents, if any' AND documents = 0 THEN
         RETURN '';
     END IF;
     SELECT * INTO a FROM cftrag_internal.cft_attached_documents(documents);
-    IF NOT cftrag_internal.cft_lock(a.relation) OR NOT cftrag_internal.cft_lock(a.mapping) THEN
-        RETURN 'again';
-    END IF;
     IF what LIKE 'documents%' THEN
-        -- Named, so that both are locked each time.
-        RETURN concat_ws(' ', a.relation::oid, (a.entity IS NOT NULL OR a.mapping IS NOT NULL)::text, cftrag_internal.cft_name(a.relation), cftrag_internal.cft_name(a.mapping));
+        RETURN concat_ws(' ', a.relation::oid, (a.entity IS NOT NULL OR a.mapping IS NOT NULL)::text);
     END IF;
     IF what LIKE 'chunks%' AND a.entity IS NULL AND a.mapping IS NULL THEN
         RAISE EXCEPTION 'the documents of % are not attached to entities', a.relation USING ERRCODE = 'object_not_in_prerequisite_state',
@@ -50,9 +44,9 @@ BEGIN
                       ORDER BY d.%6$I %7$s $1::%8$s FETCH FIRST ($2) ROWS WITH TIES) AS n
               ORDER BY n.distance, n.id::text COLLATE "C", n.body::text COLLATE "C" LIMIT $2',
             CASE WHEN a.mapping IS NULL THEN 'n.entity::text'
-                 ELSE format('(SELECT min(m.%I::text COLLATE "C") FROM %s AS m WHERE m.%I = n.id)', a.mapping_entity, cftrag_internal.cft_name(a.mapping), a.mapping_document) END,
+                 ELSE format('(SELECT min(m.%I::text COLLATE "C") FROM %s AS m WHERE m.%I = n.id)', a.mapping_entity, a.mapping, a.mapping_document) END,
             a.id, CASE WHEN a.entity IS NULL THEN 'NULL::text' ELSE format('d.%I', a.entity) END, a.body, tokens, a.embedding,
-            o.operator, o.type, cftrag_internal.cft_name(a.relation));
+            o.operator, o.type, a.relation);
     END IF;
     IF what = 'chunks by distance' THEN
         away := format('(d.%I %s $5::%s)', a.embedding, o.operator, o.type);
@@ -80,10 +74,10 @@ BEGIN
         cftrag_internal.cft_about(a.relation, a.id, a.entity, a.mapping, a.mapping_entity, a.mapping_document));
 END $$;
 COMMENT ON FUNCTION cftrag_internal.cft_statement(text, regclass) IS
-'a statement for an attached table of documents (the only one, if none is named): nearest, chunks, chunks by distance; or which table it is';
+'a statement for an attached table of documents: nearest, chunks, chunks by distance; or which table it is';
 
 CREATE FUNCTION cftrag_internal.cft_kept_statement(what text, documents regclass)
-RETURNS text LANGUAGE c STABLE PARALLEL SAFE COST 5
+RETURNS text LANGUAGE c STABLE STRICT PARALLEL SAFE COST 5
 AS 'MODULE_PATHNAME', 'cft_kept_statement_wrapper';
 COMMENT ON FUNCTION cftrag_internal.cft_kept_statement(text, regclass) IS 'what cft_statement says, kept in this session until a relation, role or operator changes';
 

@@ -36,9 +36,9 @@ BEGIN
     RETURN QUERY
     SELECT r.relation, (r.columns ->> 'entity')::name, (r.columns ->> 'summary')::name, (r.columns ->> 'embedding')::name, r.columns ? 'leaves',
            (SELECT d.other FROM cftrag_internal.cft_registered('cftrag_internal.cft_summary_documents()', r.relation) AS d LIMIT 1)
-      FROM cftrag_internal.cft_registered('cftrag_internal.cft_summaries()', NULL, edges) AS r;
+      FROM cftrag_internal.cft_registered('cftrag_internal.cft_summaries()', NULL, edges) AS r WHERE cftrag_internal.cft_counts(r.relation, r.other);
 END $$;
-COMMENT ON FUNCTION cftrag_internal.cft_summaries_of(regclass) IS 'the table of summaries of an edges table, and its columns';
+COMMENT ON FUNCTION cftrag_internal.cft_summaries_of(regclass) IS 'the tables of summaries of an edges table that count, and their columns';
 
 -- The edges table that is meant, and its summaries; 42P01 if it has none.
 CREATE FUNCTION cftrag_internal.cft_rollup_tables(edges regclass)
@@ -47,13 +47,9 @@ LANGUAGE plpgsql STABLE PARALLEL SAFE COST 300 ROWS 1 SET search_path = pg_catal
 DECLARE
     meant regclass := (SELECT f.edges FROM cftrag_internal.cft_attached(cft_rollup_tables.edges) AS f);
 BEGIN
-    -- One that the caller trusts: its triggers, defaults and checks run with the caller's rights.
-    LOOP
-        SELECT meant, s.* INTO forest, summaries, entity, summary, embedding, leaves, documents
-          FROM cftrag_internal.cft_summaries_of(meant) AS s WHERE cftrag_internal.cft_trusts(s.summaries, meant)
-         ORDER BY (SELECT c.relowner FROM pg_class AS c WHERE c.oid = s.summaries) IS DISTINCT FROM (SELECT c.relowner FROM pg_class AS c WHERE c.oid = meant) LIMIT 1;
-        EXIT WHEN cftrag_internal.cft_lock(summaries);
-    END LOOP;
+    SELECT meant, s.* INTO forest, summaries, entity, summary, embedding, leaves, documents
+      FROM cftrag_internal.cft_summaries_of(meant) AS s
+     ORDER BY (SELECT c.relowner FROM pg_class AS c WHERE c.oid = s.summaries) IS DISTINCT FROM (SELECT c.relowner FROM pg_class AS c WHERE c.oid = meant) LIMIT 1;
     IF summaries IS NULL THEN
         RAISE EXCEPTION 'no table of summaries is attached to %', meant USING ERRCODE = 'undefined_table',
             HINT = format('Attach one with: SELECT cft_attach_summaries(''my_summaries'', entity => ''entity'', summary => ''summary'', edges => %L);', meant);
@@ -139,14 +135,13 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION cftrag_internal.cft_refuse_family(regclass) IS 'the error about a table whose changes cft_rollup_changed would not see';
 
-CREATE FUNCTION cft_attach_summaries(summaries regclass, entity name DEFAULT 'entity', summary name DEFAULT 'summary', embedding name DEFAULT NULL,
-    edges regclass DEFAULT NULL, documents regclass DEFAULT NULL, leaves boolean DEFAULT false)
+CREATE FUNCTION cftrag_internal.cft_attach_summaries(summaries regclass, entity name, summary name, embedding name, edges regclass,
+    documents regclass, leaves boolean)
 RETURNS void LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     f record;
     others text;
     relation regclass;
-    event text;
 BEGIN
     IF num_nulls(summaries, entity, summary, leaves) > 0 THEN
         RAISE EXCEPTION 'summaries, entity, summary and leaves must not be null' USING ERRCODE = 'null_value_not_allowed';
@@ -165,7 +160,7 @@ BEGIN
     END IF;
     SELECT string_agg(s.summaries::text, ', ') INTO others
       FROM cftrag_internal.cft_summaries_of(f.edges) AS s
-     WHERE s.summaries <> cft_attach_summaries.summaries AND cftrag_internal.cft_trusts(s.summaries, f.edges);
+     WHERE s.summaries <> cft_attach_summaries.summaries;
     IF others IS NOT NULL THEN
         RAISE EXCEPTION 'another table of summaries is attached to %', f.edges USING ERRCODE = 'object_not_in_prerequisite_state',
             DETAIL = format('It is %s.', others), HINT = format('Detach it with: SELECT cft_detach_summaries(%L);', others);
@@ -190,23 +185,23 @@ BEGIN
     -- made by triggers.
     FOREACH relation IN ARRAY array_remove(ARRAY[f.edges, documents], NULL) LOOP
         PERFORM cftrag_internal.cft_refuse_family(relation);
-        PERFORM cftrag_internal.cft_hold_names(relation, NULL, false);
-        FOREACH event IN ARRAY '{insert,update,delete,truncate}'::text[] LOOP
-            EXECUTE format(
-                'CREATE OR REPLACE TRIGGER cftrag_rollup_%1$s AFTER %1$s ON %2$s %3$s FOR EACH STATEMENT EXECUTE FUNCTION cftrag_internal.cft_rollup_changed()',
-                event, cftrag_internal.cft_name(relation),
-                CASE event WHEN 'insert' THEN 'REFERENCING NEW TABLE AS cft_new' WHEN 'delete' THEN 'REFERENCING OLD TABLE AS cft_old'
-                           WHEN 'update' THEN 'REFERENCING NEW TABLE AS cft_new OLD TABLE AS cft_old' ELSE '' END);
-        END LOOP;
-        PERFORM cftrag_internal.cft_release_names();
+        PERFORM cftrag_internal.cft_watch(relation, 'cftrag_internal.cft_rollup_changed()');
     END LOOP;
     EXECUTE format(
         'WITH e AS (SELECT r.%3$I::text COLLATE "C" AS parent, r.%4$I::text COLLATE "C" AS child FROM %5$s AS r WHERE r.%3$I::text COLLATE "C" <> r.%4$I::text)
          INSERT INTO %1$s (%2$I)
          SELECT z.name FROM (SELECT e.parent FROM e UNION SELECT e.child FROM e WHERE $1) AS z(name)
-          WHERE NOT EXISTS (SELECT FROM %1$s AS s WHERE s.%2$I::text = z.name) ORDER BY 1', cftrag_internal.cft_name(summaries), entity, f.parent, f.child, cftrag_internal.cft_name(f.edges))
+          WHERE NOT EXISTS (SELECT FROM %1$s AS s WHERE s.%2$I::text = z.name) ORDER BY 1', summaries, entity, f.parent, f.child, f.edges)
     USING leaves;
 END $$;
+COMMENT ON FUNCTION cftrag_internal.cft_attach_summaries(regclass, name, name, name, regclass, regclass, boolean) IS 'what cft_attach_summaries calls';
+
+CREATE FUNCTION cft_attach_summaries(summaries regclass, entity name DEFAULT 'entity', summary name DEFAULT 'summary', embedding name DEFAULT NULL,
+    edges regclass DEFAULT NULL, documents regclass DEFAULT NULL, leaves boolean DEFAULT false)
+RETURNS void LANGUAGE sql VOLATILE
+BEGIN ATOMIC
+    SELECT cftrag_internal.cft_attach_summaries($1, $2, $3, $4, cftrag_internal.cft_meant_edges($5), $6, $7);
+END;
 COMMENT ON FUNCTION cft_attach_summaries(regclass, name, name, name, regclass, regclass, boolean) IS
 'says which table holds summaries of the entities of an edges table, and keeps track of which are due; owner only';
 
@@ -216,7 +211,6 @@ DECLARE
     registrations regprocedure[] := ARRAY['cftrag_internal.cft_summaries()', 'cftrag_internal.cft_summary_documents()'];
     others regclass[] := ARRAY(SELECT r.other FROM unnest(registrations) AS p, cftrag_internal.cft_registered(p, cft_detach_summaries.summaries) AS r);
     relation regclass;
-    old name;
 BEGIN
     IF NOT cftrag_internal.cft_set_columns(summaries, NULL, 'cftrag_internal.cft_summaries()', NULL, NULL) THEN
         RAISE EXCEPTION 'table % has no summaries attached to cftrag', summaries USING ERRCODE = 'undefined_table';
@@ -226,11 +220,7 @@ BEGIN
     FOREACH relation IN ARRAY others LOOP
         CONTINUE WHEN NOT (SELECT pg_has_role(c.relowner, 'USAGE') FROM pg_class AS c WHERE c.oid = relation)
             OR EXISTS (SELECT FROM unnest(registrations) AS p, cftrag_internal.cft_registered(p, NULL, relation));
-        PERFORM cftrag_internal.cft_hold_names(relation, NULL, true);
-        FOR old IN SELECT t.tgname FROM pg_trigger AS t WHERE t.tgrelid = relation AND t.tgfoid = 'cftrag_internal.cft_rollup_changed()'::regprocedure LOOP
-            EXECUTE format('DROP TRIGGER %I ON %s', old, cftrag_internal.cft_name(relation));
-        END LOOP;
-        PERFORM cftrag_internal.cft_release_names();
+        PERFORM cftrag_internal.cft_drop_triggers(relation, 'cftrag_internal.cft_rollup_changed()');
     END LOOP;
 END $$;
 COMMENT ON FUNCTION cftrag_internal.cft_detach_summaries(regclass) IS 'what cft_detach_summaries calls';
@@ -240,7 +230,7 @@ RETURNS void LANGUAGE sql VOLATILE STRICT
 BEGIN ATOMIC SELECT cftrag_internal.cft_detach_summaries($1); END;
 COMMENT ON FUNCTION cft_detach_summaries(regclass) IS 'takes back what cft_attach_summaries said; the summaries stay; owner only';
 
-CREATE FUNCTION cft_rollup_status(edges regclass DEFAULT NULL)
+CREATE FUNCTION cftrag_internal.cft_rollup_status(edges regclass)
 RETURNS TABLE(entities bigint, leaves bigint, documents bigint, due bigint, fewer numeric)
 LANGUAGE plpgsql STABLE COST 100000 ROWS 1 SET search_path = pg_catalog, pg_temp AS $$
 #variable_conflict use_column
@@ -260,7 +250,15 @@ BEGIN
                            count(*) FILTER (WHERE m.has AND (p.name IS NOT NULL OR $1)) AS documents, count(*) FILTER (WHERE (m.due OR u.name IS NOT NULL) AND (p.name IS NOT NULL OR $1)) AS due
                       FROM a LEFT JOIN p USING (name) LEFT JOIN m USING (name) LEFT JOIN u USING (name))
          SELECT k.entities, k.leaves, k.documents, k.due, round(1 - nullif(k.documents, 0) / nullif(k.leaves, 0)::numeric, 3) FROM k',
-        f.parent, f.child, cftrag_internal.cft_name(f.edges), cftrag_internal.cft_name(s.summaries), s.entity, s.summary) USING s.leaves;
+        f.parent, f.child, f.edges, s.summaries, s.entity, s.summary) USING s.leaves;
 END $$;
+COMMENT ON FUNCTION cftrag_internal.cft_rollup_status(regclass) IS 'what cft_rollup_status calls';
+
+CREATE FUNCTION cft_rollup_status(edges regclass DEFAULT NULL)
+RETURNS TABLE(entities bigint, leaves bigint, documents bigint, due bigint, fewer numeric)
+LANGUAGE sql STABLE COST 100000 ROWS 1
+BEGIN ATOMIC
+    SELECT f.* FROM cftrag_internal.cft_rollup_status(cftrag_internal.cft_meant_edges($1)) AS f;
+END;
 COMMENT ON FUNCTION cft_rollup_status(regclass) IS
 'how far the summaries of a forest are; documents: those a retriever needs with summaries, instead of one for each of the leaves';

@@ -25,8 +25,7 @@ COMMENT ON FUNCTION cft_path_prefix(text, regclass, text) IS 'the path from the 
 -- these); of several the one with the most, then the smallest by bytes. From there all descendants within down levels, each by the shortest
 -- way, by cft_context's via; and the hit, if it is farther. A hit that meets no others stays by itself, in the first of its trees. Order: by tree, then as in a
 -- document: an entity before those below it, and what is below the same by name, in which numbers count as numbers. Of several places, the first.
-CREATE FUNCTION cft_expand(hits text[], up integer DEFAULT 3, down integer DEFAULT 3, min_support integer DEFAULT 2, edges regclass DEFAULT NULL,
-    documents regclass DEFAULT NULL)
+CREATE FUNCTION cftrag_internal.cft_expand(hits text[], up integer, down integer, min_support integer, edges regclass, documents regclass)
 RETURNS TABLE(entity text, tree text, common text, support integer, hit boolean, leaf boolean, path text[], text text, tokens bigint)
 LANGUAGE plpgsql STABLE PARALLEL SAFE COST 10000 ROWS 50 SET search_path = pg_catalog, pg_temp AS $$
 #variable_conflict use_column
@@ -103,5 +102,14 @@ BEGIN
       JOIN cftrag_internal.cft_texts(ARRAY(SELECT z.name FROM once AS z), documents, forest) AS t ON t.entity = o.name
      ORDER BY o.tree COLLATE "C" NULLS FIRST, o.place, o.path COLLATE "C";
 END $$;
+COMMENT ON FUNCTION cftrag_internal.cft_expand(text[], integer, integer, integer, regclass, regclass) IS 'what cft_expand calls';
+
+CREATE FUNCTION cft_expand(hits text[], up integer DEFAULT 3, down integer DEFAULT 3, min_support integer DEFAULT 2, edges regclass DEFAULT NULL,
+    documents regclass DEFAULT NULL)
+RETURNS TABLE(entity text, tree text, common text, support integer, hit boolean, leaf boolean, path text[], text text, tokens bigint)
+LANGUAGE sql STABLE PARALLEL SAFE COST 10000 ROWS 50
+BEGIN ATOMIC
+    SELECT f.* FROM cftrag_internal.cft_expand($1, $2, $3, $4, cftrag_internal.cft_meant_edges($5), cftrag_internal.cft_meant_documents($6)) AS f;
+END;
 COMMENT ON FUNCTION cft_expand(text[], integer, integer, integer, regclass, regclass) IS
 'from entities that were found up to where they meet, and from there down to the leaves, in document order (TreeRAG, 2025)';

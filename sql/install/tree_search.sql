@@ -7,9 +7,8 @@
 -- were kept; of several such parents, its path has the smallest by bytes. One without an embedding is passed through: it is no result, and its children are
 -- looked at. So the entities compared are exactly the start and the children of what was kept or passed through.
 
-CREATE FUNCTION cft_tree_search(query vector, mode text DEFAULT 'prune', start text[] DEFAULT NULL, threshold float8 DEFAULT NULL,
-    prune_factor float8 DEFAULT 0.7, beam integer DEFAULT 5, max_depth integer DEFAULT 1000, top_k integer DEFAULT 10, budget integer DEFAULT NULL,
-    edges regclass DEFAULT NULL, documents regclass DEFAULT NULL)
+CREATE FUNCTION cftrag_internal.cft_tree_search(query vector, mode text, start text[], threshold float8, prune_factor float8, beam integer,
+    max_depth integer, top_k integer, budget integer, edges regclass, documents regclass)
 RETURNS TABLE(entity text, tree text, depth integer, score float8, path text[], text text, tokens bigint, compared bigint)
 LANGUAGE plpgsql STABLE PARALLEL SAFE COST 10000 ROWS 10 SET search_path = pg_catalog, pg_temp AS $$
 #variable_conflict use_column
@@ -132,6 +131,17 @@ BEGIN
     )
     SELECT s.name, s.tree, s.depth, s.score, s.path, s.text, s.tokens, similarities FROM said AS s WHERE budget IS NULL OR s.so_far <= budget ORDER BY s.place;
 END $$;
+COMMENT ON FUNCTION cftrag_internal.cft_tree_search(vector, text, text[], float8, float8, integer, integer, integer, integer, regclass, regclass) IS 'what cft_tree_search calls';
+
+CREATE FUNCTION cft_tree_search(query vector, mode text DEFAULT 'prune', start text[] DEFAULT NULL, threshold float8 DEFAULT NULL,
+    prune_factor float8 DEFAULT 0.7, beam integer DEFAULT 5, max_depth integer DEFAULT 1000, top_k integer DEFAULT 10, budget integer DEFAULT NULL,
+    edges regclass DEFAULT NULL, documents regclass DEFAULT NULL)
+RETURNS TABLE(entity text, tree text, depth integer, score float8, path text[], text text, tokens bigint, compared bigint)
+LANGUAGE sql STABLE PARALLEL SAFE COST 10000 ROWS 10
+BEGIN ATOMIC
+    SELECT f.* FROM cftrag_internal.cft_tree_search($1, $2, $3, $4, $5, $6, $7, $8, $9, cftrag_internal.cft_meant_edges($10),
+        cftrag_internal.cft_meant_documents($11)) AS f;
+END;
 COMMENT ON FUNCTION cft_tree_search(vector, text, text[], float8, float8, integer, integer, integer, integer, regclass, regclass) IS
 'the entities most similar to an embedding, by a descent from the roots: pruned (Tree-KG, 2025), by beam, or collapsed (RAPTOR, 2024); compared counts the similarities computed';
 
@@ -157,12 +167,12 @@ BEGIN
         nearest := format(
             'SELECT d.%1$I AS key, d.%2$I %3$s $1::%4$s AS distance FROM %5$s AS d
               WHERE d.%2$I IS NOT NULL AND d.%1$I IS NOT NULL ORDER BY %6$s FETCH FIRST ($2) ROWS WITH TIES',
-            coalesce(CASE WHEN m.mapping IS NULL THEN m.entity END, m.id), m.embedding, m.operator, m.type, cftrag_internal.cft_name(m.relation),
+            coalesce(CASE WHEN m.mapping IS NULL THEN m.entity END, m.id), m.embedding, m.operator, m.type, m.relation,
             format(CASE WHEN by_index THEN 'd.%I %s $1::%s' ELSE '(d.%I %s $1::%s) + 0' END, m.embedding, m.operator, m.type));
         EXECUTE 'WITH n AS MATERIALIZED (' || nearest || '), z AS (' || CASE WHEN m.mapping IS NULL
             THEN 'SELECT n.key::text COLLATE "C" AS name, min(nullif(n.distance, ''NaN'')) AS distance FROM n GROUP BY 1'
             ELSE format('SELECT m.%I::text COLLATE "C" AS name, min(nullif(n.distance, ''NaN'')) AS distance FROM n JOIN %s AS m ON m.%I = n.key GROUP BY 1',
-                        m.mapping_entity, cftrag_internal.cft_name(m.mapping), m.mapping_document) END
+                        m.mapping_entity, m.mapping, m.mapping_document) END
             || ') SELECT (SELECT count(*) FROM n), array_agg(z.name), array_agg(z.distance) FROM z WHERE z.name IS NOT NULL AND z.distance IS NOT NULL'
         INTO had, near, distances USING query, wanted;
         good := ARRAY(SELECT DISTINCT c.entity COLLATE "C" FROM cftrag_internal.cft_context(near, CASE WHEN inner_only THEN 0 ELSE 1 END, 1, edges) AS c);

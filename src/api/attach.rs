@@ -1,17 +1,18 @@
 //! cft_attach and cft_detach: put the registration (two triggers) on the user's table, or take it off.
 
-#![expect(unsafe_code, reason = "SPI, called directly")]
+#![expect(unsafe_code, reason = "talks to the catalogs directly")]
 
 use crate::call::fmgr::{Call, name};
 use crate::catalog::attached_table::AttachedTable;
 use crate::catalog::column_rules::check_columns;
 use crate::catalog::columns::ColumnNames;
 use crate::catalog::edges_table::EdgesTable;
-use crate::catalog::registration::{Functions, INTERNAL};
-use crate::catalog::{name, registration, schema_names};
+use crate::catalog::registration::Functions;
+use crate::catalog::{name, registration, trust};
 use crate::error;
 use crate::error::Fallible;
-use crate::pg::{encoding, error_context};
+use crate::pg::trigger_ddl::Trigger;
+use crate::pg::{encoding, trigger_ddl};
 use pgrx::prelude::*;
 use std::ffi::CString;
 
@@ -40,25 +41,11 @@ fn cft_attach(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     if known.is_some_and(|r| r.sound && r.names == names) {
         return Ok(());
     }
-    let (oid, old) = (table.oid(), registration::trigger_names(table.oid(), functions));
-    schema_names::hold(&[(oid, lock_for(&old))])?;
-    let on = table.qualified();
-    // ALTER TABLE wants nobody else, not even this function, to hold the relation open.
+    let oid = table.oid();
     drop(table);
-    drop_triggers(&on, &old);
-    create_triggers(&on, &names);
-    schema_names::release();
-    ensure_registered(registration::read(oid, std::ptr::null_mut(), functions).is_some())
-}
-
-/// The lock that statements take on a table whose triggers of these names they drop before they create others.
-fn lock_for(old: &[String]) -> u32 {
-    if old.is_empty() { pg_sys::ShareRowExclusiveLock } else { pg_sys::AccessExclusiveLock }
-}
-
-/// 40001 unless the statements did what they were to do to this table.
-fn ensure_registered(done: bool) -> Fallible<()> {
-    if done { Ok(()) } else { Err(error::renamed_beside()) }
+    drop_triggers(oid, functions);
+    create_triggers(oid, &names, functions);
+    Ok(())
 }
 
 /// `cft_attach_aliases(aliases regclass, alias name, entity name, edges regclass) -> void`
@@ -93,23 +80,25 @@ fn cft_attach_aliases(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     {
         return Ok(());
     }
+    if !trust::counts_beside(table.oid(), edges.oid()) {
+        return Err(error::not_owner_beside(&table.name(), &edges.table.name()));
+    }
     let (oid, of) = (table.oid(), edges.oid());
-    let old = registration::trigger_names(table.oid(), functions);
-    schema_names::hold(&[(oid, lock_for(&old)), (of, pg_sys::AccessShareLock)])?;
-    let (on, from) = (table.qualified(), edges.table.qualified());
     drop(edges);
     drop(table);
-    drop_triggers(&on, &old);
-    create_triggers(&on, &names);
-    let marker = internal("cft_alias_of");
-    let (alias, entity) = (literal(&names.child), literal(&names.parent));
-    execute(&[format!(
-        "CREATE CONSTRAINT TRIGGER cftrag_aliases AFTER INSERT ON {on} FROM {from} FOR EACH ROW WHEN (false) \
-         EXECUTE FUNCTION {marker}({alias}, {entity})"
-    )]);
-    schema_names::release();
-    let registered = registration::read(oid, std::ptr::null_mut(), functions).is_some();
-    ensure_registered(registered && registration::alias_markers(oid, functions) == [of])
+    drop_triggers(oid, functions);
+    create_triggers(oid, &names, functions);
+    trigger_ddl::create(&Trigger {
+        from: Some(of),
+        name: c"cftrag_aliases",
+        function: functions.alias_of(),
+        events: pg_sys::TRIGGER_TYPE_INSERT,
+        arguments: &[c_string(&names.child), c_string(&names.parent)],
+        never: true,
+        each_row: true,
+        ..plain(oid)
+    });
+    Ok(())
 }
 
 /// The trigger function that marks a table of aliases. Its triggers never fire. Errors: 39P01.
@@ -125,17 +114,11 @@ fn cft_detach(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     let call = unsafe { Call::new(fcinfo) };
     let table = EdgesTable::open(call.oid(0).ok_or_else(|| error::null_argument("edges"))?)?;
     owner_only(&table)?;
-    let old = registration::trigger_names(table.oid(), Functions::beside(call.function()));
-    if old.is_empty() {
-        return Err(error::not_attached(&name::display_name(table.oid())));
-    }
     let oid = table.oid();
-    schema_names::hold(&[(oid, pg_sys::AccessExclusiveLock)])?;
-    let on = table.qualified();
     drop(table);
-    drop_triggers(&on, &old);
-    schema_names::release();
-    ensure_registered(registration::trigger_names(oid, Functions::beside(call.function())).is_empty())?;
+    if !drop_triggers(oid, Functions::beside(call.function())) {
+        return Err(error::not_attached(&name::display_name(oid)));
+    }
     // Its memory is better given to others at once; should this transaction roll back, the next reader builds it again.
     if let Some(control) = crate::image::control::attach()
         && let Some((index, _)) = control.find(oid)
@@ -145,9 +128,10 @@ fn cft_detach(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     Ok(())
 }
 
-/// Whatever their names: somebody may have renamed them.
-fn drop_triggers(on: &str, names: &[String]) {
-    execute(&names.iter().map(|name| format!("DROP TRIGGER {} ON {on}", name::quote(name))).collect::<Vec<_>>());
+/// Those of a registration, whatever their names: somebody may have renamed them. Whether there were any.
+fn drop_triggers(table: pg_sys::Oid, functions: Functions) -> bool {
+    !registration::triggers(table, functions).is_empty()
+        && trigger_ddl::drop(table, || registration::triggers(table, functions))
 }
 
 pub fn owner_only(table: &EdgesTable) -> Fallible<()> {
@@ -156,47 +140,46 @@ pub fn owner_only(table: &EdgesTable) -> Fallible<()> {
     if crate::pg::compat::owns_table(table.oid(), role) { Ok(()) } else { Err(error::not_owner(&table.name())) }
 }
 
-fn create_triggers(on: &str, names: &ColumnNames) {
-    let arguments = [Some(&names.parent), Some(&names.child), names.tree.as_ref()]
+fn create_triggers(table: pg_sys::Oid, names: &ColumnNames, functions: Functions) {
+    let arguments: Vec<CString> = [Some(&names.parent), Some(&names.child), names.tree.as_ref()]
         .into_iter()
         .flatten()
-        .map(|name| literal(name))
-        .collect::<Vec<_>>()
-        .join(", ");
-    let trigger = |name: &str, event: &str, each: &str, run: &str| {
-        let run = internal(run);
-        [
-            format!(
-                "CREATE OR REPLACE TRIGGER {name} AFTER {event} ON {on} FOR EACH {each} EXECUTE FUNCTION {run}({arguments})"
-            ),
-            format!("ALTER TABLE {on} ENABLE ALWAYS TRIGGER {name}"),
-        ]
+        .map(|name| c_string(name))
+        .collect();
+    let rows = pg_sys::TRIGGER_TYPE_INSERT | pg_sys::TRIGGER_TYPE_UPDATE | pg_sys::TRIGGER_TYPE_DELETE;
+    let common = || Trigger { arguments: &arguments, always: true, replace: true, ..plain(table) };
+    let row = Trigger { name: c"cftrag_row", function: functions.capture, events: rows, each_row: true, ..common() };
+    let truncate = Trigger {
+        name: c"cftrag_truncate",
+        function: functions.capture_truncate,
+        events: pg_sys::TRIGGER_TYPE_TRUNCATE,
+        ..common()
     };
-    let [row, row_always] = trigger("cftrag_row", "INSERT OR UPDATE OR DELETE", "ROW", "cft_capture");
-    let [truncate, truncate_always] = trigger("cftrag_truncate", "TRUNCATE", "STATEMENT", "cft_capture_truncate");
-    execute(&[row, row_always, truncate, truncate_always]);
+    trigger_ddl::create(&row);
+    trigger_ddl::create(&truncate);
 }
 
-/// A function that only the extension uses, as SQL.
-fn internal(function: &str) -> String {
-    format!("{INTERNAL}.{function}")
-}
-
-/// A string constant, whatever standard_conforming_strings says (as quote_literal does it).
-fn literal(text: &str) -> String {
-    let quoted = text.replace('\'', "''");
-    if quoted.contains('\\') { format!(" E'{}'", quoted.replace('\\', "\\\\")) } else { format!("'{quoted}'") }
-}
-
-/// Runs statements with the caller's rights.
-fn execute(statements: &[String]) {
-    // SAFETY: SPI is connected and finished around its use; errors are raised by SPI itself.
-    unsafe {
-        pg_sys::SPI_connect();
-        for sql in statements {
-            let Ok(sql) = CString::new(encoding::encode(sql)) else { unreachable!("identifiers have no NUL") };
-            error_context::with_error_context(Some(&sql), || pg_sys::SPI_execute(sql.as_ptr(), false, 0));
-        }
-        pg_sys::SPI_finish();
+/// A trigger without anything.
+pub fn plain<'a>(table: pg_sys::Oid) -> Trigger<'a> {
+    Trigger {
+        table,
+        from: None,
+        name: c"",
+        function: pg_sys::InvalidOid,
+        events: 0,
+        each_row: false,
+        columns: &[],
+        arguments: &[],
+        new_table: None,
+        old_table: None,
+        never: false,
+        always: false,
+        replace: false,
     }
+}
+
+/// A name in the database's encoding.
+pub fn c_string(name: &str) -> CString {
+    let Ok(name) = CString::new(encoding::encode(name)) else { unreachable!("identifiers have no NUL") };
+    name
 }

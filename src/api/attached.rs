@@ -3,8 +3,8 @@
 #![expect(unsafe_code, reason = "PostgreSQL's function call interface")]
 
 use crate::call::fmgr::Call;
-use crate::catalog::attached_table;
 use crate::catalog::attached_table::AttachedTable;
+use crate::catalog::registration_cache;
 use crate::error;
 use crate::error::Fallible;
 use pgrx::prelude::*;
@@ -18,7 +18,7 @@ fn cft_attached(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     let rows = call.rows();
     let AttachedTable { table, registration, .. } = AttachedTable::open(&call, 0)?;
     // What it says is in the catalogs for everybody. The lock is not: that is a reader's.
-    if !attached_table::readable(table.oid()) {
+    if !registration_cache::is_readable(table.oid()) {
         return Err(error::no_privilege(&table.name()));
     }
     let names = &registration.names;

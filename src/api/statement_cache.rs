@@ -7,15 +7,13 @@
 #![expect(unsafe_code, reason = "calls another function of the extension")]
 
 use crate::call::fmgr::{Call, text_bytes};
-use crate::catalog::{default_table, named_tables, registration};
-use crate::error::Fallible;
+use crate::catalog::registration;
 use crate::pg::invalidation::Cached;
 use crate::pg::{error_context, invalidation};
-use pgrx::check_for_interrupts;
 use pgrx::prelude::*;
 
 /// Statement wanted, table, role, row_security, cft_kept_statement's own OID (the extension may be made anew).
-pub type Key = (Vec<u8>, Option<u32>, u32, bool, u32);
+type Key = (Vec<u8>, u32, u32, bool, u32);
 
 /// More than these are not kept.
 const MOST: usize = 256;
@@ -24,62 +22,32 @@ thread_local! {
     static KEPT: Cached<Key, Vec<u8>> = const { Cached::new(MOST, invalidation::catalogs) };
 }
 
-/// What cft_statement says where a table that it chose is gone once its lock was waited for.
-const AGAIN: &[u8] = b"again";
-
-/// `cft_kept_statement(what text, documents regclass) -> text`: cft_statement's answer, for the table of
-/// cftrag.documents if none is named. The tables in it are locked; where they have changed meanwhile they are chosen again, as PostgreSQL
-/// does with names. Errors: cft_statement's; none is kept.
+/// `cft_kept_statement(what text, documents regclass) -> text`: cft_statement's answer. STRICT. Errors: cft_statement's; none is kept.
 #[pg_extern(sql = false)]
-fn cft_kept_statement(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<Option<Vec<u8>>> {
+fn cft_kept_statement(fcinfo: pg_sys::FunctionCallInfo) -> Option<Vec<u8>> {
     // SAFETY: our own fcinfo.
     let call = unsafe { Call::new(fcinfo) };
-    let Some(what) = call.arg(0) else { return Ok(None) };
-    let mut last = None;
-    loop {
-        check_for_interrupts!();
-        // SAFETY: reads backend variables; what others changed is heard of here.
-        unsafe { pg_sys::AcceptInvalidationMessages() };
-        let table = match call.oid(1) {
-            Some(table) => Some(table),
-            None => default_table::documents()?,
-        };
-        // SAFETY: SQL declares the argument text; reads backend variables.
-        let key: Key = unsafe {
-            (
-                text_bytes(what).to_vec(),
-                table.map(u32::from),
-                pg_sys::GetUserId().into(),
-                pg_sys::row_security,
-                call.function().into(),
-            )
-        };
-        let epoch = invalidation::catalogs();
-        if let Some(kept) = KEPT.with(|all| all.known(epoch, &key)) {
-            let there = named_tables::tables(&kept).into_iter().all(named_tables::lock);
-            if there && invalidation::catalogs() == epoch {
-                return Ok(Some(kept));
-            }
-            continue;
-        }
-        let (made, is_latest) = made_now(what, table);
-        if made == AGAIN {
-            continue;
-        }
-        // What changed while it was made is not known to be in it; unless it was made like this when its tables were locked already.
-        let as_is = invalidation::catalogs() == epoch;
-        if is_latest && as_is {
-            KEPT.with(|all| all.keep(epoch, key, made.clone()));
-        }
-        if as_is || last.as_ref() == Some(&made) {
-            return Ok(Some(made));
-        }
-        last = Some(made);
+    let (what, table) = (call.arg(0)?, call.oid(1)?);
+    // SAFETY: SQL declares the argument text; reads backend variables; what others changed is heard of here.
+    let key: Key = unsafe {
+        pg_sys::AcceptInvalidationMessages();
+        let (role, function) = (pg_sys::GetUserId().into(), call.function().into());
+        (text_bytes(what).to_vec(), table.into(), role, pg_sys::row_security, function)
+    };
+    let epoch = invalidation::catalogs();
+    if let Some(kept) = KEPT.with(|all| all.known(epoch, &key)) {
+        return Some(kept);
     }
+    let (made, is_latest) = made_now(what, table);
+    // What changed while it was made is not known to be in it.
+    if is_latest && invalidation::catalogs() == epoch {
+        KEPT.with(|all| all.keep(epoch, key, made.clone()));
+    }
+    Some(made)
 }
 
 /// What cft_statement says, and whether it is by a snapshot of now: what an older one does not see yet sends no invalidation any more.
-fn made_now(what: pg_sys::Datum, table: Option<pg_sys::Oid>) -> (Vec<u8>, bool) {
+fn made_now(what: pg_sys::Datum, table: pg_sys::Oid) -> (Vec<u8>, bool) {
     // SAFETY: reads backend state; a text value; a snapshot pushed and popped (an ERROR's abort pops it). A parallel worker may take none.
     unsafe {
         let now = !pg_sys::IsInParallelMode();
@@ -95,12 +63,11 @@ fn made_now(what: pg_sys::Datum, table: Option<pg_sys::Oid>) -> (Vec<u8>, bool) 
 }
 
 /// Calls cft_statement.
-fn make(what: pg_sys::Datum, table: Option<pg_sys::Oid>) -> pg_sys::Datum {
+fn make(what: pg_sys::Datum, table: pg_sys::Oid) -> pg_sys::Datum {
     let types = [pg_sys::TEXTOID, pg_sys::REGCLASSOID];
     // SAFETY: a call of the function of that name and these argument types, which never returns NULL.
     unsafe {
         let function = registration::internal_function(c"cft_statement", &types);
-        let table = table.unwrap_or(pg_sys::InvalidOid);
         pg_sys::OidFunctionCall2Coll(function, pg_sys::InvalidOid, what, pg_sys::Datum::from(table))
     }
 }

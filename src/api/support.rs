@@ -161,7 +161,7 @@ unsafe fn relatives(
             None => attached_table::default_edges_table(snapshot, functions).ok()?,
         };
         // Before it is locked: who may not read it does not keep others from it.
-        if !attached_table::readable(table) {
+        if !registration_cache::is_readable(table) {
             return None;
         }
         let table = EdgesTable::try_open(table)?;

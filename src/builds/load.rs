@@ -191,7 +191,7 @@ pub fn scan(
     snapshot: pg_sys::Snapshot,
     each: impl FnMut(&Edge) -> Fallible<()>,
 ) -> Fallible<()> {
-    crate::catalog::trust::as_owner(table, || scan_rows(table, columns, snapshot, each))
+    crate::catalog::trust::as_owner(table, 0, || scan_rows(table, columns, snapshot, each))
 }
 
 fn scan_rows(

@@ -9,13 +9,12 @@ use crate::call::fmgr::Call;
 use crate::catalog::columns::Columns;
 use crate::catalog::edges_table::EdgesTable;
 use crate::catalog::registration::{Functions, Registration};
-use crate::catalog::{default_table, name, registration_cache, trust};
+use crate::catalog::{name, registration_cache};
 use crate::error;
 use crate::error::Fallible;
 use crate::pg::compat::plain;
 use pgrx::check_for_interrupts;
 use pgrx::prelude::*;
-use std::cell::RefCell;
 use std::rc::Rc;
 
 /// An attached table that a call asks about: opened, its registration under the caller's snapshot, its columns.
@@ -27,18 +26,20 @@ pub struct AttachedTable {
 }
 
 impl AttachedTable {
-    /// The table of argument `n`, or where it is left out the one that is [`meant`]. Errors: 42P01, 42809, 42703, 55000 (not attached), and
+    /// The table of argument `n`, or where it is left out [`default_edges_table`]. Errors: 42P01, 42809, 42703, 55000 (not attached), and
     /// where several are meant 42725.
     pub fn open(call: &Call, n: usize) -> Fallible<Self> {
         Self::of(call.function(), call.oid(n))
     }
 
-    /// The table that a call of a function of ours means with its argument `edges`.
+    /// The table that a call of a function of ours means with its argument `edges`: that one, or if it is NULL [`default_edges_table`]. OID 0 is what
+    /// cft_meant_edges found in the caller's search_path, where there is not exactly one.
     pub fn of(function: pg_sys::Oid, edges: Option<pg_sys::Oid>) -> Fallible<Self> {
         let functions = Functions::beside(function);
         // SAFETY: a snapshot is active in every SQL function.
         let snapshot = unsafe { plain::GetActiveSnapshot() };
         let table = match edges {
+            Some(pg_sys::InvalidOid) => return Err(unclear(functions)),
             Some(table) => EdgesTable::open(table)?,
             None => open_meant(snapshot, functions)?,
         };
@@ -60,7 +61,7 @@ impl AttachedTable {
     }
 }
 
-/// The table that [`meant`] chooses. One that was dropped while its lock was waited for is not it: it is chosen again, as a name would be.
+/// Opens [`default_edges_table`]. One that was dropped while its lock was waited for is not it: it is chosen again, as a name would be.
 fn open_meant(snapshot: pg_sys::Snapshot, functions: Functions) -> Fallible<EdgesTable> {
     loop {
         if let Ok(table) = EdgesTable::open(default_edges_table(snapshot, functions)?) {
@@ -71,41 +72,18 @@ fn open_meant(snapshot: pg_sys::Snapshot, functions: Functions) -> Fallible<Edge
     }
 }
 
-/// The table that a call without `edges` means: that of cftrag.edges, else the only attached one of an owner whom the caller trusts.
+/// The table that a call without `edges` means: the only attached one that the caller may read and whose name search_path shows.
 pub fn default_edges_table(snapshot: pg_sys::Snapshot, functions: Functions) -> Fallible<pg_sys::Oid> {
-    if let Some(chosen) = default_table::edges()? {
-        return Ok(chosen);
-    }
-    let others = RefCell::new(Vec::new());
-    let usable = |table| {
-        let readable = readable(table);
-        let trusted = readable && trust::trusts(table);
-        if readable && !trusted {
-            others.borrow_mut().push(table);
-        }
-        trusted
-    };
-    let names = |tables: &[pg_sys::Oid]| tables.iter().map(|t| name::full_name(*t)).collect::<Vec<_>>();
     // SAFETY: the active snapshot.
-    match unsafe { registration_cache::only_attached(snapshot, functions, usable) } {
-        Ok(only) => Ok(only),
-        Err(none) if none.is_empty() && others.borrow().is_empty() => Err(error::none_attached()),
-        Err(none) if none.is_empty() => Err(error::untrusted_attached(&names(&others.borrow()))),
-        Err(several) => Err(error::several_attached(&names(&several))),
-    }
+    let found = unsafe { registration_cache::only_registered(functions.capture, functions, snapshot) };
+    found.map_err(|tables| error::unclear_edges(&names(&tables)))
 }
 
-/// USAGE on the schema, and SELECT on the table or on some column of it.
-pub fn readable(table: pg_sys::Oid) -> bool {
-    // SAFETY: system cache lookups by OID; a table that is gone gives InvalidOid or no privilege.
-    unsafe {
-        let role = pg_sys::GetUserId();
-        let schema = pg_sys::get_rel_namespace(table);
-        let select = pg_sys::ACL_SELECT as pg_sys::AclMode;
-        let ok = pg_sys::AclResult::ACLCHECK_OK;
-        schema != pg_sys::InvalidOid
-            && crate::pg::compat::schema_usage(schema, role)
-            && (pg_sys::pg_class_aclcheck(table, role, select) == ok
-                || pg_sys::pg_attribute_aclcheck_all(table, role, select, pg_sys::AclMaskHow::ACLMASK_ANY) == ok)
-    }
+/// The error of [`default_edges_table`], with all attached tables that the caller may read.
+fn unclear(functions: Functions) -> pgrx::pg_sys::panic::ErrorReport {
+    error::unclear_edges(&names(&registration_cache::readable(functions.capture, functions)))
+}
+
+fn names(tables: &[pg_sys::Oid]) -> Vec<String> {
+    tables.iter().map(|table| name::full_name(*table)).collect()
 }

@@ -18,8 +18,8 @@
 use crate::catalog::columns::ColumnNames;
 use crate::catalog::pg_trigger;
 use crate::catalog::pg_trigger::{Place, TriggerKey};
+use crate::pg::invalidation;
 use crate::pg::invalidation::Cached;
-use crate::pg::{encoding, invalidation};
 use pgrx::pg_sys;
 use std::convert::Infallible;
 use std::ffi::CStr;
@@ -49,6 +49,8 @@ const TRUNCATE_TYPE: i16 = 1 << 5;
 thread_local! {
     /// (cft_capture, the function that marks tables of aliases in its schema)
     static ALIAS_OF: Cached<pg_sys::Oid, pg_sys::Oid> = const { Cached::new(1, invalidation::never) };
+    /// (cft_capture, the trigger function of documents in its schema)
+    static DOCUMENTS: Cached<pg_sys::Oid, pg_sys::Oid> = const { Cached::new(1, invalidation::never) };
     /// (a function of ours, the trigger functions in its schema): a function's OID is never another extension's while it is called.
     static FUNCTIONS: Cached<pg_sys::Oid, Functions> = const { Cached::new(1, invalidation::never) };
 }
@@ -68,6 +70,13 @@ impl Functions {
         }
     }
 
+    /// The function of the trigger that says which columns of a table hold documents.
+    pub fn documents(self) -> pg_sys::Oid {
+        let find = || Ok::<_, Infallible>(internal_function(c"cft_documents", &[]));
+        let Ok(found) = DOCUMENTS.with(|last| last.get(self.capture, find));
+        found
+    }
+
     /// The function of the triggers that mark tables of aliases.
     pub fn alias_of(self) -> pg_sys::Oid {
         let find = || Ok::<_, Infallible>(internal_function(c"cft_alias_of", &[]));
@@ -76,10 +85,7 @@ impl Functions {
     }
 }
 
-/// The schema of what only the extension calls: nobody but the extension's owner can create anything there.
-pub const INTERNAL: &str = "cftrag_internal";
-
-/// A function of [`INTERNAL`] by name and argument types; InvalidOid if there is none, or if that schema is not the extension's: in a
+/// A function of the schema cftrag_internal by name and argument types; InvalidOid if there is none, or if that schema is not the extension's: in a
 /// database without the extension anybody may have a schema of that name.
 pub fn internal_function(name: &CStr, types: &[pg_sys::Oid]) -> pg_sys::Oid {
     // SAFETY: lookups by name; the key's types are those of the PROCNAMEARGSNSP cache.
@@ -171,30 +177,34 @@ pub fn read_placed(
     Some((Registration { names: names?, row: key(&row), truncate: key(&truncate), sound }, places))
 }
 
-/// The names of the table's triggers that run our functions, as of now.
-pub fn trigger_names(table: pg_sys::Oid, functions: Functions) -> Vec<String> {
-    let mut names = Vec::new();
-    pg_trigger::scan(
-        pg_sys::TriggerRelidNameIndexId,
-        pg_sys::Anum_pg_trigger_tgrelid,
-        table,
-        std::ptr::null_mut(),
-        |tuple, _| {
-            // SAFETY: a pg_trigger tuple; its name is NUL-terminated.
-            unsafe {
-                let form = &*pg_sys::GETSTRUCT(tuple).cast::<pg_sys::FormData_pg_trigger>();
-                if [functions.capture, functions.capture_truncate, functions.alias_of()].contains(&form.tgfoid) {
-                    names.push(encoding::decode(CStr::from_ptr(form.tgname.data.as_ptr()).to_bytes()));
-                }
-            }
-        },
-    );
-    names
+/// The table's triggers that make a registration, as of now.
+pub fn triggers(table: pg_sys::Oid, functions: Functions) -> Vec<pg_sys::Oid> {
+    let ours = [functions.capture, functions.capture_truncate, functions.alias_of()];
+    triggers_of(table, |form| ours.contains(&form.tgfoid))
+}
+
+/// The table's triggers of which `is` is true, as of now.
+pub fn triggers_of(table: pg_sys::Oid, is: impl Fn(&pg_sys::FormData_pg_trigger) -> bool) -> Vec<pg_sys::Oid> {
+    let mut found = Vec::new();
+    let none = std::ptr::null_mut();
+    pg_trigger::scan(pg_sys::TriggerRelidNameIndexId, pg_sys::Anum_pg_trigger_tgrelid, table, none, |tuple, _| {
+        // SAFETY: a pg_trigger tuple.
+        let form = unsafe { &*pg_sys::GETSTRUCT(tuple).cast::<pg_sys::FormData_pg_trigger>() };
+        if is(form) {
+            found.push(form.oid);
+        }
+    });
+    found
 }
 
 /// Tables with a trigger that runs our capture function, as of now, ascending by OID.
 pub fn attached_tables(functions: Functions) -> Vec<pg_sys::Oid> {
-    let triggers = pg_trigger::that_depend_on(pg_sys::ProcedureRelationId, functions.capture, std::ptr::null_mut());
+    tables_with(functions.capture)
+}
+
+/// Tables with a trigger that runs that function, as of now, ascending by OID.
+pub fn tables_with(function: pg_sys::Oid) -> Vec<pg_sys::Oid> {
+    let triggers = pg_trigger::that_depend_on(pg_sys::ProcedureRelationId, function, std::ptr::null_mut());
     let mut tables = Vec::with_capacity(triggers.len());
     for trigger in triggers {
         pg_trigger::scan(

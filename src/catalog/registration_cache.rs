@@ -14,7 +14,7 @@
 use crate::catalog::columns::{ColumnNames, Columns};
 use crate::catalog::edges_table::EdgesTable;
 use crate::catalog::pg_trigger::{Place, TriggerKey};
-use crate::catalog::registration::{Functions, Registration, alias_markers, attached_tables, read};
+use crate::catalog::registration::{Functions, Registration, alias_markers, read, tables_with};
 use crate::catalog::unpinned::Seen;
 use crate::catalog::{pg_trigger, trust};
 use crate::error::Fallible;
@@ -24,6 +24,7 @@ use crate::pg::invalidation::Cached;
 use crate::pg::{compat, invalidation};
 use pgrx::pg_sys;
 use std::convert::Infallible;
+use std::ffi::{CStr, CString};
 use std::rc::Rc;
 
 const MAIN: pg_sys::ForkNumber::Type = pg_sys::ForkNumber::MAIN_FORKNUM;
@@ -69,14 +70,14 @@ impl PartialEq for This {
 thread_local! {
     /// By table and capture function.
     static KEPT: Cached<(pg_sys::Oid, pg_sys::Oid), CachedRegistration> = const { Cached::new(ROOM, invalidation::relations) };
-    /// The attached edges tables, by capture function.
-    static TABLES: Cached<pg_sys::Oid, Rc<[pg_sys::Oid]>> = const { Cached::new(1, invalidation::relations) };
+    /// The registered tables, by trigger function.
+    static TABLES: Cached<pg_sys::Oid, Rc<[pg_sys::Oid]>> = const { Cached::new(2, invalidation::relations) };
     static COLUMNS: Cached<(pg_sys::Oid, This), Columns> = const { Cached::new(1, invalidation::relations) };
     static DATABASE: Cached<(), u32> = const { Cached::new(1, invalidation::relations) };
     /// Registrations as a snapshot sees them: pg_trigger is read once per snapshot, not once per call.
     static LAST: Cached<(SnapshotId, pg_sys::Oid), Rc<Registration>> = const { Cached::new(1, invalidation::relations) };
-    /// "Which table, if none is named?", by snapshot and role.
-    static ONLY: Cached<(SnapshotId, pg_sys::Oid), pg_sys::Oid> = const { Cached::new(1, invalidation::relations) };
+    /// "Which table, if none is named?", by snapshot, trigger function, role and search_path.
+    static ONLY: Cached<(SnapshotId, pg_sys::Oid, pg_sys::Oid, CString), pg_sys::Oid> = const { Cached::new(2, invalidation::relations) };
     /// The tables of aliases of an edges table, by snapshot, role and edges table: whose aliases count depends on the caller.
     static ALIASES: Cached<(SnapshotId, pg_sys::Oid, pg_sys::Oid), Rc<[AliasTable]>> =
         const { Cached::new(1, invalidation::catalogs) };
@@ -241,11 +242,13 @@ unsafe fn look_at(place: &Place, buffer: pg_sys::Buffer, snapshot: pg_sys::Snaps
     }
 }
 
-/// The edges tables that are attached, as of now: asked again after an invalidation only.
-fn attached(functions: Functions, find: impl FnOnce() -> Vec<pg_sys::Oid>) -> Rc<[pg_sys::Oid]> {
+/// The tables that a trigger by that function registers, as of now: asked again after an invalidation only. An edges table is no table of aliases.
+fn registered(function: pg_sys::Oid, functions: Functions) -> Rc<[pg_sys::Oid]> {
     // SAFETY: in a transaction; may run the callbacks of invalidations, of which ours only counts.
     unsafe { pg_sys::AcceptInvalidationMessages() };
-    let Ok(tables) = TABLES.with(|tables| tables.get(functions.capture, || Ok::<_, Infallible>(find().into())));
+    let is_meant = |table: &pg_sys::Oid| function != functions.capture || alias_markers(*table, functions).is_empty();
+    let find = || Ok::<_, Infallible>(tables_with(function).into_iter().filter(is_meant).collect());
+    let Ok(tables) = TABLES.with(|tables| tables.get(function, find));
     tables
 }
 
@@ -337,28 +340,59 @@ pub unsafe fn read_once(
     LAST.with(|last| last.get((id, table), find)).ok()
 }
 
-/// The only attached table that `readable` lets the caller use, found at most once per snapshot and role; the candidates if there is not
-/// exactly one.
+/// The only table registered by `function` that is meant where none is named (readable, and in search_path), found at most once per snapshot, role and
+/// search_path; where there is not exactly one, all that the caller may read.
 ///
 /// # Safety
 /// `snapshot` is the active snapshot.
-pub unsafe fn only_attached(
-    snapshot: pg_sys::Snapshot,
+pub unsafe fn only_registered(
+    function: pg_sys::Oid,
     functions: Functions,
-    readable: impl Fn(pg_sys::Oid) -> bool,
+    snapshot: pg_sys::Snapshot,
 ) -> Result<pg_sys::Oid, Vec<pg_sys::Oid>> {
-    // SAFETY: the caller's promise; reads a backend variable.
-    let key = unsafe { (SnapshotId::of(snapshot), pg_sys::GetUserId()) };
+    // SAFETY: the caller's promise; reads backend variables, of which the setting is a C string.
+    let key = unsafe {
+        let path = CStr::from_ptr(pg_sys::namespace_search_path);
+        (SnapshotId::of(snapshot), function, plain::GetUserId(), path.to_owned())
+    };
     let find = || {
-        let edges = |table: &pg_sys::Oid| alias_markers(*table, functions).is_empty();
-        let tables = attached(functions, || attached_tables(functions).into_iter().filter(edges).collect());
-        let mine: Vec<_> = tables.iter().copied().filter(|table| readable(*table)).collect();
-        if let [only] = mine[..] { Ok(only) } else { Err(mine) }
+        let tables = readable(function, functions);
+        let mut visible = tables.iter().filter(|table| is_visible(**table));
+        match (visible.next(), visible.next()) {
+            (Some(only), None) => Ok(*only),
+            _ => Err(tables),
+        }
     };
     ONLY.with(|last| last.get(key, find))
 }
 
-/// The tables of aliases of an edges table that count for the caller ([`trust::trusts_beside`]), ascending by OID, found at most once
+/// The tables registered by `function` that the caller may read.
+pub fn readable(function: pg_sys::Oid, functions: Functions) -> Vec<pg_sys::Oid> {
+    registered(function, functions).iter().copied().filter(|table| is_readable(*table)).collect()
+}
+
+/// Whether the table's name without its schema means it, by the caller's search_path.
+fn is_visible(table: pg_sys::Oid) -> bool {
+    // SAFETY: a system cache lookup of a relation that was just found.
+    unsafe { pg_sys::RelationIsVisible(table) }
+}
+
+/// USAGE on the schema, and SELECT on the table or on some column of it.
+pub fn is_readable(table: pg_sys::Oid) -> bool {
+    // SAFETY: system cache lookups by OID; a table that is gone gives InvalidOid or no privilege.
+    unsafe {
+        let role = pg_sys::GetUserId();
+        let schema = pg_sys::get_rel_namespace(table);
+        let select = pg_sys::ACL_SELECT as pg_sys::AclMode;
+        let ok = pg_sys::AclResult::ACLCHECK_OK;
+        schema != pg_sys::InvalidOid
+            && compat::schema_usage(schema, role)
+            && (pg_sys::pg_class_aclcheck(table, role, select) == ok
+                || pg_sys::pg_attribute_aclcheck_all(table, role, select, pg_sys::AclMaskHow::ACLMASK_ANY) == ok)
+    }
+}
+
+/// The tables of aliases of an edges table that count for the caller ([`trust::counts_beside`]), ascending by OID, found at most once
 /// per snapshot.
 ///
 /// # Safety
@@ -393,7 +427,7 @@ fn find_alias_tables(edges: pg_sys::Oid, snapshot: pg_sys::Snapshot, functions: 
             }
         });
     }
-    found.retain(|(table, _)| trust::trusts_beside(*table, edges));
+    found.retain(|(table, _)| trust::counts_beside(*table, edges));
     found.sort_unstable_by_key(|(table, _)| u32::from(*table));
     let tables = found.into_iter().map(|(table, names)| {
         let registration = read(table, snapshot, functions).filter(|registration| registration.names == names);

@@ -60,7 +60,7 @@ pub const RETRY_MICROSECONDS: i64 = 10_000_000;
 
 /// Notes whose the slot is. Called before it is taken, and by whoever builds.
 pub fn owner_of(table: pg_sys::Oid) -> u32 {
-    roles::owner_and_children(table).map_or(0, |(owner, _)| u32::from(owner))
+    roles::owner(table).map_or(0, u32::from)
 }
 
 /// What must be the same for the image to be the table's.

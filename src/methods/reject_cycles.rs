@@ -19,7 +19,8 @@ use crate::call::fmgr::{Call, text_array};
 use crate::catalog::columns::{Column, ColumnNames, Columns};
 use crate::catalog::edges_table::EdgesTable;
 use crate::catalog::registration::Functions;
-use crate::catalog::{column_rules, column_value, name, registration};
+use crate::catalog::trust::NOFORCE_RLS;
+use crate::catalog::{column_rules, column_value, name, registration, trust};
 use crate::error;
 use crate::error::Fallible;
 use crate::methods::cycle_search;
@@ -96,8 +97,9 @@ fn cft_reject_cycles(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
             Ok(Verdict::No) => Ok(None),
             Ok(Verdict::Yes(way)) => Ok(Some(tells(&table, &columns).then_some(way))),
             Ok(Verdict::Unknown) => {
-                let closes =
-                    as_owner(&table, || reference::closes_cycle(&table, &names, &columns, parent, child, tree));
+                let closes = trust::as_owner(&table, NOFORCE_RLS, || {
+                    reference::closes_cycle(&table, &names, &columns, parent, child, tree)
+                });
                 // As the caller: these plans are cft_context's, too, which must not use plans of an owner, whom no policy of the table binds.
                 // Where its answer is too large the error says no path.
                 let way = || walk(&table, &names, &columns, &edge).unwrap_or_default();
@@ -181,21 +183,6 @@ pub unsafe fn edge(data: &pg_sys::TriggerData, columns: &Columns, tuple: pg_sys:
 pub fn tells(table: &EdgesTable, columns: &Columns) -> bool {
     // SAFETY: an open table.
     unsafe { conditions::readable(table, columns).is_ok() }
-}
-
-/// Runs something with the rights of the table's owner.
-fn as_owner<T>(table: &EdgesTable, run: impl FnOnce() -> T) -> T {
-    let (mut user, mut context) = (pg_sys::InvalidOid, 0);
-    let as_owner = (pg_sys::SECURITY_LOCAL_USERID_CHANGE | pg_sys::SECURITY_NOFORCE_RLS) as i32;
-    // SAFETY: as RI_FKey_check does it; after an ERROR in between the transaction's abort does the second part.
-    unsafe {
-        pg_sys::GetUserIdAndSecContext(&mut user, &mut context);
-        pg_sys::SetUserIdAndSecContext((*(*table.rel()).rd_rel).relowner, context | as_owner);
-    }
-    let result = run();
-    // SAFETY: as above.
-    unsafe { pg_sys::SetUserIdAndSecContext(user, context) };
-    result
 }
 
 /// Runs something under a snapshot that sees what is committed now and what this statement has done so far.

@@ -266,19 +266,6 @@ pub mod plain {
             walker: super::PlanWalker,
             context: *mut std::ffi::c_void,
         ) -> bool;
-        #[cfg_attr(feature = "pg15", link_name = "expression_tree_walker")]
-        pub fn expression_tree_walker_impl(
-            node: *mut pg_sys::Node,
-            walker: super::NodeWalker,
-            context: *mut std::ffi::c_void,
-        ) -> bool;
-        #[cfg_attr(feature = "pg15", link_name = "query_tree_walker")]
-        pub fn query_tree_walker_impl(
-            query: *mut pg_sys::Query,
-            walker: super::NodeWalker,
-            context: *mut std::ffi::c_void,
-            flags: std::ffi::c_int,
-        ) -> bool;
 
         pub fn HeapTupleSatisfiesVisibility(
             tuple: pg_sys::HeapTuple,
@@ -309,11 +296,6 @@ pub mod unbound {
     #[pg_guard]
     unsafe extern "C-unwind" {
         unsafe fn find_inheritance_children(parent: pg_sys::Oid, lockmode: pg_sys::LOCKMODE) -> *mut pg_sys::List;
-        unsafe fn find_all_inheritors(
-            parent: pg_sys::Oid,
-            lockmode: pg_sys::LOCKMODE,
-            parents: *mut *mut pg_sys::List,
-        ) -> *mut pg_sys::List;
         unsafe fn SetTuplestoreDestReceiverParams(
             dest: *mut pg_sys::DestReceiver,
             store: *mut pg_sys::Tuplestorestate,
@@ -346,24 +328,6 @@ pub mod unbound {
 pub unsafe fn has_children(table: pg_sys::Oid) -> bool {
     // SAFETY: a palloc'd list of OIDs, NIL (null) when there are none.
     unsafe { !unbound::find_inheritance_children(table, pg_sys::NoLock as pg_sys::LOCKMODE).is_null() }
-}
-
-/// The server's record of a setting, which stays where it is.
-///
-/// # Safety
-/// It is defined.
-pub unsafe fn setting(name: &std::ffi::CStr) -> *const pg_sys::config_generic {
-    // SAFETY: the caller's promise; names are C strings.
-    unsafe {
-        #[cfg(feature = "pg15")]
-        return {
-            let all = std::slice::from_raw_parts(pg_sys::get_guc_variables(), pg_sys::GetNumConfigOptions() as usize);
-            let found = all.iter().find(|record| std::ffi::CStr::from_ptr((***record).name) == name);
-            found.map_or(std::ptr::null(), |record| record.cast_const())
-        };
-        #[cfg(not(feature = "pg15"))]
-        return pg_sys::find_option(name.as_ptr(), false, true, pg_sys::LOG as i32);
-    }
 }
 
 /// # Safety

@@ -244,7 +244,7 @@ fn into_store<const N: usize>(
             compat::unbound::SetTuplestoreDestReceiverParams(dest, store, memory, false, none, std::ptr::null());
             let options = pg_sys::SPIExecuteOptions { params, read_only: true, dest, ..Default::default() };
             let run = || with_room_for_errors(|| compat::plain::SPI_execute_plan_extended(used.plan, &options));
-            let code = statement.run(|| without_jit(run));
+            let code = without_jit(run);
             assert_eq!(code, pg_sys::SPI_OK_SELECT as i32, "the reference query is a SELECT");
             pg_sys::SPI_finish();
         }
@@ -368,7 +368,7 @@ fn execute<const N: usize>(
             pg_sys::SPI_connect();
             let used = plan(statement, &mut types);
             let run = || pg_sys::SPI_execute_plan(used.plan, values.as_mut_ptr(), nulls, true, 0);
-            let code = statement.run(|| without_jit(run));
+            let code = without_jit(run);
             assert_eq!(code, pg_sys::SPI_OK_SELECT as i32, "the reference query is a SELECT");
             take(&*pg_sys::SPI_tuptable);
             pg_sys::SPI_finish();
@@ -422,8 +422,7 @@ unsafe fn plan(statement: &Statement, types: &mut [pg_sys::Oid]) -> Used {
         return used(plan);
     }
     // SAFETY: the caller's promise; SPI_prepare raises on a bad statement.
-    let prepare = || unsafe { pg_sys::SPI_prepare(statement.sql().as_ptr(), types.len() as i32, types.as_mut_ptr()) };
-    let plan = statement.run(prepare);
+    let plan = unsafe { pg_sys::SPI_prepare(statement.sql().as_ptr(), types.len() as i32, types.as_mut_ptr()) };
     assert!(!plan.is_null(), "SPI_prepare raises or plans");
     // Whatever was called meanwhile may have asked the same.
     if let Some(plan) = known(statement) {

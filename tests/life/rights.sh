@@ -1,6 +1,6 @@
 #!/bin/bash
-# Whoever owns a database, or a table in it, gets no code of his run by the background workers, which are superusers: not in a database
-# with the extension, nor in one without. And what he sets for his database chooses no table for a superuser.
+# Whoever owns a database, or a table in it, gets no code run by the background workers, which are superusers: not in a database with the
+# extension, nor in one without.
 . "${0%/*}/lib.sh"; story "$@"
 PRELOAD=cftrag
 server a cftrag.build_in_place_limit=0
@@ -54,9 +54,9 @@ is "cft_build under a lock" "$(asks "SET cftrag.build_in_place_limit = '1GB'; SE
 is "no code of the owner was run by a worker" "$(trapped)" ""
 is "nor is he a superuser" "$(sql a "SELECT rolsuper FROM pg_roles WHERE rolname = 'owner'")" f
 
-# While schemas change names, which no lock on a table keeps them from: whoever gives a table gets its rows, or an error, and no other's.
+# While schemas change names, which no lock on a table keeps them from: whoever attaches or detaches a table changes no other's triggers.
 sql a "CREATE SCHEMA s1; CREATE SCHEMA s2; CREATE TABLE s1.e (parent text, child text); CREATE TABLE s2.e (parent text, child text);
-    INSERT INTO s1.e VALUES ('one', 'c'); INSERT INTO s2.e VALUES ('two', 'c'); SELECT cft_attach('s1.e'), cft_attach('s2.e')" >/dev/null
+    SELECT cft_attach('s1.e'), cft_attach('s2.e')" >/dev/null
 one=$(sql a "SELECT 's1.e'::regclass::oid")
 swaps() {
     until [ -e "$LIFE/asked" ]; do
@@ -64,63 +64,19 @@ swaps() {
             ALTER SCHEMA s1 RENAME TO s3; ALTER SCHEMA s2 RENAME TO s1; ALTER SCHEMA s3 RENAME TO s2; COMMIT; END LOOP; END \$\$"
     done
 }
-swaps &
-is "rows of others" "$(try a "SET cftrag.enable = off; DO \$\$
-    DECLARE n int; wrong int := 0; answers int := 0;
-    BEGIN
-        FOR i IN 1..4000 LOOP
-            BEGIN
-                SELECT count(*) FILTER (WHERE relative <> 'one'), answers + count(*) INTO n, answers FROM public.cft_context('c', edges => $one::regclass);
-                wrong := wrong + n;
-                SELECT count(*) FILTER (WHERE entity <> 'one'), answers + count(*) INTO n, answers FROM public.cft_entities('one two', edges => $one::regclass);
-                wrong := wrong + n;
-                SELECT count(*) FILTER (WHERE child <> 'c' OR parent <> 'one'), answers + count(*) INTO n, answers FROM public.cft_filter_relations($one::regclass, 'parent', 'child');
-                wrong := wrong + n;
-                SELECT count(*) FILTER (WHERE 'two' IN (parent, child)), answers + count(*) INTO n, answers FROM public.cft_build_hierarchy($one::regclass, 'parent', 'child');
-                wrong := wrong + n;
-            EXCEPTION WHEN serialization_failure OR undefined_table OR invalid_schema_name THEN NULL;
-            END;
-            COMMIT;
-        END LOOP;
-        IF wrong > 0 OR answers < 1000 THEN RAISE EXCEPTION '% wrong rows of %', wrong, answers; END IF;
-    END \$\$")" ""
-touch "$LIFE/asked"
-wait $!
-# And whoever attaches or detaches it changes no other's triggers.
 two=$(sql a "SELECT oid FROM pg_class WHERE relname = 'e' AND oid <> $one")
 of_two() { sql a "SELECT string_agg(oid || tgname, ' ' ORDER BY oid) FROM pg_trigger WHERE tgrelid = $two"; }
 before=$(of_two)
-rm "$LIFE/asked"
 swaps &
 is "triggers of others" "$(try a "DO \$\$
-    DECLARE done int := 0;
     BEGIN
         FOR i IN 1..1500 LOOP
-            BEGIN
                 IF i % 2 = 0 THEN PERFORM public.cft_detach($one::regclass); ELSE PERFORM public.cft_attach($one::regclass, child => CASE WHEN i % 4 = 1 THEN 'parent' ELSE 'child' END, parent => CASE WHEN i % 4 = 1 THEN 'child' ELSE 'parent' END); END IF;
-                done := done + 1;
-            EXCEPTION WHEN serialization_failure OR undefined_table OR invalid_schema_name THEN NULL;
-            END;
             COMMIT;
         END LOOP;
-        IF done < 100 THEN RAISE EXCEPTION 'only % done', done; END IF;
     END \$\$")" ""
 touch "$LIFE/asked"
 wait $!
 is "they are as they were" "$(of_two)" "$before"
 
-# His database's cftrag.edges is his choice: not a superuser's, but one of roles that trust him.
-sql a "SET ROLE owner; ALTER DATABASE rich SET cftrag.edges = 'front.edges'" >/dev/null
-sql a "ALTER DATABASE rich RESET role; ALTER DATABASE rich RESET default_transaction_read_only; CREATE ROLE ordinary LOGIN; ALTER DATABASE rich RESET search_path" >/dev/null
-sql a/rich "SET ROLE owner; ALTER TABLE front.edges DISABLE ROW LEVEL SECURITY; CREATE TABLE front.other (parent text, child text); SELECT cft_attach('front.other');
-    GRANT USAGE ON SCHEMA front TO ordinary; GRANT SELECT ON front.edges, front.other TO ordinary" >/dev/null
-is "the setting" "$(try a/rich "SHOW cftrag.edges")" front.edges
-like "a superuser" "$(try a/rich "SELECT count(*) FROM cft_context('n1')")" "*42725*"
-# What a former owner has set is nobody's choice for a superuser, who took the database over.
-sql a "ALTER DATABASE rich OWNER TO postgres"
-like "a superuser who owns the database now" "$(try a/rich "SELECT count(*) FROM cft_context('n1')")" "*42725*"
-sql a "ALTER DATABASE rich OWNER TO owner"
-ordinary() { "$BIN/psql" -X -q -At -d "$(url a/rich | sed 's/user=postgres/user=ordinary/')" -c "$1" 2>&1; }
-is "an ordinary role" "$(ordinary "SELECT count(*) > 1 FROM cft_context('n1')")" t
-like "an ordinary role without it" "$(ordinary "SET cftrag.edges = ''; SELECT count(*) > 1 FROM cft_context('n1')")" "*more than one table*"
 finish

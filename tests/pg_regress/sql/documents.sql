@@ -12,14 +12,14 @@ INSERT INTO doc VALUES (1, 'About the clinic.', '[1,0,0]', 'clinic', 10), (2, 'A
     (6, 'About the clinic too.', '[1,0,1]', 'clinic', 10), (7, 'About nobody we know.', '[0,1,1]', 'nobody', 10);
 
 -- Not attached.
-SELECT * FROM cftrag_internal.cft_attached_documents();
+SELECT * FROM cftrag_internal.cft_attached_documents(cftrag_internal.cft_meant_documents(NULL));
 SELECT * FROM cftrag_internal.cft_attached_documents('doc');
 SELECT cft_detach_documents('doc');
 SELECT * FROM cft_chunks('clinic');
 -- Attached: one trigger, which never fires.
 SELECT cft_attach_documents('doc', entity => 'entity');
 SELECT pg_get_triggerdef(oid) FROM pg_trigger WHERE tgrelid = 'doc'::regclass AND NOT tgisinternal;
-SELECT * FROM cftrag_internal.cft_attached_documents();
+SELECT * FROM cftrag_internal.cft_attached_documents(cftrag_internal.cft_meant_documents(NULL));
 SELECT * FROM cft_chunks('clinic', 2, 1);
 SELECT document_id, depth, round(distance::numeric, 3) AS distance, tokens FROM cft_chunks(ARRAY['ward', NULL, 'clinic'], 1, 1, embedding => '[1,0,1]');
 SELECT * FROM cft_chunks('nobody');
@@ -47,7 +47,8 @@ ALTER TABLE "Doc's" RENAME body TO "a ""text""";
 ALTER TABLE "Doc's" RENAME entity TO "%I";
 CREATE SCHEMA "Elsewhere";
 ALTER TABLE "Doc's" SET SCHEMA "Elsewhere";
-SELECT * FROM cftrag_internal.cft_attached_documents();
+SET search_path = "Elsewhere", public;
+SELECT * FROM cftrag_internal.cft_attached_documents(cftrag_internal.cft_meant_documents(NULL));
 SELECT document_id, body FROM cft_chunks('clinic', 1, 0);
 SELECT document_id, entity, body FROM cft_nearest_documents('[1,0,0]', 2);
 -- A column of the old name is another column.
@@ -59,14 +60,15 @@ ALTER TABLE "Elsewhere"."Doc's" DROP COLUMN "%I";
 -- Transactional.
 BEGIN;
 SELECT cft_detach_documents('"Elsewhere"."Doc''s"');
-SELECT * FROM cftrag_internal.cft_attached_documents();
+SELECT * FROM cftrag_internal.cft_attached_documents(cftrag_internal.cft_meant_documents(NULL));
 ROLLBACK;
-SELECT relation, id FROM cftrag_internal.cft_attached_documents();
+SELECT relation, id FROM cftrag_internal.cft_attached_documents(cftrag_internal.cft_meant_documents(NULL));
 BEGIN;
 ALTER TABLE "Elsewhere"."Doc's" DROP COLUMN "%I" CASCADE;
 SELECT count(*) FROM cftrag_internal.cft_columns('cftrag_internal.cft_documents()');
 ROLLBACK;
 ALTER TABLE "Elsewhere"."Doc's" SET SCHEMA public;
+RESET search_path;
 ALTER TABLE "Doc's" RENAME TO doc;
 ALTER TABLE doc DROP COLUMN entity;
 ALTER TABLE doc RENAME "the id" TO id;
@@ -87,7 +89,7 @@ CREATE TABLE about (who text, which int);
 INSERT INTO about VALUES ('clinic', 2), ('ward', 2), ('clinic', 3), ('clinic', 3), ('nobody', 1), (NULL, 4), ('ward', NULL);
 SELECT cft_attach_documents('doc', mapping => 'about', mapping_entity => 'who', mapping_document => 'which');
 SELECT pg_get_triggerdef(oid) FROM pg_trigger WHERE tgrelid = 'about'::regclass AND NOT tgisinternal;
-SELECT * FROM cftrag_internal.cft_attached_documents();
+SELECT * FROM cftrag_internal.cft_attached_documents(cftrag_internal.cft_meant_documents(NULL));
 SELECT document_id, relation, depth, relative FROM cft_chunks('clinic');
 SELECT document_id, entity FROM cft_nearest_documents('[0,1,1]', 3);
 -- The same again is nothing, and takes no lock; anything else is a new registration.
@@ -99,9 +101,9 @@ COMMIT;
 SELECT array_agg(oid ORDER BY oid) = :'before' AS same FROM pg_trigger WHERE tgrelid IN ('about'::regclass, 'doc'::regclass);
 BEGIN;
 SELECT cft_attach_documents('doc', tokens => 'size', mapping => 'about', mapping_entity => 'who', mapping_document => 'which');
-SELECT tokens, mapping FROM cftrag_internal.cft_attached_documents();
+SELECT tokens, mapping FROM cftrag_internal.cft_attached_documents(cftrag_internal.cft_meant_documents(NULL));
 SELECT cft_attach_documents('doc', tokens => 'size');
-SELECT tokens, mapping FROM cftrag_internal.cft_attached_documents();
+SELECT tokens, mapping FROM cftrag_internal.cft_attached_documents(cftrag_internal.cft_meant_documents(NULL));
 ROLLBACK;
 -- The mapping goes with either table; with the mapping gone no document is about anything.
 BEGIN;
@@ -125,7 +127,7 @@ CREATE TABLE parted_2 PARTITION OF parted DEFAULT;
 INSERT INTO parted SELECT id, body, embedding, entity FROM doc;
 SELECT cft_attach_documents('parted', entity => 'entity');
 SELECT document_id FROM cft_chunks('clinic', 1, 0, documents => 'parted');
-SELECT * FROM cftrag_internal.cft_attached_documents();
+SELECT * FROM cftrag_internal.cft_attached_documents(cftrag_internal.cft_meant_documents(NULL));
 SELECT * FROM cft_chunks('clinic');
 DROP VIEW shown;
 DROP TABLE parted;
@@ -151,9 +153,11 @@ CREATE COLLATION "%s""; DROP TABLE doc; --"."%1$s OR true" FROM "C";
 CREATE TABLE "%s""; DROP TABLE doc; --"."x%I" ("%1$s" int, "%" text, "e%2$I" vector(3), "n%3$L'" text COLLATE "%s""; DROP TABLE doc; --"."%1$s OR true");
 INSERT INTO "%s""; DROP TABLE doc; --"."x%I" VALUES (1, 'x', '[1,1,1]', 'clinic'), (2, 'y', '[1,1,1]', 'nobody');
 SELECT cft_attach_documents('"%s""; DROP TABLE doc; --"."x%I"', '%1$s', '%', 'e%2$I', 'n%3$L''');
+SET search_path = "%s""; DROP TABLE doc; --", public;
 SELECT document_id, body FROM cft_chunks('clinic', 0, 0);
 SELECT document_id, entity FROM cft_nearest_documents('[1,1,1]');
 SELECT source, document_id FROM cft_retrieve('the clinic', '[1,1,1]', k => 1) WHERE source <> 'hierarchy';
+RESET search_path;
 DROP SCHEMA "%s""; DROP TABLE doc; --" CASCADE;
 
 -- Several rows of one id are several chunks; a NULL id is an id like another.
@@ -235,7 +239,7 @@ SELECT cft_attach_documents('no_vectors');
 DROP TABLE no_vectors;
 SELECT cft_attach_documents(0::oid::regclass);
 -- A failed attach left the old one as it was.
-SELECT relation, entity FROM cftrag_internal.cft_attached_documents();
+SELECT relation, entity FROM cftrag_internal.cft_attached_documents(cftrag_internal.cft_meant_documents(NULL));
 SELECT cft_attach_documents('doc');
 SELECT * FROM cft_chunks('clinic');
 SELECT cft_attach_documents('doc', entity => 'entity');
@@ -246,13 +250,13 @@ SET ROLE regress_cft_reader;
 SELECT cft_attach_documents('doc');
 SELECT cft_detach_documents('doc');
 SELECT cft_attach_entities('about', 'who', 'which', 'edge');
-SELECT * FROM cftrag_internal.cft_attached_documents();
+SELECT * FROM cftrag_internal.cft_attached_documents(cftrag_internal.cft_meant_documents(NULL));
 SELECT * FROM cftrag_internal.cft_attached_documents('doc');
 SELECT * FROM cft_chunks('clinic', documents => 'doc');
 RESET ROLE;
 GRANT SELECT ON doc TO regress_cft_reader;
 SET ROLE regress_cft_reader;
-SELECT relation FROM cftrag_internal.cft_attached_documents();
+SELECT relation FROM cftrag_internal.cft_attached_documents(cftrag_internal.cft_meant_documents(NULL));
 SELECT * FROM cft_chunks('clinic');
 RESET ROLE;
 GRANT SELECT ON edge TO regress_cft_reader;

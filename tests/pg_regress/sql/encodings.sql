@@ -13,6 +13,7 @@ CREATE TABLE "Größen"."Äste" ("Höhe" text, "Länge" varchar, "Wälder" text)
 INSERT INTO "Größen"."Äste" VALUES ('ä', 'ö', 'ü'), ('ö', 'ß', 'ü'), ('z', 'ä', NULL);
 SELECT cft_attach('"Größen"."Äste"', 'Höhe', 'Länge', 'Wälder');
 SELECT cft_attach('"Größen"."Äste"', 'Höhe', 'Länge', 'Wälder');
+SET search_path = "Größen", public;
 SELECT * FROM cft_context('ö');
 INSERT INTO "Größen"."Äste" VALUES ('ß', 'é', 'ü');
 SELECT * FROM cft_context('ö', edges => '"Größen"."Äste"');
@@ -24,6 +25,7 @@ SELECT edges FROM pg_stat_cftrag;
 -- The definition finds entities in a text: names in the image are not UTF-8.
 SELECT entity, mention, start, length FROM cft_entities('ÄÖ, É SS é', '"Größen"."Äste"');
 SELECT parent, child, tree FROM cftrag_internal.cft_attached();
+RESET search_path;
 -- A message shows such letters as question marks; it is ASCII.
 SELECT cft_attach('"Größen"."Äste"', 'Tiefe', 'Länge');
 SELECT cft_attach('"Größen"."Äste"', 'Höhe', 'Hölle');

@@ -31,10 +31,10 @@ SELECT (SELECT array_agg(text) FROM cft_retrieve('nephrology and heart clinic, h
        = (SELECT array_agg(text) FROM cft_retrieve('nephrology and heart clinic', '[1,0,0]') WHERE source = 'hierarchy') AS same_but_for_cycles_without_a_root;
 SELECT source, entity, text, why FROM cft_retrieve('the hen', '[1,0,0]', k => 2, mode => 'ann_tree', chunks => 0);
 SELECT source, entity, text, why FROM cft_retrieve('the hen', '[1,0,0]', k => 2, mode => 'ann_graph', down => 2, chunks => 0);
-SELECT * FROM cftrag_internal.cft_sentences_of_neighbors('{hen,egg,nobody}', 3);
+SELECT * FROM cftrag_internal.cft_sentences_of_neighbors('{hen,egg,nobody}', 3, 'tie');
 
 -- The plain definitions of the baselines' parts: what is reached from a root is what cft_context says; neighbours by a recursive query.
-SELECT count(*) AS names, count(*) FILTER (WHERE (SELECT array_agg(p::text) FROM cftrag_internal.cft_parts_by_search(ARRAY[name], up, 1) AS p)
+SELECT count(*) AS names, count(*) FILTER (WHERE (SELECT array_agg(p::text) FROM cftrag_internal.cft_parts_by_search(ARRAY[name], up, 1, 'tie') AS p)
                                                  IS DISTINCT FROM (SELECT array_agg(p::text) FROM cft_context_parts(ARRAY[name], up, 1) AS p)) AS different
   FROM (SELECT parent FROM tie WHERE tree <> 'cycle' UNION SELECT child FROM tie WHERE tree <> 'cycle' UNION VALUES ('nobody')) AS s(name), generate_series(0, 3) AS up;
 CREATE FUNCTION plain_neighbours(start text, hops int) RETURNS text LANGUAGE sql AS $$
@@ -42,7 +42,7 @@ CREATE FUNCTION plain_neighbours(start text, hops int) RETURNS text LANGUAGE sql
          reached (name, depth) AS (SELECT start, 0 UNION SELECT e.b, r.depth + 1 FROM reached AS r JOIN either AS e ON e.a = r.name WHERE r.depth < hops)
     SELECT format('The neighbours of %s within %s step%s are: %s.', start, hops, CASE WHEN hops > 1 THEN 's' ELSE '' END, string_agg(name, ', ' ORDER BY depth, name COLLATE "C"))
       FROM (SELECT name, min(depth) AS depth FROM reached WHERE name <> start GROUP BY name) AS n HAVING count(*) > 0 $$;
-SELECT count(*) AS names, count(*) FILTER (WHERE (SELECT text FROM cftrag_internal.cft_sentences_of_neighbors(ARRAY[name], hops)) IS DISTINCT FROM plain_neighbours(name, hops)) AS different
+SELECT count(*) AS names, count(*) FILTER (WHERE (SELECT text FROM cftrag_internal.cft_sentences_of_neighbors(ARRAY[name], hops, 'tie')) IS DISTINCT FROM plain_neighbours(name, hops)) AS different
   FROM (SELECT parent FROM tie UNION SELECT child FROM tie UNION VALUES ('nobody')) AS s(name), generate_series(1, 4) AS hops;
 DROP FUNCTION plain_neighbours;
 

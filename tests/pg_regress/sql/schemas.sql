@@ -1,4 +1,4 @@
--- pgvector in one schema, cftrag in another, the tables in a third, and a search_path that names none of them. Another encoding.
+-- pgvector in one schema, cftrag in another, the tables in a third, and a search_path that names the last only. Another encoding.
 SET client_min_messages = warning;
 \set SHOW_CONTEXT never
 SELECT current_database() AS here \gset
@@ -19,7 +19,7 @@ INSERT INTO data.docs VALUES (1, 'Über das Gähnen.', '[1,0]', 'Gähnen'), (2, 
 CREATE TABLE data.halves (id int, body text, embedding "Vec %L tor".halfvec(2));
 INSERT INTO data.halves VALUES (1, 'eins', '[1,0]'), (2, 'zwei', '[0,1]');
 CREATE INDEX ON data.halves USING hnsw (embedding "Vec %L tor".halfvec_l2_ops);
-SET search_path = '';
+SET search_path = data;
 SELECT "Cft %s %I rag".cft_attach('data.edges');
 SELECT "Cft %s %I rag".cft_attach_documents('data.docs', entity => 'entity');
 SELECT tgname, tgfoid::regproc FROM pg_trigger WHERE tgrelid = 'data.docs'::regclass;

@@ -1,0 +1,44 @@
+//! cft_meant_edges and cft_meant_documents: which table is meant where none is named. cft_plain_type: for SQL that attaches tables.
+
+#![expect(unsafe_code, reason = "PostgreSQL's function call interface")]
+
+use crate::call::fmgr::Call;
+use crate::catalog::registration::Functions;
+use crate::catalog::registration_cache;
+use pgrx::prelude::*;
+
+/// `cft_plain_type(type regtype) -> boolean`: whether reading its values runs no function of an ordinary role. STRICT.
+#[pg_extern(sql = false)]
+fn cft_plain_type(fcinfo: pg_sys::FunctionCallInfo) -> bool {
+    // SAFETY: our own fcinfo.
+    let call = unsafe { Call::new(fcinfo) };
+    call.oid(0).is_some_and(crate::catalog::trust::is_plain_type)
+}
+
+/// `cft_meant_edges(edges regclass) -> regclass`: what is named; if nothing is, the only attached table that the caller may read and whose name
+/// search_path shows; 0 where there is not exactly one. Called before a function of ours sets its own search_path.
+#[pg_extern(sql = false)]
+fn cft_meant_edges(fcinfo: pg_sys::FunctionCallInfo) -> i32 {
+    meant(fcinfo, |functions| functions.capture)
+}
+
+/// `cft_meant_documents(documents regclass) -> regclass`: as cft_meant_edges, of the tables of cft_attach_documents.
+#[pg_extern(sql = false)]
+fn cft_meant_documents(fcinfo: pg_sys::FunctionCallInfo) -> i32 {
+    meant(fcinfo, Functions::documents)
+}
+
+/// The 32 bits of an OID: pgrx makes NULL of an Oid that is 0.
+fn meant(fcinfo: pg_sys::FunctionCallInfo, registered_by: impl Fn(Functions) -> pg_sys::Oid) -> i32 {
+    // SAFETY: our own fcinfo.
+    let call = unsafe { Call::new(fcinfo) };
+    let table = call.oid(0).unwrap_or_else(|| {
+        let functions = Functions::beside(call.function());
+        // SAFETY: a snapshot is active in every SQL function.
+        let found = unsafe {
+            registration_cache::only_registered(registered_by(functions), functions, pg_sys::GetActiveSnapshot())
+        };
+        found.unwrap_or(pg_sys::InvalidOid)
+    });
+    u32::from(table) as i32
+}

@@ -1,0 +1,120 @@
+//! Triggers made and dropped by OID, as CREATE TRIGGER and DROP TRIGGER do it: no statement is made of names, so nothing is quoted, and no
+//! rename matters.
+//!
+//! The rights are those of the statements: TRIGGER on the table and on the one it belongs to, ownership to drop. Event triggers do not fire.
+
+#![expect(unsafe_code, reason = "calls PostgreSQL's commands")]
+
+use crate::pg::error_context::with_error_context;
+use pgrx::{PgList, pg_sys};
+use std::ffi::{CStr, CString, c_void};
+use std::ptr::null_mut;
+
+/// An AFTER trigger.
+pub struct Trigger<'a> {
+    pub table: pg_sys::Oid,
+    /// The table after FROM: that of a constraint trigger.
+    pub from: Option<pg_sys::Oid>,
+    pub name: &'a CStr,
+    pub function: pg_sys::Oid,
+    /// TRIGGER_TYPE_INSERT, ...: of those that fire it.
+    pub events: u32,
+    pub each_row: bool,
+    /// The columns after UPDATE OF; none: all.
+    pub columns: &'a [CString],
+    pub arguments: &'a [CString],
+    /// Names of the transition tables of new and of old rows.
+    pub new_table: Option<&'a CStr>,
+    pub old_table: Option<&'a CStr>,
+    /// WHEN (false).
+    pub never: bool,
+    /// ENABLE ALWAYS.
+    pub always: bool,
+    /// OR REPLACE.
+    pub replace: bool,
+}
+
+/// Creates it, and makes it visible to what follows. Errors: CREATE TRIGGER's.
+pub fn create(trigger: &Trigger<'_>) {
+    prevent(c"CREATE TRIGGER");
+    // SAFETY: a statement as the parser makes it, in the current memory context; relations and function by OID, which the command checks.
+    unsafe {
+        let strings = |texts: &[CString]| {
+            let mut list = PgList::<c_void>::new();
+            for text in texts {
+                list.push(pg_sys::makeString(pg_sys::pstrdup(text.as_ptr())).cast());
+            }
+            list.into_pg()
+        };
+        let mut transitions = PgList::<c_void>::new();
+        for (name, is_new) in [(trigger.new_table, true), (trigger.old_table, false)] {
+            if let Some(name) = name {
+                let node = pg_sys::palloc0(size_of::<pg_sys::TriggerTransition>()).cast::<pg_sys::TriggerTransition>();
+                (*node).type_ = pg_sys::NodeTag::T_TriggerTransition;
+                (*node).name = pg_sys::pstrdup(name.as_ptr());
+                (*node).isNew = is_new;
+                (*node).isTable = true;
+                transitions.push(node.cast());
+            }
+        }
+        let statement = pg_sys::palloc0(size_of::<pg_sys::CreateTrigStmt>()).cast::<pg_sys::CreateTrigStmt>();
+        (*statement).type_ = pg_sys::NodeTag::T_CreateTrigStmt;
+        (*statement).replace = trigger.replace;
+        (*statement).isconstraint = trigger.from.is_some();
+        (*statement).trigname = pg_sys::pstrdup(trigger.name.as_ptr());
+        (*statement).args = strings(trigger.arguments);
+        (*statement).row = trigger.each_row;
+        (*statement).events = trigger.events as i16;
+        (*statement).columns = strings(trigger.columns);
+        (*statement).transitionRels = transitions.into_pg();
+        let none = pg_sys::InvalidOid;
+        let when = if trigger.never { pg_sys::makeBoolConst(false, false) } else { null_mut() };
+        let fires = if trigger.always { pg_sys::TRIGGER_FIRES_ALWAYS } else { pg_sys::TRIGGER_FIRES_ON_ORIGIN };
+        // The lock may be waited for: a deadlock's statements are told to the log only.
+        with_error_context(None, || {
+            pg_sys::CreateTriggerFiringOn(
+                statement,
+                null_mut(),
+                trigger.table,
+                trigger.from.unwrap_or(none),
+                none,
+                none,
+                trigger.function,
+                none,
+                when,
+                false,
+                false,
+                fires as std::ffi::c_char,
+            )
+        });
+        pg_sys::CommandCounterIncrement();
+    }
+}
+
+/// Locks the table as DROP TRIGGER does, and drops those of its triggers that `which` finds then. The caller owns it. Whether there were any.
+/// Errors: DROP TRIGGER's.
+pub fn drop(table: pg_sys::Oid, which: impl FnOnce() -> Vec<pg_sys::Oid>) -> bool {
+    prevent(c"DROP TRIGGER");
+    let lock = pg_sys::AccessExclusiveLock as pg_sys::LOCKMODE;
+    // SAFETY: any OID may be locked.
+    with_error_context(None, || unsafe { pg_sys::LockRelationOid(table, lock) });
+    let triggers = which();
+    for trigger in &triggers {
+        let object = pg_sys::ObjectAddress { classId: pg_sys::TriggerRelationId, objectId: *trigger, objectSubId: 0 };
+        // SAFETY: an object of a table that is locked.
+        unsafe { pg_sys::performDeletion(&object, pg_sys::DropBehavior::DROP_RESTRICT, 0) };
+    }
+    // SAFETY: in a transaction that has changed catalogs.
+    unsafe { pg_sys::CommandCounterIncrement() };
+    !triggers.is_empty()
+}
+
+/// The errors of a command where none may be run.
+fn prevent(command: &CStr) {
+    // SAFETY: they read the transaction's state.
+    unsafe {
+        pg_sys::PreventCommandIfReadOnly(command.as_ptr());
+        pg_sys::PreventCommandIfParallelMode(command.as_ptr());
+        pg_sys::PreventCommandDuringRecovery(command.as_ptr());
+    }
+}
