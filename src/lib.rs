@@ -68,10 +68,11 @@ extension_sql_file!("../sql/install/extract.sql", name = "extract", requires = [
 extension_sql_file!("../sql/install/internal.sql", name = "internal", requires = ["extract"]);
 extension_sql_file!("../sql/install/views.sql", name = "views", requires = ["internal"]);
 
-/// What loading the library starts, and nothing else: settings, and when preloaded shared memory and the launcher; callbacks of transactions
+/// What loading the library starts, and nothing else: no backtraces, settings, and when preloaded shared memory and the launcher; callbacks of transactions
 /// and resource owners; hooks of planner and executor.
 #[pg_guard]
 extern "C-unwind" fn _PG_init() {
+    pg::error_context::without_backtraces();
     guc::define();
     template::setting::define();
     #[cfg(feature = "inject")]

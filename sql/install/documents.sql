@@ -87,7 +87,8 @@ COMMENT ON FUNCTION cftrag_internal.cft_check_types(regclass, name[]) IS 'raises
 
 -- The registrations by a trigger function, whatever the caller may read: those on a table, those of tables that belong to another, or every
 -- one; columns by role: {"id": "title", "body": "text", ...}. A table that is named finds its own by an index, however many others are
--- attached. Arguments are names of columns and our own words: longer ones are no registration, and are not read.
+-- attached. Of several of one table the oldest comes first: that of cft_attach_documents and its like, which drops all others before. Arguments are names
+-- of columns and our own words: longer ones are no registration, and are not read.
 CREATE FUNCTION cftrag_internal.cft_registered(trigger_function regprocedure, of_relation regclass, of_other regclass DEFAULT NULL, every boolean DEFAULT false)
 RETURNS TABLE(relation regclass, other regclass, columns jsonb, trigger_name name)
 LANGUAGE plpgsql STABLE PARALLEL SAFE COST 100 ROWS 1 SET search_path = pg_catalog, pg_temp SET plan_cache_mode = force_generic_plan AS $$
@@ -107,11 +108,11 @@ BEGIN
              UNION
             SELECT d.objid FROM pg_depend AS d
              WHERE every AND d.refclassid = 'pg_proc'::regclass AND d.refobjid = trigger_function AND d.classid = 'pg_trigger'::regclass) AS z,
-           LATERAL (SELECT x.tgrelid, x.tgconstrrelid, x.tgattr, x.tgargs, x.tgname, x.tgfoid, x.tgisinternal, x.tgparentid
+           LATERAL (SELECT x.oid, x.tgrelid, x.tgconstrrelid, x.tgattr, x.tgargs, x.tgname, x.tgfoid, x.tgisinternal, x.tgparentid
                       FROM pg_trigger AS x WHERE x.oid = z.oid OFFSET 0) AS t
      WHERE t.tgfoid = trigger_function AND NOT t.tgisinternal AND t.tgparentid = 0
        AND (every OR t.tgrelid = of_relation OR t.tgconstrrelid = of_other) AND octet_length(t.tgargs) <= 1024
-     ORDER BY t.tgrelid, t.tgconstrrelid, t.tgname;
+     ORDER BY t.tgrelid, t.tgconstrrelid, t.oid;
 END $$;
 COMMENT ON FUNCTION cftrag_internal.cft_registered(regprocedure, regclass, regclass, boolean) IS
 'what a trigger that never fires says of a table, of the tables that belong to another, or of every table';
@@ -124,11 +125,12 @@ LANGUAGE plpgsql STABLE PARALLEL SAFE COST 100 ROWS 1 SET search_path = pg_catal
 BEGIN
     RETURN QUERY
     SELECT r.relation, r.other, r.columns, r.trigger_name
-      FROM cftrag_internal.cft_registered(trigger_function, of_relation, of_other, of_relation IS NULL AND of_other IS NULL) AS r
+      FROM cftrag_internal.cft_registered(trigger_function, of_relation, of_other, of_relation IS NULL AND of_other IS NULL)
+           WITH ORDINALITY AS r(relation, other, columns, trigger_name, n)
      WHERE has_schema_privilege((SELECT c.relnamespace FROM pg_class AS c WHERE c.oid = r.relation), 'USAGE') AND has_any_column_privilege(r.relation, 'SELECT')
        AND (r.other IS NULL OR cftrag_internal.cft_counts(r.relation, r.other))
      ORDER BY (SELECT c.relowner FROM pg_class AS c WHERE c.oid = r.relation) IS DISTINCT FROM (SELECT c.relowner FROM pg_class AS c WHERE c.oid = r.other),
-              r.relation, r.other, r.trigger_name;
+              r.n;
 END $$;
 COMMENT ON FUNCTION cftrag_internal.cft_columns(regprocedure, regclass, regclass) IS
 'the tables attached by a trigger function which the caller may read, with their columns by role';
@@ -227,9 +229,8 @@ BEGIN
         RAISE EXCEPTION 'the embedding, and the columns of a mapping, must be different columns' USING ERRCODE = 'duplicate_column';
     END IF;
     -- As it is already: nothing to do, and no lock to wait for.
-    IF (SELECT count(*) FROM cftrag_internal.cft_columns('cftrag_internal.cft_documents()', documents) AS c
-         WHERE c.relation = documents AND c.columns = jsonb_strip_nulls(jsonb_build_object(
-                   'id', id, 'body', body, 'embedding', embedding, 'entity', entity, 'tokens', tokens))) = 1
+    IF (SELECT jsonb_agg(c.columns) FROM cftrag_internal.cft_columns('cftrag_internal.cft_documents()', documents) AS c WHERE c.relation = documents)
+           = jsonb_build_array(jsonb_strip_nulls(jsonb_build_object('id', id, 'body', body, 'embedding', embedding, 'entity', entity, 'tokens', tokens)))
        AND (SELECT coalesce(jsonb_object_agg(c.relation::oid, c.columns), '{}') FROM cftrag_internal.cft_columns('cftrag_internal.cft_document_entities()', NULL, documents) AS c
              WHERE c.other = documents)
            = (CASE WHEN mapping IS NULL THEN '{}'
@@ -264,8 +265,9 @@ BEGIN
     IF NOT cftrag_internal.cft_set_columns(documents, NULL, 'cftrag_internal.cft_documents()', NULL, NULL) THEN
         RAISE EXCEPTION 'table % has no documents attached to cftrag', documents USING ERRCODE = 'undefined_table';
     END IF;
-    FOR mapping IN SELECT DISTINCT tgrelid FROM pg_trigger
-                    WHERE tgconstrrelid = documents AND tgfoid = 'cftrag_internal.cft_document_entities()'::regprocedure LOOP
+    -- Mappings of other owners do not count, and stay.
+    FOR mapping IN SELECT DISTINCT t.tgrelid FROM pg_trigger AS t JOIN pg_class AS c ON c.oid = t.tgrelid
+                    WHERE t.tgconstrrelid = documents AND t.tgfoid = 'cftrag_internal.cft_document_entities()'::regprocedure AND pg_has_role(c.relowner, 'USAGE') LOOP
         PERFORM cftrag_internal.cft_set_columns(mapping, documents, 'cftrag_internal.cft_document_entities()', NULL, NULL);
     END LOOP;
 END $$;
@@ -339,10 +341,10 @@ BEGIN
                         (d.columns ->> 'entity')::name, (d.columns ->> 'tokens')::name,
                         m.relation, (m.columns ->> 'entity')::name, (m.columns ->> 'document')::name
                    INTO relation, id, body, embedding, entity, tokens, mapping, mapping_entity, mapping_document
-                   FROM cftrag_internal.cft_columns('cftrag_internal.cft_documents()', wanted) AS d
+                   FROM cftrag_internal.cft_columns('cftrag_internal.cft_documents()', wanted) WITH ORDINALITY AS d(relation, other, columns, trigger_name, n)
                    LEFT JOIN cftrag_internal.cft_columns('cftrag_internal.cft_document_entities()', NULL, wanted) WITH ORDINALITY AS m(relation, other, columns, trigger_name, n)
                           ON m.other = d.relation
-                  WHERE d.relation = wanted ORDER BY m.n LIMIT 1;
+                  WHERE d.relation = wanted ORDER BY d.n, m.n LIMIT 1;
     IF NOT FOUND THEN
         -- Where it is attached but not readable, its own error says so.
         IF EXISTS (SELECT FROM pg_trigger AS t WHERE t.tgrelid = wanted AND t.tgfoid = 'cftrag_internal.cft_documents()'::regprocedure) THEN

@@ -1,26 +1,25 @@
 -- What becomes due by a change (summaries.sql has the whole). With the rights of whoever makes the change, who needs INSERT on the column of
 -- entities in the summaries, and SELECT on the edges.
 
--- Entities, and all that is above any of them. A way up may change trees: an entity's children in all trees are its children here. What was reached
--- in one tree is asked for its parents in all of them: many at a time by one level, for what is above them in their tree is known; few by all levels.
+-- Entities, and all that is above any of them. A way up may change trees: an entity's children in all trees are its children here. Who is asked for
+-- parents is asked once, by one level; where the ways up are few and long, by more at a time. (Many levels at once of what hangs together in cycles
+-- would be as many rows as entities times levels.)
 CREATE FUNCTION cftrag_internal.cft_rollup_up(entities text[], edges regclass)
 RETURNS text[] LANGUAGE plpgsql STABLE PARALLEL SAFE COST 500 SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     one_tree boolean := (SELECT f.tree IS NULL FROM cftrag_internal.cft_attached(edges) AS f);
     names text[] := ARRAY(SELECT DISTINCT u.name FROM unnest(entities) AS u(name) WHERE u.name IS NOT NULL);
     whose text[] := names;
-    levels integer;
-    deepest integer;
+    found text[];
+    levels integer := 1;
 BEGIN
-    LOOP
-        levels := CASE WHEN one_tree OR cardinality(whose) <= 16 THEN 1000 ELSE 1 END;
-        SELECT coalesce(array_agg(z.name) FILTER (WHERE NOT z.known), '{}'), coalesce(max(z.depth), 0) INTO whose, deepest
-          FROM (SELECT u.name, bool_or(u.known) AS known, max(u.depth) AS depth
-                  FROM (SELECT c.relative AS name, false AS known, c.depth FROM cftrag_internal.cft_context(whose, levels, 0, edges) AS c
-                        UNION ALL SELECT n.name, true, 0 FROM unnest(names) AS n(name)) AS u
-                 GROUP BY u.name) AS z;
-        names := names || whose;
-        EXIT WHEN whose = '{}' OR (one_tree AND deepest < 1000);
+    WHILE whose <> '{}' LOOP
+        -- In one tree, what was met before the last level has been asked by the walk itself.
+        SELECT coalesce(array_agg(z.name), '{}'), coalesce(array_agg(z.name) FILTER (WHERE NOT one_tree OR z.depth = levels), '{}') INTO found, whose
+          FROM (SELECT c.relative AS name, min(c.depth) AS depth FROM cftrag_internal.cft_context(whose, levels, 0, edges) AS c
+                 GROUP BY c.relative HAVING c.relative <> ALL (names)) AS z;
+        names := names || found;
+        levels := CASE WHEN cardinality(whose) <= 4 THEN least(2 * levels, 64) ELSE 1 END;
     END LOOP;
     RETURN names;
 END $$;
@@ -30,10 +29,11 @@ COMMENT ON FUNCTION cftrag_internal.cft_rollup_up(text[], regclass) IS 'entities
 -- writer's, which neither saw (rule 4).
 CREATE FUNCTION cftrag_internal.cft_rollup_insert(summaries regclass, entity name, entities text[], twice boolean, edges regclass)
 RETURNS void LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    due text[] := cftrag_internal.cft_rollup_up(entities, edges)
+                  || CASE WHEN twice THEN ARRAY(SELECT DISTINCT u.name FROM unnest(entities) AS u(name) WHERE u.name IS NOT NULL) ELSE '{}' END;
 BEGIN
-    EXECUTE format('INSERT INTO %s (%I) SELECT u.name FROM unnest($1) AS u(name) ORDER BY u.name COLLATE "C"', summaries, entity)
-    USING cftrag_internal.cft_rollup_up(entities, edges)
-          || CASE WHEN twice THEN ARRAY(SELECT DISTINCT u.name FROM unnest(entities) AS u(name) WHERE u.name IS NOT NULL) ELSE '{}' END;
+    EXECUTE format('INSERT INTO %s (%I) SELECT u.name FROM unnest($1) AS u(name) ORDER BY u.name COLLATE "C"', summaries, entity) USING due;
 END $$;
 COMMENT ON FUNCTION cftrag_internal.cft_rollup_insert(regclass, name, text[], boolean, regclass) IS 'marks entities and their ancestors in a table of summaries';
 

@@ -55,6 +55,9 @@ pub struct CapturedAs {
     pub columns: Columns,
 }
 
+/// The transaction itself among its subtransactions (c.h: TopSubTransactionId).
+pub const TOP: pg_sys::SubTransactionId = 1;
+
 /// The entries of one table from one source: a rewrite, or a column renamed, begins another.
 #[derive(Debug)]
 pub struct TableDelta {
@@ -66,8 +69,8 @@ pub struct TableDelta {
     pub cap: usize,
     /// It is being flushed.
     pub torn: bool,
-    /// Something could not be noted: whatever image exists at commit is incomplete.
-    pub lost: bool,
+    /// Something could not be noted in that subtransaction: unless it is rolled back, whatever image exists at commit is incomplete.
+    pub lost: Option<pg_sys::SubTransactionId>,
 }
 
 impl Change {
@@ -111,9 +114,18 @@ impl TableDelta {
             NameLengths::None => self.names.truncate(at),
             NameLengths::Of { .. } | NameLengths::Lost => {
                 self.names.truncate(at);
-                self.lost = true;
+                self.lose(subtransaction);
             }
         }
+    }
+
+    /// Something could not be noted.
+    pub fn lose(&mut self, subtransaction: pg_sys::SubTransactionId) {
+        self.lost = Some(self.lost.map_or(subtransaction, |before| before.min(subtransaction)));
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty() && self.lost.is_none()
     }
 
     pub fn bytes(&self) -> usize {
@@ -150,12 +162,14 @@ impl TableDelta {
             self.entries.truncate(keep);
             self.names.truncate(at);
         }
+        self.lost = self.lost.filter(|lost| *lost < subtransaction);
     }
 
     pub fn commit(&mut self, subtransaction: pg_sys::SubTransactionId, parent: pg_sys::SubTransactionId) {
         for entry in self.entries.iter_mut().rev().take_while(|e| e.subtransaction >= subtransaction) {
             entry.subtransaction = parent;
         }
+        self.lost = self.lost.map(|lost| if lost >= subtransaction { parent } else { lost });
     }
 }
 

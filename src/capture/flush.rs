@@ -5,7 +5,7 @@
 //! image becomes incomplete, a WARNING says why. It can be left between slices (apply.rs): transaction.rs serves the interrupt and calls again.
 
 use crate::capture::apply::{FlushEnd, FlushState};
-use crate::capture::delta::TableDelta;
+use crate::capture::delta::{TOP, TableDelta};
 use crate::capture::{apply, log_record};
 use crate::catalog::pg_trigger::TriggerKey;
 use crate::catalog::{name, pg_trigger};
@@ -49,7 +49,8 @@ struct Left {
 
 /// Flushes one table's entries; those that wait for a partner stay unless it is the `last` flush. What has no image is forgotten.
 pub fn flush(table: &mut TableDelta, last: bool) -> Flushed {
-    if table.entries.is_empty() && !table.lost {
+    // What was lost may be rolled back until the end.
+    if table.is_empty() || (table.lost.is_some() && !last) {
         return Flushed::All;
     }
     let left = match control::attach() {
@@ -58,10 +59,10 @@ pub fn flush(table: &mut TableDelta, last: bool) -> Flushed {
             into_image(control, index, table, last)
         }),
         None if control::unreachable() => without_control(table, last),
-        None => Left { lost: table.lost, ..Left::default() },
+        None => Left { lost: table.lost.is_some(), ..Left::default() },
     };
     table.keep(&left.entries);
-    table.lost = left.lost;
+    table.lost = table.lost.or(Some(TOP)).filter(|_| left.lost);
     if left.interrupted { Flushed::Interrupted } else { Flushed::All }
 }
 
@@ -96,12 +97,12 @@ fn in_turns(
     }
     todo.extend(0..table.entries.len());
     let mut work = FlushState::default();
-    if !table.lost && todo.len() <= FEW && table.entries.iter().all(|entry| entry.logged == 0) {
+    if table.lost.is_none() && todo.len() <= FEW && table.entries.iter().all(|entry| entry.logged == 0) {
         apply::now(control, index, table, &mut todo, &mut work, row)?;
     }
-    if !todo.is_empty() || table.lost {
+    if !todo.is_empty() || table.lost.is_some() {
         let Some(load) = target(control, index, table, row)? else { return Ok(Left::default()) };
-        if table.lost {
+        if table.lost.is_some() {
             return Err(FlushEnd::Broken(Damage::Lost));
         }
         // What was logged for the load that made the image is in it.
@@ -146,7 +147,7 @@ fn target(control: &Control, index: usize, table: &TableDelta, row: &mut Trigger
         ))
     });
     let Some((columns, load, of)) = target else { return Ok(None) };
-    if columns != table.source.columns && !table.lost {
+    if columns != table.source.columns && table.lost.is_none() {
         slot.spoil(Damage::Lost);
         contain::attempt(|| chunks::drop_image(control, index));
         return Err(FlushEnd::Gone);

@@ -31,7 +31,7 @@ pub fn capture(control: &Control, index: usize, table: &mut TableDelta) {
     if load == 0 {
         return;
     }
-    if table.lost {
+    if table.lost.is_some() {
         slot.lose_log();
     }
     if slot.log_lost.load(SeqCst) == load {

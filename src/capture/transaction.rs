@@ -6,7 +6,7 @@
 
 #![expect(unsafe_code, reason = "transaction callbacks")]
 
-use crate::capture::delta::{CAP_BYTES, CapturedAs, Change, Entry, NameLengths, TableDelta};
+use crate::capture::delta::{CAP_BYTES, CapturedAs, Change, Entry, NameLengths, TOP, TableDelta};
 use crate::capture::flush;
 use crate::capture::flush::Flushed;
 use crate::catalog::columns::Columns;
@@ -49,7 +49,9 @@ pub fn note(oid: pg_sys::Oid, source: &CapturedAs, change: Change, write: impl F
 pub fn note_lost(oid: pg_sys::Oid, trigger: pg_sys::Oid, locator: Locator) {
     lock_owner::keep_for_changes(oid);
     let source = CapturedAs { trigger, locator, columns: Columns::default() };
-    with_table(oid, &source, |table| table.lost = true);
+    // SAFETY: reads a backend variable.
+    let subtransaction = unsafe { unguarded::GetCurrentSubTransactionId() };
+    with_table(oid, &source, |table| table.lose(subtransaction));
 }
 
 /// TRUNCATE: what was noted for the table as it is stored now is void.
@@ -64,7 +66,7 @@ fn with_table<R>(oid: pg_sys::Oid, source: &CapturedAs, f: impl FnOnce(&mut Tabl
         let known = tables.iter().rposition(|t| t.oid == oid && t.source == *source);
         let i = known.unwrap_or_else(|| {
             let (entries, names) = SPARE.take();
-            tables.push(TableDelta { oid, source: *source, entries, names, cap: CAP_BYTES, torn: false, lost: false });
+            tables.push(TableDelta { oid, source: *source, entries, names, cap: CAP_BYTES, torn: false, lost: None });
             tables.len() - 1
         });
         f(&mut tables[i])
@@ -73,7 +75,7 @@ fn with_table<R>(oid: pg_sys::Oid, source: &CapturedAs, f: impl FnOnce(&mut Tabl
 
 /// Whether changes of the table wait for a flush.
 pub fn pending(oid: pg_sys::Oid) -> bool {
-    DELTA.with_borrow(|tables| tables.iter().any(|t| t.oid == oid && (t.lost || !t.entries.is_empty())))
+    DELTA.with_borrow(|tables| tables.iter().any(|t| t.oid == oid && !t.is_empty()))
 }
 
 /// Moves the table's entries into its image. `last`: no more can come, what finds no partner now never will. Raises nothing but an
@@ -108,9 +110,11 @@ impl Drop for Taken {
         for table in &mut self.0 {
             // What waits for a partner is looked at again when there is twice as much, not at each change.
             table.cap = CAP_BYTES.max(2 * table.bytes());
-            table.lost |= std::mem::take(&mut table.torn);
+            if std::mem::take(&mut table.torn) {
+                table.lose(TOP);
+            }
         }
-        let kept = std::mem::take(&mut self.0).into_iter().filter(|t| t.lost || !t.entries.is_empty());
+        let kept = std::mem::take(&mut self.0).into_iter().filter(|t| !t.is_empty());
         DELTA.with_borrow_mut(|tables| tables.extend(kept));
     }
 }
@@ -153,7 +157,7 @@ pub fn spare(mut tables: Vec<TableDelta>) {
 fn finish() {
     DELTA.with_borrow_mut(|tables| {
         if let Some(control) = control::control() {
-            for table in tables.iter().filter(|t| t.lost || !t.entries.is_empty()) {
+            for table in tables.iter().filter(|t| !t.is_empty()) {
                 if let Some((_, slot)) = control.find(table.oid) {
                     slot.lose_log();
                     slot.spoil(Damage::Lost);

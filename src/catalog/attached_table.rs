@@ -13,6 +13,7 @@ use crate::catalog::{name, registration_cache};
 use crate::error;
 use crate::error::Fallible;
 use crate::pg::compat::plain;
+use crate::pg::{compat, lock_owner};
 use pgrx::check_for_interrupts;
 use pgrx::prelude::*;
 use std::rc::Rc;
@@ -40,7 +41,10 @@ impl AttachedTable {
         let snapshot = unsafe { plain::GetActiveSnapshot() };
         let table = match edges {
             Some(pg_sys::InvalidOid) => return Err(unclear(functions)),
-            Some(table) => EdgesTable::open(table)?,
+            Some(table) => {
+                refuse_unreadable(table);
+                EdgesTable::open(table)?
+            }
             None => open_meant(snapshot, functions)?,
         };
         // SAFETY: the active snapshot.
@@ -58,6 +62,25 @@ impl AttachedTable {
 
     pub fn oid(&self) -> pg_sys::Oid {
         self.table.oid()
+    }
+}
+
+/// PostgreSQL's error if the caller may read nothing of the table, before its lock is taken: 42501.
+fn refuse_unreadable(table: pg_sys::Oid) {
+    if lock_owner::reads(table) || registration_cache::is_readable(table) {
+        return;
+    }
+    // SAFETY: system cache lookups; the names are C strings, null where there is none.
+    unsafe {
+        let schema = pg_sys::get_rel_namespace(table);
+        let no = pg_sys::AclResult::ACLCHECK_NO_PRIV;
+        let name = pg_sys::get_rel_name(table);
+        if !name.is_null() && !compat::schema_usage(schema, plain::GetUserId()) {
+            pg_sys::aclcheck_error(no, pg_sys::ObjectType::OBJECT_SCHEMA, pg_sys::get_namespace_name(schema));
+        }
+        if !name.is_null() {
+            pg_sys::aclcheck_error(no, pg_sys::ObjectType::OBJECT_TABLE, name);
+        }
     }
 }
 

@@ -41,6 +41,15 @@ impl Entry {
     }
 }
 
+/// An ERROR costs what PostgreSQL's does: whatever the server's environment says, none takes a backtrace, which would be shown to the client,
+/// and waits for ever where there is no memory for it. Called once, from _PG_init.
+pub fn without_backtraces() {
+    for name in ["RUST_BACKTRACE", "RUST_LIB_BACKTRACE"] {
+        // SAFETY: a process of PostgreSQL has one thread when it loads a library; the standard library looks at these when it first panics.
+        unsafe { std::env::remove_var(name) };
+    }
+}
+
 /// Runs something whose ERROR is to say all it said. `statement`: the one of ours that it runs.
 pub fn with_error_context<R>(statement: Option<&CStr>, run: impl FnOnce() -> R) -> R {
     let pushed = push(statement.map_or(std::ptr::null(), CStr::as_ptr));

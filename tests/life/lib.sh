@@ -14,7 +14,7 @@
 # panic in Rust fails the story, except of what the story itself killed (`expect_crash`).
 
 set -uo pipefail
-unset RUST_BACKTRACE
+export RUST_BACKTRACE=1
 # A session that died is an answer, not our end.
 trap '' PIPE
 HERE=$(cd "${BASH_SOURCE[0]%/*}" && pwd)

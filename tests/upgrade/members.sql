@@ -9,6 +9,7 @@ member AS (SELECT d.classid, d.objid FROM pg_depend AS d, extension AS e
 SELECT i.type, i.identity,
        CASE m.classid
        WHEN 'pg_proc'::regclass THEN (SELECT concat_ws(E'\n', pg_get_functiondef(p.oid), pg_get_userbyid(proowner), pg_temp.acl(coalesce(proacl, acldefault('f', proowner)))) FROM pg_proc AS p WHERE p.oid = m.objid)
+       WHEN 'pg_namespace'::regclass THEN (SELECT concat_ws(E'\n', nspname, pg_get_userbyid(nspowner), pg_temp.acl(coalesce(nspacl, acldefault('n', nspowner)))) FROM pg_namespace AS n WHERE n.oid = m.objid)
        WHEN 'pg_class'::regclass THEN (SELECT concat_ws(E'\n', relkind, pg_get_viewdef(c.oid), reloptions::text, pg_get_userbyid(relowner), pg_temp.acl(coalesce(relacl, acldefault('r', relowner))),
             (SELECT string_agg(concat_ws(' ', attnum, attname, format_type(atttypid, atttypmod), attnotnull, pg_temp.acl(attacl), col_description(c.oid, attnum)), E'\n' ORDER BY attnum)
                FROM pg_attribute WHERE attrelid = c.oid AND attnum > 0 AND NOT attisdropped)) FROM pg_class AS c WHERE c.oid = m.objid AND relkind = 'v')

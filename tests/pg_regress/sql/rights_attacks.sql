@@ -120,6 +120,18 @@ CREATE CONSTRAINT TRIGGER e AFTER UPDATE OF entity, embedding ON attack.vectors 
     FOR EACH ROW WHEN (false) EXECUTE FUNCTION cftrag_internal.cft_entity_embeddings('entity', 'embedding');
 CREATE CONSTRAINT TRIGGER s AFTER UPDATE OF entity, summary ON attack.summaries FROM attack.forest
     FOR EACH ROW WHEN (false) EXECUTE FUNCTION cftrag_internal.cft_summaries('entity', 'summary');
+-- Another registration of the documents of alice, by a name that sorts first: the oldest counts.
+RESET ROLE;
+SET ROLE regress_cft_alice;
+ALTER TABLE attack.texts ADD COLUMN notes text DEFAULT 'INTERNAL';
+SET ROLE regress_cft_mallory;
+CREATE TRIGGER aaa AFTER UPDATE OF id, notes, embedding ON attack.texts FOR EACH STATEMENT WHEN (false) EXECUTE FUNCTION cftrag_internal.cft_documents('id', 'body', 'embedding');
+RESET ROLE;
+SELECT body FROM cft_nearest_documents('[1,0]', documents => 'attack.texts');
+-- Attached again, it is the only one.
+SET ROLE regress_cft_alice;
+SELECT cft_attach_documents('attack.texts');
+SELECT tgname FROM pg_trigger WHERE tgrelid = 'attack.texts'::regclass AND NOT tgisinternal;
 RESET ROLE;
 CREATE FUNCTION attack.everything() RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
