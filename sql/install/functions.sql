@@ -108,7 +108,7 @@ COMMENT ON FUNCTION cftrag_internal.cft_capture_truncate() IS 'trigger of an att
 CREATE FUNCTION cft_build(edges regclass)
 RETURNS void LANGUAGE c VOLATILE PARALLEL UNSAFE COST 100000
 AS 'MODULE_PATHNAME', 'cft_build_wrapper';
-COMMENT ON FUNCTION cft_build(regclass) IS 'builds the image of an attached table now; owner only; writers of the table wait meanwhile';
+COMMENT ON FUNCTION cft_build(regclass) IS 'builds the image of an attached table and waits for it; owner only; writers do not wait';
 
 CREATE FUNCTION cft_verify(edges regclass)
 RETURNS TABLE(problem text, tree text, parent text, child text, in_table bigint, in_image bigint)

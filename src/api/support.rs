@@ -1,7 +1,7 @@
 //! What the planner is told of our functions (SUPPORT in sql/install): how many rows a call gives, and what it costs.
 //!
 //! A constant entity's own relatives are counted in the image, up to a bound, as the snapshot sees them; for others the image's average is
-//! taken. It is told only to whom the rows themselves would be given from the image: without the rights (on the columns that the image was
+//! taken. The estimate is given only to callers who may read the rows from the image: without the rights (on the columns that the image was
 //! built of), or under row-level security, the planner gets what the function declares. Promises: builds nothing, waits for no lock of a
 //! table, locks none that the caller may not read, raises nothing of its own, counts in no statistics.
 
@@ -16,10 +16,12 @@ use crate::error::MAX_LEVELS;
 use crate::guc;
 use crate::image::chunks;
 use crate::image::slot::Key;
+use crate::pg::interrupt::check_interrupts;
 use crate::pg::snapshot::SnapshotView;
 use crate::pg::{compat, error_context};
 use crate::serve::conditions;
-use cftrag_core::{Prefix, Stats, Step, Walk};
+use crate::serve::walk::LONG;
+use cftrag_core::{Interruptible, Prefix, Stats, Step, Walk};
 use pgrx::prelude::*;
 use pgrx::{Internal, PgList};
 use std::cell::RefCell;
@@ -197,6 +199,10 @@ impl Asked {
         let control = crate::image::control::attach()?;
         let (index, slot) = control.find(self.table.oid())?;
         walk.clear();
+        let bytes = names.iter().map(|name| name.len()).sum();
+        if names.len() > 1 || bytes > LONG {
+            walk.make_room_for(names.len(), bytes, &mut Interruptible::new(&mut { check_interrupts })).ok()?;
+        }
         for name in names {
             walk.begin(name, up, down);
         }

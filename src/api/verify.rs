@@ -6,6 +6,7 @@
 
 use crate::builds::load;
 use crate::call::fmgr::{Call, Rows, text_datum};
+use crate::call::work_memory;
 use crate::call::work_memory::Room;
 use crate::catalog::attached_table::AttachedTable;
 use crate::error;
@@ -99,10 +100,21 @@ fn cft_verify(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     Ok(())
 }
 
+/// Memory of [`cftrag_core::Image::verify_by`]: so many bytes for each entity and tree, and one for so many of the image. Measured, and a third more.
+const BYTES_PER_NAME: u64 = 300;
+
+const BYTES_A_BYTE: u64 = 4;
+
 /// The image's broken invariants, and its rows that the snapshot sees: all of one image.
 type Look = (Vec<(u32, String)>, Differences);
 
 fn look(ticket: &mut Ticket) -> Result<Fallible<Look>, Reason> {
+    // What the check itself makes grows with the image: it is there, or nothing is begun.
+    let stats = ticket.read(|image, _| image.stats())?;
+    let bytes = (stats.entities + stats.trees) * BYTES_PER_NAME + stats.bytes_published / BYTES_A_BYTE;
+    if let Err(why) = work_memory::is_there(bytes as usize) {
+        return Ok(Err(why));
+    }
     let broken = loop {
         let mut broken = Vec::new();
         let mut verify = |work: &mut Interruptible<'_>, image: Image<'_>| {

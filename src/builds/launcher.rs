@@ -37,7 +37,7 @@ fn serve() {
         slot => slot as usize - 1,
     };
     if !background_worker::transaction(|| take(control, index)) {
-        // Nothing to be had: who asks meanwhile is not heard.
+        // No memory: ignore requests for a second.
         latch::rest();
     }
     control.ahead.store(0, SeqCst);

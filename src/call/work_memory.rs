@@ -85,7 +85,7 @@ pub struct Room {
     calls: u32,
 }
 
-/// Less is not asked for.
+/// Smaller amounts are not checked with the allocator.
 const LEAST: usize = 16 << 20;
 
 /// Calls between two looks for an interrupt.
@@ -135,6 +135,6 @@ impl Room {
 }
 
 /// 53200 if the system has no such memory.
-fn is_there(bytes: usize) -> Fallible<()> {
+pub fn is_there(bytes: usize) -> Fallible<()> {
     Vec::<u8>::new().try_reserve_exact(bytes).map_err(|_| error::no_memory_to_work(bytes))
 }

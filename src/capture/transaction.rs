@@ -27,7 +27,7 @@ thread_local! {
     static SPARE: Cell<(Vec<Entry>, Vec<u8>)> = const { Cell::new((Vec::new(), Vec::new())) };
 }
 
-/// A room of more is given back.
+/// Larger buffers are freed, not reused.
 const SPARE_BYTES: usize = 16 << 10;
 
 /// Notes a change of the row whose tree, parent and child `write` appends. Called by the triggers only.

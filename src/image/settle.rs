@@ -58,7 +58,7 @@ fn settle_by(
         return None;
     }
     let (mut known, mut ask) = (XidFates::default(), Vec::new());
-    // A slice may have to be asked about first: that is not of the budget, or readers' would be used up by it.
+    // A slice may have to be asked about first. Asking costs no budget: a reader's would be spent before it settled anything.
     for _ in 0..2 * left.div_ceil(SETTLE_SLICE) {
         let now = left.min(SETTLE_SLICE);
         if now == 0 || slot.spoiled.load(Relaxed) != 0 || interrupt::interrupted() {

@@ -127,7 +127,7 @@ impl Reading {
     fn ancestors(&mut self, entity: &[u8]) -> Fallible<Vec<(Node, i32)>> {
         let Self { walker, names, room } = self;
         let (mut found, mut deep) = (Vec::new(), false);
-        let start = names.id(entity);
+        let start = named(names, entity, room)?;
         let mut check_interrupts = check_interrupts;
         let mut work = Interruptible::new(&mut check_interrupts);
         walker.relatives(&[entity], ALL, 1, |rows| {
@@ -226,7 +226,7 @@ fn cft_subtree_size(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     let mut reading = Reading::of(&call, 1)?;
     let Reading { walker, names, room } = &mut reading;
     let (mut sizes, mut deep): (Table<Tree, i64>, _) = (Table::default(), false);
-    let start = names.id(entity);
+    let start = named(names, entity, room)?;
     let mut check_interrupts = check_interrupts;
     let mut work = Interruptible::new(&mut check_interrupts);
     walker.relatives(&[entity], 1, ALL, |relatives| {

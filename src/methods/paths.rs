@@ -53,7 +53,7 @@ fn cft_neighbors(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
 
 fn around(walker: &Walker, entity: &[u8], hops: i32, ways: u8, rows: Rows) -> Fallible<()> {
     let (mut names, mut room) = (Names::default(), Room::new());
-    let mut side = Side::new(names.id(entity), ways);
+    let mut side = Side::new(breadth_first::named(&mut names, entity, &mut room)?, ways);
     for _ in 0..hops {
         side.expand(walker, &mut names, &mut room)?;
         if side.is_at_end() {
@@ -193,7 +193,9 @@ fn each_path(
     check_hops("max_hops", most)?;
     let walker = Walker::of(call, 3)?;
     let mut names = Names::default();
-    let (a, b) = (names.id(a), names.id(b));
+    let mut room = Room::new();
+    let a = breadth_first::named(&mut names, a, &mut room)?;
+    let b = breadth_first::named(&mut names, b, &mut room)?;
     let mut shortest = breadth_first::shortest(&walker, &mut names, a, b, most as u32)?;
     let mut check_interrupts = check_interrupts;
     let work = &mut Interruptible::new(&mut check_interrupts);

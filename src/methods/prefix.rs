@@ -7,6 +7,7 @@
 
 use crate::call::fmgr::{Call, Rows, text_array, text_datum};
 use crate::call::work_memory::Room;
+use crate::error;
 use crate::error::Fallible;
 use crate::methods::big_map::{Map, Set};
 use crate::methods::breadth_first::{Side, Tree, UP};
@@ -82,17 +83,16 @@ impl Places {
             for rows in rows.chunk_by(|a, b| a.entity == b.entity && a.tree == b.tree) {
                 let names = &mut places.names;
                 let known = names.len();
-                let (entity, tree) = (names.id(rows[0].entity), rows[0].tree.map(|tree| names.id(tree)));
                 let mut bytes = 0;
                 let mut take = |name: &[u8]| {
                     bytes += 2 * name.len();
-                    names.id(name)
+                    names.try_id(name).ok_or_else(|| error::no_memory_to_work(2 * names.bytes()))
                 };
-                let above: Vec<_> = rows
-                    .iter()
-                    .filter(|row| row.ancestor)
-                    .map(|row| Above { name: take(row.name), via: take(row.via), depth: row.depth })
-                    .collect();
+                let (entity, tree) = (take(rows[0].entity)?, rows[0].tree.map(&mut take).transpose()?);
+                let above = rows.iter().filter(|row| row.ancestor);
+                let above = above
+                    .map(|row| Ok(Above { name: take(row.name)?, via: take(row.via)?, depth: row.depth }))
+                    .collect::<Fallible<Vec<_>>>()?;
                 let new = names.len() - known;
                 let names = if new == 0 { 0 } else { bytes + new * PER_NAME };
                 room.take(names + size_of::<Place>() + above.len() * size_of::<Above>())?;

@@ -2,7 +2,7 @@
 //!
 //! PostgreSQL gives a lock to the current resource owner: of a statement, of a cursor, of a subtransaction. A cursor that fails in a
 //! subtransaction loses what its owner holds, although it was opened outside, and although what it wrote before stays. So it says little
-//! that this session holds a lock: it may be another's, and go. What counts is the owner. One is remembered until it releases anything;
+//! that this session holds a lock: another owner may hold it, and release it. What counts is the owner. One is remembered until it releases anything;
 //! then its address may be another owner's.
 
 #![expect(unsafe_code, reason = "resource owners")]

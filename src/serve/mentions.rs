@@ -50,7 +50,7 @@ const KEEP_FOUND: usize = 4;
 /// Bytes that an entity of an alias takes while it is asked whether it is seen.
 const PER_ALIASED: usize = 80;
 
-/// Boxed: they are handed from hand to hand.
+/// Boxed, so that moving one copies a pointer.
 pub type Workspaces = Vec<Box<Found>>;
 
 thread_local! {

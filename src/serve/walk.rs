@@ -42,7 +42,7 @@ const FIRST_CELLS: usize = 1024;
 /// Workspaces that are kept: a statement has seldom more scans at once.
 const KEEP_WALKS: usize = 4;
 
-/// Boxed: they are handed from hand to hand.
+/// Boxed, so that moving one copies a pointer.
 type Workspaces = Vec<Box<Walk>>;
 
 thread_local! {
@@ -160,6 +160,9 @@ impl From<Unusable> for End {
     }
 }
 
+/// Every workspace has room for a question about a name of so many bytes.
+pub const LONG: usize = 1024;
+
 /// Walks from the names. What is answered is given to `part` when it passes work_mem, while there are more names.
 pub fn walk_from(
     of: &AttachedTable,
@@ -171,7 +174,7 @@ pub fn walk_from(
 ) -> Fallible<Served> {
     walk.clear();
     walk.count_lookups(guc::TEMPERATURE.get() != Temperature::Off);
-    if names.len() > 1 {
+    if names.len() > 1 || names.first().is_some_and(|name| name.len() > LONG) {
         let bytes = names.iter().map(|name| name.len()).sum();
         walk.make_room_for(names.len(), bytes, &mut Interruptible::new(&mut { check_interrupts }))
             .map_err(error::no_room)?;

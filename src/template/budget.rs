@@ -10,7 +10,7 @@ use minijinja::{Environment, Error, ErrorKind};
 use std::cell::{Cell, RefCell};
 use std::io;
 
-/// A prompt of 64 MB is none; 1 GB is the most a text can be.
+/// No prompt is 64 MB long; 1 GB is the most a text can be.
 const MAX_MADE: usize = 64 * 1024 * 1024;
 
 /// What a run may look at: some seconds, at a gigabyte a second. To take an element of a list costs as much as `ELEMENT` bytes.
@@ -48,7 +48,7 @@ pub fn refuse(why: impl Into<String>) -> Error {
     Error::new(ErrorKind::InvalidOperation, why.into())
 }
 
-/// Less is not asked for: so much is left to raise an error with.
+/// Smaller amounts are not checked with the allocator: so much is left to raise an error with.
 const LEAST: usize = 16 << 20;
 
 enum Refused {
