@@ -68,14 +68,16 @@ fn shown(table: pg_sys::Oid, functions: Functions) -> bool {
     reads(table, [number(parent), number(child), tree])
 }
 
-/// Whether the caller has SELECT on the table, or on these columns of it. None: one that is gone.
+/// Whether the caller has SELECT on the table, or on these columns of it. None: one that is gone. Not on a table that is dropped meanwhile.
 fn reads<const N: usize>(table: pg_sys::Oid, columns: [Option<i32>; N]) -> bool {
     let (select, ok) = (pg_sys::ACL_SELECT as pg_sys::AclMode, pg_sys::AclResult::ACLCHECK_OK);
     // SAFETY: system cache lookups by OID and number.
     unsafe {
         let role = pg_sys::GetUserId();
-        let column = |number: i32| pg_sys::pg_attribute_aclcheck(table, number as pg_sys::AttrNumber, role, select);
-        pg_sys::pg_class_aclcheck(table, role, select) == ok
+        let column = |number: i32| {
+            pg_sys::pg_attribute_aclcheck_ext(table, number as pg_sys::AttrNumber, role, select, &mut false)
+        };
+        pg_sys::pg_class_aclcheck_ext(table, role, select, &mut false) == ok
             || columns.iter().all(|number| number.is_some_and(|number| column(number) == ok))
     }
 }

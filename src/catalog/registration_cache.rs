@@ -373,8 +373,8 @@ pub fn readable(function: pg_sys::Oid, functions: Functions) -> Vec<pg_sys::Oid>
 
 /// Whether the table's name without its schema means it, by the caller's search_path.
 fn is_visible(table: pg_sys::Oid) -> bool {
-    // SAFETY: a system cache lookup of a relation that was just found.
-    unsafe { pg_sys::RelationIsVisible(table) }
+    // SAFETY: system cache lookups. What the first has found the second finds: nothing that others did is heard of in between.
+    unsafe { pg_sys::get_rel_namespace(table) != pg_sys::InvalidOid && pg_sys::RelationIsVisible(table) }
 }
 
 /// USAGE on the schema, and SELECT on the table or on some column of it.
@@ -385,9 +385,11 @@ pub fn is_readable(table: pg_sys::Oid) -> bool {
         let schema = pg_sys::get_rel_namespace(table);
         let select = pg_sys::ACL_SELECT as pg_sys::AclMode;
         let ok = pg_sys::AclResult::ACLCHECK_OK;
+        // Somebody may drop it while the schema is looked at.
+        let mut missing = false;
         schema != pg_sys::InvalidOid
             && compat::schema_usage(schema, role)
-            && (pg_sys::pg_class_aclcheck(table, role, select) == ok
+            && (pg_sys::pg_class_aclcheck_ext(table, role, select, &mut missing) == ok
                 || pg_sys::pg_attribute_aclcheck_all(table, role, select, pg_sys::AclMaskHow::ACLMASK_ANY) == ok)
     }
 }
