@@ -62,6 +62,10 @@ pub fn unclear_edges(tables: &[String]) -> ErrorReport {
     .set_hint(format!("Say which one: edges => '{0}'.", first.replace('\'', "''")))
 }
 
+pub fn no_such_function(oid: u32) -> ErrorReport {
+    report(Code::ERRCODE_UNDEFINED_FUNCTION, format!("function with OID {oid} does not exist"))
+}
+
 pub fn no_such_table(oid: u32) -> ErrorReport {
     report(Code::ERRCODE_UNDEFINED_TABLE, format!("table with OID {oid} does not exist"))
 }

@@ -16,13 +16,17 @@ use std::ffi::CString;
 
 /// `cft_register(relation regclass, other regclass, trigger_name text, trigger_function regprocedure, columns text[], arguments text[]) -> void`: a
 /// trigger that never fires (UPDATE OF the columns, WHEN false), whose columns and arguments are a registration; one with `other` says that `relation`
-/// belongs to that table (FROM). Errors: CREATE TRIGGER's.
+/// belongs to that table (FROM). Errors: 42P01, 42883, 22004 (no name), CREATE TRIGGER's.
 #[pg_extern(sql = false)]
-fn cft_register(fcinfo: pg_sys::FunctionCallInfo) {
+fn cft_register(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     // SAFETY: our own fcinfo.
     let call = unsafe { Call::new(fcinfo) };
-    let (Some(table), Some(name), Some(function)) = (call.oid(0), call.text(2), call.oid(3)) else { return };
+    let (Some(table), Some(name), Some(function)) = (call.oid(0), call.text(2), call.oid(3)) else { return Ok(()) };
+    if name.is_empty() {
+        return Err(error::null_argument("trigger_name"));
+    }
     let from = call.oid(1);
+    are_there(&[Some(table), from], function)?;
     trigger_ddl::create(&Trigger {
         from,
         name: &c_string(name),
@@ -34,15 +38,17 @@ fn cft_register(fcinfo: pg_sys::FunctionCallInfo) {
         never: true,
         ..plain(table)
     });
+    Ok(())
 }
 
 /// `cft_watch(relation regclass, trigger_function regprocedure) -> void`: triggers after each statement that changes the table, which see the changed rows
 /// as cft_new and cft_old. STRICT. Errors: CREATE TRIGGER's.
 #[pg_extern(sql = false)]
-fn cft_watch(fcinfo: pg_sys::FunctionCallInfo) {
+fn cft_watch(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     // SAFETY: our own fcinfo.
     let call = unsafe { Call::new(fcinfo) };
-    let (Some(table), Some(function)) = (call.oid(0), call.oid(1)) else { return };
+    let (Some(table), Some(function)) = (call.oid(0), call.oid(1)) else { return Ok(()) };
+    are_there(&[Some(table)], function)?;
     let (new, old) = (Some(c"cft_new"), Some(c"cft_old"));
     for (name, events, new_table, old_table) in [
         (c"cftrag_rollup_insert", pg_sys::TRIGGER_TYPE_INSERT, new, None),
@@ -52,6 +58,21 @@ fn cft_watch(fcinfo: pg_sys::FunctionCallInfo) {
     ] {
         trigger_ddl::create(&Trigger { name, function, events, new_table, old_table, replace: true, ..plain(table) });
     }
+    Ok(())
+}
+
+/// 42P01, 42883: any number can be called a regclass or a regprocedure.
+fn are_there(tables: &[Option<pg_sys::Oid>], function: pg_sys::Oid) -> Fallible<()> {
+    // SAFETY: system cache lookups; null where there is none.
+    unsafe {
+        if let Some(gone) = tables.iter().flatten().find(|table| pg_sys::get_rel_name(**table).is_null()) {
+            return Err(error::no_such_table(u32::from(*gone)));
+        }
+        if pg_sys::get_func_name(function).is_null() {
+            return Err(error::no_such_function(u32::from(function)));
+        }
+    }
+    Ok(())
 }
 
 /// `cft_drop_triggers(relation regclass, trigger_function regprocedure, other regclass) -> boolean`: drops the table's triggers of that function, those

@@ -294,6 +294,12 @@ SELECT cftrag_internal.cft_drop_triggers('attack.forest', 'cftrag_internal.cft_c
 SELECT cftrag_internal.cft_register('attack.own_vectors', NULL, 'x', 'cftrag_internal.cft_documents()', '{entity}', '{id}');
 SELECT cftrag_internal.cft_watch('attack.own_vectors', 'cftrag_internal.cft_rollup_changed()');
 RESET ROLE;
+SELECT cftrag_internal.cft_register('attack.own_vectors', NULL, '', 'cftrag_internal.cft_documents()', '{entity}', '{id}');
+SELECT cftrag_internal.cft_register('attack.own_vectors', NULL, 'x', 1::regprocedure, '{entity}', '{id}');
+SELECT cftrag_internal.cft_register(1::regclass, NULL, 'x', 'cftrag_internal.cft_documents()', '{entity}', '{id}');
+SELECT cftrag_internal.cft_register('pg_class', NULL, 'x', 'cftrag_internal.cft_documents()', '{relname}', '{id}');
+SELECT cftrag_internal.cft_register('attack.own_vectors', NULL, 'x', 'now()', '{entity}', '{id}');
+SELECT cftrag_internal.cft_watch('attack.view', 'cftrag_internal.cft_rollup_changed()');
 
 \set VERBOSITY default
 SET client_min_messages = warning;
