@@ -74,7 +74,7 @@ pub fn no_such_table(oid: u32) -> ErrorReport {
 pub fn not_owner_beside(table: &str, beside: &str) -> ErrorReport {
     report(
         Code::ERRCODE_INSUFFICIENT_PRIVILEGE,
-        format!("the owner of table \"{table}\" must own \"{beside}\", or be a member of its owner"),
+        format!("the owner of table \"{table}\" must own \"{beside}\", or be able to SET ROLE to its owner"),
     )
 }
 

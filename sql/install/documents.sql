@@ -27,7 +27,7 @@ CREATE FUNCTION cftrag_internal.cft_entity_embeddings() RETURNS trigger LANGUAGE
 COMMENT ON FUNCTION cftrag_internal.cft_entity_embeddings() IS
 'trigger that never fires: its columns are those of a table of entities'' embeddings (cft_attach_entities)';
 
--- Triggers by OID, with the rights of CREATE TRIGGER and DROP TRIGGER. See src/pg/trigger_ddl.rs.
+-- Triggers by OID, with the rights of CREATE TRIGGER and DROP TRIGGER. See src/catalog/trigger_ddl.rs.
 CREATE FUNCTION cftrag_internal.cft_register(relation regclass, other regclass, trigger_name text, trigger_function regprocedure, columns text[], arguments text[])
 RETURNS void LANGUAGE c VOLATILE COST 10
 AS 'MODULE_PATHNAME', 'cft_register_wrapper';
@@ -49,14 +49,11 @@ LANGUAGE c STABLE STRICT PARALLEL SAFE COST 10
 AS 'MODULE_PATHNAME', 'cft_plain_type_wrapper';
 COMMENT ON FUNCTION cftrag_internal.cft_plain_type(regtype) IS 'whether reading values of a type runs no function of an ordinary role';
 
--- Whether a table that belongs to another one by a trigger counts: its owner owns that one too, is a member of that owner, or is a superuser. The
+-- Whether a table that belongs to another one by a trigger counts: its owner owns that one too, can SET ROLE to that owner, or is a superuser. The
 -- TRIGGER privilege on a table is not the right to run code as its readers.
 CREATE FUNCTION cftrag_internal.cft_counts(relation regclass, other regclass) RETURNS boolean
-LANGUAGE sql STABLE PARALLEL SAFE COST 10
-BEGIN ATOMIC
-    SELECT pg_catalog.pg_has_role((SELECT r.relowner FROM pg_catalog.pg_class AS r WHERE r.oid OPERATOR(pg_catalog.=) $1),
-                                  (SELECT o.relowner FROM pg_catalog.pg_class AS o WHERE o.oid OPERATOR(pg_catalog.=) $2), 'MEMBER');
-END;
+LANGUAGE c STABLE STRICT PARALLEL SAFE COST 10
+AS 'MODULE_PATHNAME', 'cft_counts_wrapper';
 COMMENT ON FUNCTION cftrag_internal.cft_counts(regclass, regclass) IS 'whether the owner of a table may say that it belongs to another';
 
 -- Which table is meant is a matter of the caller's search_path: asked before a function of ours sets its own. 0 is none, or not exactly one.
@@ -159,7 +156,7 @@ BEGIN
         RAISE EXCEPTION 'must be owner of table %', class.relname USING ERRCODE = 'insufficient_privilege';
     END IF;
     IF other IS NOT NULL AND columns IS NOT NULL AND NOT cftrag_internal.cft_counts(relation, other) THEN
-        RAISE EXCEPTION 'the owner of table % must own %, or be a member of its owner', relation, other USING ERRCODE = 'insufficient_privilege';
+        RAISE EXCEPTION 'the owner of table % must own %, or be able to SET ROLE to its owner', relation, other USING ERRCODE = 'insufficient_privilege';
     END IF;
     IF columns IS NOT NULL AND NOT class.relkind = ANY (CASE WHEN other IS NULL THEN '{r,p,f,v}' ELSE '{r,p}' END::"char"[]) THEN
         RAISE EXCEPTION '"%" cannot be attached to cftrag: it is not a table', class.relname USING ERRCODE = 'wrong_object_type';

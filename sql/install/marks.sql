@@ -16,8 +16,11 @@ BEGIN
     WHILE whose <> '{}' LOOP
         -- In one tree, what was met before the last level has been asked by the walk itself.
         SELECT coalesce(array_agg(z.name), '{}'), coalesce(array_agg(z.name) FILTER (WHERE NOT one_tree OR z.depth = levels), '{}') INTO found, whose
-          FROM (SELECT c.relative AS name, min(c.depth) AS depth FROM cftrag_internal.cft_context(whose, levels, 0, edges) AS c
-                 GROUP BY c.relative HAVING c.relative <> ALL (names)) AS z;
+          FROM (SELECT u.name, min(u.depth) AS depth
+                  FROM (SELECT c.relative, c.depth, false FROM cftrag_internal.cft_context(whose, levels, 0, edges) AS c
+                         UNION ALL
+                        SELECT n.name, 0, true FROM unnest(names) AS n(name)) AS u(name, depth, known)
+                 GROUP BY u.name HAVING NOT bool_or(u.known)) AS z;
         names := names || found;
         levels := CASE WHEN cardinality(whose) <= 4 THEN least(2 * levels, 64) ELSE 1 END;
     END LOOP;

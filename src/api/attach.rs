@@ -8,11 +8,11 @@ use crate::catalog::column_rules::check_columns;
 use crate::catalog::columns::ColumnNames;
 use crate::catalog::edges_table::EdgesTable;
 use crate::catalog::registration::Functions;
-use crate::catalog::{name, registration, trust};
+use crate::catalog::trigger_ddl::Trigger;
+use crate::catalog::{name, privileges, registration, trigger_ddl, trust};
 use crate::error;
 use crate::error::Fallible;
-use crate::pg::trigger_ddl::Trigger;
-use crate::pg::{encoding, trigger_ddl};
+use crate::pg::encoding;
 use pgrx::prelude::*;
 use std::ffi::CString;
 
@@ -26,7 +26,7 @@ fn cft_attach(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     // SAFETY: our own fcinfo.
     let call = unsafe { Call::new(fcinfo) };
     let functions = Functions::beside(call.function());
-    let table = EdgesTable::open(call.oid(0).ok_or_else(|| error::null_argument("edges"))?)?;
+    let table = open_owned(call.oid(0).ok_or_else(|| error::null_argument("edges"))?)?;
     let names = ColumnNames {
         parent: name(&call, 1).ok_or_else(|| error::null_argument("parent"))?,
         child: name(&call, 2).ok_or_else(|| error::null_argument("child"))?,
@@ -35,7 +35,6 @@ fn cft_attach(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     if let Some(why) = table.unsuitable().or_else(|| table.inherits()) {
         return Err(error::wrong_kind(&table.name(), why));
     }
-    owner_only(&table)?;
     check_columns(&table, &names)?;
     let known = registration::read(table.oid(), std::ptr::null_mut(), functions);
     if known.is_some_and(|r| r.sound && r.names == names) {
@@ -43,9 +42,8 @@ fn cft_attach(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     }
     let oid = table.oid();
     drop(table);
-    drop_triggers(oid, functions);
-    create_triggers(oid, &names, functions);
-    Ok(())
+    drop_triggers(oid, functions)?;
+    create_triggers(oid, &names, functions)
 }
 
 /// `cft_attach_aliases(aliases regclass, alias name, entity name, edges regclass) -> void`
@@ -58,7 +56,7 @@ fn cft_attach_aliases(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     // SAFETY: our own fcinfo.
     let call = unsafe { Call::new(fcinfo) };
     let functions = Functions::beside(call.function());
-    let table = EdgesTable::open(call.oid(0).ok_or_else(|| error::null_argument("aliases"))?)?;
+    let table = open_owned(call.oid(0).ok_or_else(|| error::null_argument("aliases"))?)?;
     let alias = name(&call, 1).ok_or_else(|| error::null_argument("alias"))?;
     let entity = name(&call, 2).ok_or_else(|| error::null_argument("entity"))?;
     let names = ColumnNames { parent: entity, child: alias, tree: None };
@@ -69,7 +67,6 @@ fn cft_attach_aliases(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     if let Some(why) = table.unsuitable().or_else(|| table.inherits()) {
         return Err(error::wrong_kind(&table.name(), why));
     }
-    owner_only(&table)?;
     for (argument, column) in [("alias", &names.child), ("entity", &names.parent)] {
         table.column(column).ok_or_else(|| error::no_such_alias_column(&table.name(), column, argument))?;
     }
@@ -86,8 +83,8 @@ fn cft_attach_aliases(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     let (oid, of) = (table.oid(), edges.oid());
     drop(edges);
     drop(table);
-    drop_triggers(oid, functions);
-    create_triggers(oid, &names, functions);
+    drop_triggers(oid, functions)?;
+    create_triggers(oid, &names, functions)?;
     trigger_ddl::create(&Trigger {
         from: Some(of),
         name: c"cftrag_aliases",
@@ -96,9 +93,8 @@ fn cft_attach_aliases(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
         arguments: &[c_string(&names.child), c_string(&names.parent)],
         never: true,
         each_row: true,
-        ..plain(oid)
-    });
-    Ok(())
+        ..Trigger::on(oid)
+    })
 }
 
 /// The trigger function that marks a table of aliases. Its triggers never fire. Errors: 39P01.
@@ -112,11 +108,8 @@ fn cft_alias_of(_fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
 fn cft_detach(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     // SAFETY: our own fcinfo.
     let call = unsafe { Call::new(fcinfo) };
-    let table = EdgesTable::open(call.oid(0).ok_or_else(|| error::null_argument("edges"))?)?;
-    owner_only(&table)?;
-    let oid = table.oid();
-    drop(table);
-    if !drop_triggers(oid, Functions::beside(call.function())) {
+    let oid = call.oid(0).ok_or_else(|| error::null_argument("edges"))?;
+    if !drop_triggers(oid, Functions::beside(call.function()))? {
         return Err(error::not_attached(&name::display_name(oid)));
     }
     // Its memory is better given to others at once; should this transaction roll back, the next reader builds it again.
@@ -129,25 +122,26 @@ fn cft_detach(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
 }
 
 /// Those of a registration, whatever their names: somebody may have renamed them. Whether there were any.
-fn drop_triggers(table: pg_sys::Oid, functions: Functions) -> bool {
-    !registration::triggers(table, functions).is_empty()
-        && trigger_ddl::drop(table, || registration::triggers(table, functions))
+fn drop_triggers(table: pg_sys::Oid, functions: Functions) -> Fallible<bool> {
+    trigger_ddl::drop(table, || registration::triggers(table, functions))
 }
 
-pub fn owner_only(table: &EdgesTable) -> Fallible<()> {
-    // SAFETY: reads a backend variable.
-    let role = unsafe { pg_sys::GetUserId() };
-    if crate::pg::compat::owns_table(table.oid(), role) { Ok(()) } else { Err(error::not_owner(&table.name())) }
+/// Opens a table of the caller's. 42P01, 42501: before its lock is waited for, and after, when somebody else may own it.
+fn open_owned(table: pg_sys::Oid) -> Fallible<EdgesTable> {
+    privileges::require_owner(table)?;
+    let opened = EdgesTable::open(table)?;
+    privileges::require_owner(table)?;
+    Ok(opened)
 }
 
-fn create_triggers(table: pg_sys::Oid, names: &ColumnNames, functions: Functions) {
+fn create_triggers(table: pg_sys::Oid, names: &ColumnNames, functions: Functions) -> Fallible<()> {
     let arguments: Vec<CString> = [Some(&names.parent), Some(&names.child), names.tree.as_ref()]
         .into_iter()
         .flatten()
         .map(|name| c_string(name))
         .collect();
     let rows = pg_sys::TRIGGER_TYPE_INSERT | pg_sys::TRIGGER_TYPE_UPDATE | pg_sys::TRIGGER_TYPE_DELETE;
-    let common = || Trigger { arguments: &arguments, always: true, replace: true, ..plain(table) };
+    let common = || Trigger { arguments: &arguments, always: true, replace: true, ..Trigger::on(table) };
     let row = Trigger { name: c"cftrag_row", function: functions.capture, events: rows, each_row: true, ..common() };
     let truncate = Trigger {
         name: c"cftrag_truncate",
@@ -155,31 +149,12 @@ fn create_triggers(table: pg_sys::Oid, names: &ColumnNames, functions: Functions
         events: pg_sys::TRIGGER_TYPE_TRUNCATE,
         ..common()
     };
-    trigger_ddl::create(&row);
-    trigger_ddl::create(&truncate);
-}
-
-/// A trigger without anything.
-pub fn plain<'a>(table: pg_sys::Oid) -> Trigger<'a> {
-    Trigger {
-        table,
-        from: None,
-        name: c"",
-        function: pg_sys::InvalidOid,
-        events: 0,
-        each_row: false,
-        columns: &[],
-        arguments: &[],
-        new_table: None,
-        old_table: None,
-        never: false,
-        always: false,
-        replace: false,
-    }
+    trigger_ddl::create(&row)?;
+    trigger_ddl::create(&truncate)
 }
 
 /// A name in the database's encoding.
-pub fn c_string(name: &str) -> CString {
+fn c_string(name: &str) -> CString {
     let Ok(name) = CString::new(encoding::encode(name)) else { unreachable!("identifiers have no NUL") };
     name
 }

@@ -4,7 +4,7 @@
 
 use crate::call::fmgr::Call;
 use crate::catalog::attached_table::AttachedTable;
-use crate::catalog::registration_cache;
+use crate::catalog::privileges;
 use crate::error;
 use crate::error::Fallible;
 use pgrx::prelude::*;
@@ -18,7 +18,7 @@ fn cft_attached(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     let rows = call.rows();
     let AttachedTable { table, registration, .. } = AttachedTable::open(&call, 0)?;
     // What it says is in the catalogs for everybody. The lock is not: that is a reader's.
-    if !registration_cache::is_readable(table.oid()) {
+    if !privileges::is_readable(table.oid()) {
         return Err(error::no_privilege(&table.name()));
     }
     let names = &registration.names;

@@ -2,12 +2,12 @@
 
 #![expect(unsafe_code, reason = "locks and snapshots")]
 
-use crate::api::attach::owner_only;
 use crate::builds::builder::{BuildOutcome, Refused};
 use crate::builds::request::Waited;
 use crate::builds::{builder, load, locked, request};
 use crate::call::fmgr::Call;
 use crate::catalog::edges_table::EdgesTable;
+use crate::catalog::privileges;
 use crate::catalog::registration::Functions;
 use crate::error;
 use crate::error::Fallible;
@@ -28,8 +28,9 @@ fn cft_build(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     let oid = call.oid(0).ok_or_else(|| error::null_argument("edges"))?;
     // SAFETY: raises 25000 in a parallel worker, where a function that calls us was said to be parallel safe.
     unsafe { pg_sys::PreventCommandIfParallelMode(c"cft_build()".as_ptr()) };
+    privileges::require_owner(oid)?;
     let table = EdgesTable::open_and_unlock_later(oid)?;
-    owner_only(&table)?;
+    privileges::require_owner(oid)?;
     let functions = Functions::beside(call.function());
     if crate::catalog::registration::read(oid, std::ptr::null_mut(), functions).is_none() {
         return Err(error::not_attached(&crate::catalog::name::display_name(oid)));

@@ -1,10 +1,11 @@
-//! cft_meant_edges and cft_meant_documents: which table is meant where none is named. cft_plain_type: for SQL that attaches tables.
+//! cft_meant_edges and cft_meant_documents: which table is meant where none is named. cft_plain_type and cft_counts: the rules of trust
+//! (catalog/trust.rs), for SQL that attaches and reads tables.
 
 #![expect(unsafe_code, reason = "PostgreSQL's function call interface")]
 
 use crate::call::fmgr::Call;
 use crate::catalog::registration::Functions;
-use crate::catalog::registration_cache;
+use crate::catalog::{registration_cache, trust};
 use pgrx::prelude::*;
 
 /// `cft_plain_type(type regtype) -> boolean`: whether reading its values runs no function of an ordinary role. STRICT.
@@ -12,7 +13,16 @@ use pgrx::prelude::*;
 fn cft_plain_type(fcinfo: pg_sys::FunctionCallInfo) -> bool {
     // SAFETY: our own fcinfo.
     let call = unsafe { Call::new(fcinfo) };
-    call.oid(0).is_some_and(crate::catalog::trust::is_plain_type)
+    call.oid(0).is_some_and(trust::is_plain_type)
+}
+
+/// `cft_counts(relation regclass, other regclass) -> boolean`: whether the owner of `relation` may say that it belongs to `other`. STRICT; false
+/// where one is not there.
+#[pg_extern(sql = false)]
+fn cft_counts(fcinfo: pg_sys::FunctionCallInfo) -> bool {
+    // SAFETY: our own fcinfo.
+    let call = unsafe { Call::new(fcinfo) };
+    matches!((call.oid(0), call.oid(1)), (Some(table), Some(other)) if trust::counts_beside(table, other))
 }
 
 /// `cft_meant_edges(edges regclass) -> regclass`: what is named; if nothing is, the only attached table that the caller may read and whose name

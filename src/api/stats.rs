@@ -6,7 +6,7 @@ use crate::call::fmgr::{Call, text_datum};
 use crate::catalog::attached_table::AttachedTable;
 use crate::catalog::columns::{ColumnNames, Columns};
 use crate::catalog::registration::Functions;
-use crate::catalog::{registration, registration_cache};
+use crate::catalog::{privileges, registration};
 use crate::error::Fallible;
 use crate::image::chunks::Unusable;
 use crate::image::control::Control;
@@ -51,7 +51,7 @@ fn cft_stat(fcinfo: pg_sys::FunctionCallInfo) {
 fn shown(table: pg_sys::Oid, functions: Functions) -> bool {
     // SAFETY: catalog lookups by OID.
     let policies = unsafe { pg_sys::check_enable_rls(table, pg_sys::InvalidOid, true) };
-    if policies == pg_sys::CheckEnableRlsResult::RLS_ENABLED as i32 || !registration_cache::is_readable(table) {
+    if policies == pg_sys::CheckEnableRlsResult::RLS_ENABLED as i32 || !privileges::is_readable(table) {
         return false;
     }
     let Some(registration) = registration::read(table, std::ptr::null_mut(), functions) else {

@@ -11,7 +11,7 @@ use crate::call::fmgr;
 use crate::call::fmgr::text_bytes;
 use crate::catalog::edges_table::EdgesTable;
 use crate::catalog::registration::Functions;
-use crate::catalog::{attached_table, registration_cache};
+use crate::catalog::{attached_table, privileges, registration_cache};
 use crate::error::MAX_LEVELS;
 use crate::guc;
 use crate::image::chunks;
@@ -163,7 +163,7 @@ unsafe fn relatives(
             None => attached_table::default_edges_table(snapshot, functions).ok()?,
         };
         // Before it is locked: who may not read it does not keep others from it.
-        if !registration_cache::is_readable(table) {
+        if !privileges::is_readable(table) {
             return None;
         }
         let table = EdgesTable::try_open(table)?;

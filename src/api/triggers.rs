@@ -1,16 +1,14 @@
 //! cft_register, cft_watch and cft_drop_triggers: the triggers of what SQL attaches (documents, mappings, embeddings, summaries).
 //!
-//! They are CREATE TRIGGER and DROP TRIGGER by OID (pg/trigger_ddl.rs), with the rights of these: whoever may call them could run the statements.
+//! They are CREATE TRIGGER and DROP TRIGGER by OID (catalog/trigger_ddl.rs), with the rights of these: whoever may call them could run the statements.
 
 #![expect(unsafe_code, reason = "PostgreSQL's function call interface")]
 
-use crate::api::attach::plain;
 use crate::call::fmgr::Call;
-use crate::catalog::{name, registration};
+use crate::catalog::trigger_ddl::Trigger;
+use crate::catalog::{registration, trigger_ddl};
 use crate::error;
 use crate::error::Fallible;
-use crate::pg::trigger_ddl::Trigger;
-use crate::pg::{compat, trigger_ddl};
 use pgrx::prelude::*;
 use std::ffi::CString;
 
@@ -26,7 +24,6 @@ fn cft_register(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
         return Err(error::null_argument("trigger_name"));
     }
     let from = call.oid(1);
-    are_there(&[Some(table), from], function)?;
     trigger_ddl::create(&Trigger {
         from,
         name: &c_string(name),
@@ -36,9 +33,8 @@ fn cft_register(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
         columns: &c_strings(&call, 4),
         arguments: &c_strings(&call, 5),
         never: true,
-        ..plain(table)
-    });
-    Ok(())
+        ..Trigger::on(table)
+    })
 }
 
 /// `cft_watch(relation regclass, trigger_function regprocedure) -> void`: triggers after each statement that changes the table, which see the changed rows
@@ -48,7 +44,6 @@ fn cft_watch(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     // SAFETY: our own fcinfo.
     let call = unsafe { Call::new(fcinfo) };
     let (Some(table), Some(function)) = (call.oid(0), call.oid(1)) else { return Ok(()) };
-    are_there(&[Some(table)], function)?;
     let (new, old) = (Some(c"cft_new"), Some(c"cft_old"));
     for (name, events, new_table, old_table) in [
         (c"cftrag_rollup_insert", pg_sys::TRIGGER_TYPE_INSERT, new, None),
@@ -56,27 +51,21 @@ fn cft_watch(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
         (c"cftrag_rollup_delete", pg_sys::TRIGGER_TYPE_DELETE, None, old),
         (c"cftrag_rollup_truncate", pg_sys::TRIGGER_TYPE_TRUNCATE, None, None),
     ] {
-        trigger_ddl::create(&Trigger { name, function, events, new_table, old_table, replace: true, ..plain(table) });
-    }
-    Ok(())
-}
-
-/// 42P01, 42883: any number can be called a regclass or a regprocedure.
-fn are_there(tables: &[Option<pg_sys::Oid>], function: pg_sys::Oid) -> Fallible<()> {
-    // SAFETY: system cache lookups; null where there is none.
-    unsafe {
-        if let Some(gone) = tables.iter().flatten().find(|table| pg_sys::get_rel_name(**table).is_null()) {
-            return Err(error::no_such_table(u32::from(*gone)));
-        }
-        if pg_sys::get_func_name(function).is_null() {
-            return Err(error::no_such_function(u32::from(function)));
-        }
+        trigger_ddl::create(&Trigger {
+            name,
+            function,
+            events,
+            new_table,
+            old_table,
+            replace: true,
+            ..Trigger::on(table)
+        })?;
     }
     Ok(())
 }
 
 /// `cft_drop_triggers(relation regclass, trigger_function regprocedure, other regclass) -> boolean`: drops the table's triggers of that function, those
-/// that say it belongs to `other` if that is given; whether there were any. Errors: 42501 (owner only), DROP TRIGGER's.
+/// that say it belongs to `other` if that is given; whether there were any. Errors: 42P01, 42501 (owner only), DROP TRIGGER's.
 #[pg_extern(sql = false)]
 fn cft_drop_triggers(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<bool> {
     // SAFETY: our own fcinfo.
@@ -90,11 +79,7 @@ fn cft_drop_triggers(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<bool> {
                 && other.is_none_or(|other| trigger.tgconstrrelid == other)
         })
     };
-    // SAFETY: reads a backend variable.
-    if !compat::owns_table(table, unsafe { pg_sys::GetUserId() }) {
-        return Err(error::not_owner(&name::display_name(table)));
-    }
-    Ok(!find().is_empty() && trigger_ddl::drop(table, find))
+    trigger_ddl::drop(table, find)
 }
 
 /// Texts of SQL have no NUL.

@@ -106,6 +106,10 @@ impl TableDelta {
         subtransaction: pg_sys::SubTransactionId,
         write: impl FnOnce(&mut Vec<u8>) -> NameLengths,
     ) {
+        // What cannot be told whole is not told: entries beside a lost one are of no use.
+        if self.lost.is_some() {
+            return;
+        }
         let at = self.names.len();
         match write(&mut self.names) {
             NameLengths::Of { tree, parent, child } if self.entries.try_reserve(1).is_ok() => {

@@ -8,12 +8,13 @@
 use crate::call::fmgr::Call;
 use crate::catalog::columns::Columns;
 use crate::catalog::edges_table::EdgesTable;
+use crate::catalog::privileges::require_readable;
 use crate::catalog::registration::{Functions, Registration};
 use crate::catalog::{name, registration_cache};
 use crate::error;
 use crate::error::Fallible;
 use crate::pg::compat::plain;
-use crate::pg::{compat, lock_owner};
+use crate::pg::lock_owner;
 use pgrx::check_for_interrupts;
 use pgrx::prelude::*;
 use std::rc::Rc;
@@ -42,7 +43,9 @@ impl AttachedTable {
         let table = match edges {
             Some(pg_sys::InvalidOid) => return Err(unclear(functions)),
             Some(table) => {
-                refuse_unreadable(table);
+                if !lock_owner::reads(table) {
+                    require_readable(table);
+                }
                 EdgesTable::open(table)?
             }
             None => open_meant(snapshot, functions)?,
@@ -65,29 +68,16 @@ impl AttachedTable {
     }
 }
 
-/// PostgreSQL's error if the caller may read nothing of the table, before its lock is taken: 42501.
-fn refuse_unreadable(table: pg_sys::Oid) {
-    if lock_owner::reads(table) || registration_cache::is_readable(table) {
-        return;
-    }
-    // SAFETY: system cache lookups; the names are C strings, null where there is none.
-    unsafe {
-        let schema = pg_sys::get_rel_namespace(table);
-        let no = pg_sys::AclResult::ACLCHECK_NO_PRIV;
-        let name = pg_sys::get_rel_name(table);
-        if !name.is_null() && !compat::schema_usage(schema, plain::GetUserId()) {
-            pg_sys::aclcheck_error(no, pg_sys::ObjectType::OBJECT_SCHEMA, pg_sys::get_namespace_name(schema));
-        }
-        if !name.is_null() {
-            pg_sys::aclcheck_error(no, pg_sys::ObjectType::OBJECT_TABLE, name);
-        }
-    }
-}
-
-/// Opens [`default_edges_table`]. One that was dropped while its lock was waited for is not it: it is chosen again, as a name would be.
+/// Opens [`default_edges_table`]. One that was dropped, renamed or detached while its lock was waited for is not it any more: it is chosen again,
+/// as a name would be.
 fn open_meant(snapshot: pg_sys::Snapshot, functions: Functions) -> Fallible<EdgesTable> {
     loop {
-        if let Ok(table) = EdgesTable::open(default_edges_table(snapshot, functions)?) {
+        let meant = default_edges_table(snapshot, functions)?;
+        let was_locked = lock_owner::reads(meant);
+        let opened = EdgesTable::open(meant);
+        if let Ok(table) = opened
+            && (was_locked || default_edges_table(snapshot, functions)? == meant)
+        {
             return Ok(table);
         }
         check_for_interrupts!();

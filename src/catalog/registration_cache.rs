@@ -14,6 +14,7 @@
 use crate::catalog::columns::{ColumnNames, Columns};
 use crate::catalog::edges_table::EdgesTable;
 use crate::catalog::pg_trigger::{Place, TriggerKey};
+use crate::catalog::privileges::is_readable;
 use crate::catalog::registration::{Functions, Registration, alias_markers, read, tables_with};
 use crate::catalog::unpinned::Seen;
 use crate::catalog::{pg_trigger, trust};
@@ -242,11 +243,15 @@ unsafe fn look_at(place: &Place, buffer: pg_sys::Buffer, snapshot: pg_sys::Snaps
     }
 }
 
-/// The tables that a trigger by that function registers, as of now: asked again after an invalidation only. An edges table is no table of aliases.
+/// The tables that a trigger by that function registers, as of now: asked again after an invalidation only. An edges table has
+/// readable arguments, and is no table of aliases.
 fn registered(function: pg_sys::Oid, functions: Functions) -> Rc<[pg_sys::Oid]> {
     // SAFETY: in a transaction; may run the callbacks of invalidations, of which ours only counts.
     unsafe { pg_sys::AcceptInvalidationMessages() };
-    let is_meant = |table: &pg_sys::Oid| function != functions.capture || alias_markers(*table, functions).is_empty();
+    let is_edges = |table: pg_sys::Oid| {
+        read(table, std::ptr::null_mut(), functions).is_some() && alias_markers(table, functions).is_empty()
+    };
+    let is_meant = |table: &pg_sys::Oid| function != functions.capture || is_edges(*table);
     let find = || Ok::<_, Infallible>(tables_with(function).into_iter().filter(is_meant).collect());
     let Ok(tables) = TABLES.with(|tables| tables.get(function, find));
     tables
@@ -375,23 +380,6 @@ pub fn readable(function: pg_sys::Oid, functions: Functions) -> Vec<pg_sys::Oid>
 fn is_visible(table: pg_sys::Oid) -> bool {
     // SAFETY: system cache lookups. What the first has found the second finds: nothing that others did is heard of in between.
     unsafe { pg_sys::get_rel_namespace(table) != pg_sys::InvalidOid && pg_sys::RelationIsVisible(table) }
-}
-
-/// USAGE on the schema, and SELECT on the table or on some column of it.
-pub fn is_readable(table: pg_sys::Oid) -> bool {
-    // SAFETY: system cache lookups by OID; a table that is gone gives InvalidOid or no privilege.
-    unsafe {
-        let role = pg_sys::GetUserId();
-        let schema = pg_sys::get_rel_namespace(table);
-        let select = pg_sys::ACL_SELECT as pg_sys::AclMode;
-        let ok = pg_sys::AclResult::ACLCHECK_OK;
-        // Somebody may drop it while the schema is looked at.
-        let mut missing = false;
-        schema != pg_sys::InvalidOid
-            && compat::schema_usage(schema, role)
-            && (pg_sys::pg_class_aclcheck_ext(table, role, select, &mut missing) == ok
-                || pg_sys::pg_attribute_aclcheck_all(table, role, select, pg_sys::AclMaskHow::ACLMASK_ANY) == ok)
-    }
 }
 
 /// The tables of aliases of an edges table that count for the caller ([`trust::counts_beside`]), ascending by OID, found at most once

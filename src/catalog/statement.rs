@@ -2,10 +2,9 @@
 //!
 //! PostgreSQL asks for USAGE on a schema only when it analyses a statement. A plan is kept for all roles of a session, so we ask at each call.
 
-#![expect(unsafe_code, reason = "reads system catalogs")]
-
 use crate::catalog::edges_table::EdgesTable;
-use crate::pg::{compat, encoding};
+use crate::catalog::privileges::require_schema_usage;
+use crate::pg::encoding;
 use pgrx::prelude::*;
 use std::ffi::{CStr, CString};
 
@@ -23,14 +22,7 @@ impl Statement {
             unreachable!("identifiers come from the catalog and have no NUL");
         };
         for table in tables {
-            // SAFETY: reads a backend variable; the schema of an open table has a name.
-            unsafe {
-                let schema = table.schema();
-                if !compat::schema_usage(schema, compat::plain::GetUserId()) {
-                    let no = pg_sys::AclResult::ACLCHECK_NO_PRIV;
-                    pg_sys::aclcheck_error(no, pg_sys::ObjectType::OBJECT_SCHEMA, pg_sys::get_namespace_name(schema));
-                }
-            }
+            require_schema_usage(table.schema());
         }
         Self { sql, tables: tables.iter().map(|table| table.oid()).collect() }
     }

@@ -5,6 +5,7 @@
 use crate::catalog::edges_table::EdgesTable;
 use crate::catalog::roles;
 use crate::pg::background_worker::SAFE_PATH;
+use crate::pg::compat;
 use pgrx::pg_sys;
 
 /// Forced row-level security does not bind the owner: so for what checks rows for everybody, as foreign keys do.
@@ -42,12 +43,11 @@ pub fn as_owner<R>(table: &EdgesTable, context_beside: u32, work: impl FnOnce() 
     result
 }
 
-/// Whether a table that belongs to `beside` by a trigger counts: its owner owns that one too, is a member of that owner, or is a superuser. (Who may
+/// Whether a table that belongs to `beside` by a trigger counts: its owner owns that one too, can SET ROLE to that owner, or is a superuser. (Who may
 /// only create triggers on `beside` can make any table of its own belong to it.)
 pub fn counts_beside(table: pg_sys::Oid, beside: pg_sys::Oid) -> bool {
     match (roles::owner(table), roles::owner(beside)) {
-        // SAFETY: system cache lookups.
-        (Some(owner), Some(of)) => unsafe { pg_sys::is_member_of_role(owner, of) },
+        (Some(owner), Some(of)) => compat::may_become(owner, of),
         _ => false,
     }
 }
@@ -56,7 +56,13 @@ pub fn counts_beside(table: pg_sys::Oid, beside: pg_sys::Oid) -> bool {
 /// of a type are a superuser's always, whoever may create types; functions of casts are not.
 pub fn is_plain_type(type_oid: pg_sys::Oid) -> bool {
     // SAFETY: system cache lookups.
-    let base = unsafe { pg_sys::getBaseType(type_oid) };
+    let base = unsafe {
+        // Any number can be called a type.
+        if pg_sys::get_typtype(type_oid) == 0 {
+            return false;
+        }
+        pg_sys::getBaseType(type_oid)
+    };
     u32::from(base) < roles::FIRST_OF_USERS
         // SAFETY: as above.
         || roles::cast_owners(base).into_iter().all(|owner| unsafe { pg_sys::superuser_arg(owner) })

@@ -10,6 +10,7 @@ use crate::call::fmgr;
 use crate::call::fmgr::{Call, Rows, text_bytes, text_datum};
 use crate::call::work_memory::Room;
 use crate::catalog::edges_table::EdgesTable;
+use crate::catalog::privileges::require_readable;
 use crate::catalog::statement::Statement;
 use crate::catalog::{column_rules, column_value, name};
 use crate::error;
@@ -71,7 +72,9 @@ impl Graph {
 }
 
 fn read(call: &Call) -> Fallible<Graph> {
-    let graph = EdgesTable::open(call.oid(0).ok_or_else(|| error::null_argument("graph"))?)?;
+    let oid = call.oid(0).ok_or_else(|| error::null_argument("graph"))?;
+    require_readable(oid);
+    let graph = EdgesTable::open(oid)?;
     let end = |n: usize, argument: &str| -> Fallible<String> {
         let name = fmgr::name(call, n).ok_or_else(|| error::null_argument(argument))?;
         let column = graph.column(&name).ok_or_else(|| error::no_raw_column(&graph.name(), &name))?;

@@ -8,6 +8,7 @@ use crate::call::fmgr::{Call, Rows, text_bytes, text_datum};
 use crate::call::work_memory::Room;
 use crate::catalog::column_rules;
 use crate::catalog::edges_table::EdgesTable;
+use crate::catalog::privileges::require_readable;
 use crate::catalog::statement::Statement;
 use crate::error;
 use crate::error::Fallible;
@@ -41,6 +42,7 @@ fn cft_filter_relations(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     let call = unsafe { Call::new(fcinfo) };
     let rows = call.rows();
     let oid = call.oid(0).ok_or_else(|| error::null_argument("raw"))?;
+    require_readable(oid);
     let relation = EdgesTable::open(oid)?;
     let [parent, child, tree] = [1, 2, 3].map(|n| fmgr::name(&call, n));
     let parent = parent.ok_or_else(|| error::null_argument("parent"))?;

@@ -122,6 +122,17 @@ pub fn schema_usage(schema: pg_sys::Oid, role: pg_sys::Oid) -> bool {
     }
 }
 
+/// Whether what belongs to `member` may be given to `role` by who owns it: SET ROLE (before PostgreSQL 16: membership).
+pub fn may_become(member: pg_sys::Oid, role: pg_sys::Oid) -> bool {
+    // SAFETY: as above.
+    unsafe {
+        #[cfg(feature = "pg15")]
+        return pg_sys::is_member_of_role(member, role);
+        #[cfg(not(feature = "pg15"))]
+        return pg_sys::member_can_set_role(member, role);
+    }
+}
+
 /// Whether the role may call the function.
 pub fn may_call(function: pg_sys::Oid, role: pg_sys::Oid) -> pg_sys::AclResult::Type {
     // SAFETY: as above.

@@ -19,7 +19,6 @@ pub mod lock_owner;
 pub mod lwlock;
 pub mod open_relations;
 pub mod snapshot;
-pub mod trigger_ddl;
 #[cfg(feature = "inject")]
 pub mod watch;
 

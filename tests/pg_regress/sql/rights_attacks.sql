@@ -300,6 +300,18 @@ SELECT cftrag_internal.cft_register(1::regclass, NULL, 'x', 'cftrag_internal.cft
 SELECT cftrag_internal.cft_register('pg_class', NULL, 'x', 'cftrag_internal.cft_documents()', '{relname}', '{id}');
 SELECT cftrag_internal.cft_register('attack.own_vectors', NULL, 'x', 'now()', '{entity}', '{id}');
 SELECT cftrag_internal.cft_watch('attack.view', 'cftrag_internal.cft_rollup_changed()');
+-- A name that is longer than names are is cut as SQL cuts it, and is there already the second time.
+SELECT cftrag_internal.cft_register('attack.own_vectors', NULL, repeat('x', 70), 'cftrag_internal.cft_documents()', '{entity}', '{id}') FROM generate_series(1, 2);
+SELECT cftrag_internal.cft_plain_type(0), cftrag_internal.cft_plain_type(99999), cftrag_internal.cft_plain_type('text'), cftrag_internal.cft_counts(0, 'pg_class');
+-- A table of which nobody can say what its columns are is not attached, whoever puts triggers on it.
+CREATE SCHEMA forged;
+CREATE TABLE forged.edges (parent text, child text);
+CREATE TRIGGER t AFTER INSERT OR UPDATE OR DELETE ON forged.edges FOR EACH ROW EXECUTE FUNCTION cftrag_internal.cft_capture();
+SET search_path = forged, public;
+SELECT relative FROM cft_context('b');
+DROP TABLE forged.edges;
+DROP SCHEMA forged;
+RESET search_path;
 
 \set VERBOSITY default
 SET client_min_messages = warning;

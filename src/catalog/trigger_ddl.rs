@@ -1,10 +1,13 @@
 //! Triggers made and dropped by OID, as CREATE TRIGGER and DROP TRIGGER do it: no statement is made of names, so nothing is quoted, and no
 //! rename matters.
 //!
-//! The rights are those of the statements: TRIGGER on the table and on the one it belongs to, ownership to drop. Event triggers do not fire.
+//! The rights are those of the statements: USAGE on the schemas, TRIGGER on the table and on the one it belongs to, EXECUTE on the function;
+//! ownership to drop. They are asked for before a lock is, and once more under it. Event triggers do not fire.
 
 #![expect(unsafe_code, reason = "calls PostgreSQL's commands")]
 
+use crate::catalog::privileges;
+use crate::error::Fallible;
 use crate::pg::error_context::with_error_context;
 use pgrx::{PgList, pg_sys};
 use std::ffi::{CStr, CString, c_void};
@@ -34,9 +37,58 @@ pub struct Trigger<'a> {
     pub replace: bool,
 }
 
+impl Trigger<'_> {
+    /// One on that table that has nothing else yet.
+    pub fn on(table: pg_sys::Oid) -> Self {
+        Self {
+            table,
+            from: None,
+            name: c"",
+            function: pg_sys::InvalidOid,
+            events: 0,
+            each_row: false,
+            columns: &[],
+            arguments: &[],
+            new_table: None,
+            old_table: None,
+            never: false,
+            always: false,
+            replace: false,
+        }
+    }
+
+    /// What CREATE TRIGGER asks for. 42P01, 42883, 42501.
+    fn require_rights(&self) -> Fallible<()> {
+        privileges::require_trigger(self.table)?;
+        self.from.map_or(Ok(()), privileges::require_trigger)?;
+        privileges::require_execute(self.function)
+    }
+}
+
 /// Creates it, and makes it visible to what follows. Errors: CREATE TRIGGER's.
-pub fn create(trigger: &Trigger<'_>) {
+pub fn create(trigger: &Trigger<'_>) -> Fallible<()> {
     prevent(c"CREATE TRIGGER");
+    trigger.require_rights()?;
+    let locks = [(Some(trigger.table), pg_sys::ShareRowExclusiveLock), (trigger.from, pg_sys::AccessShareLock)];
+    // Waited for: a deadlock's statements are told to the log only.
+    with_error_context(None, || {
+        for (table, lock) in locks {
+            if let Some(table) = table {
+                // SAFETY: any OID may be locked.
+                unsafe { pg_sys::LockRelationOid(table, lock as pg_sys::LOCKMODE) };
+            }
+        }
+    });
+    trigger.require_rights()?;
+    // PostgreSQL's parser cuts names, and says so.
+    let name = |text: &CStr| {
+        // SAFETY: a copy, which is cut at a character's end.
+        unsafe {
+            let name = pg_sys::pstrdup(text.as_ptr());
+            pg_sys::truncate_identifier(name, text.count_bytes() as i32, true);
+            name
+        }
+    };
     // SAFETY: a statement as the parser makes it, in the current memory context; relations and function by OID, which the command checks.
     unsafe {
         let strings = |texts: &[CString]| {
@@ -61,7 +113,10 @@ pub fn create(trigger: &Trigger<'_>) {
         (*statement).type_ = pg_sys::NodeTag::T_CreateTrigStmt;
         (*statement).replace = trigger.replace;
         (*statement).isconstraint = trigger.from.is_some();
-        (*statement).trigname = pg_sys::pstrdup(trigger.name.as_ptr());
+        (*statement).trigname = name(trigger.name);
+        let mut function = PgList::<c_void>::new();
+        function.push(pg_sys::makeString(pg_sys::get_func_name(trigger.function)).cast());
+        (*statement).funcname = function.into_pg();
         (*statement).args = strings(trigger.arguments);
         (*statement).row = trigger.each_row;
         (*statement).events = trigger.events as i16;
@@ -70,34 +125,37 @@ pub fn create(trigger: &Trigger<'_>) {
         let none = pg_sys::InvalidOid;
         let when = if trigger.never { pg_sys::makeBoolConst(false, false) } else { null_mut() };
         let fires = if trigger.always { pg_sys::TRIGGER_FIRES_ALWAYS } else { pg_sys::TRIGGER_FIRES_ON_ORIGIN };
-        // The lock may be waited for: a deadlock's statements are told to the log only.
-        with_error_context(None, || {
-            pg_sys::CreateTriggerFiringOn(
-                statement,
-                null_mut(),
-                trigger.table,
-                trigger.from.unwrap_or(none),
-                none,
-                none,
-                trigger.function,
-                none,
-                when,
-                false,
-                false,
-                fires as std::ffi::c_char,
-            )
-        });
+        pg_sys::CreateTriggerFiringOn(
+            statement,
+            null_mut(),
+            trigger.table,
+            trigger.from.unwrap_or(none),
+            none,
+            none,
+            trigger.function,
+            none,
+            when,
+            false,
+            false,
+            fires as std::ffi::c_char,
+        );
         pg_sys::CommandCounterIncrement();
     }
+    Ok(())
 }
 
-/// Locks the table as DROP TRIGGER does, and drops those of its triggers that `which` finds then. The caller owns it. Whether there were any.
-/// Errors: DROP TRIGGER's.
-pub fn drop(table: pg_sys::Oid, which: impl FnOnce() -> Vec<pg_sys::Oid>) -> bool {
+/// Locks the table as DROP TRIGGER does, if `which` finds any of its triggers, and drops those that it finds then. Whether there were any.
+/// Errors: 42P01, 42501 (not the owner), DROP TRIGGER's.
+pub fn drop(table: pg_sys::Oid, which: impl Fn() -> Vec<pg_sys::Oid>) -> Fallible<bool> {
+    privileges::require_owner(table)?;
+    if which().is_empty() {
+        return Ok(false);
+    }
     prevent(c"DROP TRIGGER");
     let lock = pg_sys::AccessExclusiveLock as pg_sys::LOCKMODE;
     // SAFETY: any OID may be locked.
     with_error_context(None, || unsafe { pg_sys::LockRelationOid(table, lock) });
+    privileges::require_owner(table)?;
     let triggers = which();
     for trigger in &triggers {
         let object = pg_sys::ObjectAddress { classId: pg_sys::TriggerRelationId, objectId: *trigger, objectSubId: 0 };
@@ -106,7 +164,7 @@ pub fn drop(table: pg_sys::Oid, which: impl FnOnce() -> Vec<pg_sys::Oid>) -> boo
     }
     // SAFETY: in a transaction that has changed catalogs.
     unsafe { pg_sys::CommandCounterIncrement() };
-    !triggers.is_empty()
+    Ok(!triggers.is_empty())
 }
 
 /// The errors of a command where none may be run.

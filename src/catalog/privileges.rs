@@ -1,0 +1,119 @@
+//! What the caller may do with a table that is given by its OID, where SQL would have asked while it looked the name up.
+//!
+//! All as of now, from the system caches, and without a lock: who may do nothing with a table does not stand in its
+//! queue, where others would wait behind. What raises, raises PostgreSQL's own error (42501).
+
+#![expect(unsafe_code, reason = "reads system catalogs")]
+
+use crate::error;
+use crate::error::Fallible;
+use crate::pg::compat;
+use crate::pg::compat::plain;
+use pgrx::pg_sys;
+
+/// USAGE on the schema, and SELECT on the table or on some column of it.
+pub fn is_readable(table: pg_sys::Oid) -> bool {
+    // SAFETY: system cache lookups by OID; a table that is gone gives InvalidOid or no privilege.
+    unsafe {
+        let role = pg_sys::GetUserId();
+        let schema = pg_sys::get_rel_namespace(table);
+        let select = pg_sys::ACL_SELECT as pg_sys::AclMode;
+        let ok = pg_sys::AclResult::ACLCHECK_OK;
+        // Somebody may drop it while the schema is looked at.
+        let mut missing = false;
+        schema != pg_sys::InvalidOid
+            && compat::schema_usage(schema, role)
+            && (pg_sys::pg_class_aclcheck_ext(table, role, select, &mut missing) == ok
+                || pg_sys::pg_attribute_aclcheck_all(table, role, select, pg_sys::AclMaskHow::ACLMASK_ANY) == ok)
+    }
+}
+
+/// Raises 42501 without [`is_readable`]; a table that is gone is not refused here.
+pub fn require_readable(table: pg_sys::Oid) {
+    if !is_readable(table) {
+        require_usage(table);
+        refuse(table);
+    }
+}
+
+/// Raises 42501 without USAGE on the schema.
+pub fn require_schema_usage(schema: pg_sys::Oid) {
+    // SAFETY: system cache lookups.
+    unsafe {
+        if !compat::schema_usage(schema, plain::GetUserId()) {
+            let name = pg_sys::get_namespace_name(schema);
+            pg_sys::aclcheck_error(pg_sys::AclResult::ACLCHECK_NO_PRIV, pg_sys::ObjectType::OBJECT_SCHEMA, name);
+        }
+    }
+}
+
+/// Raises 42501 without USAGE on the table's schema: nobody else could have named it in SQL.
+pub fn require_usage(table: pg_sys::Oid) {
+    // SAFETY: a system cache lookup.
+    let schema = unsafe { pg_sys::get_rel_namespace(table) };
+    if schema != pg_sys::InvalidOid {
+        require_schema_usage(schema);
+    }
+}
+
+/// 42P01 if there is no such table (any number can be called a regclass). Raises 42501 without TRIGGER on it and USAGE on its schema.
+pub fn require_trigger(table: pg_sys::Oid) -> Fallible<()> {
+    require_usage(table);
+    let mut missing = false;
+    // SAFETY: system cache lookups.
+    let may = unsafe {
+        let trigger = pg_sys::ACL_TRIGGER as pg_sys::AclMode;
+        pg_sys::pg_class_aclcheck_ext(table, plain::GetUserId(), trigger, &mut missing)
+    };
+    if missing {
+        return Err(error::no_such_table(u32::from(table)));
+    }
+    if may != pg_sys::AclResult::ACLCHECK_OK {
+        refuse(table);
+    }
+    Ok(())
+}
+
+/// 42883 if there is no such function. Raises 42501 without EXECUTE on it and USAGE on its schema.
+pub fn require_execute(function: pg_sys::Oid) -> Fallible<()> {
+    // SAFETY: system cache lookups; null where there is none.
+    unsafe {
+        let name = pg_sys::get_func_name(function);
+        if name.is_null() {
+            return Err(error::no_such_function(u32::from(function)));
+        }
+        require_schema_usage(pg_sys::get_func_namespace(function));
+        let may = compat::may_call(function, plain::GetUserId());
+        if may != pg_sys::AclResult::ACLCHECK_OK {
+            pg_sys::aclcheck_error(may, pg_sys::ObjectType::OBJECT_FUNCTION, name);
+        }
+    }
+    Ok(())
+}
+
+/// 42P01 if there is no such table, 42501 if the caller does not own it. Raises 42501 without USAGE on its schema.
+pub fn require_owner(table: pg_sys::Oid) -> Fallible<()> {
+    // SAFETY: a system cache lookup; null where there is none.
+    if unsafe { pg_sys::get_rel_name(table) }.is_null() {
+        return Err(error::no_such_table(u32::from(table)));
+    }
+    require_usage(table);
+    // SAFETY: reads a backend variable.
+    if compat::owns_table(table, unsafe { plain::GetUserId() }) {
+        Ok(())
+    } else {
+        Err(error::not_owner(&crate::catalog::name::display_name(table)))
+    }
+}
+
+/// 42501, unless the table is gone.
+fn refuse(table: pg_sys::Oid) {
+    // SAFETY: a system cache lookup; null where there is none.
+    unsafe {
+        let name = pg_sys::get_rel_name(table);
+        if !name.is_null() {
+            let kind = pg_sys::get_relkind_objtype(pg_sys::get_rel_relkind(table));
+            pg_sys::aclcheck_error(pg_sys::AclResult::ACLCHECK_NO_PRIV, kind, name);
+        }
+    }
+}
