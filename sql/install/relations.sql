@@ -18,4 +18,4 @@ COMMENT ON FUNCTION cft_check_edges(regclass) IS 'what cft_filter_relations says
 CREATE FUNCTION cft_reject_cycles() RETURNS trigger LANGUAGE c
 AS 'MODULE_PATHNAME', 'cft_reject_cycles_wrapper';
 COMMENT ON FUNCTION cft_reject_cycles() IS
-'constraint trigger that refuses a row which closes a cycle (23514); arguments: parent, child[, tree] columns, or none on an attached table';
+'constraint trigger that refuses a row which closes a cycle (23514); of an attached table; without arguments';

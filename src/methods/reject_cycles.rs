@@ -49,8 +49,9 @@ const MOST_NAMED: usize = 40;
 /// An edge's tree, parent and child.
 type Edge = [Option<Vec<u8>>; 3];
 
-/// AFTER INSERT OR UPDATE FOR EACH ROW, deferrable or not. Arguments: parent, child[, tree] columns, or none: those of cft_attach.
-/// Errors: 23514 (the row closes a cycle), 53400 (to see whether it does takes more than cftrag.work_memory), 39P01 (a trigger of another kind), 42P01 (no arguments, not attached), 42703, 42804, 42809.
+/// AFTER INSERT OR UPDATE FOR EACH ROW, deferrable or not, without arguments, of an attached table: of the columns of cft_attach.
+/// Errors: 23514 (the row closes a cycle), 53400 (to see whether it does takes more than cftrag.work_memory), 39P01 (a trigger of another kind),
+/// 42P01 (not attached), 42703, 42804, 42809 (the table has changed since).
 #[pg_extern(sql = false)]
 fn cft_reject_cycles(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     // SAFETY: our own fcinfo; the trigger manager's data is valid during the call.
@@ -63,15 +64,20 @@ fn cft_reject_cycles(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
         _ => return Err(error::not_a_cycle_trigger()),
     };
     // SAFETY: as above.
-    let table = EdgesTable::open(unsafe { (*data.tg_relation).rd_id })?;
+    let (table, arguments) = unsafe { ((*data.tg_relation).rd_id, (*data.tg_trigger).tgnargs) };
+    if arguments != 0 {
+        return Err(error::not_a_cycle_trigger());
+    }
+    let table = EdgesTable::open(table)?;
     if let Some(why) = table.unsuitable() {
         return Err(error::no_cycles_to_check(&table.name(), why));
     }
     // SAFETY: the trigger is open; its name is NUL-terminated.
     let trigger = unsafe { encoding::decode(CStr::from_ptr((*data.tg_trigger).tgname).to_bytes()) };
-    let names = column_names(data, &table, call.function())?;
-    let missing = |(_, column)| error::no_checked_column(&table.name(), column, &trigger);
-    let columns = table.columns(&names).map_err(missing)?;
+    // Only these: past row-level security it tells who may not read the table whether values stand in it.
+    let attached = registration::read(table.oid(), std::ptr::null_mut(), Functions::beside(call.function()));
+    let names = attached.ok_or_else(|| error::not_attached(&name::display_name(table.oid())))?.names;
+    let columns = table.require_columns(&names)?;
     column_rules::check_columns(&table, &names)?;
     // SAFETY: tuples of the trigger's relation.
     let (edge, before) = unsafe { (edge(data, &columns, new), old.map(|old| self::edge(data, &columns, old))) };
@@ -137,28 +143,6 @@ fn say_which(data: &pg_sys::TriggerData) {
             arg: std::ptr::from_ref(data).cast_mut().cast(),
         };
         pg_sys::error_context_stack = entry;
-    }
-}
-
-/// The columns that the trigger's arguments name, else those that the table is attached with.
-fn column_names(data: &pg_sys::TriggerData, table: &EdgesTable, function: pg_sys::Oid) -> Fallible<ColumnNames> {
-    // SAFETY: the trigger manager's data; tgargs has tgnargs C strings.
-    let arguments: Vec<String> = unsafe {
-        let trigger = &*data.tg_trigger;
-        (0..trigger.tgnargs as usize)
-            .map(|n| encoding::decode(CStr::from_ptr(*trigger.tgargs.add(n)).to_bytes()))
-            .collect()
-    };
-    match &arguments[..] {
-        [] => match registration::read(table.oid(), std::ptr::null_mut(), Functions::beside(function)) {
-            Some(registration) => Ok(registration.names),
-            None => Err(error::not_attached(&name::display_name(table.oid()))),
-        },
-        [parent, child] => Ok(ColumnNames { parent: parent.clone(), child: child.clone(), tree: None }),
-        [parent, child, tree] => {
-            Ok(ColumnNames { parent: parent.clone(), child: child.clone(), tree: Some(tree.clone()) })
-        }
-        _ => Err(error::not_a_cycle_trigger()),
     }
 }
 

@@ -134,7 +134,8 @@ BEGIN
     CREATE TABLE grown (parent text, child text);
     CREATE INDEX ON grown (child);
     CREATE INDEX ON grown (parent);
-    CREATE CONSTRAINT TRIGGER no_cycles AFTER INSERT ON grown FOR EACH ROW EXECUTE FUNCTION cft_reject_cycles('parent', 'child');
+    PERFORM cft_attach('grown');
+    CREATE CONSTRAINT TRIGGER no_cycles AFTER INSERT ON grown FOR EACH ROW EXECUTE FUNCTION cft_reject_cycles();
     FOR r IN EXECUTE rows LOOP
         WITH RECURSIVE u(name) AS (SELECT r.parent UNION SELECT g.parent FROM u JOIN grown AS g ON g.child = u.name) SELECT bool_or(name = r.child) INTO closes FROM u;
         said := NULL;
