@@ -402,9 +402,17 @@ pub fn load_lost(table: &str, why: LoadLost) -> ErrorReport {
 }
 
 pub fn load_yielded(table: &str) -> ErrorReport {
+    gave_way(table, "waits for a lock on it")
+}
+
+pub fn load_left(table: &str) -> ErrorReport {
+    gave_way(table, "copies, renames or drops this database")
+}
+
+fn gave_way(table: &str, to_who: &str) -> ErrorReport {
     report(
         Code::ERRCODE_LOCK_NOT_AVAILABLE,
-        format!("building the image of table \"{table}\" gave way to a session that waits for a lock on it"),
+        format!("building the image of table \"{table}\" gave way to a session that {to_who}"),
     )
     .set_hint("Try again: SELECT cft_build(...);")
 }

@@ -11,6 +11,7 @@ use crate::error::{Fallible, LoadLost};
 use crate::image::control::Control;
 use crate::image::slot::{BuilderMark, Header, SWEEPER, Slot};
 use crate::image::{chunks, control, huge_pages, quota, slot};
+use crate::pg::lock_holders;
 use cftrag_core::{Image, Memory, chunk_bytes};
 use pgrx::prelude::*;
 use pgrx::{PgTryBuilder, pg_sys};
@@ -186,8 +187,19 @@ impl BuildOutcome {
     }
 }
 
-/// An error if somebody waits for our lock on the table.
+/// An error if this is a background worker, and somebody waits for it to leave the database.
+pub fn leave(table: pg_sys::Oid) -> Fallible<()> {
+    // SAFETY: a backend variable.
+    if unsafe { !pg_sys::MyBgworkerEntry.is_null() } && lock_holders::database_is_wanted() {
+        note_outcome(BuildOutcome::Yielded);
+        return Err(error::load_left(&crate::catalog::name::display_name(table)));
+    }
+    Ok(())
+}
+
+/// An error if somebody waits for our lock on the table, or for this worker to leave.
 pub fn give_way(table: &EdgesTable, lock: pg_sys::LOCKMODE) -> Fallible<()> {
+    leave(table.oid())?;
     // SAFETY: an open relation on which we hold this lock.
     if unsafe { pg_sys::LockHasWaitersRelation(table.rel(), lock) } {
         note_outcome(BuildOutcome::Yielded);

@@ -2,7 +2,7 @@
 //! per database build what is attached there. After a crash restart and after a promotion it does so again.
 //!
 //! It stays, and takes chunks of images ahead of need (image/prefetch.rs) when it is woken: a background worker that ends well is not started again
-//! after a crash. It is connected to no database, so it blocks nobody; its workers do, for as long as they build, as any session is (DROP DATABASE needs FORCE meanwhile).
+//! after a crash. It is connected to no database, so it blocks nobody; its workers are, for as long as they build, and leave for who copies, renames or drops it.
 
 #![expect(unsafe_code, reason = "wakes another process")]
 
@@ -15,7 +15,7 @@ use crate::guc;
 use crate::image::control::Control;
 use crate::image::prefetch::{is_short, room};
 use crate::image::{chunks, control, quota};
-use crate::pg::{background_worker, compat, latch};
+use crate::pg::{background_worker, compat, latch, lock_holders};
 use cftrag_core::chunk_bytes;
 use pgrx::prelude::*;
 use std::sync::atomic::Ordering::SeqCst;
@@ -178,7 +178,7 @@ fn databases() -> Vec<pg_sys::Oid> {
 }
 
 /// The main function of a worker that builds the images of one database (the first number of bgw_extra), one after the other, in that round
-/// (the second). No table waits for another's writers: in the first round those that have some are put off, in the second they are tried in turn.
+/// (the second). It leaves when somebody copies, renames or drops the database. No table waits for another's writers: in the first round those that have some are put off, in the second they are tried in turn.
 #[pg_guard]
 #[unsafe(no_mangle)]
 extern "C-unwind" fn cftrag_start_builder(_arg: pg_sys::Datum) {
@@ -194,10 +194,16 @@ extern "C-unwind" fn cftrag_start_builder(_arg: pg_sys::Datum) {
         waited
     };
     let (begun, mut left) = (Instant::now(), tables);
-    left.retain(&mut has_writers);
-    while round == SECOND && !left.is_empty() && begun.elapsed() < BUSY_TABLES_WAIT_MAX {
+    let mut try_all =
+        |left: &mut Vec<pg_sys::Oid>| left.retain(|table| lock_holders::database_is_wanted() || has_writers(table));
+    try_all(&mut left);
+    while round == SECOND
+        && !left.is_empty()
+        && begun.elapsed() < BUSY_TABLES_WAIT_MAX
+        && !lock_holders::database_is_wanted()
+    {
         latch::nap();
-        left.retain(&mut has_writers);
+        try_all(&mut left);
     }
     control.put_off.store(u32::from(!left.is_empty()), SeqCst);
 }

@@ -235,6 +235,7 @@ impl Job {
     /// An error if waiting has lasted too long, or has become of no use.
     fn patient(&self, slot: &Slot, begun: Instant) -> Fallible<()> {
         builder::check_still_wanted(slot, self.table)?;
+        builder::leave(self.table)?;
         if worker_limit::is_wanted(slot) {
             return Err(no_place(self));
         }

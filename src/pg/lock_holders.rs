@@ -97,6 +97,31 @@ fn join(transactions: Vec<Transaction>) {
     }
 }
 
+/// Whether somebody copies, renames or drops this database: CREATE DATABASE ... TEMPLATE, ALTER DATABASE and DROP DATABASE lock it, send autovacuum
+/// away, and wait five seconds for all others to leave.
+pub fn database_is_wanted() -> bool {
+    let mode = pg_sys::RowExclusiveLock as pg_sys::LOCKMODE;
+    // SAFETY: a backend variable.
+    let database = u32::from(unsafe { pg_sys::MyDatabaseId });
+    // SET_LOCKTAG_OBJECT of a shared object, a macro.
+    let tag = pg_sys::LOCKTAG {
+        locktag_field1: 0,
+        locktag_field2: u32::from(pg_sys::DatabaseRelationId),
+        locktag_field3: database,
+        locktag_field4: 0,
+        locktag_type: pg_sys::LockTagType::LOCKTAG_OBJECT as u8,
+        locktag_lockmethodid: pg_sys::DEFAULT_LOCKMETHOD as u8,
+    };
+    // SAFETY: what a session takes while it connects; not waited for, and given back at once.
+    unsafe {
+        if pg_sys::LockAcquire(&tag, mode, false, true) == pg_sys::LockAcquireResult::LOCKACQUIRE_NOT_AVAIL {
+            return true;
+        }
+        pg_sys::LockRelease(&tag, mode, false);
+    }
+    false
+}
+
 /// Whether somebody who keeps a worker from the table waits for the end of this transaction (for its snapshot).
 pub fn keeps_out_and_waits_for_me(table: pg_sys::Oid) -> bool {
     let (locks, me) = (Locks::now(), compat::my_transaction());

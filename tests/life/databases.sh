@@ -45,6 +45,24 @@ exact a/two edges image
 exact a/three edges image
 exact a/One edges image
 
+# A builder leaves for who copies, renames or drops the database, and nobody else is connected.
+sql a "CREATE DATABASE wanted"
+oracle a/wanted
+sql a/wanted "CREATE TABLE busy AS SELECT 'm' || i / 10 AS parent, 'm' || i AS child FROM generate_series(1, 3000000) i; ANALYZE busy; SELECT cft_attach('busy')" >/dev/null
+# (After one that gave way, the next comes after ten seconds.)
+builds() {
+    try a/wanted "SET statement_timeout = '100ms'; SELECT count(*) FROM cft_context('m1', 1, 1, 'busy')" >/dev/null
+    [ "$(sql a "SELECT count(*) FROM pg_stat_activity WHERE datname = 'wanted' AND backend_type LIKE 'cftrag%'")" = 1 ]
+}
+left() { grep -c "gave way to a session that copies, renames or drops this database" "$LIFE/a/log"; }
+for statement in "CREATE DATABASE wanted_copy TEMPLATE wanted" "ALTER DATABASE wanted RENAME TO wanted_2; ALTER DATABASE wanted_2 RENAME TO wanted" "DROP DATABASE wanted"; do
+    before=$(left)
+    until_true "$PATIENCE" builds || note "no builder came for: $statement"
+    is "the builder leaves for: $statement" "$(try a "$statement")" ""
+    is "and says so: $statement" "$(left)" "$((before + 1))"
+done
+sql a "DROP DATABASE wanted_copy"
+
 # Memory: room for one image of 'big' and the small ones, not for two. After DROP DATABASE there is room again, three times over.
 sql a "DROP DATABASE again; DROP DATABASE copy_wal_log; DROP DATABASE copy_file_copy"
 sql a "CREATE DATABASE full_ TEMPLATE three"
