@@ -84,7 +84,7 @@ fn cft_verify(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
         add(rows, &format!("broken invariant I{invariant}: {text}"), None, None);
     }
     // SAFETY: a snapshot is active in every SQL function.
-    load::scan(&of.table, &of.columns, unsafe { pg_sys::GetActiveSnapshot() }, |edge| {
+    load::scan(&of.table, &of.columns, unsafe { pg_sys::GetActiveSnapshot() }, None, |edge| {
         edges.of(edge.tree, edge.parent, edge.child)?.0 += 1;
         Ok(())
     })?;

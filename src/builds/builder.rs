@@ -156,9 +156,6 @@ fn chunk(control: &Control, number: usize) -> Option<(u64, std::ptr::NonNull<u8>
     quota::allocate(control, index, chunk_bytes(number))
 }
 
-/// Rows between two looks whether somebody waits for our table lock.
-const ROWS_A_LOOK: u64 = 4096;
-
 /// How a load ended, for whoever asked for it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u32)]
@@ -206,11 +203,6 @@ pub fn give_way(table: &EdgesTable, lock: pg_sys::LOCKMODE) -> Fallible<()> {
         return Err(error::load_yielded(&table.name()));
     }
     Ok(())
-}
-
-/// Called by the scan now and then.
-pub fn give_way_at(table: &EdgesTable, lock: pg_sys::LOCKMODE, row: u64) -> Fallible<()> {
-    if row.is_multiple_of(ROWS_A_LOOK) { give_way(table, lock) } else { Ok(()) }
 }
 
 /// An error if this process's build for that slot is of no use any more: its log has lost something, or who has less needs its memory.

@@ -8,7 +8,7 @@
 #![expect(unsafe_code, reason = "locks, snapshots and a table scan")]
 
 use crate::builds::builder;
-use crate::builds::builder::{UNDER_WAY, grow};
+use crate::builds::builder::{BuildOutcome, UNDER_WAY, grow};
 use crate::catalog::columns::Columns;
 use crate::catalog::edges_table::EdgesTable;
 use crate::catalog::registration::Functions;
@@ -31,8 +31,14 @@ use std::time::Instant;
 /// Bytes of the counters of the smallest table.
 const LEAST_COUNTERS: usize = 4096;
 
-/// Rows between two looks at pending interrupts.
-const ROWS_A_LOOK: u64 = 1024;
+/// Bytes read between two looks at who waits, and at pending interrupts: about a millisecond's.
+const BYTES_A_LOOK: usize = 64 * 1024;
+
+/// What a row counts as besides its names.
+const ROW_BYTES: usize = 64;
+
+/// Bytes of the longest value that is read while writers wait for who asked for no build: also about a millisecond's.
+const READER_VALUE_MAX: usize = 1 << 20;
 
 /// Notes in its slot how long a build took, however it ends. Without what it waited for.
 struct Took<'s>(pub &'s Slot, pub Instant);
@@ -64,17 +70,15 @@ pub fn load(
     // How many rows each entity has, in a pass of its own: a hint, so that its record is as large as it needs to be.
     let degrees = Degrees::new(image, counters_bytes(table));
     let slot = &control.slots[index];
-    let next_row = || {
-        let row = slot.progress.done.fetch_add(1, Relaxed);
-        lock.map_or(Ok(()), |lock| crate::builds::builder::give_way_at(table, lock, row))
-    };
+    let next_row = || slot.progress.done.fetch_add(1, Relaxed);
     let online = slot.loading.load(Relaxed) != 0;
     let rows = if online { snapshot } else { nobodys(snapshot) };
     let degrees = degrees.map(|mut degrees| {
         let phase = slot.progress.phase.swap(COUNTING, SeqCst);
-        let counted = scan(table, &columns, rows, |edge| {
+        let counted = scan(table, &columns, rows, lock, |edge| {
             degrees.count(edge);
-            next_row()
+            next_row();
+            Ok(())
         });
         slot.progress.total.store(slot.progress.done.swap(0, Relaxed), Relaxed);
         slot.progress.phase.store(phase, SeqCst);
@@ -82,8 +86,8 @@ pub fn load(
     });
     let degrees = degrees.transpose()?;
     let mut recent = Recent::default();
-    scan(table, &columns, rows, |edge| {
-        next_row()?;
+    scan(table, &columns, rows, lock, |edge| {
+        next_row();
         insert(control, memory, edge, &mut recent, degrees.as_ref())
     })?;
     // SAFETY: an MVCC snapshot that is still registered.
@@ -185,24 +189,55 @@ fn insert(
 
 /// Every edge of the table that the snapshot sees, read with the rights of its owner (catalog/trust.rs). The scan and the six types' output
 /// evaluate nothing that a user could have put there; should that change, it is not with the caller's rights, or a worker's.
+/// Ends with an error when somebody waits for the caller's `lock`, if that is given.
 pub fn scan(
     table: &EdgesTable,
     columns: &Columns,
     snapshot: pg_sys::Snapshot,
+    lock: Option<pg_sys::LOCKMODE>,
     each: impl FnMut(&Edge) -> Fallible<()>,
 ) -> Fallible<()> {
-    crate::catalog::trust::as_owner(table, 0, || scan_rows(table, columns, snapshot, each))
+    let pace = Pace { table, lock, read: 0 };
+    crate::catalog::trust::as_owner(table, 0, || scan_rows(table, columns, snapshot, pace, each))
+}
+
+/// Looks around while a table is read, as often as bytes are, not rows: few of those may be long.
+struct Pace<'t> {
+    table: &'t EdgesTable,
+    lock: Option<pg_sys::LOCKMODE>,
+    /// Since the last look.
+    read: usize,
+}
+
+impl Pace<'_> {
+    /// Before so many bytes are read. An error if they are better not.
+    fn before(&mut self, bytes: usize) -> Fallible<()> {
+        self.read += bytes;
+        if self.read < BYTES_A_LOOK {
+            return Ok(());
+        }
+        self.read = 0;
+        check_for_interrupts!();
+        check_still_wanted(self.table.oid())?;
+        let Some(lock) = self.lock else { return Ok(()) };
+        if lock == pg_sys::ShareLock as pg_sys::LOCKMODE && bytes > READER_VALUE_MAX {
+            builder::note_outcome(BuildOutcome::Yielded);
+            return Err(error::load_yielded(&self.table.name()));
+        }
+        builder::give_way(self.table, lock)
+    }
 }
 
 fn scan_rows(
     table: &EdgesTable,
     columns: &Columns,
     snapshot: pg_sys::Snapshot,
+    mut pace: Pace<'_>,
     mut each: impl FnMut(&Edge) -> Fallible<()>,
 ) -> Fallible<()> {
     let wanted = [columns.tree, columns.parent, columns.child];
     let mut names = [Vec::new(), Vec::new(), Vec::new()];
-    let (mut rows, mut result) = (0u64, Ok(()));
+    let mut result = Ok(());
     // SAFETY: a heap scan under a registered snapshot; attribute numbers are the relation's, values are non-null.
     unsafe {
         let scan = pg_sys::heap_beginscan(
@@ -220,17 +255,16 @@ fn scan_rows(
             if tuple.is_null() {
                 break;
             }
-            rows += 1;
-            if rows.is_multiple_of(ROWS_A_LOOK) {
-                check_for_interrupts!();
-                result = check_still_wanted(table.oid());
-            }
+            result = pace.before(ROW_BYTES);
             let mut present = [false; 3];
             for ((column, name), present) in wanted.iter().zip(&mut names).zip(&mut present) {
                 if column.number != 0 {
                     let mut null = false;
                     let datum = pg_sys::htup::heap_getattr(tuple, column.number, (*table.rel()).rd_att, &mut null);
-                    if !null {
+                    if !null && result.is_ok() {
+                        result = pace.before(column_value::bytes(pg_sys::Oid::from(column.type_oid), datum));
+                    }
+                    if !null && result.is_ok() {
                         name.clear();
                         *present = true;
                         if !column_value::write(pg_sys::Oid::from(column.type_oid), datum, name) {

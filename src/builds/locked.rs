@@ -50,7 +50,7 @@ fn fill(control: &Control, index: usize, table: &EdgesTable, functions: Function
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum InPlace {
     Built,
-    /// A writer waits: better beside it.
+    /// A writer waits, or would wait too long: better beside it.
     GaveWay,
     No,
 }

@@ -46,6 +46,23 @@ pub unsafe fn write(type_oid: pg_sys::Oid, datum: pg_sys::Datum, out: &mut Vec<u
     true
 }
 
+/// Bytes of the value's text, of a text; what it is stored in is not read.
+///
+/// # Safety
+/// As for [`write`].
+pub unsafe fn bytes(type_oid: pg_sys::Oid, datum: pg_sys::Datum) -> usize {
+    if !matches!(type_oid, pg_sys::TEXTOID | pg_sys::VARCHAROID) {
+        return 0;
+    }
+    // SAFETY: the caller's promise.
+    unsafe {
+        match is_plain(datum.cast_mut_ptr()) {
+            true => pgrx::varsize_any_exhdr(datum.cast_mut_ptr()),
+            false => pg_sys::toast_raw_datum_size(datum),
+        }
+    }
+}
+
 /// [`write`] that never raises: what cannot be read (its TOAST table is damaged) is as if there were no memory. A cancel waits.
 ///
 /// # Safety

@@ -63,4 +63,10 @@ way=
 for n in 1 2 3 4 5; do if gave_way "$n"; then way=1; break; fi; done
 is "a build in place gives way" "$way" 1
 close r; close w
+# Nor does a reader read values of many megabytes while writers wait: a worker does.
+sql a "CREATE TABLE wide (parent text, child text); SELECT cft_attach('wide'); INSERT INTO wide VALUES ('a', 'b'), (repeat('x', 2000000), 'c')" >/dev/null
+like "the first reader does not build it" "$(sql a "$(how_sql wide "ARRAY['a', 'b', 'c'], 1, 1")")" "no_image, 3 rows"
+served() { sql a "SELECT FROM cft_context('b', 1, 0, 'wide')"; [ "$(state a wide)" = ready ]; }
+until_true "$PATIENCE" served || note "no worker built the image of long names"
+exact a wide image "ARRAY['a', 'b', 'c'], 1, 1"
 finish
