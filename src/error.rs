@@ -365,6 +365,14 @@ pub fn notice_not_verified(table: &str, reason: &str) {
     .report(pgrx::PgLogLevel::NOTICE);
 }
 
+pub fn written_all_the_time(table: &str) -> ErrorReport {
+    report(
+        Code::ERRCODE_OBJECT_IN_USE,
+        format!("the image of table \"{table}\" was written to whenever it was about to be copied"),
+    )
+    .set_hint("Try again when less is written: no commit waits for this function.")
+}
+
 pub fn not_our_trigger(function: &str) -> ErrorReport {
     report(
         Code::ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED,

@@ -14,12 +14,12 @@ use crate::image::reason::{REASONS, Reason};
 use crate::image::slot::{Header, PHASES, Slot};
 use crate::image::{chunks, control, counters};
 use crate::pg::encoding;
-use crate::pg::interrupt::{ROWS_BETWEEN_CHECKS, until_cancelled};
-use crate::pg::snapshot::SnapshotView;
+use crate::pg::interrupt::{ROWS_BETWEEN_CHECKS, check_interrupts};
 use crate::serve::conditions::Ticket;
 use crate::serve::route;
+use crate::serve::walk::CELLS;
 use crate::{error, guc};
-use cftrag_core::{Hot, Image, Stats};
+use cftrag_core::{Hot, Image, Interruptible, Stats, Step};
 use pgrx::check_for_interrupts;
 use pgrx::prelude::*;
 use std::ffi::CString;
@@ -199,7 +199,10 @@ fn cft_hot_entities(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
         };
         // An image that took the place of the ticket's is asked again.
         if let Ok(hot) = hottest(&mut ticket, wanted) {
-            for (i, (name, temperature)) in hot?.iter().enumerate() {
+            let (mut hot, mut check) = (hot?, check_interrupts);
+            let work = &mut Interruptible::new(&mut check);
+            let hottest = hot.finish(work).map_err(error::no_room)?;
+            for (i, (name, temperature)) in hottest.enumerate() {
                 if i % ROWS_BETWEEN_CHECKS == 0 {
                     check_for_interrupts!();
                 }
@@ -211,21 +214,19 @@ fn cft_hot_entities(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     }
 }
 
-/// The hottest entities, with their temperatures, within `cftrag.work_memory`.
+/// The hottest entities, within `cftrag.work_memory`; the lock is let go between steps.
 fn hottest(ticket: &mut Ticket, wanted: usize) -> Result<Fallible<Hot>, Reason> {
-    let mut hot = Hot::new(guc::work_bytes());
+    let mut hot = Hot::new(wanted, guc::work_bytes());
+    let (mut check, no_room) = (check_interrupts, |why| Ok(Err(error::no_room(why))));
     loop {
-        let mut ask = Vec::new();
-        let look = |image: Image<'_>, seen: &SnapshotView| {
-            until_cancelled(|work| image.hot(&mut hot, wanted, seen, &mut ask, work))
-        };
-        match ticket.read(look)? {
-            None => {
-                check_for_interrupts!();
-            }
-            Some(Err(why)) => return Ok(Err(error::no_room(why))),
-            Some(Ok(())) if ask.is_empty() => return Ok(Ok(hot)),
-            Some(Ok(())) => ticket.learn(&ask)?,
+        match ticket.read(|image, seen| image.hot(&mut hot, CELLS, seen))? {
+            Err(why) => return no_room(why),
+            Ok(Step::Done) => return Ok(Ok(hot)),
+            Ok(Step::More) => ticket.pause(),
+            Ok(Step::Ask) => ticket.learn(hot.asked())?,
+        }
+        if let Err(why) = hot.make_room(&mut Interruptible::new(&mut check)) {
+            return no_room(why);
         }
     }
 }

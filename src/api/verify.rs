@@ -1,6 +1,7 @@
 //! cft_verify: compares the image with what the caller's snapshot sees in the table, and checks the image's own invariants.
 //!
-//! The owner's. A read under AccessShareLock: what is compared is counted in cftrag.work_memory, `PER_EDGE` bytes an edge.
+//! A read under AccessShareLock. The image's lock is held, beside other readers, while its bytes are copied, and let go when a writer comes.
+//! The copy and what is compared are counted in cftrag.work_memory: about 100 bytes an edge, and `PER_EDGE`.
 
 #![expect(unsafe_code, reason = "locks and snapshots")]
 
@@ -16,11 +17,10 @@ use crate::image::reason::Reason;
 use crate::methods::big_map::Table;
 use crate::methods::breadth_first::named;
 use crate::pg::interrupt;
-use crate::pg::interrupt::{ROWS_BETWEEN_CHECKS, until_cancelled};
-use crate::pg::snapshot::SnapshotView;
+use crate::pg::interrupt::{ROWS_BETWEEN_CHECKS, check_interrupts};
 use crate::serve::conditions::Ticket;
 use crate::serve::route;
-use cftrag_core::{Image, Interruptible, NameId, Names, Scan, Step};
+use cftrag_core::{HeapMemory, Image, Interruptible, NameId, Names, NoRoom, Scan, Step, chunk_bytes};
 use pgrx::check_for_interrupts;
 use pgrx::prelude::*;
 
@@ -41,6 +41,11 @@ impl Differences {
         Differences { names: Names::default(), rows: Table::default(), room: Room::new() }
     }
 
+    /// Forgets the rows that were counted, not their names.
+    fn forget(&mut self) {
+        self.rows.0.iter_mut().flatten().for_each(|(_, counts)| *counts = (0, 0));
+    }
+
     /// The rows of an edge. 53400, 53200.
     fn of(&mut self, tree: Option<&[u8]>, parent: &[u8], child: &[u8]) -> Fallible<&mut (i64, i64)> {
         let Differences { names, rows, room } = self;
@@ -56,8 +61,8 @@ impl Differences {
 
 /// `cft_verify(edges regclass)`: broken invariants of the image, and edges whose rows differ in number between table and image under
 /// the caller's snapshot. No row: sound. Where the image would not serve this caller a NOTICE says why, and there are no rows.
-/// Holds the image's lock in shared mode while the invariants are checked: commits that change the table wait (a second per million
-/// edges), or until it is cancelled. Errors: as cft_context; 53400 (cftrag.work_memory).
+/// Checks a copy, which is begun anew when somebody writes meanwhile: no commit waits for it. Errors: as cft_context; 53400
+/// (cftrag.work_memory); 55006: the table is written to all the time.
 #[pg_extern(sql = false)]
 fn cft_verify(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     // SAFETY: our own fcinfo.
@@ -75,7 +80,7 @@ fn cft_verify(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
             }
         };
         // If another image has taken the place of the ticket's, it is that one's turn, or it is too new for this snapshot.
-        if let Ok(found) = look(&mut ticket) {
+        if let Ok(found) = look(&of, &mut ticket) {
             break found?;
         }
         check_for_interrupts!();
@@ -105,50 +110,92 @@ const BYTES_PER_NAME: u64 = 300;
 
 const BYTES_A_BYTE: u64 = 4;
 
-/// The image's broken invariants, and its rows that the snapshot sees: all of one image.
-type Look = (Vec<(u32, String)>, Differences);
+/// Copies that are begun, at most: one of a million edges takes some 20 ms, and writers that come meanwhile end it.
+const COPIES: u32 = 200;
 
-fn look(ticket: &mut Ticket) -> Result<Fallible<Look>, Reason> {
+/// What the look under the lock came to.
+enum Look {
+    Copied,
+    /// The copy wants so many chunks.
+    Chunks(usize),
+    /// A writer waits, or an interrupt.
+    Left,
+}
+
+/// The image as it was at one moment, counted in `room`. 55006: there was no such moment.
+fn copy(of: &AttachedTable, ticket: &Ticket, room: &mut Room) -> Result<Fallible<HeapMemory>, Reason> {
+    let (slot, mut copy) = (&ticket.control.slots[ticket.index], HeapMemory::new(usize::MAX));
+    for _ in 0..COPIES {
+        let mut go_on = || !slot.is_wanted() && !interrupt::is_cancelled();
+        let look = ticket.read(|image, _| match image.chunks() {
+            chunks if chunks > copy.mapped() => Look::Chunks(chunks),
+            _ if image.copy_to(&mut copy, &mut go_on) => Look::Copied,
+            _ => Look::Left,
+        })?;
+        match look {
+            Look::Copied => return Ok(Ok(copy)),
+            Look::Chunks(chunks) => {
+                for chunk in copy.mapped()..chunks {
+                    check_for_interrupts!();
+                    let taken = room.take(chunk_bytes(chunk));
+                    if let Err(why) = taken {
+                        return Ok(Err(why));
+                    }
+                    if !copy.grow() {
+                        return Ok(Err(error::no_room(NoRoom::Memory(chunk_bytes(chunk)))));
+                    }
+                }
+            }
+            Look::Left => ticket.pause(),
+        }
+    }
+    Ok(Err(error::written_all_the_time(&of.table.name())))
+}
+
+/// The image's broken invariants, and its rows that the snapshot sees: all of one image.
+type Found = (Vec<(u32, String)>, Differences);
+
+fn look(of: &AttachedTable, ticket: &mut Ticket) -> Result<Fallible<Found>, Reason> {
+    let mut edges = Differences::new();
+    let memory = match copy(of, ticket, &mut edges.room)? {
+        Ok(memory) => memory,
+        Err(why) => return Ok(Err(why)),
+    };
+    let image = match Image::open(&memory) {
+        Ok(image) => image,
+        Err(why) => return Ok(Err(error::core(&why))),
+    };
     // What the check itself makes grows with the image: it is there, or nothing is begun.
-    let stats = ticket.read(|image, _| image.stats())?;
+    let stats = image.stats();
     let bytes = (stats.entities + stats.trees) * BYTES_PER_NAME + stats.bytes_published / BYTES_A_BYTE;
     if let Err(why) = work_memory::is_there(bytes as usize) {
         return Ok(Err(why));
     }
-    let broken = loop {
-        let mut broken = Vec::new();
-        let mut verify = |work: &mut Interruptible<'_>, image: Image<'_>| {
-            image.verify_by(&mut |p| broken.push((p.invariant, p.text)), work)
-        };
-        match ticket.read(|image, _| until_cancelled(|work| verify(work, image)))? {
-            Some(()) => break broken,
-            None => interrupt::check_interrupts(),
-        }
-    };
-    // One reading under the lock; again if it met xids that it did not know.
+    let (mut broken, mut check) = (Vec::new(), check_interrupts);
+    let work = &mut Interruptible::new(&mut check);
+    image.verify_by(&mut |p| broken.push((p.invariant, p.text)), work);
+    // Once, for the xids that the snapshot does not know.
+    let mut scan = Scan::new();
     loop {
-        let (mut scan, mut edges, mut failed) = (Scan::new(), Differences::new(), Ok(()));
-        let mut read = |work: &mut Interruptible<'_>, image: Image<'_>, seen: &SnapshotView| {
-            loop {
-                let step = image.edges(&mut scan, usize::MAX, seen, |tree, parent, child| {
-                    work.steps(8 + (parent.len() + child.len()) / 16);
-                    if failed.is_ok() {
-                        failed = edges.of(tree, parent, child).map(|rows| rows.1 += 1);
-                    }
-                });
-                if step != Step::More {
-                    return step;
-                }
+        let mut failed = Ok(());
+        let step = image.edges(&mut scan, ROWS_BETWEEN_CHECKS, ticket.seen(), |tree, parent, child| {
+            if failed.is_ok() {
+                failed = edges.of(tree, parent, child).map(|rows| rows.1 += 1);
             }
-        };
-        let step = ticket.read(|image, seen| until_cancelled(|work| read(work, image, seen)))?;
+        });
         if let Err(why) = failed {
             return Ok(Err(why));
         }
         match step {
-            Some(Step::Done) => return Ok(Ok((broken, edges))),
-            Some(_) => ticket.learn(scan.asked())?,
-            None => interrupt::check_interrupts(),
+            Step::Done => return Ok(Ok((broken, edges))),
+            Step::More => {
+                check_for_interrupts!();
+            }
+            Step::Ask => {
+                ticket.learn(scan.asked())?;
+                scan.restart();
+                edges.forget();
+            }
         }
     }
 }

@@ -61,6 +61,8 @@ pub struct ImageLock<T> {
     parts: [Part; PARTS],
     /// A writer insists: new readers line up at the gate.
     insists: AtomicU32,
+    /// Writers that wait, or are at work. One too many, left by a process that ended there, ends long readings for nothing.
+    writers: AtomicU32,
     /// Readers that sleep, or are about to. One too many, left by a process that ended there, costs writers a few naps.
     asleep: AtomicU32,
     guarded: UnsafeCell<T>,
@@ -126,6 +128,7 @@ impl<T> ImageLock<T> {
 
     /// Runs `f` alone.
     pub fn write<R>(&self, f: impl FnOnce(&mut T) -> R) -> R {
+        let _waits = Raised::by_one(&self.writers);
         let mut naps = 0;
         while self.asleep.load(Relaxed) != 0 && naps < COURTESY {
             nap();
@@ -140,6 +143,19 @@ impl<T> ImageLock<T> {
             self.parts.iter().for_each(|part| part.lock.acquire(EXCLUSIVE));
         }
         self.alone(insists, f)
+    }
+
+    /// Whether a writer waits for who reads.
+    pub fn is_wanted(&self) -> bool {
+        self.writers.load(Relaxed) != 0
+    }
+
+    /// Waits, with nothing held, until the writers that wait have written.
+    pub fn let_writers_go(&self) {
+        if self.is_wanted() {
+            self.gate.acquire(SHARED);
+            self.gate.release();
+        }
     }
 
     /// [`ImageLock::write`], unless somebody is at work here for longer than a few microseconds; then None.

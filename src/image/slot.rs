@@ -227,6 +227,16 @@ impl Slot {
         self.image_lock.read(f)
     }
 
+    /// Whether a writer waits for those who read the image.
+    pub fn is_wanted(&self) -> bool {
+        self.image_lock.is_wanted()
+    }
+
+    /// Waits, with nothing held, until the writers that wait have written.
+    pub fn let_writers_go(&self) {
+        self.image_lock.let_writers_go();
+    }
+
     /// Runs `f` alone with the image.
     pub fn write<R>(&self, f: impl FnOnce(&mut Header) -> R) -> R {
         self.image_lock.write(f)

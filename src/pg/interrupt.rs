@@ -3,9 +3,7 @@
 #![expect(unsafe_code, reason = "reads what is pending")]
 
 use crate::pg::inject;
-use cftrag_core::Interruptible;
 use pgrx::pg_sys;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 /// Whether a cancel, or another interrupt that can be served, waits for this process.
 pub fn interrupted() -> bool {
@@ -26,28 +24,9 @@ pub fn check_interrupts() {
 /// Rows fetched at once, or handled between two looks for an interrupt.
 pub const ROWS_BETWEEN_CHECKS: usize = 10_000;
 
-/// Why the work was left.
-struct Cancelled;
-
-/// Runs `f`, which only reads, or writes what is dropped with it. None: a cancel waits, or the end of the session, and the work was left.
-/// The caller releases the lock and looks for interrupts, which raises. `f` calls nothing of PostgreSQL's.
-pub fn until_cancelled<R>(f: impl FnOnce(&mut Interruptible<'_>) -> R) -> Option<R> {
-    let mut check_interrupts = || {
-        inject::looked();
-        if cancelled() {
-            // No panic: nothing is reported.
-            resume_unwind(Box::new(Cancelled));
-        }
-    };
-    match catch_unwind(AssertUnwindSafe(|| f(&mut Interruptible::new(&mut check_interrupts)))) {
-        Ok(result) => Some(result),
-        Err(why) if why.is::<Cancelled>() => None,
-        Err(why) => resume_unwind(why),
-    }
-}
-
-/// Whether CHECK_FOR_INTERRUPTS would raise, were no lock held.
-fn cancelled() -> bool {
+/// Whether CHECK_FOR_INTERRUPTS would raise, were no lock held: then what is done under it is left.
+pub fn is_cancelled() -> bool {
+    inject::looked();
     // SAFETY: reads variables of this process, as CHECK_FOR_INTERRUPTS does.
     unsafe { pg_sys::ProcDiePending != 0 || pg_sys::QueryCancelPending != 0 && pg_sys::QueryCancelHoldoffCount == 0 }
 }

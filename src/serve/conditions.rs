@@ -23,7 +23,7 @@ use crate::pg::invalidation::Cached;
 use crate::pg::snapshot::SnapshotView;
 use crate::pg::{compat, invalidation, open_relations};
 use cftrag_core::Image;
-use pgrx::pg_sys;
+use pgrx::{check_for_interrupts, pg_sys};
 use std::sync::atomic::Ordering::SeqCst;
 
 /// The right to read one image under one snapshot: every condition holds. Checked again (generation) at each slice of a walk.
@@ -42,6 +42,17 @@ impl Ticket {
             (slot.generation.load(SeqCst) == self.generation).then(|| look(image, &self.seen))
         })?
         .ok_or(Reason::NoImage)
+    }
+
+    /// Between two readings of many: interrupts are served, and a writer that waits goes first.
+    pub fn pause(&self) {
+        check_for_interrupts!();
+        self.control.slots[self.index].let_writers_go();
+    }
+
+    /// What the snapshot sees.
+    pub fn seen(&self) -> &SnapshotView {
+        &self.seen
     }
 
     /// Learns what became of xids that a reading met; not under a lock.

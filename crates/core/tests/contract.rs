@@ -396,11 +396,13 @@ fn the_hottest_are_the_most_asked_for_whose_edges_are_seen() {
     image.cool(1000);
     verify(image);
     let hot = |n| {
-        let mut hot = Hot::new(usize::MAX);
-        let found =
-            image.hot(&mut hot, n, &Snapshot, &mut Vec::new(), &mut Interruptible::new(&mut || ()));
-        assert_eq!(found, Ok(()));
-        hot.iter().map(|(name, temperature)| (name.to_vec(), temperature)).collect::<Vec<_>>()
+        let (mut hot, mut nothing) = (Hot::new(n, usize::MAX), || ());
+        let work = &mut Interruptible::new(&mut nothing);
+        while image.hot(&mut hot, 3, &Snapshot) != Ok(Step::Done) {
+            hot.make_room(work).unwrap();
+        }
+        let found = hot.finish(work).unwrap();
+        found.map(|(name, temperature)| (name.to_vec(), temperature)).collect::<Vec<_>>()
     };
     let name = |i: u32| i.to_be_bytes().to_vec();
     let all = [(b"hub".to_vec(), 9), (name(3), 5), (name(4), 5), (name(5), 1)];
@@ -408,9 +410,7 @@ fn the_hottest_are_the_most_asked_for_whose_edges_are_seen() {
     assert_eq!(hot(2), all[..2]);
     assert_eq!(hot(3), all[..3]);
     assert_eq!(hot(0), []);
-    let mut little = Hot::new(64);
-    let found =
-        image.hot(&mut little, 9, &Snapshot, &mut Vec::new(), &mut Interruptible::new(&mut || ()));
+    let found = image.hot(&mut Hot::new(9, 64), 9999, &Snapshot);
     assert!(matches!(found, Err(NoRoom::Limit(bytes)) if bytes > 64), "{found:?}");
     walk.count_lookups(false);
     walk.clear();

@@ -15,8 +15,8 @@ use std::ptr::NonNull;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
 
 use cftrag_core::{
-    Deleter, Deletion, Edge, Error, Fate, Hint, Hot, Image, Interruptible, LINE_BYTES, Memory, Prefix, RowVersion,
-    Scan, Stamp, Step, View, Visibility, Walk, chunk_bytes,
+    Deleter, Deletion, Edge, Error, Fate, HeapMemory, Hint, Hot, Image, Interruptible, LINE_BYTES, Memory, Prefix,
+    RowVersion, Scan, Stamp, Step, View, Visibility, Walk, chunk_bytes,
 };
 
 const READERS: usize = 3;
@@ -184,15 +184,27 @@ fn read(shared: &Shared, me: usize) -> u64 {
         assert!(!shared.locked_readers || found == at.min(LIVE), "{found} children seen at {at}");
         walks += 1;
         if walks % 50 == me as u64 && at > 0 {
+            // A copy that is read without the lock, and the image in steps that let it go.
+            let mut copy = HeapMemory::new(usize::MAX);
             shared.under_lock(false, || {
                 shared.map(&mut memory);
                 let image = Image::open(&memory).expect("an image");
-                let mut edges = 0;
-                while image.edges(&mut Scan::new(), usize::MAX, &seen, |_, _, _| edges += 1) == Step::More {}
-                let mut hot = Hot::new(usize::MAX);
-                let found = image.hot(&mut hot, 3, &seen, &mut Vec::new(), &mut Interruptible::new(&mut || ()));
-                assert!(found.is_ok() && hot.iter().count() <= 3 && edges > 0);
+                while copy.mapped() < image.chunks() {
+                    assert!(copy.grow());
+                }
+                assert!(image.copy_to(&mut copy, &mut || true));
             });
+            let (image, mut edges) = (Image::open(&copy).expect("a copy"), 0);
+            while image.edges(&mut Scan::new(), usize::MAX, &seen, |_, _, _| edges += 1) == Step::More {}
+            let (mut hot, mut nothing) = (Hot::new(3, usize::MAX), || ());
+            let work = &mut Interruptible::new(&mut nothing);
+            while shared.under_lock(false, || {
+                shared.map(&mut memory);
+                Image::open(&memory).expect("an image").hot(&mut hot, 1, &seen) != Ok(Step::Done)
+            }) {
+                hot.make_room(work).expect("room");
+            }
+            assert!(hot.finish(work).is_ok_and(|hot| hot.count() <= 3) && edges > 0);
         }
         shared.snapshots[me].store(u64::MAX, SeqCst);
     }

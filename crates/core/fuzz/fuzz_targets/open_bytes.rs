@@ -73,12 +73,12 @@ fuzz_target!(|data: &[u8]| {
     recogniser.finish();
     let mut scan = Scan::new();
     while image.edges(&mut scan, 64, &AllSeen, |_, _, _| ()) == Step::More {}
-    let mut hot = Hot::new(usize::MAX);
-    assert!(
-        image
-            .hot(&mut hot, 3, &AllSeen, &mut Vec::new(), &mut Interruptible::new(&mut || ()))
-            .is_ok()
-    );
+    let (mut hot, mut nothing) = (Hot::new(3, usize::MAX), || ());
+    let work = &mut Interruptible::new(&mut nothing);
+    while image.hot(&mut hot, 64, &AllSeen) == Ok(Step::More) {
+        hot.make_room(work).unwrap();
+    }
+    assert!(hot.finish(work).is_ok());
     let _ = image.insert(&Edge { tree: Some(b"t"), parent: b"hub", child: b"new" }, None);
     image.settle(100, 1000, &|_| Fate::Committed, &mut Vec::new());
     image.cool(10);

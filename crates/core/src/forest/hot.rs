@@ -4,129 +4,239 @@ use std::cmp::Reverse;
 use std::ops::Range;
 
 use crate::Interruptible;
-use crate::filter::bucket::{Candidates, Entry, HOTTEST};
+use crate::filter::bucket::Candidates;
 use crate::filter::counters::Counters;
 use crate::filter::table::{Spot, TOGETHER};
+use crate::memory::chunk::LINE_BYTES;
 use crate::memory::hash::{Hash, Kind};
 use crate::memory::id::RecordId;
 use crate::memory::limit::NoRoom;
+use crate::memory::marks::Marks;
+use crate::memory::root::{Counter, Field};
 use crate::records::list::Cursor;
 use crate::records::record::{Direction, Record};
 use crate::records::slot::Slot;
 use crate::records::visibility::sees;
-use crate::{Image, Visibility};
+use crate::{Image, Step, Visibility};
 
-/// The hottest entities, within a limit of memory.
+/// Passes at most: the last one ends it, whatever is kicked meanwhile.
+const PASSES: u32 = 8;
+/// Entities beyond those asked for that are kept before the coolest are forgotten.
+const SPARE: usize = 4096;
+/// Bytes of a name that there is room for.
+const USUAL_NAME: usize = 32;
+/// What a record that is read counts as: so many slots.
+const RECORD: usize = 8;
+
+/// The hottest entities, within a limit of memory, and where [`Image::hot`] stands.
+#[derive(Debug)]
 pub struct Hot {
+    wanted: usize,
     limit: usize,
+    bucket: u32,
+    passes: u32,
+    /// Entries kicked when the pass began.
+    kicks: u64,
+    judged: Marks,
+    asked: Vec<u64>,
+    /// Of the entity at work.
+    unknown: Vec<u64>,
     /// Their names, one after the other.
     names: Vec<u8>,
     found: Vec<Found>,
-    /// Those of one class of temperatures.
-    warm: Vec<(Reverse<u32>, RecordId)>,
+    /// As many as are wanted are at least so hot: the class in the filter, the temperature.
+    least: (u32, u32),
 }
 
+#[derive(Debug)]
 struct Found {
     temperature: Reverse<u32>,
+    class: u32,
     /// In `names`.
     name: Range<usize>,
 }
 
 impl Hot {
-    /// That may take so many bytes.
+    /// So many, in so many bytes.
     #[must_use]
-    pub fn new(limit: usize) -> Hot {
-        Hot { limit, names: Vec::new(), found: Vec::new(), warm: Vec::new() }
-    }
-
-    /// Names and temperatures: hottest first, then by name.
-    pub fn iter(&self) -> impl Iterator<Item = (&[u8], u32)> {
-        self.found.iter().map(|found| (&self.names[found.name.clone()], found.temperature.0))
-    }
-
-    /// Room for another name, of so many bytes, or for another warm entity.
-    fn make_room(&mut self, name: usize) -> Result<(), NoRoom> {
-        let fits = self.names.try_reserve(name).is_ok()
-            && self.found.try_reserve(1).is_ok()
-            && self.warm.try_reserve(1).is_ok();
-        let bytes = self.names.capacity()
-            + self.found.capacity() * size_of::<Found>()
-            + self.warm.capacity() * size_of::<(Reverse<u32>, RecordId)>();
-        match fits {
-            _ if bytes > self.limit => Err(NoRoom::Limit(bytes)),
-            true => Ok(()),
-            false => Err(NoRoom::Memory(2 * bytes)),
+    pub fn new(wanted: usize, limit: usize) -> Hot {
+        Hot {
+            wanted,
+            limit,
+            bucket: 0,
+            passes: 0,
+            kicks: 0,
+            judged: Marks::new(),
+            asked: Vec::new(),
+            unknown: Vec::new(),
+            names: Vec::new(),
+            found: Vec::new(),
+            least: (1, 0),
         }
     }
 
-    fn sort(&mut self, work: &mut Interruptible<'_>) {
+    /// The xids the snapshot did not know, sorted and unique after [`Step::Ask`].
+    #[must_use]
+    pub fn asked(&self) -> &[u64] {
+        &self.asked
+    }
+
+    /// Called after [`Step::More`] and [`Step::Ask`], without the lock: room for what a step finds,
+    /// because growing copies. Forgets who is cooler than as many others as are wanted.
+    ///
+    /// # Errors
+    /// [`NoRoom`]: there is no memory.
+    pub fn make_room(&mut self, work: &mut Interruptible<'_>) -> Result<(), NoRoom> {
+        self.judged.make_room();
+        if self.found.len() / 2 >= self.wanted.saturating_add(SPARE) {
+            self.keep_hottest(work)?;
+        }
+        let more = self.found.len().min(SPARE);
+        let fits = self.found.try_reserve(more).is_ok()
+            && self.names.try_reserve(more * USUAL_NAME).is_ok();
+        if fits { Ok(()) } else { Err(NoRoom::Memory(2 * self.bytes())) }
+    }
+
+    /// After [`Step::Done`]: names and temperatures, hottest first, then by name.
+    ///
+    /// # Errors
+    /// [`NoRoom`]: there is no memory.
+    pub fn finish(
+        &mut self,
+        work: &mut Interruptible<'_>,
+    ) -> Result<impl Iterator<Item = (&[u8], u32)>, NoRoom> {
+        self.keep_hottest(work)?;
+        Ok(self.found.iter().map(|found| (&self.names[found.name.clone()], found.temperature.0)))
+    }
+
+    fn bytes(&self) -> usize {
+        self.names.capacity() + self.found.capacity() * size_of::<Found>()
+    }
+
+    /// Room for another name, of so many bytes.
+    fn room_for(&mut self, name: usize) -> Result<(), NoRoom> {
+        let fits = self.names.try_reserve(name).is_ok() && self.found.try_reserve(1).is_ok();
+        match fits {
+            _ if self.bytes() > self.limit => Err(NoRoom::Limit(self.bytes())),
+            true => Ok(()),
+            false => Err(NoRoom::Memory(2 * self.bytes())),
+        }
+    }
+
+    /// Sorts, and keeps those that are wanted.
+    fn keep_hottest(&mut self, work: &mut Interruptible<'_>) -> Result<(), NoRoom> {
         let names = &self.names;
         work.sort_with(&mut self.found, |a, b, work| {
             let name = |found: &Found| &names[found.name.clone()];
             a.temperature.cmp(&b.temperature).then_with(|| work.compare(name(a), name(b)))
         });
+        if self.found.len() <= self.wanted {
+            return Ok(());
+        }
+        self.found.truncate(self.wanted);
+        if let Some(last) = self.found.last() {
+            self.least = (last.class, last.temperature.0);
+        }
+        let mut kept = Vec::new();
+        let bytes = self.found.iter().map(|found| found.name.len()).sum();
+        if kept.try_reserve_exact(bytes).is_err() {
+            return Err(NoRoom::Memory(self.bytes() + bytes));
+        }
+        for found in &mut self.found {
+            work.steps(1 + found.name.len() / LINE_BYTES);
+            let start = kept.len();
+            kept.extend_from_slice(&self.names[found.name.clone()]);
+            found.name = start..kept.len();
+        }
+        self.names = kept;
+        Ok(())
     }
 }
 
 impl Image<'_> {
-    /// Reader: the `n` hottest entities that were looked up at all and have an edge that the
-    /// snapshot sees, instead of what `hot` had. An entity whose
-    /// edges hang on unknown xids counts as without; these xids go to `ask`.
-    /// Reads the table of names, 4.4 bytes an entity, and the records of the hottest classes.
+    /// Reader: looks for the hottest entities that were looked up at all and have an edge that the
+    /// snapshot sees; reads about `budget` slots and buckets a call. After [`Step::More`] and
+    /// [`Hot::make_room`] the next call goes on; after [`Step::Ask`], too, when the xids in
+    /// [`Hot::asked`] were learned. All calls are under one snapshot. The image may change between
+    /// them: see walk/roots.rs, whose passes and marks these are; but no step is longer than the
+    /// others, and an entity that is kicked out of the way of every pass is missing. A temperature
+    /// is that of the moment in which it was read.
     ///
     /// # Errors
     /// [`NoRoom`]: they take more than the limit, or there is no memory.
     pub fn hot(
         &self,
         hot: &mut Hot,
-        n: usize,
+        budget: usize,
         seen: &impl Visibility,
-        ask: &mut Vec<u64>,
-        work: &mut Interruptible<'_>,
-    ) -> Result<(), NoRoom> {
-        hot.names.clear();
-        hot.found.clear();
-        for class in (1..=HOTTEST).rev() {
-            if hot.found.len() >= n {
-                break;
-            }
-            hot.warm.clear();
-            for id in self.of_class(class, work) {
-                hot.make_room(0)?;
-                hot.warm.push((Reverse(Record::new(self.mem(), id).temperature().count()), id));
-            }
-            work.sort_by(&mut hot.warm, |a, b| a.0.cmp(&b.0));
-            for at in 0..hot.warm.len() {
-                work.step();
-                let (temperature, id) = hot.warm[at];
-                // Names decide between the last and those as hot as it is.
-                let last = hot.found.last().map(|last| last.temperature);
-                if hot.found.len() >= n && last != Some(temperature) {
-                    break;
-                }
-                let record = Record::new(self.mem(), id);
-                if !record.is_tree() && self.has_visible_edge(record, seen, ask) {
-                    hot.make_room(record.name_len())?;
-                    let start = hot.names.len();
-                    hot.names.resize(start + record.name_len(), 0);
-                    record.copy_name(&mut hot.names[start..]);
-                    hot.found.push(Found { temperature, name: start..hot.names.len() });
-                }
-            }
+    ) -> Result<Step, NoRoom> {
+        if hot.wanted == 0 {
+            return Ok(Step::Done);
         }
-        hot.sort(work);
-        hot.found.truncate(n);
-        Ok(())
+        if !hot.judged.fit(self.root().get(Field::Bump)) {
+            return Ok(Step::More);
+        }
+        let kicks = self.root().count(Counter::Kicks);
+        if hot.bucket == 0 {
+            hot.kicks = kicks;
+            hot.asked.clear();
+        }
+        let mut left = budget.max(1);
+        while hot.bucket < self.names().geometry().buckets() {
+            if left == 0 {
+                return Ok(Step::More);
+            }
+            left -= 1;
+            for entry in self.names().read(hot.bucket) {
+                let warm = entry.heat() >= hot.least.0;
+                if let Some(id) = entry.record().filter(|&id| warm && !hot.judged.has(id)) {
+                    left = left.saturating_sub(self.feel(id, entry.heat(), hot, seen)?);
+                }
+            }
+            hot.bucket += 1;
+        }
+        hot.bucket = 0;
+        if !hot.asked.is_empty() {
+            hot.asked.sort_unstable();
+            hot.asked.dedup();
+            return Ok(Step::Ask);
+        }
+        hot.passes += 1;
+        match hot.kicks != kicks && hot.passes < PASSES {
+            true => Ok(Step::More),
+            false => Ok(Step::Done),
+        }
     }
 
-    /// The names that were looked up so often.
-    fn of_class(self, class: u32, work: &mut Interruptible<'_>) -> impl Iterator<Item = RecordId> {
-        let names = self.names();
-        let entries = (0..names.geometry().buckets()).flat_map(move |bucket| {
-            work.step();
-            names.read(bucket)
-        });
-        entries.filter(move |entry| entry.heat() == class).filter_map(Entry::record)
+    /// Judges an entity. Returns how many slots were read.
+    fn feel(
+        self,
+        id: RecordId,
+        class: u32,
+        hot: &mut Hot,
+        seen: &impl Visibility,
+    ) -> Result<usize, NoRoom> {
+        let record = Record::new(self.mem(), id);
+        let temperature = record.temperature().count();
+        if record.is_tree() || temperature < hot.least.1 {
+            hot.judged.add(id);
+            return Ok(RECORD);
+        }
+        hot.unknown.clear();
+        let mut visited = RECORD + record.name_len() / LINE_BYTES;
+        if self.has_visible_edge(record, seen, &mut hot.unknown, &mut visited) {
+            hot.room_for(record.name_len())?;
+            let start = hot.names.len();
+            hot.names.resize(start + record.name_len(), 0);
+            record.copy_name(&mut hot.names[start..]);
+            let name = start..hot.names.len();
+            hot.found.push(Found { temperature: Reverse(temperature), class, name });
+        } else if !hot.unknown.is_empty() {
+            hot.asked.append(&mut hot.unknown);
+            return Ok(visited);
+        }
+        hot.judged.add(id);
+        Ok(visited)
     }
 
     /// Reader: the entity of that name, by the number of its record's line, which no other
@@ -172,7 +282,8 @@ impl Image<'_> {
     #[must_use]
     pub fn sees(&self, name: &[u8], seen: &impl Visibility, ask: &mut Vec<u64>) -> bool {
         let entity = self.key(Kind::Entity, name).record;
-        entity.is_some_and(|id| self.has_visible_edge(Record::new(self.mem(), id), seen, ask))
+        entity
+            .is_some_and(|id| self.has_visible_edge(Record::new(self.mem(), id), seen, ask, &mut 0))
     }
 
     fn has_visible_edge(
@@ -180,11 +291,14 @@ impl Image<'_> {
         record: Record<'_>,
         seen: &impl Visibility,
         ask: &mut Vec<u64>,
+        visited: &mut usize,
     ) -> bool {
         [Direction::Up, Direction::Down].into_iter().any(|direction| {
             let mut cursor = Cursor::start(record, direction);
-            std::iter::from_fn(|| cursor.next(self.mem()))
-                .any(|at| sees(self.mem(), Slot::read(self.mem(), at).link, seen, ask))
+            std::iter::from_fn(|| cursor.next(self.mem())).any(|at| {
+                *visited += 1;
+                sees(self.mem(), Slot::read(self.mem(), at).link, seen, ask)
+            })
         })
     }
 }

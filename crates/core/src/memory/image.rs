@@ -6,9 +6,9 @@
 
 use crate::memory::alloc;
 use crate::memory::casts::{index, word};
-use crate::memory::chunk::{LINE_BYTES, MAX_CHUNKS};
+use crate::memory::chunk::{LINE_BYTES, MAX_CHUNKS, first_line};
 use crate::memory::error::Error;
-use crate::memory::flat::Memory;
+use crate::memory::flat::{HeapMemory, Memory};
 use crate::memory::root::{Field, Root};
 
 /// An image over a memory.
@@ -84,6 +84,18 @@ impl<'m> Image<'m> {
     #[must_use]
     pub fn epoch(&self) -> u64 {
         self.root().epoch()
+    }
+
+    /// Reader: copies all that is in use into a memory with as many chunks, to be opened there;
+    /// `go_on` is asked every few microseconds. False: it said no, and the copy is worth nothing.
+    ///
+    /// # Panics
+    /// If the copy has fewer chunks.
+    pub fn copy_to(&self, copy: &mut HeapMemory, go_on: &mut dyn FnMut() -> bool) -> bool {
+        assert!(self.chunks() <= copy.mapped(), "a copy has room");
+        let lines = self.root().get(Field::Bump).min(first_line(self.chunks()));
+        copy.forget_pages();
+        copy.copy_lines(self.mem(), lines, go_on)
     }
 
     /// Runs a writer's stores between the two marks of [`Image::mutating`].

@@ -11,5 +11,6 @@ pub(crate) mod id;
 pub(crate) mod image;
 pub(crate) mod interruptible;
 pub(crate) mod limit;
+pub(crate) mod marks;
 pub(crate) mod root;
 pub(crate) mod tables;

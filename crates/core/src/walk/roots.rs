@@ -19,8 +19,9 @@
 use std::collections::HashSet;
 
 use crate::filter::bucket::Entry;
-use crate::memory::casts::{index, wide};
-use crate::memory::id::{EntityId, RecordId, TreeId};
+use crate::memory::casts::wide;
+use crate::memory::id::{EntityId, TreeId};
+use crate::memory::marks::Marks;
 use crate::memory::root::{Counter, Field};
 use crate::records::list::Cursor;
 use crate::records::record::{Direction, Record};
@@ -30,8 +31,6 @@ use crate::{Image, Step, Visibility};
 
 /// Passes whose steps are bounded, and readings of a list that are.
 const BOUNDED: u32 = 8;
-/// Words of marks that there is room for from the start: 8 KiB, for an image of 4 MiB.
-const USUAL_WORDS: usize = 1024;
 /// Buckets between sending for their records and reading them.
 const AHEAD: u32 = 8;
 
@@ -44,10 +43,7 @@ pub struct Roots {
     passes: u32,
     /// Entries kicked when the pass began.
     kicks: u64,
-    /// A bit for each line: the record there was judged.
-    judged: Vec<u64>,
-    /// Lines of the image when it was last looked at.
-    lines: u32,
+    judged: Marks,
     /// The list that is read in part.
     reading: Option<Reading>,
     restarts: u32,
@@ -106,33 +102,18 @@ impl Roots {
     /// At the first bucket, with room for a small image.
     #[must_use]
     pub fn new() -> Roots {
-        Roots { judged: vec![0; USUAL_WORDS], ..Roots::default() }
+        Roots { judged: Marks::new(), ..Roots::default() }
     }
 
-    /// Room for the marks of the image, and of an eighth more lines. Called after
-    /// [`Step::More`], without the lock.
+    /// Room for the marks of the image. Called after [`Step::More`], without the lock.
     pub fn make_room(&mut self) {
-        if !self.has_room() {
-            self.judged.resize(index(self.lines / 64 + self.lines / 512) + USUAL_WORDS, 0);
-        }
-    }
-
-    fn has_room(&self) -> bool {
-        index(self.lines) <= 64 * self.judged.len()
+        self.judged.make_room();
     }
 
     /// The xids the snapshot did not know, sorted and unique after [`Step::Ask`].
     #[must_use]
     pub fn asked(&self) -> &[u64] {
         &self.asked
-    }
-
-    fn is_judged(&self, id: RecordId) -> bool {
-        self.judged[index(id.line() / 64)] >> (id.line() % 64) & 1 == 1
-    }
-
-    fn mark(&mut self, id: RecordId) {
-        self.judged[index(id.line() / 64)] |= 1 << (id.line() % 64);
     }
 }
 
@@ -148,8 +129,7 @@ impl Image<'_> {
         seen: &impl Visibility,
         mut f: impl FnMut(Option<&[u8]>, &[u8]),
     ) -> Step {
-        roots.lines = self.root().get(Field::Bump);
-        if !roots.has_room() {
+        if !roots.judged.fit(self.root().get(Field::Bump)) {
             return Step::More;
         }
         let kicks = self.root().count(Counter::Kicks);
@@ -202,10 +182,10 @@ impl Image<'_> {
         let entries = self.names().read(roots.bucket);
         while let Some(entry) = entries.get(roots.entry) {
             roots.entry += 1;
-            let Some(id) = entry.record().filter(|&id| !roots.is_judged(id)) else { continue };
+            let Some(id) = entry.record().filter(|&id| !roots.judged.has(id)) else { continue };
             let record = Record::new(self.mem(), id);
             if record.is_tree() {
-                roots.mark(id);
+                roots.judged.add(id);
                 continue;
             }
             roots.above.clear();
@@ -224,7 +204,7 @@ impl Image<'_> {
     fn send_for(self, roots: &Roots, bucket: u32) {
         if bucket < self.names().geometry().buckets() {
             let ids = self.names().read(bucket).into_iter().filter_map(Entry::record);
-            for id in ids.filter(|&id| !roots.is_judged(id)) {
+            for id in ids.filter(|&id| !roots.judged.has(id)) {
                 self.mem().prefetch_two(id.line());
             }
         }
@@ -277,7 +257,7 @@ impl Image<'_> {
             roots.asked.append(&mut roots.unknown);
             return;
         }
-        roots.mark(entity.into());
+        roots.judged.add(entity.into());
         let Roots { below, name, tree_name, .. } = roots;
         if below.len() == 0 {
             return;

@@ -233,13 +233,15 @@ impl World {
 
     pub(super) fn hot(&mut self, n: u8) {
         let snapshot = self.snapshot(None, false);
-        let mut ask = Vec::new();
-        let mut found = Hot::new(usize::MAX);
+        let mut found = Hot::new(n.into(), usize::MAX);
         let (mut nothing, image) = (|| (), self.image());
         let work = &mut Interruptible::new(&mut nothing);
-        assert_eq!(image.hot(&mut found, n.into(), &snapshot, &mut ask, work), Ok(()));
-        let hot: Vec<(&[u8], u32)> = found.iter().collect();
-        assert!(ask.is_empty() && hot.len() <= n.into());
+        while image.hot(&mut found, 9, &snapshot) != Ok(Step::Done) {
+            assert!(found.asked().is_empty());
+            found.make_room(work).unwrap();
+        }
+        let hot: Vec<(&[u8], u32)> = found.finish(work).unwrap().collect();
+        assert!(hot.len() <= n.into());
         let edges = self.visible(&snapshot);
         for (name, temperature) in &hot {
             assert!(*temperature > 0);

@@ -2,10 +2,13 @@
 
 use std::ptr::NonNull;
 
-use super::Memory;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use super::{Memory, SEGMENT_LINES};
+use crate::memory::casts::index;
 use crate::memory::chunk::{LINE_BYTES, MAX_CHUNKS, chunk_bytes, first_line};
 
-/// A memory on the heap, for tests and tools.
+/// A memory on the heap, for tests and tools, and for who checks an image without its lock.
 ///
 /// New chunks are filled with a pattern: the core must not count on zeros.
 #[derive(Debug)]
@@ -32,14 +35,47 @@ impl HeapMemory {
         HeapMemory { memory: Memory::new(), chunks: Vec::new(), limit, bytes: 0 }
     }
 
-    /// Maps one more chunk; `false`, and nothing changed, at the limit.
+    /// Maps one more chunk; `false`, and nothing changed, at the limit or without memory.
     #[must_use]
     pub fn grow(&mut self) -> bool {
         let more = chunk_bytes(self.chunks.len());
         if self.chunks.len() == MAX_CHUNKS || more > self.limit - self.bytes {
             return false;
         }
-        self.adopt(vec![Bytes([0xA5; LINE_BYTES]); more / LINE_BYTES].into_boxed_slice());
+        let (mut chunk, lines) = (Vec::new(), more / LINE_BYTES);
+        if chunk.try_reserve_exact(lines).is_err() {
+            return false;
+        }
+        chunk.resize(lines, Bytes([0xA5; LINE_BYTES]));
+        self.adopt(chunk.into_boxed_slice());
+        true
+    }
+
+    /// Takes over the first `lines` of another memory, as many as are mapped in both; asks
+    /// `go_on` before each 64 KiB, and ends without them when it says no.
+    pub(crate) fn copy_lines(
+        &mut self,
+        from: &Memory,
+        lines: u32,
+        go_on: &mut dyn FnMut() -> bool,
+    ) -> bool {
+        let segments = lines.div_ceil(SEGMENT_LINES);
+        let both = from.segments.iter().zip(&self.memory.segments).take(index(segments));
+        for (from, to) in both {
+            if !go_on() {
+                return false;
+            }
+            for word in 0..index(SEGMENT_LINES) * LINE_BYTES / size_of::<u64>() {
+                // SAFETY: both segments have SEGMENT_LINES lines, aligned, mapped as long as their
+                // memories are borrowed. Others may store hints in what is read, by relaxed
+                // atomics; what is written is ours, and `&mut self` has nobody read it.
+                unsafe {
+                    let from = from.start.cast::<u64>().add(word);
+                    let value = AtomicU64::from_ptr(from.as_ptr()).load(Relaxed);
+                    to.start.cast::<u64>().add(word).write(value);
+                }
+            }
+        }
         true
     }
 

@@ -1,0 +1,50 @@
+//! A bit for each line of an image: the record there was judged.
+//!
+//! For readings that let the lock go between two steps, and the image change: an entity stays in
+//! its line as long as a snapshot sees an edge of it, so what is marked is not judged twice,
+//! wherever its entry has gone.
+
+use crate::memory::casts::index;
+use crate::memory::id::RecordId;
+
+/// Words that there is room for from the start: 8 KiB, for an image of 4 MiB.
+const USUAL_WORDS: usize = 1024;
+
+#[derive(Debug, Default)]
+pub(crate) struct Marks {
+    words: Vec<u64>,
+    /// Lines of the image when it was last looked at.
+    lines: u32,
+}
+
+impl Marks {
+    /// With room for a small image.
+    pub(crate) fn new() -> Marks {
+        Marks { words: vec![0; USUAL_WORDS], lines: 0 }
+    }
+
+    /// Whether there is room for an image of so many lines; if not, [`Marks::make_room`] makes it.
+    pub(crate) fn fit(&mut self, lines: u32) -> bool {
+        self.lines = lines;
+        self.has_room()
+    }
+
+    /// Room for the marks of the image, and of an eighth more lines. Called without the lock.
+    pub(crate) fn make_room(&mut self) {
+        if !self.has_room() {
+            self.words.resize(index(self.lines / 64 + self.lines / 512) + USUAL_WORDS, 0);
+        }
+    }
+
+    fn has_room(&self) -> bool {
+        index(self.lines) <= 64 * self.words.len()
+    }
+
+    pub(crate) fn has(&self, id: RecordId) -> bool {
+        self.words[index(id.line() / 64)] >> (id.line() % 64) & 1 == 1
+    }
+
+    pub(crate) fn add(&mut self, id: RecordId) {
+        self.words[index(id.line() / 64)] |= 1 << (id.line() % 64);
+    }
+}
