@@ -297,8 +297,11 @@ pub fn no_shared_memory() -> ErrorReport {
 
 pub fn out_of_memory(limit_kb: i32) -> ErrorReport {
     report(Code::ERRCODE_OUT_OF_MEMORY, "not enough shared memory for the image".into())
-        .set_detail(format!("cftrag.memory_limit is {limit_kb} kB for all images of the server together."))
-        .set_hint("Raise cftrag.memory_limit, SELECT pg_reload_conf(), then call cft_build again.")
+        .set_detail(format!(
+            "cftrag.memory_limit is {limit_kb} kB for all images of the server together; the tables of one owner may take {} percent of it (cftrag.owner_share).",
+            crate::guc::OWNER_SHARE.get()
+        ))
+        .set_hint("Raise cftrag.memory_limit or cftrag.owner_share, SELECT pg_reload_conf(), then call cft_build again.")
 }
 
 pub fn triggers_missing(table: &str) -> ErrorReport {
@@ -310,7 +313,11 @@ pub fn triggers_missing(table: &str) -> ErrorReport {
 }
 
 pub fn no_slot(slots: usize) -> ErrorReport {
-    report(Code::ERRCODE_PROGRAM_LIMIT_EXCEEDED, format!("{slots} tables have an image or statistics already"))
+    report(Code::ERRCODE_PROGRAM_LIMIT_EXCEEDED, "there is no place for another table's image".into())
+        .set_detail(format!(
+            "{slots} tables can have one at a time; those of one owner take {} percent of the places at most (cftrag.owner_share).",
+            crate::guc::OWNER_SHARE.get()
+        ))
         .set_hint("Detach tables that need none with cft_detach; their places are freed when the next image is built.")
 }
 
@@ -335,14 +342,13 @@ pub fn control_unreachable() -> ErrorReport {
 pub fn warn_incomplete(name: &str, why: Damage) {
     let detail = match why {
         Damage::Memory => "Shared memory ran out.",
-        Damage::GaveWay => "Another role's images needed its memory.",
         Damage::Lost => "A change could not be noted.",
         Damage::Unmatched => "A row was deleted that the image does not have.",
         Damage::Torn => "A process died while it changed the image.",
         Damage::XidTooOld => "The image holds a version older than the commit log.",
     };
     let hint = match why {
-        Damage::Memory | Damage::GaveWay => {
+        Damage::Memory => {
             "Raise cftrag.memory_limit (or /dev/shm), SELECT pg_reload_conf(), then call cft_build.".to_string()
         }
         _ => format!("Build it again with: SELECT cft_build('{}');", name.replace('\'', "''")),
@@ -459,6 +465,4 @@ pub enum Damage {
     XidTooOld = 4,
     /// A deleted row was not there.
     Unmatched = 5,
-    /// Its memory was needed by a role that has less (image/quota.rs): were it taken back as soon as it is wanted, the two would take it from each other for ever.
-    GaveWay = 6,
 }

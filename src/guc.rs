@@ -17,6 +17,9 @@ pub static MEMORY_LIMIT: GucSetting<i32> = GucSetting::<i32>::new(1024 * 1024);
 /// `cftrag.build_in_place_limit` in kB: a reader builds the image of a table up to this size itself.
 static BUILD_IN_PLACE_LIMIT: GucSetting<i32> = GucSetting::<i32>::new(32 * 1024);
 
+/// `cftrag.owner_share` in percent of the memory and of the places: what the tables of one owner may have (image/quota.rs).
+pub static OWNER_SHARE: GucSetting<i32> = GucSetting::<i32>::new(50);
+
 /// `cftrag.work_memory` in kB: memory of the session that one call of a method may take for what it reads or finds.
 pub static WORK_MEMORY: GucSetting<i32> = GucSetting::<i32>::new(1024 * 1024);
 
@@ -92,6 +95,16 @@ pub fn define() {
         i32::MAX,
         GucContext::Suset,
         GucFlags::UNIT_KB,
+    );
+    GucRegistry::define_int_guc(
+        c"cftrag.owner_share",
+        c"Sets what the images of one owner's tables may take, in percent of cftrag.memory_limit and of the 256 places.",
+        c"So that no role uses up what others need. 100 where all tables are one application's.",
+        &OWNER_SHARE,
+        1,
+        100,
+        GucContext::Sighup,
+        GucFlags::default(),
     );
     GucRegistry::define_int_guc(
         c"cftrag.work_memory",

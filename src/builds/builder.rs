@@ -50,7 +50,6 @@ pub fn alone(control: &Control, table: pg_sys::Oid, work: impl FnOnce(usize) -> 
         return Err(Refused::Busy);
     }
     slot.owner.store(slot::owner_of(table), Relaxed);
-    slot.memory_wanted.store(0, SeqCst);
     slot.place_wanted.store(0, SeqCst);
     watch_exit();
     UNDER_WAY.set(Some((index, Vec::new())));
@@ -120,7 +119,6 @@ pub fn publish(control: &Control, index: usize, header: Header, ready: impl FnOn
         if now {
             // From here on the chunks are the image's: whatever ends this process must not free them.
             UNDER_WAY.with_borrow_mut(|u| u.as_mut().map(|(_, tokens)| tokens.clear()));
-            control.slots[index].build_bytes.store(0, SeqCst);
         }
         now
     })
@@ -205,11 +203,11 @@ pub fn give_way(table: &EdgesTable, lock: pg_sys::LOCKMODE) -> Fallible<()> {
     Ok(())
 }
 
-/// An error if this process's build for that slot is of no use any more: its log has lost something, or who has less needs its memory.
+/// An error if this process's build for that slot is of no use any more: its log has lost something.
 pub fn check_still_wanted(slot: &Slot, table: pg_sys::Oid) -> Fallible<()> {
     let load = slot.loading.load(SeqCst);
     let lost = load != 0 && slot.log_lost.load(SeqCst) == load;
-    if slot.memory_wanted.load(SeqCst) == std::process::id() || lost && slot.log_short.load(SeqCst) == load {
+    if lost && slot.log_short.load(SeqCst) == load {
         note_outcome(BuildOutcome::Memory);
         return Err(error::out_of_memory(crate::guc::MEMORY_LIMIT.get()));
     }

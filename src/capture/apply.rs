@@ -8,6 +8,7 @@ use crate::catalog::pg_trigger::TriggerKey;
 use crate::error::Damage;
 use crate::image::chunks::Unusable;
 use crate::image::control::Control;
+use crate::image::settle::settle;
 use crate::image::{chunks, prefetch, quota};
 use crate::pg::contain;
 use crate::pg::interrupt::interrupted;
@@ -19,6 +20,9 @@ const SLICE: usize = 512;
 
 /// Slots read under one holding of the shared lock: 0.1 ms.
 const STEPS: usize = 8192;
+
+/// Versions that are settled where there is no memory.
+const SETTLED: usize = 1 << 16;
 
 /// So often others may move rows while lists are read; then a row is searched for alone, under the lock.
 const TRIES: usize = 8;
@@ -100,20 +104,22 @@ pub fn pass(
         let slice = &todo[next..(next + SLICE).min(todo.len())];
         // Another writer may use what ensure() found before we have the lock: what was short then is asked for on top.
         let bytes = bound(table, slice) + std::mem::take(&mut short);
-        let applied = if quota::ensure(control, index, bytes) {
-            chunks::write(control, index, |header, image| {
-                let same = header.load == load && takes(&header.key, table);
-                same.then(|| apply(image, table, slice, work))
-            })
-        } else if chunks::read(control, index, |_, _| ()).is_ok() {
-            return Err(FlushEnd::Broken(Damage::Memory));
-        } else {
-            Ok(None)
-        };
+        let room = quota::ensure(control, index, bytes);
+        if !room {
+            // What was rolled back, or deleted, may be room enough.
+            settle(control, index, table.oid, SETTLED).map_or(Ok(()), |why| Err(FlushEnd::Broken(why)))?;
+        }
+        let applied = chunks::write(control, index, |header, image| {
+            let same = header.load == load && takes(&header.key, table);
+            same.then(|| apply(image, table, slice, work))
+        });
         let far = match applied {
             Err(Unusable::Empty | Unusable::Incomplete) | Ok(None) => return Err(FlushEnd::Gone),
             Err(Unusable::Unmapped) => return Err(FlushEnd::Broken(Damage::Memory)),
             Ok(Some(Err(why))) => return Err(FlushEnd::Broken(why)),
+            Ok(Some(Ok(applied))) if !room && applied.done == 0 && applied.short > 0 => {
+                return Err(FlushEnd::Broken(Damage::Memory));
+            }
             Ok(Some(Ok(applied))) => {
                 next += applied.done;
                 short = applied.short;

@@ -3,6 +3,7 @@
 //! Plain data. transaction.rs owns it and ends it; trigger.rs appends, flush.rs decides what stays. Appending allocates without raising.
 
 use crate::catalog::columns::Columns;
+use crate::error::Damage;
 use crate::image::slot::Key;
 use crate::pg::compat::Locator;
 use cftrag_core::{Deleter, Edge, RowVersion, Stamp};
@@ -69,8 +70,15 @@ pub struct TableDelta {
     pub cap: usize,
     /// It is being flushed.
     pub torn: bool,
-    /// Something could not be noted in that subtransaction: unless it is rolled back, whatever image exists at commit is incomplete.
-    pub lost: Option<pg_sys::SubTransactionId>,
+    /// Something could not be noted: unless it is rolled back, whatever image exists at commit is incomplete.
+    pub lost: Option<Lost>,
+}
+
+/// The outermost subtransaction with something that could not be noted, and why the first could not.
+#[derive(Clone, Copy, Debug)]
+pub struct Lost {
+    pub subtransaction: pg_sys::SubTransactionId,
+    pub why: Damage,
 }
 
 impl Change {
@@ -118,14 +126,22 @@ impl TableDelta {
             NameLengths::None => self.names.truncate(at),
             NameLengths::Of { .. } | NameLengths::Lost => {
                 self.names.truncate(at);
-                self.lose(subtransaction);
+                self.lose(subtransaction, Damage::Lost);
             }
         }
     }
 
     /// Something could not be noted.
-    pub fn lose(&mut self, subtransaction: pg_sys::SubTransactionId) {
-        self.lost = Some(self.lost.map_or(subtransaction, |before| before.min(subtransaction)));
+    pub fn lose(&mut self, subtransaction: pg_sys::SubTransactionId, why: Damage) {
+        let lost = self.lost.get_or_insert(Lost { subtransaction, why });
+        lost.subtransaction = lost.subtransaction.min(subtransaction);
+    }
+
+    /// The entries could not be noted where they have to be.
+    pub fn lose_entries(&mut self, why: Damage) {
+        let outermost = self.entries.iter().map(|entry| entry.subtransaction).min();
+        self.lose(outermost.unwrap_or(TOP), why);
+        self.keep(&[]);
     }
 
     pub fn is_empty(&self) -> bool {
@@ -166,14 +182,16 @@ impl TableDelta {
             self.entries.truncate(keep);
             self.names.truncate(at);
         }
-        self.lost = self.lost.filter(|lost| *lost < subtransaction);
+        self.lost = self.lost.filter(|lost| lost.subtransaction < subtransaction);
     }
 
     pub fn commit(&mut self, subtransaction: pg_sys::SubTransactionId, parent: pg_sys::SubTransactionId) {
         for entry in self.entries.iter_mut().rev().take_while(|e| e.subtransaction >= subtransaction) {
             entry.subtransaction = parent;
         }
-        self.lost = self.lost.map(|lost| if lost >= subtransaction { parent } else { lost });
+        if let Some(lost) = self.lost.as_mut().filter(|lost| lost.subtransaction >= subtransaction) {
+            lost.subtransaction = parent;
+        }
     }
 }
 

@@ -2,10 +2,10 @@
 //!
 //! PRE_COMMIT comes after deferred triggers and before the commit record, so no snapshot can see the commit and miss the edge; what
 //! is flushed carries the running transaction's xids and is invisible to everyone else. Flushing cannot raise: an ERROR is contained, the
-//! image becomes incomplete, a WARNING says why. It can be left between slices (apply.rs): transaction.rs serves the interrupt and calls again.
+//! image becomes incomplete, a WARNING says why; before the commit, what finds no memory counts as lost, and may still be rolled back. It can be left between slices (apply.rs): transaction.rs serves the interrupt and calls again.
 
 use crate::capture::apply::{FlushEnd, FlushState};
-use crate::capture::delta::{TOP, TableDelta};
+use crate::capture::delta::TableDelta;
 use crate::capture::{apply, log_record};
 use crate::catalog::pg_trigger::TriggerKey;
 use crate::catalog::{name, pg_trigger};
@@ -43,7 +43,7 @@ pub enum Flushed {
 struct Left {
     /// The numbers of its entries, ascending.
     entries: Vec<usize>,
-    lost: bool,
+    lost: Option<Damage>,
     interrupted: bool,
 }
 
@@ -59,10 +59,15 @@ pub fn flush(table: &mut TableDelta, last: bool) -> Flushed {
             into_image(control, index, table, last)
         }),
         None if control::unreachable() => without_control(table, last),
-        None => Left { lost: table.lost.is_some(), ..Left::default() },
+        None => Left { lost: table.lost.map(|lost| lost.why), ..Left::default() },
     };
-    table.keep(&left.entries);
-    table.lost = table.lost.or(Some(TOP)).filter(|_| left.lost);
+    match left.lost {
+        Some(why) => table.lose_entries(why),
+        None => {
+            table.keep(&left.entries);
+            table.lost = None;
+        }
+    }
     if left.interrupted { Flushed::Interrupted } else { Flushed::All }
 }
 
@@ -70,6 +75,8 @@ fn into_image(control: &Control, index: usize, table: &TableDelta, last: bool) -
     let mut row = TriggerKey::default();
     match in_turns(control, index, table, last, &mut row) {
         Ok(left) => left,
+        // Before the commit nothing is missing yet: what is not noted counts as lost, unless it is rolled back.
+        Err(FlushEnd::Broken(Damage::Memory)) if !last => Left { lost: Some(Damage::Memory), ..Left::default() },
         Err(stop) => {
             if let FlushEnd::Broken(why) = stop {
                 give_up(control, index, table.oid, row, why);
@@ -102,8 +109,8 @@ fn in_turns(
     }
     if !todo.is_empty() || table.lost.is_some() {
         let Some(load) = target(control, index, table, row)? else { return Ok(Left::default()) };
-        if table.lost.is_some() {
-            return Err(FlushEnd::Broken(Damage::Lost));
+        if let Some(lost) = table.lost {
+            return Err(FlushEnd::Broken(lost.why));
         }
         // What was logged for the load that made the image is in it.
         todo.retain(|i| load == 0 || table.entries[*i].logged != load);
@@ -122,7 +129,7 @@ fn in_turns(
             Ok(Flushed::All)
         });
         if contained.unwrap_or(Err(FlushEnd::Broken(Damage::Memory)))? == Flushed::Interrupted {
-            return Ok(Left { entries: todo, lost: false, interrupted: true });
+            return Ok(Left { entries: todo, lost: None, interrupted: true });
         }
         if last && !todo.is_empty() {
             return Err(FlushEnd::Broken(Damage::Unmatched));
@@ -191,5 +198,5 @@ fn without_control(table: &TableDelta, last: bool) -> Left {
     if last && contain::attempt(|| pg_trigger::touch(table.source.trigger)).is_none() {
         error::control_unreachable().report(pgrx::PgLogLevel::ERROR);
     }
-    Left { lost: !last, ..Left::default() }
+    Left { lost: (!last).then_some(Damage::Lost), ..Left::default() }
 }

@@ -51,7 +51,7 @@ pub fn note_lost(oid: pg_sys::Oid, trigger: pg_sys::Oid, locator: Locator) {
     let source = CapturedAs { trigger, locator, columns: Columns::default() };
     // SAFETY: reads a backend variable.
     let subtransaction = unsafe { unguarded::GetCurrentSubTransactionId() };
-    with_table(oid, &source, |table| table.lose(subtransaction));
+    with_table(oid, &source, |table| table.lose(subtransaction, Damage::Lost));
 }
 
 /// TRUNCATE: what was noted for the table as it is stored now is void.
@@ -111,7 +111,7 @@ impl Drop for Taken {
             // What waits for a partner is looked at again when there is twice as much, not at each change.
             table.cap = CAP_BYTES.max(2 * table.bytes());
             if std::mem::take(&mut table.torn) {
-                table.lose(TOP);
+                table.lose(TOP, Damage::Lost);
             }
         }
         let kept = std::mem::take(&mut self.0).into_iter().filter(|t| !t.is_empty());

@@ -348,24 +348,6 @@ pub fn release(control: &Control, token: u64, bytes: usize) {
     });
 }
 
-/// Bytes of the image's chunks; 0 if there is none, or they cannot be found.
-pub fn bytes(control: &Control, index: usize) -> u64 {
-    let slot = &control.slots[index];
-    let root =
-        slot.read(|header| (header.state == State::Ready).then_some((header.root, slot.generation.load(SeqCst))));
-    let mut mapped = Mapped::default();
-    let Some((root, generation)) = root else { return 0 };
-    mapped.generation = generation;
-    if !map(control, slot, &[root], &mut mapped) {
-        return 0;
-    }
-    slot.read(|_| {
-        let same = slot.generation.load(SeqCst) == generation;
-        let image = Image::open(&mapped.memory).ok().filter(|_| same);
-        image.map_or(0, |image| (0..image.chunks()).map(|i| chunk_bytes(i) as u64).sum())
-    })
-}
-
 /// Takes the image out of its slot and frees it. Used when its table is gone, or nobody can use it any more.
 pub fn drop_image(control: &Control, index: usize) {
     swap_image(control, index, None, || true);
@@ -406,6 +388,8 @@ pub fn swap_image(control: &Control, index: usize, new: Option<Header>, ready: i
             None if same => header.state = State::Empty,
             None => return None,
         }
+        let built = slot.build_bytes.swap(0, SeqCst);
+        slot.image_bytes.store(if new.is_some() { built } else { 0 }, SeqCst);
         slot.generation.fetch_add(1, SeqCst);
         Some(tokens)
     });

@@ -4,22 +4,22 @@
 
 use crate::image::control::Control;
 use crate::image::slot::Slot;
+use crate::image::{quota, slot};
 use pgrx::pg_sys;
 
-/// The table's slot; takes a free one if need be, after a sweep if none is, and in the end that of a role that has more of
-/// them. None if every slot holds an image and nobody has.
+/// The table's slot; takes a free one if need be, after a sweep if none is. None if every slot holds an image, or its owner's tables have their
+/// share of them.
 pub fn find_or_take(control: &Control, table: pg_sys::Oid) -> Option<(usize, &Slot)> {
     if let Some(found) = control.find(table) {
         return Some(found);
+    }
+    if !quota::has_place(control, slot::owner_of(table)) {
+        return None;
     }
     control.take(table);
     control.find(table).or_else(|| {
         crate::image::sweep::make_room(control);
         control.take(table);
-        control.find(table).or_else(|| {
-            crate::image::quota::make_slot(control, crate::image::slot::owner_of(table));
-            control.take(table);
-            control.find(table)
-        })
+        control.find(table)
     })
 }

@@ -1,18 +1,16 @@
-//! Sharing the room of all images between roles: where cftrag.memory_limit or the slots are used up, whoever has most gives way to who has
-//! less. So one role's tables cannot keep everybody else's from having images, and a server with one role is as if this were not here.
+//! The room of all images: first come, first served, up to `cftrag.memory_limit`; and up to `cftrag.owner_share` percent of it, and of the places,
+//! for the tables of one owner, so that no role uses up what others need. Nobody's image is put out for another's.
 //!
-//! Memory is counted for the owner of its table: of an image, of one that is being built, and of the log of a build (capture/log_record.rs). Whoever
-//! wants `need` more takes it from the richest other role only if that one has more than the taker would have then. Where it goes next it
-//! is not taken back by the same rule, so two roles never evict each other in turn. An image that gave way is incomplete: the reference query answers, and a
-//! reader has it built again once as much is free. A build that gave way ends with 53200.
+//! Memory is counted for the owner of its table: of an image, of the one that will take its place (the larger of both), and of the log of a build.
 
 #![expect(unsafe_code, reason = "dynamic shared memory")]
 
+use crate::guc;
 use crate::image::chunks::{MAPPED, read, release, write_if_mapped};
-use crate::image::control::Control;
+use crate::image::control::{Control, SLOTS};
 use crate::image::huge_pages::Segments;
 use crate::image::slot::Slot;
-use crate::image::{chunks, huge_pages, log, sweep};
+use crate::image::{chunks, huge_pages};
 use crate::pg::contain;
 use cftrag_core::{MAX_CHUNKS, chunk_bytes};
 use pgrx::pg_sys;
@@ -56,6 +54,7 @@ pub fn ensure(control: &Control, index: usize, bytes: usize) -> bool {
                 if slot.generation.load(SeqCst) == generation && image.chunks() == next {
                     image.owner_set(next, token);
                     image.publish_chunks(next + 1);
+                    slot.image_bytes.fetch_add(bytes as u64, SeqCst);
                     published.set(true);
                 }
             })
@@ -71,103 +70,25 @@ pub fn ensure(control: &Control, index: usize, bytes: usize) -> bool {
     }
 }
 
-/// A builder looks whether it is to end every thousand rows, and at each wait. One that does not within so many milliseconds is not
-/// waited for: it may be a COMMIT that needs the memory.
-const BUILDER_WAIT_TRIES: u32 = 200;
-
-/// What is counted: an image, one that is being built, the log of a build, a slot.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum What {
-    Image,
-    Build,
-    Log,
-    Slot,
-}
-
-/// How much of what a table has, and whose table it is.
-#[derive(Clone, Copy)]
-struct Holding {
-    slot: usize,
-    owner: u32,
-    what: What,
-    amount: u64,
-}
-
-/// Shared memory for the table of that slot, from a role that has more if there is no other.
+/// Shared memory for the table of that slot. None: the limit, or the owner's share of it, is used up, or the system has none.
 pub fn allocate(control: &Control, index: usize, bytes: usize) -> Option<(u64, NonNull<u8>)> {
-    loop {
-        let found = chunks::allocate(control, bytes);
-        if found.is_some() || !evict_for(control, index, bytes as u64) {
-            return found;
-        }
-    }
-}
-
-/// Bytes that images may still take.
-pub fn free(control: &Control) -> u64 {
-    (crate::guc::MEMORY_LIMIT.get() as u64 * 1024).saturating_sub(control.memory_used.load(SeqCst))
-}
-
-/// Has a role that has more give up something, for `bytes` of the table of that slot. False: nobody has to give way.
-fn evict_for(control: &Control, index: usize, bytes: u64) -> bool {
     let mine = control.slots[index].owner.load(Relaxed);
-    let mut holdings: Vec<Holding> = Vec::new();
-    for (i, slot) in control.slots.iter().enumerate() {
-        let image = if slot.holds_image() { chunks::bytes(control, i) } else { 0 };
-        let (build, log) = (slot.build_bytes.load(SeqCst), slot.log_bytes.load(SeqCst));
-        for (what, amount) in [(What::Image, image), (What::Build, build), (What::Log, log)] {
-            if amount > 0 {
-                holdings.push(Holding { slot: i, owner: slot.owner.load(Relaxed), what, amount });
-            }
-        }
-    }
-    let Some(victim) = victim(&holdings, mine, bytes, |holding| holding.amount) else { return false };
-    let slot = &control.slots[victim.slot];
-    match victim.what {
-        What::Log => {
-            log::run_short(control, victim.slot, slot.loading.load(SeqCst));
-            true
-        }
-        What::Build => end_build(slot),
-        What::Image | What::Slot => {
-            slot.give_way(victim.amount);
-            chunks::swap_image(control, victim.slot, None, || true)
-        }
-    }
+    let held: u64 = of_owner(control, mine).map(Slot::held).sum();
+    let share = share_of(guc::MEMORY_LIMIT.get() as u64 * 1024);
+    (held + bytes as u64 <= share).then(|| chunks::allocate(control, bytes)).flatten()
 }
 
-/// Tells a builder to end, and waits a little until it has freed its memory. False: it has not.
-fn end_build(slot: &Slot) -> bool {
-    slot.memory_wanted.store(slot.builder.load(SeqCst), SeqCst);
-    for _ in 0..BUILDER_WAIT_TRIES {
-        if slot.build_bytes.load(SeqCst) == 0 {
-            return true;
-        }
-        // SAFETY: sleeps a millisecond; a signal may end it early.
-        unsafe { pg_sys::pg_usleep(1000) };
-    }
-    false
+/// Whether another table of that owner may have an image.
+pub fn has_place(control: &Control, owner: u32) -> bool {
+    (of_owner(control, owner).filter(|slot| slot.holds_image()).count() as u64) < share_of(SLOTS as u64)
 }
 
-/// Frees a slot of a role that has more of them.
-pub fn make_slot(control: &Control, owner: u32) {
-    let calls = |slot: &Slot| slot.sum(|reads| &reads.image_calls);
-    let taken = control.slots.iter().enumerate().filter(|(_, slot)| slot.table.load(SeqCst) != 0);
-    let of =
-        |(i, slot): (usize, &Slot)| Holding { slot: i, owner: slot.owner.load(Relaxed), what: What::Slot, amount: 1 };
-    let holdings: Vec<Holding> = taken.map(of).collect();
-    if let Some(victim) = victim(&holdings, owner, 1, |holding| u64::MAX - calls(&control.slots[holding.slot])) {
-        sweep::give_back(control, victim.slot);
-    }
+/// What one owner's tables may have of all that there is.
+fn share_of(all: u64) -> u64 {
+    all * guc::OWNER_SHARE.get() as u64 / 100
 }
 
-/// Of the other role that has most, if that is more than this one would have with `need` more: what is first by `rank`.
-fn victim(holdings: &[Holding], mine: u32, need: u64, rank: impl Fn(&Holding) -> u64) -> Option<Holding> {
-    let total = |role: u32| holdings.iter().filter(|holding| holding.owner == role).map(|h| h.amount).sum::<u64>();
-    let richest =
-        holdings.iter().map(|holding| holding.owner).filter(|role| *role != mine).max_by_key(|role| total(*role))?;
-    if total(richest) <= total(mine) + need {
-        return None;
-    }
-    holdings.iter().filter(|holding| holding.owner == richest).max_by_key(|holding| rank(holding)).copied()
+fn of_owner(control: &Control, owner: u32) -> impl Iterator<Item = &Slot> {
+    let of = move |slot: &&Slot| slot.table.load(SeqCst) != 0 && slot.owner.load(Relaxed) == owner;
+    control.slots.iter().filter(of)
 }

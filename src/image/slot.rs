@@ -8,7 +8,7 @@
 //! dsa_get_address / dsa_free of chunks   | Slot.map                    | shared to map, exclusive to free
 //! Slot.worker                            | Control.lock                | exclusive to take a place; given back any time
 //! Slot.spoiled, counters, builder, settled   | none                        | atomics
-//! .build_bytes, .memory_wanted, .place_wanted | none                   | atomics
+//! .image_bytes, .build_bytes, .place_wanted | none                   | atomics
 //!
 //! Order: Control.lock, image_lock (its gate, its parts 0 to 7), map; map is never taken under image_lock.
 //! Under image_lock: no SPI, no palloc, no ereport, no dsa call, no clog lookup, no callback. An ERROR or FATAL cannot begin there (only
@@ -128,10 +128,10 @@ pub struct Slot {
     pub log: AtomicU64,
     /// Bytes of all segments of the log.
     pub log_bytes: AtomicU64,
+    /// Bytes of the chunks of the image.
+    pub image_bytes: AtomicU64,
     /// Bytes of the chunks of an image that is being built and is not published yet.
     pub build_bytes: AtomicU64,
-    /// The builder (its process id) that is to end because somebody who has less needs its memory (quota.rs).
-    pub memory_wanted: AtomicU32,
     /// The worker (its process id) that is to end, if it only waits, because another build needs its place (builds/worker_limit.rs).
     pub place_wanted: AtomicU32,
     /// Process id of the background worker that has a place (builds/worker_limit.rs); 0: none builds this table's image.
@@ -143,8 +143,6 @@ pub struct Slot {
     pub short_until: AtomicI64,
     /// Microseconds that the last build took, or the last try.
     pub took: AtomicI64,
-    /// Bytes of the image that gave way to another role's.
-    gave: AtomicU64,
     /// How an online build ended: the number its asker gave it, and a BuildOutcome in the low 8 bits.
     pub outcome: AtomicU64,
 }
@@ -270,19 +268,16 @@ impl Slot {
         self.short_until.store(unsafe { pg_sys::GetCurrentTimestamp() }.saturating_add(wait), SeqCst);
     }
 
-    /// Gives the image up for another role's, of so many bytes.
-    pub fn give_way(&self, bytes: u64) {
-        self.gave.store(bytes, SeqCst);
-        self.spoil(Damage::GaveWay);
-    }
-
-    /// Whether a reader may have an image built, where so many bytes are free: the last one found memory, or it was long ago. One that gave
-    /// way takes only memory that is free.
-    pub fn may_find_memory(&self, free: u64) -> bool {
-        let gave_way = self.spoiled.load(SeqCst) == Damage::GaveWay as u32;
+    /// Whether a reader may have an image built: the last one found memory, or it was long ago.
+    pub fn may_find_memory(&self) -> bool {
         // SAFETY: reads the clock.
         let now = unsafe { pg_sys::GetCurrentTimestamp() };
-        now >= self.short_until.load(SeqCst) && !(gave_way && free < self.gave.load(SeqCst))
+        now >= self.short_until.load(SeqCst)
+    }
+
+    /// Bytes that count for the table's owner (quota.rs).
+    pub fn held(&self) -> u64 {
+        self.image_bytes.load(SeqCst).max(self.build_bytes.load(SeqCst)) + self.log_bytes.load(SeqCst)
     }
 
     pub fn is_of(&self, table: pg_sys::Oid) -> bool {

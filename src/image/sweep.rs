@@ -32,11 +32,6 @@ pub fn make_room(control: &Control) {
     }
 }
 
-/// Gives one slot back, whatever it holds, unless somebody builds into it.
-pub fn give_back(control: &Control, index: usize) {
-    free_if(control, index, |_, _, _| true);
-}
-
 /// Gives a slot back if `gone` says so, asked once more (`sure`) when nobody can build into it any more: whoever frees it is its builder.
 fn free_if(control: &Control, index: usize, gone: impl Fn(u32, u32, bool) -> bool) {
     let slot = &control.slots[index];

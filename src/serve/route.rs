@@ -8,8 +8,8 @@ use crate::builds::{locked, request};
 use crate::capture::transaction;
 use crate::catalog::attached_table::AttachedTable;
 use crate::image::control::Control;
+use crate::image::directory;
 use crate::image::reason::Reason;
-use crate::image::{directory, quota};
 use crate::pg::snapshot::SnapshotView;
 use crate::serve::conditions;
 use crate::serve::conditions::Ticket;
@@ -37,7 +37,7 @@ pub fn route_and<R>(
 /// Whether a build by this reader could help. Where memory ran out it is looked for again after a while; cft_build looks at once.
 fn heals(control: &Control, table: pg_sys::Oid, reason: Reason) -> bool {
     let stale = [Reason::NoImage, Reason::Rewritten, Reason::Triggers, Reason::Columns, Reason::Incomplete];
-    stale.contains(&reason) && control.find(table).is_none_or(|(_, slot)| slot.may_find_memory(quota::free(control)))
+    stale.contains(&reason) && control.find(table).is_none_or(|(_, slot)| slot.may_find_memory())
 }
 
 /// Moves this transaction's own changes into the image.

@@ -2,7 +2,7 @@
 # Sourced by each story of tests/life: servers, sessions, checks.
 #
 #   . "${0%/*}/lib.sh"; story "$@"      "$@" is PG_CONFIG; makes $LIFE, a directory that goes with its servers at the end
-#   server NAME [setting=value ...]     a server with the extension and the oracle in database postgres
+#   server NAME [setting=value ...]     a server with the extension and the oracle in database postgres; all of cftrag's memory is one owner's
 #   sql NAME SQL, sql NAME/DB SQL       rows of it; an error ends the story
 #   try NAME SQL                        the same with errors as text: try's status is 0, whatever happens
 #   open S NAME; ask S SQL; send S SQL; answer S; pid_of S; close S       a session that stays open
@@ -118,7 +118,7 @@ add() {
 start() {
     local name=$1; shift
     cluster start "$name" "$CONFIG" "shared_preload_libraries=$PRELOAD" max_prepared_transactions=10 autovacuum=off \
-        shared_buffers=32MB max_connections=30 "$@" || broken "$name does not start"
+        shared_buffers=32MB max_connections=30 cftrag.owner_share=100 "$@" || broken "$name does not start"
 }
 server() { add "$1"; start "$@"; }
 stop() { cluster stop "$1" || broken "$1 does not stop"; }
