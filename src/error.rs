@@ -371,14 +371,6 @@ pub fn notice_not_verified(table: &str, reason: &str) {
     .report(pgrx::PgLogLevel::NOTICE);
 }
 
-pub fn may_not_mark(summaries: &str) -> ErrorReport {
-    report(
-        Code::ERRCODE_INSUFFICIENT_PRIVILEGE,
-        format!("permission denied to mark summaries in table \"{summaries}\" as due"),
-    )
-    .set_hint("It needs a right to write to their edges, or their documents, or INSERT on the summaries.")
-}
-
 pub fn written_all_the_time(table: &str) -> ErrorReport {
     report(
         Code::ERRCODE_OBJECT_IN_USE,

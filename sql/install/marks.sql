@@ -1,5 +1,5 @@
--- What becomes due by a change (summaries.sql has the whole). Marks are found and written with the rights of the owner of the summaries
--- (src/api/marks.rs): whoever makes the change needs none on them, and runs nothing of theirs.
+-- What becomes due by a change (summaries.sql has the whole). With the rights of whoever makes the change, who needs INSERT on the column of
+-- entities in the summaries, and SELECT on the edges.
 
 -- Entities, and all that is above any of them. A way up may change trees: an entity's children in all trees are its children here. Who is asked for
 -- parents is asked once, by one level; where the ways up are few and long, by more at a time. (Many levels at once of what hangs together in cycles
@@ -28,43 +28,22 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION cftrag_internal.cft_rollup_up(text[], regclass) IS 'entities, and all that is above any of them in the trees taken together';
 
--- Marks entities and all that is seen above them in this transaction (rules 1 and 2). Twice, where an edge changed: its ways up may have been
--- another writer's, which neither saw (rule 4). Everything: whoever has a summary. As the owner of the summaries, by cft_rollup_insert alone.
-CREATE FUNCTION cftrag_internal.cft_rollup_put(summaries regclass, entity name, entities text[], twice boolean, edges regclass, everything boolean)
+-- Marks entities and all that their writer sees above them (rules 1 and 2). Twice, where an edge changed: its ways up may have been another
+-- writer's, which neither saw (rule 4).
+CREATE FUNCTION cftrag_internal.cft_rollup_insert(summaries regclass, entity name, entities text[], twice boolean, edges regclass)
 RETURNS void LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-    due text[];
+    due text[] := cftrag_internal.cft_rollup_up(entities, edges)
+                  || CASE WHEN twice THEN ARRAY(SELECT DISTINCT u.name FROM unnest(entities) AS u(name) WHERE u.name IS NOT NULL) ELSE '{}' END;
 BEGIN
-    IF everything THEN
-        EXECUTE format('SELECT array_agg(DISTINCT s.%I::text) FROM %s AS s', entity, summaries) INTO entities;
-    END IF;
-    due := cftrag_internal.cft_rollup_up(entities, edges)
-           || CASE WHEN twice THEN ARRAY(SELECT DISTINCT u.name FROM unnest(entities) AS u(name) WHERE u.name IS NOT NULL) ELSE '{}' END;
     EXECUTE format('INSERT INTO %s (%I) SELECT u.name FROM unnest($1) AS u(name) ORDER BY u.name COLLATE "C"', summaries, entity) USING due;
 END $$;
-REVOKE EXECUTE ON FUNCTION cftrag_internal.cft_rollup_put(regclass, name, text[], boolean, regclass, boolean) FROM PUBLIC;
-COMMENT ON FUNCTION cftrag_internal.cft_rollup_put(regclass, name, text[], boolean, regclass, boolean) IS 'marks entities and their ancestors in a table of summaries';
-
--- Told: by a trigger of that table, whoever writes. Else: who may write to the edges of the summaries, or to their documents, could mark by a write,
--- and who may write to the summaries needs nobody for it.
-CREATE FUNCTION cftrag_internal.cft_may_mark(summaries regclass, entity name, edges regclass, written regclass, told boolean)
-RETURNS boolean LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
-BEGIN
-    RETURN (told OR has_table_privilege(written, 'INSERT, UPDATE, DELETE, TRUNCATE') OR has_any_column_privilege(written, 'INSERT, UPDATE')
-            OR has_any_column_privilege(summaries, 'INSERT'))
-       AND EXISTS (SELECT FROM cftrag_internal.cft_summaries_of(edges) AS s
-                    WHERE s.summaries = cft_may_mark.summaries AND s.entity = cft_may_mark.entity AND written IN (edges, s.documents));
-END $$;
-COMMENT ON FUNCTION cftrag_internal.cft_may_mark(regclass, name, regclass, regclass, boolean) IS 'whether the caller may have summaries marked by a change of that table';
-
-CREATE FUNCTION cftrag_internal.cft_rollup_insert(summaries regclass, entity name, entities text[], twice boolean, edges regclass, everything boolean, written regclass)
-RETURNS void LANGUAGE c STRICT VOLATILE AS 'MODULE_PATHNAME', 'cft_rollup_insert_wrapper';
-COMMENT ON FUNCTION cftrag_internal.cft_rollup_insert(regclass, name, text[], boolean, regclass, boolean, regclass) IS 'marks entities and their ancestors with the rights of the owner of the summaries';
+COMMENT ON FUNCTION cftrag_internal.cft_rollup_insert(regclass, name, text[], boolean, regclass) IS 'marks entities and their ancestors in a table of summaries';
 
 CREATE FUNCTION cftrag_internal.cft_rollup_mark(entities text[], edges regclass)
 RETURNS void LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
-    PERFORM cftrag_internal.cft_rollup_write(s.summaries, entities), cftrag_internal.cft_rollup_insert(s.summaries, s.entity, entities, true, s.forest, false, s.forest)
+    PERFORM cftrag_internal.cft_rollup_write(s.summaries, entities), cftrag_internal.cft_rollup_insert(s.summaries, s.entity, entities, true, s.forest)
        FROM cftrag_internal.cft_rollup_tables(edges) AS s;
 END $$;
 COMMENT ON FUNCTION cftrag_internal.cft_rollup_mark(text[], regclass) IS 'what cft_rollup_mark calls';
@@ -231,11 +210,6 @@ COMMENT ON FUNCTION cftrag_internal.cft_rollup_changes(text, text[]) IS 'the cha
 
 -- Of an edges table (due are the parents), of documents (due is whom they are about), or of a table that is both. Once a statement.
 CREATE FUNCTION cftrag_internal.cft_rollup_changed()
-RETURNS trigger LANGUAGE c AS 'MODULE_PATHNAME', 'cft_rollup_changed_wrapper';
-COMMENT ON FUNCTION cftrag_internal.cft_rollup_changed() IS
-'trigger of an edges table, or of its documents, whose entities have summaries: marks those whose summaries are due';
-
-CREATE FUNCTION cftrag_internal.cft_rollup_tell()
 RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     s record;
@@ -272,7 +246,7 @@ BEGIN
             INTO entities USING entities;
         END IF;
         PERFORM cftrag_internal.cft_rollup_write(s.summaries, entities) WHERE entities IS NOT NULL;
-        PERFORM cftrag_internal.cft_rollup_insert(s.summaries, s.entity, entities, true, TG_RELID, false, TG_RELID) WHERE entities IS NOT NULL;
+        PERFORM cftrag_internal.cft_rollup_insert(s.summaries, s.entity, entities, true, TG_RELID) WHERE entities IS NOT NULL;
     END LOOP;
 
     FOR s IN SELECT z.*, e.other AS edges
@@ -291,8 +265,7 @@ BEGIN
                     USING ERRCODE = 'active_sql_transaction', DETAIL = format('Summaries in %s are made of it.', s.summaries),
                           HINT = 'Begin it with: BEGIN ISOLATION LEVEL READ COMMITTED;';
             END IF;
-            PERFORM cftrag_internal.cft_rollup_write(s.summaries, NULL);
-            entities := '{}';
+            EXECUTE format('SELECT array_agg(DISTINCT s.%I::text) FROM %s AS s', s.entity, s.summaries) INTO entities;
         ELSE
             BEGIN
                 PERFORM cftrag_internal.cft_check_types(TG_RELID, ARRAY[columns ->> 'entity', columns ->> 'body', columns ->> 'id']::name[]);
@@ -305,10 +278,10 @@ BEGIN
                                                           format('r.%I::text', columns ->> 'id')))
             INTO entities;
         END IF;
-        PERFORM cftrag_internal.cft_rollup_write(s.summaries, entities) WHERE entities <> '{}';
-        PERFORM cftrag_internal.cft_rollup_insert(s.summaries, s.entity, entities, false, s.edges, TG_OP = 'TRUNCATE', TG_RELID) WHERE entities IS NOT NULL;
+        PERFORM cftrag_internal.cft_rollup_write(s.summaries, entities) WHERE entities IS NOT NULL;
+        PERFORM cftrag_internal.cft_rollup_insert(s.summaries, s.entity, entities, false, s.edges) WHERE entities IS NOT NULL;
     END LOOP;
     RETURN NULL;
 END $$;
-REVOKE EXECUTE ON FUNCTION cftrag_internal.cft_rollup_tell() FROM PUBLIC;
-COMMENT ON FUNCTION cftrag_internal.cft_rollup_tell() IS 'what cft_rollup_changed calls';
+COMMENT ON FUNCTION cftrag_internal.cft_rollup_changed() IS
+'trigger of an edges table, or of its documents, whose entities have summaries: marks those whose summaries are due';

@@ -90,12 +90,6 @@ BEGIN
         RAISE EXCEPTION 'column "%" of table % must not be null, and has no default', wrong, summaries USING ERRCODE = 'object_not_in_prerequisite_state',
             DETAIL = 'A row that has an entity only says that its summary is due.', HINT = format('Allow it with: ALTER TABLE %s ALTER %I DROP NOT NULL;', summaries, wrong);
     END IF;
-    SELECT t.tgname INTO wrong FROM pg_trigger AS t WHERE t.tgrelid = summaries AND t.tginitdeferred AND t.tgtype & 4 <> 0 LIMIT 1;
-    IF FOUND THEN
-        RAISE EXCEPTION 'constraint trigger "%" of table % is deferred', wrong, summaries USING ERRCODE = 'object_not_in_prerequisite_state',
-            DETAIL = 'Marks are written with the rights of its owner, in a security-restricted operation, which defers nothing.',
-            HINT = 'Make its constraint INITIALLY IMMEDIATE.';
-    END IF;
     -- Of the columns in such an index, one must tell marks of an entity apart: NULL in them, or a default that is another each time.
     SELECT i.indexrelid::regclass::text INTO wrong
       FROM pg_index AS i JOIN pg_attribute AS a ON a.attrelid = i.indrelid AND a.attname = entity,

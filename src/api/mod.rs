@@ -7,7 +7,6 @@ pub mod attached;
 pub mod build;
 pub mod context;
 pub mod entities;
-pub mod marks;
 pub mod meant;
 pub mod statement_cache;
 pub mod stats;
