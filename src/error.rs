@@ -161,10 +161,15 @@ pub fn bad_levels(argument: &str, value: i32) -> ErrorReport {
     )
 }
 
-pub fn bad_direction(value: &str) -> ErrorReport {
+/// Bytes of a value that an error quotes: a message of any length would need memory that nobody asked for.
+const QUOTED: usize = 64;
+
+pub fn bad_direction(value: &[u8]) -> ErrorReport {
+    let quoted = String::from_utf8_lossy(&value[..value.len().min(QUOTED)]);
+    let more = if value.len() > QUOTED { "..." } else { "" };
     report(
         Code::ERRCODE_INVALID_PARAMETER_VALUE,
-        format!("\"direction\" must be \"up\", \"down\" or \"both\", not \"{value}\""),
+        format!("\"direction\" must be \"up\", \"down\" or \"both\", not \"{quoted}{more}\""),
     )
 }
 

@@ -24,12 +24,6 @@ LANGUAGE c STABLE PARALLEL SAFE COST 200 ROWS 10 SUPPORT cftrag_internal.cft_ent
 AS 'MODULE_PATHNAME', 'cft_entities_wrapper';
 COMMENT ON FUNCTION cftrag_internal.cft_entities(text, regclass, boolean) IS 'twin of cft_entities';
 
-CREATE FUNCTION cftrag_internal.cft_filter_relations(raw regclass, parent name, child name, tree name)
-RETURNS TABLE(tree text, parent text, child text, kept boolean, reason text)
-LANGUAGE c STABLE PARALLEL UNSAFE COST 1000000 ROWS 10000
-AS 'MODULE_PATHNAME', 'cft_filter_relations_wrapper';
-COMMENT ON FUNCTION cftrag_internal.cft_filter_relations(regclass, name, name, name) IS 'twin of cft_filter_relations';
-
 CREATE FUNCTION cftrag_internal.cft_render(template text, world jsonb)
 RETURNS text LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 100
 AS 'MODULE_PATHNAME', 'cft_render_wrapper';

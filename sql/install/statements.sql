@@ -73,6 +73,7 @@ BEGIN
         'cftrag_internal.cft_context', a.id, a.body, tokens, away,
         cftrag_internal.cft_about(a.relation, a.id, a.entity, a.mapping, a.mapping_entity, a.mapping_document));
 END $$;
+REVOKE EXECUTE ON FUNCTION cftrag_internal.cft_statement(text, regclass) FROM PUBLIC;
 COMMENT ON FUNCTION cftrag_internal.cft_statement(text, regclass) IS
 'a statement for an attached table of documents: nearest, chunks, chunks by distance; or which table it is';
 

@@ -20,7 +20,6 @@ use crate::pg::interrupt::check_interrupts;
 use crate::pg::snapshot::SnapshotView;
 use crate::pg::{compat, error_context};
 use crate::serve::conditions;
-use crate::serve::walk::LONG;
 use cftrag_core::{Interruptible, Prefix, Stats, Step, Walk};
 use pgrx::prelude::*;
 use pgrx::{Internal, PgList};
@@ -41,6 +40,9 @@ const ROW: f64 = 2.0;
 
 /// How often the fates of transactions are asked for.
 const ASKED: usize = 4;
+
+/// Steps of a walk for an estimate, each with room for at most twice the rows of the one before.
+const STEPS: usize = 5;
 
 thread_local! {
     static WALK: RefCell<Option<Walk>> = const { RefCell::new(None) };
@@ -190,6 +192,8 @@ struct Asked {
 /// What an image tells.
 enum Told {
     Rows(f64),
+    /// It goes on.
+    More,
     /// Transactions whose fate must be asked for first.
     Ask,
 }
@@ -198,15 +202,19 @@ impl Asked {
     fn relatives(mut self, walk: &mut Walk, names: &[&[u8]], up: u32, down: u32) -> Option<f64> {
         let control = crate::image::control::attach()?;
         let (index, slot) = control.find(self.table.oid())?;
+        let (mut check, bytes) = (check_interrupts, names.iter().map(|name| name.len()).sum());
+        let work = &mut Interruptible::new(&mut check);
         walk.clear();
-        let bytes = names.iter().map(|name| name.len()).sum();
-        if names.len() > 1 || bytes > LONG {
-            walk.make_room_for(names.len(), bytes, &mut Interruptible::new(&mut { check_interrupts })).ok()?;
-        }
+        // It grows between steps only: what finds no memory is an estimate less.
+        walk.limit(usize::MAX, usize::MAX);
+        walk.make_room_for(names.len(), bytes, work).ok()?;
         for name in names {
             walk.begin(name, up, down);
         }
-        for _ in 0..ASKED {
+        let (mut asked, mut steps) = (0, 0);
+        while asked < ASKED {
+            walk.make_room(CELLS, work).ok()?;
+            steps += 1;
             let told = chunks::read(control, index, |header, image| {
                 if !slot.is_of(self.table.oid()) || conditions::matches(header, image, &self.key, &self.seen).is_err() {
                     return None;
@@ -214,9 +222,12 @@ impl Asked {
                 if names.is_empty() {
                     return Some(Told::Rows(average(&image.stats(), up, down)));
                 }
-                let step = walk.step(image, &self.seen, CELLS);
+                let step = walk.step(image, &self.seen, CELLS / STEPS);
                 if step == Step::Ask {
                     return Some(Told::Ask);
+                }
+                if step == Step::More && steps < STEPS {
+                    return Some(Told::More);
                 }
                 let (begun, rows) = walk.so_far();
                 let asked = if step == Step::Done { names.len() } else { begun };
@@ -224,9 +235,13 @@ impl Asked {
             });
             match told.ok()?? {
                 Told::Rows(rows) => return Some(rows),
-                Told::Ask => self.seen.learn(walk.asked())?,
+                Told::More => {}
+                Told::Ask => {
+                    self.seen.learn(walk.asked())?;
+                    walk.restart();
+                    (asked, steps) = (asked + 1, 0);
+                }
             }
-            walk.restart();
         }
         None
     }

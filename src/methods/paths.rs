@@ -36,7 +36,7 @@ fn cft_neighbors(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
         b"up" => UP,
         b"down" => DOWN,
         b"both" => UP | DOWN,
-        other => return Err(error::bad_direction(&String::from_utf8_lossy(other))),
+        other => return Err(error::bad_direction(other)),
     };
     let (up, down) = match ways {
         UP if hops <= ALL => (hops, 0),

@@ -18,7 +18,7 @@ use crate::pg::snapshot::SnapshotView;
 use crate::serve::conditions::Ticket;
 use crate::serve::walk::CELLS;
 use crate::serve::{reference, route, walk};
-use cftrag_core::{Counters, Image, Interruptible, NameId, Names, Roots, Step};
+use cftrag_core::{Counters, Image, Interruptible, NameId, Names, Roots, Step, some_is_left};
 use pgrx::check_for_interrupts;
 use pgrx::prelude::*;
 
@@ -62,17 +62,15 @@ pub fn finish(scan: &mut Roots, found: &mut Found, ticket: &mut Ticket, first: S
     let (mut step, mut room) = (first, Room::new());
     loop {
         match step {
-            Step::Done => return Ok(true),
+            Step::Done => return Ok(!found.short),
             Step::More => {
                 check_for_interrupts!();
             }
             Step::Ask => ticket.learn(scan.asked())?,
         }
-        if room.grow_to(found.bytes()).is_err() {
+        if room.grow_to(found.bytes()).is_err() || found.short || !found.make_room() || !scan.make_room() {
             return Ok(false);
         }
-        found.make_room();
-        scan.make_room();
         step = ticket.read(|image, seen| found.step(scan, image, seen))?;
     }
 }
@@ -84,6 +82,8 @@ pub struct Found {
     /// Their names, one after the other.
     names: Vec<u8>,
     roots: Vec<Root>,
+    /// One found no memory.
+    short: bool,
 }
 
 struct Root {
@@ -94,11 +94,16 @@ struct Root {
 
 impl Found {
     fn step(&mut self, scan: &mut Roots, image: Image<'_>, seen: &SnapshotView) -> Step {
-        let Found { trees, names, roots } = self;
+        let Found { trees, names, roots, short } = self;
         image.roots(scan, CELLS, seen, |tree, name| {
             let start = names.len();
+            let tree = tree.map(|tree| trees.try_id(tree));
+            if tree == Some(None) || names.try_reserve(name.len()).is_err() || roots.try_reserve(1).is_err() {
+                *short = true;
+                return;
+            }
             names.extend_from_slice(name);
-            roots.push(Root { tree: tree.map(|tree| trees.id(tree)), name: start..names.len() });
+            roots.push(Root { tree: tree.flatten(), name: start..names.len() });
         })
     }
 
@@ -106,14 +111,13 @@ impl Found {
         self.names.capacity() + self.roots.capacity() * size_of::<Root>()
     }
 
-    /// Outside the lock, because growing copies: room for what a step finds, but for long names.
-    fn make_room(&mut self) {
-        self.roots.reserve(CELLS);
-        self.names.reserve(CELLS * 16);
+    /// Outside the lock, because growing copies: room for what a step finds, but for long names. False: there is no memory.
+    fn make_room(&mut self) -> bool {
+        self.roots.try_reserve(CELLS).is_ok() && self.names.try_reserve(CELLS * 16).is_ok() && some_is_left()
     }
 
     fn write(mut self, rows: Rows) {
-        let Found { trees, names, roots } = &mut self;
+        let Found { trees, names, roots, .. } = &mut self;
         let key = |root: &Root| (root.tree.map(|tree| trees.get(tree)), &names[root.name.clone()]);
         Interruptible::new(&mut { check_interrupts }).sort_with(roots, |a, b, work| {
             let (a, b) = (key(a), key(b));

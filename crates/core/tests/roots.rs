@@ -50,7 +50,7 @@ fn roots(
             Step::Done => break,
             Step::More => {
                 between(steps);
-                roots.make_room();
+                assert!(roots.make_room());
             }
             Step::Ask => panic!("nothing is unknown"),
         }
@@ -176,7 +176,7 @@ fn room_for_the_marks_of_an_image_that_grows_is_asked_for() {
     let mut scan = Roots::new();
     let mut step = |room: bool| {
         if room {
-            scan.make_room();
+            assert!(scan.make_room());
         }
         let mut found = 0;
         (image.roots(&mut scan, usize::MAX, &AllSeen, |_, _| found += 1), found)

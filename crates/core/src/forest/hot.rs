@@ -87,12 +87,13 @@ impl Hot {
     /// # Errors
     /// [`NoRoom`]: there is no memory.
     pub fn make_room(&mut self, work: &mut Interruptible<'_>) -> Result<(), NoRoom> {
-        self.judged.make_room();
+        let marks = self.judged.make_room();
         if self.found.len() / 2 >= self.wanted.saturating_add(SPARE) {
             self.keep_hottest(work)?;
         }
         let more = self.found.len().min(SPARE);
-        let fits = self.found.try_reserve(more).is_ok()
+        let fits = marks
+            && self.found.try_reserve(more).is_ok()
             && self.names.try_reserve(more * USUAL_NAME).is_ok();
         if fits { Ok(()) } else { Err(NoRoom::Memory(2 * self.bytes())) }
     }

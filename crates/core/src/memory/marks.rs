@@ -30,10 +30,18 @@ impl Marks {
     }
 
     /// Room for the marks of the image, and of an eighth more lines. Called without the lock.
-    pub(crate) fn make_room(&mut self) {
-        if !self.has_room() {
-            self.words.resize(index(self.lines / 64 + self.lines / 512) + USUAL_WORDS, 0);
+    /// False: there is no memory.
+    #[must_use]
+    pub(crate) fn make_room(&mut self) -> bool {
+        if self.has_room() {
+            return true;
         }
+        let words = index(self.lines / 64 + self.lines / 512) + USUAL_WORDS;
+        let fits = self.words.try_reserve_exact(words.saturating_sub(self.words.len())).is_ok();
+        if fits {
+            self.words.resize(words, 0);
+        }
+        fits
     }
 
     fn has_room(&self) -> bool {

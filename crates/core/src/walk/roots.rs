@@ -105,9 +105,11 @@ impl Roots {
         Roots { judged: Marks::new(), ..Roots::default() }
     }
 
-    /// Room for the marks of the image. Called after [`Step::More`], without the lock.
-    pub fn make_room(&mut self) {
-        self.judged.make_room();
+    /// Room for the marks of the image. Called after [`Step::More`], without the lock. False: there
+    /// is no memory.
+    #[must_use]
+    pub fn make_room(&mut self) -> bool {
+        self.judged.make_room()
     }
 
     /// The xids the snapshot did not know, sorted and unique after [`Step::Ask`].

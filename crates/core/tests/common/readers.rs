@@ -116,7 +116,7 @@ impl World {
             found.push((tree.map(Into::into), root.into()));
         });
         match step {
-            Step::More => roots.make_room(),
+            Step::More => assert!(roots.make_room()),
             Step::Ask => {
                 let asked = roots.asked();
                 assert!(!asked.is_empty() && asked.is_sorted_by(|a, b| a < b));

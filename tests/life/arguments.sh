@@ -1,0 +1,49 @@
+#!/bin/bash
+# Every function for users, and cft_verify, with arguments of 1 to 100 MB, in sessions whose address space ends so many MB above what they have:
+# rows, or an error, and the server lives. Rust's allocator would end the process, and with it everybody's sessions.
+. "${0%/*}/lib.sh"; story "$@"
+command -v prlimit >/dev/null || { echo "# $STORY: no prlimit here" >&2; finish; }
+server a jit=off max_parallel_workers_per_gather=0
+big a big "${LIFE_ROWS:-20000}"
+sql a "CREATE TABLE notes (id text PRIMARY KEY, body text, about text, embedding vector(3));
+    INSERT INTO notes SELECT n::text, 'n' || n || ' and n' || n / 10, 'n' || n, '[1,2,3]' FROM generate_series(1, 100) AS n;
+    SELECT cft_attach_documents('notes', id => 'id', body => 'body', embedding => 'embedding', entity => 'about')" >/dev/null
+is "build" "$(try a "SELECT cft_build('big')")" ""
+# A call of each, its texts of so many bytes; not of those that change what is attached: PostgreSQL itself ends a server whose COMMIT finds no memory.
+calls() {
+    sql a "SELECT format('SELECT count(*) FROM (SELECT %s(%s)) AS z;', p.oid::regproc, string_agg(CASE t.type
+                      WHEN 'text' THEN format('repeat(''n1 and '', %s)', $1 / 7)
+                      WHEN 'text[]' THEN format('ARRAY[repeat(''n'', %s), ''n1'']', $1)
+                      WHEN 'jsonb' THEN format('jsonb_build_object(''a'', repeat(''n'', %s))', $1)
+                      WHEN 'name' THEN '''parent''' WHEN 'name[]' THEN '''{parent}''' WHEN 'boolean' THEN 'false' WHEN 'integer' THEN '2' WHEN 'bigint' THEN '2'
+                      WHEN 'vector' THEN '''[1,2,3]''' WHEN 'regclass' THEN CASE WHEN t.name LIKE 'doc%' THEN '''notes''' ELSE '''big''' END
+                      ELSE 'NULL' END || '::' || t.type, ', ' ORDER BY t.place))
+          FROM pg_depend AS d JOIN pg_proc AS p ON p.oid = d.objid AND d.classid = 'pg_proc'::regclass,
+               LATERAL (SELECT a.place, a.oid::regtype::text AS type, p.proargnames[a.place] AS name
+                          FROM unnest(p.proargtypes::oid[]) WITH ORDINALITY AS a(oid, place)) AS t
+         WHERE d.refobjid = (SELECT oid FROM pg_extension WHERE extname = 'cftrag') AND d.deptype = 'e' AND p.prokind = 'f'
+           AND p.pronamespace = 'public'::regnamespace AND p.proname !~ 'attach|detach|reset|build\$|rollup|hot|stat\$|progress' AND p.prorettype <> 'internal'::regtype
+         GROUP BY p.oid ORDER BY p.oid"
+    echo "SELECT count(*) FROM cft_verify('big');"
+    echo "BEGIN; INSERT INTO big VALUES ('t', repeat('x', $1), 'n1'), ('t', repeat('y', $1), 'n2'); SELECT count(*) FROM cft_context('n1', edges => 'big'); ROLLBACK;"
+}
+for size in 1000000 10000000 100000000; do calls "$size" >"$LIFE/calls.$size"; done
+like "there are calls" "$(wc -l <"$LIFE/calls.1000000")" "[3-9][0-9]"
+started=$(sql a "SELECT pg_postmaster_start_time()")
+PATIENCE=120
+for above in ${LIFE_ABOVE:-2 3 4 5 6 8 10 12 15 18 22 26 30 36 44 55 70 90 350 600}; do
+    size=1000000; [ "$above" -lt 30 ] || size=10000000; [ "$above" -lt 350 ] || size=100000000
+    open s a
+    ask s "SET statement_timeout = '20s'; SELECT count(*) FROM cft_context('n1', edges => 'big');" >/dev/null
+    pid=$(pid_of s)
+    has=$(awk '/^VmSize/ { print $2 }' "/proc/$pid/status")
+    prlimit --pid "$pid" --as=$(((has + above * 1024) * 1024))
+    said=$(ask s "\\i $LIFE/calls.$size")
+    # PostgreSQL's own message of that size may not fit, either.
+    like "$above MB: no internal error" "$(grep -o 'ERROR:  XX000.*' <<<"$said" | head -1)" ""
+    is "$above MB: no process ended" "$(sql a "SELECT pg_postmaster_start_time()")" "$started"
+    close s
+done
+is "nothing crashed" "$(grep -Ec 'memory allocation of|terminated by signal|reinitializing' "$LIFE/a/log")" 0
+exact a big image "ARRAY['n1','n7','n701'], 3, 1"
+finish
