@@ -31,7 +31,7 @@ for size in 1000000 10000000 100000000; do calls "$size" >"$LIFE/calls.$size"; d
 like "there are calls" "$(wc -l <"$LIFE/calls.1000000")" "[3-9][0-9]"
 started=$(sql a "SELECT pg_postmaster_start_time()")
 PATIENCE=120
-for above in ${LIFE_ABOVE:-2 3 4 5 6 8 10 12 15 18 22 26 30 36 44 55 70 90 350 600}; do
+for above in ${LIFE_ABOVE:-2 3 4 5 6 8 10 12 15 18 22 26 30 36 44 55 70 90 120 400}; do
     size=1000000; [ "$above" -lt 30 ] || size=10000000; [ "$above" -lt 350 ] || size=100000000
     open s a
     ask s "SET statement_timeout = '20s'; SELECT count(*) FROM cft_context('n1', edges => 'big');" >/dev/null
