@@ -388,8 +388,9 @@ pub fn swap_image(control: &Control, index: usize, new: Option<Header>, ready: i
             None if same => header.state = State::Empty,
             None => return None,
         }
-        let built = slot.build_bytes.swap(0, SeqCst);
-        slot.image_bytes.store(if new.is_some() { built } else { 0 }, SeqCst);
+        // One that is still being built stays counted.
+        let bytes = if new.is_some() { slot.build_bytes.swap(0, SeqCst) } else { 0 };
+        slot.image_bytes.store(bytes, SeqCst);
         slot.generation.fetch_add(1, SeqCst);
         Some(tokens)
     });
