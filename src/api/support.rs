@@ -20,6 +20,7 @@ use crate::pg::interrupt::check_interrupts;
 use crate::pg::snapshot::SnapshotView;
 use crate::pg::{compat, error_context};
 use crate::serve::conditions;
+use crate::serve::walk::LONG;
 use cftrag_core::{Interruptible, Prefix, Stats, Step, Walk};
 use pgrx::prelude::*;
 use pgrx::{Internal, PgList};
@@ -175,7 +176,14 @@ unsafe fn relatives(
         let seen = conditions::seen(snapshot).ok()?;
         Asked { key: conditions::key(&table, &registration, &columns), table, seen }
     };
-    let mut walk = WALK.take().unwrap_or_else(|| Walk::new(Prefix::LENGTH).unnoticed());
+    let kept = WALK.take();
+    let is_new = kept.is_none();
+    let mut walk = kept.unwrap_or_else(|| Walk::new(Prefix::LENGTH).unnoticed());
+    if is_new {
+        // It grows between steps only: what finds no memory is an estimate less.
+        walk.limit(usize::MAX, usize::MAX);
+        walk.make_room(CELLS, &mut Interruptible::new(&mut { check_interrupts })).ok()?;
+    }
     let rows = image.relatives(&mut walk, names, up, down);
     // It has read a few thousand slots at most.
     WALK.set(Some(walk));
@@ -205,15 +213,14 @@ impl Asked {
         let (mut check, bytes) = (check_interrupts, names.iter().map(|name| name.len()).sum());
         let work = &mut Interruptible::new(&mut check);
         walk.clear();
-        // It grows between steps only: what finds no memory is an estimate less.
-        walk.limit(usize::MAX, usize::MAX);
-        walk.make_room_for(names.len(), bytes, work).ok()?;
+        if names.len() > 1 || bytes > LONG {
+            walk.make_room_for(names.len(), bytes, work).ok()?;
+        }
         for name in names {
             walk.begin(name, up, down);
         }
         let (mut asked, mut steps) = (0, 0);
         while asked < ASKED {
-            walk.make_room(CELLS, work).ok()?;
             steps += 1;
             let told = chunks::read(control, index, |header, image| {
                 if !slot.is_of(self.table.oid()) || conditions::matches(header, image, &self.key, &self.seen).is_err() {
@@ -235,7 +242,7 @@ impl Asked {
             });
             match told.ok()?? {
                 Told::Rows(rows) => return Some(rows),
-                Told::More => {}
+                Told::More => walk.make_room(CELLS, work).ok()?,
                 Told::Ask => {
                     self.seen.learn(walk.asked())?;
                     walk.restart();

@@ -39,6 +39,8 @@ for above in ${LIFE_ABOVE:-2 3 4 5 6 8 10 12 15 18 22 26 30 36 44 55 70 90 120 4
     has=$(awk '/^VmSize/ { print $2 }' "/proc/$pid/status")
     prlimit --pid "$pid" --as=$(((has + above * 1024) * 1024))
     said=$(ask s "\\i $LIFE/calls.$size")
+    # A session may end without memory; one that is still there has answered.
+    if [[ $said == *'no answer' ]] && kill -0 "$pid" 2>/dev/null; then note "$above MB: a call hangs"; fi
     # PostgreSQL's own message of that size may not fit, either.
     like "$above MB: no internal error" "$(grep -o 'ERROR:  XX000.*' <<<"$said" | head -1)" ""
     is "$above MB: no process ended" "$(sql a "SELECT pg_postmaster_start_time()")" "$started"
