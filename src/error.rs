@@ -392,6 +392,14 @@ pub fn not_our_trigger(function: &str) -> ErrorReport {
     .set_hint("Drop the trigger, then let cft_attach make it: SELECT cft_attach('my_edges');")
 }
 
+pub fn not_a_marking_trigger() -> ErrorReport {
+    report(
+        Code::ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED,
+        "function \"cft_rollup_changed\" was not called by a trigger that cft_attach_summaries made".to_owned(),
+    )
+    .set_hint("Drop the trigger, then let cft_attach_summaries make it.")
+}
+
 /// Why the log of a load cannot be applied.
 pub enum LoadLost {
     Noted,

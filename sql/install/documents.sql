@@ -28,10 +28,10 @@ COMMENT ON FUNCTION cftrag_internal.cft_entity_embeddings() IS
 'trigger that never fires: its columns are those of a table of entities'' embeddings (cft_attach_entities)';
 
 -- Triggers by OID, with the rights of CREATE TRIGGER and DROP TRIGGER. See src/catalog/trigger_ddl.rs.
-CREATE FUNCTION cftrag_internal.cft_register(relation regclass, other regclass, trigger_name text, trigger_function regprocedure, columns text[], arguments text[])
+CREATE FUNCTION cftrag_internal.cft_register(relation regclass, other regclass, trigger_name text, trigger_function regprocedure, columns text[], arguments text[], always boolean DEFAULT false)
 RETURNS void LANGUAGE c VOLATILE COST 10
 AS 'MODULE_PATHNAME', 'cft_register_wrapper';
-COMMENT ON FUNCTION cftrag_internal.cft_register(regclass, regclass, text, regprocedure, text[], text[]) IS 'creates a trigger that never fires: a registration';
+COMMENT ON FUNCTION cftrag_internal.cft_register(regclass, regclass, text, regprocedure, text[], text[], boolean) IS 'creates a trigger that never fires: a registration';
 
 CREATE FUNCTION cftrag_internal.cft_watch(relation regclass, trigger_function regprocedure) RETURNS void
 LANGUAGE c VOLATILE STRICT COST 10
@@ -85,9 +85,9 @@ COMMENT ON FUNCTION cftrag_internal.cft_check_types(regclass, name[]) IS 'raises
 -- The registrations by a trigger function, whatever the caller may read: those on a table, those of tables that belong to another, or every
 -- one; columns by role: {"id": "title", "body": "text", ...}. A table that is named finds its own by an index, however many others are
 -- attached. Of several of one table the oldest comes first: that of cft_attach_documents and its like, which drops all others before. Arguments are names
--- of columns and our own words: longer ones are no registration, and are not read.
+-- of columns and our own words: longer ones are no registration, and are not read. Always: ENABLE ALWAYS, which is the table's owner's to say.
 CREATE FUNCTION cftrag_internal.cft_registered(trigger_function regprocedure, of_relation regclass, of_other regclass DEFAULT NULL, every boolean DEFAULT false)
-RETURNS TABLE(relation regclass, other regclass, columns jsonb, trigger_name name)
+RETURNS TABLE(relation regclass, other regclass, columns jsonb, trigger_name name, always boolean)
 LANGUAGE plpgsql STABLE PARALLEL SAFE COST 100 ROWS 1 SET search_path = pg_catalog, pg_temp SET plan_cache_mode = force_generic_plan AS $$
 -- Planned once in a session: a writer waits for this, and planning is nearly all of it. Subqueries, not joins: a generic plan of these takes indexes.
 BEGIN
@@ -97,7 +97,7 @@ BEGIN
               FROM unnest(t.tgattr::int2[], string_to_array(encode(t.tgargs, 'escape'), E'\\000')) AS o(number, roles),
                    LATERAL unnest(string_to_array(o.roles, ' ')) AS role
              WHERE o.number IS NOT NULL),
-           t.tgname
+           t.tgname, t.tgenabled = 'A'
       FROM (SELECT x.oid FROM pg_trigger AS x WHERE x.tgrelid = of_relation
              UNION
             SELECT d.objid FROM pg_depend AS d
@@ -105,7 +105,7 @@ BEGIN
              UNION
             SELECT d.objid FROM pg_depend AS d
              WHERE every AND d.refclassid = 'pg_proc'::regclass AND d.refobjid = trigger_function AND d.classid = 'pg_trigger'::regclass) AS z,
-           LATERAL (SELECT x.oid, x.tgrelid, x.tgconstrrelid, x.tgattr, x.tgargs, x.tgname, x.tgfoid, x.tgisinternal, x.tgparentid
+           LATERAL (SELECT x.oid, x.tgrelid, x.tgconstrrelid, x.tgattr, x.tgargs, x.tgname, x.tgenabled, x.tgfoid, x.tgisinternal, x.tgparentid
                       FROM pg_trigger AS x WHERE x.oid = z.oid OFFSET 0) AS t
      WHERE t.tgfoid = trigger_function AND NOT t.tgisinternal AND t.tgparentid = 0
        AND (every OR t.tgrelid = of_relation OR t.tgconstrrelid = of_other) AND octet_length(t.tgargs) <= 1024
@@ -123,7 +123,7 @@ BEGIN
     RETURN QUERY
     SELECT r.relation, r.other, r.columns, r.trigger_name
       FROM cftrag_internal.cft_registered(trigger_function, of_relation, of_other, of_relation IS NULL AND of_other IS NULL)
-           WITH ORDINALITY AS r(relation, other, columns, trigger_name, n)
+           WITH ORDINALITY AS r(relation, other, columns, trigger_name, always, n)
      WHERE has_schema_privilege((SELECT c.relnamespace FROM pg_class AS c WHERE c.oid = r.relation), 'USAGE') AND has_any_column_privilege(r.relation, 'SELECT')
        AND (r.other IS NULL OR cftrag_internal.cft_counts(r.relation, r.other))
      ORDER BY (SELECT c.relowner FROM pg_class AS c WHERE c.oid = r.relation) IS DISTINCT FROM (SELECT c.relowner FROM pg_class AS c WHERE c.oid = r.other),
@@ -177,7 +177,7 @@ BEGIN
           FROM (SELECT base || CASE WHEN n > 1 THEN '_' || n ELSE '' END AS name, n
                   FROM generate_series(1, 1 + (SELECT count(*) FROM pg_trigger AS t WHERE t.tgrelid = relation)) AS n) AS z
          WHERE NOT EXISTS (SELECT FROM pg_trigger AS t WHERE t.tgrelid = relation AND t.tgname = z.name) ORDER BY z.n LIMIT 1;
-        PERFORM cftrag_internal.cft_register(relation, other, free, trigger_function, list, arguments);
+        PERFORM cftrag_internal.cft_register(relation, other, free, trigger_function, list, arguments, base LIKE 'cftrag_summar%');
     END IF;
     RETURN had;
 END $$;

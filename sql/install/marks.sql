@@ -1,5 +1,5 @@
--- What becomes due by a change (summaries.sql has the whole). With the rights of whoever makes the change, who needs INSERT on the column of
--- entities in the summaries, and SELECT on the edges.
+-- What becomes due by a change (summaries.sql has the whole). Whoever writes needs no right on the summaries, and runs nothing of their owner's: what
+-- is above is found as the owner of the edges, marks are written as the owner of the summaries (src/methods/rollup_marks.rs).
 
 -- Entities, and all that is above any of them. A way up may change trees: an entity's children in all trees are its children here. Who is asked for
 -- parents is asked once, by one level; where the ways up are few and long, by more at a time. (Many levels at once of what hangs together in cycles
@@ -28,22 +28,29 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION cftrag_internal.cft_rollup_up(text[], regclass) IS 'entities, and all that is above any of them in the trees taken together';
 
--- Marks entities and all that their writer sees above them (rules 1 and 2). Twice, where an edge changed: its ways up may have been another
--- writer's, which neither saw (rule 4).
-CREATE FUNCTION cftrag_internal.cft_rollup_insert(summaries regclass, entity name, entities text[], twice boolean, edges regclass)
+-- Marks entities, each element once.
+CREATE FUNCTION cftrag_internal.cft_rollup_insert(summaries regclass, entity name, entities text[])
 RETURNS void LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $$
-DECLARE
-    due text[] := cftrag_internal.cft_rollup_up(entities, edges)
-                  || CASE WHEN twice THEN ARRAY(SELECT DISTINCT u.name FROM unnest(entities) AS u(name) WHERE u.name IS NOT NULL) ELSE '{}' END;
 BEGIN
-    EXECUTE format('INSERT INTO %s (%I) SELECT u.name FROM unnest($1) AS u(name) ORDER BY u.name COLLATE "C"', summaries, entity) USING due;
+    EXECUTE format('INSERT INTO %s (%I) SELECT u.name FROM unnest($1) AS u(name) ORDER BY u.name COLLATE "C"', summaries, entity) USING entities;
 END $$;
-COMMENT ON FUNCTION cftrag_internal.cft_rollup_insert(regclass, name, text[], boolean, regclass) IS 'marks entities and their ancestors in a table of summaries';
+COMMENT ON FUNCTION cftrag_internal.cft_rollup_insert(regclass, name, text[]) IS 'marks entities in a table of summaries';
+
+-- What a change of these makes due: they, and all that is above any of them (rules 1 and 2). They twice, where an edge changed: its ways up may have been
+-- another writer's, which neither saw (rule 4).
+CREATE FUNCTION cftrag_internal.cft_rollup_due(entities text[], edges regclass, twice boolean)
+RETURNS text[] LANGUAGE plpgsql STABLE PARALLEL SAFE COST 500 SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    RETURN cftrag_internal.cft_rollup_up(entities, edges)
+           || CASE WHEN twice THEN ARRAY(SELECT DISTINCT u.name FROM unnest(entities) AS u(name) WHERE u.name IS NOT NULL) ELSE '{}' END;
+END $$;
+COMMENT ON FUNCTION cftrag_internal.cft_rollup_due(text[], regclass, boolean) IS 'the marks that a change of entities takes';
 
 CREATE FUNCTION cftrag_internal.cft_rollup_mark(entities text[], edges regclass)
 RETURNS void LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
-    PERFORM cftrag_internal.cft_rollup_write(s.summaries, entities), cftrag_internal.cft_rollup_insert(s.summaries, s.entity, entities, true, s.forest)
+    PERFORM cftrag_internal.cft_rollup_write(s.summaries, entities),
+            cftrag_internal.cft_rollup_insert(s.summaries, s.entity, cftrag_internal.cft_rollup_due(entities, s.forest, true))
        FROM cftrag_internal.cft_rollup_tables(edges) AS s;
 END $$;
 COMMENT ON FUNCTION cftrag_internal.cft_rollup_mark(text[], regclass) IS 'what cft_rollup_mark calls';
@@ -210,78 +217,91 @@ COMMENT ON FUNCTION cftrag_internal.cft_rollup_changes(text, text[]) IS 'the cha
 
 -- Of an edges table (due are the parents), of documents (due is whom they are about), or of a table that is both. Once a statement.
 CREATE FUNCTION cftrag_internal.cft_rollup_changed()
-RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+RETURNS trigger LANGUAGE c SET search_path = pg_catalog, pg_temp
+AS 'MODULE_PATHNAME', 'cft_rollup_changed_wrapper';
+COMMENT ON FUNCTION cftrag_internal.cft_rollup_changed() IS
+'trigger of an edges table, or of its documents, whose entities have summaries: marks those whose summaries are due';
+
+-- Which summaries a change of a table touches, and a statement that says of which entities: one text[], by cft_new and cft_old, or of_summaries by the
+-- summaries themselves, as their owner. Called as the owner of the table that has changed.
+CREATE FUNCTION cftrag_internal.cft_rollup_touched(relation regclass, operation text)
+RETURNS TABLE(summaries regclass, entity name, edges regclass, twice boolean, statement text, of_summaries boolean)
+LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     s record;
     f record;
     columns jsonb;
-    entities text[];
 BEGIN
-    IF TG_LEVEL <> 'STATEMENT' OR TG_WHEN <> 'AFTER' THEN
-        RAISE EXCEPTION 'cft_rollup_changed must be fired after a statement' USING ERRCODE = 'trigger_protocol_violated';
-    END IF;
+    FOR s IN SELECT r.relation AS summaries, r.trigger_name FROM cftrag_internal.cft_registered('cftrag_internal.cft_summaries()', NULL, relation) AS r
+              WHERE NOT r.always AND cftrag_internal.cft_counts(r.relation, r.other) LOOP
+        RAISE WARNING 'summaries in % are not marked: trigger "%" of it is not enabled always', s.summaries, s.trigger_name
+            USING HINT = format('If it is that of cft_attach_summaries: ALTER TABLE %s ENABLE ALWAYS TRIGGER %I; else drop it.', s.summaries, s.trigger_name);
+    END LOOP;
 
-    FOR s IN SELECT * FROM cftrag_internal.cft_summaries_of(TG_RELID) WHERE TG_OP <> 'TRUNCATE' LOOP
-        IF NOT EXISTS (SELECT FROM pg_trigger AS t WHERE t.tgrelid = TG_RELID AND t.tgfoid = 'cftrag_internal.cft_capture()'::regprocedure) THEN
-            RAISE WARNING 'summaries in % are not marked: table % is not attached to cftrag any more', s.summaries, TG_RELID::regclass;
+    FOR s IN SELECT * FROM cftrag_internal.cft_summaries_of(relation) WHERE operation <> 'TRUNCATE' LOOP
+        IF NOT EXISTS (SELECT FROM pg_trigger AS t WHERE t.tgrelid = relation AND t.tgfoid = 'cftrag_internal.cft_capture()'::regprocedure) THEN
+            RAISE WARNING 'summaries in % are not marked: table % is not attached to cftrag any more', s.summaries, relation;
             CONTINUE;
         END IF;
         BEGIN
-            SELECT * INTO f FROM cftrag_internal.cft_attached(TG_RELID);
+            SELECT * INTO f FROM cftrag_internal.cft_attached(relation);
         EXCEPTION WHEN undefined_column OR datatype_mismatch OR wrong_object_type THEN
             -- As the image: what cannot be read is said, and stops no work.
             RAISE WARNING 'summaries in % are not marked: %', s.summaries, SQLERRM
-                USING HINT = format('Attach %1$s and its summaries again, then say what has changed: SELECT cft_rollup_mark(ARRAY[...], %1$L);', TG_RELID::regclass);
+                USING HINT = format('Attach %1$s and its summaries again, then say what has changed: SELECT cft_rollup_mark(ARRAY[...], %1$L);', relation);
             CONTINUE;
         END;
-        EXECUTE format('SELECT array_agg(DISTINCT z.parent COLLATE "C") FROM (%s) AS z(parent, child, tree) WHERE z.parent IS NOT NULL AND z.child IS NOT NULL',
-                       cftrag_internal.cft_rollup_changes(TG_OP, format('r.%I::text', f.parent), format('r.%I::text', f.child),
-                                                      CASE WHEN f.tree IS NULL THEN 'NULL::text' ELSE format('r.%I::text', f.tree) END))
-        INTO entities;
-        IF s.leaves AND TG_OP <> 'DELETE' THEN
+        summaries := s.summaries;
+        entity := s.entity;
+        edges := relation;
+        twice := true;
+        of_summaries := false;
+        statement := format('SELECT array_agg(DISTINCT z.parent COLLATE "C") FROM (%s) AS z(parent, child, tree) WHERE z.parent IS NOT NULL AND z.child IS NOT NULL',
+                            cftrag_internal.cft_rollup_changes(operation, format('r.%I::text', f.parent), format('r.%I::text', f.child),
+                                                           CASE WHEN f.tree IS NULL THEN 'NULL::text' ELSE format('r.%I::text', f.tree) END));
+        IF s.leaves AND operation <> 'DELETE' THEN
             -- A child that was no child before this statement may have come back with a summary of what it was.
-            EXECUTE format('SELECT $1 || array_agg(z.child) FROM (SELECT r.%1$I::text FROM cft_new AS r WHERE r.%1$I IS NOT NULL AND r.%2$I IS NOT NULL'
-                           || CASE TG_OP WHEN 'UPDATE' THEN ' EXCEPT SELECT r.%1$I::text FROM cft_old AS r WHERE r.%2$I IS NOT NULL' ELSE '' END || ') AS z(child)',
-                           f.child, f.parent)
-            INTO entities USING entities;
+            statement := format('SELECT (%3$s) || array_agg(z.child) FROM (SELECT r.%1$I::text FROM cft_new AS r WHERE r.%1$I IS NOT NULL AND r.%2$I IS NOT NULL'
+                                || CASE operation WHEN 'UPDATE' THEN ' EXCEPT SELECT r.%1$I::text FROM cft_old AS r WHERE r.%2$I IS NOT NULL' ELSE '' END || ') AS z(child)',
+                                f.child, f.parent, statement);
         END IF;
-        PERFORM cftrag_internal.cft_rollup_write(s.summaries, entities) WHERE entities IS NOT NULL;
-        PERFORM cftrag_internal.cft_rollup_insert(s.summaries, s.entity, entities, true, TG_RELID) WHERE entities IS NOT NULL;
+        RETURN NEXT;
     END LOOP;
 
     FOR s IN SELECT z.*, e.other AS edges
-               FROM cftrag_internal.cft_registered('cftrag_internal.cft_summary_documents()', NULL, TG_RELID) AS r,
+               FROM cftrag_internal.cft_registered('cftrag_internal.cft_summary_documents()', NULL, relation) AS r,
                     LATERAL cftrag_internal.cft_registered('cftrag_internal.cft_summaries()', r.relation) AS e,
                     LATERAL cftrag_internal.cft_summaries_of(e.other) AS z
-              WHERE z.summaries = r.relation AND cftrag_internal.cft_counts(r.relation, TG_RELID) LOOP
-        SELECT r.columns INTO columns FROM cftrag_internal.cft_registered('cftrag_internal.cft_documents()', TG_RELID) AS r;
+              WHERE r.always AND z.summaries = r.relation AND cftrag_internal.cft_counts(r.relation, cft_rollup_touched.relation) LOOP
+        SELECT r.columns INTO columns FROM cftrag_internal.cft_registered('cftrag_internal.cft_documents()', relation) AS r;
         -- Not attached any more: the documents to entities, or the edges.
         CONTINUE WHEN NOT FOUND OR columns ->> 'entity' IS NULL
             OR NOT EXISTS (SELECT FROM pg_trigger AS t WHERE t.tgrelid = s.edges AND t.tgfoid = 'cftrag_internal.cft_capture()'::regprocedure);
-        IF TG_OP = 'TRUNCATE' THEN
+        summaries := s.summaries;
+        entity := s.entity;
+        edges := s.edges;
+        twice := false;
+        of_summaries := operation = 'TRUNCATE';
+        IF of_summaries THEN
             -- No row says whom the documents were about, and an old snapshot does not have all that had summaries of them.
             IF current_setting('transaction_isolation') NOT IN ('read committed', 'read uncommitted') THEN
-                RAISE EXCEPTION 'table % cannot be truncated in a transaction that is %', TG_RELID::regclass, upper(current_setting('transaction_isolation'))
+                RAISE EXCEPTION 'table % cannot be truncated in a transaction that is %', relation, upper(current_setting('transaction_isolation'))
                     USING ERRCODE = 'active_sql_transaction', DETAIL = format('Summaries in %s are made of it.', s.summaries),
                           HINT = 'Begin it with: BEGIN ISOLATION LEVEL READ COMMITTED;';
             END IF;
-            EXECUTE format('SELECT array_agg(DISTINCT s.%I::text) FROM %s AS s', s.entity, s.summaries) INTO entities;
+            statement := format('SELECT array_agg(DISTINCT s.%I::text) FROM %s AS s', s.entity, s.summaries);
         ELSE
             BEGIN
-                PERFORM cftrag_internal.cft_check_types(TG_RELID, ARRAY[columns ->> 'entity', columns ->> 'body', columns ->> 'id']::name[]);
+                PERFORM cftrag_internal.cft_check_types(relation, ARRAY[columns ->> 'entity', columns ->> 'body', columns ->> 'id']::name[]);
             EXCEPTION WHEN datatype_mismatch THEN
                 RAISE WARNING 'summaries in % are not marked: %', s.summaries, SQLERRM;
                 CONTINUE;
             END;
-            EXECUTE format('SELECT array_agg(DISTINCT z.entity COLLATE "C") FROM (%s) AS z(entity, body, id) WHERE z.entity IS NOT NULL',
-                           cftrag_internal.cft_rollup_changes(TG_OP, format('r.%I::text', columns ->> 'entity'), format('r.%I::text', columns ->> 'body'),
-                                                          format('r.%I::text', columns ->> 'id')))
-            INTO entities;
+            statement := format('SELECT array_agg(DISTINCT z.entity COLLATE "C") FROM (%s) AS z(entity, body, id) WHERE z.entity IS NOT NULL',
+                                cftrag_internal.cft_rollup_changes(operation, format('r.%I::text', columns ->> 'entity'), format('r.%I::text', columns ->> 'body'),
+                                                               format('r.%I::text', columns ->> 'id')));
         END IF;
-        PERFORM cftrag_internal.cft_rollup_write(s.summaries, entities) WHERE entities IS NOT NULL;
-        PERFORM cftrag_internal.cft_rollup_insert(s.summaries, s.entity, entities, false, s.edges) WHERE entities IS NOT NULL;
+        RETURN NEXT;
     END LOOP;
-    RETURN NULL;
 END $$;
-COMMENT ON FUNCTION cftrag_internal.cft_rollup_changed() IS
-'trigger of an edges table, or of its documents, whose entities have summaries: marks those whose summaries are due';
+COMMENT ON FUNCTION cftrag_internal.cft_rollup_touched(regclass, text) IS 'the summaries that a change of a table touches, and how to find of which entities';

@@ -29,14 +29,17 @@
 -- edges on the way the last that was added, or of those that are gone the first, seen from c, has two marks at its upper end; to there the way from y
 -- by c is whole when they are taken, so y is marked by 4.
 
+-- Marks are written as the owner of the summaries: so what says that they belong to these edges is to be the owner's. Whoever has TRIGGER on a table
+-- can create a trigger on it, but not ENABLE ALWAYS it.
 CREATE FUNCTION cftrag_internal.cft_summaries_of(edges regclass)
 RETURNS TABLE(summaries regclass, entity name, summary name, embedding name, leaves boolean, documents regclass)
 LANGUAGE plpgsql STABLE PARALLEL SAFE COST 200 ROWS 1 SET search_path = pg_catalog, pg_temp SET plan_cache_mode = force_generic_plan AS $$
 BEGIN
     RETURN QUERY
     SELECT r.relation, (r.columns ->> 'entity')::name, (r.columns ->> 'summary')::name, (r.columns ->> 'embedding')::name, r.columns ? 'leaves',
-           (SELECT d.other FROM cftrag_internal.cft_registered('cftrag_internal.cft_summary_documents()', r.relation) AS d LIMIT 1)
-      FROM cftrag_internal.cft_registered('cftrag_internal.cft_summaries()', NULL, edges) AS r WHERE cftrag_internal.cft_counts(r.relation, r.other);
+           (SELECT d.other FROM cftrag_internal.cft_registered('cftrag_internal.cft_summary_documents()', r.relation) AS d WHERE d.always LIMIT 1)
+      FROM cftrag_internal.cft_registered('cftrag_internal.cft_summaries()', NULL, edges) AS r
+     WHERE r.always AND cftrag_internal.cft_counts(r.relation, r.other);
 END $$;
 COMMENT ON FUNCTION cftrag_internal.cft_summaries_of(regclass) IS 'the tables of summaries of an edges table that count, and their columns';
 
@@ -89,6 +92,12 @@ BEGIN
     IF FOUND THEN
         RAISE EXCEPTION 'column "%" of table % must not be null, and has no default', wrong, summaries USING ERRCODE = 'object_not_in_prerequisite_state',
             DETAIL = 'A row that has an entity only says that its summary is due.', HINT = format('Allow it with: ALTER TABLE %s ALTER %I DROP NOT NULL;', summaries, wrong);
+    END IF;
+    SELECT t.tgname INTO wrong FROM pg_trigger AS t WHERE t.tgrelid = summaries AND t.tginitdeferred AND t.tgtype & 4 <> 0 LIMIT 1;
+    IF FOUND THEN
+        RAISE EXCEPTION 'constraint trigger "%" of table % is deferred', wrong, summaries USING ERRCODE = 'object_not_in_prerequisite_state',
+            DETAIL = 'Marks are written with the rights of its owner, in a security-restricted operation, which defers nothing.',
+            HINT = 'Make its constraint INITIALLY IMMEDIATE.';
     END IF;
     -- Of the columns in such an index, one must tell marks of an entity apart: NULL in them, or a default that is another each time.
     SELECT i.indexrelid::regclass::text INTO wrong

@@ -57,8 +57,11 @@ impl Trigger<'_> {
         }
     }
 
-    /// What CREATE TRIGGER asks for. 42P01, 42883, 42501.
+    /// What CREATE TRIGGER and ALTER TABLE ... ENABLE ALWAYS TRIGGER ask for. 42P01, 42883, 42501.
     fn require_rights(&self) -> Fallible<()> {
+        if self.always {
+            privileges::require_owner(self.table)?;
+        }
         privileges::require_trigger(self.table)?;
         self.from.map_or(Ok(()), privileges::require_trigger)?;
         privileges::require_execute(self.function)

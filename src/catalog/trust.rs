@@ -11,16 +11,21 @@ use pgrx::pg_sys;
 /// Forced row-level security does not bind the owner: so for what checks rows for everybody, as foreign keys do.
 pub const NOFORCE_RLS: u32 = pg_sys::SECURITY_NOFORCE_RLS;
 
-/// Runs `work`, which reads the table's rows, with its owner's rights, in a security-restricted operation and with a safe search_path, as VACUUM
-/// and CREATE INDEX do. An ERROR's abort puts back what was before.
+/// [`as_role`], of the owner of a table whose rows `work` reads.
 pub fn as_owner<R>(table: &EdgesTable, context_beside: u32, work: impl FnOnce() -> R) -> R {
+    // SAFETY: an open relation.
+    as_role(unsafe { (*(*table.rel()).rd_rel).relowner }, context_beside, work)
+}
+
+/// Runs `work` with the rights of the role, in a security-restricted operation and with a safe search_path, as VACUUM and CREATE INDEX do with those of
+/// a table's owner. What is set meanwhile is forgotten. An ERROR's abort puts back what was before.
+pub fn as_role<R>(role: pg_sys::Oid, context_beside: u32, work: impl FnOnce() -> R) -> R {
     let (mut user, mut context) = (pg_sys::InvalidOid, 0);
-    // SAFETY: an open relation; as index builds do it. The nest level is left before the user is put back.
+    // SAFETY: as index builds do it. The nest level is left before the user is put back.
     let level = unsafe {
-        let owner = (*(*table.rel()).rd_rel).relowner;
         pg_sys::GetUserIdAndSecContext(&mut user, &mut context);
         let restricted = pg_sys::SECURITY_RESTRICTED_OPERATION | context_beside;
-        pg_sys::SetUserIdAndSecContext(owner, context | restricted as i32);
+        pg_sys::SetUserIdAndSecContext(role, context | restricted as i32);
         let level = pg_sys::NewGUCNestLevel();
         pg_sys::set_config_option(
             c"search_path".as_ptr(),

@@ -13,6 +13,7 @@ pub mod paths;
 pub mod prefix;
 pub mod reject_cycles;
 pub mod relations;
+pub mod rollup_marks;
 pub mod roots;
 pub mod rows;
 pub mod walker;

@@ -312,22 +312,96 @@ SELECT cft_rollup_mark('{intro.md}');
 SELECT entity FROM cft_rollup_next();
 SELECT cft_rollup_done('intro.md', 'x', '[1,0]');
 ROLLBACK;
--- Who writes to the edges needs INSERT on the summaries, else his write fails; a worker needs SELECT, UPDATE and DELETE.
+-- What is above is found as the owner of the edges, marks are written as the owner of the summaries: who writes to the edges needs no right on the
+-- summaries, nor SELECT on the edges, nor any on the edges of a view; and runs nothing of that owner's. A worker needs SELECT, UPDATE and DELETE.
 CREATE ROLE regress_cft_writer;
-GRANT SELECT, INSERT, UPDATE, DELETE ON files TO regress_cft_writer;
+GRANT INSERT ON files TO regress_cft_writer;
+CREATE VIEW files_view AS SELECT * FROM files;
+CREATE ROLE regress_cft_viewer;
+GRANT INSERT ON files_view TO regress_cft_viewer;
+CREATE FUNCTION tell_who() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+    RAISE WARNING 'a mark of %: as owner %, search_path %', NEW.entity, current_user = (SELECT c.relowner::regrole::text FROM pg_class AS c WHERE c.oid = TG_RELID), current_setting('search_path');
+    PERFORM set_config('cft.told', 'by the owner', false);
+    RETURN NEW; END $$;
+CREATE TRIGGER tell BEFORE INSERT ON summaries FOR EACH ROW EXECUTE FUNCTION tell_who();
 SET ROLE regress_cft_writer;
 INSERT INTO files VALUES ('docs', 'deep.md');
+SET ROLE regress_cft_viewer;
+INSERT INTO files_view VALUES ('docs', 'deeper.md');
+INSERT INTO files VALUES ('docs', 'deeper.md');
+SELECT coalesce(current_setting('cft.told', true), '') AS told;
+-- By themselves they mark nothing.
+SELECT cft_rollup_mark('{repo}', 'files');
+SELECT cftrag_internal.cft_rollup_insert('summaries', 'entity', '{repo}');
+
+-- A trigger without transition tables would read what is called as they are.
+CREATE TEMP VIEW cft_new AS SELECT 'repo'::text AS parent, 'x'::text AS child FROM (SELECT current_setting('cft.none')) AS z;
+RESET ROLE;
+BEGIN;
+GRANT TRIGGER ON files TO regress_cft_viewer;
+SET LOCAL ROLE regress_cft_viewer;
+CREATE TRIGGER forged AFTER INSERT ON files FOR EACH STATEMENT EXECUTE FUNCTION cftrag_internal.cft_rollup_changed();
+INSERT INTO files_view VALUES ('docs', 'deepest.md');
+ROLLBACK;
+BEGIN;
+GRANT TRIGGER ON files TO regress_cft_viewer;
+SET LOCAL ROLE regress_cft_viewer;
+CREATE TRIGGER forged AFTER INSERT ON files REFERENCING NEW TABLE AS other FOR EACH STATEMENT EXECUTE FUNCTION cftrag_internal.cft_rollup_changed();
+INSERT INTO files_view VALUES ('docs', 'deepest.md');
+ROLLBACK;
+BEGIN;
+CREATE TRIGGER forged AFTER INSERT ON files FOR EACH ROW EXECUTE FUNCTION cftrag_internal.cft_rollup_changed();
+INSERT INTO files VALUES ('docs', 'deepest.md');
+ROLLBACK;
+SELECT cftrag_internal.cft_rollup_changed();
+-- TRIGGER on a table is not the right to have it written as its owner: that it holds summaries is to be ENABLE ALWAYS, which is the owner's to say.
+CREATE TABLE ledger(entity text, summary text);
+CREATE TABLE their_files(parent text, child text);
+ALTER TABLE their_files OWNER TO regress_cft_viewer;
+GRANT TRIGGER ON ledger TO regress_cft_viewer;
+SET ROLE regress_cft_viewer;
+SELECT cft_attach('their_files');
+CREATE CONSTRAINT TRIGGER s AFTER UPDATE OF entity, summary ON ledger FROM their_files NOT DEFERRABLE FOR EACH ROW WHEN (false)
+    EXECUTE FUNCTION cftrag_internal.cft_summaries('entity', 'summary');
+CREATE TRIGGER w AFTER INSERT ON their_files REFERENCING NEW TABLE AS cft_new FOR EACH STATEMENT EXECUTE FUNCTION cftrag_internal.cft_rollup_changed();
+INSERT INTO their_files VALUES ('a', 'b');
+SELECT cft_rollup_mark('{a}', 'their_files');
+ALTER TABLE ledger ENABLE ALWAYS TRIGGER s;
+SELECT cftrag_internal.cft_register('ledger', 'their_files', 't', 'cftrag_internal.cft_summaries()', '{entity,summary}', '{entity,summary}', true);
+RESET ROLE;
+SELECT count(*) FROM ledger;
+-- The owner's own, after DISABLE and ENABLE TRIGGER: it is said what to do.
+BEGIN;
+ALTER TABLE ledger ENABLE ALWAYS TRIGGER s;
+INSERT INTO their_files VALUES ('a', 'c');
+SELECT entity FROM ledger ORDER BY entity;
+ALTER TABLE ledger DISABLE TRIGGER ALL;
+ALTER TABLE ledger ENABLE TRIGGER ALL;
+INSERT INTO their_files VALUES ('a', 'd');
+ROLLBACK;
+DROP TABLE ledger, their_files;
+DROP TRIGGER tell ON summaries;
+DROP FUNCTION tell_who;
+DROP VIEW files_view;
+DROP OWNED BY regress_cft_viewer;
+DROP ROLE regress_cft_viewer;
+-- Such a trigger of the owner is not put off to the writer's COMMIT.
+BEGIN;
+SELECT cft_detach_summaries('summaries');
+CREATE CONSTRAINT TRIGGER late AFTER INSERT ON summaries INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION suppress_redundant_updates_trigger();
+SELECT cft_attach_summaries('summaries', edges => 'files');
+ROLLBACK;
+DELETE FROM files WHERE child = 'deeper.md';
+GRANT SELECT, UPDATE, DELETE ON files TO regress_cft_writer;
+SET ROLE regress_cft_writer;
 SELECT cft_rollup_next(1, 'files');
 SELECT cft_attach_summaries('summaries', edges => 'files');
 SELECT cft_detach_summaries('summaries');
-RESET ROLE;
-GRANT INSERT (entity) ON summaries TO regress_cft_writer;
-SET ROLE regress_cft_writer;
 DELETE FROM files WHERE child = 'guide.md';
 RESET ROLE;
 SELECT string_agg(DISTINCT entity, ', ' ORDER BY entity) AS due FROM summaries WHERE summary IS NULL;
 GRANT SELECT, UPDATE, DELETE ON summaries TO regress_cft_writer;
--- Where policies hide the way up, the summaries that are done mark what is above.
+-- Where policies hide the way up from the writer, the owner of the edges sees it.
 SELECT summarized FROM cft_rollup();
 ALTER TABLE files ENABLE ROW LEVEL SECURITY;
 CREATE POLICY part ON files TO regress_cft_writer USING (parent <> 'repo');
