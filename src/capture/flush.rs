@@ -58,7 +58,13 @@ pub fn flush(table: &mut TableDelta, last: bool) -> Flushed {
             log_record::capture(control, index, table);
             into_image(control, index, table, last)
         }),
-        None if control::unreachable() => without_control(table, last),
+        // Others may have an image, which would not be told: this change cannot be committed.
+        None if control::unreachable() => {
+            if last {
+                error::control_unreachable().report(pgrx::PgLogLevel::ERROR);
+            }
+            Left { lost: Some(Damage::Lost), ..Left::default() }
+        }
         None => Left { lost: table.lost.map(|lost| lost.why), ..Left::default() },
     };
     match left.lost {
@@ -190,13 +196,4 @@ fn give_up(control: &Control, index: usize, table: pg_sys::Oid, row: TriggerKey,
             error::warn_incomplete(&name::display_name(table), why);
         }
     }
-}
-
-/// This process cannot map the control block, but others may have an image: at the end the trigger's own row is written anew. Whoever
-/// sees this commit sees a trigger that is not the image's, and nobody else is concerned.
-fn without_control(table: &TableDelta, last: bool) -> Left {
-    if last && contain::attempt(|| pg_trigger::touch(table.source.trigger)).is_none() {
-        error::control_unreachable().report(pgrx::PgLogLevel::ERROR);
-    }
-    Left { lost: (!last).then_some(Damage::Lost), ..Left::default() }
 }

@@ -6,7 +6,7 @@
 
 #![expect(unsafe_code, reason = "transaction callbacks")]
 
-use crate::capture::delta::{CAP_BYTES, CapturedAs, Change, Entry, NameLengths, TOP, TableDelta};
+use crate::capture::delta::{CAP_BYTES, CapturedAs, Change, NameLengths, TOP, TableDelta};
 use crate::capture::flush;
 use crate::capture::flush::Flushed;
 use crate::catalog::columns::Columns;
@@ -23,12 +23,7 @@ thread_local! {
     /// The transaction that flushes at its end, 0 if none does.
     static FLUSHED: Cell<u64> = const { Cell::new(0) };
     static DELTA: RefCell<Vec<TableDelta>> = const { RefCell::new(Vec::new()) };
-    /// The room that the last transaction's entries and names had: most have a few of one table.
-    static SPARE: Cell<(Vec<Entry>, Vec<u8>)> = const { Cell::new((Vec::new(), Vec::new())) };
 }
-
-/// Larger buffers are freed, not reused.
-const SPARE_BYTES: usize = 16 << 10;
 
 /// Notes a change of the row whose tree, parent and child `write` appends. Called by the triggers only.
 pub fn note(oid: pg_sys::Oid, source: &CapturedAs, change: Change, write: impl FnOnce(&mut Vec<u8>) -> NameLengths) {
@@ -65,7 +60,7 @@ fn with_table<R>(oid: pg_sys::Oid, source: &CapturedAs, f: impl FnOnce(&mut Tabl
     DELTA.with_borrow_mut(|tables| {
         let known = tables.iter().rposition(|t| t.oid == oid && t.source == *source);
         let i = known.unwrap_or_else(|| {
-            let (entries, names) = SPARE.take();
+            let (entries, names) = (Vec::new(), Vec::new());
             tables.push(TableDelta { oid, source: *source, entries, names, cap: CAP_BYTES, torn: false, lost: None });
             tables.len() - 1
         });
@@ -133,24 +128,6 @@ fn flush_all() {
             check_for_interrupts!();
         }
     }
-    spare(tables);
-}
-
-/// Keeps the room of what was flushed.
-pub fn spare(mut tables: Vec<TableDelta>) {
-    if let Some(TableDelta { mut entries, mut names, .. }) = tables.pop() {
-        entries.clear();
-        names.clear();
-        if entries.capacity() * size_of::<Entry>() + names.capacity() <= SPARE_BYTES {
-            SPARE.set((entries, names));
-        }
-    }
-    tables.clear();
-    DELTA.with_borrow_mut(|now| {
-        if now.capacity() == 0 {
-            *now = tables;
-        }
-    });
 }
 
 /// At COMMIT nothing may be left. What is (a late trigger whose flush failed) makes its image incomplete.

@@ -17,4 +17,3 @@ pub mod roles;
 pub mod statement;
 pub mod trigger_ddl;
 pub mod trust;
-pub mod unpinned;

@@ -38,20 +38,6 @@ const DEPEND_REFOBJID: u32 = 5;
 /// pg_trigger_oid_index (catalog/pg_trigger.h).
 pub const OID_INDEX: u32 = 2702;
 
-/// Writes the trigger's pg_trigger row anew, unchanged: its raw xmin is no longer the one any image was built with. Raises if another
-/// transaction is doing the same.
-pub fn touch(trigger: pg_sys::Oid) {
-    // SAFETY: a catalog update as ALTER TRIGGER does it; the copy is a tuple of pg_trigger, found at its t_self.
-    unsafe {
-        let rel = pg_sys::table_open(pg_sys::TriggerRelationId, pg_sys::RowExclusiveLock as pg_sys::LOCKMODE);
-        scan(OID_INDEX, pg_sys::Anum_pg_trigger_oid, trigger, std::ptr::null_mut(), |tuple, _| {
-            let copy = pg_sys::heap_copytuple(tuple);
-            pg_sys::CatalogTupleUpdate(rel, &mut (*copy).t_self, copy);
-        });
-        pg_sys::table_close(rel, pg_sys::RowExclusiveLock as pg_sys::LOCKMODE);
-    }
-}
-
 /// Whether the trigger is, as of now, the one that this key was made of.
 pub fn is_still(key: TriggerKey) -> bool {
     let mut still = false;

@@ -5,9 +5,6 @@
 //! A trigger of ours that came beside them is noticed by the relation cache's invalidation, after which nothing kept is used. A
 //! transaction is visible a moment before its invalidations arrive; until then the image is right as it is, because it takes no notes
 //! of other triggers than its own (capture/flush.rs, builds/online.rs).
-//!
-//! A row that is committed and deleted by nobody stays visible to whoever sees its xmin, as long as its page is not changed. Where that
-//! is so the page is looked at without a pin or a lock (unpinned.rs): a reader writes nothing then that other readers read.
 
 #![expect(unsafe_code, reason = "reads system catalogs")]
 
@@ -16,11 +13,10 @@ use crate::catalog::edges_table::EdgesTable;
 use crate::catalog::pg_trigger::{Place, TriggerKey};
 use crate::catalog::privileges::is_readable;
 use crate::catalog::registration::{Functions, Registration, alias_markers, read, tables_with};
-use crate::catalog::unpinned::Seen;
 use crate::catalog::{pg_trigger, trust};
 use crate::error::Fallible;
 use crate::ffi::pg_guard_ffi_boundary;
-use crate::pg::compat::{plain, unguarded};
+use crate::pg::compat::plain;
 use crate::pg::invalidation::Cached;
 use crate::pg::{compat, invalidation};
 use pgrx::pg_sys;
@@ -39,24 +35,6 @@ struct CachedRegistration {
     pub places: [Place; 2],
     /// The buffers where their pages were last; 0: not known.
     buffers: [pg_sys::Buffer; 2],
-    lasting: Option<[Lasting; 2]>,
-}
-
-/// A row that was committed and deleted by nobody.
-#[derive(Clone, Copy)]
-struct Lasting {
-    page: Seen,
-    block: u32,
-    /// FrozenTransactionId: every snapshot sees it.
-    xmin: u32,
-}
-
-/// What a row is to a snapshot.
-enum Row {
-    Unseen,
-    Seen,
-    /// The snapshot sees it, as will every one that sees its xmin, until the page is changed.
-    Lasting(Lasting),
 }
 
 /// A registration that is this very one.
@@ -121,40 +99,19 @@ unsafe fn look(
             let (registration, places) =
                 crate::catalog::registration::read_placed(table, std::ptr::null_mut(), functions)?;
             let (registration, places) = (Rc::new(registration), places?);
-            CachedRegistration { registration, places, buffers: [0; 2], lasting: None }
+            CachedRegistration { registration, places, buffers: [0; 2] }
         }
     };
     let registration = Rc::clone(&kept.registration);
     // SAFETY: the caller's promise. An ERROR jumps out of the closure, which owns nothing; pins and locks are then the transaction's to
     // release.
     unsafe {
-        if kept.lasting.is_some_and(|rows| rows.iter().all(|row| row.is_seen(triggers, snapshot))) {
-            return Some(registration);
-        }
-        kept.lasting = None;
         if !pg_guard_ffi_boundary(|| visible(triggers, &mut kept, snapshot)) {
             return None;
         }
     }
     KEPT.with(|all| all.keep(now, key, kept));
     Some(registration)
-}
-
-impl Lasting {
-    /// Whether the snapshot sees the row still.
-    ///
-    /// # Safety
-    /// `triggers` is pg_trigger, open and locked; a valid snapshot, taken before.
-    unsafe fn is_seen(&self, triggers: pg_sys::Relation, snapshot: pg_sys::Snapshot) -> bool {
-        // SAFETY: the caller's promise.
-        let (s, file) = unsafe { (&*snapshot, compat::file(triggers)) };
-        // As TransactionIdPrecedes: xids of rows that are not frozen are less than 2 billion transactions old.
-        let old = self.xmin == u32::from(pg_sys::FrozenTransactionId)
-            || (self.xmin.wrapping_sub(u32::from(s.xmin)) as i32) < 0;
-        old && s.snapshot_type == pg_sys::SnapshotType::SNAPSHOT_MVCC
-            && !s.takenDuringRecovery
-            && self.page.is_unchanged(&file, self.block)
-    }
 }
 
 /// Whether each of the rows is there, that very row, and the snapshot sees it.
@@ -169,8 +126,7 @@ unsafe fn visible(triggers: pg_sys::Relation, kept: &mut CachedRegistration, sna
         let block = |n: usize| pgrx::itemptr::item_pointer_get_block_number_no_check(places[n].tid);
         let Some(mut buffer) = pin(triggers, block(0), buffers[0]) else { return false };
         buffers[0] = buffer;
-        let first = look_at(&places[0], buffer, snapshot);
-        if matches!(first, Row::Unseen) {
+        if !is_seen(&places[0], buffer, snapshot) {
             plain::UnlockReleaseBuffer(buffer);
             return false;
         }
@@ -180,12 +136,9 @@ unsafe fn visible(triggers: pg_sys::Relation, kept: &mut CachedRegistration, sna
             buffer = other;
         }
         buffers[1] = buffer;
-        let second = look_at(&places[1], buffer, snapshot);
+        let seen = is_seen(&places[1], buffer, snapshot);
         plain::UnlockReleaseBuffer(buffer);
-        if let (Row::Lasting(first), Row::Lasting(second)) = (&first, &second) {
-            kept.lasting = Some([*first, *second]);
-        }
-        !matches!(second, Row::Unseen)
+        seen
     }
 }
 
@@ -210,11 +163,11 @@ unsafe fn pin(triggers: pg_sys::Relation, block: u32, buffer: pg_sys::Buffer) ->
 
 /// # Safety
 /// A buffer with a page of pg_trigger, pinned and locked.
-unsafe fn look_at(place: &Place, buffer: pg_sys::Buffer, snapshot: pg_sys::Snapshot) -> Row {
+unsafe fn is_seen(place: &Place, buffer: pg_sys::Buffer, snapshot: pg_sys::Snapshot) -> bool {
     // SAFETY: the caller's promise.
     unsafe {
         let offset = pgrx::itemptr::item_pointer_get_offset_number_no_check(place.tid);
-        let Some((data, len)) = compat::tuple_at(pg_sys::BufferGetPage(buffer), offset) else { return Row::Unseen };
+        let Some((data, len)) = compat::tuple_at(pg_sys::BufferGetPage(buffer), offset) else { return false };
         let mut tuple = pg_sys::HeapTupleData {
             t_len: len,
             t_self: place.tid,
@@ -222,24 +175,9 @@ unsafe fn look_at(place: &Place, buffer: pg_sys::Buffer, snapshot: pg_sys::Snaps
             t_data: data,
         };
         let form = pg_sys::GETSTRUCT(&mut tuple).cast::<pg_sys::FormData_pg_trigger>();
-        let raw = pg_sys::htup::HeapTupleHeaderGetRawXmin(data);
-        if u32::from((*form).oid) != place.key.oid
-            || u32::from(raw) != place.key.xmin
-            || !plain::HeapTupleSatisfiesVisibility(&mut tuple, snapshot, buffer)
-        {
-            return Row::Unseen;
-        }
-        // What is visible and not our own is committed; the hint that says so may come later.
-        let deleter = u32::from((*data).t_infomask) & pg_sys::HEAP_XMAX_INVALID == 0;
-        if deleter || unguarded::TransactionIdIsCurrentTransactionId(raw) {
-            return Row::Seen;
-        }
-        let frozen = pg_sys::htup::HeapTupleHeaderFrozen(data);
-        Row::Lasting(Lasting {
-            page: Seen::of(buffer),
-            block: pgrx::itemptr::item_pointer_get_block_number_no_check(place.tid),
-            xmin: u32::from(if frozen { pg_sys::FrozenTransactionId } else { raw }),
-        })
+        u32::from((*form).oid) == place.key.oid
+            && u32::from(pg_sys::htup::HeapTupleHeaderGetRawXmin(data)) == place.key.xmin
+            && plain::HeapTupleSatisfiesVisibility(&mut tuple, snapshot, buffer)
     }
 }
 

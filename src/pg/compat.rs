@@ -283,7 +283,6 @@ pub mod plain {
             snapshot: pg_sys::Snapshot,
             buffer: pg_sys::Buffer,
         ) -> bool;
-        pub fn BufferGetLSNAtomic(buffer: pg_sys::Buffer) -> pg_sys::XLogRecPtr;
         pub fn LockBuffer(buffer: pg_sys::Buffer, mode: std::ffi::c_int);
         pub fn ReadRecentBuffer(
             file: super::File,
