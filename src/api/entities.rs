@@ -7,6 +7,7 @@
 
 use crate::call::fmgr::Call;
 use crate::call::tuple;
+use crate::call::tuple::Row;
 use crate::error::Fallible;
 use crate::pg::interrupt::ROWS_BETWEEN_CHECKS;
 use crate::serve::mentions::{Tables, form, give_back, workspace};
@@ -30,7 +31,9 @@ fn cft_entities(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     if tables.find(text, overlapping.value() != 0, &mut found)? {
         for some in found.mentions.chunks(ROWS_BETWEEN_CHECKS) {
             check_for_interrupts!();
-            tuple::add_all(rows, 5, some, |(n, mention), row| form(&found.recognisers[*n], mention, text, row));
+            tuple::add_all(rows, some, |(n, mention), row: &mut Row<5>| {
+                form(&found.recognisers[*n], mention, text, row)
+            });
         }
     } else {
         tables.by_reference(question, overlapping, rows);

@@ -1,8 +1,8 @@
 //! Images at server start (`cftrag.build_on_start`): a process of the preloaded library that, once the server takes writes, has one worker
-//! per database build what is attached there. After a crash restart and after a promotion it does so again.
+//! per database build what is attached there, and that then ends: a standby's at its promotion. After a crash restart the postmaster starts no worker again
+//! that ended well: then images are built for their first readers.
 //!
-//! It stays, and takes chunks of images ahead of need (image/prefetch.rs) when it is woken: a background worker that ends well is not started again
-//! after a crash. It is connected to no database, so it blocks nobody; its workers are, for as long as they build, and leave for who copies, renames or drops it.
+//! It is connected to no database, so it blocks nobody; its workers are, for as long as they build, and leave for who copies, renames or drops it.
 
 #![expect(unsafe_code, reason = "wakes another process")]
 
@@ -11,53 +11,13 @@ use crate::builds::online;
 use crate::builds::online::{Job, UNASKED};
 use crate::catalog::registration;
 use crate::catalog::registration::Functions;
-use crate::guc;
-use crate::image::control::Control;
-use crate::image::prefetch::{is_short, room};
-use crate::image::{chunks, control, quota};
-use crate::pg::{background_worker, compat, latch, lock_holders};
-use cftrag_core::chunk_bytes;
+use crate::image::control;
+use crate::pg::{background_worker, latch, lock_holders};
 use pgrx::prelude::*;
 use std::sync::atomic::Ordering::SeqCst;
 use std::time::{Duration, Instant};
 
-/// Takes requests from now on. Called by the launcher.
-fn listen() {
-    if let Some(control) = background_worker::transaction(control::attach) {
-        control.ahead.store(0, SeqCst);
-        control.launcher.store(compat::process_number() as u32 + 1, SeqCst);
-    }
-}
-
-/// Serves a request, if there is one. Called by the launcher after each wake-up.
-fn serve() {
-    let Some(control) = control::control() else { return };
-    let index = match control.ahead.load(SeqCst) {
-        0 => return,
-        slot => slot as usize - 1,
-    };
-    if !background_worker::transaction(|| take(control, index)) {
-        // No memory: ignore requests for a second.
-        latch::rest();
-    }
-    control.ahead.store(0, SeqCst);
-}
-
-/// Whether the image has its next chunk, or needs none. What is for later must not use up what others need now.
-fn take(control: &Control, index: usize) -> bool {
-    let wanted =
-        chunks::read(control, index, |_, image| is_short(image).then(|| (room(image), chunk_bytes(image.chunks()))));
-    match wanted {
-        Ok(Some((room, chunk))) => {
-            let limit = guc::MEMORY_LIMIT.get() as u64 * 1024;
-            control.memory_used.load(SeqCst) + chunk as u64 <= limit / 2 && quota::ensure(control, index, room)
-        }
-        Ok(None) => true,
-        Err(_) => false,
-    }
-}
-
-/// Seconds until a launcher that failed, or whose server crashed, starts again.
+/// Seconds until a launcher that failed, or whose server crashed while it worked, starts again.
 const RESTART: i32 = 5;
 
 /// A table whose writers do not end so soon (prepared transactions) is put behind all others of all databases.
@@ -93,7 +53,6 @@ extern "C-unwind" fn cftrag_launcher(_arg: pg_sys::Datum) {
     // SAFETY: the start of a background worker, as PostgreSQL documents it; without a database only shared catalogs can be read.
     unsafe {
         crate::pg::compat::pqsignal(pg_sys::SIGTERM as i32, Some(shutdown));
-        crate::pg::compat::pqsignal(pg_sys::SIGHUP as i32, Some(reload));
         background_worker::pin();
         pg_sys::BackgroundWorkerUnblockSignals();
         pg_sys::BackgroundWorkerInitializeConnection(std::ptr::null(), std::ptr::null(), 0);
@@ -102,12 +61,6 @@ extern "C-unwind" fn cftrag_launcher(_arg: pg_sys::Datum) {
         if crate::guc::BUILD_ON_START.get() { background_worker::transaction(databases) } else { Vec::new() };
     let put_off: Vec<_> = databases.into_iter().filter(|database| build(*database, FIRST)).collect();
     put_off.into_iter().for_each(|database| _ = build(database, SECOND));
-    listen();
-    while !stopping() {
-        latch::sleep();
-        settings();
-        serve();
-    }
 }
 
 /// Has a worker build the images of a database, and waits for it. Whether tables were put off.
@@ -133,23 +86,6 @@ fn stopping() -> bool {
 unsafe extern "C-unwind" fn shutdown(signal: i32) {
     // SAFETY: a signal handler, called as one; it sets the flag and our latch.
     unsafe { pg_sys::SignalHandlerForShutdownRequest(signal) };
-}
-
-#[pg_guard]
-unsafe extern "C-unwind" fn reload(signal: i32) {
-    // SAFETY: as shutdown().
-    unsafe { pg_sys::SignalHandlerForConfigReload(signal) };
-}
-
-/// Reads the settings again if they were changed: cftrag.memory_limit bounds what is taken ahead.
-fn settings() {
-    // SAFETY: a flag that the signal handler sets; outside any transaction, as in every process's main loop.
-    unsafe {
-        if std::ptr::read_volatile(&raw const pg_sys::ConfigReloadPending) != 0 {
-            pg_sys::ConfigReloadPending = 0;
-            pg_sys::ProcessConfigFile(pg_sys::GucContext::PGC_SIGHUP);
-        }
-    }
 }
 
 /// Databases that can be connected to and are no templates.

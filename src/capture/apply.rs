@@ -9,7 +9,7 @@ use crate::error::Damage;
 use crate::image::chunks::Unusable;
 use crate::image::control::Control;
 use crate::image::settle::settle;
-use crate::image::{chunks, prefetch, quota};
+use crate::image::{chunks, quota};
 use crate::pg::contain;
 use crate::pg::interrupt::interrupted;
 use crate::pg::snapshot::XidFates;
@@ -68,23 +68,15 @@ pub fn now(
     row: &mut TriggerKey,
 ) -> Result<(), FlushEnd> {
     let bytes = bound(table, todo);
-    let mut short = false;
     let written = contain::panic(|| {
         chunks::write_if_mapped(control, index, |header, image| {
             *row = header.key.row;
             let fits = takes(&header.key, table) && image.free_bytes() >= bytes;
-            fits.then(|| {
-                let applied = apply(image, table, todo, work);
-                short = prefetch::is_short(image);
-                applied
-            })
+            fits.then(|| apply(image, table, todo, work))
         })
     });
     let Some(applied) = written.ok_or(FlushEnd::Broken(Damage::Memory))?.flatten() else { return Ok(()) };
     let done = applied.map_err(FlushEnd::Broken)?.done;
-    if short {
-        prefetch::ask(control, index);
-    }
     work.leave(todo, done);
     Ok(())
 }

@@ -100,10 +100,16 @@ unsafe fn create(control: &Control) -> *mut pg_sys::dsa_area {
     unsafe {
         #[cfg(any(feature = "pg15", feature = "pg16"))]
         return pg_sys::dsa_create(tranche);
-        // DSA_DEFAULT_INIT_SEGMENT_SIZE and DSA_MAX_SEGMENT_SIZE, which are macros.
+        // DSA_DEFAULT_INIT_SEGMENT_SIZE, which is a macro.
         #[cfg(not(any(feature = "pg15", feature = "pg16")))]
-        return pg_sys::dsa_create_ext(tranche, 1 << 20, 1 << 40);
+        return pg_sys::dsa_create_ext(tranche, 1 << 20, largest_segment());
     }
+}
+
+/// The kernel clears a new segment, half a millisecond a MB, while a writer waits. There are 1,024 of them at most.
+#[cfg(not(any(feature = "pg15", feature = "pg16")))]
+fn largest_segment() -> usize {
+    (guc::MEMORY_LIMIT.get() as usize * 1024 / 256).max(16 << 20)
 }
 
 /// A chunk and its address here, or None: over cftrag.memory_limit, or the system has none.

@@ -2,7 +2,7 @@
 //!
 //!   +0   magic, layout, disabled      the same place for ever: a backend with another layout writes `disabled` and uses nothing else
 //!   +..  lock, area, memory_used      the directory of slots, the DSA area of all images, bytes of all chunks and logs
-//!   +..  launcher, ahead, put_off     who takes chunks ahead of need, for which slot; tables put off at server start
+//!   +..  put_off                      whether tables were put off at server start
 //!   +..  slots[SLOTS]                 one per table that was asked for (slot.rs)
 //!
 //! In shared_preload_libraries: from the shared memory hooks, so that every process has it from its start. Otherwise, on PostgreSQL 17
@@ -39,10 +39,6 @@ pub struct Control {
     pub area: AtomicU32,
     /// Bytes of all chunks of all images, and of all logs.
     pub memory_used: AtomicU64,
-    /// The launcher's process number and 1; 0: there is none that listens. One that ended: somebody is woken for nothing.
-    pub launcher: AtomicU32,
-    /// The slot, and 1, whose image wants its next chunk; 0: none.
-    pub ahead: AtomicU32,
     /// Not 0: at server start, tables of the database just built were put off because somebody was writing to them (builds/launcher.rs).
     pub put_off: AtomicU32,
     /// Guards the directory (which slot is which table's) and the making of the area.

@@ -12,7 +12,6 @@ pub mod huge_pages;
 pub mod inject;
 pub mod lock;
 pub mod log;
-pub mod prefetch;
 pub mod quota;
 pub mod reason;
 pub mod settle;

@@ -5,6 +5,7 @@
 
 use crate::call::fmgr::{Call, Rows, text_array, text_datum};
 use crate::call::tuple;
+use crate::call::tuple::Row;
 use crate::call::work_memory::Room;
 use crate::error;
 use crate::error::Fallible;
@@ -85,7 +86,7 @@ fn around(walker: &Walker, entity: &[u8], hops: i32, ways: u8, rows: Rows) -> Fa
 fn add_neighbors<'a, T>(rows: Rows, found: &[T], row: impl Fn(&T) -> (Option<&'a [u8]>, i32, &'a [u8], &'a [u8])) {
     for found in found.chunks(ROWS_BETWEEN_CHECKS) {
         check_for_interrupts!();
-        tuple::add_all(rows, 4, found, |found, to| {
+        tuple::add_all(rows, found, |found, to: &mut Row<4>| {
             let (tree, hops, neighbor, via) = row(found);
             match tree {
                 Some(tree) => to.text(tree),

@@ -8,6 +8,7 @@
 
 use crate::call::fmgr::{Call, Rows};
 use crate::call::tuple;
+use crate::call::tuple::Row;
 use crate::call::work_memory::Room;
 use crate::catalog::attached_table::AttachedTable;
 use crate::error::Fallible;
@@ -125,7 +126,7 @@ impl Found {
         });
         for some in roots.chunks(ROWS_BETWEEN_CHECKS) {
             check_for_interrupts!();
-            tuple::add_all(rows, 2, some, |root, to| {
+            tuple::add_all(rows, some, |root, to: &mut Row<2>| {
                 let (tree, name) = key(root);
                 match tree {
                     Some(tree) => to.text(tree),

@@ -24,16 +24,6 @@ pub fn nap() {
     wait_latch(pg_sys::WL_TIMEOUT, SLOW_POLL);
 }
 
-/// Sleeps for a second, or until somebody wakes this process.
-pub fn rest() {
-    wait_latch(pg_sys::WL_TIMEOUT, Duration::from_secs(1));
-}
-
-/// Sleeps until somebody wakes this process.
-pub fn sleep() {
-    wait_latch(0, Duration::ZERO);
-}
-
 fn wait_latch(event: u32, time: Duration) {
     // SAFETY: our own latch; a wake-up by anybody is fine.
     unsafe {

@@ -261,7 +261,7 @@ fn room_for(mentions: &mut Vec<(usize, Mention)>, sources: usize, found: &[Recog
     mentions.try_reserve_exact(count).map_err(|_| End::Error(error::no_room(NoRoom::Memory(bytes))))
 }
 
-pub fn form(recogniser: &Recogniser, mention: &Mention, text: &[u8], row: &mut Row) {
+pub fn form(recogniser: &Recogniser, mention: &Mention, text: &[u8], row: &mut Row<5>) {
     row.text(recogniser.name(mention.entity));
     row.text(&text[mention.from..mention.to]);
     row.int(mention.start as i32 + 1);

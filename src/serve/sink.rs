@@ -82,7 +82,7 @@ pub fn emit(walk: &mut Walk, rows: Rows) -> Fallible<()> {
 }
 
 fn add_all(walk: &Walk, batch: &[cftrag_core::Row], rows: Rows) {
-    tuple::add_all(rows, 6, batch, |of, row: &mut Row| {
+    tuple::add_all(rows, batch, |of, row: &mut Row<6>| {
         row.text(walk.name(walk.entity(of.group)));
         match of.tree {
             Some(tree) => row.text(walk.name(tree)),

@@ -1,6 +1,6 @@
 #!/bin/bash
 # kill -9 of a builder in each phase of a build, of the launcher, and of the worker that builds at server start. After the crash restart the
-# images are built again without being asked, and exact: also for what was written, and prepared, beside the killed build.
+# images are built again for the first reader, and exact: also for what was written, and prepared, beside the killed build.
 . "${0%/*}/lib.sh"; story "$@"
 expect_crash
 PRELOAD=cftrag
@@ -11,7 +11,7 @@ SOME="ARRAY['n0','n1','n7','n70','n701','n14999','w1','p1'], 9, 2"
 sql a "$(until_phase_sql)
     CREATE FUNCTION kill9(pid int) RETURNS void LANGUAGE plpgsql AS \$\$ BEGIN EXECUTE format('COPY nothing FROM PROGRAM ''kill -9 %s''', pid); END \$\$;
     CREATE TABLE nothing ()"
-ready() { [ "$(state a big)" = ready ]; }
+ready() { try a "SELECT count(*) FROM cft_context('n1', 1, 1, 'big')" >/dev/null; [ "$(state a big)" = ready ]; }
 # What writes all the while: past the cap, so that much of it is in the log before it commits.
 beside="INSERT INTO big SELECT 't', 'w' || n / 10, 'w' || n FROM generate_series(1, 120000) AS n"
 
@@ -38,7 +38,6 @@ for phase in 'waiting for writers' 'waiting for lock' 'counting rows' 'scanning 
     like "$phase: killed by us" "$(answer c)" "@(|*server closed*|*57P02*)"
     for s in w b c l; do close $s; done
     try a "COMMIT PREPARED 'p'" >/dev/null
-    # Without being asked; the launcher comes back some seconds after a crash.
     until_true 90 ready || note "$phase: no image after the crash restart"
     exact a big image "$SOME, verify => $([ "$phase" = 'scanning table' ] && echo true || echo false)"
     is "$phase: what was written" "$(sql a "SELECT count(*) FROM big WHERE child IN ('beside $phase', 'p$before')")" 2
@@ -46,11 +45,9 @@ done
 
 # The launcher; and the worker that it starts.
 for name in launcher builder; do
+    stop a; start a cftrag.build_in_place_limit=1kB
     before=$(restarts a)
-    if [ $name = builder ]; then
-        stop a; start a cftrag.build_in_place_limit=1kB
-        try a "SELECT kill9(until_phase('scanning table', 60))" >/dev/null
-    else try a "SELECT kill9(pid) FROM pg_stat_activity WHERE backend_type = 'cftrag launcher'" >/dev/null; fi
+    try a "SELECT until_phase('scanning table', 60); SELECT kill9(pid) FROM pg_stat_activity WHERE backend_type = 'cftrag $name'" >/dev/null
     restarted a "$before"
     until_true 90 ready || note "$name killed: no image after the crash restart"
     exact a big image "$SOME, verify => false"
