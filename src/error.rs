@@ -392,6 +392,46 @@ pub fn not_our_trigger(function: &str) -> ErrorReport {
     .set_hint("Drop the trigger, then let cft_attach make it: SELECT cft_attach('my_edges');")
 }
 
+/// The WARNING of a change that leaves summaries as they are.
+pub fn warn_not_marked(summaries: &str, why: &str, edges: Option<&str>) {
+    let report = report(Code::ERRCODE_WARNING, format!("summaries in {summaries} are not marked: {why}"));
+    match edges {
+        Some(edges) => report.set_hint(format!(
+            "Attach {edges} and its summaries again, then say what has changed: SELECT cft_rollup_mark(ARRAY[...], '{edges}');"
+        )),
+        None => report,
+    }
+    .report(pgrx::PgLogLevel::WARNING);
+}
+
+pub fn warn_not_attached(summaries: &str, table: &str) {
+    warn_not_marked(summaries, &format!("table {table} is not attached to cftrag any more"), None);
+}
+
+pub fn warn_not_owner_beside(summaries: &str, other: &str) {
+    warn_not_marked(summaries, &format!("its owner does not own {other}, and cannot SET ROLE to its owner"), None);
+}
+
+pub fn warn_not_always(summaries: &str, trigger: &str, quoted: &str) {
+    report(
+        Code::ERRCODE_WARNING,
+        format!("summaries in {summaries} are not marked: trigger \"{trigger}\" of it is not enabled always"),
+    )
+    .set_hint(format!(
+        "If it is that of cft_attach_summaries: ALTER TABLE {summaries} ENABLE ALWAYS TRIGGER {quoted}; else drop it."
+    ))
+    .report(pgrx::PgLogLevel::WARNING);
+}
+
+pub fn truncated_in_an_old_snapshot(documents: &str, summaries: &str) -> ErrorReport {
+    report(
+        Code::ERRCODE_ACTIVE_SQL_TRANSACTION,
+        format!("table {documents} cannot be truncated in a transaction that is not READ COMMITTED"),
+    )
+    .set_detail(format!("Summaries in {summaries} are made of it."))
+    .set_hint("Begin it with: BEGIN ISOLATION LEVEL READ COMMITTED;")
+}
+
 pub fn not_a_marking_trigger() -> ErrorReport {
     report(
         Code::ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED,

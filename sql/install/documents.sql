@@ -28,10 +28,10 @@ COMMENT ON FUNCTION cftrag_internal.cft_entity_embeddings() IS
 'trigger that never fires: its columns are those of a table of entities'' embeddings (cft_attach_entities)';
 
 -- Triggers by OID, with the rights of CREATE TRIGGER and DROP TRIGGER. See src/catalog/trigger_ddl.rs.
-CREATE FUNCTION cftrag_internal.cft_register(relation regclass, other regclass, trigger_name text, trigger_function regprocedure, columns text[], arguments text[], always boolean DEFAULT false)
+CREATE FUNCTION cftrag_internal.cft_register(relation regclass, other regclass, trigger_name text, trigger_function regprocedure, columns text[], arguments text[])
 RETURNS void LANGUAGE c VOLATILE COST 10
 AS 'MODULE_PATHNAME', 'cft_register_wrapper';
-COMMENT ON FUNCTION cftrag_internal.cft_register(regclass, regclass, text, regprocedure, text[], text[], boolean) IS 'creates a trigger that never fires: a registration';
+COMMENT ON FUNCTION cftrag_internal.cft_register(regclass, regclass, text, regprocedure, text[], text[]) IS 'creates a trigger that never fires: a registration';
 
 CREATE FUNCTION cftrag_internal.cft_watch(relation regclass, trigger_function regprocedure) RETURNS void
 LANGUAGE c VOLATILE STRICT COST 10
@@ -85,7 +85,8 @@ COMMENT ON FUNCTION cftrag_internal.cft_check_types(regclass, name[]) IS 'raises
 -- The registrations by a trigger function, whatever the caller may read: those on a table, those of tables that belong to another, or every
 -- one; columns by role: {"id": "title", "body": "text", ...}. A table that is named finds its own by an index, however many others are
 -- attached. Of several of one table the oldest comes first: that of cft_attach_documents and its like, which drops all others before. Arguments are names
--- of columns and our own words: longer ones are no registration, and are not read. Always: ENABLE ALWAYS, which is the table's owner's to say.
+-- of columns and our own words: longer ones are no registration, and are not read. Always: ENABLE ALWAYS, which is the table's owner's to say; such come
+-- before others (a dump keeps that, and no order).
 CREATE FUNCTION cftrag_internal.cft_registered(trigger_function regprocedure, of_relation regclass, of_other regclass DEFAULT NULL, every boolean DEFAULT false)
 RETURNS TABLE(relation regclass, other regclass, columns jsonb, trigger_name name, always boolean)
 LANGUAGE plpgsql STABLE PARALLEL SAFE COST 100 ROWS 1 SET search_path = pg_catalog, pg_temp SET plan_cache_mode = force_generic_plan AS $$
@@ -109,7 +110,7 @@ BEGIN
                       FROM pg_trigger AS x WHERE x.oid = z.oid OFFSET 0) AS t
      WHERE t.tgfoid = trigger_function AND NOT t.tgisinternal AND t.tgparentid = 0
        AND (every OR t.tgrelid = of_relation OR t.tgconstrrelid = of_other) AND octet_length(t.tgargs) <= 1024
-     ORDER BY t.tgrelid, t.tgconstrrelid, t.oid;
+     ORDER BY t.tgrelid, t.tgconstrrelid, t.tgenabled <> 'A', t.oid;
 END $$;
 COMMENT ON FUNCTION cftrag_internal.cft_registered(regprocedure, regclass, regclass, boolean) IS
 'what a trigger that never fires says of a table, of the tables that belong to another, or of every table';
@@ -158,6 +159,9 @@ BEGIN
     IF other IS NOT NULL AND columns IS NOT NULL AND NOT cftrag_internal.cft_counts(relation, other) THEN
         RAISE EXCEPTION 'the owner of table % must own %, or be able to SET ROLE to its owner', relation, other USING ERRCODE = 'insufficient_privilege';
     END IF;
+    IF other IS NOT NULL AND columns IS NOT NULL AND class.relpersistence = 't' AND (SELECT c.relpersistence <> 't' FROM pg_class AS c WHERE c.oid = other) THEN
+        RAISE EXCEPTION 'table % is temporary, and % is not', relation, other USING ERRCODE = 'invalid_table_definition';
+    END IF;
     IF columns IS NOT NULL AND NOT class.relkind = ANY (CASE WHEN other IS NULL THEN '{r,p,f,v}' ELSE '{r,p}' END::"char"[]) THEN
         RAISE EXCEPTION '"%" cannot be attached to cftrag: it is not a table', class.relname USING ERRCODE = 'wrong_object_type';
     END IF;
@@ -177,7 +181,7 @@ BEGIN
           FROM (SELECT base || CASE WHEN n > 1 THEN '_' || n ELSE '' END AS name, n
                   FROM generate_series(1, 1 + (SELECT count(*) FROM pg_trigger AS t WHERE t.tgrelid = relation)) AS n) AS z
          WHERE NOT EXISTS (SELECT FROM pg_trigger AS t WHERE t.tgrelid = relation AND t.tgname = z.name) ORDER BY z.n LIMIT 1;
-        PERFORM cftrag_internal.cft_register(relation, other, free, trigger_function, list, arguments, base LIKE 'cftrag_summar%');
+        PERFORM cftrag_internal.cft_register(relation, other, free, trigger_function, list, arguments);
     END IF;
     RETURN had;
 END $$;

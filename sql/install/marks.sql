@@ -3,17 +3,19 @@
 
 -- Entities, and all that is above any of them. A way up may change trees: an entity's children in all trees are its children here. Who is asked for
 -- parents is asked once, by one level; where the ways up are few and long, by more at a time. (Many levels at once of what hangs together in cycles
--- would be as many rows as entities times levels.)
-CREATE FUNCTION cftrag_internal.cft_rollup_up(entities text[], edges regclass)
+-- would be as many rows as entities times levels.) Of so many levels at most, and a few more.
+CREATE FUNCTION cftrag_internal.cft_rollup_up(entities text[], edges regclass, most integer DEFAULT NULL)
 RETURNS text[] LANGUAGE plpgsql STABLE PARALLEL SAFE COST 500 SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     one_tree boolean := (SELECT f.tree IS NULL FROM cftrag_internal.cft_attached(edges) AS f);
     names text[] := ARRAY(SELECT DISTINCT u.name FROM unnest(entities) AS u(name) WHERE u.name IS NOT NULL);
     whose text[] := names;
     found text[];
-    levels integer := 1;
+    levels integer := CASE WHEN cardinality(names) <= 4 THEN 8 ELSE 1 END;
+    so_far integer := 0;
 BEGIN
-    WHILE whose <> '{}' LOOP
+    WHILE whose <> '{}' AND (so_far < most) IS NOT FALSE LOOP
+        so_far := so_far + levels;
         -- In one tree, what was met before the last level has been asked by the walk itself.
         SELECT coalesce(array_agg(z.name), '{}'), coalesce(array_agg(z.name) FILTER (WHERE NOT one_tree OR z.depth = levels), '{}') INTO found, whose
           FROM (SELECT u.name, min(u.depth) AS depth
@@ -26,7 +28,7 @@ BEGIN
     END LOOP;
     RETURN names;
 END $$;
-COMMENT ON FUNCTION cftrag_internal.cft_rollup_up(text[], regclass) IS 'entities, and all that is above any of them in the trees taken together';
+COMMENT ON FUNCTION cftrag_internal.cft_rollup_up(text[], regclass, integer) IS 'entities, and all that is above any of them in the trees taken together';
 
 -- Marks entities, each element once.
 CREATE FUNCTION cftrag_internal.cft_rollup_insert(summaries regclass, entity name, entities text[])
@@ -36,12 +38,12 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION cftrag_internal.cft_rollup_insert(regclass, name, text[]) IS 'marks entities in a table of summaries';
 
--- What a change of these makes due: they, and all that is above any of them (rules 1 and 2). They twice, where an edge changed: its ways up may have been
--- another writer's, which neither saw (rule 4).
+-- What a change of these makes due: they, and what is above any of them, of a thousand levels (rules 1 and 2; what is further is due by 5). They twice,
+-- where an edge changed: its ways up may have been another writer's, which neither saw (rule 4).
 CREATE FUNCTION cftrag_internal.cft_rollup_due(entities text[], edges regclass, twice boolean)
 RETURNS text[] LANGUAGE plpgsql STABLE PARALLEL SAFE COST 500 SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
-    RETURN cftrag_internal.cft_rollup_up(entities, edges)
+    RETURN cftrag_internal.cft_rollup_up(entities, edges, 1000)
            || CASE WHEN twice THEN ARRAY(SELECT DISTINCT u.name FROM unnest(entities) AS u(name) WHERE u.name IS NOT NULL) ELSE '{}' END;
 END $$;
 COMMENT ON FUNCTION cftrag_internal.cft_rollup_due(text[], regclass, boolean) IS 'the marks that a change of entities takes';
@@ -203,105 +205,9 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION cftrag_internal.cft_rollup_mine(text[], regclass) IS 'those of the entities that this transaction has marked itself';
 
--- As SQL: these columns of what a statement has changed. What is the same before and after, as by UPDATE of another column, is no change.
-CREATE FUNCTION cftrag_internal.cft_rollup_changes(operation text, VARIADIC columns text[])
-RETURNS text LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
-DECLARE
-    after text := 'SELECT ' || array_to_string(columns, ', ') || ' FROM cft_new AS r';
-    before text := 'SELECT ' || array_to_string(columns, ', ') || ' FROM cft_old AS r';
-BEGIN
-    RETURN CASE operation WHEN 'INSERT' THEN after WHEN 'DELETE' THEN before
-           ELSE format('(%1$s EXCEPT ALL %2$s) UNION ALL (%2$s EXCEPT ALL %1$s)', after, before) END;
-END $$;
-COMMENT ON FUNCTION cftrag_internal.cft_rollup_changes(text, text[]) IS 'the changed rows of cft_rollup_changed, as SQL';
-
 -- Of an edges table (due are the parents), of documents (due is whom they are about), or of a table that is both. Once a statement.
 CREATE FUNCTION cftrag_internal.cft_rollup_changed()
 RETURNS trigger LANGUAGE c SET search_path = pg_catalog, pg_temp
 AS 'MODULE_PATHNAME', 'cft_rollup_changed_wrapper';
 COMMENT ON FUNCTION cftrag_internal.cft_rollup_changed() IS
 'trigger of an edges table, or of its documents, whose entities have summaries: marks those whose summaries are due';
-
--- Which summaries a change of a table touches, and a statement that says of which entities: one text[], by cft_new and cft_old, or of_summaries by the
--- summaries themselves, as their owner. Called as the owner of the table that has changed.
-CREATE FUNCTION cftrag_internal.cft_rollup_touched(relation regclass, operation text)
-RETURNS TABLE(summaries regclass, entity name, edges regclass, twice boolean, statement text, of_summaries boolean)
-LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
-DECLARE
-    s record;
-    f record;
-    columns jsonb;
-BEGIN
-    FOR s IN SELECT r.relation AS summaries, r.trigger_name FROM cftrag_internal.cft_registered('cftrag_internal.cft_summaries()', NULL, relation) AS r
-              WHERE NOT r.always AND cftrag_internal.cft_counts(r.relation, r.other) LOOP
-        RAISE WARNING 'summaries in % are not marked: trigger "%" of it is not enabled always', s.summaries, s.trigger_name
-            USING HINT = format('If it is that of cft_attach_summaries: ALTER TABLE %s ENABLE ALWAYS TRIGGER %I; else drop it.', s.summaries, s.trigger_name);
-    END LOOP;
-
-    FOR s IN SELECT * FROM cftrag_internal.cft_summaries_of(relation) WHERE operation <> 'TRUNCATE' LOOP
-        IF NOT EXISTS (SELECT FROM pg_trigger AS t WHERE t.tgrelid = relation AND t.tgfoid = 'cftrag_internal.cft_capture()'::regprocedure) THEN
-            RAISE WARNING 'summaries in % are not marked: table % is not attached to cftrag any more', s.summaries, relation;
-            CONTINUE;
-        END IF;
-        BEGIN
-            SELECT * INTO f FROM cftrag_internal.cft_attached(relation);
-        EXCEPTION WHEN undefined_column OR datatype_mismatch OR wrong_object_type THEN
-            -- As the image: what cannot be read is said, and stops no work.
-            RAISE WARNING 'summaries in % are not marked: %', s.summaries, SQLERRM
-                USING HINT = format('Attach %1$s and its summaries again, then say what has changed: SELECT cft_rollup_mark(ARRAY[...], %1$L);', relation);
-            CONTINUE;
-        END;
-        summaries := s.summaries;
-        entity := s.entity;
-        edges := relation;
-        twice := true;
-        of_summaries := false;
-        statement := format('SELECT array_agg(DISTINCT z.parent COLLATE "C") FROM (%s) AS z(parent, child, tree) WHERE z.parent IS NOT NULL AND z.child IS NOT NULL',
-                            cftrag_internal.cft_rollup_changes(operation, format('r.%I::text', f.parent), format('r.%I::text', f.child),
-                                                           CASE WHEN f.tree IS NULL THEN 'NULL::text' ELSE format('r.%I::text', f.tree) END));
-        IF s.leaves AND operation <> 'DELETE' THEN
-            -- A child that was no child before this statement may have come back with a summary of what it was.
-            statement := format('SELECT (%3$s) || array_agg(z.child) FROM (SELECT r.%1$I::text FROM cft_new AS r WHERE r.%1$I IS NOT NULL AND r.%2$I IS NOT NULL'
-                                || CASE operation WHEN 'UPDATE' THEN ' EXCEPT SELECT r.%1$I::text FROM cft_old AS r WHERE r.%2$I IS NOT NULL' ELSE '' END || ') AS z(child)',
-                                f.child, f.parent, statement);
-        END IF;
-        RETURN NEXT;
-    END LOOP;
-
-    FOR s IN SELECT z.*, e.other AS edges
-               FROM cftrag_internal.cft_registered('cftrag_internal.cft_summary_documents()', NULL, relation) AS r,
-                    LATERAL cftrag_internal.cft_registered('cftrag_internal.cft_summaries()', r.relation) AS e,
-                    LATERAL cftrag_internal.cft_summaries_of(e.other) AS z
-              WHERE r.always AND z.summaries = r.relation AND cftrag_internal.cft_counts(r.relation, cft_rollup_touched.relation) LOOP
-        SELECT r.columns INTO columns FROM cftrag_internal.cft_registered('cftrag_internal.cft_documents()', relation) AS r;
-        -- Not attached any more: the documents to entities, or the edges.
-        CONTINUE WHEN NOT FOUND OR columns ->> 'entity' IS NULL
-            OR NOT EXISTS (SELECT FROM pg_trigger AS t WHERE t.tgrelid = s.edges AND t.tgfoid = 'cftrag_internal.cft_capture()'::regprocedure);
-        summaries := s.summaries;
-        entity := s.entity;
-        edges := s.edges;
-        twice := false;
-        of_summaries := operation = 'TRUNCATE';
-        IF of_summaries THEN
-            -- No row says whom the documents were about, and an old snapshot does not have all that had summaries of them.
-            IF current_setting('transaction_isolation') NOT IN ('read committed', 'read uncommitted') THEN
-                RAISE EXCEPTION 'table % cannot be truncated in a transaction that is %', relation, upper(current_setting('transaction_isolation'))
-                    USING ERRCODE = 'active_sql_transaction', DETAIL = format('Summaries in %s are made of it.', s.summaries),
-                          HINT = 'Begin it with: BEGIN ISOLATION LEVEL READ COMMITTED;';
-            END IF;
-            statement := format('SELECT array_agg(DISTINCT s.%I::text) FROM %s AS s', s.entity, s.summaries);
-        ELSE
-            BEGIN
-                PERFORM cftrag_internal.cft_check_types(relation, ARRAY[columns ->> 'entity', columns ->> 'body', columns ->> 'id']::name[]);
-            EXCEPTION WHEN datatype_mismatch THEN
-                RAISE WARNING 'summaries in % are not marked: %', s.summaries, SQLERRM;
-                CONTINUE;
-            END;
-            statement := format('SELECT array_agg(DISTINCT z.entity COLLATE "C") FROM (%s) AS z(entity, body, id) WHERE z.entity IS NOT NULL',
-                                cftrag_internal.cft_rollup_changes(operation, format('r.%I::text', columns ->> 'entity'), format('r.%I::text', columns ->> 'body'),
-                                                               format('r.%I::text', columns ->> 'id')));
-        END IF;
-        RETURN NEXT;
-    END LOOP;
-END $$;
-COMMENT ON FUNCTION cftrag_internal.cft_rollup_touched(regclass, text) IS 'the summaries that a change of a table touches, and how to find of which entities';

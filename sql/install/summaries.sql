@@ -55,7 +55,10 @@ BEGIN
      ORDER BY (SELECT c.relowner FROM pg_class AS c WHERE c.oid = s.summaries) IS DISTINCT FROM (SELECT c.relowner FROM pg_class AS c WHERE c.oid = meant) LIMIT 1;
     IF summaries IS NULL THEN
         RAISE EXCEPTION 'no table of summaries is attached to %', meant USING ERRCODE = 'undefined_table',
-            HINT = format('Attach one with: SELECT cft_attach_summaries(''my_summaries'', entity => ''entity'', summary => ''summary'', edges => %L);', meant);
+            HINT = coalesce((SELECT format('If trigger %I of %s is that of cft_attach_summaries: ALTER TABLE %2$s ENABLE ALWAYS TRIGGER %1$I;', r.trigger_name, r.relation)
+                               FROM cftrag_internal.cft_registered('cftrag_internal.cft_summaries()', NULL, meant) AS r
+                              WHERE NOT r.always AND cftrag_internal.cft_counts(r.relation, r.other) LIMIT 1),
+                            format('Attach one with: SELECT cft_attach_summaries(''my_summaries'', entity => ''entity'', summary => ''summary'', edges => %L);', meant));
     END IF;
     -- Attached as plain tables; what they got since then is not followed.
     PERFORM cftrag_internal.cft_refuse_family(r) FROM unnest(ARRAY[meant, documents]) AS r
@@ -93,11 +96,11 @@ BEGIN
         RAISE EXCEPTION 'column "%" of table % must not be null, and has no default', wrong, summaries USING ERRCODE = 'object_not_in_prerequisite_state',
             DETAIL = 'A row that has an entity only says that its summary is due.', HINT = format('Allow it with: ALTER TABLE %s ALTER %I DROP NOT NULL;', summaries, wrong);
     END IF;
-    SELECT t.tgname INTO wrong FROM pg_trigger AS t WHERE t.tgrelid = summaries AND t.tginitdeferred AND t.tgtype & 4 <> 0 LIMIT 1;
+    SELECT t.tgname INTO wrong FROM pg_trigger AS t WHERE t.tgrelid = summaries AND t.tgdeferrable AND t.tgtype & 4 <> 0 LIMIT 1;
     IF FOUND THEN
-        RAISE EXCEPTION 'constraint trigger "%" of table % is deferred', wrong, summaries USING ERRCODE = 'object_not_in_prerequisite_state',
+        RAISE EXCEPTION 'constraint trigger "%" of table % is deferrable', wrong, summaries USING ERRCODE = 'object_not_in_prerequisite_state',
             DETAIL = 'Marks are written with the rights of its owner, in a security-restricted operation, which defers nothing.',
-            HINT = 'Make its constraint INITIALLY IMMEDIATE.';
+            HINT = 'Make its constraint NOT DEFERRABLE.';
     END IF;
     -- Of the columns in such an index, one must tell marks of an entity apart: NULL in them, or a default that is another each time.
     SELECT i.indexrelid::regclass::text INTO wrong
@@ -174,9 +177,16 @@ BEGIN
         RAISE EXCEPTION 'another table of summaries is attached to %', f.edges USING ERRCODE = 'object_not_in_prerequisite_state',
             DETAIL = format('It is %s.', others), HINT = format('Detach it with: SELECT cft_detach_summaries(%L);', others);
     END IF;
-    IF EXISTS (SELECT FROM cftrag_internal.cft_registered('cftrag_internal.cft_summaries()', summaries)) THEN
+    -- The lock of CREATE TRIGGER holds writers off until the end of the transaction: nothing is missed between the marks made now and those
+    -- made by triggers. Edges and documents are locked before the summaries, as writers lock them.
+    LOOP
+        FOREACH relation IN ARRAY array_remove(ARRAY[f.edges, documents], NULL) LOOP
+            PERFORM cftrag_internal.cft_refuse_family(relation);
+            PERFORM cftrag_internal.cft_watch(relation, 'cftrag_internal.cft_rollup_changed()');
+        END LOOP;
+        EXIT WHEN NOT EXISTS (SELECT FROM cftrag_internal.cft_registered('cftrag_internal.cft_summaries()', summaries));
         PERFORM cftrag_internal.cft_detach_summaries(summaries);
-    END IF;
+    END LOOP;
 
     PERFORM cftrag_internal.cft_set_columns(summaries, f.edges, 'cftrag_internal.cft_summaries()', ARRAY[entity, summary, embedding],
                                         ARRAY['entity' || CASE WHEN leaves THEN ' leaves' ELSE '' END, 'summary', 'embedding']);
@@ -190,12 +200,6 @@ BEGIN
         PERFORM cftrag_internal.cft_set_columns(summaries, documents, 'cftrag_internal.cft_summary_documents()', ARRAY[entity], '{entity}');
     END IF;
 
-    -- The lock of CREATE TRIGGER holds writers off until the end of the transaction: nothing is missed between the marks made now and those
-    -- made by triggers.
-    FOREACH relation IN ARRAY array_remove(ARRAY[f.edges, documents], NULL) LOOP
-        PERFORM cftrag_internal.cft_refuse_family(relation);
-        PERFORM cftrag_internal.cft_watch(relation, 'cftrag_internal.cft_rollup_changed()');
-    END LOOP;
     EXECUTE format(
         'WITH e AS (SELECT r.%3$I::text COLLATE "C" AS parent, r.%4$I::text COLLATE "C" AS child FROM %5$s AS r WHERE r.%3$I::text COLLATE "C" <> r.%4$I::text)
          INSERT INTO %1$s (%2$I)
@@ -221,16 +225,16 @@ DECLARE
     others regclass[] := ARRAY(SELECT r.other FROM unnest(registrations) AS p, cftrag_internal.cft_registered(p, cft_detach_summaries.summaries) AS r);
     relation regclass;
 BEGIN
+    -- Locked before the summaries, as writers lock them. Triggers on tables of others stay, and do nothing; so do those that another table of summaries needs.
+    FOREACH relation IN ARRAY others LOOP
+        CONTINUE WHEN NOT (SELECT pg_has_role(c.relowner, 'USAGE') FROM pg_class AS c WHERE c.oid = relation)
+            OR EXISTS (SELECT FROM unnest(registrations) AS p, cftrag_internal.cft_registered(p, NULL, relation) AS r WHERE r.relation <> summaries);
+        PERFORM cftrag_internal.cft_drop_triggers(relation, 'cftrag_internal.cft_rollup_changed()');
+    END LOOP;
     IF NOT cftrag_internal.cft_set_columns(summaries, NULL, 'cftrag_internal.cft_summaries()', NULL, NULL) THEN
         RAISE EXCEPTION 'table % has no summaries attached to cftrag', summaries USING ERRCODE = 'undefined_table';
     END IF;
     PERFORM cftrag_internal.cft_set_columns(summaries, NULL, 'cftrag_internal.cft_summary_documents()', NULL, NULL);
-    -- Triggers on tables of others stay, and do nothing; so do those that another table of summaries needs.
-    FOREACH relation IN ARRAY others LOOP
-        CONTINUE WHEN NOT (SELECT pg_has_role(c.relowner, 'USAGE') FROM pg_class AS c WHERE c.oid = relation)
-            OR EXISTS (SELECT FROM unnest(registrations) AS p, cftrag_internal.cft_registered(p, NULL, relation));
-        PERFORM cftrag_internal.cft_drop_triggers(relation, 'cftrag_internal.cft_rollup_changed()');
-    END LOOP;
 END $$;
 COMMENT ON FUNCTION cftrag_internal.cft_detach_summaries(regclass) IS 'what cft_detach_summaries calls';
 

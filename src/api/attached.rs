@@ -2,13 +2,12 @@
 
 #![expect(unsafe_code, reason = "PostgreSQL's function call interface")]
 
-use crate::call::fmgr::Call;
+use crate::call::fmgr::{Call, name_datum};
 use crate::catalog::attached_table::AttachedTable;
 use crate::catalog::privileges;
 use crate::error;
 use crate::error::Fallible;
 use pgrx::prelude::*;
-use std::ffi::CString;
 
 /// `cft_attached(edges regclass) -> table(edges regclass, parent name, child name, tree name)`: one row. Errors: those of cft_context.
 #[pg_extern(sql = false)]
@@ -33,10 +32,4 @@ fn cft_attached(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
         &mut nulls,
     );
     Ok(())
-}
-
-fn name_datum(name: &str) -> pg_sys::Datum {
-    let Ok(name) = CString::new(crate::pg::encoding::encode(name)) else { unreachable!("identifiers have no NUL") };
-    // SAFETY: makes a name of a C string, copied.
-    unsafe { pg_sys::OidInputFunctionCall(pg_sys::F_NAMEIN.into(), name.as_ptr().cast_mut(), pg_sys::InvalidOid, -1) }
 }

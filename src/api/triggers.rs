@@ -12,9 +12,9 @@ use crate::error::Fallible;
 use pgrx::prelude::*;
 use std::ffi::CString;
 
-/// `cft_register(relation regclass, other regclass, trigger_name text, trigger_function regprocedure, columns text[], arguments text[], always
-/// boolean) -> void`: a trigger that never fires (UPDATE OF the columns, WHEN false), whose columns and arguments are a registration; one with `other`
-/// says that `relation` belongs to that table (FROM). Errors: 42P01, 42883, 22004 (no name), CREATE TRIGGER's, 42501 (always: owner only).
+/// `cft_register(relation regclass, other regclass, trigger_name text, trigger_function regprocedure, columns text[], arguments text[]) -> void`: a
+/// trigger that never fires (UPDATE OF the columns, WHEN false; ENABLE ALWAYS, which the owner alone can), whose columns and arguments are a registration;
+/// one with `other` says that `relation` belongs to that table (FROM). Errors: 42P01, 42883, 22004 (no name), 42501, CREATE TRIGGER's.
 #[pg_extern(sql = false)]
 fn cft_register(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     // SAFETY: our own fcinfo.
@@ -33,7 +33,7 @@ fn cft_register(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
         columns: &c_strings(&call, 4),
         arguments: &c_strings(&call, 5),
         never: true,
-        always: call.arg(6).is_some_and(|always| always.value() != 0),
+        always: true,
         ..Trigger::on(table)
     })
 }

@@ -9,12 +9,19 @@ use crate::error::Fallible;
 use crate::pg::encoding;
 use pgrx::{PgLogLevel, check_for_interrupts, pg_sys};
 use std::collections::HashSet;
-use std::ffi::CStr;
+use std::ffi::{CStr, CString};
 
 /// An argument of type name.
 pub fn name(call: &Call, n: usize) -> Option<String> {
     // SAFETY: SQL declares the argument name: a NUL-terminated array.
     call.arg(n).map(|d| unsafe { encoding::decode(CStr::from_ptr(d.cast_mut_ptr()).to_bytes()) })
+}
+
+/// A value of type name.
+pub fn name_datum(name: &str) -> pg_sys::Datum {
+    let Ok(name) = CString::new(encoding::encode(name)) else { unreachable!("identifiers have no NUL") };
+    // SAFETY: makes a name of a C string, copied.
+    unsafe { pg_sys::OidInputFunctionCall(pg_sys::F_NAMEIN.into(), name.as_ptr().cast_mut(), pg_sys::InvalidOid, -1) }
 }
 
 /// A text[] of the call's first argument.

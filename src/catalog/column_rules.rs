@@ -8,6 +8,7 @@
 use crate::catalog::columns;
 use crate::catalog::columns::ColumnNames;
 use crate::catalog::edges_table::EdgesTable;
+use crate::catalog::trust;
 use crate::error;
 use crate::error::Fallible;
 use pgrx::prelude::*;
@@ -53,6 +54,18 @@ pub fn check_types(names: &ColumnNames, columns: &columns::Columns) -> Fallible<
         if let Some(name) = name
             && !crate::catalog::trust::is_plain_type(type_oid)
         {
+            return Err(error::wrong_type(name, &type_name(type_oid)));
+        }
+    }
+    Ok(())
+}
+
+/// 42703 if the table has not all of the columns, 42804 if reading one runs a function of an ordinary role.
+pub fn check_plain(table: &EdgesTable, names: &[&str]) -> Fallible<()> {
+    for name in names {
+        let column = table.column(name).ok_or_else(|| error::no_raw_column(&table.name(), name))?;
+        let type_oid = pg_sys::Oid::from(column.type_oid);
+        if !trust::is_plain_type(type_oid) {
             return Err(error::wrong_type(name, &type_name(type_oid)));
         }
     }

@@ -14,6 +14,7 @@ pub mod privileges;
 pub mod registration;
 pub mod registration_cache;
 pub mod roles;
+pub mod side_table;
 pub mod statement;
 pub mod trigger_ddl;
 pub mod trust;

@@ -11,6 +11,12 @@ use pgrx::pg_sys;
 /// Forced row-level security does not bind the owner: so for what checks rows for everybody, as foreign keys do.
 pub const NOFORCE_RLS: u32 = pg_sys::SECURITY_NOFORCE_RLS;
 
+/// Whether this runs in an operation with [`NOFORCE_RLS`].
+pub fn is_past_forced_policies() -> bool {
+    // SAFETY: reads a backend variable.
+    unsafe { pg_sys::InNoForceRLSOperation() }
+}
+
 /// [`as_role`], of the owner of a table whose rows `work` reads.
 pub fn as_owner<R>(table: &EdgesTable, context_beside: u32, work: impl FnOnce() -> R) -> R {
     // SAFETY: an open relation.

@@ -1,20 +1,26 @@
 //! cft_rollup_changed: the trigger that says which summaries are due (sql/install/marks.sql). As a foreign key's does, it writes into a table of
 //! somebody else's for whoever makes a change, who needs no right on that table and runs nothing of its owner's:
 //!
+//! - the summaries are found as of now, opened before anybody's code runs, and stay open (catalog/side_table.rs);
 //! - what changed is read from the transition tables, as the writer;
 //! - what is above it is found as the owner of the edges;
 //! - marks are written as the owner of the summaries (its triggers, defaults and indexes run as their owner).
 //!
-//! The last two in a security-restricted operation. Which summaries belong to a table their owner has said (cft_summaries_of).
+//! The last two in a security-restricted operation, past forced row-level security, and by statements that are made of names when they are run.
 
 #![expect(unsafe_code, reason = "trigger data, SPI")]
 
-use crate::call::fmgr::{Call, text_bytes};
-use crate::catalog::{roles, trust};
+use crate::call::fmgr::{Call, name_datum};
+use crate::catalog::edges_table::EdgesTable;
+use crate::catalog::name::{display_name, quote};
+use crate::catalog::registration::{Functions, internal_function};
+use crate::catalog::side_table::{Registered, SideTable, registered};
+use crate::catalog::trust::NOFORCE_RLS;
+use crate::catalog::{column_rules, registration, trust};
 use crate::error;
 use crate::error::Fallible;
-use crate::pg::error_context;
-use pgrx::pg_sys::{BOOLOID, Datum, NAMEOID, Oid, REGCLASSOID, TEXTARRAYOID, TEXTOID};
+use crate::pg::{encoding, error_context};
+use pgrx::pg_sys::{BOOLOID, Datum, NAMEOID, Oid, REGCLASSOID, TEXTARRAYOID};
 use pgrx::prelude::*;
 use std::ffi::{CStr, CString, c_char};
 
@@ -22,18 +28,27 @@ use std::ffi::{CStr, CString, c_char};
 const OPERATION: u32 = 3;
 const SHAPE: u32 = 4 | 0x18;
 
-/// By TRIGGER_EVENT_*: the operation, whether it has a transition table of new rows, and of old ones.
-const OPERATIONS: [(&CStr, bool, bool); 4] =
-    [(c"INSERT", true, false), (c"DELETE", false, true), (c"UPDATE", true, true), (c"TRUNCATE", false, false)];
+/// By the number of the operation.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Operation {
+    Insert,
+    Delete,
+    Update,
+    Truncate,
+}
 
-/// Whose summaries may be due.
-struct Touched {
-    summaries: Oid,
-    entity: Datum,
-    edges: Oid,
-    twice: Datum,
-    statement: CString,
-    of_summaries: bool,
+const OPERATIONS: [Operation; 4] = [Operation::Insert, Operation::Delete, Operation::Update, Operation::Truncate];
+
+/// A table of summaries, some of which may be due.
+struct Touched<'a> {
+    summaries: &'a SideTable,
+    entity: String,
+    /// The table whose ways up count; opened.
+    edges: EdgesTable,
+    /// Of an edge: its ways up may have been another writer's.
+    twice: bool,
+    /// Asks the transition tables for the entities; None: all that have a summary.
+    changed: Option<String>,
 }
 
 /// AFTER INSERT, UPDATE, DELETE or TRUNCATE, for each statement, with transition tables cft_new and cft_old where there are any.
@@ -41,32 +56,39 @@ struct Touched {
 #[pg_extern(sql = false)]
 fn cft_rollup_changed(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     // SAFETY: our own fcinfo; the trigger manager's data is valid during the call.
-    let (trigger, data) = unsafe {
-        let trigger = Call::new(fcinfo).trigger().ok_or_else(error::not_a_marking_trigger)?;
-        (trigger, &*trigger)
+    let (call, trigger, data) = unsafe {
+        let call = Call::new(fcinfo);
+        let trigger = call.trigger().ok_or_else(error::not_a_marking_trigger)?;
+        (call, trigger, &*trigger)
     };
-    let (operation, new, old) = OPERATIONS[(data.tg_event & OPERATION) as usize];
+    let operation = OPERATIONS[(data.tg_event & OPERATION) as usize];
+    let (new, old) = (
+        matches!(operation, Operation::Insert | Operation::Update).then_some(c"cft_new"),
+        matches!(operation, Operation::Delete | Operation::Update).then_some(c"cft_old"),
+    );
     // SAFETY: as above; names are NUL-terminated. By another name, or without one, the statements below would read a relation that is called so.
     let fits = data.tg_event & SHAPE == 0
         && unsafe {
             let trigger = &*data.tg_trigger;
-            is_named(trigger.tgnewtable, new.then_some(c"cft_new"))
-                && is_named(trigger.tgoldtable, old.then_some(c"cft_old"))
+            is_named(trigger.tgnewtable, new) && is_named(trigger.tgoldtable, old)
         };
     if !fits {
         return Err(error::not_a_marking_trigger());
     }
-    // SAFETY: the relation is open; SPI is connected and finished around its use, and what it returns lives until then.
+    let functions = [internal_function(c"cft_summaries", &[]), internal_function(c"cft_summary_documents", &[])];
+    // SAFETY: an open relation.
+    let tables = SideTable::all_of(unsafe { (*data.tg_relation).rd_id }, &functions);
+    let mut touched = Vec::new();
+    for table in &tables {
+        of_edges(table, data, operation, functions[0], call.function(), &mut touched);
+        of_documents(table, data, operation, functions, call.function(), &mut touched)?;
+    }
+    // SAFETY: SPI is connected and finished around its use, and what it returns lives until then.
     unsafe {
-        let relation = Datum::from((*data.tg_relation).rd_id);
         pg_sys::SPI_connect();
         pg_sys::SPI_register_trigger_data(trigger);
-        let touched = trust::as_role((*(*data.tg_relation).rd_rel).relowner, 0, || {
-            let operation = Datum::from(pg_sys::cstring_to_text(operation.as_ptr()));
-            touched(relation, operation)
-        });
-        for touched in touched {
-            mark(&touched);
+        for touched in &touched {
+            mark(touched);
         }
         pg_sys::SPI_finish();
     }
@@ -82,91 +104,216 @@ unsafe fn is_named(table: *const c_char, name: Option<&CStr>) -> bool {
     (!table.is_null()).then(|| unsafe { CStr::from_ptr(table) }) == name
 }
 
-/// # Safety
-/// SPI is connected.
-unsafe fn touched(relation: Datum, operation: Datum) -> Vec<Touched> {
-    const SQL: &CStr = c"SELECT t.summaries, t.entity, t.edges, t.twice, t.statement, t.of_summaries \
-                         FROM cftrag_internal.cft_rollup_touched($1, $2) AS t";
-    let oid = |value: Datum| Oid::from(value.value() as u32);
-    // SAFETY: the caller's promise; columns of these types, none of which is null.
-    unsafe {
-        let rows = run(SQL, [(REGCLASSOID, relation), (TEXTOID, operation)]);
-        let of = |row: &[Option<Datum>; 6]| {
-            let [Some(summaries), Some(entity), Some(edges), Some(twice), Some(statement), Some(of_summaries)] = *row
-            else {
-                return None;
-            };
-            Some(Touched {
-                summaries: oid(summaries),
-                entity,
-                edges: oid(edges),
-                twice,
-                statement: CString::new(text_bytes(statement)).ok()?,
-                of_summaries: of_summaries.value() != 0,
-            })
+/// The summaries in `table` of the edges that have changed, if it has any: due are the parents.
+fn of_edges<'a>(
+    table: &'a SideTable,
+    data: &pg_sys::TriggerData,
+    operation: Operation,
+    summaries: Oid,
+    function: Oid,
+    touched: &mut Vec<Touched<'a>>,
+) {
+    // SAFETY: an open relation.
+    let changed = unsafe { (*data.tg_relation).rd_id };
+    let Some((said, entity)) = of(table, summaries, changed) else { return };
+    if operation == Operation::Truncate || !counts(table, &said) {
+        return;
+    }
+    let Some(names) = registration::read(changed, std::ptr::null_mut(), Functions::beside(function)).map(|r| r.names)
+    else {
+        return error::warn_not_attached(&table.name(), &display_name(changed));
+    };
+    // As the image: what cannot be read is said, and stops no work.
+    let edges = EdgesTable::open(changed).and_then(|edges| {
+        let columns = edges.require_columns(&names)?;
+        column_rules::check_types(&names, &columns).map(|()| edges)
+    });
+    let edges = match edges {
+        Ok(edges) => edges,
+        Err(why) => return error::warn_not_marked(&table.name(), why.message(), Some(&display_name(changed))),
+    };
+    let (parent, child) = (text_of(&names.parent), text_of(&names.child));
+    let tree = names.tree.as_deref().map_or("NULL::text".into(), text_of);
+    let mut statement = format!(
+        "SELECT array_agg(DISTINCT z.parent) FROM ({}) AS z(parent, child, tree) WHERE z.parent IS NOT NULL AND z.child IS NOT NULL",
+        changes(operation, &format!("{parent}, {child}, {tree}"))
+    );
+    if said.column("leaves").is_some() && operation != Operation::Delete {
+        // A child that was no child before this statement may have come back with a summary of what it was.
+        let children =
+            |of: &str| format!("SELECT {child} FROM {of} AS r WHERE {child} IS NOT NULL AND {parent} IS NOT NULL");
+        let before = match operation {
+            Operation::Update => format!(" EXCEPT {}", children("cft_old")),
+            _ => String::new(),
         };
-        rows.iter().filter_map(of).collect()
+        statement =
+            format!("SELECT ({statement}) || array_agg(z.child) FROM ({}{before}) AS z(child)", children("cft_new"));
+    }
+    touched.push(Touched { summaries: table, entity, edges, twice: true, changed: Some(statement) });
+}
+
+/// The summaries in `table` that are made of the documents that have changed, if it has any: due is whom these are about.
+fn of_documents<'a>(
+    table: &'a SideTable,
+    data: &pg_sys::TriggerData,
+    operation: Operation,
+    functions: [Oid; 2],
+    function: Oid,
+    touched: &mut Vec<Touched<'a>>,
+) -> Fallible<()> {
+    let [summaries, summary_documents] = functions;
+    // SAFETY: an open relation.
+    let (changed, said) = unsafe {
+        let rel = data.tg_relation;
+        ((*rel).rd_id, registered(rel, internal_function(c"cft_documents", &[])).into_iter().next())
+    };
+    let Some(of_documents) = table.registered(summary_documents).into_iter().find(|said| said.other == changed) else {
+        return Ok(());
+    };
+    if !counts(table, &of_documents) {
+        return Ok(());
+    }
+    for of_edges in table.registered(summaries) {
+        let Some(entity) = of_edges.column("entity") else { continue };
+        if !counts(table, &of_edges) {
+            continue;
+        }
+        let attached = registration::read(of_edges.other, std::ptr::null_mut(), Functions::beside(function)).is_some();
+        let columns =
+            said.as_ref().and_then(|said| Some([said.column("entity")?, said.column("body")?, said.column("id")?]));
+        let (Some(columns), true) = (columns, attached) else {
+            let which = if attached { changed } else { of_edges.other };
+            error::warn_not_attached(&table.name(), &display_name(which));
+            continue;
+        };
+        let Ok(edges) = EdgesTable::open(of_edges.other) else { continue };
+        let statement = match operation {
+            Operation::Truncate => {
+                // No row says whom the documents were about, and an old snapshot does not have all that had summaries of them.
+                // SAFETY: reads a backend variable.
+                if unsafe { pg_sys::XactIsoLevel } as u32 >= pg_sys::XACT_REPEATABLE_READ {
+                    return Err(error::truncated_in_an_old_snapshot(&display_name(changed), &table.name()));
+                }
+                None
+            }
+            _ => {
+                let plain = EdgesTable::open(changed).and_then(|table| column_rules::check_plain(&table, &columns));
+                if let Err(why) = plain {
+                    error::warn_not_marked(&table.name(), why.message(), None);
+                    continue;
+                }
+                let list = columns.map(text_of).join(", ");
+                Some(format!(
+                    "SELECT array_agg(DISTINCT z.entity) FROM ({}) AS z(entity, body, id) WHERE z.entity IS NOT NULL",
+                    changes(operation, &list)
+                ))
+            }
+        };
+        touched.push(Touched { summaries: table, entity: entity.to_owned(), edges, twice: false, changed: statement });
+    }
+    Ok(())
+}
+
+/// What `table` says by that function of `other`, and its column of entities.
+fn of(table: &SideTable, function: Oid, other: Oid) -> Option<(Registered, String)> {
+    let said = table.registered(function).into_iter().find(|said| said.other == other)?;
+    let entity = said.column("entity")?.to_owned();
+    Some((said, entity))
+}
+
+/// Whether it is the owner's word, and that owner's word counts for the other table. What may be meant to is told.
+fn counts(table: &SideTable, said: &Registered) -> bool {
+    if !trust::counts_beside(table.oid(), said.other) {
+        if said.always {
+            error::warn_not_owner_beside(&table.name(), &display_name(said.other));
+        }
+        return false;
+    }
+    if !said.always {
+        error::warn_not_always(&table.name(), &said.name, &quote(&said.name));
+    }
+    said.always
+}
+
+/// A column of r, as SQL: two values are the same if their texts are, byte by byte.
+fn text_of(column: &str) -> String {
+    format!("r.{}::text COLLATE \"C\"", quote(column))
+}
+
+/// As SQL: these columns of what the statement has changed. What is the same before and after, as by UPDATE of another column, is no change.
+fn changes(operation: Operation, columns: &str) -> String {
+    let (after, before) =
+        (format!("SELECT {columns} FROM cft_new AS r"), format!("SELECT {columns} FROM cft_old AS r"));
+    match operation {
+        Operation::Insert => after,
+        Operation::Delete => before,
+        _ => format!("({after} EXCEPT ALL {before}) UNION ALL ({before} EXCEPT ALL {after})"),
     }
 }
 
 /// # Safety
 /// SPI is connected, and has the trigger's transition tables.
-unsafe fn mark(touched: &Touched) {
-    // Locked by nobody: they may be gone.
-    let (Some(owner), Some(of_edges)) = (roles::owner(touched.summaries), roles::owner(touched.edges)) else { return };
-    let (summaries, edges) = (Datum::from(touched.summaries), Datum::from(touched.edges));
+unsafe fn mark(touched: &Touched<'_>) {
+    let (summaries, edges) = (Datum::from(touched.summaries.oid()), Datum::from(touched.edges.oid()));
+    let as_their_owner = || {
+        let (name, entity) = (touched.summaries.qualified(), quote(&touched.entity));
+        // SAFETY: the caller's promise.
+        unsafe { single(&format!("SELECT array_agg(DISTINCT s.{entity}::text) FROM {name} AS s"), []) }
+    };
     // SAFETY: the caller's promise; arguments of these types.
     unsafe {
-        let changed = || single(&touched.statement, []);
-        let changed = if touched.of_summaries { trust::as_role(owner, 0, changed) } else { changed() };
+        let owner = touched.summaries.owner();
+        let changed = match &touched.changed {
+            Some(statement) => single(statement, []),
+            None => trust::as_role(owner, NOFORCE_RLS, as_their_owner),
+        };
         let Some(entities) = changed else { return };
-        run::<2, 1>(
-            c"SELECT cftrag_internal.cft_rollup_write($1, $2)",
-            [(REGCLASSOID, summaries), (TEXTARRAYOID, entities)],
-        );
-        let due = trust::as_role(of_edges, 0, || {
-            let arguments = [(TEXTARRAYOID, entities), (REGCLASSOID, edges), (BOOLOID, touched.twice)];
-            single(c"SELECT cftrag_internal.cft_rollup_due($1, $2, $3)", arguments)
+        run("SELECT cftrag_internal.cft_rollup_write($1, $2)", [(REGCLASSOID, summaries), (TEXTARRAYOID, entities)]);
+        let due = trust::as_owner(&touched.edges, NOFORCE_RLS, || {
+            let arguments = [(TEXTARRAYOID, entities), (REGCLASSOID, edges), (BOOLOID, touched.twice.into())];
+            single("SELECT cftrag_internal.cft_rollup_due($1, $2, $3)", arguments)
         });
         let Some(due) = due else { return };
-        trust::as_role(owner, 0, || {
-            let arguments = [(REGCLASSOID, summaries), (NAMEOID, touched.entity), (TEXTARRAYOID, due)];
-            run::<3, 1>(c"SELECT cftrag_internal.cft_rollup_insert($1, $2, $3)", arguments);
+        let entity = name_datum(&touched.entity);
+        trust::as_role(owner, NOFORCE_RLS, || {
+            let arguments = [(REGCLASSOID, summaries), (NAMEOID, entity), (TEXTARRAYOID, due)];
+            run("SELECT cftrag_internal.cft_rollup_insert($1, $2, $3)", arguments);
         });
     }
 }
 
-/// The first column of the first row.
+/// SQL of ours, and identifiers, which have no NUL.
+fn c_string(text: &str) -> CString {
+    CString::new(encoding::encode(text)).unwrap_or_default()
+}
+
+/// The only column of the only row.
 ///
 /// # Safety
 /// As run().
-unsafe fn single<const N: usize>(sql: &CStr, arguments: [(Oid, Datum); N]) -> Option<Datum> {
-    // SAFETY: the caller's promise.
-    unsafe { run::<N, 1>(sql, arguments) }.first().and_then(|row| row[0])
+unsafe fn single<const N: usize>(sql: &str, arguments: [(Oid, Datum); N]) -> Option<Datum> {
+    // SAFETY: the caller's promise; SPI's last result, which lives until SPI is finished.
+    unsafe {
+        run(sql, arguments);
+        let (table, mut null) = (&*pg_sys::SPI_tuptable, false);
+        let value = pg_sys::SPI_getbinval(*table.vals, table.tupdesc, 1, &mut null);
+        (!null).then_some(value)
+    }
 }
 
-/// The rows of a query that sees what this statement has changed. What they point to lives until SPI is finished.
+/// Runs a SELECT of one row, which sees what this statement has changed.
 ///
 /// # Safety
-/// SPI is connected; a SELECT of C columns, whose parameters have these types.
-unsafe fn run<const N: usize, const C: usize>(sql: &CStr, arguments: [(Oid, Datum); N]) -> Vec<[Option<Datum>; C]> {
+/// SPI is connected; parameters of these types.
+unsafe fn run<const N: usize>(sql: &str, arguments: [(Oid, Datum); N]) {
+    let sql = c_string(sql);
     let (mut types, mut values) = (arguments.map(|a| a.0), arguments.map(|a| a.1));
-    error_context::with_error_context(Some(sql), || {
+    error_context::with_error_context(Some(&sql), || {
         // SAFETY: the caller's promise.
-        unsafe {
-            let (types, values, nulls) = (types.as_mut_ptr(), values.as_mut_ptr(), std::ptr::null());
-            let code = pg_sys::SPI_execute_with_args(sql.as_ptr(), N as i32, types, values, nulls, false, 0);
-            assert_eq!(code, pg_sys::SPI_OK_SELECT as i32, "it is a SELECT");
-            let table = pg_sys::SPI_tuptable;
-            let row = |n: usize| {
-                std::array::from_fn(|column| {
-                    let mut null = false;
-                    let value =
-                        pg_sys::SPI_getbinval(*(*table).vals.add(n), (*table).tupdesc, column as i32 + 1, &mut null);
-                    (!null).then_some(value)
-                })
-            };
-            (0..pg_sys::SPI_processed as usize).map(row).collect()
-        }
-    })
+        let code = unsafe {
+            let (types, values) = (types.as_mut_ptr(), values.as_mut_ptr());
+            pg_sys::SPI_execute_with_args(sql.as_ptr(), N as i32, types, values, std::ptr::null(), false, 0)
+        };
+        assert_eq!(code, pg_sys::SPI_OK_SELECT as i32, "it is a SELECT");
+    });
 }

@@ -302,6 +302,14 @@ SELECT cftrag_internal.cft_register('attack.own_vectors', NULL, 'x', 'now()', '{
 SELECT cftrag_internal.cft_watch('attack.view', 'cftrag_internal.cft_rollup_changed()');
 -- A name that is longer than names are is cut as SQL cuts it, and is there already the second time.
 SELECT cftrag_internal.cft_register('attack.own_vectors', NULL, repeat('x', 70), 'cftrag_internal.cft_documents()', '{entity}', '{id}') FROM generate_series(1, 2);
+-- The owner's registration comes before one that whoever has TRIGGER has made, the older too: a dump keeps no order.
+CREATE TABLE attack.pages(id int, body text, embedding vector(2), notes text);
+CREATE TRIGGER aaa AFTER UPDATE OF id, notes, embedding ON attack.pages FOR EACH STATEMENT WHEN (false) EXECUTE FUNCTION cftrag_internal.cft_documents('id', 'body', 'embedding');
+CREATE TRIGGER cftrag_documents AFTER UPDATE OF id, body, embedding ON attack.pages FOR EACH STATEMENT WHEN (false) EXECUTE FUNCTION cftrag_internal.cft_documents('id', 'body', 'embedding');
+SELECT body FROM cftrag_internal.cft_attached_documents('attack.pages');
+ALTER TABLE attack.pages ENABLE ALWAYS TRIGGER cftrag_documents;
+SELECT body FROM cftrag_internal.cft_attached_documents('attack.pages');
+DROP TABLE attack.pages;
 SELECT cftrag_internal.cft_plain_type(0), cftrag_internal.cft_plain_type(99999), cftrag_internal.cft_plain_type('text'), cftrag_internal.cft_counts(0, 'pg_class');
 -- A table of which nobody can say what its columns are is not attached, whoever puts triggers on it.
 CREATE SCHEMA forged;

@@ -367,7 +367,7 @@ CREATE TRIGGER w AFTER INSERT ON their_files REFERENCING NEW TABLE AS cft_new FO
 INSERT INTO their_files VALUES ('a', 'b');
 SELECT cft_rollup_mark('{a}', 'their_files');
 ALTER TABLE ledger ENABLE ALWAYS TRIGGER s;
-SELECT cftrag_internal.cft_register('ledger', 'their_files', 't', 'cftrag_internal.cft_summaries()', '{entity,summary}', '{entity,summary}', true);
+SELECT cftrag_internal.cft_register('ledger', 'their_files', 't', 'cftrag_internal.cft_summaries()', '{entity,summary}', '{entity,summary}');
 RESET ROLE;
 SELECT count(*) FROM ledger;
 -- The owner's own, after DISABLE and ENABLE TRIGGER: it is said what to do.
@@ -378,6 +378,38 @@ SELECT entity FROM ledger ORDER BY entity;
 ALTER TABLE ledger DISABLE TRIGGER ALL;
 ALTER TABLE ledger ENABLE TRIGGER ALL;
 INSERT INTO their_files VALUES ('a', 'd');
+ROLLBACK;
+-- Forced row-level security binds no mark, as it binds no foreign key's check: neither the owners' own, nor a writer with row_security off.
+BEGIN;
+ALTER TABLE ledger ENABLE ALWAYS TRIGGER s;
+INSERT INTO their_files VALUES ('top', 'a');
+DELETE FROM ledger;
+ALTER TABLE ledger ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+ALTER TABLE their_files ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+SET LOCAL row_security = off;
+INSERT INTO their_files VALUES ('a', 'e');
+SELECT entity FROM ledger ORDER BY entity;
+ROLLBACK;
+-- Their owner's other policies bind it: no plan is used that was made past them.
+BEGIN;
+ALTER TABLE ledger ENABLE ALWAYS TRIGGER s;
+ALTER TABLE their_files ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+CREATE POLICY part ON their_files USING (child <> 'b') WITH CHECK (true);
+SET LOCAL ROLE regress_cft_viewer;
+INSERT INTO their_files VALUES ('a', 'f');
+SELECT relative FROM cft_context('{a}'::text[], 1, 8, 'their_files') ORDER BY relative;
+ROLLBACK;
+-- What is temporary is no other session's.
+BEGIN;
+SELECT cft_detach_summaries('summaries');
+CREATE TEMP TABLE passing(entity text, summary text);
+SELECT cft_attach_summaries('passing', edges => 'files');
+ROLLBACK;
+-- A change of owner that ends the trust is told.
+BEGIN;
+ALTER TABLE ledger ENABLE ALWAYS TRIGGER s;
+ALTER TABLE ledger OWNER TO regress_cft_writer;
+INSERT INTO their_files VALUES ('a', 'g');
 ROLLBACK;
 DROP TABLE ledger, their_files;
 DROP TRIGGER tell ON summaries;

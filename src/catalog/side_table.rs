@@ -1,0 +1,142 @@
+//! A table that belongs to another one (summaries to edges, and to documents), opened to be written: what it was attached as is read from the relation cache, under
+//! its lock, as PostgreSQL reads foreign keys and triggers: as of now, whatever the snapshot.
+//!
+//! It stays open while it is used: then nobody drops, renames or changes it, this session neither.
+
+#![expect(unsafe_code, reason = "reads the relation cache")]
+
+use crate::catalog::name::{display_name, qualified_name};
+use crate::catalog::pg_trigger;
+use crate::pg::compat::unguarded;
+use crate::pg::{encoding, error_context};
+use pgrx::pg_sys;
+use std::ffi::{CStr, c_char};
+
+/// The table, with RowExclusiveLock to the end of the transaction.
+pub struct SideTable(pg_sys::Relation);
+
+/// What a trigger that never fires says of its table (cft_register).
+pub struct Registered {
+    pub trigger: pg_sys::Oid,
+    pub name: String,
+    /// The table after FROM; InvalidOid: none.
+    pub other: pg_sys::Oid,
+    /// ENABLE ALWAYS: the table's owner has said it.
+    pub always: bool,
+    /// Each column, and what it is for, separated by blanks.
+    columns: Vec<(String, String)>,
+}
+
+impl Registered {
+    /// The column for `role`.
+    pub fn column(&self, role: &str) -> Option<&str> {
+        let is_for = |(_, roles): &&(String, String)| roles.split(' ').any(|one| one == role);
+        self.columns.iter().find(is_for).map(|(column, _)| column.as_str())
+    }
+}
+
+/// What triggers by that function say of an open table, the oldest first.
+///
+/// # Safety
+/// An open relation.
+pub unsafe fn registered(rel: pg_sys::Relation, function: pg_sys::Oid) -> Vec<Registered> {
+    // SAFETY: the caller's promise; a trigger has so many columns and arguments, and strings are NUL-terminated.
+    unsafe {
+        let desc = (*rel).trigdesc;
+        if desc.is_null() {
+            return Vec::new();
+        }
+        let text = |text: *const c_char| encoding::decode(CStr::from_ptr(text).to_bytes());
+        let triggers = (0..(*desc).numtriggers as usize).map(|n| &*(*desc).triggers.add(n));
+        let ours = triggers.filter(|t| t.tgfoid == function && !t.tgisinternal && !t.tgisclone);
+        let mut all: Vec<_> = ours
+            .map(|t| {
+                let columns = (0..t.tgnattr.min(t.tgnargs) as usize).map(|n| {
+                    let column = (*(*rel).rd_att).attrs.as_ptr().add(*t.tgattr.add(n) as usize - 1);
+                    (text((*column).attname.data.as_ptr()), text(*t.tgargs.add(n)))
+                });
+                Registered {
+                    trigger: t.tgoid,
+                    name: text(t.tgname),
+                    other: t.tgconstrrelid,
+                    always: t.tgenabled as u8 == pg_sys::TRIGGER_FIRES_ALWAYS,
+                    columns: columns.collect(),
+                }
+            })
+            .collect();
+        all.sort_by_key(|one| (!one.always, u32::from(one.trigger)));
+        all
+    }
+}
+
+impl SideTable {
+    /// The plain tables that a trigger by one of these functions says belong to `other`, as of now; locked and opened, ascending by OID.
+    pub fn all_of(other: pg_sys::Oid, functions: &[pg_sys::Oid]) -> Vec<Self> {
+        let mut tables = Vec::new();
+        let none = std::ptr::null_mut();
+        for trigger in pg_trigger::that_depend_on(pg_sys::RelationRelationId, other, none) {
+            pg_trigger::scan(pg_trigger::OID_INDEX, pg_sys::Anum_pg_trigger_oid, trigger, none, |tuple, _| {
+                // SAFETY: a pg_trigger tuple.
+                let form = unsafe { &*pg_sys::GETSTRUCT(tuple).cast::<pg_sys::FormData_pg_trigger>() };
+                if form.tgconstrrelid == other && functions.contains(&form.tgfoid) {
+                    tables.push(form.tgrelid);
+                }
+            });
+        }
+        tables.sort_unstable_by_key(|table| u32::from(*table));
+        tables.dedup();
+        tables.into_iter().filter_map(Self::open).collect()
+    }
+
+    fn open(table: pg_sys::Oid) -> Option<Self> {
+        let lock = pg_sys::RowExclusiveLock as pg_sys::LOCKMODE;
+        // SAFETY: any OID may be asked for; null is checked. A deadlock's statements are told to the log only.
+        let rel = error_context::with_error_context(None, || unsafe { pg_sys::try_relation_open(table, lock) });
+        let opened = (!rel.is_null()).then(|| Self(rel))?;
+        // SAFETY: an open relation.
+        (unsafe { (*(*rel).rd_rel).relkind } as u8 == pg_sys::RELKIND_RELATION).then_some(opened)
+    }
+
+    pub fn oid(&self) -> pg_sys::Oid {
+        // SAFETY: open while self lives; so in every block here.
+        unsafe { (*self.0).rd_id }
+    }
+
+    pub fn owner(&self) -> pg_sys::Oid {
+        // SAFETY: see oid().
+        unsafe { (*(*self.0).rd_rel).relowner }
+    }
+
+    /// For messages.
+    pub fn name(&self) -> String {
+        display_name(self.oid())
+    }
+
+    /// For SQL that is parsed at once.
+    pub fn qualified(&self) -> String {
+        // SAFETY: see oid(); relname is NUL-terminated.
+        unsafe {
+            let class = &*(*self.0).rd_rel;
+            qualified_name(
+                class.relnamespace,
+                &encoding::decode(CStr::from_ptr(class.relname.data.as_ptr()).to_bytes()),
+            )
+        }
+    }
+
+    /// [`registered`], of this table.
+    pub fn registered(&self, function: pg_sys::Oid) -> Vec<Registered> {
+        // SAFETY: see oid().
+        unsafe { registered(self.0, function) }
+    }
+}
+
+impl Drop for SideTable {
+    fn drop(&mut self) {
+        // While an ERROR unwinds, the transaction's abort closes it.
+        if !std::thread::panicking() {
+            // SAFETY: opened in open(), closed once; the lock stays.
+            unsafe { unguarded::relation_close(self.0, pg_sys::NoLock as pg_sys::LOCKMODE) };
+        }
+    }
+}
