@@ -34,9 +34,6 @@ const LEAST_COUNTERS: usize = 4096;
 /// Bytes read between two looks at who waits, and at pending interrupts: about a millisecond's.
 const BYTES_A_LOOK: usize = 64 * 1024;
 
-/// What a row counts as besides its names.
-const ROW_BYTES: usize = 64;
-
 /// Bytes of the longest value that is read while writers wait for who asked for no build: also about a millisecond's.
 const READER_VALUE_MAX: usize = 1 << 20;
 
@@ -211,11 +208,14 @@ struct Pace<'t> {
 
 impl Pace<'_> {
     /// Before so many bytes are read. An error if they are better not.
+    #[inline]
     fn before(&mut self, bytes: usize) -> Fallible<()> {
         self.read += bytes;
-        if self.read < BYTES_A_LOOK {
-            return Ok(());
-        }
+        if self.read < BYTES_A_LOOK { Ok(()) } else { self.look(bytes) }
+    }
+
+    #[cold]
+    fn look(&mut self, bytes: usize) -> Fallible<()> {
         self.read = 0;
         check_for_interrupts!();
         check_still_wanted(self.table.oid())?;
@@ -255,14 +255,16 @@ fn scan_rows(
             if tuple.is_null() {
                 break;
             }
-            result = pace.before(ROW_BYTES);
+            result = pace.before((*tuple).t_len as usize);
             let mut present = [false; 3];
             for ((column, name), present) in wanted.iter().zip(&mut names).zip(&mut present) {
                 if column.number != 0 {
                     let mut null = false;
                     let datum = pg_sys::htup::heap_getattr(tuple, column.number, (*table.rel()).rd_att, &mut null);
-                    if !null && result.is_ok() {
-                        result = pace.before(column_value::bytes(pg_sys::Oid::from(column.type_oid), datum));
+                    let elsewhere =
+                        if null { 0 } else { column_value::bytes_elsewhere(pg_sys::Oid::from(column.type_oid), datum) };
+                    if elsewhere > 0 && result.is_ok() {
+                        result = pace.before(elsewhere);
                     }
                     if !null && result.is_ok() {
                         name.clear();

@@ -17,6 +17,9 @@ pub const fn varlena_header(len: usize) -> [u8; 4] {
     HEADERS.of(len as u32).to_ne_bytes()
 }
 
+/// Rows whose texts are kept until all of them are added.
+const ROWS_PER_RESET: usize = 16;
+
 /// A row of N columns being made, which are given in order.
 pub struct Row<const N: usize> {
     values: [pg_sys::Datum; N],
@@ -39,12 +42,17 @@ impl<const N: usize> Row<N> {
         self.next(Some(text_datum(value)));
     }
 
+    /// A text with its header ([`HEADERS`]), which stays where it is until the row is added.
+    pub fn prefixed(&mut self, value: &[u8]) {
+        self.next(Some(pg_sys::Datum::from(value.as_ptr())));
+    }
+
     pub fn int(&mut self, value: i32) {
         self.next(Some(pg_sys::Datum::from(value)));
     }
 }
 
-/// Adds a row for each of `values`, which `form` gives column by column. Its texts are in memory that is used again for the next.
+/// Adds a row for each of `values`, which `form` gives column by column. Its texts are in memory that is used again.
 pub fn add_all<const N: usize, T>(rows: Rows, values: &[T], form: impl Fn(&T, &mut Row<N>)) {
     let mut row = Row { values: [pg_sys::Datum::null(); N], nulls: [true; N], column: 0 };
     // SAFETY: a context of our own; after an ERROR it goes with its parent, and the abort makes another the current one.
@@ -52,11 +60,13 @@ pub fn add_all<const N: usize, T>(rows: Rows, values: &[T], form: impl Fn(&T, &m
         let outer = pg_sys::CurrentMemoryContext;
         let (small, most) = (pg_sys::ALLOCSET_SMALL_INITSIZE as usize, pg_sys::ALLOCSET_DEFAULT_MAXSIZE as usize);
         let texts = pg_sys::AllocSetContextCreateInternal(outer, c"cftrag row".as_ptr(), 0, small, most);
-        for value in values {
+        for some in values.chunks(ROWS_PER_RESET) {
             pg_sys::CurrentMemoryContext = texts;
-            row.column = 0;
-            form(value, &mut row);
-            rows.add(&mut row.values, &mut row.nulls);
+            for value in some {
+                row.column = 0;
+                form(value, &mut row);
+                rows.add(&mut row.values, &mut row.nulls);
+            }
             pg_sys::CurrentMemoryContext = outer;
             pg_sys::MemoryContextReset(texts);
         }

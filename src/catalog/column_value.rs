@@ -46,18 +46,18 @@ pub unsafe fn write(type_oid: pg_sys::Oid, datum: pg_sys::Datum, out: &mut Vec<u
     true
 }
 
-/// Bytes of the value's text, of a text; what it is stored in is not read.
+/// Bytes of a text that is compressed or stored outside of its row, which is not read for it; else 0.
 ///
 /// # Safety
 /// As for [`write`].
-pub unsafe fn bytes(type_oid: pg_sys::Oid, datum: pg_sys::Datum) -> usize {
+pub unsafe fn bytes_elsewhere(type_oid: pg_sys::Oid, datum: pg_sys::Datum) -> usize {
     if !matches!(type_oid, pg_sys::TEXTOID | pg_sys::VARCHAROID) {
         return 0;
     }
     // SAFETY: the caller's promise.
     unsafe {
         match is_plain(datum.cast_mut_ptr()) {
-            true => pgrx::varsize_any_exhdr(datum.cast_mut_ptr()),
+            true => 0,
             false => pg_sys::toast_raw_datum_size(datum),
         }
     }

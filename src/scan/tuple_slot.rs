@@ -2,24 +2,13 @@
 
 #![expect(unsafe_code, reason = "the executor's slots")]
 
-use crate::call::tuple::varlena_header;
 use crate::pg::compat;
 use crate::scan::arguments;
 use crate::scan::function::MOST_COLUMNS;
 use crate::serve::mentions::Found;
-use cftrag_core::{Mention, Relation, Walk};
+use crate::serve::sink::relation_with_prefix;
+use cftrag_core::{Mention, Walk};
 use pgrx::prelude::*;
-
-/// A text as PostgreSQL holds it.
-#[repr(C, align(4))]
-struct Text<const N: usize> {
-    header: [u8; 4],
-    bytes: [u8; N],
-}
-
-static ANCESTOR: Text<8> = Text { header: varlena_header(8), bytes: *b"ancestor" };
-
-static DESCENDANT: Text<10> = Text { header: varlena_header(10), bytes: *b"descendant" };
 
 /// ExecClearTuple of a virtual slot.
 ///
@@ -58,10 +47,7 @@ impl RowValues for InWalk<'_> {
         Some(match column {
             1 => text(walk.entity(row.group)),
             2 => return row.tree.map(text),
-            3 => match row.relation {
-                Relation::Ancestor => pg_sys::Datum::from(&raw const ANCESTOR),
-                Relation::Descendant => pg_sys::Datum::from(&raw const DESCENDANT),
-            },
+            3 => pg_sys::Datum::from(relation_with_prefix(row.relation).as_ptr()),
             4 => pg_sys::Datum::from(row.depth as i32),
             5 => text(row.relative),
             _ => text(row.via),

@@ -262,12 +262,12 @@ fn room_for(mentions: &mut Vec<(usize, Mention)>, sources: usize, found: &[Recog
 }
 
 pub fn form(recogniser: &Recogniser, mention: &Mention, text: &[u8], row: &mut Row<5>) {
-    row.text(recogniser.name(mention.entity));
+    row.prefixed(recogniser.name_with_prefix(mention.entity));
     row.text(&text[mention.from..mention.to]);
     row.int(mention.start as i32 + 1);
     row.int(mention.length as i32);
     match mention.alias {
-        Some(alias) => row.text(recogniser.name(alias)),
+        Some(alias) => row.prefixed(recogniser.name_with_prefix(alias)),
         None => row.null(),
     }
 }

@@ -5,7 +5,7 @@
 
 use crate::call::fmgr::{Rows, text_of};
 use crate::call::tuple;
-use crate::call::tuple::Row;
+use crate::call::tuple::{Row, varlena_header};
 use crate::call::work_memory::limit;
 use crate::error;
 use crate::error::Fallible;
@@ -81,20 +81,43 @@ pub fn emit(walk: &mut Walk, rows: Rows) -> Fallible<()> {
     Ok(())
 }
 
+/// A text as PostgreSQL holds it.
+#[repr(align(4))]
+struct Text<const N: usize>([u8; N]);
+
+static ANCESTOR: Text<12> = Text(with_header(*b"....ancestor"));
+
+static DESCENDANT: Text<14> = Text(with_header(*b"....descendant"));
+
+const fn with_header<const N: usize>(mut text: [u8; N]) -> [u8; N] {
+    let header = varlena_header(N - 4);
+    let mut i = 0;
+    while i < 4 {
+        text[i] = header[i];
+        i += 1;
+    }
+    text
+}
+
+/// What a row's column `relation` says, as a text with its header.
+pub fn relation_with_prefix(relation: Relation) -> &'static [u8] {
+    match relation {
+        Relation::Ancestor => &ANCESTOR.0,
+        Relation::Descendant => &DESCENDANT.0,
+    }
+}
+
 fn add_all(walk: &Walk, batch: &[cftrag_core::Row], rows: Rows) {
     tuple::add_all(rows, batch, |of, row: &mut Row<6>| {
-        row.text(walk.name(walk.entity(of.group)));
+        row.prefixed(walk.name_with_prefix(walk.entity(of.group)));
         match of.tree {
-            Some(tree) => row.text(walk.name(tree)),
+            Some(tree) => row.prefixed(walk.name_with_prefix(tree)),
             None => row.null(),
         }
-        row.text(match of.relation {
-            Relation::Ancestor => b"ancestor",
-            Relation::Descendant => b"descendant",
-        });
+        row.prefixed(relation_with_prefix(of.relation));
         row.int(of.depth as i32);
-        row.text(walk.name(of.relative));
-        row.text(walk.name(of.via));
+        row.prefixed(walk.name_with_prefix(of.relative));
+        row.prefixed(walk.name_with_prefix(of.via));
     });
 }
 
