@@ -44,10 +44,10 @@ AS 'MODULE_PATHNAME', 'cft_drop_triggers_wrapper';
 COMMENT ON FUNCTION cftrag_internal.cft_drop_triggers(regclass, regprocedure, regclass) IS
 'drops the triggers of a function from a table, those that say it belongs to another if that is given; owner only';
 
-CREATE FUNCTION cftrag_internal.cft_plain_type(type regtype) RETURNS boolean
+CREATE FUNCTION cftrag_internal.cft_is_builtin(type regtype) RETURNS boolean
 LANGUAGE c STABLE STRICT PARALLEL SAFE COST 10
-AS 'MODULE_PATHNAME', 'cft_plain_type_wrapper';
-COMMENT ON FUNCTION cftrag_internal.cft_plain_type(regtype) IS 'whether reading values of a type runs no function of an ordinary role';
+AS 'MODULE_PATHNAME', 'cft_is_builtin_wrapper';
+COMMENT ON FUNCTION cftrag_internal.cft_is_builtin(regtype) IS 'whether a type is one of pg_catalog''s, or a domain over one';
 
 -- Whether a table that belongs to another one by a trigger counts: its owner owns that one too, can SET ROLE to that owner, or is a superuser. The
 -- TRIGGER privilege on a table is not the right to run code as its readers.
@@ -67,20 +67,16 @@ LANGUAGE c STABLE PARALLEL SAFE COST 5
 AS 'MODULE_PATHNAME', 'cft_meant_documents_wrapper';
 COMMENT ON FUNCTION cftrag_internal.cft_meant_documents(regclass) IS 'the table of documents that is named, or else the only attached one in search_path';
 
--- 42804 if a column got a type since it was attached whose values another role's function turns into texts.
-CREATE FUNCTION cftrag_internal.cft_check_types(relation regclass, columns name[]) RETURNS void
-LANGUAGE plpgsql STABLE PARALLEL SAFE COST 100 SET search_path = pg_catalog, pg_temp AS $$
-DECLARE
-    wrong record;
+-- A value of a column, given as SQL (d.title), as a text: by the output function of its type, as SELECT shows it. Casts of pg_catalog's types are a
+-- superuser's; one of another type may be anybody's, and come at any time. concat() calls the output function.
+CREATE FUNCTION cftrag_internal.cft_as_text(value text, relation regclass, column_name name)
+RETURNS text LANGUAGE plpgsql STABLE PARALLEL SAFE COST 50 SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
-    SELECT a.attname, a.atttypid::regtype AS type INTO wrong FROM pg_attribute AS a
-     WHERE a.attrelid = relation AND a.attname = ANY (columns) AND NOT cftrag_internal.cft_plain_type(a.atttypid::regtype) LIMIT 1;
-    IF FOUND THEN
-        RAISE EXCEPTION 'column "%" of table % has type %, whose values a function of an ordinary role reads', wrong.attname, relation, wrong.type
-            USING ERRCODE = 'datatype_mismatch', DETAIL = 'A cast from that type runs the function with the rights of whoever reads the column.';
-    END IF;
+    RETURN (SELECT CASE WHEN cftrag_internal.cft_is_builtin(a.atttypid::regtype) THEN value || '::pg_catalog.text'
+                        ELSE '(CASE WHEN pg_catalog.num_nulls(' || value || ') = 0 THEN pg_catalog.concat(' || value || ') END)' END
+              FROM pg_attribute AS a WHERE a.attrelid = relation AND a.attname = column_name);
 END $$;
-COMMENT ON FUNCTION cftrag_internal.cft_check_types(regclass, name[]) IS 'raises an error if reading a column runs a function of an ordinary role';
+COMMENT ON FUNCTION cftrag_internal.cft_as_text(text, regclass, name) IS 'a value of a column as a text, as SQL';
 
 -- The registrations by a trigger function, whatever the caller may read: those on a table, those of tables that belong to another, or every
 -- one; columns by role: {"id": "title", "body": "text", ...}. A table that is named finds its own by an index, however many others are
@@ -243,16 +239,14 @@ BEGIN
     PERFORM cftrag_internal.cft_set_columns(documents, NULL, 'cftrag_internal.cft_documents()', ARRAY[id, body, embedding, entity, tokens],
                                         '{id,body,embedding,entity,tokens}');
     PERFORM cftrag_internal.cft_distance(documents, embedding);
-    PERFORM cftrag_internal.cft_check_types(documents, ARRAY[id, body, entity, tokens]);
     IF tokens IS NOT NULL AND NOT EXISTS (SELECT FROM pg_attribute WHERE attrelid = documents AND attname = tokens AND atttypid IN (21, 23, 20)) THEN
         RAISE EXCEPTION 'column "%" of table % is no integer', tokens, documents USING ERRCODE = 'datatype_mismatch';
     END IF;
     IF mapping IS NOT NULL THEN
         PERFORM cftrag_internal.cft_set_columns(mapping, documents, 'cftrag_internal.cft_document_entities()',
                                             ARRAY[mapping_entity, mapping_document], '{entity,document}');
-        PERFORM cftrag_internal.cft_check_types(mapping, ARRAY[mapping_entity, mapping_document]);
         -- Whether they can be compared.
-        EXECUTE format('SELECT FROM %s AS d JOIN %s AS m ON d.%I = m.%I LIMIT 0', documents, mapping, id, mapping_document);
+        EXECUTE format('SELECT FROM %s AS d JOIN %s AS m ON %s LIMIT 0', documents, mapping, cftrag_internal.cft_same(documents, id, mapping, mapping_document, 'd'));
     END IF;
 END $$;
 COMMENT ON FUNCTION cft_attach_documents(regclass, name, name, name, name, name, regclass, name, name) IS
@@ -354,11 +348,24 @@ BEGIN
         RAISE EXCEPTION 'table % has no documents attached to cftrag', wanted USING ERRCODE = 'undefined_table',
             HINT = format('Attach it with: SELECT cft_attach_documents(%L, id => ''id'', body => ''body'', embedding => ''embedding'');', wanted);
     END IF;
-    PERFORM cftrag_internal.cft_check_types(relation, ARRAY[id, body, entity, tokens]);
-    PERFORM cftrag_internal.cft_check_types(mapping, ARRAY[mapping_entity, mapping_document]) WHERE mapping IS NOT NULL;
     RETURN NEXT;
 END $$;
 COMMENT ON FUNCTION cftrag_internal.cft_attached_documents(regclass) IS 'an attached table of documents, its columns, and its mapping to entities';
+
+-- Whether a document (d, or n.key) is the one of a row of a mapping (m), as SQL: by their type's operator; by their texts, where an ordinary role's
+-- cast could stand between two types.
+CREATE FUNCTION cftrag_internal.cft_same(relation regclass, id name, mapping regclass, mapping_document name, value text)
+RETURNS text LANGUAGE plpgsql STABLE PARALLEL SAFE COST 100 SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    document text := CASE value WHEN 'd' THEN 'd.' || quote_ident(id) ELSE value END;
+    mapped text := 'm.' || quote_ident(mapping_document);
+BEGIN
+    RETURN (SELECT CASE WHEN a.atttypid = b.atttypid OR cftrag_internal.cft_is_builtin(a.atttypid::regtype) AND cftrag_internal.cft_is_builtin(b.atttypid::regtype)
+                        THEN document || ' = ' || mapped
+                        ELSE cftrag_internal.cft_as_text(document, relation, id) || ' COLLATE "C" = ' || cftrag_internal.cft_as_text(mapped, mapping, mapping_document) END
+              FROM pg_attribute AS a, pg_attribute AS b WHERE a.attrelid = relation AND a.attname = id AND b.attrelid = mapping AND b.attname = mapping_document);
+END $$;
+COMMENT ON FUNCTION cftrag_internal.cft_same(regclass, name, regclass, name, text) IS 'joins documents to the rows of a mapping, as SQL';
 
 -- Of the documents about entities: their ids and entities, as SQL. A document may be about several entities.
 CREATE FUNCTION cftrag_internal.cft_about(relation regclass, id name, entity name, mapping regclass, mapping_entity name, mapping_document name)
@@ -366,9 +373,9 @@ RETURNS text LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog,
 DECLARE
     -- Concatenated, not format(): a name may hold a % sign.
     column_sql text := CASE WHEN mapping IS NULL THEN 'd.' || quote_ident(entity) ELSE 'm.' || quote_ident(mapping_entity) END;
-    same text := (SELECT CASE WHEN t.typcategory = 'S' AND l.collisdeterministic
+    same text := (SELECT CASE WHEN t.typcategory = 'S' AND l.collisdeterministic AND cftrag_internal.cft_is_builtin(t.oid::regtype)
                               THEN column_sql || ' = n.name COLLATE ' || quote_ident(n.nspname) || '.' || quote_ident(l.collname)
-                              ELSE column_sql || '::pg_catalog.text = n.name COLLATE "C"' END
+                              ELSE cftrag_internal.cft_as_text(column_sql, a.attrelid::regclass, a.attname) || ' = n.name COLLATE "C"' END
                     FROM pg_attribute AS a JOIN pg_type AS t ON t.oid = a.atttypid
                     LEFT JOIN pg_collation AS l ON l.oid = a.attcollation LEFT JOIN pg_namespace AS n ON n.oid = l.collnamespace
                    WHERE a.attrelid = coalesce(mapping, relation) AND a.attname = coalesce(mapping_entity, entity));
@@ -377,7 +384,7 @@ BEGIN
         RETURN ' JOIN ' || relation::text || ' AS d ON ' || same;
     END IF;
     RETURN ' JOIN ' || mapping::text || ' AS m ON ' || same
-        || ' JOIN ' || relation::text || ' AS d ON d.' || quote_ident(id) || ' = m.' || quote_ident(mapping_document);
+        || ' JOIN ' || relation::text || ' AS d ON ' || cftrag_internal.cft_same(relation, id, mapping, mapping_document, 'd');
 END $$;
 COMMENT ON FUNCTION cftrag_internal.cft_about(regclass, name, name, regclass, name, name) IS 'joins documents (d) to entities (n.name): the part of a statement that cft_chunks uses';
 

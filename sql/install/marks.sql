@@ -11,7 +11,7 @@ DECLARE
     names text[] := ARRAY(SELECT DISTINCT u.name FROM unnest(entities) AS u(name) WHERE u.name IS NOT NULL);
     whose text[] := names;
     found text[];
-    levels integer := CASE WHEN cardinality(names) <= 4 THEN 8 ELSE 1 END;
+    levels integer := CASE WHEN cardinality(names) <= 4 THEN 2 ELSE 1 END;
     so_far integer := 0;
 BEGIN
     WHILE whose <> '{}' AND (so_far < most) IS NOT FALSE LOOP

@@ -22,7 +22,6 @@ BEGIN
                 HINT = format('Attach them with: SELECT cft_attach_entities(''my_entities'', entity => ''entity'', embedding => ''embedding'', edges => %L);', edges);
         END IF;
     END IF;
-    PERFORM cftrag_internal.cft_check_types(a.relation, ARRAY[a.entity]);
     RETURN QUERY SELECT a.relation, a.id, a.entity, a.embedding, a.mapping, a.mapping_entity, a.mapping_document, o.operator, o.type, o.cosine
                    FROM cftrag_internal.cft_distance(a.relation, a.embedding) AS o;
 END $$;
@@ -68,17 +67,18 @@ BEGIN
     SELECT c.relation, (c.columns ->> 'entity')::name AS entity, (c.columns ->> 'summary')::name AS summary INTO s
       FROM cftrag_internal.cft_columns('cftrag_internal.cft_summaries()', NULL, edges) AS c WHERE c.other = edges LIMIT 1;
     IF s.relation IS NOT NULL THEN
-        PERFORM cftrag_internal.cft_check_types(s.relation, ARRAY[s.entity, s.summary]);
-        sums := format('SELECT s.%1$I::text COLLATE "C" AS name, max(s.%2$I::text COLLATE "C") AS said FROM %3$s AS s WHERE s.%1$I::text = ANY ($1) AND s.%2$I IS NOT NULL GROUP BY 1',
-                       s.entity, s.summary, s.relation);
+        sums := format('SELECT %1$s COLLATE "C" AS name, max(%2$s COLLATE "C") AS said FROM %3$s AS s WHERE %1$s = ANY ($1) AND s.%4$I IS NOT NULL GROUP BY 1',
+                       cftrag_internal.cft_as_text('s.' || quote_ident(s.entity), s.relation, s.entity),
+                       cftrag_internal.cft_as_text('s.' || quote_ident(s.summary), s.relation, s.summary), s.relation, s.summary);
     END IF;
     IF documents <> 0 THEN
         SELECT * INTO a FROM cftrag_internal.cft_attached_documents(documents);
         IF a.entity IS NOT NULL OR a.mapping IS NOT NULL THEN
             about := format(
-                'SELECT n.name, string_agg(d.%1$I::text, chr(10) ORDER BY d.%2$I::text COLLATE "C", d.%1$I::text COLLATE "C") AS said,
-                        sum(coalesce(%3$s, (char_length(d.%1$I::text) + 3) / 4)) AS size FROM n',
-                a.body, a.id, cftrag_internal.cft_counted(a.tokens))
+                'SELECT n.name, string_agg(%1$s, chr(10) ORDER BY %2$s COLLATE "C", %1$s COLLATE "C") AS said,
+                        sum(coalesce(%3$s, (char_length(%1$s) + 3) / 4)) AS size FROM n',
+                cftrag_internal.cft_as_text('d.' || quote_ident(a.body), a.relation, a.body), cftrag_internal.cft_as_text('d.' || quote_ident(a.id), a.relation, a.id),
+                cftrag_internal.cft_counted(a.relation, a.tokens))
                 || cftrag_internal.cft_about(a.relation, a.id, a.entity, a.mapping, a.mapping_entity, a.mapping_document)
                 || format(' WHERE d.%I IS NOT NULL GROUP BY n.name', a.body);
         END IF;

@@ -31,14 +31,14 @@ BEGIN
     SELECT c.relation, c.columns ->> 'entity' AS entity, c.columns ->> 'embedding' AS embedding INTO a
       FROM cftrag_internal.cft_columns('cftrag_internal.cft_entity_embeddings()', NULL, forest) AS c WHERE c.other = forest LIMIT 1;
     IF a.relation IS NOT NULL THEN
-        PERFORM cftrag_internal.cft_check_types(a.relation, ARRAY[a.entity]::name[]);
         SELECT * INTO o FROM cftrag_internal.cft_distance(a.relation, a.embedding);
         RETURN QUERY EXECUTE format(
-            'SELECT n.entity::text, n.distance, %6$s
+            'SELECT %7$s, n.distance, %6$s
                FROM (SELECT d.%1$I AS entity, d.%2$I %3$s $1::%4$s AS distance FROM %5$s AS d
                       WHERE d.%2$I IS NOT NULL AND d.%1$I IS NOT NULL ORDER BY d.%2$I %3$s $1::%4$s FETCH FIRST ($2) ROWS WITH TIES) AS n
-              ORDER BY n.distance, n.entity::text COLLATE "C" LIMIT $2',
-            a.entity, a.embedding, o.operator, o.type, a.relation, CASE WHEN o.cosine THEN '1 - n.distance' ELSE '- n.distance' END)
+              ORDER BY n.distance, %7$s COLLATE "C" LIMIT $2',
+            a.entity, a.embedding, o.operator, o.type, a.relation, CASE WHEN o.cosine THEN '1 - n.distance' ELSE '- n.distance' END,
+            cftrag_internal.cft_as_text('n.entity', a.relation, a.entity::name))
         USING embedding, k;
     ELSE
         -- Documents that belong to entities stand for them.

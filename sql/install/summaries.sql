@@ -221,11 +221,11 @@ COMMENT ON FUNCTION cft_attach_summaries(regclass, name, name, name, regclass, r
 CREATE FUNCTION cftrag_internal.cft_detach_summaries(summaries regclass)
 RETURNS void LANGUAGE plpgsql VOLATILE STRICT SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-    registrations regprocedure[] := ARRAY['cftrag_internal.cft_summaries()', 'cftrag_internal.cft_summary_documents()'];
+    registrations regprocedure[] := ARRAY['cftrag_internal.cft_summary_documents()', 'cftrag_internal.cft_summaries()'];
     others regclass[] := ARRAY(SELECT r.other FROM unnest(registrations) AS p, cftrag_internal.cft_registered(p, cft_detach_summaries.summaries) AS r);
     relation regclass;
 BEGIN
-    -- Locked before the summaries, as writers lock them. Triggers on tables of others stay, and do nothing; so do those that another table of summaries needs.
+    -- Documents, edges, summaries: locked as their writers lock them. Triggers on tables of others stay, and do nothing; so do those that another table of summaries needs.
     FOREACH relation IN ARRAY others LOOP
         CONTINUE WHEN NOT (SELECT pg_has_role(c.relowner, 'USAGE') FROM pg_class AS c WHERE c.oid = relation)
             OR EXISTS (SELECT FROM unnest(registrations) AS p, cftrag_internal.cft_registered(p, NULL, relation) AS r WHERE r.relation <> summaries);

@@ -170,9 +170,10 @@ BEGIN
             coalesce(CASE WHEN m.mapping IS NULL THEN m.entity END, m.id), m.embedding, m.operator, m.type, m.relation,
             format(CASE WHEN by_index THEN 'd.%I %s $1::%s' ELSE '(d.%I %s $1::%s) + 0' END, m.embedding, m.operator, m.type));
         EXECUTE 'WITH n AS MATERIALIZED (' || nearest || '), z AS (' || CASE WHEN m.mapping IS NULL
-            THEN 'SELECT n.key::text COLLATE "C" AS name, min(nullif(n.distance, ''NaN'')) AS distance FROM n GROUP BY 1'
-            ELSE format('SELECT m.%I::text COLLATE "C" AS name, min(nullif(n.distance, ''NaN'')) AS distance FROM n JOIN %s AS m ON m.%I = n.key GROUP BY 1',
-                        m.mapping_entity, m.mapping, m.mapping_document) END
+            THEN format('SELECT %s COLLATE "C" AS name, min(nullif(n.distance, ''NaN'')) AS distance FROM n GROUP BY 1', cftrag_internal.cft_as_text('n.key', m.relation, m.entity))
+            ELSE format('SELECT %s COLLATE "C" AS name, min(nullif(n.distance, ''NaN'')) AS distance FROM n JOIN %s AS m ON %s GROUP BY 1',
+                        cftrag_internal.cft_as_text('m.' || quote_ident(m.mapping_entity), m.mapping, m.mapping_entity), m.mapping,
+                        cftrag_internal.cft_same(m.relation, m.id, m.mapping, m.mapping_document, 'n.key')) END
             || ') SELECT (SELECT count(*) FROM n), array_agg(z.name), array_agg(z.distance) FROM z WHERE z.name IS NOT NULL AND z.distance IS NOT NULL'
         INTO had, near, distances USING query, wanted;
         good := ARRAY(SELECT DISTINCT c.entity COLLATE "C" FROM cftrag_internal.cft_context(near, CASE WHEN inner_only THEN 0 ELSE 1 END, 1, edges) AS c);

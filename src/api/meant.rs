@@ -1,4 +1,4 @@
-//! cft_meant_edges and cft_meant_documents: which table is meant where none is named. cft_plain_type and cft_counts: the rules of trust
+//! cft_meant_edges and cft_meant_documents: which table is meant where none is named. cft_is_builtin and cft_counts: the rules of trust
 //! (catalog/trust.rs), for SQL that attaches and reads tables.
 
 #![expect(unsafe_code, reason = "PostgreSQL's function call interface")]
@@ -8,12 +8,12 @@ use crate::catalog::registration::Functions;
 use crate::catalog::{registration_cache, trust};
 use pgrx::prelude::*;
 
-/// `cft_plain_type(type regtype) -> boolean`: whether reading its values runs no function of an ordinary role. STRICT.
+/// `cft_is_builtin(type regtype) -> boolean`: whether its casts are a superuser's: a type of pg_catalog's, or a domain over one. STRICT.
 #[pg_extern(sql = false)]
-fn cft_plain_type(fcinfo: pg_sys::FunctionCallInfo) -> bool {
+fn cft_is_builtin(fcinfo: pg_sys::FunctionCallInfo) -> bool {
     // SAFETY: our own fcinfo.
     let call = unsafe { Call::new(fcinfo) };
-    call.oid(0).is_some_and(trust::is_plain_type)
+    call.oid(0).is_some_and(trust::is_builtin)
 }
 
 /// `cft_counts(relation regclass, other regclass) -> boolean`: whether the owner of `relation` may say that it belongs to `other`. STRICT; false

@@ -8,7 +8,6 @@
 use crate::catalog::columns;
 use crate::catalog::columns::ColumnNames;
 use crate::catalog::edges_table::EdgesTable;
-use crate::catalog::trust;
 use crate::error;
 use crate::error::Fallible;
 use pgrx::prelude::*;
@@ -42,7 +41,7 @@ pub fn check_columns(table: &EdgesTable, names: &ColumnNames) -> Fallible<()> {
     names.tree.as_ref().map_or(Ok(()), |tree| of(tree, &columns.tree))
 }
 
-/// 42804 if a column got a type since it was attached whose values another role's function turns into texts.
+/// 42804 if a column got a type since it was attached whose casts to text may be anybody's.
 pub fn check_types(names: &ColumnNames, columns: &columns::Columns) -> Fallible<()> {
     let all = [
         (Some(&names.parent), columns.parent),
@@ -52,20 +51,8 @@ pub fn check_types(names: &ColumnNames, columns: &columns::Columns) -> Fallible<
     for (name, column) in all {
         let type_oid = pg_sys::Oid::from(column.type_oid);
         if let Some(name) = name
-            && !crate::catalog::trust::is_plain_type(type_oid)
+            && !crate::catalog::trust::is_builtin(type_oid)
         {
-            return Err(error::wrong_type(name, &type_name(type_oid)));
-        }
-    }
-    Ok(())
-}
-
-/// 42703 if the table has not all of the columns, 42804 if reading one runs a function of an ordinary role.
-pub fn check_plain(table: &EdgesTable, names: &[&str]) -> Fallible<()> {
-    for name in names {
-        let column = table.column(name).ok_or_else(|| error::no_raw_column(&table.name(), name))?;
-        let type_oid = pg_sys::Oid::from(column.type_oid);
-        if !trust::is_plain_type(type_oid) {
             return Err(error::wrong_type(name, &type_name(type_oid)));
         }
     }

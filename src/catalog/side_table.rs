@@ -6,11 +6,14 @@
 #![expect(unsafe_code, reason = "reads the relation cache")]
 
 use crate::catalog::name::{display_name, qualified_name};
-use crate::catalog::pg_trigger;
+use crate::catalog::{pg_trigger, trust};
 use crate::pg::compat::unguarded;
-use crate::pg::{encoding, error_context};
+use crate::pg::invalidation::Cached;
+use crate::pg::{encoding, error_context, invalidation};
 use pgrx::pg_sys;
+use std::convert::Infallible;
 use std::ffi::{CStr, c_char};
+use std::rc::Rc;
 
 /// The table, with RowExclusiveLock to the end of the transaction.
 pub struct SideTable(pg_sys::Relation);
@@ -69,23 +72,42 @@ pub unsafe fn registered(rel: pg_sys::Relation, function: pg_sys::Oid) -> Vec<Re
     }
 }
 
+thread_local! {
+    /// By the table that they belong to, and the functions that say so.
+    static TABLES: Cached<(pg_sys::Oid, [pg_sys::Oid; 2]), Rc<[pg_sys::Oid]>> = const { Cached::new(4, invalidation::relations) };
+}
+
+fn find(other: pg_sys::Oid, functions: [pg_sys::Oid; 2]) -> Rc<[pg_sys::Oid]> {
+    let mut tables = Vec::new();
+    let none = std::ptr::null_mut();
+    for trigger in pg_trigger::that_depend_on(pg_sys::RelationRelationId, other, none) {
+        pg_trigger::scan(pg_trigger::OID_INDEX, pg_sys::Anum_pg_trigger_oid, trigger, none, |tuple, _| {
+            // SAFETY: a pg_trigger tuple.
+            let form = unsafe { &*pg_sys::GETSTRUCT(tuple).cast::<pg_sys::FormData_pg_trigger>() };
+            if form.tgconstrrelid == other && functions.contains(&form.tgfoid) {
+                tables.push(form.tgrelid);
+            }
+        });
+    }
+    tables.sort_unstable_by_key(|table| u32::from(*table));
+    tables.dedup();
+    tables.into()
+}
+
 impl SideTable {
-    /// The plain tables that a trigger by one of these functions says belong to `other`, as of now; locked and opened, ascending by OID.
-    pub fn all_of(other: pg_sys::Oid, functions: &[pg_sys::Oid]) -> Vec<Self> {
-        let mut tables = Vec::new();
-        let none = std::ptr::null_mut();
-        for trigger in pg_trigger::that_depend_on(pg_sys::RelationRelationId, other, none) {
-            pg_trigger::scan(pg_trigger::OID_INDEX, pg_sys::Anum_pg_trigger_oid, trigger, none, |tuple, _| {
-                // SAFETY: a pg_trigger tuple.
-                let form = unsafe { &*pg_sys::GETSTRUCT(tuple).cast::<pg_sys::FormData_pg_trigger>() };
-                if form.tgconstrrelid == other && functions.contains(&form.tgfoid) {
-                    tables.push(form.tgrelid);
-                }
-            });
-        }
-        tables.sort_unstable_by_key(|table| u32::from(*table));
-        tables.dedup();
-        tables.into_iter().filter_map(Self::open).collect()
+    /// The plain tables that a trigger by one of these functions says belong to `other`, as of now, and whose owner may say so; locked and opened,
+    /// ascending by OID. One whose owner may not is neither waited for nor opened: of those `name` is given to `untrusted`.
+    pub fn all_of(other: pg_sys::Oid, functions: [pg_sys::Oid; 2], mut untrusted: impl FnMut(&str)) -> Vec<Self> {
+        let find = || Ok::<_, Infallible>(find(other, functions));
+        let Ok(tables) = TABLES.with(|all| all.get((other, functions), find));
+        let mut trusted = |table: &&pg_sys::Oid| {
+            let counts = trust::counts_beside(**table, other);
+            if !counts {
+                untrusted(&display_name(**table));
+            }
+            counts
+        };
+        tables.iter().filter(|table| trusted(table)).filter_map(|table| Self::open(*table)).collect()
     }
 
     fn open(table: pg_sys::Oid) -> Option<Self> {

@@ -63,18 +63,8 @@ pub fn counts_beside(table: pg_sys::Oid, beside: pg_sys::Oid) -> bool {
     }
 }
 
-/// Whether reading values of the type, turning them into texts and comparing them runs no function of an ordinary role. Input and output
-/// of a type are a superuser's always, whoever may create types; functions of casts are not.
-pub fn is_plain_type(type_oid: pg_sys::Oid) -> bool {
-    // SAFETY: system cache lookups.
-    let base = unsafe {
-        // Any number can be called a type.
-        if pg_sys::get_typtype(type_oid) == 0 {
-            return false;
-        }
-        pg_sys::getBaseType(type_oid)
-    };
-    u32::from(base) < roles::FIRST_OF_USERS
-        // SAFETY: as above.
-        || roles::cast_owners(base).into_iter().all(|owner| unsafe { pg_sys::superuser_arg(owner) })
+/// Whether the type is one of pg_catalog's, or a domain over one: its casts are a superuser's. Those of another may be anybody's.
+pub fn is_builtin(type_oid: pg_sys::Oid) -> bool {
+    // SAFETY: system cache lookups. Any number can be called a type.
+    unsafe { pg_sys::get_typtype(type_oid) != 0 && u32::from(pg_sys::getBaseType(type_oid)) < roles::FIRST_OF_USERS }
 }

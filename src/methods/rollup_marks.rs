@@ -11,6 +11,7 @@
 #![expect(unsafe_code, reason = "trigger data, SPI")]
 
 use crate::call::fmgr::{Call, name_datum};
+use crate::catalog::columns::find_column;
 use crate::catalog::edges_table::EdgesTable;
 use crate::catalog::name::{display_name, quote};
 use crate::catalog::registration::{Functions, internal_function};
@@ -77,7 +78,9 @@ fn cft_rollup_changed(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     }
     let functions = [internal_function(c"cft_summaries", &[]), internal_function(c"cft_summary_documents", &[])];
     // SAFETY: an open relation.
-    let tables = SideTable::all_of(unsafe { (*data.tg_relation).rd_id }, &functions);
+    let changed = unsafe { (*data.tg_relation).rd_id };
+    let untrusted = |summaries: &str| error::warn_not_owner_beside(summaries, &display_name(changed));
+    let tables = SideTable::all_of(changed, functions, untrusted);
     let mut touched = Vec::new();
     for table in &tables {
         of_edges(table, data, operation, functions[0], call.function(), &mut touched);
@@ -197,12 +200,8 @@ fn of_documents<'a>(
                 None
             }
             _ => {
-                let plain = EdgesTable::open(changed).and_then(|table| column_rules::check_plain(&table, &columns));
-                if let Err(why) = plain {
-                    error::warn_not_marked(&table.name(), why.message(), None);
-                    continue;
-                }
-                let list = columns.map(text_of).join(", ");
+                // SAFETY: an open relation.
+                let list = columns.map(|column| unsafe { as_text(data.tg_relation, column) }).join(", ");
                 Some(format!(
                     "SELECT array_agg(DISTINCT z.entity) FROM ({}) AS z(entity, body, id) WHERE z.entity IS NOT NULL",
                     changes(operation, &list)
@@ -224,9 +223,7 @@ fn of(table: &SideTable, function: Oid, other: Oid) -> Option<(Registered, Strin
 /// Whether it is the owner's word, and that owner's word counts for the other table. What may be meant to is told.
 fn counts(table: &SideTable, said: &Registered) -> bool {
     if !trust::counts_beside(table.oid(), said.other) {
-        if said.always {
-            error::warn_not_owner_beside(&table.name(), &display_name(said.other));
-        }
+        error::warn_not_owner_beside(&table.name(), &display_name(said.other));
         return false;
     }
     if !said.always {
@@ -238,6 +235,20 @@ fn counts(table: &SideTable, said: &Registered) -> bool {
 /// A column of r, as SQL: two values are the same if their texts are, byte by byte.
 fn text_of(column: &str) -> String {
     format!("r.{}::text COLLATE \"C\"", quote(column))
+}
+
+/// [`text_of`], of a column of any type: by its output function, as cft_as_text does it.
+///
+/// # Safety
+/// An open relation.
+unsafe fn as_text(rel: pg_sys::Relation, column: &str) -> String {
+    // SAFETY: the caller's promise.
+    let found = unsafe { find_column((*rel).rd_att, &encoding::encode(column)) };
+    if found.is_some_and(|found| trust::is_builtin(Oid::from(found.type_oid))) {
+        return text_of(column);
+    }
+    let column = quote(column);
+    format!("(CASE WHEN num_nulls(r.{column}) = 0 THEN concat(r.{column}) END) COLLATE \"C\"")
 }
 
 /// As SQL: these columns of what the statement has changed. What is the same before and after, as by UPDATE of another column, is no change.
