@@ -3,7 +3,6 @@
 pub(crate) mod alloc;
 pub(crate) mod casts;
 pub(crate) mod chunk;
-pub(crate) mod cpu;
 pub(crate) mod error;
 pub(crate) mod flat;
 pub(crate) mod hash;

@@ -14,7 +14,6 @@ use crate::folded::ascii::mask;
 use crate::folded::bloom::{BloomFilter, Segment};
 use crate::folded::item::{Begun, Kinds};
 use crate::memory::casts::index;
-use crate::memory::cpu::{self, Task};
 use crate::memory::flat::{PLACES, bits};
 use crate::memory::hash::Hash;
 
@@ -86,11 +85,9 @@ impl Starts {
     ) {
         if singles.is_near() && pairs.is_near() {
             let (near, near_pairs) = (singles.near, pairs.near);
-            let (single, pair) = (move |_| near, move |_| near_pairs);
-            cpu::run(Sift { starts: self, single, pair, hashes, block });
+            self.sift_by(move |_| near, move |_| near_pairs, hashes, block);
         } else {
-            let (single, pair) = (|word| singles.segment(word), |both| pairs.segment(both));
-            cpu::run(Sift { starts: self, single, pair, hashes, block });
+            self.sift_by(|word| singles.segment(word), |both| pairs.segment(both), hashes, block);
         }
     }
 
@@ -160,34 +157,11 @@ fn note(kinds: &[Kinds], words: &mut [u8; ROOM + 8]) -> usize {
     noted % ROOM
 }
 
-/// [`Starts::sift`], and where the words of a hash are in either Bloom filter.
-struct Sift<'a, S, P> {
-    starts: &'a mut Starts,
-    single: S,
-    pair: P,
-    hashes: &'a [Hash],
-    block: usize,
-}
-
-impl<'m, S, P> Task for Sift<'_, S, P>
-where
-    S: Fn(Hash) -> Segment<'m>,
-    P: Fn(Hash) -> Segment<'m>,
-{
-    type Result = ();
-
-    #[inline(always)]
-    fn run(self) {
-        self.starts.sift_by(self.single, self.pair, self.hashes, self.block);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::folded::item::Item;
     use crate::memory::casts::wide;
-    use crate::memory::cpu::tests::both;
     use crate::memory::root::BloomItems;
     use crate::{Edge, HeapMemory, Image};
 
@@ -234,7 +208,7 @@ mod tests {
                     })
                     .collect();
                 (found, none) = (found + expected.len(), none + block - expected.len());
-                let bloom_items = both(|| {
+                let bloom_items: Vec<_> = {
                     let mut starts = Starts::default();
                     // What is left of a longer block is none of this one's.
                     starts.sift(singles, pairs, &before, BLOCK);
@@ -244,9 +218,9 @@ mod tests {
                         let both = (!is_last).then_some(start.both);
                         (start.word, (start.begun.few(), start.begun.more()), both)
                     };
-                    starts.all().map(each).collect::<Vec<_>>()
-                });
-                assert_eq!(bloom_items, [expected.clone(), expected]);
+                    starts.all().map(each).collect()
+                };
+                assert_eq!(bloom_items, expected);
             }
         }
         assert!(found > 50 && none > 50, "{found} begin, {none} do not");

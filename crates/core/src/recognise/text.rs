@@ -9,7 +9,6 @@ use crate::folded::pieces::{Rest, WINDOW, Words};
 use crate::folded::words::{self, MOST_WORD, MOST_WORDS, TOO_LONG};
 use crate::memory::casts::index;
 use crate::memory::casts::word as place;
-use crate::memory::cpu::{self, Task};
 use crate::memory::flat::as_text;
 use crate::memory::hash::Hash;
 use crate::memory::interruptible::Interruptible;
@@ -115,44 +114,6 @@ struct Stretch {
     longer: usize,
     /// So many bytes more than characters are in it.
     excess: usize,
-}
-
-/// [`Held::read_ascii`].
-struct ReadAscii<'a> {
-    held: &'a mut Held,
-    cutter: &'a mut Cutter,
-    bytes: &'a [u8],
-    before: usize,
-}
-
-impl Task for ReadAscii<'_> {
-    type Result = ();
-
-    #[inline(always)]
-    fn run(self) {
-        self.held.read_blocks(self.cutter, self.bytes, self.before);
-    }
-}
-
-/// [`Held::hash`].
-struct HashWords<'a, F> {
-    words: &'a [Folded],
-    folded: &'a [u8],
-    hashes: &'a mut [Hash],
-    seed: u64,
-    each: F,
-}
-
-impl<F: Fn(Hash)> Task for HashWords<'_, F> {
-    type Result = ();
-
-    #[inline(always)]
-    fn run(self) {
-        for (hash, [at, end]) in self.hashes.iter_mut().zip(self.words) {
-            *hash = Hash::of_word_in(self.seed, self.folded, index(*at), index(end - at));
-            (self.each)(*hash);
-        }
-    }
 }
 
 /// Words of a text.
@@ -262,11 +223,6 @@ impl Held {
     /// Reads words of ASCII before which there are `before` bytes more than characters: whole
     /// blocks, which are folded all of them.
     fn read_ascii(&mut self, cutter: &mut Cutter, bytes: &[u8], before: usize) {
-        cpu::run(ReadAscii { held: self, cutter, bytes, before });
-    }
-
-    #[inline(always)]
-    fn read_blocks(&mut self, cutter: &mut Cutter, bytes: &[u8], before: usize) {
         // What is in the text here is in `folded` so many bytes before, or (wrapped) after.
         let mut moved = None;
         let (mut inside, mut has_underscores) = (false, false);
@@ -359,13 +315,10 @@ impl Held {
         let Held { words, len, folded, hashes, .. } = self;
         let done = hashes.len();
         hashes.resize(*len, Hash::default());
-        cpu::run(HashWords {
-            words: &words[done..],
-            folded,
-            hashes: &mut hashes[done..],
-            seed,
-            each,
-        });
+        for (hash, [at, end]) in hashes[done..].iter_mut().zip(&words[done..]) {
+            *hash = Hash::of_word_in(seed, folded, index(*at), index(end - at));
+            each(*hash);
+        }
     }
 
     /// The seed is another.
@@ -437,7 +390,6 @@ impl Held {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::memory::cpu::tests::both;
     use proptest::prelude::*;
 
     /// Where a word is in bytes and in characters, and folded.
@@ -559,7 +511,7 @@ mod tests {
         #[test]
         fn a_text_may_be_read_in_steps(text in text(), step in 1..1500_usize) {
             let expected = expected(&text);
-            prop_assert_eq!(both(|| read(&text, step)), [expected.clone(), expected]);
+            prop_assert_eq!(read(&text, step), expected);
         }
     }
 }

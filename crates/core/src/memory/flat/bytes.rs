@@ -1,6 +1,5 @@
 //! Bytes of this process, not of an image: many looked at together, and words seen as bytes.
 
-use crate::memory::cpu::{self, Task};
 use crate::memory::interruptible::Interruptible;
 use crate::memory::interruptible::PER_STEP;
 
@@ -52,15 +51,8 @@ pub(super) fn bits_plainly<const N: usize>(bytes: [u8; N]) -> u64 {
 /// Bytes that are looked at before it is asked whether one of them was no ASCII.
 const AT_ONCE: usize = 1024;
 
-struct IsAscii<'a>(&'a [u8]);
-
-impl Task for IsAscii<'_> {
-    type Result = bool;
-
-    #[inline(always)]
-    fn run(self) -> bool {
-        self.0.chunks(AT_ONCE).all(|some| some.iter().fold(0, |all, byte| all | byte).is_ascii())
-    }
+fn is_ascii(bytes: &[u8]) -> bool {
+    bytes.chunks(AT_ONCE).all(|some| some.iter().fold(0, |all, byte| all | byte).is_ascii())
 }
 
 /// Bytes that are looked at between two looks for an interrupt.
@@ -75,7 +67,7 @@ pub(crate) fn as_text<'t>(
     let (mut done, mut ascii) = (0, true);
     while done < bytes.len() {
         let some = &bytes[done..bytes.len().min(done + SOME)];
-        ascii = ascii && cpu::run(IsAscii(some));
+        ascii = ascii && is_ascii(some);
         done += match if ascii { Ok("") } else { std::str::from_utf8(some) } {
             Ok(_) => some.len(),
             // A character goes on after these.
