@@ -119,7 +119,7 @@ pub fn define() {
     GucRegistry::define_bool_guc(
         c"cftrag.build_on_start",
         c"Sets whether background workers build the images of all attached tables when the server starts.",
-        c"Only if the library is in shared_preload_libraries. Also after a crash and after a promotion.",
+        c"Only if the library is in shared_preload_libraries. Also after a promotion.",
         &BUILD_ON_START,
         GucContext::Sighup,
         GucFlags::default(),

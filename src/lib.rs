@@ -13,7 +13,6 @@
 //!   capture     a write on its way into the image: trigger, delta, flush
 //!   image       shared memory: control block, slots, chunks, locks, limits, settling, counters
 //!   catalog     the user's tables as the catalogs have them: names, columns, registrations, trust, the table a call means
-//!   template    templates of users, bounded
 //!   call        arguments, results and memory of one call
 //!   error.rs    every message
 //!   pg          what PostgreSQL 15 to 18 differ in, and how to live in it
@@ -39,7 +38,6 @@ mod methods;
 mod pg;
 mod scan;
 mod serve;
-mod template;
 
 /// Spelled out, because pgrx 0.18.1 writes `version` where the name is (pg_get_loaded_modules, since 18). Evaluated by the compiler only.
 const VERSION: &CStr = match CStr::from_bytes_with_nul(concat!(env!("CARGO_PKG_VERSION"), "\0").as_bytes()) {
@@ -74,7 +72,7 @@ extension_sql_file!("../sql/install/views.sql", name = "views", requires = ["int
 extern "C-unwind" fn _PG_init() {
     pg::error_context::without_backtraces();
     guc::define();
-    template::setting::define();
+    call::format::define();
     #[cfg(feature = "inject")]
     {
         pg::inject::define();

@@ -24,11 +24,6 @@ LANGUAGE c STABLE PARALLEL SAFE COST 200 ROWS 10 SUPPORT cftrag_internal.cft_ent
 AS 'MODULE_PATHNAME', 'cft_entities_wrapper';
 COMMENT ON FUNCTION cftrag_internal.cft_entities(text, regclass, boolean) IS 'twin of cft_entities';
 
-CREATE FUNCTION cftrag_internal.cft_render(template text, world jsonb)
-RETURNS text LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 100
-AS 'MODULE_PATHNAME', 'cft_render_wrapper';
-COMMENT ON FUNCTION cftrag_internal.cft_render(text, jsonb) IS 'twin of cft_render';
-
 CREATE FUNCTION cftrag_internal.cft_roots(edges regclass)
 RETURNS TABLE(tree text, root text)
 LANGUAGE c STABLE PARALLEL SAFE COST 100000 ROWS 100

@@ -322,6 +322,11 @@ END;
 COMMENT ON FUNCTION cft_retrieve(text, vector, integer, integer, integer, integer, text, regclass, regclass, integer) IS
 'what belongs to a question: the nearest documents, the hierarchy of the entities it mentions, and documents about these; each row says why it is here';
 
+CREATE FUNCTION cftrag_internal.cft_fill_prompt(format text, question text, documents text, hierarchy text, chunks text)
+RETURNS text LANGUAGE c IMMUTABLE PARALLEL SAFE COST 10
+AS 'MODULE_PATHNAME', 'cft_fill_prompt_wrapper';
+COMMENT ON FUNCTION cftrag_internal.cft_fill_prompt(text, text, text, text, text) IS 'a format with these texts in the places of their names';
+
 CREATE FUNCTION cftrag_internal.cft_prompt(question text, embedding vector, template text, k integer, up integer, down integer, budget integer,
     mode text, edges regclass, documents regclass, chunks integer)
 RETURNS text LANGUAGE plpgsql STABLE PARALLEL SAFE COST 10000 SET search_path = pg_catalog, pg_temp AS $$
@@ -329,21 +334,19 @@ DECLARE
     own text := coalesce(template, nullif(current_setting('cftrag.prompt_template', true), ''));
     prompt text;
 BEGIN
-    IF own IS NOT NULL THEN
-        SELECT cftrag_internal.cft_render(own, jsonb_build_object('question', question,
-                   'documents', coalesce(jsonb_agg(to_jsonb(r) ORDER BY r.rank) FILTER (WHERE r.source = 'document'), '[]'),
-                   'hierarchy', coalesce(jsonb_agg(to_jsonb(r) ORDER BY r.rank) FILTER (WHERE r.source = 'hierarchy'), '[]'),
-                   'chunks', coalesce(jsonb_agg(to_jsonb(r) ORDER BY r.rank) FILTER (WHERE r.source = 'chunk'), '[]')))
-          INTO prompt FROM cftrag_internal.cft_retrieve(question, embedding, k, up, down, budget, mode, edges, documents, chunks) AS r;
-        RETURN prompt;
-    END IF;
-    SELECT 'Answer the question from the context below. If the context does not hold the answer, say so.'
-           || coalesce(E'\n\nDocuments:\n' || string_agg(format('[%s] %s', r.n, r.text), E'\n' ORDER BY r.n) FILTER (WHERE r.source <> 'hierarchy'), '')
-           || coalesce(E'\n\nHierarchy:\n' || string_agg(r.text, E'\n' ORDER BY r.rank) FILTER (WHERE r.source = 'hierarchy'), '')
-           || E'\n\nQuestion: ' || question
+    -- Documents and chunks are numbered as one list.
+    SELECT CASE WHEN question IS NULL THEN NULL
+                WHEN own IS NOT NULL THEN cftrag_internal.cft_fill_prompt(own, question, z.documents, z.hierarchy, z.chunks)
+                ELSE 'Answer the question from the context below. If the context does not hold the answer, say so.'
+                     || coalesce(E'\n\nDocuments:\n' || nullif(concat_ws(E'\n', z.documents, z.chunks), ''), '')
+                     || coalesce(E'\n\nHierarchy:\n' || z.hierarchy, '')
+                     || E'\n\nQuestion: ' || question END
       INTO prompt
-      FROM (SELECT z.*, row_number() OVER (PARTITION BY z.source = 'hierarchy' ORDER BY z.source DESC, z.rank) AS n
-              FROM cftrag_internal.cft_retrieve(question, embedding, k, up, down, budget, mode, edges, documents, chunks) AS z) AS r;
+      FROM (SELECT string_agg(format('[%s] %s', r.n, r.text), E'\n' ORDER BY r.n) FILTER (WHERE r.source = 'document') AS documents,
+                   string_agg(format('[%s] %s', r.n, r.text), E'\n' ORDER BY r.n) FILTER (WHERE r.source = 'chunk') AS chunks,
+                   string_agg(r.text, E'\n' ORDER BY r.rank) FILTER (WHERE r.source = 'hierarchy') AS hierarchy
+              FROM (SELECT t.*, row_number() OVER (PARTITION BY t.source = 'hierarchy' ORDER BY t.source DESC, t.rank) AS n
+                      FROM cftrag_internal.cft_retrieve(question, embedding, k, up, down, budget, mode, edges, documents, chunks) AS t) AS r) AS z;
     RETURN prompt;
 END $$;
 COMMENT ON FUNCTION cftrag_internal.cft_prompt(text, vector, text, integer, integer, integer, integer, text, regclass, regclass, integer) IS
@@ -357,7 +360,7 @@ BEGIN ATOMIC
     SELECT cftrag_internal.cft_prompt($1, $2, $3, $4, $5, $6, $7, $8, cftrag_internal.cft_meant_edges($9), cftrag_internal.cft_meant_documents($10), $11);
 END;
 COMMENT ON FUNCTION cft_prompt(text, vector, text, integer, integer, integer, integer, text, regclass, regclass, integer) IS
-'a prompt of what cft_retrieve returns, the same bytes for the same data; or by a template over question, documents, hierarchy, chunks';
+'a prompt of what cft_retrieve returns, the same bytes for the same data; or a format of yours, with {question} {documents} {hierarchy} {chunks}';
 
 CREATE FUNCTION cftrag_internal.cft_resolve(mention text, embedding vector, k integer, edges regclass, documents regclass)
 RETURNS TABLE(entity text, score float8, method text)

@@ -30,9 +30,3 @@ RETURNS jsonb LANGUAGE c STABLE PARALLEL SAFE COST 200 SUPPORT cftrag_internal.c
 AS 'MODULE_PATHNAME', 'cft_context_json_many_wrapper';
 COMMENT ON FUNCTION cft_context_json(text[], integer, integer, regclass) IS
 'an array of what cft_context_json gives for each entity that has relatives';
-
-CREATE FUNCTION cft_render(template text, world jsonb)
-RETURNS text LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 100
-AS 'MODULE_PATHNAME', 'cft_render_wrapper';
-COMMENT ON FUNCTION cft_render(text, jsonb) IS
-'runs a template (a small part of Jinja) over a JSON object; 22023 if it is none, or takes too long, or makes too much';

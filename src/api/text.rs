@@ -1,4 +1,4 @@
-//! The hierarchy as text for a prompt: cft_context_text, cft_context_json, cft_context_parts; and cft_render for other templates.
+//! The hierarchy as text for a prompt: cft_context_text, cft_context_json, cft_context_parts.
 //!
 //! One pass over the answer, which is what cft_context would return and in its order (tree, NULL first; ancestors before descendants;
 //! depth; relative; all by bytes). So the same data give the same bytes, from the image and by the reference query, whatever the order
@@ -8,23 +8,20 @@
 
 use crate::call::fmgr;
 use crate::call::fmgr::{Call, Rows, with_room_for_errors};
-use crate::call::utf8::{as_utf8, from_utf8, to_utf8};
-use crate::call::work_memory::{Bytes, Room, add, put};
+use crate::call::format;
+use crate::call::format::Format;
+use crate::call::work_memory::{Bytes, add, put};
 use crate::error::Fallible;
 use crate::pg::compat::plain;
 use crate::serve::sentences::{each_sentence, look_up, sentence};
 use crate::serve::sink::{Relative, Sink};
 use crate::serve::walk;
-use crate::template::{json, values};
-use crate::{error, guc, template};
+use crate::{error, guc};
 use cftrag_core::Text;
-use minijinja::Value;
 use pgrx::prelude::*;
 use pgrx::{Internal, check_for_interrupts};
 use std::cell::Cell;
-
-/// Bytes that a row takes at most in the world of a template beside its names: it stands there twice.
-const PER_ELEMENT: usize = 800;
+use std::ffi::CStr;
 
 /// `cft_context_text(entity text, up int, down int, edges regclass, template text) -> text`
 ///
@@ -48,30 +45,50 @@ fn cft_context_text_many(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<Internal>
 }
 
 fn text(call: &Call, names: &[&[u8]], array: impl Fn() -> pg_sys::Datum) -> Fallible<Option<pg_sys::Datum>> {
-    let template = match call.text(4) {
-        Some(own) => Some(to_utf8(own)?),
-        None => guc::template().map(|text| to_utf8(text.as_bytes())).transpose()?,
-    };
+    let setting = guc::template();
+    let template = call.text(4).or(setting.as_deref().map(CStr::to_bytes));
     let Some(template) = template else {
         let mut text = None;
         into(call, names, array, &mut Sink::Text(&mut text))?;
         return Ok(text);
     };
-    // A world is gone before the next is made.
-    let mut texts = Bytes::default();
+    let format = Format::parse(template, &format::SENTENCE)?;
+    let (mut texts, mut relatives) = (Bytes::default(), Bytes::default());
     parts(call, names, array, |rows| {
-        for rows in rows.chunk_by(|a, b| a.entity == b.entity) {
-            let bytes = world_bytes(rows);
-            Room::new().take(bytes)?;
-            let text = crate::template::render(&template, world(rows)?, rows.len(), bytes)?;
-            let text = from_utf8(&text)?;
-            texts.room(text.len() + 1)?;
-            texts.0.extend_from_slice(&text);
-            texts.0.push(b'\n');
-        }
-        Ok(())
+        each_sentence(rows, |of, _| {
+            list(of, &mut relatives)?;
+            let (count, first) = (of.len().to_string(), &of[0]);
+            let tree = first.tree.unwrap_or_default();
+            let values = [first.entity, tree, relation(first).as_bytes(), &relatives.0, count.as_bytes()];
+            format.write(&values, &mut texts)?;
+            add("\n", &mut texts)
+        })
     })?;
     texts.0.pop().map_or(Ok(None), |_| fmgr::text_value(&texts.0).map(Some))
+}
+
+fn relation(row: &Relative<'_>) -> &'static str {
+    if row.ancestor { "ancestor" } else { "descendant" }
+}
+
+/// The names, with commas between them; with semicolons if one of several has a comma.
+fn list(of: &[Relative<'_>], out: &mut Bytes) -> Fallible<()> {
+    let done = Cell::new(0);
+    let has_comma = |row: &Relative<'_>| {
+        look_up(&done, row.name.len());
+        row.name.contains(&b',')
+    };
+    let between = if of.len() > 1 && of.iter().any(has_comma) { "; " } else { ", " };
+    out.0.clear();
+    for (i, row) in of.iter().enumerate() {
+        look_up(&done, row.name.len());
+        out.room(row.name.len() + between.len())?;
+        if i > 0 {
+            out.0.extend_from_slice(between.as_bytes());
+        }
+        out.0.extend_from_slice(row.name);
+    }
+    Ok(())
 }
 
 /// `cft_context_parts(entities text[], up int, down int, edges regclass) -> table(entity, tree, relation, text)`: the sentences of
@@ -93,8 +110,8 @@ fn cft_context_parts(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
                 text.clear();
                 sentence(&mut text, of, subject)?;
                 let first = &of[0];
-                let relation = if first.ancestor { "ancestor" } else { "descendant" };
-                let texts = [first.entity, first.tree.unwrap_or_default(), relation.as_bytes(), text.as_bytes()];
+                let tree = first.tree.unwrap_or_default();
+                let texts = [first.entity, tree, relation(first).as_bytes(), text.as_bytes()];
                 let mut values = [pg_sys::Datum::from(0usize); 4];
                 for (value, text) in values.iter_mut().zip(texts) {
                     *value = fmgr::text_value(text)?;
@@ -131,24 +148,6 @@ fn cft_context_json_many(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<Internal>
     parts(&call, &names, || array, |rows| json(rows, &mut out))?;
     add("]", &mut out)?;
     jsonb(out)
-}
-
-/// `cft_render(template text, world jsonb) -> text`: any template over a JSON object.
-#[pg_extern(sql = false)]
-fn cft_render(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<Option<Vec<u8>>> {
-    // SAFETY: our own fcinfo.
-    let call = unsafe { Call::new(fcinfo) };
-    let (Some(source), Some(world)) = (call.text(0), call.arg(1)) else { return Ok(None) };
-    // SAFETY: SQL declares the argument jsonb; its text is NUL-terminated.
-    let world = unsafe {
-        let function = pg_sys::Oid::from(pg_sys::F_JSONB_OUT);
-        let text = with_room_for_errors(|| plain::OidOutputFunctionCall(function, world));
-        std::ffi::CStr::from_ptr(text).to_bytes()
-    };
-    let (source, world) = (as_utf8(source)?, as_utf8(world)?);
-    let (value, bytes) = json::read(world)?;
-    let text = template::render(source, value, world.len() / 16, bytes)?;
-    from_utf8(&text).map(Some)
 }
 
 /// Gives the answer of a call (entity or entities, up, down, edges) to `take`, in parts. Not at all for a NULL up or down.
@@ -209,41 +208,4 @@ fn jsonb(mut json: Bytes) -> Fallible<Internal> {
         let value = with_room_for_errors(|| plain::OidInputFunctionCall(function, text, pg_sys::InvalidOid, -1));
         Ok(Internal::from(Some(value)))
     }
-}
-
-/// Bytes that it takes at most.
-fn world_bytes(rows: &[Relative<'_>]) -> usize {
-    let done = Cell::new(0);
-    let names = rows.iter().map(|row| {
-        look_up(&done, 0);
-        PER_ELEMENT + 4 * (row.name.len() + row.via.len()) + 2 * row.tree.map_or(0, <[u8]>::len)
-    });
-    names.sum::<usize>() + 2 * rows[0].entity.len()
-}
-
-/// What a template sees of one entity.
-fn world(rows: &[Relative<'_>]) -> Fallible<Value> {
-    let one = |row: &Relative| -> Fallible<Value> {
-        let (entity, via) = (Value::from(to_utf8(row.name)?), Value::from(to_utf8(row.via)?));
-        Ok(values::thing([("entity", entity), ("depth", Value::from(row.depth)), ("via", via)]))
-    };
-    let side = |rows: &[Relative], ancestor: bool| -> Fallible<Value> {
-        let side = rows.iter().filter(|row| row.ancestor == ancestor).map(one);
-        Ok(values::list(side.collect::<Fallible<_>>()?))
-    };
-    let mut trees = Vec::new();
-    for tree in rows.chunk_by(|a, b| a.tree == b.tree) {
-        let name = tree[0].tree.map_or(Ok(Value::from(())), |name| to_utf8(name).map(Value::from))?;
-        trees.push(values::thing([
-            ("tree", name),
-            ("ancestors", side(tree, true)?),
-            ("descendants", side(tree, false)?),
-        ]));
-    }
-    Ok(values::thing([
-        ("entity", Value::from(to_utf8(rows[0].entity)?)),
-        ("trees", values::list(trees)),
-        ("ancestors", side(rows, true)?),
-        ("descendants", side(rows, false)?),
-    ]))
 }

@@ -14,11 +14,6 @@ use pgrx::prelude::*;
 /// Bytes that are copied at once, and that leave some memory for others without asking.
 const LARGE: usize = 1 << 20;
 
-/// From the server's encoding, as a copy. Errors: those of [`as_utf8`], 53200.
-pub fn to_utf8(bytes: &[u8]) -> Fallible<String> {
-    String::from_utf8(copy(as_utf8(bytes)?.as_bytes())?).map_err(|_| error::not_utf8())
-}
-
 /// From the server's encoding: the bytes themselves, or PostgreSQL's copy. SQL_ASCII may hold what is no UTF-8: 22021.
 pub fn as_utf8(bytes: &[u8]) -> Fallible<&str> {
     let server = pg_sys::pg_enc::PG_UTF8 as i32;
@@ -51,7 +46,7 @@ fn copy(bytes: &[u8]) -> Fallible<Vec<u8>> {
 /// To the server's encoding.
 pub fn from_utf8(text: &str) -> Fallible<Vec<u8>> {
     if text.contains('\0') {
-        return Err(error::bad_template("it makes a zero byte, which no text can hold"));
+        return Err(error::not_utf8());
     }
     let utf8 = pg_sys::pg_enc::PG_UTF8 as i32;
     // SAFETY: as in to_utf8.

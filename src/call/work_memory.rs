@@ -115,11 +115,6 @@ impl Room {
         Ok(())
     }
 
-    /// Bytes that were taken.
-    pub fn taken(&self) -> usize {
-        self.taken
-    }
-
     /// Takes what is missing to a sum of so many bytes.
     pub fn grow_to(&mut self, bytes: usize) -> Fallible<()> {
         self.take(bytes.saturating_sub(self.taken))

@@ -228,7 +228,6 @@ pub mod plain {
             parameter: pg_sys::Oid,
             modifier: i32,
         ) -> pg_sys::Datum;
-        pub unsafe fn OidOutputFunctionCall(function: pg_sys::Oid, value: pg_sys::Datum) -> *mut std::ffi::c_char;
         pub fn ExecScan(
             node: *mut pg_sys::ScanState,
             access: pg_sys::ExecScanAccessMtd,

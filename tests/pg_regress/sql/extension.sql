@@ -67,7 +67,7 @@ SET cftrag.enable = off;
 SELECT entity, start FROM cft_entities('b or c');
 RESET cftrag.enable;
 SELECT source, text FROM cft_retrieve('What is b?', '[1,0]', 1, budget => 50);
-SELECT cft_prompt('What is b?', '[1,0]', template => '{{ documents|length }}') IS NOT NULL;
+SELECT cft_prompt('What is b?', '[1,0]', template => '{documents}') IS NOT NULL;
 SELECT document_id FROM cft_chunks('b', 0, 0);
 SELECT entity FROM cft_nearest_entities('[1,0]', 1);
 SELECT prefix FROM cft_path_prefix('{c}'::text[]);

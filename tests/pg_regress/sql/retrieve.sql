@@ -114,11 +114,11 @@ SELECT source, document_id, tokens FROM cft_retrieve('Where is the heart clinic?
 SELECT cft_prompt('Where is the heart clinic?', '[1,0,0.3]', k => 2);
 SELECT cft_prompt('Where is the dentist?', NULL);
 SELECT cft_prompt(NULL, '[1,0,0.3]', k => 1);
-SELECT cft_prompt('heart clinic', '[1,0,0.3]', k => 1, up => 1, budget => 40,
-    template => '{{ question }}:{% for d in documents %} [{{ d.document_id }}, {{ d.tokens }}]{% endfor %}{% for h in hierarchy %} {{ h.entity }}: {{ h.why }};{% endfor %}{% if not chunks %} no chunks{% endif %}');
-SET cftrag.prompt_template = '{{ documents|length }} documents, {{ hierarchy|length }} sentences, {{ chunks|length }} chunks';
+SELECT cft_prompt('heart clinic', '[1,0,0.3]', k => 1, up => 1, budget => 40, template => '{question}: <{documents}> <{hierarchy}> <{chunks}> {{}}');
+SET cftrag.prompt_template = E'{hierarchy}\n--\n{documents}\n--\n{chunks}\n--\n{question}';
 SELECT cft_prompt('heart clinic', '[1,0,0.3]');
-SELECT cft_prompt('heart clinic', '[1,0,0.3]', template => '{{ nothing }}');
+SELECT cft_prompt('Where is the dentist?', NULL), cft_prompt(NULL, '[1,0,0.3]') IS NULL AS "null";
+SELECT cft_prompt('heart clinic', '[1,0,0.3]', template => '{nothing}');
 RESET cftrag.prompt_template;
 -- Byte-stable: runs, image or not, another order in the table, another session.
 CREATE FUNCTION prompts() RETURNS text LANGUAGE sql AS $$

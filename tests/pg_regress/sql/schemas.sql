@@ -25,15 +25,13 @@ SELECT "Cft %s %I rag".cft_attach_documents('data.docs', entity => 'entity');
 SELECT tgname, tgfoid::regproc FROM pg_trigger WHERE tgrelid = 'data.docs'::regclass;
 SELECT "Cft %s %I rag".cft_context_text('Schläfrigkeit');
 SELECT "Cft %s %I rag".cft_context_json('Gähnen', 1, 0);
-SELECT "Cft %s %I rag".cft_context_text('Schläfrigkeit', template => 'Über {{ entity|upper }}: {{ ancestors|first }}');
-SET cftrag.template = 'Über {{ entity|upper }}';
+SELECT "Cft %s %I rag".cft_context_text('Schläfrigkeit', template => 'Über {entity}: {relatives}');
+SET cftrag.template = 'Über {entity}';
 SELECT "Cft %s %I rag".cft_context_text('Gähnen');
 RESET cftrag.template;
-SET cftrag.prompt_template = 'Über {{ question|upper }}';
+SET cftrag.prompt_template = 'Über {question}';
 SELECT "Cft %s %I rag".cft_prompt('Gähnen?', NULL);
 RESET cftrag.prompt_template;
--- What the database's encoding does not have cannot be made.
-SELECT "Cft %s %I rag".cft_context_text('Gähnen', template => '{{ "\u4e2d" }}');
 SELECT source, document_id, text, why FROM "Cft %s %I rag".cft_retrieve('Warum GÄHNEN wir?', '[0,1]', k => 1, up => 2);
 SELECT source, text FROM "Cft %s %I rag".cft_retrieve('Warum gähnen wir?', '[0,1]', k => 0, chunks => 0, mode => 'naive');
 SELECT "Cft %s %I rag".cft_prompt('Warum gähnen wir?', '[1,0]', k => 1, up => 1, chunks => 0);

@@ -1,0 +1,168 @@
+//! Formats of users: a text with placeholders, `{entity}`; `{{` and `}}` are braces. Of the arguments `template` and of two settings, which are checked
+//! when they are set. Bytes in the server's encoding, in all of which a brace is a brace.
+//!
+//! Errors: 22023 (an unknown placeholder, with the list of those that there are), 53400 and 53200 (cftrag.work_memory).
+
+#![expect(unsafe_code, reason = "hooks of settings")]
+
+use crate::call::fmgr;
+use crate::call::fmgr::Call;
+use crate::call::work_memory::Bytes;
+use crate::error;
+use crate::error::Fallible;
+use crate::guc::{PROMPT_TEMPLATE, TEMPLATE};
+use pgrx::prelude::*;
+use pgrx::{GucContext, GucFlags, GucRegistry, Internal, check_for_interrupts};
+use std::ffi::{CStr, CString, c_char, c_void};
+
+/// Of a sentence of cft_context_text: the relatives of an entity in one tree and relation ("ancestor", "descendant"), and how many there are.
+pub const SENTENCE: [&str; 5] = ["entity", "tree", "relation", "relatives", "count"];
+
+/// Of a prompt: the texts of the rows of cft_retrieve, a line each.
+const PROMPT: [&str; 4] = ["question", "documents", "hierarchy", "chunks"];
+
+/// Bytes of the longest format.
+const LONGEST: usize = 64 * 1024;
+
+enum Piece<'a> {
+    Text(&'a [u8]),
+    /// The number of a placeholder.
+    Value(usize),
+}
+
+pub struct Format<'a>(Vec<Piece<'a>>);
+
+impl<'a> Format<'a> {
+    /// A format with these placeholders.
+    pub fn parse(source: &'a [u8], names: &[&str]) -> Fallible<Self> {
+        pieces(source, names).map(Self).map_err(|why| error::bad_template(&why))
+    }
+
+    /// Adds the text with the values in the places of their names.
+    pub fn write(&self, values: &[&[u8]], out: &mut Bytes) -> Fallible<()> {
+        for piece in &self.0 {
+            check_for_interrupts!();
+            let bytes = match *piece {
+                Piece::Text(text) => text,
+                Piece::Value(n) => values[n],
+            };
+            out.room(bytes.len())?;
+            out.0.extend_from_slice(bytes);
+        }
+        Ok(())
+    }
+}
+
+/// Or what is wrong.
+fn pieces<'a>(source: &'a [u8], names: &[&str]) -> Result<Vec<Piece<'a>>, String> {
+    if source.len() > LONGEST {
+        return Err(format!("it has {} bytes, {LONGEST} are allowed", source.len()));
+    }
+    let known = || names.iter().map(|name| format!("{{{name}}}")).collect::<Vec<_>>().join(", ");
+    let (mut pieces, mut rest) = (Vec::new(), source);
+    while let Some(at) = rest.iter().position(|byte| matches!(byte, b'{' | b'}')) {
+        let (before, from) = rest.split_at(at);
+        if from.get(1) == Some(&from[0]) {
+            pieces.push(Piece::Text(&rest[..=at]));
+            rest = &from[2..];
+            continue;
+        }
+        pieces.push(Piece::Text(before));
+        let end = from.iter().position(|byte| *byte == b'}').filter(|_| from[0] == b'{');
+        let end = end.ok_or_else(|| {
+            format!("a brace stands alone; placeholders are {}, and {{{{ and }}}} are braces", known())
+        })?;
+        let name = String::from_utf8_lossy(&from[1..end]);
+        let number = names.iter().position(|known| *known == name);
+        pieces.push(Piece::Value(
+            number.ok_or_else(|| format!("there is no placeholder {{{name}}}; there are {}", known()))?,
+        ));
+        rest = &from[end + 1..];
+    }
+    pieces.push(Piece::Text(rest));
+    Ok(pieces)
+}
+
+/// `cft_fill_prompt(format text, question text, documents text, hierarchy text, chunks text) -> text`: NULL without a format; other NULLs are empty.
+#[pg_extern(sql = false)]
+fn cft_fill_prompt(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<Internal> {
+    // SAFETY: our own fcinfo.
+    let call = unsafe { Call::new(fcinfo) };
+    let Some(source) = call.text(0) else { return Ok(Internal::from(None)) };
+    let format = Format::parse(source, &PROMPT)?;
+    let mut out = Bytes::default();
+    format.write(&[1, 2, 3, 4].map(|n| call.text(n).unwrap_or_default()), &mut out)?;
+    fmgr::text_value(&out.0).map(|text| Internal::from(Some(text)))
+}
+
+pub fn define() {
+    let (sentence, prompt) = (Some(check_sentence as CheckHook), Some(check_prompt as CheckHook));
+    let settings = [
+        (
+            c"cftrag.template",
+            c"Sets the format of a sentence of cft_context_text.",
+            c"Empty: the built-in words. Placeholders: {entity} {tree} {relation} {relatives} {count}; {{ and }} are braces.",
+            &TEMPLATE,
+            sentence,
+        ),
+        (
+            c"cftrag.prompt_template",
+            c"Sets the format of cft_prompt.",
+            c"Empty: the built-in words. Placeholders: {question} {documents} {hierarchy} {chunks}; {{ and }} are braces.",
+            &PROMPT_TEMPLATE,
+            prompt,
+        ),
+    ];
+    for (name, short, long, setting, hook) in settings {
+        // SAFETY: the hook is a guarded function that reads the value it is given.
+        unsafe {
+            GucRegistry::define_string_guc_with_hooks(
+                name,
+                short,
+                long,
+                setting,
+                GucContext::Userset,
+                GucFlags::default(),
+                hook,
+                None,
+                None,
+            );
+        }
+    }
+}
+
+type CheckHook = unsafe extern "C-unwind" fn(*mut *mut c_char, *mut *mut c_void, pg_sys::GucSource::Type) -> bool;
+
+#[pg_guard]
+unsafe extern "C-unwind" fn check_sentence(
+    value: *mut *mut c_char,
+    _extra: *mut *mut c_void,
+    _source: pg_sys::GucSource::Type,
+) -> bool {
+    // SAFETY: the new value of a setting.
+    unsafe { check(value, &SENTENCE) }
+}
+
+#[pg_guard]
+unsafe extern "C-unwind" fn check_prompt(
+    value: *mut *mut c_char,
+    _extra: *mut *mut c_void,
+    _source: pg_sys::GucSource::Type,
+) -> bool {
+    // SAFETY: the new value of a setting.
+    unsafe { check(value, &PROMPT) }
+}
+
+/// Refuses what is no format.
+///
+/// # Safety
+/// `value` points to the new value, a C string or null.
+unsafe fn check(value: *mut *mut c_char, names: &[&str]) -> bool {
+    // SAFETY: the caller's promise.
+    let text = unsafe { if (*value).is_null() { c"" } else { CStr::from_ptr(*value) } };
+    let Err(why) = pieces(text.to_bytes(), names) else { return true };
+    let Ok(detail) = CString::new(format!("{why}.")) else { return false };
+    // SAFETY: the detail is a copy in the memory context of the check; the setting's machinery reads it.
+    unsafe { pg_sys::GUC_check_errdetail_string = pg_sys::pstrdup(detail.as_ptr()) };
+    false
+}
