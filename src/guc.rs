@@ -26,9 +26,6 @@ pub static WORK_MEMORY: GucSetting<i32> = GucSetting::<i32>::new(1024 * 1024);
 /// `cftrag.build_on_start`: whether images are built when the server starts (builds/launcher.rs).
 pub static BUILD_ON_START: GucSetting<bool> = GucSetting::<bool>::new(true);
 
-/// `cftrag.huge_pages`: whether large images are put into huge pages (image/huge_pages.rs).
-pub static HUGE_PAGES: GucSetting<bool> = GucSetting::<bool>::new(true);
-
 /// `cftrag.temperature`: what becomes of lookups.
 pub static TEMPERATURE: GucSetting<Temperature> = GucSetting::<Temperature>::new(Temperature::Count);
 
@@ -121,14 +118,6 @@ pub fn define() {
         c"Sets whether background workers build the images of all attached tables when the server starts.",
         c"Only if the library is in shared_preload_libraries. Also after a promotion.",
         &BUILD_ON_START,
-        GucContext::Sighup,
-        GucFlags::default(),
-    );
-    GucRegistry::define_bool_guc(
-        c"cftrag.huge_pages",
-        c"Sets whether large images are put into huge pages when they are built.",
-        c"Only on Linux, with dynamic_shared_memory_type = posix. Where the kernel has none the pages stay small.",
-        &HUGE_PAGES,
         GucContext::Sighup,
         GucFlags::default(),
     );

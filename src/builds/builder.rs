@@ -10,7 +10,7 @@ use crate::error;
 use crate::error::{Fallible, LoadLost};
 use crate::image::control::Control;
 use crate::image::slot::{BuilderMark, Header, SWEEPER, Slot};
-use crate::image::{chunks, control, huge_pages, quota, slot};
+use crate::image::{chunks, control, quota, slot};
 use crate::pg::lock_holders;
 use cftrag_core::{Image, Memory, chunk_bytes};
 use pgrx::prelude::*;
@@ -137,7 +137,6 @@ pub fn grow(control: &Control, memory: &mut Memory) -> Fallible<u64> {
             control.slots[*index].build_bytes.fetch_add(chunk_bytes(number) as u64, SeqCst);
         })
     });
-    huge_pages::collapse(base, chunk_bytes(number));
     // SAFETY: a fresh chunk of that number's size, page aligned and pinned, ours until it is published.
     unsafe { memory.map(base) };
     if number > 0 {

@@ -1,15 +1,13 @@
 //! Chunks of images: allocated from one DSA area, mapped into this process, freed. See slot.rs for the locks.
 //!
 //! dsa_* calls raise, allocate, map and take locks, whatever flags they get: every one of them here runs outside the image's lock and
-//! contained (pg/contain.rs). A chunk's dsa_pointer is kept in the image's owner words, its place in this process in a `Memory`: where it is
-//! in PostgreSQL's mapping of the segment, or in one of our own (huge_pages.rs).
+//! contained (pg/contain.rs). A chunk's dsa_pointer is kept in the image's owner words, its place in this process in a `Memory`.
 
 #![expect(unsafe_code, reason = "dynamic shared memory")]
 
 use crate::error::Damage;
 use crate::guc;
 use crate::image::control::Control;
-use crate::image::huge_pages::{Segments, View};
 use crate::image::slot::{Header, Slot, State};
 use crate::pg::contain;
 use crate::pg::contain::Unbroken;
@@ -35,31 +33,12 @@ thread_local! {
 pub struct Mapped {
     pub generation: u64,
     pub memory: Memory,
-    /// Mappings of our own that `memory` points into.
-    views: Vec<View>,
 }
 
 impl Mapped {
-    /// Maps the next chunk.
-    ///
-    /// # Safety
-    /// [`Memory::map`]'s, as long as the generation lives.
-    pub unsafe fn add(&mut self, base: NonNull<u8>, segments: &Segments) {
-        let base = match segments.view(base, chunk_bytes(self.memory.mapped())) {
-            Some((view, base)) => {
-                self.views.push(view);
-                base
-            }
-            None => base,
-        };
-        // SAFETY: the caller's promise; a view is the same bytes, and is there until the memory is cleared.
-        unsafe { self.memory.map(base) };
-    }
-
     pub fn forget(&mut self) {
         self.generation = 0;
         self.memory.clear();
-        self.views.clear();
     }
 }
 
@@ -289,7 +268,6 @@ fn locked<R>(
                 Step::Unusable(why) => return Err(why),
                 Step::MapRoot(generation, root) => {
                     mapped.forget();
-                    forget_gone(control, all);
                     (generation, vec![root])
                 }
                 Step::Map(generation, tokens) => (generation, tokens),
@@ -304,13 +282,6 @@ fn locked<R>(
             }
         }
     })
-}
-
-/// Images that are gone: what this process maps of them keeps their memory from the system.
-fn forget_gone(control: &Control, all: &mut [Mapped]) {
-    let gone =
-        all.iter_mut().zip(&control.slots).filter(|(mapped, slot)| mapped.generation != slot.generation.load(SeqCst));
-    gone.for_each(|(mapped, _)| mapped.forget());
 }
 
 fn torn<R>(slot: &Slot) -> Step<R> {
@@ -333,13 +304,11 @@ pub fn map(control: &Control, slot: &Slot, tokens: &[u64], mapped: &mut Mapped) 
         })
     });
     let Some(Some(addresses)) = addresses else { return false };
-    let first = mapped.memory.mapped();
-    let segments = Segments::read((first..first + addresses.len()).map(chunk_bytes));
     for address in addresses {
         let Some(base) = NonNull::new(address.cast::<u8>()) else { return false };
         // SAFETY: a chunk of its number's size, page aligned (DSA gives large objects whole pages), pinned; it stays mapped while
         // this generation lives, and a memory of another generation is cleared before use.
-        unsafe { mapped.add(base, &segments) };
+        unsafe { mapped.memory.map(base) };
     }
     true
 }

@@ -7,7 +7,6 @@ pub mod chunks;
 pub mod control;
 pub mod counters;
 pub mod directory;
-pub mod huge_pages;
 #[cfg(feature = "inject")]
 pub mod inject;
 pub mod lock;

@@ -6,14 +6,12 @@
 #![expect(unsafe_code, reason = "dynamic shared memory")]
 
 use crate::guc;
+use crate::image::chunks;
 use crate::image::chunks::{MAPPED, read, release, write_if_mapped};
 use crate::image::control::{Control, SLOTS};
-use crate::image::huge_pages::Segments;
 use crate::image::slot::Slot;
-use crate::image::{chunks, huge_pages};
 use crate::pg::contain;
 use cftrag_core::{MAX_CHUNKS, chunk_bytes};
-use pgrx::pg_sys;
 use std::cell::Cell;
 use std::ptr::NonNull;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
@@ -35,15 +33,11 @@ pub fn ensure(control: &Control, index: usize, bytes: usize) -> bool {
         }
         let bytes = chunk_bytes(next);
         let Some((token, base)) = allocate(control, index, bytes) else { return false };
-        // SAFETY: reads a variable of this process: who works beside the sessions has the time.
-        if unsafe { pg_sys::MyBackendType } == pg_sys::BackendType::B_BG_WORKER {
-            huge_pages::collapse(base, chunk_bytes(next));
-        }
         MAPPED.with_borrow_mut(|mapped| {
             let mapped = &mut mapped[index];
             if mapped.generation == generation && mapped.memory.mapped() == next {
                 // SAFETY: as in map(); not published yet.
-                unsafe { mapped.add(base, &Segments::read([chunk_bytes(next)])) };
+                unsafe { mapped.memory.map(base) };
             }
         });
         // Nothing is mapped here, for what raises would lose the chunk: whoever was faster is looked at by the next turn. A panic, a bug of
