@@ -266,7 +266,7 @@ pub fn bad_template(why: &str) -> ErrorReport {
 }
 
 pub fn negative_count(value: i32) -> ErrorReport {
-    report(Code::ERRCODE_INVALID_PARAMETER_VALUE, format!("\"n\" must not be negative, not {value}"))
+    report(Code::ERRCODE_INVALID_PARAMETER_VALUE, format!("\"k\" must not be negative, not {value}"))
 }
 
 pub fn null_argument(argument: &str) -> ErrorReport {

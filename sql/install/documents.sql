@@ -25,7 +25,7 @@ COMMENT ON FUNCTION cftrag_internal.cft_summary_documents() IS 'trigger that nev
 
 CREATE FUNCTION cftrag_internal.cft_entity_embeddings() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$;
 COMMENT ON FUNCTION cftrag_internal.cft_entity_embeddings() IS
-'trigger that never fires: its columns are those of a table of entities'' embeddings (cft_attach_entities)';
+'trigger that never fires: its columns are those of a table of entities'' embeddings (cft_attach_embeddings)';
 
 -- Triggers by OID, with the rights of CREATE TRIGGER and DROP TRIGGER. See src/catalog/trigger_ddl.rs.
 CREATE FUNCTION cftrag_internal.cft_register(relation regclass, other regclass, trigger_name text, trigger_function regprocedure, columns text[], arguments text[])
@@ -182,7 +182,7 @@ BEGIN
     RETURN had;
 END $$;
 COMMENT ON FUNCTION cftrag_internal.cft_set_columns(regclass, regclass, regprocedure, name[], text[]) IS
-'writes the registration of cft_attach_documents and cft_attach_entities; owner only';
+'writes the registration of cft_attach_documents and cft_attach_embeddings; owner only';
 
 -- The operator of distance between two embeddings: that of an index on the column, else the cosine distance.
 CREATE FUNCTION cftrag_internal.cft_distance(relation regclass, embedding name)
@@ -266,51 +266,37 @@ BEGIN
         PERFORM cftrag_internal.cft_set_columns(mapping, documents, 'cftrag_internal.cft_document_entities()', NULL, NULL);
     END LOOP;
 END $$;
-COMMENT ON FUNCTION cftrag_internal.cft_detach_documents(regclass) IS 'what cft_detach_documents calls';
+COMMENT ON FUNCTION cftrag_internal.cft_detach_documents(regclass) IS 'what cft_detach calls for documents';
 
-CREATE FUNCTION cft_detach_documents(documents regclass)
-RETURNS void LANGUAGE sql VOLATILE STRICT
-BEGIN ATOMIC SELECT cftrag_internal.cft_detach_documents($1); END;
-COMMENT ON FUNCTION cft_detach_documents(regclass) IS 'takes back what cft_attach_documents said; owner only';
-
-CREATE FUNCTION cftrag_internal.cft_attach_entities(entities regclass, entity name, embedding name, edges regclass)
+CREATE FUNCTION cftrag_internal.cft_attach_embeddings(embeddings regclass, entity name, embedding name, edges regclass)
 RETURNS void LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-    forest regclass := (SELECT a.edges FROM cftrag_internal.cft_attached(cft_attach_entities.edges) AS a);
+    forest regclass := (SELECT a.edges FROM cftrag_internal.cft_attached(cft_attach_embeddings.edges) AS a);
     others text;
 BEGIN
-    IF num_nulls(entities, entity, embedding) > 0 THEN
-        RAISE EXCEPTION 'entities, entity and embedding must not be null' USING ERRCODE = 'null_value_not_allowed';
+    IF num_nulls(embeddings, entity, embedding) > 0 THEN
+        RAISE EXCEPTION 'embeddings, entity and embedding must not be null' USING ERRCODE = 'null_value_not_allowed';
     END IF;
     IF entity = embedding THEN
         RAISE EXCEPTION 'entity and embedding must be different columns' USING ERRCODE = 'duplicate_column';
     END IF;
     SELECT string_agg(r.relation::text, ', ') INTO others
       FROM cftrag_internal.cft_registered('cftrag_internal.cft_entity_embeddings()', NULL, forest) AS r
-     WHERE r.relation <> entities AND cftrag_internal.cft_counts(r.relation, forest);
+     WHERE r.relation <> embeddings AND cftrag_internal.cft_counts(r.relation, forest);
     IF others IS NOT NULL THEN
         RAISE EXCEPTION 'another table of embeddings is attached to %', forest USING ERRCODE = 'object_not_in_prerequisite_state',
-            DETAIL = format('It is %s.', others), HINT = format('Detach it with: SELECT cft_detach_entities(%L);', others);
+            DETAIL = format('It is %s.', others), HINT = format('Detach it with: SELECT cft_detach(%L);', others);
     END IF;
-    PERFORM cftrag_internal.cft_set_columns(entities, forest, 'cftrag_internal.cft_entity_embeddings()', ARRAY[entity, embedding], '{entity,embedding}');
-    PERFORM cftrag_internal.cft_distance(entities, embedding);
+    PERFORM cftrag_internal.cft_set_columns(embeddings, forest, 'cftrag_internal.cft_entity_embeddings()', ARRAY[entity, embedding], '{entity,embedding}');
+    PERFORM cftrag_internal.cft_distance(embeddings, embedding);
 END $$;
-COMMENT ON FUNCTION cftrag_internal.cft_attach_entities(regclass, name, name, regclass) IS 'what cft_attach_entities calls';
+COMMENT ON FUNCTION cftrag_internal.cft_attach_embeddings(regclass, name, name, regclass) IS 'what cft_attach_embeddings calls';
 
-CREATE FUNCTION cft_attach_entities(entities regclass, entity name DEFAULT 'entity', embedding name DEFAULT 'embedding', edges regclass DEFAULT NULL)
+CREATE FUNCTION cft_attach_embeddings(embeddings regclass, entity name DEFAULT 'entity', embedding name DEFAULT 'embedding', edges regclass DEFAULT NULL)
 RETURNS void LANGUAGE sql VOLATILE
-BEGIN ATOMIC SELECT cftrag_internal.cft_attach_entities($1, $2, $3, cftrag_internal.cft_meant_edges($4)); END;
-COMMENT ON FUNCTION cft_attach_entities(regclass, name, name, regclass) IS
+BEGIN ATOMIC SELECT cftrag_internal.cft_attach_embeddings($1, $2, $3, cftrag_internal.cft_meant_edges($4)); END;
+COMMENT ON FUNCTION cft_attach_embeddings(regclass, name, name, regclass) IS
 'says which columns of a table hold the embeddings of the entities of an edges table; owner only';
-
-CREATE FUNCTION cft_detach_entities(entities regclass, edges regclass DEFAULT NULL)
-RETURNS void LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $$
-BEGIN
-    IF NOT cftrag_internal.cft_set_columns(entities, edges, 'cftrag_internal.cft_entity_embeddings()', NULL, NULL) THEN
-        RAISE EXCEPTION 'table % has no entities attached to cftrag', entities USING ERRCODE = 'undefined_table';
-    END IF;
-END $$;
-COMMENT ON FUNCTION cft_detach_entities(regclass, regclass) IS 'takes back what cft_attach_entities said; owner only';
 
 -- The table of documents, its columns, and its mapping. None, or 0: what the error of a table that was left out says. 42P01, 42725.
 CREATE FUNCTION cftrag_internal.cft_attached_documents(documents regclass DEFAULT NULL)
@@ -399,17 +385,17 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION cftrag_internal.cft_chunks(text[], integer, integer, regclass, regclass, vector) IS 'what cft_chunks calls';
 
-CREATE FUNCTION cft_chunks(entities text[], up integer DEFAULT 3, down integer DEFAULT 1, edges regclass DEFAULT NULL,
-    documents regclass DEFAULT NULL, embedding vector DEFAULT NULL)
+CREATE FUNCTION cft_chunks(entities text[], embedding vector DEFAULT NULL, up integer DEFAULT 3, down integer DEFAULT 1,
+    edges regclass DEFAULT NULL, documents regclass DEFAULT NULL)
 RETURNS TABLE(entity text, relation text, depth integer, relative text, document_id text, body text, tokens integer, distance float8)
 LANGUAGE sql STABLE PARALLEL SAFE COST 1000 ROWS 20
-BEGIN ATOMIC SELECT f.* FROM cftrag_internal.cft_chunks($1, $2, $3, cftrag_internal.cft_meant_edges($4), cftrag_internal.cft_meant_documents($5), $6) AS f; END;
-COMMENT ON FUNCTION cft_chunks(text[], integer, integer, regclass, regclass, vector) IS
+BEGIN ATOMIC SELECT f.* FROM cftrag_internal.cft_chunks($1, $3, $4, cftrag_internal.cft_meant_edges($5), cftrag_internal.cft_meant_documents($6), $2) AS f; END;
+COMMENT ON FUNCTION cft_chunks(text[], vector, integer, integer, regclass, regclass) IS
 'the documents about entities and their relatives, each once, the nearest first: by depth, then by distance to the embedding if one is given';
 
-CREATE FUNCTION cft_chunks(entity text, up integer DEFAULT 3, down integer DEFAULT 1, edges regclass DEFAULT NULL,
-    documents regclass DEFAULT NULL, embedding vector DEFAULT NULL)
+CREATE FUNCTION cft_chunks(entity text, embedding vector DEFAULT NULL, up integer DEFAULT 3, down integer DEFAULT 1,
+    edges regclass DEFAULT NULL, documents regclass DEFAULT NULL)
 RETURNS TABLE(entity text, relation text, depth integer, relative text, document_id text, body text, tokens integer, distance float8)
 LANGUAGE sql STABLE PARALLEL SAFE COST 1000 ROWS 10
-BEGIN ATOMIC SELECT c.* FROM cftrag_internal.cft_chunks(ARRAY[$1], $2, $3, cftrag_internal.cft_meant_edges($4), cftrag_internal.cft_meant_documents($5), $6) AS c; END;
-COMMENT ON FUNCTION cft_chunks(text, integer, integer, regclass, regclass, vector) IS 'the documents about an entity and its relatives';
+BEGIN ATOMIC SELECT c.* FROM cftrag_internal.cft_chunks(ARRAY[$1], $3, $4, cftrag_internal.cft_meant_edges($5), cftrag_internal.cft_meant_documents($6), $2) AS c; END;
+COMMENT ON FUNCTION cft_chunks(text, vector, integer, integer, regclass, regclass) IS 'the documents about an entity and its relatives';

@@ -29,10 +29,10 @@ AS 'MODULE_PATHNAME', 'cft_attach_wrapper';
 COMMENT ON FUNCTION cft_attach(regclass, name, name, name) IS
 'creates the triggers that keep an image of an edges table (parent, child[, tree]) in shared memory; owner only';
 
-CREATE FUNCTION cft_detach(edges regclass)
-RETURNS void LANGUAGE c VOLATILE PARALLEL UNSAFE COST 1000
-AS 'MODULE_PATHNAME', 'cft_detach_wrapper';
-COMMENT ON FUNCTION cft_detach(regclass) IS 'drops the triggers that cft_attach created; owner only';
+CREATE FUNCTION cftrag_internal.cft_detach_edges(relation regclass)
+RETURNS boolean LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE COST 1000
+AS 'MODULE_PATHNAME', 'cft_detach_edges_wrapper';
+COMMENT ON FUNCTION cftrag_internal.cft_detach_edges(regclass) IS 'what cft_detach calls for edges and aliases; whether there was anything; owner only';
 
 -- What the planner asks for rows and costs of the functions below.
 CREATE FUNCTION cftrag_internal.cft_context_support(internal) RETURNS internal
@@ -108,7 +108,7 @@ COMMENT ON FUNCTION cftrag_internal.cft_capture_truncate() IS 'trigger of an att
 CREATE FUNCTION cft_build(edges regclass)
 RETURNS void LANGUAGE c VOLATILE PARALLEL UNSAFE COST 100000
 AS 'MODULE_PATHNAME', 'cft_build_wrapper';
-COMMENT ON FUNCTION cft_build(regclass) IS 'builds the image of an attached table and waits for it; owner only; writers do not wait';
+COMMENT ON FUNCTION cft_build(regclass) IS 'builds the image of an attached table and waits for it; owner only; writers wait only where no background worker is free';
 
 CREATE FUNCTION cft_verify(edges regclass)
 RETURNS TABLE(problem text, tree text, parent text, child text, in_table bigint, in_image bigint)
@@ -116,7 +116,7 @@ LANGUAGE c VOLATILE PARALLEL UNSAFE COST 100000 ROWS 1
 AS 'MODULE_PATHNAME', 'cft_verify_wrapper';
 COMMENT ON FUNCTION cft_verify(regclass) IS 'differences between image and table, and broken invariants of the image; no row: sound';
 
-CREATE FUNCTION cft_hot_entities(n integer DEFAULT 10, edges regclass DEFAULT NULL)
+CREATE FUNCTION cft_hot_entities(k integer DEFAULT 10, edges regclass DEFAULT NULL)
 RETURNS TABLE(entity text, temperature bigint)
 LANGUAGE c VOLATILE PARALLEL SAFE COST 10000 ROWS 10
 AS 'MODULE_PATHNAME', 'cft_hot_entities_wrapper';

@@ -173,7 +173,7 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION cftrag_internal.cft_coarse_fine(vector, integer, integer, integer, integer, integer, float8, float8, float8, regclass, regclass) IS 'what cft_coarse_fine calls';
 
-CREATE FUNCTION cft_coarse_fine(query vector, coarse_k integer DEFAULT 3, fine_k integer DEFAULT 10, down integer DEFAULT 3, max_hops integer DEFAULT 3,
+CREATE FUNCTION cft_coarse_fine(embedding vector, coarse_k integer DEFAULT 3, fine_k integer DEFAULT 10, down integer DEFAULT 3, max_hops integer DEFAULT 3,
     budget integer DEFAULT NULL, local_share float8 DEFAULT 0.5, bridge_share float8 DEFAULT 0.2, global_share float8 DEFAULT 0.3,
     edges regclass DEFAULT NULL, documents regclass DEFAULT NULL)
 RETURNS TABLE(part text, entity text, tree text, score float8, under text, text text, tokens bigint)

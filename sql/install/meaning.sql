@@ -1,7 +1,7 @@
 -- What the methods over embeddings share: where entities' embeddings and texts are, where trees begin, how names are sorted.
 -- As in retrieve.sql: STABLE, so one snapshot; the caller's rights; names from the catalog, values as parameters.
 
--- Entities' embeddings are in the table of cft_attach_entities, else in the documents about them, if these are attached to entities. Here and below
+-- Entities' embeddings are in the table of cft_attach_embeddings, else in the documents about them, if these are attached to entities. Here and below
 -- documents 0, or NULL, is none.
 CREATE FUNCTION cftrag_internal.cft_meaning(edges regclass, documents regclass DEFAULT NULL)
 RETURNS TABLE(relation regclass, id name, entity name, embedding name, mapping regclass, mapping_entity name, mapping_document name,
@@ -19,14 +19,14 @@ BEGIN
           FROM cftrag_internal.cft_attached_documents(documents) AS d WHERE documents <> 0 AND (d.entity IS NOT NULL OR d.mapping IS NOT NULL);
         IF NOT FOUND THEN
             RAISE EXCEPTION 'no embeddings of the entities of % that you may read are attached to cftrag', edges USING ERRCODE = 'object_not_in_prerequisite_state',
-                HINT = format('Attach them with: SELECT cft_attach_entities(''my_entities'', entity => ''entity'', embedding => ''embedding'', edges => %L);', edges);
+                HINT = format('Attach them with: SELECT cft_attach_embeddings(''my_entities'', entity => ''entity'', embedding => ''embedding'', edges => %L);', edges);
         END IF;
     END IF;
     RETURN QUERY SELECT a.relation, a.id, a.entity, a.embedding, a.mapping, a.mapping_entity, a.mapping_document, o.operator, o.type, o.cosine
                    FROM cftrag_internal.cft_distance(a.relation, a.embedding) AS o;
 END $$;
 COMMENT ON FUNCTION cftrag_internal.cft_meaning(regclass, regclass) IS
-'where the embeddings of a forest''s entities are, and the operator of distance: those of cft_attach_entities, else those of documents about entities';
+'where the embeddings of a forest''s entities are, and the operator of distance: those of cft_attach_embeddings, else those of documents about entities';
 
 -- The score of each entity of $1 that has an embedding, against $2, and how many embeddings were compared for it. An entity of several has its nearest.
 -- The distance of a vector without a direction is NaN by cosine: that is as none.

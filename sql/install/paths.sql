@@ -1,7 +1,7 @@
 -- Paths, neighbours, and where an entity stands in its trees. Each asks the table as cft_context does: the image or the reference query,
 -- under the caller's snapshot, with the caller's rights.
 
-CREATE FUNCTION cft_neighbors(entity text, hops integer DEFAULT 1, direction text DEFAULT 'both', edges regclass DEFAULT NULL)
+CREATE FUNCTION cft_neighbors(entity text, max_hops integer DEFAULT 1, direction text DEFAULT 'both', edges regclass DEFAULT NULL)
 RETURNS TABLE(tree text, hops integer, neighbor text, via text)
 LANGUAGE c STABLE PARALLEL SAFE COST 100 ROWS 20
 AS 'MODULE_PATHNAME', 'cft_neighbors_wrapper';

@@ -60,7 +60,7 @@ RETURNS TABLE(entity text, distance float8, score float8)
 LANGUAGE sql STABLE PARALLEL SAFE COST 1000 ROWS 5
 BEGIN ATOMIC SELECT f.* FROM cftrag_internal.cft_nearest_entities($1, $2, cftrag_internal.cft_meant_edges($3), cftrag_internal.cft_meant_documents($4)) AS f; END;
 COMMENT ON FUNCTION cft_nearest_entities(vector, integer, regclass, regclass) IS
-'the entities nearest to an embedding: by cft_attach_entities, else those of the k nearest documents; score is 1 - cosine distance, else minus the distance';
+'the entities nearest to an embedding: by cft_attach_embeddings, else those of the k nearest documents; score is 1 - cosine distance, else minus the distance';
 
 -- The baselines of the papers, to compare with (mode of cft_retrieve).
 
@@ -312,14 +312,14 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION cftrag_internal.cft_retrieve(text, vector, integer, integer, integer, integer, text, regclass, regclass, integer) IS 'what cft_retrieve calls';
 
-CREATE FUNCTION cft_retrieve(question text, embedding vector, k integer DEFAULT 5, up integer DEFAULT 3, down integer DEFAULT 1,
-    budget integer DEFAULT NULL, mode text DEFAULT 'cft', edges regclass DEFAULT NULL, documents regclass DEFAULT NULL, chunks integer DEFAULT NULL)
+CREATE FUNCTION cft_retrieve(question text, embedding vector, k integer DEFAULT 5, chunks integer DEFAULT NULL, up integer DEFAULT 3, down integer DEFAULT 1,
+    budget integer DEFAULT NULL, mode text DEFAULT 'cft', edges regclass DEFAULT NULL, documents regclass DEFAULT NULL)
 RETURNS TABLE(source text, entity text, document_id text, rank integer, distance float8, text text, tokens integer, why text)
 LANGUAGE sql STABLE PARALLEL SAFE COST 10000 ROWS 20
 BEGIN ATOMIC
-    SELECT f.* FROM cftrag_internal.cft_retrieve($1, $2, $3, $4, $5, $6, $7, cftrag_internal.cft_meant_edges($8), cftrag_internal.cft_meant_documents($9), $10) AS f;
+    SELECT f.* FROM cftrag_internal.cft_retrieve($1, $2, $3, $5, $6, $7, $8, cftrag_internal.cft_meant_edges($9), cftrag_internal.cft_meant_documents($10), $4) AS f;
 END;
-COMMENT ON FUNCTION cft_retrieve(text, vector, integer, integer, integer, integer, text, regclass, regclass, integer) IS
+COMMENT ON FUNCTION cft_retrieve(text, vector, integer, integer, integer, integer, integer, text, regclass, regclass) IS
 'what belongs to a question: the nearest documents, the hierarchy of the entities it mentions, and documents about these; each row says why it is here';
 
 CREATE FUNCTION cftrag_internal.cft_fill_prompt(format text, question text, documents text, hierarchy text, chunks text)
@@ -352,14 +352,13 @@ END $$;
 COMMENT ON FUNCTION cftrag_internal.cft_prompt(text, vector, text, integer, integer, integer, integer, text, regclass, regclass, integer) IS
 'what cft_prompt calls';
 
-CREATE FUNCTION cft_prompt(question text, embedding vector, template text DEFAULT NULL, k integer DEFAULT 5, up integer DEFAULT 3,
-    down integer DEFAULT 1, budget integer DEFAULT NULL, mode text DEFAULT 'cft', edges regclass DEFAULT NULL, documents regclass DEFAULT NULL,
-    chunks integer DEFAULT NULL)
+CREATE FUNCTION cft_prompt(question text, embedding vector, k integer DEFAULT 5, chunks integer DEFAULT NULL, up integer DEFAULT 3, down integer DEFAULT 1,
+    budget integer DEFAULT NULL, mode text DEFAULT 'cft', edges regclass DEFAULT NULL, documents regclass DEFAULT NULL, template text DEFAULT NULL)
 RETURNS text LANGUAGE sql STABLE PARALLEL SAFE COST 10000
 BEGIN ATOMIC
-    SELECT cftrag_internal.cft_prompt($1, $2, $3, $4, $5, $6, $7, $8, cftrag_internal.cft_meant_edges($9), cftrag_internal.cft_meant_documents($10), $11);
+    SELECT cftrag_internal.cft_prompt($1, $2, $11, $3, $5, $6, $7, $8, cftrag_internal.cft_meant_edges($9), cftrag_internal.cft_meant_documents($10), $4);
 END;
-COMMENT ON FUNCTION cft_prompt(text, vector, text, integer, integer, integer, integer, text, regclass, regclass, integer) IS
+COMMENT ON FUNCTION cft_prompt(text, vector, integer, integer, integer, integer, integer, text, regclass, regclass, text) IS
 'a prompt of what cft_retrieve returns, the same bytes for the same data; or a format of yours, with {question} {documents} {hierarchy} {chunks}';
 
 CREATE FUNCTION cftrag_internal.cft_resolve(mention text, embedding vector, k integer, edges regclass, documents regclass)

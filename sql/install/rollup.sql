@@ -203,12 +203,12 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION cftrag_internal.cft_rollup_next(integer, regclass, regclass) IS 'what cft_rollup_next calls';
 
-CREATE FUNCTION cft_rollup_next(n integer DEFAULT 1, edges regclass DEFAULT NULL)
+CREATE FUNCTION cft_rollup_next(k integer DEFAULT 1, edges regclass DEFAULT NULL)
 RETURNS TABLE(entity text, sources text[], inputs text[], tokens bigint)
 LANGUAGE sql VOLATILE COST 10000 ROWS 10
 BEGIN ATOMIC SELECT f.* FROM cftrag_internal.cft_rollup_next($1, cftrag_internal.cft_meant_edges($2), cftrag_internal.cft_meant_documents(NULL)) AS f; END;
 COMMENT ON FUNCTION cft_rollup_next(integer, regclass) IS
-'takes up to n entities whose summaries are due while those of their children are not (implicit knowledge, 2025), with what is to be summarised; no two transactions take the same';
+'takes up to k entities whose summaries are due while those of their children are not (implicit knowledge, 2025), with what is to be summarised; no two transactions take the same';
 
 CREATE FUNCTION cftrag_internal.cft_rollup_done(node text, summary text, embedding vector, edges regclass)
 RETURNS void LANGUAGE plpgsql VOLATILE COST 1000 SET search_path = pg_catalog, pg_temp AS $$
@@ -340,7 +340,7 @@ COMMENT ON FUNCTION cftrag_internal.cft_rollup_by(regprocedure, regprocedure, in
 'cft_rollup, with the search_path for the functions it calls, and the summarizer that is the default';
 
 CREATE FUNCTION cft_rollup(summarizer regprocedure DEFAULT 'cft_summarize_extractive(text, text[], text[])', embedder regprocedure DEFAULT NULL,
-    n integer DEFAULT NULL, edges regclass DEFAULT NULL)
+    k integer DEFAULT NULL, edges regclass DEFAULT NULL)
 RETURNS TABLE(summarized bigint, by_function regprocedure, extractive boolean)
 LANGUAGE sql VOLATILE COST 100000 ROWS 1
 BEGIN ATOMIC

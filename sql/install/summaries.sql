@@ -175,7 +175,7 @@ BEGIN
      WHERE s.summaries <> cft_attach_summaries.summaries;
     IF others IS NOT NULL THEN
         RAISE EXCEPTION 'another table of summaries is attached to %', f.edges USING ERRCODE = 'object_not_in_prerequisite_state',
-            DETAIL = format('It is %s.', others), HINT = format('Detach it with: SELECT cft_detach_summaries(%L);', others);
+            DETAIL = format('It is %s.', others), HINT = format('Detach it with: SELECT cft_detach(%L);', others);
     END IF;
     -- The lock of CREATE TRIGGER holds writers off until the end of the transaction: nothing is missed between the marks made now and those
     -- made by triggers. Edges and documents are locked before the summaries, as writers lock them.
@@ -236,12 +236,34 @@ BEGIN
     END IF;
     PERFORM cftrag_internal.cft_set_columns(summaries, NULL, 'cftrag_internal.cft_summary_documents()', NULL, NULL);
 END $$;
-COMMENT ON FUNCTION cftrag_internal.cft_detach_summaries(regclass) IS 'what cft_detach_summaries calls';
+COMMENT ON FUNCTION cftrag_internal.cft_detach_summaries(regclass) IS 'what cft_detach calls for summaries';
 
-CREATE FUNCTION cft_detach_summaries(summaries regclass)
-RETURNS void LANGUAGE sql VOLATILE STRICT
-BEGIN ATOMIC SELECT cftrag_internal.cft_detach_summaries($1); END;
-COMMENT ON FUNCTION cft_detach_summaries(regclass) IS 'takes back what cft_attach_summaries said; the summaries stay; owner only';
+-- Whatever a table was attached as, by whichever function.
+CREATE FUNCTION cft_detach(relation regclass)
+RETURNS void LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    had boolean := cftrag_internal.cft_detach_edges(relation);
+    registration regprocedure;
+BEGIN
+    IF relation IS NULL THEN
+        RAISE EXCEPTION '"relation" must not be null' USING ERRCODE = 'null_value_not_allowed';
+    END IF;
+    FOREACH registration IN ARRAY ARRAY['cftrag_internal.cft_documents()', 'cftrag_internal.cft_document_entities()',
+                                        'cftrag_internal.cft_entity_embeddings()', 'cftrag_internal.cft_summaries()']::regprocedure[] LOOP
+        CONTINUE WHEN NOT EXISTS (SELECT FROM pg_trigger AS t WHERE t.tgrelid = relation AND t.tgfoid = registration);
+        had := true;
+        CASE registration
+            WHEN 'cftrag_internal.cft_documents()'::regprocedure THEN PERFORM cftrag_internal.cft_detach_documents(relation);
+            WHEN 'cftrag_internal.cft_summaries()'::regprocedure THEN PERFORM cftrag_internal.cft_detach_summaries(relation);
+            ELSE PERFORM cftrag_internal.cft_set_columns(relation, NULL, registration, NULL, NULL);
+        END CASE;
+    END LOOP;
+    IF NOT had THEN
+        RAISE EXCEPTION 'table % is not attached to cftrag', relation USING ERRCODE = 'undefined_table';
+    END IF;
+END $$;
+COMMENT ON FUNCTION cft_detach(regclass) IS
+'takes off what a table was attached as: edges, aliases, documents, their mapping, embeddings, summaries; what it holds stays; owner only';
 
 CREATE FUNCTION cftrag_internal.cft_rollup_status(edges regclass)
 RETURNS TABLE(entities bigint, leaves bigint, documents bigint, due bigint, fewer numeric)

@@ -133,16 +133,16 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION cftrag_internal.cft_tree_search(vector, text, text[], float8, float8, integer, integer, integer, integer, regclass, regclass) IS 'what cft_tree_search calls';
 
-CREATE FUNCTION cft_tree_search(query vector, mode text DEFAULT 'prune', start text[] DEFAULT NULL, threshold float8 DEFAULT NULL,
-    prune_factor float8 DEFAULT 0.7, beam integer DEFAULT 5, max_depth integer DEFAULT 1000, top_k integer DEFAULT 10, budget integer DEFAULT NULL,
+CREATE FUNCTION cft_tree_search(embedding vector, k integer DEFAULT 10, budget integer DEFAULT NULL, mode text DEFAULT 'prune', start text[] DEFAULT NULL,
+    threshold float8 DEFAULT NULL, prune_factor float8 DEFAULT 0.7, beam integer DEFAULT 5, max_depth integer DEFAULT 1000,
     edges regclass DEFAULT NULL, documents regclass DEFAULT NULL)
 RETURNS TABLE(entity text, tree text, depth integer, score float8, path text[], text text, tokens bigint, compared bigint)
 LANGUAGE sql STABLE PARALLEL SAFE COST 10000 ROWS 10
 BEGIN ATOMIC
-    SELECT f.* FROM cftrag_internal.cft_tree_search($1, $2, $3, $4, $5, $6, $7, $8, $9, cftrag_internal.cft_meant_edges($10),
+    SELECT f.* FROM cftrag_internal.cft_tree_search($1, $4, $5, $6, $7, $8, $9, $2, $3, cftrag_internal.cft_meant_edges($10),
         cftrag_internal.cft_meant_documents($11)) AS f;
 END;
-COMMENT ON FUNCTION cft_tree_search(vector, text, text[], float8, float8, integer, integer, integer, integer, regclass, regclass) IS
+COMMENT ON FUNCTION cft_tree_search(vector, integer, integer, text, text[], float8, float8, integer, integer, regclass, regclass) IS
 'the entities most similar to an embedding, by a descent from the roots: pruned (Tree-KG, 2025), by beam, or collapsed (RAPTOR, 2024); compared counts the similarities computed';
 
 -- The k nearest entities of a forest, those with children only if wanted. Through the index: more are fetched until there are enough. An index of

@@ -9,7 +9,7 @@ use crate::catalog::columns::ColumnNames;
 use crate::catalog::edges_table::EdgesTable;
 use crate::catalog::registration::Functions;
 use crate::catalog::trigger_ddl::Trigger;
-use crate::catalog::{name, privileges, registration, trigger_ddl, trust};
+use crate::catalog::{privileges, registration, trigger_ddl, trust};
 use crate::error;
 use crate::error::Fallible;
 use crate::pg::encoding;
@@ -103,22 +103,22 @@ fn cft_alias_of(_fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     Err(error::not_our_trigger("cft_alias_of"))
 }
 
-/// `cft_detach(edges regclass) -> void`: drops the triggers. Errors: 42P01 no such table or not attached, 42501 not the owner.
+/// `cft_detach_edges(relation regclass) -> boolean`: drops the triggers of edges or aliases; whether there were any. STRICT. Errors: 42P01 no such
+/// table, 42501 not the owner.
 #[pg_extern(sql = false)]
-fn cft_detach(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
+fn cft_detach_edges(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<bool> {
     // SAFETY: our own fcinfo.
     let call = unsafe { Call::new(fcinfo) };
-    let oid = call.oid(0).ok_or_else(|| error::null_argument("edges"))?;
-    if !drop_triggers(oid, Functions::beside(call.function()))? {
-        return Err(error::not_attached(&name::display_name(oid)));
-    }
+    let Some(oid) = call.oid(0) else { return Ok(false) };
+    let had = drop_triggers(oid, Functions::beside(call.function()))?;
     // Its memory is better given to others at once; should this transaction roll back, the next reader builds it again.
-    if let Some(control) = crate::image::control::attach()
+    if had
+        && let Some(control) = crate::image::control::attach()
         && let Some((index, _)) = control.find(oid)
     {
         crate::pg::contain::attempt(|| crate::image::chunks::drop_image(control, index));
     }
-    Ok(())
+    Ok(had)
 }
 
 /// Those of a registration, whatever their names: somebody may have renamed them. Whether there were any.

@@ -34,12 +34,12 @@ for schema in public Cft; do
         ALTER TABLE other.\"Doc's\" DROP gone; ALTER TABLE other.about DROP gone; ALTER TABLE named DROP gone;
         INSERT INTO other.\"Doc's\" VALUES (1, 'one', '[1,0]'), (2, 'two', '[0,1]'); INSERT INTO other.about VALUES ('n3', 1), ('n4', 2); INSERT INTO named VALUES ('n3', '[1,1]');
         SELECT \"$schema\".cft_attach_documents('other.\"Doc''s\"', 'the id', embedding => 'e', mapping => 'other.about', mapping_entity => 'who', mapping_document => 'which');
-        SELECT \"$schema\".cft_attach_entities('named', 'name', 'e', 'edges');
+        SELECT \"$schema\".cft_attach_embeddings('named', 'name', 'e', 'edges');
         CREATE TABLE other.\"aka's\" (gone int, \"called so\" text, who text); ALTER TABLE other.\"aka's\" DROP gone; INSERT INTO other.\"aka's\" VALUES ('the boss', 'n3'), ('nobody', 'nowhere');
         SELECT \"$schema\".cft_attach_aliases('other.\"aka''s\"', 'called so', 'who', 'edges');
         CREATE TABLE other.\"sum's\" (gone int, who text, says text); ALTER TABLE other.\"sum's\" DROP gone; SELECT \"$schema\".cft_attach_summaries('other.\"sum''s\"', 'who', 'says', edges => 'edges')" >/dev/null
     documents() {  # documents DB: what is attached, and what a question finds by it
-        sql "a/$1" "SELECT d, (SELECT string_agg(c::text, ' ') FROM \"$schema\".cft_chunks('n3', 0, 0, 'edges', 'other.\"Doc''s\"', '[0,1]') AS c),
+        sql "a/$1" "SELECT d, (SELECT string_agg(c::text, ' ') FROM \"$schema\".cft_chunks('n3', '[0,1]', 0, 0, 'edges', 'other.\"Doc''s\"') AS c),
             (SELECT string_agg(n::text, ' ') FROM \"$schema\".cft_nearest_entities('[1,1]', 1, 'edges') AS n),
             (SELECT string_agg(m::text, ' ') FROM \"$schema\".cft_entities('Does nobody ask the Boss of n4?', 'edges') AS m),
             (SELECT s.summaries || ' ' || s.entity || ' ' || s.summary FROM cftrag_internal.cft_summaries_of('edges') AS s), (SELECT count(*) FROM pg_trigger WHERE tgname LIKE 'cftrag_rollup_%') FROM cftrag_internal.cft_attached_documents('other.\"Doc''s\"') AS d"

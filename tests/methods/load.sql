@@ -10,9 +10,9 @@ CREATE INDEX ON e (parent);
 CREATE TABLE place AS SELECT tree, parent AS name FROM e UNION SELECT tree, child FROM e;
 CREATE INDEX ON place (name);
 ANALYZE;
-SELECT cft_attach_entities('meaning', edges => 'entity_edges') \g /dev/null
+SELECT cft_attach_embeddings('meaning', edges => 'entity_edges') \g /dev/null
 -- Documents and names with several numbers: the order of tree_rag's plain_place is for one.
-SELECT cft_detach_documents('documents') \g /dev/null
+SELECT cft_detach('documents') \g /dev/null
 CREATE FUNCTION plain_place(path text[]) RETURNS text[] LANGUAGE sql AS $$ SELECT array_agg(cftrag_internal.cft_natural(s) ORDER BY n) COLLATE "C" FROM unnest(path) WITH ORDINALITY AS u(s, n) $$;
 CREATE TABLE claim (what text, cases bigint, different bigint, holds boolean, ms_ours numeric, ms_plain numeric);
 -- Runs both statements for each case (q, names, entity are their $1, $2, $3), compares, and notes the median times.

@@ -22,12 +22,12 @@ END $$;
 CREATE TEMP TABLE timed (n serial, call text, median_ms numeric, least_ms numeric);
 CREATE TEMP TABLE call (n serial, call text, arguments text);
 INSERT INTO call (call, arguments) VALUES
-    ('cft_tree_search($1, ''prune'', prune_factor => 0.8, edges => ''entity_edges'')', :questions), ('cft_tree_search($1, ''beam'', edges => ''entity_edges'')', :questions),
-    ('cft_tree_search($1, ''collapsed'', edges => ''entity_edges'')', :questions), ('cft_coarse_fine($1, edges => ''entity_edges'')', :questions),
+    ('cft_tree_search($1, mode => ''prune'', prune_factor => 0.8, edges => ''entity_edges'')', :questions), ('cft_tree_search($1, mode => ''beam'', edges => ''entity_edges'')', :questions),
+    ('cft_tree_search($1, mode => ''collapsed'', edges => ''entity_edges'')', :questions), ('cft_coarse_fine($1, edges => ''entity_edges'')', :questions),
     ('cft_path_prefix($2[1], ''entity_edges'')', :entities), ('cft_expand($2, edges => ''entity_edges'')', :entities), ('cft_bridge($2, 20, ''entity_edges'')', :entities);
 INSERT INTO timed (call, median_ms, least_ms) SELECT c.call, t.* FROM call AS c, pg_temp.times(c.call, c.arguments) AS t ORDER BY c.n;
 CREATE INDEX meaning_hnsw ON meaning USING hnsw (embedding vector_cosine_ops);
 INSERT INTO timed (call, median_ms, least_ms) SELECT c.call || ', hnsw', t.* FROM call AS c, pg_temp.times(c.call, c.arguments) AS t WHERE c.n IN (3, 4) ORDER BY c.n;
 DROP INDEX meaning_hnsw;
 SELECT call, median_ms, least_ms FROM timed ORDER BY n;
-SELECT round(avg(s.compared)) AS "compared at 0.8" FROM questions AS q, LATERAL (SELECT compared FROM cft_tree_search(q.embedding, 'prune', prune_factor => 0.8, top_k => 1, edges => 'entity_edges')) AS s;
+SELECT round(avg(s.compared)) AS "compared at 0.8" FROM questions AS q, LATERAL (SELECT compared FROM cft_tree_search(q.embedding, mode => 'prune', prune_factor => 0.8, k => 1, edges => 'entity_edges')) AS s;

@@ -40,7 +40,7 @@ CREATE TABLE scratch.sink (a text);
 DELETE FROM hostile.edges WHERE parent NOT LIKE 'n%' AND (SELECT count(*) > 300 FROM hostile.edges);
 DELETE FROM hostile.numbers WHERE child > 60 AND (SELECT count(*) > 300 FROM hostile.numbers);
 SELECT cft_attach_documents('hostile.documents_of', entity => 'entity');
-SELECT cft_attach_entities('hostile.vectors_of', edges => 'hostile.edges');
+SELECT cft_attach_embeddings('hostile.vectors_of', edges => 'hostile.edges');
 SELECT cft_attach_summaries('hostile.summaries_of', embedding => 'embedding', edges => 'hostile.edges', documents => 'hostile.documents_of');
 INSERT INTO hostile.edges SELECT 'n' || i, 'n' || (i * 7 + 1) % 40, NULL FROM generate_series(0, 39) AS i WHERE NOT EXISTS (SELECT FROM hostile.edges);
 INSERT INTO hostile.numbers SELECT i / 2, i FROM generate_series(1, 60) AS i WHERE NOT EXISTS (SELECT FROM hostile.numbers);

@@ -13,7 +13,7 @@ SELECT cft_attach_documents('page', entity => 'entity', tokens => 'size');
 -- A negative count of tokens is none: the text is counted, and no budget is exceeded. A count that no integer holds is the largest.
 SELECT source, document_id, tokens FROM cft_retrieve('heart', '[1,0]');
 SELECT source, document_id, tokens FROM cft_retrieve('heart', '[1,0]', budget => 20);
-SELECT document_id, tokens FROM cft_chunks('heart', 0, 1);
+SELECT document_id, tokens FROM cft_chunks('heart', NULL, 0, 1);
 SELECT entity, tokens FROM cftrag_internal.cft_texts('{heart,valve,atrium}', 'page', 'up') ORDER BY 1;
 UPDATE page SET size = 9223372036854775807;
 SELECT source, document_id, tokens FROM cft_retrieve('heart', '[1,0]', k => 1);
@@ -22,7 +22,7 @@ SELECT entity, tokens FROM cftrag_internal.cft_texts('{heart,valve,atrium}', 'pa
 SELECT entity, tokens FROM cft_expand('{valve,atrium}', documents => 'page', edges => 'up');
 UPDATE page SET size = -9223372036854775808;
 SELECT document_id, tokens FROM cft_nearest_documents('[1,0]');
-SELECT cft_detach_documents('page');
+SELECT cft_detach('page');
 SELECT cft_attach_documents('page', entity => 'entity');
 
 -- An array of names is its elements, whatever its dimensions and where they begin.
@@ -51,8 +51,8 @@ INSERT INTO down VALUES ('heart', 'pump');
 SELECT cft_attach('down');
 CREATE TABLE meaning (entity text, e vector(2), f vector(2));
 INSERT INTO meaning VALUES ('heart', '[1,0]', '[0,1]'), ('valve', '[0,1]', '[1,0]'), ('heart', '[0.9,0.1]', '[0,1]');
-SELECT cft_attach_entities('meaning', embedding => 'e', edges => edges) FROM unnest('{up,down}'::regclass[]) AS edges;
-SELECT cft_attach_entities('meaning', embedding => 'f', edges => edges) FROM unnest('{down,up,down}'::regclass[]) AS edges;
+SELECT cft_attach_embeddings('meaning', embedding => 'e', edges => edges) FROM unnest('{up,down}'::regclass[]) AS edges;
+SELECT cft_attach_embeddings('meaning', embedding => 'f', edges => edges) FROM unnest('{down,up,down}'::regclass[]) AS edges;
 SELECT tgname, tgconstrrelid::regclass FROM pg_trigger WHERE tgrelid = 'meaning'::regclass ORDER BY 1;
 SELECT mode, entity, text, why FROM unnest('{ann_tree,ann_graph}'::text[]) AS mode, cft_retrieve('x', '[1,0]', mode => mode, k => 3, chunks => 0, edges => 'up') WHERE source = 'hierarchy';
 CREATE TABLE about (entity text, id int);
@@ -61,7 +61,7 @@ SELECT cft_attach_documents(documents, mapping => 'about', mapping_document => '
 SELECT cft_attach_documents('page_2', body => 'other', mapping => 'about', mapping_document => 'id');
 SELECT cft_attach_documents('page', entity => 'entity');
 SELECT tgname, tgconstrrelid::regclass FROM pg_trigger WHERE tgrelid = 'about'::regclass ORDER BY 1;
-SELECT cft_detach_documents('page_2');
+SELECT cft_detach('page_2');
 SELECT cft_detach('down');
 
 DROP TABLE up, down, page, page_2, meaning, about;

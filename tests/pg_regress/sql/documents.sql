@@ -14,14 +14,14 @@ INSERT INTO doc VALUES (1, 'About the clinic.', '[1,0,0]', 'clinic', 10), (2, 'A
 -- Not attached.
 SELECT * FROM cftrag_internal.cft_attached_documents(cftrag_internal.cft_meant_documents(NULL));
 SELECT * FROM cftrag_internal.cft_attached_documents('doc');
-SELECT cft_detach_documents('doc');
+SELECT cft_detach('doc');
 SELECT * FROM cft_chunks('clinic');
 -- Attached: one trigger, which never fires.
 SELECT cft_attach_documents('doc', entity => 'entity');
 SELECT pg_get_triggerdef(oid) FROM pg_trigger WHERE tgrelid = 'doc'::regclass AND NOT tgisinternal;
 SELECT * FROM cftrag_internal.cft_attached_documents(cftrag_internal.cft_meant_documents(NULL));
-SELECT * FROM cft_chunks('clinic', 2, 1);
-SELECT document_id, depth, round(distance::numeric, 3) AS distance, tokens FROM cft_chunks(ARRAY['ward', NULL, 'clinic'], 1, 1, embedding => '[1,0,1]');
+SELECT * FROM cft_chunks('clinic', NULL, 2, 1);
+SELECT document_id, depth, round(distance::numeric, 3) AS distance, tokens FROM cft_chunks(ARRAY['ward', NULL, 'clinic'], '[1,0,1]', 1, 1);
 SELECT * FROM cft_chunks('nobody');
 SELECT * FROM cft_chunks('nothing at all');
 SELECT * FROM cft_chunks(NULL::text);
@@ -32,11 +32,11 @@ CREATE FUNCTION plain_chunks(entity text, up int, down int) RETURNS TABLE (docum
      GROUP BY d.id $$;
 SELECT name, up, down FROM (SELECT parent FROM edge UNION SELECT child FROM edge UNION VALUES ('nobody')) AS s(name), generate_series(0, 3) AS up, generate_series(0, 2) AS down
  WHERE (SELECT array_agg(p::text ORDER BY p::text) FROM plain_chunks(name, up, down) AS p)
-       IS DISTINCT FROM (SELECT array_agg(r::text ORDER BY r::text) FROM (SELECT document_id, depth FROM cft_chunks(name, up, down, 'edge')) AS r);
+       IS DISTINCT FROM (SELECT array_agg(r::text ORDER BY r::text) FROM (SELECT document_id, depth FROM cft_chunks(name, NULL, up, down, 'edge')) AS r);
 -- Again, with other columns: it replaces. One column may have two roles.
 SELECT cft_attach_documents('doc', body => 'entity', entity => 'entity', tokens => 'size');
 SELECT pg_get_triggerdef(oid) FROM pg_trigger WHERE tgrelid = 'doc'::regclass AND NOT tgisinternal;
-SELECT document_id, body, tokens FROM cft_chunks('clinic', 1, 0);
+SELECT document_id, body, tokens FROM cft_chunks('clinic', NULL, 1, 0);
 SELECT document_id, body, tokens, round(distance::numeric, 3) AS distance FROM cft_nearest_documents('[1,1,0]', 3);
 SELECT cft_attach_documents('doc', entity => 'entity');
 
@@ -49,17 +49,17 @@ CREATE SCHEMA "Elsewhere";
 ALTER TABLE "Doc's" SET SCHEMA "Elsewhere";
 SET search_path = "Elsewhere", public;
 SELECT * FROM cftrag_internal.cft_attached_documents(cftrag_internal.cft_meant_documents(NULL));
-SELECT document_id, body FROM cft_chunks('clinic', 1, 0);
+SELECT document_id, body FROM cft_chunks('clinic', NULL, 1, 0);
 SELECT document_id, entity, body FROM cft_nearest_documents('[1,0,0]', 2);
 -- A column of the old name is another column.
 ALTER TABLE "Elsewhere"."Doc's" ADD COLUMN entity text DEFAULT 'clinic';
-SELECT count(*) FROM cft_chunks('clinic', 0, 0);
+SELECT count(*) FROM cft_chunks('clinic', NULL, 0, 0);
 \set VERBOSITY terse
 ALTER TABLE "Elsewhere"."Doc's" DROP COLUMN "%I";
 \set VERBOSITY default
 -- Transactional.
 BEGIN;
-SELECT cft_detach_documents('"Elsewhere"."Doc''s"');
+SELECT cft_detach('"Elsewhere"."Doc''s"');
 SELECT * FROM cftrag_internal.cft_attached_documents(cftrag_internal.cft_meant_documents(NULL));
 ROLLBACK;
 SELECT relation, id FROM cftrag_internal.cft_attached_documents(cftrag_internal.cft_meant_documents(NULL));
@@ -114,19 +114,19 @@ BEGIN;
 DROP TABLE doc;
 SELECT tgname FROM pg_trigger WHERE tgrelid = 'about'::regclass AND NOT tgisinternal;
 ROLLBACK;
-SELECT cft_detach_documents('doc');
+SELECT cft_detach('doc');
 SELECT tgname FROM pg_trigger WHERE tgrelid IN ('about'::regclass, 'doc'::regclass) AND NOT tgisinternal;
 
 -- A view and a partitioned table of documents; two of them attached.
 CREATE VIEW shown AS SELECT id, upper(body) AS body, embedding, entity FROM doc;
 SELECT cft_attach_documents('shown', entity => 'entity');
-SELECT document_id, body FROM cft_chunks('clinic', 0, 0);
+SELECT document_id, body FROM cft_chunks('clinic', NULL, 0, 0);
 CREATE TABLE parted (id text, body text, embedding vector(3), entity varchar(20)) PARTITION BY LIST (entity);
 CREATE TABLE parted_1 PARTITION OF parted FOR VALUES IN ('clinic');
 CREATE TABLE parted_2 PARTITION OF parted DEFAULT;
 INSERT INTO parted SELECT id, body, embedding, entity FROM doc;
 SELECT cft_attach_documents('parted', entity => 'entity');
-SELECT document_id FROM cft_chunks('clinic', 1, 0, documents => 'parted');
+SELECT document_id FROM cft_chunks('clinic', NULL, 1, 0, documents => 'parted');
 SELECT * FROM cftrag_internal.cft_attached_documents(cftrag_internal.cft_meant_documents(NULL));
 SELECT * FROM cft_chunks('clinic');
 DROP VIEW shown;
@@ -139,12 +139,12 @@ INSERT INTO numbers VALUES (1, 2), (2, 3);
 INSERT INTO numbered (body, entity) VALUES ('one', 1), ('two', 2);
 SELECT cft_attach('numbers');
 SELECT cft_attach_documents('numbered', entity => 'entity');
-SELECT relative, body FROM cft_chunks('3', 2, 0, 'numbers');
+SELECT relative, body FROM cft_chunks('3', NULL, 2, 0, 'numbers');
 DROP TABLE numbered, numbers;
 CREATE TABLE collated (id int, body text COLLATE "POSIX", embedding vector(3), entity text COLLATE "POSIX");
 INSERT INTO collated VALUES (1, 'x', '[1,1,1]', 'clinic');
 SELECT cft_attach_documents('collated', entity => 'entity');
-SELECT relative, body FROM cft_chunks('ward', 1, 0);
+SELECT relative, body FROM cft_chunks('ward', NULL, 1, 0);
 DROP TABLE collated;
 
 -- Names that would be SQL, or a format, if they were taken for it.
@@ -154,7 +154,7 @@ CREATE TABLE "%s""; DROP TABLE doc; --"."x%I" ("%1$s" int, "%" text, "e%2$I" vec
 INSERT INTO "%s""; DROP TABLE doc; --"."x%I" VALUES (1, 'x', '[1,1,1]', 'clinic'), (2, 'y', '[1,1,1]', 'nobody');
 SELECT cft_attach_documents('"%s""; DROP TABLE doc; --"."x%I"', '%1$s', '%', 'e%2$I', 'n%3$L''');
 SET search_path = "%s""; DROP TABLE doc; --", public;
-SELECT document_id, body FROM cft_chunks('clinic', 0, 0);
+SELECT document_id, body FROM cft_chunks('clinic', NULL, 0, 0);
 SELECT document_id, entity FROM cft_nearest_documents('[1,1,1]');
 SELECT source, document_id FROM cft_retrieve('the clinic', '[1,1,1]', k => 1) WHERE source <> 'hierarchy';
 RESET search_path;
@@ -201,20 +201,20 @@ DELETE FROM doc WHERE id >= 20;
 -- Embeddings of entities.
 CREATE TABLE named (name text, e vector(2));
 INSERT INTO named VALUES ('cardiology', '[1,0]'), ('clinic', '[0,1]'), ('ward', '[1,1]'), (NULL, '[1,0]'), ('medicine', NULL);
-SELECT cft_attach_entities('named', 'name', 'e', 'edge');
+SELECT cft_attach_embeddings('named', 'name', 'e', 'edge');
 SELECT pg_get_triggerdef(oid) FROM pg_trigger WHERE tgrelid = 'named'::regclass AND NOT tgisinternal;
 SELECT entity, round(distance::numeric, 3) AS distance, round(score::numeric, 3) AS score FROM cft_nearest_entities('[1,0]', 2);
 ALTER TABLE named RENAME e TO embedding;
 SELECT entity FROM cft_nearest_entities('[0,1]', 1);
-SELECT cft_attach_entities('named', 'name', edges => 'edge');
+SELECT cft_attach_embeddings('named', 'name', edges => 'edge');
 SELECT count(*) FROM pg_trigger WHERE tgrelid = 'named'::regclass AND NOT tgisinternal;
 -- One table of embeddings for an edges table: which of two is used would be a matter of chance.
 CREATE TABLE others AS TABLE named;
-SELECT cft_attach_entities('others', 'name', edges => 'edge');
-SELECT cft_attach_entities('others', 'embedding', edges => 'edge');
+SELECT cft_attach_embeddings('others', 'name', edges => 'edge');
+SELECT cft_attach_embeddings('others', 'embedding', edges => 'edge');
 DROP TABLE others;
-SELECT cft_detach_entities('named');
-SELECT cft_detach_entities('named');
+SELECT cft_detach('named');
+SELECT cft_detach('named');
 -- Without them: the entities of the nearest documents.
 SELECT entity, round(distance::numeric, 3) AS distance FROM cft_nearest_entities('[1,0,0]', 3);
 DROP TABLE named;
@@ -248,8 +248,8 @@ SELECT cft_attach_documents('doc', entity => 'entity');
 CREATE ROLE regress_cft_reader;
 SET ROLE regress_cft_reader;
 SELECT cft_attach_documents('doc');
-SELECT cft_detach_documents('doc');
-SELECT cft_attach_entities('about', 'who', 'which', 'edge');
+SELECT cft_detach('doc');
+SELECT cft_attach_embeddings('about', 'who', 'which', 'edge');
 SELECT * FROM cftrag_internal.cft_attached_documents(cftrag_internal.cft_meant_documents(NULL));
 SELECT * FROM cftrag_internal.cft_attached_documents('doc');
 SELECT * FROM cft_chunks('clinic', documents => 'doc');
@@ -281,7 +281,7 @@ SELECT cft_attach_documents('mine.lure', entity => 'entity');
 SELECT relation FROM cftrag_internal.cft_columns('cftrag_internal.cft_documents()') ORDER BY relation::text;
 SELECT * FROM cft_chunks('clinic');
 RESET ROLE;
-SELECT document_id FROM cft_chunks('clinic', 0, 0);
+SELECT document_id FROM cft_chunks('clinic', NULL, 0, 0);
 SELECT document_id FROM cft_retrieve('the clinic', '[1,0,0]', k => 1) WHERE source = 'document';
 DROP SCHEMA mine CASCADE;
 SET ROLE regress_cft_reader;

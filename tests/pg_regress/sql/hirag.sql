@@ -6,7 +6,7 @@ SET jit = off;
 CREATE TABLE wood (tree text, parent text, child text);
 CREATE TABLE meaning (entity text, embedding vector(3));
 SELECT cft_attach('wood', tree => 'tree');
-SELECT cft_attach_entities('meaning');
+SELECT cft_attach_embeddings('meaning');
 CREATE VIEW e AS SELECT DISTINCT tree, parent COLLATE "C" AS parent, child COLLATE "C" AS child FROM wood WHERE parent <> child;
 CREATE VIEW place AS SELECT tree, parent AS name FROM e UNION SELECT tree, child FROM e;
 -- All ways up that meet nobody twice; of each end the shortest, of several the smallest.
@@ -125,7 +125,7 @@ SELECT cft_bridge('{a}');
 SELECT cft_coarse_fine('[1,0]');
 SELECT cft_attach('ward', tree => 'tree');
 SELECT cft_coarse_fine('[1,0]');
-SELECT cft_attach_entities('sense', 'name', 'v');
+SELECT cft_attach_embeddings('sense', 'name', 'v');
 SELECT * FROM cft_bridge('{heart clinic,pacemaker clinic,dialysis}');
 SELECT * FROM cft_bridge('{heart clinic,pacemaker clinic,dialysis}', 1);
 SELECT * FROM cft_bridge('{medicine,dialysis,theatre}');

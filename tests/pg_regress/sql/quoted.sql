@@ -9,7 +9,7 @@ INSERT INTO "Odd ""S"."E m" VALUES ('a', '[1,0]'), ('b', '[0,1]'), ('c', '[1,1]'
 CREATE TABLE "Odd ""S"."S m" ("n'a" text, "s""u" text, "v e" vector(2));
 SELECT cft_attach('"Odd ""S"."T''x"', 'P a', 'c"d', 'Tr');
 SELECT oracle.build('"Odd ""S"."T''x"');
-SELECT cft_attach_entities('"Odd ""S"."E m"', 'n''a', 'v e', '"Odd ""S"."T''x"');
+SELECT cft_attach_embeddings('"Odd ""S"."E m"', 'n''a', 'v e', '"Odd ""S"."T''x"');
 SELECT cft_attach_summaries('"Odd ""S"."S m"', 'n''a', 's"u', 'v e', '"Odd ""S"."T''x"');
 -- In front: each is an error if it is called, and a table of theirs is none of ours.
 CREATE SCHEMA front;
@@ -33,7 +33,7 @@ SELECT * FROM cft_depth('c', '"T''x"');
 SELECT * FROM cft_subtree_size('a', '"T''x"');
 SELECT * FROM cft_roots('"T''x"');
 SELECT entity, tree, path, compared FROM cft_tree_search('[1,0]', edges => '"T''x"');
-SELECT entity, path FROM cft_tree_search('[1,0]', 'collapsed', edges => '"T''x"');
+SELECT entity, path FROM cft_tree_search('[1,0]', mode => 'collapsed', edges => '"T''x"');
 SELECT part, entity, under, text FROM cft_coarse_fine('[1,0]', edges => '"T''x"');
 SELECT * FROM cft_bridge('{c,"x''y",b,"a\"b"}', edges => '"T''x"');
 SELECT entity, common, hit, path FROM cft_expand('{c,b,"x''y"}', edges => '"T''x"');

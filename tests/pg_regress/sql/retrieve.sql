@@ -92,7 +92,7 @@ CREATE FUNCTION plain_retrieve(question text, e vector, k int, up int, down int,
     )
     SELECT o.source, o.id, o.rank, t.body, t.tokens FROM o JOIN t USING (n) WHERE t.body IS NOT NULL ORDER BY o.place, o.rank $$;
 CREATE FUNCTION same(question text, e vector, k int, up int, down int, budget int) RETURNS boolean LANGUAGE sql AS $$
-    SELECT (SELECT array_agg((source, document_id, rank, text, tokens)::text) FROM cft_retrieve(question, e, k, up, down, budget))
+    SELECT (SELECT array_agg((source, document_id, rank, text, tokens)::text) FROM cft_retrieve(question, e, k, NULL, up, down, budget))
            IS NOT DISTINCT FROM (SELECT array_agg((p.source, p.id, p.rank, p.body, p.tokens)::text) FROM plain_retrieve(question, e, k, up, down, budget) AS p) $$;
 SELECT count(*) AS cases, count(*) FILTER (WHERE NOT same(question, e, k, up, down, budget)) AS different
   FROM unnest('{Heart Clinic,"nephrology, then the heart clinic","east wing hospital home monitoring",nobody}'::text[]) AS question, unnest('{"[1,0,0.3]","[0,1,0]"}'::vector[]) AS e,
@@ -159,7 +159,7 @@ SELECT * FROM cft_resolve(NULL);
 SELECT * FROM cft_resolve('');
 CREATE TABLE vectors (entity text, embedding vector(3));
 INSERT INTO vectors VALUES ('medicine', '[1,0,0]'), ('nephrology', '[1,1,0]'), ('cardiology', '[0,1,0]');
-SELECT cft_attach_entities('vectors');
+SELECT cft_attach_embeddings('vectors');
 SELECT entity, round(score::numeric, 3) AS score, method FROM cft_resolve('kidneys', '[3,3,0]', 2);
 SELECT source, entity, why FROM cft_retrieve('kidneys', '[3,3,0]', k => 1, mode => 'ann_tree');
 CREATE SCHEMA "Tri gram";
@@ -245,9 +245,9 @@ CREATE FUNCTION trap.similarity(text, text) RETURNS real LANGUAGE sql AS 'SELECT
 CREATE FUNCTION trap.cft_entities(text, regclass) RETURNS SETOF text LANGUAGE sql AS 'SELECT trap.boom()';
 CREATE FUNCTION trap.cft_retrieve(text, public.vector) RETURNS SETOF text LANGUAGE sql AS 'SELECT trap.boom()';
 SET search_path = trap, pg_catalog, public;
-SELECT source, document_id FROM public.cft_retrieve('heart clinic', '[1,0,0]'::public.vector, 2, 1, 1, 100);
-SELECT source, entity FROM public.cft_retrieve('heart clinic', '[1,0,0]'::public.vector, 1, 1, 1, NULL, 'naive', chunks => 0);
-SELECT source, entity FROM public.cft_retrieve('heart clinic', '[1,0,0]'::public.vector, 1, 1, 1, NULL, 'ann_graph', chunks => 0);
+SELECT source, document_id FROM public.cft_retrieve('heart clinic', '[1,0,0]'::public.vector, 2, NULL, 1, 1, 100);
+SELECT source, entity FROM public.cft_retrieve('heart clinic', '[1,0,0]'::public.vector, 1, 0, 1, 1, NULL, 'naive');
+SELECT source, entity FROM public.cft_retrieve('heart clinic', '[1,0,0]'::public.vector, 1, 0, 1, 1, NULL, 'ann_graph');
 SELECT length(public.cft_prompt('heart clinic', '[1,0,0]'::public.vector)) > 100 AS prompt;
 SELECT entity, method FROM public.cft_resolve('hearts', '[1,0,0]'::public.vector, 1);
 SELECT count(*) FROM public.cft_retrieve($$'; DROP TABLE tie; -- %I %s "$1"$$, '[1,0,0]'::public.vector, mode => 'naive');

@@ -63,9 +63,9 @@ SELECT * FROM cft_retrieve('b', '[1,0]');
 SELECT * FROM cft_nearest_documents('[1,0]', documents => 'attack.documents');
 SELECT count(*) FROM cft_nearest_documents('[1,0]', documents => 'pg_class');
 SET ROLE regress_cft_mallory;
-SELECT cft_detach_documents('attack.documents'), cft_detach_documents('attack.view');
+SELECT cft_detach('attack.documents'), cft_detach('attack.view');
 SELECT cft_attach_documents('attack.documents', entity => 'entity');
-SELECT cft_detach_documents('attack.documents');
+SELECT cft_detach('attack.documents');
 CREATE TABLE attack.typed (parent text, child text);
 INSERT INTO attack.typed VALUES ('a', 'b');
 GRANT SELECT ON attack.typed TO PUBLIC;
@@ -109,7 +109,7 @@ BEGIN
     END LOOP;
 END $$;
 SELECT cft_attach_aliases('attack.aliases', edges => 'attack.forest');
-SELECT cft_attach_entities('attack.vectors', edges => 'attack.forest');
+SELECT cft_attach_embeddings('attack.vectors', edges => 'attack.forest');
 SELECT cft_attach_summaries('attack.summaries', edges => 'attack.forest');
 -- By hand, as PostgreSQL lets her.
 SELECT cft_attach('attack.aliases', parent => 'entity', child => 'alias');
@@ -140,7 +140,7 @@ DECLARE
     n bigint;
     calls text[] := ARRAY[
         $c$ cft_entities('x b', 'attack.forest') $c$,
-        $c$ cft_chunks('b', 0, 0, 'attack.forest', 'attack.texts') $c$,
+        $c$ cft_chunks('b', NULL, 0, 0, 'attack.forest', 'attack.texts') $c$,
         $c$ cft_nearest_documents('[1,0]', documents => 'attack.texts') $c$,
         $c$ cft_nearest_entities('[1,0]', edges => 'attack.forest', documents => 'attack.texts') $c$,
         $c$ cftrag_internal.cft_texts(ARRAY['b'], 'attack.texts', 'attack.forest') $c$,
@@ -172,14 +172,14 @@ SELECT attack.everything();
 SET ROLE regress_cft_alice;
 CREATE TABLE attack.own_vectors (entity text, embedding vector(2));
 INSERT INTO attack.own_vectors VALUES ('a', '[0,1]');
-SELECT cft_attach_entities('attack.own_vectors', edges => 'attack.forest');
+SELECT cft_attach_embeddings('attack.own_vectors', edges => 'attack.forest');
 CREATE TABLE attack.own_summaries (entity text, summary text);
 SELECT cft_attach_summaries('attack.own_summaries', edges => 'attack.forest');
 GRANT SELECT ON attack.own_vectors TO PUBLIC;
 -- A change of alice marks in the table of alice only.
 INSERT INTO attack.forest VALUES ('c', 'd');
 SELECT count(*) FROM attack.own_summaries;
-SELECT cft_detach_summaries('attack.own_summaries');
+SELECT cft_detach('attack.own_summaries');
 RESET ROLE;
 \connect - regress_cft_victim
 SELECT entity FROM cft_nearest_entities('[1,0]', edges => 'attack.forest');
@@ -332,13 +332,13 @@ INSERT INTO attack.moods VALUES ((1, 'x y'), 'glad', '[1,0]', 'sad'), (NULL, NUL
 UPDATE attack.moods SET body = 'sad' WHERE entity = 'sad';
 SELECT entity, count(*) FROM attack.mood_summaries GROUP BY 1 ORDER BY 1;
 SELECT document_id, entity, body FROM cft_nearest_documents('[1,0]', documents => 'attack.moods');
-SELECT entity, document_id, body FROM cft_chunks('{root}'::text[], 0, 1, 'attack.mood_edges', 'attack.moods') ORDER BY 1, 2;
+SELECT entity, document_id, body FROM cft_chunks('{root}'::text[], NULL, 0, 1, 'attack.mood_edges', 'attack.moods') ORDER BY 1, 2;
 SELECT summarized FROM cft_rollup(edges => 'attack.mood_edges');
 SELECT entity, summary FROM attack.mood_summaries ORDER BY 1;
 INSERT INTO attack.mapped SELECT 'glad', concat(id) FROM attack.moods WHERE entity = 'sad';
-SELECT cft_detach_summaries('attack.mood_summaries');
+SELECT cft_detach('attack.mood_summaries');
 SELECT cft_attach_documents('attack.moods', mapping => 'attack.mapped', mapping_document => 'document');
-SELECT entity, document_id, body FROM cft_chunks('{root}'::text[], 0, 1, 'attack.mood_edges', 'attack.moods') ORDER BY 1, 2;
+SELECT entity, document_id, body FROM cft_chunks('{root}'::text[], NULL, 0, 1, 'attack.mood_edges', 'attack.moods') ORDER BY 1, 2;
 SELECT document_id, entity, body FROM cft_nearest_documents('[1,0]', documents => 'attack.moods');
 DROP TABLE attack.moods, attack.mapped, attack.mood_edges, attack.mood_summaries CASCADE;
 DROP TYPE attack.mood, attack.pair CASCADE;

@@ -37,7 +37,7 @@ SELECT source, text FROM "Cft %s %I rag".cft_retrieve('Warum gähnen wir?', '[0,
 SELECT "Cft %s %I rag".cft_prompt('Warum gähnen wir?', '[1,0]', k => 1, up => 1, chunks => 0);
 SELECT entity, method FROM "Cft %s %I rag".cft_resolve('schläfrigkeit');
 SELECT entity, method FROM "Cft %s %I rag".cft_resolve('Schlaf', '[0,1]', 1);
-SELECT "Cft %s %I rag".cft_detach_documents('data.docs');
+SELECT "Cft %s %I rag".cft_detach('data.docs');
 -- Another type of pgvector's, with its own operators.
 SELECT "Cft %s %I rag".cft_attach_documents('data.halves');
 SELECT document_id, distance FROM "Cft %s %I rag".cft_nearest_documents('[0,1]', 2);

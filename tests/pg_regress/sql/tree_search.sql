@@ -38,9 +38,9 @@ BEGIN
     DROP TABLE node, e, s;
 END $$;
 CREATE FUNCTION same(q vector, m text, s text[], t float8, f float8, b int, d int) RETURNS boolean LANGUAGE sql AS $$
-    SELECT (SELECT array_agg((r.entity, r.tree, r.depth, r.score, r.path, r.compared)::text) FROM cft_tree_search(q, m, s, t, f, b, d, NULL) AS r)
+    SELECT (SELECT array_agg((r.entity, r.tree, r.depth, r.score, r.path, r.compared)::text) FROM cft_tree_search(q, NULL, NULL, m, s, t, f, b, d) AS r)
            IS NOT DISTINCT FROM (SELECT array_agg((p.entity, p.tree, p.depth, p.score, p.path, p.compared)::text) FROM plain_search(q, m, s, t, f, b, d) AS p) $$;
-SELECT cft_attach_entities('meaning');
+SELECT cft_attach_embeddings('meaning');
 CREATE FUNCTION try(seeds int) RETURNS TABLE (cases bigint, different bigint, results bigint, examples text) LANGUAGE plpgsql AS $$
 BEGIN
     CREATE TEMP TABLE tried (what text, same bool, n bigint);
@@ -48,7 +48,7 @@ BEGIN
         PERFORM oracle.plant('wood', 'meaning', seed / 1000.0);
         INSERT INTO tried
         SELECT concat_ws(' ', 'seed', seed, c.*), same('[0.7,-0.2,0.3]', mode, start, threshold, factor, beam, depth),
-               (SELECT count(*) FROM cft_tree_search('[0.7,-0.2,0.3]', mode, start, threshold, factor, beam, depth, NULL))
+               (SELECT count(*) FROM cft_tree_search('[0.7,-0.2,0.3]', NULL, NULL, mode, start, threshold, factor, beam, depth))
           FROM (VALUES ('prune', NULL::text[], NULL::float8, 0.7, 1, 1000), ('prune', NULL, 0.1, 0.9, 1, 1000), ('prune', '{"x 4",Kapitel 6,13,nobody,NULL}', NULL, 0.5, 1, 2),
                        ('prune', NULL, NULL, 1, 1, 1000), ('prune', '{"x 4",Ä1,"Kapitel 2"}', -0.5, 0, 1, 1000), ('beam', NULL, NULL, 0.7, 1, 1000), ('beam', NULL, 0.2, 0.7, 3, 1000),
                        ('beam', '{Ä1,"Kapitel 2",7}', NULL, 0, 2, 1), ('collapsed', '{Ä1,"x 4",3}', NULL, 0, 1, 1000), ('collapsed', '{Ä1,"Kapitel 2",7}', 0.3, 0, 1, 0)) AS c(mode, start, threshold, factor, beam, depth);
@@ -74,7 +74,7 @@ BEGIN
         PERFORM oracle.plant('wood', 'meaning', seed / 1000.0);
         INSERT INTO meaning SELECT 'noise ' || i, '[0.7,-0.2,0.3]' FROM generate_series(1, 200) AS i;
         INSERT INTO tried
-        SELECT (SELECT array_agg((r.entity, r.score)::text) FROM cft_tree_search(q, 'collapsed', top_k => k) AS r) IS NOT DISTINCT FROM (SELECT array_agg(p::text) FROM plain_collapsed(q, k) AS p)
+        SELECT (SELECT array_agg((r.entity, r.score)::text) FROM cft_tree_search(q, mode => 'collapsed', k => k) AS r) IS NOT DISTINCT FROM (SELECT array_agg(p::text) FROM plain_collapsed(q, k) AS p)
           FROM unnest('{"[0.7,-0.2,0.3]","[-1,0,0.1]"}'::vector[]) AS q, unnest('{NULL,0,1,5}'::int[]) AS k;
     END LOOP;
     RETURN QUERY SELECT count(*), count(*) FILTER (WHERE same IS NOT TRUE) FROM tried;
@@ -90,10 +90,10 @@ BEGIN
         INSERT INTO tried
         SELECT coalesce(ours.names, '{}') = coalesce(plain.names, '{}'), plain.cut
           FROM generate_series(0, 24) AS budget, unnest('{prune,beam,collapsed}'::text[]) AS mode,
-               LATERAL (SELECT array_agg(r.entity ORDER BY r.n) AS names FROM cft_tree_search('[0.7,-0.2,0.3]', mode, prune_factor => 0.2, top_k => 12, budget => budget)
+               LATERAL (SELECT array_agg(r.entity ORDER BY r.n) AS names FROM cft_tree_search('[0.7,-0.2,0.3]', mode => mode, prune_factor => 0.2, k => 12, budget => budget)
                           WITH ORDINALITY AS r(entity, tree, depth, score, path, text, tokens, compared, n)) AS ours,
                LATERAL (SELECT array_agg(z.entity ORDER BY z.n) FILTER (WHERE z.so_far <= budget) AS names, bool_or(z.so_far > budget) AS cut
-                          FROM (SELECT r.*, sum((char_length(r.entity) + 3) / 4) OVER (ORDER BY r.n) AS so_far FROM cft_tree_search('[0.7,-0.2,0.3]', mode, prune_factor => 0.2, top_k => 12)
+                          FROM (SELECT r.*, sum((char_length(r.entity) + 3) / 4) OVER (ORDER BY r.n) AS so_far FROM cft_tree_search('[0.7,-0.2,0.3]', mode => mode, prune_factor => 0.2, k => 12)
                                   WITH ORDINALITY AS r(entity, tree, depth, score, path, text, tokens, compared, n)) AS z) AS plain;
     END LOOP;
     RETURN QUERY SELECT count(*), count(*) FILTER (WHERE t.same IS NOT TRUE), count(*) FILTER (WHERE t.cut) FROM tried AS t;
@@ -112,17 +112,17 @@ INSERT INTO gist VALUES ('Manual', '[1,1]'), ('Pumps', '[1,0.1]'), ('Valves', '[
 SELECT cft_tree_search('[1,0]', edges => 'book');
 SELECT cft_attach('book');
 SELECT cft_tree_search('[1,0]');
-SELECT cft_attach_entities('gist');
+SELECT cft_attach_embeddings('gist');
 SELECT entity, depth, round(score::numeric, 3) AS score, path, compared FROM cft_tree_search('[1,0]');
-SELECT entity, depth, round(score::numeric, 3) AS score, compared FROM cft_tree_search('[1,0]', 'beam', beam => 1);
-SELECT entity, depth, round(score::numeric, 3) AS score, path, compared FROM cft_tree_search('[1,0]', 'collapsed', top_k => 4);
-SELECT entity, depth, round(score::numeric, 3) AS score, compared FROM cft_tree_search('[1,0]', 'collapsed', start => '{Valves}');
-SELECT entity, depth FROM cft_tree_search('[1,0]', 'collapsed', max_depth => 1);
+SELECT entity, depth, round(score::numeric, 3) AS score, compared FROM cft_tree_search('[1,0]', mode => 'beam', beam => 1);
+SELECT entity, depth, round(score::numeric, 3) AS score, path, compared FROM cft_tree_search('[1,0]', mode => 'collapsed', k => 4);
+SELECT entity, depth, round(score::numeric, 3) AS score, compared FROM cft_tree_search('[1,0]', mode => 'collapsed', start => '{Valves}');
+SELECT entity, depth FROM cft_tree_search('[1,0]', mode => 'collapsed', max_depth => 1);
 SELECT entity, depth FROM cft_tree_search('[1,0]', max_depth => 0);
 SELECT count(*) FROM cft_tree_search(NULL);
 SELECT count(*) FROM cft_tree_search('[1,0]', start => '{nobody}');
 SELECT count(*) FROM cft_tree_search('[1,0]', start => '{}');
-SELECT count(*) FROM cft_tree_search('[1,0]', top_k => 0);
+SELECT count(*) FROM cft_tree_search('[1,0]', k => 0);
 -- What an entity says: its documents, else its name. The budget ends before the first that exceeds it.
 CREATE TABLE page (id int PRIMARY KEY, body text, embedding vector(2), entity text, size int);
 INSERT INTO page VALUES (1, 'How they turn.', '[1,1]', 'Motors', 7), (2, 'And when not.', NULL, 'Motors', NULL), (3, NULL, '[1,0]', 'Pumps', 100), (4, 'Pumps pump.', '[1,0]', 'Pumps', 5);
@@ -130,13 +130,13 @@ SELECT cft_attach_documents('page', entity => 'entity', tokens => 'size');
 SELECT entity, text, tokens FROM cft_tree_search('[1,0]');
 SELECT budget, string_agg(entity, ', ' ORDER BY n), sum(tokens) <= budget AS within
   FROM unnest('{0,2,5,7,18,19,100}'::int[]) AS budget, cft_tree_search('[1,0]', budget => budget) WITH ORDINALITY AS s(entity, tree, depth, score, path, text, tokens, compared, n) GROUP BY budget ORDER BY budget;
-SELECT entity, tokens FROM cft_tree_search('[1,0]', 'collapsed', budget => 12);
+SELECT entity, tokens FROM cft_tree_search('[1,0]', mode => 'collapsed', budget => 12);
 -- The operator is that of the index: here minus the Euclidean distance; pruned is what is farther than the best by more than the same share.
 CREATE INDEX ON gist USING hnsw (embedding vector_l2_ops);
 SELECT entity, round(score::numeric, 3) AS score FROM cft_tree_search('[1,0]', prune_factor => 0);
 SELECT entity, round(score::numeric, 3) AS score FROM cft_tree_search('[1,0]', threshold => -0.3, prune_factor => 0, start => '{Pumps}');
 -- Each distance and each type of pgvector: the operator is that of the index on the column, without one the cosine distance.
-SELECT cft_detach_entities('gist');
+SELECT cft_detach('gist');
 CREATE TABLE spot (entity text, v vector(2), h halfvec(2), s sparsevec(2));
 INSERT INTO spot SELECT z.entity, z.v, z.v::halfvec, z.v::sparsevec
   FROM (VALUES ('Manual', '[1,1]'::vector), ('Pumps', '[2,0]'), ('Valves', '[0,1]'), ('Annex', NULL), ('Motors', '[3,0.5]'), ('Seals', '[0,0]'), ('Tables', '[1,-1]'), ('Springs', '[4,0]')) AS z(entity, v);
@@ -145,10 +145,10 @@ CREATE FUNCTION spots(kind text) RETURNS TABLE (distance text, pruned text, beam
 BEGIN
     FOREACH distance IN ARRAY '{l2,ip,cosine,l1,none}'::text[] LOOP
         IF distance <> 'none' THEN EXECUTE format('CREATE INDEX spot_at ON spot USING hnsw (%I %s_%s_ops)', left(kind, 1), kind, distance); END IF;
-        PERFORM cft_attach_entities('spot', embedding => left(kind, 1));
+        PERFORM cft_attach_embeddings('spot', embedding => left(kind, 1));
         SELECT string_agg(format('%s %s', entity, round(score::numeric, 2)), ', ') INTO pruned FROM cft_tree_search('[1,0]', prune_factor => 0.5);
-        SELECT string_agg(entity, ', ') INTO beamed FROM cft_tree_search('[1,0]', 'beam', beam => 1);
-        SELECT string_agg(entity, ', ') INTO collapsed FROM cft_tree_search('[1,0]', 'collapsed');
+        SELECT string_agg(entity, ', ') INTO beamed FROM cft_tree_search('[1,0]', mode => 'beam', beam => 1);
+        SELECT string_agg(entity, ', ') INTO collapsed FROM cft_tree_search('[1,0]', mode => 'collapsed');
         SELECT string_agg(part || ' ' || entity, ', ') INTO coarse_fine FROM cft_coarse_fine('[1,0]', 1, 1);
         RETURN NEXT;
         IF distance <> 'none' THEN DROP INDEX spot_at; END IF;
@@ -160,15 +160,15 @@ SELECT k, o.distance FROM unnest('{halfvec,sparsevec}'::text[]) AS k, spots(k) A
  WHERE (o.pruned, o.beamed, o.collapsed, o.coarse_fine) IS DISTINCT FROM (v.pruned, v.beamed, v.collapsed, v.coarse_fine);
 -- An index that ends early, as hnsw does after ef_search rows, hides nothing.
 CREATE INDEX ON spot USING hnsw (v vector_cosine_ops);
-SELECT cft_attach_entities('spot', embedding => 'v');
+SELECT cft_attach_embeddings('spot', embedding => 'v');
 SET hnsw.ef_search = 1;
 SET enable_seqscan = off;
-SELECT string_agg(entity, ', ') AS collapsed FROM cft_tree_search('[1,0]', 'collapsed', top_k => 5);
+SELECT string_agg(entity, ', ') AS collapsed FROM cft_tree_search('[1,0]', mode => 'collapsed', k => 5);
 SELECT string_agg(part || ' ' || entity, ', ') AS coarse_fine FROM cft_coarse_fine('[-1,-1]', 2, 1);
 RESET hnsw.ef_search;
 RESET enable_seqscan;
 DROP TABLE spot;
-SELECT cft_attach_entities('gist');
+SELECT cft_attach_embeddings('gist');
 DROP FUNCTION spots;
 -- Children of what was pruned are not touched: a policy notes each row of embeddings that is read. (Of a small table a scan reads all rows, but compares no more.)
 DROP INDEX gist_embedding_idx;
@@ -186,7 +186,7 @@ RESET ROLE;
 SELECT count(*), array_agg(entity ORDER BY entity COLLATE "C") FROM touched;
 TRUNCATE touched;
 SET ROLE regress_cft_searcher;
-SELECT count(*) AS results, max(compared) AS compared FROM cft_tree_search('[1,0]', 'beam', beam => 1, edges => 'book');
+SELECT count(*) AS results, max(compared) AS compared FROM cft_tree_search('[1,0]', mode => 'beam', beam => 1, edges => 'book');
 RESET ROLE;
 SELECT count(*), array_agg(entity ORDER BY entity COLLATE "C") FROM touched;
 DELETE FROM gist WHERE entity LIKE 'noise%';
@@ -200,7 +200,7 @@ CREATE POLICY part ON book TO regress_cft_searcher USING (child <> 'Motors');
 ALTER TABLE page ENABLE ROW LEVEL SECURITY;
 SET ROLE regress_cft_searcher;
 SELECT entity, text FROM cft_tree_search('[1,0]', edges => 'book', documents => 'page');
-SELECT entity FROM cft_tree_search('[1,0]', 'collapsed', edges => 'book', documents => 'page');
+SELECT entity FROM cft_tree_search('[1,0]', mode => 'collapsed', edges => 'book', documents => 'page');
 RESET ROLE;
 ALTER TABLE book DISABLE ROW LEVEL SECURITY;
 -- It can be cancelled.
@@ -221,17 +221,17 @@ SET ROLE regress_cft_searcher;
 SELECT cft_tree_search('[1,0]', edges => 'book');
 RESET ROLE;
 -- Without embeddings of entities, their documents stand for them; the nearest of several. By a mapping too.
-SELECT cft_detach_entities('gist');
+SELECT cft_detach('gist');
 SELECT entity, round(score::numeric, 3) AS score, compared FROM cft_tree_search('[1,0]');
-SELECT entity, round(score::numeric, 3) AS score, compared FROM cft_tree_search('[1,0]', 'collapsed');
+SELECT entity, round(score::numeric, 3) AS score, compared FROM cft_tree_search('[1,0]', mode => 'collapsed');
 CREATE TABLE about (entity text, page int);
 INSERT INTO about VALUES ('Seals', 1), ('Tables', 4), ('Seals', 4), ('nobody', 4);
 SELECT cft_attach_documents('page', mapping => 'about', mapping_document => 'page');
 SELECT entity, round(score::numeric, 3) AS score, text, compared FROM cft_tree_search('[1,0]');
-SELECT entity, round(score::numeric, 3) AS score FROM cft_tree_search('[1,0]', 'collapsed');
+SELECT entity, round(score::numeric, 3) AS score FROM cft_tree_search('[1,0]', mode => 'collapsed');
 -- Errors.
-SELECT cft_tree_search('[1,0]', 'magic');
-SELECT cft_tree_search('[1,0]', NULL);
+SELECT cft_tree_search('[1,0]', mode => 'magic');
+SELECT cft_tree_search('[1,0]', mode => NULL);
 SELECT cft_tree_search('[1,0]', prune_factor => 1.5);
 SELECT cft_tree_search('[1,0]', prune_factor => 'NaN');
 SELECT cft_tree_search('[1,0]', prune_factor => -0.1);
@@ -239,7 +239,7 @@ SELECT cft_tree_search('[1,0]', threshold => 'NaN');
 SELECT cft_tree_search('[1,0]', beam => 0);
 SELECT cft_tree_search('[1,0]', max_depth => -1);
 SELECT cft_tree_search('[1,0]', max_depth => 1001);
-SELECT cft_tree_search('[1,0]', top_k => -1);
+SELECT cft_tree_search('[1,0]', k => -1);
 SELECT cft_tree_search('[1,0]', budget => -1);
 SELECT cft_tree_search('[1,0,0]');
 SELECT cft_tree_search('[1,0]', edges => 'page');

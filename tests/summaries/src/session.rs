@@ -123,7 +123,7 @@ impl Session {
         }
         // It takes what this transaction has taken already, too.
         self.asked.retain(|key, _| key.0 != place);
-        self.roll_up(&format!(", n => {few}"), edges, random).map(drop)
+        self.roll_up(&format!(", k => {few}"), edges, random).map(drop)
     }
 
     /// How many summaries it has made.
