@@ -37,4 +37,4 @@ SELECT part, round(pg_temp.median(statement, :'asked', :'embedding')) AS microse
                (3, 'the nearest documents: cft_nearest_documents', 'SELECT count(*) FROM cft_nearest_documents($2, 3)'),
                (4, 'documents about the entities: cft_chunks', 'SELECT count(*) FROM cft_chunks((SELECT array_agg(DISTINCT entity) FROM cft_entities($1)), embedding => $2)'),
                (5, 'all together: cft_retrieve', 'SELECT count(*) FROM cft_retrieve($1, $2, 3, budget => 300)'),
-               (6, 'and the prompt: cft_prompt', 'SELECT cft_prompt($1, $2, NULL, 3, budget => 300)')) AS p(n, part, statement) ORDER BY n;
+               (6, 'and the prompt: cft_prompt', 'SELECT cft_prompt($1, $2, 3, budget => 300)')) AS p(n, part, statement) ORDER BY n;

@@ -21,7 +21,7 @@ class CftragRetriever(BaseRetriever):
 
     def _get_relevant_documents(self, query, *, run_manager=None):
         arguments = (query, str(list(self.embed(query))), self.k, self.up, self.down, self.budget, self.mode)
-        statement = "SELECT * FROM cft_retrieve(%s, %s::vector, %s, %s, %s, %s, %s)"
+        statement = "SELECT * FROM cft_retrieve(%s, %s::vector, k => %s, up => %s, down => %s, budget => %s, mode => %s)"
         with psycopg.connect(self.conninfo) as connection:
             rows = connection.cursor(row_factory=psycopg.rows.dict_row).execute(statement, arguments)
             return [Document(page_content=row.pop("text") or "", metadata=row) for row in rows]
