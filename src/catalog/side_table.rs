@@ -7,6 +7,7 @@
 
 use crate::catalog::name::{display_name, qualified_name};
 use crate::catalog::{pg_trigger, trust};
+use crate::pg::compat;
 use crate::pg::compat::unguarded;
 use crate::pg::invalidation::Cached;
 use crate::pg::{encoding, error_context, invalidation};
@@ -55,7 +56,7 @@ pub unsafe fn registered(rel: pg_sys::Relation, function: pg_sys::Oid) -> Vec<Re
         let mut all: Vec<_> = ours
             .map(|t| {
                 let columns = (0..t.tgnattr.min(t.tgnargs) as usize).map(|n| {
-                    let column = (*(*rel).rd_att).attrs.as_ptr().add(*t.tgattr.add(n) as usize - 1);
+                    let column = compat::attribute((*rel).rd_att, i32::from(*t.tgattr.add(n)) - 1);
                     (text((*column).attname.data.as_ptr()), text(*t.tgargs.add(n)))
                 });
                 Registered {
@@ -96,18 +97,15 @@ fn find(other: pg_sys::Oid, functions: [pg_sys::Oid; 2]) -> Rc<[pg_sys::Oid]> {
 
 impl SideTable {
     /// The plain tables that a trigger by one of these functions says belong to `other`, as of now, and whose owner may say so; locked and opened,
-    /// ascending by OID. One whose owner may not is neither waited for nor opened: of those `name` is given to `untrusted`.
-    pub fn all_of(other: pg_sys::Oid, functions: [pg_sys::Oid; 2], mut untrusted: impl FnMut(&str)) -> Vec<Self> {
+    /// ascending by OID. One whose owner may not is neither waited for nor opened: the first one's name is given to `untrusted`.
+    pub fn all_of(other: pg_sys::Oid, functions: [pg_sys::Oid; 2], untrusted: impl FnOnce(&str)) -> Vec<Self> {
         let find = || Ok::<_, Infallible>(find(other, functions));
         let Ok(tables) = TABLES.with(|all| all.get((other, functions), find));
-        let mut trusted = |table: &&pg_sys::Oid| {
-            let counts = trust::counts_beside(**table, other);
-            if !counts {
-                untrusted(&display_name(**table));
-            }
-            counts
-        };
-        tables.iter().filter(|table| trusted(table)).filter_map(|table| Self::open(*table)).collect()
+        let (trusted, others): (Vec<_>, Vec<_>) = tables.iter().partition(|table| trust::counts_beside(**table, other));
+        if let Some(table) = others.first() {
+            untrusted(&display_name(*table));
+        }
+        trusted.into_iter().filter_map(Self::open).collect()
     }
 
     fn open(table: pg_sys::Oid) -> Option<Self> {
