@@ -34,7 +34,7 @@ changes=("CREATE FUNCTION cft_next(n integer) RETURNS integer LANGUAGE sql IMMUT
     "ALTER VIEW pg_stat_cftrag SET (security_barrier)"
     "COMMENT ON COLUMN pg_stat_cftrag.edges IS 'next'"
     "REVOKE SELECT ON pg_stat_progress_cftrag FROM PUBLIC"
-    "CREATE OR REPLACE FUNCTION cft_detach(edges regclass) RETURNS void LANGUAGE c VOLATILE PARALLEL UNSAFE COST 1000 AS 'MODULE_PATHNAME', 'cft_attach_wrapper'"
+    "CREATE OR REPLACE FUNCTION cft_stats_reset() RETURNS void LANGUAGE c VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'cft_build_wrapper'"
     "CREATE TYPE cft_kind AS ENUM ('a', 'b')")
 # shellcheck disable=SC2317
 pretend() { rm -f "$extensions"/cftrag--*pretend*.sql; }
