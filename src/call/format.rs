@@ -41,13 +41,15 @@ impl<'a> Format<'a> {
     /// Adds the text with the values in the places of their names.
     pub fn write(&self, values: &[&[u8]], out: &mut Bytes) -> Fallible<()> {
         for piece in &self.0 {
-            check_for_interrupts!();
             let bytes = match *piece {
                 Piece::Text(text) => text,
                 Piece::Value(n) => values[n],
             };
             out.room(bytes.len())?;
-            out.0.extend_from_slice(bytes);
+            for some in bytes.chunks(fmgr::LARGE) {
+                check_for_interrupts!();
+                out.0.extend_from_slice(some);
+            }
         }
         Ok(())
     }

@@ -142,7 +142,7 @@ pub unsafe fn is_plain(tuple: pg_sys::HeapTuple, desc: pg_sys::TupleDesc, form: 
 }
 
 /// Three names of columns, with room to spare. A trigger with longer arguments is no registration: anybody can make one of a gigabyte.
-const ARGUMENTS: usize = 1024;
+pub const ARGUMENTS: usize = 1024;
 
 /// The columns that a trigger's arguments name.
 ///

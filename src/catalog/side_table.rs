@@ -39,7 +39,7 @@ impl Registered {
     }
 }
 
-/// What triggers by that function say of an open table, the oldest first.
+/// What triggers by that function say of an open table, the owner's first, then the oldest. Longer arguments than ours are no registration, and not copied.
 ///
 /// # Safety
 /// An open relation.
@@ -52,7 +52,11 @@ pub unsafe fn registered(rel: pg_sys::Relation, function: pg_sys::Oid) -> Vec<Re
         }
         let text = |text: *const c_char| encoding::decode(CStr::from_ptr(text).to_bytes());
         let triggers = (0..(*desc).numtriggers as usize).map(|n| &*(*desc).triggers.add(n));
+        let length = |t: &pg_sys::Trigger| {
+            (0..t.tgnargs as usize).map(|n| CStr::from_ptr(*t.tgargs.add(n)).count_bytes() + 1).sum::<usize>()
+        };
         let ours = triggers.filter(|t| t.tgfoid == function && !t.tgisinternal && !t.tgisclone);
+        let ours = ours.filter(|t| length(t) <= pg_trigger::ARGUMENTS);
         let mut all: Vec<_> = ours
             .map(|t| {
                 let columns = (0..t.tgnattr.min(t.tgnargs) as usize).map(|n| {

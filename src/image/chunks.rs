@@ -85,10 +85,10 @@ unsafe fn create(control: &Control) -> *mut pg_sys::dsa_area {
     }
 }
 
-/// The kernel clears a new segment, half a millisecond a MB, while a writer waits. There are 1,024 of them at most.
+/// The kernel clears a new segment, half a millisecond a MB, while a writer waits. But a server has few hundred segments for all: these take some 64.
 #[cfg(not(any(feature = "pg15", feature = "pg16")))]
 fn largest_segment() -> usize {
-    (guc::MEMORY_LIMIT.get() as usize * 1024 / 256).max(16 << 20)
+    (guc::MEMORY_LIMIT.get() as usize * 1024 / 64).max(16 << 20)
 }
 
 /// A chunk and its address here, or None: over cftrag.memory_limit, or the system has none.

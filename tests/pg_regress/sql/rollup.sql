@@ -380,6 +380,25 @@ ALTER TABLE ledger DISABLE TRIGGER ALL;
 ALTER TABLE ledger ENABLE TRIGGER ALL;
 INSERT INTO their_files VALUES ('a', 'd');
 ROLLBACK;
+-- Long arguments are no registration, and are not copied.
+CREATE CONSTRAINT TRIGGER long AFTER UPDATE OF entity, summary ON ledger FROM their_files NOT DEFERRABLE FOR EACH ROW WHEN (false)
+    EXECUTE FUNCTION cftrag_internal.cft_summaries('entity', 'summary', 'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx');
+DROP TRIGGER s ON ledger;
+ALTER TABLE ledger ENABLE ALWAYS TRIGGER long;
+BEGIN;
+INSERT INTO their_files VALUES ('a', 'long');
+SELECT count(*) > 0 AS short_enough FROM ledger;
+ROLLBACK;
+DROP TRIGGER long ON ledger;
+SELECT format('CREATE CONSTRAINT TRIGGER long AFTER UPDATE OF entity, summary ON ledger FROM their_files NOT DEFERRABLE FOR EACH ROW WHEN (false) EXECUTE FUNCTION cftrag_internal.cft_summaries(''entity'', ''summary'', %L)', repeat('x', 2000)) \gexec
+ALTER TABLE ledger ENABLE ALWAYS TRIGGER long;
+BEGIN;
+INSERT INTO their_files VALUES ('a', 'longer');
+SELECT count(*) AS marks FROM ledger;
+ROLLBACK;
+DROP TRIGGER long ON ledger;
+CREATE CONSTRAINT TRIGGER s AFTER UPDATE OF entity, summary ON ledger FROM their_files NOT DEFERRABLE FOR EACH ROW WHEN (false)
+    EXECUTE FUNCTION cftrag_internal.cft_summaries('entity', 'summary');
 -- Forced row-level security binds no mark, as it binds no foreign key's check: neither the owners' own, nor a writer with row_security off.
 BEGIN;
 ALTER TABLE ledger ENABLE ALWAYS TRIGGER s;
