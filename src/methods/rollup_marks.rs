@@ -1,4 +1,4 @@
-//! cft_rollup_changed: the trigger that says which summaries are due (sql/install/marks.sql). As a foreign key's does, it writes into a table of
+//! cft_rollup_changed: the trigger that says which summaries are due (sql/install/methods/marks.sql). As a foreign key's does, it writes into a table of
 //! somebody else's for whoever makes a change, who needs no right on that table and runs nothing of its owner's:
 //!
 //! - the summaries are found as of now, opened before anybody's code runs, and stay open (catalog/side_table.rs);

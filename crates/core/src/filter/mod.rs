@@ -5,3 +5,4 @@ pub(crate) mod counters;
 pub(crate) mod directory;
 pub(crate) mod search;
 pub(crate) mod table;
+pub(crate) mod temperature;

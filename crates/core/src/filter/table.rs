@@ -16,22 +16,19 @@
 
 mod growth;
 
-use crate::filter::directory::DIRECTORY_BITS;
-use crate::memory::image::Image;
-use crate::memory::tables::FIRST_LEVEL;
-use crate::memory::tables::Table;
-use std::cmp::Reverse;
-
 use crate::filter::bucket::{Bucket, Candidates, Cell, Entry, Geometry, Place, SLOTS};
 use crate::filter::counters::Counters;
+use crate::filter::directory::DIRECTORY_BITS;
 use crate::memory::casts::index;
 use crate::memory::flat::Memory;
 use crate::memory::hash::{Hash, Kind};
 use crate::memory::id::RecordId;
-use crate::memory::root::{Counter, Field, Root};
+use crate::memory::image::Image;
+use crate::memory::root::{Counter, Root};
+use crate::memory::tables::FIRST_LEVEL;
 use crate::memory::tables::PAGE_BITS;
+use crate::memory::tables::Table;
 use crate::records::record::{self, Record};
-use crate::records::temperature::Chance;
 
 /// Lines of a directory page.
 pub(crate) const DIRECTORY_LINES: u32 = 1 << (DIRECTORY_BITS - 4);
@@ -74,13 +71,9 @@ impl<'m> Spot<'m> {
         self.record
     }
 
-    /// One lookup more. Two readers at once may count as one: it is a temperature.
     #[inline]
-    pub(crate) fn warm(self, chance: Chance) {
-        if let Some(warmer) = self.record.temperature().warmer(chance) {
-            self.record.set_temperature(warmer);
-            self.cell.set_heat(warmer.class().min(crate::filter::bucket::HOTTEST));
-        }
+    pub(crate) fn cell(self) -> Cell<'m> {
+        self.cell
     }
 }
 
@@ -332,18 +325,6 @@ impl<'m> Filter<'m> {
             Some(Place { bucket, slot })
         })
     }
-
-    /// Puts the slots of a bucket of names in descending order of heat, empty ones last.
-    pub(crate) fn order(self, bucket: u32) {
-        let before = self.read(bucket);
-        let mut after = before;
-        after.sort_by_key(|entry| (entry.is_empty(), Reverse(entry.heat())));
-        if after != before {
-            for (slot, entry) in after.into_iter().enumerate() {
-                self.set(Place { bucket, slot }, entry);
-            }
-        }
-    }
 }
 
 impl<'m> Image<'m> {
@@ -356,22 +337,6 @@ impl<'m> Image<'m> {
     #[inline]
     pub(crate) fn folded_names(self) -> Filter<'m> {
         Filter::new(self.root(), Table::FoldedNames)
-    }
-
-    /// Writer: orders the slots of the next `max_buckets` buckets hot-first, round robin, so
-    /// that a hot entity is met before its neighbours are compared.
-    pub fn cool(&self, max_buckets: usize) {
-        let names = self.names();
-        let buckets = names.geometry().buckets();
-        let mut bucket = self.root().get(Field::Cool);
-        self.mutate(|| {
-            for _ in 0..max_buckets.min(index(buckets)) {
-                bucket = if bucket < buckets { bucket } else { 0 };
-                names.order(bucket);
-                bucket += 1;
-            }
-            self.root().set(Field::Cool, bucket);
-        });
     }
 }
 

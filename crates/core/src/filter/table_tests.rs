@@ -1,7 +1,10 @@
 //! Tests of `filter/table.rs`: bounds, growth, and that nothing is lost on the way.
 
+use std::cmp::Reverse;
+
 use super::growth::GROW_LOAD;
 use super::*;
+use crate::filter::temperature::count::Chance;
 use crate::records::record::{self, Room};
 use crate::{HeapMemory, Image};
 

@@ -12,4 +12,5 @@ pub(crate) mod interruptible;
 pub(crate) mod limit;
 pub(crate) mod marks;
 pub(crate) mod root;
+pub(crate) mod step;
 pub(crate) mod tables;

@@ -4,6 +4,5 @@ pub(crate) mod edge;
 pub(crate) mod list;
 pub(crate) mod record;
 pub(crate) mod slot;
-pub(crate) mod temperature;
 pub(crate) mod version;
 pub(crate) mod visibility;

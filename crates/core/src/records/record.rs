@@ -9,7 +9,7 @@
 //!                         (a tree: how many edge rows)
 //!
 //!  shape  length of the name 12 bits, kind 1, lines 3: so many more than slot 0 needs;
-//!         temperature 16: how often it was looked up (see temperature.rs)
+//!         temperature 16: how often it was looked up (see filter/temperature)
 //!  bits   16 bits which inline slots are used, 16 bits which of them are "down"
 //!  alike  the line of the block that lists it and others whose name has the same folded name, or 0
 //!         (see alike.rs)
@@ -49,7 +49,6 @@ use crate::memory::hash::{Hash, Kind};
 use crate::memory::id::{RecordId, SLOTS_PER_LINE, SlotRef};
 use crate::memory::root::MAX_LINES;
 use crate::records::slot::byte_of;
-use crate::records::temperature::Temperature;
 
 use shape::first_slot;
 pub(crate) use shape::{Room, Shape};
@@ -229,15 +228,15 @@ impl<'m> Record<'m> {
 
     /// How often it was looked up.
     #[inline]
-    pub(crate) fn temperature(self) -> Temperature {
-        Temperature::from_bits(self.head.u32(SHAPE) >> TEMPERATURE_SHIFT)
+    pub(crate) fn temperature_bits(self) -> u32 {
+        self.head.u32(SHAPE) >> TEMPERATURE_SHIFT
     }
 
     /// Readers do: the other bits of the word never change while the record lives.
     #[inline]
-    pub(crate) fn set_temperature(self, temperature: Temperature) {
+    pub(crate) fn set_temperature_bits(self, temperature: u32) {
         let shape = self.head.u32(SHAPE) & ((1 << TEMPERATURE_SHIFT) - 1);
-        self.head.set_u32(SHAPE, shape | temperature.bits() << TEMPERATURE_SHIFT);
+        self.head.set_u32(SHAPE, shape | temperature << TEMPERATURE_SHIFT);
     }
 
     /// Gives the record's memory back. Nothing may refer to it any more.

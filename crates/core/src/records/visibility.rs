@@ -5,6 +5,9 @@
 
 use crate::memory::flat::Memory;
 use crate::memory::id::Link;
+use crate::records::list::Cursor;
+use crate::records::record::{Direction, Record};
+use crate::records::slot::Slot;
 use crate::records::version::{Hint, Side, Version};
 
 /// What a snapshot makes of one xid.
@@ -55,6 +58,23 @@ pub(crate) fn sees(mem: &Memory, link: Link, seen: &impl Visibility, ask: &mut V
         Link::Mirror(_) => true,
         Link::Version(id) => sees_version(Version::new(mem, id), seen, ask),
     }
+}
+
+/// Whether a snapshot sees any edge of an entity. Counts the slots that it read in `visited`.
+pub(crate) fn has_visible_edge(
+    mem: &Memory,
+    record: Record<'_>,
+    seen: &impl Visibility,
+    ask: &mut Vec<u64>,
+    visited: &mut usize,
+) -> bool {
+    [Direction::Up, Direction::Down].into_iter().any(|direction| {
+        let mut cursor = Cursor::start(record, direction);
+        std::iter::from_fn(|| cursor.next(mem)).any(|at| {
+            *visited += 1;
+            sees(mem, Slot::read(mem, at).link, seen, ask)
+        })
+    })
 }
 
 /// The heap's rule: inserted before the snapshot (or by an earlier command of the own

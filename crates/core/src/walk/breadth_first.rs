@@ -31,15 +31,15 @@ mod room;
 
 use crate::filter::counters::Counters;
 use crate::filter::table::{Spot, TOGETHER};
-use crate::forest::step::Step;
+use crate::filter::temperature::count::Chance;
 use crate::memory::casts::{halves, index, wide, word};
 use crate::memory::flat::Memory;
 use crate::memory::hash::{Hash, Kind};
 use crate::memory::id::{EntityId, RecordId};
 use crate::memory::root::Counter;
+use crate::memory::step::Step;
 use crate::records::list::Cursor;
 use crate::records::record::Direction;
-use crate::records::temperature::Chance;
 use crate::walk::answer::Row;
 use crate::walk::arena::{Arena, Name, Prefix};
 use crate::walk::order::Order;

@@ -1,22 +1,17 @@
-//! Where an entity is, whether one is there at all, and the entities that are asked for most.
+//! The entities that are asked for most.
 
 use std::cmp::Reverse;
 use std::ops::Range;
 
 use crate::Interruptible;
-use crate::filter::bucket::Candidates;
-use crate::filter::counters::Counters;
-use crate::filter::table::{Spot, TOGETHER};
+use crate::filter::temperature::count::Temperature;
 use crate::memory::chunk::LINE_BYTES;
-use crate::memory::hash::{Hash, Kind};
 use crate::memory::id::RecordId;
 use crate::memory::limit::NoRoom;
 use crate::memory::marks::Marks;
 use crate::memory::root::{Counter, Field};
-use crate::records::list::Cursor;
-use crate::records::record::{Direction, Record};
-use crate::records::slot::Slot;
-use crate::records::visibility::sees;
+use crate::records::record::Record;
+use crate::records::visibility::has_visible_edge;
 use crate::{Image, Step, Visibility};
 
 /// Passes at most: the last one ends it, whatever is kicked meanwhile.
@@ -218,14 +213,14 @@ impl Image<'_> {
         seen: &impl Visibility,
     ) -> Result<usize, NoRoom> {
         let record = Record::new(self.mem(), id);
-        let temperature = record.temperature().count();
+        let temperature = Temperature::of(record).count();
         if record.is_tree() || temperature < hot.least.1 {
             hot.judged.add(id);
             return Ok(RECORD);
         }
         hot.unknown.clear();
         let mut visited = RECORD + record.name_len() / LINE_BYTES;
-        if self.has_visible_edge(record, seen, &mut hot.unknown, &mut visited) {
+        if has_visible_edge(self.mem(), record, seen, &mut hot.unknown, &mut visited) {
             hot.room_for(record.name_len())?;
             let start = hot.names.len();
             hot.names.resize(start + record.name_len(), 0);
@@ -238,68 +233,5 @@ impl Image<'_> {
         }
         hot.judged.add(id);
         Ok(visited)
-    }
-
-    /// Reader: the entity of that name, by the number of its record's line, which no other
-    /// entity has while it is there.
-    #[must_use]
-    #[inline(always)]
-    pub fn find(&self, name: &[u8]) -> Option<u32> {
-        let hash = Hash::of(self.root().seed(), Kind::Entity, name);
-        let found = self.names().find(Kind::Entity, hash, name, &mut Counters::default());
-        found.map(|spot| spot.record().id().line())
-    }
-
-    /// Reader: as [`Image::find`], for many names: memory is waited for once for all that are
-    /// looked for together.
-    pub fn find_all<'n>(
-        &self,
-        names: impl IntoIterator<Item = &'n [u8]>,
-        mut found: impl FnMut(Option<u32>),
-    ) {
-        let mut names = names.into_iter().peekable();
-        while names.peek().is_some() {
-            let spot = |spot: Option<Spot<'_>>| found(spot.map(|spot| spot.record().id().line()));
-            self.names().find_together(
-                Kind::Entity,
-                names.by_ref().take(TOGETHER),
-                &mut Counters::default(),
-                spot,
-            );
-        }
-    }
-
-    /// Reader: what the filter alone says: no, or perhaps; for absent names it says perhaps once in
-    /// 8192 times if every slot is full, less often otherwise.
-    #[must_use]
-    #[inline]
-    pub fn may_have(&self, name: &[u8]) -> bool {
-        let hash = Hash::of(self.root().seed(), Kind::Entity, name);
-        Candidates::of(hash, self.names().buckets_of(hash)).next().is_some()
-    }
-
-    /// Reader: whether there is an entity of that name with an edge that the snapshot sees.
-    /// Xids it does not know go to `ask`, and the answer is void.
-    #[must_use]
-    pub fn sees(&self, name: &[u8], seen: &impl Visibility, ask: &mut Vec<u64>) -> bool {
-        let entity = self.key(Kind::Entity, name).record;
-        entity
-            .is_some_and(|id| self.has_visible_edge(Record::new(self.mem(), id), seen, ask, &mut 0))
-    }
-
-    fn has_visible_edge(
-        self,
-        record: Record<'_>,
-        seen: &impl Visibility,
-        ask: &mut Vec<u64>,
-        visited: &mut usize,
-    ) -> bool {
-        [Direction::Up, Direction::Down].into_iter().any(|direction| {
-            let mut cursor = Cursor::start(record, direction);
-            std::iter::from_fn(|| cursor.next(self.mem())).any(|at| {
-                *visited += 1;
-                sees(self.mem(), Slot::read(self.mem(), at).link, seen, ask)
-            })
-        })
     }
 }

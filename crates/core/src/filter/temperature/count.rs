@@ -12,7 +12,10 @@
 
 use std::hash::{BuildHasher, RandomState};
 
+use crate::filter::bucket::HOTTEST as HOTTEST_CLASS;
+use crate::filter::table::Spot;
 use crate::memory::casts::halves;
+use crate::records::record::Record;
 
 /// A count of lookups, exact below 128.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -25,13 +28,19 @@ const EXACT: u32 = 2 * STEPS;
 const HOTTEST: u32 = 26 * STEPS + STEPS - 1;
 
 impl Temperature {
+    /// As an entity's record has it.
     #[inline]
-    pub(crate) const fn from_bits(bits: u32) -> Temperature {
+    pub(crate) fn of(record: Record<'_>) -> Temperature {
+        Temperature::from_bits(record.temperature_bits())
+    }
+
+    #[inline]
+    const fn from_bits(bits: u32) -> Temperature {
         Temperature(bits)
     }
 
     #[inline]
-    pub(crate) const fn bits(self) -> u32 {
+    const fn bits(self) -> u32 {
         self.0
     }
 
@@ -46,13 +55,13 @@ impl Temperature {
 
     /// 0 for never, n for 2^(n-1) lookups and more.
     #[inline]
-    pub(crate) const fn class(self) -> u32 {
+    const fn class(self) -> u32 {
         if self.0 < EXACT { 32 - self.0.leading_zeros() } else { self.0 / STEPS + STEPS.ilog2() }
     }
 
     /// After one lookup more, if this is one that is counted.
     #[inline]
-    pub(crate) const fn warmer(self, chance: Chance) -> Option<Temperature> {
+    const fn warmer(self, chance: Chance) -> Option<Temperature> {
         let doublings = (self.0 / STEPS).saturating_sub(1);
         if chance.0.leading_zeros() >= doublings && self.0 < HOTTEST {
             Some(Temperature(self.0 + 1))
@@ -77,6 +86,17 @@ impl Chance {
     pub(crate) fn next(&mut self) -> Chance {
         self.0 = self.0.wrapping_add(halves(0x9E37_79B9_7F4A_7C15).1);
         *self
+    }
+}
+
+impl Spot<'_> {
+    /// One lookup more. Two readers at once may count as one: it is a temperature.
+    #[inline]
+    pub(crate) fn warm(self, chance: Chance) {
+        if let Some(warmer) = Temperature::of(self.record()).warmer(chance) {
+            self.record().set_temperature_bits(warmer.bits());
+            self.cell().set_heat(warmer.class().min(HOTTEST_CLASS));
+        }
     }
 }
 

@@ -1,0 +1,41 @@
+//! Hotter entities to the front of their bucket: `cftrag.temperature = sort`.
+
+use std::cmp::Reverse;
+
+use crate::Image;
+use crate::filter::bucket::Place;
+use crate::filter::table::Filter;
+use crate::memory::casts::index;
+use crate::memory::root::Field;
+
+impl Filter<'_> {
+    /// Puts the slots of a bucket of names in descending order of heat, empty ones last.
+    pub(crate) fn order(self, bucket: u32) {
+        let before = self.read(bucket);
+        let mut after = before;
+        after.sort_by_key(|entry| (entry.is_empty(), Reverse(entry.heat())));
+        if after != before {
+            for (slot, entry) in after.into_iter().enumerate() {
+                self.set(Place { bucket, slot }, entry);
+            }
+        }
+    }
+}
+
+impl Image<'_> {
+    /// Writer: orders the slots of the next `max_buckets` buckets hot-first, round robin, so
+    /// that a hot entity is met before its neighbours are compared.
+    pub fn cool(&self, max_buckets: usize) {
+        let names = self.names();
+        let buckets = names.geometry().buckets();
+        let mut bucket = self.root().get(Field::Cool);
+        self.mutate(|| {
+            for _ in 0..max_buckets.min(index(buckets)) {
+                bucket = if bucket < buckets { bucket } else { 0 };
+                names.order(bucket);
+                bucket += 1;
+            }
+            self.root().set(Field::Cool, bucket);
+        });
+    }
+}

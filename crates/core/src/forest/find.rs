@@ -1,0 +1,59 @@
+//! Where an entity is, and whether one is there at all.
+
+use crate::filter::bucket::Candidates;
+use crate::filter::counters::Counters;
+use crate::filter::table::{Spot, TOGETHER};
+use crate::memory::hash::{Hash, Kind};
+use crate::records::record::Record;
+use crate::records::visibility::has_visible_edge;
+use crate::{Image, Visibility};
+
+impl Image<'_> {
+    /// Reader: the entity of that name, by the number of its record's line, which no other
+    /// entity has while it is there.
+    #[must_use]
+    #[inline(always)]
+    pub fn find(&self, name: &[u8]) -> Option<u32> {
+        let hash = Hash::of(self.root().seed(), Kind::Entity, name);
+        let found = self.names().find(Kind::Entity, hash, name, &mut Counters::default());
+        found.map(|spot| spot.record().id().line())
+    }
+
+    /// Reader: as [`Image::find`], for many names: memory is waited for once for all that are
+    /// looked for together.
+    pub fn find_all<'n>(
+        &self,
+        names: impl IntoIterator<Item = &'n [u8]>,
+        mut found: impl FnMut(Option<u32>),
+    ) {
+        let mut names = names.into_iter().peekable();
+        while names.peek().is_some() {
+            let spot = |spot: Option<Spot<'_>>| found(spot.map(|spot| spot.record().id().line()));
+            self.names().find_together(
+                Kind::Entity,
+                names.by_ref().take(TOGETHER),
+                &mut Counters::default(),
+                spot,
+            );
+        }
+    }
+
+    /// Reader: what the filter alone says: no, or perhaps; for absent names it says perhaps once in
+    /// 8192 times if every slot is full, less often otherwise.
+    #[must_use]
+    #[inline]
+    pub fn may_have(&self, name: &[u8]) -> bool {
+        let hash = Hash::of(self.root().seed(), Kind::Entity, name);
+        Candidates::of(hash, self.names().buckets_of(hash)).next().is_some()
+    }
+
+    /// Reader: whether there is an entity of that name with an edge that the snapshot sees.
+    /// Xids it does not know go to `ask`, and the answer is void.
+    #[must_use]
+    pub fn sees(&self, name: &[u8], seen: &impl Visibility, ask: &mut Vec<u64>) -> bool {
+        let entity = self.key(Kind::Entity, name).record;
+        entity.is_some_and(|id| {
+            has_visible_edge(self.mem(), Record::new(self.mem(), id), seen, ask, &mut 0)
+        })
+    }
+}
