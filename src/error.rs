@@ -23,10 +23,9 @@ pub fn aliases_of_itself(table: &str) -> ErrorReport {
     .set_hint("Keep aliases in a table of their own, with a column for the alias and one for the entity.")
 }
 
-pub fn no_such_alias_column(table: &str, column: &str, argument: &str) -> ErrorReport {
-    let quoted = table.replace('\'', "''");
+pub fn no_such_alias_column(table: &str, column: &str, argument: &str, listed: &str) -> ErrorReport {
     report(Code::ERRCODE_UNDEFINED_COLUMN, format!("column \"{column}\" of table \"{table}\" does not exist"))
-        .set_hint(format!("Name the {argument} column: SELECT cft_attach_aliases('{quoted}', {argument} => '...');"))
+        .set_hint(format!("Pass its name to cft_attach_aliases as \"{argument}\"; the table {listed}"))
 }
 
 pub fn not_utf8() -> ErrorReport {
@@ -43,16 +42,16 @@ pub fn two_characters_for_one() -> ErrorReport {
     .set_hint("Use a database of encoding UTF8.")
 }
 
-pub fn not_attached(table: &str) -> ErrorReport {
+pub fn not_attached(table: &str, hint: String) -> ErrorReport {
     report(Code::ERRCODE_UNDEFINED_TABLE, format!("table \"{table}\" is not attached to cftrag"))
-        .set_hint(format!("Attach it with: SELECT cft_attach('{}');", table.replace('\'', "''")))
+        .set_hint(crate::pg::encoding::shown(&hint))
 }
 
 /// `tables` are all attached ones that the caller may read, qualified.
 pub fn unclear_edges(tables: &[String]) -> ErrorReport {
     let Some(first) = tables.first() else {
         return report(Code::ERRCODE_UNDEFINED_TABLE, "no table that you may read is attached to cftrag".into())
-            .set_hint("Attach one with: SELECT cft_attach('my_edges', parent => 'parent', child => 'child');");
+            .set_hint("Attach one with cft_attach, which takes the table and its columns of parents and children.");
     };
     report(
         Code::ERRCODE_AMBIGUOUS_FUNCTION,
@@ -84,9 +83,9 @@ pub fn wrong_kind(table: &str, why: &str) -> ErrorReport {
         .set_hint("Attach a plain table, for example one that a query or a trigger fills from this one.")
 }
 
-pub fn no_such_column(table: &str, column: &str, argument: &str) -> ErrorReport {
+pub fn no_such_column(table: &str, column: &str, argument: &str, listed: &str) -> ErrorReport {
     report(Code::ERRCODE_UNDEFINED_COLUMN, format!("column \"{column}\" of table \"{table}\" does not exist")).set_hint(
-        format!("Name the {argument} column: SELECT cft_attach('{}', {argument} => '...');", table.replace('\'', "''")),
+        crate::pg::encoding::shown(&format!("Pass its name to cft_attach as \"{argument}\"; the table {listed}")),
     )
 }
 
@@ -164,12 +163,25 @@ pub fn bad_levels(argument: &str, value: i32) -> ErrorReport {
 /// Bytes of a value that an error quotes: a message of any length would need memory that nobody asked for.
 const QUOTED: usize = 64;
 
-pub fn bad_direction(value: &[u8]) -> ErrorReport {
-    let quoted = String::from_utf8_lossy(&value[..value.len().min(QUOTED)]);
+/// The beginning of a value that an error quotes.
+fn quoted(value: &[u8]) -> String {
     let more = if value.len() > QUOTED { "..." } else { "" };
+    String::from_utf8_lossy(&value[..value.len().min(QUOTED)]).into_owned() + more
+}
+
+/// What a client makes of a list, given where there is one name.
+pub fn array_as_name(name: &[u8], table: &str) -> ErrorReport {
     report(
         Code::ERRCODE_INVALID_PARAMETER_VALUE,
-        format!("\"direction\" must be \"up\", \"down\" or \"both\", not \"{quoted}{more}\""),
+        format!("\"{}\" is no entity of table \"{table}\", and reads as an array", quoted(name)),
+    )
+    .set_hint("For several entities give an array of type text[], as in cft_context($1::text[]) or cft_context(entities => $1).")
+}
+
+pub fn bad_direction(value: &[u8]) -> ErrorReport {
+    report(
+        Code::ERRCODE_INVALID_PARAMETER_VALUE,
+        format!("\"direction\" must be \"up\", \"down\" or \"both\", not \"{}\"", quoted(value)),
     )
 }
 
@@ -309,12 +321,12 @@ pub fn out_of_memory(limit_kb: i32) -> ErrorReport {
         .set_hint("Raise cftrag.memory_limit or cftrag.owner_share, SELECT pg_reload_conf(), then call cft_build again.")
 }
 
-pub fn triggers_missing(table: &str) -> ErrorReport {
+pub fn triggers_missing(table: &str, attach: &str) -> ErrorReport {
     report(
         Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
         format!("the cftrag triggers of table \"{table}\" are not all there and ENABLE ALWAYS"),
     )
-    .set_hint(format!("Mend them with: SELECT cft_attach('{}');", table.replace('\'', "''")))
+    .set_hint(crate::pg::encoding::shown(&format!("Mend them with: {attach}")))
 }
 
 pub fn no_slot(slots: usize) -> ErrorReport {
@@ -389,7 +401,7 @@ pub fn not_our_trigger(function: &str) -> ErrorReport {
         Code::ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED,
         format!("function \"{function}\" was not called by a trigger that cft_attach made"),
     )
-    .set_hint("Drop the trigger, then let cft_attach make it: SELECT cft_attach('my_edges');")
+    .set_hint("Drop the trigger, then call cft_attach for its table.")
 }
 
 /// The WARNING of a change that leaves summaries as they are.
@@ -465,7 +477,7 @@ pub fn load_lost(table: &str, why: LoadLost) -> ErrorReport {
         LoadLost::Place => "It waited for writers, and another build needed the background worker.",
         LoadLost::Unwanted => "The session that asked for it has ended.",
     })
-    .set_hint("Try again: SELECT cft_build(...);")
+    .set_hint("Call cft_build again.")
 }
 
 pub fn load_yielded(table: &str) -> ErrorReport {
@@ -481,7 +493,7 @@ fn gave_way(table: &str, to_who: &str) -> ErrorReport {
         Code::ERRCODE_LOCK_NOT_AVAILABLE,
         format!("building the image of table \"{table}\" gave way to a session that {to_who}"),
     )
-    .set_hint("Try again: SELECT cft_build(...);")
+    .set_hint("Call cft_build again.")
 }
 
 pub fn load_waited(seconds: u64) -> ErrorReport {

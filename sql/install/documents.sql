@@ -312,7 +312,7 @@ BEGIN
           FROM cftrag_internal.cft_columns('cftrag_internal.cft_documents()') AS c;
         IF others IS NULL THEN
             RAISE EXCEPTION 'no table of documents that you may read is attached to cftrag' USING ERRCODE = 'undefined_table',
-                HINT = 'Attach one with: SELECT cft_attach_documents(''my_documents'', id => ''id'', body => ''body'', embedding => ''embedding'');';
+                HINT = 'Attach one with cft_attach_documents, which takes the table and its columns: id, body, embedding.';
         END IF;
         RAISE EXCEPTION '"documents" was left out, and search_path does not show exactly one table of documents that is attached to cftrag'
             USING ERRCODE = 'ambiguous_function', DETAIL = format('Attached tables that you may read: %s.', others),
@@ -332,7 +332,7 @@ BEGIN
             EXECUTE format('SELECT FROM %s LIMIT 0', wanted);
         END IF;
         RAISE EXCEPTION 'table % has no documents attached to cftrag', wanted USING ERRCODE = 'undefined_table',
-            HINT = format('Attach it with: SELECT cft_attach_documents(%L, id => ''id'', body => ''body'', embedding => ''embedding'');', wanted);
+            HINT = 'Attach it with cft_attach_documents, which takes the table and its columns: id, body, embedding.';
     END IF;
     RETURN NEXT;
 END $$;
@@ -397,5 +397,5 @@ CREATE FUNCTION cft_chunks(entity text, embedding vector DEFAULT NULL, up intege
     edges regclass DEFAULT NULL, documents regclass DEFAULT NULL)
 RETURNS TABLE(entity text, relation text, depth integer, relative text, document_id text, body text, tokens integer, distance float8)
 LANGUAGE sql STABLE PARALLEL SAFE COST 1000 ROWS 10
-BEGIN ATOMIC SELECT c.* FROM cftrag_internal.cft_chunks(ARRAY[$1], $3, $4, cftrag_internal.cft_meant_edges($5), cftrag_internal.cft_meant_documents($6), $2) AS c; END;
+BEGIN ATOMIC SELECT c.* FROM cftrag_internal.cft_chunks(cftrag_internal.cft_one($1, cftrag_internal.cft_meant_edges($5)), $3, $4, cftrag_internal.cft_meant_edges($5), cftrag_internal.cft_meant_documents($6), $2) AS c; END;
 COMMENT ON FUNCTION cft_chunks(text, vector, integer, integer, regclass, regclass) IS 'the documents about an entity and its relatives';

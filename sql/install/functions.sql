@@ -67,6 +67,10 @@ COMMENT ON FUNCTION cft_context(text[], integer, integer, regclass) IS
 CREATE TYPE cft_mention AS (entity text, mention text, start integer, length integer, via_alias text);
 COMMENT ON TYPE cft_mention IS 'a row of cft_entities: an entity, and where a text names it';
 
+CREATE FUNCTION cftrag_internal.cft_one(entity text, edges regclass) RETURNS text[] LANGUAGE c STABLE PARALLEL SAFE COST 1
+AS 'MODULE_PATHNAME', 'cft_one_wrapper';
+COMMENT ON FUNCTION cftrag_internal.cft_one(text, regclass) IS 'an array of that entity, for a function of one that calls the function of many';
+
 CREATE FUNCTION cft_entities(question text, edges regclass DEFAULT NULL, overlapping boolean DEFAULT false)
 RETURNS SETOF cft_mention
 LANGUAGE c STABLE PARALLEL SAFE COST 200 ROWS 10 SUPPORT cftrag_internal.cft_entities_support

@@ -3,6 +3,7 @@
 #![expect(unsafe_code, reason = "talks to the catalogs directly")]
 
 use crate::call::fmgr::{Call, name};
+use crate::catalog::attach_line::listed;
 use crate::catalog::attached_table::AttachedTable;
 use crate::catalog::column_rules::check_columns;
 use crate::catalog::columns::ColumnNames;
@@ -68,7 +69,9 @@ fn cft_attach_aliases(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
         return Err(error::wrong_kind(&table.name(), why));
     }
     for (argument, column) in [("alias", &names.child), ("entity", &names.parent)] {
-        table.column(column).ok_or_else(|| error::no_such_alias_column(&table.name(), column, argument))?;
+        table
+            .column(column)
+            .ok_or_else(|| error::no_such_alias_column(&table.name(), column, argument, &listed(&table)))?;
     }
     check_columns(&table, &names)?;
     let known = registration::read(table.oid(), std::ptr::null_mut(), functions);

@@ -6,6 +6,7 @@ use crate::builds::builder::{BuildOutcome, Refused};
 use crate::builds::request::Waited;
 use crate::builds::{builder, load, locked, request};
 use crate::call::fmgr::Call;
+use crate::catalog::attach_line::attach_hint;
 use crate::catalog::edges_table::EdgesTable;
 use crate::catalog::privileges;
 use crate::catalog::registration::Functions;
@@ -33,7 +34,7 @@ fn cft_build(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     privileges::require_owner(oid)?;
     let functions = Functions::beside(call.function());
     if crate::catalog::registration::read(oid, std::ptr::null_mut(), functions).is_none() {
-        return Err(error::not_attached(&crate::catalog::name::display_name(oid)));
+        return Err(error::not_attached(&crate::catalog::name::display_name(oid), attach_hint(&table)));
     }
     // SAFETY: reads backend state.
     if unsafe { pg_sys::GetTopTransactionIdIfAny() } != pg_sys::InvalidTransactionId {

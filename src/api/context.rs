@@ -3,9 +3,11 @@
 #![expect(unsafe_code, reason = "talks to the executor directly")]
 
 use crate::call::fmgr::{Call, array_of_one};
+use crate::catalog::attached_table::AttachedTable;
 use crate::error::Fallible;
 use crate::serve::sink::Sink;
-use crate::serve::walk::answer;
+use crate::serve::walk::{answer, reads_as_array, refuse_array};
+use pgrx::Internal;
 use pgrx::prelude::*;
 
 /// `cft_context(entity text, up int, down int, edges regclass)`: see sql/reference.sql for what it returns.
@@ -19,6 +21,19 @@ fn cft_context_one(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     let rows = call.rows();
     let (Some(name), Some(up), Some(down)) = (call.text(0), call.int(1), call.int(2)) else { return Ok(()) };
     answer(&call, &[name], || array_of_one(&call), up, down, &mut Sink::Rows(rows))
+}
+
+/// `cft_one(entity text, edges regclass) -> text[]`: that entity, for a function of one that calls the function of many. 22023 for a name that a client
+/// made of a list.
+#[pg_extern(sql = false)]
+fn cft_one(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<Internal> {
+    // SAFETY: our own fcinfo.
+    let call = unsafe { Call::new(fcinfo) };
+    let Some(name) = call.text(0) else { return Ok(Internal::from(None)) };
+    if reads_as_array(name) && call.is_given_text(0) {
+        refuse_array(&AttachedTable::open(&call, 1)?, name)?;
+    }
+    Ok(Internal::from(Some(array_of_one(&call))))
 }
 
 /// `cft_context(entities text[], up int, down int, edges regclass)`: the same for many, in the order of first occurrence.

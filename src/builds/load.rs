@@ -9,6 +9,7 @@
 
 use crate::builds::builder;
 use crate::builds::builder::{BuildOutcome, UNDER_WAY, grow};
+use crate::catalog::attach_line::{attach_hint, attach_line, require_columns};
 use crate::catalog::columns::Columns;
 use crate::catalog::edges_table::EdgesTable;
 use crate::catalog::registration::Functions;
@@ -135,12 +136,15 @@ pub fn key(table: &EdgesTable, snapshot: pg_sys::Snapshot, functions: Functions)
         return Err(error::wrong_kind(&table.name(), why));
     }
     let Some(registration) = registration::read(table.oid(), snapshot, functions) else {
-        return Err(error::not_attached(&crate::catalog::name::display_name(table.oid())));
+        return Err(error::not_attached(&crate::catalog::name::display_name(table.oid()), attach_hint(table)));
     };
     if !registration.sound {
-        return Err(error::triggers_missing(&crate::catalog::name::display_name(table.oid())));
+        return Err(error::triggers_missing(
+            &crate::catalog::name::display_name(table.oid()),
+            &attach_line(table, &registration.names),
+        ));
     }
-    let columns = table.require_columns(&registration.names)?;
+    let columns = require_columns(table, &registration.names)?;
     crate::catalog::column_rules::check_columns(table, &registration.names)?;
     // SAFETY: an open relation.
     let locator = unsafe { compat::locator(table.rel()) };

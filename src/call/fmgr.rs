@@ -118,6 +118,16 @@ impl Call {
         self.arg(n).map(|d| unsafe { text_bytes(d) })
     }
 
+    /// Whether a text argument is a constant, or a parameter of the statement: not a value of a row.
+    pub fn is_given_text(&self, n: usize) -> bool {
+        let n = n as i32;
+        // SAFETY: reads the call's own expression, if it has one.
+        unsafe {
+            let info = (*self.0).flinfo;
+            pg_sys::get_fn_expr_arg_stable(info, n) && pg_sys::get_fn_expr_argtype(info, n) == pg_sys::TEXTOID
+        }
+    }
+
     /// The names of a text[] argument without its NULLs, first occurrences only, in order. The array itself beside them.
     pub fn names(&self, n: usize) -> Option<(Vec<&[u8]>, pg_sys::Datum)> {
         let datum = self.arg(n)?;

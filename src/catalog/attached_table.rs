@@ -6,6 +6,7 @@
 #![expect(unsafe_code, reason = "talks to the executor directly")]
 
 use crate::call::fmgr::Call;
+use crate::catalog::attach_line::attach_hint;
 use crate::catalog::columns::Columns;
 use crate::catalog::edges_table::EdgesTable;
 use crate::catalog::privileges::require_readable;
@@ -56,7 +57,7 @@ impl AttachedTable {
             // An older snapshot may not see an attach that is committed now: the columns are known, the image is not for it.
             None => match crate::catalog::registration::read(table.oid(), std::ptr::null_mut(), functions) {
                 Some(now) => Rc::new(Registration { sound: false, ..now }),
-                None => return Err(error::not_attached(&name::display_name(table.oid()))),
+                None => return Err(error::not_attached(&name::display_name(table.oid()), attach_hint(&table))),
             },
         };
         let columns = registration_cache::columns(&table, &registration)?;

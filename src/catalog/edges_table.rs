@@ -145,11 +145,6 @@ impl EdgesTable {
         Ok(Columns { tree, parent, child })
     }
 
-    /// [`EdgesTable::columns`], or 42703.
-    pub fn require_columns(&self, names: &ColumnNames) -> Fallible<Columns> {
-        self.columns(names).map_err(|(argument, column)| error::no_such_column(&self.name(), column, argument))
-    }
-
     /// Bytes of the table's main fork.
     pub fn bytes(&self) -> u64 {
         // SAFETY: see oid(); plain tables have storage, callers check unsuitable() first.

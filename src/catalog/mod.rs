@@ -3,6 +3,7 @@
 //! What is kept of the catalogs ends when they change (pg/invalidation.rs). Nothing here reads a user's rows, but for the rows of cftrag's
 //! own registrations. Above pg, call and error; below the image, which knows a table by its OID only.
 
+pub mod attach_line;
 pub mod attached_table;
 pub mod column_rules;
 pub mod column_value;

@@ -5,16 +5,17 @@
 
 #![expect(unsafe_code, reason = "PostgreSQL's function call interface")]
 
-use crate::call::fmgr::{Call, Rows, text_array, text_datum};
+use crate::call::fmgr::{Call, Rows, text_array, text_datum, text_value};
 use crate::call::work_memory::Room;
 use crate::error;
 use crate::error::Fallible;
 use crate::methods::big_map::{Map, Set};
 use crate::methods::breadth_first::{Side, Tree, UP};
 use crate::methods::walker::{ALL, Walker};
+use crate::serve::walk::{reads_as_array, refuse_array};
 use cftrag_core::{NameId, Names};
-use pgrx::check_for_interrupts;
 use pgrx::prelude::*;
+use pgrx::{Internal, check_for_interrupts};
 use std::cmp::Reverse;
 
 /// Entities of the first two walks, and ancestors that later ones may have together: some megabytes, and few calls.
@@ -51,6 +52,23 @@ fn cft_path_prefix(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
         left = others;
     }
     Ok(())
+}
+
+/// `cft_path_prefix(entity text, edges regclass, separator text) -> text`: that of the first of its trees, NULL if it is in none.
+#[pg_extern(sql = false)]
+fn cft_path_prefix_one(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<Internal> {
+    // SAFETY: our own fcinfo.
+    let call = unsafe { Call::new(fcinfo) };
+    let Some(name) = call.text(0) else { return Ok(Internal::from(None)) };
+    let walker = Walker::of(&call, 1)?;
+    if reads_as_array(name) && call.is_given_text(0) {
+        refuse_array(&walker.0, name)?;
+    }
+    let mut places = Places::above(&walker, &[name])?;
+    places.go_further(&walker)?;
+    let under = places.under(&walker)?;
+    let (Some(first), Some(separator)) = (places.list.first(), call.text(2)) else { return Ok(Internal::from(None)) };
+    text_value(&places.path(first, &under).join(separator)).map(|prefix| Internal::from(Some(prefix)))
 }
 
 #[derive(Default)]
@@ -132,7 +150,7 @@ impl Places {
     }
 
     /// Those above that have a parent, but themselves.
-    pub fn under(&mut self, walker: &Walker) -> Fallible<Set<(Tree, NameId)>> {
+    fn under(&mut self, walker: &Walker) -> Fallible<Set<(Tree, NameId)>> {
         let above: Set<NameId> = self.list.iter().flat_map(|place| &place.above).map(|above| above.name).collect();
         let names: Vec<Vec<u8>> = above.into_iter().map(|name| self.names.get(name).to_vec()).collect();
         let names: Vec<&[u8]> = names.iter().map(|name| &**name).collect();
@@ -146,7 +164,8 @@ impl Places {
         Ok(under)
     }
 
-    pub fn write(&self, place: &Place, under: &Set<(Tree, NameId)>, separator: Option<&[u8]>, rows: Rows) {
+    /// The names from the top to the entity.
+    fn path(&self, place: &Place, under: &Set<(Tree, NameId)>) -> Vec<&[u8]> {
         let top = place.above.iter().min_by_key(|above| {
             let has_parent = under.contains(&(place.tree, above.name));
             let far = if has_parent { Err(Reverse(above.depth)) } else { Ok(above.depth) };
@@ -158,6 +177,11 @@ impl Places {
         let mut path: Vec<&[u8]> =
             way.take_while(|&name| name != place.entity).map(|name| self.names.get(name)).collect();
         path.push(self.names.get(place.entity));
+        path
+    }
+
+    fn write(&self, place: &Place, under: &Set<(Tree, NameId)>, separator: Option<&[u8]>, rows: Rows) {
+        let path = self.path(place, under);
         let tree = place.tree.map(|tree| self.names.get(tree)).unwrap_or_default();
         let prefix = separator.map(|separator| path.join(separator));
         let mut values = [

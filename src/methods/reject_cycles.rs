@@ -16,6 +16,7 @@
 #![expect(unsafe_code, reason = "trigger data, locks and snapshots")]
 
 use crate::call::fmgr::{Call, text_array};
+use crate::catalog::attach_line::{attach_hint, require_columns};
 use crate::catalog::columns::{Column, ColumnNames, Columns};
 use crate::catalog::edges_table::EdgesTable;
 use crate::catalog::registration::Functions;
@@ -76,8 +77,9 @@ fn cft_reject_cycles(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     let trigger = unsafe { encoding::decode(CStr::from_ptr((*data.tg_trigger).tgname).to_bytes()) };
     // Only these: past row-level security it tells who may not read the table whether values stand in it.
     let attached = registration::read(table.oid(), std::ptr::null_mut(), Functions::beside(call.function()));
-    let names = attached.ok_or_else(|| error::not_attached(&name::display_name(table.oid())))?.names;
-    let columns = table.require_columns(&names)?;
+    let names =
+        attached.ok_or_else(|| error::not_attached(&name::display_name(table.oid()), attach_hint(&table)))?.names;
+    let columns = require_columns(&table, &names)?;
     column_rules::check_columns(&table, &names)?;
     // SAFETY: tuples of the trigger's relation.
     let (edge, before) = unsafe { (edge(data, &columns, new), old.map(|old| self::edge(data, &columns, old))) };

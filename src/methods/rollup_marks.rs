@@ -11,6 +11,7 @@
 #![expect(unsafe_code, reason = "trigger data, SPI")]
 
 use crate::call::fmgr::{Call, name_datum};
+use crate::catalog::attach_line::require_columns;
 use crate::catalog::columns::find_column;
 use crate::catalog::edges_table::EdgesTable;
 use crate::catalog::name::{display_name, quote};
@@ -128,7 +129,7 @@ fn of_edges<'a>(
     };
     // As the image: what cannot be read is said, and stops no work.
     let edges = EdgesTable::open(changed).and_then(|edges| {
-        let columns = edges.require_columns(&names)?;
+        let columns = require_columns(&edges, &names)?;
         column_rules::check_types(&names, &columns).map(|()| edges)
     });
     let edges = match edges {

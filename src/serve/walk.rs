@@ -7,6 +7,7 @@ use crate::call::fmgr::{Call, text_array};
 use crate::call::tuple::HEADERS;
 use crate::call::{fmgr, work_memory};
 use crate::catalog::attached_table::AttachedTable;
+use crate::catalog::name::display_name;
 use crate::error::{Fallible, MAX_LEVELS};
 use crate::guc::Temperature;
 use crate::image::chunks::Unusable;
@@ -16,7 +17,7 @@ use crate::pg::interrupt::check_interrupts;
 use crate::pg::snapshot::SnapshotView;
 use crate::serve::conditions::Ticket;
 use crate::serve::sentences::Sentences;
-use crate::serve::sink::Sink;
+use crate::serve::sink::{Relative, Sink};
 use crate::serve::{reference, route};
 use crate::{error, guc};
 use cftrag_core::{Image, Interruptible, Step, Walk};
@@ -62,7 +63,30 @@ pub fn answer(
     sink: &mut Sink,
 ) -> Fallible<()> {
     check_levels(up, down)?;
-    answer_of(&AttachedTable::open(call, 3)?, names, array, up, down, sink)
+    let of = AttachedTable::open(call, 3)?;
+    if let [name] = names
+        && reads_as_array(name)
+        && call.is_given_text(0)
+    {
+        refuse_array(&of, name)?;
+    }
+    answer_of(&of, names, array, up, down, sink)
+}
+
+/// Whether a name could be what a client makes of a list.
+pub fn reads_as_array(name: &[u8]) -> bool {
+    name.starts_with(b"{") && name.ends_with(b"}")
+}
+
+/// 22023 for such a name if it is no entity.
+pub fn refuse_array(of: &AttachedTable, name: &[u8]) -> Fallible<()> {
+    let mut is_known = false;
+    let mut take = |rows: &[Relative<'_>]| {
+        is_known |= !rows.is_empty();
+        Ok(())
+    };
+    answer_of(of, &[name], || text_array(&[name]), 1, 1, &mut Sink::Parts(&mut take))?;
+    if is_known { Ok(()) } else { Err(error::array_as_name(name, &display_name(of.oid()))) }
 }
 
 /// 22023 if there are too many, or fewer than none.

@@ -19,7 +19,7 @@ BEGIN
           FROM cftrag_internal.cft_attached_documents(documents) AS d WHERE documents <> 0 AND (d.entity IS NOT NULL OR d.mapping IS NOT NULL);
         IF NOT FOUND THEN
             RAISE EXCEPTION 'no embeddings of the entities of % that you may read are attached to cftrag', edges USING ERRCODE = 'object_not_in_prerequisite_state',
-                HINT = format('Attach them with: SELECT cft_attach_embeddings(''my_entities'', entity => ''entity'', embedding => ''embedding'', edges => %L);', edges);
+                HINT = format('Attach a table of them with cft_attach_embeddings, edges => %L.', edges);
         END IF;
     END IF;
     RETURN QUERY SELECT a.relation, a.id, a.entity, a.embedding, a.mapping, a.mapping_entity, a.mapping_document, o.operator, o.type, o.cosine

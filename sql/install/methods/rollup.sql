@@ -226,7 +226,7 @@ BEGIN
     SELECT * INTO s FROM cftrag_internal.cft_rollup_tables(edges);
     IF embedding IS NOT NULL AND s.embedding IS NULL THEN
         RAISE EXCEPTION 'the summaries in % have no embeddings', s.summaries USING ERRCODE = 'object_not_in_prerequisite_state',
-            HINT = format('Say which column holds them: SELECT cft_attach_summaries(%L, ..., embedding => ''embedding'');', s.summaries);
+            HINT = format('Attach %s again with cft_attach_summaries, embedding => its column of embeddings.', s.summaries);
     END IF;
     claim := s.summaries::oid || ' ' || node;
     mark := cftrag_internal.cft_rollup_taken() ->> claim;

@@ -17,8 +17,8 @@ COMMENT ON FUNCTION cft_path_prefix(text[], regclass, text) IS
 'the path from the top to each entity, in each of its trees: to put before a text when it is embedded (TreeRAG, 2025)';
 
 CREATE FUNCTION cft_path_prefix(entity text, edges regclass DEFAULT NULL, separator text DEFAULT ' > ')
-RETURNS text LANGUAGE sql STABLE PARALLEL SAFE COST 10000 AS $$
-    SELECT p.prefix FROM cftrag_internal.cft_path_prefix(ARRAY[$1], $2, $3) AS p LIMIT 1 $$;
+RETURNS text LANGUAGE c STABLE PARALLEL SAFE COST 10000
+AS 'MODULE_PATHNAME', 'cft_path_prefix_one_wrapper';
 COMMENT ON FUNCTION cft_path_prefix(text, regclass, text) IS 'the path from the top to an entity, in the first of its trees; NULL if it is in none';
 
 -- Each hit climbs, in each tree, to the nearest of itself and its ancestors that has at least min_support hits at or below it (within up levels of
