@@ -1,12 +1,34 @@
 -- From a question to its context. STABLE: all that a call reads is of one snapshot, the caller's; and with the caller's rights.
 -- No text of the caller becomes SQL: names come from the catalog, values are parameters.
 
+-- pgvector's HNSW index gives hnsw.ef_search rows and no more, unless it is asked to go on.
+CREATE FUNCTION cftrag_internal.cft_say_fewer(relation regclass, got integer, k integer) RETURNS void
+LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    most int := current_setting('hnsw.ef_search', true);
+BEGIN
+    IF k > most AND coalesce(current_setting('hnsw.iterative_scan', true), 'off') = 'off'
+       AND EXISTS (SELECT FROM pg_index AS i JOIN pg_class AS x ON x.oid = i.indexrelid JOIN pg_am AS m ON m.oid = x.relam
+                    WHERE i.indrelid = relation AND m.amname = 'hnsw' AND i.indisvalid)
+       AND (SELECT t.reltuples > got FROM pg_class AS t WHERE t.oid = relation) THEN
+        RAISE NOTICE 'only % of % rows of % were found: an HNSW index gives hnsw.ef_search rows, that is %', got, k, relation, most
+            USING HINT = 'SET hnsw.ef_search to k (1000 at most), or hnsw.iterative_scan to strict_order.';
+    END IF;
+END $$;
+COMMENT ON FUNCTION cftrag_internal.cft_say_fewer(regclass, integer, integer) IS 'the NOTICE of a search that an HNSW index cut short';
+
 CREATE FUNCTION cftrag_internal.cft_nearest_documents(embedding vector, k integer, documents regclass)
 RETURNS TABLE(document_id text, entity text, body text, tokens integer, distance float8)
 LANGUAGE plpgsql STABLE PARALLEL SAFE COST 1000 ROWS 5 SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    got int;
 BEGIN
     IF num_nulls(embedding, k) > 0 THEN RETURN; END IF;
     RETURN QUERY EXECUTE cftrag_internal.cft_kept_statement('nearest', documents) USING embedding, k;
+    GET DIAGNOSTICS got = ROW_COUNT;
+    IF got < k THEN
+        PERFORM cftrag_internal.cft_say_fewer(split_part(cftrag_internal.cft_kept_statement('documents', documents), ' ', 1)::oid, got, k);
+    END IF;
 END $$;
 COMMENT ON FUNCTION cftrag_internal.cft_nearest_documents(vector, integer, regclass) IS 'what cft_nearest_documents calls';
 
@@ -25,6 +47,7 @@ DECLARE
     forest regclass;
     a record;
     o record;
+    got int;
 BEGIN
     IF num_nulls(embedding, k) > 0 THEN RETURN; END IF;
     SELECT f.edges INTO forest FROM cftrag_internal.cft_attached(edges) AS f;
@@ -32,25 +55,26 @@ BEGIN
       FROM cftrag_internal.cft_columns('cftrag_internal.cft_entity_embeddings()', NULL, forest) AS c WHERE c.other = forest LIMIT 1;
     IF a.relation IS NOT NULL THEN
         SELECT * INTO o FROM cftrag_internal.cft_distance(a.relation, a.embedding);
-        RETURN QUERY EXECUTE format(
+        RETURN QUERY EXECUTE format(cftrag_internal.cft_in_one_line(
             'SELECT %7$s, n.distance, %6$s
                FROM (SELECT d.%1$I AS entity, d.%2$I %3$s $1::%4$s AS distance FROM %5$s AS d
                       WHERE d.%2$I IS NOT NULL AND d.%1$I IS NOT NULL ORDER BY d.%2$I %3$s $1::%4$s FETCH FIRST ($2) ROWS WITH TIES) AS n
-              ORDER BY n.distance, %7$s COLLATE "C" LIMIT $2',
+              ORDER BY n.distance, %7$s COLLATE "C" LIMIT $2'),
             a.entity, a.embedding, o.operator, o.type, a.relation, CASE WHEN o.cosine THEN '1 - n.distance' ELSE '- n.distance' END,
             cftrag_internal.cft_as_text('n.entity', a.relation, a.entity::name))
         USING embedding, k;
+        GET DIAGNOSTICS got = ROW_COUNT;
+        IF got < k THEN
+            PERFORM cftrag_internal.cft_say_fewer(a.relation, got, k);
+        END IF;
     ELSE
         -- Documents that belong to entities stand for them.
         SELECT d.relation, d.embedding INTO a
           FROM cftrag_internal.cft_attached_documents(split_part(cftrag_internal.cft_kept_statement('documents', documents), ' ', 1)::oid) AS d;
         SELECT * INTO o FROM cftrag_internal.cft_distance(a.relation, a.embedding);
         RETURN QUERY
-        SELECT z.entity, z.distance, CASE WHEN o.cosine THEN 1 - z.distance ELSE - z.distance END
-          FROM (SELECT DISTINCT ON (n.entity COLLATE "C") n.entity, n.distance
-                  FROM cftrag_internal.cft_nearest_documents(embedding, k, a.relation) AS n
-                 WHERE n.entity IS NOT NULL ORDER BY n.entity COLLATE "C", n.distance) AS z
-         ORDER BY z.distance, z.entity COLLATE "C";
+        SELECT n.entity, min(n.distance), CASE WHEN o.cosine THEN 1 - min(n.distance) ELSE - min(n.distance) END
+          FROM cftrag_internal.cft_nearest_documents(embedding, k, a.relation) AS n WHERE n.entity IS NOT NULL GROUP BY n.entity ORDER BY 2, n.entity COLLATE "C";
     END IF;
 END $$;
 COMMENT ON FUNCTION cftrag_internal.cft_nearest_entities(vector, integer, regclass, regclass) IS 'what cft_nearest_entities calls';
@@ -117,6 +141,13 @@ DECLARE
     cuts bigint[];
     last_names bigint[];
     shorter text;
+    r record;
+    near int := 0;
+    about int := 0;
+    wanted int := coalesce(chunks, k);
+    near_ids text[];
+    near_bodies text[];
+    -- The rows.
     sources text[];
     entities text[];
     ids text[];
@@ -170,37 +201,33 @@ BEGIN
           FROM cftrag_internal.cft_sentences_of_neighbors(names, greatest(down, 1), edges) WITH ORDINALITY AS p(entity, text, n);
     END IF;
 
-    WITH w AS (
-        -- An entity with several embeddings may be among the nearest several times.
-        SELECT DISTINCT ON (u.name COLLATE "C") u.name, u.why FROM unnest(names, whys) WITH ORDINALITY AS u(name, why, n) ORDER BY u.name COLLATE "C", u.n
-    ), d AS (
-        SELECT n.document_id, n.entity, n.body, n.tokens, n.distance, n.rank::int
-          FROM cftrag_internal.cft_nearest_documents(embedding, k, attached) WITH ORDINALITY AS n(document_id, entity, body, tokens, distance, rank)
-    ), h AS (
-        SELECT p.entity, p.text, p.n::int AS rank FROM unnest(said_of, said) WITH ORDINALITY AS p(entity, text, n)
-    ), c AS (
-        -- A window, not a join: whatever the planner expects, it sorts.
-        SELECT z.*, (row_number() OVER (ORDER BY z.place))::int AS rank
-          FROM (SELECT x.*, bool_or(x.is_near) OVER (PARTITION BY x.document_id COLLATE "C", x.body COLLATE "C") AS known
-                  FROM (SELECT false AS is_near, n.*
-                          FROM cftrag_internal.cft_chunks(CASE WHEN has_entities AND names <> '{}' AND chunks IS DISTINCT FROM 0 THEN names END, up, down, edges, attached, embedding)
-                               WITH ORDINALITY AS n(entity, relation, depth, relative, document_id, body, tokens, distance, place)
-                        UNION ALL
-                        SELECT true, NULL, NULL, NULL, NULL, d.document_id, d.body, NULL, NULL, NULL FROM d) AS x) AS z
-         WHERE NOT z.known ORDER BY z.place LIMIT coalesce(chunks, k)
-    ), r(place, source, entity, document_id, rank, distance, text, tokens, why) AS (
-        SELECT 1, 'document', d.entity, d.document_id, d.rank, d.distance, d.body, d.tokens, format('number %s of the %s nearest documents', d.rank, k) FROM d
-        UNION ALL
-        SELECT 2, 'hierarchy', h.entity, NULL, h.rank, NULL, h.text, (char_length(h.text) + 3) / 4, w.why FROM h JOIN w ON w.name = h.entity
-        UNION ALL
-        SELECT 3, 'chunk', c.relative, c.document_id, c.rank, c.distance, c.body, c.tokens,
-               CASE c.depth WHEN 0 THEN format('about "%s", ', c.entity)
-                            ELSE format('about %s of "%s" (depth %s), ', CASE c.relation WHEN 'ancestor' THEN 'an ancestor' ELSE 'a descendant' END, c.entity, c.depth) END || w.why FROM c JOIN w ON w.name = c.entity
-    )
-    SELECT array_agg(r.source ORDER BY r.place, r.rank), array_agg(r.entity ORDER BY r.place, r.rank), array_agg(r.document_id ORDER BY r.place, r.rank),
-           array_agg(r.rank ORDER BY r.place, r.rank), array_agg(r.distance ORDER BY r.place, r.rank), array_agg(r.text ORDER BY r.place, r.rank),
-           array_agg(r.tokens ORDER BY r.place, r.rank), array_agg(r.why ORDER BY r.place, r.rank)
-      INTO sources, entities, ids, ranks, distances, texts, sizes, reasons FROM r;
+    -- Rows are gathered one by one, from statements of one line: an error in a table of documents shows these in its CONTEXT.
+    FOR r IN SELECT n.* FROM cftrag_internal.cft_nearest_documents(embedding, k, attached) AS n LOOP
+        near := near + 1;
+        near_ids := array_append(near_ids, r.document_id); near_bodies := array_append(near_bodies, r.body);
+        sources := array_append(sources, 'document'); ranks := array_append(ranks, near);
+        entities := array_append(entities, r.entity); ids := array_append(ids, r.document_id); distances := array_append(distances, r.distance);
+        texts := array_append(texts, r.body); sizes := array_append(sizes, r.tokens);
+        reasons := array_append(reasons, format('number %s of the %s nearest documents', near, k));
+    END LOOP;
+    FOR row_at IN 1 .. coalesce(cardinality(said), 0) LOOP
+        sources := array_append(sources, 'hierarchy'); ranks := array_append(ranks, row_at);
+        entities := array_append(entities, said_of[row_at]); ids := array_append(ids, NULL); distances := array_append(distances, NULL);
+        texts := array_append(texts, said[row_at]); sizes := array_append(sizes, (char_length(said[row_at]) + 3) / 4);
+        reasons := array_append(reasons, whys[array_position(names, said_of[row_at] COLLATE "C")]);
+    END LOOP;
+    IF has_entities AND names <> '{}' AND wanted > 0 THEN
+        FOR r IN SELECT c.* FROM cftrag_internal.cft_chunks(names, up, down, edges, attached, embedding) AS c
+                  WHERE NOT EXISTS (SELECT FROM unnest(near_ids, near_bodies) AS d(id, body) WHERE (d.id, d.body) = (c.document_id COLLATE "C", c.body COLLATE "C")) LIMIT wanted LOOP
+            about := about + 1;
+            sources := array_append(sources, 'chunk'); ranks := array_append(ranks, about);
+            entities := array_append(entities, r.relative); ids := array_append(ids, r.document_id); distances := array_append(distances, r.distance);
+            texts := array_append(texts, r.body); sizes := array_append(sizes, r.tokens);
+            reasons := array_append(reasons, CASE r.depth WHEN 0 THEN format('about "%s", ', r.entity)
+                ELSE format('about %s of "%s" (depth %s), ', CASE r.relation WHEN 'ancestor' THEN 'an ancestor' ELSE 'a descendant' END, r.entity, r.depth) END
+                || whys[array_position(names, r.entity COLLATE "C")]);
+        END LOOP;
+    END IF;
 
     -- The sources take turns, hierarchy first: each its next row, if there is room for it. A sentence about too many relatives names the
     -- nearest of them, in half of the room: no hub crowds out the documents.
@@ -260,22 +287,34 @@ CREATE FUNCTION cftrag_internal.cft_prompt(question text, embedding vector, temp
 RETURNS text LANGUAGE plpgsql STABLE PARALLEL SAFE COST 10000 SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     own text := coalesce(template, nullif(current_setting('cftrag.prompt_template', true), ''));
-    prompt text;
-BEGIN
+    r record;
     -- Documents and chunks are numbered as one list.
-    SELECT CASE WHEN question IS NULL THEN NULL
-                WHEN own IS NOT NULL THEN cftrag_internal.cft_fill_prompt(own, question, z.documents, z.hierarchy, z.chunks)
-                ELSE 'Answer the question from the context below. If the context does not hold the answer, say so.'
-                     || coalesce(E'\n\nDocuments:\n' || nullif(concat_ws(E'\n', z.documents, z.chunks), ''), '')
-                     || coalesce(E'\n\nHierarchy:\n' || z.hierarchy, '')
-                     || E'\n\nQuestion: ' || question END
-      INTO prompt
-      FROM (SELECT string_agg(format('[%s] %s', r.n, r.text), E'\n' ORDER BY r.n) FILTER (WHERE r.source = 'document') AS documents,
-                   string_agg(format('[%s] %s', r.n, r.text), E'\n' ORDER BY r.n) FILTER (WHERE r.source = 'chunk') AS chunks,
-                   string_agg(r.text, E'\n' ORDER BY r.rank) FILTER (WHERE r.source = 'hierarchy') AS hierarchy
-              FROM (SELECT t.*, row_number() OVER (PARTITION BY t.source = 'hierarchy' ORDER BY t.source DESC, t.rank) AS n
-                      FROM cftrag_internal.cft_retrieve(question, embedding, k, up, down, budget, mode, edges, documents, chunks) AS t) AS r) AS z;
-    RETURN prompt;
+    number int := 0;
+    near text[];
+    about text[];
+    said text[];
+BEGIN
+    FOR r IN SELECT f.source, f.text FROM cftrag_internal.cft_retrieve(question, embedding, k, up, down, budget, mode, edges, documents, chunks) AS f LOOP
+        IF r.source = 'hierarchy' THEN
+            said := array_append(said, r.text);
+            CONTINUE;
+        END IF;
+        number := number + 1;
+        IF r.source = 'document' THEN
+            near := array_append(near, format('[%s] %s', number, r.text));
+        ELSE
+            about := array_append(about, format('[%s] %s', number, r.text));
+        END IF;
+    END LOOP;
+    IF question IS NULL THEN
+        RETURN NULL;
+    ELSIF own IS NOT NULL THEN
+        RETURN cftrag_internal.cft_fill_prompt(own, question, array_to_string(near, E'\n'), array_to_string(said, E'\n'), array_to_string(about, E'\n'));
+    END IF;
+    RETURN 'Answer the question from the context below. If the context does not hold the answer, say so.'
+        || coalesce(E'\n\nDocuments:\n' || nullif(array_to_string(near || about, E'\n'), ''), '')
+        || coalesce(E'\n\nHierarchy:\n' || array_to_string(said, E'\n'), '')
+        || E'\n\nQuestion: ' || question;
 END $$;
 COMMENT ON FUNCTION cftrag_internal.cft_prompt(text, vector, text, integer, integer, integer, integer, text, regclass, regclass, integer) IS
 'what cft_prompt calls';

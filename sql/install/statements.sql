@@ -10,6 +10,11 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION cftrag_internal.cft_counted(regclass, name) IS 'the tokens that a column of documents says, as SQL: NULL where it says none';
 
+-- The format of a statement: an error in it has its text in the CONTEXT.
+CREATE FUNCTION cftrag_internal.cft_in_one_line(statement text) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+AS $$ SELECT regexp_replace(statement, E'\\n *', ' ', 'g') $$;
+COMMENT ON FUNCTION cftrag_internal.cft_in_one_line(text) IS 'a statement that has no line breaks in its literals, in one line';
+
 -- documents 0: none. Never NULL.
 CREATE FUNCTION cftrag_internal.cft_statement(what text, documents regclass)
 RETURNS text LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
@@ -36,13 +41,13 @@ BEGIN
     END IF;
     IF what = 'nearest' THEN
         -- At equal distance by id, also at the last place: the same data, the same rows. (ORDER BY distance, id would not use an index.)
-        RETURN format(
+        RETURN format(cftrag_internal.cft_in_one_line(
             'SELECT %10$s, %1$s, %11$s, coalesce(n.tokens, (char_length(%11$s) + 3) / 4, 0)::int, n.distance
                FROM (SELECT d.%2$I AS id, %3$s AS entity, d.%4$I AS body, %5$s AS tokens, d.%6$I %7$s $1::%8$s AS distance
                        FROM %9$s AS d
                       WHERE d.%6$I IS NOT NULL
                       ORDER BY d.%6$I %7$s $1::%8$s FETCH FIRST ($2) ROWS WITH TIES) AS n
-              ORDER BY n.distance, %10$s COLLATE "C", %11$s COLLATE "C" LIMIT $2',
+              ORDER BY n.distance, %10$s COLLATE "C", %11$s COLLATE "C" LIMIT $2'),
             CASE WHEN a.mapping IS NOT NULL
                  THEN format('(SELECT min(%s COLLATE "C") FROM %s AS m WHERE %s)',
                              cftrag_internal.cft_as_text('m.' || quote_ident(a.mapping_entity), a.mapping, a.mapping_entity), a.mapping,
@@ -57,7 +62,7 @@ BEGIN
     END IF;
     -- Each document once, with the nearest of its entities. Rows of one id with other words are several chunks of it. An array of several dimensions is
     -- its elements, as for unnest. (Our schema's name may hold a % sign: it is no part of a format.)
-    RETURN format(
+    RETURN format(cftrag_internal.cft_in_one_line(
         'WITH q AS MATERIALIZED (
              SELECT u.name COLLATE "C" AS name, min(u.place) AS place FROM unnest($1) WITH ORDINALITY AS u(name, place) WHERE u.name IS NOT NULL GROUP BY 1),
          n AS MATERIALIZED (
@@ -73,7 +78,7 @@ BEGIN
                FROM n %6$s
               ORDER BY %2$s COLLATE "C", %3$s COLLATE "C", n.depth, n.relation COLLATE "C", n.name COLLATE "C")
          SELECT f.entity, f.relation, f.depth, f.name, f.id, f.body, f.tokens, f.distance
-           FROM f ORDER BY f.depth, f.distance, f.place, f.relation COLLATE "C", f.name COLLATE "C", f.id COLLATE "C", f.body COLLATE "C"',
+           FROM f ORDER BY f.depth, f.distance, f.place, f.relation COLLATE "C", f.name COLLATE "C", f.id COLLATE "C", f.body COLLATE "C"'),
         'cftrag_internal.cft_context', cftrag_internal.cft_as_text('d.' || quote_ident(a.id), a.relation, a.id),
         cftrag_internal.cft_as_text('d.' || quote_ident(a.body), a.relation, a.body), tokens, away,
         cftrag_internal.cft_about(a.relation, a.id, a.entity, a.mapping, a.mapping_entity, a.mapping_document));

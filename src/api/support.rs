@@ -1,7 +1,8 @@
 //! What the planner is told of our functions (SUPPORT in sql/install): how many rows a call gives, and what it costs.
 //!
-//! A constant entity's own relatives are counted in the image, up to a bound, as the snapshot sees them; for others the image's average is
-//! taken. The estimate is given only to callers who may read the rows from the image: without the rights (on the columns that the image was
+//! A constant entity's own relatives are counted in the image, up to a bound, as the snapshot sees them; of others, and of those that have fewer,
+//! the image's average is taken. So what is not known yet is never estimated above what is: a generic plan is not dearer than a custom one, and a
+//! prepared join is not planned again and again. The estimate is given only to callers who may read the rows from the image: without the rights (on the columns that the image was
 //! built of), or under row-level security, the planner gets what the function declares. Promises: builds nothing, waits for no lock of a
 //! table, locks none that the caller may not read, raises nothing of its own, counts in no statistics.
 
@@ -121,15 +122,16 @@ unsafe fn estimate(root: *mut pg_sys::PlannerInfo, function: pg_sys::Oid, node: 
                 let count = names.len() as f64;
                 (names, count)
             }
+            (Value::Unknown(names), true) if (*names).type_ == pg_sys::NodeTag::T_Param => (Vec::new(), 1.0),
             (Value::Unknown(names), true) => (Vec::new(), compat::estimate_array_length(root, names)),
         };
         // Of a NULL level there are no rows at all.
-        let level = |n, default| match value(n)? {
+        let level = |n| match value(n)? {
             Value::Null => None,
             Value::Known(level) => Some((level.value() as i32).clamp(0, MAX_LEVELS) as u32),
-            Value::Unknown(_) => Some(default),
+            Value::Unknown(_) => Some(1),
         };
-        let (Some(up), Some(down)) = (level(1, 3), level(2, 1)) else {
+        let (Some(up), Some(down)) = (level(1), level(2)) else {
             return Some(Estimate { names: 0.0, rows: 0.0 });
         };
         let table = match value(3)? {
@@ -226,8 +228,9 @@ impl Asked {
                 if !slot.is_of(self.table.oid()) || conditions::matches(header, image, &self.key, &self.seen).is_err() {
                     return None;
                 }
+                let average = average(&image.stats(), up, down);
                 if names.is_empty() {
-                    return Some(Told::Rows(average(&image.stats(), up, down)));
+                    return Some(Told::Rows(average));
                 }
                 let step = walk.step(image, &self.seen, CELLS / STEPS);
                 if step == Step::Ask {
@@ -238,7 +241,7 @@ impl Asked {
                 }
                 let (begun, rows) = walk.so_far();
                 let asked = if step == Step::Done { names.len() } else { begun };
-                Some(Told::Rows(rows as f64 / asked as f64))
+                Some(Told::Rows((rows as f64 / asked as f64).max(average)))
             });
             match told.ok()?? {
                 Told::Rows(rows) => return Some(rows),
@@ -262,7 +265,10 @@ fn average(stats: &Stats, up: u32, down: u32) -> f64 {
     stats.edge_rows as f64 / (stats.entities as f64).max(1.0) * levels
 }
 
-/// For cft_entities, of a text whose length is known: one window of a text is a name in a hundred words or so, and reading costs.
+/// Words of a text of which nothing is known, and of any shorter one.
+const WORDS: f64 = 20.0;
+
+/// For cft_entities: one window of a text is a name in twenty words or so, and reading costs.
 #[pg_extern(sql = false)]
 fn cft_entities_support(fcinfo: pg_sys::FunctionCallInfo) -> Internal {
     // SAFETY: as in cft_context_support.
@@ -275,16 +281,16 @@ fn cft_entities_support(fcinfo: pg_sys::FunctionCallInfo) -> Internal {
             let text = PgList::<pg_sys::Node>::from_pg((*node.cast::<pg_sys::FuncExpr>()).args).get_ptr(0)?;
             let text = error_context::with_error_context(None, || pg_sys::estimate_expression_value(root, text))
                 .cast::<pg_sys::Const>();
-            if (*text).xpr.type_ != pg_sys::NodeTag::T_Const {
-                return None;
-            }
-            Some(if (*text).constisnull { 0.0 } else { (text_bytes((*text).constvalue).len() as f64 / 6.0).ceil() })
+            Some(match (*text).xpr.type_ == pg_sys::NodeTag::T_Const && !(*text).constisnull {
+                true => (text_bytes((*text).constvalue).len() as f64 / 6.0).max(WORDS),
+                false => WORDS,
+            })
         };
         match (*request.cast_mut_ptr::<pg_sys::Node>()).type_ {
             pg_sys::NodeTag::T_SupportRequestRows => {
                 let request = &mut *request.cast_mut_ptr::<pg_sys::SupportRequestRows>();
                 let Some(words) = words(request.root, request.node) else { return nothing() };
-                request.rows = (words / 20.0).ceil();
+                request.rows = (words / WORDS).ceil();
             }
             pg_sys::NodeTag::T_SupportRequestCost => {
                 let request = &mut *request.cast_mut_ptr::<pg_sys::SupportRequestCost>();

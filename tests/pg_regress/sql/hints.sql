@@ -74,4 +74,79 @@ CREATE TABLE other_names (name text, meant text);
 SELECT * FROM paste($$SELECT cft_attach_aliases('other_names', edges => 'others')$$) \gx
 SELECT * FROM paste($$SELECT * FROM cft_nearest_documents('[1]')$$) \gx
 SELECT * FROM paste($$SELECT * FROM cft_nearest_documents('[1]', documents => 'others')$$) \gx
+
+-- An error inside cft_retrieve and cft_prompt has ten lines of CONTEXT at most.
+CREATE TABLE up_down (parent text, child text);
+INSERT INTO up_down SELECT 'n' || n / 2, 'n' || n FROM generate_series(1, 200) AS n;
+SELECT cft_attach('up_down');
+CREATE TABLE texts (id int, body text, embedding vector(2), about text);
+INSERT INTO texts SELECT n, 'text ' || n, format('[%s,1]', n)::vector, 'n' || n FROM generate_series(1, 100) AS n;
+SELECT cft_attach_documents('texts', id => 'id', body => 'body', embedding => 'embedding', entity => 'about');
+CREATE FUNCTION fails() RETURNS boolean LANGUAGE plpgsql AS $$ BEGIN RAISE 'a policy fails'; END $$;
+CREATE ROLE regress_cft_traps;
+GRANT USAGE ON SCHEMA hints TO regress_cft_traps;
+GRANT SELECT ON up_down, texts TO regress_cft_traps;
+CREATE POLICY fails ON texts USING (fails());
+CREATE POLICY fails ON up_down USING (fails());
+CREATE FUNCTION lines_of_context(call text) RETURNS TABLE(error text, at_most_ten boolean) LANGUAGE plpgsql AS $$
+DECLARE
+    context text;
+BEGIN
+    EXECUTE 'SELECT ' || call;
+    RETURN QUERY SELECT 'none', NULL::boolean;
+EXCEPTION WHEN OTHERS THEN
+    GET STACKED DIAGNOSTICS error = MESSAGE_TEXT, context = PG_EXCEPTION_CONTEXT;
+    -- Without the two of this function.
+    at_most_ten := (SELECT count(*) FROM regexp_split_to_table(context, E'\n') AS l WHERE l !~ 'lines_of_context|^SQL statement "SELECT (count|cft_prompt)') <= 10;
+    RETURN NEXT;
+END $$;
+CREATE VIEW calls AS SELECT f || a AS call, m FROM unnest(ARRAY['cft_retrieve', 'cft_prompt']) AS f,
+    (VALUES ('n9', '[1,1,1]', ', edges => ''up_down'''), ('n9', '[1,1]', ', edges => ''up_down'', up => 2000'), ('n9', '[1,1]', ', edges => ''up_down'', budget => -1'), ('n9', '[1,1]', ', edges => ''texts'''),
+            ('n9', '[1,1]', ', edges => ''up_down'', documents => ''up_down''')) AS v(q, e, o),
+    unnest(ARRAY['cft', 'text', 'naive', 'ann_tree', 'ann_graph', 'none']) AS m, LATERAL (SELECT format('(%L, %L, mode => %L%s)', q, e, m, o)) AS x(a);
+GRANT SELECT ON calls TO regress_cft_traps;
+SELECT l.error, array_agg(DISTINCT m ORDER BY m) AS modes, count(*) FROM calls, lines_of_context('count(*) FROM ' || call) AS l WHERE at_most_ten GROUP BY 1 ORDER BY 1;
+SELECT call, l.* FROM calls, lines_of_context('count(*) FROM ' || call) AS l WHERE NOT at_most_ten;
+SELECT * FROM lines_of_context($$cft_prompt('n9', '[1,1]', edges => 'up_down', template => '{nope}')$$);
+ALTER TABLE texts ENABLE ROW LEVEL SECURITY;
+SET ROLE regress_cft_traps;
+SELECT l.*, count(*) FROM calls, lines_of_context(format('count(*) FROM %s', replace(replace(call, '[1,1,1]', '[1,1]'), 'budget => -1', 'budget => 9'))) AS l WHERE m <> 'none' AND l.error ~ 'policy' GROUP BY 1, 2;
+RESET ROLE;
+ALTER TABLE texts DISABLE ROW LEVEL SECURITY;
+ALTER TABLE up_down ENABLE ROW LEVEL SECURITY;
+SET ROLE regress_cft_traps;
+SELECT l.*, count(*) FROM calls, lines_of_context(format('count(*) FROM %s', replace(replace(call, '[1,1,1]', '[1,1]'), 'budget => -1', 'budget => 9'))) AS l WHERE m <> 'none' AND l.error ~ 'policy' GROUP BY 1, 2;
+RESET ROLE;
+ALTER TABLE up_down DISABLE ROW LEVEL SECURITY;
+
+-- What an HNSW index cuts short is told.
+CREATE INDEX ON texts USING hnsw (embedding vector_cosine_ops);
+ANALYZE texts;
+SET enable_seqscan = off;
+SET hnsw.ef_search = 10;
+SELECT count(*) FROM cft_nearest_documents('[1,1]', 10);
+SELECT count(*) FROM cft_nearest_documents('[1,1]', 20);
+SET hnsw.ef_search = 20;
+SELECT count(*) FROM cft_nearest_documents('[1,1]', 20);
+RESET hnsw.ef_search;
+RESET enable_seqscan;
+SELECT count(*) FROM cft_nearest_documents('[1,1]', 1000);
+
+-- A prepared statement is not planned again and again: what is not known is not estimated above what is.
+PREPARE one(text) AS SELECT t.id FROM cft_context($1, edges => 'up_down') AS c JOIN texts AS t ON t.about = c.relative;
+PREPARE many(text[]) AS SELECT t.id FROM cft_context($1, edges => 'up_down') AS c JOIN texts AS t ON t.about = c.relative;
+PREPARE named(text) AS SELECT t.id FROM cft_entities($1, edges => 'up_down') AS c JOIN texts AS t ON t.about = c.entity;
+DO $$
+DECLARE
+    name text;
+BEGIN
+    FOREACH name IN ARRAY ARRAY['n150', 'nobody', 'n1', 'n9', 'n3', 'n7', 'n8', 'n2'] LOOP
+        EXECUTE format('EXECUTE one(%L)', name);
+        EXECUTE format('EXECUTE many(%L)', ARRAY[name]);
+        EXECUTE format('EXECUTE named(%L)', name);
+    END LOOP;
+END $$;
+SELECT name, custom_plans, generic_plans FROM pg_prepared_statements ORDER BY name;
+DEALLOCATE ALL;
 DROP SCHEMA hints CASCADE;
+DROP ROLE regress_cft_traps;
