@@ -7,6 +7,7 @@ pub mod attached;
 pub mod build;
 pub mod context;
 pub mod entities;
+pub mod json;
 pub mod meant;
 pub mod statement_cache;
 pub mod stats;

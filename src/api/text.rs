@@ -1,4 +1,4 @@
-//! The hierarchy as text for a prompt: cft_context_text, cft_context_json, cft_context_parts.
+//! The hierarchy as text for a prompt: cft_context_text, cft_context_parts.
 //!
 //! One pass over the answer, which is what cft_context would return and in its order (tree, NULL first; ancestors before descendants;
 //! depth; relative; all by bytes). So the same data give the same bytes, from the image and by the reference query, whatever the order
@@ -7,16 +7,15 @@
 #![expect(unsafe_code, reason = "PostgreSQL's function call interface")]
 
 use crate::call::fmgr;
-use crate::call::fmgr::{Call, Rows, with_room_for_errors};
+use crate::call::fmgr::{Call, Rows};
 use crate::call::format;
 use crate::call::format::Format;
-use crate::call::work_memory::{Bytes, add, put};
+use crate::call::work_memory::{Bytes, add};
 use crate::error::Fallible;
-use crate::pg::compat::plain;
+use crate::guc;
 use crate::serve::sentences::{each_sentence, look_up, sentence};
 use crate::serve::sink::{Relative, Sink};
 use crate::serve::walk;
-use crate::{error, guc};
 use cftrag_core::Text;
 use pgrx::prelude::*;
 use pgrx::{Internal, check_for_interrupts};
@@ -127,29 +126,6 @@ fn cft_context_parts(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     )
 }
 
-/// `cft_context_json(entity text, up int, down int, edges regclass) -> jsonb`: NULL for an entity without relatives.
-#[pg_extern(sql = false)]
-fn cft_context_json_one(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<Internal> {
-    // SAFETY: our own fcinfo.
-    let call = unsafe { Call::new(fcinfo) };
-    let Some(name) = call.text(0) else { return Ok(Internal::from(None)) };
-    let mut out = Bytes::default();
-    parts(&call, &[name], || fmgr::array_of_one(&call), |rows| json(rows, &mut out))?;
-    if out.0.is_empty() { Ok(Internal::from(None)) } else { jsonb(out) }
-}
-
-/// `cft_context_json(entities text[], ...)`: an array with one element for each entity that has relatives.
-#[pg_extern(sql = false)]
-fn cft_context_json_many(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<Internal> {
-    // SAFETY: our own fcinfo.
-    let call = unsafe { Call::new(fcinfo) };
-    let Some((names, array)) = call.names(0) else { return Ok(Internal::from(None)) };
-    let mut out = Bytes(vec![b'[']);
-    parts(&call, &names, || array, |rows| json(rows, &mut out))?;
-    add("]", &mut out)?;
-    jsonb(out)
-}
-
 /// Gives the answer of a call (entity or entities, up, down, edges) to `take`, in parts. Not at all for a NULL up or down.
 fn parts(
     call: &Call,
@@ -163,49 +139,4 @@ fn parts(
 fn into(call: &Call, names: &[&[u8]], array: impl Fn() -> pg_sys::Datum, sink: &mut Sink) -> Fallible<()> {
     let (Some(up), Some(down)) = (call.int(1), call.int(2)) else { return Ok(()) };
     walk::answer(call, names, array, up, down, sink)
-}
-
-/// {"entity": ..., "trees": [{"tree": ..., "ancestors": [{"entity": ..., "depth": ..., "via": ...}], "descendants": [...]}]}, one
-/// object for each entity.
-fn json(rows: &[Relative<'_>], out: &mut Bytes) -> Fallible<()> {
-    let done = Cell::new(0);
-    for rows in rows.chunk_by(|a, b| a.entity == b.entity) {
-        let first = if out.0.len() > 1 { ", {\"entity\": " } else { "{\"entity\": " };
-        put(first, rows[0].entity, "", out)?;
-        for (i, tree) in rows.chunk_by(|a, b| a.tree == b.tree).enumerate() {
-            look_up(&done, 0);
-            let before = if i == 0 { ", \"trees\": [{\"tree\": " } else { ", {\"tree\": " };
-            match tree[0].tree {
-                None => add(&format!("{before}null"), out)?,
-                Some(name) => put(before, name, "", out)?,
-            }
-            for (key, ancestor) in [("ancestors", true), ("descendants", false)] {
-                add(&format!(", \"{key}\": ["), out)?;
-                for (i, row) in tree.iter().filter(|row| row.ancestor == ancestor).enumerate() {
-                    look_up(&done, row.name.len() + row.via.len());
-                    let before = if i == 0 { "{\"entity\": " } else { ", {\"entity\": " };
-                    put(before, row.name, &format!(", \"depth\": {}, \"via\": ", row.depth), out)?;
-                    put("", row.via, "}", out)?;
-                }
-                add("]", out)?;
-            }
-            add("}", out)?;
-        }
-        add("]}", out)?;
-    }
-    Ok(())
-}
-
-/// A jsonb value.
-fn jsonb(mut json: Bytes) -> Fallible<Internal> {
-    if json.0.len() > fmgr::LONGEST {
-        return Err(error::too_long(json.0.len()));
-    }
-    add("\0", &mut json)?;
-    // SAFETY: jsonb_in takes a C string; the result is in this call's memory.
-    unsafe {
-        let (function, text) = (pg_sys::Oid::from(pg_sys::F_JSONB_IN), json.0.as_mut_ptr().cast());
-        let value = with_room_for_errors(|| plain::OidInputFunctionCall(function, text, pg_sys::InvalidOid, -1));
-        Ok(Internal::from(Some(value)))
-    }
 }

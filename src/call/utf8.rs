@@ -14,15 +14,21 @@ use pgrx::prelude::*;
 /// Bytes that are copied at once, and that leave some memory for others without asking.
 const LARGE: usize = 1 << 20;
 
+/// Whether that is the database's encoding.
+pub fn is_utf8() -> bool {
+    // SAFETY: reads a backend variable.
+    unsafe { pg_sys::GetDatabaseEncoding() == pg_sys::pg_enc::PG_UTF8 as i32 }
+}
+
 /// From the server's encoding: the bytes themselves, or PostgreSQL's copy. SQL_ASCII may hold what is no UTF-8: 22021.
 pub fn as_utf8(bytes: &[u8]) -> Fallible<&str> {
-    let server = pg_sys::pg_enc::PG_UTF8 as i32;
     // SAFETY: converts `len` bytes; the result is NUL-terminated unless it is the argument itself.
     let converted = unsafe {
-        if pg_sys::GetDatabaseEncoding() == server {
+        if is_utf8() {
             bytes
         } else {
-            let text = pg_sys::pg_server_to_any(bytes.as_ptr().cast(), bytes.len() as i32, server);
+            let text =
+                pg_sys::pg_server_to_any(bytes.as_ptr().cast(), bytes.len() as i32, pg_sys::pg_enc::PG_UTF8 as i32);
             if text.cast_const() == bytes.as_ptr().cast() { bytes } else { std::ffi::CStr::from_ptr(text).to_bytes() }
         }
     };
@@ -48,13 +54,13 @@ pub fn from_utf8(text: &str) -> Fallible<Vec<u8>> {
     if text.contains('\0') {
         return Err(error::not_utf8());
     }
-    let utf8 = pg_sys::pg_enc::PG_UTF8 as i32;
     // SAFETY: as in to_utf8.
     unsafe {
-        if pg_sys::GetDatabaseEncoding() == utf8 {
+        if is_utf8() {
             return copy(text.as_bytes());
         }
-        let converted = pg_sys::pg_any_to_server(text.as_ptr().cast(), text.len() as i32, utf8);
+        let converted =
+            pg_sys::pg_any_to_server(text.as_ptr().cast(), text.len() as i32, pg_sys::pg_enc::PG_UTF8 as i32);
         let same = converted.cast_const() == text.as_ptr().cast();
         copy(if same { text.as_bytes() } else { std::ffi::CStr::from_ptr(converted).to_bytes() })
     }

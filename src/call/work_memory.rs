@@ -59,25 +59,6 @@ pub fn add(text: &str, out: &mut Bytes) -> Fallible<()> {
     Ok(())
 }
 
-/// A string between two texts. In any server encoding a byte below 128 is ASCII.
-pub fn put(before: &str, bytes: &[u8], after: &str, out: &mut Bytes) -> Fallible<()> {
-    // A byte becomes six at most.
-    out.room(before.len() + 6 * bytes.len() + 2 + after.len())?;
-    let out = &mut out.0;
-    out.extend_from_slice(before.as_bytes());
-    out.push(b'"');
-    for &byte in bytes {
-        match byte {
-            b'"' | b'\\' => out.extend_from_slice(&[b'\\', byte]),
-            0..=0x1f => out.extend_from_slice(format!("\\u{byte:04x}").as_bytes()),
-            _ => out.push(byte),
-        }
-    }
-    out.push(b'"');
-    out.extend_from_slice(after.as_bytes());
-    Ok(())
-}
-
 pub struct Room {
     taken: usize,
     /// Memory of this size was there a moment ago.

@@ -17,6 +17,7 @@ SET search_path = "Größen", public;
 SELECT * FROM cft_context('ö');
 INSERT INTO "Größen"."Äste" VALUES ('ß', 'é', 'ü');
 SELECT * FROM cft_context('ö', edges => '"Größen"."Äste"');
+SELECT cft_context_json('ö', edges => '"Größen"."Äste"'), cft_context_json('{z,ß}'::text[], edges => '"Größen"."Äste"');
 SET cftrag.enable = off;
 SELECT * FROM cft_context('ö', edges => '"Größen"."Äste"');
 RESET cftrag.enable;
@@ -43,6 +44,7 @@ CREATE TABLE "木" ("親" text, "子" text);
 INSERT INTO "木" VALUES ('幹', '枝'), ('枝', '葉');
 SELECT cft_attach('"木"', '親', '子');
 SELECT * FROM cft_context('枝');
+SELECT cft_context_json('枝');
 SET cftrag.enable = off;
 SELECT * FROM cft_context('枝');
 RESET cftrag.enable;
@@ -67,6 +69,12 @@ SELECT encode(relative::bytea, 'escape') AS relative, encode(via::bytea, 'escape
 SET cftrag.enable = off;
 SELECT encode(relative::bytea, 'escape') AS relative, encode(via::bytea, 'escape') AS via FROM cft_context(E'a\xff');
 RESET cftrag.enable;
+-- So JSON has names that are UTF-8, and no others.
+SELECT cft_context_json(E'a\xff');
+BEGIN;
+DO $$ BEGIN EXECUTE format('INSERT INTO %I VALUES (%L, %L)', E'\xe4', E'\xc3\xa9', 'json'); END $$;
+SELECT encode(cft_context_json('json')::text::bytea, 'escape');
+ROLLBACK;
 -- A text is taken for UTF-8, a name that is not is never found, and positions count bytes, as substr does.
 SELECT encode(entity::bytea, 'escape') AS entity, encode(mention::bytea, 'escape') AS mention, start, length FROM cft_entities(E'\xc3\xa9 \xc3\x89');
 DO $$ BEGIN EXECUTE format('INSERT INTO %I VALUES (%L, %L)', E'\xe4', E'\xc3\xa9', 'x'); END $$;

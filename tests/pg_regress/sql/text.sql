@@ -53,6 +53,13 @@ SELECT * FROM differences();
 SELECT string_agg(text, E'\n') = cft_context_text(ARRAY(SELECT child FROM said ORDER BY child), 2, 2, 'said') AS same
   FROM plain_parts(ARRAY(SELECT child FROM said ORDER BY child), 2, 2);
 
+-- Every character that JSON writes otherwise.
+BEGIN;
+INSERT INTO said SELECT '', 'control', 'a' || chr(n) || 'z' FROM generate_series(1, 160) AS n;
+INSERT INTO said VALUES ('', 'control', U&'\+01F600 \2028 \FEFF');
+SELECT * FROM differences();
+ROLLBACK;
+
 -- Byte-stable: image, reference query, another order of rows, another build, 1,000 runs.
 CREATE FUNCTION digest() RETURNS text LANGUAGE sql AS $$
     SELECT md5(string_agg(cft_context_text(name, 3, 2, 'said') || cft_context_json(name, 3, 2, 'said')::text || cft_context_text(name, 3, 2, 'said', '{entity} {tree} {relation} {count} {relatives}'), '' ORDER BY name COLLATE "C"))
