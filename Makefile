@@ -23,7 +23,7 @@ LIB = $(BUILD_DIR)/$(if $(filter dev,$(PROFILE)),debug,$(PROFILE))/libcftrag.so
 export PG SEED STEPS CHECKS CALLS FUZZ_SECONDS VERSION
 
 .PHONY: help build install uninstall installcheck demo demo-stop test test-all freeze clean check-pg bench \
-	core-test asan valgrind races miri fuzz lint bench-core schema-check regress isolation exact exact-long inject hostile docs-test demo-test life pg-regress upgrade quality recognise methods clients
+	core-test asan valgrind races miri fuzz lint bench-core schema-check regress isolation exact exact-long inject hostile pgrx-test docs-test demo-test life pg-regress upgrade quality recognise methods clients
 .DEFAULT_GOAL := build
 
 help:
@@ -46,6 +46,7 @@ help:
 	@echo '  make isolation          interleaved sessions              PG='
 	@echo '  make exact              random concurrent work against the reference query   PG= SEED= STEPS='
 	@echo '  make hostile            hostile calls of every SQL function   PG= SEED= CALLS= (10000 is a long run)'
+	@echo '  make pgrx-test          tests inside a server (src/pg_tests.rs), by cargo-pgrx   PG='
 	@echo '  make docs-test          the README and docs/methods.md'"'"'s SQL               PG='
 	@echo '  make demo-test          the demo and its data'
 	@echo '  make life               restart, crash, standby           PG='
@@ -128,7 +129,7 @@ test-all:
 	tools/setup test
 	tools/test all
 
-lint schema-check regress isolation exact exact-long inject hostile life fuzz asan valgrind races miri pg-regress upgrade quality recognise methods clients:
+lint schema-check regress isolation exact exact-long inject hostile pgrx-test life fuzz asan valgrind races miri pg-regress upgrade quality recognise methods clients:
 	tools/test $@
 test-long:
 	tools/setup test

@@ -36,8 +36,14 @@ mod guc;
 mod image;
 mod methods;
 mod pg;
+#[cfg(feature = "pg_test")]
+mod pg_tests;
 mod scan;
 mod serve;
+
+// pgrx-tests looks for it here.
+#[cfg(all(test, feature = "pg_test"))]
+pub use pg_tests::pg_test;
 
 /// Spelled out, because pgrx 0.18.1 writes `version` where the name is (pg_get_loaded_modules, since 18). Evaluated by the compiler only.
 const VERSION: &CStr = match CStr::from_bytes_with_nul(concat!(env!("CARGO_PKG_VERSION"), "\0").as_bytes()) {
