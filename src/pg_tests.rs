@@ -154,6 +154,9 @@ mod tests {
     #[pg_test]
     fn snapshots_however_they_are_made_see_what_postgresql_sees() {
         let own = xids();
+        // The other tests, which run beside this one, are rolled back.
+        let committed =
+            one::<i64>("SELECT xmin::text::int8 FROM pg_extension WHERE extname = 'cftrag'").expect("created") as u32;
         let now = unsafe { *pg_sys::GetActiveSnapshot() };
         let next = u32::from(now.xmax);
         let (mut some, mut none) = ([pg_sys::TransactionId::from(next - 3), pg_sys::TransactionId::from(next - 1)], []);
@@ -187,7 +190,7 @@ mod tests {
             ),
             (
                 "of logical decoding: xmin is greater than xmax",
-                Box::new(|s| (s.xmin, s.xmax, s.xip, s.xcnt) = (xid(next), xid(next - 40), empty, 0)),
+                Box::new(|s| (s.xmin, s.xmax, s.xip, s.xcnt) = (xid(next), xid(committed), empty, 0)),
             ),
             ("nothing runs, and no list", Box::new(|s| (s.xmin, s.xip, s.xcnt) = (s.xmax, std::ptr::null_mut(), 0))),
         ];
@@ -196,7 +199,8 @@ mod tests {
             change(&mut made);
             let mut view = unsafe { SnapshotView::new(&mut made) };
             assert!(view.running().count() == made.xcnt as usize, "{name}");
-            for short in (next - 60..next + 4).chain(own.iter().copied()) {
+            let (mut seen, mut between) = (false, false);
+            for short in (next - 8..next + 4).chain([committed - 1, committed]).chain(own.iter().copied()) {
                 let full = full_xid(short);
                 let mut said = view.view(full, Hint::None);
                 if said == View::Unknown {
@@ -204,12 +208,16 @@ mod tests {
                     said = view.view(full, Hint::None);
                 }
                 assert_eq!(said, by_postgres(short, &mut made), "{name}: {short}, next {next}");
+                between |= said == View::Seen && short >= u32::from(made.xmax);
+                seen |= said == View::Seen;
                 // A hint is the fate, and says nothing of the snapshot.
                 let committed = unsafe { pg_sys::TransactionIdDidCommit(xid(short)) };
                 let hinted = unsafe { SnapshotView::new(&mut made) }
                     .view(full, if committed { Hint::Committed } else { Hint::Aborted });
                 assert!(hinted == said || hinted == View::Unknown, "{name}: {short} with a hint");
             }
+            assert!(seen, "{name}: one of them is committed and seen");
+            assert_eq!(between, made.xmin > made.xmax, "{name}");
         }
     }
 
