@@ -152,7 +152,7 @@ DECLARE
     few record;
 BEGIN
     IF n IS NULL OR n < 0 THEN
-        RAISE EXCEPTION 'n must not be null or negative' USING ERRCODE = 'invalid_parameter_value';
+        RAISE EXCEPTION 'k must not be null or negative' USING ERRCODE = 'invalid_parameter_value';
     END IF;
     SELECT * INTO s FROM cftrag_internal.cft_rollup_tables(edges);
     -- Children that are ancestors too are not waited for; but that is asked only if all others are done or taken.
@@ -221,7 +221,7 @@ DECLARE
     changed bigint;
 BEGIN
     IF node IS NULL OR summary IS NULL THEN
-        RAISE EXCEPTION 'node and summary must not be null' USING ERRCODE = 'null_value_not_allowed';
+        RAISE EXCEPTION 'entity and summary must not be null' USING ERRCODE = 'null_value_not_allowed';
     END IF;
     SELECT * INTO s FROM cftrag_internal.cft_rollup_tables(edges);
     IF embedding IS NOT NULL AND s.embedding IS NULL THEN
@@ -263,7 +263,7 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION cftrag_internal.cft_rollup_done(text, text, vector, regclass) IS 'what cft_rollup_done calls';
 
-CREATE FUNCTION cft_rollup_done(node text, summary text, embedding vector DEFAULT NULL, edges regclass DEFAULT NULL)
+CREATE FUNCTION cft_rollup_done(entity text, summary text, embedding vector DEFAULT NULL, edges regclass DEFAULT NULL)
 RETURNS void LANGUAGE sql VOLATILE COST 1000
 BEGIN ATOMIC SELECT cftrag_internal.cft_rollup_done($1, $2, $3, cftrag_internal.cft_meant_edges($4)); END;
 COMMENT ON FUNCTION cft_rollup_done(text, text, vector, regclass) IS 'stores the summary of an entity that cft_rollup_next gave to this transaction';
@@ -297,7 +297,7 @@ DECLARE
     before bigint;
 BEGIN
     IF n < 0 THEN
-        RAISE EXCEPTION 'n must not be negative' USING ERRCODE = 'invalid_parameter_value';
+        RAISE EXCEPTION 'k must not be negative' USING ERRCODE = 'invalid_parameter_value';
     END IF;
     SELECT format('SELECT %I.%I($1, $2, $3)', s.nspname, p.proname) INTO summarize FROM pg_proc AS p JOIN pg_namespace AS s ON s.oid = p.pronamespace
      WHERE p.oid = summarizer AND p.proargtypes = '25 1009 1009'::oidvector AND p.prorettype = 'text'::regtype AND p.prokind = 'f' AND NOT p.proretset;

@@ -47,7 +47,7 @@ BEGIN
         RAISE EXCEPTION 'prune_factor must be between 0 and 1, not %', prune_factor USING ERRCODE = 'invalid_parameter_value';
     END IF;
     IF beam < 1 OR NOT max_depth BETWEEN 0 AND 1000 OR least(top_k, budget) < 0 THEN
-        RAISE EXCEPTION 'beam must be at least 1, max_depth between 0 and 1000, top_k and budget not negative' USING ERRCODE = 'invalid_parameter_value';
+        RAISE EXCEPTION 'beam must be at least 1, max_depth between 0 and 1000, k and budget not negative' USING ERRCODE = 'invalid_parameter_value';
     END IF;
     IF threshold = 'NaN' THEN
         RAISE EXCEPTION 'threshold must not be NaN' USING ERRCODE = 'invalid_parameter_value';
