@@ -1,6 +1,6 @@
-"""cftrag from Python by psycopg 3: sync, async, and many questions in one round trip (pipeline).
+"""cftrag from Python by psycopg 3: sync, async, from a pool, and many questions in one round trip (pipeline).
 
-pip install psycopg[binary]. An embedding goes in as text, '[0.1, 0.2, ...]', cast to vector.
+pip install psycopg[binary,pool]. An embedding goes in as text, '[0.1, 0.2, ...]', cast to vector.
 """
 
 import psycopg
@@ -18,8 +18,19 @@ async def prompt_async(connection, question, embedding):
     return (await cursor.fetchone())[0]
 
 
+def prompt_from(pool, question, embedding):
+    """Each call takes a connection of the pool and gives it back."""
+    with pool.connection() as connection:
+        return prompt(connection, question, embedding)
+
+
+def context_text(connection, entities):
+    """A list is sent as text unless its type is said: '{a,b}' would be one name."""
+    return connection.execute("SELECT cft_context_text(%s::text[])", (entities,)).fetchone()[0]
+
+
 def contexts(connection, entities):
-    """Many statements, one round trip. (For many entities of one table, cft_context(ARRAY[...]) is one statement.)"""
+    """Many statements, one round trip. (For many entities of one table, cft_context(%s::text[]) is one statement.)"""
     with connection.pipeline():
         cursors = [connection.execute(CONTEXT, (entity,)) for entity in entities]
         return [cursor.fetchall() for cursor in cursors]

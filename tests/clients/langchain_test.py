@@ -1,22 +1,43 @@
-"""docs/clients/langchain_retriever.py: documents with their provenance, as cft_retrieve gives them; at most 40 lines."""
+"""docs/clients/langchain_retriever.py: LangChain's standard tests of a retriever, and documents as cft_retrieve gives them."""
 
 import asyncio
 import json
-import pathlib
+import sys
 
-import langchain_retriever
 import psycopg
-from langchain_retriever import CftragRetriever
+import pytest
+from langchain_retriever import KEYS, CftragRetriever
+from langchain_tests.integration_tests import RetrieversIntegrationTests
 
-assert len(pathlib.Path(langchain_retriever.__file__).read_text().splitlines()) <= 40
+QUESTION = "Why does someone with diabetes need a photograph of the eye every year?"
 with psycopg.connect() as connection:
     questions = dict(connection.execute("SELECT question, embedding::text FROM questions").fetchall())
-    question = "Why does someone with diabetes need a photograph of the eye every year?"
-    expected = connection.execute("SELECT source, text FROM cft_retrieve(%s, %s::vector, k => 3, budget => 200)", (question, questions[question])).fetchall()
-retriever = CftragRetriever(conninfo="", embed=lambda text: json.loads(questions[text]), k=3, budget=200)
-documents = retriever.invoke(question)
-assert [(d.metadata["source"], d.page_content) for d in documents] == expected and len(expected) > 3, (documents, expected)
-assert {d.metadata["source"] for d in documents} >= {"document", "hierarchy"}
-assert all(d.metadata["why"] and d.metadata["tokens"] > 0 for d in documents)
-assert asyncio.run(retriever.ainvoke(question)) == documents
-assert all(d.metadata["source"] == "document" for d in CftragRetriever(conninfo="", embed=retriever.embed, mode="text").invoke(question))
+    rows = connection.execute("SELECT source, text FROM cft_retrieve(%s, %s::vector, k => 3)", (QUESTION, questions[QUESTION])).fetchall()
+    shorter = connection.execute("SELECT sum(tokens) FROM cft_retrieve(%s, %s::vector, budget => 60)", (QUESTION, questions[QUESTION])).fetchone()[0]
+retriever = CftragRetriever.connect("", embed=lambda text: json.loads(questions[text]), k=3)
+
+
+class TestRetriever(RetrieversIntegrationTests):
+    retriever_constructor = CftragRetriever
+    retriever_constructor_params = {"pool": retriever.pool, "embed": retriever.embed}
+    retriever_query_example = QUESTION
+
+
+def test_documents_are_those_of_cft_retrieve():
+    documents = retriever.invoke(QUESTION)
+    hierarchy = "\n".join(text for source, text in rows if source == "hierarchy")
+    others = [text for source, text in rows if source != "hierarchy"]
+    assert hierarchy and [d.page_content for d in documents] == [hierarchy] + others[:2]
+    assert all(tuple(d.metadata) == KEYS and d.metadata["why"] for d in documents)
+    assert len(retriever.invoke(QUESTION, k=40)) == 40
+    assert asyncio.run(retriever.ainvoke(QUESTION)) == documents
+
+
+def test_settings_of_the_constructor_count():
+    others = {"pool": retriever.pool, "embed": retriever.embed}
+    assert all(d.metadata["source"] == "document" for d in CftragRetriever(**others, mode="text").invoke(QUESTION))
+    assert sum(d.metadata["tokens"] for d in CftragRetriever(**others, budget=60, k=20).invoke(QUESTION)) == shorter <= 60
+
+
+if __name__ == "__main__":
+    sys.exit(pytest.main(["-q", "-p", "no:cacheprovider", "-o", "asyncio_mode=auto", "-W", "ignore", __file__]))

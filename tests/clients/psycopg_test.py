@@ -4,7 +4,8 @@ import asyncio
 import json
 
 import psycopg
-from with_psycopg import contexts, prompt, prompt_async
+from psycopg_pool import ConnectionPool
+from with_psycopg import context_text, contexts, prompt, prompt_async, prompt_from
 
 
 async def all_async(questions):
@@ -26,6 +27,15 @@ with psycopg.connect() as connection:
     answers = contexts(connection, entities)
     assert answers[2] == [] and answers[0][0][0] == "ancestor" and len(answers) == 20
     assert answers == [connection.execute("SELECT relation, depth, relative FROM cft_context(%s, 2, 1)", (e,)).fetchall() for e in entities]
+    assert context_text(connection, ["diabetes", "sleep clinic"]) == "\n".join(
+        connection.execute("SELECT cft_context_text(%s)", (e,)).fetchone()[0] for e in ["diabetes", "sleep clinic"]
+    )
+    try:
+        with connection.transaction():
+            connection.execute("SELECT cft_context_text(%s)", (["diabetes", "sleep clinic"],))
+        raise SystemExit("a list was taken for a name")
+    except psycopg.errors.InvalidParameterValue as error:
+        assert "text[]" in error.diag.message_hint
     # An error leaves the connection usable, in a pipeline too.
     try:
         with connection.transaction():
@@ -42,3 +52,5 @@ with psycopg.connect() as connection:
     assert contexts(connection, ["diabetes"])[0] == answers[0]
 
 assert asyncio.run(all_async(questions)) == prompts
+with ConnectionPool("", open=True, max_size=4) as pool:
+    assert [prompt_from(pool, q, e) for q, e in questions] == prompts
