@@ -1,7 +1,7 @@
 //! cftrag: exact hierarchy retrieval inside PostgreSQL.
 //!
 //! This crate is glue. The filter and the forest are in crates/core and know no PostgreSQL; what an answer *is* stands in
-//! sql/reference.sql. docs/design.md has the contract and the reasons, and names the file where each rule is kept.
+//! sql/reference.sql. docs/design.md has the contract and how it is kept, docs/rules.md the file and the test of each rule.
 //!
 //! Its folders are layers: an import points down, never up or in a circle (tools/layers). From the top:
 //!

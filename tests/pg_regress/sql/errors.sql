@@ -1,4 +1,4 @@
--- Every error of DESIGN.md, section 9, by its SQLSTATE; the words of those a user meets first.
+-- Every error of docs/rules.md, "What bad input gets", by its SQLSTATE; the words of those a user meets first.
 SET client_min_messages = warning;
 CREATE TABLE plain (tree text, parent text, child text, amount numeric, flag boolean);
 CREATE TABLE bytes_only (parent text, child text);

@@ -4,7 +4,7 @@
 //!
 //! What it gains. Counting gives cft_hot_entities, and costs a lookup 26 to 40 instructions: nothing that a statement shows. Sorting gains
 //! nothing here, since all slots of two buckets are compared at once; the paper's code compares them one after the other. Among a million
-//! names, Zipf, a lookup in the core took 289 ns without, 314 counted, 323 sorted (docs/design.md, section 4; `growth temperature` in
+//! names, Zipf, a lookup in the core took 289 ns without, 314 counted, 323 sorted (docs/measurements.md; `growth temperature` in
 //! crates/core/bench). So counting is the default, and sorting there for whoever wants the paper's system.
 
 pub(crate) mod count;
