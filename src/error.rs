@@ -173,9 +173,9 @@ fn quoted(value: &[u8]) -> String {
 pub fn array_as_name(name: &[u8], table: &str) -> ErrorReport {
     report(
         Code::ERRCODE_INVALID_PARAMETER_VALUE,
-        format!("\"{}\" is no entity of table \"{table}\", and reads as an array", quoted(name)),
+        format!("\"{}\" has no relatives in table \"{table}\", and reads as an array", quoted(name)),
     )
-    .set_hint("For several entities give an array of type text[], as in cft_context($1::text[]) or cft_context(entities => $1).")
+    .set_hint("For several entities give an array of type text[]: $1::text[], or entities => $1.")
 }
 
 pub fn bad_direction(value: &[u8]) -> ErrorReport {

@@ -285,7 +285,7 @@ BEGIN
      WHERE r.relation <> embeddings AND cftrag_internal.cft_counts(r.relation, forest);
     IF others IS NOT NULL THEN
         RAISE EXCEPTION 'another table of embeddings is attached to %', forest USING ERRCODE = 'object_not_in_prerequisite_state',
-            DETAIL = format('It is %s.', others), HINT = format('Detach it with: SELECT cft_detach(%L);', others);
+            DETAIL = format('It is %s.', others), HINT = 'Detach it with cft_detach.';
     END IF;
     PERFORM cftrag_internal.cft_set_columns(embeddings, forest, 'cftrag_internal.cft_entity_embeddings()', ARRAY[entity, embedding], '{entity,embedding}');
     PERFORM cftrag_internal.cft_distance(embeddings, embedding);

@@ -1,21 +1,24 @@
 -- From a question to its context. STABLE: all that a call reads is of one snapshot, the caller's; and with the caller's rights.
 -- No text of the caller becomes SQL: names come from the catalog, values are parameters.
 
--- pgvector's HNSW index gives hnsw.ef_search rows and no more, unless it is asked to go on.
-CREATE FUNCTION cftrag_internal.cft_say_fewer(relation regclass, got integer, k integer) RETURNS void
+-- pgvector's HNSW index gives hnsw.ef_search rows and no more, unless it is asked to go on. Whether there are more is counted, where it may be so.
+CREATE FUNCTION cftrag_internal.cft_say_fewer(relation regclass, embedding name, got integer, k integer) RETURNS void
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     most int := current_setting('hnsw.ef_search', true);
+    there bigint;
 BEGIN
-    IF k > most AND coalesce(current_setting('hnsw.iterative_scan', true), 'off') = 'off'
-       AND EXISTS (SELECT FROM pg_index AS i JOIN pg_class AS x ON x.oid = i.indexrelid JOIN pg_am AS m ON m.oid = x.relam
-                    WHERE i.indrelid = relation AND m.amname = 'hnsw' AND i.indisvalid)
-       AND (SELECT t.reltuples > got FROM pg_class AS t WHERE t.oid = relation) THEN
-        RAISE NOTICE 'only % of % rows of % were found: an HNSW index gives hnsw.ef_search rows, that is %', got, k, relation, most
-            USING HINT = 'SET hnsw.ef_search to k (1000 at most), or hnsw.iterative_scan to strict_order.';
+    IF EXISTS (SELECT FROM pg_index AS i JOIN pg_class AS x ON x.oid = i.indexrelid JOIN pg_am AS m ON m.oid = x.relam
+                              JOIN pg_attribute AS a ON a.attrelid = i.indrelid AND a.attnum = i.indkey[0]
+                             WHERE i.indrelid = relation AND a.attname = embedding AND m.amname = 'hnsw' AND i.indisvalid) THEN
+        EXECUTE format('SELECT count(*) FROM (SELECT FROM %s AS d WHERE d.%I IS NOT NULL LIMIT $1) AS z', relation, embedding) INTO there USING k;
+        IF there > got THEN
+            RAISE NOTICE 'only % of % rows of % were found: an HNSW index gives hnsw.ef_search rows, that is %', got, there, relation, most
+                USING HINT = 'Raise hnsw.ef_search (1000 at most), or set hnsw.iterative_scan to strict_order.';
+        END IF;
     END IF;
 END $$;
-COMMENT ON FUNCTION cftrag_internal.cft_say_fewer(regclass, integer, integer) IS 'the NOTICE of a search that an HNSW index cut short';
+COMMENT ON FUNCTION cftrag_internal.cft_say_fewer(regclass, name, integer, integer) IS 'the NOTICE of a search that an HNSW index cut short';
 
 CREATE FUNCTION cftrag_internal.cft_nearest_documents(embedding vector, k integer, documents regclass)
 RETURNS TABLE(document_id text, entity text, body text, tokens integer, distance float8)
@@ -26,8 +29,8 @@ BEGIN
     IF num_nulls(embedding, k) > 0 THEN RETURN; END IF;
     RETURN QUERY EXECUTE cftrag_internal.cft_kept_statement('nearest', documents) USING embedding, k;
     GET DIAGNOSTICS got = ROW_COUNT;
-    IF got < k THEN
-        PERFORM cftrag_internal.cft_say_fewer(split_part(cftrag_internal.cft_kept_statement('documents', documents), ' ', 1)::oid, got, k);
+    IF got < k AND k > current_setting('hnsw.ef_search', true)::int THEN
+        PERFORM cftrag_internal.cft_say_fewer(d.relation, d.embedding, got, k) FROM cftrag_internal.cft_attached_documents(documents) AS d;
     END IF;
 END $$;
 COMMENT ON FUNCTION cftrag_internal.cft_nearest_documents(vector, integer, regclass) IS 'what cft_nearest_documents calls';
@@ -64,8 +67,8 @@ BEGIN
             cftrag_internal.cft_as_text('n.entity', a.relation, a.entity::name))
         USING embedding, k;
         GET DIAGNOSTICS got = ROW_COUNT;
-        IF got < k THEN
-            PERFORM cftrag_internal.cft_say_fewer(a.relation, got, k);
+        IF got < k AND k > current_setting('hnsw.ef_search', true)::int THEN
+            PERFORM cftrag_internal.cft_say_fewer(a.relation, a.embedding::name, got, k);
         END IF;
     ELSE
         -- Documents that belong to entities stand for them.
@@ -145,8 +148,8 @@ DECLARE
     near int := 0;
     about int := 0;
     wanted int := coalesce(chunks, k);
-    near_ids text[];
-    near_bodies text[];
+    -- Id and text of each, as one text: NULLs are alike.
+    near_keys text[];
     -- The rows.
     sources text[];
     entities text[];
@@ -204,7 +207,7 @@ BEGIN
     -- Rows are gathered one by one, from statements of one line: an error in a table of documents shows these in its CONTEXT.
     FOR r IN SELECT n.* FROM cftrag_internal.cft_nearest_documents(embedding, k, attached) AS n LOOP
         near := near + 1;
-        near_ids := array_append(near_ids, r.document_id); near_bodies := array_append(near_bodies, r.body);
+        near_keys := array_append(near_keys, concat_ws(' ', length(r.document_id), r.document_id, r.body IS NULL, r.body));
         sources := array_append(sources, 'document'); ranks := array_append(ranks, near);
         entities := array_append(entities, r.entity); ids := array_append(ids, r.document_id); distances := array_append(distances, r.distance);
         texts := array_append(texts, r.body); sizes := array_append(sizes, r.tokens);
@@ -218,7 +221,7 @@ BEGIN
     END LOOP;
     IF has_entities AND names <> '{}' AND wanted > 0 THEN
         FOR r IN SELECT c.* FROM cftrag_internal.cft_chunks(names, up, down, edges, attached, embedding) AS c
-                  WHERE NOT EXISTS (SELECT FROM unnest(near_ids, near_bodies) AS d(id, body) WHERE (d.id, d.body) = (c.document_id COLLATE "C", c.body COLLATE "C")) LIMIT wanted LOOP
+                  WHERE NOT EXISTS (SELECT FROM unnest(near_keys) AS d(key) WHERE d.key = concat_ws(' ', length(c.document_id), c.document_id, c.body IS NULL, c.body) COLLATE "C") LIMIT wanted LOOP
             about := about + 1;
             sources := array_append(sources, 'chunk'); ranks := array_append(ranks, about);
             entities := array_append(entities, r.relative); ids := array_append(ids, r.document_id); distances := array_append(distances, r.distance);

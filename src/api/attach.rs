@@ -3,7 +3,6 @@
 #![expect(unsafe_code, reason = "talks to the catalogs directly")]
 
 use crate::call::fmgr::{Call, name};
-use crate::catalog::attach_line::listed;
 use crate::catalog::attached_table::AttachedTable;
 use crate::catalog::column_rules::check_columns;
 use crate::catalog::columns::ColumnNames;
@@ -71,7 +70,7 @@ fn cft_attach_aliases(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     for (argument, column) in [("alias", &names.child), ("entity", &names.parent)] {
         table
             .column(column)
-            .ok_or_else(|| error::no_such_alias_column(&table.name(), column, argument, &listed(&table)))?;
+            .ok_or_else(|| error::no_such_alias_column(&table.name(), column, argument, &table.listed()))?;
     }
     check_columns(&table, &names)?;
     let known = registration::read(table.oid(), std::ptr::null_mut(), functions);

@@ -9,7 +9,7 @@
 
 use crate::builds::builder;
 use crate::builds::builder::{BuildOutcome, UNDER_WAY, grow};
-use crate::catalog::attach_line::{attach_hint, attach_line, require_columns};
+use crate::catalog::attach_line::{attach_hint, attach_line};
 use crate::catalog::columns::Columns;
 use crate::catalog::edges_table::EdgesTable;
 use crate::catalog::registration::Functions;
@@ -144,7 +144,7 @@ pub fn key(table: &EdgesTable, snapshot: pg_sys::Snapshot, functions: Functions)
             &attach_line(table, &registration.names),
         ));
     }
-    let columns = require_columns(table, &registration.names)?;
+    let columns = table.require_columns(&registration.names)?;
     crate::catalog::column_rules::check_columns(table, &registration.names)?;
     // SAFETY: an open relation.
     let locator = unsafe { compat::locator(table.rel()) };

@@ -118,13 +118,15 @@ impl Call {
         self.arg(n).map(|d| unsafe { text_bytes(d) })
     }
 
-    /// Whether a text argument is a constant, or a parameter of the statement: not a value of a row.
+    /// Whether a text argument is a constant or a parameter of a client's statement: not a value of a row, nor a variable of a function.
     pub fn is_given_text(&self, n: usize) -> bool {
         let n = n as i32;
         // SAFETY: reads the call's own expression, if it has one.
         unsafe {
             let info = (*self.0).flinfo;
-            pg_sys::get_fn_expr_arg_stable(info, n) && pg_sys::get_fn_expr_argtype(info, n) == pg_sys::TEXTOID
+            is_clients_statement()
+                && pg_sys::get_fn_expr_arg_stable(info, n)
+                && pg_sys::get_fn_expr_argtype(info, n) == pg_sys::TEXTOID
         }
     }
 
@@ -154,6 +156,12 @@ impl Call {
             (!context.is_null() && (*context).type_ == pg_sys::NodeTag::T_TriggerData).then_some(context.cast())
         }
     }
+}
+
+/// Whether the statement that runs came from the client as it is. One that a function, a trigger or SPI runs has a line of CONTEXT.
+pub fn is_clients_statement() -> bool {
+    // SAFETY: reads a backend variable.
+    unsafe { pg_sys::error_context_stack.is_null() }
 }
 
 /// The result set being written.

@@ -2,28 +2,29 @@
 
 #![expect(unsafe_code, reason = "reads the relation cache")]
 
-use crate::catalog::columns::{ColumnNames, Columns};
+use crate::catalog::column_rules::check_columns;
+use crate::catalog::columns::ColumnNames;
 use crate::catalog::edges_table::EdgesTable;
 use crate::catalog::name::display_name;
-use crate::error;
-use crate::error::Fallible;
 use crate::pg::{compat, encoding};
 use pgrx::{PgList, pg_sys};
 use std::ffi::CStr;
 
-/// Columns that a hint lists.
-const LISTED: usize = 12;
-
 /// "Attach it with: SELECT cft_attach('tags', parent => 'up', child => 'id');" where the table says which columns these are: by a foreign key to
-/// itself, else by the names `parent` and `child`, or `parent_id` and `id`. Else what to say, and its columns.
+/// itself, if there is one, else by the names `parent` and `child`, or `parent_id` and `id`. Else what to say, and its columns; or why not.
 pub fn attach_hint(table: &EdgesTable) -> String {
+    if let Some(why) = table.unsuitable().or_else(|| table.inherits()) {
+        return format!("It cannot be attached: it is {why}.");
+    }
     let names = |parent: &str, child: &str| ColumnNames { parent: parent.into(), child: child.into(), tree: None };
-    let has = |names: &ColumnNames| table.columns(names).is_ok();
+    let takes = |names: &ColumnNames| check_columns(table, names).is_ok();
     let usual = [names("parent", "child"), names("parent_id", "id")];
-    match own_key(table).or_else(|| usual.into_iter().find(has)) {
+    let own = own_keys(table);
+    let known = if own.len() > 1 { None } else { own.into_iter().chain(usual).find(takes) };
+    match known {
         Some(names) => format!("Attach it with: {}", attach_line(table, &names)),
         None => {
-            format!("Attach it with cft_attach, which takes its columns of parents and children; it {}", listed(table))
+            format!("Attach it with cft_attach, which takes its columns of parents and children; it {}", table.listed())
         }
     }
 }
@@ -41,28 +42,8 @@ pub fn attach_line(table: &EdgesTable, names: &ColumnNames) -> String {
     line + ");"
 }
 
-/// "has the columns "id", "name"."
-pub fn listed(table: &EdgesTable) -> String {
-    // SAFETY: the table is open; its descriptor's names are NUL-terminated.
-    let names: Vec<String> = unsafe {
-        let desc = (*table.rel()).rd_att;
-        let all = (0..(*desc).natts).map(|i| &*compat::attribute(desc, i)).filter(|a| !a.attisdropped);
-        all.map(|a| encoding::decode(CStr::from_ptr(a.attname.data.as_ptr()).to_bytes())).collect()
-    };
-    let some: Vec<String> = names.iter().take(LISTED).map(|name| format!("\"{name}\"")).collect();
-    let more = if names.len() > LISTED { ", ..." } else { "." };
-    format!("has the columns {}{more}", some.join(", "))
-}
-
-/// [`EdgesTable::columns`], or 42703.
-pub fn require_columns(table: &EdgesTable, names: &ColumnNames) -> Fallible<Columns> {
-    let missing =
-        |(argument, column): (_, &str)| error::no_such_column(&table.name(), column, argument, &listed(table));
-    table.columns(names).map_err(missing)
-}
-
-/// The columns of a foreign key of one column to the table itself.
-fn own_key(table: &EdgesTable) -> Option<ColumnNames> {
+/// The columns of foreign keys of one column to the table itself.
+fn own_keys(table: &EdgesTable) -> Vec<ColumnNames> {
     // SAFETY: the table is open; the list is of nodes of that kind, and in this call's memory.
     unsafe {
         let desc = (*table.rel()).rd_att;
@@ -71,7 +52,8 @@ fn own_key(table: &EdgesTable) -> Option<ColumnNames> {
             encoding::decode(CStr::from_ptr(column.attname.data.as_ptr()).to_bytes())
         };
         let keys = PgList::<pg_sys::ForeignKeyCacheInfo>::from_pg(pg_sys::RelationGetFKeyList(table.rel()));
-        let own = keys.iter_ptr().find(|&key| (*key).confrelid == table.oid() && (*key).nkeys == 1)?;
-        Some(ColumnNames { parent: name((*own).conkey[0]), child: name((*own).confkey[0]), tree: None })
+        let own = keys.iter_ptr().filter(|&key| (*key).confrelid == table.oid() && (*key).nkeys == 1);
+        own.map(|key| ColumnNames { parent: name((*key).conkey[0]), child: name((*key).confkey[0]), tree: None })
+            .collect()
     }
 }

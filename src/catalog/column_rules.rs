@@ -5,7 +5,6 @@
 
 #![expect(unsafe_code, reason = "SPI, called directly")]
 
-use crate::catalog::attach_line::require_columns;
 use crate::catalog::columns;
 use crate::catalog::columns::ColumnNames;
 use crate::catalog::edges_table::EdgesTable;
@@ -16,7 +15,7 @@ use std::ffi::CStr;
 
 /// 42703, 42701, 42804 or 0A000 if the columns cannot hold names.
 pub fn check_columns(table: &EdgesTable, names: &ColumnNames) -> Fallible<()> {
-    let columns = require_columns(table, names)?;
+    let columns = table.require_columns(names)?;
     if let Some(column) = repeated(&names.parent, &names.child, names.tree.as_deref()) {
         return Err(error::same_column(column));
     }

@@ -17,6 +17,9 @@ pub struct EdgesTable {
     rel: pg_sys::Relation,
 }
 
+/// Columns that a hint lists.
+const LISTED: usize = 12;
+
 impl EdgesTable {
     /// Opens the table with AccessShareLock. 42P01 if it is gone.
     ///
@@ -143,6 +146,26 @@ impl EdgesTable {
         let parent = self.column(&names.parent).ok_or(("parent", names.parent.as_str()))?;
         let child = self.column(&names.child).ok_or(("child", names.child.as_str()))?;
         Ok(Columns { tree, parent, child })
+    }
+
+    /// [`EdgesTable::columns`], or 42703.
+    pub fn require_columns(&self, names: &ColumnNames) -> Fallible<Columns> {
+        let missing =
+            |(argument, column): (_, &str)| error::no_such_column(&self.name(), column, argument, &self.listed());
+        self.columns(names).map_err(missing)
+    }
+
+    /// "has the columns "id", "name".", for hints.
+    pub fn listed(&self) -> String {
+        // SAFETY: see oid(); the descriptor's names are NUL-terminated.
+        let names: Vec<String> = unsafe {
+            let desc = (*self.rel).rd_att;
+            let all = (0..(*desc).natts).map(|i| &*compat::attribute(desc, i)).filter(|a| !a.attisdropped);
+            all.map(|a| encoding::decode(CStr::from_ptr(a.attname.data.as_ptr()).to_bytes())).collect()
+        };
+        let some: Vec<String> = names.iter().take(LISTED).map(|name| format!("\"{name}\"")).collect();
+        let more = if names.len() > LISTED { ", ..." } else { "." };
+        format!("has the columns {}{more}", some.join(", "))
     }
 
     /// Bytes of the table's main fork.

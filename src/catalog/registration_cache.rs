@@ -8,7 +8,6 @@
 
 #![expect(unsafe_code, reason = "reads system catalogs")]
 
-use crate::catalog::attach_line::require_columns;
 use crate::catalog::columns::{ColumnNames, Columns};
 use crate::catalog::edges_table::EdgesTable;
 use crate::catalog::pg_trigger::{Place, TriggerKey};
@@ -200,7 +199,7 @@ fn registered(function: pg_sys::Oid, functions: Functions) -> Rc<[pg_sys::Oid]> 
 /// run another role's code.
 pub fn columns(table: &EdgesTable, registration: &Rc<Registration>) -> Fallible<Columns> {
     let find = || {
-        let columns = require_columns(table, &registration.names)?;
+        let columns = table.require_columns(&registration.names)?;
         crate::catalog::column_rules::check_types(&registration.names, &columns)?;
         Ok(columns)
     };

@@ -16,7 +16,7 @@
 #![expect(unsafe_code, reason = "trigger data, locks and snapshots")]
 
 use crate::call::fmgr::{Call, text_array};
-use crate::catalog::attach_line::{attach_hint, require_columns};
+use crate::catalog::attach_line::attach_hint;
 use crate::catalog::columns::{Column, ColumnNames, Columns};
 use crate::catalog::edges_table::EdgesTable;
 use crate::catalog::registration::Functions;
@@ -79,7 +79,7 @@ fn cft_reject_cycles(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     let attached = registration::read(table.oid(), std::ptr::null_mut(), Functions::beside(call.function()));
     let names =
         attached.ok_or_else(|| error::not_attached(&name::display_name(table.oid()), attach_hint(&table)))?.names;
-    let columns = require_columns(&table, &names)?;
+    let columns = table.require_columns(&names)?;
     column_rules::check_columns(&table, &names)?;
     // SAFETY: tuples of the trigger's relation.
     let (edge, before) = unsafe { (edge(data, &columns, new), old.map(|old| self::edge(data, &columns, old))) };

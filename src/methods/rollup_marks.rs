@@ -11,7 +11,6 @@
 #![expect(unsafe_code, reason = "trigger data, SPI")]
 
 use crate::call::fmgr::{Call, name_datum};
-use crate::catalog::attach_line::require_columns;
 use crate::catalog::columns::find_column;
 use crate::catalog::edges_table::EdgesTable;
 use crate::catalog::name::{display_name, quote};
@@ -129,7 +128,7 @@ fn of_edges<'a>(
     };
     // As the image: what cannot be read is said, and stops no work.
     let edges = EdgesTable::open(changed).and_then(|edges| {
-        let columns = require_columns(&edges, &names)?;
+        let columns = edges.require_columns(&names)?;
         column_rules::check_types(&names, &columns).map(|()| edges)
     });
     let edges = match edges {

@@ -320,7 +320,8 @@ impl Scan {
         };
         crate::serve::walk::check_levels(up, down).unwrap_or_report();
         let opened = AttachedTable::of(self.oid, edges).unwrap_or_report();
-        if !self.many && self.arguments[0].is_given() && walk::reads_as_array(names[0]) {
+        if !self.many && self.arguments[0].is_given() && walk::reads_as_array(names[0]) && fmgr::is_clients_statement()
+        {
             walk::refuse_array(&opened, names[0]).unwrap_or_report();
         }
         let mut walk = crate::serve::walk::workspace().unwrap_or_report();

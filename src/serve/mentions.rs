@@ -9,7 +9,6 @@ use crate::call::fmgr::Rows;
 use crate::call::tuple::{HEADERS, Row, varlena_header};
 use crate::call::work_memory;
 use crate::call::work_memory::Room;
-use crate::catalog::attach_line::listed;
 use crate::catalog::attached_table::AttachedTable;
 use crate::catalog::edges_table::EdgesTable;
 
@@ -112,7 +111,7 @@ impl Tables {
             let names = &aliases.registration.names;
             let columns = table.columns(names).map_err(|(argument, column)| {
                 let argument = if argument == "child" { "alias" } else { "entity" };
-                error::no_such_alias_column(&table.name(), column, argument, &listed(&table))
+                error::no_such_alias_column(&table.name(), column, argument, &table.listed())
             })?;
             crate::catalog::column_rules::check_types(names, &columns)?;
             let registration = Rc::clone(&aliases.registration);

@@ -78,7 +78,7 @@ pub fn reads_as_array(name: &[u8]) -> bool {
     name.starts_with(b"{") && name.ends_with(b"}")
 }
 
-/// 22023 for such a name if it is no entity.
+/// 22023 for such a name if it has no relatives.
 pub fn refuse_array(of: &AttachedTable, name: &[u8]) -> Fallible<()> {
     let mut is_known = false;
     let mut take = |rows: &[Relative<'_>]| {

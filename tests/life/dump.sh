@@ -84,7 +84,7 @@ for schema in public Cft; do
     restore custom --data-only --disable-triggers --schema public --table edges "$out/custom"
     is "data only" "$(sql a/custom "SELECT count(*) FROM edges")" $((before + rows))
     exact a/custom edges triggers
-    like "cft_build says what to do" "$(try a/custom "SELECT \"$schema\".cft_build('edges')")" "*55000*HINT:  Mend them with: SELECT *cft_attach('edges')*"
+    like "cft_build says what to do" "$(try a/custom "SELECT \"$schema\".cft_build('edges')")" "*55000*HINT:  Mend them with: SELECT cft_attach('edges', tree => 'tree');*"
     is "attach" "$(try a/custom "SELECT \"$schema\".cft_attach('edges', tree => 'tree')")" ""
     exact a/custom edges image
     # In one transaction, under an image of before: the restored rows are seen.

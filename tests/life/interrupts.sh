@@ -59,7 +59,7 @@ for of in "cft_entities(t, 'big')" "cftrag_internal.cft_words(t)"; do
     is "read" "$(ask s "SET statement_timeout = 0; SELECT count(*) FROM text, length(t);")" 1
     for ms in 500 1000; do
         began=$(date +%s%N)
-        like "$of" "$(ask s "SET statement_timeout = '$ms ms'; SELECT count(*) FROM text, generate_series(1, 100) AS i, $of; RESET statement_timeout;")" "*57014*"
+        like "$of" "$(ask s "SET statement_timeout = '$ms ms'; SELECT sum((SELECT count(*) FROM $of WHERE i > 0)) FROM text, generate_series(1, 100) AS i; RESET statement_timeout;")" "*57014*"
         late=$((($(date +%s%N) - began) / 1000000 - ms))
         [ "$late" -lt 1000 ] || note "$of: $late ms late"
     done

@@ -58,7 +58,7 @@ BEGIN
             HINT = coalesce((SELECT format('If trigger %I of %s is that of cft_attach_summaries: ALTER TABLE %2$s ENABLE ALWAYS TRIGGER %1$I;', r.trigger_name, r.relation)
                                FROM cftrag_internal.cft_registered('cftrag_internal.cft_summaries()', NULL, meant) AS r
                               WHERE NOT r.always AND cftrag_internal.cft_counts(r.relation, r.other) LIMIT 1),
-                            format('Attach one with: SELECT cft_attach_summaries(''my_summaries'', entity => ''entity'', summary => ''summary'', edges => %L);', meant));
+                            format('Attach one with cft_attach_summaries, edges => %L.', meant));
     END IF;
     -- Attached as plain tables; what they got since then is not followed.
     PERFORM cftrag_internal.cft_refuse_family(r) FROM unnest(ARRAY[meant, documents]) AS r
@@ -175,7 +175,7 @@ BEGIN
      WHERE s.summaries <> cft_attach_summaries.summaries;
     IF others IS NOT NULL THEN
         RAISE EXCEPTION 'another table of summaries is attached to %', f.edges USING ERRCODE = 'object_not_in_prerequisite_state',
-            DETAIL = format('It is %s.', others), HINT = format('Detach it with: SELECT cft_detach(%L);', others);
+            DETAIL = format('It is %s.', others), HINT = 'Detach it with cft_detach.';
     END IF;
     -- The lock of CREATE TRIGGER holds writers off until the end of the transaction: nothing is missed between the marks made now and those
     -- made by triggers. Edges and documents are locked before the summaries, as writers lock them.

@@ -33,6 +33,22 @@ SELECT cft_attach_documents('notes', id => 'id', body => 'body', embedding => 'e
 SELECT * FROM cft_chunks('{a,b}');
 SELECT n, body FROM (VALUES ('{no,such}'), ('a')) AS r(n) LEFT JOIN cft_chunks(n) AS c ON true;
 SELECT body FROM cft_chunks(entities => '{a,b}');
+-- Nor is a variable of a function, or what a trigger has, whatever the plan: only what the client's statement says.
+CREATE FUNCTION each() RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE r record;
+BEGIN
+    FOR r IN VALUES ('{no,such}'), ('b') LOOP
+        RETURN QUERY SELECT r.column1 || ' ' || count(*) FROM cft_context(r.column1);
+        RETURN NEXT coalesce(cft_context_text(r.column1), 'none');
+    END LOOP;
+END $$;
+SELECT * FROM each();
+CREATE FUNCTION text_of(name text) RETURNS text LANGUAGE sql STABLE SET enable_seqscan = on AS 'SELECT cft_context_text(name)';
+SELECT n, text_of(n), (SELECT count(*) FROM cft_chunks((SELECT n))) FROM (VALUES ('{no,such}'), ('b')) AS r(n);
+SELECT entity, method FROM cft_resolve('{a,b}');
+CREATE FUNCTION look() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM count(*) FROM cft_context(NEW.about); RETURN NEW; END $$;
+CREATE TRIGGER look BEFORE INSERT ON notes FOR EACH ROW EXECUTE FUNCTION look();
+INSERT INTO notes VALUES (2, 'odd', '[1]', '{no,such}');
 SELECT cft_detach('notes');
 DEALLOCATE one;
 
@@ -59,6 +75,16 @@ CREATE TABLE plain_names (parent text, child text, "it's" text);
 SELECT * FROM paste($$SELECT cft_context('a', edges => 'plain_names')$$) \gx
 CREATE TABLE "Odd 'one" (id int, parent_id int);
 SELECT * FROM paste($$SELECT cft_context('1', edges => '"Odd ''one"')$$) \gx
+CREATE TABLE parted (parent text, child text) PARTITION BY LIST (parent);
+SELECT * FROM paste($$SELECT cft_context('1', edges => 'parted')$$) \gx
+CREATE VIEW seen AS SELECT * FROM plain_names;
+SELECT * FROM paste($$SELECT cft_context('1', edges => 'seen')$$) \gx
+CREATE TABLE numbers (id numeric PRIMARY KEY, up numeric REFERENCES numbers);
+SELECT * FROM paste($$SELECT cft_context('1', edges => 'numbers')$$) \gx
+CREATE TABLE same (id int PRIMARY KEY REFERENCES same);
+SELECT * FROM paste($$SELECT cft_context('1', edges => 'same')$$) \gx
+CREATE TABLE two (id int PRIMARY KEY, mgr int REFERENCES two, sub int REFERENCES two);
+SELECT * FROM paste($$SELECT cft_context('1', edges => 'two')$$) \gx
 CREATE TABLE others (above text, below text, kind text);
 SELECT * FROM paste($$SELECT cft_context('1', edges => 'others')$$) \gx
 SELECT * FROM paste($$SELECT cft_build('others')$$) \gx
@@ -131,6 +157,18 @@ SELECT count(*) FROM cft_nearest_documents('[1,1]', 20);
 RESET hnsw.ef_search;
 RESET enable_seqscan;
 SELECT count(*) FROM cft_nearest_documents('[1,1]', 1000);
+-- And nothing else: what is not there, what no index was asked for, what was deleted since.
+UPDATE texts SET embedding = NULL WHERE id > 30;
+SELECT count(*) FROM cft_nearest_documents('[1,1]', 60);
+DELETE FROM texts WHERE id > 10;
+SELECT count(*) FROM cft_nearest_documents('[1,1]', 60);
+SELECT count(*) FROM cft_nearest_documents('[1,1]', 2147483647);
+
+-- A document without a text, or without an id, is one of the nearest and no chunk besides.
+UPDATE texts SET body = NULL WHERE id = 9;
+UPDATE texts SET id = NULL WHERE id = 4;
+SELECT source, document_id, text FROM cft_retrieve('n9', '[9,1]', k => 10, edges => 'up_down') WHERE source <> 'hierarchy' AND (text IS NULL OR document_id IS NULL);
+INSERT INTO texts SELECT n, 'text ' || n, format('[%s,1]', n)::vector, 'n' || n FROM generate_series(11, 100) AS n;
 
 -- A prepared statement is not planned again and again: what is not known is not estimated above what is.
 PREPARE one(text) AS SELECT t.id FROM cft_context($1, edges => 'up_down') AS c JOIN texts AS t ON t.about = c.relative;
