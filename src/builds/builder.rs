@@ -1,7 +1,7 @@
 //! What every build has: the mark that one process builds a table, memory for the image, publishing it, giving way, and what came of it.
 //!
 //! One builder a table: the mark in its slot (`alone`), taken off at any end of the process. An image is built where nobody can see it and
-//! published in one step under its lock. A builder that holds a lock on the table gives way to whoever waits for a stronger one.
+//! published in one step under its lock. A builder that holds a lock on the table gives way to a session that waits for a stronger one.
 
 #![expect(unsafe_code, reason = "locks, snapshots and a table scan")]
 
@@ -90,7 +90,7 @@ fn abandon() {
     }
 }
 
-/// Notes why the build of this process will fail, for whoever asked for it.
+/// Notes why the build of this process will fail, for the session that asked for it.
 pub fn note_outcome(outcome: BuildOutcome) {
     OUTCOME.set(outcome);
 }
@@ -153,7 +153,7 @@ fn chunk(control: &Control, number: usize) -> Option<(u64, std::ptr::NonNull<u8>
     quota::allocate(control, index, chunk_bytes(number))
 }
 
-/// How a load ended, for whoever asked for it.
+/// How a load ended, for the session that asked for it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u32)]
 pub enum BuildOutcome {

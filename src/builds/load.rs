@@ -70,7 +70,7 @@ pub fn load(
     let slot = &control.slots[index];
     let next_row = || slot.progress.done.fetch_add(1, Relaxed);
     let online = slot.loading.load(Relaxed) != 0;
-    let rows = if online { snapshot } else { nobodys(snapshot) };
+    let rows = if online { snapshot } else { without_predicate_locks(snapshot) };
     let degrees = degrees.map(|mut degrees| {
         let phase = slot.progress.phase.swap(COUNTING, SeqCst);
         let counted = scan(table, &columns, rows, lock, |edge| {
@@ -111,7 +111,7 @@ pub fn load(
 /// What a build under a SHARE lock scans with, so that its scan is no read of the user's transaction. A SERIALIZABLE one would take predicate
 /// locks and note conflicts, which fail writes; PostgreSQL leaves out scans whose snapshot is of another kind, as those of CREATE INDEX.
 /// Under that lock, without an xid, all that is committed is all that the build's snapshot sees.
-fn nobodys(snapshot: pg_sys::Snapshot) -> pg_sys::Snapshot {
+fn without_predicate_locks(snapshot: pg_sys::Snapshot) -> pg_sys::Snapshot {
     // SAFETY: backend variables.
     unsafe {
         match pg_sys::XactIsoLevel as u32 == pg_sys::XACT_SERIALIZABLE {

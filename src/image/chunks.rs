@@ -42,7 +42,7 @@ impl Mapped {
     }
 }
 
-/// The area of all images in this process; made by whoever needs it first. Raises when memory is short: contain it.
+/// The area of all images in this process; made when it is first needed. Raises when memory is short: contain it.
 fn area(control: &Control) -> *mut pg_sys::dsa_area {
     let known = AREA.get();
     if !known.is_null() {
@@ -116,7 +116,7 @@ pub fn allocate(control: &Control, bytes: usize) -> Option<(u64, NonNull<u8>)> {
     Some(chunk)
 }
 
-/// Bytes that are noted as used before they are. Within another attempt (pg/contain.rs) an ERROR goes past whoever asked, so what is given back
+/// Bytes that are noted as used before they are. Within another attempt (pg/contain.rs) an ERROR goes past the caller, so what is given back
 /// is given back on every way out: a FATAL waits (`Unbroken`), and after a kill the control block is made anew.
 struct Noted<'c> {
     control: &'c Control,
@@ -148,7 +148,7 @@ fn free(control: &Control, slot: &Slot, tokens: &[u64]) {
     let _unbroken = Unbroken::enter();
     contain::attempt(|| {
         let area = area(control);
-        // Whoever maps this image's chunks at this moment holds `map` shared and has checked the generation under it.
+        // A process that maps this image's chunks at this moment holds `map` shared and has checked the generation under it.
         slot.map.with(EXCLUSIVE, || {
             for (i, token) in tokens.iter().enumerate() {
                 // SAFETY: allocated from this area, freed once: the image that held it is unreachable.

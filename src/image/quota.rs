@@ -1,5 +1,5 @@
 //! The room of all images: first come, first served, up to `cftrag.memory_limit`; and up to `cftrag.owner_share` percent of it, and of the places,
-//! for the tables of one owner, so that no role uses up what others need. Nobody's image is put out for another's.
+//! for the tables of one owner, so that no role uses up what others need. No table's image is evicted for another's.
 //!
 //! Memory is counted for the owner of its table: of an image, of the one that will take its place (the larger of both), and of the log of a build.
 

@@ -1,6 +1,6 @@
 //! Settling: versions that every snapshot sees are marked so, those that none sees any more go, and the filter is sorted by temperature.
 //!
-//! By whoever flushes, and by readers now and then where they need not wait; in slices of `SETTLE_SLICE`, none under the lock for long.
+//! By each flush, and by readers now and then where they need not wait; in slices of `SETTLE_SLICE`, none under the lock for long.
 
 #![expect(unsafe_code, reason = "opens the relation for its horizon")]
 
@@ -53,7 +53,7 @@ fn settle_by(
         pg_sys::relation_close(rel, pg_sys::NoLock as pg_sys::LOCKMODE);
         horizon
     };
-    // Whoever settles cools, too.
+    // Settling cools, too.
     if slot.settled.are_all(horizon, versions) && guc::TEMPERATURE.get() != Temperature::Sort {
         return None;
     }

@@ -58,7 +58,7 @@ pub const WAITS: [u32; 2] = [WAITING, LOCKING];
 /// After a load that failed no reader asks for another before this.
 pub const RETRY_MICROSECONDS: i64 = 10_000_000;
 
-/// Notes whose the slot is. Called before it is taken, and by whoever builds.
+/// Notes whose the slot is. Called before it is taken, and by each build.
 pub fn owner_of(table: pg_sys::Oid) -> u32 {
     roles::owner(table).map_or(0, u32::from)
 }
@@ -147,7 +147,7 @@ pub struct Slot {
     pub outcome: AtomicU64,
 }
 
-/// Versions that no settling frees before the horizon moves: whoever holds a snapshot for hours would else make every sixteenth commit
+/// Versions that no settling frees before the horizon moves: a snapshot held for hours would else make every sixteenth commit
 /// look at a thousand of them. Written without a lock: what is wrong here puts settling off until the horizon moves, and changes no answer.
 #[derive(Default)]
 #[repr(C)]
@@ -246,7 +246,7 @@ impl Slot {
     }
 
     /// Marks the log of the load that runs, if one does, as lost: the load will fail. Takes no lock and cannot fail. Before spoil(), so
-    /// that whoever publishes at this moment sees one or the other.
+    /// that a builder that publishes at this moment sees one or the other.
     pub fn lose_log(&self) {
         let load = self.loading.load(SeqCst);
         if load != 0 {
@@ -315,7 +315,7 @@ impl Slot {
         self.read(|header| header.state == State::Ready)
     }
 
-    /// Gives the slot back. Under Control.lock, after its image was dropped, by whoever made itself its builder.
+    /// Gives the slot back. Under Control.lock, after its image was dropped, by the process that made itself its builder.
     pub fn forget(&self) {
         self.table.store(0, SeqCst);
         self.database.store(0, SeqCst);

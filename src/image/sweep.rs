@@ -1,4 +1,4 @@
-//! Frees images of tables that are gone or detached, and of databases that are gone. Runs before every build (whoever needs memory looks
+//! Frees images of tables that are gone or detached, and of databases that are gone. Runs before every build (a build needs memory, and looks
 //! for it first) and when no slot is free.
 
 #![expect(unsafe_code, reason = "system cache lookups")]
@@ -32,7 +32,7 @@ pub fn make_room(control: &Control) {
     }
 }
 
-/// Gives a slot back if `gone` says so, asked once more (`sure`) when nobody can build into it any more: whoever frees it is its builder.
+/// Gives a slot back if `gone` says so, asked once more (`sure`) when nobody can build into it any more: the process that frees it is its builder.
 fn free_if(control: &Control, index: usize, gone: impl Fn(u32, u32, bool) -> bool) {
     let slot = &control.slots[index];
     let (database, table) = (slot.database.load(Relaxed), slot.table.load(SeqCst));

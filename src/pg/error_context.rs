@@ -1,7 +1,7 @@
 //! What an ERROR of PostgreSQL's says beside its message: CONTEXT, the fields (schema, table, column, type, constraint), the inner query and
 //! position, the detail for the log.
 //!
-//! pgrx turns an ERROR that passes through Rust into a panic, and at the end raises another with the same words; the rest is lost. So whoever
+//! pgrx turns an ERROR that passes through Rust into a panic, and at the end raises another with the same words; the rest is lost. So the code that
 //! calls what may run a user's code, or wait for a lock, does it in [`with_error_context`], which puts an entry on the stack of error contexts:
 //!
 //! ```text
@@ -10,7 +10,7 @@
 //!   raised by pgrx:                    [ours: puts back what it has], entries above us
 //! ```
 //!
-//! Whoever catches a panic and goes on takes the entries off again ([`Entries`]).
+//! Code that catches a panic and goes on takes the entries off again ([`Entries`]).
 
 #![expect(unsafe_code, reason = "the stack of error contexts")]
 
@@ -60,7 +60,7 @@ pub fn with_error_context<R>(statement: Option<&CStr>, run: impl FnOnce() -> R) 
 
 /// None: there is no memory for it.
 fn push(statement: *const c_char) -> Option<Pushed> {
-    // SAFETY: the entry is taken off by Drop; or, if Rust unwinds, by whoever catches the error, while the memory is there. The allocation
+    // SAFETY: the entry is taken off by Drop; or, if Rust unwinds, by the code that catches the error, while the memory is there. The allocation
     // raises nothing.
     unsafe {
         let (memory, previous) = (pg_sys::CurrentMemoryContext, pg_sys::error_context_stack);

@@ -193,8 +193,8 @@ fn aliases_of(table: &EdgesTable, names: &ColumnNames) -> String {
     format!("SELECT {alias} {c}, {entity} {c} FROM {table} AS r WHERE {alias} IS NOT NULL AND {entity} IS NOT NULL")
 }
 
-/// Runs the statement of cft_context. Its rows go to a tuplestore, on disk past work_mem, and from there, entity by entity, to whoever
-/// takes parts.
+/// Runs the statement of cft_context. Its rows go to a tuplestore, on disk past work_mem, and from there, entity by entity, to the function
+/// that takes its parts.
 fn run<const N: usize>(
     statement: Statement,
     types: [pg_sys::Oid; N],
@@ -398,7 +398,7 @@ fn without_jit<T>(work: impl FnOnce() -> T) -> T {
     }
 }
 
-/// A plan that is used while this lives. An ERROR of PostgreSQL's unwinds as a panic through whoever has one, so it is always dropped.
+/// A plan that is used while this lives. An ERROR of PostgreSQL's unwinds as a panic through its holder, so it is always dropped.
 struct Used {
     statement: Statement,
     plan: pg_sys::SPIPlanPtr,

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Memory and places are had by who comes first, up to the owner's share; nobody's image is put out for another's.
+# Memory and places are had by who comes first, up to the owner's share; no table's image is evicted for another's.
 . "${0%/*}/lib.sh"; story "$@"
 PRELOAD=cftrag
 server a cftrag.memory_limit=20MB cftrag.owner_share=40 cftrag.build_in_place_limit=1GB cftrag.build_on_start=off

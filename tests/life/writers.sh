@@ -8,7 +8,7 @@ small a edges
 is "build" "$(try a "SELECT cft_build('edges')")" ""
 exact a edges image
 
-# Cancelled while an AFTER trigger notes rows. The limit would do for none of these; what was flushed before is nobody's.
+# Cancelled while an AFTER trigger notes rows. The limit would do for none of these; what was flushed before belongs to an aborted transaction.
 rows="INSERT INTO edges SELECT 't', 'n' || n / 10, 'more' || n FROM generate_series(1, 20000000) AS n"
 like "statement_timeout" "$(try a "SET statement_timeout = '300ms'; $rows")" "*57014*"
 exact a edges image

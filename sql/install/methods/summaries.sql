@@ -5,7 +5,7 @@
 --
 -- The table has a row with each summary, and a row without one, a mark, for each time that an entity's summary became due. A summary is due if it was
 -- made of other inputs than are committed now: the documents about the entity; its children, and whether each is above it too (such are no inputs);
--- a child's summary if it has children, else its documents. Whoever changes something sees one snapshot only, and two who write at once see
+-- a child's summary if it has children, else its documents. A transaction that changes something sees one snapshot only, and two who write at once see
 -- neither the other's edges nor documents. So the ways up are taken from two sides, by who writes as a courtesy, by who works as a rule:
 --   1. A change marks what it names itself, whatever its snapshot shows: the parents in changed edges, the entities of changed documents, leaves
 --      or not, in the forest or not. The mark is committed with the change. Marks are only ever added, so no writer waits for a worker or a writer.
@@ -29,7 +29,7 @@
 -- edges on the way the last that was added, or of those that are gone the first, seen from c, has two marks at its upper end; to there the way from y
 -- by c is whole when they are taken, so y is marked by 4.
 
--- Marks are written as the owner of the summaries: so what says that they belong to these edges is to be the owner's. Whoever has TRIGGER on a table
+-- Marks are written as the owner of the summaries: so what says that they belong to these edges is to be the owner's. A role that has TRIGGER on a table
 -- can create a trigger on it, but not ENABLE ALWAYS it.
 CREATE FUNCTION cftrag_internal.cft_summaries_of(edges regclass)
 RETURNS TABLE(summaries regclass, entity name, summary name, embedding name, leaves boolean, documents regclass)
@@ -68,7 +68,7 @@ END $$;
 COMMENT ON FUNCTION cftrag_internal.cft_rollup_tables(regclass) IS 'the edges table that is meant, and its table of summaries';
 
 -- A mark is a row that has the entity only, beside the row with its summary. What such a row would run into is said at once: later it
--- would be the error of whoever changes an edge.
+-- would be the error of the next change of an edge.
 CREATE FUNCTION cftrag_internal.cft_refuse_summaries(summaries regclass, entity name, summary name)
 RETURNS void LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE

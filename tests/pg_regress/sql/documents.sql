@@ -317,7 +317,7 @@ DROP TABLE doc, about, edge;
 DROP SCHEMA "Elsewhere";
 DROP FUNCTION plain_chunks, plan_of;
 DROP ROLE regress_cft_reader;
--- A trigger that names ours with arguments as large as PostgreSQL takes them: nobody's registration, and not read.
+-- A trigger that names ours with arguments as large as PostgreSQL takes them: no registration, and not read.
 CREATE TABLE long_arguments (id int, body text, embedding vector(2));
 DO $$ BEGIN EXECUTE format('CREATE TRIGGER long AFTER UPDATE OF id ON long_arguments FOR EACH STATEMENT WHEN (false) EXECUTE FUNCTION cftrag_internal.cft_documents(%L)', repeat('é', 1000)); END $$;
 SELECT count(*) FROM cftrag_internal.cft_columns('cftrag_internal.cft_documents()') WHERE relation = 'long_arguments'::regclass;

@@ -353,7 +353,7 @@ DROP TABLE forged.edges;
 DROP SCHEMA forged;
 RESET search_path;
 
--- What nobody's call needs is nobody's to call: the extension's own code calls these.
+-- What only the extension's own code calls cannot be called by others.
 SELECT p.oid::regprocedure AS function FROM pg_proc AS p
  WHERE p.pronamespace = 'cftrag_internal'::regnamespace AND NOT has_function_privilege('regress_cft_mallory', p.oid, 'EXECUTE') ORDER BY p.proname;
 

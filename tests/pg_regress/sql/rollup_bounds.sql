@@ -1,4 +1,4 @@
--- What summaries cannot follow is refused or said, stops nobody's work, and what is gone leaves the queue.
+-- What summaries cannot follow is refused or said, stops no other work, and what is gone leaves the queue.
 SET client_min_messages = warning;
 \set SHOW_CONTEXT never
 SET jit = off;
