@@ -164,7 +164,9 @@ BEGIN
     SELECT c INTO missing FROM unnest(columns) AS c
      WHERE c IS NOT NULL AND NOT EXISTS (SELECT FROM pg_attribute AS a WHERE a.attrelid = relation AND a.attname = c AND a.attnum > 0 AND NOT a.attisdropped) LIMIT 1;
     IF FOUND THEN
-        RAISE EXCEPTION 'column "%" of table "%" does not exist', missing, class.relname USING ERRCODE = 'undefined_column';
+        RAISE EXCEPTION 'column "%" of table "%" does not exist', missing, class.relname USING ERRCODE = 'undefined_column',
+            HINT = format('The table has the columns %s.', (SELECT string_agg(format('"%s"', a.attname), ', ' ORDER BY a.attnum) FROM pg_attribute AS a
+                                                              WHERE a.attrelid = relation AND a.attnum BETWEEN 1 AND 12 AND NOT a.attisdropped));
     END IF;
     had := cftrag_internal.cft_drop_triggers(relation, trigger_function, other);
     IF columns IS NOT NULL THEN

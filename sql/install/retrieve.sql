@@ -372,8 +372,9 @@ BEGIN
         found_here := coalesce(cardinality(before), 0);
     END IF;
     IF embedding IS NOT NULL AND found_here < k
+       -- Of several tables of documents it is an error to name none.
        AND (EXISTS (SELECT FROM cftrag_internal.cft_columns('cftrag_internal.cft_entity_embeddings()', NULL, f.edges) AS c WHERE c.other = f.edges)
-            OR documents <> 0) THEN
+            OR documents <> 0 OR EXISTS (SELECT FROM cftrag_internal.cft_columns('cftrag_internal.cft_documents()'))) THEN
         RETURN QUERY
         SELECT n.entity, n.score, 'nearest' FROM cftrag_internal.cft_nearest_entities(embedding, k, f.edges, documents) AS n
          WHERE before IS NULL OR n.entity <> ALL (before) ORDER BY n.distance, n.entity COLLATE "C" LIMIT k - found_here;
@@ -381,9 +382,9 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION cftrag_internal.cft_resolve(text, vector, integer, regclass, regclass) IS 'what cft_resolve calls';
 
-CREATE FUNCTION cft_resolve(mention text, embedding vector DEFAULT NULL, k integer DEFAULT 5, edges regclass DEFAULT NULL)
+CREATE FUNCTION cft_resolve(mention text, embedding vector DEFAULT NULL, k integer DEFAULT 5, edges regclass DEFAULT NULL, documents regclass DEFAULT NULL)
 RETURNS TABLE(entity text, score float8, method text)
 LANGUAGE sql STABLE PARALLEL SAFE COST 10000 ROWS 5
-BEGIN ATOMIC SELECT f.* FROM cftrag_internal.cft_resolve($1, $2, $3, cftrag_internal.cft_meant_edges($4), cftrag_internal.cft_meant_documents(NULL)) AS f; END;
-COMMENT ON FUNCTION cft_resolve(text, vector, integer, regclass) IS
-'which entity a mention may mean: exact, folded or by alias; else the most similar by trigrams (with pg_trgm), then the nearest by embedding';
+BEGIN ATOMIC SELECT f.* FROM cftrag_internal.cft_resolve($1, $2, $3, cftrag_internal.cft_meant_edges($4), cftrag_internal.cft_meant_documents($5)) AS f; END;
+COMMENT ON FUNCTION cft_resolve(text, vector, integer, regclass, regclass) IS
+'which entity a mention may mean: exact, folded or by alias; else the entities whose names are the most similar by trigrams (with pg_trgm), then the nearest by embedding';

@@ -186,5 +186,12 @@ BEGIN
 END $$;
 SELECT name, custom_plans, generic_plans FROM pg_prepared_statements ORDER BY name;
 DEALLOCATE ALL;
+-- Of several tables of documents one must be named, by cft_resolve as by others.
+CREATE TABLE more_texts (id int, body text, embedding vector(2), about text);
+INSERT INTO more_texts VALUES (1, 'more', '[0,1]', 'n5');
+SELECT cft_attach_documents('more_texts', entity => 'about');
+SELECT * FROM cft_resolve('nothing like it', '[0,1]', edges => 'up_down');
+SELECT entity, method FROM cft_resolve('nothing like it', '[0,1]', edges => 'up_down', documents => 'more_texts');
+SELECT cft_attach_documents('more_texts', entity => 'abut');
 DROP SCHEMA hints CASCADE;
 DROP ROLE regress_cft_traps;
