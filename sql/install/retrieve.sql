@@ -147,6 +147,8 @@ DECLARE
     r record;
     near int := 0;
     about int := 0;
+    name_at int := 1;
+    why_of jsonb;
     wanted int := coalesce(chunks, k);
     -- Id and text of each, as one text: NULLs are alike.
     near_keys text[];
@@ -217,9 +219,15 @@ BEGIN
         sources := array_append(sources, 'hierarchy'); ranks := array_append(ranks, row_at);
         entities := array_append(entities, said_of[row_at]); ids := array_append(ids, NULL); distances := array_append(distances, NULL);
         texts := array_append(texts, said[row_at]); sizes := array_append(sizes, (char_length(said[row_at]) + 3) / 4);
-        reasons := array_append(reasons, whys[array_position(names, said_of[row_at] COLLATE "C")]);
+        -- Sentences come in the order of the names.
+        WHILE names[name_at] <> said_of[row_at] LOOP
+            name_at := name_at + 1;
+        END LOOP;
+        reasons := array_append(reasons, whys[name_at]);
     END LOOP;
     IF has_entities AND names <> '{}' AND wanted > 0 THEN
+        -- Of a name that is there twice, the first.
+        SELECT jsonb_object_agg(u.name, u.why ORDER BY u.n DESC) INTO why_of FROM unnest(names, whys) WITH ORDINALITY AS u(name, why, n);
         FOR r IN SELECT c.* FROM cftrag_internal.cft_chunks(names, up, down, edges, attached, embedding) AS c
                   WHERE NOT EXISTS (SELECT FROM unnest(near_keys) AS d(key) WHERE d.key = concat_ws(' ', length(c.document_id), c.document_id, c.body IS NULL, c.body) COLLATE "C") LIMIT wanted LOOP
             about := about + 1;
@@ -228,7 +236,7 @@ BEGIN
             texts := array_append(texts, r.body); sizes := array_append(sizes, r.tokens);
             reasons := array_append(reasons, CASE r.depth WHEN 0 THEN format('about "%s", ', r.entity)
                 ELSE format('about %s of "%s" (depth %s), ', CASE r.relation WHEN 'ancestor' THEN 'an ancestor' ELSE 'a descendant' END, r.entity, r.depth) END
-                || whys[array_position(names, r.entity COLLATE "C")]);
+                || (why_of ->> r.entity));
         END LOOP;
     END IF;
 

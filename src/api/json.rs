@@ -9,11 +9,12 @@
 
 use crate::call::fmgr;
 use crate::call::fmgr::{Call, with_room_for_errors};
-use crate::call::utf8::{as_utf8, from_utf8, is_utf8};
+use crate::call::utf8::{as_utf8, from_utf8};
 use crate::call::work_memory::Bytes;
 use crate::error;
 use crate::error::Fallible;
 use crate::pg::compat::plain;
+use crate::pg::encoding::is_utf8;
 use crate::serve::sentences::look_up;
 use crate::serve::sink::{Relative, Sink};
 use crate::serve::walk;
@@ -146,12 +147,12 @@ impl Json {
 
     /// A jsonb value of it.
     fn jsonb(mut self) -> Fallible<Internal> {
+        if self.bytes.0.len() > fmgr::LONGEST {
+            return Err(error::too_long(self.bytes.0.len()));
+        }
         if !is_utf8() {
             let Ok(text) = str::from_utf8(&self.bytes.0) else { unreachable!("serde writes UTF-8") };
             self.bytes.0 = from_utf8(text)?;
-        }
-        if self.bytes.0.len() > fmgr::LONGEST {
-            return Err(error::too_long(self.bytes.0.len()));
         }
         self.add(b"\0")?;
         // SAFETY: jsonb_in takes a C string; the result is in this call's memory.

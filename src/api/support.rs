@@ -1,10 +1,11 @@
 //! What the planner is told of our functions (SUPPORT in sql/install): how many rows a call gives, and what it costs.
 //!
-//! A constant entity's own relatives are counted in the image, up to a bound, as the snapshot sees them; of others, and of those that have fewer,
-//! the image's average is taken. So what is not known yet is never estimated above what is: a generic plan is not dearer than a custom one, and a
-//! prepared join is not planned again and again. The estimate is given only to callers who may read the rows from the image: without the rights (on the columns that the image was
-//! built of), or under row-level security, the planner gets what the function declares. Promises: builds nothing, waits for no lock of a
-//! table, locks none that the caller may not read, raises nothing of its own, counts in no statistics.
+//! A constant entity's own relatives are counted in the image, up to a bound, as the snapshot sees them; of others, and of those that have
+//! fewer, the image's average is taken. So what is not known yet is never estimated above what is: a generic plan is not dearer than a custom
+//! one, and a prepared join is not planned again and again. The estimate is given only to callers who may read the rows from the image:
+//! without the rights (on the columns that the image was built of), or under row-level security, the planner gets what the function declares.
+//! Promises: builds nothing, waits for no lock of a table, locks none that the caller may not read, raises nothing of its own, counts in no
+//! statistics.
 
 #![expect(unsafe_code, reason = "the planner's interface")]
 

@@ -6,6 +6,7 @@
 
 use crate::error;
 use crate::error::Fallible;
+use crate::pg::encoding::is_utf8;
 use crate::pg::interrupt::check_interrupts;
 use cftrag_core::Interruptible;
 use pgrx::check_for_interrupts;
@@ -13,12 +14,6 @@ use pgrx::prelude::*;
 
 /// Bytes that are copied at once, and that leave some memory for others without asking.
 const LARGE: usize = 1 << 20;
-
-/// Whether that is the database's encoding.
-pub fn is_utf8() -> bool {
-    // SAFETY: reads a backend variable.
-    unsafe { pg_sys::GetDatabaseEncoding() == pg_sys::pg_enc::PG_UTF8 as i32 }
-}
 
 /// From the server's encoding: the bytes themselves, or PostgreSQL's copy. SQL_ASCII may hold what is no UTF-8: 22021.
 pub fn as_utf8(bytes: &[u8]) -> Fallible<&str> {

@@ -11,7 +11,8 @@ use pgrx::pg_sys;
 /// Byte b is the character ESCAPE + b.
 const ESCAPE: u32 = 0x10_FF00;
 
-fn is_utf8() -> bool {
+/// Whether that is the database's encoding.
+pub fn is_utf8() -> bool {
     // SAFETY: reads a backend variable.
     unsafe { pg_sys::GetDatabaseEncoding() == pg_sys::pg_enc::PG_UTF8 as i32 }
 }
