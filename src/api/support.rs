@@ -123,7 +123,7 @@ unsafe fn estimate(root: *mut pg_sys::PlannerInfo, function: pg_sys::Oid, node: 
                 let count = names.len() as f64;
                 (names, count)
             }
-            (Value::Unknown(names), true) if (*names).type_ == pg_sys::NodeTag::T_Param => (Vec::new(), 1.0),
+            (Value::Unknown(names), true) if is_parameter(names) => (Vec::new(), 1.0),
             (Value::Unknown(names), true) => (Vec::new(), compat::estimate_array_length(root, names)),
         };
         // Of a NULL level there are no rows at all.
@@ -143,6 +143,18 @@ unsafe fn estimate(root: *mut pg_sys::PlannerInfo, function: pg_sys::Oid, node: 
         known.truncate(NAMES);
         let rows = relatives(table, function, &known, up, down)?;
         Some(Estimate { names: count, rows: rows * count })
+    }
+}
+
+/// Whether it is $1 of a statement.
+///
+/// # Safety
+/// A node of an expression.
+unsafe fn is_parameter(node: *mut pg_sys::Node) -> bool {
+    // SAFETY: the caller's promise; a node begins with its tag.
+    unsafe {
+        (*node).type_ == pg_sys::NodeTag::T_Param
+            && (*node.cast::<pg_sys::Param>()).paramkind == pg_sys::ParamKind::PARAM_EXTERN
     }
 }
 
@@ -258,12 +270,15 @@ impl Asked {
     }
 }
 
+/// Of an entity, on average. Where there are more rows, they are duplicates, or no hierarchy.
+const MOST_PARENTS: f64 = 2.0;
+
 /// In a forest a pair at most so many steps apart is one more row above the one and below the other; a level holds no more pairs than
 /// there are edges, and there are hardly more levels than this. Rows of running transactions are in it, as in the size of a table.
 fn average(stats: &Stats, up: u32, down: u32) -> f64 {
     let depth = (stats.entities as f64).log2().ceil().max(1.0);
     let levels = f64::from(up).min(depth) + f64::from(down).min(depth);
-    stats.edge_rows as f64 / (stats.entities as f64).max(1.0) * levels
+    (stats.edge_rows as f64 / (stats.entities as f64).max(1.0)).min(MOST_PARENTS) * levels
 }
 
 /// Words of a text of which nothing is known, and of any shorter one.

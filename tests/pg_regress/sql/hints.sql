@@ -94,8 +94,6 @@ SELECT cft_attach('others', parent => 'above', child => 'below', tree => 'kind')
 ALTER TABLE others RENAME above TO "over it's";
 SELECT * FROM paste($$SELECT cft_context('1', edges => 'others')$$) \gx
 SELECT cft_attach('others', parent => 'over it''s', child => 'below', tree => 'kind');
-ALTER TABLE others DISABLE TRIGGER USER;
-SELECT * FROM paste($$SELECT cft_build('others')$$) \gx
 CREATE TABLE other_names (name text, meant text);
 SELECT * FROM paste($$SELECT cft_attach_aliases('other_names', edges => 'others')$$) \gx
 SELECT * FROM paste($$SELECT * FROM cft_nearest_documents('[1]')$$) \gx
