@@ -54,12 +54,35 @@ mod tests {
         raised(|| run(sql))
     }
 
+    /// Who owns what is taken now, and where memory comes from.
+    fn owner() -> (pg_sys::ResourceOwner, pg_sys::MemoryContext) {
+        // SAFETY: backend variables.
+        unsafe { (pg_sys::CurrentResourceOwner, pg_sys::CurrentMemoryContext) }
+    }
+
+    fn held_off() -> u32 {
+        // SAFETY: a backend variable.
+        unsafe { pg_sys::InterruptHoldoffCount }
+    }
+
+    /// How many transactions and subtransactions are open.
+    fn level() -> i32 {
+        // SAFETY: reads backend state.
+        unsafe { pg_sys::GetCurrentTransactionNestLevel() }
+    }
+
+    /// The xid of the innermost one, assigned if it has none.
+    fn own_xid() -> u32 {
+        // SAFETY: a transaction is open in every test.
+        u32::from(unsafe { pg_sys::GetCurrentTransactionId() })
+    }
+
     // ---- pg/contain.rs
 
     #[pg_test]
     fn an_error_is_contained_with_what_was_written() {
         run("CREATE TABLE kept (n int)");
-        let owner = unsafe { (pg_sys::CurrentResourceOwner, pg_sys::CurrentMemoryContext) };
+        let before = owner();
         assert_eq!(contain::attempt(|| run("INSERT INTO kept VALUES (1)")), Some(()));
         let failed = contain::attempt(|| {
             run("INSERT INTO kept VALUES (2)");
@@ -67,42 +90,42 @@ mod tests {
             run("SELECT 1 / 0");
         });
         assert_eq!((failed, contain::inside()), (None, false));
-        assert_eq!(owner, unsafe { (pg_sys::CurrentResourceOwner, pg_sys::CurrentMemoryContext) });
+        assert_eq!(owner(), before);
         assert_eq!(one::<i64>("SELECT sum(n) FROM kept"), Some(1), "the session goes on, without the second row");
     }
 
     #[pg_test]
     fn a_panic_is_contained_with_its_locks_and_held_interrupts() {
         let control = control::attach().expect("preloaded");
-        let held = unsafe { pg_sys::InterruptHoldoffCount };
+        let held = held_off();
         let lock = &control.slots[0];
         let failed: Option<()> = contain::panic(|| {
             lock.read(|_| panic!("a bug of ours, under a lightweight lock"));
         });
         assert!(failed.is_none());
-        assert_eq!(held, unsafe { pg_sys::InterruptHoldoffCount });
+        assert_eq!(held_off(), held);
         assert!(lock.read(|_| true), "the lock was let go");
         let failed: Option<()> = contain::attempt(|| lock.read(|_| panic!("again, in a subtransaction")));
         assert!(failed.is_none());
-        assert_eq!(held, unsafe { pg_sys::InterruptHoldoffCount });
+        assert_eq!(held_off(), held);
         assert!(lock.read(|_| true));
         assert_eq!(one::<i32>("SELECT 1"), Some(1));
     }
 
     #[pg_test]
     fn at_commit_no_subtransaction_is_needed() {
-        let level = || unsafe { pg_sys::GetCurrentTransactionNestLevel() };
-        let owner = unsafe { pg_sys::CurrentResourceOwner };
+        let before = owner();
         contain::set_committing(true);
         let fine = contain::attempt(level);
+        // SAFETY: a catalog is opened; the reference is one that only a resource owner gives back.
         let failed: Option<()> = contain::attempt(|| unsafe {
-            // A reference that only a resource owner gives back.
             pg_sys::relation_open(pg_sys::RelationRelationId, pg_sys::AccessShareLock as i32);
             error!("as memory runs out");
         });
         contain::set_committing(false);
         assert_eq!((fine, failed), (Some(level()), None));
-        assert_eq!(owner, unsafe { pg_sys::CurrentResourceOwner });
+        assert_eq!(owner(), before);
+        // SAFETY: a catalog is opened and closed; its descriptor is there in between.
         let references = unsafe {
             let class = pg_sys::relation_open(pg_sys::RelationRelationId, pg_sys::AccessShareLock as i32);
             let count = (*class).rd_refcnt;
@@ -115,7 +138,6 @@ mod tests {
 
     #[pg_test]
     fn inside_an_attempt_another_one_is_not_begun() {
-        let level = || unsafe { pg_sys::GetCurrentTransactionNestLevel() };
         let outer = level();
         assert_eq!(contain::attempt(|| (level(), contain::attempt(level))), Some((outer + 1, Some(outer + 1))));
         let failed = contain::attempt(|| contain::attempt(|| error!("goes to the outer one")));
@@ -127,6 +149,7 @@ mod tests {
     /// What PostgreSQL says of an xid under a snapshot (XidInMVCCSnapshot, then TransactionIdDidCommit).
     fn by_postgres(xid: u32, snapshot: &mut pg_sys::SnapshotData) -> View {
         let xid = pg_sys::TransactionId::from(xid);
+        // SAFETY: a snapshot whose lists have as many xids as it says; an xid that the commit log has.
         unsafe {
             match () {
                 () if pg_sys::TransactionIdIsCurrentTransactionId(xid) => View::Own,
@@ -142,7 +165,7 @@ mod tests {
         let mut xids = Vec::new();
         for back in [false, true, false] {
             let _ = contain::attempt(|| {
-                xids.push(u32::from(unsafe { pg_sys::GetCurrentTransactionId() }));
+                xids.push(own_xid());
                 if back {
                     error!("rolled back");
                 }
@@ -157,6 +180,7 @@ mod tests {
         // The other tests, which run beside this one, are rolled back.
         let committed =
             one::<i64>("SELECT xmin::text::int8 FROM pg_extension WHERE extname = 'cftrag'").expect("created") as u32;
+        // SAFETY: a function of a statement has an active snapshot.
         let now = unsafe { *pg_sys::GetActiveSnapshot() };
         let next = u32::from(now.xmax);
         let (mut some, mut none) = ([pg_sys::TransactionId::from(next - 3), pg_sys::TransactionId::from(next - 1)], []);
@@ -197,6 +221,7 @@ mod tests {
         for (name, mut change) in changes {
             let mut made = now;
             change(&mut made);
+            // SAFETY: a snapshot that stays where it is while it is asked.
             let mut view = unsafe { SnapshotView::new(&mut made) };
             assert!(view.running().count() == made.xcnt as usize, "{name}");
             let (mut seen, mut between) = (false, false);
@@ -211,7 +236,9 @@ mod tests {
                 between |= said == View::Seen && short >= u32::from(made.xmax);
                 seen |= said == View::Seen;
                 // A hint is the fate, and says nothing of the snapshot.
+                // SAFETY: as in by_postgres.
                 let committed = unsafe { pg_sys::TransactionIdDidCommit(xid(short)) };
+                // SAFETY: as for `view`.
                 let hinted = unsafe { SnapshotView::new(&mut made) }
                     .view(full, if committed { Hint::Committed } else { Hint::Aborted });
                 assert!(hinted == said || hinted == View::Unknown, "{name}: {short} with a hint");
@@ -225,6 +252,7 @@ mod tests {
     fn many_open_subtransactions_are_asked_about_outside_the_lock() {
         fn deeper(levels: u32) {
             if levels > 0 {
+                // SAFETY: the protocol of plpgsql's exception blocks: memory context and owner are restored.
                 return unsafe {
                     let (context, owner) = (pg_sys::CurrentMemoryContext, pg_sys::CurrentResourceOwner);
                     pg_sys::BeginInternalSubTransaction(std::ptr::null());
@@ -235,7 +263,8 @@ mod tests {
                     pg_sys::CurrentResourceOwner = owner;
                 };
             }
-            let own = full_xid(u32::from(unsafe { pg_sys::GetCurrentTransactionId() }));
+            let own = full_xid(own_xid());
+            // SAFETY: the active snapshot.
             let mut view = unsafe { SnapshotView::new(pg_sys::GetActiveSnapshot()) };
             assert_eq!(view.view(own, Hint::None), View::Unknown);
             view.learn(&[own]).expect("its own");
@@ -246,6 +275,7 @@ mod tests {
 
     #[pg_test]
     fn xids_have_the_epoch_of_now() {
+        // SAFETY: reads shared state under its lock.
         let next = unsafe { pg_sys::ReadNextFullTransactionId().value };
         assert_eq!(full_xid(next as u32), next);
         assert_eq!(full_xid((next as u32).wrapping_sub(10)), next.wrapping_sub(10));
@@ -260,6 +290,7 @@ mod tests {
         run("CREATE TABLE tags (parent text, child text, above text)");
         let table = pg_sys::Oid::from(one::<i64>("SELECT 'tags'::regclass::oid::int8").expect("made above") as u32);
         let functions = Functions::of_extension();
+        // SAFETY: a transaction is open; each is unregistered below.
         let snapshot = || unsafe { pg_sys::RegisterSnapshot(pg_sys::GetLatestSnapshot()) };
         let before = snapshot();
         run("SELECT cft_attach('tags')");
@@ -275,6 +306,7 @@ mod tests {
         run("SELECT cft_detach('tags')");
         assert_eq!(parent(after).as_deref(), Some("above"));
         assert_eq!(parent(std::ptr::null_mut()), None);
+        // SAFETY: registered above.
         [before, between, after].into_iter().for_each(|snapshot| unsafe { pg_sys::UnregisterSnapshot(snapshot) });
     }
 
@@ -363,6 +395,7 @@ mod tests {
         let before = used();
         let (token, address) = chunks::allocate(control, 1 << 16).expect("within the limit");
         assert_eq!(used(), before + (1 << 16));
+        // SAFETY: so many bytes were allocated.
         unsafe { address.as_ptr().write_bytes(0x5A, 1 << 16) };
         assert!(chunks::allocate(control, 1 << 40).is_none(), "past the limit");
         assert_eq!(used(), before + (1 << 16));
@@ -373,8 +406,10 @@ mod tests {
     #[pg_test]
     fn values_are_what_postgresql_makes_of_them() {
         let text = text_datum("ä".as_bytes());
+        // SAFETY: a text.
         assert_eq!(unsafe { crate::call::fmgr::text_bytes(text) }, "ä".as_bytes());
         let array = crate::call::fmgr::text_array(&[b"b", b"", b"b", b"a"]);
+        // SAFETY: a text[].
         assert_eq!(unsafe { crate::call::fmgr::distinct_names(array) }, [&b"b"[..], b"", b"a"]);
     }
 }
