@@ -5,9 +5,9 @@
 //!                ^ a Name counts words up to here
 //! ```
 //!
-//! The room is kept from answer to answer, so that in the steady state nothing is
-//! allocated or cleared. A name's prefix is 4-byte aligned: the server makes it a varlena
-//! header. What follows a name's last byte up to the next word is anything.
+//! The memory is reused from answer to answer, so the steady state allocates and clears
+//! nothing. A name's prefix is 4-byte aligned: the server makes it a varlena header. The
+//! padding after a name is undefined.
 
 use crate::Interruptible;
 use crate::memory::casts::{index, word};
@@ -20,13 +20,13 @@ use crate::walk::sentences::Piece;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Name(u32);
 
-/// No name: the length of the first stands before its place.
+/// No name. No name is at 0, because a length stands before each.
 pub(crate) const UNNAMED: Name = Name(0);
 
-/// Words of the part of a name that is always copied, with what stands before it.
+/// Words of a length, a prefix and the part of a name that is always copied.
 const LEAST_ROOM: usize = 2 + NAME_HEAD / 4;
 
-/// By length of a name, up to eight: which of its first eight bytes are its own.
+/// Masks by length of a name, up to eight: which of the first eight bytes belong to it.
 const IS_NAME: [u64; 9] = {
     let mut all = [0; 9];
     let mut len = 1;
@@ -37,13 +37,13 @@ const IS_NAME: [u64; 9] = {
     all
 };
 
-/// What stands before a name that was copied: a number, in the machine's order of bytes. No function,
-/// because a name takes no longer than its call.
+/// The number written before each copied name, in native byte order. Not a function, because a
+/// call would take as long as the copy.
 #[derive(Clone, Copy, Debug)]
 pub struct Prefix {
-    /// Of an empty name.
+    /// The prefix of an empty name.
     pub plus: u32,
-    /// More for each byte of it.
+    /// Added for each byte of the name.
     pub times: u32,
 }
 
@@ -51,7 +51,7 @@ impl Prefix {
     /// The name's length.
     pub const LENGTH: Prefix = Prefix { plus: 0, times: 1 };
 
-    /// That of a name of `len` bytes; the lower 32 bits of it.
+    /// The prefix of a name of `len` bytes, modulo 2^32.
     #[must_use]
     #[inline]
     pub const fn of(self, len: u32) -> u32 {
@@ -59,18 +59,19 @@ impl Prefix {
     }
 }
 
-/// Words that are made at once.
+/// Words added at a time, with a check for interrupts in between.
 const AT_ONCE: usize = 1 << 20;
 
-/// Where names go.
+/// The copied names.
 #[derive(Debug)]
 pub(crate) struct Arena {
     words: Vec<u32>,
-    /// So many words are used.
+    /// Words used.
     end: u32,
     prefix: Prefix,
-    /// It grows by [`Arena::try_grow_to`] only, and so many words were wanting.
+    /// Whether records' names may not make it grow.
     bounded: bool,
+    /// Words that a record's name lacked, or 0.
     lacking: usize,
 }
 
@@ -86,8 +87,8 @@ impl Arena {
         at
     }
 
-    /// Adds a record's name, [`UNNAMED`] if there is no room in an arena that is bounded; its first eight bytes as a number that sorts as they do, bytes
-    /// that are not there being 0.
+    /// Adds a record's name; [`UNNAMED`] if a bounded arena has no room. Also returns its first
+    /// eight bytes, padded with 0, as a number that sorts as they do.
     #[inline(always)]
     pub(crate) fn add_name_of(&mut self, record: Record<'_>) -> (Name, u64) {
         let from = index(self.end);
@@ -107,7 +108,7 @@ impl Arena {
         (name, record.name_key() & IS_NAME[index(len).min(8)])
     }
 
-    /// Takes what makes a record, so that nobody keeps one in memory for this.
+    /// Takes a record's parts, so that the caller need not spill its record to the stack.
     #[inline(never)]
     fn add_any_name_of(&mut self, mem: &Memory, id: RecordId) -> Name {
         let record = Record::new(mem, id);
@@ -121,7 +122,7 @@ impl Arena {
         at
     }
 
-    /// Room for a name of `len` bytes behind its length and prefix, and where it is.
+    /// Writes the length and prefix of a name of `len` bytes; returns the room for its bytes.
     fn begin(&mut self, len: usize) -> (Name, &mut [u8]) {
         let from = index(self.end);
         let end = from + 2 + len.div_ceil(4);
@@ -132,7 +133,7 @@ impl Arena {
         (Name(word(from + 1)), &mut as_bytes_mut(&mut self.words[from + 2..])[..len])
     }
 
-    /// Room for all words up to there.
+    /// Grows to `room` words at least.
     fn grow(&mut self, room: usize) {
         if room > self.words.len() {
             // A place and a length are 32 bits.
@@ -141,7 +142,7 @@ impl Arena {
         }
     }
 
-    /// From now on it grows by [`Arena::try_grow_to`] only, but for [`Arena::add`].
+    /// From now on only [`Arena::try_grow_to`] and [`Arena::add`] grow it.
     pub(crate) fn bound(&mut self) {
         self.bounded = true;
     }
@@ -152,12 +153,12 @@ impl Arena {
         self.lacking > 0
     }
 
-    /// Words that are used, those that were wanting for a name, and those that there are.
+    /// Words used, words that a name lacked, and words in all.
     pub(crate) fn words(&self) -> (usize, usize, usize) {
         (index(self.end), self.lacking, self.words.len())
     }
 
-    /// Room for so many words in all; `false`: there is no memory.
+    /// Grows to `words` words at least; `false` if there is no memory.
     pub(crate) fn try_grow_to(&mut self, words: usize, work: &mut Interruptible<'_>) -> bool {
         let more = words.saturating_sub(self.words.len());
         if words > index(u32::MAX) || self.words.try_reserve_exact(more).is_err() {
@@ -172,7 +173,7 @@ impl Arena {
         true
     }
 
-    /// Gives its memory back.
+    /// Frees its memory.
     pub(crate) fn free(self, work: &mut Interruptible<'_>) {
         work.free(self.words);
     }
@@ -190,7 +191,7 @@ impl Arena {
         &self.with_prefix(name)[4..]
     }
 
-    /// The name, to be written.
+    /// The name as a piece of a sentence.
     #[inline(always)]
     pub(crate) fn piece(&self, name: Name) -> Piece<'_> {
         let [len, _, rest @ ..] = &self.words[index(name.0) - 1..] else {
@@ -199,7 +200,7 @@ impl Arena {
         Piece { bytes: as_bytes(rest), len: index(*len) }
     }
 
-    /// How much there is, for [`Arena::truncate`].
+    /// The end, for [`Arena::truncate`].
     pub(crate) fn mark(&self) -> u32 {
         self.end
     }

@@ -8,22 +8,22 @@
 //!
 //! A row is reached once per (question, relation, tree), at its least depth, because rows are
 //! expanded in the order they were found. Reached again at that depth, it keeps the smaller
-//! `via`. When a row is reached its record is only sent for. When its turn comes, with a few
-//! others', its name is copied and the block sent for that its list begins with; then their
-//! lists are read. Between these lie the other rows, of both relations, all trees and the
-//! questions of the block: so a walk seldom waits for memory. Everything a row needs is
-//! copied, so the answer outlives the lock.
+//! `via`. Reaching a row only prefetches its record. When its turn comes, with a few others,
+//! its name is copied and the first block of its list is prefetched; then their lists are
+//! read. The other rows (of both relations, all trees, all questions of the block) come in
+//! between, so a walk seldom waits for memory. Everything a row needs is copied, so the
+//! answer outlives the lock.
 //!
 //! Promises: a step visits about as many slots as asked and may be continued after the
 //! lock was released and taken again. If the image changed meanwhile, a half-read list is
 //! read again from its start, which changes nothing that was found; after 8 times it is
-//! read to its end in one go. Entities reached stay where they are, because the snapshot
-//! sees an edge of theirs; those of questions, which may have none, are looked up again.
-//! In the steady state nothing is allocated.
+//! read to its end in one go. Entities reached do not move, because the snapshot sees an
+//! edge of theirs; the questions' entities may have none, so they are looked up again.
+//! The steady state allocates nothing.
 //!
-//! A walk with limits (`limit`) allocates nothing in a step, which may be under a lock: it ends early, and
-//! `make_room` grows the workspace or says why not. What is answered of many questions can be
-//! taken away in parts (`has_part`), so that no answer need fit into memory as a whole.
+//! A step of a walk with limits (`limit`) allocates nothing, because the caller may hold the lock: it
+//! ends early, and `make_room` grows the workspace or says why not. The answers to many
+//! questions can be taken in parts (`has_part`), so they need not fit into memory together.
 
 mod answers;
 mod lists;
@@ -49,18 +49,18 @@ use crate::walk::sentences::Text;
 use crate::{Image, Visibility};
 use room::Room;
 
-/// Questions that are walked together: as many as are looked up together; some tens of records
-/// are under way at a time, as many as a processor fetches.
+/// Questions walked together: as many as are looked up together. Then some tens of records are
+/// being fetched at a time, as many as a processor can.
 const BLOCK: usize = TOGETHER;
-/// Rows of a question that there is room for before a table grows.
+/// Rows per question that the table of rows met has room for at first.
 const USUAL_ROWS: usize = 32;
-/// Past so many collected xids those that are there twice are dropped; with half as many left, they
-/// are asked for at once.
+/// Past this many collected xids duplicates are dropped; if more than half as many are left, the
+/// walk asks at once.
 const MANY_ASKED: usize = 1 << 17;
-/// What looking a name up counts for, in slots: two buckets and a record.
+/// What a lookup costs, in slots: two buckets and a record.
 const LOOKUP_CELLS: usize = 4;
 
-/// The workspace of a reader: questions, frontier, answers. Its room is used again.
+/// The workspace of a reader: questions, frontier, answers. Its memory is reused.
 #[derive(Debug)]
 pub struct Walk {
     arena: Arena,
@@ -73,7 +73,7 @@ pub struct Walk {
     cost_of_taken: Counters,
     /// The rows found, in the order in which they were found.
     nodes: Vec<Node>,
-    /// (row group, relative) of the block at work, and their row.
+    /// The row of each (row group, relative) of the current block.
     seen: Seen,
     row_groups: RowGroups,
     order: Order,
@@ -86,7 +86,7 @@ pub struct Walk {
     looked_up: usize,
     at: At,
     epoch: u64,
-    /// Whether the image has any.
+    /// Whether the image has versions.
     versions: bool,
     /// Whether lookups are counted, and which of them.
     warms: bool,
@@ -119,7 +119,7 @@ struct Node {
     /// How many steps further the walk goes from here.
     left: u32,
     via: Name,
-    /// Once it was copied.
+    /// `UNNAMED` until it is copied.
     name: Name,
 }
 
@@ -140,15 +140,15 @@ impl Node {
     }
 }
 
-/// How far a walk is.
+/// How far a walk has come.
 #[derive(Clone, Copy, Debug)]
 struct At {
-    /// Lists of starts read: two each, up and down. No block is at work when all are read, and
-    /// all rows.
+    /// Lists of starts read: two each, up and down. A block is done when all of them and all
+    /// rows are read.
     lists: usize,
     /// Rows whose name was copied and whose list was read.
     rows: usize,
-    /// Where in the list at work; none: at its start.
+    /// The position in the current list; none at its start.
     cursor: Option<Cursor>,
     restarts: u32,
 }
@@ -156,7 +156,7 @@ struct At {
 const AT_START: At = At { lists: 0, rows: 0, cursor: None, restarts: 0 };
 
 impl Walk {
-    /// A workspace. Every name copied out stands behind its prefix, 4-byte aligned.
+    /// Makes a workspace. Every copied name follows its prefix, 4-byte aligned.
     #[must_use]
     pub fn new(prefix: Prefix) -> Walk {
         Walk {
@@ -190,7 +190,7 @@ impl Walk {
         Walk { warms: false, ..self }
     }
 
-    /// Forgets all questions and answers; keeps the room.
+    /// Forgets all questions and answers; keeps the memory.
     pub fn clear(&mut self) {
         self.questions.clear();
         self.floor = 0;
@@ -209,14 +209,14 @@ impl Walk {
         self.floor = self.arena.mark();
     }
 
-    /// Starts all questions again whose answers were not taken, after the asked xids were learned.
+    /// Restarts all questions whose answers were not taken, once the asked xids are known.
     pub fn restart(&mut self) {
         // Questions that are asked again are not more questions.
         self.counters = self.cost_of_taken;
         self.arena.truncate(self.floor);
         self.rows.clear();
         self.nodes.clear();
-        // Its keys stood in the rows.
+        // Its keys were in the rows.
         self.seen.start(0, 0);
         self.row_groups.clear();
         self.asked.clear();
@@ -225,12 +225,12 @@ impl Walk {
         self.at = AT_START;
     }
 
-    /// Whether lookups count in the entities' temperatures. They do unless told otherwise.
+    /// Sets whether lookups count in the entities' temperatures. By default they do.
     pub fn count_lookups(&mut self, on: bool) {
         self.warms = on;
     }
 
-    /// Reader: goes on with the questions, for about `cells` edge slots.
+    /// Reader: continues with the questions, for about `cells` edge slots.
     pub fn step(&mut self, image: Image<'_>, seen: &impl Visibility, cells: usize) -> Step {
         self.notice_changes(image);
         self.versions = image.root().count(Counter::Versions) > 0;
@@ -274,7 +274,7 @@ impl Walk {
         &self.asked
     }
 
-    /// Of a walk that is not done: questions that were begun, and rows that were found.
+    /// The progress of an unfinished walk: questions begun, and rows found.
     #[must_use]
     pub fn so_far(&self) -> (usize, usize) {
         (self.looked_up, self.nodes.len())
@@ -301,7 +301,7 @@ impl Walk {
         self.arena.get(name)
     }
 
-    /// The 4 bytes of its prefix and the bytes of the name; the address is a multiple of 4.
+    /// The 4 bytes of a name's prefix and its bytes; the address is a multiple of 4.
     #[must_use]
     pub fn name_with_prefix(&self, name: Name) -> &[u8] {
         self.arena.with_prefix(name)
@@ -313,7 +313,8 @@ impl Walk {
         self.counters
     }
 
-    /// The image changed since the last step: positions in lists mean nothing any more.
+    /// If the image changed since the last step, drops the position in the list, which means
+    /// nothing any more, and looks the starts up again.
     fn notice_changes(&mut self, image: Image<'_>) {
         let epoch = image.epoch();
         if epoch == self.epoch {
@@ -381,7 +382,7 @@ impl Walk {
     }
 }
 
-/// Asks for a record's first two lines. Its inline slots are mostly in the line after its name.
+/// Prefetches a record's first two lines: inline slots are mostly in the line after the name.
 #[inline]
 fn send_for(mem: &Memory, entity: EntityId) {
     mem.prefetch_two(entity.line());

@@ -9,7 +9,7 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct NameId(u32);
 
-/// Different names, numbered in the order in which they came.
+/// Distinct names, numbered in the order in which they came.
 #[derive(Debug)]
 pub struct Names {
     bytes: Vec<u8>,
@@ -18,7 +18,7 @@ pub struct Names {
     hashes: Vec<u32>,
     /// Open addressing, at most half full: a name's number plus one, 0 where there is none.
     table: Vec<u32>,
-    /// Random: nobody can choose names that collide.
+    /// Random, so that nobody can choose names that collide.
     seed: u64,
 }
 
@@ -64,7 +64,7 @@ impl Names {
         fits.then(|| self.id(name))
     }
 
-    /// Memory that they take.
+    /// Bytes of memory that the names take.
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.bytes.capacity()
@@ -94,7 +94,7 @@ impl Names {
         (0..word(self.len())).map(NameId)
     }
 
-    /// The places of all names in their order by bytes, from 1.
+    /// The ranks of all names in bytewise order, from 1.
     #[must_use]
     pub fn ranks(&self, work: &mut Interruptible<'_>) -> Ranks {
         let mut order: Vec<NameId> = self.ids().collect();
@@ -111,7 +111,7 @@ impl Names {
         index(hash) & (self.table.len() - 1)
     }
 
-    /// Twice the table; `false`: there is no memory.
+    /// Doubles the table; `false` if there is no memory.
     fn try_grow(&mut self) -> bool {
         let places = 2 * self.table.len();
         let mut table = Vec::new();
@@ -136,7 +136,7 @@ impl Names {
 pub struct Ranks(Vec<u32>);
 
 impl Ranks {
-    /// A name's place; 0 for none.
+    /// A name's rank; 0 for none.
     #[must_use]
     pub fn of(&self, name: Option<NameId>) -> u32 {
         name.map_or(0, |id| self.0[index(id.0)])

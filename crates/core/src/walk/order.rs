@@ -1,9 +1,9 @@
 //! Puts the rows of a walk in the contract's order: group by group, then by depth, then by
 //! the relative's name.
 //!
-//! RowGroups are few and their rows were found by depth, so rows are dealt out, not sorted; what
-//! is sorted are the rows of one row group and depth, by the first eight bytes of the name as a
-//! number. Names are compared where these are equal. Nothing is moved but 16 bytes a row.
+//! Row groups are few and their rows were found by depth, so rows are distributed, not sorted.
+//! Only the rows of one row group and depth are sorted: by the first eight bytes of the name as a
+//! number, and by the names where these are equal. Only 16 bytes a row are moved.
 
 use crate::Interruptible;
 use crate::memory::casts::{halves, index, wide};
@@ -14,7 +14,7 @@ use std::cmp::Ordering;
 /// A row in its place.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Placed {
-    /// The first eight bytes of the name; those it does not have are 0.
+    /// The first eight bytes of the name, padded with 0.
     key: u64,
     pub(crate) name: Name,
     /// Its number among the walk's nodes.
@@ -33,12 +33,12 @@ pub(crate) struct Found {
 pub(crate) struct Order {
     rows: Vec<Placed>,
     row_groups: Vec<u32>,
-    /// Of each row group, by number: where its next row goes; at last, where its rows end.
+    /// By number of the row group: where its next row goes, and in the end where its rows end.
     next: Vec<usize>,
     sorting: Sorting,
 }
 
-/// Where rows of a level are while they are sorted.
+/// Scratch memory for sorting a level.
 #[derive(Debug, Default)]
 struct Sorting {
     /// The upper bits of a row's key, and below them its place in the level.
@@ -47,21 +47,21 @@ struct Sorting {
 }
 
 impl Order {
-    /// Bytes that so many rows of so many row groups take.
+    /// Bytes that `rows` rows of `row_groups` row groups take.
     pub(crate) fn bytes(rows: usize, row_groups: usize) -> usize {
         rows * size_of::<Placed>()
             + row_groups * (size_of::<u32>() + size_of::<usize>())
             + rows.min(LARGE) * (size_of::<u64>() + size_of::<Placed>())
     }
 
-    /// Gives its memory back.
+    /// Frees its memory.
     pub(crate) fn free(self, work: &mut Interruptible<'_>) {
         work.free(self.rows);
         work.free(self.row_groups);
         work.free(self.next);
     }
 
-    /// Room for so many rows of so many row groups; `false`: there is no memory.
+    /// Reserves memory for `rows` rows of `row_groups` row groups; `false` if there is none.
     pub(crate) fn try_reserve(&mut self, rows: usize, row_groups: usize) -> bool {
         let Order { rows: all, row_groups: order, next, sorting } = self;
         let level = rows.min(LARGE);
@@ -102,8 +102,8 @@ impl Order {
         for &row_group in &self.row_groups {
             let mut rows;
             (rows, rest) = rest.split_at_mut(index(row_groups.get(row_group).rows));
-            // A row of each depth at least: so one of each if they are no more, as ancestors in a
-            // tree are.
+            // Each depth has a row at least. If there are no more, as with ancestors in a tree,
+            // nothing is to be sorted.
             if rows.last().is_none_or(|last| index(depth(last)) == rows.len()) {
                 continue;
             }
@@ -143,9 +143,9 @@ impl Order {
     }
 }
 
-/// Most levels have a few rows.
+/// Levels of up to this many rows, as most are, are sorted by insertion.
 const FEW: usize = 12;
-/// Larger levels, 6 ms of sorting, are sorted where they are: so it can be stopped, and takes no memory.
+/// Larger levels take more than 6 ms: they are sorted interruptibly and in place.
 const LARGE: usize = 1 << 17;
 /// Rows between two checks for interrupts.
 const EACH: u32 = 1 << 18;
@@ -173,7 +173,7 @@ fn is_before(a: &Placed, b: &Placed, arena: &Arena, work: &mut Interruptible<'_>
     a.key < b.key || a.key == b.key && is_name_before(a.name, b.name, arena, work)
 }
 
-/// By itself: two names seldom begin alike, and what compares few numbers keeps them at hand.
+/// Out of line: names seldom begin alike, and the caller keeps its numbers in registers.
 #[cold]
 fn is_name_before(a: Name, b: Name, arena: &Arena, work: &mut Interruptible<'_>) -> bool {
     work.compare(arena.get(a), arena.get(b)).is_lt()
@@ -183,9 +183,8 @@ fn compare(a: &Placed, b: &Placed, arena: &Arena, work: &mut Interruptible<'_>) 
     a.key.cmp(&b.key).then_with(|| work.compare(arena.get(a.name), arena.get(b.name)))
 }
 
-/// Sorts numbers of eight bytes, which the library does by networks of comparisons and in half the
-/// time of rows of sixteen: the key's lowest bits, a byte or two of eight, make room for the row's
-/// place.
+/// Sorts numbers of eight bytes, not rows of sixteen: the library uses sorting networks for them,
+/// in half the time. The row's place replaces the key's lowest bits, a byte or two of eight.
 #[inline(never)]
 fn sort_by_name(
     level: &mut [Placed],
@@ -228,7 +227,7 @@ fn names_that_begin_alike_are_sorted_breath_by_breath() {
         let mut check_interrupts = || checks += 1;
         by_name(&mut level, &mut sorting, &arena, &mut Interruptible::new(&mut check_interrupts));
         assert!(level.is_sorted_by_key(|row| arena.get(row.name)));
-        // One comparison a row reads 8 MB, and 4 MB are read between two checks for interrupts.
+        // One comparison a row reads 8 MB in all; interrupts are checked every 4 MB.
         assert!(checks > 0, "{rows} rows");
     }
 }

@@ -1,6 +1,6 @@
 //! The two directions of a hierarchy.
 
-/// On which side of the entity a relative stands.
+/// Whether a relative is above or below the entity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Relation {
     /// Reached from child to parent.

@@ -1,20 +1,20 @@
-//! The roots of each tree: what has a child there and no parent but itself.
+//! The roots of each tree: entities with a child there and no parent but themselves.
 //!
 //! ```text
 //!   bucket --> each entity without a mark --> list "up":   the trees in which it is a child
 //!                                         --> list "down": other trees, in which it is a parent
 //! ```
 //!
-//! The image may change between two steps. What was said stays so: a snapshot's verdict is final,
-//! and an entity of which it sees an edge stays in its line. So an entity that was judged is
-//! marked by its line, and none is judged twice. Unmarked ones are not missed either: those that
-//! a split moves go to the last bucket, which is still to come; those that a kick moves may go
-//! where the scan has been, so after a pass with kicks comes another, which judges what has no mark.
-//! It costs a look at each bucket, twice as many a step each time, and all in one step at last.
+//! The image may change between two steps. What was reported stays true: a snapshot's verdict is
+//! final, and an entity of which it sees an edge stays in its line. So a judged entity is marked
+//! by its line, and none is judged twice. None is missed either: a split moves entries to the
+//! last bucket, which is still to come; a kick may move one to where the scan has been, so a pass
+//! with kicks is followed by another, which judges the unmarked. A pass reads each bucket; each
+//! pass has steps twice as long as the one before, and the ninth is a single step.
 //!
-//! A list that is read in part is read again from its start if the image changed; after 8 times
-//! to its end in one step. A line that is freed and used again becomes an entity of which
-//! the snapshot sees nothing.
+//! A half-read list is read again from its start if the image changed; after 8 times it is read
+//! to its end in one step. A line that is freed and reused becomes an entity of which the
+//! snapshot sees nothing.
 
 use std::collections::HashSet;
 
@@ -29,27 +29,28 @@ use crate::records::slot::Slot;
 use crate::records::visibility::sees;
 use crate::{Image, Step, Visibility};
 
-/// Passes whose steps are bounded, and readings of a list that are.
+/// After this many passes, or restarts of lists, steps are no longer bounded.
 const BOUNDED: u32 = 8;
-/// Buckets between sending for their records and reading them.
+/// How many buckets ahead records are prefetched.
 const AHEAD: u32 = 8;
 
-/// Where [`Image::roots`] stands, and its scratch room.
+/// The position of [`Image::roots`], and its scratch memory.
 #[derive(Debug, Default)]
 pub struct Roots {
     bucket: u32,
-    /// The entry of the bucket whose turn it is.
+    /// The next entry of the bucket.
     entry: usize,
     passes: u32,
-    /// Entries kicked when the pass began.
+    /// The count of kicks when the pass began.
     kicks: u64,
     judged: Marks,
-    /// The list that is read in part.
+    /// The half-read list.
     reading: Option<Reading>,
     restarts: u32,
     epoch: u64,
     asked: Vec<u64>,
-    /// Of the entity at work.
+    /// Of the current entity: xids to ask for, the trees where it is a child, and other trees
+    /// where it is a parent.
     unknown: Vec<u64>,
     above: Trees,
     below: Trees,
@@ -64,7 +65,7 @@ struct Reading {
     cursor: Cursor,
 }
 
-/// Different trees; None is that without a name. Few as a rule.
+/// A set of trees, usually few; None is the tree without a name.
 #[derive(Debug, Default)]
 struct Trees {
     few: Vec<Option<TreeId>>,
@@ -99,14 +100,14 @@ impl Trees {
 }
 
 impl Roots {
-    /// At the first bucket, with room for a small image.
+    /// Starts at the first bucket, with marks for a small image.
     #[must_use]
     pub fn new() -> Roots {
         Roots { judged: Marks::new(), ..Roots::default() }
     }
 
-    /// Room for the marks of the image. Called after [`Step::More`], without the lock. False: there
-    /// is no memory.
+    /// Makes room for the marks of the image. Called after [`Step::More`], without the lock.
+    /// `false` if there is no memory.
     #[must_use]
     pub fn make_room(&mut self) -> bool {
         self.judged.make_room()
@@ -122,8 +123,8 @@ impl Roots {
 impl Image<'_> {
     /// Reader: calls `f(tree, entity)` for each root of each tree, once, in no order; reads about
     /// `budget` slots and buckets a call. After [`Step::More`] and [`Roots::make_room`] the next
-    /// call goes on. After [`Step::Ask`], when the xids in [`Roots::asked`] were learned, too: it
-    /// judges the entities that hang on them. All calls are under one snapshot.
+    /// call continues. After [`Step::Ask`], once the xids in [`Roots::asked`] are known, it judges
+    /// the entities that depend on them. All calls are under one snapshot.
     pub fn roots(
         &self,
         roots: &mut Roots,
@@ -171,7 +172,7 @@ impl Image<'_> {
         Step::Done
     }
 
-    /// Judges what has no mark in the bucket at hand; `false`: the budget is spent before.
+    /// Judges the unmarked entities of the current bucket; `false` if the budget ended first.
     fn judge_bucket(
         self,
         roots: &mut Roots,
@@ -202,7 +203,7 @@ impl Image<'_> {
         true
     }
 
-    /// The records of a bucket will be read soon.
+    /// Prefetches the unmarked records of a bucket.
     fn send_for(self, roots: &Roots, bucket: u32) {
         if bucket < self.names().geometry().buckets() {
             let ids = self.names().read(bucket).into_iter().filter_map(Entry::record);
@@ -212,7 +213,7 @@ impl Image<'_> {
         }
     }
 
-    /// Goes on with an entity's lists; `false`: the budget is spent before their end.
+    /// Continues with an entity's lists; `false` if the budget ended first.
     fn judge(
         self,
         mut reading: Reading,
@@ -253,7 +254,7 @@ impl Image<'_> {
         true
     }
 
-    /// The verdict on an entity whose lists were read.
+    /// Reports an entity whose lists were read, if it is a root; not yet if xids are unknown.
     fn say(self, entity: EntityId, roots: &mut Roots, f: &mut impl FnMut(Option<&[u8]>, &[u8])) {
         if !roots.unknown.is_empty() {
             roots.asked.append(&mut roots.unknown);

@@ -1,7 +1,7 @@
 //! The row groups of a walk: the rows of one question, relation and tree.
 //!
-//! A row's row group is its owner's, so that trees are compared at the first step only, and rows
-//! of a row group are found by depth. Put in the contract's order, the row groups are the answer.
+//! A row inherits its owner's row group, so trees are compared at the first step only, and the
+//! rows of a row group are found by depth. In the contract's order, row groups are the answer.
 
 use crate::Interruptible;
 use crate::memory::casts::{index, word};
@@ -28,18 +28,18 @@ pub(crate) struct RowGroup {
     pub(crate) rows: u32,
 }
 
-/// A list has edges of a few trees mostly: then they are compared, not looked up.
+/// A list mostly has edges of few trees: up to this many are compared, not looked up.
 const FEW: usize = 8;
 
 #[derive(Debug)]
 pub(crate) struct RowGroups {
     all: Vec<RowGroup>,
-    /// The first of the list that is read: of a question, in one relation.
+    /// The first row group of the current list of a question's entity.
     first: usize,
-    /// The trees of the row groups from a first one on, if they are more than a few.
+    /// The trees of the row groups from `known_from` on, once there are more than a few.
     known: Seen,
     known_from: Option<usize>,
-    /// The first without its tree's name.
+    /// The first row group whose tree's name was not copied.
     unnamed: usize,
     /// The names of trees, each copied once a walk.
     trees: Vec<(TreeId, Name, u64)>,
@@ -53,7 +53,7 @@ impl RowGroups {
         RowGroups { all, first: 0, known, known_from: None, unnamed: 0, trees, known_trees }
     }
 
-    /// Forgets all; the arena is about to.
+    /// Forgets everything, as the arena does.
     pub(crate) fn clear(&mut self) {
         self.all.clear();
         self.trees.clear();
@@ -61,12 +61,12 @@ impl RowGroups {
         (self.first, self.known_from, self.unnamed) = (0, None, 0);
     }
 
-    /// Another list of a question's entity is read, of which no row group is known.
+    /// Begins another list of a question's entity, which has no row groups yet.
     pub(crate) fn begin_list(&mut self) {
         self.first = self.all.len();
     }
 
-    /// The number of the row group of a tree of the list that is read, which may be new.
+    /// The number of the row group of a tree in the current list; it may be new.
     #[inline]
     pub(crate) fn number(
         &mut self,
@@ -93,7 +93,7 @@ impl RowGroups {
         }))
     }
 
-    /// Where the row group of a tree is among many of a list; it will be the next one if there is none.
+    /// Finds the row group of a tree in a list with many; if there is none, the next one is its own.
     #[inline(never)]
     fn look_up(&mut self, tree: Option<TreeId>) -> Option<usize> {
         let RowGroups { all, known, known_from, first, .. } = self;
@@ -108,8 +108,8 @@ impl RowGroups {
         known.find_or_add(key(tree), |at| key(all[at].tree))
     }
 
-    /// Copies the names of the trees that were met since it was called last; takes one from the budget for each
-    /// row group. `false`: it ended before, or the arena has no room.
+    /// Copies the names of the trees met since the last call; each row group costs one of the
+    /// budget. `false` if the budget ended first or the arena has no room.
     pub(crate) fn name_trees(
         &mut self,
         mem: &Memory,
@@ -154,7 +154,7 @@ impl RowGroups {
         self.unnamed == self.all.len()
     }
 
-    /// Whether so many row groups more, of the list that is read, take no memory anew.
+    /// Whether `more` row groups of the current list fit without an allocation.
     #[inline]
     pub(crate) fn has_room(&self, more: usize) -> bool {
         let of_list = self.all.len() - self.first + more;
@@ -163,7 +163,7 @@ impl RowGroups {
             && self.all.len() + more <= self.known_trees.fit()
     }
 
-    /// Bytes that there are, and those with room for so many more.
+    /// Bytes allocated, and bytes with room for `more` row groups.
     pub(crate) fn bytes(&self, more: usize) -> (usize, usize) {
         let each = size_of::<RowGroup>() + size_of::<(TreeId, Name, u64)>();
         let keys = self.all.len() + more;
@@ -172,7 +172,7 @@ impl RowGroups {
         (self.all.capacity() * each + known + trees, keys * each + known_grown + trees_grown)
     }
 
-    /// Gives its memory back.
+    /// Frees its memory.
     pub(crate) fn free(self, work: &mut Interruptible<'_>) {
         work.free(self.all);
         work.free(self.trees);
@@ -180,7 +180,7 @@ impl RowGroups {
         self.known_trees.free(work);
     }
 
-    /// Room for so many more; `false`: there is no memory.
+    /// Reserves memory for `more` row groups; `false` if there is none.
     pub(crate) fn try_reserve(&mut self, more: usize) -> bool {
         let keys = self.all.len() + more;
         self.all.try_reserve_exact(more).is_ok()
@@ -218,7 +218,7 @@ impl RowGroups {
                 let trees = if a.tree == b.tree {
                     Equal
                 } else {
-                    // No tree has the key of the empty name.
+                    // The absent tree and the empty name have the same key.
                     a.tree_key.cmp(&b.tree_key).then_with(|| work.compare_some(tree(a), tree(b)))
                 };
                 trees.then_with(|| a.relation.cmp(&b.relation))
@@ -232,7 +232,7 @@ impl RowGroups {
     }
 }
 
-/// An insertion sort: a few rows take less than the call of another.
+/// An insertion sort: for a few rows, calling another one takes longer.
 #[inline(always)]
 pub(crate) fn insert_each<T: Copy>(all: &mut [T], mut is_before: impl FnMut(&T, &T) -> bool) {
     for sorted in 1..all.len() {

@@ -1,25 +1,25 @@
-//! A set of 64-bit keys that stand in a list of the caller's: which of them a walk has met.
+//! A set of 64-bit keys that are stored in the caller's list: those that a walk has met.
 //!
-//! Open addressing over places in the list; a key is read there. So an entry is four bytes,
-//! a small walk's set is a few lines whatever came before, and forgetting is writing them.
+//! Open addressing over places in the list; keys are read there. So an entry is four bytes, a
+//! small walk's set is a few lines whatever came before, and clearing it writes only those.
 
 use crate::Interruptible;
 use crate::memory::casts::{halves, index, word};
 
-/// The set. Keys are numbered one after another from where it was started.
+/// The set. Places of keys are consecutive, from the first one given.
 #[derive(Debug)]
 pub(crate) struct Seen {
-    /// A key's place plus one; 0: none. A power of two, a quarter used at most: a key that is not
-    /// where it is looked for first is a wrong guess of the processor's. Of many, half: memory counts then.
+    /// A key's place plus one, or 0. The length is a power of two. At most a quarter is used,
+    /// because a second probe is a mispredicted branch; of a large table half, to save memory.
     table: Vec<u32>,
     /// The places of the keys: from `first` up to `next`.
     first: u32,
     next: u32,
-    /// The table grows before a key is put there.
+    /// The table grows before a key gets this place.
     end: u32,
 }
 
-/// For a walk of some tens of rows at once; grows fourfold.
+/// Entries of the smallest table, for 16 keys. It grows fourfold.
 const FIRST_ROOM: usize = 64;
 
 impl Seen {
@@ -29,21 +29,21 @@ impl Seen {
         seen
     }
 
-    /// Forgets everything; the next key's place is `first`, and so many may well come.
+    /// Forgets everything; the next key's place is `first`, and about `keys` are expected.
     pub(crate) fn start(&mut self, first: usize, keys: usize) {
         self.first = word(first);
         self.next = self.first;
         self.clear((4 * keys).next_power_of_two().max(FIRST_ROOM));
     }
 
-    /// A table of that size with nothing in it. All places it has room for are words.
+    /// Makes an empty table of `room` entries. All places it has room for must fit into a word.
     fn clear(&mut self, room: usize) {
         self.table.clear();
         self.table.resize(room, 0);
         self.end = word(index(self.first) + keys_in(room));
     }
 
-    /// The place of a key; none if it is new, and then it is put at the next place.
+    /// The place of a key; none if it is new, and then it gets the next place.
     #[inline]
     pub(crate) fn find_or_add(&mut self, key: u64, at: impl Fn(usize) -> u64) -> Option<usize> {
         if self.next == self.end {
@@ -59,7 +59,7 @@ impl Seen {
         None
     }
 
-    /// How many keys fit before the table must be allocated anew.
+    /// How many keys fit before the table is reallocated.
     #[inline]
     pub(crate) fn fit(&self) -> usize {
         let whole = (self.table.capacity() + 1).next_power_of_two() / 2;
@@ -68,33 +68,33 @@ impl Seen {
         index(self.end - self.first).max(if whole < LARGE { whole / 8 } else { whole / 2 })
     }
 
-    /// The place past the last that fits.
+    /// The place past the last one that fits.
     pub(crate) fn places(&self) -> usize {
         index(self.first) + self.fit()
     }
 
-    /// Keys.
+    /// How many keys there are.
     pub(crate) fn len(&self) -> usize {
         index(self.next - self.first)
     }
 
-    /// Bytes that there are, and those of a table that is grown for so many keys.
+    /// Bytes allocated, and bytes of a table grown for `keys` keys.
     pub(crate) fn bytes(&self, keys: usize) -> (usize, usize) {
         (self.table.capacity() * size_of::<u32>(), room_for(keys) * size_of::<u32>())
     }
 
-    /// Room for so many keys, without an allocation from there on; `false`: there is no memory.
+    /// Reserves memory so that `keys` keys fit without an allocation; `false` if there is none.
     pub(crate) fn try_reserve(&mut self, keys: usize) -> bool {
         let more = room_for(keys).saturating_sub(self.table.len());
         self.table.try_reserve_exact(more).is_ok()
     }
 
-    /// Gives its memory back, to be used no more.
+    /// Frees its memory.
     pub(crate) fn free(self, work: &mut Interruptible<'_>) {
         work.free(self.table);
     }
 
-    /// Gives its memory back.
+    /// Frees its memory; [`Seen::start`] makes it usable again.
     pub(crate) fn drop_room(&mut self) {
         *self = Seen { table: Vec::new(), first: 0, next: 0, end: 0 };
     }
@@ -104,7 +104,7 @@ impl Seen {
     fn probe(&mut self, key: u64, at: impl Fn(usize) -> u64) -> &mut u32 {
         let table = &mut self.table[..];
         let mask = table.len() - 1;
-        // Handles are dense: the golden ratio spreads them, the high half is well mixed.
+        // Ids are dense: the golden ratio spreads them, and the high half is well mixed.
         let mut place = index(halves(key.wrapping_mul(0x9E37_79B9_7F4A_7C15)).1) & mask;
         while table[place] != 0 && at(index(table[place] - 1)) != key {
             place = (place + 1) & mask;
@@ -112,7 +112,7 @@ impl Seen {
         &mut table[place]
     }
 
-    /// Room for so many keys more.
+    /// Grows the table for `more` keys.
     #[cold]
     pub(crate) fn grow(
         &mut self,
@@ -132,15 +132,15 @@ impl Seen {
     }
 }
 
-/// Places of a table from which on it may be half full.
+/// A table of this many entries or more may be half full.
 const LARGE: usize = 1 << 19;
 
-/// How many keys a table of that many places takes.
+/// How many keys a table of `room` entries takes.
 fn keys_in(room: usize) -> usize {
     if room < LARGE { room / 4 } else { room / 2 }
 }
 
-/// The places of a table that grows for so many keys.
+/// The entries of a table grown for `keys` keys.
 fn room_for(keys: usize) -> usize {
     if keys <= LARGE / 8 {
         (keys * 8).next_power_of_two()
@@ -183,7 +183,7 @@ mod tests {
                 assert_eq!(seen.find_or_add(keys[old], |at| keys[at]), Some(old));
             }
         }
-        // A large set's entries do not pass for a small one's.
+        // Entries of the large set are not taken for those of a small one.
         seen.start(0, 0);
         let old = std::mem::take(&mut keys);
         for key in old.into_iter().take(1000) {

@@ -5,31 +5,31 @@
 //!   In the tree T, the downward hierarchical relationship of X is: D.
 //! ```
 //!
-//! The words are ASCII, so they are right in every encoding that a server can have.
+//! The words are ASCII, which is valid in every encoding that a server can have.
 
 use crate::Interruptible;
 use crate::folded::ascii::mask;
 use crate::memory::flat::bits;
 use crate::walk::relation::Relation;
 
-/// Bytes that are made at once.
+/// Bytes added at a time, with a check for interrupts in between.
 const AT_ONCE: usize = 1 << 20;
 
-/// A text that is being written. Its room is used again.
+/// A text being written. Its memory is reused.
 #[derive(Clone, Debug, Default)]
 pub struct Text {
-    /// The sentences, a newline after each, and what is left of others.
+    /// The sentences, each with a newline; past `len`, leftovers of others.
     bytes: Vec<u8>,
     len: usize,
 }
 
 impl Text {
-    /// Forgets all; keeps the room.
+    /// Forgets the text; keeps the memory.
     pub fn clear(&mut self) {
         self.len = 0;
     }
 
-    /// Room for so many bytes more; `false`: there is no memory.
+    /// Makes room for `more` bytes; `false` if there is no memory.
     #[must_use]
     pub fn try_reserve(&mut self, more: usize, work: &mut Interruptible<'_>) -> bool {
         let wanted = self.len + more;
@@ -45,7 +45,7 @@ impl Text {
         true
     }
 
-    /// Gives its memory back.
+    /// Frees its memory.
     pub(crate) fn free(self, work: &mut Interruptible<'_>) {
         work.free(self.bytes);
     }
@@ -56,7 +56,7 @@ impl Text {
         &self.bytes[..self.len.saturating_sub(1)]
     }
 
-    /// What is from byte `at` on: so much at least.
+    /// The bytes from `at` on, at least `wanted` of them.
     #[inline(always)]
     fn room(&mut self, at: usize, wanted: usize) -> &mut [u8] {
         if self.bytes.len() - at < wanted {
@@ -70,7 +70,7 @@ impl Text {
         self.bytes.resize(wanted.max(2 * self.bytes.len()), 0);
     }
 
-    /// Adds a name of any length; so much is left of the room, and what is left of it then.
+    /// Adds a name of any length to the last `left` bytes; returns the room after it.
     #[cold]
     fn add(&mut self, left: usize, name: &[u8], between: Between) -> &mut [u8] {
         let at = self.bytes.len() - left;
@@ -83,21 +83,21 @@ impl Text {
     }
 }
 
-/// So many bytes of a name are copied whatever its length: so nothing branches on it. What is too
-/// much is overwritten, or forgotten.
+/// Bytes of a name that are copied whatever its length, so that nothing branches on it. The
+/// excess is overwritten or ignored.
 pub(crate) const PADDED: usize = 32;
 
-/// What stands between two names.
+/// The separator of two names.
 type Between = [u8; 2];
 const COMMA: Between = *b", ";
 const SEMICOLON: Between = *b"; ";
-/// In the place of the last.
+/// Replaces the last separator.
 const END: Between = *b".\n";
 
-/// Bytes that are to be written.
+/// Bytes to be written.
 #[derive(Clone, Copy, Debug)]
 pub struct Piece<'a> {
-    /// They, and any that come after them.
+    /// These bytes, and any that follow them.
     pub(crate) bytes: &'a [u8],
     pub(crate) len: usize,
 }
@@ -107,7 +107,7 @@ impl<'a> Piece<'a> {
         &self.bytes[..self.len]
     }
 
-    /// The padded piece, if it is no longer.
+    /// The piece with what follows it, if it is not longer than that.
     #[inline(always)]
     fn padded(self) -> Option<&'a [u8; PADDED]> {
         self.bytes.first_chunk().filter(|_| self.len <= PADDED)
@@ -120,7 +120,7 @@ impl<'a> From<&'a [u8]> for Piece<'a> {
     }
 }
 
-/// Not 0 if there is a comma among the first `len` bytes: to look at all takes no branch.
+/// Not 0 if there is a comma among the first `len` bytes. Compares all bytes, without a branch.
 #[inline(always)]
 fn commas(padded: &[u8; PADDED], len: usize) -> u64 {
     bits(padded.map(|byte| mask(byte == b','))) << (63 - len) << 1
@@ -140,7 +140,7 @@ const fn phrase<const N: usize>(words: &str) -> Phrase<N> {
 
 static IN_THE_TREE: Phrase<16> = phrase("In the tree ");
 static IN_NO_TREE: Phrase<32> = phrase("In the tree without a name");
-/// By relation, and whether there are several relatives; first if no tree is named before.
+/// By whether a tree is named before, relation, and whether there are several relatives.
 static THE_RELATIVES_OF: [[[Phrase<48>; 2]; 2]; 2] = [
     [
         [
@@ -164,7 +164,7 @@ static THE_RELATIVES_OF: [[[Phrase<48>; 2]; 2]; 2] = [
     ],
 ];
 static ARE: [Phrase<8>; 2] = [phrase(" is: "), phrase(" are: ")];
-/// More than all phrases of a sentence take, and what is too much of the last piece.
+/// More bytes than all phrases of a sentence and the excess of its last piece take.
 const PHRASES: usize = 128;
 
 /// What a sentence is about: the relatives of one entity in one relation and one tree.
@@ -174,29 +174,29 @@ pub struct Subject<'a> {
     pub entity: Piece<'a>,
     /// The tree's name, if the answer about the entity has several trees.
     pub tree: Option<Option<Piece<'a>>>,
-    /// On which side they stand.
+    /// Whether they are ancestors or descendants.
     pub relation: Relation,
 }
 
 impl Subject<'_> {
-    /// What a sentence takes at most, beside the relatives' names.
+    /// An upper bound of a sentence's bytes without the relatives' names.
     #[must_use]
     pub fn most_bytes(&self) -> usize {
         let tree = self.tree.flatten().map_or(0, |tree| tree.len);
         self.entity.len + tree + 2 * PHRASES
     }
 
-    /// What a relative's name adds to it.
+    /// What a relative's name adds to that bound.
     #[must_use]
     pub fn most_bytes_of(name: Piece<'_>) -> usize {
         name.len + COMMA.len()
     }
 }
 
-/// Writes a sentence about the relatives of those names, at least one, in that order; on a line
-/// of its own.
+/// Writes a sentence that lists these relatives, at least one, in this order, on a line of its
+/// own.
 ///
-/// A name may have a comma in it: then semicolons stand between them.
+/// If a name contains a comma, semicolons separate them.
 pub fn write_sentence<'a>(
     out: &mut Text,
     subject: Subject<'_>,
@@ -235,8 +235,8 @@ fn put<'t>(room: &'t mut [u8], piece: Piece<'_>) -> &'t mut [u8] {
     &mut room[piece.len..]
 }
 
-/// Writes names from a byte on, each followed by `between`, and the sentence's end; whether a name
-/// has a comma in it.
+/// Writes names from byte `from` on, each followed by `between`, and the sentence's end; returns
+/// whether a name contains a comma.
 #[inline(always)]
 fn write_names<'a>(
     out: &mut Text,
@@ -278,7 +278,7 @@ mod tests {
     fn sentence(subject: Subject<'_>, names: &[&str]) -> String {
         let before = Subject { entity: piece("B"), tree: None, relation: Relation::Ancestor };
         let mut out = Text::default();
-        // Names with nothing after them, and with commas; and what is left of another text.
+        // Names followed by nothing and by commas, over leftovers of another text.
         let texts = [0, 40].map(|more| {
             let longer: Vec<_> =
                 names.iter().map(|name| name.to_string() + &",".repeat(more)).collect();

@@ -1,4 +1,4 @@
-//! What a walk that is done makes of its rows.
+//! Turns the rows of a finished walk into its answer.
 
 use super::{Node, Walk};
 use crate::Interruptible;
@@ -24,7 +24,7 @@ impl Walk {
     /// (NULL first), ancestors before descendants, depth, relative; names by bytes.
     ///
     /// # Errors
-    /// More than the limit, or than there is.
+    /// If it takes more memory than the limit, or than there is.
     pub fn try_finish(&mut self, work: &mut Interruptible<'_>) -> Result<(), NoRoom> {
         self.put_in_order(true, work)?;
         let Walk { order, row_groups, nodes, rows, .. } = self;
@@ -37,10 +37,10 @@ impl Walk {
         Ok(())
     }
 
-    /// Gives the rows that [`Walk::try_finish`] makes to `f`, one by one, and keeps none.
+    /// Passes the rows of [`Walk::try_finish`] to `f`, one by one, and keeps none.
     ///
     /// # Errors
-    /// More than the limit, or than there is; then `f` was not called.
+    /// If it takes more memory than the limit, or than there is; then `f` was not called.
     pub fn for_each_row(
         &mut self,
         work: &mut Interruptible<'_>,
@@ -65,7 +65,7 @@ impl Walk {
     /// Adds the rows to the walk's text ([`Walk::written`]): a sentence for each group, tree and relation, a line each.
     ///
     /// # Errors
-    /// More than the limit, or than there is.
+    /// If it takes more memory than the limit, or than there is.
     pub fn try_text(&mut self, work: &mut Interruptible<'_>) -> Result<(), NoRoom> {
         self.put_in_order(false, work)?;
         let wanted = self.text_bytes(work);
@@ -102,7 +102,7 @@ impl Walk {
         self.text.as_bytes()
     }
 
-    /// What the sentences take at most.
+    /// An upper bound of the sentences' bytes.
     fn text_bytes(&self, work: &mut Interruptible<'_>) -> usize {
         let Walk { order, row_groups, questions, arena, .. } = self;
         let mut bytes = 0;
@@ -131,7 +131,7 @@ impl Walk {
 
 /// Steps that a sentence takes beside its names.
 const PER_SENTENCE: usize = 4;
-/// Names of a sentence that is written with checks for interrupts between its pieces.
+/// A sentence of this many names or more is written with checks for interrupts between them.
 const MANY: usize = 4096;
 
 fn piece(arena: &Arena, name: crate::Name) -> Piece<'_> {

@@ -23,15 +23,15 @@ const WORDS_A_CELL: usize = 128;
 /// The entity whose list is read: a start, or a row's relative.
 #[derive(Clone, Copy, Debug)]
 struct Owner {
-    /// The question's, or the row's.
+    /// The name of the question's entity, or of the row's.
     name: Name,
     group: u32,
     start: EntityId,
     relation: Relation,
-    /// Of a row; edges of other trees do not count.
+    /// Only of a row: its list counts only edges of this tree.
     row_group: u32,
     tree: Option<TreeId>,
-    /// Of the rows that its list leads to.
+    /// Depth and remaining steps of the rows that its list leads to.
     depth: u32,
     left: u32,
 }
@@ -67,11 +67,11 @@ impl Walk {
         false
     }
 
-    /// The next rows: copies their names and sends for the blocks that their lists begin with,
-    /// then reads the lists. `true` if the budget ended first.
+    /// Copies the names of the next rows and prefetches the first blocks of their lists, then
+    /// reads the lists. `true` if the budget ended first.
     #[inline]
     fn read_some(&mut self, mem: &Memory, seen: &impl Visibility, budget: &mut usize) -> bool {
-        // Those that have a list to be read. Which, nobody could guess: so nothing branches on it.
+        // The rows with a list to be read. Which ones is unpredictable, so nothing branches on it.
         let mut lists = [(0, Cursor::default()); AT_ONCE];
         let mut count = 0;
         let first = self.at.rows;
@@ -90,7 +90,7 @@ impl Walk {
                 count += usize::from(!cursor.is_at_end());
             }
         }
-        // Long names are copied under the lock, too.
+        // Long names count too: they are copied under the lock.
         *budget = budget.saturating_sub(index(self.arena.mark() - names) / WORDS_A_CELL);
         if self.arena.lacks() {
             return true;
@@ -116,7 +116,7 @@ impl Walk {
         false
     }
 
-    /// The start whose list is to be read, if it is.
+    /// The start whose list is next; none if it was removed or no step is asked for.
     fn start_at_work(&self) -> Option<Owner> {
         let start = self.starts[self.at.lists / 2];
         let question = self.questions[index(start.group)];
@@ -188,7 +188,7 @@ impl Walk {
         self.at.cursor.is_some()
     }
 
-    /// A visible edge leads from the list's owner to the slot's neighbour.
+    /// Adds the row that a visible edge leads to, or gives a known one the smaller `via`.
     #[inline(always)]
     fn reach<const START: bool>(&mut self, mem: &Memory, owner: &Owner, slot: Slot) {
         let Owner { depth, left, name, .. } = *owner;

@@ -1,8 +1,8 @@
-//! What a walk may take of memory. With limits it grows between its steps only, and never past them.
+//! The memory of a walk. With limits it grows only between steps, and never past them.
 //!
-//! A row takes 32 bytes, its name some 28, and 8 to 64 in the table of rows met. Questions share a block, so a block
-//! that is too large for the limit is walked again one question at a time, each answer a part by itself,
-//! before the walk gives up.
+//! A row takes 32 bytes, its name some 28, and its entry in the table of rows met 8 to 64. Questions
+//! share a block, so a block that is too large for the limit is walked again one question at a
+//! time, each answer a part by itself, before the walk gives up.
 
 use super::{BLOCK, Node, Question, Walk};
 use crate::Interruptible;
@@ -12,24 +12,24 @@ use crate::memory::limit::some_is_left;
 use crate::walk::answer::Row;
 use crate::walk::order::Order;
 
-/// Rows that there is always room for more of, if they are not many.
+/// A walk of few rows makes room for this many more.
 const LEAST: usize = 1024;
 /// Words of a common name, of 20 bytes.
 const WORDS: usize = 7;
-/// RowGroups that there is always room for more of.
+/// Row groups that there is room for before each step.
 const STRANDS: usize = 64;
 
 #[derive(Debug)]
 pub(super) struct Room {
     /// None: the walk grows as it needs, whenever it needs.
     limit: Option<usize>,
-    /// Bytes of answers past which they are to be taken away, before other questions are begun.
+    /// Past this many bytes, answers are taken before other questions begin.
     part: usize,
     /// Questions that are walked together.
     pub(super) block: usize,
     /// Each question is a part.
     alone: bool,
-    /// So many rows fit before something must be allocated.
+    /// Rows that fit without an allocation.
     rows: usize,
 }
 
@@ -40,24 +40,24 @@ impl Default for Room {
 }
 
 impl Room {
-    /// For other questions.
+    /// Goes back to whole blocks, for other questions.
     pub(super) fn start(&mut self) {
         (self.block, self.alone) = (BLOCK, false);
     }
 }
 
 impl Walk {
-    /// From now on a step allocates nothing but [`Walk::make_room`] does, up to `limit` bytes; past `part` bytes
-    /// of answers [`Walk::has_part`] says so.
+    /// From now on steps allocate nothing; [`Walk::make_room`] does, up to `limit` bytes. Past
+    /// `part` bytes of answers [`Walk::has_part`] is true.
     pub fn limit(&mut self, limit: usize, part: usize) {
         self.room = Room { limit: Some(limit), part, ..Room::default() };
         self.arena.bound();
     }
 
-    /// Room for questions with so many bytes of names. Before [`Walk::begin`].
+    /// Makes room for questions with `bytes` bytes of names. Called before [`Walk::begin`].
     ///
     /// # Errors
-    /// More than the limit, or than there is.
+    /// If it takes more memory than the limit, or than there is.
     pub fn make_room_for(
         &mut self,
         questions: usize,
@@ -74,13 +74,13 @@ impl Walk {
         if fits { Ok(()) } else { Err(NoRoom::Memory(least)) }
     }
 
-    /// Room for what a step of so many cells may find. Called between steps, without the lock: a large walk's tables take
-    /// tens of milliseconds to grow.
+    /// Makes room for what a step of `cells` slots may find. Called between steps, without the lock: a
+    /// large walk's tables take tens of milliseconds to grow.
     ///
     /// # Errors
-    /// More than the limit, or than there is.
+    /// If it takes more memory than the limit, or than there is.
     pub fn make_room(&mut self, cells: usize, work: &mut Interruptible<'_>) -> Result<(), NoRoom> {
-        // A line of slots at least, or a step may come no further.
+        // A line of slots at least, or a step might make no progress.
         let made = self.try_room(cells.min(self.nodes.len() + LEAST).max(STRANDS), work);
         if matches!(made, Err(NoRoom::Limit(_)))
             && !self.room.alone
@@ -130,7 +130,7 @@ impl Walk {
         }
     }
 
-    /// Gives its memory back, of a large walk in parts.
+    /// Frees its memory, interruptibly.
     pub fn free(self, work: &mut Interruptible<'_>) {
         let Walk { nodes, arena, seen, row_groups, order, rows, text, .. } = self;
         work.free(rows);
@@ -142,7 +142,7 @@ impl Walk {
         text.free(work);
     }
 
-    /// Memory that the walk holds, but for what only [`Walk::finish`] needs.
+    /// Memory that the walk holds, without what only [`Walk::finish`] needs.
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.nodes.capacity() * size_of::<Node>()
@@ -159,8 +159,8 @@ impl Walk {
         self.nodes.len() * size_of::<Row>() + self.arena.words().0 * size_of::<u32>()
     }
 
-    /// After [`Step::More`](crate::Step::More): whether what was answered so far is to be taken away,
-    /// with [`Walk::finish`] and [`Walk::take_part`], before the walk goes on.
+    /// After [`Step::More`](crate::Step::More): whether the answers so far are to be taken, with
+    /// [`Walk::finish`] and [`Walk::take_part`], before the walk continues.
     #[must_use]
     pub fn has_part(&self) -> bool {
         self.is_between_blocks()
@@ -169,7 +169,7 @@ impl Walk {
             && self.is_part()
     }
 
-    /// The answers of [`Walk::has_part`] were taken; returns how many questions that was so far.
+    /// Drops the answers of [`Walk::has_part`], which were taken; returns how many questions are done.
     pub fn take_part(&mut self) -> usize {
         self.taken = self.looked_up;
         self.cost_of_taken = self.counters;
@@ -194,14 +194,14 @@ impl Walk {
         }
     }
 
-    /// Whether so many rows more, and of a question as many row groups, take no memory anew.
+    /// Whether `more` rows, and for a question as many row groups, fit without an allocation.
     #[inline(always)]
     pub(super) fn has_room<const START: bool>(&self, more: usize) -> bool {
         self.nodes.len() + more <= self.room.rows
             && (!START || self.room.limit.is_none() || self.row_groups.has_room(more))
     }
 
-    /// Room for the order of all rows, and for as many rows if they are wanted as such.
+    /// Makes room for the order of all rows, and for the rows themselves if they are wanted.
     pub(super) fn make_room_to_finish(&mut self, as_rows: bool) -> Result<(), NoRoom> {
         let (nodes, row_groups) = (self.nodes.len(), self.row_groups.len());
         if nodes > LARGE {
@@ -220,10 +220,10 @@ impl Walk {
     }
 }
 
-/// Rows of a walk whose table of rows met is given back before they are put in order.
+/// With more rows than this, the table of rows met is freed before they are put in order.
 const LARGE: usize = 100_000;
 
-/// A capacity for so many more: half as much again if it must grow.
+/// A capacity for `more` entries: at least half as much again if it must grow.
 fn grown(len: usize, capacity: usize, more: usize) -> usize {
     if len + more <= capacity { capacity } else { (len + more).max(capacity + capacity / 2) }
 }
