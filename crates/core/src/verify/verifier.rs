@@ -1,4 +1,4 @@
-//! What all parts of the check know and do.
+//! What all parts of the check share.
 
 use crate::filter::bucket::Entry;
 use crate::filter::table::Filter;
@@ -13,7 +13,7 @@ use crate::memory::id::TreeId;
 use crate::memory::root::FIRST_LINE;
 use crate::memory::root::Root;
 use std::collections::HashMap;
-/// Checks of about a microsecond, of long names of ten, between two checks for interrupts.
+/// Checks between two checks for interrupts; each takes a microsecond or, of long names, ten.
 const CHECKS: u32 = 1 << 10;
 /// Problems after which the check ends: more of them say nothing new.
 const MOST_PROBLEMS: usize = 1000;
@@ -45,12 +45,12 @@ pub(crate) struct Verifier<'m, 'r> {
     pub(crate) root: Root<'m>,
     pub(crate) names: Filter<'m>,
     pub(crate) folded_names: Filter<'m>,
-    /// Of each line up to the bump.
+    /// What is known of each line up to the bump.
     pub(crate) lines: Vec<Known>,
     /// The sound records.
     pub(crate) records: Vec<RecordId>,
     pub(crate) tree_rows: HashMap<TreeId, u32>,
-    /// Slots up and down.
+    /// Used slots, up and down.
     pub(crate) rows: (u64, u64),
     pub(crate) problems: usize,
     pub(crate) report: &'r mut dyn FnMut(Problem),
@@ -58,11 +58,11 @@ pub(crate) struct Verifier<'m, 'r> {
     pub(crate) checks: u32,
 }
 
-/// Folded names and prefixes as they were met in the filter.
+/// The folded names and prefixes found in the filter.
 #[derive(Default)]
 pub(crate) struct Met {
     pub(crate) folded_names: Vec<(u32, Entry)>,
-    /// By what is known of the hash: how many names, and which lengths.
+    /// By the known part of the hash: how many names, and which lengths.
     pub(crate) prefixes: HashMap<u64, (u32, u32)>,
 }
 
@@ -81,7 +81,7 @@ impl Verifier<'_, '_> {
         holds
     }
 
-    /// Something was looked at.
+    /// Counts a check, and checks for interrupts now and then.
     pub(crate) fn step(&mut self) {
         self.checks += 1;
         if self.checks >= CHECKS {
@@ -90,7 +90,7 @@ impl Verifier<'_, '_> {
         }
     }
 
-    /// Whether so many lines from `line` on could be an allocation.
+    /// Whether `lines` lines from `line` on could be an allocation.
     pub(crate) fn is_allocation(&self, line: u32, lines: u32) -> bool {
         if !(FIRST_LINE..LINE_LIMIT).contains(&line) || index(line) >= self.lines.len() {
             return false;
@@ -100,7 +100,7 @@ impl Verifier<'_, '_> {
         lines > 0 && fits && lines <= lines_of(chunk) - offset
     }
 
-    /// Takes lines for an owner; reports it if they cannot be or are somebody's.
+    /// Gives lines to an owner; reports those that cannot be or have one already.
     pub(crate) fn claim(&mut self, line: u32, lines: u32, owner: Owner) -> bool {
         let sound = self.is_allocation(line, lines);
         if !self.check(10, sound, || format!("{owner:?} of {lines} lines at {line}")) {

@@ -7,7 +7,7 @@ use crate::memory::root::{BloomItems, BloomState, Table};
 use crate::verify::verifier::{Owner, Verifier};
 
 impl Verifier<'_, '_> {
-    /// The lines of all Bloom filters, and how many bits are set in them. False: they cannot be read.
+    /// Checks the lines of all Bloom filters and their counts of bits. False: they cannot be read.
     pub(crate) fn blooms(&mut self) -> bool {
         [BloomItems::Words, BloomItems::Windows].into_iter().all(|of| {
             let state = |table| self.root.bloom(of, table);
@@ -48,7 +48,7 @@ impl Verifier<'_, '_> {
         })
     }
 
-    /// What the Bloom filters must let pass of a name whose folded name's entry stands in that bucket.
+    /// Checks that the Bloom filters let a folded name pass, whose entry is in `bucket`.
     pub(crate) fn lets_pass(&mut self, folded: &FoldedName, bucket: u32, entry: Entry) {
         for of in [BloomItems::Words, BloomItems::Windows] {
             let swept = self.folded_names.swept(of);

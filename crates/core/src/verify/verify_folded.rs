@@ -14,13 +14,13 @@ use crate::memory::root::Counter;
 use crate::records::record::Record;
 use crate::verify::verifier::{Owner, Verifier};
 
-/// What an entry knows of a prefix's hash.
+/// The part of a prefix's hash that its entry keeps.
 fn known_of(hash: Hash) -> u64 {
     Entry::prefix(hash, 0).hash_in(0).0
 }
 
 impl Verifier<'_, '_> {
-    /// An entry that is no name.
+    /// Notes the entry of a folded name or prefix, and checks its bucket.
     pub(crate) fn other_entry(&mut self, met: &mut Met, bucket: u32, entry: Entry) {
         let hash = entry.hash_in(bucket);
         let (first, second) = self.folded_names.geometry().buckets_of(hash);
@@ -39,7 +39,7 @@ impl Verifier<'_, '_> {
         self.check(13, again.is_none(), || format!("prefix {:x} is there twice", hash.0));
     }
 
-    /// After all records were met.
+    /// Checks what was noted, after all records were met.
     pub(crate) fn check_folded(&mut self, met: Met) {
         self.counter(Counter::FoldedNames, wide(met.folded_names.len() + met.prefixes.len()));
         let mut chained = HashSet::new();
@@ -79,7 +79,7 @@ impl Verifier<'_, '_> {
         self.check(13, missing == 0, || format!("{missing} prefixes are missing"));
     }
 
-    /// The entities of a folded name.
+    /// Checks the entities of a folded name.
     fn chain(&mut self, bucket: u32, entry: Entry, chained: &mut HashSet<RecordId>) {
         let Some(head) = entry.head() else { return };
         let sound = self.owner(head.line()) == Owner::Entity;
@@ -113,7 +113,7 @@ impl Verifier<'_, '_> {
                 format!("{id:?}: {bytes:?} is with {wanted:?}")
             });
         }
-        // Two chains of one folded name would be two answers.
+        // Two chains of one folded name would give two answers.
         if let (Some(head), Some(wanted)) = (entry.head(), wanted) {
             let hash = FoldedName::of_record(self.root.seed(), Record::new(self.mem, head));
             let hash = hash.map_or(Hash::default(), |folded| folded.hash);

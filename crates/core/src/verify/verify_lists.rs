@@ -13,7 +13,7 @@ use crate::records::version::Version;
 use crate::verify::verifier::{Owner, Verifier};
 
 impl Verifier<'_, '_> {
-    /// Which slots are used: claims the blocks, counts the rows.
+    /// Claims the blocks of all lists, and marks the slots they use.
     pub(crate) fn lists(&mut self) {
         for i in 0..self.records.len() {
             let record = Record::new(self.mem, self.records[i]);
@@ -51,7 +51,7 @@ impl Verifier<'_, '_> {
         self.check(5, (used == 0) == (block == 0) && used <= SLOTS_PER_LINE, || {
             format!("{:?}: {used} slots in head block {block}", record.id())
         });
-        // Claimed lines cannot repeat; counted ones could, in an image that is not sound.
+        // Claimed lines cannot repeat; those of the second reading could, in a damaged image.
         let mut left = self.lines.len();
         while block != 0 && left > 0 {
             self.step();
@@ -112,7 +112,7 @@ impl Verifier<'_, '_> {
         }
     }
 
-    /// One slot: its neighbour, its tree, and where its link leads.
+    /// Checks one slot: its neighbour, its tree, and where its link leads.
     fn slot(&mut self, owner: EntityId, direction: Direction, at: SlotRef) {
         let slot = Slot::peek(self.mem, at).filter(|slot| {
             self.owner(slot.neighbour.line()) == Owner::Entity

@@ -16,8 +16,8 @@
 //!  I12  an entity whose name has a folded name is found from the one entry of that folded name, others from none;
 //!       of two and more, each is in the block it names, blocks of one folded name are a ring
 //!  I13  a prefix counts its names, 1023 at most, and knows their lengths
-//!  I14  the Bloom filters let the items of every folded name pass; the next ones, of those they were filled from;
-//!       all count their bits
+//!  I14  the Bloom filters let the items of every folded name pass, the next ones those of buckets already
+//!       swept; all count their bits
 //! ```
 //!
 //! Nothing here trusts what it checks: a wild handle is reported, not followed. Costs three
@@ -51,7 +51,7 @@ impl Image<'_> {
 
     /// [`Image::verify`], interruptible.
     pub fn verify_by(&self, report: &mut dyn FnMut(Problem), work: &mut Interruptible<'_>) {
-        // What the image says is asked, not what this process remembers of it.
+        // Read what the image says, not what this process cached of it.
         self.mem().forget_pages();
         let mut verifier = Verifier {
             mem: self.mem(),
@@ -100,7 +100,7 @@ impl Verifier<'_, '_> {
         self.table(self.names) && self.table(self.folded_names)
     }
 
-    /// A table's size.
+    /// Checks a table's size.
     fn table(&mut self, filter: Filter<'_>) -> bool {
         let (Geometry { level, split }, pages) = (filter.geometry(), filter.pages());
         let sane = (FIRST_LEVEL..31).contains(&level)
@@ -112,7 +112,7 @@ impl Verifier<'_, '_> {
         })
     }
 
-    /// A table's pages and directory pages. False: buckets cannot be read.
+    /// Claims a table's pages and directory pages. False: buckets cannot be read.
     fn pages(&mut self, filter: Filter<'_>) -> bool {
         (0..filter.pages()).all(|page| {
             let directory = filter.directory_of(page);
@@ -146,7 +146,7 @@ impl Verifier<'_, '_> {
                 self.records.push(id);
             }
         }
-        // A search follows every entry of a bucket: not if one of them leads anywhere.
+        // A search follows every entry of a bucket, so not if one of them leads astray.
         if self.problems > before {
             return;
         }
@@ -164,7 +164,7 @@ impl Verifier<'_, '_> {
         self.check_folded(met);
     }
 
-    /// The lines of a record and its name. False: it must not be read on.
+    /// Claims the lines of a record and its name. False: it must not be read further.
     fn record(&mut self, id: RecordId) -> bool {
         let sound = self.is_allocation(id.line(), 1);
         if !self.check(10, sound, || format!("record at line {}", id.line())) {
