@@ -1,5 +1,5 @@
-//! The words in which a writer speaks to the image: an edge row, when it was
-//! inserted and deleted, and what is known of a transaction's fate.
+//! What a writer tells the image: an edge row, when it was inserted and deleted,
+//! and what is known of a transaction's fate.
 
 use crate::memory::id::EntityId;
 use crate::memory::id::TreeId;
@@ -43,7 +43,7 @@ pub struct Deleter {
     pub cmax: u32,
 }
 
-/// What came of a delete.
+/// The result of a delete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 pub enum Deletion {
@@ -62,9 +62,9 @@ pub enum Deletion {
 pub enum Fate {
     /// In progress.
     Running,
-    /// Committed: its effects are there for every later snapshot.
+    /// Committed: every later snapshot sees its effects.
     Committed,
-    /// Rolled back or crashed: its effects never were.
+    /// Rolled back or crashed: no snapshot sees its effects.
     Aborted,
     /// Not known here; the core puts the xid on the caller's list.
     Unknown,

@@ -8,8 +8,8 @@
 //! Promises: adding and removing a slot cost a constant number of lines, however long
 //! the list; only the head block is partly filled, none is empty. Before the first block
 //! inline slot 0 makes room for the heads: what it holds goes to another inline slot or a
-//! block. A removed slot's place is taken by the last slot of the head block. Wherever a
-//! slot goes, the link that led there is mended.
+//! block. A removed slot's place is taken by the last slot of the head block. Whenever a
+//! slot moves, the link to it is updated.
 //! The order in a list means nothing. Writers hold the lock exclusively, readers shared.
 
 use crate::memory::alloc;
@@ -39,13 +39,13 @@ impl Cursor {
         Cursor { inline, line, block, left: used }
     }
 
-    /// Nothing is left to read.
+    /// Whether nothing is left to read.
     #[inline(always)]
     pub(crate) fn is_at_end(&self) -> bool {
         self.inline == 0 && self.block == 0
     }
 
-    /// Sends for the first block. Without one for line 0, which is there: to ask would be a branch.
+    /// Prefetches the first block, or without one line 0, which exists: a test would be a branch.
     #[inline(always)]
     pub(crate) fn send_for_block(&self, mem: &Memory) {
         mem.prefetch(self.block);
@@ -89,7 +89,7 @@ impl Cursor {
         })
     }
 
-    /// Goes on to the next block if this one is read; whether a slot is left.
+    /// Goes on to the next block if this one is read; returns whether a slot is left.
     #[inline]
     fn enter_block(&mut self, mem: &Memory) -> bool {
         if self.left == 0 && self.block != 0 {
@@ -100,8 +100,8 @@ impl Cursor {
     }
 }
 
-/// Slots that are read together: where they are, not what they say, because copies of a few
-/// words that were just written keep a processor waiting.
+/// Slots that are read together. Holds where they are, not copies of them: reading words that
+/// were just written stalls a processor.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Batch<'m> {
     line: Line<'m>,
@@ -109,7 +109,7 @@ pub(crate) struct Batch<'m> {
     bits: u32,
 }
 
-/// How many bits a number has: a load, where the oldest machines take 15 instructions.
+/// How many bits are set in a number: one load, where the oldest machines take 15 instructions.
 const USED: [u8; 1 << SLOTS_PER_LINE] = {
     let mut used = [0; 1 << SLOTS_PER_LINE];
     let mut bits = 1;
@@ -121,14 +121,14 @@ const USED: [u8; 1 << SLOTS_PER_LINE] = {
 };
 
 impl Batch<'_> {
-    /// How many they are.
+    /// How many slots there are.
     #[inline(always)]
     pub(crate) fn len(self) -> usize {
         USED[index(self.bits) % USED.len()].into()
     }
 
-    /// Those of that tree. Trees come in no order that a processor could guess, so all slots of
-    /// the line are looked at, and nothing branches on what they say.
+    /// The slots of that tree. The order of trees is unpredictable, so all slots of the line are
+    /// compared, without a branch.
     #[inline(always)]
     pub(crate) fn of_tree(self, tree: Option<TreeId>) -> Self {
         let same = |i| u32::from(Slot::is_of_tree(self.line, i, tree)) << i;
@@ -136,7 +136,7 @@ impl Batch<'_> {
         Batch { bits: self.bits & all, ..self }
     }
 
-    /// Sends for the versions that the slots have.
+    /// Prefetches the versions of the slots.
     pub(crate) fn send_for_versions(self, mem: &Memory) {
         for slot in self {
             if let Link::Version(version) = slot.link {
@@ -194,14 +194,14 @@ pub(crate) fn blocks_needed(record: Record<'_>, directions: &[Direction]) -> usi
     blocks
 }
 
-/// In which direction inline slot 0 is used.
+/// In which direction inline slot 0 is used, if it is.
 fn first_inline(record: Record<'_>) -> Option<Direction> {
     let directions = [Direction::Up, Direction::Down];
     directions.into_iter().find(|&direction| record.inline_used(direction) & 1 == 1)
 }
 
-/// Makes room for two slots of one entity that come now: adding the second must not move the
-/// first. The caller planned for a block.
+/// Makes room for two slots of one entity that are added next: adding the second must not move
+/// the first. The caller planned for a block.
 pub(crate) fn make_room(mem: &Memory, owner: EntityId) {
     let record = Record::new(mem, owner);
     if record.inline_free().count_ones() < 2 && !record.has_heads() {
@@ -209,10 +209,10 @@ pub(crate) fn make_room(mem: &Memory, owner: EntityId) {
     }
 }
 
-/// Gives heads the place of inline slot 0, whose slot goes elsewhere.
+/// Gives the heads the place of inline slot 0; the slot in it moves elsewhere.
 fn make_heads(mem: &Memory, record: Record<'_>) {
     let slot = first_inline(record).map(|of| (of, Slot::read(mem, record.inline_slot(0))));
-    // Not to be taken for free.
+    // Slot 0 still counts as used, so it is not taken here.
     let elsewhere = slot.and_then(|(direction, _)| record.take_inline(direction));
     record.set_inline(0, None);
     record.make_heads();
@@ -222,7 +222,7 @@ fn make_heads(mem: &Memory, record: Record<'_>) {
     }
 }
 
-/// Writes a slot to another place, and mends the link that led to it.
+/// Writes a slot to another place, and updates the link to it.
 fn move_slot(mem: &Memory, direction: Direction, slot: Slot, to: SlotRef) {
     slot.write(mem, to);
     match slot.link {
@@ -232,7 +232,7 @@ fn move_slot(mem: &Memory, direction: Direction, slot: Slot, to: SlotRef) {
 }
 
 /// Adds a slot, its link to be set later. The caller planned for blocks. Another slot of the
-/// entity may move: [`make_room`] is for who adds two.
+/// entity may move: call [`make_room`] before adding two.
 pub(crate) fn add(
     mem: &Memory,
     owner: EntityId,
@@ -257,13 +257,13 @@ fn place(mem: &Memory, record: Record<'_>, direction: Direction) -> SlotRef {
     place_in_block(mem, record, direction)
 }
 
-/// A place in the head block of a list. There are heads.
+/// Takes a place in the head block of a list. The record has heads.
 fn place_in_block(mem: &Memory, record: Record<'_>, direction: Direction) -> SlotRef {
     let List { mut block, mut used, .. } = record.list(direction);
     if block == 0 || used == SLOTS_PER_LINE {
         let next = block;
         block = planned(alloc::take(mem, 1)).get();
-        // What was here may have been words of another width: see alloc::give.
+        // The block may hold words of another width: see alloc::give.
         mem.span(block).zero(1);
         mem.line(block).set_u32(0, next);
         used = 0;

@@ -8,7 +8,7 @@
 //!        +-------+-------+------+-------+-------- - -+--------+--------+ - -
 //!                         (a tree: how many edge rows)
 //!
-//!  shape  length of the name 12 bits, kind 1, lines 3: so many more than slot 0 needs;
+//!  shape  length of the name 12 bits, kind 1, lines 3 (how many more than slot 0 needs);
 //!         temperature 16: how often it was looked up (see filter/temperature)
 //!  bits   16 bits which inline slots are used, 16 bits which of them are "down"
 //!  alike  the line of the block that lists it and others whose name has the same folded name, or 0
@@ -16,25 +16,25 @@
 //! ```
 //!
 //! The inline slots are those of the record's slot grid (see slot.rs) after the name.
-//! An entity whose lists have outgrown the inline slots keeps the heads of its blocks in the
-//! place of inline slot 0, which then is "down" and not used:
+//! An entity whose lists have outgrown the inline slots keeps the heads of its block lists in
+//! the place of inline slot 0, which then is "down" and not used:
 //!
 //! ```text
 //!  heads  up u32 | down u32 | - u32       28 bits of the head block, 4 bits how many of its
 //!                                         5 slots are used
 //! ```
 //!
-//! How many inline slots there are is its creator's choice ([`Room`]), one at least. A name of
-//! up to 2028 bytes is inside. A longer one fills 32 lines and goes on in a chain of pieces, whose
-//! first is named by the first word of line 32; the second word is its length:
+//! The creator chooses how many inline slots there are ([`Room`]), at least one. A name of up to
+//! 2028 bytes is inside. A longer one fills 32 lines and goes on in a chain of pieces: the first
+//! word of line 32 is the line of its first piece, the second word is its length:
 //!
 //! ```text
 //!  piece  next u32 | - u32 | 8 to 4088 bytes of the name
 //! ```
 //!
-//! So with one slot a name of up to 32 bytes takes one line, with two one of up to 20, with three
-//! one of up to 8; with two a longer one of up to 84 takes two. Called by the filter, the lists
-//! and the forest; writers hold the lock exclusively.
+//! So a name of up to 32 bytes takes one line with one slot, of up to 20 with two, of up to 8 with
+//! three; with two slots a name of up to 84 takes two lines. Called by the filter, the lists and
+//! the forest; writers hold the lock exclusively.
 
 mod name;
 mod shape;
@@ -71,17 +71,17 @@ const TEMPERATURE_SHIFT: u32 = 16;
 
 /// The longest name that lies inside its record: 32 lines less the header.
 pub(crate) const INSIDE: usize = 32 * LINE_BYTES - NAME;
-/// So many bytes of a name, or of what comes after it, are read at once.
+/// Bytes read at once where a name begins, some of which may come after it.
 pub(crate) const NAME_HEAD: usize = 32;
 /// The line of a record whose first word names the first piece of a long name.
 const CHAIN_LINE: u32 = 32;
-/// Where its length stands in that line, and how many bytes both take.
+/// Where the long name's length is in that line, and how many bytes both words take.
 const LONG_LEN: usize = 4;
 const CHAIN_BYTES: usize = 8;
 /// Bytes of a name in a full piece.
 const PIECE_BYTES: usize = MAX_LINES as usize * LINE_BYTES - PIECE_HEAD;
 const PIECE_HEAD: usize = 8;
-/// The masks of inline slots have so many bits.
+/// Bits in a mask of inline slots.
 const MOST_INLINE: u32 = 16;
 /// In the masks: slot 0 is "down" and not used.
 const HEADS: u32 = 0x1_0000;
@@ -119,8 +119,8 @@ pub(crate) fn plan(plan: &mut Plan<'_>, kind: Kind, len: usize, room: Room) {
     }
 }
 
-/// More lines than `n` records of names of so many bytes together have: each byte takes at most
-/// a 63rd of one, and header, edge slots and what is left of two lines are less than six.
+/// An upper bound of the lines of `n` records whose names have `bytes` bytes together: a byte takes
+/// at most a 63rd of a line, and header, edge slots and two unused ends of lines less than six.
 #[inline]
 pub(crate) const fn bound_lines(n: usize, bytes: usize) -> usize {
     bytes / (LINE_BYTES - 1) + 6 * n
@@ -172,13 +172,13 @@ pub(crate) fn create<'m>(
     Record::new(mem, RecordId::at(line))
 }
 
-/// The hash of the record that begins at a line. At line 0 none does, but bytes are there.
+/// The hash of the record that begins at a line. Line 0 has no record, but can be read.
 #[inline]
 pub(crate) fn hash_at(mem: &Memory, line: u32) -> Hash {
     Hash(mem.line(line).u64(HASH))
 }
 
-/// What a plan promised.
+/// Unwraps an allocation that a plan promised.
 pub(crate) fn planned(line: Option<NonZeroU32>) -> NonZeroU32 {
     line.expect("the plan found room for this")
 }
@@ -232,14 +232,14 @@ impl<'m> Record<'m> {
         self.head.u32(SHAPE) >> TEMPERATURE_SHIFT
     }
 
-    /// Readers do: the other bits of the word never change while the record lives.
+    /// Readers may call this: the word's other bits never change while the record lives.
     #[inline]
     pub(crate) fn set_temperature_bits(self, temperature: u32) {
         let shape = self.head.u32(SHAPE) & ((1 << TEMPERATURE_SHIFT) - 1);
         self.head.set_u32(SHAPE, shape | temperature << TEMPERATURE_SHIFT);
     }
 
-    /// Gives the record's memory back. Nothing may refer to it any more.
+    /// Frees the record's memory. Nothing may refer to it any more.
     pub(crate) fn free(self) {
         let lines = self.shape().lines;
         self.for_each_piece(|piece, from, to| {
@@ -255,7 +255,7 @@ impl<'m> Record<'m> {
         // Each word is asked for once, as no compiler joins what may be another's next time.
         let bits = self.head.u32(BITS);
         let (line, slot) = self.first_slot();
-        // Whether there are heads nobody could guess, so nothing branches on it.
+        // Whether there are heads is unpredictable, so nothing branches on it.
         let are_heads = bits >> 16 & !bits & 1;
         let heads = self.span.line(line);
         let head = heads.u32(byte_of(slot) + head_of(direction)) & are_heads.wrapping_neg();
@@ -267,8 +267,8 @@ impl<'m> Record<'m> {
         }
     }
 
-    /// Sets the head of a list. The place for it was made ([`Record::make_heads`]); it is given
-    /// back with the last block.
+    /// Sets the head of a list. [`Record::make_heads`] made its place, which is freed with the
+    /// last block.
     pub(crate) fn set_list(self, direction: Direction, block: u32, used: u32) {
         debug_assert!(used <= SLOTS_PER_LINE && (used == 0) == (block == 0) && self.has_heads());
         let (line, byte) = self.heads();
@@ -283,7 +283,7 @@ impl<'m> Record<'m> {
         self.head.u32(BITS) & (HEADS | 1) == HEADS
     }
 
-    /// Makes the place of inline slot 0, which is not used, that of heads.
+    /// Turns inline slot 0, which is not used, into the place of the heads.
     pub(crate) fn make_heads(self) {
         debug_assert!(self.inline_free() & 1 == 1);
         let (line, byte) = self.heads();
@@ -320,7 +320,7 @@ impl<'m> Record<'m> {
         all & !(bits | bits >> 16)
     }
 
-    /// A free inline slot, used from now on.
+    /// Takes a free inline slot.
     #[inline]
     pub(crate) fn take_inline(self, direction: Direction) -> Option<SlotRef> {
         let free = self.inline_free();
@@ -364,7 +364,7 @@ impl<'m> Record<'m> {
         self.head.set_u32(ALIKE, block);
     }
 
-    /// An entity without edge rows, visible or not.
+    /// Whether an entity has no edge rows, visible or not.
     pub(crate) fn is_lone(self) -> bool {
         self.head.u32(BITS) == 0
     }
@@ -401,7 +401,7 @@ fn inline_used(bits: u32, direction: Direction) -> u32 {
     }
 }
 
-/// Which of the heads.
+/// The byte of a list's head in the place of the heads.
 #[inline(always)]
 fn head_of(direction: Direction) -> usize {
     match direction {

@@ -8,8 +8,8 @@
 //!            |neighbour| tree | link |                              leaves of the same grid
 //! ```
 //!
-//! One grid for blocks and records: the address of a slot (a [`SlotRef`]) is a line and
-//! a number below 5, and whoever follows a link need not know what line it is.
+//! One grid for blocks and records: the address of a slot (a [`SlotRef`]) is a line and a
+//! number below 5, so a link can be followed without knowing which kind of line it leads to.
 
 use crate::memory::casts::index;
 use crate::memory::chunk::LINE_BYTES;
@@ -31,7 +31,7 @@ pub(crate) struct Slot {
     pub(crate) link: Link,
 }
 
-/// Where slot `i` of a line is in it.
+/// The byte of a line at which slot `i` begins.
 #[inline(always)]
 pub(crate) fn byte_of(i: u32) -> usize {
     SLOTS_AT + SLOT_BYTES * index(i)
@@ -41,7 +41,7 @@ impl Slot {
     /// Reads a used slot.
     ///
     /// # Panics
-    /// If no neighbour stands there: the slot is not used, which is a bug of the caller.
+    /// If the slot has no neighbour, so is not used: a bug of the caller.
     #[inline]
     pub(crate) fn read(mem: &Memory, at: SlotRef) -> Slot {
         Slot::peek(mem, at).expect("a used slot has a neighbour")
@@ -53,7 +53,7 @@ impl Slot {
         Slot::in_line(mem.line(at.line()), at.i())
     }
 
-    /// Reads slot `i` of a line, or none if it is 0.
+    /// Reads slot `i` of a line; none if its neighbour is 0.
     #[inline(always)]
     pub(crate) fn in_line(line: Line<'_>, i: u32) -> Option<Slot> {
         let [neighbour, tree, link] = line.words(byte_of(i));

@@ -10,7 +10,7 @@
 //! ```
 //!
 //! The queue is first in, first out; root.rs holds its ends. Hints are the one thing a
-//! reader stores (it sets bits, atomically). Everything else is a writer's.
+//! reader stores (it sets bits, atomically). Only writers store anything else.
 
 use crate::memory::alloc;
 use crate::memory::flat::{Line, Memory};
@@ -118,7 +118,7 @@ fn dequeue<'m>(mem: &'m Memory, version: Version<'m>) {
     }
 }
 
-/// Takes a version out of the queue and frees it. The caller mended the slots.
+/// Takes a version out of the queue and frees it. No slot links to it any more.
 pub(crate) fn free<'m>(mem: &'m Memory, version: Version<'m>) {
     dequeue(mem, version);
     alloc::give(mem, version.id.line(), 1);
@@ -161,7 +161,7 @@ impl<'m> Version<'m> {
         self.line.u32(CMAX)
     }
 
-    /// Sets or clears (xmax 0) the deleter, of whom nothing is known yet.
+    /// Sets the deleter (none if `xmax` is 0), and clears its hints.
     pub(crate) fn set_deleter(self, xmax: u64, cmax: u32) {
         let (committed, aborted) = Side::Xmax.bits();
         self.line.set_u64(XMAX, xmax);
@@ -193,7 +193,7 @@ impl<'m> Version<'m> {
         }
     }
 
-    /// The slot of the row in the list of that direction moved.
+    /// Notes that the row's slot in that direction moved.
     pub(crate) fn set_slot(self, direction: Direction, slot: SlotRef) {
         let at = match direction {
             Direction::Up => UP_SLOT,

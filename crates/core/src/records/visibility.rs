@@ -1,7 +1,7 @@
 //! How a reader says which transactions its snapshot sees, and the heap's rule for rows.
 //!
-//! The glue implements [`Visibility`]; the walk, the scan and `hot` use [`sees`]. What a
-//! snapshot cannot tell without I/O is collected, and asked when the lock is released.
+//! The glue implements [`Visibility`]; the walk, the scan and `hot` use [`sees`]. Xids that a
+//! snapshot cannot judge without I/O are collected, and looked up after the lock is released.
 
 use crate::memory::flat::Memory;
 use crate::memory::id::Link;
@@ -98,7 +98,7 @@ fn sees_version(version: Version<'_>, seen: &impl Visibility, ask: &mut Vec<u64>
             View::Own => version.cmin() < seen.curcid(),
             View::Seen => true,
             View::Unseen => false,
-            // The deleter may be unknown as well: better asked in the same round.
+            // The deleter may be unknown as well: ask for both in one round.
             View::Unknown => {
                 if version.xmax() != 0 {
                     view(version.xmax(), Side::Xmax);

@@ -17,7 +17,7 @@ impl<'m> Record<'m> {
         if len == LONG { self.long_len() } else { index(len) }
     }
 
-    /// That, or a number greater than [`INSIDE`].
+    /// The name's length, or a number greater than [`INSIDE`].
     #[inline(always)]
     pub(crate) fn short_name_len(self) -> u32 {
         self.head.u32(SHAPE) & LEN
@@ -38,8 +38,8 @@ impl<'m> Record<'m> {
         self.head.u32(SHAPE) & (TREE | LEN) == wanted && self.span.bytes_are(NAME, name)
     }
 
-    /// [`Record::is`] of a long name. Takes what makes a record, so that nobody keeps one in
-    /// memory for this.
+    /// [`Record::is`] of a long name. Takes a record's parts, so that the caller need not spill
+    /// its record to the stack.
     #[cold]
     fn pieces_are(mem: &Memory, id: RecordId, kind: Kind, name: &[u8]) -> bool {
         let record = Record::new(mem, id);
@@ -63,13 +63,13 @@ impl<'m> Record<'m> {
         }
     }
 
-    /// The first bytes of the name, and if it is shorter, anything after it.
+    /// The first bytes of the name, and if it is shorter, whatever follows it.
     #[inline(always)]
     pub(crate) fn name_start(self) -> [u8; NAME_HEAD] {
         self.head.bytes(NAME)
     }
 
-    /// The first eight of them, as a number that sorts as they do.
+    /// The first eight of these bytes, as a number that sorts as they do.
     #[inline(always)]
     pub(crate) fn name_key(self) -> u64 {
         u64::from_be_bytes(self.head.bytes(NAME))
@@ -99,7 +99,7 @@ impl<'m> Record<'m> {
         let mut piece = self.first_piece();
         while from < len {
             let to = len.min(from + PIECE_BYTES);
-            // `f` may free the piece, so the link to the next is read before.
+            // `f` may free the piece, so read the link to the next one first.
             let next = self.mem.line(piece).u32(0);
             f(piece, from, to);
             (from, piece) = (to, next);

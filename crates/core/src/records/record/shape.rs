@@ -13,22 +13,22 @@ pub(crate) struct Shape {
     pub(crate) kind: Kind,
     /// Lines of the record without pieces.
     pub(crate) lines: u32,
-    /// So many of them more than slot 0 needs.
+    /// How many of these lines come after that of slot 0.
     pub(super) extra: u32,
     /// Number of the first inline slot in the record's slot grid.
     pub(crate) base: u32,
 }
 
-/// For how many edge rows a new entity has inline slots: 1 to 16, and what rounding up to whole
-/// lines gives.
+/// How many edge rows a new entity has inline slots for: 1 to 16, and what rounding up to whole
+/// lines adds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Room(u32);
 
 impl Room {
-    /// Of an entity of which nothing is known.
+    /// For an entity of which nothing is known.
     pub(crate) const USUAL: Room = Room(2);
 
-    /// For so many rows, as far as it goes.
+    /// For `rows` rows, at least 1 and at most 16.
     pub(crate) const fn of(rows: u32) -> Room {
         Room(if rows < 1 {
             1
@@ -57,7 +57,7 @@ impl Shape {
         Shape { lines: self.lines + extra, extra, ..self }
     }
 
-    /// That with the fewest lines.
+    /// The shape with the fewest lines.
     #[inline]
     fn least(kind: Kind, len: usize) -> Shape {
         let (line, slot) = first_slot(len);
@@ -68,7 +68,7 @@ impl Shape {
         Shape { kind, lines, extra: 0, base: line * SLOTS_PER_LINE + slot }
     }
 
-    /// Whether the record of a name of `len` bytes may have it.
+    /// Whether the record of a name of `len` bytes may have this shape.
     pub(crate) fn is_of(self, len: usize) -> bool {
         let most = Shape::of(self.kind, len, Room::of(MOST_INLINE));
         self.extra <= most.extra && self == Shape::least(self.kind, len).with(self.extra)
@@ -94,22 +94,22 @@ impl Shape {
     }
 }
 
-/// Where a name of that length ends, or the words for where it goes on; any length says that a
-/// name is longer than [`INSIDE`].
+/// Where a name of that length ends, or for a long one the two words of its chain. Any length
+/// above [`INSIDE`] stands for a long name.
 const fn end_of(len: usize) -> usize {
     NAME + if len > INSIDE { INSIDE + CHAIN_BYTES } else { len }
 }
 
-/// The first inline slot after a name of that length, or of any that is longer than [`INSIDE`]: its
-/// line of the record, and its number in it.
+/// The first inline slot after a name of that length (any above [`INSIDE`] for a long name): its
+/// line of the record, and its number in that line.
 #[inline(always)]
 pub(super) fn first_slot(len: usize) -> (u32, u32) {
     let place = u32::from(FIRST_SLOTS[len.min(index(LONG))]);
     (place / 8, place % 8)
 }
 
-/// By length of the name: eight times the line, and the number. Lengths are alike, so it is a line
-/// or two that are read.
+/// By length of the name: eight times the line, plus the number. Names have similar lengths, so
+/// only a cache line or two of it are read.
 static FIRST_SLOTS: [u16; 1 << LEN.count_ones()] = {
     let mut all = [0; 1 << LEN.count_ones()];
     let mut len = 0;
