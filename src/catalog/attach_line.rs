@@ -1,4 +1,4 @@
-//! The line that attaches a table, for hints: as it can be typed, with the table's own columns.
+//! Hints with the statement that attaches a table: it works when pasted, with the table's own columns.
 
 #![expect(unsafe_code, reason = "reads the relation cache")]
 
@@ -10,8 +10,9 @@ use crate::pg::{compat, encoding};
 use pgrx::{PgList, pg_sys};
 use std::ffi::CStr;
 
-/// "Attach it with: SELECT cft_attach('tags', parent => 'up', child => 'id');" where the table says which columns these are: by a foreign key to
-/// itself, if there is one, else by the names `parent` and `child`, or `parent_id` and `id`. Else what to say, and its columns; or why not.
+/// The hint "Attach it with: SELECT cft_attach('tags', parent => 'up', child => 'id');" if the columns can be told: from the table's only foreign
+/// key to itself, else from the names `parent` and `child`, or `parent_id` and `id`. Otherwise lists the table's columns, or says why it cannot
+/// be attached.
 pub fn attach_hint(table: &EdgesTable) -> String {
     if let Some(why) = table.unsuitable().or_else(|| table.inherits()) {
         return format!("It cannot be attached: it is {why}.");
@@ -29,7 +30,7 @@ pub fn attach_hint(table: &EdgesTable) -> String {
     }
 }
 
-/// SELECT cft_attach(...) with those columns; defaults are left out.
+/// SELECT cft_attach(...) with these columns, without arguments that equal their defaults.
 pub fn attach_line(table: &EdgesTable, names: &ColumnNames) -> String {
     let quote = |text: &str| text.replace('\'', "''");
     let mut line = format!("SELECT cft_attach('{}'", quote(&display_name(table.oid())));
@@ -42,9 +43,9 @@ pub fn attach_line(table: &EdgesTable, names: &ColumnNames) -> String {
     line + ");"
 }
 
-/// The columns of foreign keys of one column to the table itself.
+/// The columns of the table's single-column foreign keys to itself.
 fn own_keys(table: &EdgesTable) -> Vec<ColumnNames> {
-    // SAFETY: the table is open; the list is of nodes of that kind, and in this call's memory.
+    // SAFETY: the table is open; the list holds nodes of that type, in this call's memory.
     unsafe {
         let desc = (*table.rel()).rd_att;
         let name = |number: i16| {

@@ -1,7 +1,7 @@
-//! The table that a call means, opened: the one that it names, or the one that is meant where none is named.
+//! The attached table that a call asks about, opened: the one that it names, or the default if it names none.
 //!
 //! Every function that answers from an attached table begins here. It takes AccessShareLock, asks for SELECT on the columns, reads the
-//! registration, and checks that the columns are still what they were. Nothing here knows of images.
+//! registration, and checks that the columns are still what they were. This file knows nothing of images.
 
 #![expect(unsafe_code, reason = "talks to the executor directly")]
 
@@ -20,7 +20,7 @@ use pgrx::check_for_interrupts;
 use pgrx::prelude::*;
 use std::rc::Rc;
 
-/// An attached table that a call asks about: opened, its registration under the caller's snapshot, its columns.
+/// An attached table, open, with its registration under the caller's snapshot and its columns.
 pub struct AttachedTable {
     pub table: EdgesTable,
     pub registration: Rc<Registration>,
@@ -29,14 +29,14 @@ pub struct AttachedTable {
 }
 
 impl AttachedTable {
-    /// The table of argument `n`, or where it is left out [`default_edges_table`]. Errors: 42P01, 42809, 42703, 55000 (not attached), and
-    /// where several are meant 42725.
+    /// Opens the table of argument `n`, or [`default_edges_table`] if it is NULL. Errors: 42P01, 42809, 42703, 55000 (not attached), 42725
+    /// (more than one could be meant).
     pub fn open(call: &Call, n: usize) -> Fallible<Self> {
         Self::of(call.function(), call.oid(n))
     }
 
-    /// The table that a call of a function of ours means with its argument `edges`: that one, or if it is NULL [`default_edges_table`]. OID 0 is what
-    /// cft_meant_edges found in the caller's search_path, where there is not exactly one.
+    /// Opens the table that a call names in its argument `edges`, or [`default_edges_table`] if that is NULL. cft_meant_edges gives OID 0
+    /// if the caller's search_path does not have exactly one.
     pub fn of(function: pg_sys::Oid, edges: Option<pg_sys::Oid>) -> Fallible<Self> {
         let functions = Functions::beside(function);
         // SAFETY: a snapshot is active in every SQL function.
@@ -54,7 +54,7 @@ impl AttachedTable {
         // SAFETY: the active snapshot.
         let registration = match unsafe { registration_cache::read_once(table.oid(), snapshot, functions) } {
             Some(registration) => registration,
-            // An older snapshot may not see an attach that is committed now: the columns are known, the image is not for it.
+            // An older snapshot may not see an attach that has committed since: it can use the columns, but not the image.
             None => match crate::catalog::registration::read(table.oid(), std::ptr::null_mut(), functions) {
                 Some(now) => Rc::new(Registration { sound: false, ..now }),
                 None => return Err(error::not_attached(&name::display_name(table.oid()), attach_hint(&table))),
@@ -69,8 +69,8 @@ impl AttachedTable {
     }
 }
 
-/// Opens [`default_edges_table`]. One that was dropped, renamed or detached while its lock was waited for is not it any more: it is chosen again,
-/// as a name would be.
+/// Opens [`default_edges_table`]. If the table was dropped, renamed or detached while we waited for its lock, we choose again, as PostgreSQL
+/// looks a name up again.
 fn open_meant(snapshot: pg_sys::Snapshot, functions: Functions) -> Fallible<EdgesTable> {
     loop {
         let meant = default_edges_table(snapshot, functions)?;
@@ -86,14 +86,14 @@ fn open_meant(snapshot: pg_sys::Snapshot, functions: Functions) -> Fallible<Edge
     }
 }
 
-/// The table that a call without `edges` means: the only attached one that the caller may read and whose name search_path shows.
+/// The table that a call without `edges` means: the only attached table that the caller may read and that is visible in its search_path.
 pub fn default_edges_table(snapshot: pg_sys::Snapshot, functions: Functions) -> Fallible<pg_sys::Oid> {
     // SAFETY: the active snapshot.
     let found = unsafe { registration_cache::only_registered(functions.capture, functions, snapshot) };
     found.map_err(|tables| error::unclear_edges(&names(&tables)))
 }
 
-/// The error of [`default_edges_table`], with all attached tables that the caller may read.
+/// The error of [`default_edges_table`]; it lists all attached tables that the caller may read.
 fn unclear(functions: Functions) -> pgrx::pg_sys::panic::ErrorReport {
     error::unclear_edges(&names(&registration_cache::readable(functions.capture, functions)))
 }

@@ -1,7 +1,8 @@
-//! Which columns a table can be attached with: what cft_attach checks once, and each call again, since ALTER TABLE may have changed them.
+//! Which columns a table can be attached with. cft_attach checks all rules; each call checks the types again, since ALTER TABLE may have
+//! changed them.
 //!
-//! A parent and a child, perhaps a tree, all different, each of a type whose values are names. Errors: 42703 (no such column), 42701 (named
-//! twice), 42804 (a type that holds no names).
+//! The columns are a parent, a child and perhaps a tree, all different, each of a type whose values are names. Errors: 42703 (no such
+//! column), 42701 (named twice), 42804 (a type that holds no names).
 
 #![expect(unsafe_code, reason = "SPI, called directly")]
 
@@ -41,7 +42,7 @@ pub fn check_columns(table: &EdgesTable, names: &ColumnNames) -> Fallible<()> {
     names.tree.as_ref().map_or(Ok(()), |tree| of(tree, &columns.tree))
 }
 
-/// 42804 if a column got a type since it was attached whose casts to text may be anybody's.
+/// 42804 if a column has since been given a type whose cast to text may be any user's code.
 pub fn check_types(names: &ColumnNames, columns: &columns::Columns) -> Fallible<()> {
     let all = [
         (Some(&names.parent), columns.parent),
@@ -64,7 +65,7 @@ fn type_name(type_oid: pg_sys::Oid) -> String {
     unsafe { CStr::from_ptr(pg_sys::format_type_be(type_oid)).to_string_lossy().into_owned() }
 }
 
-/// The column that stands for two.
+/// The name that is given for two columns.
 pub fn repeated<'a>(one: &str, other: &'a str, third: Option<&'a str>) -> Option<&'a str> {
     if one == other { Some(other) } else { third.filter(|third| [one, other].contains(third)) }
 }

@@ -14,12 +14,12 @@ pub fn holds_names(type_oid: pg_sys::Oid) -> bool {
         .contains(&type_oid)
 }
 
-/// Appends the value's text to `out`. False: there is no memory for it.
+/// Appends the value's text to `out`. Returns false if memory runs out.
 ///
 /// # Safety
 /// `datum` is a non-null value of `type_oid`, which holds names.
 pub unsafe fn write(type_oid: pg_sys::Oid, datum: pg_sys::Datum, out: &mut Vec<u8>) -> bool {
-    /// What any value but a text takes at most.
+    /// Bytes of the longest value that is not a text.
     const SHORT: usize = 64;
     if matches!(type_oid, pg_sys::TEXTOID | pg_sys::VARCHAROID) {
         // SAFETY: the caller's promise.
@@ -46,7 +46,7 @@ pub unsafe fn write(type_oid: pg_sys::Oid, datum: pg_sys::Datum, out: &mut Vec<u
     true
 }
 
-/// Bytes of a text that is compressed or stored outside of its row, which is not read for it; else 0.
+/// Length of a text that is compressed or stored out of line, without reading it; 0 for any other value.
 ///
 /// # Safety
 /// As for [`write`].
@@ -63,10 +63,10 @@ pub unsafe fn bytes_elsewhere(type_oid: pg_sys::Oid, datum: pg_sys::Datum) -> us
     }
 }
 
-/// [`write`] that never raises: what cannot be read (its TOAST table is damaged) is as if there were no memory. A cancel waits.
+/// [`write`], but never raises: returns false for a value that cannot be read (its TOAST table is damaged). Query cancels wait meanwhile.
 ///
 /// # Safety
-/// As for it.
+/// As for [`write`].
 pub unsafe fn try_write(type_oid: pg_sys::Oid, datum: pg_sys::Datum, out: &mut Vec<u8>) -> bool {
     // SAFETY: the caller's promise. QueryCancelHoldoffCount is this process's; an ERROR sets it to 0.
     unsafe {
@@ -82,10 +82,10 @@ pub unsafe fn try_write(type_oid: pg_sys::Oid, datum: pg_sys::Datum, out: &mut V
     }
 }
 
-/// [`write`] of a text.
+/// [`write`] for a text.
 ///
 /// # Safety
-/// As for it.
+/// As for [`write`].
 unsafe fn write_text(datum: pg_sys::Datum, out: &mut Vec<u8>) -> bool {
     // SAFETY: the caller's promise.
     unsafe {

@@ -1,6 +1,6 @@
 //! Columns of an edges table: their numbers, types and collations, found by name in a tuple descriptor.
 //!
-//! A number is looked up again at each opening, since a name may come to mean another column.
+//! The numbers are looked up again at each opening, since a name may come to mean another column.
 
 #![expect(unsafe_code, reason = "reads the relation cache")]
 
@@ -9,7 +9,7 @@ use crate::pg::{compat, encoding};
 use pgrx::pg_sys;
 use std::ffi::CStr;
 
-/// A column that holds names, as it was when it was looked up. If any of this changes, values may no longer be the captured ones.
+/// A column that holds names, as of its lookup. If any of this changes, the column's values may no longer be those that were captured.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[repr(C)]
 pub struct Column {
@@ -28,7 +28,7 @@ pub struct Columns {
     pub child: Column,
 }
 
-/// Their names, as the trigger's arguments give them.
+/// The columns' names, as the trigger's arguments give them.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ColumnNames {
     pub parent: String,
@@ -55,7 +55,7 @@ pub unsafe fn find_column(desc: pg_sys::TupleDesc, name: &[u8]) -> Option<Column
     }
 }
 
-/// A column's collation as SQL: its own if it has one and it is deterministic, else "C".
+/// A column's collation as SQL: its own if that is deterministic, else "C".
 pub fn collation_sql(column: &Column) -> String {
     let c = || "pg_catalog.\"C\"".to_string();
     let oid = pg_sys::Oid::from(column.collation);

@@ -1,6 +1,6 @@
 //! An edges table, opened: its kind, its columns, its name as SQL. Holds AccessShareLock to the end of the transaction.
 //!
-//! Everything here is read from the relation cache under that lock. May raise (a missing table), never under an image lock.
+//! Everything here is read from the relation cache under that lock. May raise (a missing table), so it is never called under an image lock.
 
 #![expect(unsafe_code, reason = "reads the relation cache")]
 
@@ -23,14 +23,14 @@ const LISTED: usize = 12;
 impl EdgesTable {
     /// Opens the table with AccessShareLock. 42P01 if it is gone.
     ///
-    /// The lock belongs to the current resource owner (pg/lock_owner.rs), so the next call under the same one neither takes it again nor asks
-    /// whether the table is there: that is most of what opening costs, and a statement may call us for each of its rows.
+    /// The lock belongs to the current resource owner (pg/lock_owner.rs), so the next call under that owner neither takes it again nor checks
+    /// that the table exists. That is most of the cost of opening, and a statement may call us for each of its rows.
     pub fn open(table: pg_sys::Oid) -> Fallible<Self> {
         // SAFETY: any OID may be asked for; null is checked.
         let rel = unsafe {
             match lock_owner::reads(table) {
                 true => pg_sys::RelationIdGetRelation(table),
-                // A deadlock's statements are told to the log only.
+                // In a deadlock, only the log shows the statements.
                 false => {
                     let lock = pg_sys::AccessShareLock as pg_sys::LOCKMODE;
                     error_context::with_error_context(None, || pg_sys::try_relation_open(table, lock))
@@ -44,14 +44,14 @@ impl EdgesTable {
         Ok(Self { rel })
     }
 
-    /// Opens with a lock of its own, which the caller gives back before the transaction ends: one that [`EdgesTable::open`] took stays.
+    /// Opens the table with a lock of its own, which the caller releases early. A lock that [`EdgesTable::open`] took stays.
     pub fn open_and_unlock_later(table: pg_sys::Oid) -> Fallible<Self> {
         // SAFETY: any OID may be asked for; null is checked.
         let rel = unsafe { pg_sys::try_relation_open(table, pg_sys::AccessShareLock as pg_sys::LOCKMODE) };
         if rel.is_null() { Err(error::no_such_table(u32::from(table))) } else { Ok(Self { rel }) }
     }
 
-    /// Opens without waiting; None if it is gone, or locked by somebody who changes its definition.
+    /// Opens the table without waiting; None if it is gone, or if a session that changes its definition has it locked.
     pub fn try_open(table: pg_sys::Oid) -> Option<Self> {
         let lock = pg_sys::AccessShareLock as pg_sys::LOCKMODE;
         // SAFETY: any OID may be locked and asked for; null is checked.
@@ -118,14 +118,14 @@ impl EdgesTable {
         if class.relam != pg_sys::HEAP_TABLE_AM_OID {
             return Some("not a heap table");
         }
-        // SAFETY: reads pg_inherits by index; relhassubclass may be stale the safe way round (true without children).
+        // SAFETY: reads pg_inherits by index; a stale relhassubclass is only ever true without children.
         if class.relhassubclass && unsafe { compat::has_children(self.oid()) } {
             return Some("a table with inheritance children");
         }
         None
     }
 
-    /// Refused at attach for clarity's sake; a table that becomes a child later is still followed, its own rows being its own.
+    /// cft_attach refuses an inheritance child, for clarity. A table that becomes one later is still captured: its rows remain its own.
     pub fn inherits(&self) -> Option<&'static str> {
         // SAFETY: reads pg_inherits by index.
         unsafe { compat::has_superclass(self.oid()) }.then_some("an inheritance child")
@@ -180,9 +180,9 @@ impl EdgesTable {
 
 impl Drop for EdgesTable {
     fn drop(&mut self) {
-        // While an ERROR unwinds, the transaction's abort closes it.
+        // While an ERROR unwinds, we leave closing to the transaction's abort.
         if !std::thread::panicking() {
-            // SAFETY: opened in open(), closed once; the lock stays to the end of the transaction, as every query's does.
+            // SAFETY: opened in open(), closed once; the lock stays until the transaction ends, as any query's does.
             unsafe { unguarded::relation_close(self.rel, pg_sys::NoLock as pg_sys::LOCKMODE) };
         }
     }

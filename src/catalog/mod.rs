@@ -1,7 +1,7 @@
-//! The user's tables as the catalogs have them: names, columns, registrations, whom to trust.
+//! The user's tables as the catalogs describe them: names, columns, registrations, whom to trust.
 //!
-//! What is kept of the catalogs ends when they change (pg/invalidation.rs). Nothing here reads a user's rows, but for the rows of cftrag's
-//! own registrations. Above pg, call and error; below the image, which knows a table by its OID only.
+//! Caches here are dropped when the catalogs change (pg/invalidation.rs). Nothing here reads a user's rows.
+//! Above pg, call and error; below the image, which knows a table by its OID only.
 
 pub mod attach_line;
 pub mod attached_table;

@@ -1,6 +1,6 @@
 //! Names of relations and schemas, for SQL that we make and for messages that users read.
 //!
-//! Always quoted, or where SQL needs it, as each says. A relation that is gone meanwhile is named by its OID, and raises nothing.
+//! Each function says whether it always quotes, or only where SQL needs it. A relation that is gone is named by its OID; no error is raised.
 
 #![expect(unsafe_code, reason = "reads the relation cache")]
 
@@ -28,7 +28,7 @@ fn schema_name(schema: pg_sys::Oid) -> String {
 
 /// `schema.table` for messages and hints (quoted where SQL needs it), or the OID's digits if it is gone.
 pub fn display_name(table: pg_sys::Oid) -> String {
-    // SAFETY: format of a regclass; regclassout's own function, never raises for an unknown OID.
+    // SAFETY: calls regclassout, which never raises for an unknown OID.
     unsafe {
         let text = pg_sys::OidOutputFunctionCall(pg_sys::Oid::from(pg_sys::F_REGCLASSOUT), pg_sys::Datum::from(table));
         encoding::shown(&encoding::decode(CStr::from_ptr(text).to_bytes()))

@@ -1,5 +1,5 @@
-//! Rows of pg_trigger, read by index under the snapshot the caller names, with their raw xmin: the relation cache is no witness, because
-//! a transaction is visible before its invalidations arrive.
+//! Rows of pg_trigger, read by index under the caller's snapshot, with their raw xmin. The relation cache will not do, because a
+//! transaction is visible before its invalidations arrive.
 
 #![expect(unsafe_code, reason = "reads system catalogs")]
 
@@ -7,7 +7,7 @@ use crate::catalog::columns::ColumnNames;
 use crate::pg::encoding;
 use pgrx::pg_sys;
 
-/// Where a row of pg_trigger is.
+/// A row of pg_trigger and its TID.
 #[derive(Clone, Copy)]
 pub struct Place {
     pub key: TriggerKey,
@@ -22,7 +22,7 @@ pub struct TriggerKey {
     pub xmin: u32,
 }
 
-/// pg_depend, its index on the referenced object, its columns (catalog/pg_depend.h): fixed, and pgrx does not bind them.
+/// pg_depend, its index on the referenced object, its columns (catalog/pg_depend.h): these never change, and pgrx does not bind them.
 const DEPEND: u32 = 2608;
 
 const DEPEND_REFERENCE_INDEX: u32 = 2674;
@@ -38,7 +38,7 @@ const DEPEND_REFOBJID: u32 = 5;
 /// pg_trigger_oid_index (catalog/pg_trigger.h).
 pub const OID_INDEX: u32 = 2702;
 
-/// Whether the trigger is, as of now, the one that this key was made of.
+/// Whether the trigger's current row is still the version that the key identifies.
 pub fn is_still(key: TriggerKey) -> bool {
     let mut still = false;
     let oid = pg_sys::Oid::from(key.oid);
@@ -141,13 +141,13 @@ pub unsafe fn is_plain(tuple: pg_sys::HeapTuple, desc: pg_sys::TupleDesc, form: 
     }
 }
 
-/// Three names of columns, with room to spare. A trigger with longer arguments is no registration: anybody can make one of a gigabyte.
+/// More than three column names need. Longer arguments are no registration and not read: any user can create a trigger with a gigabyte of them.
 pub const ARGUMENTS: usize = 1024;
 
 /// The columns that a trigger's arguments name.
 ///
 /// # Safety
-/// As is_plain().
+/// As for [`is_plain`].
 pub unsafe fn arguments(tuple: pg_sys::HeapTuple, desc: pg_sys::TupleDesc, count: i16) -> Option<ColumnNames> {
     if !(2..=3).contains(&count) {
         return None;

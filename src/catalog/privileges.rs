@@ -1,7 +1,7 @@
-//! What the caller may do with a table that is given by its OID, where SQL would have asked while it looked the name up.
+//! What the caller may do with a table given by its OID; SQL would have checked this while looking up the name.
 //!
-//! All as of now, from the system caches, and without a lock: who may do nothing with a table does not stand in its
-//! queue, where others would wait behind. What raises, raises PostgreSQL's own error (42501).
+//! All checks read the system caches as of now, without a lock: a caller without rights must not queue for a table's lock, where others
+//! would wait behind it. Functions that raise, raise PostgreSQL's own error (42501).
 
 #![expect(unsafe_code, reason = "reads system catalogs")]
 
@@ -19,7 +19,7 @@ pub fn is_readable(table: pg_sys::Oid) -> bool {
         let schema = pg_sys::get_rel_namespace(table);
         let select = pg_sys::ACL_SELECT as pg_sys::AclMode;
         let ok = pg_sys::AclResult::ACLCHECK_OK;
-        // Somebody may drop it while the schema is looked at.
+        // The table may be dropped while we check its schema.
         let mut missing = false;
         schema != pg_sys::InvalidOid
             && compat::schema_usage(schema, role)
@@ -28,7 +28,7 @@ pub fn is_readable(table: pg_sys::Oid) -> bool {
     }
 }
 
-/// Raises 42501 without [`is_readable`]; a table that is gone is not refused here.
+/// Raises 42501 unless the table [`is_readable`]; a table that is gone raises nothing here.
 pub fn require_readable(table: pg_sys::Oid) {
     if !is_readable(table) {
         require_usage(table);
@@ -47,7 +47,7 @@ pub fn require_schema_usage(schema: pg_sys::Oid) {
     }
 }
 
-/// Raises 42501 without USAGE on the table's schema: nobody else could have named it in SQL.
+/// Raises 42501 without USAGE on the table's schema, as SQL does when it looks up the table's name.
 pub fn require_usage(table: pg_sys::Oid) {
     // SAFETY: a system cache lookup.
     let schema = unsafe { pg_sys::get_rel_namespace(table) };
@@ -106,7 +106,7 @@ pub fn require_owner(table: pg_sys::Oid) -> Fallible<()> {
     }
 }
 
-/// 42501, unless the table is gone.
+/// Raises 42501, unless the table is gone.
 fn refuse(table: pg_sys::Oid) {
     // SAFETY: a system cache lookup; null where there is none.
     unsafe {

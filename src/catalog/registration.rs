@@ -1,11 +1,11 @@
-//! The registration of an edges table: two triggers on the user's own table, and their arguments. There is no catalog of ours
-//! to dump, restore or drift.
+//! The registration of an edges table: two triggers on the user's own table, and their arguments. We have no catalog of our own
+//! to dump and restore, or to fall out of step.
 //!
 //!   cftrag_row       AFTER INSERT OR UPDATE OR DELETE, each row:  cft_capture('parent', 'child'[, 'tree'])
 //!   cftrag_truncate  AFTER TRUNCATE, each statement:              cft_capture_truncate('parent', 'child'[, 'tree'])
 //!
-//! Both ENABLE ALWAYS, so that logical replication's apply worker and session_replication_role = replica fire them.
-//! A table of aliases has both for an image of its own, with entity as parent and alias as child; and a third says whose aliases they are:
+//! Both are ENABLE ALWAYS, so that logical replication's apply worker and session_replication_role = replica fire them.
+//! A table of aliases has both, for an image of its own, with entity as parent and alias as child. A third trigger names its edges table:
 //!
 //!   cftrag_aliases   constraint trigger, FROM the edges table, WHEN (false):  cft_alias_of('alias', 'entity')
 //!
@@ -51,18 +51,18 @@ thread_local! {
     static ALIAS_OF: Cached<pg_sys::Oid, pg_sys::Oid> = const { Cached::new(1, invalidation::never) };
     /// (cft_capture, the trigger function of documents in its schema)
     static DOCUMENTS: Cached<pg_sys::Oid, pg_sys::Oid> = const { Cached::new(1, invalidation::never) };
-    /// (a function of ours, the trigger functions in its schema): a function's OID is never another extension's while it is called.
+    /// (a function of ours, the trigger functions of its extension): while a function runs, its OID cannot pass to another extension.
     static FUNCTIONS: Cached<pg_sys::Oid, Functions> = const { Cached::new(1, invalidation::never) };
 }
 
 impl Functions {
-    /// The trigger functions beside `function`, any SQL function of this extension.
+    /// The trigger functions of the extension that has `function`, which may be any SQL function of ours.
     pub fn beside(function: pg_sys::Oid) -> Self {
         let Ok(functions) = FUNCTIONS.with(|last| last.get(function, || Ok::<_, Infallible>(Self::of_extension())));
         functions
     }
 
-    /// The trigger functions of the extension in this database; invalid OIDs where it is not created.
+    /// The trigger functions of the extension in this database; invalid OIDs if the database does not have it.
     pub fn of_extension() -> Self {
         Self {
             capture: internal_function(c"cft_capture", &[]),
@@ -85,8 +85,8 @@ impl Functions {
     }
 }
 
-/// A function of the schema cftrag_internal by name and argument types; InvalidOid if there is none, or if that schema is not the extension's: in a
-/// database without the extension anybody may have a schema of that name.
+/// Looks up a function of the schema cftrag_internal by name and argument types; InvalidOid if there is none, or if the schema is not the
+/// extension's: in a database without the extension any user may have a schema of that name.
 pub fn internal_function(name: &CStr, types: &[pg_sys::Oid]) -> pg_sys::Oid {
     // SAFETY: lookups by name; the key's types are those of the PROCNAMEARGSNSP cache.
     unsafe {
@@ -110,7 +110,7 @@ pub fn internal_function(name: &CStr, types: &[pg_sys::Oid]) -> pg_sys::Oid {
     }
 }
 
-/// Whose aliases a table holds, as of now: the edges tables.
+/// The edges tables that `table` holds aliases for, as of now.
 pub fn alias_markers(table: pg_sys::Oid, functions: Functions) -> Vec<pg_sys::Oid> {
     let mut edges = Vec::new();
     let none = std::ptr::null_mut();
@@ -126,12 +126,12 @@ pub fn alias_markers(table: pg_sys::Oid, functions: Functions) -> Vec<pg_sys::Oi
 
 /// The registration of `table` as `snapshot` sees it (null: as of now). None if it is not attached.
 ///
-/// Every trigger that runs one of our functions counts, whatever its name and shape: two of them would note each row twice.
+/// Every trigger that runs one of our functions counts, whatever its name and shape: two would capture each row twice.
 pub fn read(table: pg_sys::Oid, snapshot: pg_sys::Snapshot, functions: Functions) -> Option<Registration> {
     read_placed(table, snapshot, functions).map(|(registration, _)| registration)
 }
 
-/// [`read`], and of a sound registration where its two rows are.
+/// [`read`], with the places of the two rows if the registration is sound.
 pub fn read_placed(
     table: pg_sys::Oid,
     snapshot: pg_sys::Snapshot,
@@ -177,13 +177,13 @@ pub fn read_placed(
     Some((Registration { names: names?, row: key(&row), truncate: key(&truncate), sound }, places))
 }
 
-/// The table's triggers that make a registration, as of now.
+/// The table's triggers that belong to its registration, as of now.
 pub fn triggers(table: pg_sys::Oid, functions: Functions) -> Vec<pg_sys::Oid> {
     let ours = [functions.capture, functions.capture_truncate, functions.alias_of()];
     triggers_of(table, |form| ours.contains(&form.tgfoid))
 }
 
-/// The table's triggers of which `is` is true, as of now.
+/// The table's triggers for which `is` is true, as of now.
 pub fn triggers_of(table: pg_sys::Oid, is: impl Fn(&pg_sys::FormData_pg_trigger) -> bool) -> Vec<pg_sys::Oid> {
     let mut found = Vec::new();
     let none = std::ptr::null_mut();

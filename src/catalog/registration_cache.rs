@@ -1,10 +1,10 @@
-//! Registrations kept from one transaction to the next: searching pg_trigger at each statement costs more than the walk.
+//! Registrations cached across transactions: searching pg_trigger at each statement costs more than the walk.
 //!
-//! CachedRegistration is the place of the table's two rows in pg_trigger. Under each snapshot both are looked at again there: each must be the very
-//! row (OID, raw xmin) and visible. Whatever harms an image deletes or replaces one of them: a trigger disabled, dropped, made anew.
-//! A trigger of ours that came beside them is noticed by the relation cache's invalidation, after which nothing kept is used. A
-//! transaction is visible a moment before its invalidations arrive; until then the image is right as it is, because it takes no notes
-//! of other triggers than its own (capture/flush.rs, builds/online.rs).
+//! CachedRegistration has the places of the table's two rows in pg_trigger. Under each snapshot we look at both places again: each must still
+//! hold that very row (OID, raw xmin), and it must be visible. Whatever harms an image deletes or replaces one of the rows: disabling a
+//! trigger, dropping it, recreating it. If another trigger of ours is added, the relation cache's invalidation empties this cache. A
+//! transaction is visible a moment before its invalidations arrive; until then the image remains right, because it takes changes from its
+//! own two triggers only (capture/flush.rs, builds/online.rs).
 
 #![expect(unsafe_code, reason = "reads system catalogs")]
 
@@ -26,18 +26,18 @@ use std::rc::Rc;
 
 const MAIN: pg_sys::ForkNumber::Type = pg_sys::ForkNumber::MAIN_FORKNUM;
 
-/// Tables of a session whose registrations are kept.
+/// Registrations that a session caches.
 const ROOM: usize = 16;
 
 #[derive(Clone)]
 struct CachedRegistration {
     registration: Rc<Registration>,
     pub places: [Place; 2],
-    /// The buffers where their pages were last; 0: not known.
+    /// The buffers that last held the pages of the places; 0: not known.
     buffers: [pg_sys::Buffer; 2],
 }
 
-/// A registration that is this very one.
+/// A registration compared by address: equal only to itself.
 struct This(Rc<Registration>);
 
 impl PartialEq for This {
@@ -55,9 +55,9 @@ thread_local! {
     static DATABASE: Cached<(), u32> = const { Cached::new(1, invalidation::relations) };
     /// Registrations as a snapshot sees them: pg_trigger is read once per snapshot, not once per call.
     static LAST: Cached<(SnapshotId, pg_sys::Oid), Rc<Registration>> = const { Cached::new(1, invalidation::relations) };
-    /// "Which table, if none is named?", by snapshot, trigger function, role and search_path.
+    /// The default table, by snapshot, trigger function, role and search_path.
     static ONLY: Cached<(SnapshotId, pg_sys::Oid, pg_sys::Oid, CString), pg_sys::Oid> = const { Cached::new(2, invalidation::relations) };
-    /// The tables of aliases of an edges table, by snapshot, role and edges table: whose aliases count depends on the caller.
+    /// The tables of aliases of an edges table, by snapshot, role and edges table.
     static ALIASES: Cached<(SnapshotId, pg_sys::Oid, pg_sys::Oid), Rc<[AliasTable]>> =
         const { Cached::new(1, invalidation::catalogs) };
 }
@@ -72,8 +72,8 @@ unsafe fn cached_sound(
     functions: Functions,
 ) -> Option<Rc<Registration>> {
     let lock = pg_sys::AccessShareLock as pg_sys::LOCKMODE;
-    // SAFETY: a catalog, opened and closed. While it is locked it is not rewritten, nor cut off at its end; taking the lock lets
-    // invalidations in.
+    // SAFETY: a catalog, opened and closed. While it is locked it is neither rewritten nor truncated; taking the lock
+    // processes invalidations.
     unsafe {
         let triggers = pg_sys::table_open(pg_sys::TriggerRelationId, lock);
         let found = look(triggers, table, snapshot, functions);
@@ -95,7 +95,7 @@ unsafe fn look(
     let mut kept = match KEPT.with(|all| all.known(now, &key)) {
         Some(kept) => kept,
         None => {
-            // As of now: what an older snapshot does not see yet sends no invalidation any more.
+            // As of now: a change that an older snapshot does not see yet has already sent its invalidation.
             let (registration, places) =
                 crate::catalog::registration::read_placed(table, std::ptr::null_mut(), functions)?;
             let (registration, places) = (Rc::new(registration), places?);
@@ -103,8 +103,8 @@ unsafe fn look(
         }
     };
     let registration = Rc::clone(&kept.registration);
-    // SAFETY: the caller's promise. An ERROR jumps out of the closure, which owns nothing; pins and locks are then the transaction's to
-    // release.
+    // SAFETY: the caller's promise. An ERROR jumps out of the closure, which owns nothing; the transaction then releases pins and
+    // locks.
     unsafe {
         if !pg_guard_ffi_boundary(|| visible(triggers, &mut kept, snapshot)) {
             return None;
@@ -114,11 +114,11 @@ unsafe fn look(
     Some(registration)
 }
 
-/// Whether each of the rows is there, that very row, and the snapshot sees it.
+/// Whether both places still hold those very rows, and the snapshot sees them.
 ///
 /// # Safety
-/// Under a guard; `triggers` is pg_trigger, open and locked; the buffers are where the rows' pages were before, or 0 if the rows were
-/// read under this lock.
+/// Under a guard; `triggers` is pg_trigger, open and locked; the buffers held the rows' pages before, or are 0 if the rows
+/// were read under this lock.
 unsafe fn visible(triggers: pg_sys::Relation, kept: &mut CachedRegistration, snapshot: pg_sys::Snapshot) -> bool {
     let (places, buffers) = (&kept.places, &mut kept.buffers);
     // SAFETY: the page is pinned and locked while it is read.
@@ -142,8 +142,8 @@ unsafe fn visible(triggers: pg_sys::Relation, kept: &mut CachedRegistration, sna
     }
 }
 
-/// Pins and locks a page that is there, and was in that buffer. A page that was cut off meanwhile is in no buffer, and not asked of the
-/// file.
+/// Pins and locks the page, first trying the buffer that last held it. None if the page has been truncated away: reading it from the file
+/// would be an error.
 ///
 /// # Safety
 /// As for [`visible`].
@@ -181,10 +181,10 @@ unsafe fn is_seen(place: &Place, buffer: pg_sys::Buffer, snapshot: pg_sys::Snaps
     }
 }
 
-/// The tables that a trigger by that function registers, as of now: asked again after an invalidation only. An edges table has
-/// readable arguments, and is no table of aliases.
+/// The tables that triggers of that function register, as of now; searched again only after an invalidation. An edges table has
+/// readable arguments, and is not a table of aliases.
 fn registered(function: pg_sys::Oid, functions: Functions) -> Rc<[pg_sys::Oid]> {
-    // SAFETY: in a transaction; may run the callbacks of invalidations, of which ours only counts.
+    // SAFETY: in a transaction; may run invalidation callbacks; ours only counts.
     unsafe { pg_sys::AcceptInvalidationMessages() };
     let is_edges = |table: pg_sys::Oid| {
         read(table, std::ptr::null_mut(), functions).is_some() && alias_markers(table, functions).is_empty()
@@ -195,8 +195,8 @@ fn registered(function: pg_sys::Oid, functions: Functions) -> Rc<[pg_sys::Oid]> 
     tables
 }
 
-/// The columns of an open table, found by their names again after an invalidation only. 42703 if one is gone, 42804 if reading one would
-/// run another role's code.
+/// The columns of an open table; looked up again only after an invalidation. 42703 if one is gone, 42804 if reading one would run another
+/// role's code.
 pub fn columns(table: &EdgesTable, registration: &Rc<Registration>) -> Fallible<Columns> {
     let find = || {
         let columns = table.require_columns(&registration.names)?;
@@ -206,33 +206,33 @@ pub fn columns(table: &EdgesTable, registration: &Rc<Registration>) -> Fallible<
     COLUMNS.with(|last| last.get((table.oid(), This(Rc::clone(registration))), find))
 }
 
-/// [`compat::database_xmin`], asked again after an invalidation only.
+/// [`compat::database_xmin`]; read again only after an invalidation.
 pub fn database_xmin() -> u32 {
     let Ok(xmin) = DATABASE.with(|last| last.get((), || Ok::<_, Infallible>(compat::database_xmin())));
     xmin
 }
 
-/// More tables of aliases in a database than are looked at to find those of one edges table.
+/// Up to so many alias markers in a database we look at all of them; beyond, at what depends on the edges table.
 const FEW_MARKERS: usize = 4;
 
 /// A table of aliases, with entity as parent and alias as child.
 pub struct AliasTable {
     pub table: pg_sys::Oid,
-    /// What its own image is fed by; not sound where that is not there for these columns.
+    /// The registration of the table's own image; not sound if there is none for these columns.
     pub registration: Rc<Registration>,
 }
 
-/// Stands for what a snapshot sees of the catalogs, within one transaction and as long as no subtransaction aborts: transactions below the
-/// same xmax only end, so the same number of them is the same set: in copies too, which have that number whether or not they have the list.
-/// And across transactions that had no xid: they changed nothing, and are in no snapshot.
+/// Identifies what a snapshot sees of the catalogs, within one transaction and as long as no subtransaction aborts. Below a given xmax,
+/// transactions can only end, so an equal count of running ones means an equal set. This holds for copied snapshots too, which keep the
+/// count with or without the list, and across transactions that had no xid: they changed nothing and are in no snapshot.
 ///
-/// 32 bits come again after 4 billion transactions; if one of them changed a relation, what is kept has ended by then.
+/// 32-bit xids wrap around after 4 billion transactions; if one of these changed a relation, the cache has been emptied by then.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct SnapshotId {
     xmin: pg_sys::TransactionId,
     xmax: pg_sys::TransactionId,
     running: u32,
-    /// All that runs in a snapshot taken during recovery. Of another: as many as were listed before it overflowed, which says no more.
+    /// In a snapshot taken during recovery, all running transactions. Otherwise the subtransactions listed; after an overflow this adds nothing.
     subtransactions: i32,
     curcid: pg_sys::CommandId,
 }
@@ -247,10 +247,10 @@ impl SnapshotId {
     }
 }
 
-/// Forgets what was read, if marks may mean something else from now on. Called when a transaction ends, or a subtransaction begins or
-/// ends. A standby's snapshots do not list what runs.
+/// Empties the caches keyed by [`SnapshotId`] if an id may mean something else from now on. Called when a transaction ends, or a
+/// subtransaction begins or ends. On a standby always: its snapshots do not list running transactions the same way.
 pub fn forget() {
-    // As of now, not as of a snapshot: privileges are in it.
+    // It depends on privileges, which are as of now, not as of a snapshot.
     ONLY.with(Cached::forget);
     // SAFETY: backend variables.
     let may_differ =
@@ -261,7 +261,7 @@ pub fn forget() {
     }
 }
 
-/// Forgets which table is the only one: it is gone.
+/// Forgets the default table, which is gone.
 pub fn forget_default_table() {
     ONLY.with(Cached::forget);
 }
@@ -283,8 +283,8 @@ pub unsafe fn read_once(
     LAST.with(|last| last.get((id, table), find)).ok()
 }
 
-/// The only table registered by `function` that is meant where none is named (readable, and in search_path), found at most once per snapshot, role and
-/// search_path; where there is not exactly one, all that the caller may read.
+/// The only table registered by `function` that the caller may read and that search_path shows; searched at most once per snapshot, role and
+/// search_path. The error holds all that the caller may read, if there is not exactly one.
 ///
 /// # Safety
 /// `snapshot` is the active snapshot.
@@ -293,7 +293,7 @@ pub unsafe fn only_registered(
     functions: Functions,
     snapshot: pg_sys::Snapshot,
 ) -> Result<pg_sys::Oid, Vec<pg_sys::Oid>> {
-    // SAFETY: the caller's promise; reads backend variables, of which the setting is a C string.
+    // SAFETY: the caller's promise; reads backend variables; the setting is a C string.
     let key = unsafe {
         let path = CStr::from_ptr(pg_sys::namespace_search_path);
         (SnapshotId::of(snapshot), function, plain::GetUserId(), path.to_owned())
@@ -314,14 +314,13 @@ pub fn readable(function: pg_sys::Oid, functions: Functions) -> Vec<pg_sys::Oid>
     registered(function, functions).iter().copied().filter(|table| is_readable(*table)).collect()
 }
 
-/// Whether the table's name without its schema means it, by the caller's search_path.
+/// Whether the caller's search_path finds the table by its name without a schema.
 fn is_visible(table: pg_sys::Oid) -> bool {
-    // SAFETY: system cache lookups. What the first has found the second finds: nothing that others did is heard of in between.
+    // SAFETY: system cache lookups. The second finds what the first has found: no invalidations are processed in between.
     unsafe { pg_sys::get_rel_namespace(table) != pg_sys::InvalidOid && pg_sys::RelationIsVisible(table) }
 }
 
-/// The tables of aliases of an edges table that count for the caller ([`trust::counts_beside`]), ascending by OID, found at most once
-/// per snapshot.
+/// The tables of aliases of an edges table that count ([`trust::counts_beside`]), ascending by OID; searched at most once per snapshot.
 ///
 /// # Safety
 /// `snapshot` is the active snapshot.
@@ -338,7 +337,7 @@ fn find_alias_tables(edges: pg_sys::Oid, snapshot: pg_sys::Snapshot, functions: 
     // SAFETY: a pg_trigger tuple, its descriptor and form.
     let arguments_of =
         |tuple, desc, form: &pg_sys::FormData_pg_trigger| unsafe { pg_trigger::arguments(tuple, desc, form.tgnargs) };
-    // The function of the markers seldom has any; a table has other triggers as well.
+    // Few databases have many alias markers; what depends on the edges table includes its other triggers.
     let mut markers = pg_trigger::that_depend_on(pg_sys::ProcedureRelationId, functions.alias_of(), snapshot);
     if markers.len() > FEW_MARKERS {
         markers = pg_trigger::that_depend_on(pg_sys::RelationRelationId, edges, snapshot);

@@ -1,7 +1,7 @@
-//! A table that belongs to another one (summaries to edges, and to documents), opened to be written: what it was attached as is read from the relation cache, under
-//! its lock, as PostgreSQL reads foreign keys and triggers: as of now, whatever the snapshot.
+//! A table that belongs to another one (summaries to edges, and to documents), opened to be written. Its registration is read from the
+//! relation cache, under its lock, as PostgreSQL reads foreign keys and triggers: as of now, whatever the snapshot.
 //!
-//! It stays open while it is used: then nobody drops, renames or changes it, this session neither.
+//! It stays open while it is used, so that no session, this one included, drops, renames or alters it.
 
 #![expect(unsafe_code, reason = "reads the relation cache")]
 
@@ -19,32 +19,33 @@ use std::rc::Rc;
 /// The table, with RowExclusiveLock to the end of the transaction.
 pub struct SideTable(pg_sys::Relation);
 
-/// What a trigger that never fires says of its table (cft_register).
+/// What a trigger that never fires says about its table (cft_register).
 pub struct Registered {
     pub trigger: pg_sys::Oid,
     pub name: String,
     /// The table after FROM; InvalidOid: none.
     pub other: pg_sys::Oid,
-    /// ENABLE ALWAYS: the table's owner has said it.
+    /// ENABLE ALWAYS: only the table's owner can have made it so.
     pub always: bool,
-    /// Each column, and what it is for, separated by blanks.
+    /// Each column, and its roles, separated by blanks.
     columns: Vec<(String, String)>,
 }
 
 impl Registered {
-    /// The column for `role`.
+    /// The column that has this role.
     pub fn column(&self, role: &str) -> Option<&str> {
         let is_for = |(_, roles): &&(String, String)| roles.split(' ').any(|one| one == role);
         self.columns.iter().find(is_for).map(|(column, _)| column.as_str())
     }
 }
 
-/// What triggers by that function say of an open table, the owner's first, then the oldest. Longer arguments than ours are no registration, and not copied.
+/// What triggers of that function say about an open table: the owner's first, then by OID. Arguments longer than any of ours are no
+/// registration, and not copied.
 ///
 /// # Safety
 /// An open relation.
 pub unsafe fn registered(rel: pg_sys::Relation, function: pg_sys::Oid) -> Vec<Registered> {
-    // SAFETY: the caller's promise; a trigger has so many columns and arguments, and strings are NUL-terminated.
+    // SAFETY: the caller's promise; tgnattr and tgnargs count the columns and arguments; strings are NUL-terminated.
     unsafe {
         let desc = (*rel).trigdesc;
         if desc.is_null() {
@@ -78,7 +79,7 @@ pub unsafe fn registered(rel: pg_sys::Relation, function: pg_sys::Oid) -> Vec<Re
 }
 
 thread_local! {
-    /// By the table that they belong to, and the functions that say so.
+    /// Side tables, by the table that they belong to and the functions of their triggers.
     static TABLES: Cached<(pg_sys::Oid, [pg_sys::Oid; 2]), Rc<[pg_sys::Oid]>> = const { Cached::new(4, invalidation::relations) };
 }
 
@@ -100,8 +101,8 @@ fn find(other: pg_sys::Oid, functions: [pg_sys::Oid; 2]) -> Rc<[pg_sys::Oid]> {
 }
 
 impl SideTable {
-    /// The plain tables that a trigger by one of these functions says belong to `other`, as of now, and whose owner may say so; locked and opened,
-    /// ascending by OID. One whose owner may not is neither waited for nor opened: the first one's name is given to `untrusted`.
+    /// Locks and opens the plain tables that triggers of these functions say belong to `other`, as of now, ascending by OID. A table whose owner
+    /// may not say so ([`trust::counts_beside`]) is neither waited for nor opened; `untrusted` gets the name of the first.
     pub fn all_of(other: pg_sys::Oid, functions: [pg_sys::Oid; 2], untrusted: impl FnOnce(&str)) -> Vec<Self> {
         let find = || Ok::<_, Infallible>(find(other, functions));
         let Ok(tables) = TABLES.with(|all| all.get((other, functions), find));
@@ -114,7 +115,7 @@ impl SideTable {
 
     fn open(table: pg_sys::Oid) -> Option<Self> {
         let lock = pg_sys::RowExclusiveLock as pg_sys::LOCKMODE;
-        // SAFETY: any OID may be asked for; null is checked. A deadlock's statements are told to the log only.
+        // SAFETY: any OID may be asked for; null is checked. In a deadlock, only the log shows the statements.
         let rel = error_context::with_error_context(None, || unsafe { pg_sys::try_relation_open(table, lock) });
         let opened = (!rel.is_null()).then(|| Self(rel))?;
         // SAFETY: an open relation.
@@ -157,7 +158,7 @@ impl SideTable {
 
 impl Drop for SideTable {
     fn drop(&mut self) {
-        // While an ERROR unwinds, the transaction's abort closes it.
+        // While an ERROR unwinds, we leave closing to the transaction's abort.
         if !std::thread::panicking() {
             // SAFETY: opened in open(), closed once; the lock stays.
             unsafe { unguarded::relation_close(self.0, pg_sys::NoLock as pg_sys::LOCKMODE) };

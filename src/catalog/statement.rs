@@ -1,6 +1,6 @@
-//! A statement over tables that were given by OID: its text names them, as the catalogs have them now.
+//! A statement over tables given by OID: its text has their current names.
 //!
-//! PostgreSQL asks for USAGE on a schema only when it analyses a statement. A plan is kept for all roles of a session, so we ask at each call.
+//! PostgreSQL checks USAGE on a schema only when it analyses a statement. A session caches a plan for all its roles, so we check at each call.
 
 use crate::catalog::edges_table::EdgesTable;
 use crate::catalog::privileges::require_schema_usage;
@@ -9,17 +9,17 @@ use crate::pg::encoding;
 use pgrx::prelude::*;
 use std::ffi::{CStr, CString};
 
-/// A text, and the tables that it names.
+/// The text of a statement, and the tables that it names.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Statement {
     sql: CString,
     tables: Vec<pg_sys::Oid>,
-    /// Made past forced row-level security: its plan is nobody else's, and PostgreSQL's own check of a plan's age does not tell.
+    /// Prepared past forced row-level security. Such a plan serves no other caller, and PostgreSQL's revalidation does not notice the difference.
     no_force: bool,
 }
 
 impl Statement {
-    /// Raises 42501 if the caller has no USAGE on the schema of one of them.
+    /// Raises 42501 if the caller lacks USAGE on the schema of one of the tables.
     pub fn over(sql: &str, tables: &[&EdgesTable]) -> Self {
         let Ok(sql) = CString::new(encoding::encode(sql)) else {
             unreachable!("identifiers come from the catalog and have no NUL");

@@ -1,8 +1,8 @@
-//! Triggers made and dropped by OID, as CREATE TRIGGER and DROP TRIGGER do it: no statement is made of names, so nothing is quoted, and no
-//! rename matters.
+//! Creates and drops triggers by OID, as CREATE TRIGGER and DROP TRIGGER do. We build no statement text, so nothing needs quoting and a rename
+//! does no harm.
 //!
-//! The rights are those of the statements: USAGE on the schemas, TRIGGER on the table and on the one it belongs to, EXECUTE on the function;
-//! ownership to drop. They are asked for before a lock is, and once more under it. Event triggers do not fire.
+//! The caller needs the rights that the statements need: USAGE on the schemas, TRIGGER on the table and on the one after FROM, EXECUTE on the
+//! function; ownership to drop. We check them before we wait for a lock, and again under it. Event triggers do not fire.
 
 #![expect(unsafe_code, reason = "calls PostgreSQL's commands")]
 
@@ -16,17 +16,17 @@ use std::ptr::null_mut;
 /// An AFTER trigger.
 pub struct Trigger<'a> {
     pub table: pg_sys::Oid,
-    /// The table after FROM: that of a constraint trigger.
+    /// The table after FROM; makes it a constraint trigger.
     pub from: Option<pg_sys::Oid>,
     pub name: &'a CStr,
     pub function: pg_sys::Oid,
-    /// TRIGGER_TYPE_INSERT, ...: of those that fire it.
+    /// The events that fire it: TRIGGER_TYPE_INSERT, ....
     pub events: u32,
     pub each_row: bool,
-    /// The columns after UPDATE OF; none: all.
+    /// The columns after UPDATE OF; if empty, all.
     pub columns: &'a [CString],
     pub arguments: &'a [CString],
-    /// Names of the transition tables of new and of old rows.
+    /// Names of the transition tables: new rows, old rows.
     pub new_table: Option<&'a CStr>,
     pub old_table: Option<&'a CStr>,
     /// WHEN (false).
@@ -38,7 +38,7 @@ pub struct Trigger<'a> {
 }
 
 impl Trigger<'_> {
-    /// One on that table that has nothing else yet.
+    /// A trigger on that table, with nothing else set yet.
     pub fn on(table: pg_sys::Oid) -> Self {
         Self {
             table,
@@ -57,7 +57,7 @@ impl Trigger<'_> {
         }
     }
 
-    /// What CREATE TRIGGER and ALTER TABLE ... ENABLE ALWAYS TRIGGER ask for. 42P01, 42883, 42501.
+    /// Checks the rights that CREATE TRIGGER and ALTER TABLE ... ENABLE ALWAYS TRIGGER need. 42P01, 42883, 42501.
     fn require_rights(&self) -> Fallible<()> {
         if self.always {
             privileges::require_owner(self.table)?;
@@ -68,12 +68,12 @@ impl Trigger<'_> {
     }
 }
 
-/// Creates it, and makes it visible to what follows. Errors: CREATE TRIGGER's.
+/// Creates the trigger, and makes it visible to the commands that follow. Errors: CREATE TRIGGER's.
 pub fn create(trigger: &Trigger<'_>) -> Fallible<()> {
     prevent(c"CREATE TRIGGER");
     trigger.require_rights()?;
     let locks = [(Some(trigger.table), pg_sys::ShareRowExclusiveLock), (trigger.from, pg_sys::AccessShareLock)];
-    // Waited for: a deadlock's statements are told to the log only.
+    // We may wait here; in a deadlock, only the log shows the statements.
     with_error_context(None, || {
         for (table, lock) in locks {
             if let Some(table) = table {
@@ -83,7 +83,7 @@ pub fn create(trigger: &Trigger<'_>) -> Fallible<()> {
         }
     });
     trigger.require_rights()?;
-    // PostgreSQL's parser cuts names, and says so.
+    // Truncates a long name with a NOTICE, as PostgreSQL's parser does.
     let name = |text: &CStr| {
         // SAFETY: a copy, which is cut at a character's end.
         unsafe {
@@ -147,8 +147,8 @@ pub fn create(trigger: &Trigger<'_>) -> Fallible<()> {
     Ok(())
 }
 
-/// Locks the table as DROP TRIGGER does, if `which` finds any of its triggers, and drops those that it finds then. Whether there were any.
-/// Errors: 42P01, 42501 (not the owner), DROP TRIGGER's.
+/// If `which` finds triggers, locks the table as DROP TRIGGER does and drops those that `which` finds under the lock. Returns whether there
+/// were any. Errors: 42P01, 42501 (not the owner), DROP TRIGGER's.
 pub fn drop(table: pg_sys::Oid, which: impl Fn() -> Vec<pg_sys::Oid>) -> Fallible<bool> {
     privileges::require_owner(table)?;
     if which().is_empty() {
@@ -170,7 +170,7 @@ pub fn drop(table: pg_sys::Oid, which: impl Fn() -> Vec<pg_sys::Oid>) -> Fallibl
     Ok(!triggers.is_empty())
 }
 
-/// The errors of a command where none may be run.
+/// Raises PostgreSQL's errors if the command may not run: in a read-only transaction, in parallel mode, during recovery.
 fn prevent(command: &CStr) {
     // SAFETY: they read the transaction's state.
     unsafe {

@@ -8,26 +8,26 @@ use crate::pg::background_worker::SAFE_PATH;
 use crate::pg::compat;
 use pgrx::pg_sys;
 
-/// Forced row-level security does not bind the owner: so for what checks rows for everybody, as foreign keys do.
+/// Forced row-level security does not bind the owner: for checks that must see every row, as those of foreign keys.
 pub const NOFORCE_RLS: u32 = pg_sys::SECURITY_NOFORCE_RLS;
 
-/// Whether this runs in an operation with [`NOFORCE_RLS`].
+/// Whether we run in an operation with [`NOFORCE_RLS`].
 pub fn is_past_forced_policies() -> bool {
     // SAFETY: reads a backend variable.
     unsafe { pg_sys::InNoForceRLSOperation() }
 }
 
-/// [`as_role`], of the owner of a table whose rows `work` reads.
+/// [`as_role`], with the rights of the table's owner.
 pub fn as_owner<R>(table: &EdgesTable, context_beside: u32, work: impl FnOnce() -> R) -> R {
     // SAFETY: an open relation.
     as_role(unsafe { (*(*table.rel()).rd_rel).relowner }, context_beside, work)
 }
 
-/// Runs `work` with the rights of the role, in a security-restricted operation and with a safe search_path, as VACUUM and CREATE INDEX do with those of
-/// a table's owner. What is set meanwhile is forgotten. An ERROR's abort puts back what was before.
+/// Runs `work` with the rights of the role, in a security-restricted operation and with a safe search_path, as VACUUM and CREATE INDEX do with
+/// the rights of a table's owner. Settings that `work` changes are restored. After an ERROR, the abort restores user and settings.
 pub fn as_role<R>(role: pg_sys::Oid, context_beside: u32, work: impl FnOnce() -> R) -> R {
     let (mut user, mut context) = (pg_sys::InvalidOid, 0);
-    // SAFETY: as index builds do it. The nest level is left before the user is put back.
+    // SAFETY: as index builds do it. The nest level is left before the user is restored.
     let level = unsafe {
         pg_sys::GetUserIdAndSecContext(&mut user, &mut context);
         let restricted = pg_sys::SECURITY_RESTRICTED_OPERATION | context_beside;
@@ -54,8 +54,8 @@ pub fn as_role<R>(role: pg_sys::Oid, context_beside: u32, work: impl FnOnce() ->
     result
 }
 
-/// Whether a table that belongs to `beside` by a trigger counts: its owner owns that one too, can SET ROLE to that owner, or is a superuser. (Who may
-/// only create triggers on `beside` can make any table of its own belong to it.)
+/// Whether a table that belongs to `beside` by a trigger counts: its owner must own `beside` too, be able to SET ROLE to its owner, or be a
+/// superuser. (A role that may only create triggers on `beside` could make any table of its own belong to it.)
 pub fn counts_beside(table: pg_sys::Oid, beside: pg_sys::Oid) -> bool {
     match (roles::owner(table), roles::owner(beside)) {
         (Some(owner), Some(of)) => compat::may_become(owner, of),
@@ -63,7 +63,7 @@ pub fn counts_beside(table: pg_sys::Oid, beside: pg_sys::Oid) -> bool {
     }
 }
 
-/// Whether the type is one of pg_catalog's, or a domain over one: its casts are a superuser's. Those of another may be anybody's.
+/// Whether the type is the server's own, or a domain over such a type: its casts are a superuser's code. Those of other types may be any user's.
 pub fn is_builtin(type_oid: pg_sys::Oid) -> bool {
     // SAFETY: system cache lookups. Any number can be called a type.
     unsafe { pg_sys::get_typtype(type_oid) != 0 && u32::from(pg_sys::getBaseType(type_oid)) < roles::FIRST_OF_USERS }
