@@ -1,7 +1,8 @@
-//! What every build has: the mark that one process builds a table, memory for the image, publishing it, giving way, and what came of it.
+//! What all builds share: the builder's mark, memory for the image, publishing it, giving way, and the outcome.
 //!
-//! One builder a table: the mark in its slot (`alone`), taken off at any end of the process. An image is built where nobody can see it and
-//! published in one step under its lock. A builder that holds a lock on the table gives way to a session that waits for a stronger one.
+//! A table has one builder at a time: `alone` marks its slot, and the mark is removed however the process ends. An image is built where no other
+//! process can see it and published in one step under its lock. A builder that holds a lock on the table gives way to a session that waits for
+//! a stronger one.
 
 #![expect(unsafe_code, reason = "locks, snapshots and a table scan")]
 
@@ -20,7 +21,7 @@ use std::panic::AssertUnwindSafe;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 
 thread_local! {
-    /// The slot this process builds for, and the chunks it has so far.
+    /// The slot that this process builds for, and the chunks it has allocated so far.
     pub static UNDER_WAY: RefCell<Option<(usize, Vec<u64>)>> = const { RefCell::new(None) };
     static WATCHED: Cell<bool> = const { Cell::new(false) };
     static OUTCOME: Cell<BuildOutcome> = const { Cell::new(BuildOutcome::None) };
@@ -28,7 +29,7 @@ thread_local! {
 
 /// Why there is no image after a build.
 pub enum Refused {
-    /// Another process builds it.
+    /// Another process is building it.
     Busy,
     Failed(Box<error::Report>),
 }
@@ -55,8 +56,8 @@ pub fn alone(control: &Control, table: pg_sys::Oid, work: impl FnOnce(usize) -> 
     UNDER_WAY.set(Some((index, Vec::new())));
     let result = PgTryBuilder::new(AssertUnwindSafe(|| work(index)))
         .catch_others(|error| {
-            // An ERROR or a panic may come from under a lock that is wanted again: as every abort does first. A builder holds nobody else's.
-            // SAFETY: releases this process's lightweight locks.
+            // The ERROR or panic may have left a lightweight lock held that abandon() takes: like any abort, release them all first.
+            // SAFETY: releases this process's lightweight locks; a builder's callers hold none.
             unsafe { pg_sys::LWLockReleaseAll() };
             abandon();
             error.rethrow()
@@ -71,7 +72,7 @@ pub fn alone(control: &Control, table: pg_sys::Oid, work: impl FnOnce(usize) -> 
     result.map_err(|report| Refused::Failed(Box::new(report)))
 }
 
-/// Frees what an unfinished build holds, and lets others build. Nothing to do after a finished one but the latter.
+/// Frees what an unfinished build holds, and lets other processes build. After a finished build only the latter remains to do.
 fn abandon() {
     if let Some((index, tokens)) = UNDER_WAY.take()
         && let Some(control) = control::control()
@@ -90,12 +91,12 @@ fn abandon() {
     }
 }
 
-/// Notes why the build of this process will fail, for the session that asked for it.
+/// Notes why this process's build will fail, for the session that requested it.
 pub fn note_outcome(outcome: BuildOutcome) {
     OUTCOME.set(outcome);
 }
 
-/// What was noted since the last time this was asked.
+/// The outcome noted since the last call.
 pub fn noted_outcome() -> BuildOutcome {
     OUTCOME.replace(BuildOutcome::None)
 }
@@ -112,19 +113,19 @@ unsafe extern "C-unwind" fn at_exit(_code: i32, _arg: pg_sys::Datum) {
     abandon();
 }
 
-/// Makes the image the table's, if `ready` (asked under the lock) still says so. Until then the old one, if there is one, serves.
+/// Makes this the table's image, if `ready`, called under the lock, agrees. Until then an older image keeps serving.
 pub fn publish(control: &Control, index: usize, header: Header, ready: impl FnOnce() -> bool) -> bool {
     chunks::swap_image(control, index, Some(header), || {
         let now = ready();
         if now {
-            // From here on the chunks are the image's: whatever ends this process must not free them.
+            // From here on the chunks belong to the image: the end of this process must not free them.
             UNDER_WAY.with_borrow_mut(|u| u.as_mut().map(|(_, tokens)| tokens.clear()));
         }
         now
     })
 }
 
-/// Adds a chunk to an image that nobody else can see.
+/// Adds a chunk to an image that is not published yet.
 pub fn grow(control: &Control, memory: &mut Memory) -> Fallible<u64> {
     let number = memory.mapped();
     let Some((token, base)) = chunk(control, number) else {
@@ -137,7 +138,7 @@ pub fn grow(control: &Control, memory: &mut Memory) -> Fallible<u64> {
             control.slots[*index].build_bytes.fetch_add(chunk_bytes(number) as u64, SeqCst);
         })
     });
-    // SAFETY: a fresh chunk of that number's size, page aligned and pinned, ours until it is published.
+    // SAFETY: a fresh chunk of that number's size, page aligned and pinned, and ours until the image is published.
     unsafe { memory.map(base) };
     if number > 0 {
         let image = Image::open(memory).map_err(|e| error::core(&e))?;
@@ -147,13 +148,13 @@ pub fn grow(control: &Control, memory: &mut Memory) -> Fallible<u64> {
     Ok(token)
 }
 
-/// A chunk of that number.
+/// Allocates the chunk with that number.
 fn chunk(control: &Control, number: usize) -> Option<(u64, std::ptr::NonNull<u8>)> {
     let index = UNDER_WAY.with_borrow(|under_way| under_way.as_ref().map(|(index, _)| *index))?;
     quota::allocate(control, index, chunk_bytes(number))
 }
 
-/// How a load ended, for the session that asked for it.
+/// How a load ended, for the session that requested it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u32)]
 pub enum BuildOutcome {
@@ -165,12 +166,12 @@ pub enum BuildOutcome {
     Yielded = 5,
     /// There was no place for a worker, or another build needed it (worker_limit.rs).
     NoPlace = 6,
-    /// Somebody was writing to the table all the time.
+    /// Writers kept the table busy for as long as the build would wait.
     Waited = 7,
 }
 
 impl BuildOutcome {
-    /// What the asker of that number reads in the slot; None: its build did not end, or another asker's ended since.
+    /// Decodes the slot's `word` for that asker; None if its build has not ended, or another asker's build has ended since.
     pub fn of(word: u64, asker: u64) -> Self {
         let all = [Self::Built, Self::Memory, Self::Refused, Self::Busy, Self::Yielded, Self::NoPlace, Self::Waited];
         all.into_iter().find(|outcome| word == outcome.word(asker)).unwrap_or(Self::None)
@@ -181,7 +182,7 @@ impl BuildOutcome {
     }
 }
 
-/// An error if this is a background worker, and somebody waits for it to leave the database.
+/// An error if this is a background worker and another session waits for it to leave the database.
 pub fn leave(table: pg_sys::Oid) -> Fallible<()> {
     // SAFETY: a backend variable.
     if unsafe { !pg_sys::MyBgworkerEntry.is_null() } && lock_holders::database_is_wanted() {
@@ -191,7 +192,7 @@ pub fn leave(table: pg_sys::Oid) -> Fallible<()> {
     Ok(())
 }
 
-/// An error if somebody waits for our lock on the table, or for this worker to leave.
+/// An error if another session waits for our lock on the table, or for this worker to leave the database.
 pub fn give_way(table: &EdgesTable, lock: pg_sys::LOCKMODE) -> Fallible<()> {
     leave(table.oid())?;
     // SAFETY: an open relation on which we hold this lock.
@@ -202,7 +203,7 @@ pub fn give_way(table: &EdgesTable, lock: pg_sys::LOCKMODE) -> Fallible<()> {
     Ok(())
 }
 
-/// An error if this process's build for that slot is of no use any more: its log has lost something.
+/// An error if this process's build for that slot has become useless because its log lost a change.
 pub fn check_still_wanted(slot: &Slot, table: pg_sys::Oid) -> Fallible<()> {
     let load = slot.loading.load(SeqCst);
     let lost = load != 0 && slot.log_lost.load(SeqCst) == load;

@@ -1,7 +1,7 @@
-//! Bringing an image that was scanned beside writers up to date: the changes in the log of its load (capture/log_record.rs), in order.
+//! Applies the log of a load (capture/log_record.rs) to an image that was scanned beside writers.
 //!
-//! What the scan's snapshot saw is in the image already. A delete may come before the insert of its row; it waits for it. May raise; only
-//! the builder (online.rs) calls it, with an image that nobody else can see.
+//! What the scan's snapshot saw is in the image already. A delete may come before the insert of its row; then it waits. May raise; only
+//! the builder (online.rs) calls it, with an image that is not published yet.
 
 use crate::builds::builder;
 use crate::capture::delta::Change;
@@ -16,13 +16,13 @@ use cftrag_core::{
 };
 use pgrx::check_for_interrupts;
 
-/// Slots of a long list read between two looks for an interrupt.
+/// Slots of a long list read between two checks for interrupts.
 const STEPS: usize = 1 << 16;
 
-/// Names of an edge, kept.
+/// Owned names of an edge: tree, parent, child.
 type Names = (Option<Vec<u8>>, Vec<u8>, Vec<u8>);
 
-/// Applies the log of a load to its image, but for what the scan's snapshot has seen.
+/// Applies the log of a load to its image, except for what the scan's snapshot has seen.
 pub struct Applier<'c> {
     control: &'c Control,
     table: String,
@@ -36,7 +36,7 @@ pub struct Applier<'c> {
 struct Waiting {
     names: Names,
     change: Change,
-    /// Its transaction has committed: the insert is in the log by now, or never will be.
+    /// The deleting transaction has committed: the insert is in the log by now, or never will be.
     over: bool,
 }
 
@@ -70,7 +70,8 @@ impl<'c> Applier<'c> {
         }
     }
 
-    /// Forgets what was undone, and marks what is over. Before the log is read: whoever ran then may end before the next reading.
+    /// Drops the waiting deletes of aborted transactions, and marks those of committed ones. Called before the log is read, because a
+    /// transaction may commit after that reading.
     pub fn look_at_waiting(&mut self) -> Fallible<()> {
         self.known = XidFates::default();
         let mut now = XidFates::default();
@@ -83,7 +84,7 @@ impl<'c> Applier<'c> {
         Ok(())
     }
 
-    /// Applies the deletes that have waited, if their inserts have come.
+    /// Applies those waiting deletes whose inserts have come.
     pub fn retry(&mut self, memory: &mut Memory) -> Fallible<()> {
         let all = std::mem::take(&mut self.waiting);
         let mut kept = Vec::new();
@@ -101,7 +102,8 @@ impl<'c> Applier<'c> {
         Ok(())
     }
 
-    /// Whether the scan's snapshot saw the change (an insert is in the image as a settled row, a deleted row is not), or saw it undone.
+    /// Whether the scan's snapshot saw the change (so the image has it: an insert as a settled row, a deleted row not at all), or its
+    /// transaction aborted.
     fn is_settled(&mut self, change: Change) -> Fallible<bool> {
         let xid = change.by();
         if self.seen.view(xid, Hint::None) == View::Unknown {
@@ -110,7 +112,7 @@ impl<'c> Applier<'c> {
         Ok(self.seen.view(xid, Hint::None) == View::Seen || self.seen.learned(xid) == Hint::Aborted)
     }
 
-    /// Applies one change; false: a delete whose insert has not come yet. `rest` are this change and those that come after it.
+    /// Applies one change; returns false for a delete whose insert has not come yet. `rest` is this change and all later ones.
     fn one<'e>(
         &mut self,
         memory: &mut Memory,
@@ -148,7 +150,7 @@ impl<'c> Applier<'c> {
         self.known.learn(ask).ok_or_else(|| error::load_lost(&self.table, LoadLost::XidTooOld))
     }
 
-    /// Finds the rows that are deleted in a long list: nobody else moves them.
+    /// Finds in a long list the rows that `rest` deletes. They stay in place, since only this process changes the image.
     fn look<'e>(&mut self, memory: &Memory, rest: &(impl Iterator<Item = (Edge<'e>, Change)> + Clone)) -> Fallible<()> {
         let image = Image::open(memory).map_err(|e| error::core(&e))?;
         let deletes = rest.clone().filter_map(|(edge, change)| match change {

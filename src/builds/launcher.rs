@@ -1,8 +1,9 @@
-//! Images at server start (`cftrag.build_on_start`): a process of the preloaded library that, once the server takes writes, has one worker
-//! per database build what is attached there, and that then ends: a standby's at its promotion. After a crash restart the postmaster starts no worker again
-//! that ended well: then images are built for their first readers.
+//! Images at server start (`cftrag.build_on_start`). Once the server takes writes (a standby: at its promotion), the launcher starts one worker
+//! per database, which builds the images of the tables attached there; then it ends. After a crash restart the postmaster does not restart a
+//! worker that had exited normally: images are then built for their first readers.
 //!
-//! It is connected to no database, so it blocks nobody; its workers are, for as long as they build, and leave for who copies, renames or drops it.
+//! The launcher is connected to no database, so it blocks no command. Its workers are while they build, and leave when a session wants to copy,
+//! rename or drop the database.
 
 #![expect(unsafe_code, reason = "wakes another process")]
 
@@ -17,24 +18,24 @@ use pgrx::prelude::*;
 use std::sync::atomic::Ordering::SeqCst;
 use std::time::{Duration, Instant};
 
-/// Seconds until a launcher that failed, or whose server crashed while it worked, starts again.
+/// Seconds until the launcher restarts after it failed, or after the server crashed while it ran.
 const RESTART: i32 = 5;
 
-/// A table whose writers do not end so soon (prepared transactions) is put behind all others of all databases.
+/// A table whose writers do not end within this time (prepared transactions) is put behind all other tables of all databases.
 const BUSY_TABLE_WAIT: Duration = Duration::from_millis(20);
 
-/// After so many such waits, a second in all, a table that has writers is put off at once.
+/// After this many such waits, a second in all, a table with writers is put off at once.
 const MOST_WAITS: u32 = 50;
 
-/// Those of a database are tried again and again, for so long in all; then they are left to their first readers.
+/// How long the second round keeps trying a database's busy tables; then their first readers have them built.
 const BUSY_TABLES_WAIT_MAX: Duration = Duration::from_secs(10);
 
-/// Rounds over the databases.
+/// The two rounds over the databases.
 const FIRST: u32 = 0;
 
 const SECOND: u32 = 1;
 
-/// Has the postmaster start the launcher, if it is the postmaster that loads the library. Called from _PG_init.
+/// Registers the launcher, if the postmaster is preloading the library. Called from _PG_init.
 pub fn register() {
     // SAFETY: reads the postmaster's state; the description is copied.
     unsafe {
@@ -63,7 +64,7 @@ extern "C-unwind" fn cftrag_launcher(_arg: pg_sys::Datum) {
     put_off.into_iter().for_each(|database| _ = build(database, SECOND));
 }
 
-/// Has a worker build the images of a database, and waits for it. Whether tables were put off.
+/// Starts a worker that builds the images of a database, and waits for its end. Returns whether it put tables off.
 fn build(database: pg_sys::Oid, round: u32) -> bool {
     let put_off = || control::control().is_some_and(|control| control.put_off.swap(0, SeqCst) != 0);
     put_off();
@@ -88,7 +89,7 @@ unsafe extern "C-unwind" fn shutdown(signal: i32) {
     unsafe { pg_sys::SignalHandlerForShutdownRequest(signal) };
 }
 
-/// Databases that can be connected to and are no templates.
+/// Databases that allow connections and are not templates.
 fn databases() -> Vec<pg_sys::Oid> {
     let mut found = Vec::new();
     // SAFETY: a scan of a shared catalog under its lock, in a transaction; everything opened is closed.
@@ -113,8 +114,9 @@ fn databases() -> Vec<pg_sys::Oid> {
     found
 }
 
-/// The main function of a worker that builds the images of one database (the first number of bgw_extra), one after the other, in that round
-/// (the second). It leaves when somebody copies, renames or drops the database. No table waits for another's writers: in the first round those that have some are put off, in the second they are tried in turn.
+/// The main function of a worker that builds the images of one database (the first number of bgw_extra), one after the other, in the given
+/// round (the second number). It leaves when a session copies, renames or drops the database. No table waits for another table's writers:
+/// the first round puts tables with writers off, the second tries them in turn.
 #[pg_guard]
 #[unsafe(no_mangle)]
 extern "C-unwind" fn cftrag_start_builder(_arg: pg_sys::Datum) {
@@ -144,8 +146,8 @@ extern "C-unwind" fn cftrag_start_builder(_arg: pg_sys::Datum) {
     control.put_off.store(u32::from(!left.is_empty()), SeqCst);
 }
 
-/// What is attached in this database; None if the extension is not there. Catalogs are read by index, not by SQL: the database's owner chooses
-/// what SQL means here.
+/// The tables attached in this database; None without the extension. We read catalogs by index, not by SQL: the database's owner can change what
+/// SQL does here.
 fn attached() -> Option<(Functions, Vec<pg_sys::Oid>)> {
     let functions = Functions::of_extension();
     let there = functions.capture != pg_sys::InvalidOid;

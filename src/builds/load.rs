@@ -1,9 +1,9 @@
-//! An image from a table: under a SHARE lock, or beside writers (online.rs).
+//! Loads an image from a table: under a SHARE lock (locked.rs), or beside writers (online.rs).
 //!
-//! Under a SHARE lock (a small table, by its first reader or by cft_build): every row that the build snapshot B sees is settled and no
-//! change is under way. Writers wait meanwhile, unless the build gives way to them (a small table's does); readers never do: the reference query answers them. The image is built where nobody can
-//! see it and published at the end, before the lock is released. A failed build frees its memory: by the catch below, or at the
-//! backend's exit if that is what ended it.
+//! Under a SHARE lock (a small table, by its first reader or by cft_build), every row that the build snapshot B sees is settled and no
+//! change is in progress. Writers wait meanwhile, unless the build gives way to them (a small table's does); readers never wait, since the
+//! reference query answers them. The image is built where no other process can see it and published at the end, before the lock is released.
+//! A failed build frees its memory, at the latest when the backend exits (builder.rs).
 
 #![expect(unsafe_code, reason = "locks, snapshots and a table scan")]
 
@@ -29,16 +29,16 @@ use pgrx::prelude::*;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 use std::time::Instant;
 
-/// Bytes of the counters of the smallest table.
+/// The smallest table's counters have this many bytes.
 const LEAST_COUNTERS: usize = 4096;
 
-/// Bytes read between two looks at who waits, and at pending interrupts: about a millisecond's.
+/// Bytes read between two checks for waiting sessions and interrupts: about a millisecond's work.
 const BYTES_A_LOOK: usize = 64 * 1024;
 
-/// Bytes of the longest value that is read while writers wait for who asked for no build: also about a millisecond's.
+/// Bytes of the longest value that a reader's build reads while writers wait: also about a millisecond's work.
 const READER_VALUE_MAX: usize = 1 << 20;
 
-/// Notes in its slot how long a build took, however it ends. Without what it waited for.
+/// Notes in the slot how long a build took, however it ends, without the time it waited.
 struct Took<'s>(pub &'s Slot, pub Instant);
 
 impl Drop for Took<'_> {
@@ -47,7 +47,7 @@ impl Drop for Took<'_> {
     }
 }
 
-/// Makes the image of what the snapshot sees, and describes it. Gives way to who waits for the caller's `lock`.
+/// Builds the image of what the snapshot sees, and returns its header. Gives way to a session that waits for the caller's `lock`.
 #[expect(clippy::too_many_arguments, reason = "what both ways of building share")]
 pub fn load(
     control: &Control,
@@ -65,7 +65,7 @@ pub fn load(
     let root = grow(control, memory)?;
     let image = Image::format(memory, random_seed()).map_err(|e| error::core(&e))?;
     image.owner_set(0, root);
-    // How many rows each entity has, in a pass of its own: a hint, so that its record is as large as it needs to be.
+    // A first pass counts each entity's rows: a hint, so that its record is made as large as it needs to be.
     let degrees = Degrees::new(image, counters_bytes(table));
     let slot = &control.slots[index];
     let next_row = || slot.progress.done.fetch_add(1, Relaxed);
@@ -108,9 +108,9 @@ pub fn load(
     })
 }
 
-/// What a build under a SHARE lock scans with, so that its scan is no read of the user's transaction. A SERIALIZABLE one would take predicate
-/// locks and note conflicts, which fail writes; PostgreSQL leaves out scans whose snapshot is of another kind, as those of CREATE INDEX.
-/// Under that lock, without an xid, all that is committed is all that the build's snapshot sees.
+/// The snapshot that a build under a SHARE lock scans with. In a SERIALIZABLE transaction, an MVCC scan would take predicate locks and note
+/// conflicts, which make writes fail; PostgreSQL exempts scans with other kinds of snapshots, such as CREATE INDEX's. SnapshotSelf sees the
+/// same rows: under the lock, and without an xid of our own, the build's snapshot sees all that is committed.
 fn without_predicate_locks(snapshot: pg_sys::Snapshot) -> pg_sys::Snapshot {
     // SAFETY: backend variables.
     unsafe {
@@ -121,7 +121,7 @@ fn without_predicate_locks(snapshot: pg_sys::Snapshot) -> pg_sys::Snapshot {
     }
 }
 
-/// Frees the old image before the new one needs memory, if no snapshot can use it: it lost something, or the table was rewritten since.
+/// Frees the old image before the new one needs memory, if no snapshot can use it: it lost a change, or the table was rewritten since.
 fn free_useless(control: &Control, index: usize, key: &Key) {
     let slot = &control.slots[index];
     let useless = slot.spoiled.load(SeqCst) != 0 || slot.read(|header| header.key.locator != key.locator);
@@ -130,7 +130,7 @@ fn free_useless(control: &Control, index: usize, key: &Key) {
     }
 }
 
-/// The key of the image, as the build snapshot sees registration and columns.
+/// The image's key, from the registration and the columns as the build snapshot sees them.
 pub fn key(table: &EdgesTable, snapshot: pg_sys::Snapshot, functions: Functions) -> Fallible<(Key, Columns)> {
     if let Some(why) = table.unsuitable() {
         return Err(error::wrong_kind(&table.name(), why));
@@ -158,7 +158,7 @@ pub fn key(table: &EdgesTable, snapshot: pg_sys::Snapshot, functions: Functions)
     Ok((key, columns))
 }
 
-/// Bytes of the counters of a table's entities: a sixteenth of the table's, within maintenance_work_mem.
+/// Bytes for counting the rows of a table's entities: a sixteenth of the table's size, within maintenance_work_mem.
 fn counters_bytes(table: &EdgesTable) -> usize {
     // SAFETY: reads a setting, in kilobytes.
     let most = unsafe { pg_sys::maintenance_work_mem }.max(0) as usize * 1024;
@@ -188,9 +188,9 @@ fn insert(
     }
 }
 
-/// Every edge of the table that the snapshot sees, read with the rights of its owner (catalog/trust.rs). The scan and the six types' output
-/// evaluate nothing that a user could have put there; should that change, it is not with the caller's rights, or a worker's.
-/// Ends with an error when somebody waits for the caller's `lock`, if that is given.
+/// Calls `each` for every edge of the table that the snapshot sees. The scan and the output of the six types run no code of a user; should that
+/// change, it would run with the rights of the table's owner (catalog/trust.rs), not with the caller's or a worker's.
+/// Fails when another session waits for the caller's `lock`, if that is given.
 pub fn scan(
     table: &EdgesTable,
     columns: &Columns,
@@ -202,16 +202,16 @@ pub fn scan(
     crate::catalog::trust::as_owner(table, 0, || scan_rows(table, columns, snapshot, pace, each))
 }
 
-/// Looks around while a table is read, as often as bytes are, not rows: few of those may be long.
+/// Checks for waiting sessions and interrupts while a table is read: once per so many bytes, not rows, since a few rows may be long.
 struct Pace<'t> {
     table: &'t EdgesTable,
     lock: Option<pg_sys::LOCKMODE>,
-    /// Since the last look.
+    /// Bytes read since the last check.
     read: usize,
 }
 
 impl Pace<'_> {
-    /// Before so many bytes are read. An error if they are better not.
+    /// Called before so many bytes are read; an error if the build should stop instead.
     #[inline]
     fn before(&mut self, bytes: usize) -> Fallible<()> {
         self.read += bytes;
@@ -289,7 +289,7 @@ fn scan_rows(
     result
 }
 
-/// Whether the build of this process, if the scan is one's, is still of use.
+/// An error if the scan belongs to a build that has become useless.
 fn check_still_wanted(table: pg_sys::Oid) -> Fallible<()> {
     let index = UNDER_WAY.with_borrow(|under_way| under_way.as_ref().map(|(index, _)| *index));
     let slot = control::control().zip(index).map(|(control, index)| &control.slots[index]);

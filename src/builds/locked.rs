@@ -1,6 +1,6 @@
-//! Building under a SHARE lock: every row that the build's snapshot sees is settled, and no change is under way.
+//! Building under a SHARE lock: every row that the build's snapshot sees is settled, and no change is in progress.
 //!
-//! For cft_build, and for the first reader of a small table, whose build gives way to writers and takes only locks that are free.
+//! Used by cft_build, and by the first reader of a small table, whose build gives way to writers and takes only locks that are free.
 
 #![expect(unsafe_code, reason = "locks, snapshots and a table scan")]
 
@@ -18,7 +18,7 @@ use cftrag_core::Memory;
 use pgrx::prelude::*;
 use std::time::Instant;
 
-/// Builds the image of a table on which the caller holds a SHARE lock, in a transaction without an xid. `yields`: fails when somebody
+/// Builds the image of a table on which the caller holds a SHARE lock, in a transaction without an xid. With `yields`, fails when another session
 /// waits for that lock, and notes [`BuildOutcome::Yielded`]. Raises what scanning the table raises.
 pub fn build(control: &Control, table: &EdgesTable, functions: Functions, yields: bool) -> Result<(), Refused> {
     note_outcome(BuildOutcome::None);
@@ -38,7 +38,7 @@ fn fill(control: &Control, index: usize, table: &EdgesTable, functions: Function
     let header = load(control, index, table, functions, snapshot, started, &mut memory, lock);
     // SAFETY: registered above.
     unsafe { pg_sys::UnregisterSnapshot(snapshot) };
-    // Once more, because what it lacks for a moment is memory to map the old image.
+    // Try twice: the first attempt may lack memory, for a moment, to map the old image.
     let header = header?;
     match publish(control, index, header, || true) || publish(control, index, header, || true) {
         true => Ok(()),
@@ -46,17 +46,17 @@ fn fill(control: &Control, index: usize, table: &EdgesTable, functions: Function
     }
 }
 
-/// What came of [`in_place`].
+/// How [`in_place`] ended.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum InPlace {
     Built,
-    /// A writer waits, or would wait too long: better beside it.
+    /// A writer waits, or would wait too long: a worker should build beside it.
     GaveWay,
     No,
 }
 
-/// Builds a small table's image in the caller's own call, if that can be done at once: no xid, no parallel operation, the SHARE lock free,
-/// and nobody who waits for it.
+/// Builds a small table's image in the caller's own call, if that is possible at once: no xid, no parallel operation, and the SHARE lock is
+/// free.
 pub fn in_place(control: &Control, table: &EdgesTable, functions: Functions) -> InPlace {
     let limit = crate::guc::in_place_bytes();
     let _quiet = Quiet::enter();
@@ -71,7 +71,7 @@ pub fn in_place(control: &Control, table: &EdgesTable, functions: Functions) -> 
     if !possible {
         return InPlace::No;
     }
-    // Somebody may have built it meanwhile; or only the caller's snapshot is older than the registration.
+    // Another session may have built it meanwhile; or the image is fine and the caller's snapshot older than the registration.
     let built = if is_current(control, table, functions) { Ok(()) } else { build(control, table, functions, true) };
     // SAFETY: taken above; the image is published, so writers may go on.
     unsafe { pg_sys::UnlockRelation(table.rel(), pg_sys::ShareLock as pg_sys::LOCKMODE) };
@@ -82,7 +82,7 @@ pub fn in_place(control: &Control, table: &EdgesTable, functions: Functions) -> 
     }
 }
 
-/// Whether there is a usable image of the table as it is registered now.
+/// Whether the table has a usable image for its current registration.
 pub fn is_current(control: &Control, table: &EdgesTable, functions: Functions) -> bool {
     let Some((index, _)) = control.find(table.oid()) else { return false };
     let Ok((now, _)) = key(table, std::ptr::null_mut(), functions) else { return false };

@@ -1,8 +1,8 @@
-//! Images from tables: by a reader of a small table (locked.rs), in a background worker beside writers (online.rs), at server start
-//! (launcher.rs).
+//! Builds images from tables: in the call of a small table's reader (locked.rs), in a background worker beside writers (online.rs), at server
+//! start (launcher.rs).
 //!
-//! request.rs decides who builds, and starts workers; load.rs scans the table into an image; builder.rs has what all share. Locks on the
-//! table as CREATE INDEX CONCURRENTLY takes them. A build that fails frees its memory and leaves the reference query to answer.
+//! request.rs starts workers; load.rs scans the table into an image; builder.rs has what all builds share. Workers lock the table as
+//! CREATE INDEX CONCURRENTLY does. A build that fails frees its memory, and the reference query keeps answering.
 
 pub mod builder;
 pub mod catch_up;

@@ -1,14 +1,14 @@
-//! Building an image beside writers, as CREATE INDEX CONCURRENTLY builds an index. A background worker does it.
+//! A background worker builds an image beside writers, as CREATE INDEX CONCURRENTLY builds an index.
 //!
 //!   1  announce the load: from here on flushes go to its log (capture/log_record.rs)
-//!   2  wait for the transactions that hold a lock to write to the table now: what they flushed before is not in the log
-//!   3  snapshot B, a scan that counts (load.rs), a scan whose rows are inserted as settled
-//!   4  apply the log, but for what B sees already; publish when it is empty, under the lock that flushes take
+//!   2  wait for the transactions that hold a lock to write to the table now: what they flushed before 1 is not in the log
+//!   3  take snapshot B, count the rows in one scan (load.rs), insert them as settled in a second
+//!   4  apply the log, except for what B sees already; publish when it is empty, under the lock that flushes take
 //!
-//! It waits (2) holding no table lock and no snapshot, so it blocks no writer, no DDL and no VACUUM. For 3 and 4
-//! it takes ShareUpdateExclusiveLock, as CREATE INDEX CONCURRENTLY does, and gives up when somebody waits for it. (AccessShareLock would
-//! do but for that: LockHasWaiters does not know fast-path locks, and reads a null pointer.) Waiting is capped; a load that ended without an image is
-//! tried again at the next need, not before RETRY.
+//! While it waits (2), it holds no table lock and no snapshot, so it blocks no writer, no DDL and no VACUUM. For 3 and 4
+//! it takes ShareUpdateExclusiveLock, as CREATE INDEX CONCURRENTLY does, and gives up when another session waits for it. (AccessShareLock would
+//! do, but LockHasWaiters does not know fast-path locks and would read a null pointer.) Waiting is capped; a load that ended without an image
+//! is tried again when an image is next needed, after RETRY_MICROSECONDS at the earliest.
 
 #![expect(unsafe_code, reason = "background workers, locks, snapshots")]
 
@@ -33,26 +33,26 @@ use pgrx::prelude::*;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 use std::time::{Duration, Instant};
 
-/// A transaction that writes to the table is waited for so long; then the load is given up, and what it captured freed.
+/// How long the load waits for transactions that write to the table; then it gives up and frees what it captured.
 const WRITER_WAIT_MAX: Duration = Duration::from_secs(600);
 
-/// How long, where nobody waits for the image: the reader that asked for it has its answer.
+/// How long it waits if no session waits for the image: the reader that requested it already has its answer.
 const WRITER_WAIT_MAX_UNASKED: Duration = Duration::from_secs(60);
 
-/// What the scan holds.
+/// The scan's lock.
 const LOCK: pg_sys::LOCKMODE = pg_sys::ShareUpdateExclusiveLock as pg_sys::LOCKMODE;
 
-/// What is to be built, for whom, and how long writers are waited for.
+/// What to build, for whom, and how long to wait for writers.
 pub struct Job {
     pub table: pg_sys::Oid,
     pub functions: Functions,
     pub asker: u64,
-    /// The session that waits for the image, by its process id; 0: none does.
+    /// The process id of the session that waits for the image; 0: none does.
     pub client: i32,
     pub patience: Duration,
 }
 
-/// Builds the image of a table beside its writers, by a worker that somebody asked for, and that needs a place.
+/// Builds the image of a table beside its writers, in a requested worker, which needs a place (worker_limit.rs).
 fn load_in_place(control: &Control, job: &Job) {
     let work = |index| match worker_limit::take(control, &control.slots[index]) {
         true => run(control, index, job),
@@ -66,7 +66,7 @@ pub fn load_at_start(control: &Control, job: &Job) -> BuildOutcome {
     load(control, job, |index| run(control, index, job))
 }
 
-/// Does that work as the table's only builder, and says how it ended. In a process of its own, outside any transaction.
+/// Does `work` as the table's only builder, and reports the outcome. Called in a background worker, outside any transaction.
 fn load(control: &Control, job: &Job, work: impl FnOnce(usize) -> Fallible<()>) -> BuildOutcome {
     let done = transaction(|| match builder::alone(control, job.table, work) {
         Ok(()) => BuildOutcome::Built,
@@ -76,7 +76,7 @@ fn load(control: &Control, job: &Job, work: impl FnOnce(usize) -> Fallible<()>) 
                 BuildOutcome::None => BuildOutcome::Refused,
                 noted => noted,
             };
-            // NoPlace and Waited are tried again.
+            // No message for what will be tried again: NoPlace, and Waited at server start.
             if noted != BuildOutcome::NoPlace
                 && (noted != BuildOutcome::Waited || job.patience >= WRITER_WAIT_MAX_UNASKED)
             {
@@ -107,7 +107,7 @@ fn run(control: &Control, index: usize, job: &Job) -> Fallible<()> {
         if let Some(why) = table.unsuitable() {
             return Err(error::wrong_kind(&table.name(), why));
         }
-        // The reader that asked may have seen what only its transaction sees.
+        // The reader that requested it may have missed an image because of its own transaction's snapshot.
         if job.asker == UNASKED && locked::is_current(control, &table, job.functions) {
             return Ok(());
         }
@@ -148,7 +148,7 @@ fn scan_and_apply(
     let mut header = load::load(control, index, table, functions, snapshot, started, &mut memory, Some(LOCK))?;
     header.load = load;
     slot.progress.phase.store(APPLYING, SeqCst);
-    // SAFETY: an MVCC snapshot that is registered by the caller.
+    // SAFETY: an MVCC snapshot that the caller has registered.
     let mut applier = Applier::new(control, table, unsafe { SnapshotView::new(snapshot) });
     loop {
         give_way(table, LOCK)?;
@@ -157,7 +157,7 @@ fn scan_and_apply(
         let segments = log_record::take(control, index);
         let (trigger, locator, columns) = (header.key.row.oid, header.key.locator, header.key.columns);
         for segment in segments {
-            // Another trigger's notes, or of the table as it was stored before: not this image's.
+            // Skip what another trigger captured, or what was captured before the table was rewritten: it is not this image's.
             if u32::from(segment.source.trigger) != trigger || segment.source.locator != locator {
                 continue;
             }
@@ -189,7 +189,7 @@ fn scan_and_apply(
     }
 }
 
-/// Waits until every transaction that holds a lock to write to the table now has ended (prepared ones too).
+/// Waits until every transaction that now holds a lock to write to the table has ended, prepared ones included.
 fn wait_for_writers(slot: &Slot, job: &Job) -> Fallible<()> {
     let (progress, begun) = (&slot.progress, Instant::now());
     for writer in lock_holders::writers(job.table) {
@@ -204,7 +204,7 @@ fn wait_for_writers(slot: &Slot, job: &Job) -> Fallible<()> {
     Ok(())
 }
 
-/// Opens the table, without queueing for its lock: a stronger lock (a prepared transaction's, say) delays only the table it is on.
+/// Opens the table without queueing for its lock: a stronger lock (a prepared transaction's, say) delays only the table it is on.
 fn opened(slot: &Slot, job: &Job) -> Fallible<EdgesTable> {
     let begun = Instant::now();
     loop {
@@ -220,7 +220,7 @@ fn opened(slot: &Slot, job: &Job) -> Fallible<EdgesTable> {
     }
 }
 
-/// Takes the scan's lock, first of all locks and without queueing for it: who holds nothing and is in no queue is part of no deadlock.
+/// Takes the scan's lock, before any other lock and without queueing for it: a process that holds nothing and is in no queue cannot deadlock.
 fn lock(slot: &Slot, job: &Job) -> Fallible<()> {
     let begun = Instant::now();
     // SAFETY: any OID may be locked; held to the end of this transaction.
@@ -232,7 +232,7 @@ fn lock(slot: &Slot, job: &Job) -> Fallible<()> {
 }
 
 impl Job {
-    /// An error if waiting has lasted too long, or has become of no use.
+    /// An error if waiting has lasted too long, or has become useless.
     fn patient(&self, slot: &Slot, begun: Instant) -> Fallible<()> {
         builder::check_still_wanted(slot, self.table)?;
         builder::leave(self.table)?;
@@ -267,5 +267,5 @@ extern "C-unwind" fn cftrag_build_worker(_arg: pg_sys::Datum) {
     }
 }
 
-/// The asker of a worker that nobody waits for: it does nothing if there is a current image after all.
+/// The asker of a worker that no session waits for: it does nothing if there is a current image after all.
 pub const UNASKED: u64 = 0;

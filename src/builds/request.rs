@@ -1,4 +1,4 @@
-//! Starting background workers that build images (online.rs is what they do).
+//! Starts background workers that build images (online.rs), and waits for them.
 
 #![expect(unsafe_code, reason = "background workers")]
 
@@ -15,16 +15,16 @@ use pgrx::prelude::*;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 use std::time::{Duration, Instant};
 
-/// A worker that was started, and the number by which its outcome is known.
+/// A started worker, and the number under which it reports its outcome.
 pub struct Worker {
     handle: Handle,
     pub asker: u64,
 }
 
-/// Between two looks at all locks of the server.
+/// Pause between two searches of all the server's locks.
 const LOCK_POLL: Duration = Duration::from_millis(50);
 
-/// Starts a worker for the table; None if max_worker_processes leaves none.
+/// Starts a worker for the table; None if max_worker_processes is exhausted.
 pub fn start(table: pg_sys::Oid, functions: Functions) -> Option<Worker> {
     build(table, functions, compat::random_seed() as u32 | 1)
 }
@@ -38,9 +38,8 @@ fn build(table: pg_sys::Oid, functions: Functions, asker: u32) -> Option<Worker>
     Some(Worker { handle, asker: u64::from(asker) })
 }
 
-/// Asks for a worker on a reader's behalf, if the table is too large for the reader itself, or it gave way to a writer
-/// or is part of a parallel operation, if there is a place, none builds it and
-/// the last one did not just fail. Does not wait.
+/// Starts a worker on a reader's behalf, without waiting: if the reader cannot build (the table is too large, the reader gave way to a writer
+/// or is part of a parallel operation), no process builds it now, the last build did not just fail, and there is a place.
 pub fn request(control: &Control, table: &EdgesTable, functions: Functions, gave_way: bool) {
     let Some((_, slot)) = control.find(table.oid()) else { return };
     // SAFETY: reads the clock; backend state.
@@ -58,8 +57,8 @@ pub fn request(control: &Control, table: &EdgesTable, functions: Functions, gave
 }
 
 impl Worker {
-    /// Waits for its end, and where it waits for other sessions, for them. Not Ended: the worker is told to stop; also if an interrupt, or
-    /// lock_timeout while waiting for somebody, ends the wait. The caller holds no lock on the table.
+    /// Waits for the worker's end, and for the sessions that the worker waits for. Unless it returns Ended, the worker is told to stop; an
+    /// interrupt, or lock_timeout while waiting for a session, stops it too. The caller holds no lock on the table.
     pub fn wait(&self, control: &Control, table: pg_sys::Oid) -> Waited {
         let stop = Stop(&self.handle);
         let waited = wait_until(control, table, || self.handle.has_ended());
@@ -70,7 +69,7 @@ impl Worker {
     }
 }
 
-/// Waits until there is a place for a worker; meanwhile, in the lock manager, for who writes to the table, as the worker would.
+/// Waits until there is a place for a worker; meanwhile waits in the lock manager for the table's writers, as the worker would.
 pub fn wait_for_place(control: &Control, table: pg_sys::Oid) -> Waited {
     let (owner, begun) = (slot::owner_of(table), Instant::now());
     while !worker_limit::is_free(control, owner) {
@@ -95,11 +94,12 @@ pub enum Waited {
     Ended,
     /// lock_timeout has passed.
     TimedOut,
-    /// Somebody whom the worker waits for waits for us.
+    /// A session that the worker waits for waits for us.
     GaveWay,
 }
 
-/// Waits until a build of the table has ended. Where the builder waits for somebody, so does this transaction, in the lock manager.
+/// Waits until a build of the table has ended. While the builder waits for other sessions, this transaction waits for them too, in the lock
+/// manager, which detects deadlocks.
 pub fn wait_until(control: &Control, table: pg_sys::Oid, ended: impl Fn() -> bool) -> Waited {
     let begun = Instant::now();
     let mut looked = begun;

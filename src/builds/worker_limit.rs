@@ -1,9 +1,9 @@
-//! Places for background workers that build images: few at a time, of the server and of one role's tables, so that max_worker_processes
-//! lasts for others, too.
+//! Places for background workers that build images: few per server, and fewer per role that owns tables, so that they do not use up
+//! max_worker_processes.
 //!
-//! A worker takes a place when it has made itself the builder of its slot, and ends at once if there is none; it gives it back with
-//! that mark. Whoever wants one and finds none has the worker that has waited for writers longest give its place up: of the role that
-//! has all it may have, or of all. A build that scans is never stopped: it ends by itself.
+//! A worker takes a place after it has become the builder of its slot, and ends at once if no place is free; it frees the place with
+//! the builder's mark. A request that finds no place asks the worker that has waited for writers longest to give up its own: among the
+//! role's workers if the role has all its places, else among all. A build that scans is never stopped: it ends by itself.
 
 #![expect(unsafe_code, reason = "backend variables")]
 
@@ -14,10 +14,10 @@ use crate::pg::lwlock::EXCLUSIVE;
 use pgrx::pg_sys;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 
-/// A worker that has waited for writers so long gives way: shorter waits are every build's.
+/// A worker that has waited for writers this long gives up its place; any build may wait for less.
 const WAITED_MICROSECONDS: i64 = 5_000_000;
 
-/// Of max_worker_processes, places of all, and of one role: one less, and no more than two, so that another role finds one.
+/// Places in all, 3/8 of max_worker_processes, and per role: one less, and at most two, so that another role finds one.
 fn most() -> (usize, usize) {
     // SAFETY: reads a setting.
     let workers = unsafe { pg_sys::max_worker_processes }.max(0) as usize;
@@ -25,7 +25,7 @@ fn most() -> (usize, usize) {
     (all, (all - 1).clamp(1, 2))
 }
 
-/// Who keeps a role from having a place.
+/// Which limit keeps a role from having a place: its own, or that of all roles.
 enum Full {
     Itself,
     All,
@@ -43,7 +43,7 @@ fn full(control: &Control, owner: u32) -> Option<Full> {
     (taken(control).count() >= all).then_some(Full::All)
 }
 
-/// Takes a place for this background worker, the slot's builder. False: there is none.
+/// Takes a place for this background worker, the slot's builder. Returns false if none is free.
 pub fn take(control: &Control, slot: &Slot) -> bool {
     control.lock.with(EXCLUSIVE, || {
         let free = full(control, slot.owner.load(Relaxed)).is_none();
@@ -54,7 +54,7 @@ pub fn take(control: &Control, slot: &Slot) -> bool {
     })
 }
 
-/// Whether there is a place for a table of that role. If not, a worker that only waits is told to give its place up.
+/// Whether there is a place for a table of that role. If not, asks a worker that has only waited for long to give up its place.
 pub fn is_free(control: &Control, owner: u32) -> bool {
     let Some(full) = full(control, owner) else { return true };
     let of_role = |slot: &&Slot| matches!(full, Full::All) || slot.owner.load(Relaxed) == owner;
@@ -70,7 +70,7 @@ pub fn is_free(control: &Control, owner: u32) -> bool {
     false
 }
 
-/// Whether this worker, which waits, is to give its place up.
+/// Whether this waiting worker is asked to give up its place.
 pub fn is_wanted(slot: &Slot) -> bool {
     slot.place_wanted.load(SeqCst) == std::process::id()
 }
