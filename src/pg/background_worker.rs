@@ -1,6 +1,6 @@
 //! Background workers: their description, start, connection, transactions, and the settings that their work runs under.
 //!
-//! A worker is told what to do by five words. It runs as a role that the caller gives, with the search_path and the settings pinned here.
+//! The launcher gives a worker five words that say what to do. The worker runs with the search_path and the settings pinned here.
 
 #![expect(unsafe_code, reason = "background workers, locks, snapshots")]
 
@@ -19,7 +19,7 @@ pub fn transaction<R>(f: impl FnOnce() -> R) -> R {
     }
 }
 
-/// Ends the transaction and its locks, and begins another: what is waited for must not be able to wait for us.
+/// Ends the transaction, which releases its locks, and begins another: the sessions we wait for must not wait for us.
 pub fn between_transactions() {
     // SAFETY: as in transaction(); no snapshot is active and nothing palloc'd is kept.
     unsafe {
@@ -28,11 +28,11 @@ pub fn between_transactions() {
     }
 }
 
-/// The path of everything that runs with somebody else's rights.
+/// The search_path of everything that runs with another role's rights.
 pub const SAFE_PATH: &CStr = c"pg_catalog, pg_temp";
 
-/// What the server, a database or a role may have set (ALTER DATABASE, ALTER ROLE), and a worker must not take over: autovacuum's list, and the
-/// role. A build is no client's transaction: it takes no predicate locks, waits for no safe snapshot, and limits its waits itself.
+/// Settings that the server, a database or a role may have changed (ALTER DATABASE, ALTER ROLE) and a worker must not take over: autovacuum's
+/// list, and role. A build is no client's transaction: it takes no predicate locks, waits for no safe snapshot, and limits its waits itself.
 const PINNED: &[(&CStr, &CStr)] = &[
     (c"search_path", SAFE_PATH),
     (c"role", c"none"),
@@ -48,7 +48,7 @@ const PINNED: &[(&CStr, &CStr)] = &[
     (c"zero_damaged_pages", c"off"),
 ];
 
-/// Pins the settings of a background worker. Called before it connects, so that no database's or role's choice ever holds in it.
+/// Pins the settings of a background worker. Called before it connects, so that a database's or role's settings never take effect.
 pub fn pin() {
     for (name, value) in PINNED {
         // SAFETY: settings of the server, valid values; nothing is read from a catalog for them without a transaction.
@@ -66,7 +66,7 @@ pub fn pin() {
 /// A worker that this process has started.
 pub struct Handle(pub *mut pg_sys::BackgroundWorkerHandle);
 
-/// Starts a worker with that main function, whose database is the first of `extra`; None if max_worker_processes leaves none.
+/// Starts a worker with that main function in the database given first in `extra`; None if max_worker_processes is exhausted.
 pub fn launch(function: &CStr, extra: [u32; 5]) -> Option<Handle> {
     // SAFETY: the postmaster copies the description; the handle is palloc'd.
     unsafe {
@@ -78,7 +78,7 @@ pub fn launch(function: &CStr, extra: [u32; 5]) -> Option<Handle> {
     }
 }
 
-/// A worker that runs once the server takes writes, and once only.
+/// Describes a worker that starts once the server takes writes, and is never restarted.
 pub fn description(name: &CStr, function: &CStr, extra: [u32; 5]) -> pg_sys::BackgroundWorker {
     let mut worker = pg_sys::BackgroundWorker {
         bgw_flags: (pg_sys::BGWORKER_SHMEM_ACCESS | pg_sys::BGWORKER_BACKEND_DATABASE_CONNECTION) as i32,
@@ -99,8 +99,8 @@ fn put<const N: usize>(field: &mut [std::ffi::c_char; N], text: &CStr) {
     field.iter_mut().zip(text.to_bytes_with_nul()).for_each(|(to, from)| *to = *from as std::ffi::c_char);
 }
 
-/// The begin of a worker's main function: its signals, its settings ([`pin`]), its connection to the database that is named first, and
-/// all that is in bgw_extra.
+/// Begins a worker's main function: sets up signals, pins settings ([`pin`]), connects to the database given first in bgw_extra, and returns
+/// all of bgw_extra.
 pub fn connect() -> [u32; 5] {
     // SAFETY: the start of a background worker, as PostgreSQL documents it; MyBgworkerEntry is set.
     unsafe {
@@ -127,7 +127,7 @@ impl Handle {
         matches!(status, pg_sys::BgwHandleStatus::BGWH_STOPPED | pg_sys::BgwHandleStatus::BGWH_POSTMASTER_DIED)
     }
 
-    /// Tells it to stop: sets a flag in shared memory and signals the postmaster.
+    /// Tells the worker to stop: sets a flag in shared memory and signals the postmaster.
     pub fn terminate(&self) {
         // SAFETY: as above.
         unsafe { pg_sys::TerminateBackgroundWorker(self.0) };

@@ -1,16 +1,16 @@
-//! Noticing that a session's client is gone while the session waits: a background worker is not kept for nobody.
+//! Notices that a session's client is gone while the session waits, so that no background worker works for a vanished client.
 //!
-//! PostgreSQL looks at the client's socket now and then if client_connection_check_interval says so; by default it does not, and a wait in
-//! the lock manager goes on as long as the lock is held. Here it looks, whatever is set.
+//! PostgreSQL checks the client's socket now and then if client_connection_check_interval says so. By default it does not, and a wait in
+//! the lock manager lasts as long as the lock is held. Here the socket is checked, whatever the setting.
 
 #![expect(unsafe_code, reason = "backend variables and timeouts")]
 
 use pgrx::pg_sys;
 
-/// Milliseconds between two looks.
+/// Milliseconds between two checks.
 const INTERVAL: i32 = 1000;
 
-/// CLIENT_CONNECTION_CHECK_TIMEOUT of utils/timeout.h, which pgrx does not bind: 17 put one in front.
+/// CLIENT_CONNECTION_CHECK_TIMEOUT of utils/timeout.h, which pgrx does not bind: 17 inserted one before it.
 const TIMEOUT: u32 = if cfg!(any(feature = "pg15", feature = "pg16")) { 10 } else { 11 };
 
 mod timeouts {
@@ -23,11 +23,11 @@ mod timeouts {
     }
 }
 
-/// PostgreSQL looks for the client as long as this lives: one that is gone ends the session, as it would with that setting.
+/// While this lives, PostgreSQL checks for the client and ends the session if it is gone, as that setting would.
 #[must_use]
 pub struct Watch(pub Option<i32>);
 
-/// Nothing changes in a process without a client, where the setting is on, or where the system cannot tell.
+/// Does nothing in a process without a client, if the setting is on, or if the system cannot detect a closed socket.
 pub fn watch() -> Watch {
     // SAFETY: backend variables; the timeout is registered by InitPostgres.
     unsafe {
@@ -46,7 +46,7 @@ pub fn watch() -> Watch {
 impl Drop for Watch {
     fn drop(&mut self) {
         if let Some(before) = self.0 {
-            // SAFETY: a backend variable. A timeout that is still set looks once more, and is not set again.
+            // SAFETY: a backend variable. A timeout that is still set checks once more, and is not set again.
             unsafe { pg_sys::client_connection_check_interval = before };
         }
     }

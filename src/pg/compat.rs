@@ -1,4 +1,4 @@
-//! Differences between PostgreSQL 15 to 18, in one place: names that moved, arguments that came. No logic.
+//! Differences between PostgreSQL 15 to 18, in one place: names that moved, arguments that were added. No logic.
 
 #![expect(unsafe_code, reason = "locks, snapshots and a table scan")]
 
@@ -16,7 +16,7 @@ pub fn random_seed() -> u64 {
     u64::from_ne_bytes(bytes)
 }
 
-/// Where a table's rows are: tablespace, database, file number. A rewrite changes it, and a rollback puts it back.
+/// A table's file: tablespace, database, file number. A rewrite changes it, and a rollback restores it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[repr(C)]
 pub struct Locator {
@@ -78,7 +78,7 @@ pub unsafe fn tuple_at(page: pg_sys::Page, number: pg_sys::OffsetNumber) -> Opti
     }
 }
 
-/// The planner's guess of an array expression's length.
+/// The planner's estimate of an array expression's length.
 ///
 /// # Safety
 /// An expression that is being planned.
@@ -122,7 +122,7 @@ pub fn schema_usage(schema: pg_sys::Oid, role: pg_sys::Oid) -> bool {
     }
 }
 
-/// Whether what belongs to `member` may be given to `role` by who owns it: SET ROLE (before PostgreSQL 16: membership).
+/// Whether `member` can SET ROLE to `role` (before PostgreSQL 16: is a member of it), so that an owner could hand its objects to it.
 pub fn may_become(member: pg_sys::Oid, role: pg_sys::Oid) -> bool {
     // SAFETY: as above.
     unsafe {
@@ -186,7 +186,7 @@ pub unsafe fn attribute(desc: pg_sys::TupleDesc, i: i32) -> *const pg_sys::FormD
     }
 }
 
-/// A small number of this process that no other live one has.
+/// A small number that identifies this process among all live ones.
 pub fn process_number() -> usize {
     // SAFETY: MyProc is set in every process that runs SQL.
     unsafe {
@@ -197,8 +197,8 @@ pub fn process_number() -> usize {
     }
 }
 
-/// Raw xmin of this database's pg_database row: a database dropped and made anew with the same OID (CREATE DATABASE ... OID) is
-/// another. From the system cache at each call, so that all sessions agree after GRANT ON DATABASE made a new row.
+/// Raw xmin of this database's pg_database row: a database dropped and recreated with its old OID (CREATE DATABASE ... OID) has another.
+/// Read from the system cache at each call, so that all sessions agree after GRANT ON DATABASE has written a new row.
 pub fn database_xmin() -> u32 {
     // SAFETY: a system cache lookup of the row of our own database, released again.
     unsafe {
@@ -211,8 +211,8 @@ pub fn database_xmin() -> u32 {
     }
 }
 
-/// Without pgrx's guard against ERRORs, which costs a hundred instructions: reads of a backend's own state, which raise nothing; and
-/// functions to be called under a guard for several of them.
+/// Functions without pgrx's guard against ERRORs, which costs a hundred instructions: reads of a backend's own state, which raise nothing, and
+/// functions that are called under one guard for several calls.
 #[allow(non_snake_case, reason = "the server's names")]
 pub mod plain {
     use pgrx::pg_sys;
@@ -358,7 +358,7 @@ pub fn process_of(transaction: &pg_sys::VirtualTransactionId) -> u32 {
     }
 }
 
-/// Whether pg_cast has a cast of that type to text, other than one WITH INOUT (which is what there is without any).
+/// Whether pg_cast has a cast of that type to text, other than one WITH INOUT (which is also the default without an entry).
 pub fn has_cast_to_text(type_oid: u32) -> bool {
     /// Anum_pg_cast_castmethod, COERCION_METHOD_INOUT (catalog/pg_cast.h).
     const METHOD: (pg_sys::AttrNumber, u8) = (6, b'i');
@@ -405,7 +405,7 @@ pub fn same_transaction(a: &pg_sys::VirtualTransactionId, b: &pg_sys::VirtualTra
     process_in(a) == process_in(b) && a.localTransactionId == b.localTransactionId
 }
 
-/// Whether this lock tag of a virtual transaction is that one's.
+/// Whether this lock tag of a virtual transaction identifies that transaction.
 pub fn is_transaction(tag: &pg_sys::LOCKTAG, transaction: &pg_sys::VirtualTransactionId) -> bool {
     tag.locktag_field1 == process_in(transaction) as u32 && tag.locktag_field2 == transaction.localTransactionId
 }
@@ -418,9 +418,9 @@ pub fn owner_of(lock: &pg_sys::LockInstanceData) -> pg_sys::VirtualTransactionId
     return lock.vxid;
 }
 
-/// Functions of the server that raise nothing (lightweight locks: but for 200 of them held, or one released that is not held; a relation:
-/// but for one that is not open; a slot: but for attributes that its rows do not have), without pgrx's guard, which costs 20 to 30 ns a
-/// call: what every row pays, and eight locks of a flush.
+/// Functions of the server that raise nothing, without pgrx's guard, which costs 20 to 30 ns a call: every row pays for it, and a flush takes
+/// eight locks. (They do raise for bugs: more than 200 lightweight locks, the release of one that is not held, a relation that is not open,
+/// attributes that a slot's rows do not have.)
 pub mod unguarded {
     use pgrx::pg_sys;
 
@@ -437,7 +437,7 @@ pub mod unguarded {
     }
 }
 
-/// MemoryContextReset, which for a context without anything in it is no call.
+/// MemoryContextReset, but no call for a context that is empty.
 ///
 /// # Safety
 /// A memory context; nothing in it is used any more.

@@ -1,9 +1,9 @@
-//! Containing an ERROR: an internal subtransaction, as plpgsql's exception blocks use.
+//! Contains an ERROR in an internal subtransaction, as plpgsql's exception blocks do.
 //!
-//! Allocating or mapping shared memory can raise whatever flags it gets; none of it may fail a user's COMMIT. The subtransaction
+//! Allocating or mapping shared memory can raise whatever flags it gets, and must never fail a user's COMMIT. The subtransaction
 //! releases what the failed call held (lightweight locks, memory, resource owners). While the transaction commits or prepares, a
-//! subtransaction may be begun but not rolled back (xact.c asserts it); then a resource owner of our own does, and the lightweight locks
-//! are let go: a committing backend holds none when it calls us.
+//! subtransaction may be begun but not rolled back (xact.c asserts this). Then we use a resource owner of our own, and release all lightweight
+//! locks: a committing backend holds none when it calls us.
 
 #![expect(unsafe_code, reason = "subtransactions")]
 
@@ -17,12 +17,12 @@ thread_local! {
     static COMMITTING: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Says whether the transaction commits or prepares. Set from PRE_COMMIT and PRE_PREPARE to the transaction's end.
+/// Records whether the transaction is committing or preparing: from PRE_COMMIT or PRE_PREPARE to its end.
 pub fn set_committing(committing: bool) {
     COMMITTING.set(committing);
 }
 
-/// Whether the transaction commits or prepares.
+/// Whether the transaction is committing or preparing.
 pub fn committing() -> bool {
     COMMITTING.get()
 }
@@ -38,7 +38,7 @@ pub fn possible() -> bool {
     unsafe { pg_sys::IsTransactionState() && !pg_sys::IsInParallelMode() }
 }
 
-/// Says, as long as it lives, that we are inside; a panic that passes by ends that, too.
+/// Marks that we are inside for as long as it lives; a panic that unwinds past it ends the mark too.
 struct Inside;
 
 impl Inside {
@@ -54,8 +54,8 @@ impl Drop for Inside {
     }
 }
 
-/// Runs `f` contained: None if it raised or panicked. Where no subtransaction can be started (a parallel worker, or a leader in
-/// parallel mode) `f` runs uncontained: an ERROR is the statement's.
+/// Runs `f` contained; None if it raised or panicked. Where no subtransaction can be started (in a parallel worker, or a leader in
+/// parallel mode), `f` runs uncontained: an ERROR fails the statement.
 pub fn attempt<R>(f: impl FnOnce() -> R) -> Option<R> {
     if !possible() || INSIDE.get() {
         return Some(f());
@@ -83,7 +83,7 @@ pub fn attempt<R>(f: impl FnOnce() -> R) -> Option<R> {
     }
 }
 
-/// Runs `f` and tells by None that it raised or panicked: what it held is for the caller to let go.
+/// Runs `f`; None if it raised or panicked, and then the caller must release what `f` held.
 fn caught<R>(f: impl FnOnce() -> R) -> Option<R> {
     let before = Before::now();
     let result = PgTryBuilder::new(AssertUnwindSafe(|| Some(f()))).catch_others(|_| None).execute();
@@ -93,8 +93,8 @@ fn caught<R>(f: impl FnOnce() -> R) -> Option<R> {
     result
 }
 
-/// What a catcher puts back: the entries of error contexts, and how often interrupts are held off, which an ERROR sets to none, and which a
-/// panic leaves as it was under its locks.
+/// What a catcher restores: the error context entries, and the count that holds off interrupts. An ERROR sets the count to zero; a
+/// panic leaves it as it was under the locks that the panicking code held.
 struct Before {
     pub entries: error_context::Entries,
     held_off: u32,
@@ -113,8 +113,8 @@ impl Before {
     }
 }
 
-/// As long as it lives the client gets no message but errors. PostgreSQL sends those of level DEBUG5 of each subtransaction, and waits until
-/// they are read: a client that asks for them and reads nothing must not make others wait for a lock that a reader could not take.
+/// While this lives, the client gets no messages but errors. PostgreSQL sends a DEBUG5 message for each subtransaction and waits until it is
+/// sent: a client that wants such messages and reads nothing must not make others wait for our lock.
 pub struct Quiet {
     least: i32,
 }
@@ -137,8 +137,8 @@ impl Drop for Quiet {
     }
 }
 
-/// [`Quiet`], and no end of the session comes between two steps that belong together, as an allocation and the note of where it is: interrupts are
-/// held off. (After each message PostgreSQL looks at them, and ends the process of a client that went away.)
+/// [`Quiet`], and holds off interrupts, so that the session cannot end between two steps that belong together, such as an allocation and the
+/// note of where it is. (After each message PostgreSQL checks for interrupts, and ends the process if its client has gone.)
 pub struct Unbroken {
     held_off: u32,
     _quiet: Quiet,
@@ -158,18 +158,18 @@ impl Unbroken {
 
 impl Drop for Unbroken {
     fn drop(&mut self) {
-        // SAFETY: as above. An ERROR has set the count to none.
+        // SAFETY: as above. An ERROR has set the count to zero.
         unsafe { pg_sys::InterruptHoldoffCount = self.held_off };
     }
 }
 
-/// Runs `f`, in which nothing can raise. None: it panicked, a bug of ours; the lightweight locks it held are let go.
+/// Runs `f`, in which nothing can raise. None if it panicked, a bug of ours; its lightweight locks are then released.
 pub fn panic<R>(f: impl FnOnce() -> R) -> Option<R> {
     let before = Before::now();
     let result = std::panic::catch_unwind(AssertUnwindSafe(f)).ok();
     if result.is_none() {
         before.put_back();
-        // SAFETY: whoever flushes holds no lightweight lock of anybody else's.
+        // SAFETY: we call this only where no other code's lightweight lock is held.
         unsafe { pg_sys::LWLockReleaseAll() };
     }
     result

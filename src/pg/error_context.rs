@@ -1,8 +1,8 @@
-//! What an ERROR of PostgreSQL's says beside its message: CONTEXT, the fields (schema, table, column, type, constraint), the inner query and
-//! position, the detail for the log.
+//! Keeps what an ERROR of PostgreSQL's says besides its message: CONTEXT, the fields (schema, table, column, type, constraint), the inner query
+//! and position, the detail for the log.
 //!
-//! pgrx turns an ERROR that passes through Rust into a panic, and at the end raises another with the same words; the rest is lost. So the code that
-//! calls what may run a user's code, or wait for a lock, does it in [`with_error_context`], which puts an entry on the stack of error contexts:
+//! pgrx turns an ERROR that passes through Rust into a panic, and finally raises another with its message; the rest is lost. So code that
+//! may run a user's code, or wait for a lock, does so in [`with_error_context`], which pushes an entry on the stack of error contexts:
 //!
 //! ```text
 //!   raised:     entries of C below us, [ours: copies the error], entries above us (which do not matter: they are called again)
@@ -10,7 +10,7 @@
 //!   raised by pgrx:                    [ours: puts back what it has], entries above us
 //! ```
 //!
-//! Code that catches a panic and goes on takes the entries off again ([`Entries`]).
+//! Code that catches a panic and goes on pops the entries ([`Entries`]).
 
 #![expect(unsafe_code, reason = "the stack of error contexts")]
 
@@ -19,15 +19,15 @@ use pgrx::pg_sys;
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::ptr::null_mut;
 
-/// Palloc'd in the memory that is current when it is made: it is still there when the error is raised again.
+/// Palloc'd in the context that is current at its creation, which still exists when the error is raised again.
 pub struct Entry {
     callback: pg_sys::ErrorContextCallback,
     memory: pg_sys::MemoryContext,
-    /// The last ERROR that came by.
+    /// The last ERROR that passed.
     error: *mut pg_sys::ErrorData,
-    /// Rust unwinds, or has: when that error comes by again, it is raised by pgrx.
+    /// Rust is unwinding, or has unwound: when that error passes again, pgrx has raised it.
     unwound: bool,
-    /// A statement of ours, which nobody wrote: its line of CONTEXT is left out. Null: none.
+    /// A statement of ours, which no user wrote: its line of CONTEXT is left out. May be null.
     statement: *const c_char,
 }
 
@@ -41,16 +41,16 @@ impl Entry {
     }
 }
 
-/// An ERROR costs what PostgreSQL's does: whatever the server's environment says, none takes a backtrace, which would be shown to the client,
-/// and waits for ever where there is no memory for it. Called once, from _PG_init.
+/// Makes an ERROR cost what PostgreSQL's own do: no panic takes a backtrace, whatever the server's environment says. The client would see
+/// it, and without memory for it the process would hang. Called once, from _PG_init.
 pub fn without_backtraces() {
     for name in ["RUST_BACKTRACE", "RUST_LIB_BACKTRACE"] {
-        // SAFETY: a process of PostgreSQL has one thread when it loads a library; the standard library looks at these when it first panics.
+        // SAFETY: a PostgreSQL process has one thread when it loads a library; the standard library reads these when it first panics.
         unsafe { std::env::remove_var(name) };
     }
 }
 
-/// Runs something whose ERROR is to say all it said. `statement`: the one of ours that it runs.
+/// Runs code whose ERROR must keep all it says. `statement`: our SQL that it runs, if any.
 pub fn with_error_context<R>(statement: Option<&CStr>, run: impl FnOnce() -> R) -> R {
     let pushed = push(statement.map_or(std::ptr::null(), CStr::as_ptr));
     let result = run();
@@ -58,9 +58,9 @@ pub fn with_error_context<R>(statement: Option<&CStr>, run: impl FnOnce() -> R) 
     result
 }
 
-/// None: there is no memory for it.
+/// None if there is no memory for it.
 fn push(statement: *const c_char) -> Option<Pushed> {
-    // SAFETY: the entry is taken off by Drop; or, if Rust unwinds, by the code that catches the error, while the memory is there. The allocation
+    // SAFETY: Drop pops the entry; or, if Rust unwinds, the code that catches the error does, while the memory exists. The allocation
     // raises nothing.
     unsafe {
         let (memory, previous) = (pg_sys::CurrentMemoryContext, pg_sys::error_context_stack);
@@ -95,7 +95,7 @@ impl Drop for Pushed {
     }
 }
 
-/// The entries there are, for who catches a panic: those of frames that were unwound go.
+/// The current stack of entries, for code that catches a panic: restoring it drops the entries of unwound frames.
 pub struct Entries(pub *mut pg_sys::ErrorContextCallback);
 
 impl Entries {
@@ -110,12 +110,12 @@ impl Entries {
     }
 }
 
-/// An error or a message comes by, in the memory of errors. What raises here is an error in an error, which PostgreSQL knows.
+/// Called for a passing error or message, in ErrorContext. An ERROR raised here is an error within an error, which PostgreSQL handles.
 unsafe extern "C-unwind" fn passes(entry: *mut c_void) {
     // SAFETY: an entry of `with_error_context`, in memory that is there; a jump out of here passes frames that own nothing.
     unsafe {
         let entry = &mut *entry.cast::<Entry>();
-        // Where there is no memory, a copy would raise the same again, and again.
+        // Without memory, a copy would raise the same error again and again.
         if plain::geterrcode() == pgrx::PgSqlErrorCode::ERRCODE_OUT_OF_MEMORY as c_int {
             return;
         }
@@ -130,7 +130,7 @@ unsafe extern "C-unwind" fn passes(entry: *mut c_void) {
             if is((*now).internalquery, entry.statement) {
                 *(*now).internalquery = 0;
             }
-            // One that was caught on the way.
+            // Frees an earlier error, which was caught on the way.
             entry.forget();
             entry.error = now;
         } else if !entry.error.is_null() && (*entry.error).sqlerrcode == (*now).sqlerrcode {
@@ -139,14 +139,14 @@ unsafe extern "C-unwind" fn passes(entry: *mut c_void) {
     }
 }
 
-/// Gives the error that is being raised what the one before said.
+/// Gives the error being raised what the original one said.
 ///
 /// # Safety
 /// Within an error context's callback.
 unsafe fn put_back(error: &pg_sys::ErrorData, now: &pg_sys::ErrorData) {
     // SAFETY: the caller's promise; fields are null or C strings.
     unsafe {
-        // pgrx has passed it on as UTF-8, or what became of it.
+        // pgrx has passed the message on as UTF-8, or with invalid bytes replaced.
         let told = CStr::from_ptr(error.message).to_string_lossy();
         let is_same = told.as_bytes() == CStr::from_ptr(now.message).to_bytes();
         drop(told);
@@ -192,7 +192,7 @@ unsafe fn is(query: *const c_char, statement: *const c_char) -> bool {
     unsafe { !query.is_null() && !statement.is_null() && CStr::from_ptr(query) == CStr::from_ptr(statement) }
 }
 
-/// Takes the lines that have the statement out of a CONTEXT: "SQL statement "..."", in whatever language.
+/// Removes the lines with the statement from a CONTEXT: "SQL statement "..."", in any language.
 ///
 /// # Safety
 /// C strings, or null; the first may be written to.
@@ -208,7 +208,7 @@ unsafe fn leave_out(context: *mut c_char, statement: *const c_char) {
         let start = text[..at].iter().rposition(|byte| *byte == b'\n').map_or(0, |line| line + 1);
         let after = at + statement.len();
         let end = text[after..].iter().position(|byte| *byte == b'\n').map_or(length, |line| after + line + 1);
-        // The line before it ends with the context.
+        // If the line to remove is the last one, remove the newline before it.
         let start = if end == length { start.saturating_sub(1) } else { start };
         std::ptr::copy(context.add(end), context.add(start), length - end + 1);
     }

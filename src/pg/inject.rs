@@ -1,5 +1,5 @@
-//! Test builds only (cargo feature `inject`, never in a library that is shipped): makes the n-th use of dynamic shared memory fail, or has
-//! Rust panic at it, or under the image's lock.
+//! Test builds only (cargo feature `inject`, never in a shipped library): makes the n-th use of dynamic shared memory fail, or makes
+//! Rust panic there, or under the image's lock.
 //!
 //! Each call of dsa_* that allocates, attaches or maps stands behind `fails`. tests/inject runs a script for every n.
 
@@ -10,10 +10,10 @@ use pgrx::{GucContext, GucFlags, GucRegistry, GucSetting, pg_sys};
 use std::cell::Cell;
 pub use watch::looked;
 
-/// `cftrag.fail_at`: n raises at the n-th use of a process, as a full /dev/shm does; -n has it find no memory, where it can say so.
+/// `cftrag.fail_at`: n raises at a process's n-th use, as a full /dev/shm does; -n reports no memory there, where the call can say so.
 static FAIL_AT: GucSetting<i32> = GucSetting::<i32>::new(0);
 
-/// `cftrag.panic_at`: n panics at the n-th use of a process, uses of the image's lock included: a bug of ours.
+/// `cftrag.panic_at`: n panics at a process's n-th use, uses of the image's lock included, as a bug of ours would.
 static PANIC_AT: GucSetting<i32> = GucSetting::<i32>::new(0);
 
 thread_local! {
@@ -45,7 +45,7 @@ pub fn define() {
     );
 }
 
-/// Whether something is to panic: then what is seldom done is done always, to be undone.
+/// Whether a panic is set: then rare steps are always taken, so that the panic tests undoing them.
 pub fn armed() -> bool {
     PANIC_AT.get() != 0
 }
@@ -61,7 +61,7 @@ pub fn panics() {
     }
 }
 
-/// Counts a use. True: there is no memory; or raises.
+/// Counts a use. At the n-th, returns true (no memory) or raises.
 pub fn fails() -> bool {
     panics();
     let at = FAIL_AT.get();
@@ -74,7 +74,7 @@ pub fn fails() -> bool {
     }
     pgrx::log!("cftrag: injected failure {at}");
     if at > 0 {
-        // SAFETY: there is no such area: an ERROR of PostgreSQL's own, from where a real one would come.
+        // SAFETY: there is no such area, so this raises PostgreSQL's own ERROR, where a real one would.
         unsafe { pg_sys::dsa_attach(2) };
     }
     true

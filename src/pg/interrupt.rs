@@ -1,11 +1,11 @@
-//! Long work under an image's lock, where CHECK_FOR_INTERRUPTS does nothing: it can be left, too.
+//! Lets long work under an image's lock stop, too: CHECK_FOR_INTERRUPTS does nothing there.
 
 #![expect(unsafe_code, reason = "reads what is pending")]
 
 use crate::pg::inject;
 use pgrx::pg_sys;
 
-/// Whether a cancel, or another interrupt that can be served, waits for this process.
+/// Whether a cancel, or another interrupt that can be served now, is pending in this process.
 pub fn interrupted() -> bool {
     // SAFETY: reads variables of this process, as CHECK_FOR_INTERRUPTS does.
     unsafe {
@@ -16,15 +16,15 @@ pub fn interrupted() -> bool {
     }
 }
 
-/// What long work of the core calls now and then.
+/// Long work of the core calls this now and then.
 pub fn check_interrupts() {
     pgrx::check_for_interrupts!();
 }
 
-/// Rows fetched at once, or handled between two looks for an interrupt.
+/// Rows fetched at once, or handled between two checks for interrupts.
 pub const ROWS_BETWEEN_CHECKS: usize = 10_000;
 
-/// Whether CHECK_FOR_INTERRUPTS would raise, were no lock held: then what is done under it is left.
+/// Whether CHECK_FOR_INTERRUPTS would raise if no lock were held: then work under the lock should stop.
 pub fn is_cancelled() -> bool {
     inject::looked();
     // SAFETY: reads variables of this process, as CHECK_FOR_INTERRUPTS does.

@@ -1,6 +1,6 @@
-//! Counts what the server's invalidations tell a session; what it keeps of the catalogs ([`Cached`]) is used only while nothing has changed.
+//! Counts the server's invalidations that reach a session; what the session caches of the catalogs ([`Cached`]) is used only while the count stays.
 //!
-//! Those that other sessions have sent count once a lock was taken, a transaction begun, or AcceptInvalidationMessages called.
+//! Invalidations from other sessions arrive when a lock is taken, a transaction begins, or AcceptInvalidationMessages is called.
 
 #![expect(unsafe_code, reason = "invalidation callbacks")]
 
@@ -43,27 +43,27 @@ fn watch() {
     }
 }
 
-/// Changes so far of relations (columns, triggers, privileges, policies), of any table, and of pg_database.
+/// Counts changes of relations (columns, triggers, privileges, policies), of any table, and of pg_database.
 pub fn relations() -> u64 {
     watch();
     RELATIONS.get()
 }
 
-/// [`relations`], and of schemas, roles, functions, types and operators: as much as makes PostgreSQL forget a kept plan.
+/// [`relations`], and changes of schemas, roles, functions, types and operators: all that makes PostgreSQL drop a cached plan.
 pub fn catalogs() -> u64 {
     relations() + OTHERS.get()
 }
 
-/// For answers that stay true, such as those about an OID that is in use: nothing ends them.
+/// For answers that never become false, such as those about an OID that is in use.
 pub fn never() -> u64 {
     0
 }
 
-/// Answers kept, each with what was asked, while the count of what they rest on ([`relations`], [`catalogs`], [`never`]) stays. The only cache
-/// of what the catalogs say.
+/// Caches answers by key, each valid while its count ([`relations`], [`catalogs`], [`never`]) stays. All caches of the catalogs are of this
+/// type.
 pub struct Cached<K, V> {
     count: fn() -> u64,
-    /// Where there are as many, all are forgotten.
+    /// At this many entries, all are dropped.
     room: usize,
     kept: RefCell<Vec<(u64, K, V)>>,
 }
@@ -73,8 +73,8 @@ impl<K: PartialEq, V: Clone> Cached<K, V> {
         Self { count, room, kept: RefCell::new(Vec::new()) }
     }
 
-    /// The answer for `key`: the one that is kept, else that of `ask`, which is kept unless it is an error. What changes while it is asked
-    /// is not known to be in it, so it counts as of before. `ask` may raise, and may ask this cache.
+    /// The answer for `key`: cached, or from `ask` and then cached unless it is an error. The count is read before `ask`, because its answer may
+    /// miss changes that arrive meanwhile. `ask` may raise, and may use this cache.
     pub fn get<E>(&self, key: K, ask: impl FnOnce() -> Result<V, E>) -> Result<V, E> {
         let count = (self.count)();
         if let Some(known) = self.known(count, &key) {
@@ -85,12 +85,12 @@ impl<K: PartialEq, V: Clone> Cached<K, V> {
         Ok(answer)
     }
 
-    /// The answer kept for `key` as of this count.
+    /// The answer cached for `key` at this count.
     pub fn known(&self, count: u64, key: &K) -> Option<V> {
         self.kept.borrow().iter().find(|kept| kept.0 == count && kept.1 == *key).map(|kept| kept.2.clone())
     }
 
-    /// Keeps an answer that is true as of this count.
+    /// Caches an answer that is valid at this count.
     pub fn keep(&self, count: u64, key: K, answer: V) {
         let mut kept = self.kept.borrow_mut();
         if let Some(old) = kept.iter_mut().find(|kept| kept.1 == key) {

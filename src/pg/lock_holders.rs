@@ -1,7 +1,7 @@
 //! Who holds a lock on a table, and who waits for this transaction: what pg_locks shows, read from the lock manager.
 //!
-//! Not GetLockConflicts: it knows conflicts with a mode, and every mode that conflicts with writing conflicts with ShareUpdateExclusiveLock
-//! too, whose holders (VACUUM, CREATE INDEX CONCURRENTLY) write no rows, and may wait for our snapshot.
+//! We do not use GetLockConflicts: it finds conflicts with one mode, and every mode that conflicts with writing also conflicts with
+//! ShareUpdateExclusiveLock, whose holders (VACUUM, CREATE INDEX CONCURRENTLY) write no rows and may wait for our snapshot.
 
 #![expect(unsafe_code, reason = "reads the lock manager's tables")]
 
@@ -14,13 +14,13 @@ const fn bit(mode: u32) -> i32 {
     1 << mode
 }
 
-/// Whoever inserts, updates or deletes holds one of these, to the end of the transaction.
+/// A transaction that inserts, updates or deletes holds one of these until it ends.
 const WRITES: i32 = bit(pg_sys::RowExclusiveLock)
     | bit(pg_sys::ShareRowExclusiveLock)
     | bit(pg_sys::ExclusiveLock)
     | bit(pg_sys::AccessExclusiveLock);
 
-/// Conflict with ShareUpdateExclusiveLock, itself left out.
+/// The modes that conflict with ShareUpdateExclusiveLock, except itself.
 const KEEPS_A_WORKER_OUT: i32 = bit(pg_sys::ShareLock)
     | bit(pg_sys::ShareRowExclusiveLock)
     | bit(pg_sys::ExclusiveLock)
@@ -28,7 +28,7 @@ const KEEPS_A_WORKER_OUT: i32 = bit(pg_sys::ShareLock)
 
 const SHARE_UPDATE_EXCLUSIVE: i32 = bit(pg_sys::ShareUpdateExclusiveLock);
 
-/// All locks of the server at this moment. A lock that is held from before to after the call is among them.
+/// All locks of the server at this moment. A lock held from before the call until after it is among them.
 struct Locks(pub *mut pg_sys::LockData);
 
 impl Locks {
@@ -70,22 +70,22 @@ fn on(lock: &pg_sys::LockInstanceData, table: pg_sys::Oid) -> bool {
 fn holders(table: pg_sys::Oid, modes: i32) -> Vec<Transaction> {
     let (locks, me) = (Locks::now(), compat::my_transaction());
     let held = locks.all().iter().filter(|lock| lock.holdMask & modes != 0 && on(lock, table));
-    // A transaction that has ended, but for the release of its locks, has no number any more: what it did is visible.
+    // A transaction that has ended but not yet released its locks has no number any more: its changes are visible.
     held.map(compat::owner_of).filter(|t| t.localTransactionId != 0 && !compat::same_transaction(t, &me)).collect()
 }
 
-/// Transactions that may have written to the table, prepared ones too, but for this one.
+/// Other transactions that may have written to the table, prepared ones included.
 pub fn writers(table: pg_sys::Oid) -> Vec<Transaction> {
     holders(table, WRITES)
 }
 
-/// Waits for the end of each transaction that may have written: as CREATE INDEX CONCURRENTLY waits, so that pg_locks shows it,
+/// Waits for the end of each transaction that may have written. Waits as CREATE INDEX CONCURRENTLY does, so that pg_locks shows it,
 /// lock_timeout ends it (55P03) and the deadlock detector sees it.
 pub fn join_writers(table: pg_sys::Oid) {
     join(writers(table));
 }
 
-/// Waits for the end of those that keep a worker from the lock that its scan needs, but for ShareUpdateExclusiveLock (see above).
+/// Waits for the end of transactions that keep a worker from its scan's lock, except holders of ShareUpdateExclusiveLock (see above).
 pub fn join_lockers(table: pg_sys::Oid) {
     join(holders(table, KEEPS_A_WORKER_OUT));
 }
@@ -97,8 +97,8 @@ fn join(transactions: Vec<Transaction>) {
     }
 }
 
-/// Whether somebody copies, renames or drops this database: CREATE DATABASE ... TEMPLATE, ALTER DATABASE and DROP DATABASE lock it, send autovacuum
-/// away, and wait five seconds for all others to leave.
+/// Whether a session copies, renames or drops this database: CREATE DATABASE ... TEMPLATE, ALTER DATABASE and DROP DATABASE lock it, end
+/// autovacuum's workers, and wait five seconds for all others to leave.
 pub fn database_is_wanted() -> bool {
     let mode = pg_sys::RowExclusiveLock as pg_sys::LOCKMODE;
     // SAFETY: a backend variable.
@@ -112,7 +112,7 @@ pub fn database_is_wanted() -> bool {
         locktag_type: pg_sys::LockTagType::LOCKTAG_OBJECT as u8,
         locktag_lockmethodid: pg_sys::DEFAULT_LOCKMETHOD as u8,
     };
-    // SAFETY: what a session takes while it connects; not waited for, and given back at once.
+    // SAFETY: the lock that a session takes while it connects; we do not wait for it, and release it at once.
     unsafe {
         if pg_sys::LockAcquire(&tag, mode, false, true) == pg_sys::LockAcquireResult::LOCKACQUIRE_NOT_AVAIL {
             return true;
@@ -122,7 +122,7 @@ pub fn database_is_wanted() -> bool {
     false
 }
 
-/// Whether somebody who keeps a worker from the table waits for the end of this transaction (for its snapshot).
+/// Whether a transaction that keeps a worker from the table waits for the end of this one (for its snapshot).
 pub fn keeps_out_and_waits_for_me(table: pg_sys::Oid) -> bool {
     let (locks, me) = (Locks::now(), compat::my_transaction());
     let waits = |lock: &&pg_sys::LockInstanceData| {

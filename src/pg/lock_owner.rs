@@ -1,9 +1,9 @@
-//! Table locks that are relied on, and whose they are.
+//! Table locks that we rely on, and their owners.
 //!
-//! PostgreSQL gives a lock to the current resource owner: of a statement, of a cursor, of a subtransaction. A cursor that fails in a
-//! subtransaction loses what its owner holds, although it was opened outside, and although what it wrote before stays. So it says little
-//! that this session holds a lock: another owner may hold it, and release it. What counts is the owner. One is remembered until it releases anything;
-//! then its address may be another owner's.
+//! PostgreSQL gives a lock to the current resource owner: a statement's, a cursor's, a subtransaction's. A cursor that fails in a
+//! subtransaction loses its owner's locks, although it was opened outside, and although its earlier writes stay. So it says little
+//! that this session holds a lock: another owner may hold it, and release it. We therefore remember the owner, until it releases
+//! anything; after that, another owner may have its address.
 
 #![expect(unsafe_code, reason = "resource owners")]
 
@@ -26,7 +26,7 @@ pub fn register() {
     unsafe { pg_sys::RegisterResourceReleaseCallback(Some(released), std::ptr::null_mut()) };
 }
 
-/// A resource owner releases its locks, or gives them to its parent. PostgreSQL makes it the current one meanwhile.
+/// Called when a resource owner releases its locks, or gives them to its parent. PostgreSQL makes it the current owner meanwhile.
 unsafe extern "C-unwind" fn released(
     _phase: pg_sys::ResourceReleasePhase::Type,
     _commit: bool,
@@ -42,19 +42,19 @@ unsafe extern "C-unwind" fn released(
     }
 }
 
-/// Whether the current resource owner holds AccessShareLock on the table: the last that [`note_read`] was told of.
+/// Whether the current resource owner holds AccessShareLock on the table, as of the last [`note_read`].
 pub fn reads(table: pg_sys::Oid) -> bool {
     // SAFETY: reads a backend variable.
     READ.get() == Some((unsafe { pg_sys::CurrentResourceOwner }, table))
 }
 
-/// The current resource owner holds AccessShareLock on the table.
+/// Notes that the current resource owner holds AccessShareLock on the table.
 pub fn note_read(table: pg_sys::Oid) {
     // SAFETY: reads a backend variable.
     READ.set(Some((unsafe { pg_sys::CurrentResourceOwner }, table)));
 }
 
-/// Takes locks that the transaction holds to its end (a subtransaction until it is undone), whichever statement or cursor needs them.
+/// Takes locks that the transaction holds to its end (a subtransaction until it aborts), whichever statement or cursor needs them.
 pub fn to_the_end<R>(take: impl FnOnce() -> R) -> R {
     // SAFETY: backend variables; an ERROR ends the (sub)transaction, which sets the current owner itself.
     unsafe {
@@ -66,9 +66,9 @@ pub fn to_the_end<R>(take: impl FnOnce() -> R) -> R {
     }
 }
 
-/// Keeps the lock of whoever changed rows of the table for as long as the changes last, to the end of the (sub)transaction: builds wait for
-/// it, and a build that did not would miss what this transaction has put into the image that is replaced. The statement that made the
-/// change holds the same lock now, so nobody is waited for.
+/// Keeps the lock on a changed table for as long as the changes last, to the end of the (sub)transaction. Builds wait for this lock: one
+/// that did not would miss what this transaction has put into the image that the build replaces. The statement that made the change
+/// holds this lock now, so we do not wait.
 pub fn keep_for_changes(table: pg_sys::Oid) {
     // SAFETY: reads a backend variable.
     let held = Some((unsafe { pg_sys::CurTransactionResourceOwner }, table));

@@ -1,6 +1,6 @@
-//! An LWLock of PostgreSQL in shared memory of ours, with a closure for its critical section.
+//! A PostgreSQL LWLock in shared memory of ours, with a closure for its critical section.
 //!
-//! The section must not raise, allocate or wait (STYLE: closure in, plain data out). An ERROR elsewhere releases it as any LWLock, at abort.
+//! The section must not raise, allocate or wait (STYLE: closure in, plain data out). An ERROR elsewhere releases it at abort, as any LWLock.
 
 #![expect(unsafe_code, reason = "shared memory")]
 
@@ -13,7 +13,7 @@ pub struct Lock(pub std::cell::UnsafeCell<pg_sys::LWLock>);
 
 impl Lock {
     /// # Safety
-    /// In shared memory, and nobody uses the lock yet.
+    /// In shared memory, and the lock is not in use yet.
     pub unsafe fn init(&self, tranche: i32) {
         // SAFETY: the caller's promise.
         unsafe { pg_sys::LWLockInitialize(self.0.get(), tranche) };
@@ -24,7 +24,7 @@ impl Lock {
         unsafe { unguarded::LWLockAcquire(self.0.get(), mode) };
     }
 
-    /// Takes it if nobody has to be waited for.
+    /// Takes the lock if that needs no wait.
     pub fn try_acquire(&self, mode: pg_sys::LWLockMode::Type) -> bool {
         // SAFETY: as acquire().
         unsafe { unguarded::LWLockConditionalAcquire(self.0.get(), mode) }

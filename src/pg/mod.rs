@@ -1,7 +1,7 @@
-//! What PostgreSQL 15 to 18 differ in, and how to live in it: locks, snapshots, errors, interrupts, invalidation, workers.
+//! How to live in PostgreSQL 15 to 18: locks, snapshots, errors, interrupts, invalidation, workers.
 //!
 //! Knows no image, no edges table and no message of ours; everything above may use it. compat.rs has the differences between majors, and
-//! the only declarations of what pgrx does not bind.
+//! declares what pgrx does not bind.
 
 pub mod background_worker;
 pub mod client;

@@ -1,16 +1,16 @@
-//! Does a statement of this session have a table open for writing that has not ended? (serve/conditions.rs)
+//! Finds out whether an unfinished statement of this session has a table open for writing (serve/conditions.rs).
 //!
 //! A row is on the page before its AFTER trigger's event is queued. In between PostgreSQL evaluates index expressions and predicates, exclusion
-//! constraints, functions of operator classes, the WHEN clauses of other triggers, the operators and casts of foreign keys, ... Whoever is
-//! called there sees a row that our trigger knows nothing of. So it is not asked what is evaluated, but who has the table open: the
-//! reference count of its relation, as PostgreSQL asks before it alters a table (CheckTableNotInUse).
+//! constraints, functions of operator classes, the WHEN clauses of other triggers, the operators and casts of foreign keys, ... A function
+//! called there sees a row that our trigger knows nothing of. So we do not ask what is being evaluated, but whether the table is open: by
+//! its relation's reference count, as PostgreSQL does before it alters a table (CheckTableNotInUse).
 //!
-//! That counts readers, too. Those that are known are taken off: the executor's queries of this session, in which the table is no result
-//! relation. What is left is taken for a writer: COPY, the apply worker of logical replication, another extension, and what nobody has
-//! thought of. So whatever is missing here makes an answer slower, not wrong.
+//! The count includes readers. We subtract those we know: the executor's queries of this session in which the table is no result
+//! relation. The rest we take for writers: COPY, the apply worker of logical replication, another extension, and what we have not thought
+//! of. So a reader missed here makes an answer slower, not wrong.
 //!
-//! A query is on the list from the end of ExecutorStart until ExecutorEnd begins, in which it closes its tables. Where an ERROR ends it,
-//! the abort of a (sub)transaction closes them, which empties the list.
+//! A query is on the list from the end of ExecutorStart until ExecutorEnd begins, in which it closes its tables. If an ERROR ends it,
+//! the abort of a (sub)transaction closes them, and empties the list.
 
 #![expect(unsafe_code, reason = "the executor's hooks and state")]
 
@@ -46,7 +46,7 @@ pub fn register() {
     }
 }
 
-/// Every statement comes by: no guard, which would also take CONTEXT off its errors. An ERROR jumps out of frames that own nothing.
+/// Every statement passes here, so there is no guard, which would also strip CONTEXT from its errors. An ERROR jumps over frames that own nothing.
 unsafe extern "C-unwind" fn start(query: *mut pg_sys::QueryDesc, flags: std::ffi::c_int) {
     // SAFETY: the executor's arguments; the callback is in the memory that it is called for.
     unsafe {
@@ -62,7 +62,7 @@ unsafe extern "C-unwind" fn start(query: *mut pg_sys::QueryDesc, flags: std::ffi
         (*callback).arg = state.cast();
         plain::MemoryContextRegisterResetCallback((*state).es_query_cxt, callback);
         QUERIES.with_borrow_mut(|queries| {
-            // Without memory it is not on the list: its tables count as written to.
+            // Without memory the query is not on the list: its tables count as written to.
             if queries.try_reserve(1).is_ok() {
                 queries.push(Query { state, plan });
             }
@@ -81,10 +81,10 @@ unsafe extern "C-unwind" fn end(query: *mut pg_sys::QueryDesc) {
     }
 }
 
-/// The query ends, or its memory goes.
+/// Called when the query ends, or its memory is freed.
 unsafe extern "C-unwind" fn forget(state: *mut c_void) {
     QUERIES.with_borrow_mut(|queries| {
-        // Mostly the last.
+        // Mostly the last one.
         if let Some(i) = queries.iter().rposition(|query| std::ptr::eq(query.state, state.cast())) {
             queries.remove(i);
         }
@@ -99,7 +99,7 @@ unsafe extern "C-unwind" fn at_end(event: pg_sys::XactEvent::Type, _arg: *mut c_
     }
 }
 
-/// An abort closes the tables of what ran in it, cursors of before included: which, only PostgreSQL knows, so none is on the list any more.
+/// An abort closes the tables of what ran in it, even of older cursors. Only PostgreSQL knows which, so we empty the list.
 unsafe extern "C-unwind" fn at_subtransaction_end(
     event: pg_sys::SubXactEvent::Type,
     _mine: pg_sys::SubTransactionId,
@@ -111,15 +111,15 @@ unsafe extern "C-unwind" fn at_subtransaction_end(
     }
 }
 
-/// Whether anybody but the caller has the table open and may be writing to it.
+/// Whether any code but the caller has the table open and may be writing to it.
 ///
 /// # Safety
-/// `rel` is open, by the caller once.
+/// `rel` is open; the caller has opened it once.
 pub unsafe fn is_open_for_writing(rel: pg_sys::Relation) -> bool {
     // SAFETY: the caller's promise.
     let mut others = unsafe { (*rel).rd_refcnt } - 1;
     let mut next = 0;
-    // Not borrowed meanwhile: walking through a plan may raise.
+    // The list is not borrowed meanwhile: walking through a plan may raise.
     while others > 0
         && let Some(query) = QUERIES.with_borrow(|queries| queries.get(next).copied())
     {
@@ -142,13 +142,13 @@ pub unsafe fn is_open_for_writing(rel: pg_sys::Relation) -> bool {
     others != 0
 }
 
-/// How often the query has the table among the relations of its range table: one reference each.
+/// How often the query's range table has opened the table: one reference each.
 ///
 /// # Safety
 /// A query on the list.
 unsafe fn opened(state: &pg_sys::EState, rel: pg_sys::Relation) -> i32 {
     let entries = state.es_range_table_size as usize;
-    // SAFETY: the caller's promise; there are so many.
+    // SAFETY: the caller's promise; es_range_table_size counts the entries.
     (0..entries).filter(|i| unsafe { *state.es_relations.add(*i) } == rel).count() as i32
 }
 
@@ -172,16 +172,16 @@ struct Scans {
     count: usize,
 }
 
-/// More than these in one statement are not taken off.
+/// Scans of one statement beyond these are not subtracted.
 const MOST_SCANS: usize = 16;
 
-/// How many scans of the table the plan has begun: one reference each (heap_beginscan).
+/// How many scans of the table the plan has started: one reference each (heap_beginscan).
 ///
 /// # Safety
 /// The plan of a query on the list.
 unsafe fn scans(plan: *mut pg_sys::PlanState, rel: pg_sys::Relation) -> i32 {
     let mut scans = Scans { rel, found: [null_mut(); MOST_SCANS], count: 0 };
-    // SAFETY: the caller's promise. The root is looked at here, all below by PostgreSQL's walker, under a guard.
+    // SAFETY: the caller's promise. We look at the root here; PostgreSQL's walker, under a guard, at all nodes below.
     unsafe {
         look(plan, &mut scans);
         unbound::planstate_tree_walker_impl(plan, Some(walk), (&raw mut scans).cast());
@@ -209,7 +209,7 @@ unsafe fn look(plan: *mut pg_sys::PlanState, scans: &mut Scans) {
         }
         let node = plan.cast::<pg_sys::ScanState>();
         let scan = (*node).ss_currentScanDesc;
-        // A subplan may be come by twice.
+        // The walker may pass a subplan twice.
         let known = scans.found[..scans.count].contains(&node);
         if !scan.is_null() && (*scan).rs_rd == scans.rel && !known && scans.count < MOST_SCANS {
             scans.found[scans.count] = node;

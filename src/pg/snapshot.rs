@@ -1,11 +1,11 @@
 //! What a snapshot sees: the heap's own rule (HeapTupleSatisfiesMVCC), for versions in an image.
 //!
-//! own transaction by command id, XidInMVCCSnapshot before TransactionIdDidCommit, aborted deleters ignored. Which xids a snapshot holds
-//! for running is PostgreSQL's to say, not ours: an overflowed snapshot does not list subtransactions, a copy of one keeps their number
-//! without the list, one taken in recovery lists all in the other array. Where XidInMVCCSnapshot would read pg_subtrans, and for
-//! TransactionIdDidCommit, which does I/O and raises when the commit log is gone, and where many subtransactions would have to be asked
-//! whether an xid is theirs, the answer under the image's lock is "unknown": unknown xids are collected, learned after the lock, and the walk
-//! runs again. For one snapshot each fact is final.
+//! The rule: own transaction by command id, XidInMVCCSnapshot before TransactionIdDidCommit, aborted deleters ignored. We leave it to PostgreSQL
+//! which xids a snapshot takes for running: an overflowed snapshot does not list subtransactions, a copy of one keeps their number without
+//! the list, one taken in recovery lists all in the other array. Under the image's lock some questions must not be asked: where
+//! XidInMVCCSnapshot would read pg_subtrans; TransactionIdDidCommit, which does I/O and raises when the commit log is gone; and whether an xid
+//! is one of many open subtransactions. There the answer is "unknown": unknown xids are collected, learned after the lock is released, and
+//! the walk runs again. For one snapshot each fact is final.
 
 #![expect(unsafe_code, reason = "snapshots and the commit log")]
 
@@ -16,11 +16,11 @@ use std::cell::Cell;
 use std::collections::HashMap;
 
 thread_local! {
-    /// The next xid as of some moment of this transaction, 64 bits; 0: not read yet.
+    /// The next xid as read at some moment of this transaction, 64 bits; 0: not read yet.
     static NEXT: Cell<u64> = const { Cell::new(0) };
 }
 
-/// Forgets what was read in this transaction. Called at its end: an idle session must not keep an epoch for 2 billion xids.
+/// Forgets what was read in this transaction. Called at its end: an idle session must not keep an old epoch while 2 billion xids pass.
 pub fn end_of_transaction() {
     NEXT.set(0);
 }
@@ -40,20 +40,20 @@ fn short(xid: u64) -> pg_sys::TransactionId {
     pg_sys::TransactionId::from(xid as u32)
 }
 
-/// The caller's snapshot, as the core asks it.
+/// The caller's snapshot, in the form that the core uses.
 pub struct SnapshotView {
     snapshot: pg_sys::Snapshot,
     xmin: u64,
     xmax: u64,
     curcid: u32,
-    /// This transaction's xid, if it has one: its subtransactions' are greater, and only then can a version be its own.
+    /// This transaction's xid, if it has one. Its subtransactions' xids are greater, so only a version at or above it can be our own.
     own: Option<u64>,
-    /// Whether so many subtransactions are open that asking for an xid whether it is one of theirs takes too long under the image's lock.
+    /// Whether so many subtransactions are open that checking whether an xid belongs to one takes too long under the image's lock.
     deep: bool,
     known: HashMap<u64, (View, Hint)>,
 }
 
-/// PostgreSQL asks open subtransactions one after the other.
+/// PostgreSQL checks open subtransactions one after the other.
 const DEEP: i32 = 32;
 
 impl SnapshotView {
@@ -87,7 +87,7 @@ impl SnapshotView {
 
     /// Top-level xids running at the snapshot, unsorted.
     pub fn running(&self) -> impl Iterator<Item = u64> {
-        // SAFETY: xip has xcnt entries while the snapshot lives, however it was made. It may be null if there are none.
+        // SAFETY: xip has xcnt entries while the snapshot lives, however it was made. It may be null if xcnt is 0.
         let xip: &[pg_sys::TransactionId] = unsafe {
             match (*self.snapshot).xcnt as usize {
                 0 => &[],
@@ -97,13 +97,13 @@ impl SnapshotView {
         xip.iter().map(|xid| full_xid(u32::from(*xid)))
     }
 
-    /// Whether it began after the snapshot was taken. PostgreSQL asks xmin first, and so must we: in a snapshot that logical decoding made
-    /// xmin may be greater than xmax, and what lies between has ended.
+    /// Whether the xid began after the snapshot was taken. PostgreSQL compares with xmin first, and so must we: in a snapshot made by logical
+    /// decoding, xmin may be greater than xmax, and the transactions between them have ended.
     fn is_later(&self, xid: u64) -> bool {
         xid >= self.xmin && xid >= self.xmax
     }
 
-    /// Learns what becomes of these xids; not under a lock. None: one is older than the commit log.
+    /// Learns the fates of these xids; not called under a lock. None if one is older than the commit log.
     pub fn learn(&mut self, xids: &[u64]) -> Option<()> {
         for &xid in xids {
             if self.deep && self.own.is_some_and(|own| xid >= own) {
@@ -155,10 +155,10 @@ impl Visibility for SnapshotView {
             return *view;
         }
         if xid >= self.xmin {
-            // SAFETY: a snapshot that is active. One that is not overflowed lists all that runs: no I/O, nothing is raised.
+            // SAFETY: a snapshot that is active. One that is not overflowed lists all running xids: no I/O, nothing is raised.
             unsafe {
                 if (*self.snapshot).suboverflowed {
-                    // It may be a subtransaction of one that runs: pg_subtrans knows, and that is I/O.
+                    // It may be a subtransaction of a running one: only pg_subtrans knows, and that needs I/O.
                     return View::Unknown;
                 }
                 if plain::XidInMVCCSnapshot(short(xid), self.snapshot) {
@@ -182,14 +182,14 @@ impl Visibility for SnapshotView {
     }
 }
 
-/// So old that its 32 bits name a later transaction.
+/// Whether the xid is so old that its 32 bits name a later transaction.
 fn too_old(xid: u64) -> bool {
     full_xid(xid as u32) != xid
 }
 
-/// Whether transactions that are not running committed. None: the commit log no longer reaches back to one of them.
+/// Whether transactions that are not running have committed. None if the commit log no longer reaches back to one of them.
 fn did_commit(xids: &[u64], mut each: impl FnMut(u64, bool)) -> Option<()> {
-    // SAFETY: XactTruncationLock is what holds the commit log's tail still; TransactionIdDidCommit may do I/O under it, as
+    // SAFETY: XactTruncationLock keeps the commit log's tail in place; TransactionIdDidCommit may do I/O under it, as
     // pg_xact_status (transam/xid8funcs.c) does.
     unsafe {
         let lock = &raw mut (*pg_sys::MainLWLockArray.add(XACT_TRUNCATION_LOCK)).lock;
@@ -216,11 +216,11 @@ fn did_commit(xids: &[u64], mut each: impl FnMut(u64, bool)) -> Option<()> {
 const XACT_TRUNCATION_LOCK: usize = 44;
 
 thread_local! {
-    /// Transactions that this session committed last, with what it flushed for them: nobody need be asked.
+    /// The last transactions that this session committed with changes to flush: their fates need no lookup.
     static COMMITTED: Cell<[u64; 32]> = const { Cell::new([0; 32]) };
 }
 
-/// This session committed that transaction. Cannot fail: called at COMMIT.
+/// Notes that this session committed that transaction. Cannot fail: called at COMMIT.
 pub fn committed(xid: u64) {
     let mut xids = COMMITTED.get();
     xids.rotate_right(1);
@@ -240,7 +240,7 @@ fn is_committed_here(xid: u64) -> bool {
 pub struct XidFates(pub Vec<(u64, Fate)>);
 
 impl XidFates {
-    /// Learns what became of these xids; not under a lock. None: one is older than the commit log.
+    /// Learns the fates of these xids; not called under a lock. None if one is older than the commit log.
     pub fn learn(&mut self, xids: &[u64]) -> Option<()> {
         let (mut running, mut ended) = (Vec::new(), Vec::new());
         for &xid in xids {
@@ -279,7 +279,7 @@ impl Fates for XidFates {
     }
 }
 
-/// Versions whose xids precede this differ for no running snapshot.
+/// Every snapshot in use sees versions below this xid alike.
 ///
 /// # Safety
 /// `rel` is an open relation that this transaction did not create.

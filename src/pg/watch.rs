@@ -1,12 +1,12 @@
-//! Test builds only (cargo feature `inject`): how long work goes on without CHECK_FOR_INTERRUPTS, that is, how late a cancel may act.
+//! Test builds only (cargo feature `inject`): how long work goes on without CHECK_FOR_INTERRUPTS, that is, how late a cancel may take effect.
 //!
 //! ```text
 //!   a timer, each millisecond:   InterruptPending = true  -->  the next CHECK_FOR_INTERRUPTS makes it false, and does nothing else
 //!   still true at a later tick:  nobody has looked since, or nobody could (a lock is held)
 //! ```
 //!
-//! Time is the process's own, not the clock's, and is told in hundredths of what a fixed work takes this build on this machine: so neither the
-//! machine's speed nor what else runs on it counts. PostgreSQL's code counts as ours does.
+//! Time is this process's CPU time, in hundredths of what a fixed piece of work takes this build on this machine: so neither the
+//! machine's speed nor its load counts. PostgreSQL's code counts as ours does.
 
 #![expect(unsafe_code, reason = "a signal handler, and a timer")]
 
@@ -17,19 +17,19 @@ use std::ffi::{CString, c_char, c_int, c_void};
 use std::sync::atomic::AtomicI64;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// `cftrag.watch`: 1 begins to watch, 0 ends.
+/// `cftrag.watch`: 1 starts watching, 0 stops.
 static WATCH: GucSetting<i32> = GucSetting::<i32>::new(0);
 
-/// Not read: `show_longest` says what there is.
+/// Never read: `show_longest` computes the value shown.
 static LONGEST_GAP: GucSetting<i32> = GucSetting::<i32>::new(0);
 
-/// Microseconds of this process. Those of the tick that asked; -1: none has.
+/// CPU time in microseconds at the tick that set InterruptPending; -1: none has.
 static ASKED: AtomicI64 = AtomicI64::new(-1);
 
-/// The longest that an answer took.
+/// The longest time until InterruptPending was cleared.
 static LONGEST: AtomicI64 = AtomicI64::new(0);
 
-/// What the fixed work took.
+/// The time that the fixed work took.
 static UNIT: AtomicI64 = AtomicI64::new(0);
 
 thread_local! {
@@ -75,7 +75,7 @@ fn microseconds() -> i64 {
     now.tv_sec * 1_000_000 + now.tv_nsec / 1000
 }
 
-/// The fixed work: hashes, copies, memory, comparisons, as most of ours.
+/// The fixed work: hashing, copying, allocating and comparing, as most of our work.
 fn measure() -> i64 {
     let once = |_| {
         let (began, mut names) = (microseconds(), Names::default());
@@ -86,7 +86,7 @@ fn measure() -> i64 {
     (0..3).map(once).min().unwrap_or(1)
 }
 
-/// Where a lock is held, a cancel was looked for in another way (interrupt.rs).
+/// Notes that the code has checked for a cancel in the other way, under a lock (interrupt.rs).
 pub fn looked() {
     ASKED.store(-1, Relaxed);
 }
@@ -110,7 +110,7 @@ unsafe extern "C-unwind" fn begin_or_end(on: c_int, _extra: *mut c_void) {
         static TIMER: RefCell<Option<libc::timer_t>> = const { RefCell::new(None) };
     }
     let tick = tick as extern "C" fn(c_int);
-    // SAFETY: SIGPROF is nobody else's here. The handler is a function of this library, which is never unloaded.
+    // SAFETY: no other code here uses SIGPROF. The handler is a function of this library, which is never unloaded.
     unsafe {
         if on != 0 && UNIT.load(Relaxed) == 0 {
             UNIT.store(measure(), Relaxed);
