@@ -1,7 +1,7 @@
 //! Chunks of images: allocated from one DSA area, mapped into this process, freed. See slot.rs for the locks.
 //!
-//! dsa_* calls raise, allocate, map and take locks, whatever flags they get: every one of them here runs outside the image's lock and
-//! contained (pg/contain.rs). A chunk's dsa_pointer is kept in the image's owner words, its place in this process in a `Memory`.
+//! dsa_* calls raise, allocate, map and take locks, whatever flags they get, so every call here is outside the image's lock and
+//! contained (pg/contain.rs). The image's owner words hold each chunk's dsa_pointer, a `Memory` its address in this process.
 
 #![expect(unsafe_code, reason = "dynamic shared memory")]
 
@@ -18,7 +18,7 @@ use std::cell::{Cell, RefCell};
 use std::ptr::NonNull;
 use std::sync::atomic::Ordering::SeqCst;
 
-/// Owner words 0 .. MAX_CHUNKS: the dsa_pointer of each chunk; after them the xids that were running at the build snapshot.
+/// Owner words 0 .. MAX_CHUNKS hold the dsa_pointer of each chunk; after them come the xids that were running at the build snapshot.
 pub const RUNNING_WORDS: usize = MAX_CHUNKS;
 
 const _: () = assert!(RUNNING_WORDS + 1024 <= cftrag_core::OWNER_WORDS);
@@ -42,14 +42,14 @@ impl Mapped {
     }
 }
 
-/// The area of all images in this process; made when it is first needed. Raises when memory is short: contain it.
+/// The area of all images, in this process; created when first needed. Raises when memory is short, so contain it.
 fn area(control: &Control) -> *mut pg_sys::dsa_area {
     let known = AREA.get();
     if !known.is_null() {
         return known;
     }
-    // SAFETY: the area's own memory must outlive the transaction: TopMemoryContext; pinned, so that segments stay mapped and the area
-    // survives its creator. An ERROR under Control.lock releases it in the containing subtransaction.
+    // SAFETY: the area's own memory must outlive the transaction, so it is in TopMemoryContext; pinned, so that segments stay mapped and
+    // the area survives its creator. If an ERROR leaves Control.lock held, the containing subtransaction releases it.
     unsafe {
         let context = pg_sys::MemoryContextSwitchTo(pg_sys::TopMemoryContext);
         control.lock.acquire(EXCLUSIVE);
@@ -85,13 +85,14 @@ unsafe fn create(control: &Control) -> *mut pg_sys::dsa_area {
     }
 }
 
-/// The kernel clears a new segment, half a millisecond a MB, while a writer waits. But a server has few hundred segments for all: these take some 64.
+/// Size limit of a segment. The kernel clears a new one, half a millisecond a MB, while a writer waits. But a server has only a few hundred
+/// segments in all: with this limit, ours are about 64.
 #[cfg(not(any(feature = "pg15", feature = "pg16")))]
 fn largest_segment() -> usize {
     (guc::MEMORY_LIMIT.get() as usize * 1024 / 64).max(16 << 20)
 }
 
-/// A chunk and its address here, or None: over cftrag.memory_limit, or the system has none.
+/// Allocates a chunk; returns its dsa_pointer and its address here. None if cftrag.memory_limit or the system's memory is exhausted.
 pub fn allocate(control: &Control, bytes: usize) -> Option<(u64, NonNull<u8>)> {
     let limit = guc::MEMORY_LIMIT.get() as u64 * 1024;
     let _unbroken = Unbroken::enter();
@@ -116,12 +117,12 @@ pub fn allocate(control: &Control, bytes: usize) -> Option<(u64, NonNull<u8>)> {
     Some(chunk)
 }
 
-/// Bytes that are noted as used before they are. Within another attempt (pg/contain.rs) an ERROR goes past the caller, so what is given back
-/// is given back on every way out: a FATAL waits (`Unbroken`), and after a kill the control block is made anew.
+/// Bytes counted as used before they are allocated. Drop takes them back on every way out, also when an ERROR passes the caller within another
+/// attempt (pg/contain.rs): a FATAL waits (`Unbroken`), and after a crash the control block is created anew.
 struct Noted<'c> {
     control: &'c Control,
     bytes: u64,
-    /// With all others'.
+    /// memory_used, these bytes included.
     all: u64,
 }
 
@@ -131,7 +132,7 @@ impl<'c> Noted<'c> {
         Self { control, bytes, all: control.memory_used.fetch_add(bytes, SeqCst) + bytes }
     }
 
-    /// They are used.
+    /// The bytes are now in use.
     fn keep(self) {
         std::mem::forget(self);
     }
@@ -143,12 +144,12 @@ impl Drop for Noted<'_> {
     }
 }
 
-/// Frees chunks 0.. of an image that nobody can find any more, or that was never published.
+/// Frees chunks 0.. of an image that no process can find any more, or that was never published.
 fn free(control: &Control, slot: &Slot, tokens: &[u64]) {
     let _unbroken = Unbroken::enter();
     contain::attempt(|| {
         let area = area(control);
-        // A process that maps this image's chunks at this moment holds `map` shared and has checked the generation under it.
+        // A process that is mapping this image's chunks now holds `map` shared, and has checked the generation under it.
         slot.map.with(EXCLUSIVE, || {
             for (i, token) in tokens.iter().enumerate() {
                 // SAFETY: allocated from this area, freed once: the image that held it is unreachable.
@@ -164,7 +165,7 @@ fn free(control: &Control, slot: &Slot, tokens: &[u64]) {
 pub enum Unusable {
     /// There is none.
     Empty,
-    /// It lost something, or a writer died in it.
+    /// It lost a change, or a writer died while changing it.
     Incomplete,
     /// Its chunks cannot be mapped here.
     Unmapped,
@@ -173,30 +174,30 @@ pub enum Unusable {
 enum Step<R> {
     Done(R),
     Unusable(Unusable),
-    /// Chunks that this process must map first: generation, dsa_pointers.
+    /// Chunks that this process must map first: their generation and dsa_pointers.
     Map(u64, Vec<u64>),
-    /// Chunk 0 of that generation.
+    /// Chunk 0 must be mapped first: its generation and dsa_pointer.
     MapRoot(u64, u64),
 }
 
-/// Runs `f` with the image under the shared lock. All its chunks are mapped.
+/// Runs `f` with the image, all of whose chunks are mapped, under the shared lock.
 pub fn read<R>(control: &Control, index: usize, f: impl FnOnce(&Header, Image<'_>) -> R) -> Result<R, Unusable> {
     let slot = &control.slots[index];
     locked(control, index, f, |inner| slot.read(|header| inner(header)))
 }
 
-/// Runs `f` alone with the image.
+/// Runs `f` with the image under the exclusive lock.
 pub fn write<R>(control: &Control, index: usize, f: impl FnOnce(&Header, Image<'_>) -> R) -> Result<R, Unusable> {
     let slot = &control.slots[index];
     locked(control, index, f, |inner| slot.write(|header| inner(header)))
 }
 
-/// [`write`], if nothing has to be mapped first, and nothing is wrong with the image: then no dsa call is made, and nothing can raise.
+/// [`write`], but only if all chunks are mapped and the image is sound: then there is no dsa call, and nothing can raise.
 pub fn write_if_mapped<R>(control: &Control, index: usize, f: impl FnOnce(&Header, Image<'_>) -> R) -> Option<R> {
     at_once(control, index, f, |slot, inner| slot.write(|header| inner(header)))
 }
 
-/// [`write_if_mapped`], if nobody else is at work with the image: for work that can wait better than a caller.
+/// [`write_if_mapped`], but only if the lock is free: for work that can be put off.
 pub fn write_if_free<R>(control: &Control, index: usize, f: impl FnOnce(&Header, Image<'_>) -> R) -> Option<R> {
     at_once(control, index, f, |slot, inner| slot.write_if_free(|header| inner(header)).flatten())
 }
@@ -289,7 +290,7 @@ fn torn<R>(slot: &Slot) -> Step<R> {
     Step::Unusable(Unusable::Incomplete)
 }
 
-/// Maps chunks of the generation that `mapped` is of; false if it failed, or if the image is gone meanwhile.
+/// Maps chunks of `mapped`'s generation; false on failure, or if the image is gone by now.
 pub fn map(control: &Control, slot: &Slot, tokens: &[u64], mapped: &mut Mapped) -> bool {
     let generation = mapped.generation;
     let addresses = contain::attempt(|| {
@@ -299,7 +300,7 @@ pub fn map(control: &Control, slot: &Slot, tokens: &[u64], mapped: &mut Mapped) 
             if slot.generation.load(SeqCst) != generation {
                 return None;
             }
-            // SAFETY: the generation is current and `map` is held: nobody frees these chunks now.
+            // SAFETY: the generation is current and `map` is held, so no process frees these chunks now.
             Some(tokens.iter().map(|token| unsafe { pg_sys::dsa_get_address(area, *token) }).collect::<Vec<_>>())
         })
     });
@@ -317,33 +318,33 @@ pub fn map(control: &Control, slot: &Slot, tokens: &[u64], mapped: &mut Mapped) 
 pub fn release(control: &Control, token: u64, bytes: usize) {
     let _unbroken = Unbroken::enter();
     contain::attempt(|| {
-        // SAFETY: allocated from this area and known to nobody else.
+        // SAFETY: allocated from this area and known to no other process.
         unsafe { pg_sys::dsa_free(area(control), token) };
         control.memory_used.fetch_sub(bytes as u64, SeqCst);
     });
 }
 
-/// Takes the image out of its slot and frees it. Used when its table is gone, or nobody can use it any more.
+/// Takes the image out of its slot and frees it. Used when its table is gone, or no snapshot can use it any more.
 pub fn drop_image(control: &Control, index: usize) {
     swap_image(control, index, None, || true);
 }
 
-/// Puts another image (or none) into the slot if `ready`, asked under the lock, says so, and frees the old one. False: it did not, or the
-/// old one's chunks cannot be found now.
+/// Puts another image (or none) into the slot if `ready`, called under the lock, agrees, and frees the old one. Returns false if `ready`
+/// did not agree, or if the old image's chunks cannot be mapped now.
 pub fn swap_image(control: &Control, index: usize, new: Option<Header>, ready: impl FnOnce() -> bool) -> bool {
     let slot = &control.slots[index];
-    // An incomplete image is freed too: look past the mark, which must not be cleared while the image can be found.
+    // Free an incomplete image too: ignore the mark, which must not be cleared while processes can find the image.
     let old = slot.read(|header| (header.state == State::Ready).then_some((header.root, slot.generation.load(SeqCst))));
     let mut mapped = Mapped::default();
     if let Some((root, generation)) = old {
         mapped.generation = generation;
         if !map(control, slot, &[root], &mut mapped) {
-            // Its chunks cannot be found: were another put in its place, they would be lost, and count for ever.
+            // We cannot find its chunks: if we replaced the image, they would leak, and count as used for ever.
             return false;
         }
     }
     let tokens = slot.write(|header| {
-        // Cleared before `ready` looks at the log: a commit that lost something marks the log, then the image (Slot::lose_log).
+        // Cleared before `ready` looks at the log: a commit that lost a change marks the log, then the image (Slot::lose_log).
         let spoiled = if new.is_some() { slot.spoiled.swap(0, SeqCst) } else { 0 };
         if !ready() {
             let _ = slot.spoiled.compare_exchange(0, spoiled, SeqCst, SeqCst);
@@ -351,7 +352,7 @@ pub fn swap_image(control: &Control, index: usize, new: Option<Header>, ready: i
         }
         let same = old.is_some_and(|(_, generation)| slot.generation.load(SeqCst) == generation);
         let mut tokens = Vec::new();
-        // Only the root is mapped: chunks() and the owner words are in it.
+        // Only the root is mapped; it holds chunks() and the owner words.
         if same && let Ok(image) = Image::open(&mapped.memory) {
             tokens = (0..image.chunks()).map(|i| image.owner_get(i)).collect();
         }
@@ -363,7 +364,7 @@ pub fn swap_image(control: &Control, index: usize, new: Option<Header>, ready: i
             None if same => header.state = State::Empty,
             None => return None,
         }
-        // One that is still being built stays counted.
+        // Dropping an image leaves build_bytes counted, which belong to one still being built.
         let bytes = if new.is_some() { slot.build_bytes.swap(0, SeqCst) } else { 0 };
         slot.image_bytes.store(bytes, SeqCst);
         slot.generation.fetch_add(1, SeqCst);
@@ -374,9 +375,9 @@ pub fn swap_image(control: &Control, index: usize, new: Option<Header>, ready: i
     true
 }
 
-/// Where an allocation is in this process. May raise.
+/// The address of an allocation in this process. May raise.
 pub fn address(control: &Control, token: u64) -> *mut u8 {
     crate::pg::inject::fails();
-    // SAFETY: an allocation of this area that nobody frees meanwhile.
+    // SAFETY: an allocation of this area that no process frees meanwhile.
     unsafe { pg_sys::dsa_get_address(area(control), token).cast() }
 }

@@ -1,12 +1,12 @@
-//! The control block: one piece of shared memory of one name and one size for all versions of this library.
+//! The control block: shared memory with one name and one size for all versions of this library.
 //!
-//!   +0   magic, layout, disabled      the same place for ever: a backend with another layout writes `disabled` and uses nothing else
+//!   +0   magic, layout, disabled      always in this place: a backend with another layout sets `disabled` and uses nothing else
 //!   +..  lock, area, memory_used      the directory of slots, the DSA area of all images, bytes of all chunks and logs
 //!   +..  put_off                      whether tables were put off at server start
-//!   +..  slots[SLOTS]                 one per table that was asked for (slot.rs)
+//!   +..  slots[SLOTS]                 one per table that was asked about (slot.rs)
 //!
-//! In shared_preload_libraries: from the shared memory hooks, so that every process has it from its start. Otherwise, on PostgreSQL 17
-//! and later, from the DSM registry at first use; on 15 and 16 there is none, a normal state: the reference query answers.
+//! With shared_preload_libraries, it comes from the shared memory hooks, so every process has it from its start. Otherwise it comes from the
+//! DSM registry at first use, on PostgreSQL 17 and later; 15 and 16 then have none, a normal state: the reference query answers.
 
 #![expect(unsafe_code, reason = "shared memory")]
 
@@ -19,14 +19,14 @@ use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
 
 const MAGIC: u64 = 0x6366_7472_6167_0001; // "cftrag"
 
-/// Changes whenever Control, Slot or the core's layout does. The package version is folded in by the rule that a release which
-/// changes any of them bumps it; docs/design.md has the list.
+/// Changes whenever the layout of Control, Slot or the core does. A release that changes one of them bumps this number;
+/// docs/design.md has the list.
 const LAYOUT: u32 = 0x0005_0000 + cftrag_core::LAYOUT;
 
-/// Tables that can have an image at a time, in all databases. Past it: the reference query, reason ref_no_memory.
+/// Tables that can have an image at a time, in all databases. Beyond, the reference query answers (reason ref_no_memory).
 pub const SLOTS: usize = 256;
 
-/// The size all versions ask for: the DSM registry refuses a second size for one name.
+/// The size that all versions ask for: the DSM registry refuses another size for the same name.
 const CONTROL_BYTES: usize = 1 << 20;
 
 #[repr(C)]
@@ -39,9 +39,9 @@ pub struct Control {
     pub area: AtomicU32,
     /// Bytes of all chunks of all images, and of all logs.
     pub memory_used: AtomicU64,
-    /// Not 0: at server start, tables of the database just built were put off because somebody was writing to them (builds/launcher.rs).
+    /// Not 0: at server start, tables of the database just built were put off because they had writers (builds/launcher.rs).
     pub put_off: AtomicU32,
-    /// Guards the directory (which slot is which table's) and the making of the area.
+    /// Guards the directory (which slot is which table's) and the creation of the area.
     pub lock: Lock,
     pub slots: [Slot; SLOTS],
 }
@@ -57,13 +57,13 @@ impl Control {
 /// The control block in this process; null until it is attached.
 static CONTROL: AtomicPtr<Control> = AtomicPtr::new(std::ptr::null_mut());
 
-/// The control block is of another layout.
+/// Whether the control block has another version's layout.
 static FOREIGN: AtomicBool = AtomicBool::new(false);
 
 /// Fills a new control block.
 unsafe extern "C-unwind" fn init(block: *mut std::ffi::c_void) {
     let control = block.cast::<Control>();
-    // SAFETY: CONTROL_BYTES of fresh memory that only we know; all-zero is a valid Control but for its locks.
+    // SAFETY: CONTROL_BYTES of fresh memory that only we know; all-zero is a valid Control except for its locks.
     unsafe {
         std::ptr::write_bytes(block.cast::<u8>(), 0, CONTROL_BYTES);
         let tranche = pg_sys::LWLockNewTrancheId();
@@ -79,7 +79,7 @@ unsafe extern "C-unwind" fn init(block: *mut std::ffi::c_void) {
     }
 }
 
-/// Takes the block into this process if it is of our layout; disables it for all if not.
+/// Uses the block in this process if its layout is ours; otherwise disables it for all processes.
 fn adopt(block: *mut Control) {
     // SAFETY: the first 16 bytes mean the same in every version.
     let control = unsafe { &*block };
@@ -88,13 +88,12 @@ fn adopt(block: *mut Control) {
         FOREIGN.store(true, Ordering::Relaxed);
         return;
     }
-    // SAFETY: a static name; the tranche is that of the block.
+    // SAFETY: a static name; the tranche is the block's.
     unsafe { pg_sys::LWLockRegisterTranche(control.tranche(), c"cftrag".as_ptr()) };
     CONTROL.store(block, Ordering::Release);
 }
 
-/// The control block, if there is one and it is usable. On 17 and later the first call attaches it and may raise (out of memory):
-/// see [`attach`].
+/// The control block, if this process has attached it and it is usable. On 17 and later, [`attach`] attaches it.
 pub fn control() -> Option<&'static Control> {
     let block = CONTROL.load(Ordering::Acquire);
     if block.is_null() {
@@ -105,7 +104,7 @@ pub fn control() -> Option<&'static Control> {
     (control.disabled.load(Ordering::Acquire) == 0).then_some(control)
 }
 
-/// Attaches the control block where that can be done late (17 and later). A failure is caught: it must never fail a user's write.
+/// Attaches the control block if that is possible late (17 and later). A failure is contained: it must never fail a user's write.
 pub fn attach() -> Option<&'static Control> {
     #[cfg(not(any(feature = "pg15", feature = "pg16")))]
     if CONTROL.load(Ordering::Acquire).is_null() {
@@ -120,14 +119,14 @@ pub fn attach() -> Option<&'static Control> {
     control()
 }
 
-/// Whether there may be a control block that this process could not attach (as opposed to: there is none, or it is not for us).
+/// Whether a control block may exist that this process could not attach (rather than none existing, or one of another layout).
 pub fn unreachable() -> bool {
     cfg!(not(any(feature = "pg15", feature = "pg16")))
         && CONTROL.load(Ordering::Acquire).is_null()
         && !FOREIGN.load(Ordering::Relaxed)
 }
 
-/// Hooks, if the postmaster is loading the library. Called from _PG_init.
+/// Installs the shared memory hooks, if the postmaster is loading the library. Called from _PG_init.
 pub fn preload() {
     hooks::install();
 }
@@ -157,7 +156,7 @@ mod hooks {
 
     #[pg_guard]
     unsafe extern "C-unwind" fn request() {
-        // SAFETY: called by the postmaster at the time for it.
+        // SAFETY: the postmaster calls it when it collects such requests.
         unsafe {
             if let Some(previous) = PREVIOUS_REQUEST.get() {
                 previous();
@@ -208,7 +207,7 @@ impl Control {
         found
     }
 
-    /// Takes a free slot for the table, if there is one and it has none.
+    /// Takes a free slot for the table, if one is free and the table has none.
     pub fn take(&self, table: pg_sys::Oid) {
         let owner = crate::image::slot::owner_of(table);
         self.lock.with(EXCLUSIVE, || {

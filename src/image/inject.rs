@@ -1,4 +1,4 @@
-//! Test builds: a setting that shows the memory which is counted and is no image's, so that a test sees what is lost.
+//! Test builds: a setting that shows memory that counts as used but belongs to no image, so that tests find leaks.
 
 #![expect(unsafe_code, reason = "raises as PostgreSQL does")]
 
@@ -9,7 +9,7 @@ use std::cell::RefCell;
 use std::ffi::{CString, c_char};
 use std::sync::atomic::Ordering::SeqCst;
 
-/// `cftrag.memory_lost`: what counts as used and is no image's.
+/// Defines `cftrag.memory_lost`.
 pub fn define_lost() {
     // SAFETY: the hook shows a number, and keeps its text.
     unsafe {
@@ -29,7 +29,7 @@ pub fn define_lost() {
     }
 }
 
-/// Not read: `show_lost` says what there is.
+/// Never read: `show_lost` computes the value shown.
 static LOST: GucSetting<i32> = GucSetting::<i32>::new(0);
 
 thread_local! {

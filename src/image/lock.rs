@@ -1,17 +1,16 @@
-//! The lock of one image: many readers beside each other, or one writer.
+//! The lock of one image: many readers at a time, or one writer.
 //!
-//! Made of lightweight locks: a reader takes one part, chosen by its process, so that readers do not bounce one cache line between all
-//! cores; a writer takes the gate, then all of the parts. Two things a bare set of locks would do wrong:
+//! Made of lightweight locks. A reader takes one part, chosen by its process, so that readers do not bounce one cache line between
+//! cores; a writer takes the gate, then all parts. A plain set of locks would fail in two ways:
 //!
-//! - A reader that lost its CPU holds its part for as long as it is away, milliseconds on a busy machine. A writer that queued for that
-//!   part, with other parts in its hands, would keep everybody waiting. So a writer takes the parts only if it gets all of them at once,
-//!   again and again, and insists (ATTEMPTS_BEFORE_INSISTING) only after a time.
-//! - Lightweight locks are not fair: a writer that comes back at once, as a large flush does, takes them again before a reader that it
-//!   woke is on a CPU. So readers that had to sleep are counted, and a writer lets those that wait go first. (Not
-//!   other writers: single commits would take naps for one another.)
+//! - A reader that loses its CPU holds its part until it is back, milliseconds on a busy machine. A writer that queued for that part while
+//!   it holds others would block every reader. So a writer takes the parts only if it gets all of them at once, tries again and again,
+//!   and insists only after ATTEMPTS_BEFORE_INSISTING naps.
+//! - Lightweight locks are not fair: a writer that returns at once, as a large flush does, takes them again before a reader that it
+//!   woke is on a CPU. So we count readers that had to sleep, and a writer lets them go first. (It does not let
+//!   other writers go first: single commits would nap for one another.)
 //!
-//! Who reads and would do some housekeeping on the way waits for nobody (`write_if_free`): beside a large flush it would wait for slice
-//! after slice.
+//! A reader that does housekeeping does not wait for the lock (`write_if_free`): beside a large flush it would wait for slice after slice.
 
 #![expect(unsafe_code, reason = "what the lock guards")]
 
@@ -28,16 +27,16 @@ const PARTS: usize = 8;
 /// Tries before a writer sleeps between them: a reader on a CPU holds its part for a few microseconds.
 const SPINS: u32 = 32;
 
-/// A sleep between tries, microseconds.
+/// Microseconds of a nap between tries.
 const SLEEP_MICROSECONDS: i64 = 50;
 
-/// Naps before a writer insists: about what the kernel keeps a process off its CPU.
+/// Naps before a writer insists: about as long as the kernel keeps a process off its CPU.
 const ATTEMPTS_BEFORE_INSISTING: u32 = 40;
 
-/// Naps that a writer takes for readers that wait.
+/// Naps that a writer takes for waiting readers.
 const COURTESY: u32 = 20;
 
-/// Counters of the readers that use one part, beside its lock on their own cache lines.
+/// Counters of the readers that use one part, on cache lines of their own beside its lock.
 #[derive(Default)]
 #[repr(C, align(64))]
 pub struct Reads {
@@ -56,19 +55,19 @@ struct Part {
 
 #[repr(C)]
 pub struct ImageLock<T> {
-    /// The order of writers; readers that let an insisting writer go first.
+    /// Held by the writer whose turn it is; readers pass it to let an insisting writer go first.
     gate: Lock,
     parts: [Part; PARTS],
-    /// A writer insists: new readers line up at the gate.
+    /// A writer insists: new readers queue at the gate.
     insists: AtomicU32,
-    /// Writers that wait, or are at work. One too many, left by a process that ended there, ends long readings for nothing.
+    /// Writers that wait or work. If a process ends there and leaves the count too high, long reads are cut short for nothing.
     writers: AtomicU32,
-    /// Readers that sleep, or are about to. One too many, left by a process that ended there, costs writers a few naps.
+    /// Readers that sleep, or are about to. If a process ends there and leaves the count too high, writers take a few naps more.
     asleep: AtomicU32,
     guarded: UnsafeCell<T>,
 }
 
-/// A count that is higher as long as this lives; a panic, too, lowers it again.
+/// Raises a count for as long as it lives; a panic lowers the count again, too.
 struct Raised<'c>(pub &'c AtomicU32);
 
 impl<'c> Raised<'c> {
@@ -108,7 +107,7 @@ impl<T> ImageLock<T> {
         std::iter::once(&self.gate).chain(self.parts.iter().map(|p| &p.lock))
     }
 
-    /// Runs `f` with what is guarded held still, beside other readers.
+    /// Runs `f` with the guarded value, which does not change meanwhile; beside other readers.
     pub fn read<R>(&self, f: impl FnOnce(&T) -> R) -> R {
         let lock = &self.parts[my_part()].lock;
         if self.insists.load(Relaxed) != 0 || !lock.try_acquire(SHARED) {
@@ -120,7 +119,7 @@ impl<T> ImageLock<T> {
             lock.acquire(SHARED);
             drop(asleep);
         }
-        // SAFETY: it changes only under all parts exclusively; we hold one shared.
+        // SAFETY: it changes only while all parts are held exclusively; we hold one shared.
         let result = f(unsafe { &*self.guarded.get() });
         lock.release();
         result
@@ -137,7 +136,7 @@ impl<T> ImageLock<T> {
         self.gate.acquire(EXCLUSIVE);
         debug_assert_eq!(self.insists.load(SeqCst), 0, "who insists holds the gate");
         let free = self.try_parts(SPINS + ATTEMPTS_BEFORE_INSISTING);
-        // Until `f` has run, even if it panics: the locks go with the abort, this does not.
+        // Raised until `f` has run, even if it panics: an abort releases the locks, but not this count.
         let insists = (!free || crate::pg::inject::armed()).then(|| Raised::by_one(&self.insists));
         if !free {
             self.parts.iter().for_each(|part| part.lock.acquire(EXCLUSIVE));
@@ -145,12 +144,12 @@ impl<T> ImageLock<T> {
         self.alone(insists, f)
     }
 
-    /// Whether a writer waits for who reads.
+    /// Whether a writer waits for readers.
     pub fn is_wanted(&self) -> bool {
         self.writers.load(Relaxed) != 0
     }
 
-    /// Waits, with nothing held, until the writers that wait have written.
+    /// Waits, holding nothing, until the waiting writers have written.
     pub fn let_writers_go(&self) {
         if self.is_wanted() {
             self.gate.acquire(SHARED);
@@ -158,7 +157,7 @@ impl<T> ImageLock<T> {
         }
     }
 
-    /// [`ImageLock::write`], unless somebody is at work here for longer than a few microseconds; then None.
+    /// [`ImageLock::write`], or None if the lock is held for longer than a few microseconds.
     pub fn write_if_free<R>(&self, f: impl FnOnce(&mut T) -> R) -> Option<R> {
         if !self.gate.try_acquire(EXCLUSIVE) {
             return None;
@@ -170,7 +169,7 @@ impl<T> ImageLock<T> {
         Some(self.alone(None, f))
     }
 
-    /// Under the gate, and all parts exclusively; gives them back.
+    /// Runs `f` with the gate and all parts held exclusively, then releases them.
     fn alone<R>(&self, insists: Option<Raised<'_>>, f: impl FnOnce(&mut T) -> R) -> R {
         crate::pg::inject::panics();
         // SAFETY: all parts are held exclusively, and no reference to it outlives its closure.
@@ -183,7 +182,7 @@ impl<T> ImageLock<T> {
         result
     }
 
-    /// All parts exclusively, in so many tries at most. Under the gate.
+    /// Tries to take all parts exclusively, at most `tries` times. The caller holds the gate.
     fn try_parts(&self, tries: u32) -> bool {
         for attempt in 0..tries {
             let Some(taken) = self.parts.iter().position(|part| !part.lock.try_acquire(EXCLUSIVE)) else { return true };
@@ -210,7 +209,7 @@ impl<T> ImageLock<T> {
         let reads = &self.parts[my_part()].reads;
         reads.image_calls.fetch_add(1, Relaxed);
         reads.lookups.fetch_add(counters.lookups, Relaxed);
-        // Each addition locks the line.
+        // Each atomic addition locks the cache line: skip the zeros.
         let rest = [
             (&reads.hits, counters.hits),
             (&reads.fingerprint_checks, counters.fingerprint_checks),

@@ -1,6 +1,6 @@
 //! Images in shared memory: the control block, a slot for each table, chunks of memory, the image's lock, and what keeps an image small.
 //!
-//! Bytes and locks only: who may see what is the core's business, whether an image may answer is serve's. The table of locks stands at the
+//! Only bytes and locks: the core decides who sees what, serve whether an image may answer. The table of locks is at the
 //! head of slot.rs. Under an image lock nothing raises, allocates from PostgreSQL, or calls back.
 
 pub mod chunks;

@@ -1,7 +1,7 @@
-//! The room of all images: first come, first served, up to `cftrag.memory_limit`; and up to `cftrag.owner_share` percent of it, and of the places,
-//! for the tables of one owner, so that no role uses up what others need. No table's image is evicted for another's.
+//! How memory is shared: first come, first served, up to `cftrag.memory_limit`. One owner's tables get at most `cftrag.owner_share` percent of the
+//! memory, and of the slots, so that no role uses up what others need. No table's image is evicted for another's.
 //!
-//! Memory is counted for the owner of its table: of an image, of the one that will take its place (the larger of both), and of the log of a build.
+//! An owner is charged for its tables' images (while one is rebuilt, for the larger of old and new) and for the logs of builds.
 
 #![expect(unsafe_code, reason = "dynamic shared memory")]
 
@@ -16,7 +16,7 @@ use std::cell::Cell;
 use std::ptr::NonNull;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 
-/// Adds chunks until `bytes` more are sure. False: there is not so much memory, or the image is gone.
+/// Adds chunks until `bytes` are free. Returns false if memory runs out, or if the image is gone.
 pub fn ensure(control: &Control, index: usize, bytes: usize) -> bool {
     let slot = &control.slots[index];
     loop {
@@ -40,7 +40,7 @@ pub fn ensure(control: &Control, index: usize, bytes: usize) -> bool {
                 unsafe { mapped.memory.map(base) };
             }
         });
-        // Nothing is mapped here, for what raises would lose the chunk: whoever was faster is looked at by the next turn. A panic, a bug of
+        // We map nothing here, because an ERROR would lose the chunk: the next turn maps what a faster writer has published. A panic, a bug of
         // ours, would lose it too.
         let published = Cell::new(false);
         let wrote = contain::panic(|| {
@@ -54,7 +54,7 @@ pub fn ensure(control: &Control, index: usize, bytes: usize) -> bool {
             })
         });
         if !published.get() {
-            // Another writer was faster: what we mapped under that number is not what it published.
+            // Another writer was faster: it published another chunk under the number that we mapped.
             MAPPED.with_borrow_mut(|mapped| mapped[index].forget());
             release(control, token, chunk_bytes(next));
         }
@@ -64,7 +64,7 @@ pub fn ensure(control: &Control, index: usize, bytes: usize) -> bool {
     }
 }
 
-/// Shared memory for the table of that slot. None: the limit, or the owner's share of it, is used up, or the system has none.
+/// Allocates shared memory for the slot's table. None if the limit, the owner's share of it, or the system's memory is used up.
 pub fn allocate(control: &Control, index: usize, bytes: usize) -> Option<(u64, NonNull<u8>)> {
     let mine = control.slots[index].owner.load(Relaxed);
     let held: u64 = of_owner(control, mine).map(Slot::held).sum();
@@ -77,7 +77,7 @@ pub fn has_place(control: &Control, owner: u32) -> bool {
     (of_owner(control, owner).filter(|slot| slot.holds_image()).count() as u64) < share_of(SLOTS as u64)
 }
 
-/// What one owner's tables may have of all that there is.
+/// One owner's share of the whole.
 fn share_of(all: u64) -> u64 {
     all * guc::OWNER_SHARE.get() as u64 / 100
 }

@@ -1,40 +1,40 @@
-//! Why the reference query answered instead of the image: one for each condition of design.md section 2, counted by table in cft_stats.
+//! Why the reference query answered instead of the image: a reason for each condition of design.md section 2, counted per table in cft_stats.
 
 use crate::image::chunks::Unusable;
 
-/// Why the image cannot answer. The names are columns ref_<name> of pg_stat_cftrag.
+/// Why the image cannot answer. Each has a column ref_<name> in pg_stat_cftrag.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(usize)]
 pub enum Reason {
     /// cftrag.enable is off.
     Disabled,
-    /// No shared memory: not preloaded (15, 16), another version of the library uses it, every slot is taken, or it cannot be mapped.
+    /// No shared memory: not preloaded (15, 16), another version of the library uses it, every slot is taken, or mapping it failed.
     NoMemory,
     /// Not built yet.
     NoImage,
-    /// It lost something: memory, a torn write, a change that could not be noted.
+    /// It lost a change: no memory, a torn write, a change that could not be captured.
     Incomplete,
     /// The snapshot is older than the build's, or of another kind.
     OldSnapshot,
-    /// A statement that changes the table runs: the heap shows rows that our trigger has not seen.
+    /// A statement that changes the table is running: the heap shows rows that our trigger has not seen.
     PendingTrigger,
     /// SERIALIZABLE: another backend's delta cannot raise the conflict that a heap scan would.
     Serializable,
     /// This transaction created the table or gave it a new relfilenode: its own rewrites fire no triggers.
     CreatedHere,
-    /// The table has another relfilenode than at the build.
+    /// The table's relfilenode is not the build's.
     Rewritten,
-    /// The triggers are not those of the build, or not ENABLE ALWAYS: changes may have been lost.
+    /// The triggers are not the build's, or not ENABLE ALWAYS: changes may have been lost.
     Triggers,
-    /// Columns do not resolve as they did at the build.
+    /// The columns do not resolve as they did at the build.
     Columns,
     /// Not a plain heap table without children.
     NotPlainTable,
     /// Row-level security applies to the caller: the image knows no policies.
     RowSecurity,
-    /// The caller may not read the columns: the table's own error is raised.
+    /// The caller may not read the columns: PostgreSQL's own error is raised.
     Privilege,
-    /// A parallel worker of a transaction that has written, or its leader with changes of its own.
+    /// A parallel worker of a transaction that has written, or a leader with changes of its own.
     Parallel,
     /// A standby: triggers do not run here.
     Recovery,

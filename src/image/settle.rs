@@ -1,6 +1,7 @@
-//! Settling: versions that every snapshot sees are marked so, those that none sees any more go, and the filter is sorted by temperature.
+//! Settling: marks versions that every snapshot sees, frees those that no snapshot sees any more, and sorts the filter by temperature.
 //!
-//! By each flush, and by readers now and then where they need not wait; in slices of `SETTLE_SLICE`, none under the lock for long.
+//! Large flushes settle, every sixteenth small one does, and readers do now and then if they need not wait. They work in slices of
+//! `SETTLE_SLICE`, so that none holds the lock for long.
 
 #![expect(unsafe_code, reason = "opens the relation for its horizon")]
 
@@ -16,10 +17,10 @@ use cftrag_core::{Image, Settled};
 use pgrx::pg_sys;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// Versions examined by such a flush under one holding of the lock.
+/// Versions examined under one holding of the lock.
 pub const SETTLE_SLICE: usize = 1024;
 
-/// Settles versions that no running snapshot sees differently, up to `budget` of them.
+/// Settles up to `budget` versions that all running snapshots see alike.
 pub fn settle(control: &Control, index: usize, table: pg_sys::Oid, budget: usize) -> Option<Damage> {
     settle_by(control, index, table, budget, |work| chunks::write(control, index, work).ok())
 }
@@ -53,12 +54,12 @@ fn settle_by(
         pg_sys::relation_close(rel, pg_sys::NoLock as pg_sys::LOCKMODE);
         horizon
     };
-    // Settling cools, too.
+    // Not if the filter is sorted: settling also cools it.
     if slot.settled.are_all(horizon, versions) && guc::TEMPERATURE.get() != Temperature::Sort {
         return None;
     }
     let (mut known, mut ask) = (XidFates::default(), Vec::new());
-    // A slice may have to be asked about first. Asking costs no budget: a reader's would be spent before it settled anything.
+    // A slice may first need the fates of xids. Looking them up costs no budget: a reader's would be spent before it settled anything.
     for _ in 0..2 * left.div_ceil(SETTLE_SLICE) {
         let now = left.min(SETTLE_SLICE);
         if now == 0 || slot.spoiled.load(Relaxed) != 0 || interrupt::interrupted() {

@@ -1,4 +1,4 @@
-//! A slot: what shared memory knows of one table, and the locks of its image.
+//! A slot: what shared memory holds about one table, and the locks of its image.
 //!
 //! field                                  | lock                        | mode
 //! ---------------------------------------|-----------------------------|---------------------------------------------
@@ -11,8 +11,8 @@
 //! .image_bytes, .build_bytes, .place_wanted | none                   | atomics
 //!
 //! Order: Control.lock, image_lock (its gate, its parts 0 to 7), map; map is never taken under image_lock.
-//! Under image_lock: no SPI, no palloc, no ereport, no dsa call, no clog lookup, no callback. An ERROR or FATAL cannot begin there (only
-//! our own panic could); the abort releases the locks, and the image's `mutating` word tells the next one that it is broken.
+//! Under image_lock: no SPI, no palloc, no ereport, no dsa call, no clog lookup, no callback. No ERROR or FATAL can start there (only
+//! our own panic could). The abort then releases the locks, and the image's `mutating` word tells the next process that it is broken.
 
 #![expect(unsafe_code, reason = "locks, snapshots and a table scan")]
 
@@ -28,13 +28,13 @@ use pgrx::pg_sys;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 use std::sync::atomic::{AtomicI64, AtomicU32, AtomicU64};
 
-/// The phase of slot::PHASES that a build under a SHARE lock is in.
+/// The phase (see PHASES) of a build under a SHARE lock.
 pub const LOCKED_SCAN: u32 = 5;
 
-/// The phase in which the rows of each entity are counted.
+/// The phase (see PHASES) that counts the rows of each entity.
 pub const COUNTING: u32 = 6;
 
-/// A slot's builder is at work as long as this lives; a panic, too, takes the mark off.
+/// Clears the slot's builder mark when dropped, also by a panic.
 pub struct BuilderMark<'s>(pub &'s AtomicU32);
 
 impl Drop for BuilderMark<'_> {
@@ -43,7 +43,7 @@ impl Drop for BuilderMark<'_> {
     }
 }
 
-/// Phases of slot::PHASES.
+/// Phases of an online build (see PHASES).
 pub const WAITING: u32 = 1;
 
 pub const LOCKING: u32 = 2;
@@ -52,23 +52,23 @@ pub const SCANNING: u32 = 3;
 
 pub const APPLYING: u32 = 4;
 
-/// Those in which a builder only waits.
+/// The phases in which a builder only waits.
 pub const WAITS: [u32; 2] = [WAITING, LOCKING];
 
-/// After a load that failed no reader asks for another before this.
+/// After a failed load, no reader requests another for this long.
 pub const RETRY_MICROSECONDS: i64 = 10_000_000;
 
-/// Notes whose the slot is. Called before it is taken, and by each build.
+/// The OID of the table's owner; 0 if the table is gone.
 pub fn owner_of(table: pg_sys::Oid) -> u32 {
     roles::owner(table).map_or(0, u32::from)
 }
 
-/// What must be the same for the image to be the table's.
+/// Identifies what the image was built from; if any of it differs, the image is not the table's.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[repr(C)]
 pub struct Key {
     pub locator: Locator,
-    /// Raw xmin of the pg_database row: a database dropped and made anew with the same OID is another.
+    /// Raw xmin of the pg_database row: a database dropped and recreated with its old OID has another.
     pub database_xmin: u32,
     pub row: TriggerKey,
     pub truncate: TriggerKey,
@@ -87,7 +87,7 @@ pub enum State {
 #[repr(C)]
 pub struct Header {
     pub state: State,
-    /// Entries of the build snapshot's xip kept in the image's owner words; u32::MAX: too many, use the shortcut only.
+    /// Number of xids of the build snapshot's xip kept in the image's owner words; u32::MAX: too many to keep, only snapshot_xmax is known.
     pub snapshot_running: u32,
     /// Build snapshot's xmax, 64 bits.
     pub snapshot_xmax: u64,
@@ -95,7 +95,7 @@ pub struct Header {
     pub root: u64,
     pub built_at: i64,
     pub build_microseconds: u64,
-    /// The load that made it: entries logged for that load are in it. 0: built under a SHARE lock.
+    /// The load that built it: the image has all entries logged for that load. 0: built under a SHARE lock.
     pub load: u64,
     pub key: Key,
 }
@@ -108,63 +108,63 @@ pub struct Slot {
     pub table: AtomicU32,
     /// The role that owned the table when the slot was taken, or its image built (quota.rs).
     pub owner: AtomicU32,
-    /// Not 0: the image lost something (a Damage); set without a lock, cleared by a build.
+    /// Not 0: the image lost a change (a Damage); set without a lock, cleared by a build.
     pub spoiled: AtomicU32,
-    /// Process id of the backend that builds, 0 if none, SWEEPER while the slot is given back.
+    /// Process id of the builder; 0: none; SWEEPER while the slot is being freed.
     pub builder: AtomicU32,
-    /// Changes whenever the image does: chunks mapped for another generation are not this image's.
+    /// Changes whenever the image does: chunks mapped under another generation are not this image's.
     pub generation: AtomicU64,
-    /// How often each reason sent a call to the reference query (route::Reason's number).
+    /// How often each reason sent a call to the reference query (by reason::Reason's number).
     pub reasons: [AtomicU64; 32],
     pub flushes: AtomicU64,
     pub settled: SettledUpTo,
-    /// Not 0: an image is being loaded beside writers, and flushes go to its log (capture/log_record.rs). A number of its own for each load.
+    /// Not 0: an image is being loaded beside writers, and flushes write to its log (capture/log_record.rs). Each load has its own number.
     pub loading: AtomicU64,
-    /// The load whose log lost something.
+    /// The load whose log lost a change.
     pub log_lost: AtomicU64,
     /// The load whose log ran out of memory.
     pub log_short: AtomicU64,
-    /// dsa_pointer of the log's newest segment, 0 if it is empty. Under image_lock, as the header is.
+    /// dsa_pointer of the log's newest segment, 0 if it is empty. Guarded by image_lock, as the header is.
     pub log: AtomicU64,
     /// Bytes of all segments of the log.
     pub log_bytes: AtomicU64,
     /// Bytes of the chunks of the image.
     pub image_bytes: AtomicU64,
-    /// Bytes of the chunks of an image that is being built and is not published yet.
+    /// Bytes of the chunks of an image that is being built, not yet published.
     pub build_bytes: AtomicU64,
-    /// The worker (its process id) that is to end, if it only waits, because another build needs its place (builds/worker_limit.rs).
+    /// Process id of the worker that should end, if it only waits, because another build needs its place (builds/worker_limit.rs).
     pub place_wanted: AtomicU32,
-    /// Process id of the background worker that has a place (builds/worker_limit.rs); 0: none builds this table's image.
+    /// Process id of the background worker that has a place (builds/worker_limit.rs); 0: none is building this table's image.
     pub worker: AtomicU32,
     pub progress: Progress,
-    /// Until then no worker is started again for the table (a TimestampTz).
+    /// Until then readers start no worker for the table (a TimestampTz).
     pub retry_at: AtomicI64,
-    /// Until then no reader looks for memory for the table's image again (a TimestampTz).
+    /// Until then no reader tries again to find memory for the table's image (a TimestampTz).
     pub short_until: AtomicI64,
-    /// Microseconds that the last build took, or the last try.
+    /// Microseconds that the last build took, finished or not.
     pub took: AtomicI64,
-    /// How an online build ended: the number its asker gave it, and a BuildOutcome in the low 8 bits.
+    /// How an online build ended: its asker's number, and a BuildOutcome in the low 8 bits.
     pub outcome: AtomicU64,
 }
 
-/// Versions that no settling frees before the horizon moves: a snapshot held for hours would else make every sixteenth commit
-/// look at a thousand of them. Written without a lock: what is wrong here puts settling off until the horizon moves, and changes no answer.
+/// Counts versions that no settling frees before the horizon moves. Otherwise, while a snapshot is held for hours, every sixteenth commit would
+/// examine a thousand of them in vain. Written without a lock: an error here delays settling until the horizon moves, and changes no answer.
 #[derive(Default)]
 #[repr(C)]
 pub struct SettledUpTo {
     horizon: AtomicU64,
-    /// So many were looked at with that horizon, one after the other, and all were settled.
+    /// Versions examined with that horizon, one after the other, without freeing any.
     versions: AtomicU64,
 }
 
 impl SettledUpTo {
-    /// Whether all of an image's versions were looked at with this horizon. Those that came later are of transactions that were running
-    /// then, or began later: none of them is below it.
+    /// Whether all of an image's versions were examined with this horizon. Later versions need no look: their transactions were running
+    /// at that time, or began later, so none of them is below it.
     pub fn are_all(&self, horizon: u64, versions: usize) -> bool {
         self.horizon.load(Relaxed) == horizon && self.versions.load(Relaxed) >= versions as u64
     }
 
-    /// So many were looked at with this horizon, and so many of them are gone.
+    /// Notes how many versions were examined with this horizon, and how many freed.
     pub fn note(&self, horizon: u64, settled: Settled) {
         if settled.freed > 0 || self.horizon.swap(horizon, Relaxed) != horizon {
             self.versions.store(0, Relaxed);
@@ -175,19 +175,19 @@ impl SettledUpTo {
     }
 }
 
-/// How far a build is; shown by pg_stat_progress_cftrag. Written by the builder only.
+/// A build's progress, shown by pg_stat_progress_cftrag. Only the builder writes it.
 #[derive(Default)]
 #[repr(C)]
 pub struct Progress {
     pub phase: AtomicU32,
-    /// The transaction that is waited for.
+    /// Process id of the session that the build waits for.
     pub waits_for: AtomicU32,
     pub done: AtomicU64,
     pub total: AtomicU64,
     pub started: AtomicI64,
 }
 
-/// Phases of a build, in order but for the last, which comes before either scan; 0 is none.
+/// Phases of a build, in order, except that the last comes before either scan; 0 is none.
 pub const PHASES: [&str; 7] = [
     "",
     "waiting for writers",
@@ -198,16 +198,16 @@ pub const PHASES: [&str; 7] = [
     "counting rows",
 ];
 
-/// What an edge's row takes on a page, about: a build's total is an estimate.
+/// About what an edge's row takes on a page: a build's total is an estimate.
 const ROW_BYTES: u64 = 80;
 
-/// No process has this id.
+/// No process has this id; it marks a slot that is being swept.
 pub const SWEEPER: u32 = u32::MAX;
 
-/// Where there was no memory for an image it is looked for again after so many microseconds at the earliest,
+/// After memory for an image ran out, readers try again after this many microseconds at the earliest,
 const SHORT: i64 = 10_000_000;
 
-/// and after so many times what the last build took, so that building in vain takes a twentieth of the time at most.
+/// and after this many times the last build's duration, so that vain builds take at most a twentieth of the time.
 const SHORT_BUILDS: i64 = 20;
 
 impl Slot {
@@ -220,33 +220,33 @@ impl Slot {
         self.image_lock.count_call(counters);
     }
 
-    /// Runs `f` with the image held still, beside other readers.
+    /// Runs `f` with the header, which does not change meanwhile; beside other readers.
     pub fn read<R>(&self, f: impl FnOnce(&Header) -> R) -> R {
         self.image_lock.read(f)
     }
 
-    /// Whether a writer waits for those who read the image.
+    /// Whether a writer waits for the image's readers.
     pub fn is_wanted(&self) -> bool {
         self.image_lock.is_wanted()
     }
 
-    /// Waits, with nothing held, until the writers that wait have written.
+    /// Waits, holding nothing, until the waiting writers have written.
     pub fn let_writers_go(&self) {
         self.image_lock.let_writers_go();
     }
 
-    /// Runs `f` alone with the image.
+    /// Runs `f` with the header under the exclusive lock.
     pub fn write<R>(&self, f: impl FnOnce(&mut Header) -> R) -> R {
         self.image_lock.write(f)
     }
 
-    /// [`Slot::write`] without waiting; None if somebody is at work with the image.
+    /// [`Slot::write`] without waiting; None if the image is busy.
     pub fn write_if_free<R>(&self, f: impl FnOnce(&mut Header) -> R) -> Option<R> {
         self.image_lock.write_if_free(f)
     }
 
-    /// Marks the log of the load that runs, if one does, as lost: the load will fail. Takes no lock and cannot fail. Before spoil(), so
-    /// that a builder that publishes at this moment sees one or the other.
+    /// Marks the log of a running load as lost, so that the load fails. Takes no lock and cannot fail. Called before spoil(), so
+    /// that a builder that is just publishing sees one mark or the other.
     pub fn lose_log(&self) {
         let load = self.loading.load(SeqCst);
         if load != 0 {
@@ -261,21 +261,21 @@ impl Slot {
         }
     }
 
-    /// There was no memory: no reader tries again for a while.
+    /// Memory ran out: no reader tries again for a while.
     pub fn put_off(&self) {
         let wait = SHORT.max(self.took.load(Relaxed).saturating_mul(SHORT_BUILDS));
         // SAFETY: reads the clock.
         self.short_until.store(unsafe { pg_sys::GetCurrentTimestamp() }.saturating_add(wait), SeqCst);
     }
 
-    /// Whether a reader may have an image built: the last one found memory, or it was long ago.
+    /// Whether a reader may have an image built: the last build found memory, or failed long ago.
     pub fn may_find_memory(&self) -> bool {
         // SAFETY: reads the clock.
         let now = unsafe { pg_sys::GetCurrentTimestamp() };
         now >= self.short_until.load(SeqCst)
     }
 
-    /// Bytes that count for the table's owner (quota.rs).
+    /// Bytes charged to the table's owner (quota.rs).
     pub fn held(&self) -> u64 {
         self.image_bytes.load(SeqCst).max(self.build_bytes.load(SeqCst)) + self.log_bytes.load(SeqCst)
     }
@@ -288,7 +288,7 @@ impl Slot {
 }
 
 impl Slot {
-    /// Shows that a build began, in that phase, on a table of so many bytes.
+    /// Records that a build began, in that phase, on a table of so many bytes.
     pub fn begin(&self, phase: u32, bytes: u64) {
         let p = &self.progress;
         // SAFETY: reads the clock.
@@ -299,7 +299,7 @@ impl Slot {
         p.phase.store(phase, SeqCst);
     }
 
-    /// Whether the slot is of a table of this database.
+    /// Whether the slot belongs to a table of this database.
     pub fn is_here(&self) -> bool {
         // SAFETY: reads a backend variable.
         self.table.load(Relaxed) != 0 && self.database.load(Relaxed) == u32::from(unsafe { pg_sys::MyDatabaseId })
@@ -315,7 +315,7 @@ impl Slot {
         self.read(|header| header.state == State::Ready)
     }
 
-    /// Gives the slot back. Under Control.lock, after its image was dropped, by the process that made itself its builder.
+    /// Frees the slot. Called under Control.lock, after its image was dropped, by the process that made itself its builder.
     pub fn forget(&self) {
         self.table.store(0, SeqCst);
         self.database.store(0, SeqCst);

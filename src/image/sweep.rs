@@ -1,5 +1,5 @@
-//! Frees images of tables that are gone or detached, and of databases that are gone. Runs before every build (a build needs memory, and looks
-//! for it first) and when no slot is free.
+//! Frees images of tables that are gone or detached, and of databases that are gone. Runs before every build, which needs memory, and when
+//! no slot is free.
 
 #![expect(unsafe_code, reason = "system cache lookups")]
 
@@ -12,7 +12,7 @@ use crate::pg::lwlock::EXCLUSIVE;
 use pgrx::pg_sys;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 
-/// Frees every slot whose table (in this database) does not exist or is not attached as of now, or whose database does not exist.
+/// Frees every slot whose table (in this database) is gone or not attached now, or whose database is gone.
 pub fn sweep(control: &Control, functions: Functions) {
     let attached = registration::attached_tables(functions);
     for index in 0..control.slots.len() {
@@ -25,14 +25,14 @@ pub fn sweep(control: &Control, functions: Functions) {
     }
 }
 
-/// Frees what is gone, and every slot that holds no image: its counters are less than another table's image.
+/// Frees the slots of what is gone, and every slot without an image: losing its counters matters less than another table's image.
 pub fn make_room(control: &Control) {
     for (index, slot) in control.slots.iter().enumerate() {
         free_if(control, index, |database, table, _| !slot.holds_image() || !exists(database, table));
     }
 }
 
-/// Gives a slot back if `gone` says so, asked once more (`sure`) when nobody can build into it any more: the process that frees it is its builder.
+/// Frees a slot if `gone` agrees; `gone` is called again (`sure`) when this process is the slot's builder, so that no other can build into it.
 fn free_if(control: &Control, index: usize, gone: impl Fn(u32, u32, bool) -> bool) {
     let slot = &control.slots[index];
     let (database, table) = (slot.database.load(Relaxed), slot.table.load(SeqCst));
