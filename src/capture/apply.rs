@@ -1,7 +1,7 @@
 //! Applies a delta's entries to its image, for flush.rs: in slices, so that no reader waits more than a few milliseconds.
 //!
 //! Rows to delete that are in two long lists are found for all entries at once (cftrag_core::Partners): that reads under the shared
-//! lock, in steps. Between slices and steps the caller is told that a cancel waits for it; what is applied by then is out of `todo`.
+//! lock, in steps. Between slices and steps we check for a cancel and return; `todo` then has only what is not applied yet.
 
 use crate::capture::delta::{Change, TableDelta, takes};
 use crate::catalog::pg_trigger::TriggerKey;
@@ -15,27 +15,27 @@ use crate::pg::interrupt::interrupted;
 use crate::pg::snapshot::XidFates;
 use cftrag_core::{Deletion, Edge, Error, Image, Looked, Partners, Recent, RowVersion};
 
-/// Changes made under one holding of the lock: about half a millisecond.
+/// Changes applied under one holding of the lock: about half a millisecond.
 const SLICE: usize = 512;
 
 /// Slots read under one holding of the shared lock: 0.1 ms.
 const STEPS: usize = 8192;
 
-/// Versions that are settled where there is no memory.
+/// Versions to settle when memory runs out.
 const SETTLED: usize = 1 << 16;
 
-/// So often others may move rows while lists are read; then a row is searched for alone, under the lock.
+/// How often other writers may move rows while we read lists; then we search for one row alone, under the exclusive lock.
 const TRIES: usize = 8;
 
-/// Why a flush ends before its entries do.
+/// Why a flush ends before it has applied its entries.
 pub enum FlushEnd {
     /// The image must be given up.
     Broken(Damage),
-    /// There is no image any more, or another: nothing of ours is missing in it.
+    /// The image is gone or replaced: the new one misses nothing of ours.
     Gone,
 }
 
-/// What goes through a flush from slice to slice.
+/// State that a flush carries from slice to slice.
 #[derive(Default)]
 pub struct FlushState {
     known: XidFates,
@@ -43,22 +43,22 @@ pub struct FlushState {
     /// Deletes whose insert has not come yet.
     waiting: Vec<usize>,
     partners: Partners,
-    /// The next delete is searched for alone.
+    /// Search for the next delete's row alone.
     alone: bool,
 }
 
-/// What came of a slice.
+/// The result of a slice.
 pub struct Applied {
-    /// So many of its entries are done.
+    /// Entries of the slice that are done.
     done: usize,
-    /// Bytes that the next one was short of.
+    /// Bytes that the next entry needs and did not find.
     short: usize,
-    /// The next one's row is far.
+    /// The next entry's row is in a long list.
     far: bool,
 }
 
-/// The way of most transactions: a few changes, all chunks mapped, memory at hand. One holding of the lock, and nothing in it can raise, so
-/// nothing has to be contained but a panic of ours. What is not done stays in `todo`: it has to go the long way, which says why.
+/// The way of most transactions: a few changes, all chunks mapped, memory available. It takes the lock once, and nothing under it can raise, so
+/// we contain only a panic of ours. What is not done stays in `todo`: the long way applies it, or finds out why not.
 pub fn now(
     control: &Control,
     index: usize,
@@ -81,8 +81,8 @@ pub fn now(
     Ok(())
 }
 
-/// Applies the entries of these numbers; how many were tried. Those that wait for their insert are in `work.waiting`. Fewer than all: an
-/// interrupt is pending.
+/// Applies the entries of these numbers; returns how many it tried. Those that wait for their insert are in `work.waiting`. Fewer than all if
+/// an interrupt is pending.
 pub fn pass(
     control: &Control,
     index: usize,
@@ -94,11 +94,11 @@ pub fn pass(
     let (mut next, mut short) = (0, 0);
     while next < todo.len() && (next == 0 || !interrupted()) {
         let slice = &todo[next..(next + SLICE).min(todo.len())];
-        // Another writer may use what ensure() found before we have the lock: what was short then is asked for on top.
+        // Another writer may use up what ensure() found before we have the lock: ask for what was short then in addition.
         let bytes = bound(table, slice) + std::mem::take(&mut short);
         let room = quota::ensure(control, index, bytes);
         if !room {
-            // What was rolled back, or deleted, may be room enough.
+            // Settling frees rolled back and deleted versions, which may be enough.
             settle(control, index, table.oid, SETTLED).map_or(Ok(()), |why| Err(FlushEnd::Broken(why)))?;
         }
         let applied = chunks::write(control, index, |header, image| {
@@ -126,7 +126,7 @@ pub fn pass(
     Ok(next)
 }
 
-/// Reads the lists of the first entry, which is a delete. False: an interrupt is pending.
+/// Reads the lists of the first entry, which is a delete. Returns false if an interrupt is pending.
 fn look(
     control: &Control,
     index: usize,
@@ -155,7 +155,7 @@ fn look(
     Ok(true)
 }
 
-/// Runs `f` with the image, which may have no memory for what it finds: None.
+/// Runs `f` with the image; None if `f` has no memory for what it finds.
 fn read<E>(
     control: &Control,
     index: usize,
@@ -177,7 +177,7 @@ fn deletion(table: &TableDelta, entry: usize) -> Option<(Edge<'_>, RowVersion)> 
 }
 
 impl FlushState {
-    /// Takes what is done of the first `done` entries out of `todo`; those that wait stay, in their order.
+    /// Removes from `todo` those of the first `done` entries that are done; those that wait stay, in order.
     pub fn leave(&mut self, todo: &mut Vec<usize>, done: usize) {
         let (mut waiting, mut tried) = (self.waiting.iter().copied().peekable(), 0);
         todo.retain(|entry| {
@@ -195,12 +195,12 @@ impl FlushState {
     }
 }
 
-/// What inserting these entries takes at most.
+/// The most memory that inserting these entries can take.
 pub fn bound(table: &TableDelta, entries: &[usize]) -> usize {
     entries.iter().map(|i| Image::insert_bound(&table.edge(&table.entries[*i]))).sum()
 }
 
-/// Applies a slice of entries, or says why the image is broken.
+/// Applies a slice of entries, or returns why the image is broken.
 pub fn apply(image: Image<'_>, table: &TableDelta, slice: &[usize], work: &mut FlushState) -> Result<Applied, Damage> {
     let mut recent = Recent::default();
     let FlushState { known, ask, waiting, partners, alone } = work;

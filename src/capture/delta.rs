@@ -1,6 +1,6 @@
-//! The delta of one table: its changes in the order made, their names in one buffer, each with the xids and command ids of its tuple.
+//! The delta of one table: its changes in order, their names in one buffer, each with the xids and command ids of its tuple.
 //!
-//! Plain data. transaction.rs owns it and ends it; trigger.rs appends, flush.rs decides what stays. Appending allocates without raising.
+//! Plain data. transaction.rs owns and clears it; trigger.rs appends, flush.rs decides what stays. Appending allocates without raising.
 
 use crate::catalog::columns::Columns;
 use crate::error::Damage;
@@ -9,14 +9,14 @@ use crate::pg::compat::Locator;
 use cftrag_core::{Deleter, Edge, RowVersion, Stamp};
 use pgrx::prelude::*;
 
-/// Past this size a table's entries are flushed from within the trigger, so that a bulk load does not hold them all, and finds those it
-/// holds in the processor's caches (with 8 MiB its INSERT took 1 to 2 % longer).
+/// Past this size the trigger flushes a table's entries, so that a bulk load does not hold them all in memory, and those it holds
+/// stay in the processor's caches (with 8 MiB an INSERT took 1 to 2 % longer).
 pub const CAP_BYTES: usize = 1 << 20;
 
 #[derive(Clone, Copy, Debug)]
 pub enum Change {
     Insert(Stamp),
-    /// A frozen row (COPY FREEZE), and the transaction that wrote it: visible to all who see the table as that one stored it.
+    /// A frozen row (COPY FREEZE), and the transaction that wrote it: visible to every snapshot that sees this relfilenode.
     Frozen(u64),
     Delete(RowVersion, Deleter),
 }
@@ -29,18 +29,18 @@ pub struct Entry {
     pub logged: u64,
     subtransaction: pg_sys::SubTransactionId,
     at: usize,
-    /// NO_TREE: NULL.
+    /// NO_TREE means NULL.
     tree: u32,
     parent: u32,
     child: u32,
 }
 
-/// What a row's columns gave: the lengths of its names, written one after the other.
+/// Lengths of the names that were read from a row's columns, and written one after the other.
 #[derive(Clone, Copy, Debug)]
 pub enum NameLengths {
-    /// `tree`: NO_TREE is NULL.
+    /// `tree`: NO_TREE means NULL.
     Of { tree: u32, parent: u32, child: u32 },
-    /// The child is NULL: the row says nothing.
+    /// Parent or child is NULL: the row is no edge.
     None,
     /// No memory.
     Lost,
@@ -48,7 +48,7 @@ pub enum NameLengths {
 
 pub const NO_TREE: u32 = u32::MAX;
 
-/// How a table was stored, and which columns were read, when entries were made. Both can change within one transaction.
+/// A table's storage and the columns that were read, when entries were captured. Both can change within one transaction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CapturedAs {
     pub trigger: pg_sys::Oid,
@@ -59,22 +59,22 @@ pub struct CapturedAs {
 /// The transaction itself among its subtransactions (c.h: TopSubTransactionId).
 pub const TOP: pg_sys::SubTransactionId = 1;
 
-/// The entries of one table from one source: a rewrite, or a column renamed, begins another.
+/// The entries of one table from one source: after a rewrite, or the renaming of a column, there is another.
 #[derive(Debug)]
 pub struct TableDelta {
     pub oid: pg_sys::Oid,
     pub source: CapturedAs,
     pub entries: Vec<Entry>,
     pub names: Vec<u8>,
-    /// Past this size they are flushed.
+    /// Past this size the entries are flushed.
     pub cap: usize,
-    /// It is being flushed.
+    /// A flush is in progress.
     pub torn: bool,
-    /// Something could not be noted: unless it is rolled back, whatever image exists at commit is incomplete.
+    /// A change could not be captured: unless it is rolled back, the image is incomplete at commit.
     pub lost: Option<Lost>,
 }
 
-/// The outermost subtransaction with something that could not be noted, and why the first could not.
+/// The outermost subtransaction with a change that could not be captured, and why the first could not.
 #[derive(Clone, Copy, Debug)]
 pub struct Lost {
     pub subtransaction: pg_sys::SubTransactionId,
@@ -114,7 +114,7 @@ impl TableDelta {
         subtransaction: pg_sys::SubTransactionId,
         write: impl FnOnce(&mut Vec<u8>) -> NameLengths,
     ) {
-        // What cannot be told whole is not told: entries beside a lost one are of no use.
+        // Beside a lost entry, more entries are useless.
         if self.lost.is_some() {
             return;
         }
@@ -131,13 +131,13 @@ impl TableDelta {
         }
     }
 
-    /// Something could not be noted.
+    /// Notes that a change could not be captured.
     pub fn lose(&mut self, subtransaction: pg_sys::SubTransactionId, why: Damage) {
         let lost = self.lost.get_or_insert(Lost { subtransaction, why });
         lost.subtransaction = lost.subtransaction.min(subtransaction);
     }
 
-    /// The entries could not be noted where they have to be.
+    /// Notes that the entries could not be flushed.
     pub fn lose_entries(&mut self, why: Damage) {
         let outermost = self.entries.iter().map(|entry| entry.subtransaction).min();
         self.lose(outermost.unwrap_or(TOP), why);
@@ -152,7 +152,7 @@ impl TableDelta {
         self.names.len() + self.entries.len() * size_of::<Entry>()
     }
 
-    /// Keeps the entries whose index is in `kept` (ascending), forgets the others.
+    /// Keeps the entries whose index is in `kept` (ascending), drops the others.
     pub fn keep(&mut self, kept: &[usize]) {
         if kept.is_empty() {
             self.entries.clear();

@@ -1,8 +1,9 @@
-//! Moves a table's delta into its image: at PRE_COMMIT and PREPARE, before an own read, past the delta's cap.
+//! Moves a table's delta into its image: at PRE_COMMIT and PREPARE, before this transaction's own reads, past the delta's cap.
 //!
-//! PRE_COMMIT comes after deferred triggers and before the commit record, so no snapshot can see the commit and miss the edge; what
-//! is flushed carries the running transaction's xids and is invisible to everyone else. Flushing cannot raise: an ERROR is contained, the
-//! image becomes incomplete, a WARNING says why; before the commit, what finds no memory counts as lost, and may still be rolled back. It can be left between slices (apply.rs): transaction.rs serves the interrupt and calls again.
+//! PRE_COMMIT comes after deferred triggers and before the commit record, so no snapshot can see the commit and miss the edge; flushed
+//! changes carry the running transaction's xids and are invisible to all others. Flushing cannot raise: an ERROR is contained, the
+//! image becomes incomplete, and a WARNING says why. Before the commit, changes for which memory runs out count as lost, and may still be
+//! rolled back. A flush can stop between slices (apply.rs): transaction.rs serves the interrupt and calls again.
 
 use crate::capture::apply::{FlushEnd, FlushState};
 use crate::capture::delta::TableDelta;
@@ -19,37 +20,37 @@ use crate::pg::contain;
 use pgrx::pg_sys;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// A flush of more changes settles versions.
+/// A flush of more changes than this settles versions.
 const MANY: usize = 512;
 
-/// So many changes go at once if they can.
+/// Up to this many changes are applied at once if possible.
 const FEW: usize = 32;
 
-/// A flush in so many settles versions, besides every flush of many: finding the horizon scans the process array.
+/// Besides large flushes, one in this many settles versions: finding the horizon scans the process array.
 const SETTLE_EVERY: u64 = 16;
 
-/// What came of a flush.
+/// The result of a flush.
 #[derive(Clone, Copy, PartialEq, Eq)]
 #[must_use]
 pub enum Flushed {
     /// All entries are in the image, or void, or wait for their partner.
     All,
-    /// Those that are left are to be flushed when the interrupt that is pending was served.
+    /// The remaining entries must be flushed after serving the pending interrupt.
     Interrupted,
 }
 
-/// What is left of a table's delta: by default nothing.
+/// What remains of a table's delta: by default nothing.
 #[derive(Default)]
 struct Left {
-    /// The numbers of its entries, ascending.
+    /// The indexes of its entries, ascending.
     entries: Vec<usize>,
     lost: Option<Damage>,
     interrupted: bool,
 }
 
-/// Flushes one table's entries; those that wait for a partner stay unless it is the `last` flush. What has no image is forgotten.
+/// Flushes one table's entries. Those that wait for a partner stay, except in the `last` flush. Without an image, all are dropped.
 pub fn flush(table: &mut TableDelta, last: bool) -> Flushed {
-    // What was lost may be rolled back until the end.
+    // What was lost may still be rolled back before the last flush.
     if table.is_empty() || (table.lost.is_some() && !last) {
         return Flushed::All;
     }
@@ -58,7 +59,7 @@ pub fn flush(table: &mut TableDelta, last: bool) -> Flushed {
             log_record::capture(control, index, table);
             into_image(control, index, table, last)
         }),
-        // Others may have an image, which would not be told: this change cannot be committed.
+        // Other processes may use an image that would miss this change, so it cannot be committed.
         None if control::unreachable() => {
             if last {
                 error::control_unreachable().report(pgrx::PgLogLevel::ERROR);
@@ -81,7 +82,7 @@ fn into_image(control: &Control, index: usize, table: &TableDelta, last: bool) -
     let mut row = TriggerKey::default();
     match in_turns(control, index, table, last, &mut row) {
         Ok(left) => left,
-        // Before the commit nothing is missing yet: what is not noted counts as lost, unless it is rolled back.
+        // Before the commit the image misses nothing yet: what is not captured counts as lost, unless it is rolled back.
         Err(FlushEnd::Broken(Damage::Memory)) if !last => Left { lost: Some(Damage::Memory), ..Left::default() },
         Err(stop) => {
             if let FlushEnd::Broken(why) = stop {
@@ -92,11 +93,11 @@ fn into_image(control: &Control, index: usize, table: &TableDelta, last: bool) -
     }
 }
 
-/// Applies the entries in turns, until all are in the image or nothing more goes in; then settles some versions. A few go at once
-/// ([`apply::now`]); what is left of them, and many, go contained. `row`: the trigger that the image was built for.
+/// Applies the entries in turns, until all are in the image or no more can be applied; then settles some versions. A few are applied at once
+/// ([`apply::now`]); the rest of them, and many, contained. `row`: the trigger that the image was built for.
 ///
-/// A delete may precede its insert (a trigger deleted the row before ours saw it): what waits is tried again after the others. Inserts
-/// never wait, so the turn after finds all partners that there are.
+/// A delete may precede its insert (a trigger deleted the row before ours saw it): we retry waiting deletes after the other entries. Inserts
+/// never wait, so the next turn finds all partners that exist.
 fn in_turns(
     control: &Control,
     index: usize,
@@ -118,7 +119,7 @@ fn in_turns(
         if let Some(lost) = table.lost {
             return Err(FlushEnd::Broken(lost.why));
         }
-        // What was logged for the load that made the image is in it.
+        // The image has what was logged for the load that built it.
         todo.retain(|i| load == 0 || table.entries[*i].logged != load);
         let contained = contain::attempt(|| {
             while !todo.is_empty() {
@@ -145,11 +146,11 @@ fn in_turns(
     Ok(Left { entries: todo, ..Left::default() })
 }
 
-/// The load of the image that takes the table's entries, and its trigger's `row`. None: there is no such image. Errors: it knows other
-/// columns by these names (they were renamed into one another), and cannot follow the table any more; it is dropped.
+/// The load of the image that takes the table's entries; sets its trigger's `row`. None if there is no such image. If the image knows other
+/// columns by these names (they were renamed into one another), it cannot follow the table any more: drops it, and returns an error.
 fn target(control: &Control, index: usize, table: &TableDelta, row: &mut TriggerKey) -> Result<Option<u64>, FlushEnd> {
     let slot = &control.slots[index];
-    // Another trigger than the image's (somebody made a second one): the image's own notes the same rows.
+    // Ignore another trigger than the image's (a second one was created): the image's own captures the same rows.
     let target = slot.read(|header| {
         let key = &header.key;
         let (locator, trigger) = (table.source.locator, u32::from(table.source.trigger));
@@ -183,14 +184,14 @@ fn settle_in_turn(control: &Control, index: usize, table: &TableDelta) -> Result
     }
 }
 
-/// The image can not follow the table any more.
+/// Marks the image incomplete and frees it: it cannot follow the table any more.
 fn give_up(control: &Control, index: usize, table: pg_sys::Oid, row: TriggerKey, why: Damage) {
     let slot = &control.slots[index];
     if slot.spoiled.load(Relaxed) == 0 {
         slot.spoil(why);
-        // Nobody can use it any more: its memory is better given to the next build.
+        // No snapshot can use it any more: free its memory for the next build.
         contain::attempt(|| chunks::drop_image(control, index));
-        // The triggers were off meanwhile, and nobody has read since: that image was of no use, and the next reader makes another.
+        // No warning if the triggers were off meanwhile and nothing was read since: the image was useless, and the next reader builds another.
         let stale = why == Damage::Unmatched && contain::attempt(|| !pg_trigger::is_still(row)) == Some(true);
         if !stale {
             error::warn_incomplete(&name::display_name(table), why);

@@ -2,9 +2,9 @@
 //!
 //! The builder announces the load (Slot.loading), waits for the transactions that were writing to the table, scans it under a snapshot,
 //! then applies the log. A flush writes its entries into a segment of its own, outside any lock, and links it in front of the others
-//! under the image's lock, where it also sees whether the load still runs. So the log costs a flush one allocation, nobody maps anybody
-//! else's memory, and a writer never waits for the builder. Segments are freed by the builder;
-//! those of a log that has lost something, by whoever notices.
+//! under the image's lock, where it also checks that the load is still running. So the log costs a flush one allocation, no process maps
+//! another's segment, and a writer never waits for the builder. The builder frees the segments; if the log has lost a change, the first
+//! process that notices does.
 //!
 //!   segment:  next u64 | bytes u64 | source | record ...       source: trigger, locator, columns as u32
 //!   record:   kind u32, tree, parent, child lengths u32 | xmin, xmax u64 | raw_xmin, cmin, own, cmax u32 | names
@@ -24,7 +24,7 @@ use std::sync::atomic::Ordering::SeqCst;
 
 const HEAD: usize = 16;
 
-/// Puts the table's entries into the log, if a load runs. Marks the log as lost if that cannot be done; never raises.
+/// Writes the table's entries to the log, if a load is running. On failure marks the log as lost; never raises.
 pub fn capture(control: &Control, index: usize, table: &mut TableDelta) {
     let slot = &control.slots[index];
     let load = slot.loading.load(SeqCst);
@@ -42,7 +42,7 @@ pub fn capture(control: &Control, index: usize, table: &mut TableDelta) {
         return run_short(control, index, load);
     };
     let bytes = bytes.unwrap_or_default();
-    // SAFETY: a fresh allocation of that many bytes, 8-byte aligned, that nobody else knows yet.
+    // SAFETY: a fresh allocation of that many bytes, 8-byte aligned, that no other process knows yet.
     unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), base.as_ptr(), bytes.len()) };
     let linked = slot.write(|_| {
         let open = slot.loading.load(SeqCst) == load && slot.log_lost.load(SeqCst) != load;
@@ -61,7 +61,7 @@ pub fn capture(control: &Control, index: usize, table: &mut TableDelta) {
     }
 }
 
-/// The entries that are not in that log yet, as a segment. None: there are none. Some(None): no memory.
+/// Encodes the entries that are not in that log yet as a segment. None if there are none; Some(None) without memory.
 pub fn encode(table: &TableDelta, load: u64) -> Option<Option<Vec<u8>>> {
     let new = || table.entries.iter().filter(|entry| entry.logged != load);
     let names = |e: &Edge| e.tree.map_or(0, <[u8]>::len) + e.parent.len() + e.child.len();
@@ -115,7 +115,7 @@ fn source_words(source: &CapturedAs) -> [u32; 16] {
     out
 }
 
-/// A segment of the log, copied out.
+/// A copy of a segment of the log.
 pub struct Segment {
     bytes: Vec<u8>,
     pub source: CapturedAs,
@@ -160,7 +160,7 @@ fn decode_source(bytes: &[u8]) -> CapturedAs {
 }
 
 impl Segment {
-    /// Its changes, in order.
+    /// The segment's changes, in order.
     pub fn changes(&self) -> impl Iterator<Item = (Edge<'_>, Change)> + Clone {
         let bytes = &self.bytes;
         let mut at = HEAD + 64;

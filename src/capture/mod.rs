@@ -1,7 +1,7 @@
-//! A write on its way into the image: trigger.rs -> transaction.rs (the delta, by savepoint) -> flush.rs -> apply.rs, or log_record.rs while
+//! How a write reaches the image: trigger.rs -> transaction.rs (the delta, by savepoint) -> flush.rs -> apply.rs, or log_record.rs while
 //! an image is being built.
 //!
-//! A statement's trigger appends to local memory; before the commit record the whole of it is in the image. Nothing here raises at commit.
+//! A statement's trigger appends to local memory; before the commit record, all of it is in the image. Nothing here raises at commit.
 
 pub mod apply;
 pub mod delta;

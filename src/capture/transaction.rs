@@ -1,8 +1,8 @@
-//! This transaction's delta: changes of attached tables that are not in an image yet, in local memory.
+//! This transaction's delta: changes of attached tables that are in no image yet, in local memory.
 //!
 //! Triggers append (trigger.rs); flush.rs moves entries into the image; ROLLBACK and ROLLBACK TO drop their part, so there is nothing
-//! to undo. Appending never raises: memory that cannot be had marks the table's entries as lost, and the image becomes incomplete at
-//! commit. Entries carry the xids and command ids of their tuples, so the image can answer this transaction itself.
+//! to undo. Appending never raises: without memory the table's entries are marked as lost, and the image becomes incomplete at
+//! commit. Entries carry the xids and command ids of their tuples, so the image can answer this transaction's own queries.
 
 #![expect(unsafe_code, reason = "transaction callbacks")]
 
@@ -20,12 +20,12 @@ use pgrx::prelude::*;
 use std::cell::{Cell, RefCell};
 
 thread_local! {
-    /// The transaction that flushes at its end, 0 if none does.
+    /// The transaction whose changes are flushed at its end; 0: none.
     static FLUSHED: Cell<u64> = const { Cell::new(0) };
     static DELTA: RefCell<Vec<TableDelta>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Notes a change of the row whose tree, parent and child `write` appends. Called by the triggers only.
+/// Adds a change of the row whose tree, parent and child `write` appends. Only the triggers call it.
 pub fn note(oid: pg_sys::Oid, source: &CapturedAs, change: Change, write: impl FnOnce(&mut Vec<u8>) -> NameLengths) {
     // SAFETY: reads a backend variable.
     let subtransaction = unsafe { unguarded::GetCurrentSubTransactionId() };
@@ -34,13 +34,13 @@ pub fn note(oid: pg_sys::Oid, source: &CapturedAs, change: Change, write: impl F
         table.append(change, subtransaction, write);
         table.bytes() > table.cap
     });
-    // From PRE_COMMIT to the end changes are flushed as they come.
+    // From PRE_COMMIT on, changes are flushed as they come.
     if full || contain::committing() {
         flush(oid, contain::committing());
     }
 }
 
-/// A change that could not be read (a column does not resolve): the image cannot follow the table.
+/// Notes a change that could not be read (a column does not resolve): the image cannot follow the table.
 pub fn note_lost(oid: pg_sys::Oid, trigger: pg_sys::Oid, locator: Locator) {
     lock_owner::keep_for_changes(oid);
     let source = CapturedAs { trigger, locator, columns: Columns::default() };
@@ -49,7 +49,7 @@ pub fn note_lost(oid: pg_sys::Oid, trigger: pg_sys::Oid, locator: Locator) {
     with_table(oid, &source, |table| table.lose(subtransaction, Damage::Lost));
 }
 
-/// TRUNCATE: what was noted for the table as it is stored now is void.
+/// TRUNCATE: voids what was captured for the table's current relfilenode.
 pub fn truncate(oid: pg_sys::Oid, locator: Locator) {
     DELTA.with_borrow_mut(|tables| {
         tables.iter_mut().filter(|t| t.oid == oid && t.source.locator == locator).for_each(|t| t.keep(&[]));
@@ -68,13 +68,13 @@ fn with_table<R>(oid: pg_sys::Oid, source: &CapturedAs, f: impl FnOnce(&mut Tabl
     })
 }
 
-/// Whether changes of the table wait for a flush.
+/// Whether the table has changes that wait for a flush.
 pub fn pending(oid: pg_sys::Oid) -> bool {
     DELTA.with_borrow(|tables| tables.iter().any(|t| t.oid == oid && !t.is_empty()))
 }
 
-/// Moves the table's entries into its image. `last`: no more can come, what finds no partner now never will. Raises nothing but an
-/// interrupt that is pending (a cancel, say): what is flushed by then is out of the delta, the rest still in it.
+/// Moves the table's entries into its image. `last`: no more changes can come, so what finds no partner now never will. Raises only for a
+/// pending interrupt (a cancel, say): what is flushed by then is out of the delta, the rest stays in it.
 pub fn flush(oid: pg_sys::Oid, last: bool) {
     loop {
         let mut taken = Taken(DELTA.with_borrow_mut(|tables| {
@@ -96,14 +96,14 @@ pub fn flush(oid: pg_sys::Oid, last: bool) {
     }
 }
 
-/// Tables that are taken out of the delta while they are flushed; they go back whatever happens. Where an ERROR could not be contained
-/// nobody knows what of a table is in the image.
+/// Tables taken out of the delta while they are flushed; Drop puts them back whatever happens. If an ERROR could not be contained, we do
+/// not know which of a table's changes are in the image.
 struct Taken(pub Vec<TableDelta>);
 
 impl Drop for Taken {
     fn drop(&mut self) {
         for table in &mut self.0 {
-            // What waits for a partner is looked at again when there is twice as much, not at each change.
+            // Retry entries that wait for a partner when there is twice as much, not at each change.
             table.cap = CAP_BYTES.max(2 * table.bytes());
             if std::mem::take(&mut table.torn) {
                 table.lose(TOP, Damage::Lost);
@@ -114,8 +114,8 @@ impl Drop for Taken {
     }
 }
 
-/// At PRE_COMMIT and PRE_PREPARE. An ERROR is as well there as from a deferred trigger, which ran just before: a cancel aborts the
-/// transaction, to whose xids all that was flushed belongs. There is not much to flush: no more than the cap, and what waits.
+/// Called at PRE_COMMIT and PRE_PREPARE. An ERROR may come from here as from a deferred trigger, which ran just before: a cancel aborts the
+/// transaction, whose xids all flushed changes carry. There is little to flush: no more than the cap, and what waits.
 fn flush_all() {
     contain::set_committing(true);
     let mut tables = DELTA.take();
@@ -130,7 +130,7 @@ fn flush_all() {
     }
 }
 
-/// At COMMIT nothing may be left. What is (a late trigger whose flush failed) makes its image incomplete.
+/// At COMMIT nothing should remain. What does (of a late trigger whose flush failed) makes its image incomplete.
 fn finish() {
     DELTA.with_borrow_mut(|tables| {
         if let Some(control) = control::control() {
@@ -156,7 +156,7 @@ fn reset() {
 
 /// Called once, from _PG_init.
 pub fn register() {
-    // SAFETY: two functions that live as long as the library, which is never unloaded.
+    // SAFETY: two functions of this library, which is never unloaded.
     unsafe {
         pg_sys::RegisterXactCallback(Some(at_end), std::ptr::null_mut());
         pg_sys::RegisterSubXactCallback(Some(at_subtransaction_end), std::ptr::null_mut());

@@ -1,8 +1,8 @@
-//! The trigger functions: a changed row on its way into this transaction's delta. See catalog/registration.rs for the triggers themselves.
+//! The trigger functions: they put a changed row into this transaction's delta. See catalog/registration.rs for the triggers themselves.
 //!
-//! They never touch shared memory and raise nothing but a cancel: a column they cannot read makes the image incomplete, not the user's
-//! write fail.
-//! Every UPDATE is noted as delete and insert, whatever columns it changed: rows are told apart by the xids of their tuples.
+//! They never touch shared memory and raise nothing but a cancel: a column they cannot read makes the image incomplete, but does not fail
+//! the user's write.
+//! Every UPDATE is captured as delete and insert, whatever columns it changed: the xids of their tuples identify rows.
 
 #![expect(unsafe_code, reason = "reads heap tuples")]
 
@@ -37,9 +37,9 @@ const ROW: u32 = 4;
 
 const SHAPE: u32 = ROW | 0x18;
 
-/// The columns that the trigger's arguments name, as of a descriptor of the table: kept with the call's FmgrInfo, which lives as long as
-/// its trigger's arguments do. A descriptor that is replaced (columns renamed by another trigger) is freed at the transaction's end, so
-/// its address stands for it.
+/// The columns that the trigger's arguments name, under one descriptor of the table; kept with the call's FmgrInfo, which lives as long as
+/// its trigger's arguments do. A replaced descriptor (another trigger renamed columns) is freed only at the transaction's end, so
+/// its address identifies it.
 struct Resolved {
     desc: pg_sys::TupleDesc,
     source: CapturedAs,
@@ -52,7 +52,7 @@ struct Fired {
 }
 
 /// AFTER INSERT OR UPDATE OR DELETE FOR EACH ROW. Arguments: parent, child[, tree] columns.
-/// Errors: 39P01 if somebody made a trigger of another kind with it, which has no row of a page to show.
+/// Errors: 39P01 if it runs as a trigger of another kind, which has no row on a page.
 #[pg_extern(sql = false)]
 fn cft_capture(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     // SAFETY: our own fcinfo.
@@ -62,7 +62,7 @@ fn cft_capture(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     if data.tg_event & SHAPE != ROW {
         return Err(error::not_our_trigger("cft_capture"));
     }
-    // PostgreSQL looks for a cancel between statements of triggers, not between triggers.
+    // PostgreSQL checks for a cancel between statements that triggers run, not between triggers.
     check_for_interrupts!();
     let first = Fired { tuple: data.tg_trigtuple, slot: data.tg_trigslot };
     let (old, new) = match data.tg_event & OPERATION {
@@ -89,9 +89,9 @@ fn cft_capture(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     Ok(())
 }
 
-/// AFTER TRUNCATE FOR EACH STATEMENT. A TRUNCATE that keeps the relfilenode (of a table made or truncated in this subtransaction)
-/// voids what was noted; one that changes it leaves the old image to the old rows, which a rollback brings back.
-/// Errors: 39P01 as cft_capture.
+/// AFTER TRUNCATE FOR EACH STATEMENT. A TRUNCATE that keeps the relfilenode (of a table created or truncated in this subtransaction)
+/// voids what was captured; one that changes it leaves the old image for the old rows, which a rollback restores.
+/// Errors: 39P01 as for cft_capture.
 #[pg_extern(sql = false)]
 fn cft_capture_truncate(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     let protocol = || error::not_our_trigger("cft_capture_truncate");
@@ -105,7 +105,7 @@ fn cft_capture_truncate(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     Ok(())
 }
 
-/// What the trigger reads: [`resolve`], once for a statement and descriptor. In `fallback` if there is no memory to keep it.
+/// What the trigger reads: calls [`resolve`] once per statement and descriptor. In `fallback` if there is no memory to keep it.
 ///
 /// # Safety
 /// `fcinfo` is the trigger's call, `data` its data; the result is used during the call.
@@ -136,7 +136,7 @@ unsafe fn source<'c>(
     }
 }
 
-/// The columns that the trigger's arguments name now. None: one does not resolve to a column of a type that holds names.
+/// The columns that the trigger's arguments name now. None if one does not resolve to a column of a type that holds names.
 ///
 /// # Safety
 /// `data` is valid.
@@ -177,12 +177,7 @@ unsafe fn note(data: &pg_sys::TriggerData, source: &CapturedAs, slot: *mut pg_sy
                 noted.then(|| (out.len() - before) as u32)
             };
             let tree = if tree.number == 0 { Some(delta::NO_TREE) } else { append(tree) };
-            // A row without a parent says that its child is there, as one with itself as parent does.
-            let parent = match append(parent) {
-                Some(delta::NO_TREE) => append(child),
-                parent => parent,
-            };
-            match (tree, parent, append(child)) {
+            match (tree, append(parent), append(child)) {
                 (Some(_), Some(delta::NO_TREE), Some(_)) | (Some(_), Some(_), Some(delta::NO_TREE)) => {
                     NameLengths::None
                 }
@@ -199,12 +194,12 @@ struct Attributes<'s> {
     nulls: &'s [bool],
 }
 
-/// Those up to that number, found in one way through the row; None: the slot's rows have fewer, or whoever called the trigger gave none.
+/// The attributes up to that number, found in one pass over the row. None if the slot's rows have fewer, or the trigger was called without one.
 ///
 /// # Safety
 /// A slot that holds a row, or null.
 unsafe fn attributes<'s>(slot: *mut pg_sys::TupleTableSlot, number: i32) -> Option<Attributes<'s>> {
-    // SAFETY: the caller's promise; `tts_nvalid` values stand there. What finds them raises only for a number that was checked.
+    // SAFETY: the caller's promise; the slot holds `tts_nvalid` values. slot_getsomeattrs_int raises only for a number beyond natts.
     unsafe {
         if slot.is_null() || number > (*(*slot).tts_tupleDescriptor).natts {
             return None;
@@ -233,8 +228,8 @@ unsafe fn inserted(header: pg_sys::HeapTupleHeader) -> Change {
     }
 }
 
-/// The tuple is on a shared page and we hold no lock on it: meanwhile another session's FOR KEY SHARE may put a multixact in the place of
-/// our xid. So the deleter is not read: our trigger is not deferrable and fires in the subtransaction that made the change. Lockers do
+/// The tuple is on a shared page and we hold no lock on it: another session's FOR KEY SHARE may replace our xid by a multixact at any time.
+/// So we do not read the deleter: our trigger is not deferrable and fires in the subtransaction that made the change. Lockers do
 /// not touch the command id.
 ///
 /// # Safety
