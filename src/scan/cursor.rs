@@ -1,10 +1,10 @@
-//! Where in a kept answer a scan stands: as a tuplestore's read pointer, so that SCROLL cursors move as over any function.
+//! A scan's position in a kept answer. Moves like a tuplestore's read pointer, so that SCROLL cursors work as over any function.
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cursor {
     /// Rows before the next one forward.
     at: usize,
-    /// Past the last row: backward is the last row then, and otherwise the one before the last returned.
+    /// Past the last row: the next step backward returns the last row, and otherwise the one before the last returned.
     ended: bool,
 }
 

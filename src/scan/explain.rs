@@ -1,4 +1,4 @@
-//! What EXPLAIN says of the node, as it would of a function scan: function and alias, the call if VERBOSE.
+//! EXPLAIN's output for the node, like a function scan's: function and alias, and with VERBOSE the call.
 
 #![expect(unsafe_code, reason = "EXPLAIN's interface")]
 
@@ -50,6 +50,6 @@ fn quoted(name: &CStr) -> Vec<u8> {
 unsafe fn property(label: &CStr, value: &[u8], es: *mut pg_sys::ExplainState) {
     // Names have no NUL.
     let value = CString::new(value).unwrap_or_default();
-    // SAFETY: the caller's promise; both are copied.
+    // SAFETY: the caller's promise; ExplainPropertyText copies both.
     unsafe { pg_sys::ExplainPropertyText(label.as_ptr(), value.as_ptr(), es) };
 }

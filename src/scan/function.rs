@@ -1,4 +1,4 @@
-//! The functions that the node scans: how each is known, and what its rows are.
+//! The functions that the node scans: how we recognise each, and the columns of its rows.
 
 #![expect(unsafe_code, reason = "reads a C string")]
 
@@ -6,21 +6,21 @@ use crate::api::{context, entities};
 use pgrx::prelude::*;
 use std::ffi::CStr;
 
-/// A function of ours that may be all of a FROM item.
+/// A function of ours that can be a whole FROM item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Function {
-    /// Both cft_context.
+    /// Both forms of cft_context.
     Context,
     Entities,
 }
 
-/// By `Function as usize`.
+/// Indexed by `Function as usize`.
 pub const ALL: [Function; 2] = [Function::Context, Function::Entities];
 
-/// Of any of them.
+/// The most arguments that any of them has.
 pub const MOST_ARGUMENTS: usize = 4;
 
-/// See [`MOST_ARGUMENTS`].
+/// The most columns that any of them returns.
 pub const MOST_COLUMNS: usize = 6;
 
 const _: () = {
@@ -32,7 +32,7 @@ const _: () = {
 };
 
 impl Function {
-    /// Its name, and the node's in EXPLAIN and in a parallel worker's plan.
+    /// The function's name; also the node's, in EXPLAIN and in a parallel worker's plan.
     pub const fn name(self) -> &'static CStr {
         match self {
             Self::Context => c"cft_context",
@@ -58,7 +58,7 @@ impl Function {
         }
     }
 
-    /// Whose node, path or plan has that name: each carries its function's.
+    /// The function of the node, path or plan with that name: each carries its function's name.
     ///
     /// # Safety
     /// A C string.
@@ -68,7 +68,7 @@ impl Function {
         ALL.into_iter().find(|f| f.name() == name).unwrap_or_else(|| unreachable!("a plan of ours"))
     }
 
-    /// Whose C code that is.
+    /// The function with that C code.
     pub fn at(address: *const ()) -> Option<Self> {
         if address == context::cft_context_one_wrapper as *const ()
             || address == context::cft_context_many_wrapper as *const ()

@@ -1,15 +1,15 @@
 //! A scan of our own for `SELECT ... FROM cft_context(...)` and `cft_entities(...)`. PostgreSQL's function scan copies each row into a
-//! tuplestore and out again; this one gives its parent rows whose values lie in the memory of the walk or of the recogniser.
+//! tuplestore and out again; this one returns rows whose values stay in the memory of the walk or the recogniser.
 //!
 //!   function.rs  the functions that it scans
-//!   plan.rs      in place of which function scans, and the plan
-//!   run.rs       the executor's node
-//!   arguments.rs, slots.rs, cursor.rs    its call's arguments, its rows, where in its answer it is
-//!   explain.rs   what EXPLAIN says
+//!   plan.rs      where it replaces a function scan, and its plan
+//!   node.rs      the executor's node
+//!   arguments.rs, tuple_slot.rs, cursor.rs    the call's arguments, its rows, the position in the answer
+//!   explain.rs   EXPLAIN's output
 //!
-//! Promises: a user notices no difference but time, and a line of EXPLAIN. Where the image cannot serve, the reference query's rows are
-//! kept as the function scan keeps them. Calls that are not all of a FROM item (WITH ORDINALITY, ROWS FROM of several, the select list)
-//! stay with PostgreSQL.
+//! A user notices no difference but time, and a line of EXPLAIN. If the image cannot serve, the reference query's rows are
+//! kept as the function scan keeps them. Calls that are not a whole FROM item (WITH ORDINALITY, ROWS FROM of several, the select list)
+//! are left to PostgreSQL.
 
 #![expect(unsafe_code, reason = "tables of callbacks are shared between threads as far as Rust knows")]
 
@@ -21,7 +21,7 @@ pub mod node;
 pub mod plan;
 pub mod tuple_slot;
 
-/// A table of callbacks. They are functions of this library, which is never unloaded.
+/// A table of callbacks, which are functions of this library, which is never unloaded.
 pub struct Methods<T>(pub T);
 
 impl<T> Methods<T> {

@@ -1,7 +1,7 @@
-//! The executor's node: asks at the first row that is fetched, and keeps the answer to the end, or until a parameter of the call changes.
+//! The executor's node: gets the answer when the first row is fetched, and keeps it until a parameter of the call changes.
 //!
-//! The rows' values lie in the memory of what found them, which is the node's alone from then on. It outlives every row that was given out: whoever
-//! keeps a row longer than to the next fetch copies it, as the executor's rule is.
+//! The rows' values are in the memory of the walk or the recogniser, which then belongs to the node alone and outlives the current row. A caller
+//! that keeps a row beyond the next fetch copies it, as the executor requires.
 
 #![expect(unsafe_code, reason = "the executor's interface")]
 
@@ -49,11 +49,11 @@ enum Answer {
     Nothing,
     Context(Box<Walk>),
     Entities(Box<Found>),
-    /// Rows of the reference query, or more than work_mem takes.
+    /// Rows of the reference query, or rows beyond work_mem.
     Kept(*mut pg_sys::Tuplestorestate),
 }
 
-/// The executor's node, and what we keep beside it.
+/// The executor's node and our part of it.
 #[repr(C)]
 struct Node {
     state: pg_sys::CustomScanState,
@@ -63,22 +63,22 @@ struct Node {
 struct Scan {
     function: Function,
     oid: pg_sys::Oid,
-    /// cft_context of entities, not of one.
+    /// Whether it is cft_context of many entities.
     many: bool,
     arguments: [Argument; MOST_ARGUMENTS],
-    /// PARAM_EXEC parameters that the arguments depend on, once that was asked.
+    /// PARAM_EXEC parameters that the arguments depend on, once computed.
     parameters: Option<*mut pg_sys::Bitmapset>,
     pub columns: Columns,
-    /// The type of that value; null if nobody asks for it.
+    /// The type of a whole row as a value; null if the plan does not need it.
     whole: pg_sys::TupleDesc,
     answer: Option<Answer>,
     cursor: Cursor,
-    /// Where rows of the reference query come out of their tuplestore; null before there were any.
+    /// The slot for rows read from the tuplestore; null before there are any.
     kept: *mut pg_sys::TupleTableSlot,
     callback: pg_sys::MemoryContextCallback,
 }
 
-/// Makes the node; called in the query's memory.
+/// Creates the node, in the query's memory.
 #[pg_guard]
 pub unsafe extern "C-unwind" fn create(plan: *mut pg_sys::CustomScan) -> *mut pg_sys::Node {
     // SAFETY: zeroes are an empty node.
@@ -92,7 +92,7 @@ pub unsafe extern "C-unwind" fn create(plan: *mut pg_sys::CustomScan) -> *mut pg
 
 #[pg_guard]
 unsafe extern "C-unwind" fn begin(state: *mut pg_sys::CustomScanState, estate: *mut pg_sys::EState, _flags: i32) {
-    // SAFETY: the executor's arguments; the plan is one of plan.rs. In the query's memory, which outlives the node's use.
+    // SAFETY: the executor's arguments; the plan is one of plan.rs. Allocated in the query's memory, which outlives the node's use.
     unsafe {
         let plan = (*state).ss.ps.plan.cast::<pg_sys::CustomScan>();
         let call = call_of(plan);
@@ -128,21 +128,21 @@ unsafe extern "C-unwind" fn begin(state: *mut pg_sys::CustomScanState, estate: *
     }
 }
 
-/// The call that a plan of ours has.
+/// The call in a plan of ours.
 ///
 /// # Safety
 /// A plan of plan.rs.
 unsafe fn call_of(plan: *mut pg_sys::CustomScan) -> *mut pg_sys::FuncExpr {
-    // SAFETY: the caller's promise: that is its only expression.
+    // SAFETY: the caller's promise: the call is the plan's only expression.
     unsafe { arguments::nodes((*plan).custom_exprs)[0] }
 }
 
 thread_local! {
-    /// That a role may call a function: PostgreSQL's own answer rests on the same catalogs.
+    /// That a role may call a function: PostgreSQL's own check depends on the same catalogs.
     static MAY_CALL: Cached<(pg_sys::Oid, pg_sys::Oid), ()> = const { Cached::new(1, invalidation::catalogs) };
 }
 
-/// What PostgreSQL does before it calls a function. 42501 if the user may not.
+/// Checks as PostgreSQL does before it calls a function. 42501 if the user may not call it.
 unsafe fn may_call(function: pg_sys::Oid) {
     // SAFETY: system cache lookups; the hook is another extension's.
     unsafe {
@@ -161,19 +161,19 @@ unsafe fn may_call(function: pg_sys::Oid) {
     }
 }
 
-/// The query's memory goes, at its end or by an ERROR.
+/// Called when the query's memory is freed, at its end or after an ERROR.
 unsafe extern "C-unwind" fn forget(scan: *mut c_void) {
     // SAFETY: made in `begin`, for this callback only, which is called once.
     let scan = unsafe { Box::from_raw(scan.cast::<Scan>()) };
     match scan.answer {
         Some(Answer::Context(walk)) => walk::give_back(walk),
         Some(Answer::Entities(found)) => mentions::give_back(found),
-        // A tuplestore is in that memory, too.
+        // A tuplestore is in the query's memory, too.
         _ => {}
     }
 }
 
-/// The next row. Without conditions and projection it is the scan's own.
+/// The next row. Without conditions and projection, the scan's own slot.
 unsafe extern "C-unwind" fn run(state: *mut pg_sys::CustomScanState) -> *mut pg_sys::TupleTableSlot {
     // SAFETY: the executor's argument; an ERROR jumps out of this frame, which owns nothing.
     unsafe {
@@ -185,7 +185,7 @@ unsafe extern "C-unwind" fn run(state: *mut pg_sys::CustomScanState) -> *mut pg_
     }
 }
 
-/// A row of ours is never in the place of another (plan.rs `is_marked`): a scan beside such a row goes on as ever.
+/// Our rows never replace another (plan.rs `is_marked`), so a recheck of a row beside them scans as usual.
 unsafe extern "C-unwind" fn recheck(state: *mut pg_sys::ScanState, _slot: *mut pg_sys::TupleTableSlot) -> bool {
     // SAFETY: as in `run`.
     unsafe { u32::from((*next(state)).tts_flags) & pg_sys::TTS_FLAG_EMPTY == 0 }
@@ -224,13 +224,13 @@ unsafe extern "C-unwind" fn next(state: *mut pg_sys::ScanState) -> *mut pg_sys::
 }
 
 impl Scan {
-    /// The PARAM_EXEC parameters that the arguments depend on.
+    /// The PARAM_EXEC parameters that the arguments depend on, computed once.
     ///
     /// # Safety
     /// This scan's node.
     unsafe fn parameters(&mut self, state: *mut pg_sys::CustomScanState) -> *mut pg_sys::Bitmapset {
         *self.parameters.get_or_insert_with(|| {
-            // SAFETY: the caller's promise; in memory that lasts as long as the node.
+            // SAFETY: the caller's promise; allocated in memory that lives as long as the node.
             unsafe {
                 let ps = &(*state).ss.ps;
                 let before = pg_sys::MemoryContextSwitchTo((*ps.state).es_query_cxt);
@@ -241,12 +241,12 @@ impl Scan {
         })
     }
 
-    /// Evaluates the arguments and asks, in memory that lasts until the next row.
+    /// Evaluates the arguments and gets the answer, in memory that is reset for the next row.
     ///
     /// # Safety
     /// This scan's node, running.
     unsafe fn ask(&mut self, state: *mut pg_sys::ScanState) -> Answer {
-        // SAFETY: the caller's promise. After an ERROR the abort leaves the memory context.
+        // SAFETY: the caller's promise. After an ERROR the abort resets the memory context.
         unsafe {
             let context = (*state).ps.ps_ExprContext;
             let memory = (*context).ecxt_per_tuple_memory;
@@ -295,7 +295,7 @@ impl Scan {
         }
     }
 
-    /// As cft_context does (src/serve/walk.rs).
+    /// Answers as cft_context does (src/serve/walk.rs).
     ///
     /// # Safety
     /// As for [`Scan::ask`]; `entity` is a text, or a text[].
@@ -357,7 +357,7 @@ impl Scan {
         read(rows)
     }
 
-    /// As cft_entities does (src/serve/mentions.rs).
+    /// Answers as cft_entities does (src/serve/mentions.rs).
     ///
     /// # Safety
     /// As for [`Scan::ask`]; a text and a boolean.
@@ -383,7 +383,7 @@ impl Scan {
         read(rows)
     }
 
-    /// A tuplestore that lasts as long as the query.
+    /// A tuplestore that lives as long as the query.
     ///
     /// # Safety
     /// As for [`Scan::ask`].
@@ -415,7 +415,7 @@ impl Scan {
     }
 }
 
-/// What is in the tuplestore, from its start.
+/// Reads the tuplestore from its start.
 fn read(rows: Rows) -> Answer {
     // SAFETY: a tuplestore of `Scan::store`, just filled.
     unsafe { pg_sys::tuplestore_rescan(rows.store()) };
@@ -428,7 +428,7 @@ fn oid(value: pg_sys::Datum) -> pg_sys::Oid {
 
 #[pg_guard]
 unsafe extern "C-unwind" fn rescan(state: *mut pg_sys::CustomScanState) {
-    // SAFETY: our own node; nobody uses its rows any more.
+    // SAFETY: our own node; its rows are no longer in use.
     unsafe {
         let scan = &mut *(*state.cast::<Node>()).scan;
         pg_sys::ExecScanReScan(state.cast());
@@ -445,6 +445,6 @@ unsafe extern "C-unwind" fn rescan(state: *mut pg_sys::CustomScanState) {
 
 #[pg_guard]
 unsafe extern "C-unwind" fn end(state: *mut pg_sys::CustomScanState) {
-    // SAFETY: our own node, which gives no more rows. The executor clears the slots.
+    // SAFETY: our own node, which returns no more rows. The executor clears the slots.
     unsafe { (*(*state.cast::<Node>()).scan).drop_answer() };
 }

@@ -1,7 +1,7 @@
-//! In place of which function scans ours stands, and its plan.
+//! Decides which function scans our node replaces, and makes its plan.
 //!
-//! The plan keeps the call as an expression: PostgreSQL then replaces its parameters, and forgets the plan when the function changes.
-//! The rows of the node have the columns that are wanted of them, and no others.
+//! The plan keeps the call as an expression: PostgreSQL then replaces its parameters, and invalidates the plan when the function changes.
+//! The node's rows have only the columns that the query uses.
 
 #![expect(unsafe_code, reason = "the planner's interface")]
 
@@ -18,7 +18,7 @@ use std::ffi::CStr;
 /// ClanguageId (catalog/pg_language.h), which pgrx does not bind.
 const LANGUAGE_C: pg_sys::Oid = pg_sys::Oid::from_u32(13);
 
-/// Functions of which it is kept whether they are one of ours.
+/// Functions for which we cache whether they are ours.
 const ROOM: usize = 32;
 
 thread_local! {
@@ -35,7 +35,7 @@ pub fn register() {
     }
 }
 
-/// The planner's hook. Every table of every statement comes by: no guard around what is quickly seen to be none of ours.
+/// The planner's hook. It sees every table of every statement, so there is no guard around the first check.
 unsafe extern "C-unwind" fn choose(
     root: *mut pg_sys::PlannerInfo,
     rel: *mut pg_sys::RelOptInfo,
@@ -53,7 +53,7 @@ unsafe extern "C-unwind" fn choose(
     }
 }
 
-/// Puts our path in the place of the function scan's, with its cost.
+/// Replaces the function scan's path by ours, with the same cost.
 #[pg_guard]
 unsafe extern "C-unwind" fn replace(
     root: *mut pg_sys::PlannerInfo,
@@ -83,7 +83,7 @@ unsafe extern "C-unwind" fn replace(
     }
 }
 
-/// The call that is all of a FROM item: one function, without ordinality or a column definition list.
+/// The call that is a whole FROM item: one function, without ordinality or a column definition list.
 ///
 /// # Safety
 /// A range table entry of a function.
@@ -100,7 +100,7 @@ unsafe fn call_of(entry: *mut pg_sys::RangeTblEntry) -> Option<*mut pg_sys::Func
     }
 }
 
-/// Which function it is a call of, if the node can make it.
+/// The function that is called, if our node can run the call.
 ///
 /// # Safety
 /// A call that is being planned.
@@ -108,13 +108,13 @@ unsafe fn ours(call: *mut pg_sys::FuncExpr) -> Option<Function> {
     // SAFETY: the caller's promise; a row type's descriptor is released again.
     unsafe {
         let function = as_made((*call).funcid)?;
-        // What a subquery in an argument depends on is told at the argument, for a function scan only.
+        // The planner passes what a subquery in an argument depends on to a function scan only.
         if PgList::<pg_sys::Node>::from_pg((*call).args).len() != function.arguments()
             || pg_sys::contain_subplans((*call).args.cast())
         {
             return None;
         }
-        // Somebody may have altered the type.
+        // The type may have been altered.
         let desc = pg_sys::lookup_rowtype_tupdesc_noerror((*call).funcresulttype, -1, true);
         if desc.is_null() {
             return None;
@@ -128,7 +128,7 @@ unsafe fn ours(call: *mut pg_sys::FuncExpr) -> Option<Function> {
     }
 }
 
-/// Which function it is, as our extension made it: not with SET, SECURITY DEFINER or STRICT, which PostgreSQL's own call sees to.
+/// The function, if it is as our extension created it: calls with SET, SECURITY DEFINER or STRICT are left to PostgreSQL.
 fn as_made(function: pg_sys::Oid) -> Option<Function> {
     // SAFETY: a function that a statement calls.
     let ask = || Ok::<_, Infallible>(unsafe { recognise(function) });
@@ -158,23 +158,23 @@ unsafe fn recognise(function: pg_sys::Oid) -> Option<Function> {
         }
         let mut info = pg_sys::FmgrInfo::default();
         pg_sys::fmgr_info(function, &mut info);
-        // With SET or SECURITY DEFINER this is another's address.
+        // With SET or SECURITY DEFINER this is another function's address.
         let ours = Function::at(info.fn_addr? as *const ())?;
         (info.fn_retset && !info.fn_strict).then_some(ours)
     }
 }
 
-/// Whether rows of this item are kept, to look at a row beside them again that was changed meanwhile (FOR UPDATE, UPDATE ... FROM):
-/// PostgreSQL puts them in the place of a function scan's, of no other's.
+/// Whether rows of this item are kept for a recheck, when a row beside them was changed meanwhile (FOR UPDATE, UPDATE ... FROM):
+/// PostgreSQL can put them back in a function scan only.
 ///
 /// # Safety
-/// The planner's.
+/// The planner's arguments.
 unsafe fn is_marked(root: *mut pg_sys::PlannerInfo, index: pg_sys::Index) -> bool {
     // SAFETY: the caller's promise.
     unsafe { PgList::<pg_sys::PlanRowMark>::from_pg((*root).rowMarks).iter_ptr().any(|mark| (*mark).rti == index) }
 }
 
-/// The plan of our path.
+/// Makes the plan for our path.
 #[pg_guard]
 unsafe extern "C-unwind" fn plan(
     root: *mut pg_sys::PlannerInfo,
@@ -190,7 +190,7 @@ unsafe extern "C-unwind" fn plan(
         let Some(call) = call_of(entry) else { unreachable!("the path is one of a call") };
         let conditions = pg_sys::extract_actual_clauses(clauses, false);
         let mut plan = PgBox::<pg_sys::CustomScan>::alloc_node(pg_sys::NodeTag::T_CustomScan);
-        // A node that takes no notice of our targets puts its own in their place, made of those of the relation.
+        // A parent that does not use our targets replaces them by its own, made of the relation's.
         plan.custom_scan_tlist = columns((*rel).relid, [targets, (*(*rel).reltarget).exprs, conditions]);
         plan.scan.plan.targetlist = targets;
         plan.scan.plan.qual = conditions;
@@ -203,10 +203,10 @@ unsafe extern "C-unwind" fn plan(
     }
 }
 
-/// The columns that those expressions want, in their order: so that what comes first needs no projection.
+/// The columns that those expressions use, in their order, so that the first list needs no projection.
 ///
 /// # Safety
-/// The planner's.
+/// The planner's arguments.
 unsafe fn columns(index: pg_sys::Index, wanted: [*mut pg_sys::List; 3]) -> *mut pg_sys::List {
     // SAFETY: the caller's promise; pull_var_clause gives a list of Vars.
     unsafe {
@@ -232,7 +232,7 @@ static PATHS: [Methods<pg_sys::CustomPathMethods>; 2] = [path_of(function::ALL[0
 
 pub static PLANS: [Methods<pg_sys::CustomScanMethods>; 2] = [plan_of(function::ALL[0]), plan_of(function::ALL[1])];
 
-/// Whose path it is.
+/// The function of the path.
 fn of_path(methods: *const pg_sys::CustomPathMethods) -> Function {
     function::ALL.into_iter().find(|f| PATHS[*f as usize].is(methods)).unwrap_or_else(|| unreachable!("a path of ours"))
 }

@@ -1,4 +1,4 @@
-//! Rows into the node's slot: pointers to where their values lie.
+//! Fills the node's slot with a row: with pointers to where its values are.
 
 #![expect(unsafe_code, reason = "the executor's slots")]
 
@@ -16,7 +16,7 @@ use pgrx::prelude::*;
 /// A virtual slot.
 #[inline]
 pub unsafe fn clear(slot: *mut pg_sys::TupleTableSlot) {
-    // SAFETY: the caller's promise; what frees a materialised row raises nothing.
+    // SAFETY: the caller's promise; freeing a materialised row raises nothing.
     unsafe {
         if u32::from((*slot).tts_flags) & pg_sys::TTS_FLAG_SHOULDFREE != 0
             && let Some(clear) = (*(*slot).tts_ops).clear
@@ -28,15 +28,15 @@ pub unsafe fn clear(slot: *mut pg_sys::TupleTableSlot) {
     }
 }
 
-/// The type of a row as a value, and memory that lasts until the next row.
+/// The type of a row as a value, and memory for it that is reset for the next row.
 type Whole = (pg_sys::TupleDesc, pg_sys::MemoryContext);
 
-/// The values of a row, as the function's columns are numbered.
+/// The values of a row, by the function's column numbers.
 pub trait RowValues {
     fn value(&self, column: u8) -> Option<pg_sys::Datum>;
 }
 
-/// A row of cft_context. The tree alone can be NULL.
+/// A row of cft_context. Only the tree can be NULL.
 pub struct InWalk<'a>(pub &'a Walk, pub &'a cftrag_core::Row);
 
 impl RowValues for InWalk<'_> {
@@ -55,11 +55,11 @@ impl RowValues for InWalk<'_> {
     }
 }
 
-/// A row of cft_entities. The alias alone can be NULL.
+/// A row of cft_entities. Only the alias can be NULL.
 pub struct InText<'a>(pub &'a Mention, pub [Option<*const u8>; 3]);
 
 impl<'a> InText<'a> {
-    /// That row of what was found, and spelled.
+    /// That row of what was found, as [`Found::spell`] prepared it.
     pub fn of(found: &'a Found, row: usize) -> Self {
         let (mention, texts) = found.get(row);
         Self(mention, texts)
@@ -73,7 +73,7 @@ impl RowValues for InText<'_> {
         match column {
             1 => entity.map(pg_sys::Datum::from),
             2 => spelled.map(pg_sys::Datum::from),
-            // In characters from 1.
+            // In characters, counted from 1.
             3 => Some(pg_sys::Datum::from(mention.start as i32 + 1)),
             4 => Some(pg_sys::Datum::from(mention.length as i32)),
             _ => alias.map(pg_sys::Datum::from),
@@ -81,18 +81,18 @@ impl RowValues for InText<'_> {
     }
 }
 
-/// A slot whose columns are there.
+/// A slot with deformed columns.
 struct InSlot(pub *mut pg_sys::TupleTableSlot);
 
 impl RowValues for InSlot {
     fn value(&self, column: u8) -> Option<pg_sys::Datum> {
         let n = usize::from(column) - 1;
-        // SAFETY: `copy` made the values ready; they stay where they are until the next row is fetched.
+        // SAFETY: `copy` deformed the values; they stay in place until the next row is fetched.
         unsafe { (!*(*self.0).tts_isnull.add(n)).then(|| *(*self.0).tts_values.add(n)) }
     }
 }
 
-/// [`fill`] from a slot with a row of the function.
+/// [`fill`] from a slot that holds a row of the function.
 ///
 /// # Safety
 /// As for [`fill`].
@@ -109,10 +109,10 @@ pub unsafe fn copy(
     }
 }
 
-/// A row into the slot.
+/// Puts a row into the slot.
 ///
 /// # Safety
-/// An empty virtual slot with those columns; for column 0, the row itself, there is `whole`.
+/// An empty virtual slot with those columns; `whole` is given if column 0, the row itself, is among them.
 #[inline]
 pub unsafe fn fill(slot: *mut pg_sys::TupleTableSlot, row: &impl RowValues, columns: &[u8], whole: Option<Whole>) {
     // SAFETY: the caller's promise.
@@ -133,7 +133,7 @@ pub unsafe fn fill(slot: *mut pg_sys::TupleTableSlot, row: &impl RowValues, colu
 /// The row as a value.
 ///
 /// # Safety
-/// The descriptor is of the function's row type; nobody uses what is in the memory.
+/// The descriptor is of the function's row type; nothing in the memory is in use.
 unsafe fn composite(row: &impl RowValues, (desc, memory): Whole) -> pg_sys::Datum {
     // SAFETY: the caller's promise.
     let columns = unsafe { (*desc).natts as usize };
@@ -141,7 +141,7 @@ unsafe fn composite(row: &impl RowValues, (desc, memory): Whole) -> pg_sys::Datu
     values.iter_mut().zip(1..).take(columns).for_each(|(value, column)| *value = row.value(column));
     let mut nulls = values.map(|value| value.is_none());
     let mut values = values.map(|value| value.unwrap_or(pg_sys::Datum::from(0usize)));
-    // SAFETY: the caller's promise; both are copied.
+    // SAFETY: the caller's promise; heap_form_tuple copies both.
     unsafe {
         compat::reset(memory);
         let before = pg_sys::MemoryContextSwitchTo(memory);
@@ -152,7 +152,7 @@ unsafe fn composite(row: &impl RowValues, (desc, memory): Whole) -> pg_sys::Datu
     }
 }
 
-/// The columns of our rows: attributes of the function's, or 0, its row as a value; each once.
+/// The columns of our rows: attribute numbers of the function's row, or 0 for the row as a value; each once.
 pub struct Columns {
     room: [u8; MOST_COLUMNS + 1],
     len: usize,
@@ -172,7 +172,7 @@ impl Columns {
         columns
     }
 
-    /// Whether cft_entities' second column is among them, or the row.
+    /// Whether cft_entities' second column is among them, or the whole row.
     pub fn has_mention(&self) -> bool {
         self.all().iter().any(|column| matches!(column, 0 | 2))
     }
