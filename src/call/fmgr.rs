@@ -1,6 +1,6 @@
-//! Arguments and result rows of functions that talk to the executor directly.
+//! Arguments and result rows of functions that call the executor directly.
 //!
-//! Set-returning functions write their tuplestore themselves: 0.14 microseconds a row, half of what an iterator costs.
+//! Set-returning functions write their tuplestore themselves: 0.14 microseconds a row, half the cost of an iterator.
 
 #![expect(unsafe_code, reason = "SPI, called directly")]
 
@@ -20,16 +20,16 @@ pub fn name(call: &Call, n: usize) -> Option<String> {
 /// A value of type name.
 pub fn name_datum(name: &str) -> pg_sys::Datum {
     let Ok(name) = CString::new(encoding::encode(name)) else { unreachable!("identifiers have no NUL") };
-    // SAFETY: makes a name of a C string, copied.
+    // SAFETY: converts a C string to a name; copies it.
     unsafe { pg_sys::OidInputFunctionCall(pg_sys::F_NAMEIN.into(), name.as_ptr().cast_mut(), pg_sys::InvalidOid, -1) }
 }
 
-/// A text[] of the call's first argument.
+/// A text[] with the call's first argument.
 pub fn array_of_one(call: &Call) -> pg_sys::Datum {
     array_of(call.arg(0).unwrap_or(pg_sys::Datum::from(0usize)))
 }
 
-/// A text[] of that text.
+/// A text[] with that text.
 pub fn array_of(mut element: pg_sys::Datum) -> pg_sys::Datum {
     // SAFETY: one text element, which is copied.
     unsafe {
@@ -44,13 +44,13 @@ pub fn array_of(mut element: pg_sys::Datum) -> pg_sys::Datum {
     }
 }
 
-/// MaxAllocSize less a varlena's header: the longest text.
+/// The longest text: MaxAllocSize less a varlena's header.
 pub const LONGEST: usize = 0x3fff_ffff - 4;
 
-/// Bytes that leave some for others without asking, and that are copied between two looks for an interrupt.
+/// From this size on we check that the allocation leaves memory for others; also the bytes copied between two checks for interrupts.
 pub const LARGE: usize = 1 << 20;
 
-/// A text value of sentences; none if there are none. Error: that of [`text_value`].
+/// A text value of the sentences; None if there are none. Error: that of [`text_value`].
 pub fn text_of(sentences: &[u8]) -> Fallible<Option<pg_sys::Datum>> {
     if sentences.is_empty() { Ok(None) } else { text_value(sentences).map(Some) }
 }
@@ -63,9 +63,9 @@ pub fn text_value(bytes: &[u8]) -> Fallible<pg_sys::Datum> {
     Ok(if bytes.len() < LARGE { text_datum(bytes) } else { large_text(bytes) })
 }
 
-/// [`text_datum`] of many bytes: to copy them, and to have pages for them, takes a millisecond a MB.
+/// [`text_datum`] for many bytes: allocating pages and copying takes a millisecond a MB.
 fn large_text(bytes: &[u8]) -> pg_sys::Datum {
-    // SAFETY: a varlena of so many bytes, no more than LONGEST, all of which are written here.
+    // SAFETY: a varlena of that many bytes, at most LONGEST, all of which are written here.
     unsafe {
         let text = pg_sys::palloc(pg_sys::VARHDRSZ + bytes.len());
         pgrx::set_varsize_4b(text.cast(), (pg_sys::VARHDRSZ + bytes.len()) as i32);
@@ -79,7 +79,7 @@ fn large_text(bytes: &[u8]) -> pg_sys::Datum {
     }
 }
 
-/// A function call: what PG_GETARG and friends give in C.
+/// A function call: what PG_GETARG and its kin give in C.
 #[derive(Clone, Copy)]
 pub struct Call(pub pg_sys::FunctionCallInfo);
 
@@ -90,7 +90,7 @@ impl Call {
         Self(fcinfo)
     }
 
-    /// The OID of the function that is called.
+    /// The OID of the called function.
     pub fn function(&self) -> pg_sys::Oid {
         // SAFETY: new()'s promise; so in every block here.
         unsafe { (*(*self.0).flinfo).fn_oid }
@@ -112,13 +112,13 @@ impl Call {
         self.arg(n).map(|d| pg_sys::Oid::from(d.value() as u32))
     }
 
-    /// A text argument's bytes; they live as long as the call.
+    /// A text argument's bytes, which live as long as the call.
     pub fn text(&self, n: usize) -> Option<&[u8]> {
         // SAFETY: SQL declares the argument text.
         self.arg(n).map(|d| unsafe { text_bytes(d) })
     }
 
-    /// Whether a text argument is a constant or a parameter of a client's statement: not a value of a row, nor a variable of a function.
+    /// Whether a text argument is a constant or a parameter of a client's statement, rather than a value of a row or a variable of a function.
     pub fn is_given_text(&self, n: usize) -> bool {
         let n = n as i32;
         // SAFETY: reads the call's own expression, if it has one.
@@ -130,7 +130,7 @@ impl Call {
         }
     }
 
-    /// The names of a text[] argument without its NULLs, first occurrences only, in order. The array itself beside them.
+    /// The names of a text[] argument without NULLs, first occurrences only, in order; and the array itself.
     pub fn names(&self, n: usize) -> Option<(Vec<&[u8]>, pg_sys::Datum)> {
         let datum = self.arg(n)?;
         // SAFETY: SQL declares the argument text[].
@@ -141,14 +141,14 @@ impl Call {
     pub fn rows(&self) -> Rows {
         // SAFETY: the function is declared to return a set; the executor or this call's error handles every other case.
         unsafe {
-            // The executor knows the row type already; without the flag it would be read from pg_proc at each call.
+            // The executor already knows the row type; without the flag it would be read from pg_proc at each call.
             pg_sys::InitMaterializedSRF(self.0, pg_sys::MAT_SRF_USE_EXPECTED_DESC);
             let info = (*self.0).resultinfo.cast::<pg_sys::ReturnSetInfo>();
             Rows { store: (*info).setResult, desc: (*info).setDesc }
         }
     }
 
-    /// The trigger data, if a trigger called.
+    /// The trigger data, if a trigger made the call.
     pub fn trigger(&self) -> Option<*mut pg_sys::TriggerData> {
         // SAFETY: a context node begins with its tag.
         unsafe {
@@ -158,13 +158,13 @@ impl Call {
     }
 }
 
-/// Whether the statement that runs came from the client as it is. One that a function, a trigger or SPI runs has a line of CONTEXT.
+/// Whether the running statement came from the client as it is. One that a function, a trigger or SPI runs has a line of CONTEXT.
 pub fn is_clients_statement() -> bool {
     // SAFETY: reads a backend variable.
     unsafe { pg_sys::error_context_stack.is_null() }
 }
 
-/// The result set being written.
+/// The result set that is being written.
 #[derive(Clone, Copy)]
 pub struct Rows {
     store: *mut pg_sys::Tuplestorestate,
@@ -172,7 +172,7 @@ pub struct Rows {
 }
 
 impl Rows {
-    /// Rows for a tuplestore that the caller keeps.
+    /// Rows for a tuplestore that the caller owns.
     pub fn of(store: *mut pg_sys::Tuplestorestate, desc: pg_sys::TupleDesc) -> Self {
         Self { store, desc }
     }
@@ -188,7 +188,7 @@ impl Rows {
     }
 }
 
-/// The names of a text[] without its NULLs, first occurrences only, in order.
+/// The names of a text[] without NULLs, first occurrences only, in order.
 ///
 /// # Safety
 /// `datum` is a text[] value.
@@ -215,7 +215,7 @@ pub unsafe fn distinct_names<'a>(datum: pg_sys::Datum) -> Vec<&'a [u8]> {
         names.extend(all.map(|i| text_bytes(*elements.add(i))));
         names
     };
-    // The library's own hash takes as long as finding the name.
+    // The standard library's hash takes as long as finding the name.
     let mut seen = HashSet::with_hasher(foldhash::fast::RandomState::default());
     if seen.try_reserve(names.len()).is_err() {
         error::no_memory_to_work(2 * names.len() * size_of::<&[u8]>()).report(PgLogLevel::ERROR);
@@ -241,7 +241,7 @@ pub unsafe fn text_bytes<'a>(datum: pg_sys::Datum) -> &'a [u8] {
     }
 }
 
-/// The value itself if it is stored as it is, which mostly takes no call; or a copy, palloc'd. pg_detoast_datum_packed.
+/// Detoasts as pg_detoast_datum_packed does: returns the value itself if it is stored plainly, usually without a call, else a palloc'd copy.
 ///
 /// # Safety
 /// A varlena.
@@ -250,7 +250,7 @@ pub unsafe fn detoasted(stored: *mut pg_sys::varlena) -> *mut pg_sys::varlena {
     unsafe { if is_plain(stored) { stored } else { pg_sys::pg_detoast_datum_packed(stored) } }
 }
 
-/// Whether a varlena is stored as it is: neither compressed nor elsewhere.
+/// Whether a varlena is stored plainly: neither compressed nor out of line.
 ///
 /// # Safety
 /// A varlena.
@@ -259,10 +259,10 @@ pub unsafe fn is_plain(stored: *mut pg_sys::varlena) -> bool {
     unsafe { pgrx::varatt_is_4b_u(stored) || pgrx::varatt_is_1b(stored) && !pgrx::varatt_is_1b_e(stored) }
 }
 
-/// Runs `f`, a call of PostgreSQL's without pgrx's guard (pg/compat.rs `plain`) that may take all memory there is. What an ERROR says is copied to where pgrx is called, and a copy that
-/// finds no memory raises again, and again, until the server ends: so here is some, taken before.
+/// Runs `f`, a call of PostgreSQL's without pgrx's guard (pg/compat.rs `plain`) that may use up all memory. An ERROR's message is copied to where
+/// pgrx was called, and a copy that finds no memory raises again and again, until the server dies. So we set some memory aside before.
 pub fn with_room_for_errors<R>(f: impl FnOnce() -> R) -> R {
-    // SAFETY: a context with one block, which is freed at the end, or with its parent after an ERROR. The guard's closure owns nothing.
+    // SAFETY: a context with one block, freed at the end, or with its parent after an ERROR. The guard's closure owns nothing.
     unsafe {
         let before = pg_sys::CurrentMemoryContext;
         let size = 32 * 1024;

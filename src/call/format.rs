@@ -1,7 +1,7 @@
-//! Formats of users: a text with placeholders, `{entity}`; `{{` and `}}` are braces. Of the arguments `template` and of two settings, which are checked
-//! when they are set. Bytes in the server's encoding, in all of which a brace is a brace.
+//! Users' formats: a text with placeholders, `{entity}`; `{{` and `}}` stand for braces. They come from the arguments `template` and from two
+//! settings, which are checked when they are set. Bytes in the server's encoding; in all encodings a brace is a brace.
 //!
-//! Errors: 22023 (an unknown placeholder, with the list of those that there are), 53400 and 53200 (cftrag.work_memory).
+//! Errors: 22023 (an unknown placeholder; the message lists those allowed), 53400 and 53200 (cftrag.work_memory).
 
 #![expect(unsafe_code, reason = "hooks of settings")]
 
@@ -15,10 +15,10 @@ use pgrx::prelude::*;
 use pgrx::{GucContext, GucFlags, GucRegistry, Internal, check_for_interrupts};
 use std::ffi::{CStr, CString, c_char, c_void};
 
-/// Of a sentence of cft_context_text: the relatives of an entity in one tree and relation ("ancestor", "descendant"), and how many there are.
+/// Placeholders of a sentence of cft_context_text: the relatives of an entity in one tree and relation ("ancestor", "descendant"), and their count.
 pub const SENTENCE: [&str; 5] = ["entity", "tree", "relation", "relatives", "count"];
 
-/// Of a prompt: the texts of the rows of cft_retrieve, a line each.
+/// Placeholders of a prompt: the texts of the rows of cft_retrieve, one per line.
 const PROMPT: [&str; 4] = ["question", "documents", "hierarchy", "chunks"];
 
 /// Bytes of the longest format.
@@ -33,12 +33,12 @@ enum Piece<'a> {
 pub struct Format<'a>(Vec<Piece<'a>>);
 
 impl<'a> Format<'a> {
-    /// A format with these placeholders.
+    /// Parses a format with these placeholders.
     pub fn parse(source: &'a [u8], names: &[&str]) -> Fallible<Self> {
         pieces(source, names).map(Self).map_err(|why| error::bad_template(&why))
     }
 
-    /// Adds the text with the values in the places of their names.
+    /// Appends the text with each placeholder replaced by its value.
     pub fn write(&self, values: &[&[u8]], out: &mut Bytes) -> Fallible<()> {
         for piece in &self.0 {
             let bytes = match *piece {
@@ -55,7 +55,7 @@ impl<'a> Format<'a> {
     }
 }
 
-/// Or what is wrong.
+/// Splits a format into pieces, or says what is wrong with it.
 fn pieces<'a>(source: &'a [u8], names: &[&str]) -> Result<Vec<Piece<'a>>, String> {
     if source.len() > LONGEST {
         return Err(format!("it has {} bytes, {LONGEST} are allowed", source.len()));
@@ -155,7 +155,7 @@ unsafe extern "C-unwind" fn check_prompt(
     unsafe { check(value, &PROMPT) }
 }
 
-/// Refuses what is no format.
+/// Rejects a value that is not a format.
 ///
 /// # Safety
 /// `value` points to the new value, a C string or null.
@@ -164,7 +164,7 @@ unsafe fn check(value: *mut *mut c_char, names: &[&str]) -> bool {
     let text = unsafe { if (*value).is_null() { c"" } else { CStr::from_ptr(*value) } };
     let Err(why) = pieces(text.to_bytes(), names) else { return true };
     let Ok(detail) = CString::new(format!("{why}.")) else { return false };
-    // SAFETY: the detail is a copy in the memory context of the check; the setting's machinery reads it.
+    // SAFETY: the detail is a copy in the check's memory context; PostgreSQL's settings code reads it.
     unsafe { pg_sys::GUC_check_errdetail_string = pg_sys::pstrdup(detail.as_ptr()) };
     false
 }

@@ -1,6 +1,6 @@
-//! Arguments, results and memory of one call of a function: fmgr.rs, tuple.rs, utf8.rs, work_memory.rs; formats of users: format.rs.
+//! Arguments, results and memory of one function call: fmgr.rs, tuple.rs, utf8.rs, work_memory.rs; users' formats: format.rs.
 //!
-//! Apart from pg, since it raises our errors. Knows no table.
+//! Not in pg, since it raises our errors. Knows no table.
 
 pub mod fmgr;
 pub mod format;

@@ -6,21 +6,21 @@ use crate::call::fmgr::{Rows, text_datum};
 use cftrag_core::Prefix;
 use pgrx::pg_sys;
 
-/// What PostgreSQL puts before the bytes of a text: SET_VARSIZE_4B, of less than 1 GB.
+/// What precedes the bytes of a text in PostgreSQL: SET_VARSIZE_4B, for less than 1 GB.
 pub const HEADERS: Prefix = match cfg!(target_endian = "big") {
     true => Prefix { plus: 4, times: 1 },
     false => Prefix { plus: 16, times: 4 },
 };
 
-/// The header of a text of so many bytes.
+/// The header of a text of that many bytes.
 pub const fn varlena_header(len: usize) -> [u8; 4] {
     HEADERS.of(len as u32).to_ne_bytes()
 }
 
-/// Rows whose texts are kept until all of them are added.
+/// Rows whose texts are kept before their memory is reset.
 const ROWS_PER_RESET: usize = 16;
 
-/// A row of N columns being made, which are given in order.
+/// A row of N columns under construction; columns are given in order.
 pub struct Row<const N: usize> {
     values: [pg_sys::Datum; N],
     nulls: [bool; N],
@@ -42,7 +42,7 @@ impl<const N: usize> Row<N> {
         self.next(Some(text_datum(value)));
     }
 
-    /// A text with its header ([`HEADERS`]), which stays where it is until the row is added.
+    /// A text with its header ([`HEADERS`]), which must stay in place until the row is added.
     pub fn prefixed(&mut self, value: &[u8]) {
         self.next(Some(pg_sys::Datum::from(value.as_ptr())));
     }
@@ -52,10 +52,10 @@ impl<const N: usize> Row<N> {
     }
 }
 
-/// Adds a row for each of `values`, which `form` gives column by column. Its texts are in memory that is used again.
+/// Adds a row for each of `values`; `form` gives its columns. The texts' memory is reused.
 pub fn add_all<const N: usize, T>(rows: Rows, values: &[T], form: impl Fn(&T, &mut Row<N>)) {
     let mut row = Row { values: [pg_sys::Datum::null(); N], nulls: [true; N], column: 0 };
-    // SAFETY: a context of our own; after an ERROR it goes with its parent, and the abort makes another the current one.
+    // SAFETY: a context of our own; after an ERROR it is freed with its parent, and the abort switches to another context.
     unsafe {
         let outer = pg_sys::CurrentMemoryContext;
         let (small, most) = (pg_sys::ALLOCSET_SMALL_INITSIZE as usize, pg_sys::ALLOCSET_DEFAULT_MAXSIZE as usize);

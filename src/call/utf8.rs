@@ -1,4 +1,4 @@
-//! Texts between the database's encoding and UTF-8, which the core speaks. Copied only where the encoding is another.
+//! Converts texts between the database's encoding and UTF-8, which the core uses. Copies only if the encodings differ.
 //!
 //! Errors: 22021 (a text that is not valid), 53200 (no memory for a large copy).
 
@@ -12,10 +12,10 @@ use cftrag_core::Interruptible;
 use pgrx::check_for_interrupts;
 use pgrx::prelude::*;
 
-/// Bytes that are copied at once, and that leave some memory for others without asking.
+/// Bytes copied at once; from this size on we also check that the allocation leaves memory for others.
 const LARGE: usize = 1 << 20;
 
-/// From the server's encoding: the bytes themselves, or PostgreSQL's copy. SQL_ASCII may hold what is no UTF-8: 22021.
+/// Converts from the server's encoding: returns the bytes themselves, or PostgreSQL's copy. 22021 if SQL_ASCII holds bytes that are not UTF-8.
 pub fn as_utf8(bytes: &[u8]) -> Fallible<&str> {
     // SAFETY: converts `len` bytes; the result is NUL-terminated unless it is the argument itself.
     let converted = unsafe {
@@ -30,7 +30,7 @@ pub fn as_utf8(bytes: &[u8]) -> Fallible<&str> {
     cftrag_core::as_utf8(converted, &mut Interruptible::new(&mut { check_interrupts })).ok_or_else(error::not_utf8)
 }
 
-/// A copy of what may be a user's whole text. 53200.
+/// Copies what may be a user's whole text. 53200.
 fn copy(bytes: &[u8]) -> Fallible<Vec<u8>> {
     let mut copied = Vec::new();
     let fits = copied.try_reserve_exact(bytes.len()).is_ok() && (bytes.len() < LARGE || cftrag_core::some_is_left());
@@ -44,12 +44,12 @@ fn copy(bytes: &[u8]) -> Fallible<Vec<u8>> {
     Ok(copied)
 }
 
-/// To the server's encoding.
+/// Converts to the server's encoding.
 pub fn from_utf8(text: &str) -> Fallible<Vec<u8>> {
     if text.contains('\0') {
         return Err(error::not_utf8());
     }
-    // SAFETY: as in to_utf8.
+    // SAFETY: as in as_utf8.
     unsafe {
         if is_utf8() {
             return copy(text.as_bytes());

@@ -1,7 +1,7 @@
-//! The memory that one call may take for work in its session (`cftrag.work_memory`). Rust's allocator aborts the server where it gets
-//! none, so what grows with a user's data is counted, by an estimate, and asked for before.
+//! The memory of the session that one call may use for its work (`cftrag.work_memory`). Rust's allocator aborts the server when memory runs
+//! out, so what grows with a user's data is counted, by an estimate, and reserved first.
 //!
-//! What counts can be cancelled, too: whoever asks for memory again and again is looked after for interrupts.
+//! Work that is counted can also be cancelled: reserving memory checks for interrupts now and then.
 
 #![expect(unsafe_code, reason = "reads a setting of the server")]
 
@@ -11,31 +11,31 @@ use crate::{error, guc};
 use cftrag_core::NoRoom;
 use pgrx::{check_for_interrupts, pg_sys};
 
-/// That of a new workspace, and of a few hundred rows.
+/// What a new workspace and a few hundred rows take.
 const LEAST_WORK: usize = 256 << 10;
 
-/// `work_mem` in bytes: past it an answer's rows are on disk.
+/// `work_mem` in bytes: an answer's rows beyond it are on disk.
 pub fn work_mem() -> usize {
     // SAFETY: a setting, at least 64.
     unsafe { pg_sys::work_mem as usize * 1024 }
 }
 
-/// What the answer of a call may take of the session's memory: a workspace has some from the start, whatever `cftrag.work_memory` is.
+/// The session memory that a call's answer may take: at least what a new workspace takes, whatever `cftrag.work_memory` is.
 pub fn limit() -> usize {
     guc::work_bytes().max(LEAST_WORK)
 }
 
-/// Bytes of an answer that grow by what users have, within `cftrag.work_memory`.
+/// Bytes of an answer that grow with users' data, within `cftrag.work_memory`.
 #[derive(Default)]
 pub struct Bytes(pub Vec<u8>);
 
 impl Bytes {
-    /// Room for so many more. 53400, 53200.
+    /// Reserves so many more bytes. 53400, 53200.
     pub fn room(&mut self, more: usize) -> Fallible<()> {
         self.room_beside(more, 0)
     }
 
-    /// [`Bytes::room`] where so many other bytes count, too.
+    /// [`Bytes::room`], counting so many other bytes as well.
     pub fn room_beside(&mut self, more: usize, others: usize) -> Fallible<()> {
         let limit = limit();
         let wanted = self.0.len() + more;
@@ -61,7 +61,7 @@ pub fn add(text: &str, out: &mut Bytes) -> Fallible<()> {
 
 pub struct Room {
     taken: usize,
-    /// Memory of this size was there a moment ago.
+    /// The system had memory of this size a moment ago.
     seen: usize,
     calls: u32,
 }
@@ -69,7 +69,7 @@ pub struct Room {
 /// Smaller amounts are not checked with the allocator.
 const LEAST: usize = 16 << 20;
 
-/// Calls between two looks for an interrupt.
+/// Calls between two checks for interrupts.
 const CALLS: u32 = 1 << 12;
 
 impl Room {
@@ -77,7 +77,7 @@ impl Room {
         Room { taken: 0, seen: 0, calls: 0 }
     }
 
-    /// 53400 past the setting, 53200 where the system has no memory.
+    /// Counts so many bytes. 53400 if they exceed the setting, 53200 if the system has no memory.
     pub fn take(&mut self, bytes: usize) -> Fallible<()> {
         self.calls = self.calls.wrapping_add(1);
         if self.calls.is_multiple_of(CALLS) {
@@ -88,7 +88,7 @@ impl Room {
             return Err(error::too_large_to_work(guc::work_bytes()));
         }
         if self.taken > self.seen {
-            // What is there already, and as much again.
+            // Check for twice of what is taken, so that checks are few.
             let wanted = (2 * self.taken).max(LEAST);
             is_there(wanted)?;
             self.seen = wanted;
@@ -96,12 +96,12 @@ impl Room {
         Ok(())
     }
 
-    /// Takes what is missing to a sum of so many bytes.
+    /// Counts what is missing to a total of so many bytes.
     pub fn grow_to(&mut self, bytes: usize) -> Fallible<()> {
         self.take(bytes.saturating_sub(self.taken))
     }
 
-    /// Whether so many bytes more can be had for a while.
+    /// Checks that so many bytes more could be used for a while.
     pub fn spare(&self, bytes: usize) -> Fallible<()> {
         if self.taken.saturating_add(bytes) > guc::work_bytes() {
             return Err(error::too_large_to_work(guc::work_bytes()));
