@@ -1,8 +1,8 @@
-//! Entities whose names have the same folded name: all of them, from any of them.
+//! Entities whose names have the same folded name: any of them leads to all of them.
 //!
-//! An entity that is the only one of its folded name has none of this. Two and more are listed in blocks
-//! of a line, in a ring. The folded name's entry has one of the records, each record the line of the
-//! block that lists it:
+//! An entity that is the only one of its folded name needs none of this. Two and more are listed in a
+//! ring of blocks, a line each. The folded name's entry leads to one of the records, and each
+//! record has the line of the block that lists it:
 //!
 //! ```text
 //!   folded name --> record --> block <--> block <--> block, and round
@@ -13,9 +13,9 @@
 //!        +-----+-----+-----+--------+--------+- -------+
 //! ```
 //!
-//! Promises: adding or removing an entity looks at two blocks, however many are alike (in a list
-//! that was searched from its head, deleting n of them cost n^2). A ring lists two at least, their
-//! order means nothing. The memory is part of the insert's plan.
+//! Promises: adding or removing an entity reads two or three blocks, however many are alike (with
+//! a list searched from its head, deleting n of them would cost n^2). A ring lists at least two,
+//! in no order. The memory is part of the insert's plan.
 //! Writers hold the lock exclusively, readers shared.
 
 use crate::Image;
@@ -65,7 +65,7 @@ impl<'m> Block<'m> {
     /// A new block after another one, or a ring of its own.
     fn create(mem: &'m Memory, after: Option<Block<'m>>) -> Block<'m> {
         let line = planned(alloc::take(mem, 1)).get();
-        // What was here may have been words of another width: see alloc::give.
+        // The line may hold words of another width: see alloc::give.
         mem.span(line).zero(1);
         let block = Block::new(mem, line);
         let (prev, next) = after.map_or((line, line), |after| (after.line, after.next()));
@@ -91,7 +91,7 @@ impl<'m> Block<'m> {
         self.bytes.u32(PREV)
     }
 
-    /// Its records, if the block is one (verify() asks).
+    /// Its records; none if the count cannot be one (for verify()).
     pub(crate) fn try_records(self) -> Option<impl Iterator<Item = Option<RecordId>> + use<'m>> {
         let used = self.bytes.u32(USED);
         (1..=MOST).contains(&used).then(|| (0..used).map(move |i| self.record(i)))
@@ -101,7 +101,7 @@ impl<'m> Block<'m> {
         RecordId::from_word(self.bytes.u32(FIRST + 4 * index(i)))
     }
 
-    /// For so many more.
+    /// How many more records fit.
     fn room(self) -> u32 {
         MOST - self.bytes.u32(USED)
     }
@@ -113,7 +113,7 @@ impl<'m> Block<'m> {
         record.set_alike(self.line);
     }
 
-    /// Takes a record out; how many are left.
+    /// Removes a record; returns how many are left.
     fn remove(self, record: RecordId) -> u32 {
         let left = self.bytes.u32(USED) - 1;
         let last = self.bytes.u32(FIRST + 4 * index(left));
@@ -157,7 +157,7 @@ impl<'m> Image<'m> {
         lines(first, 1) + lines(second, 1)
     }
 
-    /// Lines for so many new entities of a folded name: two at most, which fit one.
+    /// Lines for `new` entities of a folded name: two at most, which fit into one block.
     fn lines_of(self, hash: Hash, new: u32) -> usize {
         let heads = self.folded_names().folded_names(hash).map(|(_, head)| match Block::of(head) {
             None => 0,
@@ -166,12 +166,12 @@ impl<'m> Image<'m> {
                 first.room() + if newest.line == first.line { 0 } else { newest.room() }
             }
         });
-        // The first of its folded name needs no block. Should a hash be that of two folded names: the worse one.
+        // The first of its folded name needs no block. If two folded names share a hash, take the worse.
         let room = heads.min().unwrap_or(1);
         if new > room { LINES } else { 0 }
     }
 
-    /// Puts an entity with those of its folded name, of which there is none if it is new.
+    /// Adds an entity to those of its folded name; if `is_new`, there are none.
     #[must_use]
     pub(crate) fn join(
         self,
@@ -205,7 +205,7 @@ impl<'m> Image<'m> {
         folded_names.find(|(_, head)| same_folded(*head, record)).map(|(_, head)| head)
     }
 
-    /// Takes an entity out of those of its folded name.
+    /// Removes an entity from those of its folded name.
     pub(crate) fn part(self, record: Record<'m>, folded: &FoldedName) {
         let other = self.unlist(record);
         let folded_names = self.folded_names();
@@ -223,7 +223,7 @@ impl<'m> Image<'m> {
         self.root().subtract(Counter::FoldedNames, usize::from(next.is_empty()));
     }
 
-    /// Takes a record out of its block; another one of its folded name, if there is one.
+    /// Removes a record from its block; returns another one of its folded name, if there is one.
     fn unlist(self, record: Record<'m>) -> Option<RecordId> {
         let mem = self.mem();
         let block = Block::of(record)?;
@@ -238,7 +238,7 @@ impl<'m> Image<'m> {
         other
     }
 
-    /// Frees a ring of one record.
+    /// Frees the ring if it lists one record only.
     fn disband(self, block: Block<'m>) {
         if block.next() == block.line && block.bytes.u32(USED) == 1 {
             let last = block.record(0).expect("a block lists records");
@@ -265,7 +265,7 @@ mod tests {
         (0..16).map(|bit| if i >> bit & 1 == 0 { b'a' } else { b'A' }).collect()
     }
 
-    /// An image of so many such names, the `i`th inserted by a transaction of its own.
+    /// An image of `names` such names, each inserted by a transaction of its own.
     fn with(names: u32) -> HeapMemory {
         let mut heap = HeapMemory::new(1 << 24);
         while heap.mapped() < 8 {
@@ -281,7 +281,7 @@ mod tests {
         heap
     }
 
-    /// A permutation, so that they go in no order of the blocks.
+    /// A permutation, so that they are removed in no order of the blocks.
     fn order(i: u32, names: u32) -> u32 {
         i * 7919 % names
     }

@@ -7,27 +7,27 @@
 //!   words   1 1 . 1 1 1 1 1 1 1 1 . 1 1 1 . . 1 1 1
 //! ```
 //!
-//! A word of underscores only is none. Called by `words.rs` and `text.rs`.
+//! Underscores alone are no word. Called by `words.rs` and `text.rs`.
 
 use crate::memory::casts::index;
 use crate::memory::flat::{PLACES, bits};
 
-/// Bytes that are looked at together: a bit of a `u64` each.
+/// Bytes processed together: a bit of a `u64` each.
 pub(crate) const BLOCK: usize = 64;
 
-/// Bytes that were looked at together.
+/// The words of a block of bytes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Block<const N: usize> {
-    /// Which of them are in words.
+    /// Which of the bytes are in words.
     words: u64,
-    /// Folded.
+    /// The bytes, folded.
     pub(crate) folded: [u8; N],
-    /// Whether words may be of underscores only, which are none.
+    /// Whether some words may be underscores only, which do not count.
     pub(crate) has_underscores: bool,
 }
 
 impl<const N: usize> Block<N> {
-    /// Those that begin at a place, up to 64. Written so that the compiler does sixteen at a time.
+    /// The block at byte `at`, up to 64 bytes. Written so that the compiler does sixteen at a time.
     #[inline(always)]
     pub(crate) fn of(bytes: &[u8], at: usize, block: &[u8; N]) -> Block<N> {
         let letters = block.map(|byte| mask((byte | CASE).wrapping_sub(b'a') < 26));
@@ -55,14 +55,15 @@ impl<const N: usize> Block<N> {
         self.words >> (N - 1) == 1
     }
 
-    /// Where words begin and end, if it begins inside of one or not.
+    /// Where words begin and end; `inside` says whether the block begins in one.
     #[inline]
     pub(crate) fn borders(&self, inside: bool) -> Borders {
         Borders(self.words ^ (self.words << 1 | u64::from(inside)))
     }
 }
 
-/// With what is neither letter nor digit and yet part of a word; and whether there are underscores.
+/// Adds what is neither letter nor digit yet part of a word; also returns whether there are
+/// underscores.
 #[inline(never)]
 fn with_between<const N: usize>(
     bytes: &[u8],
@@ -73,7 +74,7 @@ fn with_between<const N: usize>(
 ) -> (u64, bool) {
     let underscores = bits(block.map(|byte| mask(byte == b'_')));
     let mut words = parts | underscores;
-    // What is beside another block is asked there.
+    // At the edges of the block `joins` decides, which sees the bytes of the next one.
     let beside = (words << 1 | 1) & (words >> 1 | 1 << (N - 1));
     let mut between = beside & !words & !blanks;
     while between != 0 {
@@ -99,11 +100,11 @@ pub(crate) fn mask(all: bool) -> u8 {
     u8::from(all).wrapping_neg()
 }
 
-/// Room to note the borders of a block, of which there are 64 at most: twice as much, so that
-/// nothing is to be checked.
+/// Room for the borders of a block, of which there are 64 at most: twice as much, so that nothing
+/// is checked.
 pub(crate) const NOTED: usize = 2 * BLOCK;
 
-/// Where words begin and end in a block, by turns: at bytes whose bit is set.
+/// Where words begin and end in a block, alternately: at bytes whose bit is set.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Borders(u64);
 
@@ -113,8 +114,8 @@ impl Borders {
         self.0 == 0
     }
 
-    /// Notes them, as places after `here`, and then the end of the block; how many before that.
-    /// Eight bits at a time: no branch, as nobody guesses how many there are.
+    /// Writes the borders to `room` as places after `here`, then the end of the block; returns how
+    /// many borders. Takes eight bits at a time, without a branch: their number is unpredictable.
     #[inline(always)]
     pub(crate) fn note(self, here: u32, room: &mut [u32; NOTED]) -> usize {
         let (mut noted, mut first) = (0, here);
@@ -130,7 +131,7 @@ impl Borders {
         noted
     }
 
-    /// The next one; the end of the block if there is none.
+    /// The next border; the end of the block if there is none.
     #[inline]
     pub(crate) fn next(&mut self) -> u32 {
         let at = self.0.trailing_zeros();
@@ -139,13 +140,13 @@ impl Borders {
     }
 }
 
-/// Whether what looks like a word is not of underscores only.
+/// Whether a word has more than underscores.
 #[inline]
 pub(crate) fn is_word(word: &[u8]) -> bool {
     word.first() != Some(&b'_') || word.iter().any(|byte| *byte != b'_')
 }
 
-/// Whether the character at a place, which is no part of a word, joins those beside it.
+/// Whether the character at a place, which is no letter or digit, joins its neighbours.
 fn joins(bytes: &[u8], at: usize) -> bool {
     let Some(&[before, between, after]) = bytes.get(at.wrapping_sub(1)..at + 2) else {
         return false;
@@ -160,19 +161,19 @@ fn joins(bytes: &[u8], at: usize) -> bool {
     }
 }
 
-/// A place in a stretch of ASCII.
+/// A reader of the words of an ASCII text.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cutter {
     /// Where the next block begins.
     next: usize,
-    /// What is left of the block before it.
+    /// The borders left of the block before it.
     left: Borders,
     /// Where the word began that has not ended yet, if there is one.
     begun: Option<usize>,
 }
 
 impl Cutter {
-    /// At a place where no word is.
+    /// Starts at a place that is in no word.
     pub(crate) fn at(at: usize) -> Cutter {
         Cutter { next: at, left: Borders(0), begun: None }
     }
@@ -188,7 +189,7 @@ impl Cutter {
         self.next
     }
 
-    /// The next block, for whoever takes all its words. Past the end of the text it has blanks.
+    /// The next block, for a caller that takes all its words. Past the text's end it has blanks.
     #[inline(always)]
     pub(crate) fn block(&mut self, bytes: &[u8]) -> Option<Block<BLOCK>> {
         let rest = bytes.get(self.next..).filter(|rest| !rest.is_empty())?;

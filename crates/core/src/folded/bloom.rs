@@ -1,4 +1,4 @@
-//! The Bloom filters: with which words, and pairs of words, names of entities begin, and all of them.
+//! The Bloom filters: the words and pairs of words that names of entities begin with, and the names.
 //!
 //! ```text
 //!   a name of one word    that word                                  the Bloom filter of words
@@ -8,23 +8,23 @@
 //!   hash of an item --> a word of 64 bits, in a line of the Bloom filter --> three of its bits
 //! ```
 //!
-//! Nearly no place of a text is the start of a name. One look at one word of a table of few bytes
-//! an entity, which stays in the processor's caches, tells; the filter, ten times as large, is
-//! asked only where the Bloom filter lets something pass. What is no name passes too: of a full Bloom filter
-//! 3 % of the windows, 0.2 % of the words. The Bloom filter of words is small, since names begin with
-//! the same words again and again, and says with one word of 64 bits both whether a name is that
-//! word and whether longer ones begin so. Where none does, the larger Bloom filter is not asked. That of
-//! windows says of two words in the same way whether they are a name, and whether names of three
-//! or of more begin so: what is not among it is not looked for.
+//! Almost no place of a text is the start of a name. One read from a table of a few bytes an entity,
+//! which stays in the processor's caches, tells; the filter, ten times as large, is searched only
+//! where the Bloom filter lets something pass. A full one also passes 3 % of the windows, or 0.2 %
+//! of the words, that are no names. The Bloom filter of words is small, because many names begin with
+//! the same words. A word of 64 bits tells both whether a name is that word and whether longer
+//! names begin with it; if none do, the larger Bloom filter is not read. That of windows tells in
+//! the same way whether two words are a name, and whether names of three or of more words begin
+//! with them; what it excludes is not looked up.
 //!
-//! Bits are set when an entity comes, never cleared when it goes. When a Bloom filter is full (see
-//! [`Fill`]), another is filled from the folded names in the filter, [`SWEPT`] buckets for each entity
-//! that comes, and then takes its place: four times as large, or as large if the entities are not
-//! so many. Without memory for it the old one stays, and lets more pass. Meanwhile new entities
-//! enter both.
+//! Bits are set when an entity is added, and not cleared when it is removed. When a Bloom filter is
+//! full (see [`Fill`]), another one is filled from the folded names in the filter, [`SWEPT`] buckets
+//! for each new entity, and then replaces it. It is four times as large, or as large if there are
+//! few entities. Without memory for it the old one stays, and lets more pass. Meanwhile new
+//! entities enter both.
 //!
-//! Promises: the Bloom filters let the items of every entity pass whose name has a folded name; one that is
-//! being filled, the items of those folded names that stand in buckets it was filled from (I14).
+//! Promises: the Bloom filters let the items of every entity pass whose name has a folded name. One
+//! being filled passes the items of the folded names in the buckets it was filled from (I14).
 //! Writers hold the lock exclusively.
 
 use crate::Image;
@@ -41,16 +41,16 @@ use crate::records::record::Record;
 
 /// Words of 64 bits in a line.
 const WORDS: u32 = 8;
-/// Buckets that are read for each new entity while another Bloom filter is filled: a microsecond.
+/// Buckets read for each new entity while another Bloom filter is filled: a microsecond.
 const SWEPT: u32 = 4;
 /// Lines of a segment, as a power of two: 2 MiB, half of a chunk.
 const SEGMENT_BITS: u32 = 15;
 
 /// When a Bloom filter is full.
 struct Fill {
-    /// At so many bits of 16.
+    /// With this many of 16 bits set.
     bits: u64,
-    /// So many items of names a word of 64 bits make it so.
+    /// Items per word of 64 bits that fill it so far.
     items: u64,
 }
 
@@ -67,8 +67,8 @@ impl BloomItems {
         }
     }
 
-    /// The level of one that is filled after one of that level: four times as large, so that each
-    /// entity enters a next one a third of a time, and not once. Of one line two are made.
+    /// The level of the next one after one of that level: four times as large, so that each entity
+    /// is copied to a next one a third of a time, not once. After one line come two.
     fn next_level(self, level: u32) -> u32 {
         (level + if level == 0 { 1 } else { 2 }).min(self.most_level())
     }
@@ -84,7 +84,7 @@ impl BloomItems {
 }
 
 impl BloomState {
-    /// Of the next: buckets from which it was filled, once all its segments are there.
+    /// Of the next one: buckets it was filled from, once all its segments are there.
     #[inline]
     fn swept(self) -> Option<u32> {
         let being_filled = self.segments > 0 && self.segments == shape(self.level).1;
@@ -106,7 +106,7 @@ pub(crate) struct BloomFilter<'m> {
     of: BloomItems,
     table: Table,
     level: u32,
-    /// Its first segment, and all of it if it is of one.
+    /// Its first segment, often its only one.
     pub(crate) near: Segment<'m>,
 }
 
@@ -115,19 +115,19 @@ pub(crate) struct BloomFilter<'m> {
 pub(crate) struct Segment<'m>(Doubles<'m>);
 
 impl Segment<'_> {
-    /// Asks memory for what [`Segment::kinds`] reads.
+    /// Prefetches what [`Segment::kinds`] reads.
     #[inline]
     pub(crate) fn prefetch(self, hash: Hash) {
         self.0.prefetch(hash.first());
     }
 
-    /// As what it lets the hash pass. What is not among it is certain.
+    /// The kinds of items with this hash that it lets pass. No item of another kind was added.
     #[inline]
     pub(crate) fn kinds(self, hash: Hash) -> Kinds {
         Kinds::of(self.look(hash), hash)
     }
 
-    /// What [`Kinds::of`] judges.
+    /// The word that [`Kinds::of`] evaluates.
     #[inline(always)]
     pub(crate) fn look(self, hash: Hash) -> u64 {
         self.0.get(hash.first())
@@ -141,7 +141,7 @@ impl<'m> BloomFilter<'m> {
         BloomFilter::of_level(root, of, table, root.bloom(of, table).level)
     }
 
-    /// Of a state that was read.
+    /// [`BloomFilter::new`] with a level that was read already.
     #[inline]
     fn of_level(root: Root<'m>, of: BloomItems, table: Table, level: u32) -> BloomFilter<'m> {
         let mem = root.mem();
@@ -167,7 +167,7 @@ impl<'m> BloomFilter<'m> {
         self.level <= SEGMENT_BITS
     }
 
-    /// Where an item's bits are, if it is of this Bloom filter.
+    /// The segment that has an item's bits.
     #[inline]
     pub(crate) fn segment(self, hash: Hash) -> Segment<'m> {
         let line = (hash.first() / WORDS) & ((1 << self.level) - 1);
@@ -182,14 +182,14 @@ impl<'m> BloomFilter<'m> {
         self.segment(item.hash).kinds(item.hash).0 & item.kind != 0
     }
 
-    /// Another segment than the first: of a Bloom filter of more than a million names.
+    /// A segment after the first, which only a Bloom filter of more than a million names has.
     #[cold]
     fn far(self, i: u32) -> Segment<'m> {
         BloomFilter::nth(self.mem, self.root, self.of, self.table, self.level, i)
     }
 
-    /// Sets the bits of those of a folded name's items that are of this Bloom filter; how many were not set, of
-    /// each item.
+    /// Sets the bits of a folded name's items for this Bloom filter; returns how many were not set,
+    /// for each item.
     #[inline(always)]
     fn mark(self, folded: &FoldedName) -> [u32; 2] {
         let (items, count) = folded.items(self.of);
@@ -210,7 +210,7 @@ impl<'m> BloomFilter<'m> {
         bits
     }
 
-    /// Lets pass what an entry of the table of folded names leads to.
+    /// Lets the folded name pass to which an entry leads.
     fn mark_head(self, entry: Entry) {
         if let Some(head) = entry.head() {
             let folded = FoldedName::of_record(self.root.seed(), Record::new(self.mem, head));
@@ -219,11 +219,11 @@ impl<'m> BloomFilter<'m> {
     }
 }
 
-/// What came of letting a folded name pass.
+/// The result of letting a folded name pass.
 pub(crate) struct Passed {
-    /// No entity of this folded name was there.
+    /// True only if no entity had this folded name.
     pub(crate) is_new: bool,
-    /// Which Bloom filters ask for [`Image::tend_blooms`].
+    /// Which Bloom filters need [`Image::tend_blooms`].
     tend: [bool; 2],
 }
 
@@ -247,16 +247,16 @@ impl<'m> Image<'m> {
         BloomFilter::new(self.mem(), of, Table::Now)
     }
 
-    /// An entity of that folded name comes into the filter. Before it does: a Bloom filter that did not let its
-    /// name pass, or its first word, knows that it is the first of its folded name.
+    /// Lets the folded name of an entity pass, before the entity enters the filter. If its name or its
+    /// first word did not pass until now, it is the first entity of its folded name.
     pub(crate) fn let_pass(self, folded: &FoldedName) -> Passed {
         let (word, tend_words) = self.let_one_pass(BloomItems::Words, folded);
         let (window, tend_windows) = self.let_one_pass(BloomItems::Windows, folded);
         Passed { is_new: word | window, tend: [tend_words, tend_windows] }
     }
 
-    /// Whether its first item did not pass, and whether there is something to be done.
-    // Always inline: which of the Bloom filters it is decides most of it.
+    /// Returns whether the first item did not pass until now, and whether the filter needs tending.
+    // Always inline: most of it is constant once `of` is.
     #[inline(always)]
     fn let_one_pass(self, of: BloomItems, folded: &FoldedName) -> (bool, bool) {
         let root = self.root();
@@ -269,8 +269,8 @@ impl<'m> Image<'m> {
         (first > 0, next.segments > 0 || is_full)
     }
 
-    /// Goes on with other Bloom filters where these are full, once the folded name is in the filter. So many
-    /// single lines stay available.
+    /// Continues to fill the next Bloom filters where these are full, once the folded name is in the
+    /// filter. Leaves `later` single lines available.
     #[inline]
     pub(crate) fn tend_blooms(self, passed: &Passed, later: usize) {
         for (of, tend) in BOTH.into_iter().zip(passed.tend) {
@@ -280,16 +280,16 @@ impl<'m> Image<'m> {
         }
     }
 
-    /// Begins to fill another Bloom filter, as this one is full, or goes on with it: two of three entities
-    /// do without.
+    /// Begins or continues to fill the next Bloom filter, because this one is full. Two of three
+    /// entities do not come here.
     #[inline(never)]
     fn tend_bloom(self, of: BloomItems, later: usize) {
         let root = self.root();
         let now = root.bloom(of, Table::Now);
         let mut next = root.bloom(of, Table::Next);
         if next.segments == 0 {
-            // A folded name has two items for that of windows at most, and one for that of words. If those
-            // there are would fill less than half of it, much is out of date.
+            // A folded name has at most two items of windows, and one of words. If those of all
+            // names fill less than half of it, many of its bits are out of date.
             let most = match of {
                 BloomItems::Windows => root.count(Counter::Entities) * 2,
                 BloomItems::Words => root.count(Counter::FoldedNames),
@@ -302,7 +302,7 @@ impl<'m> Image<'m> {
         }
         let (lines, segments) = shape(next.level);
         if next.segments < segments {
-            // One at a time: to clear 2 MiB takes a third of a millisecond.
+            // One segment at a time: clearing 2 MiB takes a third of a millisecond.
             let Some(line) = alloc::take_run(self.mem(), lines, later) else { return };
             self.mem().span(line.get()).zero(lines);
             root.set_segment(of, Table::Next, next.segments, line.get());
@@ -314,7 +314,7 @@ impl<'m> Image<'m> {
         }
     }
 
-    /// Fills the next Bloom filter from some buckets more; after the last it takes the place of this.
+    /// Fills the next Bloom filter from a few more buckets; after the last one it replaces this one.
     fn sweep(self, of: BloomItems) {
         let (filter, root) = (self.folded_names(), self.root());
         let from = root.bloom(of, Table::Next).swept;
@@ -324,7 +324,7 @@ impl<'m> Image<'m> {
         for bucket in from..to {
             filter.read(bucket).into_iter().for_each(|entry| bloom.mark_head(entry));
         }
-        // The next entity's turn reads these.
+        // The next new entity reads these.
         for bucket in to..buckets.min(to + SWEPT) {
             let heads = filter.read(bucket).into_iter().filter_map(Entry::head);
             heads.for_each(|head| self.mem().prefetch(head.line()));
@@ -363,8 +363,8 @@ impl Filter<'_> {
         self.root().bloom(of, Table::Next).swept()
     }
 
-    /// A folded name's entry has moved; if it went where a next Bloom filter was filled from already, that
-    /// would not meet it any more.
+    /// A folded name's entry has moved. If it went to a bucket that was swept already, the next Bloom
+    /// filter would miss it, so it is marked here.
     pub(crate) fn follow(self, entry: Entry, from: u32, to: u32) {
         if self.table() == crate::memory::tables::Table::FoldedNames {
             for of in BOTH {

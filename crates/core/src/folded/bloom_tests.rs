@@ -43,7 +43,7 @@ fn it_grows_with_the_names_and_lets_all_of_them_pass() {
             items[..count].iter().all(|item| image.bloom(of).passes(*item))
         };
         assert!((0..=6000).all(passes));
-        // Those of one word are nothing to a Bloom filter of windows.
+        // Names of one word have no items in a Bloom filter of windows.
         let wrong = (10_000..20_000).filter(|i| i % 5 > 0 && passes(*i)).count();
         assert!(wrong < 480, "{of:?}: {wrong} of 8,000 pass that are not there");
     }

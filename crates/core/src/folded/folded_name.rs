@@ -1,4 +1,4 @@
-//! What of a name is looked for in a text: the hashes of its folded words.
+//! The hashes of a name's folded words, by which it is found in a text.
 
 use crate::folded::ascii::BLOCK;
 use crate::folded::item::FEW;
@@ -21,9 +21,9 @@ const _: () = assert!(STEP + 1 == index(crate::filter::bucket::LENGTH_BITS));
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FoldedName {
     pub(crate) hash: Hash,
-    /// Of its first two words, if it has as many.
+    /// The hash of its first two words, if it has as many.
     pair: Hash,
-    /// Of its first 1, 12, 23, ... words.
+    /// The hashes of its first 1, 12, 23, ... words.
     starts: [Hash; MOST_PREFIXES],
     words: usize,
 }
@@ -75,13 +75,13 @@ impl FoldedName {
         FoldedName::of(seed, name)
     }
 
-    /// Its prefixes: after 1, 12, 23, ... words, as long as there are more. None of a name that
-    /// the Bloom filters know the length of: nobody would ask for them.
+    /// How many prefixes it has: after 1, 12, 23, ... words, as long as there are more. None if the
+    /// Bloom filters tell its length: they would never be read.
     fn begins(&self) -> usize {
         if self.words <= FEW { 0 } else { (self.words + STEP - 2) / STEP }
     }
 
-    /// The prefixes, and the one bit each knows of this name's length.
+    /// The prefixes, each with the bit of this name's length.
     pub(crate) fn prefixes(&self) -> impl Iterator<Item = (Hash, u32)> {
         self.starts[..self.begins()].iter().enumerate().map(|(i, &start)| {
             let rest = self.words - 1 - i * STEP;
@@ -89,7 +89,7 @@ impl FoldedName {
         })
     }
 
-    /// What a Bloom filter lets pass for it, see bloom.rs: the first so many.
+    /// The items that a Bloom filter lets pass for it (see bloom.rs), and how many of them count.
     #[inline]
     pub(crate) fn items(&self, of: BloomItems) -> ([Item; 2], usize) {
         let first = self.starts[0];

@@ -1,4 +1,4 @@
-//! What finds entities in a text: their names, folded (see words.rs), in the filter.
+//! The index that finds entities in a text: their folded names (see words.rs), in the filter.
 //!
 //! ```text
 //!   hash(w1 w2 w3) --> folded name --> entity --> all of that folded name, see alike.rs
@@ -6,9 +6,9 @@
 //!   hash(w1 .. w12)--> prefix: names of 13, ... 23 words, or longer; and so on
 //! ```
 //!
-//! A window's hash rolls: one more word is one product. Which names of up to three words begin
-//! with a word, the Bloom filters tell (see bloom.rs); of longer ones that they do. Whoever stands at
-//! such a word asks its prefix which lengths there are, and only then for the folded names of these.
+//! A window's hash rolls: one more word costs one product. The Bloom filters (see bloom.rs) tell
+//! whether names of one, two, three or more words begin with a word. Only for more is the word's
+//! prefix read; it tells which lengths there are, and only folded names of these are looked up.
 //!
 //! Promises: an entity whose name has a folded name is found from exactly one entry of a folded name, and counted
 //! once in each of its prefixes; the memory is part of the insert's plan.
@@ -47,7 +47,7 @@ impl Iterator for Places {
 }
 
 impl<'m> Filter<'m> {
-    /// The places of what agrees with a pattern, in the first bucket or the second.
+    /// The places of entries that match a pattern, in the first bucket or the second.
     #[inline]
     fn places(self, hash: Hash, pattern: impl Fn(bool) -> Pattern) -> Places {
         let (first, second) = self.geometry().buckets_of(hash);
@@ -56,7 +56,7 @@ impl<'m> Filter<'m> {
         Places { buckets: [first, second], left: found | others << SLOTS }
     }
 
-    /// The entries of a folded name's hash and where they lead; one hash may be that of several folded names.
+    /// The entries of a folded name's hash and where they lead; several folded names may share it.
     pub(crate) fn folded_entries(self, hash: Hash) -> impl Iterator<Item = (Place, RecordId)> {
         self.places(hash, move |second| Pattern::folded(hash, second))
             .filter_map(move |place| Some((place, self.get(place).head()?)))
@@ -82,13 +82,13 @@ impl<'m> Filter<'m> {
         FoldedSpot { hash, buckets: self.geometry().buckets_of(hash).into() }
     }
 
-    /// Asks memory for what is there.
+    /// Prefetches the tags of both buckets.
     #[inline]
     pub(crate) fn fetch(self, spot: &FoldedSpot) {
         spot.buckets.iter().for_each(|&bucket| self.bucket(bucket).prefetch_tags());
     }
 
-    /// Which lengths names have that begin so: see [`STEP`].
+    /// The lengths of the names that begin with this prefix: see [`STEP`].
     #[inline]
     pub(crate) fn lengths(self, spot: &FoldedSpot) -> u32 {
         let pattern = Pattern::prefix(spot.hash);
@@ -100,7 +100,7 @@ impl<'m> Filter<'m> {
         lengths[0] | lengths[1]
     }
 
-    /// Whether a folded name of that hash may be there, by the tags; asks memory for what tells.
+    /// Whether a folded name of that hash may be there, by the tags; prefetches the entries.
     #[inline]
     pub(crate) fn may_have(self, spot: &FoldedSpot) -> bool {
         let buckets = spot.buckets.map(|bucket| self.bucket(bucket));
@@ -128,7 +128,7 @@ impl<'m> Filter<'m> {
     }
 }
 
-/// A hash and its buckets, as long as the lock is held.
+/// A hash and its buckets, valid while the lock is held.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct FoldedSpot {
     hash: Hash,
@@ -144,7 +144,7 @@ impl FoldedSpot {
 
 impl<'m> Image<'m> {
     /// Enters a new record: its name, and an entity's folded name. `later` as in [`Filter::add`];
-    /// `false`: no room, and it is in no place of the filter.
+    /// `false` if there is no room, and then nothing of it is in the filter.
     #[must_use]
     pub(crate) fn enter(
         self,
@@ -175,7 +175,7 @@ impl<'m> Image<'m> {
         true
     }
 
-    /// Takes a record out of all places of the filter.
+    /// Removes a record's name, folded name and prefixes from the filter.
     pub(crate) fn leave(self, record: Record<'m>) {
         self.names().remove(record);
         if record.is_tree() {
@@ -187,12 +187,12 @@ impl<'m> Image<'m> {
         }
     }
 
-    /// One name more begins so.
+    /// Counts one more name that begins with a prefix.
     fn begin(self, hash: Hash, lengths: u32, later: usize) -> bool {
         let filter = self.folded_names();
         if let Some(place) = filter.prefix(hash) {
             let (before, after) = (filter.get(place), filter.get(place).with(lengths));
-            // One of very many names is as it was.
+            // A prefix of very many names, whose count is at its maximum, often stays as it is.
             if after != before {
                 filter.set(place, after);
             }
@@ -203,7 +203,7 @@ impl<'m> Image<'m> {
         entered
     }
 
-    /// One name less begins so.
+    /// Counts one name less that begins with a prefix.
     fn end(self, hash: Hash) {
         let filter = self.folded_names();
         let place = filter.prefix(hash).expect("a prefix stays while names have it");
@@ -276,7 +276,7 @@ mod tests {
         while heap.grow() {}
         let image = Image::format(&heap, 7).unwrap();
         image.publish_chunks(heap.mapped());
-        // Of one length only begins with these words, then all of them with the same two.
+        // Names that alone begin with their words, then names that all begin with the same two.
         let alone = |n: usize| (0..n).map(move |i| format!("{n}x{i} "));
         let same = |n: usize| {
             (0..n).map(move |i| if i < 2 { "same ".into() } else { format!("{n}y{i} ") })

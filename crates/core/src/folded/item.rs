@@ -3,7 +3,7 @@
 use crate::memory::casts::halves;
 use crate::memory::hash::Hash;
 
-/// Names of up to so many words are told apart by how many they have.
+/// Of names of up to this many words the Bloom filters tell how many they have.
 pub(crate) const FEW: usize = 3;
 
 /// What a Bloom filter lets pass: three bits of the word of 64 that its hash leads to.
@@ -13,15 +13,16 @@ pub(crate) struct Item {
     pub(crate) kind: u64,
 }
 
-/// Which kinds of items a word of 64 bits lets pass, of one hash: their bits are beside each other.
+/// The kinds of items of one hash that a word of 64 bits lets pass, as adjacent bits.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Kinds(pub(crate) u64);
 
 impl Kinds {
     /// A name.
     const WHOLE: u64 = 1;
-    /// A word that names of two words or three begin with; and longer ones.
+    /// A word that names of two words or three begin with.
     const FIRST: u64 = 2;
+    /// A word that longer names begin with.
     const FIRST_OF_MORE: u64 = 4;
     /// Two words that names of three begin with.
     const OF_THREE: u64 = 2;
@@ -29,7 +30,7 @@ impl Kinds {
     const OF_MORE: u64 = 4;
     const ALL: u64 = 7;
 
-    /// Of the hash that leads to this word.
+    /// The kinds of the hash that leads to this word.
     #[inline(always)]
     pub(crate) fn of(word: u64, hash: Hash) -> Kinds {
         let [a, b, c] = places(hash);
@@ -43,19 +44,19 @@ impl Kinds {
         self.0 & Kinds::WHOLE != 0
     }
 
-    /// Whether a word is a name or the first of one.
+    /// Whether the word is certainly neither a name nor the first of one.
     #[inline(always)]
     pub(crate) fn is_none(self) -> bool {
         self.0 == 0
     }
 
-    /// Of the last word of a text.
+    /// What is left of it for the last word of a text, which begins no longer name.
     #[inline]
     pub(crate) fn of_last(self) -> Kinds {
         Kinds(self.0 & Kinds::WHOLE)
     }
 
-    /// What begins with a word and the next, of which the Bloom filter of windows lets `both` pass.
+    /// What begins with a word and the next one, for which the Bloom filter of windows has `both`.
     #[inline(always)]
     pub(crate) fn with_next(self, both: Kinds) -> Begun {
         let few = (self.0 & Kinds::FIRST) * (Kinds::WHOLE | Kinds::OF_THREE);
@@ -64,7 +65,7 @@ impl Kinds {
     }
 }
 
-/// What names may begin with a word: by their words, and a bit for those of four and more.
+/// Which names may begin with a word: a bit each for one, two and three words, and one for more.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Begun(u64);
 
@@ -74,20 +75,20 @@ impl Begun {
         self.0 == 0
     }
 
-    /// Whether there are some of one word, of two, of three.
+    /// Whether there may be names of one word, of two, of three.
     #[inline(always)]
     pub(crate) fn few(self) -> [bool; 3] {
         [1, 2, 4].map(|bit| self.0 & bit != 0)
     }
 
-    /// Whether there are longer ones.
+    /// Whether there may be longer names.
     #[inline(always)]
     pub(crate) fn more(self) -> bool {
         self.0 & 8 != 0
     }
 }
 
-/// By how much a word of 64 bits is turned, modulo 64: by parts of a hash that do not say which word.
+/// How far a word of 64 bits is rotated, modulo 64: parts of the hash that do not select the word.
 #[inline(always)]
 fn places(hash: Hash) -> [u32; 3] {
     let turn = |shift: u32| halves(hash.0 >> shift).0;
@@ -100,12 +101,12 @@ impl Item {
         Item { hash, kind: Kinds::WHOLE }
     }
 
-    /// The first word of a name of so many, two at least.
+    /// The first word of a name of `words` words, two at least.
     pub(crate) fn first_word(hash: Hash, words: usize) -> Item {
         Item { hash, kind: if words <= FEW { Kinds::FIRST } else { Kinds::FIRST_OF_MORE } }
     }
 
-    /// Two words that a name of so many begins with, three at least.
+    /// The first two words of a name of `words` words, three at least.
     pub(crate) fn first_two(hash: Hash, words: usize) -> Item {
         Item { hash, kind: if words == 3 { Kinds::OF_THREE } else { Kinds::OF_MORE } }
     }

@@ -1,11 +1,11 @@
-//! The words of a text, in order: UAX #29, cut where a word ends for certain whatever stands beside.
+//! The words of a text by UAX #29, in order, cut where a word ends whatever surrounds the place.
 //!
 //! ```text
 //!   text     one, two: vié̂le bas d'été ... a word of a hundred megabytes
 //!   pieces   |ASCII   |other     |other ... |segment by segment (segments.rs)
 //! ```
 //!
-//! The library is slow, and slower where not all is ASCII: so what is ASCII goes without it.
+//! The library is slow, and slower if not all is ASCII, so ASCII does without it.
 //! Promises: no call reads more than some [`WINDOW`]s without a step of its [`Interruptible`], however
 //! long a word is, and nothing is copied.
 
@@ -16,9 +16,9 @@ use crate::folded::ascii::Cutter;
 use crate::folded::segments;
 use crate::memory::interruptible::Interruptible;
 
-/// Bytes that are looked at at once; no piece of ASCII is longer.
+/// Bytes scanned at a time; no piece of ASCII is longer.
 pub(crate) const WINDOW: usize = 1 << 16;
-/// Bytes that the library is given at once, if they end a word for certain.
+/// Bytes given to the library at a time, if they surely end a word.
 const MOST_PIECE: usize = 1 << 14;
 
 /// The words of a text with their byte offsets, in order.
@@ -27,24 +27,24 @@ pub struct Words<'t> {
     text: &'t str,
     /// Where the next piece begins.
     next: usize,
-    /// Up to here nothing is known to end a word for certain.
+    /// Up to here no place is known that surely ends a word.
     until: usize,
     piece: Piece<'t>,
 }
 
 #[derive(Debug)]
 enum Piece<'t> {
-    /// Up to the next piece.
+    /// ASCII up to the next piece.
     Ascii(Cutter),
-    /// Begins here.
+    /// Other text, and where it begins.
     Other(usize, UnicodeWordIndices<'t>),
-    /// A word, up to the next piece.
+    /// One word, from here up to the next piece.
     Word(usize),
     /// No word.
     None,
 }
 
-/// What is left of a piece, see [`Words::rest_of_piece`].
+/// The rest of a piece: see [`Words::rest_of_piece`].
 pub(crate) enum Rest<'w, 't> {
     /// ASCII up to the end of these bytes.
     Ascii(&'w mut Cutter, &'t [u8]),
@@ -67,7 +67,7 @@ impl<'t> Words<'t> {
         Words { next: text.len(), piece: Piece::Ascii(Cutter::at(0)), ..Words::of(text) }
     }
 
-    /// The next word; long ones, and what is between them, can be stopped.
+    /// The next word. Interruptible, however long a word or a gap is.
     pub fn next_word(&mut self, work: &mut Interruptible<'_>) -> Option<(usize, &'t str)> {
         let text = self.text;
         loop {
@@ -82,8 +82,8 @@ impl<'t> Words<'t> {
         }
     }
 
-    /// The words up to where the next piece begins, if there are any left: whoever takes them of
-    /// the cutter takes all of a block.
+    /// The words left of this piece, else those of the next; none at the end of the text. A caller
+    /// that reads blocks from the cutter takes all words of each.
     pub(crate) fn rest_of_piece(&mut self, work: &mut Interruptible<'_>) -> Option<Rest<'_, 't>> {
         let other = loop {
             match &mut self.piece {
@@ -115,7 +115,7 @@ impl<'t> Words<'t> {
     }
 
     /// Goes on to the piece that begins where the last one ended: as much ASCII as there is, or
-    /// what stands around a character that is not.
+    /// the text around a character that is not ASCII.
     fn next_piece(&mut self, work: &mut Interruptible<'_>) {
         if self.next == self.until {
             let start = self.next;
@@ -139,7 +139,7 @@ impl<'t> Words<'t> {
         self.next_of_uncut(work);
     }
 
-    /// The next piece of what is not known to be cut.
+    /// The next piece of a text without a certain cut.
     fn next_of_uncut(&mut self, work: &mut Interruptible<'_>) {
         let (text, start) = (&self.text[..self.until], self.next);
         self.next = if self.until - start <= MOST_PIECE {
@@ -172,7 +172,7 @@ impl<'t> Iterator for Words<'t> {
 
 /// The first byte that is not ASCII.
 fn first_other(bytes: &[u8]) -> Option<usize> {
-    // Many at a time where all are.
+    // Blocks of only ASCII are tested as a whole.
     let blocks = bytes.chunks(64).take_while(|block| block.is_ascii()).count() * 64;
     let rest = bytes.get(blocks..)?;
     rest.iter().position(|byte| !byte.is_ascii()).map(|at| blocks + at)
@@ -192,8 +192,8 @@ fn first_cut(bytes: &[u8], work: &mut Interruptible<'_>) -> usize {
     bytes.len()
 }
 
-/// A mark after a blank belongs to it, and blanks belong together; but a blank before any other
-/// ASCII character ends what there was.
+/// Whether a word surely ends between two bytes. Marks and blanks after a blank belong to it, but
+/// before any other ASCII character a blank ends a segment.
 fn is_cut(pair: &[u8]) -> bool {
     is_blank(pair[0]) && pair[1].is_ascii() && !is_blank(pair[1])
 }
@@ -202,7 +202,7 @@ fn is_blank(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\n' | b'\r')
 }
 
-/// Whether a byte among ASCII is in no word.
+/// Whether a byte of an ASCII text is in no word.
 fn is_end(byte: u8) -> bool {
     !(byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'\'' | b':' | b',' | b';'))
 }
@@ -220,7 +220,7 @@ mod tests {
             .prop_map(|chars| chars.into_iter().collect())
     }
 
-    /// Each part so often that it is longer than anything that is looked at at once.
+    /// Repeats parts until some are longer than anything that is scanned at a time.
     fn long_text() -> impl Strategy<Value = String> {
         let times = prop_oneof![3 => 1..40_usize, 2 => 1000..9000_usize, 1 => 20_000..70_000_usize];
         let part = ("[a9_ .,:;'\"é\u{301}\u{200D}\u{AD}🐈🇩א糖カ\u{2003}\u{202F}+\n]{1,4}", times);
@@ -263,7 +263,7 @@ mod tests {
     #[test]
     fn a_word_of_any_length_can_be_stopped() {
         for (parts, bytes, least) in [
-            // Eight megabytes without a word are looked through in a millisecond or two.
+            // Eight megabytes without a word are scanned in a millisecond or two.
             (&[" ", "+", "- "][..], 8 << 20, 1),
             (&["a", "_", ".", "a.", "é", "糖", "—", "\u{2003}", "\u{202F}", "🇦"], 1 << 20, 1),
             (&["\u{301}", "\u{AD}", "·\u{301}", "👨\u{200D}", "\u{3164}"], 1 << 20, 1),

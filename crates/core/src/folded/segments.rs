@@ -1,13 +1,13 @@
-//! Segments of UAX #29 that are longer than what is looked at at once: a word, or what is none.
+//! Segments of UAX #29, words and gaps, that are longer than what is scanned at a time.
 //!
-//! The library reads a segment to its end in one call. But what a segment ends by is near: marks
-//! and the like (Extend, Format, ZWJ) count as one, and of the rest two characters say how it goes
-//! on. So a few characters before a place stand for all that is before it:
+//! The library reads a segment to its end in one call. But where it ends depends only on characters
+//! nearby: a run of marks (Extend, Format, ZWJ) counts as one, and two other characters decide. So
+//! a few characters before a place stand for all the text before it:
 //!
 //! ```text
 //!   text       a \u{301} \u{301} \u{301} ... \u{301} b c d e ... x y z ' z
-//!   looked at  a \u{301} \u{301} \u{301}     \u{301} b c d e         first: all of it
-//!   looked at                            u v w x y z ' z             then its end and what follows
+//!   scanned    a \u{301} \u{301} \u{301}     \u{301} b c d e         first: all of it
+//!   scanned                              u v w x y z ' z             then its end and what follows
 //! ```
 //!
 //! Called by `pieces.rs`.
@@ -16,23 +16,23 @@ use unicode_segmentation::UnicodeSegmentation;
 
 use crate::memory::interruptible::Interruptible;
 
-/// Characters of one run of marks that are looked at: the last of them counts.
+/// Characters kept of a run of marks; the last of them counts.
 const RUN: usize = 4;
-/// Past a border that is certain there are so many characters: one that joins two letters, its
-/// marks, and the second letter, of which it depends.
+/// Characters that must follow a border to make it certain: one that may join two letters, its
+/// marks, and the second letter, which decides.
 const AFTER: usize = RUN + 4;
-/// So many characters are kept of what was looked at. After the first half of them all is as if
-/// it had been read from the start: there are two that are no marks.
+/// Characters kept of those scanned. Borders after the first half are as if the text had been read
+/// from its start, because the first half has two characters that are no marks.
 const KEPT: usize = 8 * RUN;
 const DONE: usize = KEPT / 2;
-/// Characters that are looked at together.
+/// Characters that are searched for a border together.
 const LOOK: usize = 1 << 10;
-/// Bytes after which it is looked, if there are fewer characters.
+/// Bytes after which the search begins, if there are fewer characters.
 const FIRST: usize = 1 << 12;
 
 const _: () = assert!(DONE > 2 * (RUN + 1) && KEPT >= DONE + AFTER && LOOK > 2 * KEPT);
 
-/// Up to where a text's segments are certain, whatever comes after: without the last two.
+/// The end of the segments that are certain whatever text follows: all but the last two.
 pub(crate) fn certain(text: &str) -> usize {
     let (mut last, mut last_but_one) = (0, 0);
     for (at, _) in text.split_word_bound_indices() {
@@ -49,7 +49,7 @@ pub(crate) fn floor(text: &str, mut at: usize) -> usize {
     at
 }
 
-/// Where the segment ends that begins at a border.
+/// The end of the segment that begins at `start`.
 pub(crate) fn end(text: &str, start: usize, work: &mut Interruptible<'_>) -> usize {
     end_of(text, start, LOOK, FIRST, work)
 }
@@ -63,7 +63,7 @@ fn end_of(
 ) -> usize {
     let mut marks = Marks::default();
     let mut kept: Vec<(usize, char)> = Vec::with_capacity(look);
-    // Of those kept, borders between so many were looked for, or are none.
+    // The first `done` kept characters were searched already.
     let (mut done, mut run, mut look_at) = (0, 0, first);
     for (at, c) in text[start..].char_indices() {
         work.step();
@@ -91,7 +91,7 @@ fn end_of(
     border(&kept, done, 0).map_or(text.len(), |border| start + border)
 }
 
-/// The first border after the first so many characters and the first one, and before the last so many.
+/// The first border with more than `done` characters before it and more than `after` behind it.
 fn border(kept: &[(usize, char)], done: usize, after: usize) -> Option<usize> {
     let text: String = kept.iter().map(|(_, c)| c).collect();
     let until = kept.len().checked_sub(after)?;
@@ -119,7 +119,7 @@ pub(crate) fn is_word(segment: &str, work: &mut Interruptible<'_>) -> bool {
     false
 }
 
-/// Which characters count as part of any before them; the library is asked once for those that come often.
+/// A cache of the characters that belong to any character before them, as the library says.
 struct Marks([(char, bool); 64]);
 
 impl Default for Marks {
@@ -149,7 +149,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Of every class of UAX #29.
+    /// Characters of every class of UAX #29.
     fn text() -> impl Strategy<Value = String> {
         let some = "aé9٣_\u{202F}.'’:·,;\"אבカー \u{2003}\n\r🐈👍🇩🇪糖—";
         let marks = "\u{301}\u{345}\u{200D}\u{AD}\u{FE0F}";

@@ -6,17 +6,17 @@
 //! ```
 //!
 //! A word is what UAX #29 calls one, if it has a letter or a digit. Each is folded by itself:
-//! NFKC and full case folding until nothing changes, without what Unicode tells everyone to
-//! ignore (a soft hyphen), a curly apostrophe as a straight one. The folded name of a name is its
-//! folded words, joined by one blank: what stands between words does not count.
+//! NFKC and full case folding until nothing changes, without default-ignorable characters (a
+//! soft hyphen), a curly apostrophe as a straight one. The folded name of a name is its folded
+//! words, joined by one blank: the text between words does not count.
 //!
 //! A name of more than [`MOST_WORDS`] words or [`MOST_BYTES`] bytes, or without any word, has
-//! no folded name: it is never found in a text. The bounds are what keeps a window's cost and an
-//! insert's memory bounded. For the same reason a text's word of more than 32,000 bytes, as it
-//! stands or folded, is none that a name has ([`TOO_LONG`]).
+//! no folded name: it is never found in a text. This bounds a window's cost and an insert's
+//! memory. For the same reason a word of more than 32,000 bytes in a text, as written or folded,
+//! matches no name ([`TOO_LONG`]).
 //!
-//! Another version of Unicode folds otherwise: then `root::LAYOUT` is to be one more, or
-//! two versions of the library in one server would disagree about an image.
+//! Another version of Unicode folds differently: increase `root::LAYOUT` then, or two versions
+//! of the library in one server would disagree about an image.
 
 use std::ops::Range;
 
@@ -29,24 +29,24 @@ use crate::memory::casts::index;
 
 /// A name of more words has no folded name.
 pub const MOST_WORDS: usize = 64;
-/// A name of more bytes has no folded name; a record holds so many in one piece.
+/// A name of more bytes has no folded name; a record holds this many in one piece.
 pub const MOST_BYTES: usize = 2000;
 
 const _: () = assert!(MOST_BYTES <= crate::records::record::INSIDE);
-// A word has a byte, and one stands between it and the next.
+// A word has at least one byte, and so has the gap between it and the next.
 const _: () = assert!(BLOCK / 2 <= MOST_WORDS);
 
-/// Foldings of a word until nothing changes: three do for every text known.
+/// Most foldings of a word until nothing changes; three suffice for every known text.
 const MOST_ROUNDS: usize = 8;
 
-/// A word of more bytes, as it stands in a text or folded, is none that a name has: no character
-/// folds to 16 times its bytes. A word of a hundred megabytes is neither kept nor folded.
+/// A word of more bytes, as written or folded, is in no name: no character folds to more than 16
+/// times its bytes. So a word of a hundred megabytes is neither kept nor folded.
 pub(crate) const MOST_WORD: usize = 16 * MOST_BYTES;
 /// What such a word folds to: no folded name has it, as folded names are UTF-8.
 pub(crate) const TOO_LONG: &[u8] = &[0xFF];
 
-/// Adds a word, folded, to `to`. Nothing is added if all of it is to be ignored, and [`TOO_LONG`] if
-/// it is longer than any word of a name.
+/// Appends a folded word to `to`: nothing if all of it is ignorable, and [`TOO_LONG`] if it is
+/// longer than any word of a name.
 pub fn fold(word: &str, to: &mut Vec<u8>) {
     if word.len() > MOST_WORD {
         to.extend_from_slice(TOO_LONG);
@@ -62,7 +62,7 @@ pub fn fold(word: &str, to: &mut Vec<u8>) {
     }
 }
 
-/// Bytes that [`fold`] adds for a word at most.
+/// The most bytes that [`fold`] adds for a word.
 pub(crate) fn room_to_fold(word: &str) -> usize {
     match word.len() {
         len if len > MOST_WORD => TOO_LONG.len(),
@@ -71,7 +71,7 @@ pub(crate) fn room_to_fold(word: &str) -> usize {
     }
 }
 
-/// What [`fold`] is for every word; it knows a quicker way for ASCII. None: too long.
+/// The definition of [`fold`], which has a quicker way for ASCII. None if the word is too long.
 fn fold_by_library(word: &str) -> Option<String> {
     let mut folded = fold_once(word)?;
     for _ in 0..MOST_ROUNDS {
@@ -114,13 +114,13 @@ const HALF: usize = BLOCK / 2;
 /// Bytes that may be read after the last of an ASCII name, see [`Hash::of_word_in`].
 const AFTER: usize = 16;
 
-/// Calls `each` for every word of a name, folded, with some bytes and where in them it is; how
-/// many there are, or none if the name has no folded name. Bytes that are not UTF-8 have none.
+/// Calls `each` for every folded word of a name, with bytes and the word's range in them. Returns
+/// how many there are; none if the name has no folded name, as bytes that are not UTF-8.
 ///
 /// [`Hash::of_word_in`]: crate::memory::hash::Hash::of_word_in
 #[inline]
 pub(crate) fn each_folded(name: &[u8], mut each: impl FnMut(&[u8], Range<usize>)) -> Option<usize> {
-    // Most names, all of one at once.
+    // Most names: all words at once.
     let at_once = if name.len() <= HALF {
         each_folded_at_once::<HALF, { HALF + AFTER }>(name, &mut each)
     } else if name.len() <= BLOCK {
@@ -152,7 +152,7 @@ pub(crate) fn each_folded(name: &[u8], mut each: impl FnMut(&[u8], Range<usize>)
 }
 
 /// [`each_folded`] of a name of up to `N` bytes; none if it is not ASCII. It has no more than
-/// `MOST_WORDS`: see the top. `ROOM` is `N` and what may be read after it.
+/// `MOST_WORDS` words: see the top. `ROOM` is `N` and the bytes that may be read after it.
 #[inline]
 fn each_folded_at_once<const N: usize, const ROOM: usize>(
     name: &[u8],
@@ -190,8 +190,8 @@ pub fn fold_name(name: &[u8], to: &mut Vec<u8>) -> bool {
     .is_some()
 }
 
-/// Whether a name has this folded name as everyone sees: letters and digits of ASCII, single blanks.
-/// `false` says nothing.
+/// Whether a name plainly has this folded name: only ASCII letters, digits and single blanks.
+/// `false` proves nothing.
 pub(crate) fn is_plainly(name: &[u8], folded: &[u8]) -> bool {
     name.len() == folded.len()
         && name.iter().zip(folded).all(|(name, folded)| is_plain(*name, *folded))
@@ -275,7 +275,7 @@ mod tests {
             assert!(one.len() >= most.len() / part.len() && std::str::from_utf8(&one).is_ok());
             assert!(folded(&(most + part)) == TOO_LONG);
         }
-        // Short as it stands, and long as it is folded.
+        // Short as written, and long when folded.
         let long = folded(&"\u{FDFA}".repeat(MOST_WORD / 30 + 1));
         assert!(long == TOO_LONG && String::from_utf8(long).is_err());
     }
