@@ -1,6 +1,6 @@
 //! Which windows of a text have a folded name in the filter.
 //!
-//! Part of `recognise/mentions.rs`: all that is asked about a block of words before a name is read.
+//! Part of `recognise/mentions.rs`: what is looked up for a block of words before a name is read.
 
 use crate::Image;
 use crate::filter::table::Filter;
@@ -23,7 +23,7 @@ struct Window {
     hash: Hash,
 }
 
-/// Some words that a name has in most bits of its folded name's hash.
+/// Some words whose hash agrees in most bits with that of a folded name.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Head {
     /// The first one's number in the block.
@@ -33,13 +33,13 @@ pub(crate) struct Head {
     pub(crate) record: RecordId,
 }
 
-/// What is known of some words from the current one on, as long as the lock is held.
+/// What is known of some words from the current one on, valid while the lock is held.
 #[derive(Debug, Default)]
 pub(crate) struct Block {
     starts: Box<Starts>,
     /// Windows of four words and more, the shortest of a start first.
     long: Vec<Window>,
-    /// In the text's order, the longest of a start first; and where they would be.
+    /// In the text's order, the longest of a start first; then with where they would be.
     windows: Kept<Window>,
     spots: Kept<(Window, FoldedSpot)>,
     /// Windows whose folded names are there, and the first record of each.
@@ -70,7 +70,7 @@ impl<T: Copy> Kept<T> {
 }
 
 impl Block {
-    /// Learns what there is where so many words begin; `hashes` go on after them, if the text does.
+    /// Finds the heads of the first `words` words; `hashes` go on after them, if the text does.
     pub(crate) fn prepare(&mut self, image: Image<'_>, hashes: &[Hash], words: usize) {
         let (singles, pairs) = (image.bloom(BloomItems::Words), image.bloom(BloomItems::Windows));
         self.starts.sift(singles, pairs, hashes, words);
@@ -95,7 +95,7 @@ impl Block {
         }
     }
 
-    /// Windows that were looked for in the filter.
+    /// How many windows were looked up in the filter.
     pub(crate) fn lookups(&self) -> usize {
         self.lookups
     }
@@ -140,7 +140,7 @@ impl Block {
     }
 }
 
-/// Adds the windows of four of these words and more that names may have, shortest first.
+/// Adds the windows of four words and more that may be names, shortest first.
 fn find_long(
     filter: Filter<'_>,
     bloom: BloomFilter<'_>,

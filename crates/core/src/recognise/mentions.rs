@@ -2,20 +2,20 @@
 //!
 //! ```text
 //!   text --read--> folded words, outside the lock --step--> mentions, under it
-//!        all words:  is a name this one, or begins with it, and with the next as well? (bloom.rs)
+//!        all words:  is it a name, or does one begin with it, and with the next one? (bloom.rs)
 //!        where so:   its prefix --> which lengths there are --> which windows of these are names?
 //!        where so:   their folded names, longest first
 //!        a folded name agrees: compare folded bytes --> the entities of that folded name --> those the snapshot sees
 //! ```
 //!
-//! Leftmost, then longest, then on after it; or, overlapping, every window. Only entities with
-//! an edge row that the snapshot sees count, so one that is not seen hides no shorter one.
+//! Finds the leftmost, longest window and goes on after it; or, overlapping, every window. Only
+//! entities with an edge row that the snapshot sees count, so an unseen one hides no shorter one.
 //!
-//! Promises: where no name begins, a look at each of two Bloom filters at most. Nothing is allocated for
-//! a window; in the steady state nothing at all, as long as words are ASCII. A step ends after
-//! about as many cells as asked, and goes on when the lock was released and taken again: in the
-//! middle of an entity's list too, unless the image changed eight times at one word.
-//! Of a long text a thousand words are held at a time.
+//! Promises: where no name begins, each of two Bloom filters is read at most once. No window
+//! allocates memory; the steady state allocates none at all, as long as words are ASCII. A step
+//! ends after about as many slots as asked, even in the middle of an entity's list (unless the
+//! image changed eight times at one word), and continues after the lock was released and taken
+//! again. A long text is held a thousand words at a time.
 
 mod room;
 
@@ -43,9 +43,9 @@ use crate::{Image, Visibility};
 
 /// What a word costs that names may begin with, in slots: two buckets.
 const WORD_CELLS: usize = 2;
-/// Times a word is looked at again because the image changed, before it is done in one go.
+/// Times a word is begun again because the image changed, before it is done in one go.
 const MOST_RESTARTS: u32 = 8;
-/// Past so many collected xids those that are there twice are dropped.
+/// Past this many collected xids duplicates are dropped.
 const MANY_ASKED: usize = 1000;
 
 /// An entity in a text.
@@ -76,7 +76,7 @@ pub enum Seek {
     Aliased,
 }
 
-/// The workspace of a reader that looks for entities in a text. Its room is used again.
+/// The workspace of a reader that looks for entities in a text. Its memory is reused.
 #[derive(Debug)]
 pub struct Recogniser {
     arena: Arena,
@@ -85,14 +85,14 @@ pub struct Recogniser {
     /// The words held, of which those before `current` are done.
     held: Held,
     current: usize,
-    /// Of their hashes.
+    /// The seed of their hashes.
     seed: u64,
     block: Block,
     found: Vec<Mention>,
     asked: Vec<u64>,
-    /// Of the entities looked at for the current word, in order: does the snapshot see them?
+    /// Whether the snapshot sees the entities judged so far for the current word, in order.
     judged: Vec<bool>,
-    /// How far the list of the next one is read.
+    /// The position in the half-read list of the next entity.
     half: Option<(Direction, Cursor)>,
     restarts: u32,
     epoch: u64,
@@ -110,7 +110,7 @@ pub struct Recogniser {
 struct Unfinished;
 
 impl Recogniser {
-    /// A workspace. Every name copied out stands behind its prefix, 4-byte aligned.
+    /// Makes a workspace. Every copied name follows its prefix, 4-byte aligned.
     #[must_use]
     pub fn new(prefix: Prefix) -> Recogniser {
         Recogniser {
@@ -136,7 +136,7 @@ impl Recogniser {
         }
     }
 
-    /// Begins a text, or begins it again after the asked xids were learned.
+    /// Begins a text, or begins it again once the asked xids are known.
     pub fn begin(&mut self, seek: Seek, overlapping: bool) {
         self.arena.truncate(0);
         self.seek = seek;
@@ -154,7 +154,7 @@ impl Recogniser {
     /// it before each step with the same reader.
     ///
     /// # Errors
-    /// The words held would take more than the limit, or than there is.
+    /// If the words held would take more memory than the limit, or than there is.
     pub fn read(
         &mut self,
         text: &mut Reader<'_>,
@@ -164,10 +164,10 @@ impl Recogniser {
         self.held.read(text, &mut self.current, (self.limit, others), work)
     }
 
-    /// Reader: goes on in the text, for about `cells` edge slots.
+    /// Reader: continues with the text, for about `cells` edge slots.
     pub fn step(&mut self, image: Image<'_>, seen: &impl Visibility, cells: usize) -> Step {
         self.notice_changes(image);
-        // Sent for here, a word is there when it is asked for. (Of a large Bloom filter it may be another.)
+        // Prefetched here, a filter word is cached when it is read. (In a large one it may be another.)
         let words = image.bloom(BloomItems::Words).near;
         self.held.hash(self.seed, move |word| words.prefetch(word));
         let whole = self.held.whole();
@@ -204,7 +204,7 @@ impl Recogniser {
         &self.asked
     }
 
-    /// After [`Step::Done`]: puts mentions in order: where they begin, longest first, entity by
+    /// After [`Step::Done`]: sorts the mentions by where they begin, longest first, then entity by
     /// bytes.
     pub fn finish(&mut self) {
         let arena = &self.arena;
@@ -226,7 +226,7 @@ impl Recogniser {
         self.arena.get(name)
     }
 
-    /// The 4 bytes of its prefix and the bytes of the name; the address is a multiple of 4.
+    /// The 4 bytes of a name's prefix and its bytes; the address is a multiple of 4.
     #[must_use]
     pub fn name_with_prefix(&self, name: Name) -> &[u8] {
         self.arena.with_prefix(name)
@@ -249,8 +249,8 @@ impl Recogniser {
         self.restarts = 0;
     }
 
-    /// The image changed since the last step: what is known of the current word's entities
-    /// means nothing any more.
+    /// If the image changed since the last step, forgets what is known of the current word's
+    /// entities.
     fn notice_changes(&mut self, image: Image<'_>) {
         let seed = image.root().seed();
         if seed != self.seed {
@@ -272,7 +272,7 @@ impl Recogniser {
         }
     }
 
-    /// Looks for the entities that begin in the block, which begins at the current word, until the
+    /// Looks for the mentions that begin in the block, which begins at the current word, until the
     /// budget is spent.
     fn look(
         &mut self,
@@ -287,7 +287,7 @@ impl Recogniser {
             let heads = next..next + rest.iter().take_while(|head| head.first == first).count();
             next = heads.end;
             let word = block + first;
-            // Not those inside a mention.
+            // Skip those inside a mention.
             if word >= self.current {
                 self.go_to(word);
                 if *budget == 0 {
@@ -308,7 +308,7 @@ impl Recogniser {
         Ok(())
     }
 
-    /// Looks for entities from the current word on. How many words are done with.
+    /// Looks for entities from the current word on; returns how many words are done.
     fn look_at(
         &mut self,
         image: Image<'_>,
@@ -332,7 +332,7 @@ impl Recogniser {
         Ok(if self.overlapping { 1 } else { words_found.max(1) })
     }
 
-    /// The visible entities of a folded name, if it is that of so many words from the current one on.
+    /// Finds the visible entities of a folded name, if `words` words from the current one on have it.
     fn window(
         &mut self,
         image: Image<'_>,
@@ -372,7 +372,7 @@ impl Recogniser {
         self.found.push(Mention { entity, alias, start, length, from, to });
     }
 
-    /// The entities of which this record is an alias. Of rows that are there twice, both count.
+    /// Finds the entities of which this record is an alias. Duplicate rows count twice.
     fn find_aliased(
         &mut self,
         image: Image<'_>,
@@ -434,8 +434,8 @@ impl Recogniser {
     }
 }
 
-/// Whether a record's name has the folded name that is the first `len` of these bytes. The two scratch
-/// vectors are used again and again.
+/// Whether a record's name has the folded name in the first `len` bytes of `wanted`. The two vectors
+/// are scratch memory.
 fn has_folded(
     record: Record<'_>,
     wanted: &[u8],

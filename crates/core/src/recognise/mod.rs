@@ -1,4 +1,4 @@
-//! Which names of entities stand in a text.
+//! Finds the names of entities in a text.
 
 pub(crate) mod candidates;
 pub(crate) mod mentions;

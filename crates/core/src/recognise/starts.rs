@@ -1,14 +1,14 @@
-//! Where in a block of words names may begin, by what the Bloom filters say.
+//! Finds where in a block of words names may begin, by the Bloom filters.
 //!
 //! ```text
 //!   all words:                    their words of the Bloom filter --> kinds --> those that may begin
 //!   of these, with the next one:  their words of the Bloom filter --> kinds --> those that do
 //! ```
 //!
-//! What a Bloom filter says is no pattern that the processor could guess: so what passes is kept without
-//! a branch. To look is a loop of its own, of a few instructions a line: so the processor has many
-//! lines under way at once; what was seen is judged in another, of which the compiler does several
-//! words at a time where the processor knows how.
+//! What a Bloom filter says is unpredictable, so what passes is kept without a branch. Reading it is
+//! a loop of its own, of a few instructions a line, so that the processor fetches many lines at
+//! once. Another loop judges what was read; the compiler makes it handle several words at a time
+//! where the processor can.
 
 use crate::folded::ascii::mask;
 use crate::folded::bloom::{BloomFilter, Segment};
@@ -17,16 +17,16 @@ use crate::memory::casts::index;
 use crate::memory::flat::{PLACES, bits};
 use crate::memory::hash::Hash;
 
-/// Room for as many words as a byte counts: nothing is to be checked.
+/// Room for as many words as a byte counts, so that nothing is checked.
 const ROOM: usize = 1 << u8::BITS;
-/// Words that are prepared together, in stages: each asks memory for all that the next one reads
-/// of all of them, so that nothing is waited for one by one. The asking is a loop of its own, of a
-/// few instructions a line: so the processor has many page tables and lines under way at once.
-/// A text of 200 words is one of these: each loop's end is guessed wrong.
+/// Words prepared together, in stages: each stage prefetches what the next one reads for all of
+/// them, so that no word is waited for alone. Prefetching is a loop of its own, of a few
+/// instructions a line, so that the processor fetches many page table entries and lines at once.
+/// A text of 200 words fits into one block, as the end of each loop is a mispredicted branch.
 pub(crate) const BLOCK: usize = 240;
 
 const _: () = assert!(BLOCK + TOGETHER <= ROOM);
-/// Words of which it is noted together whether they passed.
+/// Words whose results are noted together.
 const TOGETHER: usize = 16;
 
 /// A word that names begin with.
@@ -35,7 +35,7 @@ pub(crate) struct Start {
     /// Its number in the block.
     pub(crate) word: usize,
     pub(crate) begun: Begun,
-    /// The hash of it and the next.
+    /// The hash of this word and the next.
     pub(crate) both: Hash,
 }
 
@@ -75,7 +75,7 @@ impl Starts {
         })
     }
 
-    /// Finds them in a block of so many words. `hashes` go on after it, if the text does.
+    /// Finds the starts in the first `block` words. `hashes` go on after them, if the text does.
     pub(crate) fn sift(
         &mut self,
         singles: BloomFilter<'_>,
@@ -130,7 +130,7 @@ impl Starts {
     }
 }
 
-/// What a Bloom filter has of each hash.
+/// Reads a Bloom filter's word for each hash.
 #[inline(always)]
 fn look<'m>(bloom: impl Fn(Hash) -> Segment<'m>, hashes: &[Hash], seen: &mut [u64; ROOM]) {
     for (seen, hash) in seen.iter_mut().zip(hashes) {
@@ -138,7 +138,7 @@ fn look<'m>(bloom: impl Fn(Hash) -> Segment<'m>, hashes: &[Hash], seen: &mut [u6
     }
 }
 
-/// Notes the numbers of those that are not none, eight bits of a mask at a time; how many.
+/// Notes the numbers of the words that passed, eight bits of a mask at a time; returns how many.
 #[inline(always)]
 fn note(kinds: &[Kinds], words: &mut [u8; ROOM + 8]) -> usize {
     let (mut noted, mut first) = (0, 0_u8);
@@ -210,7 +210,7 @@ mod tests {
                 (found, none) = (found + expected.len(), none + block - expected.len());
                 let bloom_items: Vec<_> = {
                     let mut starts = Starts::default();
-                    // What is left of a longer block is none of this one's.
+                    // Leftovers of a longer block do not count in this one.
                     starts.sift(singles, pairs, &before, BLOCK);
                     starts.sift(singles, pairs, &hashes, block);
                     let each = |start: Start| {

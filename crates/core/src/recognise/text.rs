@@ -18,16 +18,16 @@ use crate::memory::limit::{NoRoom, some_is_left};
 /// Words held at a time: some 20 microseconds to fold, and more than the longest window.
 const HELD: usize = 1024;
 
-/// Room for fewer words than are held, and for what is noted of a block.
+/// Room for the words held, and for what is noted of one block.
 const ROOM: usize = HELD + ascii::NOTED / 2;
-/// A text has fewer bytes: then what is held of it folded has fewer than 2^32.
+/// A text has fewer bytes, so that what is held of it folded has fewer than 2^32.
 const MOST_TEXT: usize = 1 << 31;
 
 const _: () = assert!(HELD > 2 * MOST_WORDS);
 
 /// Bytes of folded text past which no more words are held than two of the longest windows have.
 const MOST_FOLDED: usize = 1 << 17;
-/// What takes more of memory leaves some for others.
+/// Larger amounts are taken only if some memory is left for others.
 const LARGE: usize = 1 << 16;
 
 /// A text on its way to a [`Recogniser`](crate::Recogniser).
@@ -35,22 +35,22 @@ const LARGE: usize = 1 << 16;
 pub struct Reader<'t> {
     text: &'t str,
     words: Words<'t>,
-    /// Up to this byte, so many more bytes than characters.
+    /// Before byte `counted` there are `excess` more bytes than characters.
     counted: usize,
     excess: usize,
 }
 
 impl<'t> Reader<'t> {
-    /// At the start of a text.
+    /// Starts at the beginning of a text.
     ///
     /// # Panics
-    /// If it is of 2 GiB or more; a value of PostgreSQL's has one at most.
+    /// If it has 2 GiB or more; a value of PostgreSQL has at most 1 GiB.
     #[must_use]
     pub fn new(text: &'t str) -> Reader<'t> {
         Reader::with(text, Words::of(text))
     }
 
-    /// At the start of a text in bytes, if they are UTF-8.
+    /// [`Reader::new`] of bytes; none if they are not UTF-8.
     ///
     /// # Panics
     /// See [`Reader::new`].
@@ -66,13 +66,13 @@ impl<'t> Reader<'t> {
     }
 }
 
-/// The bytes as a text, if they are UTF-8. One of any length can be stopped.
+/// The bytes as a text, if they are UTF-8. Interruptible.
 #[must_use]
 pub fn as_utf8<'t>(bytes: &'t [u8], work: &mut Interruptible<'_>) -> Option<&'t str> {
     as_text(bytes, work).map(|(text, _)| text)
 }
 
-/// Bytes that begin no character.
+/// How many bytes do not begin a character.
 fn excess(bytes: &[u8], work: &mut Interruptible<'_>) -> usize {
     let of = |some: &[u8]| {
         work.steps(some.len() / PER_STEP);
@@ -92,7 +92,7 @@ pub(crate) struct Word {
     pub(crate) end: usize,
 }
 
-/// A word in what is held of the folded text: where it begins and ends.
+/// Where a word begins and ends in the folded text held.
 type Folded = [u32; 2];
 
 #[inline(always)]
@@ -100,39 +100,39 @@ fn range([at, end]: Folded) -> Range<usize> {
     index(at)..index(end)
 }
 
-/// Words that are as long in the text as folded, and stand there as they stand folded; or one
-/// word that is not.
+/// Words that have the same lengths and distances in the text as folded; or one word that does
+/// not.
 #[derive(Clone, Copy, Debug)]
 struct Stretch {
     /// Its first word.
     first: usize,
-    /// In the text it stands so many bytes after where it is folded, or (wrapped) before.
+    /// How many bytes later it is in the text than folded; wraps if it is earlier.
     after: usize,
-    /// So many bytes more than characters stand before it.
+    /// How many more bytes than characters are before it in the text.
     before: usize,
-    /// In the text its word has so many bytes more than folded, or (wrapped) less.
+    /// How many more bytes its word has in the text than folded; wraps if it has less.
     longer: usize,
-    /// So many bytes more than characters are in it.
+    /// How many more bytes than characters it has.
     excess: usize,
 }
 
-/// Words of a text.
+/// The words held of a text.
 #[derive(Debug)]
 pub(crate) struct Held {
-    /// The first `len` of these.
+    /// The first `len` of these are held.
     words: Box<[Folded; ROOM]>,
     len: usize,
     stretches: Vec<Stretch>,
-    /// Their folded text, and what stands between them.
+    /// The folded text of the words and of the gaps between them.
     folded: Vec<u8>,
-    /// The hashes of the first of them.
+    /// The hashes of the first words, as far as computed.
     hashes: Vec<Hash>,
     /// No words come after these.
     ended: bool,
 }
 
 impl Held {
-    /// No words.
+    /// Holds no words.
     pub(crate) fn new() -> Held {
         Held {
             words: Box::new([Folded::default(); ROOM]),
@@ -144,7 +144,7 @@ impl Held {
         }
     }
 
-    /// Forgets all.
+    /// Forgets everything.
     pub(crate) fn clear(&mut self) {
         self.len = 0;
         self.stretches.clear();
@@ -153,10 +153,10 @@ impl Held {
         self.ended = false;
     }
 
-    /// Reads on in the text and forgets the first `done` words, unless those after them do for a step.
+    /// Forgets the first `done` words and reads on, unless the words after them suffice for a step.
     ///
     /// # Errors
-    /// What is held would take more than the limit, beside so many other bytes, or than there is.
+    /// If what is held and the other bytes would take more than the limit, or than there is.
     pub(crate) fn read(
         &mut self,
         text: &mut Reader<'_>,
@@ -168,7 +168,7 @@ impl Held {
             return Ok(());
         }
         self.forget(std::mem::take(done));
-        // One that had no room leaves one less than there is room for.
+        // A word that was left out for the next time leaves HELD - 1.
         while self.len < HELD - 1 && (self.folded.len() < MOST_FOLDED || self.len < 2 * MOST_WORDS)
         {
             let Some(rest) = text.words.rest_of_piece(work) else {
@@ -183,7 +183,7 @@ impl Held {
                 }
                 Rest::Word(from, word) => (*from, words::room_to_fold(word)),
             };
-            // To fold it takes some, too.
+            // Folding it takes memory, too.
             if matches!(rest, Rest::Word(..)) && bytes > LARGE / 2 && !some_is_left() {
                 return Err(NoRoom::Memory(bytes));
             }
@@ -198,7 +198,7 @@ impl Held {
         Ok(())
     }
 
-    /// Room for so many bytes more of folded text.
+    /// Makes room for `more` bytes of folded text.
     #[inline]
     fn make_room(&mut self, more: usize, limit: (usize, usize)) -> Result<(), NoRoom> {
         let fits = self.folded.capacity() - self.folded.len() >= more;
@@ -220,10 +220,10 @@ impl Held {
         self.folded.capacity()
     }
 
-    /// Reads words of ASCII before which there are `before` bytes more than characters: whole
-    /// blocks, which are folded all of them.
+    /// Reads words of ASCII, in whole blocks; before them are `before` more bytes than
+    /// characters.
     fn read_ascii(&mut self, cutter: &mut Cutter, bytes: &[u8], before: usize) {
-        // What is in the text here is in `folded` so many bytes before, or (wrapped) after.
+        // The `after` of the current stretch.
         let mut moved = None;
         let (mut inside, mut has_underscores) = (false, false);
         while self.len < HELD {
@@ -257,14 +257,14 @@ impl Held {
             }
         }
         if inside {
-            // The last word goes on: it has no room, and is read another time.
+            // The last word goes on, so it is left out and read the next time.
             self.len -= 1;
             let from = index(self.words[self.len][0]);
             *cutter = Cutter::at(from.wrapping_add(moved.unwrap_or(0)));
         }
     }
 
-    /// Of these words, those of underscores only are none.
+    /// Drops those of the words `from..to` that are underscores only.
     #[cold]
     fn drop_underscores(&mut self, from: usize, to: usize) {
         let mut kept = from;
@@ -277,7 +277,7 @@ impl Held {
         self.len = kept;
     }
 
-    /// Reads a word that may be of anything.
+    /// Reads a word of any characters.
     fn read_word(&mut self, from: usize, word: &str, before: usize, work: &mut Interruptible<'_>) {
         let at = self.folded.len();
         words::fold(word, &mut self.folded);
@@ -310,7 +310,7 @@ impl Held {
         }
     }
 
-    /// Hashes what is not hashed yet, and calls `each` for it.
+    /// Hashes the words not hashed yet, and calls `each` with each hash.
     pub(crate) fn hash(&mut self, seed: u64, each: impl Fn(Hash)) {
         let Held { words, len, folded, hashes, .. } = self;
         let done = hashes.len();
@@ -321,7 +321,7 @@ impl Held {
         }
     }
 
-    /// The seed is another.
+    /// Forgets the hashes, because the seed changed.
     pub(crate) fn forget_hashes(&mut self) {
         self.hashes.clear();
     }
@@ -352,13 +352,13 @@ impl Held {
         self.ended
     }
 
-    /// Words whose windows are all held: of those after them some may be yet to be read.
+    /// How many words have all their windows held; those of later words may need text not yet read.
     pub(crate) fn whole(&self) -> usize {
         if self.ended { self.len } else { (self.len + 1).saturating_sub(MOST_WORDS) }
     }
 
-    /// The folded name of `count` words: its length, and bytes that begin with it and mostly go on. In
-    /// `room` if it does not stand in the text. One that is longer than any is cut off.
+    /// The folded name of `count` words: its length, and bytes that begin with it and mostly go on.
+    /// It is built in `room` if the folded text does not contain it, and cut off if it is too long.
     pub(crate) fn folded<'a>(
         &'a self,
         first: usize,
@@ -395,7 +395,7 @@ mod tests {
     /// Where a word is in bytes and in characters, and folded.
     type Place = (usize, usize, usize, usize, Vec<u8>);
 
-    /// By the definition of each.
+    /// What [`read`] must find, computed word by word.
     fn expected(text: &str) -> Vec<Place> {
         let characters = |to: usize| text[..to].chars().count();
         let places = Words::of(text).map(|(from, word)| {
@@ -447,8 +447,8 @@ mod tests {
 
     #[test]
     fn what_is_held_of_a_text_is_bounded() {
-        // One word, words that are too long, and words that are not. Of ASCII whole pieces are held, of words that are too long as well,
-        // until there are enough for the longest name.
+        // One word, words that are too long, and words that are not. ASCII is held in whole pieces, words
+        // that are too long as well, until there are enough for the longest name.
         let (few, many) = (4 * (MOST_FOLDED + WINDOW), 4 * MOST_WORDS * WINDOW);
         for part in ["a", "é", "e\u{301}", "\u{AD}"] {
             for len in [1 << 20, MOST_WORD + 10, 2000] {

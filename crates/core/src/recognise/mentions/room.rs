@@ -1,26 +1,26 @@
-//! What a recogniser may take of memory. It grows in its steps, too, but not past its limit; what found no room is said
-//! between them.
+//! The memory of a recogniser. It grows in its steps, too, but not past its limit; a step that found
+//! no room is reported after it.
 
 use super::{Mention, Recogniser};
 use crate::Interruptible;
 use crate::memory::limit::{NoRoom, some_is_left};
 use crate::records::record::Record;
 
-/// A name's words: what is always copied, and what a common one takes.
+/// Words of a name: what is always copied, and what a common one takes.
 const WORDS: usize = 24;
-/// Mentions that there is always room for more of, if they are not many.
+/// With few mentions, room is made for this many more.
 const LEAST: usize = 256;
 
 impl Recogniser {
-    /// Bytes that it may take for what it finds.
+    /// Sets how many bytes it may take for what it finds.
     pub fn limit(&mut self, bytes: usize) {
         self.limit = bytes;
     }
 
-    /// Room for what a step of so many cells may find. Called between steps, without the lock.
+    /// Makes room for what a step of `cells` slots may find. Called between steps, unlocked.
     ///
     /// # Errors
-    /// More than the limit, or than there is; or so it was in the last step.
+    /// If it takes more memory than the limit, or than there is, or the last step needed more.
     pub fn make_room(&mut self, cells: usize) -> Result<(), NoRoom> {
         match self.failed {
             Some(why) => Err(why),
@@ -40,7 +40,7 @@ impl Recogniser {
         self.held.bytes()
     }
 
-    /// Room for so many mentions with so many words each, and as many again as there are.
+    /// Makes room for `more` mentions of `each` words, and for at least half as many as there are.
     #[cold]
     fn grow(&mut self, more: usize, each: usize) -> Result<(), NoRoom> {
         let (end, _, words) = self.arena.words();
@@ -57,7 +57,7 @@ impl Recogniser {
         if fits { Ok(()) } else { Err(NoRoom::Memory(bytes)) }
     }
 
-    /// Whether there is room for a mention of that name; why not, if not, is what `make_room` says.
+    /// Whether there is room for a mention of that name; if not, `make_room` says why.
     #[inline]
     pub(super) fn has_room(&mut self, record: Record<'_>) -> bool {
         let (end, _, words) = self.arena.words();
