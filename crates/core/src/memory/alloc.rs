@@ -20,10 +20,10 @@ use crate::memory::flat::Memory;
 use crate::memory::id::LINE_LIMIT;
 use crate::memory::root::{Counter, Field, MAX_LINES, Root};
 
-/// Stands in free pieces, so that verify() can tell a list that ran into live memory.
+/// Marks free pieces, so that verify() can tell a list that ran into live memory.
 pub(crate) const FREE_MARK: u32 = 0xF4EE_F4EE;
 
-/// Lines in a chunk from the bump on, and the chunk; the bump may stand at a chunk's end.
+/// The chunk of the bump, and its lines from there on; the bump may be at the end of a chunk.
 fn room(bump: u32, chunks: usize) -> Option<(usize, u32)> {
     if bump >= LINE_LIMIT {
         return None;
@@ -32,8 +32,8 @@ fn room(bump: u32, chunks: usize) -> Option<(usize, u32)> {
     (chunk < chunks).then(|| (chunk, lines_of(chunk) - offset))
 }
 
-/// Lines certainly available from the bump, however the requests fall: at each border
-/// between two chunks a request of 64 lines may leave 63 behind.
+/// Lines certainly available from the bump, whatever the requests: at each border between
+/// two chunks a request of 64 lines may leave 63 behind.
 pub(crate) fn certain_lines(root: Root<'_>) -> usize {
     let chunks = index(root.get(Field::Chunks));
     let bump = root.get(Field::Bump);
@@ -51,7 +51,7 @@ pub(crate) fn loose_lines(root: Root<'_>) -> usize {
     free + index(first_line(chunks) - root.get(Field::Bump))
 }
 
-/// Takes `lines` lines. Their bytes are what they were.
+/// Takes `lines` lines, without clearing them.
 pub(crate) fn take(mem: &Memory, lines: u32) -> Option<NonZeroU32> {
     debug_assert!((1..=MAX_LINES).contains(&lines));
     let root = Root::new(mem);
@@ -79,8 +79,8 @@ pub(crate) fn take(mem: &Memory, lines: u32) -> Option<NonZeroU32> {
     Some(line)
 }
 
-/// Takes lines in one run, which may be longer than the largest allocation, if they and `later`
-/// single ones are to be had; [`give`] takes them back in pieces.
+/// Takes a run of lines, which may be longer than the largest allocation, if they and `later`
+/// single ones are available; [`give`] takes them back in pieces.
 pub(crate) fn take_run(mem: &Memory, lines: u32, later: usize) -> Option<NonZeroU32> {
     let root = Root::new(mem);
     if lines <= MAX_LINES {
@@ -98,13 +98,13 @@ pub(crate) fn take_run(mem: &Memory, lines: u32, later: usize) -> Option<NonZero
     NonZeroU32::new(bump)
 }
 
-/// Gives lines back that [`take`] had handed out, or a part of them.
+/// Frees lines that [`take`] handed out, or a part of them.
 pub(crate) fn give(mem: &Memory, line: u32, lines: u32) {
     debug_assert!((1..=MAX_LINES).contains(&lines));
     let root = Root::new(mem);
     let (first, length) = root.free_list(lines);
-    // Bytes, not words: what was here may have been words of another width, and miri ends by an
-    // error of its own where atomics of two widths overlap. Whoever takes lines clears them first.
+    // Bytes, not words: the lines may hold words of another width, and miri fails where atomics
+    // of two widths overlap. The callers of `take` clear the lines first.
     for (at, word) in [(0, first), (4, FREE_MARK), (8, lines)] {
         mem.span(line).copy_in(at, &word.to_ne_bytes());
     }
@@ -178,7 +178,7 @@ impl<'m> Plan<'m> {
         self.failed |= (0..times).any(|_| !exact.take(lines));
     }
 
-    /// Bytes asked for in all, if they are not to be had.
+    /// Bytes asked for in all, if a request fails.
     pub(crate) fn shortage(&self) -> Option<usize> {
         self.failed.then_some(self.asked * LINE_BYTES)
     }

@@ -1,4 +1,4 @@
-//! Numbers of one width as numbers of another: what cannot lose anything, and what panics if it would.
+//! Conversions between widths of numbers: they lose nothing, or panic if they would.
 
 /// A `u32` from memory as an index. Lossless on every target with 32-bit pointers or wider.
 #[inline]
@@ -32,7 +32,7 @@ pub const fn halves(n: u64) -> (u32, u32) {
     (n as u32, (n >> 32) as u32)
 }
 
-/// The two halves of a 128-bit product, one upon the other.
+/// The two halves of a 128-bit product, xored.
 #[inline]
 pub(crate) const fn fold_product(a: u64, b: u64) -> u64 {
     let product = a as u128 * b as u128;

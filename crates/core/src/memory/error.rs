@@ -1,4 +1,4 @@
-//! What can go wrong, as data: the words a user reads are the glue's.
+//! What can go wrong, as data: the glue writes the messages for users.
 
 use std::fmt;
 

@@ -1,8 +1,8 @@
 //! Flat memory in chunks, and the only unsafe code of the crate.
 //!
-//! `chunk.rs` says which line is where; this file maps chunks and finds lines in them, the files
-//! of `memory/` read and write what it found. What a line, span or page relies on stands at its
-//! `at`.
+//! `chunk.rs` says which line is where; this file maps chunks and finds lines in them, and the
+//! files of `flat/` read and write these. The `at` of a line, span or page says what it relies
+//! on.
 //!
 //! Promises: a line that is not mapped, or an offset outside a line, panics and
 //! is never undefined behaviour; no `&` or `&mut` to shared bytes is ever made;
@@ -41,7 +41,7 @@ pub(crate) use spans::{Doubles, Span};
 pub struct Memory {
     segments: Vec<Segment>,
     mapped: usize,
-    /// By [`crate::memory::tables::Table`].
+    /// Indexed by [`crate::memory::tables::Table`].
     pages: [KnownPages; 2],
 }
 
@@ -129,16 +129,16 @@ impl Memory {
         }
     }
 
-    /// So many lines from that number on.
+    /// `lines` lines from that number on.
     #[inline]
     pub(crate) fn page(&self, line: u32, lines: usize) -> Page<'_> {
         let span = self.span(line);
         assert!(lines <= span.lines() as usize, "an allocation lies in one chunk");
-        // SAFETY: the span has so many lines, by the line above.
+        // SAFETY: the span has that many lines, by the line above.
         unsafe { Page::at(span.first().start(), lines) }
     }
 
-    /// Asks the processor to fetch a line that may soon be read, if it is mapped.
+    /// Prefetches a line, if it is mapped.
     #[inline]
     pub(crate) fn prefetch(&self, line: u32) {
         if ((line / SEGMENT_LINES) as usize) < self.segments.len() {
@@ -152,7 +152,7 @@ impl Memory {
         if ((line / SEGMENT_LINES) as usize) < self.segments.len() {
             let first = self.line(line).start().as_ptr();
             lines::prefetch(first);
-            // It may be past the end of the chunk; nothing is read.
+            // The next line may be past the end of the chunk; nothing is read.
             lines::prefetch(first.wrapping_add(LINE_BYTES));
         }
     }

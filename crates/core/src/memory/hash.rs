@@ -9,22 +9,22 @@
 //! ```
 //!
 //! The fingerprint says how far an entry's two buckets are apart. A name's tag has four bits
-//! more, so that of eight full slots another name's is compared once in 8192 lookups.
+//! more, so that with eight full slots another name is compared once in 8192 lookups.
 //!
-//! The seed is the image's, so nobody can aim collisions; entities and trees hash
+//! Each image has its own seed, so nobody can aim collisions; entities and trees hash
 //! with different seeds, so that a tree named like an entity is another key.
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use crate::memory::casts::{fold_product, halves, wide};
 
-/// Bits of a fingerprint: the paper's 12, which alone make a false positive of one lookup in
-/// about 500.
+/// Bits of a fingerprint: the paper's 12, which alone would give a false positive in about one of
+/// 500 lookups.
 pub(crate) const FINGERPRINT_BITS: u32 = 12;
 
-/// Makes a word's hash another than that of an entity of that name.
+/// Makes a word's hash differ from that of an entity of that name.
 const OF_WORDS: u64 = 0xC2B2_AE3D_27D4_EB4F;
-/// Bytes of a word that two pieces of eight bytes are all of.
+/// Bytes of the longest word that fits into two pieces of eight bytes.
 const SHORT: usize = 16;
 
 /// What a record is.
@@ -80,8 +80,8 @@ impl Hash {
         halves((fingerprint + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15)).1
     }
 
-    /// The hash of a folded word. Short ones go a way of their own, a third as long: two pieces of
-    /// eight bytes are all of them, and two products leave none of the seed's bits out.
+    /// The hash of a folded word. Short ones take a way of their own, in a third of the time: they
+    /// fit into two pieces of eight bytes, and two products use all bits of the seed.
     #[inline(never)]
     pub(crate) fn of_word(seed: u64, word: &[u8]) -> Hash {
         let mut room = [0; SHORT];
@@ -94,7 +94,7 @@ impl Hash {
         }
     }
 
-    /// The hash of a word that is part of a longer text: its length is nothing to guess wrong.
+    /// The hash of a word inside a longer text. No branch depends on the length of a short word.
     #[inline(always)]
     pub(crate) fn of_word_in(seed: u64, text: &[u8], at: usize, len: usize) -> Hash {
         match text.get(at..at.wrapping_add(SHORT)).and_then(<[u8]>::first_chunk) {
@@ -113,15 +113,15 @@ impl Hash {
         Hash(fold_product(once ^ wide(len), 0x082E_FA98_EC4E_6C89))
     }
 
-    /// The hash of some words and one more: what makes a window's hash roll. Whoever does not
-    /// know the seed knows no word's hash.
+    /// The hash of some words and one more, which makes a window's hash roll. Without the seed
+    /// no word's hash can be known.
     #[inline]
     pub(crate) const fn and(self, word: Hash) -> Hash {
         Hash(fold_product(self.0 ^ 0x1319_8A2E_0370_7344, word.0 | 1))
     }
 }
 
-/// The bytes that are a word's, by its length, of the first eight and of those after them.
+/// Masks by length of a word: which of the first eight bytes, and of the next eight, belong to it.
 const BYTES_OF: [[u64; 2]; SHORT + 1] = {
     let mut all = [[0; 2]; SHORT + 1];
     let mut byte = 0;

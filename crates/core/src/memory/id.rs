@@ -2,8 +2,7 @@
 //! not passed for a block and nothing is -1.
 //!
 //! A handle is a `NonZeroU32` below 2^28: line 0 is the root, so the word 0 in
-//! memory always reads as "none". This file and `memory/flat.rs` with its folder
-//! are where numbers change their width.
+//! memory always reads as "none".
 
 use std::fmt;
 use std::num::NonZeroU32;

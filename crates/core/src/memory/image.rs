@@ -1,8 +1,8 @@
-//! The image: a root over a [`Memory`], and what is common to all who read and change it.
+//! The image: a root over a [`Memory`], and what all its readers and writers share.
 //!
-//! The caller holds the lock of the image. A method marked *writer* wants it exclusive,
-//! one marked *reader* shared; the core never waits, allocates shared memory from
-//! elsewhere, or calls back except for the traits it is given.
+//! The caller holds the lock of the image. A method marked *writer* needs it exclusive,
+//! one marked *reader* shared; the core never waits, never allocates shared memory from
+//! elsewhere, and calls back only the traits and functions it is given.
 
 use crate::memory::alloc;
 use crate::memory::casts::{index, word};
@@ -73,8 +73,8 @@ impl<'m> Image<'m> {
         self.root().set_owner(i, v);
     }
 
-    /// Whether a writer has begun and not ended. Whoever takes the lock and finds it set
-    /// knows that a writer died at work, and drops the image.
+    /// Whether a writer has begun and not ended. If it is set when the lock is taken, a writer
+    /// died at work, and the image must be dropped.
     #[must_use]
     pub fn mutating(&self) -> bool {
         self.root().mutating()
@@ -86,8 +86,9 @@ impl<'m> Image<'m> {
         self.root().epoch()
     }
 
-    /// Reader: copies all that is in use into a memory with as many chunks, to be opened there;
-    /// `go_on` is asked every few microseconds. False: it said no, and the copy is worth nothing.
+    /// Reader: copies all that is in use into a memory with as many chunks, to be opened there.
+    /// Calls `go_on` every few microseconds; if it returns `false`, so does this, and the copy is
+    /// useless.
     ///
     /// # Panics
     /// If the copy has fewer chunks.
@@ -106,7 +107,7 @@ impl<'m> Image<'m> {
         result
     }
 
-    /// What an operation that needs so many bytes says when they are not there.
+    /// The error of an operation that needs `needed` bytes and does not find them.
     pub(crate) fn full(self, needed: usize) -> Error {
         Error::Full { needed, free: alloc::loose_lines(self.root()) * LINE_BYTES }
     }

@@ -1,4 +1,4 @@
-//! Long work that can be stopped: it checks for interrupts every so many steps.
+//! Long work that can be stopped: it checks for interrupts every [`STEPS`] steps.
 
 use std::cmp::Ordering;
 
@@ -7,12 +7,12 @@ const STEPS: u32 = 1 << 16;
 /// Bytes that are freed at once: the system takes 0.3 ms a MB to take them back.
 const FREED: usize = 16 << 20;
 
-/// Bytes that are looked through in the time of a step of a [`Interruptible`], or less.
+/// Bytes that are scanned in the time of a step of an [`Interruptible`], or less.
 pub(crate) const PER_STEP: usize = 32;
 /// Bytes that are compared in less than a step.
 const LINE: usize = 64;
 
-/// Calls a function every [`STEPS`] steps. The function may stop it all by a panic.
+/// Calls a function every [`STEPS`] steps. The function may stop the work by a panic.
 pub struct Interruptible<'a> {
     check_interrupts: &'a mut dyn FnMut(),
     left: u32,
@@ -31,7 +31,7 @@ impl<'a> Interruptible<'a> {
         }
     }
 
-    /// So many steps that were made at once.
+    /// Counts several steps.
     pub fn steps(&mut self, steps: usize) {
         match u32::try_from(steps).ok().and_then(|steps| self.left.checked_sub(steps)) {
             Some(left @ 1..) => self.left = left,
@@ -44,7 +44,7 @@ impl<'a> Interruptible<'a> {
         (self.check_interrupts)();
     }
 
-    /// Frees a list, of a large one some at a time.
+    /// Frees a list, a large one piece by piece.
     pub fn free<T: Copy>(&mut self, mut items: Vec<T>) {
         let some = FREED / size_of::<T>();
         items.clear();
@@ -59,7 +59,7 @@ impl<'a> Interruptible<'a> {
         self.sort_with(items, |a, b, _| compare(a, b));
     }
 
-    /// Sorts what may be long: it is compared by [`Interruptible::compare`].
+    /// Sorts items that may be long, so that `compare` calls [`Interruptible::compare`].
     pub fn sort_with<T>(
         &mut self,
         items: &mut [T],
@@ -71,7 +71,7 @@ impl<'a> Interruptible<'a> {
         });
     }
 
-    /// Compares two names. Those that begin alike may be long, and a line of them is a step.
+    /// Compares two names. They may be long and begin alike, so a cache line counts as a step.
     #[inline]
     pub fn compare(&mut self, a: &[u8], b: &[u8]) -> Ordering {
         self.steps(a.len().min(b.len()) / LINE);

@@ -1,4 +1,4 @@
-//! Memory of a session that cannot be had.
+//! Why a session gets no more memory.
 
 /// Why a walk cannot go on, with the bytes that it needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -9,11 +9,11 @@ pub enum NoRoom {
     Memory(usize),
 }
 
-/// What is to be left.
+/// Bytes that must be left.
 const LEFT: usize = 16 << 20;
 
-/// Whether the system has memory for others after us: what raises an error needs some, and where it finds none
-/// the server ends.
+/// Whether the system has memory left for others: raising an error needs some, and the server ends
+/// if there is none.
 #[must_use]
 pub fn some_is_left() -> bool {
     Vec::<u8>::new().try_reserve_exact(LEFT).is_ok()

@@ -1,19 +1,19 @@
-//! A bit for each line of an image: the record there was judged.
+//! A bit for each line of an image: whether the record there was judged.
 //!
-//! For readings that let the lock go between two steps, and the image change: an entity stays in
-//! its line as long as a snapshot sees an edge of it, so what is marked is not judged twice,
-//! wherever its entry has gone.
+//! For scans that release the lock between two steps, so that the image may change: an entity
+//! stays in its line as long as a snapshot sees an edge of it, so a marked one is not judged
+//! twice, wherever its entry has gone.
 
 use crate::memory::casts::index;
 use crate::memory::id::RecordId;
 
-/// Words that there is room for from the start: 8 KiB, for an image of 4 MiB.
+/// Words allocated at the start: 8 KiB, for an image of 4 MiB.
 const USUAL_WORDS: usize = 1024;
 
 #[derive(Debug, Default)]
 pub(crate) struct Marks {
     words: Vec<u64>,
-    /// Lines of the image when it was last looked at.
+    /// Lines of the image at the last call of [`Marks::fit`].
     lines: u32,
 }
 
@@ -23,14 +23,14 @@ impl Marks {
         Marks { words: vec![0; USUAL_WORDS], lines: 0 }
     }
 
-    /// Whether there is room for an image of so many lines; if not, [`Marks::make_room`] makes it.
+    /// Whether there is room for an image of `lines` lines; if not, [`Marks::make_room`] makes it.
     pub(crate) fn fit(&mut self, lines: u32) -> bool {
         self.lines = lines;
         self.has_room()
     }
 
-    /// Room for the marks of the image, and of an eighth more lines. Called without the lock.
-    /// False: there is no memory.
+    /// Makes room for the marks of the image, and of an eighth more lines. Called without the
+    /// lock. `false` if there is no memory.
     #[must_use]
     pub(crate) fn make_room(&mut self) -> bool {
         if self.has_room() {

@@ -17,7 +17,7 @@
 //!    644   the first line that is ever allocated
 //! ```
 //!
-//! Only this file knows these places. Everybody else of the crate may call it.
+//! Only this file knows these places. The whole crate may call it.
 
 use crate::memory::casts::{index, wide, word};
 use crate::memory::chunk::LINE_BYTES;
@@ -46,7 +46,7 @@ const FREE_LISTS: u32 = 2;
 const DIRECTORY: u32 = 10;
 const FOLDED_NAMES: u32 = 42;
 const BLOOMS: u32 = 43;
-/// Of the Bloom filters of windows and of words; those of the next ones come after them.
+/// Where the segments of windows and of words begin; those of the next Bloom filters follow.
 const FIRST_SEGMENTS: [u32; 2] = [44, 60];
 const FOLDED_DIRECTORY: u32 = 68;
 const OWNER: u32 = 132;
@@ -121,7 +121,7 @@ pub(crate) enum Field {
 }
 
 impl Field {
-    /// Where it is: the words of the folded names' line after those of line 0.
+    /// Its byte, as if the folded names' line came right after line 0.
     const fn at(self) -> usize {
         match self {
             Field::FoldedLevel => LINE_BYTES,
@@ -140,7 +140,7 @@ impl Field {
     }
 }
 
-/// What a Bloom filter sifts.
+/// What a Bloom filter holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum BloomItems {
     /// Two words and more.
@@ -171,9 +171,9 @@ pub(crate) struct BloomState {
     pub(crate) level: u32,
     /// Bits that are set.
     pub(crate) bits: u32,
-    /// Of the next: segments that are there.
+    /// Of the next one: segments allocated so far.
     pub(crate) segments: u32,
-    /// Of the next: buckets it was filled from.
+    /// Of the next one: buckets it was filled from.
     pub(crate) swept: u32,
 }
 
@@ -202,7 +202,7 @@ impl<'m> Root<'m> {
         self.mem
     }
 
-    /// Writes an empty root. The magic comes last, when everything it vouches for is there.
+    /// Writes an empty root, without the magic: [`Root::sign`] writes it when everything is there.
     pub(crate) fn format(mem: &'m Memory, seed: u64) -> Root<'m> {
         mem.span(0).zero(FIRST_LINE);
         let root = Root::new(mem);
@@ -342,7 +342,7 @@ impl<'m> Root<'m> {
         }
     }
 
-    /// So many bits more are set in a Bloom filter.
+    /// Counts `bits` more bits set in a Bloom filter.
     #[inline]
     pub(crate) fn add_bits(self, of: BloomItems, table: Table, bits: u32) {
         let (line, at) = (self.lines.line(BLOOMS), BloomState::places(of, table)[1]);

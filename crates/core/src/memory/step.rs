@@ -1,6 +1,6 @@
-//! Long readings of an image are done in steps, so that its lock can be released between them.
+//! Long scans of an image run in steps, so that its lock can be released between them.
 
-/// What a step came to.
+/// The result of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 pub enum Step {

@@ -9,8 +9,8 @@ pub(crate) const PAGE_LINES: usize = 64;
 /// An empty table has one page.
 pub(crate) const FIRST_LEVEL: u32 = PAGE_BITS;
 
-/// What a table holds. As wide as the words beside it in a `Filter`: a processor that reads a word
-/// of which it has just written one byte waits for all stores before it.
+/// What a table holds. As wide as the words beside it in a `Filter`: reading a word of which one
+/// byte was just written stalls a processor until all stores before it are done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(usize)]
 pub(crate) enum Table {
@@ -26,8 +26,8 @@ impl Table {
         matches!(self, Table::FoldedNames)
     }
 
-    /// Lines of a page. One of names is followed by a line that nobody uses: most records have
-    /// two lines, and with an even number here all would begin on even ones and share half of a
+    /// Lines of a page. A page of names has an unused line at its end: most records have two
+    /// lines, and with an even number here all would begin on even ones and share half of a
     /// cache (1.35 of hashbrown's time for a name among a million, 1.17 with it).
     #[inline]
     pub(crate) const fn page_lines(self) -> u32 {

@@ -1,9 +1,9 @@
-//! Bytes of this process, not of an image: many looked at together, and words seen as bytes.
+//! Bytes of this process, not of an image: tests of many at once, and words seen as bytes.
 
 use crate::memory::interruptible::Interruptible;
 use crate::memory::interruptible::PER_STEP;
 
-/// A bit for each byte of 16, 32, 48 or 64: its highest.
+/// The highest bit of each of 16, 32, 48 or 64 bytes.
 #[inline(always)]
 pub(crate) fn bits<const N: usize>(bytes: [u8; N]) -> u64 {
     #[cfg(target_arch = "x86_64")]
@@ -20,7 +20,7 @@ pub(crate) fn bits<const N: usize>(bytes: [u8; N]) -> u64 {
     bits_plainly(bytes)
 }
 
-/// Where the bits of a byte are that are set, lowest first.
+/// Which bits of a byte are set, lowest first.
 pub(crate) static PLACES: [[u8; 8]; 256] = {
     let mut all = [[0; 8]; 256];
     let mut bits = 0;
@@ -48,17 +48,17 @@ pub(super) fn bits_plainly<const N: usize>(bytes: [u8; N]) -> u64 {
     })
 }
 
-/// Bytes that are looked at before it is asked whether one of them was no ASCII.
+/// Bytes that are combined before one test for ASCII.
 const AT_ONCE: usize = 1024;
 
 fn is_ascii(bytes: &[u8]) -> bool {
     bytes.chunks(AT_ONCE).all(|some| some.iter().fold(0, |all, byte| all | byte).is_ascii())
 }
 
-/// Bytes that are looked at between two looks for an interrupt.
+/// Bytes that are read between two checks for interrupts.
 const SOME: usize = 1 << 18;
 
-/// The bytes as a text, if they are UTF-8, and whether they are ASCII: that is known in a fifth of
+/// The bytes as a text, if they are UTF-8, and whether they are ASCII, which is tested in a fifth of
 /// the time that UTF-8 takes.
 pub(crate) fn as_text<'t>(
     bytes: &'t [u8],
@@ -82,7 +82,7 @@ pub(crate) fn as_text<'t>(
     Some((unsafe { std::str::from_utf8_unchecked(bytes) }, ascii))
 }
 
-/// Words as the bytes they are in memory: what keeps the arena of names aligned.
+/// Words as the bytes they are in memory, so that the arena of names is aligned.
 #[inline]
 pub(crate) fn as_bytes(words: &[u32]) -> &[u8] {
     // SAFETY: every bit pattern of a u32 is four valid bytes, the alignment of u8 is 1, and

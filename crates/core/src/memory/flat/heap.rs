@@ -8,7 +8,7 @@ use super::{Memory, SEGMENT_LINES};
 use crate::memory::casts::index;
 use crate::memory::chunk::{LINE_BYTES, MAX_CHUNKS, chunk_bytes, first_line};
 
-/// A memory on the heap, for tests and tools, and for who checks an image without its lock.
+/// A memory on the heap, for tests and tools, and for checking an image without its lock.
 ///
 /// New chunks are filled with a pattern: the core must not count on zeros.
 #[derive(Debug)]
@@ -51,8 +51,8 @@ impl HeapMemory {
         true
     }
 
-    /// Takes over the first `lines` of another memory, as many as are mapped in both; asks
-    /// `go_on` before each 64 KiB, and ends without them when it says no.
+    /// Copies the first `lines` lines of another memory, as many as are mapped in both. Calls
+    /// `go_on` before each 64 KiB; stops and returns `false` if it does.
     pub(crate) fn copy_lines(
         &mut self,
         from: &Memory,
@@ -68,7 +68,7 @@ impl HeapMemory {
             for word in 0..index(SEGMENT_LINES) * LINE_BYTES / size_of::<u64>() {
                 // SAFETY: both segments have SEGMENT_LINES lines, aligned, mapped as long as their
                 // memories are borrowed. Others may store hints in what is read, by relaxed
-                // atomics; what is written is ours, and `&mut self` has nobody read it.
+                // atomics; what is written is ours, and `&mut self` excludes readers.
                 unsafe {
                     let from = from.start.cast::<u64>().add(word);
                     let value = AtomicU64::from_ptr(from.as_ptr()).load(Relaxed);

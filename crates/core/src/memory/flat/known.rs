@@ -8,11 +8,11 @@ use crate::memory::casts::{index, word};
 use crate::memory::chunk::first_line;
 use crate::memory::tables::Table;
 
-/// Pages that one lookup learns at most, a few microseconds.
+/// The most pages that one lookup learns: a few microseconds.
 const LEARNED_TOGETHER: usize = 512;
 
 /// Where the first pages of a table of the filter are, in the order of their numbers, as far as
-/// this process has asked. A page never moves while the chunks are mapped, so it is looked for in
+/// this process has asked. A page never moves while the chunks are mapped, so it is looked up in
 /// the image's directory once.
 #[derive(Debug, Default)]
 pub(super) struct KnownPages(pub(super) UnsafeCell<Vec<NonNull<u8>>>);
@@ -24,8 +24,8 @@ impl KnownPages {
 }
 
 impl Memory {
-    /// Room for all pages that the mapped lines can be, because there is none to be had under a
-    /// lock. What is not used of it is address space.
+    /// Reserves room for all pages that the mapped lines can be, because nothing may be allocated
+    /// under a lock. What is not used of it costs only address space.
     pub(super) fn make_room_for_pages(&mut self) {
         for table in [Table::Names, Table::FoldedNames] {
             let most = index(first_line(self.mapped)) / index(table.page_lines());
@@ -37,16 +37,16 @@ impl Memory {
     /// Where a page is, if it was learned.
     #[inline(always)]
     pub(crate) fn known_page(&self, table: Table, page: u32) -> Option<Page<'_>> {
-        // SAFETY: a Memory is not Sync, and whoever has a mutable reference to the list calls
+        // SAFETY: a Memory is not Sync, and code with a mutable reference to the list calls
         // nothing of ours while it has it; this reference ends here.
         let known = unsafe { &*self.pages[table as usize].0.get() };
         let start = *known.get(index(page))?;
-        // SAFETY: `learn_page` was given a page of so many lines there, and `clear` forgets it.
+        // SAFETY: `learn_page` was given a page of that many lines there, and `clear` forgets it.
         Some(unsafe { Page::at(start, index(table.page_lines())) })
     }
 
-    /// Where a page is by the image's directory, which is `line_of`; learns some that come before
-    /// it, and it, if all before it are known.
+    /// Finds a page in the image's directory, which is `line_of`. Also learns pages before it, and
+    /// the page itself if all pages before it are known.
     #[cold]
     pub(crate) fn learn_page(
         &self,
@@ -59,7 +59,7 @@ impl Memory {
         for _ in 0..LEARNED_TOGETHER {
             // SAFETY: as in `known_page`.
             let (len, room) = unsafe { ((*list).len(), (*list).capacity()) };
-            // An image that is not sound may say that there are more pages than lines for them.
+            // A damaged image may say that there are more pages than lines for them.
             if len > index(page) || len == room {
                 break;
             }
@@ -70,7 +70,7 @@ impl Memory {
         found
     }
 
-    /// Forgets where pages are: the directory is about to be another's, or is not trusted.
+    /// Forgets where pages are, because the directory will be replaced or is not trusted.
     pub(crate) fn forget_pages(&self) {
         for known in &self.pages {
             // SAFETY: no reference to the list is alive, see `known_page`.

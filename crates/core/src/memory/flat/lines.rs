@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 use super::{Memory, SEGMENT_LINES};
 use crate::memory::chunk::LINE_BYTES;
 
-/// The lines of chunk 0. Once it is known to be mapped, which is asked once, each has its place.
+/// The lines of chunk 0. That it is mapped is checked once, not for each line.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FirstLines<'m> {
     start: NonNull<u8>,
@@ -40,7 +40,7 @@ pub(crate) struct Line<'m> {
 impl<'m> Line<'m> {
     /// # Safety
     /// `start` begins 64 mapped bytes, 64-byte aligned, for as long as a Memory is borrowed ('m).
-    /// Whoever else writes them does so as [`Memory::map`] demands.
+    /// Others write them only as [`Memory::map`] demands.
     #[inline(always)]
     pub(super) unsafe fn at(start: NonNull<u8>) -> Line<'m> {
         Line { start, memory: PhantomData }
@@ -84,7 +84,7 @@ impl<'m> Line<'m> {
         self.word(at).store(value, Relaxed);
     }
 
-    /// Sets bits; what a reader does to remember a fact.
+    /// Sets bits; readers may, to remember a fact.
     #[inline]
     pub(crate) fn or_u32(self, at: usize, bits: u32) {
         self.word(at).fetch_or(bits, Relaxed);
@@ -109,14 +109,14 @@ impl<'m> Line<'m> {
         unsafe { self.start.as_ptr().add(at).cast::<[u8; N]>().read() }
     }
 
-    /// Asks the processor to fetch the line.
+    /// Prefetches the line.
     #[inline]
     pub(crate) fn prefetch(self) {
         prefetch(self.start.as_ptr());
     }
 }
 
-/// Asks the processor to fetch a line. Changes nothing.
+/// Prefetches a line. Changes nothing.
 #[inline]
 pub(super) fn prefetch(address: *const u8) {
     #[cfg(target_arch = "x86_64")]

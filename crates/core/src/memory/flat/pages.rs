@@ -1,4 +1,4 @@
-//! The pages of the filter: words in lines that lie together, and tags that are compared at once.
+//! The pages of the filter: words in adjacent lines, and tags that are compared at once.
 
 use std::marker::PhantomData;
 use std::ptr::NonNull;
@@ -9,8 +9,8 @@ use super::lines::prefetch;
 use crate::memory::casts::halves;
 use crate::memory::chunk::LINE_BYTES;
 
-/// The lines of a filter's page. Most of it is within [`NEAR`] lines, where a place is checked
-/// by the compiler.
+/// The lines of a filter's page. Most accesses are within [`NEAR`] lines, which the compiler can
+/// check.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Page<'m> {
     start: NonNull<u8>,
@@ -23,7 +23,7 @@ const NEAR: usize = crate::memory::tables::TAILS_AT;
 
 impl<'m> Page<'m> {
     /// # Safety
-    /// `start` begins so many lines of a chunk, each as [`super::Line::at`] wants it.
+    /// `start` begins `lines` lines of a chunk, each as [`super::Line::at`] requires.
     #[inline(always)]
     pub(super) unsafe fn at(start: NonNull<u8>, lines: usize) -> Page<'m> {
         Page { start, lines, memory: PhantomData }
@@ -78,7 +78,7 @@ impl<'m> Page<'m> {
         self.double(at, self.lines).load(Relaxed)
     }
 
-    /// Asks the processor to fetch what [`Page::far_u64`] reads.
+    /// Prefetches what [`Page::far_u64`] reads.
     #[inline]
     pub(crate) fn prefetch(self, at: usize) {
         prefetch(self.double(at, self.lines).as_ptr().cast());
@@ -98,7 +98,7 @@ pub(crate) struct Tags<'m> {
 }
 
 impl Tags<'_> {
-    /// Asks the processor to fetch them.
+    /// Prefetches them.
     #[inline]
     pub(crate) fn prefetch(self) {
         prefetch(self.start.as_ptr());
@@ -112,7 +112,7 @@ impl Tags<'_> {
     }
 }
 
-/// Four words that lie together; see [`super::Line`] for who may write them.
+/// Four adjacent words; see [`super::Line`] for who may write them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Words<'m> {
     start: NonNull<u8>,
@@ -120,7 +120,7 @@ pub(crate) struct Words<'m> {
 }
 
 impl<'m> Words<'m> {
-    /// One of two, without a branch.
+    /// Selects one of two, without a branch.
     #[inline(always)]
     pub(crate) fn select(first: bool, a: Words<'m>, b: Words<'m>) -> Words<'m> {
         let start = std::hint::select_unpredictable(first, a.start, b.start);
@@ -144,14 +144,14 @@ impl<'m> Words<'m> {
         self.word(i).store(value, Relaxed);
     }
 
-    /// Asks the processor to fetch them.
+    /// Prefetches them.
     #[inline]
     pub(crate) fn prefetch(self) {
         prefetch(self.start.as_ptr());
     }
 }
 
-/// Which of the eight tags of two buckets are the upper 16 bits of a hash, a bit each.
+/// Which of the eight tags of two buckets equal the upper 16 bits of a hash, a bit each.
 #[inline(always)]
 pub(crate) fn equal_tags(tags: [Tags<'_>; 2], hash: u64) -> u32 {
     #[cfg(target_arch = "x86_64")]
@@ -177,11 +177,11 @@ pub(crate) fn equal_tags(tags: [Tags<'_>; 2], hash: u64) -> u32 {
 /// Which of four tags are the wanted one, a bit each.
 #[inline]
 pub(crate) fn equal_slots(tags: u64, wanted: u64) -> u32 {
-    // Of the 16 bits of a difference, only those of 0 have no carry into the top and no top.
+    // Only a difference of 0 has no carry into its top bit, and no top bit.
     const LOW: u64 = 0x7FFF_7FFF_7FFF_7FFF;
     let differ = tags ^ (wanted * 0x0001_0001_0001_0001);
     let equal = !(((differ & LOW) + LOW) | differ) & !LOW;
-    // Bits 15, 31, 47 and 63 beside each other: the product has each of them at 60 to 63 once.
+    // Puts bits 15, 31, 47 and 63 beside each other: the product has each once, at 60 to 63.
     halves((equal >> 15).wrapping_mul(0x1000_2000_4000_8000) >> 60).0
 }
 

@@ -22,7 +22,7 @@ pub(crate) struct Span<'m> {
 
 impl<'m> Span<'m> {
     /// # Safety
-    /// So many lines of a chunk begin with `first`, each as [`Line::at`] wants it.
+    /// `lines` lines of a chunk begin with `first`, each as [`Line::at`] requires.
     #[inline(always)]
     pub(super) unsafe fn at(first: Line<'m>, lines: u32) -> Span<'m> {
         Span { first, lines }
@@ -46,7 +46,7 @@ impl<'m> Span<'m> {
         unsafe { Line::at(self.first.start().add(i as usize * LINE_BYTES)) }
     }
 
-    /// So many of its first lines, a power of two.
+    /// The words of its first `lines` lines, a power of two.
     #[inline]
     pub(crate) fn doubles(self, lines: u32) -> Doubles<'m> {
         let fit = lines.is_power_of_two() && lines <= self.lines;
@@ -55,7 +55,7 @@ impl<'m> Span<'m> {
         Doubles { start: self.first.start(), last, memory: PhantomData }
     }
 
-    /// The address of `len` bytes from byte `at` on, which may go on in the lines after.
+    /// The address of `len` bytes from byte `at` on, which may go on in later lines.
     #[inline(always)]
     fn bytes(self, at: usize, len: usize) -> *mut u8 {
         let left = self.lines as usize * LINE_BYTES;
@@ -92,9 +92,9 @@ impl<'m> Span<'m> {
         unsafe { from.copy_to_nonoverlapping(to.as_mut_ptr(), to.len()) };
     }
 
-    /// Whether the bytes in the image are these. Names are short, and of any length: the first
-    /// and the last eight bytes, which may overlap, take one branch where a loop's end takes
-    /// the processor by surprise.
+    /// Whether the bytes in the image are these. Names are short, and of any length: comparing
+    /// the first and the last bytes, which may overlap, takes one branch, while the end of a loop
+    /// would be mispredicted.
     #[inline(always)]
     pub(crate) fn bytes_are(self, at: usize, name: &[u8]) -> bool {
         let here: *const u8 = self.bytes(at, name.len());
@@ -105,7 +105,7 @@ impl<'m> Span<'m> {
             return unsafe { words.iter().enumerate().all(|(i, word)| same(here, i * 8, word)) }
                 && (rest.is_empty()
                     || name.last_chunk().is_some_and(|end| {
-                        // SAFETY: the same; `end` are the 8 bytes from `last` on.
+                        // SAFETY: `bytes` checked these, too; `end` are the 8 bytes from `last` on.
                         unsafe { same::<8>(here, last, end) }
                     }));
         }
@@ -122,12 +122,12 @@ impl<'m> Span<'m> {
     }
 }
 
-/// As many words of 64 bits as a power of two, in lines that lie together. Of a number that is too
-/// great the lower bits count: nothing is to be checked.
+/// A power of two of 64-bit words, in adjacent lines. Only the lower bits of a number that is too
+/// large count, so nothing is checked.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Doubles<'m> {
     start: NonNull<u8>,
-    /// The last one's number.
+    /// The number of the last word.
     last: u32,
     memory: PhantomData<&'m Memory>,
 }
@@ -151,7 +151,7 @@ impl<'m> Doubles<'m> {
         self.double(i).store(value, Relaxed);
     }
 
-    /// Asks the processor to fetch it.
+    /// Prefetches word `i`.
     #[inline(always)]
     pub(crate) fn prefetch(self, i: u32) {
         prefetch(self.double(i).as_ptr().cast());
