@@ -1,7 +1,7 @@
 //! May the image answer this call? The conditions of design.md section 2, each with its reason; all must hold, on every call.
 //!
 //! Otherwise the reference query answers, with the same rows. Cheap conditions come first. AccessShareLock on the table is held
-//! from before the first check to the end of the transaction.
+//! from before the first check until the transaction ends.
 
 #![expect(unsafe_code, reason = "reads backend state")]
 
@@ -26,7 +26,7 @@ use cftrag_core::Image;
 use pgrx::{check_for_interrupts, pg_sys};
 use std::sync::atomic::Ordering::SeqCst;
 
-/// The right to read one image under one snapshot: every condition holds. Checked again (generation) at each slice of a walk.
+/// The right to read one image under one snapshot: every condition holds. Each slice of a walk checks it again (generation).
 pub struct Ticket {
     pub control: &'static Control,
     pub index: usize,
@@ -35,7 +35,7 @@ pub struct Ticket {
 }
 
 impl Ticket {
-    /// Reads the image that the ticket is for. One that took its place may be too new for the snapshot: NoImage.
+    /// Reads the ticket's image. An image that has replaced it may be too new for the snapshot: NoImage.
     pub fn read<R>(&self, look: impl FnOnce(Image<'_>, &SnapshotView) -> R) -> Result<R, Reason> {
         let slot = &self.control.slots[self.index];
         chunks::read(self.control, self.index, |_, image| {
@@ -44,7 +44,7 @@ impl Ticket {
         .ok_or(Reason::NoImage)
     }
 
-    /// Between two readings of many: interrupts are served, and a writer that waits goes first.
+    /// Called between two of many reads: serves interrupts, and lets a waiting writer go first.
     pub fn pause(&self) {
         check_for_interrupts!();
         self.control.slots[self.index].let_writers_go();
@@ -55,7 +55,7 @@ impl Ticket {
         &self.seen
     }
 
-    /// Learns what became of xids that a reading met; not under a lock.
+    /// Learns the fates of xids that a read met; not called under a lock.
     pub fn learn(&mut self, xids: &[u64]) -> Result<(), Reason> {
         self.seen.learn(xids).ok_or_else(|| {
             self.control.slots[self.index].spoil(Damage::XidTooOld);
@@ -64,7 +64,7 @@ impl Ticket {
     }
 }
 
-/// What an image answers by: a snapshot of a primary.
+/// The view of a snapshot that an image can answer under: an MVCC snapshot of a primary.
 ///
 /// # Safety
 /// A valid snapshot, active while it is used.
@@ -78,7 +78,7 @@ pub unsafe fn seen(snapshot: pg_sys::Snapshot) -> Result<SnapshotView, Reason> {
     }
 }
 
-/// The key that an image of the table has now.
+/// The key that an image of the table would have now.
 pub fn key(table: &EdgesTable, registration: &Registration, columns: &Columns) -> Key {
     Key {
         // SAFETY: an open relation.
@@ -90,18 +90,18 @@ pub fn key(table: &EdgesTable, registration: &Registration, columns: &Columns) -
     }
 }
 
-/// Whether the image is the table's of that key, and not newer than the snapshot.
+/// Whether the image has that key, and is not newer than the snapshot.
 pub fn matches(header: &Header, image: Image<'_>, key: &Key, seen: &SnapshotView) -> Result<(), Reason> {
     same(header, key)?;
     new_enough(header, image, seen)
 }
 
-/// Whether a statement of this session that has not ended may be writing to the table, so that the page may show rows that our trigger has
+/// Whether an unfinished statement of this session may be writing to the table, so that the page may show rows that our trigger has
 /// not seen.
 ///
-/// Whoever writes has an xid and holds RowExclusiveLock until the (sub)transaction ends. Until the statement ends it has the table open
-/// (pg/open_relations.rs); or, where it was run on behalf of a foreign key, its events wait for the end of the statement around it. The queue of
-/// events can be long: it is read last.
+/// A statement that writes has an xid and holds RowExclusiveLock until the (sub)transaction ends. Until the statement ends it has the table open
+/// (pg/open_relations.rs); or, if it ran on behalf of a foreign key, its trigger events wait for the end of the statement around it. The queue
+/// of events can be long, so we search it last.
 ///
 /// # Safety
 /// An open table.
@@ -114,7 +114,7 @@ unsafe fn being_written(table: &EdgesTable) -> bool {
     }
 }
 
-/// What does not depend on the table's content.
+/// Conditions that do not depend on the table's content.
 fn backend(table: &EdgesTable) -> Result<&'static Control, Reason> {
     if !guc::ENABLE.get() {
         return Err(Reason::Disabled);
@@ -124,7 +124,7 @@ fn backend(table: &EdgesTable) -> Result<&'static Control, Reason> {
         if plain::RecoveryInProgress() {
             return Err(Reason::Recovery);
         }
-        // READ ONLY DEFERRABLE is no exception: the flags say so now, not whether they did when the snapshot was taken.
+        // READ ONLY DEFERRABLE is no exception: the flags say what holds now, not when the snapshot was taken.
         if pg_sys::XactIsoLevel as u32 == pg_sys::XACT_SERIALIZABLE {
             return Err(Reason::Serializable);
         }
@@ -141,7 +141,7 @@ fn backend(table: &EdgesTable) -> Result<&'static Control, Reason> {
     control::attach().ok_or(Reason::NoMemory)
 }
 
-/// Whether the caller reads the columns, all rows of them.
+/// Whether the caller may read the columns, in all rows.
 ///
 /// # Safety
 /// None beyond an open table; reads catalogs.
@@ -164,7 +164,7 @@ pub unsafe fn readable(table: &EdgesTable, columns: &Columns) -> Result<(), Reas
             {
                 return Err(Some(Reason::Privilege));
             }
-            // RLS_NONE: the table has no policies. Otherwise it depends on settings, too, whether they apply: that is not kept.
+            // RLS_NONE: the table has no policies. Otherwise settings also decide whether they apply, so we do not cache that.
             match pg_sys::check_enable_rls(oid, pg_sys::InvalidOid, true) {
                 rls if rls == pg_sys::CheckEnableRlsResult::RLS_ENABLED as i32 => Err(Some(Reason::RowSecurity)),
                 rls if rls == pg_sys::CheckEnableRlsResult::RLS_NONE as i32 => Ok(()),
@@ -179,12 +179,12 @@ pub unsafe fn readable(table: &EdgesTable, columns: &Columns) -> Result<(), Reas
 }
 
 thread_local! {
-    /// That a role reads columns of a table: PostgreSQL's own answer rests on the same catalogs, and hears of their changes by the same
+    /// That a role may read columns of a table: PostgreSQL's own check depends on the same catalogs, and learns of their changes through the same
     /// invalidations.
     static READABLE: Cached<(pg_sys::Oid, pg_sys::Oid, Columns), ()> = const { Cached::new(1, invalidation::catalogs) };
 }
 
-/// What can be seen only beside the image.
+/// Conditions that need the image, checked under its lock.
 fn check<R>(
     control: &Control,
     table: pg_sys::Oid,
@@ -217,7 +217,7 @@ pub fn same(header: &Header, key: &Key) -> Result<(), Reason> {
     Ok(())
 }
 
-/// The snapshot is at least as new as the build's: rows deleted before that are not in the image.
+/// The snapshot must be at least as new as the build's: rows deleted before the build are not in the image.
 fn new_enough(header: &Header, image: Image<'_>, seen: &SnapshotView) -> Result<(), Reason> {
     if seen.xmin() >= header.snapshot_xmax {
         return Ok(());
@@ -233,7 +233,7 @@ fn new_enough(header: &Header, image: Image<'_>, seen: &SnapshotView) -> Result<
     }
 }
 
-/// What must be so before the image is looked at. A pure question: reads backend state and catalogs, changes nothing.
+/// The conditions checked before the image is read; checking them changes nothing.
 pub struct Question {
     control: &'static Control,
     table: pg_sys::Oid,
@@ -241,7 +241,7 @@ pub struct Question {
     seen: SnapshotView,
 }
 
-/// Every condition that does not depend on the image, in order of cost; the rights first, so that who may not read is told so.
+/// Checks every condition that does not depend on the image, by cost; rights come first, so that a caller without them gets that error.
 pub fn before(of: &AttachedTable) -> Result<Question, Reason> {
     let AttachedTable { table, registration, columns, .. } = of;
     // SAFETY: an open relation.
@@ -264,7 +264,7 @@ pub fn before(of: &AttachedTable) -> Result<Question, Reason> {
 }
 
 impl Question {
-    /// What can be seen only beside the image, and what `first` makes of it under the same holding of the lock.
+    /// Checks the conditions that need the image, and calls `first` under the same holding of its lock.
     pub fn of_image<R>(
         self,
         first: &mut impl FnMut(Image<'_>, &SnapshotView) -> R,

@@ -1,6 +1,6 @@
-//! Names found in a text: in the images of the edges table and of its tables of aliases, or by the reference query.
+//! Finds names in a text: in the images of the edges table and of its tables of aliases, or by the reference query.
 //!
-//! Each source is searched under its own lock and snapshot; what all found is merged by leftmost-longest. A caller sees a name if it sees
+//! Each source is searched under its own lock and snapshot; the results are merged by leftmost-longest. A caller sees a name if it sees
 //! a row that has it. Workspaces are kept between calls, within `KEEP_BYTES`.
 
 #![expect(unsafe_code, reason = "talks to the executor directly")]
@@ -32,22 +32,22 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::rc::Rc;
 
-/// Edge slots visited under one holding of the lock; a word counts as two. See context.rs.
+/// Edge slots visited under one holding of the lock; a word counts as two. See walk.rs.
 const CELLS: usize = 20_000;
 
-/// Entities of aliases that are looked up under one holding of the lock.
+/// Entities of aliases looked up under one holding of the lock.
 const NAMES: usize = 64;
 
-/// A workspace that grew past this is given back after the call.
+/// A workspace with more mentions than this is freed after the call.
 const KEEP_MENTIONS: usize = 100_000;
 
-/// A workspace that holds more bytes of a text than this is given back, too: its words are very long.
+/// A workspace that holds more bytes of a text than this is freed, too: the text has very long words.
 const KEEP_BYTES: usize = 256 << 10;
 
-/// Workspaces that are kept.
+/// Workspaces kept.
 const KEEP_FOUND: usize = 4;
 
-/// Bytes that an entity of an alias takes while it is asked whether it is seen.
+/// Bytes that an entity of an alias takes while we check whether the caller sees it.
 const PER_ALIASED: usize = 80;
 
 /// Boxed, so that moving one copies a pointer.
@@ -57,24 +57,24 @@ thread_local! {
     static FOUND: RefCell<Workspaces> = const { RefCell::new(Vec::new()) };
 }
 
-/// What occurs in a text, in order, and the workspace it was found in.
+/// The names found in a text, in order, and the workspace they were found in.
 #[derive(Default)]
 pub struct Found {
-    /// One for the edges' image, one for each of aliases.
+    /// One for the edges' image, then one for each table of aliases.
     pub recognisers: Vec<Recogniser>,
-    /// Beside each the number of its recogniser.
+    /// Each mention with the index of its recogniser.
     pub mentions: Vec<(usize, Mention)>,
-    /// Texts as values, one after the other, and where in it each mention's begins.
+    /// The mentions' texts as PostgreSQL values, one after the other; `spelled` has where each begins.
     values: Vec<u32>,
     spelled: Vec<usize>,
 }
 
-/// A workspace, out of its place meanwhile: what an ERROR cuts short gives its room back.
+/// Takes a workspace out of the kept ones. An ERROR frees it.
 pub fn workspace() -> Box<Found> {
     FOUND.with_borrow_mut(Vec::pop).unwrap_or_default()
 }
 
-/// Keeps a workspace for the next call, unless it grew large or there are enough.
+/// Keeps a workspace for the next call, unless it grew large or enough are kept.
 pub fn give_back(found: Box<Found>) {
     let is_small = |of: &Recogniser| of.mentions().len() <= KEEP_MENTIONS && of.held() <= KEEP_BYTES;
     if found.recognisers.iter().all(is_small) {
@@ -86,7 +86,7 @@ pub fn give_back(found: Box<Found>) {
     }
 }
 
-/// The tables that a call asks about: edges, and aliases of their entities.
+/// The tables that a call reads: edges, and aliases of their entities.
 pub struct Tables {
     edges: AttachedTable,
     aliases: Vec<AttachedTable>,
@@ -96,7 +96,7 @@ impl Tables {
     /// As [`AttachedTable::of`].
     pub fn open(function: pg_sys::Oid, edges: Option<pg_sys::Oid>) -> Fallible<Self> {
         let edges = AttachedTable::of(function, edges)?;
-        // One that was dropped while its lock was waited for is none any more: they are looked for again, as names would be.
+        // A table of aliases that was dropped while we waited for its lock no longer counts: look for them again, as for names.
         let (marked, tables) = loop {
             // SAFETY: a snapshot is active in every SQL function.
             let marked =
@@ -121,7 +121,7 @@ impl Tables {
         Ok(Self { edges, aliases })
     }
 
-    /// Finds what occurs in the text. False if the images cannot tell, which is counted. Errors: 53400, 53200 (memory).
+    /// Finds the names in the text. Returns false, and counts why, if the images cannot tell. Errors: 53400, 53200 (memory).
     pub fn find(&self, text: &[u8], overlapping: bool, found: &mut Found) -> Fallible<bool> {
         match from_images(&self.edges, &self.aliases, text, overlapping, found) {
             Ok(()) => Ok(true),
@@ -133,7 +133,7 @@ impl Tables {
         }
     }
 
-    /// Answers by the definition. A text and a boolean value.
+    /// Answers by the reference query. Takes a text and a boolean value.
     pub fn by_reference<'a>(&'a self, question: pg_sys::Datum, overlapping: pg_sys::Datum, rows: Rows) {
         let named = |of: &'a AttachedTable| (&of.table, &of.registration.names);
         let aliases: Vec<_> = self.aliases.iter().map(named).collect();
@@ -148,7 +148,7 @@ impl Found {
         self.mentions.len()
     }
 
-    /// Makes values of what the text has, if they are wanted.
+    /// Makes PostgreSQL values of the mentions' texts, if `wanted`.
     pub fn spell(&mut self, text: &[u8], wanted: bool) -> Fallible<()> {
         self.values.clear();
         self.spelled.clear();
@@ -171,7 +171,7 @@ impl Found {
         Ok(())
     }
 
-    /// A mention, and what makes texts of it: entity, mention (if [`Found::spell`] was to), alias.
+    /// A mention, and pointers to its text values: entity, mention (if [`Found::spell`] made it), alias.
     pub fn get(&self, n: usize) -> (&Mention, [Option<*const u8>; 3]) {
         let (recogniser, mention) = &self.mentions[n];
         let name = |name| self.recognisers[*recogniser].name_with_prefix(name).as_ptr();
@@ -180,14 +180,14 @@ impl Found {
     }
 }
 
-/// Of the text, if the database's encoding is UTF8: names in the image are in that encoding.
+/// A reader of the text, if the database's encoding is UTF8, which the recogniser requires.
 fn reader<'t>(text: &'t [u8], work: &mut Interruptible<'_>) -> Option<Reader<'t>> {
     // SAFETY: reads a backend variable.
     let encoding = unsafe { pg_sys::GetDatabaseEncoding() };
     if encoding == pg_sys::pg_enc::PG_UTF8 as i32 { Reader::of(text, work) } else { None }
 }
 
-/// Finds what occurs in the text, in the image of the edges table or of one of its tables of aliases.
+/// Finds the names in the text, in the image of the edges table or of one of its tables of aliases.
 fn look(of: &AttachedTable, recogniser: &mut Recogniser, text: &[u8], seek: Seek, all: bool) -> Result<Ticket, End> {
     let mut check_interrupts = check_interrupts;
     let mut work = Interruptible::new(&mut check_interrupts);
@@ -250,10 +250,10 @@ fn from_images(
     Ok(())
 }
 
-/// Room for what all recognisers found.
+/// Reserves room for what all recognisers found.
 fn room_for(mentions: &mut Vec<(usize, Mention)>, sources: usize, found: &[Recogniser]) -> Result<(), End> {
     let count: usize = found[..sources].iter().map(|of| of.mentions().len()).sum();
-    // Where there are aliases: what is sorted, and what is known of each entity.
+    // With aliases, we also need room for sorting, and for what we know of each entity.
     let each =
         size_of::<(usize, Mention)>() * if sources > 1 { 2 } else { 1 } + if sources > 1 { PER_ALIASED } else { 0 };
     Room::new().take(count * each).map_err(End::Error)?;
@@ -272,7 +272,7 @@ pub fn form(recogniser: &Recogniser, mention: &Mention, text: &[u8], row: &mut R
     }
 }
 
-/// What entities' names and their aliases found, in order, each entity once in a window; leftmost, then longest, unless overlapping.
+/// Merges what entities' names and aliases found, in order, each entity once per window; leftmost, then longest, unless overlapping.
 fn merge(
     found: &[Recogniser],
     all: &mut Vec<(usize, Mention)>,
@@ -294,7 +294,7 @@ fn merge(
             .then_with(|| entities(work))
             .then_with(|| work.compare_some(alias(*r, a), alias(*s, b)))
     });
-    // An entity's own name comes first, then its smallest alias.
+    // An entity's own name sorts first, then its smallest alias.
     all.dedup_by(|(r, a), (s, b)| window(a) == window(b) && entity(*r, a) == entity(*s, b));
     if !overlapping {
         let mut last = (0, Reverse(0));
@@ -309,7 +309,7 @@ fn merge(
     Ok(())
 }
 
-/// Which of these names are entities with an edge that the caller sees.
+/// For each of these names, whether it is an entity with an edge that the caller sees.
 fn entities_seen<'n>(
     edges: &mut Ticket,
     names: impl Iterator<Item = &'n [u8]>,

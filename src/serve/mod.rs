@@ -1,7 +1,7 @@
-//! One answer: from the image where all conditions hold, else by the reference query. The same rows, either way.
+//! One answer: from the image if all conditions hold, else by the reference query. The rows are the same.
 //!
-//! conditions.rs asks and changes nothing; route.rs is the only one that does something for an answer: it flushes this transaction's own
-//! changes before, and has a missing image built after. walk.rs, mentions.rs and sentences.rs make answers; sink.rs hands out rows.
+//! conditions.rs checks and changes nothing; only route.rs has effects: before an answer it flushes this transaction's own
+//! changes, and it starts the build of a missing image. walk.rs, mentions.rs and sentences.rs make answers; sink.rs passes rows on.
 
 pub mod conditions;
 pub mod mentions;

@@ -1,8 +1,8 @@
 //! The reference query: the definition of every answer (sql/reference.sql, sql/roots.sql, sql/entities.sql), run when the image cannot serve.
 //!
-//! It runs under the caller's own active snapshot and rights: SPI, called directly with read_only = true. (pgrx's Spi client turns
-//! to read-write once the transaction has an xid, and that takes a new snapshot.) Plans are kept by statement text and tables (catalog/statement.rs); one that is in use, here
-//! or further up the stack (a policy may ask again), is not freed.
+//! It runs under the caller's active snapshot and rights, through SPI, called directly with read_only = true. (pgrx's Spi client switches
+//! to read-write once the transaction has an xid, and then takes a new snapshot.) Plans are cached by statement text and tables
+//! (catalog/statement.rs). A plan in use, here or further up the stack (a policy may call us again), is not freed.
 
 #![expect(unsafe_code, reason = "SPI, called directly")]
 
@@ -29,10 +29,10 @@ const ROOTS: &str = include_str!("../../sql/roots.sql");
 
 const CYCLE: &str = include_str!("../../sql/cycle.sql");
 
-/// Statements of so many tables are kept planned, and those in use.
+/// Cached plans, beyond which those not in use are freed.
 const PLANS: usize = 64;
 
-/// A plan that SPI keeps, and how many calls of this session use it now.
+/// A saved SPI plan, and how many calls of this session are using it.
 struct CachedPlan {
     plan: pg_sys::SPIPlanPtr,
     users: usize,
@@ -50,7 +50,7 @@ pub fn statement(table: &EdgesTable, names: &ColumnNames, columns: &Columns) -> 
     fill_columns(&sql, table, names)
 }
 
-/// The names last, and in one pass: a name may contain anything, braces too.
+/// Fills in the names last, and in one pass: a name may contain anything, even braces.
 fn fill_columns(sql: &str, table: &EdgesTable, names: &ColumnNames) -> String {
     let tree = names.tree.as_deref().map_or("NULL::pg_catalog.text".to_string(), |name| text_of(table, name));
     fill(
@@ -64,15 +64,15 @@ fn fill_columns(sql: &str, table: &EdgesTable, names: &ColumnNames) -> String {
     )
 }
 
-/// A column as text: what the output function of its type says, as in the image (catalog/column_value.rs). A cast says the same, and an index on it
-/// serves; unless somebody has made a cast from that type to text.
+/// A column as text: what its type's output function gives, as in the image (catalog/column_value.rs). A cast gives the same, and can use an
+/// index on it, unless a user has created a cast from that type to text.
 pub fn text_of(table: &EdgesTable, column: &str) -> String {
     let (name, type_oid) = (name::quote(column), table.column(column).map_or(0, |column| column.type_oid));
     let output = match pg_sys::Oid::from(type_oid) {
         pg_sys::INT4OID => "int4out",
         pg_sys::INT8OID => "int8out",
         pg_sys::UUIDOID => "uuid_out",
-        // The others have PostgreSQL's own cast, beside which there can be no second.
+        // The others have PostgreSQL's own cast, and there can be no second.
         _ => return format!("r.{name}::pg_catalog.text"),
     };
     match compat::has_cast_to_text(type_oid) {
@@ -153,7 +153,7 @@ pub fn entities(
     into_store(&statement, [pg_sys::TEXTOID, pg_sys::BOOLOID], [question, overlapping], rows.store());
 }
 
-/// Whether an edge that is in the table closes a cycle (sql/cycle.sql), under the active snapshot.
+/// Whether an existing edge of the table closes a cycle (sql/cycle.sql), under the active snapshot.
 pub fn closes_cycle(
     table: &EdgesTable,
     names: &ColumnNames,
@@ -193,8 +193,8 @@ fn aliases_of(table: &EdgesTable, names: &ColumnNames) -> String {
     format!("SELECT {alias} {c}, {entity} {c} FROM {table} AS r WHERE {alias} IS NOT NULL AND {entity} IS NOT NULL")
 }
 
-/// Runs the statement of cft_context. Its rows go to a tuplestore, on disk past work_mem, and from there, entity by entity, to the function
-/// that takes its parts.
+/// Runs the statement of cft_context. Its rows go to a tuplestore, on disk beyond work_mem, and from there, entity by entity, to the function
+/// that takes the parts.
 fn run<const N: usize>(
     statement: Statement,
     types: [pg_sys::Oid; N],
@@ -209,7 +209,7 @@ fn run<const N: usize>(
         Sink::Parts(take) => take,
         Sink::Text(_) => unreachable!("a text is made of parts"),
     };
-    // SAFETY: our own tuplestore, which an ERROR leaves to the abort.
+    // SAFETY: our own tuplestore; after an ERROR the abort frees it.
     unsafe {
         let store = pg_sys::tuplestore_begin_heap(false, false, pg_sys::work_mem);
         into_store(&statement, types, values, store);
@@ -219,7 +219,7 @@ fn run<const N: usize>(
     }
 }
 
-/// Runs a statement of a template under the active snapshot; its select list is the row type of the rows in the store.
+/// Runs a template's statement under the active snapshot; its select list matches the row type of the store.
 fn into_store<const N: usize>(
     statement: &Statement,
     mut types: [pg_sys::Oid; N],
@@ -228,7 +228,7 @@ fn into_store<const N: usize>(
 ) {
     error_context::with_error_context(Some(statement.sql()), || {
         // SAFETY: SPI is connected and finished around its use; argument types are those the plan was made for; the list has N parameters.
-        // The receiver is gone with SPI's memory, the store is not in it.
+        // The receiver is freed with SPI's memory; the store is outside it.
         unsafe {
             let memory = pg_sys::CurrentMemoryContext;
             pg_sys::SPI_connect();
@@ -251,12 +251,12 @@ fn into_store<const N: usize>(
     });
 }
 
-/// Gives the rows of the store to `take`: all of an entity at once, which must fit into `cftrag.work_memory`.
+/// Passes the rows of the store to `take`: all of an entity at once, which must fit into `cftrag.work_memory`.
 ///
 /// # Safety
 /// A tuplestore of the reference query's rows.
 unsafe fn each_entity(store: *mut pg_sys::Tuplestorestate, take: Take<'_>) -> Fallible<()> {
-    // SAFETY: the caller's promise; the slot is ours, its rows live until the next is fetched and are copied.
+    // SAFETY: the caller's promise; the slot is ours; its rows live until the next fetch, and we copy them.
     unsafe {
         let slot = pg_sys::MakeSingleTupleTableSlot(row_type(), &raw const pg_sys::TTSOpsMinimalTuple);
         let mut kept = RowBuffer::default();
@@ -283,7 +283,7 @@ const COLUMNS: usize = 6;
 
 fn row_type() -> pg_sys::TupleDesc {
     use pg_sys::{INT4OID as INT, TEXTOID as TEXT};
-    // SAFETY: a descriptor of that many columns, each of which is made.
+    // SAFETY: a descriptor of that many columns, each of which is initialised.
     unsafe {
         let desc = pg_sys::CreateTemplateTupleDesc(COLUMNS as i32);
         for (n, of) in (1..).zip([TEXT, TEXT, TEXT, INT, TEXT, TEXT]) {
@@ -293,14 +293,14 @@ fn row_type() -> pg_sys::TupleDesc {
     }
 }
 
-/// Texts as ranges, whether it is an ancestor, its depth.
+/// Ranges of the texts, whether it is an ancestor, its depth.
 type KeptRow = ([Option<(usize, usize)>; 4], bool, i32);
 
-/// Copies of the rows of an entity.
+/// Copies of one entity's rows.
 #[derive(Default)]
 struct RowBuffer {
     pub bytes: work_memory::Bytes,
-    /// Where each text of a row is: entity, tree, relative, via. None: it is NULL.
+    /// The range of each text of a row: entity, tree, relative, via. None means NULL.
     rows: Vec<KeptRow>,
 }
 
@@ -330,7 +330,7 @@ impl RowBuffer {
         Ok(())
     }
 
-    /// Gives them away.
+    /// Passes the rows to `take`, and clears the buffer.
     fn give(&mut self, take: &mut dyn FnMut(&[Relative<'_>]) -> Fallible<()>) -> Fallible<()> {
         if self.rows.is_empty() {
             return Ok(());
@@ -353,7 +353,7 @@ impl RowBuffer {
     }
 }
 
-/// Runs a statement under the active snapshot and gives its result to `take`. `nulls`: an 'n' where a value is NULL.
+/// Runs a statement under the active snapshot and passes its result to `take`. `nulls`: an 'n' where a value is NULL.
 fn execute<const N: usize>(
     statement: &Statement,
     mut types: [pg_sys::Oid; N],
@@ -376,8 +376,8 @@ fn execute<const N: usize>(
     });
 }
 
-/// Plans and runs without JIT compilation: the planner's estimate of a recursive query, or of the names in a text, is a thousand times what
-/// comes, and compiling for that took 1.6 s of a call of 1.8 s (12 thousand edges). After an ERROR the abort takes the setting back.
+/// Runs without JIT compilation. The planner's estimate for a recursive query, or for the names in a text, is a thousand times too high, and
+/// compiling for it took 1.6 s of a call of 1.8 s (12 thousand edges). After an ERROR the abort restores the setting.
 fn without_jit<T>(work: impl FnOnce() -> T) -> T {
     // SAFETY: a level of our own, closed below.
     unsafe {
@@ -398,7 +398,7 @@ fn without_jit<T>(work: impl FnOnce() -> T) -> T {
     }
 }
 
-/// A plan that is used while this lives. An ERROR of PostgreSQL's unwinds as a panic through its holder, so it is always dropped.
+/// A plan in use while this lives. A PostgreSQL ERROR unwinds through its holder as a panic, so it is always dropped.
 struct Used {
     statement: Statement,
     plan: pg_sys::SPIPlanPtr,
@@ -424,22 +424,22 @@ unsafe fn plan(statement: &Statement, types: &mut [pg_sys::Oid]) -> Used {
     // SAFETY: the caller's promise; SPI_prepare raises on a bad statement.
     let plan = unsafe { pg_sys::SPI_prepare(statement.sql().as_ptr(), types.len() as i32, types.as_mut_ptr()) };
     assert!(!plan.is_null(), "SPI_prepare raises or plans");
-    // Whatever was called meanwhile may have asked the same.
+    // Code called meanwhile may have prepared the same statement.
     if let Some(plan) = known(statement) {
         return used(plan);
     }
-    // SAFETY: prepared above; from here on it is ours to free.
+    // SAFETY: prepared above; from here on we must free it.
     unsafe { pg_sys::SPI_keepplan(plan) };
     let used = used(plan);
     KEPT.with_borrow_mut(|kept| kept.insert(statement.clone(), CachedPlan { plan, users: 1 }));
     while let Some(idle) = one_too_many() {
-        // SAFETY: a plan that SPI kept, that nobody uses, and that is not kept here any more.
+        // SAFETY: a saved plan that is not in use, and no longer in the cache.
         unsafe { pg_sys::SPI_freeplan(idle) };
     }
     used
 }
 
-/// Takes a plan that nobody uses out of those that are kept, if they are too many.
+/// Removes a plan that is not in use from the cache, if it has too many.
 fn one_too_many() -> Option<pg_sys::SPIPlanPtr> {
     KEPT.with_borrow_mut(|kept| {
         if kept.len() <= PLANS {
@@ -451,7 +451,7 @@ fn one_too_many() -> Option<pg_sys::SPIPlanPtr> {
     })
 }
 
-/// The plan of that statement if there is one; it has one more user then.
+/// The cached plan of that statement, if any, with one more user.
 fn known(statement: &Statement) -> Option<pg_sys::SPIPlanPtr> {
     KEPT.with_borrow_mut(|kept| {
         let kept = kept.get_mut(statement)?;

@@ -1,7 +1,7 @@
-//! A question to an image: asked before it and beside it (conditions.rs, pure), with what an answer may have done on its way.
+//! Routes a call to an image: conditions.rs checks before and beside the image; here are the effects that a call may have.
 //!
-//! Two effects, each with one place. `flush_own` moves this transaction's changes into the image, so that it can answer its writer. `heal`
-//! has an image built where there is none, or one is incomplete; the question is asked once more where it was built at once.
+//! There are two, each in one place. `flush_own` moves this transaction's changes into the image, so that it can answer its writer. `heal`
+//! has an image built if there is none, or if it is incomplete; if it was built at once, the conditions are checked again.
 
 use crate::builds::locked::InPlace;
 use crate::builds::{locked, request};
@@ -16,12 +16,12 @@ use crate::serve::conditions::Ticket;
 use cftrag_core::Image;
 use pgrx::pg_sys;
 
-/// Checks every condition. Flushes this transaction's own changes of the table; builds a small table's image if there is none.
+/// Checks every condition. Flushes this transaction's own changes to the table; builds a small table's image if there is none.
 pub fn route(of: &AttachedTable) -> Result<Ticket, Reason> {
     route_and(of, |_, _| ()).map(|(ticket, ())| ticket)
 }
 
-/// [`route`], and what `first` makes of the image under the lock that it was checked under.
+/// [`route`], with the result of `first`, called with the image under the lock that it was checked under.
 pub fn route_and<R>(
     of: &AttachedTable,
     mut first: impl FnMut(Image<'_>, &SnapshotView) -> R,
@@ -34,7 +34,7 @@ pub fn route_and<R>(
     })
 }
 
-/// Whether a build by this reader could help. Where memory ran out it is looked for again after a while; cft_build looks at once.
+/// Whether a build by this reader could help. After memory ran out, readers wait for a while; cft_build tries at once.
 fn heals(control: &Control, table: pg_sys::Oid, reason: Reason) -> bool {
     let stale = [Reason::NoImage, Reason::Rewritten, Reason::Triggers, Reason::Columns, Reason::Incomplete];
     stale.contains(&reason) && control.find(table).is_none_or(|(_, slot)| slot.may_find_memory())
@@ -52,9 +52,9 @@ fn flush_own(table: pg_sys::Oid) -> Result<(), Reason> {
     Ok(())
 }
 
-/// Has an image made that could serve: by this reader, then it is there, or by a worker, then the reason stays.
+/// Gets an image that could serve built: by this reader, and then it exists, or by a worker, and then the reason stays.
 fn heal(control: &Control, of: &AttachedTable, reason: Reason) -> Result<(), Reason> {
-    // A question only looks; the slot that a build needs is taken here. None is to be had: every place holds an image.
+    // find() takes no slot, but a build needs one. If none can be had, every slot holds an image, or the owner's share is used up.
     if directory::find_or_take(control, of.oid()).is_none() {
         return Err(Reason::NoMemory);
     }

@@ -1,6 +1,6 @@
-//! The rows of a walk as sentences, as the paper writes them: "the upward hierarchical relationships of X are: A, B, C".
+//! The rows of a walk as sentences, as in the paper: "the upward hierarchical relationships of X are: A, B, C".
 //!
-//! Written piece by piece into one text that is limited by cftrag.work_memory; errors: 53400, 53200.
+//! Written piece by piece into one text, limited by cftrag.work_memory; errors: 53400, 53200.
 
 use crate::call::work_memory::Bytes;
 use crate::error::Fallible;
@@ -11,21 +11,21 @@ use cftrag_core::{Interruptible, NoRoom, Piece, Relation, Subject, Text, write_s
 use pgrx::check_for_interrupts;
 use std::cell::Cell;
 
-/// A sentence of this size is written whatever `cftrag.work_memory` is.
+/// A sentence up to this size is written whatever `cftrag.work_memory` is.
 const LEAST_TEXT: usize = 64 << 10;
 
-/// Rows between two looks for an interrupt.
+/// Rows between two checks for interrupts.
 const CHUNK: usize = 10_000;
 
-/// The sentences of an answer, a line each: what Walk::try_text makes of an image's answer.
+/// The sentences of an answer, one per line, as Walk::try_text writes those of an image's answer.
 pub struct Sentences {
-    /// A newline after each.
+    /// Each sentence ends with a newline.
     bytes: Bytes,
     one: Text,
 }
 
 impl Sentences {
-    /// After what was written before.
+    /// Starts after the text written so far.
     pub fn after(written: &[u8]) -> Fallible<Self> {
         let mut bytes = Bytes::default();
         if !written.is_empty() {
@@ -54,7 +54,7 @@ impl Sentences {
     }
 }
 
-/// Writes a sentence about those rows.
+/// Writes one sentence about those rows.
 pub fn sentence(out: &mut Text, of: &[Relative<'_>], subject: Subject<'_>) -> Fallible<()> {
     let left = Cell::new(0);
     let names = of.iter().map(|row| {
@@ -72,7 +72,7 @@ pub fn sentence(out: &mut Text, of: &[Relative<'_>], subject: Subject<'_>) -> Fa
     Ok(())
 }
 
-/// Looks for an interrupt after so much work: names, and lines of long ones.
+/// Checks for interrupts after so much work: names, and cache lines of long ones.
 pub fn look_up(done: &Cell<usize>, bytes: usize) {
     done.set(done.get() + 1 + bytes / 64);
     if done.get() > CHUNK {
@@ -81,7 +81,7 @@ pub fn look_up(done: &Cell<usize>, bytes: usize) {
     }
 }
 
-/// Cuts an answer into sentences, in its order: relatives of one entity, in one tree and direction, and what is said of them.
+/// Divides an answer into sentences, in its order: each for the relatives of one entity, in one tree and direction, with its subject.
 pub fn each_sentence<'a>(
     rows: &'a [Relative<'a>],
     mut each: impl FnMut(&'a [Relative<'a>], Subject<'a>) -> Fallible<()>,
@@ -91,7 +91,7 @@ pub fn each_sentence<'a>(
         for of in rows.chunk_by(|a, b| a.tree == b.tree && a.ancestor == b.ancestor) {
             let first = &of[0];
             let relation = if first.ancestor { Relation::Ancestor } else { Relation::Descendant };
-            // The tree is said where the answer has several.
+            // Sentences name the tree if the entity's rows have several.
             let tree = several.then_some(first.tree.map(Piece::from));
             each(of, Subject { entity: first.entity.into(), tree, relation })?;
         }

@@ -1,7 +1,7 @@
-//! Where the answer of a walk goes: to the executor as rows, to a text, or to a function that makes something else of it.
+//! Where a walk's answer goes: to the executor as rows, to a text, or to a function that processes it.
 //!
-//! An answer is handed over in parts, each of whole questions, as soon as it passes work_mem: so what an answer takes of the session is what
-//! its largest question takes, and rows are on disk beyond work_mem. Nothing here allocates by the user's data without asking first.
+//! An answer is passed on in parts, each of whole entities, as soon as it exceeds work_mem: so an answer takes only as much memory as
+//! its largest entity, and rows beyond work_mem are on disk. Nothing here allocates in proportion to the user's data without a check.
 
 use crate::call::fmgr::{Rows, text_of};
 use crate::call::tuple;
@@ -13,7 +13,7 @@ use crate::pg::interrupt::check_interrupts;
 use cftrag_core::{Interruptible, NoRoom, Relation, Walk};
 use pgrx::{check_for_interrupts, pg_sys};
 
-/// Rows between two looks for an interrupt.
+/// Rows between two checks for interrupts.
 const ROWS_PER_TURN: usize = 8192;
 
 /// One row of an answer, as bytes.
@@ -27,18 +27,18 @@ pub struct Relative<'a> {
     pub via: &'a [u8],
 }
 
-/// Takes parts of an answer: all rows of some of its entities, in its order.
+/// Receives parts of an answer: all rows of some of its entities, in order.
 pub type Take<'a> = &'a mut dyn FnMut(&[Relative<'_>]) -> Fallible<()>;
 
 pub enum Sink<'a> {
     Rows(Rows),
-    /// The sentences of cft_context_text, as a text value; none if there are none.
+    /// The sentences of cft_context_text, as a text value; None if there are none.
     Text(&'a mut Option<pg_sys::Datum>),
     Parts(Take<'a>),
 }
 
 impl Sink<'_> {
-    /// Takes what a walk has answered so far and has not given to it yet. `last`: there is no more.
+    /// Takes what the walk has answered since the last call. `last`: no more will come.
     pub fn take(&mut self, walk: &mut Walk, last: bool) -> Fallible<()> {
         match self {
             Sink::Rows(rows) => emit(walk, *rows),
@@ -54,7 +54,7 @@ impl Sink<'_> {
     }
 }
 
-/// The walk's rows, in order, in its memory.
+/// Puts the walk's rows in order, in its memory.
 pub fn finish(walk: &mut Walk) -> Fallible<()> {
     walk.try_finish(&mut Interruptible::new(&mut { check_interrupts })).map_err(error::no_room)
 }
@@ -81,7 +81,7 @@ pub fn emit(walk: &mut Walk, rows: Rows) -> Fallible<()> {
     Ok(())
 }
 
-/// A text as PostgreSQL holds it.
+/// A text with PostgreSQL's alignment.
 #[repr(align(4))]
 struct Text<const N: usize>([u8; N]);
 
@@ -99,7 +99,7 @@ const fn with_header<const N: usize>(mut text: [u8; N]) -> [u8; N] {
     text
 }
 
-/// What a row's column `relation` says, as a text with its header.
+/// The value of a row's column `relation`, as a text with its header.
 pub fn relation_with_prefix(relation: Relation) -> &'static [u8] {
     match relation {
         Relation::Ancestor => &ANCESTOR.0,

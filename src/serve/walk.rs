@@ -1,7 +1,7 @@
-//! The hierarchy around an entity: levels checked, the walk made in the image or by the reference query, its rows handed out.
+//! The hierarchy around an entity: checks levels, walks in the image or runs the reference query, passes the rows on.
 //!
-//! Workspaces are kept between calls, `KEEP_WALKS` of them, each within `KEEP_BYTES`. A walk is asked in steps of `CELLS`, so that no image
-//! lock is held for long and a cancel is heard between them.
+//! `KEEP_WALKS` workspaces are kept between calls, each within `KEEP_BYTES`. A walk runs in steps of `CELLS`, so that no image
+//! lock is held for long and a cancel takes effect between them.
 
 use crate::call::fmgr::{Call, text_array};
 use crate::call::tuple::HEADERS;
@@ -29,18 +29,18 @@ use std::cell::{Cell, RefCell};
 /// Edge slots visited under one holding of the lock: about a millisecond, so that no writer waits longer for a reader.
 pub const CELLS: usize = 20_000;
 
-/// A backend's image call in so many settles a bounded number of versions.
+/// One in this many of a backend's image calls settles a bounded number of versions.
 const SETTLE_EVERY: u32 = 64;
 
 const SETTLE: usize = 1024;
 
-/// A workspace that grew past this is given back after the call: that of some 100,000 rows.
+/// A workspace that grew past this, by some 100,000 rows, is freed after the call.
 const KEEP_BYTES: usize = 16 << 20;
 
-/// Cells that a new workspace has room for.
+/// Cells that a new workspace reserves.
 const FIRST_CELLS: usize = 1024;
 
-/// Workspaces that are kept: a statement has seldom more scans at once.
+/// Workspaces kept: a statement seldom has more scans at once.
 const KEEP_WALKS: usize = 4;
 
 /// Boxed, so that moving one copies a pointer.
@@ -73,12 +73,12 @@ pub fn answer(
     answer_of(&of, names, array, up, down, sink)
 }
 
-/// Whether a name could be what a client makes of a list.
+/// Whether a name could be a client's array literal.
 pub fn reads_as_array(name: &[u8]) -> bool {
     name.starts_with(b"{") && name.ends_with(b"}")
 }
 
-/// 22023 for such a name if it has no relatives.
+/// 22023 if that name has no relatives.
 pub fn refuse_array(of: &AttachedTable, name: &[u8]) -> Fallible<()> {
     let mut is_known = false;
     let mut take = |rows: &[Relative<'_>]| {
@@ -89,7 +89,7 @@ pub fn refuse_array(of: &AttachedTable, name: &[u8]) -> Fallible<()> {
     if is_known { Ok(()) } else { Err(error::array_as_name(name, &display_name(of.oid()))) }
 }
 
-/// 22023 if there are too many, or fewer than none.
+/// 22023 if there are too many levels, or fewer than zero.
 pub fn check_levels(up: i32, down: i32) -> Fallible<()> {
     for (argument, value) in [("up", up), ("down", down)] {
         if !(0..=MAX_LEVELS).contains(&value) {
@@ -99,8 +99,8 @@ pub fn check_levels(up: i32, down: i32) -> Fallible<()> {
     Ok(())
 }
 
-/// The answer of a table opened before; `up` and `down` are in their range. For calls that walk more than once: all walks are under the
-/// caller's one snapshot, whoever answers. Errors: 53400, 53200 (memory), 54000 (a text that is too long).
+/// The answer of an opened table; `up` and `down` are in range. For callers that walk more than once: all walks run under the
+/// caller's one snapshot, in the image or not. Errors: 53400, 53200 (memory), 54000 (a text that is too long).
 pub fn answer_of(
     of: &AttachedTable,
     names: &[&[u8]],
@@ -131,10 +131,10 @@ pub fn answer_of(
     Ok(())
 }
 
-/// A workspace, out of its place meanwhile: what an ERROR cuts short gives its room back. Within `cftrag.work_memory`.
+/// Takes a workspace out of the kept ones, or makes one, within `cftrag.work_memory`. An ERROR frees it.
 pub fn workspace() -> Fallible<Box<Walk>> {
     let limit = work_memory::limit();
-    // One that grew when there was more of it is given back.
+    // Free one that grew under a higher limit.
     let kept = WALKS.with_borrow_mut(Vec::pop).filter(|walk| walk.bytes() <= limit / 2);
     let is_new = kept.is_none();
     let mut walk = kept.unwrap_or_else(|| Box::new(Walk::new(HEADERS)));
@@ -145,7 +145,7 @@ pub fn workspace() -> Fallible<Box<Walk>> {
     Ok(walk)
 }
 
-/// Keeps a workspace for the next call, unless it grew large or there are enough.
+/// Keeps a workspace for the next call, unless it grew large or enough are kept.
 pub fn give_back(walk: Box<Walk>) {
     if walk.bytes() <= KEEP_BYTES {
         WALKS.with_borrow_mut(|walks| {
@@ -160,13 +160,13 @@ pub fn give_back(walk: Box<Walk>) {
 
 /// How far the image served a call.
 pub enum Served {
-    /// What was not taken yet is in the workspace, in no order.
+    /// All of it: rows not passed on yet are in the workspace, unsorted.
     All(Ticket),
-    /// The answers of so many names were taken; it cannot serve the others, which is counted.
+    /// Only the first so many names, whose rows were passed on; why it cannot serve the rest has been counted.
     Only(usize),
 }
 
-/// What ends a walk.
+/// What ends a walk early.
 pub enum End {
     Unusable(Reason),
     Error(ErrorReport),
@@ -184,10 +184,10 @@ impl From<Unusable> for End {
     }
 }
 
-/// Every workspace has room for a question about a name of so many bytes.
+/// Every workspace has room for a walk from a name of this many bytes.
 pub const LONG: usize = 1024;
 
-/// Walks from the names. What is answered is given to `part` when it passes work_mem, while there are more names.
+/// Walks from the names. Calls `part` with what is answered when it exceeds work_mem, while names remain.
 pub fn walk_from(
     of: &AttachedTable,
     names: &[&[u8]],
@@ -236,7 +236,7 @@ pub fn by_reference(of: &AttachedTable, entities: pg_sys::Datum, up: i32, down: 
     reference::answer(&of.table, &of.registration.names, &of.columns, entities, up, down, sink)
 }
 
-/// Walks on from its first step to the end, in slices; learns the xids it met.
+/// Continues a walk after its first step, in slices; learns the xids that it meets.
 fn finish(
     walk: &mut Walk,
     ticket: &mut Ticket,
@@ -265,7 +265,7 @@ fn finish(
     }
 }
 
-/// The image's housekeeping, by every [`SETTLE_EVERY`]th reader.
+/// Settles versions in every [`SETTLE_EVERY`]th call of this backend.
 pub fn settle_now_and_then(of: &AttachedTable, ticket: &Ticket) {
     CALLS.set(CALLS.get().wrapping_add(1));
     if !CALLS.get().is_multiple_of(SETTLE_EVERY) || !crate::pg::contain::possible() {
