@@ -1,4 +1,4 @@
-//! cft_attach and cft_detach: put the registration (two triggers) on the user's table, or take it off.
+//! cft_attach and cft_detach: create the registration (two triggers) on the user's table, or drop it.
 
 #![expect(unsafe_code, reason = "talks to the catalogs directly")]
 
@@ -48,9 +48,9 @@ fn cft_attach(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
 
 /// `cft_attach_aliases(aliases regclass, alias name, entity name, edges regclass) -> void`
 ///
-/// Says that `aliases` has other names of entities of `edges` (where it is left out, the only attached table), and keeps an image of it.
-/// Idempotent; replaces what the table was attached as. Errors: those of cft_attach, for `aliases`; 42P01 (edges is not attached), 22023
-/// (it is the same table); 42501 without TRIGGER on `edges`, because it changes what everyone finds in a text.
+/// Registers `aliases` as other names of entities of `edges` (if NULL, of the only attached table), and keeps an image of it.
+/// Idempotent; replaces an earlier registration. Errors: those of cft_attach, for `aliases`; 42P01 (edges is not attached), 22023
+/// (it is the same table); 42501 without TRIGGER on `edges`, because it changes what every user finds in a text.
 #[pg_extern(sql = false)]
 fn cft_attach_aliases(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     // SAFETY: our own fcinfo.
@@ -105,15 +105,15 @@ fn cft_alias_of(_fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     Err(error::not_our_trigger("cft_alias_of"))
 }
 
-/// `cft_detach_edges(relation regclass) -> boolean`: drops the triggers of edges or aliases; whether there were any. STRICT. Errors: 42P01 no such
-/// table, 42501 not the owner.
+/// `cft_detach_edges(relation regclass) -> boolean`: drops the triggers of edges or aliases; returns whether there were any. STRICT. Errors: 42P01
+/// no such table, 42501 not the owner.
 #[pg_extern(sql = false)]
 fn cft_detach_edges(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<bool> {
     // SAFETY: our own fcinfo.
     let call = unsafe { Call::new(fcinfo) };
     let Some(oid) = call.oid(0) else { return Ok(false) };
     let had = drop_triggers(oid, Functions::beside(call.function()))?;
-    // Its memory is better given to others at once; should this transaction roll back, the next reader builds it again.
+    // Free its memory for other images now; if this transaction rolls back, the next reader rebuilds it.
     if had
         && let Some(control) = crate::image::control::attach()
         && let Some((index, _)) = control.find(oid)
@@ -123,12 +123,12 @@ fn cft_detach_edges(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<bool> {
     Ok(had)
 }
 
-/// Those of a registration, whatever their names: somebody may have renamed them. Whether there were any.
+/// Drops the triggers of a registration, whatever their names: a user may have renamed them. Returns whether there were any.
 fn drop_triggers(table: pg_sys::Oid, functions: Functions) -> Fallible<bool> {
     trigger_ddl::drop(table, || registration::triggers(table, functions))
 }
 
-/// Opens a table of the caller's. 42P01, 42501: before its lock is waited for, and after, when somebody else may own it.
+/// Opens a table that the caller owns. 42P01, 42501: checked before we wait for its lock, and again after, as the owner may have changed.
 fn open_owned(table: pg_sys::Oid) -> Fallible<EdgesTable> {
     privileges::require_owner(table)?;
     let opened = EdgesTable::open(table)?;

@@ -1,4 +1,4 @@
-//! cft_attached: which table a call without `edges` means, and its columns; for SQL that walks the table itself.
+//! cft_attached: the table that a call without `edges` means, and its columns; for SQL that walks the table itself.
 
 #![expect(unsafe_code, reason = "PostgreSQL's function call interface")]
 
@@ -16,7 +16,7 @@ fn cft_attached(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     let call = unsafe { Call::new(fcinfo) };
     let rows = call.rows();
     let AttachedTable { table, registration, .. } = AttachedTable::open(&call, 0)?;
-    // What it says is in the catalogs for everybody. The lock is not: that is a reader's.
+    // Every user may read this in the catalogs, but the call locks the table, so it needs a reader's rights.
     if !privileges::is_readable(table.oid()) {
         return Err(error::no_privilege(&table.name()));
     }

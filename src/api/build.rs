@@ -1,4 +1,4 @@
-//! cft_build: makes the image now. The owner's; waits for the build, writers do not.
+//! cft_build: builds the image now; owner only. It waits for the build; writers do not.
 
 #![expect(unsafe_code, reason = "locks and snapshots")]
 
@@ -17,9 +17,9 @@ use crate::pg::contain::Quiet;
 use pgrx::prelude::*;
 use std::sync::atomic::Ordering::SeqCst;
 
-/// `cft_build(edges regclass) -> void`: builds the image now and waits for it: for another session's build first, and for transactions
-/// that write to the table. Nobody waits for it, unless no background worker is to be had, or this transaction has a lock on the table
-/// already: then writers do. Errors: 42P01, 42501 (not the owner), 25001 (this transaction has written), 55000 (no shared memory, triggers
+/// `cft_build(edges regclass) -> void`: builds the image now and waits for it: first for another session's build, and for transactions
+/// that write to the table. No session waits for the build, unless no background worker is available, or this transaction already has a lock
+/// on the table: then writers do. Errors: 42P01, 42501 (not the owner), 25001 (this transaction has written), 55000 (no shared memory, triggers
 /// not sound, not finished), 55006 (another session builds, and may wait for this one), 55P03 (lock_timeout, or it gave way to a session
 /// that waits for a lock), 53200 (memory), 42809, 42703.
 #[pg_extern(sql = false)]
@@ -27,7 +27,7 @@ fn cft_build(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     // SAFETY: our own fcinfo.
     let call = unsafe { Call::new(fcinfo) };
     let oid = call.oid(0).ok_or_else(|| error::null_argument("edges"))?;
-    // SAFETY: raises 25000 in a parallel worker, where a function that calls us was said to be parallel safe.
+    // SAFETY: raises 25000 in a parallel worker, if a calling function is wrongly marked parallel safe.
     unsafe { pg_sys::PreventCommandIfParallelMode(c"cft_build()".as_ptr()) };
     privileges::require_owner(oid)?;
     let table = EdgesTable::open_and_unlock_later(oid)?;
@@ -56,8 +56,8 @@ fn cft_build(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     }
 }
 
-/// Waits until the build that is under way has ended. The caller builds again: it may have begun before what this session knows was
-/// committed.
+/// Waits until the running build has ended. The caller then builds again: that build may have begun before changes committed that this session
+/// knows of.
 fn after_another(control: &'static Control, table: EdgesTable) -> Fallible<()> {
     let (oid, name) = (table.oid(), table.name());
     if let_go(table).is_some() {
@@ -75,8 +75,8 @@ fn is_being_built(control: &Control, table: pg_sys::Oid) -> bool {
     control.find(table).is_some_and(|(_, slot)| slot.builder.load(SeqCst) != 0)
 }
 
-/// Gives up the lock that EdgesTable::open_and_unlock_later took: while we wait for a worker, whoever queues between our lock and the worker's for
-/// a stronger one would wait for us for ever. Some: this transaction had another lock on the table before, and must not wait for a worker.
+/// Releases the lock that EdgesTable::open_and_unlock_later took. Otherwise, while we wait for a worker, a session that queues for a stronger lock
+/// between ours and the worker's would wait for ever. Some: this transaction holds another lock on the table, and must not wait for a worker.
 fn let_go(table: EdgesTable) -> Option<EdgesTable> {
     let lock = pg_sys::AccessShareLock as pg_sys::LOCKMODE;
     // SAFETY: taken by EdgesTable::open_and_unlock_later; an open relation.
@@ -87,7 +87,7 @@ fn let_go(table: EdgesTable) -> Option<EdgesTable> {
     held.then_some(table)
 }
 
-/// Builds a small table here and now, if nobody writes to it. None: it is large, or somebody does or waits to.
+/// Builds a small table's image in this process, if the table has no writers. None if it is large, or a writer holds or waits for a lock.
 fn in_place(control: &Control, table: &EdgesTable, functions: Functions) -> Option<Result<(), Refused>> {
     let lock = pg_sys::ShareLock as pg_sys::LOCKMODE;
     let _quiet = Quiet::enter();
@@ -104,7 +104,7 @@ fn in_place(control: &Control, table: &EdgesTable, functions: Functions) -> Opti
     (!gave_way).then_some(built)
 }
 
-/// Builds while writers wait, and waits for them, in this process.
+/// Builds in this process under a SHARE lock: waits for current writers, and makes new ones wait.
 fn under_lock(control: &'static Control, table: EdgesTable, functions: Functions) -> Fallible<()> {
     let lock = pg_sys::ShareLock as pg_sys::LOCKMODE;
     let _quiet = Quiet::enter();
@@ -124,8 +124,8 @@ fn under_lock(control: &'static Control, table: EdgesTable, functions: Functions
     }
 }
 
-/// Has a background worker build the image and waits for it. Without one to be had, or if this transaction has a lock on the table
-/// (LOCK, or just a SELECT), builds under a SHARE lock: there the deadlock detector sees everything.
+/// Has a background worker build the image and waits for it. If none is available, or if this transaction has a lock on the table
+/// (LOCK, or just a SELECT), builds under a SHARE lock, where the deadlock detector sees all waits.
 fn beside_writers(control: &'static Control, table: EdgesTable, functions: Functions) -> Fallible<()> {
     let (oid, mut table) = (table.oid(), table);
     while !by_worker(control, table, functions)? {
@@ -134,7 +134,7 @@ fn beside_writers(control: &'static Control, table: EdgesTable, functions: Funct
     Ok(())
 }
 
-/// Tries once. False: another build was under way, or needed the worker's place.
+/// Tries once. Returns false if another build was running, or needed the worker's place.
 fn by_worker(control: &'static Control, table: EdgesTable, functions: Functions) -> Fallible<bool> {
     let (oid, name) = (table.oid(), table.name());
     load::key(&table, std::ptr::null_mut(), functions)?;
@@ -150,7 +150,7 @@ fn by_worker(control: &'static Control, table: EdgesTable, functions: Functions)
     let outcome = || control.find(oid).map_or(0, |(_, slot)| slot.outcome.load(SeqCst));
     let before = outcome();
     let Some(worker) = request::start(oid, functions) else {
-        // Those who ask for the same image at the same time take the last workers for a moment; one of them builds it.
+        // Sessions that want the same image at the same time may use up the workers for a moment; one of them builds it.
         crate::pg::latch::nap();
         if is_being_built(control, oid) {
             return Ok(false);
@@ -166,11 +166,11 @@ fn by_worker(control: &'static Control, table: EdgesTable, functions: Functions)
         BuildOutcome::Built => Ok(true),
         BuildOutcome::Memory => Err(error::out_of_memory(crate::guc::MEMORY_LIMIT.get())),
         BuildOutcome::Yielded => Err(error::load_yielded(&name)),
-        // A reader asked for a build before us: ours comes after it.
+        // A build for a reader was running before ours: try again after it.
         BuildOutcome::Busy => after_another(control, EdgesTable::open_and_unlock_later(oid)?).map(|()| false),
-        // Somebody was faster, or needed the place while it only waited.
+        // Another session was faster, or needed the place while our worker only waited.
         BuildOutcome::NoPlace => Ok(false),
-        // A build that a reader asked for has ended since ours did.
+        // A build for a reader has ended since ours did.
         BuildOutcome::None
             if outcome() != before
                 && locked::is_current(control, &EdgesTable::open_and_unlock_later(oid)?, functions) =>

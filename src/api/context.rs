@@ -23,8 +23,8 @@ fn cft_context_one(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     answer(&call, &[name], || array_of_one(&call), up, down, &mut Sink::Rows(rows))
 }
 
-/// `cft_one(entity text, edges regclass) -> text[]`: that entity, for a function of one that calls the function of many. 22023 for a name that a client
-/// made of a list.
+/// `cft_one(entity text, edges regclass) -> text[]`: that entity in an array, for SQL functions of one entity that call those of many. 22023 for a
+/// client's array literal.
 #[pg_extern(sql = false)]
 fn cft_one(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<Internal> {
     // SAFETY: our own fcinfo.
@@ -36,7 +36,7 @@ fn cft_one(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<Internal> {
     Ok(Internal::from(Some(array_of_one(&call))))
 }
 
-/// `cft_context(entities text[], up int, down int, edges regclass)`: the same for many, in the order of first occurrence.
+/// `cft_context(entities text[], up int, down int, edges regclass)`: cft_context for many entities, in the order of first occurrence.
 #[pg_extern(sql = false)]
 fn cft_context_many(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     // SAFETY: our own fcinfo.

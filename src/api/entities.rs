@@ -1,7 +1,7 @@
-//! cft_entities: which entities occur in a text, by their names or by aliases of them.
+//! cft_entities: which entities occur in a text, by their names or their aliases.
 //!
-//! Where tables of aliases are attached, each has an image of its own (entity above alias). Then every window is looked for in all of
-//! them, and leftmost-longest is chosen among what all of them found.
+//! Each attached table of aliases has an image of its own (entity above alias). Every window is then looked up in all images, and
+//! leftmost-longest chooses among all matches.
 
 #![expect(unsafe_code, reason = "talks to the executor directly")]
 

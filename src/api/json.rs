@@ -1,9 +1,8 @@
 //! The hierarchy as JSON: cft_context_json.
 //!
-//! {"entity": ..., "trees": [{"tree": ..., "ancestors": [{"entity": ..., "depth": ..., "via": ...}], "descendants": [...]}]}, one object for each entity,
-//! in the order of cft_context. serde writes it, from the rows as they are, into memory that is asked for before it is taken; then it is PostgreSQL's
-//! own jsonb. JSON is UTF-8: in a database of another encoding names are converted and the text is converted back; in one of encoding SQL_ASCII they
-//! must be UTF-8 (22021).
+//! {"entity": ..., "trees": [{"tree": ..., "ancestors": [{"entity": ..., "depth": ..., "via": ...}], "descendants": [...]}]}, one object per entity,
+//! in the order of cft_context. serde writes it from the rows into memory that is reserved first; jsonb_in then makes a jsonb of it. JSON is
+//! UTF-8: in another encoding we convert names to UTF-8 and the text back; under SQL_ASCII names must be UTF-8 (22021).
 
 #![expect(unsafe_code, reason = "PostgreSQL's function call interface")]
 
@@ -51,7 +50,7 @@ fn cft_context_json_many(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<Internal>
     out.jsonb()
 }
 
-/// The object of each entity of a call (entity or entities, up, down, edges). None for a NULL up or down.
+/// Writes the object of each entity of a call (entity or entities, up, down, edges). Nothing for a NULL up or down.
 fn objects(call: &Call, names: &[&[u8]], array: impl Fn() -> pg_sys::Datum, out: &mut Json) -> Fallible<()> {
     let (Some(up), Some(down)) = (call.int(1), call.int(2)) else { return Ok(()) };
     let mut take = |rows: &[Relative<'_>]| {
@@ -82,7 +81,7 @@ struct Tree<'a> {
     descendants: Side<'a>,
 }
 
-/// Of the rows of an entity in a tree, its ancestors or its descendants.
+/// The ancestors or the descendants among the rows of an entity in a tree.
 struct Side<'a> {
     rows: &'a [Relative<'a>],
     ancestors: bool,
@@ -124,12 +123,12 @@ impl Serialize for Name<'_> {
     }
 }
 
-/// JSON as it is written: UTF-8.
+/// JSON under construction, in UTF-8.
 #[derive(Default)]
 struct Json {
     bytes: Bytes,
     looked: Cell<usize>,
-    /// Why no more could be written.
+    /// Why nothing more could be written.
     full: Option<ErrorReport>,
 }
 
@@ -145,7 +144,7 @@ impl Json {
         serde_json::to_writer(&mut *self, object).map_err(|_| self.full.take().unwrap_or_else(error::not_utf8))
     }
 
-    /// A jsonb value of it.
+    /// The JSON as a jsonb value.
     fn jsonb(mut self) -> Fallible<Internal> {
         if self.bytes.0.len() > fmgr::LONGEST {
             return Err(error::too_long(self.bytes.0.len()));

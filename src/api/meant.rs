@@ -1,4 +1,4 @@
-//! cft_meant_edges and cft_meant_documents: which table is meant where none is named. cft_is_builtin and cft_counts: the rules of trust
+//! cft_meant_edges and cft_meant_documents: the table that a call means if it names none. cft_is_builtin and cft_counts: the rules of trust
 //! (catalog/trust.rs), for SQL that attaches and reads tables.
 
 #![expect(unsafe_code, reason = "PostgreSQL's function call interface")]
@@ -8,7 +8,7 @@ use crate::catalog::registration::Functions;
 use crate::catalog::{registration_cache, trust};
 use pgrx::prelude::*;
 
-/// `cft_is_builtin(type regtype) -> boolean`: whether its casts are a superuser's: a type of pg_catalog's, or a domain over one. STRICT.
+/// `cft_is_builtin(type regtype) -> boolean`: whether its casts are a superuser's code: a type of the server's, or a domain over one. STRICT.
 #[pg_extern(sql = false)]
 fn cft_is_builtin(fcinfo: pg_sys::FunctionCallInfo) -> bool {
     // SAFETY: our own fcinfo.
@@ -17,7 +17,7 @@ fn cft_is_builtin(fcinfo: pg_sys::FunctionCallInfo) -> bool {
 }
 
 /// `cft_counts(relation regclass, other regclass) -> boolean`: whether the owner of `relation` may say that it belongs to `other`. STRICT; false
-/// where one is not there.
+/// if one of the tables is gone.
 #[pg_extern(sql = false)]
 fn cft_counts(fcinfo: pg_sys::FunctionCallInfo) -> bool {
     // SAFETY: our own fcinfo.
@@ -25,20 +25,20 @@ fn cft_counts(fcinfo: pg_sys::FunctionCallInfo) -> bool {
     matches!((call.oid(0), call.oid(1)), (Some(table), Some(other)) if trust::counts_beside(table, other))
 }
 
-/// `cft_meant_edges(edges regclass) -> regclass`: what is named; if nothing is, the only attached table that the caller may read and whose name
-/// search_path shows; 0 where there is not exactly one. Called before a function of ours sets its own search_path.
+/// `cft_meant_edges(edges regclass) -> regclass`: the named table; if none is named, the only attached table that the caller may read and that
+/// search_path shows; 0 if there is not exactly one. SQL calls it before a function of ours sets its own search_path.
 #[pg_extern(sql = false)]
 fn cft_meant_edges(fcinfo: pg_sys::FunctionCallInfo) -> i32 {
     meant(fcinfo, |functions| functions.capture)
 }
 
-/// `cft_meant_documents(documents regclass) -> regclass`: as cft_meant_edges, of the tables of cft_attach_documents.
+/// `cft_meant_documents(documents regclass) -> regclass`: like cft_meant_edges, for the tables of cft_attach_documents.
 #[pg_extern(sql = false)]
 fn cft_meant_documents(fcinfo: pg_sys::FunctionCallInfo) -> i32 {
     meant(fcinfo, Functions::documents)
 }
 
-/// The 32 bits of an OID: pgrx makes NULL of an Oid that is 0.
+/// Returns the 32 bits of an OID, because pgrx turns an Oid of 0 into NULL.
 fn meant(fcinfo: pg_sys::FunctionCallInfo, registered_by: impl Fn(Functions) -> pg_sys::Oid) -> i32 {
     // SAFETY: our own fcinfo.
     let call = unsafe { Call::new(fcinfo) };

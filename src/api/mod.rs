@@ -1,6 +1,6 @@
-//! What SQL calls. Each function: convert, one call, convert. Their SQL declarations are in sql/install/.
+//! What SQL calls. Each function converts its arguments, makes one call, and converts the result. SQL declares them in sql/install/.
 //!
-//! An error is a value until the function's end (call/fmgr.rs); what it says is in error.rs.
+//! An error is a value until the function's end (call/fmgr.rs); error.rs has its words.
 
 pub mod attach;
 pub mod attached;

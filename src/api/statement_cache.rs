@@ -1,8 +1,8 @@
-//! cft_kept_statement: what cft_statement makes of the catalogs, kept until something in them changes.
+//! cft_kept_statement: caches what cft_statement derives from the catalogs, until something in them changes.
 //!
-//! Finding a table of documents, its columns and its operator of distance takes a few hundred microseconds of catalog queries, which is as
-//! much as the search itself. A kept text is as good as a kept plan: anything that could change it (a relation, trigger, privilege, role,
-//! schema, type or operator) sends an invalidation (pg/invalidation.rs), and then all of them are forgotten.
+//! Finding a table of documents, its columns and its distance operator takes a few hundred microseconds of catalog queries, as
+//! much as the search itself. A cached text is as safe as a cached plan: any change that could affect it (a relation, trigger, privilege, role,
+//! schema, type or operator) sends an invalidation (pg/invalidation.rs), which empties the cache.
 
 #![expect(unsafe_code, reason = "calls another function of the extension")]
 
@@ -12,23 +12,23 @@ use crate::pg::invalidation::Cached;
 use crate::pg::{error_context, invalidation};
 use pgrx::prelude::*;
 
-/// Statement wanted, table, role, row_security, cft_kept_statement's own OID (the extension may be made anew).
+/// Statement wanted, table, role, row_security, cft_kept_statement's own OID (the extension may be recreated).
 type Key = (Vec<u8>, u32, u32, bool, u32);
 
-/// More than these are not kept.
+/// Statements cached.
 const MOST: usize = 256;
 
 thread_local! {
     static KEPT: Cached<Key, Vec<u8>> = const { Cached::new(MOST, invalidation::catalogs) };
 }
 
-/// `cft_kept_statement(what text, documents regclass) -> text`: cft_statement's answer. STRICT. Errors: cft_statement's; none is kept.
+/// `cft_kept_statement(what text, documents regclass) -> text`: cft_statement's answer. STRICT. Errors: cft_statement's; they are not cached.
 #[pg_extern(sql = false)]
 fn cft_kept_statement(fcinfo: pg_sys::FunctionCallInfo) -> Option<Vec<u8>> {
     // SAFETY: our own fcinfo.
     let call = unsafe { Call::new(fcinfo) };
     let (what, table) = (call.arg(0)?, call.oid(1)?);
-    // SAFETY: SQL declares the argument text; reads backend variables; what others changed is heard of here.
+    // SAFETY: SQL declares the argument text; reads backend variables; processes invalidations.
     let key: Key = unsafe {
         pg_sys::AcceptInvalidationMessages();
         let (role, function) = (pg_sys::GetUserId().into(), call.function().into());
@@ -39,14 +39,14 @@ fn cft_kept_statement(fcinfo: pg_sys::FunctionCallInfo) -> Option<Vec<u8>> {
         return Some(kept);
     }
     let (made, is_latest) = made_now(what, table);
-    // What changed while it was made is not known to be in it.
+    // The answer may miss what changed while it was made: then do not cache it.
     if is_latest && invalidation::catalogs() == epoch {
         KEPT.with(|all| all.keep(epoch, key, made.clone()));
     }
     Some(made)
 }
 
-/// What cft_statement says, and whether it is by a snapshot of now: what an older one does not see yet sends no invalidation any more.
+/// What cft_statement says, and whether under a snapshot of now: a change that an older snapshot does not see has already sent its invalidation.
 fn made_now(what: pg_sys::Datum, table: pg_sys::Oid) -> (Vec<u8>, bool) {
     // SAFETY: reads backend state; a text value; a snapshot pushed and popped (an ERROR's abort pops it). A parallel worker may take none.
     unsafe {

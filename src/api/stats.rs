@@ -30,7 +30,7 @@ const FIXED: usize = 19;
 
 const COLUMNS: usize = FIXED + REASONS.len();
 
-/// `cft_stat()`: a row for each attached table whose names the caller may read, without row-level security. See sql/install/views.sql.
+/// `cft_stat()`: a row for each attached table whose names the caller may read without row-level security. See sql/install/views.sql.
 #[pg_extern(sql = false)]
 fn cft_stat(fcinfo: pg_sys::FunctionCallInfo) {
     // SAFETY: our own fcinfo.
@@ -47,7 +47,7 @@ fn cft_stat(fcinfo: pg_sys::FunctionCallInfo) {
     }
 }
 
-/// Whether the caller may know of the table: the caller reads the columns that hold its names, and no policy hides rows of it from the caller.
+/// Whether the caller may know of the table: it may read the columns that hold the table's names, and no policy hides rows from it.
 fn shown(table: pg_sys::Oid, functions: Functions) -> bool {
     // SAFETY: catalog lookups by OID.
     let policies = unsafe { pg_sys::check_enable_rls(table, pg_sys::InvalidOid, true) };
@@ -68,7 +68,7 @@ fn shown(table: pg_sys::Oid, functions: Functions) -> bool {
     reads(table, [number(parent), number(child), tree])
 }
 
-/// Whether the caller has SELECT on the table, or on these columns of it. None: one that is gone. Not on a table that is dropped meanwhile.
+/// Whether the caller has SELECT on the table, or on these columns of it. None: a column that is gone. False if the table is dropped meanwhile.
 fn reads<const N: usize>(table: pg_sys::Oid, columns: [Option<i32>; N]) -> bool {
     let (select, ok) = (pg_sys::ACL_SELECT as pg_sys::AclMode, pg_sys::AclResult::ACLCHECK_OK);
     // SAFETY: system cache lookups by OID and number.
@@ -82,7 +82,7 @@ fn reads<const N: usize>(table: pg_sys::Oid, columns: [Option<i32>; N]) -> bool 
     }
 }
 
-/// `cft_progress()`: a row for each build under way. See sql/install/views.sql.
+/// `cft_progress()`: a row for each running build. See sql/install/views.sql.
 #[pg_extern(sql = false)]
 fn cft_progress(fcinfo: pg_sys::FunctionCallInfo) {
     // SAFETY: our own fcinfo.
@@ -111,12 +111,12 @@ fn cft_progress(fcinfo: pg_sys::FunctionCallInfo) {
     }
 }
 
-/// None if the image is of columns that the caller may not read: they were renamed since it was built.
+/// None if the image has columns that the caller may not read (they were renamed since the build).
 fn row(control: Option<&'static Control>, table: pg_sys::Oid) -> Option<([pg_sys::Datum; COLUMNS], [bool; COLUMNS])> {
     let reasons = counters::reasons(table);
     let found = control.and_then(|control| control.find(table).map(|(index, slot)| (control, index, slot)));
     let image = found.map(|(control, index, slot)| {
-        // The slot may have become another table's.
+        // Another table may have taken the slot.
         let stats = |header: &Header, image: Image<'_>| {
             let times = (image.stats(), header.built_at, header.build_microseconds);
             slot.is_of(table).then_some((times, header.key.columns))
@@ -181,8 +181,9 @@ fn cft_stats_reset() {
     counters::reset();
 }
 
-/// `cft_hot_entities(n int, edges regclass) -> table(entity text, temperature bigint)`: the entities asked for most, hottest first, among
-/// those with an edge that the caller sees. No rows where the image would not serve the caller. Errors: 22023 (n), 53400 (cftrag.work_memory), as cft_context.
+/// `cft_hot_entities(n int, edges regclass) -> table(entity text, temperature bigint)`: the entities looked up most, hottest first, among
+/// those with an edge that the caller sees. No rows if the image would not serve the caller. Errors: 22023 (n), 53400 (cftrag.work_memory), and
+/// those of cft_context.
 #[pg_extern(sql = false)]
 fn cft_hot_entities(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     // SAFETY: our own fcinfo.
@@ -197,7 +198,7 @@ fn cft_hot_entities(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
             Err(Reason::Privilege) => return Err(error::no_privilege(&of.table.name())),
             Err(_) => return Ok(()),
         };
-        // An image that took the place of the ticket's is asked again.
+        // If another image has replaced the ticket's, try again with that one.
         if let Ok(hot) = hottest(&mut ticket, wanted) {
             let (mut hot, mut check) = (hot?, check_interrupts);
             let work = &mut Interruptible::new(&mut check);
@@ -214,7 +215,7 @@ fn cft_hot_entities(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     }
 }
 
-/// The hottest entities, within `cftrag.work_memory`; the lock is let go between steps.
+/// The hottest entities, within `cftrag.work_memory`; releases the lock between steps.
 fn hottest(ticket: &mut Ticket, wanted: usize) -> Result<Fallible<Hot>, Reason> {
     let mut hot = Hot::new(wanted, guc::work_bytes());
     let (mut check, no_room) = (check_interrupts, |why| Ok(Err(error::no_room(why))));

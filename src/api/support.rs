@@ -1,11 +1,11 @@
-//! What the planner is told of our functions (SUPPORT in sql/install): how many rows a call gives, and what it costs.
+//! What our functions tell the planner (SUPPORT in sql/install): how many rows a call returns, and what it costs.
 //!
-//! A constant entity's own relatives are counted in the image, up to a bound, as the snapshot sees them; of others, and of those that have
-//! fewer, the image's average is taken. So what is not known yet is never estimated above what is: a generic plan is not dearer than a custom
-//! one, and a prepared join is not planned again and again. The estimate is given only to callers who may read the rows from the image:
-//! without the rights (on the columns that the image was built of), or under row-level security, the planner gets what the function declares.
-//! Promises: builds nothing, waits for no lock of a table, locks none that the caller may not read, raises nothing of its own, counts in no
-//! statistics.
+//! For a constant entity we count its relatives in the image, up to a bound, as the snapshot sees them; for other entities, and for those with
+//! fewer, we take the image's average. So the estimate for an unknown entity is never above that for a known one: a generic plan does not cost
+//! more than a custom one, and a prepared join is not planned again and again. The estimate is given only to callers who may read the rows
+//! from the image: without rights on the columns that the image was built from, or under row-level security, the planner gets the declared
+//! numbers. Promises: builds nothing, waits for no table lock, locks no table that the caller may not read, raises nothing of its own, does
+//! not change statistics.
 
 #![expect(unsafe_code, reason = "the planner's interface")]
 
@@ -28,20 +28,20 @@ use pgrx::prelude::*;
 use pgrx::{Internal, PgList};
 use std::cell::RefCell;
 
-/// Edge slots that are read for an estimate: some 50 microseconds.
+/// Edge slots read for an estimate: some 50 microseconds.
 const CELLS: usize = 2000;
 
-/// Names of a constant array that are looked up for an estimate: the others are taken to be like them.
+/// Names of a constant array that we look up for an estimate; we take the others to be like them.
 const NAMES: usize = 100;
 
-/// Costs in units of cpu_operator_cost, which is some 50 nanoseconds of ours: a call, a name in it, a row.
+/// Costs of a call, a name in it, and a row, in units of cpu_operator_cost, which is about 50 nanoseconds for us.
 const CALL: f64 = 20.0;
 
 const NAME: f64 = 4.0;
 
 const ROW: f64 = 2.0;
 
-/// How often the fates of transactions are asked for.
+/// How often we look up the fates of transactions.
 const ASKED: usize = 4;
 
 /// Steps of a walk for an estimate, each with room for at most twice the rows of the one before.
@@ -51,7 +51,7 @@ thread_local! {
     static WALK: RefCell<Option<Walk>> = const { RefCell::new(None) };
 }
 
-/// For cft_context, cft_context_text and cft_context_json, of a text or a text[].
+/// Support function of cft_context, cft_context_text and cft_context_json, for a text or a text[].
 #[pg_extern(sql = false)]
 fn cft_context_support(fcinfo: pg_sys::FunctionCallInfo) -> Internal {
     // SAFETY: SQL declares internal arguments, so only the planner calls; its request begins with a node's tag.
@@ -75,7 +75,7 @@ fn cft_context_support(fcinfo: pg_sys::FunctionCallInfo) -> Internal {
     }
 }
 
-/// No answer: a null pointer, which is no NULL.
+/// No answer: a null pointer, not SQL's NULL.
 fn nothing() -> Internal {
     Internal::from(Some(pg_sys::Datum::from(0usize)))
 }
@@ -126,7 +126,7 @@ unsafe fn estimate(root: *mut pg_sys::PlannerInfo, function: pg_sys::Oid, node: 
             (Value::Unknown(names), true) if is_parameter(names) => (Vec::new(), 1.0),
             (Value::Unknown(names), true) => (Vec::new(), compat::estimate_array_length(root, names)),
         };
-        // Of a NULL level there are no rows at all.
+        // A NULL level gives no rows at all.
         let level = |n| match value(n)? {
             Value::Null => None,
             Value::Known(level) => Some((level.value() as i32).clamp(0, MAX_LEVELS) as u32),
@@ -146,7 +146,7 @@ unsafe fn estimate(root: *mut pg_sys::PlannerInfo, function: pg_sys::Oid, node: 
     }
 }
 
-/// Whether it is $1 of a statement.
+/// Whether it is a parameter ($n) of a statement.
 ///
 /// # Safety
 /// A node of an expression.
@@ -158,7 +158,7 @@ unsafe fn is_parameter(node: *mut pg_sys::Node) -> bool {
     }
 }
 
-/// How many relatives each of the names has on average, or every entity if none is named.
+/// The average number of relatives of the names, or of all entities if no name is known.
 ///
 /// # Safety
 /// `function` is one of ours.
@@ -169,7 +169,7 @@ unsafe fn relatives(
     up: u32,
     down: u32,
 ) -> Option<f64> {
-    // SAFETY: a snapshot is active if the planner says so; the table is open and its registration of that snapshot.
+    // SAFETY: PostgreSQL says that a snapshot is active; the table is open, and the registration is as of that snapshot.
     let image = unsafe {
         if !guc::ENABLE.get() || !pg_sys::ActiveSnapshotSet() {
             return None;
@@ -180,7 +180,7 @@ unsafe fn relatives(
             Some(table) => table,
             None => attached_table::default_edges_table(snapshot, functions).ok()?,
         };
-        // Before it is locked: who may not read it does not keep others from it.
+        // Checked before we lock it: a caller who may not read the table must not keep others from it.
         if !privileges::is_readable(table) {
             return None;
         }
@@ -195,29 +195,29 @@ unsafe fn relatives(
     let is_new = kept.is_none();
     let mut walk = kept.unwrap_or_else(|| Walk::new(Prefix::LENGTH).unnoticed());
     if is_new {
-        // It grows between steps only: what finds no memory is an estimate less.
+        // It grows between steps only; without memory there is no estimate.
         walk.limit(usize::MAX, usize::MAX);
         walk.make_room(CELLS, &mut Interruptible::new(&mut { check_interrupts })).ok()?;
     }
     let rows = image.relatives(&mut walk, names, up, down);
-    // It has read a few thousand slots at most.
+    // The walk has read a few thousand slots at most, so it stays small.
     WALK.set(Some(walk));
     rows
 }
 
-/// The image that would answer, and the snapshot it would be asked under.
+/// The image that would answer, and the snapshot that it would answer under.
 struct Asked {
     table: EdgesTable,
     pub key: Key,
     seen: SnapshotView,
 }
 
-/// What an image tells.
+/// What the image says.
 enum Told {
     Rows(f64),
-    /// It goes on.
+    /// The walk has not ended.
     More,
-    /// Transactions whose fate must be asked for first.
+    /// The fates of some transactions must be looked up first.
     Ask,
 }
 
@@ -270,21 +270,21 @@ impl Asked {
     }
 }
 
-/// Of an entity, on average. Where there are more rows, they are duplicates, or no hierarchy.
+/// Parents of an entity, on average. More rows than this are duplicates, or not a hierarchy.
 const MOST_PARENTS: f64 = 2.0;
 
-/// In a forest a pair at most so many steps apart is one more row above the one and below the other; a level holds no more pairs than
-/// there are edges, and there are hardly more levels than this. Rows of running transactions are in it, as in the size of a table.
+/// In a forest, a pair of entities at most so many steps apart adds one row above the one and one below the other. A level has no more pairs than
+/// edges, and there are hardly more levels than log2(entities). Rows of running transactions count, as in a table's size.
 fn average(stats: &Stats, up: u32, down: u32) -> f64 {
     let depth = (stats.entities as f64).log2().ceil().max(1.0);
     let levels = f64::from(up).min(depth) + f64::from(down).min(depth);
     (stats.edge_rows as f64 / (stats.entities as f64).max(1.0)).min(MOST_PARENTS) * levels
 }
 
-/// Words of a text of which nothing is known, and of any shorter one.
+/// Words of an unknown text; also the least we assume for a known one.
 const WORDS: f64 = 20.0;
 
-/// For cft_entities: one window of a text is a name in twenty words or so, and reading costs.
+/// Support function of cft_entities: about one word in twenty is a name, and reading the text costs.
 #[pg_extern(sql = false)]
 fn cft_entities_support(fcinfo: pg_sys::FunctionCallInfo) -> Internal {
     // SAFETY: as in cft_context_support.

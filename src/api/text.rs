@@ -1,8 +1,8 @@
 //! The hierarchy as text for a prompt: cft_context_text, cft_context_parts.
 //!
-//! One pass over the answer, which is what cft_context would return and in its order (tree, NULL first; ancestors before descendants;
+//! One pass over the answer, whose rows and order are those of cft_context (tree, NULL first; ancestors before descendants;
 //! depth; relative; all by bytes). So the same data give the same bytes, from the image and by the reference query, whatever the order
-//! in which they were written. No row is made on the way. The words are ASCII, so they are right in every server encoding.
+//! in which they were written. No tuple is formed on the way. The words are ASCII, so they are right in every server encoding.
 
 #![expect(unsafe_code, reason = "PostgreSQL's function call interface")]
 
@@ -25,7 +25,7 @@ use std::ffi::CStr;
 /// `cft_context_text(entity text, up int, down int, edges regclass, template text) -> text`
 ///
 /// NULL for an entity without relatives. Errors: those of cft_context, and 22023 for a template. (To pgrx the text is an Internal: a
-/// value that is returned as it is.)
+/// value that is returned unchanged.)
 #[pg_extern(sql = false)]
 fn cft_context_text_one(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<Internal> {
     // SAFETY: our own fcinfo.
@@ -34,7 +34,7 @@ fn cft_context_text_one(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<Internal> 
     text(&call, &[name], || fmgr::array_of_one(&call)).map(Internal::from)
 }
 
-/// `cft_context_text(entities text[], ...)`: the same for many, each beginning on a line of its own.
+/// `cft_context_text(entities text[], ...)`: the text for many entities; each one's sentences start on a new line.
 #[pg_extern(sql = false)]
 fn cft_context_text_many(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<Internal> {
     // SAFETY: our own fcinfo.
@@ -70,7 +70,7 @@ fn relation(row: &Relative<'_>) -> &'static str {
     if row.ancestor { "ancestor" } else { "descendant" }
 }
 
-/// The names, with commas between them; with semicolons if one of several has a comma.
+/// Lists the names, separated by commas, or by semicolons if there are several and one contains a comma.
 fn list(of: &[Relative<'_>], out: &mut Bytes) -> Fallible<()> {
     let done = Cell::new(0);
     let has_comma = |row: &Relative<'_>| {
@@ -91,7 +91,7 @@ fn list(of: &[Relative<'_>], out: &mut Bytes) -> Fallible<()> {
 }
 
 /// `cft_context_parts(entities text[], up int, down int, edges regclass) -> table(entity, tree, relation, text)`: the sentences of
-/// cft_context_text, one a row.
+/// cft_context_text, one per row.
 #[pg_extern(sql = false)]
 fn cft_context_parts(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     // SAFETY: our own fcinfo.
@@ -126,7 +126,7 @@ fn cft_context_parts(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     )
 }
 
-/// Gives the answer of a call (entity or entities, up, down, edges) to `take`, in parts. Not at all for a NULL up or down.
+/// Passes the answer of a call (entity or entities, up, down, edges) to `take`, in parts. Does nothing for a NULL up or down.
 fn parts(
     call: &Call,
     names: &[&[u8]],

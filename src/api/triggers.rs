@@ -1,6 +1,6 @@
 //! cft_register, cft_watch and cft_drop_triggers: the triggers of what SQL attaches (documents, mappings, embeddings, summaries).
 //!
-//! They are CREATE TRIGGER and DROP TRIGGER by OID (catalog/trigger_ddl.rs), with the rights of these: whoever may call them could run the statements.
+//! They are CREATE TRIGGER and DROP TRIGGER by OID (catalog/trigger_ddl.rs), with the same rights: any caller could run the statements instead.
 
 #![expect(unsafe_code, reason = "PostgreSQL's function call interface")]
 
@@ -12,9 +12,10 @@ use crate::error::Fallible;
 use pgrx::prelude::*;
 use std::ffi::CString;
 
-/// `cft_register(relation regclass, other regclass, trigger_name text, trigger_function regprocedure, columns text[], arguments text[]) -> void`: a
-/// trigger that never fires (UPDATE OF the columns, WHEN false; ENABLE ALWAYS, which the owner alone can), whose columns and arguments are a registration;
-/// one with `other` says that `relation` belongs to that table (FROM). Errors: 42P01, 42883, 22004 (no name), 42501, CREATE TRIGGER's.
+/// `cft_register(relation regclass, other regclass, trigger_name text, trigger_function regprocedure, columns text[], arguments text[]) -> void`:
+/// creates a trigger that never fires (UPDATE OF the columns, WHEN false; ENABLE ALWAYS, which only the owner can set) and whose columns and
+/// arguments are a registration. With `other`, it says that `relation` belongs to that table (FROM). Errors: 42P01, 42883, 22004 (no name),
+/// 42501, CREATE TRIGGER's.
 #[pg_extern(sql = false)]
 fn cft_register(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     // SAFETY: our own fcinfo.
@@ -38,8 +39,8 @@ fn cft_register(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     })
 }
 
-/// `cft_watch(relation regclass, trigger_function regprocedure) -> void`: triggers after each statement that changes the table, which see the changed rows
-/// as cft_new and cft_old. STRICT. Errors: CREATE TRIGGER's.
+/// `cft_watch(relation regclass, trigger_function regprocedure) -> void`: creates triggers after each statement that changes the table; they see
+/// the changed rows as cft_new and cft_old. STRICT. Errors: CREATE TRIGGER's.
 #[pg_extern(sql = false)]
 fn cft_watch(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     // SAFETY: our own fcinfo.
@@ -65,8 +66,9 @@ fn cft_watch(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     Ok(())
 }
 
-/// `cft_drop_triggers(relation regclass, trigger_function regprocedure, other regclass) -> boolean`: drops the table's triggers of that function, those
-/// that say it belongs to `other` if that is given; whether there were any. Errors: 42P01, 42501 (owner only), DROP TRIGGER's.
+/// `cft_drop_triggers(relation regclass, trigger_function regprocedure, other regclass) -> boolean`: drops the table's triggers of that function;
+/// if `other` is given, only those that say it belongs to `other`. Returns whether there were any. Errors: 42P01, 42501 (owner only), DROP
+/// TRIGGER's.
 #[pg_extern(sql = false)]
 fn cft_drop_triggers(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<bool> {
     // SAFETY: our own fcinfo.
@@ -83,7 +85,7 @@ fn cft_drop_triggers(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<bool> {
     trigger_ddl::drop(table, find)
 }
 
-/// Texts of SQL have no NUL.
+/// SQL texts have no NUL.
 fn c_string(text: &[u8]) -> CString {
     CString::new(text).unwrap_or_default()
 }

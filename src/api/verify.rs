@@ -1,7 +1,7 @@
 //! cft_verify: compares the image with what the caller's snapshot sees in the table, and checks the image's own invariants.
 //!
-//! A read under AccessShareLock. The image's lock is held, beside other readers, while its bytes are copied, and let go when a writer comes.
-//! The copy and what is compared are counted in cftrag.work_memory: about 100 bytes an edge, and `PER_EDGE`.
+//! A read under AccessShareLock. The image's lock is held, beside other readers, while its bytes are copied, and released when a writer comes.
+//! The copy and the compared rows are counted in cftrag.work_memory: about 100 bytes an edge, and `PER_EDGE`.
 
 #![expect(unsafe_code, reason = "locks and snapshots")]
 
@@ -24,7 +24,7 @@ use cftrag_core::{HeapMemory, Image, Interruptible, NameId, Names, NoRoom, Scan,
 use pgrx::check_for_interrupts;
 use pgrx::prelude::*;
 
-/// How many rows there are of each edge, in the table and in the image.
+/// The number of rows of each edge, in the table and in the image.
 struct Differences {
     names: Names,
     rows: Table<Edge<NameId>, (i64, i64)>,
@@ -33,7 +33,7 @@ struct Differences {
 
 type Edge<N> = (Option<N>, N, N);
 
-/// Bytes that an edge takes at most beside its names, while its table grows.
+/// The most bytes that an edge takes besides its names, while the hash table grows.
 const PER_EDGE: usize = 120;
 
 impl Differences {
@@ -41,12 +41,12 @@ impl Differences {
         Differences { names: Names::default(), rows: Table::default(), room: Room::new() }
     }
 
-    /// Forgets the rows that were counted, not their names.
+    /// Zeroes the counts, and keeps the names.
     fn forget(&mut self) {
         self.rows.0.iter_mut().flatten().for_each(|(_, counts)| *counts = (0, 0));
     }
 
-    /// The rows of an edge. 53400, 53200.
+    /// The counts of an edge. 53400, 53200.
     fn of(&mut self, tree: Option<&[u8]>, parent: &[u8], child: &[u8]) -> Fallible<&mut (i64, i64)> {
         let Differences { names, rows, room } = self;
         let tree = tree.map(|tree| named(names, tree, room)).transpose()?;
@@ -59,10 +59,10 @@ impl Differences {
     }
 }
 
-/// `cft_verify(edges regclass)`: broken invariants of the image, and edges whose rows differ in number between table and image under
-/// the caller's snapshot. No row: sound. Where the image would not serve this caller a NOTICE says why, and there are no rows.
-/// Checks a copy, which is begun anew when somebody writes meanwhile: no commit waits for it. Errors: as cft_context; 53400
-/// (cftrag.work_memory); 55006: the table is written to all the time.
+/// `cft_verify(edges regclass)`: broken invariants of the image, and edges with different numbers of rows in table and image under
+/// the caller's snapshot. No row means sound. If the image would not serve this caller, a NOTICE says why, and there are no rows.
+/// Checks a copy, which starts over when a writer comes, so no commit waits for it. Errors: as cft_context; 53400
+/// (cftrag.work_memory); 55006: the table was written to all the time.
 #[pg_extern(sql = false)]
 fn cft_verify(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     // SAFETY: our own fcinfo.
@@ -79,7 +79,7 @@ fn cft_verify(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
                 return Ok(());
             }
         };
-        // If another image has taken the place of the ticket's, it is that one's turn, or it is too new for this snapshot.
+        // Another image has replaced the ticket's: try that one, or learn that it is too new for this snapshot.
         if let Ok(found) = look(&of, &mut ticket) {
             break found?;
         }
@@ -105,24 +105,24 @@ fn cft_verify(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     Ok(())
 }
 
-/// Memory of [`cftrag_core::Image::verify_by`]: so many bytes for each entity and tree, and one for so many of the image. Measured, and a third more.
+/// Memory of [`cftrag_core::Image::verify_by`]: bytes for each entity and tree, and one byte per so many of the image. Measured, plus a third.
 const BYTES_PER_NAME: u64 = 300;
 
 const BYTES_A_BYTE: u64 = 4;
 
-/// Copies that are begun, at most: one of a million edges takes some 20 ms, and writers that come meanwhile end it.
+/// Copies to begin at most: copying a million edges takes some 20 ms, and a writer that comes meanwhile ends it.
 const COPIES: u32 = 200;
 
-/// What the look under the lock came to.
+/// The result of a step under the lock.
 enum Look {
     Copied,
-    /// The copy wants so many chunks.
+    /// The copy needs that many chunks.
     Chunks(usize),
-    /// A writer waits, or an interrupt.
+    /// A writer waits, or an interrupt is pending.
     Left,
 }
 
-/// The image as it was at one moment, counted in `room`. 55006: there was no such moment.
+/// Copies the image as of one moment, counted in `room`. 55006 if writers left no time for it.
 fn copy(of: &AttachedTable, ticket: &Ticket, room: &mut Room) -> Result<Fallible<HeapMemory>, Reason> {
     let (slot, mut copy) = (&ticket.control.slots[ticket.index], HeapMemory::new(usize::MAX));
     for _ in 0..COPIES {
@@ -152,7 +152,7 @@ fn copy(of: &AttachedTable, ticket: &Ticket, room: &mut Room) -> Result<Fallible
     Ok(Err(error::written_all_the_time(&of.table.name())))
 }
 
-/// The image's broken invariants, and its rows that the snapshot sees: all of one image.
+/// The image's broken invariants, and its rows that the snapshot sees, all from one copy.
 type Found = (Vec<(u32, String)>, Differences);
 
 fn look(of: &AttachedTable, ticket: &mut Ticket) -> Result<Fallible<Found>, Reason> {
@@ -165,7 +165,7 @@ fn look(of: &AttachedTable, ticket: &mut Ticket) -> Result<Fallible<Found>, Reas
         Ok(image) => image,
         Err(why) => return Ok(Err(error::core(&why))),
     };
-    // What the check itself makes grows with the image: it is there, or nothing is begun.
+    // The memory of the check itself grows with the image: do not begin without it.
     let stats = image.stats();
     let bytes = (stats.entities + stats.trees) * BYTES_PER_NAME + stats.bytes_published / BYTES_A_BYTE;
     if let Err(why) = work_memory::is_there(bytes as usize) {
@@ -174,7 +174,7 @@ fn look(of: &AttachedTable, ticket: &mut Ticket) -> Result<Fallible<Found>, Reas
     let (mut broken, mut check) = (Vec::new(), check_interrupts);
     let work = &mut Interruptible::new(&mut check);
     image.verify_by(&mut |p| broken.push((p.invariant, p.text)), work);
-    // Once, for the xids that the snapshot does not know.
+    // At most one restart, after learning the xids that the snapshot does not know.
     let mut scan = Scan::new();
     loop {
         let mut failed = Ok(());

@@ -1,4 +1,4 @@
-//! cft_words and cft_form: the words and forms that cft_entities is defined by (sql/entities.sql).
+//! cft_words and cft_form: the words and forms that define cft_entities (sql/entities.sql).
 
 #![expect(unsafe_code, reason = "talks to the executor directly")]
 
@@ -9,15 +9,15 @@ use crate::pg::interrupt::check_interrupts;
 use cftrag_core::{Interruptible, MOST_BYTES};
 use pgrx::prelude::*;
 
-/// Characters that are counted between two looks for an interrupt, and what that counts as.
+/// Characters counted between two checks for interrupts, and the steps that this counts as.
 const COUNTED: usize = 1 << 20;
 
 const PER_COUNTED: usize = 1 << 14;
 
-/// Steps of a word: it is folded, and put down as a row.
+/// Steps of a word: folding it, and adding a row.
 const PER_WORD: usize = 16;
 
-/// Bytes that a character has at most in any encoding of a server.
+/// The most bytes of a character in any server encoding.
 const WIDEST: usize = 4;
 
 /// `cft_words(text)`: place (from 1), form (folded, as UTF-8), start and length in characters. See crates/core/src/folded/words.rs.
@@ -56,17 +56,17 @@ fn cft_words(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     Ok(())
 }
 
-/// `cft_form(name)`: its folded words joined by one blank, as UTF-8; NULL if the name is never found in a text.
+/// `cft_form(name)`: its folded words joined by one blank, as UTF-8; NULL if the name can never be found in a text.
 #[pg_extern(sql = false)]
 fn cft_form(name: &[u8]) -> Fallible<Option<Vec<u8>>> {
     let mut form = Vec::new();
-    // Longer than any name that has a form, in whatever encoding: not looked at.
+    // A name longer than this has no form, in any encoding: skip it.
     let name = if name.len() > WIDEST * MOST_BYTES { &[] } else { name };
     let name = as_utf8(name, &mut Interruptible::new(&mut { check_interrupts }))?;
     Ok(name.is_some_and(|name| cftrag_core::fold_name(name.as_bytes(), &mut form)).then_some(form))
 }
 
-/// As the database counts them: in SQL_ASCII every byte is one.
+/// Characters as the database counts them: in SQL_ASCII every byte is one.
 fn characters(text: &str, work: &mut Interruptible<'_>) -> i32 {
     // SAFETY: reads a backend variable.
     let bytes = unsafe { pg_sys::GetDatabaseEncoding() } == pg_sys::pg_enc::PG_SQL_ASCII as i32;
@@ -81,8 +81,8 @@ fn characters(text: &str, work: &mut Interruptible<'_>) -> i32 {
     counted.sum::<usize>() as i32
 }
 
-/// A text as UTF-8, whatever the database's encoding is. None: it is none (SQL_ASCII holds any bytes). 0A000 where a character may be two
-/// of Unicode's, so that positions would differ.
+/// A text as UTF-8, whatever the database's encoding. None if it is not valid UTF-8 (SQL_ASCII holds any bytes). 0A000 where a character may
+/// become two of Unicode's, so that positions would differ.
 fn as_utf8<'t>(text: &'t [u8], work: &mut Interruptible<'_>) -> Fallible<Option<&'t str>> {
     let utf8 = pg_sys::pg_enc::PG_UTF8 as i32;
     // SAFETY: reads a backend variable; pg_server_to_any gives the same bytes, or a NUL-terminated copy in the caller's memory context.
