@@ -1,6 +1,6 @@
 //! Every error a user can cause: its SQLSTATE, its words, its hint. Nothing else in src/ writes an error message.
 //!
-//! ERROR: lower case, no full stop, the value in quotes. DETAIL and HINT: sentences. Anything that is our bug panics (XX000).
+//! ERROR: lower case, no full stop, the value in quotes. DETAIL and HINT: sentences. Our own bugs panic (XX000).
 
 pub use pgrx::pg_sys::panic::ErrorReport as Report;
 use pgrx::pg_sys::panic::ErrorReport;
@@ -8,7 +8,7 @@ use pgrx::prelude::PgSqlErrorCode as Code;
 
 pub type Fallible<T> = Result<T, ErrorReport>;
 
-/// The most levels a question may ask for. The reference query is linear in it on cyclic data; no hierarchy we know is deeper than 40.
+/// The most levels that a call may ask for. The reference query's cost is linear in it on cyclic data; no hierarchy we know is deeper than 40.
 pub const MAX_LEVELS: i32 = 1000;
 
 fn report(code: Code, message: String) -> ErrorReport {
@@ -47,7 +47,7 @@ pub fn not_attached(table: &str, hint: String) -> ErrorReport {
         .set_hint(crate::pg::encoding::shown(&hint))
 }
 
-/// `tables` are all attached ones that the caller may read, qualified.
+/// `tables`: all attached tables that the caller may read, qualified.
 pub fn unclear_edges(tables: &[String]) -> ErrorReport {
     let Some(first) = tables.first() else {
         return report(Code::ERRCODE_UNDEFINED_TABLE, "no table that you may read is attached to cftrag".into())
@@ -69,7 +69,7 @@ pub fn no_such_table(oid: u32) -> ErrorReport {
     report(Code::ERRCODE_UNDEFINED_TABLE, format!("table with OID {oid} does not exist"))
 }
 
-/// A table may belong to another only by who owns that one (catalog/trust.rs).
+/// A table may belong to another only if its owner may say so (catalog/trust.rs).
 pub fn not_owner_beside(table: &str, beside: &str) -> ErrorReport {
     report(
         Code::ERRCODE_INSUFFICIENT_PRIVILEGE,
@@ -160,7 +160,7 @@ pub fn bad_levels(argument: &str, value: i32) -> ErrorReport {
     )
 }
 
-/// Bytes of a value that an error quotes: a message of any length would need memory that nobody asked for.
+/// Bytes of a value that an error quotes: a message of unlimited length would need memory that was not reserved.
 const QUOTED: usize = 64;
 
 /// The beginning of a value that an error quotes.
@@ -169,7 +169,7 @@ fn quoted(value: &[u8]) -> String {
     String::from_utf8_lossy(&value[..value.len().min(QUOTED)]).into_owned() + more
 }
 
-/// What a client makes of a list, given where there is one name.
+/// A client's array literal, given where one name is expected.
 pub fn array_as_name(name: &[u8], table: &str) -> ErrorReport {
     report(
         Code::ERRCODE_INVALID_PARAMETER_VALUE,
@@ -240,7 +240,7 @@ pub fn too_large_to_work(bytes: usize) -> ErrorReport {
         )
 }
 
-/// Of an answer. The line raises the setting to what was needed, and half as much again.
+/// For an answer. The hint raises the setting to what was needed, plus half.
 pub fn no_room(why: cftrag_core::NoRoom) -> ErrorReport {
     match why {
         cftrag_core::NoRoom::Limit(bytes) => {
@@ -348,14 +348,14 @@ pub fn building(table: &str) -> ErrorReport {
         .set_hint("COMMIT first, then call cft_build.")
 }
 
-/// Raised at COMMIT only when this process can neither map a megabyte of shared memory nor write the trigger's row (triggers::touch):
-/// the image could not be marked in any way, and a COMMIT that it misses would make every later answer wrong.
+/// Raised at COMMIT only if this process cannot map the control block: then it cannot mark the image as incomplete, and if the image missed a
+/// committed change, every later answer would be wrong.
 pub fn control_unreachable() -> ErrorReport {
     report(Code::ERRCODE_OUT_OF_MEMORY, "cannot reach cftrag's shared memory".into())
         .set_detail("This process could not map it, and the change must be noted there before it commits.")
 }
 
-/// The WARNING of a flush that had to give the image up.
+/// The WARNING of a flush that had to give up the image.
 pub fn warn_incomplete(name: &str, why: Damage) {
     let detail = match why {
         Damage::Memory => "Shared memory ran out.",
@@ -404,7 +404,7 @@ pub fn not_our_trigger(function: &str) -> ErrorReport {
     .set_hint("Drop the trigger, then call cft_attach for its table.")
 }
 
-/// The WARNING of a change that leaves summaries as they are.
+/// The WARNING of a change that cannot mark summaries as outdated.
 pub fn warn_not_marked(summaries: &str, why: &str, edges: Option<&str>) {
     let report = report(Code::ERRCODE_WARNING, format!("summaries in {summaries} are not marked: {why}"));
     match edges {
@@ -522,12 +522,12 @@ pub fn build_lock_timeout(table: &str) -> ErrorReport {
 pub enum Damage {
     /// Shared memory ran out.
     Memory = 1,
-    /// A change could not be noted.
+    /// A change could not be captured.
     Lost = 2,
     /// A writer died while it changed the image.
     Torn = 3,
     /// A version is older than the commit log.
     XidTooOld = 4,
-    /// A deleted row was not there.
+    /// A deleted row was not in the image.
     Unmatched = 5,
 }

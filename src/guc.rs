@@ -1,6 +1,6 @@
 //! Settings (prefix `cftrag.`, reserved). Each is read where it is used; none is cached.
 //!
-//! All can be defined when the library is loaded by a session: none is PGC_POSTMASTER, because defining such a one outside
+//! All of them can be defined when a session loads the library: none is PGC_POSTMASTER, because defining such a setting outside
 //! shared_preload_libraries kills the session.
 
 #![expect(unsafe_code, reason = "reserving the prefix calls into PostgreSQL")]
@@ -8,7 +8,7 @@
 use pgrx::{GucContext, GucFlags, GucRegistry, GucSetting, PostgresGucEnum, pg_sys};
 use std::ffi::CString;
 
-/// `cftrag.enable`: whether the image may answer. Off: the reference query always does (the A/B of every benchmark).
+/// `cftrag.enable`: whether the image may answer. Off: the reference query always does (every benchmark compares the two).
 pub static ENABLE: GucSetting<bool> = GucSetting::<bool>::new(true);
 
 /// `cftrag.memory_limit` in kB: shared memory of all images of the server together.
@@ -17,36 +17,36 @@ pub static MEMORY_LIMIT: GucSetting<i32> = GucSetting::<i32>::new(1024 * 1024);
 /// `cftrag.build_in_place_limit` in kB: a reader builds the image of a table up to this size itself.
 static BUILD_IN_PLACE_LIMIT: GucSetting<i32> = GucSetting::<i32>::new(32 * 1024);
 
-/// `cftrag.owner_share` in percent of the memory and of the places: what the tables of one owner may have (image/quota.rs).
+/// `cftrag.owner_share`: the percentage of the memory and of the slots that one owner's tables may use (image/quota.rs).
 pub static OWNER_SHARE: GucSetting<i32> = GucSetting::<i32>::new(50);
 
-/// `cftrag.work_memory` in kB: memory of the session that one call of a method may take for what it reads or finds.
+/// `cftrag.work_memory` in kB: session memory that one call may use for what it reads or finds.
 pub static WORK_MEMORY: GucSetting<i32> = GucSetting::<i32>::new(1024 * 1024);
 
 /// `cftrag.build_on_start`: whether images are built when the server starts (builds/launcher.rs).
 pub static BUILD_ON_START: GucSetting<bool> = GucSetting::<bool>::new(true);
 
-/// `cftrag.temperature`: what becomes of lookups.
+/// `cftrag.temperature`: what is done with the counts of lookups.
 pub static TEMPERATURE: GucSetting<Temperature> = GucSetting::<Temperature>::new(Temperature::Count);
 
-/// What is done with the count of an entity's lookups.
+/// What is done with the counts of entities' lookups.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PostgresGucEnum)]
 pub enum Temperature {
     /// Lookups are not counted.
     #[name = c"off"]
     Off,
-    /// They are counted, for cft_hot_entities.
+    /// Lookups are counted, for cft_hot_entities.
     #[name = c"count"]
     Count,
-    /// Counted, and writers bring the hotter entities of a bucket to its front.
+    /// Lookups are counted, and writers move the hotter entities of a bucket to its front.
     #[name = c"sort"]
     Sort,
 }
 
-/// `cftrag.template`: how cft_context_text writes; empty: as it does by itself.
+/// `cftrag.template`: the format of cft_context_text; empty: the built-in words.
 pub static TEMPLATE: GucSetting<Option<CString>> = GucSetting::<Option<CString>>::new(Some(c""));
 
-/// `cftrag.prompt_template`: how cft_prompt writes; empty: as it does by itself.
+/// `cftrag.prompt_template`: the format of cft_prompt; empty: the built-in words.
 pub static PROMPT_TEMPLATE: GucSetting<Option<CString>> = GucSetting::<Option<CString>>::new(Some(c""));
 
 /// `cftrag.template` in the server's encoding, if it is set.
@@ -131,7 +131,7 @@ pub fn define() {
     );
 }
 
-/// Reserves the prefix, when all settings are defined.
+/// Reserves the prefix, after all settings are defined.
 pub fn reserve() {
     // SAFETY: a C string constant; the function copies it. Called once, from _PG_init.
     unsafe { pg_sys::MarkGUCPrefixReserved(c"cftrag".as_ptr()) };

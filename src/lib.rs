@@ -1,21 +1,21 @@
 //! cftrag: exact hierarchy retrieval inside PostgreSQL.
 //!
-//! This crate is glue. The filter and the forest are in crates/core and know no PostgreSQL; what an answer *is* stands in
-//! sql/reference.sql. docs/design.md has the contract and how it is kept, docs/rules.md the file and the test of each rule.
+//! This crate is glue. The filter and the forest are in crates/core and know nothing of PostgreSQL; sql/reference.sql defines what an answer is.
+//! docs/design.md has the contract and how we keep it, docs/rules.md the file and the test of each rule.
 //!
 //! Its folders are layers: an import points down, never up or in a circle (tools/layers). From the top:
 //!
 //!   scan        the executor's node for FROM cft_context and FROM cft_entities
 //!   api         every SQL function of the core: convert, one call, convert
-//!   methods     the papers' functions, over walks
+//!   methods     the papers' functions, built on walks
 //!   serve       one answer: conditions, what heals an image, walk, mentions, the reference query, rows and sentences
-//!   builds      images from tables: under a lock, beside writers, at server start; by whom
-//!   capture     a write on its way into the image: trigger, delta, flush
+//!   builds      images from tables: under a lock, beside writers, at server start; who builds
+//!   capture     how a write reaches the image: trigger, delta, flush
 //!   image       shared memory: control block, slots, chunks, locks, limits, settling, counters
-//!   catalog     the user's tables as the catalogs have them: names, columns, registrations, trust, the table a call means
+//!   catalog     the user's tables as the catalogs describe them: names, columns, registrations, trust, the table that a call means
 //!   call        arguments, results and memory of one call
 //!   error.rs    every message
-//!   pg          what PostgreSQL 15 to 18 differ in, and how to live in it
+//!   pg          how to live in PostgreSQL 15 to 18, and their differences
 //!   guc.rs      settings
 
 #![allow(clippy::result_large_err, reason = "ErrorReport is pgrx's error type; it is built once per failed statement")]
@@ -23,7 +23,7 @@
 use pgrx::prelude::*;
 use std::ffi::CStr;
 
-// pgrx's #[pg_guard] on our extern block (pg/compat.rs) looks for this name here.
+// The code that pgrx's #[pg_guard] generates for our extern block (pg/compat.rs) looks for this name here.
 use pgrx::pg_sys::submodules::ffi;
 
 mod api;
@@ -45,14 +45,14 @@ mod serve;
 #[cfg(all(test, feature = "pg_test"))]
 pub use pg_tests::pg_test;
 
-/// Spelled out, because pgrx 0.18.1 writes `version` where the name is (pg_get_loaded_modules, since 18). Evaluated by the compiler only.
+/// Spelled out, because pgrx 0.18.1 puts `version` in place of the name (pg_get_loaded_modules, since 18). Only the compiler evaluates it.
 const VERSION: &CStr = match CStr::from_bytes_with_nul(concat!(env!("CARGO_PKG_VERSION"), "\0").as_bytes()) {
     Ok(version) => version,
     Err(_) => panic!("a version has no NUL"),
 };
 pgrx::pg_module_magic!(name = c"cftrag", version = VERSION);
 
-// A chain: what requires the same has no order of its own, and the generated script would differ from build to build.
+// A chain: files with the same requirements have no fixed order, and the generated script would differ from build to build.
 extension_sql_file!("../sql/install/functions.sql", name = "functions");
 extension_sql_file!("../sql/install/text.sql", name = "text", requires = ["functions"]);
 extension_sql_file!("../sql/install/documents.sql", name = "documents", requires = ["text"]);
@@ -73,8 +73,8 @@ extension_sql_file!("../sql/install/methods/extract.sql", name = "extract", requ
 extension_sql_file!("../sql/install/internal.sql", name = "internal", requires = ["extract"]);
 extension_sql_file!("../sql/install/views.sql", name = "views", requires = ["internal"]);
 
-/// What loading the library starts, and nothing else: no backtraces, settings, and when preloaded shared memory and the launcher; callbacks of transactions
-/// and resource owners; hooks of planner and executor.
+/// All that loading the library does: disables backtraces, defines settings, registers shared memory and the launcher when preloaded, and installs
+/// callbacks of transactions and resource owners and hooks of planner and executor.
 #[pg_guard]
 extern "C-unwind" fn _PG_init() {
     pg::error_context::without_backtraces();

@@ -1,7 +1,7 @@
-//! Tests that run inside a server, of what SQL reaches badly: containing errors, snapshots made by hand, registrations under an old snapshot, hooks
-//! of settings, invalidations, the account of memory. `make pgrx-test`.
+//! Tests that run inside a server, of what SQL can hardly reach: containing errors, snapshots made by hand, registrations under an old snapshot,
+//! hooks of settings, invalidations, counting memory. `make pgrx-test`.
 //!
-//! Each is a function of the extension in schema `tests`, called in a transaction of its own, which is rolled back.
+//! Each is a function of the extension in schema `tests`, called in its own transaction, which is rolled back.
 
 #![expect(unsafe_code, reason = "calls what it tests")]
 
@@ -54,7 +54,7 @@ mod tests {
         raised(|| run(sql))
     }
 
-    /// Who owns what is taken now, and where memory comes from.
+    /// The current resource owner and memory context.
     fn owner() -> (pg_sys::ResourceOwner, pg_sys::MemoryContext) {
         // SAFETY: backend variables.
         unsafe { (pg_sys::CurrentResourceOwner, pg_sys::CurrentMemoryContext) }
@@ -65,13 +65,13 @@ mod tests {
         unsafe { pg_sys::InterruptHoldoffCount }
     }
 
-    /// How many transactions and subtransactions are open.
+    /// The nesting level of transactions and subtransactions.
     fn level() -> i32 {
         // SAFETY: reads backend state.
         unsafe { pg_sys::GetCurrentTransactionNestLevel() }
     }
 
-    /// The xid of the innermost one, assigned if it has none.
+    /// The xid of the innermost transaction, assigned if it has none.
     fn own_xid() -> u32 {
         // SAFETY: a transaction is open in every test.
         u32::from(unsafe { pg_sys::GetCurrentTransactionId() })
@@ -117,7 +117,7 @@ mod tests {
         let before = owner();
         contain::set_committing(true);
         let fine = contain::attempt(level);
-        // SAFETY: a catalog is opened; the reference is one that only a resource owner gives back.
+        // SAFETY: opens a catalog; only a resource owner releases the reference.
         let failed: Option<()> = contain::attempt(|| unsafe {
             pg_sys::relation_open(pg_sys::RelationRelationId, pg_sys::AccessShareLock as i32);
             error!("as memory runs out");
@@ -125,7 +125,7 @@ mod tests {
         contain::set_committing(false);
         assert_eq!((fine, failed), (Some(level()), None));
         assert_eq!(owner(), before);
-        // SAFETY: a catalog is opened and closed; its descriptor is there in between.
+        // SAFETY: opens and closes a catalog; its descriptor exists in between.
         let references = unsafe {
             let class = pg_sys::relation_open(pg_sys::RelationRelationId, pg_sys::AccessShareLock as i32);
             let count = (*class).rd_refcnt;
@@ -146,7 +146,7 @@ mod tests {
 
     // ---- pg/snapshot.rs
 
-    /// What PostgreSQL says of an xid under a snapshot (XidInMVCCSnapshot, then TransactionIdDidCommit).
+    /// PostgreSQL's own answer about an xid under a snapshot (XidInMVCCSnapshot, then TransactionIdDidCommit).
     fn by_postgres(xid: u32, snapshot: &mut pg_sys::SnapshotData) -> View {
         let xid = pg_sys::TransactionId::from(xid);
         // SAFETY: a snapshot whose lists have as many xids as it says; an xid that the commit log has.
@@ -160,7 +160,7 @@ mod tests {
         }
     }
 
-    /// Two committed transactions' xids cannot be had here; subtransactions', rolled back and released, can.
+    /// A test cannot commit transactions, so these are xids of subtransactions, released and rolled back.
     fn xids() -> Vec<u32> {
         let mut xids = Vec::new();
         for back in [false, true, false] {
@@ -177,10 +177,10 @@ mod tests {
     #[pg_test]
     fn snapshots_however_they_are_made_see_what_postgresql_sees() {
         let own = xids();
-        // The other tests, which run beside this one, are rolled back.
+        // The other tests, which run at the same time, are rolled back.
         let committed =
             one::<i64>("SELECT xmin::text::int8 FROM pg_extension WHERE extname = 'cftrag'").expect("created") as u32;
-        // SAFETY: a function of a statement has an active snapshot.
+        // SAFETY: a function that a statement calls has an active snapshot.
         let now = unsafe { *pg_sys::GetActiveSnapshot() };
         let next = u32::from(now.xmax);
         let (mut some, mut none) = ([pg_sys::TransactionId::from(next - 3), pg_sys::TransactionId::from(next - 1)], []);
@@ -201,7 +201,7 @@ mod tests {
             (
                 "a copy of an overflowed one: a number without a list",
                 Box::new(|s| {
-                    // Its xmin is the backend's own: pg_subtrans is kept from there on.
+                    // Its xmin is the backend's own: pg_subtrans is kept from that xid on.
                     (s.suboverflowed, s.subxip, s.subxcnt) = (true, std::ptr::null_mut(), 64);
                 }),
             ),
@@ -221,7 +221,7 @@ mod tests {
         for (name, mut change) in changes {
             let mut made = now;
             change(&mut made);
-            // SAFETY: a snapshot that stays where it is while it is asked.
+            // SAFETY: a snapshot that stays in place while the view uses it.
             let mut view = unsafe { SnapshotView::new(&mut made) };
             assert!(view.running().count() == made.xcnt as usize, "{name}");
             let (mut seen, mut between) = (false, false);
@@ -235,7 +235,7 @@ mod tests {
                 assert_eq!(said, by_postgres(short, &mut made), "{name}: {short}, next {next}");
                 between |= said == View::Seen && short >= u32::from(made.xmax);
                 seen |= said == View::Seen;
-                // A hint is the fate, and says nothing of the snapshot.
+                // A hint is the xid's fate, and says nothing about the snapshot.
                 // SAFETY: as in by_postgres.
                 let committed = unsafe { pg_sys::TransactionIdDidCommit(xid(short)) };
                 // SAFETY: as for `view`.
@@ -354,11 +354,11 @@ mod tests {
         assert_eq!(both(1), (Ok(3), Ok(5)), "a function is no relation");
         run("CREATE ROLE regress_cft_watched");
         assert_eq!(both(1), (Ok(3), Ok(6)));
-        // Room for two: a third forgets them.
+        // The cache has room for two: a third empties it.
         assert_eq!(both(2), (Ok(7), Ok(8)));
         assert_eq!(both(3), (Ok(9), Ok(10)));
         assert_eq!(both(1), (Ok(11), Ok(12)));
-        // What fails is not kept.
+        // Errors are not cached.
         assert_eq!(of_relations.get(4, || Err::<i32, _>("no")), Err("no"));
         assert_eq!(of_relations.get(4, || Err::<i32, _>("no again")), Err("no again"));
     }
@@ -395,7 +395,7 @@ mod tests {
         let before = used();
         let (token, address) = chunks::allocate(control, 1 << 16).expect("within the limit");
         assert_eq!(used(), before + (1 << 16));
-        // SAFETY: so many bytes were allocated.
+        // SAFETY: that many bytes were allocated.
         unsafe { address.as_ptr().write_bytes(0x5A, 1 << 16) };
         assert!(chunks::allocate(control, 1 << 40).is_none(), "past the limit");
         assert_eq!(used(), before + (1 << 16));
@@ -414,7 +414,7 @@ mod tests {
     }
 }
 
-/// What pgrx-tests calls before the first test.
+/// pgrx-tests calls this before the first test.
 #[cfg(test)]
 pub mod pg_test {
     pub fn setup(_options: Vec<&str>) {}
