@@ -1,5 +1,5 @@
-//! A hash table that grows with a user's data: by parts, so that no growth takes long and no allocation is large, and each asked for, so
-//! that Rust's allocator never ends the server.
+//! A hash table that grows with a user's data. It grows in parts, so that no growth takes long and no allocation is large; each allocation may
+//! fail without ending the server, as Rust's allocator would.
 
 use crate::error;
 use crate::error::Fallible;
@@ -7,10 +7,10 @@ use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher, BuildHasherDefault, Hash, Hasher};
 
-/// A part of a million keys has some thousands, and grows in less than a millisecond.
+/// In a table of a million keys, a part has some thousands, and grows in less than a millisecond.
 const PARTS: usize = 256;
 
-/// For keys that are our own numbers: nobody chooses them.
+/// A hash for keys that are our own numbers: no user chooses them.
 #[derive(Default)]
 pub struct Mixed(pub u64);
 
@@ -24,7 +24,7 @@ impl Hasher for Mixed {
     }
 
     fn write_u64(&mut self, n: u64) {
-        // The golden ratio's bits; the table takes the high ones, too.
+        // The golden ratio's bits; the hash table uses the high bits, too.
         self.0 = (self.0.rotate_left(29) ^ n).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     }
 
@@ -43,7 +43,7 @@ pub type Map<K, V> = HashMap<K, V, Hashes>;
 
 pub type Set<K> = HashSet<K, Hashes>;
 
-/// Values are small and own nothing: to drop them takes no time.
+/// Values are small and own nothing, so dropping them takes no time.
 pub struct Table<K, V>(pub Vec<HashMap<K, V, Hashes>>);
 
 impl<K, V> Default for Table<K, V> {
@@ -53,7 +53,7 @@ impl<K, V> Default for Table<K, V> {
 }
 
 impl<K: Hash + Eq + Copy, V: Copy> Table<K, V> {
-    /// Bits that a part's own table does not look at first.
+    /// The key's part, from bits that the part's own table does not use first.
     fn part(key: &K) -> usize {
         (Hashes::default().hash_one(key) >> 40) as usize % PARTS
     }
@@ -62,7 +62,7 @@ impl<K: Hash + Eq + Copy, V: Copy> Table<K, V> {
         self.0[Self::part(key)].get(key)
     }
 
-    /// The value of a key, and whether it was put there now. 53200.
+    /// The value of a key, and whether it was inserted now. 53200.
     pub fn entry(&mut self, key: K, new: impl FnOnce() -> V) -> Fallible<(&mut V, bool)> {
         let part = &mut self.0[Self::part(&key)];
         let known = part.len();

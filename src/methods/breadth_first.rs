@@ -1,9 +1,9 @@
 //! Breadth-first search along edges, within each tree, to any depth; from one entity, or from two until they meet.
 //!
-//! A level at a time: one walk over the whole frontier. Of two searches the one with the smaller frontier goes on. When one has
-//! finished level i and the other level j and for the first time they have an entity of a tree in common, then i + j is the distance
-//! in that tree (it would have been found before, were it less), and each shortest path leads through exactly one entity that is at
-//! distance i from the one and j from the other.
+//! One level at a time: a walk over the whole frontier. Of two searches, the one with the smaller frontier continues. When one has
+//! finished level i and the other level j, and they first have an entity of a tree in common, then i + j is the distance
+//! in that tree (a smaller one would have been found before), and each shortest path leads through exactly one entity at
+//! distance i from one end and j from the other.
 
 use crate::call::work_memory::Room;
 use crate::error;
@@ -14,30 +14,30 @@ use crate::pg::interrupt::check_interrupts;
 use cftrag_core::{Interruptible, NameId, Names};
 use std::ops::Range;
 
-/// Bytes that one entity takes at most beside its name, one name, and one of the edges that entities are reached by: tables and lists
-/// that were just doubled, beside what they were before.
+/// The most bytes that these take: an entity besides its name, a name, and one of the edges that entities were reached by. The numbers assume
+/// tables and lists that have just doubled, with the old copy still there.
 const PER_ENTITY: usize = 120;
 
 const PER_NAME: usize = 60;
 
 const PER_EDGE: usize = 3 * size_of::<Reached>();
 
-/// Bytes of the paths of a tree, and of one of their steps, with the entity that it leads to while it is looked for.
+/// Bytes for the paths of a tree, and for one of their steps, including the entity it leads to while we search.
 const PER_TREE: usize = 200;
 
 const PER_STEP: usize = 100;
 
-/// Bytes that an entity takes beside its name while it is asked about.
+/// Bytes that an entity takes, besides its name, while a walk from it runs.
 const PER_ASKED: usize = 64;
 
-/// Copies of names that are asked about, one after the other.
+/// Copies of the names to walk from, one after the other.
 pub struct Texts {
     bytes: Vec<u8>,
     ends: Vec<usize>,
 }
 
 impl Texts {
-    /// Of these. 53400, 53200.
+    /// Copies these names. 53400, 53200.
     pub fn of(asked: &[NameId], names: &Names, room: &Room) -> Fallible<Texts> {
         let bytes = asked.iter().map(|&name| names.get(name).len()).sum();
         room.spare(asked.len() * PER_ASKED + 4 * bytes)?;
@@ -68,20 +68,20 @@ pub type Node = (Tree, NameId);
 /// A tree; None is the tree without a name.
 pub type Tree = Option<NameId>;
 
-/// An entity that was reached, and the last of the edges that it was reached by at that depth.
+/// An entity that was reached, and the last edge by which it was reached at that depth.
 #[derive(Clone, Copy)]
 pub struct Found {
     pub depth: u32,
     last: Option<u32>,
 }
 
-/// An edge that an entity was reached by: from a neighbour at one step less.
+/// An edge by which an entity was reached: from a neighbour one step nearer to the start.
 #[derive(Clone, Copy)]
 struct Reached {
     from: NameId,
-    /// How it leads from there to here.
+    /// The direction from there to here.
     steps: u8,
-    /// Another one of the same entity.
+    /// The previous such edge of this entity.
     before: Option<u32>,
 }
 
@@ -101,7 +101,7 @@ impl Side {
         Side { start, ways, found: Table::default(), reached: Vec::new(), frontier: Vec::new(), depth: 0 }
     }
 
-    /// Finds all that can be reached. Error: that of expand.
+    /// Finds all that can be reached. Error: that of [`Side::expand`].
     pub fn exhaust(mut self, walker: &Walker, names: &mut Names, room: &mut Room) -> Fallible<Side> {
         while !self.is_at_end() {
             self.expand(walker, names, room)?;
@@ -122,14 +122,14 @@ impl Side {
         self.depth > 0 && self.frontier.is_empty()
     }
 
-    /// The neighbours at one step less, and how the edges lead from there.
+    /// The neighbours one step nearer to the start, and how the edges lead from there.
     pub fn before(&self, found: Found) -> impl Iterator<Item = (NameId, u8)> + '_ {
         let one = |at: u32| &self.reached[at as usize];
         std::iter::successors(found.last.map(one), move |reached| reached.before.map(one))
             .map(|reached| (reached.from, reached.steps))
     }
 
-    /// Finds the next level. The first finds the trees of the start, too, whichever way it leads there. Error: 53400, more than
+    /// Finds the next level. The first level also finds the start's trees, by edges in either direction. Error: 53400, more than
     /// cftrag.work_memory; 53200.
     pub fn expand(&mut self, walker: &Walker, names: &mut Names, room: &mut Room) -> Fallible<()> {
         let (mut at, mut next, mut check_interrupts) = (0, Vec::new(), check_interrupts);
@@ -146,7 +146,7 @@ impl Side {
         asked.dedup();
         let texts = Texts::of(&asked, names, room)?;
         let texts = texts.all();
-        // The answer is in the order of the question.
+        // The answer has the order of the names asked for.
         let done = walker.relatives(&texts, levels(UP), levels(DOWN), |rows| {
             for rows in rows.chunk_by(|a, b| a.entity == b.entity && a.tree == b.tree) {
                 work.step();
@@ -189,7 +189,7 @@ impl Side {
         if found.depth != depth {
             return Ok(());
         }
-        // The edges of one entity come one after the other.
+        // The edges of one entity come together.
         match found.last.map(|last| &mut reached[last as usize]) {
             Some(last) if last.from == from.1 => last.steps |= steps,
             _ => {
@@ -234,16 +234,16 @@ pub struct Next {
 pub struct Paths {
     pub tree: Tree,
     pub hops: u32,
-    /// Of all steps.
+    /// The range of the tree's steps in `Shortest::steps`.
     range: Range<usize>,
 }
 
 /// The shortest paths between two entities, in each tree that has one.
 #[derive(Default)]
 pub struct Shortest {
-    /// In no order.
+    /// Unordered.
     pub trees: Vec<Paths>,
-    /// The steps that lie on one, of each tree: by where they begin, and then by the name to which they lead.
+    /// The steps on shortest paths, tree by tree, ordered by where they begin and then by the name they lead to.
     pub steps: Vec<Next>,
 }
 
@@ -256,7 +256,7 @@ impl Shortest {
         &steps[first..first + count]
     }
 
-    /// How many paths lead from here; what does not fit is as many as fit.
+    /// The number of paths that lead from here; saturates at u64::MAX.
     pub fn count(&self, paths: &Paths, from: NameId, work: &mut Interruptible<'_>) -> u64 {
         let mut level: Map<NameId, u64> = Map::from_iter([(from, 1)]);
         for _ in 0..paths.hops {
@@ -311,7 +311,7 @@ impl Shortest {
     }
 }
 
-/// The shortest paths of at most so many hops, in each tree that has one; trees in no order. Error: that of expand.
+/// The shortest paths of at most `most` hops, in each tree that has one; the trees are unordered. Error: that of [`Side::expand`].
 pub fn shortest(walker: &Walker, names: &mut Names, a: NameId, b: NameId, most: u32) -> Fallible<Shortest> {
     let mut room = Room::new();
     let (mut from, mut to) = (Side::new(a, UP | DOWN), Side::new(b, UP | DOWN));
@@ -320,7 +320,7 @@ pub fn shortest(walker: &Walker, names: &mut Names, a: NameId, b: NameId, most: 
     to.expand(walker, names, &mut room)?;
     let mut check_interrupts = check_interrupts;
     let work = &mut Interruptible::new(&mut check_interrupts);
-    // The trees of both, and whether they are open: those whose distance is neither 0 (a is b) nor 1 (a is next to b).
+    // Trees that have both entities and are still open: their distance is neither 0 (a is b) nor 1 (a is next to b).
     let mut open: Set<Tree> = Set::default();
     for tree in from.trees(work) {
         if to.found.get(&(tree, b)).is_none_or(|found| found.depth != 0) {
@@ -359,7 +359,7 @@ pub fn shortest(walker: &Walker, names: &mut Names, a: NameId, b: NameId, most: 
     }
 }
 
-/// The entities of open trees in the last levels of both.
+/// The entities of open trees that are in the last levels of both searches.
 fn met(a: &Side, b: &Side, room: &mut Room, work: &mut Interruptible<'_>) -> Fallible<Vec<Node>> {
     let (short, long) = if a.frontier.len() <= b.frontier.len() { (a, b) } else { (b, a) };
     let mut met = Vec::new();
@@ -373,7 +373,7 @@ fn met(a: &Side, b: &Side, room: &mut Room, work: &mut Interruptible<'_>) -> Fal
     Ok(met)
 }
 
-/// The steps seen from their other end.
+/// The steps as seen from the other end.
 fn turned(steps: u8) -> u8 {
     (steps & UP) << 1 | (steps & DOWN) >> 1
 }

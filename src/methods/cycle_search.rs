@@ -1,18 +1,18 @@
-//! Whether an edge closes a cycle, by the table's own indexes: what cft_reject_cycles asks of each row, so it is not asked as a statement.
+//! Finds out by the table's own indexes whether an edge closes a cycle: cft_reject_cycles needs this for each row, so it runs no statement.
 //!
 //! ```text
 //!   ... --> parent's parents --> parent --(the edge)--> child --> child's children --> ...
 //!           <-- a row at a time                              a row at a time -->
 //! ```
 //!
-//! An edge closes a cycle if its parent is below its child. The searches up and down take turns; when they meet it may close one; when
-//! one of them ends it closes none. So a row costs about as much as the smaller side: two looks at an index for a new leaf, and for a new
+//! An edge closes a cycle if its parent is below its child. The searches up and down take turns; if they meet, it may close one; if
+//! one of them ends, it closes none. So a row costs about as much as the smaller side: two index lookups for a new leaf, and for a new
 //! root. With an index on one of the columns only that search runs.
 //!
-//! If it closes one, the shortest way up to the child is looked for, and whether the edge is (still) there: with the index on the child
-//! column. With that on the parent column alone, as without one, the definition (sql/cycle.sql) is asked.
+//! If it closes one, we look for the shortest way up to the child, and whether the edge is (still) there, with the index on the child
+//! column. With only the index on the parent column, as without any, the definition (sql/cycle.sql) decides.
 //!
-//! The searches see the rows that the snapshot sees, whatever the caller may read: what they found is not told to everyone.
+//! The searches see all rows that the snapshot sees, even those hidden from the caller, so not every caller is told what they found.
 
 #![expect(unsafe_code, reason = "index scans")]
 
@@ -28,21 +28,21 @@ use std::collections::{HashMap, HashSet};
 use std::convert::Infallible;
 use std::ffi::CString;
 
-/// Rows between two looks for an interrupt.
+/// Rows between two checks for interrupts.
 const STEPS_BETWEEN_CHECKS: u32 = 1000;
 
-/// What an entity that was met takes beside its name's bytes, which stand twice: in a table of hashes at most half full, and in a list.
+/// Bytes that a met entity takes besides its name, which is stored twice: in a hash table at most half full, and in a list.
 const MET: usize = 150;
 
-/// What the note of the entity that led to it takes, on the shortest way.
+/// Bytes that the note of which entity led to it takes, on the shortest way.
 const LED: usize = 200;
 
-/// An index whose first column is the one that is looked for.
+/// An index whose first column is the one to search by.
 #[derive(Clone, Copy)]
 pub struct Index {
     oid: pg_sys::Oid,
     collation: pg_sys::Oid,
-    /// The function behind its "=".
+    /// The function of its "=" operator.
     equal: pg_sys::Oid,
 }
 
@@ -50,23 +50,23 @@ pub struct Index {
 type Indexes = [Option<Index>; 2];
 
 thread_local! {
-    /// Those of the table asked about last.
+    /// The indexes of the table used last.
     static KEPT: Cached<(pg_sys::Oid, Columns), Indexes> = const { Cached::new(1, invalidation::relations) };
 }
 
 /// Whether an edge closes a cycle.
 pub enum Verdict {
     No,
-    /// Of each entity above the parent that was met on the way to the child: the one below it.
+    /// For each entity above the parent that was met on the way to the child: the one below it.
     Yes(Below),
-    /// The indexes do not tell.
+    /// The indexes cannot decide it.
     Unknown,
 }
 
-/// Of several at the same distance from the parent the smallest by bytes, as cft_context's via.
+/// Of several at the same distance from the parent, the smallest by bytes, as for cft_context's via.
 pub type Below = HashMap<Vec<u8>, Vec<u8>>;
 
-/// 53400 if the searches need more than cftrag.work_memory.
+/// Whether the edge closes a cycle. 53400 if the searches need more than cftrag.work_memory.
 ///
 /// # Safety
 /// The columns are the table's and hold names; a snapshot is active.
@@ -131,7 +131,7 @@ unsafe fn meet(
     meet
 }
 
-/// Looks for an interrupt now and then.
+/// Checks for interrupts now and then.
 #[derive(Default)]
 struct Pace(pub u32);
 
@@ -144,7 +144,7 @@ impl Pace {
     }
 }
 
-/// A row of one of the searches. Some: whether they meet, or it meets the other end of the edge.
+/// Reads a row of one search. Some: whether the searches meet; meeting the other end of the edge counts.
 ///
 /// # Safety
 /// As for [`closes`].
@@ -177,19 +177,19 @@ unsafe fn turn(
 /// A search from one end of the edge.
 struct Search {
     index: Index,
-    /// The column that is looked for, and that which leads on.
+    /// The column to search by, and the column that leads on.
     from: Column,
     to: Column,
     met: HashSet<Vec<u8>>,
-    /// What was met and not been looked for.
+    /// Entities that were met and not searched for yet.
     left: Vec<Vec<u8>>,
-    /// What is looked for, and the scan for it.
+    /// The entity being searched for, and its scan.
     at: Option<(Vec<u8>, pg_sys::SysScanDesc)>,
 }
 
 pub enum Next {
     Found(Vec<u8>),
-    /// A row that leads nowhere new, or the end of a scan.
+    /// A row that leads nowhere new, or the begin or end of a scan.
     Nothing,
     End,
 }
@@ -200,7 +200,7 @@ impl Search {
         Search { index, from, to, met, left: vec![start.to_vec()], at: None }
     }
 
-    /// Goes on level by level, each in the order of its names, as far as `end`; what led to each entity. None: it is not met.
+    /// Searches level by level, each in the order of its names, up to `end`; returns what led to each entity. None if `end` is not met.
     ///
     /// # Safety
     /// As for [`closes`].
@@ -246,7 +246,7 @@ impl Search {
         Ok(None)
     }
 
-    /// Whether one of the first rows leads to `end`.
+    /// Whether one of the start's own rows leads to `end`.
     ///
     /// # Safety
     /// As for [`closes`].
@@ -266,7 +266,7 @@ impl Search {
         }
     }
 
-    /// After an ERROR the transaction's abort does it.
+    /// Ends the scan. After an ERROR the transaction's abort does so.
     fn end(self) {
         if let Some((_, scan)) = self.at {
             // SAFETY: an open scan.
@@ -284,7 +284,7 @@ impl Search {
             self.at = Some((name, scan));
             return Next::Nothing;
         };
-        // SAFETY: an open scan; the row is read before it goes on.
+        // SAFETY: an open scan; the row is read before the scan moves on.
         unsafe {
             let row = pg_sys::systable_getnext(*scan);
             if row.is_null() {
@@ -300,7 +300,7 @@ impl Search {
                 };
                 (!null && column_value::write(pg_sys::Oid::from(column.type_oid), datum, &mut text)).then_some(text)
             };
-            // The index may have a collation in which other names are equal.
+            // Under the index's collation other names may be equal to this one.
             match text(self.to).filter(|to| !self.met.contains(to)) {
                 Some(to) if text(self.from).as_ref() == Some(name) && text(tree_column).as_deref() == tree => {
                     Next::Found(to)
@@ -311,14 +311,14 @@ impl Search {
     }
 }
 
-/// A scan of the rows in which the column is `name`.
+/// Starts a scan of the rows in which the column is `name`.
 ///
 /// # Safety
 /// As for [`closes`].
 unsafe fn begin(table: &EdgesTable, index: Index, column: Column, name: &[u8]) -> pg_sys::SysScanDesc {
     let Ok(text) = CString::new(name) else { unreachable!("a name of the database has no NUL") };
     let (mut input, mut parameter) = (pg_sys::InvalidOid, pg_sys::InvalidOid);
-    // SAFETY: the name came from a column of that type, or one like it, so its input function takes it. The scan keeps a copy of the key.
+    // SAFETY: the name came from a column of that type, or a like one, so the type's input function takes it. The scan copies the key.
     unsafe {
         pg_sys::getTypeInputInfo(pg_sys::Oid::from(column.type_oid), &mut input, &mut parameter);
         let value = pg_sys::OidInputFunctionCall(input, text.as_ptr().cast_mut(), parameter, -1);
@@ -350,7 +350,7 @@ pub unsafe fn indexes(table: &EdgesTable, columns: &Columns) -> Indexes {
 /// As for [`indexes`].
 unsafe fn find_indexes(table: &EdgesTable, columns: &Columns) -> Indexes {
     let mut found = [None; 2];
-    // SAFETY: the list is a copy; an index of a table that is locked is there.
+    // SAFETY: the list is a copy; while the table is locked, its indexes exist.
     unsafe {
         let list = pgrx::PgList::<std::ffi::c_void>::from_pg(pg_sys::RelationGetIndexList(table.rel()));
         for oid in (0..list.len()).filter_map(|i| list.get_oid(i)) {
@@ -365,12 +365,12 @@ unsafe fn find_indexes(table: &EdgesTable, columns: &Columns) -> Indexes {
     found
 }
 
-/// Whether an index finds all rows in which the column is a name: it is PostgreSQL's B-tree of its type, whole, and valid for any snapshot.
+/// Whether an index finds all rows in which the column is a name: a B-tree with the type's own operators, not partial, valid for any snapshot.
 ///
 /// # Safety
 /// An open index.
 unsafe fn serves(index: pg_sys::Relation, column: Column) -> Option<Index> {
-    // SAFETY: the caller's promise; there is at least one column, whose family and type stand in arrays.
+    // SAFETY: the caller's promise; an index has at least one column, so these arrays have an element.
     unsafe {
         let form = &*(*index).rd_index;
         let is_ours = (*(*index).rd_rel).relam == pg_sys::BTREE_AM_OID

@@ -1,4 +1,4 @@
-//! cft_extract_relations: relations out of English sentences by rules (CFT-RAG 2.2, Hearst 1992; crates/methods/src/extract).
+//! cft_extract_relations: extracts relations from English sentences by rules (CFT-RAG 2.2, Hearst 1992; crates/methods/src/extract).
 
 #![expect(unsafe_code, reason = "PostgreSQL's function call interface")]
 
@@ -11,7 +11,7 @@ use pgrx::prelude::*;
 
 /// `cft_extract_relations(text text, modifiers boolean) -> table(parent, child, relation, sentence)`
 ///
-/// In the order in which they stand in the text, each once in a sentence. Errors: 22021 (in SQL_ASCII, what is no UTF-8).
+/// In the order of the text, each once per sentence. Errors: 22021 (not UTF-8, in a database of SQL_ASCII).
 #[pg_extern(sql = false)]
 fn cft_extract_relations(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     // SAFETY: our own fcinfo.

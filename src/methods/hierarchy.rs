@@ -1,8 +1,8 @@
-//! cft_build_hierarchy: a table of edges a - b becomes an encoding tree of low structural entropy (Li and Pan 2016; SEP 2022; T-Retriever
+//! cft_build_hierarchy: turns a table of edges a - b into an encoding tree of low structural entropy (Li and Pan 2016; SEP 2022; T-Retriever
 //! 2026; crates/methods/src/hierarchy).
 //!
-//! The graph is read with the caller's rights under the caller's snapshot, as a query of the caller's would. The result depends on what the rows
-//! say alone: not on their order, nor on which end is a.
+//! The graph is read with the caller's rights under the caller's snapshot, as a query of the caller's would be. The result depends only on the
+//! content of the rows: not on their order, nor on which end is a.
 
 #![expect(unsafe_code, reason = "PostgreSQL's function call interface")]
 
@@ -25,19 +25,19 @@ use pgrx::check_for_interrupts;
 use pgrx::prelude::*;
 use std::ffi::CStr;
 
-/// Of the bytes that one row, and one entity beside its name, take while a tree is made (examples/hierarchy.rs measures them).
+/// Bytes that a row takes, and an entity besides its name, while a tree is made (examples/hierarchy.rs measures them).
 const PER_ROW: usize = 200;
 
 const PER_ENTITY: usize = 500;
 
-/// The longest part of an entity's name in a community's.
+/// Bytes of an entity's name shown in a community's name.
 const HUB: i32 = 60;
 
 /// `cft_build_hierarchy(graph regclass, a name, b name, weight name, height int)
 ///     -> table(tree, parent, child, entropy_before, entropy_after)`
 ///
-/// One row for each community and entity but the root: a community, then its entities by bytes, then the communities in it. The
-/// sums of the last columns are the graph's one-dimensional entropy and the tree's. Errors: 22004 (NULL argument or weight), 22023
+/// One row for each community and entity except the root: a community, then its entities by bytes, then the communities in it. The
+/// sums of the last two columns are the graph's one-dimensional entropy and the tree's. Errors: 22004 (NULL argument or weight), 22023
 /// (height, weight), 22003 (weights too large to add up), 42703, 42701, 42804 (columns), 53400 (cftrag.work_memory), the table's own.
 #[pg_extern(sql = false)]
 fn cft_build_hierarchy(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
@@ -60,7 +60,7 @@ struct Graph {
     /// The table's name.
     tree: Vec<u8>,
     names: Names,
-    /// The entities, which are the network's nodes: in the order of their names, by bytes.
+    /// The entities, which are the network's nodes, in the order of their names, by bytes.
     entities: Vec<NameId>,
     network: Network,
 }
@@ -104,7 +104,7 @@ fn read(call: &Call) -> Fallible<Graph> {
     reading.finish(tree)
 }
 
-/// The weight as SQL. 42804 unless the column holds numbers: a cast of something else could be anybody's function.
+/// The weight as SQL. 42804 unless the column holds numbers: a cast from another type could be any user's function.
 fn weight_of(graph: &EdgesTable, name: &str) -> Fallible<String> {
     let column = graph.column(name).ok_or_else(|| error::no_raw_column(&graph.name(), name))?;
     let type_oid = pg_sys::Oid::from(column.type_oid);
@@ -123,7 +123,7 @@ fn type_name(type_oid: u32) -> String {
     encoding::shown(&encoding::decode(shown.to_bytes()))
 }
 
-/// A graph while it is read.
+/// A graph that is being read.
 struct Reading {
     names: Names,
     edges: Vec<(NameId, NameId, f64)>,
@@ -135,7 +135,7 @@ impl Reading {
         Reading { names: Names::default(), edges: Vec::new(), room: Room::new() }
     }
 
-    /// A row of two texts and a float8.
+    /// Adds a row of two texts and a float8.
     fn add(&mut self, row: &Tuple) -> Fallible<()> {
         let (Some(a), Some(b)) = (row.get(1), row.get(2)) else { return Ok(()) };
         let [a, b] = [self.entity(a)?, self.entity(b)?];
@@ -180,13 +180,13 @@ impl Reading {
     }
 }
 
-/// How much of a name is shown: whole characters.
+/// How many bytes of a name to show, in whole characters.
 fn clipped(name: &[u8]) -> usize {
     // SAFETY: looks at `len` bytes of a name in the database's encoding.
     unsafe { pg_sys::pg_mbcliplen(name.as_ptr().cast(), name.len() as i32, HUB) as usize }
 }
 
-/// The first of "community", "community_", "community__", ... that no entity's name is, or has before a blank.
+/// The first of "community", "community_", "community__", ... that is no entity's name, nor stands before a blank in one.
 fn free_word(names: &Names) -> Vec<u8> {
     let mut taken: Vec<usize> = names
         .ids()
@@ -234,7 +234,7 @@ impl Writer {
         }
     }
 
-    /// "community" is the root, "community 2.1 (aspirin)" the first community in the second, in which aspirin has the highest degree.
+    /// "community" is the root; "community 2.1 (aspirin)" is the first community in the second, and aspirin has the highest degree in it.
     fn name(&self, node: u32) -> Vec<u8> {
         let mut name = self.word.clone();
         if node == self.encoding.root() {

@@ -1,5 +1,5 @@
-//! Where an entity stands in its trees (Tree-KG, HiRAG): lowest common ancestors, depth, size of what is under it. By walks of all
-//! levels; where there are more than a walk takes, level by level.
+//! An entity's position in its trees (Tree-KG, HiRAG): lowest common ancestors, depth, size of its subtree. By walks of all
+//! levels; if there are more levels than a walk takes, level by level.
 
 #![expect(unsafe_code, reason = "PostgreSQL's function call interface")]
 
@@ -16,10 +16,10 @@ use cftrag_methods::Graph;
 use pgrx::check_for_interrupts;
 use pgrx::prelude::*;
 
-/// Bytes that an entity takes at most beside its name: in two lists, in a table, in a graph.
+/// The most bytes that an entity takes besides its name: in two lists, a hash table, and a graph.
 const PER_ENTITY: usize = 160;
 
-/// What a call has read: names and the memory that it may take.
+/// What a call has read: names, within the memory that it may take.
 struct Reading {
     walker: Walker,
     names: Names,
@@ -28,8 +28,8 @@ struct Reading {
 
 /// `cft_lca(a text, b text, edges regclass) -> table(tree, ancestor, depth_a, depth_b)`
 ///
-/// An entity is a common ancestor if a and b each are it or are under it. The lowest are those that have no other common ancestor under
-/// them, but for one that they are under as well (in a cycle). depth_a, depth_b: steps from a, from b. Errors: 53400
+/// An entity is a common ancestor if a and b each are it or are under it. The lowest ones have no other common ancestor under
+/// them, except one that they are also under (in a cycle). depth_a, depth_b: steps from a, from b. Errors: 53400
 /// (cftrag.work_memory); those of cft_context.
 #[pg_extern(sql = false)]
 fn cft_lca(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
@@ -73,7 +73,7 @@ fn cft_lca(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     Ok(())
 }
 
-/// Entities in their trees, numbered in the order in which they came.
+/// Entities in their trees, numbered in the order in which they were added.
 #[derive(Default)]
 struct Nodes {
     list: Vec<Node>,
@@ -81,7 +81,7 @@ struct Nodes {
 }
 
 impl Nodes {
-    /// What was not added before.
+    /// Adds a node that was not added before.
     fn add(&mut self, node: Node) -> Fallible<()> {
         if self.list.len().is_multiple_of(1 << 16) {
             check_for_interrupts!();
@@ -91,7 +91,7 @@ impl Nodes {
         Ok(())
     }
 
-    /// Gives each edge to one of these to `take`: the child, and the parent if that is one of these.
+    /// Passes each edge whose child is one of these to `take`: the child, and the parent if it is one of these.
     fn each_parent(&self, reading: &mut Reading, mut take: impl FnMut(u32, Option<u32>)) -> Fallible<()> {
         let Reading { walker, names, room } = reading;
         let mut asked: Vec<NameId> = self.list.iter().map(|node| node.1).collect();
@@ -115,7 +115,7 @@ impl Nodes {
     }
 }
 
-/// Bytes of an edge between two ancestors.
+/// Bytes that an edge between two ancestors takes.
 const PER_EDGE: usize = 24;
 
 impl Reading {
@@ -123,7 +123,7 @@ impl Reading {
         Ok(Self { walker: Walker::of(call, n)?, names: Names::default(), room: Room::new() })
     }
 
-    /// The ancestors of an entity in each of its trees, with their depths, and itself at 0.
+    /// The ancestors of an entity in each of its trees, with their depths, and the entity itself at depth 0.
     fn ancestors(&mut self, entity: &[u8]) -> Fallible<Vec<(Node, i32)>> {
         let Self { walker, names, room } = self;
         let (mut found, mut deep) = (Vec::new(), false);
@@ -158,15 +158,15 @@ impl Reading {
     }
 }
 
-/// A relative at the last level that was asked for may have others behind it.
+/// Whether a relative is at the last level of a walk, so that others may be beyond it.
 fn too_deep(rows: &[Relative<'_>]) -> bool {
     rows.iter().any(|row| row.depth >= ALL)
 }
 
-/// Of a set that has all that is above its members: whether nothing of it is under a node that is not above the node, too. These are the
-/// members of the components (entities that are above each other) which no edge leads out of, downwards and within the set.
+/// For a set that contains all that is above its members: whether each is lowest, that is, all set members under it are above it, too. These
+/// are the members of the strongly connected components that no edge within the set leaves downwards.
 fn lowest(reading: &mut Reading, nodes: &Nodes) -> Fallible<Vec<bool>> {
-    // Whatever lies between two of the set is in it, so parents and children suffice.
+    // All that lies between two members is in the set, so parents and children suffice.
     let mut down = Vec::new();
     nodes.each_parent(reading, |child, parent| down.extend(parent.map(|parent| (parent, child))))?;
     let mut check_interrupts = check_interrupts;
@@ -185,7 +185,7 @@ fn lowest(reading: &mut Reading, nodes: &Nodes) -> Fallible<Vec<bool>> {
 
 /// `cft_depth(entity text, edges regclass) -> table(tree, depth)`
 ///
-/// The least number of steps up to a root of the tree (an entity without a parent but itself); NULL if it has none above it (cycles).
+/// The fewest steps up to a root of the tree (an entity without a parent but itself); NULL if no root is above it (cycles).
 /// Errors: those of cft_lca.
 #[pg_extern(sql = false)]
 fn cft_depth(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
@@ -216,7 +216,7 @@ fn cft_depth(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
 
 /// `cft_subtree_size(entity text, edges regclass) -> table(tree, size bigint)`
 ///
-/// How many different entities are under an entity, itself counted. Errors: those of cft_lca.
+/// The number of different entities under an entity, itself included. Errors: those of cft_lca.
 #[pg_extern(sql = false)]
 fn cft_subtree_size(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     // SAFETY: our own fcinfo.
@@ -251,7 +251,7 @@ fn cft_subtree_size(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     in_order(sizes, &reading.names, |tree, size| add(rows, tree, Some(pg_sys::Datum::from(size))))
 }
 
-/// Gives what is known of each tree to `f`, trees by bytes, the one without a name first.
+/// Passes the value of each tree to `f`, trees by bytes, the one without a name first.
 fn in_order<T: Copy>(
     by_tree: Table<Tree, T>,
     names: &Names,
@@ -270,7 +270,7 @@ fn in_order<T: Copy>(
     Ok(())
 }
 
-/// A row of a tree and a number.
+/// Adds a row with a tree and a number.
 fn add(rows: Rows, tree: Option<&[u8]>, number: Option<pg_sys::Datum>) -> Fallible<()> {
     let name = text_value(tree.unwrap_or_default())?;
     rows.add(&mut [name, number.unwrap_or(pg_sys::Datum::from(0usize))], &mut [tree.is_none(), number.is_none()]);

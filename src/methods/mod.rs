@@ -1,6 +1,6 @@
-//! Published ways to use a hierarchy, beside the context of an entity. docs/methods.md has their papers and what is exact.
+//! Published ways to use a hierarchy, beyond an entity's context. docs/methods.md has their papers and what is exact.
 //!
-//! Those over an attached table are made of walks as cft_context makes them (walker.rs): from the image where it can serve, else by the
+//! Those over an attached table are built on walks like cft_context's (walker.rs): from the image if it can serve, else by the
 //! reference query, all under the caller's one snapshot and with the caller's rights. So they are as exact as their walks.
 
 pub mod big_map;

@@ -17,13 +17,13 @@ use cftrag_core::{Interruptible, NameId, Names};
 use pgrx::check_for_interrupts;
 use pgrx::prelude::*;
 
-/// Entities of all shortest paths of a call: some hundred megabytes of rows. Their number can be exponential in their length.
+/// The most entities in all shortest paths of a call: some hundred megabytes of rows. Their number can be exponential in the length.
 const MOST_ENTITIES: u64 = 10_000_000;
 
 /// `cft_neighbors(entity text, hops int, direction text, edges regclass) -> table(tree, hops, neighbor, via)`
 ///
-/// The entities within so many steps, each with its distance, in each tree; `via` is the smallest neighbour at one step less that leads
-/// to it. Direction up or down: what cft_context says. Errors: 22023 (direction, hops); 53400
+/// The entities within that many steps, each with its distance, in each tree; `via` is the smallest neighbour one step nearer that leads
+/// to it. With direction up or down the answer is cft_context's. Errors: 22023 (direction, hops); 53400
 /// (cftrag.work_memory); those of cft_context.
 #[pg_extern(sql = false)]
 fn cft_neighbors(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
@@ -82,7 +82,7 @@ fn around(walker: &Walker, entity: &[u8], hops: i32, ways: u8, rows: Rows) -> Fa
     Ok(())
 }
 
-/// Adds a row for each of `found`, of which `row` says tree, hops, neighbor and via.
+/// Adds a row for each of `found`; `row` gives tree, hops, neighbor and via.
 fn add_neighbors<'a, T>(rows: Rows, found: &[T], row: impl Fn(&T) -> (Option<&'a [u8]>, i32, &'a [u8], &'a [u8])) {
     for found in found.chunks(ROWS_BETWEEN_CHECKS) {
         check_for_interrupts!();
@@ -120,7 +120,7 @@ fn cft_path(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
             text_array(&steps),
         ];
         rows.add(&mut values, &mut [tree.is_none(), false, false, false]);
-        // There may be more paths than would fit into memory; the rows may be on disk.
+        // Free the values: all paths may not fit into memory, while the rows may be on disk.
         for n in [0, 2, 3] {
             // SAFETY: made above, copied into the row.
             unsafe { pg_sys::pfree(values[n].cast_mut_ptr()) };
@@ -139,7 +139,7 @@ fn step_name(steps: u8) -> &'static str {
 
 /// `cft_explain_path(a text, b text, max_hops int, edges regclass) -> text`
 ///
-/// The first of the shortest paths of each tree as a sentence; NULL if there is none. The same bytes for the same data.
+/// The first shortest path of each tree as a sentence; NULL if there is none. Equal data give equal bytes.
 /// Errors: those of cft_path.
 #[pg_extern(sql = false)]
 fn cft_explain_path(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<Option<Vec<u8>>> {
@@ -182,8 +182,8 @@ fn sentence(names: &Names, path: &[(NameId, u8)]) -> Vec<u8> {
     out
 }
 
-/// Gives each shortest path of the call (a, b, max_hops, edges) to `take`, trees in order, paths in order; `take` says whether it wants
-/// another one of this tree. A path is its entities, each with the step that leads to it. Error: 54000, if all paths together have more
+/// Passes each shortest path of the call (a, b, max_hops, edges) to `take`, trees in order, paths in order; `take` returns whether it wants
+/// another one of this tree. A path is its entities, each with the step that leads to it. Error: 54000 if all paths together have more
 /// than `most_entities`.
 fn each_path(
     call: &Call,
@@ -213,7 +213,7 @@ fn each_path(
         return Err(error::too_many_paths(count, most_entities));
     }
     for paths in &trees {
-        // The choices that are left at each entity of the path.
+        // The choices left at each entity of the path.
         let mut path = vec![(a, 0)];
         let mut left = vec![shortest.next(paths, a)];
         loop {

@@ -1,7 +1,7 @@
 //! cft_path_prefix: the path from the top of a tree to an entity (TreeRAG's Tree-Chunking).
 //!
-//! Some entities at a time, by two walks: all that is above them, and which of that has a parent itself. What is kept between the two is
-//! within cftrag.work_memory. Where there are more levels than a walk takes, those of the entity are gone through one by one.
+//! Runs two walks for some entities at a time: one for all that is above them, one for which of those have a parent. What is kept between the
+//! two is within cftrag.work_memory. If there are more levels than a walk takes, that entity's are searched one by one.
 
 #![expect(unsafe_code, reason = "PostgreSQL's function call interface")]
 
@@ -18,18 +18,18 @@ use pgrx::prelude::*;
 use pgrx::{Internal, check_for_interrupts};
 use std::cmp::Reverse;
 
-/// Entities of the first two walks, and ancestors that later ones may have together: some megabytes, and few calls.
+/// Entities of the first two walks, and ancestors that later walks may have together: some megabytes, and few calls.
 const FIRST: usize = 256;
 
 const ANCESTORS: usize = 1 << 18;
 
-/// Bytes of a name beside itself, as measured for search.rs.
+/// Bytes that a name takes besides itself, as measured.
 const PER_NAME: usize = 130;
 
 /// `cft_path_prefix(entities text[], edges regclass, separator text) -> table(entity, tree, path text[], prefix text)`
 ///
-/// From the nearest entity above that has no parent, of several the smallest by bytes; in a cycle without such, from the farthest above. The
-/// way is the shortest, of several the one whose names are the smallest from the top on. Errors: those of cft_context; 53400.
+/// The path begins at the nearest entity above that has no parent, of several the smallest by bytes; in a cycle without such, at the farthest
+/// above. It is the shortest, of several the one whose names are the smallest from the top down. Errors: those of cft_context; 53400.
 #[pg_extern(sql = false)]
 fn cft_path_prefix(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     // SAFETY: our own fcinfo.
@@ -54,7 +54,7 @@ fn cft_path_prefix(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     Ok(())
 }
 
-/// `cft_path_prefix(entity text, edges regclass, separator text) -> text`: that of the first of its trees, NULL if it is in none.
+/// `cft_path_prefix(entity text, edges regclass, separator text) -> text`: the prefix in the entity's first tree; NULL if it is in none.
 #[pg_extern(sql = false)]
 fn cft_path_prefix_one(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<Internal> {
     // SAFETY: our own fcinfo.
@@ -74,7 +74,7 @@ fn cft_path_prefix_one(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<Internal> {
 #[derive(Default)]
 struct Places {
     names: Names,
-    /// Of each entity, its trees; in the order of rows.
+    /// Each entity in each of its trees, in the order of the rows.
     pub list: Vec<Place>,
 }
 
@@ -93,7 +93,7 @@ struct Above {
 }
 
 impl Places {
-    /// What is above the entities, as far as a walk goes.
+    /// Finds what is above the entities, as far as a walk goes.
     fn above(walker: &Walker, entities: &[&[u8]]) -> Fallible<Places> {
         let mut places = Places::default();
         let mut room = Room::new();
@@ -121,7 +121,7 @@ impl Places {
         Ok(places)
     }
 
-    /// Of entities with more levels above them, all that is there.
+    /// For entities with more levels above them than a walk takes, finds all of them.
     fn go_further(&mut self, walker: &Walker) -> Fallible<()> {
         let is_deep = |place: &&Place| place.above.iter().any(|above| above.depth >= ALL);
         let deep: Set<NameId> = self.list.iter().filter(is_deep).map(|place| place.entity).collect();
@@ -131,7 +131,7 @@ impl Places {
             if !deep.contains(&entity) {
                 continue;
             }
-            // The trees of an entity come one after the other.
+            // The trees of an entity come together.
             let side = match whole.take().filter(|whole| whole.0 == entity) {
                 Some((_, side)) => side,
                 None => Side::new(entity, UP).exhaust(walker, &mut self.names, &mut Room::new())?,
@@ -149,7 +149,7 @@ impl Places {
         Ok(())
     }
 
-    /// Those above that have a parent, but themselves.
+    /// The entities above that have a parent other than themselves.
     fn under(&mut self, walker: &Walker) -> Fallible<Set<(Tree, NameId)>> {
         let above: Set<NameId> = self.list.iter().flat_map(|place| &place.above).map(|above| above.name).collect();
         let names: Vec<Vec<u8>> = above.into_iter().map(|name| self.names.get(name).to_vec()).collect();
@@ -173,7 +173,7 @@ impl Places {
         });
         let via: Map<NameId, NameId> = place.above.iter().map(|above| (above.name, above.via)).collect();
         let way = std::iter::successors(top.map(|top| top.name), |name| via.get(name).copied());
-        // From the top to the entity, which has no entity below it.
+        // Ends at the entity itself, which has nothing below it.
         let mut path: Vec<&[u8]> =
             way.take_while(|&name| name != place.entity).map(|name| self.names.get(name)).collect();
         path.push(self.names.get(place.entity));

@@ -1,17 +1,17 @@
-//! cft_reject_cycles: a constraint trigger that refuses a row which closes a cycle (CFT-RAG 2.3 filters them out afterwards). Opt-in: the
+//! cft_reject_cycles: a constraint trigger that rejects a row which closes a cycle (CFT-RAG 2.3 filters cycles out afterwards). Opt-in: the
 //! user creates the trigger.
 //!
-//! Two sessions may each insert half of a cycle, and neither sees the other's row before its commit. So, as a foreign key's check does
-//! for the rows it needs:
+//! Two sessions may each insert half of a cycle, and neither sees the other's row before its commit. So the trigger works as a foreign key's
+//! check does:
 //!
-//! - It takes a lock first, to the end of the transaction: one for the trigger. Who comes second waits for the first to end.
-//! - It looks with a snapshot taken after that, also in REPEATABLE READ and SERIALIZABLE, whose own would not show what was committed
-//!   meanwhile. So of two halves the second is refused, whatever the isolation level.
-//! - It looks with the rights of the table's owner, past row-level security: a cycle through rows that the writer may not see is one.
-//!   The path is told only to who may read the table.
+//! - It first takes a lock, one per trigger, until the transaction ends. A second session waits for the first to end.
+//! - It searches with a snapshot taken after that, even in REPEATABLE READ and SERIALIZABLE, whose own would not show what was committed
+//!   meanwhile. So of two halves the second is rejected, whatever the isolation level.
+//! - It searches with the rights of the table's owner, past row-level security: rows that the writer may not see can close a cycle, too.
+//!   The error shows the path only to callers who may read the table.
 //!
-//! It does not see rows written while the trigger was not there, or disabled, or while session_replication_role is replica; cycles
-//! through other trees are none. Writers of edges wait for each other's transactions; a deadlock is found as any other (40P01).
+//! It does not see rows written while the trigger did not exist or was disabled, or while session_replication_role was replica. A cycle
+//! through several trees is none. Writers of edges wait for each other's transactions; deadlocks are detected as usual (40P01).
 
 #![expect(unsafe_code, reason = "trigger data, locks and snapshots")]
 
@@ -33,7 +33,7 @@ use crate::serve::{conditions, reference};
 use pgrx::prelude::*;
 use std::ffi::CStr;
 
-/// TRIGGER_EVENT_OPMASK, TRIGGER_EVENT_ROW and TRIGGER_EVENT_TIMINGMASK (commands/trigger.h): AFTER is 0 of the last.
+/// TRIGGER_EVENT_OPMASK, TRIGGER_EVENT_ROW and TRIGGER_EVENT_TIMINGMASK (commands/trigger.h); in the last, AFTER is 0.
 const OPERATION: u32 = 3;
 
 const INSERT: u32 = 0;
@@ -44,14 +44,14 @@ const SHAPE: u32 = 4 | 0x18;
 
 const AFTER_ROW: u32 = 4;
 
-/// Entities of a longer cycle are not all named.
+/// A longer cycle is shown with some entities left out.
 const MOST_NAMED: usize = 40;
 
 /// An edge's tree, parent and child.
 type Edge = [Option<Vec<u8>>; 3];
 
-/// AFTER INSERT OR UPDATE FOR EACH ROW, deferrable or not, without arguments, of an attached table: of the columns of cft_attach.
-/// Errors: 23514 (the row closes a cycle), 53400 (to see whether it does takes more than cftrag.work_memory), 39P01 (a trigger of another kind),
+/// AFTER INSERT OR UPDATE FOR EACH ROW, deferrable or not, without arguments, on an attached table; checks the columns of cft_attach.
+/// Errors: 23514 (the row closes a cycle), 53400 (the search needs more than cftrag.work_memory), 39P01 (a trigger of another kind),
 /// 42P01 (not attached), 42703, 42804, 42809 (the table has changed since).
 #[pg_extern(sql = false)]
 fn cft_reject_cycles(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
@@ -75,7 +75,7 @@ fn cft_reject_cycles(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     }
     // SAFETY: the trigger is open; its name is NUL-terminated.
     let trigger = unsafe { encoding::decode(CStr::from_ptr((*data.tg_trigger).tgname).to_bytes()) };
-    // Only these: past row-level security it tells who may not read the table whether values stand in it.
+    // Only attached columns: the search is past row-level security, so it could reveal values of other columns to callers who may not read them.
     let attached = registration::read(table.oid(), std::ptr::null_mut(), Functions::beside(call.function()));
     let names =
         attached.ok_or_else(|| error::not_attached(&name::display_name(table.oid()), attach_hint(&table)))?.names;
@@ -87,7 +87,7 @@ fn cft_reject_cycles(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     if before.as_ref() == Some(&edge) {
         return Ok(());
     }
-    // SAFETY: the trigger is open. The lock is not the statement's: a cursor's would go with it, and the row stay.
+    // SAFETY: the trigger is open. The transaction holds the lock: a cursor's lock could be released while the row stays.
     lock_owner::to_the_end(|| unsafe {
         let lock = pg_sys::ExclusiveLock as pg_sys::LOCKMODE;
         let trigger = (*data.tg_trigger).tgoid;
@@ -108,8 +108,8 @@ fn cft_reject_cycles(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
                 let closes = trust::as_owner(&table, NOFORCE_RLS, || {
                     reference::closes_cycle(&table, &names, &columns, parent, child, tree)
                 });
-                // As the caller: these plans are cft_context's, too, which must not use plans of an owner, whom no policy of the table binds.
-                // Where its answer is too large the error says no path.
+                // As the caller: cft_context shares these plans, and must not use plans made as the owner, whom the table's policies do not bind.
+                // If its answer is too large, the error shows no path.
                 let way = || walk(&table, &names, &columns, &edge).unwrap_or_default();
                 Ok(closes.then(|| tells(&table, &columns).then(way)))
             }
@@ -125,8 +125,8 @@ fn cft_reject_cycles(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     }
 }
 
-/// Has the error that is raised next say table and trigger in fields of their own, as PostgreSQL's constraints do: while it is raised, what
-/// stands on the stack of contexts is asked for more. The handler of the error takes the entry off again.
+/// Makes the next error carry table and trigger in fields of their own, as errors of PostgreSQL's constraints do: while an error is raised, the
+/// entries on the stack of contexts can add to it. The error's handler pops the entry.
 fn say_which(data: &pg_sys::TriggerData) {
     #[pg_guard]
     unsafe extern "C-unwind" fn say(data: *mut std::ffi::c_void) {
@@ -136,7 +136,7 @@ fn say_which(data: &pg_sys::TriggerData) {
             pg_sys::errtableconstraint(data.tg_relation, (*data.tg_trigger).tgname);
         }
     }
-    // SAFETY: the entry lives as long as the call, which returns an error at once, and that is raised before anything else happens.
+    // SAFETY: the entry lives as long as the call, which returns an error at once; nothing else happens before that is raised.
     unsafe {
         let entry = pg_sys::palloc0(size_of::<pg_sys::ErrorContextCallback>()).cast::<pg_sys::ErrorContextCallback>();
         *entry = pg_sys::ErrorContextCallback {
@@ -165,15 +165,15 @@ pub unsafe fn edge(data: &pg_sys::TriggerData, columns: &Columns, tuple: pg_sys:
     })
 }
 
-/// Whether the caller may know what is in the table.
+/// Whether the caller may learn what is in the table.
 pub fn tells(table: &EdgesTable, columns: &Columns) -> bool {
     // SAFETY: an open table.
     unsafe { conditions::readable(table, columns).is_ok() }
 }
 
-/// Runs something under a snapshot that sees what is committed now and what this statement has done so far.
+/// Runs `run` under a snapshot that sees what is committed now and what this statement has done so far.
 fn under_snapshot_of_now<T>(run: impl FnOnce() -> T) -> T {
-    // SAFETY: as RI_FKey_check does it; after an ERROR in between the transaction's abort does the second part.
+    // SAFETY: as RI_FKey_check does it; after an ERROR in between the transaction's abort pops the snapshot.
     unsafe {
         pg_sys::CommandCounterIncrement();
         pg_sys::PushActiveSnapshot(pg_sys::GetLatestSnapshot());
@@ -184,7 +184,7 @@ fn under_snapshot_of_now<T>(run: impl FnOnce() -> T) -> T {
     result
 }
 
-/// What leads to each entity above the edge's parent, by a walk.
+/// What leads to each entity above the edge's parent, found by the reference query.
 pub fn walk(table: &EdgesTable, names: &ColumnNames, columns: &Columns, edge: &Edge) -> Fallible<Below> {
     let ([tree, Some(parent), _], mut below) = (edge, Below::new()) else { return Ok(Below::new()) };
     let mut take = |rows: &[Relative<'_>]| {
@@ -196,7 +196,7 @@ pub fn walk(table: &EdgesTable, names: &ColumnNames, columns: &Columns, edge: &E
     Ok(below)
 }
 
-/// The cycle, from the edge's child down to itself, by a shortest way. None: it has more levels than a walk takes.
+/// The cycle, from the edge's child down to itself, by a shortest way. None if it has more levels than a walk takes.
 fn path(below: &Below, parent: &[u8], child: &[u8]) -> Option<String> {
     let mut path: Vec<&[u8]> = vec![child];
     while path[path.len() - 1] != parent {

@@ -21,10 +21,10 @@ use cftrag_core::{Interruptible, NameId, Names};
 use cftrag_methods::Verdict;
 use pgrx::prelude::*;
 
-/// Bytes that one row takes at most: measured, with chains and random graphs of a million rows.
+/// The most bytes that a row takes, measured with chains and random graphs of a million rows.
 const PER_ROW: usize = 100;
 
-/// A row of the table. NULL parent or child: no relation.
+/// A row of the table. With a NULL parent or child it is no relation.
 struct Raw {
     tree: Option<NameId>,
     parent: Option<NameId>,
@@ -33,7 +33,7 @@ struct Raw {
 
 /// `cft_filter_relations(raw regclass, parent name, child name, tree name) -> table(tree, parent, child, kept boolean, reason text)`
 ///
-/// One row for each row of `raw`, in the order of tree, parent, child, by bytes. `reason` is NULL where the row is kept, else null,
+/// One row for each row of `raw`, in the order of tree, parent, child, by bytes. `reason` is NULL if the row is kept, else null,
 /// self-edge, duplicate, cycle or transitive. Reads with the caller's rights, under the caller's snapshot. Errors: 22004 (NULL argument),
 /// 42P01, 42703, 42701 (a column twice), 53400 (cftrag.work_memory), and the relation's own.
 #[pg_extern(sql = false)]
@@ -62,7 +62,7 @@ fn cft_filter_relations(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     report(&reading.names, &reading.raw, rows)
 }
 
-/// What is read of a table.
+/// What has been read from the table.
 struct Reading {
     names: Names,
     raw: Vec<Raw>,
@@ -70,7 +70,7 @@ struct Reading {
 }
 
 impl Reading {
-    /// A row of three texts.
+    /// Adds a row of three texts.
     fn add(&mut self, row: &Tuple) -> Fallible<()> {
         let mut id = |column| {
             let Some(name) = row.get(column) else { return Ok(None) };
@@ -87,7 +87,7 @@ fn report(names: &Names, raw: &[Raw], rows: Rows) -> Fallible<()> {
     let mut check_interrupts = check_interrupts;
     let work = &mut Interruptible::new(&mut check_interrupts);
     let ranks = names.ranks(work);
-    // Nodes in the order of their trees' and their own names: the rules' order is by bytes.
+    // Nodes are ordered by their trees' and their own names, because the rules go by bytes.
     let mut nodes: Vec<(u32, u32)> = Vec::with_capacity(raw.len());
     for row in raw {
         work.step();

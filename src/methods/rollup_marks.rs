@@ -1,12 +1,12 @@
-//! cft_rollup_changed: the trigger that says which summaries are due (sql/install/methods/marks.sql). As a foreign key's does, it writes into a table of
-//! somebody else's for whoever makes a change, who needs no right on that table and runs nothing of its owner's:
+//! cft_rollup_changed: the trigger that marks summaries as due (sql/install/methods/marks.sql). Like a foreign key's trigger, it writes into
+//! another role's table on behalf of the session that makes a change, which needs no right on that table and runs no code of its owner:
 //!
-//! - the summaries are found as of now, opened before anybody's code runs, and stay open (catalog/side_table.rs);
-//! - what changed is read from the transition tables, as the writer;
-//! - what is above it is found as the owner of the edges;
-//! - marks are written as the owner of the summaries (its triggers, defaults and indexes run as their owner).
+//! - the summaries are found as of now, opened before any user's code runs, and stay open (catalog/side_table.rs);
+//! - the changed rows are read from the transition tables, with the writer's rights;
+//! - what is above them is found with the rights of the owner of the edges;
+//! - marks are written with the rights of the owner of the summaries (whose triggers, defaults and indexes run as that owner).
 //!
-//! The last two in a security-restricted operation, past forced row-level security, and by statements that are made of names when they are run.
+//! The last two run in a security-restricted operation, past forced row-level security, with statements whose text is made just before.
 
 #![expect(unsafe_code, reason = "trigger data, SPI")]
 
@@ -25,11 +25,11 @@ use pgrx::pg_sys::{BOOLOID, Datum, NAMEOID, Oid, REGCLASSOID, TEXTARRAYOID};
 use pgrx::prelude::*;
 use std::ffi::{CStr, CString, c_char};
 
-/// TRIGGER_EVENT_OPMASK, and TRIGGER_EVENT_ROW with TRIGGER_EVENT_TIMINGMASK (commands/trigger.h): after a statement both of these are 0.
+/// TRIGGER_EVENT_OPMASK, and TRIGGER_EVENT_ROW with TRIGGER_EVENT_TIMINGMASK (commands/trigger.h): in a trigger AFTER a STATEMENT the latter are 0.
 const OPERATION: u32 = 3;
 const SHAPE: u32 = 4 | 0x18;
 
-/// By the number of the operation.
+/// Indexed by the operation's number.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Operation {
     Insert,
@@ -44,16 +44,16 @@ const OPERATIONS: [Operation; 4] = [Operation::Insert, Operation::Delete, Operat
 struct Touched<'a> {
     summaries: &'a SideTable,
     entity: String,
-    /// The table whose ways up count; opened.
+    /// The edges table by which ancestors are found; open.
     edges: EdgesTable,
-    /// Of an edge: its ways up may have been another writer's.
+    /// For changed edges: cft_rollup_due also returns the entities themselves, as another writer may have changed what is above them.
     twice: bool,
-    /// Asks the transition tables for the entities; None: all that have a summary.
+    /// SQL that reads the changed entities from the transition tables; None: all that have a summary.
     changed: Option<String>,
 }
 
-/// AFTER INSERT, UPDATE, DELETE or TRUNCATE, for each statement, with transition tables cft_new and cft_old where there are any.
-/// Errors: 39P01 (a trigger of another kind), 25001 (TRUNCATE of documents by an old snapshot), those of the INSERT of marks.
+/// AFTER INSERT, UPDATE, DELETE or TRUNCATE, for each statement, with transition tables cft_new and cft_old where the event has them.
+/// Errors: 39P01 (a trigger of another kind), 25001 (TRUNCATE of documents under an old snapshot), those of the INSERT of marks.
 #[pg_extern(sql = false)]
 fn cft_rollup_changed(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     // SAFETY: our own fcinfo; the trigger manager's data is valid during the call.
@@ -67,7 +67,7 @@ fn cft_rollup_changed(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
         matches!(operation, Operation::Insert | Operation::Update).then_some(c"cft_new"),
         matches!(operation, Operation::Delete | Operation::Update).then_some(c"cft_old"),
     );
-    // SAFETY: as above; names are NUL-terminated. By another name, or without one, the statements below would read a relation that is called so.
+    // SAFETY: as above; names are NUL-terminated. Without transition tables of these names, the statements below would read relations so named.
     let fits = data.tg_event & SHAPE == 0
         && unsafe {
             let trigger = &*data.tg_trigger;
@@ -98,7 +98,7 @@ fn cft_rollup_changed(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     Ok(())
 }
 
-/// Whether a transition table is called that; None: whether there is none.
+/// Whether a transition table has that name; with None, whether there is none.
 ///
 /// # Safety
 /// Null, or NUL-terminated.
@@ -107,7 +107,7 @@ unsafe fn is_named(table: *const c_char, name: Option<&CStr>) -> bool {
     (!table.is_null()).then(|| unsafe { CStr::from_ptr(table) }) == name
 }
 
-/// The summaries in `table` of the edges that have changed, if it has any: due are the parents.
+/// Notes the summaries in `table` of the changed edges, if it has any: those of the parents are due.
 fn of_edges<'a>(
     table: &'a SideTable,
     data: &pg_sys::TriggerData,
@@ -126,7 +126,7 @@ fn of_edges<'a>(
     else {
         return error::warn_not_attached(&table.name(), &display_name(changed));
     };
-    // As the image: what cannot be read is said, and stops no work.
+    // Like the image: columns that cannot be read cause a WARNING and do not fail the statement.
     let edges = EdgesTable::open(changed).and_then(|edges| {
         let columns = edges.require_columns(&names)?;
         column_rules::check_types(&names, &columns).map(|()| edges)
@@ -142,7 +142,7 @@ fn of_edges<'a>(
         changes(operation, &format!("{parent}, {child}, {tree}"))
     );
     if said.column("leaves").is_some() && operation != Operation::Delete {
-        // A child that was no child before this statement may have come back with a summary of what it was.
+        // A child that had no parent before this statement may have returned with a summary of its former state.
         let children =
             |of: &str| format!("SELECT {child} FROM {of} AS r WHERE {child} IS NOT NULL AND {parent} IS NOT NULL");
         let before = match operation {
@@ -155,7 +155,7 @@ fn of_edges<'a>(
     touched.push(Touched { summaries: table, entity, edges, twice: true, changed: Some(statement) });
 }
 
-/// The summaries in `table` that are made of the documents that have changed, if it has any: due is whom these are about.
+/// Notes the summaries in `table` that are made of the changed documents, if it has any: those of the documents' entities are due.
 fn of_documents<'a>(
     table: &'a SideTable,
     data: &pg_sys::TriggerData,
@@ -192,7 +192,7 @@ fn of_documents<'a>(
         let Ok(edges) = EdgesTable::open(of_edges.other) else { continue };
         let statement = match operation {
             Operation::Truncate => {
-                // No row says whom the documents were about, and an old snapshot does not have all that had summaries of them.
+                // No row says which entities the documents were about, and an old snapshot may miss some entities that had summaries of them.
                 // SAFETY: reads a backend variable.
                 if unsafe { pg_sys::XactIsoLevel } as u32 >= pg_sys::XACT_REPEATABLE_READ {
                     return Err(error::truncated_in_an_old_snapshot(&display_name(changed), &table.name()));
@@ -213,14 +213,14 @@ fn of_documents<'a>(
     Ok(())
 }
 
-/// What `table` says by that function of `other`, and its column of entities.
+/// What triggers of that function say about `table` and `other`, and the column of entities.
 fn of(table: &SideTable, function: Oid, other: Oid) -> Option<(Registered, String)> {
     let said = table.registered(function).into_iter().find(|said| said.other == other)?;
     let entity = said.column("entity")?.to_owned();
     Some((said, entity))
 }
 
-/// Whether it is the owner's word, and that owner's word counts for the other table. What may be meant to is told.
+/// Whether the registration counts: its owner may say so, and has enabled it always. Otherwise a WARNING says why not.
 fn counts(table: &SideTable, said: &Registered) -> bool {
     if !trust::counts_beside(table.oid(), said.other) {
         error::warn_not_owner_beside(&table.name(), &display_name(said.other));
@@ -232,12 +232,12 @@ fn counts(table: &SideTable, said: &Registered) -> bool {
     said.always
 }
 
-/// A column of r, as SQL: two values are the same if their texts are, byte by byte.
+/// A column of r, as SQL: two values are equal if their texts are, byte by byte.
 fn text_of(column: &str) -> String {
     format!("r.{}::text COLLATE \"C\"", quote(column))
 }
 
-/// [`text_of`], of a column of any type: by its output function, as cft_as_text does it.
+/// [`text_of`], for a column of any type: by its type's output function, as cft_as_text does.
 ///
 /// # Safety
 /// An open relation.
@@ -251,7 +251,7 @@ unsafe fn as_text(rel: pg_sys::Relation, column: &str) -> String {
     format!("(CASE WHEN num_nulls(r.{column}) = 0 THEN concat(r.{column}) END) COLLATE \"C\"")
 }
 
-/// As SQL: these columns of what the statement has changed. What is the same before and after, as by UPDATE of another column, is no change.
+/// SQL for these columns of the rows that the statement changed. Rows equal before and after (UPDATE of another column) do not count.
 fn changes(operation: Operation, columns: &str) -> String {
     let (after, before) =
         (format!("SELECT {columns} FROM cft_new AS r"), format!("SELECT {columns} FROM cft_old AS r"));
@@ -293,15 +293,15 @@ unsafe fn mark(touched: &Touched<'_>) {
     }
 }
 
-/// SQL of ours, and identifiers, which have no NUL.
+/// The SQL is ours, and identifiers have no NUL.
 fn c_string(text: &str) -> CString {
     CString::new(encoding::encode(text)).unwrap_or_default()
 }
 
-/// The only column of the only row.
+/// The only column of the only row that the SELECT returns.
 ///
 /// # Safety
-/// As run().
+/// As for [`run`].
 unsafe fn single<const N: usize>(sql: &str, arguments: [(Oid, Datum); N]) -> Option<Datum> {
     // SAFETY: the caller's promise; SPI's last result, which lives until SPI is finished.
     unsafe {
@@ -312,7 +312,7 @@ unsafe fn single<const N: usize>(sql: &str, arguments: [(Oid, Datum); N]) -> Opt
     }
 }
 
-/// Runs a SELECT of one row, which sees what this statement has changed.
+/// Runs a SELECT that returns one row, and sees what this statement has changed.
 ///
 /// # Safety
 /// SPI is connected; parameters of these types.

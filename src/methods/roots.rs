@@ -1,8 +1,8 @@
-//! cft_roots: the entities of each tree that have a child there and no parent but themselves (sql/roots.sql is the definition); where the
-//! descents of Tree-KG and RAPTOR begin.
+//! cft_roots: the entities of each tree that have a child there and no parent but themselves (sql/roots.sql is the definition); the descents of
+//! Tree-KG and RAPTOR begin there.
 //!
-//! From the image entity by entity (crates/core/src/walk/roots.rs), under the conditions of serve/conditions.rs, in holdings of the lock as long as those
-//! of a walk; else by the definition, with the same rows in the same order.
+//! The image is read entity by entity (crates/core/src/walk/roots.rs), under the conditions of serve/conditions.rs, holding the lock no longer
+//! than a walk does; otherwise the definition answers, with the same rows in the same order.
 
 #![expect(unsafe_code, reason = "PostgreSQL's function call interface")]
 
@@ -39,7 +39,7 @@ fn cft_roots(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     Ok(())
 }
 
-/// None: the image cannot serve, which is counted; or it has more roots than the session may keep, and the definition's sort can use a disk.
+/// None if the image cannot serve, which is counted, or if there are more roots than the session may hold; the definition's sort can use a disk.
 pub fn of_image(of: &AttachedTable) -> Option<Found> {
     let (mut scan, mut found) = (Roots::new(), Found::default());
     let first = |image: Image<'_>, seen: &SnapshotView| found.step(&mut scan, image, seen);
@@ -58,7 +58,7 @@ pub fn of_image(of: &AttachedTable) -> Option<Found> {
     }
 }
 
-/// Goes on after the first step, in slices; learns the xids it met. False: the roots take more memory than there may be.
+/// Continues after the first step, in slices; learns the xids that it meets. Returns false if the roots need more memory than allowed.
 pub fn finish(scan: &mut Roots, found: &mut Found, ticket: &mut Ticket, first: Step) -> Result<bool, Reason> {
     let (mut step, mut room) = (first, Room::new());
     loop {
@@ -76,20 +76,20 @@ pub fn finish(scan: &mut Roots, found: &mut Found, ticket: &mut Ticket, first: S
     }
 }
 
-/// The roots that were found, in no order.
+/// The roots found, unordered.
 #[derive(Default)]
 pub struct Found {
     trees: Names,
-    /// Their names, one after the other.
+    /// The roots' names, one after the other.
     names: Vec<u8>,
     roots: Vec<Root>,
-    /// One found no memory.
+    /// Memory ran out for one.
     short: bool,
 }
 
 struct Root {
     tree: Option<NameId>,
-    /// In `names`.
+    /// Its range in `names`.
     name: std::ops::Range<usize>,
 }
 
@@ -112,7 +112,7 @@ impl Found {
         self.names.capacity() + self.roots.capacity() * size_of::<Root>()
     }
 
-    /// Outside the lock, because growing copies: room for what a step finds, but for long names. False: there is no memory.
+    /// Reserves room for what a step finds, except for long names; outside the lock, because growing copies. Returns false without memory.
     fn make_room(&mut self) -> bool {
         self.roots.try_reserve(CELLS).is_ok() && self.names.try_reserve(CELLS * 16).is_ok() && some_is_left()
     }

@@ -7,19 +7,18 @@ use crate::serve::sink::{Relative, Sink};
 use crate::serve::walk;
 use pgrx::check_for_interrupts;
 
-/// What a walk of all levels asks for. Where there are more, they are gone through one by one (search.rs).
+/// The levels of a walk of all levels. Deeper hierarchies are searched level by level (breadth_first.rs).
 pub const ALL: i32 = MAX_LEVELS;
 
 pub struct Walker(pub AttachedTable);
 
 impl Walker {
-    /// Of the table in argument `n`, or the only one. Errors: those of cft_context.
+    /// Opens the table in argument `n`, or the default one. Errors: those of cft_context.
     pub fn of(call: &Call, n: usize) -> Fallible<Walker> {
         AttachedTable::open(call, n).map(Walker)
     }
 
-    /// Gives what cft_context returns to `take`, in parts: all rows of some of the names at a time. The names are different from each
-    /// other.
+    /// Passes what cft_context returns to `take`, in parts: all rows of some of the names at a time. The names must be distinct.
     pub fn relatives(
         &self,
         names: &[&[u8]],
