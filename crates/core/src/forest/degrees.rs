@@ -1,21 +1,21 @@
-//! How many edge rows each entity of a table has, or a few more: a pass over the rows before the
-//! one that builds the image, so that each new record gets the inline slots it needs.
+//! Estimates how many edge rows each entity of a table has, never too few: in a pass over the rows
+//! before the one that builds the image, so that each new record gets the inline slots it needs.
 //!
 //! ```text
-//!   hash of a name --> two counters of 4 bits; the lesser says it
+//!   hash of a name --> two counters of 4 bits; the lesser is the estimate
 //! ```
 //!
-//! Of names that share both counters with others too much is said. That costs memory in their
-//! records and nothing else: with a counter for each tenth of a name, of one in a hundred. The
-//! method is Cormode and Muthukrishnan's, "An improved data stream summary: the count-min sketch
-//! and its applications" (2005), with conservative update (Estan and Varghese, 2002): of two
-//! counters that differ only the lesser is raised.
+//! A name that shares both counters with others is overestimated. That costs memory in its record
+//! and nothing else: with ten counters a name, one name in a hundred is. The method is Cormode and
+//! Muthukrishnan's, "An improved data stream summary: the count-min sketch and its applications"
+//! (2005), with conservative update (Estan and Varghese, 2002): of two counters that differ only
+//! the lesser is raised.
 
 use crate::memory::casts::{halves, wide};
 use crate::memory::hash::{Hash, Kind};
 use crate::{Edge, Image};
 
-/// The most a counter says; so many rows or more.
+/// The largest value of a counter: this many rows or more.
 const MOST: u8 = 15;
 
 /// The counters.
@@ -30,8 +30,8 @@ pub struct Degrees {
 type Place = (usize, u32);
 
 impl Degrees {
-    /// For the rows of an image that is to be built, in so many bytes, five or more for each
-    /// entity; none if they are not to be had.
+    /// Counters for the rows of an image to be built, in `bytes` bytes, best five or more for each
+    /// entity; none if there is no memory.
     #[must_use]
     pub fn new(image: Image<'_>, bytes: usize) -> Option<Degrees> {
         let bytes = bytes.clamp(1, 1 << 31);
@@ -68,7 +68,7 @@ impl Degrees {
         a.min(b)
     }
 
-    /// Each half of the hash leads to a counter, as a fraction of them all.
+    /// Each half of the hash selects a counter, as a fraction of them all.
     fn places(&self, hash: Hash) -> [Place; 2] {
         let (a, b) = halves(hash.0);
         [a, b].map(|half| {
@@ -92,7 +92,7 @@ mod tests {
         let mut degrees = Degrees::new(image, 5 * entities as usize).unwrap();
         let name = |i: u32| i.to_be_bytes();
         let rows = |i: u32| i % 18;
-        // Entity i is i % 9 times the child of itself, and once more of number 0 if i % 18 is odd.
+        // Entity i is i % 18 / 2 times the child of itself, and once of entity 0 if i % 18 is odd.
         for i in 0..entities {
             for row in 0..rows(i).div_ceil(2) {
                 let own = 2 * row + 1 < rows(i);

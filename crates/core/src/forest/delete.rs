@@ -5,17 +5,17 @@
 //!
 //! ```text
 //!  1  a version inserted by that xid (and command, for an own row), not deleted,
-//!     or deleted by someone who rolled back
+//!     or deleted by a transaction that rolled back
 //!  2  a settled row
 //!  3  a version of a settled row whose deleter rolled back
 //! ```
 //!
-//! A row that the deleter inserted itself is never settled: only 1 will do. If its insert has
+//! A row that the deleter inserted itself is never settled, so only 1 counts. If its insert has
 //! not come yet (a trigger deleted it before ours saw it), there is no partner, and no other
 //! row of the edge is taken in its place.
 //!
-//! Both lists are read in turns, one slot each, until one ends. Where that takes long, whoever
-//! has many rows to delete reads one of them for all at once ([`Partners`]). Nothing is written
+//! Both lists are read in turns, one slot each, until one ends. If that takes long, a flush with
+//! many rows to delete reads one of the lists for all at once ([`Partners`]). Nothing is written
 //! unless the answer is `Done`. Writers only.
 
 use crate::forest::fit::Candidate;
@@ -33,7 +33,7 @@ use crate::records::version::{self, Version};
 use crate::{Deleter, Deletion, Edge, Error, Fates, Image, RowVersion};
 
 impl Image<'_> {
-    /// Writer: a row of `edge` gets a deleter.
+    /// Writer: marks a row of `edge` as deleted.
     ///
     /// # Errors
     /// [`Error::Full`] if a settled row was found and there is no memory for its version;
@@ -52,8 +52,8 @@ impl Image<'_> {
         }
     }
 
-    /// Writer: [`Image::delete`] by who deletes more of them: [`Deletion::Far`] if the row is in two
-    /// long lists that `partners` has not read ([`Image::look_for`]).
+    /// Writer: [`Image::delete`] for one of many rows: [`Deletion::Far`] if the row is in two long
+    /// lists that `partners` has not read ([`Image::look_for`]).
     ///
     /// # Errors
     /// As [`Image::delete`].
@@ -87,7 +87,7 @@ impl Image<'_> {
         }
     }
 
-    /// Reads so many slots of each list.
+    /// Searches up to `slots` slots of each list.
     #[expect(clippy::too_many_arguments, reason = "what delete has, and how far")]
     fn search(
         self,
@@ -162,8 +162,8 @@ struct Search<'m, 'f, F> {
 }
 
 impl<F: Fates> Search<'_, '_, F> {
-    /// Reads both lists in turns. Each row is in both, so the end of either is the end. False: it is
-    /// farther than so many slots.
+    /// Reads both lists in turns. Each row is in both, so the end of either is the end. `false` if
+    /// that is farther than `slots` slots.
     fn run(&mut self, ends: Ends, slots: usize) -> bool {
         let mem = self.image.mem();
         let start = |id: EntityId, side| Cursor::start(Record::new(mem, id), side);
@@ -250,7 +250,7 @@ mod tests {
         assert_eq!(image.delete(&EDGE, row, by, &fates, &mut ask), Ok(Deletion::Done));
     }
 
-    /// Deletes by xid 30 and says which version was marked: its (xmin, cmin).
+    /// Deletes by xid 30 and returns the (xmin, cmin) of the version that was marked.
     fn marked(heap: &HeapMemory, row: RowVersion) -> Result<(u64, u32), (Deletion, Vec<u64>)> {
         let image = Image::open(heap).unwrap();
         let before = heap.dump();

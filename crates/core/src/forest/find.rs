@@ -19,8 +19,8 @@ impl Image<'_> {
         found.map(|spot| spot.record().id().line())
     }
 
-    /// Reader: as [`Image::find`], for many names: memory is waited for once for all that are
-    /// looked for together.
+    /// Reader: [`Image::find`] of many names: those looked up together wait for memory only
+    /// once.
     pub fn find_all<'n>(
         &self,
         names: impl IntoIterator<Item = &'n [u8]>,
@@ -38,7 +38,7 @@ impl Image<'_> {
         }
     }
 
-    /// Reader: what the filter alone says: no, or perhaps; for absent names it says perhaps once in
+    /// Reader: what the filter alone says: no, or perhaps. For absent names it says perhaps once in
     /// 8192 times if every slot is full, less often otherwise.
     #[must_use]
     #[inline]

@@ -1,4 +1,4 @@
-//! Which row a delete means: how each of those with its names fits.
+//! Which row a delete means: how well each row of its edge fits.
 
 use crate::memory::id::{Link, SlotRef};
 use crate::memory::image::Image;
@@ -6,7 +6,7 @@ use crate::records::edge::{Fate, Fates, RowVersion};
 use crate::records::record::Direction;
 use crate::records::version::{Hint, Side, Version};
 
-/// The row to mark, and how well it fits: a lower rank fits better.
+/// How well a row fits: a lower rank fits better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Rank {
     Inserter,
@@ -14,7 +14,7 @@ pub(crate) enum Rank {
     Marked,
 }
 
-/// Where a row stands: its slot in the list that was searched, and what the slot links to.
+/// Where a row is: its slot in the list that was searched, and what the slot links to.
 #[derive(Clone, Copy)]
 pub(crate) struct Candidate {
     pub(crate) slot: SlotRef,
@@ -25,7 +25,7 @@ pub(crate) struct Candidate {
 /// How a row fits a delete.
 pub(crate) enum Fit {
     Rank(Rank),
-    /// So, if that deleter rolled back.
+    /// This rank, if that deleter rolled back.
     If(Rank, u64),
     None,
 }
@@ -38,7 +38,7 @@ pub(crate) fn judge(image: Image<'_>, link: Link, row: RowVersion, fates: &impl 
     let version = Version::new(image.mem(), id);
     let rank = match version.xmin() {
         0 if row.cmin.is_some() => return Fit::None,
-        // A version without xmin and xmax is a settled row that awaits its turn.
+        // A version without xmin and xmax is a settled row that still waits in the queue.
         0 if version.xmax() == 0 => Rank::Settled,
         0 => Rank::Marked,
         xmin if inserted_by(row, xmin, version.cmin()) => Rank::Inserter,
@@ -51,7 +51,8 @@ pub(crate) fn judge(image: Image<'_>, link: Link, row: RowVersion, fates: &impl 
     }
 }
 
-/// Whether nobody deleted the row, or who did rolled back; or the deleter whose fate is not known.
+/// Whether nobody deleted the row, or the deleter rolled back. The error is a deleter whose fate is
+/// not known.
 pub(crate) fn undone(version: Version<'_>, fates: &impl Fates) -> Result<bool, u64> {
     let xmax = version.xmax();
     if xmax == 0 {

@@ -11,7 +11,7 @@ use crate::memory::tables::Table;
 
 impl<'m> Image<'m> {
     /// Writer: writes an empty image into chunk 0, which must be mapped. The seed should be
-    /// random: it is what keeps anybody from aiming collisions.
+    /// random, so that nobody can aim collisions.
     ///
     /// # Errors
     /// [`Error::Unmapped`] without chunk 0.
@@ -27,8 +27,8 @@ impl<'m> Image<'m> {
         Ok(Image::of(root))
     }
 
-    /// Reader: the image in a memory. Only chunk 0 need be mapped; before anything but
-    /// [`Image::chunks`] and the owner's words is asked, map as many as `chunks` says.
+    /// Reader: the image in a memory. Only chunk 0 need be mapped; map as many chunks as
+    /// [`Image::chunks`] says before using more than that and the owner's words.
     ///
     /// # Errors
     /// [`Error::Unmapped`] without chunk 0, [`Error::NotAnImage`], [`Error::Layout`].

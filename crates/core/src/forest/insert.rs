@@ -2,7 +2,7 @@
 //!
 //! An edge row is two slots, one in the child's list "up" and one in the parent's list
 //! "down". A settled row's slots point at each other; those of a row with a version both
-//! point at the version, and it at them.
+//! point at the version, which points back at them.
 //!
 //! Insert is in two phases. First it looks everything up and plans every allocation
 //! without writing; an `Error::Full` therefore leaves every byte as it was. Then it writes,
@@ -38,8 +38,8 @@ pub(crate) fn insert_bound_lines(edge: &Edge<'_>) -> usize {
     records + Filter::bound_lines() + ROW_LINES
 }
 
-/// A name of an edge: its hash, and its record if there is one. It fits registers: a larger one
-/// was copied in memory as soon as it was written, which keeps a processor waiting.
+/// A name of an edge: its hash, and its record if there is one. It fits into registers: a larger
+/// one was copied in memory right after it was written, which stalls a processor.
 #[derive(Clone, Copy)]
 pub(crate) struct Key {
     pub(crate) hash: Hash,
@@ -62,7 +62,7 @@ fn is_missing(key: &Option<Key>) -> bool {
     key.is_some_and(|key| key.record.is_none())
 }
 
-/// The room of a new entity: for the slots of its first row at least.
+/// The room of a new entity: at least for the slots of its first row.
 fn room_of(degrees: Option<&Degrees>, hash: Hash, keys: &Keys) -> Room {
     let first_row = if keys[CHILD].is_none() { 2 } else { 1 };
     degrees.map_or(Room::USUAL, |degrees| Room::of(degrees.of(hash).max(first_row)))
@@ -77,7 +77,7 @@ impl Image<'_> {
         insert_bound_lines(edge) * LINE_BYTES
     }
 
-    /// Looks a name up.
+    /// Looks up a name.
     #[inline]
     pub(crate) fn key(self, kind: Kind, name: &[u8]) -> Key {
         let hash = Hash::of(self.root().seed(), kind, name);
@@ -94,7 +94,7 @@ impl Image<'_> {
         }
     }
 
-    /// Writer: one row of `edge` more; `stamp: None` means that everyone sees it.
+    /// Writer: adds a row of `edge`; `stamp: None` means that everyone sees it.
     ///
     /// # Errors
     /// [`Error::Full`], and every byte is as it was.
@@ -102,7 +102,7 @@ impl Image<'_> {
         self.insert_next(edge, stamp, &mut Recent::default())
     }
 
-    /// Writer: [`Image::insert`] of one row after the other into this image.
+    /// Writer: [`Image::insert`] of one of many rows; `recent` saves lookups.
     ///
     /// # Errors
     /// As [`Image::insert`].
@@ -115,8 +115,8 @@ impl Image<'_> {
         self.insert_known(edge, stamp, recent, None)
     }
 
-    /// Writer: [`Image::insert_next`] of a row that everyone sees, one of those whose entities'
-    /// rows were counted, so that the lists of the new ones have the room they need.
+    /// Writer: [`Image::insert_next`] of a row that everyone sees and `degrees` counted, so that new
+    /// entities get the room they need.
     ///
     /// # Errors
     /// As [`Image::insert`].
@@ -166,7 +166,7 @@ impl Image<'_> {
         })
     }
 
-    /// Phase one: will all allocations of [`Image::insert`] succeed, in its order?
+    /// Phase one: plans all allocations of [`Image::insert`], in its order.
     fn plan_insert(
         self,
         edge: &Edge<'_>,
@@ -230,7 +230,7 @@ impl Image<'_> {
             let Some(Key { hash, record: Some(id) }) = *key else { continue };
             let folded = folded_names.get(i).and_then(Option::as_ref);
             if !self.enter(hash, id, folded, ROW_LINES) {
-                // Nine names of one hash, under a secret seed. Still: undo.
+                // Nine names of one hash, under a secret seed, or no memory to split: undo.
                 let record =
                     |key: &Option<Key>| Some(Record::new(self.mem(), key.as_ref()?.record?));
                 let undone = || created().filter_map(|(i, key)| Some((i, record(key)?)));
@@ -248,7 +248,7 @@ impl Image<'_> {
         self.names().is_nearly_full() || self.folded_names().is_nearly_full()
     }
 
-    /// Writes the row's two slots, which it gives back (up and down), and its version if it has one.
+    /// Writes the row's two slots, and its version if it has one; returns the slots, up and down.
     fn link(
         self,
         parent: EntityId,
@@ -310,14 +310,14 @@ impl Image<'_> {
         record.free();
     }
 
-    /// Takes a record out of the filter.
+    /// Removes a record from the filter.
     fn forget(self, record: Record<'_>) {
         self.leave(record);
         self.root().subtract(counter_of(record.kind()), 1);
     }
 }
 
-/// How many entries these folded names and their prefixes take, at most: names may share them.
+/// The most entries that these folded names and their prefixes take: names may share them.
 fn most_folded(folded_names: &[Option<FoldedName>; 2]) -> u32 {
     word(folded_names.iter().flatten().map(FoldedName::entries).sum())
 }

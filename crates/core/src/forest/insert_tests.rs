@@ -1,4 +1,4 @@
-//! Tests of `forest/insert.rs`: inserts that fail, room that was counted, rows that go.
+//! Tests of `forest/insert.rs`: failed inserts, counted room, removed rows.
 
 use super::*;
 use crate::memory::root::Root;
@@ -36,7 +36,7 @@ fn starved(heap: &HeapMemory, lines: usize) -> HeapMemory {
     copy
 }
 
-/// The insert fails without a trace with any line less than it needs, and works with those.
+/// Checks that the insert leaves no trace while lines are missing; returns how many it needs.
 fn fails_cleanly_until(heap: &HeapMemory, edge: Edge<'_>, stamp: Option<Stamp>) -> usize {
     fails_cleanly(heap, edge, &|image| image.insert(&edge, stamp))
 }
@@ -136,7 +136,7 @@ fn a_block_for_names_that_are_alike_is_part_of_the_plan() {
 fn counted_entities_have_the_room_they_need_and_no_more() {
     let mut heap = heap();
     let name = |i: u32| format!("a name of 24 bytes: {i:04}").into_bytes();
-    // Entity i has i rows: i children, which have one row, or i times itself.
+    // Entity i has i rows: with i children of one row each, or i times with itself.
     let rows = |own: bool| {
         let all = (1..20).flat_map(move |i| (0..i).map(move |j| (i, j)));
         all.map(move |(i, j)| (name(i), if own { name(i) } else { name(100 + 20 * i + j) }))
@@ -160,7 +160,7 @@ fn counted_entities_have_the_room_they_need_and_no_more() {
         }
     }
     let own = edge(None, b"itself, and by 23 bytes", b"itself, and by 23 bytes");
-    // Not counted, and yet room for both of its slots.
+    // It was not counted, yet has room for both of its slots.
     heap = self::heap();
     let degrees = Degrees::new(image(&heap), 8).unwrap();
     let insert = |image: Image<'_>| image.insert_counted(&own, &mut Recent::default(), &degrees);
@@ -241,11 +241,11 @@ fn what_the_last_row_had_is_not_taken_for_the_next_ones_once_it_is_gone() {
     let image = image(&heap);
     let stamp = Some(Stamp { xmin: 1, cmin: 0 });
     let mut recent = Recent::default();
-    // What is freed says how many lines it has where the length of a name stood: 1.
+    // A freed record has its number of lines, 1, where the length of its name was.
     let row = edge(Some(b"t"), b"p", b"c");
     image.insert_next(&row, stamp, &mut recent).unwrap();
     let known = recent;
-    // The parent of the next row is the last one's; so is its tree; and neither is.
+    // The next rows share parent and tree with the last one, then only the tree, then neither.
     image.insert_next(&row, stamp, &mut recent).unwrap();
     image.insert_next(&edge(Some(b"t"), b"o", b"c"), stamp, &mut recent).unwrap();
     image.insert_next(&edge(None, b"o", b"o"), stamp, &mut recent).unwrap();

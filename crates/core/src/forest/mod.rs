@@ -1,4 +1,4 @@
-//! The hierarchy: what inserts, deletes, settles and reads edge rows of an image.
+//! The hierarchy: inserting, deleting, settling and reading the edge rows of an image.
 
 pub(crate) mod degrees;
 pub(crate) mod delete;

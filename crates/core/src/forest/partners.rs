@@ -1,20 +1,20 @@
-//! Partners: where the rows are that a flush deletes, if their lists are long.
+//! Partners: finds the rows that a flush deletes, if their lists are long.
 //!
 //! [`Image::delete_next`](crate::Image::delete_next) reads a few slots itself. Rows that share
-//! parent and child over many trees, or are equal, are in two long lists: a search for each would
-//! make a flush cost its rows times theirs. Then the shorter list is read once, for all rows that
-//! the flush still has to delete, and what fits is kept here, in local memory, by identity:
+//! parent and child over many trees, or are equal, are in two long lists: searching for each would
+//! make a flush cost its rows times their length. Then the shorter list is read once, for all rows
+//! that the flush still has to delete, and what fits is kept here, in local memory, by identity:
 //!
 //! ```text
 //!   (parent, child, tree, xmin, cmin) --> slots of rows with that inserter
 //!   (parent, child, tree)             --> slots of settled rows
 //! ```
 //!
-//! Reading needs the shared lock and may be done in steps. What is kept holds until a row is
+//! Reading needs the shared lock and may be done in steps. What is kept stays valid until a row is
 //! unlinked anywhere ([`Field::Moves`](crate::memory::root::Field::Moves)): nothing else moves a slot of
 //! a long list. Others may mark a row meanwhile, or settle it, so each is judged again before it
-//! is taken. Rows that others insert meanwhile are no partners here: whoever deletes a row
-//! has seen its inserter's commit, and what was flushed before that.
+//! is taken. Rows that others insert meanwhile are no partners: the deleter of a row has seen its
+//! inserter commit, and the row was flushed before that.
 
 mod rows;
 
@@ -36,25 +36,25 @@ use std::hash::BuildHasherDefault;
 pub(crate) enum Found {
     Row(Candidate),
     None,
-    /// The fates of the xids that were asked for decide.
+    /// The fates of the xids pushed to `ask` decide.
     Ask,
     /// Not known here: the lists must be read.
     Far,
 }
 
-/// What [`Image::look`] came to.
+/// The result of [`Image::look`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 pub enum Looked {
-    /// All was read.
+    /// Everything is read.
     Done,
-    /// More is to be read: call again.
+    /// There is more to read: call again.
     More,
     /// A row was unlinked meanwhile: begin again.
     Moved,
 }
 
-/// Two lists that a delete's row is in, while they are read.
+/// The two lists that have a delete's row, while they are read.
 #[derive(Debug)]
 struct Reading {
     ends: Ends,
@@ -65,23 +65,23 @@ struct Reading {
     unsure: Vec<Place>,
 }
 
-/// Slots of each list that a delete reads before it calls its row far: an entity has seldom more.
+/// Slots of each list that a delete reads before it calls its row far: few entities have more.
 const NEAR: usize = 64;
 
-/// See the file's head. Kept by who flushes, for one flush of one image.
+/// See the file's head. Belongs to one flush of one image.
 #[derive(Debug)]
 pub struct Partners {
-    /// A row is far after so many slots of each list.
+    /// Slots of each list after which a row is far.
     pub(crate) near: usize,
     moves: u32,
     rows: Kept,
-    /// Of the last delete, and what was unlinked by then: the next one's names are often the same.
+    /// The last delete's entities, and the count of moves then: the next delete often has the same.
     last: Option<(Ends, u32)>,
     /// The lists that were read.
     lists: HashSet<ListOf, BuildHasherDefault<Made>>,
     filter: Vec<u64>,
     reading: Option<Reading>,
-    /// Slots read in lists, by searches as well.
+    /// Slots read in lists, including those of searches.
     pub(crate) looked: u64,
 }
 
@@ -92,7 +92,7 @@ impl Default for Partners {
 }
 
 impl Partners {
-    /// Nothing is known. A row is far after `near` slots of each of its lists.
+    /// Knows nothing. A row is far after `near` slots of each of its lists.
     #[must_use]
     pub fn after(near: usize) -> Partners {
         let (rows, lists, filter) = Default::default();
@@ -105,7 +105,7 @@ impl Partners {
         self.looked
     }
 
-    /// What is kept no longer holds, or is not enough.
+    /// Forgets what is kept: it is no longer valid, or is not enough.
     fn forget(&mut self, image: Image<'_>) {
         self.rows.clear();
         self.lists.clear();
@@ -117,7 +117,7 @@ impl Partners {
         self.lists.contains(&ListOf::new(of, side))
     }
 
-    /// Whether the rows between these are known.
+    /// Whether the rows of these entities are known.
     pub(crate) fn know(&self, image: Image<'_>, ends: Ends) -> bool {
         !self.lists.is_empty()
             && self.moves == image.root().get(Field::Moves)
@@ -125,7 +125,7 @@ impl Partners {
                 || self.has_read(ends.parent, Direction::Down))
     }
 
-    /// [`Image::ends`] of one delete after the other.
+    /// [`Image::ends`] for one of many deletes: reuses the last one's.
     pub(crate) fn ends(&mut self, image: Image<'_>, edge: &Edge<'_>) -> Option<Ends> {
         let moves = image.root().get(Field::Moves);
         // Only unlinking frees a record.
@@ -135,7 +135,7 @@ impl Partners {
         Some(ends)
     }
 
-    /// A row for a delete, no longer kept. The caller asked [`Partners::know`].
+    /// Takes a row for a delete. The caller asked [`Partners::know`].
     pub(crate) fn find(
         &mut self,
         image: Image<'_>,
@@ -163,7 +163,7 @@ impl Partners {
         Found::None
     }
 
-    /// A row that was found could not be marked.
+    /// Takes back a row that was found and could not be marked.
     pub(crate) fn give_back(&mut self, image: Image<'_>, ends: Ends, row: Candidate) {
         let class = match row.link {
             Link::Mirror(_) => Class::settled(ends),
@@ -174,7 +174,7 @@ impl Partners {
         self.rows.add(class, Place::new(row.slot, row.side));
     }
 
-    /// The row that was just inserted may be one that is deleted later.
+    /// Keeps the row that was just inserted: the flush may delete it later.
     pub fn inserted(&mut self, stamp: Stamp, recent: &Recent) {
         if self.lists.is_empty() {
             return;
@@ -210,7 +210,7 @@ impl Partners {
         Ok(())
     }
 
-    /// Keeps a slot of a list if somebody wants its row. False: the fate of the xid asked for decides.
+    /// Keeps a slot of a list if a delete wants its row. False: the fate of the xid in `ask` decides.
     fn keep(
         &mut self,
         image: Image<'_>,
@@ -265,7 +265,7 @@ impl Image<'_> {
     /// called far; `deletes` are those that the flush still has to do, that one first.
     ///
     /// # Errors
-    /// No memory: then the row is to be searched for alone.
+    /// If there is no memory: then search for the row alone.
     pub fn look_for<'e>(
         &self,
         partners: &mut Partners,
@@ -274,7 +274,7 @@ impl Image<'_> {
         partners.reading = None;
         let Some((edge, row)) = deletes.clone().next() else { return Ok(Looked::Done) };
         let Some(ends) = self.ends(&edge) else { return Ok(Looked::Done) };
-        // Known, but not enough; or the names were not known when the lists were read.
+        // Rows are known, but not enough; or the names were unknown when the lists were read.
         let stale = partners.know(*self, ends)
             || partners.moves != self.root().get(Field::Moves)
             || !partners.rows.is_wanted(Class::of(ends, row));
@@ -287,8 +287,8 @@ impl Image<'_> {
         Ok(Looked::More)
     }
 
-    /// Reader: goes on with what [`Image::look_for`] began, for so many slots. Fates needed and unknown
-    /// are pushed to `ask`.
+    /// Reader: continues what [`Image::look_for`] began, for `steps` slots. Pushes xids whose fates are
+    /// needed and unknown to `ask`.
     ///
     /// # Errors
     /// As [`Image::look_for`].
@@ -359,7 +359,7 @@ impl Image<'_> {
         self.ends_after(edge, None)
     }
 
-    /// [`Image::ends`] of an edge that may have names of another.
+    /// [`Image::ends`] of an edge that may share names with the last one.
     fn ends_after(self, edge: &Edge<'_>, last: Option<Ends>) -> Option<Ends> {
         let key = |last, kind, name| self.key_after(last, kind, name).record;
         let [parent, child] = [last.map(|last| last.parent), last.map(|last| last.child)];
@@ -378,8 +378,8 @@ impl Image<'_> {
     }
 }
 
-/// The next row of a class that fits a delete. Those that were settled since they were kept are told, unless the class is that
-/// of settled rows.
+/// Takes the next row of a class that fits a delete. Rows of an inserter that were settled since they
+/// were kept go to `settled_since`.
 fn take(
     image: Image<'_>,
     rows: &mut Taken<'_>,
@@ -402,7 +402,7 @@ fn take(
             }
             Fit::Rank(_) => {
                 rows.pop();
-                // Without memory it is found when the lists are read again.
+                // Without memory for it, the row is found when the lists are read again.
                 if is_settled {
                     continue;
                 }

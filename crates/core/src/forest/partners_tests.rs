@@ -19,7 +19,7 @@ fn names(tree: u32, parent: u32, child: u32) -> Names {
     [format!("t{tree}"), format!("p{parent}"), format!("c{child}")]
 }
 
-/// What a kind of table is called, and its rows by their number.
+/// The name of a kind of table, and its rows by number.
 type Shape = (&'static str, fn(u32) -> Names);
 
 const SHAPES: [Shape; 6] = [
@@ -54,7 +54,7 @@ fn read<'e>(
     assert_eq!(looked, Looked::Done);
 }
 
-/// Every row deleted in an order of no use, as flushes do; the slots read for each.
+/// Deletes every row, in flushes and in an unhelpful order; returns the slots read for each.
 fn per_row(shape: fn(u32) -> Names, inserter: u64) -> u64 {
     let heap = memory();
     let image = Image::open(&heap).unwrap();
@@ -91,7 +91,7 @@ fn finding_a_row_costs_the_same_however_many_share_its_names() {
     for (shape, row) in SHAPES {
         for inserter in [0, 20] {
             let slots = per_row(row, inserter);
-            // Three readings of the shorter list for each flush, or a search among the near.
+            // Three scans of the shorter list for each flush, or a search of the near slots.
             assert!(slots <= 130, "{shape}, inserted by {inserter}: {slots} slots a row");
         }
     }
@@ -138,7 +138,7 @@ fn what_moved_is_not_trusted_and_what_was_settled_is_found() {
     let all = |_: u64| Fate::Committed;
     let mut partners = Partners::default();
     read(image, &mut partners, rest());
-    // Settled: the versions are gone, the slots stand where they stood.
+    // Settled: the versions are gone, the slots have not moved.
     assert_eq!(image.settle(1000, 100, &all, &mut Vec::new()).freed, 200);
     assert_eq!(one(3, &mut partners), Deletion::Done);
     // Unlinked: the last slot of the list took the place of the row's.

@@ -3,8 +3,8 @@
 use crate::memory::id::{EntityId, RecordId, SlotRef};
 use crate::records::edge::Ends;
 
-/// The parent and the tree of the last row, which the next one often has too. Nothing between the
-/// two may have changed the image.
+/// The parent and the tree of the last row, which the next one often has too. Ignored if the image
+/// changed in between.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Recent {
     pub(crate) parent: Option<RecordId>,

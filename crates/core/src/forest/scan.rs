@@ -1,4 +1,4 @@
-//! Every visible edge row, bucket by bucket: what `cft_verify` compares with the table.
+//! Reads every visible edge row, bucket by bucket: `cft_verify` compares them with the table.
 
 use crate::memory::hash::Kind;
 use crate::memory::id::{RecordId, TreeId};
@@ -8,7 +8,7 @@ use crate::records::slot::Slot;
 use crate::records::visibility::sees;
 use crate::{Image, Step, Visibility};
 
-/// Where [`Image::edges`] stands, and its scratch room.
+/// The position of [`Image::edges`], and its scratch memory.
 #[derive(Debug, Default)]
 pub struct Scan {
     bucket: u32,
@@ -19,7 +19,7 @@ pub struct Scan {
 }
 
 impl Scan {
-    /// At the first bucket.
+    /// Starts at the first bucket.
     #[must_use]
     pub fn new() -> Scan {
         Scan::default()
@@ -31,7 +31,7 @@ impl Scan {
         &self.asked
     }
 
-    /// Back to the first bucket; what was handed out so far is void.
+    /// Goes back to the first bucket; the rows passed so far are void.
     pub fn restart(&mut self) {
         self.bucket = 0;
         self.asked.clear();
@@ -45,10 +45,10 @@ impl Scan {
 }
 
 impl Image<'_> {
-    /// Reader: calls `f(tree, parent, child)` for every visible edge row, duplicates each,
+    /// Reader: calls `f(tree, parent, child)` for every visible edge row, for each duplicate,
     /// for about `budget` slots a call: a bucket is finished once begun. After
-    /// [`Step::More`] the next call goes on. An entry moves to another bucket when the image
-    /// changes, so a scan during which [`Image::epoch`] changed is to be restarted.
+    /// [`Step::More`] the next call continues. An entry may move to another bucket when the
+    /// image changes, so restart the scan if [`Image::epoch`] changed.
     /// [`Step::Ask`]: complete, but for rows of the xids in [`Scan::asked`].
     pub fn edges(
         &self,

@@ -1,18 +1,18 @@
-//! Settle: versions that no snapshot needs any more go.
+//! Settle: removes versions that no snapshot needs any more.
 //!
 //! ```text
-//!  xmin aborted, xmin < horizon              the row never was: unlinked
-//!  xmax committed, xmax < horizon            nobody sees the row: unlinked
-//!  xmax aborted                              nobody deleted it: xmax cleared, go on
+//!  xmin aborted, xmin < horizon              nobody ever sees the row: unlinked
+//!  xmax committed, xmax < horizon            nobody sees the row any more: unlinked
+//!  xmax aborted                              it was not deleted: xmax cleared, go on
 //!  no xmax; xmin committed, xmin < horizon   everyone sees it: the version is freed
-//!  its fate is not known                     asked for; stays where it is
-//!  else                                      to the end of the queue
+//!  a fate is not known                       asked for; the version stays where it is
+//!  else                                      moved to the end of the queue
 //! ```
 //!
-//! An xid below the horizon is not running, so only its fate is asked for. Versions are
+//! Only fates of xids below the horizon are asked for, as these are not running. Versions are
 //! examined from the front of the queue, each at most once a call. Those that were asked about
-//! are still in front when the answers are there: else a queue of more transactions than a call
-//! asks about would go round for ever. Writers only.
+//! stay in front until the answers come: otherwise a queue of more transactions than a call
+//! asks about would circulate for ever. Writers only.
 
 use crate::memory::casts::wide;
 use crate::memory::id::Link;
@@ -22,15 +22,15 @@ use crate::records::version::Hint;
 use crate::records::version::{self, Side, Version};
 use crate::{Fate, Fates, Image, Settled};
 
-/// What a version came to.
+/// What to do with a version.
 enum Verdict {
-    /// The row goes.
+    /// Remove the row.
     Unlink,
-    /// The row stays and needs no version.
+    /// The row stays, without a version.
     Free,
-    /// Not yet.
+    /// Keep it for now.
     Keep,
-    /// Not before its fate is known.
+    /// Wait until a fate is known.
     Ask,
 }
 
@@ -76,7 +76,7 @@ impl<'m> Image<'m> {
         done
     }
 
-    /// The row's slots point at each other again.
+    /// Makes the row's slots point at each other again.
     fn settle_row(self, version: Version<'m>) {
         let row = version.row();
         Slot::set_link(self.mem(), row.up, Link::Mirror(row.down));
@@ -116,7 +116,8 @@ fn judge(version: Version<'_>, horizon: u64, fates: &impl Fates, ask: &mut Vec<u
     }
 }
 
-/// What is remembered, else what is known of an xid below the horizon, and then remembered.
+/// The fate the version remembers; else that known of an xid below the horizon, which it then
+/// remembers.
 fn fate_of(
     version: Version<'_>,
     xid: u64,
@@ -154,7 +155,7 @@ mod tests {
     const EDGE: Edge<'_> = Edge { tree: Some(b"t"), parent: b"p", child: b"c" };
     const HORIZON: u64 = 100;
 
-    /// 1x committed, 2x aborted, 3x unknown; 1xx the same, but not below the horizon.
+    /// 1x committed, 2x aborted, 3x unknown; 1xx likewise, but not below the horizon.
     fn fates(xid: u64) -> Fate {
         match xid / 10 % 10 {
             1 => Fate::Committed,

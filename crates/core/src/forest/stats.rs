@@ -19,15 +19,15 @@ pub struct Stats {
     pub edge_rows: u64,
     /// Edge rows that carry a version.
     pub versions: u64,
-    /// Buckets of the filter, 4 slots each.
+    /// Buckets of both tables of the filter, 4 slots each.
     pub buckets: u64,
-    /// Filter slots in use: entities + trees.
+    /// Filter slots in use: entities, trees, folded names and prefixes.
     pub slots_used: u64,
     /// `slots_used` / all slots.
     pub load_factor: f64,
     /// Entries moved to their other bucket to make room.
     pub kicks: u64,
-    /// Doublings completed.
+    /// Doublings of the table of names completed.
     pub growths: u64,
     /// Buckets split.
     pub splits: u64,

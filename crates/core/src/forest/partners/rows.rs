@@ -1,4 +1,4 @@
-//! What is kept of the rows to delete: their classes, and where they are.
+//! The rows kept for deletes: their classes, and where they are.
 
 use std::collections::{HashMap, TryReserveError};
 use std::hash::{BuildHasherDefault, Hash, Hasher};
@@ -9,17 +9,18 @@ use crate::memory::id::{EntityId, SlotRef, to_word};
 use crate::records::edge::Ends;
 use crate::records::record::Direction;
 
-/// Bits of the filter before the map: most slots of a long list have no partner. A flush deletes some 20,000 rows.
+/// Bits of the filter before the map: most slots of a long list are wanted by no delete. A flush
+/// deletes some 20,000 rows.
 const FILTER_BITS: u32 = 1 << 19;
 pub(super) const FILTER_WORDS: usize = index(FILTER_BITS) / 64;
 
-/// Rows that are as good as each other for a delete.
+/// Rows that fit a delete equally well.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Class {
     parent: u32,
     child: u32,
     tree: u32,
-    /// The low half of the inserter, 0: settled.
+    /// The low half of the inserter's xid; 0 for settled rows.
     xmin: u32,
     /// The command, for an own row.
     cmin: Option<u32>,
@@ -31,7 +32,7 @@ impl Class {
         Class { parent, child, tree: to_word(ends.tree), xmin: 0, cmin: None }
     }
 
-    /// Of the settled rows between the same.
+    /// The class of the settled rows of the same edge.
     fn of_settled(self) -> Class {
         Class { xmin: 0, cmin: None, ..self }
     }
@@ -40,7 +41,7 @@ impl Class {
         Class { xmin: halves(xmin).0, cmin, ..Class::settled(ends) }
     }
 
-    /// Of whoever inserted the row that is deleted.
+    /// The class of the row that is deleted, by its inserter.
     pub(super) fn of(ends: Ends, row: RowVersion) -> Class {
         let xmin = if row.xmin == 0 { row.raw_xmin } else { halves(row.xmin).0 };
         Class { xmin, cmin: row.cmin, ..Class::settled(ends) }
@@ -83,7 +84,7 @@ impl Hash for ListOf {
     }
 }
 
-/// Lines and xids are numbers that nobody chooses: what is made of them is hash enough.
+/// Passes on a ready hash: nobody chooses lines and xids, so a product of them is hash enough.
 #[derive(Default)]
 pub(super) struct Made(u64);
 
@@ -129,23 +130,23 @@ impl Place {
 pub(super) struct Rows {
     /// How many deletes want one.
     wanted: u32,
-    /// Nobody deleted them.
+    /// Rows that nobody deleted.
     live: List,
-    /// Their deleter rolled back.
+    /// Rows whose deleter rolled back.
     undone: List,
-    /// There were more than are wanted.
+    /// Whether there were more than are wanted.
     more: bool,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
 struct List {
-    /// The first one's place, and 1; 0: none.
+    /// The index of the first one plus 1; 0 if there is none.
     first: u32,
     len: u32,
 }
 
-/// Rows between two entities in a tree: the settled ones, and those of the first inserter that was wanted. Who looks for
-/// one of these looks for the others too, and finds them in the same line of a cache.
+/// Rows between two entities in a tree: the settled ones, and those of the first inserter that was
+/// wanted. A search for one looks for the other too, and finds it in the same cache line.
 #[derive(Clone, Copy, Debug)]
 struct Alike {
     settled: Rows,
@@ -153,12 +154,12 @@ struct Alike {
     inserted: Rows,
 }
 
-/// All that is kept, in few pieces of memory: rows are as many as classes, where a pair is in as many trees.
+/// All that is kept, in few pieces of memory: a pair in many trees has as many classes as rows.
 #[derive(Debug, Default)]
 pub(super) struct Kept {
-    /// By the class of the settled ones.
+    /// By the class of the settled rows.
     alike: HashMap<Class, Alike, BuildHasherDefault<Made>>,
-    /// Of other inserters than the first.
+    /// Rows of other inserters than the first.
     others: HashMap<Class, Rows, BuildHasherDefault<Made>>,
     /// Each with the next of its list, as in [`List`].
     places: Vec<(Place, u32)>,
@@ -171,7 +172,7 @@ impl Kept {
         self.places.clear();
     }
 
-    /// One more delete wants a row of that class, or a settled one if that will do.
+    /// Notes that one more delete wants a row of that class, or a settled one if `or_settled`.
     pub(super) fn want(&mut self, class: Class, or_settled: bool) -> Result<(), TryReserveError> {
         self.alike.try_reserve(1)?;
         let rows = Rows::default();
@@ -222,7 +223,7 @@ impl Kept {
         Ok(())
     }
 
-    /// One more that nobody deleted, if such are wanted. Without memory for it the lists are read again.
+    /// Adds a row that nobody deleted, if its class is wanted. Without memory the lists are read again.
     pub(super) fn add(&mut self, class: Class, place: Place) {
         if let Some((rows, places)) = self.rows(class)
             && rows.live.push(places, place).is_err()
@@ -231,7 +232,7 @@ impl Kept {
         }
     }
 
-    /// The rows of a class, to be taken one by one: those that nobody deleted first.
+    /// The rows of a class, to be taken one by one, those that nobody deleted first.
     pub(super) fn taken(&mut self, class: Class) -> Option<Taken<'_>> {
         let (rows, places) = self.rows(class)?;
         Some(Taken { rows, places })
@@ -270,7 +271,7 @@ impl Taken<'_> {
         Some(self.places[index(first)].0)
     }
 
-    /// The next row is no longer kept.
+    /// Drops the next row.
     pub(super) fn pop(&mut self) {
         let places = self.places;
         let list = self.list();
@@ -283,7 +284,7 @@ impl Taken<'_> {
         self.rows.more
     }
 
-    /// One was lost.
+    /// Notes that a row was lost.
     pub(super) fn set_more(&mut self) {
         self.rows.more = true;
     }
