@@ -5,11 +5,11 @@
 //!         16 lines                           | 32 lines             | 16 lines; names: 1, unused
 //! ```
 //!
-//! Tags lie together because most questions end there: a name that is not there costs two
-//! lines of tags, in an array that is a fifth of all. All eight tags of two buckets are compared
-//! at once. A slot whose word is 0 is empty.
+//! Tags lie together because most lookups end there: an absent name costs two lines of tags, in
+//! an array that is a third of the page or less. All eight tags of two buckets are compared at
+//! once. A slot whose word is 0 is empty.
 //!
-//! `entry.rs` has the bits of a slot, `geometry.rs` which two buckets a hash has.
+//! `entry.rs` has the bits of a slot; `geometry.rs` says which two buckets a hash has.
 
 mod entry;
 mod geometry;
@@ -31,7 +31,7 @@ pub(crate) use geometry::Geometry;
 pub(crate) const SLOTS: usize = 4;
 const PAGE_BUCKETS: usize = 1 << PAGE_BITS;
 
-/// Where tags end and words begin, where those end and tails begin: lines of a page.
+/// The line of a page where tags end and words begin.
 const WORDS_AT: usize = 16;
 
 const _: () = assert!(SLOTS * 2 == size_of::<u64>());
@@ -42,7 +42,7 @@ const _: () = assert!(PAGE_LINES * 64 == PAGE_BUCKETS * 32);
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bucket<'m> {
     page: Page<'m>,
-    /// Which of the page.
+    /// Its number in the page.
     i: usize,
 }
 
@@ -58,7 +58,7 @@ impl<'m> Bucket<'m> {
         self.page.tags(self.i * 8)
     }
 
-    /// Of a name: its record's line and its heat.
+    /// The words of its slots: for a name the record's line and the heat.
     #[inline(always)]
     fn words(self) -> Words<'m> {
         self.page.words(WORDS_AT * LINE_BYTES + self.i * 16)
@@ -118,7 +118,7 @@ impl<'m> Bucket<'m> {
     /// The first slot that is empty.
     #[inline]
     pub(crate) fn empty_slot(self) -> Option<usize> {
-        // An entry's tag may be 0, its word is not. Which is the first, nobody could guess.
+        // An entry's tag may be 0, its word is not. Which slot it is is unpredictable: no branch.
         let words = self.words();
         let empty = (0..SLOTS).fold(0, |all, slot| all | u32::from(words.get(slot) == 0) << slot);
         (empty != 0).then(|| index(empty.trailing_zeros()))
@@ -134,7 +134,7 @@ impl<'m> Bucket<'m> {
         self.words().prefetch();
     }
 
-    /// Asks memory for what a folded name's tag does not tell.
+    /// Prefetches what a folded name's tag does not tell.
     #[inline]
     pub(crate) fn prefetch_entries(self) {
         self.prefetch_words();
@@ -172,9 +172,9 @@ fn put(all: u64, slot: usize, one: u64) -> u64 {
     all & !(0xFFFF << shift) | one << shift
 }
 
-/// The slots of two buckets that may hold a name, one after the other. Looking does not branch
-/// on which bucket it is: a guess would be wrong every third time, and what the processor has
-/// begun of the next lookups would be thrown away.
+/// The slots of two buckets that may hold a name, one after the other. No branch depends on the
+/// bucket: it would be mispredicted every third time, and the processor would throw away what
+/// it has begun of the next lookups.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Candidates<'m> {
     words: [Words<'m>; 2],
@@ -189,7 +189,7 @@ pub(crate) struct Cell<'m> {
 }
 
 impl Cell<'_> {
-    /// Notes how hot the name is. Readers do.
+    /// Notes how hot the name is. Readers may call it.
     #[inline]
     pub(crate) fn set_heat(self, heat: u32) {
         let word = self.words.get(self.slot);
@@ -206,7 +206,7 @@ impl<'m> Candidates<'m> {
         Candidates { words: buckets.map(Bucket::words), left }
     }
 
-    /// Whether no tag is the wanted one.
+    /// Whether no tag matches.
     #[inline(always)]
     pub(crate) fn is_empty(&self) -> bool {
         self.left == 0

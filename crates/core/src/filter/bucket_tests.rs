@@ -53,7 +53,7 @@ fn the_candidates_are_the_slots_with_the_tag() {
         let found: Vec<_> = Candidates::of(hash, buckets).collect();
         assert_eq!(found.len(), 1);
         assert_eq!((found[0].0.line(), found[0].1.slot), (word(i) + 1, i));
-        // One bit of the tag is enough to tell them apart, and no other bit is asked.
+        // One bit of the tag is enough to tell them apart, and no other bit counts.
         assert_eq!(Candidates::of(Hash(hash.0 ^ 1 << 48), buckets).count(), 0);
         assert_eq!(Candidates::of(Hash(hash.0 ^ 1 << 47), buckets).count(), 1);
     }

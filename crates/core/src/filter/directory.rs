@@ -1,11 +1,11 @@
-//! Where a table of the filter is in the root, and how large its directory is.
+//! Where the root keeps a table of the filter, and how large its directory is.
 
 use crate::memory::root::{DIRECTORIES, FOLDED_DIRECTORIES, Field};
 use crate::memory::tables::{PAGE_BITS, Table};
 
-/// Pages of a directory page.
+/// Pages in a directory page, as a power of two.
 pub(crate) const DIRECTORY_BITS: u32 = 9;
-/// The largest level that the directories' pages have buckets for.
+/// The largest level for which the directories have pages.
 pub(crate) const MOST_LEVEL: u32 = FOLDED_DIRECTORIES.ilog2() + DIRECTORY_BITS + PAGE_BITS;
 
 impl Table {

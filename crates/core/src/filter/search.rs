@@ -1,4 +1,4 @@
-//! Room for a new entry: which entries to move to their other bucket, and moving them.
+//! Makes room for a new entry: finds which entries to move to their other bucket, and moves them.
 //!
 //! ```text
 //!   new entry --> first bucket, full  --> each entry's other bucket, full --> ... --> a free slot
@@ -6,8 +6,8 @@
 //! ```
 //!
 //! The search is breadth first, so that the chain is short, and reads only; nothing moves
-//! before a chain is found. Then the entry at its far end moves first: at no time is an
-//! entry in no bucket. Called by the filter; the caller holds the lock exclusively.
+//! before a chain is found. Then the entry at its far end moves first, so that every entry is
+//! in a bucket at any time. Called by the filter; the caller holds the lock exclusively.
 
 use crate::filter::bucket::{Entry, Place, SLOTS};
 use crate::filter::table::Filter;
@@ -15,9 +15,9 @@ use crate::memory::hash::Hash;
 use crate::memory::root::Counter;
 use crate::memory::tables::Table;
 
-/// Buckets a search may look at: the paper's 500 kicks. Past it the table is over-full.
+/// Buckets a search may read: the paper's 500 kicks. Past that the table is over-full.
 const MOST_KICKS: usize = 500;
-/// Nearly all searches look at fewer, 15 on average: so little is cleared for them.
+/// Nearly all searches read fewer buckets, 15 on average, so only this many are cleared first.
 const FEW: usize = 64;
 
 impl Filter<'_> {
@@ -38,15 +38,15 @@ impl Filter<'_> {
             .or_else(|| self.search::<MOST_KICKS>(full, others))
     }
 
-    /// What nearly all searches end with: an entry of the two full buckets that can move at once.
-    /// To clear the room of a whole search took a fifth of an insert's instructions. The records
-    /// are not sent for: the first or second entry can move (with it an insert among a million
-    /// takes a tenth longer). If none can, `others` are the entries' other buckets.
+    /// Moves an entry of the two full buckets whose other bucket has room, which ends nearly all
+    /// searches. Clearing the nodes of a whole search took a fifth of an insert's instructions. The
+    /// records are not prefetched, because mostly the first or second entry can move (with it an
+    /// insert among a million takes a tenth longer). If none can, `others` are their other buckets.
     #[inline(always)]
     fn one_move(self, full: [u32; 2], others: &mut [u32; 2 * SLOTS]) -> Option<Place> {
         for (bucket, others) in full.into_iter().zip(others.as_chunks_mut::<SLOTS>().0) {
             for (slot, other) in others.iter_mut().enumerate() {
-                // One by one: the first or the second can move.
+                // One by one: mostly the first or the second can move.
                 let to = self.other_bucket(bucket, self.get(Place { bucket, slot }));
                 *other = to;
                 if let Some(empty) = self.bucket(to).empty_slot() {
@@ -59,15 +59,15 @@ impl Filter<'_> {
         None
     }
 
-    /// The bucket in which an entry might stand as well.
+    /// The other bucket of an entry.
     #[inline]
     fn other_bucket(self, bucket: u32, entry: Entry) -> u32 {
         let (a, b) = self.geometry().buckets_of(self.hash_of(bucket, entry));
         if a == bucket { b } else { a }
     }
 
-    /// [`Filter::make_room`] where it takes several moves: `others` are the other buckets of the
-    /// full ones' entries, full as well.
+    /// [`Filter::make_room`] by several moves: `others` are the other buckets of the entries in
+    /// `full`, full as well.
     #[cold]
     fn search<const MOST: usize>(self, full: [u32; 2], others: [u32; 2 * SLOTS]) -> Option<Place> {
         let mut search = Search { nodes: [Node::default(); MOST], len: 0 };
@@ -103,7 +103,7 @@ impl Filter<'_> {
         None
     }
 
-    /// An entry of a bucket as it is to stand in its other one.
+    /// An entry of a bucket in the form it has in its other bucket.
     fn moved(self, entry: Entry, from: u32, to: u32) -> Entry {
         match self.table() {
             Table::Names => entry,
@@ -113,7 +113,7 @@ impl Filter<'_> {
         }
     }
 
-    /// The hashes of a bucket's records will be read when its turn comes.
+    /// Prefetches the hashes of a bucket's records, which will be read when its turn comes.
     pub(crate) fn prefetch_records(self, bucket: u32) {
         if self.table() == Table::FoldedNames {
             return;
@@ -173,7 +173,7 @@ struct Search<const MOST: usize> {
 }
 
 impl<const MOST: usize> Search<MOST> {
-    /// Adds a node, or drops it when enough are there.
+    /// Adds a node, or drops it if there is no room.
     fn push(&mut self, bucket: u32, from: usize, slot: usize) {
         if let Some(place) = self.nodes.get_mut(self.len) {
             let small = |n| u16::try_from(n).expect("there are 500 nodes of 4 slots");

@@ -1,18 +1,18 @@
 //! The cuckoo filter: finds a record by its name in two buckets of four slots, and
-//! grows by one bucket at a time (linear hashing), so that no insert ever stops the world.
+//! grows by one bucket at a time (linear hashing), so that no insert rebuilds the table.
 //!
 //! ```text
 //!  root --> directory page (512 pages) --> page (128 buckets) --> bucket
 //! ```
 //!
-//! There are two tables: one of names, and one of what finds them in a text: folded names and
-//! prefixes, see `folded/index.rs`. In one, they would make the way to a name three times as wide.
+//! There are two tables: one of names, and one of the folded names and prefixes that find them in
+//! a text (see `folded/index.rs`). In one table names would be spread over three times the memory.
 //! `bucket.rs` has the layout of a page, its folder the bits of a slot and the arithmetic of
 //! buckets; `search.rs` finds room, `table/growth.rs` makes more of it.
 //!
 //! Promises: [`Filter::find`] reads at most two buckets and the records whose tag
 //! matches, and compares the name itself; room for an entry is found before anything
-//! moves, with at most 500 buckets looked at; a split moves entries of one bucket only.
+//! moves, after reading at most 500 buckets; a split moves entries of one bucket only.
 
 mod growth;
 
@@ -32,10 +32,10 @@ use crate::records::record::{self, Record};
 
 /// Lines of a directory page.
 pub(crate) const DIRECTORY_LINES: u32 = 1 << (DIRECTORY_BITS - 4);
-/// Splits one new entry may cause when no path is found: a page of them.
+/// The most splits for one new entry when no path is found: a page of buckets.
 const MOST_SPLITS: u32 = 128;
-/// Names that are looked for together: while the first lines come, the others are asked for.
-/// In a model of it 32 were faster than 16 and 8.
+/// Names looked up together: while the first lines arrive, the others are being fetched.
+/// In a model 32 were faster than 16 and 8.
 pub(crate) const TOGETHER: usize = 32;
 
 /// Whether a page is the first of its directory page.
@@ -57,7 +57,7 @@ pub(crate) struct Spot<'m> {
     record: Record<'m>,
 }
 
-/// A name that is looked for beside others.
+/// A name that is looked up together with others.
 #[derive(Clone, Copy)]
 struct Asked<'n, 'm> {
     name: &'n [u8],
@@ -110,7 +110,7 @@ impl<'m> Filter<'m> {
         self.root.get(self.table.fields()[2])
     }
 
-    // Always inline, as what it calls: what is left of the checks is less than a call.
+    // Always inline, like what it calls: what is left of the checks is less than a call.
     #[inline(always)]
     pub(crate) fn bucket(self, bucket: u32) -> Bucket<'m> {
         let (mem, page) = (self.mem(), bucket >> PAGE_BITS);
@@ -136,7 +136,7 @@ impl<'m> Filter<'m> {
         }
     }
 
-    /// The directory page that begins with a page, if one does.
+    /// The directory page whose first page this is, if it is one.
     pub(crate) fn directory_of(self, page: u32) -> Option<u32> {
         begins_directory(page).then(|| self.directory(page >> DIRECTORY_BITS))
     }
@@ -189,7 +189,7 @@ impl<'m> Filter<'m> {
         self.compare(kind, name, Candidates::of(hash, buckets), counters)
     }
 
-    /// The candidate that is the name.
+    /// The candidate that has the name.
     #[inline(always)]
     fn compare(
         self,
@@ -212,8 +212,8 @@ impl<'m> Filter<'m> {
         None
     }
 
-    /// Finds up to [`TOGETHER`] records by their names: no lookup waits for memory while there
-    /// is another one to begin. Calls `found` for each name, in order.
+    /// Finds up to [`TOGETHER`] records by their names: no lookup waits for memory while another
+    /// one can begin. Calls `found` for each name, in order.
     pub(crate) fn find_together<'n>(
         self,
         kind: Kind,
@@ -263,7 +263,7 @@ impl<'m> Filter<'m> {
     /// Enters an entry of that hash; otherwise as [`Filter::add`].
     #[must_use]
     pub(crate) fn enter(self, hash: Hash, entry: Entry, later: usize) -> bool {
-        // Compiled once for each table: where its fields and its entries' bits are is known then.
+        // Compiled once for each table, so that its fields and its entries' bits are constants.
         let entered = match self.table {
             Table::Names => Filter { table: Table::Names, ..self }.enter_there(hash, entry),
             Table::FoldedNames => {
@@ -273,7 +273,7 @@ impl<'m> Filter<'m> {
         entered || self.enter_by_splits(hash, entry, later)
     }
 
-    /// `false`: there is no room.
+    /// Enters an entry; `false` if there is no room.
     #[inline(always)]
     fn enter_there(self, hash: Hash, entry: Entry) -> bool {
         let Some(place) = self.make_room(hash) else { return false };
@@ -285,7 +285,7 @@ impl<'m> Filter<'m> {
         true
     }
 
-    /// Nobody planned for this, so the memory must be to be had now.
+    /// Enters an entry by splitting buckets. No plan includes this, so there may be no memory.
     #[cold]
     fn enter_by_splits(self, hash: Hash, entry: Entry, later: usize) -> bool {
         for _ in 0..MOST_SPLITS {
@@ -300,8 +300,8 @@ impl<'m> Filter<'m> {
         false
     }
 
-    /// The hash of an entry in a bucket, as far as its buckets depend on it. Of an empty slot it is
-    /// anything.
+    /// The hash of an entry in a bucket, as far as its buckets depend on it; undefined for an empty
+    /// slot.
     #[inline]
     pub(crate) fn hash_of(self, bucket: u32, entry: Entry) -> Hash {
         match self.table {
@@ -310,7 +310,7 @@ impl<'m> Filter<'m> {
         }
     }
 
-    /// Takes a record's entry out.
+    /// Removes a record's entry.
     pub(crate) fn remove(self, record: Record<'m>) {
         let place = self.place_of(record).expect("a record in use is in the filter");
         self.set(place, Entry::NONE);

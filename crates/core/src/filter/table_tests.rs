@@ -8,7 +8,7 @@ use crate::filter::temperature::count::Chance;
 use crate::records::record::{self, Room};
 use crate::{HeapMemory, Image};
 
-/// An image whose memory is no limit.
+/// An image with more than enough memory.
 fn memory() -> HeapMemory {
     let mut heap = HeapMemory::new(usize::MAX);
     while heap.mapped() < if quick() { 9 } else { 16 } {
@@ -62,7 +62,7 @@ fn table(level: u32) -> HeapMemory {
     heap
 }
 
-/// Fills a table that must not split until no room is found; the entries and the load.
+/// Fills a table, without splits, until no room is found; returns the entries and the load.
 fn fill(heap: &HeapMemory) -> (u64, f64) {
     let filter = names(heap);
     let slots = f64::from(filter.geometry().buckets()) * 4.0;
@@ -120,7 +120,7 @@ fn a_full_table_takes_95_percent_and_misses_pass_as_the_bound_says() {
     ignore = "fills a table, which takes miri an hour; smaller ones are filled by others"
 )]
 fn loads_before_growth_and_costs_of_search() {
-    // A quarter, half and three quarters into a doubling: where the table takes least.
+    // A quarter, half and three quarters into a doubling, where the table holds least.
     for quarter in 1..4 {
         let heap = table(if quick() { 8 } else { 12 });
         let filter = names(&heap);

@@ -11,11 +11,11 @@
 //! ```
 //!
 //! A *name* leads to the record of an entity or tree; a *folded name* to the first of the entities
-//! whose names fold to it; a *prefix* says that names begin with these words: how many, and
-//! how long they are (see folded/index.rs). Names are in a table of their own. A folded name's and a
-//! prefix's hash must be known without a record when they move. A prefix has 28 bits of
-//! it. A folded name has bits 7 to 27, and `s`, whether it stands in its second bucket: the bucket's
-//! number has the 7 bits below.
+//! whose names fold to it; a *prefix* says how many names begin with these words, and how long
+//! they are (see folded/index.rs). Names have a table of their own. The hash of a folded name or a
+//! prefix must be known without a record when the entry moves. A prefix keeps 28 bits of it. A
+//! folded name keeps bits 7 to 27, and `s`, whether it is in its second bucket: the bucket's number
+//! has the 7 bits below.
 
 use crate::memory::casts::halves;
 use crate::memory::hash::Hash;
@@ -26,11 +26,11 @@ const WORD_SHIFT: u32 = 16;
 const KIND_SHIFT: u32 = 50;
 /// Bits of a name's heat, below its record's line.
 const HEAT_BITS: u32 = 4;
-/// A name's heat stays here when it gets here.
+/// The highest heat of a name, which then stays.
 pub(crate) const HOTTEST: u32 = (1 << HEAT_BITS) - 1;
-/// Bits of a bucket's number that are bits of a folded name's hash, and are not kept with it.
+/// Bits of a folded name's hash that its bucket's number has, and its entry does not.
 const KNOWN_BITS: u32 = 7;
-/// A folded name that stands in its second bucket.
+/// Marks a folded name that is in its second bucket.
 const SECOND: u64 = 1 << 49;
 /// The hash of a folded name is in three places: 1 bit of its tag, 4 of its word, 16 of its tail.
 const FOLDED_TAG: u64 = 1 << 48;
@@ -38,14 +38,14 @@ const FOLDED_LOW: u64 = (1 << 20) - 1;
 /// Bits of a prefix for the lengths of names.
 pub(crate) const LENGTH_BITS: u32 = 12;
 const COUNT_BITS: u32 = 10;
-/// A prefix of so many names stays for ever: what it costs is one slot for a thousand names.
+/// A prefix of this many names stays for ever, which costs one slot for a thousand names.
 pub(crate) const MOST_COUNTED: u32 = (1 << COUNT_BITS) - 1;
 
 const FINGERPRINT_SHIFT: u32 = 52;
 const FOLDED: u64 = 1 << KIND_SHIFT;
 const PREFIX: u64 = 2 << KIND_SHIFT;
 const KINDS: u64 = FOLDED | PREFIX;
-/// What is constant of a prefix: its tag and the 26 bits of the hash in its word.
+/// The constant bits of a prefix: its tag and the 26 bits of the hash in its word.
 const PREFIX_BITS: u64 = u64::MAX << (LENGTH_BITS + COUNT_BITS);
 
 const _: () = assert!(LINE_BITS + HEAT_BITS == 32);
@@ -56,7 +56,7 @@ const _: () =
 const _: () =
     assert!(21 + KNOWN_BITS == LINE_BITS && crate::filter::directory::MOST_LEVEL <= LINE_BITS);
 
-/// An entry of a bucket; none is all 0.
+/// An entry of a bucket; 0 is an empty slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Entry(u64);
 
@@ -64,12 +64,12 @@ impl Entry {
     /// An empty slot.
     pub(crate) const NONE: Entry = Entry(0);
 
-    /// A name's.
+    /// The entry of a name.
     pub(crate) fn new(hash: Hash, record: RecordId) -> Entry {
         Entry(hash.tag() << TAG_SHIFT | u64::from(record.line()) << (WORD_SHIFT + HEAT_BITS))
     }
 
-    /// A folded name's, in its first bucket.
+    /// The entry of a folded name, in its first bucket.
     pub(crate) fn folded(hash: Hash, head: RecordId) -> Entry {
         let line = u64::from(head.line()) << (WORD_SHIFT + HEAT_BITS);
         Entry(Entry::folded_bits(hash) | FOLDED | line)
@@ -82,14 +82,14 @@ impl Entry {
         hash.fingerprint() << FINGERPRINT_SHIFT | tag | bits & FOLDED_LOW
     }
 
-    /// A prefix's, of one name.
+    /// The entry of a prefix of one name.
     pub(crate) fn prefix(hash: Hash, lengths: u32) -> Entry {
         let bits = u64::from(hash.first() & ((1 << LINE_BITS) - 1)) << (LENGTH_BITS + COUNT_BITS);
         let one = 1 << LENGTH_BITS | u64::from(lengths);
         Entry(hash.fingerprint() << FINGERPRINT_SHIFT | PREFIX | bits | one)
     }
 
-    /// The entry as it stands in its first or its second bucket.
+    /// The entry in the form it has in its first or its second bucket.
     #[inline]
     pub(crate) fn placed(self, second: bool) -> Entry {
         match (self.is_folded(), second) {
@@ -99,7 +99,7 @@ impl Entry {
         }
     }
 
-    /// What a bucket's tags and tails, and one of its words, say of a slot.
+    /// The entry of a slot, from the bucket's tags and tails and the slot's word.
     #[inline]
     pub(super) fn in_slot(slot: usize, tags: u64, word: u32, tails: u64) -> Entry {
         let [tag, tail] = [tags, tails].map(|all| all >> (slot * 16) & 0xFFFF);
@@ -117,7 +117,7 @@ impl Entry {
         self.0 & KINDS == FOLDED
     }
 
-    /// A name's tag is that of its hash.
+    /// Whether a name's tag is that of this hash.
     pub(crate) fn has_tag_of(self, hash: Hash) -> bool {
         self.tag() == hash.tag()
     }
@@ -154,8 +154,8 @@ impl Entry {
         record_of(self.word()).filter(|_| self.is_folded())
     }
 
-    /// What is known of the hash of a folded name or a prefix in that bucket: all that a
-    /// [`Geometry`] asks for.
+    /// The known part of the hash of a folded name or a prefix in that bucket: all that a
+    /// [`Geometry`](super::Geometry) needs.
     pub(crate) fn hash_in(self, bucket: u32) -> Hash {
         let fingerprint = self.0 >> FINGERPRINT_SHIFT;
         let first = if self.is_folded() {
@@ -175,7 +175,7 @@ impl Entry {
         self.word() & HOTTEST
     }
 
-    /// Which lengths of names a prefix knows of.
+    /// The lengths of names that a prefix knows.
     #[inline]
     pub(crate) fn lengths(self) -> u32 {
         halves(self.0).0 & ((1 << LENGTH_BITS) - 1)
@@ -186,13 +186,13 @@ impl Entry {
         halves(self.0).0 >> LENGTH_BITS & MOST_COUNTED
     }
 
-    /// A prefix with one name more.
+    /// The prefix with one name more.
     pub(crate) fn with(self, lengths: u32) -> Entry {
         let one = u64::from(self.count() < MOST_COUNTED) << LENGTH_BITS;
         Entry((self.0 | u64::from(lengths)) + one)
     }
 
-    /// A prefix with one name less; empty if that was the last.
+    /// The prefix with one name less; empty if that was the last.
     pub(crate) fn without(self) -> Entry {
         match self.count() {
             MOST_COUNTED => self,
@@ -207,7 +207,7 @@ pub(super) fn record_of(word: u32) -> Option<RecordId> {
     RecordId::from_word(word >> HEAT_BITS)
 }
 
-/// What a folded name or a prefix that is looked for must agree in.
+/// The bits in which the entry of a folded name or a prefix must agree.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pattern {
     mask: u64,
@@ -215,8 +215,8 @@ pub(crate) struct Pattern {
 }
 
 impl Pattern {
-    /// A folded name of that hash, in its first or its second bucket: 33 bits of the hash, and those
-    /// that led to the bucket.
+    /// Matches a folded name of that hash, in its first or its second bucket: 33 bits of the hash,
+    /// beside those that led to the bucket.
     #[inline]
     pub(crate) fn folded(hash: Hash, second: bool) -> Pattern {
         let second = if second { SECOND } else { 0 };
@@ -226,7 +226,7 @@ impl Pattern {
         }
     }
 
-    /// A prefix of that hash: 40 bits of it. Two that agree in these are one.
+    /// Matches a prefix of that hash, by 40 bits of it. Two prefixes that agree in these are one.
     #[inline]
     pub(crate) fn prefix(hash: Hash) -> Pattern {
         Pattern { mask: PREFIX_BITS, bits: Entry::prefix(hash, 0).0 & PREFIX_BITS }

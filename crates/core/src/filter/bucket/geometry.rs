@@ -9,7 +9,7 @@ use std::hint::select_unpredictable;
 
 use crate::memory::hash::Hash;
 
-/// How many buckets there are, and where a hash folds to.
+/// How many buckets there are, which decides where a hash folds to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Geometry {
     pub(crate) level: u32,
@@ -34,7 +34,7 @@ impl Geometry {
         (self.fold(hash.first()), self.fold(hash.second()))
     }
 
-    /// Whether an entry of the bucket that is split next goes to the new one. If both of its
+    /// Whether an entry of the bucket that is split next moves to the new one. If both of its
     /// buckets were this one, either place is right.
     #[inline]
     pub(crate) fn goes(self, hash: Hash) -> bool {
@@ -43,7 +43,7 @@ impl Geometry {
         number >> self.level & 1 == 1
     }
 
-    /// After one more split.
+    /// The geometry after one more split.
     pub(crate) fn grown(self) -> Geometry {
         let split = self.split + 1;
         if split == 1 << self.level {

@@ -1,4 +1,4 @@
-//! How a table grows: by a bucket, and by a page of them where the last is full.
+//! How a table grows: by a bucket, and by a page of buckets when the last page is full.
 //!
 //! Promises: what is planned is allocated, and no more; a split moves entries of one bucket only.
 
@@ -16,11 +16,11 @@ use crate::records::record::planned;
 
 /// Above this many used slots in 1000 a new entry splits a bucket. While a doubling is half
 /// done, the buckets not yet split attract twice the entries of the others, so the table
-/// takes only some 92 % (and the search for a path looks at over 100 buckets) where a
-/// finished one takes 96 %. At 90 % it looks at 7 to 33 and moves 1.2 entries for each new
+/// holds only some 92 % (and the search for a path reads over 100 buckets), while a finished
+/// one holds 96 %. At 90 % a search reads 7 to 33 buckets and moves 1.2 entries for each new
 /// one, at 80 % it moves 0.5: an insert takes a third of the time (1.5 us instead of 4.5), for
-/// 1.1 bytes an entry. That a table takes so much before a search fails is shown by
-/// `loads_before_growth_and_costs_of_search` in `filter_tests.rs`.
+/// 1.1 bytes an entry. `loads_before_growth_and_costs_of_search` in `table_tests.rs` shows that
+/// a table holds this much before a search fails.
 pub(super) const GROW_LOAD: u64 = 800;
 
 impl Filter<'_> {
@@ -39,13 +39,12 @@ impl Filter<'_> {
         need <= self.table.most_pages()
     }
 
-    /// Whether one insert may ask for more pages than there can be: two, see
-    /// [`Filter::bound_lines`].
+    /// Whether one insert, which takes at most two pages, may need more pages than there can be.
     pub(crate) fn is_nearly_full(self) -> bool {
         self.pages() + 2 > self.table.most_pages()
     }
 
-    /// Splits as many buckets as `new` entries ask for by the load.
+    /// Splits as many buckets as the load with `new` more entries requires.
     pub(crate) fn grow(self, new: u32) {
         for _ in 0..self.splits_for(new) {
             self.split();
@@ -61,14 +60,14 @@ impl Filter<'_> {
         })
     }
 
-    /// Lines that [`Filter::plan`] may enter for one insert, at most: its entries (two names
-    /// and a tree; their folded names and prefixes) cross at most one border of a page of each table.
+    /// The most lines that [`Filter::plan`] enters for one insert: its entries (two names and a
+    /// tree; their folded names and prefixes) cross at most one border of a page of each table.
     pub(crate) const fn bound_lines() -> usize {
         let pages = Table::Names.page_lines() + Table::FoldedNames.page_lines();
         index(2 * DIRECTORY_LINES + pages)
     }
 
-    /// Whether a split would find the memory it needs, and leave so many lines.
+    /// Whether a split would find the memory it needs, and leave `later` lines.
     pub(super) fn can_split(self, later: usize) -> bool {
         let pages = self.pages();
         if self.geometry().buckets() < pages << PAGE_BITS {
@@ -81,7 +80,7 @@ impl Filter<'_> {
         pages < self.table.most_pages() && plan.shortage().is_none()
     }
 
-    /// One more page, whose buckets are not yet empty.
+    /// Adds a page, without clearing its buckets.
     pub(super) fn add_page(self) {
         let page = self.pages();
         let (directory, at) = (page >> DIRECTORY_BITS, page & ((1 << DIRECTORY_BITS) - 1));
@@ -117,8 +116,8 @@ impl Filter<'_> {
             self.add_page();
         }
         let (here, there) = (self.bucket(from), self.bucket(to));
-        // Which of the entries go, nobody could guess: so each is put behind those that stay and
-        // those that go, and counts there or here.
+        // Which entries move is unpredictable, so each is written behind both those that stay and
+        // those that go, and counts in one of the two.
         let (mut stay, mut go) = ([Entry::NONE; SLOTS], [Entry::NONE; SLOTS]);
         let (mut staying, mut going) = (0, 0);
         for entry in here.read() {

@@ -5,10 +5,10 @@
 //!          128 and more                (64 + bits % 64) * 2^(bits / 64 - 1), about that many
 //! ```
 //!
-//! A count that all readers write at each lookup is a cache line that goes from core to core at
-//! each lookup. So from 128 on a step stands for 2, 4, 8, ... lookups, and a reader takes it
-//! once in 2, 4, 8, ... times, by chance: an entity looked up n times was written
-//! 128 + 64 log2(n / 128) times, a thousand times for a million. The error of one count is then about 8 %.
+//! If all readers wrote a count at each lookup, its cache line would move from core to core each
+//! time. So from 128 on a step stands for 2, 4, 8, ... lookups, and a reader takes it with a
+//! chance of one in 2, 4, 8, ...: an entity looked up n times was written 128 + 64 log2(n / 128)
+//! times, a thousand times for a million. The error of one count is then about 8 %.
 
 use std::hash::{BuildHasher, RandomState};
 
@@ -24,11 +24,11 @@ pub(crate) struct Temperature(u32);
 /// Steps of a doubling.
 const STEPS: u32 = 64;
 const EXACT: u32 = 2 * STEPS;
-/// The last one whose count is below 2^32.
+/// The last step whose count is below 2^32.
 const HOTTEST: u32 = 26 * STEPS + STEPS - 1;
 
 impl Temperature {
-    /// As an entity's record has it.
+    /// The temperature in an entity's record.
     #[inline]
     pub(crate) fn of(record: Record<'_>) -> Temperature {
         Temperature::from_bits(record.temperature_bits())
@@ -59,7 +59,7 @@ impl Temperature {
         if self.0 < EXACT { 32 - self.0.leading_zeros() } else { self.0 / STEPS + STEPS.ilog2() }
     }
 
-    /// After one lookup more, if this is one that is counted.
+    /// The temperature after one more lookup, if `chance` counts it.
     #[inline]
     const fn warmer(self, chance: Chance) -> Option<Temperature> {
         let doublings = (self.0 / STEPS).saturating_sub(1);
@@ -76,12 +76,12 @@ impl Temperature {
 pub(crate) struct Chance(u32);
 
 impl Chance {
-    /// Begins anywhere: a session of a few lookups must not be without a chance.
+    /// Begins at random, so that sessions of a few lookups have a chance, too.
     pub(crate) fn new() -> Chance {
         Chance(halves(RandomState::new().hash_one(0)).0)
     }
 
-    /// The next one: multiples of the golden ratio are spread evenly, over every stretch.
+    /// The next one: consecutive multiples of the golden ratio are spread evenly.
     #[inline]
     pub(crate) fn next(&mut self) -> Chance {
         self.0 = self.0.wrapping_add(halves(0x9E37_79B9_7F4A_7C15).1);
@@ -90,7 +90,7 @@ impl Chance {
 }
 
 impl Spot<'_> {
-    /// One lookup more. Two readers at once may count as one: it is a temperature.
+    /// Counts one lookup. Two at the same time may count as one: it is only a temperature.
     #[inline]
     pub(crate) fn warm(self, chance: Chance) {
         if let Some(warmer) = Temperature::of(self.record()).warmer(chance) {

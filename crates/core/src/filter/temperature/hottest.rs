@@ -1,4 +1,4 @@
-//! The entities that are asked for most.
+//! Finds the entities that are looked up most.
 
 use std::cmp::Reverse;
 use std::ops::Range;
@@ -14,32 +14,32 @@ use crate::records::record::Record;
 use crate::records::visibility::has_visible_edge;
 use crate::{Image, Step, Visibility};
 
-/// Passes at most: the last one ends it, whatever is kicked meanwhile.
+/// The most passes: the last one ends the search, whatever is kicked meanwhile.
 const PASSES: u32 = 8;
-/// Entities beyond those asked for that are kept before the coolest are forgotten.
+/// Entities beyond the wanted ones that are kept before the coolest are forgotten.
 const SPARE: usize = 4096;
-/// Bytes of a name that there is room for.
+/// Bytes of a name that room is made for.
 const USUAL_NAME: usize = 32;
-/// What a record that is read counts as: so many slots.
+/// What reading a record costs, in slots.
 const RECORD: usize = 8;
 
-/// The hottest entities, within a limit of memory, and where [`Image::hot`] stands.
+/// The hottest entities, within a limit of memory, and the position of [`Image::hot`].
 #[derive(Debug)]
 pub struct Hot {
     wanted: usize,
     limit: usize,
     bucket: u32,
     passes: u32,
-    /// Entries kicked when the pass began.
+    /// The count of kicks when the pass began.
     kicks: u64,
     judged: Marks,
     asked: Vec<u64>,
-    /// Of the entity at work.
+    /// Unknown xids of the current entity.
     unknown: Vec<u64>,
     /// Their names, one after the other.
     names: Vec<u8>,
     found: Vec<Found>,
-    /// As many as are wanted are at least so hot: the class in the filter, the temperature.
+    /// As many as are wanted are at least this hot: the class in the filter, the temperature.
     least: (u32, u32),
 }
 
@@ -52,7 +52,7 @@ struct Found {
 }
 
 impl Hot {
-    /// So many, in so many bytes.
+    /// Looks for `wanted` entities, in `limit` bytes.
     #[must_use]
     pub fn new(wanted: usize, limit: usize) -> Hot {
         Hot {
@@ -76,8 +76,8 @@ impl Hot {
         &self.asked
     }
 
-    /// Called after [`Step::More`] and [`Step::Ask`], without the lock: room for what a step finds,
-    /// because growing copies. Forgets who is cooler than as many others as are wanted.
+    /// Makes room for what a step finds. Called after [`Step::More`] and [`Step::Ask`], without the
+    /// lock, because growing copies. Forgets entities cooler than the wanted ones now and then.
     ///
     /// # Errors
     /// [`NoRoom`]: there is no memory.
@@ -109,7 +109,7 @@ impl Hot {
         self.names.capacity() + self.found.capacity() * size_of::<Found>()
     }
 
-    /// Room for another name, of so many bytes.
+    /// Makes room for another name, of `name` bytes.
     fn room_for(&mut self, name: usize) -> Result<(), NoRoom> {
         let fits = self.names.try_reserve(name).is_ok() && self.found.try_reserve(1).is_ok();
         match fits {
@@ -119,7 +119,7 @@ impl Hot {
         }
     }
 
-    /// Sorts, and keeps those that are wanted.
+    /// Sorts the entities, and keeps the wanted ones.
     fn keep_hottest(&mut self, work: &mut Interruptible<'_>) -> Result<(), NoRoom> {
         let names = &self.names;
         work.sort_with(&mut self.found, |a, b, work| {
@@ -152,11 +152,11 @@ impl Hot {
 impl Image<'_> {
     /// Reader: looks for the hottest entities that were looked up at all and have an edge that the
     /// snapshot sees; reads about `budget` slots and buckets a call. After [`Step::More`] and
-    /// [`Hot::make_room`] the next call goes on; after [`Step::Ask`], too, when the xids in
-    /// [`Hot::asked`] were learned. All calls are under one snapshot. The image may change between
-    /// them: see walk/roots.rs, whose passes and marks these are; but no step is longer than the
-    /// others, and an entity that is kicked out of the way of every pass is missing. A temperature
-    /// is that of the moment in which it was read.
+    /// [`Hot::make_room`] the next call continues; after [`Step::Ask`], too, once the xids in
+    /// [`Hot::asked`] are known. All calls are under one snapshot. The image may change between
+    /// them: passes and marks are those of walk/roots.rs, but all steps are equally long, and an
+    /// entity that kicks move out of the way of every pass is missing. A temperature is as of the
+    /// moment it was read.
     ///
     /// # Errors
     /// [`NoRoom`]: they take more than the limit, or there is no memory.

@@ -1,4 +1,4 @@
-//! Hotter entities to the front of their bucket: `cftrag.temperature = sort`.
+//! Moves hotter entities to the front of their bucket: `cftrag.temperature = sort`.
 
 use std::cmp::Reverse;
 
