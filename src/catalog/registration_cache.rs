@@ -212,7 +212,7 @@ pub fn database_xmin() -> u32 {
     xmin
 }
 
-/// Up to so many alias markers in a database we look at all of them; beyond, at what depends on the edges table.
+/// If a database has more alias markers than this, we search what depends on the edges table instead.
 const FEW_MARKERS: usize = 4;
 
 /// A table of aliases, with entity as parent and alias as child.
@@ -247,7 +247,7 @@ impl SnapshotId {
     }
 }
 
-/// Empties the caches keyed by [`SnapshotId`] if an id may mean something else from now on. Called when a transaction ends, or a
+/// Empties the caches keyed by SnapshotId if an id may mean something else from now on. Called when a transaction ends, or a
 /// subtransaction begins or ends. On a standby always: its snapshots do not list running transactions the same way.
 pub fn forget() {
     // It depends on privileges, which are as of now, not as of a snapshot.

@@ -1,14 +1,14 @@
 //! A slot: what shared memory holds about one table, and the locks of its image.
 //!
-//! field                                  | lock                        | mode
-//! ---------------------------------------|-----------------------------|---------------------------------------------
-//! Control.area, Slot.database, .table    | Control.lock                | exclusive to change; read any time (atomics)
-//! Slot.header, .log, .log_bytes, chunks  | Slot.image_lock (lock.rs) | write: alone; read: beside other readers
-//! temperature, version hints             | Slot.image_lock                  | read, relaxed atomics (lossy is fine)
-//! dsa_get_address / dsa_free of chunks   | Slot.map                    | shared to map, exclusive to free
-//! Slot.worker                            | Control.lock                | exclusive to take a place; given back any time
-//! Slot.spoiled, counters, builder, settled   | none                        | atomics
-//! .image_bytes, .build_bytes, .place_wanted | none                   | atomics
+//! field                                     | lock                      | mode
+//! ------------------------------------------|---------------------------|----------------------------------------------
+//! Control.area, Slot.database, .table       | Control.lock              | exclusive to change; read any time (atomics)
+//! Slot.header, .log, .log_bytes, chunks     | Slot.image_lock (lock.rs) | write: alone; read: beside other readers
+//! temperature, version hints                | Slot.image_lock           | read, relaxed atomics (lossy is fine)
+//! dsa_get_address / dsa_free of chunks      | Slot.map                  | shared to map, exclusive to free
+//! Slot.worker                               | Control.lock              | exclusive to take a place; freed any time
+//! Slot.spoiled, counters, builder, settled  | none                      | atomics
+//! .image_bytes, .build_bytes, .place_wanted | none                      | atomics
 //!
 //! Order: Control.lock, image_lock (its gate, its parts 0 to 7), map; map is never taken under image_lock.
 //! Under image_lock: no SPI, no palloc, no ereport, no dsa call, no clog lookup, no callback. No ERROR or FATAL can start there (only

@@ -133,7 +133,7 @@ pub fn may_become(member: pg_sys::Oid, role: pg_sys::Oid) -> bool {
     }
 }
 
-/// Whether the role may call the function.
+/// Checks EXECUTE on the function.
 pub fn may_call(function: pg_sys::Oid, role: pg_sys::Oid) -> pg_sys::AclResult::Type {
     // SAFETY: as above.
     unsafe {

@@ -1,7 +1,7 @@
 //! Test builds only (cargo feature `inject`, never in a shipped library): makes the n-th use of dynamic shared memory fail, or makes
 //! Rust panic there, or under the image's lock.
 //!
-//! Each call of dsa_* that allocates, attaches or maps stands behind `fails`. tests/inject runs a script for every n.
+//! `fails` is called before each dsa_* call that allocates, attaches or maps. tests/inject runs a script for every n.
 
 #![expect(unsafe_code, reason = "raises as PostgreSQL does")]
 

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   a timer, each millisecond:   InterruptPending = true  -->  the next CHECK_FOR_INTERRUPTS makes it false, and does nothing else
-//!   still true at a later tick:  nobody has looked since, or nobody could (a lock is held)
+//!   still true at a later tick:  the code has not checked since, or could not (a lock is held)
 //! ```
 //!
 //! Time is this process's CPU time, in hundredths of what a fixed piece of work takes this build on this machine: so neither the
