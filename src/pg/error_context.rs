@@ -7,7 +7,7 @@
 //! ```text
 //!   raised:     entries of C below us, [ours: copies the error], entries above us (which do not matter: they are called again)
 //!   Rust        unwinds to the function that PostgreSQL called
-//!   raised by pgrx:                    [ours: restores the copy] , entries above us
+//!   raised by pgrx:                    [ours: restores the copy], entries above us
 //! ```
 //!
 //! Code that catches a panic and goes on pops the entries ([`Entries`]).
