@@ -1,11 +1,11 @@
-//! Hierarchies of generated graphs: their entropy beside that of a spanning tree, and of what was planted.
+//! Hierarchies of generated graphs: their entropy beside that of a spanning tree, and of the planted tree.
 //!
 //!     cargo run --release -p cftrag-methods --example hierarchy [part of a graph's name]
 //!
-//! If only one graph has that in its name, the memory is told that was in use at most (on Linux, of the whole process).
+//! If only one graph has that in its name, also prints the peak memory (on Linux, of the whole process).
 //!
-//! The baseline is a maximum spanning tree (petgraph's Kruskal, weights are all alike), rooted at the node of the highest degree: a
-//! node is a community of itself and all under it; below the height that is allowed everything belongs to the last community.
+//! The baseline is a maximum spanning tree (petgraph's Kruskal, all weights equal), rooted at the node of the highest degree: a node
+//! is a community of itself and all nodes under it; below the allowed height everything belongs to the last community.
 
 use cftrag_methods::{Encoding, Network, build_hierarchy};
 use petgraph::algo::min_spanning_tree;
@@ -32,7 +32,7 @@ impl Random {
     }
 }
 
-/// Groups of `size`, in supergroups of `groups`: of each node so many edges to its group, its supergroup, anywhere.
+/// Groups of `size`, in supergroups of `groups`: each node has `degrees` edges to its group, its supergroup, and anywhere.
 fn planted(supergroups: u32, groups: u32, size: u32, degrees: [u32; 3]) -> (u32, Edges, Vec<u32>) {
     let n = supergroups * groups * size;
     let (mut random, mut edges) = (Random(1), Vec::new());
@@ -41,7 +41,7 @@ fn planted(supergroups: u32, groups: u32, size: u32, degrees: [u32; 3]) -> (u32,
             edges.extend((0..degree).map(|_| (a, a / within * within + random.below(within), 1.0)));
         }
     }
-    // The root is the last: supergroups' and groups' nodes before it.
+    // The root comes last, after the nodes of supergroups and groups.
     let (first, above) = (n + supergroups, groups * supergroups);
     let mut parent: Vec<u32> = (0..n).map(|a| first + a / size).collect();
     parent.extend((0..supergroups).map(|_| first + above));
@@ -77,7 +77,7 @@ fn preferential(n: u32, m: u32) -> (u32, Edges, Vec<u32>) {
     (n, edges, Vec::new())
 }
 
-/// A hub and its neighbours: each merge changes what all others save.
+/// A hub and its neighbours: each merge changes what all other merges save.
 fn star(n: u32) -> (u32, Edges, Vec<u32>) {
     (n, (1..n).map(|a| (0, a, 1.0)).collect(), Vec::new())
 }
@@ -91,7 +91,7 @@ fn spanning_tree(network: &Network, height: usize) -> Encoding {
     let hub = (0..n)
         .max_by(|&a, &b| network.degree(a).total_cmp(&network.degree(b)).then(b.cmp(&a)))
         .unwrap();
-    // Of each node its community, n + itself; nodes at the last level have none, they are in that of their parent.
+    // The community of node a is n + a; nodes at the last level have none, and belong to their parent's.
     let root = 2 * n;
     let mut parent = vec![root; 2 * n as usize + 1];
     let mut seen = vec![false; n as usize];
@@ -117,7 +117,7 @@ fn spanning_tree(network: &Network, height: usize) -> Encoding {
     Encoding::new(network, &parent).unwrap()
 }
 
-/// In kilobytes, from Linux.
+/// A line of Linux's /proc/self/status, in kilobytes.
 fn memory(what: &str) -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix(what));

@@ -1,4 +1,4 @@
-//! How many of the relations that a reader finds in sentences the rules find, and how many of theirs are right.
+//! Measures how many of the relations that a reader finds in sentences the rules find, and how many of theirs are right.
 //! tests/extract/sentences.txt has the sentences; its labels were written before the rules.
 
 use cftrag_core::Interruptible;
@@ -29,7 +29,7 @@ fn extracted(text: &str, check_interrupts: &mut dyn FnMut()) -> Vec<(String, Str
     found
 }
 
-/// Prints what is wrong and missed; sentences, precision and recall in thousandths.
+/// Prints wrong and missed relations; returns the number of sentences, and precision and recall in thousandths.
 fn measure(name: &str, text: &str) -> (usize, usize, usize) {
     let (mut right, mut wrong, mut missed, mut exact) = (0, 0, 0, 0);
     let labelled = labelled(text);

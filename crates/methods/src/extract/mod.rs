@@ -1,9 +1,9 @@
-//! Relations out of English sentences by rules, without a model (CFT-RAG 2.2; the patterns with "such as" are Hearst's, 1992).
+//! Extracts relations from English sentences by rules, without a model (CFT-RAG 2.2; the patterns with "such as" are Hearst's, 1992).
 //!
-//! Precision over recall: what is not plain is left out. A sentence is cut into words; a rule's phrase ("consists of", "and other") is
-//! looked for; the noun phrases beside it are read by what they may not hold: pronouns, verbs, negation, most prepositions. There is no
-//! tagger and no parser, so what is behind a pronoun, in a question, under "if" or "may", after "not", or said by "is a" or "has" alone
-//! gives nothing. tests/extract holds sentences labelled by hand, and says how many it finds.
+//! Precision over recall: doubtful relations are left out. A sentence is cut into words; a rule's phrase ("consists of", "and other") is
+//! searched for; the noun phrases beside it are delimited by words they may not contain: pronouns, verbs, negation, most prepositions.
+//! There is no tagger and no parser, so relations behind a pronoun, in a question, under "if" or "may", after "not", or expressed by "is
+//! a" or "has" alone are not found. tests/extract has sentences labelled by hand; tests/extract.rs measures how many are found.
 
 mod phrases;
 mod rules;
@@ -14,24 +14,24 @@ use phrases::Phrase;
 use rules::{Match, Side};
 use words::{Sentence, Sentences};
 
-/// One relation, as it stands in the text.
+/// One relation, in the words of the text.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Relation {
     pub parent: String,
     pub child: String,
-    /// What says so: "contains", "is part of", "such as", ..., in one form each; "modifier" for "renal artery" under "artery".
+    /// The phrase that says so: "contains", "is part of", "such as", ..., in one form each; "modifier" for "renal artery" under "artery".
     pub relation: &'static str,
     pub sentence: String,
 }
 
-/// Bytes of the longest sentence that is looked at: what is longer is a table, or code.
+/// Bytes of the longest sentence that is read: longer ones are tables, or code.
 const MOST_BYTES: usize = 2000;
 
-/// Gives the relations of a text to `take`, in the order in which they stand there, each once in a
-/// sentence; with `modifiers` also each entity of several words that was found under its last word.
+/// Passes the relations of a text to `take`, in the order of the text, each once a sentence; with
+/// `modifiers` also each entity found that has several words, under its last word.
 ///
 /// # Errors
-/// The first of `take`, which ends it.
+/// The first error of `take`, which ends the extraction.
 pub fn extract<E>(
     text: &str,
     modifiers: bool,
@@ -74,7 +74,7 @@ fn relation(parent: String, child: String, relation: &'static str, sentence: &st
     Relation { parent, child, relation, sentence: sentence.to_string() }
 }
 
-/// Where what belongs to the next match begins: with its subject.
+/// Where the words of the next match begin: with its subject, if it has one.
 fn next_begins(sentence: &Sentence<'_>, m: &Match, next: &Match) -> usize {
     let has_subject = matches!(next.side, Side::SubjectIsParent | Side::SubjectIsChild);
     let subjects = if has_subject { phrases::subjects(sentence, m.end, next.start) } else { None };
@@ -118,8 +118,8 @@ fn add(found: &mut Vec<Relation>, relation: Relation) {
     }
 }
 
-/// Each entity of several words under its last one; not names (with capitals inside), and not with
-/// "of" in it.
+/// Each entity of several words under its last one; without names (capitals inside), and entities
+/// with "of".
 fn modifiers_of(relations: &[Relation]) -> Vec<Relation> {
     let mut found = Vec::new();
     for of in relations {

@@ -1,4 +1,4 @@
-//! Noun phrases beside a rule's phrase, told by what they may not hold.
+//! Noun phrases beside a rule's phrase, recognised by the words they may not contain.
 
 use super::rules::is_adverb;
 use super::words::{Sentence, is_among};
@@ -10,7 +10,7 @@ pub type Phrase = Range<usize>;
 /// Words of the longest phrase.
 const MOST_WORDS: usize = 7;
 
-/// May stand before a phrase and are no part of it.
+/// Words that may precede a phrase and are no part of it.
 const DETERMINERS: &str = "the a an this that these those its their his her our your my each every all any some many \
     most several various different numerous few more other another certain both such one two \
     three four five six seven eight nine ten eleven twelve twenty hundred thousand million \
@@ -20,7 +20,7 @@ const DETERMINERS: &str = "the a an this that these those its their his her our 
 /// Determiners that cannot stand inside a phrase, except after "of".
 const ARTICLES: &str = "the a an this these those its their his her our your my every";
 
-/// Stand in no phrase: after one of these (or before it) another part of the sentence begins.
+/// Words that are in no phrase: after one (or before it) another part of the sentence begins.
 const STOPS: &str = "in on at for with by from to into as than under above between among through during until \
     till before after within without against about over near like unlike via per towards \
     across behind beyond upon around despite except excluding according due which who whom \
@@ -30,7 +30,7 @@ const STOPS: &str = "in on at for with by from to into as than under above betwe
     include includes included comprise comprises belong belongs depend depends consist \
     consists become becomes became check_interrupts called respectively plus how why what";
 
-/// A phrase that holds one of these says nothing, or something else.
+/// A phrase with one of these words is no entity, or reverses the sense.
 const SPOILERS: &str = "not no never neither nor none nobody nothing longer it they he she we i you them him us me \
     himself one's there here everything something anything everyone someone anyone hardly \
     rarely seldom scarcely partly following former latter same etc who which what why how \
@@ -43,7 +43,7 @@ pub fn subjects(sentence: &Sentence<'_>, from: usize, mut end: usize) -> Option<
     {
         end -= 1;
     }
-    // "The report, which ..., contains": what stands between the commas is about the report.
+    // "The report, which ..., contains": the clause between the commas is about the report.
     if end > from && sentence.is(end - 1, ",") {
         let open = (from..end - 1).rev().find(|&i| sentence.is(i, ","))?;
         if !matches!(sentence.small(open + 1), "which" | "who" | "whose") {
@@ -78,7 +78,7 @@ pub fn subjects(sentence: &Sentence<'_>, from: usize, mut end: usize) -> Option<
     parts.into_iter().map(|(part, _)| whole(sentence, part.start, part.end)).collect()
 }
 
-/// The words of a list from `start`: until its end, or something that is no noun phrase. `of`: whether a phrase may have "of" in it.
+/// The phrases of a list from `start`, up to its end or to something that is no noun phrase. `of`: a phrase may end like a plural or a verb inside.
 pub fn list_after(sentence: &Sentence<'_>, start: usize, end: usize, of: bool) -> Vec<Phrase> {
     let end = (start..end).find(|&i| ends_list(sentence.small(i))).unwrap_or(end);
     let mut found = Vec::new();
@@ -92,7 +92,7 @@ pub fn list_after(sentence: &Sentence<'_>, start: usize, end: usize, of: bool) -
         if sentence.is(part.start, "to") || sentence.is(part.start, "of") {
             part.start += 1;
         }
-        // "nuclei that", "oranges are": the phrase is what comes before.
+        // "nuclei that", "oranges are": the phrase ends before the second word.
         let stop = part.clone().find(|&i| {
             is_stop(sentence, i) && (i > part.start || !is_determiner(sentence.small(i)))
         });
@@ -112,7 +112,7 @@ pub fn list_after(sentence: &Sentence<'_>, start: usize, end: usize, of: bool) -
     found
 }
 
-/// "raising taxes" is no thing; "a warning light", "building", "string instrument" may be.
+/// Whether this is like "raising taxes", which is no thing; "a warning light", "building", "string instrument" are not.
 fn is_gerund(sentence: &Sentence<'_>, part: &Range<usize>) -> bool {
     // A verb has a vowel before its ending.
     let stem = sentence.small(part.start).strip_suffix("ing");
@@ -121,7 +121,7 @@ fn is_gerund(sentence: &Sentence<'_>, part: &Range<usize>) -> bool {
         && !sentence.is(part.start + 1, "of")
 }
 
-/// "warfarin requires monitoring": a word that ends like a plural or a verb, and more after it.
+/// Whether a word inside ends like a plural or a verb, as in "warfarin requires monitoring".
 fn holds_verb(sentence: &Sentence<'_>, phrase: &Phrase) -> bool {
     (phrase.start + 1..phrase.end.saturating_sub(1)).any(|i| is_plural(sentence.small(i)))
 }
@@ -138,7 +138,7 @@ pub fn list_before(sentence: &Sentence<'_>, from: usize, mut end: usize) -> Opti
     let parts = split(sentence, start, end);
     let mut phrases = Vec::new();
     for (n, (part, _)) in parts.iter().enumerate() {
-        // Before the first there may be a subject and a verb.
+        // A subject and a verb may precede the first one.
         let phrase = if n == 0 {
             nearest_before(sentence, part.start, part.end)
         } else {
@@ -149,7 +149,7 @@ pub fn list_before(sentence: &Sentence<'_>, from: usize, mut end: usize) -> Opti
     (!phrases.is_empty()).then_some(phrases)
 }
 
-/// The phrase that ends at `end`. Where it might have a verb in it, its last word.
+/// The phrase that ends at `end`; only its last word if there may be a verb in it.
 pub fn nearest_before(sentence: &Sentence<'_>, from: usize, mut end: usize) -> Option<Phrase> {
     if end > from && sentence.is(end - 1, ",") {
         end -= 1;
@@ -161,7 +161,7 @@ pub fn nearest_before(sentence: &Sentence<'_>, from: usize, mut end: usize) -> O
             || is_among(SPOILERS, sentence.small(i))
     });
     let start = edge.map_or(from, |i| i + 1);
-    // An article tells where it begins.
+    // An article marks its beginning.
     let article = (start..end).rev().find(|&i| is_among(ARTICLES, sentence.small(i)));
     let start = article.unwrap_or(start);
     let phrase = whole(sentence, start, end)?;
@@ -170,7 +170,7 @@ pub fn nearest_before(sentence: &Sentence<'_>, from: usize, mut end: usize) -> O
     if after_pronoun || verb_inside { whole(sentence, end - 1, end) } else { Some(phrase) }
 }
 
-/// The class after "and other": up to its first plural, or to where the phrase must end.
+/// The class after "and other": up to its first plural, or up to where the phrase must end.
 pub fn class_after(sentence: &Sentence<'_>, start: usize, end: usize) -> Option<Phrase> {
     for i in start..end {
         let ends = !sentence.is_word(i)
@@ -186,7 +186,7 @@ pub fn class_after(sentence: &Sentence<'_>, start: usize, end: usize) -> Option<
     whole(sentence, start, end)
 }
 
-/// Tokens as one noun phrase, without what stands before it; None if they are none.
+/// The tokens as one noun phrase, without determiners and the like before it; None if they are none.
 pub fn whole(sentence: &Sentence<'_>, mut start: usize, mut end: usize) -> Option<Phrase> {
     while end > start
         && (!sentence.is_word(end - 1)
@@ -195,7 +195,7 @@ pub fn whole(sentence: &Sentence<'_>, mut start: usize, mut end: usize) -> Optio
     {
         end -= 1;
     }
-    // A quote that begins before the phrase, or in it and ends elsewhere.
+    // A quotation mark without its counterpart in the phrase.
     while start < end
         && is_quote(sentence.small(start))
         && !(start + 1..end).any(|i| is_quote(sentence.small(i)))
@@ -234,7 +234,7 @@ pub fn whole(sentence: &Sentence<'_>, mut start: usize, mut end: usize) -> Optio
     (!empty && !part_of && !is_number && !bad).then_some(start..end)
 }
 
-/// Parts of a list, each with what stands before it ("", ",", "and", "or").
+/// The parts of a list, each with the separator before it ("", ",", "and", "or").
 fn split<'s>(sentence: &'s Sentence<'_>, start: usize, end: usize) -> Vec<(Range<usize>, &'s str)> {
     let mut parts = Vec::new();
     let (mut at, mut by) = (start, "");
@@ -298,14 +298,14 @@ fn is_number(sentence: &Sentence<'_>, i: usize) -> bool {
     sentence.small(i).chars().all(|c| c.is_ascii_digit() || matches!(c, '.' | ',' | '%'))
 }
 
-/// Ends like a plural (or a verb's third person).
+/// Whether a word ends like a plural (or a verb's third person).
 fn is_plural(word: &str) -> bool {
     word.len() > 3
         && word.ends_with('s')
         && !["ss", "us", "is", "'s"].iter().any(|end| word.ends_with(end))
 }
 
-/// An adverb before a verb, by its end.
+/// Whether a word before a verb is an adverb, by its ending.
 fn is_ly(word: &str, words: usize) -> bool {
     const NOUNS: &str =
         "family assembly supply reply anomaly butterfly jelly ally belly lily italy monopoly";

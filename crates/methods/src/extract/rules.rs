@@ -1,8 +1,8 @@
-//! The phrases that say a relation.
+//! The phrases that express a relation.
 
 use super::words::{Sentence, is_among};
 
-/// What stands where.
+/// On which side of the phrase parent and children are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Side {
     /// The nephron *consists of* A and B.
@@ -25,7 +25,7 @@ pub struct Match {
     pub relation: &'static str,
 }
 
-/// A rule: alternatives for each word, separated by |. `~` is any number of adverbs, `?` before a word: it may be missing.
+/// A rule: alternatives for each word, separated by |. `~` is any number of adverbs; `?` before a word means that it may be missing.
 struct Rule(&'static str, Side, &'static str);
 
 const RULES: [Rule; 19] = [
@@ -62,7 +62,7 @@ const RULES: [Rule; 19] = [
     Rule("and|or other", Side::ListThenClass, "and other"),
 ];
 
-/// The rules' phrases in a sentence, from left to right; of those at one place the first rule's.
+/// The rules' phrases in a sentence, from left to right; at each place the first rule that matches.
 pub fn matches(sentence: &Sentence<'_>) -> Vec<Match> {
     let mut found = Vec::new();
     let mut at = 0;
@@ -96,7 +96,7 @@ fn step(sentence: &Sentence<'_>, mut at: usize, part: &str) -> Option<usize> {
     optional.then_some(at)
 }
 
-/// Words that may stand beside a verb and change nothing. (Not "hardly", "partly": these do.)
+/// Words that may be beside a verb without changing the sense, unlike "hardly" and "partly".
 pub fn is_adverb(word: &str) -> bool {
     const ADVERBS: &str = "also mainly mostly usually often typically generally primarily chiefly largely \
         commonly normally essentially then now still always currently today directly strongly \

@@ -2,7 +2,7 @@
 
 use cftrag_core::Interruptible;
 
-/// After these a full stop ends no sentence.
+/// Words after which a full stop ends no sentence.
 const ABBREVIATIONS: &str = "dr mr mrs ms prof st e.g i.e vs no nos fig figs approx inc ltd co jr sr cf ca vol dept \
     univ al resp p pp";
 
@@ -60,12 +60,12 @@ fn is_abbreviation(before: &str) -> bool {
         || word.chars().count() == 1 && word.chars().all(char::is_uppercase)
 }
 
-/// A sentence cut into words and single marks. What stands in brackets is left out.
+/// A sentence cut into words and single marks. Text in brackets is left out.
 pub struct Sentence<'t> {
     pub whole: &'t str,
-    /// Where each token stands in `whole`.
+    /// Where each token is in `whole`.
     tokens: Vec<(usize, usize)>,
-    /// Each in small letters.
+    /// The tokens in lower case.
     small: Vec<String>,
 }
 
@@ -111,7 +111,7 @@ impl<'t> Sentence<'t> {
         self.whole.trim_end_matches(['"', '”', ')']).ends_with('?')
     }
 
-    /// A token in small letters; nothing past the end.
+    /// A token in lower case; empty past the end.
     pub fn small(&self, i: usize) -> &str {
         self.small.get(i).map_or("", |word| word)
     }
@@ -125,7 +125,7 @@ impl<'t> Sentence<'t> {
         self.small(i).starts_with(char::is_alphanumeric)
     }
 
-    /// Tokens as they stand in the text, blanks as one, without what was left out between them.
+    /// Tokens as written in the text, with single blanks, without the text left out between them.
     pub fn text(&self, tokens: &std::ops::Range<usize>) -> String {
         let mut text = String::new();
         for i in tokens.clone() {
@@ -140,7 +140,7 @@ impl<'t> Sentence<'t> {
     }
 }
 
-/// Whether a character goes on with a word, given what follows it.
+/// Whether a character continues a word, given what follows it.
 fn in_word(c: char, rest: &str) -> bool {
     let joins = matches!(c, '-' | '\'' | '’' | '.' | '/' | '&' | '_' | '+' | '#' | '\u{301}');
     c.is_alphanumeric()

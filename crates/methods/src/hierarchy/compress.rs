@@ -1,10 +1,10 @@
-//! Step 2: tree nodes go until the tree is as low as it must be.
+//! Step 2: removes tree nodes until the tree is low enough.
 //!
-//! Without node v its children come under its parent p, which costs `s(v) log2(vol(p) / vol(v))`,
-//! and s(p) becomes s(p) + s(v). So costs only rise, and what stands in the heap is a lower bound.
-//! Taking the cheapest goes on until a few levels more are left than allowed ([`spare`]); of the
-//! nodes left then, the best ones are found exactly: from below, for each nearest ancestor that
-//! might stay and each number of levels that might be left under it.
+//! Removing node v moves its children under its parent p, which costs `s(v) log2(vol(p) / vol(v))`,
+//! and s(p) becomes s(p) + s(v). So costs only rise, and a cost in the heap is a lower bound.
+//! The cheapest are removed until a few levels more are left than allowed ([`spare`]). Of the
+//! nodes left then, the best are found exactly: bottom-up, for each nearest ancestor that might
+//! stay and each number of levels that might be left under it.
 
 use super::bits;
 use super::tree::Tree;
@@ -12,22 +12,23 @@ use cftrag_core::{index, word};
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
-/// A tree node goes if what it was thought to cost is so much of what it costs. (Why: merge.rs.)
+/// A tree node is removed if its cost in the heap is at least this share of its cost now. (Why:
+/// merge.rs.)
 const ENOUGH: f64 = 31.0 / 32.0;
-/// Tree nodes looked at between two checks for interrupts.
+/// Tree nodes taken from the heap between two checks for interrupts.
 const BREATH: usize = 1 << 14;
 
-/// Levels left for the exact choice beside those allowed: a choice is a bit for each level above
-/// and each number of levels left, and they fit a word.
+/// Levels left for the exact choice beyond those allowed: a choice is a bit for each level above
+/// and each number of levels left, and all bits must fit into a word.
 const fn spare(height: usize) -> usize {
     let most = (64 / height).saturating_sub(height);
     if most < 8 { most } else { 8 }
 }
 
-/// Takes tree nodes out until no leaf is deeper than `height`.
+/// Removes tree nodes until no leaf is deeper than `height`.
 pub(super) fn compress(tree: &mut Tree, height: usize, check_interrupts: &mut dyn FnMut()) {
     let order = cheapest_first(tree, check_interrupts);
-    // How many must go until the tree is low enough: more never makes it higher.
+    // How many to remove until the tree is low enough: removing more never makes it higher.
     let (mut few, mut enough) = (0, order.len());
     while few < enough {
         let middle = few + (enough - few) / 2;
@@ -49,11 +50,11 @@ pub(super) fn compress(tree: &mut Tree, height: usize, check_interrupts: &mut dy
     }
 }
 
-/// A tree node, and at least what it costs to take it out.
+/// A tree node, and a lower bound of what removing it costs.
 struct Cheap(f64, u32);
 
 impl Ord for Cheap {
-    /// The cheapest is the greatest.
+    /// The cheapest is the greatest, for a max-heap.
     fn cmp(&self, other: &Cheap) -> Ordering {
         other.0.total_cmp(&self.0).then(other.1.cmp(&self.1))
     }
@@ -73,7 +74,7 @@ impl PartialEq for Cheap {
 
 impl Eq for Cheap {}
 
-/// All tree nodes but the root, in the order in which they would go.
+/// All tree nodes but the root, in the order in which they would be removed.
 fn cheapest_first(tree: &Tree, check_interrupts: &mut dyn FnMut()) -> Vec<u32> {
     let mut between = tree.between.clone();
     let mut above = tree.parent.clone();
@@ -103,7 +104,7 @@ fn cheapest_first(tree: &Tree, check_interrupts: &mut dyn FnMut()) -> Vec<u32> {
     order
 }
 
-/// The nearest ancestor that is not gone. Shortens the way to it.
+/// The nearest ancestor that was not removed. Shortens the path to it.
 fn staying(above: &mut [u32], gone: &[bool], node: u32) -> u32 {
     let mut node = node;
     loop {
@@ -120,7 +121,7 @@ fn staying(above: &mut [u32], gone: &[bool], node: u32) -> u32 {
     }
 }
 
-/// The depth of the deepest leaf, when some tree nodes are gone.
+/// The depth of the deepest leaf without the tree nodes in `gone`.
 fn height_without(tree: &Tree, gone: &[u32]) -> usize {
     let mut step = vec![1; tree.parent.len()];
     gone.iter().for_each(|&node| step[index(node)] = 0);
@@ -133,15 +134,15 @@ fn height_without(tree: &Tree, gone: &[u32]) -> usize {
 
 /// Which tree nodes stay, so that no leaf is deeper than `height` and most is saved.
 ///
-/// Of each node v: what it and all under it save at most, if the nearest ancestor that stays is the
-/// one at depth a, and n tree nodes may stay on any way down from there. Either v goes, and its s
-/// counts for that ancestor, or it stays, and n - 1 may stay under it.
+/// For each node v: the most that it and all under it can save, if the nearest ancestor that stays
+/// is at depth a, and n tree nodes may stay on any path down from there. Either v is removed, and
+/// its s counts for that ancestor, or it stays, and n - 1 may stay under it.
 fn choose(tree: &Tree, height: usize) -> Vec<bool> {
     let (root, depth) = (tree.root(), tree.depths());
     let cell = |above: usize, left: usize| above * height + left;
-    // Of each node: the sums over its children.
+    // For each node: the sums over its children.
     let mut sums: Vec<Vec<f64>> = vec![Vec::new(); root + 1];
-    // Of each node: for which cells it stays.
+    // For each node: the cells for which it stays.
     let mut choices = vec![0_u64; root + 1];
     for v in (tree.leaves..root).filter(|&v| tree.stays[v]) {
         let mut under = std::mem::take(&mut sums[v]);
@@ -166,7 +167,7 @@ fn choose(tree: &Tree, height: usize) -> Vec<bool> {
         sum.iter_mut().zip(&best).for_each(|(sum, best)| *sum += best);
     }
     let mut stays = tree.stays.clone();
-    // Of each node: the depth of the nearest that stays, itself or above; how many may under it.
+    // For each node: the depth of the nearest one that stays, itself or above; how many may below.
     let mut place = vec![(0, height - 1); root + 1];
     for v in (tree.leaves..root).rev().filter(|&v| tree.stays[v]) {
         let (above, left) = place[index(tree.parent[v])];

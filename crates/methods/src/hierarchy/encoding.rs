@@ -1,5 +1,5 @@
-//! An encoding tree of a network, and what it says in bits: by the definition, not by what the
-//! steps that made it believe to have saved.
+//! An encoding tree of a network, and its entropy in bits: computed by the definition, not from
+//! the savings that the steps counted.
 
 use super::preorder::{Children, preorder};
 use super::{Network, bits};
@@ -8,22 +8,22 @@ use cftrag_core::{index, word};
 /// Leaves are 0 to n - 1, the network's nodes. The root is n; other tree nodes follow in preorder.
 pub struct Encoding {
     leaves: u32,
-    /// The root's is itself.
+    /// The root is its own parent.
     parent: Vec<u32>,
     volume: Vec<f64>,
     /// The weight of the edges with one end under a node.
     cut: Vec<f64>,
-    /// Of a tree node: its place among those under one parent, from 1.
+    /// For a tree node: its place among those under one parent, from 1.
     place: Vec<u32>,
-    /// Of a tree node: the leaf of the highest degree under it, of several the first.
+    /// For a tree node: the leaf with the highest degree under it, the first of several.
     hub: Vec<u32>,
     members: Children,
 }
 
 impl Encoding {
-    /// `parent`: of each leaf (0 to n - 1) and tree node (from n) a tree node; that of the last,
-    /// the root, does not matter. Tree nodes without leaves are left out, of those under one parent
-    /// the larger volume comes first, then the smaller least leaf. None: there is a cycle.
+    /// `parent`: a tree node for each leaf (0 to n - 1) and tree node (from n); that of the last,
+    /// the root, does not matter. Tree nodes without leaves are left out; those under one parent
+    /// are ordered by volume, largest first, then by their smallest leaf. None: there is a cycle.
     ///
     /// # Panics
     /// If a parent is a leaf or no node.
@@ -78,25 +78,25 @@ impl Encoding {
         self.parent[index(node)]
     }
 
-    /// The leaves right under a tree node.
+    /// The leaves directly under a tree node.
     #[must_use]
     pub fn members(&self, node: u32) -> &[u32] {
         self.members.of(node)
     }
 
-    /// Of a tree node: its place among the tree nodes under one parent, from 1.
+    /// A tree node's place among the tree nodes under one parent, from 1.
     #[must_use]
     pub fn place(&self, node: u32) -> u32 {
         self.place[index(node)]
     }
 
-    /// Of a tree node: the leaf of the highest degree under it, of several the first.
+    /// For a tree node: the leaf with the highest degree under it, the first of several.
     #[must_use]
     pub fn hub(&self, node: u32) -> u32 {
         self.hub[index(node)]
     }
 
-    /// What a node or leaf says, in bits: its term of the definition. The root says nothing.
+    /// A node's or leaf's term of the definition, in bits. The root's is 0.
     #[must_use]
     pub fn bits(&self, node: u32) -> f64 {
         let (cut, volume) = (self.cut[index(node)], self.volume[index(node)]);

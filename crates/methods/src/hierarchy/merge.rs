@@ -2,10 +2,10 @@
 //! joins two of them. Then a root above them all.
 //!
 //! The closeness of clusters a and b is `w(a, b) V / (vol(a) vol(b))`, how much more often an edge
-//! joins them than chance would (the distance of Bonald, Charpentier, Galland and Hollocou 2018,
-//! upside down). While w stays, this only falls, so what stands in the queue is an upper bound:
-//! the top is computed anew, and goes back unless [`ENOUGH`] of it is left. That factor is what
-//! keeps a hub with a hundred thousand neighbours from being looked at as often for each.
+//! joins them than chance would (the inverse of the distance of Bonald, Charpentier, Galland and
+//! Hollocou 2018). While w stays the same, it only falls, so a closeness in the queue is an upper
+//! bound: the top is computed anew, and goes back unless [`ENOUGH`] of it is left. Without that
+//! factor the pairs of a hub with 100,000 neighbours would each be computed anew as many times.
 
 use super::Network;
 use super::queue::Queue;
@@ -15,13 +15,13 @@ use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
-/// A pair merges if it is at least so close as the closest might be.
+/// A pair merges if it is at least this close, relative to the closest that there might be.
 const ENOUGH: f64 = 31.0 / 32.0;
-/// Bits of a number's mantissa that tell layers of the queue apart: so that [`ENOUGH`] is one.
+/// Bits of a number's mantissa that tell layers of the queue apart, so that [`ENOUGH`] is a layer.
 const LAYER_BITS: u32 = 5;
-/// Pairs looked at, each some microseconds, between two checks for interrupts.
+/// Pairs taken from the queue, some microseconds each, between two checks for interrupts.
 const BREATH: usize = 1 << 12;
-/// Pairs that may be in the queue beside twice those there are.
+/// Pairs that the queue may hold beyond twice those at first.
 const SPARE: usize = 1 << 14;
 
 /// Clusters by their neighbours. A cluster keeps the number of the one it grew from.
@@ -31,7 +31,7 @@ struct Clusters {
     total: f64,
 }
 
-/// Numbers that nobody chooses need no more than this of a hash.
+/// A simple hash, enough for numbers that nobody chooses.
 #[derive(Default)]
 struct Spread(u64);
 
@@ -50,7 +50,7 @@ impl Hasher for Spread {
     }
 }
 
-/// A pair of clusters, and at most how close they are.
+/// A pair of clusters, and an upper bound of their closeness.
 #[derive(Clone, Copy)]
 struct Pair {
     close: f64,
@@ -63,9 +63,9 @@ impl Pair {
         (self.a, self.b)
     }
 
-    /// Of the queue: exponent and first bits of a number that is not negative. A pair that no longer
-    /// is close enough leaves its layer, which is less than a 32nd wide. What is no number, 0 times
-    /// infinity where weights are far apart, has a sign or none: before all others, or after them.
+    /// The layer in the queue: exponent and first bits of a number that is not negative. A pair that is
+    /// no longer close enough leaves its layer, which is less than a 32nd wide. NaN (0 times infinity
+    /// where weights are far apart) comes before all others or after them, by its sign.
     fn layer(&self) -> u32 {
         if self.close.is_sign_negative() {
             return 0;
@@ -108,8 +108,8 @@ impl Clusters {
         Clusters { neighbours, volume, total: network.volume() }
     }
 
-    /// The weight between two clusters that are neighbours. It is asked of the one with fewer: a
-    /// hub's are in no cache.
+    /// The weight between two clusters that are neighbours. Reads the smaller map: a hub's is in no
+    /// cache.
     fn between(&self, a: u32, b: u32) -> Option<f64> {
         let (of, other) = (&self.neighbours[index(a)], &self.neighbours[index(b)]);
         if of.len() <= other.len() { of.get(&b).copied() } else { other.get(&a).copied() }
@@ -170,7 +170,7 @@ pub(super) fn merge(network: &Network, check_interrupts: &mut dyn FnMut()) -> Tr
         volume: clusters.volume.clone(),
         between: vec![0.0; n],
     };
-    // The tree node that a cluster is.
+    // The tree node of each cluster.
     let mut node: Vec<u32> = (0..network.nodes()).collect();
     let mut looked = 0;
     while let Some(pair) = pairs.peek() {

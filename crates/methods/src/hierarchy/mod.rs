@@ -1,7 +1,7 @@
 //! A hierarchy for a graph: the encoding tree of low structural entropy.
 //!
-//! **Definition** (Li and Pan 2016). Of a graph with volume V (the sum of all degrees) and a
-//! tree whose leaves are its nodes, each tree node a but the root says
+//! **Definition** (Li and Pan 2016). Given a graph with volume V (the sum of all degrees) and a
+//! tree whose leaves are its nodes, each node a of the tree but the root contributes
 //!
 //! ```text
 //!   h(a) = - g(a) / V * log2( vol(a) / vol(parent of a) )
@@ -21,15 +21,15 @@
 //! **Algorithm** (merge and compress as in SEP and T-Retriever), each step deterministic:
 //!
 //! 1. merge.rs: two clusters at a time, those joined most against chance, to binary trees.
-//! 2. compress.rs: tree nodes that save least go, to a few levels more than allowed; of what is
-//!    left the best choice of the allowed height is found exactly.
+//! 2. compress.rs: tree nodes that save least are removed, down to a few levels more than allowed;
+//!    of those left the best choice for the allowed height is found exactly.
 //! 3. refine.rs: leaves move to where their neighbours are while that saves.
 //!
-//! SEP merges what saves most at once. That makes one cluster swallow its neighbours one by one:
-//! of a graph of 100 planted groups (examples/hierarchy.rs) its trees of height 3 keep 12.7 of 13.3
-//! bits, where the planted tree says 8.5, as these do.
+//! SEP merges the pair that saves most at once. That makes one cluster absorb its neighbours one by
+//! one: for a graph of 100 planted groups (examples/hierarchy.rs) its trees of height 3 keep 12.7 of
+//! 13.3 bits, while the planted tree has 8.5, as these do.
 //!
-//! Self-edges join nothing: they count nowhere. Parallel edges are one, weights added.
+//! Self-edges are ignored. Parallel edges count as one, with their weights added.
 
 mod compress;
 mod encoding;
@@ -43,11 +43,11 @@ mod tree;
 pub use encoding::Encoding;
 pub use network::Network;
 
-/// The highest tree that is built; past it nothing is gained, and a walk over it costs.
+/// The greatest height of a tree; more gains nothing, and makes walks over it slower.
 pub const MAX_HEIGHT: usize = 16;
 
 /// An encoding tree of the network: each node is a leaf once, no path from the root has more than
-/// `height` steps. `check_interrupts` is called every now and then, and may stop it all by a panic.
+/// `height` steps. `check_interrupts` is called now and then, and may stop the work by a panic.
 ///
 /// # Panics
 /// If `height` is 0 or above [`MAX_HEIGHT`].
@@ -60,8 +60,8 @@ pub fn build(network: &Network, height: usize, check_interrupts: &mut dyn FnMut(
     Encoding::new(network, &tree.parent).expect("a tree has no cycle")
 }
 
-/// log2(whole / part), where rounding may have taken a part past the whole, and some weights are
-/// so small that the ratio is infinite.
+/// log2(whole / part), kept finite and not negative: rounding may make a part larger than the
+/// whole, and some weights are so small that the ratio is infinite.
 fn bits(whole: f64, part: f64) -> f64 {
     (whole / part).min(f64::MAX).log2().max(0.0)
 }

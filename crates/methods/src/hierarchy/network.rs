@@ -14,8 +14,8 @@ pub struct Network {
 
 impl Network {
     /// Nodes are 0 to `nodes` - 1. Weights are not negative; edges of weight 0 and self-edges
-    /// join nothing. The order of `edges` does not matter, to the last bit. `check_interrupts` is called
-    /// every now and then, and may stop it all by a panic.
+    /// are ignored. The order of `edges` does not matter, to the last bit. `check_interrupts` is called
+    /// now and then, and may stop the work by a panic.
     ///
     /// # Panics
     /// If an edge names another node.
@@ -50,7 +50,7 @@ impl Network {
         Network { edges, degrees, volume }
     }
 
-    /// Infinite where the weights are too large to add up.
+    /// The sum of all degrees; infinite if the weights are too large to add up.
     #[must_use]
     pub fn volume(&self) -> f64 {
         self.volume
@@ -66,7 +66,7 @@ impl Network {
         self.degrees[index(node)]
     }
 
-    /// The node of the higher degree, of equal ones the first. `u32::MAX` is no node.
+    /// The node with the higher degree; the first if they are equal. `u32::MAX` is no node.
     pub(super) fn higher(&self, a: u32, b: u32) -> u32 {
         let degree = |node: u32| self.degrees.get(index(node)).copied().unwrap_or(-1.0);
         match degree(a).total_cmp(&degree(b)) {
@@ -81,7 +81,7 @@ impl Network {
         &self.edges
     }
 
-    /// The entropy of the tree with all nodes under the root: what a step of a random walk tells.
+    /// The entropy of the tree with all nodes under the root: that of a step of a random walk.
     #[must_use]
     pub fn entropy(&self) -> f64 {
         (0..self.nodes()).map(|node| self.surprise(node)).sum()

@@ -1,16 +1,16 @@
-//! The order in which the tree nodes of an encoding stand.
+//! The order of the tree nodes of an encoding.
 
 use super::Network;
 use cftrag_core::{index, word};
 
-/// Who is under whom.
+/// The children of each node.
 pub(super) struct Children {
     of: Vec<u32>,
     first: Vec<usize>,
 }
 
 impl Children {
-    /// `parent`: pairs of node and parent, which is below `nodes`. Children stand in their order.
+    /// `parent`: pairs of node and parent, which is below `nodes`. Children keep this order.
     pub fn new(nodes: usize, parent: impl Iterator<Item = (u32, u32)> + Clone) -> Children {
         let mut first = vec![0; nodes + 1];
         parent.clone().for_each(|(_, above)| first[index(above) + 1] += 1);
@@ -28,11 +28,12 @@ impl Children {
     }
 }
 
-/// The parents anew, of leaves (0 to n - 1) and of tree nodes: the root is n, the others follow in
-/// preorder, of those under one parent the larger volume first, then the smaller least leaf. With
-/// the place of each tree node among those, from 1. Tree nodes without leaves are left out.
+/// Renumbers the tree nodes: returns the new parents of leaves (0 to n - 1) and tree nodes. The root
+/// is n, the others follow in preorder; those under one parent are ordered by volume, largest first,
+/// then by their smallest leaf. Also returns each tree node's place among these, from 1. Tree nodes
+/// without leaves are left out.
 ///
-/// `parent`: of each leaf and tree node a tree node; that of the last, the root, does not matter.
+/// `parent`: a tree node for each leaf and tree node; that of the last, the root, does not matter.
 /// None: there is a cycle.
 pub(super) fn preorder(network: &Network, parent: &[u32]) -> Option<(Vec<u32>, Vec<u32>)> {
     let (leaves, root) = (index(network.nodes()), parent.len() - 1);

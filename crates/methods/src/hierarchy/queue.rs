@@ -1,28 +1,28 @@
-//! A priority queue whose greatest element is replaced by a smaller one more often than it is taken.
+//! A priority queue whose greatest element is mostly replaced by a smaller one, and seldom removed.
 //!
-//! Only what is in turn is in order. The rest lies in layers, by a number that is the greater the
-//! greater the element: one that is replaced goes to the end of its layer, and a layer is sorted
-//! when its turn comes.
+//! Only the current layer is in order. The others are unsorted; a greater element never has a lower
+//! layer. A replaced element goes to the end of its new layer, and a layer is sorted when its turn
+//! comes.
 //!
 //! ```text
 //!   layers  [ 7: . . . ]  [ 8: . ]  [ 11: . . ]  |  in turn, sorted: . . .   and what came since: . .
 //! ```
 //!
-//! In a heap, each replacement of one of n equal elements goes down to its leaves, through memory
-//! that is in no cache: it was most of the time that a star took, and grew faster than the star.
-//! In what order elements come is theirs to say, so it is that of any heap.
+//! In a heap, each replacement of one of n equal elements sinks down to the leaves, through memory
+//! that is in no cache: this took most of the time for a star, and grew faster than the star.
+//! Elements come in their order, exactly as from any heap.
 
 use std::collections::{BTreeMap, BinaryHeap};
 
 pub(super) struct Queue<T> {
-    /// The layer of an element: never less for a greater one.
+    /// The layer of an element: never lower for a greater one.
     layer: fn(&T) -> u32,
     /// Elements below the turn, in no order; no layer is empty.
     layers: BTreeMap<u32, Vec<T>>,
-    /// The layer whose turn it is, and what is left of it, the greatest last.
+    /// The current layer, and its remaining elements, the greatest last.
     turn: u32,
     sorted: Vec<T>,
-    /// What came since its turn began, and is of this layer or above it.
+    /// Elements added since its turn began that belong to this layer or a higher one.
     later: BinaryHeap<T>,
     len: usize,
 }
@@ -45,7 +45,7 @@ impl<T: Ord + Copy> Queue<T> {
         self.len
     }
 
-    /// The greatest.
+    /// The greatest element.
     pub fn peek(&mut self) -> Option<T> {
         if self.sorted.is_empty() && self.later.is_empty() {
             (self.turn, self.sorted) = self.layers.pop_last()?;
@@ -54,7 +54,7 @@ impl<T: Ord + Copy> Queue<T> {
         self.sorted.last().max(self.later.peek()).copied()
     }
 
-    /// Takes the greatest out.
+    /// Removes the greatest element.
     pub fn pop(&mut self) {
         if self.peek().is_none() {
             return;
@@ -67,7 +67,7 @@ impl<T: Ord + Copy> Queue<T> {
         }
     }
 
-    /// Puts an element in the place of the greatest.
+    /// Replaces the greatest element.
     pub fn replace(&mut self, with: T) {
         self.pop();
         self.push(with);
@@ -131,7 +131,7 @@ mod tests {
         static COMPARED: Cell<u64> = const { Cell::new(0) };
     }
 
-    /// An edge of a star: its bound, and which it is.
+    /// An edge of a star: its bound and its number.
     #[derive(Clone, Copy, PartialEq, Eq)]
     struct Edge(u32, u32);
 

@@ -1,26 +1,26 @@
-//! Step 3: leaves move to where their neighbours are, while that saves.
+//! Step 3: moves leaves to where their neighbours are, while that saves.
 //!
-//! If v of degree d moves from under tree node A to under B, then of the nodes between A and the
-//! lowest node C above both, volumes fall by d and the edges of v leave s; between B and C
-//! it is the reverse; and s(C) changes by what the two sides differ. All else stays.
+//! If v of degree d moves from tree node A to tree node B, then for the nodes from A up to the
+//! lowest node C above both, volumes fall by d and s loses the edges of v; from B up to C it is
+//! the reverse; and s(C) changes by the difference of the two sides. All else stays.
 
 use super::Network;
 use super::tree::Tree;
 use cftrag_core::{index, word};
 
-/// Times that all leaves are looked at, at most.
+/// The most rounds over all leaves.
 const ROUNDS: usize = 10;
-/// Leaves looked at between two checks for interrupts.
+/// Leaves tried between two checks for interrupts.
 const BREATH: usize = 1 << 12;
-/// A move saves at least so much of the volume: less may be rounding, and would never end.
+/// The least a move must save, relative to the volume: less may be rounding, and never end.
 const LEAST: f64 = 1e-12;
 
 struct Moves<'a> {
     tree: &'a mut Tree,
     depth: Vec<usize>,
-    /// Of the leaf that is looked at: the weight of its edges to what is under a tree node.
+    /// For the current leaf: the weight of its edges to leaves under each tree node.
     under: Vec<f64>,
-    /// The tree nodes with such a weight.
+    /// The tree nodes where this weight is not 0.
     near: Vec<u32>,
 }
 
@@ -73,7 +73,7 @@ pub(super) fn refine(tree: &mut Tree, network: &Network, check_interrupts: &mut 
 }
 
 impl Moves<'_> {
-    /// Moves the leaf to where it saves most. Whether it moved.
+    /// Moves the leaf to where it saves most; returns whether it moved.
     fn look(&mut self, leaf: usize, edges: &[(u32, f64)]) -> bool {
         for &(to, weight) in edges {
             let mut node = self.tree.parent[index(to)];
@@ -112,7 +112,8 @@ impl Moves<'_> {
         best.1 != from
     }
 
-    /// What moving the leaf saves, times the volume; and how volume and s of each node change.
+    /// What moving the leaf saves, times the volume. Calls `change` with each node's changes of volume
+    /// and s.
     fn climb(&self, leaf: usize, to: usize, mut change: impl FnMut(usize, f64, f64)) -> f64 {
         let (tree, degree) = (&*self.tree, self.tree.volume[leaf]);
         let (mut a, mut b) = (index(tree.parent[leaf]), to);

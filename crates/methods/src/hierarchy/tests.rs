@@ -1,4 +1,4 @@
-//! Trees against the definition, taken literally, and against what is known of a graph.
+//! Trees against the literal definition, and against known structures of graphs.
 
 use super::tree::Tree;
 use super::{Encoding, MAX_HEIGHT, Network, build, compress, merge, refine};
@@ -30,7 +30,7 @@ fn way_up(encoding: &Encoding, node: u32) -> impl Iterator<Item = u32> + '_ {
     })
 }
 
-/// The definition, word by word: cuts and volumes from the edges as they came.
+/// The definition, taken literally: cuts and volumes from the original edges.
 fn literal(encoding: &Encoding, nodes: u32, edges: &Edges) -> f64 {
     let joins = || edges.iter().filter(|&&(a, b, _)| a != b);
     let total: f64 = joins().map(|&(_, _, weight)| 2.0 * weight).sum();
@@ -62,7 +62,7 @@ fn parents(encoding: &Encoding) -> Vec<u32> {
     (0..encoding.tree_nodes().end).map(|node| encoding.parent(node)).collect()
 }
 
-/// What the steps believe the tree says.
+/// The entropy of the tree by the steps' own accounts.
 fn believed(tree: &Tree, network: &Network) -> f64 {
     if network.volume() == 0.0 {
         return 0.0;
@@ -253,13 +253,13 @@ fn a_hub_is_not_looked_at_as_often_as_it_has_neighbours() {
     let star = Network::new(n, (1..30_000).map(|a| (0, a, 1.0)).collect(), &mut || {});
     let encoding = build(&star, 3, &mut || checks += 1);
     assert!(encoding.entropy() < star.entropy());
-    // Of each pair, some 32 times the logarithm of what its closeness falls by; not 30,000 times.
+    // Each pair is read some 32 times the logarithm of how far its closeness falls; not 30,000 times.
     assert!(checks < 800, "{checks} checks");
 }
 
 #[test]
 fn weights_add_up_to_the_same_in_any_order() {
-    // Added to the large one, one by one, the small ones vanish.
+    // Added one by one to the large one, the small ones would vanish.
     let edges = [(0, 1, 1e16), (0, 1, 1.0), (1, 0, 1.0)];
     for order in [[0, 1, 2], [1, 2, 0], [2, 0, 1], [1, 0, 2]] {
         let network = Network::new(2, order.map(|i: usize| edges[i]).to_vec(), &mut || {});

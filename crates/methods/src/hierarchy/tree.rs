@@ -1,13 +1,13 @@
-//! A tree over the nodes of a network while it is made: who is above whom, and what each saves.
+//! A tree over the nodes of a network while it is built: the parent of each node, and what it saves.
 
 use super::bits;
 use cftrag_core::{index, word};
 
-/// Leaves are 0 to `leaves` - 1, tree nodes follow, the root is the last. No node has a parent
-/// before it.
+/// Leaves are 0 to `leaves` - 1, tree nodes follow, the root is the last. A parent comes after its
+/// children.
 pub(super) struct Tree {
     pub leaves: usize,
-    /// The nearest tree node above that stays; the root's is itself.
+    /// The nearest tree node above that stays; the root is its own.
     pub parent: Vec<u32>,
     pub stays: Vec<bool>,
     pub volume: Vec<f64>,
@@ -30,14 +30,14 @@ impl Tree {
         new
     }
 
-    /// What a node of that s and volume saves, times the volume of the root.
+    /// What a node with this s and volume saves, times the volume of the root.
     pub fn saved(&self, between: f64, volume: f64) -> f64 {
         let whole = self.volume[self.root()];
-        // A node without leaves has none, or what rounding left.
+        // A node without leaves has volume 0, or a rest of rounding.
         if volume > 0.0 { between * bits(whole, volume) } else { 0.0 }
     }
 
-    /// Takes out what does not stay.
+    /// Removes the tree nodes that do not stay.
     pub fn keep(&mut self, stays: &[bool]) {
         for i in (0..self.root()).rev() {
             let parent = index(self.parent[i]);
@@ -62,17 +62,17 @@ impl Tree {
         depth
     }
 
-    /// Takes out tree nodes with less than two children: what leaves have left.
+    /// Removes tree nodes that have less than two children after leaves moved away.
     pub fn tidy(&mut self) {
         let mut stays = self.stays.clone();
         let (root, mut children) = (self.root(), vec![0_usize; self.parent.len()]);
         for i in (0..root).filter(|&i| self.stays[i]) {
             stays[i] = i < self.leaves || children[i] > 1;
-            // A single child stands for its parent.
+            // A node with a single child is replaced by that child.
             children[index(self.parent[i])] += usize::from(stays[i] || children[i] == 1);
         }
         if children[root] == 1 {
-            // All is under one tree node: that is the root.
+            // Everything is under one tree node, so the root takes its place.
             let is_top = |&i: &usize| stays[i] && self.staying(&stays, i) == root;
             let only = (self.leaves..root).rev().find(is_top);
             only.into_iter().for_each(|i| stays[i] = false);

@@ -1,16 +1,16 @@
-//! Rule 3: which edges go so that no cycle is left.
+//! Rule 3: which edges to remove so that no cycle is left.
 
 use super::{Graph, KNOT};
 use cftrag_core::Interruptible;
 use cftrag_core::{index, word};
 use std::collections::VecDeque;
 
-/// For each edge of the graph, whether it goes.
+/// For each edge of the graph, whether it is removed.
 pub(super) fn closing(graph: &Graph, work: &mut Interruptible<'_>) -> Vec<bool> {
     let component = graph.components(work);
     let levels = levels(graph, &component, work);
     let order = |node: u32| (levels[index(node)], node);
-    // Of each knot: its number, and its edges that lead back, in the order in which they are taken.
+    // The edges that lead back, with the number of their knot, in the order in which they are tried.
     let mut back: Vec<(u32, usize, u32, u32)> = Vec::new();
     let mut sizes = vec![0; graph.nodes()];
     for (n, (from, to)) in graph.edges().enumerate() {
@@ -37,7 +37,7 @@ pub(super) fn closing(graph: &Graph, work: &mut Interruptible<'_>) -> Vec<bool> 
     goes
 }
 
-/// Whether the edges that `leads` lets pass lead from one node to another. `seen` holds marks of earlier searches, this one's is new.
+/// Whether the edges that `leads` lets pass lead from one node to another. `seen` has marks of earlier searches; `mark` is a new one.
 fn reaches(
     graph: &Graph,
     leads: impl Fn(usize, u32) -> bool,

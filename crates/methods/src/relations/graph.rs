@@ -1,4 +1,4 @@
-//! A graph in two arrays: the children of each node one after the other.
+//! A graph in two arrays: the children of all nodes, and where each node's begin.
 
 use cftrag_core::Interruptible;
 use cftrag_core::{index, word};
@@ -12,10 +12,10 @@ pub struct Graph {
 }
 
 impl Graph {
-    /// Of edges in the order of their first node.
+    /// A graph of edges that are sorted by their first node.
     ///
     /// # Panics
-    /// If they are not in that order, or one names a node that is none.
+    /// If they are not sorted, or one names a node that does not exist.
     #[must_use]
     pub fn new(nodes: usize, edges: &[(u32, u32)]) -> Graph {
         assert!(
@@ -36,7 +36,7 @@ impl Graph {
         Graph { starts, ends: edges.iter().map(|edge| edge.1).collect() }
     }
 
-    /// The graph with each edge turned round.
+    /// The graph with each edge reversed.
     #[must_use]
     pub fn turned(&self, work: &mut Interruptible<'_>) -> Graph {
         let mut edges: Vec<(u32, u32)> = self.edges().map(|(from, to)| (to, from)).collect();

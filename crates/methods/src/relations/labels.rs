@@ -1,18 +1,18 @@
-//! Which node can be above which, by two pairs of numbers each: a "no" is certain.
+//! Tells whether a node can be above another, by two pairs of numbers each: a "no" is certain.
 //!
-//! A walk in depth numbers every node after all that are below it. So whatever is below a node has
-//! a number between the least number below it and its own. (GRAIL: Yildirim, Chaoji, Zaki, VLDB
-//! 2010.) Two walks, which take children in opposite orders, tell most pairs apart.
+//! A depth-first walk numbers every node after all nodes below it. So every node below another has
+//! a number between the least number below that one and its own. (GRAIL: Yildirim, Chaoji, Zaki,
+//! VLDB 2010.) Two walks, which take children in opposite orders, tell most pairs apart.
 
 use super::Graph;
 use cftrag_core::Interruptible;
 use cftrag_core::{index, word};
 
-/// Of each walk: the least number below each node (itself counted), and its own.
+/// For each walk: the least number below each node (itself included), and its own.
 pub(super) struct Labels([Vec<(u32, u32)>; 2]);
 
 impl Labels {
-    /// Of a graph without cycles.
+    /// The labels of a graph without cycles.
     pub(super) fn new(down: &Graph, up: &Graph, work: &mut Interruptible<'_>) -> Labels {
         Labels([false, true].map(|backwards| walk(down, up, backwards, work)))
     }

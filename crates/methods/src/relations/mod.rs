@@ -1,16 +1,16 @@
-//! Which raw relations make a forest of clean trees: no self-edge, no duplicate, no cycle, no edge that a longer path says already.
+//! Filters raw relations to a forest of clean trees: no self-edge, no duplicate, no cycle, no edge that a longer path implies.
 //!
 //! The rules of CFT-RAG 2.3, made precise, in this order:
 //!
-//! 1. An edge from an entity to itself goes.
+//! 1. An edge from an entity to itself is removed.
 //! 2. Of equal edges one stays.
 //! 3. Cycles: of the edges of a cycle those closest to the roots stay. An entity's *level* is its distance from the nearest root;
 //!    entities are ordered by level, then by number. Edges of a *knot* (a strongly connected component) that lead to a later entity
-//!    stay. Those that lead back are taken in the order of their parent, then of their child, and one stays only if it closes no cycle
-//!    with those that stay so far; in a knot of more than [`KNOT`] edges all of them go. A knot that nothing leads into has no root:
-//!    its first entity counts as one.
-//! 4. An edge goes if the edges left by rule 3 lead from its parent to its child on a longer path. Of a graph without cycles this
-//!    *transitive reduction* is unique.
+//!    stay. Those that lead back are tried in the order of their parent, then of their child, and one stays only if it closes no cycle
+//!    with those that stay so far; in a knot of more than [`KNOT`] edges all of them are removed. A knot that nothing leads into has no
+//!    root: its first entity counts as one.
+//! 4. An edge is removed if the edges left by rule 3 lead from its parent to its child on a longer path. For a graph without cycles
+//!    this *transitive reduction* is unique.
 //!
 //! Linear but for rules 3 (in knots) and 4 (reduce.rs has its costs).
 
@@ -22,10 +22,10 @@ mod reduce;
 use cftrag_core::Interruptible;
 pub use graph::Graph;
 
-/// Edges of the largest knot in which each edge that leads back is looked at. So rule 3 costs at most a thousand steps an edge.
+/// Edges of the largest knot in which each edge that leads back is tried. So rule 3 costs at most a thousand steps an edge.
 pub const KNOT: usize = 1000;
 
-/// What becomes of an edge.
+/// Whether an edge is kept, or why not.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Verdict {
     Kept,
@@ -35,8 +35,8 @@ pub enum Verdict {
     Transitive,
 }
 
-/// The verdict on each edge (parent, child) between nodes 0 to `nodes` - 1. Trees are the caller's: nodes of different trees are
-/// different nodes.
+/// The verdict on each edge (parent, child) between nodes 0 to `nodes` - 1. Knows no trees: the caller gives different numbers to
+/// nodes of different trees.
 ///
 /// # Panics
 /// If an edge names another node.
@@ -44,7 +44,7 @@ pub fn filter(nodes: usize, edges: &[(u32, u32)], work: &mut Interruptible<'_>) 
     let mut verdicts = vec![Verdict::SelfEdge; edges.len()];
     let mut order: Vec<usize> = (0..edges.len()).filter(|&i| edges[i].0 != edges[i].1).collect();
     work.sort_by(&mut order, |&a, &b| (edges[a], a).cmp(&(edges[b], b)));
-    // The first of equal edges, in order; a graph's edge has the number of its place there.
+    // The first of each group of equal edges, in order; its index is the number of the graph's edge.
     let mut firsts: Vec<usize> = Vec::with_capacity(order.len());
     for i in order {
         if firsts.last().is_some_and(|&first| edges[first] == edges[i]) {

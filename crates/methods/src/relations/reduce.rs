@@ -1,22 +1,22 @@
 //! Rule 4: the transitive reduction of a graph without cycles.
 //!
-//! An edge u -> v is redundant if u is above another parent of v. Two ways to see that:
+//! An edge u -> v is redundant if u is above another parent of v. There are two ways to find out:
 //!
 //! - *Search*: from the parents of v upwards, not past the height of the lowest of them (a node's height is the length of the longest
-//!   path to it, so whatever is above it has less), and not where none of the parents can be above
-//!   by their labels (labels.rs). In hierarchies this looks at a few nodes, mostly at none.
-//! - *Sweep*: for 512 children at a time, which of them each node leads to, as 512 bits, from the leaves up. One sweep looks at every edge
-//!   at most once: n / 512 sweeps over m edges, whatever the graph.
+//!   path to it, so all nodes above it have less), and not where the labels (labels.rs) say that no
+//!   parent can be above. In hierarchies this visits few nodes, mostly none.
+//! - *Sweep*: for 512 children at a time, computes as 512 bits which of them each node leads to, from the leaves up. One sweep reads every
+//!   edge at most once: n / 512 sweeps over m edges, whatever the graph.
 //!
-//! The search is given so many steps in all; the children that are left go by sweeps. So the worst case is some n * m / 512 steps of
-//! 64 bytes, and memory for 64 bytes a node.
+//! The search has a budget of steps; sweeps do the children left after it. So the worst case is some n * m / 512 steps of 64 bytes, and
+//! memory for 64 bytes a node.
 
 use super::Graph;
 use super::labels::Labels;
 use cftrag_core::Interruptible;
 use cftrag_core::{index, word};
 
-/// Steps of the search in all, half a second; more of them cost dense graphs more than sweeps do.
+/// Steps of the search in all: half a second. In dense graphs more would cost more than sweeps do.
 pub(super) const STEPS: usize = 20_000_000;
 /// Parents of a child up to which each node of a search is compared with all of them.
 const FEW: usize = 16;
@@ -47,7 +47,7 @@ pub(super) fn redundant(
             None => left.push(child),
         }
     }
-    // Neighbours in the order have ancestors in common.
+    // Children that are neighbours in the order have ancestors in common.
     let mut sweep = Sweep::new(&down, &up, &order);
     for children in left.chunks(BITS) {
         work.now();
@@ -56,13 +56,13 @@ pub(super) fn redundant(
     redundant
 }
 
-/// The number of an edge that is there.
+/// The number of an edge that exists.
 fn edge(down: &Graph, parent: u32, child: u32) -> usize {
     let at = down.next(parent).partition_point(|&other| other < child);
     down.edges_of(parent).start + at
 }
 
-/// Every parent before its children.
+/// The nodes, every parent before its children.
 fn order(down: &Graph, up: &Graph, work: &mut Interruptible<'_>) -> Vec<u32> {
     let mut missing: Vec<usize> = (0..word(down.nodes())).map(|node| up.next(node).len()).collect();
     let mut order: Vec<u32> =
@@ -86,7 +86,7 @@ struct Search<'g> {
     up: &'g Graph,
     heights: Vec<u32>,
     labels: Labels,
-    /// The child in whose search a node was seen last.
+    /// For each node, the child in whose search it was seen last.
     seen: Vec<u32>,
     steps: usize,
 }
@@ -118,7 +118,7 @@ impl<'g> Search<'g> {
     ) -> Option<Vec<u32>> {
         let parents = self.up.next(child);
         let lowest = parents.iter().map(|&parent| self.heights[index(parent)]).min()?;
-        // Of many parents it is not asked which may be above.
+        // With many parents the labels are not compared.
         let few = parents.len() <= FEW;
         let wanted = |this: &Self, node: u32| {
             this.heights[index(node)] > lowest
@@ -148,7 +148,7 @@ struct Sweep<'g> {
     order: &'g [u32],
     /// Each node's place in the order.
     places: Vec<u32>,
-    /// By place: the children of this round it leads to.
+    /// By place: the children of this round that the node leads to.
     leads: Vec<Bits>,
     /// By place: the bit of a child of this round.
     bits: Vec<u16>,
