@@ -78,7 +78,7 @@ pub fn subjects(sentence: &Sentence<'_>, from: usize, mut end: usize) -> Option<
     parts.into_iter().map(|(part, _)| whole(sentence, part.start, part.end)).collect()
 }
 
-/// The phrases of a list from `start`, up to its end or to something that is no noun phrase. `of`: a phrase may end like a plural or a verb inside.
+/// The phrases of a list from `start`, up to its end or to something that is no noun phrase. Without `of` a phrase must not hold a verb.
 pub fn list_after(sentence: &Sentence<'_>, start: usize, end: usize, of: bool) -> Vec<Phrase> {
     let end = (start..end).find(|&i| ends_list(sentence.small(i))).unwrap_or(end);
     let mut found = Vec::new();
@@ -112,7 +112,7 @@ pub fn list_after(sentence: &Sentence<'_>, start: usize, end: usize, of: bool) -
     found
 }
 
-/// Whether this is like "raising taxes", which is no thing; "a warning light", "building", "string instrument" are not.
+/// Whether this is like "raising taxes", which is no thing, unlike "a warning light", "building", "string instrument".
 fn is_gerund(sentence: &Sentence<'_>, part: &Range<usize>) -> bool {
     // A verb has a vowel before its ending.
     let stem = sentence.small(part.start).strip_suffix("ing");

@@ -35,8 +35,8 @@ pub enum Verdict {
     Transitive,
 }
 
-/// The verdict on each edge (parent, child) between nodes 0 to `nodes` - 1. Knows no trees: the caller gives different numbers to
-/// nodes of different trees.
+/// The verdict on each edge (parent, child) between nodes 0 to `nodes` - 1. The caller gives nodes of different trees different
+/// numbers.
 ///
 /// # Panics
 /// If an edge names another node.
