@@ -1,4 +1,4 @@
-//! An image whose bytes were changed: verify() reports it and follows nothing that leads nowhere. (fuzz: open_bytes does this at random.)
+//! An image whose bytes were changed: verify() reports it and follows no wild reference. (fuzz: open_bytes does this at random.)
 
 use cftrag_core::{Edge, HeapMemory, Image, Stamp};
 
@@ -23,7 +23,7 @@ fn problems(chunks: &[Vec<u8>]) -> usize {
     problems
 }
 
-/// Each of 64 bits, turned in every word that is not zero: no panic, whatever is found.
+/// Flips every third bit of every word that is not zero: no panic, whatever is found.
 #[test]
 fn verify_survives_a_turned_bit() {
     let sound = sound();
@@ -43,7 +43,7 @@ fn verify_survives_a_turned_bit() {
 const TAGS: usize = (644 + 32) * 64;
 const WORDS: usize = TAGS + 128 * 8;
 
-/// An entry of the filter that has a name's tag, leads out of memory, and stands before the name's own.
+/// An entry with a name's tag, before the name's own, that leads out of memory.
 #[test]
 fn verify_follows_no_entry_that_leads_nowhere() {
     let sound = sound();
@@ -55,7 +55,7 @@ fn verify_follows_no_entry_that_leads_nowhere() {
             let mut chunks = sound.clone();
             chunks[0].copy_within(tags..tags + 2, tags + 2);
             chunks[0].copy_within(words..words + 4, words + 4);
-            // The line's higher bits.
+            // The higher bits of the line.
             chunks[0][words + 3] = 0xFF;
             assert!(problems(&chunks) > 0, "bucket {bucket}");
             found += 1;

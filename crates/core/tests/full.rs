@@ -1,6 +1,6 @@
-//! Memory that ends in the middle of a history, at every line of it: the operation that comes to
-//! the end says so and changes no byte, and once there is memory the history goes on as if
-//! nothing had been. (forest.rs has the single operations, each with every number of lines left.)
+//! Memory that runs out in the middle of a history, at every change of it: the operation that finds
+//! no memory reports it and changes no byte, and once there is memory the history goes on as if
+//! nothing had happened. (insert_tests.rs has single inserts with every number of lines left.)
 
 #[expect(dead_code, reason = "the world of the random tests")]
 mod common;
@@ -29,8 +29,8 @@ fn name(i: usize) -> Vec<u8> {
     name
 }
 
-/// Edges among few entities (lists grow by blocks) and among new ones, in trees and in none,
-/// settled and stamped; a third of them deleted again, which takes a version.
+/// Edges between few entities (lists grow by blocks) and new ones, in trees and in none, settled
+/// and stamped; a third of them is deleted again, which takes a version.
 fn history() -> Vec<Change> {
     let mut changes = Vec::new();
     for i in 0..70 {
@@ -53,7 +53,7 @@ fn history() -> Vec<Change> {
     changes
 }
 
-/// Applies the change to the image; true if it is done.
+/// Applies the change to the image; `false` if there is no memory.
 fn apply(heap: &HeapMemory, change: Change) -> bool {
     let image = Image::open(heap).unwrap();
     let (Change::Insert { edge, stamped } | Change::Delete { edge, stamped }) = change else {
@@ -88,8 +88,8 @@ fn apply(heap: &HeapMemory, change: Change) -> bool {
     }
 }
 
-/// Edges that nobody asks for, until about so many lines are left; with 0, until not one more
-/// fits (what was given back counts too).
+/// Inserts other edges until about `lines` lines are left; with 0, until not one more fits (freed
+/// memory counts, too).
 fn fill(heap: &HeapMemory, lines: usize) {
     let image = Image::open(heap).unwrap();
     for i in 0.. {

@@ -1,11 +1,11 @@
-//! A walk with limits: what it takes, when it takes it, and what it says when that is too much.
+//! A walk with limits: how much memory it takes, when, and what it reports when that is too much.
 
 #[expect(dead_code, reason = "the world of the random tests")]
 mod common;
 
 use cftrag_core::{AllSeen, Edge, HeapMemory, Image, Interruptible, NoRoom, Prefix, Step, Walk};
 
-/// `hubs` entities with so many children each; the children of all hubs are the same.
+/// `hubs` entities with `children` children each; all hubs have the same children.
 fn hubs(hubs: usize, children: usize) -> HeapMemory {
     let heap = common::heap(7);
     let image = Image::open(&heap).unwrap();
@@ -19,7 +19,7 @@ fn hubs(hubs: usize, children: usize) -> HeapMemory {
     heap
 }
 
-/// Walks to the end; the rows of each part, and how often the walk asked for room.
+/// Walks to the end; returns the number of rows of each part.
 fn walk(walk: &mut Walk, image: Image<'_>, cells: usize) -> Result<Vec<usize>, NoRoom> {
     let (mut check_interrupts, mut parts) = (|| (), Vec::new());
     let work = &mut Interruptible::new(&mut check_interrupts);
@@ -71,7 +71,7 @@ fn what_is_too_large_together_is_walked_one_by_one() {
     let heap = hubs(40, 2000);
     let image = Image::open(&heap).unwrap();
     assert_eq!(walk(&mut limited(1 << 20, usize::MAX, 40), image, 20_000), Ok(vec![2000; 40]));
-    // One is too large by itself.
+    // A single answer is too large.
     let Err(NoRoom::Limit(bytes)) = walk(&mut limited(200 << 10, usize::MAX, 2), image, 20_000)
     else {
         panic!("a walk past its limit ends")

@@ -1,4 +1,4 @@
-//! Names that somebody might try: empty, huge, arbitrary bytes, a million alike.
+//! Unusual names: empty, huge, arbitrary bytes, a million alike.
 
 #[expect(dead_code, reason = "the world of the random tests")]
 mod common;
@@ -85,7 +85,7 @@ fn index_of(n: u32) -> usize {
 
 #[test]
 fn rows_come_in_order_however_many_and_however_alike() {
-    // Of each number of rows that are sorted otherwise.
+    // Numbers of rows that are sorted in different ways.
     for n in (1..30).chain([100, 300]) {
         let mut heap = heap(1);
         let mut expected = Vec::new();
@@ -143,7 +143,7 @@ fn a_million_names_with_one_prefix() {
             assert_eq!(parent_of(image, name(i).as_bytes()), name(i / 2).into_bytes());
         }
     }
-    // At 90 % load: 0.9 * 8 / 4096 of the misses read a record in vain.
+    // At 90 % load 12 bits of fingerprint would make 0.9 * 8 / 4096 of the misses read a record.
     assert!(checks * 500 < u64::from(names), "{checks} false positives of {names}");
 }
 

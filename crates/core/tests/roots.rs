@@ -1,4 +1,4 @@
-//! Roots of an image that changes between two steps: entries that are kicked and split, and lists that are read in part.
+//! Roots of an image that changes between two steps: entries that are kicked and split, and half-read lists.
 
 #[expect(dead_code, reason = "the world of the random tests")]
 mod common;
@@ -12,7 +12,7 @@ use cftrag_core::{
 use common::oracle::{self, Bytes, Triple};
 use common::{as_edge, heap, verify};
 
-/// Sees what has no version, and nothing else.
+/// Sees rows without a version, and no others.
 struct Settled;
 
 impl Visibility for Settled {
@@ -64,7 +64,7 @@ fn roots(
 fn none_is_missed_among_entries_that_are_moved() {
     let heap = heap(8);
     let image = Image::open(&heap).unwrap();
-    // Trees of ten, among three trees; each third top is a child elsewhere.
+    // Tops with ten children each, in three trees; each third top is a child elsewhere.
     let mut edges = Vec::new();
     for i in 0..6000_u32 {
         edges.push(edge(i / 10 % 3, &format!("top {}", i / 10), &format!("child {i}")));
@@ -79,7 +79,7 @@ fn none_is_missed_among_entries_that_are_moved() {
 
     let (before, mut n) = (image.stats(), 0);
     let (found, _) = roots(image, 50, &Settled, |steps| {
-        // Others are inserted, unseen, until the last passes.
+        // Insert others, unseen, until the last passes.
         for _ in 0..if steps < 3000 { 3 } else { 0 } {
             n += 1;
             let (parent, child) = (format!("new {n}"), format!("newer {n}"));
@@ -98,7 +98,7 @@ fn a_long_list_is_read_on_and_read_again_when_it_changed() {
     let heap = heap(4);
     let image = Image::open(&heap).unwrap();
     let mut edges: Vec<_> = (0..5000).map(|i| edge(1, "hub", &format!("spoke {i}"))).collect();
-    // The hub is a root of tree 2 only, as one edge says among many.
+    // The hub is a root of tree 2 only, because of one edge among many.
     edges.push(edge(1, "rim", "hub"));
     edges.insert(2500, edge(2, "hub", "rim"));
     edges.iter().for_each(|edge| image.insert(&as_edge(edge), None).unwrap());
@@ -108,7 +108,7 @@ fn a_long_list_is_read_on_and_read_again_when_it_changed() {
     assert_eq!(found, expected);
     assert!(steps > 100, "the hub's list is read in parts, {steps} in all");
 
-    // The image changes between all steps: the list is begun again, and at last read in one.
+    // The image changes between all steps: the list is read from its start, at last in one step.
     let mut next = 0;
     let (found, _) = roots(image, 100, &Settled, |_| {
         let child = format!("spoke {next}");
@@ -130,7 +130,7 @@ fn a_long_list_is_read_on_and_read_again_when_it_changed() {
 fn blocks_that_left_a_list_while_it_was_read_lead_nowhere() {
     const ABORTED: u64 = 20;
     const RUNNING: u64 = 200;
-    // Behind rows that never were, the oldest row of the hub makes it a root.
+    // Behind aborted rows, the oldest row of the hub makes it a root.
     let edges = [edge(2, "hub", "rim"), edge(1, "rim", "hub")];
     let (mut at, mut steps) = (0, 2);
     while at + 1 < steps {
@@ -147,7 +147,7 @@ fn blocks_that_left_a_list_while_it_was_read_lead_nowhere() {
             }
         };
         insert("hub", ABORTED);
-        // After one of the steps the blocks are another's; after some the reader stands in one.
+        // After one of the steps the blocks become another entity's; the reader may be in one.
         let found;
         (found, steps) = roots(image, 100, &Settled, |step| {
             if step == at {
@@ -184,7 +184,7 @@ fn room_for_the_marks_of_an_image_that_grows_is_asked_for() {
     grow(&mut edges, 60_000);
     assert_eq!([step(false), step(false)], [(Step::More, 0); 2], "no room, no step");
     assert_eq!(step(true), (Step::Done, 2), "above in tree 1, top in the tree without a name");
-    // The next scan of the same room.
+    // The image outgrows this room, too.
     grow(&mut edges, 60_000);
     assert_eq!(step(false), (Step::More, 0));
     assert_eq!(step(true), (Step::Done, 0), "all roots were given");

@@ -19,16 +19,16 @@ use oracle::{Answer, Bytes, Found, Triple};
 use readers::{Active, Rooting, Seeking};
 use snapshot::{Snapshot, Tuple, Xact};
 
-/// The first xid; above 2^32, so that halves of it cannot pass for it.
+/// The first xid; above 2^32, so that half of it is not taken for the whole.
 const FIRST_XID: u64 = (3 << 32) + 100;
 
-/// Something that happens. Numbers are taken modulo what there is.
+/// An operation. Numbers are taken modulo the number of things there are.
 #[derive(Clone, Debug)]
 pub enum Op {
     Begin,
     Commit(u8),
     Abort(u8),
-    /// The transaction's next command begins: it sees what it did.
+    /// The transaction's next command begins and sees the effects of the earlier ones.
     Command(u8),
     /// `by` None: settled, as a bulk build inserts.
     Insert {
@@ -75,7 +75,7 @@ pub enum Op {
 
 pub struct World {
     heap: HeapMemory,
-    /// Of the settled rows that came before: records of all sizes, the least in particular.
+    /// Counts only the settled rows inserted so far, so records have all sizes, often the least.
     degrees: Degrees,
     tuples: Vec<Tuple>,
     xacts: Vec<Xact>,
@@ -87,13 +87,13 @@ pub struct World {
     names: Vec<Bytes>,
 }
 
-/// Short ones and long ones, at the borders of what fits a line, a record, a piece.
+/// Short and long names, at the limits of what fits into a line, a record, a piece.
 pub fn names() -> Vec<Bytes> {
     let mut names: Vec<Vec<u8>> = vec![b"".into(), b"\xff\x00\xff".into()];
     names.extend((0..9).map(|i| format!("entity {i}").into_bytes()));
     names.extend([71, 2016, 2017].map(|len| vec![b'x'; len]));
     names.extend([b'y', b'z'].map(|last| [vec![b'x'; 9000], vec![last]].concat()));
-    // Alike, prefixes of one another, no folded name, and the borders of prefixes.
+    // Names that fold alike, prefixes of others, no folded name, and the limits of prefixes.
     let some = ["Entity 3", "ENTITY, 3!", "entity", "3 of", "+++", "糖尿病", "Straße"];
     names.extend(some.map(|name| name.as_bytes().to_vec()));
     names.extend([12, 13, 24, 64, 65].map(|words| "of ".repeat(words).into_bytes()));
@@ -123,7 +123,7 @@ impl World {
         Image::open(&self.heap).unwrap()
     }
 
-    /// One op, one step of the walk that is under way, and a check of everything.
+    /// Runs one op, checks every invariant, and steps the readers under way.
     pub fn apply(&mut self, op: &Op) {
         self.run(op);
         verify(self.image());
@@ -336,8 +336,8 @@ impl World {
             }
         }
         assert!(ask.is_empty());
-        // The image may mark another of several equal rows; the heap is made to agree below,
-        // because equal rows (same edge, inserter and command) are the same to everybody.
+        // The image may mark another of several equal rows, which makes no difference: nobody can
+        // tell equal rows (same edge, inserter and command) apart.
         self.tuples[i].xmax = Some((xid, command));
     }
 
@@ -346,7 +346,7 @@ impl World {
         self.snapshots().map(|snapshot| snapshot.xmin).fold(running, u64::min)
     }
 
-    /// Of what is under way.
+    /// The snapshots of the readers under way.
     fn snapshots(&self) -> impl Iterator<Item = &Snapshot> {
         let walk = self.active.iter().map(|active| &active.snapshot);
         let roots = self.rooting.iter().map(|rooting| &rooting.snapshot);
@@ -370,7 +370,7 @@ impl World {
     }
 }
 
-/// What was found in a text, in the oracle's words.
+/// What was found in a text, in the oracle's form.
 pub fn mentions(recogniser: &Recogniser, text: &str) -> Vec<Found> {
     let found = recogniser.mentions().iter().map(|mention| {
         let name = recogniser.name(mention.entity);
@@ -383,7 +383,7 @@ pub fn mentions(recogniser: &Recogniser, text: &str) -> Vec<Found> {
     found.collect()
 }
 
-/// The answer to a question, in the oracle's words.
+/// The answer to a question, in the oracle's form.
 pub fn answers(walk: &Walk, group: u32) -> Vec<Answer> {
     let rows = walk.rows().iter().filter(|row| row.group == group);
     let name = |name| {

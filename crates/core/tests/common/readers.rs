@@ -1,4 +1,4 @@
-//! Readers of the world: what they began, step by step, and what they must find.
+//! Readers of the world: their steps, and what they must find.
 
 use cftrag_core::{Hot, Image, Interruptible, NoRoom, Reader, Roots, Scan, Seek, Step, Walk};
 
@@ -10,9 +10,9 @@ use super::{World, answers, mentions};
 pub(super) struct Active {
     pub(super) snapshot: Snapshot,
     pub(super) cells: usize,
-    /// Of each question.
+    /// The entity and the answer of each question.
     pub(super) expected: Vec<(Bytes, Vec<Answer>)>,
-    /// Questions whose answers were taken away, and in how many parts.
+    /// Questions whose answers were taken, and in how many parts.
     pub(super) taken: usize,
     pub(super) parts: usize,
     /// The walk's limit in bytes.
@@ -20,7 +20,7 @@ pub(super) struct Active {
 }
 
 impl Active {
-    /// Checks the answers from those taken up to a question.
+    /// Checks the answers to the questions from `taken` up to `to`.
     fn check(&self, walk: &Walk, to: usize) {
         let expected = &self.expected[self.taken..to];
         for (group, (_, expected)) in (self.taken..to).zip(expected) {
@@ -31,7 +31,7 @@ impl Active {
     }
 }
 
-/// A scan for roots between two steps, what it has found and what it must find.
+/// A scan for roots between two steps, what it has found, and what it must find.
 pub(super) struct Rooting {
     pub(super) snapshot: Snapshot,
     pub(super) budget: usize,
@@ -72,12 +72,12 @@ impl World {
         self.seeking = Some(Seeking { snapshot, cells, text, overlapping, read: 0, expected });
     }
 
-    /// Reads the text again as far as it was read: a reader borrows its text.
+    /// Makes a new reader for each step, because a reader borrows its text.
     pub(super) fn step_recogniser(&mut self) {
         let Some(seeking) = &mut self.seeking else { return };
         let mut reader = Reader::new(&seeking.text);
         if seeking.read == 0 {
-            // The texts here are shorter than what is held at a time.
+            // The texts here are short enough to be held as a whole.
             self.recogniser.read(&mut reader, &mut Interruptible::new(&mut || ())).unwrap();
             seeking.read = seeking.text.len();
         }
@@ -144,12 +144,12 @@ impl World {
         }
         let snapshot = self.snapshot(own, forgetful);
         let edges = self.visible(&snapshot).into_iter().collect();
-        // Now and then several, or more than the 32 that are walked together: naively that takes long.
+        // Now and then several, or more than the 32 walked together: the oracle is slow.
         let more = if entity.is_multiple_of(16) { up / 6 } else { 0 };
         let questions = usize::from(entity)..usize::from(entity) + 1 + usize::from(more);
         let (up, down) = (u32::from(up % 6), u32::from(down % 6));
         let mut expected = Vec::new();
-        // Now and then with as little memory as may do, and answers taken away as they come.
+        // Now and then with hardly enough memory, and with answers taken in parts.
         let most = [usize::MAX, 1 << 18, 1 << 20][usize::from(cells) % 3];
         self.walk.limit(most, usize::from(cells) * 8);
         self.walk.clear();
@@ -251,7 +251,7 @@ impl World {
     }
 }
 
-/// Whether a walk ended for want of room: then it must have needed more than its limit.
+/// Whether a walk ended for lack of memory: then it must have needed more than its limit.
 fn lacks_room(result: Result<(), NoRoom>, most: usize) -> bool {
     match result {
         Ok(()) => false,

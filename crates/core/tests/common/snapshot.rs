@@ -1,4 +1,4 @@
-//! The heap's tuples, transactions, and who sees what of them.
+//! The heap's tuples, transactions, and snapshots of them.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -31,7 +31,7 @@ pub(super) struct Snapshot {
     pub(super) xmin: u64,
     pub(super) committed: BTreeSet<u64>,
     pub(super) fates: Vec<Xact>,
-    /// Xids the caller knows; None: all.
+    /// Xids the caller knows; None if it knows all.
     pub(super) known: RefCell<Option<BTreeSet<u64>>>,
 }
 
