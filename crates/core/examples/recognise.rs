@@ -1,13 +1,13 @@
-//! How long it takes to find the entities in a text of 200 words, among how many names.
-//! Prints a line per size; the time is the thread's own, the median of several rounds.
+//! Measures how long it takes to find the entities in a text of 200 words, by number of names.
+//! Prints a line per size; the time is the thread's CPU time, the median of several rounds.
 //!
 //!     cargo run --release -p cftrag-core --example recognise [entities ... | names.txt texts.txt]
 //!
 //! Names have 1 to 7 words, drawn from 30 000 so that the common ones are common (Zipf), as in
-//! an ontology: "autosomal" begins hundreds of names. In a text stand 10 names as they are; half
-//! of its words are "of", "the" and the like, which no name begins with, a sixth are in no name,
-//! and the rest, another sixth, are drawn as those of names are. (Definitions of the Disease
-//! Ontology: 1.6 windows a word, 15 mentions in 200 words.)
+//! an ontology: "autosomal" begins hundreds of names. A text contains 10 names literally; half of
+//! its words are "of", "the" and the like, which begin no name; the rest are half words of no name
+//! and half words drawn like those of names. (Definitions of the Disease Ontology: 1.6 windows a
+//! word, 15 mentions in 200 words.)
 
 use std::hint::black_box;
 
@@ -83,7 +83,7 @@ fn cpu_ns() -> f64 {
     stat.split(' ').next().and_then(|ns| ns.parse().ok()).expect("a number")
 }
 
-/// So many texts: more than stay in the processor's caches.
+/// More texts than fit into the processor's caches.
 const TEXTS: usize = 2000;
 
 fn main() {
@@ -128,7 +128,7 @@ fn measure(random: &mut Random, names: &[String], texts: &[String]) {
     let mut recogniser = Recogniser::new(Prefix::LENGTH);
     let (mut found, mut windows) = (0, 0);
     let mut rounds = Vec::new();
-    // The clock ticks every 4 ms.
+    // The clock ticks only every 4 ms.
     let texts: Vec<&String> = texts.iter().cycle().take(texts.len().max(10_000)).collect();
     for _ in 0..ROUNDS {
         let start = cpu_ns();

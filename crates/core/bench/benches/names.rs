@@ -1,10 +1,10 @@
-//! name -> entity, verified: the core beside hashbrown with the same hash function and names of its own.
+//! name -> entity, verified: the core beside hashbrown with the same hash function and owned names.
 //!
 //!     make bench-core                     all sizes; SIZES="3000 1000000" for some of them
 //!
-//!     CUCKOOFILTER=DIR make bench-core    beside the published C++ filter, whose checkout is DIR: compiled by c++
+//!     CUCKOOFILTER=DIR make bench-core    beside the published C++ filter, compiled by c++ from its checkout DIR
 //!
-//! Names are asked for in random order. `image` asks one by one, `image_batch` all at once; `filter` does not compare the name;
+//! Names are looked up in random order. `image` looks them up one by one, `image_batch` all at once; `filter` does not compare the name;
 //! `plain` is a cuckoo filter of 12-bit fingerprints in four slots that holds nothing else. `context` writes the names 3 levels up and
 //! those of the children, one entity after the other; `locate` beside it is hashbrown's hit.
 
@@ -16,7 +16,7 @@ use cftrag_core_bench::plain::Plain;
 use cftrag_core_bench::{Questions, Random, image, image_of, map_of, name};
 use criterion::{BenchmarkGroup, Criterion, Throughput, measurement::WallTime};
 
-/// More questions than this would not fit where the machine keeps what it reads next.
+/// More questions than this would not fit into the caches that prefetch them.
 const MOST_QUESTIONS: usize = 500_000;
 
 fn sizes() -> Vec<usize> {

@@ -59,7 +59,7 @@ pub fn name(i: usize) -> String {
     }
 }
 
-/// Strings one behind the other: reading the next question costs the same whoever is asked.
+/// Adjacent strings, so that reading the next question costs every contender the same.
 pub struct Questions {
     bytes: Vec<u8>,
     ends: Vec<u32>,
@@ -88,7 +88,7 @@ impl Questions {
     }
 }
 
-/// An image of entities 0 to n - 1, each once below a few hubs, in random order.
+/// An image of entities 0 to n - 1, each the child of number i / 3, inserted in random order.
 pub fn image_of(n: usize, random: &mut Random) -> HeapMemory {
     let mut heap = HeapMemory::new(usize::MAX);
     assert!(heap.grow());

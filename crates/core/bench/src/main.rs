@@ -1,11 +1,11 @@
-//! What grows with the image, and what temperature costs: numbers that criterion has no shape for.
+//! What grows with the image, and what temperature costs: measurements that do not fit criterion.
 //!
 //!     cargo run --release --bin growth -- growth [entities]         longest insert, time and bytes of a build, latency of one lookup
 //!     cargo run --release --bin growth -- inserts [rows] [rounds]   one row of a large INSERT, as make bench has it
 //!     cargo run --release --bin growth -- temperature [entities] [uniform|zipf] [off|count|sort]
 //!     cargo run --release --bin growth -- lookups [entities] [hit|miss|text] [hashbrown|image|filter|plain|text]
 //!
-//! Times are of this thread's CPU where that is possible, for other work on the machine.
+//! Times are of this thread's CPU where possible, so that other load counts less.
 
 mod lookups;
 
@@ -34,7 +34,7 @@ fn main() {
     }
 }
 
-/// Rounds over the same inserts: what takes long in each of them is the work, not the machine.
+/// Rounds over the same inserts: one that takes long in each of them is slow because of its work, not of other load.
 const ROUNDS: usize = 5;
 
 /// Two edges an entity: a random earlier parent, and one between two random ones.
@@ -57,7 +57,7 @@ fn growth(entities: usize) {
     }
 }
 
-/// Rows as those of bench/src/insert.rs, with versions, into memory that was used before.
+/// Rows like those of bench/src/insert.rs, with versions, into memory that was used before.
 fn inserts(rows: usize, rounds: usize) {
     let names: Vec<[String; 3]> =
         (1..=rows).map(|i| [format!("t{}", i % 100), format!("parent {}", i / 10), format!("child {i}")]).collect();
@@ -89,7 +89,7 @@ fn longest(times: &[f32]) -> Vec<f32> {
     times
 }
 
-/// An image grown to so many entities; `least` learns how long the inserts for each of them took, if less than before.
+/// An image grown to `entities` entities; lowers `least` to the time that the inserts for each of them took.
 fn grow(entities: usize, least: &mut [f32], ask: bool) -> HeapMemory {
     let mut random = Random(0x9E37_79B9_7F4A_7C15);
     let mut heap = HeapMemory::new(usize::MAX);
@@ -100,7 +100,7 @@ fn grow(entities: usize, least: &mut [f32], ask: bool) -> HeapMemory {
     for i in 1..entities {
         let (parent, child) = (name(random.below(i)), name(i));
         let (from, to) = (name(random.below(i)), name(random.below(i)));
-        // The memory is there before, as in the server: what is measured is the insert itself.
+        // Map memory first, as the server does, so that only the insert is measured.
         while image(&heap).free_bytes() < 1 << 16 {
             assert!(heap.grow());
             image(&heap).publish_chunks(heap.mapped());
@@ -120,7 +120,7 @@ fn grow(entities: usize, least: &mut [f32], ask: bool) -> HeapMemory {
     heap
 }
 
-/// The median of single lookups, each waited for.
+/// Median and 99th percentile of single lookups, timed one by one.
 fn latency(heap: &HeapMemory, entities: usize, random: &mut Random) {
     let image = image(heap);
     let mut times: Vec<u128> = (0..20_000)
@@ -139,7 +139,7 @@ fn latency(heap: &HeapMemory, entities: usize, random: &mut Random) {
     );
 }
 
-/// How many lookups one measurement makes.
+/// Lookups of one measurement.
 const LOOKUPS: usize = 500_000;
 
 fn temperature(entities: usize, only: &[String]) {

@@ -6,7 +6,7 @@ use crate::Random;
 
 /// 12 bits an entry, in buckets of four.
 pub struct Plain {
-    /// Two bytes more, so that eight can be read at the last bucket.
+    /// Two extra bytes, so that eight can be read at the last bucket.
     bytes: Vec<u8>,
     mask: u64,
 }
@@ -64,7 +64,7 @@ impl Plain {
         }
     }
 
-    /// Enters a fingerprint where there is room.
+    /// Enters a fingerprint if the bucket has room; returns whether it had.
     fn enter(&mut self, bucket: u64, fingerprint: u64) -> bool {
         let slots = self.read(bucket);
         let empty = (0..4).find(|slot| slots >> (slot * 12) & 0xFFF == 0);
@@ -77,7 +77,7 @@ impl Plain {
         self.may_have_hash(xxh3_64_with_seed(name, 1))
     }
 
-    /// [`Self::may_have`] where looking is a call, as it is in the published filter.
+    /// [`Self::may_have`] through a call, as in the published filter.
     pub fn called_may_have(&self, name: &[u8]) -> bool {
         self.call(xxh3_64_with_seed(name, 1))
     }
@@ -91,7 +91,7 @@ impl Plain {
     fn may_have_hash(&self, hash: u64) -> bool {
         let (fingerprint, first) = self.place(hash);
         let wanted = fingerprint * ONES;
-        // A difference of 0 in 12 bits has no carry into their top and no top.
+        // Only a difference of 0 in 12 bits has no carry into the top bit, and no top bit.
         let equal = |bucket| {
             let differ = self.read(bucket) ^ wanted;
             !(((differ & LOW) + LOW) | differ) & HIGH

@@ -1,4 +1,4 @@
-//! The published C++ filter with the hash function of all others here. A call is not inlined, so `plain_called` is ours without being inlined.
+//! The published C++ filter with the hash function of all others here. Its calls are not inlined, so `plain_called` is `plain` without inlining.
 
 use std::ffi::c_void;
 
@@ -17,7 +17,7 @@ pub struct Published(*mut c_void);
 impl Published {
     /// A filter of `n` names.
     pub fn of(names: impl Iterator<Item = String>, n: usize) -> Published {
-        // SAFETY: the filter is its maker's until `drop`.
+        // SAFETY: makes a filter, which `Published` alone owns until `drop` frees it.
         let published = Published(unsafe { published_new(n) });
         for name in names {
             let hash = xxh3_64_with_seed(name.as_bytes(), 1);

@@ -20,7 +20,7 @@ fuzz_target!(|data: &[u8]| {
     world.finish();
 });
 
-/// The next operation; the bytes that it lacks are 0.
+/// The next operation; missing bytes are 0.
 fn decode(bytes: &mut impl Iterator<Item = u8>) -> Option<Op> {
     let code = bytes.next()?;
     let mut next = || bytes.next().unwrap_or(0);

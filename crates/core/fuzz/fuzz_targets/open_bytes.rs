@@ -1,4 +1,4 @@
-//! An image whose bytes were changed anyhow: verify() reports and never panics or hangs; if
+//! An image whose bytes were changed at random: verify() reports and never panics or hangs; if
 //! it finds nothing, everything else works as well.
 //!
 //!     cargo +nightly fuzz run open_bytes
@@ -33,7 +33,7 @@ static SOUND: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
 
 fuzz_target!(|data: &[u8]| {
     let mut chunks = SOUND.clone();
-    // Each change: where (2 bytes: a word; its owner's area is of no interest), what (4 bytes).
+    // Each change: which word (2 bytes), and the bits to flip in it (4 bytes).
     for change in data.chunks_exact(6).take(16) {
         let word = usize::from(u16::from_le_bytes([change[0], change[1]])) % (1024 * 16);
         let at = word * 4;
