@@ -256,7 +256,7 @@ mod tests {
     use crate::{Edge, Fate, HeapMemory, Stamp};
 
     thread_local! {
-        /// Blocks looked at.
+        /// Blocks read.
         pub(super) static LOOKED: Cell<u64> = const { Cell::new(0) };
     }
 

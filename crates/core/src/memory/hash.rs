@@ -34,7 +34,7 @@ pub(crate) enum Kind {
     Tree,
 }
 
-/// The hash of a name, as it stands in its record.
+/// The hash of a name, as its record stores it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Hash(pub(crate) u64);
 
@@ -54,7 +54,7 @@ impl Hash {
         self.0 >> (64 - FINGERPRINT_BITS)
     }
 
-    /// The 16 bits of a name's hash that stand in its bucket.
+    /// The 16 bits of a name's hash that its bucket stores.
     #[inline]
     pub(crate) const fn tag(self) -> u64 {
         self.0 >> 48

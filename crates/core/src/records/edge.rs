@@ -28,7 +28,7 @@ pub struct Stamp {
 pub struct RowVersion {
     /// 64-bit xid of the deleted tuple; 0 = frozen, unknown.
     pub xmin: u64,
-    /// The 32 bits as they stand in the tuple; used when `xmin` is 0.
+    /// The 32 bits in the tuple; used when `xmin` is 0.
     pub raw_xmin: u32,
     /// `Some(c)`: the deleting transaction itself inserted the row, at command c.
     pub cmin: Option<u32>,
@@ -85,7 +85,7 @@ impl<F: Fn(u64) -> Fate> Fates for F {
 /// What a call of [`Image::settle`](crate::Image::settle) did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Settled {
-    /// Versions looked at, at most the caller's `max`.
+    /// Versions examined, at most the caller's `max`.
     pub examined: usize,
     /// Versions that are gone: their edge settled, or unlinked.
     pub freed: usize,

@@ -20,7 +20,7 @@ use crate::records::record::{Direction, List, Record, planned};
 use crate::records::slot::Slot;
 use crate::records::version::Version;
 
-/// Where a reader stands in a list. Valid while the image's epoch stays the same.
+/// A reader's position in a list. Valid while the image's epoch stays the same.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Cursor {
     /// Inline slots still to come, a bit each: five of this line of the record, five of the next.

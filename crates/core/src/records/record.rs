@@ -252,7 +252,7 @@ impl<'m> Record<'m> {
     /// Where a list begins.
     #[inline(always)]
     pub(crate) fn list(self, direction: Direction) -> List {
-        // Each word is asked for once, as no compiler joins what may be another's next time.
+        // Each word is loaded once: compilers do not merge atomic loads.
         let bits = self.head.u32(BITS);
         let (line, slot) = self.first_slot();
         // Whether there are heads is unpredictable, so nothing branches on it.

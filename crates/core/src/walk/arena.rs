@@ -71,7 +71,7 @@ pub(crate) struct Arena {
     prefix: Prefix,
     /// Whether records' names may not make it grow.
     bounded: bool,
-    /// Words that a record's name lacked, or 0.
+    /// Words of a record's name that found no room, or 0.
     lacking: usize,
 }
 
@@ -153,7 +153,7 @@ impl Arena {
         self.lacking > 0
     }
 
-    /// Words used, words that a name lacked, and words in all.
+    /// Words used, words of a name that found no room, and words in all.
     pub(crate) fn words(&self) -> (usize, usize, usize) {
         (index(self.end), self.lacking, self.words.len())
     }
