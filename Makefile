@@ -47,7 +47,7 @@ help:
 	@echo '  make exact              random concurrent work against the reference query   PG= SEED= STEPS='
 	@echo '  make hostile            hostile calls of every SQL function   PG= SEED= CALLS= (10000 is a long run)'
 	@echo '  make pgrx-test          tests inside a server (src/pg_tests.rs), by cargo-pgrx   PG='
-	@echo '  make docs-test          the README and docs/methods.md'"'"'s SQL               PG='
+	@echo '  make docs-test          the SQL of README and docs                          PG='
 	@echo '  make demo-test          the demo and its data'
 	@echo '  make life               restart, crash, standby           PG='
 	@echo '  make pg-regress         that suite, beside an attached table      PG='

@@ -13,7 +13,7 @@ WITH RECURSIVE
 name(entity) AS (
     SELECT {parent} COLLATE pg_catalog."C" FROM {edges} AS r WHERE {parent} IS NOT NULL AND {child} IS NOT NULL
     UNION
-    SELECT {child} COLLATE pg_catalog."C" FROM {edges} AS r WHERE {parent} IS NOT NULL AND {child} IS NOT NULL
+    SELECT {child} COLLATE pg_catalog."C" FROM {edges} AS r WHERE {child} IS NOT NULL
 ),
 aliased(alias, entity) AS (
     {aliases}

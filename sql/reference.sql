@@ -9,6 +9,8 @@
 --   {parent_collation} {child_collation}
 --                       the column's own collation, so that the user's index serves the equality; it is deterministic, so
 --                       equality is by bytes under any of them (otherwise, and for types without one: pg_catalog."C")
+-- A row whose parent is NULL is no edge: it says that its child is there, as a row does whose parent is its child. Lines that begin with --own
+-- are part of the statement where a method (cft_depth, say) asks for an entity's own row: an ancestor at depth 0, in each tree with such a row.
 -- Operators and functions are qualified: no search_path of the caller can change the meaning.
 --
 -- A row's via is the smallest neighbour it was reached through at its least depth d. That neighbour's own least depth is d - 1:
@@ -54,12 +56,18 @@ reached(entity, place, tree, relation, depth, relative, via) AS (
     SELECT u.entity, u.place, u.tree, 'ancestor'::pg_catalog.text COLLATE pg_catalog."C", u.depth, u.relative, u.via FROM up AS u
     UNION ALL
     SELECT d.entity, d.place, d.tree, 'descendant'::pg_catalog.text COLLATE pg_catalog."C", d.depth, d.relative, d.via FROM down AS d
+--own UNION ALL
+--own SELECT q.entity, q.place, {tree} COLLATE pg_catalog."C", 'ancestor'::pg_catalog.text COLLATE pg_catalog."C", 0, q.entity, q.entity
+--own   FROM question AS q
+--own   JOIN {edges} AS r ON {child} OPERATOR(pg_catalog.=) q.entity COLLATE {child_collation}
+--own  WHERE {parent} IS NULL OR {parent} COLLATE pg_catalog."C" OPERATOR(pg_catalog.=) {child} COLLATE pg_catalog."C"
 ),
 least AS (
     SELECT DISTINCT ON (r.place, r.tree, r.relation, r.relative)
            r.entity, r.place, r.tree, r.relation, r.depth, r.relative, r.via
       FROM reached AS r
      WHERE r.relative OPERATOR(pg_catalog.<>) r.entity
+--own   OR r.depth OPERATOR(pg_catalog.=) 0
      ORDER BY r.place, r.tree, r.relation, r.relative, r.depth, r.via
 )
 SELECT l.entity, l.tree, l.relation, l.depth, l.relative, l.via

@@ -1,11 +1,11 @@
--- The definition of cft_roots: the entities of each tree that have a child there, and no parent. A self-edge is no relative: it makes
--- no root, and prevents none.
+-- The definition of cft_roots: the entities of each tree that have a row there, and no parent. A row whose parent is NULL says that its child is
+-- there, as one does whose parent is its child: neither is a parent.
 --
 -- It is (a) what the extension runs when the image cannot serve, (b) the oracle of its tests. Filled in as sql/reference.sql is.
 SELECT z.tree, z.root
-  FROM (SELECT {tree} COLLATE pg_catalog."C", {parent} COLLATE pg_catalog."C"
+  FROM (SELECT {tree} COLLATE pg_catalog."C", COALESCE({parent}, {child}) COLLATE pg_catalog."C"
           FROM {edges} AS r
-         WHERE {parent} IS NOT NULL AND {child} IS NOT NULL AND {parent} COLLATE pg_catalog."C" OPERATOR(pg_catalog.<>) {child} COLLATE pg_catalog."C"
+         WHERE {child} IS NOT NULL
         EXCEPT
         SELECT {tree} COLLATE pg_catalog."C", {child} COLLATE pg_catalog."C"
           FROM {edges} AS r

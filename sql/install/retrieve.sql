@@ -357,7 +357,8 @@ BEGIN
     END IF;
     SELECT * INTO f FROM cftrag_internal.cft_attached(edges);
     -- A name is a name: only for what is none the others are asked.
-    RETURN QUERY SELECT mention, 1::float8, 'exact' WHERE k > 0 AND EXISTS (SELECT FROM cftrag_internal.cft_context(mention, 1, 1, f.edges));
+    RETURN QUERY SELECT mention, 1::float8, 'exact' WHERE k > 0
+        AND (EXISTS (SELECT FROM cftrag_internal.cft_context(mention, 1, 1, f.edges)) OR EXISTS (SELECT FROM cftrag_internal.cft_path_prefix(ARRAY[mention], f.edges, NULL)));
     IF FOUND THEN RETURN; END IF;
     RETURN QUERY
     SELECT z.entity, 1::float8, z.method
@@ -374,7 +375,7 @@ BEGIN
                  SELECT n.name, %1$I.similarity(n.name, $1) AS similarity
                    FROM (SELECT r.%2$I::text COLLATE "C" AS name FROM %4$s AS r WHERE r.%2$I::text OPERATOR(%1$I.%%) $1 AND r.%3$I IS NOT NULL
                          UNION
-                         SELECT r.%3$I::text COLLATE "C" FROM %4$s AS r WHERE r.%3$I::text OPERATOR(%1$I.%%) $1 AND r.%2$I IS NOT NULL) AS n
+                         SELECT r.%3$I::text COLLATE "C" FROM %4$s AS r WHERE r.%3$I::text OPERATOR(%1$I.%%) $1) AS n
                   ORDER BY 2 DESC, 1 LIMIT $2) AS z', trgm, f.parent, f.child, f.edges) INTO before USING mention, k;
         RETURN QUERY EXECUTE format('SELECT u.name, %I.similarity(u.name, $2)::float8, ''trigram'' FROM unnest($1) AS u(name)', trgm) USING before, mention;
         found_here := coalesce(cardinality(before), 0);

@@ -279,9 +279,11 @@ fn scan_rows(
                     }
                 }
             }
-            if result.is_ok() && present[1] && present[2] {
+            if result.is_ok() && present[2] {
                 let tree = present[0].then_some(names[0].as_slice());
-                result = each(&Edge { tree, parent: &names[1], child: &names[2] });
+                // A row without a parent says that its child is there, as one with itself as parent does.
+                let parent = if present[1] { &names[1] } else { &names[2] };
+                result = each(&Edge { tree, parent, child: &names[2] });
             }
         }
         pg_sys::heap_endscan(scan);

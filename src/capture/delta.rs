@@ -40,7 +40,7 @@ pub struct Entry {
 pub enum NameLengths {
     /// `tree`: NO_TREE means NULL.
     Of { tree: u32, parent: u32, child: u32 },
-    /// Parent or child is NULL: the row is no edge.
+    /// The child is NULL: the row says nothing.
     None,
     /// No memory.
     Lost,

@@ -177,7 +177,12 @@ unsafe fn note(data: &pg_sys::TriggerData, source: &CapturedAs, slot: *mut pg_sy
                 noted.then(|| (out.len() - before) as u32)
             };
             let tree = if tree.number == 0 { Some(delta::NO_TREE) } else { append(tree) };
-            match (tree, append(parent), append(child)) {
+            // A row without a parent says that its child is there, as one with itself as parent does.
+            let parent = match append(parent) {
+                Some(delta::NO_TREE) => append(child),
+                parent => parent,
+            };
+            match (tree, parent, append(child)) {
                 (Some(_), Some(delta::NO_TREE), Some(_)) | (Some(_), Some(_), Some(delta::NO_TREE)) => {
                     NameLengths::None
                 }

@@ -11,6 +11,7 @@ use crate::error::Fallible;
 use crate::methods::big_map::{Map, Set, Table};
 use crate::methods::walker::Walker;
 use crate::pg::interrupt::check_interrupts;
+use crate::serve::sink::Relative;
 use cftrag_core::{Interruptible, NameId, Names};
 use std::ops::Range;
 
@@ -147,7 +148,8 @@ impl Side {
         let texts = Texts::of(&asked, names, room)?;
         let texts = texts.all();
         // The answer has the order of the names asked for.
-        let done = walker.relatives(&texts, levels(UP), levels(DOWN), |rows| {
+        let is_first = self.depth == 0;
+        let take = |rows: &[Relative<'_>]| {
             for rows in rows.chunk_by(|a, b| a.entity == b.entity && a.tree == b.tree) {
                 work.step();
                 while texts[at] != rows[0].entity {
@@ -162,7 +164,7 @@ impl Side {
                 if self.found.get(&node).is_none_or(|found| found.depth != self.depth) {
                     continue;
                 }
-                for row in rows {
+                for row in rows.iter().filter(|row| row.depth > 0) {
                     work.step();
                     let way = if row.ancestor { UP } else { DOWN };
                     if way & self.ways != 0 {
@@ -172,7 +174,11 @@ impl Side {
                 }
             }
             Ok(())
-        });
+        };
+        let done = match is_first {
+            true => walker.relatives_and_own(&texts, levels(UP), levels(DOWN), take),
+            false => walker.relatives(&texts, levels(UP), levels(DOWN), take),
+        };
         self.depth += 1;
         self.frontier = next;
         done

@@ -130,13 +130,13 @@ impl Reading {
         let start = named(names, entity, room)?;
         let mut check_interrupts = check_interrupts;
         let mut work = Interruptible::new(&mut check_interrupts);
-        walker.relatives(&[entity], ALL, 1, |rows| {
+        walker.relatives_and_own(&[entity], ALL, 1, |rows| {
             for rows in rows.chunk_by(|a, b| a.tree == b.tree) {
                 work.step();
                 let tree = rows[0].tree.map(|tree| named(names, tree, room)).transpose()?;
                 room.take(PER_ENTITY)?;
                 found.push(((tree, start), 0));
-                for row in rows.iter().filter(|row| row.ancestor) {
+                for row in rows.iter().filter(|row| row.ancestor && row.depth > 0) {
                     work.step();
                     room.take(PER_ENTITY)?;
                     found.push(((tree, named(names, row.name, room)?), row.depth));
@@ -229,7 +229,7 @@ fn cft_subtree_size(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     let start = named(names, entity, room)?;
     let mut check_interrupts = check_interrupts;
     let mut work = Interruptible::new(&mut check_interrupts);
-    walker.relatives(&[entity], 1, ALL, |relatives| {
+    walker.relatives_and_own(&[entity], 1, ALL, |relatives| {
         deep |= too_deep(relatives);
         for of in relatives.chunk_by(|a, b| a.tree == b.tree) {
             work.steps(of.len());

@@ -97,7 +97,7 @@ impl Places {
     fn above(walker: &Walker, entities: &[&[u8]]) -> Fallible<Places> {
         let mut places = Places::default();
         let mut room = Room::new();
-        walker.relatives(entities, ALL, 1, |rows| {
+        walker.relatives_and_own(entities, ALL, 1, |rows| {
             for rows in rows.chunk_by(|a, b| a.entity == b.entity && a.tree == b.tree) {
                 let names = &mut places.names;
                 let known = names.len();
@@ -107,7 +107,7 @@ impl Places {
                     names.try_id(name).ok_or_else(|| error::no_memory_to_work(2 * names.bytes()))
                 };
                 let (entity, tree) = (take(rows[0].entity)?, rows[0].tree.map(&mut take).transpose()?);
-                let above = rows.iter().filter(|row| row.ancestor);
+                let above = rows.iter().filter(|row| row.ancestor && row.depth > 0);
                 let above = above
                     .map(|row| Ok(Above { name: take(row.name)?, via: take(row.via)?, depth: row.depth }))
                     .collect::<Fallible<Vec<_>>>()?;

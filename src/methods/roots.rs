@@ -1,4 +1,4 @@
-//! cft_roots: the entities of each tree that have a child there and no parent but themselves (sql/roots.sql is the definition); the descents of
+//! cft_roots: the entities of each tree that have no parent there but themselves (sql/roots.sql is the definition); the descents of
 //! Tree-KG and RAPTOR begin there.
 //!
 //! The image is read entity by entity (crates/core/src/walk/roots.rs), under the conditions of serve/conditions.rs, holding the lock no longer

@@ -26,10 +26,26 @@ impl Walker {
         down: i32,
         mut take: impl FnMut(&[Relative<'_>]) -> Fallible<()>,
     ) -> Fallible<()> {
+        self.answer(names, up, down, &mut Sink::Parts(&mut take))
+    }
+
+    /// [`Walker::relatives`], and a row of an entity itself, an ancestor at depth 0, in each tree where it has a row without a parent or is
+    /// its own: so an entity without relatives is known where it is. `up` is 1 at least.
+    pub fn relatives_and_own(
+        &self,
+        names: &[&[u8]],
+        up: i32,
+        down: i32,
+        mut take: impl FnMut(&[Relative<'_>]) -> Fallible<()>,
+    ) -> Fallible<()> {
+        self.answer(names, up, down, &mut Sink::PartsWithOwn(&mut take))
+    }
+
+    fn answer(&self, names: &[&[u8]], up: i32, down: i32, sink: &mut Sink) -> Fallible<()> {
         check_for_interrupts!();
         if names.is_empty() {
             return Ok(());
         }
-        walk::answer_of(&self.0, names, || text_array(names), up, down, &mut Sink::Parts(&mut take))
+        walk::answer_of(&self.0, names, || text_array(names), up, down, sink)
     }
 }

@@ -44,7 +44,11 @@ thread_local! {
 
 /// The statement for one table.
 pub fn statement(table: &EdgesTable, names: &ColumnNames, columns: &Columns) -> String {
-    let sql = without_comments(TEMPLATE)
+    statement_of(TEMPLATE, table, names, columns)
+}
+
+fn statement_of(template: &str, table: &EdgesTable, names: &ColumnNames, columns: &Columns) -> String {
+    let sql = without_comments(template)
         .replace("{parent_collation}", &columns::collation_sql(&columns.parent))
         .replace("{child_collation}", &columns::collation_sql(&columns.child));
     fill_columns(&sql, table, names)
@@ -118,7 +122,11 @@ pub fn answer(
 ) -> Fallible<()> {
     let types = [pg_sys::TEXTARRAYOID, pg_sys::INT4OID, pg_sys::INT4OID];
     let values = [entities, pg_sys::Datum::from(up), pg_sys::Datum::from(down)];
-    run(Statement::over(&statement(table, names, columns), &[table]), types, values, sink)
+    let sql = match sink.takes_own_rows() {
+        true => statement_of(&TEMPLATE.replace("--own", ""), table, names, columns),
+        false => statement(table, names, columns),
+    };
+    run(Statement::over(&sql, &[table]), types, values, sink)
 }
 
 /// Answers cft_roots by its definition (sql/roots.sql).
@@ -206,7 +214,7 @@ fn run<const N: usize>(
             into_store(&statement, types, values, rows.store());
             return Ok(());
         }
-        Sink::Parts(take) => take,
+        Sink::Parts(take) | Sink::PartsWithOwn(take) => take,
         Sink::Text(_) => unreachable!("a text is made of parts"),
     };
     // SAFETY: our own tuplestore; after an ERROR the abort frees it.

@@ -35,6 +35,8 @@ pub enum Sink<'a> {
     /// The sentences of cft_context_text, as a text value; None if there are none.
     Text(&'a mut Option<pg_sys::Datum>),
     Parts(Take<'a>),
+    /// Parts, and in each tree where an entity has a row without a parent (or is its own) a row of itself: an ancestor at depth 0.
+    PartsWithOwn(Take<'a>),
 }
 
 impl Sink<'_> {
@@ -49,8 +51,12 @@ impl Sink<'_> {
                 }
                 Ok(())
             }
-            Sink::Parts(take) => parts(walk, take),
+            Sink::Parts(take) | Sink::PartsWithOwn(take) => parts(walk, take),
         }
+    }
+
+    pub fn takes_own_rows(&self) -> bool {
+        matches!(self, Sink::PartsWithOwn(_))
     }
 }
 

@@ -110,6 +110,7 @@ pub fn answer_of(
     sink: &mut Sink,
 ) -> Fallible<()> {
     let mut walk = workspace()?;
+    walk.answer_own_rows(sink.takes_own_rows());
     match walk_from(of, names, up, down, &mut walk, |walk| sink.take(walk, false))? {
         Served::All(ticket) => {
             sink.take(&mut walk, true)?;
@@ -139,6 +140,7 @@ pub fn workspace() -> Fallible<Box<Walk>> {
     let is_new = kept.is_none();
     let mut walk = kept.unwrap_or_else(|| Box::new(Walk::new(HEADERS)));
     walk.limit(limit, work_memory::work_mem());
+    walk.answer_own_rows(false);
     if is_new {
         walk.make_room(FIRST_CELLS, &mut Interruptible::new(&mut || ())).map_err(error::no_room)?;
     }

@@ -144,6 +144,39 @@ fn cycles_and_self_edges_end_by_themselves() {
 }
 
 #[test]
+fn an_edge_to_itself_is_a_row_at_depth_0_where_it_is_asked_for() {
+    let heap = heap(1);
+    let image = Image::open(&heap).unwrap();
+    for (tree, parent, child) in [(1, "a", "a"), (1, "a", "b"), (2, "p", "a"), (3, "a", "a")] {
+        let tree = [b'0' + tree];
+        let (parent, child) = (parent.as_bytes(), child.as_bytes());
+        image.insert(&Edge { tree: Some(&tree), parent, child }, None).unwrap();
+    }
+    image.insert(&Edge { tree: Some(b"3"), parent: b"a", child: b"a" }, None).unwrap();
+    let rows = |own: bool, cells| {
+        let mut walk = new_walk();
+        walk.answer_own_rows(own);
+        for entity in [&b"a"[..], b"b"] {
+            walk.begin(entity, 2, 2);
+        }
+        while walk.step(image, &AllSeen, cells) != Step::Done {}
+        walk.finish();
+        [0, 1].map(|group| answers(&walk, group))
+    };
+    let [of_a, of_b] = [
+        [row("1", Descendant, 1, "b", "a"), row("2", Ancestor, 1, "p", "a")],
+        [row("1", Ancestor, 1, "a", "b"), row("1", Ancestor, 1, "a", "b")],
+    ];
+    assert_eq!(rows(false, 100), [of_a.to_vec(), of_b[..1].to_vec()]);
+    let mut own = vec![row("1", Ancestor, 0, "a", "a"), row("3", Ancestor, 0, "a", "a")];
+    own.extend(of_a);
+    own.sort();
+    for cells in [1, 100] {
+        assert_eq!(rows(true, cells), [own.clone(), of_b[..1].to_vec()], "{cells}");
+    }
+}
+
+#[test]
 fn the_empty_string_is_a_name_like_another() {
     let edges = [("", "", "x"), ("", "x", "y")];
     assert_eq!(context(&edges, "", 1, 2).len(), 2);

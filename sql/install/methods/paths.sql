@@ -44,4 +44,4 @@ CREATE FUNCTION cft_roots(edges regclass DEFAULT NULL)
 RETURNS TABLE(tree text, root text)
 LANGUAGE c STABLE PARALLEL SAFE COST 100000 ROWS 100
 AS 'MODULE_PATHNAME', 'cft_roots_wrapper';
-COMMENT ON FUNCTION cft_roots(regclass) IS 'the entities of each tree that have a child there and no parent but themselves; looks at every entity';
+COMMENT ON FUNCTION cft_roots(regclass) IS 'the entities of each tree that have no parent there but themselves; looks at every entity';

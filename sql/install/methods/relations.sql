@@ -11,9 +11,13 @@ CREATE FUNCTION cft_check_edges(edges regclass DEFAULT NULL)
 RETURNS TABLE(tree text, parent text, child text, kept boolean, reason text)
 LANGUAGE sql STABLE PARALLEL UNSAFE COST 1000000 ROWS 10000
 BEGIN ATOMIC
-    SELECT f.* FROM cftrag_internal.cft_attached($1) AS a, cft_filter_relations(a.edges, a.parent, a.child, a.tree) AS f;
+    -- A row without a parent says that its child is there.
+    SELECT f.tree, f.parent, f.child, f.kept OR alone, CASE WHEN NOT alone THEN f.reason END
+      FROM cftrag_internal.cft_attached($1) AS a, cft_filter_relations(a.edges, a.parent, a.child, a.tree) AS f
+     CROSS JOIN LATERAL (SELECT f.parent IS NULL AND f.child IS NOT NULL) AS z(alone);
 END;
-COMMENT ON FUNCTION cft_check_edges(regclass) IS 'what cft_filter_relations says of the rows of an attached table';
+COMMENT ON FUNCTION cft_check_edges(regclass) IS
+'what cft_filter_relations says of the rows of an attached table, where a row without a parent is right: it says that its child is there';
 
 CREATE FUNCTION cft_reject_cycles() RETURNS trigger LANGUAGE c
 AS 'MODULE_PATHNAME', 'cft_reject_cycles_wrapper';

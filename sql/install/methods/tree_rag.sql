@@ -48,7 +48,7 @@ BEGIN
     SELECT f.edges INTO forest FROM cftrag_internal.cft_attached(edges) AS f;
     -- Where hits meet; support is NULL where one is alone.
     WITH a AS MATERIALIZED (
-        SELECT DISTINCT c.entity COLLATE "C" AS hit, c.tree COLLATE "C" AS tree, 0 AS depth, c.entity COLLATE "C" AS name FROM cftrag_internal.cft_context(hits, 1, 1, forest) AS c
+        SELECT DISTINCT c.entity COLLATE "C" AS hit, c.tree COLLATE "C" AS tree, 0 AS depth, c.entity COLLATE "C" AS name FROM cftrag_internal.cft_path_prefix(hits, forest, NULL) AS c
         UNION ALL
         SELECT c.entity, c.tree, c.depth, c.relative FROM cftrag_internal.cft_context(hits, up, 0, forest) AS c
     ), met AS (

@@ -65,7 +65,7 @@ BEGIN
     ELSE
         SELECT array_agg(s.tree ORDER BY s.entity COLLATE "C", s.tree COLLATE "C"), array_agg(s.entity ORDER BY s.entity COLLATE "C", s.tree COLLATE "C")
           INTO new_trees, new_names
-          FROM (SELECT DISTINCT c.entity COLLATE "C", c.tree COLLATE "C" FROM cftrag_internal.cft_context(start, 1, 1, forest) AS c) AS s(entity, tree);
+          FROM (SELECT DISTINCT c.entity COLLATE "C", c.tree COLLATE "C" FROM cftrag_internal.cft_path_prefix(start, forest, NULL) AS c) AS s(entity, tree);
     END IF;
     scoring := cftrag_internal.cft_scoring(forest, documents);
     new_froms := array_fill(0, ARRAY[coalesce(cardinality(new_names), 0)]);

@@ -99,7 +99,7 @@ pub fn problems(table: &Table) -> String {
     format!(
         "SELECT v::text FROM cft_verify('{edges}') AS v UNION ALL SELECT 'hot, but not there: ' || h.entity
            FROM cft_hot_entities(10, '{edges}') AS h
-          WHERE NOT EXISTS (SELECT FROM {edges} AS r WHERE h.entity IN (r.{parent}::text, r.{child}::text) AND r.{parent} IS NOT NULL AND r.{child} IS NOT NULL)"
+          WHERE NOT EXISTS (SELECT FROM {edges} AS r WHERE h.entity IN (r.{parent}::text, r.{child}::text) AND r.{child} IS NOT NULL)"
     )
 }
 

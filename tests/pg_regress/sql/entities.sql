@@ -14,7 +14,7 @@ SELECT * FROM cft_entities('彼は糖尿病とアルツハイマー病です', '
 -- Leftmost, then longest, then on after it: several names of one form are all returned.
 SELECT * FROM cft_entities('heart disease type 3, heart disease type 2, heart', 'ent');
 SELECT * FROM cft_entities('heart disease type 2', 'ent', overlapping => true);
--- No row for what is no word, no edge, no question.
+-- No row for what is no word, no entity (the row of 'cough' has no child, that of 'fever' no parent), no question.
 SELECT * FROM cft_entities('+++ — fever, cough; hearts heartdisease', 'ent');
 SELECT * FROM cft_entities('', 'ent');
 SELECT * FROM cft_entities(NULL, 'ent');

@@ -10,7 +10,9 @@ CREATE VIEW e AS SELECT DISTINCT coalesce('t' || tree, '') AS tree, parent COLLA
                    FROM walks WHERE parent IS NOT NULL AND child IS NOT NULL AND parent <> child;
 CREATE VIEW s AS SELECT tree, a, b, CASE WHEN count(*) = 2 THEN 'both' ELSE min(step) END AS step
                    FROM (SELECT tree, child, parent, 'up' FROM e UNION ALL SELECT tree, parent, child, 'down' FROM e) AS z(tree, a, b, step) GROUP BY tree, a, b;
-CREATE VIEW n AS SELECT DISTINCT tree, a AS name FROM s;
+-- An entity is there by an edge, or by a row without a parent or with itself as parent.
+CREATE VIEW n AS SELECT tree, a AS name FROM s
+                 UNION SELECT coalesce('t' || tree, ''), child COLLATE "C" FROM walks WHERE child IS NOT NULL AND (parent IS NULL OR parent = child);
 -- The distance of each entity from each, both ways, and upwards; an entity from itself 0.
 CREATE VIEW d AS
     WITH RECURSIVE w(tree, a, b, hops) AS (SELECT tree, name, name, 0 FROM n

@@ -89,6 +89,7 @@ DROP VIEW raw_view;
 -- An attached table.
 SELECT cft_attach('raw', tree => 'tree');
 SELECT reason, count(*) FROM cft_check_edges('raw') GROUP BY reason ORDER BY reason;
+-- But for the row without a parent, which is right in an edges table.
 SELECT count(*) AS rows, count(*) FILTER (WHERE f IS DISTINCT FROM g) AS different
   FROM (SELECT row_number() OVER () AS n, f FROM cft_filter_relations('raw', 'parent', 'child', 'tree') AS f) AS x
   FULL JOIN (SELECT row_number() OVER () AS n, g FROM cft_check_edges() AS g) AS y USING (n);

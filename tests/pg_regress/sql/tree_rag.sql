@@ -7,7 +7,8 @@ CREATE TABLE wood (tree text, parent text, child text);
 CREATE TABLE meaning (entity text, embedding vector(3));
 SELECT cft_attach('wood', tree => 'tree');
 CREATE VIEW e AS SELECT DISTINCT tree, parent COLLATE "C" AS parent, child COLLATE "C" AS child FROM wood WHERE parent <> child;
-CREATE VIEW place AS SELECT tree, parent AS name FROM e UNION SELECT tree, child FROM e;
+CREATE VIEW place AS SELECT tree, parent AS name FROM e UNION SELECT tree, child FROM e
+                     UNION SELECT tree, child COLLATE "C" FROM wood WHERE child IS NOT NULL AND (parent IS NULL OR parent = child);
 -- All ways up, in a tree, that meet nobody twice; from these the shortest.
 CREATE FUNCTION ways(start text, up int) RETURNS TABLE (tree text, depth int, name text, way text[]) LANGUAGE sql AS $$
     WITH RECURSIVE w(tree, name, way) AS (

@@ -88,6 +88,8 @@ pub struct Walk {
     epoch: u64,
     /// Whether the image has versions.
     versions: bool,
+    /// Whether an entity's own row is a row of the answer.
+    own: bool,
     /// Whether lookups are counted, and which of them.
     warms: bool,
     chance: Chance,
@@ -179,6 +181,7 @@ impl Walk {
             at: AT_START,
             epoch: 0,
             versions: true,
+            own: false,
             warms: true,
             chance: Chance::new(),
         }
@@ -228,6 +231,12 @@ impl Walk {
     /// Sets whether lookups count in the entities' temperatures. By default they do.
     pub fn count_lookups(&mut self, on: bool) {
         self.warms = on;
+    }
+
+    /// Sets whether an edge from a question's entity to itself is a row too, an ancestor at depth
+    /// 0, of questions that go up. By default it is not.
+    pub fn answer_own_rows(&mut self, on: bool) {
+        self.own = on;
     }
 
     /// Reader: continues with the questions, for about `cells` edge slots.

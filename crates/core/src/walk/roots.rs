@@ -1,8 +1,9 @@
-//! The roots of each tree: entities with a child there and no parent but themselves.
+//! The roots of each tree: entities with a row there and no parent but themselves.
 //!
 //! ```text
 //!   bucket --> each entity without a mark --> list "up":   the trees in which it is a child
-//!                                         --> list "down": other trees, in which it is a parent
+//!                                         --> list "down": other trees, in which it is a parent,
+//!                                                          or alone (its own parent)
 //! ```
 //!
 //! The image may change between two steps. What was reported stays true: a snapshot's verdict is
@@ -240,9 +241,9 @@ impl Image<'_> {
             }
             *left = left.saturating_sub(1);
             let slot = Slot::read(mem, at);
-            let is_news = slot.neighbour != reading.entity
-                && !roots.above.has(slot.tree)
-                && !roots.below.has(slot.tree);
+            // An edge from the entity to itself says that it is there, and is no parent of it.
+            let counts = slot.neighbour != reading.entity || reading.direction == Direction::Down;
+            let is_news = counts && !roots.above.has(slot.tree) && !roots.below.has(slot.tree);
             if is_news && sees(mem, slot.link, seen, &mut roots.unknown) {
                 match reading.direction {
                     Direction::Up => roots.above.add(slot.tree),

@@ -70,10 +70,11 @@ pub fn context(edges: &BTreeSet<Triple>, entity: &[u8], up: u32, down: u32) -> V
 
 /// `cft_roots()` over a set of edges.
 pub fn roots(edges: &[Triple]) -> Vec<(Option<Bytes>, Bytes)> {
-    let edges = || edges.iter().filter(|(_, parent, child)| parent != child);
-    let parents = edges().map(|(tree, parent, _)| (tree.clone(), parent.clone()));
+    // An edge from an entity to itself says that it is there.
+    let parents = edges.iter().map(|(tree, parent, _)| (tree.clone(), parent.clone()));
+    let others = edges.iter().filter(|(_, parent, child)| parent != child);
     let children: BTreeSet<_> =
-        edges().map(|(tree, _, child)| (tree.clone(), child.clone())).collect();
+        others.map(|(tree, _, child)| (tree.clone(), child.clone())).collect();
     parents
         .filter(|parent| !children.contains(parent))
         .collect::<BTreeSet<_>>()

@@ -171,9 +171,14 @@ impl Walk {
                 batch.send_for_versions(mem);
             }
             for slot in batch {
-                let wanted = slot.neighbour != owner.start;
+                let is_own = slot.neighbour == owner.start;
+                let wanted = !is_own || START && self.own && owner.relation == Relation::Ancestor;
                 if wanted && (!VERSIONS || sees(mem, slot.link, seen, &mut self.asked)) {
-                    self.reach::<START>(mem, owner, slot);
+                    if is_own {
+                        self.reach::<START>(mem, &Owner { depth: 0, left: 0, ..*owner }, slot);
+                    } else {
+                        self.reach::<START>(mem, owner, slot);
+                    }
                 }
             }
             if visited >= *budget && self.at.restarts < MOST_RESTARTS
