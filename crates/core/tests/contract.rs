@@ -1,4 +1,4 @@
-//! The contract of a walk, by example and at its edges; random ones are in `model.rs`.
+//! The contract of a walk, by example and in edge cases; `model.rs` has random walks.
 
 #[expect(dead_code, reason = "the world of the random tests")]
 mod common;
@@ -22,7 +22,7 @@ fn new_walk() -> Walk {
     Walk::new(Prefix::LENGTH)
 }
 
-/// The answer from an image of these edges, which is also the oracle's.
+/// The answer from an image of these edges, checked against the oracle's.
 fn context(edges: &[(&str, &str, &str)], entity: &str, up: u32, down: u32) -> Vec<Answer> {
     let edges: Vec<Triple> = edges.iter().map(|&(t, p, c)| triple(t, p, c)).collect();
     let heap = heap(1);
@@ -82,15 +82,15 @@ fn trees_are_walked_apart_and_null_is_one_of_them() {
 
 #[test]
 fn entities_of_few_trees_and_of_many_keep_them_apart() {
-    // "hub 8" has eight trees, NULL among them, and so on; three rows of each, by turns, and
-    // above it as many trees less one.
+    // "hub 8" is in eight trees, NULL among them, and so on: three rows down in each, mixed, and a
+    // row up in all but one.
     let hubs = [8, 9, 1, 40, 10, 3];
     let mut edges: Vec<Triple> = Vec::new();
     for hub in hubs {
         let (name, trees) = (format!("hub {hub}"), (0..hub).map(|i| i * 7 % hub));
         let tree = |i: u32| if i == 0 { String::new() } else { format!("tree {i}") };
         for (i, child) in trees.clone().flat_map(|i| ["a", "b", "c"].map(|child| (i, child))) {
-            // Rows of a tree stand apart.
+            // Keep the rows of a tree apart.
             let at = (i + u32::from(child.as_bytes()[0])) % hub;
             edges.push(triple(&tree(at), &name, child));
             edges.push(triple(&tree(at), child, &format!("below {child}")));
@@ -255,12 +255,12 @@ fn the_same_bytes_elsewhere_answer_the_same() {
     let copy = Image::open(&elsewhere).unwrap();
     verify(copy);
     assert_eq!(ask(image), ask(copy));
-    // And a writer at the other address goes on where the first stopped.
+    // A writer at the other address continues where the first stopped.
     copy.insert(&Edge { tree: None, parent: b"new", child: b"child" }, None).unwrap();
     verify(copy);
 }
 
-/// Sees 1 and 2, knows nothing else.
+/// Sees xids 1 and 2, and no others.
 struct Snapshot;
 
 impl Visibility for Snapshot {
@@ -328,7 +328,7 @@ fn an_entity_that_is_gone_or_another_between_two_steps_has_no_rows() {
         walk.begin(b"gone", 1, 1);
         assert_eq!(walk.step(image, &Snapshot, 20), Step::More);
         image.settle(1000, 60, &|_| Fate::Aborted, &mut Vec::new());
-        // Whoever has the memory now has children that everyone sees.
+        // The entities that have this memory now have children that everyone sees.
         (0..50).for_each(|i| insert(b"else", &[i], 0));
         (0..50).for_each(|i| insert(&[i], b"leaf", 0));
         if comes_back {
@@ -355,7 +355,7 @@ fn an_entity_found_ahead_and_gone_before_its_turn_has_no_rows() {
     walk.begin(b"gone", 1, 1);
     assert_eq!(walk.step(image, &Snapshot, 1), Step::More);
     image.settle(1000, 60, &|_| Fate::Aborted, &mut Vec::new());
-    // One of them has its memory now.
+    // One of these has its memory now.
     (0..9).for_each(|i| insert(&[b'n', i], b"leaf", 0));
     assert_eq!(walk.step(image, &Snapshot, usize::MAX), Step::Done);
     assert_eq!(walk.rows(), []);
@@ -381,7 +381,7 @@ fn a_delete_costs_the_shorter_list_however_many_children_a_hub_has() {
         }
         best
     };
-    // 100 times the children; read one by one, they would cost 100 times as much.
+    // With 100 times the children, reading the hub's list would cost 100 times as much.
     let (few, many) = (delete(500), delete(50_000));
     assert!(many < few * 25, "{few:?} for a hub of 500, {many:?} for one of 50000");
 }

@@ -28,7 +28,7 @@ const STOPS: &str = "in on at for with by from to into as than under above betwe
     is are was were be been being am has have had having does do did can could may might must \
     shall should will would cannot used require requires required contain contains contained \
     include includes included comprise comprises belong belongs depend depends consist \
-    consists become becomes became check_interrupts called respectively plus how why what";
+    consists become becomes became breathe called respectively plus how why what";
 
 /// A phrase with one of these words is no entity, or reverses the sense.
 const SPOILERS: &str = "not no never neither nor none nobody nothing longer it they he she we i you them him us me \
