@@ -1,11 +1,12 @@
 /*
- * What PostgreSQL itself charges before an extension has done anything; bench/run compiles it.
+ * What PostgreSQL itself costs before an extension does anything; bench/run compiles it.
  *
- * constant_rows(entity text, n int): n rows with the columns of cft_context, always the same, written by hand into the tuplestore:
- * the floor under a set-returning function in FROM.
- * floor_note(question, rows int, bytes int): keeps in this backend how large the answer is; bytes -1: it is NULL.
- * floor_rows(question), floor_text(question): so many numbers, value by value; so many bytes. See bench/src/floor.rs.
- * nothing_trigger(): an AFTER ROW trigger that does nothing: the floor under every trigger that notes rows.
+ * constant_rows(entity text, n int): n rows with the columns of cft_context, the same at each call, put straight into the
+ * tuplestore: the baseline for a set-returning function in FROM.
+ * floor_note(question, rows int, bytes int): records in this backend how large the answer is; bytes = -1 means NULL.
+ * floor_rows(question): as many integers as recorded, one per call. floor_text(question): a text of the recorded size.
+ * See bench/src/floor.rs.
+ * nothing_trigger(): an AFTER ROW trigger that does nothing: the baseline for every trigger that records rows.
  */
 #include "postgres.h"
 
@@ -54,7 +55,7 @@ nothing_trigger(PG_FUNCTION_ARGS)
 	return PointerGetDatum(((TriggerData *) fcinfo->context)->tg_trigtuple);
 }
 
-/* A question is known by its size and first bytes. */
+/* A question is identified by its size and first bytes. */
 #define KEY_BYTES 128
 
 typedef struct Noted
@@ -83,7 +84,7 @@ noted_of(struct varlena *question)
 	const Noted *found = noted ? hash_search(noted, &key, HASH_FIND, NULL) : NULL;
 
 	if (found == NULL)
-		elog(ERROR, "nobody noted this question");
+		elog(ERROR, "no answer size was recorded for this question");
 	return found;
 }
 

@@ -14,13 +14,13 @@ use crate::report::Table;
 
 type Told<T> = Result<T, String>;
 
-/// The parent of a process, and 0 where the kernel does not tell.
+/// The parent of a process; 0 if the kernel does not say.
 fn parent(pid: i32) -> i32 {
     let told = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     told.rsplit(')').next().and_then(|rest| rest.split_whitespace().nth(1)?.parse().ok()).unwrap_or(0)
 }
 
-/// Lets this process and all of the server, cftrag's launcher among them, use all CPUs; new backends and threads inherit that.
+/// Lets this process and the whole server, including cftrag's launcher, use all CPUs; new backends and threads inherit that.
 pub fn unpin(session: &Session) {
     let postmaster = parent(session.pid);
     let names = std::fs::read_dir("/proc").into_iter().flatten().flatten().map(|entry| entry.file_name());
@@ -65,7 +65,7 @@ fn reader(url: &str, table: &str, names: Vec<String>, stop: &Arc<AtomicBool>) ->
     })
 }
 
-/// Commits about 700 times a second, an insert and a delete in turns; how many.
+/// Commits about 700 times a second, alternating an insert and a delete; returns the number of commits.
 fn writer(url: &str, table: &str, stop: &Arc<AtomicBool>) -> JoinHandle<Told<f64>> {
     let (url, table, stop) = (url.to_string(), table.to_string(), Arc::clone(stop));
     std::thread::spawn(move || {
@@ -93,7 +93,7 @@ fn join<T>(thread: JoinHandle<Told<T>>) -> Result<T, Box<dyn Error>> {
     Ok(thread.join().map_err(|_| "a thread panicked")??)
 }
 
-/// Two readers: alone, beside a writer of another table (it takes its share of the CPUs), beside a writer of theirs. Turns of two seconds.
+/// Two readers: alone, beside a writer of another table (which takes its share of the CPUs), beside a writer of their own. Turns of two seconds.
 pub fn writers(session: &mut Session, url: &str, forest: &Forest) -> Result<Table, Box<dyn Error>> {
     unpin(session);
     let table = format!("edges_{}", forest.name);
@@ -104,7 +104,7 @@ pub fn writers(session: &mut Session, url: &str, forest: &Forest) -> Result<Tabl
     let kinds = [
         ("readers alone", None),
         ("beside a writer of another table, without cftrag", Some("bench_other")),
-        ("beside a writer of theirs", Some(table.as_str())),
+        ("beside a writer of their table", Some(table.as_str())),
     ];
     const TURNS: usize = 5;
     let mut figures = vec![vec![0.0; 4]; kinds.len()];
@@ -140,7 +140,7 @@ pub fn writers(session: &mut Session, url: &str, forest: &Forest) -> Result<Tabl
     })
 }
 
-/// How long a reader waits at most while a million rows are copied into its table, and committed; beside that COPY into a table without cftrag.
+/// The longest wait of a reader while rows are copied into its table and committed, compared with COPY into a table without cftrag.
 pub fn copy(session: &mut Session, url: &str, rows: u64) -> Result<Table, Box<dyn Error>> {
     unpin(session);
     session.client.batch_execute(
@@ -152,7 +152,7 @@ pub fn copy(session: &mut Session, url: &str, rows: u64) -> Result<Table, Box<dy
     session.client.batch_execute("SELECT cft_build('copied')")?;
     let names: Vec<String> = (0..5_000).map(|i| format!("parent {i}")).collect();
     let mut lines = Vec::new();
-    // Each as long as the first: the longest call of a longer time is longer.
+    // All three measure for as long as the first, since the maximum grows with time.
     let mut first = None;
     for (name, table) in [
         ("beside COPY into it", Some("copied")),
@@ -184,7 +184,7 @@ pub fn copy(session: &mut Session, url: &str, rows: u64) -> Result<Table, Box<dy
         unit: "milliseconds, the longest call",
         columns: vec!["longest call, ms", "calls a second", "backend CPU a call", "seconds"],
         lines,
-        note: "One reader, one COPY (without cftrag several, one after the other), two CPUs for them and the client's two threads.".into(),
+        note: "One reader and one COPY (without cftrag, several in a row to fill the same time); they and the client's two threads share all CPUs.".into(),
     })
 }
 

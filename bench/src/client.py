@@ -1,6 +1,7 @@
 """The hierarchy in a client's dictionaries: python3 client.py EDGES NAMES, both files of tab separated lines.
 
-Prints seconds to load, resident MB, then microseconds: p50 and mean of one entity, p50 of a hundred (3 levels up, 3 down).
+Prints seconds to load, resident MB, then microseconds: p50 and mean of one entity, p50 of a hundred (3 levels up, 3 down), and
+last the number of rows.
 """
 import sys
 import time

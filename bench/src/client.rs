@@ -1,4 +1,4 @@
-//! The hierarchy in a Python client's dictionaries: no server, no snapshot, nobody to keep it up to date.
+//! The hierarchy in a Python client's dictionaries: no server, no snapshot, and nothing keeps them up to date.
 
 use std::error::Error;
 use std::io::Read as _;
@@ -9,7 +9,7 @@ use crate::lookup::{DOWN, UP};
 use crate::measure::Session;
 use crate::report::Table;
 
-/// Seconds to load, resident MB, p50 and mean of one entity, p50 of a hundred; None without Python.
+/// Measures seconds to load, resident MB, p50 and mean of one entity, p50 of a hundred; None without Python.
 pub fn dictionaries(session: &mut Session, forest: &Forest, names: &[String]) -> Result<Option<Table>, Box<dyn Error>> {
     let names: std::collections::BTreeSet<&String> = names.iter().collect();
     let names: Vec<&String> = names.into_iter().collect();

@@ -1,8 +1,8 @@
-//! Forests of any size, the same for the same seed: entities that occur in two trees on average, general ones near the roots.
+//! Generated forests of any size, reproducible from a seed: an entity occurs in two trees on average, general entities near the roots.
 //!
-//! Tree t has `tree_size` nodes; node i hangs under node i / fan (fan is the tree's own, 2 to 12). The entities are cut into as many equal
-//! runs as a tree has nodes, and node i of every tree is one of run i: an entity occurs at most once in a tree, and low numbers are near
-//! the roots in all of them. So hot entities (Zipf by number) have many relatives, as general concepts do.
+//! Every tree has `tree_size` nodes; the parent of node i is node i / fan (each tree has its own fan, 2 to 12). The entities are divided into
+//! `tree_size` equal runs, and node i of every tree is drawn from run i: an entity occurs at most once in a tree, and low numbers are near
+//! the roots in all trees. So hot entities (Zipf by number) have many relatives, as general concepts do.
 
 use std::io::Write;
 use std::path::Path;
@@ -14,11 +14,11 @@ pub enum Shape {
     Tree,
     /// Nodes with several parents in one tree: an entity can be reached in several ways, at several depths.
     Dag,
-    /// And cycles.
+    /// A DAG with cycles added.
     Cyclic,
 }
 
-/// A table `edges_<name>(tree, parent, child)` that is loaded.
+/// A loaded table `edges_<name>(tree, parent, child)`.
 pub struct Forest {
     pub name: &'static str,
     pub edges: u64,
@@ -48,7 +48,7 @@ impl Forest {
         }
     }
 
-    /// Made by `load`, so that texts can be written of its words.
+    /// Whether `load` generated it, so that texts can be made of its words.
     pub fn is_made(&self) -> bool {
         matches!(self.source, Source::Made(_))
     }
@@ -63,7 +63,7 @@ pub struct Size {
 }
 
 pub const SMALL: Size = Size { name: "small", trees: 600, entities: 3_000, tree_size: 10 };
-/// Asked for recognition only.
+/// Used for recognition only.
 pub const TEN_THOUSAND: Size = Size { name: "10k", trees: 200, entities: 10_000, tree_size: 100 };
 pub const MEDIUM: Size = Size { name: "medium", trees: 200, entities: 100_000, tree_size: 1_000 };
 pub const LARGE: Size = Size { name: "large", trees: 1_000, entities: 1_000_000, tree_size: 2_000 };
@@ -71,7 +71,7 @@ pub const HUGE: Size = Size { name: "huge", trees: 2_000, entities: 10_000_000, 
 
 const FANS: [u64; 6] = [2, 3, 4, 6, 8, 12];
 
-/// SplitMix64 (Steele, Lea, Flood 2014): one number for one number.
+/// SplitMix64 (Steele, Lea, Flood 2014), used as a hash.
 pub fn mix(x: u64) -> u64 {
     let mut z = x.wrapping_add(0x9E37_79B9_7F4A_7C15);
     z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -91,13 +91,13 @@ impl Random {
         self.below(1 << 53) as f64 / (1u64 << 53) as f64
     }
 
-    /// A number below n, the more probable the lower: Zipf's law with exponent 1, by the inverse of its continuous form.
+    /// A random number below n, low ones more often: Zipf's law with exponent 1, by inverting its continuous form.
     pub fn zipf(&mut self, n: u64) -> u64 {
         ((((n + 1) as f64).ln() * self.unit()).exp() - 1.0) as u64
     }
 }
 
-/// Words of two or three syllables; the same number, the same word.
+/// Appends the word for n: a few syllables, different for every n.
 pub fn word(mut n: u64, out: &mut String) {
     const ONSETS: [&str; 16] = ["b", "d", "f", "g", "k", "l", "m", "n", "p", "r", "s", "t", "v", "z", "tr", "st"];
     const VOWELS: [&str; 8] = ["a", "e", "i", "o", "u", "ai", "ou", "ei"];
@@ -112,7 +112,7 @@ pub fn word(mut n: u64, out: &mut String) {
     }
 }
 
-/// The entity's name: two or three words, the last of them its own.
+/// The name of entity i: two or three words, the last of which no other entity has as its last.
 pub fn entity(i: u64) -> String {
     let mut name = String::new();
     for k in 0..1 + mix(i) % 2 {
@@ -141,7 +141,7 @@ pub fn load(client: &mut Client, size: Size, seed: u64) -> Result<Forest, Error>
         let node = |i: u64| entity(i * run + mix(seed ^ mix(tree << 32 | i)) % run);
         let fan = FANS[(mix(seed ^ tree) % 6) as usize];
         for i in 1..size.tree_size {
-            // What fails here fails again, and is reported, when the copy is finished.
+            // If a write fails, so does `finish`, which reports it.
             let _ = writeln!(to, "tree {tree}\t{}\t{}", node(i / fan), node(i));
             edges += 1;
         }
@@ -150,7 +150,7 @@ pub fn load(client: &mut Client, size: Size, seed: u64) -> Result<Forest, Error>
     Ok(Forest { name: size.name, edges, shape: Shape::Tree, source: Source::Made(size) })
 }
 
-/// A table of somebody else's: tab separated with a header line, parent and child in these columns. None if the file is not there.
+/// Loads a real hierarchy: a tab-separated file with a header line, parent and child in `columns`. None if the file cannot be read.
 pub fn read(
     client: &mut Client,
     file: &Path,
@@ -201,6 +201,6 @@ mod tests {
         let drawn: Vec<u64> = (0..10_000).map(|_| random.zipf(1_000_000)).collect();
         assert!(drawn.iter().all(|n| *n < 1_000_000));
         let low = drawn.iter().filter(|n| **n < 1_000).count();
-        assert!((4_500..5_500).contains(&low), "{low}: half of them, by the logarithm");
+        assert!((4_500..5_500).contains(&low), "{low} of 10,000 are below 1,000: Zipf predicts half");
     }
 }

@@ -1,10 +1,11 @@
-//! The floor: what a statement takes that sends an answer of the same size without looking at anything (bench/floor.c, where there is a
-//! C compiler). It answers no question and is compared with nobody; an aim that it misses is beyond everybody on this machine.
+//! The floor: the cost of a statement that sends an answer of the same size without looking anything up (bench/floor.c, if there is a
+//! C compiler). It is not a peer, since it answers nothing; but an aim that it misses is out of reach on this machine.
 //!
-//! Before the timing a second connection asks cftrag how large each answer is (so the timed one reads none of its memory), and the
-//! library is told; while timed it hashes the first bytes of the parameter and finds two numbers. Its rows come from a set-returning function in
-//! the select list that gives one column, value by value, beside constants: of PostgreSQL's ways the cheapest (1,100 rows of five columns
-//! in 224 us; from a table of just these rows 227, from a tuplestore in FROM 272, tuple by tuple in FROM 301).
+//! Before the timing a second connection asks cftrag how large each answer is (so that the timed one reads none of its memory), and the
+//! library records it. While timed, the library hashes the first bytes of the parameter and looks up two numbers. Its rows come from a
+//! set-returning function in the SELECT list that returns one integer column, one value per call, beside constants: the cheapest way that
+//! PostgreSQL has (1,100 rows of five columns take 224 us; from a table of just these rows 227, from a tuplestore in FROM 272, tuple by
+//! tuple in FROM 301).
 
 use std::error::Error;
 
@@ -12,12 +13,12 @@ use postgres::types::{ToSql, Type};
 
 use crate::measure::Session;
 
-/// The contender under each lookup, and under recognition.
+/// The contender's name in the tables of lookups and of recognition.
 pub const NAME: &str = "floor: constant answer";
-/// What it is, for the report.
-pub const TOLD: &str = "**floor: constant answer** is no peer: a statement that sends rows or a text of cftrag's answer's size, always the same ones, through \
-    PostgreSQL's executor and output functions, without looking at anything but the question's first bytes (bench/src/floor.rs).\n\n";
-/// Answers that give the constant row its lengths, and that its numbers are checked with.
+/// Its description in the report.
+pub const TOLD: &str = "**floor: constant answer** is a baseline, not a peer: a statement that sends constant rows or a constant text, as large as cftrag's answer, through \
+    PostgreSQL's executor and output functions. It reads only the first bytes of the question (bench/src/floor.rs).\n\n";
+/// How many answers are sampled to choose the constant row and to check its sizes.
 const SAMPLES: usize = 20;
 
 const FUNCTIONS: &str = "
@@ -39,7 +40,7 @@ pub fn make(session: &mut Session) -> Result<(), postgres::Error> {
     session.client.batch_execute(&FUNCTIONS.replace("{library}", &library))
 }
 
-/// The floor's statements for rows and for text, where there is a floor; `of` is the type of the parameters, `rows` and `text` what cftrag is asked.
+/// The floor's statements for rows and for text; None without a floor. `of` is the parameters' type, `rows` and `text` are cftrag's statements.
 pub fn statements<P: ToSql + Sync>(
     session: &mut Session,
     parameters: &[P],
@@ -67,13 +68,13 @@ pub fn statements<P: ToSql + Sync>(
         let said: Option<String> = other.client.query_one(text, &[sample])?.get(0);
         let constant: Option<String> = session.client.query_one(&statements[1], &[sample])?.get(0);
         if floor != ours || constant.as_ref().map(String::len) != said.as_ref().map(String::len) {
-            return Err(format!("the floor gives {floor} rows for {ours}, or a text of another length").into());
+            return Err(format!("the floor gives {floor} rows instead of {ours}, or a text of another length").into());
         }
     }
     Ok(Some(statements))
 }
 
-/// A select list like the answer's: the sampled row of median length, and as its first number what counts the rows.
+/// A SELECT list like the answer's: the sampled row of median length, its first integer replaced by `floor_rows`, which makes the rows.
 fn constant<P: ToSql + Sync>(
     session: &mut Session,
     samples: &[P],
@@ -87,7 +88,7 @@ fn constant<P: ToSql + Sync>(
     }
     let texts = || answer.columns().iter().enumerate().filter(|(_, column)| *column.type_() == Type::TEXT);
     rows.sort_by_key(|row| texts().map(|(i, _)| row.get::<_, &str>(i).len()).sum::<usize>());
-    let row = rows.get(rows.len() / 2).ok_or("no row that a constant one could be like")?;
+    let row = rows.get(rows.len() / 2).ok_or("no sampled answer has a row to copy")?;
     let mut counter = Some(format!("floor_rows($1::{of})"));
     let list: Vec<String> = (0..row.len())
         .map(|i| match row.columns()[i].type_() {

@@ -1,4 +1,4 @@
-//! Writing: many rows in one statement, single rows each committed, and the longest of them while the image grows.
+//! Write costs: many rows in one statement, single rows each committed, and the slowest insert while the image grows.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use postgres::Error;
 use crate::measure::{Session, Times, interleaved};
 use crate::report::Table;
 
-/// What stands on a table that is written to, `{t}`.
+/// The indexes and triggers of the table written to, `{t}`.
 struct Kind {
     name: &'static str,
     setup: &'static str,
@@ -15,7 +15,7 @@ struct Kind {
 
 const ATTACHED: &str = "SELECT cft_attach('{t}', tree => 'tree'); SELECT cft_build('{t}')";
 const BTREES: &str = "CREATE INDEX ON {t} (parent); CREATE INDEX ON {t} (child)";
-/// With a trigger of bench/floor.c, where there is a C compiler.
+/// Its trigger is from bench/floor.c, which needs a C compiler.
 pub const FLOOR: &str = "two btrees, a trigger that does nothing";
 const TRIGGER: &str =
     "CREATE TRIGGER nothing AFTER INSERT OR UPDATE OR DELETE ON {t} FOR EACH ROW EXECUTE FUNCTION nothing_trigger()";
@@ -44,7 +44,7 @@ fn make(session: &mut Session, kind: &Kind, table: &str) -> Result<(), Error> {
     session.each(&setup.replace("{t}", table)).map(|_| ())
 }
 
-/// Inserts of 100,000 rows in one statement, and of single rows each committed: triggers beside two plain indexes.
+/// Inserts 100,000 rows in one statement, and single rows each committed: triggers compared with two plain indexes.
 pub fn inserts(session: &mut Session) -> Result<Vec<Table>, Error> {
     let kinds = kinds(session)?;
     let bulk = bulk(session, &kinds)?;
@@ -52,7 +52,7 @@ pub fn inserts(session: &mut Session) -> Result<Vec<Table>, Error> {
         make(session, kind, &table(k))?;
     }
     let quick = single(session, &kinds, 3000)?;
-    // As it is in production: a commit is on the disk before it is told.
+    // As in production: a commit is on disk before it is reported.
     durable(session, true)?;
     let durably = single(session, &kinds, 3000)?;
     durable(session, false)?;
@@ -70,13 +70,8 @@ pub fn inserts(session: &mut Session) -> Result<Vec<Table>, Error> {
     };
     Ok(vec![
         bulk,
-        of(
-            "INSERT of one row, committed",
-            "insert-single",
-            quick,
-            "fsync off, so that what the processor does is seen.",
-        ),
-        of("INSERT of one row, committed, fsync on", "insert-durable", durably, "As a server is by default."),
+        of("INSERT of one row, committed", "insert-single", quick, "fsync off, to show the CPU cost."),
+        of("INSERT of one row, committed, fsync on", "insert-durable", durably, "The server's default."),
     ])
 }
 
@@ -87,12 +82,12 @@ fn table(k: usize) -> String {
 fn durable(session: &mut Session, on: bool) -> Result<(), Error> {
     session.client.batch_execute(&format!("ALTER SYSTEM SET fsync = {}", if on { "on" } else { "off" }))?;
     session.client.batch_execute("SELECT pg_reload_conf()")?;
-    // Every process reads it at its own time.
+    // Processes reload their settings one by one.
     std::thread::sleep(Duration::from_millis(500));
     Ok(())
 }
 
-/// Odd. A machine wanders by more than what a trigger takes.
+/// An odd number, for the median. Several rounds, since a machine's noise exceeds the cost of a trigger.
 const ROUNDS: usize = 9;
 
 fn bulk(session: &mut Session, kinds: &[Kind]) -> Result<Table, Error> {
@@ -113,13 +108,13 @@ fn bulk(session: &mut Session, kinds: &[Kind]) -> Result<Table, Error> {
         title: "INSERT of 100,000 rows".into(),
         file: "insert-bulk".into(),
         unit: "milliseconds",
-        columns: vec!["median", "least", "most"],
+        columns: vec!["median", "min", "max"],
         lines: kinds.iter().zip(&mut times).map(line).collect(),
-        note: format!("{ROUNDS} rounds. cftrag here: with the same two indexes, and the triggers."),
+        note: format!("{ROUNDS} rounds. cftrag here has the same two indexes, and its triggers."),
     })
 }
 
-/// Single rows into the tables, which take turns.
+/// Inserts single rows, the tables taking turns.
 fn single(session: &mut Session, kinds: &[Kind], rows: usize) -> Result<Vec<(String, Vec<f64>)>, Error> {
     let budget = std::mem::replace(&mut session.budget, Duration::from_secs(3600));
     let mut statements = Vec::new();
@@ -133,7 +128,7 @@ fn single(session: &mut Session, kinds: &[Kind], rows: usize) -> Result<Vec<(Str
     Ok(kinds.iter().zip(&times).map(line).collect())
 }
 
-/// Single rows into a table that grows from nothing: the longest of them is where something doubled.
+/// Inserts single rows into an empty table; the slowest insert is where some structure doubled in size.
 pub fn growth(session: &mut Session, rows: usize) -> Result<Table, Error> {
     let budget = std::mem::replace(&mut session.budget, Duration::from_secs(3600));
     let mut lines = Vec::new();
@@ -161,7 +156,6 @@ pub fn growth(session: &mut Session, rows: usize) -> Result<Table, Error> {
         unit: "microseconds, the longest",
         columns: vec!["longest", "p99.99", "p99", "p50"],
         lines,
-        note: "Not pinned. The longest of the table without an index is what the machine itself does to a statement."
-            .into(),
+        note: "Not pinned. The longest insert without an index shows the machine's own delays.".into(),
     })
 }

@@ -1,4 +1,4 @@
-//! Reading: one entity, many entities, hot entities, rows and text.
+//! Read costs: one entity, many entities, hot entities, rows and text.
 
 use std::error::Error;
 
@@ -10,11 +10,11 @@ use crate::report::Table;
 
 pub const UP: i32 = 3;
 pub const DOWN: i32 = 3;
-/// A statement that only looks a name up in a small table: the round trip, the protocol and the executor.
+/// Looks a name up in a small table: the cost of the round trip, the protocol and the executor.
 const NAME_LOOKUP: &str = "SELECT name FROM nothing WHERE name = $1";
-/// The contender that it is.
-pub const NOTHING: &str = "nothing";
-/// The rows of cft_context, glued as the peers' rows are; "text" of cftrag itself is its sentences.
+/// The name of that contender.
+pub const NOTHING: &str = "name lookup";
+/// The rows of cft_context joined into one text, as the peers' rows are; cftrag's own text is sentences.
 const GLUED: &str = "SELECT string_agg(relative, ', ') FROM cft_context($1::text[], {up}, {down}, 'edges_{size}')";
 
 pub fn uniform(forest: &Forest, seed: u64, n: usize) -> Vec<String> {
@@ -31,7 +31,7 @@ fn peers(forest: &Forest) -> impl Iterator<Item = &'static Peer> {
     ALL.into_iter().filter(move |peer| peer.takes(forest))
 }
 
-/// Every peer gives the rows that cftrag gives, and cftrag's text names each relative. The number of rows; an error names the peer.
+/// Checks that every peer returns cftrag's rows, and that cftrag's text names each relative; returns the number of rows.
 pub fn compare(session: &mut Session, forest: &Forest, names: &[String]) -> Result<usize, Box<dyn Error>> {
     let mut wanted: Option<Vec<String>> = None;
     for peer in peers(forest) {
@@ -45,7 +45,7 @@ pub fn compare(session: &mut Session, forest: &Forest, names: &[String]) -> Resu
             Some(wanted) if *wanted != rows => {
                 let differs = wanted.iter().zip(&rows).find(|(a, b)| a != b);
                 let (theirs, ours) = (rows.len(), wanted.len());
-                return Err(format!("{} answers otherwise: {theirs} rows for {ours}, {differs:?}", peer.name).into());
+                return Err(format!("{} differs: {theirs} rows instead of {ours}, first {differs:?}", peer.name).into());
             }
             Some(_) => {}
         }
@@ -65,29 +65,29 @@ fn line(name: &str, t: &Times) -> (String, Vec<f64>) {
     (name.to_string(), vec![t.median(), t.median_of_first(), t.mean(), t.quantile(0.25), t.quantile(0.75), t.cpu, runs])
 }
 
-/// The p50 of those statements that came right after another contender's.
+/// Column: p50 of the first statement of each turn, which ran right after another contender's.
 pub const FIRST: &str = "first of a turn";
 const COLUMNS: [&str; 7] = ["p50", FIRST, "mean", "p25", "p75", "backend CPU", "runs"];
 
-/// The contenders' statements: rows, or one text, after the floor's where there is one.
+/// The contenders' statements for rows, or for one text; the floor's, if there is one, comes first.
 fn statements(forest: &Forest, text: bool, floor: Option<&[String; 2]>) -> Vec<(&'static str, String)> {
     let mut all: Vec<_> = floor.map(|floor| (floor::NAME, floor[usize::from(text)].clone())).into_iter().collect();
     for peer in peers(forest) {
         all.push((peer.name, if text { peer.text(forest, UP, DOWN) } else { peer.rows(forest, UP, DOWN) }));
         if text && peer.name == CFTRAG.name {
-            all.push(("cftrag, rows glued", fill(GLUED, forest, UP, DOWN)));
+            all.push(("cftrag, rows joined", fill(GLUED, forest, UP, DOWN)));
         }
     }
     all
 }
 
-/// Rows of cftrag's answers, on average.
+/// The average number of rows in cftrag's answers.
 fn rows(all: &[(&str, String)], times: &[Times]) -> f64 {
     let ours = all.iter().zip(times).find(|((name, _), _)| *name == CFTRAG.name);
     ours.map_or(0.0, |(_, t)| t.rows as f64 / t.wall.len() as f64)
 }
 
-/// One name a statement, prepared: rows, and one text.
+/// One name per prepared statement: rows, and one text.
 pub fn one(session: &mut Session, forest: &Forest, names: &[String], kind: &str) -> Result<Vec<Table>, Box<dyn Error>> {
     let [ours, said] = [CFTRAG.rows(forest, UP, DOWN), CFTRAG.text(forest, UP, DOWN)].map(|sql| for_one(&sql));
     let floor = floor::statements(session, names, "text", &ours, &said)?;
@@ -97,7 +97,7 @@ pub fn one(session: &mut Session, forest: &Forest, names: &[String], kind: &str)
         all.extend(statements(forest, text, floor.as_ref()));
         let prepared =
             all.iter().map(|(_, sql)| session.client.prepare(&for_one(sql))).collect::<Result<Vec<_>, _>>()?;
-        // Warm: catalogs, plans, pages.
+        // Warm-up: catalogs, plans, pages.
         interleaved(session, &prepared, &names[..names.len().min(100)], 20)?;
         let times = interleaved(session, &prepared, names, 20)?;
         tables.push(Table {
@@ -112,10 +112,10 @@ pub fn one(session: &mut Session, forest: &Forest, names: &[String], kind: &str)
     Ok(tables)
 }
 
-/// Statements of a hundred names that a contender runs one after the other.
+/// How many statements of a hundred names a contender runs per turn.
 const TURN: usize = 10;
 
-/// A hundred names a statement.
+/// A hundred names per statement.
 pub fn hundred(
     session: &mut Session,
     forest: &Forest,
@@ -140,15 +140,15 @@ pub fn hundred(
             note: if text {
                 String::new()
             } else {
-                format!("{:.0} rows on average; turns of {TURN} statements, no hundred twice.", rows(&all, &times))
+                format!("{:.0} rows on average; turns of {TURN} statements, each with new names.", rows(&all, &times))
             },
         });
     }
     Ok(tables)
 }
 
-/// Backend CPU of a call inside one statement, beside a set-returning function that gives as many constant rows (bench/floor.c, where there
-/// is a C compiler).
+/// Backend CPU per call inside one statement, compared with a set-returning function that returns as many constant rows (bench/floor.c, if
+/// there is a C compiler).
 pub fn lateral(session: &mut Session, forest: &Forest, names: &[String]) -> Result<Table, postgres::Error> {
     let calls = names.len() as f64;
     session.client.batch_execute("CREATE TEMP TABLE IF NOT EXISTS asked (name text); TRUNCATE asked")?;
@@ -174,7 +174,7 @@ pub fn lateral(session: &mut Session, forest: &Forest, names: &[String]) -> Resu
     for (_, sql) in &statements {
         rows.push(session.client.query_one(sql.as_str(), &[])?.get::<_, i64>(0) as f64 / calls);
     }
-    // Twice in each turn: after another contender, and again.
+    // Twice in each turn: right after another contender, then with warm caches.
     let mut spent = vec![[Vec::new(), Vec::new()]; statements.len()];
     for (contender, _) in order(5, statements.len()).into_iter().flatten() {
         for spent in &mut spent[contender] {
@@ -190,10 +190,10 @@ pub fn lateral(session: &mut Session, forest: &Forest, names: &[String]) -> Resu
         title: format!("Calls in LATERAL, {}", forest.name),
         file: format!("lateral-{}", forest.name),
         unit: "microseconds of backend CPU a call",
-        columns: vec!["median of 5", "least", "most", FIRST, "rows a call"],
+        columns: vec!["median of 5", "min", "max", FIRST, "rows a call"],
         lines,
         note: format!(
-            "{} calls in one statement, run twice in each turn; {UP} levels up, {DOWN} down. Median, least and most are of the second run.",
+            "{} calls in one statement, run twice in each turn; {UP} levels up, {DOWN} down. Median, min and max are of the second run.",
             names.len()
         ),
     })

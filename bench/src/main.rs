@@ -1,8 +1,8 @@
-//! cftrag beside its peers, on the same rows, in one run: see bench/run.
+//! Measures cftrag against its peers, on the same rows, in one run: see bench/run.
 //!
-//!     cftrag-bench URL OUTDIR NAME [--full] [--seed N] [--only small,medium,large,doid,dart,writes,shapes,beside]
+//!     cftrag-bench URL OUTDIR NAME [--full] [--seed N] [--only small,medium,large,huge,10k,doid,dart,writes,shapes,beside]
 //!
-//! Answers are compared before anything is timed. Promises: exit status 0 only if every peer agreed and the report was written.
+//! A sample of the answers is compared before anything is timed. Promises: exit status 0 only if every peer agreed and the report was written.
 
 mod beside;
 mod client;
@@ -92,12 +92,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     if options.wants("writes") {
         eprintln!("writes");
         tables.extend(insert::inserts(&mut session)?);
-        // From here on nothing is pinned: the launcher takes memory ahead of a writer's need, not in its place.
+        // From here on nothing is pinned: the launcher allocates memory ahead of a writer, and must not take the writer's CPU for it.
         beside::unpin(&session);
         tables.push(insert::growth(&mut session, if options.full { 1_000_000 } else { 200_000 })?);
     }
     if options.wants("shapes") {
-        eprintln!("writes of rows that look alike");
+        eprintln!("writes of similar rows");
         tables.push(shapes::shapes(&mut session)?);
     }
     if options.wants("beside") {
@@ -114,7 +114,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Real hierarchies, where the folder is there (CFTRAG_DATA), and where their documents would be.
+/// The real hierarchies found in the folder CFTRAG_DATA, each with the path where its documents would be.
 fn real(session: &mut Session, options: &Options) -> Result<Vec<(Forest, PathBuf)>, postgres::Error> {
     let Ok(folder) = std::env::var("CFTRAG_DATA") else { return Ok(Vec::new()) };
     let mut forests = Vec::new();
@@ -142,7 +142,7 @@ fn of_forest(
     let zipf = lookup::zipf(forest, options.seed ^ 1, 1000);
     eprintln!("{}: comparing answers", forest.name);
     let rows = lookup::compare(session, forest, &uniform[..500])? + lookup::compare(session, forest, &zipf[..50])?;
-    eprintln!("{}: {rows} rows are the same with every peer; timing", forest.name);
+    eprintln!("{}: {rows} rows agree across all peers; timing", forest.name);
     tables.extend(lookup::one(session, forest, &uniform, "uniform")?);
     tables.extend(lookup::one(session, forest, &zipf, "Zipf")?);
     tables.extend(lookup::hundred(session, forest, &lookup::uniform(forest, options.seed ^ 2, 12_000), "uniform")?);
@@ -156,7 +156,7 @@ fn of_forest(
     Ok(())
 }
 
-/// Where, with what and how it was measured.
+/// The head of the report: machine, versions, options and method.
 fn head(session: &mut Session, options: &Options) -> Result<String, Box<dyn Error>> {
     let version: String = session.client.query_one("SELECT version()", &[])?.get(0);
     let cftrag: String =
@@ -169,8 +169,8 @@ fn head(session: &mut Session, options: &Options) -> Result<String, Box<dyn Erro
         .map_or("", |rest| rest.trim_start_matches([' ', '\t', ':']));
     let cpus = cpu.lines().filter(|line| line.starts_with("processor")).count();
     Ok(format!(
-        "# cftrag beside its peers\n\n{version}; cftrag {cftrag}. {cpus} CPUs ({model}), load average at the end {}. Seed {}.\n\
-         Command: `make bench`{}. Every answer was compared with every peer's before the timing; contenders take turns (20 statements of one entity, 10 of a hundred), in an order drawn anew each time. Believe the ratios.\n\n\
+        "# cftrag and its peers\n\n{version}; cftrag {cftrag}. {cpus} CPUs ({model}), load average at the end {}. Seed {}.\n\
+         Command: `make bench`{}. Before the timing, the answers for 550 entities were compared across all peers. Contenders take turns (20 statements of one entity, 10 of a hundred), in random order. Trust the ratios more than the times.\n\n\
          {}Peers:\n\n{}\n",
         read("/proc/loadavg").split_whitespace().next().unwrap_or("?"),
         options.seed,

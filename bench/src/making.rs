@@ -1,4 +1,4 @@
-//! Making it: what each peer takes, in seconds and in bytes.
+//! Setup costs: what each peer takes to build, in seconds and bytes.
 
 use postgres::Error;
 
@@ -11,18 +11,18 @@ const USED: &str = "SELECT pg_database_size(current_database())::bigint";
 const INDEXES: &str = "SELECT pg_indexes_size($1::text::regclass)";
 const IMAGE: &str = "SELECT memory_bytes::bigint FROM pg_stat_cftrag WHERE edges = $1::text::regclass";
 
-/// Tables of a size, what they keep aside, and the indexes of all of these.
+/// Prewarms the tables of one forest, their TOAST tables, and the indexes of both.
 const WARM: &str = "WITH named AS (SELECT oid, reltoastrelid FROM pg_class WHERE relkind = 'r' AND right(relname, length($1)) = $1),
     held AS (SELECT oid FROM named UNION SELECT reltoastrelid FROM named WHERE reltoastrelid <> 0)
 SELECT sum(pg_prewarm(oid)) FROM (SELECT oid FROM held UNION ALL SELECT indexrelid FROM pg_index WHERE indrelid IN (TABLE held)) AS all_of_it";
 
-/// Brings all tables and indexes of a forest into the server's buffers: an index that was just made is on disk only.
+/// Reads all tables and indexes of a forest into shared buffers: a new index is only on disk.
 pub fn warm(session: &mut Session, forest: &Forest) -> Result<(), Error> {
     session.client.query_one(WARM, &[&format!("_{}", forest.name)])?;
     Ok(())
 }
 
-/// Sets every peer up, and tells what that took.
+/// Sets up every peer, and reports what that cost.
 pub fn set_up(session: &mut Session, forest: &Forest) -> Result<Table, Error> {
     let of = |session: &mut Session, sql: &str, table: &str| -> Result<i64, Error> {
         Ok(session.client.query_one(sql, &[&format!("{table}_{}", forest.name)])?.get(0))
@@ -50,11 +50,11 @@ pub fn set_up(session: &mut Session, forest: &Forest) -> Result<Table, Error> {
     lines.sort_by_key(|(name, _)| name != CFTRAG.name);
     warm(session, forest)?;
     Ok(Table {
-        title: format!("Making it, {} ({} edges, {} entities)", forest.name, forest.edges, forest.entities()),
+        title: format!("Setup, {} ({} edges, {} entities)", forest.name, forest.edges, forest.entities()),
         file: format!("build-{}", forest.name),
         unit: "seconds",
         columns: vec!["seconds", "MB", "bytes an edge", "bytes an entity"],
         lines,
-        note: "MB: of cftrag shared memory, all of the image; of the others what the database grew by, tables and indexes.".into(),
+        note: "MB: for cftrag, the shared memory of the whole image; for the others, the growth of the database (tables and indexes).".into(),
     })
 }

@@ -7,13 +7,13 @@ use postgres::{Client, Error, Statement};
 
 use crate::data::Random;
 
-/// Microseconds.
+/// A contender's times, in microseconds.
 #[derive(Clone, Debug, Default)]
 pub struct Times {
     pub wall: Vec<f64>,
-    /// Of these the first of each turn: another contender has just had the processor's caches.
+    /// The first time of each turn, when the CPU caches hold another contender's data.
     pub first: Vec<f64>,
-    /// Of the backend, per statement, on average.
+    /// The backend's CPU time per statement, on average.
     pub cpu: f64,
     pub rows: usize,
 }
@@ -42,7 +42,7 @@ pub fn quantile(of: &[f64], q: f64) -> f64 {
     sorted.get(((sorted.len() as f64 - 1.0) * q) as usize).copied().unwrap_or(f64::NAN)
 }
 
-/// At least so many runs of each contender, however slow it is.
+/// The minimum number of runs of a contender, however slow it is.
 const LEAST: usize = 3;
 
 /// A connection, and the process behind it.
@@ -50,14 +50,14 @@ pub struct Session {
     pub client: Client,
     pub pid: i32,
     pub url: String,
-    /// What a contender may spend on one table; the slow ones run fewer statements for it.
+    /// How long a contender may run for one table; slow ones run fewer statements.
     pub budget: Duration,
 }
 
 impl Session {
     pub fn open(url: &str) -> Result<Self, Error> {
         let mut client = Client::connect(url, postgres::NoTls)?;
-        // Every contender runs with these.
+        // Settings for every contender.
         client.batch_execute(
             "SET jit = off; SET plan_cache_mode = force_generic_plan; SET max_parallel_workers_per_gather = 0; SET client_min_messages = error",
         )?;
@@ -65,13 +65,13 @@ impl Session {
         Ok(Self { client, pid, url: url.into(), budget: Duration::from_secs(1) })
     }
 
-    /// Nanoseconds that the backend was on a CPU since its start; 0 where the kernel does not tell.
+    /// The backend's CPU time since its start, in nanoseconds; 0 if the kernel does not say.
     pub fn cpu(&self) -> u64 {
         let told = std::fs::read_to_string(format!("/proc/{}/schedstat", self.pid)).unwrap_or_default();
         told.split_whitespace().next().and_then(|n| n.parse().ok()).unwrap_or(0)
     }
 
-    /// Runs the statement once for each parameter, until its budget is spent, and adds the times.
+    /// Runs the statement once for each parameter, until the budget is spent, and adds the times to `into`.
     pub fn run<P: ToSql + Sync>(
         &mut self,
         statement: &Statement,
@@ -98,12 +98,12 @@ impl Session {
         Ok(())
     }
 
-    /// Statements, each a transaction of its own (`;;` is a semicolon inside of one); the seconds of all.
+    /// Runs each statement in its own transaction (`;;` is a semicolon inside one); returns the total seconds.
     pub fn each(&mut self, statements: &str) -> Result<f64, Error> {
         statements.replace(";;", "\u{1}").split(';').map(|sql| Ok(self.batch(&sql.replace('\u{1}', ";"))?.0)).sum()
     }
 
-    /// Seconds and backend CPU seconds of a batch.
+    /// Runs a batch; returns its seconds and backend CPU seconds.
     pub fn batch(&mut self, sql: &str) -> Result<(f64, f64), Error> {
         let (before, start) = (self.cpu(), Instant::now());
         self.client.batch_execute(sql)?;
@@ -111,8 +111,8 @@ impl Session {
     }
 }
 
-/// Turns of contenders, each (contender, part of the parameters), in an order drawn anew in each turn. Every contender gets every part once, and
-/// none right after another has got it: what that one read would be in the processor's caches. (One part cannot be kept apart.)
+/// The turns: in each, all contenders in random order, each as (contender, part of the parameters). Every contender gets every part once, but
+/// never right after another contender had it, whose data would still be in the CPU caches. (With a single part that cannot be avoided.)
 pub fn order(parts: usize, contenders: usize) -> Vec<Vec<(usize, usize)>> {
     let apart = (parts / contenders.max(1)).max(1);
     let mut random = Random(0);
@@ -133,7 +133,7 @@ pub fn order(parts: usize, contenders: usize) -> Vec<Vec<(usize, usize)>> {
     (0..parts).map(turn).collect()
 }
 
-/// Contenders take turns (`order`), `turn` statements each, so that a busy moment of the machine hits all of them.
+/// Runs the contenders in turns (`order`) of `turn` statements each, so that noise on the machine affects all of them.
 pub fn interleaved<P: ToSql + Sync>(
     session: &mut Session,
     statements: &[Statement],

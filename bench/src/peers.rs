@@ -1,34 +1,35 @@
-//! What a PostgreSQL user has today, on the same rows, each set up as well as it can be: its tables, its indexes, its statement.
+//! What a PostgreSQL user has today, on the same rows, each with the best tables, indexes and statement for it.
 //!
-//! Every statement takes the names as one text[] and gives (entity, tree, relation, depth, relative), levels up and down filled in; the
-//! answers are compared before anything is timed. In trees no peer needs to look for the least depth, which favours them; where an entity
-//! has several parents in one tree, their statements do (`rows`).
+//! Every statement takes the names as one text[] and returns (entity, tree, relation, depth, relative); `fill` puts in the levels up and
+//! down. In trees the peers need not compute the least depth, which favours them; where an entity has several parents in one tree, their
+//! statements do (`rows`).
 
 use crate::data::{Forest, Shape};
 
 pub struct Peer {
     pub name: &'static str,
-    /// What it is, for the report.
+    /// Its description in the report.
     pub what: &'static str,
-    /// Statements that make it from edges_{size}; empty if it needs nothing of its own.
+    /// Statements that build it from edges_{size}; empty if it needs no tables of its own.
     pub setup: &'static str,
-    /// The statement; {size}, {up}, {down}.
+    /// The statement, with placeholders {size}, {up}, {down}.
     pub rows: &'static str,
-    /// A statement of its own that gives the same as one text; otherwise the rows are glued.
+    /// The statement that returns one text; if empty, string_agg joins the rows.
     pub text: &'static str,
-    /// Not for forests of more edges: it takes too long to make, or to ask.
+    /// Larger forests are left out: setup or lookups take too long.
     pub most_edges: u64,
-    /// The hardest shape that it can hold.
+    /// The shapes it can represent.
     pub shapes: &'static [Shape],
-    /// Its answer has the least depth of each relative already.
+    /// Whether its answer already has the least depth of each relative.
     pub least: bool,
 }
 
-/// All pairs. Where an entity has several parents, the least depth of each; no real hierarchy is deeper than 32.
+/// All pairs of ancestor and descendant, in trees.
 const CLOSURE_OF_TREES: &str = "WITH RECURSIVE c(tree, ancestor, descendant, depth) AS (
     SELECT tree, parent, child, 1 FROM edges_{size}
     UNION ALL SELECT c.tree, c.ancestor, e.child, c.depth + 1 FROM c JOIN edges_{size} e ON e.parent = c.descendant AND e.tree = c.tree)
 SELECT * FROM c";
+/// All pairs, each with its least depth, where an entity may have several parents; no real hierarchy is deeper than 32.
 const CLOSURE_OF_ANY: &str = "WITH RECURSIVE c(tree, ancestor, descendant, depth) AS (
     SELECT tree, parent, child, 1 FROM edges_{size}
     UNION SELECT c.tree, c.ancestor, e.child, c.depth + 1 FROM c JOIN edges_{size} e ON e.parent = c.descendant AND e.tree = c.tree WHERE c.depth < 32)
@@ -43,7 +44,7 @@ pub fn fill(statement: &str, forest: &Forest, up: i32, down: i32) -> String {
         .replace("{down}", &down.to_string())
 }
 
-/// One name instead of an array of names.
+/// The statement for one name instead of an array of names.
 pub fn for_one(sql: &str) -> String {
     sql.replace("= ANY ($1::text[])", "= $1")
         .replace("cft_context($1::text[]", "cft_context($1::text")
@@ -139,7 +140,7 @@ pub const COVERING: Peer = Peer {
     least: false,
 };
 
-/// The recursion written out, three levels each way at most.
+/// The recursion unrolled, for at most three levels each way.
 pub const LATERAL: Peer = Peer {
     name: "unrolled joins",
     what: "three levels written out over the covering indexes",
@@ -160,7 +161,7 @@ UNION ALL SELECT a.parent, a.tree, 'descendant', 3, c.child FROM covering_{size}
     least: false,
 };
 
-/// All pairs, any distance.
+/// All pairs at any distance.
 pub const CLOSURE: Peer = Peer {
     name: "closure table",
     what: "all ancestor pairs precomputed, covering indexes both ways",
@@ -177,7 +178,7 @@ UNION ALL SELECT ancestor, tree, 'descendant', depth, descendant FROM closure_{s
     least: true,
 };
 
-/// The fastest SQL there is, and nobody to maintain it.
+/// The fastest plain SQL; nothing keeps it up to date.
 pub const FLAT: Peer = Peer {
     name: "flat table",
     what: "everything within three levels precomputed, one covering index, one range scan",
@@ -209,7 +210,7 @@ VACUUM ANALYZE arrays_{size}",
     least: true,
 };
 
-/// Labels are numbers of entities: ltree's may not hold blanks.
+/// Labels are entity numbers, since ltree labels cannot contain blanks.
 pub const LTREE: Peer = Peer {
     name: "ltree",
     what: "a path per node, gist and btree on it",

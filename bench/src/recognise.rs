@@ -1,6 +1,6 @@
-//! Recognising the entities in a text of 200 words, beside what SQL and a client can do.
+//! Recognising the entities in a text of 200 words, compared with what SQL and a client can do.
 //!
-//! All are given names and texts as folded words with a blank between them (cft_form, cft_words), so that the peers need not fold.
+//! All contenders get names and texts as folded words separated by blanks (cft_form, cft_words), so that the peers need not fold.
 
 use std::error::Error;
 use std::io::Write as _;
@@ -13,14 +13,14 @@ use crate::making;
 use crate::measure::{Session, Times, interleaved};
 use crate::report::Table;
 
-/// Words of a text, and names among them.
+/// Words in a text, and roughly how many names among them.
 const WORDS: usize = 200;
 const NAMES: usize = 5;
 
-/// Texts that are asked.
+/// The number of texts.
 const TEXTS: usize = 500;
 
-/// Texts of made names between words that are none.
+/// Texts of generated names among other words.
 fn made(forest: &Forest, seed: u64) -> Vec<String> {
     let mut random = Random(seed);
     (0..TEXTS)
@@ -43,7 +43,7 @@ fn made(forest: &Forest, seed: u64) -> Vec<String> {
         .collect()
 }
 
-/// Texts of so many words from a table of documents, tab separated with a header line: id, title, text. None if the file is not there.
+/// Texts of `WORDS` words from a tab-separated file of documents with a header line: id, title, text. None if the file cannot be read.
 fn read(session: &mut Session, file: &Path) -> Result<Option<Vec<String>>, postgres::Error> {
     let Ok(told) = std::fs::read_to_string(file) else { return Ok(None) };
     let documents: Vec<&str> = told.lines().skip(1).filter_map(|line| line.split('\t').nth(2)).collect();
@@ -54,29 +54,29 @@ fn read(session: &mut Session, file: &Path) -> Result<Option<Vec<String>>, postg
     Ok(Some(texts.into_iter().take(TEXTS).collect()))
 }
 
-/// Windows of as many words as the longest name, looked up in a btree: the best SQL whatever names begin with.
+/// All windows of up to as many words as the longest name, looked up in a btree: the best SQL if many names share their first word.
 const WINDOWS: &str = "WITH w AS MATERIALIZED (SELECT string_to_array(rtrim($1), ' ') AS w)
 SELECT name FROM names_{size} WHERE name = ANY (ARRAY(
     SELECT array_to_string(w[i:i + n], ' ') FROM w, generate_series(1, cardinality(w)) AS i, generate_series(0, {longest} - 1) AS n WHERE i + n <= cardinality(w)))";
 
-/// Names by their first words, and a look for them in the text: less where few names begin with the same word.
+/// Looks names up by their first word, then searches the text for them: cheaper if few names share their first word.
 const FIRST_WORDS: &str =
     "SELECT name FROM names_{size} WHERE split_part(name, ' ', 1) = ANY (string_to_array($1, ' '))
     AND strpos(' ' || $1 || ' ', ' ' || name || ' ') > 0";
 
-/// What is compared.
+/// cftrag's answer as it is compared with the peers'.
 const OURS: &str = "SELECT DISTINCT convert_from(cftrag_internal.cft_form(entity), 'UTF8') FROM cft_entities($1, 'edges_{size}', overlapping => true)";
 /// As an application calls it.
 const PLAIN: &str = "SELECT entity, start, length FROM cft_entities($1, 'edges_{size}')";
-/// With names inside of others, as the peers find them.
+/// With names inside other names, which the peers find too.
 const OVERLAPPING: &str = "SELECT entity, start, length FROM cft_entities($1, 'edges_{size}', overlapping => true)";
-/// What the statement costs without the function.
+/// The contender that shows what the statement costs without the function.
 pub const ALONE: &str = "the statement alone";
 const NO_ROW: &str = "SELECT $1::text, 1, 2 WHERE false";
 const ILIKE: &str = "SELECT name FROM names_{size} WHERE $1 ILIKE '%' || name || '%'";
 const TRIGRAM: &str = "SELECT name FROM names_{size} WHERE name <% $1";
 
-/// These windows in a Python dict, without a server; then only those of lengths that names have which begin with the word, by a second
+/// Looks all windows up in a Python dict, without a server; then only windows as long as some name with the same first word, by a second
 /// dict: the least a client can do once it holds all names.
 const DICT: &str = "
 import sys, time
@@ -102,11 +102,11 @@ for way in windows, first_words:
 
 struct Dict {
     median: f64,
-    /// Of each text, sorted.
+    /// The names found in each text, sorted.
     found: Vec<Vec<String>>,
 }
 
-/// By windows and by first words.
+/// Runs both dicts: by windows and by first words.
 fn dicts(names: &[String], longest: i32, texts: &[String]) -> Result<Vec<Dict>, Box<dyn Error>> {
     let mut python = Command::new("python3")
         .args(["-c", DICT, &longest.to_string()])
@@ -128,12 +128,12 @@ fn dicts(names: &[String], longest: i32, texts: &[String]) -> Result<Vec<Dict>, 
         .collect()
 }
 
-/// Names of a made forest in texts of its words.
+/// Recognises a generated forest's names in texts of its words.
 pub fn of_made(session: &mut Session, forest: &Forest, seed: u64) -> Result<Table, Box<dyn Error>> {
     table(session, forest, &made(forest, seed))
 }
 
-/// Names of a hierarchy that was read, in its documents, if these are there.
+/// Recognises a real hierarchy's names in its documents, if there are any.
 pub fn of_documents(session: &mut Session, forest: &Forest, file: &Path) -> Result<Option<Table>, Box<dyn Error>> {
     let texts = read(session, file)?;
     texts.map(|texts| table(session, forest, &texts)).transpose()
@@ -178,13 +178,13 @@ fn table(session: &mut Session, forest: &Forest, texts: &[String]) -> Result<Tab
         ("first words = ANY, strpos", fill(FIRST_WORDS)),
         (ALONE, NO_ROW.into()),
     ];
-    // It is asked for rows only.
+    // Only the floor's rows are timed.
     let floor = floor::statements(session, texts, "text", &fill(PLAIN), "SELECT $1::text")?;
     all.extend(floor.map(|[rows, _]| (floor::NAME, rows)));
     let statements = all.iter().map(|(_, sql)| session.client.prepare(sql)).collect::<Result<Vec<_>, _>>()?;
     interleaved(session, &statements, &texts[..50], 10)?;
     let times = interleaved(session, &statements, texts, 10)?;
-    // Seconds each for many names: once then. pg_trgm takes twenty for 100,000, and minutes for a million.
+    // With many names a call takes seconds, so one text must do. pg_trgm, 20 s for 100,000 names and minutes for a million, is left out.
     let few = forest.entities() <= 50_000;
     let mut slow = vec![session.client.prepare(&fill(ILIKE))?];
     if few {
@@ -206,8 +206,8 @@ fn table(session: &mut Session, forest: &Forest, texts: &[String]) -> Result<Tab
         columns: vec!["p50", "mean", "backend CPU", "rows"],
         lines,
         note: format!(
-            "Windows and the first dict look up all of 1 to {longest} words, as the longest name has, all but the first line find names inside of others as well. \
-             The dicts are in the client's memory: no round trip is counted, and their names are not kept up to date."
+            "Windows and the first dict look up all runs of 1 to {longest} words, the length of the longest name; all contenders but the first also find names inside other names. \
+             The dicts are in the client's memory: no round trip is counted, and nothing keeps their names up to date."
         ),
     })
 }

@@ -5,13 +5,13 @@ use std::path::Path;
 
 use plotters::prelude::*;
 
-/// One table: what was done, the contenders with their figures, what they are compared with.
+/// One table: its title, the contenders with their figures, and a note.
 pub struct Table {
     pub title: String,
     pub file: String,
     pub unit: &'static str,
     pub columns: Vec<&'static str>,
-    /// Contender, its figures; the first figure is what ratios are made of.
+    /// Each contender with its figures; ratios compare the first figure.
     pub lines: Vec<(String, Vec<f64>)>,
     pub note: String,
 }
@@ -68,7 +68,7 @@ impl Table {
     }
 }
 
-/// Three digits that mean something.
+/// Rounds to about three significant digits.
 pub fn round(x: f64) -> String {
     match x.abs() {
         _ if x.is_nan() => "-".into(),

@@ -1,6 +1,6 @@
-//! What a write costs where rows look alike: DELETE and UPDATE of as many rows that share parent and child, or an entity, beside distinct pairs.
+//! Write costs of similar rows: DELETE and UPDATE of rows that share parent and child, or one entity, compared with distinct pairs.
 //!
-//! An image keeps lists of rows by entity. A write that searched them for its row would take as long as all rows of the entity, each time.
+//! An image keeps lists of rows per entity. If each write searched such a list for its row, it would read all rows of the entity each time.
 
 use postgres::Error;
 
@@ -8,10 +8,10 @@ use crate::measure::Session;
 use crate::report::Table;
 
 const ROWS: usize = 100_000;
-/// Odd.
+/// An odd number, for the median.
 const ROUNDS: usize = 3;
 
-/// What rows are made of: number, tree, parent, child.
+/// The values of a row: number, tree, parent, child.
 const SHAPES: [(&str, &str); 5] = [
     ("distinct pairs", "i, 't' || i % 1000, 'p' || i, 'c' || i"),
     ("one pair in as many trees", "i, 't' || i, 'France', 'Paris'"),
@@ -29,7 +29,7 @@ const WRITES: [(&str, &str); 3] = [
     ),
 ];
 
-/// Milliseconds of the backend's CPU of each write on each shape; what a shape is beside distinct pairs.
+/// The backend's CPU time of each write on each shape, and its ratio to distinct pairs.
 pub fn shapes(session: &mut Session) -> Result<Table, Error> {
     let mut times = vec![vec![Vec::new(); WRITES.len()]; SHAPES.len()];
     for _ in 0..ROUNDS {
@@ -53,10 +53,10 @@ pub fn shapes(session: &mut Session) -> Result<Table, Error> {
     Ok(Table {
         title: format!("Writing {ROWS} rows that look alike"),
         file: "write-shapes".into(),
-        unit: "milliseconds of CPU, and times distinct pairs",
-        columns: vec!["DELETE", "UPDATE", "DELETE, random", "times", "times", "times"],
+        unit: "milliseconds of CPU; ratio to distinct pairs",
+        columns: vec!["DELETE", "UPDATE", "DELETE, random", "ratio", "ratio", "ratio"],
         lines: medians.iter().zip(SHAPES).map(line).collect(),
-        note: format!("{ROUNDS} rounds, medians. To be at most 1.5 times distinct pairs."),
+        note: format!("Medians of {ROUNDS} rounds. The aim is a ratio of at most 1.5."),
     })
 }
 

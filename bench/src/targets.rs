@@ -1,5 +1,5 @@
-//! What was aimed at, and what came out, each a ratio of two figures of this run; beside it the same ratio with the floor in
-//! cftrag's place, where the table has a floor: an aim that it misses clearly cannot be reached by an answer sent through PostgreSQL's executor.
+//! The aims and what was measured, most of them ratios of two figures of this run. Beside each, if its table has a floor, stands the same
+//! ratio with the floor in cftrag's place: if the floor clearly misses an aim, no answer sent through PostgreSQL's executor can reach it.
 
 use std::fmt::Write as _;
 
@@ -23,15 +23,14 @@ impl Goal {
     }
 }
 
-/// Contenders that look at nothing, the nearest to an answer first.
+/// Contenders that look nothing up, the one closest to an answer first.
 const FLOORS: [&str; 4] = [floor::NAME, NOTHING, recognise::ALONE, insert::FLOOR];
 
-const FLOOR_TOLD: &str = "Floor: the same ratio with a contender in cftrag's place that looks at nothing: the constant answer; without it a name \
-    lookup, the statement alone, or a trigger that does nothing; for the longest call or insert that of the same work without cftrag. An aim that \
-    it misses clearly is out of reach, on this machine, for whatever sends its answer through PostgreSQL's executor; runs differ by a tenth, some \
-    by more.";
+const FLOOR_TOLD: &str = "Floor: the same ratio with a baseline in cftrag's place: the constant answer, or else a name lookup, the statement alone, or a \
+    trigger that does nothing; for the longest call or insert, the same work without cftrag. If the floor clearly misses an aim, no answer sent \
+    through PostgreSQL's executor can reach it on this machine. Runs differ by a tenth, some by more.";
 
-/// A figure of the tables: the file of the table, the contender, the column.
+/// Where a figure stands: the file of the table, the contender, the column.
 #[derive(Clone, Copy)]
 struct Figure<'a>(&'a str, &'a str, &'a str);
 
@@ -55,7 +54,7 @@ impl Targets<'_> {
         figures.get(column).copied().filter(|f| f.is_finite())
     }
 
-    /// The figure with the floor in cftrag's place; None if the table has no floor, and of other contenders.
+    /// The floor's figure in place of cftrag's; None if the table has no floor, or for another contender.
     fn floor(&self, Figure(file, line, column): Figure) -> Option<f64> {
         if line != "cftrag" {
             return None;
@@ -79,7 +78,7 @@ impl Targets<'_> {
         self.lines.push(Line { what: what.to_string(), goal, value, floor });
     }
 
-    /// What the machine does to anybody stands beside it.
+    /// A maximum; its floor is the same work without cftrag, which shows the machine's own delays.
     fn longest(&mut self, what: &str, goal: Goal, of: Figure, without: Figure, unit: f64) {
         let [value, floor] = [of, without].map(|figure| self.figure(figure).map(|f| f * unit));
         self.lines.push(Line { what: what.to_string(), goal, value, floor });
@@ -209,26 +208,26 @@ impl Targets<'_> {
         self.ratio(
             "two readers beside a writer / alone".into(),
             Least(0.9),
-            calls("beside a writer of theirs"),
+            calls("beside a writer of their table"),
             calls("readers alone"),
         );
         self.ratio(
-            "two readers beside their writer / beside one elsewhere".into(),
+            "two readers beside a writer of their table / of another table".into(),
             Least(0.9),
-            calls("beside a writer of theirs"),
+            calls("beside a writer of their table"),
             calls("beside a writer of another table, without cftrag"),
         );
     }
 }
 
-/// A table of all targets whose figures are there.
+/// A table of all aims whose figures were measured.
 pub fn markdown(tables: &[Table]) -> String {
     let mut targets = Targets { tables, lines: Vec::new() };
     targets.lookups();
     targets.recognition();
     targets.keeping();
     let mut out =
-        format!("## Aims\n\n{FLOOR_TOLD}\n\n| what | aim | came out | floor | |\n| --- | --- | --- | --- | --- |\n");
+        format!("## Aims\n\n{FLOOR_TOLD}\n\n| what | aim | measured | floor | |\n| --- | --- | --- | --- | --- |\n");
     for Line { what, goal, value, floor } in &targets.lines {
         let Some(value) = *value else { continue };
         let aim = match goal {
@@ -238,7 +237,7 @@ pub fn markdown(tables: &[Table]) -> String {
         let told = match (goal.is_met(value), floor.is_none_or(|floor| goal.is_met(floor))) {
             (true, _) => "met",
             (false, true) => "not met",
-            (false, false) => "not met; nor does the floor",
+            (false, false) => "not met, nor by the floor",
         };
         let floor = floor.map_or_else(String::new, round);
         let _ = writeln!(out, "| {what} | {aim} | {} | {floor} | {told} |", round(value));
@@ -282,7 +281,7 @@ mod tests {
             table("one-uniform-medium-rows", &[(NOTHING, 10.0), (floor::NAME, 17.0), ("cftrag", 20.0)]),
             table("recognise-10k", &[("cftrag", 10.0), (recognise::ALONE, 5.0), ("dict in Python", 50.0)]),
         ]);
-        let nor = "not met; nor does the floor";
+        let nor = "not met, nor by the floor";
         assert!(told.contains(&format!("rows: CTE, covering / cftrag | >= 10 | 4.00 | 5.00 | {nor} |")), "{told}");
         assert!(told.contains("text: CTE, covering / cftrag | >= 25 | 4.00 | 50.0 | not met |"), "{told}");
         assert!(told.contains(&format!("rows / a name lookup | <= 1.6 | 2.00 | 1.70 | {nor} |")), "{told}");
