@@ -1,22 +1,22 @@
-# cftrag: build, install, try, test. `make help` lists what there is.
+# cftrag: build, install, try, test. `make help` lists the targets.
 #
 # Promises: `make install` needs cargo, a C library's headers, libclang and a PostgreSQL 15..18 with its headers, and
-# nothing else (no cargo-pgrx); everything a test needs is made by tools/setup, in a cache outside this directory;
+# nothing else (no cargo-pgrx); tools/setup makes what the tests need, in a cache outside this directory;
 # a target whose input is missing fails.
 
 PG_CONFIG ?= pg_config
 PROFILE ?= release
 DESTDIR ?=
 PG ?= 15 17
-# The server whose headers are read, if not the one installed into; a change of this path compiles pgrx again.
+# The server whose headers are used, if not the one to install into; changing this path recompiles pgrx.
 BUILD_PG_CONFIG ?= $(PG_CONFIG)
 
 VERSION := $(shell sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -1)
-# Lazy: targets that need no server do not ask for one.
+# Expanded lazily: targets that need no server do not run pg_config.
 MAJOR = $(shell $(PG_CONFIG) --version | sed -E 's/^[^0-9]*([0-9]+).*/\1/')
 LIBDIR = $(DESTDIR)$(shell $(PG_CONFIG) --pkglibdir)
 EXTDIR = $(DESTDIR)$(shell $(PG_CONFIG) --sharedir)/extension
-# One target directory per major: changing features does not compile everything again.
+# One target directory per major, so that switching majors does not recompile everything.
 BUILD_DIR = $(or $(CARGO_TARGET_DIR),target/pg$(MAJOR))
 LIB = $(BUILD_DIR)/$(if $(filter dev,$(PROFILE)),debug,$(PROFILE))/libcftrag.so
 
@@ -27,39 +27,39 @@ export PG SEED STEPS CHECKS CALLS FUZZ_SECONDS VERSION
 .DEFAULT_GOAL := build
 
 help:
-	@echo 'make                      build for the server of PG_CONFIG=... (15..18; default: pg_config on the PATH)'
+	@echo 'make                      build for the server of PG_CONFIG=... (15..18; default: the pg_config on the PATH)'
 	@echo 'make install              build and install there; PROFILE=dev for a debug build; honours DESTDIR'
-	@echo 'make uninstall            remove it from there'
+	@echo 'make uninstall            remove it from that server'
 	@echo 'make installcheck         SQL tests against the running server that libpq finds (PGHOST, PGPORT, ...)'
-	@echo 'make demo                 a question answered in a throw-away server; make demo-stop ends it'
-	@echo 'make test                 what every change runs, on one PostgreSQL, in some minutes: lint, core in release, regress (preloaded),'
+	@echo 'make demo                 answer a question in a throw-away server; make demo-stop stops it'
+	@echo 'make test                 what every change runs, on one PostgreSQL, in a few minutes: lint, core in release, regress (preloaded),'
 	@echo '                          isolation, exact in 5,000 steps, the README, the data of the demo; ends with "N passed, N failed"'
-	@echo '                          PG_CONFIG=... for a server of yours, PG="15 17" for both majors; tests/README.md is the map'
+	@echo '                          PG_CONFIG=... for your own server, PG="15 17" for both majors; see tests/README.md'
 	@echo 'make test-all             everything below in full, on PostgreSQL 15 and 17; two hours'
-	@echo '  make lint               formatting, clippy, shell syntax'
+	@echo '  make lint               formatting, clippy, shell syntax, layers, wording'
 	@echo '  make core-test          the core without a server, debug and release'
 	@echo '  make asan | valgrind | miri    the core under AddressSanitizer, valgrind, miri'
 	@echo '  make races              readers of the core beside its writer, under ThreadSanitizer'
 	@echo '  make fuzz               fuzz targets of the core, FUZZ_SECONDS=20 each'
 	@echo '  make schema-check       the install script is what pgrx would generate'
-	@echo '  make regress            SQL tests                         PG=15 or PG=17 for one of them'
+	@echo '  make regress            SQL tests                         PG=15 or PG=17 for one major'
 	@echo '  make isolation          interleaved sessions              PG='
-	@echo '  make exact              random concurrent work against the reference query   PG= SEED= STEPS='
-	@echo '  make hostile            hostile calls of every SQL function   PG= SEED= CALLS= (10000 is a long run)'
+	@echo '  make exact              random concurrent sessions, compared with the reference query   PG= SEED= STEPS='
+	@echo '  make hostile            hostile calls to every SQL function   PG= SEED= CALLS= (10000 is a long run)'
 	@echo '  make pgrx-test          tests inside a server (src/pg_tests.rs), by cargo-pgrx   PG='
 	@echo '  make docs-test          the SQL of README and docs                          PG='
 	@echo '  make demo-test          the demo and its data'
 	@echo '  make life               restart, crash, standby           PG='
-	@echo '  make pg-regress         that suite, beside an attached table      PG='
+	@echo '  make pg-regress         PostgreSQL'"'"'s own regression suite beside an attached table   PG='
 	@echo '  make upgrade            ALTER EXTENSION UPDATE, pg_upgrade        PG='
 	@echo 'make inject               every use of shared memory fails once, on PostgreSQL 17'
 	@echo 'make exact-long           300,000 checks with crashes, promotions, memory limits   PG= SEED= CHECKS='
-	@echo 'make clients              docs/clients against the demo'"'"'s data, with libraries from PyPI and npm'
-	@echo 'make quality              what each mode of cft_retrieve finds, in how many words, how fast (CFTRAG_DATA)'
+	@echo 'make clients              the examples of docs/clients on the demo'"'"'s data, with libraries from PyPI and npm'
+	@echo 'make quality              what each mode of cft_retrieve finds, in how many words and how fast (CFTRAG_DATA)'
 	@echo 'make methods              the methods of docs/methods.md on the Disease Ontology and DART (CFTRAG_DATA)'
-	@echo 'make recognise            does cft_entities find every name, in its place, and how fast (CFTRAG_DATA)'
-	@echo 'make bench                cftrag beside its peers, a report under bench/results/    FULL=1 ONLY=small,medium SEED='
-	@echo 'make bench-core           name -> entity in the core beside hashbrown (criterion)   SIZES="3000 1000000"'
+	@echo 'make recognise            whether cft_entities finds every name, and how fast (CFTRAG_DATA)'
+	@echo 'make bench                cftrag against its peers, with a report under bench/results/    FULL=1 ONLY=small,medium SEED='
+	@echo 'make bench-core           the core'"'"'s lookup of a name, against hashbrown (criterion)   SIZES="3000 1000000"'
 	@echo 'make clean                remove target/ (not the cache of tools/setup)'
 
 # ---- build and install ----------------------------------------------------------------------------------------
@@ -70,7 +70,7 @@ check-pg:
 	@test -r "$$($(PG_CONFIG) --includedir-server)/postgres.h" || \
 	{ echo "no server headers for $(PG_CONFIG): install them (Debian: postgresql-server-dev-$(MAJOR))" >&2; exit 1; }
 
-# Under `sudo make install` cargo may be out of reach: then what `make` built before is installed.
+# Under `sudo make install` cargo may not be on the PATH: then the earlier build of `make` is installed.
 build: check-pg
 	@if command -v cargo >/dev/null; then \
 	    echo 'PGRX_PG_CONFIG_PATH=$(BUILD_PG_CONFIG) CARGO_TARGET_DIR=$(BUILD_DIR) cargo build --profile $(PROFILE) --no-default-features --features pg$(MAJOR)'; \
@@ -94,7 +94,7 @@ uninstall: check-pg
 installcheck: check-pg
 	tools/test installcheck '$(PG_CONFIG)'
 
-# Of a release: sql/cftrag--VERSION.sql, which never changes again (docs/design.md, "Releases and upgrades").
+# For a release: writes sql/cftrag--VERSION.sql, which never changes again (docs/design.md, "Releases and upgrades").
 freeze:
 	tools/install-script >'sql/cftrag--$(VERSION).sql.new' && mv 'sql/cftrag--$(VERSION).sql.new' 'sql/cftrag--$(VERSION).sql'
 
@@ -110,18 +110,18 @@ demo-stop:
 
 # ---- measure --------------------------------------------------------------------------------------------------
 
-# On PostgreSQL 15 as tools/setup has it, or on the server of PG_CONFIG if that is given; minutes, of two idle CPUs.
+# On PostgreSQL 15, of tools/setup or of PG_CONFIG_15; takes minutes and two idle CPUs.
 bench:
 	@tools/setup test
 	@tools/test bench $(if $(FULL),--full) $(if $(SEED),--seed $(SEED)) $(if $(ONLY),--only $(ONLY))
 
-# No server; the first time it compiles criterion. A size of 10 million takes 4 GiB and a few minutes.
+# Needs no server; compiles criterion the first time. A size of 10 million takes 4 GiB and a few minutes.
 bench-core:
 	cd crates/core/bench && SIZES='$(or $(SIZES),3000 20000 200000 1000000 10000000)' cargo bench --target-dir '$(CURDIR)/target/bench-core'
 
 # ---- test -----------------------------------------------------------------------------------------------------
 
-# In any server: PG_CONFIG counts if it was given, else the PG that was.
+# PG and PG_CONFIG are passed on only if the caller set them, not with the defaults above.
 test:
 	$(if $(filter-out file default undefined,$(origin PG)),PG='$(PG)',env -u PG) $(if $(filter-out file,$(origin PG_CONFIG)),PG_CONFIG='$(PG_CONFIG)',env -u PG_CONFIG) tools/test
 
