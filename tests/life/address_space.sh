@@ -1,9 +1,9 @@
 #!/bin/bash
-# A server whose processes get little address space: what a user asks for ends with rows, or with an error that says why and what to type,
-# and the server lives. Rust's allocator would end the process, and with it everybody's sessions.
+# A server whose processes get little address space: every call returns rows, or an error that says why and what to type, and the server
+# survives. Rust's own allocator would abort the process, and so end all sessions.
 . "${0%/*}/lib.sh"; story "$@"
 ROWS=${LIFE_ROWS:-150000}
-# Made without the limit.
+# Set up without the limit.
 server a cftrag.build_in_place_limit=1MB jit=off max_parallel_workers=0
 big a big "$ROWS"
 sql a "CREATE TABLE dense (parent text, child text);
@@ -16,7 +16,7 @@ sql a "CREATE TABLE dense (parent text, child text);
 is "builds" "$(try a "SET statement_timeout = 0; SELECT cft_build('big'); SELECT cft_build('dense'); SELECT cft_build('apart')")" ''
 stop a
 (
-    # What the server maps when it starts, and so much for each session.
+    # Enough for what the server maps at its start, and for small sessions.
     ulimit -v $((400 * 1024))
     cluster start a "$CONFIG" "shared_preload_libraries=$PRELOAD" max_prepared_transactions=10 autovacuum=off shared_buffers=16MB \
         max_connections=10 jit=off max_parallel_workers=0 cftrag.build_on_start=on
@@ -28,7 +28,7 @@ all="ARRAY(SELECT DISTINCT parent FROM dense LIMIT 100)"
 # A word of 32 MB.
 marks="'a' || repeat(U&'\\0301\\0323\\0327\\0345', 4000000)"
 
-# ends WHAT SQL: rows, or an error with one of the three codes and its detail.
+# ends WHAT SQL: checks that the SQL returns rows, or an error with one of the three codes and its DETAIL.
 ends() {
     like "$1" "$(try a "$2" | head -c 600)" "@([0-9{T]*|*ERROR:  53[24]00:*DETAIL:*|*ERROR:  54000:*)"
 }
@@ -72,7 +72,7 @@ sql a "SELECT FROM cft_context(ARRAY(SELECT 'n' || i FROM generate_series(1, 200
 is "all are hot" "$(sql a "SELECT count(*) >= 20000 FROM cft_hot_entities(2000000000, 'big')")" t
 refused "hot entities" "$small SELECT count(*) FROM cft_hot_entities(2000000000, 'big')"
 refused "size" "$small SELECT size FROM cft_subtree_size('n0', 'big')"
-# What is refused costs the session nothing, and with little work_mem rows are on disk and the same.
+# A refused call leaves the session usable, and with little work_mem the rows go to disk and are the same.
 is "many, one after the other" "$(try a "SET cftrag.work_memory = '2MB'; SET work_mem = '64kB'; SELECT count(*) FROM cft_context(ARRAY(SELECT 'n' || i FROM generate_series(1, 20000) AS i), 0, 1, 'big')")" \
     "$(sql a "SELECT count(*) FROM cft_context(ARRAY(SELECT 'n' || i FROM generate_series(1, 20000) AS i), 0, 1, 'big')")"
 is "no process ended" "$(sql a "SELECT pg_postmaster_start_time()")" "$started"

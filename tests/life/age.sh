@@ -1,8 +1,8 @@
 #!/bin/bash
-# The commit log is truncated while an image holds versions whose transactions were in it; and 32-bit xids pass 2^32 while it holds others.
+# The commit log is truncated while an image holds row versions of its transactions; then xids pass 2^32 while the image holds others.
 . "${0%/*}/lib.sh"; story "$@"
 
-# jump NAME XID: the stopped server's next transaction is XID, everything before it is frozen
+# jump NAME XID: makes XID the next transaction of the stopped server, where everything older must be frozen
 jump() {
     local segment
     segment=$(printf '%04X' $(($2 / 1048576)))
@@ -15,7 +15,7 @@ freeze() {
     for db in $(sql "$1" "SELECT datname FROM pg_database"); do sql "$1/$db" "VACUUM FREEZE"; done
 }
 burn() { sql "$1" "SET synchronous_commit = off; DO \$\$ BEGIN FOR i IN 1..$2 LOOP PERFORM pg_current_xact_id(); COMMIT; END LOOP; END \$\$"; }
-# Changes of every kind, whose outcome the image must ask the commit log for: committed, rolled back, a subtransaction's of both kinds.
+# Changes whose outcome the image must look up in the commit log: committed and rolled back, also in subtransactions.
 changes() {
     sql "$1" "INSERT INTO edges VALUES ('t1', 'n3', 'c$2'); DELETE FROM edges WHERE child = 'n$2'; UPDATE edges SET parent = 'n2' WHERE child = 'n$(($2 + 10))';
         BEGIN; INSERT INTO edges VALUES ('t1', 'n3', 'r$2'); DELETE FROM edges WHERE child = 'n$(($2 + 1))'; $(how_sql edges); ROLLBACK;

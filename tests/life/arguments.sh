@@ -1,6 +1,6 @@
 #!/bin/bash
-# Every function for users, and cft_verify, with arguments of 1 to 100 MB, in sessions whose address space ends so many MB above what they have:
-# rows, or an error, and the server lives. Rust's allocator would end the process, and with it everybody's sessions.
+# Every function for users, and cft_verify, with arguments of 1 to 100 MB, in sessions whose address space may grow by only a few MB: each call
+# returns rows or an error, and the server survives. Rust's own allocator would abort the process, and so end all sessions.
 . "${0%/*}/lib.sh"; story "$@"
 command -v prlimit >/dev/null || { echo "# $STORY: no prlimit here" >&2; finish; }
 server a jit=off max_parallel_workers_per_gather=0
@@ -9,7 +9,8 @@ sql a "CREATE TABLE notes (id text PRIMARY KEY, body text, about text, embedding
     INSERT INTO notes SELECT n::text, 'n' || n || ' and n' || n / 10, 'n' || n, '[1,2,3]' FROM generate_series(1, 100) AS n;
     SELECT cft_attach_documents('notes', id => 'id', body => 'body', embedding => 'embedding', entity => 'about')" >/dev/null
 is "build" "$(try a "SELECT cft_build('big')")" ""
-# A call of each, its texts of so many bytes; not of those that change what is attached: PostgreSQL itself ends a server whose COMMIT finds no memory.
+# calls BYTES: a call of each function, with texts of that size. Functions that change what is attached are left out, since PostgreSQL itself goes
+# down if a COMMIT finds no memory.
 calls() {
     sql a "SELECT format('SELECT count(*) FROM (SELECT %s(%s)) AS z;', p.oid::regproc, string_agg(CASE t.type
                       WHEN 'text' THEN format('repeat(''n1 and '', %s)', $1 / 7)
@@ -39,9 +40,9 @@ for above in ${LIFE_ABOVE:-2 3 4 5 6 8 10 12 15 18 22 26 30 36 44 55 70 90 120 4
     has=$(awk '/^VmSize/ { print $2 }' "/proc/$pid/status")
     prlimit --pid "$pid" --as=$(((has + above * 1024) * 1024))
     said=$(ask s "\\i $LIFE/calls.$size")
-    # A session may end without memory; one that is still there has answered.
+    # A session without memory may end; one that is still running must have answered.
     if [[ $said == *'no answer' ]] && kill -0 "$pid" 2>/dev/null; then note "$above MB: a call hangs"; fi
-    # PostgreSQL's own message of that size may not fit, either.
+    # Only internal errors are looked for: a message of that size may not fit into memory.
     like "$above MB: no internal error" "$(grep -o 'ERROR:  XX000.*' <<<"$said" | head -1)" ""
     is "$above MB: no process ended" "$(sql a "SELECT pg_postmaster_start_time()")" "$started"
     close s

@@ -1,6 +1,6 @@
 #!/bin/bash
-# The same data give the same prompt, byte by byte: over 1,000 runs, sessions, restarts, a crash, rebuilds from rows in another order, by the
-# image and by the reference query, and in a dump's copy.
+# Equal data give equal prompts, byte by byte: over 1,000 runs, sessions, restarts, a crash, rebuilds from rows in another order, from the
+# image and from the reference query, and in a restored dump.
 . "${0%/*}/lib.sh"; story "$@"
 server a
 sql a "CREATE EXTENSION IF NOT EXISTS cftrag CASCADE;
@@ -31,7 +31,7 @@ done
 sql a "CREATE DATABASE copy TEMPLATE template0"
 as_postgres "$BIN/pg_dump" --no-sync -d "$(url a)" 2>"$LIFE/error" | psql a/copy -v ON_ERROR_STOP=1 >/dev/null 2>"$LIFE/error" || note "dump: $(cat "$LIFE/error")"
 is "in a dump's copy" "$(sql a/copy "$digest")" "$first"
-# And other data give other bytes.
+# Different data give different bytes.
 sql a "UPDATE edges SET parent = 'node 1000' WHERE child = 'node 14'"
-[ "$(sql a "$digest")" != "$first" ] && checks=$((checks + 1)) || note "another hierarchy, the same prompts"
+[ "$(sql a "$digest")" != "$first" ] && checks=$((checks + 1)) || note "the prompts did not change with the hierarchy"
 finish

@@ -1,6 +1,6 @@
 #!/bin/bash
 # kill -9 of a backend: with flushed, uncommitted changes; inside cft_build; inside a big transaction and its COMMIT. The crash restart
-# empties shared memory; then the image is built again and exact.
+# empties shared memory; then the image is rebuilt and exact.
 . "${0%/*}/lib.sh"; story "$@"
 expect_crash
 server a cftrag.build_in_place_limit=1MB cftrag.build_on_start=off
@@ -10,7 +10,7 @@ SOME="ARRAY['n0','n1','n7','n70','n701','n14999','x5','n150007'], 9, 2"
 
 empty() { is "$1: the image is empty after the restart" "$(try a "SELECT count(*) FROM pg_stat_cftrag WHERE state NOT IN ('none') OR entities > 0")" 0; }
 
-# 1. Flushed, not committed: read by its own transaction.
+# 1. Changes that are flushed but not committed, because their own transaction has read them.
 exact a edges image
 open s a
 is "session" "$(ask s "BEGIN; INSERT INTO edges VALUES ('t1', 'n3', 'new'); DELETE FROM edges WHERE child = 'n9';")" ""
@@ -33,7 +33,7 @@ exact a big '*image' "$SOME"
 is "build again" "$(try a "SELECT cft_build('big')")" ""
 exact a big image "$SOME"
 
-# 3. Inside the INSERT (past the cap, so some of it is in the image), then inside the COMMIT. The server itself sees when.
+# 3. Inside the INSERT (past the cap, so part of it is in the image), then inside the COMMIT. The server itself watches for the moment.
 insert="INSERT INTO big SELECT 't', 'n' || n / 10, 'n' || n FROM generate_series(150001, 450000) AS n"
 at() {  # at PID QUERY DELAY [SERVER]: the server kills PID that many seconds after it has begun QUERY
     sql "${4:-a}" "DO \$\$ BEGIN
@@ -50,7 +50,7 @@ for when in "INSERT 0.8" "COMMIT 0" "COMMIT 0.02"; do
     pid=$(pid_of s)
     query="BEGIN; $insert;"
     [[ $when == INSERT* ]] || { is "insert" "$(ask s "$query")" ""; query="COMMIT;"; }
-    # Looks out before the query is there: a COMMIT is soon over.
+    # Watches before the query begins, since a COMMIT is short.
     # shellcheck disable=SC2086
     (at "$pid" $when) >/dev/null 2>&1 &
     sleep 0.3
@@ -67,7 +67,7 @@ done
 exact a big image "$SOME"
 stop a
 
-# 4. Just between the flush (PRE_COMMIT, or PREPARE) and the moment from which others see it: there commit_delay sleeps.
+# 4. Between the flush (PRE_COMMIT, or PREPARE) and the moment when others see the changes: commit_delay sleeps there.
 server c fsync=on commit_delay=100000 commit_siblings=0 cftrag.build_on_start=off
 small c edges
 exact c edges image
@@ -86,7 +86,7 @@ for end in COMMIT PREPARE "COMMIT PREPARED" "ROLLBACK PREPARED"; do
     sleep 0.3
     send s "$query"
     restarted c "$before"; close s
-    # Either way, and the same way for all three changes.
+    # The crash came before or after the commit or prepare, for all three changes alike.
     prepared=$(sql c "SELECT count(*) FROM pg_prepared_xacts")
     exact c edges "$([ "$prepared" = 0 ] && echo image || echo no_image)"
     [ "$prepared" = 0 ] || is "finish" "$(try c "COMMIT PREPARED 'k'")" ""

@@ -1,6 +1,6 @@
 #!/bin/bash
 # kill -9 of a builder in each phase of a build, of the launcher, and of the worker that builds at server start. After the crash restart the
-# images are built again for the first reader, and exact: also for what was written, and prepared, beside the killed build.
+# images are rebuilt for the first reader, and exact, including what was written and prepared beside the killed build.
 . "${0%/*}/lib.sh"; story "$@"
 expect_crash
 PRELOAD=cftrag
@@ -12,7 +12,7 @@ sql a "$(until_phase_sql)
     CREATE FUNCTION kill9(pid int) RETURNS void LANGUAGE plpgsql AS \$\$ BEGIN EXECUTE format('COPY nothing FROM PROGRAM ''kill -9 %s''', pid); END \$\$;
     CREATE TABLE nothing ()"
 ready() { try a "SELECT count(*) FROM cft_context('n1', 1, 1, 'big')" >/dev/null; [ "$(state a big)" = ready ]; }
-# What writes all the while: past the cap, so that much of it is in the log before it commits.
+# A write during the build, past the cap, so that much of it is in the log before it commits.
 beside="INSERT INTO big SELECT 't', 'w' || n / 10, 'w' || n FROM generate_series(1, 120000) AS n"
 
 for phase in 'waiting for writers' 'waiting for lock' 'counting rows' 'scanning table' 'applying changes'; do
@@ -25,7 +25,7 @@ for phase in 'waiting for writers' 'waiting for lock' 'counting rows' 'scanning 
     like "the build begins" "$(try a "SELECT until_phase('waiting for writers')")" "[1-9]*"
     is "beside it" "$(try a "INSERT INTO big VALUES ('t', 'n1', 'beside $phase'); UPDATE big SET parent = 'n3' WHERE child = 'n12'")" ""
     if [ "$phase" = 'waiting for lock' ]; then
-        # Both are waited for at first: the second lock is one that writers do not hold.
+        # The build waits for both at first; the second lock is one that writers do not hold.
         like "a lock comes later" "$(try a "COMMIT PREPARED 'p'")" ""
         ask l "COMMIT; BEGIN; LOCK TABLE big IN SHARE UPDATE EXCLUSIVE MODE;" >/dev/null
     elif [ "$phase" != 'waiting for writers' ]; then

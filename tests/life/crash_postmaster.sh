@@ -1,6 +1,6 @@
 #!/bin/bash
 # kill -9 of the postmaster while a prepared transaction and an open one have changed the table: exact before and after COMMIT PREPARED and
-# ROLLBACK PREPARED, in this life of the server and in the next.
+# ROLLBACK PREPARED, before the crash and after the restart.
 . "${0%/*}/lib.sh"; story "$@"
 expect_crash
 server a
@@ -9,7 +9,7 @@ exact a edges image
 
 change="INSERT INTO edges VALUES ('t1', 'n3', 'p'), ('t9', 'p', 'q'); DELETE FROM edges WHERE child = 'n9'; UPDATE edges SET parent = 'n2' WHERE child = 'n11'"
 
-# Without a crash first: the image itself carries the prepared changes.
+# First without a crash: the image itself carries the prepared changes.
 is "prepare" "$(try a "BEGIN; $change; PREPARE TRANSACTION 'one'")" ""
 before=$(built a edges)
 exact a edges image
@@ -30,10 +30,10 @@ for end in COMMIT ROLLBACK; do
     kill_server a; close s
     start a
     is "$end: the prepared transaction is there" "$(sql a "SELECT gid FROM pg_prepared_xacts")" "$end"
-    # It holds its lock on the table: no build yet, neither by a reader nor by the owner.
+    # The prepared transaction holds its lock on the table, so neither a reader nor the owner can build yet.
     exact a edges no_image
     like "$end: cft_build waits" "$(try a "SET lock_timeout = '100ms'; SET statement_timeout = '5s'; SELECT cft_build('edges')")" "*55P03*"
-    # A reader who began before the end of the prepared transaction, and reads after it.
+    # A reader that began before the prepared transaction ended, and reads afterwards.
     open old a
     like "old snapshot" "$(ask old "BEGIN ISOLATION LEVEL REPEATABLE READ; $(how_sql edges);")" "no_image, *"
     is "write beside it" "$(try a "INSERT INTO edges VALUES ('beside', 'n4', 'b$end')")" ""
@@ -48,7 +48,7 @@ for end in COMMIT ROLLBACK; do
     is "$end: the open transaction's row" "$(sql a "SELECT count(*) FROM edges WHERE child = 'o'")" 0
 done
 
-# A stop that asks nobody (immediate) leaves a prepared transaction as well.
+# An immediate stop also leaves a prepared transaction.
 is "prepare" "$(try a "BEGIN; $change; PREPARE TRANSACTION 'three'")" ""
 as_postgres "$BIN/pg_ctl" -D "$LIFE/a/data" -m immediate -w stop >/dev/null || note "immediate stop"
 start a

@@ -1,28 +1,28 @@
 #!/bin/bash
-# 10,000 tables are made, attached, filled, read, changed and dropped, in one session and over several: each is served by its image, and neither
-# a session's memory, nor shared memory, nor the places for images run out. LIFE_CYCLES=n for another number.
+# Creates, fills, attaches, reads, changes and drops 10,000 tables, in one session and over several: each is served by its image, and neither
+# a session's memory, nor shared memory, nor the slots for images run out. LIFE_CYCLES=n for another number.
 . "${0%/*}/lib.sh"; story "$@"
-# Room for a few small images, and 256 places: what is not given back is missed soon.
+# Memory for a few small images, and 256 slots: a leak shows soon.
 server a cftrag.memory_limit=2MB
 cycles=${LIFE_CYCLES:-10000}
 small a edges
 sql a "$(cat <<'SQL'
 CREATE FUNCTION used() RETURNS bigint LANGUAGE sql AS 'SELECT sum(used_bytes)::bigint FROM pg_backend_memory_contexts';
 CREATE TABLE rss (o text);
--- Memory of this process alone, kB.
+-- The process's own memory, in kB.
 CREATE FUNCTION anon() RETURNS bigint LANGUAGE plpgsql AS $$ BEGIN
     DELETE FROM rss;
     EXECUTE format('COPY rss FROM PROGRAM ''grep -oP "RssAnon:\s*\K\d+" /proc/%s/status''', pg_backend_pid());
     RETURN (SELECT o FROM rss);
 END $$;
--- Dynamic shared memory that this process has mapped, which is all that images are in, kB.
+-- The dynamic shared memory that this process has mapped, in kB; all images are there.
 CREATE FUNCTION shared() RETURNS bigint LANGUAGE plpgsql AS $$ BEGIN
     DELETE FROM rss;
     EXECUTE format('COPY rss FROM PROGRAM ''(echo 0; grep -oE "/dev/shm/PostgreSQL[^ ]*" /proc/%s/maps | sort -u | xargs -r stat -c %%s) | paste -sd+ | bc''', pg_backend_pid());
     RETURN (SELECT o::bigint / 1024 FROM rss);
 END $$;
--- Ways for a table to end; attached and with an image, unless plain.
--- Beside others the image may be gone at the second call: one who frees what is not attached as of a moment ago takes it along.
+-- Creates a table, with an image unless plain, uses it, and ends it in one of four ways.
+-- Unless alone, the image may be gone at the second call: another session that frees images of tables it saw unattached may free it too.
 CREATE PROCEDURE cycle(name text, i int, plain boolean, alone boolean = true) LANGUAGE plpgsql AS $$
 DECLARE n bigint; served bigint; BEGIN
     EXECUTE format('CREATE TABLE %I (parent text, child text)', name);
@@ -49,7 +49,7 @@ CREATE PROCEDURE run_cycles(name text, from_ int, to_ int, plain boolean, alone 
 END $$;
 SQL
 )"
-# Catalogs full of dead rows would be the test's own slowness.
+# Vacuums the catalogs in between, since their dead rows would slow down the test.
 run_cycles() { # run_cycles SESSION NAME FROM TO PLAIN
     local i
     for ((i = $3; i <= $4; i += 1000)); do
@@ -58,8 +58,8 @@ run_cycles() { # run_cycles SESSION NAME FROM TO PLAIN
     done
 }
 PATIENCE=120
-# grown PLAIN: memory of a session, by its contexts, by the system, and what it has mapped of shared memory, after a tenth of the cycles and after
-# all of them.
+# grown PLAIN WHAT: measures a session's memory contexts, its process's memory and its mapped shared memory, after a tenth of the cycles and
+# after all of them.
 grown() {
     local at shared=()
     used=() anon=()
@@ -78,12 +78,12 @@ grown false "attached, with images"
 [ $((used[1] - used[0])) -lt $((alone[0] + 300)) ] || note "memory contexts grow from ${used[0]} kB to ${used[1]}, ${alone[0]} kB without cftrag"
 [ $((anon[1] - anon[0])) -lt $((alone[1] + 2000)) ] || note "the process grows from ${anon[0]} kB to ${anon[1]}, ${alone[1]} kB without cftrag"
 
-# Many sessions, several at a time, each some cycles.
+# Four sessions at a time, with 20 cycles per call.
 for i in 1 2 3 4; do
     for ((j = 1; j <= cycles / 400; j++)); do echo "CALL run_cycles('s${i}_${j}_', 1, 20, false, false); \\c"; done | psql a -v ON_ERROR_STOP=1 >"$LIFE/several$i" 2>&1 &
     several[i]=$!
 done
 for i in 1 2 3 4; do wait "${several[i]}"; is "session after session, $i" "$(cat "$LIFE/several$i")" ""; done
 exact a edges image
-is "one place is taken" "$(sql a "SELECT count(*) FROM pg_stat_cftrag WHERE state <> 'none'")" 1
+is "one slot is taken" "$(sql a "SELECT count(*) FROM pg_stat_cftrag WHERE state <> 'none'")" 1
 finish

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Databases with the same names, and with the same OIDs and file numbers (CREATE DATABASE ... TEMPLATE copies those): each has its own image.
+# Databases whose tables have equal names, OIDs and file numbers (CREATE DATABASE ... TEMPLATE copies those): each table has its own image.
 # DROP DATABASE gives the memory back.
 . "${0%/*}/lib.sh"; story "$@"
 server a
@@ -16,7 +16,7 @@ is "different" "$(sql a/one "SELECT string_agg(relative, ',') FROM cft_context('
 is "different" "$(sql a/two "SELECT string_agg(relative, ',') FROM cft_context('n1', 0, 1) WHERE relative LIKE 'only%'")" "only two"
 is "the statistics are a database's own" "$(sql a/One "SELECT string_agg(edges::text, ' ' ORDER BY edges::text COLLATE \"C\") FROM pg_stat_cftrag")" '"Edges" edges'
 
-# Copies: the same table OID and file number as in the original. Written to before anyone reads, and after.
+# Copies have the table OID and file number of the original. They are written to before the first read, and after it.
 for strategy in wal_log file_copy; do
     sql a "CREATE DATABASE copy_$strategy TEMPLATE one STRATEGY $strategy"
     is "the same OID" "$(sql "a/copy_$strategy" "SELECT 'edges'::regclass::oid")" "$(sql a/one "SELECT 'edges'::regclass::oid")"
@@ -29,7 +29,7 @@ for strategy in wal_log file_copy; do
     exact a/one edges image
 done
 
-# Dropped and made again under the same OID, from another template: database, table and file number are those of an image that is still there.
+# Dropped and recreated with the same OID, after its template changed: database, table and file number are those of an image that still exists.
 sql a "CREATE DATABASE again OID 99999 TEMPLATE one STRATEGY file_copy"
 exact a/again edges image
 sql a "DROP DATABASE again"
@@ -39,17 +39,17 @@ is "nothing is built there" "$(sql a/again "SET cftrag.build_in_place_limit = 0;
 exact a/again edges image
 sql a/again "INSERT INTO edges VALUES ('t1', 'n1', 'again')"
 exact a/again edges image
-# The same by renaming: the name says nothing.
+# Renaming: the database's name does not identify the image.
 sql a "ALTER DATABASE two RENAME TO three; ALTER DATABASE one RENAME TO two"
 exact a/two edges image
 exact a/three edges image
 exact a/One edges image
 
-# A builder leaves for who copies, renames or drops the database, and nobody else is connected.
+# A builder gives way to a session that copies, renames or drops the database, if no other session is connected.
 sql a "CREATE DATABASE wanted"
 oracle a/wanted
 sql a/wanted "CREATE TABLE busy AS SELECT 'm' || i / 10 AS parent, 'm' || i AS child FROM generate_series(1, 3000000) i; ANALYZE busy; SELECT cft_attach('busy')" >/dev/null
-# (After one that gave way, the next comes after ten seconds.)
+# (After a builder gave way, the next one starts after ten seconds.)
 builds() {
     try a/wanted "SET statement_timeout = '100ms'; SELECT count(*) FROM cft_context('m1', 1, 1, 'busy')" >/dev/null
     [ "$(sql a "SELECT count(*) FROM pg_stat_activity WHERE datname = 'wanted' AND backend_type LIKE 'cftrag%'")" = 1 ]
@@ -59,11 +59,11 @@ for statement in "CREATE DATABASE wanted_copy TEMPLATE wanted" "ALTER DATABASE w
     before=$(left)
     until_true "$PATIENCE" builds || note "no builder came for: $statement"
     is "the builder leaves for: $statement" "$(try a "$statement")" ""
-    is "and says so: $statement" "$(left)" "$((before + 1))"
+    is "the log says so: $statement" "$(left)" "$((before + 1))"
 done
 sql a "DROP DATABASE wanted_copy"
 
-# Memory: room for one image of 'big' and the small ones, not for two. After DROP DATABASE there is room again, three times over.
+# Memory for one image of 'big' and the small ones, not for two. DROP DATABASE makes room again, three times in a row.
 sql a "DROP DATABASE again; DROP DATABASE copy_wal_log; DROP DATABASE copy_file_copy"
 sql a "CREATE DATABASE full_ TEMPLATE three"
 big a/full_ big 60000
@@ -80,7 +80,7 @@ for i in 1 2 3; do
     is "room after DROP DATABASE ($i)" "$(try a/next_$i "SELECT cft_build('big')")" ""
     exact a/next_$i big image "$SOME"
 done
-# WITH (FORCE), a session in it.
+# DROP DATABASE WITH (FORCE) while a session is connected.
 open s a/next_3
 exact_in s big image "$SOME"
 sql a "DROP DATABASE next_3 WITH (FORCE)"; close s

@@ -1,6 +1,7 @@
 #!/bin/bash
-# The rings that a builder beside writers must not close (docs/design.md, section 6): with a writer who wants more, with who waits for old
-# snapshots, with who queues for a lock; and a scan gives way. Each command that could wait for the builder ends, soon and without an error.
+# The deadlocks that a builder beside writers must avoid (docs/design.md, section 6): with a writer that takes a stronger lock, with a session that
+# waits for old snapshots, with one that queues for a lock; and a scan gives way. Each command that could wait for the builder ends soon, without an
+# error.
 . "${0%/*}/lib.sh"; story "$@"
 server a cftrag.build_in_place_limit=1kB deadlock_timeout=200ms
 ROWS=100000
@@ -15,7 +16,7 @@ held() { is "a writer" "$(ask w "$soon; BEGIN; INSERT INTO edges VALUES ('t', 'n
 waits() { like "the build waits" "$(try a "SELECT until_phase('waiting for writers')")" "[1-9]*"; }
 waiting() { value_is a "SELECT count(*) FROM pg_locks WHERE NOT granted AND relation = 'edges'::regclass" 1; }
 
-# 1. Builder -> writer (waits for its end) -> builder (wants a lock that conflicts with any that the builder would hold).
+# 1. The builder waits for the writer's end; the writer wants a lock that conflicts with any lock the builder could hold.
 held x1
 send b "SELECT cft_build('edges');"
 waits
@@ -23,7 +24,7 @@ is "the writer alters the table" "$(ask w "ALTER TABLE edges ADD COLUMN note tex
 is "the build" "$(answer b)" ""
 exact a edges image "$SOME"
 
-# 2. Builder -> writer; who waits for old snapshots (CREATE INDEX CONCURRENTLY) -> builder, and holds what the builder waits for.
+# 2. The builder waits for a writer; CREATE INDEX CONCURRENTLY waits for the builder's snapshot, and holds a lock that the builder waits for.
 is "rewritten" "$(try a "VACUUM FULL edges")" ""
 held x2
 try a "SELECT count(*) FROM cft_context('n1', 1, 1, 'edges')" >/dev/null
@@ -36,7 +37,7 @@ is "it is valid" "$(sql a "SELECT indisvalid FROM pg_index WHERE indexrelid = 'l
 until_true "$PATIENCE" ready || note "the build does not end beside an index"
 exact a edges image "$SOME"
 
-# 3. cft_build's caller -> builder -> who queues for the table before the builder -> the caller.
+# 3. cft_build's caller waits for the builder, the builder for a session that queued for the table before it, and that session for the caller.
 held x3
 send b "SELECT cft_build('edges');"
 waits
@@ -49,7 +50,7 @@ until_true "$PATIENCE" idle || note "the build does not end"
 is "build" "$(try a "SELECT cft_build('edges')")" ""
 exact a edges image "$SOME"
 
-# 4. A caller who has a lock on the table already: what he waits for must not wait for him.
+# 4. A caller that already has a lock on the table: what it waits for must not wait for it.
 for mode in "ACCESS SHARE" "ROW EXCLUSIVE" "SHARE UPDATE EXCLUSIVE" "SHARE"; do
     is "$mode of one's own" "$(try a "$soon; BEGIN; LOCK TABLE edges IN $mode MODE; SELECT cft_build('edges'); COMMIT")" ""
     exact a edges image "$SOME"
@@ -67,7 +68,7 @@ is "the ALTER" "$(answer d)" ""
 is "build" "$(try a "SELECT cft_build('edges')")" ""
 exact a edges image "$SOME"
 
-# 5. CREATE INDEX CONCURRENTLY waits for the caller's snapshot, and he for nobody who waits for him: whichever comes first.
+# 5. CREATE INDEX CONCURRENTLY waits for the caller's snapshot, and the caller for no session that waits for it, whichever comes first.
 index() { send d "$soon; CREATE INDEX CONCURRENTLY beside ON edges (note);"; until_true "$PATIENCE" value_is a "SELECT count(*) FROM pg_stat_progress_create_index WHERE phase LIKE 'waiting%'" 1 || note "the index does not wait"; }
 for first in index build; do
     held x5
@@ -84,7 +85,7 @@ done
 is "build" "$(try a "SELECT cft_build('edges')")" ""
 exact a edges image "$SOME"
 
-# A scan that is in somebody's way ends; nobody waits for all of it.
+# A scan that blocks another session ends early, so that no session waits for the whole scan.
 sql a "INSERT INTO edges SELECT 't', 'm' || n / 10, 'm' || n FROM generate_series(1, 300000) AS n"
 for command in "LOCK TABLE edges IN ACCESS EXCLUSIVE MODE" "CREATE INDEX more ON edges (tree); DROP INDEX more" "VACUUM edges" "TRUNCATE edges"; do
     send b "SELECT cft_build('edges');"

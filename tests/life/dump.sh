@@ -1,12 +1,12 @@
 #!/bin/bash
-# pg_dump and pg_restore: the triggers are the registration, so it survives; the restored table is served from an image and exact.
+# pg_dump and pg_restore: a table's registration is its triggers, so it survives; the restored table is served from an image and exact.
 . "${0%/*}/lib.sh"; story "$@"
 server a
 dump() { as_postgres "$BIN/pg_dump" --no-sync -d "$(url a/src)" "$@" 2>"$LIFE/error" || note "pg_dump $*: $(cat "$LIFE/error")"; }
 restore() { as_postgres "$BIN/pg_restore" -d "$(url "a/$1")" --exit-on-error "${@:2}" 2>"$LIFE/error" || note "pg_restore $*: $(cat "$LIFE/error")"; }
 mkdir "$LIFE/out"; chmod 777 "$LIFE/out"
 
-# As the extension is installed by default, then in a schema of its own.
+# With the extension in its default schema, then in a schema of its own.
 for schema in public Cft; do
     out=$LIFE/out/$schema; mkdir "$out"; chmod 777 "$out"
     sql a "CREATE DATABASE src TEMPLATE template0"
@@ -18,7 +18,7 @@ for schema in public Cft; do
         SELECT \"$schema\".cft_attach('other.\"Parts of\"', parent => 'whole', child => 'the part');
         CREATE CONSTRAINT TRIGGER \"no cycles\" AFTER INSERT OR UPDATE ON other.\"Parts of\" FOR EACH ROW EXECUTE FUNCTION \"$schema\".cft_reject_cycles()" >/dev/null
     parts="parent => 'whole', child => 'the part'"
-    same() {  # same DB WHAT: both tables, served by their images, follow changes; a cycle is refused
+    same() {  # same DB: both tables are served by their images and follow changes; a cycle is refused
         like "a cycle in $1" "$(try "a/$1" "INSERT INTO other.\"Parts of\" (\"the part\", whole) VALUES (1, 9)")" '*23514*1 > 3 > 9 > 1*'
         exact "a/$1" edges image
         exact "a/$1" 'other."Parts of"' image "$parts"
@@ -29,7 +29,7 @@ for schema in public Cft; do
     exact a/src edges image
     exact a/src 'other."Parts of"' image "$parts"
     rows=$(sql a/src "SELECT count(*) FROM edges")
-    # Documents by a mapping, entities' embeddings, aliases, and summaries: their registration too. A dropped column shifts the numbers of those after it.
+    # The registration of documents with a mapping, embeddings, aliases and summaries. A dropped column changes the numbers of the columns after it.
     sql a/src "CREATE TABLE other.\"Doc's\" (gone int, \"the id\" int, body text, e \"$schema\".vector(2)); CREATE TABLE other.about (gone int, who text, which int); CREATE TABLE named (gone int, name text, e \"$schema\".vector(2));
         ALTER TABLE other.\"Doc's\" DROP gone; ALTER TABLE other.about DROP gone; ALTER TABLE named DROP gone;
         INSERT INTO other.\"Doc's\" VALUES (1, 'one', '[1,0]'), (2, 'two', '[0,1]'); INSERT INTO other.about VALUES ('n3', 1), ('n4', 2); INSERT INTO named VALUES ('n3', '[1,1]');
@@ -38,7 +38,7 @@ for schema in public Cft; do
         CREATE TABLE other.\"aka's\" (gone int, \"called so\" text, who text); ALTER TABLE other.\"aka's\" DROP gone; INSERT INTO other.\"aka's\" VALUES ('the boss', 'n3'), ('nobody', 'nowhere');
         SELECT \"$schema\".cft_attach_aliases('other.\"aka''s\"', 'called so', 'who', 'edges');
         CREATE TABLE other.\"sum's\" (gone int, who text, says text); ALTER TABLE other.\"sum's\" DROP gone; SELECT \"$schema\".cft_attach_summaries('other.\"sum''s\"', 'who', 'says', edges => 'edges')" >/dev/null
-    documents() {  # documents DB: what is attached, and what a question finds by it
+    documents() {  # documents DB: what is attached, and what a question finds with it
         sql "a/$1" "SELECT d, (SELECT string_agg(c::text, ' ') FROM \"$schema\".cft_chunks('n3', '[0,1]', 0, 0, 'edges', 'other.\"Doc''s\"') AS c),
             (SELECT string_agg(n::text, ' ') FROM \"$schema\".cft_nearest_entities('[1,1]', 1, 'edges') AS n),
             (SELECT string_agg(m::text, ' ') FROM \"$schema\".cft_entities('Does nobody ask the Boss of n4?', 'edges') AS m),
@@ -51,7 +51,7 @@ for schema in public Cft; do
     dump -f "$out/plain.sql"
     psql a/plain -v ON_ERROR_STOP=1 -f "$out/plain.sql" >/dev/null 2>"$LIFE/error" || note "plain: $(cat "$LIFE/error")"
     same plain
-    # Each entity with children was due once.
+    # Each entity with children was marked once; a change marks those above it again.
     is "plain: a change marks what is above it" "$(sql a/plain "SELECT count(*) > 1 FROM other.\"sum's\" WHERE who = 'n3' AND says IS NULL")" t
     is "documents of plain" "$(documents plain)" "$attached"
 
@@ -60,7 +60,7 @@ for schema in public Cft; do
     restore custom "$out/custom"
     same custom
     is "documents of custom" "$(documents custom)" "$attached"
-    # Over what is there, with an image and changes.
+    # Restores over existing tables, with an image and changes.
     restore custom --clean --if-exists "$out/custom"
     is "clean: the rows of the dump" "$(sql a/custom "SELECT count(*) FROM edges")" "$rows"
     same custom
@@ -76,10 +76,10 @@ for schema in public Cft; do
     restore directory -j 2 --clean --if-exists "$out/directory"
     same directory
 
-    # Data into a table that is attached and has an image: with the triggers on it follows.
+    # Restores data into an attached table with an image: while the triggers are on, the image follows.
     restore plain --data-only --table edges "$out/custom"
     exact a/plain edges image
-    # With the triggers off pg_restore leaves them enabled, but no longer ALWAYS.
+    # With --disable-triggers, pg_restore leaves the triggers enabled, but no longer ALWAYS.
     before=$(sql a/custom "SELECT count(*) FROM edges")
     restore custom --data-only --disable-triggers --schema public --table edges "$out/custom"
     is "data only" "$(sql a/custom "SELECT count(*) FROM edges")" $((before + rows))
@@ -87,12 +87,12 @@ for schema in public Cft; do
     like "cft_build says what to do" "$(try a/custom "SELECT \"$schema\".cft_build('edges')")" "*55000*HINT:  Mend them with: SELECT cft_attach('edges', tree => 'tree');*"
     is "attach" "$(try a/custom "SELECT \"$schema\".cft_attach('edges', tree => 'tree')")" ""
     exact a/custom edges image
-    # In one transaction, under an image of before: the restored rows are seen.
+    # In one transaction, while an older image exists: the restored rows are seen.
     open s a/custom
     exact_in s edges image
     restore custom --data-only --disable-triggers --single-transaction --schema public --table edges "$out/custom"
     exact_in s edges triggers
-    # The hint's own words suffice, where the columns have the usual names.
+    # The hint's statement works as printed, if the columns have the usual names.
     hint=$(try a/custom "SELECT \"$schema\".cft_build('edges')" | sed -n 's/^HINT:  Mend them with: //p')
     [ "$schema" = public ] || hint="SET search_path = \"$schema\", public; $hint"
     try a/custom "$hint" >/dev/null

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Cancelled, terminated, dropped (the table, its triggers, the extension, the database) in each phase of a build: no worker stays, and no byte:
-# under a limit that one image fills, it can be built again afterwards.
+# A build is cancelled or terminated, or its table, triggers, extension or database dropped, in each phase: no worker stays and no memory leaks.
+# Under a limit that one image fills, it can be built again afterwards.
 . "${0%/*}/lib.sh"; story "$@"
 server a cftrag.build_in_place_limit=1kB cftrag.build_on_start=off
 sql a "$(until_phase_sql)"
@@ -9,12 +9,12 @@ SOME="ARRAY['n0','n1','n7','n9999','x5'], 9, 2"
 big a keeper $ROWS
 is "build" "$(try a "SELECT cft_build('keeper')")" ""
 exact a keeper image "$SOME"
-# Its own chunks and less than another chunk: the smallest has 64 kB.
+# A limit of the image's own chunks and less than another one: the smallest has 64 kB.
 kb=$(sql a "SELECT sum(memory_bytes) / 1024 FROM pg_stat_cftrag"); kb=${kb%.*}
 sql a "SELECT cft_detach('keeper'); ALTER SYSTEM SET cftrag.memory_limit = '$((kb + 32))kB'; SELECT pg_reload_conf()" >/dev/null
 idle() { value_is "$1" "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'cftrag builder'" 0; }
 
-# interrupted DB PHASE WHAT CMD...: CMD while a build of DB's table "edges" is in PHASE; afterwards nothing is there.
+# interrupted DB PHASE WHAT CMD...: runs CMD while a build of DB's table "edges" is in PHASE; afterwards no builder must remain.
 interrupted() {
     local db=$1 phase=$2 what=$3; shift 3
     open w "$db"; open b "$db"
@@ -27,7 +27,7 @@ interrupted() {
     fi
     "$@"
     send w "COMMIT;"
-    # Where the table is gone the caller hears of it; where nobody told him, it is built.
+    # If the table is gone, the caller gets an error; if nothing stopped the build, it succeeds.
     like "$what, $phase: its caller" "$(answer b)" "@(*57014*|*55000*|*55P03*|*57P01*|*42P01*|*42883*|*no answer|)"
     until_true "$PATIENCE" idle a || note "$what, $phase: a builder stays"
     close w; close b
@@ -41,10 +41,10 @@ rebuilt() {
 }
 cancel() { sql a "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE query LIKE 'SELECT cft_build%' AND state = 'active'" >/dev/null; }
 terminate() { sql a "SELECT pg_terminate_backend($builder)" >/dev/null; }
-# What wants a lock on the table waits for the writer too, which goes a little later.
+# A command that wants a lock on the table waits for the writer too, which commits a little later.
 undo() {
     case $1 in
-        # At once, although the writer that it waited for goes on.
+        # The builder ends at once, although the writer that it waited for goes on.
         cancel | terminate) $1; until_true 5 idle a || note "$1: the builder goes on" ;;
         *)  try a "SET client_min_messages = error; SET statement_timeout = '20s'; $1" >"$LIFE/undone" &
             sleep 0.2

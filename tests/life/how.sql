@@ -1,10 +1,10 @@
--- How an answer was served. Beside the SQL tests' oracle (tests/pg_regress/sql/setup.sql), whose functions it asks.
--- 'image, N rows' or 'reason, N rows' if cft_context equals the reference query: for each of the names one by one, and together; and, if
--- the image answered (and verify), if cft_verify finds nothing. Otherwise 'WRONG' and what differs.
+-- Says how an answer was served. Uses the functions of the SQL tests' oracle (tests/pg_regress/sql/setup.sql).
+-- Returns 'image, N rows' or 'reason, N rows' if cft_context equals the reference query, for each name alone and for all together, and, if
+-- the image answered and verify is true, cft_verify finds nothing. Otherwise 'WRONG' or 'UNSOUND' and what differs.
 CREATE FUNCTION oracle.counters(table_ regclass) RETURNS jsonb VOLATILE LANGUAGE sql AS
 $$ SELECT coalesce((SELECT to_jsonb(s) FROM public.pg_stat_cftrag AS s WHERE s.edges = table_), '{}') $$;
 
--- cft_verify says by a NOTICE that an image made meanwhile does not serve the statement's snapshot: not part of the answer.
+-- Hides the NOTICE by which cft_verify says that an image built meanwhile does not serve the statement's snapshot: it is not part of the answer.
 CREATE FUNCTION oracle.how(edges regclass, names text[] = NULL, up int = 4, down int = 4,
                            parent name = 'parent', child name = 'child', tree name = 'tree', verify boolean = true) RETURNS text
 VOLATILE LANGUAGE plpgsql SET client_min_messages = warning AS $$

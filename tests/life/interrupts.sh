@@ -1,25 +1,25 @@
 #!/bin/bash
-# Cancelled, timed out, terminated: in a walk over a whole large tree, in a build, in a COMMIT. Nothing is left locked or taken, and the next
-# call is exact.
+# Sessions are cancelled, timed out and terminated: in a walk over a large tree, in a build, in a COMMIT. No lock and no memory is left, and the
+# next call is exact.
 . "${0%/*}/lib.sh"; story "$@"
 server a cftrag.build_in_place_limit=1MB
 small a edges
 ROWS=110000
 big a big $ROWS
 SOME="ARRAY['n0','n1','n7','n701','n10999','x5'], 9, 2"
-# Without cft_verify, which looks at all of it.
+# Without cft_verify, which reads the whole image.
 QUICK="$SOME, verify => false"
 is "build" "$(try a "SELECT cft_build('big')")" ""
 exact a big image "$SOME"
-# A limit with room for the image and one more of its kind: what an interrupted build forgot would be missed by the next.
+# A limit for two such images, so that the next build would miss memory that an interrupted one leaked.
 kb=$(sql a "SELECT sum(memory_bytes) / 1024 FROM pg_stat_cftrag"); kb=${kb%.*}
 sql a "ALTER SYSTEM SET cftrag.memory_limit = '$((kb * 2 + kb / 2))kB'; SELECT pg_reload_conf()" >/dev/null
 walk="SELECT count(*) FROM cft_context('n0', 1000, 1000, 'big')"
 is "the whole tree" "$(sql a "$walk")" $((ROWS - 0))
-# So many of them that none of the timeouts below is long enough.
+# So many walks that they exceed each of the timeouts below.
 walks="SELECT count(*) FROM generate_series(1, 40) AS i, cft_context(CASE WHEN i > 0 THEN 'n0' END, 1000, 1000, 'big')"
 
-sound() {  # sound WHAT: nobody waits for anything, writes and reads go on
+sound() {  # sound WHAT: no lock is left, writes and reads go on
     is "$1: a write at once" "$(try a "SET lock_timeout = '2s'; SET statement_timeout = '5s'; INSERT INTO big VALUES ('t', 'n1', 'w$checks')")" ""
     exact a big image "$QUICK"
     exact a edges image
@@ -40,22 +40,22 @@ for delay in 0 0.05; do
     like "cancelled" "$(answer s)" "@(*57014*|1?????)"
     sound "cancel"
 done
-# In a subtransaction that goes on after it, with changes of its own that were flushed before.
+# In a subtransaction of a transaction that goes on, with changes of its own that were flushed before.
 like "in an exception block" "$(ask s "BEGIN; INSERT INTO big VALUES ('t', 'n1', 'own'); SAVEPOINT p; $(how_sql big "$QUICK"); SET LOCAL statement_timeout = 5; $walks; ROLLBACK TO p; $(how_sql big "$QUICK"); COMMIT;")" \
     "image, * rows*57014*image, * rows"
 sound "exception block"
-# While it walks, a writer does not wait for its end.
+# A writer does not wait for the end of a walk.
 send s "$walk;"
 is "a write beside a walk" "$(ask w "SET statement_timeout = '2s'; INSERT INTO big VALUES ('t', 'n2', 'beside');")" ""
 like "the walk" "$(answer s)" "1?????"
-# A limit in the middle: the rows that were not asked for.
+# LIMIT ends a walk early, with rows that were never fetched.
 is "LIMIT" "$(ask s "SELECT count(*) FROM (SELECT FROM cft_context('n0', 1000, 1000, 'big') LIMIT 5) AS z;")" 5
 sound "limit"
 
-# In a word of 100 MB, as an entity is looked for in a text and as its words are.
+# In a word of 100 MB, while cft_entities and cft_words read it.
 sql a "CREATE TABLE text AS SELECT 'a' || repeat(U&'\\0301\\0323\\0327\\0345', 12500000) AS t" >/dev/null
 for of in "cft_entities(t, 'big')" "cftrag_internal.cft_words(t)"; do
-    # Until it is in memory, PostgreSQL's own functions read it.
+    # Reads the text into memory first, since PostgreSQL's own functions do that.
     is "read" "$(ask s "SET statement_timeout = 0; SELECT count(*) FROM text, length(t);")" 1
     for ms in 500 1000; do
         began=$(date +%s%N)
@@ -73,7 +73,7 @@ sql a "SELECT pg_terminate_backend($pid, 5000)" >/dev/null
 close s
 sound "terminated walk"
 
-# Builds: timed out, cancelled, terminated; three times, so that what they left would be seen.
+# Builds are timed out, cancelled and terminated, three times, so that leaks would show.
 for i in 1 2 3; do
     like "a build times out" "$(try a "SET statement_timeout = '30ms'; SELECT cft_build('big')")" "*57014*"
     open s a; pid=$(pid_of s)
@@ -92,7 +92,7 @@ is "the writer" "$(ask w "COMMIT;")" ""
 is "build" "$(try a "SELECT cft_build('big')")" ""
 sound "build"
 
-# In a COMMIT that flushes: cancelling comes too late or ends it; terminating too. Either way the table and the image agree.
+# In a COMMIT that flushes, a cancel or termination ends it or comes too late. Either way the table and the image agree.
 for how in cancel terminate; do
     open s a; pid=$(pid_of s)
     is "insert" "$(ask s "BEGIN; INSERT INTO big SELECT 'more', 'n' || n / 10, 'm' || n FROM generate_series(1, 40000) AS n;")" ""

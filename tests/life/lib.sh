@@ -1,31 +1,31 @@
 # shellcheck shell=bash
 # Sourced by each story of tests/life: servers, sessions, checks.
 #
-#   . "${0%/*}/lib.sh"; story "$@"      "$@" is PG_CONFIG; makes $LIFE, a directory that goes with its servers at the end
-#   server NAME [setting=value ...]     a server with the extension and the oracle in database postgres; all of cftrag's memory is one owner's
-#   sql NAME SQL, sql NAME/DB SQL       rows of it; an error ends the story
-#   try NAME SQL                        the same with errors as text: try's status is 0, whatever happens
+#   . "${0%/*}/lib.sh"; story "$@"      "$@" is PG_CONFIG; makes $LIFE, a directory that is removed with its servers at the end
+#   server NAME [setting=value ...]     a server with the extension and the oracle in database postgres; one owner may use all of cftrag's memory
+#   sql NAME SQL, sql NAME/DB SQL       prints the rows; an error ends the story
+#   try NAME SQL                        prints the rows and errors; its status is always 0
 #   open S NAME; ask S SQL; send S SQL; answer S; pid_of S; close S       a session that stays open
-#   exact NAME EDGES HOW [ARGS]         cft_context equals the reference query, and was answered by HOW: image, or a reason
-#   is WHAT ACTUAL WANTED; like WHAT ACTUAL PATTERN; note WHAT            checks; a failed one is counted and the story goes on
+#   exact NAME EDGES HOW [ARGS]         cft_context equals the reference query and was served by HOW: image, or a reason
+#   is WHAT ACTUAL WANTED; like WHAT ACTUAL PATTERN; note WHAT            checks; failures are counted, and the story goes on
 #   finish                              prints "ok STORY" or "not ok STORY: why"
 #
-# Promises: every server made here is stopped, whatever ends the story. A server's log that tells of a PANIC, a failed assertion or a
-# panic in Rust fails the story, except of what the story itself killed (`expect_crash`).
+# Promises: every server made here is stopped, however the story ends. A PANIC, a failed assertion or a Rust panic in a server's log fails
+# the story; after `expect_crash`, processes killed by the story itself do not count.
 
 set -uo pipefail
 export RUST_BACKTRACE=1
-# A session that died is an answer, not our end.
+# Writing to a session that died must not end the story.
 trap '' PIPE
 HERE=$(cd "${BASH_SOURCE[0]%/*}" && pwd)
 ROOT=$(cd "$HERE/../.." && pwd)
-# Long enough for a busy machine; whatever waits longer hangs.
+# Seconds to wait for anything; what takes longer, even on a busy machine, hangs.
 PATIENCE=${LIFE_PATIENCE:-20}
 
 story() {
     STORY=$(basename "$0" .sh) CONFIG=$(readlink -f "${1:?PG_CONFIG}")
     BIN=$("$CONFIG" --bindir) MAJOR=$("$CONFIG" --version | sed -E 's/^[^0-9]*([0-9]+).*/\1/')
-    # Both are normal states: 15 needs the library preloaded, 17 does not.
+    # Tests both normal states: 15 needs the library preloaded, 17 does not.
     if [ "$MAJOR" -lt 17 ]; then PRELOAD=cftrag; else PRELOAD=${LIFE_PRELOAD-}; fi
     LIFE=$(mktemp -d /tmp/cftlife.XXXXXX) failures=0 checks=0 why='' crashes=0
     chmod 755 "$LIFE"
@@ -62,7 +62,7 @@ finish() {
     local name bad='PANIC|TRAP:|panicked at|was terminated by signal'
     [ "$crashes" = 0 ] || bad='PANIC|TRAP:|panicked at|terminated by signal (6|7|8|11)'
     for name in "${servers[@]}"; do
-        # A backend's own complaint, not one quoted in a statement.
+        # Reads the log as text, whatever bytes it has.
         grep -Ea "$bad" "$LIFE/$name/log" 2>/dev/null | head -3 >"$LIFE/bad"
         [ ! -s "$LIFE/bad" ] || note "the log of $name: $(head -c 300 "$LIFE/bad")"
     done
@@ -72,7 +72,7 @@ finish() {
     echo "not ok $STORY: ${why//$'\n'/ | }$([ "$failures" = 1 ] || echo " (and $((failures - 1)) more)")"; exit 1
 }
 
-# until_true SECONDS CMD...: 0 as soon as CMD is.
+# until_true SECONDS CMD...: waits until CMD succeeds; fails after SECONDS.
 until_true() {
     local end=$((SECONDS + $1)); shift
     until "$@"; do [ "$SECONDS" -lt "$end" ] || return 1; sleep 0.05; done
@@ -88,7 +88,7 @@ as_postgres() { "$ROOT/tools/as-postgres" "$@"; }
 postmaster() { head -1 "$LIFE/$1/data/postmaster.pid" 2>/dev/null; }
 running() { local pid; pid=$(postmaster "$1") && [ -n "$pid" ] && kill -0 "$pid" 2>/dev/null; }
 
-# One initdb for all stories of a run: LIFE_TEMPLATE is a data directory to copy.
+# template DIR: runs the one initdb of all stories; each copies its data directory, LIFE_TEMPLATE.
 template() {
     local dir=$1; shift
     mkdir -p "$dir" && chmod 755 "$dir"
@@ -97,13 +97,13 @@ template() {
     "$ROOT/tools/cluster" stop "$dir"
 }
 
-# The SQL tests' oracle, and below it how an answer was served.
+# Prints the SQL tests' oracle, then how.sql.
 oracle_sql() {
     sed '/^-- The oracle can fail/,$d' "$ROOT/tests/pg_regress/sql/setup.sql"
     cat "$HERE/how.sql"
 }
 
-# add NAME: a place for a server, with a copy of the template unless it has data.
+# add NAME [own]: makes the directory of a server, with a copy of the template unless the server brings its own data.
 add() {
     servers+=("$1")
     mkdir -p "$LIFE/$1" && chmod 755 "$LIFE/$1"
@@ -129,15 +129,15 @@ url() {
     echo "host=$(cat "$LIFE/${1%%/*}/socket") port=5432 user=postgres dbname=$db"
 }
 psql() { "$BIN/psql" -X -q -At -d "$(url "$1")" "${@:2}"; }
-# By standard input, so that each statement is its own transaction.
+# Both read the SQL from standard input, so that each statement is its own transaction.
 sql() { psql "$1" -v ON_ERROR_STOP=1 <<<"$2" 2>"$LIFE/error" || broken "$1: $2: $(cat "$LIFE/error")"; }
 try() { psql "$1" -v VERBOSITY=verbose <<<"$2" 2>&1 || true; }
-# quietly NAME SQL: rows or errors do not matter
+# quietly NAME SQL: ignores rows and errors
 quietly() { psql "$1" -c "$2" >/dev/null 2>&1; }
 answers() { quietly "$1" 'SELECT 1'; }
 value_is() { [ "$(psql "$1" -c "$2" 2>/dev/null)" = "$3" ]; }
 
-# oracle NAME/DB [SCHEMA]: the extension (in SCHEMA) and the oracle in another database.
+# oracle NAME/DB [SCHEMA]: installs the extension (in SCHEMA) and the oracle in another database.
 oracle() {
     oracle_sql | sed "s/CREATE EXTENSION cftrag CASCADE/CREATE EXTENSION IF NOT EXISTS cftrag SCHEMA ${2:-public} CASCADE/; s/public\\.cft_/${2:-public}.cft_/g
         s/public\\.pg_stat_cftrag/${2:-public}.pg_stat_cftrag/g" |
@@ -156,7 +156,7 @@ open() {
     rm -f "$LIFE/$1.in" "$LIFE/$1.out"
 }
 send() { printf '%s\n\\echo =done=\n' "$2" >&"${ins[$1]}" 2>/dev/null; }
-# What came since: up to the mark, or the end of a session that died.
+# Prints a session's output up to the mark, or to its end if it died.
 answer() {
     local line text=''
     while IFS= read -r -t "$PATIENCE" line <&"${outs[$1]}"; do
@@ -170,7 +170,7 @@ ask() { send "$1" "$2" && answer "$1"; }
 pid_of() { ask "$1" 'SELECT pg_backend_pid();'; }
 close() {
     local in=${ins[$1]} out=${outs[$1]}
-    # Sessions opened later have a copy of this one's pipe: closing it is not the end.
+    # Closing the pipe is not enough to end the session, since sessions opened later have a copy of it.
     printf '\n\\q\n' >&"$in" 2>/dev/null
     exec {in}>&- {out}<&-
     [ -z "${2:-}" ] || kill "${pids[$1]}" 2>/dev/null
@@ -178,17 +178,17 @@ close() {
     unset "pids[$1]" "ins[$1]" "outs[$1]"
 }
 
-# ---- what every story asks ------------------------------------------------------------------------------------
+# ---- exactness and crashes ------------------------------------------------------------------------------------
 
-# How an answer was served, asked in its own words: "image, N rows", "recovery, N rows"; "WRONG" and both sides.
-# args: of oracle.how after the first: names => ARRAY[...], up => 3, down => 3, parent => ..., child => ..., tree => ..., verify => false
+# how_sql EDGES [ARGS]: the statement that says how an answer was served: "image, N rows", "recovery, N rows"; or "WRONG" and what differs.
+# ARGS are oracle.how's others: names => ARRAY[...], up => 3, down => 3, parent => ..., child => ..., tree => ..., verify => false
 how_sql() { echo "SELECT oracle.how('$1'${2:+, $2})"; }
 exact() { like "exact $1 $2 by $3" "$(try "$1" "$(how_sql "$2" "${4:-}")")" "$3, * rows"; }
 exact_in() { like "exact in session $1, $2 by $3" "$(ask "$1" "$(how_sql "$2" "${4:-}");")" "$3, * rows"; }
 state() { try "$1" "SELECT state FROM pg_stat_cftrag WHERE edges = '$2'::regclass"; }
 built() { try "$1" "SELECT built_at FROM pg_stat_cftrag WHERE edges = '$2'::regclass"; }
 
-# waits for the crash restart that follows a kill -9 of a backend: a select can succeed before the postmaster noticed.
+# kill_backend NAME PID: kills it with -9 and waits for the crash restart, since a query can still succeed before the postmaster notices.
 restarts() { grep -ac 'reinitializing' "$LIFE/$1/log"; }
 kill_backend() {
     local before
@@ -203,8 +203,8 @@ restarted() {
     until_true "$PATIENCE" answers "$1" || broken "$1 does not answer after the crash"
 }
 
-# kill -9 of the postmaster. Its children notice at their next wait, and the memory is theirs until then; itself it is a zombie until
-# somebody waits for it.
+# kill_server NAME: kills the postmaster with -9. Its children notice at their next wait and keep shared memory until then; the postmaster is a
+# zombie until its parent reaps it.
 kill_server() {
     local pid children
     pid=$(postmaster "$1") children=$(ps -o pid= --ppid "$pid")
@@ -230,7 +230,7 @@ small() {
         ; SELECT ${3:+$3.}cft_attach('$2', tree => 'tree')" >/dev/null
 }
 
-# until_phase(phase, seconds): waits until a build is in that phase; its builder.
+# until_phase(phase, seconds): waits until a build is in that phase; returns the builder's pid.
 until_phase_sql() {
     cat <<'SQL'
 CREATE FUNCTION until_phase(wanted text, seconds int = 30) RETURNS int LANGUAGE plpgsql AS $$

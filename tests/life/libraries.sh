@@ -1,10 +1,10 @@
 #!/bin/bash
-# The package is replaced while the server runs. Without preload (17 and later) sessions of both libraries are there at once: the layouts differ, so
-# from the first session of the new one on the reference query answers everyone until the restart. Preloaded, the old one serves on until then.
+# The package is replaced while the server runs. Without preload (17 and later) sessions with both libraries run at once. Their layouts differ, so
+# from the first session with the new library until the restart, the reference query answers all. If preloaded, the old library serves until then.
 . "${0%/*}/lib.sh"; story "$@"
-# The same library, but for the number of its layout.
+# A second library, which differs only in its layout number.
 other=$ROOT/target/other-layout
-# A target directory of its own: a minute's build the first time, and no file shared with the other's.
+# In its own target directory, which shares no file with the other: the first build takes a minute.
 (mkdir -p "$other/source" && cd "$ROOT" &&
     cp -a Cargo.toml Cargo.lock src crates sql "$other/source/" &&
     cd "$other/source" && sed -i 's/^const LAYOUT: u32 = .*/const LAYOUT: u32 = 0x7fff_0000;/' src/image/control.rs && grep -q 0x7fff_0000 src/image/control.rs &&
@@ -12,7 +12,7 @@ other=$ROOT/target/other-layout
         cargo build -q -p cftrag --profile dev --no-default-features --features "pg$MAJOR") >"$LIFE/build.log" 2>&1 ||
     broken "no other library: $(tail -3 "$LIFE/build.log")"
 new=$other/pg$MAJOR/debug/libcftrag.so
-# A server of our own, whose package can be replaced.
+# A private copy of the server, whose package can be replaced.
 . "$ROOT/tools/env"
 own_server() { copy_server "$(dirname "$CONFIG")" "$LIFE/server" "$CONFIG" || broken "no copy of the server"; CONFIG=$LIFE/server/pg_config; }
 given=$CONFIG
@@ -34,7 +34,7 @@ for preload in cftrag $([ "$MAJOR" -lt 17 ] || echo none); do
     by=image
     if [ "$preload" = none ]; then
         by=no_memory
-        # A write of the new one is in no image; whoever reads now must not miss it.
+        # Writes by the new library are in no image; readers must not miss them.
         is "the new one writes" "$(ask after "INSERT INTO edges VALUES ('t1', 'n3', 'by the new one'); DELETE FROM edges WHERE child = 'n9';")" ""
         like "the new one builds nothing" "$(ask after "SELECT cft_build('edges');")" "*55000*"
     else is "the write" "$(ask after "INSERT INTO edges VALUES ('t1', 'n3', 'by the new one'); DELETE FROM edges WHERE child = 'n9';")" ""; fi
@@ -49,7 +49,7 @@ for preload in cftrag $([ "$MAJOR" -lt 17 ] || echo none); do
     close before; close after
     stop "$name"; start "$name"
     exact "$name" edges image
-    # And back again.
+    # Back to the old library.
     open before "$name"
     exact_in before edges image
     package "$old"

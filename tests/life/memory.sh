@@ -1,6 +1,7 @@
 #!/bin/bash
-# Memory runs out in a COMMIT: it succeeds, a WARNING says what to do, the reference query answers, cft_build heals, and so does a reader after a while. The limit (in a COMMIT, in
-# a long INSERT, in PREPARE, in a read of one's own changes, in cft_build), and a full /dev/shm, in a mount namespace of its own.
+# Memory runs out in a COMMIT: it succeeds with a WARNING that says what to do, the reference query answers, and cft_build repairs the image, or a
+# later reader does. Tries the limit (in a COMMIT, in a long INSERT, in PREPARE, in a read of one's own changes, in cft_build), and a full /dev/shm,
+# in a private mount namespace.
 . "${0%/*}/lib.sh"; story "$@"
 server a cftrag.memory_limit=8MB
 SOME="ARRAY['n0','n1','n7','n70','n701','n1999','n20001'], 6, 2"
@@ -11,18 +12,18 @@ exact a big image "$SOME"
 more() { echo "INSERT INTO big SELECT 't', 'n' || n / 10, 'n' || n || repeat('x', 40) FROM generate_series(20001, ${1:-80000}) AS n"; }
 set_limit() { sql a "ALTER SYSTEM SET cftrag.memory_limit = '$1'; SELECT pg_reload_conf()" >/dev/null; until_true 10 value_is a "SHOW cftrag.memory_limit" "$1"; }
 
-# lost WHAT ANSWER: a WARNING with its HINT, and what is left
+# lost WHAT ANSWER: checks the WARNING with its HINT, and that the reference query answers
 lost() {
     like "$1: the warning" "$2" "*WARNING:  01000: the cftrag image of table \"*big\" is incomplete*DETAIL:  Shared memory ran out*HINT:  Raise cftrag.memory_limit*"
     [[ $2 != *ERROR* ]] || note "$1: $2"
     is "$1: the state" "$(state a big)" incomplete
     exact a big incomplete "$SOME"
     exact a edges image
-    # Whoever writes on hears nothing more of it.
+    # Later writes get no more warnings.
     is "$1: the next write" "$(try a "INSERT INTO big VALUES ('t', 'n1', 'more')")" ""
     exact a big incomplete "$SOME"
 }
-# heal: with room for it, cft_build brings the image back, and it follows again
+# heal FAILS: with a higher limit cft_build restores the image, which follows changes again; before, it fails if FAILS is 1
 heal() {
     is "too little still" "$(try a "SELECT cft_build('big')" | grep -c '53200')" "$1"
     set_limit 1GB
@@ -36,19 +37,19 @@ heal() {
     set_limit 8MB
     exact a big image "$SOME"
 }
-# Whoever asks for all messages, reads none and goes away ends her process after a message, in the middle of what it does with memory: all
-# that was taken is given back, or found. Builds of 2 MB in a limit of 8 MB.
+# A client that asks for all messages, reads none and goes away ends its backend at some message, in the middle of work with memory: all memory
+# must be freed, or reclaimed later. Builds of 2 MB under a limit of 8 MB.
 gone_unread() {
     local i client unread
     for i in {1..15}; do
-        # One of its own: a client that was to end would go on with the next one's reader.
+        # A new pipe for each client, or it could go on with the next one's reader.
         unread=$LIFE/unread.$i
         mkfifo "$unread"
         sleep 100 <>"$unread" & local reader=$!
         for _ in {1..2000}; do echo "SELECT cft_build('big');"; done |
             PGOPTIONS='-c client_min_messages=debug5' "$BIN/psql" -X -q -At -d "$(url a)" -f - >/dev/null 2>"$unread" & client=$!
         sleep 1
-        # What she has not read holds her process, until she is gone; and it can be ended.
+        # The backend is blocked by unread messages until its client is gone, and can then end.
         kill -9 "$client" "$reader" 2>/dev/null
         wait "$client" "$reader" 2>/dev/null
         rm "$unread"
@@ -70,7 +71,7 @@ is "the rows are there" "$(rows)" 62001
 exact a big incomplete "$SOME"
 heal 1
 
-# Past the cap in one statement, and the transaction is rolled back: nothing is lost, and what the rows took is room for others.
+# A statement past the cap is rolled back: nothing is lost, and the rows' memory is free for others.
 for i in 1 2 3; do
     is "rolled back ($i)" "$(try a "BEGIN; $(more 160000); ROLLBACK")" ""
     is "no rows" "$(rows)" 2000
@@ -78,7 +79,7 @@ for i in 1 2 3; do
     is "room ($i)" "$(try a "INSERT INTO big SELECT 't', 'n' || n / 10, 'm' || n FROM generate_series(1, 2000) AS n; DELETE FROM big WHERE child LIKE 'm%'")" ""
     exact a big image "$SOME"
 done
-# The transaction's own questions are answered without what could not be noted, and the COMMIT says it.
+# The reference query answers a transaction whose own changes could not be recorded, and the COMMIT warns.
 open s a
 ask s "BEGIN; $(more);" >/dev/null
 asked() { sql a "SELECT ref_pending_trigger FROM pg_stat_cftrag WHERE edges = 'big'::regclass"; }
@@ -89,7 +90,7 @@ exact a big image "$SOME"
 lost "commit" "$(ask s "COMMIT;")"; close s
 heal 1
 
-# A read of one's own changes, in a subtransaction.
+# A transaction reads its own changes in a subtransaction.
 open s a
 before=$(asked)
 is "own read" "$(ask s "BEGIN; SAVEPOINT p; $(more); SELECT count(*) FROM cft_context('n2001', 0, 1, 'big');")" 10
@@ -100,7 +101,7 @@ is "commit" "$(ask s "COMMIT;")" ""; close s
 is "no rows" "$(rows)" 2000
 exact a big image "$SOME"
 
-# A build that finds none leaves the image that was there: it is still right.
+# A build that finds no memory leaves the existing image, which is still right.
 set_limit 1GB
 sql a "INSERT INTO edges SELECT 'm', 'p', repeat('x', 1000) || n FROM generate_series(1, 2000) AS n" >/dev/null
 set_limit 2MB
@@ -108,19 +109,20 @@ like "no room" "$(try a "SELECT cft_build('edges')")" "*ERROR:  53200*HINT:*Rais
 exact a edges image "ARRAY['n1','n2','p'], 3, 3"
 stop a
 
-# /dev/shm full. What is in main memory (a preloaded library's control block) is not concerned.
+# A full /dev/shm. A preloaded library's control block is in main memory and not affected.
 if ! unshare -m true 2>/dev/null || ! unshare -m mount -t tmpfs -o size=1m tmpfs /dev/shm 2>/dev/null; then
     echo "# $STORY: no private mount namespace here: a full /dev/shm is not tested" >&2
     finish
 fi
-# in_namespace: a server that has a /dev/shm of 24 MB to itself
+# A server in a mount namespace with its own /dev/shm of 24 MB.
 for preload in $([ "$MAJOR" -lt 17 ] && echo cftrag || echo none cftrag); do
     [ "$preload" = none ] && PRELOAD='' || PRELOAD=$preload
     name=shm_$preload
     add "$name"
     unshare -m bash -c 'mount -t tmpfs -o size=24m,mode=1777 tmpfs /dev/shm && exec "$@"' - "$ROOT/tools/cluster" start "$LIFE/$name" "$CONFIG" \
         "shared_preload_libraries=$PRELOAD" max_prepared_transactions=10 autovacuum=off shared_buffers=16MB max_connections=20 || broken "$name does not start"
-    # Dropped here: at the session's end that would take an xid beside the next one's snapshot, which would be older than an image built then.
+    # Drops its table itself: a drop at the session's end would use an xid beside the next session's snapshot, which would then be too old for the
+    # image built meanwhile.
     in_shm() { sql "$name" "CREATE TEMP TABLE o (o text); COPY o FROM PROGRAM '$1'; SELECT string_agg(o, ' ') FROM o; DROP TABLE o"; }
     fill() { in_shm "head -c 30000000 /dev/zero >/dev/shm/fill; true" >/dev/null 2>&1; }
     unfill() { in_shm "rm -f /dev/shm/fill" >/dev/null; }
@@ -135,7 +137,7 @@ for preload in $([ "$MAJOR" -lt 17 ] && echo cftrag || echo none cftrag); do
     [[ $answer != *ERROR* ]] || note "full /dev/shm fails a COMMIT: $answer"
     is "the rows are there" "$(sql "$name" "SELECT count(*) FROM big")" 62000
     like "the reference query" "$(try "$name" "$(how_sql big "$SOME")")" "@(incomplete|no_memory), * rows"
-    # A small change of another table, by a session that has nothing mapped yet, and read by one that has not either.
+    # A small change of another table, by a session that has mapped nothing yet, and a read by another such session.
     answer=$(try "$name" "INSERT INTO edges VALUES ('t1', 'n3', 'when full')")
     [[ $answer != *ERROR* ]] || note "full /dev/shm fails a small COMMIT: $answer"
     like "the other table" "$(try "$name" "$(how_sql edges)")" "@(image|no_memory|incomplete|triggers), * rows"
@@ -145,8 +147,8 @@ for preload in $([ "$MAJOR" -lt 17 ] && echo cftrag || echo none cftrag); do
     exact "$name" big image "$SOME"
     exact "$name" edges image
 
-    # Full before any session has seen the control block: on 17 without preload it cannot be made at all, and a change that could be noted nowhere
-    # does not commit.
+    # /dev/shm is full before any session has used the control block: on 17 without preload it cannot be created, and a change that cannot be
+    # recorded does not commit.
     stop "$name"
     unshare -m bash -c 'mount -t tmpfs -o size=24m,mode=1777 tmpfs /dev/shm && exec "$@"' - "$ROOT/tools/cluster" start "$LIFE/$name" "$CONFIG" \
         "shared_preload_libraries=$PRELOAD" max_prepared_transactions=10 autovacuum=off shared_buffers=16MB max_connections=20 || broken "$name does not start"

@@ -1,6 +1,6 @@
 #!/bin/bash
-# The methods of docs/methods.md over a large tree: each is cancelled while it runs, at several moments, and ends within a second. Nothing of what it
-# did is left: nothing is locked, no summary made or marked.
+# The methods of docs/methods.md over a large tree: each is cancelled while it runs, at several moments, and ends within a second. It leaves no
+# locks, and no new summaries or marks.
 . "${0%/*}/lib.sh"; story "$@"
 server a cftrag.build_in_place_limit=1MB jit=off
 ROWS=200000
@@ -9,7 +9,7 @@ is "build" "$(try a "SELECT cft_build('big')")" ""
 sql a "CREATE TABLE meaning (entity text, embedding vector(3)); INSERT INTO meaning SELECT 'n' || n, ARRAY[sin(n), cos(n), 1]::vector FROM generate_series(0, $ROWS) AS n;
     CREATE INDEX ON meaning (entity); SELECT cft_attach_embeddings('meaning', edges => 'big');
     CREATE TABLE gist (entity text, summary text); CREATE INDEX ON gist (entity); SELECT cft_attach_summaries('gist', edges => 'big'); ANALYZE" >/dev/null
-# For those that read whole tables or texts: two million relations with noise, and a graph with 2^19 shortest paths.
+# For methods that read whole tables: two million relations with noise, and a graph with 2^19 shortest paths.
 sql a "CREATE TABLE raw AS SELECT 'entity ' || n % 700000 / 10 AS parent, 'entity ' || n * 7919::bigint % 1000003 AS child FROM generate_series(1, 2000000) AS n;
     CREATE TABLE ladder AS SELECT 'l' || n || a AS parent, 'l' || n + 1 || b AS child FROM generate_series(1, 20) AS n, unnest('{a,b}'::text[]) AS a, unnest('{a,b}'::text[]) AS b;
     SELECT cft_attach('ladder')" >/dev/null
@@ -24,7 +24,7 @@ while IFS= read -r call; do
     cancelled=0
     for delay in 0.05 0.3 0.7; do
         took=0
-        # Again where something else than the call may have been slow.
+        # Tries again if a slow answer may have had another cause.
         for _ in 1 2 3; do
             send s "SELECT count(z) FROM $call AS z;"
             sleep $delay
@@ -39,7 +39,7 @@ while IFS= read -r call; do
         checks=$((checks + 1))
     done
     [ $cancelled -gt 0 ] || note "$call was not cancelled: $text"
-    # What came to its end before it was cancelled may stay.
+    # A call that ended before it was cancelled may leave its marks.
     [ $cancelled = 3 ] || marks=$(sql a "SELECT count(*) FROM gist WHERE summary IS NULL")
     is "${call%%(*}: marks" "$(sql a "SELECT count(*) FROM gist WHERE summary IS NULL")" "$marks"
     is "${call%%(*}: summaries" "$(sql a "SELECT count(*) FROM gist WHERE summary IS NOT NULL")" 0

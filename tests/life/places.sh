@@ -1,5 +1,5 @@
 #!/bin/bash
-# Background workers that build: few of one role and of all, none that waits while another build needs it, or for a client that is gone.
+# Background workers that build: limited per role and in total; none keeps waiting while another build needs a worker, or after its client is gone.
 . "${0%/*}/lib.sh"; story "$@"
 PRELOAD=cftrag
 server a cftrag.build_in_place_limit=1kB max_worker_processes=8 cftrag.build_on_start=off
@@ -10,7 +10,7 @@ sql a "SELECT format('ALTER TABLE g%s OWNER TO greedy', n) FROM generate_series(
 ALTER TABLE m OWNER TO modest" >/dev/null
 builders() { value_is a "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'cftrag builder'" "$1"; }
 
-# One transaction has written to many tables, and all of them are to be built.
+# One open transaction has written to many tables, all of which are to be built.
 open w a
 ask w "BEGIN; INSERT INTO g1 VALUES ('t1', 'n1', 'new'); INSERT INTO g2 SELECT * FROM g1; INSERT INTO g3 SELECT * FROM g1; INSERT INTO g4 SELECT * FROM g1;" >/dev/null
 for i in 1 2 3 4; do open b$i a; send b$i "SELECT cft_build('g$i');"; done
@@ -28,7 +28,7 @@ for i in 2 3 4; do kill -9 "${pids[b$i]}"; done
 until_true "$PATIENCE" value_is a "SELECT count(*) FROM pg_stat_activity WHERE query LIKE 'SELECT cft_build(''g_'')%' AND pid <> pg_backend_pid()" 1 || note "sessions whose clients are gone stay"
 fewer() { [ "$(try a "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'cftrag builder'")" -le 1 ]; }
 until_true "$PATIENCE" fewer || note "builders stay whose clients are gone"
-# A session that is ended leaves no worker either.
+# A terminated session leaves no worker either.
 open k a
 pid=$(pid_of k)
 send k "SELECT cft_build('g3');"
@@ -36,14 +36,14 @@ sleep 1
 sql a "SELECT pg_terminate_backend($pid)" >/dev/null
 until_true "$PATIENCE" fewer || note "a terminated session leaves its builder"
 
-# Who gave way is not forgotten.
+# A build that gave way is still completed.
 ask w "COMMIT;" >/dev/null
-is "who waited all the time" "$(answer b1)" ""
+is "the caller that waited all the time" "$(answer b1)" ""
 until_true "$PATIENCE" builders 0 || note "builders stay"
 for t in g1 g5 m; do exact a $t image; done
 for t in g2 g3 g4; do is "build $t" "$(try a "SELECT cft_build('$t')")" ""; exact a $t image; done
 
-# A parallel operation, where no reader can build in place, asks for a worker.
+# In a parallel operation no reader can build in place, so it asks for a worker.
 server c cftrag.build_on_start=off
 small c p
 is "build" "$(try c "SELECT cft_build('p')")" ""

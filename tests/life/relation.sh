@@ -1,16 +1,16 @@
 #!/bin/bash
-# What can happen to a table while it has an image, one thing after the other; before, in the same transaction, after, and after its rollback.
+# Everything that can happen to a table while it has an image, read before, in the same transaction, afterwards, and after a rollback.
 . "${0%/*}/lib.sh"; story "$@"
 server a allow_in_place_tablespaces=on
 sql a "CREATE TABLESPACE space LOCATION ''; CREATE SCHEMA other"
 small a edges
 sql a "CREATE INDEX by_child ON edges (child)"
 exact a edges image
-open s a     # was there before everything, and stays
+open s a     # open from beginning to end
 exact_in s edges image
 later="cftrag.build_in_place_limit = 0"
 
-# undone REASON SQL: in a transaction that is rolled back. Itself gets REASON; then the image from before serves, unbuilt.
+# undone REASON SQL: runs SQL in a transaction and rolls it back. The transaction itself gets REASON; then the old image serves, without a build.
 undone() {
     local before; before=$(built a edges)
     like "begin" "$(ask s "BEGIN; $2;")" "*"
@@ -18,10 +18,10 @@ undone() {
     is "rollback" "$(ask s "ROLLBACK;")" ""
     exact_in s edges image
     exact a edges image
-    # A mismatch that only this transaction sees may have asked for a build.
+    # For other reasons, a mismatch that only this transaction saw may have asked for a build.
     [[ $1 != created_here && $1 != image ]] || is "the image from before: $2" "$(built a edges)" "$before"
 }
-# done_ REASON SQL: committed. Without a build the reference query answers with REASON (or the image still does); then a build heals.
+# done_ REASON SQL: runs and commits SQL. Without a build the reference query answers with REASON (or the image still does); then a build repairs it.
 done_() {
     is "$2" "$(try a "SET client_min_messages = error; $2" | grep -v '^$')" ""
     like "unbuilt: $2" "$(ask s "SET $later; $(how_sql "${4:-edges}" "${3:-}"); RESET cftrag.build_in_place_limit;")" "$1, * rows"
@@ -42,7 +42,7 @@ done_ rewritten "ALTER TABLE edges SET TABLESPACE space"
 undone created_here "ALTER TABLE edges SET UNLOGGED"
 done_ rewritten "ALTER TABLE edges SET UNLOGGED"
 done_ rewritten "ALTER TABLE edges SET LOGGED"
-# No new file: the type alone.
+# A change of type without a new file.
 undone columns "ALTER TABLE edges ALTER parent TYPE varchar"
 done_ columns "ALTER TABLE edges ALTER parent TYPE varchar"
 done_ rewritten "ALTER TABLE edges ALTER child TYPE varchar(9) USING substr(child, 1, 9)"
@@ -81,7 +81,7 @@ for which in cftrag_row cftrag_truncate ALL USER; do
     is "attach" "$(try a "SELECT cft_attach('edges', tree => 'tree')")" ""
     exact_in s edges image
 done
-# Off and on again before anybody looks; and all in one transaction.
+# Off and on again before the next read; then in one transaction.
 is "off, write, always" "$(try a "ALTER TABLE edges DISABLE TRIGGER cftrag_row; INSERT INTO edges VALUES ('off', 'n1', 'unseen'); ALTER TABLE edges ENABLE ALWAYS TRIGGER cftrag_row")" ""
 like "unseen" "$(ask s "SET $later; $(how_sql edges); RESET cftrag.build_in_place_limit;")" "triggers, * rows"
 exact_in s edges image
@@ -135,7 +135,7 @@ like "gone" "$(ask s "SELECT count(*) FROM cft_context('n1', edges => 'edges');"
 is "extension again" "$(try a "CREATE EXTENSION cftrag; SELECT cft_attach('edges', tree => 'tree')")" ""
 exact_in s edges image
 
-# Images of what is gone are freed: room for a few at a time, for many one after the other.
+# Images of dropped tables are freed: memory for a few suffices for a hundred in a row.
 sql a "ALTER SYSTEM SET cftrag.memory_limit = '3MB'; SELECT pg_reload_conf()" >/dev/null
 answer=$(sql a "DO \$\$ DECLARE n bigint; BEGIN
     FOR i IN 1..100 LOOP

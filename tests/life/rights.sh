@@ -1,12 +1,12 @@
 #!/bin/bash
-# Whoever owns a database, or a table in it, gets no code run by the background workers, which are superusers: not in a database with the
-# extension, nor in one without.
+# The background workers are superusers, and run no code of the owner of a database or of a table in it, whether the database has the extension
+# or not.
 . "${0%/*}/lib.sh"; story "$@"
 PRELOAD=cftrag
 server a cftrag.build_in_place_limit=0
 sql a "CREATE ROLE owner LOGIN; CREATE DATABASE bare OWNER owner; CREATE DATABASE rich OWNER owner" >/dev/null
 sql a/rich "CREATE EXTENSION cftrag CASCADE" >/dev/null
-# As owner: an operator and functions for everything a query of ours might name, before pg_catalog; all of them tell the server's log.
+# As the owner: puts operators and functions that cftrag's queries might name in front of pg_catalog; each writes to the server's log when it is called.
 for db in bare rich; do
     sql "a/$db" "SET ROLE owner; CREATE SCHEMA front;
         CREATE FUNCTION front.trap() RETURNS boolean LANGUAGE plpgsql AS \$\$ BEGIN
@@ -47,14 +47,14 @@ asks() { try a/rich "SET ROLE NONE; SET default_transaction_read_only = off; SET
 ready() { [ "$(asks "SELECT state FROM pg_stat_cftrag WHERE edges OPERATOR(pg_catalog.=) 'front.edges'::regclass")" = ready ]; }
 until_true "$PATIENCE" ready || note "no image after a start"
 like "the builder of a start" "$(trapped)" ""
-# A builder that cft_build starts, and one under a lock.
+# A builder that cft_build starts, and a build under a lock.
 asks "SET ROLE owner; INSERT INTO front.edges (parent, child) VALUES ('x', 'y')" >/dev/null
 is "cft_build beside writers" "$(asks "SELECT cft_build('front.edges')")" ""
 is "cft_build under a lock" "$(asks "SET cftrag.build_in_place_limit = '1GB'; SELECT cft_build('front.edges')")" ""
-is "no code of the owner was run by a worker" "$(trapped)" ""
-is "nor is he a superuser" "$(sql a "SELECT rolsuper FROM pg_roles WHERE rolname = 'owner'")" f
+is "no worker ran the owner's code" "$(trapped)" ""
+is "the owner is no superuser" "$(sql a "SELECT rolsuper FROM pg_roles WHERE rolname = 'owner'")" f
 
-# While schemas change names, which no lock on a table keeps them from: whoever attaches or detaches a table changes no other's triggers.
+# Attaching or detaching a table changes no other table's triggers, even while schemas are renamed, which no lock on a table prevents.
 sql a "CREATE SCHEMA s1; CREATE SCHEMA s2; CREATE TABLE s1.e (parent text, child text); CREATE TABLE s2.e (parent text, child text);
     SELECT cft_attach('s1.e'), cft_attach('s2.e')" >/dev/null
 one=$(sql a "SELECT 's1.e'::regclass::oid")
@@ -77,6 +77,6 @@ is "triggers of others" "$(try a "DO \$\$
     END \$\$")" ""
 touch "$LIFE/asked"
 wait $!
-is "they are as they were" "$(of_two)" "$before"
+is "the other table's triggers are unchanged" "$(of_two)" "$before"
 
 finish

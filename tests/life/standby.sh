@@ -1,5 +1,5 @@
 #!/bin/bash
-# A streaming standby answers by the reference query and follows; after promotion its sessions, new and old, are served by an image of its own.
+# A streaming standby follows and answers by the reference query; after promotion, new and old sessions are served by an image of its own.
 . "${0%/*}/lib.sh"; story "$@"
 server a wal_level=replica max_wal_senders=5
 small a edges
@@ -23,7 +23,7 @@ sql a "BEGIN; TRUNCATE edges; INSERT INTO edges VALUES ('t1', 'a', 'b'), ('t1', 
 follow
 exact_in s edges recovery
 exact a edges image
-# An uncommitted change of the primary at the moment of promotion is none for the promoted one.
+# A change that the primary has not committed at the promotion does not exist on the promoted server.
 open w a
 is "write" "$(ask w "BEGIN; INSERT INTO edges VALUES ('t1', 'lost', 'b');")" ""
 sql a "CHECKPOINT; SELECT pg_switch_wal()" >/dev/null
@@ -33,7 +33,7 @@ like "a snapshot of the standby" "$(ask old "BEGIN ISOLATION LEVEL REPEATABLE RE
 is "promotion" "$(try b "SELECT pg_promote()")" t
 exact_in s edges image
 exact b edges image
-# This snapshot was taken in recovery, and says nothing about what runs since.
+# This snapshot was taken in recovery, and does not cover transactions since then.
 exact_in old edges old_snapshot
 sql b "INSERT INTO edges VALUES ('t1', 'd', 'e'); DELETE FROM edges WHERE child = 'b'"
 exact_in s edges image

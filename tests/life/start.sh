@@ -1,6 +1,6 @@
 #!/bin/bash
-# Images are there after a start and a promotion without anybody asking; after a crash restart, and with cftrag.build_on_start = off, they are left to
-# their first readers.
+# After a start and a promotion images are built without a reader; after a crash restart, and with cftrag.build_on_start = off, the first reader
+# builds them.
 . "${0%/*}/lib.sh"; story "$@"
 expect_crash
 PRELOAD=cftrag
@@ -29,7 +29,7 @@ until_true "$PATIENCE" ready a ready || note "after a crash: no image of edges"
 exact a edges image
 again cftrag.build_in_place_limit=0
 
-# A table whose writers stay is left to its readers; the others are built.
+# A table with an open writer is skipped, and the others are built.
 many=(m1 m2 m3 m4 m5 m6)
 for t in "${many[@]}" last; do small a "$t"; done
 is "prepare" "$(try a "BEGIN; $(printf "INSERT INTO %s VALUES ('t1', 'n1', 'late');" edges "${many[@]}") PREPARE TRANSACTION 'x'")" ""
@@ -39,10 +39,10 @@ until_true 5 of_last || note "a prepared transaction keeps a table behind it fro
 until_true "$PATIENCE" ready a/two 'ready ready' || note "a prepared transaction keeps the others from being built"
 exact a edges no_image
 is "commit prepared" "$(try a "COMMIT PREPARED 'x'")" ""
-# They were put off, not forgotten.
+# The skipped tables are built once their writer has ended.
 put_off() { for t in edges "${many[@]}"; do [ "$(state a "$t")" = ready ] || return 1; done; }
 until_true "$PATIENCE" put_off || note "a table that was put off is not built when its writer has ended"
-# Nor does one that locks her own table.
+# A prepared lock on a table delays no other table either.
 is "prepare a lock" "$(try a "BEGIN; LOCK m1; PREPARE TRANSACTION 'y'")" ""
 again cftrag.build_in_place_limit=0
 until_true 5 of_last || note "a prepared lock keeps a table behind it from being built"

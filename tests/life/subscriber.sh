@@ -1,6 +1,6 @@
 #!/bin/bash
 # Logical replication: the subscriber's own attached table follows the initial copy and every change, because the triggers are ENABLE ALWAYS;
-# the image that was there before the subscription takes it all. Streamed and two-phase transactions included.
+# the image built before the subscription gets them all. Includes streamed and two-phase transactions.
 . "${0%/*}/lib.sh"; story "$@"
 server a wal_level=logical logical_decoding_work_mem=64kB
 server b wal_level=logical max_logical_replication_workers=8
@@ -9,7 +9,7 @@ sql a "ALTER TABLE edges REPLICA IDENTITY FULL; CREATE PUBLICATION p FOR TABLE e
 sql b "CREATE TABLE edges (note text, child text, parent text, tree text); INSERT INTO edges (tree, parent, child) VALUES ('own', 'n1', 'mine');
     SELECT cft_attach('edges', tree => 'tree'); ALTER SYSTEM SET cftrag.build_in_place_limit = 0; SELECT cft_build('edges')" >/dev/null
 exact b edges image
-# From here on nobody builds: what the image has, the triggers brought.
+# From here on there are no builds: the triggers bring everything into the image.
 sql b "SELECT pg_reload_conf()" >/dev/null
 before=$(built b edges)
 
@@ -27,7 +27,7 @@ sql a "INSERT INTO edges VALUES ('t1', 'n3', 'new'), ('t4', 'new', 'n1'); DELETE
 follow "changes"
 sql a "BEGIN; INSERT INTO edges VALUES ('t1', 'n3', 'a1'); SAVEPOINT s; INSERT INTO edges VALUES ('t1', 'n3', 'a2'); ROLLBACK TO s; INSERT INTO edges VALUES ('t1', 'n3', 'a3'); DELETE FROM edges WHERE child = 'n2'; COMMIT"
 follow "savepoints"
-# Large enough to be streamed while it runs; its subtransaction is rolled back after it was streamed.
+# A transaction large enough to be streamed while it runs, with a subtransaction that is rolled back after it was streamed.
 sql a "BEGIN; INSERT INTO edges SELECT 'big', 'b' || n / 7, 'b' || n FROM generate_series(1, 3000) AS n; SAVEPOINT s;
     INSERT INTO edges SELECT 'gone', 'b' || n / 7, 'b' || n FROM generate_series(1, 3000) AS n; ROLLBACK TO s; DELETE FROM edges WHERE child LIKE 'b1%'; COMMIT"
 follow "streamed" "ARRAY['b0','b1','b3','b20','b200','b2999','n1','a3']"
@@ -39,11 +39,11 @@ follow "two-phase" "ARRAY['n1','n4','n5','two','b2']"
 is "rolled back prepared" "$(try a "BEGIN; INSERT INTO edges VALUES ('t1', 'n4', 'three'); PREPARE TRANSACTION 'x'; ROLLBACK PREPARED 'x'")" ""
 sql a "DELETE FROM edges WHERE tree = 'big'"
 follow "large delete"
-# A change of the subscriber's own between the publisher's.
+# The subscriber's own change, between those of the publisher.
 sql b "INSERT INTO edges (tree, parent, child) VALUES ('own', 'mine', 'n1')"
 follow "own change"
 is "one image from before the subscription" "$(built b edges)" "$before"
-# TRUNCATE gives the table a new file; with nobody to build, the reference query answers, and the owner's build heals it.
+# TRUNCATE gives the table a new file; the reference query answers until the owner builds a new image.
 sql a "TRUNCATE edges; INSERT INTO edges VALUES ('t1', 'a', 'b'), ('t1', 'b', 'c')"
 until_true "$PATIENCE" same_rows || note 'truncate does not follow'
 exact b edges rewritten
@@ -53,7 +53,8 @@ follow "after truncate"
 sql b "DROP SUBSCRIPTION s" >/dev/null 2>&1
 exact b edges image
 
-# A slot's snapshot, as whoever copies a database takes it: what ended while the slot was made lies between its xmax and its xmin.
+# A replication slot's exported snapshot, as tools that copy a database use it: transactions that ended while the slot was created lie between its
+# xmax and its xmin.
 waits() { value_is b "SELECT count(*) > 0 FROM pg_locks WHERE NOT granted AND locktype = 'transactionid'" t; }
 begun() { ask "$1" "BEGIN; SELECT pg_current_xact_id() IS NULL;" >/dev/null; }
 open first b; open second b; open third b; open copy b

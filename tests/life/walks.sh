@@ -1,10 +1,10 @@
 #!/bin/bash
-# Walks over a whole tree of a million entities, up => 1000, down => 1000: writers do not wait for their end, and a walk takes memory for its result
-# (which is sorted) and no more. What was measured is printed. LIFE_ENTITIES=n for another size.
+# Walks over a whole tree of a million entities, up => 1000, down => 1000: writers do not wait for them to end, and a walk takes memory only for its
+# result, which is sorted. Prints what it measures. LIFE_ENTITIES=n for another size.
 . "${0%/*}/lib.sh"; story "$@"
 server a cftrag.build_in_place_limit=1MB cftrag.memory_limit=2GB max_wal_size=4GB work_mem=16MB jit=off
 N=${LIFE_ENTITIES:-1000000}
-# Where it is allowed, before the rest of the machine, which is not what is measured.
+# A higher priority, if allowed, since other load on the machine would disturb the measurement.
 renice -n -15 -p "$(postmaster a)" $$ >/dev/null 2>&1
 big a big "$N"
 is "build" "$(try a "SET statement_timeout = 0; SELECT cft_build('big')")" ""
@@ -14,7 +14,7 @@ PATIENCE=120
 open s a
 is "the whole tree" "$(ask s "SELECT count(*) FROM cft_context('n0', 1000, 1000, 'big');")" "$N"
 
-# Memory: what the process had at most, in the first walk of a session. Against it the rows themselves, as PostgreSQL would hold them.
+# Memory: the peak of the process in a session's first walk, compared with the size of the rows in a table.
 open m a
 pid=$(pid_of m)
 memory() { awk -v what="$1:" '$1 == what { print $2 }' "/proc/$pid/status"; }
@@ -29,13 +29,13 @@ for x in 1 2 3; do ask m "SET statement_timeout = '150ms'; $walk; RESET statemen
 like "cancelled" "$(cat "$LIFE/cancelled")" "*57014*"
 cancelled=$(($(memory RssAnon) - before))
 rows=$(sql a "CREATE TABLE result AS SELECT * FROM cft_context('n0', 1000, 1000, 'big'); SELECT pg_relation_size('result') / 1024; DROP TABLE result")
-echo "# $STORY: a walk over $N entities has up to $most kB of its own, $left kB after it, $again after three more, $cancelled after cancelled ones; its result is a table of $rows kB" >&2
+echo "# $STORY: a walk over $N entities uses up to $most kB; $left kB remain after it, $again after three more, $cancelled after cancelled ones; its result as a table has $rows kB" >&2
 [ "$most" -lt $((rows * 2)) ] || note "a walk takes $most kB for a result of $rows kB"
 [ "$again" -lt "$rows" ] || note "walks leave $again kB"
 [ "$cancelled" -lt "$rows" ] || note "cancelled walks leave $cancelled kB"
 close m
 
-# Latencies of one writer, beside two walkers of another table, and of his own.
+# Latencies of one writer, beside two walkers of another table and then of its own.
 small a spare
 exact a spare image
 echo "INSERT INTO spare VALUES ('t', 'n' || (random() * $N)::int, 'w' || random())" >"$LIFE/write_spare.sql"
@@ -57,7 +57,7 @@ read -r _ p99_control most_control _ <<<"$control"
 read -r _ p99 most count <<<"$beside"
 like "walks were made" "$walks" "[1-9]*"
 [ "$count" -gt 100 ] || note "only $count writes beside the walks"
-# A slice of a walk takes a millisecond or so; a walk takes a second. The rest is the scheduler's: two cores for three sessions.
+# A slice of a walk takes about a millisecond, a whole walk a second. The scheduler adds the rest: three sessions share two cores.
 [ "$p99" -lt $((p99_control + 15000)) ] || note "p99 of a commit beside walks: $p99 us, of another table's $p99_control"
 [ "$most" -lt $((most_control + 40000)) ] || note "a commit waited $most us beside walks, another table's $most_control"
 exact a big image "ARRAY['n1','n7','n70123','n$((N - 1))'], 3, 1, verify => false"

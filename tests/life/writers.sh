@@ -1,6 +1,6 @@
 #!/bin/bash
-# What a writer may expect beside an image: a cancel ends a statement whose changes are being noted, a value that cannot be read does not fail
-# a write, a build in the reader's own call gives way.
+# What a writer may expect beside an image: a cancel ends a statement while its changes are being recorded, an unreadable value does not make a
+# write fail, and a build in a reader's own call gives way.
 . "${0%/*}/lib.sh"; story "$@"
 server a
 sql a "$(until_phase_sql)" >/dev/null
@@ -8,25 +8,26 @@ small a edges
 is "build" "$(try a "SELECT cft_build('edges')")" ""
 exact a edges image
 
-# Cancelled while an AFTER trigger notes rows. The limit would do for none of these; what was flushed before belongs to an aborted transaction.
+# Cancels a statement while its AFTER trigger records rows. All the rows would exceed the limit; those flushed before belong to an aborted
+# transaction.
 rows="INSERT INTO edges SELECT 't', 'n' || n / 10, 'more' || n FROM generate_series(1, 20000000) AS n"
 like "statement_timeout" "$(try a "SET statement_timeout = '300ms'; $rows")" "*57014*"
 exact a edges image
-# In an exception block the transaction goes on, with what it had done before.
+# After a rollback to a savepoint the transaction goes on, with its earlier changes.
 like "exception block" "$(try a "BEGIN; INSERT INTO edges VALUES ('t', 'n1', 'own');
     DO \$\$ BEGIN INSERT INTO edges SELECT 't', 'n2', 'gone' || n FROM generate_series(1, 30000) AS n; RAISE division_by_zero;
         EXCEPTION WHEN OTHERS THEN END \$\$;
     SAVEPOINT p; SET LOCAL statement_timeout = '300ms'; $rows; ROLLBACK TO p; $(how_sql edges); COMMIT;")" "*57014*image, * rows"
 exact a edges image
 is "the row is there" "$(sql a "SELECT count(*) FROM edges WHERE child = 'own'")" 1
-# Pairs that many rows share: as many deletes.
+# One pair that many rows share, and as many deletes.
 sql a "INSERT INTO edges SELECT n, 'France', 'Paris' FROM generate_series(1, 30000) AS n; SELECT cft_build('edges')" >/dev/null
 like "a DELETE" "$(try a "SET statement_timeout = '1ms'; DELETE FROM edges WHERE parent = 'France'")" "*57014*"
 exact a edges image "ARRAY['n1', 'n5', 'own'], 4, 4"
-is "the same again" "$(try a "DELETE FROM edges WHERE parent = 'France'")" ""
+is "the DELETE again" "$(try a "DELETE FROM edges WHERE parent = 'France'")" ""
 exact a edges image
 
-# A name that cannot be read: an UPDATE of another column goes on, and so does a DELETE; the image is given up with a word.
+# An unreadable name: UPDATE of another column works, and so does DELETE; the image is given up with a WARNING.
 if [ "$(sql a "SELECT count(*) FROM pg_available_extensions WHERE name = 'pg_surgery'")" = 1 ]; then
     sql a "CREATE EXTENSION pg_surgery; CREATE TABLE long (id int, parent text, child text); ALTER TABLE long ALTER parent SET STORAGE EXTERNAL;
         INSERT INTO long SELECT n, repeat('x', 100000), 'k' || n FROM generate_series(1, 2) AS n; INSERT INTO long VALUES (3, 'a', 'b');
@@ -39,11 +40,11 @@ if [ "$(sql a "SELECT count(*) FROM pg_available_extensions WHERE name = 'pg_sur
     like "a DELETE of it" "$(try a "DELETE FROM long WHERE id = 2; SELECT count(*), min(id) FROM long")" "*2|3"
     like "no image" "$(state a long)" "@(incomplete|none|empty|)"
 else
-    note "pg_surgery is not there: a damaged value was not tried"
+    note "pg_surgery is not installed: a damaged value was not tried"
 fi
 
-# A reader builds the image of a table that a writer wants. The writer's transaction stays open, so no worker builds it meanwhile.
-gave_way() {  # gave_way N: the reader of try N was answered without an image of its own making
+# A reader builds the image of a table that a writer wants to lock. The writer's transaction stays open, so no worker builds the image meanwhile.
+gave_way() {  # gave_way N: whether the reader of try N was answered without building the image
     sql a "CREATE TABLE wanted$1 (parent text, child text);
         INSERT INTO wanted$1 SELECT 'p' || n / 10, 'c' || n FROM generate_series(1, 300000) AS n;
         CREATE INDEX ON wanted$1 (parent); CREATE INDEX ON wanted$1 (child); SELECT cft_attach('wanted$1')" >/dev/null
@@ -58,12 +59,12 @@ gave_way() {  # gave_way N: the reader of try N was answered without an image of
     [ "$served" != ready ]
 }
 open r a; open w a
-# A try in which the writer came when the build had ended says nothing.
+# Tries again if the writer came too late, when the build had ended.
 way=
 for n in 1 2 3 4 5; do if gave_way "$n"; then way=1; break; fi; done
 is "a build in place gives way" "$way" 1
 close r; close w
-# Nor does a reader read values of many megabytes while writers wait: a worker does.
+# A reader does not read very long values while writers wait; it leaves the build to a worker.
 sql a "CREATE TABLE wide (parent text, child text); SELECT cft_attach('wide'); INSERT INTO wide VALUES ('a', 'b'), (repeat('x', 2000000), 'c')" >/dev/null
 like "the first reader does not build it" "$(sql a "$(how_sql wide "ARRAY['a', 'b', 'c'], 1, 1")")" "no_image, 3 rows"
 served() { sql a "SELECT FROM cft_context('b', 1, 0, 'wide')"; [ "$(state a wide)" = ready ]; }
