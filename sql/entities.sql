@@ -3,7 +3,8 @@
 -- It is (a) what the extension runs when the image cannot serve, (b) the oracle of the tests.
 -- Parameters: $1 text question, $2 boolean overlapping.
 -- Filled in by src/serve/reference.rs before it is parsed: {edges}, {parent} and {child} as in reference.sql;
--- {aliases}, a query for (alias, entity) over the attached tables of aliases, without NULLs.
+-- {aliases}, a query for (alias, entity) over the attached tables of aliases, without NULLs; {named}, one for (entity, what it is called): child and label of
+-- the rows that have both, or (entity, entity) FROM name where there is no column of labels.
 --
 -- cft_words(text) are the words of a text, folded, with their places from 1 on and their positions in characters; cft_form(name) is the
 -- folded words of a name, joined by one blank, or NULL if it is never found in a text (crates/core/src/folded/words.rs). Both are bytea: UTF-8
@@ -18,14 +19,18 @@ name(entity) AS (
 aliased(alias, entity) AS (
     {aliases}
 ),
--- An alias that folds like its entity's name adds nothing; of several that fold alike, the smallest by bytes stands for them.
+-- What an entity is called: its labels, or where there is no column of labels its name.
+own(entity, form) AS MATERIALIZED (
+    SELECT DISTINCT d.entity, cftrag_internal.cft_form(d.called) FROM ({named}) AS d(entity, called)
+),
+-- An alias that folds like what its entity is called adds nothing; of several that fold alike, the smallest by bytes stands for them.
 form(entity, form, via_alias) AS MATERIALIZED (
-    SELECT n.entity, cftrag_internal.cft_form(n.entity), NULL::pg_catalog.text FROM name AS n
+    SELECT o.entity, o.form, NULL::pg_catalog.text FROM own AS o
     UNION ALL
     SELECT n.entity, cftrag_internal.cft_form(a.alias), pg_catalog.min(a.alias)
       FROM aliased AS a
       JOIN name AS n ON n.entity OPERATOR(pg_catalog.=) a.entity
-     WHERE (cftrag_internal.cft_form(a.alias) OPERATOR(pg_catalog.=) cftrag_internal.cft_form(n.entity)) IS NOT TRUE
+     WHERE NOT EXISTS (SELECT FROM own AS o WHERE o.entity OPERATOR(pg_catalog.=) n.entity AND o.form OPERATOR(pg_catalog.=) cftrag_internal.cft_form(a.alias))
      GROUP BY n.entity, cftrag_internal.cft_form(a.alias)
 ),
 word(place, form, start, length) AS MATERIALIZED (

@@ -95,7 +95,7 @@ pub fn no_raw_column(table: &str, column: &str) -> ErrorReport {
 
 pub fn same_column(column: &str) -> ErrorReport {
     report(Code::ERRCODE_DUPLICATE_COLUMN, format!("column \"{column}\" is named twice"))
-        .set_hint("Parent, child and tree are three different columns.")
+        .set_hint("Parent, child, tree and label are different columns.")
 }
 
 pub fn wrong_type(column: &str, type_name: &str) -> ErrorReport {

@@ -16,7 +16,7 @@ use crate::pg::encoding;
 use pgrx::prelude::*;
 use std::ffi::CString;
 
-/// `cft_attach(edges regclass, parent name, child name, tree name) -> void`
+/// `cft_attach(edges regclass, parent name, child name, tree name, label name) -> void`
 ///
 /// Creates the triggers that keep an image of `edges` fresh. Idempotent; with other columns it replaces the registration.
 /// Errors: 42P01 no such table, 42809 not a plain table, 42703 no such column, 42701 a column twice, 42804 type, 0A000 collation or
@@ -31,6 +31,7 @@ fn cft_attach(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
         parent: name(&call, 1).ok_or_else(|| error::null_argument("parent"))?,
         child: name(&call, 2).ok_or_else(|| error::null_argument("child"))?,
         tree: name(&call, 3),
+        label: name(&call, 4),
     };
     if let Some(why) = table.unsuitable().or_else(|| table.inherits()) {
         return Err(error::wrong_kind(&table.name(), why));
@@ -59,7 +60,7 @@ fn cft_attach_aliases(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     let table = open_owned(call.oid(0).ok_or_else(|| error::null_argument("aliases"))?)?;
     let alias = name(&call, 1).ok_or_else(|| error::null_argument("alias"))?;
     let entity = name(&call, 2).ok_or_else(|| error::null_argument("entity"))?;
-    let names = ColumnNames { parent: entity, child: alias, tree: None };
+    let names = ColumnNames { parent: entity, child: alias, tree: None, label: None };
     let edges = AttachedTable::open(&call, 3)?;
     if edges.oid() == table.oid() {
         return Err(error::aliases_of_itself(&table.name()));
@@ -137,11 +138,7 @@ fn open_owned(table: pg_sys::Oid) -> Fallible<EdgesTable> {
 }
 
 fn create_triggers(table: pg_sys::Oid, names: &ColumnNames, functions: Functions) -> Fallible<()> {
-    let arguments: Vec<CString> = [Some(&names.parent), Some(&names.child), names.tree.as_ref()]
-        .into_iter()
-        .flatten()
-        .map(|name| c_string(name))
-        .collect();
+    let arguments: Vec<CString> = names.arguments().into_iter().map(c_string).collect();
     let rows = pg_sys::TRIGGER_TYPE_INSERT | pg_sys::TRIGGER_TYPE_UPDATE | pg_sys::TRIGGER_TYPE_DELETE;
     let common = || Trigger { arguments: &arguments, always: true, replace: true, ..Trigger::on(table) };
     let row = Trigger { name: c"cftrag_row", function: functions.capture, events: rows, each_row: true, ..common() };

@@ -4,7 +4,7 @@
 
 use crate::call::fmgr::{Call, text_datum};
 use crate::catalog::attached_table::AttachedTable;
-use crate::catalog::columns::{ColumnNames, Columns};
+use crate::catalog::columns::{Column, ColumnNames};
 use crate::catalog::registration::Functions;
 use crate::catalog::{privileges, registration};
 use crate::error::Fallible;
@@ -57,15 +57,15 @@ fn shown(table: pg_sys::Oid, functions: Functions) -> bool {
     let Some(registration) = registration::read(table, std::ptr::null_mut(), functions) else {
         return reads(table, [None]);
     };
-    let ColumnNames { parent, child, tree } = registration.names;
+    let ColumnNames { parent, child, tree, label } = registration.names;
     let number = |name: String| {
         let name = CString::new(encoding::encode(&name)).ok()?;
         // SAFETY: a system cache lookup; 0 if there is no such column.
         let number = i32::from(unsafe { pg_sys::get_attnum(table, name.as_ptr()) });
         (number != 0).then_some(number)
     };
-    let tree = tree.map_or_else(|| number(parent.clone()), number);
-    reads(table, [number(parent), number(child), tree])
+    let [tree, label] = [tree, label].map(|other| other.map_or_else(|| number(parent.clone()), number));
+    reads(table, [number(parent), number(child), tree, label])
 }
 
 /// Whether the caller has SELECT on the table, or on these columns of it. None: a column that is gone. False if the table is dropped meanwhile.
@@ -123,9 +123,9 @@ fn row(control: Option<&'static Control>, table: pg_sys::Oid) -> Option<([pg_sys
         };
         chunks::read(control, index, stats).and_then(|stats| stats.ok_or(Unusable::Empty))
     });
-    if let Some(Ok((_, Columns { tree, parent, child }))) = &image {
-        let tree = if tree.number == 0 { parent } else { tree };
-        if !reads(table, [parent, child, tree].map(|column| Some(column.number))) {
+    if let Some(Ok((_, columns))) = &image {
+        let number = |column: Column| if column.number == 0 { columns.parent.number } else { column.number };
+        if !reads(table, columns.all().map(|column| Some(number(column)))) {
             return None;
         }
     }

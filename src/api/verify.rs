@@ -20,7 +20,7 @@ use crate::pg::interrupt;
 use crate::pg::interrupt::{ROWS_BETWEEN_CHECKS, check_interrupts};
 use crate::serve::conditions::Ticket;
 use crate::serve::route;
-use cftrag_core::{HeapMemory, Image, Interruptible, NameId, Names, NoRoom, Scan, Step, chunk_bytes};
+use cftrag_core::{HeapMemory, Image, Interruptible, LABELS, NameId, Names, NoRoom, Scan, Step, chunk_bytes, label_of};
 use pgrx::check_for_interrupts;
 use pgrx::prelude::*;
 
@@ -200,7 +200,14 @@ fn look(of: &AttachedTable, ticket: &mut Ticket) -> Result<Fallible<Found>, Reas
     }
 }
 
+/// A row of the result. A label is shown as the parent of its entity, without a tree.
 fn add(rows: Rows, problem: &str, edge: Option<Edge<&[u8]>>, counts: Option<(i64, i64)>) {
+    let (problem, edge) = match edge {
+        Some((Some(LABELS), label, entity)) => {
+            ("labels differ", Some((None, label_of(label).unwrap_or(label), entity)))
+        }
+        edge => (problem, edge),
+    };
     let none = pg_sys::Datum::from(0usize);
     let tree = edge.and_then(|e| e.0);
     let mut values = [

@@ -23,7 +23,7 @@ use crate::image::{chunks, control};
 use crate::pg::compat;
 use crate::pg::compat::random_seed;
 use crate::pg::snapshot::SnapshotView;
-use cftrag_core::{Degrees, Edge, Error, Image, Memory, OWNER_WORDS, Recent};
+use cftrag_core::{Degrees, Edge, Error, Image, LABELS, Memory, OWNER_WORDS, Recent};
 use pgrx::check_for_interrupts;
 use pgrx::prelude::*;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
@@ -188,7 +188,7 @@ fn insert(
     }
 }
 
-/// Calls `each` for every edge of the table that the snapshot sees. The scan and the output of the six types run no code of a user; should that
+/// Calls `each` for every edge and label of the table that the snapshot sees. The scan and the output of the six types run no code of a user; should that
 /// change, it would run with the rights of the table's owner (catalog/trust.rs), not with the caller's or a worker's.
 /// Fails when another session waits for the caller's `lock`, if that is given.
 pub fn scan(
@@ -239,8 +239,8 @@ fn scan_rows(
     mut pace: Pace<'_>,
     mut each: impl FnMut(&Edge) -> Fallible<()>,
 ) -> Fallible<()> {
-    let wanted = [columns.tree, columns.parent, columns.child];
-    let mut names = [Vec::new(), Vec::new(), Vec::new()];
+    let wanted = columns.all();
+    let mut names = [const { Vec::new() }; 4];
     let mut result = Ok(());
     // SAFETY: a heap scan under a registered snapshot; attribute numbers are the relation's, values are non-null.
     unsafe {
@@ -260,7 +260,7 @@ fn scan_rows(
                 break;
             }
             result = pace.before((*tuple).t_len as usize);
-            let mut present = [false; 3];
+            let mut present = [false; 4];
             for ((column, name), present) in wanted.iter().zip(&mut names).zip(&mut present) {
                 if column.number != 0 {
                     let mut null = false;
@@ -284,6 +284,10 @@ fn scan_rows(
                 // A row without a parent says that its child is there, as one with itself as parent does.
                 let parent = if present[1] { &names[1] } else { &names[2] };
                 result = each(&Edge { tree, parent, child: &names[2] });
+                if result.is_ok() && present[3] {
+                    names[3].extend_from_slice(LABELS);
+                    result = each(&Edge { tree: Some(LABELS), parent: &names[3], child: &names[2] });
+                }
             }
         }
         pg_sys::heap_endscan(scan);

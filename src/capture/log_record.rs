@@ -24,6 +24,9 @@ use std::sync::atomic::Ordering::SeqCst;
 
 const HEAD: usize = 16;
 
+/// A trigger, a locator, and four words for each column.
+const SOURCE_WORDS: usize = 4 + 4 * 4;
+
 /// Writes the table's entries to the log, if a load is running. On failure marks the log as lost; never raises.
 pub fn capture(control: &Control, index: usize, table: &mut TableDelta) {
     let slot = &control.slots[index];
@@ -70,7 +73,7 @@ pub fn encode(table: &TableDelta, load: u64) -> Option<Option<Vec<u8>>> {
         return None;
     }
     let mut out = Vec::new();
-    if out.try_reserve(HEAD + 64 + room).is_err() {
+    if out.try_reserve(HEAD + 4 * SOURCE_WORDS + room).is_err() {
         return Some(None);
     }
     out.extend_from_slice(&[0; HEAD]);
@@ -101,10 +104,11 @@ fn words(out: &mut Vec<u8>, words: &[u32]) {
     words.iter().for_each(|word| out.extend_from_slice(&word.to_ne_bytes()));
 }
 
-fn source_words(source: &CapturedAs) -> [u32; 16] {
+fn source_words(source: &CapturedAs) -> [u32; SOURCE_WORDS] {
     let (l, c) = (&source.locator, &source.columns);
-    let mut out = [u32::from(source.trigger), l.tablespace, l.database, l.file, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
-    for (i, column) in [c.tree, c.parent, c.child].iter().enumerate() {
+    let mut out = [0; SOURCE_WORDS];
+    out[..4].copy_from_slice(&[u32::from(source.trigger), l.tablespace, l.database, l.file]);
+    for (i, column) in c.all().iter().enumerate() {
         out[4 + 4 * i..8 + 4 * i].copy_from_slice(&[
             column.number as u32,
             column.type_oid,
@@ -155,7 +159,7 @@ fn decode_source(bytes: &[u8]) -> CapturedAs {
     CapturedAs {
         trigger: pg_sys::Oid::from(w(0)),
         locator: Locator { tablespace: w(1), database: w(2), file: w(3) },
-        columns: Columns { tree: column(0), parent: column(1), child: column(2) },
+        columns: Columns { tree: column(0), parent: column(1), child: column(2), label: column(3) },
     }
 }
 
@@ -163,7 +167,7 @@ impl Segment {
     /// The segment's changes, in order.
     pub fn changes(&self) -> impl Iterator<Item = (Edge<'_>, Change)> + Clone {
         let bytes = &self.bytes;
-        let mut at = HEAD + 64;
+        let mut at = HEAD + 4 * SOURCE_WORDS;
         std::iter::from_fn(move || {
             if at >= bytes.len() {
                 return None;

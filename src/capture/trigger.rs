@@ -16,7 +16,7 @@ use crate::error::Fallible;
 use crate::pg::compat;
 use crate::pg::compat::unguarded;
 use crate::pg::snapshot::full_xid;
-use cftrag_core::{Deleter, RowVersion, Stamp};
+use cftrag_core::{Deleter, LABELS, RowVersion, Stamp};
 use pgrx::check_for_interrupts;
 use pgrx::prelude::*;
 use std::ffi::CStr;
@@ -51,7 +51,7 @@ struct Fired {
     slot: *mut pg_sys::TupleTableSlot,
 }
 
-/// AFTER INSERT OR UPDATE OR DELETE FOR EACH ROW. Arguments: parent, child[, tree] columns.
+/// AFTER INSERT OR UPDATE OR DELETE FOR EACH ROW. Arguments: parent, child[, tree[, label]] columns; an empty one is none.
 /// Errors: 39P01 if it runs as a trigger of another kind, which has no row on a page.
 #[pg_extern(sql = false)]
 fn cft_capture(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
@@ -149,47 +149,58 @@ pub unsafe fn resolve(data: &pg_sys::TriggerData) -> Option<Columns> {
             let column = columns::find_column((*data.tg_relation).rd_att, wanted.to_bytes())?;
             column_value::holds_names(pg_sys::Oid::from(column.type_oid)).then_some(column)
         };
-        match trigger.tgnargs {
-            2 => Some(Columns { tree: Column::default(), parent: find(0)?, child: find(1)? }),
-            3 => Some(Columns { tree: find(2)?, parent: find(0)?, child: find(1)? }),
-            _ => None,
+        let other = |n: i16| {
+            let is_none = n >= trigger.tgnargs || CStr::from_ptr(*trigger.tgargs.add(n as usize)).is_empty();
+            if is_none { Some(Column::default()) } else { find(n) }
+        };
+        if !(2..=4).contains(&trigger.tgnargs) {
+            return None;
+        }
+        Some(Columns { parent: find(0)?, child: find(1)?, tree: other(2)?, label: other(3)? })
+    }
+}
+
+/// Notes what a row says: an edge, and the label of its child.
+///
+/// # Safety
+/// `slot` holds a row of `data.tg_relation`, or is null.
+unsafe fn note(data: &pg_sys::TriggerData, source: &CapturedAs, slot: *mut pg_sys::TupleTableSlot, change: Change) {
+    let Columns { tree, parent, child, label } = &source.columns;
+    // SAFETY: the caller's promise; the attributes' numbers are the relation's.
+    unsafe {
+        let (table, highest) = ((*data.tg_relation).rd_id, source.columns.all().map(|c| c.number).into_iter().max());
+        let row = attributes(slot, highest.unwrap_or_default());
+        transaction::note(table, source, change, |out| {
+            let Some(row) = &row else { return NameLengths::Lost };
+            let tree = if tree.number == 0 { Some(delta::NO_TREE) } else { row.append(tree, out) };
+            // A row without a parent says that its child is there, as one with itself as parent does.
+            let parent = match row.append(parent, out) {
+                Some(delta::NO_TREE) => row.append(child, out),
+                parent => parent,
+            };
+            lengths(tree, parent, row.append(child, out))
+        });
+        if label.number != 0 {
+            transaction::note(table, source, change, |out| {
+                let Some(row) = &row else { return NameLengths::Lost };
+                out.extend_from_slice(LABELS);
+                let label = match row.append(label, out) {
+                    Some(delta::NO_TREE) => return NameLengths::None,
+                    label => label.map(|len| len + LABELS.len() as u32),
+                };
+                out.extend_from_slice(LABELS);
+                lengths(Some(LABELS.len() as u32), label, row.append(child, out))
+            });
         }
     }
 }
 
-/// # Safety
-/// `slot` holds a row of `data.tg_relation`, or is null.
-unsafe fn note(data: &pg_sys::TriggerData, source: &CapturedAs, slot: *mut pg_sys::TupleTableSlot, change: Change) {
-    // SAFETY: the caller's promise; the attributes' numbers are the relation's.
-    unsafe {
-        let Columns { tree, parent, child } = &source.columns;
-        transaction::note((*data.tg_relation).rd_id, source, change, |out| {
-            let Some(row) = attributes(slot, tree.number.max(parent.number).max(child.number)) else {
-                return NameLengths::Lost;
-            };
-            let mut append = |column: &Column| {
-                let i = column.number as usize - 1;
-                if row.nulls[i] {
-                    return Some(delta::NO_TREE);
-                }
-                let before = out.len();
-                let noted = column_value::try_write(pg_sys::Oid::from(column.type_oid), row.values[i], out);
-                noted.then(|| (out.len() - before) as u32)
-            };
-            let tree = if tree.number == 0 { Some(delta::NO_TREE) } else { append(tree) };
-            // A row without a parent says that its child is there, as one with itself as parent does.
-            let parent = match append(parent) {
-                Some(delta::NO_TREE) => append(child),
-                parent => parent,
-            };
-            match (tree, parent, append(child)) {
-                (Some(_), Some(delta::NO_TREE), Some(_)) | (Some(_), Some(_), Some(delta::NO_TREE)) => {
-                    NameLengths::None
-                }
-                (Some(tree), Some(parent), Some(child)) => NameLengths::Of { tree, parent, child },
-                _ => NameLengths::Lost,
-            }
-        });
+/// What was written of a tree, a parent and a child: None where there was no memory.
+fn lengths(tree: Option<u32>, parent: Option<u32>, child: Option<u32>) -> NameLengths {
+    match (tree, parent, child) {
+        (Some(_), Some(delta::NO_TREE), Some(_)) | (Some(_), Some(_), Some(delta::NO_TREE)) => NameLengths::None,
+        (Some(tree), Some(parent), Some(child)) => NameLengths::Of { tree, parent, child },
+        _ => NameLengths::Lost,
     }
 }
 
@@ -197,6 +208,23 @@ unsafe fn note(data: &pg_sys::TriggerData, source: &CapturedAs, slot: *mut pg_sy
 struct Attributes<'s> {
     values: &'s [pg_sys::Datum],
     nulls: &'s [bool],
+}
+
+impl Attributes<'_> {
+    /// Writes a column's text; its length, NO_TREE if it is NULL, None if there is no memory.
+    ///
+    /// # Safety
+    /// The column is one of these attributes.
+    unsafe fn append(&self, column: &Column, out: &mut Vec<u8>) -> Option<u32> {
+        let i = column.number as usize - 1;
+        if self.nulls[i] {
+            return Some(delta::NO_TREE);
+        }
+        let before = out.len();
+        // SAFETY: the caller's promise; a value that is not NULL.
+        let noted = unsafe { column_value::try_write(pg_sys::Oid::from(column.type_oid), self.values[i], out) };
+        noted.then(|| (out.len() - before) as u32)
+    }
 }
 
 /// The attributes up to that number, found in one pass over the row. None if the slot's rows have fewer, or the trigger was called without one.

@@ -17,7 +17,8 @@ pub fn attach_hint(table: &EdgesTable) -> String {
     if let Some(why) = table.unsuitable().or_else(|| table.inherits()) {
         return format!("It cannot be attached: it is {why}.");
     }
-    let names = |parent: &str, child: &str| ColumnNames { parent: parent.into(), child: child.into(), tree: None };
+    let names =
+        |parent: &str, child: &str| ColumnNames { parent: parent.into(), child: child.into(), tree: None, label: None };
     let takes = |names: &ColumnNames| check_columns(table, names).is_ok();
     let usual = [names("parent", "child"), names("parent_id", "id")];
     let own = own_keys(table);
@@ -34,9 +35,9 @@ pub fn attach_hint(table: &EdgesTable) -> String {
 pub fn attach_line(table: &EdgesTable, names: &ColumnNames) -> String {
     let quote = |text: &str| text.replace('\'', "''");
     let mut line = format!("SELECT cft_attach('{}'", quote(&display_name(table.oid())));
-    let columns = [("parent", Some(&names.parent)), ("child", Some(&names.child)), ("tree", names.tree.as_ref())];
-    for (argument, column) in columns {
-        if let Some(column) = column.filter(|column| *column != argument || argument == "tree") {
+    for (argument, column) in names.all() {
+        let is_default = |column: &str| column == argument && ["parent", "child"].contains(&argument);
+        if let Some(column) = column.filter(|column| !is_default(column)) {
             line += &format!(", {argument} => '{}'", quote(column));
         }
     }
@@ -54,7 +55,12 @@ fn own_keys(table: &EdgesTable) -> Vec<ColumnNames> {
         };
         let keys = PgList::<pg_sys::ForeignKeyCacheInfo>::from_pg(pg_sys::RelationGetFKeyList(table.rel()));
         let own = keys.iter_ptr().filter(|&key| (*key).confrelid == table.oid() && (*key).nkeys == 1);
-        own.map(|key| ColumnNames { parent: name((*key).conkey[0]), child: name((*key).confkey[0]), tree: None })
-            .collect()
+        own.map(|key| ColumnNames {
+            parent: name((*key).conkey[0]),
+            child: name((*key).confkey[0]),
+            tree: None,
+            label: None,
+        })
+        .collect()
     }
 }

@@ -1,7 +1,7 @@
 //! Which columns a table can be attached with. cft_attach checks all rules; each call checks the types again, since ALTER TABLE may have
 //! changed them.
 //!
-//! The columns are a parent, a child and perhaps a tree, all different, each of a type whose values are names. Errors: 42703 (no such
+//! The columns are a parent, a child and perhaps a tree and a label, all different, each of a type whose values are names. Errors: 42703 (no such
 //! column), 42701 (named twice), 42804 (a type that holds no names).
 
 #![expect(unsafe_code, reason = "SPI, called directly")]
@@ -17,8 +17,12 @@ use std::ffi::CStr;
 /// 42703, 42701, 42804 or 0A000 if the columns cannot hold names.
 pub fn check_columns(table: &EdgesTable, names: &ColumnNames) -> Fallible<()> {
     let columns = table.require_columns(names)?;
-    if let Some(column) = repeated(&names.parent, &names.child, names.tree.as_deref()) {
+    let others = [names.tree.as_deref(), names.label.as_deref()];
+    if let Some(column) = others.into_iter().find_map(|other| repeated(&names.parent, &names.child, other)) {
         return Err(error::same_column(column));
+    }
+    if let Some(label) = names.label.as_ref().filter(|label| names.tree.as_ref() == Some(label)) {
+        return Err(error::same_column(label));
     }
     let of = |name: &str, column: &crate::catalog::columns::Column| -> Fallible<()> {
         let type_oid = pg_sys::Oid::from(column.type_oid);
@@ -39,7 +43,8 @@ pub fn check_columns(table: &EdgesTable, names: &ColumnNames) -> Fallible<()> {
     };
     of(&names.parent, &columns.parent)?;
     of(&names.child, &columns.child)?;
-    names.tree.as_ref().map_or(Ok(()), |tree| of(tree, &columns.tree))
+    names.tree.as_ref().map_or(Ok(()), |tree| of(tree, &columns.tree))?;
+    names.label.as_ref().map_or(Ok(()), |label| of(label, &columns.label))
 }
 
 /// 42804 if a column has since been given a type whose cast to text may be any user's code.
@@ -48,6 +53,7 @@ pub fn check_types(names: &ColumnNames, columns: &columns::Columns) -> Fallible<
         (Some(&names.parent), columns.parent),
         (Some(&names.child), columns.child),
         (names.tree.as_ref(), columns.tree),
+        (names.label.as_ref(), columns.label),
     ];
     for (name, column) in all {
         let type_oid = pg_sys::Oid::from(column.type_oid);

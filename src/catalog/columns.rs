@@ -19,13 +19,25 @@ pub struct Column {
     pub generated: u32,
 }
 
-/// The three columns; `tree.number` is 0 where the table has none.
+/// The columns; `tree.number` and `label.number` are 0 where the table has none.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[repr(C)]
 pub struct Columns {
     pub tree: Column,
     pub parent: Column,
     pub child: Column,
+    /// What people call the child.
+    pub label: Column,
+}
+
+impl Columns {
+    pub fn all(&self) -> [Column; 4] {
+        [self.tree, self.parent, self.child, self.label]
+    }
+
+    pub fn has_labels(&self) -> bool {
+        self.label.number != 0
+    }
 }
 
 /// The columns' names, as the trigger's arguments give them.
@@ -34,6 +46,30 @@ pub struct ColumnNames {
     pub parent: String,
     pub child: String,
     pub tree: Option<String>,
+    pub label: Option<String>,
+}
+
+impl ColumnNames {
+    /// Each column with the name of cft_attach's argument for it.
+    pub fn all(&self) -> [(&'static str, Option<&String>); 4] {
+        [
+            ("parent", Some(&self.parent)),
+            ("child", Some(&self.child)),
+            ("tree", self.tree.as_ref()),
+            ("label", self.label.as_ref()),
+        ]
+    }
+
+    /// The trigger's arguments: parent, child, then tree and label as far as there are any; an empty one is none.
+    pub fn arguments(&self) -> Vec<&str> {
+        let tree = self.tree.as_deref();
+        let mut arguments = vec![self.parent.as_str(), self.child.as_str()];
+        match &self.label {
+            Some(label) => arguments.extend([tree.unwrap_or_default(), label]),
+            None => arguments.extend(tree),
+        }
+        arguments
+    }
 }
 
 /// The column of that name; None if there is none.

@@ -137,15 +137,16 @@ impl EdgesTable {
         unsafe { find_column((*self.rel).rd_att, &encoding::encode(name)) }
     }
 
-    /// The three columns, or the argument ("parent", ...) and name of the first that is missing.
+    /// The columns, or the argument ("parent", ...) and name of the first that is missing.
     pub fn columns<'n>(&self, names: &'n ColumnNames) -> Result<Columns, (&'static str, &'n str)> {
-        let tree = match &names.tree {
-            None => Column::default(),
-            Some(name) => self.column(name).ok_or(("tree", name.as_str()))?,
+        let other = |argument, name: &'n Option<String>| match name {
+            None => Ok(Column::default()),
+            Some(name) => self.column(name).ok_or((argument, name.as_str())),
         };
+        let (tree, label) = (other("tree", &names.tree)?, other("label", &names.label)?);
         let parent = self.column(&names.parent).ok_or(("parent", names.parent.as_str()))?;
         let child = self.column(&names.child).ok_or(("child", names.child.as_str()))?;
-        Ok(Columns { tree, parent, child })
+        Ok(Columns { tree, parent, child, label })
     }
 
     /// [`EdgesTable::columns`], or 42703.

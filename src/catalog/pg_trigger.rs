@@ -141,7 +141,7 @@ pub unsafe fn is_plain(tuple: pg_sys::HeapTuple, desc: pg_sys::TupleDesc, form: 
     }
 }
 
-/// More than three column names need. Longer arguments are no registration and not read: any user can create a trigger with a gigabyte of them.
+/// More than four column names need. Longer arguments are no registration and not read: any user can create a trigger with a gigabyte of them.
 pub const ARGUMENTS: usize = 1024;
 
 /// The columns that a trigger's arguments name.
@@ -149,7 +149,7 @@ pub const ARGUMENTS: usize = 1024;
 /// # Safety
 /// As for [`is_plain`].
 pub unsafe fn arguments(tuple: pg_sys::HeapTuple, desc: pg_sys::TupleDesc, count: i16) -> Option<ColumnNames> {
-    if !(2..=3).contains(&count) {
+    if !(2..=4).contains(&count) {
         return None;
     }
     // SAFETY: the caller's promise; tgargs is a bytea of `count` NUL-terminated strings.
@@ -164,6 +164,8 @@ pub unsafe fn arguments(tuple: pg_sys::HeapTuple, desc: pg_sys::TupleDesc, count
     };
     let mut parts = bytes.split(|b| *b == 0).map(encoding::decode);
     let (parent, child) = (parts.next()?, parts.next()?);
-    let tree = if count == 3 { Some(parts.next()?) } else { None };
-    Some(ColumnNames { parent, child, tree })
+    let mut other =
+        |at: i16| if count > at { parts.next().map(|name| (!name.is_empty()).then_some(name)) } else { Some(None) };
+    let (tree, label) = (other(2)?, other(3)?);
+    Some(ColumnNames { parent, child, tree, label })
 }

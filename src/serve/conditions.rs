@@ -151,7 +151,7 @@ pub unsafe fn readable(table: &EdgesTable, columns: &Columns) -> Result<(), Reas
         let (oid, role) = (table.oid(), plain::GetUserId());
         let select = pg_sys::ACL_SELECT as pg_sys::AclMode;
         let ok = pg_sys::AclResult::ACLCHECK_OK;
-        let wanted = [columns.tree, columns.parent, columns.child];
+        let wanted = columns.all();
         let each = || {
             wanted
                 .iter()

@@ -232,13 +232,16 @@ fn from_images(
     while recognisers.len() < sources {
         recognisers.push(Recogniser::new(HEADERS));
     }
-    let alone = aliases.is_empty();
-    let mut ticket = look(edges, &mut recognisers[0], text, Seek::Entities, overlapping || !alone)?;
+    // With labels, several names may be one entity's, as with aliases.
+    let has_labels = edges.columns.has_labels();
+    let alone = aliases.is_empty() && !has_labels;
+    let seek = if has_labels { Seek::Labelled } else { Seek::Entities };
+    let mut ticket = look(edges, &mut recognisers[0], text, seek, overlapping || !alone)?;
     for (of, recogniser) in aliases.iter().zip(&mut recognisers[1..]) {
         look(of, recogniser, text, Seek::Aliased, true)?;
     }
     mentions.clear();
-    room_for(mentions, sources, recognisers)?;
+    room_for(mentions, alone, &recognisers[..sources])?;
     if alone {
         recognisers[0].finish();
         mentions.extend(recognisers[0].mentions().iter().map(|mention| (0, *mention)));
@@ -251,11 +254,11 @@ fn from_images(
 }
 
 /// Reserves room for what all recognisers found.
-fn room_for(mentions: &mut Vec<(usize, Mention)>, sources: usize, found: &[Recogniser]) -> Result<(), End> {
-    let count: usize = found[..sources].iter().map(|of| of.mentions().len()).sum();
-    // With aliases, we also need room for sorting, and for what we know of each entity.
-    let each =
-        size_of::<(usize, Mention)>() * if sources > 1 { 2 } else { 1 } + if sources > 1 { PER_ALIASED } else { 0 };
+fn room_for(mentions: &mut Vec<(usize, Mention)>, alone: bool, found: &[Recogniser]) -> Result<(), End> {
+    let count: usize = found.iter().map(|of| of.mentions().len()).sum();
+    // If they are merged: what is sorted, and what is known of each entity.
+    let each = size_of::<(usize, Mention)>();
+    let each = if alone { each } else { 2 * each + PER_ALIASED };
     Room::new().take(count * each).map_err(End::Error)?;
     let bytes = count * each;
     mentions.try_reserve_exact(count).map_err(|_| End::Error(error::no_room(NoRoom::Memory(bytes))))

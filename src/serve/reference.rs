@@ -145,14 +145,19 @@ pub fn entities(
     rows: Rows,
 ) {
     let tables: Vec<_> = std::iter::once(table).chain(aliases.iter().map(|(table, _)| *table)).collect();
-    let aliases: Vec<_> = aliases.iter().map(|(table, names)| aliases_of(table, names)).collect();
+    let aliases: Vec<_> = aliases.iter().map(|(table, names)| pairs(table, &names.child, &names.parent)).collect();
     let aliases = aliases.join(" UNION ALL ");
     let none = "SELECT NULL::pg_catalog.text, NULL::pg_catalog.text WHERE false";
+    let named = match &names.label {
+        None => "SELECT n.entity, n.entity FROM name AS n".to_string(),
+        Some(label) => pairs(table, &names.child, label),
+    };
     let sql = fill(
         &without_comments(ENTITIES),
         &[
             ("{edges}", &table.qualified()),
             ("{aliases}", if aliases.is_empty() { none } else { &aliases }),
+            ("{named}", &named),
             ("{parent}", &text_of(table, &names.parent)),
             ("{child}", &text_of(table, &names.child)),
         ],
@@ -194,11 +199,11 @@ pub fn closes_cycle(
     rows > 0
 }
 
-fn aliases_of(table: &EdgesTable, names: &ColumnNames) -> String {
-    let (alias, entity) = (text_of(table, &names.child), text_of(table, &names.parent));
-    let table = table.qualified();
+/// A query for two columns of the table, of the rows that have both.
+fn pairs(table: &EdgesTable, one: &str, other: &str) -> String {
+    let (one, other, table) = (text_of(table, one), text_of(table, other), table.qualified());
     let c = "COLLATE pg_catalog.\"C\"";
-    format!("SELECT {alias} {c}, {entity} {c} FROM {table} AS r WHERE {alias} IS NOT NULL AND {entity} IS NOT NULL")
+    format!("SELECT {one} {c}, {other} {c} FROM {table} AS r WHERE {one} IS NOT NULL AND {other} IS NOT NULL")
 }
 
 /// Runs the statement of cft_context. Its rows go to a tuplestore, on disk beyond work_mem, and from there, entity by entity, to the function

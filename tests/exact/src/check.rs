@@ -86,6 +86,7 @@ fn reference(table: &Table, entities: &str, up: &str, down: &str) -> String {
 fn definition(table: &Table, question: &str, overlapping: &str) -> String {
     filled(ENTITIES, table)
         .replace("{aliases}", "SELECT NULL::text, NULL::text WHERE false")
+        .replace("{named}", "SELECT n.entity, n.entity FROM name AS n")
         .replace("$1", question)
         .replace("$2", overlapping)
 }

@@ -8,7 +8,9 @@ use crate::folded::words::{MOST_BYTES, MOST_WORDS};
 use crate::memory::casts::index;
 use crate::memory::hash::Hash;
 use crate::memory::root::BloomItems;
+use crate::records::label::LABELS;
 use crate::records::record::Record;
+
 /// Lengths that a prefix tells apart; its last bit says that longer names begin so.
 pub(crate) const STEP: usize = 11;
 pub(crate) const LONGER: u32 = 1 << STEP;
@@ -69,7 +71,7 @@ impl FoldedName {
 
     #[cold]
     fn of_long(seed: u64, record: Record<'_>) -> Option<FoldedName> {
-        let mut name = [0; MOST_BYTES];
+        let mut name = [0; MOST_BYTES + LABELS.len()];
         let name = name.get_mut(..record.name_len())?;
         record.copy_name(name);
         FoldedName::of(seed, name)

@@ -26,6 +26,7 @@ use unicode_normalization::UnicodeNormalization;
 use crate::folded::ascii::{BLOCK, Block, CASE, is_word};
 use crate::folded::pieces::Words;
 use crate::memory::casts::index;
+use crate::records::label::label_of;
 
 /// A name of more words has no folded name.
 pub const MOST_WORDS: usize = 64;
@@ -120,6 +121,8 @@ const AFTER: usize = 16;
 /// [`Hash::of_word_in`]: crate::memory::hash::Hash::of_word_in
 #[inline]
 pub(crate) fn each_folded(name: &[u8], mut each: impl FnMut(&[u8], Range<usize>)) -> Option<usize> {
+    // A label's last byte is none of the column's.
+    let name = label_of(name).unwrap_or(name);
     // Most names: all words at once.
     let at_once = if name.len() <= HALF {
         each_folded_at_once::<HALF, { HALF + AFTER }>(name, &mut each)

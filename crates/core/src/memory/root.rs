@@ -25,7 +25,7 @@ use crate::memory::flat::{FirstLines, Line, Memory};
 use crate::memory::id::{VersionId, to_word};
 
 /// Layout number: one more whenever a byte of the image changes its meaning.
-pub const LAYOUT: u32 = 12;
+pub const LAYOUT: u32 = 13;
 /// "cftrag", then an image of the forest.
 const MAGIC: u64 = u64::from_be_bytes(*b"cftragIF");
 /// Words of the owner's area. 2085 chunks need an address each; the rest is for snapshots.

@@ -34,6 +34,7 @@ use crate::memory::step::Step;
 use crate::recognise::candidates::{Block, Head};
 use crate::recognise::starts::BLOCK;
 use crate::recognise::text::{Held, Reader, Word};
+use crate::records::label::label_of;
 use crate::records::list::Cursor;
 use crate::records::record::{Direction, Record};
 use crate::records::slot::Slot;
@@ -74,6 +75,9 @@ pub enum Seek {
     /// alias (child). Each entity of a visible row is a mention of its own. The list of an
     /// alias is read in one go.
     Aliased,
+    /// Entities of which the text has a label. A label is none of the image's entities, nor is one
+    /// found by its own name. The list of a label is read in one go.
+    Labelled,
 }
 
 /// The workspace of a reader that looks for entities in a text. Its memory is reused.
@@ -355,6 +359,10 @@ impl Recogniser {
         for record in alike::all(head) {
             if self.seek == Seek::Aliased {
                 self.find_aliased(image, record, seen, first, last, budget);
+            } else if self.seek == Seek::Labelled {
+                if record.is_label(&mut self.name) {
+                    self.find_labelled(image, record, seen, first, last, budget);
+                }
             } else if self.judge(image, record, seen, turn, budget)? {
                 self.find(record, None, first, last);
             }
@@ -392,6 +400,27 @@ impl Recogniser {
                 let add = || self.arena.add_name_of(record).0;
                 let alias = *alias.get_or_insert_with(add);
                 self.find(Record::new(image.mem(), slot.neighbour), Some(alias), first, last);
+            }
+        }
+    }
+
+    /// Finds the entities of which this record is a label. Duplicate rows count twice.
+    fn find_labelled(
+        &mut self,
+        image: Image<'_>,
+        record: Record<'_>,
+        seen: &impl Visibility,
+        first: Word,
+        last: Word,
+        budget: &mut usize,
+    ) {
+        let mut cursor = Cursor::start(record, Direction::Down);
+        while let Some(at) = cursor.next(image.mem()) {
+            *budget = budget.saturating_sub(1);
+            self.counters.slots_visited += 1;
+            let slot = Slot::read(image.mem(), at);
+            if sees(image.mem(), slot.link, seen, &mut self.asked) {
+                self.find(Record::new(image.mem(), slot.neighbour), None, first, last);
             }
         }
     }
@@ -452,5 +481,6 @@ fn has_folded(
     let wanted = &wanted[..len];
     name.resize(record.name_len(), 0);
     record.copy_name(name);
-    words::is_plainly(name, wanted) || words::fold_name(name, folded) && folded == wanted
+    words::is_plainly(label_of(name).unwrap_or(name), wanted)
+        || words::fold_name(name, folded) && folded == wanted
 }

@@ -1,6 +1,7 @@
 //! What lies in the memory: records of names with their edge slots, block lists, versions of rows, and who sees them.
 
 pub(crate) mod edge;
+pub(crate) mod label;
 pub(crate) mod list;
 pub(crate) mod record;
 pub(crate) mod slot;

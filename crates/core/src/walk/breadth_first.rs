@@ -35,7 +35,7 @@ use crate::filter::temperature::count::Chance;
 use crate::memory::casts::{halves, index, wide, word};
 use crate::memory::flat::Memory;
 use crate::memory::hash::{Hash, Kind};
-use crate::memory::id::{EntityId, RecordId};
+use crate::memory::id::{EntityId, RecordId, TreeId};
 use crate::memory::root::Counter;
 use crate::memory::step::Step;
 use crate::records::list::Cursor;
@@ -90,6 +90,8 @@ pub struct Walk {
     versions: bool,
     /// Whether an entity's own row is a row of the answer.
     own: bool,
+    /// The tree of labels, whose edges are no relatives.
+    labels: Option<TreeId>,
     /// Whether lookups are counted, and which of them.
     warms: bool,
     chance: Chance,
@@ -182,6 +184,7 @@ impl Walk {
             epoch: 0,
             versions: true,
             own: false,
+            labels: None,
             warms: true,
             chance: Chance::new(),
         }
@@ -243,6 +246,7 @@ impl Walk {
     pub fn step(&mut self, image: Image<'_>, seen: &impl Visibility, cells: usize) -> Step {
         self.notice_changes(image);
         self.versions = image.root().count(Counter::Versions) > 0;
+        self.labels = image.labels();
         let mut budget = cells.max(1);
         self.count_room();
         loop {

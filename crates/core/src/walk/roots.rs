@@ -224,7 +224,8 @@ impl Image<'_> {
         f: &mut impl FnMut(Option<&[u8]>, &[u8]),
     ) -> bool {
         let mem = self.mem();
-        let trees = self.root().count(Counter::Trees) + 1;
+        let labels = self.labels();
+        let trees = self.root().count(Counter::Trees) + u64::from(labels.is_none());
         while wide(roots.above.len() + roots.below.len()) < trees {
             let before = reading;
             let Some(at) = reading.cursor.next(mem) else {
@@ -243,7 +244,9 @@ impl Image<'_> {
             let slot = Slot::read(mem, at);
             // An edge from the entity to itself says that it is there, and is no parent of it.
             let counts = slot.neighbour != reading.entity || reading.direction == Direction::Down;
-            let is_news = counts && !roots.above.has(slot.tree) && !roots.below.has(slot.tree);
+            let is_label = labels.is_some() && slot.tree == labels;
+            let is_news =
+                counts && !is_label && !roots.above.has(slot.tree) && !roots.below.has(slot.tree);
             if is_news && sees(mem, slot.link, seen, &mut roots.unknown) {
                 match reading.direction {
                     Direction::Up => roots.above.add(slot.tree),

@@ -171,6 +171,9 @@ impl Walk {
                 batch.send_for_versions(mem);
             }
             for slot in batch {
+                if START && self.labels.is_some() && slot.tree == self.labels {
+                    continue;
+                }
                 let is_own = slot.neighbour == owner.start;
                 let wanted = !is_own || START && self.own && owner.relation == Relation::Ancestor;
                 if wanted && (!VERSIONS || sees(mem, slot.link, seen, &mut self.asked)) {

@@ -1,0 +1,91 @@
+-- Labels: what people call the child of a row. A text names entities by their labels, and not by their ids; the image and the definition agree.
+\set VERBOSITY terse
+CREATE TABLE categories (id int PRIMARY KEY, parent_id int REFERENCES categories, name text);
+INSERT INTO categories VALUES (1, NULL, 'Sports'), (2, 1, 'Shoes'), (3, 2, 'Running Shoes'), (4, 2, 'Boots'), (5, NULL, 'Books'), (6, 1, 'Accessories'), (7, 5, 'Accessories'), (42, 5, NULL);
+SELECT cft_attach('categories', parent => 'parent_id', child => 'id', label => 'name');
+SELECT tgname, encode(tgargs, 'escape') FROM pg_trigger WHERE tgrelid = 'categories'::regclass AND NOT tgisinternal ORDER BY 1;
+SELECT oracle.build('categories');
+SELECT * FROM cft_entities('Running shoes in size 42, under 50 euros, books and ACCESSORIES', 'categories');
+SELECT * FROM cft_context('3', edges => 'categories');
+SELECT * FROM cft_roots('categories');
+-- No differences, nor any left by a statement: in the mentions of a text, overlapping or not, and in what cft_verify compares.
+CREATE FUNCTION labels_differ(edges regclass, question text) RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE
+    a text[];
+    b text[];
+BEGIN
+    a := ARRAY(SELECT e::text FROM cft_entities(question, edges) AS e) || ARRAY(SELECT e::text FROM cft_entities(question, edges, true) AS e);
+    PERFORM set_config('cftrag.enable', 'off', true);
+    b := ARRAY(SELECT e::text FROM cft_entities(question, edges) AS e) || ARRAY(SELECT e::text FROM cft_entities(question, edges, true) AS e);
+    PERFORM set_config('cftrag.enable', 'on', true);
+    IF a IS DISTINCT FROM b THEN RETURN NEXT format('%s, by definition %s', a, b); END IF;
+    RETURN QUERY SELECT v::text FROM cft_verify(edges) AS v;
+    IF a = '{}' THEN RETURN NEXT 'nothing was found'; END IF;
+END $$;
+\set same 'SELECT * FROM labels_differ(''categories'', ''Sports, shoes, running shoes, trail-shoes, boots, books; accessories 1 2 3 42'')'
+:same;
+BEGIN;
+-- A label that changes in the statement that moves the row; one that goes, one that comes; rows that go.
+UPDATE categories SET name = 'Trail Shoes', parent_id = 1 WHERE id = 3;
+:same;
+SAVEPOINT s;
+UPDATE categories SET name = NULL WHERE id = 2;
+UPDATE categories SET name = 'shoes' WHERE id = 42;
+:same;
+SELECT * FROM cft_entities('shoes', 'categories');
+DELETE FROM categories WHERE id IN (6, 7);
+:same;
+ROLLBACK TO s;
+:same;
+INSERT INTO categories SELECT i, 1, 'accessories' FROM generate_series(100, 103) AS i;
+:same;
+COMMIT;
+:same;
+SELECT entity, mention FROM cft_entities('accessories and trail shoes', 'categories');
+-- A label of a megabyte is no name in a text, as any name of more than 2,000 bytes; the longest that is one is found.
+INSERT INTO categories VALUES (200, 1, repeat('long ', 200000)), (201, 1, repeat('x', 2000)), (202, 1, repeat('y', 2001)), (203, 1, ''), (204, 1, '+++');
+SELECT entity, length FROM cft_entities(repeat('x', 2000) || ' ' || repeat('y', 2001), 'categories');
+:same;
+
+-- An entity has as many labels as its rows say; aliases beside them.
+CREATE TABLE shelf (shop text, parent bigint, child bigint, title varchar(40));
+INSERT INTO shelf VALUES ('a', NULL, 1, 'Shoes'), ('b', NULL, 1, 'Footwear'), ('b', NULL, 1, 'SHOES'), ('a', 1, 2, 'Boots'), ('b', 1, 2, 'Boots'), ('c', 3, 1, NULL);
+SELECT cft_attach('shelf', tree => 'shop', label => 'title');
+CREATE TABLE said (alias text, entity bigint);
+INSERT INTO said VALUES ('Sneakers', 1), ('shoes', 1), ('shoes', 2), ('Sneakers', 3), ('Sneakers', 4);
+SELECT cft_attach_aliases('said', edges => 'shelf');
+SELECT oracle.build('shelf');
+SELECT oracle.build('said');
+SELECT * FROM cft_entities('shoes, footwear, sneakers, boots, 1, 2, 3', 'shelf');
+SELECT * FROM labels_differ('shelf', 'shoes, footwear, sneakers, boots, 1, 2, 3');
+SELECT count(*), count(*) FILTER (WHERE tree IN ('a', 'b', 'c')) FROM cft_roots('shelf');
+
+-- What is wrong is said.
+SELECT cft_attach('categories', parent => 'parent_id', child => 'id', label => 'title');
+SELECT cft_attach('categories', parent => 'parent_id', child => 'id', label => 'id');
+SELECT cft_attach('shelf', tree => 'shop', label => 'shop');
+ALTER TABLE categories ADD about jsonb;
+SELECT cft_attach('categories', parent => 'parent_id', child => 'id', label => 'about');
+-- A label that the caller may not read is an error, as in any SELECT.
+CREATE ROLE labels_reader;
+GRANT USAGE ON SCHEMA public TO labels_reader;
+GRANT SELECT (id, parent_id) ON categories TO labels_reader;
+SET ROLE labels_reader;
+SELECT * FROM cft_entities('shoes', 'categories');
+RESET ROLE;
+GRANT SELECT (name) ON categories TO labels_reader;
+SET ROLE labels_reader;
+SELECT entity FROM cft_entities('shoes', 'categories');
+RESET ROLE;
+-- A column that is renamed is not followed.
+ALTER TABLE categories RENAME name TO title;
+SELECT * FROM cft_entities('shoes', 'categories');
+SELECT cft_attach('categories', parent => 'parent_id', child => 'id', label => 'title');
+:same;
+-- Attached without labels, ids are names again.
+SELECT cft_attach('categories', parent => 'parent_id', child => 'id');
+SELECT entity FROM cft_entities('shoes in size 42', 'categories');
+DROP TABLE said, shelf, categories;
+DROP FUNCTION labels_differ;
+DROP OWNED BY labels_reader;
+DROP ROLE labels_reader;
