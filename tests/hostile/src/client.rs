@@ -1,13 +1,13 @@
-//! PostgreSQL's protocol by hand, over a Unix socket: a hostile client sends what no client library does, such as bytes that are no
+//! PostgreSQL's protocol, written by hand over a Unix socket: a hostile client sends what no client library does, such as bytes that are not
 //! text, binary parameters of the wrong length, and calls of functions by OID (the "fast path").
 //!
-//! Nothing here gives up on an ERROR; `Lost` is a connection that ended or a server that does not answer.
+//! An ERROR does not end a session; `Lost` means that the connection ended or the server does not answer.
 
 use std::io::{BufReader, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
-/// statement_timeout ends every statement long before.
+/// When a server counts as hung: statement_timeout ends every statement long before.
 const HANG: Duration = Duration::from_secs(120);
 
 pub struct Client {
@@ -16,7 +16,7 @@ pub struct Client {
     pub state: u8,
 }
 
-/// The connection is gone, or the server hangs: a crash, unless the log tells otherwise.
+/// The connection is gone, or the server hangs: a crash, unless the server's log says otherwise.
 #[derive(Debug)]
 pub struct Lost(pub String);
 
@@ -78,7 +78,7 @@ impl Client {
         self.reply()
     }
 
-    /// Parse, Bind, Execute, Sync; types of parameters are left to the server.
+    /// Parse, Bind, Execute, Sync; the server infers the parameters' types.
     pub fn extended(&mut self, sql: &[u8], parameters: &[Bytes], binary: bool) -> Result<Reply, Lost> {
         let mut parse = vec![0];
         parse.extend(sql);
@@ -108,7 +108,7 @@ impl Client {
         Ok(self.stream.get_mut().write_all(bytes)?)
     }
 
-    /// Everything up to ReadyForQuery.
+    /// Reads everything up to ReadyForQuery.
     fn reply(&mut self) -> Result<Reply, Lost> {
         let mut reply = Reply::default();
         loop {
@@ -130,7 +130,7 @@ impl Client {
                 }
                 b'D' => reply.rows.push(row(&body)),
                 b'V' => reply.rows.push(vec![value(&body, &mut 0)]),
-                // COPY FROM STDIN: nothing comes.
+                // COPY FROM STDIN: sends no data.
                 b'G' => self.write(&frame(Some(b'f'), b"no\0"))?,
                 b'Z' => {
                     self.state = body.first().copied().unwrap_or(b'I');
@@ -159,7 +159,7 @@ fn frame(kind: Option<u8>, body: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// A count, then each value with its length.
+/// Encodes a count, then each value with its length.
 fn push_all(into: &mut Vec<u8>, values: &[Bytes]) {
     into.extend((values.len() as u16).to_be_bytes());
     for value in values {

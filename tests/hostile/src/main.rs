@@ -1,15 +1,15 @@
-//! cftrag-hostile: can anything that somebody sends break the server, or the answers?
+//! cftrag-hostile: checks that no call, however hostile, breaks the server or the answers.
 //!
 //!     cftrag-hostile --host SOCKETDIR --port P --seed S --calls N [--only TEXT] [--verbose]
 //!
 //! Every SQL function and view of the extension, as pg_depend lists them, is called in N hostile ways: wrong and extreme arguments
 //! (values.rs) in every place a call can stand (places.rs), by several sessions and roles, some of them in the middle of
-//! transactions; by the simple and the extended protocol and by OID; triggers are made of the trigger functions in every way.
+//! transactions; by the simple and the extended protocol and by OID; the trigger functions are used in triggers of every kind.
 //! Half of the calls go to a database in UTF-8, half to one in SQL_ASCII, where any byte is text.
 //!
-//! Ends with 1 and the failing statements at the first internal error (SQLSTATE XX...), lost connection or hang; where cft_verify
-//! finds something or the image's answer is not the reference query's; and where a function or a place has not been reached in
-//! earnest. The driver looks at the server's log itself: a crash is a lost connection here. Needs a superuser.
+//! Ends with 1 and the failing statements at the first internal error (SQLSTATE XX...), lost connection or hang; if cft_verify
+//! finds something or the image's answer differs from the reference query's; and if a function or a place was never really
+//! tested. A crash shows as a lost connection; tools/test also checks the server's log. Needs a superuser.
 
 mod client;
 mod places;
@@ -66,7 +66,7 @@ fn main() -> ExitCode {
             ExitCode::SUCCESS
         }
         Err(text) => {
-            println!("{text}\nto see it again: --seed {} --calls {}", options.seed, options.calls);
+            println!("{text}\nto reproduce: --seed {} --calls {}", options.seed, options.calls);
             ExitCode::FAILURE
         }
     }

@@ -1,11 +1,11 @@
-//! Where a call stands: each place is a list of statements around it.
+//! The places where a call can stand: each is a list of statements around it.
 //!
 //!   {call}   the call, `schema.function(arguments)`          {q}   "SELECT * FROM {call}" as a string constant
 //!   {n}      a number that no other call of this run has
 //!
-//! All statements are sent, whatever became of those before. What they make is in schema scratch.
+//! All statements are sent, even after errors. They create objects in schema scratch only.
 
-/// A name for the counts at the end, and the statements.
+/// The name, which the counts at the end show, and the statements.
 pub type Place = (&'static str, &'static [&'static str]);
 
 pub const PLACES: &[Place] = &[
@@ -588,7 +588,7 @@ pub const PLACES: &[Place] = &[
     ),
 ];
 
-/// Settings of the session for one call.
+/// Settings that a session may get for one call.
 pub const SETTINGS: &[&str] = &[
     "search_path = front, pg_catalog, public, hostile",
     "search_path = ''",

@@ -1,4 +1,4 @@
-//! One hostile call: which session, which function with which arguments, where, by which protocol. It follows from the seed alone.
+//! Chooses one hostile call: session, function, arguments, place and protocol. The choice depends on the seed alone.
 
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
@@ -24,7 +24,7 @@ pub struct Round {
     pub callable: usize,
     pub place: &'static str,
     pub sent: Vec<Sent>,
-    /// A transaction that is open after it stays open.
+    /// If the call leaves a transaction open, it stays open.
     pub leaves_open: bool,
 }
 
@@ -67,13 +67,13 @@ fn query(sql: String) -> Sent {
     Sent::Query(sql.into_bytes())
 }
 
-/// The call's SQL.
+/// The SQL of the call.
 fn call(rng: &mut ChaCha8Rng, called: &Callable) -> String {
     if called.view {
         return called.name.clone();
     }
     let mut count = called.types.len();
-    // Most functions have defaults: leave some out; and now and then too many.
+    // Most functions have defaults, so some arguments are left out; now and then there is one too many.
     match rng.random_range(0..12) {
         0..4 => count = rng.random_range(0..=count),
         4 => count += 1,

@@ -1,4 +1,4 @@
-//! The driver: sends each call's statements, looks at what comes back, and now and then whether all is still sound.
+//! The driver: sends each call's statements, checks the replies, and regularly checks that all tables are still sound.
 
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -11,12 +11,12 @@ use crate::client::{Client, Complaint, Lost, Reply};
 use crate::round::{self, Round, SESSIONS, Sent};
 use crate::world::{self, Callable};
 
-/// Every statement that runs longer, or waits longer for a lock, is ended: the server's own timeouts.
+/// The server's own timeouts end every statement that runs longer, or waits longer for a lock.
 const LIMITS: &str = "-c statement_timeout=3s -c lock_timeout=100ms -c client_min_messages=error -c idle_in_transaction_session_timeout=0";
-/// Calls between two looks at the tables.
+/// How many calls lie between two checks of the tables.
 const CHECK_EVERY: u64 = 100;
-/// From so many calls on every function must have been called and every place used; and from so many, every function must have both
-/// answered and refused: by chance alone fewer calls may miss that.
+/// A run of so many calls must have called every function and used every place; a run of `PLENTY` must have seen every function both
+/// succeed and fail. Shorter runs may miss that by chance.
 const ENOUGH: u64 = 1500;
 const PLENTY: u64 = 5000;
 /// UTF-8, and an encoding in which any byte is text.
@@ -28,7 +28,7 @@ struct Tally {
     codes: BTreeMap<String, u64>,
     /// Successes and errors of statements, by place.
     places: BTreeMap<&'static str, (u64, u64)>,
-    /// Successes and errors by function; of trigger functions an error that is theirs counts as an answer.
+    /// Successes and errors by function; an expected error of a trigger function counts as a success.
     functions: BTreeMap<String, (u64, u64)>,
 }
 
@@ -146,9 +146,8 @@ fn send(client: &mut Client, sent: &Sent) -> Result<Reply, Lost> {
     }
 }
 
-/// XX...: the server's word for a bug. Three are PostgreSQL's own, without any function of ours: two sessions that update one catalog
-/// row, a binary jsonb that is none, and an index expression that reads the table whose index is just being made (the planner looks at
-/// the index's first page).
+/// SQLSTATE XX... means a bug. Three such errors are PostgreSQL's own and need no function of ours: two sessions update one catalog row, a
+/// binary jsonb is malformed, or an index expression reads the table whose index is being built (the planner reads the index's first page).
 fn internal(error: &Complaint, place: &str) -> bool {
     let own = error.text.starts_with("tuple concurrently ")
         || error.text.starts_with("unsupported jsonb version number")
@@ -173,7 +172,7 @@ fn count(tally: &mut Tally, place: &'static str, called: &Callable, sent: &Sent,
     }
 }
 
-/// What a run of this length should have reached and has not: then it proves nothing.
+/// The functions and places that a run of this length should have reached and has not: without them it proves nothing.
 fn missing(world: &World, tally: &Tally, options: &Options) -> Vec<String> {
     let mut missing = Vec::new();
     if options.calls < ENOUGH || options.only.is_some() {
@@ -204,7 +203,7 @@ fn end_all(world: &mut World) -> Result<(), String> {
     Ok(())
 }
 
-/// What was sent, as far as a person wants to read it.
+/// What was sent, shortened for a person to read.
 fn show(sent: &Sent) -> String {
     match sent {
         Sent::Query(sql) => format!("{:.3000}", String::from_utf8_lossy(sql)),

@@ -1,4 +1,4 @@
-//! Triggers made of the extension's trigger functions in every way that CREATE TRIGGER takes, and some that it does not.
+//! Triggers that use the extension's trigger functions in every way that CREATE TRIGGER accepts, and in some that it rejects.
 
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
@@ -32,7 +32,7 @@ const EVENTS: [&str; 9] = [
     "UPDATE OF tree OR TRUNCATE",
 ];
 
-/// Statements that attach `function` somewhere, and write there.
+/// Statements that create triggers with `function` on a table, and write to it.
 pub fn statements(rng: &mut ChaCha8Rng, function: &str, n: u64) -> Vec<String> {
     let own = format!("scratch.t{n}");
     let view = format!("scratch.tv{n}");

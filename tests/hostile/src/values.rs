@@ -1,4 +1,4 @@
-//! Arguments as SQL, from their declared type: right, extreme, NULL, of another type; and as bytes of the protocol.
+//! Arguments for a declared type, as SQL (right, extreme, NULL, of another type) and as bytes of the protocol.
 
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
@@ -26,7 +26,7 @@ const TABLES: [&str; 10] = [
     "'hostile.summaries_of'",
 ];
 
-/// Relations that are no attached table, some of them not even relations.
+/// Arguments that name no attached table, some not even a relation.
 const NO_TABLES: [&str; 34] = [
     "'hostile.plain'",
     "'hostile.nothing'",
@@ -144,7 +144,7 @@ const NAMES: [&str; 13] = [
     "'Child'",
 ];
 
-/// Of whatever type, most of them wrong.
+/// Values of any type, mostly the wrong one.
 const OTHERS: [&str; 24] = [
     "NULL",
     "DEFAULT",
@@ -203,7 +203,7 @@ pub fn argument(rng: &mut ChaCha8Rng, type_name: &str) -> String {
     .to_string()
 }
 
-/// An argument that a friend would give: most functions answer, or say why not.
+/// A reasonable argument: most functions answer, or say why not.
 pub fn friendly(rng: &mut ChaCha8Rng, type_name: &str) -> String {
     match type_name {
         "regclass" => pick(rng, &TABLES).to_string(),

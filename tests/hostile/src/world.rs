@@ -1,4 +1,4 @@
-//! What there is to call, and whether the answers are still right.
+//! Lists what can be called, and checks whether the answers are still right.
 
 use crate::client::{Client, Lost, Reply};
 
@@ -14,7 +14,7 @@ const ATTACHED: [(&str, &str); 6] = [
     ("hostile.policed", "'parent', 'child'"),
 ];
 
-/// What earlier calls may have left on tables that stay.
+/// Removes what earlier calls may have left on permanent tables, and refills these.
 const TIDY: &str = r#"
 DO $tidy$
 DECLARE sql text;
@@ -66,7 +66,7 @@ impl Callable {
     }
 }
 
-/// All that pg_depend says belongs to the extension and can be called or read, in an order that does not depend on OIDs.
+/// Everything that belongs to the extension, by pg_depend, and can be called or read, in an order that does not depend on OIDs.
 const CALLABLES: &str = r#"
 SELECT p.oid::text, p.pronamespace::regnamespace || '.' || quote_ident(proname),
        array_to_string(ARRAY(SELECT format_type(t, NULL) FROM unnest(proargtypes::oid[]) WITH ORDINALITY AS u(t, n) ORDER BY n), '|'),
@@ -82,7 +82,7 @@ SELECT c.oid::text, c.relnamespace::regnamespace || '.' || quote_ident(relname),
  ORDER BY 2, 3
 "#;
 
-/// Runs the driver's own statement: an error there is one of the test.
+/// Runs the driver's own statement, whose error is an error of the test.
 pub fn must(client: &mut Client, sql: &str) -> Result<Reply, String> {
     let reply = client.query(sql.as_bytes()).map_err(|Lost(text)| format!("LOST CONNECTION in {sql:.200}: {text}"))?;
     match reply.errors.first() {
@@ -120,7 +120,7 @@ pub fn set_up(client: &mut Client) -> Result<Vec<Callable>, String> {
     Ok(callables)
 }
 
-/// As it is: every table verified, and its image's answer compared with the reference query's. Then tidied, and again.
+/// Verifies every table as it is and compares its image's answer with the reference query's; then tidies up and checks again.
 pub fn check(client: &mut Client) -> Result<(), String> {
     sound(client, false)?;
     for gid in must(client, "SELECT gid FROM pg_prepared_xacts WHERE database = current_database()")?.rows {
@@ -139,7 +139,7 @@ fn image_calls(client: &mut Client, table: &str) -> Result<String, String> {
     Ok(must(client, &format!("SELECT image_calls FROM pg_stat_cftrag WHERE edges = {table}::regclass"))?.text())
 }
 
-/// `attached`: whether every table must be, and be answered for by its image.
+/// With `attached`, every table must be attached and answered from its image.
 fn sound(client: &mut Client, attached: bool) -> Result<(), String> {
     for (table, columns) in ATTACHED {
         let name = literal(table);
@@ -163,7 +163,7 @@ fn sound(client: &mut Client, attached: bool) -> Result<(), String> {
         let before = image_calls(client, &name)?;
         let image = must(client, &ask)?.rows;
         if attached && image_calls(client, &name)? == before {
-            return Err(format!("{table}: attached again, nobody else there, and yet the image does not answer"));
+            return Err(format!("{table}: attached again without other sessions, but the image does not answer"));
         }
         must(client, "SET cftrag.enable = off")?;
         let reference = must(client, &ask)?.rows;

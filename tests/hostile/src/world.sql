@@ -1,5 +1,5 @@
--- What hostile calls are aimed at: attached tables, everything that is no plain table, roles without rights, functions that run a
--- call in each kind of function. Run as a superuser; everything is replaced.
+-- The targets of hostile calls: attached tables, relations that are not plain tables, roles without rights, and functions of each kind that
+-- run a call. Run as a superuser; replaces everything.
 CREATE EXTENSION IF NOT EXISTS cftrag CASCADE;
 DROP SCHEMA IF EXISTS hostile, scratch, front CASCADE;
 DO $$
@@ -47,7 +47,7 @@ CREATE TABLE hostile.summaries_of (entity text, summary text, embedding vector(3
 GRANT SELECT ON hostile.documents_of TO hostile_reader;
 GRANT SELECT, INSERT, UPDATE, DELETE ON hostile.summaries_of TO hostile_reader, hostile_owner;
 
--- Not attached, or not to be attached.
+-- Tables that are not attached, and relations that cannot be.
 CREATE TABLE hostile.plain (parent text, child text, tree text);
 CREATE TABLE hostile.nothing ();
 CREATE TABLE hostile.documents (parent jsonb, child text, tree float8);
@@ -73,7 +73,7 @@ INSERT INTO hostile.oids VALUES ('dropped', 'hostile.dropped'::regclass),
 DROP TABLE hostile.dropped;
 GRANT SELECT ON hostile.oids TO PUBLIC;
 
--- A schema that stands in front of pg_catalog: names like ours and like its own.
+-- A schema in front of pg_catalog, with names of ours and of pg_catalog's.
 CREATE SCHEMA front;
 GRANT USAGE ON SCHEMA front TO PUBLIC;
 CREATE FUNCTION front.yes(text, text) RETURNS boolean IMMUTABLE LANGUAGE sql AS 'SELECT true';
@@ -85,7 +85,7 @@ CREATE TYPE front.text AS (a int);
 CREATE FUNCTION front.unnest(text[]) RETURNS SETOF text LANGUAGE sql AS $$ SELECT 'front'::text $$;
 CREATE FUNCTION front.cft_capture() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';
 
--- Functions that run a query given as text, in each kind of function. They return its number of rows.
+-- Functions of each kind that run a query given as text and return its number of rows.
 CREATE FUNCTION hostile.run(query text, ignored anyelement) RETURNS text LANGUAGE plpgsql VOLATILE AS $$
 DECLARE rows bigint;
 BEGIN
@@ -100,7 +100,7 @@ BEGIN
     EXECUTE format('CREATE FUNCTION hostile.run_definer(query text, ignored anyelement) RETURNS text LANGUAGE plpgsql SECURITY DEFINER AS %L', body);
 END $$;
 ALTER FUNCTION hostile.run_definer OWNER TO hostile_owner;
--- What is caught is not seen by the client: an internal error must be.
+-- Catches all errors but internal ones, which the client must see.
 CREATE FUNCTION hostile.run_caught(query text, ignored anyelement) RETURNS text LANGUAGE plpgsql AS $$
 BEGIN
     FOR i IN 1..3 LOOP
