@@ -1,10 +1,10 @@
--- What tests/inject/run runs once for every use of shared memory, which fails there. No statement but cft_build may fail; every answer
--- is that of the reference query ("same, N rows").
+-- tests/inject/run runs this once for every use of shared memory, and lets that use fail. No statement but cft_build may fail; every answer
+-- equals the reference query's ("same, N rows").
 CREATE TABLE inject (tree text, parent text, child text);
 INSERT INTO inject SELECT 't', 'n' || i % 7, 'n' || i FROM generate_series(1, 30) AS i;
 SELECT cft_attach('inject', tree => 'tree');
 SELECT oracle.same(ARRAY['n1', 'n2', 'n25'], 3, 3, 'inject');
--- The image grows by several chunks, in one COMMIT.
+-- The image grows by several chunks in one COMMIT.
 INSERT INTO inject SELECT 't', 'n' || i % 20, repeat(chr(97 + i % 26), 900) || i FROM generate_series(1, 400) AS i;
 SELECT oracle.same(ARRAY['n1', 'n2', 'n25'], 3, 3, 'inject');
 BEGIN;
@@ -33,13 +33,13 @@ SELECT cft_build('inject');
 RESET cftrag.build_in_place_limit;
 INSERT INTO inject VALUES ('t', 'n1', 'after the build');
 SELECT oracle.same(ARRAY['n1', 'n2', 'n25'], 3, 3, 'inject');
--- And in place, by the first reader.
+-- Built in place, by the first reader.
 VACUUM FULL inject;
 SELECT oracle.same(ARRAY['n1', 'n2', 'n25'], 3, 3, 'inject');
 TRUNCATE inject;
 INSERT INTO inject SELECT 't', 'n' || i % 7, 'n' || i FROM generate_series(1, 30) AS i;
 SELECT oracle.same(ARRAY['n1', 'n2', 'n25'], 3, 3, 'inject');
--- What was undone is undone, and a build comes after one that failed.
+-- Changes that are rolled back have no effect, and a build works after a failed one.
 BEGIN;
 SAVEPOINT s;
 INSERT INTO inject VALUES ('t', 'n1', 'undone');
