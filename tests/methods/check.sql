@@ -14,7 +14,7 @@ SELECT compare('bridge', 'SELECT * FROM cft_bridge($2, 20, ''entity_edges'')', '
 SELECT compare('coarse_fine', 'SELECT r.part, r.entity, r.tree, r.score, r.under, r.text FROM cft_coarse_fine($1, 4, 8, 3, 5, 300, 0.5, 0.2, 0.3, ''entity_edges'') AS r',
     'SELECT * FROM plain_coarse_fine($1, 4, 8, 3, 5, 300, ''{0.5,0.2,0.3}'')', :'some') \g /dev/null
 
--- All summaries, each made of those of its children: as from scratch, by levels of the acyclic forest.
+-- All summaries, each made from its children's, equal those made from scratch, level by level of the acyclic forest.
 CREATE TABLE gist (entity text, summary text);
 CREATE INDEX ON gist (entity);
 CREATE FUNCTION tell(entity text, sources text[], inputs text[]) RETURNS text LANGUAGE sql IMMUTABLE AS $$ SELECT md5(concat_ws('|', entity, sources, inputs)) $$;
@@ -28,7 +28,7 @@ CREATE FUNCTION untold() RETURNS bigint LANGUAGE sql AS $$
                           AND g.summary = tell(p.name, p.children, ARRAY(SELECT coalesce(s.summary, c) FROM unnest(p.children) WITH ORDINALITY AS u(c, n) LEFT JOIN gist AS s ON s.entity = u.c ORDER BY u.n))) $$;
 INSERT INTO claim SELECT 'rollup of all', m.summarized, untold(), untold() = 0 AND m.summarized = (SELECT count(DISTINCT parent) FROM e), round(1000 * extract(epoch FROM clock_timestamp() - t.began)::numeric), NULL FROM t, made AS m;
 SELECT entities, leaves AS "one document per leaf", documents AS "with summaries", fewer FROM cft_rollup_status('entity_edges');
--- A new leaf: its ancestors are due, and no others.
+-- After a new leaf its ancestors are due, and no other entities.
 INSERT INTO entity_edges VALUES ('disease', 'heart disease', 'a new disease of the heart');
 INSERT INTO e VALUES ('disease', 'heart disease', 'a new disease of the heart');
 INSERT INTO claim SELECT 'due after a change', cardinality(d.due), 0, d.due = d.must, NULL, NULL

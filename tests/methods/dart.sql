@@ -1,4 +1,4 @@
--- DART: many small trees, cycles, duplicates. It comes without embeddings: where some are needed, each name has made-up ones.
+-- DART: many small trees, cycles, duplicates. It has no embeddings, so each name gets made-up ones.
 SET client_min_messages = warning;
 SET jit = off;
 CREATE TABLE dart (parent text, child text, predicate text, count int);
@@ -12,7 +12,7 @@ INSERT INTO place SELECT tree, parent FROM e UNION SELECT tree, child FROM e;
 ANALYZE;
 SELECT check_lineage('dart', 'dart', 300) \g /dev/null
 SELECT check_hierarchy('dart') \g /dev/null
--- Whatever is in or under a cycle, and some others.
+-- Entities in or under a cycle, and some others.
 CREATE TEMP TABLE picked AS
     WITH RECURSIVE u(top, name) AS (SELECT parent, child FROM e UNION SELECT u.top, e.child FROM u JOIN e ON e.parent = u.name)
     SELECT name::text, name IN (SELECT top FROM u WHERE top = name) AS cyclic FROM place;
@@ -38,7 +38,7 @@ SELECT cft_attach_summaries('dart_gist', edges => 'dart') \g /dev/null
 CREATE TEMP TABLE dart_made AS SELECT * FROM cft_rollup('tell(text,text[],text[])', edges => 'dart');
 INSERT INTO claim SELECT 'rollup (DART): cycles end', m.summarized, s.due, s.due = 0 AND m.summarized >= (SELECT count(DISTINCT parent) FROM e), NULL, NULL
   FROM dart_made AS m, (SELECT count(*) FROM dart_gist WHERE summary IS NULL) AS s(due);
--- Outside of cycles each is made of its children's, as from scratch.
+-- Outside of cycles each summary is made from its children's, as from scratch.
 INSERT INTO claim SELECT 'rollup (DART): of the children', count(*), count(*) FILTER (WHERE wrong), bool_and(NOT wrong), NULL, NULL
   FROM (SELECT NOT EXISTS (SELECT FROM dart_gist AS g WHERE g.entity = p.name
                               AND g.summary = tell(p.name, p.children, ARRAY(SELECT coalesce(s.summary, c) FROM unnest(p.children) WITH ORDINALITY AS u(c, n) LEFT JOIN dart_gist AS s ON s.entity = u.c ORDER BY u.n))) AS wrong

@@ -1,6 +1,6 @@
--- After demo/load.sql (world=disease): the ontology under the names that the definitions of tests/pg_regress use.
+-- Runs after demo/load.sql (world=disease): provides the ontology under the names that the definitions in tests/pg_regress use.
 SET client_min_messages = warning;
--- The definitions say wood, meaning, e and place.
+-- The definitions use wood, meaning, e and place.
 CREATE VIEW wood AS SELECT tree, parent, child FROM entity_edges;
 CREATE TABLE meaning AS SELECT entity, embedding FROM documents;
 CREATE UNIQUE INDEX ON meaning (entity);
@@ -11,11 +11,11 @@ CREATE TABLE place AS SELECT tree, parent AS name FROM e UNION SELECT tree, chil
 CREATE INDEX ON place (name);
 ANALYZE;
 SELECT cft_attach_embeddings('meaning', edges => 'entity_edges') \g /dev/null
--- Documents and names with several numbers: the order of tree_rag's plain_place is for one.
 SELECT cft_detach('documents') \g /dev/null
+-- Sorts names with several numbers; the plain_place of tests/pg_regress (tree_rag) handles one number only.
 CREATE FUNCTION plain_place(path text[]) RETURNS text[] LANGUAGE sql AS $$ SELECT array_agg(cftrag_internal.cft_natural(s) ORDER BY n) COLLATE "C" FROM unnest(path) WITH ORDINALITY AS u(s, n) $$;
 CREATE TABLE claim (what text, cases bigint, different bigint, holds boolean, ms_ours numeric, ms_plain numeric);
--- Runs both statements for each case (q, names, entity are their $1, $2, $3), compares, and notes the median times.
+-- Runs both statements for each case (q, names, entity are their $1, $2, $3), compares the answers, and records the median times.
 CREATE FUNCTION compare(what text, ours text, plain text, cases text) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     c record;

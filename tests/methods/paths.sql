@@ -1,5 +1,5 @@
 -- Paths, ancestors, depth, size and roots on the Disease Ontology (12,247 entities) and DART (cycles, many small trees), relation filtering
--- and hierarchies of both, beside plain definitions.
+-- and hierarchies of both, compared with plain definitions.
 SET client_min_messages = warning;
 SET jit = off;
 CREATE TABLE raw (tree text, parent text, child text);
@@ -9,7 +9,7 @@ CREATE INDEX ON dart (parent);
 CREATE INDEX ON dart (child);
 SELECT cft_attach('dart') \g /dev/null
 SELECT cft_build('dart') \g /dev/null
--- The edges at hand, both ways; the steps of a breadth-first search from b, level by level.
+-- The current edges, in both directions, and the steps of a breadth-first search from b, level by level.
 CREATE TABLE s (a text COLLATE "C", b text COLLATE "C", step text);
 CREATE INDEX ON s (a) INCLUDE (b);
 CREATE TABLE far (name text COLLATE "C" PRIMARY KEY, hops int);
@@ -52,7 +52,8 @@ END $$;
 INSERT INTO claim SELECT 'paths, disease', cases, different, different = 0 AND cases = 20 FROM check_paths('entity_edges', 20);
 INSERT INTO claim SELECT 'paths, dart', cases, different, different = 0 AND cases = 200 FROM check_paths('dart', 200);
 
--- Where an entity stands, of the edges in e: its ancestors and itself in above; lowest are those with none under them but what is above them too.
+-- Checks the lineage of entities, from the edges in e: above has each entity's ancestors and itself; the lowest common ancestors have below them
+-- only common ancestors that are also above them.
 CREATE FUNCTION check_lineage(what text, edges regclass, pairs int) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
     DROP TABLE IF EXISTS above;
@@ -64,7 +65,7 @@ BEGIN
     CREATE INDEX ON above (b);
     ANALYZE above;
     CREATE TEMP TABLE pair AS SELECT x.name AS a, lead(x.name) OVER (ORDER BY md5(x.name)) AS b FROM (SELECT DISTINCT a AS name FROM above) AS x ORDER BY md5(x.name) LIMIT pairs;
-    -- Pairs in a cycle, and of siblings: at random two entities of many small trees hardly ever meet.
+    -- Pairs in a cycle, and pairs of siblings: two random entities of many small trees are hardly ever in one tree.
     INSERT INTO pair SELECT x.a, x.b FROM above AS x JOIN above AS y ON y.a = x.b AND y.b = x.a WHERE x.a <> x.b ORDER BY 1, 2 LIMIT pairs;
     INSERT INTO pair SELECT x.child, y.child FROM e AS x JOIN e AS y ON y.parent = x.parent AND y.child <> x.child ORDER BY md5(x.child || y.child) LIMIT pairs;
     INSERT INTO claim
@@ -85,7 +86,8 @@ BEGIN
 END $$;
 SELECT check_lineage('disease', 'entity_edges', 300) \g /dev/null
 
--- The hierarchy of the edges in e, taken as a graph: its entropies by the definition, from cuts and volumes; each entity is a leaf, once.
+-- Checks the hierarchy of the edges in e, taken as a graph: its entropies follow from cuts and volumes by the definition, and each entity is a leaf
+-- once.
 CREATE FUNCTION check_hierarchy(what text) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
     CREATE TEMP TABLE made AS SELECT * FROM cft_build_hierarchy('e', 'parent', 'child');
@@ -109,7 +111,7 @@ BEGIN
 END $$;
 SELECT check_hierarchy('disease') \g /dev/null
 
--- The ontology has no cycle and no duplicate; an edge goes if another parent of its child is under its parent.
+-- The ontology has no cycle and no duplicate; an edge is removed if another parent of its child is below its parent.
 INSERT INTO claim SELECT 'filter, disease', count(*), count(*) FILTER (WHERE wrong), bool_and(NOT wrong)
   FROM (SELECT f.reason IS DISTINCT FROM CASE WHEN EXISTS (SELECT FROM e AS o JOIN above AS v ON v.a = o.parent AND v.b = f.parent WHERE o.child = f.child AND o.parent <> f.parent) THEN 'transitive' END AS wrong
           FROM cft_filter_relations('entity_edges', 'parent', 'child', 'tree') AS f) AS z;
@@ -121,7 +123,8 @@ INSERT INTO claim SELECT 'filter, dart', (SELECT count(*) FROM ours), count(*), 
 INSERT INTO claim SELECT 'check_edges, dart', (SELECT count(*) FROM ours), count(*), count(*) = 0
   FROM ((TABLE ours EXCEPT ALL SELECT * FROM cft_check_edges('dart')) UNION ALL (SELECT * FROM cft_check_edges('dart') EXCEPT ALL TABLE ours)) AS z;
 
--- A table that grows row by row: refused is what closes a cycle of those before it, and nothing else. Of DART its own rows; the ontology has no cycle, but the rows turned around that follow close one each.
+-- A table grows row by row: exactly the rows that close a cycle with earlier ones are refused. DART is taken as it is; the ontology has no cycle, so
+-- 200 of its rows follow reversed, and each closes one.
 CREATE FUNCTION check_cycles(what text, rows text) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     r record;
@@ -146,7 +149,7 @@ BEGIN
         END;
         cases := cases + 1;
         refused := refused + (said IS NOT NULL)::int;
-        -- The cycle begins and ends with the child, to which it comes from the parent.
+        -- The cycle in the message begins and ends with the child, and reaches it from the parent.
         wrong := wrong + (closes <> (said IS NOT NULL) OR NOT coalesce(
             starts_with(said, 'It closes a cycle: ' || r.child || ' > ') AND right(said, length(r.parent || r.child) + 4) = r.parent || ' > ' || r.child || '.', true))::int;
     END LOOP;

@@ -1,4 +1,5 @@
--- What a call takes on the Disease Ontology, after check.sql: median and least of 24, in milliseconds (12 arguments, each asked three times, the first not counted).
+-- The time of a call on the Disease Ontology, after check.sql: median and minimum of 24, in milliseconds (12 arguments, three calls each, the first
+-- a warm-up).
 SET client_min_messages = warning;
 SET jit = off;
 CREATE FUNCTION pg_temp.times(call text, arguments text) RETURNS TABLE (median_ms numeric, least_ms numeric) LANGUAGE plpgsql AS $$
