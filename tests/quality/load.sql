@@ -1,22 +1,22 @@
--- After demo/load.sql (world=disease): the gold answers, the synonyms, and forests of 50, 300 and 600 trees cut from the ontology.
+-- Runs after demo/load.sql (world=disease): loads the gold answers and the synonyms, and cuts forests of 50, 300 and 600 trees from the ontology.
 SET client_min_messages = warning;
 CREATE EXTENSION pg_trgm;
 CREATE INDEX ON entity_edges USING gin (parent gin_trgm_ops);
 CREATE INDEX ON entity_edges USING gin (child gin_trgm_ops);
--- What was embedded: title and text.
+-- Title and text, which were embedded together.
 ALTER TABLE documents ADD COLUMN content text GENERATED ALWAYS AS (title || '. ' || body) STORED;
 SELECT cft_attach_documents('documents', body => 'content', entity => 'entity') \g /dev/null
 CREATE TABLE asked (id text PRIMARY KEY, kind text, question text, entity text, gold text);
 \copy asked FROM 'doid_questions.tsv' (FORMAT csv, DELIMITER E'\t', HEADER, QUOTE E'\b')
 CREATE TABLE synonym (id text, synonym text, scope text);
 \copy synonym FROM 'doid_synonyms.tsv' (FORMAT csv, DELIMITER E'\t', HEADER, QUOTE E'\b')
--- A synonym that is a name itself means that name.
+-- Leaves out synonyms that are names themselves, since these mean that name.
 CREATE TABLE alias AS
     SELECT DISTINCT s.synonym AS alias, d.entity FROM synonym AS s JOIN documents AS d USING (id)
      WHERE s.scope = 'EXACT' AND NOT EXISTS (SELECT FROM documents AS n WHERE lower(n.entity) = lower(s.synonym));
 CREATE INDEX ON alias (entity);
 
--- Trees: whatever lies within four levels under an entity that has between 12 and 400 others there; picked by the hash of its name.
+-- A tree has all entities within four levels below its root, root included, if these are 12 to 400. Trees are picked by the hash of the root's name.
 CREATE TABLE tree_of AS
     WITH RECURSIVE under (root, node, depth) AS (
         SELECT DISTINCT parent, parent, 0 FROM entity_edges
@@ -35,10 +35,10 @@ SELECT cft_build('forest_50') \g /dev/null
 SELECT cft_build('forest_300') \g /dev/null
 SELECT cft_build('forest_600') \g /dev/null
 ANALYZE;
--- Synonyms as aliases, where this version has them.
+-- Synonyms as aliases, if this version supports them.
 SELECT EXISTS (SELECT FROM pg_proc WHERE proname = 'cft_attach_aliases') AS has_aliases \gset
 \if :has_aliases
     SELECT cft_attach_aliases('alias', 'alias', 'entity', 'entity_edges') \g /dev/null
-    -- questions.sql asks in transactions that write, and those build no image.
+    -- Built here, because questions.sql reads in transactions that write, and those build no image.
     SELECT cft_build('alias') \g /dev/null
 \endif

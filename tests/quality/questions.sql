@@ -1,6 +1,6 @@
--- The share of a question's gold names that occur in what is retrieved (case aside), averaged over the questions, and the words of it.
+-- The share of a question's gold names that occur in the retrieved text (ignoring case), averaged over the questions, and the words retrieved.
 SET client_min_messages = warning;
-\echo == 400 questions, as they are asked
+\echo == 400 questions, as they are written
 CREATE FUNCTION found(gold text, text text) RETURNS float8 LANGUAGE sql IMMUTABLE AS $$
     SELECT avg((strpos(lower(text), lower(name)) > 0)::int) FROM unnest(string_to_array(gold, '|')) AS name $$;
 CREATE FUNCTION words(text text) RETURNS int LANGUAGE sql IMMUTABLE AS $$
@@ -25,7 +25,7 @@ SELECT w.mode, round(avg(found)::numeric, 3) AS "gold found", round(avg(words)) 
        round(avg(found) FILTER (WHERE kind = 'grandparent')::numeric, 3) AS grandparent, round(avg(found) FILTER (WHERE kind = 'common')::numeric, 3) AS common
   FROM way AS w JOIN answer AS a USING (mode) JOIN asked USING (id) GROUP BY w.n, w.mode ORDER BY w.n;
 
-\echo == The same questions with the entity written otherwise: names recognised, and gold names found by the hierarchy alone
+\echo == The questions with the entity spelled differently: names recognised, and gold names found by the hierarchy alone
 CREATE FUNCTION typo(name text) RETURNS text LANGUAGE sql IMMUTABLE AS $$
     SELECT overlay(name placing substr(name, at + 1, 1) || substr(name, at, 1) from at for 2)
       FROM (SELECT length(name) / 2 AS at) AS middle WHERE substr(name, at, 1) <> substr(name, at + 1, 1) AND substr(name, at, 2) !~ '\W' $$;

@@ -1,10 +1,10 @@
--- Time of each mode on the same questions (of those about an entity of the forest) in one run, the modes taking turns; medians in milliseconds, and their ratio to cft.
--- `cpu` is the backend's own processor time (Linux), the mean of the whole call: other load on the machine does not count.
--- `whole call` is cft_retrieve with k = 5 documents; `hierarchy` is finding the entities' relatives alone, the entities being known.
+-- Times of the modes on equal questions about the forest's entities, in one run in which the modes take turns: medians in milliseconds, and ratios to
+-- cft. `cpu` is the backend's own CPU time (Linux), the mean of the whole call, so that other load on the machine does not count.
+-- `whole call` is cft_retrieve with k = 5 documents; `hierarchy` only finds the relatives of known entities.
 SET client_min_messages = warning;
 SET jit = off;
 SET max_parallel_workers_per_gather = 0;
--- Milliseconds of processor time that this backend has used; NULL where the system does not say.
+-- The backend's CPU time in milliseconds; NULL if the system does not say.
 CREATE FUNCTION cpu() RETURNS float8 LANGUAGE plpgsql AS $$
 BEGIN
     RETURN split_part(pg_read_file('/proc/self/schedstat', 0, 100, true), ' ', 1)::float8 / 1e6;
