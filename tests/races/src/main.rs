@@ -1,12 +1,12 @@
 //! cftrag-races: readers of an image under the shared lock, a writer under the exclusive one, as in the server. Built with
-//! -Zsanitizer=thread it ends with an error at the first data race; in any case each answer must be that of its snapshot.
+//! -Zsanitizer=thread it ends with an error at the first data race; each answer must always fit its snapshot.
 //!
 //!     cftrag-races [TRANSACTIONS]                3 readers beside a writer of so many transactions
-//!     cftrag-races TRANSACTIONS --without-lock   the readers take no lock: ThreadSanitizer must find that, or it finds nothing
+//!     cftrag-races TRANSACTIONS --without-lock   the readers take no lock: proves that ThreadSanitizer finds races
 //!
-//! The writer inserts child k below the hub in transaction k and deletes that of transaction k - LIVE: a snapshot at s sees the last LIVE
-//! of them. Readers walk in small slices between which they let the lock go, store hints and bump temperatures; the writer moves
-//! slots, grows the filter, adds chunks, settles what no snapshot needs, and orders buckets.
+//! In transaction k the writer inserts child k below the hub and deletes child k - LIVE, so a snapshot sees the last LIVE children. Readers
+//! walk in small slices, release the lock in between, store hints and raise temperatures; the writer moves slots, grows the filter, adds
+//! chunks, settles versions that no snapshot needs, and orders buckets.
 #![expect(unsafe_code, reason = "pthread's lock, and chunks of memory that several Memories map")]
 
 use std::alloc::{Layout, alloc_zeroed};
@@ -21,21 +21,21 @@ use cftrag_core::{
 
 const READERS: usize = 3;
 const LIVE: u64 = 40;
-/// Slots visited under one holding of the lock.
+/// How many slots a reader visits before it releases the lock.
 const CELLS: usize = 9;
 
-/// pthread's read-write lock around the addresses of the chunks.
+/// The addresses of the chunks, under pthread's read-write lock.
 struct Shared {
     lock: UnsafeCell<libc::pthread_rwlock_t>,
     chunks: UnsafeCell<Vec<NonNull<u8>>>,
     locked_readers: bool,
     committed: AtomicU64,
-    /// Of each reader: the snapshot it walks with, u64::MAX between walks.
+    /// The snapshot that each reader walks with; u64::MAX between walks.
     snapshots: [AtomicU64; READERS],
     over: AtomicBool,
 }
 
-// SAFETY: `chunks` is read and changed under `lock` only (but for the mode that is to be found out); the rest is atomic.
+// SAFETY: `chunks` is read and changed only under `lock` (except with --without-lock, where a race is wanted); the rest is atomic.
 unsafe impl Sync for Shared {}
 
 impl Shared {
@@ -57,9 +57,9 @@ impl Shared {
         result
     }
 
-    /// Under the lock: maps the chunks that this thread has not.
+    /// Maps the chunks that this thread has not mapped yet. Needs the lock.
     fn map(&self, memory: &mut Memory) {
-        // SAFETY: under the lock nobody changes the list.
+        // SAFETY: no thread changes the list while another holds the lock.
         let chunks = unsafe { &*self.chunks.get() };
         while memory.mapped() < chunks.len() {
             // SAFETY: a chunk of its number's size, aligned, never freed; written under the exclusive lock or by atomics.
@@ -67,10 +67,10 @@ impl Shared {
         }
     }
 
-    /// Under the exclusive lock: one chunk more.
+    /// Adds a chunk. Needs the exclusive lock.
     fn grow(&self, memory: &mut Memory) {
         let layout = Layout::from_size_align(chunk_bytes(memory.mapped()), LINE_BYTES).expect("a chunk's layout");
-        // SAFETY: not of size zero; nobody else uses the list under the exclusive lock.
+        // SAFETY: the size is not zero; under the exclusive lock no other thread uses the list.
         unsafe { (*self.chunks.get()).push(NonNull::new(alloc_zeroed(layout)).expect("memory")) };
         self.map(memory);
     }
@@ -110,7 +110,7 @@ fn write(shared: &Shared, transactions: u64) {
             let name = child(k);
             let stamp = Some(Stamp { xmin: k, cmin: 0 });
             put(shared, &mut memory, &Edge { tree: None, parent: b"hub", child: &name }, stamp);
-            // New entities: the filter grows.
+            // New entities, so that the filter grows.
             let other = format!("other {k}");
             put(shared, &mut memory, &Edge { tree: Some(b"t"), parent: other.as_bytes(), child: b"sink" }, None);
             if k > LIVE {
@@ -161,11 +161,11 @@ fn more(shared: &Shared, memory: &mut Memory) {
     Image::open(memory).expect("an image").publish_chunks(chunks);
 }
 
-/// Walks of a reader until the writer is done; how many.
+/// Walks until the writer is done; returns the number of walks.
 fn read(shared: &Shared, me: usize) -> u64 {
     let (mut memory, mut walk, mut walks) = (Memory::new(), Walk::new(Prefix::LENGTH), 0);
     while !shared.over.load(SeqCst) {
-        // The snapshot is known before anything that it sees can be settled.
+        // Publishes the snapshot before the writer can settle versions that it needs.
         let at = shared.under_lock(false, || {
             let at = shared.committed.load(SeqCst);
             shared.snapshots[me].store(at, SeqCst);
@@ -184,7 +184,7 @@ fn read(shared: &Shared, me: usize) -> u64 {
         assert!(!shared.locked_readers || found == at.min(LIVE), "{found} children seen at {at}");
         walks += 1;
         if walks % 50 == me as u64 && at > 0 {
-            // A copy that is read without the lock, and the image in steps that let it go.
+            // Reads a copy without the lock, and the image in steps, with the lock released in between.
             let mut copy = HeapMemory::new(usize::MAX);
             shared.under_lock(false, || {
                 shared.map(&mut memory);
