@@ -1,4 +1,4 @@
--- Recall and precision of cft_entities on the Disease Ontology, and where the mentions are. Run in the directory of the data.
+-- Recall and precision of cft_entities on the Disease Ontology, and the positions of mentions. Run in the directory of the data.
 SET client_min_messages = warning;
 CREATE EXTENSION cftrag CASCADE;
 CREATE TABLE edge (parent_id text, parent text, child_id text, child text);
@@ -15,7 +15,7 @@ CREATE TABLE claim (claim text, holds boolean);
 CREATE TABLE name AS SELECT name, min(id) AS id FROM (SELECT parent, parent_id FROM edge UNION SELECT child, child_id FROM edge) AS n (name, id) GROUP BY name;
 ANALYZE;
 
--- Every name in a sentence, in five ways; characters of several bytes stand before it. Where a name's first and last word are:
+-- Every name in a sentence, in five spellings, after multi-byte characters; first and after are the positions of the name's first and last word.
 CREATE TABLE spelled AS
 SELECT name, spelling, written, (SELECT min(start) FROM cftrag_internal.cft_words(written)) AS first, (SELECT max(start + length) FROM cftrag_internal.cft_words(written)) AS after
   FROM name, LATERAL (VALUES ('as it is', name), ('capitals', upper(name)), ('first letters capital', initcap(name)),
@@ -31,7 +31,7 @@ SELECT spelling, count(DISTINCT name) AS names, count(DISTINCT name) FILTER (WHE
 INSERT INTO claim SELECT 'every name is found in place: ' || spelling, count(DISTINCT name) = count(DISTINCT name) FILTER (WHERE placed) AND count(DISTINCT name) > 12000
   FROM found GROUP BY spelling;
 
--- The questions: the one or two entities each is about.
+-- The questions, each about one or two entities.
 CREATE TABLE about AS SELECT id, question, unnest(string_to_array(entity, '|')) AS entity FROM question;
 CREATE TABLE asked AS SELECT DISTINCT q.id, e.entity FROM question AS q, cft_entities(q.question, 'edge') AS e;
 SELECT (SELECT count(*) FROM about) AS entities, (SELECT count(*) FROM about JOIN asked USING (id, entity)) AS found,
@@ -40,7 +40,7 @@ SELECT (SELECT count(*) FROM about) AS entities, (SELECT count(*) FROM about JOI
 INSERT INTO claim SELECT 'every entity of the questions is found', count(*) = 480 AND bool_and(EXISTS (SELECT FROM asked AS x WHERE x.id = a.id AND x.entity = a.entity))
   FROM about AS a;
 
--- Texts from the documents, against the definition.
+-- Texts from the documents, compared with the definition.
 SELECT format('CREATE FUNCTION definition(text, boolean) RETURNS TABLE (entity text, mention text, start int, length int, via_alias text) STABLE LANGUAGE sql AS %L',
     replace(replace(replace(replace(replace(:'definition', '{edges}', 'edge'), '{parent}', 'r.parent'), '{child}', 'r.child'), '{named}', 'SELECT n.entity, n.entity FROM name AS n'),
             '{aliases}', 'SELECT NULL::text, NULL::text WHERE false')) AS make \gset
@@ -52,7 +52,7 @@ SELECT n, ARRAY(SELECT e::text FROM cft_entities(body, 'edge', overlapping) AS e
 SELECT count(*) AS texts, count(*) FILTER (WHERE image = definition) AS as_by_definition, sum(cardinality(image)) AS mentions FROM compared;
 INSERT INTO claim SELECT 'texts as by the definition', bool_and(image = definition) AND sum(cardinality(image)) > 500 FROM compared;
 
--- Synonyms: each in a sentence gives the entity it belongs to, unless it is another's name.
+-- Each synonym in a sentence gives the entity it belongs to.
 CREATE TABLE synonym AS SELECT DISTINCT g.synonym AS alias, n.name AS entity FROM given AS g JOIN name AS n USING (id) WHERE cftrag_internal.cft_form(g.synonym) IS NOT NULL;
 SELECT cft_attach_aliases('synonym', edges => 'edge') \g /dev/null
 SELECT cft_build('synonym') \g /dev/null
