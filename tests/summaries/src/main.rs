@@ -1,12 +1,12 @@
-//! cftrag-summaries: is every summary that is not what it would be if made now, due?
+//! cftrag-summaries: checks that every stale summary is marked as due.
 //!
 //!     cftrag-summaries --host SOCKETDIR --port P --user U --dbname D --seed S --steps N [--sessions 2..8] [--no-replay]
 //!     cftrag-summaries ... --concurrent SECONDS        all sessions at once, each in its own thread, without a schedule
 //!
 //! Sessions change edges and documents and make summaries, in transactions of every isolation level, with savepoints and
-//! rollbacks. Between their steps everything committed is read in one snapshot: a summary that differs from a recomputation
-//! from scratch must be marked, or something below it. Now and then all transactions end and all work is done: no summary may
-//! differ then, and no mark be left. Ends with 1 at the first difference, or at an error that the workload did not provoke.
+//! rollbacks. Between their steps the driver reads everything committed in one snapshot: if a summary differs from a recomputation
+//! from scratch, it or an entity below it must be marked. Now and then all transactions end and all due work is done: then no
+//! summary may differ, and no mark may remain. Ends with 1 at the first difference, or at an error that the workload did not provoke.
 //! Schedules of tests/summaries/seeds.txt are replayed first. Needs a superuser and a database of its own (schema "summaries").
 
 mod run;
@@ -83,7 +83,7 @@ fn tell(result: Result<Tally, Failure>, what: &str, again: &str, whole: bool) ->
             broken.is_empty()
         }
         Err(Failure { text }) => {
-            println!("{text}\n{what}: to see it again: {again}");
+            println!("{text}\n{what}: to reproduce: {again}");
             false
         }
     }
@@ -100,7 +100,7 @@ fn main() -> ExitCode {
     let Options { config, seed, steps, sessions, replay, concurrent } = options;
     if let Some(seconds) = concurrent {
         let result = run::storm(&config, seed, sessions, seconds);
-        let fine = tell(result, &format!("seed {seed}, all at once"), "no seed repeats it", false);
+        let fine = tell(result, &format!("seed {seed}, all at once"), "not possible, the threads run freely", false);
         return if fine { ExitCode::SUCCESS } else { ExitCode::FAILURE };
     }
     let mut schedules = if replay { recorded() } else { Vec::new() };

@@ -1,4 +1,4 @@
-//! The schedule: one driver thread moves the sessions; or all at once, each in its own thread.
+//! Runs the sessions: one driver thread by a schedule, or all at once, each in its own thread.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -10,10 +10,10 @@ use rand_chacha::ChaCha8Rng;
 use crate::session::Session;
 use crate::world::{self, WORLDS};
 
-/// Steps between two looks at what is due, and between two points where all transactions end and all work is done.
+/// Steps between two checks, and between two points where all transactions end and all due work is done.
 const LOOK_EVERY: u64 = 5;
 const QUIET_EVERY: u64 = 80;
-/// Of a round of all sessions at once.
+/// The length of a round of all sessions at once.
 const ROUND: Duration = Duration::from_secs(3);
 /// How many statements a failure shows.
 const SHOWN: usize = 120;
@@ -34,11 +34,11 @@ impl From<postgres::Error> for Failure {
             Some(db) => format!("{}: {} {}", db.code().code(), db.message(), db.where_().unwrap_or("")),
             None => format!("{error:?}"),
         };
-        Failure { text: format!("an error that nobody should see: {text}") }
+        Failure { text: format!("an unexpected error: {text}") }
     }
 }
 
-/// What was done, to say so: a run in which nothing was stale proves nothing.
+/// Counts of what a run did: a run in which nothing was stale proves nothing.
 #[derive(Default)]
 pub struct Tally {
     pub steps: u64,
@@ -54,12 +54,12 @@ impl Tally {
     pub fn summary(&self) -> String {
         let Tally { steps, checks, stale, marks, quiet, summarized, provoked } = self;
         format!(
-            "{steps} steps, {checks} checks ({stale} stale summaries, {marks} marked entities), {quiet} times all work done, \
+            "{steps} steps, {checks} checks ({stale} stale summaries, {marks} marked entities), all work done {quiet} times, \
              {summarized} summaries made by calls, {provoked} errors provoked"
         )
     }
 
-    /// What a run of this length must have met.
+    /// Which minimum counts a run of this length has missed.
     pub fn broken_promises(&self) -> Vec<String> {
         let wanted = [
             ("checks", self.checks, 10),
@@ -108,7 +108,7 @@ fn total(tally: &mut Tally, sessions: &[Session]) {
     tally.provoked = sessions.iter().map(|session| session.provoked).sum();
 }
 
-/// A schedule that follows from the seed.
+/// Runs the schedule that follows from the seed.
 pub fn schedule(config: &Config, seed: u64, steps: u64, sessions: usize) -> Result<Tally, Failure> {
     let mut client = connect(config)?;
     world::set_up(&mut client)?;
@@ -141,7 +141,7 @@ pub fn schedule(config: &Config, seed: u64, steps: u64, sessions: usize) -> Resu
     Ok(tally)
 }
 
-/// All sessions at once, while another looks at what is due; then the work is done and compared. Round after round.
+/// Runs rounds of all sessions at once, while another session checks; after each round does the due work and compares.
 pub fn storm(config: &Config, seed: u64, sessions: usize, seconds: u64) -> Result<Tally, Failure> {
     let mut client = connect(config)?;
     world::set_up(&mut client)?;

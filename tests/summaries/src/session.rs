@@ -9,14 +9,14 @@ use rand_chacha::ChaCha8Rng;
 use crate::run::Failure;
 use crate::world::{NAMES, WORLDS, World};
 
-/// Long enough for a lock that is free, short enough to wait for one that is not; nothing here takes as long as a hang.
+/// The lock timeout is short, since the one driver thread waits too; only a hang reaches the statement timeout.
 const TIMEOUTS: &str = "SET search_path = summaries, public; SET client_min_messages = warning; SET lock_timeout = '20ms'; SET statement_timeout = '30s'";
 const ISOLATION: [&str; 3] = ["READ COMMITTED", "REPEATABLE READ", "SERIALIZABLE"];
 
-/// Of cft_rollup, until nothing is due: one is usual, and one more for what it has marked itself.
+/// The most calls of cft_rollup until nothing is due: usually one, and another for what the first has marked itself.
 const CALLS: u32 = 3;
 
-/// Summaries that this transaction has been asked for, by world and entity.
+/// Summaries that this transaction was asked to make, by world and entity.
 type Asked = BTreeMap<(usize, String), String>;
 
 pub struct Session {
@@ -47,7 +47,7 @@ impl Session {
         })
     }
 
-    /// One statement.
+    /// Runs one random statement.
     pub fn step(&mut self, random: &mut ChaCha8Rng) -> Result<(), Failure> {
         match random.random_range(0..100) {
             0..16 if !self.in_transaction => self.begin(random),
@@ -62,7 +62,7 @@ impl Session {
 
     fn begin(&mut self, random: &mut ChaCha8Rng) -> Result<(), Failure> {
         let isolation = ISOLATION[[0, 0, 0, 1, 1, 2][random.random_range(0..6)]];
-        // The snapshot is taken now.
+        // The SELECT takes the snapshot now.
         self.run(&format!("BEGIN ISOLATION LEVEL {isolation}; SELECT 1"), random)?;
         self.in_transaction = true;
         Ok(())
@@ -121,12 +121,12 @@ impl Session {
             }
             return Ok(());
         }
-        // It takes what this transaction has taken already, too.
+        // cft_rollup also makes the summaries that this transaction was already asked for.
         self.asked.retain(|key, _| key.0 != place);
         self.roll_up(&format!(", k => {few}"), edges, random).map(drop)
     }
 
-    /// How many summaries it has made.
+    /// Calls cft_rollup; returns how many summaries it made.
     fn roll_up(&mut self, few: &str, edges: &str, random: &mut ChaCha8Rng) -> Result<u64, Failure> {
         let sql = format!("SELECT summarized FROM cft_rollup('tell(text,text[],text[])', edges => '{edges}'{few})");
         let made = self.rows(&sql, random)?.iter().map(|row| row.get::<_, i64>(0).unsigned_abs()).sum();
@@ -134,7 +134,7 @@ impl Session {
         Ok(made)
     }
 
-    /// All that is due, and what the marks of that work leave due.
+    /// Does all due work, and the work that it makes due.
     pub fn finish(&mut self, random: &mut ChaCha8Rng) -> Result<(), Failure> {
         for World { edges, .. } in &WORLDS {
             let mut calls = 0;
@@ -152,7 +152,7 @@ impl Session {
         let World { edges, .. } = WORLDS[random.random_range(0..WORLDS.len())];
         let (a, b, c) = (name(random), name(random), name(random));
         let tree = random.random_range(0..3);
-        // Mostly from small numbers to larger ones: cycles come, and are not all there is.
+        // Edges mostly lead from smaller to larger numbers, so that cycles occur but do not prevail.
         let (up, down) = if a < b || random.random_bool(0.1) { (a, b) } else { (b, a) };
         let sql = match random.random_range(0..20) {
             0..8 => format!("INSERT INTO {edges} VALUES ('t{tree}', 'n{up}', 'n{down}')"),
@@ -201,7 +201,7 @@ impl Session {
         }
     }
 
-    /// What the workload provokes itself ends the transaction, or what is in it after the last savepoint.
+    /// An error that the workload provokes rolls back the transaction, or only to the last savepoint.
     fn failed(&mut self, error: postgres::Error, random: &mut ChaCha8Rng) -> Result<(), Failure> {
         if !provoked(&error) {
             return Err(error.into());

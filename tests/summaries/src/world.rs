@@ -1,7 +1,7 @@
-//! The tables, and the oracle: what each summary is when it is made from scratch, from what is committed.
+//! The tables, and the oracle, which makes each summary from scratch from committed data.
 //!
 //! Two worlds: entities in several trees whose leaves have no summaries, and entities in one tree whose leaves have them.
-//! A summary is the MD5 of what it was made of, so a difference anywhere below is one in all that is above.
+//! A summary is the MD5 of its inputs, so a difference in one entity is a difference in all entities above it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +10,7 @@ use postgres::{Client, IsolationLevel};
 
 use crate::run::Failure;
 
-/// Few enough that sessions meet.
+/// Few enough for sessions to collide.
 pub const NAMES: u32 = 12;
 
 pub struct World {
@@ -26,12 +26,12 @@ pub const WORLDS: [World; 2] = [
     World { edges: "alley", documents: "note", summaries: "brief", trees: false, leaves: true },
 ];
 
-/// The function that summarises: what a summary was made of.
+/// The summarising function: returns the MD5 of its inputs.
 const TELL: &str =
     "CREATE FUNCTION tell(entity text, sources text[], inputs text[]) RETURNS text LANGUAGE sql IMMUTABLE AS
     $$ SELECT md5(entity || '|' || array_to_string(sources, ',') || '|' || array_to_string(inputs, ',')) $$";
 
-/// Schema "summaries", anew.
+/// Recreates the schema "summaries".
 pub fn set_up(client: &mut Client) -> Result<(), Failure> {
     client.batch_execute(&format!(
         "SET client_min_messages = warning; CREATE EXTENSION IF NOT EXISTS cftrag SCHEMA public CASCADE;
@@ -51,9 +51,9 @@ pub fn set_up(client: &mut Client) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What is committed, in one snapshot.
+/// The committed data, read in one snapshot.
 struct Committed {
-    /// Parent and children, all trees together.
+    /// The children of each parent, over all trees.
     children: BTreeMap<String, BTreeSet<String>>,
     entities: BTreeSet<String>,
     texts: BTreeMap<String, String>,
@@ -114,7 +114,7 @@ impl Committed {
         leaves || self.children.contains_key(name)
     }
 
-    /// By recursion: what is below an entity and not above it too has no way back to it.
+    /// Computes a summary by recursion, which ends since children that are also above the entity are left out.
     fn made(&self, name: &str, leaves: bool, known: &mut BTreeMap<String, String>) -> String {
         if let Some(summary) = known.get(name) {
             return summary.clone();
@@ -142,14 +142,14 @@ impl Committed {
     }
 }
 
-/// What was found out about a world's summaries.
+/// The result of a check of a world's summaries.
 pub struct Looked {
     pub stale: u64,
     pub marks: usize,
 }
 
-/// Every summary that differs from a recomputation is marked, or something below it is; with `finished` none differs, and no
-/// mark is left.
+/// Checks that every summary that differs from a recomputation is marked, or an entity below it; with `finished`, that none differs and
+/// no mark remains.
 pub fn check(client: &mut Client, world: &World, finished: bool) -> Result<Looked, Failure> {
     let seen = Committed::read(client, world)?;
     let mut known = BTreeMap::new();
