@@ -1,6 +1,6 @@
 #!/bin/bash
-# ALTER EXTENSION cftrag UPDATE: from every released version, and to a pretended next one, the same members result as from a new installation; an
-# attached table stays attached and its image serves on. Released scripts never change (tests/upgrade/frozen, whose every rule is seen to fail here).
+# ALTER EXTENSION cftrag UPDATE, from every released version and to a pretended next one, gives the members of a new installation; an attached table
+# stays attached, and its image serves on. Released scripts never change (tests/upgrade/frozen; each of its rules is made to fail here).
 # shellcheck source=tests/life/lib.sh
 . "${0%/*}/../life/lib.sh"; story "$@"
 UPGRADE=$(cd "${0%/*}" && pwd)
@@ -13,7 +13,8 @@ installed() { sql a "DROP DATABASE IF EXISTS $1"; sql a "CREATE DATABASE $1"; is
 members() { psql "a/$1" -v ON_ERROR_STOP=1 -f "$UPGRADE/members.sql" 2>&1; }
 same() { is "$1: as newly installed" "$(diff <(members fresh) <(members "$1") | head -20)" ""; }
 
-# 1. What was released. Their C functions are in today's library, or CREATE EXTENSION would fail: a server whose package was upgraded runs them.
+# 1. The released versions. Their C functions must be in today's library, since a server with an upgraded package runs them; otherwise CREATE EXTENSION
+# fails.
 installed fresh ""
 [[ $(members fresh) == *cft_context* ]] || note "no members: $(members fresh | head -3)"
 # shellcheck disable=SC2013
@@ -58,19 +59,19 @@ exact_in s edges image
 exact a/old edges image
 is "by the same image" "$(built a/old edges)" "$before"
 close s
-# What is forgotten is found, whatever it is.
+# If an update script forgets a statement, the comparison finds it.
 for ((forgotten = 0; forgotten < ${#changes[@]}; forgotten++)); do
     script $forgotten >"$extensions/cftrag--$version--pretend.sql"
     installed old "VERSION '$version'"
     answer=$(try a/old "ALTER EXTENSION cftrag UPDATE TO 'pretend'")
-    [ -n "$answer" ] || [ "$(members fresh)" != "$(members old)" ] || note "nobody misses ${changes[forgotten]}"
+    [ -n "$answer" ] || [ "$(members fresh)" != "$(members old)" ] || note "the comparison misses ${changes[forgotten]}"
     checks=$((checks + 1))
 done
-# Nor can it be forgotten to compare a kind of member.
+# A kind of member that members.sql cannot compare is an error.
 sql a/old "CREATE SEQUENCE forgotten; ALTER EXTENSION cftrag ADD SEQUENCE forgotten"
 like "an unknown kind" "$(members old)" "*must learn to compare: sequence*"
 
-# 3. Frozen scripts: a small project with two releases, and each way to break it.
+# 3. Frozen scripts: a small project with two releases, broken in each possible way.
 is "frozen" "$("$UPGRADE/frozen" 2>&1)" ""
 project=$LIFE/project
 mkdir -p "$project/sql"

@@ -1,6 +1,6 @@
 #!/bin/bash
-# pg_upgrade to another major version, by copy and by link, with cftrag preloaded in both: what was attached is attached, the triggers are ENABLE
-# ALWAYS, the first reader builds and every answer is exact; the extension's members are those of a new installation.
+# pg_upgrade to another major version, by copy and by link, with cftrag preloaded in both: attached tables stay attached, their triggers stay ENABLE
+# ALWAYS, the first reader builds the image and every answer is exact; the extension's members are those of a new installation.
 #   major.sh OLD_PG_CONFIG NEW_PG_CONFIG
 # shellcheck source=tests/life/lib.sh
 . "${0%/*}/../life/lib.sh"; story "$@"
@@ -13,14 +13,14 @@ sql a "CREATE DATABASE other; CREATE DATABASE copied TEMPLATE postgres"
 sql a/other "CREATE SCHEMA ext"
 oracle a/other ext
 small a/other edges ext
-# Names that want quoting, another type; triggers that no longer count; one detached.
+# Names that need quotes, another type; triggers that are no longer ENABLE ALWAYS; a detached table.
 sql a "CREATE SCHEMA \"O'Brien\"; CREATE TABLE \"O'Brien\".\"Parts of\" (of bigint, part bigint); INSERT INTO \"O'Brien\".\"Parts of\" SELECT n / 3, n FROM generate_series(1, 50) AS n;
     SELECT cft_attach('\"O''Brien\".\"Parts of\"', 'of', 'part');
     CREATE TABLE enabled (LIKE edges); SELECT cft_attach('enabled', tree => 'tree'); INSERT INTO enabled TABLE edges; ALTER TABLE enabled ENABLE TRIGGER cftrag_row;
     CREATE TABLE gone (LIKE edges); SELECT cft_attach('gone'); SELECT cft_detach('gone')" >/dev/null
 parts="parent => 'of', child => 'part', tree => NULL"
 exact a "\"O''Brien\".\"Parts of\"" image "$parts"
-# Written to after the image was built, dead rows, a moved file.
+# Writes after the build, dead rows, a rewritten file.
 sql a "DELETE FROM edges WHERE child = 'n9'; UPDATE edges SET parent = 'n2' WHERE child = 'n11'; VACUUM FULL edges; INSERT INTO edges VALUES ('t1', 'n3', 'last')"
 exact a edges image
 stop a
@@ -29,12 +29,12 @@ use() { CONFIG=$1 BIN=$("$1" --bindir) MAJOR=$("$1" --version | sed -E 's/^[^0-9
 members() { psql "$1" -v ON_ERROR_STOP=1 -f "$UPGRADE/members.sql" 2>&1; }
 for how in copy link; do
     use "$new"
-    # 18 has them by default; pg_upgrade wants both servers alike.
+    # 18 has data checksums by default; pg_upgrade needs them equal in both servers.
     [ "$MAJOR" -lt 18 ] || export CFTRAG_INITDB=--no-data-checksums
     add "$how" empty
     start "$how"
     stop "$how"
-    # In the new server's own words; sockets in a short path.
+    # Runs in a directory with a short path, since pg_upgrade puts its sockets there.
     mkdir -p "$LIFE/run_$how" && chmod 777 "$LIFE/run_$how"
     (cd "$LIFE/run_$how" && as_postgres "$BIN/pg_upgrade" -b "$("$old" --bindir)" -B "$BIN" -d "$LIFE/a/data" -D "$LIFE/$how/data" -U postgres --"$how" >log 2>&1) ||
         broken "pg_upgrade: $(tail -15 "$LIFE/run_$how/log"; find "$LIFE/$how/data/pg_upgrade_output.d" -name '*.log' -exec grep -hiE 'error|fatal' {} + | head -5)"

@@ -1,4 +1,4 @@
--- What the extension's members are, one row each and without OIDs: two installations are the same if these rows are.
+-- Lists the extension's members, one row each and without OIDs: two installations are equal if these rows are.
 SET search_path = pg_catalog;
 CREATE FUNCTION pg_temp.acl(aclitem[]) RETURNS text LANGUAGE sql AS
 $$ SELECT string_agg(a::text, ',' ORDER BY a::text COLLATE "C") FROM unnest($1) AS a $$;
@@ -22,10 +22,10 @@ SELECT i.type, i.identity,
           FROM pg_depend AS d WHERE d.classid = m.classid AND d.objid = m.objid AND d.objsubid = 0) AS depends
   INTO TEMP members
   FROM member AS m, pg_identify_object(m.classid, m.objid, 0) AS i
- -- Types of rows and of arrays, of which 17 makes members too, are their views' and elements'.
+ -- Without row types and array types, which 17 makes members too: they follow from their views and element types.
  WHERE NOT (m.classid = 'pg_type'::regclass AND EXISTS (SELECT FROM pg_type WHERE oid = m.objid AND (typrelid <> 0 OR typcategory = 'A')));
 
--- One of a kind that the query above does not look into would pass whatever it is.
+-- Fails for a member of a kind that the query above does not describe, since that would compare as equal.
 DO $$ BEGIN
     IF EXISTS (SELECT FROM members WHERE definition IS NULL OR identity IS NULL) THEN
         RAISE 'tests/upgrade/members.sql must learn to compare: %', (SELECT string_agg(type || ' ' || identity, ', ') FROM members WHERE definition IS NULL);
