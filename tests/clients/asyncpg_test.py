@@ -1,4 +1,4 @@
-"""docs/clients/with_asyncpg.py: the same answers as psycopg's, from a pool, many at once."""
+"""docs/clients/with_asyncpg.py: a pool gives psycopg's answers, to many concurrent calls."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""docs/clients/with_django.py: a QuerySet of a subtree, filtered further; the prompt of cft_prompt."""
+"""docs/clients/with_django.py: a QuerySet of a subtree can be filtered further; prompt() returns cft_prompt's prompt."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""docs/clients/with_jinja.py: what cft_retrieve and cft_context_json say stands in the prompt, and nothing else."""
+"""docs/clients/with_jinja.py: the prompt contains what cft_retrieve and cft_context_json return, and nothing else."""
 
 import json
 import re

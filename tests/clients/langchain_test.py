@@ -1,4 +1,4 @@
-"""docs/clients/langchain_retriever.py: LangChain's standard tests of a retriever, and documents as cft_retrieve gives them."""
+"""docs/clients/langchain_retriever.py: passes LangChain's standard tests of a retriever, and returns the documents of cft_retrieve."""
 
 import asyncio
 import json

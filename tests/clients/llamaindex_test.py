@@ -1,4 +1,4 @@
-"""docs/clients/llamaindex_retriever.py: nodes are the rows of cft_retrieve, the hierarchy first."""
+"""docs/clients/llamaindex_retriever.py: the nodes are the rows of cft_retrieve, with the hierarchy first."""
 
 import json
 

@@ -1,4 +1,4 @@
-// docs/clients/with_pg.mjs: the same prompts from the first time and from the prepared statement; jsonb as objects.
+// docs/clients/with_pg.mjs: the first call and the prepared statement give equal prompts; jsonb arrives as objects.
 import assert from 'node:assert'
 import pg from 'pg'
 import { context, prompt } from './with_pg.mjs'

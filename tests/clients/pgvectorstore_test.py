@@ -1,4 +1,4 @@
-"""docs/clients/with_pgvectorstore.py: a store's table answers cft_retrieve; its search stays within a subtree."""
+"""docs/clients/with_pgvectorstore.py: cft_retrieve reads a store's table; the store's search stays within a subtree."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""docs/clients/with_psycopg.py: the same prompts sync, async, and after the driver prepared the statement; contexts in a pipeline."""
+"""docs/clients/with_psycopg.py: prompts are equal sync, async, and after the driver prepared the statement; contexts use a pipeline."""
 
 import asyncio
 import json
@@ -19,7 +19,7 @@ with psycopg.connect() as connection:
     prompts = [prompt(connection, q, e) for q, e in questions]
     assert all(p.endswith("Question: " + q) and "Documents:\n[1] " in p for p, (q, _) in zip(prompts, questions)), prompts
     assert any("Hierarchy:\n" in p for p in prompts)
-    # psycopg prepares a statement at its sixth execution.
+    # psycopg prepares a statement when it runs for the sixth time.
     assert connection.execute("SELECT count(*) FROM pg_prepared_statements").fetchone()[0] > 0
     assert prompts == [prompt(connection, q, e) for q, e in questions]
 
@@ -33,20 +33,20 @@ with psycopg.connect() as connection:
     try:
         with connection.transaction():
             connection.execute("SELECT cft_context_text(%s)", (["diabetes", "sleep clinic"],))
-        raise SystemExit("a list was taken for a name")
+        raise SystemExit("a list was accepted as a name")
     except psycopg.errors.InvalidParameterValue as error:
         assert "text[]" in error.diag.message_hint
     # An error leaves the connection usable, in a pipeline too.
     try:
         with connection.transaction():
             contexts(connection, ["diabetes", "bad\0name"])
-        raise SystemExit("a zero byte was taken")
+        raise SystemExit("a zero byte was accepted")
     except (psycopg.Error, ValueError):
         pass
     try:
         with connection.transaction():
             connection.execute("SELECT cft_context_text('diabetes', -1)")
-        raise SystemExit("-1 levels were taken")
+        raise SystemExit("-1 levels were accepted")
     except psycopg.errors.InvalidParameterValue:
         pass
     assert contexts(connection, ["diabetes"])[0] == answers[0]

@@ -1,4 +1,4 @@
-"""docs/clients/with_spacy.py: what spaCy finds goes into a table by INSERT, is filtered beside what the rules found, and attached."""
+"""docs/clients/with_spacy.py: relations found by spaCy are inserted into a table, filtered together with those of the rules, and attached."""
 
 import psycopg
 import spacy

@@ -1,4 +1,4 @@
-"""docs/clients/with_sqlalchemy.py: the join is the one that SQL makes."""
+"""docs/clients/with_sqlalchemy.py: its join gives the rows of the join in SQL."""
 
 import os
 
