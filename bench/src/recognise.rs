@@ -64,7 +64,7 @@ const FIRST_WORDS: &str =
     "SELECT name FROM names_{size} WHERE split_part(name, ' ', 1) = ANY (string_to_array($1, ' '))
     AND strpos(' ' || $1 || ' ', ' ' || name || ' ') > 0";
 
-/// cftrag's answer as it is compared with the peers'.
+/// cftrag's answer in the form that is compared with the peers'.
 const OURS: &str = "SELECT DISTINCT convert_from(cftrag_internal.cft_form(entity), 'UTF8') FROM cft_entities($1, 'edges_{size}', overlapping => true)";
 /// As an application calls it.
 const PLAIN: &str = "SELECT entity, start, length FROM cft_entities($1, 'edges_{size}')";

@@ -1,7 +1,7 @@
 //! cftrag-races: readers of an image under the shared lock, a writer under the exclusive one, as in the server. Built with
 //! -Zsanitizer=thread it ends with an error at the first data race; each answer must always fit its snapshot.
 //!
-//!     cftrag-races [TRANSACTIONS]                3 readers beside a writer of so many transactions
+//!     cftrag-races [TRANSACTIONS]                3 readers beside a writer of this many transactions
 //!     cftrag-races TRANSACTIONS --without-lock   the readers take no lock: proves that ThreadSanitizer finds races
 //!
 //! In transaction k the writer inserts child k below the hub and deletes child k - LIVE, so a snapshot sees the last LIVE children. Readers
