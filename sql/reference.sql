@@ -11,6 +11,7 @@
 --                       equality is by bytes under any of them (otherwise, and for types without one: pg_catalog."C")
 -- A row whose parent is NULL is no edge: it says that its child is there, as a row does whose parent is its child. Lines that begin with --own
 -- are part of the statement where a method (cft_depth, say) asks for an entity's own row: an ancestor at depth 0, in each tree with such a row.
+-- One of the lines that begin with --label and --no label is, too: what the relative is called, by the column of labels if the table has one; and for texts what the entity is.
 -- Operators and functions are qualified: no search_path of the caller can change the meaning.
 --
 -- A row's via is the smallest neighbour it was reached through at its least depth d. That neighbour's own least depth is d - 1:
@@ -71,5 +72,9 @@ least AS (
      ORDER BY r.place, r.tree, r.relation, r.relative, r.depth, r.via
 )
 SELECT l.entity, l.tree, l.relation, l.depth, l.relative, l.via
+--label , (SELECT pg_catalog.min({label} COLLATE pg_catalog."C") FROM {edges} AS r WHERE {child} OPERATOR(pg_catalog.=) l.relative COLLATE {child_collation})
+--no label , NULL::pg_catalog.text
+--entity label , (SELECT pg_catalog.min({label} COLLATE pg_catalog."C") FROM {edges} AS r WHERE {child} OPERATOR(pg_catalog.=) l.entity COLLATE {child_collation})
+--no entity label , NULL::pg_catalog.text
   FROM least AS l
  ORDER BY l.place, l.tree NULLS FIRST, l.relation, l.depth, l.relative

@@ -46,9 +46,9 @@ AS 'MODULE_PATHNAME', 'cft_entities_support_wrapper';
 COMMENT ON FUNCTION cftrag_internal.cft_entities_support(internal) IS 'tells the planner how many rows cft_entities gives, and what it costs';
 
 -- A type of its own: a row type that is listed at the function is put together from pg_proc at each statement, a tenth of its work.
-CREATE TYPE cft_relative AS (entity text, tree text, relation text, depth integer, relative text, via text);
+CREATE TYPE cft_relative AS (entity text, tree text, relation text, depth integer, relative text, via text, label text);
 COMMENT ON TYPE cft_relative IS
-'a row of cft_context: a relative of an entity in a tree, how many steps away it is, and the next entity on the way back';
+'a row of cft_context: a relative of an entity in a tree, how many steps away it is, the next entity on the way back, and what the relative is called';
 
 CREATE FUNCTION cft_context(entity text, up integer DEFAULT 3, down integer DEFAULT 1, edges regclass DEFAULT NULL)
 RETURNS SETOF cft_relative
@@ -63,6 +63,27 @@ LANGUAGE c STABLE PARALLEL SAFE COST 200 ROWS 100 SUPPORT cftrag_internal.cft_co
 AS 'MODULE_PATHNAME', 'cft_context_many_wrapper';
 COMMENT ON FUNCTION cft_context(text[], integer, integer, regclass) IS
 'ancestors and descendants of many entities in one pass, entities in the order of their first occurrence';
+
+-- Ids need no cast.
+CREATE FUNCTION cft_context(id bigint, up integer DEFAULT 3, down integer DEFAULT 1, edges regclass DEFAULT NULL)
+RETURNS SETOF cft_relative LANGUAGE sql STABLE PARALLEL SAFE COST 20 ROWS 10
+BEGIN ATOMIC SELECT c.* FROM cft_context($1::text, $2, $3, $4) AS c; END;
+COMMENT ON FUNCTION cft_context(bigint, integer, integer, regclass) IS 'cft_context of ids, which need no cast';
+
+CREATE FUNCTION cft_context(id uuid, up integer DEFAULT 3, down integer DEFAULT 1, edges regclass DEFAULT NULL)
+RETURNS SETOF cft_relative LANGUAGE sql STABLE PARALLEL SAFE COST 20 ROWS 10
+BEGIN ATOMIC SELECT c.* FROM cft_context($1::text, $2, $3, $4) AS c; END;
+COMMENT ON FUNCTION cft_context(uuid, integer, integer, regclass) IS 'cft_context of ids, which need no cast';
+
+CREATE FUNCTION cft_context(ids bigint[], up integer DEFAULT 3, down integer DEFAULT 1, edges regclass DEFAULT NULL)
+RETURNS SETOF cft_relative LANGUAGE sql STABLE PARALLEL SAFE COST 200 ROWS 100
+BEGIN ATOMIC SELECT c.* FROM cft_context($1::text[], $2, $3, $4) AS c; END;
+COMMENT ON FUNCTION cft_context(bigint[], integer, integer, regclass) IS 'cft_context of ids, which need no cast';
+
+CREATE FUNCTION cft_context(ids uuid[], up integer DEFAULT 3, down integer DEFAULT 1, edges regclass DEFAULT NULL)
+RETURNS SETOF cft_relative LANGUAGE sql STABLE PARALLEL SAFE COST 200 ROWS 100
+BEGIN ATOMIC SELECT c.* FROM cft_context($1::text[], $2, $3, $4) AS c; END;
+COMMENT ON FUNCTION cft_context(uuid[], integer, integer, regclass) IS 'cft_context of ids, which need no cast';
 
 CREATE TYPE cft_mention AS (entity text, mention text, start integer, length integer, via_alias text);
 COMMENT ON TYPE cft_mention IS 'a row of cft_entities: an entity, and where a text names it';

@@ -95,8 +95,8 @@ CREATE FUNCTION cftrag_internal.cft_cuts(entity text, up integer, down integer, 
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     SELECT array_agg(z.chars ORDER BY z.n), array_agg(z.n ORDER BY z.n) FILTER (WHERE z.next IS NULL) INTO cuts, last_names
-      FROM (SELECT c.n, lead(c.n) OVER s AS next, sum(char_length(c.relative) + 2) OVER s - 2 AS chars
-              FROM cftrag_internal.cft_context(ARRAY[entity], up, down, edges) WITH ORDINALITY AS c(entity, tree, relation, depth, relative, via, n)
+      FROM (SELECT c.n, lead(c.n) OVER s AS next, sum(char_length(coalesce(c.label, c.relative)) + 2) OVER s - 2 AS chars
+              FROM cftrag_internal.cft_context(ARRAY[entity], up, down, edges) WITH ORDINALITY AS c(entity, tree, relation, depth, relative, via, label, n)
             WINDOW s AS (PARTITION BY c.tree COLLATE "C", c.relation ORDER BY c.n)) AS z;
 END $$;
 COMMENT ON FUNCTION cftrag_internal.cft_cuts(text, integer, integer, regclass) IS 'where the sentences about an entity''s relatives can be cut';

@@ -30,3 +30,44 @@ RETURNS jsonb LANGUAGE c STABLE PARALLEL SAFE COST 200 SUPPORT cftrag_internal.c
 AS 'MODULE_PATHNAME', 'cft_context_json_many_wrapper';
 COMMENT ON FUNCTION cft_context_json(text[], integer, integer, regclass) IS
 'an array of what cft_context_json gives for each entity that has relatives';
+
+-- Ids need no cast.
+CREATE FUNCTION cft_context_text(id bigint, up integer DEFAULT 3, down integer DEFAULT 1, edges regclass DEFAULT NULL, template text DEFAULT NULL)
+RETURNS text LANGUAGE sql STABLE PARALLEL SAFE COST 20
+BEGIN ATOMIC SELECT cft_context_text($1::text, $2, $3, $4, $5); END;
+COMMENT ON FUNCTION cft_context_text(bigint, integer, integer, regclass, text) IS 'cft_context_text of ids, which need no cast';
+
+CREATE FUNCTION cft_context_text(id uuid, up integer DEFAULT 3, down integer DEFAULT 1, edges regclass DEFAULT NULL, template text DEFAULT NULL)
+RETURNS text LANGUAGE sql STABLE PARALLEL SAFE COST 20
+BEGIN ATOMIC SELECT cft_context_text($1::text, $2, $3, $4, $5); END;
+COMMENT ON FUNCTION cft_context_text(uuid, integer, integer, regclass, text) IS 'cft_context_text of ids, which need no cast';
+
+CREATE FUNCTION cft_context_text(ids bigint[], up integer DEFAULT 3, down integer DEFAULT 1, edges regclass DEFAULT NULL, template text DEFAULT NULL)
+RETURNS text LANGUAGE sql STABLE PARALLEL SAFE COST 200
+BEGIN ATOMIC SELECT cft_context_text($1::text[], $2, $3, $4, $5); END;
+COMMENT ON FUNCTION cft_context_text(bigint[], integer, integer, regclass, text) IS 'cft_context_text of ids, which need no cast';
+
+CREATE FUNCTION cft_context_text(ids uuid[], up integer DEFAULT 3, down integer DEFAULT 1, edges regclass DEFAULT NULL, template text DEFAULT NULL)
+RETURNS text LANGUAGE sql STABLE PARALLEL SAFE COST 200
+BEGIN ATOMIC SELECT cft_context_text($1::text[], $2, $3, $4, $5); END;
+COMMENT ON FUNCTION cft_context_text(uuid[], integer, integer, regclass, text) IS 'cft_context_text of ids, which need no cast';
+
+CREATE FUNCTION cft_context_json(id bigint, up integer DEFAULT 3, down integer DEFAULT 1, edges regclass DEFAULT NULL)
+RETURNS jsonb LANGUAGE sql STABLE PARALLEL SAFE COST 20
+BEGIN ATOMIC SELECT cft_context_json($1::text, $2, $3, $4); END;
+COMMENT ON FUNCTION cft_context_json(bigint, integer, integer, regclass) IS 'cft_context_json of ids, which need no cast';
+
+CREATE FUNCTION cft_context_json(id uuid, up integer DEFAULT 3, down integer DEFAULT 1, edges regclass DEFAULT NULL)
+RETURNS jsonb LANGUAGE sql STABLE PARALLEL SAFE COST 20
+BEGIN ATOMIC SELECT cft_context_json($1::text, $2, $3, $4); END;
+COMMENT ON FUNCTION cft_context_json(uuid, integer, integer, regclass) IS 'cft_context_json of ids, which need no cast';
+
+CREATE FUNCTION cft_context_json(ids bigint[], up integer DEFAULT 3, down integer DEFAULT 1, edges regclass DEFAULT NULL)
+RETURNS jsonb LANGUAGE sql STABLE PARALLEL SAFE COST 200
+BEGIN ATOMIC SELECT cft_context_json($1::text[], $2, $3, $4); END;
+COMMENT ON FUNCTION cft_context_json(bigint[], integer, integer, regclass) IS 'cft_context_json of ids, which need no cast';
+
+CREATE FUNCTION cft_context_json(ids uuid[], up integer DEFAULT 3, down integer DEFAULT 1, edges regclass DEFAULT NULL)
+RETURNS jsonb LANGUAGE sql STABLE PARALLEL SAFE COST 200
+BEGIN ATOMIC SELECT cft_context_json($1::text[], $2, $3, $4); END;
+COMMENT ON FUNCTION cft_context_json(uuid[], integer, integer, regclass) IS 'cft_context_json of ids, which need no cast';

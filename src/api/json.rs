@@ -1,7 +1,7 @@
 //! The hierarchy as JSON: cft_context_json.
 //!
 //! {"entity": ..., "trees": [{"tree": ..., "ancestors": [{"entity": ..., "depth": ..., "via": ...}], "descendants": [...]}]}, one object per entity,
-//! in the order of cft_context. serde writes it from the rows into memory that is reserved first; jsonb_in then makes a jsonb of it. JSON is
+//! in the order of cft_context; after each "entity" its "label", if it has one. serde writes it from the rows into memory that is reserved first; jsonb_in then makes a jsonb of it. JSON is
 //! UTF-8: in another encoding we convert names to UTF-8 and the text back; under SQL_ASCII names must be UTF-8 (22021).
 
 #![expect(unsafe_code, reason = "PostgreSQL's function call interface")]
@@ -58,7 +58,8 @@ fn objects(call: &Call, names: &[&[u8]], array: impl Fn() -> pg_sys::Datum, out:
             if out.bytes.0.len() > 1 {
                 out.add(b",")?;
             }
-            out.object(&Entity { entity: Name(rows[0].entity), trees: Trees(rows) })?;
+            let (entity, label) = (Name(rows[0].entity), rows[0].entity_label.map(Name));
+            out.object(&Entity { entity, label, trees: Trees(rows) })?;
         }
         Ok(())
     };
@@ -68,6 +69,8 @@ fn objects(call: &Call, names: &[&[u8]], array: impl Fn() -> pg_sys::Datum, out:
 #[derive(Serialize)]
 struct Entity<'a> {
     entity: Name<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    label: Option<Name<'a>>,
     trees: Trees<'a>,
 }
 
@@ -90,6 +93,8 @@ struct Side<'a> {
 #[derive(Serialize)]
 struct Node<'a> {
     entity: Name<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    label: Option<Name<'a>>,
     depth: i32,
     via: Name<'a>,
 }
@@ -110,7 +115,12 @@ impl Serialize for Trees<'_> {
 impl Serialize for Side<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let rows = self.rows.iter().filter(|row| row.ancestor == self.ancestors);
-        serializer.collect_seq(rows.map(|row| Node { entity: Name(row.name), depth: row.depth, via: Name(row.via) }))
+        serializer.collect_seq(rows.map(|row| Node {
+            entity: Name(row.name),
+            label: row.label.map(Name),
+            depth: row.depth,
+            via: Name(row.via),
+        }))
     }
 }
 

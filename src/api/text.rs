@@ -58,7 +58,7 @@ fn text(call: &Call, names: &[&[u8]], array: impl Fn() -> pg_sys::Datum) -> Fall
             list(of, &mut relatives)?;
             let (count, first) = (of.len().to_string(), &of[0]);
             let tree = first.tree.unwrap_or_default();
-            let values = [first.entity, tree, relation(first).as_bytes(), &relatives.0, count.as_bytes()];
+            let values = [first.entity_called(), tree, relation(first).as_bytes(), &relatives.0, count.as_bytes()];
             format.write(&values, &mut texts)?;
             add("\n", &mut texts)
         })
@@ -74,18 +74,18 @@ fn relation(row: &Relative<'_>) -> &'static str {
 fn list(of: &[Relative<'_>], out: &mut Bytes) -> Fallible<()> {
     let done = Cell::new(0);
     let has_comma = |row: &Relative<'_>| {
-        look_up(&done, row.name.len());
-        row.name.contains(&b',')
+        look_up(&done, row.called().len());
+        row.called().contains(&b',')
     };
     let between = if of.len() > 1 && of.iter().any(has_comma) { "; " } else { ", " };
     out.0.clear();
     for (i, row) in of.iter().enumerate() {
-        look_up(&done, row.name.len());
-        out.room(row.name.len() + between.len())?;
+        look_up(&done, row.called().len());
+        out.room(row.called().len() + between.len())?;
         if i > 0 {
             out.0.extend_from_slice(between.as_bytes());
         }
-        out.0.extend_from_slice(row.name);
+        out.0.extend_from_slice(row.called());
     }
     Ok(())
 }

@@ -192,7 +192,15 @@ pub fn walk(table: &EdgesTable, names: &ColumnNames, columns: &Columns, edge: &E
         below.extend(of.map(|row| (row.name.to_vec(), row.via.to_vec())));
         Ok(())
     };
-    reference::answer(table, names, columns, text_array(&[parent]), ALL, 0, &mut Sink::Parts(&mut take))?;
+    reference::answer(
+        table,
+        names,
+        columns,
+        text_array(&[parent]),
+        ALL,
+        0,
+        &mut Sink::Nodes { take: &mut take, own: false },
+    )?;
     Ok(below)
 }
 

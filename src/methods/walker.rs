@@ -26,7 +26,7 @@ impl Walker {
         down: i32,
         mut take: impl FnMut(&[Relative<'_>]) -> Fallible<()>,
     ) -> Fallible<()> {
-        self.answer(names, up, down, &mut Sink::Parts(&mut take))
+        self.answer(names, up, down, &mut Sink::Nodes { take: &mut take, own: false })
     }
 
     /// [`Walker::relatives`], and a row of an entity itself, an ancestor at depth 0, in each tree where it has a row without a parent or is
@@ -38,7 +38,7 @@ impl Walker {
         down: i32,
         mut take: impl FnMut(&[Relative<'_>]) -> Fallible<()>,
     ) -> Fallible<()> {
-        self.answer(names, up, down, &mut Sink::PartsWithOwn(&mut take))
+        self.answer(names, up, down, &mut Sink::Nodes { take: &mut take, own: true })
     }
 
     fn answer(&self, names: &[&[u8]], up: i32, down: i32, sink: &mut Sink) -> Fallible<()> {

@@ -21,7 +21,7 @@ pub const ALL: [Function; 2] = [Function::Context, Function::Entities];
 pub const MOST_ARGUMENTS: usize = 4;
 
 /// The most columns that any of them returns.
-pub const MOST_COLUMNS: usize = 6;
+pub const MOST_COLUMNS: usize = 7;
 
 const _: () = {
     let mut i = 0;
@@ -51,8 +51,8 @@ impl Function {
     pub const fn columns(self) -> &'static [pg_sys::Oid] {
         use pg_sys::{INT4OID as INT, TEXTOID as TEXT};
         match self {
-            // entity, tree, relation, depth, relative, via
-            Self::Context => &[TEXT, TEXT, TEXT, INT, TEXT, TEXT],
+            // entity, tree, relation, depth, relative, via, label
+            Self::Context => &[TEXT, TEXT, TEXT, INT, TEXT, TEXT, TEXT],
             // entity, mention, start, length, via_alias
             Self::Entities => &[TEXT, TEXT, INT, INT, TEXT],
         }

@@ -325,6 +325,7 @@ impl Scan {
             walk::refuse_array(&opened, names[0]).unwrap_or_report();
         }
         let mut walk = crate::serve::walk::workspace().unwrap_or_report();
+        walk.answer_labels(opened.columns.has_labels());
         let mut kept: Option<Rows> = None;
         // SAFETY: the caller's promise.
         let mut store = || *kept.get_or_insert_with(|| unsafe { self.store(state) });

@@ -36,7 +36,7 @@ pub trait RowValues {
     fn value(&self, column: u8) -> Option<pg_sys::Datum>;
 }
 
-/// A row of cft_context. Only the tree can be NULL.
+/// A row of cft_context. Only the tree and the label can be NULL.
 pub struct InWalk<'a>(pub &'a Walk, pub &'a cftrag_core::Row);
 
 impl RowValues for InWalk<'_> {
@@ -50,7 +50,8 @@ impl RowValues for InWalk<'_> {
             3 => pg_sys::Datum::from(relation_with_prefix(row.relation).as_ptr()),
             4 => pg_sys::Datum::from(row.depth as i32),
             5 => text(row.relative),
-            _ => text(row.via),
+            6 => text(row.via),
+            _ => return row.label.map(text),
         })
     }
 }

@@ -42,13 +42,15 @@ thread_local! {
     static KEPT: RefCell<HashMap<Statement, CachedPlan>> = RefCell::new(HashMap::new());
 }
 
-/// The statement for one table.
-pub fn statement(table: &EdgesTable, names: &ColumnNames, columns: &Columns) -> String {
-    statement_of(TEMPLATE, table, names, columns)
-}
-
-fn statement_of(template: &str, table: &EdgesTable, names: &ColumnNames, columns: &Columns) -> String {
-    let sql = without_comments(template)
+/// The statement for one table, with what the sink takes: labels, an entity's own rows.
+fn statement(table: &EdgesTable, names: &ColumnNames, columns: &Columns, sink: &Sink) -> String {
+    let has_label = names.label.is_some() && sink.takes_labels();
+    let mut template = TEMPLATE.replace(if has_label { "--label" } else { "--no label" }, "");
+    if !matches!(sink, Sink::Rows(_)) {
+        template = template.replace(if has_label { "--entity label" } else { "--no entity label" }, "");
+    }
+    let template = if sink.takes_own_rows() { template.replace("--own", "") } else { template };
+    let sql = without_comments(&template)
         .replace("{parent_collation}", &columns::collation_sql(&columns.parent))
         .replace("{child_collation}", &columns::collation_sql(&columns.child));
     fill_columns(&sql, table, names)
@@ -64,6 +66,7 @@ fn fill_columns(sql: &str, table: &EdgesTable, names: &ColumnNames) -> String {
             ("{tree}", &tree),
             ("{parent}", &text_of(table, &names.parent)),
             ("{child}", &text_of(table, &names.child)),
+            ("{label}", &names.label.as_deref().map_or_else(String::new, |name| text_of(table, name))),
         ],
     )
 }
@@ -122,10 +125,7 @@ pub fn answer(
 ) -> Fallible<()> {
     let types = [pg_sys::TEXTARRAYOID, pg_sys::INT4OID, pg_sys::INT4OID];
     let values = [entities, pg_sys::Datum::from(up), pg_sys::Datum::from(down)];
-    let sql = match sink.takes_own_rows() {
-        true => statement_of(&TEMPLATE.replace("--own", ""), table, names, columns),
-        false => statement(table, names, columns),
-    };
+    let sql = statement(table, names, columns, sink);
     run(Statement::over(&sql, &[table]), types, values, sink)
 }
 
@@ -219,7 +219,7 @@ fn run<const N: usize>(
             into_store(&statement, types, values, rows.store());
             return Ok(());
         }
-        Sink::Parts(take) | Sink::PartsWithOwn(take) => take,
+        Sink::Parts(take) | Sink::Nodes { take, .. } => take,
         Sink::Text(_) => unreachable!("a text is made of parts"),
     };
     // SAFETY: our own tuplestore; after an ERROR the abort frees it.
@@ -282,7 +282,7 @@ unsafe fn each_entity(store: *mut pg_sys::Tuplestorestate, take: Take<'_>) -> Fa
             if kept.is_of_other_than(entity) {
                 kept.give(take)?;
             }
-            let texts = [Some(entity), text(1), text(4), text(5)];
+            let texts = [Some(entity), text(1), text(4), text(5), text(6), text(7)];
             let depth = get(3).map_or(0, |datum| datum.value() as i32);
             kept.add(texts, text(2) == Some(b"ancestor"), depth)?;
         }
@@ -291,15 +291,15 @@ unsafe fn each_entity(store: *mut pg_sys::Tuplestorestate, take: Take<'_>) -> Fa
     }
 }
 
-/// entity, tree, relation, depth, relative, via
-const COLUMNS: usize = 6;
+/// entity, tree, relation, depth, relative, via, label, the entity's label
+const COLUMNS: usize = 8;
 
 fn row_type() -> pg_sys::TupleDesc {
     use pg_sys::{INT4OID as INT, TEXTOID as TEXT};
     // SAFETY: a descriptor of that many columns, each of which is initialised.
     unsafe {
         let desc = pg_sys::CreateTemplateTupleDesc(COLUMNS as i32);
-        for (n, of) in (1..).zip([TEXT, TEXT, TEXT, INT, TEXT, TEXT]) {
+        for (n, of) in (1..).zip([TEXT, TEXT, TEXT, INT, TEXT, TEXT, TEXT, TEXT]) {
             pg_sys::TupleDescInitEntry(desc, n, std::ptr::null(), of, -1, 0);
         }
         desc
@@ -307,7 +307,7 @@ fn row_type() -> pg_sys::TupleDesc {
 }
 
 /// Ranges of the texts, whether it is an ancestor, its depth.
-type KeptRow = ([Option<(usize, usize)>; 4], bool, i32);
+type KeptRow = ([Option<(usize, usize)>; 6], bool, i32);
 
 /// Copies of one entity's rows.
 #[derive(Default)]
@@ -326,7 +326,7 @@ impl RowBuffer {
         at.map(|(from, to)| &self.bytes.0[from..to])
     }
 
-    fn add(&mut self, texts: [Option<&[u8]>; 4], ancestor: bool, depth: i32) -> Fallible<()> {
+    fn add(&mut self, texts: [Option<&[u8]>; 6], ancestor: bool, depth: i32) -> Fallible<()> {
         let more: usize = texts.iter().flatten().map(|text| text.len()).sum();
         let each = size_of_val(&self.rows[..]) + self.rows.len() * size_of::<Relative<'_>>();
         self.bytes.room_beside(more, each)?;
@@ -351,13 +351,17 @@ impl RowBuffer {
         let mut all: Vec<Relative<'_>> = Vec::new();
         let bytes = self.rows.len() * size_of::<Relative<'_>>();
         all.try_reserve_exact(self.rows.len()).map_err(|_| error::no_room(NoRoom::Memory(bytes)))?;
-        all.extend(self.rows.iter().map(|&([entity, tree, name, via], ancestor, depth)| Relative {
-            entity: self.text(entity).unwrap_or_default(),
-            tree: self.text(tree),
-            ancestor,
-            depth,
-            name: self.text(name).unwrap_or_default(),
-            via: self.text(via).unwrap_or_default(),
+        all.extend(self.rows.iter().map(|&([entity, tree, name, via, label, entity_label], ancestor, depth)| {
+            Relative {
+                entity: self.text(entity).unwrap_or_default(),
+                tree: self.text(tree),
+                ancestor,
+                depth,
+                name: self.text(name).unwrap_or_default(),
+                via: self.text(via).unwrap_or_default(),
+                label: self.text(label),
+                entity_label: self.text(entity_label),
+            }
         }));
         take(&all)?;
         self.rows.clear();

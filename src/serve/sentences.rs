@@ -58,8 +58,8 @@ impl Sentences {
 pub fn sentence(out: &mut Text, of: &[Relative<'_>], subject: Subject<'_>) -> Fallible<()> {
     let left = Cell::new(0);
     let names = of.iter().map(|row| {
-        look_up(&left, row.name.len());
-        Piece::from(row.name)
+        look_up(&left, row.called().len());
+        Piece::from(row.called())
     });
     let bytes = names.clone().map(Subject::most_bytes_of).sum::<usize>() + subject.most_bytes();
     if bytes > guc::work_bytes().max(LEAST_TEXT) {
@@ -93,7 +93,7 @@ pub fn each_sentence<'a>(
             let relation = if first.ancestor { Relation::Ancestor } else { Relation::Descendant };
             // Sentences name the tree if the entity's rows have several.
             let tree = several.then_some(first.tree.map(Piece::from));
-            each(of, Subject { entity: first.entity.into(), tree, relation })?;
+            each(of, Subject { entity: first.entity_called().into(), tree, relation })?;
         }
     }
     Ok(())

@@ -25,6 +25,21 @@ pub struct Relative<'a> {
     pub depth: i32,
     pub name: &'a [u8],
     pub via: &'a [u8],
+    /// What the relative is called, and the entity.
+    pub label: Option<&'a [u8]>,
+    pub entity_label: Option<&'a [u8]>,
+}
+
+impl<'a> Relative<'a> {
+    /// The label of the relative, or its name.
+    pub fn called(&self) -> &'a [u8] {
+        self.label.unwrap_or(self.name)
+    }
+
+    /// The label of the entity, or its name.
+    pub fn entity_called(&self) -> &'a [u8] {
+        self.entity_label.unwrap_or(self.entity)
+    }
 }
 
 /// Receives parts of an answer: all rows of some of its entities, in order.
@@ -35,8 +50,12 @@ pub enum Sink<'a> {
     /// The sentences of cft_context_text, as a text value; None if there are none.
     Text(&'a mut Option<pg_sys::Datum>),
     Parts(Take<'a>),
-    /// Parts, and in each tree where an entity has a row without a parent (or is its own) a row of itself: an ancestor at depth 0.
-    PartsWithOwn(Take<'a>),
+    /// Parts without labels, for methods. `own`: in each tree where an entity has a row without a parent (or is its own) also a row of
+    /// itself, an ancestor at depth 0.
+    Nodes {
+        take: Take<'a>,
+        own: bool,
+    },
 }
 
 impl Sink<'_> {
@@ -51,12 +70,16 @@ impl Sink<'_> {
                 }
                 Ok(())
             }
-            Sink::Parts(take) | Sink::PartsWithOwn(take) => parts(walk, take),
+            Sink::Parts(take) | Sink::Nodes { take, .. } => parts(walk, take),
         }
     }
 
     pub fn takes_own_rows(&self) -> bool {
-        matches!(self, Sink::PartsWithOwn(_))
+        matches!(self, Sink::Nodes { own: true, .. })
+    }
+
+    pub fn takes_labels(&self) -> bool {
+        !matches!(self, Sink::Nodes { .. })
     }
 }
 
@@ -114,7 +137,7 @@ pub fn relation_with_prefix(relation: Relation) -> &'static [u8] {
 }
 
 fn add_all(walk: &Walk, batch: &[cftrag_core::Row], rows: Rows) {
-    tuple::add_all(rows, batch, |of, row: &mut Row<6>| {
+    tuple::add_all(rows, batch, |of, row: &mut Row<7>| {
         row.prefixed(walk.name_with_prefix(walk.entity(of.group)));
         match of.tree {
             Some(tree) => row.prefixed(walk.name_with_prefix(tree)),
@@ -124,6 +147,10 @@ fn add_all(walk: &Walk, batch: &[cftrag_core::Row], rows: Rows) {
         row.int(of.depth as i32);
         row.prefixed(walk.name_with_prefix(of.relative));
         row.prefixed(walk.name_with_prefix(of.via));
+        match of.label {
+            Some(label) => row.prefixed(walk.name_with_prefix(label)),
+            None => row.null(),
+        }
     });
 }
 
@@ -146,6 +173,8 @@ fn parts(walk: &mut Walk, take: Take<'_>) -> Fallible<()> {
             depth: row.depth as i32,
             name: walk.name(row.relative),
             via: walk.name(row.via),
+            label: row.label.map(|label| walk.name(label)),
+            entity_label: walk.label(row.group).map(|label| walk.name(label)),
         });
     }
     take(&all)

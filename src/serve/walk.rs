@@ -111,6 +111,7 @@ pub fn answer_of(
 ) -> Fallible<()> {
     let mut walk = workspace()?;
     walk.answer_own_rows(sink.takes_own_rows());
+    walk.answer_labels(of.columns.has_labels() && sink.takes_labels());
     match walk_from(of, names, up, down, &mut walk, |walk| sink.take(walk, false))? {
         Served::All(ticket) => {
             sink.take(&mut walk, true)?;
@@ -141,6 +142,7 @@ pub fn workspace() -> Fallible<Box<Walk>> {
     let mut walk = kept.unwrap_or_else(|| Box::new(Walk::new(HEADERS)));
     walk.limit(limit, work_memory::work_mem());
     walk.answer_own_rows(false);
+    walk.answer_labels(false);
     if is_new {
         walk.make_room(FIRST_CELLS, &mut Interruptible::new(&mut || ())).map_err(error::no_room)?;
     }

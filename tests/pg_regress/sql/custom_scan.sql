@@ -54,7 +54,7 @@ SELECT q, same(q) FROM (VALUES
   ('SELECT c FROM cft_context(''n4'') AS c'),
   ('SELECT depth FROM cft_context(''n4'') AS c WHERE c IS NOT NULL'),
   ('SELECT to_jsonb(c), c.relative FROM cft_context(''n4'') AS c(a, b, x, d, relative)'),
-  ('SELECT jsonb_agg(c ORDER BY c DESC), min(c.via) FROM cft_context(''n4'') AS c WHERE c > ROW(''n4'', ''t1'', '''', 0, '''', '''')::cft_relative'),
+  ('SELECT jsonb_agg(c ORDER BY c DESC), min(c.via) FROM cft_context(''n4'') AS c WHERE c > ROW(''n4'', ''t1'', '''', 0, '''', '''', '''')::cft_relative'),
   ('SELECT (cft_context(''n4'')).relative')
 ) AS v(q);
 -- In joins and subqueries: several at once, one for each row, parameters of every kind.

@@ -142,7 +142,7 @@ CREATE FUNCTION front.cft_stat() RETURNS SETOF pg_catalog.text LANGUAGE sql AS $
 SET search_path = front, pg_catalog, public;
 SELECT cft_detach('rights.edges');
 SELECT cft_attach('rights.edges', tree => 'tree');
-SELECT public.cft_context('b', edges => 'rights.edges') IS NOT NULL AS asked;
+SELECT (public.cft_context('b', edges => 'rights.edges')).relative IS NOT NULL AS asked;
 SELECT * FROM public.cft_verify('rights.edges');
 SELECT count(*) FROM public.cft_hot_entities(0, 'rights.edges');
 INSERT INTO rights.edges VALUES ('open', 'front', 'b', 's');

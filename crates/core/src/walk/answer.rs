@@ -16,6 +16,8 @@ pub struct Row {
     pub depth: u32,
     /// The relative.
     pub relative: Name,
+    /// What it is called, if labels are wanted and it has one.
+    pub label: Option<Name>,
     /// The bytewise smallest entity one step nearer that leads to it.
     pub via: Name,
 }

@@ -108,6 +108,17 @@ impl Arena {
         (name, record.name_key() & IS_NAME[index(len).min(8)])
     }
 
+    /// Adds what a label's record says: its name but for the last byte. As [`Arena::add_name_of`].
+    pub(crate) fn add_label_of(&mut self, record: Record<'_>) -> Name {
+        let (name, _) = self.add_name_of(record);
+        if name != UNNAMED {
+            let at = index(name.0);
+            let len = self.words[at - 1] - 1;
+            (self.words[at - 1], self.words[at]) = (len, self.prefix.of(len));
+        }
+        name
+    }
+
     /// Takes a record's parts, so that the caller need not spill its record to the stack.
     #[inline(never)]
     fn add_any_name_of(&mut self, mem: &Memory, id: RecordId) -> Name {

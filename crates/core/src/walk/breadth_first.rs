@@ -41,7 +41,7 @@ use crate::memory::step::Step;
 use crate::records::list::Cursor;
 use crate::records::record::Direction;
 use crate::walk::answer::Row;
-use crate::walk::arena::{Arena, Name, Prefix};
+use crate::walk::arena::{Arena, Name, Prefix, UNNAMED};
 use crate::walk::order::Order;
 use crate::walk::row_groups::RowGroups;
 use crate::walk::seen::Seen;
@@ -90,8 +90,11 @@ pub struct Walk {
     versions: bool,
     /// Whether an entity's own row is a row of the answer.
     own: bool,
-    /// The tree of labels, whose edges are no relatives.
+    /// The tree of labels, whose edges are no relatives; whether labels are wanted, and that of each row
+    /// named so far: [`UNNAMED`] where there is none.
     labels: Option<TreeId>,
+    wants_labels: bool,
+    row_labels: Vec<Name>,
     /// Whether lookups are counted, and which of them.
     warms: bool,
     chance: Chance,
@@ -100,6 +103,8 @@ pub struct Walk {
 #[derive(Clone, Copy, Debug)]
 struct Question {
     entity: Name,
+    /// What the entity is called; [`UNNAMED`] if it has no label, or none is wanted.
+    label: Name,
     up: u32,
     down: u32,
 }
@@ -185,6 +190,8 @@ impl Walk {
             versions: true,
             own: false,
             labels: None,
+            wants_labels: false,
+            row_labels: Vec::new(),
             warms: true,
             chance: Chance::new(),
         }
@@ -211,7 +218,7 @@ impl Walk {
     /// towards its descendants. Its group is the number of questions before it.
     pub fn begin(&mut self, entity: &[u8], up: u32, down: u32) {
         let entity = self.arena.add(entity);
-        self.questions.push(Question { entity, up, down });
+        self.questions.push(Question { entity, label: UNNAMED, up, down });
         self.floor = self.arena.mark();
     }
 
@@ -222,6 +229,10 @@ impl Walk {
         self.arena.truncate(self.floor);
         self.rows.clear();
         self.nodes.clear();
+        self.row_labels.clear();
+        if self.wants_labels {
+            self.questions.iter_mut().for_each(|question| question.label = UNNAMED);
+        }
         // Its keys were in the rows.
         self.seen.start(0, 0);
         self.row_groups.clear();
@@ -240,6 +251,11 @@ impl Walk {
     /// 0, of questions that go up. By default it is not.
     pub fn answer_own_rows(&mut self, on: bool) {
         self.own = on;
+    }
+
+    /// Sets whether rows have the labels of their relatives. By default they do not.
+    pub fn answer_labels(&mut self, on: bool) {
+        self.wants_labels = on;
     }
 
     /// Reader: continues with the questions, for about `cells` edge slots.
@@ -306,6 +322,15 @@ impl Walk {
     #[must_use]
     pub fn entity(&self, group: u32) -> Name {
         self.questions[index(group)].entity
+    }
+
+    /// What a question's entity is called, if labels are wanted and it has one.
+    ///
+    /// # Panics
+    /// If there is no such question.
+    #[must_use]
+    pub fn label(&self, group: u32) -> Option<Name> {
+        Some(self.questions[index(group)].label).filter(|&label| label != UNNAMED)
     }
 
     /// The bytes of a name of this walk.

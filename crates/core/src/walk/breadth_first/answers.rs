@@ -1,11 +1,11 @@
 //! Turns the rows of a finished walk into its answer.
 
-use super::{Node, Walk};
+use super::{Node, Question, Walk};
 use crate::Interruptible;
 use crate::memory::casts::index;
 use crate::memory::limit::NoRoom;
 use crate::walk::answer::Row;
-use crate::walk::arena::Arena;
+use crate::walk::arena::{Arena, Name, UNNAMED};
 use crate::walk::order::{Found, Order, Placed};
 use crate::walk::row_groups::{RowGroup, RowGroups};
 use crate::walk::sentences::{Piece, Subject, write_sentence};
@@ -27,10 +27,10 @@ impl Walk {
     /// If it takes more memory than the limit, or than there is.
     pub fn try_finish(&mut self, work: &mut Interruptible<'_>) -> Result<(), NoRoom> {
         self.put_in_order(true, work)?;
-        let Walk { order, row_groups, nodes, rows, .. } = self;
+        let Walk { order, row_groups, nodes, rows, row_labels, .. } = self;
         rows.clear();
         rows.reserve(nodes.len());
-        each_row(order, row_groups, nodes, |row| {
+        each_row(order, row_groups, nodes, row_labels, |row| {
             work.step();
             rows.push(row);
         });
@@ -48,7 +48,7 @@ impl Walk {
     ) -> Result<(), NoRoom> {
         self.put_in_order(false, work)?;
         let walk = &*self;
-        each_row(&walk.order, &walk.row_groups, &walk.nodes, |row| f(walk, &row));
+        each_row(&walk.order, &walk.row_groups, &walk.nodes, &walk.row_labels, |row| f(walk, &row));
         Ok(())
     }
 
@@ -74,11 +74,12 @@ impl Walk {
         if !self.text.try_reserve(wanted, work) {
             return Err(NoRoom::Memory(least));
         }
-        let Walk { order, row_groups, questions, arena, text, .. } = self;
+        let Walk { order, row_groups, questions, arena, row_labels, text, .. } = self;
+        let called = |placed: &Placed| piece(arena, called(row_labels, placed));
         order.for_each_group(row_groups, |row_group, placed, several| {
-            let entity = piece(arena, questions[index(row_group.group)].entity);
+            let entity = piece(arena, questions[index(row_group.group)].called());
             let subject = subject(arena, row_group, entity, several);
-            let names = placed.iter().map(|placed| piece(arena, placed.name));
+            let names = placed.iter().map(called);
             work.steps(PER_SENTENCE + placed.len());
             if placed.len() < MANY {
                 write_sentence(text, subject, names);
@@ -104,15 +105,15 @@ impl Walk {
 
     /// An upper bound of the sentences' bytes.
     fn text_bytes(&self, work: &mut Interruptible<'_>) -> usize {
-        let Walk { order, row_groups, questions, arena, .. } = self;
+        let Walk { order, row_groups, questions, arena, row_labels, .. } = self;
         let mut bytes = 0;
         order.for_each_group(row_groups, |row_group, placed, several| {
             work.steps(PER_SENTENCE + placed.len());
-            let entity = piece(arena, questions[index(row_group.group)].entity);
+            let entity = piece(arena, questions[index(row_group.group)].called());
             bytes += subject(arena, row_group, entity, several).most_bytes();
             bytes += placed
                 .iter()
-                .map(|placed| Subject::most_bytes_of(piece(arena, placed.name)))
+                .map(|placed| Subject::most_bytes_of(piece(arena, called(row_labels, placed))))
                 .sum::<usize>();
         });
         bytes
@@ -134,6 +135,23 @@ const PER_SENTENCE: usize = 4;
 /// A sentence of this many names or more is written with checks for interrupts between them.
 const MANY: usize = 4096;
 
+impl Question {
+    /// The label of its entity, or its name.
+    fn called(&self) -> Name {
+        if self.label == UNNAMED { self.entity } else { self.label }
+    }
+}
+
+/// The label of a row's relative, if it has one.
+fn label_of(labels: &[Name], placed: &Placed) -> Option<Name> {
+    labels.get(index(placed.node)).copied().filter(|&label| label != UNNAMED)
+}
+
+/// The label of a row's relative, or its name.
+fn called(labels: &[Name], placed: &Placed) -> Name {
+    label_of(labels, placed).unwrap_or(placed.name)
+}
+
 fn piece(arena: &Arena, name: crate::Name) -> Piece<'_> {
     arena.piece(name)
 }
@@ -148,7 +166,13 @@ fn subject<'a>(
     Subject { entity, tree, relation: row_group.relation }
 }
 
-fn each_row(order: &Order, row_groups: &RowGroups, nodes: &[Node], mut f: impl FnMut(Row)) {
+fn each_row(
+    order: &Order,
+    row_groups: &RowGroups,
+    nodes: &[Node],
+    labels: &[Name],
+    mut f: impl FnMut(Row),
+) {
     order.for_each_group(row_groups, |row_group, placed, _| {
         for placed in placed {
             let node = &nodes[index(placed.node)];
@@ -158,6 +182,7 @@ fn each_row(order: &Order, row_groups: &RowGroups, nodes: &[Node], mut f: impl F
                 relation: row_group.relation,
                 depth: node.depth,
                 relative: placed.name,
+                label: label_of(labels, placed),
                 via: node.via,
             });
         }

@@ -46,6 +46,9 @@ impl Walk {
     ) -> bool {
         let mem = image.mem();
         while self.is_at_starts() {
+            if self.wants_labels && self.label_start(mem, seen, budget) {
+                return true;
+            }
             if let Some(owner) = self.start_at_work() {
                 let at_start = || start_of(mem, owner.start, owner.relation);
                 let cursor = self.at.cursor.take().unwrap_or_else(at_start);
@@ -92,7 +95,7 @@ impl Walk {
         }
         // Long names count too: they are copied under the lock.
         *budget = budget.saturating_sub(index(self.arena.mark() - names) / WORDS_A_CELL);
-        if self.arena.lacks() {
+        if self.arena.lacks() || self.wants_labels && self.label_rows(mem, end, seen, budget) {
             return true;
         }
         if let Some(resumed) = self.at.cursor.take() {
@@ -114,6 +117,69 @@ impl Walk {
         }
         self.at = At { rows: end, restarts: 0, ..self.at };
         false
+    }
+
+    /// Copies the label of the start whose list is next; `true` if there is no room for it.
+    #[cold]
+    fn label_start(&mut self, mem: &Memory, seen: &impl Visibility, budget: &mut usize) -> bool {
+        let start = self.starts[self.at.lists / 2];
+        let is_known = self.questions[index(start.group)].label != UNNAMED;
+        if let (Some(labels), Some(entity), false) = (self.labels, start.entity, is_known) {
+            let label = self.label_of(mem, entity, labels, seen, budget);
+            self.questions[index(start.group)].label = label.unwrap_or(UNNAMED);
+        }
+        self.arena.lacks()
+    }
+
+    /// Copies the labels of the rows up to `end`; `true` if there is no room for one.
+    #[cold]
+    fn label_rows(
+        &mut self,
+        mem: &Memory,
+        end: usize,
+        seen: &impl Visibility,
+        budget: &mut usize,
+    ) -> bool {
+        let Some(labels) = self.labels else { return false };
+        while self.row_labels.len() < end {
+            let entity = self.nodes[self.row_labels.len()].entity();
+            let label = self.label_of(mem, entity, labels, seen, budget);
+            if self.arena.lacks() {
+                return true;
+            }
+            self.row_labels.push(label.unwrap_or(UNNAMED));
+        }
+        false
+    }
+
+    /// The smallest of an entity's labels that the snapshot sees, copied. Its list is read in one go.
+    fn label_of(
+        &mut self,
+        mem: &Memory,
+        entity: EntityId,
+        labels: TreeId,
+        seen: &impl Visibility,
+        budget: &mut usize,
+    ) -> Option<Name> {
+        let mut cursor = Cursor::start(Record::new(mem, entity), Direction::Up);
+        let mut least: Option<(EntityId, Name)> = None;
+        while let Some(batch) = cursor.next_batch(mem) {
+            *budget = budget.saturating_sub(batch.len());
+            for slot in batch.of_tree(Some(labels)) {
+                let known = least.is_some_and(|(label, _)| label == slot.neighbour);
+                if known || !sees(mem, slot.link, seen, &mut self.asked) {
+                    continue;
+                }
+                let name = self.arena.add_label_of(Record::new(mem, slot.neighbour));
+                if name == UNNAMED {
+                    return None;
+                }
+                if least.is_none_or(|(_, least)| self.arena.get(name) < self.arena.get(least)) {
+                    least = Some((slot.neighbour, name));
+                }
+            }
+        }
+        least.map(|(_, name)| name)
     }
 
     /// The start whose list is next; none if it was removed or no step is asked for.

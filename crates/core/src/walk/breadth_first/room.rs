@@ -10,6 +10,7 @@ use crate::memory::flat::Memory;
 use crate::memory::limit::NoRoom;
 use crate::memory::limit::some_is_left;
 use crate::walk::answer::Row;
+use crate::walk::arena::Name;
 use crate::walk::order::Order;
 
 /// A walk of few rows makes room for this many more.
@@ -105,11 +106,18 @@ impl Walk {
         let more_known = if short { known_grown.saturating_sub(known) } else { 0 };
         let least = self.bytes()
             + (rows - self.nodes.capacity()) * size_of::<Node>()
+            + if self.wants_labels {
+                (rows - self.row_labels.capacity().min(rows)) * size_of::<Name>()
+            } else {
+                0
+            }
             + (wanted - words) * size_of::<u32>()
             + more_table
             + more_known;
         self.allow(least)?;
+        let labels = if self.wants_labels { rows.saturating_sub(self.row_labels.len()) } else { 0 };
         let fits = self.nodes.try_reserve_exact(rows - self.nodes.len()).is_ok()
+            && self.row_labels.try_reserve_exact(labels).is_ok()
             && self.arena.try_grow_to(wanted, work)
             && self.seen.try_reserve(self.seen.len() + more)
             && (!short || self.row_groups.try_reserve(row_groups))
@@ -132,8 +140,9 @@ impl Walk {
 
     /// Frees its memory, interruptibly.
     pub fn free(self, work: &mut Interruptible<'_>) {
-        let Walk { nodes, arena, seen, row_groups, order, rows, text, .. } = self;
+        let Walk { nodes, arena, seen, row_groups, order, rows, row_labels, text, .. } = self;
         work.free(rows);
+        work.free(row_labels);
         work.free(nodes);
         arena.free(work);
         seen.free(work);
@@ -149,6 +158,7 @@ impl Walk {
             + self.arena.words().2 * size_of::<u32>()
             + self.seen.bytes(0).0
             + self.row_groups.bytes(0).0
+            + self.row_labels.capacity() * size_of::<Name>()
             + self.questions.capacity() * size_of::<Question>()
             + self.asked.capacity() * size_of::<u64>()
     }
@@ -191,6 +201,9 @@ impl Walk {
     pub(super) fn count_room(&mut self) {
         if self.room.limit.is_some() {
             self.room.rows = self.nodes.capacity().min(self.seen.places());
+            if self.wants_labels {
+                self.room.rows = self.room.rows.min(self.row_labels.capacity());
+            }
         }
     }
 
