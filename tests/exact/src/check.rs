@@ -64,12 +64,14 @@ pub struct Check {
 /// A definition with the columns of this table.
 fn filled(definition: &str, table: &Table) -> String {
     let text = |column: &str| format!("r.{column}::pg_catalog.text");
+    let definition = definition.replace(if table.label.is_some() { "--label" } else { "--no label" }, "");
     let body: Vec<&str> = definition.lines().filter(|line| !line.starts_with("--")).collect();
     body.join("\n")
         .replace("{edges}", &table.qualified())
         .replace("{tree}", &table.tree.map_or("NULL::pg_catalog.text".to_string(), text))
         .replace("{parent}", &text(table.parent))
         .replace("{child}", &text(table.child))
+        .replace("{label}", &table.label.map_or(String::new(), text))
 }
 
 /// The reference query for this table with its parameters named as given.
@@ -84,9 +86,17 @@ fn reference(table: &Table, entities: &str, up: &str, down: &str) -> String {
 
 /// The definition of cft_entities for this table.
 fn definition(table: &Table, question: &str, overlapping: &str) -> String {
+    let named = match table.label {
+        None => "SELECT n.entity, n.entity FROM name AS n".to_string(),
+        Some(label) => format!(
+            "SELECT {0}::text, {label}::text FROM {1} WHERE {0} IS NOT NULL AND {label} IS NOT NULL",
+            table.child,
+            table.qualified()
+        ),
+    };
     filled(ENTITIES, table)
         .replace("{aliases}", "SELECT NULL::text, NULL::text WHERE false")
-        .replace("{named}", "SELECT n.entity, n.entity FROM name AS n")
+        .replace("{named}", &named)
         .replace("$1", question)
         .replace("$2", overlapping)
 }
@@ -98,8 +108,7 @@ fn sides(table: &Table, form: Form, entities: &str, up: &str, down: &str) -> (St
         // In the shape of cft_context's rows. Levels are random: an odd one asks for overlapping mentions, or puts words between them.
         let question = format!("array_to_string({entities}, CASE {down} % 2 WHEN 0 THEN ' ' ELSE '? The ' END)");
         let overlapping = format!("({up} % 2 = 1)");
-        let columns =
-            "row_number() OVER () AS n, m.entity, m.via_alias, m.mention, m.start, m.length::text, NULL::text";
+        let columns = "row_number() OVER () AS n, m.entity, m.via_alias, m.mention, m.start, m.length::text, NULL::text, NULL::text";
         let ours =
             format!("SELECT {columns} FROM cft_entities({question}, '{table_name}'::regclass, {overlapping}) AS m");
         let by_definition = definition(table, &question, &overlapping);
@@ -110,7 +119,8 @@ fn sides(table: &Table, form: Form, entities: &str, up: &str, down: &str) -> (St
     }
     if form == Form::Roots {
         // In the same shape. A prepared statement has the parameters of all others.
-        let columns = "row_number() OVER () AS n, m.root, m.tree, NULL::text, NULL::int, NULL::text, NULL::text";
+        let columns =
+            "row_number() OVER () AS n, m.root, m.tree, NULL::text, NULL::int, NULL::text, NULL::text, NULL::text";
         let used = format!("({entities}, {up}, {down}) IS DISTINCT FROM NULL");
         let ours = format!("SELECT {columns} FROM cft_roots('{table_name}'::regclass) AS m WHERE {used}");
         return (ours, format!("SELECT {columns} FROM ({}) AS m(tree, root)", filled(ROOTS, table)));
@@ -122,7 +132,7 @@ fn sides(table: &Table, form: Form, entities: &str, up: &str, down: &str) -> (St
         Form::Each => format!("unnest({entities}) AS q(name), LATERAL {}", call("q.name")),
     };
     (
-        format!("SELECT row_number() OVER () AS n, entity, tree, relation, depth, relative, via FROM {calls}"),
+        format!("SELECT row_number() OVER () AS n, entity, tree, relation, depth, relative, via, label FROM {calls}"),
         format!("SELECT row_number() OVER () AS n, r.* FROM ({}) AS r", reference(table, entities, up, down)),
     )
 }
@@ -130,9 +140,9 @@ fn sides(table: &Table, form: Form, entities: &str, up: &str, down: &str) -> (St
 /// The check statement; `entities`, `up` and `down` are what stands for the parameters.
 pub fn statement(table: &Table, form: Form, entities: &str, up: &str, down: &str) -> String {
     let (ours, by_definition) = sides(table, form, entities, up, down);
-    let row = "(n, entity, tree, relation, depth, relative, via)";
+    let row = "(n, entity, tree, relation, depth, relative, via, label)";
     let columns = r#"n, entity COLLATE "C" AS entity, tree COLLATE "C" AS tree, relation COLLATE "C" AS relation, depth,
-        relative COLLATE "C" AS relative, via COLLATE "C" AS via"#;
+        relative COLLATE "C" AS relative, via COLLATE "C" AS via, label COLLATE "C" AS label"#;
     format!(
         "WITH image AS MATERIALIZED (
             SELECT {columns} FROM ({ours}) AS z{row}),
@@ -140,7 +150,7 @@ pub fn statement(table: &Table, form: Form, entities: &str, up: &str, down: &str
             SELECT {columns} FROM ({by_definition}) AS z{row}),
         different AS (
             (TABLE image EXCEPT ALL TABLE reference) UNION ALL (TABLE reference EXCEPT ALL TABLE image))
-        SELECT side, n, entity, tree, relation, depth, relative, via
+        SELECT side, n, entity, tree, relation, depth, relative, via, label
           FROM (SELECT 'cftrag' AS side, * FROM image UNION ALL SELECT 'definition', * FROM reference) AS z
          WHERE EXISTS (TABLE different)
          ORDER BY side, n"

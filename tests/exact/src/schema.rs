@@ -2,16 +2,40 @@
 //!
 //! Three tables, because what can go wrong differs: `edges_a` (text, nothing in the way: duplicates, HOT updates, COPY FREEZE,
 //! row-level security), `edges_b` (columns in another order, one dropped, unique: ON CONFLICT), `edges_c` (integers, no tree
-//! column, cascading foreign keys). All names and trees come from short lists, so that sessions meet at the same edges.
+//! column, cascading foreign keys; the column that statements change most is its labels). All names and trees come from short lists, so that sessions meet at the same edges.
 
 use postgres::{Client, Error};
 
 use crate::check;
 
 pub const TABLES: [Table; 3] = [
-    Table { name: "edges_a", tree: Some("tree"), parent: "parent", child: "child", numeric: false, unique: false },
-    Table { name: "edges_b", tree: Some("forest"), parent: "above", child: "below", numeric: false, unique: true },
-    Table { name: "edges_c", tree: None, parent: "parent", child: "child", numeric: true, unique: false },
+    Table {
+        name: "edges_a",
+        tree: Some("tree"),
+        parent: "parent",
+        child: "child",
+        label: None,
+        numeric: false,
+        unique: false,
+    },
+    Table {
+        name: "edges_b",
+        tree: Some("forest"),
+        parent: "above",
+        child: "below",
+        label: None,
+        numeric: false,
+        unique: true,
+    },
+    Table {
+        name: "edges_c",
+        tree: None,
+        parent: "parent",
+        child: "child",
+        label: Some("note"),
+        numeric: true,
+        unique: false,
+    },
 ];
 
 /// The table whose policy hides a tree from `exact_reader`.
@@ -23,6 +47,7 @@ pub struct Table {
     pub tree: Option<&'static str>,
     pub parent: &'static str,
     pub child: &'static str,
+    pub label: Option<&'static str>,
     pub numeric: bool,
     pub unique: bool,
 }
@@ -65,8 +90,9 @@ impl Table {
     }
 
     pub fn attach(&self) -> String {
-        let tree = self.tree.map_or("NULL".to_string(), |tree| format!("'{tree}'"));
-        format!("SELECT cft_attach('{}', '{}', '{}', {tree})", self.qualified(), self.parent, self.child)
+        let [tree, label] =
+            [self.tree, self.label].map(|name| name.map_or("NULL".to_string(), |name| format!("'{name}'")));
+        format!("SELECT cft_attach('{}', '{}', '{}', {tree}, {label})", self.qualified(), self.parent, self.child)
     }
 }
 

@@ -79,6 +79,32 @@ SELECT * FROM cft_entities('shoes, footwear, sneakers, boots, 1, 2, 3', 'shelf')
 SELECT * FROM labels_differ('shelf', 'shoes, footwear, sneakers, boots, 1, 2, 3');
 SELECT count(*), count(*) FILTER (WHERE tree IN ('a', 'b', 'c')) FROM cft_roots('shelf');
 
+-- Documents about ids, in columns of the ids' own types: what is compared is what the type writes.
+CREATE TABLE forest (parent text, child text);
+INSERT INTO forest VALUES (NULL, '7'), (NULL, '007'), (NULL, ' 7'), (NULL, '+7'), (NULL, '-7'), (NULL, '-0'), (NULL, '7.0'), (NULL, '9223372036854775807'), (NULL, '9223372036854775808'),
+    (NULL, '123456789012345678901234567890'), (NULL, 'seven'), (NULL, 'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11'), (NULL, 'A0EEBC99-9C0B-4EF8-BB6D-6BB9BD380A11'), (NULL, '{a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11}');
+SELECT cft_attach('forest');
+CREATE TABLE papers (id int, small smallint, plain int, big bigint, ident uuid, body text, embedding vector(2));
+INSERT INTO papers VALUES (1, 7, 7, 7, 'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11', 'seven', '[1,0]'), (2, -7, -7, 9223372036854775807, NULL, 'other', '[0,1]'), (3, 0, 0, 0, NULL, 'zero', '[1,1]');
+CREATE FUNCTION about(of name) RETURNS SETOF text LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM cft_attach_documents('papers', entity => of);
+    RETURN QUERY SELECT format('%s: %s %s', of, f.child, c.body) FROM forest AS f, cft_chunks(f.child, edges => 'forest', documents => 'papers') AS c ORDER BY 1;
+END $$;
+SELECT about('small');
+SELECT about('plain');
+SELECT about('big');
+SELECT about('ident');
+-- Its plain index serves.
+INSERT INTO papers (id, plain, body, embedding) SELECT i, i, 'paper', '[0,1]' FROM generate_series(1000, 40000) AS i;
+CREATE INDEX papers_plain ON papers (plain);
+ANALYZE papers;
+SELECT count(*) FROM about('plain');
+SELECT pg_stat_force_next_flush();
+SELECT idx_scan > 0 AS by_index FROM pg_stat_user_indexes WHERE indexrelname = 'papers_plain';
+DROP TABLE papers, forest;
+DROP FUNCTION about;
+
 -- What is wrong is said.
 SELECT cft_attach('categories', parent => 'parent_id', child => 'id', label => 'title');
 SELECT cft_attach('categories', parent => 'parent_id', child => 'id', label => 'id');
