@@ -103,7 +103,16 @@ pub fn wrong_type(column: &str, type_name: &str) -> ErrorReport {
         Code::ERRCODE_DATATYPE_MISMATCH,
         format!("column \"{column}\" has type {type_name}, which cftrag cannot hold names in"),
     )
-    .set_hint("Use a text, varchar, name, integer, bigint or uuid column.")
+    .set_hint("Use a column of type text, varchar, char, name, smallint, integer, bigint, uuid or numeric(n), or of a domain over one.")
+}
+
+pub fn numeric_with_scale(column: &str) -> ErrorReport {
+    report(
+        Code::ERRCODE_DATATYPE_MISMATCH,
+        format!("column \"{column}\" is of type numeric with a scale, or without a precision"),
+    )
+    .set_detail("Equal numbers may be written differently there, as 1 and 1.0; names are compared as they are written.")
+    .set_hint("Use numeric(n), which has no scale, or bigint.")
 }
 
 pub fn not_a_cycle_trigger() -> ErrorReport {

@@ -31,6 +31,9 @@ pub fn check_columns(table: &EdgesTable, names: &ColumnNames) -> Fallible<()> {
             if !crate::catalog::column_value::holds_names(type_oid) {
                 return Err(error::wrong_type(name, &type_name(type_oid)));
             }
+            if type_oid == pg_sys::NUMERICOID && !table.has_no_scale(column.number) {
+                return Err(error::numeric_with_scale(name));
+            }
             let collation = pg_sys::Oid::from(column.collation);
             if collation != pg_sys::InvalidOid && !pg_sys::get_collation_isdeterministic(collation) {
                 return Err(error::nondeterministic_collation(name));

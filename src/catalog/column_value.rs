@@ -8,10 +8,26 @@ use pgrx::pg_sys;
 use std::ffi::CStr;
 use std::io::Write;
 
-/// Types of columns that hold names.
+/// Types of columns that hold names. A column of a domain counts as one of the domain's base type.
+const TYPES: [pg_sys::Oid; 9] = [
+    pg_sys::TEXTOID,
+    pg_sys::VARCHAROID,
+    pg_sys::BPCHAROID,
+    pg_sys::NAMEOID,
+    pg_sys::INT2OID,
+    pg_sys::INT4OID,
+    pg_sys::INT8OID,
+    pg_sys::NUMERICOID,
+    pg_sys::UUIDOID,
+];
+
 pub fn holds_names(type_oid: pg_sys::Oid) -> bool {
-    [pg_sys::TEXTOID, pg_sys::VARCHAROID, pg_sys::NAMEOID, pg_sys::INT4OID, pg_sys::INT8OID, pg_sys::UUIDOID]
-        .contains(&type_oid)
+    TYPES.contains(&type_oid)
+}
+
+/// Types whose values may be compressed or stored out of line.
+fn is_varlena(type_oid: pg_sys::Oid) -> bool {
+    matches!(type_oid, pg_sys::TEXTOID | pg_sys::VARCHAROID | pg_sys::BPCHAROID | pg_sys::NUMERICOID)
 }
 
 /// Appends the value's text to `out`. Returns false if memory runs out.
@@ -21,9 +37,14 @@ pub fn holds_names(type_oid: pg_sys::Oid) -> bool {
 pub unsafe fn write(type_oid: pg_sys::Oid, datum: pg_sys::Datum, out: &mut Vec<u8>) -> bool {
     /// Bytes of the longest value that is not a text.
     const SHORT: usize = 64;
-    if matches!(type_oid, pg_sys::TEXTOID | pg_sys::VARCHAROID) {
-        // SAFETY: the caller's promise.
-        return unsafe { write_text(datum, out) };
+    // SAFETY: the caller's promise.
+    unsafe {
+        match type_oid {
+            pg_sys::TEXTOID | pg_sys::VARCHAROID => return write_text(datum, out),
+            pg_sys::BPCHAROID => return write_unpadded(datum, out),
+            pg_sys::NUMERICOID => return write_numeric(datum, out),
+            _ => {}
+        }
     }
     if out.try_reserve(SHORT).is_err() {
         return false;
@@ -31,6 +52,7 @@ pub unsafe fn write(type_oid: pg_sys::Oid, datum: pg_sys::Datum, out: &mut Vec<u
     // SAFETY: the caller's promise. Writing to a Vec cannot fail.
     unsafe {
         match type_oid {
+            pg_sys::INT2OID => _ = write!(out, "{}", datum.value() as i16),
             pg_sys::INT4OID => _ = write!(out, "{}", datum.value() as i32),
             pg_sys::INT8OID => _ = write!(out, "{}", datum.value() as i64),
             pg_sys::UUIDOID => {
@@ -51,7 +73,7 @@ pub unsafe fn write(type_oid: pg_sys::Oid, datum: pg_sys::Datum, out: &mut Vec<u
 /// # Safety
 /// As for [`write`].
 pub unsafe fn bytes_elsewhere(type_oid: pg_sys::Oid, datum: pg_sys::Datum) -> usize {
-    if !matches!(type_oid, pg_sys::TEXTOID | pg_sys::VARCHAROID) {
+    if !is_varlena(type_oid) {
         return 0;
     }
     // SAFETY: the caller's promise.
@@ -70,15 +92,46 @@ pub unsafe fn bytes_elsewhere(type_oid: pg_sys::Oid, datum: pg_sys::Datum) -> us
 pub unsafe fn try_write(type_oid: pg_sys::Oid, datum: pg_sys::Datum, out: &mut Vec<u8>) -> bool {
     // SAFETY: the caller's promise. QueryCancelHoldoffCount is this process's; an ERROR sets it to 0.
     unsafe {
-        let is_text = matches!(type_oid, pg_sys::TEXTOID | pg_sys::VARCHAROID);
-        if !is_text || is_plain(datum.cast_mut_ptr()) {
+        let is_safe = type_oid != pg_sys::NUMERICOID && (!is_varlena(type_oid) || is_plain(datum.cast_mut_ptr()));
+        if is_safe {
             return write(type_oid, datum, out);
         }
         let held = pg_sys::QueryCancelHoldoffCount;
         pg_sys::QueryCancelHoldoffCount = held + 1;
-        let written = contain::attempt(|| write_text(datum, out));
+        let written = contain::attempt(|| write(type_oid, datum, out));
         pg_sys::QueryCancelHoldoffCount = held;
         written == Some(true)
+    }
+}
+
+/// [`write`] for a char(n): without the blanks at its end, as its cast to text.
+///
+/// # Safety
+/// As for [`write`].
+unsafe fn write_unpadded(datum: pg_sys::Datum, out: &mut Vec<u8>) -> bool {
+    let before = out.len();
+    // SAFETY: the caller's promise; it is stored as a text is.
+    let written = unsafe { write_text(datum, out) };
+    let blanks = out[before..].iter().rev().take_while(|byte| **byte == b' ').count();
+    out.truncate(out.len() - blanks);
+    written
+}
+
+/// [`write`] for a numeric.
+///
+/// # Safety
+/// As for [`write`].
+unsafe fn write_numeric(datum: pg_sys::Datum, out: &mut Vec<u8>) -> bool {
+    // SAFETY: the caller's promise; the function gives a C string of this memory context.
+    unsafe {
+        let text = pg_sys::OidOutputFunctionCall(pg_sys::Oid::from(pg_sys::F_NUMERIC_OUT), datum);
+        let bytes = CStr::from_ptr(text).to_bytes();
+        let room = out.try_reserve(bytes.len()).is_ok();
+        if room {
+            out.extend_from_slice(bytes);
+        }
+        pg_sys::pfree(text.cast());
+        room
     }
 }
 

@@ -14,6 +14,7 @@ use std::ffi::CStr;
 #[repr(C)]
 pub struct Column {
     pub number: i32,
+    /// Of a domain, its base type.
     pub type_oid: u32,
     pub collation: u32,
     pub generated: u32,
@@ -84,7 +85,7 @@ pub unsafe fn find_column(desc: pg_sys::TupleDesc, name: &[u8]) -> Option<Column
         };
         (0..(*desc).natts).map(|i| &*compat::attribute(desc, i)).find(named).map(|a| Column {
             number: i32::from(a.attnum),
-            type_oid: u32::from(a.atttypid),
+            type_oid: u32::from(pg_sys::getBaseType(a.atttypid)),
             collation: u32::from(a.attcollation),
             generated: a.attgenerated as u8 as u32,
         })

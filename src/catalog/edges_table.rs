@@ -169,6 +169,18 @@ impl EdgesTable {
         format!("has the columns {}{more}", some.join(", "))
     }
 
+    /// Whether that column of type numeric has a precision and no scale: equal values then have one text.
+    pub fn has_no_scale(&self, number: i32) -> bool {
+        // SAFETY: see oid(); the number is a column's.
+        unsafe {
+            let column = &*compat::attribute((*self.rel).rd_att, number - 1);
+            let mut modifier = column.atttypmod;
+            pg_sys::getBaseTypeAndTypmod(column.atttypid, &mut modifier);
+            // utils/adt/numeric.c: the scale is in the lower bits, above VARHDRSZ.
+            modifier >= 4 && (modifier - 4) & 0x7ff == 0
+        }
+    }
+
     /// Bytes of the table's main fork.
     pub fn bytes(&self) -> u64 {
         // SAFETY: see oid(); plain tables have storage, callers check unsuitable() first.

@@ -76,8 +76,10 @@ fn fill_columns(sql: &str, table: &EdgesTable, names: &ColumnNames) -> String {
 pub fn text_of(table: &EdgesTable, column: &str) -> String {
     let (name, type_oid) = (name::quote(column), table.column(column).map_or(0, |column| column.type_oid));
     let output = match pg_sys::Oid::from(type_oid) {
+        pg_sys::INT2OID => "int2out",
         pg_sys::INT4OID => "int4out",
         pg_sys::INT8OID => "int8out",
+        pg_sys::NUMERICOID => "numeric_out",
         pg_sys::UUIDOID => "uuid_out",
         // The others have PostgreSQL's own cast, and there can be no second.
         _ => return format!("r.{name}::pg_catalog.text"),

@@ -128,7 +128,7 @@ SELECT * FROM cft_build_hierarchy('graphs.knows', 'a', 'b', 'a');
 SELECT * FROM cft_build_hierarchy('graphs.parted', 'a', 'b', 'kind');
 SELECT * FROM cft_build_hierarchy('graphs.parted', 'a', 'b', 'b');
 SELECT * FROM cft_build_hierarchy('graphs.knows', 'a', 'a');
-SELECT * FROM cft_build_hierarchy('graphs.knows', 'a', 'weight');
+SELECT * FROM cft_build_hierarchy('pg_class', 'relname', 'relacl');
 SELECT * FROM cft_build_hierarchy(0, 'a', 'b');
 SELECT * FROM cft_build_hierarchy('pg_class_oid_index', 'oid', 'oid');
 \set VERBOSITY default

@@ -49,6 +49,8 @@ pub struct Roots {
     reading: Option<Reading>,
     restarts: u32,
     epoch: u64,
+    /// The tree of labels, whose edges make no roots.
+    labels: Option<TreeId>,
     asked: Vec<u64>,
     /// Of the current entity: xids to ask for, the trees where it is a child, and other trees
     /// where it is a parent.
@@ -136,6 +138,7 @@ impl Image<'_> {
         if !roots.judged.fit(self.root().get(Field::Bump)) {
             return Step::More;
         }
+        roots.labels = self.labels();
         let kicks = self.root().count(Counter::Kicks);
         if self.epoch() != roots.epoch {
             roots.epoch = self.epoch();
@@ -224,7 +227,7 @@ impl Image<'_> {
         f: &mut impl FnMut(Option<&[u8]>, &[u8]),
     ) -> bool {
         let mem = self.mem();
-        let labels = self.labels();
+        let labels = roots.labels;
         let trees = self.root().count(Counter::Trees) + u64::from(labels.is_none());
         while wide(roots.above.len() + roots.below.len()) < trees {
             let before = reading;
