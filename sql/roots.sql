@@ -1,8 +1,11 @@
 -- The definition of cft_roots: the entities of each tree that have a row there, and no parent. A row whose parent is NULL says that its child is
 -- there, as one does whose parent is its child: neither is a parent.
 --
+-- One of the lines that begin with --label and --no label is part of the statement: what the root is called, if there is a column of labels.
 -- It is (a) what the extension runs when the image cannot serve, (b) the oracle of its tests. Filled in as sql/reference.sql is.
 SELECT z.tree, z.root
+--label , (SELECT pg_catalog.min({label} COLLATE pg_catalog."C") FROM {edges} AS r WHERE {child} OPERATOR(pg_catalog.=) z.root COLLATE {child_collation})
+--no label , NULL::pg_catalog.text
   FROM (SELECT {tree} COLLATE pg_catalog."C", COALESCE({parent}, {child}) COLLATE pg_catalog."C"
           FROM {edges} AS r
          WHERE {child} IS NOT NULL

@@ -5,10 +5,14 @@
 -- Everything runs with the caller's rights, and names tables by regclass, which is schema-qualified under this search_path.
 
 CREATE FUNCTION cftrag_internal.cft_attached(edges regclass DEFAULT NULL)
-RETURNS TABLE(edges regclass, parent name, child name, tree name)
+RETURNS TABLE(edges regclass, parent name, child name, tree name, label name)
 LANGUAGE c STABLE PARALLEL SAFE COST 20 ROWS 1
 AS 'MODULE_PATHNAME', 'cft_attached_wrapper';
 COMMENT ON FUNCTION cftrag_internal.cft_attached(regclass) IS 'the attached edges table (the only one, if none is named) and its columns';
+
+CREATE FUNCTION cftrag_internal.cft_called(entities text[], edges regclass) RETURNS text[] LANGUAGE c STABLE PARALLEL SAFE COST 20
+AS 'MODULE_PATHNAME', 'cft_called_wrapper';
+COMMENT ON FUNCTION cftrag_internal.cft_called(text[], regclass) IS 'the labels of entities, or the names of those without';
 
 CREATE FUNCTION cftrag_internal.cft_documents() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$;
 COMMENT ON FUNCTION cftrag_internal.cft_documents() IS 'trigger that never fires: its columns are those of a table of documents (cft_attach_documents)';

@@ -25,7 +25,7 @@ AS 'MODULE_PATHNAME', 'cft_entities_wrapper';
 COMMENT ON FUNCTION cftrag_internal.cft_entities(text, regclass, boolean) IS 'twin of cft_entities';
 
 CREATE FUNCTION cftrag_internal.cft_roots(edges regclass)
-RETURNS TABLE(tree text, root text)
+RETURNS TABLE(tree text, root text, label text)
 LANGUAGE c STABLE PARALLEL SAFE COST 100000 ROWS 100
 AS 'MODULE_PATHNAME', 'cft_roots_wrapper';
 COMMENT ON FUNCTION cftrag_internal.cft_roots(regclass) IS 'twin of cft_roots';

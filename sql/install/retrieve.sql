@@ -149,6 +149,9 @@ DECLARE
     about int := 0;
     name_at int := 1;
     why_of jsonb;
+    -- What the names are called, in the same order.
+    called text[];
+    called_of jsonb;
     wanted int := coalesce(chunks, k);
     -- Id and text of each, as one text: NULLs are alike.
     near_keys text[];
@@ -191,6 +194,9 @@ BEGIN
           FROM cftrag_internal.cft_nearest_entities(embedding, k, edges, attached) AS n;
     END IF;
     names := coalesce(names, '{}');
+    IF names <> '{}' THEN
+        called := cftrag_internal.cft_called(names, edges);
+    END IF;
 
     -- A statement for each mode, so that a kept plan of the next one does for all.
     IF names = '{}' THEN
@@ -227,15 +233,16 @@ BEGIN
     END LOOP;
     IF has_entities AND names <> '{}' AND wanted > 0 THEN
         -- Of a name that is there twice, the first.
-        SELECT jsonb_object_agg(u.name, u.why ORDER BY u.n DESC) INTO why_of FROM unnest(names, whys) WITH ORDINALITY AS u(name, why, n);
+        SELECT jsonb_object_agg(u.name, u.why ORDER BY u.n DESC), jsonb_object_agg(u.name, u.called ORDER BY u.n DESC) INTO why_of, called_of
+          FROM unnest(names, whys, called) WITH ORDINALITY AS u(name, why, called, n);
         FOR r IN SELECT c.* FROM cftrag_internal.cft_chunks(names, up, down, edges, attached, embedding) AS c
                   WHERE NOT EXISTS (SELECT FROM unnest(near_keys) AS d(key) WHERE d.key = concat_ws(' ', length(c.document_id), c.document_id, c.body IS NULL, c.body) COLLATE "C") LIMIT wanted LOOP
             about := about + 1;
             sources := array_append(sources, 'chunk'); ranks := array_append(ranks, about);
             entities := array_append(entities, r.relative); ids := array_append(ids, r.document_id); distances := array_append(distances, r.distance);
             texts := array_append(texts, r.body); sizes := array_append(sizes, r.tokens);
-            reasons := array_append(reasons, CASE r.depth WHEN 0 THEN format('about "%s", ', r.entity)
-                ELSE format('about %s of "%s" (depth %s), ', CASE r.relation WHEN 'ancestor' THEN 'an ancestor' ELSE 'a descendant' END, r.entity, r.depth) END
+            reasons := array_append(reasons, CASE r.depth WHEN 0 THEN format('about "%s", ', called_of ->> r.entity)
+                ELSE format('about %s of "%s" (depth %s), ', CASE r.relation WHEN 'ancestor' THEN 'an ancestor' ELSE 'a descendant' END, called_of ->> r.entity, r.depth) END
                 || (why_of ->> r.entity));
         END LOOP;
     END IF;
@@ -243,18 +250,22 @@ BEGIN
     -- The sources take turns, hierarchy first: each its next row, if there is room for it. A sentence about too many relatives names the
     -- nearest of them, in half of the room: no hub crowds out the documents.
     IF budget IS NOT NULL THEN
+        name_at := 1;
         taken := array_fill(false, ARRAY[coalesce(cardinality(sources), 0)]);
         FOR row_at IN SELECT u.n FROM unnest(sources, ranks) WITH ORDINALITY AS u(source, rank, n)
                        ORDER BY u.rank, array_position('{hierarchy,document,chunk}', u.source) LOOP
             IF sources[row_at] = 'hierarchy' AND said_now IS DISTINCT FROM entities[row_at] THEN
                 said_now := entities[row_at];
                 said_from := ranks[row_at];
+                WHILE names[name_at] <> said_now LOOP
+                    name_at := name_at + 1;
+                END LOOP;
             END IF;
             IF sizes[row_at] <= left_over THEN
                 taken[row_at] := true;
                 left_over := left_over - sizes[row_at];
             -- It names the entity and has 40 characters besides, at least.
-            ELSIF sources[row_at] = 'hierarchy' AND mode <> 'ann_graph' AND (char_length(entities[row_at]) + 40) / 4 <= left_over / 2 THEN
+            ELSIF sources[row_at] = 'hierarchy' AND mode <> 'ann_graph' AND (char_length(called[name_at]) + 40) / 4 <= left_over / 2 THEN
                 IF cut_of IS DISTINCT FROM said_now THEN
                     cut_of := said_now;
                     SELECT c.cuts, c.last_names INTO cuts, last_names FROM cftrag_internal.cft_cuts(cut_of, up, down, edges) AS c;
@@ -348,6 +359,7 @@ DECLARE
     trgm name;
     found_here int := 0;
     before text[];
+    alike float8[];
     -- Once: a plan would make it anew for each name in a long mention.
     form bytea := cftrag_internal.cft_form(mention);
 BEGIN
@@ -356,8 +368,8 @@ BEGIN
         RAISE EXCEPTION 'k must not be negative' USING ERRCODE = 'invalid_parameter_value';
     END IF;
     SELECT * INTO f FROM cftrag_internal.cft_attached(edges);
-    -- A name is a name: only for what is none the others are asked.
-    RETURN QUERY SELECT mention, 1::float8, 'exact' WHERE k > 0
+    -- A name is a name: only for what is none the others are asked. Where there are labels, ids are no names.
+    RETURN QUERY SELECT mention, 1::float8, 'exact' WHERE k > 0 AND f.label IS NULL
         AND (EXISTS (SELECT FROM cftrag_internal.cft_context(mention, 1, 1, f.edges)) OR EXISTS (SELECT FROM cftrag_internal.cft_path_prefix(ARRAY[mention], f.edges, NULL)));
     IF FOUND THEN RETURN; END IF;
     RETURN QUERY
@@ -371,13 +383,14 @@ BEGIN
     SELECT n.nspname INTO trgm FROM pg_extension AS x JOIN pg_namespace AS n ON n.oid = x.extnamespace WHERE x.extname = 'pg_trgm';
     IF FOUND THEN
         EXECUTE format(
-            'SELECT array_agg(z.name ORDER BY z.similarity DESC, z.name) FROM (
-                 SELECT n.name, %1$I.similarity(n.name, $1) AS similarity
-                   FROM (SELECT r.%2$I::text COLLATE "C" AS name FROM %4$s AS r WHERE r.%2$I::text OPERATOR(%1$I.%%) $1 AND r.%3$I IS NOT NULL
-                         UNION
-                         SELECT r.%3$I::text COLLATE "C" FROM %4$s AS r WHERE r.%3$I::text OPERATOR(%1$I.%%) $1) AS n
-                  ORDER BY 2 DESC, 1 LIMIT $2) AS z', trgm, f.parent, f.child, f.edges) INTO before USING mention, k;
-        RETURN QUERY EXECUTE format('SELECT u.name, %I.similarity(u.name, $2)::float8, ''trigram'' FROM unnest($1) AS u(name)', trgm) USING before, mention;
+            'SELECT array_agg(z.name ORDER BY z.similarity DESC, z.name), array_agg(z.similarity ORDER BY z.similarity DESC, z.name) FROM (
+                 SELECT n.name, max(%1$I.similarity(n.called, $1))::float8 AS similarity FROM (' || CASE WHEN f.label IS NULL
+            THEN 'SELECT r.%2$I::text COLLATE "C" AS name, r.%2$I::text AS called FROM %4$s AS r WHERE r.%2$I::text OPERATOR(%1$I.%%) $1 AND r.%3$I IS NOT NULL
+                  UNION
+                  SELECT r.%3$I::text COLLATE "C", r.%3$I::text FROM %4$s AS r WHERE r.%3$I::text OPERATOR(%1$I.%%) $1'
+            ELSE 'SELECT r.%3$I::text COLLATE "C" AS name, r.%5$I::text AS called FROM %4$s AS r WHERE r.%5$I::text OPERATOR(%1$I.%%) $1 AND r.%3$I IS NOT NULL' END
+            || ') AS n GROUP BY n.name ORDER BY 2 DESC, 1 LIMIT $2) AS z', trgm, f.parent, f.child, f.edges, f.label) INTO before, alike USING mention, k;
+        RETURN QUERY SELECT u.name, u.similarity, 'trigram' FROM unnest(before, alike) AS u(name, similarity);
         found_here := coalesce(cardinality(before), 0);
     END IF;
     IF embedding IS NOT NULL AND found_here < k

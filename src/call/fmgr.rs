@@ -283,6 +283,24 @@ pub fn text_datum(bytes: &[u8]) -> pg_sys::Datum {
     unsafe { pg_sys::Datum::from(pg_sys::cstring_to_text_with_len(bytes.as_ptr().cast(), bytes.len() as i32)) }
 }
 
+/// [`text_array`], with NULL for None.
+pub fn text_array_of<'t>(texts: impl Iterator<Item = Option<&'t [u8]>>) -> pg_sys::Datum {
+    let texts: Vec<_> = texts.collect();
+    let mut nulls: Vec<bool> = texts.iter().map(Option::is_none).collect();
+    let mut elements: Vec<_> = texts.iter().map(|text| text.map_or(pg_sys::Datum::null(), text_datum)).collect();
+    let (mut length, mut lower) = (texts.len() as i32, 1);
+    // SAFETY: an array of one dimension; its elements are copied and then ours to free.
+    unsafe {
+        let align = pg_sys::TYPALIGN_INT as std::ffi::c_char;
+        let (values, flags) = (elements.as_mut_ptr(), nulls.as_mut_ptr());
+        let array =
+            pg_sys::construct_md_array(values, flags, 1, &mut length, &mut lower, pg_sys::TEXTOID, -1, false, align);
+        let made = elements.iter().zip(&nulls).filter(|(_, null)| !**null);
+        made.for_each(|(element, _)| pg_sys::pfree(element.cast_mut_ptr()));
+        pg_sys::Datum::from(array)
+    }
+}
+
 /// A text[] value, palloc'd.
 pub fn text_array(texts: &[&[u8]]) -> pg_sys::Datum {
     let mut elements: Vec<_> = texts.iter().map(|text| text_datum(text)).collect();

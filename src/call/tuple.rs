@@ -42,6 +42,11 @@ impl<const N: usize> Row<N> {
         self.next(Some(text_datum(value)));
     }
 
+    /// A text, or NULL.
+    pub fn any(&mut self, value: Option<&[u8]>) {
+        self.next(value.map(text_datum));
+    }
+
     /// A text with its header ([`HEADERS`]), which must stay in place until the row is added.
     pub fn prefixed(&mut self, value: &[u8]) {
         self.next(Some(pg_sys::Datum::from(value.as_ptr())));

@@ -10,6 +10,7 @@ use crate::methods::big_map::Table;
 use crate::methods::breadth_first::{DOWN, Node, Side, Texts, Tree, UP, named};
 use crate::methods::walker::{ALL, Walker};
 use crate::pg::interrupt::check_interrupts;
+use crate::serve::labels::Labels;
 use crate::serve::sink::Relative;
 use cftrag_core::{Interruptible, NameId, Names};
 use cftrag_methods::Graph;
@@ -26,7 +27,7 @@ struct Reading {
     room: Room,
 }
 
-/// `cft_lca(a text, b text, edges regclass) -> table(tree, ancestor, depth_a, depth_b)`
+/// `cft_lca(a text, b text, edges regclass) -> table(tree, ancestor, depth_a, depth_b, label)`
 ///
 /// An entity is a common ancestor if a and b each are it or are under it. The lowest ones have no other common ancestor under
 /// them, except one that they are also under (in a cycle). depth_a, depth_b: steps from a, from b. Errors: 53400
@@ -65,9 +66,12 @@ fn cft_lca(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     for (&((tree, name), depth_a, depth_b), _) in common.iter().zip(lowest).filter(|(_, lowest)| *lowest) {
         check_for_interrupts!();
         let tree_name = tree.map_or(&b""[..], |tree| reading.names.get(tree));
-        let texts = [text_value(tree_name)?, text_value(reading.names.get(name))?];
-        let mut values = [texts[0], texts[1], pg_sys::Datum::from(depth_a), pg_sys::Datum::from(depth_b)];
-        rows.add(&mut values, &mut [tree.is_none(), false, false, false]);
+        let ancestor = reading.names.get(name);
+        let labels = Labels::of(&reading.walker.0, &[ancestor])?;
+        let label = labels.get(0);
+        let texts = [text_value(tree_name)?, text_value(ancestor)?, text_value(label.unwrap_or_default())?];
+        let mut values = [texts[0], texts[1], pg_sys::Datum::from(depth_a), pg_sys::Datum::from(depth_b), texts[2]];
+        rows.add(&mut values, &mut [tree.is_none(), false, false, false, label.is_none()]);
         free(texts);
     }
     Ok(())

@@ -3,7 +3,7 @@
 
 #![expect(unsafe_code, reason = "PostgreSQL's function call interface")]
 
-use crate::call::fmgr::{Call, Rows, text_array, text_datum};
+use crate::call::fmgr::{Call, Rows, text_array, text_array_of, text_datum};
 use crate::call::tuple;
 use crate::call::tuple::Row;
 use crate::call::work_memory::Room;
@@ -13,6 +13,7 @@ use crate::methods::breadth_first;
 use crate::methods::breadth_first::{DOWN, Paths, Side, Tree, UP};
 use crate::methods::walker::{ALL, Walker};
 use crate::pg::interrupt::{ROWS_BETWEEN_CHECKS, check_interrupts};
+use crate::serve::labels::Labels;
 use cftrag_core::{Interruptible, NameId, Names};
 use pgrx::check_for_interrupts;
 use pgrx::prelude::*;
@@ -20,7 +21,7 @@ use pgrx::prelude::*;
 /// The most entities in all shortest paths of a call: some hundred megabytes of rows. Their number can be exponential in the length.
 const MOST_ENTITIES: u64 = 10_000_000;
 
-/// `cft_neighbors(entity text, hops int, direction text, edges regclass) -> table(tree, hops, neighbor, via)`
+/// `cft_neighbors(entity text, hops int, direction text, edges regclass) -> table(tree, hops, neighbor, via, label)`
 ///
 /// The entities within that many steps, each with its distance, in each tree; `via` is the smallest neighbour one step nearer that leads
 /// to it. With direction up or down the answer is cft_context's. Errors: 22023 (direction, hops); 53400
@@ -47,8 +48,7 @@ fn cft_neighbors(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
         }
     };
     walker.relatives(&[entity], up, down, |relatives| {
-        add_neighbors(rows, relatives, |row| (row.tree, row.depth, row.name, row.via));
-        Ok(())
+        add_neighbors(&walker, rows, relatives, |row| (row.tree, row.depth, row.name, row.via))
     })
 }
 
@@ -75,18 +75,25 @@ fn around(walker: &Walker, entity: &[u8], hops: i32, ways: u8, rows: Rows) -> Fa
         let (a, b) = (key(*a.0, a.1.depth), key(*b.0, b.1.depth));
         work.compare_some(a.0, b.0).then_with(|| a.1.cmp(&b.1)).then_with(|| work.compare(a.2, b.2))
     });
-    add_neighbors(rows, &found, |&(&(tree, neighbor), found)| {
+    add_neighbors(walker, rows, &found, |&(&(tree, neighbor), found)| {
         let via = side.before(*found).map(|before| name(before.0)).min().unwrap_or_default();
         (tree.map(name), found.depth as i32, name(neighbor), via)
-    });
-    Ok(())
+    })
 }
 
-/// Adds a row for each of `found`; `row` gives tree, hops, neighbor and via.
-fn add_neighbors<'a, T>(rows: Rows, found: &[T], row: impl Fn(&T) -> (Option<&'a [u8]>, i32, &'a [u8], &'a [u8])) {
+/// Adds a row for each of `found`, of which `row` says tree, hops, neighbor and via.
+fn add_neighbors<'a, T>(
+    walker: &Walker,
+    rows: Rows,
+    found: &[T],
+    row: impl Fn(&T) -> (Option<&'a [u8]>, i32, &'a [u8], &'a [u8]),
+) -> Fallible<()> {
     for found in found.chunks(ROWS_BETWEEN_CHECKS) {
         check_for_interrupts!();
-        tuple::add_all(rows, found, |found, to: &mut Row<4>| {
+        let neighbors: Vec<&[u8]> = found.iter().map(|found| row(found).2).collect();
+        let labels = Labels::of(&walker.0, &neighbors)?;
+        let found: Vec<(usize, &T)> = found.iter().enumerate().collect();
+        tuple::add_all(rows, &found, |&(n, found), to: &mut Row<5>| {
             let (tree, hops, neighbor, via) = row(found);
             match tree {
                 Some(tree) => to.text(tree),
@@ -95,11 +102,13 @@ fn add_neighbors<'a, T>(rows: Rows, found: &[T], row: impl Fn(&T) -> (Option<&'a
             to.int(hops);
             to.text(neighbor);
             to.text(via);
+            to.any(labels.get(n));
         });
     }
+    Ok(())
 }
 
-/// `cft_path(a text, b text, max_hops int, edges regclass) -> table(tree, hops, path text[], steps text[])`
+/// `cft_path(a text, b text, max_hops int, edges regclass) -> table(tree, hops, path text[], steps text[], labels text[])`
 ///
 /// All shortest paths in each tree, by bytes of their entities. `steps[i]` leads from `path[i]` to `path[i + 1]`: up (to a parent), down,
 /// or both (each is the other's parent). Errors: 22023 (max_hops); 54000 (too many paths); 53400 (cftrag.work_memory);
@@ -109,7 +118,7 @@ fn cft_path(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     // SAFETY: our own fcinfo.
     let call = unsafe { Call::new(fcinfo) };
     let rows = call.rows();
-    each_path(&call, MOST_ENTITIES, |names, paths, path| {
+    each_path(&call, MOST_ENTITIES, |walker, names, paths, path| {
         let entities: Vec<_> = path.iter().map(|(entity, _)| names.get(*entity)).collect();
         let steps: Vec<_> = path[1..].iter().map(|(_, steps)| step_name(*steps).as_bytes()).collect();
         let tree = paths.tree.map(|tree| names.get(tree));
@@ -118,14 +127,24 @@ fn cft_path(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
             pg_sys::Datum::from(paths.hops),
             text_array(&entities),
             text_array(&steps),
+            pg_sys::Datum::from(0usize),
         ];
-        rows.add(&mut values, &mut [tree.is_none(), false, false, false]);
+        let has_labels = walker.0.columns.has_labels();
+        if has_labels {
+            let labels = Labels::of(&walker.0, &entities)?;
+            values[4] = text_array_of((0..entities.len()).map(|n| labels.get(n)));
+        }
+        rows.add(&mut values, &mut [tree.is_none(), false, false, false, !has_labels]);
+        if has_labels {
+            // SAFETY: made above, copied into the row.
+            unsafe { pg_sys::pfree(values[4].cast_mut_ptr()) };
+        }
         // Free the values: all paths may not fit into memory, while the rows may be on disk.
         for n in [0, 2, 3] {
             // SAFETY: made above, copied into the row.
             unsafe { pg_sys::pfree(values[n].cast_mut_ptr()) };
         }
-        true
+        Ok(true)
     })
 }
 
@@ -146,10 +165,14 @@ fn cft_explain_path(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<Option<Vec<u8>
     // SAFETY: our own fcinfo.
     let call = unsafe { Call::new(fcinfo) };
     let mut sentences = Vec::new();
-    each_path(&call, u64::MAX, |names, paths, path| {
+    each_path(&call, u64::MAX, |walker, names, paths, path| {
         let tree = paths.tree.map(|tree| names.get(tree).to_vec());
-        sentences.push((tree, sentence(names, path)));
-        false
+        let entities: Vec<_> = path.iter().map(|(entity, _)| names.get(*entity)).collect();
+        let labels = Labels::of(&walker.0, &entities)?;
+        let steps = path.iter().map(|(_, steps)| *steps);
+        let called = entities.iter().enumerate().map(|(n, entity)| labels.get(n).unwrap_or(entity));
+        sentences.push((tree, sentence(called.zip(steps))));
+        Ok(false)
     })?;
     let several = sentences.len() > 1;
     let said = sentences.into_iter().map(|(tree, sentence)| match (several, tree) {
@@ -162,23 +185,26 @@ fn cft_explain_path(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<Option<Vec<u8>
 }
 
 /// "A is under B, which is above C."
-fn sentence(names: &Names, path: &[(NameId, u8)]) -> Vec<u8> {
-    let mut out = names.get(path[0].0).to_vec();
-    if path.len() == 1 {
-        out.extend_from_slice(b" is the same entity.");
+fn sentence<'n>(path: impl Iterator<Item = (&'n [u8], u8)>) -> Vec<u8> {
+    let mut out = Vec::new();
+    let mut steps_taken = 0;
+    for (i, (entity, steps)) in path.enumerate() {
+        match i {
+            0 => {}
+            1 => out.extend_from_slice(b" is "),
+            _ => out.extend_from_slice(b", which is "),
+        }
+        if i > 0 {
+            out.extend_from_slice(match steps {
+                UP => b"under ",
+                DOWN => b"above ",
+                _ => b"under and above ",
+            });
+        }
+        out.extend_from_slice(entity);
+        steps_taken = i;
     }
-    for (i, (entity, steps)) in path[1..].iter().enumerate() {
-        out.extend_from_slice(if i == 0 { b" is " } else { b", which is " });
-        out.extend_from_slice(match *steps {
-            UP => b"under ",
-            DOWN => b"above ",
-            _ => b"under and above ",
-        });
-        out.extend_from_slice(names.get(*entity));
-    }
-    if path.len() > 1 {
-        out.push(b'.');
-    }
+    out.extend_from_slice(if steps_taken == 0 { b" is the same entity." } else { b"." });
     out
 }
 
@@ -188,7 +214,7 @@ fn sentence(names: &Names, path: &[(NameId, u8)]) -> Vec<u8> {
 fn each_path(
     call: &Call,
     most_entities: u64,
-    mut take: impl FnMut(&Names, &Paths, &[(NameId, u8)]) -> bool,
+    mut take: impl FnMut(&Walker, &Names, &Paths, &[(NameId, u8)]) -> Fallible<bool>,
 ) -> Fallible<()> {
     let (Some(a), Some(b), Some(most)) = (call.text(0), call.text(1), call.int(2)) else { return Ok(()) };
     check_hops("max_hops", most)?;
@@ -218,7 +244,7 @@ fn each_path(
         let mut left = vec![shortest.next(paths, a)];
         loop {
             check_for_interrupts!();
-            if path.len() == paths.hops as usize + 1 && !take(&names, paths, &path) {
+            if path.len() == paths.hops as usize + 1 && !take(&walker, &names, paths, &path)? {
                 break;
             }
             while left.last().is_some_and(|next| next.is_empty()) {

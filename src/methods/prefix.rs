@@ -12,6 +12,7 @@ use crate::error::Fallible;
 use crate::methods::big_map::{Map, Set};
 use crate::methods::breadth_first::{Side, Tree, UP};
 use crate::methods::walker::{ALL, Walker};
+use crate::serve::labels::Labels;
 use crate::serve::walk::{reads_as_array, refuse_array};
 use cftrag_core::{NameId, Names};
 use pgrx::prelude::*;
@@ -43,9 +44,10 @@ fn cft_path_prefix(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
         let mut places = Places::above(&walker, some)?;
         places.go_further(&walker)?;
         let under = places.under(&walker)?;
+        let called = places.called(&walker)?;
         for place in &places.list {
             check_for_interrupts!();
-            places.write(place, &under, call.text(2), rows);
+            places.write(place, &under, &called, call.text(2), rows);
         }
         let found = places.list.iter().map(|place| place.above.len()).sum::<usize>();
         size = (ANCESTORS * some.len() / (found + some.len())).max(1);
@@ -68,7 +70,9 @@ fn cft_path_prefix_one(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<Internal> {
     places.go_further(&walker)?;
     let under = places.under(&walker)?;
     let (Some(first), Some(separator)) = (places.list.first(), call.text(2)) else { return Ok(Internal::from(None)) };
-    text_value(&places.path(first, &under).join(separator)).map(|prefix| Internal::from(Some(prefix)))
+    let called = places.called(&walker)?;
+    let prefix = places.prefix(&places.path(first, &under), &called, separator);
+    text_value(&prefix).map(|prefix| Internal::from(Some(prefix)))
 }
 
 #[derive(Default)]
@@ -165,7 +169,7 @@ impl Places {
     }
 
     /// The names from the top to the entity.
-    fn path(&self, place: &Place, under: &Set<(Tree, NameId)>) -> Vec<&[u8]> {
+    fn path(&self, place: &Place, under: &Set<(Tree, NameId)>) -> Vec<NameId> {
         let top = place.above.iter().min_by_key(|above| {
             let has_parent = under.contains(&(place.tree, above.name));
             let far = if has_parent { Err(Reverse(above.depth)) } else { Ok(above.depth) };
@@ -174,16 +178,49 @@ impl Places {
         let via: Map<NameId, NameId> = place.above.iter().map(|above| (above.name, above.via)).collect();
         let way = std::iter::successors(top.map(|top| top.name), |name| via.get(name).copied());
         // Ends at the entity itself, which has nothing below it.
-        let mut path: Vec<&[u8]> =
-            way.take_while(|&name| name != place.entity).map(|name| self.names.get(name)).collect();
-        path.push(self.names.get(place.entity));
+        let mut path: Vec<NameId> = way.take_while(|&name| name != place.entity).collect();
+        path.push(place.entity);
         path
     }
 
-    fn write(&self, place: &Place, under: &Set<(Tree, NameId)>, separator: Option<&[u8]>, rows: Rows) {
+    /// The labels of all these entities, by name; empty if the table has no column of labels.
+    fn called(&self, walker: &Walker) -> Fallible<Map<NameId, Vec<u8>>> {
+        let mut called = Map::default();
+        if !walker.0.columns.has_labels() {
+            return Ok(called);
+        }
+        let of_place = |place: &Place| {
+            [place.entity].into_iter().chain(place.above.iter().map(|above| above.name)).collect::<Vec<_>>()
+        };
+        let mut all: Vec<NameId> = self.list.iter().flat_map(of_place).collect();
+        all.sort_unstable();
+        all.dedup();
+        let names: Vec<&[u8]> = all.iter().map(|name| self.names.get(*name)).collect();
+        let labels = Labels::of(&walker.0, &names)?;
+        for (n, name) in all.into_iter().enumerate() {
+            called.extend(labels.get(n).map(|label| (name, label.to_vec())));
+        }
+        Ok(called)
+    }
+
+    /// The labels of a path, or names where there is none.
+    fn prefix(&self, path: &[NameId], called: &Map<NameId, Vec<u8>>, separator: &[u8]) -> Vec<u8> {
+        let of = |name: &NameId| called.get(name).map_or(self.names.get(*name), Vec::as_slice);
+        path.iter().map(of).collect::<Vec<_>>().join(separator)
+    }
+
+    fn write(
+        &self,
+        place: &Place,
+        under: &Set<(Tree, NameId)>,
+        called: &Map<NameId, Vec<u8>>,
+        separator: Option<&[u8]>,
+        rows: Rows,
+    ) {
         let path = self.path(place, under);
         let tree = place.tree.map(|tree| self.names.get(tree)).unwrap_or_default();
-        let prefix = separator.map(|separator| path.join(separator));
+        let prefix = separator.map(|separator| self.prefix(&path, called, separator));
+        let path: Vec<&[u8]> = path.iter().map(|name| self.names.get(*name)).collect();
         let mut values = [
             text_datum(self.names.get(place.entity)),
             text_datum(tree),

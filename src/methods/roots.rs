@@ -17,13 +17,14 @@ use crate::image::reason::Reason;
 use crate::pg::interrupt::{ROWS_BETWEEN_CHECKS, check_interrupts};
 use crate::pg::snapshot::SnapshotView;
 use crate::serve::conditions::Ticket;
+use crate::serve::labels::Labels;
 use crate::serve::walk::CELLS;
 use crate::serve::{reference, route, walk};
 use cftrag_core::{Counters, Image, Interruptible, NameId, Names, Roots, Step, some_is_left};
 use pgrx::check_for_interrupts;
 use pgrx::prelude::*;
 
-/// `cft_roots(edges regclass) -> table(tree, root)`
+/// `cft_roots(edges regclass) -> table(tree, root, label)`
 ///
 /// By tree (NULL first), then by bytes. Errors: those of cft_context.
 #[pg_extern(sql = false)]
@@ -33,10 +34,12 @@ fn cft_roots(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     let rows = call.rows();
     let of = AttachedTable::open(&call, 0)?;
     match of_image(&of) {
-        Some(found) => found.write(rows),
-        None => reference::roots(&of.table, &of.registration.names, rows),
+        Some(found) => found.write(&of, rows),
+        None => {
+            reference::roots(&of.table, &of.registration.names, &of.columns, rows);
+            Ok(())
+        }
     }
-    Ok(())
 }
 
 /// None if the image cannot serve, which is counted, or if there are more roots than the session may hold; the definition's sort can use a disk.
@@ -117,7 +120,7 @@ impl Found {
         self.roots.try_reserve(CELLS).is_ok() && self.names.try_reserve(CELLS * 16).is_ok() && some_is_left()
     }
 
-    fn write(mut self, rows: Rows) {
+    fn write(mut self, of: &AttachedTable, rows: Rows) -> Fallible<()> {
         let Found { trees, names, roots, .. } = &mut self;
         let key = |root: &Root| (root.tree.map(|tree| trees.get(tree)), &names[root.name.clone()]);
         Interruptible::new(&mut { check_interrupts }).sort_with(roots, |a, b, work| {
@@ -126,14 +129,19 @@ impl Found {
         });
         for some in roots.chunks(ROWS_BETWEEN_CHECKS) {
             check_for_interrupts!();
-            tuple::add_all(rows, some, |root, to: &mut Row<2>| {
+            let roots: Vec<&[u8]> = some.iter().map(|root| key(root).1).collect();
+            let labels = Labels::of(of, &roots)?;
+            let some: Vec<(usize, &Root)> = some.iter().enumerate().collect();
+            tuple::add_all(rows, &some, |&(n, root), to: &mut Row<3>| {
                 let (tree, name) = key(root);
                 match tree {
                     Some(tree) => to.text(tree),
                     None => to.null(),
                 }
                 to.text(name);
+                to.any(labels.get(n));
             });
         }
+        Ok(())
     }
 }

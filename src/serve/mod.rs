@@ -4,6 +4,7 @@
 //! changes, and it starts the build of a missing image. walk.rs, mentions.rs and sentences.rs make answers; sink.rs passes rows on.
 
 pub mod conditions;
+pub mod labels;
 pub mod mentions;
 pub mod reference;
 pub mod route;

@@ -27,6 +27,7 @@ const ENTITIES: &str = include_str!("../../sql/entities.sql");
 
 const ROOTS: &str = include_str!("../../sql/roots.sql");
 
+const LABELS: &str = include_str!("../../sql/labels.sql");
 const CYCLE: &str = include_str!("../../sql/cycle.sql");
 
 /// Cached plans, beyond which those not in use are freed.
@@ -131,9 +132,34 @@ pub fn answer(
     run(Statement::over(&sql, &[table]), types, values, sink)
 }
 
+/// Passes what entities are called to `add`, in the order of a text[] value, by the definition (sql/labels.sql).
+pub fn labels(
+    table: &EdgesTable,
+    names: &ColumnNames,
+    columns: &Columns,
+    entities: pg_sys::Datum,
+    mut add: impl FnMut(Option<&[u8]>) -> Fallible<()>,
+) -> Fallible<()> {
+    let sql = without_comments(LABELS).replace("{child_collation}", &columns::collation_sql(&columns.child));
+    let statement = Statement::over(&fill_columns(&sql, table, names), &[table]);
+    let mut done = Ok(());
+    execute(&statement, [pg_sys::TEXTARRAYOID], [entities], None, |rows| {
+        // SAFETY: `numvals` rows of one text.
+        let mut labels = (0..rows.numvals as usize).map(|n| unsafe {
+            let mut null = false;
+            let value = pg_sys::SPI_getbinval(*rows.vals.add(n), rows.tupdesc, 1, &mut null);
+            if null { None } else { Some(text_bytes(value)) }
+        });
+        done = labels.try_for_each(&mut add);
+    });
+    done
+}
+
 /// Answers cft_roots by its definition (sql/roots.sql).
-pub fn roots(table: &EdgesTable, names: &ColumnNames, rows: Rows) {
-    let sql = fill_columns(&without_comments(ROOTS), table, names);
+pub fn roots(table: &EdgesTable, names: &ColumnNames, columns: &Columns, rows: Rows) {
+    let template = ROOTS.replace(if names.label.is_some() { "--label" } else { "--no label" }, "");
+    let sql = without_comments(&template).replace("{child_collation}", &columns::collation_sql(&columns.child));
+    let sql = fill_columns(&sql, table, names);
     into_store(&Statement::over(&sql, &[table]), [], [], rows.store());
 }
 

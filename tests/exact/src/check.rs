@@ -71,6 +71,7 @@ fn filled(definition: &str, table: &Table) -> String {
         .replace("{tree}", &table.tree.map_or("NULL::pg_catalog.text".to_string(), text))
         .replace("{parent}", &text(table.parent))
         .replace("{child}", &text(table.child))
+        .replace("{child_collation}", "pg_catalog.\"C\"")
         .replace("{label}", &table.label.map_or(String::new(), text))
 }
 
@@ -120,10 +121,10 @@ fn sides(table: &Table, form: Form, entities: &str, up: &str, down: &str) -> (St
     if form == Form::Roots {
         // In the same shape. A prepared statement has the parameters of all others.
         let columns =
-            "row_number() OVER () AS n, m.root, m.tree, NULL::text, NULL::int, NULL::text, NULL::text, NULL::text";
+            "row_number() OVER () AS n, m.root, m.tree, m.label, NULL::int, NULL::text, NULL::text, NULL::text";
         let used = format!("({entities}, {up}, {down}) IS DISTINCT FROM NULL");
         let ours = format!("SELECT {columns} FROM cft_roots('{table_name}'::regclass) AS m WHERE {used}");
-        return (ours, format!("SELECT {columns} FROM ({}) AS m(tree, root)", filled(ROOTS, table)));
+        return (ours, format!("SELECT {columns} FROM ({}) AS m(tree, root, label)", filled(ROOTS, table)));
     }
     let call = |asked: &str| format!("cft_context({asked}, {up}, {down}, '{table_name}'::regclass) AS c");
     let calls = match form {

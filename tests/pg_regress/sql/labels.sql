@@ -13,6 +13,12 @@ SELECT cft_context_text('3', edges => 'categories');
 SELECT cft_context_text(ARRAY['3', '5'], edges => 'categories', template => '{entity}: {relatives} ({count})');
 SELECT cft_context_json('7', edges => 'categories');
 SELECT * FROM cft_context_parts(ARRAY['1'], edges => 'categories');
+SELECT * FROM cft_neighbors('2', edges => 'categories');
+SELECT * FROM cft_path('3', '4', edges => 'categories');
+SELECT cft_explain_path('3', '4', edges => 'categories'), cft_explain_path('3', '3', edges => 'categories');
+SELECT * FROM cft_lca('3', '6', edges => 'categories');
+SELECT * FROM cft_path_prefix(ARRAY['3', '7', '42'], edges => 'categories');
+SELECT cft_path_prefix('3', edges => 'categories', separator => '/');
 -- No differences, nor any left by a statement: in mentions, rows and texts, and in what cft_verify compares.
 CREATE FUNCTION labels_said(edges regclass, question text) RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE
@@ -27,6 +33,13 @@ BEGIN
     RETURN NEXT cft_context_text(names, 3, 2, edges, '{entity} {tree} {relatives} {count}');
     RETURN NEXT cft_context_json(names, 3, 2, edges);
     RETURN QUERY SELECT p::text FROM cft_context_parts(names, 3, 2, edges) AS p;
+    RETURN QUERY SELECT p::text FROM cft_roots(edges) AS p;
+    RETURN QUERY SELECT p::text FROM cft_path_prefix(names, edges) AS p;
+    RETURN QUERY SELECT cft_path_prefix(name, edges) FROM unnest(names) AS name;
+    RETURN QUERY SELECT p::text FROM unnest(names) AS name, LATERAL cft_neighbors(name, 2, 'both', edges) AS p;
+    RETURN QUERY SELECT p::text FROM unnest(names) AS name, LATERAL cft_path(name, names[1], edges => edges) AS p;
+    RETURN QUERY SELECT cft_explain_path(name, names[2], edges => edges) FROM unnest(names) AS name;
+    RETURN QUERY SELECT p::text FROM unnest(names) AS name, LATERAL cft_lca(name, names[1], edges) AS p;
 END $$;
 CREATE FUNCTION labels_differ(edges regclass, question text) RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE
@@ -104,6 +117,18 @@ SELECT pg_stat_force_next_flush();
 SELECT idx_scan > 0 AS by_index FROM pg_stat_user_indexes WHERE indexrelname = 'papers_plain';
 DROP TABLE papers, forest;
 DROP FUNCTION about;
+
+CREATE EXTENSION pg_trgm;
+SELECT * FROM cft_resolve('TRAIL-shoes', edges => 'categories');
+SELECT * FROM cft_resolve('trail shoos', edges => 'categories');
+SELECT * FROM cft_resolve('3', edges => 'categories');
+DROP EXTENSION pg_trgm;
+CREATE TABLE products (id int, category_id int, body text, embedding vector(2));
+INSERT INTO products VALUES (1, 3, 'Light.', '[1,0]'), (2, 4, 'Strong.', '[0,1]'), (3, 2, 'All of them.', '[0.7,0.7]');
+SELECT cft_attach_documents('products', entity => 'category_id');
+SELECT source, entity, text, why FROM cft_retrieve('Which trail shoes, and which boots?', '[1, 0]', k => 1, chunks => 3, edges => 'categories', documents => 'products');
+SELECT source, entity, text FROM cft_retrieve('Sports?', '[1, 0]', k => 1, budget => 60, edges => 'categories', documents => 'products');
+DROP TABLE products;
 
 -- What is wrong is said.
 SELECT cft_attach('categories', parent => 'parent_id', child => 'id', label => 'title');

@@ -32,7 +32,7 @@ BEGIN
     CREATE TEMP TABLE names AS SELECT DISTINCT name FROM n UNION VALUES ('nobody'), ('');
     ANALYZE dd; ANALYZE uu;
     RETURN QUERY
-    WITH ours AS MATERIALIZED (SELECT names.name AS entity, m.direction, m.hops AS most, c.* FROM names,
+    WITH ours AS MATERIALIZED (SELECT names.name AS entity, m.direction, m.hops AS most, c.tree, c.hops, c.neighbor, c.via FROM names,
                   (VALUES ('both', 0), ('both', 1), ('both', 2), ('both', 50), ('up', 2), ('down', 2), ('up', 50), ('down', 50)) AS m(direction, hops),
                   LATERAL cft_neighbors(names.name, m.hops, m.direction, 'walks') AS c),
          plain AS (SELECT dd.a AS entity, m.direction, m.most, t(dd.tree), dd.hops, dd.b,
@@ -49,7 +49,7 @@ BEGIN
     SELECT 'neighbors', (SELECT count(*) FROM ours), (SELECT count(*) FROM ((TABLE ours EXCEPT ALL TABLE plain) UNION ALL (TABLE plain EXCEPT ALL TABLE ours)) AS z);
 
     RETURN QUERY
-    WITH ours AS MATERIALIZED (SELECT x.name AS a, y.name AS b, m.most, c.* FROM names AS x, names AS y, (VALUES (1), (3), (100)) AS m(most), LATERAL cft_path(x.name, y.name, m.most, 'walks') AS c),
+    WITH ours AS MATERIALIZED (SELECT x.name AS a, y.name AS b, m.most, c.tree, c.hops, c.path, c.steps FROM names AS x, names AS y, (VALUES (1), (3), (100)) AS m(most), LATERAL cft_path(x.name, y.name, m.most, 'walks') AS c),
          plain AS (WITH RECURSIVE w(tree, a, b, hops, path, steps) AS (
                        SELECT tree, a, b, hops, ARRAY[a::text], '{}'::text[] FROM dd
                        UNION ALL
@@ -59,7 +59,7 @@ BEGIN
     SELECT 'path', (SELECT count(*) FROM ours), (SELECT count(*) FROM ((TABLE ours EXCEPT ALL TABLE plain) UNION ALL (TABLE plain EXCEPT ALL TABLE ours)) AS z);
 
     RETURN QUERY
-    WITH ours AS MATERIALIZED (SELECT x.name AS a, y.name AS b, c.* FROM names AS x, names AS y, LATERAL cft_lca(x.name, y.name, 'walks') AS c),
+    WITH ours AS MATERIALIZED (SELECT x.name AS a, y.name AS b, c.tree, c.ancestor, c.depth_a, c.depth_b FROM names AS x, names AS y, LATERAL cft_lca(x.name, y.name, 'walks') AS c),
          common AS (SELECT x.tree, x.a, y.a AS b, x.b AS c, x.hops AS depth_a, y.hops AS depth_b FROM uu AS x JOIN uu AS y ON y.tree = x.tree AND y.b = x.b),
          plain AS (SELECT c.a, c.b, t(c.tree), c.c, c.depth_a, c.depth_b FROM common AS c
                     WHERE NOT EXISTS (SELECT FROM common AS lower JOIN uu ON uu.tree = lower.tree AND uu.a = lower.c AND uu.b = c.c

@@ -1,0 +1,57 @@
+//! What entities are called, for functions whose rows name entities that they found in several walks. By definition: sql/labels.sql.
+
+use crate::call::fmgr::text_array;
+use crate::call::work_memory::Bytes;
+use crate::catalog::attached_table::AttachedTable;
+use crate::error::Fallible;
+use crate::serve::reference;
+use crate::serve::walk::{Served, give_back, walk_from, workspace};
+
+/// The labels of some names, in their order.
+#[derive(Default)]
+pub struct Labels {
+    bytes: Bytes,
+    /// Where each is in `bytes`; None where there is none.
+    ranges: Vec<Option<(usize, usize)>>,
+}
+
+impl Labels {
+    /// The labels of these names under the caller's snapshot; none of a table without a column of labels. Errors: those of cft_context.
+    pub fn of(of: &AttachedTable, names: &[&[u8]]) -> Fallible<Self> {
+        let mut labels = Self::default();
+        if !of.columns.has_labels() || names.is_empty() {
+            return Ok(labels);
+        }
+        let mut walk = workspace()?;
+        walk.answer_labels(true);
+        match walk_from(of, names, 0, 0, &mut walk, |_| Ok(()))? {
+            Served::All(_) => {
+                for group in 0..names.len() {
+                    labels.add(walk.label(group as u32).map(|label| walk.name(label)))?;
+                }
+            }
+            Served::Only(_) => {
+                let add = |label: Option<&[u8]>| labels.add(label);
+                reference::labels(&of.table, &of.registration.names, &of.columns, text_array(names), add)?;
+            }
+        }
+        give_back(walk);
+        Ok(labels)
+    }
+
+    /// The label of the name of that number, if it has one.
+    pub fn get(&self, n: usize) -> Option<&[u8]> {
+        let (from, to) = (*self.ranges.get(n)?)?;
+        Some(&self.bytes.0[from..to])
+    }
+
+    fn add(&mut self, label: Option<&[u8]>) -> Fallible<()> {
+        let from = self.bytes.0.len();
+        if let Some(label) = label {
+            self.bytes.room(label.len())?;
+            self.bytes.0.extend_from_slice(label);
+        }
+        self.ranges.push(label.map(|_| (from, self.bytes.0.len())));
+        Ok(())
+    }
+}
