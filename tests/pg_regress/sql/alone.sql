@@ -9,7 +9,7 @@ CREATE TABLE alone (shop text, parent text, child text);
 SELECT cft_attach('alone', tree => 'shop');
 INSERT INTO alone VALUES ('a', NULL, 'Shoes'), ('a', 'Shoes', 'Boots'), ('a', NULL, 'Books'), ('b', NULL, 'Shoes'), ('b', 'Toys', 'Toys'), (NULL, NULL, 'Maps'), ('a', 'Shoes', NULL),
     (NULL, NULL, NULL);
-SELECT cft_build('alone');
+SELECT oracle.build('alone');
 CREATE TEMP TABLE of_image AS :reader;
 SET cftrag.enable = off;
 CREATE TEMP TABLE by_definition AS :reader;

@@ -1,0 +1,153 @@
+//! Labels: edges of the tree of labels, which walks and roots leave out, and by which texts name entities.
+
+#[expect(dead_code, reason = "the world of the random tests")]
+mod common;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use cftrag_core::{
+    AllSeen, Edge, HeapMemory, Image, Interruptible, LABELS, Prefix, Reader, Recogniser, Roots,
+    Seek, Step, Walk, label_of,
+};
+use common::{heap, verify};
+
+/// Ids 0 to 59 under id / 4 in two trees; some have no label, some several, and some share one.
+struct World {
+    heap: HeapMemory,
+    labels: BTreeMap<String, BTreeSet<String>>,
+}
+
+fn insert(heap: &mut HeapMemory, tree: Option<&[u8]>, parent: &[u8], child: &[u8]) {
+    let edge = Edge { tree, parent, child };
+    while Image::open(heap).unwrap().free_bytes() < Image::insert_bound(&edge) {
+        assert!(heap.grow());
+        Image::open(heap).unwrap().publish_chunks(heap.mapped());
+    }
+    Image::open(heap).unwrap().insert(&edge, None).unwrap();
+}
+
+fn world() -> World {
+    let (mut heap, mut labels) = (heap(1), BTreeMap::<String, BTreeSet<String>>::new());
+    for id in 0..60_u32 {
+        let name = id.to_string();
+        let (tree, parent) = (format!("tree {}", id % 2), (id / 4).to_string());
+        insert(&mut heap, Some(tree.as_bytes()), parent.as_bytes(), name.as_bytes());
+        let all = match id % 5 {
+            0 => vec![],
+            1 => vec![format!("Shoes {}", id % 7), "Shoes".into()],
+            2 => vec![format!("a long label of more than thirty-two bytes, number {id}")],
+            _ => vec![format!("Boots {}", id % 3)],
+        };
+        for label in all {
+            // Twice: rows may say the same.
+            for _ in 0..2 {
+                let label = [label.as_bytes(), LABELS].concat();
+                insert(&mut heap, Some(LABELS), &label, name.as_bytes());
+            }
+            labels.entry(name.clone()).or_default().insert(label);
+        }
+    }
+    World { heap, labels }
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).unwrap()
+}
+
+#[test]
+fn a_walk_leaves_labels_out_and_gives_the_smallest_of_each_relative() {
+    let World { heap, labels } = world();
+    let image = Image::open(&heap).unwrap();
+    verify(image);
+    for (wanted, cells) in [(false, 100), (true, 100), (true, 1)] {
+        for id in 0..60 {
+            let name = id.to_string();
+            let mut walk = Walk::new(Prefix::LENGTH);
+            walk.answer_labels(wanted);
+            walk.begin(name.as_bytes(), 3, 3);
+            while walk.step(image, &AllSeen, cells) != Step::Done {}
+            walk.finish();
+            let least = |name: &str| labels.get(name).and_then(|all| all.first()).cloned();
+            for row in walk.rows() {
+                assert_ne!(row.tree.map(|tree| walk.name(tree)), Some(LABELS));
+                let relative = text(walk.name(row.relative));
+                let label = row.label.map(|label| text(walk.name(label)));
+                assert_eq!(label, least(&relative).filter(|_| wanted), "{relative} of {name}");
+            }
+            let own = walk.label(0).map(|label| text(walk.name(label)));
+            assert_eq!(own, least(&name).filter(|_| wanted));
+            if wanted {
+                let said = text(walk.text());
+                let first = said.lines().next().unwrap_or_default();
+                let called = least(&name).unwrap_or(name);
+                assert!(first.contains(&format!("of {called} ")), "{first}");
+            }
+        }
+    }
+}
+
+#[test]
+fn labels_are_no_roots_and_make_none() {
+    let World { heap, .. } = world();
+    let image = Image::open(&heap).unwrap();
+    let (mut roots, mut found) = (Roots::new(), Vec::new());
+    loop {
+        let step = image.roots(&mut roots, 10, &AllSeen, |tree, root| {
+            found.push((text(tree.unwrap()), text(root)));
+        });
+        match step {
+            Step::Done => break,
+            _ => assert!(roots.make_room()),
+        }
+    }
+    found.sort();
+    // An odd id is a child in tree 1 only: ids / 4 are parents in both.
+    assert!(found.iter().all(|(_, root)| root.parse::<u32>().is_ok()), "{found:?}");
+    assert!(found.contains(&("tree 0".into(), "0".into())));
+    assert!(found.contains(&("tree 0".into(), "1".into())));
+    assert!(found.contains(&("tree 1".into(), "2".into())));
+    assert!(!found.contains(&("tree 0".into(), "2".into())));
+}
+
+#[test]
+fn a_text_names_entities_by_their_labels_and_not_by_their_names() {
+    let World { heap, labels } = world();
+    let image = Image::open(&heap).unwrap();
+    let question =
+        "SHOES, boots-1, shoes 3; 17 and 42, a long label of more than thirty two bytes number 7";
+    let mut work = || ();
+    let mut recogniser = Recogniser::new(Prefix::LENGTH);
+    recogniser.begin(Seek::Labelled, false);
+    let mut reader = Reader::of(question.as_bytes(), &mut Interruptible::new(&mut work)).unwrap();
+    loop {
+        recogniser.read(&mut reader, &mut Interruptible::new(&mut work)).unwrap();
+        if recogniser.step(image, &AllSeen, 10) == Step::Done {
+            break;
+        }
+    }
+    let mut found = BTreeMap::<String, BTreeSet<String>>::new();
+    for mention in recogniser.mentions() {
+        let said = text(&question.as_bytes()[mention.from..mention.to]);
+        found.entry(said).or_default().insert(text(recogniser.name(mention.entity)));
+    }
+    let with = |label: &str| -> BTreeSet<String> {
+        let has = labels.iter().filter(|(_, all)| all.contains(label));
+        has.map(|(name, _)| name.clone()).collect()
+    };
+    assert_eq!(found.len(), 4, "{found:?}");
+    assert_eq!(found["SHOES"], with("Shoes"));
+    assert_eq!(found["boots-1"], with("Boots 1"));
+    assert_eq!(found["shoes 3"], with("Shoes 3"));
+    assert_eq!(
+        found["a long label of more than thirty two bytes number 7"],
+        with("a long label of more than thirty-two bytes, number 7")
+    );
+}
+
+#[test]
+fn the_name_of_a_label_ends_as_no_text_does() {
+    assert_eq!(label_of(b"Shoes\0"), Some(&b"Shoes"[..]));
+    assert_eq!(label_of(b"\0"), Some(&b""[..]));
+    assert_eq!(label_of(b"Shoes"), None);
+    assert_eq!(label_of(b""), None);
+}
