@@ -9,6 +9,7 @@
 -- cft_words(text) are the words of a text, folded, with their places from 1 on and their positions in characters; cft_form(name) is the
 -- folded words of a name, joined by one blank, or NULL if it is never found in a text (crates/core/src/folded/words.rs). Both are bytea: UTF-8
 -- whatever the database's encoding is.
+-- One of the lines that begin with --label and --no label is part of the statement: what the entity is called, if there is a column of labels.
 -- Operators and functions are qualified: no search_path of the caller can change the meaning.
 WITH RECURSIVE
 name(entity) AS (
@@ -62,6 +63,8 @@ chosen(first, last) AS (
 )
 SELECT m.entity, pg_catalog.substr($1, a.start, b.start OPERATOR(pg_catalog.+) b.length OPERATOR(pg_catalog.-) a.start),
        a.start, b.start OPERATOR(pg_catalog.+) b.length OPERATOR(pg_catalog.-) a.start, m.via_alias
+--label , (SELECT pg_catalog.min({label} COLLATE pg_catalog."C") FROM {edges} AS r WHERE {child} OPERATOR(pg_catalog.=) m.entity COLLATE {child_collation})
+--no label , NULL::pg_catalog.text
   FROM mention AS m
   JOIN word AS a ON a.place OPERATOR(pg_catalog.=) m.first
   JOIN word AS b ON b.place OPERATOR(pg_catalog.=) m.last

@@ -85,8 +85,8 @@ RETURNS SETOF cft_relative LANGUAGE sql STABLE PARALLEL SAFE COST 200 ROWS 100
 BEGIN ATOMIC SELECT c.* FROM cft_context($1::text[], $2, $3, $4) AS c; END;
 COMMENT ON FUNCTION cft_context(uuid[], integer, integer, regclass) IS 'cft_context of ids, which need no cast';
 
-CREATE TYPE cft_mention AS (entity text, mention text, start integer, length integer, via_alias text);
-COMMENT ON TYPE cft_mention IS 'a row of cft_entities: an entity, and where a text names it';
+CREATE TYPE cft_mention AS (entity text, mention text, start integer, length integer, via_alias text, label text);
+COMMENT ON TYPE cft_mention IS 'a row of cft_entities: an entity, where a text names it, and what it is called';
 
 CREATE FUNCTION cftrag_internal.cft_one(entity text, edges regclass) RETURNS text[] LANGUAGE c STABLE PARALLEL SAFE COST 1
 AS 'MODULE_PATHNAME', 'cft_one_wrapper';

@@ -29,11 +29,10 @@ fn cft_entities(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     let tables = Tables::open(call.function(), call.oid(1))?;
     let mut found = workspace();
     if tables.find(text, overlapping.value() != 0, &mut found)? {
-        for some in found.mentions.chunks(ROWS_BETWEEN_CHECKS) {
+        let all: Vec<usize> = (0..found.len()).collect();
+        for some in all.chunks(ROWS_BETWEEN_CHECKS) {
             check_for_interrupts!();
-            tuple::add_all(rows, some, |(n, mention), row: &mut Row<5>| {
-                form(&found.recognisers[*n], mention, text, row)
-            });
+            tuple::add_all(rows, some, |n, row: &mut Row<6>| form(&found, *n, text, row));
         }
     } else {
         tables.by_reference(question, overlapping, rows);

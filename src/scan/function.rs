@@ -53,8 +53,8 @@ impl Function {
         match self {
             // entity, tree, relation, depth, relative, via, label
             Self::Context => &[TEXT, TEXT, TEXT, INT, TEXT, TEXT, TEXT],
-            // entity, mention, start, length, via_alias
-            Self::Entities => &[TEXT, TEXT, INT, INT, TEXT],
+            // entity, mention, start, length, via_alias, label
+            Self::Entities => &[TEXT, TEXT, INT, INT, TEXT, TEXT],
         }
     }
 

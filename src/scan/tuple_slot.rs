@@ -56,8 +56,8 @@ impl RowValues for InWalk<'_> {
     }
 }
 
-/// A row of cft_entities. Only the alias can be NULL.
-pub struct InText<'a>(pub &'a Mention, pub [Option<*const u8>; 3]);
+/// A row of cft_entities. Only the alias and the label can be NULL.
+pub struct InText<'a>(pub &'a Mention, pub [Option<*const u8>; 4]);
 
 impl<'a> InText<'a> {
     /// That row of what was found, as [`Found::spell`] prepared it.
@@ -70,14 +70,15 @@ impl<'a> InText<'a> {
 impl RowValues for InText<'_> {
     #[inline]
     fn value(&self, column: u8) -> Option<pg_sys::Datum> {
-        let Self(mention, [entity, spelled, alias]) = self;
+        let Self(mention, [entity, spelled, alias, label]) = self;
         match column {
             1 => entity.map(pg_sys::Datum::from),
             2 => spelled.map(pg_sys::Datum::from),
             // In characters, counted from 1.
             3 => Some(pg_sys::Datum::from(mention.start as i32 + 1)),
             4 => Some(pg_sys::Datum::from(mention.length as i32)),
-            _ => alias.map(pg_sys::Datum::from),
+            5 => alias.map(pg_sys::Datum::from),
+            _ => label.map(pg_sys::Datum::from),
         }
     }
 }

@@ -45,6 +45,11 @@ impl Labels {
         Some(&self.bytes.0[from..to])
     }
 
+    /// Whether the table has no column of labels, or there were no names.
+    pub fn is_empty(&self) -> bool {
+        self.ranges.is_empty()
+    }
+
     fn add(&mut self, label: Option<&[u8]>) -> Fallible<()> {
         let from = self.bytes.0.len();
         if let Some(label) = label {

@@ -22,6 +22,7 @@ use crate::pg::compat::plain;
 use crate::pg::interrupt::check_interrupts;
 use crate::pg::snapshot::SnapshotView;
 use crate::serve::conditions::Ticket;
+use crate::serve::labels::Labels;
 use crate::serve::walk::End;
 use crate::serve::{reference, route, walk};
 use cftrag_core::{Image, Interruptible, Mention, NoRoom, Reader, Recogniser, Seek, Step};
@@ -64,9 +65,12 @@ pub struct Found {
     pub recognisers: Vec<Recogniser>,
     /// Each mention with the index of its recogniser.
     pub mentions: Vec<(usize, Mention)>,
-    /// The mentions' texts as PostgreSQL values, one after the other; `spelled` has where each begins.
+    /// What their entities are called.
+    pub labels: Labels,
+    /// The mentions' texts and labels as PostgreSQL values, one after the other; `spelled` and `labelled` have where each begins.
     values: Vec<u32>,
     spelled: Vec<usize>,
+    labelled: Vec<Option<usize>>,
 }
 
 /// Takes a workspace out of the kept ones. An ERROR frees it.
@@ -75,7 +79,8 @@ pub fn workspace() -> Box<Found> {
 }
 
 /// Keeps a workspace for the next call, unless it grew large or enough are kept.
-pub fn give_back(found: Box<Found>) {
+pub fn give_back(mut found: Box<Found>) {
+    found.labels = Labels::default();
     let is_small = |of: &Recogniser| of.mentions().len() <= KEEP_MENTIONS && of.held() <= KEEP_BYTES;
     if found.recognisers.iter().all(is_small) {
         FOUND.with_borrow_mut(|all| {
@@ -124,7 +129,12 @@ impl Tables {
     /// Finds the names in the text. Returns false, and counts why, if the images cannot tell. Errors: 53400, 53200 (memory).
     pub fn find(&self, text: &[u8], overlapping: bool, found: &mut Found) -> Fallible<bool> {
         match from_images(&self.edges, &self.aliases, text, overlapping, found) {
-            Ok(()) => Ok(true),
+            Ok(()) => {
+                let entity = |(n, mention): &(usize, Mention)| found.recognisers[*n].name(mention.entity);
+                let entities: Vec<&[u8]> = found.mentions.iter().map(entity).collect();
+                found.labels = Labels::of(&self.edges, &entities)?;
+                Ok(true)
+            }
             Err(End::Unusable(reason)) => {
                 counters::count(self.edges.oid(), reason);
                 Ok(false)
@@ -148,36 +158,48 @@ impl Found {
         self.mentions.len()
     }
 
-    /// Makes PostgreSQL values of the mentions' texts, if `wanted`.
+    /// Makes PostgreSQL values of the labels, and of the mentions' texts if `wanted`.
     pub fn spell(&mut self, text: &[u8], wanted: bool) -> Fallible<()> {
-        self.values.clear();
-        self.spelled.clear();
-        if !wanted {
-            return Ok(());
-        }
-        let bytes = self.mentions.iter().map(|(_, mention)| mention.to - mention.from + 8 + size_of::<usize>());
-        let bytes: usize = bytes.sum();
+        let Self { mentions, labels, values, spelled, labelled, .. } = self;
+        values.clear();
+        spelled.clear();
+        labelled.clear();
+        let label = |n: usize| labels.get(n).map_or(0, |label| label.len() + 8);
+        let spelling = |mention: &Mention| if wanted { mention.to - mention.from + 8 } else { 0 };
+        let each =
+            |(n, (_, mention)): (usize, &(usize, Mention))| label(n) + spelling(mention) + 2 * size_of::<usize>();
+        let bytes: usize = if wanted || !labels.is_empty() { mentions.iter().enumerate().map(each).sum() } else { 0 };
         Room::new().take(2 * bytes)?;
-        for (_, mention) in &self.mentions {
-            let bytes = &text[mention.from..mention.to];
-            self.spelled.push(self.values.len());
-            self.values.push(u32::from_ne_bytes(varlena_header(bytes.len())));
-            let (words, rest) = bytes.as_chunks();
-            self.values.extend(words.iter().map(|word| u32::from_ne_bytes(*word)));
-            let mut last = [0; 4];
-            last[..rest.len()].copy_from_slice(rest);
-            self.values.push(u32::from_ne_bytes(last));
+        if wanted {
+            spelled.extend(mentions.iter().map(|(_, mention)| add_value(values, &text[mention.from..mention.to])));
+        }
+        if !labels.is_empty() {
+            labelled.extend((0..mentions.len()).map(|n| labels.get(n).map(|label| add_value(values, label))));
         }
         Ok(())
     }
 
-    /// A mention, and pointers to its text values: entity, mention (if [`Found::spell`] made it), alias.
-    pub fn get(&self, n: usize) -> (&Mention, [Option<*const u8>; 3]) {
+    /// A mention, and pointers to its text values: entity, mention (if [`Found::spell`] made it), alias, label.
+    pub fn get(&self, n: usize) -> (&Mention, [Option<*const u8>; 4]) {
         let (recogniser, mention) = &self.mentions[n];
         let name = |name| self.recognisers[*recogniser].name_with_prefix(name).as_ptr();
-        let spelled = self.spelled.get(n).map(|&at| self.values[at..].as_ptr().cast());
-        (mention, [Some(name(mention.entity)), spelled, mention.alias.map(name)])
+        let value = |at: usize| self.values[at..].as_ptr().cast();
+        let (spelled, labelled) = (self.spelled.get(n), self.labelled.get(n).copied().flatten());
+        let spelled = spelled.map(|&at| value(at));
+        (mention, [Some(name(mention.entity)), spelled, mention.alias.map(name), labelled.map(value)])
     }
+}
+
+/// Adds a text as a PostgreSQL value; where it begins.
+fn add_value(values: &mut Vec<u32>, bytes: &[u8]) -> usize {
+    let at = values.len();
+    values.push(u32::from_ne_bytes(varlena_header(bytes.len())));
+    let (words, rest) = bytes.as_chunks();
+    values.extend(words.iter().map(|word| u32::from_ne_bytes(*word)));
+    let mut last = [0; 4];
+    last[..rest.len()].copy_from_slice(rest);
+    values.push(u32::from_ne_bytes(last));
+    at
 }
 
 /// A reader of the text, if the database's encoding is UTF8, which the recogniser requires.
@@ -264,7 +286,10 @@ fn room_for(mentions: &mut Vec<(usize, Mention)>, alone: bool, found: &[Recognis
     mentions.try_reserve_exact(count).map_err(|_| End::Error(error::no_room(NoRoom::Memory(bytes))))
 }
 
-pub fn form(recogniser: &Recogniser, mention: &Mention, text: &[u8], row: &mut Row<5>) {
+/// A row of cft_entities: that mention's.
+pub fn form(found: &Found, n: usize, text: &[u8], row: &mut Row<6>) {
+    let (recogniser, mention) = &found.mentions[n];
+    let recogniser = &found.recognisers[*recogniser];
     row.prefixed(recogniser.name_with_prefix(mention.entity));
     row.text(&text[mention.from..mention.to]);
     row.int(mention.start as i32 + 1);
@@ -273,6 +298,7 @@ pub fn form(recogniser: &Recogniser, mention: &Mention, text: &[u8], row: &mut R
         Some(alias) => row.prefixed(recogniser.name_with_prefix(alias)),
         None => row.null(),
     }
+    row.any(found.labels.get(n));
 }
 
 /// Merges what entities' names and aliases found, in order, each entity once per window; leftmost, then longest, unless overlapping.

@@ -180,14 +180,17 @@ pub fn entities(
         None => "SELECT n.entity, n.entity FROM name AS n".to_string(),
         Some(label) => pairs(table, &names.child, label),
     };
+    let template = ENTITIES.replace(if names.label.is_some() { "--label" } else { "--no label" }, "");
+    let collation = table.column(&names.child).map_or_else(String::new, |child| columns::collation_sql(&child));
     let sql = fill(
-        &without_comments(ENTITIES),
+        &without_comments(&template).replace("{child_collation}", &collation),
         &[
             ("{edges}", &table.qualified()),
             ("{aliases}", if aliases.is_empty() { none } else { &aliases }),
             ("{named}", &named),
             ("{parent}", &text_of(table, &names.parent)),
             ("{child}", &text_of(table, &names.child)),
+            ("{label}", &names.label.as_deref().map_or_else(String::new, |name| text_of(table, name))),
         ],
     );
     let statement = Statement::over(&sql, &tables);

@@ -41,8 +41,8 @@ INSERT INTO claim SELECT 'every entity of the questions is found', count(*) = 48
   FROM about AS a;
 
 -- Texts from the documents, compared with the definition.
-SELECT format('CREATE FUNCTION definition(text, boolean) RETURNS TABLE (entity text, mention text, start int, length int, via_alias text) STABLE LANGUAGE sql AS %L',
-    replace(replace(replace(replace(replace(:'definition', '{edges}', 'edge'), '{parent}', 'r.parent'), '{child}', 'r.child'), '{named}', 'SELECT n.entity, n.entity FROM name AS n'),
+SELECT format('CREATE FUNCTION definition(text, boolean) RETURNS TABLE (entity text, mention text, start int, length int, via_alias text, label text) STABLE LANGUAGE sql AS %L',
+    replace(replace(replace(replace(replace(replace(:'definition', '--no label', ''), '{edges}', 'edge'), '{parent}', 'r.parent'), '{child}', 'r.child'), '{named}', 'SELECT n.entity, n.entity FROM name AS n'),
             '{aliases}', 'SELECT NULL::text, NULL::text WHERE false')) AS make \gset
 :make;
 CREATE TABLE body AS SELECT n, string_agg(body, ' ' ORDER BY id) AS body, n % 2 = 0 AS overlapping

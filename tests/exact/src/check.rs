@@ -109,13 +109,14 @@ fn sides(table: &Table, form: Form, entities: &str, up: &str, down: &str) -> (St
         // In the shape of cft_context's rows. Levels are random: an odd one asks for overlapping mentions, or puts words between them.
         let question = format!("array_to_string({entities}, CASE {down} % 2 WHEN 0 THEN ' ' ELSE '? The ' END)");
         let overlapping = format!("({up} % 2 = 1)");
-        let columns = "row_number() OVER () AS n, m.entity, m.via_alias, m.mention, m.start, m.length::text, NULL::text, NULL::text";
+        let columns =
+            "row_number() OVER () AS n, m.entity, m.via_alias, m.mention, m.start, m.length::text, NULL::text, m.label";
         let ours =
             format!("SELECT {columns} FROM cft_entities({question}, '{table_name}'::regclass, {overlapping}) AS m");
         let by_definition = definition(table, &question, &overlapping);
         return (
             ours,
-            format!("SELECT {columns} FROM ({by_definition}) AS m(entity, mention, start, length, via_alias)"),
+            format!("SELECT {columns} FROM ({by_definition}) AS m(entity, mention, start, length, via_alias, label)"),
         );
     }
     if form == Form::Roots {

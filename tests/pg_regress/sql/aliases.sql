@@ -28,7 +28,7 @@ DECLARE
     query text := replace(replace(oracle.definition(), '{edges}', 'public.kin'), '{parent}', 'r.parent::pg_catalog.text');
     answer text;
 BEGIN
-    query := replace(replace(replace(query, '{child}', 'r.child::pg_catalog.text'), '{named}', 'SELECT n.entity, n.entity FROM name AS n'), '{aliases}',
+    query := replace(replace(replace(replace(query, '--no label', ''), '{child}', 'r.child::pg_catalog.text'), '{named}', 'SELECT n.entity, n.entity FROM name AS n'), '{aliases}',
         'SELECT alias COLLATE "C", entity COLLATE "C" FROM public.synonym WHERE alias IS NOT NULL AND entity IS NOT NULL');
     EXECUTE format(
         'WITH image AS MATERIALIZED (SELECT row_number() OVER () AS n, e.* FROM public.cft_entities($1, ''public.kin'', $2) AS e),

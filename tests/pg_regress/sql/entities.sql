@@ -30,7 +30,7 @@ SELECT format('CREATE FUNCTION oracle.definition() RETURNS text IMMUTABLE LANGUA
 CREATE FUNCTION oracle.entities_same(question text, edges regclass, overlapping boolean = false) RETURNS text
 STABLE LANGUAGE plpgsql SET search_path = pg_catalog AS $$
 DECLARE
-    query text := replace(replace(replace(oracle.definition(), '{edges}', edges::text), '{named}', 'SELECT n.entity, n.entity FROM name AS n'),
+    query text := replace(replace(replace(replace(oracle.definition(), '--no label', ''), '{edges}', edges::text), '{named}', 'SELECT n.entity, n.entity FROM name AS n'),
                           '{aliases}', 'SELECT NULL::text, NULL::text WHERE false');
     answer text;
 BEGIN
