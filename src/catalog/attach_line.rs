@@ -24,11 +24,29 @@ pub fn attach_hint(table: &EdgesTable) -> String {
     let own = own_keys(table);
     let known = if own.len() > 1 { None } else { own.into_iter().chain(usual).find(takes) };
     match known {
-        Some(names) => format!("Attach it with: {}", attach_line(table, &names)),
+        Some(names) => format!("Attach it with: {}", attach_line(table, &with_label(table, names))),
         None => {
             format!("Attach it with cft_attach, which takes its columns of parents and children; it {}", table.listed())
         }
     }
+}
+
+/// Columns that usually say what people call an id.
+const LABELS: [&str; 3] = ["name", "title", "label"];
+
+/// These columns, and a column of labels if children are ids and the table has one that is called so.
+fn with_label(table: &EdgesTable, names: ColumnNames) -> ColumnNames {
+    let textual = [pg_sys::TEXTOID, pg_sys::VARCHAROID, pg_sys::BPCHAROID, pg_sys::NAMEOID].map(u32::from);
+    let is_text = |name: &str| table.column(name).is_some_and(|column| textual.contains(&column.type_oid));
+    if is_text(&names.child) {
+        return names;
+    }
+    let takes = |label: &str| {
+        let names = ColumnNames { label: Some(label.into()), ..names.clone() };
+        is_text(label) && check_columns(table, &names).is_ok()
+    };
+    let label = LABELS.into_iter().find(|label| takes(label)).map(str::to_string);
+    ColumnNames { label, ..names }
 }
 
 /// SELECT cft_attach(...) with these columns, without arguments that equal their defaults.

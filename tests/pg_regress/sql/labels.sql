@@ -3,6 +3,10 @@
 SET client_min_messages = warning;
 CREATE TABLE categories (id int PRIMARY KEY, parent_id int REFERENCES categories, name text);
 INSERT INTO categories VALUES (1, NULL, 'Sports'), (2, 1, 'Shoes'), (3, 2, 'Running Shoes'), (4, 2, 'Boots'), (5, NULL, 'Books'), (6, 1, 'Accessories'), (7, 5, 'Accessories'), (42, 5, NULL);
+-- The hint says how.
+\set VERBOSITY default
+SELECT * FROM cft_context(3, edges => 'categories');
+\set VERBOSITY terse
 SELECT cft_attach('categories', parent => 'parent_id', child => 'id', label => 'name');
 SELECT tgname, encode(tgargs, 'escape') FROM pg_trigger WHERE tgrelid = 'categories'::regclass AND NOT tgisinternal ORDER BY 1;
 SELECT oracle.build('categories');
