@@ -54,7 +54,7 @@ thread_local! {
     static COLUMNS: Cached<(pg_sys::Oid, This), Columns> = const { Cached::new(1, invalidation::relations) };
     static DATABASE: Cached<(), u32> = const { Cached::new(1, invalidation::relations) };
     /// Registrations as a snapshot sees them: pg_trigger is read once per snapshot, not once per call.
-    static LAST: Cached<(SnapshotId, pg_sys::Oid), Rc<Registration>> = const { Cached::new(1, invalidation::relations) };
+    static LAST: Cached<(SnapshotId, pg_sys::Oid), Rc<Registration>> = const { Cached::new(4, invalidation::relations) };
     /// The default table, by snapshot, trigger function, role and search_path.
     static ONLY: Cached<(SnapshotId, pg_sys::Oid, pg_sys::Oid, CString), pg_sys::Oid> = const { Cached::new(2, invalidation::relations) };
     /// The tables of aliases of an edges table, by snapshot, role and edges table.
@@ -218,8 +218,7 @@ const FEW_MARKERS: usize = 4;
 /// A table of aliases, with entity as parent and alias as child.
 pub struct AliasTable {
     pub table: pg_sys::Oid,
-    /// The registration of the table's own image; not sound if there is none for these columns.
-    pub registration: Rc<Registration>,
+    names: ColumnNames,
 }
 
 /// Identifies what a snapshot sees of the catalogs, within one transaction and as long as no subtransaction aborts. Below a given xmax,
@@ -266,7 +265,8 @@ pub fn forget_default_table() {
     ONLY.with(Cached::forget);
 }
 
-/// [`read`], at most once per snapshot.
+/// The table's registration as the snapshot sees it, read at most once per snapshot. It is sound only if it is also the one of now: what this
+/// transaction writes is captured by the triggers of now, so an image for an older registration would miss it.
 ///
 /// # Safety
 /// `snapshot` is the active snapshot; the table is locked.
@@ -279,7 +279,8 @@ pub unsafe fn read_once(
     let id = unsafe { SnapshotId::of(snapshot) };
     // SAFETY: the caller's promise.
     let sound = || unsafe { cached_sound(table, snapshot, functions) };
-    let find = || sound().or_else(|| read(table, snapshot, functions).map(Rc::new)).ok_or(());
+    let unsound = |registration| Rc::new(Registration { sound: false, ..registration });
+    let find = || sound().or_else(|| read(table, snapshot, functions).map(unsound)).ok_or(());
     LAST.with(|last| last.get((id, table), find)).ok()
 }
 
@@ -356,11 +357,20 @@ fn find_alias_tables(edges: pg_sys::Oid, snapshot: pg_sys::Snapshot, functions: 
     }
     found.retain(|(table, _)| trust::counts_beside(*table, edges));
     found.sort_unstable_by_key(|(table, _)| u32::from(*table));
-    let tables = found.into_iter().map(|(table, names)| {
-        let registration = read(table, snapshot, functions).filter(|registration| registration.names == names);
-        let unfed =
-            || Registration { names, row: TriggerKey::default(), truncate: TriggerKey::default(), sound: false };
-        AliasTable { table, registration: Rc::new(registration.unwrap_or_else(unfed)) }
-    });
-    tables.collect()
+    found.into_iter().map(|(table, names)| AliasTable { table, names }).collect()
+}
+
+impl AliasTable {
+    /// The registration of the table's own image; not sound if there is none for these columns.
+    ///
+    /// # Safety
+    /// `snapshot` is the active snapshot; the table is locked.
+    pub unsafe fn registration(&self, snapshot: pg_sys::Snapshot, functions: Functions) -> Rc<Registration> {
+        // SAFETY: the caller's promise.
+        let registration = unsafe { read_once(self.table, snapshot, functions) };
+        registration.filter(|registration| registration.names == self.names).unwrap_or_else(|| {
+            let (row, truncate) = (TriggerKey::default(), TriggerKey::default());
+            Rc::new(Registration { names: self.names.clone(), row, truncate, sound: false })
+        })
+    }
 }

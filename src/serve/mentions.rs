@@ -31,7 +31,6 @@ use pgrx::prelude::*;
 use std::cell::RefCell;
 use std::cmp::Reverse;
 use std::collections::HashMap;
-use std::rc::Rc;
 
 /// Edge slots visited under one holding of the lock; a word counts as two. See walk.rs.
 const CELLS: usize = 20_000;
@@ -113,13 +112,14 @@ impl Tables {
             check_for_interrupts!();
         };
         let resolve = |(aliases, table): (&AliasTable, EdgesTable)| {
-            let names = &aliases.registration.names;
+            // SAFETY: a snapshot is active in every SQL function; the table is open.
+            let registration = unsafe { aliases.registration(plain::GetActiveSnapshot(), edges.functions) };
+            let names = &registration.names;
             let columns = table.columns(names).map_err(|(argument, column)| {
                 let argument = if argument == "child" { "alias" } else { "entity" };
                 error::no_such_alias_column(&table.name(), column, argument, &table.listed())
             })?;
             crate::catalog::column_rules::check_types(names, &columns)?;
-            let registration = Rc::clone(&aliases.registration);
             Ok(AttachedTable { table, registration, columns, functions: edges.functions })
         };
         let aliases = marked.iter().zip(tables).map(resolve).collect::<Fallible<_>>()?;
