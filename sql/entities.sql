@@ -63,7 +63,7 @@ chosen(first, last) AS (
 )
 SELECT m.entity, pg_catalog.substr($1, a.start, b.start OPERATOR(pg_catalog.+) b.length OPERATOR(pg_catalog.-) a.start),
        a.start, b.start OPERATOR(pg_catalog.+) b.length OPERATOR(pg_catalog.-) a.start, m.via_alias
---label , (SELECT pg_catalog.min({label} COLLATE pg_catalog."C") FROM {edges} AS r WHERE {child} OPERATOR(pg_catalog.=) m.entity COLLATE {child_collation})
+--label , (SELECT pg_catalog.min({label} COLLATE pg_catalog."C") FILTER (WHERE {label} OPERATOR(pg_catalog.<>) '') FROM {edges} AS r WHERE {child} OPERATOR(pg_catalog.=) m.entity COLLATE {child_collation})
 --no label , NULL::pg_catalog.text
   FROM mention AS m
   JOIN word AS a ON a.place OPERATOR(pg_catalog.=) m.first

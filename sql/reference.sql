@@ -72,9 +72,9 @@ least AS (
      ORDER BY r.place, r.tree, r.relation, r.relative, r.depth, r.via
 )
 SELECT l.entity, l.tree, l.relation, l.depth, l.relative, l.via
---label , (SELECT pg_catalog.min({label} COLLATE pg_catalog."C") FROM {edges} AS r WHERE {child} OPERATOR(pg_catalog.=) l.relative COLLATE {child_collation})
+--label , (SELECT pg_catalog.min({label} COLLATE pg_catalog."C") FILTER (WHERE {label} OPERATOR(pg_catalog.<>) '') FROM {edges} AS r WHERE {child} OPERATOR(pg_catalog.=) l.relative COLLATE {child_collation})
 --no label , NULL::pg_catalog.text
---entity label , (SELECT pg_catalog.min({label} COLLATE pg_catalog."C") FROM {edges} AS r WHERE {child} OPERATOR(pg_catalog.=) l.entity COLLATE {child_collation})
+--entity label , (SELECT pg_catalog.min({label} COLLATE pg_catalog."C") FILTER (WHERE {label} OPERATOR(pg_catalog.<>) '') FROM {edges} AS r WHERE {child} OPERATOR(pg_catalog.=) l.entity COLLATE {child_collation})
 --no entity label , NULL::pg_catalog.text
   FROM least AS l
  ORDER BY l.place, l.tree NULLS FIRST, l.relation, l.depth, l.relative

@@ -4,7 +4,7 @@
 -- One of the lines that begin with --label and --no label is part of the statement: what the root is called, if there is a column of labels.
 -- It is (a) what the extension runs when the image cannot serve, (b) the oracle of its tests. Filled in as sql/reference.sql is.
 SELECT z.tree, z.root
---label , (SELECT pg_catalog.min({label} COLLATE pg_catalog."C") FROM {edges} AS r WHERE {child} OPERATOR(pg_catalog.=) z.root COLLATE {child_collation})
+--label , (SELECT pg_catalog.min({label} COLLATE pg_catalog."C") FILTER (WHERE {label} OPERATOR(pg_catalog.<>) '') FROM {edges} AS r WHERE {child} OPERATOR(pg_catalog.=) z.root COLLATE {child_collation})
 --no label , NULL::pg_catalog.text
   FROM (SELECT {tree} COLLATE pg_catalog."C", COALESCE({parent}, {child}) COLLATE pg_catalog."C"
           FROM {edges} AS r

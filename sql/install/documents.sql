@@ -368,9 +368,9 @@ DECLARE
     same text := (SELECT CASE WHEN t.typcategory = 'S' AND l.collisdeterministic AND cftrag_internal.cft_is_builtin(t.oid::regtype)
                               THEN column_sql || ' = n.name COLLATE ' || quote_ident(n.nspname) || '.' || quote_ident(l.collname)
                               -- In the column's own type, so that its plain index serves: a name that is none as its type writes it equals nothing.
-                              WHEN t.oid IN (21, 23, 20)
+                              WHEN coalesce(nullif(t.typbasetype, 0), t.oid) IN (21, 23, 20)
                               THEN column_sql || ' = CASE WHEN n.name ~ ''^(0|-?[1-9][0-9]{0,18})$'' THEN CASE WHEN n.name::numeric BETWEEN -9223372036854775808 AND 9223372036854775807 THEN n.name::int8 END END'
-                              WHEN t.oid = 2950
+                              WHEN coalesce(nullif(t.typbasetype, 0), t.oid) = 2950
                               THEN column_sql || ' = CASE WHEN n.name ~ ''^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'' THEN n.name::uuid END'
                               ELSE cftrag_internal.cft_as_text(column_sql, a.attrelid::regclass, a.attname) || ' = n.name COLLATE "C"' END
                     FROM pg_attribute AS a JOIN pg_type AS t ON t.oid = a.atttypid

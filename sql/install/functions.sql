@@ -70,7 +70,7 @@ RETURNS SETOF cft_relative LANGUAGE sql STABLE PARALLEL SAFE COST 20 ROWS 10
 BEGIN ATOMIC SELECT c.* FROM cft_context($1::text, $2, $3, $4) AS c; END;
 COMMENT ON FUNCTION cft_context(bigint, integer, integer, regclass) IS 'cft_context of ids, which need no cast';
 
-CREATE FUNCTION cft_context(id uuid, up integer DEFAULT 3, down integer DEFAULT 1, edges regclass DEFAULT NULL)
+CREATE FUNCTION cft_context(uuid uuid, up integer DEFAULT 3, down integer DEFAULT 1, edges regclass DEFAULT NULL)
 RETURNS SETOF cft_relative LANGUAGE sql STABLE PARALLEL SAFE COST 20 ROWS 10
 BEGIN ATOMIC SELECT c.* FROM cft_context($1::text, $2, $3, $4) AS c; END;
 COMMENT ON FUNCTION cft_context(uuid, integer, integer, regclass) IS 'cft_context of ids, which need no cast';
@@ -80,7 +80,7 @@ RETURNS SETOF cft_relative LANGUAGE sql STABLE PARALLEL SAFE COST 200 ROWS 100
 BEGIN ATOMIC SELECT c.* FROM cft_context($1::text[], $2, $3, $4) AS c; END;
 COMMENT ON FUNCTION cft_context(bigint[], integer, integer, regclass) IS 'cft_context of ids, which need no cast';
 
-CREATE FUNCTION cft_context(ids uuid[], up integer DEFAULT 3, down integer DEFAULT 1, edges regclass DEFAULT NULL)
+CREATE FUNCTION cft_context(uuids uuid[], up integer DEFAULT 3, down integer DEFAULT 1, edges regclass DEFAULT NULL)
 RETURNS SETOF cft_relative LANGUAGE sql STABLE PARALLEL SAFE COST 200 ROWS 100
 BEGIN ATOMIC SELECT c.* FROM cft_context($1::text[], $2, $3, $4) AS c; END;
 COMMENT ON FUNCTION cft_context(uuid[], integer, integer, regclass) IS 'cft_context of ids, which need no cast';

@@ -37,7 +37,7 @@ RETURNS text LANGUAGE sql STABLE PARALLEL SAFE COST 20
 BEGIN ATOMIC SELECT cft_context_text($1::text, $2, $3, $4, $5); END;
 COMMENT ON FUNCTION cft_context_text(bigint, integer, integer, regclass, text) IS 'cft_context_text of ids, which need no cast';
 
-CREATE FUNCTION cft_context_text(id uuid, up integer DEFAULT 3, down integer DEFAULT 1, edges regclass DEFAULT NULL, template text DEFAULT NULL)
+CREATE FUNCTION cft_context_text(uuid uuid, up integer DEFAULT 3, down integer DEFAULT 1, edges regclass DEFAULT NULL, template text DEFAULT NULL)
 RETURNS text LANGUAGE sql STABLE PARALLEL SAFE COST 20
 BEGIN ATOMIC SELECT cft_context_text($1::text, $2, $3, $4, $5); END;
 COMMENT ON FUNCTION cft_context_text(uuid, integer, integer, regclass, text) IS 'cft_context_text of ids, which need no cast';
@@ -47,7 +47,7 @@ RETURNS text LANGUAGE sql STABLE PARALLEL SAFE COST 200
 BEGIN ATOMIC SELECT cft_context_text($1::text[], $2, $3, $4, $5); END;
 COMMENT ON FUNCTION cft_context_text(bigint[], integer, integer, regclass, text) IS 'cft_context_text of ids, which need no cast';
 
-CREATE FUNCTION cft_context_text(ids uuid[], up integer DEFAULT 3, down integer DEFAULT 1, edges regclass DEFAULT NULL, template text DEFAULT NULL)
+CREATE FUNCTION cft_context_text(uuids uuid[], up integer DEFAULT 3, down integer DEFAULT 1, edges regclass DEFAULT NULL, template text DEFAULT NULL)
 RETURNS text LANGUAGE sql STABLE PARALLEL SAFE COST 200
 BEGIN ATOMIC SELECT cft_context_text($1::text[], $2, $3, $4, $5); END;
 COMMENT ON FUNCTION cft_context_text(uuid[], integer, integer, regclass, text) IS 'cft_context_text of ids, which need no cast';
@@ -57,7 +57,7 @@ RETURNS jsonb LANGUAGE sql STABLE PARALLEL SAFE COST 20
 BEGIN ATOMIC SELECT cft_context_json($1::text, $2, $3, $4); END;
 COMMENT ON FUNCTION cft_context_json(bigint, integer, integer, regclass) IS 'cft_context_json of ids, which need no cast';
 
-CREATE FUNCTION cft_context_json(id uuid, up integer DEFAULT 3, down integer DEFAULT 1, edges regclass DEFAULT NULL)
+CREATE FUNCTION cft_context_json(uuid uuid, up integer DEFAULT 3, down integer DEFAULT 1, edges regclass DEFAULT NULL)
 RETURNS jsonb LANGUAGE sql STABLE PARALLEL SAFE COST 20
 BEGIN ATOMIC SELECT cft_context_json($1::text, $2, $3, $4); END;
 COMMENT ON FUNCTION cft_context_json(uuid, integer, integer, regclass) IS 'cft_context_json of ids, which need no cast';
@@ -67,7 +67,7 @@ RETURNS jsonb LANGUAGE sql STABLE PARALLEL SAFE COST 200
 BEGIN ATOMIC SELECT cft_context_json($1::text[], $2, $3, $4); END;
 COMMENT ON FUNCTION cft_context_json(bigint[], integer, integer, regclass) IS 'cft_context_json of ids, which need no cast';
 
-CREATE FUNCTION cft_context_json(ids uuid[], up integer DEFAULT 3, down integer DEFAULT 1, edges regclass DEFAULT NULL)
+CREATE FUNCTION cft_context_json(uuids uuid[], up integer DEFAULT 3, down integer DEFAULT 1, edges regclass DEFAULT NULL)
 RETURNS jsonb LANGUAGE sql STABLE PARALLEL SAFE COST 200
 BEGIN ATOMIC SELECT cft_context_json($1::text[], $2, $3, $4); END;
 COMMENT ON FUNCTION cft_context_json(uuid[], integer, integer, regclass) IS 'cft_context_json of ids, which need no cast';

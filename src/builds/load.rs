@@ -284,7 +284,7 @@ fn scan_rows(
                 // A row without a parent says that its child is there, as one with itself as parent does.
                 let parent = if present[1] { &names[1] } else { &names[2] };
                 result = each(&Edge { tree, parent, child: &names[2] });
-                if result.is_ok() && present[3] {
+                if result.is_ok() && present[3] && !names[3].is_empty() {
                     names[3].extend_from_slice(LABELS);
                     result = each(&Edge { tree: Some(LABELS), parent: &names[3], child: &names[2] });
                 }

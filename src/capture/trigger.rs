@@ -185,7 +185,8 @@ unsafe fn note(data: &pg_sys::TriggerData, source: &CapturedAs, slot: *mut pg_sy
                 let Some(row) = &row else { return NameLengths::Lost };
                 out.extend_from_slice(LABELS);
                 let label = match row.append(label, out) {
-                    Some(delta::NO_TREE) => return NameLengths::None,
+                    // An empty label is none.
+                    Some(delta::NO_TREE | 0) => return NameLengths::None,
                     label => label.map(|len| len + LABELS.len() as u32),
                 };
                 out.extend_from_slice(LABELS);

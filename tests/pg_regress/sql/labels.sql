@@ -80,6 +80,8 @@ COMMIT;
 SELECT entity, mention FROM cft_entities('accessories and trail shoes', 'categories');
 -- A label of a megabyte is no name in a text, as any name of more than 2,000 bytes; the longest that is one is found.
 INSERT INTO categories VALUES (200, 1, repeat('long ', 200000)), (201, 1, repeat('x', 2000)), (202, 1, repeat('y', 2001)), (203, 1, ''), (204, 1, '+++');
+-- An empty label is none.
+SELECT cft_context_text('203', edges => 'categories'), (SELECT count(label) FROM cft_context('1', edges => 'categories') WHERE relative IN ('203', '204')) AS labelled;
 SELECT entity, length FROM cft_entities(repeat('x', 2000) || ' ' || repeat('y', 2001), 'categories');
 :same;
 
