@@ -158,10 +158,22 @@ impl Call {
     }
 }
 
-/// Whether the running statement came from the client as it is. One that a function, a trigger or SPI runs has a line of CONTEXT.
+/// Whether the running statement came from the client as it is. One that a function, a trigger or SPI runs has a line of CONTEXT; so has one
+/// of the extended protocol, for its parameters (tcop/postgres.c: ParamsErrorCbData, a name and the portal's parameters).
 pub fn is_clients_statement() -> bool {
-    // SAFETY: reads a backend variable.
-    unsafe { pg_sys::error_context_stack.is_null() }
+    // SAFETY: backend variables. What the only callback is given is read as two pointers, which such structs have at least.
+    unsafe {
+        let (stack, portal) = (pg_sys::error_context_stack, pg_sys::ActivePortal);
+        if stack.is_null() {
+            return true;
+        }
+        let given = (*stack).arg.cast::<[*const std::ffi::c_void; 2]>();
+        if !(*stack).previous.is_null() || portal.is_null() || given.is_null() {
+            return false;
+        }
+        let parameters = (*portal).portalParams;
+        !parameters.is_null() && (*given)[1] == parameters.cast_const().cast()
+    }
 }
 
 /// The result set that is being written.
