@@ -188,7 +188,7 @@ fn insert(
     }
 }
 
-/// Calls `each` for every edge and label of the table that the snapshot sees. The scan and the output of the six types run no code of a user; should that
+/// Calls `each` for every edge and label of the table that the snapshot sees. The scan and the output of these types run no code of a user; should that
 /// change, it would run with the rights of the table's owner (catalog/trust.rs), not with the caller's or a worker's.
 /// Fails when another session waits for the caller's `lock`, if that is given.
 pub fn scan(
@@ -284,7 +284,12 @@ fn scan_rows(
                 // A row without a parent says that its child is there, as one with itself as parent does.
                 let parent = if present[1] { &names[1] } else { &names[2] };
                 result = each(&Edge { tree, parent, child: &names[2] });
+                // An empty label is none.
                 if result.is_ok() && present[3] && !names[3].is_empty() {
+                    if names[3].try_reserve(LABELS.len()).is_err() {
+                        result = Err(error::out_of_memory(crate::guc::MEMORY_LIMIT.get()));
+                        continue;
+                    }
                     names[3].extend_from_slice(LABELS);
                     result = each(&Edge { tree: Some(LABELS), parent: &names[3], child: &names[2] });
                 }

@@ -40,7 +40,7 @@ pub struct Entry {
 pub enum NameLengths {
     /// `tree`: NO_TREE means NULL.
     Of { tree: u32, parent: u32, child: u32 },
-    /// The child is NULL: the row says nothing.
+    /// The child is NULL, or there is no label: nothing is noted.
     None,
     /// No memory.
     Lost,

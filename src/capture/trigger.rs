@@ -182,18 +182,28 @@ unsafe fn note(data: &pg_sys::TriggerData, source: &CapturedAs, slot: *mut pg_sy
         });
         if label.number != 0 {
             transaction::note(table, source, change, |out| {
-                let Some(row) = &row else { return NameLengths::Lost };
-                out.extend_from_slice(LABELS);
+                let Some(row) = row.as_ref().filter(|_| append_labels(out)) else { return NameLengths::Lost };
                 let label = match row.append(label, out) {
                     // An empty label is none.
                     Some(delta::NO_TREE | 0) => return NameLengths::None,
                     label => label.map(|len| len + LABELS.len() as u32),
                 };
-                out.extend_from_slice(LABELS);
+                if !append_labels(out) {
+                    return NameLengths::Lost;
+                }
                 lengths(Some(LABELS.len() as u32), label, row.append(child, out))
             });
         }
     }
+}
+
+/// Writes the name of the tree of labels, with which a label's own name ends. False: there is no memory.
+fn append_labels(out: &mut Vec<u8>) -> bool {
+    let room = out.try_reserve(LABELS.len()).is_ok();
+    if room {
+        out.extend_from_slice(LABELS);
+    }
+    room
 }
 
 /// What was written of a tree, a parent and a child: None where there was no memory.

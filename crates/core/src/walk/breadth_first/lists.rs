@@ -120,7 +120,7 @@ impl Walk {
     }
 
     /// Copies the label of the start whose list is next; `true` if there is no room for it.
-    #[cold]
+    #[inline(never)]
     fn label_start(&mut self, mem: &Memory, seen: &impl Visibility, budget: &mut usize) -> bool {
         let start = self.starts[self.at.lists / 2];
         let is_known = self.questions[index(start.group)].label != UNNAMED;
@@ -132,7 +132,7 @@ impl Walk {
     }
 
     /// Copies the labels of the rows up to `end`; `true` if there is no room for one.
-    #[cold]
+    #[inline(never)]
     fn label_rows(
         &mut self,
         mem: &Memory,
