@@ -201,7 +201,8 @@ pub fn walk_from(
     mut part: impl FnMut(&mut Walk) -> Fallible<()>,
 ) -> Fallible<Served> {
     walk.clear();
-    walk.count_lookups(guc::TEMPERATURE.get() != Temperature::Off);
+    // Who asks for no level asks what entities are called (labels.rs).
+    walk.count_lookups(up + down > 0 && guc::TEMPERATURE.get() != Temperature::Off);
     if names.len() > 1 || names.first().is_some_and(|name| name.len() > LONG) {
         let bytes = names.iter().map(|name| name.len()).sum();
         walk.make_room_for(names.len(), bytes, &mut Interruptible::new(&mut { check_interrupts }))

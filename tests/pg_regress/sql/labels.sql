@@ -14,6 +14,9 @@ SELECT * FROM cft_entities('Running shoes in size 42, under 50 euros, books and 
 SELECT * FROM cft_context('3', edges => 'categories');
 SELECT * FROM cft_roots('categories');
 SELECT cft_context_text('3', edges => 'categories');
+-- What is shown is not asked for: no other entity than the one above has a temperature.
+SELECT count(*) FROM cft_roots('categories');
+SELECT count(*) FROM cft_hot_entities(edges => 'categories') WHERE entity <> '3';
 SELECT cft_context_text(ARRAY['3', '5'], edges => 'categories', template => '{entity}: {relatives} ({count})');
 SELECT cft_context_json('7', edges => 'categories');
 SELECT * FROM cft_context_parts(ARRAY['1'], edges => 'categories');
