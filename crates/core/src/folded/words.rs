@@ -357,6 +357,6 @@ mod tests {
             crate::LAYOUT,
         );
         // Has a version changed? Then LAYOUT must as well: see the file's head.
-        assert_eq!(versions, ((17, 0, 0), (18, 0, 0), 12));
+        assert_eq!(versions, ((17, 0, 0), (18, 0, 0), 13));
     }
 }
