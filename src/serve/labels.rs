@@ -1,7 +1,7 @@
 //! What entities are called, for functions whose rows name entities that they found in several walks. By definition: sql/labels.sql.
 
 use crate::call::fmgr::text_array;
-use crate::call::work_memory::Bytes;
+use crate::call::work_memory::{Bytes, Room};
 use crate::catalog::attached_table::AttachedTable;
 use crate::error::Fallible;
 use crate::serve::reference;
@@ -22,6 +22,8 @@ impl Labels {
         if !of.columns.has_labels() || names.is_empty() {
             return Ok(labels);
         }
+        Room::new().take(names.len() * size_of::<Option<(usize, usize)>>())?;
+        labels.ranges.reserve_exact(names.len());
         let mut walk = workspace()?;
         walk.answer_labels(true);
         match walk_from(of, names, 0, 0, &mut walk, |_| Ok(()))? {

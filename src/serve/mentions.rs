@@ -130,9 +130,12 @@ impl Tables {
     pub fn find(&self, text: &[u8], overlapping: bool, found: &mut Found) -> Fallible<bool> {
         match from_images(&self.edges, &self.aliases, text, overlapping, found) {
             Ok(()) => {
-                let entity = |(n, mention): &(usize, Mention)| found.recognisers[*n].name(mention.entity);
-                let entities: Vec<&[u8]> = found.mentions.iter().map(entity).collect();
-                found.labels = Labels::of(&self.edges, &entities)?;
+                if self.edges.columns.has_labels() {
+                    Room::new().take(found.mentions.len() * size_of::<&[u8]>())?;
+                    let entity = |(n, mention): &(usize, Mention)| found.recognisers[*n].name(mention.entity);
+                    let entities: Vec<&[u8]> = found.mentions.iter().map(entity).collect();
+                    found.labels = Labels::of(&self.edges, &entities)?;
+                }
                 Ok(true)
             }
             Err(End::Unusable(reason)) => {

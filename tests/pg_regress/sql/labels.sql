@@ -164,6 +164,15 @@ SELECT cft_attach('categories', parent => 'parent_id', child => 'id', label => '
 -- Attached without labels, ids are names again.
 SELECT cft_attach('categories', parent => 'parent_id', child => 'id');
 SELECT entity FROM cft_entities('shoes in size 42', 'categories');
+-- Of a table without labels nothing is labelled, whatever this session read before.
+CREATE TABLE plain (parent text, child text);
+INSERT INTO plain VALUES (NULL, 'shoes'), (NULL, 'boots');
+SELECT cft_attach('plain');
+SELECT oracle.build('plain');
+SELECT label FROM cft_entities('shoes, boots', 'shelf');
+SELECT entity, label FROM cft_entities('shoes, boots', 'plain');
+SELECT cft_entities('shoes, boots', 'plain');
+DROP TABLE plain;
 DROP TABLE said, shelf, categories;
 DROP FUNCTION labels_differ, labels_said;
 DROP OWNED BY labels_reader;
