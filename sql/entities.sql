@@ -1,7 +1,7 @@
 -- The definition of cft_entities: every answer of it is what this statement answers. Slow, and obvious.
 --
 -- It is (a) what the extension runs when the image cannot serve, (b) the oracle of the tests.
--- Parameters: $1 text question, $2 boolean overlapping.
+-- Parameters: $1 text question, $2 boolean overlapping; $3 text[] trees, if not all are asked for.
 -- Filled in by src/serve/reference.rs before it is parsed: {edges}, {parent} and {child} as in reference.sql;
 -- {aliases}, a query for (alias, entity) over the attached tables of aliases, without NULLs; {named}, one for (entity, what it is called): child and label of
 -- the rows that have both, or (entity, entity) FROM name where there is no column of labels.
@@ -10,12 +10,15 @@
 -- folded words of a name, joined by one blank, or NULL if it is never found in a text (crates/core/src/folded/words.rs). Both are bytea: UTF-8
 -- whatever the database's encoding is.
 -- One of the lines that begin with --label and --no label is part of the statement: what the entity is called, if there is a column of labels.
+-- Lines that begin with --trees are part of it where trees are asked for: only entities with a row there count; a NULL in $3 is for rows without one.
 -- Operators and functions are qualified: no search_path of the caller can change the meaning.
 WITH RECURSIVE
 name(entity) AS (
     SELECT {parent} COLLATE pg_catalog."C" FROM {edges} AS r WHERE {parent} IS NOT NULL AND {child} IS NOT NULL
+--trees AND ({tree} COLLATE pg_catalog."C" OPERATOR(pg_catalog.=) ANY ($3) OR {tree} IS NULL AND EXISTS (SELECT FROM pg_catalog.unnest($3) AS t(tree) WHERE t.tree IS NULL))
     UNION
     SELECT {child} COLLATE pg_catalog."C" FROM {edges} AS r WHERE {child} IS NOT NULL
+--trees AND ({tree} COLLATE pg_catalog."C" OPERATOR(pg_catalog.=) ANY ($3) OR {tree} IS NULL AND EXISTS (SELECT FROM pg_catalog.unnest($3) AS t(tree) WHERE t.tree IS NULL))
 ),
 aliased(alias, entity) AS (
     {aliases}
@@ -23,6 +26,7 @@ aliased(alias, entity) AS (
 -- What an entity is called: its labels, or where there is no column of labels its name.
 own(entity, form) AS MATERIALIZED (
     SELECT DISTINCT d.entity, cftrag_internal.cft_form(d.called) FROM ({named}) AS d(entity, called)
+--trees JOIN name AS n ON n.entity OPERATOR(pg_catalog.=) d.entity
 ),
 -- An alias that folds like what its entity is called adds nothing; of several that fold alike, the smallest by bytes stands for them.
 form(entity, form, via_alias) AS MATERIALIZED (

@@ -1,7 +1,7 @@
 -- The definition of cft_context: every answer of cftrag is what this statement answers.
 --
 -- It is (a) what the extension runs when the image cannot serve, (b) the oracle of every test.
--- Parameters: $1 text[] entities, $2 int levels up, $3 int levels down.
+-- Parameters: $1 text[] entities, $2 int levels up, $3 int levels down; $4 text[] trees, if not all are asked for.
 -- Filled in by src/serve/reference.rs (and by tests) before it is parsed:
 --   {edges}             the table, schema-qualified and quoted
 --   {tree}              r.<column>::pg_catalog.text, or NULL::pg_catalog.text where the table has none
@@ -11,6 +11,7 @@
 --                       equality is by bytes under any of them (otherwise, and for types without one: pg_catalog."C")
 -- A row whose parent is NULL is no edge: it says that its child is there, as a row does whose parent is its child. Lines that begin with --own
 -- are part of the statement where a method (cft_depth, say) asks for an entity's own row: an ancestor at depth 0, in each tree with such a row.
+-- Lines with --trees are part of it where trees are asked for: only rows of these count; a NULL in $4 is for rows without a tree.
 -- One of the lines that begin with --label and --no label is, too: what the relative is called, by the column of labels if the table has one; and for texts what the entity is.
 -- Operators and functions are qualified: no search_path of the caller can change the meaning.
 --
@@ -34,6 +35,7 @@ up(entity, place, tree, depth, relative, via) AS (
       FROM question AS q
       JOIN e ON e.child OPERATOR(pg_catalog.=) q.entity COLLATE {child_collation}
      WHERE $2 OPERATOR(pg_catalog.>=) 1
+--trees AND (e.tree COLLATE pg_catalog."C" OPERATOR(pg_catalog.=) ANY ($4) OR e.tree IS NULL AND EXISTS (SELECT FROM pg_catalog.unnest($4) AS t(tree) WHERE t.tree IS NULL))
     UNION
     SELECT w.entity, w.place, w.tree, w.depth OPERATOR(pg_catalog.+) 1, e.parent COLLATE pg_catalog."C", w.relative
       FROM (SELECT DISTINCT u.entity, u.place, u.tree, u.depth, u.relative FROM up AS u) AS w
@@ -46,6 +48,7 @@ down(entity, place, tree, depth, relative, via) AS (
       FROM question AS q
       JOIN e ON e.parent OPERATOR(pg_catalog.=) q.entity COLLATE {parent_collation}
      WHERE $3 OPERATOR(pg_catalog.>=) 1
+--trees AND (e.tree COLLATE pg_catalog."C" OPERATOR(pg_catalog.=) ANY ($4) OR e.tree IS NULL AND EXISTS (SELECT FROM pg_catalog.unnest($4) AS t(tree) WHERE t.tree IS NULL))
     UNION
     SELECT w.entity, w.place, w.tree, w.depth OPERATOR(pg_catalog.+) 1, e.child COLLATE pg_catalog."C", w.relative
       FROM (SELECT DISTINCT d.entity, d.place, d.tree, d.depth, d.relative FROM down AS d) AS w
@@ -61,7 +64,8 @@ reached(entity, place, tree, relation, depth, relative, via) AS (
 --own SELECT q.entity, q.place, {tree} COLLATE pg_catalog."C", 'ancestor'::pg_catalog.text COLLATE pg_catalog."C", 0, q.entity, q.entity
 --own   FROM question AS q
 --own   JOIN {edges} AS r ON {child} OPERATOR(pg_catalog.=) q.entity COLLATE {child_collation}
---own  WHERE {parent} IS NULL OR {parent} COLLATE pg_catalog."C" OPERATOR(pg_catalog.=) {child} COLLATE pg_catalog."C"
+--own  WHERE ({parent} IS NULL OR {parent} COLLATE pg_catalog."C" OPERATOR(pg_catalog.=) {child} COLLATE pg_catalog."C")
+--own --trees AND ({tree} COLLATE pg_catalog."C" OPERATOR(pg_catalog.=) ANY ($4) OR {tree} IS NULL AND EXISTS (SELECT FROM pg_catalog.unnest($4) AS t(tree) WHERE t.tree IS NULL))
 ),
 least AS (
     SELECT DISTINCT ON (r.place, r.tree, r.relation, r.relative)

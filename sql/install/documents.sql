@@ -386,27 +386,27 @@ END $$;
 COMMENT ON FUNCTION cftrag_internal.cft_about(regclass, name, name, regclass, name, name) IS 'joins documents (d) to entities (n.name): the part of a statement that cft_chunks uses';
 
 CREATE FUNCTION cftrag_internal.cft_chunks(entities text[], up integer, down integer, edges regclass,
-    documents regclass, embedding vector)
+    documents regclass, embedding vector, trees text[])
 RETURNS TABLE(entity text, relation text, depth integer, relative text, document_id text, body text, tokens integer, distance float8)
 LANGUAGE plpgsql STABLE PARALLEL SAFE COST 1000 ROWS 20 SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     IF num_nulls(entities, up, down) > 0 THEN RETURN; END IF;
     RETURN QUERY EXECUTE cftrag_internal.cft_kept_statement(CASE WHEN embedding IS NULL THEN 'chunks' ELSE 'chunks by distance' END, documents)
-    USING entities, up, down, edges, embedding;
+    USING entities, up, down, edges, embedding, trees;
 END $$;
-COMMENT ON FUNCTION cftrag_internal.cft_chunks(text[], integer, integer, regclass, regclass, vector) IS 'what cft_chunks calls';
+COMMENT ON FUNCTION cftrag_internal.cft_chunks(text[], integer, integer, regclass, regclass, vector, text[]) IS 'what cft_chunks calls';
 
 CREATE FUNCTION cft_chunks(entities text[], embedding vector DEFAULT NULL, up integer DEFAULT 3, down integer DEFAULT 1,
-    edges regclass DEFAULT NULL, documents regclass DEFAULT NULL)
+    edges regclass DEFAULT NULL, trees text[] DEFAULT NULL, documents regclass DEFAULT NULL)
 RETURNS TABLE(entity text, relation text, depth integer, relative text, document_id text, body text, tokens integer, distance float8)
 LANGUAGE sql STABLE PARALLEL SAFE COST 1000 ROWS 20
-BEGIN ATOMIC SELECT f.* FROM cftrag_internal.cft_chunks($1, $3, $4, cftrag_internal.cft_meant_edges($5), cftrag_internal.cft_meant_documents($6), $2) AS f; END;
-COMMENT ON FUNCTION cft_chunks(text[], vector, integer, integer, regclass, regclass) IS
-'the documents about entities and their relatives, each once, the nearest first: by depth, then by distance to the embedding if one is given';
+BEGIN ATOMIC SELECT f.* FROM cftrag_internal.cft_chunks($1, $3, $4, cftrag_internal.cft_meant_edges($5), cftrag_internal.cft_meant_documents($7), $2, $6) AS f; END;
+COMMENT ON FUNCTION cft_chunks(text[], vector, integer, integer, regclass, text[], regclass) IS
+'the documents about entities and their relatives (in these trees), each once, the nearest first: by depth, then by distance to the embedding if one is given';
 
 CREATE FUNCTION cft_chunks(entity text, embedding vector DEFAULT NULL, up integer DEFAULT 3, down integer DEFAULT 1,
-    edges regclass DEFAULT NULL, documents regclass DEFAULT NULL)
+    edges regclass DEFAULT NULL, trees text[] DEFAULT NULL, documents regclass DEFAULT NULL)
 RETURNS TABLE(entity text, relation text, depth integer, relative text, document_id text, body text, tokens integer, distance float8)
 LANGUAGE sql STABLE PARALLEL SAFE COST 1000 ROWS 10
-BEGIN ATOMIC SELECT c.* FROM cftrag_internal.cft_chunks(cftrag_internal.cft_one($1, cftrag_internal.cft_meant_edges($5)), $3, $4, cftrag_internal.cft_meant_edges($5), cftrag_internal.cft_meant_documents($6), $2) AS c; END;
-COMMENT ON FUNCTION cft_chunks(text, vector, integer, integer, regclass, regclass) IS 'the documents about an entity and its relatives';
+BEGIN ATOMIC SELECT c.* FROM cftrag_internal.cft_chunks(cftrag_internal.cft_one($1, cftrag_internal.cft_meant_edges($5)), $3, $4, cftrag_internal.cft_meant_edges($5), cftrag_internal.cft_meant_documents($7), $2, $6) AS c; END;
+COMMENT ON FUNCTION cft_chunks(text, vector, integer, integer, regclass, text[], regclass) IS 'the documents about an entity and its relatives';

@@ -50,40 +50,40 @@ CREATE TYPE cft_relative AS (entity text, tree text, relation text, depth intege
 COMMENT ON TYPE cft_relative IS
 'a row of cft_context: a relative of an entity in a tree, how many steps away it is, the next entity on the way back, and what the relative is called';
 
-CREATE FUNCTION cft_context(entity text, up integer DEFAULT 3, down integer DEFAULT 1, edges regclass DEFAULT NULL)
+CREATE FUNCTION cft_context(entity text, up integer DEFAULT 3, down integer DEFAULT 1, edges regclass DEFAULT NULL, trees text[] DEFAULT NULL)
 RETURNS SETOF cft_relative
 LANGUAGE c STABLE PARALLEL SAFE COST 20 ROWS 10 SUPPORT cftrag_internal.cft_context_support
 AS 'MODULE_PATHNAME', 'cft_context_one_wrapper';
-COMMENT ON FUNCTION cft_context(text, integer, integer, regclass) IS
-'ancestors (up levels) and descendants (down levels) of an entity, in every tree where it occurs';
+COMMENT ON FUNCTION cft_context(text, integer, integer, regclass, text[]) IS
+'ancestors (up levels) and descendants (down levels) of an entity, in every tree where it occurs, or in these trees';
 
-CREATE FUNCTION cft_context(entities text[], up integer DEFAULT 3, down integer DEFAULT 1, edges regclass DEFAULT NULL)
+CREATE FUNCTION cft_context(entities text[], up integer DEFAULT 3, down integer DEFAULT 1, edges regclass DEFAULT NULL, trees text[] DEFAULT NULL)
 RETURNS SETOF cft_relative
 LANGUAGE c STABLE PARALLEL SAFE COST 200 ROWS 100 SUPPORT cftrag_internal.cft_context_support
 AS 'MODULE_PATHNAME', 'cft_context_many_wrapper';
-COMMENT ON FUNCTION cft_context(text[], integer, integer, regclass) IS
+COMMENT ON FUNCTION cft_context(text[], integer, integer, regclass, text[]) IS
 'ancestors and descendants of many entities in one pass, entities in the order of their first occurrence';
 
 -- Ids need no cast.
-CREATE FUNCTION cft_context(id bigint, up integer DEFAULT 3, down integer DEFAULT 1, edges regclass DEFAULT NULL)
+CREATE FUNCTION cft_context(id bigint, up integer DEFAULT 3, down integer DEFAULT 1, edges regclass DEFAULT NULL, trees text[] DEFAULT NULL)
 RETURNS SETOF cft_relative LANGUAGE sql STABLE PARALLEL SAFE COST 20 ROWS 10
-BEGIN ATOMIC SELECT c.* FROM cft_context($1::text, $2, $3, $4) AS c; END;
-COMMENT ON FUNCTION cft_context(bigint, integer, integer, regclass) IS 'cft_context of ids, which need no cast';
+BEGIN ATOMIC SELECT c.* FROM cft_context($1::text, $2, $3, $4, $5) AS c; END;
+COMMENT ON FUNCTION cft_context(bigint, integer, integer, regclass, text[]) IS 'cft_context of ids, which need no cast';
 
-CREATE FUNCTION cft_context(uuid uuid, up integer DEFAULT 3, down integer DEFAULT 1, edges regclass DEFAULT NULL)
+CREATE FUNCTION cft_context(uuid uuid, up integer DEFAULT 3, down integer DEFAULT 1, edges regclass DEFAULT NULL, trees text[] DEFAULT NULL)
 RETURNS SETOF cft_relative LANGUAGE sql STABLE PARALLEL SAFE COST 20 ROWS 10
-BEGIN ATOMIC SELECT c.* FROM cft_context($1::text, $2, $3, $4) AS c; END;
-COMMENT ON FUNCTION cft_context(uuid, integer, integer, regclass) IS 'cft_context of ids, which need no cast';
+BEGIN ATOMIC SELECT c.* FROM cft_context($1::text, $2, $3, $4, $5) AS c; END;
+COMMENT ON FUNCTION cft_context(uuid, integer, integer, regclass, text[]) IS 'cft_context of ids, which need no cast';
 
-CREATE FUNCTION cft_context(ids bigint[], up integer DEFAULT 3, down integer DEFAULT 1, edges regclass DEFAULT NULL)
+CREATE FUNCTION cft_context(ids bigint[], up integer DEFAULT 3, down integer DEFAULT 1, edges regclass DEFAULT NULL, trees text[] DEFAULT NULL)
 RETURNS SETOF cft_relative LANGUAGE sql STABLE PARALLEL SAFE COST 200 ROWS 100
-BEGIN ATOMIC SELECT c.* FROM cft_context($1::text[], $2, $3, $4) AS c; END;
-COMMENT ON FUNCTION cft_context(bigint[], integer, integer, regclass) IS 'cft_context of ids, which need no cast';
+BEGIN ATOMIC SELECT c.* FROM cft_context($1::text[], $2, $3, $4, $5) AS c; END;
+COMMENT ON FUNCTION cft_context(bigint[], integer, integer, regclass, text[]) IS 'cft_context of ids, which need no cast';
 
-CREATE FUNCTION cft_context(uuids uuid[], up integer DEFAULT 3, down integer DEFAULT 1, edges regclass DEFAULT NULL)
+CREATE FUNCTION cft_context(uuids uuid[], up integer DEFAULT 3, down integer DEFAULT 1, edges regclass DEFAULT NULL, trees text[] DEFAULT NULL)
 RETURNS SETOF cft_relative LANGUAGE sql STABLE PARALLEL SAFE COST 200 ROWS 100
-BEGIN ATOMIC SELECT c.* FROM cft_context($1::text[], $2, $3, $4) AS c; END;
-COMMENT ON FUNCTION cft_context(uuid[], integer, integer, regclass) IS 'cft_context of ids, which need no cast';
+BEGIN ATOMIC SELECT c.* FROM cft_context($1::text[], $2, $3, $4, $5) AS c; END;
+COMMENT ON FUNCTION cft_context(uuid[], integer, integer, regclass, text[]) IS 'cft_context of ids, which need no cast';
 
 CREATE TYPE cft_mention AS (entity text, mention text, start integer, length integer, via_alias text, label text);
 COMMENT ON TYPE cft_mention IS 'a row of cft_entities: an entity, where a text names it, and what it is called';
@@ -92,12 +92,12 @@ CREATE FUNCTION cftrag_internal.cft_one(entity text, edges regclass) RETURNS tex
 AS 'MODULE_PATHNAME', 'cft_one_wrapper';
 COMMENT ON FUNCTION cftrag_internal.cft_one(text, regclass) IS 'an array of that entity, for a function of one that calls the function of many';
 
-CREATE FUNCTION cft_entities(question text, edges regclass DEFAULT NULL, overlapping boolean DEFAULT false)
+CREATE FUNCTION cft_entities(question text, edges regclass DEFAULT NULL, trees text[] DEFAULT NULL, overlapping boolean DEFAULT false)
 RETURNS SETOF cft_mention
 LANGUAGE c STABLE PARALLEL SAFE COST 200 ROWS 10 SUPPORT cftrag_internal.cft_entities_support
 AS 'MODULE_PATHNAME', 'cft_entities_wrapper';
-COMMENT ON FUNCTION cft_entities(text, regclass, boolean) IS
-'entities that occur in a text, leftmost and longest first, or all of them (overlapping); start and length count characters, from 1';
+COMMENT ON FUNCTION cft_entities(text, regclass, text[], boolean) IS
+'entities that occur in a text, of all trees or of these, leftmost and longest first, or all of them (overlapping); start and length count characters, from 1';
 
 CREATE FUNCTION cft_attach_aliases(aliases regclass, alias name DEFAULT 'alias', entity name DEFAULT 'entity', edges regclass DEFAULT NULL)
 RETURNS void LANGUAGE c VOLATILE PARALLEL UNSAFE COST 1000

@@ -1,31 +1,31 @@
 -- Twins: functions of the public surface as the extension's own SQL calls them, from the same C code.
 
-CREATE FUNCTION cftrag_internal.cft_context(entity text, up integer, down integer, edges regclass)
+CREATE FUNCTION cftrag_internal.cft_context(entity text, up integer, down integer, edges regclass, trees text[] DEFAULT NULL)
 RETURNS SETOF cft_relative
 LANGUAGE c STABLE PARALLEL SAFE COST 20 ROWS 10 SUPPORT cftrag_internal.cft_context_support
 AS 'MODULE_PATHNAME', 'cft_context_one_wrapper';
-COMMENT ON FUNCTION cftrag_internal.cft_context(text, integer, integer, regclass) IS 'twin of cft_context';
+COMMENT ON FUNCTION cftrag_internal.cft_context(text, integer, integer, regclass, text[]) IS 'twin of cft_context';
 
-CREATE FUNCTION cftrag_internal.cft_context(entities text[], up integer, down integer, edges regclass)
+CREATE FUNCTION cftrag_internal.cft_context(entities text[], up integer, down integer, edges regclass, trees text[] DEFAULT NULL)
 RETURNS SETOF cft_relative
 LANGUAGE c STABLE PARALLEL SAFE COST 200 ROWS 100 SUPPORT cftrag_internal.cft_context_support
 AS 'MODULE_PATHNAME', 'cft_context_many_wrapper';
-COMMENT ON FUNCTION cftrag_internal.cft_context(text[], integer, integer, regclass) IS 'twin of cft_context';
+COMMENT ON FUNCTION cftrag_internal.cft_context(text[], integer, integer, regclass, text[]) IS 'twin of cft_context';
 
-CREATE FUNCTION cftrag_internal.cft_context_parts(entities text[], up integer, down integer, edges regclass)
+CREATE FUNCTION cftrag_internal.cft_context_parts(entities text[], up integer, down integer, edges regclass, trees text[] DEFAULT NULL)
 RETURNS TABLE(entity text, tree text, relation text, text text)
 LANGUAGE c STABLE PARALLEL SAFE COST 200 ROWS 20
 AS 'MODULE_PATHNAME', 'cft_context_parts_wrapper';
-COMMENT ON FUNCTION cftrag_internal.cft_context_parts(text[], integer, integer, regclass) IS 'twin of cft_context_parts';
+COMMENT ON FUNCTION cftrag_internal.cft_context_parts(text[], integer, integer, regclass, text[]) IS 'twin of cft_context_parts';
 
-CREATE FUNCTION cftrag_internal.cft_entities(question text, edges regclass, overlapping boolean DEFAULT false)
+CREATE FUNCTION cftrag_internal.cft_entities(question text, edges regclass, trees text[] DEFAULT NULL, overlapping boolean DEFAULT false)
 RETURNS SETOF cft_mention
 LANGUAGE c STABLE PARALLEL SAFE COST 200 ROWS 10 SUPPORT cftrag_internal.cft_entities_support
 AS 'MODULE_PATHNAME', 'cft_entities_wrapper';
-COMMENT ON FUNCTION cftrag_internal.cft_entities(text, regclass, boolean) IS 'twin of cft_entities';
+COMMENT ON FUNCTION cftrag_internal.cft_entities(text, regclass, text[], boolean) IS 'twin of cft_entities';
 
-CREATE FUNCTION cftrag_internal.cft_roots(edges regclass)
+CREATE FUNCTION cftrag_internal.cft_roots(edges regclass, trees text[] DEFAULT NULL)
 RETURNS TABLE(tree text, root text, label text)
 LANGUAGE c STABLE PARALLEL SAFE COST 100000 ROWS 100
 AS 'MODULE_PATHNAME', 'cft_roots_wrapper';
-COMMENT ON FUNCTION cftrag_internal.cft_roots(regclass) IS 'twin of cft_roots';
+COMMENT ON FUNCTION cftrag_internal.cft_roots(regclass, text[]) IS 'twin of cft_roots';

@@ -91,15 +91,15 @@ COMMENT ON FUNCTION cft_nearest_entities(vector, integer, regclass, regclass) IS
 
 -- Where the sentences of cft_context_parts about an entity can be cut: of each name, in the order of cft_context, the characters up to its end, counted
 -- from where the first name of its sentence begins; and of each sentence, in order, its last name's number.
-CREATE FUNCTION cftrag_internal.cft_cuts(entity text, up integer, down integer, edges regclass, OUT cuts bigint[], OUT last_names bigint[])
+CREATE FUNCTION cftrag_internal.cft_cuts(entity text, up integer, down integer, edges regclass, trees text[], OUT cuts bigint[], OUT last_names bigint[])
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     SELECT array_agg(z.chars ORDER BY z.n), array_agg(z.n ORDER BY z.n) FILTER (WHERE z.next IS NULL) INTO cuts, last_names
       FROM (SELECT c.n, lead(c.n) OVER s AS next, sum(char_length(coalesce(c.label, c.relative)) + 2) OVER s - 2 AS chars
-              FROM cftrag_internal.cft_context(ARRAY[entity], up, down, edges) WITH ORDINALITY AS c(entity, tree, relation, depth, relative, via, label, n)
+              FROM cftrag_internal.cft_context(ARRAY[entity], up, down, edges, trees) WITH ORDINALITY AS c(entity, tree, relation, depth, relative, via, label, n)
             WINDOW s AS (PARTITION BY c.tree COLLATE "C", c.relation ORDER BY c.n)) AS z;
 END $$;
-COMMENT ON FUNCTION cftrag_internal.cft_cuts(text, integer, integer, regclass) IS 'where the sentences about an entity''s relatives can be cut';
+COMMENT ON FUNCTION cftrag_internal.cft_cuts(text, integer, integer, regclass, text[]) IS 'where the sentences about an entity''s relatives can be cut';
 
 -- "A, B and 98 more.": as many names as fit; NULL if not even one does. The names are cuts[first_name .. last_name].
 CREATE FUNCTION cftrag_internal.cft_cut(sentence text, room integer, cuts bigint[], first_name bigint, last_name bigint)
@@ -124,7 +124,7 @@ END $$;
 COMMENT ON FUNCTION cftrag_internal.cft_cut(text, integer, bigint[], bigint, bigint) IS 'a sentence about an entity''s relatives, shortened to so many tokens: "A, B and 98 more."';
 
 CREATE FUNCTION cftrag_internal.cft_retrieve(question text, embedding vector, k integer, up integer, down integer,
-    budget integer, mode text, edges regclass, documents regclass, chunks integer)
+    budget integer, mode text, edges regclass, trees text[], documents regclass, chunks integer)
 RETURNS TABLE(source text, entity text, document_id text, rank integer, distance float8, text text, tokens integer, why text)
 LANGUAGE plpgsql STABLE PARALLEL SAFE COST 10000 ROWS 20 SET search_path = pg_catalog, pg_temp AS $$
 #variable_conflict use_column
@@ -187,7 +187,7 @@ BEGIN
         SELECT array_agg(m.entity ORDER BY m.place, m.entity COLLATE "C"), array_agg(m.why ORDER BY m.place, m.entity COLLATE "C") INTO names, whys
           FROM (SELECT DISTINCT ON (e.entity COLLATE "C") e.entity, e.start AS place,
                        format('mentioned as "%s"', e.mention) || coalesce(', by the alias "' || e.via_alias || '"', '') AS why
-                  FROM cftrag_internal.cft_entities(question, edges) AS e ORDER BY e.entity COLLATE "C", e.start, e.via_alias NULLS FIRST) AS m;
+                  FROM cftrag_internal.cft_entities(question, edges, trees) AS e ORDER BY e.entity COLLATE "C", e.start, e.via_alias NULLS FIRST) AS m;
     ELSIF mode IN ('ann_tree', 'ann_graph') THEN
         SELECT array_agg(n.entity ORDER BY n.distance, n.entity COLLATE "C"),
                array_agg(format('one of the nearest entities, distance %s', round(n.distance::numeric, 4)) ORDER BY n.distance, n.entity COLLATE "C") INTO names, whys
@@ -203,13 +203,13 @@ BEGIN
         NULL;
     ELSIF mode IN ('cft', 'ann_tree') THEN
         SELECT array_agg(p.entity ORDER BY p.n), array_agg(p.text ORDER BY p.n) INTO said_of, said
-          FROM cftrag_internal.cft_context_parts(names, up, down, edges) WITH ORDINALITY AS p(entity, tree, relation, text, n);
+          FROM cftrag_internal.cft_context_parts(names, up, down, edges, trees) WITH ORDINALITY AS p(entity, tree, relation, text, n);
     ELSIF mode = 'naive' THEN
         SELECT array_agg(p.entity ORDER BY p.n), array_agg(p.text ORDER BY p.n) INTO said_of, said
-          FROM cftrag_internal.cft_parts_by_search(names, up, down, edges) WITH ORDINALITY AS p(entity, tree, relation, text, n);
+          FROM cftrag_internal.cft_parts_by_search(names, up, down, edges, trees) WITH ORDINALITY AS p(entity, tree, relation, text, n);
     ELSE
         SELECT array_agg(p.entity ORDER BY p.n), array_agg(p.text ORDER BY p.n) INTO said_of, said
-          FROM cftrag_internal.cft_sentences_of_neighbors(names, greatest(down, 1), edges) WITH ORDINALITY AS p(entity, text, n);
+          FROM cftrag_internal.cft_sentences_of_neighbors(names, greatest(down, 1), edges, trees) WITH ORDINALITY AS p(entity, text, n);
     END IF;
 
     -- Rows are gathered one by one, from statements of one line: an error in a table of documents shows these in its CONTEXT.
@@ -235,7 +235,7 @@ BEGIN
         -- Of a name that is there twice, the first.
         SELECT jsonb_object_agg(u.name, u.why ORDER BY u.n DESC), jsonb_object_agg(u.name, u.called ORDER BY u.n DESC) INTO why_of, called_of
           FROM unnest(names, whys, called) WITH ORDINALITY AS u(name, why, called, n);
-        FOR r IN SELECT c.* FROM cftrag_internal.cft_chunks(names, up, down, edges, attached, embedding) AS c
+        FOR r IN SELECT c.* FROM cftrag_internal.cft_chunks(names, up, down, edges, attached, embedding, trees) AS c
                   WHERE NOT EXISTS (SELECT FROM unnest(near_keys) AS d(key) WHERE d.key = concat_ws(' ', length(c.document_id), c.document_id, c.body IS NULL, c.body) COLLATE "C") LIMIT wanted LOOP
             about := about + 1;
             sources := array_append(sources, 'chunk'); ranks := array_append(ranks, about);
@@ -268,7 +268,7 @@ BEGIN
             ELSIF sources[row_at] = 'hierarchy' AND mode <> 'ann_graph' AND (char_length(called[name_at]) + 40) / 4 <= left_over / 2 THEN
                 IF cut_of IS DISTINCT FROM said_now THEN
                     cut_of := said_now;
-                    SELECT c.cuts, c.last_names INTO cuts, last_names FROM cftrag_internal.cft_cuts(cut_of, up, down, edges) AS c;
+                    SELECT c.cuts, c.last_names INTO cuts, last_names FROM cftrag_internal.cft_cuts(cut_of, up, down, edges, trees) AS c;
                 END IF;
                 shorter := cftrag_internal.cft_cut(texts[row_at], left_over / 2, cuts,
                                                coalesce(last_names[ranks[row_at] - said_from], 0) + 1, last_names[ranks[row_at] - said_from + 1]);
@@ -287,17 +287,17 @@ BEGIN
            WITH ORDINALITY AS u(source, entity, document_id, rank, distance, text, tokens, why, n)
      WHERE taken IS NULL OR taken[u.n] ORDER BY u.n;
 END $$;
-COMMENT ON FUNCTION cftrag_internal.cft_retrieve(text, vector, integer, integer, integer, integer, text, regclass, regclass, integer) IS 'what cft_retrieve calls';
+COMMENT ON FUNCTION cftrag_internal.cft_retrieve(text, vector, integer, integer, integer, integer, text, regclass, text[], regclass, integer) IS 'what cft_retrieve calls';
 
 CREATE FUNCTION cft_retrieve(question text, embedding vector, k integer DEFAULT 5, chunks integer DEFAULT NULL, up integer DEFAULT 3, down integer DEFAULT 1,
-    budget integer DEFAULT NULL, mode text DEFAULT 'cft', edges regclass DEFAULT NULL, documents regclass DEFAULT NULL)
+    budget integer DEFAULT NULL, mode text DEFAULT 'cft', edges regclass DEFAULT NULL, trees text[] DEFAULT NULL, documents regclass DEFAULT NULL)
 RETURNS TABLE(source text, entity text, document_id text, rank integer, distance float8, text text, tokens integer, why text)
 LANGUAGE sql STABLE PARALLEL SAFE COST 10000 ROWS 20
 BEGIN ATOMIC
-    SELECT f.* FROM cftrag_internal.cft_retrieve($1, $2, $3, $5, $6, $7, $8, cftrag_internal.cft_meant_edges($9), cftrag_internal.cft_meant_documents($10), $4) AS f;
+    SELECT f.* FROM cftrag_internal.cft_retrieve($1, $2, $3, $5, $6, $7, $8, cftrag_internal.cft_meant_edges($9), $10, cftrag_internal.cft_meant_documents($11), $4) AS f;
 END;
-COMMENT ON FUNCTION cft_retrieve(text, vector, integer, integer, integer, integer, integer, text, regclass, regclass) IS
-'what belongs to a question: the nearest documents, the hierarchy of the entities it mentions, and documents about these; each row says why it is here';
+COMMENT ON FUNCTION cft_retrieve(text, vector, integer, integer, integer, integer, integer, text, regclass, text[], regclass) IS
+'what belongs to a question: the nearest documents, the hierarchy of the entities it mentions (in these trees), and documents about these; each row says why it is here';
 
 CREATE FUNCTION cftrag_internal.cft_fill_prompt(format text, question text, documents text, hierarchy text, chunks text)
 RETURNS text LANGUAGE c IMMUTABLE PARALLEL SAFE COST 10
@@ -305,7 +305,7 @@ AS 'MODULE_PATHNAME', 'cft_fill_prompt_wrapper';
 COMMENT ON FUNCTION cftrag_internal.cft_fill_prompt(text, text, text, text, text) IS 'a format with these texts in the places of their names';
 
 CREATE FUNCTION cftrag_internal.cft_prompt(question text, embedding vector, template text, k integer, up integer, down integer, budget integer,
-    mode text, edges regclass, documents regclass, chunks integer)
+    mode text, edges regclass, trees text[], documents regclass, chunks integer)
 RETURNS text LANGUAGE plpgsql STABLE PARALLEL SAFE COST 10000 SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     own text := coalesce(template, nullif(current_setting('cftrag.prompt_template', true), ''));
@@ -316,7 +316,7 @@ DECLARE
     about text[];
     said text[];
 BEGIN
-    FOR r IN SELECT f.source, f.text FROM cftrag_internal.cft_retrieve(question, embedding, k, up, down, budget, mode, edges, documents, chunks) AS f LOOP
+    FOR r IN SELECT f.source, f.text FROM cftrag_internal.cft_retrieve(question, embedding, k, up, down, budget, mode, edges, trees, documents, chunks) AS f LOOP
         IF r.source = 'hierarchy' THEN
             said := array_append(said, r.text);
             CONTINUE;
@@ -338,16 +338,16 @@ BEGIN
         || coalesce(E'\n\nHierarchy:\n' || array_to_string(said, E'\n'), '')
         || E'\n\nQuestion: ' || question;
 END $$;
-COMMENT ON FUNCTION cftrag_internal.cft_prompt(text, vector, text, integer, integer, integer, integer, text, regclass, regclass, integer) IS
+COMMENT ON FUNCTION cftrag_internal.cft_prompt(text, vector, text, integer, integer, integer, integer, text, regclass, text[], regclass, integer) IS
 'what cft_prompt calls';
 
 CREATE FUNCTION cft_prompt(question text, embedding vector, k integer DEFAULT 5, chunks integer DEFAULT NULL, up integer DEFAULT 3, down integer DEFAULT 1,
-    budget integer DEFAULT NULL, mode text DEFAULT 'cft', edges regclass DEFAULT NULL, documents regclass DEFAULT NULL, template text DEFAULT NULL)
+    budget integer DEFAULT NULL, mode text DEFAULT 'cft', edges regclass DEFAULT NULL, trees text[] DEFAULT NULL, documents regclass DEFAULT NULL, template text DEFAULT NULL)
 RETURNS text LANGUAGE sql STABLE PARALLEL SAFE COST 10000
 BEGIN ATOMIC
-    SELECT cftrag_internal.cft_prompt($1, $2, $11, $3, $5, $6, $7, $8, cftrag_internal.cft_meant_edges($9), cftrag_internal.cft_meant_documents($10), $4);
+    SELECT cftrag_internal.cft_prompt($1, $2, $12, $3, $5, $6, $7, $8, cftrag_internal.cft_meant_edges($9), $10, cftrag_internal.cft_meant_documents($11), $4);
 END;
-COMMENT ON FUNCTION cft_prompt(text, vector, integer, integer, integer, integer, integer, text, regclass, regclass, text) IS
+COMMENT ON FUNCTION cft_prompt(text, vector, integer, integer, integer, integer, integer, text, regclass, text[], regclass, text) IS
 'a prompt of what cft_retrieve returns, the same bytes for the same data; or a format of yours, with {question} {documents} {hierarchy} {chunks}';
 
 CREATE FUNCTION cftrag_internal.cft_resolve(mention text, embedding vector, k integer, edges regclass, documents regclass)
@@ -370,7 +370,7 @@ BEGIN
     SELECT * INTO f FROM cftrag_internal.cft_attached(edges);
     -- A name is a name: only for what is none the others are asked. Where there are labels, ids are no names.
     RETURN QUERY SELECT mention, 1::float8, 'exact' WHERE k > 0 AND f.label IS NULL
-        AND (EXISTS (SELECT FROM cftrag_internal.cft_context(mention, 1, 1, f.edges)) OR EXISTS (SELECT FROM cftrag_internal.cft_path_prefix(ARRAY[mention], f.edges, NULL)));
+        AND (EXISTS (SELECT FROM cftrag_internal.cft_context(mention, 1, 1, f.edges)) OR EXISTS (SELECT FROM cftrag_internal.cft_path_prefix(ARRAY[mention], f.edges, NULL, NULL)));
     IF FOUND THEN RETURN; END IF;
     RETURN QUERY
     SELECT z.entity, 1::float8, z.method

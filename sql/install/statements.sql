@@ -68,9 +68,10 @@ BEGIN
          n AS MATERIALIZED (
              SELECT DISTINCT ON (z.name COLLATE "C") z.place, z.entity, z.relation, z.depth, z.name
                FROM (SELECT q.place, q.name AS entity, ''self''::text AS relation, 0 AS depth, q.name FROM q
+                      WHERE $6 IS NULL OR q.name IN (SELECT p.entity FROM cftrag_internal.cft_path_prefix($1, $4, $6, NULL) AS p)
                      UNION ALL
                      SELECT q.place, c.entity, c.relation, c.depth, c.relative
-                       FROM %1$s($1, $2, $3, $4) AS c JOIN q ON q.name = c.entity) AS z(place, entity, relation, depth, name)
+                       FROM %1$s($1, $2, $3, $4, $6) AS c JOIN q ON q.name = c.entity) AS z(place, entity, relation, depth, name)
               ORDER BY z.name COLLATE "C", z.depth, z.relation COLLATE "C", z.place),
          f AS (
              SELECT DISTINCT ON (%2$s COLLATE "C", %3$s COLLATE "C") n.place, n.entity, n.relation, n.depth, n.name,

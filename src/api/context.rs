@@ -10,7 +10,7 @@ use crate::serve::walk::{answer, reads_as_array, refuse_array};
 use pgrx::Internal;
 use pgrx::prelude::*;
 
-/// `cft_context(entity text, up int, down int, edges regclass)`: see sql/reference.sql for what it returns.
+/// `cft_context(entity text, up int, down int, edges regclass, trees text[])`: see sql/reference.sql for what it returns.
 ///
 /// NULL entity, up or down: no rows. Errors: 42P01 (not attached), 42725 (several attached), 22023 (levels), 42703 (a column is gone),
 /// 42501 (the table's own).
@@ -19,8 +19,8 @@ fn cft_context_one(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     // SAFETY: our own fcinfo.
     let call = unsafe { Call::new(fcinfo) };
     let rows = call.rows();
-    let (Some(name), Some(up), Some(down)) = (call.text(0), call.int(1), call.int(2)) else { return Ok(()) };
-    answer(&call, &[name], || array_of_one(&call), up, down, &mut Sink::Rows(rows))
+    let Some(name) = call.text(0) else { return Ok(()) };
+    answer(&call, &[name], || array_of_one(&call), &mut Sink::Rows(rows))
 }
 
 /// `cft_one(entity text, edges regclass) -> text[]`: that entity in an array, for SQL functions of one entity that call those of many. 22023 for a
@@ -36,12 +36,12 @@ fn cft_one(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<Internal> {
     Ok(Internal::from(Some(array_of_one(&call))))
 }
 
-/// `cft_context(entities text[], up int, down int, edges regclass)`: cft_context for many entities, in the order of first occurrence.
+/// `cft_context(entities text[], up int, down int, edges regclass, trees text[])`: cft_context for many entities, in the order of first occurrence.
 #[pg_extern(sql = false)]
 fn cft_context_many(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     // SAFETY: our own fcinfo.
     let call = unsafe { Call::new(fcinfo) };
     let rows = call.rows();
-    let (Some((names, array)), Some(up), Some(down)) = (call.names(0), call.int(1), call.int(2)) else { return Ok(()) };
-    answer(&call, &names, || array, up, down, &mut Sink::Rows(rows))
+    let Some((names, array)) = call.names(0) else { return Ok(()) };
+    answer(&call, &names, || array, &mut Sink::Rows(rows))
 }

@@ -25,7 +25,7 @@ use serde::{Serialize, Serializer};
 use std::cell::Cell;
 use std::io;
 
-/// `cft_context_json(entity text, up int, down int, edges regclass) -> jsonb`: NULL for an entity without relatives.
+/// `cft_context_json(entity text, up int, down int, edges regclass, trees text[]) -> jsonb`: NULL for an entity without relatives.
 ///
 /// Errors: those of cft_context; 22021; 53400, 53200 (memory), 54000 (a text that is too long).
 #[pg_extern(sql = false)]
@@ -50,9 +50,8 @@ fn cft_context_json_many(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<Internal>
     out.jsonb()
 }
 
-/// Writes the object of each entity of a call (entity or entities, up, down, edges). Nothing for a NULL up or down.
+/// Writes the object of each entity of a call (entity or entities, up, down, edges, trees).
 fn objects(call: &Call, names: &[&[u8]], array: impl Fn() -> pg_sys::Datum, out: &mut Json) -> Fallible<()> {
-    let (Some(up), Some(down)) = (call.int(1), call.int(2)) else { return Ok(()) };
     let mut take = |rows: &[Relative<'_>]| {
         for rows in rows.chunk_by(|a, b| a.entity == b.entity) {
             if out.bytes.0.len() > 1 {
@@ -63,7 +62,7 @@ fn objects(call: &Call, names: &[&[u8]], array: impl Fn() -> pg_sys::Datum, out:
         }
         Ok(())
     };
-    walk::answer(call, names, array, up, down, &mut Sink::Parts(&mut take))
+    walk::answer(call, names, array, &mut Sink::Parts(&mut take))
 }
 
 #[derive(Serialize)]

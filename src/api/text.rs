@@ -22,7 +22,7 @@ use pgrx::{Internal, check_for_interrupts};
 use std::cell::Cell;
 use std::ffi::CStr;
 
-/// `cft_context_text(entity text, up int, down int, edges regclass, template text) -> text`
+/// `cft_context_text(entity text, up int, down int, edges regclass, trees text[], template text) -> text`
 ///
 /// NULL for an entity without relatives. Errors: those of cft_context, and 22023 for a template. (To pgrx the text is an Internal: a
 /// value that is returned unchanged.)
@@ -45,10 +45,10 @@ fn cft_context_text_many(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<Internal>
 
 fn text(call: &Call, names: &[&[u8]], array: impl Fn() -> pg_sys::Datum) -> Fallible<Option<pg_sys::Datum>> {
     let setting = guc::template();
-    let template = call.text(4).or(setting.as_deref().map(CStr::to_bytes));
+    let template = call.text(5).or(setting.as_deref().map(CStr::to_bytes));
     let Some(template) = template else {
         let mut text = None;
-        into(call, names, array, &mut Sink::Text(&mut text))?;
+        walk::answer(call, names, array, &mut Sink::Text(&mut text))?;
         return Ok(text);
     };
     let format = Format::parse(template, &format::SENTENCE)?;
@@ -90,7 +90,7 @@ fn list(of: &[Relative<'_>], out: &mut Bytes) -> Fallible<()> {
     Ok(())
 }
 
-/// `cft_context_parts(entities text[], up int, down int, edges regclass) -> table(entity, tree, relation, text)`: the sentences of
+/// `cft_context_parts(entities text[], up int, down int, edges regclass, trees text[]) -> table(entity, tree, relation, text)`: the sentences of
 /// cft_context_text, one per row.
 #[pg_extern(sql = false)]
 fn cft_context_parts(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
@@ -126,17 +126,12 @@ fn cft_context_parts(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     )
 }
 
-/// Passes the answer of a call (entity or entities, up, down, edges) to `take`, in parts. Does nothing for a NULL up or down.
+/// Passes the answer of a call (entity or entities, up, down, edges, trees) to `take`, in parts.
 fn parts(
     call: &Call,
     names: &[&[u8]],
     array: impl Fn() -> pg_sys::Datum,
     mut take: impl FnMut(&[Relative<'_>]) -> Fallible<()>,
 ) -> Fallible<()> {
-    into(call, names, array, &mut Sink::Parts(&mut take))
-}
-
-fn into(call: &Call, names: &[&[u8]], array: impl Fn() -> pg_sys::Datum, sink: &mut Sink) -> Fallible<()> {
-    let (Some(up), Some(down)) = (call.int(1), call.int(2)) else { return Ok(()) };
-    walk::answer(call, names, array, up, down, sink)
+    walk::answer(call, names, array, &mut Sink::Parts(&mut take))
 }

@@ -96,9 +96,13 @@ impl Call {
         unsafe { (*(*self.0).flinfo).fn_oid }
     }
 
+    /// NULL for an argument that the function does not have: before ALTER EXTENSION UPDATE it is that of an older script.
     pub fn arg(&self, n: usize) -> Option<pg_sys::Datum> {
-        // SAFETY: SQL declares at least n + 1 arguments.
+        // SAFETY: an argument that is there.
         unsafe {
+            if n >= (*self.0).nargs as usize {
+                return None;
+            }
             let arg = (*self.0).args.as_ptr().add(n).read();
             (!arg.isnull).then_some(arg.value)
         }
@@ -200,14 +204,14 @@ impl Rows {
     }
 }
 
-/// The names of a text[] without NULLs, first occurrences only, in order.
+/// The elements of a text[], None for NULL; one without memory raises 53200.
 ///
 /// # Safety
 /// `datum` is a text[] value.
-pub unsafe fn distinct_names<'a>(datum: pg_sys::Datum) -> Vec<&'a [u8]> {
+pub unsafe fn elements<'a>(datum: pg_sys::Datum) -> Vec<Option<&'a [u8]>> {
     let (mut elements, mut nulls, mut count) = (std::ptr::null_mut(), std::ptr::null_mut(), 0);
     // SAFETY: the caller's promise; deconstruct_array's arrays have `count` elements.
-    let mut names: Vec<&[u8]> = unsafe {
+    unsafe {
         let array = pg_sys::pg_detoast_datum(datum.cast_mut_ptr()).cast::<pg_sys::ArrayType>();
         pg_sys::deconstruct_array(
             array,
@@ -219,14 +223,22 @@ pub unsafe fn distinct_names<'a>(datum: pg_sys::Datum) -> Vec<&'a [u8]> {
             &mut nulls,
             &mut count,
         );
-        let mut names = Vec::new();
-        if names.try_reserve_exact(count as usize).is_err() {
+        let mut texts = Vec::new();
+        if texts.try_reserve_exact(count as usize).is_err() {
             error::no_memory_to_work(count as usize * size_of::<&[u8]>()).report(PgLogLevel::ERROR);
         }
-        let all = (0..count as usize).filter(|&i| !*nulls.add(i));
-        names.extend(all.map(|i| text_bytes(*elements.add(i))));
-        names
-    };
+        texts.extend((0..count as usize).map(|i| (!*nulls.add(i)).then(|| text_bytes(*elements.add(i)))));
+        texts
+    }
+}
+
+/// The names of a text[] without NULLs, first occurrences only, in order.
+///
+/// # Safety
+/// `datum` is a text[] value.
+pub unsafe fn distinct_names<'a>(datum: pg_sys::Datum) -> Vec<&'a [u8]> {
+    // SAFETY: the caller's promise. (Without its NULLs the vector stays where it is.)
+    let mut names: Vec<&[u8]> = unsafe { elements(datum) }.into_iter().flatten().collect();
     // The standard library's hash takes as long as finding the name.
     let mut seen = HashSet::with_hasher(foldhash::fast::RandomState::default());
     if seen.try_reserve(names.len()).is_err() {

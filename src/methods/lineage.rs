@@ -67,7 +67,7 @@ fn cft_lca(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
         check_for_interrupts!();
         let tree_name = tree.map_or(&b""[..], |tree| reading.names.get(tree));
         let ancestor = reading.names.get(name);
-        let labels = Labels::of(&reading.walker.0, &[ancestor])?;
+        let labels = Labels::of(&reading.walker.of, &[ancestor])?;
         let label = labels.get(0);
         let texts = [text_value(tree_name)?, text_value(ancestor)?, text_value(label.unwrap_or_default())?];
         let mut values = [texts[0], texts[1], pg_sys::Datum::from(depth_a), pg_sys::Datum::from(depth_b), texts[2]];

@@ -91,7 +91,7 @@ fn add_neighbors<'a, T>(
     for found in found.chunks(ROWS_BETWEEN_CHECKS) {
         check_for_interrupts!();
         let neighbors: Vec<&[u8]> = found.iter().map(|found| row(found).2).collect();
-        let labels = Labels::of(&walker.0, &neighbors)?;
+        let labels = Labels::of(&walker.of, &neighbors)?;
         let found: Vec<(usize, &T)> = found.iter().enumerate().collect();
         tuple::add_all(rows, &found, |&(n, found), to: &mut Row<5>| {
             let (tree, hops, neighbor, via) = row(found);
@@ -129,9 +129,9 @@ fn cft_path(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
             text_array(&steps),
             pg_sys::Datum::from(0usize),
         ];
-        let has_labels = walker.0.columns.has_labels();
+        let has_labels = walker.of.columns.has_labels();
         if has_labels {
-            let labels = Labels::of(&walker.0, &entities)?;
+            let labels = Labels::of(&walker.of, &entities)?;
             values[4] = text_array_of((0..entities.len()).map(|n| labels.get(n)));
         }
         rows.add(&mut values, &mut [tree.is_none(), false, false, false, !has_labels]);
@@ -168,7 +168,7 @@ fn cft_explain_path(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<Option<Vec<u8>
     each_path(&call, u64::MAX, |walker, names, paths, path| {
         let tree = paths.tree.map(|tree| names.get(tree).to_vec());
         let entities: Vec<_> = path.iter().map(|(entity, _)| names.get(*entity)).collect();
-        let labels = Labels::of(&walker.0, &entities)?;
+        let labels = Labels::of(&walker.of, &entities)?;
         let steps = path.iter().map(|(_, steps)| *steps);
         let called = entities.iter().enumerate().map(|(n, entity)| labels.get(n).unwrap_or(entity));
         sentences.push((tree, sentence(called.zip(steps))));

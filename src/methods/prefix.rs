@@ -27,7 +27,7 @@ const ANCESTORS: usize = 1 << 18;
 /// Bytes that a name takes besides itself, as measured.
 const PER_NAME: usize = 130;
 
-/// `cft_path_prefix(entities text[], edges regclass, separator text) -> table(entity, tree, path text[], prefix text)`
+/// `cft_path_prefix(entities text[], edges regclass, trees text[], separator text) -> table(entity, tree, path text[], prefix text)`
 ///
 /// The path begins at the nearest entity above that has no parent, of several the smallest by bytes; in a cycle without such, at the farthest
 /// above. It is the shortest, of several the one whose names are the smallest from the top down. Errors: those of cft_context; 53400.
@@ -37,7 +37,7 @@ fn cft_path_prefix(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     let call = unsafe { Call::new(fcinfo) };
     let rows = call.rows();
     let Some((entities, _)) = call.names(0) else { return Ok(()) };
-    let walker = Walker::of(&call, 1)?;
+    let walker = Walker { trees: call.arg(2), ..Walker::of(&call, 1)? };
     let (mut left, mut size) = (&entities[..], FIRST);
     while !left.is_empty() {
         let (some, others) = left.split_at(size.min(left.len()));
@@ -47,7 +47,7 @@ fn cft_path_prefix(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
         let called = places.called(&walker)?;
         for place in &places.list {
             check_for_interrupts!();
-            places.write(place, &under, &called, call.text(2), rows);
+            places.write(place, &under, &called, call.text(3), rows);
         }
         let found = places.list.iter().map(|place| place.above.len()).sum::<usize>();
         size = (ANCESTORS * some.len() / (found + some.len())).max(1);
@@ -56,20 +56,21 @@ fn cft_path_prefix(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     Ok(())
 }
 
-/// `cft_path_prefix(entity text, edges regclass, separator text) -> text`: the prefix in the entity's first tree; NULL if it is in none.
+/// `cft_path_prefix(entity text, edges regclass, trees text[], separator text) -> text`: the prefix in the entity's first tree, of all or of
+/// these; NULL if it is in none.
 #[pg_extern(sql = false)]
 fn cft_path_prefix_one(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<Internal> {
     // SAFETY: our own fcinfo.
     let call = unsafe { Call::new(fcinfo) };
     let Some(name) = call.text(0) else { return Ok(Internal::from(None)) };
-    let walker = Walker::of(&call, 1)?;
+    let walker = Walker { trees: call.arg(2), ..Walker::of(&call, 1)? };
     if reads_as_array(name) && call.is_given_text(0) {
-        refuse_array(&walker.0, name)?;
+        refuse_array(&walker.of, name)?;
     }
     let mut places = Places::above(&walker, &[name])?;
     places.go_further(&walker)?;
     let under = places.under(&walker)?;
-    let (Some(first), Some(separator)) = (places.list.first(), call.text(2)) else { return Ok(Internal::from(None)) };
+    let (Some(first), Some(separator)) = (places.list.first(), call.text(3)) else { return Ok(Internal::from(None)) };
     let called = places.called(&walker)?;
     let prefix = places.prefix(&places.path(first, &under), &called, separator);
     text_value(&prefix).map(|prefix| Internal::from(Some(prefix)))
@@ -186,7 +187,7 @@ impl Places {
     /// The labels of all these entities, by name; empty if the table has no column of labels.
     fn called(&self, walker: &Walker) -> Fallible<Map<NameId, Vec<u8>>> {
         let mut called = Map::default();
-        if !walker.0.columns.has_labels() {
+        if !walker.of.columns.has_labels() {
             return Ok(called);
         }
         let of_place = |place: &Place| {
@@ -196,7 +197,7 @@ impl Places {
         all.sort_unstable();
         all.dedup();
         let names: Vec<&[u8]> = all.iter().map(|name| self.names.get(*name)).collect();
-        let labels = Labels::of(&walker.0, &names)?;
+        let labels = Labels::of(&walker.of, &names)?;
         for (n, name) in all.into_iter().enumerate() {
             called.extend(labels.get(n).map(|label| (name, label.to_vec())));
         }

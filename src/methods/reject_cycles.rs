@@ -28,6 +28,7 @@ use crate::methods::cycle_search;
 use crate::methods::cycle_search::{Below, Verdict};
 use crate::methods::walker::ALL;
 use crate::pg::{encoding, error_context, lock_owner};
+use crate::serve::asked::Reach;
 use crate::serve::sink::{Relative, Sink};
 use crate::serve::{conditions, reference};
 use pgrx::prelude::*;
@@ -197,8 +198,7 @@ pub fn walk(table: &EdgesTable, names: &ColumnNames, columns: &Columns, edge: &E
         names,
         columns,
         text_array(&[parent]),
-        ALL,
-        0,
+        Reach::levels(ALL, 0),
         &mut Sink::Nodes { take: &mut take, own: false },
     )?;
     Ok(below)

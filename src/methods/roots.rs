@@ -19,12 +19,12 @@ use crate::pg::snapshot::SnapshotView;
 use crate::serve::conditions::Ticket;
 use crate::serve::labels::Labels;
 use crate::serve::walk::CELLS;
-use crate::serve::{reference, route, walk};
+use crate::serve::{asked, reference, route, walk};
 use cftrag_core::{Counters, Image, Interruptible, NameId, Names, Roots, Step, some_is_left};
 use pgrx::check_for_interrupts;
 use pgrx::prelude::*;
 
-/// `cft_roots(edges regclass) -> table(tree, root, label)`
+/// `cft_roots(edges regclass, trees text[]) -> table(tree, root, label)`: those of these trees; NULL is all, a NULL among them rows without a tree.
 ///
 /// By tree (NULL first), then by bytes. Errors: those of cft_context.
 #[pg_extern(sql = false)]
@@ -33,22 +33,24 @@ fn cft_roots(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     let call = unsafe { Call::new(fcinfo) };
     let rows = call.rows();
     let of = AttachedTable::open(&call, 0)?;
-    match of_image(&of) {
+    let trees = call.arg(1);
+    match of_image(&of, trees)? {
         Some(found) => found.write(&of, rows),
         None => {
-            reference::roots(&of.table, &of.registration.names, &of.columns, rows);
+            reference::roots(&of.table, &of.registration.names, &of.columns, trees, rows);
             Ok(())
         }
     }
 }
 
 /// None if the image cannot serve, which is counted, or if there are more roots than the session may hold; the definition's sort can use a disk.
-pub fn of_image(of: &AttachedTable) -> Option<Found> {
-    let (mut scan, mut found) = (Roots::new(), Found::default());
+pub fn of_image(of: &AttachedTable, trees: Option<pg_sys::Datum>) -> Fallible<Option<Found>> {
+    let mut scan = trees.map(asked::trees).transpose()?.map_or_else(Roots::new, Roots::only_in);
+    let mut found = Found::default();
     let first = |image: Image<'_>, seen: &SnapshotView| found.step(&mut scan, image, seen);
     let served = route::route_and(of, first)
         .and_then(|(mut ticket, step)| Ok((finish(&mut scan, &mut found, &mut ticket, step)?, ticket)));
-    match served {
+    Ok(match served {
         Ok((whole, ticket)) => {
             ticket.control.slots[ticket.index].count_call(Counters::default());
             walk::settle_now_and_then(of, &ticket);
@@ -58,7 +60,7 @@ pub fn of_image(of: &AttachedTable) -> Option<Found> {
             counters::count(of.oid(), reason);
             None
         }
-    }
+    })
 }
 
 /// Continues after the first step, in slices; learns the xids that it meets. Returns false if the roots need more memory than allowed.

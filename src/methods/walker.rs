@@ -3,19 +3,24 @@
 use crate::call::fmgr::{Call, text_array};
 use crate::catalog::attached_table::AttachedTable;
 use crate::error::{Fallible, MAX_LEVELS};
+use crate::serve::asked::Reach;
 use crate::serve::sink::{Relative, Sink};
 use crate::serve::walk;
-use pgrx::check_for_interrupts;
+use pgrx::{check_for_interrupts, pg_sys};
 
 /// The levels of a walk of all levels. Deeper hierarchies are searched level by level (breadth_first.rs).
 pub const ALL: i32 = MAX_LEVELS;
 
-pub struct Walker(pub AttachedTable);
+pub struct Walker {
+    pub of: AttachedTable,
+    /// The trees that are asked for, as [`Reach`] has them.
+    pub trees: Option<pg_sys::Datum>,
+}
 
 impl Walker {
     /// Opens the table in argument `n`, or the default one. Errors: those of cft_context.
     pub fn of(call: &Call, n: usize) -> Fallible<Walker> {
-        AttachedTable::open(call, n).map(Walker)
+        AttachedTable::open(call, n).map(|of| Walker { of, trees: None })
     }
 
     /// Passes what cft_context returns to `take`, in parts: all rows of some of the names at a time. The names must be distinct.
@@ -46,6 +51,7 @@ impl Walker {
         if names.is_empty() {
             return Ok(());
         }
-        walk::answer_of(&self.0, names, || text_array(names), up, down, sink)
+        let reach = Reach { trees: self.trees, ..Reach::levels(up, down) };
+        walk::answer_of(&self.of, names, || text_array(names), reach, sink)
     }
 }

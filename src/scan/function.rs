@@ -18,7 +18,7 @@ pub enum Function {
 pub const ALL: [Function; 2] = [Function::Context, Function::Entities];
 
 /// The most arguments that any of them has.
-pub const MOST_ARGUMENTS: usize = 4;
+pub const MOST_ARGUMENTS: usize = 5;
 
 /// The most columns that any of them returns.
 pub const MOST_COLUMNS: usize = 7;
@@ -42,8 +42,8 @@ impl Function {
 
     pub const fn arguments(self) -> usize {
         match self {
-            Self::Context => 4,
-            Self::Entities => 3,
+            Self::Context => 5,
+            Self::Entities => 4,
         }
     }
 

@@ -15,6 +15,7 @@ use crate::scan::cursor::Cursor;
 use crate::scan::function::{Function, MOST_ARGUMENTS};
 use crate::scan::tuple_slot::Columns;
 use crate::scan::{Methods, arguments, explain, function, tuple_slot};
+use crate::serve::asked::{Question, Reach};
 use crate::serve::mentions::{Found, Tables};
 use crate::serve::sink::Sink;
 use crate::serve::walk::Served;
@@ -284,11 +285,12 @@ impl Scan {
         // SAFETY: the caller's promise.
         unsafe {
             match (self.function, values) {
-                (Function::Context, [Some(entity), Some(up), Some(down), edges]) => {
-                    self.context(state, entity, up.value() as i32, down.value() as i32, edges.map(oid))
+                (Function::Context, [Some(entity), Some(up), Some(down), edges, trees]) => {
+                    let reach = Reach { trees, ..Reach::levels(up.value() as i32, down.value() as i32) };
+                    self.context(state, entity, reach, edges.map(oid))
                 }
-                (Function::Entities, [Some(question), edges, Some(overlapping), _]) => {
-                    self.entities(state, question, edges.map(oid), overlapping)
+                (Function::Entities, [Some(text), edges, trees, Some(overlapping), _]) => {
+                    self.entities(state, Question { text, trees, overlapping }, edges.map(oid))
                 }
                 _ => Answer::Nothing,
             }
@@ -303,8 +305,7 @@ impl Scan {
         &mut self,
         state: *mut pg_sys::ScanState,
         entity: pg_sys::Datum,
-        up: i32,
-        down: i32,
+        reach: Reach,
         edges: Option<pg_sys::Oid>,
     ) -> Answer {
         let (one, several);
@@ -318,7 +319,7 @@ impl Scan {
                 &one
             }
         };
-        crate::serve::walk::check_levels(up, down).unwrap_or_report();
+        crate::serve::walk::check_levels(reach).unwrap_or_report();
         let opened = AttachedTable::of(self.oid, edges).unwrap_or_report();
         if !self.many && self.arguments[0].is_given() && walk::reads_as_array(names[0]) && fmgr::is_clients_statement()
         {
@@ -330,7 +331,7 @@ impl Scan {
         // SAFETY: the caller's promise.
         let mut store = || *kept.get_or_insert_with(|| unsafe { self.store(state) });
         let part = |walk: &mut Walk| sink::emit(walk, store());
-        let taken = match crate::serve::walk::walk_from(&opened, names, up, down, &mut walk, part).unwrap_or_report() {
+        let taken = match crate::serve::walk::walk_from(&opened, names, reach, &mut walk, part).unwrap_or_report() {
             Served::All(ticket) if kept.is_none() && walk.answer_bytes() <= work_memory::work_mem() => {
                 sink::finish(&mut walk).unwrap_or_report();
                 crate::serve::walk::asked(&opened, &ticket, &walk);
@@ -354,33 +355,31 @@ impl Scan {
         };
         // SAFETY: the caller's promise.
         let rows = kept.unwrap_or_else(|| unsafe { self.store(state) });
-        crate::serve::walk::by_reference(&opened, entities, up, down, &mut Sink::Rows(rows)).unwrap_or_report();
+        crate::serve::walk::by_reference(&opened, entities, reach, &mut Sink::Rows(rows)).unwrap_or_report();
         read(rows)
     }
 
     /// Answers as cft_entities does (src/serve/mentions.rs).
     ///
     /// # Safety
-    /// As for [`Scan::ask`]; a text and a boolean.
+    /// As for [`Scan::ask`]; values of the arguments' types.
     unsafe fn entities(
         &mut self,
         state: *mut pg_sys::ScanState,
-        question: pg_sys::Datum,
+        question: Question,
         edges: Option<pg_sys::Oid>,
-        overlapping: pg_sys::Datum,
     ) -> Answer {
-        // SAFETY: the caller's promise.
-        let text = unsafe { text_bytes(question) };
+        let text = question.text();
         let tables = Tables::open(self.oid, edges).unwrap_or_report();
         let mut found = mentions::workspace();
-        if tables.find(text, overlapping.value() != 0, &mut found).unwrap_or_report() {
+        if tables.find(&question, &mut found).unwrap_or_report() {
             found.spell(text, self.columns.has_mention()).unwrap_or_report();
             return Answer::Entities(found);
         }
         mentions::give_back(found);
         // SAFETY: the caller's promise.
         let rows = unsafe { self.store(state) };
-        tables.by_reference(question, overlapping, rows);
+        tables.by_reference(&question, rows);
         read(rows)
     }
 

@@ -4,6 +4,7 @@ use crate::call::fmgr::text_array;
 use crate::call::work_memory::{Bytes, Room};
 use crate::catalog::attached_table::AttachedTable;
 use crate::error::Fallible;
+use crate::serve::asked::Reach;
 use crate::serve::reference;
 use crate::serve::walk::{Served, give_back, walk_from, workspace};
 
@@ -26,7 +27,7 @@ impl Labels {
         labels.ranges.reserve_exact(names.len());
         let mut walk = workspace()?;
         walk.answer_labels(true);
-        match walk_from(of, names, 0, 0, &mut walk, |_| Ok(()))? {
+        match walk_from(of, names, Reach { counts: false, ..Reach::levels(0, 0) }, &mut walk, |_| Ok(()))? {
             Served::All(_) => {
                 for group in 0..names.len() {
                     labels.add(walk.label(group as u32).map(|label| walk.name(label)))?;

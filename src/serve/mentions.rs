@@ -11,7 +11,6 @@ use crate::call::work_memory;
 use crate::call::work_memory::Room;
 use crate::catalog::attached_table::AttachedTable;
 use crate::catalog::edges_table::EdgesTable;
-
 use crate::catalog::registration_cache;
 use crate::catalog::registration_cache::AliasTable;
 use crate::error;
@@ -21,11 +20,13 @@ use crate::image::reason::Reason;
 use crate::pg::compat::plain;
 use crate::pg::interrupt::check_interrupts;
 use crate::pg::snapshot::SnapshotView;
+use crate::serve::asked;
+use crate::serve::asked::Question;
 use crate::serve::conditions::Ticket;
 use crate::serve::labels::Labels;
 use crate::serve::walk::End;
 use crate::serve::{reference, route, walk};
-use cftrag_core::{Image, Interruptible, Mention, NoRoom, Reader, Recogniser, Seek, Step};
+use cftrag_core::{Image, Interruptible, Mention, NoRoom, Reader, Recogniser, Seek, Step, Trees};
 use pgrx::check_for_interrupts;
 use pgrx::prelude::*;
 use std::cell::RefCell;
@@ -127,8 +128,8 @@ impl Tables {
     }
 
     /// Finds the names in the text. Returns false, and counts why, if the images cannot tell. Errors: 53400, 53200 (memory).
-    pub fn find(&self, text: &[u8], overlapping: bool, found: &mut Found) -> Fallible<bool> {
-        match from_images(&self.edges, &self.aliases, text, overlapping, found) {
+    pub fn find(&self, question: &Question, found: &mut Found) -> Fallible<bool> {
+        match from_images(&self.edges, &self.aliases, question, found) {
             Ok(()) => {
                 if self.edges.columns.has_labels() {
                     Room::new().take(found.mentions.len() * size_of::<&[u8]>())?;
@@ -146,12 +147,12 @@ impl Tables {
         }
     }
 
-    /// Answers by the reference query. Takes a text and a boolean value.
-    pub fn by_reference<'a>(&'a self, question: pg_sys::Datum, overlapping: pg_sys::Datum, rows: Rows) {
+    /// Answers by the reference query.
+    pub fn by_reference<'a>(&'a self, question: &Question, rows: Rows) {
         let named = |of: &'a AttachedTable| (&of.table, &of.registration.names);
         let aliases: Vec<_> = self.aliases.iter().map(named).collect();
         let (table, names) = named(&self.edges);
-        reference::entities(table, names, &aliases, question, overlapping, rows);
+        reference::entities(table, names, &aliases, question, rows);
     }
 }
 
@@ -248,18 +249,19 @@ fn look(of: &AttachedTable, recogniser: &mut Recogniser, text: &[u8], seek: Seek
 fn from_images(
     edges: &AttachedTable,
     aliases: &[AttachedTable],
-    text: &[u8],
-    overlapping: bool,
+    question: &Question,
     found: &mut Found,
 ) -> Result<(), End> {
+    let (text, overlapping) = (question.text(), question.is_overlapping());
+    let only = question.trees.map(asked::trees).transpose().map_err(End::Error)?;
     let Found { recognisers, mentions, .. } = found;
     let sources = 1 + aliases.len();
     while recognisers.len() < sources {
         recognisers.push(Recogniser::new(HEADERS));
     }
-    // With labels, several names may be one entity's, as with aliases.
+    // With labels, several names may be one entity's, as with aliases. Which of some trees, is asked once all are found.
     let has_labels = edges.columns.has_labels();
-    let alone = aliases.is_empty() && !has_labels;
+    let alone = aliases.is_empty() && !has_labels && only.is_none();
     let seek = if has_labels { Seek::Labelled } else { Seek::Entities };
     let mut ticket = look(edges, &mut recognisers[0], text, seek, overlapping || !alone)?;
     for (of, recogniser) in aliases.iter().zip(&mut recognisers[1..]) {
@@ -271,7 +273,7 @@ fn from_images(
         recognisers[0].finish();
         mentions.extend(recognisers[0].mentions().iter().map(|mention| (0, *mention)));
     } else {
-        merge(&recognisers[..sources], mentions, &mut ticket, overlapping)?;
+        merge(&recognisers[..sources], mentions, &mut ticket, only, overlapping)?;
     }
     ticket.control.slots[ticket.index].count_call(recognisers[0].counters());
     walk::settle_now_and_then(edges, &ticket);
@@ -309,14 +311,18 @@ fn merge(
     found: &[Recogniser],
     all: &mut Vec<(usize, Mention)>,
     edges: &mut Ticket,
+    only: Option<Trees>,
     overlapping: bool,
 ) -> Result<(), Reason> {
     let of = |n: usize| found[n].mentions().iter().map(move |mention| (n, *mention));
     let aliased = || (1..found.len()).flat_map(of);
     let entity = |n: usize, mention: &Mention| found[n].name(mention.entity);
-    let seen = entities_seen(edges, aliased().map(|(n, mention)| entity(n, &mention)))?;
-    all.extend(of(0));
-    all.extend(aliased().filter(|(n, mention)| seen[entity(*n, mention)]));
+    // Those that the edges' own image found are visible: there it is only the trees that are asked for.
+    let unsure = (if only.is_some() { 0 } else { 1 }..found.len()).flat_map(of);
+    let seen = entities_seen(edges, only, unsure.map(|(n, mention)| entity(n, &mention)))?;
+    let is_seen = |(n, mention): &(usize, Mention)| seen.get(entity(*n, mention)).copied();
+    all.extend(of(0).filter(|mention| is_seen(mention).unwrap_or(true)));
+    all.extend(aliased().filter(|mention| is_seen(mention) == Some(true)));
     let window = |m: &Mention| (m.from, Reverse(m.to));
     Interruptible::new(&mut { check_interrupts }).sort_with(all, |(r, a), (s, b), work| {
         let alias = |n: usize, m: &Mention| m.alias.map(|alias| found[n].name(alias));
@@ -341,9 +347,10 @@ fn merge(
     Ok(())
 }
 
-/// For each of these names, whether it is an entity with an edge that the caller sees.
+/// For each of these names, whether it is an entity with an edge that the caller sees, in one of these trees if some are given.
 fn entities_seen<'n>(
     edges: &mut Ticket,
+    mut only: Option<Trees>,
     names: impl Iterator<Item = &'n [u8]>,
 ) -> Result<HashMap<&'n [u8], bool>, Reason> {
     let mut seen: HashMap<&[u8], bool> = names.map(|name| (name, false)).collect();
@@ -352,7 +359,7 @@ fn entities_seen<'n>(
         loop {
             let mut ask = Vec::new();
             edges.read(|image, snapshot| {
-                some.iter_mut().for_each(|(name, seen)| **seen = image.sees(name, snapshot, &mut ask))
+                some.iter_mut().for_each(|(name, seen)| **seen = image.sees(name, only.as_mut(), snapshot, &mut ask))
             })?;
             if ask.is_empty() {
                 break;

@@ -3,6 +3,7 @@
 //! conditions.rs checks and changes nothing; only route.rs has effects: before an answer it flushes this transaction's own
 //! changes, and it starts the build of a missing image. walk.rs, mentions.rs and sentences.rs make answers; sink.rs passes rows on.
 
+pub mod asked;
 pub mod conditions;
 pub mod labels;
 pub mod mentions;

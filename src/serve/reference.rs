@@ -6,7 +6,7 @@
 
 #![expect(unsafe_code, reason = "SPI, called directly")]
 
-use crate::call::fmgr::{Rows, text_bytes, text_datum, with_room_for_errors};
+use crate::call::fmgr::{Rows, text_array, text_bytes, text_datum, with_room_for_errors};
 use crate::call::work_memory;
 use crate::catalog::columns::{ColumnNames, Columns};
 use crate::catalog::edges_table::EdgesTable;
@@ -15,6 +15,7 @@ use crate::catalog::{columns, name};
 use crate::error;
 use crate::error::Fallible;
 use crate::pg::{compat, error_context};
+use crate::serve::asked::{Question, Reach};
 use crate::serve::sink::{Relative, Sink, Take};
 use cftrag_core::NoRoom;
 use pgrx::pg_sys;
@@ -51,25 +52,34 @@ fn statement(table: &EdgesTable, names: &ColumnNames, columns: &Columns, sink: &
         template = template.replace(if has_label { "--entity label" } else { "--no entity label" }, "");
     }
     let template = if sink.takes_own_rows() { template.replace("--own", "") } else { template };
-    let sql = without_comments(&template)
+    let sql = template
         .replace("{parent_collation}", &columns::collation_sql(&columns.parent))
         .replace("{child_collation}", &columns::collation_sql(&columns.child));
     fill_columns(&sql, table, names)
 }
 
+/// The statement for all trees, or for those of a parameter; without its comments.
+fn of_trees(template: &str, trees: Option<pg_sys::Datum>) -> String {
+    without_comments(&if trees.is_some() { template.replace("--trees", "") } else { template.to_string() })
+}
+
 /// Fills in the names last, and in one pass: a name may contain anything, even braces.
 fn fill_columns(sql: &str, table: &EdgesTable, names: &ColumnNames) -> String {
-    let tree = names.tree.as_deref().map_or("NULL::pg_catalog.text".to_string(), |name| text_of(table, name));
     fill(
         sql,
         &[
             ("{edges}", &table.qualified()),
-            ("{tree}", &tree),
+            ("{tree}", &tree_of(table, names)),
             ("{parent}", &text_of(table, &names.parent)),
             ("{child}", &text_of(table, &names.child)),
             ("{label}", &names.label.as_deref().map_or_else(String::new, |name| text_of(table, name))),
         ],
     )
+}
+
+/// The tree of a row as text: NULL where the table has no column of it.
+fn tree_of(table: &EdgesTable, names: &ColumnNames) -> String {
+    names.tree.as_deref().map_or("NULL::pg_catalog.text".to_string(), |name| text_of(table, name))
 }
 
 /// A column as text: what its type's output function gives, as in the image (catalog/column_value.rs). A cast gives the same, and can use an
@@ -122,13 +132,13 @@ pub fn answer(
     names: &ColumnNames,
     columns: &Columns,
     entities: pg_sys::Datum,
-    up: i32,
-    down: i32,
+    reach: Reach,
     sink: &mut Sink,
 ) -> Fallible<()> {
-    let types = [pg_sys::TEXTARRAYOID, pg_sys::INT4OID, pg_sys::INT4OID];
-    let values = [entities, pg_sys::Datum::from(up), pg_sys::Datum::from(down)];
-    let sql = statement(table, names, columns, sink);
+    let types = [pg_sys::TEXTARRAYOID, pg_sys::INT4OID, pg_sys::INT4OID, pg_sys::TEXTARRAYOID];
+    let Reach { up, down, trees, .. } = reach;
+    let values = [entities, pg_sys::Datum::from(up), pg_sys::Datum::from(down), trees.unwrap_or(entities)];
+    let sql = of_trees(&statement(table, names, columns, sink), trees);
     run(Statement::over(&sql, &[table]), types, values, sink)
 }
 
@@ -156,11 +166,14 @@ pub fn labels(
 }
 
 /// Answers cft_roots by its definition (sql/roots.sql).
-pub fn roots(table: &EdgesTable, names: &ColumnNames, columns: &Columns, rows: Rows) {
+pub fn roots(table: &EdgesTable, names: &ColumnNames, columns: &Columns, trees: Option<pg_sys::Datum>, rows: Rows) {
     let template = ROOTS.replace(if names.label.is_some() { "--label" } else { "--no label" }, "");
-    let sql = without_comments(&template).replace("{child_collation}", &columns::collation_sql(&columns.child));
-    let sql = fill_columns(&sql, table, names);
-    into_store(&Statement::over(&sql, &[table]), [], [], rows.store());
+    let sql = of_trees(&template, trees).replace("{child_collation}", &columns::collation_sql(&columns.child));
+    let statement = Statement::over(&fill_columns(&sql, table, names), &[table]);
+    match trees {
+        Some(trees) => into_store(&statement, [pg_sys::TEXTARRAYOID], [trees], rows.store()),
+        None => into_store(&statement, [], [], rows.store()),
+    }
 }
 
 /// Answers cft_entities by its definition (sql/entities.sql). `aliases`: tables with entity as parent and alias as child.
@@ -168,8 +181,7 @@ pub fn entities(
     table: &EdgesTable,
     names: &ColumnNames,
     aliases: &[(&EdgesTable, &ColumnNames)],
-    question: pg_sys::Datum,
-    overlapping: pg_sys::Datum,
+    question: &Question,
     rows: Rows,
 ) {
     let tables: Vec<_> = std::iter::once(table).chain(aliases.iter().map(|(table, _)| *table)).collect();
@@ -183,18 +195,21 @@ pub fn entities(
     let template = ENTITIES.replace(if names.label.is_some() { "--label" } else { "--no label" }, "");
     let collation = table.column(&names.child).map_or_else(String::new, |child| columns::collation_sql(&child));
     let sql = fill(
-        &without_comments(&template).replace("{child_collation}", &collation),
+        &of_trees(&template, question.trees).replace("{child_collation}", &collation),
         &[
             ("{edges}", &table.qualified()),
             ("{aliases}", if aliases.is_empty() { none } else { &aliases }),
             ("{named}", &named),
+            ("{tree}", &tree_of(table, names)),
             ("{parent}", &text_of(table, &names.parent)),
             ("{child}", &text_of(table, &names.child)),
             ("{label}", &names.label.as_deref().map_or_else(String::new, |name| text_of(table, name))),
         ],
     );
     let statement = Statement::over(&sql, &tables);
-    into_store(&statement, [pg_sys::TEXTOID, pg_sys::BOOLOID], [question, overlapping], rows.store());
+    let Question { text, trees, overlapping } = *question;
+    let types = [pg_sys::TEXTOID, pg_sys::BOOLOID, pg_sys::TEXTARRAYOID];
+    into_store(&statement, types, [text, overlapping, trees.unwrap_or_else(|| text_array(&[]))], rows.store());
 }
 
 /// Whether an existing edge of the table closes a cycle (sql/cycle.sql), under the active snapshot.

@@ -15,6 +15,8 @@ use crate::image::reason::Reason;
 use crate::image::{chunks, counters, settle};
 use crate::pg::interrupt::check_interrupts;
 use crate::pg::snapshot::SnapshotView;
+use crate::serve::asked;
+use crate::serve::asked::Reach;
 use crate::serve::conditions::Ticket;
 use crate::serve::sentences::Sentences;
 use crate::serve::sink::{Relative, Sink};
@@ -53,16 +55,10 @@ thread_local! {
 
 /// Answers from the image if every condition holds, else by the reference query; counts which.
 ///
-/// Arguments of the call: entity or entities, up, down, edges.
-pub fn answer(
-    call: &Call,
-    names: &[&[u8]],
-    array: impl Fn() -> pg_sys::Datum,
-    up: i32,
-    down: i32,
-    sink: &mut Sink,
-) -> Fallible<()> {
-    check_levels(up, down)?;
+/// Arguments of the call: entity or entities, up, down, edges, trees. No rows for a NULL level.
+pub fn answer(call: &Call, names: &[&[u8]], array: impl Fn() -> pg_sys::Datum, sink: &mut Sink) -> Fallible<()> {
+    let Some(reach) = Reach::of(call) else { return Ok(()) };
+    check_levels(reach)?;
     let of = AttachedTable::open(call, 3)?;
     if let [name] = names
         && reads_as_array(name)
@@ -70,7 +66,7 @@ pub fn answer(
     {
         refuse_array(&of, name)?;
     }
-    answer_of(&of, names, array, up, down, sink)
+    answer_of(&of, names, array, reach, sink)
 }
 
 /// Whether a name could be a client's array literal.
@@ -85,13 +81,13 @@ pub fn refuse_array(of: &AttachedTable, name: &[u8]) -> Fallible<()> {
         is_known |= !rows.is_empty();
         Ok(())
     };
-    answer_of(of, &[name], || text_array(&[name]), 1, 1, &mut Sink::Parts(&mut take))?;
+    answer_of(of, &[name], || text_array(&[name]), Reach::levels(1, 1), &mut Sink::Parts(&mut take))?;
     if is_known { Ok(()) } else { Err(error::array_as_name(name, &display_name(of.oid()))) }
 }
 
 /// 22023 if there are too many levels, or fewer than zero.
-pub fn check_levels(up: i32, down: i32) -> Fallible<()> {
-    for (argument, value) in [("up", up), ("down", down)] {
+pub fn check_levels(reach: Reach) -> Fallible<()> {
+    for (argument, value) in [("up", reach.up), ("down", reach.down)] {
         if !(0..=MAX_LEVELS).contains(&value) {
             return Err(error::bad_levels(argument, value));
         }
@@ -99,20 +95,19 @@ pub fn check_levels(up: i32, down: i32) -> Fallible<()> {
     Ok(())
 }
 
-/// The answer of an opened table; `up` and `down` are in range. For callers that walk more than once: all walks run under the
+/// The answer of an opened table; the levels are in range. For callers that walk more than once: all walks run under the
 /// caller's one snapshot, in the image or not. Errors: 53400, 53200 (memory), 54000 (a text that is too long).
 pub fn answer_of(
     of: &AttachedTable,
     names: &[&[u8]],
     array: impl Fn() -> pg_sys::Datum,
-    up: i32,
-    down: i32,
+    reach: Reach,
     sink: &mut Sink,
 ) -> Fallible<()> {
     let mut walk = workspace()?;
     walk.answer_own_rows(sink.takes_own_rows());
     walk.answer_labels(of.columns.has_labels() && sink.takes_labels());
-    match walk_from(of, names, up, down, &mut walk, |walk| sink.take(walk, false))? {
+    match walk_from(of, names, reach, &mut walk, |walk| sink.take(walk, false))? {
         Served::All(ticket) => {
             sink.take(&mut walk, true)?;
             asked(of, &ticket, &walk);
@@ -122,10 +117,10 @@ pub fn answer_of(
             match sink {
                 Sink::Text(text) => {
                     let mut out = Sentences::after(walk.written())?;
-                    by_reference(of, array, up, down, &mut Sink::Parts(&mut |rows| out.add(rows)))?;
+                    by_reference(of, array, reach, &mut Sink::Parts(&mut |rows| out.add(rows)))?;
                     **text = fmgr::text_of(out.as_bytes())?;
                 }
-                sink => by_reference(of, array, up, down, sink)?,
+                sink => by_reference(of, array, reach, sink)?,
             }
         }
     }
@@ -195,14 +190,16 @@ pub const LONG: usize = 1024;
 pub fn walk_from(
     of: &AttachedTable,
     names: &[&[u8]],
-    up: i32,
-    down: i32,
+    reach: Reach,
     walk: &mut Walk,
     mut part: impl FnMut(&mut Walk) -> Fallible<()>,
 ) -> Fallible<Served> {
+    let Reach { up, down, trees, counts } = reach;
     walk.clear();
-    // Who asks for no level asks what entities are called (labels.rs).
-    walk.count_lookups(up + down > 0 && guc::TEMPERATURE.get() != Temperature::Off);
+    if let Some(trees) = trees {
+        walk.only_in(asked::trees(trees)?);
+    }
+    walk.count_lookups(counts && guc::TEMPERATURE.get() != Temperature::Off);
     if names.len() > 1 || names.first().is_some_and(|name| name.len() > LONG) {
         let bytes = names.iter().map(|name| name.len()).sum();
         walk.make_room_for(names.len(), bytes, &mut Interruptible::new(&mut { check_interrupts }))
@@ -237,8 +234,8 @@ pub fn asked(of: &AttachedTable, ticket: &Ticket, walk: &Walk) {
 }
 
 /// Answers by the reference query. `entities` is a text[] value.
-pub fn by_reference(of: &AttachedTable, entities: pg_sys::Datum, up: i32, down: i32, sink: &mut Sink) -> Fallible<()> {
-    reference::answer(&of.table, &of.registration.names, &of.columns, entities, up, down, sink)
+pub fn by_reference(of: &AttachedTable, entities: pg_sys::Datum, reach: Reach, sink: &mut Sink) -> Fallible<()> {
+    reference::answer(&of.table, &of.registration.names, &of.columns, entities, reach, sink)
 }
 
 /// Continues a walk after its first step, in slices; learns the xids that it meets.

@@ -42,7 +42,7 @@ for limit in '64kB' '8MB' '10GB'; do
     ends "$limit: text" "$set SELECT length(cft_context_text($all, 20, 20, 'dense'))"
     ends "$limit: JSON" "$set SELECT pg_column_size(cft_context_json($all, 20, 20, 'dense'))"
     ends "$limit: parts" "$set SELECT count(*) FROM cft_context_parts($all, 20, 20, 'dense')"
-    ends "$limit: a template" "$set SELECT length(cft_context_text('n0', 1000, 1000, 'big', '{relatives}'))"
+    ends "$limit: a template" "$set SELECT length(cft_context_text('n0', 1000, 1000, 'big', template => '{relatives}'))"
     ends "$limit: neighbours" "$set SELECT count(*) FROM cft_neighbors('n0', 1000, 'both', 'big')"
     ends "$limit: size" "$set SELECT size FROM cft_subtree_size('n0', 'big')"
     ends "$limit: paths in many trees" "$set SELECT count(*) FROM cft_path('a', 'b', 100, 'apart')"

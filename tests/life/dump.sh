@@ -39,7 +39,7 @@ for schema in public Cft; do
         SELECT \"$schema\".cft_attach_aliases('other.\"aka''s\"', 'called so', 'who', 'edges');
         CREATE TABLE other.\"sum's\" (gone int, who text, says text); ALTER TABLE other.\"sum's\" DROP gone; SELECT \"$schema\".cft_attach_summaries('other.\"sum''s\"', 'who', 'says', edges => 'edges')" >/dev/null
     documents() {  # documents DB: what is attached, and what a question finds with it
-        sql "a/$1" "SELECT d, (SELECT string_agg(c::text, ' ') FROM \"$schema\".cft_chunks('n3', '[0,1]', 0, 0, 'edges', 'other.\"Doc''s\"') AS c),
+        sql "a/$1" "SELECT d, (SELECT string_agg(c::text, ' ') FROM \"$schema\".cft_chunks('n3', '[0,1]', 0, 0, 'edges', documents => 'other.\"Doc''s\"') AS c),
             (SELECT string_agg(n::text, ' ') FROM \"$schema\".cft_nearest_entities('[1,1]', 1, 'edges') AS n),
             (SELECT string_agg(m::text, ' ') FROM \"$schema\".cft_entities('Does nobody ask the Boss of n4?', 'edges') AS m),
             (SELECT s.summaries || ' ' || s.entity || ' ' || s.summary FROM cftrag_internal.cft_summaries_of('edges') AS s), (SELECT count(*) FROM pg_trigger WHERE tgname LIKE 'cftrag_rollup_%') FROM cftrag_internal.cft_attached_documents('other.\"Doc''s\"') AS d"

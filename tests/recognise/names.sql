@@ -48,7 +48,7 @@ SELECT format('CREATE FUNCTION definition(text, boolean) RETURNS TABLE (entity t
 CREATE TABLE body AS SELECT n, string_agg(body, ' ' ORDER BY id) AS body, n % 2 = 0 AS overlapping
   FROM (SELECT *, row_number() OVER (ORDER BY md5(id)) / 8 AS n FROM document) AS d GROUP BY n ORDER BY n LIMIT 60;
 CREATE TABLE compared AS
-SELECT n, ARRAY(SELECT e::text FROM cft_entities(body, 'edge', overlapping) AS e) AS image, ARRAY(SELECT d::text FROM definition(body, overlapping) AS d) AS definition FROM body;
+SELECT n, ARRAY(SELECT e::text FROM cft_entities(body, 'edge', overlapping => overlapping) AS e) AS image, ARRAY(SELECT d::text FROM definition(body, overlapping) AS d) AS definition FROM body;
 SELECT count(*) AS texts, count(*) FILTER (WHERE image = definition) AS as_by_definition, sum(cardinality(image)) AS mentions FROM compared;
 INSERT INTO claim SELECT 'texts as by the definition', bool_and(image = definition) AND sum(cardinality(image)) > 500 FROM compared;
 

@@ -44,6 +44,7 @@ pub use recognise::mentions::{Mention, Recogniser, Seek};
 pub use recognise::text::{Reader, as_utf8};
 pub use records::edge::{Deleter, Deletion, Edge, Fate, Fates, RowVersion, Settled, Stamp};
 pub use records::label::{LABELS, label_of};
+pub use records::trees::Trees;
 pub use records::version::Hint;
 pub use records::visibility::{AllSeen, View, Visibility};
 pub use walk::answer::Row;

@@ -5,13 +5,13 @@
 --   ann_graph  their neighbours, without trees and directions: 0.88 of the names, 230 words.
 --   text       documents alone: 0.69 of the names, 138 words; 0.86 with 20 documents, 590 words.
 
-CREATE FUNCTION cftrag_internal.cft_parts_by_reference(entities text[], up integer, down integer, edges regclass)
+CREATE FUNCTION cftrag_internal.cft_parts_by_reference(entities text[], up integer, down integer, edges regclass, trees text[])
 RETURNS TABLE(entity text, tree text, relation text, text text)
 LANGUAGE sql STABLE PARALLEL SAFE COST 10000 ROWS 20 SET cftrag.enable = off AS $$
-    SELECT p.* FROM cftrag_internal.cft_context_parts($1, $2, $3, $4) AS p $$;
-COMMENT ON FUNCTION cftrag_internal.cft_parts_by_reference(text[], integer, integer, regclass) IS 'cft_context_parts by the reference query';
+    SELECT p.* FROM cftrag_internal.cft_context_parts($1, $2, $3, $4, $5) AS p $$;
+COMMENT ON FUNCTION cftrag_internal.cft_parts_by_reference(text[], integer, integer, regclass, text[]) IS 'cft_context_parts by the reference query';
 
-CREATE FUNCTION cftrag_internal.cft_parts_by_search(entities text[], up integer DEFAULT 3, down integer DEFAULT 1, edges regclass DEFAULT NULL)
+CREATE FUNCTION cftrag_internal.cft_parts_by_search(entities text[], up integer DEFAULT 3, down integer DEFAULT 1, edges regclass DEFAULT NULL, trees text[] DEFAULT NULL)
 RETURNS TABLE(entity text, tree text, relation text, text text)
 LANGUAGE plpgsql STABLE PARALLEL SAFE COST 100000 ROWS 20 SET search_path = pg_catalog, pg_temp AS $$
 #variable_conflict use_column
@@ -33,12 +33,12 @@ BEGIN
           WHERE q.name COLLATE "C" IN (SELECT s.node FROM search AS s)',
         CASE WHEN f.tree IS NULL THEN '''''::text' ELSE format('coalesce(r.%I::text COLLATE "C", '''')', f.tree) END, f.parent, f.child, f.edges)
     INTO found_there USING entities;
-    RETURN QUERY SELECT p.entity, p.tree, p.relation, p.text FROM cftrag_internal.cft_parts_by_reference(found_there, up, down, f.edges) AS p;
+    RETURN QUERY SELECT p.entity, p.tree, p.relation, p.text FROM cftrag_internal.cft_parts_by_reference(found_there, up, down, f.edges, trees) AS p;
 END $$;
-COMMENT ON FUNCTION cftrag_internal.cft_parts_by_search(text[], integer, integer, regclass) IS
+COMMENT ON FUNCTION cftrag_internal.cft_parts_by_search(text[], integer, integer, regclass, text[]) IS
 'cft_context_parts as T-RAG does it: each entity is looked for from the roots of all trees, breadth first; then its relatives, level by level';
 
-CREATE FUNCTION cftrag_internal.cft_sentences_of_neighbors(entities text[], hops integer DEFAULT 1, edges regclass DEFAULT NULL)
+CREATE FUNCTION cftrag_internal.cft_sentences_of_neighbors(entities text[], hops integer DEFAULT 1, edges regclass DEFAULT NULL, trees text[] DEFAULT NULL)
 RETURNS TABLE(entity text, text text)
 LANGUAGE plpgsql STABLE PARALLEL SAFE COST 1000 ROWS 5 SET search_path = pg_catalog, pg_temp AS $$
 #variable_conflict use_column
@@ -56,7 +56,7 @@ BEGIN
         FOR hop IN 1 .. hops LOOP
             -- Neighbours of what is n steps away are n - 1, n or n + 1 steps away.
             SELECT z.now, edge_of_it || z.now INTO edge_of_it, last_two
-              FROM (SELECT ARRAY(SELECT c.relative COLLATE "C" FROM cftrag_internal.cft_context(edge_of_it, 1, 1, edges) AS c
+              FROM (SELECT ARRAY(SELECT c.relative COLLATE "C" FROM cftrag_internal.cft_context(edge_of_it, 1, 1, edges, trees) AS c
                                  EXCEPT SELECT unnest(last_two) COLLATE "C" ORDER BY 1)) AS z(now);
             EXIT WHEN edge_of_it = '{}';
             -- One by one: that is in place.
@@ -72,5 +72,5 @@ BEGIN
         END IF;
     END LOOP;
 END $$;
-COMMENT ON FUNCTION cftrag_internal.cft_sentences_of_neighbors(text[], integer, regclass) IS
+COMMENT ON FUNCTION cftrag_internal.cft_sentences_of_neighbors(text[], integer, regclass, text[]) IS
 'entities within so many steps of each entity, whatever the tree and the direction, the nearest first, as a sentence';

@@ -40,8 +40,8 @@ LANGUAGE c STABLE PARALLEL SAFE COST 1000 ROWS 2
 AS 'MODULE_PATHNAME', 'cft_subtree_size_wrapper';
 COMMENT ON FUNCTION cft_subtree_size(text, regclass) IS 'the number of different entities under an entity, itself counted, in each tree';
 
-CREATE FUNCTION cft_roots(edges regclass DEFAULT NULL)
+CREATE FUNCTION cft_roots(edges regclass DEFAULT NULL, trees text[] DEFAULT NULL)
 RETURNS TABLE(tree text, root text, label text)
 LANGUAGE c STABLE PARALLEL SAFE COST 100000 ROWS 100
 AS 'MODULE_PATHNAME', 'cft_roots_wrapper';
-COMMENT ON FUNCTION cft_roots(regclass) IS 'the entities of each tree that have no parent there but themselves; looks at every entity';
+COMMENT ON FUNCTION cft_roots(regclass, text[]) IS 'the entities of each tree, or of these trees, that have no parent there but themselves; looks at every entity';

@@ -3,23 +3,23 @@
 
 -- The path to an entity, in each of its trees: from the nearest entity above it that has no parent, of several the smallest by bytes; in a cycle
 -- without such, from the farthest above. The way is the shortest, of several the one whose names are the smallest by bytes from the top on.
-CREATE FUNCTION cftrag_internal.cft_path_prefix(entities text[], edges regclass, separator text)
+CREATE FUNCTION cftrag_internal.cft_path_prefix(entities text[], edges regclass, trees text[], separator text)
 RETURNS TABLE(entity text, tree text, path text[], prefix text)
 LANGUAGE c STABLE PARALLEL SAFE COST 10000 ROWS 20
 AS 'MODULE_PATHNAME', 'cft_path_prefix_wrapper';
-COMMENT ON FUNCTION cftrag_internal.cft_path_prefix(text[], regclass, text) IS 'twin of cft_path_prefix';
+COMMENT ON FUNCTION cftrag_internal.cft_path_prefix(text[], regclass, text[], text) IS 'twin of cft_path_prefix';
 
-CREATE FUNCTION cft_path_prefix(entities text[], edges regclass DEFAULT NULL, separator text DEFAULT ' > ')
+CREATE FUNCTION cft_path_prefix(entities text[], edges regclass DEFAULT NULL, trees text[] DEFAULT NULL, separator text DEFAULT ' > ')
 RETURNS TABLE(entity text, tree text, path text[], prefix text)
 LANGUAGE c STABLE PARALLEL SAFE COST 10000 ROWS 20
 AS 'MODULE_PATHNAME', 'cft_path_prefix_wrapper';
-COMMENT ON FUNCTION cft_path_prefix(text[], regclass, text) IS
-'the path from the top to each entity, in each of its trees: to put before a text when it is embedded (TreeRAG, 2025)';
+COMMENT ON FUNCTION cft_path_prefix(text[], regclass, text[], text) IS
+'the path from the top to each entity, in each of its trees, or of these: to put before a text when it is embedded (TreeRAG, 2025)';
 
-CREATE FUNCTION cft_path_prefix(entity text, edges regclass DEFAULT NULL, separator text DEFAULT ' > ')
+CREATE FUNCTION cft_path_prefix(entity text, edges regclass DEFAULT NULL, trees text[] DEFAULT NULL, separator text DEFAULT ' > ')
 RETURNS text LANGUAGE c STABLE PARALLEL SAFE COST 10000
 AS 'MODULE_PATHNAME', 'cft_path_prefix_one_wrapper';
-COMMENT ON FUNCTION cft_path_prefix(text, regclass, text) IS 'the path from the top to an entity, in the first of its trees; NULL if it is in none';
+COMMENT ON FUNCTION cft_path_prefix(text, regclass, text[], text) IS 'the path from the top to an entity, in the first of its trees, or of these; NULL if it is in none';
 
 -- Each hit climbs, in each tree, to the nearest of itself and its ancestors that has at least min_support hits at or below it (within up levels of
 -- these); of several the one with the most, then the smallest by bytes. From there all descendants within down levels, each by the shortest
@@ -48,7 +48,7 @@ BEGIN
     SELECT f.edges INTO forest FROM cftrag_internal.cft_attached(edges) AS f;
     -- Where hits meet; support is NULL where one is alone.
     WITH a AS MATERIALIZED (
-        SELECT DISTINCT c.entity COLLATE "C" AS hit, c.tree COLLATE "C" AS tree, 0 AS depth, c.entity COLLATE "C" AS name FROM cftrag_internal.cft_path_prefix(hits, forest, NULL) AS c
+        SELECT DISTINCT c.entity COLLATE "C" AS hit, c.tree COLLATE "C" AS tree, 0 AS depth, c.entity COLLATE "C" AS name FROM cftrag_internal.cft_path_prefix(hits, forest, NULL, NULL) AS c
         UNION ALL
         SELECT c.entity, c.tree, c.depth, c.relative FROM cftrag_internal.cft_context(hits, up, 0, forest) AS c
     ), met AS (
@@ -69,7 +69,7 @@ BEGIN
     WITH RECURSIVE b AS MATERIALIZED (
         SELECT u.tree, u.name, u.support, p.path
           FROM unnest(b_trees, b_names, b_support) AS u(tree, name, support)
-          JOIN cftrag_internal.cft_path_prefix(b_names, forest, ' > ') AS p ON p.entity = u.name AND p.tree IS NOT DISTINCT FROM u.tree
+          JOIN cftrag_internal.cft_path_prefix(b_names, forest, NULL, ' > ') AS p ON p.entity = u.name AND p.tree IS NOT DISTINCT FROM u.tree
     ), d AS MATERIALIZED (
         SELECT c.entity, c.tree, c.depth, c.relative, c.via FROM cftrag_internal.cft_context(b_names, 0, down, forest) AS c
     ), n(base, tree, support, name, depth, path) AS (
@@ -86,7 +86,7 @@ BEGIN
                         UNION ALL
                         SELECT m.base, m.tree, m.support, m.hit, p.path, true
                           FROM unnest(m_hits, m_trees, m_names, m_support) AS m(hit, tree, base, support)
-                          JOIN cftrag_internal.cft_path_prefix(m_hits, forest, ' > ') AS p ON p.entity = m.hit AND p.tree IS NOT DISTINCT FROM m.tree) AS x) AS z
+                          JOIN cftrag_internal.cft_path_prefix(m_hits, forest, NULL, ' > ') AS p ON p.entity = m.hit AND p.tree IS NOT DISTINCT FROM m.tree) AS x) AS z
          WHERE z.alone OR NOT z.added
     ), placed AS MATERIALIZED (
         SELECT n.*, (ARRAY(SELECT cftrag_internal.cft_natural(x.step) FROM unnest(n.path) WITH ORDINALITY AS x(step, i) ORDER BY x.i)) COLLATE "C" AS place FROM found AS n

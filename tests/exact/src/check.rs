@@ -2,9 +2,10 @@
 //!
 //! The statement answers no rows when both agree, and all rows of both sides (side, number, row) when they differ. The same
 //! statement runs plainly, in functions of each volatility, in cursors, in parallel workers, inside RETURNING and in triggers.
-//! In the same way cft_entities is compared with sql/entities.sql, on a text made of the entities asked for, and cft_roots with sql/roots.sql.
+//! In the same way cft_entities is compared with sql/entities.sql, on a text made of the entities asked for, and cft_roots with sql/roots.sql; and each
+//! of them in some trees only.
 
-use crate::schema::Table;
+use crate::schema::{TREES, Table};
 
 const REFERENCE: &str = include_str!("../../../sql/reference.sql");
 const ENTITIES: &str = include_str!("../../../sql/entities.sql");
@@ -21,6 +22,10 @@ pub enum Mode {
     Mentions,
     /// cft_roots, in a prepared statement.
     Roots,
+    /// cft_context of many, cft_entities and cft_roots in some trees, in a prepared statement.
+    InTrees,
+    MentionsInTrees,
+    RootsInTrees,
     /// In a plpgsql function of that volatility; an immutable one with constants runs while the statement is planned.
     Volatile,
     Stable,
@@ -48,6 +53,16 @@ pub enum Form {
     Mentions,
     /// Not by an entity at all.
     Roots,
+    /// In some trees only.
+    ManyInTrees,
+    MentionsInTrees,
+    RootsInTrees,
+}
+
+impl Form {
+    fn is_in_trees(self) -> bool {
+        matches!(self, Form::ManyInTrees | Form::MentionsInTrees | Form::RootsInTrees)
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -61,10 +76,11 @@ pub struct Check {
     pub down: i32,
 }
 
-/// A definition with the columns of this table.
-fn filled(definition: &str, table: &Table) -> String {
+/// A definition with the columns of this table, in all trees or in some.
+fn filled(definition: &str, table: &Table, in_trees: bool) -> String {
     let text = |column: &str| format!("r.{column}::pg_catalog.text");
     let definition = definition.replace(if table.label.is_some() { "--label" } else { "--no label" }, "");
+    let definition = if in_trees { definition.replace("--trees", "") } else { definition };
     let body: Vec<&str> = definition.lines().filter(|line| !line.starts_with("--")).collect();
     body.join("\n")
         .replace("{edges}", &table.qualified())
@@ -75,18 +91,28 @@ fn filled(definition: &str, table: &Table) -> String {
         .replace("{label}", &table.label.map_or(String::new(), text))
 }
 
+/// The trees that are asked for: none, one, or some with rows of no tree among them. Levels are random.
+fn trees(up: &str) -> String {
+    let [all, one] = [&TREES[..], &TREES[1..2]]
+        .map(|trees| array_literal(&trees.iter().map(|tree| tree.map(str::to_string)).collect::<Vec<_>>()));
+    format!(
+        "CASE {up} % 4 WHEN 0 THEN {all} WHEN 1 THEN {one} WHEN 2 THEN ARRAY[NULL, 'oak', 'no tree', 'oak']::text[] ELSE '{{}}'::text[] END"
+    )
+}
+
 /// The reference query for this table with its parameters named as given.
-fn reference(table: &Table, entities: &str, up: &str, down: &str) -> String {
-    filled(REFERENCE, table)
+fn reference(table: &Table, form: Form, entities: &str, up: &str, down: &str) -> String {
+    filled(REFERENCE, table, form.is_in_trees())
         .replace("{parent_collation}", "pg_catalog.\"C\"")
         .replace("{child_collation}", "pg_catalog.\"C\"")
         .replace("$1", entities)
         .replace("$2", up)
         .replace("$3", down)
+        .replace("($4)", &format!("({})", trees(up)))
 }
 
 /// The definition of cft_entities for this table.
-fn definition(table: &Table, question: &str, overlapping: &str) -> String {
+fn definition(table: &Table, form: Form, question: &str, overlapping: &str, up: &str) -> String {
     let named = match table.label {
         None => "SELECT n.entity, n.entity FROM name AS n".to_string(),
         Some(label) => format!(
@@ -95,47 +121,51 @@ fn definition(table: &Table, question: &str, overlapping: &str) -> String {
             table.qualified()
         ),
     };
-    filled(ENTITIES, table)
+    filled(ENTITIES, table, form.is_in_trees())
         .replace("{aliases}", "SELECT NULL::text, NULL::text WHERE false")
         .replace("{named}", &named)
         .replace("$1", question)
         .replace("$2", overlapping)
+        .replace("($3)", &format!("({})", trees(up)))
 }
 
 /// The two sides of a check: rows of one type, in order, from cftrag and by definition.
 fn sides(table: &Table, form: Form, entities: &str, up: &str, down: &str) -> (String, String) {
     let table_name = table.qualified();
-    if form == Form::Mentions {
+    let in_trees = if form.is_in_trees() { format!(", trees => {}", trees(up)) } else { String::new() };
+    if matches!(form, Form::Mentions | Form::MentionsInTrees) {
         // In the shape of cft_context's rows. Levels are random: an odd one asks for overlapping mentions, or puts words between them.
         let question = format!("array_to_string({entities}, CASE {down} % 2 WHEN 0 THEN ' ' ELSE '? The ' END)");
         let overlapping = format!("({up} % 2 = 1)");
         let columns =
             "row_number() OVER () AS n, m.entity, m.via_alias, m.mention, m.start, m.length::text, NULL::text, m.label";
-        let ours =
-            format!("SELECT {columns} FROM cft_entities({question}, '{table_name}'::regclass, {overlapping}) AS m");
-        let by_definition = definition(table, &question, &overlapping);
+        let ours = format!(
+            "SELECT {columns} FROM cft_entities({question}, '{table_name}'::regclass, overlapping => {overlapping}{in_trees}) AS m"
+        );
+        let by_definition = definition(table, form, &question, &overlapping, up);
         return (
             ours,
             format!("SELECT {columns} FROM ({by_definition}) AS m(entity, mention, start, length, via_alias, label)"),
         );
     }
-    if form == Form::Roots {
+    if matches!(form, Form::Roots | Form::RootsInTrees) {
         // In the same shape. A prepared statement has the parameters of all others.
         let columns =
             "row_number() OVER () AS n, m.root, m.tree, m.label, NULL::int, NULL::text, NULL::text, NULL::text";
         let used = format!("({entities}, {up}, {down}) IS DISTINCT FROM NULL");
-        let ours = format!("SELECT {columns} FROM cft_roots('{table_name}'::regclass) AS m WHERE {used}");
-        return (ours, format!("SELECT {columns} FROM ({}) AS m(tree, root, label)", filled(ROOTS, table)));
+        let ours = format!("SELECT {columns} FROM cft_roots('{table_name}'::regclass{in_trees}) AS m WHERE {used}");
+        let definition = filled(ROOTS, table, form.is_in_trees()).replace("($1)", &format!("({})", trees(up)));
+        return (ours, format!("SELECT {columns} FROM ({definition}) AS m(tree, root, label)"));
     }
-    let call = |asked: &str| format!("cft_context({asked}, {up}, {down}, '{table_name}'::regclass) AS c");
+    let call = |asked: &str| format!("cft_context({asked}, {up}, {down}, '{table_name}'::regclass{in_trees}) AS c");
     let calls = match form {
         Form::One => call(&format!("({entities})[1]")),
-        Form::Many | Form::Mentions | Form::Roots => call(entities),
         Form::Each => format!("unnest({entities}) AS q(name), LATERAL {}", call("q.name")),
+        _ => call(entities),
     };
     (
         format!("SELECT row_number() OVER () AS n, entity, tree, relation, depth, relative, via, label FROM {calls}"),
-        format!("SELECT row_number() OVER () AS n, r.* FROM ({}) AS r", reference(table, entities, up, down)),
+        format!("SELECT row_number() OVER () AS n, r.* FROM ({}) AS r", reference(table, form, entities, up, down)),
     )
 }
 
@@ -248,6 +278,9 @@ impl Check {
             (Mode::Each, _) => Form::Each,
             (Mode::Mentions, _) => Form::Mentions,
             (Mode::Roots, _) => Form::Roots,
+            (Mode::InTrees, _) => Form::ManyInTrees,
+            (Mode::MentionsInTrees, _) => Form::MentionsInTrees,
+            (Mode::RootsInTrees, _) => Form::RootsInTrees,
             (_, true) => Form::Many,
             (_, false) => Form::One,
         }
@@ -278,10 +311,15 @@ mod tests {
     #[test]
     fn every_placeholder_of_the_reference_query_is_filled() {
         for table in &TABLES {
-            let text = reference(table, "q", "u", "d");
-            assert!(!text.contains(['{', '}', '$']), "{text}");
-            let text = definition(table, "q", "o") + &filled(ROOTS, table);
-            assert!(!text.contains(['{', '}', '$']), "{text}");
+            for form in [Form::Many, Form::ManyInTrees] {
+                let text = reference(table, form, "q", "u", "d");
+                assert!(!text.replace("'{}'", "").contains(['{', '}', '$']), "{text}");
+            }
+            for form in [Form::Mentions, Form::MentionsInTrees] {
+                let text = definition(table, form, "q", "o", "u")
+                    + &filled(ROOTS, table, form.is_in_trees()).replace("$1", "t");
+                assert!(!text.replace("'{}'", "").contains(['{', '}', '$']), "{text}");
+            }
         }
     }
 }

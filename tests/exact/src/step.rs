@@ -273,9 +273,12 @@ impl Generator {
         let table = self.table();
         let read_only = model.sessions[session].txn.as_ref().is_some_and(|t| t.read_only);
         let mode = match self.rng.random_range(0..200) {
-            0..136 => Mode::Plain,
-            136..148 => Mode::Roots,
-            148..160 => Mode::Mentions,
+            0..126 => Mode::Plain,
+            126..136 => Mode::InTrees,
+            136..144 => Mode::Roots,
+            144..148 => Mode::RootsInTrees,
+            148..156 => Mode::Mentions,
+            156..160 => Mode::MentionsInTrees,
             160..168 => Mode::Volatile,
             168..176 => Mode::Stable,
             176..180 => Mode::Immutable,
@@ -293,7 +296,7 @@ impl Generator {
         if self.long.dense && mode == Mode::Plain {
             return Some(Action::Check(self.each(table)));
         }
-        let many = mode == Mode::Mentions || one_in(&mut self.rng, 4);
+        let many = matches!(mode, Mode::Mentions | Mode::MentionsInTrees | Mode::InTrees) || one_in(&mut self.rng, 4);
         let count = if many { self.rng.random_range(0..8) } else { 1 };
         let entities = (0..count).map(|_| self.asked(&TABLES[table])).collect();
         let (up, down) = (self.levels(), self.levels());

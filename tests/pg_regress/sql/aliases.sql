@@ -31,7 +31,7 @@ BEGIN
     query := replace(replace(replace(replace(query, '--no label', ''), '{child}', 'r.child::pg_catalog.text'), '{named}', 'SELECT n.entity, n.entity FROM name AS n'), '{aliases}',
         'SELECT alias COLLATE "C", entity COLLATE "C" FROM public.synonym WHERE alias IS NOT NULL AND entity IS NOT NULL');
     EXECUTE format(
-        'WITH image AS MATERIALIZED (SELECT row_number() OVER () AS n, e.* FROM public.cft_entities($1, ''public.kin'', $2) AS e),
+        'WITH image AS MATERIALIZED (SELECT row_number() OVER () AS n, e.* FROM public.cft_entities($1, ''public.kin'', overlapping => $2) AS e),
               reference AS MATERIALIZED (SELECT row_number() OVER () AS n, q.* FROM (%s) AS q),
               different AS ((TABLE image EXCEPT ALL TABLE reference) UNION ALL (TABLE reference EXCEPT ALL TABLE image))
          SELECT CASE WHEN EXISTS (TABLE different)

@@ -5,11 +5,11 @@ CREATE TABLE cs (tree text, parent text, child text) WITH (autovacuum_enabled = 
 INSERT INTO cs SELECT t, 'n' || i / 3, 'n' || i FROM generate_series(1, 40) AS i, (VALUES ('t0'), ('t1')) AS v(t) WHERE t = 't0' OR i % 5 > 1;
 INSERT INTO cs VALUES (NULL, 'n0', 'loner'), ('t1', 'n4', 'long ' || repeat('x', 200)), ('t1', 'secret', 'n1');
 SELECT cft_attach('cs', tree => 'tree');
-CREATE FUNCTION twin(entity text, up int DEFAULT 3, down int DEFAULT 1, edges regclass DEFAULT NULL) RETURNS SETOF cft_relative
+CREATE FUNCTION twin(entity text, up int DEFAULT 3, down int DEFAULT 1, edges regclass DEFAULT NULL, trees text[] DEFAULT NULL) RETURNS SETOF cft_relative
   LANGUAGE c STABLE PARALLEL SAFE AS '$libdir/cftrag', 'cft_context_one_wrapper';
-CREATE FUNCTION twin(entities text[], up int DEFAULT 3, down int DEFAULT 1, edges regclass DEFAULT NULL) RETURNS SETOF cft_relative
+CREATE FUNCTION twin(entities text[], up int DEFAULT 3, down int DEFAULT 1, edges regclass DEFAULT NULL, trees text[] DEFAULT NULL) RETURNS SETOF cft_relative
   LANGUAGE c STABLE PARALLEL SAFE AS '$libdir/cftrag', 'cft_context_many_wrapper';
-CREATE FUNCTION twin_entities(question text, edges regclass DEFAULT NULL, overlapping boolean DEFAULT false) RETURNS SETOF cft_mention
+CREATE FUNCTION twin_entities(question text, edges regclass DEFAULT NULL, trees text[] DEFAULT NULL, overlapping boolean DEFAULT false) RETURNS SETOF cft_mention
   LANGUAGE c STABLE PARALLEL SAFE AS '$libdir/cftrag', 'cft_entities_wrapper';
 CREATE FUNCTION twin_of(query text) RETURNS text LANGUAGE sql AS $$ SELECT replace(replace(query, 'cft_context', 'twin'), 'cft_entities', 'twin_entities') $$;
 -- The node, if the statement's plan has it.
@@ -93,7 +93,7 @@ INSERT INTO cs_texts VALUES (1, 'N4 and n13, loner; n4'), (2, 'the fourth is n4;
 CREATE TABLE entity_queries (q text);
 INSERT INTO entity_queries VALUES
   ('SELECT * FROM cft_entities(''n4 and n13, loner'')'),
-  ('SELECT * FROM cft_entities(''N4 of the Fourth'', ''cs'', true) AS e'),
+  ('SELECT * FROM cft_entities(''N4 of the Fourth'', ''cs'', overlapping => true) AS e'),
   ('SELECT entity FROM cft_entities(''nothing of it'') AS e'),
   ('SELECT length, mention FROM cft_entities(''long '' || repeat(''x'', 200)) AS e'),
   ('SELECT via_alias, upper(entity), start + 1 FROM cft_entities(''four n4'') AS e WHERE start > 1 OR via_alias IS NOT NULL'),
@@ -104,7 +104,7 @@ INSERT INTO entity_queries VALUES
   ('SELECT * FROM cft_entities(''n4'') WITH ORDINALITY'),
   ('SELECT (cft_entities(''n4'')).entity'),
   ('SELECT t.id, e.* FROM cs_texts AS t, LATERAL cft_entities(t.body, ''cs'') AS e ORDER BY id, start, entity'),
-  ('SELECT t.id, e.mention, e.via_alias FROM cs_texts AS t LEFT JOIN LATERAL cft_entities(t.body, ''cs'', true) AS e ON e.length > 2 ORDER BY id, start, entity, length'),
+  ('SELECT t.id, e.mention, e.via_alias FROM cs_texts AS t LEFT JOIN LATERAL cft_entities(t.body, ''cs'', overlapping => true) AS e ON e.length > 2 ORDER BY id, start, entity, length'),
   ('SELECT a.entity, c.relative FROM cft_entities(''n4 and loner'') AS a, LATERAL cft_context(a.entity, 1, 1) AS c'),
   ('SELECT a.entity, b.mention FROM cft_entities(''n4 n2'') AS a, cft_entities(''n13 n1 n2'') AS b WHERE a.start < b.start ORDER BY 1, 2'),
   ('SELECT entity FROM cft_entities((SELECT body FROM cs_texts WHERE id = 1)) AS e');
@@ -134,34 +134,34 @@ SET plan_cache_mode = force_generic_plan;
 PREPARE kept(text) AS SELECT count(*) FROM cft_context($1) AS c;
 EXECUTE kept('n4');
 SELECT scan_of('EXECUTE kept(''n4'')');
-ALTER FUNCTION cft_context(text, int, int, regclass) SECURITY DEFINER;
+ALTER FUNCTION cft_context(text, int, int, regclass, text[]) SECURITY DEFINER;
 SELECT scan_of('EXECUTE kept(''n4'')');
 EXECUTE kept('n4');
-ALTER FUNCTION cft_context(text, int, int, regclass) SECURITY INVOKER SET work_mem = '1MB';
+ALTER FUNCTION cft_context(text, int, int, regclass, text[]) SECURITY INVOKER SET work_mem = '1MB';
 SELECT scan_of('EXECUTE kept(''n4'')');
-ALTER FUNCTION cft_context(text, int, int, regclass) RESET ALL;
+ALTER FUNCTION cft_context(text, int, int, regclass, text[]) RESET ALL;
 SELECT scan_of('EXECUTE kept(''n4'')');
-ALTER FUNCTION cft_context(text, int, int, regclass) STRICT;
+ALTER FUNCTION cft_context(text, int, int, regclass, text[]) STRICT;
 SELECT scan_of('EXECUTE kept(''n4'')');
 EXECUTE kept('n4');
-ALTER FUNCTION cft_context(text, int, int, regclass) CALLED ON NULL INPUT;
+ALTER FUNCTION cft_context(text, int, int, regclass, text[]) CALLED ON NULL INPUT;
 SELECT scan_of('EXECUTE kept(''n4'')');
 CREATE ROLE regress_cs;
 GRANT SELECT ON cs TO regress_cs;
-REVOKE EXECUTE ON FUNCTION cft_context(text, int, int, regclass) FROM PUBLIC;
+REVOKE EXECUTE ON FUNCTION cft_context(text, int, int, regclass, text[]) FROM PUBLIC;
 SET ROLE regress_cs;
 EXPLAIN EXECUTE kept('n4');
 SELECT count(*) FROM cft_context('n4') AS c;
 RESET ROLE;
-GRANT EXECUTE ON FUNCTION cft_context(text, int, int, regclass) TO PUBLIC;
+GRANT EXECUTE ON FUNCTION cft_context(text, int, int, regclass, text[]) TO PUBLIC;
 SET ROLE regress_cs;
 EXECUTE kept('n4');
 RESET ROLE;
-REVOKE EXECUTE ON FUNCTION cft_context(text, int, int, regclass) FROM PUBLIC;
+REVOKE EXECUTE ON FUNCTION cft_context(text, int, int, regclass, text[]) FROM PUBLIC;
 SET ROLE regress_cs;
 EXECUTE kept('n4');
 RESET ROLE;
-GRANT EXECUTE ON FUNCTION cft_context(text, int, int, regclass) TO PUBLIC;
+GRANT EXECUTE ON FUNCTION cft_context(text, int, int, regclass, text[]) TO PUBLIC;
 REVOKE SELECT ON cs FROM regress_cs;
 SET ROLE regress_cs;
 SELECT count(*) FROM cft_context('n4', edges => 'cs') AS c;
@@ -176,7 +176,7 @@ SELECT count(*) FROM (VALUES ('n4'), (NULL), ('n13')) AS v(n), LATERAL cft_conte
 RESET track_functions;
 SELECT count(*) FROM cft_context('n13') AS c;
 SELECT pg_stat_force_next_flush();
-SELECT pg_stat_get_function_calls('cft_context(text, int, int, regclass)'::regprocedure);
+SELECT pg_stat_get_function_calls('cft_context(text, int, int, regclass, text[])'::regprocedure);
 
 -- Asked once, and again only when a parameter of the call itself changes.
 CREATE SEQUENCE asked;
@@ -314,8 +314,13 @@ RESET parallel_setup_cost; RESET parallel_tuple_cost; RESET min_parallel_table_s
 
 RESET plan_cache_mode;
 DEALLOCATE kept;
+-- The script of an older version declares fewer arguments: those it does not have are NULL.
+CREATE FUNCTION older(entity text, up int, down int, edges regclass) RETURNS SETOF cft_relative
+  LANGUAGE c STABLE PARALLEL SAFE AS '$libdir/cftrag', 'cft_context_one_wrapper';
+SELECT count(*) FROM older('n4', 3, 1, 'cs') AS c;
+DROP FUNCTION older;
 SELECT cft_detach('cs');
 DROP VIEW guarded;
 DROP TABLE cs, kept_rows, cs_texts, cs_aliases, entity_queries;
 DROP SEQUENCE asked;
-DROP FUNCTION twin(text, int, int, regclass), twin(text[], int, int, regclass), twin_entities, twin_of, scan_of, same, plan_of, counted, moves, leak, costly;
+DROP FUNCTION twin(text, int, int, regclass, text[]), twin(text[], int, int, regclass, text[]), twin_entities, twin_of, scan_of, same, plan_of, counted, moves, leak, costly;

@@ -18,7 +18,7 @@ SELECT * FROM cft_entities('heart disease type 2', 'ent', overlapping => true);
 SELECT * FROM cft_entities('+++ — fever, cough; hearts heartdisease', 'ent');
 SELECT * FROM cft_entities('', 'ent');
 SELECT * FROM cft_entities(NULL, 'ent');
-SELECT * FROM cft_entities('heart', 'ent', NULL);
+SELECT * FROM cft_entities('heart', 'ent', overlapping => NULL);
 SELECT * FROM cft_entities('heart', 'pg_class');
 SELECT place, convert_from(form, 'UTF8'), start, length FROM cftrag_internal.cft_words('Does HORNER’S type-2…');
 SELECT convert_from(cftrag_internal.cft_form('HORNER’S  Syndrome.'), 'UTF8'), cftrag_internal.cft_form('+++'), cftrag_internal.cft_form(repeat('a ', 65)), cftrag_internal.cft_form(repeat('a', 2001));
@@ -36,7 +36,7 @@ DECLARE
 BEGIN
     query := replace(replace(query, '{parent}', 'r.parent::pg_catalog.text'), '{child}', 'r.child::pg_catalog.text');
     EXECUTE format(
-        'WITH image AS MATERIALIZED (SELECT row_number() OVER () AS n, e.* FROM public.cft_entities($1, %L::regclass, $2) AS e),
+        'WITH image AS MATERIALIZED (SELECT row_number() OVER () AS n, e.* FROM public.cft_entities($1, %L::regclass, overlapping => $2) AS e),
               reference AS MATERIALIZED (SELECT row_number() OVER () AS n, q.* FROM (%s) AS q),
               different AS ((TABLE image EXCEPT ALL TABLE reference) UNION ALL (TABLE reference EXCEPT ALL TABLE image))
          SELECT CASE WHEN EXISTS (TABLE different)

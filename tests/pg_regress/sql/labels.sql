@@ -32,12 +32,12 @@ DECLARE
     names text[] := ARRAY(SELECT DISTINCT e.entity FROM cft_entities(question, edges) AS e ORDER BY 1) || ARRAY['1', '42', 'none'];
 BEGIN
     RETURN QUERY SELECT e::text FROM cft_entities(question, edges) AS e;
-    RETURN QUERY SELECT e::text FROM cft_entities(question, edges, true) AS e;
+    RETURN QUERY SELECT e::text FROM cft_entities(question, edges, overlapping => true) AS e;
     RETURN QUERY SELECT c::text FROM cft_context(names, 3, 2, edges) AS c;
     RETURN QUERY SELECT c::text FROM unnest(names) AS name, LATERAL cft_context(name, 3, 2, edges) AS c;
     RETURN NEXT cft_context_text(names, 3, 2, edges);
     RETURN QUERY SELECT cft_context_text(name, 1, 2, edges) FROM unnest(names) AS name;
-    RETURN NEXT cft_context_text(names, 3, 2, edges, '{entity} {tree} {relatives} {count}');
+    RETURN NEXT cft_context_text(names, 3, 2, edges, template => '{entity} {tree} {relatives} {count}');
     RETURN NEXT cft_context_json(names, 3, 2, edges);
     RETURN QUERY SELECT p::text FROM cft_context_parts(names, 3, 2, edges) AS p;
     RETURN QUERY SELECT p::text FROM cft_roots(edges) AS p;

@@ -110,11 +110,11 @@ SELECT cft_attach('priv.edges', tree => 'tree');
 RESET ROLE;
 
 -- The functions' own rights: EXECUTE can be taken like any other.
-REVOKE EXECUTE ON FUNCTION cft_context(text, int, int, regclass) FROM PUBLIC;
+REVOKE EXECUTE ON FUNCTION cft_context(text, int, int, regclass, text[]) FROM PUBLIC;
 SET ROLE regress_cft_nobody;
 SELECT * FROM cft_context('b', edges => 'priv.edges');
 RESET ROLE;
-GRANT EXECUTE ON FUNCTION cft_context(text, int, int, regclass) TO PUBLIC;
+GRANT EXECUTE ON FUNCTION cft_context(text, int, int, regclass, text[]) TO PUBLIC;
 
 -- A search_path of the caller changes nothing: its operators and functions are not used.
 CREATE SCHEMA evil;

@@ -140,7 +140,7 @@ DECLARE
     n bigint;
     calls text[] := ARRAY[
         $c$ cft_entities('x b', 'attack.forest') $c$,
-        $c$ cft_chunks('b', NULL, 0, 0, 'attack.forest', 'attack.texts') $c$,
+        $c$ cft_chunks('b', NULL, 0, 0, 'attack.forest', documents => 'attack.texts') $c$,
         $c$ cft_nearest_documents('[1,0]', documents => 'attack.texts') $c$,
         $c$ cft_nearest_entities('[1,0]', edges => 'attack.forest', documents => 'attack.texts') $c$,
         $c$ cftrag_internal.cft_texts(ARRAY['b'], 'attack.texts', 'attack.forest') $c$,
@@ -332,13 +332,13 @@ INSERT INTO attack.moods VALUES ((1, 'x y'), 'glad', '[1,0]', 'sad'), (NULL, NUL
 UPDATE attack.moods SET body = 'sad' WHERE entity = 'sad';
 SELECT entity, count(*) FROM attack.mood_summaries GROUP BY 1 ORDER BY 1;
 SELECT document_id, entity, body FROM cft_nearest_documents('[1,0]', documents => 'attack.moods');
-SELECT entity, document_id, body FROM cft_chunks('{root}'::text[], NULL, 0, 1, 'attack.mood_edges', 'attack.moods') ORDER BY 1, 2;
+SELECT entity, document_id, body FROM cft_chunks('{root}'::text[], NULL, 0, 1, 'attack.mood_edges', documents => 'attack.moods') ORDER BY 1, 2;
 SELECT summarized FROM cft_rollup(edges => 'attack.mood_edges');
 SELECT entity, summary FROM attack.mood_summaries ORDER BY 1;
 INSERT INTO attack.mapped SELECT 'glad', concat(id) FROM attack.moods WHERE entity = 'sad';
 SELECT cft_detach('attack.mood_summaries');
 SELECT cft_attach_documents('attack.moods', mapping => 'attack.mapped', mapping_document => 'document');
-SELECT entity, document_id, body FROM cft_chunks('{root}'::text[], NULL, 0, 1, 'attack.mood_edges', 'attack.moods') ORDER BY 1, 2;
+SELECT entity, document_id, body FROM cft_chunks('{root}'::text[], NULL, 0, 1, 'attack.mood_edges', documents => 'attack.moods') ORDER BY 1, 2;
 SELECT document_id, entity, body FROM cft_nearest_documents('[1,0]', documents => 'attack.moods');
 DROP TABLE attack.moods, attack.mapped, attack.mood_edges, attack.mood_summaries CASCADE;
 DROP TYPE attack.mood, attack.pair CASCADE;

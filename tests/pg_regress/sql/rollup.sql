@@ -527,7 +527,7 @@ CREATE FUNCTION trap.regexp_replace(text, text, text, text) RETURNS text LANGUAG
 CREATE FUNCTION trap.current_setting(text) RETURNS text LANGUAGE sql AS 'SELECT trap.boom()';
 CREATE FUNCTION trap.cft_context(text[], int, int, regclass) RETURNS SETOF text LANGUAGE sql AS 'SELECT trap.boom()';
 CREATE FUNCTION trap.cft_rollup_next(int, regclass) RETURNS SETOF text LANGUAGE sql AS 'SELECT trap.boom()';
-CREATE FUNCTION trap.cft_path_prefix(text[], regclass, text) RETURNS SETOF text LANGUAGE sql AS 'SELECT trap.boom()';
+CREATE FUNCTION trap.cft_path_prefix(text[], regclass, text[], text) RETURNS SETOF text LANGUAGE sql AS 'SELECT trap.boom()';
 SET search_path = trap, pg_catalog, public;
 SELECT public.cft_rollup_mark('{repo}', 'files');
 SELECT r.summarized FROM public.cft_rollup('public.shout(text,text[],text[])', edges => 'files') AS r;

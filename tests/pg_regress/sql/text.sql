@@ -62,7 +62,7 @@ ROLLBACK;
 
 -- Byte-stable: image, reference query, another order of rows, another build, 1,000 runs.
 CREATE FUNCTION digest() RETURNS text LANGUAGE sql AS $$
-    SELECT md5(string_agg(cft_context_text(name, 3, 2, 'said') || cft_context_json(name, 3, 2, 'said')::text || cft_context_text(name, 3, 2, 'said', '{entity} {tree} {relation} {count} {relatives}'), '' ORDER BY name COLLATE "C"))
+    SELECT md5(string_agg(cft_context_text(name, 3, 2, 'said') || cft_context_json(name, 3, 2, 'said')::text || cft_context_text(name, 3, 2, 'said', template => '{entity} {tree} {relation} {count} {relatives}'), '' ORDER BY name COLLATE "C"))
       FROM (SELECT parent FROM said UNION SELECT child FROM said) AS s(name) $$;
 INSERT INTO said SELECT 't' || i % 3, 'p' || i % 17, 'c' || i % 23 FROM generate_series(1, 400) AS i;
 SELECT digest() AS digest \gset

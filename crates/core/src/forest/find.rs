@@ -5,6 +5,7 @@ use crate::filter::counters::Counters;
 use crate::filter::table::{Spot, TOGETHER};
 use crate::memory::hash::{Hash, Kind};
 use crate::records::record::Record;
+use crate::records::trees::Trees;
 use crate::records::visibility::has_visible_edge;
 use crate::{Image, Visibility};
 
@@ -47,13 +48,26 @@ impl Image<'_> {
         Candidates::of(hash, self.names().buckets_of(hash)).next().is_some()
     }
 
-    /// Reader: whether there is an entity of that name with an edge that the snapshot sees.
+    /// Reader: whether there is an entity of that name with an edge that the snapshot sees, in one of
+    /// these trees if some are given.
     /// Xids it does not know go to `ask`, and the answer is void.
     #[must_use]
-    pub fn sees(&self, name: &[u8], seen: &impl Visibility, ask: &mut Vec<u64>) -> bool {
+    pub fn sees(
+        &self,
+        name: &[u8],
+        only: Option<&mut Trees>,
+        seen: &impl Visibility,
+        ask: &mut Vec<u64>,
+    ) -> bool {
         let entity = self.key(Kind::Entity, name).record;
+        let only = only.map(|trees| {
+            let mut whole = usize::MAX;
+            trees.look_up(*self, &mut whole);
+            &*trees
+        });
         entity.is_some_and(|id| {
-            has_visible_edge(self.mem(), Record::new(self.mem(), id), seen, ask, &mut 0)
+            let record = Record::new(self.mem(), id);
+            has_visible_edge(self.mem(), record, only, seen, ask, &mut 0)
         })
     }
 }

@@ -5,5 +5,6 @@ pub(crate) mod label;
 pub(crate) mod list;
 pub(crate) mod record;
 pub(crate) mod slot;
+pub(crate) mod trees;
 pub(crate) mod version;
 pub(crate) mod visibility;

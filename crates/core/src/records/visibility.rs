@@ -8,6 +8,7 @@ use crate::memory::id::Link;
 use crate::records::list::Cursor;
 use crate::records::record::{Direction, Record};
 use crate::records::slot::Slot;
+use crate::records::trees::Trees;
 use crate::records::version::{Hint, Side, Version};
 
 /// What a snapshot makes of one xid.
@@ -60,10 +61,11 @@ pub(crate) fn sees(mem: &Memory, link: Link, seen: &impl Visibility, ask: &mut V
     }
 }
 
-/// Whether a snapshot sees any edge of an entity. Counts the slots that it read in `visited`.
+/// Whether a snapshot sees any edge of an entity, or any in these trees. Counts the slots that it read in `visited`.
 pub(crate) fn has_visible_edge(
     mem: &Memory,
     record: Record<'_>,
+    only: Option<&Trees>,
     seen: &impl Visibility,
     ask: &mut Vec<u64>,
     visited: &mut usize,
@@ -72,7 +74,8 @@ pub(crate) fn has_visible_edge(
         let mut cursor = Cursor::start(record, direction);
         std::iter::from_fn(|| cursor.next(mem)).any(|at| {
             *visited += 1;
-            sees(mem, Slot::read(mem, at).link, seen, ask)
+            let slot = Slot::read(mem, at);
+            only.is_none_or(|trees| trees.has(slot.tree)) && sees(mem, slot.link, seen, ask)
         })
     })
 }

@@ -40,6 +40,7 @@ use crate::memory::root::Counter;
 use crate::memory::step::Step;
 use crate::records::list::Cursor;
 use crate::records::record::Direction;
+use crate::records::trees::Trees;
 use crate::walk::answer::Row;
 use crate::walk::arena::{Arena, Name, Prefix, UNNAMED};
 use crate::walk::order::Order;
@@ -90,6 +91,8 @@ pub struct Walk {
     versions: bool,
     /// Whether an entity's own row is a row of the answer.
     own: bool,
+    /// The trees that the walk is limited to, if it is.
+    trees: Option<Trees>,
     /// The tree of labels, whose edges are no relatives; whether labels are wanted, and that of each row
     /// named so far: [`UNNAMED`] where there is none.
     labels: Option<TreeId>,
@@ -189,6 +192,7 @@ impl Walk {
             epoch: 0,
             versions: true,
             own: false,
+            trees: None,
             labels: None,
             wants_labels: false,
             row_labels: Vec::new(),
@@ -209,6 +213,7 @@ impl Walk {
         self.floor = 0;
         self.taken = 0;
         self.cost_of_taken = Counters::default();
+        self.trees = None;
         self.room.start();
         self.text.clear();
         self.restart();
@@ -220,6 +225,12 @@ impl Walk {
         let entity = self.arena.add(entity);
         self.questions.push(Question { entity, label: UNNAMED, up, down });
         self.floor = self.arena.mark();
+    }
+
+    /// Limits all questions to relatives in these trees. By default, and after `clear`, relatives in every
+    /// tree are answered.
+    pub fn only_in(&mut self, trees: Trees) {
+        self.trees = Some(trees);
     }
 
     /// Restarts all questions whose answers were not taken, once the asked xids are known.
@@ -264,6 +275,11 @@ impl Walk {
         self.versions = image.root().count(Counter::Versions) > 0;
         self.labels = image.labels();
         let mut budget = cells.max(1);
+        if let Some(trees) = &mut self.trees
+            && !trees.look_up(image, &mut budget)
+        {
+            return Step::More;
+        }
         self.count_room();
         loop {
             if self.is_between_blocks() {

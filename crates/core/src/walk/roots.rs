@@ -27,6 +27,7 @@ use crate::memory::root::{Counter, Field};
 use crate::records::list::Cursor;
 use crate::records::record::{Direction, Record};
 use crate::records::slot::Slot;
+use crate::records::trees::Trees;
 use crate::records::visibility::sees;
 use crate::{Image, Step, Visibility};
 
@@ -49,14 +50,16 @@ pub struct Roots {
     reading: Option<Reading>,
     restarts: u32,
     epoch: u64,
+    /// The trees that are asked for, if not all are.
+    only: Option<Trees>,
     /// The tree of labels, whose edges make no roots.
     labels: Option<TreeId>,
     asked: Vec<u64>,
     /// Of the current entity: xids to ask for, the trees where it is a child, and other trees
     /// where it is a parent.
     unknown: Vec<u64>,
-    above: Trees,
-    below: Trees,
+    above: Met,
+    below: Met,
     tree_name: Vec<u8>,
     name: Vec<u8>,
 }
@@ -68,14 +71,14 @@ struct Reading {
     cursor: Cursor,
 }
 
-/// A set of trees, usually few; None is the tree without a name.
+/// The trees met, usually few; None is the tree without a name.
 #[derive(Debug, Default)]
-struct Trees {
+struct Met {
     few: Vec<Option<TreeId>>,
     more: HashSet<Option<TreeId>>,
 }
 
-impl Trees {
+impl Met {
     const FEW: usize = 16;
 
     fn has(&self, tree: Option<TreeId>) -> bool {
@@ -83,7 +86,7 @@ impl Trees {
     }
 
     fn add(&mut self, tree: Option<TreeId>) {
-        if self.few.len() < Trees::FEW {
+        if self.few.len() < Met::FEW {
             self.few.push(tree);
         } else {
             self.more.insert(tree);
@@ -107,6 +110,12 @@ impl Roots {
     #[must_use]
     pub fn new() -> Roots {
         Roots { judged: Marks::new(), ..Roots::default() }
+    }
+
+    /// Starts, for the roots of these trees.
+    #[must_use]
+    pub fn only_in(trees: Trees) -> Roots {
+        Roots { only: Some(trees), ..Roots::new() }
     }
 
     /// Makes room for the marks of the image. Called after [`Step::More`], without the lock.
@@ -139,6 +148,14 @@ impl Image<'_> {
             return Step::More;
         }
         roots.labels = self.labels();
+        if let Some(only) = &mut roots.only {
+            if !only.look_up(*self, &mut budget.max(1)) {
+                return Step::More;
+            }
+            if only.len() == 0 {
+                return Step::Done;
+            }
+        }
         let kicks = self.root().count(Counter::Kicks);
         if self.epoch() != roots.epoch {
             roots.epoch = self.epoch();
@@ -229,6 +246,7 @@ impl Image<'_> {
         let mem = self.mem();
         let labels = roots.labels;
         let trees = self.root().count(Counter::Trees) + u64::from(labels.is_none());
+        let trees = roots.only.as_ref().map_or(trees, |only| trees.min(wide(only.len())));
         while wide(roots.above.len() + roots.below.len()) < trees {
             let before = reading;
             let Some(at) = reading.cursor.next(mem) else {
@@ -248,8 +266,12 @@ impl Image<'_> {
             // An edge from the entity to itself says that it is there, and is no parent of it.
             let counts = slot.neighbour != reading.entity || reading.direction == Direction::Down;
             let is_label = labels.is_some() && slot.tree == labels;
-            let is_news =
-                counts && !is_label && !roots.above.has(slot.tree) && !roots.below.has(slot.tree);
+            let is_asked = roots.only.as_ref().is_none_or(|only| only.has(slot.tree));
+            let is_news = counts
+                && !is_label
+                && is_asked
+                && !roots.above.has(slot.tree)
+                && !roots.below.has(slot.tree);
             if is_news && sees(mem, slot.link, seen, &mut roots.unknown) {
                 match reading.direction {
                     Direction::Up => roots.above.add(slot.tree),

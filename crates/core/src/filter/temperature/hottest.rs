@@ -220,7 +220,7 @@ impl Image<'_> {
         }
         hot.unknown.clear();
         let mut visited = RECORD + record.name_len() / LINE_BYTES;
-        if has_visible_edge(self.mem(), record, seen, &mut hot.unknown, &mut visited) {
+        if has_visible_edge(self.mem(), record, None, seen, &mut hot.unknown, &mut visited) {
             hot.room_for(record.name_len())?;
             let start = hot.names.len();
             hot.names.resize(start + record.name_len(), 0);

@@ -237,7 +237,7 @@ impl Walk {
                 batch.send_for_versions(mem);
             }
             for slot in batch {
-                if START && self.labels.is_some() && slot.tree == self.labels {
+                if START && self.leaves_out(slot.tree) {
                     continue;
                 }
                 let is_own = slot.neighbour == owner.start;
@@ -260,6 +260,13 @@ impl Walk {
         self.counters.slots_visited += wide(visited);
         *budget = budget.saturating_sub(visited);
         self.at.cursor.is_some()
+    }
+
+    /// Whether edges of that tree are no relatives, or not asked for.
+    #[inline]
+    fn leaves_out(&self, tree: Option<TreeId>) -> bool {
+        self.labels.is_some() && tree == self.labels
+            || self.trees.as_ref().is_some_and(|trees| !trees.has(tree))
     }
 
     /// Adds the row that a visible edge leads to, or gives a known one the smaller `via`.

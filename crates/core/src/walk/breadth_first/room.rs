@@ -9,6 +9,7 @@ use crate::Interruptible;
 use crate::memory::flat::Memory;
 use crate::memory::limit::NoRoom;
 use crate::memory::limit::some_is_left;
+use crate::records::trees::Trees;
 use crate::walk::answer::Row;
 use crate::walk::arena::Name;
 use crate::walk::order::Order;
@@ -161,6 +162,7 @@ impl Walk {
             + self.row_labels.capacity() * size_of::<Name>()
             + self.questions.capacity() * size_of::<Question>()
             + self.asked.capacity() * size_of::<u64>()
+            + self.trees.as_ref().map_or(0, Trees::bytes)
     }
 
     /// Bytes of the answers found so far, as rows with their names.

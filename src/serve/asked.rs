@@ -1,0 +1,68 @@
+//! What a call asks for, besides the table: how far, in which trees, in which text.
+
+#![expect(unsafe_code, reason = "values of a call's arguments")]
+
+use crate::call::fmgr;
+use crate::call::fmgr::{Call, text_bytes};
+use crate::call::work_memory::Room;
+use crate::error;
+use crate::error::Fallible;
+use cftrag_core::{NoRoom, Trees};
+use pgrx::pg_sys;
+
+/// Bytes that a tree which is asked for takes besides its name.
+const PER_TREE: usize = 32;
+
+/// How far relatives are asked for, and in which trees.
+#[derive(Clone, Copy)]
+pub struct Reach {
+    pub up: i32,
+    pub down: i32,
+    /// A text[] value, a NULL in it for rows without a tree. None: in every tree.
+    pub trees: Option<pg_sys::Datum>,
+    /// Whether temperatures count the lookups.
+    pub counts: bool,
+}
+
+impl Reach {
+    /// So many levels, in every tree.
+    pub fn levels(up: i32, down: i32) -> Self {
+        Self { up, down, trees: None, counts: true }
+    }
+
+    /// The arguments up, down and trees of a call (entity or entities, up, down, edges, trees); None if it gives NULL for a level.
+    pub fn of(call: &Call) -> Option<Self> {
+        Some(Self { trees: call.arg(4), ..Self::levels(call.int(1)?, call.int(2)?) })
+    }
+}
+
+/// In which text names are looked for.
+#[derive(Clone, Copy)]
+pub struct Question {
+    /// A text.
+    pub text: pg_sys::Datum,
+    /// A text[] value: only entities with a row in one of these trees count; a NULL in it is for rows without a tree. None: all.
+    pub trees: Option<pg_sys::Datum>,
+    /// A boolean: every name, not only the leftmost and longest.
+    pub overlapping: pg_sys::Datum,
+}
+
+impl Question {
+    pub fn text(&self) -> &[u8] {
+        // SAFETY: made of a function's arguments, which SQL declares, and not kept beyond the call.
+        unsafe { text_bytes(self.text) }
+    }
+
+    pub fn is_overlapping(&self) -> bool {
+        self.overlapping.value() != 0
+    }
+}
+
+/// The trees of a text[] value, for a reader of the image. 53400, 53200 (memory).
+pub fn trees(array: pg_sys::Datum) -> Fallible<Trees> {
+    // SAFETY: SQL declares the argument text[].
+    let names = unsafe { fmgr::elements(array) };
+    let bytes = |name: &Option<&[u8]>| name.map_or(0, <[u8]>::len) + PER_TREE;
+    Room::new().take(names.iter().map(bytes).sum())?;
+    Trees::of(names.iter().copied()).ok_or_else(|| error::no_room(NoRoom::Memory(names.len() * PER_TREE)))
+}
