@@ -4,7 +4,7 @@
 -- Parameters: $1 text question, $2 boolean overlapping; $3 text[] trees, if not all are asked for.
 -- Filled in by src/serve/reference.rs before it is parsed: {edges}, {parent} and {child} as in reference.sql;
 -- {aliases}, a query for (alias, entity) over the attached tables of aliases, without NULLs; {named}, one for (entity, what it is called): child and label of
--- the rows that have both, or (entity, entity) FROM name where there is no column of labels.
+-- the rows that have both; (entity, entity) FROM name where there is no column of labels; nothing for integers that are no names to be found.
 --
 -- cft_words(text) are the words of a text, folded, with their places from 1 on and their positions in characters; cft_form(name) is the
 -- folded words of a name, joined by one blank, or NULL if it is never found in a text (crates/core/src/folded/words.rs). Both are bytea: UTF-8

@@ -388,6 +388,26 @@ pub fn warn_incomplete(name: &str, why: Damage) {
     .report(pgrx::PgLogLevel::WARNING);
 }
 
+/// For a call of cft_attach.
+pub fn labels_and_ids() -> ErrorReport {
+    report(Code::ERRCODE_INVALID_PARAMETER_VALUE, "\"label\" and \"ids\" exclude each other".into())
+        .set_detail("Texts name entities by their labels, or by their ids.")
+}
+
+/// For integer ids. `line`: a call of cft_attach, with a column of labels if the table has one that is called so.
+pub fn notice_not_in_texts(table: &str, line: &str, has_label: bool) {
+    let hint = match has_label {
+        true => format!("Say what people call them: {line}"),
+        false => "Name a column of what people call them as \"label\"; or say ids => true, if texts name them by these numbers.".into(),
+    };
+    report(
+        Code::ERRCODE_SUCCESSFUL_COMPLETION,
+        format!("the integer ids of table \"{table}\" will not be found in texts"),
+    )
+    .set_hint(crate::pg::encoding::shown(&hint))
+    .report(pgrx::PgLogLevel::NOTICE);
+}
+
 pub fn notice_not_verified(table: &str, reason: &str) {
     report(
         Code::ERRCODE_SUCCESSFUL_COMPLETION,

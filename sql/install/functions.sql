@@ -23,11 +23,12 @@ END $$;
 COMMENT ON SCHEMA cftrag_internal IS 'what the extension cftrag itself calls; nothing here is for users';
 GRANT USAGE ON SCHEMA cftrag_internal TO PUBLIC;
 
-CREATE FUNCTION cft_attach(edges regclass, parent name DEFAULT 'parent', child name DEFAULT 'child', tree name DEFAULT NULL, label name DEFAULT NULL)
+CREATE FUNCTION cft_attach(edges regclass, parent name DEFAULT 'parent', child name DEFAULT 'child', tree name DEFAULT NULL, label name DEFAULT NULL,
+    ids boolean DEFAULT false)
 RETURNS void LANGUAGE c VOLATILE PARALLEL UNSAFE COST 1000
 AS 'MODULE_PATHNAME', 'cft_attach_wrapper';
-COMMENT ON FUNCTION cft_attach(regclass, name, name, name, name) IS
-'creates the triggers that keep an image of an edges table (parent, child[, tree][, label of the child]) in shared memory; owner only';
+COMMENT ON FUNCTION cft_attach(regclass, name, name, name, name, boolean) IS
+'creates the triggers that keep an image of an edges table (parent, child[, tree][, label of the child]) in shared memory; owner only. ids: texts name entities by integer ids';
 
 CREATE FUNCTION cftrag_internal.cft_detach_edges(relation regclass)
 RETURNS boolean LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE COST 1000

@@ -368,8 +368,8 @@ BEGIN
         RAISE EXCEPTION 'k must not be negative' USING ERRCODE = 'invalid_parameter_value';
     END IF;
     SELECT * INTO f FROM cftrag_internal.cft_attached(edges);
-    -- A name is a name: only for what is none the others are asked. Where there are labels, ids are no names.
-    RETURN QUERY SELECT mention, 1::float8, 'exact' WHERE k > 0 AND f.label IS NULL
+    -- A name is a name: only for what is none the others are asked. Where there are labels, ids are no names; nor are integers, unless they were said to be.
+    RETURN QUERY SELECT mention, 1::float8, 'exact' WHERE k > 0 AND f.by_name
         AND (EXISTS (SELECT FROM cftrag_internal.cft_context(mention, 1, 1, f.edges)) OR EXISTS (SELECT FROM cftrag_internal.cft_path_prefix(ARRAY[mention], f.edges, NULL, NULL)));
     IF FOUND THEN RETURN; END IF;
     RETURN QUERY
@@ -381,7 +381,7 @@ BEGIN
      ORDER BY z.method DESC, z.entity COLLATE "C" LIMIT k;
     IF FOUND THEN RETURN; END IF;
     SELECT n.nspname INTO trgm FROM pg_extension AS x JOIN pg_namespace AS n ON n.oid = x.extnamespace WHERE x.extname = 'pg_trgm';
-    IF FOUND THEN
+    IF FOUND AND (f.by_name OR f.label IS NOT NULL) THEN
         EXECUTE format(
             'SELECT array_agg(z.name ORDER BY z.similarity DESC, z.name), array_agg(z.similarity ORDER BY z.similarity DESC, z.name) FROM (
                  SELECT n.name, max(%1$I.similarity(n.called, $1))::float8 AS similarity FROM (' || CASE WHEN f.label IS NULL

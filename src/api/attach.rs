@@ -3,6 +3,7 @@
 #![expect(unsafe_code, reason = "talks to the catalogs directly")]
 
 use crate::call::fmgr::{Call, name};
+use crate::catalog::attach_line::{attach_line, with_label};
 use crate::catalog::attached_table::AttachedTable;
 use crate::catalog::column_rules::check_columns;
 use crate::catalog::columns::ColumnNames;
@@ -16,27 +17,37 @@ use crate::pg::encoding;
 use pgrx::prelude::*;
 use std::ffi::CString;
 
-/// `cft_attach(edges regclass, parent name, child name, tree name, label name) -> void`
+/// `cft_attach(edges regclass, parent name, child name, tree name, label name, ids boolean) -> void`
 ///
 /// Creates the triggers that keep an image of `edges` fresh. Idempotent; with other columns it replaces the registration.
 /// Errors: 42P01 no such table, 42809 not a plain table, 42703 no such column, 42701 a column twice, 42804 type, 0A000 collation or
-/// virtual column, 42501 not the owner.
+/// virtual column, 42501 not the owner, 22023 both labels and ids. A NOTICE says that integer ids are not found in texts.
 #[pg_extern(sql = false)]
 fn cft_attach(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     // SAFETY: our own fcinfo.
     let call = unsafe { Call::new(fcinfo) };
     let functions = Functions::beside(call.function());
     let table = open_owned(call.oid(0).ok_or_else(|| error::null_argument("edges"))?)?;
-    let names = ColumnNames {
+    let mut names = ColumnNames {
         parent: name(&call, 1).ok_or_else(|| error::null_argument("parent"))?,
         child: name(&call, 2).ok_or_else(|| error::null_argument("child"))?,
         tree: name(&call, 3),
         label: name(&call, 4),
+        ids: call.arg(5).is_some_and(|ids| ids.value() != 0),
     };
+    if names.ids && names.label.is_some() {
+        return Err(error::labels_and_ids());
+    }
     if let Some(why) = table.unsuitable().or_else(|| table.inherits()) {
         return Err(error::wrong_kind(&table.name(), why));
     }
     check_columns(&table, &names)?;
+    let columns = table.require_columns(&names)?;
+    names.ids &= columns.are_integers();
+    if names.label.is_none() && !columns.are_found_by_name(&names) {
+        let labelled = with_label(&table, names.clone());
+        error::notice_not_in_texts(&table.name(), &attach_line(&table, &labelled), labelled.label.is_some());
+    }
     let known = registration::read(table.oid(), std::ptr::null_mut(), functions);
     if known.is_some_and(|r| r.sound && r.names == names) {
         return Ok(());
@@ -60,7 +71,7 @@ fn cft_attach_aliases(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     let table = open_owned(call.oid(0).ok_or_else(|| error::null_argument("aliases"))?)?;
     let alias = name(&call, 1).ok_or_else(|| error::null_argument("alias"))?;
     let entity = name(&call, 2).ok_or_else(|| error::null_argument("entity"))?;
-    let names = ColumnNames { parent: entity, child: alias, tree: None, label: None };
+    let names = ColumnNames::pair(entity, alias);
     let edges = AttachedTable::open(&call, 3)?;
     if edges.oid() == table.oid() {
         return Err(error::aliases_of_itself(&table.name()));

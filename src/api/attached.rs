@@ -11,19 +11,20 @@ use crate::serve::labels::Labels;
 use pgrx::Internal;
 use pgrx::prelude::*;
 
-/// `cft_attached(edges regclass) -> table(edges regclass, parent name, child name, tree name, label name)`: one row. Errors: those of cft_context.
+/// `cft_attached(edges regclass) -> table(edges regclass, parent name, child name, tree name, label name, by_name boolean)`: one row. by_name:
+/// texts name entities by their own names. Errors: those of cft_context.
 #[pg_extern(sql = false)]
 fn cft_attached(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     // SAFETY: our own fcinfo.
     let call = unsafe { Call::new(fcinfo) };
     let rows = call.rows();
-    let AttachedTable { table, registration, .. } = AttachedTable::open(&call, 0)?;
+    let AttachedTable { table, registration, columns, .. } = AttachedTable::open(&call, 0)?;
     // Every user may read this in the catalogs, but the call locks the table, so it needs a reader's rights.
     if !privileges::is_readable(table.oid()) {
         return Err(error::no_privilege(&table.name()));
     }
     let names = &registration.names;
-    let mut nulls = [false, false, false, names.tree.is_none(), names.label.is_none()];
+    let mut nulls = [false, false, false, names.tree.is_none(), names.label.is_none(), false];
     rows.add(
         &mut [
             pg_sys::Datum::from(table.oid()),
@@ -31,6 +32,7 @@ fn cft_attached(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
             name_datum(&names.child),
             name_datum(names.tree.as_deref().unwrap_or_default()),
             name_datum(names.label.as_deref().unwrap_or_default()),
+            pg_sys::Datum::from(columns.are_found_by_name(names)),
         ],
         &mut nulls,
     );

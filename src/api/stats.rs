@@ -57,7 +57,7 @@ fn shown(table: pg_sys::Oid, functions: Functions) -> bool {
     let Some(registration) = registration::read(table, std::ptr::null_mut(), functions) else {
         return reads(table, [None]);
     };
-    let ColumnNames { parent, child, tree, label } = registration.names;
+    let ColumnNames { parent, child, tree, label, .. } = registration.names;
     let number = |name: String| {
         let name = CString::new(encoding::encode(&name)).ok()?;
         // SAFETY: a system cache lookup; 0 if there is no such column.

@@ -17,10 +17,8 @@ pub fn attach_hint(table: &EdgesTable) -> String {
     if let Some(why) = table.unsuitable().or_else(|| table.inherits()) {
         return format!("It cannot be attached: it is {why}.");
     }
-    let names =
-        |parent: &str, child: &str| ColumnNames { parent: parent.into(), child: child.into(), tree: None, label: None };
     let takes = |names: &ColumnNames| check_columns(table, names).is_ok();
-    let usual = [names("parent", "child"), names("parent_id", "id")];
+    let usual = [ColumnNames::pair("parent", "child"), ColumnNames::pair("parent_id", "id")];
     let own = own_keys(table);
     let known = if own.len() > 1 { None } else { own.into_iter().chain(usual).find(takes) };
     match known {
@@ -35,7 +33,7 @@ pub fn attach_hint(table: &EdgesTable) -> String {
 const LABELS: [&str; 3] = ["name", "title", "label"];
 
 /// These columns, and a column of labels if children are ids and the table has one that is called so.
-fn with_label(table: &EdgesTable, names: ColumnNames) -> ColumnNames {
+pub fn with_label(table: &EdgesTable, names: ColumnNames) -> ColumnNames {
     let textual = [pg_sys::TEXTOID, pg_sys::VARCHAROID, pg_sys::BPCHAROID, pg_sys::NAMEOID].map(u32::from);
     let is_text = |name: &str| table.column(name).is_some_and(|column| textual.contains(&column.type_oid));
     if is_text(&names.child) {
@@ -59,6 +57,9 @@ pub fn attach_line(table: &EdgesTable, names: &ColumnNames) -> String {
             line += &format!(", {argument} => '{}'", quote(column));
         }
     }
+    if names.ids {
+        line += ", ids => true";
+    }
     line + ");"
 }
 
@@ -73,12 +74,6 @@ fn own_keys(table: &EdgesTable) -> Vec<ColumnNames> {
         };
         let keys = PgList::<pg_sys::ForeignKeyCacheInfo>::from_pg(pg_sys::RelationGetFKeyList(table.rel()));
         let own = keys.iter_ptr().filter(|&key| (*key).confrelid == table.oid() && (*key).nkeys == 1);
-        own.map(|key| ColumnNames {
-            parent: name((*key).conkey[0]),
-            child: name((*key).confkey[0]),
-            tree: None,
-            label: None,
-        })
-        .collect()
+        own.map(|key| ColumnNames::pair(name((*key).conkey[0]), name((*key).confkey[0]))).collect()
     }
 }

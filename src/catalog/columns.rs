@@ -39,6 +39,17 @@ impl Columns {
     pub fn has_labels(&self) -> bool {
         self.label.number != 0
     }
+
+    /// Whether entities are integers.
+    pub fn are_integers(&self) -> bool {
+        let integers = [pg_sys::INT2OID, pg_sys::INT4OID, pg_sys::INT8OID, pg_sys::NUMERICOID].map(u32::from);
+        [self.parent, self.child].iter().any(|column| integers.contains(&column.type_oid))
+    }
+
+    /// Whether texts name entities by their own names: not where they have labels, and integers only where that was asked for.
+    pub fn are_found_by_name(&self, names: &ColumnNames) -> bool {
+        !self.has_labels() && (names.ids || !self.are_integers())
+    }
 }
 
 /// The columns' names, as the trigger's arguments give them.
@@ -48,9 +59,16 @@ pub struct ColumnNames {
     pub child: String,
     pub tree: Option<String>,
     pub label: Option<String>,
+    /// Whether texts name entities by integer ids.
+    pub ids: bool,
 }
 
 impl ColumnNames {
+    /// A parent and a child, and nothing else.
+    pub fn pair(parent: impl Into<String>, child: impl Into<String>) -> Self {
+        Self { parent: parent.into(), child: child.into(), tree: None, label: None, ids: false }
+    }
+
     /// Each column with the name of cft_attach's argument for it.
     pub fn all(&self) -> [(&'static str, Option<&String>); 4] {
         [
@@ -61,17 +79,20 @@ impl ColumnNames {
         ]
     }
 
-    /// The trigger's arguments: parent, child, then tree and label as far as there are any; an empty one is none.
+    /// The trigger's arguments: parent, child, then tree, label and "ids" as far as there are any; an empty one is none.
     pub fn arguments(&self) -> Vec<&str> {
-        let tree = self.tree.as_deref();
-        let mut arguments = vec![self.parent.as_str(), self.child.as_str()];
-        match &self.label {
-            Some(label) => arguments.extend([tree.unwrap_or_default(), label]),
-            None => arguments.extend(tree),
+        let [tree, label] = [&self.tree, &self.label].map(|name| name.as_deref().unwrap_or_default());
+        let mut arguments =
+            vec![self.parent.as_str(), self.child.as_str(), tree, label, if self.ids { IDS } else { "" }];
+        while arguments.last().is_some_and(|last| last.is_empty()) {
+            arguments.pop();
         }
         arguments
     }
 }
+
+/// The trigger's argument by which texts name entities by integer ids.
+pub const IDS: &str = "ids";
 
 /// The column of that name; None if there is none.
 ///

@@ -3,7 +3,7 @@
 
 #![expect(unsafe_code, reason = "reads system catalogs")]
 
-use crate::catalog::columns::ColumnNames;
+use crate::catalog::columns::{ColumnNames, IDS};
 use crate::pg::encoding;
 use pgrx::pg_sys;
 
@@ -149,7 +149,7 @@ pub const ARGUMENTS: usize = 1024;
 /// # Safety
 /// As for [`is_plain`].
 pub unsafe fn arguments(tuple: pg_sys::HeapTuple, desc: pg_sys::TupleDesc, count: i16) -> Option<ColumnNames> {
-    if !(2..=4).contains(&count) {
+    if !(2..=5).contains(&count) {
         return None;
     }
     // SAFETY: the caller's promise; tgargs is a bytea of `count` NUL-terminated strings.
@@ -167,5 +167,6 @@ pub unsafe fn arguments(tuple: pg_sys::HeapTuple, desc: pg_sys::TupleDesc, count
     let mut other =
         |at: i16| if count > at { parts.next().map(|name| (!name.is_empty()).then_some(name)) } else { Some(None) };
     let (tree, label) = (other(2)?, other(3)?);
-    Some(ColumnNames { parent, child, tree, label })
+    let ids = other(4)?.is_some_and(|word| word == IDS);
+    Some(ColumnNames { parent, child, tree, label, ids })
 }

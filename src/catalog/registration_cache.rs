@@ -351,7 +351,7 @@ fn find_alias_tables(edges: pg_sys::Oid, snapshot: pg_sys::Snapshot, functions: 
                 && form.tgconstrrelid == edges
                 && let Some(ColumnNames { parent: alias, child: entity, .. }) = arguments_of(tuple, desc, form)
             {
-                found.push((form.tgrelid, ColumnNames { parent: entity, child: alias, tree: None, label: None }));
+                found.push((form.tgrelid, ColumnNames::pair(entity, alias)));
             }
         });
     }

@@ -152,7 +152,7 @@ impl Tables {
         let named = |of: &'a AttachedTable| (&of.table, &of.registration.names);
         let aliases: Vec<_> = self.aliases.iter().map(named).collect();
         let (table, names) = named(&self.edges);
-        reference::entities(table, names, &aliases, question, rows);
+        reference::entities(table, names, &self.edges.columns, &aliases, question, rows);
     }
 }
 
@@ -260,9 +260,10 @@ fn from_images(
         recognisers.push(Recogniser::new(HEADERS));
     }
     // With labels, several names may be one entity's, as with aliases. Which of some trees, is asked once all are found.
-    let has_labels = edges.columns.has_labels();
-    let alone = aliases.is_empty() && !has_labels && only.is_none();
-    let seek = if has_labels { Seek::Labelled } else { Seek::Entities };
+    let by_name = edges.columns.are_found_by_name(&edges.registration.names);
+    let alone = aliases.is_empty() && by_name && only.is_none();
+    // Without labels, this finds nothing.
+    let seek = if by_name { Seek::Entities } else { Seek::Labelled };
     let mut ticket = look(edges, &mut recognisers[0], text, seek, overlapping || !alone)?;
     for (of, recogniser) in aliases.iter().zip(&mut recognisers[1..]) {
         look(of, recogniser, text, Seek::Aliased, true)?;

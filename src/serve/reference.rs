@@ -180,6 +180,7 @@ pub fn roots(table: &EdgesTable, names: &ColumnNames, columns: &Columns, trees: 
 pub fn entities(
     table: &EdgesTable,
     names: &ColumnNames,
+    columns: &Columns,
     aliases: &[(&EdgesTable, &ColumnNames)],
     question: &Question,
     rows: Rows,
@@ -189,11 +190,12 @@ pub fn entities(
     let aliases = aliases.join(" UNION ALL ");
     let none = "SELECT NULL::pg_catalog.text, NULL::pg_catalog.text WHERE false";
     let named = match &names.label {
-        None => "SELECT n.entity, n.entity FROM name AS n".to_string(),
+        None if columns.are_found_by_name(names) => "SELECT n.entity, n.entity FROM name AS n".to_string(),
+        None => none.to_string(),
         Some(label) => pairs(table, &names.child, label),
     };
     let template = ENTITIES.replace(if names.label.is_some() { "--label" } else { "--no label" }, "");
-    let collation = table.column(&names.child).map_or_else(String::new, |child| columns::collation_sql(&child));
+    let collation = columns::collation_sql(&columns.child);
     let sql = fill(
         &of_trees(&template, question.trees).replace("{child_collation}", &collation),
         &[

@@ -145,7 +145,7 @@ CREATE TABLE more (id int, names text);
 INSERT INTO more VALUES (1, 'x');
 CREATE TABLE numbers (parent int, child int);
 INSERT INTO numbers VALUES (1, 2);
-SELECT cft_attach('numbers');
+SELECT cft_attach('numbers', ids => true);
 SELECT cft_attach_aliases('more', 'names', 'id', 'numbers');
 SELECT * FROM cft_entities('x 2 x', 'numbers');
 SELECT cft_attach_aliases('more', 'names', 'id', 'kin');

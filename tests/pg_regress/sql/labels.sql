@@ -161,9 +161,31 @@ ALTER TABLE categories RENAME name TO title;
 SELECT * FROM cft_entities('shoes', 'categories');
 SELECT cft_attach('categories', parent => 'parent_id', child => 'id', label => 'title');
 :same;
--- Attached without labels, ids are names again.
+-- Attached without labels, integer ids are names only where that is said; a NOTICE names the column of labels, or ids => true.
+RESET client_min_messages;
 SELECT cft_attach('categories', parent => 'parent_id', child => 'id');
 SELECT entity FROM cft_entities('shoes in size 42', 'categories');
+SELECT * FROM cft_resolve('42', edges => 'categories');
+SELECT * FROM cft_context(42, edges => 'categories', up => 1, down => 0);
+SELECT cft_attach('categories', parent => 'parent_id', child => 'id', ids => true);
+SELECT cft_attach('categories', parent => 'parent_id', child => 'id', ids => true);
+SELECT entity FROM cft_entities('shoes in size 42', 'categories');
+SELECT * FROM cft_resolve('42', edges => 'categories');
+SET cftrag.enable = off;
+SELECT entity FROM cft_entities('shoes in size 42', 'categories');
+RESET cftrag.enable;
+SELECT cft_attach('categories', parent => 'parent_id', child => 'id', label => 'name', ids => true);
+CREATE TABLE numbered (up numeric(10), down numeric(10), note text);
+SELECT cft_attach('numbered', 'up', 'down');
+SELECT cft_attach('numbered', 'up', 'down', ids => true);
+SELECT tgargs FROM pg_trigger WHERE tgrelid = 'numbered'::regclass AND tgname = 'cftrag_row';
+DROP TABLE numbered;
+-- Of other names the argument says nothing.
+CREATE TABLE worded (parent text, child text);
+SELECT cft_attach('worded', ids => true);
+SELECT tgargs FROM pg_trigger WHERE tgrelid = 'worded'::regclass AND tgname = 'cftrag_row';
+DROP TABLE worded;
+SET client_min_messages = warning;
 -- Of a table without labels nothing is labelled, whatever this session read before.
 CREATE TABLE plain (parent text, child text);
 INSERT INTO plain VALUES (NULL, 'shoes'), (NULL, 'boots');
