@@ -71,7 +71,7 @@ fn cft_attach_aliases(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     let table = open_owned(call.oid(0).ok_or_else(|| error::null_argument("aliases"))?)?;
     let alias = name(&call, 1).ok_or_else(|| error::null_argument("alias"))?;
     let entity = name(&call, 2).ok_or_else(|| error::null_argument("entity"))?;
-    let names = ColumnNames::pair(entity, alias);
+    let names = ColumnNames::of_names(&entity, &alias);
     let edges = AttachedTable::open(&call, 3)?;
     if edges.oid() == table.oid() {
         return Err(error::aliases_of_itself(&table.name()));
@@ -79,7 +79,7 @@ fn cft_attach_aliases(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     if let Some(why) = table.unsuitable().or_else(|| table.inherits()) {
         return Err(error::wrong_kind(&table.name(), why));
     }
-    for (argument, column) in [("alias", &names.child), ("entity", &names.parent)] {
+    for (argument, column) in [("alias", &alias), ("entity", &entity)] {
         table
             .column(column)
             .ok_or_else(|| error::no_such_alias_column(&table.name(), column, argument, &table.listed()))?;
@@ -104,7 +104,7 @@ fn cft_attach_aliases(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
         name: c"cftrag_aliases",
         function: functions.alias_of(),
         events: pg_sys::TRIGGER_TYPE_INSERT,
-        arguments: &[c_string(&names.child), c_string(&names.parent)],
+        arguments: &[c_string(&alias), c_string(&entity)],
         never: true,
         each_row: true,
         ..Trigger::on(oid)

@@ -1,6 +1,6 @@
 //! cft_entities: which entities occur in a text, by their names or their aliases.
 //!
-//! Each attached table of aliases has an image of its own (entity above alias). Every window is then looked up in all images, and
+//! Each attached table of aliases has an image of its own (the alias as a label of the entity). Every window is then looked up in all images, and
 //! leftmost-longest chooses among all matches.
 
 #![expect(unsafe_code, reason = "talks to the executor directly")]

@@ -64,8 +64,9 @@ fn shown(table: pg_sys::Oid, functions: Functions) -> bool {
         let number = i32::from(unsafe { pg_sys::get_attnum(table, name.as_ptr()) });
         (number != 0).then_some(number)
     };
-    let [tree, label] = [tree, label].map(|other| other.map_or_else(|| number(parent.clone()), number));
-    reads(table, [number(parent), number(child), tree, label])
+    let parent = Some(parent).filter(|parent| !parent.is_empty());
+    let [parent, tree, label] = [parent, tree, label].map(|other| other.map_or_else(|| number(child.clone()), number));
+    reads(table, [parent, number(child), tree, label])
 }
 
 /// Whether the caller has SELECT on the table, or on these columns of it. None: a column that is gone. False if the table is dropped meanwhile.
@@ -124,7 +125,7 @@ fn row(control: Option<&'static Control>, table: pg_sys::Oid) -> Option<([pg_sys
         chunks::read(control, index, stats).and_then(|stats| stats.ok_or(Unusable::Empty))
     });
     if let Some(Ok((_, columns))) = &image {
-        let number = |column: Column| if column.number == 0 { columns.parent.number } else { column.number };
+        let number = |column: Column| if column.number == 0 { columns.child.number } else { column.number };
         if !reads(table, columns.all().map(|column| Some(number(column)))) {
             return None;
         }
@@ -191,7 +192,7 @@ fn cft_hot_entities(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     let rows = call.rows();
     let Some(n) = call.int(0) else { return Ok(()) };
     let wanted = usize::try_from(n).map_err(|_| error::negative_count(n))?;
-    let of = AttachedTable::open(&call, 1)?;
+    let of = AttachedTable::of_any(call.function(), call.oid(1))?;
     loop {
         let mut ticket = match route::route(&of) {
             Ok(ticket) => ticket,

@@ -69,7 +69,7 @@ fn cft_verify(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     let call = unsafe { Call::new(fcinfo) };
     let rows = call.rows();
     call.oid(0).ok_or_else(|| error::null_argument("edges"))?;
-    let of = AttachedTable::open(&call, 0)?;
+    let of = AttachedTable::of_any(call.function(), call.oid(0))?;
     let (broken, mut edges) = loop {
         let mut ticket = match route::route(&of) {
             Ok(ticket) => ticket,

@@ -283,7 +283,10 @@ fn scan_rows(
                 let tree = present[0].then_some(names[0].as_slice());
                 // A row without a parent says that its child is there, as one with itself as parent does.
                 let parent = if present[1] { &names[1] } else { &names[2] };
-                result = each(&Edge { tree, parent, child: &names[2] });
+                // A table of names has no edges.
+                if columns.parent.number != 0 {
+                    result = each(&Edge { tree, parent, child: &names[2] });
+                }
                 // An empty label is none.
                 if result.is_ok() && present[3] && !names[3].is_empty() {
                     if names[3].try_reserve(LABELS.len()).is_err() {

@@ -51,7 +51,7 @@ struct Fired {
     slot: *mut pg_sys::TupleTableSlot,
 }
 
-/// AFTER INSERT OR UPDATE OR DELETE FOR EACH ROW. Arguments: parent, child[, tree[, label]] columns; an empty one is none.
+/// AFTER INSERT OR UPDATE OR DELETE FOR EACH ROW. Arguments: parent, child[, tree[, label[, "ids"]]]: columns, of which an empty one is none.
 /// Errors: 39P01 if it runs as a trigger of another kind, which has no row on a page.
 #[pg_extern(sql = false)]
 fn cft_capture(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
@@ -153,14 +153,14 @@ pub unsafe fn resolve(data: &pg_sys::TriggerData) -> Option<Columns> {
             let is_none = n >= trigger.tgnargs || CStr::from_ptr(*trigger.tgargs.add(n as usize)).is_empty();
             if is_none { Some(Column::default()) } else { find(n) }
         };
-        if !(2..=4).contains(&trigger.tgnargs) {
+        if !(2..=5).contains(&trigger.tgnargs) {
             return None;
         }
-        Some(Columns { parent: find(0)?, child: find(1)?, tree: other(2)?, label: other(3)? })
+        Some(Columns { parent: other(0)?, child: find(1)?, tree: other(2)?, label: other(3)? })
     }
 }
 
-/// Notes what a row says: an edge, and the label of its child.
+/// Notes what a row says: an edge (not in a table of names), and the label of its child.
 ///
 /// # Safety
 /// `slot` holds a row of `data.tg_relation`, or is null.
@@ -170,7 +170,7 @@ unsafe fn note(data: &pg_sys::TriggerData, source: &CapturedAs, slot: *mut pg_sy
     unsafe {
         let (table, highest) = ((*data.tg_relation).rd_id, source.columns.all().map(|c| c.number).into_iter().max());
         let row = attributes(slot, highest.unwrap_or_default());
-        transaction::note(table, source, change, |out| {
+        let edge = |out: &mut Vec<u8>| {
             let Some(row) = &row else { return NameLengths::Lost };
             let tree = if tree.number == 0 { Some(delta::NO_TREE) } else { row.append(tree, out) };
             // A row without a parent says that its child is there, as one with itself as parent does.
@@ -179,7 +179,10 @@ unsafe fn note(data: &pg_sys::TriggerData, source: &CapturedAs, slot: *mut pg_sy
                 parent => parent,
             };
             lengths(tree, parent, row.append(child, out))
-        });
+        };
+        if parent.number != 0 {
+            transaction::note(table, source, change, edge);
+        }
         if label.number != 0 {
             transaction::note(table, source, change, |out| {
                 let Some(row) = row.as_ref().filter(|_| append_labels(out)) else { return NameLengths::Lost };

@@ -38,6 +38,15 @@ impl AttachedTable {
     /// Opens the table that a call names in its argument `edges`, or [`default_edges_table`] if that is NULL. cft_meant_edges gives OID 0
     /// if the caller's search_path does not have exactly one.
     pub fn of(function: pg_sys::Oid, edges: Option<pg_sys::Oid>) -> Fallible<Self> {
+        let of = Self::of_any(function, edges)?;
+        match of.registration.names.has_parent() {
+            true => Ok(of),
+            false => Err(error::not_attached(&name::display_name(of.oid()), attach_hint(&of.table))),
+        }
+    }
+
+    /// [`AttachedTable::of`], or a table of names (aliases), if the call names one.
+    pub fn of_any(function: pg_sys::Oid, edges: Option<pg_sys::Oid>) -> Fallible<Self> {
         let functions = Functions::beside(function);
         // SAFETY: a snapshot is active in every SQL function.
         let snapshot = unsafe { plain::GetActiveSnapshot() };

@@ -44,7 +44,9 @@ pub fn check_columns(table: &EdgesTable, names: &ColumnNames) -> Fallible<()> {
         }
         Ok(())
     };
-    of(&names.parent, &columns.parent)?;
+    if names.has_parent() {
+        of(&names.parent, &columns.parent)?;
+    }
     of(&names.child, &columns.child)?;
     names.tree.as_ref().map_or(Ok(()), |tree| of(tree, &columns.tree))?;
     names.label.as_ref().map_or(Ok(()), |label| of(label, &columns.label))
@@ -53,7 +55,7 @@ pub fn check_columns(table: &EdgesTable, names: &ColumnNames) -> Fallible<()> {
 /// 42804 if a column has since been given a type whose cast to text may be any user's code.
 pub fn check_types(names: &ColumnNames, columns: &columns::Columns) -> Fallible<()> {
     let all = [
-        (Some(&names.parent), columns.parent),
+        (Some(&names.parent).filter(|_| names.has_parent()), columns.parent),
         (Some(&names.child), columns.child),
         (names.tree.as_ref(), columns.tree),
         (names.label.as_ref(), columns.label),

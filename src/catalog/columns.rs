@@ -20,7 +20,7 @@ pub struct Column {
     pub generated: u32,
 }
 
-/// The columns; `tree.number` and `label.number` are 0 where the table has none.
+/// The columns; `tree.number` and `label.number` are 0 where the table has none, `parent.number` in a table of names.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[repr(C)]
 pub struct Columns {
@@ -52,7 +52,8 @@ impl Columns {
     }
 }
 
-/// The columns' names, as the trigger's arguments give them.
+/// The columns' names, as the trigger's arguments give them. A table of names (aliases or labels of entities) has an entity as child and a name
+/// as label, and no parent, which is empty then.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ColumnNames {
     pub parent: String,
@@ -69,10 +70,20 @@ impl ColumnNames {
         Self { parent: parent.into(), child: child.into(), tree: None, label: None, ids: false }
     }
 
+    /// The columns of a table of names.
+    pub fn of_names(entity: impl Into<String>, name: impl Into<String>) -> Self {
+        Self { label: Some(name.into()), ..Self::pair("", entity) }
+    }
+
+    /// Whether it is a table of edges, rather than one of names.
+    pub fn has_parent(&self) -> bool {
+        !self.parent.is_empty()
+    }
+
     /// Each column with the name of cft_attach's argument for it.
     pub fn all(&self) -> [(&'static str, Option<&String>); 4] {
         [
-            ("parent", Some(&self.parent)),
+            ("parent", Some(&self.parent).filter(|_| self.has_parent())),
             ("child", Some(&self.child)),
             ("tree", self.tree.as_ref()),
             ("label", self.label.as_ref()),

@@ -144,7 +144,10 @@ impl EdgesTable {
             Some(name) => self.column(name).ok_or((argument, name.as_str())),
         };
         let (tree, label) = (other("tree", &names.tree)?, other("label", &names.label)?);
-        let parent = self.column(&names.parent).ok_or(("parent", names.parent.as_str()))?;
+        let parent = match names.has_parent() {
+            false => Column::default(),
+            true => self.column(&names.parent).ok_or(("parent", names.parent.as_str()))?,
+        };
         let child = self.column(&names.child).ok_or(("child", names.child.as_str()))?;
         Ok(Columns { tree, parent, child, label })
     }

@@ -5,7 +5,8 @@
 //!   cftrag_truncate  AFTER TRUNCATE, each statement:              cft_capture_truncate('parent', 'child'[, 'tree'])
 //!
 //! Both are ENABLE ALWAYS, so that logical replication's apply worker and session_replication_role = replica fire them.
-//! A table of aliases has both, for an image of its own, with entity as parent and alias as child. A third trigger names its edges table:
+//! A table of aliases has both, for an image of its own: cft_capture('', 'entity', '', 'alias'), the alias as a label of the entity, without a parent.
+//! A third trigger names its edges table:
 //!
 //!   cftrag_aliases   constraint trigger, FROM the edges table, WHEN (false):  cft_alias_of('alias', 'entity')
 //!

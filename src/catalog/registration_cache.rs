@@ -12,7 +12,7 @@ use crate::catalog::columns::{ColumnNames, Columns};
 use crate::catalog::edges_table::EdgesTable;
 use crate::catalog::pg_trigger::{Place, TriggerKey};
 use crate::catalog::privileges::is_readable;
-use crate::catalog::registration::{Functions, Registration, alias_markers, read, tables_with};
+use crate::catalog::registration::{Functions, Registration, read, tables_with};
 use crate::catalog::{pg_trigger, trust};
 use crate::error::Fallible;
 use crate::ffi::pg_guard_ffi_boundary;
@@ -182,12 +182,12 @@ unsafe fn is_seen(place: &Place, buffer: pg_sys::Buffer, snapshot: pg_sys::Snaps
 }
 
 /// The tables that triggers of that function register, as of now; searched again only after an invalidation. An edges table has
-/// readable arguments, and is not a table of aliases.
+/// readable arguments, and is not a table of names.
 fn registered(function: pg_sys::Oid, functions: Functions) -> Rc<[pg_sys::Oid]> {
     // SAFETY: in a transaction; may run invalidation callbacks; ours only counts.
     unsafe { pg_sys::AcceptInvalidationMessages() };
     let is_edges = |table: pg_sys::Oid| {
-        read(table, std::ptr::null_mut(), functions).is_some() && alias_markers(table, functions).is_empty()
+        read(table, std::ptr::null_mut(), functions).is_some_and(|registration| registration.names.has_parent())
     };
     let is_meant = |table: &pg_sys::Oid| function != functions.capture || is_edges(*table);
     let find = || Ok::<_, Infallible>(tables_with(function).into_iter().filter(is_meant).collect());
@@ -215,7 +215,7 @@ pub fn database_xmin() -> u32 {
 /// If a database has more alias markers than this, we search what depends on the edges table instead.
 const FEW_MARKERS: usize = 4;
 
-/// A table of aliases, with entity as parent and alias as child.
+/// A table of aliases.
 pub struct AliasTable {
     pub table: pg_sys::Oid,
     names: ColumnNames,
@@ -351,7 +351,7 @@ fn find_alias_tables(edges: pg_sys::Oid, snapshot: pg_sys::Snapshot, functions: 
                 && form.tgconstrrelid == edges
                 && let Some(ColumnNames { parent: alias, child: entity, .. }) = arguments_of(tuple, desc, form)
             {
-                found.push((form.tgrelid, ColumnNames::pair(entity, alias)));
+                found.push((form.tgrelid, ColumnNames::of_names(entity, alias)));
             }
         });
     }

@@ -117,7 +117,7 @@ impl Tables {
             let registration = unsafe { aliases.registration(plain::GetActiveSnapshot(), edges.functions) };
             let names = &registration.names;
             let columns = table.columns(names).map_err(|(argument, column)| {
-                let argument = if argument == "child" { "alias" } else { "entity" };
+                let argument = if argument == "label" { "alias" } else { "entity" };
                 error::no_such_alias_column(&table.name(), column, argument, &table.listed())
             })?;
             crate::catalog::column_rules::check_types(names, &columns)?;

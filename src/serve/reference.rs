@@ -176,7 +176,7 @@ pub fn roots(table: &EdgesTable, names: &ColumnNames, columns: &Columns, trees: 
     }
 }
 
-/// Answers cft_entities by its definition (sql/entities.sql). `aliases`: tables with entity as parent and alias as child.
+/// Answers cft_entities by its definition (sql/entities.sql). `aliases`: tables of names.
 pub fn entities(
     table: &EdgesTable,
     names: &ColumnNames,
@@ -186,7 +186,10 @@ pub fn entities(
     rows: Rows,
 ) {
     let tables: Vec<_> = std::iter::once(table).chain(aliases.iter().map(|(table, _)| *table)).collect();
-    let aliases: Vec<_> = aliases.iter().map(|(table, names)| pairs(table, &names.child, &names.parent)).collect();
+    let aliases: Vec<_> = aliases
+        .iter()
+        .map(|(table, names)| pairs(table, names.label.as_deref().unwrap_or_default(), &names.child))
+        .collect();
     let aliases = aliases.join(" UNION ALL ");
     let none = "SELECT NULL::pg_catalog.text, NULL::pg_catalog.text WHERE false";
     let named = match &names.label {

@@ -109,21 +109,37 @@ fn labels_are_no_roots_and_make_none() {
     assert!(!found.contains(&("tree 0".into(), "2".into())));
 }
 
+fn recognised(image: Image<'_>, question: &str, seek: Seek) -> Recogniser {
+    let mut work = || ();
+    let mut recogniser = Recogniser::new(Prefix::LENGTH);
+    recogniser.begin(seek, false);
+    let mut reader = Reader::of(question.as_bytes(), &mut Interruptible::new(&mut work)).unwrap();
+    loop {
+        recogniser.read(&mut reader, &mut Interruptible::new(&mut work)).unwrap();
+        if recogniser.step(image, &AllSeen, 10) == Step::Done {
+            return recogniser;
+        }
+    }
+}
+
 #[test]
 fn a_text_names_entities_by_their_labels_and_not_by_their_names() {
     let World { heap, labels } = world();
     let image = Image::open(&heap).unwrap();
     let question =
         "SHOES, boots-1, shoes 3; 17 and 42, a long label of more than thirty two bytes number 7";
-    let mut work = || ();
-    let mut recogniser = Recogniser::new(Prefix::LENGTH);
-    recogniser.begin(Seek::Labelled, false);
-    let mut reader = Reader::of(question.as_bytes(), &mut Interruptible::new(&mut work)).unwrap();
-    loop {
-        recogniser.read(&mut reader, &mut Interruptible::new(&mut work)).unwrap();
-        if recogniser.step(image, &AllSeen, 10) == Step::Done {
-            break;
-        }
+    let recogniser = recognised(image, question, Seek::Labelled);
+    // As aliases they are found, too, and each mention says which.
+    let aliased = recognised(image, question, Seek::Aliased);
+    let entities = |of: &Recogniser| -> Vec<String> {
+        of.mentions().iter().map(|mention| text(of.name(mention.entity))).collect()
+    };
+    assert_eq!(entities(&aliased), entities(&recogniser));
+    assert!(recogniser.mentions().iter().all(|mention| mention.alias.is_none()));
+    for mention in aliased.mentions() {
+        let said = text(&question.as_bytes()[mention.from..mention.to]).to_lowercase();
+        let alias = text(aliased.name(mention.alias.unwrap())).to_lowercase();
+        assert_eq!(alias.replace('-', " ").replace(',', ""), said.replace('-', " "));
     }
     let mut found = BTreeMap::<String, BTreeSet<String>>::new();
     for mention in recogniser.mentions() {

@@ -93,7 +93,7 @@ CREATE TABLE shelf (shop text, parent bigint, child bigint, title varchar(40));
 INSERT INTO shelf VALUES ('a', NULL, 1, 'Shoes'), ('b', NULL, 1, 'Footwear'), ('b', NULL, 1, 'SHOES'), ('a', 1, 2, 'Boots'), ('b', 1, 2, 'Boots'), ('c', 3, 1, NULL);
 SELECT cft_attach('shelf', tree => 'shop', label => 'title');
 CREATE TABLE said (alias text, entity bigint);
-INSERT INTO said VALUES ('Sneakers', 1), ('shoes', 1), ('shoes', 2), ('Sneakers', 3), ('Sneakers', 4);
+INSERT INTO said VALUES ('Sneakers', 1), ('shoes', 1), ('shoes', 2), ('Sneakers', 3), ('Sneakers', 4), ('2', NULL), (NULL, 3);
 SELECT cft_attach_aliases('said', edges => 'shelf');
 SELECT oracle.build('shelf');
 SELECT oracle.build('said');

@@ -164,3 +164,19 @@ SELECT * FROM cft_verify('se');
 DROP TABLE se;
 DROP FUNCTION served, ask;
 DROP PROCEDURE until_served;
+
+-- Integer ids that texts name, and a table of aliases: each change reaches the image.
+CREATE TABLE se_ids (parent int, child int);
+CREATE TABLE se_also (alias text, entity int);
+SELECT cft_attach('se_ids', ids => true);
+SELECT cft_attach_aliases('se_also', edges => 'se_ids');
+SELECT cft_build('se_ids');
+SELECT cft_build('se_also');
+INSERT INTO se_ids VALUES (1, 2), (NULL, 3);
+INSERT INTO se_also VALUES ('two', 2), ('4', NULL);
+UPDATE se_also SET alias = 'deux' WHERE entity = 2;
+SELECT entity, via_alias FROM cft_entities('Deux, 3 and 4', 'se_ids');
+SELECT edges, image_calls, reference_calls FROM pg_stat_cftrag WHERE edges IN ('se_ids'::regclass, 'se_also'::regclass) ORDER BY 1;
+SELECT * FROM cft_verify('se_ids');
+SELECT * FROM cft_verify('se_also');
+DROP TABLE se_ids, se_also;

@@ -71,13 +71,11 @@ pub struct Mention {
 pub enum Seek {
     /// Entities with an edge row that the snapshot sees.
     Entities,
-    /// Entities of which the text has an alias: the image's edges lead from entity (parent) to
-    /// alias (child). Each entity of a visible row is a mention of its own. The list of an
-    /// alias is read in one go.
-    Aliased,
     /// Entities of which the text has a label. A label is none of the image's entities, nor is one
     /// found by its own name. The list of a label is read in one go.
     Labelled,
+    /// The same, of an image whose labels are aliases: each mention says which.
+    Aliased,
 }
 
 /// The workspace of a reader that looks for entities in a text. Its memory is reused.
@@ -357,9 +355,7 @@ impl Recogniser {
         let (first, last) =
             (self.held.word(self.current), self.held.word(self.current + words - 1));
         for record in alike::all(head) {
-            if self.seek == Seek::Aliased {
-                self.find_aliased(image, record, seen, first, last, budget);
-            } else if self.seek == Seek::Labelled {
+            if self.seek != Seek::Entities {
                 if record.is_label(&mut self.name) {
                     self.find_labelled(image, record, seen, first, last, budget);
                 }
@@ -380,30 +376,6 @@ impl Recogniser {
         self.found.push(Mention { entity, alias, start, length, from, to });
     }
 
-    /// Finds the entities of which this record is an alias. Duplicate rows count twice.
-    fn find_aliased(
-        &mut self,
-        image: Image<'_>,
-        record: Record<'_>,
-        seen: &impl Visibility,
-        first: Word,
-        last: Word,
-        budget: &mut usize,
-    ) {
-        let mut alias = None;
-        let mut cursor = Cursor::start(record, Direction::Up);
-        while let Some(at) = cursor.next(image.mem()) {
-            *budget = budget.saturating_sub(1);
-            self.counters.slots_visited += 1;
-            let slot = Slot::read(image.mem(), at);
-            if sees(image.mem(), slot.link, seen, &mut self.asked) && self.has_room(record) {
-                let add = || self.arena.add_name_of(record).0;
-                let alias = *alias.get_or_insert_with(add);
-                self.find(Record::new(image.mem(), slot.neighbour), Some(alias), first, last);
-            }
-        }
-    }
-
     /// Finds the entities of which this record is a label. Duplicate rows count twice.
     fn find_labelled(
         &mut self,
@@ -414,14 +386,19 @@ impl Recogniser {
         last: Word,
         budget: &mut usize,
     ) {
+        let mut alias = None;
         let mut cursor = Cursor::start(record, Direction::Down);
         while let Some(at) = cursor.next(image.mem()) {
             *budget = budget.saturating_sub(1);
             self.counters.slots_visited += 1;
             let slot = Slot::read(image.mem(), at);
-            if sees(image.mem(), slot.link, seen, &mut self.asked) {
-                self.find(Record::new(image.mem(), slot.neighbour), None, first, last);
+            if !sees(image.mem(), slot.link, seen, &mut self.asked) {
+                continue;
             }
+            if self.seek == Seek::Aliased && alias.is_none() && self.has_room(record) {
+                alias = Some(self.arena.add_label_of(record));
+            }
+            self.find(Record::new(image.mem(), slot.neighbour), alias, first, last);
         }
     }
 
