@@ -74,7 +74,7 @@ pub enum Seek {
     /// Entities of which the text has a label. A label is none of the image's entities, nor is one
     /// found by its own name. The list of a label is read in one go.
     Labelled,
-    /// The same, of an image whose labels are aliases: each mention says which.
+    /// Labels that are aliases: each mention says which alias it is.
     Aliased,
 }
 
