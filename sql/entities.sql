@@ -3,7 +3,7 @@
 -- It is (a) what the extension runs when the image cannot serve, (b) the oracle of the tests.
 -- Parameters: $1 text question, $2 boolean overlapping; $3 text[] trees, if not all are asked for.
 -- Filled in by src/serve/reference.rs before it is parsed: {edges}, {parent} and {child} as in reference.sql;
--- {aliases}, a query for (alias, entity) over the attached tables of aliases, without NULLs; {named}, one for (entity, what it is called): child and label of
+-- {aliases}, a query for (alias, entity) over the attached tables of aliases, without NULLs; {named}, one for (entity, what it is called): entity and label of
 -- the rows that have both; (entity, entity) FROM name where there is no column of labels; nothing for integers that are no names to be found.
 --
 -- cft_words(text) are the words of a text, folded, with their places from 1 on and their positions in characters; cft_form(name) is the
@@ -26,7 +26,7 @@ aliased(alias, entity) AS (
 -- What an entity is called: its labels, or where there is no column of labels its name.
 own(entity, form) AS MATERIALIZED (
     SELECT DISTINCT d.entity, cftrag_internal.cft_form(d.called) FROM ({named}) AS d(entity, called)
---trees JOIN name AS n ON n.entity OPERATOR(pg_catalog.=) d.entity
+      JOIN name AS n ON n.entity OPERATOR(pg_catalog.=) d.entity
 ),
 -- An alias that folds like what its entity is called adds nothing; of several that fold alike, the smallest by bytes stands for them.
 form(entity, form, via_alias) AS MATERIALIZED (
@@ -67,7 +67,7 @@ chosen(first, last) AS (
 )
 SELECT m.entity, pg_catalog.substr($1, a.start, b.start OPERATOR(pg_catalog.+) b.length OPERATOR(pg_catalog.-) a.start),
        a.start, b.start OPERATOR(pg_catalog.+) b.length OPERATOR(pg_catalog.-) a.start, m.via_alias
---label , (SELECT pg_catalog.min({label} COLLATE pg_catalog."C") FILTER (WHERE {label} OPERATOR(pg_catalog.<>) '') FROM {edges} AS r WHERE {child} OPERATOR(pg_catalog.=) m.entity COLLATE {child_collation})
+--label , (SELECT pg_catalog.min({label} COLLATE pg_catalog."C") FILTER (WHERE {label} OPERATOR(pg_catalog.<>) '') FROM {labels} AS r WHERE {labelled} OPERATOR(pg_catalog.=) m.entity COLLATE {labelled_collation})
 --no label , NULL::pg_catalog.text
   FROM mention AS m
   JOIN word AS a ON a.place OPERATOR(pg_catalog.=) m.first

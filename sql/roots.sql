@@ -5,7 +5,7 @@
 -- Lines that begin with --trees are part of it where trees are asked for, in $1 text[]; a NULL in it is for rows without a tree.
 -- It is (a) what the extension runs when the image cannot serve, (b) the oracle of its tests. Filled in as sql/reference.sql is.
 SELECT z.tree, z.root
---label , (SELECT pg_catalog.min({label} COLLATE pg_catalog."C") FILTER (WHERE {label} OPERATOR(pg_catalog.<>) '') FROM {edges} AS r WHERE {child} OPERATOR(pg_catalog.=) z.root COLLATE {child_collation})
+--label , (SELECT pg_catalog.min({label} COLLATE pg_catalog."C") FILTER (WHERE {label} OPERATOR(pg_catalog.<>) '') FROM {labels} AS r WHERE {labelled} OPERATOR(pg_catalog.=) z.root COLLATE {labelled_collation})
 --no label , NULL::pg_catalog.text
   FROM (SELECT {tree} COLLATE pg_catalog."C", COALESCE({parent}, {child}) COLLATE pg_catalog."C"
           FROM {edges} AS r

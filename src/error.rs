@@ -15,17 +15,39 @@ fn report(code: Code, message: String) -> ErrorReport {
     ErrorReport::new(code, crate::pg::encoding::shown(&message), "cftrag")
 }
 
-pub fn aliases_of_itself(table: &str) -> ErrorReport {
+/// `what`: aliases or labels.
+pub fn names_of_itself(table: &str, what: &str) -> ErrorReport {
+    let hint = match what {
+        "labels" => "Name the column of labels in cft_attach, as \"label\".",
+        _ => "Keep aliases in a table of their own, with a column for the alias and one for the entity.",
+    };
     report(
         Code::ERRCODE_INVALID_PARAMETER_VALUE,
-        format!("table \"{table}\" cannot hold the aliases of its own entities to cftrag"),
+        format!("table \"{table}\" cannot hold the {what} of its own entities to cftrag"),
     )
-    .set_hint("Keep aliases in a table of their own, with a column for the alias and one for the entity.")
+    .set_hint(hint)
 }
 
-pub fn no_such_alias_column(table: &str, column: &str, argument: &str, listed: &str) -> ErrorReport {
+/// `what` the column holds: names or entities.
+pub fn no_such_name_column(table: &str, column: &str, what: &str, listed: &str) -> ErrorReport {
     report(Code::ERRCODE_UNDEFINED_COLUMN, format!("column \"{column}\" of table \"{table}\" does not exist"))
-        .set_hint(format!("Pass its name to cft_attach_aliases as \"{argument}\"; the table {listed}"))
+        .set_hint(format!("Attach the table with the column of {what} that it has; it {listed}"))
+}
+
+/// Of an edges table that has labels already: in a column, or in that table.
+pub fn labelled_otherwise(table: &str, labels: Option<&str>) -> ErrorReport {
+    report(
+        Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+        format!("the entities of table \"{table}\" have labels already"),
+    )
+    .set_detail(match labels {
+        Some(labels) => format!("They are in table \"{labels}\"."),
+        None => "They are in a column of it.".into(),
+    })
+    .set_hint(match labels {
+        Some(_) => "Detach that one with cft_detach.",
+        None => "Attach it again with cft_attach, without that column.",
+    })
 }
 
 pub fn not_utf8() -> ErrorReport {
@@ -398,7 +420,7 @@ pub fn labels_and_ids() -> ErrorReport {
 pub fn notice_not_in_texts(table: &str, line: &str, has_label: bool) {
     let hint = match has_label {
         true => format!("Say what people call them: {line}"),
-        false => "Name a column of what people call them as \"label\"; or say ids => true, if texts name them by these numbers.".into(),
+        false => "Name a column of what people call them as \"label\", or a table with cft_attach_labels; or say ids => true, if texts name them by these numbers.".into(),
     };
     report(
         Code::ERRCODE_SUCCESSFUL_COMPLETION,

@@ -5,10 +5,10 @@
 -- Everything runs with the caller's rights, and names tables by regclass, which is schema-qualified under this search_path.
 
 CREATE FUNCTION cftrag_internal.cft_attached(edges regclass DEFAULT NULL)
-RETURNS TABLE(edges regclass, parent name, child name, tree name, label name, by_name boolean)
+RETURNS TABLE(edges regclass, parent name, child name, tree name, labels regclass, labelled name, label name, by_name boolean)
 LANGUAGE c STABLE PARALLEL SAFE COST 20 ROWS 1
 AS 'MODULE_PATHNAME', 'cft_attached_wrapper';
-COMMENT ON FUNCTION cftrag_internal.cft_attached(regclass) IS 'the attached edges table (the only one, if none is named) and its columns';
+COMMENT ON FUNCTION cftrag_internal.cft_attached(regclass) IS 'the attached edges table (the only one, if none is named), its columns, and where its labels are';
 
 CREATE FUNCTION cftrag_internal.cft_called(entities text[], edges regclass) RETURNS text[] LANGUAGE c STABLE PARALLEL SAFE COST 20
 AS 'MODULE_PATHNAME', 'cft_called_wrapper';

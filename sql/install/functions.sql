@@ -33,7 +33,7 @@ COMMENT ON FUNCTION cft_attach(regclass, name, name, name, name, boolean) IS
 CREATE FUNCTION cftrag_internal.cft_detach_edges(relation regclass)
 RETURNS boolean LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE COST 1000
 AS 'MODULE_PATHNAME', 'cft_detach_edges_wrapper';
-COMMENT ON FUNCTION cftrag_internal.cft_detach_edges(regclass) IS 'what cft_detach calls for edges and aliases; whether there was anything; owner only';
+COMMENT ON FUNCTION cftrag_internal.cft_detach_edges(regclass) IS 'what cft_detach calls for edges, aliases and labels; whether there was anything; owner only';
 
 -- What the planner asks for rows and costs of the functions below.
 CREATE FUNCTION cftrag_internal.cft_context_support(internal) RETURNS internal
@@ -109,6 +109,16 @@ COMMENT ON FUNCTION cft_attach_aliases(regclass, name, name, regclass) IS
 CREATE FUNCTION cftrag_internal.cft_alias_of() RETURNS trigger LANGUAGE c
 AS 'MODULE_PATHNAME', 'cft_alias_of_wrapper';
 COMMENT ON FUNCTION cftrag_internal.cft_alias_of() IS 'marks a table of aliases by a trigger that never fires; arguments: alias, entity columns';
+
+CREATE FUNCTION cft_attach_labels(labels regclass, entity name DEFAULT 'id', label name DEFAULT 'name', edges regclass DEFAULT NULL)
+RETURNS void LANGUAGE c VOLATILE PARALLEL UNSAFE COST 1000
+AS 'MODULE_PATHNAME', 'cft_attach_labels_wrapper';
+COMMENT ON FUNCTION cft_attach_labels(regclass, name, name, regclass) IS
+'says that a table has what people call the entities of an attached table, which texts then name by these labels; owner only';
+
+CREATE FUNCTION cftrag_internal.cft_label_of() RETURNS trigger LANGUAGE c
+AS 'MODULE_PATHNAME', 'cft_label_of_wrapper';
+COMMENT ON FUNCTION cftrag_internal.cft_label_of() IS 'marks a table of labels by a trigger that never fires; arguments: label, entity columns';
 
 CREATE FUNCTION cftrag_internal.cft_words(question text)
 RETURNS TABLE(place integer, form bytea, start integer, length integer)

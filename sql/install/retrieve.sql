@@ -388,8 +388,8 @@ BEGIN
             THEN 'SELECT r.%2$I::text COLLATE "C" AS name, r.%2$I::text AS called FROM %4$s AS r WHERE r.%2$I::text OPERATOR(%1$I.%%) $1 AND r.%3$I IS NOT NULL
                   UNION
                   SELECT r.%3$I::text COLLATE "C", r.%3$I::text FROM %4$s AS r WHERE r.%3$I::text OPERATOR(%1$I.%%) $1'
-            ELSE 'SELECT r.%3$I::text COLLATE "C" AS name, r.%5$I::text AS called FROM %4$s AS r WHERE r.%5$I::text OPERATOR(%1$I.%%) $1 AND r.%3$I IS NOT NULL' END
-            || ') AS n GROUP BY n.name ORDER BY 2 DESC, 1 LIMIT $2) AS z', trgm, f.parent, f.child, f.edges, f.label) INTO before, alike USING mention, k;
+            ELSE 'SELECT r.%6$I::text COLLATE "C" AS name, r.%5$I::text AS called FROM %7$s AS r WHERE r.%5$I::text OPERATOR(%1$I.%%) $1 AND r.%6$I IS NOT NULL' END
+            || ') AS n GROUP BY n.name ORDER BY 2 DESC, 1 LIMIT $2) AS z', trgm, f.parent, f.child, f.edges, f.label, f.labelled, f.labels) INTO before, alike USING mention, k;
         RETURN QUERY SELECT u.name, u.similarity, 'trigram' FROM unnest(before, alike) AS u(name, similarity);
         found_here := coalesce(cardinality(before), 0);
     END IF;

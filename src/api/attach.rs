@@ -8,11 +8,13 @@ use crate::catalog::attached_table::AttachedTable;
 use crate::catalog::column_rules::check_columns;
 use crate::catalog::columns::ColumnNames;
 use crate::catalog::edges_table::EdgesTable;
+use crate::catalog::name::display_name;
 use crate::catalog::registration::Functions;
 use crate::catalog::trigger_ddl::Trigger;
-use crate::catalog::{privileges, registration, trigger_ddl, trust};
+use crate::catalog::{privileges, registration, registration_cache, trigger_ddl, trust};
 use crate::error;
 use crate::error::Fallible;
+use crate::pg::compat::plain;
 use crate::pg::encoding;
 use pgrx::prelude::*;
 use std::ffi::CString;
@@ -52,6 +54,11 @@ fn cft_attach(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     if known.is_some_and(|r| r.sound && r.names == names) {
         return Ok(());
     }
+    // SAFETY: a snapshot is active in every SQL function.
+    let tables = unsafe { registration_cache::name_tables(table.oid(), plain::GetActiveSnapshot(), functions) };
+    if let Some(labels) = tables.labels.as_ref().filter(|_| names.label.is_some()) {
+        return Err(error::labelled_otherwise(&table.name(), Some(&display_name(labels.table))));
+    }
     let oid = table.oid();
     drop(table);
     drop_triggers(oid, functions)?;
@@ -67,32 +74,59 @@ fn cft_attach(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
 fn cft_attach_aliases(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     // SAFETY: our own fcinfo.
     let call = unsafe { Call::new(fcinfo) };
-    let functions = Functions::beside(call.function());
     let table = open_owned(call.oid(0).ok_or_else(|| error::null_argument("aliases"))?)?;
     let alias = name(&call, 1).ok_or_else(|| error::null_argument("alias"))?;
     let entity = name(&call, 2).ok_or_else(|| error::null_argument("entity"))?;
-    let names = ColumnNames::of_names(&entity, &alias);
-    let edges = AttachedTable::open(&call, 3)?;
+    attach_names(&call, table, [("aliases", alias), ("entities", entity)], false)
+}
+
+/// `cft_attach_labels(labels regclass, entity name, label name, edges regclass) -> void`
+///
+/// Registers `labels` as what people call the entities of `edges`, as a column of labels says it in that table itself. As cft_attach_aliases; and
+/// 55000 if `edges` has a column of labels, or another table.
+#[pg_extern(sql = false)]
+fn cft_attach_labels(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
+    // SAFETY: our own fcinfo.
+    let call = unsafe { Call::new(fcinfo) };
+    let table = open_owned(call.oid(0).ok_or_else(|| error::null_argument("labels"))?)?;
+    let entity = name(&call, 1).ok_or_else(|| error::null_argument("entity"))?;
+    let label = name(&call, 2).ok_or_else(|| error::null_argument("label"))?;
+    attach_names(&call, table, [("labels", label), ("entities", entity)], true)
+}
+
+/// Registers a table of names, given its columns of names and of entities, and what each holds.
+fn attach_names(call: &Call, table: EdgesTable, columns: [(&str, String); 2], are_labels: bool) -> Fallible<()> {
+    let functions = Functions::beside(call.function());
+    let what = if are_labels { "labels" } else { "aliases" };
+    let edges = AttachedTable::open(call, 3)?;
     if edges.oid() == table.oid() {
-        return Err(error::aliases_of_itself(&table.name()));
+        return Err(error::names_of_itself(&table.name(), what));
     }
     if let Some(why) = table.unsuitable().or_else(|| table.inherits()) {
         return Err(error::wrong_kind(&table.name(), why));
     }
-    for (argument, column) in [("alias", &alias), ("entity", &entity)] {
-        table
-            .column(column)
-            .ok_or_else(|| error::no_such_alias_column(&table.name(), column, argument, &table.listed()))?;
+    for (what, column) in &columns {
+        let missing = || error::no_such_name_column(&table.name(), column, what, &table.listed());
+        table.column(column).ok_or_else(missing)?;
     }
+    let [(_, name), (_, entity)] = columns;
+    let names = ColumnNames::of_names(&entity, &name);
     check_columns(&table, &names)?;
+    let function = functions.names_of()[usize::from(are_labels)];
     let known = registration::read(table.oid(), std::ptr::null_mut(), functions);
     if known.is_some_and(|r| r.sound && r.names == names)
-        && registration::alias_markers(table.oid(), functions) == [edges.oid()]
+        && registration::name_markers(table.oid(), functions) == [(function, edges.oid())]
     {
         return Ok(());
     }
     if !trust::counts_beside(table.oid(), edges.oid()) {
         return Err(error::not_owner_beside(&table.name(), &edges.table.name()));
+    }
+    if are_labels {
+        let other = edges.open_label_table()?.map(|other| other.oid()).filter(|other| *other != table.oid());
+        if edges.columns.has_labels() || other.is_some() {
+            return Err(error::labelled_otherwise(&edges.table.name(), other.map(display_name).as_deref()));
+        }
     }
     let (oid, of) = (table.oid(), edges.oid());
     drop(edges);
@@ -101,10 +135,10 @@ fn cft_attach_aliases(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     create_triggers(oid, &names, functions)?;
     trigger_ddl::create(&Trigger {
         from: Some(of),
-        name: c"cftrag_aliases",
-        function: functions.alias_of(),
+        name: if are_labels { c"cftrag_labels" } else { c"cftrag_aliases" },
+        function,
         events: pg_sys::TRIGGER_TYPE_INSERT,
-        arguments: &[c_string(&alias), c_string(&entity)],
+        arguments: &[c_string(&name), c_string(&entity)],
         never: true,
         each_row: true,
         ..Trigger::on(oid)
@@ -117,7 +151,13 @@ fn cft_alias_of(_fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     Err(error::not_our_trigger("cft_alias_of"))
 }
 
-/// `cft_detach_edges(relation regclass) -> boolean`: drops the triggers of edges or aliases; returns whether there were any. STRICT. Errors: 42P01
+/// The trigger function that marks a table of labels. Its triggers never fire. Errors: 39P01.
+#[pg_extern(sql = false)]
+fn cft_label_of(_fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
+    Err(error::not_our_trigger("cft_label_of"))
+}
+
+/// `cft_detach_edges(relation regclass) -> boolean`: drops the triggers of edges, aliases or labels; returns whether there were any. STRICT. Errors: 42P01
 /// no such table, 42501 not the owner.
 #[pg_extern(sql = false)]
 fn cft_detach_edges(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<bool> {

@@ -4,6 +4,7 @@
 
 use crate::call::fmgr::{Call, name_datum, text_array};
 use crate::catalog::attached_table::AttachedTable;
+use crate::catalog::columns::ColumnNames;
 use crate::catalog::privileges;
 use crate::error;
 use crate::error::Fallible;
@@ -11,28 +12,38 @@ use crate::serve::labels::Labels;
 use pgrx::Internal;
 use pgrx::prelude::*;
 
-/// `cft_attached(edges regclass) -> table(edges regclass, parent name, child name, tree name, label name, by_name boolean)`: one row. by_name:
-/// texts name entities by their own names. Errors: those of cft_context.
+/// `cft_attached(edges regclass) -> table(edges regclass, parent name, child name, tree name, labels regclass, labelled name, label name, by_name boolean)`:
+/// one row. labels, labelled, label: where labels are, the table and its columns of entities and labels. by_name: texts name entities by their own
+/// names. Errors: those of cft_context.
 #[pg_extern(sql = false)]
 fn cft_attached(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     // SAFETY: our own fcinfo.
     let call = unsafe { Call::new(fcinfo) };
     let rows = call.rows();
-    let AttachedTable { table, registration, columns, .. } = AttachedTable::open(&call, 0)?;
+    let of = AttachedTable::open(&call, 0)?;
+    let in_table = of.open_label_table()?;
+    let AttachedTable { table, registration, columns, .. } = &of;
     // Every user may read this in the catalogs, but the call locks the table, so it needs a reader's rights.
     if !privileges::is_readable(table.oid()) {
         return Err(error::no_privilege(&table.name()));
     }
     let names = &registration.names;
-    let mut nulls = [false, false, false, names.tree.is_none(), names.label.is_none(), false];
+    let labels = if columns.has_labels() { Some(&of) } else { in_table.as_ref() };
+    let label = |name: fn(&ColumnNames) -> Option<&str>| {
+        name_datum(labels.and_then(|of| name(&of.registration.names)).unwrap_or_default())
+    };
+    let no_labels = labels.is_none();
+    let mut nulls = [false, false, false, names.tree.is_none(), no_labels, no_labels, no_labels, false];
     rows.add(
         &mut [
             pg_sys::Datum::from(table.oid()),
             name_datum(&names.parent),
             name_datum(&names.child),
             name_datum(names.tree.as_deref().unwrap_or_default()),
-            name_datum(names.label.as_deref().unwrap_or_default()),
-            pg_sys::Datum::from(columns.are_found_by_name(names)),
+            pg_sys::Datum::from(labels.map_or(pg_sys::InvalidOid, AttachedTable::oid)),
+            label(|names| Some(&names.child)),
+            label(|names| names.label.as_deref()),
+            pg_sys::Datum::from(no_labels && columns.are_found_by_name(names)),
         ],
         &mut nulls,
     );

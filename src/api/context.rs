@@ -5,8 +5,8 @@
 use crate::call::fmgr::{Call, array_of_one};
 use crate::catalog::attached_table::AttachedTable;
 use crate::error::Fallible;
+use crate::serve::answer::{answer, reads_as_array, refuse_array};
 use crate::serve::sink::Sink;
-use crate::serve::walk::{answer, reads_as_array, refuse_array};
 use pgrx::Internal;
 use pgrx::prelude::*;
 

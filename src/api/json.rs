@@ -14,9 +14,9 @@ use crate::error;
 use crate::error::Fallible;
 use crate::pg::compat::plain;
 use crate::pg::encoding::is_utf8;
+use crate::serve::answer;
 use crate::serve::sentences::look_up;
 use crate::serve::sink::{Relative, Sink};
-use crate::serve::walk;
 use pgrx::Internal;
 use pgrx::pg_sys::panic::ErrorReport;
 use pgrx::prelude::*;
@@ -62,7 +62,7 @@ fn objects(call: &Call, names: &[&[u8]], array: impl Fn() -> pg_sys::Datum, out:
         }
         Ok(())
     };
-    walk::answer(call, names, array, &mut Sink::Parts(&mut take))
+    answer::answer(call, names, array, &mut Sink::Parts(&mut take))
 }
 
 #[derive(Serialize)]

@@ -13,9 +13,9 @@ use crate::call::format::Format;
 use crate::call::work_memory::{Bytes, add};
 use crate::error::Fallible;
 use crate::guc;
+use crate::serve::answer;
 use crate::serve::sentences::{each_sentence, look_up, sentence};
 use crate::serve::sink::{Relative, Sink};
-use crate::serve::walk;
 use cftrag_core::Text;
 use pgrx::prelude::*;
 use pgrx::{Internal, check_for_interrupts};
@@ -48,7 +48,7 @@ fn text(call: &Call, names: &[&[u8]], array: impl Fn() -> pg_sys::Datum) -> Fall
     let template = call.text(5).or(setting.as_deref().map(CStr::to_bytes));
     let Some(template) = template else {
         let mut text = None;
-        walk::answer(call, names, array, &mut Sink::Text(&mut text))?;
+        answer::answer(call, names, array, &mut Sink::Text(&mut text))?;
         return Ok(text);
     };
     let format = Format::parse(template, &format::SENTENCE)?;
@@ -133,5 +133,5 @@ fn parts(
     array: impl Fn() -> pg_sys::Datum,
     mut take: impl FnMut(&[Relative<'_>]) -> Fallible<()>,
 ) -> Fallible<()> {
-    walk::answer(call, names, array, &mut Sink::Parts(&mut take))
+    answer::answer(call, names, array, &mut Sink::Parts(&mut take))
 }

@@ -6,6 +6,8 @@ use crate::catalog::column_rules::check_columns;
 use crate::catalog::columns::ColumnNames;
 use crate::catalog::edges_table::EdgesTable;
 use crate::catalog::name::display_name;
+use crate::catalog::registration;
+use crate::catalog::registration::Functions;
 use crate::pg::{compat, encoding};
 use pgrx::{PgList, pg_sys};
 use std::ffi::CStr;
@@ -47,9 +49,19 @@ pub fn with_label(table: &EdgesTable, names: ColumnNames) -> ColumnNames {
     ColumnNames { label, ..names }
 }
 
-/// SELECT cft_attach(...) with these columns, without arguments that equal their defaults.
+/// SELECT cft_attach(...), or of a table of names cft_attach_aliases or cft_attach_labels, with these columns, without arguments that equal their defaults.
 pub fn attach_line(table: &EdgesTable, names: &ColumnNames) -> String {
     let quote = |text: &str| text.replace('\'', "''");
+    if let (false, Some(name)) = (names.has_parent(), &names.label) {
+        let functions = Functions::of_extension();
+        let markers = registration::name_markers(table.oid(), functions);
+        let is_labels = markers.iter().any(|(function, _)| *function == functions.names_of()[1]);
+        let [what, argument] = if is_labels { ["labels", "label"] } else { ["aliases", "alias"] };
+        let (table, name, entity) = (quote(&display_name(table.oid())), quote(name), quote(&names.child));
+        let edges = markers.first().map(|(_, edges)| format!(", edges => '{}'", quote(&display_name(*edges))));
+        let edges = edges.unwrap_or_default();
+        return format!("SELECT cft_attach_{what}('{table}', {argument} => '{name}', entity => '{entity}'{edges});");
+    }
     let mut line = format!("SELECT cft_attach('{}'", quote(&display_name(table.oid())));
     for (argument, column) in names.all() {
         let is_default = |column: &str| column == argument && ["parent", "child"].contains(&argument);

@@ -7,10 +7,12 @@
 
 use crate::call::fmgr::Call;
 use crate::catalog::attach_line::attach_hint;
+use crate::catalog::column_rules::check_types;
 use crate::catalog::columns::Columns;
 use crate::catalog::edges_table::EdgesTable;
 use crate::catalog::privileges::require_readable;
 use crate::catalog::registration::{Functions, Registration};
+use crate::catalog::registration_cache::{NameTable, NameTables};
 use crate::catalog::{name, registration_cache};
 use crate::error;
 use crate::error::Fallible;
@@ -73,9 +75,62 @@ impl AttachedTable {
         Ok(Self { table, registration, columns, functions })
     }
 
+    /// Opens the tables of names of an edges table. Errors: 42703, 42804, of their columns.
+    pub fn open_names(&self) -> Fallible<OpenNames> {
+        // One that was dropped while we waited for its lock no longer counts: look for them again, as for names.
+        loop {
+            let tables = self.name_tables();
+            let opened = |names: &NameTable| self.open_name_table(names).transpose();
+            let aliases: Fallible<Vec<Self>> = tables.aliases.iter().map_while(opened).collect();
+            let labels = tables.labels.as_ref().filter(|_| !self.columns.has_labels());
+            let open = OpenNames { aliases: aliases?, labels: labels.and_then(opened).transpose()? };
+            if open.aliases.len() == tables.aliases.len() && open.labels.is_some() == labels.is_some() {
+                return Ok(open);
+            }
+            check_for_interrupts!();
+        }
+    }
+
+    /// Opens the table of labels of an edges table, if it has one and no column of labels.
+    pub fn open_label_table(&self) -> Fallible<Option<Self>> {
+        while !self.columns.has_labels()
+            && let Some(labels) = &self.name_tables().labels
+        {
+            if let Some(opened) = self.open_name_table(labels)? {
+                return Ok(Some(opened));
+            }
+            check_for_interrupts!();
+        }
+        Ok(None)
+    }
+
+    fn name_tables(&self) -> Rc<NameTables> {
+        // SAFETY: a snapshot is active in every SQL function.
+        unsafe { registration_cache::name_tables(self.oid(), plain::GetActiveSnapshot(), self.functions) }
+    }
+
+    /// None if it was dropped meanwhile.
+    fn open_name_table(&self, names: &NameTable) -> Fallible<Option<Self>> {
+        let Ok(table) = EdgesTable::open(names.table) else { return Ok(None) };
+        // SAFETY: a snapshot is active in every SQL function; the table is open.
+        let registration = unsafe { names.registration(plain::GetActiveSnapshot(), self.functions) };
+        let columns = table.columns(&registration.names).map_err(|(argument, column)| {
+            let what = if argument == "label" { "names" } else { "entities" };
+            error::no_such_name_column(&table.name(), column, what, &table.listed())
+        })?;
+        check_types(&registration.names, &columns)?;
+        Ok(Some(Self { table, registration, columns, functions: self.functions }))
+    }
+
     pub fn oid(&self) -> pg_sys::Oid {
         self.table.oid()
     }
+}
+
+/// The tables of names of an edges table, open.
+pub struct OpenNames {
+    pub aliases: Vec<AttachedTable>,
+    pub labels: Option<AttachedTable>,
 }
 
 /// Opens [`default_edges_table`]. If the table was dropped, renamed or detached while we waited for its lock, we choose again, as PostgreSQL

@@ -5,10 +5,11 @@
 //!   cftrag_truncate  AFTER TRUNCATE, each statement:              cft_capture_truncate('parent', 'child'[, 'tree'])
 //!
 //! Both are ENABLE ALWAYS, so that logical replication's apply worker and session_replication_role = replica fire them.
-//! A table of aliases has both, for an image of its own: cft_capture('', 'entity', '', 'alias'), the alias as a label of the entity, without a parent.
-//! A third trigger names its edges table:
+//! A table of names (aliases or labels of entities) has both, for an image of its own: cft_capture('', 'entity', '', 'name'), each name a label of
+//! its entity, without a parent. A third trigger names its edges table:
 //!
-//!   cftrag_aliases   constraint trigger, FROM the edges table, WHEN (false):  cft_alias_of('alias', 'entity')
+//!   cftrag_aliases   constraint trigger, FROM the edges table, WHEN (false):  cft_alias_of('name', 'entity')
+//!   cftrag_labels    the same, of a table of labels:                          cft_label_of('name', 'entity')
 //!
 //! It never fires. PostgreSQL keeps FROM as an OID, dumps it by name, and drops the trigger with the edges table.
 //! A trigger counts only if it has exactly this shape (no WHEN, no column list): a shape that fires less would lose changes.
@@ -48,8 +49,8 @@ const ROW_TYPE: i16 = (1 << 0) | (1 << 2) | (1 << 3) | (1 << 4);
 const TRUNCATE_TYPE: i16 = 1 << 5;
 
 thread_local! {
-    /// (cft_capture, the function that marks tables of aliases in its schema)
-    static ALIAS_OF: Cached<pg_sys::Oid, pg_sys::Oid> = const { Cached::new(1, invalidation::never) };
+    /// (cft_capture, the functions that mark tables of aliases and of labels in its schema)
+    static NAMES_OF: Cached<pg_sys::Oid, [pg_sys::Oid; 2]> = const { Cached::new(1, invalidation::never) };
     /// (cft_capture, the trigger function of documents in its schema)
     static DOCUMENTS: Cached<pg_sys::Oid, pg_sys::Oid> = const { Cached::new(1, invalidation::never) };
     /// (a function of ours, the trigger functions of its extension): while a function runs, its OID cannot pass to another extension.
@@ -78,10 +79,10 @@ impl Functions {
         found
     }
 
-    /// The function of the triggers that mark tables of aliases.
-    pub fn alias_of(self) -> pg_sys::Oid {
-        let find = || Ok::<_, Infallible>(internal_function(c"cft_alias_of", &[]));
-        let Ok(found) = ALIAS_OF.with(|last| last.get(self.capture, find));
+    /// The functions of the triggers that mark tables of aliases, and of labels.
+    pub fn names_of(self) -> [pg_sys::Oid; 2] {
+        let find = || Ok::<_, Infallible>([c"cft_alias_of", c"cft_label_of"].map(|name| internal_function(name, &[])));
+        let Ok(found) = NAMES_OF.with(|last| last.get(self.capture, find));
         found
     }
 }
@@ -111,15 +112,15 @@ pub fn internal_function(name: &CStr, types: &[pg_sys::Oid]) -> pg_sys::Oid {
     }
 }
 
-/// The edges tables that `table` holds aliases for, as of now.
-pub fn alias_markers(table: pg_sys::Oid, functions: Functions) -> Vec<pg_sys::Oid> {
+/// What a table of names says that it is: the marking function, and its edges table, of each marker, as of now.
+pub fn name_markers(table: pg_sys::Oid, functions: Functions) -> Vec<(pg_sys::Oid, pg_sys::Oid)> {
     let mut edges = Vec::new();
     let none = std::ptr::null_mut();
     pg_trigger::scan(pg_sys::TriggerRelidNameIndexId, pg_sys::Anum_pg_trigger_tgrelid, table, none, |tuple, _| {
         // SAFETY: a pg_trigger tuple.
         let form = unsafe { &*pg_sys::GETSTRUCT(tuple).cast::<pg_sys::FormData_pg_trigger>() };
-        if form.tgfoid == functions.alias_of() {
-            edges.push(form.tgconstrrelid);
+        if functions.names_of().contains(&form.tgfoid) {
+            edges.push((form.tgfoid, form.tgconstrrelid));
         }
     });
     edges
@@ -180,8 +181,8 @@ pub fn read_placed(
 
 /// The table's triggers that belong to its registration, as of now.
 pub fn triggers(table: pg_sys::Oid, functions: Functions) -> Vec<pg_sys::Oid> {
-    let ours = [functions.capture, functions.capture_truncate, functions.alias_of()];
-    triggers_of(table, |form| ours.contains(&form.tgfoid))
+    let ours = [functions.capture, functions.capture_truncate];
+    triggers_of(table, |form| ours.contains(&form.tgfoid) || functions.names_of().contains(&form.tgfoid))
 }
 
 /// The table's triggers for which `is` is true, as of now.

@@ -57,9 +57,9 @@ thread_local! {
     static LAST: Cached<(SnapshotId, pg_sys::Oid), Rc<Registration>> = const { Cached::new(4, invalidation::relations) };
     /// The default table, by snapshot, trigger function, role and search_path.
     static ONLY: Cached<(SnapshotId, pg_sys::Oid, pg_sys::Oid, CString), pg_sys::Oid> = const { Cached::new(2, invalidation::relations) };
-    /// The tables of aliases of an edges table, by snapshot, role and edges table.
-    static ALIASES: Cached<(SnapshotId, pg_sys::Oid, pg_sys::Oid), Rc<[AliasTable]>> =
-        const { Cached::new(1, invalidation::catalogs) };
+    /// The tables of names of an edges table, by snapshot, role and edges table.
+    static NAMES: Cached<(SnapshotId, pg_sys::Oid, pg_sys::Oid), Rc<NameTables>> =
+        const { Cached::new(4, invalidation::catalogs) };
 }
 
 /// The table's registration if it is sound and its two rows are visible to the snapshot.
@@ -212,13 +212,20 @@ pub fn database_xmin() -> u32 {
     xmin
 }
 
-/// If a database has more alias markers than this, we search what depends on the edges table instead.
+/// If a database has more markers than this, we search what depends on the edges table instead.
 const FEW_MARKERS: usize = 4;
 
-/// A table of aliases.
-pub struct AliasTable {
+/// A table of names of entities.
+pub struct NameTable {
     pub table: pg_sys::Oid,
     names: ColumnNames,
+}
+
+/// The tables of names of an edges table.
+#[derive(Default)]
+pub struct NameTables {
+    pub aliases: Vec<NameTable>,
+    pub labels: Option<NameTable>,
 }
 
 /// Identifies what a snapshot sees of the catalogs, within one transaction and as long as no subtransaction aborts. Below a given xmax,
@@ -256,7 +263,7 @@ pub fn forget() {
         unsafe { plain::GetTopTransactionIdIfAny() != pg_sys::InvalidTransactionId || plain::RecoveryInProgress() };
     if may_differ {
         LAST.with(Cached::forget);
-        ALIASES.with(Cached::forget);
+        NAMES.with(Cached::forget);
     }
 }
 
@@ -321,46 +328,50 @@ fn is_visible(table: pg_sys::Oid) -> bool {
     unsafe { pg_sys::get_rel_namespace(table) != pg_sys::InvalidOid && pg_sys::RelationIsVisible(table) }
 }
 
-/// The tables of aliases of an edges table that count ([`trust::counts_beside`]), ascending by OID; searched at most once per snapshot.
+/// The tables of names of an edges table that count ([`trust::counts_beside`]), ascending by OID; searched at most once per snapshot.
 ///
 /// # Safety
 /// `snapshot` is the active snapshot.
-pub unsafe fn alias_tables(edges: pg_sys::Oid, snapshot: pg_sys::Snapshot, functions: Functions) -> Rc<[AliasTable]> {
+pub unsafe fn name_tables(edges: pg_sys::Oid, snapshot: pg_sys::Snapshot, functions: Functions) -> Rc<NameTables> {
     // SAFETY: the caller's promise; reads a backend variable.
     let key = unsafe { (SnapshotId::of(snapshot), plain::GetUserId(), edges) };
-    let find = || Ok::<_, Infallible>(find_alias_tables(edges, snapshot, functions));
-    let Ok(tables) = ALIASES.with(|last| last.get(key, find));
+    let find = || Ok::<_, Infallible>(Rc::new(find_name_tables(edges, snapshot, functions)));
+    let Ok(tables) = NAMES.with(|last| last.get(key, find));
     tables
 }
 
-fn find_alias_tables(edges: pg_sys::Oid, snapshot: pg_sys::Snapshot, functions: Functions) -> Rc<[AliasTable]> {
-    let mut found = Vec::new();
-    // SAFETY: a pg_trigger tuple, its descriptor and form.
-    let arguments_of =
-        |tuple, desc, form: &pg_sys::FormData_pg_trigger| unsafe { pg_trigger::arguments(tuple, desc, form.tgnargs) };
-    // Few databases have many alias markers; what depends on the edges table includes its other triggers.
-    let mut markers = pg_trigger::that_depend_on(pg_sys::ProcedureRelationId, functions.alias_of(), snapshot);
+fn find_name_tables(edges: pg_sys::Oid, snapshot: pg_sys::Snapshot, functions: Functions) -> NameTables {
+    let [alias_of, label_of] = functions.names_of();
+    // Few databases have many markers; what depends on the edges table includes its other triggers.
+    let marked_by = |function| pg_trigger::that_depend_on(pg_sys::ProcedureRelationId, function, snapshot);
+    let mut markers = marked_by(alias_of);
+    markers.extend(marked_by(label_of));
     if markers.len() > FEW_MARKERS {
         markers = pg_trigger::that_depend_on(pg_sys::RelationRelationId, edges, snapshot);
     }
+    let (mut aliases, mut labels) = (Vec::new(), Vec::new());
     for trigger in markers {
         pg_trigger::scan(pg_trigger::OID_INDEX, pg_sys::Anum_pg_trigger_oid, trigger, snapshot, |tuple, desc| {
-            // SAFETY: a pg_trigger tuple.
-            let form = unsafe { &*pg_sys::GETSTRUCT(tuple).cast::<pg_sys::FormData_pg_trigger>() };
-            if form.tgfoid == functions.alias_of()
+            // SAFETY: a pg_trigger tuple, its descriptor and form.
+            let (form, names) = unsafe {
+                let form = &*pg_sys::GETSTRUCT(tuple).cast::<pg_sys::FormData_pg_trigger>();
+                (form, pg_trigger::arguments(tuple, desc, form.tgnargs))
+            };
+            let found = if form.tgfoid == alias_of { &mut aliases } else { &mut labels };
+            if functions.names_of().contains(&form.tgfoid)
                 && form.tgconstrrelid == edges
-                && let Some(ColumnNames { parent: alias, child: entity, .. }) = arguments_of(tuple, desc, form)
+                && trust::counts_beside(form.tgrelid, edges)
+                && let Some(ColumnNames { parent: name, child: entity, .. }) = names
             {
-                found.push((form.tgrelid, ColumnNames::of_names(entity, alias)));
+                found.push(NameTable { table: form.tgrelid, names: ColumnNames::of_names(entity, name) });
             }
         });
     }
-    found.retain(|(table, _)| trust::counts_beside(*table, edges));
-    found.sort_unstable_by_key(|(table, _)| u32::from(*table));
-    found.into_iter().map(|(table, names)| AliasTable { table, names }).collect()
+    aliases.sort_unstable_by_key(|names| u32::from(names.table));
+    NameTables { aliases, labels: labels.into_iter().min_by_key(|names| u32::from(names.table)) }
 }
 
-impl AliasTable {
+impl NameTable {
     /// The registration of the table's own image; not sound if there is none for these columns.
     ///
     /// # Safety

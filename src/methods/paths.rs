@@ -129,9 +129,9 @@ fn cft_path(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
             text_array(&steps),
             pg_sys::Datum::from(0usize),
         ];
-        let has_labels = walker.of.columns.has_labels();
+        let labels = Labels::of(&walker.of, &entities)?;
+        let has_labels = !labels.is_empty();
         if has_labels {
-            let labels = Labels::of(&walker.of, &entities)?;
             values[4] = text_array_of((0..entities.len()).map(|n| labels.get(n)));
         }
         rows.add(&mut values, &mut [tree.is_none(), false, false, false, !has_labels]);

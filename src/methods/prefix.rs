@@ -12,8 +12,8 @@ use crate::error::Fallible;
 use crate::methods::big_map::{Map, Set};
 use crate::methods::breadth_first::{Side, Tree, UP};
 use crate::methods::walker::{ALL, Walker};
+use crate::serve::answer::{reads_as_array, refuse_array};
 use crate::serve::labels::Labels;
-use crate::serve::walk::{reads_as_array, refuse_array};
 use cftrag_core::{NameId, Names};
 use pgrx::prelude::*;
 use pgrx::{Internal, check_for_interrupts};
@@ -187,9 +187,6 @@ impl Places {
     /// The labels of all these entities, by name; empty if the table has no column of labels.
     fn called(&self, walker: &Walker) -> Fallible<Map<NameId, Vec<u8>>> {
         let mut called = Map::default();
-        if !walker.of.columns.has_labels() {
-            return Ok(called);
-        }
         let of_place = |place: &Place| {
             [place.entity].into_iter().chain(place.above.iter().map(|above| above.name)).collect::<Vec<_>>()
         };

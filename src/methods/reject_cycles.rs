@@ -17,7 +17,7 @@
 
 use crate::call::fmgr::{Call, text_array};
 use crate::catalog::attach_line::attach_hint;
-use crate::catalog::columns::{Column, ColumnNames, Columns};
+use crate::catalog::columns::{Column, Columns};
 use crate::catalog::edges_table::EdgesTable;
 use crate::catalog::registration::Functions;
 use crate::catalog::trust::NOFORCE_RLS;
@@ -29,6 +29,7 @@ use crate::methods::cycle_search::{Below, Verdict};
 use crate::methods::walker::ALL;
 use crate::pg::{encoding, error_context, lock_owner};
 use crate::serve::asked::Reach;
+use crate::serve::reference::Source;
 use crate::serve::sink::{Relative, Sink};
 use crate::serve::{conditions, reference};
 use pgrx::prelude::*;
@@ -78,10 +79,12 @@ fn cft_reject_cycles(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     let trigger = unsafe { encoding::decode(CStr::from_ptr((*data.tg_trigger).tgname).to_bytes()) };
     // Only attached columns: the search is past row-level security, so it could reveal values of other columns to callers who may not read them.
     let attached = registration::read(table.oid(), std::ptr::null_mut(), Functions::beside(call.function()));
+    let attached = attached.filter(|registration| registration.names.has_parent());
     let names =
         attached.ok_or_else(|| error::not_attached(&name::display_name(table.oid()), attach_hint(&table)))?.names;
     let columns = table.require_columns(&names)?;
     column_rules::check_columns(&table, &names)?;
+    let of = Source { table: &table, names: &names, columns: &columns };
     // SAFETY: tuples of the trigger's relation.
     let (edge, before) = unsafe { (edge(data, &columns, new), old.map(|old| self::edge(data, &columns, old))) };
     let [_, Some(parent), Some(child)] = &edge else { return Ok(()) };
@@ -106,12 +109,10 @@ fn cft_reject_cycles(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
             Ok(Verdict::No) => Ok(None),
             Ok(Verdict::Yes(way)) => Ok(Some(tells(&table, &columns).then_some(way))),
             Ok(Verdict::Unknown) => {
-                let closes = trust::as_owner(&table, NOFORCE_RLS, || {
-                    reference::closes_cycle(&table, &names, &columns, parent, child, tree)
-                });
+                let closes = trust::as_owner(&table, NOFORCE_RLS, || reference::closes_cycle(of, parent, child, tree));
                 // As the caller: cft_context shares these plans, and must not use plans made as the owner, whom the table's policies do not bind.
                 // If its answer is too large, the error shows no path.
-                let way = || walk(&table, &names, &columns, &edge).unwrap_or_default();
+                let way = || walk(of, &edge).unwrap_or_default();
                 Ok(closes.then(|| tells(&table, &columns).then(way)))
             }
         }
@@ -186,7 +187,7 @@ fn under_snapshot_of_now<T>(run: impl FnOnce() -> T) -> T {
 }
 
 /// What leads to each entity above the edge's parent, found by the reference query.
-pub fn walk(table: &EdgesTable, names: &ColumnNames, columns: &Columns, edge: &Edge) -> Fallible<Below> {
+pub fn walk(of: Source<'_>, edge: &Edge) -> Fallible<Below> {
     let ([tree, Some(parent), _], mut below) = (edge, Below::new()) else { return Ok(Below::new()) };
     let mut take = |rows: &[Relative<'_>]| {
         let of = rows.iter().filter(|row| row.tree == tree.as_deref());
@@ -194,9 +195,7 @@ pub fn walk(table: &EdgesTable, names: &ColumnNames, columns: &Columns, edge: &E
         Ok(())
     };
     reference::answer(
-        table,
-        names,
-        columns,
+        of,
         text_array(&[parent]),
         Reach::levels(ALL, 0),
         &mut Sink::Nodes { take: &mut take, own: false },

@@ -37,7 +37,7 @@ fn cft_roots(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     match of_image(&of, trees)? {
         Some(found) => found.write(&of, rows),
         None => {
-            reference::roots(&of.table, &of.registration.names, &of.columns, trees, rows);
+            reference::roots(&of, of.open_label_table()?.as_ref(), trees, rows);
             Ok(())
         }
     }

@@ -3,9 +3,9 @@
 use crate::call::fmgr::{Call, text_array};
 use crate::catalog::attached_table::AttachedTable;
 use crate::error::{Fallible, MAX_LEVELS};
+use crate::serve::answer;
 use crate::serve::asked::Reach;
 use crate::serve::sink::{Relative, Sink};
-use crate::serve::walk;
 use pgrx::{check_for_interrupts, pg_sys};
 
 /// The levels of a walk of all levels. Deeper hierarchies are searched level by level (breadth_first.rs).
@@ -52,6 +52,6 @@ impl Walker {
             return Ok(());
         }
         let reach = Reach { trees: self.trees, ..Reach::levels(up, down) };
-        walk::answer_of(&self.of, names, || text_array(names), reach, sink)
+        answer::answer_of(&self.of, names, || text_array(names), reach, sink)
     }
 }

@@ -19,7 +19,7 @@ use crate::serve::asked::{Question, Reach};
 use crate::serve::mentions::{Found, Tables};
 use crate::serve::sink::Sink;
 use crate::serve::walk::Served;
-use crate::serve::{mentions, sink, walk};
+use crate::serve::{answer, mentions, sink, walk};
 use cftrag_core::Walk;
 use pgrx::pg_sys::panic::ErrorReportable;
 use pgrx::prelude::*;
@@ -319,11 +319,21 @@ impl Scan {
                 &one
             }
         };
-        crate::serve::walk::check_levels(reach).unwrap_or_report();
+        answer::check_levels(reach).unwrap_or_report();
         let opened = AttachedTable::of(self.oid, edges).unwrap_or_report();
-        if !self.many && self.arguments[0].is_given() && walk::reads_as_array(names[0]) && fmgr::is_clients_statement()
+        if !self.many
+            && self.arguments[0].is_given()
+            && answer::reads_as_array(names[0])
+            && fmgr::is_clients_statement()
         {
-            walk::refuse_array(&opened, names[0]).unwrap_or_report();
+            answer::refuse_array(&opened, names[0]).unwrap_or_report();
+        }
+        if opened.open_label_table().unwrap_or_report().is_some() {
+            // SAFETY: the caller's promise.
+            let rows = unsafe { self.store(state) };
+            let array = || if self.many { entity } else { fmgr::array_of(entity) };
+            answer::answer_of(&opened, names, array, reach, &mut Sink::Rows(rows)).unwrap_or_report();
+            return read(rows);
         }
         let mut walk = crate::serve::walk::workspace().unwrap_or_report();
         walk.answer_labels(opened.columns.has_labels());

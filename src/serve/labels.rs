@@ -6,7 +6,7 @@ use crate::catalog::attached_table::AttachedTable;
 use crate::error::Fallible;
 use crate::serve::asked::Reach;
 use crate::serve::reference;
-use crate::serve::walk::{Served, give_back, walk_from, workspace};
+use crate::serve::walk::{Served, asked, give_back, walk_from, workspace};
 
 /// The labels of some names, in their order.
 #[derive(Default)]
@@ -17,25 +17,37 @@ pub struct Labels {
 }
 
 impl Labels {
-    /// The labels of these names under the caller's snapshot; none of a table without a column of labels. Errors: those of cft_context.
+    /// The labels of these names under the caller's snapshot: by the table's column of labels, or its table of labels; none of a table without.
+    /// Errors: those of cft_context.
     pub fn of(of: &AttachedTable, names: &[&[u8]]) -> Fallible<Self> {
-        let mut labels = Self::default();
-        if !of.columns.has_labels() || names.is_empty() {
-            return Ok(labels);
+        if names.is_empty() {
+            return Ok(Self::default());
         }
+        if of.columns.has_labels() {
+            return Self::in_table(of, names);
+        }
+        of.open_label_table()?.map_or_else(|| Ok(Self::default()), |labels| Self::in_table(&labels, names))
+    }
+
+    /// The labels of these names, at least one, by a table with a column of labels.
+    pub fn in_table(of: &AttachedTable, names: &[&[u8]]) -> Fallible<Self> {
+        let mut labels = Self::default();
         Room::new().take(names.len() * size_of::<Option<(usize, usize)>>())?;
         labels.ranges.reserve_exact(names.len());
         let mut walk = workspace()?;
         walk.answer_labels(true);
         match walk_from(of, names, Reach { counts: false, ..Reach::levels(0, 0) }, &mut walk, |_| Ok(()))? {
-            Served::All(_) => {
+            Served::All(ticket) => {
+                if !of.registration.names.has_parent() {
+                    asked(of, &ticket, &walk);
+                }
                 for group in 0..names.len() {
                     labels.add(walk.label(group as u32).map(|label| walk.name(label)))?;
                 }
             }
             Served::Only(_) => {
                 let add = |label: Option<&[u8]>| labels.add(label);
-                reference::labels(&of.table, &of.registration.names, &of.columns, text_array(names), add)?;
+                reference::labels(of, text_array(names), add)?;
             }
         }
         give_back(walk);
@@ -48,7 +60,7 @@ impl Labels {
         Some(&self.bytes.0[from..to])
     }
 
-    /// Whether the table has no column of labels, or there were no names.
+    /// Whether the table has no labels, or there were no names.
     pub fn is_empty(&self) -> bool {
         self.ranges.is_empty()
     }

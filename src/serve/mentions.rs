@@ -1,23 +1,19 @@
-//! Finds names in a text: in the images of the edges table and of its tables of aliases, or by the reference query.
+//! Finds names in a text: in the images of the edges table and of its tables of names, or by the reference query.
 //!
 //! Each source is searched under its own lock and snapshot; the results are merged by leftmost-longest. A caller sees a name if it sees
 //! a row that has it. Workspaces are kept between calls, within `KEEP_BYTES`.
 
-#![expect(unsafe_code, reason = "talks to the executor directly")]
+#![expect(unsafe_code, reason = "reads a variable of the server")]
 
 use crate::call::fmgr::Rows;
 use crate::call::tuple::{HEADERS, Row, varlena_header};
 use crate::call::work_memory;
 use crate::call::work_memory::Room;
-use crate::catalog::attached_table::AttachedTable;
-use crate::catalog::edges_table::EdgesTable;
-use crate::catalog::registration_cache;
-use crate::catalog::registration_cache::AliasTable;
+use crate::catalog::attached_table::{AttachedTable, OpenNames};
 use crate::error;
 use crate::error::Fallible;
 use crate::image::counters;
 use crate::image::reason::Reason;
-use crate::pg::compat::plain;
 use crate::pg::interrupt::check_interrupts;
 use crate::pg::snapshot::SnapshotView;
 use crate::serve::asked;
@@ -61,7 +57,7 @@ thread_local! {
 /// The names found in a text, in order, and the workspace they were found in.
 #[derive(Default)]
 pub struct Found {
-    /// One for the edges' image, then one for each table of aliases.
+    /// One for the edges' image, then one for each table of names.
     pub recognisers: Vec<Recogniser>,
     /// Each mention with the index of its recogniser.
     pub mentions: Vec<(usize, Mention)>,
@@ -91,47 +87,26 @@ pub fn give_back(mut found: Box<Found>) {
     }
 }
 
-/// The tables that a call reads: edges, and aliases of their entities.
+/// The tables that a call reads: edges, and names of their entities.
 pub struct Tables {
     edges: AttachedTable,
     aliases: Vec<AttachedTable>,
+    labels: Option<AttachedTable>,
 }
 
 impl Tables {
     /// As [`AttachedTable::of`].
     pub fn open(function: pg_sys::Oid, edges: Option<pg_sys::Oid>) -> Fallible<Self> {
         let edges = AttachedTable::of(function, edges)?;
-        // A table of aliases that was dropped while we waited for its lock no longer counts: look for them again, as for names.
-        let (marked, tables) = loop {
-            // SAFETY: a snapshot is active in every SQL function.
-            let marked =
-                unsafe { registration_cache::alias_tables(edges.oid(), plain::GetActiveSnapshot(), edges.functions) };
-            let tables: Vec<_> = marked.iter().map_while(|aliases| EdgesTable::open(aliases.table).ok()).collect();
-            if tables.len() == marked.len() {
-                break (marked, tables);
-            }
-            check_for_interrupts!();
-        };
-        let resolve = |(aliases, table): (&AliasTable, EdgesTable)| {
-            // SAFETY: a snapshot is active in every SQL function; the table is open.
-            let registration = unsafe { aliases.registration(plain::GetActiveSnapshot(), edges.functions) };
-            let names = &registration.names;
-            let columns = table.columns(names).map_err(|(argument, column)| {
-                let argument = if argument == "label" { "alias" } else { "entity" };
-                error::no_such_alias_column(&table.name(), column, argument, &table.listed())
-            })?;
-            crate::catalog::column_rules::check_types(names, &columns)?;
-            Ok(AttachedTable { table, registration, columns, functions: edges.functions })
-        };
-        let aliases = marked.iter().zip(tables).map(resolve).collect::<Fallible<_>>()?;
-        Ok(Self { edges, aliases })
+        let OpenNames { aliases, labels } = edges.open_names()?;
+        Ok(Self { edges, aliases, labels })
     }
 
     /// Finds the names in the text. Returns false, and counts why, if the images cannot tell. Errors: 53400, 53200 (memory).
     pub fn find(&self, question: &Question, found: &mut Found) -> Fallible<bool> {
-        match from_images(&self.edges, &self.aliases, question, found) {
+        match self.search(question, found) {
             Ok(()) => {
-                if self.edges.columns.has_labels() {
+                if self.edges.columns.has_labels() || self.labels.is_some() {
                     Room::new().take(found.mentions.len() * size_of::<&[u8]>())?;
                     let entity = |(n, mention): &(usize, Mention)| found.recognisers[*n].name(mention.entity);
                     let entities: Vec<&[u8]> = found.mentions.iter().map(entity).collect();
@@ -148,11 +123,40 @@ impl Tables {
     }
 
     /// Answers by the reference query.
-    pub fn by_reference<'a>(&'a self, question: &Question, rows: Rows) {
-        let named = |of: &'a AttachedTable| (&of.table, &of.registration.names);
-        let aliases: Vec<_> = self.aliases.iter().map(named).collect();
-        let (table, names) = named(&self.edges);
-        reference::entities(table, names, &self.edges.columns, &aliases, question, rows);
+    pub fn by_reference(&self, question: &Question, rows: Rows) {
+        reference::entities(&self.edges, &self.aliases, self.labels.as_ref(), question, rows);
+    }
+
+    fn search(&self, question: &Question, found: &mut Found) -> Result<(), End> {
+        let Self { edges, aliases, labels } = self;
+        let (text, overlapping) = (question.text(), question.is_overlapping());
+        let only = question.trees.map(asked::trees).transpose().map_err(End::Error)?;
+        let Found { recognisers, mentions, .. } = found;
+        let sources = 1 + aliases.len() + labels.iter().len();
+        while recognisers.len() < sources {
+            recognisers.push(Recogniser::new(HEADERS));
+        }
+        // With labels, several names may be one entity's, as with aliases. Which of some trees, is asked once all are found.
+        let by_name = edges.columns.are_found_by_name(&edges.registration.names) && labels.is_none();
+        let alone = sources == 1 && by_name && only.is_none();
+        // Without labels, this finds nothing.
+        let seek = if by_name { Seek::Entities } else { Seek::Labelled };
+        let mut ticket = look(edges, &mut recognisers[0], text, seek, overlapping || !alone)?;
+        let names = aliases.iter().map(|of| (of, Seek::Aliased)).chain(labels.iter().map(|of| (of, Seek::Labelled)));
+        for ((of, seek), recogniser) in names.zip(&mut recognisers[1..]) {
+            look(of, recogniser, text, seek, true)?;
+        }
+        mentions.clear();
+        room_for(mentions, alone, &recognisers[..sources])?;
+        if alone {
+            recognisers[0].finish();
+            mentions.extend(recognisers[0].mentions().iter().map(|mention| (0, *mention)));
+        } else {
+            merge(&recognisers[..sources], mentions, &mut ticket, only, overlapping)?;
+        }
+        ticket.control.slots[ticket.index].count_call(recognisers[0].counters());
+        walk::settle_now_and_then(edges, &ticket);
+        Ok(())
     }
 }
 
@@ -213,7 +217,7 @@ fn reader<'t>(text: &'t [u8], work: &mut Interruptible<'_>) -> Option<Reader<'t>
     if encoding == pg_sys::pg_enc::PG_UTF8 as i32 { Reader::of(text, work) } else { None }
 }
 
-/// Finds the names in the text, in the image of the edges table or of one of its tables of aliases.
+/// Finds the names in the text, in the image of the edges table or of one of its tables of names.
 fn look(of: &AttachedTable, recogniser: &mut Recogniser, text: &[u8], seek: Seek, all: bool) -> Result<Ticket, End> {
     let mut check_interrupts = check_interrupts;
     let mut work = Interruptible::new(&mut check_interrupts);
@@ -244,41 +248,6 @@ fn look(of: &AttachedTable, recogniser: &mut Recogniser, text: &[u8], seek: Seek
         recogniser.read(&mut reader, &mut work).map_err(no_room)?;
         step = ticket.read(|image, seen| recogniser.step(image, seen, CELLS))?;
     }
-}
-
-fn from_images(
-    edges: &AttachedTable,
-    aliases: &[AttachedTable],
-    question: &Question,
-    found: &mut Found,
-) -> Result<(), End> {
-    let (text, overlapping) = (question.text(), question.is_overlapping());
-    let only = question.trees.map(asked::trees).transpose().map_err(End::Error)?;
-    let Found { recognisers, mentions, .. } = found;
-    let sources = 1 + aliases.len();
-    while recognisers.len() < sources {
-        recognisers.push(Recogniser::new(HEADERS));
-    }
-    // With labels, several names may be one entity's, as with aliases. Which of some trees, is asked once all are found.
-    let by_name = edges.columns.are_found_by_name(&edges.registration.names);
-    let alone = aliases.is_empty() && by_name && only.is_none();
-    // Without labels, this finds nothing.
-    let seek = if by_name { Seek::Entities } else { Seek::Labelled };
-    let mut ticket = look(edges, &mut recognisers[0], text, seek, overlapping || !alone)?;
-    for (of, recogniser) in aliases.iter().zip(&mut recognisers[1..]) {
-        look(of, recogniser, text, Seek::Aliased, true)?;
-    }
-    mentions.clear();
-    room_for(mentions, alone, &recognisers[..sources])?;
-    if alone {
-        recognisers[0].finish();
-        mentions.extend(recognisers[0].mentions().iter().map(|mention| (0, *mention)));
-    } else {
-        merge(&recognisers[..sources], mentions, &mut ticket, only, overlapping)?;
-    }
-    ticket.control.slots[ticket.index].count_call(recognisers[0].counters());
-    walk::settle_now_and_then(edges, &ticket);
-    Ok(())
 }
 
 /// Reserves room for what all recognisers found.

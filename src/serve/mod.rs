@@ -1,8 +1,10 @@
 //! One answer: from the image if all conditions hold, else by the reference query. The rows are the same.
 //!
 //! conditions.rs checks and changes nothing; only route.rs has effects: before an answer it flushes this transaction's own
-//! changes, and it starts the build of a missing image. walk.rs, mentions.rs and sentences.rs make answers; sink.rs passes rows on.
+//! changes, and it starts the build of a missing image. walk.rs, mentions.rs and sentences.rs make answers; answer.rs adds what a table of labels says;
+//! sink.rs passes rows on.
 
+pub mod answer;
 pub mod asked;
 pub mod conditions;
 pub mod labels;

@@ -8,6 +8,7 @@
 
 use crate::call::fmgr::{Rows, text_array, text_bytes, text_datum, with_room_for_errors};
 use crate::call::work_memory;
+use crate::catalog::attached_table::AttachedTable;
 use crate::catalog::columns::{ColumnNames, Columns};
 use crate::catalog::edges_table::EdgesTable;
 use crate::catalog::statement::Statement;
@@ -44,42 +45,65 @@ thread_local! {
     static KEPT: RefCell<HashMap<Statement, CachedPlan>> = RefCell::new(HashMap::new());
 }
 
-/// The statement for one table, with what the sink takes: labels, an entity's own rows.
-fn statement(table: &EdgesTable, names: &ColumnNames, columns: &Columns, sink: &Sink) -> String {
-    let has_label = names.label.is_some() && sink.takes_labels();
-    let mut template = TEMPLATE.replace(if has_label { "--label" } else { "--no label" }, "");
-    if !matches!(sink, Sink::Rows(_)) {
-        template = template.replace(if has_label { "--entity label" } else { "--no entity label" }, "");
+/// An open table and its columns.
+#[derive(Clone, Copy)]
+pub struct Source<'a> {
+    pub table: &'a EdgesTable,
+    pub names: &'a ColumnNames,
+    pub columns: &'a Columns,
+}
+
+impl<'a> Source<'a> {
+    pub fn of(of: &'a AttachedTable) -> Self {
+        Self { table: &of.table, names: &of.registration.names, columns: &of.columns }
     }
-    let template = if sink.takes_own_rows() { template.replace("--own", "") } else { template };
-    let sql = template
-        .replace("{parent_collation}", &columns::collation_sql(&columns.parent))
-        .replace("{child_collation}", &columns::collation_sql(&columns.child));
-    fill_columns(&sql, table, names)
+
+    /// What stands for each placeholder; `labels` is the table that has the labels, if there are any.
+    fn values(self, labels: Option<Self>) -> Vec<(&'static str, String)> {
+        let Self { table, names, columns } = self;
+        let no_tree = || "NULL::pg_catalog.text".to_string();
+        let mut values = vec![
+            ("{edges}", table.qualified()),
+            ("{tree}", names.tree.as_deref().map_or_else(no_tree, |name| text_of(table, name))),
+            ("{parent}", text_of(table, &names.parent)),
+            ("{child}", text_of(table, &names.child)),
+            ("{parent_collation}", columns::collation_sql(&columns.parent)),
+            ("{child_collation}", columns::collation_sql(&columns.child)),
+        ];
+        if let Some(Self { table, names, columns }) = labels {
+            values.extend([
+                ("{labels}", table.qualified()),
+                ("{labelled}", text_of(table, &names.child)),
+                ("{labelled_collation}", columns::collation_sql(&columns.child)),
+                ("{label}", text_of(table, names.label.as_deref().unwrap_or_default())),
+            ]);
+        }
+        values
+    }
 }
 
-/// The statement for all trees, or for those of a parameter; without its comments.
-fn of_trees(template: &str, trees: Option<pg_sys::Datum>) -> String {
-    without_comments(&if trees.is_some() { template.replace("--trees", "") } else { template.to_string() })
+/// The table whose column holds the labels of these edges: itself, or its table of labels.
+fn labelled<'a>(of: &'a AttachedTable, labels: Option<&'a AttachedTable>) -> Option<Source<'a>> {
+    if of.columns.has_labels() { Some(Source::of(of)) } else { labels.map(Source::of) }
 }
 
-/// Fills in the names last, and in one pass: a name may contain anything, even braces.
-fn fill_columns(sql: &str, table: &EdgesTable, names: &ColumnNames) -> String {
-    fill(
-        sql,
-        &[
-            ("{edges}", &table.qualified()),
-            ("{tree}", &tree_of(table, names)),
-            ("{parent}", &text_of(table, &names.parent)),
-            ("{child}", &text_of(table, &names.child)),
-            ("{label}", &names.label.as_deref().map_or_else(String::new, |name| text_of(table, name))),
-        ],
-    )
+/// The lines of a template that are part of the statement: those for labels or for none, and those for some trees.
+fn lines(template: &str, has_labels: bool, trees: Option<pg_sys::Datum>) -> String {
+    let template = template.replace(if has_labels { "--label" } else { "--no label" }, "");
+    without_comments(&if trees.is_some() { template.replace("--trees", "") } else { template })
 }
 
-/// The tree of a row as text: NULL where the table has no column of it.
-fn tree_of(table: &EdgesTable, names: &ColumnNames) -> String {
-    names.tree.as_deref().map_or("NULL::pg_catalog.text".to_string(), |name| text_of(table, name))
+/// The statement of cft_context for one table, with what the sink takes: labels of its own column, an entity's own rows.
+fn statement(of: Source<'_>, trees: Option<pg_sys::Datum>, sink: &Sink) -> String {
+    let has_labels = of.names.label.is_some() && sink.takes_labels();
+    let mut template = TEMPLATE.to_string();
+    if !matches!(sink, Sink::Rows(_)) {
+        template = template.replace(if has_labels { "--entity label" } else { "--no entity label" }, "");
+    }
+    if sink.takes_own_rows() {
+        template = template.replace("--own", "");
+    }
+    fill(&lines(&template, has_labels, trees), &of.values(has_labels.then_some(of)))
 }
 
 /// A column as text: what its type's output function gives, as in the image (catalog/column_value.rs). A cast gives the same, and can use an
@@ -105,7 +129,8 @@ fn without_comments(template: &str) -> String {
     template.lines().filter(|line| !line.trim_start().starts_with("--")).map(|line| format!("{line}\n")).collect()
 }
 
-fn fill(template: &str, values: &[(&str, &str)]) -> String {
+/// Fills in all values in one pass: a name may contain anything, even braces.
+fn fill(template: &str, values: &[(&str, String)]) -> String {
     let mut out = String::with_capacity(template.len() * 2);
     let mut rest = template;
     while let Some(at) = rest.find('{') {
@@ -127,31 +152,21 @@ fn fill(template: &str, values: &[(&str, &str)]) -> String {
 }
 
 /// Answers by the reference query. `entities` is a text[] value. Raises what the table itself would raise (42501, ...).
-pub fn answer(
-    table: &EdgesTable,
-    names: &ColumnNames,
-    columns: &Columns,
-    entities: pg_sys::Datum,
-    reach: Reach,
-    sink: &mut Sink,
-) -> Fallible<()> {
+pub fn answer(of: Source<'_>, entities: pg_sys::Datum, reach: Reach, sink: &mut Sink) -> Fallible<()> {
     let types = [pg_sys::TEXTARRAYOID, pg_sys::INT4OID, pg_sys::INT4OID, pg_sys::TEXTARRAYOID];
     let Reach { up, down, trees, .. } = reach;
     let values = [entities, pg_sys::Datum::from(up), pg_sys::Datum::from(down), trees.unwrap_or(entities)];
-    let sql = of_trees(&statement(table, names, columns, sink), trees);
-    run(Statement::over(&sql, &[table]), types, values, sink)
+    run(Statement::over(&statement(of, trees, sink), &[of.table]), types, values, sink)
 }
 
-/// Passes what entities are called to `add`, in the order of a text[] value, by the definition (sql/labels.sql).
+/// Passes what entities are called to `add`, in the order of a text[] value, by the definition (sql/labels.sql), of a table with a column of labels.
 pub fn labels(
-    table: &EdgesTable,
-    names: &ColumnNames,
-    columns: &Columns,
+    of: &AttachedTable,
     entities: pg_sys::Datum,
     mut add: impl FnMut(Option<&[u8]>) -> Fallible<()>,
 ) -> Fallible<()> {
-    let sql = without_comments(LABELS).replace("{child_collation}", &columns::collation_sql(&columns.child));
-    let statement = Statement::over(&fill_columns(&sql, table, names), &[table]);
+    let source = Source::of(of);
+    let statement = Statement::over(&fill(&without_comments(LABELS), &source.values(Some(source))), &[&of.table]);
     let mut done = Ok(());
     execute(&statement, [pg_sys::TEXTARRAYOID], [entities], None, |rows| {
         // SAFETY: `numvals` rows of one text.
@@ -165,96 +180,85 @@ pub fn labels(
     done
 }
 
-/// Answers cft_roots by its definition (sql/roots.sql).
-pub fn roots(table: &EdgesTable, names: &ColumnNames, columns: &Columns, trees: Option<pg_sys::Datum>, rows: Rows) {
-    let template = ROOTS.replace(if names.label.is_some() { "--label" } else { "--no label" }, "");
-    let sql = of_trees(&template, trees).replace("{child_collation}", &columns::collation_sql(&columns.child));
-    let statement = Statement::over(&fill_columns(&sql, table, names), &[table]);
+/// Answers cft_roots by its definition (sql/roots.sql). `labels`: the table of labels, if there is one.
+pub fn roots(of: &AttachedTable, labels: Option<&AttachedTable>, trees: Option<pg_sys::Datum>, rows: Rows) {
+    let from = labelled(of, labels);
+    let sql = fill(&lines(ROOTS, from.is_some(), trees), &Source::of(of).values(from));
+    let statement = Statement::over(&sql, &tables(of, labels));
     match trees {
         Some(trees) => into_store(&statement, [pg_sys::TEXTARRAYOID], [trees], rows.store()),
         None => into_store(&statement, [], [], rows.store()),
     }
 }
 
-/// Answers cft_entities by its definition (sql/entities.sql). `aliases`: tables of names.
+/// Answers cft_entities by its definition (sql/entities.sql). `aliases` and `labels`: tables of names.
 pub fn entities(
-    table: &EdgesTable,
-    names: &ColumnNames,
-    columns: &Columns,
-    aliases: &[(&EdgesTable, &ColumnNames)],
+    of: &AttachedTable,
+    aliases: &[AttachedTable],
+    labels: Option<&AttachedTable>,
     question: &Question,
     rows: Rows,
 ) {
-    let tables: Vec<_> = std::iter::once(table).chain(aliases.iter().map(|(table, _)| *table)).collect();
-    let aliases: Vec<_> = aliases
-        .iter()
-        .map(|(table, names)| pairs(table, names.label.as_deref().unwrap_or_default(), &names.child))
-        .collect();
-    let aliases = aliases.join(" UNION ALL ");
-    let none = "SELECT NULL::pg_catalog.text, NULL::pg_catalog.text WHERE false";
-    let named = match &names.label {
-        None if columns.are_found_by_name(names) => "SELECT n.entity, n.entity FROM name AS n".to_string(),
-        None => none.to_string(),
-        Some(label) => pairs(table, &names.child, label),
+    let none = || "SELECT NULL::pg_catalog.text, NULL::pg_catalog.text WHERE false".to_string();
+    let also: Vec<_> = aliases.iter().map(|of| pairs(Source::of(of), Pair::NameFirst)).collect();
+    let from = labelled(of, labels);
+    let named = match from {
+        Some(labels) => pairs(labels, Pair::EntityFirst),
+        None if of.columns.are_found_by_name(&of.registration.names) => {
+            "SELECT n.entity, n.entity FROM name AS n".to_string()
+        }
+        None => none(),
     };
-    let template = ENTITIES.replace(if names.label.is_some() { "--label" } else { "--no label" }, "");
-    let collation = columns::collation_sql(&columns.child);
-    let sql = fill(
-        &of_trees(&template, question.trees).replace("{child_collation}", &collation),
-        &[
-            ("{edges}", &table.qualified()),
-            ("{aliases}", if aliases.is_empty() { none } else { &aliases }),
-            ("{named}", &named),
-            ("{tree}", &tree_of(table, names)),
-            ("{parent}", &text_of(table, &names.parent)),
-            ("{child}", &text_of(table, &names.child)),
-            ("{label}", &names.label.as_deref().map_or_else(String::new, |name| text_of(table, name))),
-        ],
-    );
-    let statement = Statement::over(&sql, &tables);
+    let mut values = Source::of(of).values(from);
+    values.extend([("{aliases}", if also.is_empty() { none() } else { also.join(" UNION ALL ") }), ("{named}", named)]);
+    let sql = fill(&lines(ENTITIES, from.is_some(), question.trees), &values);
+    let mut all = tables(of, labels);
+    all.extend(aliases.iter().map(|of| &of.table));
     let Question { text, trees, overlapping } = *question;
     let types = [pg_sys::TEXTOID, pg_sys::BOOLOID, pg_sys::TEXTARRAYOID];
-    into_store(&statement, types, [text, overlapping, trees.unwrap_or_else(|| text_array(&[]))], rows.store());
+    let values = [text, overlapping, trees.unwrap_or_else(|| text_array(&[]))];
+    into_store(&Statement::over(&sql, &all), types, values, rows.store());
 }
 
 /// Whether an existing edge of the table closes a cycle (sql/cycle.sql), under the active snapshot.
-pub fn closes_cycle(
-    table: &EdgesTable,
-    names: &ColumnNames,
-    columns: &Columns,
-    parent: &[u8],
-    child: &[u8],
-    tree: Option<&[u8]>,
-) -> bool {
-    let same_tree = names.tree.as_deref().map_or("true".to_string(), |name| {
-        let column = text_of(table, name);
+pub fn closes_cycle(of: Source<'_>, parent: &[u8], child: &[u8], tree: Option<&[u8]>) -> bool {
+    let same_tree = of.names.tree.as_deref().map_or("true".to_string(), |name| {
+        let column = text_of(of.table, name);
         format!(
             "({column} OPERATOR(pg_catalog.=) $3 COLLATE pg_catalog.\"C\" OR ({column} IS NULL AND $3::pg_catalog.text IS NULL))"
         )
     });
-    let sql = without_comments(CYCLE).replace("{child_collation}", &columns::collation_sql(&columns.child));
-    let sql = fill(
-        &sql,
-        &[
-            ("{edges}", &table.qualified()),
-            ("{same_tree}", &same_tree),
-            ("{parent}", &text_of(table, &names.parent)),
-            ("{child}", &text_of(table, &names.child)),
-        ],
-    );
+    let mut filled = of.values(None);
+    filled.push(("{same_tree}", same_tree));
+    let sql = fill(&without_comments(CYCLE), &filled);
     let values = [text_datum(parent), text_datum(child), text_datum(tree.unwrap_or_default())];
     let mut nulls = [b' ', b' ', if tree.is_none() { b'n' } else { b' ' }];
     let mut rows = 0;
-    let statement = Statement::over(&sql, &[table]);
+    let statement = Statement::over(&sql, &[of.table]);
     execute(&statement, [pg_sys::TEXTOID; 3], values, Some(&mut nulls), |table| rows = table.numvals);
     rows > 0
 }
 
-/// A query for two columns of the table, of the rows that have both.
-fn pairs(table: &EdgesTable, one: &str, other: &str) -> String {
-    let (one, other, table) = (text_of(table, one), text_of(table, other), table.qualified());
+/// Which column of a table of labels comes first.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Pair {
+    NameFirst,
+    EntityFirst,
+}
+
+/// A query for the labels and entities of a table, of the rows that have both.
+fn pairs(of: Source<'_>, order: Pair) -> String {
+    let Source { table, names, .. } = of;
+    let name = text_of(table, names.label.as_deref().unwrap_or_default());
+    let (entity, table) = (text_of(table, &names.child), table.qualified());
+    let (one, other) = if order == Pair::NameFirst { (&name, &entity) } else { (&entity, &name) };
     let c = "COLLATE pg_catalog.\"C\"";
     format!("SELECT {one} {c}, {other} {c} FROM {table} AS r WHERE {one} IS NOT NULL AND {other} IS NOT NULL")
+}
+
+/// The tables that a statement reads.
+fn tables<'a>(of: &'a AttachedTable, labels: Option<&'a AttachedTable>) -> Vec<&'a EdgesTable> {
+    std::iter::once(&of.table).chain(labels.map(|labels| &labels.table)).collect()
 }
 
 /// Runs the statement of cft_context. Its rows go to a tuplestore, on disk beyond work_mem, and from there, entity by entity, to the function

@@ -3,12 +3,11 @@
 //! `KEEP_WALKS` workspaces are kept between calls, each within `KEEP_BYTES`. A walk runs in steps of `CELLS`, so that no image
 //! lock is held for long and a cancel takes effect between them.
 
-use crate::call::fmgr::{Call, text_array};
+use crate::call::fmgr::text_array;
 use crate::call::tuple::HEADERS;
 use crate::call::{fmgr, work_memory};
 use crate::catalog::attached_table::AttachedTable;
-use crate::catalog::name::display_name;
-use crate::error::{Fallible, MAX_LEVELS};
+use crate::error::Fallible;
 use crate::guc::Temperature;
 use crate::image::chunks::Unusable;
 use crate::image::reason::Reason;
@@ -18,8 +17,9 @@ use crate::pg::snapshot::SnapshotView;
 use crate::serve::asked;
 use crate::serve::asked::Reach;
 use crate::serve::conditions::Ticket;
+use crate::serve::reference::Source;
 use crate::serve::sentences::Sentences;
-use crate::serve::sink::{Relative, Sink};
+use crate::serve::sink::Sink;
 use crate::serve::{reference, route};
 use crate::{error, guc};
 use cftrag_core::{Image, Interruptible, Step, Walk};
@@ -53,51 +53,9 @@ thread_local! {
     static CALLS: Cell<u32> = const { Cell::new(0) };
 }
 
-/// Answers from the image if every condition holds, else by the reference query; counts which.
-///
-/// Arguments of the call: entity or entities, up, down, edges, trees. No rows for a NULL level.
-pub fn answer(call: &Call, names: &[&[u8]], array: impl Fn() -> pg_sys::Datum, sink: &mut Sink) -> Fallible<()> {
-    let Some(reach) = Reach::of(call) else { return Ok(()) };
-    check_levels(reach)?;
-    let of = AttachedTable::open(call, 3)?;
-    if let [name] = names
-        && reads_as_array(name)
-        && call.is_given_text(0)
-    {
-        refuse_array(&of, name)?;
-    }
-    answer_of(&of, names, array, reach, sink)
-}
-
-/// Whether a name could be a client's array literal.
-pub fn reads_as_array(name: &[u8]) -> bool {
-    name.starts_with(b"{") && name.ends_with(b"}")
-}
-
-/// 22023 if that name has no relatives.
-pub fn refuse_array(of: &AttachedTable, name: &[u8]) -> Fallible<()> {
-    let mut is_known = false;
-    let mut take = |rows: &[Relative<'_>]| {
-        is_known |= !rows.is_empty();
-        Ok(())
-    };
-    answer_of(of, &[name], || text_array(&[name]), Reach::levels(1, 1), &mut Sink::Parts(&mut take))?;
-    if is_known { Ok(()) } else { Err(error::array_as_name(name, &display_name(of.oid()))) }
-}
-
-/// 22023 if there are too many levels, or fewer than zero.
-pub fn check_levels(reach: Reach) -> Fallible<()> {
-    for (argument, value) in [("up", reach.up), ("down", reach.down)] {
-        if !(0..=MAX_LEVELS).contains(&value) {
-            return Err(error::bad_levels(argument, value));
-        }
-    }
-    Ok(())
-}
-
-/// The answer of an opened table; the levels are in range. For callers that walk more than once: all walks run under the
+/// The answer of an opened table, with the labels of its own column; the levels are in range. For callers that walk more than once: all walks run under the
 /// caller's one snapshot, in the image or not. Errors: 53400, 53200 (memory), 54000 (a text that is too long).
-pub fn answer_of(
+pub fn answer(
     of: &AttachedTable,
     names: &[&[u8]],
     array: impl Fn() -> pg_sys::Datum,
@@ -235,7 +193,7 @@ pub fn asked(of: &AttachedTable, ticket: &Ticket, walk: &Walk) {
 
 /// Answers by the reference query. `entities` is a text[] value.
 pub fn by_reference(of: &AttachedTable, entities: pg_sys::Datum, reach: Reach, sink: &mut Sink) -> Fallible<()> {
-    reference::answer(&of.table, &of.registration.names, &of.columns, entities, reach, sink)
+    reference::answer(Source::of(of), entities, reach, sink)
 }
 
 /// Continues a walk after its first step, in slices; learns the xids that it meets.

@@ -88,6 +88,9 @@ fn filled(definition: &str, table: &Table, in_trees: bool) -> String {
         .replace("{parent}", &text(table.parent))
         .replace("{child}", &text(table.child))
         .replace("{child_collation}", "pg_catalog.\"C\"")
+        .replace("{labels}", table.label_table.unwrap_or(&table.qualified()))
+        .replace("{labelled}", &text(table.labelled()))
+        .replace("{labelled_collation}", "pg_catalog.\"C\"")
         .replace("{label}", &table.label.map_or(String::new(), text))
 }
 
@@ -117,8 +120,8 @@ fn definition(table: &Table, form: Form, question: &str, overlapping: &str, up: 
         None => "SELECT n.entity, n.entity FROM name AS n".to_string(),
         Some(label) => format!(
             "SELECT {0}::text, {label}::text FROM {1} WHERE {0} IS NOT NULL AND {label} IS NOT NULL",
-            table.child,
-            table.qualified()
+            table.labelled(),
+            table.label_table.unwrap_or(&table.qualified())
         ),
     };
     filled(ENTITIES, table, form.is_in_trees())

@@ -2,7 +2,7 @@
 //!
 //! Three tables, because what can go wrong differs: `edges_a` (text, nothing in the way: duplicates, HOT updates, COPY FREEZE,
 //! row-level security), `edges_b` (columns in another order, one dropped, unique: ON CONFLICT), `edges_c` (integers, no tree
-//! column, cascading foreign keys; the column that statements change most is its labels). All names and trees come from short lists, so that sessions meet at the same edges.
+//! column, cascading foreign keys, labels in the table of its keys). The labels of `edges_b` are in the column that statements change most. All names and trees come from short lists, so that sessions meet at the same edges.
 
 use postgres::{Client, Error};
 
@@ -15,6 +15,7 @@ pub const TABLES: [Table; 3] = [
         parent: "parent",
         child: "child",
         label: None,
+        label_table: None,
         numeric: false,
         unique: false,
     },
@@ -23,7 +24,8 @@ pub const TABLES: [Table; 3] = [
         tree: Some("forest"),
         parent: "above",
         child: "below",
-        label: None,
+        label: Some("note"),
+        label_table: None,
         numeric: false,
         unique: true,
     },
@@ -32,7 +34,8 @@ pub const TABLES: [Table; 3] = [
         tree: None,
         parent: "parent",
         child: "child",
-        label: Some("note"),
+        label: Some("name"),
+        label_table: Some("exact.names_c"),
         numeric: true,
         unique: false,
     },
@@ -47,7 +50,9 @@ pub struct Table {
     pub tree: Option<&'static str>,
     pub parent: &'static str,
     pub child: &'static str,
+    /// The column of labels, and the table of labels that it is in.
     pub label: Option<&'static str>,
+    pub label_table: Option<&'static str>,
     pub numeric: bool,
     pub unique: bool,
 }
@@ -61,6 +66,11 @@ pub const TREES: [Option<&str>; 4] = [None, Some("oak"), Some("Ash"), Some("")];
 impl Table {
     pub fn qualified(&self) -> String {
         format!("exact.{}", self.name)
+    }
+
+    /// The column of entities in the table that has the labels.
+    pub fn labelled(&self) -> &'static str {
+        if self.label_table.is_some() { "id" } else { self.child }
     }
 
     /// The i-th entity's name, as text.
@@ -90,9 +100,15 @@ impl Table {
     }
 
     pub fn attach(&self) -> String {
+        let own_label = self.label.filter(|_| self.label_table.is_none());
         let [tree, label] =
-            [self.tree, self.label].map(|name| name.map_or("NULL".to_string(), |name| format!("'{name}'")));
-        format!("SELECT cft_attach('{}', '{}', '{}', {tree}, {label})", self.qualified(), self.parent, self.child)
+            [self.tree, own_label].map(|name| name.map_or("NULL".to_string(), |name| format!("'{name}'")));
+        let edges = self.qualified();
+        let mut sql = format!("SELECT cft_attach('{edges}', '{}', '{}', {tree}, {label})", self.parent, self.child);
+        if let (Some(labels), Some(label)) = (self.label_table, self.label) {
+            sql += &format!("; SELECT cft_attach_labels('{labels}', 'id', '{label}', '{edges}')");
+        }
+        sql
     }
 }
 
@@ -162,8 +178,9 @@ ALTER TABLE exact.edges_b DROP COLUMN dead;
 CREATE UNIQUE INDEX edges_b_key ON exact.edges_b (forest, above, below) NULLS NOT DISTINCT;
 CREATE INDEX ON exact.edges_b (below);
 
-CREATE TABLE exact.names_c (id int PRIMARY KEY) WITH (autovacuum_enabled = false);
+CREATE TABLE exact.names_c (id int PRIMARY KEY, name text GENERATED ALWAYS AS ('name ' || id % 7) STORED) WITH (autovacuum_enabled = false);
 INSERT INTO exact.names_c SELECT generate_series(1, 30);
+GRANT SELECT ON exact.names_c TO exact_reader;
 CREATE TABLE exact.edges_c (
     parent int REFERENCES exact.names_c ON DELETE CASCADE ON UPDATE CASCADE,
     note int,

@@ -112,9 +112,13 @@ SELECT cft_attach_aliases('attack.aliases', edges => 'attack.forest');
 SELECT cft_attach_embeddings('attack.vectors', edges => 'attack.forest');
 SELECT cft_attach_summaries('attack.summaries', edges => 'attack.forest');
 -- By hand, as PostgreSQL lets her.
-SELECT cft_attach('attack.aliases', parent => 'entity', child => 'alias');
+CREATE TRIGGER r AFTER INSERT OR UPDATE OR DELETE ON attack.aliases FOR EACH ROW EXECUTE FUNCTION cftrag_internal.cft_capture('', 'entity', '', 'alias');
+CREATE TRIGGER t AFTER TRUNCATE ON attack.aliases EXECUTE FUNCTION cftrag_internal.cft_capture_truncate('', 'entity', '', 'alias');
+ALTER TABLE attack.aliases ENABLE ALWAYS TRIGGER r, ENABLE ALWAYS TRIGGER t;
 CREATE CONSTRAINT TRIGGER a AFTER INSERT ON attack.aliases FROM attack.forest
     FOR EACH ROW WHEN (false) EXECUTE FUNCTION cftrag_internal.cft_alias_of('alias', 'entity');
+CREATE CONSTRAINT TRIGGER l AFTER INSERT ON attack.aliases FROM attack.forest
+    FOR EACH ROW WHEN (false) EXECUTE FUNCTION cftrag_internal.cft_label_of('alias', 'entity');
 CREATE CONSTRAINT TRIGGER m AFTER UPDATE OF entity, document_id ON attack.mapping FROM attack.texts
     FOR EACH ROW WHEN (false) EXECUTE FUNCTION cftrag_internal.cft_document_entities('entity', 'document');
 CREATE CONSTRAINT TRIGGER e AFTER UPDATE OF entity, embedding ON attack.vectors FROM attack.forest

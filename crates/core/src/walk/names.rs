@@ -9,6 +9,14 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct NameId(u32);
 
+impl NameId {
+    /// How many names came before it.
+    #[must_use]
+    pub fn number(self) -> usize {
+        index(self.0)
+    }
+}
+
 /// Distinct names, numbered in the order in which they came.
 #[derive(Debug)]
 pub struct Names {

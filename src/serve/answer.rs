@@ -1,0 +1,133 @@
+//! The answer of a call of cft_context or its like: checks the arguments, asks the table, adds the labels of a table of labels.
+
+use crate::call::fmgr::{self, Call, Rows, text_array};
+use crate::call::tuple;
+use crate::call::tuple::Row;
+use crate::call::work_memory::Room;
+use crate::catalog::attached_table::AttachedTable;
+use crate::catalog::name::display_name;
+use crate::error;
+use crate::error::{Fallible, MAX_LEVELS};
+use crate::pg::interrupt::ROWS_BETWEEN_CHECKS;
+use crate::serve::asked::Reach;
+use crate::serve::labels::Labels;
+use crate::serve::sentences::Sentences;
+use crate::serve::sink::{Relative, Sink, relation_with_prefix};
+use crate::serve::walk;
+use cftrag_core::{NameId, Names, Relation};
+use pgrx::{check_for_interrupts, pg_sys};
+
+/// Answers from the image if every condition holds, else by the reference query; counts which.
+///
+/// Arguments of the call: entity or entities, up, down, edges, trees. No rows for a NULL level.
+pub fn answer(call: &Call, names: &[&[u8]], array: impl Fn() -> pg_sys::Datum, sink: &mut Sink) -> Fallible<()> {
+    let Some(reach) = Reach::of(call) else { return Ok(()) };
+    check_levels(reach)?;
+    let of = AttachedTable::open(call, 3)?;
+    if let [name] = names
+        && reads_as_array(name)
+        && call.is_given_text(0)
+    {
+        refuse_array(&of, name)?;
+    }
+    answer_of(&of, names, array, reach, sink)
+}
+
+/// Whether a name could be a client's array literal.
+pub fn reads_as_array(name: &[u8]) -> bool {
+    name.starts_with(b"{") && name.ends_with(b"}")
+}
+
+/// 22023 if that name has no relatives.
+pub fn refuse_array(of: &AttachedTable, name: &[u8]) -> Fallible<()> {
+    let mut is_known = false;
+    let mut take = |rows: &[Relative<'_>]| {
+        is_known |= !rows.is_empty();
+        Ok(())
+    };
+    answer_of(of, &[name], || text_array(&[name]), Reach::levels(1, 1), &mut Sink::Parts(&mut take))?;
+    if is_known { Ok(()) } else { Err(error::array_as_name(name, &display_name(of.oid()))) }
+}
+
+/// 22023 if there are too many levels, or fewer than zero.
+pub fn check_levels(reach: Reach) -> Fallible<()> {
+    for (argument, value) in [("up", reach.up), ("down", reach.down)] {
+        if !(0..=MAX_LEVELS).contains(&value) {
+            return Err(error::bad_levels(argument, value));
+        }
+    }
+    Ok(())
+}
+
+/// The answer of an opened table; the levels are in range. For callers that ask more than once: all is answered under the caller's one snapshot,
+/// from images or not. Errors: 53400, 53200 (memory), 54000 (a text that is too long).
+pub fn answer_of(
+    of: &AttachedTable,
+    names: &[&[u8]],
+    array: impl Fn() -> pg_sys::Datum,
+    reach: Reach,
+    sink: &mut Sink,
+) -> Fallible<()> {
+    let labels = if sink.takes_labels() { of.open_label_table()? } else { None };
+    let Some(labels) = labels else { return walk::answer(of, names, array, reach, sink) };
+    let ask = |take: &mut dyn FnMut(&[Relative<'_>]) -> Fallible<()>| {
+        let mut take = |rows: &[Relative<'_>]| labelled(&labels, rows, take);
+        walk::answer(of, names, &array, reach, &mut Sink::Nodes { take: &mut take, own: false })
+    };
+    match sink {
+        Sink::Rows(rows) => ask(&mut |relatives| {
+            add_all(*rows, relatives);
+            Ok(())
+        }),
+        Sink::Text(text) => {
+            let mut out = Sentences::after(&[])?;
+            ask(&mut |relatives| out.add(relatives))?;
+            **text = fmgr::text_of(out.as_bytes())?;
+            Ok(())
+        }
+        Sink::Parts(take) | Sink::Nodes { take, .. } => ask(take),
+    }
+}
+
+/// Bytes of a row with its labels, and of a name that is labelled, while they are passed on.
+const PER_ROW: usize = size_of::<Relative<'_>>() + size_of::<[NameId; 2]>();
+
+const PER_NAME: usize = 130;
+
+/// Passes the rows on with the labels that a table of labels gives their relatives and entities.
+fn labelled(
+    of: &AttachedTable,
+    rows: &[Relative<'_>],
+    take: &mut dyn FnMut(&[Relative<'_>]) -> Fallible<()>,
+) -> Fallible<()> {
+    let (mut names, mut room) = (Names::default(), Room::new());
+    room.take(rows.len() * PER_ROW)?;
+    let mut number = |name: &[u8]| {
+        let known = names.len();
+        let id = names.try_id(name).ok_or_else(|| error::no_memory_to_work(2 * names.bytes()))?;
+        if names.len() > known { room.take(2 * name.len() + PER_NAME) } else { Ok(()) }.map(|()| id)
+    };
+    let ids = rows.iter().map(|row| Ok([number(row.entity)?, number(row.name)?])).collect::<Fallible<Vec<_>>>()?;
+    let all: Vec<&[u8]> = names.ids().map(|id| names.get(id)).collect();
+    let labels = if all.is_empty() { Labels::default() } else { Labels::in_table(of, &all)? };
+    let mut with_labels = rows.to_vec();
+    for (row, ids) in with_labels.iter_mut().zip(&ids) {
+        [row.entity_label, row.label] = ids.map(|id| labels.get(id.number()));
+    }
+    take(&with_labels)
+}
+
+fn add_all(rows: Rows, all: &[Relative<'_>]) {
+    for some in all.chunks(ROWS_BETWEEN_CHECKS) {
+        check_for_interrupts!();
+        tuple::add_all(rows, some, |of, row: &mut Row<7>| {
+            row.text(of.entity);
+            row.any(of.tree);
+            row.prefixed(relation_with_prefix(if of.ancestor { Relation::Ancestor } else { Relation::Descendant }));
+            row.int(of.depth);
+            row.text(of.name);
+            row.text(of.via);
+            row.any(of.label);
+        });
+    }
+}
