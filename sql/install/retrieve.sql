@@ -89,17 +89,22 @@ BEGIN ATOMIC SELECT f.* FROM cftrag_internal.cft_nearest_entities($1, $2, cftrag
 COMMENT ON FUNCTION cft_nearest_entities(vector, integer, regclass, regclass) IS
 'the entities nearest to an embedding: by cft_attach_embeddings, else those of the k nearest documents; score is 1 - cosine distance, else minus the distance';
 
--- Where the sentences of cft_context_parts about an entity can be cut: of each name, in the order of cft_context, the characters up to its end, counted
+-- Where the sentences of cft_context_parts can be cut: of each name, in their order, the characters up to its end, counted
 -- from where the first name of its sentence begins; and of each sentence, in order, its last name's number.
-CREATE FUNCTION cftrag_internal.cft_cuts(entity text, up integer, down integer, edges regclass, trees text[], OUT cuts bigint[], OUT last_names bigint[])
+CREATE FUNCTION cftrag_internal.cft_name_ends(entities text[], up integer, down integer, edges regclass, trees text[])
+RETURNS SETOF bigint[] LANGUAGE c STABLE PARALLEL SAFE COST 200 ROWS 20
+AS 'MODULE_PATHNAME', 'cft_name_ends_wrapper';
+COMMENT ON FUNCTION cftrag_internal.cft_name_ends(text[], integer, integer, regclass, text[]) IS 'where each name ends in the sentences of cft_context_parts';
+
+CREATE FUNCTION cftrag_internal.cft_cuts(entities text[], up integer, down integer, edges regclass, trees text[], OUT cuts bigint[], OUT last_names bigint[])
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
-    SELECT array_agg(z.chars ORDER BY z.n), array_agg(z.n ORDER BY z.n) FILTER (WHERE z.next IS NULL) INTO cuts, last_names
-      FROM (SELECT c.n, lead(c.n) OVER s AS next, sum(char_length(coalesce(c.label, c.relative)) + 2) OVER s - 2 AS chars
-              FROM cftrag_internal.cft_context(ARRAY[entity], up, down, edges, trees) WITH ORDINALITY AS c(entity, tree, relation, depth, relative, via, label, n)
-            WINDOW s AS (PARTITION BY c.tree COLLATE "C", c.relation ORDER BY c.n)) AS z;
+    SELECT array_agg(c.chars ORDER BY s.n, c.n), array_agg(s.names ORDER BY s.n) FILTER (WHERE c.n = 1) INTO cuts, last_names
+      FROM (SELECT e.ends, e.n, sum(cardinality(e.ends)) OVER (ORDER BY e.n)::bigint AS names
+              FROM cftrag_internal.cft_name_ends(entities, up, down, edges, trees) WITH ORDINALITY AS e(ends, n)) AS s,
+           unnest(s.ends) WITH ORDINALITY AS c(chars, n);
 END $$;
-COMMENT ON FUNCTION cftrag_internal.cft_cuts(text, integer, integer, regclass, text[]) IS 'where the sentences about an entity''s relatives can be cut';
+COMMENT ON FUNCTION cftrag_internal.cft_cuts(text[], integer, integer, regclass, text[]) IS 'where the sentences of cft_context_parts can be cut';
 
 -- "A, B and 98 more.": as many names as fit; NULL if not even one does. The names are cuts[first_name .. last_name].
 CREATE FUNCTION cftrag_internal.cft_cut(sentence text, room integer, cuts bigint[], first_name bigint, last_name bigint)
@@ -119,7 +124,9 @@ BEGIN
             too_many := middle;
         END IF;
     END LOOP;
-    RETURN CASE WHEN fits >= first_name THEN left(sentence, (head + cuts[fits])::int) || format(' and %s more.', last_name - fits) END;
+    -- A name ends there; in mode naive, whose sentences may be fewer, it may not.
+    RETURN CASE WHEN fits >= first_name AND substr(sentence, (head + cuts[fits])::int + 1, 1) IN (',', ';')
+                THEN left(sentence, (head + cuts[fits])::int) || format(' and %s more.', last_name - fits) END;
 END $$;
 COMMENT ON FUNCTION cftrag_internal.cft_cut(text, integer, bigint[], bigint, bigint) IS 'a sentence about an entity''s relatives, shortened to so many tokens: "A, B and 98 more."';
 
@@ -137,10 +144,8 @@ DECLARE
     whys text[] := '{}';
     said_of text[];
     said text[];
-    -- The entity at hand, its first sentence's rank, and, once one of its sentences had to be shortened, where they can be cut.
+    -- The entity at hand, and, once a sentence had to be shortened, where they can be cut.
     said_now text;
-    said_from int;
-    cut_of text;
     cuts bigint[];
     last_names bigint[];
     shorter text;
@@ -256,7 +261,6 @@ BEGIN
                        ORDER BY u.rank, array_position('{hierarchy,document,chunk}', u.source) LOOP
             IF sources[row_at] = 'hierarchy' AND said_now IS DISTINCT FROM entities[row_at] THEN
                 said_now := entities[row_at];
-                said_from := ranks[row_at];
                 WHILE names[name_at] <> said_now LOOP
                     name_at := name_at + 1;
                 END LOOP;
@@ -266,12 +270,10 @@ BEGIN
                 left_over := left_over - sizes[row_at];
             -- It names the entity and has 40 characters besides, at least.
             ELSIF sources[row_at] = 'hierarchy' AND mode <> 'ann_graph' AND (char_length(called[name_at]) + 40) / 4 <= left_over / 2 THEN
-                IF cut_of IS DISTINCT FROM said_now THEN
-                    cut_of := said_now;
-                    SELECT c.cuts, c.last_names INTO cuts, last_names FROM cftrag_internal.cft_cuts(cut_of, up, down, edges, trees) AS c;
+                IF cuts IS NULL THEN
+                    SELECT c.cuts, c.last_names INTO cuts, last_names FROM cftrag_internal.cft_cuts(names, up, down, edges, trees) AS c;
                 END IF;
-                shorter := cftrag_internal.cft_cut(texts[row_at], left_over / 2, cuts,
-                                               coalesce(last_names[ranks[row_at] - said_from], 0) + 1, last_names[ranks[row_at] - said_from + 1]);
+                shorter := cftrag_internal.cft_cut(texts[row_at], left_over / 2, cuts, coalesce(last_names[ranks[row_at] - 1], 0) + 1, last_names[ranks[row_at]]);
                 IF shorter IS NOT NULL THEN
                     taken[row_at] := true;
                     texts[row_at] := shorter;

@@ -10,12 +10,14 @@ use crate::call::fmgr;
 use crate::call::fmgr::{Call, Rows};
 use crate::call::format;
 use crate::call::format::Format;
-use crate::call::work_memory::{Bytes, add};
+use crate::call::work_memory::{Bytes, Room, add};
 use crate::error::Fallible;
 use crate::guc;
+use crate::methods::alike::Alike;
+use crate::methods::walker::Walker;
 use crate::serve::answer;
-use crate::serve::sentences::{each_sentence, look_up, sentence};
-use crate::serve::sink::{Relative, Sink};
+use crate::serve::sentences::{Sentences, each_sentence, look_up, sentence};
+use crate::serve::sink::{Relative, Sink, TextAnswer};
 use cftrag_core::Text;
 use pgrx::prelude::*;
 use pgrx::{Internal, check_for_interrupts};
@@ -47,9 +49,15 @@ fn text(call: &Call, names: &[&[u8]], array: impl Fn() -> pg_sys::Datum) -> Fall
     let setting = guc::template();
     let template = call.text(5).or(setting.as_deref().map(CStr::to_bytes));
     let Some(template) = template else {
-        let mut text = None;
-        answer::answer(call, names, array, &mut Sink::Text(&mut text))?;
-        return Ok(text);
+        let Some((of, reach)) = answer::open(call, names)? else { return Ok(None) };
+        let mut answer = TextAnswer::default();
+        answer::answer_of(&of, names, &array, reach, &mut Sink::Text(&mut answer))?;
+        if !answer.is_unclear {
+            return Ok(answer.text);
+        }
+        let mut out = Sentences::default();
+        parts(call, names, array, |rows| out.add(rows))?;
+        return fmgr::text_of(out.as_bytes());
     };
     let format = Format::parse(template, &format::SENTENCE)?;
     let (mut texts, mut relatives) = (Bytes::default(), Bytes::default());
@@ -126,12 +134,54 @@ fn cft_context_parts(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     )
 }
 
-/// Passes the answer of a call (entity or entities, up, down, edges, trees) to `take`, in parts.
+/// `cft_name_ends(entities text[], up int, down int, edges regclass, trees text[]) -> setof bigint[]`: of each sentence of cft_context_parts, of
+/// each name in it, the characters up to its end, counted from where the first name begins.
+#[pg_extern(sql = false)]
+fn cft_name_ends(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
+    // SAFETY: our own fcinfo.
+    let call = unsafe { Call::new(fcinfo) };
+    let rows: Rows = call.rows();
+    let Some((names, array)) = call.names(0) else { return Ok(()) };
+    let take = |answer: &[Relative<'_>]| {
+        each_sentence(answer, |of, _| {
+            check_for_interrupts!();
+            Room::new().take(2 * of.len() * size_of::<pg_sys::Datum>())?;
+            let mut end = 0;
+            let ends = of.iter().map(|row| {
+                let name = row.called();
+                // SAFETY: counts characters of that many bytes.
+                end += i64::from(unsafe { pg_sys::pg_mbstrlen_with_len(name.as_ptr().cast(), name.len() as i32) });
+                end += BETWEEN;
+                pg_sys::Datum::from(end - BETWEEN)
+            });
+            let mut ends: Vec<pg_sys::Datum> = ends.collect();
+            // SAFETY: an array of bigint, which are passed by value; it is copied into the row.
+            unsafe {
+                let align = pg_sys::TYPALIGN_DOUBLE as std::ffi::c_char;
+                let array =
+                    pg_sys::construct_array(ends.as_mut_ptr(), ends.len() as i32, pg_sys::INT8OID, 8, true, align);
+                rows.add(&mut [pg_sys::Datum::from(array)], &mut [false]);
+                pg_sys::pfree(array.cast());
+            }
+            Ok(())
+        })
+    };
+    parts(&call, &names, || array, take)
+}
+
+/// Characters between two names of a sentence: a comma or a semicolon, and a blank.
+const BETWEEN: i64 = 2;
+
+/// Passes the answer of a call (entity or entities, up, down, edges, trees) to `take`, in parts, with entities that are called alike told apart.
 fn parts(
     call: &Call,
     names: &[&[u8]],
     array: impl Fn() -> pg_sys::Datum,
     mut take: impl FnMut(&[Relative<'_>]) -> Fallible<()>,
 ) -> Fallible<()> {
-    answer::answer(call, names, array, &mut Sink::Parts(&mut take))
+    let Some((of, reach)) = answer::open(call, names)? else { return Ok(()) };
+    let walker = Walker { of, trees: reach.trees };
+    let alike = Alike::of(&walker, names)?;
+    let mut told = |rows: &[Relative<'_>]| alike.tell_apart(rows, &mut take);
+    answer::answer_of(&walker.of, names, array, reach, &mut Sink::Parts(&mut told))
 }

@@ -72,6 +72,12 @@ const LEAST: usize = 16 << 20;
 /// Calls between two checks for interrupts.
 const CALLS: u32 = 1 << 12;
 
+impl Default for Room {
+    fn default() -> Room {
+        Room::new()
+    }
+}
+
 impl Room {
     pub fn new() -> Room {
         Room { taken: 0, seen: 0, calls: 0 }

@@ -3,6 +3,7 @@
 //! Those over an attached table are built on walks like cft_context's (walker.rs): from the image if it can serve, else by the
 //! reference query, all under the caller's one snapshot and with the caller's rights. So they are as exact as their walks.
 
+pub mod alike;
 pub mod big_map;
 pub mod breadth_first;
 pub mod cycle_search;

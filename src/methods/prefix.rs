@@ -38,22 +38,54 @@ fn cft_path_prefix(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     let rows = call.rows();
     let Some((entities, _)) = call.names(0) else { return Ok(()) };
     let walker = Walker { trees: call.arg(2), ..Walker::of(&call, 1)? };
-    let (mut left, mut size) = (&entities[..], FIRST);
+    each_place(&walker, &entities, |places, place, under, called| {
+        places.write(place, under, called, call.text(3), rows);
+        Ok(())
+    })
+}
+
+/// Entities that have a parent, in which tree.
+type Under = Set<(Tree, NameId)>;
+
+/// What entities are called, by name.
+type Called = Map<NameId, Vec<u8>>;
+
+/// Calls `each` for each place of the entities, in their order.
+fn each_place(
+    walker: &Walker,
+    entities: &[&[u8]],
+    mut each: impl FnMut(&Places, &Place, &Under, &Called) -> Fallible<()>,
+) -> Fallible<()> {
+    let (mut left, mut size) = (entities, FIRST);
     while !left.is_empty() {
         let (some, others) = left.split_at(size.min(left.len()));
-        let mut places = Places::above(&walker, some)?;
-        places.go_further(&walker)?;
-        let under = places.under(&walker)?;
-        let called = places.called(&walker)?;
+        let mut places = Places::above(walker, some)?;
+        places.go_further(walker)?;
+        let under = places.under(walker)?;
+        let called = places.called(walker)?;
         for place in &places.list {
             check_for_interrupts!();
-            places.write(place, &under, &called, call.text(3), rows);
+            each(&places, place, &under, &called)?;
         }
         let found = places.list.iter().map(|place| place.above.len()).sum::<usize>();
         size = (ANCESTORS * some.len() / (found + some.len())).max(1);
         left = others;
     }
     Ok(())
+}
+
+/// Calls `each` with each entity's tree, name and prefix, and how many names the path has, in each of its trees.
+pub fn each_prefix(
+    walker: &Walker,
+    entities: &[&[u8]],
+    separator: &[u8],
+    mut each: impl FnMut(Option<&[u8]>, &[u8], Vec<u8>, usize) -> Fallible<()>,
+) -> Fallible<()> {
+    each_place(walker, entities, |places, place, under, called| {
+        let name = |id| places.names.get(id);
+        let path = places.path(place, under);
+        each(place.tree.map(name), name(place.entity), places.prefix(&path, called, separator), path.len())
+    })
 }
 
 /// `cft_path_prefix(entity text, edges regclass, trees text[], separator text) -> text`: the prefix in the entity's first tree, of all or of
@@ -155,7 +187,7 @@ impl Places {
     }
 
     /// The entities above that have a parent other than themselves.
-    fn under(&mut self, walker: &Walker) -> Fallible<Set<(Tree, NameId)>> {
+    fn under(&mut self, walker: &Walker) -> Fallible<Under> {
         let above: Set<NameId> = self.list.iter().flat_map(|place| &place.above).map(|above| above.name).collect();
         let names: Vec<Vec<u8>> = above.into_iter().map(|name| self.names.get(name).to_vec()).collect();
         let names: Vec<&[u8]> = names.iter().map(|name| &**name).collect();
@@ -170,7 +202,7 @@ impl Places {
     }
 
     /// The names from the top to the entity.
-    fn path(&self, place: &Place, under: &Set<(Tree, NameId)>) -> Vec<NameId> {
+    fn path(&self, place: &Place, under: &Under) -> Vec<NameId> {
         let top = place.above.iter().min_by_key(|above| {
             let has_parent = under.contains(&(place.tree, above.name));
             let far = if has_parent { Err(Reverse(above.depth)) } else { Ok(above.depth) };
@@ -184,8 +216,8 @@ impl Places {
         path
     }
 
-    /// The labels of all these entities, by name; empty if the table has no column of labels.
-    fn called(&self, walker: &Walker) -> Fallible<Map<NameId, Vec<u8>>> {
+    /// The labels of all these entities; empty if the table has none.
+    fn called(&self, walker: &Walker) -> Fallible<Called> {
         let mut called = Map::default();
         let of_place = |place: &Place| {
             [place.entity].into_iter().chain(place.above.iter().map(|above| above.name)).collect::<Vec<_>>()
@@ -202,19 +234,12 @@ impl Places {
     }
 
     /// The labels of a path, or names where there is none.
-    fn prefix(&self, path: &[NameId], called: &Map<NameId, Vec<u8>>, separator: &[u8]) -> Vec<u8> {
+    fn prefix(&self, path: &[NameId], called: &Called, separator: &[u8]) -> Vec<u8> {
         let of = |name: &NameId| called.get(name).map_or(self.names.get(*name), Vec::as_slice);
         path.iter().map(of).collect::<Vec<_>>().join(separator)
     }
 
-    fn write(
-        &self,
-        place: &Place,
-        under: &Set<(Tree, NameId)>,
-        called: &Map<NameId, Vec<u8>>,
-        separator: Option<&[u8]>,
-        rows: Rows,
-    ) {
+    fn write(&self, place: &Place, under: &Under, called: &Called, separator: Option<&[u8]>, rows: Rows) {
         let path = self.path(place, under);
         let tree = place.tree.map(|tree| self.names.get(tree)).unwrap_or_default();
         let prefix = separator.map(|separator| self.prefix(&path, called, separator));

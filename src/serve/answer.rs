@@ -1,6 +1,6 @@
 //! The answer of a call of cft_context or its like: checks the arguments, asks the table, adds the labels of a table of labels.
 
-use crate::call::fmgr::{self, Call, Rows, text_array};
+use crate::call::fmgr::{Call, Rows, text_array};
 use crate::call::tuple;
 use crate::call::tuple::Row;
 use crate::call::work_memory::Room;
@@ -11,7 +11,6 @@ use crate::error::{Fallible, MAX_LEVELS};
 use crate::pg::interrupt::ROWS_BETWEEN_CHECKS;
 use crate::serve::asked::Reach;
 use crate::serve::labels::Labels;
-use crate::serve::sentences::Sentences;
 use crate::serve::sink::{Relative, Sink, relation_with_prefix};
 use crate::serve::walk;
 use cftrag_core::{NameId, Names, Relation};
@@ -21,7 +20,13 @@ use pgrx::{check_for_interrupts, pg_sys};
 ///
 /// Arguments of the call: entity or entities, up, down, edges, trees. No rows for a NULL level.
 pub fn answer(call: &Call, names: &[&[u8]], array: impl Fn() -> pg_sys::Datum, sink: &mut Sink) -> Fallible<()> {
-    let Some(reach) = Reach::of(call) else { return Ok(()) };
+    let Some((of, reach)) = open(call, names)? else { return Ok(()) };
+    answer_of(&of, names, array, reach, sink)
+}
+
+/// The table that a call asks, and how far; None if a level is NULL.
+pub fn open(call: &Call, names: &[&[u8]]) -> Fallible<Option<(AttachedTable, Reach)>> {
+    let Some(reach) = Reach::of(call) else { return Ok(None) };
     check_levels(reach)?;
     let of = AttachedTable::open(call, 3)?;
     if let [name] = names
@@ -30,7 +35,7 @@ pub fn answer(call: &Call, names: &[&[u8]], array: impl Fn() -> pg_sys::Datum, s
     {
         refuse_array(&of, name)?;
     }
-    answer_of(&of, names, array, reach, sink)
+    Ok(Some((of, reach)))
 }
 
 /// Whether a name could be a client's array literal.
@@ -79,10 +84,8 @@ pub fn answer_of(
             add_all(*rows, relatives);
             Ok(())
         }),
-        Sink::Text(text) => {
-            let mut out = Sentences::after(&[])?;
-            ask(&mut |relatives| out.add(relatives))?;
-            **text = fmgr::text_of(out.as_bytes())?;
+        Sink::Text(answer) => {
+            answer.is_unclear = true;
             Ok(())
         }
         Sink::Parts(take) | Sink::Nodes { take, .. } => ask(take),

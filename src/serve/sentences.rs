@@ -18,6 +18,7 @@ const LEAST_TEXT: usize = 64 << 10;
 const CHUNK: usize = 10_000;
 
 /// The sentences of an answer, one per line, as Walk::try_text writes those of an image's answer.
+#[derive(Default)]
 pub struct Sentences {
     /// Each sentence ends with a newline.
     bytes: Bytes,

@@ -45,10 +45,19 @@ impl<'a> Relative<'a> {
 /// Receives parts of an answer: all rows of some of its entities, in order.
 pub type Take<'a> = &'a mut dyn FnMut(&[Relative<'_>]) -> Fallible<()>;
 
+/// An answer as one text.
+#[derive(Default)]
+pub struct TextAnswer {
+    /// A text value; None if there are no sentences.
+    pub text: Option<pg_sys::Datum>,
+    /// Several of its entities may have one label: there is no text, because labels alone do not tell them apart.
+    pub is_unclear: bool,
+}
+
 pub enum Sink<'a> {
     Rows(Rows),
-    /// The sentences of cft_context_text, as a text value; None if there are none.
-    Text(&'a mut Option<pg_sys::Datum>),
+    /// The sentences of cft_context_text.
+    Text(&'a mut TextAnswer),
     Parts(Take<'a>),
     /// Parts without labels, for methods. `own`: in each tree where an entity has a row without a parent (or is its own) also a row of
     /// itself, an ancestor at depth 0.
@@ -63,10 +72,17 @@ impl Sink<'_> {
     pub fn take(&mut self, walk: &mut Walk, last: bool) -> Fallible<()> {
         match self {
             Sink::Rows(rows) => emit(walk, *rows),
-            Sink::Text(text) => {
-                walk.try_text(&mut Interruptible::new(&mut { check_interrupts })).map_err(error::no_room)?;
+            Sink::Text(answer) => {
+                let mut check_interrupts = check_interrupts;
+                let work = &mut Interruptible::new(&mut check_interrupts);
+                // A part of an answer does not tell what the whole has.
+                answer.is_unclear |= walk.has_labels() && (!last || walk.has_alike_labels(work));
+                if answer.is_unclear {
+                    return Ok(());
+                }
+                walk.try_text(work).map_err(error::no_room)?;
                 if last {
-                    **text = text_of(walk.written())?;
+                    answer.text = text_of(walk.written())?;
                 }
                 Ok(())
             }

@@ -73,10 +73,11 @@ pub fn answer(
         Served::Only(taken) => {
             let array = if taken == 0 { array() } else { text_array(&names[taken..]) };
             match sink {
-                Sink::Text(text) => {
+                Sink::Text(answer) if of.columns.has_labels() => answer.is_unclear = true,
+                Sink::Text(answer) => {
                     let mut out = Sentences::after(walk.written())?;
                     by_reference(of, array, reach, &mut Sink::Parts(&mut |rows| out.add(rows)))?;
-                    **text = fmgr::text_of(out.as_bytes())?;
+                    answer.text = fmgr::text_of(out.as_bytes())?;
                 }
                 sink => by_reference(of, array, reach, sink)?,
             }

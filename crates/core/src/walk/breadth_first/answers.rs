@@ -10,6 +10,8 @@ use crate::walk::order::{Found, Order, Placed};
 use crate::walk::row_groups::{RowGroup, RowGroups};
 use crate::walk::sentences::{Piece, Subject, write_sentence};
 use std::cell::RefCell;
+use std::collections::HashMap;
+use std::hash::RandomState;
 
 impl Walk {
     /// [`Walk::try_finish`] of a walk without limits.
@@ -97,6 +99,36 @@ impl Walk {
         Ok(())
     }
 
+    /// Whether several of the walk's entities, of all questions and rows, have one label; also if there is no
+    /// memory to tell. Only where labels are wanted.
+    pub fn has_alike_labels(&self, work: &mut Interruptible<'_>) -> bool {
+        let Walk { questions, nodes, row_labels, arena, .. } = self;
+        let asked = questions.iter().map(|question| (question.label, question.entity));
+        let rows = row_labels.iter().zip(nodes).map(|(label, node)| (*label, node.name));
+        let named = asked.chain(rows).filter(|(label, _)| *label != UNNAMED);
+        let named = named.map(|(label, name)| (arena.get(label), arena.get(name)));
+        if questions.len() + row_labels.len() <= FEW {
+            let is_alike = |(n, one): (usize, (&[u8], &[u8]))| {
+                named.clone().take(n).any(|other| other.0 == one.0 && other.1 != one.1)
+            };
+            return named.clone().enumerate().any(is_alike);
+        }
+        let mut seen = HashMap::with_hasher(RandomState::default());
+        if seen.try_reserve(questions.len() + row_labels.len()).is_err() {
+            return true;
+        }
+        named.into_iter().any(|(label, name)| {
+            work.step();
+            *seen.entry(label).or_insert(name) != name
+        })
+    }
+
+    /// Whether labels are wanted, and there are some.
+    #[must_use]
+    pub fn has_labels(&self) -> bool {
+        self.wants_labels && self.labels.is_some()
+    }
+
     /// What [`Walk::try_text`] wrote since [`Walk::clear`].
     #[must_use]
     pub fn written(&self) -> &[u8] {
@@ -130,6 +162,8 @@ impl Walk {
     }
 }
 
+/// Up to this many labels are compared with each other.
+const FEW: usize = 12;
 /// Steps that a sentence takes beside its names.
 const PER_SENTENCE: usize = 4;
 /// A sentence of this many names or more is written with checks for interrupts between them.

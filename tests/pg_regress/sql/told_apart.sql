@@ -1,0 +1,62 @@
+-- Labels are not unique: in a text, entities that are called alike are told apart by their paths, and by their ids where those are alike, too.
+SET client_min_messages = warning;
+CREATE TABLE categories (id int PRIMARY KEY, parent_id int, name text);
+INSERT INTO categories VALUES (1, NULL, 'Sports'), (2, 1, 'Shoes'), (3, 1, 'Bikes'), (4, 2, 'Accessories'), (5, 3, 'Accessories'), (6, 2, 'Trail'), (7, 3, 'Trail'),
+    (8, NULL, 'Home'), (9, 8, 'Accessories'), (10, 8, 'Accessories'), (11, NULL, 'Home'), (12, 11, 'Lamps'), (13, 8, 'Lamps'), (14, 13, 'LED'), (15, 4, 'Laces'), (16, 9, NULL),
+    (17, NULL, 'Alone'), (18, 14, 'Home');
+SELECT cft_attach('categories', parent => 'parent_id', child => 'id', label => 'name');
+SELECT oracle.build('categories');
+-- Relatives that are called alike; none is.
+SELECT cft_context_text(1, down => 2);
+SELECT cft_context_text(ARRAY[2, 14]);
+SELECT cft_context_text(ARRAY[15, 16]);
+-- Entities that are asked about: by paths, by ids where they are alike, and roots by their ids.
+SELECT cft_context_text(ARRAY[4, 5, 9, 10]);
+SELECT cft_context_text(ARRAY[12, 13]);
+SELECT cft_context_text(ARRAY[8, 11], down => 0);
+SELECT cft_context_text(ARRAY[8, 11], down => 1);
+-- An entity and its relative; of one that is there twice nothing is alike.
+SELECT cft_context_text(18);
+SELECT cft_context_text(ARRAY[9, 9], down => 0);
+SELECT * FROM cft_context_parts('{4,5}');
+SELECT cft_context_text(1, down => 2, template => '{entity}: {relatives}');
+SELECT cft_prompt('Which accessories for lamps?', NULL);
+-- A sentence is cut between names, whatever they are called.
+SELECT budget, text FROM generate_series(30, 70, 10) AS budget, cft_retrieve('Which sports and accessories?', NULL, budget => budget, down => 2) WHERE text LIKE '%more.' OR budget = 70;
+-- Rows and JSON have the entity beside its label.
+SELECT relative, label FROM cft_context(8, down => 1);
+
+CREATE FUNCTION texts() RETURNS SETOF text LANGUAGE sql AS $$
+    SELECT cft_context_text(c.id, 3, 3, 'categories') FROM categories AS c
+    UNION ALL SELECT cft_context_text(array_agg(c.id ORDER BY c.id), 3, 3, 'categories') FROM categories AS c
+    UNION ALL SELECT p::text FROM cft_context_parts((SELECT array_agg(c.id::text ORDER BY c.id DESC) FROM categories AS c), 2, 1, 'categories') AS p
+$$;
+CREATE TABLE told AS SELECT row_number() OVER () AS n, t FROM texts() AS t;
+SET cftrag.enable = off;
+SELECT count(*), count(*) FILTER (WHERE o.t IS DISTINCT FROM t.t) AS different FROM told AS o FULL JOIN (SELECT row_number() OVER () AS n, t FROM texts() AS t) AS t USING (n);
+RESET cftrag.enable;
+-- The text does not depend on how much fits into memory.
+INSERT INTO categories SELECT n, 1, 'Item ' || n % 50 FROM generate_series(1000, 9000) AS n;
+SELECT md5(cft_context_text(ARRAY[1, 2, 3, 4, 5, 8], 3, 3)) AS told, length(cft_context_text(1)) AS length \gset
+SET work_mem = '64kB';
+SELECT md5(cft_context_text(ARRAY[1, 2, 3, 4, 5, 8], 3, 3)) = :'told' AS same, length(cft_context_text(1)) = :length AS length;
+RESET work_mem;
+DELETE FROM categories WHERE id >= 1000;
+
+-- In a table of labels, and in trees: the sentence does not say which where an entity has one tree.
+CREATE TABLE nodes (id text, name text);
+CREATE TABLE sections (tenant text, parent text, child text);
+INSERT INTO sections SELECT t, t || p, t || c FROM unnest('{n,s}'::text[]) AS t, (VALUES ('1', '2'), ('2', '3')) AS v(p, c);
+INSERT INTO nodes SELECT t || n, (ARRAY['Book', 'Travel', 'Visa'])[n] FROM unnest('{n,s}'::text[]) AS t, generate_series(1, 3) AS n;
+SELECT cft_attach('sections', tree => 'tenant');
+SELECT cft_attach_labels('nodes', edges => 'sections');
+SELECT cft_context_text(ARRAY['n3', 's3'], edges => 'sections');
+SELECT cft_context_text(ARRAY['n3', 's3'], edges => 'sections', trees => '{n}');
+SELECT cft_prompt('A visa?', NULL, edges => 'sections', trees => '{s}');
+INSERT INTO sections VALUES ('s', 'n1', 's2');
+SELECT cft_context_text(ARRAY['n3', 's3'], edges => 'sections');
+SET cftrag.enable = off;
+SELECT cft_context_text(ARRAY['n3', 's3'], edges => 'sections');
+RESET cftrag.enable;
+DROP TABLE categories, told, nodes, sections;
+DROP FUNCTION texts;
