@@ -109,14 +109,14 @@ fn labels_are_no_roots_and_make_none() {
     assert!(!found.contains(&("tree 0".into(), "2".into())));
 }
 
-fn recognised(image: Image<'_>, question: &str, seek: Seek) -> Recogniser {
+fn recognised(image: Image<'_>, question: &str, seek: Seek, budget: usize) -> Recogniser {
     let mut work = || ();
     let mut recogniser = Recogniser::new(Prefix::LENGTH);
     recogniser.begin(seek, false);
     let mut reader = Reader::of(question.as_bytes(), &mut Interruptible::new(&mut work)).unwrap();
     loop {
         recogniser.read(&mut reader, &mut Interruptible::new(&mut work)).unwrap();
-        if recogniser.step(image, &AllSeen, 10) == Step::Done {
+        if recogniser.step(image, &AllSeen, budget) == Step::Done {
             return recogniser;
         }
     }
@@ -128,9 +128,23 @@ fn a_text_names_entities_by_their_labels_and_not_by_their_names() {
     let image = Image::open(&heap).unwrap();
     let question =
         "SHOES, boots-1, shoes 3; 17 and 42, a long label of more than thirty two bytes number 7";
-    let recogniser = recognised(image, question, Seek::Labelled);
+    let recogniser = recognised(image, question, Seek::Labelled, 1000);
     // As aliases they are found, too, and each mention says which.
-    let aliased = recognised(image, question, Seek::Aliased);
+    let aliased = recognised(image, question, Seek::Aliased, 1000);
+    // In steps that end in the middle of a label's list, too.
+    for budget in 1..10 {
+        for (whole, seek) in [(&recogniser, Seek::Labelled), (&aliased, Seek::Aliased)] {
+            let stepped = recognised(image, question, seek, budget);
+            let all = |of: &Recogniser| -> Vec<_> {
+                let name = |name| text(of.name(name));
+                of.mentions()
+                    .iter()
+                    .map(|m| (name(m.entity), m.alias.map(name), m.from, m.to))
+                    .collect()
+            };
+            assert_eq!(all(&stepped), all(whole), "{budget}");
+        }
+    }
     let entities = |of: &Recogniser| -> Vec<String> {
         of.mentions().iter().map(|mention| text(of.name(mention.entity))).collect()
     };

@@ -26,7 +26,6 @@ use crate::filter::counters::Counters;
 use crate::folded::alike;
 use crate::folded::words;
 use crate::memory::casts::wide;
-use crate::memory::id::RecordId;
 use crate::memory::interruptible::Interruptible;
 use crate::memory::limit::NoRoom;
 use crate::memory::root::BloomItems;
@@ -72,7 +71,7 @@ pub enum Seek {
     /// Entities with an edge row that the snapshot sees.
     Entities,
     /// Entities of which the text has a label. A label is none of the image's entities, nor is one
-    /// found by its own name. The list of a label is read in one go.
+    /// found by its own name.
     Labelled,
     /// Labels that are aliases: each mention says which alias it is.
     Aliased,
@@ -94,8 +93,9 @@ pub struct Recogniser {
     asked: Vec<u64>,
     /// Whether the snapshot sees the entities judged so far for the current word, in order.
     judged: Vec<bool>,
-    /// The position in the half-read list of the next entity.
+    /// The position in the half-read list of the next entity, and in that of a label.
     half: Option<(Direction, Cursor)>,
+    listing: Option<Listing>,
     restarts: u32,
     epoch: u64,
     /// Scratch: a window's folded name, a stored name, and its folded name.
@@ -106,6 +106,22 @@ pub struct Recogniser {
     /// The bytes that it may take, and why it could not go on.
     limit: usize,
     failed: Option<NoRoom>,
+}
+
+/// A label's list that was read half: what was found of the current word is kept meanwhile.
+#[derive(Clone, Copy, Debug, Default)]
+struct Listing {
+    /// How many mentions and names there were before the current word.
+    found: usize,
+    names: u32,
+    /// Which of the word's heads it is of, what was found in those before, and how many mentions there were then.
+    head: usize,
+    words_found: usize,
+    before: usize,
+    /// Which of the labels of that folded name it is, where in its list, and its own name if that is wanted.
+    turn: usize,
+    cursor: Cursor,
+    alias: Option<Name>,
 }
 
 /// The budget ended in the middle of a word.
@@ -127,6 +143,7 @@ impl Recogniser {
             asked: Vec::new(),
             judged: Vec::new(),
             half: None,
+            listing: None,
             restarts: 0,
             epoch: 0,
             window: Vec::new(),
@@ -248,6 +265,7 @@ impl Recogniser {
     fn next_word(&mut self) {
         self.judged.clear();
         self.half = None;
+        self.listing = None;
         self.restarts = 0;
     }
 
@@ -264,6 +282,11 @@ impl Recogniser {
             self.epoch = epoch;
             self.restarts += u32::from(self.half.take().is_some());
             self.judged.clear();
+            if let Some(Listing { found, names, .. }) = self.listing.take() {
+                self.found.truncate(found);
+                self.arena.truncate(names);
+                self.restarts += 1;
+            }
         }
     }
 
@@ -295,12 +318,18 @@ impl Recogniser {
                 if *budget == 0 {
                     return Ok(());
                 }
-                let (found, names) = (self.found.len(), self.arena.mark());
+                let before = (self.found.len(), self.arena.mark());
+                let (found, names) = self.listing.map_or(before, |half| (half.found, half.names));
                 match self.look_at(image, heads, seen, budget) {
                     Ok(words) => self.go_to(word + words),
                     Err(unfinished) => {
-                        self.found.truncate(found);
-                        self.arena.truncate(names);
+                        match &mut self.listing {
+                            Some(half) => (half.found, half.names) = (found, names),
+                            None => {
+                                self.found.truncate(found);
+                                self.arena.truncate(names);
+                            }
+                        }
                         return Err(unfinished);
                     }
                 }
@@ -319,14 +348,22 @@ impl Recogniser {
         budget: &mut usize,
     ) -> Result<usize, Unfinished> {
         let mut turn = 0;
-        let mut words_found = 0;
-        for i in heads {
-            let Head { words, record: head, .. } = self.block.heads[i];
+        let half = self.listing.take();
+        let (first, mut words_found) = half.map_or((0, 0), |half| (half.head, half.words_found));
+        for (at, i) in heads.enumerate().skip(first) {
+            let head = self.block.heads[i];
+            let words = head.words;
             if words_found > words && !self.overlapping {
                 break;
             }
-            let before = self.found.len();
-            self.window(image, words, head, seen, &mut turn, budget)?;
+            let half = half.filter(|half| half.head == at);
+            let before = half.map_or(self.found.len(), |half| half.before);
+            if let Err(unfinished) = self.window(image, head, half, seen, &mut turn, budget) {
+                if let Some(half) = &mut self.listing {
+                    (half.head, half.words_found, half.before) = (at, words_found, before);
+                }
+                return Err(unfinished);
+            }
             if self.found.len() > before {
                 words_found = words;
             }
@@ -338,8 +375,8 @@ impl Recogniser {
     fn window(
         &mut self,
         image: Image<'_>,
-        words: usize,
-        head: RecordId,
+        Head { words, record: head, .. }: Head,
+        half: Option<Listing>,
         seen: &impl Visibility,
         turn: &mut usize,
         budget: &mut usize,
@@ -354,10 +391,20 @@ impl Recogniser {
         self.counters.hits += 1;
         let (first, last) =
             (self.held.word(self.current), self.held.word(self.current + words - 1));
-        for record in alike::all(head) {
+        for (n, record) in alike::all(head).enumerate().skip(half.map_or(0, |half| half.turn)) {
             if self.seek != Seek::Entities {
                 if record.is_label(&mut self.name) {
-                    self.find_labelled(image, record, seen, first, last, budget);
+                    let half = half.filter(|half| half.turn == n);
+                    let cursor = || Cursor::start(record, Direction::Down);
+                    let mut list = half.unwrap_or_else(|| Listing {
+                        turn: n,
+                        cursor: cursor(),
+                        ..Listing::default()
+                    });
+                    if !self.find_labelled(image, record, &mut list, seen, (first, last), budget) {
+                        self.listing = Some(list);
+                        return Err(Unfinished);
+                    }
                 }
             } else if self.judge(image, record, seen, turn, budget)? {
                 self.find(record, None, first, last);
@@ -376,29 +423,32 @@ impl Recogniser {
         self.found.push(Mention { entity, alias, start, length, from, to });
     }
 
-    /// Finds the entities of which this record is a label. Duplicate rows count twice.
+    /// Finds the entities of which this record is a label, from where the list was read to. `false` if the budget
+    /// ended first. Duplicate rows count twice.
     fn find_labelled(
         &mut self,
         image: Image<'_>,
         record: Record<'_>,
+        list: &mut Listing,
         seen: &impl Visibility,
-        first: Word,
-        last: Word,
+        (first, last): (Word, Word),
         budget: &mut usize,
-    ) {
-        let mut alias = None;
-        let mut cursor = Cursor::start(record, Direction::Down);
-        while let Some(at) = cursor.next(image.mem()) {
+    ) -> bool {
+        loop {
+            if *budget == 0 && self.restarts < MOST_RESTARTS {
+                return false;
+            }
+            let Some(at) = list.cursor.next(image.mem()) else { return true };
             *budget = budget.saturating_sub(1);
             self.counters.slots_visited += 1;
             let slot = Slot::read(image.mem(), at);
             if !sees(image.mem(), slot.link, seen, &mut self.asked) {
                 continue;
             }
-            if self.seek == Seek::Aliased && alias.is_none() && self.has_room(record) {
-                alias = Some(self.arena.add_label_of(record));
+            if self.seek == Seek::Aliased && list.alias.is_none() && self.has_room(record) {
+                list.alias = Some(self.arena.add_label_of(record));
             }
-            self.find(Record::new(image.mem(), slot.neighbour), alias, first, last);
+            self.find(Record::new(image.mem(), slot.neighbour), list.alias, first, last);
         }
     }
 
