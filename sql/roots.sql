@@ -3,6 +3,7 @@
 --
 -- One of the lines that begin with --label and --no label is part of the statement: what the root is called, if there is a column of labels.
 -- Lines that begin with --trees are part of it where trees are asked for, in $1 text[]; a NULL in it is for rows without a tree.
+-- Lines that begin with --position are part of it where the table has a column of positions.
 -- It is (a) what the extension runs when the image cannot serve, (b) the oracle of its tests. Filled in as sql/reference.sql is.
 SELECT z.tree, z.root
 --label , (SELECT pg_catalog.min({label} COLLATE pg_catalog."C") FILTER (WHERE {label} OPERATOR(pg_catalog.<>) '') FROM {labels} AS r WHERE {labelled} OPERATOR(pg_catalog.=) z.root COLLATE {labelled_collation})
@@ -17,4 +18,6 @@ SELECT z.tree, z.root
          WHERE {parent} IS NOT NULL AND {child} IS NOT NULL AND {parent} COLLATE pg_catalog."C" OPERATOR(pg_catalog.<>) {child} COLLATE pg_catalog."C"
 --trees     AND ({tree} COLLATE pg_catalog."C" OPERATOR(pg_catalog.=) ANY ($1) OR {tree} IS NULL AND EXISTS (SELECT FROM pg_catalog.unnest($1) AS t(tree) WHERE t.tree IS NULL))
        ) AS z(tree, root)
- ORDER BY z.tree NULLS FIRST, z.root
+ ORDER BY z.tree NULLS FIRST,
+--position (SELECT {position} FROM {edges} AS r WHERE {is_child} AND {position} IS NOT NULL ORDER BY 1 LIMIT 1) NULLS LAST,
+       z.root

@@ -410,6 +410,15 @@ pub fn warn_incomplete(name: &str, why: Damage) {
     .report(pgrx::PgLogLevel::WARNING);
 }
 
+/// Of a column that should order siblings.
+pub fn no_order(column: &str, type_name: &str) -> ErrorReport {
+    report(
+        Code::ERRCODE_DATATYPE_MISMATCH,
+        format!("cftrag cannot order siblings by column \"{column}\" of type {type_name}"),
+    )
+    .set_hint("Use a column of one of the server's own types that has an order, an integer for example.")
+}
+
 /// For a call of cft_attach.
 pub fn labels_and_ids() -> ErrorReport {
     report(Code::ERRCODE_INVALID_PARAMETER_VALUE, "\"label\" and \"ids\" exclude each other".into())

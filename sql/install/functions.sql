@@ -24,11 +24,11 @@ COMMENT ON SCHEMA cftrag_internal IS 'what the extension cftrag itself calls; no
 GRANT USAGE ON SCHEMA cftrag_internal TO PUBLIC;
 
 CREATE FUNCTION cft_attach(edges regclass, parent name DEFAULT 'parent', child name DEFAULT 'child', tree name DEFAULT NULL, label name DEFAULT NULL,
-    ids boolean DEFAULT false)
+    sort name DEFAULT NULL, ids boolean DEFAULT false)
 RETURNS void LANGUAGE c VOLATILE PARALLEL UNSAFE COST 1000
 AS 'MODULE_PATHNAME', 'cft_attach_wrapper';
-COMMENT ON FUNCTION cft_attach(regclass, name, name, name, name, boolean) IS
-'creates the triggers that keep an image of an edges table (parent, child[, tree][, label of the child]) in shared memory; owner only. ids: texts name entities by integer ids';
+COMMENT ON FUNCTION cft_attach(regclass, name, name, name, name, name, boolean) IS
+'creates the triggers that keep an image of an edges table (parent, child[, tree][, label of the child]) in shared memory; owner only. sort: orders siblings. ids: texts name entities by integer ids';
 
 CREATE FUNCTION cftrag_internal.cft_detach_edges(relation regclass)
 RETURNS boolean LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE COST 1000

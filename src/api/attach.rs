@@ -5,7 +5,7 @@
 use crate::call::fmgr::{Call, name};
 use crate::catalog::attach_line::{attach_line, with_label};
 use crate::catalog::attached_table::AttachedTable;
-use crate::catalog::column_rules::check_columns;
+use crate::catalog::column_rules::{check_columns, check_position};
 use crate::catalog::columns::ColumnNames;
 use crate::catalog::edges_table::EdgesTable;
 use crate::catalog::name::display_name;
@@ -19,7 +19,7 @@ use crate::pg::encoding;
 use pgrx::prelude::*;
 use std::ffi::CString;
 
-/// `cft_attach(edges regclass, parent name, child name, tree name, label name, ids boolean) -> void`
+/// `cft_attach(edges regclass, parent name, child name, tree name, label name, sort name, ids boolean) -> void`
 ///
 /// Creates the triggers that keep an image of `edges` fresh. Idempotent; with other columns it replaces the registration.
 /// Errors: 42P01 no such table, 42809 not a plain table, 42703 no such column, 42701 a column twice, 42804 type, 0A000 collation or
@@ -35,7 +35,8 @@ fn cft_attach(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
         child: name(&call, 2).ok_or_else(|| error::null_argument("child"))?,
         tree: name(&call, 3),
         label: name(&call, 4),
-        ids: call.arg(5).is_some_and(|ids| ids.value() != 0),
+        position: name(&call, 5),
+        ids: call.arg(6).is_some_and(|ids| ids.value() != 0),
     };
     if names.ids && names.label.is_some() {
         return Err(error::labels_and_ids());
@@ -44,6 +45,9 @@ fn cft_attach(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
         return Err(error::wrong_kind(&table.name(), why));
     }
     check_columns(&table, &names)?;
+    if let Some(position) = &names.position {
+        check_position(&table, position)?;
+    }
     let columns = table.require_columns(&names)?;
     names.ids &= columns.are_integers();
     if names.label.is_none() && !columns.are_found_by_name(&names) {

@@ -7,7 +7,7 @@
 #![expect(unsafe_code, reason = "PostgreSQL's function call interface")]
 
 use crate::call::fmgr;
-use crate::call::fmgr::{Call, Rows};
+use crate::call::fmgr::{Call, Rows, bigint_array};
 use crate::call::format;
 use crate::call::format::Format;
 use crate::call::work_memory::{Bytes, Room, add};
@@ -17,6 +17,7 @@ use crate::methods::alike::Alike;
 use crate::methods::walker::Walker;
 use crate::serve::answer;
 use crate::serve::sentences::{Sentences, each_sentence, look_up, sentence};
+use crate::serve::siblings;
 use crate::serve::sink::{Relative, Sink, TextAnswer};
 use cftrag_core::Text;
 use pgrx::prelude::*;
@@ -50,10 +51,12 @@ fn text(call: &Call, names: &[&[u8]], array: impl Fn() -> pg_sys::Datum) -> Fall
     let template = call.text(5).or(setting.as_deref().map(CStr::to_bytes));
     let Some(template) = template else {
         let Some((of, reach)) = answer::open(call, names)? else { return Ok(None) };
-        let mut answer = TextAnswer::default();
-        answer::answer_of(&of, names, &array, reach, &mut Sink::Text(&mut answer))?;
-        if !answer.is_unclear {
-            return Ok(answer.text);
+        if of.registration.names.position.is_none() {
+            let mut answer = TextAnswer::default();
+            answer::answer_of(&of, names, &array, reach, &mut Sink::Text(&mut answer))?;
+            if !answer.is_unclear {
+                return Ok(answer.text);
+            }
         }
         let mut out = Sentences::default();
         parts(call, names, array, |rows| out.add(rows))?;
@@ -145,24 +148,19 @@ fn cft_name_ends(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     let take = |answer: &[Relative<'_>]| {
         each_sentence(answer, |of, _| {
             check_for_interrupts!();
-            Room::new().take(2 * of.len() * size_of::<pg_sys::Datum>())?;
+            Room::new().take(3 * of.len() * size_of::<i64>())?;
             let mut end = 0;
             let ends = of.iter().map(|row| {
                 let name = row.called();
                 // SAFETY: counts characters of that many bytes.
                 end += i64::from(unsafe { pg_sys::pg_mbstrlen_with_len(name.as_ptr().cast(), name.len() as i32) });
                 end += BETWEEN;
-                pg_sys::Datum::from(end - BETWEEN)
+                end - BETWEEN
             });
-            let mut ends: Vec<pg_sys::Datum> = ends.collect();
-            // SAFETY: an array of bigint, which are passed by value; it is copied into the row.
-            unsafe {
-                let align = pg_sys::TYPALIGN_DOUBLE as std::ffi::c_char;
-                let array =
-                    pg_sys::construct_array(ends.as_mut_ptr(), ends.len() as i32, pg_sys::INT8OID, 8, true, align);
-                rows.add(&mut [pg_sys::Datum::from(array)], &mut [false]);
-                pg_sys::pfree(array.cast());
-            }
+            let array = bigint_array(&ends.collect::<Vec<i64>>());
+            rows.add(&mut [array], &mut [false]);
+            // SAFETY: made above, copied into the row.
+            unsafe { pg_sys::pfree(array.cast_mut_ptr()) };
             Ok(())
         })
     };
@@ -172,7 +170,8 @@ fn cft_name_ends(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
 /// Characters between two names of a sentence: a comma or a semicolon, and a blank.
 const BETWEEN: i64 = 2;
 
-/// Passes the answer of a call (entity or entities, up, down, edges, trees) to `take`, in parts, with entities that are called alike told apart.
+/// Passes the answer of a call (entity or entities, up, down, edges, trees) to `take`, in parts, with siblings in their order, and
+/// entities that are called alike told apart.
 fn parts(
     call: &Call,
     names: &[&[u8]],
@@ -182,6 +181,7 @@ fn parts(
     let Some((of, reach)) = answer::open(call, names)? else { return Ok(()) };
     let walker = Walker { of, trees: reach.trees };
     let alike = Alike::of(&walker, names)?;
-    let mut told = |rows: &[Relative<'_>]| alike.tell_apart(rows, &mut take);
+    let mut told =
+        |rows: &[Relative<'_>]| siblings::in_order(&walker.of, rows, |rows| alike.tell_apart(rows, &mut take));
     answer::answer_of(&walker.of, names, array, reach, &mut Sink::Parts(&mut told))
 }

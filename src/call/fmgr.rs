@@ -325,6 +325,23 @@ pub fn text_array_of<'t>(texts: impl Iterator<Item = Option<&'t [u8]>>) -> pg_sy
     }
 }
 
+/// A bigint[] value, palloc'd.
+pub fn bigint_array(numbers: &[i64]) -> pg_sys::Datum {
+    let mut elements: Vec<_> = numbers.iter().map(|number| pg_sys::Datum::from(*number)).collect();
+    let align = pg_sys::TYPALIGN_DOUBLE as std::ffi::c_char;
+    // SAFETY: elements that are passed by value, which are copied.
+    unsafe {
+        pg_sys::Datum::from(pg_sys::construct_array(
+            elements.as_mut_ptr(),
+            elements.len() as i32,
+            pg_sys::INT8OID,
+            8,
+            true,
+            align,
+        ))
+    }
+}
+
 /// A text[] value, palloc'd.
 pub fn text_array(texts: &[&[u8]]) -> pg_sys::Datum {
     let mut elements: Vec<_> = texts.iter().map(|text| text_datum(text)).collect();

@@ -51,7 +51,8 @@ struct Fired {
     slot: *mut pg_sys::TupleTableSlot,
 }
 
-/// AFTER INSERT OR UPDATE OR DELETE FOR EACH ROW. Arguments: parent, child[, tree[, label[, "ids"]]]: columns, of which an empty one is none.
+/// AFTER INSERT OR UPDATE OR DELETE FOR EACH ROW. Arguments: parent, child[, tree[, label[, "ids"[, position]]]]: columns, of which an empty one
+/// is none; the position is not captured.
 /// Errors: 39P01 if it runs as a trigger of another kind, which has no row on a page.
 #[pg_extern(sql = false)]
 fn cft_capture(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
@@ -153,7 +154,7 @@ pub unsafe fn resolve(data: &pg_sys::TriggerData) -> Option<Columns> {
             let is_none = n >= trigger.tgnargs || CStr::from_ptr(*trigger.tgargs.add(n as usize)).is_empty();
             if is_none { Some(Column::default()) } else { find(n) }
         };
-        if !(2..=5).contains(&trigger.tgnargs) {
+        if !(2..=6).contains(&trigger.tgnargs) {
             return None;
         }
         Some(Columns { parent: other(0)?, child: find(1)?, tree: other(2)?, label: other(3)? })

@@ -72,6 +72,9 @@ pub fn attach_line(table: &EdgesTable, names: &ColumnNames) -> String {
     if names.ids {
         line += ", ids => true";
     }
+    if let Some(position) = &names.position {
+        line += &format!(", sort => '{}'", quote(position));
+    }
     line + ");"
 }
 

@@ -52,6 +52,22 @@ pub fn check_columns(table: &EdgesTable, names: &ColumnNames) -> Fallible<()> {
     names.label.as_ref().map_or(Ok(()), |label| of(label, &columns.label))
 }
 
+/// 42703 or 42804 if siblings cannot be ordered by that column: its type must be one of the server's own, with an order.
+pub fn check_position(table: &EdgesTable, position: &str) -> Fallible<()> {
+    let missing = || error::no_such_column(&table.name(), position, "sort", &table.listed());
+    let column = table.column(position).ok_or_else(missing)?;
+    let type_oid = pg_sys::Oid::from(column.type_oid);
+    // SAFETY: the type cache, by the OID of a column's type.
+    let is_ordered = unsafe {
+        let entry = pg_sys::lookup_type_cache(type_oid, pg_sys::TYPECACHE_LT_OPR as i32);
+        (*entry).lt_opr != pg_sys::InvalidOid
+    };
+    if !is_ordered || !crate::catalog::trust::is_builtin(type_oid) {
+        return Err(error::no_order(position, &type_name(type_oid)));
+    }
+    Ok(())
+}
+
 /// 42804 if a column has since been given a type whose cast to text may be any user's code.
 pub fn check_types(names: &ColumnNames, columns: &columns::Columns) -> Fallible<()> {
     let all = [

@@ -62,12 +62,14 @@ pub struct ColumnNames {
     pub label: Option<String>,
     /// Whether texts name entities by integer ids.
     pub ids: bool,
+    /// By which siblings are ordered. The image does not hold it.
+    pub position: Option<String>,
 }
 
 impl ColumnNames {
     /// A parent and a child, and nothing else.
     pub fn pair(parent: impl Into<String>, child: impl Into<String>) -> Self {
-        Self { parent: parent.into(), child: child.into(), tree: None, label: None, ids: false }
+        Self { parent: parent.into(), child: child.into(), tree: None, label: None, ids: false, position: None }
     }
 
     /// The columns of a table of names.
@@ -90,11 +92,12 @@ impl ColumnNames {
         ]
     }
 
-    /// The trigger's arguments: parent, child, then tree, label and "ids" as far as there are any; an empty one is none.
+    /// The trigger's arguments: parent, child, then tree, label, "ids" and position as far as there are any; an empty one is none.
     pub fn arguments(&self) -> Vec<&str> {
-        let [tree, label] = [&self.tree, &self.label].map(|name| name.as_deref().unwrap_or_default());
+        let [tree, label, position] =
+            [&self.tree, &self.label, &self.position].map(|name| name.as_deref().unwrap_or_default());
         let mut arguments =
-            vec![self.parent.as_str(), self.child.as_str(), tree, label, if self.ids { IDS } else { "" }];
+            vec![self.parent.as_str(), self.child.as_str(), tree, label, if self.ids { IDS } else { "" }, position];
         while arguments.last().is_some_and(|last| last.is_empty()) {
             arguments.pop();
         }

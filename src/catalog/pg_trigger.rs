@@ -149,7 +149,7 @@ pub const ARGUMENTS: usize = 1024;
 /// # Safety
 /// As for [`is_plain`].
 pub unsafe fn arguments(tuple: pg_sys::HeapTuple, desc: pg_sys::TupleDesc, count: i16) -> Option<ColumnNames> {
-    if !(2..=5).contains(&count) {
+    if !(2..=6).contains(&count) {
         return None;
     }
     // SAFETY: the caller's promise; tgargs is a bytea of `count` NUL-terminated strings.
@@ -168,5 +168,6 @@ pub unsafe fn arguments(tuple: pg_sys::HeapTuple, desc: pg_sys::TupleDesc, count
         |at: i16| if count > at { parts.next().map(|name| (!name.is_empty()).then_some(name)) } else { Some(None) };
     let (tree, label) = (other(2)?, other(3)?);
     let ids = other(4)?.is_some_and(|word| word == IDS);
-    Some(ColumnNames { parent, child, tree, label, ids })
+    let position = other(5)?;
+    Some(ColumnNames { parent, child, tree, label, ids, position })
 }

@@ -19,14 +19,14 @@ use crate::pg::snapshot::SnapshotView;
 use crate::serve::conditions::Ticket;
 use crate::serve::labels::Labels;
 use crate::serve::walk::CELLS;
-use crate::serve::{asked, reference, route, walk};
+use crate::serve::{asked, reference, route, siblings, walk};
 use cftrag_core::{Counters, Image, Interruptible, NameId, Names, Roots, Step, some_is_left};
 use pgrx::check_for_interrupts;
 use pgrx::prelude::*;
 
 /// `cft_roots(edges regclass, trees text[]) -> table(tree, root, label)`: those of these trees; NULL is all, a NULL among them rows without a tree.
 ///
-/// By tree (NULL first), then by bytes. Errors: those of cft_context.
+/// By tree (NULL first), position if the table has one, then by bytes. Errors: those of cft_context.
 #[pg_extern(sql = false)]
 fn cft_roots(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     // SAFETY: our own fcinfo.
@@ -96,6 +96,8 @@ struct Root {
     tree: Option<NameId>,
     /// Its range in `names`.
     name: std::ops::Range<usize>,
+    /// By position, if the table has one.
+    place: i64,
 }
 
 impl Found {
@@ -109,7 +111,7 @@ impl Found {
                 return;
             }
             names.extend_from_slice(name);
-            roots.push(Root { tree: tree.flatten(), name: start..names.len() });
+            roots.push(Root { tree: tree.flatten(), name: start..names.len(), place: 0 });
         })
     }
 
@@ -124,10 +126,18 @@ impl Found {
 
     fn write(mut self, of: &AttachedTable, rows: Rows) -> Fallible<()> {
         let Found { trees, names, roots, .. } = &mut self;
-        let key = |root: &Root| (root.tree.map(|tree| trees.get(tree)), &names[root.name.clone()]);
-        Interruptible::new(&mut { check_interrupts }).sort_with(roots, |a, b, work| {
-            let (a, b) = (key(a), key(b));
-            work.compare_some(a.0, b.0).then_with(|| work.compare(a.1, b.1))
+        let name = |root: &Root| &names[root.name.clone()];
+        if of.registration.names.position.is_some() {
+            Room::new().take(roots.len() * (size_of::<&[u8]>() + size_of::<i64>()))?;
+            let all: Vec<&[u8]> = roots.iter().map(name).collect();
+            let places = siblings::places(of, &all)?.unwrap_or_default();
+            roots.iter_mut().zip(places).for_each(|(root, place)| root.place = place);
+        }
+        let key = |root: &Root| (root.tree.map(|tree| trees.get(tree)), name(root));
+        Interruptible::new(&mut { check_interrupts }).sort_with(roots, |one, other, work| {
+            let (a, b) = (key(one), key(other));
+            let trees = work.compare_some(a.0, b.0);
+            trees.then(one.place.cmp(&other.place)).then_with(|| work.compare(a.1, b.1))
         });
         for some in roots.chunks(ROWS_BETWEEN_CHECKS) {
             check_for_interrupts!();

@@ -12,5 +12,6 @@ pub mod mentions;
 pub mod reference;
 pub mod route;
 pub mod sentences;
+pub mod siblings;
 pub mod sink;
 pub mod walk;

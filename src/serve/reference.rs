@@ -8,7 +8,9 @@
 
 use crate::call::fmgr::{Rows, text_array, text_bytes, text_datum, with_room_for_errors};
 use crate::call::work_memory;
+use crate::call::work_memory::Room;
 use crate::catalog::attached_table::AttachedTable;
+use crate::catalog::column_rules::check_position;
 use crate::catalog::columns::{ColumnNames, Columns};
 use crate::catalog::edges_table::EdgesTable;
 use crate::catalog::statement::Statement;
@@ -30,6 +32,7 @@ const ENTITIES: &str = include_str!("../../sql/entities.sql");
 const ROOTS: &str = include_str!("../../sql/roots.sql");
 
 const LABELS: &str = include_str!("../../sql/labels.sql");
+const POSITIONS: &str = include_str!("../../sql/positions.sql");
 const CYCLE: &str = include_str!("../../sql/cycle.sql");
 
 /// Cached plans, beyond which those not in use are freed.
@@ -180,10 +183,63 @@ pub fn labels(
     done
 }
 
+/// The places of names in the order of siblings by the table's position (sql/positions.sql): names of one position have one place.
+/// 42703 or 42804 if there is no such column any more.
+pub fn positions(of: &AttachedTable, position: &str, names: &[&[u8]]) -> Fallible<Vec<i64>> {
+    check_position(&of.table, position)?;
+    let source = Source::of(of);
+    let mut values = source.values(None);
+    values.extend([("{position}", format!("r.{}", name::quote(position))), ("{is_child}", is_child(source, "u.name"))]);
+    let statement = Statement::over(&fill(&without_comments(POSITIONS), &values), &[&of.table]);
+    let mut places = Vec::new();
+    Room::new().take(names.len() * size_of::<i64>())?;
+    places.reserve_exact(names.len());
+    execute(&statement, [pg_sys::TEXTARRAYOID], [text_array(names)], None, |rows| {
+        // SAFETY: `numvals` rows of one bigint.
+        places.extend(
+            (0..rows.numvals as usize).map(|n| unsafe {
+                pg_sys::SPI_getbinval(*rows.vals.add(n), rows.tupdesc, 1, &mut false).value() as i64
+            }),
+        );
+    });
+    Ok(places)
+}
+
+/// Whether a row's child is that name, as SQL that a plain index on the column serves.
+fn is_child(of: Source<'_>, name: &str) -> String {
+    let Source { table, names, columns } = of;
+    let (child, type_oid) = (name::quote(&names.child), pg_sys::Oid::from(columns.child.type_oid));
+    // A name that is a parent only need not be a value of the child's type.
+    let cast = match type_oid {
+        _ if columns.parent.type_oid != columns.child.type_oid => None,
+        pg_sys::INT2OID => Some("int2"),
+        pg_sys::INT4OID => Some("int4"),
+        pg_sys::INT8OID => Some("int8"),
+        pg_sys::NUMERICOID => Some("numeric"),
+        pg_sys::UUIDOID => Some("uuid"),
+        _ => None,
+    };
+    match cast {
+        Some(cast) => format!("r.{child} OPERATOR(pg_catalog.=) {name}::pg_catalog.{cast}"),
+        None => format!(
+            "{} OPERATOR(pg_catalog.=) {name} COLLATE {}",
+            text_of(table, &names.child),
+            columns::collation_sql(&columns.child)
+        ),
+    }
+}
+
 /// Answers cft_roots by its definition (sql/roots.sql). `labels`: the table of labels, if there is one.
 pub fn roots(of: &AttachedTable, labels: Option<&AttachedTable>, trees: Option<pg_sys::Datum>, rows: Rows) {
     let from = labelled(of, labels);
-    let sql = fill(&lines(ROOTS, from.is_some(), trees), &Source::of(of).values(from));
+    let mut values = Source::of(of).values(from);
+    let mut template = ROOTS.to_string();
+    if let Some(position) = &of.registration.names.position {
+        template = template.replace("--position", "");
+        values.push(("{position}", format!("r.{}", name::quote(position))));
+        values.push(("{is_child}", is_child(Source::of(of), "z.root")));
+    }
+    let sql = fill(&lines(&template, from.is_some(), trees), &values);
     let statement = Statement::over(&sql, &tables(of, labels));
     match trees {
         Some(trees) => into_store(&statement, [pg_sys::TEXTARRAYOID], [trees], rows.store()),

@@ -24,7 +24,7 @@ COMMENT ON FUNCTION cft_path_prefix(text, regclass, text[], text) IS 'the path f
 -- Each hit climbs, in each tree, to the nearest of itself and its ancestors that has at least min_support hits at or below it (within up levels of
 -- these); of several the one with the most, then the smallest by bytes. From there all descendants within down levels, each by the shortest
 -- way, by cft_context's via; and the hit, if it is farther. A hit that meets no others stays by itself, in the first of its trees. Order: by tree, then as in a
--- document: an entity before those below it, and what is below the same by name, in which numbers count as numbers. Of several places, the first.
+-- document: an entity before those below it, and what is below the same by its position, and by name, in which numbers count as numbers. Of several places, the first.
 CREATE FUNCTION cftrag_internal.cft_expand(hits text[], up integer, down integer, min_support integer, edges regclass, documents regclass)
 RETURNS TABLE(entity text, tree text, common text, support integer, hit boolean, leaf boolean, path text[], text text, tokens bigint)
 LANGUAGE plpgsql STABLE PARALLEL SAFE COST 10000 ROWS 50 SET search_path = pg_catalog, pg_temp AS $$
@@ -88,8 +88,14 @@ BEGIN
                           FROM unnest(m_hits, m_trees, m_names, m_support) AS m(hit, tree, base, support)
                           JOIN cftrag_internal.cft_path_prefix(m_hits, forest, NULL, ' > ') AS p ON p.entity = m.hit AND p.tree IS NOT DISTINCT FROM m.tree) AS x) AS z
          WHERE z.alone OR NOT z.added
+    ), step AS MATERIALIZED (
+        SELECT DISTINCT x.step COLLATE "C" AS name FROM found AS n, unnest(n.path) AS x(step)
+    ), sibling AS MATERIALIZED (
+        -- Places have as many digits as a bigint, so that they are in order as texts, too.
+        SELECT u.name, coalesce(lpad(u.place::text, 20, '0'), '') || cftrag_internal.cft_natural(u.name) AS place
+          FROM (SELECT array_agg(s.name) AS names FROM step AS s) AS s, unnest(s.names, cftrag_internal.cft_places(s.names, forest)) AS u(name, place)
     ), placed AS MATERIALIZED (
-        SELECT n.*, (ARRAY(SELECT cftrag_internal.cft_natural(x.step) FROM unnest(n.path) WITH ORDINALITY AS x(step, i) ORDER BY x.i)) COLLATE "C" AS place FROM found AS n
+        SELECT n.*, (ARRAY(SELECT s.place FROM unnest(n.path) WITH ORDINALITY AS x(step, i) JOIN sibling AS s ON s.name = x.step COLLATE "C" ORDER BY x.i)) COLLATE "C" AS place FROM found AS n
     ), once AS MATERIALIZED (
         SELECT DISTINCT ON (p.tree COLLATE "C", p.name COLLATE "C") p.* FROM placed AS p
          ORDER BY p.tree COLLATE "C", p.name COLLATE "C", p.place, p.path COLLATE "C", p.support DESC NULLS LAST, p.base COLLATE "C"
