@@ -47,6 +47,7 @@ DECLARE
     last_two text[];
     edge_of_it text[];
     reached text[];
+    called text[];
     one text;
 BEGIN
     FOR start IN SELECT u.name FROM unnest(entities) WITH ORDINALITY AS u(name, n) WHERE u.name IS NOT NULL GROUP BY u.name ORDER BY min(u.n) LOOP
@@ -66,8 +67,9 @@ BEGIN
         END LOOP;
         IF reached <> '{}' THEN
             entity := start;
-            text := format('The neighbours of %s within %s %s are: %s.', start, hops, CASE hops WHEN 1 THEN 'step' ELSE 'steps' END,
-                           array_to_string(reached, CASE WHEN strpos(array_to_string(reached, ' '), ',') > 0 THEN '; ' ELSE ', ' END));
+            called := cftrag_internal.cft_called(start || reached, edges);
+            text := format('The neighbours of %s within %s %s are: %s.', called[1], hops, CASE hops WHEN 1 THEN 'step' ELSE 'steps' END,
+                           array_to_string(called[2:], CASE WHEN strpos(array_to_string(called[2:], ' '), ',') > 0 THEN '; ' ELSE ', ' END));
             RETURN NEXT;
         END IF;
     END LOOP;

@@ -53,8 +53,8 @@ END $$;
 COMMENT ON FUNCTION cftrag_internal.cft_scores(vector, text[], regclass, regclass) IS
 'how near entities are to an embedding: 1 - cosine distance, else minus the distance; and how many embeddings of each were compared';
 
--- What an entity says: its summary, if the forest is named and has any; else the documents about it, in order of id; else its name alone.
-CREATE FUNCTION cftrag_internal.cft_texts(entities text[], documents regclass DEFAULT NULL, edges regclass DEFAULT NULL)
+-- What an entity says: its summary, if those count and there is one; else the documents about it, in order of id; else its label, or its name, alone.
+CREATE FUNCTION cftrag_internal.cft_texts(entities text[], documents regclass, edges regclass, summaries_count boolean DEFAULT true)
 RETURNS TABLE(entity text, text text, tokens bigint, named boolean)
 LANGUAGE plpgsql STABLE PARALLEL SAFE COST 1000 ROWS 100 SET search_path = pg_catalog, pg_temp AS $$
 #variable_conflict use_column
@@ -63,10 +63,11 @@ DECLARE
     s record;
     about text := '';
     sums text := '';
+    names text[] := ARRAY(SELECT DISTINCT u.name COLLATE "C" FROM unnest(entities) AS u(name) WHERE u.name IS NOT NULL);
 BEGIN
     SELECT c.relation, (c.columns ->> 'entity')::name AS entity, (c.columns ->> 'summary')::name AS summary INTO s
       FROM cftrag_internal.cft_columns('cftrag_internal.cft_summaries()', NULL, edges) AS c WHERE c.other = edges LIMIT 1;
-    IF s.relation IS NOT NULL THEN
+    IF summaries_count AND s.relation IS NOT NULL THEN
         sums := format('SELECT %1$s COLLATE "C" AS name, max(%2$s COLLATE "C") AS said FROM %3$s AS s WHERE %1$s = ANY ($1) AND s.%4$I IS NOT NULL GROUP BY 1',
                        cftrag_internal.cft_as_text('s.' || quote_ident(s.entity), s.relation, s.entity),
                        cftrag_internal.cft_as_text('s.' || quote_ident(s.summary), s.relation, s.summary), s.relation, s.summary);
@@ -84,15 +85,15 @@ BEGIN
         END IF;
     END IF;
     RETURN QUERY EXECUTE
-        'WITH n AS MATERIALIZED (SELECT DISTINCT u.name COLLATE "C" AS name FROM unnest($1) AS u(name) WHERE u.name IS NOT NULL),
+        'WITH n AS MATERIALIZED (SELECT u.name COLLATE "C" AS name, u.called FROM unnest($1, $2) AS u(name, called)),
               z AS MATERIALIZED (' || coalesce(nullif(about, ''), 'SELECT NULL::text AS name, NULL::text AS said, NULL::bigint AS size LIMIT 0') || '),
               s AS MATERIALIZED (' || coalesce(nullif(sums, ''), 'SELECT NULL::text AS name, NULL::text AS said LIMIT 0') || ')
-         SELECT n.name, coalesce(s.said, z.said, n.name), coalesce((char_length(s.said) + 3) / 4, z.size, (char_length(n.name) + 3) / 4), coalesce(s.said, z.said) IS NULL
+         SELECT n.name, coalesce(s.said, z.said, n.called), coalesce((char_length(s.said) + 3) / 4, z.size, (char_length(n.called) + 3) / 4), coalesce(s.said, z.said) IS NULL
            FROM n LEFT JOIN z USING (name) LEFT JOIN s USING (name)'
-    USING entities;
+    USING names, cftrag_internal.cft_called(names, edges);
 END $$;
-COMMENT ON FUNCTION cftrag_internal.cft_texts(text[], regclass, regclass) IS
-'what entities say, with its tokens: the summary of each, else the documents about it, in order of their ids, else its name, which the column named says';
+COMMENT ON FUNCTION cftrag_internal.cft_texts(text[], regclass, regclass, boolean) IS
+'what entities say, with its tokens: the summary of each, else the documents about it, in order of their ids, else its label or name, which the column named says';
 
 -- The order of a document's parts: numbers inside of names count as numbers, "3.10" is after "3.2".
 CREATE FUNCTION cftrag_internal.cft_natural(name text) RETURNS text

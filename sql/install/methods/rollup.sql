@@ -118,7 +118,7 @@ BEGIN
          ), inner_child AS MATERIALIZED (
              SELECT DISTINCT z.entity FROM cftrag_internal.cft_context(ARRAY(SELECT c.child FROM c), 0, 1, $2) AS z
          ), t AS MATERIALIZED (
-             SELECT x.* FROM cftrag_internal.cft_texts($1 || ARRAY(SELECT c.child FROM c), $4) AS x
+             SELECT x.* FROM cftrag_internal.cft_texts($1 || ARRAY(SELECT c.child FROM c), $4, $2, false) AS x
          ), m AS (
              SELECT s.%2$I::text AS name, max(s.%3$I::text COLLATE "C") AS summary FROM %1$s AS s
               WHERE s.%3$I IS NOT NULL AND s.%2$I = ANY (ARRAY(SELECT c.child FROM c WHERE $3 OR c.child IN (SELECT i.entity FROM inner_child AS i))) GROUP BY 1

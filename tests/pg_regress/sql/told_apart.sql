@@ -43,6 +43,13 @@ SELECT md5(cft_context_text(ARRAY[1, 2, 3, 4, 5, 8], 3, 3)) = :'told' AS same, l
 RESET work_mem;
 DELETE FROM categories WHERE id >= 1000;
 
+-- Summaries are made of labels where there are no words of its own; the baseline of neighbours speaks them, too.
+CREATE TABLE sums (entity text, summary text);
+SELECT cft_attach_summaries('sums', edges => 'categories');
+SELECT inputs FROM cft_rollup_next(8, edges => 'categories') WHERE inputs <> '{}' ORDER BY 1;
+SELECT text FROM cftrag_internal.cft_sentences_of_neighbors('{2,16}', 1, 'categories');
+DROP TABLE sums;
+
 -- In a table of labels, and in trees: the sentence does not say which where an entity has one tree.
 CREATE TABLE nodes (id text, name text);
 CREATE TABLE sections (tenant text, parent text, child text);
