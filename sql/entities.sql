@@ -6,7 +6,8 @@
 -- {aliases}, a query for (alias, entity) over the attached tables of aliases, without NULLs; {named}, one for (entity, what it is called): entity and label of
 -- the rows that have both; (entity, entity) FROM name where there is no column of labels; nothing for integers that are no names to be found.
 --
--- cft_words(text) are the words of a text, folded, with their places from 1 on and their positions in characters; cft_form(name) is the
+-- cft_words(text, plain) are the words of a text, folded, with their places from 1 on and their positions in characters; plain: of the text without
+-- possessives, elisions and the like (crates/core/src/folded/plain.rs), none if it has none; cft_form(name) is the
 -- folded words of a name, joined by one blank, or NULL if it is never found in a text (crates/core/src/folded/words.rs). Both are bytea: UTF-8
 -- whatever the database's encoding is.
 -- One of the lines that begin with --label and --no label is part of the statement: what the entity is called, if there is a column of labels.
@@ -38,39 +39,44 @@ form(entity, form, via_alias) AS MATERIALIZED (
      WHERE NOT EXISTS (SELECT FROM own AS o WHERE o.entity OPERATOR(pg_catalog.=) n.entity AND o.form OPERATOR(pg_catalog.=) cftrag_internal.cft_form(a.alias))
      GROUP BY n.entity, cftrag_internal.cft_form(a.alias)
 ),
-word(place, form, start, length) AS MATERIALIZED (
-    SELECT w.place, w.form, w.start, w.length FROM cftrag_internal.cft_words($1) AS w
+-- The words of the text, and where it has possessives, elisions and the like those of the text without them.
+word(plain, place, form, start, length) AS MATERIALIZED (
+    SELECT p.plain, w.place, w.form, w.start, w.length
+      FROM (VALUES (false), (true)) AS p(plain) CROSS JOIN LATERAL cftrag_internal.cft_words($1, p.plain) AS w
 ),
 -- Every window of up to 64 words.
-span(first, last, form) AS (
-    SELECT w.place, w.place, w.form FROM word AS w
+span(plain, first, last, form) AS (
+    SELECT w.plain, w.place, w.place, w.form FROM word AS w
     UNION ALL
-    SELECT s.first, w.place, s.form OPERATOR(pg_catalog.||) pg_catalog.decode('20', 'hex') OPERATOR(pg_catalog.||) w.form
+    SELECT s.plain, s.first, w.place, s.form OPERATOR(pg_catalog.||) pg_catalog.decode('20', 'hex') OPERATOR(pg_catalog.||) w.form
       FROM span AS s
-      JOIN word AS w ON w.place OPERATOR(pg_catalog.=) (s.last OPERATOR(pg_catalog.+) 1)
+      JOIN word AS w ON w.plain OPERATOR(pg_catalog.=) s.plain AND w.place OPERATOR(pg_catalog.=) (s.last OPERATOR(pg_catalog.+) 1)
      WHERE (w.place OPERATOR(pg_catalog.-) s.first) OPERATOR(pg_catalog.<) 64
 ),
-mention(first, last, entity, via_alias) AS MATERIALIZED (
-    SELECT s.first, s.last, f.entity, f.via_alias
-      FROM span AS s
-      JOIN form AS f ON f.form OPERATOR(pg_catalog.=) s.form
+-- From the first character of a window up to that after its last one. What is a name as it is written is no other one.
+mention(start, stop, entity, via_alias) AS MATERIALIZED (
+    SELECT z.start, z.stop, z.entity, z.via_alias
+      FROM (SELECT a.start, b.start OPERATOR(pg_catalog.+) b.length AS stop, f.entity, f.via_alias, s.plain,
+                   pg_catalog.bool_and(s.plain) OVER (PARTITION BY a.start, b.start OPERATOR(pg_catalog.+) b.length) AS only_plain
+              FROM span AS s
+              JOIN form AS f ON f.form OPERATOR(pg_catalog.=) s.form
+              JOIN word AS a ON a.plain OPERATOR(pg_catalog.=) s.plain AND a.place OPERATOR(pg_catalog.=) s.first
+              JOIN word AS b ON b.plain OPERATOR(pg_catalog.=) s.plain AND b.place OPERATOR(pg_catalog.=) s.last) AS z
+     WHERE z.plain OPERATOR(pg_catalog.=) z.only_plain
 ),
 -- Leftmost, then longest, then on after it.
-chosen(first, last) AS (
+chosen(start, stop) AS (
     SELECT 0, 0
     UNION ALL
-    SELECT n.first, n.last
+    SELECT n.start, n.stop
       FROM chosen AS c
-     CROSS JOIN LATERAL (SELECT m.first, m.last FROM mention AS m WHERE m.first OPERATOR(pg_catalog.>) c.last
-                          ORDER BY m.first, m.last DESC LIMIT 1) AS n
+     CROSS JOIN LATERAL (SELECT m.start, m.stop FROM mention AS m WHERE m.start OPERATOR(pg_catalog.>) 0 AND m.start OPERATOR(pg_catalog.>=) c.stop
+                          ORDER BY m.start, m.stop DESC LIMIT 1) AS n
      WHERE NOT $2
 )
-SELECT m.entity, pg_catalog.substr($1, a.start, b.start OPERATOR(pg_catalog.+) b.length OPERATOR(pg_catalog.-) a.start),
-       a.start, b.start OPERATOR(pg_catalog.+) b.length OPERATOR(pg_catalog.-) a.start, m.via_alias
+SELECT m.entity, pg_catalog.substr($1, m.start, m.stop OPERATOR(pg_catalog.-) m.start), m.start, m.stop OPERATOR(pg_catalog.-) m.start, m.via_alias
 --label , (SELECT pg_catalog.min({label} COLLATE pg_catalog."C") FILTER (WHERE {label} OPERATOR(pg_catalog.<>) '') FROM {labels} AS r WHERE {labelled} OPERATOR(pg_catalog.=) m.entity COLLATE {labelled_collation})
 --no label , NULL::pg_catalog.text
   FROM mention AS m
-  JOIN word AS a ON a.place OPERATOR(pg_catalog.=) m.first
-  JOIN word AS b ON b.place OPERATOR(pg_catalog.=) m.last
- WHERE $2 OR EXISTS (SELECT FROM chosen AS c WHERE c.first OPERATOR(pg_catalog.=) m.first AND c.last OPERATOR(pg_catalog.=) m.last)
- ORDER BY m.first, m.last DESC, m.entity
+ WHERE $2 OR EXISTS (SELECT FROM chosen AS c WHERE c.start OPERATOR(pg_catalog.=) m.start AND c.stop OPERATOR(pg_catalog.=) m.stop)
+ ORDER BY m.start, m.stop DESC, m.entity

@@ -120,12 +120,12 @@ CREATE FUNCTION cftrag_internal.cft_label_of() RETURNS trigger LANGUAGE c
 AS 'MODULE_PATHNAME', 'cft_label_of_wrapper';
 COMMENT ON FUNCTION cftrag_internal.cft_label_of() IS 'marks a table of labels by a trigger that never fires; arguments: label, entity columns';
 
-CREATE FUNCTION cftrag_internal.cft_words(question text)
+CREATE FUNCTION cftrag_internal.cft_words(question text, plain boolean DEFAULT false)
 RETURNS TABLE(place integer, form bytea, start integer, length integer)
 LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 100 ROWS 100
 AS 'MODULE_PATHNAME', 'cft_words_wrapper';
-COMMENT ON FUNCTION cftrag_internal.cft_words(text) IS
-'words of a text as cft_entities compares them: folded, in UTF-8, with their positions in characters';
+COMMENT ON FUNCTION cftrag_internal.cft_words(text, boolean) IS
+'words of a text as cft_entities compares them: folded, in UTF-8, with their positions in characters; plain: without possessives, elisions and the like';
 
 CREATE FUNCTION cftrag_internal.cft_form(name text) RETURNS bytea
 LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 10

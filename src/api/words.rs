@@ -6,6 +6,7 @@ use crate::call::fmgr::{Call, text_datum};
 use crate::error;
 use crate::error::Fallible;
 use crate::pg::interrupt::check_interrupts;
+use crate::serve::mentions::as_plain;
 use cftrag_core::{Interruptible, MOST_BYTES};
 use pgrx::prelude::*;
 
@@ -20,7 +21,8 @@ const PER_WORD: usize = 16;
 /// The most bytes of a character in any server encoding.
 const WIDEST: usize = 4;
 
-/// `cft_words(text)`: place (from 1), form (folded, as UTF-8), start and length in characters. See crates/core/src/folded/words.rs.
+/// `cft_words(text, plain boolean)`: place (from 1), form (folded, as UTF-8), start and length in characters. See crates/core/src/folded/words.rs.
+/// plain: of the text without possessives, elisions and the like (crates/core/src/folded/plain.rs); none if it has none.
 #[pg_extern(sql = false)]
 fn cft_words(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     // SAFETY: our own fcinfo.
@@ -29,7 +31,13 @@ fn cft_words(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     let Some(text) = call.text(0) else { return Ok(()) };
     let mut check_interrupts = check_interrupts;
     let mut work = Interruptible::new(&mut check_interrupts);
-    let text = as_utf8(text, &mut work)?.ok_or_else(error::not_utf8)?;
+    let mut text = as_utf8(text, &mut work)?.ok_or_else(error::not_utf8)?;
+    let plain;
+    if call.arg(1).is_some_and(|plain| plain.value() != 0) {
+        plain = as_plain(text.as_bytes(), &mut work)?;
+        let Some(plain) = plain.as_deref().map(std::str::from_utf8) else { return Ok(()) };
+        text = plain.map_err(|_| error::not_utf8())?;
+    }
     let (mut place, mut at, mut start) = (0_i32, 0, 1_i32);
     let mut form = Vec::new();
     let mut words = cftrag_core::Words::of(text);

@@ -22,7 +22,9 @@ use crate::serve::conditions::Ticket;
 use crate::serve::labels::Labels;
 use crate::serve::walk::End;
 use crate::serve::{reference, route, walk};
-use cftrag_core::{Image, Interruptible, Mention, NoRoom, Reader, Recogniser, Seek, Step, Trees};
+use cftrag_core::{
+    Image, Interruptible, Mention, NoRoom, Reader, Recogniser, Seek, Step, Trees, make_plain, may_be_plainer,
+};
 use pgrx::check_for_interrupts;
 use pgrx::prelude::*;
 use std::cell::RefCell;
@@ -57,7 +59,7 @@ thread_local! {
 /// The names found in a text, in order, and the workspace they were found in.
 #[derive(Default)]
 pub struct Found {
-    /// One for the edges' image, then one for each table of names.
+    /// One for the edges' image, then one for each table of names; then the same for the text without possessives and the like.
     pub recognisers: Vec<Recogniser>,
     /// Each mention with the index of its recogniser.
     pub mentions: Vec<(usize, Mention)>,
@@ -133,26 +135,36 @@ impl Tables {
         let only = question.trees.map(asked::trees).transpose().map_err(End::Error)?;
         let Found { recognisers, mentions, .. } = found;
         let sources = 1 + aliases.len() + labels.iter().len();
-        while recognisers.len() < sources {
-            recognisers.push(Recogniser::new(HEADERS));
-        }
         // With labels, several names may be one entity's, as with aliases. Which of some trees, is asked once all are found.
         let by_name = edges.columns.are_found_by_name(&edges.registration.names) && labels.is_none();
-        let alone = sources == 1 && by_name && only.is_none();
+        let plain = match reader(text, &mut Interruptible::new(&mut { check_interrupts })) {
+            Some(_) => as_plain(text, &mut Interruptible::new(&mut { check_interrupts })).map_err(End::Error)?,
+            None => None,
+        };
+        let texts = [Some(text), plain.as_deref()];
+        let alone = sources == 1 && by_name && only.is_none() && plain.is_none();
         // Without labels, this finds nothing.
         let seek = if by_name { Seek::Entities } else { Seek::Labelled };
+        let searches = sources * texts.iter().flatten().count();
+        while recognisers.len() < searches {
+            recognisers.push(Recogniser::new(HEADERS));
+        }
         let mut ticket = look(edges, &mut recognisers[0], text, seek, overlapping || !alone)?;
+        let own = std::iter::once((edges, seek));
         let names = aliases.iter().map(|of| (of, Seek::Aliased)).chain(labels.iter().map(|of| (of, Seek::Labelled)));
-        for ((of, seek), recogniser) in names.zip(&mut recognisers[1..]) {
+        let all: Vec<_> = own.chain(names).collect();
+        let rest =
+            texts.iter().flatten().flat_map(|text| all.iter().map(move |(of, seek)| (*of, *seek, *text))).skip(1);
+        for ((of, seek, text), recogniser) in rest.zip(&mut recognisers[1..]) {
             look(of, recogniser, text, seek, true)?;
         }
         mentions.clear();
-        room_for(mentions, alone, &recognisers[..sources])?;
+        room_for(mentions, alone, &recognisers[..searches])?;
         if alone {
             recognisers[0].finish();
             mentions.extend(recognisers[0].mentions().iter().map(|mention| (0, *mention)));
         } else {
-            merge(&recognisers[..sources], mentions, &mut ticket, only, overlapping)?;
+            merge((&recognisers[..searches], sources), mentions, &mut ticket, only, overlapping)?;
         }
         ticket.control.slots[ticket.index].count_call(recognisers[0].counters());
         walk::settle_now_and_then(edges, &ticket);
@@ -208,6 +220,18 @@ fn add_value(values: &mut Vec<u32>, bytes: &[u8]) -> usize {
     last[..rest.len()].copy_from_slice(rest);
     values.push(u32::from_ne_bytes(last));
     at
+}
+
+/// The text without possessives, elisions and the like; None if it has none. 53400, 53200 (memory).
+pub fn as_plain(text: &[u8], work: &mut Interruptible<'_>) -> Fallible<Option<Vec<u8>>> {
+    if !may_be_plainer(text, work) {
+        return Ok(None);
+    }
+    Room::new().take(text.len())?;
+    let mut plain = Vec::new();
+    plain.try_reserve_exact(text.len()).map_err(|_| error::no_memory_to_work(text.len()))?;
+    plain.extend_from_slice(text);
+    Ok(make_plain(&mut plain, work).then_some(plain))
 }
 
 /// A reader of the text, if the database's encoding is UTF8, which the recogniser requires.
@@ -276,32 +300,44 @@ pub fn form(found: &Found, n: usize, text: &[u8], row: &mut Row<6>) {
     row.any(found.labels.get(n));
 }
 
-/// Merges what entities' names and aliases found, in order, each entity once per window; leftmost, then longest, unless overlapping.
+/// Merges what entities' names and aliases found, in order, each entity once per window; leftmost, then longest, unless overlapping. The first
+/// `sources` read the text as it is: a window that they find a name in is none of the others'.
 fn merge(
-    found: &[Recogniser],
+    (found, sources): (&[Recogniser], usize),
     all: &mut Vec<(usize, Mention)>,
     edges: &mut Ticket,
     only: Option<Trees>,
     overlapping: bool,
 ) -> Result<(), Reason> {
     let of = |n: usize| found[n].mentions().iter().map(move |mention| (n, *mention));
-    let aliased = || (1..found.len()).flat_map(of);
+    let every = || (0..found.len()).flat_map(of);
     let entity = |n: usize, mention: &Mention| found[n].name(mention.entity);
     // Those that the edges' own image found are visible: there it is only the trees that are asked for.
-    let unsure = (if only.is_some() { 0 } else { 1 }..found.len()).flat_map(of);
+    let is_sure = only.is_none();
+    let is_own = |n: usize| n.is_multiple_of(sources);
+    let unsure = every().filter(|(n, _)| !(is_sure && is_own(*n)));
     let seen = entities_seen(edges, only, unsure.map(|(n, mention)| entity(n, &mention)))?;
     let is_seen = |(n, mention): &(usize, Mention)| seen.get(entity(*n, mention)).copied();
-    all.extend(of(0).filter(|mention| is_seen(mention).unwrap_or(true)));
-    all.extend(aliased().filter(|mention| is_seen(mention) == Some(true)));
+    all.extend(every().filter(|mention| is_seen(mention).unwrap_or(is_sure && is_own(mention.0))));
     let window = |m: &Mention| (m.from, Reverse(m.to));
     Interruptible::new(&mut { check_interrupts }).sort_with(all, |(r, a), (s, b), work| {
         let alias = |n: usize, m: &Mention| m.alias.map(|alias| found[n].name(alias));
         let entities = |work: &mut Interruptible<'_>| work.compare(entity(*r, a), entity(*s, b));
         window(a)
             .cmp(&window(b))
+            .then((*r / sources).cmp(&(*s / sources)))
             .then_with(|| entities(work))
             .then_with(|| work.compare_some(alias(*r, a), alias(*s, b)))
     });
+    if found.len() > sources {
+        let mut first = ((0, Reverse(0)), 0);
+        all.retain(|(n, mention)| {
+            if window(mention) != first.0 {
+                first = (window(mention), *n / sources);
+            }
+            *n / sources == first.1
+        });
+    }
     // An entity's own name sorts first, then its smallest alias.
     all.dedup_by(|(r, a), (s, b)| window(a) == window(b) && entity(*r, a) == entity(*s, b));
     if !overlapping {

@@ -7,5 +7,6 @@ pub(crate) mod folded_name;
 pub(crate) mod index;
 pub(crate) mod item;
 pub(crate) mod pieces;
+pub(crate) mod plain;
 pub(crate) mod segments;
 pub(crate) mod words;
