@@ -4,6 +4,6 @@
 -- (b) what the lines of reference.sql that begin with --label say for each relative.
 SELECT (SELECT pg_catalog.min({label} COLLATE pg_catalog."C") FILTER (WHERE {label} OPERATOR(pg_catalog.<>) '')
           FROM {labels} AS r
-         WHERE {labelled} OPERATOR(pg_catalog.=) u.name COLLATE {labelled_collation})
+         WHERE {is_labelled})
   FROM pg_catalog.unnest($1::pg_catalog.text[]) WITH ORDINALITY AS u(name, place)
  ORDER BY u.place

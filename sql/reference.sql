@@ -6,8 +6,8 @@
 --   {edges}             the table, schema-qualified and quoted
 --   {tree}              r.<column>::pg_catalog.text, or NULL::pg_catalog.text where the table has none
 --   {parent} {child}    r.<column>::pg_catalog.text
---   {labels} {labelled} {label} {labelled_collation}
---                       where labels are: the table, its columns of entities and of labels; here the edges table itself
+--   {labels} {label} {is_labelled}
+--                       where labels are: the table (here the edges table itself), its column of labels, and that a row is of the entity u.name
 --   {parent_collation} {child_collation}
 --                       the column's own collation, so that the user's index serves the equality; it is deterministic, so
 --                       equality is by bytes under any of them (otherwise, and for types without one: pg_catalog."C")
@@ -78,9 +78,9 @@ least AS (
      ORDER BY r.place, r.tree, r.relation, r.relative, r.depth, r.via
 )
 SELECT l.entity, l.tree, l.relation, l.depth, l.relative, l.via
---label , (SELECT pg_catalog.min({label} COLLATE pg_catalog."C") FILTER (WHERE {label} OPERATOR(pg_catalog.<>) '') FROM {labels} AS r WHERE {labelled} OPERATOR(pg_catalog.=) l.relative COLLATE {labelled_collation})
+--label , (SELECT pg_catalog.min({label} COLLATE pg_catalog."C") FILTER (WHERE {label} OPERATOR(pg_catalog.<>) '') FROM (SELECT l.relative) AS u(name) JOIN {labels} AS r ON {is_labelled})
 --no label , NULL::pg_catalog.text
---entity label , (SELECT pg_catalog.min({label} COLLATE pg_catalog."C") FILTER (WHERE {label} OPERATOR(pg_catalog.<>) '') FROM {labels} AS r WHERE {labelled} OPERATOR(pg_catalog.=) l.entity COLLATE {labelled_collation})
+--entity label , (SELECT pg_catalog.min({label} COLLATE pg_catalog."C") FILTER (WHERE {label} OPERATOR(pg_catalog.<>) '') FROM (SELECT l.entity) AS u(name) JOIN {labels} AS r ON {is_labelled})
 --no entity label , NULL::pg_catalog.text
   FROM least AS l
  ORDER BY l.place, l.tree NULLS FIRST, l.relation, l.depth, l.relative

@@ -6,7 +6,7 @@
 -- Lines that begin with --position are part of it where the table has a column of positions.
 -- It is (a) what the extension runs when the image cannot serve, (b) the oracle of its tests. Filled in as sql/reference.sql is.
 SELECT z.tree, z.root
---label , (SELECT pg_catalog.min({label} COLLATE pg_catalog."C") FILTER (WHERE {label} OPERATOR(pg_catalog.<>) '') FROM {labels} AS r WHERE {labelled} OPERATOR(pg_catalog.=) z.root COLLATE {labelled_collation})
+--label , (SELECT pg_catalog.min({label} COLLATE pg_catalog."C") FILTER (WHERE {label} OPERATOR(pg_catalog.<>) '') FROM (SELECT z.root) AS u(name) JOIN {labels} AS r ON {is_labelled})
 --no label , NULL::pg_catalog.text
   FROM (SELECT {tree} COLLATE pg_catalog."C", COALESCE({parent}, {child}) COLLATE pg_catalog."C"
           FROM {edges} AS r

@@ -23,7 +23,7 @@ pub fn names_of_itself(table: &str, what: &str) -> ErrorReport {
     };
     report(
         Code::ERRCODE_INVALID_PARAMETER_VALUE,
-        format!("table \"{table}\" cannot hold the {what} of its own entities to cftrag"),
+        format!("table \"{table}\" cannot be the table of {what} of its own entities"),
     )
     .set_hint(hint)
 }
@@ -32,6 +32,15 @@ pub fn names_of_itself(table: &str, what: &str) -> ErrorReport {
 pub fn no_such_name_column(table: &str, column: &str, what: &str, listed: &str) -> ErrorReport {
     report(Code::ERRCODE_UNDEFINED_COLUMN, format!("column \"{column}\" of table \"{table}\" does not exist"))
         .set_hint(format!("Attach the table with the column of {what} that it has; it {listed}"))
+}
+
+/// Of a table that is something else already.
+pub fn attached_otherwise(table: &str, what: &str) -> ErrorReport {
+    report(
+        Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+        format!("table \"{table}\" is attached to cftrag already, as {what}"),
+    )
+    .set_hint("Detach it with cft_detach first, or keep these names in a table of their own.")
 }
 
 /// Of an edges table that has labels already: in a column, or in that table.

@@ -390,7 +390,10 @@ BEGIN
             THEN 'SELECT r.%2$I::text COLLATE "C" AS name, r.%2$I::text AS called FROM %4$s AS r WHERE r.%2$I::text OPERATOR(%1$I.%%) $1 AND r.%3$I IS NOT NULL
                   UNION
                   SELECT r.%3$I::text COLLATE "C", r.%3$I::text FROM %4$s AS r WHERE r.%3$I::text OPERATOR(%1$I.%%) $1'
-            ELSE 'SELECT r.%6$I::text COLLATE "C" AS name, r.%5$I::text AS called FROM %7$s AS r WHERE r.%5$I::text OPERATOR(%1$I.%%) $1 AND r.%6$I IS NOT NULL' END
+            ELSE 'SELECT r.%6$I::text COLLATE "C" AS name, r.%5$I::text AS called FROM %7$s AS r WHERE r.%5$I::text OPERATOR(%1$I.%%) $1 AND r.%6$I IS NOT NULL'
+                 -- A table of labels may have some of entities that are in no edge that the caller sees.
+                 || CASE WHEN f.labels <> f.edges THEN ' AND r.%6$I::text COLLATE "C" IN (SELECT p.entity FROM cftrag_internal.cft_path_prefix(ARRAY(
+                        SELECT s.%6$I::text FROM %7$s AS s WHERE s.%5$I::text OPERATOR(%1$I.%%) $1), %4$L, NULL, NULL) AS p)' ELSE '' END END
             || ') AS n GROUP BY n.name ORDER BY 2 DESC, 1 LIMIT $2) AS z', trgm, f.parent, f.child, f.edges, f.label, f.labelled, f.labels) INTO before, alike USING mention, k;
         RETURN QUERY SELECT u.name, u.similarity, 'trigram' FROM unnest(before, alike) AS u(name, similarity);
         found_here := coalesce(cardinality(before), 0);

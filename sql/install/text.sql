@@ -23,7 +23,7 @@ CREATE FUNCTION cft_context_json(entity text, up integer DEFAULT 3, down integer
 RETURNS jsonb LANGUAGE c STABLE PARALLEL SAFE COST 20 SUPPORT cftrag_internal.cft_context_support
 AS 'MODULE_PATHNAME', 'cft_context_json_one_wrapper';
 COMMENT ON FUNCTION cft_context_json(text, integer, integer, regclass, text[]) IS
-'the hierarchy around an entity: {entity, trees: [{tree, ancestors: [{entity, depth, via}], descendants}]}; NULL if it has no relatives';
+'the hierarchy around an entity: {entity, label, trees: [{tree, ancestors: [{entity, label, depth, via}], descendants}]}; NULL if it has no relatives';
 
 CREATE FUNCTION cft_context_json(entities text[], up integer DEFAULT 3, down integer DEFAULT 1, edges regclass DEFAULT NULL, trees text[] DEFAULT NULL)
 RETURNS jsonb LANGUAGE c STABLE PARALLEL SAFE COST 200 SUPPORT cftrag_internal.cft_context_support

@@ -3,7 +3,7 @@
 #![expect(unsafe_code, reason = "talks to the catalogs directly")]
 
 use crate::call::fmgr::{Call, name};
-use crate::catalog::attach_line::{attach_line, with_label};
+use crate::catalog::attach_line::{attach_hint, attach_line, with_label};
 use crate::catalog::attached_table::AttachedTable;
 use crate::catalog::column_rules::{check_columns, check_position};
 use crate::catalog::columns::ColumnNames;
@@ -14,7 +14,6 @@ use crate::catalog::trigger_ddl::Trigger;
 use crate::catalog::{privileges, registration, registration_cache, trigger_ddl, trust};
 use crate::error;
 use crate::error::Fallible;
-use crate::pg::compat::plain;
 use crate::pg::encoding;
 use pgrx::prelude::*;
 use std::ffi::CString;
@@ -50,20 +49,27 @@ fn cft_attach(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     }
     let columns = table.require_columns(&names)?;
     names.ids &= columns.are_integers();
-    if names.label.is_none() && !columns.are_found_by_name(&names) {
-        let labelled = with_label(&table, names.clone());
-        error::notice_not_in_texts(&table.name(), &attach_line(&table, &labelled), labelled.label.is_some());
-    }
-    let known = registration::read(table.oid(), std::ptr::null_mut(), functions);
-    if known.is_some_and(|r| r.sound && r.names == names) {
+    let oid = table.oid();
+    let known = || registration::read(oid, std::ptr::null_mut(), functions);
+    if known().is_some_and(|r| r.sound && r.names == names) {
         return Ok(());
     }
-    // SAFETY: a snapshot is active in every SQL function.
-    let tables = unsafe { registration_cache::name_tables(table.oid(), plain::GetActiveSnapshot(), functions) };
-    if let Some(labels) = tables.labels.as_ref().filter(|_| names.label.is_some()) {
-        return Err(error::labelled_otherwise(&table.name(), Some(&display_name(labels.table))));
+    // From here on nobody else says what the table is, or whose labels are its own.
+    trigger_ddl::lock(oid, pg_sys::ShareRowExclusiveLock)?;
+    if known().is_some_and(|known| !known.names.has_parent()) {
+        return Err(error::attached_otherwise(&table.name(), "a table of names"));
     }
-    let oid = table.oid();
+    match registration_cache::name_tables_now(oid, functions).labels {
+        Some(labels) if names.label.is_some() => {
+            return Err(error::labelled_otherwise(&table.name(), Some(&display_name(labels.table))));
+        }
+        Some(_) if names.ids => return Err(error::labels_and_ids()),
+        None if names.label.is_none() && !columns.are_found_by_name(&names) => {
+            let labelled = with_label(&table, names.clone());
+            error::notice_not_in_texts(&table.name(), &attach_line(&table, &labelled), labelled.label.is_some());
+        }
+        _ => {}
+    }
     drop(table);
     drop_triggers(oid, functions)?;
     create_triggers(oid, &names, functions)
@@ -72,7 +78,7 @@ fn cft_attach(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
 /// `cft_attach_aliases(aliases regclass, alias name, entity name, edges regclass) -> void`
 ///
 /// Registers `aliases` as other names of entities of `edges` (if NULL, of the only attached table), and keeps an image of it.
-/// Idempotent; replaces an earlier registration. Errors: those of cft_attach, for `aliases`; 42P01 (edges is not attached), 22023
+/// Idempotent; replaces its earlier registration for `edges`. Errors: those of cft_attach, for `aliases`; 55000 (it is attached as something else); 42P01 (edges is not attached), 22023
 /// (it is the same table); 42501 without TRIGGER on `edges`, because it changes what every user finds in a text.
 #[pg_extern(sql = false)]
 fn cft_attach_aliases(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
@@ -116,31 +122,52 @@ fn attach_names(call: &Call, table: EdgesTable, columns: [(&str, String); 2], ar
     let [(_, name), (_, entity)] = columns;
     let names = ColumnNames::of_names(&entity, &name);
     check_columns(&table, &names)?;
-    let function = functions.names_of()[usize::from(are_labels)];
-    let known = registration::read(table.oid(), std::ptr::null_mut(), functions);
-    if known.is_some_and(|r| r.sound && r.names == names)
-        && registration::name_markers(table.oid(), functions) == [(function, edges.oid())]
-    {
+    let marker = (functions.names_of()[usize::from(are_labels)], edges.oid());
+    let (oid, of) = (table.oid(), edges.oid());
+    let known = || registration::read(oid, std::ptr::null_mut(), functions);
+    let markers = || registration::name_markers(oid, functions);
+    let is_known = || known().is_some_and(|r| r.sound && r.names == names);
+    if is_known() && markers().contains(&marker) {
         return Ok(());
     }
-    if !trust::counts_beside(table.oid(), edges.oid()) {
+    if !trust::counts_beside(oid, of) {
         return Err(error::not_owner_beside(&table.name(), &edges.table.name()));
     }
+    // From here on nobody else says what one of the tables is.
+    trigger_ddl::lock(oid, pg_sys::ShareRowExclusiveLock)?;
+    trigger_ddl::lock(of, pg_sys::ShareUpdateExclusiveLock)?;
+    let Some(of_now) = registration::read(of, std::ptr::null_mut(), functions).filter(|now| now.names.has_parent())
+    else {
+        return Err(error::not_attached(&display_name(of), attach_hint(&edges.table)));
+    };
     if are_labels {
-        let other = edges.open_label_table()?.map(|other| other.oid()).filter(|other| *other != table.oid());
-        if edges.columns.has_labels() || other.is_some() {
+        let others = registration_cache::name_tables_now(of, functions).labels;
+        let other = others.map(|other| other.table).filter(|other| *other != oid);
+        if of_now.names.label.is_some() || other.is_some() {
             return Err(error::labelled_otherwise(&edges.table.name(), other.map(display_name).as_deref()));
         }
     }
-    let (oid, of) = (table.oid(), edges.oid());
+    let has_others = markers().iter().any(|other| *other != marker);
+    if known().is_some_and(|known| known.names.has_parent()) || has_others && !is_known() {
+        let what = if has_others { "a table of names, in other columns" } else { "edges" };
+        return Err(error::attached_otherwise(&table.name(), what));
+    }
     drop(edges);
     drop(table);
-    drop_triggers(oid, functions)?;
-    create_triggers(oid, &names, functions)?;
+    if !is_known() {
+        drop_triggers(oid, functions)?;
+        create_triggers(oid, &names, functions)?;
+    }
+    // One table may have the names of several.
+    let base = if are_labels { "cftrag_labels" } else { "cftrag_aliases" };
+    let numbered = (2..).map(|n| format!("{base}_{n}"));
+    // SAFETY: a catalog lookup by name.
+    let is_free = |name: &CString| unsafe { pg_sys::get_trigger_oid(oid, name.as_ptr(), true) } == pg_sys::InvalidOid;
+    let mut free = std::iter::once(base.to_string()).chain(numbered).map(|name| c_string(&name)).filter(is_free);
     trigger_ddl::create(&Trigger {
         from: Some(of),
-        name: if are_labels { c"cftrag_labels" } else { c"cftrag_aliases" },
-        function,
+        name: &free.next().unwrap_or_default(),
+        function: marker.0,
         events: pg_sys::TRIGGER_TYPE_INSERT,
         arguments: &[c_string(&name), c_string(&entity)],
         never: true,

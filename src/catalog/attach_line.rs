@@ -24,11 +24,17 @@ pub fn attach_hint(table: &EdgesTable) -> String {
     let own = own_keys(table);
     let known = if own.len() > 1 { None } else { own.into_iter().chain(usual).find(takes) };
     match known {
-        Some(names) => format!("Attach it with: {}", attach_line(table, &with_label(table, names))),
+        Some(names) => format!("Attach it with: {}", attach_line(table, &with_label(table, with_tree(table, names)))),
         None => {
             format!("Attach it with cft_attach, which takes its columns of parents and children; it {}", table.listed())
         }
     }
+}
+
+/// These columns, and a column of trees if the table has one that is called so.
+fn with_tree(table: &EdgesTable, names: ColumnNames) -> ColumnNames {
+    let in_trees = ColumnNames { tree: Some("tree".into()), ..names.clone() };
+    if check_columns(table, &in_trees).is_ok() { in_trees } else { names }
 }
 
 /// Columns that usually say what people call an id.

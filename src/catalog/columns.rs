@@ -43,7 +43,7 @@ impl Columns {
     /// Whether entities are integers.
     pub fn are_integers(&self) -> bool {
         let integers = [pg_sys::INT2OID, pg_sys::INT4OID, pg_sys::INT8OID, pg_sys::NUMERICOID].map(u32::from);
-        [self.parent, self.child].iter().any(|column| integers.contains(&column.type_oid))
+        [self.parent, self.child].iter().all(|column| integers.contains(&column.type_oid))
     }
 
     /// Whether texts name entities by their own names: not where they have labels, and integers only where that was asked for.

@@ -340,6 +340,11 @@ pub unsafe fn name_tables(edges: pg_sys::Oid, snapshot: pg_sys::Snapshot, functi
     tables
 }
 
+/// [`name_tables`] as of now, for commands that change them, under a lock.
+pub fn name_tables_now(edges: pg_sys::Oid, functions: Functions) -> NameTables {
+    find_name_tables(edges, std::ptr::null_mut(), functions)
+}
+
 fn find_name_tables(edges: pg_sys::Oid, snapshot: pg_sys::Snapshot, functions: Functions) -> NameTables {
     let [alias_of, label_of] = functions.names_of();
     // Few databases have many markers; what depends on the edges table includes its other triggers.

@@ -170,6 +170,16 @@ pub fn drop(table: pg_sys::Oid, which: impl Fn() -> Vec<pg_sys::Oid>) -> Fallibl
     Ok(!triggers.is_empty())
 }
 
+/// Takes a lock to the end of the transaction, for a command that will create triggers; raises what that would raise now.
+pub fn lock(table: pg_sys::Oid, lock: u32) -> Fallible<()> {
+    prevent(c"CREATE TRIGGER");
+    privileges::require_trigger(table)?;
+    // We may wait here; in a deadlock, only the log shows the statements.
+    // SAFETY: any OID may be locked.
+    with_error_context(None, || unsafe { pg_sys::LockRelationOid(table, lock as pg_sys::LOCKMODE) });
+    privileges::require_trigger(table)
+}
+
 /// Raises PostgreSQL's errors if the command may not run: in a read-only transaction, in parallel mode, during recovery.
 fn prevent(command: &CStr) {
     // SAFETY: they read the transaction's state.

@@ -4,7 +4,7 @@
 
 use crate::call::fmgr;
 use crate::call::fmgr::{Call, text_bytes};
-use crate::call::work_memory::Room;
+use crate::call::work_memory::limit;
 use crate::error;
 use crate::error::Fallible;
 use cftrag_core::{NoRoom, Trees};
@@ -63,6 +63,9 @@ pub fn trees(array: pg_sys::Datum) -> Fallible<Trees> {
     // SAFETY: SQL declares the argument text[].
     let names = unsafe { fmgr::elements(array) };
     let bytes = |name: &Option<&[u8]>| name.map_or(0, <[u8]>::len) + PER_TREE;
-    Room::new().take(names.iter().map(bytes).sum())?;
+    let bytes = names.iter().map(bytes).sum();
+    if bytes > limit() {
+        return Err(error::no_room(NoRoom::Limit(bytes)));
+    }
     Trees::of(names.iter().copied()).ok_or_else(|| error::no_room(NoRoom::Memory(names.len() * PER_TREE)))
 }

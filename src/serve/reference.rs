@@ -73,15 +73,37 @@ impl<'a> Source<'a> {
             ("{parent_collation}", columns::collation_sql(&columns.parent)),
             ("{child_collation}", columns::collation_sql(&columns.child)),
         ];
-        if let Some(Self { table, names, columns }) = labels {
+        if let Some(labels) = labels {
             values.extend([
-                ("{labels}", table.qualified()),
-                ("{labelled}", text_of(table, &names.child)),
-                ("{labelled_collation}", columns::collation_sql(&columns.child)),
-                ("{label}", text_of(table, names.label.as_deref().unwrap_or_default())),
+                ("{labels}", labels.table.qualified()),
+                ("{is_labelled}", labels.is_child("u.name")),
+                ("{label}", text_of(labels.table, labels.names.label.as_deref().unwrap_or_default())),
             ]);
         }
         values
+    }
+}
+
+impl Source<'_> {
+    /// Whether a row's child is that name, as SQL that a plain index on the column serves: the same texts, and where the type is another, the values
+    /// that the texts are of.
+    fn is_child(self, name: &str) -> String {
+        let Self { table, names, columns } = self;
+        let (child, text) = (name::quote(&names.child), text_of(table, &names.child));
+        let same = format!("{text} OPERATOR(pg_catalog.=) {name} COLLATE {}", columns::collation_sql(&columns.child));
+        let is_match = |pattern: &str| format!("{name} OPERATOR(pg_catalog.~) '{pattern}'");
+        let (cast, is_value) = match pg_sys::Oid::from(columns.child.type_oid) {
+            pg_sys::INT2OID | pg_sys::INT4OID | pg_sys::INT8OID => {
+                let bound = |operator: &str, value: i64| {
+                    format!("{name}::pg_catalog.numeric OPERATOR(pg_catalog.{operator}) '{value}'::pg_catalog.numeric")
+                };
+                let fits = [bound(">=", i64::MIN), bound("<=", i64::MAX)].join(" AND ");
+                ("int8", format!("CASE WHEN {} THEN {fits} END", is_match("^-?[0-9]{1,19}$")))
+            }
+            pg_sys::UUIDOID => ("uuid", is_match("^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$")),
+            _ => return same,
+        };
+        format!("r.{child} OPERATOR(pg_catalog.=) CASE WHEN {is_value} THEN {name}::pg_catalog.{cast} END AND {same}")
     }
 }
 
@@ -189,7 +211,7 @@ pub fn positions(of: &AttachedTable, position: &str, names: &[&[u8]]) -> Fallibl
     check_position(&of.table, position)?;
     let source = Source::of(of);
     let mut values = source.values(None);
-    values.extend([("{position}", format!("r.{}", name::quote(position))), ("{is_child}", is_child(source, "u.name"))]);
+    values.extend([("{position}", format!("r.{}", name::quote(position))), ("{is_child}", source.is_child("u.name"))]);
     let statement = Statement::over(&fill(&without_comments(POSITIONS), &values), &[&of.table]);
     let mut places = Vec::new();
     Room::new().take(names.len() * size_of::<i64>())?;
@@ -205,30 +227,6 @@ pub fn positions(of: &AttachedTable, position: &str, names: &[&[u8]]) -> Fallibl
     Ok(places)
 }
 
-/// Whether a row's child is that name, as SQL that a plain index on the column serves.
-fn is_child(of: Source<'_>, name: &str) -> String {
-    let Source { table, names, columns } = of;
-    let (child, type_oid) = (name::quote(&names.child), pg_sys::Oid::from(columns.child.type_oid));
-    // A name that is a parent only need not be a value of the child's type.
-    let cast = match type_oid {
-        _ if columns.parent.type_oid != columns.child.type_oid => None,
-        pg_sys::INT2OID => Some("int2"),
-        pg_sys::INT4OID => Some("int4"),
-        pg_sys::INT8OID => Some("int8"),
-        pg_sys::NUMERICOID => Some("numeric"),
-        pg_sys::UUIDOID => Some("uuid"),
-        _ => None,
-    };
-    match cast {
-        Some(cast) => format!("r.{child} OPERATOR(pg_catalog.=) {name}::pg_catalog.{cast}"),
-        None => format!(
-            "{} OPERATOR(pg_catalog.=) {name} COLLATE {}",
-            text_of(table, &names.child),
-            columns::collation_sql(&columns.child)
-        ),
-    }
-}
-
 /// Answers cft_roots by its definition (sql/roots.sql). `labels`: the table of labels, if there is one.
 pub fn roots(of: &AttachedTable, labels: Option<&AttachedTable>, trees: Option<pg_sys::Datum>, rows: Rows) {
     let from = labelled(of, labels);
@@ -237,7 +235,7 @@ pub fn roots(of: &AttachedTable, labels: Option<&AttachedTable>, trees: Option<p
     if let Some(position) = &of.registration.names.position {
         template = template.replace("--position", "");
         values.push(("{position}", format!("r.{}", name::quote(position))));
-        values.push(("{is_child}", is_child(Source::of(of), "z.root")));
+        values.push(("{is_child}", Source::of(of).is_child("z.root")));
     }
     let sql = fill(&lines(&template, from.is_some(), trees), &values);
     let statement = Statement::over(&sql, &tables(of, labels));

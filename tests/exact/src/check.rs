@@ -89,8 +89,7 @@ fn filled(definition: &str, table: &Table, in_trees: bool) -> String {
         .replace("{child}", &text(table.child))
         .replace("{child_collation}", "pg_catalog.\"C\"")
         .replace("{labels}", table.label_table.unwrap_or(&table.qualified()))
-        .replace("{labelled}", &text(table.labelled()))
-        .replace("{labelled_collation}", "pg_catalog.\"C\"")
+        .replace("{is_labelled}", &format!("{} = u.name", text(table.labelled())))
         .replace("{label}", &table.label.map_or(String::new(), text))
 }
 
