@@ -22,9 +22,7 @@ use crate::serve::conditions::Ticket;
 use crate::serve::labels::Labels;
 use crate::serve::walk::End;
 use crate::serve::{reference, route, walk};
-use cftrag_core::{
-    Image, Interruptible, Mention, NoRoom, Reader, Recogniser, Seek, Step, Trees, make_plain, may_be_plainer,
-};
+use cftrag_core::{Image, Interruptible, Mention, NoRoom, Reader, Recogniser, Seek, Step, Trees};
 use pgrx::check_for_interrupts;
 use pgrx::prelude::*;
 use std::cell::RefCell;
@@ -224,14 +222,13 @@ fn add_value(values: &mut Vec<u32>, bytes: &[u8]) -> usize {
 
 /// The text without possessives, elisions and the like; None if it has none. 53400, 53200 (memory).
 pub fn as_plain(text: &[u8], work: &mut Interruptible<'_>) -> Fallible<Option<Vec<u8>>> {
-    if !may_be_plainer(text, work) {
-        return Ok(None);
-    }
-    Room::new().take(text.len())?;
-    let mut plain = Vec::new();
-    plain.try_reserve_exact(text.len()).map_err(|_| error::no_memory_to_work(text.len()))?;
-    plain.extend_from_slice(text);
-    Ok(make_plain(&mut plain, work).then_some(plain))
+    cftrag_core::plain(text, work, |text| {
+        Room::new().take(text.len())?;
+        let mut copy = Vec::new();
+        copy.try_reserve_exact(text.len()).map_err(|_| error::no_memory_to_work(text.len()))?;
+        copy.extend_from_slice(text);
+        Ok(copy)
+    })
 }
 
 /// A reader of the text, if the database's encoding is UTF8, which the recogniser requires.

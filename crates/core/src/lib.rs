@@ -25,7 +25,7 @@ mod walk;
 pub use filter::counters::Counters;
 pub use filter::temperature::hottest::Hot;
 pub use folded::pieces::Words;
-pub use folded::plain::{make_plain, may_be_plainer};
+pub use folded::plain::plain;
 pub use folded::words::{MOST_BYTES, MOST_WORDS, fold, fold_name};
 pub use forest::degrees::Degrees;
 pub use forest::partners::{Looked, Partners};

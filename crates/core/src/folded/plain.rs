@@ -18,100 +18,92 @@ const ELIDED: [&str; 29] = [
 ];
 /// Letters of the longest.
 const LONGEST: usize = 6;
+/// Bytes of a curly apostrophe.
+const CURLY: usize = 3;
 /// Bytes looked at between two steps.
 const EACH: usize = 64;
 
-/// Whether [`make_plain`] may find something to rewrite: most texts have an apostrophe or a full stop at least.
-#[must_use]
-pub fn may_be_plainer(text: &[u8], work: &mut Interruptible<'_>) -> bool {
-    text.chunks(EACH).any(|some| {
+/// What is rewritten: the bytes from `from` up to `to`, of which some may be a curly apostrophe.
+struct Rewriting {
+    from: usize,
+    to: usize,
+    curly: Option<usize>,
+}
+
+/// Rewrites the text in a copy that `copy` makes of it, if there is something to rewrite.
+pub fn plain<E>(
+    text: &[u8],
+    work: &mut Interruptible<'_>,
+    copy: impl FnOnce(&[u8]) -> Result<Vec<u8>, E>,
+) -> Result<Option<Vec<u8>>, E> {
+    let Some(first) = first_from(text, 0, work) else { return Ok(None) };
+    let mut plain = copy(text)?;
+    let mut next = Some(first);
+    while let Some((at, Rewriting { from, to, curly })) = next {
+        plain[from..to].fill(b' ');
+        if let Some(at) = curly {
+            // A blank of as many bytes.
+            plain[at..at + CURLY].copy_from_slice("\u{2003}".as_bytes());
+        }
+        next = first_from(&plain, at + 1, work);
+    }
+    Ok(Some(plain))
+}
+
+/// The first thing to rewrite from that place on.
+fn first_from(text: &[u8], at: usize, work: &mut Interruptible<'_>) -> Option<(usize, Rewriting)> {
+    (at..text.len()).step_by(EACH).find_map(|from| {
         work.step();
-        has_marks(some)
+        let some = &text[from..text.len().min(from + EACH)];
+        // Most chunks have none of these.
+        if !some.iter().fold(false, |any, byte| any | matches!(byte, b'\'' | b'_' | b'.' | 0xE2)) {
+            return None;
+        }
+        (from..from + some.len()).find_map(|at| Some((at, rewriting(text, at)?)))
     })
 }
 
-fn has_marks(some: &[u8]) -> bool {
-    some.iter().fold(false, |any, byte| any | matches!(byte, b'\'' | b'_' | b'.' | 0xE2))
-}
-
-/// Rewrites the text in place; `false` if there was nothing to rewrite.
-pub fn make_plain(text: &mut [u8], work: &mut Interruptible<'_>) -> bool {
-    let mut is_changed = false;
-    let mut at = 0;
-    while at < text.len() {
-        if at % EACH == 0 {
-            work.step();
-            // Most texts have few of these.
-            let some = &text[at..text.len().min(at + EACH)];
-            if !has_marks(some) {
-                at += EACH;
-                continue;
-            }
-        }
-        is_changed |= rewrite(text, at);
-        at += 1;
-    }
-    is_changed
-}
-
-/// Rewrites what is at that place, if it is the middle of something to be rewritten.
-fn rewrite(text: &mut [u8], at: usize) -> bool {
+/// What is to be rewritten there: an apostrophe, an underscore or a full stop, with what belongs to it.
+fn rewriting(text: &[u8], at: usize) -> Option<Rewriting> {
+    let one = Rewriting { from: at, to: at + 1, curly: None };
     match text[at] {
-        b'_' => {
-            text[at] = b' ';
-            true
-        }
+        b'_' => Some(one),
         b'.' => {
-            let is_end = before(text, at).is_some_and(char::is_lowercase)
-                && after(text, at + 1).is_some_and(char::is_uppercase);
-            if is_end {
-                text[at] = b' ';
-            }
-            is_end
+            (before(text, at)?.is_lowercase() && after(text, at + 1)?.is_uppercase()).then_some(one)
         }
-        b'\'' => is_changed(text, at, 1),
-        0xE2 if matches!(text.get(at..at + 3), Some([_, 0x80, 0x98 | 0x99])) => {
-            is_changed(text, at, 3)
+        b'\'' => with_apostrophe(text, at, at + 1),
+        0xE2 if matches!(text.get(at..at + CURLY), Some([_, 0x80, 0x98 | 0x99])) => {
+            with_apostrophe(text, at, at + CURLY)
         }
-        _ => false,
+        _ => None,
     }
 }
 
-/// Rewrites a possessive or an elision with an apostrophe of `len` bytes there.
-fn is_changed(text: &mut [u8], at: usize, len: usize) -> bool {
-    let end = at + len;
-    if !before(text, at).is_some_and(char::is_alphanumeric) {
-        return false;
+/// A possessive or an elision with an apostrophe from `at` up to `end`.
+fn with_apostrophe(text: &[u8], at: usize, end: usize) -> Option<Rewriting> {
+    let is_apostrophe = |c| matches!(c, '\'' | '\u{2018}' | '\u{2019}');
+    let goes_on = |c: char| c.is_alphanumeric() || is_apostrophe(c);
+    let curly = (end - at == CURLY).then_some(at);
+    if !before(text, at)?.is_alphanumeric() {
+        return None;
     }
     let is_possessive = matches!(text.get(end), Some(b's' | b'S'))
-        && !after(text, end + 1).is_some_and(|c| {
-            c.is_alphanumeric() || matches!(c, '\'' | '_' | '\u{2018}' | '\u{2019}')
-        });
-    let start = at
-        - text[..at]
-            .iter()
-            .rev()
-            .take(LONGEST + 1)
-            .take_while(|byte| byte.is_ascii_alphabetic())
-            .count();
-    let is_elided = !is_possessive
-        && ELIDED.iter().any(|elided| elided.as_bytes().eq_ignore_ascii_case(&text[start..at]))
-        && !before(text, start)
-            .is_some_and(|c| c.is_alphanumeric() || matches!(c, '\'' | '\u{2018}' | '\u{2019}'))
-        && after(text, end).is_some_and(char::is_alphabetic);
+        && !after(text, end + 1).is_some_and(|c| goes_on(c) || c == '_');
     if is_possessive {
-        text[end] = b' ';
-    } else if is_elided {
-        text[start..at].fill(b' ');
-    } else {
-        return false;
+        return Some(Rewriting { from: at, to: end + 1, curly });
     }
-    match len {
-        1 => text[at] = b' ',
-        // U+2003, a blank of three bytes.
-        _ => text[end - 1] = 0x83,
-    }
-    true
+    let letters = text[..at]
+        .iter()
+        .rev()
+        .take(LONGEST + 1)
+        .take_while(|byte| byte.is_ascii_alphabetic())
+        .count();
+    let from = at - letters;
+    let is_elided =
+        ELIDED.iter().any(|elided| elided.as_bytes().eq_ignore_ascii_case(&text[from..at]))
+            && !before(text, from).is_some_and(goes_on)
+            && after(text, end)?.is_alphabetic();
+    is_elided.then_some(Rewriting { from, to: end, curly })
 }
 
 /// The character that ends before that place.
@@ -134,16 +126,17 @@ fn after(text: &[u8], at: usize) -> Option<char> {
 
 #[cfg(test)]
 mod tests {
-    use super::make_plain;
     use crate::memory::interruptible::Interruptible;
+    use std::convert::Infallible;
 
     fn plain(text: &str) -> Option<String> {
-        let mut bytes = text.as_bytes().to_vec();
-        let changed = make_plain(&mut bytes, &mut Interruptible::new(&mut || ()));
-        assert_eq!(changed, bytes != text.as_bytes());
-        let plain = String::from_utf8(bytes).unwrap();
+        let copy = |bytes: &[u8]| Ok::<_, Infallible>(bytes.to_vec());
+        let Ok(plain) = super::plain(text.as_bytes(), &mut Interruptible::new(&mut || ()), copy);
+        let plain = String::from_utf8(plain?).unwrap();
+        assert_ne!(plain, text);
+        assert_eq!(plain.len(), text.len());
         assert_eq!(plain.chars().count(), text.chars().count());
-        changed.then_some(plain)
+        Some(plain)
     }
 
     #[test]
