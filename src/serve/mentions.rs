@@ -135,9 +135,9 @@ impl Tables {
         let sources = 1 + aliases.len() + labels.iter().len();
         // With labels, several names may be one entity's, as with aliases. Which of some trees, is asked once all are found.
         let by_name = edges.columns.are_found_by_name(&edges.registration.names) && labels.is_none();
-        let plain = match reader(text, &mut Interruptible::new(&mut { check_interrupts })) {
-            Some(_) => as_plain(text, &mut Interruptible::new(&mut { check_interrupts })).map_err(End::Error)?,
-            None => None,
+        let plain = match has_utf8() {
+            true => as_plain(text, &mut Interruptible::new(&mut { check_interrupts })).map_err(End::Error)?,
+            false => None,
         };
         let texts = [Some(text), plain.as_deref()];
         let alone = sources == 1 && by_name && only.is_none() && plain.is_none();
@@ -233,9 +233,13 @@ pub fn as_plain(text: &[u8], work: &mut Interruptible<'_>) -> Fallible<Option<Ve
 
 /// A reader of the text, if the database's encoding is UTF8, which the recogniser requires.
 fn reader<'t>(text: &'t [u8], work: &mut Interruptible<'_>) -> Option<Reader<'t>> {
+    if has_utf8() { Reader::of(text, work) } else { None }
+}
+
+/// Whether the database's encoding is UTF8.
+fn has_utf8() -> bool {
     // SAFETY: reads a backend variable.
-    let encoding = unsafe { pg_sys::GetDatabaseEncoding() };
-    if encoding == pg_sys::pg_enc::PG_UTF8 as i32 { Reader::of(text, work) } else { None }
+    unsafe { pg_sys::GetDatabaseEncoding() == pg_sys::pg_enc::PG_UTF8 as i32 }
 }
 
 /// Finds the names in the text, in the image of the edges table or of one of its tables of names.

@@ -56,11 +56,17 @@ fn first_from(text: &[u8], at: usize, work: &mut Interruptible<'_>) -> Option<(u
         work.step();
         let some = &text[from..text.len().min(from + EACH)];
         // Most chunks have none of these.
-        if !some.iter().fold(false, |any, byte| any | matches!(byte, b'\'' | b'_' | b'.' | 0xE2)) {
+        if !some.iter().fold(false, |any, byte| any | is_mark(*byte)) {
             return None;
         }
-        (from..from + some.len()).find_map(|at| Some((at, rewriting(text, at)?)))
+        let marks = (from..).zip(some).filter(|(_, byte)| is_mark(**byte));
+        marks.map(|(at, _)| at).find_map(|at| Some((at, rewriting(text, at)?)))
     })
+}
+
+#[inline]
+fn is_mark(byte: u8) -> bool {
+    matches!(byte, b'\'' | b'_' | b'.' | 0xE2)
 }
 
 /// What is to be rewritten there: an apostrophe, an underscore or a full stop, with what belongs to it.
