@@ -52,21 +52,31 @@ pub fn plain<E>(
 
 /// The first thing to rewrite from that place on.
 fn first_from(text: &[u8], at: usize, work: &mut Interruptible<'_>) -> Option<(usize, Rewriting)> {
-    (at..text.len()).step_by(EACH).find_map(|from| {
+    for from in (at..text.len()).step_by(EACH) {
         work.step();
-        let some = &text[from..text.len().min(from + EACH)];
-        // Most chunks have none of these.
-        if !some.iter().fold(false, |any, byte| any | is_mark(*byte)) {
-            return None;
+        let to = text.len().min(from + EACH);
+        // What follows the last byte of the text is as good as a blank.
+        let last = if to == text.len() { is_mark(text[to - 1], b' ') } else { false };
+        let pairs = || text[from..to].iter().zip(&text[from + 1..]);
+        // Most have none of these.
+        if !pairs().fold(last, |any, (byte, next)| any | is_mark(*byte, *next)) {
+            continue;
         }
-        let marks = (from..).zip(some).filter(|(_, byte)| is_mark(**byte));
-        marks.map(|(at, _)| at).find_map(|at| Some((at, rewriting(text, at)?)))
-    })
+        for at in from..to {
+            if is_mark(text[at], text.get(at + 1).copied().unwrap_or(b' '))
+                && let Some(found) = rewriting(text, at)
+            {
+                return Some((at, found));
+            }
+        }
+    }
+    None
 }
 
+/// Whether something to rewrite may begin with that byte. No full stop before a blank is.
 #[inline]
-fn is_mark(byte: u8) -> bool {
-    matches!(byte, b'\'' | b'_' | b'.' | 0xE2)
+fn is_mark(byte: u8, next: u8) -> bool {
+    (byte == b'\'') | (byte == b'_') | (byte == 0xE2) | ((byte == b'.') & (next > b' '))
 }
 
 /// What is to be rewritten there: an apostrophe, an underscore or a full stop, with what belongs to it.
@@ -201,6 +211,8 @@ mod tests {
             assert_eq!(plain(&text).is_some(), blanks == 0, "{blanks}");
             let text = format!("{}Osaka’s {}", "é ".repeat(blanks), "x".repeat(blanks));
             assert!(plain(&text).is_some(), "{blanks}");
+            assert!(plain(&format!("{}_", "é ".repeat(blanks))).is_some(), "{blanks}");
+            assert!(plain(&format!("{}x.", "é ".repeat(blanks))).is_none(), "{blanks}");
         }
     }
 }
