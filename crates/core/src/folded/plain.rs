@@ -55,11 +55,11 @@ fn first_from(text: &[u8], at: usize, work: &mut Interruptible<'_>) -> Option<(u
     for from in (at..text.len()).step_by(EACH) {
         work.step();
         let to = text.len().min(from + EACH);
-        // What follows the last byte of the text is as good as a blank.
-        let last = if to == text.len() { is_mark(text[to - 1], b' ') } else { false };
-        let pairs = || text[from..to].iter().zip(&text[from + 1..]);
         // Most have none of these.
-        if !pairs().fold(last, |any, (byte, next)| any | is_mark(*byte, *next)) {
+        if let (Some(some), Some(next)) =
+            (text[from..].first_chunk::<EACH>(), text[from + 1..].first_chunk::<EACH>())
+            && !some.iter().zip(next).fold(false, |any, (byte, next)| any | is_mark(*byte, *next))
+        {
             continue;
         }
         for at in from..to {
