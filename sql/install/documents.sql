@@ -18,6 +18,10 @@ CREATE FUNCTION cftrag_internal.cft_called(entities text[], edges regclass) RETU
 AS 'MODULE_PATHNAME', 'cft_called_wrapper';
 COMMENT ON FUNCTION cftrag_internal.cft_called(text[], regclass) IS 'the labels of entities, or the names of those without';
 
+CREATE FUNCTION cftrag_internal.cft_label(entity text, edges regclass) RETURNS text LANGUAGE c STABLE PARALLEL SAFE COST 20
+AS 'MODULE_PATHNAME', 'cft_label_wrapper';
+COMMENT ON FUNCTION cftrag_internal.cft_label(text, regclass) IS 'the label of an entity; NULL if it has none';
+
 CREATE FUNCTION cftrag_internal.cft_documents() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$;
 COMMENT ON FUNCTION cftrag_internal.cft_documents() IS 'trigger that never fires: its columns are those of a table of documents (cft_attach_documents)';
 

@@ -43,7 +43,7 @@ COMMENT ON FUNCTION cft_nearest_documents(vector, integer, regclass) IS
 'the k documents nearest to an embedding, by the operator of the index on their column, else by cosine distance';
 
 CREATE FUNCTION cftrag_internal.cft_nearest_entities(embedding vector, k integer, edges regclass, documents regclass)
-RETURNS TABLE(entity text, distance float8, score float8)
+RETURNS TABLE(entity text, distance float8, score float8, label text)
 LANGUAGE plpgsql STABLE PARALLEL SAFE COST 1000 ROWS 5 SET search_path = pg_catalog, pg_temp AS $$
 #variable_conflict use_column
 DECLARE
@@ -59,13 +59,13 @@ BEGIN
     IF a.relation IS NOT NULL THEN
         SELECT * INTO o FROM cftrag_internal.cft_distance(a.relation, a.embedding);
         RETURN QUERY EXECUTE format(cftrag_internal.cft_in_one_line(
-            'SELECT %7$s, n.distance, %6$s
+            'SELECT %7$s, n.distance, %6$s, cftrag_internal.cft_label(%7$s, $3)
                FROM (SELECT d.%1$I AS entity, d.%2$I %3$s $1::%4$s AS distance FROM %5$s AS d
                       WHERE d.%2$I IS NOT NULL AND d.%1$I IS NOT NULL ORDER BY d.%2$I %3$s $1::%4$s FETCH FIRST ($2) ROWS WITH TIES) AS n
               ORDER BY n.distance, %7$s COLLATE "C" LIMIT $2'),
             a.entity, a.embedding, o.operator, o.type, a.relation, CASE WHEN o.cosine THEN '1 - n.distance' ELSE '- n.distance' END,
             cftrag_internal.cft_as_text('n.entity', a.relation, a.entity::name))
-        USING embedding, k;
+        USING embedding, k, forest;
         GET DIAGNOSTICS got = ROW_COUNT;
         IF got < k AND k > current_setting('hnsw.ef_search', true)::int THEN
             PERFORM cftrag_internal.cft_say_fewer(a.relation, a.embedding::name, got, k);
@@ -76,14 +76,14 @@ BEGIN
           FROM cftrag_internal.cft_attached_documents(split_part(cftrag_internal.cft_kept_statement('documents', documents), ' ', 1)::oid) AS d;
         SELECT * INTO o FROM cftrag_internal.cft_distance(a.relation, a.embedding);
         RETURN QUERY
-        SELECT n.entity, min(n.distance), CASE WHEN o.cosine THEN 1 - min(n.distance) ELSE - min(n.distance) END
+        SELECT n.entity, min(n.distance), CASE WHEN o.cosine THEN 1 - min(n.distance) ELSE - min(n.distance) END, cftrag_internal.cft_label(n.entity, forest)
           FROM cftrag_internal.cft_nearest_documents(embedding, k, a.relation) AS n WHERE n.entity IS NOT NULL GROUP BY n.entity ORDER BY 2, n.entity COLLATE "C";
     END IF;
 END $$;
 COMMENT ON FUNCTION cftrag_internal.cft_nearest_entities(vector, integer, regclass, regclass) IS 'what cft_nearest_entities calls';
 
 CREATE FUNCTION cft_nearest_entities(embedding vector, k integer DEFAULT 5, edges regclass DEFAULT NULL, documents regclass DEFAULT NULL)
-RETURNS TABLE(entity text, distance float8, score float8)
+RETURNS TABLE(entity text, distance float8, score float8, label text)
 LANGUAGE sql STABLE PARALLEL SAFE COST 1000 ROWS 5
 BEGIN ATOMIC SELECT f.* FROM cftrag_internal.cft_nearest_entities($1, $2, cftrag_internal.cft_meant_edges($3), cftrag_internal.cft_meant_documents($4)) AS f; END;
 COMMENT ON FUNCTION cft_nearest_entities(vector, integer, regclass, regclass) IS
@@ -353,7 +353,7 @@ COMMENT ON FUNCTION cft_prompt(text, vector, integer, integer, integer, integer,
 'a prompt of what cft_retrieve returns, the same bytes for the same data; or a format of yours, with {question} {documents} {hierarchy} {chunks}';
 
 CREATE FUNCTION cftrag_internal.cft_resolve(mention text, embedding vector, k integer, edges regclass, documents regclass)
-RETURNS TABLE(entity text, score float8, method text)
+RETURNS TABLE(entity text, score float8, method text, label text)
 LANGUAGE plpgsql STABLE PARALLEL SAFE COST 10000 ROWS 5 SET search_path = pg_catalog, pg_temp AS $$
 #variable_conflict use_column
 DECLARE
@@ -371,16 +371,17 @@ BEGIN
     END IF;
     SELECT * INTO f FROM cftrag_internal.cft_attached(edges);
     -- A name is a name: only for what is none the others are asked. Where there are labels, ids are no names; nor are integers, unless they were said to be.
-    RETURN QUERY SELECT mention, 1::float8, 'exact' WHERE k > 0 AND f.by_name
+    RETURN QUERY SELECT mention, 1::float8, 'exact', cftrag_internal.cft_label(mention, f.edges) WHERE k > 0 AND f.by_name
         AND (EXISTS (SELECT FROM cftrag_internal.cft_context(mention, 1, 1, f.edges)) OR EXISTS (SELECT FROM cftrag_internal.cft_path_prefix(ARRAY[mention], f.edges, NULL, NULL)));
     IF FOUND THEN RETURN; END IF;
     RETURN QUERY
-    SELECT z.entity, 1::float8, z.method
-      FROM (SELECT DISTINCT ON (e.entity COLLATE "C") e.entity, CASE WHEN e.via_alias IS NULL THEN 'folded' ELSE 'alias' END AS method
+    SELECT z.entity, 1::float8, z.method, z.label
+      FROM (SELECT DISTINCT ON (e.entity COLLATE "C") e.entity, e.label,
+                     CASE WHEN e.via_alias IS NOT NULL THEN 'alias' WHEN f.by_name THEN 'folded' ELSE 'label' END AS method
               FROM cftrag_internal.cft_entities(mention, f.edges) AS e
              WHERE cftrag_internal.cft_form(e.mention) = form
              ORDER BY e.entity COLLATE "C", e.via_alias NULLS FIRST) AS z
-     ORDER BY z.method DESC, z.entity COLLATE "C" LIMIT k;
+     ORDER BY z.method = 'alias', z.entity COLLATE "C" LIMIT k;
     IF FOUND THEN RETURN; END IF;
     SELECT n.nspname INTO trgm FROM pg_extension AS x JOIN pg_namespace AS n ON n.oid = x.extnamespace WHERE x.extname = 'pg_trgm';
     IF FOUND AND (f.by_name OR f.label IS NOT NULL) THEN
@@ -395,7 +396,7 @@ BEGIN
                  || CASE WHEN f.labels <> f.edges THEN ' AND r.%6$I::text COLLATE "C" IN (SELECT p.entity FROM cftrag_internal.cft_path_prefix(ARRAY(
                         SELECT s.%6$I::text FROM %7$s AS s WHERE s.%5$I::text OPERATOR(%1$I.%%) $1), %4$L, NULL, NULL) AS p)' ELSE '' END END
             || ') AS n GROUP BY n.name ORDER BY 2 DESC, 1 LIMIT $2) AS z', trgm, f.parent, f.child, f.edges, f.label, f.labelled, f.labels) INTO before, alike USING mention, k;
-        RETURN QUERY SELECT u.name, u.similarity, 'trigram' FROM unnest(before, alike) AS u(name, similarity);
+        RETURN QUERY SELECT u.name, u.similarity, 'trigram', cftrag_internal.cft_label(u.name, f.edges) FROM unnest(before, alike) AS u(name, similarity);
         found_here := coalesce(cardinality(before), 0);
     END IF;
     IF embedding IS NOT NULL AND found_here < k
@@ -403,15 +404,15 @@ BEGIN
        AND (EXISTS (SELECT FROM cftrag_internal.cft_columns('cftrag_internal.cft_entity_embeddings()', NULL, f.edges) AS c WHERE c.other = f.edges)
             OR documents <> 0 OR EXISTS (SELECT FROM cftrag_internal.cft_columns('cftrag_internal.cft_documents()'))) THEN
         RETURN QUERY
-        SELECT n.entity, n.score, 'nearest' FROM cftrag_internal.cft_nearest_entities(embedding, k, f.edges, documents) AS n
+        SELECT n.entity, n.score, 'nearest', n.label FROM cftrag_internal.cft_nearest_entities(embedding, k, f.edges, documents) AS n
          WHERE before IS NULL OR n.entity <> ALL (before) ORDER BY n.distance, n.entity COLLATE "C" LIMIT k - found_here;
     END IF;
 END $$;
 COMMENT ON FUNCTION cftrag_internal.cft_resolve(text, vector, integer, regclass, regclass) IS 'what cft_resolve calls';
 
 CREATE FUNCTION cft_resolve(mention text, embedding vector DEFAULT NULL, k integer DEFAULT 5, edges regclass DEFAULT NULL, documents regclass DEFAULT NULL)
-RETURNS TABLE(entity text, score float8, method text)
+RETURNS TABLE(entity text, score float8, method text, label text)
 LANGUAGE sql STABLE PARALLEL SAFE COST 10000 ROWS 5
 BEGIN ATOMIC SELECT f.* FROM cftrag_internal.cft_resolve($1, $2, $3, cftrag_internal.cft_meant_edges($4), cftrag_internal.cft_meant_documents($5)) AS f; END;
 COMMENT ON FUNCTION cft_resolve(text, vector, integer, regclass, regclass) IS
-'which entity a mention may mean: exact, folded or by alias; else the entities whose names are the most similar by trigrams (with pg_trgm), then the nearest by embedding';
+'which entity a mention may mean: exact, folded, by label or alias; else the entities whose names are the most similar by trigrams (with pg_trgm), then the nearest by embedding';

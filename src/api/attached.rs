@@ -2,7 +2,7 @@
 
 #![expect(unsafe_code, reason = "PostgreSQL's function call interface")]
 
-use crate::call::fmgr::{Call, bigint_array, name_datum, text_array};
+use crate::call::fmgr::{Call, bigint_array, name_datum, text_array, text_value};
 use crate::catalog::attached_table::AttachedTable;
 use crate::catalog::columns::ColumnNames;
 use crate::catalog::privileges;
@@ -72,4 +72,14 @@ fn cft_called(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<Internal> {
     let labels = Labels::of(&AttachedTable::open(&call, 1)?, &names)?;
     let called: Vec<&[u8]> = names.iter().enumerate().map(|(n, name)| labels.get(n).unwrap_or(name)).collect();
     Ok(Internal::from(Some(text_array(&called))))
+}
+
+/// `cft_label(entity text, edges regclass) -> text`: the entity's label; NULL if it has none, or is NULL. Errors: those of cft_context.
+#[pg_extern(sql = false)]
+fn cft_label(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<Internal> {
+    // SAFETY: our own fcinfo.
+    let call = unsafe { Call::new(fcinfo) };
+    let Some(name) = call.text(0) else { return Ok(Internal::from(None)) };
+    let labels = Labels::of(&AttachedTable::open(&call, 1)?, &[name])?;
+    Ok(Internal::from(labels.get(0).map(text_value).transpose()?))
 }

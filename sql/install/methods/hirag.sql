@@ -10,7 +10,7 @@
 -- its beginning, are passed over when theirs has fallen meanwhile. Each pair of an entity and one above it is looked at a few times, however many apexes there are; and nothing
 -- is joined: the planner takes an array for ten rows.
 CREATE FUNCTION cftrag_internal.cft_bridge(entities text[], max_hops integer, edges regclass)
-RETURNS TABLE(tree text, apex text, depth integer, parent text, child text, leads_to text[])
+RETURNS TABLE(tree text, apex text, depth integer, parent text, child text, leads_to text[], parent_label text, child_label text)
 LANGUAGE plpgsql STABLE PARALLEL SAFE COST 10000 ROWS 20 SET search_path = pg_catalog, pg_temp AS $$
 #variable_conflict use_column
 DECLARE
@@ -96,7 +96,8 @@ BEGIN
         END LOOP;
     END LOOP;
     RETURN QUERY
-    SELECT w.tree, w.apex, w.place, w.parent, w.child, array_agg(w.hit ORDER BY w.hit COLLATE "C")
+    SELECT w.tree, w.apex, w.place, w.parent, w.child, array_agg(w.hit ORDER BY w.hit COLLATE "C"),
+           cftrag_internal.cft_label(w.parent, edges), cftrag_internal.cft_label(w.child, edges)
       FROM (SELECT o.*, max(o.parent COLLATE "C") FILTER (WHERE o.place = 1) OVER (PARTITION BY o.round) AS apex
               FROM unnest(a_trees, a_hits, a_names, a_vias, a_rounds, a_places) AS o(tree, hit, parent, child, round, place) WHERE o.place > 0 AND o.child IS NOT NULL) AS w
      GROUP BY w.round, w.tree, w.apex, w.place, w.parent, w.child
@@ -105,7 +106,7 @@ END $$;
 COMMENT ON FUNCTION cftrag_internal.cft_bridge(text[], integer, regclass) IS 'what cft_bridge calls';
 
 CREATE FUNCTION cft_bridge(entities text[], max_hops integer DEFAULT 3, edges regclass DEFAULT NULL)
-RETURNS TABLE(tree text, apex text, depth integer, parent text, child text, leads_to text[])
+RETURNS TABLE(tree text, apex text, depth integer, parent text, child text, leads_to text[], parent_label text, child_label text)
 LANGUAGE sql STABLE PARALLEL SAFE COST 10000 ROWS 20
 BEGIN ATOMIC SELECT f.* FROM cftrag_internal.cft_bridge($1, $2, cftrag_internal.cft_meant_edges($3)) AS f; END;
 COMMENT ON FUNCTION cft_bridge(text[], integer, regclass) IS
@@ -115,7 +116,7 @@ COMMENT ON FUNCTION cft_bridge(text[], integer, regclass) IS
 -- nearest. Bridge: how these hang together, a way to each. Each part has its share of the budget, and ends before the first row that would exceed it.
 CREATE FUNCTION cftrag_internal.cft_coarse_fine(query vector, coarse_k integer, fine_k integer, down integer, max_hops integer, budget integer,
     local_share float8, bridge_share float8, global_share float8, edges regclass, documents regclass)
-RETURNS TABLE(part text, entity text, tree text, score float8, under text, text text, tokens bigint)
+RETURNS TABLE(part text, entity text, tree text, score float8, under text, text text, tokens bigint, label text)
 LANGUAGE plpgsql STABLE PARALLEL SAFE COST 10000 ROWS 30 SET search_path = pg_catalog, pg_temp AS $$
 #variable_conflict use_column
 DECLARE
@@ -158,8 +159,9 @@ BEGIN
           FROM unnest(coarse, coarse_scores) WITH ORDINALITY AS u(name, score, n) JOIN texts AS t ON t.entity = u.name
         UNION ALL
         SELECT 2, 'bridge', row_number() OVER (ORDER BY w.first, k.n), w.hit, w.tree, NULL, w.apex, w.way, (char_length(w.way) + 3) / 4
-          FROM (SELECT h.hit, b.tree, b.apex, min(b.n) AS first, b.apex || string_agg(' > ' || b.child, '' ORDER BY b.depth) AS way
-                  FROM cftrag_internal.cft_bridge(fine, max_hops, forest) WITH ORDINALITY AS b(tree, apex, depth, parent, child, leads_to, n), unnest(b.leads_to) AS h(hit)
+          FROM (SELECT h.hit, b.tree, b.apex, min(b.n) AS first,
+                       coalesce(min(b.parent_label) FILTER (WHERE b.depth = 1), b.apex) || string_agg(' > ' || coalesce(b.child_label, b.child), '' ORDER BY b.depth) AS way
+                  FROM cftrag_internal.cft_bridge(fine, max_hops, forest) WITH ORDINALITY AS b(tree, apex, depth, parent, child, leads_to, parent_label, child_label, n), unnest(b.leads_to) AS h(hit)
                  GROUP BY h.hit, b.tree, b.apex) AS w JOIN unnest(fine) WITH ORDINALITY AS k(name, n) ON k.name = w.hit
         UNION ALL
         SELECT 3, 'local', u.n, u.name, NULL, u.score, u.under, t.text, t.tokens
@@ -167,7 +169,7 @@ BEGIN
     ), counted AS (
         SELECT r.*, sum(r.tokens) OVER (PARTITION BY r.place ORDER BY r.n) AS so_far FROM r
     )
-    SELECT c.part, c.entity, c.tree, c.score, c.under, c.text, c.tokens FROM counted AS c
+    SELECT c.part, c.entity, c.tree, c.score, c.under, c.text, c.tokens, cftrag_internal.cft_label(c.entity, forest) FROM counted AS c
      WHERE budget IS NULL OR c.so_far <= floor(budget * CASE c.place WHEN 1 THEN global_share WHEN 2 THEN bridge_share ELSE local_share END + 1e-9)
      ORDER BY c.place, c.n;
 END $$;
@@ -176,7 +178,7 @@ COMMENT ON FUNCTION cftrag_internal.cft_coarse_fine(vector, integer, integer, in
 CREATE FUNCTION cft_coarse_fine(embedding vector, coarse_k integer DEFAULT 3, fine_k integer DEFAULT 10, down integer DEFAULT 3, max_hops integer DEFAULT 3,
     budget integer DEFAULT NULL, local_share float8 DEFAULT 0.5, bridge_share float8 DEFAULT 0.2, global_share float8 DEFAULT 0.3,
     edges regclass DEFAULT NULL, documents regclass DEFAULT NULL)
-RETURNS TABLE(part text, entity text, tree text, score float8, under text, text text, tokens bigint)
+RETURNS TABLE(part text, entity text, tree text, score float8, under text, text text, tokens bigint, label text)
 LANGUAGE sql STABLE PARALLEL SAFE COST 10000 ROWS 30
 BEGIN ATOMIC
     SELECT f.* FROM cftrag_internal.cft_coarse_fine($1, $2, $3, $4, $5, $6, $7, $8, $9, cftrag_internal.cft_meant_edges($10),

@@ -26,7 +26,7 @@ COMMENT ON FUNCTION cft_path_prefix(text, regclass, text[], text) IS 'the path f
 -- way, by cft_context's via; and the hit, if it is farther. A hit that meets no others stays by itself, in the first of its trees. Order: by tree, then as in a
 -- document: an entity before those below it, and what is below the same by its position, and by name, in which numbers count as numbers. Of several places, the first.
 CREATE FUNCTION cftrag_internal.cft_expand(hits text[], up integer, down integer, min_support integer, edges regclass, documents regclass)
-RETURNS TABLE(entity text, tree text, common text, support integer, hit boolean, leaf boolean, path text[], text text, tokens bigint)
+RETURNS TABLE(entity text, tree text, common text, support integer, hit boolean, leaf boolean, path text[], text text, tokens bigint, label text)
 LANGUAGE plpgsql STABLE PARALLEL SAFE COST 10000 ROWS 50 SET search_path = pg_catalog, pg_temp AS $$
 #variable_conflict use_column
 DECLARE
@@ -88,14 +88,17 @@ BEGIN
                           FROM unnest(m_hits, m_trees, m_names, m_support) AS m(hit, tree, base, support)
                           JOIN cftrag_internal.cft_path_prefix(m_hits, forest, NULL, ' > ') AS p ON p.entity = m.hit AND p.tree IS NOT DISTINCT FROM m.tree) AS x) AS z
          WHERE z.alone OR NOT z.added
+    ), numbered AS MATERIALIZED (
+        SELECT n.*, row_number() OVER () AS n FROM found AS n
     ), step AS MATERIALIZED (
-        SELECT DISTINCT x.step COLLATE "C" AS name FROM found AS n, unnest(n.path) AS x(step)
+        SELECT n.n, x.i, x.step COLLATE "C" AS name FROM numbered AS n, unnest(n.path) WITH ORDINALITY AS x(step, i)
     ), sibling AS MATERIALIZED (
         -- Places have as many digits as a bigint, so that they are in order as texts, too.
         SELECT u.name, coalesce(lpad(u.place::text, 20, '0'), '') || cftrag_internal.cft_natural(u.name) AS place
-          FROM (SELECT array_agg(s.name) AS names FROM step AS s) AS s, unnest(s.names, cftrag_internal.cft_places(s.names, forest)) AS u(name, place)
+          FROM (SELECT array_agg(DISTINCT s.name) AS names FROM step AS s) AS s, unnest(s.names, cftrag_internal.cft_places(s.names, forest)) AS u(name, place)
     ), placed AS MATERIALIZED (
-        SELECT n.*, (ARRAY(SELECT s.place FROM unnest(n.path) WITH ORDINALITY AS x(step, i) JOIN sibling AS s ON s.name = x.step COLLATE "C" ORDER BY x.i)) COLLATE "C" AS place FROM found AS n
+        SELECT n.*, w.place FROM numbered AS n
+          JOIN (SELECT s.n, array_agg(z.place ORDER BY s.i) COLLATE "C" AS place FROM step AS s JOIN sibling AS z ON z.name = s.name GROUP BY s.n) AS w ON w.n = n.n
     ), once AS MATERIALIZED (
         SELECT DISTINCT ON (p.tree COLLATE "C", p.name COLLATE "C") p.* FROM placed AS p
          ORDER BY p.tree COLLATE "C", p.name COLLATE "C", p.place, p.path COLLATE "C", p.support DESC NULLS LAST, p.base COLLATE "C"
@@ -103,7 +106,7 @@ BEGIN
         SELECT DISTINCT c.entity, c.tree FROM cftrag_internal.cft_context(ARRAY(SELECT o.name FROM once AS o), 0, 1, forest) AS c
     )
     SELECT o.name, o.tree, CASE WHEN o.support IS NOT NULL THEN o.base END, o.support, o.name IN (SELECT u.name FROM unnest(hits) AS u(name) WHERE u.name IS NOT NULL),
-           i.entity IS NULL, o.path, t.text, t.tokens
+           i.entity IS NULL, o.path, t.text, t.tokens, cftrag_internal.cft_label(o.name, forest)
       FROM once AS o LEFT JOIN inner_node AS i ON i.entity = o.name AND i.tree IS NOT DISTINCT FROM o.tree
       JOIN cftrag_internal.cft_texts(ARRAY(SELECT z.name FROM once AS z), documents, forest) AS t ON t.entity = o.name
      ORDER BY o.tree COLLATE "C" NULLS FIRST, o.place, o.path COLLATE "C";
@@ -112,7 +115,7 @@ COMMENT ON FUNCTION cftrag_internal.cft_expand(text[], integer, integer, integer
 
 CREATE FUNCTION cft_expand(hits text[], up integer DEFAULT 3, down integer DEFAULT 3, min_support integer DEFAULT 2, edges regclass DEFAULT NULL,
     documents regclass DEFAULT NULL)
-RETURNS TABLE(entity text, tree text, common text, support integer, hit boolean, leaf boolean, path text[], text text, tokens bigint)
+RETURNS TABLE(entity text, tree text, common text, support integer, hit boolean, leaf boolean, path text[], text text, tokens bigint, label text)
 LANGUAGE sql STABLE PARALLEL SAFE COST 10000 ROWS 50
 BEGIN ATOMIC
     SELECT f.* FROM cftrag_internal.cft_expand($1, $2, $3, $4, cftrag_internal.cft_meant_edges($5), cftrag_internal.cft_meant_documents($6)) AS f;

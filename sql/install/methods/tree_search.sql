@@ -9,7 +9,7 @@
 
 CREATE FUNCTION cftrag_internal.cft_tree_search(query vector, mode text, start text[], threshold float8, prune_factor float8, beam integer,
     max_depth integer, top_k integer, budget integer, edges regclass, documents regclass)
-RETURNS TABLE(entity text, tree text, depth integer, score float8, path text[], text text, tokens bigint, compared bigint)
+RETURNS TABLE(entity text, tree text, depth integer, score float8, path text[], text text, tokens bigint, compared bigint, label text)
 LANGUAGE plpgsql STABLE PARALLEL SAFE COST 10000 ROWS 10 SET search_path = pg_catalog, pg_temp AS $$
 #variable_conflict use_column
 DECLARE
@@ -129,14 +129,14 @@ BEGIN
           FROM up AS u JOIN cftrag_internal.cft_texts((SELECT array_agg(z.name) FROM best AS z), documents, forest) AS t ON t.entity = u.name
          WHERE u.at < 1
     )
-    SELECT s.name, s.tree, s.depth, s.score, s.path, s.text, s.tokens, similarities FROM said AS s WHERE budget IS NULL OR s.so_far <= budget ORDER BY s.place;
+    SELECT s.name, s.tree, s.depth, s.score, s.path, s.text, s.tokens, similarities, cftrag_internal.cft_label(s.name, forest) FROM said AS s WHERE budget IS NULL OR s.so_far <= budget ORDER BY s.place;
 END $$;
 COMMENT ON FUNCTION cftrag_internal.cft_tree_search(vector, text, text[], float8, float8, integer, integer, integer, integer, regclass, regclass) IS 'what cft_tree_search calls';
 
 CREATE FUNCTION cft_tree_search(embedding vector, k integer DEFAULT 10, budget integer DEFAULT NULL, mode text DEFAULT 'prune', start text[] DEFAULT NULL,
     threshold float8 DEFAULT NULL, prune_factor float8 DEFAULT 0.7, beam integer DEFAULT 5, max_depth integer DEFAULT 1000,
     edges regclass DEFAULT NULL, documents regclass DEFAULT NULL)
-RETURNS TABLE(entity text, tree text, depth integer, score float8, path text[], text text, tokens bigint, compared bigint)
+RETURNS TABLE(entity text, tree text, depth integer, score float8, path text[], text text, tokens bigint, compared bigint, label text)
 LANGUAGE sql STABLE PARALLEL SAFE COST 10000 ROWS 10
 BEGIN ATOMIC
     SELECT f.* FROM cftrag_internal.cft_tree_search($1, $4, $5, $6, $7, $8, $9, $2, $3, cftrag_internal.cft_meant_edges($10),
@@ -190,7 +190,7 @@ COMMENT ON FUNCTION cftrag_internal.cft_nearest_nodes(vector, integer, boolean, 
 'the k entities of a forest nearest to an embedding, or the nearest that have children';
 
 CREATE FUNCTION cftrag_internal.cft_collapsed_search(query vector, threshold float8, top_k integer, budget integer, edges regclass, documents regclass DEFAULT NULL)
-RETURNS TABLE(entity text, tree text, depth integer, score float8, path text[], text text, tokens bigint, compared bigint)
+RETURNS TABLE(entity text, tree text, depth integer, score float8, path text[], text text, tokens bigint, compared bigint, label text)
 LANGUAGE plpgsql STABLE PARALLEL SAFE COST 10000 ROWS 10 SET search_path = pg_catalog, pg_temp AS $$
 #variable_conflict use_column
 BEGIN
@@ -206,7 +206,7 @@ BEGIN
           FROM best AS b JOIN p ON p.entity = b.entity
           JOIN cftrag_internal.cft_texts(ARRAY(SELECT z.entity FROM best AS z), documents, edges) AS t ON t.entity = b.entity
     )
-    SELECT s.entity, s.tree, s.depth, s.score, s.path, s.text, s.tokens, NULL::bigint FROM said AS s
+    SELECT s.entity, s.tree, s.depth, s.score, s.path, s.text, s.tokens, NULL::bigint, cftrag_internal.cft_label(s.entity, edges) FROM said AS s
      WHERE budget IS NULL OR s.so_far <= budget ORDER BY s.score DESC, s.entity COLLATE "C";
 END $$;
 COMMENT ON FUNCTION cftrag_internal.cft_collapsed_search(vector, float8, integer, integer, regclass, regclass) IS

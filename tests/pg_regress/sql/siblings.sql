@@ -18,7 +18,7 @@ BEGIN
     RETURN QUERY SELECT 'parts', p.text FROM cft_context_parts('{4,1}', edges => 'chapters') AS p;
     RETURN QUERY SELECT 'roots', string_agg(r.label, ', ' ORDER BY n) FROM cft_roots('chapters') WITH ORDINALITY AS r(tree, root, label, n);
     RETURN QUERY SELECT 'expand', string_agg(e.entity, ', ' ORDER BY n) FROM cft_expand(ARRAY['7', '8', '10', '5'], edges => 'chapters', documents => 'pages')
-        WITH ORDINALITY AS e(entity, tree, common, support, hit, leaf, path, text, tokens, n);
+        WITH ORDINALITY AS e(entity, tree, common, support, hit, leaf, path, text, tokens, label, n);
     RETURN QUERY SELECT 'cut', r.text FROM cft_retrieve('The manual?', NULL, budget => 44, edges => 'chapters', documents => 'pages') AS r WHERE r.source = 'hierarchy';
 END $$;
 SELECT * FROM answers();

@@ -91,10 +91,10 @@ BEGIN
         SELECT coalesce(ours.names, '{}') = coalesce(plain.names, '{}'), plain.cut
           FROM generate_series(0, 24) AS budget, unnest('{prune,beam,collapsed}'::text[]) AS mode,
                LATERAL (SELECT array_agg(r.entity ORDER BY r.n) AS names FROM cft_tree_search('[0.7,-0.2,0.3]', mode => mode, prune_factor => 0.2, k => 12, budget => budget)
-                          WITH ORDINALITY AS r(entity, tree, depth, score, path, text, tokens, compared, n)) AS ours,
+                          WITH ORDINALITY AS r(entity, tree, depth, score, path, text, tokens, compared, label, n)) AS ours,
                LATERAL (SELECT array_agg(z.entity ORDER BY z.n) FILTER (WHERE z.so_far <= budget) AS names, bool_or(z.so_far > budget) AS cut
                           FROM (SELECT r.*, sum((char_length(r.entity) + 3) / 4) OVER (ORDER BY r.n) AS so_far FROM cft_tree_search('[0.7,-0.2,0.3]', mode => mode, prune_factor => 0.2, k => 12)
-                                  WITH ORDINALITY AS r(entity, tree, depth, score, path, text, tokens, compared, n)) AS z) AS plain;
+                                  WITH ORDINALITY AS r(entity, tree, depth, score, path, text, tokens, compared, label, n)) AS z) AS plain;
     END LOOP;
     RETURN QUERY SELECT count(*), count(*) FILTER (WHERE t.same IS NOT TRUE), count(*) FILTER (WHERE t.cut) FROM tried AS t;
     DROP TABLE tried;
