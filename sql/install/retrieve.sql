@@ -359,6 +359,7 @@ LANGUAGE plpgsql STABLE PARALLEL SAFE COST 10000 ROWS 5 SET search_path = pg_cat
 DECLARE
     f record;
     trgm name;
+    called text;
     found_here int := 0;
     before text[];
     alike float8[];
@@ -384,18 +385,20 @@ BEGIN
      ORDER BY z.method = 'alias', z.entity COLLATE "C" LIMIT k;
     IF FOUND THEN RETURN; END IF;
     SELECT n.nspname INTO trgm FROM pg_extension AS x JOIN pg_namespace AS n ON n.oid = x.extnamespace WHERE x.extname = 'pg_trgm';
-    IF FOUND AND (f.by_name OR f.label IS NOT NULL) THEN
+    IF FOUND THEN
+        -- Labels and aliases may be there of entities that are in no edge that the caller sees.
+        SELECT string_agg(format('SELECT r.%1$I::text COLLATE "C" AS name, r.%2$I::text AS called FROM %3$s AS r WHERE r.%2$I::text OPERATOR(%4$I.%%) $1 AND r.%1$I IS NOT NULL', t.entity, t.called, t.relation, trgm)
+                   || CASE WHEN t.relation <> f.edges THEN format(' AND r.%1$I::text COLLATE "C" IN (SELECT p.entity FROM cftrag_internal.cft_path_prefix(ARRAY(
+                          SELECT s.%1$I::text FROM %3$s AS s WHERE s.%2$I::text OPERATOR(%4$I.%%) $1), $3, NULL, NULL) AS p)', t.entity, t.called, t.relation, trgm) ELSE '' END,
+                   ' UNION ALL ')
+          INTO called FROM (SELECT n.* FROM cftrag_internal.cft_name_tables(f.edges) AS n
+                            UNION ALL SELECT f.edges, o.name, o.name FROM unnest(ARRAY[f.parent, f.child]) AS o(name) WHERE f.by_name) AS t;
+    END IF;
+    IF called IS NOT NULL THEN
         EXECUTE format(
-            'SELECT array_agg(z.name ORDER BY z.similarity DESC, z.name), array_agg(z.similarity ORDER BY z.similarity DESC, z.name) FROM (
-                 SELECT n.name, max(%1$I.similarity(n.called, $1))::float8 AS similarity FROM (' || CASE WHEN f.label IS NULL
-            THEN 'SELECT r.%2$I::text COLLATE "C" AS name, r.%2$I::text AS called FROM %4$s AS r WHERE r.%2$I::text OPERATOR(%1$I.%%) $1 AND r.%3$I IS NOT NULL
-                  UNION
-                  SELECT r.%3$I::text COLLATE "C", r.%3$I::text FROM %4$s AS r WHERE r.%3$I::text OPERATOR(%1$I.%%) $1'
-            ELSE 'SELECT r.%6$I::text COLLATE "C" AS name, r.%5$I::text AS called FROM %7$s AS r WHERE r.%5$I::text OPERATOR(%1$I.%%) $1 AND r.%6$I IS NOT NULL'
-                 -- A table of labels may have some of entities that are in no edge that the caller sees.
-                 || CASE WHEN f.labels <> f.edges THEN ' AND r.%6$I::text COLLATE "C" IN (SELECT p.entity FROM cftrag_internal.cft_path_prefix(ARRAY(
-                        SELECT s.%6$I::text FROM %7$s AS s WHERE s.%5$I::text OPERATOR(%1$I.%%) $1), %4$L, NULL, NULL) AS p)' ELSE '' END END
-            || ') AS n GROUP BY n.name ORDER BY 2 DESC, 1 LIMIT $2) AS z', trgm, f.parent, f.child, f.edges, f.label, f.labelled, f.labels) INTO before, alike USING mention, k;
+            'SELECT array_agg(z.name ORDER BY z.similarity DESC, z.name), array_agg(z.similarity ORDER BY z.similarity DESC, z.name)
+               FROM (SELECT n.name, max(%I.similarity(n.called, $1))::float8 AS similarity FROM (%s) AS n GROUP BY n.name ORDER BY 2 DESC, 1 LIMIT $2) AS z', trgm, called)
+        INTO before, alike USING mention, k, f.edges;
         RETURN QUERY SELECT u.name, u.similarity, 'trigram', cftrag_internal.cft_label(u.name, f.edges) FROM unnest(before, alike) AS u(name, similarity);
         found_here := coalesce(cardinality(before), 0);
     END IF;
@@ -415,4 +418,4 @@ RETURNS TABLE(entity text, score float8, method text, label text)
 LANGUAGE sql STABLE PARALLEL SAFE COST 10000 ROWS 5
 BEGIN ATOMIC SELECT f.* FROM cftrag_internal.cft_resolve($1, $2, $3, cftrag_internal.cft_meant_edges($4), cftrag_internal.cft_meant_documents($5)) AS f; END;
 COMMENT ON FUNCTION cft_resolve(text, vector, integer, regclass, regclass) IS
-'which entity a mention may mean: exact, folded, by label or alias; else the entities whose names are the most similar by trigrams (with pg_trgm), then the nearest by embedding';
+'which entity a mention may mean: exact, folded, by label or alias; else the entities whose names, labels or aliases are the most similar by trigrams (with pg_trgm), then the nearest by embedding';

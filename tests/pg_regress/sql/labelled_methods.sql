@@ -55,3 +55,37 @@ SELECT oracle.build('kinds');
 SELECT * FROM answers('kinds');
 DROP TABLE kinds, meant, notes, called, ours;
 DROP FUNCTION answers;
+-- Typing errors in aliases, too: of a table with names, with labels, of ids that are no names. Not of what is in no edge, nor what the caller must not read.
+CREATE EXTENSION pg_trgm SCHEMA public;
+CREATE TABLE organs (id int PRIMARY KEY, parent_id int, name text);
+INSERT INTO organs VALUES (1, NULL, 'Heart'), (2, 1, 'Left ventricle'), (3, 1, NULL);
+CREATE TABLE synonyms (organ int, called text);
+INSERT INTO synonyms VALUES (2, 'ventriculus sinister'), (3, 'ventriculus dexter'), (99, 'ventriculus quartus'), (NULL, 'ventriculus'), (1, NULL);
+SELECT cft_attach('organs', 'parent_id', 'id', label => 'name');
+SELECT cft_attach_aliases('synonyms', 'called', 'organ', 'organs');
+SELECT * FROM cft_resolve('ventriculus', edges => 'organs');
+SELECT * FROM cft_resolve('ventricules sinister', edges => 'organs', k => 1);
+SELECT * FROM cft_resolve('left ventrickle', edges => 'organs', k => 1);
+SELECT * FROM cft_resolve('ventriculus sinister', edges => 'organs');
+SELECT cft_detach('organs');
+SELECT cft_attach('organs', 'parent_id', 'id');
+SELECT cft_attach_aliases('synonyms', 'called', 'organ', 'organs');
+SELECT * FROM cft_resolve('ventricules sinister', edges => 'organs', k => 1);
+SELECT * FROM cft_resolve('left ventrickle', edges => 'organs', k => 1);
+CREATE ROLE regress_cft_labelled;
+GRANT SELECT ON organs TO regress_cft_labelled;
+\set VERBOSITY terse
+SET ROLE regress_cft_labelled;
+SELECT * FROM cft_resolve('ventricules sinister', edges => 'organs', k => 1);
+RESET ROLE;
+\set VERBOSITY default
+GRANT SELECT ON synonyms TO regress_cft_labelled;
+ALTER TABLE synonyms ENABLE ROW LEVEL SECURITY;
+CREATE POLICY theirs ON synonyms TO regress_cft_labelled USING (organ = 3);
+SET ROLE regress_cft_labelled;
+SELECT entity, method FROM cft_resolve('ventricules sinister', edges => 'organs');
+RESET ROLE;
+DROP OWNED BY regress_cft_labelled;
+DROP ROLE regress_cft_labelled;
+DROP TABLE organs, synonyms;
+DROP EXTENSION pg_trgm;
