@@ -372,7 +372,7 @@ BEGIN
     END IF;
     SELECT * INTO f FROM cftrag_internal.cft_attached(edges);
     -- A name is a name: only for what is none the others are asked. Where there are labels, ids are no names; nor are integers, unless they were said to be.
-    RETURN QUERY SELECT mention, 1::float8, 'exact', cftrag_internal.cft_label(mention, f.edges) WHERE k > 0 AND f.by_name
+    RETURN QUERY SELECT mention, 1::float8, 'exact', NULL WHERE k > 0 AND f.by_name
         AND (EXISTS (SELECT FROM cftrag_internal.cft_context(mention, 1, 1, f.edges)) OR EXISTS (SELECT FROM cftrag_internal.cft_path_prefix(ARRAY[mention], f.edges, NULL, NULL)));
     IF FOUND THEN RETURN; END IF;
     RETURN QUERY
