@@ -109,8 +109,9 @@ impl AttachedTable {
         unsafe { registration_cache::name_tables(self.oid(), plain::GetActiveSnapshot(), self.functions) }
     }
 
-    /// None if it was dropped meanwhile.
+    /// None if it was dropped meanwhile. 42501 before its lock is taken, as for the edges table.
     fn open_name_table(&self, names: &NameTable) -> Fallible<Option<Self>> {
+        require_readable(names.table);
         let Ok(table) = EdgesTable::open(names.table) else { return Ok(None) };
         // SAFETY: a snapshot is active in every SQL function; the table is open.
         let registration = unsafe { names.registration(plain::GetActiveSnapshot(), self.functions) };

@@ -53,6 +53,14 @@ SELECT entity, label FROM cft_expand(ARRAY['3', '4'], edges => 'kinds');
 SELECT cft_attach_labels('called', edges => 'kinds');
 SELECT oracle.build('kinds');
 SELECT * FROM answers('kinds');
+CREATE ROLE regress_cft_labelled;
+GRANT SELECT ON kinds TO regress_cft_labelled;
+SET ROLE regress_cft_labelled;
+SELECT count(*) FROM cft_context('nobody', edges => 'kinds');
+SELECT * FROM cftrag_internal.cft_attached('kinds');
+RESET ROLE;
+DROP OWNED BY regress_cft_labelled;
+DROP ROLE regress_cft_labelled;
 DROP TABLE kinds, meant, notes, called, ours;
 DROP FUNCTION answers;
 -- Typing errors in aliases, too: of a table with names, with labels, of ids that are no names. Not of what is in no edge, nor what the caller must not read.
@@ -77,6 +85,8 @@ GRANT SELECT ON organs TO regress_cft_labelled;
 \set VERBOSITY terse
 SET ROLE regress_cft_labelled;
 SELECT * FROM cft_resolve('ventricules sinister', edges => 'organs', k => 1);
+-- Nor may it lock them.
+SELECT * FROM cftrag_internal.cft_name_tables('organs');
 RESET ROLE;
 \set VERBOSITY default
 GRANT SELECT ON synonyms TO regress_cft_labelled;
