@@ -20,10 +20,10 @@ EXTDIR = $(DESTDIR)$(shell $(PG_CONFIG) --sharedir)/extension
 BUILD_DIR = $(or $(CARGO_TARGET_DIR),target/pg$(MAJOR))
 LIB = $(BUILD_DIR)/$(if $(filter dev,$(PROFILE)),debug,$(PROFILE))/libcftrag.so
 
-export PG SEED STEPS CHECKS CALLS FUZZ_SECONDS VERSION
+export PG SEED STEPS CHECKS CALLS STATEMENTS FUZZ_SECONDS VERSION
 
 .PHONY: help build install uninstall installcheck demo demo-stop test test-all freeze clean check-pg bench \
-	core-test asan valgrind races miri fuzz lint bench-core schema-check regress isolation exact exact-long inject hostile pgrx-test docs-test demo-test life pg-regress upgrade quality recognise methods clients
+	core-test asan valgrind races miri fuzz lint bench-core schema-check pgspot regress isolation exact exact-long inject hostile sqlsmith pgrx-test docs-test demo-test life pg-regress upgrade quality recognise methods clients
 .DEFAULT_GOAL := build
 
 help:
@@ -42,10 +42,12 @@ help:
 	@echo '  make races              readers of the core beside its writer, under ThreadSanitizer'
 	@echo '  make fuzz               fuzz targets of the core, FUZZ_SECONDS=20 each'
 	@echo '  make schema-check       the install script is what pgrx would generate'
+	@echo '  make pgspot             the install script under pgspot: whose function or table a name means'
 	@echo '  make regress            SQL tests                         PG=15 or PG=17 for one major'
 	@echo '  make isolation          interleaved sessions              PG='
 	@echo '  make exact              random concurrent sessions, compared with the reference query   PG= SEED= STEPS='
 	@echo '  make hostile            hostile calls to every SQL function   PG= SEED= CALLS= (10000 is a long run)'
+	@echo '  make sqlsmith           random nested statements over every function, on PostgreSQL 15   SEED= STATEMENTS='
 	@echo '  make pgrx-test          tests inside a server (src/pg_tests.rs), by cargo-pgrx   PG='
 	@echo '  make docs-test          the SQL of README and docs                          PG='
 	@echo '  make demo-test          the demo and its data'
@@ -129,7 +131,7 @@ test-all:
 	tools/setup test
 	tools/test all
 
-lint schema-check regress isolation exact exact-long inject hostile pgrx-test life fuzz asan valgrind races miri pg-regress upgrade quality recognise methods clients:
+lint schema-check pgspot regress isolation exact exact-long inject hostile sqlsmith pgrx-test life fuzz asan valgrind races miri pg-regress upgrade quality recognise methods clients:
 	tools/test $@
 test-long:
 	tools/setup test
