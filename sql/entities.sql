@@ -9,7 +9,8 @@
 -- cft_words(text, plain) are the words of a text, folded, with their places from 1 on and their positions in characters; plain: of the text without
 -- possessives, elisions and the like (crates/core/src/folded/plain.rs), none if it has none; cft_form(name) is the
 -- folded words of a name, joined by one blank, or NULL if it is never found in a text (crates/core/src/folded/words.rs). Both are bytea: UTF-8
--- whatever the database's encoding is.
+-- whatever the database's encoding is. cft_spelling(name, text, start, length) is how well those characters of the text spell a name to which they
+-- fold, NULL if they do not (crates/core/src/recognise/spelling.rs): by punctuation and case, and cftrag.short_capitals.
 -- One of the lines that begin with --label and --no label is part of the statement: what the entity is called, if there is a column of labels.
 -- Lines that begin with --trees are part of it where trees are asked for: only entities with a row there count; a NULL in $3 is for rows without one.
 -- Operators and functions are qualified: no search_path of the caller can change the meaning.
@@ -25,19 +26,16 @@ aliased(alias, entity) AS (
     {aliases}
 ),
 -- What an entity is called: its labels, or where there is no column of labels its name.
-own(entity, form) AS MATERIALIZED (
-    SELECT DISTINCT d.entity, cftrag_internal.cft_form(d.called) FROM ({named}) AS d(entity, called)
+own(entity, form, name) AS MATERIALIZED (
+    SELECT DISTINCT d.entity, cftrag_internal.cft_form(d.called), d.called FROM ({named}) AS d(entity, called)
       JOIN name AS n ON n.entity OPERATOR(pg_catalog.=) d.entity
 ),
--- An alias that folds like what its entity is called adds nothing; of several that fold alike, the smallest by bytes stands for them.
-form(entity, form, via_alias) AS MATERIALIZED (
-    SELECT o.entity, o.form, NULL::pg_catalog.text FROM own AS o
+form(entity, form, name, via_alias) AS MATERIALIZED (
+    SELECT o.entity, o.form, o.name, NULL::pg_catalog.text FROM own AS o
     UNION ALL
-    SELECT n.entity, cftrag_internal.cft_form(a.alias), pg_catalog.min(a.alias)
+    SELECT DISTINCT n.entity, cftrag_internal.cft_form(a.alias), a.alias, a.alias
       FROM aliased AS a
       JOIN name AS n ON n.entity OPERATOR(pg_catalog.=) a.entity
-     WHERE NOT EXISTS (SELECT FROM own AS o WHERE o.entity OPERATOR(pg_catalog.=) n.entity AND o.form OPERATOR(pg_catalog.=) cftrag_internal.cft_form(a.alias))
-     GROUP BY n.entity, cftrag_internal.cft_form(a.alias)
 ),
 -- The words of the text, and where it has possessives, elisions and the like those of the text without them.
 word(plain, place, form, start, length) AS MATERIALIZED (
@@ -53,16 +51,20 @@ span(plain, first, last, form) AS (
       JOIN word AS w ON w.plain OPERATOR(pg_catalog.=) s.plain AND w.place OPERATOR(pg_catalog.=) (s.last OPERATOR(pg_catalog.+) 1)
      WHERE (w.place OPERATOR(pg_catalog.-) s.first) OPERATOR(pg_catalog.<) 64
 ),
--- From the first character of a window up to that after its last one. What is a name as it is written is no other one.
+-- From the first character of a window up to that after its last one. What is a name as it is written is no other one; of the names that a window
+-- folds to, those that it spells best. An alias beside what its entity is called adds nothing; of several, the smallest by bytes stands for them.
 mention(start, stop, entity, via_alias) AS MATERIALIZED (
-    SELECT z.start, z.stop, z.entity, z.via_alias
-      FROM (SELECT a.start, b.start OPERATOR(pg_catalog.+) b.length AS stop, f.entity, f.via_alias, s.plain,
-                   pg_catalog.bool_and(s.plain) OVER (PARTITION BY a.start, b.start OPERATOR(pg_catalog.+) b.length) AS only_plain
-              FROM span AS s
-              JOIN form AS f ON f.form OPERATOR(pg_catalog.=) s.form
-              JOIN word AS a ON a.plain OPERATOR(pg_catalog.=) s.plain AND a.place OPERATOR(pg_catalog.=) s.first
-              JOIN word AS b ON b.plain OPERATOR(pg_catalog.=) s.plain AND b.place OPERATOR(pg_catalog.=) s.last) AS z
-     WHERE z.plain OPERATOR(pg_catalog.=) z.only_plain
+    SELECT z.start, z.stop, z.entity, CASE WHEN pg_catalog.bool_or(z.via_alias IS NULL) THEN NULL ELSE pg_catalog.min(z.via_alias) END
+      FROM (SELECT y.*, pg_catalog.rank() OVER (PARTITION BY y.start, y.stop ORDER BY y.plain, y.spelling DESC) AS place
+              FROM (SELECT a.start, b.start OPERATOR(pg_catalog.+) b.length AS stop, f.entity, f.via_alias, s.plain,
+                           cftrag_internal.cft_spelling(f.name, $1, a.start, b.start OPERATOR(pg_catalog.+) b.length OPERATOR(pg_catalog.-) a.start) AS spelling
+                      FROM span AS s
+                      JOIN form AS f ON f.form OPERATOR(pg_catalog.=) s.form
+                      JOIN word AS a ON a.plain OPERATOR(pg_catalog.=) s.plain AND a.place OPERATOR(pg_catalog.=) s.first
+                      JOIN word AS b ON b.plain OPERATOR(pg_catalog.=) s.plain AND b.place OPERATOR(pg_catalog.=) s.last) AS y
+             WHERE y.spelling IS NOT NULL) AS z
+     WHERE z.place OPERATOR(pg_catalog.=) 1
+     GROUP BY z.start, z.stop, z.entity
 ),
 -- Leftmost, then longest, then on after it.
 chosen(start, stop) AS (

@@ -49,6 +49,9 @@ pub static TEMPLATE: GucSetting<Option<CString>> = GucSetting::<Option<CString>>
 /// `cftrag.prompt_template`: the format of cft_prompt; empty: the built-in words.
 pub static PROMPT_TEMPLATE: GucSetting<Option<CString>> = GucSetting::<Option<CString>>::new(Some(c""));
 
+/// `cftrag.short_capitals`.
+pub static SHORT_CAPITALS: GucSetting<bool> = GucSetting::<bool>::new(true);
+
 /// `cftrag.template` in the server's encoding, if it is set.
 pub fn template() -> Option<CString> {
     TEMPLATE.get().filter(|text| !text.is_empty())
@@ -119,6 +122,14 @@ pub fn define() {
         c"Only if the library is in shared_preload_libraries. Also after a promotion.",
         &BUILD_ON_START,
         GucContext::Sighup,
+        GucFlags::default(),
+    );
+    GucRegistry::define_bool_guc(
+        c"cftrag.short_capitals",
+        c"Sets whether names of up to five letters, all of them capitals, are found in texts in capitals only.",
+        c"So that IT, WHO and US are not found in \"who told us that it is\". When off, they are found in any case, as all other names are.",
+        &SHORT_CAPITALS,
+        GucContext::Userset,
         GucFlags::default(),
     );
     GucRegistry::define_enum_guc(

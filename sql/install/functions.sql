@@ -133,6 +133,12 @@ AS 'MODULE_PATHNAME', 'cft_form_wrapper';
 COMMENT ON FUNCTION cftrag_internal.cft_form(text) IS
 'a name as cft_entities compares it: its folded words joined by a blank, in UTF-8; NULL if it is never found in a text';
 
+CREATE FUNCTION cftrag_internal.cft_spelling(name text, question text, start integer, length integer) RETURNS integer
+LANGUAGE c STABLE STRICT PARALLEL SAFE COST 10
+AS 'MODULE_PATHNAME', 'cft_spelling_wrapper';
+COMMENT ON FUNCTION cftrag_internal.cft_spelling(text, text, integer, integer) IS
+'how well those characters of a text, which fold to a name, spell it: by its punctuation and case; NULL if they do not (see cftrag.short_capitals)';
+
 CREATE FUNCTION cftrag_internal.cft_capture() RETURNS trigger LANGUAGE c
 AS 'MODULE_PATHNAME', 'cft_capture_wrapper';
 COMMENT ON FUNCTION cftrag_internal.cft_capture() IS 'trigger of an attached table: notes a changed edge for the image; arguments: parent, child[, tree] columns';

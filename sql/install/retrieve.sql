@@ -354,7 +354,7 @@ COMMENT ON FUNCTION cft_prompt(text, vector, integer, integer, integer, integer,
 
 CREATE FUNCTION cftrag_internal.cft_resolve(mention text, embedding vector, k integer, edges regclass, documents regclass)
 RETURNS TABLE(entity text, score float8, method text, label text)
-LANGUAGE plpgsql STABLE PARALLEL SAFE COST 10000 ROWS 5 SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE plpgsql STABLE PARALLEL SAFE COST 10000 ROWS 5 SET search_path = pg_catalog, pg_temp SET cftrag.short_capitals = off AS $$
 #variable_conflict use_column
 DECLARE
     f record;
@@ -363,8 +363,6 @@ DECLARE
     found_here int := 0;
     before text[];
     alike float8[];
-    -- Once: a plan would make it anew for each name in a long mention.
-    form bytea := cftrag_internal.cft_form(mention);
 BEGIN
     IF num_nulls(mention, k) > 0 THEN RETURN; END IF;
     IF k < 0 THEN
@@ -380,7 +378,10 @@ BEGIN
       FROM (SELECT DISTINCT ON (e.entity COLLATE "C") e.entity, e.label,
                      CASE WHEN e.via_alias IS NOT NULL THEN 'alias' WHEN f.by_name THEN 'folded' ELSE 'label' END AS method
               FROM cftrag_internal.cft_entities(mention, f.edges) AS e
-             WHERE cftrag_internal.cft_form(e.mention) = form
+              -- All words of it, or of what it is without a possessive or an elision.
+              JOIN (SELECT min(w.start) AS start, max(w.start + w.length) AS stop
+                      FROM (VALUES (false), (true)) AS p(plain), cftrag_internal.cft_words(mention, p.plain) AS w GROUP BY p.plain) AS w
+                ON w.start = e.start AND w.stop = e.start + e.length
              ORDER BY e.entity COLLATE "C", e.via_alias NULLS FIRST) AS z
      ORDER BY z.method = 'alias', z.entity COLLATE "C" LIMIT k;
     IF FOUND THEN RETURN; END IF;

@@ -1,10 +1,11 @@
-//! cft_words and cft_form: the words and forms that define cft_entities (sql/entities.sql).
+//! cft_words, cft_form and cft_spelling: the words, forms and spellings that define cft_entities (sql/entities.sql).
 
 #![expect(unsafe_code, reason = "talks to the executor directly")]
 
 use crate::call::fmgr::{Call, text_datum};
 use crate::error;
 use crate::error::Fallible;
+use crate::guc;
 use crate::pg::interrupt::check_interrupts;
 use crate::serve::mentions::as_plain;
 use cftrag_core::{Interruptible, MOST_BYTES};
@@ -74,11 +75,32 @@ fn cft_form(name: &[u8]) -> Fallible<Option<Vec<u8>>> {
     Ok(name.is_some_and(|name| cftrag_core::fold_name(name.as_bytes(), &mut form)).then_some(form))
 }
 
+/// `cft_spelling(name, text, start, length)`: how well those characters of the text spell the name to which they fold; NULL if they do not. See
+/// crates/core/src/recognise/spelling.rs.
+#[pg_extern(sql = false)]
+fn cft_spelling(name: &[u8], text: &[u8], start: i32, length: i32) -> Fallible<Option<i32>> {
+    let mut check_interrupts = check_interrupts;
+    let mut work = Interruptible::new(&mut check_interrupts);
+    let name = if name.len() > WIDEST * MOST_BYTES { &[] } else { name };
+    let (Some(name), Some(text)) = (as_utf8(name, &mut work)?, as_utf8(text, &mut work)?) else { return Ok(None) };
+    let at = |text: &str, count: i32| place_of(text, usize::try_from(count).unwrap_or(0));
+    let from = at(text, start.saturating_sub(1));
+    let to = from + text.get(from..).map_or(0, |rest| at(rest, length));
+    let spelling = cftrag_core::spelling(name.as_bytes(), text, from..to, guc::SHORT_CAPITALS.get());
+    Ok(spelling.map(|spelling| i32::try_from(spelling).unwrap_or(i32::MAX)))
+}
+
+/// The byte at which that character begins, as the database counts them: see [`characters`].
+fn place_of(text: &str, character: usize) -> usize {
+    if counts_bytes() {
+        return character.min(text.len());
+    }
+    text.char_indices().nth(character).map_or(text.len(), |(at, _)| at)
+}
+
 /// Characters as the database counts them: in SQL_ASCII every byte is one.
 fn characters(text: &str, work: &mut Interruptible<'_>) -> i32 {
-    // SAFETY: reads a backend variable.
-    let bytes = unsafe { pg_sys::GetDatabaseEncoding() } == pg_sys::pg_enc::PG_SQL_ASCII as i32;
-    if bytes {
+    if counts_bytes() {
         return text.len() as i32;
     }
     let begins = |byte: &&u8| **byte & 0xC0 != 0x80;
@@ -87,6 +109,12 @@ fn characters(text: &str, work: &mut Interruptible<'_>) -> i32 {
         some.iter().filter(begins).count()
     });
     counted.sum::<usize>() as i32
+}
+
+/// Whether each byte is a character: the database's encoding is SQL_ASCII.
+fn counts_bytes() -> bool {
+    // SAFETY: reads a backend variable.
+    unsafe { pg_sys::GetDatabaseEncoding() == pg_sys::pg_enc::PG_SQL_ASCII as i32 }
 }
 
 /// A text as UTF-8, whatever the database's encoding. None if it is not valid UTF-8 (SQL_ASCII holds any bytes). 0A000 where a character may

@@ -12,6 +12,7 @@ use crate::call::work_memory::Room;
 use crate::catalog::attached_table::{AttachedTable, OpenNames};
 use crate::error;
 use crate::error::Fallible;
+use crate::guc;
 use crate::image::counters;
 use crate::image::reason::Reason;
 use crate::pg::interrupt::check_interrupts;
@@ -139,7 +140,7 @@ impl Tables {
             true => as_plain(text, &mut Interruptible::new(&mut { check_interrupts })).map_err(End::Error)?,
             false => None,
         };
-        let texts = [Some(text), plain.as_deref()];
+        let texts = [Some((text, None)), plain.as_deref().map(|plain| (text, Some(plain)))];
         let alone = sources == 1 && by_name && only.is_none() && plain.is_none();
         // Without labels, this finds nothing.
         let seek = if by_name { Seek::Entities } else { Seek::Labelled };
@@ -147,7 +148,7 @@ impl Tables {
         while recognisers.len() < searches {
             recognisers.push(Recogniser::new(HEADERS));
         }
-        let mut ticket = look(edges, &mut recognisers[0], text, seek, overlapping || !alone)?;
+        let mut ticket = look(edges, &mut recognisers[0], (text, None), seek, overlapping || !alone)?;
         let own = std::iter::once((edges, seek));
         let names = aliases.iter().map(|of| (of, Seek::Aliased)).chain(labels.iter().map(|of| (of, Seek::Labelled)));
         let all: Vec<_> = own.chain(names).collect();
@@ -231,9 +232,16 @@ pub fn as_plain(text: &[u8], work: &mut Interruptible<'_>) -> Fallible<Option<Ve
     })
 }
 
+/// A text, and what is read of it instead: see [`as_plain`].
+type Read<'t> = (&'t [u8], Option<&'t [u8]>);
+
 /// A reader of the text, if the database's encoding is UTF8, which the recogniser requires.
-fn reader<'t>(text: &'t [u8], work: &mut Interruptible<'_>) -> Option<Reader<'t>> {
-    if has_utf8() { Reader::of(text, work) } else { None }
+fn reader<'t>((text, plain): Read<'t>, work: &mut Interruptible<'_>) -> Option<Reader<'t>> {
+    let reader = if has_utf8() { Reader::of(text, work)? } else { return None };
+    match plain {
+        Some(plain) => reader.instead(plain, work),
+        None => Some(reader),
+    }
 }
 
 /// Whether the database's encoding is UTF8.
@@ -243,7 +251,7 @@ fn has_utf8() -> bool {
 }
 
 /// Finds the names in the text, in the image of the edges table or of one of its tables of names.
-fn look(of: &AttachedTable, recogniser: &mut Recogniser, text: &[u8], seek: Seek, all: bool) -> Result<Ticket, End> {
+fn look(of: &AttachedTable, recogniser: &mut Recogniser, text: Read<'_>, seek: Seek, all: bool) -> Result<Ticket, End> {
     let mut check_interrupts = check_interrupts;
     let mut work = Interruptible::new(&mut check_interrupts);
     let no_room = |why| End::Error(error::no_room(why));
@@ -252,9 +260,10 @@ fn look(of: &AttachedTable, recogniser: &mut Recogniser, text: &[u8], seek: Seek
         return Err(Reason::Encoding.into());
     };
     recogniser.limit(work_memory::limit());
+    recogniser.capitals(guc::SHORT_CAPITALS.get());
     recogniser.begin(seek, all);
     recogniser.read(&mut reader, &mut work).map_err(no_room)?;
-    let first = |image: Image<'_>, seen: &SnapshotView| recogniser.step(image, seen, CELLS);
+    let first = |image: Image<'_>, seen: &SnapshotView| recogniser.step(image, seen, CELLS, &reader);
     let (mut ticket, step) = route::route_and(of, first)?;
     let mut step = step;
     loop {
@@ -271,7 +280,7 @@ fn look(of: &AttachedTable, recogniser: &mut Recogniser, text: &[u8], seek: Seek
             }
         }
         recogniser.read(&mut reader, &mut work).map_err(no_room)?;
-        step = ticket.read(|image, seen| recogniser.step(image, seen, CELLS))?;
+        step = ticket.read(|image, seen| recogniser.step(image, seen, CELLS, &reader))?;
     }
 }
 
@@ -330,15 +339,7 @@ fn merge(
             .then_with(|| entities(work))
             .then_with(|| work.compare_some(alias(*r, a), alias(*s, b)))
     });
-    if found.len() > sources {
-        let mut first = ((0, Reverse(0)), 0);
-        all.retain(|(n, mention)| {
-            if window(mention) != first.0 {
-                first = (window(mention), *n / sources);
-            }
-            *n / sources == first.1
-        });
-    }
+    keep_best(all, sources);
     // An entity's own name sorts first, then its smallest alias.
     all.dedup_by(|(r, a), (s, b)| window(a) == window(b) && entity(*r, a) == entity(*s, b));
     if !overlapping {
@@ -352,6 +353,26 @@ fn merge(
         });
     }
     Ok(())
+}
+
+/// Keeps, of the mentions of each window, those of the text as it is, if there are any, and of these the best spelled ones.
+fn keep_best(all: &mut Vec<(usize, Mention)>, sources: usize) {
+    let how = |(n, mention): &(usize, Mention)| (Reverse(*n / sources), mention.spelling);
+    let mut kept = 0;
+    let mut from = 0;
+    while from < all.len() {
+        let window = |(_, mention): &(usize, Mention)| (mention.from, mention.to);
+        let to = from + all[from..].iter().take_while(|mention| window(mention) == window(&all[from])).count();
+        let best = all[from..to].iter().map(how).max();
+        for i in from..to {
+            if Some(how(&all[i])) == best {
+                all[kept] = all[i];
+                kept += 1;
+            }
+        }
+        from = to;
+    }
+    all.truncate(kept);
 }
 
 /// For each of these names, whether it is an entity with an edge that the caller sees, in one of these trees if some are given.

@@ -134,10 +134,9 @@ fn measure(random: &mut Random, names: &[String], texts: &[String]) {
         let start = cpu_ns();
         for text in &texts {
             recogniser.begin(Seek::Entities, false);
-            recogniser
-                .read(&mut Reader::new(text), &mut Interruptible::new(&mut || ()))
-                .expect("memory");
-            assert!(recogniser.step(image, &AllSeen, usize::MAX) == Step::Done);
+            let mut reader = Reader::new(text);
+            recogniser.read(&mut reader, &mut Interruptible::new(&mut || ())).expect("memory");
+            assert!(recogniser.step(image, &AllSeen, usize::MAX, &reader) == Step::Done);
             recogniser.finish();
             found += black_box(recogniser.mentions()).len();
             windows += recogniser.counters().lookups;

@@ -42,6 +42,7 @@ pub use memory::limit::{NoRoom, some_is_left};
 pub use memory::root::{LAYOUT, OWNER_WORDS};
 pub use memory::step::Step;
 pub use recognise::mentions::{Mention, Recogniser, Seek};
+pub use recognise::spelling::spelling;
 pub use recognise::text::{Reader, as_utf8};
 pub use records::edge::{Deleter, Deletion, Edge, Fate, Fates, RowVersion, Settled, Stamp};
 pub use records::label::{LABELS, label_of};

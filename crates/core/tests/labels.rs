@@ -116,7 +116,7 @@ fn recognised(image: Image<'_>, question: &str, seek: Seek, budget: usize) -> Re
     let mut reader = Reader::of(question.as_bytes(), &mut Interruptible::new(&mut work)).unwrap();
     loop {
         recogniser.read(&mut reader, &mut Interruptible::new(&mut work)).unwrap();
-        if recogniser.step(image, &AllSeen, budget) == Step::Done {
+        if recogniser.step(image, &AllSeen, budget, &reader) == Step::Done {
             return recogniser;
         }
     }

@@ -67,12 +67,12 @@ SELECT * FROM cft_verify('ent');
 -- Random names and texts: prefixes of one another, several of one form, mixed scripts, marks, no blanks; and names come and go.
 CREATE TABLE piece AS SELECT i - 1 AS i, p FROM unnest(ARRAY['heart', 'Heart ', 'HEART-', ' of', ' of ', 'the ', 'Straße', 'STRASSE ', 'é', 'e' || U&'\0301',
     U&'\00AD', '''', '’', '’s ', '糖', '尿', '病', 'カ', 'ｶﾞ', '1', '2.', '3,', ' 4', '_', '.', ', ', E'\n', '🐈', U&'\200D', 'א', 'ไ', 'ท', 'İ', 'Σ', 'ς', 'ﬁ',
-    'x ', 'y ']) WITH ORDINALITY AS u (p, i);
+    'x ', 'y ', 'IT ', 'it ', 'R&D ', 'C#', 'c++ ', '.', '-', 'κόσμος ', 'ΚΌΣΜΟΣ', 'Москва ', 'МГУ ', 'мгу', '서울', '은 ', 'القاهرة ', 'د. ']) WITH ORDINALITY AS u (p, i);
 CREATE FUNCTION random_text(most int) RETURNS text VOLATILE LANGUAGE plpgsql AS $$
 DECLARE made text := ''; pieces text[] := ARRAY(SELECT p FROM piece ORDER BY i);
 BEGIN
     FOR n IN 1..(random() * most)::int LOOP
-        made := made || pieces[1 + (random() * 37)::int];
+        made := made || pieces[1 + (random() * (cardinality(pieces) - 1))::int];
     END LOOP;
     RETURN made;
 END $$;

@@ -64,7 +64,7 @@ fuzz_target!(|data: &[u8]| {
     let mut steps = 0;
     loop {
         recogniser.read(&mut text, &mut Interruptible::new(&mut || ())).unwrap();
-        if recogniser.step(image, &AllSeen, 5) != Step::More {
+        if recogniser.step(image, &AllSeen, 5, &text) != Step::More {
             break;
         }
         steps += 1;

@@ -31,6 +31,7 @@ use crate::memory::limit::NoRoom;
 use crate::memory::root::BloomItems;
 use crate::memory::step::Step;
 use crate::recognise::candidates::{Block, Head};
+use crate::recognise::spelling::spelling;
 use crate::recognise::starts::BLOCK;
 use crate::recognise::text::{Held, Reader, Word};
 use crate::records::label::label_of;
@@ -59,6 +60,8 @@ pub struct Mention {
     pub start: usize,
     /// See `start`.
     pub length: usize,
+    /// How well the text spells the name: see [`spelling`].
+    pub spelling: u32,
     /// Where the mention begins, in bytes from 0.
     pub from: usize,
     /// The byte after the last.
@@ -83,6 +86,7 @@ pub struct Recogniser {
     arena: Arena,
     seek: Seek,
     overlapping: bool,
+    capitals: bool,
     /// The words held, of which those before `current` are done.
     held: Held,
     current: usize,
@@ -124,6 +128,17 @@ struct Listing {
     alias: Option<Name>,
 }
 
+/// An image, and the text in which its names are looked for.
+type Searched<'a> = (Image<'a>, &'a str);
+
+/// Where a name is in the text, and how well that spells it.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    first: Word,
+    last: Word,
+    spelling: u32,
+}
+
 /// The budget ended in the middle of a word.
 struct Unfinished;
 
@@ -135,6 +150,7 @@ impl Recogniser {
             arena: Arena::new(prefix),
             seek: Seek::Entities,
             overlapping: false,
+            capitals: false,
             held: Held::new(),
             current: 0,
             seed: 0,
@@ -153,6 +169,11 @@ impl Recogniser {
             limit: usize::MAX,
             failed: None,
         }
+    }
+
+    /// Sets whether short names of capitals are found in capitals only.
+    pub fn capitals(&mut self, only: bool) {
+        self.capitals = only;
     }
 
     /// Begins a text, or begins it again once the asked xids are known.
@@ -183,8 +204,15 @@ impl Recogniser {
         self.held.read(text, &mut self.current, (self.limit, others), work)
     }
 
-    /// Reader: continues with the text, for about `cells` edge slots.
-    pub fn step(&mut self, image: Image<'_>, seen: &impl Visibility, cells: usize) -> Step {
+    /// Reader: continues with the text that was last read, for about `cells` edge slots.
+    pub fn step(
+        &mut self,
+        image: Image<'_>,
+        seen: &impl Visibility,
+        cells: usize,
+        text: &Reader<'_>,
+    ) -> Step {
+        let text = text.written();
         self.notice_changes(image);
         // Prefetched here, a filter word is cached when it is read. (In a large one it may be another.)
         let words = image.bloom(BloomItems::Words).near;
@@ -196,7 +224,7 @@ impl Recogniser {
             let hashes = &self.held.hashes()[self.current..];
             self.block.prepare(image, hashes, end - self.current);
             self.counters.lookups += wide(self.block.lookups());
-            if self.look(image, seen, &mut budget).is_err() {
+            if self.look((image, text), seen, &mut budget).is_err() {
                 break;
             }
             if budget > 0 {
@@ -223,14 +251,26 @@ impl Recogniser {
         &self.asked
     }
 
-    /// After [`Step::Done`]: sorts the mentions by where they begin, longest first, then entity by
-    /// bytes.
+    /// After [`Step::Done`]: keeps of the mentions of the same words those that are spelled best, and
+    /// sorts them by where they begin, longest first, then entity by bytes.
     pub fn finish(&mut self) {
         let arena = &self.arena;
         let key = |mention: &Mention| (mention.start, Reverse(mention.length));
         for same in self.found.chunk_by_mut(|a, b| key(a) == key(b)) {
-            same.sort_unstable_by(|a, b| arena.get(a.entity).cmp(arena.get(b.entity)));
+            same.sort_unstable_by(|a, b| {
+                let by_spelling = b.spelling.cmp(&a.spelling);
+                by_spelling.then_with(|| arena.get(a.entity).cmp(arena.get(b.entity)))
+            });
         }
+        let mut best = None;
+        self.found.retain(|mention| {
+            let (place, spelling) = best.unwrap_or((key(mention), mention.spelling));
+            let counts = place != key(mention) || spelling == mention.spelling;
+            if place != key(mention) || best.is_none() {
+                best = Some((key(mention), mention.spelling));
+            }
+            counts
+        });
     }
 
     /// The mentions, in order after [`Recogniser::finish`].
@@ -301,7 +341,7 @@ impl Recogniser {
     /// budget is spent.
     fn look(
         &mut self,
-        image: Image<'_>,
+        of: Searched<'_>,
         seen: &impl Visibility,
         budget: &mut usize,
     ) -> Result<(), Unfinished> {
@@ -320,7 +360,7 @@ impl Recogniser {
                 }
                 let before = (self.found.len(), self.arena.mark());
                 let (found, names) = self.listing.map_or(before, |half| (half.found, half.names));
-                match self.look_at(image, heads, seen, budget) {
+                match self.look_at(of, heads, seen, budget) {
                     Ok(words) => self.go_to(word + words),
                     Err(unfinished) => {
                         match &mut self.listing {
@@ -342,7 +382,7 @@ impl Recogniser {
     /// Looks for entities from the current word on; returns how many words are done.
     fn look_at(
         &mut self,
-        image: Image<'_>,
+        of: Searched<'_>,
         heads: Range<usize>,
         seen: &impl Visibility,
         budget: &mut usize,
@@ -358,7 +398,7 @@ impl Recogniser {
             }
             let half = half.filter(|half| half.head == at);
             let before = half.map_or(self.found.len(), |half| half.before);
-            if let Err(unfinished) = self.window(image, head, half, seen, &mut turn, budget) {
+            if let Err(unfinished) = self.window(of, head, half, seen, &mut turn, budget) {
                 if let Some(half) = &mut self.listing {
                     (half.head, half.words_found, half.before) = (at, words_found, before);
                 }
@@ -374,7 +414,7 @@ impl Recogniser {
     /// Finds the visible entities of a folded name, if `words` words from the current one on have it.
     fn window(
         &mut self,
-        image: Image<'_>,
+        (image, text): Searched<'_>,
         Head { words, record: head, .. }: Head,
         half: Option<Listing>,
         seen: &impl Visibility,
@@ -392,6 +432,13 @@ impl Recogniser {
         let (first, last) =
             (self.held.word(self.current), self.held.word(self.current + words - 1));
         for (n, record) in alike::all(head).enumerate().skip(half.map_or(0, |half| half.turn)) {
+            self.name.resize(record.name_len(), 0);
+            record.copy_name(&mut self.name);
+            let window = first.from..last.to;
+            let Some(spelling) = spelling(&self.name, text, window, self.capitals) else {
+                continue;
+            };
+            let place = Place { first, last, spelling };
             if self.seek != Seek::Entities {
                 if record.is_label(&mut self.name) {
                     let half = half.filter(|half| half.turn == n);
@@ -401,26 +448,27 @@ impl Recogniser {
                         cursor: cursor(),
                         ..Listing::default()
                     });
-                    if !self.find_labelled(image, record, &mut list, seen, (first, last), budget) {
+                    if !self.find_labelled(image, record, &mut list, seen, place, budget) {
                         self.listing = Some(list);
                         return Err(Unfinished);
                     }
                 }
             } else if self.judge(image, record, seen, turn, budget)? {
-                self.find(record, None, first, last);
+                self.find(record, None, place);
             }
         }
         Ok(())
     }
 
-    fn find(&mut self, record: Record<'_>, alias: Option<Name>, first: Word, last: Word) {
+    fn find(&mut self, record: Record<'_>, alias: Option<Name>, place: Place) {
         if !self.has_room(record) {
             return;
         }
         let entity = self.arena.add_name_of(record).0;
+        let Place { first, last, spelling } = place;
         let (start, length) = (first.start, last.end - first.start);
         let (from, to) = (first.from, last.to);
-        self.found.push(Mention { entity, alias, start, length, from, to });
+        self.found.push(Mention { entity, alias, start, length, spelling, from, to });
     }
 
     /// Finds the entities of which this record is a label, from where the list was read to. `false` if the budget
@@ -431,7 +479,7 @@ impl Recogniser {
         record: Record<'_>,
         list: &mut Listing,
         seen: &impl Visibility,
-        (first, last): (Word, Word),
+        place: Place,
         budget: &mut usize,
     ) -> bool {
         loop {
@@ -448,7 +496,7 @@ impl Recogniser {
             if self.seek == Seek::Aliased && list.alias.is_none() && self.has_room(record) {
                 list.alias = Some(self.arena.add_label_of(record));
             }
-            self.find(Record::new(image.mem(), slot.neighbour), list.alias, first, last);
+            self.find(Record::new(image.mem(), slot.neighbour), list.alias, place);
         }
     }
 

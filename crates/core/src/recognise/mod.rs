@@ -2,5 +2,6 @@
 
 pub(crate) mod candidates;
 pub(crate) mod mentions;
+pub(crate) mod spelling;
 pub(crate) mod starts;
 pub(crate) mod text;

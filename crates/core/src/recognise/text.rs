@@ -38,6 +38,8 @@ pub struct Reader<'t> {
     /// Before byte `counted` there are `excess` more bytes than characters.
     counted: usize,
     excess: usize,
+    /// The text as it is written.
+    written: &'t str,
 }
 
 impl<'t> Reader<'t> {
@@ -60,9 +62,25 @@ impl<'t> Reader<'t> {
         Some(Reader::with(text, if is_ascii { Words::of_ascii(text) } else { Words::of(text) }))
     }
 
+    /// A reader of what the text says with other words (see [`plain`](crate::plain)): of as many
+    /// bytes, so that it spells names as this one does. None if they are not UTF-8.
+    ///
+    /// # Panics
+    /// If it has another length.
+    #[must_use]
+    pub fn instead(&self, plain: &'t [u8], work: &mut Interruptible<'_>) -> Option<Reader<'t>> {
+        assert_eq!(plain.len(), self.text.len(), "a place in one text is that in the other");
+        Some(Reader { written: self.written, ..Reader::of(plain, work)? })
+    }
+
+    /// The whole text as it is written.
+    pub(crate) fn written(&self) -> &'t str {
+        self.written
+    }
+
     fn with(text: &'t str, words: Words<'t>) -> Reader<'t> {
         assert!(text.len() < MOST_TEXT, "a text of 2 GiB");
-        Reader { text, words, counted: 0, excess: 0 }
+        Reader { text, words, counted: 0, excess: 0, written: text }
     }
 }
 

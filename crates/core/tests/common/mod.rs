@@ -94,7 +94,8 @@ pub fn names() -> Vec<Bytes> {
     names.extend([71, 2016, 2017].map(|len| vec![b'x'; len]));
     names.extend([b'y', b'z'].map(|last| [vec![b'x'; 9000], vec![last]].concat()));
     // Names that fold alike, prefixes of others, no folded name, and the limits of prefixes.
-    let some = ["Entity 3", "ENTITY, 3!", "entity", "3 of", "+++", "糖尿病", "Straße"];
+    let some =
+        ["Entity 3", "ENTITY, 3!", "entity", "3 of", "+++", "糖尿病", "Straße", "R&D", "R-D", "IT"];
     names.extend(some.map(|name| name.as_bytes().to_vec()));
     names.extend([12, 13, 24, 64, 65].map(|words| "of ".repeat(words).into_bytes()));
     names.into_iter().map(Bytes).collect()

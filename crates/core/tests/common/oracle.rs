@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use cftrag_core::{MOST_WORDS, Relation, Words, fold, fold_name};
+use cftrag_core::{MOST_WORDS, Relation, Words, fold, fold_name, spelling};
 
 /// A name, printed short: some are thousands of bytes.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -107,9 +107,15 @@ pub fn entities(entities: &BTreeSet<&Bytes>, text: &str, overlapping: bool) -> V
         let mut next = first + 1;
         for last in (first..words.len().min(first + MOST_WORDS)).rev() {
             let folded: Vec<&[u8]> = words[first..=last].iter().map(|word| &word.2[..]).collect();
-            let names = named(&folded.join(&b' '));
-            let any = !names.is_empty();
-            found.extend(names.into_iter().map(|name| (words[first].0, words[last].1, name)));
+            let (from, to) = (words[first].0, words[last].1);
+            let names = named(&folded.join(&b' ')).into_iter();
+            let spelled: Vec<_> = names
+                .filter_map(|name| Some((spelling(&name, text, from..to, true)?, name)))
+                .collect();
+            let any = !spelled.is_empty();
+            let best = spelled.iter().map(|(how, _)| *how).max();
+            let best = spelled.into_iter().filter(|(how, _)| Some(*how) == best);
+            found.extend(best.map(|(_, name)| (from, to, name)));
             if any && !overlapping {
                 next = last + 1;
                 break;

@@ -67,6 +67,7 @@ impl World {
         let rows = self.visible(&snapshot);
         let entities = rows.iter().flat_map(|(_, parent, child)| [parent, child]).collect();
         let expected = oracle::entities(&entities, &text, overlapping);
+        self.recogniser.capitals(true);
         self.recogniser.begin(Seek::Entities, overlapping);
         let cells = cells.into();
         self.seeking = Some(Seeking { snapshot, cells, text, overlapping, read: 0, expected });
@@ -82,7 +83,7 @@ impl World {
             seeking.read = seeking.text.len();
         }
         let image = Image::open(&self.heap).unwrap();
-        match self.recogniser.step(image, &seeking.snapshot, seeking.cells) {
+        match self.recogniser.step(image, &seeking.snapshot, seeking.cells, &reader) {
             Step::More => {}
             Step::Ask => {
                 let asked = self.recogniser.asked();
@@ -264,8 +265,11 @@ fn lacks_room(result: Result<(), NoRoom>, most: usize) -> bool {
 }
 
 /// What texts are made of.
-const TOKENS: [&str; 16] = [
+const TOKENS: [&str; 19] = [
     "entity ",
+    "R&D ",
+    "r d ",
+    "It ",
     "3 ",
     "ENTITY—",
     "3, of ",

@@ -1,0 +1,206 @@
+//! Whether some words of a text, which fold to a name's words, spell that name.
+//!
+//! ```text
+//!   F   F#   F*     in  we use F# here   F# stands there: it and no other is found
+//!   F*              in  an F in maths    not found: a name of one word has its punctuation
+//!   R&D             in  R. D. Laing      not found: nor without it has one of single letters
+//!   IT              in  use it           not found: short capitals are found in capitals
+//! ```
+
+use std::ops::Range;
+
+use crate::folded::pieces::Words;
+use crate::folded::words::{fold, is_ignorable};
+use crate::records::label::label_of;
+
+/// Letters of the longest name that may be found in capitals only.
+const SHORT: usize = 5;
+
+/// How well the words at `window` spell a name to which they fold: 0 if it does not stand there, case
+/// aside, else more the more of its punctuation is beside them. None if they spell it not at all.
+/// `capitals`: short names of capitals are found in capitals only.
+#[must_use]
+pub fn spelling(name: &[u8], text: &str, window: Range<usize>, capitals: bool) -> Option<u32> {
+    let name = std::str::from_utf8(label_of(name).unwrap_or(name)).ok()?;
+    let here = text.get(window.clone())?;
+    // So it is mostly, and then no punctuation is beside its words.
+    if name == here {
+        return Some(1);
+    }
+    if capitals && is_short_capitals(name) && here.chars().any(char::is_lowercase) {
+        return None;
+    }
+    let bare = [name.as_bytes().first(), name.as_bytes().last()];
+    if name.eq_ignore_ascii_case(here) && bare.iter().flatten().all(|c| c.is_ascii_alphanumeric()) {
+        return Some(1);
+    }
+    let Parts { before, inner, after, needs_marks } = Parts::of(name);
+    let stands = text[..window.start].trim_end().ends_with(before)
+        && text[window.end..].trim_start().starts_with(after)
+        && are_alike(inner, here);
+    match stands {
+        true => Some(1 + u32::try_from(before.len() + after.len()).unwrap_or(0)),
+        false if needs_marks => None,
+        false => Some(0),
+    }
+}
+
+/// Whether a name is one to five capitals, blanks aside.
+fn is_short_capitals(name: &str) -> bool {
+    let mut letters = 0;
+    for c in name.chars().filter(|c| !c.is_whitespace()) {
+        letters += 1;
+        if letters > SHORT || !c.is_uppercase() {
+            return false;
+        }
+    }
+    letters > 0
+}
+
+/// A name's words, and what is before and behind them without the outermost blanks.
+struct Parts<'n> {
+    before: &'n str,
+    inner: &'n str,
+    after: &'n str,
+    /// Whether it has punctuation, and otherwise only one word or single letters.
+    needs_marks: bool,
+}
+
+impl<'n> Parts<'n> {
+    fn of(name: &'n str) -> Parts<'n> {
+        let (mut count, mut single, mut marks) = (0, true, false);
+        let mut inner = 0..0;
+        for (at, word) in Words::of(name).filter(|(_, word)| !word.chars().all(is_ignorable)) {
+            if count == 0 {
+                inner.start = at;
+            } else {
+                marks |= !bare(&name[inner.end..at]).is_empty();
+            }
+            inner.end = at + word.len();
+            count += 1;
+            let mut letters = word.chars();
+            let has_case = |c: char| c.is_lowercase() || c.is_uppercase() || c.is_numeric();
+            single &= letters.next().is_some_and(has_case) && letters.next().is_none();
+        }
+        let (before, after) = (bare(&name[..inner.start]), bare(&name[inner.end..]));
+        marks |= !before.is_empty() || !after.is_empty();
+        let needs_marks = marks && (count == 1 || single);
+        Parts { before, inner: &name[inner], after, needs_marks }
+    }
+}
+
+/// Without the outermost blanks and zero-width characters.
+fn bare(text: &str) -> &str {
+    text.trim_matches(|c: char| c.is_whitespace() || is_ignorable(c))
+}
+
+/// Whether they are the same but for blanks and what folding makes alike.
+fn are_alike(one: &str, other: &str) -> bool {
+    if one.is_ascii() && other.is_ascii() {
+        let [one, other] = [one, other].map(|text| {
+            text.bytes().filter(|c| !c.is_ascii_whitespace()).map(|c| c.to_ascii_lowercase())
+        });
+        return one.eq(other);
+    }
+    let [one, other] = [one, other].map(|text| {
+        let mut folded = Vec::new();
+        fold(text, &mut folded);
+        folded.retain(|c| !c.is_ascii_whitespace());
+        folded
+    });
+    one == other
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// How the text at the only place of the window spells each name.
+    fn spelled(names: &[&str], text: &str, window: &str, capitals: bool) -> Vec<Option<u32>> {
+        let from = text.find(window).unwrap();
+        let range = from..from + window.len();
+        names.iter().map(|name| spelling(name.as_bytes(), text, range.clone(), capitals)).collect()
+    }
+
+    /// The names that are best.
+    fn best<'n>(names: &[&'n str], text: &str, window: &str) -> Vec<&'n str> {
+        let all = spelled(names, text, window, true);
+        let best = all.iter().flatten().max();
+        let of = names.iter().zip(&all).filter(|(_, how)| how.is_some() && how.as_ref() == best);
+        of.map(|(name, _)| *name).collect()
+    }
+
+    #[test]
+    fn of_names_that_fold_alike_those_that_stand_there_win() {
+        let all = ["F", "F#", "F*", "f#", "#F"];
+        for (text, wanted) in [
+            ("we use F# here", &["F#", "f#"][..]),
+            ("we use F here", &["F"]),
+            ("we use F* here", &["F*"]),
+            ("we use #F here", &["#F"]),
+            ("we use F+ here", &["F"]),
+            ("we use F#m here", &["F#", "f#"]),
+        ] {
+            assert_eq!(best(&all, text, "F"), wanted, "{text}");
+        }
+        // Case does not count.
+        assert_eq!(
+            best(&["T-cell", "T cell", "t cell"], "a T cell", "T cell"),
+            ["T cell", "t cell"]
+        );
+        assert_eq!(best(&["T-cell", "T cell"], "a t\n cell", "t\n cell"), ["T cell"]);
+        assert_eq!(best(&["T-cell", "T cell"], "a T/cell", "T/cell"), ["T-cell", "T cell"]);
+        assert_eq!(best(&["Apple", "apple"], "an apple", "apple"), ["Apple", "apple"]);
+        assert_eq!(best(&["Café", "café"], "le café", "café"), ["Café", "café"]);
+        assert_eq!(best(&["O'Neil", "o’neil"], "O’NEIL", "O’NEIL"), ["O'Neil", "o’neil"]);
+    }
+
+    #[test]
+    fn one_word_or_single_letters_have_their_punctuation() {
+        for (name, text, window, found) in [
+            (".COM", "a com", "com", false),
+            (".COM", "a .COM", "COM", true),
+            (".com", "A.COM", "COM", true),
+            ("R&D", "R. D. Laing", "R. D", false),
+            ("R&D", "our R & D", "R & D", true),
+            ("F*", "F", "F", false),
+            ("C++", "c", "c", false),
+            ("Cat 🐈", "cat", "cat", false),
+            ("Cat 🐈", "a cat 🐈", "cat", true),
+            ("Cat 🐈", "a cat🐈", "cat", true),
+            // Neither blanks nor zero-width characters are punctuation.
+            (" cat\u{200B} ", "a cat", "cat", true),
+            ("T-cell", "t cell", "t cell", true),
+            ("cancer (disease)", "cancer, disease", "cancer, disease", true),
+            ("A B", "a/b", "a/b", true),
+            ("3/4", "3 4", "3 4", false),
+            ("中·国", "中国", "中国", true),
+        ] {
+            let how = spelled(&[name], text, window, false)[0];
+            assert_eq!(how.is_some(), found, "{name} in {text}");
+        }
+    }
+
+    #[test]
+    fn short_capitals_are_found_in_capitals() {
+        for (name, text, found) in [
+            ("IT", "it", false),
+            ("IT", "It", false),
+            ("IT", "IT", true),
+            ("AIMS", "aims", false),
+            ("AIMSX", "aimsx", false),
+            ("SIXSIX", "sixsix", true),
+            ("It", "it", true),
+            ("it", "IT", true),
+            ("ALS2", "als2", true),
+            ("R&D", "r&d", true),
+            ("I T", "i t", false),
+            ("ÉÀ", "éà", false),
+            ("东京", "东京", true),
+            ("12", "12", true),
+        ] {
+            assert_eq!(spelled(&[name], text, text, true)[0].is_some(), found, "{name} in {text}");
+            assert!(spelled(&[name], text, text, false)[0].is_some(), "{name} in {text}");
+        }
+    }
+}
