@@ -1,7 +1,7 @@
 -- The definition of cft_entities: every answer of it is what this statement answers. Slow, and obvious.
 --
 -- It is (a) what the extension runs when the image cannot serve, (b) the oracle of the tests.
--- Parameters: $1 text question, $2 boolean overlapping; $3 text[] trees, if not all are asked for.
+-- Parameters: $1 text question, $2 boolean overlapping; $3 text[] trees, if not all are asked for; $4 text[] within, if not all count.
 -- Filled in by src/serve/reference.rs before it is parsed: {edges}, {parent} and {child} as in reference.sql;
 -- {aliases}, a query for (alias, entity) over the attached tables of aliases, without NULLs; {named}, one for (entity, what it is called): entity and label of
 -- the rows that have both; (entity, entity) FROM name where there is no column of labels; nothing for integers that are no names to be found.
@@ -13,14 +13,27 @@
 -- fold, NULL if they do not (crates/core/src/recognise/spelling.rs): by punctuation and case, and cftrag.short_capitals.
 -- One of the lines that begin with --label and --no label is part of the statement: what the entity is called, if there is a column of labels.
 -- Lines that begin with --trees are part of it where trees are asked for: only entities with a row there count; a NULL in $3 is for rows without one.
+-- Lines that begin with --within are part of it where only some entities and what is below them count.
 -- Operators and functions are qualified: no search_path of the caller can change the meaning.
 WITH RECURSIVE
-name(entity) AS (
+there(entity) AS (
     SELECT {parent} COLLATE pg_catalog."C" FROM {edges} AS r WHERE {parent} IS NOT NULL AND {child} IS NOT NULL
 --trees AND ({tree} COLLATE pg_catalog."C" OPERATOR(pg_catalog.=) ANY ($3) OR {tree} IS NULL AND EXISTS (SELECT FROM pg_catalog.unnest($3) AS t(tree) WHERE t.tree IS NULL))
     UNION
     SELECT {child} COLLATE pg_catalog."C" FROM {edges} AS r WHERE {child} IS NOT NULL
 --trees AND ({tree} COLLATE pg_catalog."C" OPERATOR(pg_catalog.=) ANY ($3) OR {tree} IS NULL AND EXISTS (SELECT FROM pg_catalog.unnest($3) AS t(tree) WHERE t.tree IS NULL))
+),
+-- Below one of the entities within which they are to be, by edges of one tree.
+--within below(entity, tree) AS (
+--within     SELECT {child} COLLATE pg_catalog."C", {tree} COLLATE pg_catalog."C" FROM {edges} AS r WHERE {parent} COLLATE pg_catalog."C" OPERATOR(pg_catalog.=) ANY ($4) AND {child} IS NOT NULL
+--within --trees AND ({tree} COLLATE pg_catalog."C" OPERATOR(pg_catalog.=) ANY ($3) OR {tree} IS NULL AND EXISTS (SELECT FROM pg_catalog.unnest($3) AS t(tree) WHERE t.tree IS NULL))
+--within     UNION
+--within     SELECT {child} COLLATE pg_catalog."C", b.tree FROM below AS b JOIN {edges} AS r ON {parent} COLLATE pg_catalog."C" OPERATOR(pg_catalog.=) b.entity
+--within        AND ({tree} COLLATE pg_catalog."C" OPERATOR(pg_catalog.=) b.tree OR {tree} IS NULL AND b.tree IS NULL) AND {child} IS NOT NULL
+--within ),
+name(entity) AS (
+    SELECT n.entity FROM there AS n
+--within WHERE n.entity OPERATOR(pg_catalog.=) ANY ($4) OR n.entity IN (SELECT b.entity FROM below AS b)
 ),
 aliased(alias, entity) AS (
     {aliases}

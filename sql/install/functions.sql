@@ -93,12 +93,23 @@ CREATE FUNCTION cftrag_internal.cft_one(entity text, edges regclass) RETURNS tex
 AS 'MODULE_PATHNAME', 'cft_one_wrapper';
 COMMENT ON FUNCTION cftrag_internal.cft_one(text, regclass) IS 'an array of that entity, for a function of one that calls the function of many';
 
-CREATE FUNCTION cft_entities(question text, edges regclass DEFAULT NULL, trees text[] DEFAULT NULL, overlapping boolean DEFAULT false)
+CREATE FUNCTION cft_entities(question text, edges regclass DEFAULT NULL, trees text[] DEFAULT NULL, within text[] DEFAULT NULL, overlapping boolean DEFAULT false)
 RETURNS SETOF cft_mention
 LANGUAGE c STABLE PARALLEL SAFE COST 200 ROWS 10 SUPPORT cftrag_internal.cft_entities_support
 AS 'MODULE_PATHNAME', 'cft_entities_wrapper';
-COMMENT ON FUNCTION cft_entities(text, regclass, text[], boolean) IS
-'entities that occur in a text, of all trees or of these, leftmost and longest first, or all of them (overlapping); start and length count characters, from 1';
+COMMENT ON FUNCTION cft_entities(text, regclass, text[], text[], boolean) IS
+'entities that occur in a text, of all trees or of these, of all or of those within some, leftmost and longest first, or all of them (overlapping); start and length count characters, from 1';
+
+CREATE FUNCTION cftrag_internal.cft_those(names text[], edges regclass, trees text[], within text[]) RETURNS text[]
+LANGUAGE c STABLE PARALLEL SAFE COST 200
+AS 'MODULE_PATHNAME', 'cft_those_wrapper';
+COMMENT ON FUNCTION cftrag_internal.cft_those(text[], regclass, text[], text[]) IS
+'those of the names that are entities, of all trees or of these, and of all entities or one of these or below one';
+
+CREATE FUNCTION cftrag_internal.cft_lowest(names text[], edges regclass, trees text[]) RETURNS text[]
+LANGUAGE c STABLE PARALLEL SAFE COST 200
+AS 'MODULE_PATHNAME', 'cft_lowest_wrapper';
+COMMENT ON FUNCTION cftrag_internal.cft_lowest(text[], regclass, text[]) IS 'those of the names that no other of them is below, in all trees or in these';
 
 CREATE FUNCTION cft_attach_aliases(aliases regclass, alias name DEFAULT 'alias', entity name DEFAULT 'entity', edges regclass DEFAULT NULL)
 RETURNS void LANGUAGE c VOLATILE PARALLEL UNSAFE COST 1000

@@ -130,8 +130,20 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION cftrag_internal.cft_cut(text, integer, bigint[], bigint, bigint) IS 'a sentence about an entity''s relatives, shortened to so many tokens: "A, B and 98 more."';
 
+-- "The downward hierarchical relationships of syndrome are: 431 entities."
+CREATE FUNCTION cftrag_internal.cft_number(sentence text, cuts bigint[], first_name bigint, last_name bigint)
+RETURNS text LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    head bigint := char_length(sentence) - 1 - cuts[last_name];
+BEGIN
+    -- As in cft_cut: in another mode, whose sentences may be fewer, no name may end there.
+    RETURN CASE WHEN head >= 0 AND substr(sentence, (head + cuts[first_name])::int + 1, 1) IN (',', ';')
+                THEN left(sentence, head::int) || format('%s entities.', last_name - first_name + 1) ELSE sentence END;
+END $$;
+COMMENT ON FUNCTION cftrag_internal.cft_number(text, bigint[], bigint, bigint) IS 'a sentence about an entity''s relatives, with their number instead of their names';
+
 CREATE FUNCTION cftrag_internal.cft_retrieve(question text, embedding vector, k integer, up integer, down integer,
-    budget integer, mode text, edges regclass, trees text[], documents regclass, chunks integer)
+    budget integer, mode text, edges regclass, trees text[], within text[], documents regclass, chunks integer)
 RETURNS TABLE(source text, entity text, document_id text, rank integer, distance float8, text text, tokens integer, why text)
 LANGUAGE plpgsql STABLE PARALLEL SAFE COST 10000 ROWS 20 SET search_path = pg_catalog, pg_temp AS $$
 #variable_conflict use_column
@@ -142,8 +154,14 @@ DECLARE
     has_entities boolean;
     names text[] := '{}';
     whys text[] := '{}';
+    -- Those of the names of which something is said.
+    named text[];
     said_of text[];
     said text[];
+    relations text[];
+    -- The most descendants that a sentence names, at least; and the sentences once some say a number instead.
+    generic float8 := 100;
+    numbered text[];
     -- The entity at hand, and, once a sentence had to be shortened, where they can be cut.
     said_now text;
     cuts bigint[];
@@ -192,26 +210,31 @@ BEGIN
         SELECT array_agg(m.entity ORDER BY m.place, m.entity COLLATE "C"), array_agg(m.why ORDER BY m.place, m.entity COLLATE "C") INTO names, whys
           FROM (SELECT DISTINCT ON (e.entity COLLATE "C") e.entity, e.start AS place,
                        format('mentioned as "%s"', e.mention) || coalesce(', by the alias "' || e.via_alias || '"', '') AS why
-                  FROM cftrag_internal.cft_entities(question, edges, trees) AS e ORDER BY e.entity COLLATE "C", e.start, e.via_alias NULLS FIRST) AS m;
+                  FROM cftrag_internal.cft_entities(question, edges, trees, within) AS e ORDER BY e.entity COLLATE "C", e.start, e.via_alias NULLS FIRST) AS m;
     ELSIF mode IN ('ann_tree', 'ann_graph') THEN
         SELECT array_agg(n.entity ORDER BY n.distance, n.entity COLLATE "C"),
                array_agg(format('one of the nearest entities, distance %s', round(n.distance::numeric, 4)) ORDER BY n.distance, n.entity COLLATE "C") INTO names, whys
-          FROM cftrag_internal.cft_nearest_entities(embedding, k, edges, attached) AS n;
+          FROM cftrag_internal.cft_nearest_entities(embedding, k, edges, attached) AS n WHERE within IS NULL OR cftrag_internal.cft_those(ARRAY[n.entity], edges, trees, within) <> '{}';
     END IF;
     names := coalesce(names, '{}');
     IF names <> '{}' THEN
         called := cftrag_internal.cft_called(names, edges);
+    END IF;
+    -- What is above another entity of the question adds nothing to what is said of that.
+    named := names;
+    IF mode IN ('cft', 'naive') AND cardinality(names) > 1 THEN
+        named := cftrag_internal.cft_lowest(names, edges, trees);
     END IF;
 
     -- A statement for each mode, so that a kept plan of the next one does for all.
     IF names = '{}' THEN
         NULL;
     ELSIF mode IN ('cft', 'ann_tree') THEN
-        SELECT array_agg(p.entity ORDER BY p.n), array_agg(p.text ORDER BY p.n) INTO said_of, said
-          FROM cftrag_internal.cft_context_parts(names, up, down, edges, trees) WITH ORDINALITY AS p(entity, tree, relation, text, n);
+        SELECT array_agg(p.entity ORDER BY p.n), array_agg(p.text ORDER BY p.n), array_agg(p.relation ORDER BY p.n) INTO said_of, said, relations
+          FROM cftrag_internal.cft_context_parts(named, up, down, edges, trees) WITH ORDINALITY AS p(entity, tree, relation, text, n);
     ELSIF mode = 'naive' THEN
-        SELECT array_agg(p.entity ORDER BY p.n), array_agg(p.text ORDER BY p.n) INTO said_of, said
-          FROM cftrag_internal.cft_parts_by_search(names, up, down, edges, trees) WITH ORDINALITY AS p(entity, tree, relation, text, n);
+        SELECT array_agg(p.entity ORDER BY p.n), array_agg(p.text ORDER BY p.n), array_agg(p.relation ORDER BY p.n) INTO said_of, said, relations
+          FROM cftrag_internal.cft_parts_by_search(named, up, down, edges, trees) WITH ORDINALITY AS p(entity, tree, relation, text, n);
     ELSE
         SELECT array_agg(p.entity ORDER BY p.n), array_agg(p.text ORDER BY p.n) INTO said_of, said
           FROM cftrag_internal.cft_sentences_of_neighbors(names, greatest(down, 1), edges, trees) WITH ORDINALITY AS p(entity, text, n);
@@ -226,10 +249,19 @@ BEGIN
         texts := array_append(texts, r.body); sizes := array_append(sizes, r.tokens);
         reasons := array_append(reasons, format('number %s of the %s nearest documents', near, k));
     END LOOP;
+    -- Of an entity with very many descendants their number is said, not their names.
+    IF mode <> 'ann_graph' AND EXISTS (SELECT FROM unnest(said, relations) AS u(text, relation)
+                                        WHERE relation = 'descendant' AND char_length(text) - char_length(translate(text, ',;', '')) >= generic) THEN
+        SELECT greatest(generic, c.reltuples / 100)::bigint INTO generic FROM pg_class AS c WHERE c.oid = edges;
+        SELECT c.cuts, c.last_names INTO cuts, last_names FROM cftrag_internal.cft_cuts(named, up, down, edges, trees) AS c;
+        SELECT array_agg(CASE WHEN relations[n] = 'descendant' AND last_names[n] - coalesce(last_names[n - 1], 0) > generic
+                              THEN cftrag_internal.cft_number(u.text, cuts, coalesce(last_names[n - 1], 0) + 1, last_names[n]) ELSE u.text END ORDER BY n) INTO numbered
+          FROM unnest(said) WITH ORDINALITY AS u(text, n);
+    END IF;
     FOR row_at IN 1 .. coalesce(cardinality(said), 0) LOOP
         sources := array_append(sources, 'hierarchy'); ranks := array_append(ranks, row_at);
         entities := array_append(entities, said_of[row_at]); ids := array_append(ids, NULL); distances := array_append(distances, NULL);
-        texts := array_append(texts, said[row_at]); sizes := array_append(sizes, (char_length(said[row_at]) + 3) / 4);
+        texts := array_append(texts, coalesce(numbered[row_at], said[row_at])); sizes := array_append(sizes, (char_length(texts[cardinality(texts)]) + 3) / 4);
         -- Sentences come in the order of the names.
         WHILE names[name_at] <> said_of[row_at] LOOP
             name_at := name_at + 1;
@@ -269,9 +301,9 @@ BEGIN
                 taken[row_at] := true;
                 left_over := left_over - sizes[row_at];
             -- It names the entity and has 40 characters besides, at least.
-            ELSIF sources[row_at] = 'hierarchy' AND mode <> 'ann_graph' AND (char_length(called[name_at]) + 40) / 4 <= left_over / 2 THEN
+            ELSIF sources[row_at] = 'hierarchy' AND mode <> 'ann_graph' AND texts[row_at] = said[ranks[row_at]] AND (char_length(called[name_at]) + 40) / 4 <= left_over / 2 THEN
                 IF cuts IS NULL THEN
-                    SELECT c.cuts, c.last_names INTO cuts, last_names FROM cftrag_internal.cft_cuts(names, up, down, edges, trees) AS c;
+                    SELECT c.cuts, c.last_names INTO cuts, last_names FROM cftrag_internal.cft_cuts(named, up, down, edges, trees) AS c;
                 END IF;
                 shorter := cftrag_internal.cft_cut(texts[row_at], left_over / 2, cuts, coalesce(last_names[ranks[row_at] - 1], 0) + 1, last_names[ranks[row_at]]);
                 IF shorter IS NOT NULL THEN
@@ -289,17 +321,17 @@ BEGIN
            WITH ORDINALITY AS u(source, entity, document_id, rank, distance, text, tokens, why, n)
      WHERE taken IS NULL OR taken[u.n] ORDER BY u.n;
 END $$;
-COMMENT ON FUNCTION cftrag_internal.cft_retrieve(text, vector, integer, integer, integer, integer, text, regclass, text[], regclass, integer) IS 'what cft_retrieve calls';
+COMMENT ON FUNCTION cftrag_internal.cft_retrieve(text, vector, integer, integer, integer, integer, text, regclass, text[], text[], regclass, integer) IS 'what cft_retrieve calls';
 
 CREATE FUNCTION cft_retrieve(question text, embedding vector, k integer DEFAULT 5, chunks integer DEFAULT NULL, up integer DEFAULT 3, down integer DEFAULT 1,
-    budget integer DEFAULT NULL, mode text DEFAULT 'cft', edges regclass DEFAULT NULL, trees text[] DEFAULT NULL, documents regclass DEFAULT NULL)
+    budget integer DEFAULT NULL, mode text DEFAULT 'cft', edges regclass DEFAULT NULL, trees text[] DEFAULT NULL, within text[] DEFAULT NULL, documents regclass DEFAULT NULL)
 RETURNS TABLE(source text, entity text, document_id text, rank integer, distance float8, text text, tokens integer, why text)
 LANGUAGE sql STABLE PARALLEL SAFE COST 10000 ROWS 20
 BEGIN ATOMIC
-    SELECT f.* FROM cftrag_internal.cft_retrieve($1, $2, $3, $5, $6, $7, $8, cftrag_internal.cft_meant_edges($9), $10, cftrag_internal.cft_meant_documents($11), $4) AS f;
+    SELECT f.* FROM cftrag_internal.cft_retrieve($1, $2, $3, $5, $6, $7, $8, cftrag_internal.cft_meant_edges($9), $10, $11, cftrag_internal.cft_meant_documents($12), $4) AS f;
 END;
-COMMENT ON FUNCTION cft_retrieve(text, vector, integer, integer, integer, integer, integer, text, regclass, text[], regclass) IS
-'what belongs to a question: the nearest documents, the hierarchy of the entities it mentions (in these trees), and documents about these; each row says why it is here';
+COMMENT ON FUNCTION cft_retrieve(text, vector, integer, integer, integer, integer, integer, text, regclass, text[], text[], regclass) IS
+'what belongs to a question: the nearest documents, the hierarchy of the entities it mentions (in these trees, within these), and documents about these; each row says why it is here';
 
 CREATE FUNCTION cftrag_internal.cft_fill_prompt(format text, question text, documents text, hierarchy text, chunks text)
 RETURNS text LANGUAGE c IMMUTABLE PARALLEL SAFE COST 10
@@ -307,7 +339,7 @@ AS 'MODULE_PATHNAME', 'cft_fill_prompt_wrapper';
 COMMENT ON FUNCTION cftrag_internal.cft_fill_prompt(text, text, text, text, text) IS 'a format with these texts in the places of their names';
 
 CREATE FUNCTION cftrag_internal.cft_prompt(question text, embedding vector, template text, k integer, up integer, down integer, budget integer,
-    mode text, edges regclass, trees text[], documents regclass, chunks integer)
+    mode text, edges regclass, trees text[], within text[], documents regclass, chunks integer)
 RETURNS text LANGUAGE plpgsql STABLE PARALLEL SAFE COST 10000 SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     own text := coalesce(template, nullif(current_setting('cftrag.prompt_template', true), ''));
@@ -318,7 +350,7 @@ DECLARE
     about text[];
     said text[];
 BEGIN
-    FOR r IN SELECT f.source, f.text FROM cftrag_internal.cft_retrieve(question, embedding, k, up, down, budget, mode, edges, trees, documents, chunks) AS f LOOP
+    FOR r IN SELECT f.source, f.text FROM cftrag_internal.cft_retrieve(question, embedding, k, up, down, budget, mode, edges, trees, within, documents, chunks) AS f LOOP
         IF r.source = 'hierarchy' THEN
             said := array_append(said, r.text);
             CONTINUE;
@@ -340,19 +372,19 @@ BEGIN
         || coalesce(E'\n\nHierarchy:\n' || array_to_string(said, E'\n'), '')
         || E'\n\nQuestion: ' || question;
 END $$;
-COMMENT ON FUNCTION cftrag_internal.cft_prompt(text, vector, text, integer, integer, integer, integer, text, regclass, text[], regclass, integer) IS
+COMMENT ON FUNCTION cftrag_internal.cft_prompt(text, vector, text, integer, integer, integer, integer, text, regclass, text[], text[], regclass, integer) IS
 'what cft_prompt calls';
 
 CREATE FUNCTION cft_prompt(question text, embedding vector, k integer DEFAULT 5, chunks integer DEFAULT NULL, up integer DEFAULT 3, down integer DEFAULT 1,
-    budget integer DEFAULT NULL, mode text DEFAULT 'cft', edges regclass DEFAULT NULL, trees text[] DEFAULT NULL, documents regclass DEFAULT NULL, template text DEFAULT NULL)
+    budget integer DEFAULT NULL, mode text DEFAULT 'cft', edges regclass DEFAULT NULL, trees text[] DEFAULT NULL, within text[] DEFAULT NULL, documents regclass DEFAULT NULL, template text DEFAULT NULL)
 RETURNS text LANGUAGE sql STABLE PARALLEL SAFE COST 10000
 BEGIN ATOMIC
-    SELECT cftrag_internal.cft_prompt($1, $2, $12, $3, $5, $6, $7, $8, cftrag_internal.cft_meant_edges($9), $10, cftrag_internal.cft_meant_documents($11), $4);
+    SELECT cftrag_internal.cft_prompt($1, $2, $13, $3, $5, $6, $7, $8, cftrag_internal.cft_meant_edges($9), $10, $11, cftrag_internal.cft_meant_documents($12), $4);
 END;
-COMMENT ON FUNCTION cft_prompt(text, vector, integer, integer, integer, integer, integer, text, regclass, text[], regclass, text) IS
+COMMENT ON FUNCTION cft_prompt(text, vector, integer, integer, integer, integer, integer, text, regclass, text[], text[], regclass, text) IS
 'a prompt of what cft_retrieve returns, the same bytes for the same data; or a format of yours, with {question} {documents} {hierarchy} {chunks}';
 
-CREATE FUNCTION cftrag_internal.cft_resolve(mention text, embedding vector, k integer, edges regclass, documents regclass)
+CREATE FUNCTION cftrag_internal.cft_resolve(mention text, embedding vector, k integer, edges regclass, trees text[], within text[], documents regclass)
 RETURNS TABLE(entity text, score float8, method text, label text)
 LANGUAGE plpgsql STABLE PARALLEL SAFE COST 10000 ROWS 5 SET search_path = pg_catalog, pg_temp SET cftrag.short_capitals = off AS $$
 #variable_conflict use_column
@@ -371,13 +403,13 @@ BEGIN
     SELECT * INTO f FROM cftrag_internal.cft_attached(edges);
     -- A name is a name: only for what is none the others are asked. Where there are labels, ids are no names; nor are integers, unless they were said to be.
     RETURN QUERY SELECT mention, 1::float8, 'exact', NULL WHERE k > 0 AND f.by_name
-        AND (EXISTS (SELECT FROM cftrag_internal.cft_context(mention, 1, 1, f.edges)) OR EXISTS (SELECT FROM cftrag_internal.cft_path_prefix(ARRAY[mention], f.edges, NULL, NULL)));
+        AND cftrag_internal.cft_those(ARRAY[mention], f.edges, trees, within) <> '{}';
     IF FOUND THEN RETURN; END IF;
     RETURN QUERY
     SELECT z.entity, 1::float8, z.method, z.label
       FROM (SELECT DISTINCT ON (e.entity COLLATE "C") e.entity, e.label,
                      CASE WHEN e.via_alias IS NOT NULL THEN 'alias' WHEN f.by_name THEN 'folded' ELSE 'label' END AS method
-              FROM cftrag_internal.cft_entities(mention, f.edges) AS e
+              FROM cftrag_internal.cft_entities(mention, f.edges, trees, within) AS e
               -- All words of it, or of what it is without a possessive or an elision.
               JOIN (SELECT min(w.start) AS start, max(w.start + w.length) AS stop
                       FROM (VALUES (false), (true)) AS p(plain), cftrag_internal.cft_words(mention, p.plain) AS w GROUP BY p.plain) AS w
@@ -389,8 +421,8 @@ BEGIN
     IF FOUND THEN
         -- Labels and aliases may be there of entities that are in no edge that the caller sees.
         SELECT string_agg(format('SELECT r.%1$I::text COLLATE "C" AS name, r.%2$I::text AS called FROM %3$s AS r WHERE r.%2$I::text OPERATOR(%4$I.%%) $1 AND r.%1$I IS NOT NULL', t.entity, t.called, t.relation, trgm)
-                   || CASE WHEN t.relation <> f.edges THEN format(' AND r.%1$I::text COLLATE "C" IN (SELECT p.entity FROM cftrag_internal.cft_path_prefix(ARRAY(
-                          SELECT s.%1$I::text FROM %3$s AS s WHERE s.%2$I::text OPERATOR(%4$I.%%) $1), $3, NULL, NULL) AS p)', t.entity, t.called, t.relation, trgm) ELSE '' END,
+                   || CASE WHEN t.relation <> f.edges OR num_nulls(trees, within) < 2 THEN format(' AND r.%1$I::text COLLATE "C" IN (SELECT unnest(cftrag_internal.cft_those(ARRAY(
+                          SELECT s.%1$I::text FROM %3$s AS s WHERE s.%2$I::text OPERATOR(%4$I.%%) $1), $3, $4, $5)))', t.entity, t.called, t.relation, trgm) ELSE '' END,
                    ' UNION ALL ')
           INTO called FROM (SELECT n.* FROM cftrag_internal.cft_name_tables(f.edges) AS n
                             UNION ALL SELECT f.edges, o.name, o.name FROM unnest(ARRAY[f.parent, f.child]) AS o(name) WHERE f.by_name) AS t;
@@ -399,7 +431,7 @@ BEGIN
         EXECUTE format(
             'SELECT array_agg(z.name ORDER BY z.similarity DESC, z.name), array_agg(z.similarity ORDER BY z.similarity DESC, z.name)
                FROM (SELECT n.name, max(%I.similarity(n.called, $1))::float8 AS similarity FROM (%s) AS n GROUP BY n.name ORDER BY 2 DESC, 1 LIMIT $2) AS z', trgm, called)
-        INTO before, alike USING mention, k, f.edges;
+        INTO before, alike USING mention, k, f.edges, trees, within;
         RETURN QUERY SELECT u.name, u.similarity, 'trigram', cftrag_internal.cft_label(u.name, f.edges) FROM unnest(before, alike) AS u(name, similarity);
         found_here := coalesce(cardinality(before), 0);
     END IF;
@@ -409,14 +441,15 @@ BEGIN
             OR documents <> 0 OR EXISTS (SELECT FROM cftrag_internal.cft_columns('cftrag_internal.cft_documents()'))) THEN
         RETURN QUERY
         SELECT n.entity, n.score, 'nearest', n.label FROM cftrag_internal.cft_nearest_entities(embedding, k, f.edges, documents) AS n
-         WHERE before IS NULL OR n.entity <> ALL (before) ORDER BY n.distance, n.entity COLLATE "C" LIMIT k - found_here;
+         WHERE (before IS NULL OR n.entity <> ALL (before)) AND (num_nulls(trees, within) = 2 OR cftrag_internal.cft_those(ARRAY[n.entity], f.edges, trees, within) <> '{}') ORDER BY n.distance, n.entity COLLATE "C" LIMIT k - found_here;
     END IF;
 END $$;
-COMMENT ON FUNCTION cftrag_internal.cft_resolve(text, vector, integer, regclass, regclass) IS 'what cft_resolve calls';
+COMMENT ON FUNCTION cftrag_internal.cft_resolve(text, vector, integer, regclass, text[], text[], regclass) IS 'what cft_resolve calls';
 
-CREATE FUNCTION cft_resolve(mention text, embedding vector DEFAULT NULL, k integer DEFAULT 5, edges regclass DEFAULT NULL, documents regclass DEFAULT NULL)
+CREATE FUNCTION cft_resolve(mention text, embedding vector DEFAULT NULL, k integer DEFAULT 5, edges regclass DEFAULT NULL, trees text[] DEFAULT NULL, within text[] DEFAULT NULL,
+    documents regclass DEFAULT NULL)
 RETURNS TABLE(entity text, score float8, method text, label text)
 LANGUAGE sql STABLE PARALLEL SAFE COST 10000 ROWS 5
-BEGIN ATOMIC SELECT f.* FROM cftrag_internal.cft_resolve($1, $2, $3, cftrag_internal.cft_meant_edges($4), cftrag_internal.cft_meant_documents($5)) AS f; END;
-COMMENT ON FUNCTION cft_resolve(text, vector, integer, regclass, regclass) IS
-'which entity a mention may mean: exact, folded, by label or alias; else the entities whose names, labels or aliases are the most similar by trigrams (with pg_trgm), then the nearest by embedding';
+BEGIN ATOMIC SELECT f.* FROM cftrag_internal.cft_resolve($1, $2, $3, cftrag_internal.cft_meant_edges($4), $5, $6, cftrag_internal.cft_meant_documents($7)) AS f; END;
+COMMENT ON FUNCTION cft_resolve(text, vector, integer, regclass, text[], text[], regclass) IS
+'which entity (in these trees, within these) a mention may mean: exact, folded, by label or alias; else the entities whose names, labels or aliases are the most similar by trigrams (with pg_trgm), then the nearest by embedding';

@@ -1,21 +1,25 @@
-//! cft_entities: which entities occur in a text, by their names or their aliases.
+//! cft_entities: which entities occur in a text, by their names or their aliases; cft_those and cft_lowest: which of some names are entities, and
+//! which of some have none of the others below them.
 //!
 //! Each attached table of aliases has an image of its own (the alias as a label of the entity). Every window is then looked up in all images, and
 //! leftmost-longest chooses among all matches.
 
 #![expect(unsafe_code, reason = "talks to the executor directly")]
 
-use crate::call::fmgr::Call;
+use crate::call::fmgr::{Call, text_array};
 use crate::call::tuple;
 use crate::call::tuple::Row;
+use crate::catalog::attached_table::AttachedTable;
 use crate::error::Fallible;
 use crate::pg::interrupt::ROWS_BETWEEN_CHECKS;
 use crate::serve::asked::Question;
 use crate::serve::mentions::{Tables, form, give_back, workspace};
-use pgrx::check_for_interrupts;
+use crate::serve::within;
+use crate::serve::within::Within;
 use pgrx::prelude::*;
+use pgrx::{Internal, check_for_interrupts};
 
-/// `cft_entities(question text, edges regclass, trees text[], overlapping boolean)`: see sql/entities.sql for what it returns.
+/// `cft_entities(question text, edges regclass, trees text[], within text[], overlapping boolean)`: see sql/entities.sql for what it returns.
 ///
 /// NULL question or overlapping: no rows. Errors: 42P01 (not attached), 42725 (several attached), 42703 (a column is gone), 42501 (the
 /// tables' own), 22021 (not UTF-8, in a database of SQL_ASCII), 0A000 (EUC_JIS_2004).
@@ -24,8 +28,8 @@ fn cft_entities(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     // SAFETY: our own fcinfo.
     let call = unsafe { Call::new(fcinfo) };
     let rows = call.rows();
-    let (Some(text), Some(overlapping)) = (call.arg(0), call.arg(3)) else { return Ok(()) };
-    let question = Question { text, trees: call.arg(2), overlapping };
+    let (Some(text), Some(overlapping)) = (call.arg(0), call.arg(4)) else { return Ok(()) };
+    let question = Question { text, trees: call.arg(2), within: call.arg(3), overlapping };
     let tables = Tables::open(call.function(), call.oid(1))?;
     let mut found = workspace();
     if tables.find(&question, &mut found)? {
@@ -39,4 +43,32 @@ fn cft_entities(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     }
     give_back(found);
     Ok(())
+}
+
+/// `cft_those(names text[], edges regclass, trees text[], within text[]) -> text[]`: those of the names that are entities with a row, in one of these trees
+/// if they are not NULL, and one of these or below one if that is not NULL; each once. NULL for NULL names. Errors: those of cft_context.
+#[pg_extern(sql = false)]
+fn cft_those(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<Internal> {
+    // SAFETY: our own fcinfo.
+    let call = unsafe { Call::new(fcinfo) };
+    let Some((names, _)) = call.names(0) else { return Ok(Internal::from(None)) };
+    let of = AttachedTable::open(&call, 1)?;
+    let trees = call.arg(2);
+    let mut those = within::there(&of, &names, trees)?;
+    if let Some(tops) = call.arg(3) {
+        let within = Within::of(&of, tops, trees)?.those_of(&those)?;
+        those.retain(|name| within.contains(name));
+    }
+    Ok(Internal::from(Some(text_array(&those))))
+}
+
+/// `cft_lowest(names text[], edges regclass, trees text[]) -> text[]`: those of the names that no other of them is below, in one of these trees if they are not
+/// NULL; each once. Of those that are above each other, in a cycle, all. NULL for NULL names. Errors: those of cft_context.
+#[pg_extern(sql = false)]
+fn cft_lowest(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<Internal> {
+    // SAFETY: our own fcinfo.
+    let call = unsafe { Call::new(fcinfo) };
+    let Some((names, _)) = call.names(0) else { return Ok(Internal::from(None)) };
+    let of = AttachedTable::open(&call, 1)?;
+    Ok(Internal::from(Some(text_array(&within::lowest(&of, &names, call.arg(2))?))))
 }

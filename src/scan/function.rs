@@ -42,8 +42,7 @@ impl Function {
 
     pub const fn arguments(self) -> usize {
         match self {
-            Self::Context => 5,
-            Self::Entities => 4,
+            Self::Context | Self::Entities => 5,
         }
     }
 

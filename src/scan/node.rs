@@ -289,8 +289,8 @@ impl Scan {
                     let reach = Reach { trees, ..Reach::levels(up.value() as i32, down.value() as i32) };
                     self.context(state, entity, reach, edges.map(oid))
                 }
-                (Function::Entities, [Some(text), edges, trees, Some(overlapping), _]) => {
-                    self.entities(state, Question { text, trees, overlapping }, edges.map(oid))
+                (Function::Entities, [Some(text), edges, trees, within, Some(overlapping)]) => {
+                    self.entities(state, Question { text, trees, within, overlapping }, edges.map(oid))
                 }
                 _ => Answer::Nothing,
             }

@@ -43,6 +43,8 @@ pub struct Question {
     pub text: pg_sys::Datum,
     /// A text[] value: only entities with a row in one of these trees count; a NULL in it is for rows without a tree. None: all.
     pub trees: Option<pg_sys::Datum>,
+    /// A text[] value: only these entities and those below them, in these trees, count. None: all.
+    pub within: Option<pg_sys::Datum>,
     /// A boolean: every name, not only the leftmost and longest.
     pub overlapping: pg_sys::Datum,
 }

@@ -22,13 +22,14 @@ use crate::serve::asked::Question;
 use crate::serve::conditions::Ticket;
 use crate::serve::labels::Labels;
 use crate::serve::walk::End;
+use crate::serve::within::Within;
 use crate::serve::{reference, route, walk};
 use cftrag_core::{Image, Interruptible, Mention, NoRoom, Reader, Recogniser, Seek, Step, Trees};
 use pgrx::check_for_interrupts;
 use pgrx::prelude::*;
 use std::cell::RefCell;
 use std::cmp::Reverse;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// Edge slots visited under one holding of the lock; a word counts as two. See walk.rs.
 const CELLS: usize = 20_000;
@@ -141,7 +142,7 @@ impl Tables {
             false => None,
         };
         let texts = [Some((text, None)), plain.as_deref().map(|plain| (text, Some(plain)))];
-        let alone = sources == 1 && by_name && only.is_none() && plain.is_none();
+        let alone = sources == 1 && by_name && only.is_none() && plain.is_none() && question.within.is_none();
         // Without labels, this finds nothing.
         let seek = if by_name { Seek::Entities } else { Seek::Labelled };
         let searches = sources * texts.iter().flatten().count();
@@ -163,7 +164,10 @@ impl Tables {
             recognisers[0].finish();
             mentions.extend(recognisers[0].mentions().iter().map(|mention| (0, *mention)));
         } else {
-            merge((&recognisers[..searches], sources), mentions, &mut ticket, only, overlapping)?;
+            let within = question.within.map(|tops| Within::of(edges, tops, question.trees));
+            let within = within.transpose().map_err(End::Error)?;
+            let all = Sources { found: &recognisers[..searches], sources, within };
+            merge(&all, mentions, &mut ticket, only, overlapping)?;
         }
         ticket.control.slots[ticket.index].count_call(recognisers[0].counters());
         walk::settle_now_and_then(edges, &ticket);
@@ -310,15 +314,23 @@ pub fn form(found: &Found, n: usize, text: &[u8], row: &mut Row<6>) {
     row.any(found.labels.get(n));
 }
 
-/// Merges what entities' names and aliases found, in order, each entity once per window; leftmost, then longest, unless overlapping. The first
-/// `sources` read the text as it is: a window that they find a name in is none of the others'.
+/// What was found in the images, and which of it counts.
+struct Sources<'a> {
+    /// The first `sources` of these read the text as it is: a window that they find a name in is none of the others'.
+    found: &'a [Recogniser],
+    sources: usize,
+    within: Option<Within<'a>>,
+}
+
+/// Merges what entities' names and aliases found, in order, each entity once per window; leftmost, then longest, unless overlapping.
 fn merge(
-    (found, sources): (&[Recogniser], usize),
+    Sources { found, sources, within }: &Sources,
     all: &mut Vec<(usize, Mention)>,
     edges: &mut Ticket,
     only: Option<Trees>,
     overlapping: bool,
-) -> Result<(), Reason> {
+) -> Result<(), End> {
+    let sources = *sources;
     let of = |n: usize| found[n].mentions().iter().map(move |mention| (n, *mention));
     let every = || (0..found.len()).flat_map(of);
     let entity = |n: usize, mention: &Mention| found[n].name(mention.entity);
@@ -329,6 +341,12 @@ fn merge(
     let seen = entities_seen(edges, only, unsure.map(|(n, mention)| entity(n, &mention)))?;
     let is_seen = |(n, mention): &(usize, Mention)| seen.get(entity(*n, mention)).copied();
     all.extend(every().filter(|mention| is_seen(mention).unwrap_or(is_sure && is_own(mention.0))));
+    if let Some(within) = within {
+        let names: HashSet<&[u8]> = all.iter().map(|(n, mention)| entity(*n, mention)).collect();
+        let names: Vec<&[u8]> = names.into_iter().collect();
+        let those = within.those_of(&names).map_err(End::Error)?;
+        all.retain(|(n, mention)| those.contains(entity(*n, mention)));
+    }
     let window = |m: &Mention| (m.from, Reverse(m.to));
     Interruptible::new(&mut { check_interrupts }).sort_with(all, |(r, a), (s, b), work| {
         let alias = |n: usize, m: &Mention| m.alias.map(|alias| found[n].name(alias));

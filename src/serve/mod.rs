@@ -2,7 +2,7 @@
 //!
 //! conditions.rs checks and changes nothing; only route.rs has effects: before an answer it flushes this transaction's own
 //! changes, and it starts the build of a missing image. walk.rs, mentions.rs and sentences.rs make answers; answer.rs adds what a table of labels says;
-//! sink.rs passes rows on.
+//! within.rs keeps those below some entities; sink.rs passes rows on.
 
 pub mod answer;
 pub mod asked;
@@ -15,3 +15,4 @@ pub mod sentences;
 pub mod siblings;
 pub mod sink;
 pub mod walk;
+pub mod within;

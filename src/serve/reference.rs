@@ -265,12 +265,14 @@ pub fn entities(
     };
     let mut values = Source::of(of).values(from);
     values.extend([("{aliases}", if also.is_empty() { none() } else { also.join(" UNION ALL ") }), ("{named}", named)]);
-    let sql = fill(&lines(ENTITIES, from.is_some(), question.trees), &values);
+    let template = if question.within.is_some() { ENTITIES.replace("--within", "") } else { ENTITIES.to_string() };
+    let sql = fill(&lines(&template, from.is_some(), question.trees), &values);
     let mut all = tables(of, labels);
     all.extend(aliases.iter().map(|of| &of.table));
-    let Question { text, trees, overlapping } = *question;
-    let types = [pg_sys::TEXTOID, pg_sys::BOOLOID, pg_sys::TEXTARRAYOID];
-    let values = [text, overlapping, trees.unwrap_or_else(|| text_array(&[]))];
+    let Question { text, trees, within, overlapping } = *question;
+    let types = [pg_sys::TEXTOID, pg_sys::BOOLOID, pg_sys::TEXTARRAYOID, pg_sys::TEXTARRAYOID];
+    let [trees, within] = [trees, within].map(|names| names.unwrap_or_else(|| text_array(&[])));
+    let values = [text, overlapping, trees, within];
     into_store(&Statement::over(&sql, &all), types, values, rows.store());
 }
 

@@ -25,6 +25,8 @@ pub enum Mode {
     /// cft_context of many, cft_entities and cft_roots in some trees, in a prepared statement.
     InTrees,
     MentionsInTrees,
+    /// cft_entities within two of the entities, in a prepared statement.
+    MentionsWithin,
     RootsInTrees,
     /// In a plpgsql function of that volatility; an immutable one with constants runs while the statement is planned.
     Volatile,
@@ -56,6 +58,8 @@ pub enum Form {
     /// In some trees only.
     ManyInTrees,
     MentionsInTrees,
+    /// Within the first two only.
+    MentionsWithin,
     RootsInTrees,
 }
 
@@ -114,7 +118,7 @@ fn reference(table: &Table, form: Form, entities: &str, up: &str, down: &str) ->
 }
 
 /// The definition of cft_entities for this table.
-fn definition(table: &Table, form: Form, question: &str, overlapping: &str, up: &str) -> String {
+fn definition(table: &Table, form: Form, question: &str, overlapping: &str, up: &str, within: &str) -> String {
     let named = match table.label {
         None => "SELECT n.entity, n.entity FROM name AS n".to_string(),
         Some(label) => format!(
@@ -123,28 +127,32 @@ fn definition(table: &Table, form: Form, question: &str, overlapping: &str, up: 
             table.label_table.unwrap_or(&table.qualified())
         ),
     };
-    filled(ENTITIES, table, form.is_in_trees())
+    let template = if form == Form::MentionsWithin { ENTITIES.replace("--within", "") } else { ENTITIES.to_string() };
+    filled(&template, table, form.is_in_trees())
         .replace("{aliases}", "SELECT NULL::text, NULL::text WHERE false")
         .replace("{named}", &named)
         .replace("$1", question)
         .replace("$2", overlapping)
         .replace("($3)", &format!("({})", trees(up)))
+        .replace("($4)", &format!("({within})"))
 }
 
 /// The two sides of a check: rows of one type, in order, from cftrag and by definition.
 fn sides(table: &Table, form: Form, entities: &str, up: &str, down: &str) -> (String, String) {
     let table_name = table.qualified();
     let in_trees = if form.is_in_trees() { format!(", trees => {}", trees(up)) } else { String::new() };
-    if matches!(form, Form::Mentions | Form::MentionsInTrees) {
+    if matches!(form, Form::Mentions | Form::MentionsInTrees | Form::MentionsWithin) {
         // In the shape of cft_context's rows. Levels are random: an odd one asks for overlapping mentions, or puts words between them.
         let question = format!("array_to_string({entities}, CASE {down} % 2 WHEN 0 THEN ' ' ELSE '? The ' END)");
         let overlapping = format!("({up} % 2 = 1)");
+        let within = format!("({entities})[1:2]");
+        let in_some = if form == Form::MentionsWithin { format!(", within => {within}") } else { String::new() };
         let columns =
             "row_number() OVER () AS n, m.entity, m.via_alias, m.mention, m.start, m.length::text, NULL::text, m.label";
         let ours = format!(
-            "SELECT {columns} FROM cft_entities({question}, '{table_name}'::regclass, overlapping => {overlapping}{in_trees}) AS m"
+            "SELECT {columns} FROM cft_entities({question}, '{table_name}'::regclass, overlapping => {overlapping}{in_trees}{in_some}) AS m"
         );
-        let by_definition = definition(table, form, &question, &overlapping, up);
+        let by_definition = definition(table, form, &question, &overlapping, up, &within);
         return (
             ours,
             format!("SELECT {columns} FROM ({by_definition}) AS m(entity, mention, start, length, via_alias, label)"),
@@ -282,6 +290,7 @@ impl Check {
             (Mode::Roots, _) => Form::Roots,
             (Mode::InTrees, _) => Form::ManyInTrees,
             (Mode::MentionsInTrees, _) => Form::MentionsInTrees,
+            (Mode::MentionsWithin, _) => Form::MentionsWithin,
             (Mode::RootsInTrees, _) => Form::RootsInTrees,
             (_, true) => Form::Many,
             (_, false) => Form::One,
@@ -317,8 +326,8 @@ mod tests {
                 let text = reference(table, form, "q", "u", "d");
                 assert!(!text.replace("'{}'", "").contains(['{', '}', '$']), "{text}");
             }
-            for form in [Form::Mentions, Form::MentionsInTrees] {
-                let text = definition(table, form, "q", "o", "u")
+            for form in [Form::Mentions, Form::MentionsInTrees, Form::MentionsWithin] {
+                let text = definition(table, form, "q", "o", "u", "w")
                     + &filled(ROOTS, table, form.is_in_trees()).replace("$1", "t");
                 assert!(!text.replace("'{}'", "").contains(['{', '}', '$']), "{text}");
             }

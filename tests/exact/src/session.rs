@@ -163,9 +163,8 @@ impl Session {
         let table = &TABLES[check.table];
         match check.mode {
             Mode::Plain | Mode::Each => self.plain(check),
-            Mode::Mentions | Mode::Roots | Mode::InTrees | Mode::MentionsInTrees | Mode::RootsInTrees => {
-                self.plain(check)
-            }
+            Mode::Mentions | Mode::MentionsInTrees | Mode::MentionsWithin => self.plain(check),
+            Mode::Roots | Mode::InTrees | Mode::RootsInTrees => self.plain(check),
             Mode::Disabled => self.around("SET cftrag.enable = off", "RESET cftrag.enable", |s| s.plain(check)),
             Mode::Volatile => self.rows(&format!("SELECT {}", check.call(table, "volatile"))),
             Mode::Stable => self.rows(&format!("SELECT {}", check.call(table, "stable"))),

@@ -26,7 +26,7 @@ BEGIN
         UNION ALL SELECT 6, c::text FROM cft_context_parts('{3,22}', edges => 'links') AS c
         UNION ALL SELECT 7, c::text FROM cft_roots('links') AS c
         UNION ALL SELECT 8, c::text FROM cft_entities('the shoes, Item 2, 22, nowhere, 3 and item 7', 'links') AS c
-        UNION ALL SELECT 9, c::text FROM cft_entities('the shoes, Item 2, 22', 'links', '{t1}', true) AS c
+        UNION ALL SELECT 9, c::text FROM cft_entities('the shoes, Item 2, 22', 'links', '{t1}', overlapping => true) AS c
         UNION ALL SELECT 10, c::text FROM cft_neighbors('3', edges => 'links') AS c
         UNION ALL SELECT 11, c::text FROM cft_path('3', '22', edges => 'links') AS c
         UNION ALL SELECT 12, c::text FROM cft_lca('3', '22', 'links') AS c

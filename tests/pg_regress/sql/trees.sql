@@ -25,7 +25,7 @@ SELECT * FROM cft_path_prefix(ARRAY['Region 3', 'Alone', 'Sales'], 'tenants', '{
 SELECT cft_path_prefix('Region 3', 'tenants', '{t7}'), cft_path_prefix('Alone', 'tenants', '{t7}') AS not_there;
 -- Of a name that is in another tree only there is no mention, and it hides none.
 SELECT * FROM cft_entities('The company, sales and alone', 'tenants', '{t7}');
-SELECT * FROM cft_entities('The company, sales and alone', 'tenants', '{t8}', true);
+SELECT * FROM cft_entities('The company, sales and alone', 'tenants', '{t8}', overlapping => true);
 SELECT document_id, relation, depth FROM cft_chunks('Sales', edges => 'tenants', trees => '{t7}', documents => 'tenant_texts');
 SELECT document_id, relation, depth FROM cft_chunks('Alone', edges => 'tenants', trees => '{t7}', documents => 'tenant_texts');
 SELECT source, text, why FROM cft_retrieve('Sales of the company, alone?', '[1,0]', 1, edges => 'tenants', trees => '{t8}', documents => 'tenant_texts');
