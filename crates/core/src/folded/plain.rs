@@ -1,12 +1,14 @@
-//! What a text would say without the ways in which a sentence writes a name: possessives, elisions, underscores, and a full stop without a
-//! blank behind it.
+//! What a text would say without the ways in which a sentence writes a name: possessives, elisions, underscores, a full stop without a
+//! blank behind it, and Korean particles.
 //!
 //! ```text
-//!   the clinic's hours   l'usine, dell'arte   _heart failure_ of cancer.Anything
-//!   the clinic   hours     usine,      arte    heart failure  of cancer Anything
+//!   the clinic's hours   l'usine, dell'arte   _heart failure_ of cancer.Anything   서울에서는
+//!   the clinic   hours     usine,      arte    heart failure  of cancer Anything   서울
 //! ```
 //!
 //! Each character becomes a blank of as many bytes, so a place in the one text is the same place in the other.
+
+use std::ops::Range;
 
 use crate::memory::interruptible::Interruptible;
 
@@ -18,16 +20,118 @@ const ELIDED: [&str; 29] = [
 ];
 /// Letters of the longest.
 const LONGEST: usize = 6;
-/// Bytes of a curly apostrophe.
-const CURLY: usize = 3;
+/// What stands behind a noun in Korean, as one word with it: particles, two of them, the plural and the copula; sorted by bytes.
+/// Single syllables that often end a noun (나, 라, 야, 인) are left out.
+const PARTICLES: [&str; 95] = [
+    "가",
+    "같이",
+    "과",
+    "과는",
+    "과도",
+    "과의",
+    "까지",
+    "까지는",
+    "까지도",
+    "께",
+    "께서",
+    "께서는",
+    "는",
+    "도",
+    "들",
+    "들과",
+    "들도",
+    "들로",
+    "들에",
+    "들에게",
+    "들에서",
+    "들은",
+    "들을",
+    "들의",
+    "들이",
+    "라고",
+    "라는",
+    "랑",
+    "로",
+    "로는",
+    "로도",
+    "로부터",
+    "로서",
+    "로써",
+    "로의",
+    "를",
+    "마다",
+    "마저",
+    "만",
+    "만으로",
+    "만은",
+    "만을",
+    "만의",
+    "만이",
+    "밖에",
+    "보다",
+    "보다는",
+    "보다도",
+    "부터",
+    "부터는",
+    "에",
+    "에게",
+    "에게는",
+    "에게도",
+    "에게만",
+    "에게서",
+    "에는",
+    "에도",
+    "에만",
+    "에서",
+    "에서는",
+    "에서도",
+    "에서만",
+    "에서부터",
+    "에서의",
+    "와",
+    "와는",
+    "와도",
+    "와의",
+    "으로",
+    "으로는",
+    "으로도",
+    "으로부터",
+    "으로서",
+    "으로써",
+    "으로의",
+    "은",
+    "을",
+    "의",
+    "이",
+    "이나",
+    "이다",
+    "이라고",
+    "이라는",
+    "이란",
+    "이랑",
+    "이며",
+    "인가요",
+    "입니까",
+    "입니다",
+    "조차",
+    "처럼",
+    "하고",
+    "한테",
+    "한테서",
+];
+/// Syllables of the longest.
+const MOST_SYLLABLES: usize = 4;
+/// Bytes of a curly apostrophe, of a Korean syllable, and of the blank that takes the place of one.
+const WIDE: usize = 3;
+const BLANK: &[u8; WIDE] = "\u{2003}".as_bytes().first_chunk().unwrap();
 /// Bytes looked at between two steps.
 const EACH: usize = 64;
 
-/// What is rewritten: the bytes from `from` up to `to`, of which some may be a curly apostrophe.
+/// What is rewritten: the bytes from `from` up to `to`, of which some may be characters of [`WIDE`] bytes.
 struct Rewriting {
     from: usize,
     to: usize,
-    curly: Option<usize>,
+    wide: Range<usize>,
 }
 
 /// Rewrites the text in a copy that `copy` makes of it, if there is something to rewrite.
@@ -39,12 +143,10 @@ pub fn plain<E>(
     let Some(first) = first_from(text, 0, work) else { return Ok(None) };
     let mut plain = copy(text)?;
     let mut next = Some(first);
-    while let Some((at, Rewriting { from, to, curly })) = next {
+    while let Some((at, Rewriting { from, to, wide })) = next {
         plain[from..to].fill(b' ');
-        if let Some(at) = curly {
-            // A blank of as many bytes.
-            plain[at..at + CURLY].copy_from_slice("\u{2003}".as_bytes());
-        }
+        // A blank of as many bytes for each.
+        plain[wide].as_chunks_mut().0.fill(*BLANK);
         next = first_from(&plain, at + 1, work);
     }
     Ok(Some(plain))
@@ -76,21 +178,24 @@ fn first_from(text: &[u8], at: usize, work: &mut Interruptible<'_>) -> Option<(u
 /// Whether something to rewrite may begin with that byte. No full stop before a blank is.
 #[inline]
 fn is_mark(byte: u8, next: u8) -> bool {
-    (byte == b'\'') | (byte == b'_') | (byte == 0xE2) | ((byte == b'.') & (next > b' '))
+    let is_one =
+        (byte == b'\'') | (byte == b'_') | (byte == 0xE2) | ((byte == b'.') & (next > b' '));
+    is_one | (byte.wrapping_sub(0xEA) < 4)
 }
 
-/// What is to be rewritten there: an apostrophe, an underscore or a full stop, with what belongs to it.
+/// What is to be rewritten there: an apostrophe, an underscore or a full stop, with what belongs to it, or a particle.
 fn rewriting(text: &[u8], at: usize) -> Option<Rewriting> {
-    let one = Rewriting { from: at, to: at + 1, curly: None };
+    let one = Rewriting { from: at, to: at + 1, wide: 0..0 };
     match text[at] {
         b'_' => Some(one),
         b'.' => {
             (before(text, at)?.is_lowercase() && after(text, at + 1)?.is_uppercase()).then_some(one)
         }
         b'\'' => with_apostrophe(text, at, at + 1),
-        0xE2 if matches!(text.get(at..at + CURLY), Some([_, 0x80, 0x98 | 0x99])) => {
-            with_apostrophe(text, at, at + CURLY)
+        0xE2 if matches!(text.get(at..at + WIDE), Some([_, 0x80, 0x98 | 0x99])) => {
+            with_apostrophe(text, at, at + WIDE)
         }
+        0xEA..=0xED => particle(text, at),
         _ => None,
     }
 }
@@ -99,14 +204,14 @@ fn rewriting(text: &[u8], at: usize) -> Option<Rewriting> {
 fn with_apostrophe(text: &[u8], at: usize, end: usize) -> Option<Rewriting> {
     let is_apostrophe = |c| matches!(c, '\'' | '\u{2018}' | '\u{2019}');
     let goes_on = |c: char| c.is_alphanumeric() || is_apostrophe(c);
-    let curly = (end - at == CURLY).then_some(at);
+    let wide = if end - at == WIDE { at..end } else { 0..0 };
     if !before(text, at)?.is_alphanumeric() {
         return None;
     }
     let is_possessive = matches!(text.get(end), Some(b's' | b'S'))
         && !after(text, end + 1).is_some_and(|c| goes_on(c) || c == '_');
     if is_possessive {
-        return Some(Rewriting { from: at, to: end + 1, curly });
+        return Some(Rewriting { from: at, to: end + 1, wide });
     }
     let letters = text[..at]
         .iter()
@@ -119,7 +224,27 @@ fn with_apostrophe(text: &[u8], at: usize, end: usize) -> Option<Rewriting> {
         ELIDED.iter().any(|elided| elided.as_bytes().eq_ignore_ascii_case(&text[from..at]))
             && !before(text, from).is_some_and(goes_on)
             && after(text, end)?.is_alphabetic();
-    is_elided.then_some(Rewriting { from, to: end, curly })
+    is_elided.then_some(Rewriting { from, to: end, wide })
+}
+
+/// A particle from `at` to the end of a word: the longest, as the first is taken.
+fn particle(text: &[u8], at: usize) -> Option<Rewriting> {
+    let (all, _) = text[at..].as_chunks();
+    let syllables =
+        all.iter().take(MOST_SYLLABLES + 1).take_while(|bytes| is_syllable(bytes)).count();
+    let end = at + syllables * WIDE;
+    let particle = std::str::from_utf8(&text[at..end]).ok()?;
+    let is_one =
+        (1..=MOST_SYLLABLES).contains(&syllables) && PARTICLES.binary_search(&particle).is_ok();
+    let is_behind_a_name = is_one
+        && before(text, at)?.is_alphanumeric()
+        && !after(text, end).is_some_and(char::is_alphanumeric);
+    is_behind_a_name.then_some(Rewriting { from: at, to: end, wide: at..end })
+}
+
+/// Whether that is a Korean syllable in one piece (U+AC00 to U+D7A3).
+fn is_syllable(bytes: &[u8; WIDE]) -> bool {
+    (*b"\xEA\xB0\x80"..=*b"\xED\x9E\xA3").contains(bytes)
 }
 
 /// The character that ends before that place.
@@ -170,6 +295,9 @@ mod tests {
             ("of cancer.Anything", "of cancer Anything"),
             ("été.À l'été", "été À   été"),
             ("3's company", "3   company"),
+            ("서울은 서울에서는, DNA는", "서울\u{2003} 서울\u{2003}\u{2003}\u{2003}, DNA\u{2003}"),
+            ("제주도는 제주도로", "제주도\u{2003} 제주도\u{2003}"),
+            ("병원들에게", "병원\u{2003}\u{2003}\u{2003}"),
         ] {
             assert_eq!(plain(text).as_deref(), Some(wanted), "{text}");
         }
@@ -199,9 +327,21 @@ mod tests {
             "€",
             "al'arte'",
             "x'l'y",
+            "서울",
+            "은 에서",
+            "서울역",
+            "서울은행",
+            "ꀀ",
         ] {
             assert_eq!(plain(text), None, "{text}");
         }
+    }
+
+    #[test]
+    fn particles_are_sorted() {
+        assert!(super::PARTICLES.is_sorted());
+        let syllables = super::PARTICLES.iter().map(|particle| particle.chars().count());
+        assert_eq!(syllables.max(), Some(super::MOST_SYLLABLES));
     }
 
     #[test]
