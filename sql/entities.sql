@@ -10,7 +10,7 @@
 -- possessives, elisions and the like (crates/core/src/folded/plain.rs), none if it has none; cft_form(name) is the
 -- folded words of a name, joined by one blank, or NULL if it is never found in a text (crates/core/src/folded/words.rs). Both are bytea: UTF-8
 -- whatever the database's encoding is. cft_spelling(name, text, start, length) is how well those characters of the text spell a name to which they
--- fold, NULL if they do not (crates/core/src/recognise/spelling.rs): by punctuation and case, and cftrag.short_capitals.
+-- fold, NULL if they do not (crates/core/src/recognise/spelling.rs): by punctuation and case, and cftrag.match_case.
 -- One of the lines that begin with --label and --no label is part of the statement: what the entity is called, if there is a column of labels.
 -- Lines that begin with --trees are part of it where trees are asked for: only entities with a row there count; a NULL in $3 is for rows without one.
 -- Lines that begin with --within are part of it where only some entities and what is below them count.

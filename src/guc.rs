@@ -49,8 +49,8 @@ pub static TEMPLATE: GucSetting<Option<CString>> = GucSetting::<Option<CString>>
 /// `cftrag.prompt_template`: the format of cft_prompt; empty: the built-in words.
 pub static PROMPT_TEMPLATE: GucSetting<Option<CString>> = GucSetting::<Option<CString>>::new(Some(c""));
 
-/// `cftrag.short_capitals`.
-pub static SHORT_CAPITALS: GucSetting<bool> = GucSetting::<bool>::new(true);
+/// `cftrag.match_case`.
+pub static MATCH_CASE: GucSetting<bool> = GucSetting::<bool>::new(true);
 
 /// `cftrag.template` in the server's encoding, if it is set.
 pub fn template() -> Option<CString> {
@@ -125,10 +125,10 @@ pub fn define() {
         GucFlags::default(),
     );
     GucRegistry::define_bool_guc(
-        c"cftrag.short_capitals",
-        c"Sets whether names of up to five letters, all of them capitals, are found in texts in capitals only.",
-        c"So that IT, WHO and US are not found in \"who told us that it is\". When off, they are found in any case, as all other names are.",
-        &SHORT_CAPITALS,
+        c"cftrag.match_case",
+        c"Sets whether short names of capitals and common words are found in texts in their own case only.",
+        c"So that IT, WHO and Set are not found in \"who told us to set it up\". When off, they are found in any case, as all other names are.",
+        &MATCH_CASE,
         GucContext::Userset,
         GucFlags::default(),
     );

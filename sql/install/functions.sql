@@ -148,7 +148,7 @@ CREATE FUNCTION cftrag_internal.cft_spelling(name text, question text, start int
 LANGUAGE c STABLE STRICT PARALLEL SAFE COST 10
 AS 'MODULE_PATHNAME', 'cft_spelling_wrapper';
 COMMENT ON FUNCTION cftrag_internal.cft_spelling(text, text, integer, integer) IS
-'how well those characters of a text, which fold to a name, spell it: by its punctuation and case; NULL if they do not (see cftrag.short_capitals)';
+'how well those characters of a text, which fold to a name, spell it: by its punctuation and case; NULL if they do not (see cftrag.match_case)';
 
 CREATE FUNCTION cftrag_internal.cft_capture() RETURNS trigger LANGUAGE c
 AS 'MODULE_PATHNAME', 'cft_capture_wrapper';

@@ -386,7 +386,7 @@ COMMENT ON FUNCTION cft_prompt(text, vector, integer, integer, integer, integer,
 
 CREATE FUNCTION cftrag_internal.cft_resolve(mention text, embedding vector, k integer, edges regclass, trees text[], within text[], documents regclass)
 RETURNS TABLE(entity text, score float8, method text, label text)
-LANGUAGE plpgsql STABLE PARALLEL SAFE COST 10000 ROWS 5 SET search_path = pg_catalog, pg_temp SET cftrag.short_capitals = off AS $$
+LANGUAGE plpgsql STABLE PARALLEL SAFE COST 10000 ROWS 5 SET search_path = pg_catalog, pg_temp SET cftrag.match_case = off AS $$
 #variable_conflict use_column
 DECLARE
     f record;

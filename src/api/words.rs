@@ -86,7 +86,7 @@ fn cft_spelling(name: &[u8], text: &[u8], start: i32, length: i32) -> Fallible<O
     let at = |text: &str, count: i32| place_of(text, usize::try_from(count).unwrap_or(0));
     let from = at(text, start.saturating_sub(1));
     let to = from + text.get(from..).map_or(0, |rest| at(rest, length));
-    let spelling = cftrag_core::spelling(name.as_bytes(), text, from..to, guc::SHORT_CAPITALS.get());
+    let spelling = cftrag_core::spelling(name.as_bytes(), text, from..to, guc::MATCH_CASE.get());
     Ok(spelling.map(|spelling| i32::try_from(spelling).unwrap_or(i32::MAX)))
 }
 

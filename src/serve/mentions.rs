@@ -264,7 +264,7 @@ fn look(of: &AttachedTable, recogniser: &mut Recogniser, text: Read<'_>, seek: S
         return Err(Reason::Encoding.into());
     };
     recogniser.limit(work_memory::limit());
-    recogniser.capitals(guc::SHORT_CAPITALS.get());
+    recogniser.match_case(guc::MATCH_CASE.get());
     recogniser.begin(seek, all);
     recogniser.read(&mut reader, &mut work).map_err(no_room)?;
     let first = |image: Image<'_>, seen: &SnapshotView| recogniser.step(image, seen, CELLS, &reader);

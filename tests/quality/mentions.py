@@ -26,7 +26,7 @@ ROUNDS = 3
 
 # (label, settings): a line of the table each. Left out where pg_settings does not know a setting.
 VARIANTS = [
-    ("short capitals in any case", "SET cftrag.short_capitals = off"),
+    ("short capitals and common words in any case", "SET cftrag.match_case = off"),
 ]
 
 LOAD = """

@@ -4,7 +4,7 @@ CREATE TABLE spell (parent text, child text);
 SELECT cft_attach('spell');
 INSERT INTO spell VALUES ('language', 'F'), ('language', 'F#'), ('language', 'F*'), ('language', 'C++'), ('domain', '.COM'), ('department', 'R&D'), ('department', 'IT'),
     ('body', 'WHO'), ('country', 'US'), ('method', 'AIMS'), ('cell', 'T-cell'), ('cell', 'T cell'), ('cell', 'O''Neil'), ('cell', 'Osaka'), ('fruit', 'Apple'), ('firm', 'apple'),
-    ('firm', 'Yahoo!'), ('firm', 'MEDICAL');
+    ('firm', 'Yahoo!'), ('firm', 'MEDICAL'), ('verb', 'Set'), ('verb', 'use'), ('verb', 'Set up'), ('home', 'Home');
 CREATE TABLE spell_alias (alias text, entity text);
 SELECT cft_attach_aliases('spell_alias', edges => 'spell');
 INSERT INTO spell_alias VALUES ('f-sharp', 'F#'), ('F*', 'F#'), ('f star', 'F*'), ('F-star', 'F*'), ('ALL', 'method'), ('Com', 'country');
@@ -30,11 +30,11 @@ SELECT q AS question, spelled(q) FROM unnest(ARRAY['we use F# here', 'we use f# 
     'R. D. Laing', 'our r&d, R & D', 'T-cell', 't cell', 'T/cell', 'o’neil', 'apple', 'yahoo', 'Yahoo!']) WITH ORDINALITY AS u(q, n) ORDER BY n;
 -- Short names of capitals only, and short aliases of capitals only.
 SELECT q AS question, spelled(q), spelled(q, true) AS overlapping FROM unnest(ARRAY['who can tell us if it aims', 'WHO can tell the US if IT AIMS', 'Who, Us, It', 'all of it',
-    'ALL OF IT', 'medical']) WITH ORDINALITY AS u(q, n) ORDER BY n;
-SET cftrag.short_capitals = off;
+    'ALL OF IT', 'medical', 'to set and use it at home', 'Set, Use, SET, USE', 'how to set up']) WITH ORDINALITY AS u(q, n) ORDER BY n;
+SET cftrag.match_case = off;
 SELECT spelled('who can tell us if it aims');
-SELECT spelled('we use f here');
-RESET cftrag.short_capitals;
+SELECT spelled('we use f here to set it');
+RESET cftrag.match_case;
 -- Only what the caller sees wins.
 BEGIN;
 INSERT INTO spell VALUES ('language', 'G'), ('language', 'G#');
@@ -51,7 +51,7 @@ SELECT * FROM cft_resolve('f#', edges => 'spell');
 SELECT * FROM cft_resolve('Osaka''s', edges => 'spell');
 SELECT * FROM cft_resolve('l''Osaka', edges => 'spell');
 SELECT * FROM cft_resolve('Osaka''s sales', edges => 'spell') WHERE method <> 'trigram';
-SHOW cftrag.short_capitals;
+SHOW cftrag.match_case;
 -- What is no place of the text spells nothing.
 SELECT cftrag_internal.cft_spelling('F#', 'we use F# here', 8, 1), cftrag_internal.cft_spelling('F', 'we use F# here', 8, 1), cftrag_internal.cft_spelling('F*', 'we use F# here', 8, 1),
     cftrag_internal.cft_spelling('T-cell', 'ein t/cell', 5, 6), cftrag_internal.cft_spelling('F', 'F', -5, 100), cftrag_internal.cft_spelling('F', 'F', 5, 1), cftrag_internal.cft_spelling('F', '', 2147483647, 2147483647);

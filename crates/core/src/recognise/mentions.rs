@@ -86,7 +86,7 @@ pub struct Recogniser {
     arena: Arena,
     seek: Seek,
     overlapping: bool,
-    capitals: bool,
+    case: bool,
     /// The words held, of which those before `current` are done.
     held: Held,
     current: usize,
@@ -150,7 +150,7 @@ impl Recogniser {
             arena: Arena::new(prefix),
             seek: Seek::Entities,
             overlapping: false,
-            capitals: false,
+            case: false,
             held: Held::new(),
             current: 0,
             seed: 0,
@@ -171,9 +171,9 @@ impl Recogniser {
         }
     }
 
-    /// Sets whether short names of capitals are found in capitals only.
-    pub fn capitals(&mut self, only: bool) {
-        self.capitals = only;
+    /// Sets whether short names of capitals and common words are found in their own case only.
+    pub fn match_case(&mut self, only: bool) {
+        self.case = only;
     }
 
     /// Begins a text, or begins it again once the asked xids are known.
@@ -435,7 +435,7 @@ impl Recogniser {
             self.name.resize(record.name_len(), 0);
             record.copy_name(&mut self.name);
             let window = first.from..last.to;
-            let Some(spelling) = spelling(&self.name, text, window, self.capitals) else {
+            let Some(spelling) = spelling(&self.name, text, window, self.case) else {
                 continue;
             };
             let place = Place { first, last, spelling };

@@ -5,6 +5,7 @@
 //!   F*              in  an F in maths    not found: a name of one word has its punctuation
 //!   R&D             in  R. D. Laing      not found: nor without it has one of single letters
 //!   IT              in  use it           not found: short capitals are found in capitals
+//!   Set             in  to set up        not found: a common word is found in its own case
 //! ```
 
 use std::ops::Range;
@@ -15,19 +16,35 @@ use crate::records::label::label_of;
 
 /// Letters of the longest name that may be found in capitals only.
 const SHORT: usize = 5;
+/// Common words of English: those that no sentence is about.
+const COMMON: &str = "a about above after again against all also although always am among an and another any are \
+    as at be because been before being below between both but by can could did do does doing \
+    done down during each either else even ever every few for from further gave get gets getting \
+    give given gives go goes going got had has have having he hence her here hers herself him \
+    himself his how however i if in into is it its itself just let lets like made make makes \
+    making many may me might more most much must my myself neither no nor not now of off often \
+    on once one only or other otherwise our ours ourselves out over own per put quite rather \
+    said same say says see seen set sets shall she should since so some still such take taken \
+    takes than that the their theirs them themselves then there therefore these they this those \
+    though through thus to too toward towards under until up upon us use used uses using very \
+    via was we well were what when where whereas whether which while who whom whose why will \
+    with within without would yet you your yours yourself yourselves";
+/// Letters of the longest.
+const MOST_COMMON: usize = 10;
 
 /// How well the words at `window` spell a name to which they fold: 0 if it does not stand there, case
 /// aside, else more the more of its punctuation is beside them. None if they spell it not at all.
-/// `capitals`: short names of capitals are found in capitals only.
+/// `case`: short names of capitals are found in capitals only, and common words in their own case.
 #[must_use]
-pub fn spelling(name: &[u8], text: &str, window: Range<usize>, capitals: bool) -> Option<u32> {
+pub fn spelling(name: &[u8], text: &str, window: Range<usize>, case: bool) -> Option<u32> {
     let name = std::str::from_utf8(label_of(name).unwrap_or(name)).ok()?;
     let here = text.get(window.clone())?;
     // So it is mostly, and then no punctuation is beside its words.
     if name == here {
         return Some(1);
     }
-    if capitals && is_short_capitals(name) && here.chars().any(char::is_lowercase) {
+    if case && (is_common(name) || is_short_capitals(name) && here.chars().any(char::is_lowercase))
+    {
         return None;
     }
     let bare = [name.as_bytes().first(), name.as_bytes().last()];
@@ -55,6 +72,11 @@ fn is_short_capitals(name: &str) -> bool {
         }
     }
     letters > 0
+}
+
+/// Whether a name is a common word, in any case.
+fn is_common(name: &str) -> bool {
+    name.len() <= MOST_COMMON && COMMON.split(' ').any(|word| word.eq_ignore_ascii_case(name))
 }
 
 /// A name's words, and what is before and behind them without the outermost blanks.
@@ -116,10 +138,10 @@ mod tests {
     use super::*;
 
     /// How the text at the only place of the window spells each name.
-    fn spelled(names: &[&str], text: &str, window: &str, capitals: bool) -> Vec<Option<u32>> {
+    fn spelled(names: &[&str], text: &str, window: &str, case: bool) -> Vec<Option<u32>> {
         let from = text.find(window).unwrap();
         let range = from..from + window.len();
-        names.iter().map(|name| spelling(name.as_bytes(), text, range.clone(), capitals)).collect()
+        names.iter().map(|name| spelling(name.as_bytes(), text, range.clone(), case)).collect()
     }
 
     /// The names that are best.
@@ -182,6 +204,28 @@ mod tests {
     }
 
     #[test]
+    fn common_words_are_found_in_their_own_case() {
+        assert_eq!(COMMON.split(' ').map(str::len).max(), Some(MOST_COMMON));
+        for (name, text, found) in [
+            ("Set", "set", false),
+            ("Set", "Set", true),
+            ("Set", "SET", false),
+            ("use", "use", true),
+            ("use", "Use", false),
+            ("Home", "home", true),
+            ("Set up", "set up", true),
+            ("Yourselves", "yourselves", false),
+            ("Sét", "sét", true),
+            ("Use!", "use!", true),
+        ] {
+            let from = 0..text.trim_end_matches('!').len();
+            let how = |case| spelling(name.as_bytes(), text, from.clone(), case).is_some();
+            assert_eq!(how(true), found, "{name} in {text}");
+            assert!(how(false), "{name} in {text}");
+        }
+    }
+
+    #[test]
     fn short_capitals_are_found_in_capitals() {
         for (name, text, found) in [
             ("IT", "it", false),
@@ -190,8 +234,8 @@ mod tests {
             ("AIMS", "aims", false),
             ("AIMSX", "aimsx", false),
             ("SIXSIX", "sixsix", true),
-            ("It", "it", true),
-            ("it", "IT", true),
+            ("Ab", "ab", true),
+            ("ab", "AB", true),
             ("ALS2", "als2", true),
             ("R&D", "r&d", true),
             ("I T", "i t", false),

@@ -67,7 +67,7 @@ impl World {
         let rows = self.visible(&snapshot);
         let entities = rows.iter().flat_map(|(_, parent, child)| [parent, child]).collect();
         let expected = oracle::entities(&entities, &text, overlapping);
-        self.recogniser.capitals(true);
+        self.recogniser.match_case(true);
         self.recogniser.begin(Seek::Entities, overlapping);
         let cells = cells.into();
         self.seeking = Some(Seeking { snapshot, cells, text, overlapping, read: 0, expected });
