@@ -22,7 +22,7 @@ SELECT * FROM cft_context_parts('{4,5}');
 SELECT cft_context_text(1, down => 2, template => '{entity}: {relatives}');
 SELECT cft_prompt('Which accessories for lamps?', NULL);
 -- A sentence is cut between names, whatever they are called.
-SELECT budget, text FROM generate_series(30, 70, 10) AS budget, cft_retrieve('Which sports and accessories?', NULL, budget => budget, down => 2) WHERE text LIKE '%more.' OR budget = 70;
+SELECT budget, text FROM generate_series(30, 70, 10) AS budget, cft_retrieve('Which sports?', NULL, budget => budget, down => 2) WHERE text LIKE '%more.' OR budget = 70;
 -- Rows and JSON have the entity beside its label.
 SELECT relative, label FROM cft_context(8, down => 1);
 

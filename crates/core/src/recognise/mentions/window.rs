@@ -1,0 +1,213 @@
+//! The entities of one window of words: those of the folded name that it has, which the text spells and the snapshot sees.
+
+use std::ops::Range;
+
+use super::{MOST_RESTARTS, Mention, Recogniser, Searched, Seek, Unfinished};
+use crate::folded::{alike, words};
+use crate::recognise::candidates::Head;
+use crate::recognise::spelling::spelling;
+use crate::recognise::text::Word;
+use crate::records::label::label_of;
+use crate::records::list::Cursor;
+use crate::records::record::{Direction, Record};
+use crate::records::slot::Slot;
+use crate::records::visibility::sees;
+use crate::walk::arena::Name;
+use crate::{Image, Visibility};
+
+/// A label's list that was read half: what was found of the current word is kept meanwhile.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Listing {
+    /// How many mentions and names there were before the current word.
+    pub(super) found: usize,
+    pub(super) names: u32,
+    /// Which of the word's heads it is of, what was found in those before, and how many mentions there were then.
+    pub(super) head: usize,
+    pub(super) words_found: usize,
+    pub(super) before: usize,
+    /// Which of the labels of that folded name it is, where in its list, and its own name if that is wanted.
+    turn: usize,
+    cursor: Cursor,
+    alias: Option<Name>,
+}
+
+/// Where a name is in the text, and how well that spells it.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    first: Word,
+    last: Word,
+    spelling: u32,
+}
+
+impl Recogniser {
+    /// Finds the visible entities of a folded name, if `words` words from the current one on have it.
+    pub(super) fn window(
+        &mut self,
+        (image, text): Searched<'_>,
+        Head { words, record: head, .. }: Head,
+        half: Option<Listing>,
+        seen: &impl Visibility,
+        turn: &mut usize,
+        budget: &mut usize,
+    ) -> Result<(), Unfinished> {
+        self.counters.fingerprint_checks += 1;
+        let (len, folded) = self.held.folded(self.current, words, &mut self.window);
+        let head = Record::new(image.mem(), head);
+        if !has_folded(head, folded, len, &mut self.name, &mut self.folded) {
+            self.counters.false_positives += 1;
+            return Ok(());
+        }
+        self.counters.hits += 1;
+        let (first, last) =
+            (self.held.word(self.current), self.held.word(self.current + words - 1));
+        let at = first.from..last.to;
+        for (n, record) in alike::all(head).enumerate().skip(half.map_or(0, |half| half.turn)) {
+            let is_known = self.seek == Seek::Entities && self.judged.get(*turn).is_some();
+            let half = half.filter(|half| half.turn == n);
+            let mut list = half.unwrap_or_else(|| Listing {
+                turn: n,
+                cursor: Cursor::start(record, Direction::Down),
+                ..Listing::default()
+            });
+            let mut how = None;
+            if !is_known {
+                // One whose list was read half has paid.
+                if half.is_none() && self.half.is_none() {
+                    if *budget == 0 && self.restarts < MOST_RESTARTS {
+                        self.listing = (self.seek != Seek::Entities).then_some(list);
+                        return Err(Unfinished);
+                    }
+                    *budget = budget.saturating_sub(1);
+                }
+                how = self.spelling(record, text, at.clone());
+                if how.is_none() {
+                    if self.seek == Seek::Entities {
+                        self.judged.push(false);
+                        *turn += 1;
+                    }
+                    continue;
+                }
+            }
+            let place = |spelling| Place { first, last, spelling };
+            if self.seek == Seek::Entities {
+                if self.judge(image, record, seen, turn, budget)?
+                    && let Some(spelling) = how.or_else(|| self.spelling(record, text, at.clone()))
+                {
+                    self.find(record, None, place(spelling));
+                }
+            } else if let Some(spelling) = how.filter(|_| record.is_label(&mut self.name))
+                && !self.find_labelled(image, record, &mut list, seen, place(spelling), budget)
+            {
+                self.listing = Some(list);
+                return Err(Unfinished);
+            }
+        }
+        Ok(())
+    }
+
+    /// How well the text spells a record's name there: see [`spelling`].
+    fn spelling(&mut self, record: Record<'_>, text: &str, at: Range<usize>) -> Option<u32> {
+        self.name.resize(record.name_len(), 0);
+        record.copy_name(&mut self.name);
+        spelling(&self.name, text, at, self.case)
+    }
+
+    fn find(&mut self, record: Record<'_>, alias: Option<Name>, place: Place) {
+        if !self.has_room(record) {
+            return;
+        }
+        let entity = self.arena.add_name_of(record).0;
+        let Place { first, last, spelling } = place;
+        let (start, length) = (first.start, last.end - first.start);
+        let (from, to) = (first.from, last.to);
+        self.found.push(Mention { entity, alias, start, length, spelling, from, to });
+    }
+
+    /// Finds the entities of which this record is a label, from where the list was read to. `false` if the budget
+    /// ended first. Duplicate rows count twice.
+    fn find_labelled(
+        &mut self,
+        image: Image<'_>,
+        record: Record<'_>,
+        list: &mut Listing,
+        seen: &impl Visibility,
+        place: Place,
+        budget: &mut usize,
+    ) -> bool {
+        loop {
+            if *budget == 0 && self.restarts < MOST_RESTARTS {
+                return false;
+            }
+            let Some(at) = list.cursor.next(image.mem()) else { return true };
+            *budget = budget.saturating_sub(1);
+            self.counters.slots_visited += 1;
+            let slot = Slot::read(image.mem(), at);
+            if !sees(image.mem(), slot.link, seen, &mut self.asked) {
+                continue;
+            }
+            if self.seek == Seek::Aliased && list.alias.is_none() && self.has_room(record) {
+                list.alias = Some(self.arena.add_label_of(record));
+            }
+            self.find(Record::new(image.mem(), slot.neighbour), list.alias, place);
+        }
+    }
+
+    /// Whether the snapshot sees an edge row of this entity, the `turn`th of the current word.
+    fn judge(
+        &mut self,
+        image: Image<'_>,
+        record: Record<'_>,
+        seen: &impl Visibility,
+        turn: &mut usize,
+        budget: &mut usize,
+    ) -> Result<bool, Unfinished> {
+        *turn += 1;
+        if let Some(&known) = self.judged.get(*turn - 1) {
+            return Ok(known);
+        }
+        let start = |direction| (direction, Cursor::start(record, direction));
+        let (mut direction, mut cursor) = self.half.take().unwrap_or_else(|| start(Direction::Up));
+        let visible = loop {
+            if *budget == 0 && self.restarts < MOST_RESTARTS {
+                self.half = Some((direction, cursor));
+                return Err(Unfinished);
+            }
+            *budget = budget.saturating_sub(1);
+            match cursor.next(image.mem()) {
+                Some(at) => {
+                    self.counters.slots_visited += 1;
+                    let link = Slot::read(image.mem(), at).link;
+                    if sees(image.mem(), link, seen, &mut self.asked) {
+                        break true;
+                    }
+                }
+                None if direction == Direction::Up => (direction, cursor) = start(Direction::Down),
+                None => break false,
+            }
+        };
+        self.judged.push(visible);
+        Ok(visible)
+    }
+}
+
+/// Whether a record's name has the folded name in the first `len` bytes of `wanted`. The two vectors
+/// are scratch memory.
+fn has_folded(
+    record: Record<'_>,
+    wanted: &[u8],
+    len: usize,
+    name: &mut Vec<u8>,
+    folded: &mut Vec<u8>,
+) -> bool {
+    if let Some(start) = wanted.first_chunk()
+        && record.name_len() == len
+        && words::are_plainly(&record.name_start(), start, len)
+    {
+        return true;
+    }
+    let wanted = &wanted[..len];
+    name.resize(record.name_len(), 0);
+    record.copy_name(name);
+    words::is_plainly(label_of(name).unwrap_or(name), wanted)
+        || words::fold_name(name, folded) && folded == wanted
+}
