@@ -57,3 +57,30 @@ SELECT cftrag_internal.cft_spelling('F#', 'we use F# here', 8, 1), cftrag_intern
     cftrag_internal.cft_spelling('T-cell', 'ein t/cell', 5, 6), cftrag_internal.cft_spelling('F', 'F', -5, 100), cftrag_internal.cft_spelling('F', 'F', 5, 1), cftrag_internal.cft_spelling('F', '', 2147483647, 2147483647);
 DROP TABLE spell, spell_alias;
 DROP FUNCTION spelled;
+-- Twenty thousand names of one word, told apart by punctuation only: one of them is found, in steps; texts of apostrophes, and of many mentions.
+CREATE TABLE alike (parent text, child text);
+SELECT cft_attach('alike');
+INSERT INTO alike SELECT 'name', 'alike' || translate(n::text, '0123456789', '!?,;:+*#=~') FROM generate_series(1, 20000) AS n;
+INSERT INTO alike VALUES ('name', 'x'), ('name', 'X!');
+SELECT oracle.build('alike');
+CREATE FUNCTION counted(question text) RETURNS text VOLATILE LANGUAGE plpgsql AS $$
+DECLARE
+    image text;
+    definition text;
+    ask CONSTANT text := 'SELECT format(''%s: %s'', count(*), min(entity)) FROM cft_entities($1, ''alike'')';
+BEGIN
+    PERFORM set_config('cftrag.enable', 'on', true);
+    EXECUTE ask INTO image USING question;
+    PERFORM set_config('cftrag.enable', 'off', true);
+    EXECUTE ask INTO definition USING question;
+    PERFORM set_config('cftrag.enable', 'on', true);
+    RETURN CASE WHEN image IS DISTINCT FROM definition THEN format('image %s, definition %s', image, definition) ELSE image END;
+END $$;
+SELECT counted('is it alike?!?!,'), counted('it is alike'), counted('ALIKE? alike!'), counted(repeat('''', 100000)), counted(repeat('’', 100000)), counted(repeat('x''s ', 300)), counted(repeat('x! ', 100));
+BEGIN;
+DELETE FROM alike WHERE child LIKE 'alike?%';
+SELECT counted('is it alike?!?!,'), counted('alike! it is');
+ROLLBACK;
+SELECT * FROM cft_verify('alike');
+DROP TABLE alike;
+DROP FUNCTION counted;

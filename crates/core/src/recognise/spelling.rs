@@ -11,7 +11,7 @@
 use std::ops::Range;
 
 use crate::folded::pieces::Words;
-use crate::folded::words::{fold, is_ignorable};
+use crate::folded::words::{MOST_WORD, fold, is_ignorable};
 use crate::records::label::label_of;
 
 /// Letters of the longest name that may be found in capitals only.
@@ -43,8 +43,10 @@ pub fn spelling(name: &[u8], text: &str, window: Range<usize>, case: bool) -> Op
     if name == here {
         return Some(1);
     }
-    if case && (is_common(name) || is_short_capitals(name) && here.chars().any(char::is_lowercase))
-    {
+    // Words far apart are as in no name.
+    let is_long = here.len() > MOST_WORD;
+    let is_lower = || is_long || here.chars().any(char::is_lowercase);
+    if case && (is_common(name) || is_short_capitals(name) && is_lower()) {
         return None;
     }
     let bare = [name.as_bytes().first(), name.as_bytes().last()];
@@ -52,9 +54,15 @@ pub fn spelling(name: &[u8], text: &str, window: Range<usize>, case: bool) -> Op
         return Some(1);
     }
     let Parts { before, inner, after, needs_marks } = Parts::of(name);
-    let stands = text[..window.start].trim_end().ends_with(before)
-        && text[window.end..].trim_start().starts_with(after)
-        && are_alike(inner, here);
+    let (head, tail) = (&text[..window.start], &text[window.end..]);
+    // A blank of the name may be several in the text.
+    let is_before = before.is_empty()
+        || head.ends_with(before)
+        || has_blank_last(before) && head.trim_end().ends_with(before.trim_end());
+    let is_after = after.is_empty()
+        || tail.starts_with(after)
+        || has_blank_first(after) && tail.trim_start().starts_with(after.trim_start());
+    let stands = is_before && is_after && !is_long && are_alike(inner, here);
     match stands {
         true => Some(1 + u32::try_from(before.len() + after.len()).unwrap_or(0)),
         false if needs_marks => None,
@@ -79,7 +87,7 @@ fn is_common(name: &str) -> bool {
     name.len() <= MOST_COMMON && COMMON.split(' ').any(|word| word.eq_ignore_ascii_case(name))
 }
 
-/// A name's words, and what is before and behind them without the outermost blanks.
+/// A name's words, and what is before and behind them, up to the outermost blanks.
 struct Parts<'n> {
     before: &'n str,
     inner: &'n str,
@@ -104,16 +112,30 @@ impl<'n> Parts<'n> {
             let has_case = |c: char| c.is_lowercase() || c.is_uppercase() || c.is_numeric();
             single &= letters.next().is_some_and(has_case) && letters.next().is_none();
         }
-        let (before, after) = (bare(&name[..inner.start]), bare(&name[inner.end..]));
+        let (mut before, mut after) = (&name[..inner.start], &name[inner.end..]);
+        before = if bare(before).is_empty() { "" } else { before.trim_start_matches(is_blank) };
+        after = if bare(after).is_empty() { "" } else { after.trim_end_matches(is_blank) };
         marks |= !before.is_empty() || !after.is_empty();
         let needs_marks = marks && (count == 1 || single);
         Parts { before, inner: &name[inner], after, needs_marks }
     }
 }
 
+fn is_blank(c: char) -> bool {
+    c.is_whitespace() || is_ignorable(c)
+}
+
 /// Without the outermost blanks and zero-width characters.
 fn bare(text: &str) -> &str {
-    text.trim_matches(|c: char| c.is_whitespace() || is_ignorable(c))
+    text.trim_matches(is_blank)
+}
+
+fn has_blank_first(text: &str) -> bool {
+    text.chars().next().is_some_and(char::is_whitespace)
+}
+
+fn has_blank_last(text: &str) -> bool {
+    text.chars().next_back().is_some_and(char::is_whitespace)
 }
 
 /// Whether they are the same but for blanks and what folding makes alike.
@@ -190,6 +212,10 @@ mod tests {
             ("Cat 🐈", "cat", "cat", false),
             ("Cat 🐈", "a cat 🐈", "cat", true),
             ("Cat 🐈", "a cat🐈", "cat", true),
+            ("Cat🐈", "a cat 🐈", "cat", false),
+            ("Cat  🐈", "a cat 🐈", "cat", true),
+            ("#F", "C# F", "F", false),
+            ("# F", "C#\n F", "F", true),
             // Neither blanks nor zero-width characters are punctuation.
             (" cat\u{200B} ", "a cat", "cat", true),
             ("T-cell", "t cell", "t cell", true),
