@@ -106,11 +106,6 @@ AS 'MODULE_PATHNAME', 'cft_those_wrapper';
 COMMENT ON FUNCTION cftrag_internal.cft_those(text[], regclass, text[], text[]) IS
 'those of the names that are entities, of all trees or of these, and of all entities or one of these or below one';
 
-CREATE FUNCTION cftrag_internal.cft_lowest(names text[], edges regclass, trees text[]) RETURNS text[]
-LANGUAGE c STABLE PARALLEL SAFE COST 200
-AS 'MODULE_PATHNAME', 'cft_lowest_wrapper';
-COMMENT ON FUNCTION cftrag_internal.cft_lowest(text[], regclass, text[]) IS 'those of the names that no other of them is below, in all trees or in these';
-
 CREATE FUNCTION cft_attach_aliases(aliases regclass, alias name DEFAULT 'alias', entity name DEFAULT 'entity', edges regclass DEFAULT NULL)
 RETURNS void LANGUAGE c VOLATILE PARALLEL UNSAFE COST 1000
 AS 'MODULE_PATHNAME', 'cft_attach_aliases_wrapper';

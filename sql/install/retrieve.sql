@@ -154,14 +154,16 @@ DECLARE
     has_entities boolean;
     names text[] := '{}';
     whys text[] := '{}';
-    -- Those of the names of which something is said.
-    named text[];
+    -- Entities and trees of which nothing is said.
+    left_out text[];
+    trees_of text[];
     said_of text[];
     said text[];
     relations text[];
-    -- The most descendants that a sentence names, at least; and the sentences once some say a number instead.
-    generic float8 := 100;
-    numbered text[];
+    -- The most descendants that a sentence names.
+    most CONSTANT int := 100;
+    -- Of each row, which sentence it is.
+    numbers int[];
     -- The entity at hand, and, once a sentence had to be shortened, where they can be cut.
     said_now text;
     cuts bigint[];
@@ -220,21 +222,24 @@ BEGIN
     IF names <> '{}' THEN
         called := cftrag_internal.cft_called(names, edges);
     END IF;
-    -- What is above another entity of the question adds nothing to what is said of that.
-    named := names;
+    -- What the sentence about another entity of the question names as above that adds nothing in that tree.
     IF mode IN ('cft', 'naive') AND cardinality(names) > 1 THEN
-        named := cftrag_internal.cft_lowest(names, edges, trees);
+        WITH above AS MATERIALIZED (SELECT c.entity, c.tree, c.relative FROM cftrag_internal.cft_context(names, up, 0, edges, trees) AS c WHERE c.relative = ANY (names))
+        SELECT array_agg(DISTINCT concat_ws(' ', length(a.relative), a.relative, a.tree)) INTO left_out
+          FROM above AS a WHERE NOT EXISTS (SELECT FROM above AS b WHERE b.entity = a.relative AND b.relative = a.entity AND b.tree IS NOT DISTINCT FROM a.tree);
     END IF;
 
     -- A statement for each mode, so that a kept plan of the next one does for all.
     IF names = '{}' THEN
         NULL;
     ELSIF mode IN ('cft', 'ann_tree') THEN
-        SELECT array_agg(p.entity ORDER BY p.n), array_agg(p.text ORDER BY p.n), array_agg(p.relation ORDER BY p.n) INTO said_of, said, relations
-          FROM cftrag_internal.cft_context_parts(named, up, down, edges, trees) WITH ORDINALITY AS p(entity, tree, relation, text, n);
+        SELECT array_agg(p.entity ORDER BY p.n), array_agg(p.text ORDER BY p.n), array_agg(p.relation ORDER BY p.n), array_agg(concat_ws(' ', length(p.entity), p.entity, p.tree) ORDER BY p.n)
+          INTO said_of, said, relations, trees_of
+          FROM cftrag_internal.cft_context_parts(names, up, down, edges, trees) WITH ORDINALITY AS p(entity, tree, relation, text, n);
     ELSIF mode = 'naive' THEN
-        SELECT array_agg(p.entity ORDER BY p.n), array_agg(p.text ORDER BY p.n), array_agg(p.relation ORDER BY p.n) INTO said_of, said, relations
-          FROM cftrag_internal.cft_parts_by_search(named, up, down, edges, trees) WITH ORDINALITY AS p(entity, tree, relation, text, n);
+        SELECT array_agg(p.entity ORDER BY p.n), array_agg(p.text ORDER BY p.n), array_agg(p.relation ORDER BY p.n), array_agg(concat_ws(' ', length(p.entity), p.entity, p.tree) ORDER BY p.n)
+          INTO said_of, said, relations, trees_of
+          FROM cftrag_internal.cft_parts_by_search(names, up, down, edges, trees) WITH ORDINALITY AS p(entity, tree, relation, text, n);
     ELSE
         SELECT array_agg(p.entity ORDER BY p.n), array_agg(p.text ORDER BY p.n) INTO said_of, said
           FROM cftrag_internal.cft_sentences_of_neighbors(names, greatest(down, 1), edges, trees) WITH ORDINALITY AS p(entity, text, n);
@@ -249,19 +254,19 @@ BEGIN
         texts := array_append(texts, r.body); sizes := array_append(sizes, r.tokens);
         reasons := array_append(reasons, format('number %s of the %s nearest documents', near, k));
     END LOOP;
-    -- Of an entity with very many descendants their number is said, not their names.
-    IF mode <> 'ann_graph' AND EXISTS (SELECT FROM unnest(said, relations) AS u(text, relation)
-                                        WHERE relation = 'descendant' AND char_length(text) - char_length(translate(text, ',;', '')) >= generic) THEN
-        SELECT greatest(generic, c.reltuples / 100)::bigint INTO generic FROM pg_class AS c WHERE c.oid = edges;
-        SELECT c.cuts, c.last_names INTO cuts, last_names FROM cftrag_internal.cft_cuts(named, up, down, edges, trees) AS c;
-        SELECT array_agg(CASE WHEN relations[n] = 'descendant' AND last_names[n] - coalesce(last_names[n - 1], 0) > generic
-                              THEN cftrag_internal.cft_number(u.text, cuts, coalesce(last_names[n - 1], 0) + 1, last_names[n]) ELSE u.text END ORDER BY n) INTO numbered
+    -- Of an entity with very many descendants their number is said, not their names; with a budget as many names as it has room for.
+    IF budget IS NULL AND mode <> 'ann_graph' AND EXISTS (SELECT FROM unnest(said, relations) AS u(text, relation)
+                                                           WHERE relation = 'descendant' AND char_length(text) - char_length(translate(text, ',;', '')) >= most) THEN
+        SELECT c.cuts, c.last_names INTO cuts, last_names FROM cftrag_internal.cft_cuts(names, up, down, edges, trees) AS c;
+        SELECT array_agg(CASE WHEN relations[n] = 'descendant' AND last_names[n] - coalesce(last_names[n - 1], 0) > most
+                              THEN cftrag_internal.cft_number(u.text, cuts, coalesce(last_names[n - 1], 0) + 1, last_names[n]) ELSE u.text END ORDER BY n) INTO said
           FROM unnest(said) WITH ORDINALITY AS u(text, n);
     END IF;
     FOR row_at IN 1 .. coalesce(cardinality(said), 0) LOOP
-        sources := array_append(sources, 'hierarchy'); ranks := array_append(ranks, row_at);
+        CONTINUE WHEN trees_of[row_at] = ANY (left_out);
+        sources := array_append(sources, 'hierarchy'); ranks := array_append(ranks, cardinality(sources) - near); numbers[cardinality(sources)] := row_at;
         entities := array_append(entities, said_of[row_at]); ids := array_append(ids, NULL); distances := array_append(distances, NULL);
-        texts := array_append(texts, coalesce(numbered[row_at], said[row_at])); sizes := array_append(sizes, (char_length(texts[cardinality(texts)]) + 3) / 4);
+        texts := array_append(texts, said[row_at]); sizes := array_append(sizes, (char_length(said[row_at]) + 3) / 4);
         -- Sentences come in the order of the names.
         WHILE names[name_at] <> said_of[row_at] LOOP
             name_at := name_at + 1;
@@ -301,11 +306,11 @@ BEGIN
                 taken[row_at] := true;
                 left_over := left_over - sizes[row_at];
             -- It names the entity and has 40 characters besides, at least.
-            ELSIF sources[row_at] = 'hierarchy' AND mode <> 'ann_graph' AND texts[row_at] = said[ranks[row_at]] AND (char_length(called[name_at]) + 40) / 4 <= left_over / 2 THEN
+            ELSIF sources[row_at] = 'hierarchy' AND mode <> 'ann_graph' AND (char_length(called[name_at]) + 40) / 4 <= left_over / 2 THEN
                 IF cuts IS NULL THEN
-                    SELECT c.cuts, c.last_names INTO cuts, last_names FROM cftrag_internal.cft_cuts(named, up, down, edges, trees) AS c;
+                    SELECT c.cuts, c.last_names INTO cuts, last_names FROM cftrag_internal.cft_cuts(names, up, down, edges, trees) AS c;
                 END IF;
-                shorter := cftrag_internal.cft_cut(texts[row_at], left_over / 2, cuts, coalesce(last_names[ranks[row_at] - 1], 0) + 1, last_names[ranks[row_at]]);
+                shorter := cftrag_internal.cft_cut(texts[row_at], left_over / 2, cuts, coalesce(last_names[numbers[row_at] - 1], 0) + 1, last_names[numbers[row_at]]);
                 IF shorter IS NOT NULL THEN
                     taken[row_at] := true;
                     texts[row_at] := shorter;
@@ -418,19 +423,19 @@ BEGIN
      ORDER BY z.method = 'alias', z.entity COLLATE "C" LIMIT k;
     IF FOUND THEN RETURN; END IF;
     SELECT n.nspname INTO trgm FROM pg_extension AS x JOIN pg_namespace AS n ON n.oid = x.extnamespace WHERE x.extname = 'pg_trgm';
-    IF FOUND THEN
-        -- Labels and aliases may be there of entities that are in no edge that the caller sees.
-        SELECT string_agg(format('SELECT r.%1$I::text COLLATE "C" AS name, r.%2$I::text AS called FROM %3$s AS r WHERE r.%2$I::text OPERATOR(%4$I.%%) $1 AND r.%1$I IS NOT NULL', t.entity, t.called, t.relation, trgm)
-                   || CASE WHEN t.relation <> f.edges OR num_nulls(trees, within) < 2 THEN format(' AND r.%1$I::text COLLATE "C" IN (SELECT unnest(cftrag_internal.cft_those(ARRAY(
-                          SELECT s.%1$I::text FROM %3$s AS s WHERE s.%2$I::text OPERATOR(%4$I.%%) $1), $3, $4, $5)))', t.entity, t.called, t.relation, trgm) ELSE '' END,
+    -- No name of a text has more bytes, and comparing a long one takes long.
+    IF FOUND AND octet_length(mention) <= 2000 THEN
+        SELECT string_agg(format('SELECT r.%1$I::text COLLATE "C" AS name, r.%2$I::text AS called FROM %3$s AS r WHERE r.%2$I::text OPERATOR(%4$I.%%) $1 AND r.%1$I IS NOT NULL', t.entity, t.called, t.relation, trgm),
                    ' UNION ALL ')
           INTO called FROM (SELECT n.* FROM cftrag_internal.cft_name_tables(f.edges) AS n
                             UNION ALL SELECT f.edges, o.name, o.name FROM unnest(ARRAY[f.parent, f.child]) AS o(name) WHERE f.by_name) AS t;
     END IF;
     IF called IS NOT NULL THEN
+        -- A row may be there of what is no entity, or none that is asked for.
         EXECUTE format(
-            'SELECT array_agg(z.name ORDER BY z.similarity DESC, z.name), array_agg(z.similarity ORDER BY z.similarity DESC, z.name)
-               FROM (SELECT n.name, max(%I.similarity(n.called, $1))::float8 AS similarity FROM (%s) AS n GROUP BY n.name ORDER BY 2 DESC, 1 LIMIT $2) AS z', trgm, called)
+            'WITH n AS MATERIALIZED (SELECT n.name, max(%I.similarity(n.called, $1))::float8 AS similarity FROM (%s) AS n GROUP BY n.name),
+                  z AS (SELECT n.* FROM n JOIN unnest(cftrag_internal.cft_those(ARRAY(SELECT n.name FROM n), $3, $4, $5)) AS t(name) ON t.name = n.name ORDER BY 2 DESC, 1 LIMIT $2)
+             SELECT array_agg(z.name ORDER BY z.similarity DESC, z.name), array_agg(z.similarity ORDER BY z.similarity DESC, z.name) FROM z', trgm, called)
         INTO before, alike USING mention, k, f.edges, trees, within;
         RETURN QUERY SELECT u.name, u.similarity, 'trigram', cftrag_internal.cft_label(u.name, f.edges) FROM unnest(before, alike) AS u(name, similarity);
         found_here := coalesce(cardinality(before), 0);

@@ -1,5 +1,4 @@
-//! cft_entities: which entities occur in a text, by their names or their aliases; cft_those and cft_lowest: which of some names are entities, and
-//! which of some have none of the others below them.
+//! cft_entities: which entities occur in a text, by their names or their aliases; cft_those: which of some names are entities.
 //!
 //! Each attached table of aliases has an image of its own (the alias as a label of the entity). Every window is then looked up in all images, and
 //! leftmost-longest chooses among all matches.
@@ -60,15 +59,4 @@ fn cft_those(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<Internal> {
         those.retain(|name| within.contains(name));
     }
     Ok(Internal::from(Some(text_array(&those))))
-}
-
-/// `cft_lowest(names text[], edges regclass, trees text[]) -> text[]`: those of the names that no other of them is below, in one of these trees if they are not
-/// NULL; each once. Of those that are above each other, in a cycle, all. NULL for NULL names. Errors: those of cft_context.
-#[pg_extern(sql = false)]
-fn cft_lowest(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<Internal> {
-    // SAFETY: our own fcinfo.
-    let call = unsafe { Call::new(fcinfo) };
-    let Some((names, _)) = call.names(0) else { return Ok(Internal::from(None)) };
-    let of = AttachedTable::open(&call, 1)?;
-    Ok(Internal::from(Some(text_array(&within::lowest(&of, &names, call.arg(2))?))))
 }

@@ -33,6 +33,7 @@ const ROOTS: &str = include_str!("../../sql/roots.sql");
 
 const LABELS: &str = include_str!("../../sql/labels.sql");
 const POSITIONS: &str = include_str!("../../sql/positions.sql");
+const BELOW: &str = include_str!("../../sql/below.sql");
 const CYCLE: &str = include_str!("../../sql/cycle.sql");
 
 /// Cached plans, beyond which those not in use are freed.
@@ -225,6 +226,33 @@ pub fn positions(of: &AttachedTable, position: &str, names: &[&[u8]]) -> Fallibl
         );
     });
     Ok(places)
+}
+
+/// The numbers, from 0, of those of the names that have one of `tops` above them in one of the trees (sql/below.sql). Two text[] values.
+pub fn below(
+    of: &AttachedTable,
+    names: pg_sys::Datum,
+    tops: pg_sys::Datum,
+    trees: Option<pg_sys::Datum>,
+) -> Fallible<Vec<usize>> {
+    let source = Source::of(of);
+    let mut values = source.values(None);
+    values.extend([("{is_child}", source.is_child("u.name")), ("{is_next}", source.is_child("a.entity"))]);
+    let statement = Statement::over(&fill(&lines(BELOW, false, trees), &values), &[&of.table]);
+    let (mut numbers, mut done) = (Vec::new(), Ok(()));
+    execute(&statement, [pg_sys::TEXTARRAYOID; 3], [names, tops, trees.unwrap_or(tops)], None, |rows| {
+        let count = rows.numvals as usize;
+        done = Room::new().take(count * size_of::<usize>());
+        if done.is_ok() {
+            // SAFETY: `numvals` rows of one bigint, which is 1 at least.
+            numbers.extend(
+                (0..count).map(|n| unsafe {
+                    pg_sys::SPI_getbinval(*rows.vals.add(n), rows.tupdesc, 1, &mut false).value() - 1
+                }),
+            );
+        }
+    });
+    done.map(|()| numbers)
 }
 
 /// Answers cft_roots by its definition (sql/roots.sql). `labels`: the table of labels, if there is one.

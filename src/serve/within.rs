@@ -1,4 +1,4 @@
-//! Which entities are one of some entities or below one, and which have none of the others below them: by the ancestors of each.
+//! Which entities are one of some entities or below one: by the ancestors of each.
 
 #![expect(unsafe_code, reason = "values of a call's arguments")]
 
@@ -7,11 +7,14 @@ use crate::call::fmgr::text_array;
 use crate::call::work_memory::Room;
 use crate::catalog::attached_table::AttachedTable;
 use crate::error::{Fallible, MAX_LEVELS};
+use crate::pg::interrupt::check_interrupts;
 use crate::serve::asked::Reach;
 use crate::serve::sink::{Relative, Sink};
-use crate::serve::walk;
+use crate::serve::walk::Served;
+use crate::serve::{reference, walk};
+use cftrag_core::Interruptible;
 use pgrx::{check_for_interrupts, pg_sys};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 /// Bytes that a name takes in a set, besides its own.
 const PER_NAME: usize = 80;
@@ -37,31 +40,6 @@ pub fn there<'n>(of: &AttachedTable, names: &[&'n [u8]], trees: Option<pg_sys::D
     Ok(found)
 }
 
-/// Those of the names, which are distinct, that no other of them is below in one of the trees within as many levels as one walk has, unless it is above
-/// that one, too; in order. 53400, 53200 (memory).
-pub fn lowest<'n>(of: &AttachedTable, names: &[&'n [u8]], trees: Option<pg_sys::Datum>) -> Fallible<Vec<&'n [u8]>> {
-    let mut room = Room::new();
-    room.take(names.len() * PER_NAME)?;
-    let numbers: HashMap<&[u8], usize> = names.iter().enumerate().map(|(n, name)| (*name, n)).collect();
-    let mut above = HashSet::new();
-    let all = Within { of, tops: HashSet::new(), trees };
-    let mut at = 0;
-    all.ancestors(names, |row| {
-        while names[at] != row.entity {
-            at += 1;
-        }
-        if let Some(&other) = numbers.get(row.name).filter(|other| **other != at)
-            && above.insert((at, other))
-        {
-            room.take(2 * size_of::<(usize, usize)>())?;
-        }
-        Ok(())
-    })?;
-    let has_lower: HashSet<usize> =
-        above.iter().filter(|(lower, upper)| !above.contains(&(*upper, *lower))).map(|(_, upper)| *upper).collect();
-    Ok(names.iter().enumerate().filter(|(n, _)| !has_lower.contains(n)).map(|(_, name)| *name).collect())
-}
-
 /// What entities are to be or to be below.
 pub struct Within<'a> {
     of: &'a AttachedTable,
@@ -78,7 +56,13 @@ impl<'a> Within<'a> {
         // SAFETY: SQL declares the argument text[].
         let tops = unsafe { fmgr::elements(tops) };
         Room::new().take(tops.len() * PER_NAME)?;
-        Ok(Self { of, tops: tops.into_iter().flatten().collect(), trees })
+        let mut check_interrupts = check_interrupts;
+        let mut work = Interruptible::new(&mut check_interrupts);
+        let counts = |name: &Option<&'a [u8]>| {
+            work.step();
+            name.is_some()
+        };
+        Ok(Self { of, tops: tops.into_iter().filter(counts).flatten().collect(), trees })
     }
 
     /// Those of the names, which are distinct, that are one of these or below one in one of the trees; a name counts as itself in any.
@@ -86,35 +70,47 @@ impl<'a> Within<'a> {
     pub fn those_of<'n>(&self, names: &[&'n [u8]]) -> Fallible<HashSet<&'n [u8]>> {
         let mut room = Room::new();
         room.take(names.len() * PER_NAME)?;
-        let (mut found, mut deep) = (HashSet::new(), HashSet::new());
-        let others: Vec<&[u8]> = names.iter().copied().filter(|name| !self.tops.contains(name)).collect();
-        found.extend(names.iter().copied().filter(|name| self.tops.contains(name)));
-        if self.tops.is_empty() || others.is_empty() {
-            return Ok(found);
-        }
-        // Rows are in the order of the names.
-        let mut at = 0;
-        self.ancestors(&others, |row| {
-            while others[at] != row.entity {
-                at += 1;
-            }
-            if self.tops.contains(row.name) {
-                found.insert(others[at]);
-            } else if row.depth == MAX_LEVELS {
-                deep.insert(others[at]);
-            }
-            Ok(())
-        })?;
-        for name in deep {
-            if !found.contains(name) && self.is_above(name, &mut room)? {
-                found.insert(name);
-            }
+        let is_top = |name: &&[u8]| self.tops.contains(*name);
+        let mut found: HashSet<&[u8]> = names.iter().copied().filter(is_top).collect();
+        let others: Vec<&[u8]> = names.iter().copied().filter(|name| !is_top(name)).collect();
+        if !self.tops.is_empty() && !others.is_empty() && !self.by_image(&others, &mut found, &mut room)? {
+            let tops: Vec<&[u8]> = self.tops.iter().copied().collect();
+            let below = reference::below(self.of, text_array(&others), text_array(&tops), self.trees)?;
+            found.extend(below.into_iter().map(|n| others[n]));
         }
         Ok(found)
     }
 
-    /// Whether one of the tops is above this entity, by walks from walks' ends.
-    fn is_above(&self, name: &[u8], room: &mut Room) -> Fallible<bool> {
+    /// Adds those of the names that are below one of these. `false` if the image cannot serve.
+    fn by_image<'n>(&self, names: &[&'n [u8]], found: &mut HashSet<&'n [u8]>, room: &mut Room) -> Fallible<bool> {
+        let mut deep = HashSet::new();
+        // Rows are in the order of the names.
+        let mut at = 0;
+        let is_served = self.ancestors(names, |row| {
+            while names[at] != row.entity {
+                at += 1;
+            }
+            if self.tops.contains(row.name) {
+                found.insert(names[at]);
+            } else if row.depth == MAX_LEVELS {
+                deep.insert(names[at]);
+            }
+            Ok(())
+        })?;
+        for name in deep {
+            if !found.contains(name) {
+                match self.is_above(name, room)? {
+                    Some(true) => _ = found.insert(name),
+                    Some(false) => {}
+                    None => return Ok(false),
+                }
+            }
+        }
+        Ok(is_served)
+    }
+
+    /// Whether one of the tops is above this entity, by walks from walks' ends; None if the image cannot serve.
+    fn is_above(&self, name: &[u8], room: &mut Room) -> Fallible<Option<bool>> {
         let mut known: HashSet<Above> = HashSet::new();
         let mut todo: Vec<Above> = Vec::new();
         let mut is_found = false;
@@ -127,15 +123,15 @@ impl<'a> Within<'a> {
             }
             Ok(())
         };
-        self.ancestors(&[name], |row| {
+        let mut is_served = self.ancestors(&[name], |row| {
             is_found |= self.tops.contains(row.name);
             add(row, &mut todo)
         })?;
-        while let Some((tree, name)) = todo.pop() {
-            if is_found {
-                break;
-            }
-            self.ancestors(&[&name], |row| {
+        while !is_found
+            && is_served
+            && let Some((tree, name)) = todo.pop()
+        {
+            is_served = self.ancestors(&[&name], |row| {
                 if row.tree == tree.as_deref() {
                     is_found |= self.tops.contains(row.name);
                     add(row, &mut todo)?;
@@ -143,14 +139,22 @@ impl<'a> Within<'a> {
                 Ok(())
             })?;
         }
-        Ok(is_found)
+        Ok(is_served.then_some(is_found))
     }
 
-    /// Passes the ancestors of these entities on, of as many levels as one walk has.
-    fn ancestors(&self, names: &[&[u8]], mut each: impl FnMut(&Relative<'_>) -> Fallible<()>) -> Fallible<()> {
+    /// Passes the ancestors of these entities on, of as many levels as one walk has. `false` if the image cannot serve: then some were not passed.
+    fn ancestors(&self, names: &[&[u8]], mut each: impl FnMut(&Relative<'_>) -> Fallible<()>) -> Fallible<bool> {
         check_for_interrupts!();
         let reach = Reach { trees: self.trees, counts: false, ..Reach::levels(MAX_LEVELS, 0) };
         let mut take = |rows: &[Relative<'_>]| rows.iter().try_for_each(&mut each);
-        walk::answer(self.of, names, || text_array(names), reach, &mut Sink::Nodes { take: &mut take, own: false })
+        let mut sink = Sink::Nodes { take: &mut take, own: false };
+        let mut walk = walk::workspace()?;
+        let served = walk::walk_from(self.of, names, reach, &mut walk, |walk| sink.take(walk, false))?;
+        let is_served = matches!(served, Served::All(_));
+        if is_served {
+            sink.take(&mut walk, true)?;
+        }
+        walk::give_back(walk);
+        Ok(is_served)
     }
 }

@@ -4,7 +4,7 @@ CREATE TABLE spell (parent text, child text);
 SELECT cft_attach('spell');
 INSERT INTO spell VALUES ('language', 'F'), ('language', 'F#'), ('language', 'F*'), ('language', 'C++'), ('domain', '.COM'), ('department', 'R&D'), ('department', 'IT'),
     ('body', 'WHO'), ('country', 'US'), ('method', 'AIMS'), ('cell', 'T-cell'), ('cell', 'T cell'), ('cell', 'O''Neil'), ('cell', 'Osaka'), ('fruit', 'Apple'), ('firm', 'apple'),
-    ('firm', 'Yahoo!'), ('firm', 'MEDICAL'), ('verb', 'Set'), ('verb', 'use'), ('verb', 'Set up'), ('home', 'Home');
+    ('firm', 'Yahoo!'), ('firm', 'MEDICAL'), ('verb', 'Set'), ('verb', 'use'), ('verb', 'Set up'), ('home', 'Home'), ('firm', 'AT&T'), ('protocol', 'TCP/IP'), ('sign', U&'\2764\FE0F' || ' Health'), ('sign', U&'\2600' || ' Summer');
 CREATE TABLE spell_alias (alias text, entity text);
 SELECT cft_attach_aliases('spell_alias', edges => 'spell');
 INSERT INTO spell_alias VALUES ('f-sharp', 'F#'), ('F*', 'F#'), ('f star', 'F*'), ('F-star', 'F*'), ('ALL', 'method'), ('Com', 'country');
@@ -27,7 +27,7 @@ BEGIN
 END $$;
 -- Of the names that a text may mean, those that stand in it; one word or single letters have their punctuation.
 SELECT q AS question, spelled(q) FROM unnest(ARRAY['we use F# here', 'we use f# here', 'we use F here', 'F* is older', 'an F.', 'F+', 'f-sharp, f star', 'c', 'C++ or c++', 'com', 'x.com',
-    'R. D. Laing', 'our r&d, R & D', 'T-cell', 't cell', 'T/cell', 'o’neil', 'apple', 'yahoo', 'Yahoo!']) WITH ORDINALITY AS u(q, n) ORDER BY n;
+    'R. D. Laing', 'our r&d, R & D', 'T-cell', 't cell', 'T/cell', 'o’neil', 'apple', 'yahoo', 'Yahoo!', 'look at t-shirts', 'at&t, AT T', 'tcp ip, tcp/ip', U&'\2764' || ' health, ' || U&'\2764\FE0F' || ' Health', U&'\2600\FE0F' || 'Summer', 'health in summer']) WITH ORDINALITY AS u(q, n) ORDER BY n;
 -- Short names of capitals only, and short aliases of capitals only.
 SELECT q AS question, spelled(q), spelled(q, true) AS overlapping FROM unnest(ARRAY['who can tell us if it aims', 'WHO can tell the US if IT AIMS', 'Who, Us, It', 'all of it',
     'ALL OF IT', 'medical', 'to set and use it at home', 'Set, Use, SET, USE', 'how to set up']) WITH ORDINALITY AS u(q, n) ORDER BY n;

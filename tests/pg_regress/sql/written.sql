@@ -27,8 +27,8 @@ SELECT cft_attach_aliases('said', edges => 'written');
 SELECT oracle.build('said');
 SELECT n, found(text) FROM :texts WHERE n IN (3, 8, 14) ORDER BY n;
 -- Korean: a particle, or two, behind a name; a longer name first.
-INSERT INTO written VALUES ('도시', '서울'), ('도시', '제주'), ('도시', '제주도'), ('기관', '서울은행'), ('기관', '한국 은행'), ('물', 'DNA'), ('사람', '이은');
-SELECT text, found(text) FROM unnest(ARRAY['서울은 크다', '서울에서는 서울, 서울까지', '제주도는, 제주는', '서울은행은', '서울역', '한국 은행으로부터', 'DNA는 DNA입니다', '이은은', '은 에서', '북서울에', '도시들에게']) WITH ORDINALITY AS t(text, n) ORDER BY n;
+INSERT INTO written VALUES ('도시', '서울'), ('도시', '제주'), ('도시', '제주도'), ('기관', '서울은행'), ('기관', '한국 은행'), ('물', 'DNA'), ('사람', '이은'), ('과일', '사과'), ('나라', '대만');
+SELECT text, found(text) FROM unnest(ARRAY['서울은 크다', '서울에서는 서울, 서울까지', '제주도는, 제주는', '서울은행은', '서울역', '한국 은행으로부터', 'DNA는 DNA입니다', '이은은', '은 에서', '북서울에', '도시에게는', '사과는 사과의', '대만은']) WITH ORDINALITY AS t(text, n) ORDER BY n;
 -- Trees and labels see the same.
 SELECT entity, mention FROM cft_entities('Osaka''s cancer', 'written', '{NULL}');
 SELECT entity, mention FROM cft_entities('Osaka''s cancer', 'written', '{t}');

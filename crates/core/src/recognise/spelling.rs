@@ -43,37 +43,37 @@ pub fn spelling(name: &[u8], text: &str, window: Range<usize>, case: bool) -> Op
     if name == here {
         return Some(1);
     }
-    // Words far apart are as in no name.
-    let is_long = here.len() > MOST_WORD;
-    let is_lower = || is_long || here.chars().any(char::is_lowercase);
-    if case && (is_common(name) || is_short_capitals(name) && is_lower()) {
+    if case && is_common(name) {
         return None;
     }
     let bare = [name.as_bytes().first(), name.as_bytes().last()];
-    if name.eq_ignore_ascii_case(here) && bare.iter().flatten().all(|c| c.is_ascii_alphanumeric()) {
+    let is_bare = bare.iter().flatten().all(|c| c.is_ascii_alphanumeric());
+    // Words far apart are as in no name.
+    let is_near = here.len() <= MOST_WORD;
+    let is_lower = || !is_near || here.chars().any(char::is_lowercase);
+    let is_too_low = || case && is_short_capitals(name) && is_lower();
+    if is_bare && name.eq_ignore_ascii_case(here) && !is_too_low() {
         return Some(1);
     }
-    let Parts { before, inner, after, needs_marks } = Parts::of(name);
+    let Parts { before, inner, after, has_marks, needs_marks } = Parts::of(name);
     let (head, tail) = (&text[..window.start], &text[window.end..]);
-    // A blank of the name may be several in the text.
-    let is_before = before.is_empty()
-        || head.ends_with(before)
-        || has_blank_last(before) && head.trim_end().ends_with(before.trim_end());
-    let is_after = after.is_empty()
-        || tail.starts_with(after)
-        || has_blank_first(after) && tail.trim_start().starts_with(after.trim_start());
-    let stands = is_before && is_after && !is_long && are_alike(inner, here);
+    let stands = is_near
+        && begins(head.chars().rev(), before.chars().rev())
+        && begins(tail.chars(), after.chars())
+        && are_alike(inner, here);
     match stands {
-        true => Some(1 + u32::try_from(before.len() + after.len()).unwrap_or(0)),
-        false if needs_marks => None,
-        false => Some(0),
+        true if has_marks || !is_too_low() => {
+            Some(1 + u32::try_from(before.len() + after.len()).unwrap_or(0))
+        }
+        false if !needs_marks && !is_too_low() => Some(0),
+        _ => None,
     }
 }
 
-/// Whether a name is one to five capitals, blanks aside.
+/// Whether a name has one to five letters, all of them capitals, and no digit.
 fn is_short_capitals(name: &str) -> bool {
     let mut letters = 0;
-    for c in name.chars().filter(|c| !c.is_whitespace()) {
+    for c in name.chars().filter(|c| c.is_alphanumeric()) {
         letters += 1;
         if letters > SHORT || !c.is_uppercase() {
             return false;
@@ -92,7 +92,8 @@ struct Parts<'n> {
     before: &'n str,
     inner: &'n str,
     after: &'n str,
-    /// Whether it has punctuation, and otherwise only one word or single letters.
+    /// Whether it has punctuation; and otherwise only one word or single letters.
+    has_marks: bool,
     needs_marks: bool,
 }
 
@@ -104,7 +105,7 @@ impl<'n> Parts<'n> {
             if count == 0 {
                 inner.start = at;
             } else {
-                marks |= !bare(&name[inner.end..at]).is_empty();
+                marks |= !name[inner.end..at].chars().all(is_blank);
             }
             inner.end = at + word.len();
             count += 1;
@@ -112,12 +113,12 @@ impl<'n> Parts<'n> {
             let has_case = |c: char| c.is_lowercase() || c.is_uppercase() || c.is_numeric();
             single &= letters.next().is_some_and(has_case) && letters.next().is_none();
         }
-        let (mut before, mut after) = (&name[..inner.start], &name[inner.end..]);
-        before = if bare(before).is_empty() { "" } else { before.trim_start_matches(is_blank) };
-        after = if bare(after).is_empty() { "" } else { after.trim_end_matches(is_blank) };
+        // Blanks beside the words count if there is punctuation beyond them.
+        let before = name[..inner.start].trim_start_matches(is_blank);
+        let after = name[inner.end..].trim_end_matches(is_blank);
         marks |= !before.is_empty() || !after.is_empty();
         let needs_marks = marks && (count == 1 || single);
-        Parts { before, inner: &name[inner], after, needs_marks }
+        Parts { before, inner: &name[inner], after, has_marks: marks, needs_marks }
     }
 }
 
@@ -125,17 +126,16 @@ fn is_blank(c: char) -> bool {
     c.is_whitespace() || is_ignorable(c)
 }
 
-/// Without the outermost blanks and zero-width characters.
-fn bare(text: &str) -> &str {
-    text.trim_matches(is_blank)
-}
-
-fn has_blank_first(text: &str) -> bool {
-    text.chars().next().is_some_and(char::is_whitespace)
-}
-
-fn has_blank_last(text: &str) -> bool {
-    text.chars().next_back().is_some_and(char::is_whitespace)
+/// Whether a text begins with a part of a name, without zero-width characters; a blank of it is any or none there.
+fn begins(text: impl Iterator<Item = char>, part: impl Iterator<Item = char>) -> bool {
+    let mut text = text.filter(|c| !is_ignorable(*c)).peekable();
+    part.filter(|c| !is_ignorable(*c)).all(|wanted| {
+        if wanted.is_whitespace() {
+            while text.next_if(|c| c.is_whitespace()).is_some() {}
+            return true;
+        }
+        text.next() == Some(wanted)
+    })
 }
 
 /// Whether they are the same but for blanks and what folding makes alike.
@@ -214,6 +214,10 @@ mod tests {
             ("Cat 🐈", "a cat🐈", "cat", true),
             ("Cat🐈", "a cat 🐈", "cat", false),
             ("Cat  🐈", "a cat 🐈", "cat", true),
+            ("❤\u{FE0F} Health", "my ❤\u{FE0F} Health", "Health", true),
+            ("❤\u{FE0F} Health", "my ❤ health", "health", true),
+            ("❤ Health", "my ❤\u{FE0F}health", "health", true),
+            ("❤ Health", "my health", "health", false),
             ("#F", "C# F", "F", false),
             ("# F", "C#\n F", "F", true),
             // Neither blanks nor zero-width characters are punctuation.
@@ -264,6 +268,11 @@ mod tests {
             ("ab", "AB", true),
             ("ALS2", "als2", true),
             ("R&D", "r&d", true),
+            ("AT&T", "at t", false),
+            ("AT&T", "AT T", true),
+            ("TCP/IP", "tcp ip", false),
+            ("TCP/IP", "tcp/ip", true),
+            ("T-cell", "t cell", true),
             ("I T", "i t", false),
             ("ÉÀ", "éà", false),
             ("东京", "东京", true),

@@ -1,0 +1,15 @@
+-- Which of some names have one of some entities above them, by edges of one tree: what cft_those and cft_entities ask for within, where the image
+-- cannot serve.
+-- Parameters: $1 text[] names, $2 text[] the entities; $3 text[] trees, if not all are asked for. Answers the numbers of the names, from 1 on.
+-- Filled in by src/serve/reference.rs as reference.sql is; {is_child} and {is_next}: whether a row's child is u.name, a.entity.
+WITH RECURSIVE above(n, tree, entity) AS (
+    SELECT u.n, {tree} COLLATE pg_catalog."C", {parent} COLLATE pg_catalog."C"
+      FROM pg_catalog.unnest($1) WITH ORDINALITY AS u(name, n) JOIN {edges} AS r ON {is_child}
+     WHERE {parent} IS NOT NULL
+--trees AND ({tree} COLLATE pg_catalog."C" OPERATOR(pg_catalog.=) ANY ($3) OR {tree} IS NULL AND EXISTS (SELECT FROM pg_catalog.unnest($3) AS t(tree) WHERE t.tree IS NULL))
+    UNION
+    SELECT a.n, a.tree, {parent} COLLATE pg_catalog."C"
+      FROM above AS a JOIN {edges} AS r ON {is_next}
+     WHERE {parent} IS NOT NULL AND ({tree} COLLATE pg_catalog."C" OPERATOR(pg_catalog.=) a.tree OR {tree} IS NULL AND a.tree IS NULL)
+)
+SELECT DISTINCT a.n FROM above AS a WHERE a.entity OPERATOR(pg_catalog.=) ANY ($2)
