@@ -170,12 +170,9 @@ fn by_worker(control: &'static Control, table: EdgesTable, functions: Functions)
         BuildOutcome::Busy => after_another(control, EdgesTable::open_and_unlock_later(oid)?).map(|()| false),
         // Another session was faster, or needed the place while our worker only waited.
         BuildOutcome::NoPlace => Ok(false),
-        // A build for a reader has ended since ours did.
-        BuildOutcome::None
-            if outcome() != before
-                && locked::is_current(control, &EdgesTable::open_and_unlock_later(oid)?, functions) =>
-        {
-            Ok(true)
+        // A build for a reader has ended since ours did: if it made no image, try again.
+        BuildOutcome::None if outcome() != before => {
+            Ok(locked::is_current(control, &EdgesTable::open_and_unlock_later(oid)?, functions))
         }
         BuildOutcome::Refused | BuildOutcome::Waited | BuildOutcome::None => Err(error::build_unfinished(&name)),
     }

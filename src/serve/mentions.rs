@@ -29,7 +29,7 @@ use pgrx::check_for_interrupts;
 use pgrx::prelude::*;
 use std::cell::RefCell;
 use std::cmp::Reverse;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 /// Edge slots visited under one holding of the lock; a word counts as two. See walk.rs.
 const CELLS: usize = 20_000;
@@ -342,8 +342,9 @@ fn merge(
     let is_seen = |(n, mention): &(usize, Mention)| seen.get(entity(*n, mention)).copied();
     all.extend(every().filter(|mention| is_seen(mention).unwrap_or(is_sure && is_own(mention.0))));
     if let Some(within) = within {
-        let names: HashSet<&[u8]> = all.iter().map(|(n, mention)| entity(*n, mention)).collect();
-        let names: Vec<&[u8]> = names.into_iter().collect();
+        let mut names: Vec<&[u8]> = all.iter().map(|(n, mention)| entity(*n, mention)).collect();
+        Interruptible::new(&mut { check_interrupts }).sort_by(&mut names, Ord::cmp);
+        names.dedup();
         let those = within.those_of(&names).map_err(End::Error)?;
         all.retain(|(n, mention)| those.contains(entity(*n, mention)));
     }

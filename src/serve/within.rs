@@ -43,7 +43,8 @@ pub fn there<'n>(of: &AttachedTable, names: &[&'n [u8]], trees: Option<pg_sys::D
 /// What entities are to be or to be below.
 pub struct Within<'a> {
     of: &'a AttachedTable,
-    tops: HashSet<&'a [u8]>,
+    /// Sorted.
+    tops: Vec<&'a [u8]>,
     trees: Option<pg_sys::Datum>,
 }
 
@@ -58,11 +59,13 @@ impl<'a> Within<'a> {
         Room::new().take(tops.len() * PER_NAME)?;
         let mut check_interrupts = check_interrupts;
         let mut work = Interruptible::new(&mut check_interrupts);
-        let counts = |name: &Option<&'a [u8]>| {
-            work.step();
-            name.is_some()
-        };
-        Ok(Self { of, tops: tops.into_iter().filter(counts).flatten().collect(), trees })
+        let mut tops: Vec<&[u8]> = tops.into_iter().flatten().collect();
+        work.sort_by(&mut tops, Ord::cmp);
+        Ok(Self { of, tops, trees })
+    }
+
+    fn is_top(&self, name: &[u8]) -> bool {
+        self.tops.binary_search(&name).is_ok()
     }
 
     /// Those of the names, which are distinct, that are one of these or below one in one of the trees; a name counts as itself in any.
@@ -70,12 +73,16 @@ impl<'a> Within<'a> {
     pub fn those_of<'n>(&self, names: &[&'n [u8]]) -> Fallible<HashSet<&'n [u8]>> {
         let mut room = Room::new();
         room.take(names.len() * PER_NAME)?;
-        let is_top = |name: &&[u8]| self.tops.contains(*name);
-        let mut found: HashSet<&[u8]> = names.iter().copied().filter(is_top).collect();
-        let others: Vec<&[u8]> = names.iter().copied().filter(|name| !is_top(name)).collect();
+        let (mut found, mut others) = (HashSet::new(), Vec::new());
+        for name in names {
+            if self.is_top(name) {
+                found.insert(*name);
+            } else {
+                others.push(*name);
+            }
+        }
         if !self.tops.is_empty() && !others.is_empty() && !self.by_image(&others, &mut found, &mut room)? {
-            let tops: Vec<&[u8]> = self.tops.iter().copied().collect();
-            let below = reference::below(self.of, text_array(&others), text_array(&tops), self.trees)?;
+            let below = reference::below(self.of, text_array(&others), text_array(&self.tops), self.trees)?;
             found.extend(below.into_iter().map(|n| others[n]));
         }
         Ok(found)
@@ -90,7 +97,7 @@ impl<'a> Within<'a> {
             while names[at] != row.entity {
                 at += 1;
             }
-            if self.tops.contains(row.name) {
+            if self.is_top(row.name) {
                 found.insert(names[at]);
             } else if row.depth == MAX_LEVELS {
                 deep.insert(names[at]);
@@ -124,7 +131,7 @@ impl<'a> Within<'a> {
             Ok(())
         };
         let mut is_served = self.ancestors(&[name], |row| {
-            is_found |= self.tops.contains(row.name);
+            is_found |= self.is_top(row.name);
             add(row, &mut todo)
         })?;
         while !is_found
@@ -133,7 +140,7 @@ impl<'a> Within<'a> {
         {
             is_served = self.ancestors(&[&name], |row| {
                 if row.tree == tree.as_deref() {
-                    is_found |= self.tops.contains(row.name);
+                    is_found |= self.is_top(row.name);
                     add(row, &mut todo)?;
                 }
                 Ok(())
