@@ -122,10 +122,12 @@ impl<'a> Within<'a> {
         let mut todo: Vec<Above> = Vec::new();
         let mut is_found = false;
         let mut add = |row: &Relative<'_>, todo: &mut Vec<Above>| {
+            if row.depth < MAX_LEVELS {
+                return Ok(());
+            }
+            room.take(2 * (PER_NAME + row.name.len() + row.tree.map_or(0, <[u8]>::len)))?;
             let above = (row.tree.map(<[u8]>::to_vec), row.name.to_vec());
-            if row.depth == MAX_LEVELS && !known.contains(&above) {
-                room.take(2 * (PER_NAME + row.name.len() + row.tree.map_or(0, <[u8]>::len)))?;
-                known.insert(above.clone());
+            if known.insert(above.clone()) {
                 todo.push(above);
             }
             Ok(())

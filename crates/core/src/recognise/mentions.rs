@@ -91,8 +91,8 @@ pub struct Recogniser {
     block: Block,
     found: Vec<Mention>,
     asked: Vec<u64>,
-    /// Whether the snapshot sees the entities judged so far for the current word, in order.
-    judged: Vec<bool>,
+    /// How well the text spells the entities judged so far for the current word, in order; None if it does not, or the snapshot sees none of their rows.
+    judged: Vec<Option<u32>>,
     /// The position in the half-read list of the next entity, and in that of a label.
     half: Option<(Direction, Cursor)>,
     listing: Option<Listing>,

@@ -11,11 +11,13 @@
 use std::ops::Range;
 
 use crate::folded::pieces::Words;
-use crate::folded::words::{MOST_WORD, fold, is_ignorable};
+use crate::folded::words::{MOST_BYTES, fold, is_ignorable};
 use crate::records::label::label_of;
 
 /// Letters of the longest name that may be found in capitals only.
 const SHORT: usize = 5;
+/// Bytes of words that a name may stand in: twice those of the longest.
+pub(crate) const NEAR: usize = 2 * MOST_BYTES;
 /// Common words of English: those that no sentence is about.
 const COMMON: &str = "a about above after again against all also although always am among an and another any are \
     as at be because been before being below between both but by can could did do does doing \
@@ -49,7 +51,7 @@ pub fn spelling(name: &[u8], text: &str, window: Range<usize>, case: bool) -> Op
     let bare = [name.as_bytes().first(), name.as_bytes().last()];
     let is_bare = bare.iter().flatten().all(|c| c.is_ascii_alphanumeric());
     // Words far apart are as in no name.
-    let is_near = here.len() <= MOST_WORD;
+    let is_near = here.len() <= NEAR;
     let is_lower = || !is_near || here.chars().any(char::is_lowercase);
     let is_too_low = || case && is_short_capitals(name) && is_lower();
     if is_bare && name.eq_ignore_ascii_case(here) && !is_too_low() {

@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::{MOST_RESTARTS, Mention, Recogniser, Searched, Seek, Unfinished};
 use crate::folded::{alike, words};
 use crate::recognise::candidates::Head;
-use crate::recognise::spelling::spelling;
+use crate::recognise::spelling::{NEAR, spelling};
 use crate::recognise::text::Word;
 use crate::records::label::label_of;
 use crate::records::list::Cursor;
@@ -14,6 +14,9 @@ use crate::records::slot::Slot;
 use crate::records::visibility::sees;
 use crate::walk::arena::Name;
 use crate::{Image, Visibility};
+
+/// Bytes of a name and of the text that are compared for what a slot costs.
+const PER_CELL: usize = 64;
 
 /// A label's list that was read half: what was found of the current word is kept meanwhile.
 #[derive(Clone, Copy, Debug, Default)]
@@ -62,46 +65,55 @@ impl Recogniser {
             (self.held.word(self.current), self.held.word(self.current + words - 1));
         let at = first.from..last.to;
         for (n, record) in alike::all(head).enumerate().skip(half.map_or(0, |half| half.turn)) {
-            let is_known = self.seek == Seek::Entities && self.judged.get(*turn).is_some();
             let half = half.filter(|half| half.turn == n);
+            if self.seek == Seek::Entities {
+                let known = self.judged.get(*turn).copied();
+                *turn += 1;
+                let spelling = match known {
+                    Some(known) => known,
+                    None => self.judge(image, record, seen, (text, at.clone()), budget)?,
+                };
+                if let Some(spelling) = spelling {
+                    self.find(record, None, Place { first, last, spelling });
+                }
+                continue;
+            }
+            if !record.is_label(&mut self.name) {
+                continue;
+            }
             let mut list = half.unwrap_or_else(|| Listing {
                 turn: n,
                 cursor: Cursor::start(record, Direction::Down),
                 ..Listing::default()
             });
-            let mut how = None;
-            if !is_known {
-                // One whose list was read half has paid.
-                if half.is_none() && self.half.is_none() {
-                    if *budget == 0 && self.restarts < MOST_RESTARTS {
-                        self.listing = (self.seek != Seek::Entities).then_some(list);
-                        return Err(Unfinished);
-                    }
-                    *budget = budget.saturating_sub(1);
-                }
-                how = self.spelling(record, text, at.clone());
-                if how.is_none() {
-                    if self.seek == Seek::Entities {
-                        self.judged.push(false);
-                        *turn += 1;
-                    }
-                    continue;
-                }
+            // One whose list was read half has paid.
+            if half.is_none() && self.pay(record, &at, budget).is_err() {
+                self.listing = Some(list);
+                return Err(Unfinished);
             }
-            let place = |spelling| Place { first, last, spelling };
-            if self.seek == Seek::Entities {
-                if self.judge(image, record, seen, turn, budget)?
-                    && let Some(spelling) = how.or_else(|| self.spelling(record, text, at.clone()))
-                {
-                    self.find(record, None, place(spelling));
-                }
-            } else if let Some(spelling) = how.filter(|_| record.is_label(&mut self.name))
-                && !self.find_labelled(image, record, &mut list, seen, place(spelling), budget)
+            if let Some(spelling) = self.spelling(record, text, at.clone())
+                && let place = (Place { first, last, spelling })
+                && !self.find_labelled(image, record, &mut list, seen, place, budget)
             {
                 self.listing = Some(list);
                 return Err(Unfinished);
             }
         }
+        Ok(())
+    }
+
+    /// Takes what it costs to compare a record's name with the text from the budget.
+    fn pay(
+        &self,
+        record: Record<'_>,
+        at: &Range<usize>,
+        budget: &mut usize,
+    ) -> Result<(), Unfinished> {
+        if *budget == 0 && self.restarts < MOST_RESTARTS {
+            return Err(Unfinished);
+        }
+        let bytes = at.len().min(NEAR) + record.name_len();
+        *budget = budget.saturating_sub(1 + bytes / PER_CELL);
         Ok(())
     }
 
@@ -152,22 +164,39 @@ impl Recogniser {
         }
     }
 
-    /// Whether the snapshot sees an edge row of this entity, the `turn`th of the current word.
+    /// How well the text spells the name of this entity, the next of the current word, if the snapshot sees an edge row
+    /// of it; None otherwise. Notes it.
     fn judge(
         &mut self,
         image: Image<'_>,
         record: Record<'_>,
         seen: &impl Visibility,
-        turn: &mut usize,
+        (text, at): (&str, Range<usize>),
+        budget: &mut usize,
+    ) -> Result<Option<u32>, Unfinished> {
+        // One whose list was read half has paid.
+        if self.half.is_none() {
+            self.pay(record, &at, budget)?;
+        }
+        let mut judged = self.spelling(record, text, at);
+        if judged.is_some() && !self.sees_edge(image, record, seen, budget)? {
+            judged = None;
+        }
+        self.judged.push(judged);
+        Ok(judged)
+    }
+
+    /// Whether the snapshot sees an edge row of this entity.
+    fn sees_edge(
+        &mut self,
+        image: Image<'_>,
+        record: Record<'_>,
+        seen: &impl Visibility,
         budget: &mut usize,
     ) -> Result<bool, Unfinished> {
-        *turn += 1;
-        if let Some(&known) = self.judged.get(*turn - 1) {
-            return Ok(known);
-        }
         let start = |direction| (direction, Cursor::start(record, direction));
         let (mut direction, mut cursor) = self.half.take().unwrap_or_else(|| start(Direction::Up));
-        let visible = loop {
+        loop {
             if *budget == 0 && self.restarts < MOST_RESTARTS {
                 self.half = Some((direction, cursor));
                 return Err(Unfinished);
@@ -178,15 +207,13 @@ impl Recogniser {
                     self.counters.slots_visited += 1;
                     let link = Slot::read(image.mem(), at).link;
                     if sees(image.mem(), link, seen, &mut self.asked) {
-                        break true;
+                        return Ok(true);
                     }
                 }
                 None if direction == Direction::Up => (direction, cursor) = start(Direction::Down),
-                None => break false,
+                None => return Ok(false),
             }
-        };
-        self.judged.push(visible);
-        Ok(visible)
+        }
     }
 }
 
