@@ -54,7 +54,8 @@ pgrx::pg_module_magic!(name = c"cftrag", version = VERSION);
 
 // A chain: files with the same requirements have no fixed order, and the generated script would differ from build to build.
 extension_sql_file!("../sql/install/functions.sql", name = "functions");
-extension_sql_file!("../sql/install/text.sql", name = "text", requires = ["functions"]);
+extension_sql_file!("../sql/install/under.sql", name = "under", requires = ["functions"]);
+extension_sql_file!("../sql/install/text.sql", name = "text", requires = ["under"]);
 extension_sql_file!("../sql/install/documents.sql", name = "documents", requires = ["text"]);
 extension_sql_file!("../sql/install/statements.sql", name = "statements", requires = ["documents"]);
 extension_sql_file!("../sql/install/methods/baselines.sql", name = "baselines", requires = ["statements"]);

@@ -14,5 +14,7 @@ pub mod stats;
 pub mod support;
 pub mod text;
 pub mod triggers;
+pub mod under;
+pub mod under_support;
 pub mod verify;
 pub mod words;

@@ -4,7 +4,7 @@
 //! fewer, we take the image's average. So the estimate for an unknown entity is never above that for a known one: a generic plan does not cost
 //! more than a custom one, and a prepared join is not planned again and again. The estimate is given only to callers who may read the rows
 //! from the image: without rights on the columns that the image was built from, or under row-level security, the planner gets the declared
-//! numbers. Promises: builds nothing, waits for no table lock, locks no table that the caller may not read, raises nothing of its own, does
+//! numbers. For cft_under (under_support.rs) the relatives are those below its ancestors. Promises: builds nothing, waits for no table lock, locks no table that the caller may not read, raises nothing of its own, does
 //! not change statistics.
 
 #![expect(unsafe_code, reason = "the planner's interface")]
@@ -76,7 +76,7 @@ fn cft_context_support(fcinfo: pg_sys::FunctionCallInfo) -> Internal {
 }
 
 /// No answer: a null pointer, not SQL's NULL.
-fn nothing() -> Internal {
+pub fn nothing() -> Internal {
     Internal::from(Some(pg_sys::Datum::from(0usize)))
 }
 
@@ -141,7 +141,7 @@ unsafe fn estimate(root: *mut pg_sys::PlannerInfo, function: pg_sys::Oid, node: 
             Value::Unknown(_) => return None,
         };
         known.truncate(NAMES);
-        let rows = relatives(table, function, &known, up, down)?;
+        let (rows, _) = relatives(table, function, &known, up, down)?;
         Some(Estimate { names: count, rows: rows * count })
     }
 }
@@ -158,17 +158,17 @@ unsafe fn is_parameter(node: *mut pg_sys::Node) -> bool {
     }
 }
 
-/// The average number of relatives of the names, or of all entities if no name is known.
+/// The average number of relatives of the names, or of all entities if no name is known; and the number of entities.
 ///
 /// # Safety
 /// `function` is one of ours.
-unsafe fn relatives(
+pub unsafe fn relatives(
     table: Option<pg_sys::Oid>,
     function: pg_sys::Oid,
     names: &[&[u8]],
     up: u32,
     down: u32,
-) -> Option<f64> {
+) -> Option<(f64, f64)> {
     // SAFETY: PostgreSQL says that a snapshot is active; the table is open, and the registration is as of that snapshot.
     let image = unsafe {
         if !guc::ENABLE.get() || !pg_sys::ActiveSnapshotSet() {
@@ -214,7 +214,8 @@ struct Asked {
 
 /// What the image says.
 enum Told {
-    Rows(f64),
+    /// Rows, and the entities that there are.
+    Rows(f64, f64),
     /// The walk has not ended.
     More,
     /// The fates of some transactions must be looked up first.
@@ -222,7 +223,7 @@ enum Told {
 }
 
 impl Asked {
-    fn relatives(mut self, walk: &mut Walk, names: &[&[u8]], up: u32, down: u32) -> Option<f64> {
+    fn relatives(mut self, walk: &mut Walk, names: &[&[u8]], up: u32, down: u32) -> Option<(f64, f64)> {
         let control = crate::image::control::attach()?;
         let (index, slot) = control.find(self.table.oid())?;
         let (mut check, bytes) = (check_interrupts, names.iter().map(|name| name.len()).sum());
@@ -241,9 +242,10 @@ impl Asked {
                 if !slot.is_of(self.table.oid()) || conditions::matches(header, image, &self.key, &self.seen).is_err() {
                     return None;
                 }
-                let average = average(&image.stats(), up, down);
+                let stats = image.stats();
+                let (average, entities) = (average(&stats, up, down), stats.entities as f64);
                 if names.is_empty() {
-                    return Some(Told::Rows(average));
+                    return Some(Told::Rows(average, entities));
                 }
                 let step = walk.step(image, &self.seen, CELLS / STEPS);
                 if step == Step::Ask {
@@ -254,10 +256,10 @@ impl Asked {
                 }
                 let (begun, rows) = walk.so_far();
                 let asked = if step == Step::Done { names.len() } else { begun };
-                Some(Told::Rows((rows as f64 / asked as f64).max(average)))
+                Some(Told::Rows((rows as f64 / asked as f64).max(average), entities))
             });
             match told.ok()?? {
-                Told::Rows(rows) => return Some(rows),
+                Told::Rows(rows, entities) => return Some((rows, entities)),
                 Told::More => walk.make_room(CELLS, work).ok()?,
                 Told::Ask => {
                     self.seen.learn(walk.asked())?;

@@ -209,26 +209,34 @@ impl Rows {
 /// # Safety
 /// `datum` is a text[] value.
 pub unsafe fn elements<'a>(datum: pg_sys::Datum) -> Vec<Option<&'a [u8]>> {
+    let layout = (-1, false, pg_sys::TYPALIGN_INT as std::ffi::c_char);
+    // SAFETY: the caller's promise.
+    unsafe {
+        let elements = array_elements(datum, pg_sys::TEXTOID, layout);
+        elements.into_iter().map(|element| element.map(|element| text_bytes(element))).collect()
+    }
+}
+
+/// The elements of an array, None for NULL; one without memory raises 53200.
+///
+/// # Safety
+/// `datum` is an array of that type, of this length, by value or not, and alignment.
+pub unsafe fn array_elements(
+    datum: pg_sys::Datum,
+    of: pg_sys::Oid,
+    (length, by_value, align): (i32, bool, std::ffi::c_char),
+) -> Vec<Option<pg_sys::Datum>> {
     let (mut elements, mut nulls, mut count) = (std::ptr::null_mut(), std::ptr::null_mut(), 0);
     // SAFETY: the caller's promise; deconstruct_array's arrays have `count` elements.
     unsafe {
         let array = pg_sys::pg_detoast_datum(datum.cast_mut_ptr()).cast::<pg_sys::ArrayType>();
-        pg_sys::deconstruct_array(
-            array,
-            pg_sys::TEXTOID,
-            -1,
-            false,
-            pg_sys::TYPALIGN_INT as std::ffi::c_char,
-            &mut elements,
-            &mut nulls,
-            &mut count,
-        );
-        let mut texts = Vec::new();
-        if texts.try_reserve_exact(count as usize).is_err() {
-            error::no_memory_to_work(count as usize * size_of::<&[u8]>()).report(PgLogLevel::ERROR);
+        pg_sys::deconstruct_array(array, of, length, by_value, align, &mut elements, &mut nulls, &mut count);
+        let mut values = Vec::new();
+        if values.try_reserve_exact(count as usize).is_err() {
+            error::no_memory_to_work(count as usize * size_of::<Option<pg_sys::Datum>>()).report(PgLogLevel::ERROR);
         }
-        texts.extend((0..count as usize).map(|i| (!*nulls.add(i)).then(|| text_bytes(*elements.add(i)))));
-        texts
+        values.extend((0..count as usize).map(|i| (!*nulls.add(i)).then(|| *elements.add(i))));
+        values
     }
 }
 

@@ -1,7 +1,9 @@
-//! Arguments, results and memory of one function call: fmgr.rs, tuple.rs, utf8.rs, work_memory.rs; users' formats: format.rs.
+//! Arguments, results and memory of one function call: fmgr.rs, tuple.rs, utf8.rs, work_memory.rs; entities as values of their columns' types:
+//! entity_value.rs; users' formats: format.rs.
 //!
 //! Not in pg, since it raises our errors. Knows no table.
 
+pub mod entity_value;
 pub mod fmgr;
 pub mod format;
 pub mod tuple;

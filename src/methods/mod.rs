@@ -7,6 +7,7 @@ pub mod alike;
 pub mod big_map;
 pub mod breadth_first;
 pub mod cycle_search;
+pub mod descendants;
 pub mod extract;
 pub mod hierarchy;
 pub mod lineage;

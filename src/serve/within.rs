@@ -14,6 +14,7 @@ use crate::serve::walk::Served;
 use crate::serve::{reference, walk};
 use cftrag_core::Interruptible;
 use pgrx::{check_for_interrupts, pg_sys};
+use std::cell::Cell;
 use std::collections::HashSet;
 
 /// Bytes that a name takes in a set, besides its own.
@@ -46,6 +47,8 @@ pub struct Within<'a> {
     /// Sorted.
     tops: Vec<&'a [u8]>,
     trees: Option<pg_sys::Datum>,
+    /// Rows that walks have passed on.
+    rows: Cell<usize>,
 }
 
 /// An ancestor, and its tree.
@@ -57,11 +60,12 @@ impl<'a> Within<'a> {
         // SAFETY: SQL declares the argument text[].
         let tops = unsafe { fmgr::elements(tops) };
         Room::new().take(tops.len() * PER_NAME)?;
-        let mut check_interrupts = check_interrupts;
-        let mut work = Interruptible::new(&mut check_interrupts);
-        let mut tops: Vec<&[u8]> = tops.into_iter().flatten().collect();
-        work.sort_by(&mut tops, Ord::cmp);
-        Ok(Self { of, tops, trees })
+        Ok(Self::these(of, tops.into_iter().flatten().collect(), trees))
+    }
+
+    pub fn these(of: &'a AttachedTable, mut tops: Vec<&'a [u8]>, trees: Option<pg_sys::Datum>) -> Self {
+        Interruptible::new(&mut { check_interrupts }).sort_by(&mut tops, Ord::cmp);
+        Self { of, tops, trees, rows: Cell::new(0) }
     }
 
     fn is_top(&self, name: &[u8]) -> bool {
@@ -86,6 +90,14 @@ impl<'a> Within<'a> {
             found.extend(below.into_iter().map(|n| others[n]));
         }
         Ok(found)
+    }
+
+    /// Whether that entity is one of these or below one, and how many rows were read for it; None if the image cannot serve.
+    pub fn has(&self, name: &[u8]) -> Fallible<Option<(bool, usize)>> {
+        let mut found = HashSet::new();
+        self.rows.set(0);
+        let is_known = self.is_top(name) || self.by_image(&[name], &mut found, &mut Room::new())?;
+        Ok(is_known.then(|| (self.is_top(name) || !found.is_empty(), self.rows.get())))
     }
 
     /// Adds those of the names that are below one of these. `false` if the image cannot serve.
@@ -155,7 +167,10 @@ impl<'a> Within<'a> {
     fn ancestors(&self, names: &[&[u8]], mut each: impl FnMut(&Relative<'_>) -> Fallible<()>) -> Fallible<bool> {
         check_for_interrupts!();
         let reach = Reach { trees: self.trees, counts: false, ..Reach::levels(MAX_LEVELS, 0) };
-        let mut take = |rows: &[Relative<'_>]| rows.iter().try_for_each(&mut each);
+        let mut take = |rows: &[Relative<'_>]| {
+            self.rows.set(self.rows.get() + rows.len());
+            rows.iter().try_for_each(&mut each)
+        };
         let mut sink = Sink::Nodes { take: &mut take, own: false };
         let mut walk = walk::workspace()?;
         let served = walk::walk_from(self.of, names, reach, &mut walk, |walk| sink.take(walk, false))?;

@@ -127,6 +127,12 @@ EXPLAIN (COSTS off) SELECT d.id FROM cft_context('root', 1, 1, 'pl') AS c JOIN p
 RESET max_parallel_workers_per_gather;
 SELECT count(*) FROM cft_context('root', 1, 1, 'pl') AS c JOIN pl_doc AS d ON d.entity = c.relative;
 
+-- cft_under: the entities of the subtree among all of them, in a column that has each as often.
+SELECT rows_of($$SELECT FROM pl_doc WHERE cft_under(entity, 'root', 'pl')$$) BETWEEN 1500 AND 6000 AS root, rows_of($$SELECT FROM pl_doc WHERE cft_under(entity, 'under 1', 'pl')$$) < 20 AS leaf,
+       rows_of($$SELECT FROM pl_doc WHERE cft_under(entity, '{under 1,under 2}'::text[], 'pl')$$) < 40 AS leaves, rows_of($$SELECT FROM pl_doc WHERE cft_under(entity, NULL, 'pl')$$) AS null,
+       rows_of($$SELECT FROM pl_doc WHERE cft_under(entity, '{}'::text[], 'pl')$$) AS none;
+EXPLAIN (COSTS off) SELECT d.id FROM pl_doc AS d WHERE cft_under(entity, 'under 1', 'pl') ORDER BY d.embedding <=> '[1,2,3]' LIMIT 5;
+
 DEALLOCATE ALL;
 DROP FUNCTION assumed;
 DROP TABLE pl, pl_doc;

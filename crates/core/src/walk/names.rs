@@ -43,15 +43,10 @@ impl Names {
     /// # Panics
     /// At the 2^32nd name.
     pub fn id(&mut self, name: &[u8]) -> NameId {
-        let (hash, _) = halves(xxh3_64_with_seed(name, self.seed));
-        let mut at = self.place(hash);
-        while self.table[at] != 0 {
-            let id = NameId(self.table[at] - 1);
-            if self.hashes[index(id.0)] == hash && self.get(id) == name {
-                return id;
-            }
-            at = (at + 1) % self.table.len();
-        }
+        let (hash, at) = match self.find(name) {
+            Ok(id) => return id,
+            Err(free) => free,
+        };
         let id = NameId(word(self.ends.len()));
         self.bytes.extend_from_slice(name);
         self.ends.push(self.bytes.len());
@@ -61,6 +56,25 @@ impl Names {
             assert!(self.try_grow(), "there is memory for names");
         }
         id
+    }
+
+    /// The number of a name; of one that was not met before, its hash and its place in the table.
+    fn find(&self, name: &[u8]) -> Result<NameId, (u32, usize)> {
+        let (hash, _) = halves(xxh3_64_with_seed(name, self.seed));
+        let mut at = self.place(hash);
+        while self.table[at] != 0 {
+            let id = NameId(self.table[at] - 1);
+            if self.hashes[index(id.0)] == hash && self.get(id) == name {
+                return Ok(id);
+            }
+            at = (at + 1) % self.table.len();
+        }
+        Err((hash, at))
+    }
+
+    #[must_use]
+    pub fn contains(&self, name: &[u8]) -> bool {
+        self.find(name).is_ok()
     }
 
     /// [`Names::id`]; none if there is no memory for a new name.

@@ -1,0 +1,233 @@
+//! cft_under: whether an entity is another one or below it; cft_descendants: all that are.
+//!
+//! cft_under in a query is asked for row after row with the same ancestors. It looks for these above the first rows' entities; when that has
+//! cost as much as finding all that is below them might, it finds these, once, and looks each row up. What it keeps lives as long as the
+//! query's expression, and is kept only where the entity is a column's value: such an expression belongs to one query with one snapshot (others,
+//! say of PL/pgSQL, live longer).
+
+#![expect(unsafe_code, reason = "PostgreSQL's function call interface")]
+
+use crate::call::entity_value::EntityType;
+use crate::call::fmgr::{Call, text_bytes};
+use crate::catalog::attached_table::AttachedTable;
+use crate::error::Fallible;
+use crate::methods::descendants::descendants;
+use crate::methods::walker::Walker;
+use crate::pg::compat::plain;
+use crate::serve::answer::{reads_as_array, refuse_array};
+use crate::serve::within::Within;
+use cftrag_core::Names;
+use pgrx::prelude::*;
+use pgrx::{Internal, PgList};
+use std::borrow::Cow;
+use std::collections::HashSet;
+
+/// The work of looking for the ancestors above rows' entities before all that is below them is found: about two milliseconds.
+const LOOKING: usize = 20_000;
+
+/// The work of one such look, in rows of an answer.
+const LOOK: usize = 20;
+
+/// What a call site keeps.
+struct Site {
+    of: EntityType,
+    many: bool,
+    /// The entity is a column's value.
+    keeps: bool,
+    /// The ancestors and the table of the last call.
+    asked: Option<(Vec<u8>, Option<pg_sys::Oid>)>,
+    tops: Vec<Vec<u8>>,
+    left: usize,
+    below: Option<Names>,
+    callback: pg_sys::MemoryContextCallback,
+}
+
+/// `cft_under(entity, ancestor, edges regclass) -> boolean`, `cft_under(entity, ancestors[], edges regclass)`: whether the entity is one of these,
+/// known or not, or below one of them in any tree; to any depth. Of text, integer, bigint or uuid.
+///
+/// NULL entity or ancestors: NULL. Errors: those of cft_context; 22023 for a client's array literal as one ancestor; 53400 (cftrag.work_memory).
+#[pg_extern(sql = false)]
+fn cft_under(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<Option<bool>> {
+    // SAFETY: our own fcinfo; its site is this function's own.
+    unsafe {
+        let call = Call::new(fcinfo);
+        let (Some(entity), Some(ancestors)) = (call.arg(0), call.arg(1)) else { return Ok(None) };
+        let site = &mut *Site::of(&call);
+        let name = site.of.name(entity);
+        site.ask(&call, ancestors)?;
+        if let Some(below) = &site.below {
+            return Ok(Some(below.contains(&name)));
+        }
+        site.judge(&call, &name).map(Some)
+    }
+}
+
+impl Site {
+    /// # Safety
+    /// A call of cft_under.
+    unsafe fn of(call: &Call) -> *mut Self {
+        // SAFETY: the caller's promise: fn_extra is null or what is stored here, and lives as long as fn_mcxt.
+        unsafe {
+            let info = (*call.0).flinfo;
+            if (*info).fn_extra.is_null() {
+                let (of, many) = argument_types(call.function());
+                let site = Box::into_raw(Box::new(Site {
+                    of,
+                    many,
+                    keeps: entity_is_a_columns(info),
+                    asked: None,
+                    tops: Vec::new(),
+                    left: LOOKING,
+                    below: None,
+                    callback: pg_sys::MemoryContextCallback::default(),
+                }));
+                (*site).callback.func = Some(forget);
+                (*site).callback.arg = site.cast();
+                plain::MemoryContextRegisterResetCallback((*info).fn_mcxt, &raw mut (*site).callback);
+                (*info).fn_extra = site.cast();
+            }
+            (*info).fn_extra.cast()
+        }
+    }
+
+    /// Takes the ancestors of a call, unless they are those of the call before.
+    ///
+    /// # Safety
+    /// The call's second argument.
+    unsafe fn ask(&mut self, call: &Call, ancestors: pg_sys::Datum) -> Fallible<()> {
+        // SAFETY: the caller's promise.
+        let (bytes, edges) = (unsafe { self.bytes(ancestors) }, call.oid(2));
+        if self.keeps && self.asked.as_ref().is_some_and(|asked| *asked.0 == *bytes && asked.1 == edges) {
+            return Ok(());
+        }
+        let asked = (bytes.into_owned(), edges);
+        // SAFETY: as above.
+        let tops = unsafe { names(self.of, self.many, ancestors) };
+        if !self.many
+            && self.of == EntityType::Text
+            && tops.iter().any(|top| reads_as_array(top))
+            && call.is_given_text(1)
+        {
+            refuse_array(&AttachedTable::of(call.function(), edges)?, &tops[0])?;
+        }
+        self.tops = tops.into_iter().map(Cow::into_owned).collect();
+        (self.asked, self.below, self.left) = (Some(asked), None, LOOKING);
+        Ok(())
+    }
+
+    /// The bytes of a value of the second argument.
+    ///
+    /// # Safety
+    /// It is one.
+    unsafe fn bytes<'v>(&self, ancestors: pg_sys::Datum) -> Cow<'v, [u8]> {
+        match self.many {
+            // SAFETY: the caller's promise; an array is a varlena, as a text is.
+            true => Cow::Borrowed(unsafe { text_bytes(ancestors) }),
+            // SAFETY: the caller's promise.
+            false => unsafe { self.of.name(ancestors) },
+        }
+    }
+
+    fn judge(&mut self, call: &Call, name: &[u8]) -> Fallible<bool> {
+        let edges = call.oid(2);
+        let of = AttachedTable::of(call.function(), edges)?;
+        let tops: Vec<&[u8]> = self.tops.iter().map(Vec::as_slice).collect();
+        if !self.keeps || self.left > 0 {
+            let within = Within::these(&of, tops, None);
+            if let Some((is_under, rows)) = within.has(name)? {
+                self.left = self.left.saturating_sub(LOOK + rows);
+                return Ok(is_under);
+            }
+            if !self.keeps {
+                return Ok(!within.those_of(&[name])?.is_empty());
+            }
+        }
+        let mut distinct = HashSet::new();
+        let tops: Vec<&[u8]> = self.tops.iter().map(Vec::as_slice).filter(|top| distinct.insert(*top)).collect();
+        let below = descendants(&Walker { of, trees: None }, &tops)?;
+        Ok(self.below.insert(below).contains(name))
+    }
+}
+
+/// The type of the entities of a function of ours, and whether it takes an array of ancestors: its first argument, or beside an entity its second.
+fn argument_types(function: pg_sys::Oid) -> (EntityType, bool) {
+    let (mut types, mut count) = (std::ptr::null_mut(), 0);
+    // SAFETY: a function's types, of which there are `count`.
+    let types = unsafe {
+        pg_sys::get_func_signature(function, &mut types, &mut count);
+        std::slice::from_raw_parts(types, count as usize)
+    };
+    match (EntityType::of(types[0]), types.get(1).copied().and_then(EntityType::of)) {
+        (Some((of, _)), Some((_, many))) => (of, many),
+        (Some((of, many)), None) => (of, many),
+        _ => unreachable!("SQL declares these types"),
+    }
+}
+
+/// The names of one value, or of those of an array.
+///
+/// # Safety
+/// A value of that type, or an array of such.
+unsafe fn names<'v>(of: EntityType, many: bool, value: pg_sys::Datum) -> Vec<Cow<'v, [u8]>> {
+    // SAFETY: the caller's promise. (An integer beside an array of bigint.)
+    unsafe {
+        match (many, of) {
+            (true, EntityType::Int4) => EntityType::Int8.names(value),
+            (true, _) => of.names(value),
+            _ => vec![of.name(value)],
+        }
+    }
+}
+
+/// Whether the call's first argument is a value that a plan's row has: of a column, or of the outer row of a subquery.
+///
+/// # Safety
+/// Of a call of ours.
+unsafe fn entity_is_a_columns(info: *mut pg_sys::FmgrInfo) -> bool {
+    // SAFETY: the caller's promise; a call's expression, if there is one, is complete.
+    unsafe {
+        let node = (*info).fn_expr;
+        if node.is_null() || (*node).type_ != pg_sys::NodeTag::T_FuncExpr {
+            return false;
+        }
+        let Some(entity) = PgList::<pg_sys::Node>::from_pg((*node.cast::<pg_sys::FuncExpr>()).args).get_ptr(0) else {
+            return false;
+        };
+        let is_outer = (*entity).type_ == pg_sys::NodeTag::T_Param
+            && (*entity.cast::<pg_sys::Param>()).paramkind == pg_sys::ParamKind::PARAM_EXEC;
+        is_outer || pg_sys::contain_var_clause(entity)
+    }
+}
+
+/// # Safety
+/// PostgreSQL calls it once, with what [`Site::of`] made.
+unsafe extern "C-unwind" fn forget(site: *mut std::ffi::c_void) {
+    // SAFETY: the caller's promise.
+    drop(unsafe { Box::from_raw(site.cast::<Site>()) });
+}
+
+/// `cft_descendants(ancestor, edges regclass, trees text[])`, `cft_descendants(ancestors[], ...)` -> an array: these entities, known or not, and all
+/// below them, in these trees if they are not NULL; each once. Of text, bigint or uuid: entities that no value of the type is are left out.
+///
+/// NULL ancestors: NULL. Errors: those of cft_under.
+#[pg_extern(sql = false)]
+fn cft_descendants(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<Internal> {
+    // SAFETY: our own fcinfo, and its arguments.
+    let call = unsafe { Call::new(fcinfo) };
+    let Some(ancestors) = call.arg(0) else { return Ok(Internal::from(None)) };
+    let (of, many) = argument_types(call.function());
+    // SAFETY: as above.
+    let tops = unsafe { names(of, many, ancestors) };
+    let walker = Walker { of: AttachedTable::open(&call, 1)?, trees: call.arg(2) };
+    let mut distinct = HashSet::new();
+    let tops: Vec<&[u8]> = tops.iter().map(|top| &**top).filter(|top| distinct.insert(*top)).collect();
+    if let [top] = tops[..]
+        && !many
+        && reads_as_array(top)
+        && call.is_given_text(0)
+    {
+        refuse_array(&walker.of, top)?;
+    }
+    let below = descendants(&walker, &tops)?;
+    of.array(below.ids().map(|id| below.get(id))).map(|array| Internal::from(Some(array)))
+}

@@ -1,0 +1,244 @@
+//! What cft_under tells the planner (SUPPORT in sql/install/under.sql): for how many rows it holds, what it costs, and that an index on the entity's
+//! column finds them: `cft_under(d.entity, 'x')` holds where `d.entity = ANY (cft_descendants('x'))` does.
+
+#![expect(unsafe_code, reason = "the planner's interface")]
+
+use crate::api::support::{nothing, relatives};
+use crate::call::entity_value::EntityType;
+use crate::error::MAX_LEVELS;
+use crate::pg::error_context;
+use pgrx::prelude::*;
+use pgrx::{Internal, PgList};
+use std::borrow::Cow;
+
+/// Above so many entities no index condition is given: PostgreSQL would take them to be ten.
+const MOST: f64 = 2000.0;
+
+/// Costs of a look, and of an entity that is found below, in units of cpu_operator_cost.
+const LOOK: f64 = 2.0;
+
+const BELOW: f64 = 4.0;
+
+/// Ancestors of a constant array that are looked up for an estimate.
+const NAMES: usize = 100;
+
+/// Support function of cft_under.
+#[pg_extern(sql = false)]
+fn cft_under_support(fcinfo: pg_sys::FunctionCallInfo) -> Internal {
+    // SAFETY: SQL declares internal arguments, so only the planner calls; its request begins with a node's tag, and has the call's arguments.
+    unsafe {
+        let request = (*fcinfo).args.as_ptr().read().value;
+        match (*request.cast_mut_ptr::<pg_sys::Node>()).type_ {
+            pg_sys::NodeTag::T_SupportRequestSelectivity => {
+                let request = &mut *request.cast_mut_ptr::<pg_sys::SupportRequestSelectivity>();
+                let (Some(under), false) = (Under::of(request.root, request.funcid, request.args), request.is_join)
+                else {
+                    return nothing();
+                };
+                request.selectivity = under.selectivity(request.root, request.varRelid);
+            }
+            pg_sys::NodeTag::T_SupportRequestCost => {
+                let request = &mut *request.cast_mut_ptr::<pg_sys::SupportRequestCost>();
+                let Some(under) =
+                    arguments(request.node).and_then(|args| Under::of(request.root, request.funcid, args))
+                else {
+                    return nothing();
+                };
+                request.startup = pg_sys::cpu_operator_cost * BELOW * under.below;
+                request.per_tuple = pg_sys::cpu_operator_cost * LOOK;
+            }
+            pg_sys::NodeTag::T_SupportRequestIndexCondition => {
+                let request = &mut *request.cast_mut_ptr::<pg_sys::SupportRequestIndexCondition>();
+                let Some(condition) = index_condition(request) else { return nothing() };
+                return Internal::from(Some(pg_sys::Datum::from(condition)));
+            }
+            _ => return nothing(),
+        }
+        Internal::from(Some(request))
+    }
+}
+
+/// The arguments of a call; None of what is no plain call.
+///
+/// # Safety
+/// A node of an expression.
+unsafe fn arguments(node: *mut pg_sys::Node) -> Option<*mut pg_sys::List> {
+    // SAFETY: the caller's promise; a node begins with its tag.
+    unsafe {
+        (!node.is_null() && (*node).type_ == pg_sys::NodeTag::T_FuncExpr)
+            .then(|| (*node.cast::<pg_sys::FuncExpr>()).args)
+    }
+}
+
+/// A call of cft_under, as the planner knows it.
+struct Under {
+    entity: *mut pg_sys::Node,
+    /// The entities that it holds for, about; and all that there are.
+    below: f64,
+    entities: f64,
+}
+
+impl Under {
+    /// None if no image may be asked.
+    ///
+    /// # Safety
+    /// A planner's request for cft_under.
+    unsafe fn of(root: *mut pg_sys::PlannerInfo, function: pg_sys::Oid, args: *mut pg_sys::List) -> Option<Self> {
+        // SAFETY: the caller's promise; a call's arguments are complete and in order when the planner asks.
+        unsafe {
+            let args = PgList::<pg_sys::Node>::from_pg(args);
+            let known = |n: usize| {
+                let argument = args.get_ptr(n)?;
+                let value =
+                    error_context::with_error_context(None, || pg_sys::estimate_expression_value(root, argument));
+                ((*value).type_ == pg_sys::NodeTag::T_Const).then(|| &*value.cast::<pg_sys::Const>())
+            };
+            let entity = args.get_ptr(0)?;
+            let table = known(2)?;
+            let table = (!table.constisnull).then(|| pg_sys::Oid::from(table.constvalue.value() as u32));
+            let (mut names, mut asked): (Vec<Cow<[u8]>>, _) = (Vec::new(), 1.0);
+            if let Some(ancestors) = known(1) {
+                if ancestors.constisnull {
+                    return Some(Self { entity, below: 0.0, entities: 1.0 });
+                }
+                let (of, many) = EntityType::of(ancestors.consttype)?;
+                names = if many { of.names(ancestors.constvalue) } else { vec![of.name(ancestors.constvalue)] };
+                asked = names.len() as f64;
+                names.sort_unstable();
+                names.dedup();
+                names.truncate(NAMES);
+                if names.is_empty() {
+                    return Some(Self { entity, below: 0.0, entities: 1.0 });
+                }
+            }
+            let names: Vec<&[u8]> = names.iter().map(|name| &**name).collect();
+            let (below, entities) = relatives(table, function, &names, 0, MAX_LEVELS as u32)?;
+            Some(Self { entity, below: (asked * (1.0 + below)).min(entities.max(1.0)), entities: entities.max(1.0) })
+        }
+    }
+
+    /// The share of the rows. Of the entities that there are, or of those in the column if these are more, each has as many rows.
+    ///
+    /// # Safety
+    /// Of a request for a restriction.
+    unsafe fn selectivity(&self, root: *mut pg_sys::PlannerInfo, relation: std::ffi::c_int) -> f64 {
+        // SAFETY: the caller's promise; a statistics tuple is released by its own function.
+        unsafe {
+            let (mut data, mut is_default) = (pg_sys::VariableStatData::default(), false);
+            pg_sys::examine_variable(root, self.entity, relation, &mut data);
+            let distinct = pg_sys::get_variable_numdistinct(&mut data, &mut is_default);
+            if let (false, Some(free)) = (data.statsTuple.is_null(), data.freefunc) {
+                free(data.statsTuple);
+            }
+            (self.below / if is_default { self.entities } else { self.entities.max(distinct) }).clamp(0.0, 1.0)
+        }
+    }
+}
+
+/// `entity = ANY (cft_descendants(ancestors, edges))` for a btree index on the entity. A List, or None.
+///
+/// # Safety
+/// A planner's request.
+unsafe fn index_condition(request: &mut pg_sys::SupportRequestIndexCondition) -> Option<*mut pg_sys::List> {
+    // SAFETY: the caller's promise: the planner's structures are complete, and what is made here lives as long as they do.
+    unsafe {
+        let args = PgList::<pg_sys::Node>::from_pg(arguments(request.node)?);
+        let (entity, ancestors, edges) = (args.get_ptr(0)?, args.get_ptr(1)?, args.get_ptr(2)?);
+        let is_fixed = |node| pg_sys::is_pseudo_constant_for_index(request.root, node, request.index);
+        let index = &*request.index;
+        if request.indexarg != 0
+            || !index.amsearcharray
+            || index.relam != pg_sys::BTREE_AM_OID
+            || !is_fixed(ancestors)
+            || !is_fixed(edges)
+        {
+            return None;
+        }
+        if Under::of(request.root, request.funcid, args.as_ptr()).is_some_and(|under| under.below > MOST) {
+            return None;
+        }
+        let (column, _) = EntityType::of(pg_sys::exprType(entity))?;
+        let element = if column == EntityType::Int4 { EntityType::Int8 } else { column };
+        let strategy = pg_sys::BTEqualStrategyNumber as i16;
+        let operator = pg_sys::get_opfamily_member(request.opfamily, column.oid(), element.oid(), strategy);
+        let array = pg_sys::get_array_type(element.oid());
+        let set = descendants(request.funcid, widened(ancestors), edges, array)?;
+        if operator == pg_sys::InvalidOid {
+            return None;
+        }
+        let mut both = PgList::<pg_sys::Node>::new();
+        both.push(entity);
+        both.push(set);
+        let condition = pg_sys::palloc0(size_of::<pg_sys::ScalarArrayOpExpr>()).cast::<pg_sys::ScalarArrayOpExpr>();
+        (*condition).xpr.type_ = pg_sys::NodeTag::T_ScalarArrayOpExpr;
+        (*condition).opno = operator;
+        (*condition).opfuncid = pg_sys::get_opcode(operator);
+        (*condition).useOr = true;
+        (*condition).inputcollid = request.indexcollation;
+        (*condition).args = both.into_pg();
+        (*condition).location = -1;
+        // Names are bytes: a collation by which others are equal finds more.
+        request.lossy = request.indexcollation != pg_sys::InvalidOid
+            && !pg_sys::get_collation_isdeterministic(request.indexcollation);
+        let mut list = PgList::<pg_sys::Node>::new();
+        list.push(condition.cast());
+        Some(list.into_pg())
+    }
+}
+
+/// An ancestor of type integer as a bigint: cft_descendants takes that.
+///
+/// # Safety
+/// A node of an expression.
+unsafe fn widened(ancestor: *mut pg_sys::Node) -> *mut pg_sys::Node {
+    // SAFETY: the caller's promise.
+    unsafe {
+        if pg_sys::exprType(ancestor) != pg_sys::INT4OID {
+            return ancestor;
+        }
+        let mut args = PgList::<pg_sys::Node>::new();
+        args.push(ancestor);
+        let (cast, none) = (pg_sys::Oid::from(pg_sys::F_INT8_INT4), pg_sys::InvalidOid);
+        let form = pg_sys::CoercionForm::COERCE_IMPLICIT_CAST;
+        pg_sys::makeFuncExpr(cast, pg_sys::INT8OID, args.into_pg(), none, none, form).cast()
+    }
+}
+
+/// The call of the cft_descendants beside this cft_under, which gives that type.
+///
+/// # Safety
+/// Nodes of a call of cft_under.
+unsafe fn descendants(
+    under: pg_sys::Oid,
+    ancestors: *mut pg_sys::Node,
+    edges: *mut pg_sys::Node,
+    array: pg_sys::Oid,
+) -> Option<*mut pg_sys::Node> {
+    // SAFETY: the caller's promise; a lookup by name.
+    unsafe {
+        let types = [pg_sys::exprType(ancestors), pg_sys::REGCLASSOID, pg_sys::TEXTARRAYOID];
+        let types = pg_sys::buildoidvector(types.as_ptr(), types.len() as i32);
+        let function = pg_sys::GetSysCacheOid(
+            pg_sys::SysCacheIdentifier::PROCNAMEARGSNSP as i32,
+            pg_sys::Anum_pg_proc_oid as pg_sys::AttrNumber,
+            pg_sys::Datum::from(c"cft_descendants".as_ptr()),
+            pg_sys::Datum::from(types),
+            pg_sys::Datum::from(pg_sys::get_func_namespace(under)),
+            pg_sys::Datum::from(0usize),
+        );
+        // Not somebody's of that name, in a schema where others create functions.
+        if function == pg_sys::InvalidOid
+            || pg_sys::getExtensionOfObject(pg_sys::ProcedureRelationId, function)
+                != pg_sys::getExtensionOfObject(pg_sys::ProcedureRelationId, under)
+        {
+            return None;
+        }
+        let mut args = PgList::<pg_sys::Node>::new();
+        args.push(ancestors);
+        args.push(edges);
+        args.push(pg_sys::makeNullConst(pg_sys::TEXTARRAYOID, -1, pg_sys::InvalidOid).cast());
+        let collation = if array == pg_sys::TEXTARRAYOID { pg_sys::DEFAULT_COLLATION_OID } else { pg_sys::InvalidOid };
+        let form = pg_sys::CoercionForm::COERCE_EXPLICIT_CALL;
+        Some(pg_sys::makeFuncExpr(function, array, args.into_pg(), collation, pg_sys::InvalidOid, form).cast())
+    }
+}
