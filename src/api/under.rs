@@ -138,7 +138,9 @@ impl Site {
                 self.left = self.left.saturating_sub(LOOK + rows);
                 return Ok(is_under);
             }
-            if !self.keeps {
+            // Without the image a look costs as much as finding what is below; but where the ancestors change with the row, there is only one.
+            if !self.keeps || self.left == LOOKING {
+                self.left = 0;
                 return Ok(!within.those_of(&[name])?.is_empty());
             }
         }

@@ -113,16 +113,6 @@ EXPLAIN (COSTS OFF) EXECUTE under(57);
 RESET plan_cache_mode;
 RESET enable_seqscan;
 RESET enable_bitmapscan;
--- A collation by which other names are equal: the index finds more, and they are left out.
-CREATE COLLATION caseless (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
-CREATE TABLE caseless (name text COLLATE caseless);
-INSERT INTO caseless VALUES ('Deep'), ('deep'), ('N5'), ('n5'), ('n2300'), ('N2300');
-CREATE INDEX ON caseless (name);
-SET enable_seqscan = off;
-EXPLAIN (COSTS OFF) SELECT name FROM caseless WHERE cft_under(name, 'n2000', 'wood');
-SELECT name FROM caseless WHERE cft_under(name, 'n2000', 'wood');
-RESET enable_seqscan;
-
 -- A statement sees its own snapshot, whatever lived before it.
 CREATE FUNCTION changing() RETURNS text LANGUAGE plpgsql AS $$
 DECLARE seen text := '';
@@ -143,7 +133,7 @@ DELETE FROM wood WHERE child = 'new';
 SELECT cft_under('new', 'n1', 'wood');
 -- One expression, ancestors that change with the row.
 SELECT count(*) FILTER (WHERE cft_under(c.id, a.id, 'categories')) AS under, count(*) FILTER (WHERE cft_under(c.id, ARRAY[a.id, a.id + 1], 'categories')) AS either
-  FROM categories AS c, (VALUES (7), (8), (9)) AS a(id);
+  FROM categories AS c, (VALUES (7), (8), (9)) AS a(id) WHERE c.id < 700;
 
 -- Rights by hierarchy: a policy that names its table.
 CREATE TABLE files (id int, unit text);
@@ -187,8 +177,7 @@ RESET ROLE;
 -- Not leakproof: it reads the edges, and its errors say which table it asks.
 SELECT DISTINCT proname, proleakproof, provolatile, proparallel FROM pg_proc WHERE proname IN ('cft_under', 'cft_descendants');
 
-DROP TABLE files, clerk.own, wood, meaning, categories, product, uuids, caseless;
-DROP COLLATION caseless;
+DROP TABLE files, clerk.own, wood, meaning, categories, product, uuids;
 DROP FUNCTION plain_below, try, changing;
 DROP SCHEMA clerk;
 DROP ROLE clerk;
