@@ -43,6 +43,17 @@ pub fn attached_otherwise(table: &str, what: &str) -> ErrorReport {
     .set_hint("Detach it with cft_detach first, or keep these names in a table of their own.")
 }
 
+pub fn filter_is_no_object() -> ErrorReport {
+    report(Code::ERRCODE_INVALID_PARAMETER_VALUE, "\"filter\" must be a JSON object".into())
+        .set_hint("For example {\"language\": \"en\"}: a document has it if its metadata contain it.")
+}
+
+/// Of an embedding to search by.
+pub fn dimensions_differ(given: i16, wanted: i32, column: &str) -> ErrorReport {
+    report(Code::ERRCODE_DATA_EXCEPTION, format!("the embedding has {given} dimensions, not {wanted}"))
+        .set_hint(format!("Make it with the model that made those of {column}."))
+}
+
 /// Of an edges table that has labels already: in a column, or in that table.
 pub fn labelled_otherwise(table: &str, labels: Option<&str>) -> ErrorReport {
     report(

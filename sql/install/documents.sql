@@ -230,7 +230,7 @@ COMMENT ON FUNCTION cftrag_internal.cft_distance(regclass, name) IS 'the operato
 
 CREATE FUNCTION cft_attach_documents(documents regclass, id name DEFAULT 'id', body name DEFAULT 'body', embedding name DEFAULT 'embedding',
     entity name DEFAULT NULL, tokens name DEFAULT NULL,
-    mapping regclass DEFAULT NULL, mapping_entity name DEFAULT 'entity', mapping_document name DEFAULT 'document_id')
+    mapping regclass DEFAULT NULL, mapping_entity name DEFAULT 'entity', mapping_document name DEFAULT 'document_id', metadata name DEFAULT NULL)
 RETURNS void LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     IF num_nulls(documents, id, body, embedding) > 0 OR (mapping IS NOT NULL AND num_nulls(mapping_entity, mapping_document) > 0) THEN
@@ -241,12 +241,12 @@ BEGIN
             DETAIL = 'A document is about the entity in its own column, or about those that the mapping table gives it.';
     END IF;
     -- A name may be the id, the text and the entity, all in one.
-    IF embedding IN (id, body, entity, tokens) OR (mapping IS NOT NULL AND mapping_entity = mapping_document) THEN
+    IF embedding IN (id, body, entity, tokens, metadata) OR (mapping IS NOT NULL AND mapping_entity = mapping_document) THEN
         RAISE EXCEPTION 'the embedding, and the columns of a mapping, must be different columns' USING ERRCODE = 'duplicate_column';
     END IF;
     -- As it is already: nothing to do, and no lock to wait for.
     IF (SELECT jsonb_agg(c.columns) FROM cftrag_internal.cft_columns('cftrag_internal.cft_documents()', documents) AS c WHERE c.relation = documents)
-           = jsonb_build_array(jsonb_strip_nulls(jsonb_build_object('id', id, 'body', body, 'embedding', embedding, 'entity', entity, 'tokens', tokens)))
+           = jsonb_build_array(jsonb_strip_nulls(jsonb_build_object('id', id, 'body', body, 'embedding', embedding, 'entity', entity, 'tokens', tokens, 'metadata', metadata)))
        AND (SELECT coalesce(jsonb_object_agg(c.relation::oid, c.columns), '{}') FROM cftrag_internal.cft_columns('cftrag_internal.cft_document_entities()', NULL, documents) AS c
              WHERE c.other = documents)
            = (CASE WHEN mapping IS NULL THEN '{}'
@@ -255,11 +255,14 @@ BEGIN
     END IF;
     PERFORM cftrag_internal.cft_detach_documents(documents) WHERE EXISTS (
         SELECT FROM pg_trigger WHERE tgrelid = documents AND tgfoid = 'cftrag_internal.cft_documents()'::regprocedure);
-    PERFORM cftrag_internal.cft_set_columns(documents, NULL, 'cftrag_internal.cft_documents()', ARRAY[id, body, embedding, entity, tokens],
-                                        '{id,body,embedding,entity,tokens}');
+    PERFORM cftrag_internal.cft_set_columns(documents, NULL, 'cftrag_internal.cft_documents()', ARRAY[id, body, embedding, entity, tokens, metadata],
+                                        '{id,body,embedding,entity,tokens,metadata}');
     PERFORM cftrag_internal.cft_distance(documents, embedding);
     IF tokens IS NOT NULL AND NOT EXISTS (SELECT FROM pg_attribute WHERE attrelid = documents AND attname = tokens AND atttypid IN (21, 23, 20)) THEN
         RAISE EXCEPTION 'column "%" of table % is no integer', tokens, documents USING ERRCODE = 'datatype_mismatch';
+    END IF;
+    IF metadata IS NOT NULL AND NOT EXISTS (SELECT FROM pg_attribute WHERE attrelid = documents AND attname = metadata AND atttypid = 'jsonb'::regtype) THEN
+        RAISE EXCEPTION 'column "%" of table % is no jsonb', metadata, documents USING ERRCODE = 'datatype_mismatch';
     END IF;
     IF mapping IS NOT NULL THEN
         PERFORM cftrag_internal.cft_set_columns(mapping, documents, 'cftrag_internal.cft_document_entities()',
@@ -268,7 +271,7 @@ BEGIN
         EXECUTE format('SELECT FROM %s AS d JOIN %s AS m ON %s LIMIT 0', documents, mapping, cftrag_internal.cft_same(documents, id, mapping, mapping_document, 'd'));
     END IF;
 END $$;
-COMMENT ON FUNCTION cft_attach_documents(regclass, name, name, name, name, name, regclass, name, name) IS
+COMMENT ON FUNCTION cft_attach_documents(regclass, name, name, name, name, name, regclass, name, name, name) IS
 'says which columns of a table hold documents, and how they belong to entities: by a column, or by a mapping table; owner only';
 
 CREATE FUNCTION cftrag_internal.cft_detach_documents(documents regclass)
@@ -320,7 +323,7 @@ COMMENT ON FUNCTION cft_attach_embeddings(regclass, name, name, regclass) IS
 -- The table of documents, its columns, and its mapping. None, or 0: what the error of a table that was left out says. 42P01, 42725.
 CREATE FUNCTION cftrag_internal.cft_attached_documents(documents regclass DEFAULT NULL)
 RETURNS TABLE(relation regclass, id name, body name, embedding name, entity name, tokens name,
-              mapping regclass, mapping_entity name, mapping_document name)
+              mapping regclass, mapping_entity name, mapping_document name, metadata name)
 LANGUAGE plpgsql STABLE PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     wanted regclass := nullif(documents, 0);
@@ -339,8 +342,8 @@ BEGIN
     END IF;
     SELECT d.relation, (d.columns ->> 'id')::name, (d.columns ->> 'body')::name, (d.columns ->> 'embedding')::name,
                         (d.columns ->> 'entity')::name, (d.columns ->> 'tokens')::name,
-                        m.relation, (m.columns ->> 'entity')::name, (m.columns ->> 'document')::name
-                   INTO relation, id, body, embedding, entity, tokens, mapping, mapping_entity, mapping_document
+                        m.relation, (m.columns ->> 'entity')::name, (m.columns ->> 'document')::name, (d.columns ->> 'metadata')::name
+                   INTO relation, id, body, embedding, entity, tokens, mapping, mapping_entity, mapping_document, metadata
                    FROM cftrag_internal.cft_columns('cftrag_internal.cft_documents()', wanted) WITH ORDINALITY AS d(relation, other, columns, trigger_name, n)
                    LEFT JOIN cftrag_internal.cft_columns('cftrag_internal.cft_document_entities()', NULL, wanted) WITH ORDINALITY AS m(relation, other, columns, trigger_name, n)
                           ON m.other = d.relation
@@ -398,16 +401,29 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION cftrag_internal.cft_about(regclass, name, name, regclass, name, name) IS 'joins documents (d) to entities (n.name): the part of a statement that cft_chunks uses';
 
+-- Whether an entity, given as SQL (d.entity), is within $2 in the trees $5 of the hierarchy $3: in a type that its plain index serves.
+CREATE FUNCTION cftrag_internal.cft_is_within(value text, relation regclass, column_name name)
+RETURNS text LANGUAGE plpgsql STABLE PARALLEL SAFE COST 100 SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    RETURN (SELECT 'cftrag_internal.cft_under('
+                || CASE coalesce(nullif(t.typbasetype, 0), t.oid) WHEN 21 THEN value || '::pg_catalog.int4' WHEN 23 THEN value || '::pg_catalog.int4'
+                        WHEN 20 THEN value || '::pg_catalog.int8' WHEN 2950 THEN value || '::pg_catalog.uuid'
+                        ELSE cftrag_internal.cft_as_text(value, relation, column_name) END
+                || ', $2, $3, $5)'
+              FROM pg_attribute AS a JOIN pg_type AS t ON t.oid = a.atttypid WHERE a.attrelid = relation AND a.attname = column_name);
+END $$;
+COMMENT ON FUNCTION cftrag_internal.cft_is_within(text, regclass, name) IS 'whether an entity is within others, as SQL';
+
 CREATE FUNCTION cftrag_internal.cft_chunks(entities text[], up integer, down integer, edges regclass,
-    documents regclass, embedding vector, trees text[])
+    documents regclass, embedding vector, trees text[], within text[] DEFAULT NULL, filter jsonb DEFAULT NULL)
 RETURNS TABLE(entity text, relation text, depth integer, relative text, document_id text, body text, tokens integer, distance float8)
 LANGUAGE plpgsql STABLE PARALLEL SAFE COST 1000 ROWS 20 SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     IF num_nulls(entities, up, down) > 0 THEN RETURN; END IF;
-    RETURN QUERY EXECUTE cftrag_internal.cft_kept_statement(CASE WHEN embedding IS NULL THEN 'chunks' ELSE 'chunks by distance' END, documents)
-    USING entities, up, down, edges, embedding, trees;
+    RETURN QUERY EXECUTE cftrag_internal.cft_kept_statement(concat('chunks', CASE WHEN embedding IS NOT NULL THEN ' by distance' END, CASE WHEN filter IS NOT NULL THEN ' filter' END), documents)
+    USING entities, up, down, edges, embedding, trees, within, filter;
 END $$;
-COMMENT ON FUNCTION cftrag_internal.cft_chunks(text[], integer, integer, regclass, regclass, vector, text[]) IS 'what cft_chunks calls';
+COMMENT ON FUNCTION cftrag_internal.cft_chunks(text[], integer, integer, regclass, regclass, vector, text[], text[], jsonb) IS 'what cft_chunks calls';
 
 CREATE FUNCTION cft_chunks(entities text[], embedding vector DEFAULT NULL, up integer DEFAULT 3, down integer DEFAULT 1,
     edges regclass DEFAULT NULL, trees text[] DEFAULT NULL, documents regclass DEFAULT NULL)

@@ -29,3 +29,14 @@ RETURNS TABLE(tree text, root text, label text)
 LANGUAGE c STABLE PARALLEL SAFE COST 100000 ROWS 100
 AS 'MODULE_PATHNAME', 'cft_roots_wrapper';
 COMMENT ON FUNCTION cftrag_internal.cft_roots(regclass, text[]) IS 'twin of cft_roots';
+
+-- Of what type the entities of documents are is known when a statement over them is made; what they are within is given by name.
+CREATE FUNCTION cftrag_internal.cft_under(entity anyelement, ancestors text[], edges regclass, trees text[])
+RETURNS boolean LANGUAGE c STABLE PARALLEL SAFE COST 10 SUPPORT cftrag_internal.cft_under_support
+AS 'MODULE_PATHNAME', 'cft_under_wrapper';
+COMMENT ON FUNCTION cftrag_internal.cft_under(anyelement, text[], regclass, text[]) IS 'twin of cft_under, for entities of type text, integer, bigint or uuid';
+
+CREATE FUNCTION cftrag_internal.cft_descendants(ancestors text[], edges regclass, trees text[], entity anyelement)
+RETURNS anyarray LANGUAGE c STABLE PARALLEL SAFE COST 1000
+AS 'MODULE_PATHNAME', 'cft_descendants_wrapper';
+COMMENT ON FUNCTION cftrag_internal.cft_descendants(text[], regclass, text[], anyelement) IS 'twin of cft_descendants, for an array of a given type';

@@ -1,48 +1,28 @@
 -- From a question to its context. STABLE: all that a call reads is of one snapshot, the caller's; and with the caller's rights.
 -- No text of the caller becomes SQL: names come from the catalog, values are parameters.
 
--- pgvector's HNSW index gives hnsw.ef_search rows and no more, unless it is asked to go on. Whether there are more is counted, where it may be so.
-CREATE FUNCTION cftrag_internal.cft_say_fewer(relation regclass, embedding name, got integer, k integer) RETURNS void
-LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
-DECLARE
-    most int := current_setting('hnsw.ef_search', true);
-    there bigint;
-BEGIN
-    IF EXISTS (SELECT FROM pg_index AS i JOIN pg_class AS x ON x.oid = i.indexrelid JOIN pg_am AS m ON m.oid = x.relam
-                              JOIN pg_attribute AS a ON a.attrelid = i.indrelid AND a.attnum = i.indkey[0]
-                             WHERE i.indrelid = relation AND a.attname = embedding AND m.amname = 'hnsw' AND i.indisvalid) THEN
-        EXECUTE format('SELECT count(*) FROM (SELECT FROM %s AS d WHERE d.%I IS NOT NULL LIMIT $1) AS z', relation, embedding) INTO there USING k;
-        IF there > got THEN
-            RAISE NOTICE 'only % of % rows of % were found: an HNSW index gives hnsw.ef_search rows, that is %', got, there, relation, most
-                USING HINT = 'Raise hnsw.ef_search (1000 at most), or set hnsw.iterative_scan to strict_order.';
-        END IF;
-    END IF;
-END $$;
-COMMENT ON FUNCTION cftrag_internal.cft_say_fewer(regclass, name, integer, integer) IS 'the NOTICE of a search that an HNSW index cut short';
-
-CREATE FUNCTION cftrag_internal.cft_nearest_documents(embedding vector, k integer, documents regclass)
+-- A plan is kept in the session: for searches of all documents one for all, within others one for each call.
+CREATE FUNCTION cftrag_internal.cft_nearest_documents(embedding vector, k integer, edges regclass, trees text[], within text[], documents regclass, filter jsonb)
 RETURNS TABLE(document_id text, entity text, body text, tokens integer, distance float8)
-LANGUAGE plpgsql STABLE PARALLEL SAFE COST 1000 ROWS 5 SET search_path = pg_catalog, pg_temp AS $$
-DECLARE
-    got int;
-BEGIN
-    IF num_nulls(embedding, k) > 0 THEN RETURN; END IF;
-    RETURN QUERY EXECUTE cftrag_internal.cft_kept_statement('nearest', documents) USING embedding, k;
-    GET DIAGNOSTICS got = ROW_COUNT;
-    IF got < k AND k > current_setting('hnsw.ef_search', true)::int THEN
-        PERFORM cftrag_internal.cft_say_fewer(d.relation, d.embedding, got, k) FROM cftrag_internal.cft_attached_documents(documents) AS d;
-    END IF;
-END $$;
-COMMENT ON FUNCTION cftrag_internal.cft_nearest_documents(vector, integer, regclass) IS 'what cft_nearest_documents calls';
+LANGUAGE c STABLE PARALLEL SAFE COST 1000 ROWS 5 SET search_path = pg_catalog, pg_temp
+AS 'MODULE_PATHNAME', 'cft_nearest_documents_wrapper';
+COMMENT ON FUNCTION cftrag_internal.cft_nearest_documents(vector, integer, regclass, text[], text[], regclass, jsonb) IS 'what cft_nearest_documents calls';
 
-CREATE FUNCTION cft_nearest_documents(embedding vector, k integer DEFAULT 5, documents regclass DEFAULT NULL)
+CREATE FUNCTION cft_nearest_documents(embedding vector, k integer DEFAULT 5, edges regclass DEFAULT NULL, within text[] DEFAULT NULL, documents regclass DEFAULT NULL,
+    filter jsonb DEFAULT NULL)
 RETURNS TABLE(document_id text, entity text, body text, tokens integer, distance float8)
 LANGUAGE sql STABLE PARALLEL SAFE COST 1000 ROWS 5
-BEGIN ATOMIC SELECT f.* FROM cftrag_internal.cft_nearest_documents($1, $2, cftrag_internal.cft_meant_documents($3)) AS f; END;
-COMMENT ON FUNCTION cft_nearest_documents(vector, integer, regclass) IS
-'the k documents nearest to an embedding, by the operator of the index on their column, else by cosine distance';
+BEGIN ATOMIC SELECT f.* FROM cftrag_internal.cft_nearest_documents($1, $2, cftrag_internal.cft_meant_edges($3), NULL, $4, cftrag_internal.cft_meant_documents($5), $6) AS f; END;
+COMMENT ON FUNCTION cft_nearest_documents(vector, integer, regclass, text[], regclass, jsonb) IS
+'the k documents nearest to an embedding (about entities within these, with these metadata), all k while there are so many: by the operator of the index on their column, else by cosine distance';
 
-CREATE FUNCTION cftrag_internal.cft_nearest_entities(embedding vector, k integer, edges regclass, documents regclass)
+CREATE FUNCTION cftrag_internal.cft_nearest_embeddings(embedding vector, k integer, edges regclass, trees text[], within text[])
+RETURNS TABLE(entity text, distance float8, score float8, label text)
+LANGUAGE c STABLE PARALLEL SAFE COST 1000 ROWS 5 SET search_path = pg_catalog, pg_temp
+AS 'MODULE_PATHNAME', 'cft_nearest_embeddings_wrapper';
+COMMENT ON FUNCTION cftrag_internal.cft_nearest_embeddings(vector, integer, regclass, text[], text[]) IS 'the entities nearest to an embedding, of the table of cft_attach_embeddings';
+
+CREATE FUNCTION cftrag_internal.cft_nearest_entities(embedding vector, k integer, edges regclass, trees text[], within text[], documents regclass, filter jsonb)
 RETURNS TABLE(entity text, distance float8, score float8, label text)
 LANGUAGE plpgsql STABLE PARALLEL SAFE COST 1000 ROWS 5 SET search_path = pg_catalog, pg_temp AS $$
 #variable_conflict use_column
@@ -50,44 +30,33 @@ DECLARE
     forest regclass;
     a record;
     o record;
-    got int;
 BEGIN
     IF num_nulls(embedding, k) > 0 THEN RETURN; END IF;
     SELECT f.edges INTO forest FROM cftrag_internal.cft_attached(edges) AS f;
-    SELECT c.relation, c.columns ->> 'entity' AS entity, c.columns ->> 'embedding' AS embedding INTO a
-      FROM cftrag_internal.cft_columns('cftrag_internal.cft_entity_embeddings()', NULL, forest) AS c WHERE c.other = forest LIMIT 1;
-    IF a.relation IS NOT NULL THEN
-        SELECT * INTO o FROM cftrag_internal.cft_distance(a.relation, a.embedding);
-        RETURN QUERY EXECUTE format(cftrag_internal.cft_in_one_line(
-            'SELECT %7$s, n.distance, %6$s, cftrag_internal.cft_label(%7$s, $3)
-               FROM (SELECT d.%1$I AS entity, d.%2$I %3$s $1::%4$s AS distance FROM %5$s AS d
-                      WHERE d.%2$I IS NOT NULL AND d.%1$I IS NOT NULL ORDER BY d.%2$I %3$s $1::%4$s FETCH FIRST ($2) ROWS WITH TIES) AS n
-              ORDER BY n.distance, %7$s COLLATE "C" LIMIT $2'),
-            a.entity, a.embedding, o.operator, o.type, a.relation, CASE WHEN o.cosine THEN '1 - n.distance' ELSE '- n.distance' END,
-            cftrag_internal.cft_as_text('n.entity', a.relation, a.entity::name))
-        USING embedding, k, forest;
-        GET DIAGNOSTICS got = ROW_COUNT;
-        IF got < k AND k > current_setting('hnsw.ef_search', true)::int THEN
-            PERFORM cftrag_internal.cft_say_fewer(a.relation, a.embedding::name, got, k);
+    IF EXISTS (SELECT FROM cftrag_internal.cft_columns('cftrag_internal.cft_entity_embeddings()', NULL, forest) AS c WHERE c.other = forest) THEN
+        IF filter IS NOT NULL THEN
+            RAISE EXCEPTION 'embeddings of entities have no metadata to filter by' USING ERRCODE = 'object_not_in_prerequisite_state',
+                HINT = 'Leave filter out, or search documents.';
         END IF;
+        RETURN QUERY SELECT n.* FROM cftrag_internal.cft_nearest_embeddings(embedding, k, forest, trees, within) AS n;
     ELSE
         -- Documents that belong to entities stand for them.
         SELECT d.relation, d.embedding INTO a
           FROM cftrag_internal.cft_attached_documents(split_part(cftrag_internal.cft_kept_statement('documents', documents), ' ', 1)::oid) AS d;
         SELECT * INTO o FROM cftrag_internal.cft_distance(a.relation, a.embedding);
-        RETURN QUERY
-        SELECT n.entity, min(n.distance), CASE WHEN o.cosine THEN 1 - min(n.distance) ELSE - min(n.distance) END, cftrag_internal.cft_label(n.entity, forest)
-          FROM cftrag_internal.cft_nearest_documents(embedding, k, a.relation) AS n WHERE n.entity IS NOT NULL GROUP BY n.entity ORDER BY 2, n.entity COLLATE "C";
+        -- In one line: an error in it has its text in the CONTEXT.
+        RETURN QUERY SELECT n.entity, min(n.distance), CASE WHEN o.cosine THEN 1 - min(n.distance) ELSE - min(n.distance) END, cftrag_internal.cft_label(n.entity, forest) FROM cftrag_internal.cft_nearest_documents(embedding, k, forest, trees, within, a.relation, filter) AS n WHERE n.entity IS NOT NULL GROUP BY n.entity ORDER BY 2, n.entity COLLATE "C";
     END IF;
 END $$;
-COMMENT ON FUNCTION cftrag_internal.cft_nearest_entities(vector, integer, regclass, regclass) IS 'what cft_nearest_entities calls';
+COMMENT ON FUNCTION cftrag_internal.cft_nearest_entities(vector, integer, regclass, text[], text[], regclass, jsonb) IS 'what cft_nearest_entities calls';
 
-CREATE FUNCTION cft_nearest_entities(embedding vector, k integer DEFAULT 5, edges regclass DEFAULT NULL, documents regclass DEFAULT NULL)
+CREATE FUNCTION cft_nearest_entities(embedding vector, k integer DEFAULT 5, edges regclass DEFAULT NULL, within text[] DEFAULT NULL, documents regclass DEFAULT NULL,
+    filter jsonb DEFAULT NULL)
 RETURNS TABLE(entity text, distance float8, score float8, label text)
 LANGUAGE sql STABLE PARALLEL SAFE COST 1000 ROWS 5
-BEGIN ATOMIC SELECT f.* FROM cftrag_internal.cft_nearest_entities($1, $2, cftrag_internal.cft_meant_edges($3), cftrag_internal.cft_meant_documents($4)) AS f; END;
-COMMENT ON FUNCTION cft_nearest_entities(vector, integer, regclass, regclass) IS
-'the entities nearest to an embedding: by cft_attach_embeddings, else those of the k nearest documents; score is 1 - cosine distance, else minus the distance';
+BEGIN ATOMIC SELECT f.* FROM cftrag_internal.cft_nearest_entities($1, $2, cftrag_internal.cft_meant_edges($3), NULL, $4, cftrag_internal.cft_meant_documents($5), $6) AS f; END;
+COMMENT ON FUNCTION cft_nearest_entities(vector, integer, regclass, text[], regclass, jsonb) IS
+'the entities nearest to an embedding (within these): by cft_attach_embeddings, else those of the k nearest documents; score is 1 - cosine distance, else minus the distance';
 
 -- Where the sentences of cft_context_parts can be cut: of each name, in their order, the characters up to its end, counted
 -- from where the first name of its sentence begins; and of each sentence, in order, its last name's number.
@@ -143,7 +112,7 @@ END $$;
 COMMENT ON FUNCTION cftrag_internal.cft_number(text, bigint[], bigint, bigint) IS 'a sentence about an entity''s relatives, with their number instead of their names';
 
 CREATE FUNCTION cftrag_internal.cft_retrieve(question text, embedding vector, k integer, up integer, down integer,
-    budget integer, mode text, edges regclass, trees text[], within text[], documents regclass, chunks integer)
+    budget integer, mode text, edges regclass, trees text[], within text[], documents regclass, chunks integer, filter jsonb)
 RETURNS TABLE(source text, entity text, document_id text, rank integer, distance float8, text text, tokens integer, why text)
 LANGUAGE plpgsql STABLE PARALLEL SAFE COST 10000 ROWS 20 SET search_path = pg_catalog, pg_temp AS $$
 #variable_conflict use_column
@@ -152,6 +121,7 @@ DECLARE
     which text;
     attached regclass;
     has_entities boolean;
+    filter_of_entities jsonb;
     names text[] := '{}';
     whys text[] := '{}';
     -- Entities and trees of which nothing is said.
@@ -214,9 +184,13 @@ BEGIN
                        format('mentioned as "%s"', e.mention) || coalesce(', by the alias "' || e.via_alias || '"', '') AS why
                   FROM cftrag_internal.cft_entities(question, edges, trees, within) AS e ORDER BY e.entity COLLATE "C", e.start, e.via_alias NULLS FIRST) AS m;
     ELSIF mode IN ('ann_tree', 'ann_graph') THEN
+        -- Embeddings of entities have no metadata.
+        IF NOT EXISTS (SELECT FROM cftrag_internal.cft_attached(edges) AS f, cftrag_internal.cft_columns('cftrag_internal.cft_entity_embeddings()', NULL, f.edges) AS c WHERE c.other = f.edges) THEN
+            filter_of_entities := filter;
+        END IF;
         SELECT array_agg(n.entity ORDER BY n.distance, n.entity COLLATE "C"),
                array_agg(format('one of the nearest entities, distance %s', round(n.distance::numeric, 4)) ORDER BY n.distance, n.entity COLLATE "C") INTO names, whys
-          FROM cftrag_internal.cft_nearest_entities(embedding, k, edges, attached) AS n WHERE within IS NULL OR cftrag_internal.cft_those(ARRAY[n.entity], edges, trees, within) <> '{}';
+          FROM cftrag_internal.cft_nearest_entities(embedding, k, edges, trees, within, attached, filter_of_entities) AS n;
     END IF;
     names := coalesce(names, '{}');
     IF names <> '{}' THEN
@@ -246,7 +220,7 @@ BEGIN
     END IF;
 
     -- Rows are gathered one by one, from statements of one line: an error in a table of documents shows these in its CONTEXT.
-    FOR r IN SELECT n.* FROM cftrag_internal.cft_nearest_documents(embedding, k, attached) AS n LOOP
+    FOR r IN SELECT n.* FROM cftrag_internal.cft_nearest_documents(embedding, k, edges, trees, within, attached, filter) AS n LOOP
         near := near + 1;
         near_keys := array_append(near_keys, concat_ws(' ', length(r.document_id), r.document_id, r.body IS NULL, r.body));
         sources := array_append(sources, 'document'); ranks := array_append(ranks, near);
@@ -277,7 +251,7 @@ BEGIN
         -- Of a name that is there twice, the first.
         SELECT jsonb_object_agg(u.name, u.why ORDER BY u.n DESC), jsonb_object_agg(u.name, u.called ORDER BY u.n DESC) INTO why_of, called_of
           FROM unnest(names, whys, called) WITH ORDINALITY AS u(name, why, called, n);
-        FOR r IN SELECT c.* FROM cftrag_internal.cft_chunks(names, up, down, edges, attached, embedding, trees) AS c
+        FOR r IN SELECT c.* FROM cftrag_internal.cft_chunks(names, up, down, edges, attached, embedding, trees, within, filter) AS c
                   WHERE NOT EXISTS (SELECT FROM unnest(near_keys) AS d(key) WHERE d.key = concat_ws(' ', length(c.document_id), c.document_id, c.body IS NULL, c.body) COLLATE "C") LIMIT wanted LOOP
             about := about + 1;
             sources := array_append(sources, 'chunk'); ranks := array_append(ranks, about);
@@ -326,17 +300,18 @@ BEGIN
            WITH ORDINALITY AS u(source, entity, document_id, rank, distance, text, tokens, why, n)
      WHERE taken IS NULL OR taken[u.n] ORDER BY u.n;
 END $$;
-COMMENT ON FUNCTION cftrag_internal.cft_retrieve(text, vector, integer, integer, integer, integer, text, regclass, text[], text[], regclass, integer) IS 'what cft_retrieve calls';
+COMMENT ON FUNCTION cftrag_internal.cft_retrieve(text, vector, integer, integer, integer, integer, text, regclass, text[], text[], regclass, integer, jsonb) IS 'what cft_retrieve calls';
 
 CREATE FUNCTION cft_retrieve(question text, embedding vector, k integer DEFAULT 5, chunks integer DEFAULT NULL, up integer DEFAULT 3, down integer DEFAULT 1,
-    budget integer DEFAULT NULL, mode text DEFAULT 'cft', edges regclass DEFAULT NULL, trees text[] DEFAULT NULL, within text[] DEFAULT NULL, documents regclass DEFAULT NULL)
+    budget integer DEFAULT NULL, mode text DEFAULT 'cft', edges regclass DEFAULT NULL, trees text[] DEFAULT NULL, within text[] DEFAULT NULL, documents regclass DEFAULT NULL,
+    filter jsonb DEFAULT NULL)
 RETURNS TABLE(source text, entity text, document_id text, rank integer, distance float8, text text, tokens integer, why text)
 LANGUAGE sql STABLE PARALLEL SAFE COST 10000 ROWS 20
 BEGIN ATOMIC
-    SELECT f.* FROM cftrag_internal.cft_retrieve($1, $2, $3, $5, $6, $7, $8, cftrag_internal.cft_meant_edges($9), $10, $11, cftrag_internal.cft_meant_documents($12), $4) AS f;
+    SELECT f.* FROM cftrag_internal.cft_retrieve($1, $2, $3, $5, $6, $7, $8, cftrag_internal.cft_meant_edges($9), $10, $11, cftrag_internal.cft_meant_documents($12), $4, $13) AS f;
 END;
-COMMENT ON FUNCTION cft_retrieve(text, vector, integer, integer, integer, integer, integer, text, regclass, text[], text[], regclass) IS
-'what belongs to a question: the nearest documents, the hierarchy of the entities it mentions (in these trees, within these), and documents about these; each row says why it is here';
+COMMENT ON FUNCTION cft_retrieve(text, vector, integer, integer, integer, integer, integer, text, regclass, text[], text[], regclass, jsonb) IS
+'what belongs to a question: the nearest documents, the hierarchy of the entities it mentions, and documents about these (all in these trees, within these entities, with these metadata); each row says why it is here';
 
 CREATE FUNCTION cftrag_internal.cft_fill_prompt(format text, question text, documents text, hierarchy text, chunks text)
 RETURNS text LANGUAGE c IMMUTABLE PARALLEL SAFE COST 10
@@ -344,7 +319,7 @@ AS 'MODULE_PATHNAME', 'cft_fill_prompt_wrapper';
 COMMENT ON FUNCTION cftrag_internal.cft_fill_prompt(text, text, text, text, text) IS 'a format with these texts in the places of their names';
 
 CREATE FUNCTION cftrag_internal.cft_prompt(question text, embedding vector, template text, k integer, up integer, down integer, budget integer,
-    mode text, edges regclass, trees text[], within text[], documents regclass, chunks integer)
+    mode text, edges regclass, trees text[], within text[], documents regclass, chunks integer, filter jsonb)
 RETURNS text LANGUAGE plpgsql STABLE PARALLEL SAFE COST 10000 SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     own text := coalesce(template, nullif(current_setting('cftrag.prompt_template', true), ''));
@@ -355,7 +330,7 @@ DECLARE
     about text[];
     said text[];
 BEGIN
-    FOR r IN SELECT f.source, f.text FROM cftrag_internal.cft_retrieve(question, embedding, k, up, down, budget, mode, edges, trees, within, documents, chunks) AS f LOOP
+    FOR r IN SELECT f.source, f.text FROM cftrag_internal.cft_retrieve(question, embedding, k, up, down, budget, mode, edges, trees, within, documents, chunks, filter) AS f LOOP
         IF r.source = 'hierarchy' THEN
             said := array_append(said, r.text);
             CONTINUE;
@@ -377,16 +352,17 @@ BEGIN
         || coalesce(E'\n\nHierarchy:\n' || array_to_string(said, E'\n'), '')
         || E'\n\nQuestion: ' || question;
 END $$;
-COMMENT ON FUNCTION cftrag_internal.cft_prompt(text, vector, text, integer, integer, integer, integer, text, regclass, text[], text[], regclass, integer) IS
+COMMENT ON FUNCTION cftrag_internal.cft_prompt(text, vector, text, integer, integer, integer, integer, text, regclass, text[], text[], regclass, integer, jsonb) IS
 'what cft_prompt calls';
 
 CREATE FUNCTION cft_prompt(question text, embedding vector, k integer DEFAULT 5, chunks integer DEFAULT NULL, up integer DEFAULT 3, down integer DEFAULT 1,
-    budget integer DEFAULT NULL, mode text DEFAULT 'cft', edges regclass DEFAULT NULL, trees text[] DEFAULT NULL, within text[] DEFAULT NULL, documents regclass DEFAULT NULL, template text DEFAULT NULL)
+    budget integer DEFAULT NULL, mode text DEFAULT 'cft', edges regclass DEFAULT NULL, trees text[] DEFAULT NULL, within text[] DEFAULT NULL, documents regclass DEFAULT NULL, template text DEFAULT NULL,
+    filter jsonb DEFAULT NULL)
 RETURNS text LANGUAGE sql STABLE PARALLEL SAFE COST 10000
 BEGIN ATOMIC
-    SELECT cftrag_internal.cft_prompt($1, $2, $13, $3, $5, $6, $7, $8, cftrag_internal.cft_meant_edges($9), $10, $11, cftrag_internal.cft_meant_documents($12), $4);
+    SELECT cftrag_internal.cft_prompt($1, $2, $13, $3, $5, $6, $7, $8, cftrag_internal.cft_meant_edges($9), $10, $11, cftrag_internal.cft_meant_documents($12), $4, $14);
 END;
-COMMENT ON FUNCTION cft_prompt(text, vector, integer, integer, integer, integer, integer, text, regclass, text[], text[], regclass, text) IS
+COMMENT ON FUNCTION cft_prompt(text, vector, integer, integer, integer, integer, integer, text, regclass, text[], text[], regclass, text, jsonb) IS
 'a prompt of what cft_retrieve returns, the same bytes for the same data; or a format of yours, with {question} {documents} {hierarchy} {chunks}';
 
 CREATE FUNCTION cftrag_internal.cft_resolve(mention text, embedding vector, k integer, edges regclass, trees text[], within text[], documents regclass)
@@ -445,7 +421,7 @@ BEGIN
        AND (EXISTS (SELECT FROM cftrag_internal.cft_columns('cftrag_internal.cft_entity_embeddings()', NULL, f.edges) AS c WHERE c.other = f.edges)
             OR documents <> 0 OR EXISTS (SELECT FROM cftrag_internal.cft_columns('cftrag_internal.cft_documents()'))) THEN
         RETURN QUERY
-        SELECT n.entity, n.score, 'nearest', n.label FROM cftrag_internal.cft_nearest_entities(embedding, k, f.edges, documents) AS n
+        SELECT n.entity, n.score, 'nearest', n.label FROM cftrag_internal.cft_nearest_entities(embedding, k, f.edges, trees, within, documents, NULL) AS n
          WHERE (before IS NULL OR n.entity <> ALL (before)) AND (num_nulls(trees, within) = 2 OR cftrag_internal.cft_those(ARRAY[n.entity], f.edges, trees, within) <> '{}') ORDER BY n.distance, n.entity COLLATE "C" LIMIT k - found_here;
     END IF;
 END $$;

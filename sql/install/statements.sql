@@ -15,7 +15,20 @@ CREATE FUNCTION cftrag_internal.cft_in_one_line(statement text) RETURNS text LAN
 AS $$ SELECT regexp_replace(statement, E'\\n *', ' ', 'g') $$;
 COMMENT ON FUNCTION cftrag_internal.cft_in_one_line(text) IS 'a statement that has no line breaks in its literals, in one line';
 
--- documents 0: none. Never NULL.
+-- "8 public.docs.embedding": -1 if the column does not say how many.
+CREATE FUNCTION cftrag_internal.cft_dimensions(relation regclass, embedding name) RETURNS text
+LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+AS $$ SELECT format('%s %s.%I', a.atttypmod, relation, embedding) FROM pg_attribute AS a WHERE a.attrelid = relation AND a.attname = embedding $$;
+COMMENT ON FUNCTION cftrag_internal.cft_dimensions(regclass, name) IS 'the dimensions that a column of embeddings declares, and its name';
+
+-- The sum is no expression of an index.
+CREATE FUNCTION cftrag_internal.cft_by_distance(what text, embedding name, operator text, type text) RETURNS text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+AS $$ SELECT format(CASE WHEN what LIKE '% exactly' THEN '(d.%I %s $1::%s) + 0' ELSE 'd.%I %s $1::%s' END, embedding, operator, type) $$;
+COMMENT ON FUNCTION cftrag_internal.cft_by_distance(text, name, text, text) IS 'the order of a search, as SQL: by an index if there is one, or by all distances';
+
+-- documents 0: none. Never NULL. Of embeddings the edges table stands in its place. Parameters: $1 an embedding, $2 what is searched within, $3 the
+-- edges, $4 a filter, $5 trees; of chunks: $1 entities, $2 and $3 levels, $4 the edges, $5 an embedding, $6 trees, $7 what they are within, $8 a filter.
 CREATE FUNCTION cftrag_internal.cft_statement(what text, documents regclass)
 RETURNS text LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -23,41 +36,93 @@ DECLARE
     o record;
     tokens text;
     away text := 'NULL::pg_catalog.float8';
+    -- What a document must be, and, of several entities of one, which count.
+    only_those text := '';
+    within_those text := '';
+    mapped text;
+    bound text := split_part(what, ' ', 2);
 BEGIN
     IF what = 'documents, if any' AND documents = 0 THEN
         RETURN '';
+    END IF;
+    IF what LIKE 'embeddings%' THEN
+        SELECT c.relation, (c.columns ->> 'entity')::name AS entity, (c.columns ->> 'embedding')::name AS embedding INTO a
+          FROM cftrag_internal.cft_columns('cftrag_internal.cft_entity_embeddings()', NULL, documents) AS c WHERE c.other = documents LIMIT 1;
+        IF what = 'embeddings dimensions' THEN
+            RETURN cftrag_internal.cft_dimensions(a.relation, a.embedding);
+        END IF;
+        SELECT * INTO o FROM cftrag_internal.cft_distance(a.relation, a.embedding);
+        RETURN format(cftrag_internal.cft_in_one_line(
+            'WITH n AS MATERIALIZED (
+                 SELECT d.%3$I AS entity, d.%4$I %5$s $1::%6$s AS distance FROM %7$s AS d
+                  WHERE d.%4$I IS NOT NULL AND d.%3$I IS NOT NULL%8$s ORDER BY %9$s FETCH FIRST (%10$s) ROWS WITH TIES)
+             SELECT %1$s, n.distance, %2$s, cftrag_internal.cft_label(%1$s, $3)
+               FROM n ORDER BY n.distance, %1$s COLLATE "C" LIMIT %11$s'),
+            cftrag_internal.cft_as_text('n.entity', a.relation, a.entity), CASE WHEN o.cosine THEN '1 - n.distance' ELSE '- n.distance' END,
+            a.entity, a.embedding, o.operator, o.type, a.relation,
+            CASE WHEN what LIKE '% within%' THEN ' AND ' || cftrag_internal.cft_is_within('d.' || quote_ident(a.entity), a.relation, a.entity) ELSE '' END,
+            cftrag_internal.cft_by_distance(what, a.embedding, o.operator, o.type), CASE WHEN what LIKE '% within%' THEN format('(SELECT %s)', bound) ELSE bound END, bound);
     END IF;
     SELECT * INTO a FROM cftrag_internal.cft_attached_documents(documents);
     IF what LIKE 'documents%' THEN
         RETURN concat_ws(' ', a.relation::oid, (a.entity IS NOT NULL OR a.mapping IS NOT NULL)::text);
     END IF;
+    IF what = 'nearest dimensions' THEN
+        RETURN cftrag_internal.cft_dimensions(a.relation, a.embedding);
+    END IF;
     IF what LIKE 'chunks%' AND a.entity IS NULL AND a.mapping IS NULL THEN
         RAISE EXCEPTION 'the documents of % are not attached to entities', a.relation USING ERRCODE = 'object_not_in_prerequisite_state',
             HINT = format('Attach %s again with cft_attach_documents, entity => its column of the entity that a document is about, or mapping => a table of entities and documents.', a.relation);
     END IF;
+    IF what LIKE '% filter%' AND a.metadata IS NULL THEN
+        RAISE EXCEPTION 'the documents of % are attached without metadata', a.relation USING ERRCODE = 'object_not_in_prerequisite_state',
+            HINT = format('Attach %s again with cft_attach_documents, metadata => its column of type jsonb.', a.relation);
+    END IF;
     tokens := cftrag_internal.cft_counted(a.relation, a.tokens);
-    IF what <> 'chunks' THEN
+    IF what NOT LIKE 'chunks%' OR what LIKE 'chunks by distance%' THEN
         SELECT * INTO o FROM cftrag_internal.cft_distance(a.relation, a.embedding);
     END IF;
-    IF what = 'nearest' THEN
+    IF what LIKE 'nearest%' THEN
+        IF what LIKE '% within%' AND a.entity IS NULL AND a.mapping IS NULL THEN
+            RAISE EXCEPTION 'the documents of % are not attached to entities', a.relation USING ERRCODE = 'object_not_in_prerequisite_state',
+                HINT = format('Attach %s again with cft_attach_documents, entity => its column of the entity that a document is about, or mapping => a table of entities and documents.', a.relation);
+        END IF;
+        mapped := format('FROM %s AS m WHERE %s', a.mapping, cftrag_internal.cft_same(a.relation, a.id, a.mapping, a.mapping_document, 'n.id'));
+        IF what LIKE '% within%' THEN
+            IF a.mapping IS NULL THEN
+                only_those := ' AND ' || cftrag_internal.cft_is_within('d.' || quote_ident(a.entity), a.relation, a.entity);
+            ELSE
+                within_those := ' AND ' || cftrag_internal.cft_is_within('m.' || quote_ident(a.mapping_entity), a.mapping, a.mapping_entity);
+                only_those := format(' AND EXISTS (SELECT FROM %s AS m WHERE %s', a.mapping, cftrag_internal.cft_same(a.relation, a.id, a.mapping, a.mapping_document, 'd'))
+                    || within_those || ')';
+            END IF;
+        END IF;
+        IF what LIKE '% filter%' THEN
+            only_those := only_those || format(' AND d.%I @> $4', a.metadata);
+        END IF;
+        -- Of a bound that the planner does not know it takes a tenth of the rows (hence the CTE, too). With a known one it counts on pgvector's index to end
+        -- early, at a price that is too low: of 1000 documents in a million it reads 5,000 there, where comparing the 1000 takes a hundredth of the time.
+        IF what LIKE '% within%' OR what LIKE '% filter%' THEN
+            bound := format('(SELECT %s)', bound);
+        END IF;
         -- At equal distance by id, also at the last place: the same data, the same rows. (ORDER BY distance, id would not use an index.)
         RETURN format(cftrag_internal.cft_in_one_line(
-            'SELECT %10$s, %1$s, %11$s, coalesce(n.tokens, (char_length(%11$s) + 3) / 4, 0)::int, n.distance
-               FROM (SELECT d.%2$I AS id, %3$s AS entity, d.%4$I AS body, %5$s AS tokens, d.%6$I %7$s $1::%8$s AS distance
-                       FROM %9$s AS d
-                      WHERE d.%6$I IS NOT NULL
-                      ORDER BY d.%6$I %7$s $1::%8$s FETCH FIRST ($2) ROWS WITH TIES) AS n
-              ORDER BY n.distance, %10$s COLLATE "C", %11$s COLLATE "C" LIMIT $2'),
+            'WITH n AS MATERIALIZED (
+                 SELECT d.%2$I AS id, %3$s AS entity, d.%4$I AS body, %5$s AS tokens, d.%6$I %7$s $1::%8$s AS distance
+                   FROM %11$s AS d
+                  WHERE d.%6$I IS NOT NULL%12$s
+                  ORDER BY %13$s FETCH FIRST (%14$s) ROWS WITH TIES)
+             SELECT %9$s, %1$s, %10$s, coalesce(n.tokens, (char_length(%10$s) + 3) / 4, 0)::int, n.distance
+               FROM n ORDER BY n.distance, %9$s COLLATE "C", %10$s COLLATE "C" LIMIT %15$s'),
             CASE WHEN a.mapping IS NOT NULL
-                 THEN format('(SELECT min(%s COLLATE "C") FROM %s AS m WHERE %s)',
-                             cftrag_internal.cft_as_text('m.' || quote_ident(a.mapping_entity), a.mapping, a.mapping_entity), a.mapping,
-                             cftrag_internal.cft_same(a.relation, a.id, a.mapping, a.mapping_document, 'n.id'))
+                 THEN format('(SELECT min(%s COLLATE "C") %s)', cftrag_internal.cft_as_text('m.' || quote_ident(a.mapping_entity), a.mapping, a.mapping_entity), mapped || within_those)
                  WHEN a.entity IS NULL THEN 'n.entity'
                  ELSE cftrag_internal.cft_as_text('n.entity', a.relation, a.entity) END,
             a.id, CASE WHEN a.entity IS NULL THEN 'NULL::text' ELSE format('d.%I', a.entity) END, a.body, tokens, a.embedding,
-            o.operator, o.type, a.relation, cftrag_internal.cft_as_text('n.id', a.relation, a.id), cftrag_internal.cft_as_text('n.body', a.relation, a.body));
+            o.operator, o.type, cftrag_internal.cft_as_text('n.id', a.relation, a.id), cftrag_internal.cft_as_text('n.body', a.relation, a.body),
+            a.relation, only_those, cftrag_internal.cft_by_distance(what, a.embedding, o.operator, o.type), bound, split_part(what, ' ', 2)::int);
     END IF;
-    IF what = 'chunks by distance' THEN
+    IF what LIKE 'chunks by distance%' THEN
         away := format('(d.%I %s $5::%s)', a.embedding, o.operator, o.type);
     END IF;
     -- Each document once, with the nearest of its entities. Rows of one id with other words are several chunks of it. An array of several dimensions is
@@ -65,7 +130,7 @@ BEGIN
     RETURN format(cftrag_internal.cft_in_one_line(
         'WITH q AS MATERIALIZED (
              SELECT u.name COLLATE "C" AS name, min(u.place) AS place FROM unnest($1) WITH ORDINALITY AS u(name, place) WHERE u.name IS NOT NULL GROUP BY 1),
-         n AS MATERIALIZED (
+         r AS MATERIALIZED (
              SELECT DISTINCT ON (z.name COLLATE "C") z.place, z.entity, z.relation, z.depth, z.name
                FROM (SELECT q.place, q.name AS entity, ''self''::text AS relation, 0 AS depth, q.name FROM q
                       WHERE $6 IS NULL OR q.name IN (SELECT p.entity FROM cftrag_internal.cft_path_prefix($1, $4, $6, NULL) AS p)
@@ -73,20 +138,23 @@ BEGIN
                      SELECT q.place, c.entity, c.relation, c.depth, c.relative
                        FROM %1$s($1, $2, $3, $4, $6) AS c JOIN q ON q.name = c.entity) AS z(place, entity, relation, depth, name)
               ORDER BY z.name COLLATE "C", z.depth, z.relation COLLATE "C", z.place),
+         n AS MATERIALIZED (
+             SELECT r.* FROM r WHERE $7 IS NULL OR r.name IN (SELECT t FROM unnest(cftrag_internal.cft_those(ARRAY(SELECT o.name FROM r AS o), $4, $6, $7)) AS t)),
          f AS (
              SELECT DISTINCT ON (%2$s COLLATE "C", %3$s COLLATE "C") n.place, n.entity, n.relation, n.depth, n.name,
                     %2$s AS id, %3$s AS body, coalesce(%4$s, (char_length(%3$s) + 3) / 4, 0) AS tokens, %5$s AS distance
-               FROM n %6$s
+               FROM n %6$s%7$s
               ORDER BY %2$s COLLATE "C", %3$s COLLATE "C", n.depth, n.relation COLLATE "C", n.name COLLATE "C")
          SELECT f.entity, f.relation, f.depth, f.name, f.id, f.body, f.tokens, f.distance
            FROM f ORDER BY f.depth, f.distance, f.place, f.relation COLLATE "C", f.name COLLATE "C", f.id COLLATE "C", f.body COLLATE "C"'),
         'cftrag_internal.cft_context', cftrag_internal.cft_as_text('d.' || quote_ident(a.id), a.relation, a.id),
         cftrag_internal.cft_as_text('d.' || quote_ident(a.body), a.relation, a.body), tokens, away,
-        cftrag_internal.cft_about(a.relation, a.id, a.entity, a.mapping, a.mapping_entity, a.mapping_document));
+        cftrag_internal.cft_about(a.relation, a.id, a.entity, a.mapping, a.mapping_entity, a.mapping_document),
+        CASE WHEN what LIKE '% filter%' THEN format(' WHERE d.%I @> $8', a.metadata) ELSE '' END);
 END $$;
 REVOKE EXECUTE ON FUNCTION cftrag_internal.cft_statement(text, regclass) FROM PUBLIC;
 COMMENT ON FUNCTION cftrag_internal.cft_statement(text, regclass) IS
-'a statement for an attached table of documents: nearest, chunks, chunks by distance; or which table it is';
+'a statement for an attached table of documents: nearest K [within] [filter] [exactly], embeddings K [within] [exactly], what dimensions, chunks [by distance] [filter]; or which table it is';
 
 CREATE FUNCTION cftrag_internal.cft_kept_statement(what text, documents regclass)
 RETURNS text LANGUAGE c STABLE STRICT PARALLEL SAFE COST 5

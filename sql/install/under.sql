@@ -5,53 +5,53 @@ LANGUAGE c STRICT
 AS 'MODULE_PATHNAME', 'cft_under_support_wrapper';
 COMMENT ON FUNCTION cftrag_internal.cft_under_support(internal) IS 'tells the planner how many rows cft_under holds for, what it costs, and which index finds them';
 
-CREATE FUNCTION cft_under(entity text, ancestor text, edges regclass DEFAULT NULL)
+CREATE FUNCTION cft_under(entity text, ancestor text, edges regclass DEFAULT NULL, trees text[] DEFAULT NULL)
 RETURNS boolean LANGUAGE c STABLE PARALLEL SAFE COST 10 SUPPORT cftrag_internal.cft_under_support
 AS 'MODULE_PATHNAME', 'cft_under_wrapper';
-COMMENT ON FUNCTION cft_under(text, text, regclass) IS
-'whether an entity is that ancestor or below it, in any tree, at any depth';
+COMMENT ON FUNCTION cft_under(text, text, regclass, text[]) IS
+'whether an entity is that ancestor or below it, in any tree (in these trees), at any depth';
 
-CREATE FUNCTION cft_under(entity text, ancestors text[], edges regclass DEFAULT NULL)
+CREATE FUNCTION cft_under(entity text, ancestors text[], edges regclass DEFAULT NULL, trees text[] DEFAULT NULL)
 RETURNS boolean LANGUAGE c STABLE PARALLEL SAFE COST 10 SUPPORT cftrag_internal.cft_under_support
 AS 'MODULE_PATHNAME', 'cft_under_wrapper';
-COMMENT ON FUNCTION cft_under(text, text[], regclass) IS
-'whether an entity is one of these or below one, in any tree, at any depth';
+COMMENT ON FUNCTION cft_under(text, text[], regclass, text[]) IS
+'whether an entity is one of these or below one, in any tree (in these trees), at any depth';
 
-CREATE FUNCTION cft_under(entity integer, ancestor integer, edges regclass DEFAULT NULL)
+CREATE FUNCTION cft_under(entity integer, ancestor integer, edges regclass DEFAULT NULL, trees text[] DEFAULT NULL)
 RETURNS boolean LANGUAGE c STABLE PARALLEL SAFE COST 10 SUPPORT cftrag_internal.cft_under_support
 AS 'MODULE_PATHNAME', 'cft_under_wrapper';
-COMMENT ON FUNCTION cft_under(integer, integer, regclass) IS
-'whether an entity is that ancestor or below it, in any tree, at any depth';
+COMMENT ON FUNCTION cft_under(integer, integer, regclass, text[]) IS
+'whether an entity is that ancestor or below it, in any tree (in these trees), at any depth';
 
-CREATE FUNCTION cft_under(entity integer, ancestors bigint[], edges regclass DEFAULT NULL)
+CREATE FUNCTION cft_under(entity integer, ancestors bigint[], edges regclass DEFAULT NULL, trees text[] DEFAULT NULL)
 RETURNS boolean LANGUAGE c STABLE PARALLEL SAFE COST 10 SUPPORT cftrag_internal.cft_under_support
 AS 'MODULE_PATHNAME', 'cft_under_wrapper';
-COMMENT ON FUNCTION cft_under(integer, bigint[], regclass) IS
-'whether an entity is one of these or below one, in any tree, at any depth';
+COMMENT ON FUNCTION cft_under(integer, bigint[], regclass, text[]) IS
+'whether an entity is one of these or below one, in any tree (in these trees), at any depth';
 
-CREATE FUNCTION cft_under(entity bigint, ancestor bigint, edges regclass DEFAULT NULL)
+CREATE FUNCTION cft_under(entity bigint, ancestor bigint, edges regclass DEFAULT NULL, trees text[] DEFAULT NULL)
 RETURNS boolean LANGUAGE c STABLE PARALLEL SAFE COST 10 SUPPORT cftrag_internal.cft_under_support
 AS 'MODULE_PATHNAME', 'cft_under_wrapper';
-COMMENT ON FUNCTION cft_under(bigint, bigint, regclass) IS
-'whether an entity is that ancestor or below it, in any tree, at any depth';
+COMMENT ON FUNCTION cft_under(bigint, bigint, regclass, text[]) IS
+'whether an entity is that ancestor or below it, in any tree (in these trees), at any depth';
 
-CREATE FUNCTION cft_under(entity bigint, ancestors bigint[], edges regclass DEFAULT NULL)
+CREATE FUNCTION cft_under(entity bigint, ancestors bigint[], edges regclass DEFAULT NULL, trees text[] DEFAULT NULL)
 RETURNS boolean LANGUAGE c STABLE PARALLEL SAFE COST 10 SUPPORT cftrag_internal.cft_under_support
 AS 'MODULE_PATHNAME', 'cft_under_wrapper';
-COMMENT ON FUNCTION cft_under(bigint, bigint[], regclass) IS
-'whether an entity is one of these or below one, in any tree, at any depth';
+COMMENT ON FUNCTION cft_under(bigint, bigint[], regclass, text[]) IS
+'whether an entity is one of these or below one, in any tree (in these trees), at any depth';
 
-CREATE FUNCTION cft_under(entity uuid, ancestor uuid, edges regclass DEFAULT NULL)
+CREATE FUNCTION cft_under(entity uuid, ancestor uuid, edges regclass DEFAULT NULL, trees text[] DEFAULT NULL)
 RETURNS boolean LANGUAGE c STABLE PARALLEL SAFE COST 10 SUPPORT cftrag_internal.cft_under_support
 AS 'MODULE_PATHNAME', 'cft_under_wrapper';
-COMMENT ON FUNCTION cft_under(uuid, uuid, regclass) IS
-'whether an entity is that ancestor or below it, in any tree, at any depth';
+COMMENT ON FUNCTION cft_under(uuid, uuid, regclass, text[]) IS
+'whether an entity is that ancestor or below it, in any tree (in these trees), at any depth';
 
-CREATE FUNCTION cft_under(entity uuid, ancestors uuid[], edges regclass DEFAULT NULL)
+CREATE FUNCTION cft_under(entity uuid, ancestors uuid[], edges regclass DEFAULT NULL, trees text[] DEFAULT NULL)
 RETURNS boolean LANGUAGE c STABLE PARALLEL SAFE COST 10 SUPPORT cftrag_internal.cft_under_support
 AS 'MODULE_PATHNAME', 'cft_under_wrapper';
-COMMENT ON FUNCTION cft_under(uuid, uuid[], regclass) IS
-'whether an entity is one of these or below one, in any tree, at any depth';
+COMMENT ON FUNCTION cft_under(uuid, uuid[], regclass, text[]) IS
+'whether an entity is one of these or below one, in any tree (in these trees), at any depth';
 
 CREATE FUNCTION cft_descendants(ancestor text, edges regclass DEFAULT NULL, trees text[] DEFAULT NULL)
 RETURNS text[] LANGUAGE c STABLE PARALLEL SAFE COST 1000

@@ -9,6 +9,7 @@ pub mod context;
 pub mod entities;
 pub mod json;
 pub mod meant;
+pub mod nearest;
 pub mod statement_cache;
 pub mod stats;
 pub mod support;

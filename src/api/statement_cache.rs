@@ -6,13 +6,13 @@
 
 #![expect(unsafe_code, reason = "calls another function of the extension")]
 
-use crate::call::fmgr::{Call, text_bytes};
+use crate::call::fmgr::{Call, text_bytes, text_datum};
 use crate::catalog::registration;
 use crate::pg::invalidation::Cached;
 use crate::pg::{error_context, invalidation};
 use pgrx::prelude::*;
 
-/// Statement wanted, table, role, row_security, cft_kept_statement's own OID (the extension may be recreated).
+/// Statement wanted, table, role, row_security, the OID of the function that wants it (the extension may be recreated).
 type Key = (Vec<u8>, u32, u32, bool, u32);
 
 /// Statements cached.
@@ -27,23 +27,27 @@ thread_local! {
 fn cft_kept_statement(fcinfo: pg_sys::FunctionCallInfo) -> Option<Vec<u8>> {
     // SAFETY: our own fcinfo.
     let call = unsafe { Call::new(fcinfo) };
-    let (what, table) = (call.arg(0)?, call.oid(1)?);
-    // SAFETY: SQL declares the argument text; reads backend variables; processes invalidations.
+    let (what, table) = (call.text(0)?, call.oid(1)?);
+    Some(statement(what, table, call.function()))
+}
+
+/// cft_statement's answer. `function`: the OID of a function of the extension, which has another after it was recreated.
+pub fn statement(what: &[u8], table: pg_sys::Oid, function: pg_sys::Oid) -> Vec<u8> {
+    // SAFETY: reads backend variables; processes invalidations.
     let key: Key = unsafe {
         pg_sys::AcceptInvalidationMessages();
-        let (role, function) = (pg_sys::GetUserId().into(), call.function().into());
-        (text_bytes(what).to_vec(), table.into(), role, pg_sys::row_security, function)
+        (what.to_vec(), table.into(), pg_sys::GetUserId().into(), pg_sys::row_security, function.into())
     };
     let epoch = invalidation::catalogs();
     if let Some(kept) = KEPT.with(|all| all.known(epoch, &key)) {
-        return Some(kept);
+        return kept;
     }
-    let (made, is_latest) = made_now(what, table);
+    let (made, is_latest) = made_now(text_datum(what), table);
     // The answer may miss what changed while it was made: then do not cache it.
     if is_latest && invalidation::catalogs() == epoch {
         KEPT.with(|all| all.keep(epoch, key, made.clone()));
     }
-    Some(made)
+    made
 }
 
 /// What cft_statement says, and whether under a snapshot of now: a change that an older snapshot does not see has already sent its invalidation.

@@ -141,8 +141,8 @@ unsafe fn estimate(root: *mut pg_sys::PlannerInfo, function: pg_sys::Oid, node: 
             Value::Unknown(_) => return None,
         };
         known.truncate(NAMES);
-        let (rows, _) = relatives(table, function, &known, up, down)?;
-        Some(Estimate { names: count, rows: rows * count })
+        let found = relatives(table, function, &known, up, down, CELLS)?;
+        Some(Estimate { names: count, rows: found.rows * count })
     }
 }
 
@@ -158,7 +158,18 @@ unsafe fn is_parameter(node: *mut pg_sys::Node) -> bool {
     }
 }
 
-/// The average number of relatives of the names, or of all entities if no name is known; and the number of entities.
+/// What an image says of some names.
+#[derive(Clone, Copy)]
+pub struct Found {
+    /// The average number of relatives of the names, or of all entities if no name is known.
+    pub rows: f64,
+    /// Not all were counted.
+    pub is_part: bool,
+    /// The entities that there are.
+    pub entities: f64,
+}
+
+/// `cells`: edge slots to read at most.
 ///
 /// # Safety
 /// `function` is one of ours.
@@ -168,7 +179,8 @@ pub unsafe fn relatives(
     names: &[&[u8]],
     up: u32,
     down: u32,
-) -> Option<(f64, f64)> {
+    cells: usize,
+) -> Option<Found> {
     // SAFETY: PostgreSQL says that a snapshot is active; the table is open, and the registration is as of that snapshot.
     let image = unsafe {
         if !guc::ENABLE.get() || !pg_sys::ActiveSnapshotSet() {
@@ -199,7 +211,7 @@ pub unsafe fn relatives(
         walk.limit(usize::MAX, usize::MAX);
         walk.make_room(CELLS, &mut Interruptible::new(&mut { check_interrupts })).ok()?;
     }
-    let rows = image.relatives(&mut walk, names, up, down);
+    let rows = image.relatives(&mut walk, names, up, down, cells);
     // The walk has read a few thousand slots at most, so it stays small.
     WALK.set(Some(walk));
     rows
@@ -214,8 +226,7 @@ struct Asked {
 
 /// What the image says.
 enum Told {
-    /// Rows, and the entities that there are.
-    Rows(f64, f64),
+    Found(Found),
     /// The walk has not ended.
     More,
     /// The fates of some transactions must be looked up first.
@@ -223,7 +234,7 @@ enum Told {
 }
 
 impl Asked {
-    fn relatives(mut self, walk: &mut Walk, names: &[&[u8]], up: u32, down: u32) -> Option<(f64, f64)> {
+    fn relatives(mut self, walk: &mut Walk, names: &[&[u8]], up: u32, down: u32, cells: usize) -> Option<Found> {
         let control = crate::image::control::attach()?;
         let (index, slot) = control.find(self.table.oid())?;
         let (mut check, bytes) = (check_interrupts, names.iter().map(|name| name.len()).sum());
@@ -245,9 +256,9 @@ impl Asked {
                 let stats = image.stats();
                 let (average, entities) = (average(&stats, up, down), stats.entities as f64);
                 if names.is_empty() {
-                    return Some(Told::Rows(average, entities));
+                    return Some(Told::Found(Found { rows: average, is_part: false, entities }));
                 }
-                let step = walk.step(image, &self.seen, CELLS / STEPS);
+                let step = walk.step(image, &self.seen, cells / STEPS);
                 if step == Step::Ask {
                     return Some(Told::Ask);
                 }
@@ -256,11 +267,12 @@ impl Asked {
                 }
                 let (begun, rows) = walk.so_far();
                 let asked = if step == Step::Done { names.len() } else { begun };
-                Some(Told::Rows((rows as f64 / asked as f64).max(average), entities))
+                let rows = (rows as f64 / asked as f64).max(average);
+                Some(Told::Found(Found { rows, is_part: step != Step::Done, entities }))
             });
             match told.ok()?? {
-                Told::Rows(rows, entities) => return Some((rows, entities)),
-                Told::More => walk.make_room(CELLS, work).ok()?,
+                Told::Found(found) => return Some(found),
+                Told::More => walk.make_room(cells, work).ok()?,
                 Told::Ask => {
                     self.seen.learn(walk.asked())?;
                     walk.restart();

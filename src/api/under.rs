@@ -22,28 +22,33 @@ use pgrx::{Internal, PgList};
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-/// The work of looking for the ancestors above rows' entities before all that is below them is found: about two milliseconds.
-const LOOKING: usize = 20_000;
+/// The work of looking for the ancestors above rows' entities before all that is below them is found: about a quarter of a millisecond.
+const LOOKING: usize = 5_000;
 
 /// The work of one such look, in rows of an answer.
 const LOOK: usize = 20;
 
 /// What a call site keeps.
 struct Site {
-    of: EntityType,
-    many: bool,
+    types: Types,
     /// The entity is a column's value.
     keeps: bool,
-    /// The ancestors and the table of the last call.
-    asked: Option<(Vec<u8>, Option<pg_sys::Oid>)>,
+    asked: Option<Asked>,
     tops: Vec<Vec<u8>>,
     left: usize,
     below: Option<Names>,
     callback: pg_sys::MemoryContextCallback,
 }
 
-/// `cft_under(entity, ancestor, edges regclass) -> boolean`, `cft_under(entity, ancestors[], edges regclass)`: whether the entity is one of these,
-/// known or not, or below one of them in any tree; to any depth. Of text, integer, bigint or uuid.
+/// The arguments of the last call, besides the entity.
+struct Asked {
+    ancestors: Vec<u8>,
+    edges: Option<pg_sys::Oid>,
+    trees: Option<Vec<u8>>,
+}
+
+/// `cft_under(entity, ancestor, edges regclass, trees text[]) -> boolean`, `cft_under(entity, ancestors[], ...)`: whether the entity is one of
+/// these, known or not, or below one of them in any tree, or in one of these; to any depth. Of text, integer, bigint or uuid.
 ///
 /// NULL entity or ancestors: NULL. Errors: those of cft_context; 22023 for a client's array literal as one ancestor; 53400 (cftrag.work_memory).
 #[pg_extern(sql = false)]
@@ -53,7 +58,7 @@ fn cft_under(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<Option<bool>> {
         let call = Call::new(fcinfo);
         let (Some(entity), Some(ancestors)) = (call.arg(0), call.arg(1)) else { return Ok(None) };
         let site = &mut *Site::of(&call);
-        let name = site.of.name(entity);
+        let name = site.types.entity.name(entity);
         site.ask(&call, ancestors)?;
         if let Some(below) = &site.below {
             return Ok(Some(below.contains(&name)));
@@ -70,10 +75,8 @@ impl Site {
         unsafe {
             let info = (*call.0).flinfo;
             if (*info).fn_extra.is_null() {
-                let (of, many) = argument_types(call.function());
                 let site = Box::into_raw(Box::new(Site {
-                    of,
-                    many,
+                    types: Types::of(call),
                     keeps: entity_is_a_columns(info),
                     asked: None,
                     tops: Vec::new(),
@@ -96,15 +99,17 @@ impl Site {
     /// The call's second argument.
     unsafe fn ask(&mut self, call: &Call, ancestors: pg_sys::Datum) -> Fallible<()> {
         // SAFETY: the caller's promise.
-        let (bytes, edges) = (unsafe { self.bytes(ancestors) }, call.oid(2));
-        if self.keeps && self.asked.as_ref().is_some_and(|asked| *asked.0 == *bytes && asked.1 == edges) {
+        let (bytes, edges, trees) = (unsafe { self.bytes(ancestors) }, call.oid(2), call.text(3));
+        let is_asked =
+            |asked: &Asked| asked.ancestors == *bytes && asked.edges == edges && asked.trees.as_deref() == trees;
+        if self.keeps && self.asked.as_ref().is_some_and(is_asked) {
             return Ok(());
         }
-        let asked = (bytes.into_owned(), edges);
+        let asked = Asked { ancestors: bytes.into_owned(), edges, trees: trees.map(<[u8]>::to_vec) };
         // SAFETY: as above.
-        let tops = unsafe { names(self.of, self.many, ancestors) };
-        if !self.many
-            && self.of == EntityType::Text
+        let tops = unsafe { self.types.names(ancestors) };
+        if !self.types.many
+            && self.types.ancestors == EntityType::Text
             && tops.iter().any(|top| reads_as_array(top))
             && call.is_given_text(1)
         {
@@ -120,20 +125,19 @@ impl Site {
     /// # Safety
     /// It is one.
     unsafe fn bytes<'v>(&self, ancestors: pg_sys::Datum) -> Cow<'v, [u8]> {
-        match self.many {
+        match self.types.many {
             // SAFETY: the caller's promise; an array is a varlena, as a text is.
             true => Cow::Borrowed(unsafe { text_bytes(ancestors) }),
             // SAFETY: the caller's promise.
-            false => unsafe { self.of.name(ancestors) },
+            false => unsafe { self.types.ancestors.name(ancestors) },
         }
     }
 
     fn judge(&mut self, call: &Call, name: &[u8]) -> Fallible<bool> {
-        let edges = call.oid(2);
-        let of = AttachedTable::of(call.function(), edges)?;
+        let (of, trees) = (AttachedTable::open(call, 2)?, call.arg(3));
         let tops: Vec<&[u8]> = self.tops.iter().map(Vec::as_slice).collect();
         if !self.keeps || self.left > 0 {
-            let within = Within::these(&of, tops, None);
+            let within = Within::these(&of, tops, trees);
             if let Some((is_under, rows)) = within.has(name)? {
                 self.left = self.left.saturating_sub(LOOK + rows);
                 return Ok(is_under);
@@ -146,38 +150,56 @@ impl Site {
         }
         let mut distinct = HashSet::new();
         let tops: Vec<&[u8]> = self.tops.iter().map(Vec::as_slice).filter(|top| distinct.insert(*top)).collect();
-        let below = descendants(&Walker { of, trees: None }, &tops)?;
+        let below = descendants(&Walker { of, trees }, &tops)?;
         Ok(self.below.insert(below).contains(name))
     }
 }
 
-/// The type of the entities of a function of ours, and whether it takes an array of ancestors: its first argument, or beside an entity its second.
-fn argument_types(function: pg_sys::Oid) -> (EntityType, bool) {
-    let (mut types, mut count) = (std::ptr::null_mut(), 0);
-    // SAFETY: a function's types, of which there are `count`.
-    let types = unsafe {
-        pg_sys::get_func_signature(function, &mut types, &mut count);
-        std::slice::from_raw_parts(types, count as usize)
-    };
-    match (EntityType::of(types[0]), types.get(1).copied().and_then(EntityType::of)) {
-        (Some((of, _)), Some((_, many))) => (of, many),
-        (Some((of, many)), None) => (of, many),
-        _ => unreachable!("SQL declares these types"),
-    }
+/// The types of a call's arguments.
+#[derive(Clone, Copy)]
+struct Types {
+    /// Of an entity: the first argument, or an element of what cft_descendants returns.
+    entity: EntityType,
+    ancestors: EntityType,
+    /// Whether the ancestors are an array.
+    many: bool,
 }
 
-/// The names of one value, or of those of an array.
-///
-/// # Safety
-/// A value of that type, or an array of such.
-unsafe fn names<'v>(of: EntityType, many: bool, value: pg_sys::Datum) -> Vec<Cow<'v, [u8]>> {
-    // SAFETY: the caller's promise. (An integer beside an array of bigint.)
-    unsafe {
-        match (many, of) {
-            (true, EntityType::Int4) => EntityType::Int8.names(value),
-            (true, _) => of.names(value),
-            _ => vec![of.name(value)],
+impl Types {
+    /// # Safety
+    /// A call of cft_under or cft_descendants.
+    unsafe fn of(call: &Call) -> Self {
+        let (mut types, mut count) = (std::ptr::null_mut(), 0);
+        // SAFETY: the caller's promise; a function's types, of which there are `count`.
+        let declared = unsafe {
+            pg_sys::get_func_signature(call.function(), &mut types, &mut count);
+            std::slice::from_raw_parts(types, count as usize)
+        };
+        let typed = |n: usize| match declared.get(n).copied() {
+            // SAFETY: a polymorphic function is called by an expression.
+            Some(pg_sys::ANYELEMENTOID) => unsafe {
+                EntityType::of(pg_sys::get_fn_expr_argtype((*call.0).flinfo, n as i32))
+            },
+            Some(oid) => EntityType::of(oid),
+            None => None,
+        };
+        // cft_under: entity, ancestors, edges, trees. cft_descendants: ancestors, edges, trees, and of one result type a value of it.
+        let result = if declared.get(3) == Some(&pg_sys::ANYELEMENTOID) { typed(3) } else { None };
+        match (typed(0), typed(1), result) {
+            (Some((entity, _)), Some((ancestors, many)), _) => Self { entity, ancestors, many },
+            (Some((ancestors, many)), None, Some((entity, false))) => Self { entity, ancestors, many },
+            (Some((ancestors, many)), None, _) => Self { entity: ancestors, ancestors, many },
+            _ => unreachable!("SQL declares these types"),
         }
+    }
+
+    /// The names of the ancestors.
+    ///
+    /// # Safety
+    /// A value of their type.
+    unsafe fn names<'v>(self, value: pg_sys::Datum) -> Vec<Cow<'v, [u8]>> {
+        // SAFETY: the caller's promise.
+        unsafe { if self.many { self.ancestors.names(value) } else { vec![self.ancestors.name(value)] } }
     }
 }
 
@@ -217,19 +239,20 @@ fn cft_descendants(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<Internal> {
     // SAFETY: our own fcinfo, and its arguments.
     let call = unsafe { Call::new(fcinfo) };
     let Some(ancestors) = call.arg(0) else { return Ok(Internal::from(None)) };
-    let (of, many) = argument_types(call.function());
     // SAFETY: as above.
-    let tops = unsafe { names(of, many, ancestors) };
+    let types = unsafe { Types::of(&call) };
+    // SAFETY: as above.
+    let tops = unsafe { types.names(ancestors) };
     let walker = Walker { of: AttachedTable::open(&call, 1)?, trees: call.arg(2) };
     let mut distinct = HashSet::new();
     let tops: Vec<&[u8]> = tops.iter().map(|top| &**top).filter(|top| distinct.insert(*top)).collect();
     if let [top] = tops[..]
-        && !many
+        && !types.many
         && reads_as_array(top)
         && call.is_given_text(0)
     {
         refuse_array(&walker.of, top)?;
     }
     let below = descendants(&walker, &tops)?;
-    of.array(below.ids().map(|id| below.get(id))).map(|array| Internal::from(Some(array)))
+    types.entity.array(below.ids().map(|id| below.get(id))).map(|array| Internal::from(Some(array)))
 }

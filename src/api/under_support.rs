@@ -11,8 +11,12 @@ use pgrx::prelude::*;
 use pgrx::{Internal, PgList};
 use std::borrow::Cow;
 
-/// Above so many entities no index condition is given: PostgreSQL would take them to be ten.
-const MOST: f64 = 2000.0;
+/// Edge slots read for an estimate: about a millisecond.
+const CELLS: usize = 20_000;
+
+/// Of an ordered query with a LIMIT, the share of the rows from which on an index that has that order gives the first ones sooner than all rows below
+/// the ancestors can be read and sorted: of a million vectors of 64 dimensions 2 %.
+const MUCH: f64 = 0.02;
 
 /// Costs of a look, and of an entity that is found below, in units of cpu_operator_cost.
 const LOOK: f64 = 2.0;
@@ -112,8 +116,11 @@ impl Under {
                 }
             }
             let names: Vec<&[u8]> = names.iter().map(|name| &**name).collect();
-            let (below, entities) = relatives(table, function, &names, 0, MAX_LEVELS as u32)?;
-            Some(Self { entity, below: (asked * (1.0 + below)).min(entities.max(1.0)), entities: entities.max(1.0) })
+            let found = relatives(table, function, &names, 0, MAX_LEVELS as u32, CELLS)?;
+            let entities = found.entities.max(1.0);
+            let below = (asked * (1.0 + found.rows)).min(entities);
+            // There may be as many as all.
+            Some(Self { entity, below: if found.is_part { (below * entities).sqrt() } else { below }, entities })
         }
     }
 
@@ -143,7 +150,8 @@ unsafe fn index_condition(request: &mut pg_sys::SupportRequestIndexCondition) ->
     // SAFETY: the caller's promise: the planner's structures are complete, and what is made here lives as long as they do.
     unsafe {
         let args = PgList::<pg_sys::Node>::from_pg(arguments(request.node)?);
-        let (entity, ancestors, edges) = (args.get_ptr(0)?, args.get_ptr(1)?, args.get_ptr(2)?);
+        let (entity, ancestors, edges, trees) =
+            (args.get_ptr(0)?, args.get_ptr(1)?, args.get_ptr(2)?, args.get_ptr(3)?);
         let is_fixed = |node| pg_sys::is_pseudo_constant_for_index(request.root, node, request.index);
         let index = &*request.index;
         if request.indexarg != 0
@@ -151,18 +159,24 @@ unsafe fn index_condition(request: &mut pg_sys::SupportRequestIndexCondition) ->
             || index.relam != pg_sys::BTREE_AM_OID
             || !is_fixed(ancestors)
             || !is_fixed(edges)
+            || !is_fixed(trees)
         {
             return None;
         }
-        if Under::of(request.root, request.funcid, args.as_ptr()).is_some_and(|under| under.below > MOST) {
+        // PostgreSQL finds what is below to know what the condition costs.
+        let is_much = |under: Under| under.selectivity(request.root, 0) > MUCH;
+        let query = (*request.root).parse;
+        if !(*query).sortClause.is_null()
+            && !(*query).limitCount.is_null()
+            && Under::of(request.root, request.funcid, args.as_ptr()).is_some_and(is_much)
+        {
             return None;
         }
         let (column, _) = EntityType::of(pg_sys::exprType(entity))?;
         let element = if column == EntityType::Int4 { EntityType::Int8 } else { column };
         let strategy = pg_sys::BTEqualStrategyNumber as i16;
         let operator = pg_sys::get_opfamily_member(request.opfamily, column.oid(), element.oid(), strategy);
-        let array = pg_sys::get_array_type(element.oid());
-        let set = descendants(request.funcid, widened(ancestors), edges, array)?;
+        let set = descendants(request.funcid, [widened(ancestors), edges, trees], element)?;
         if operator == pg_sys::InvalidOid {
             return None;
         }
@@ -204,41 +218,51 @@ unsafe fn widened(ancestor: *mut pg_sys::Node) -> *mut pg_sys::Node {
     }
 }
 
-/// The call of the cft_descendants beside this cft_under, which gives that type.
+/// The call of the cft_descendants beside this cft_under, which gives an array of that type.
 ///
 /// # Safety
 /// Nodes of a call of cft_under.
 unsafe fn descendants(
     under: pg_sys::Oid,
-    ancestors: *mut pg_sys::Node,
-    edges: *mut pg_sys::Node,
-    array: pg_sys::Oid,
+    arguments: [*mut pg_sys::Node; 3],
+    element: EntityType,
 ) -> Option<*mut pg_sys::Node> {
     // SAFETY: the caller's promise; a lookup by name.
     unsafe {
-        let types = [pg_sys::exprType(ancestors), pg_sys::REGCLASSOID, pg_sys::TEXTARRAYOID];
+        let mut types = vec![pg_sys::exprType(arguments[0]), pg_sys::REGCLASSOID, pg_sys::TEXTARRAYOID];
+        let mut args = PgList::<pg_sys::Node>::new();
+        arguments.into_iter().for_each(|argument| args.push(argument));
+        let mut function = beside(under, &types);
+        if function == pg_sys::InvalidOid {
+            types.push(pg_sys::ANYELEMENTOID);
+            args.push(pg_sys::makeNullConst(element.oid(), -1, pg_sys::InvalidOid).cast());
+            function = beside(under, &types);
+        }
+        // Not somebody's of that name, in a schema where others create functions.
+        let extension = |function| pg_sys::getExtensionOfObject(pg_sys::ProcedureRelationId, function);
+        if function == pg_sys::InvalidOid || extension(function) != extension(under) {
+            return None;
+        }
+        let none = pg_sys::InvalidOid;
+        let collation = if element == EntityType::Text { pg_sys::DEFAULT_COLLATION_OID } else { none };
+        let form = pg_sys::CoercionForm::COERCE_EXPLICIT_CALL;
+        let array = pg_sys::get_array_type(element.oid());
+        Some(pg_sys::makeFuncExpr(function, array, args.into_pg(), collation, none, form).cast())
+    }
+}
+
+/// The cft_descendants of these argument types in the schema of another function; InvalidOid if there is none.
+fn beside(other: pg_sys::Oid, types: &[pg_sys::Oid]) -> pg_sys::Oid {
+    // SAFETY: a lookup by name; the key's types are those of the PROCNAMEARGSNSP cache.
+    unsafe {
         let types = pg_sys::buildoidvector(types.as_ptr(), types.len() as i32);
-        let function = pg_sys::GetSysCacheOid(
+        pg_sys::GetSysCacheOid(
             pg_sys::SysCacheIdentifier::PROCNAMEARGSNSP as i32,
             pg_sys::Anum_pg_proc_oid as pg_sys::AttrNumber,
             pg_sys::Datum::from(c"cft_descendants".as_ptr()),
             pg_sys::Datum::from(types),
-            pg_sys::Datum::from(pg_sys::get_func_namespace(under)),
+            pg_sys::Datum::from(pg_sys::get_func_namespace(other)),
             pg_sys::Datum::from(0usize),
-        );
-        // Not somebody's of that name, in a schema where others create functions.
-        if function == pg_sys::InvalidOid
-            || pg_sys::getExtensionOfObject(pg_sys::ProcedureRelationId, function)
-                != pg_sys::getExtensionOfObject(pg_sys::ProcedureRelationId, under)
-        {
-            return None;
-        }
-        let mut args = PgList::<pg_sys::Node>::new();
-        args.push(ancestors);
-        args.push(edges);
-        args.push(pg_sys::makeNullConst(pg_sys::TEXTARRAYOID, -1, pg_sys::InvalidOid).cast());
-        let collation = if array == pg_sys::TEXTARRAYOID { pg_sys::DEFAULT_COLLATION_OID } else { pg_sys::InvalidOid };
-        let form = pg_sys::CoercionForm::COERCE_EXPLICIT_CALL;
-        Some(pg_sys::makeFuncExpr(function, array, args.into_pg(), collation, pg_sys::InvalidOid, form).cast())
+        )
     }
 }

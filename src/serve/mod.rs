@@ -2,13 +2,15 @@
 //!
 //! conditions.rs checks and changes nothing; only route.rs has effects: before an answer it flushes this transaction's own
 //! changes, and it starts the build of a missing image. walk.rs, mentions.rs and sentences.rs make answers; answer.rs adds what a table of labels says;
-//! within.rs keeps those below some entities; sink.rs passes rows on.
+//! within.rs keeps those below some entities; sink.rs passes rows on;
+//! plans.rs runs statements.
 
 pub mod answer;
 pub mod asked;
 pub mod conditions;
 pub mod labels;
 pub mod mentions;
+pub mod plans;
 pub mod reference;
 pub mod route;
 pub mod sentences;

@@ -1,12 +1,10 @@
 //! The reference query: the definition of every answer (sql/reference.sql, sql/roots.sql, sql/entities.sql), run when the image cannot serve.
 //!
-//! It runs under the caller's active snapshot and rights, through SPI, called directly with read_only = true. (pgrx's Spi client switches
-//! to read-write once the transaction has an xid, and then takes a new snapshot.) Plans are cached by statement text and tables
-//! (catalog/statement.rs). A plan in use, here or further up the stack (a policy may call us again), is not freed.
+//! It runs under the caller's active snapshot and rights (plans.rs).
 
 #![expect(unsafe_code, reason = "SPI, called directly")]
 
-use crate::call::fmgr::{Rows, text_array, text_bytes, text_datum, with_room_for_errors};
+use crate::call::fmgr::{Rows, text_array, text_bytes, text_datum};
 use crate::call::work_memory;
 use crate::call::work_memory::Room;
 use crate::catalog::attached_table::AttachedTable;
@@ -17,13 +15,12 @@ use crate::catalog::statement::Statement;
 use crate::catalog::{columns, name};
 use crate::error;
 use crate::error::Fallible;
-use crate::pg::{compat, error_context};
+use crate::pg::compat;
 use crate::serve::asked::{Question, Reach};
+use crate::serve::plans::{execute, into_store};
 use crate::serve::sink::{Relative, Sink, Take};
 use cftrag_core::NoRoom;
 use pgrx::pg_sys;
-use std::cell::RefCell;
-use std::collections::HashMap;
 
 const TEMPLATE: &str = include_str!("../../sql/reference.sql");
 
@@ -35,19 +32,6 @@ const LABELS: &str = include_str!("../../sql/labels.sql");
 const POSITIONS: &str = include_str!("../../sql/positions.sql");
 const BELOW: &str = include_str!("../../sql/below.sql");
 const CYCLE: &str = include_str!("../../sql/cycle.sql");
-
-/// Cached plans, beyond which those not in use are freed.
-const PLANS: usize = 64;
-
-/// A saved SPI plan, and how many calls of this session are using it.
-struct CachedPlan {
-    plan: pg_sys::SPIPlanPtr,
-    users: usize,
-}
-
-thread_local! {
-    static KEPT: RefCell<HashMap<Statement, CachedPlan>> = RefCell::new(HashMap::new());
-}
 
 /// An open table and its columns.
 #[derive(Clone, Copy)]
@@ -371,38 +355,6 @@ fn run<const N: usize>(
     }
 }
 
-/// Runs a template's statement under the active snapshot; its select list matches the row type of the store.
-fn into_store<const N: usize>(
-    statement: &Statement,
-    mut types: [pg_sys::Oid; N],
-    values: [pg_sys::Datum; N],
-    store: *mut pg_sys::Tuplestorestate,
-) {
-    error_context::with_error_context(Some(statement.sql()), || {
-        // SAFETY: SPI is connected and finished around its use; argument types are those the plan was made for; the list has N parameters.
-        // The receiver is freed with SPI's memory; the store is outside it.
-        unsafe {
-            let memory = pg_sys::CurrentMemoryContext;
-            pg_sys::SPI_connect();
-            let used = plan(statement, &mut types);
-            let params = pg_sys::makeParamList(N as i32);
-            for (i, (value, of)) in values.into_iter().zip(types).enumerate() {
-                let flags = pg_sys::PARAM_FLAG_CONST as u16;
-                *(*params).params.as_mut_ptr().add(i) =
-                    pg_sys::ParamExternData { value, isnull: false, pflags: flags, ptype: of };
-            }
-            let dest = pg_sys::CreateDestReceiver(pg_sys::CommandDest::DestTuplestore);
-            let none = std::ptr::null_mut();
-            compat::unbound::SetTuplestoreDestReceiverParams(dest, store, memory, false, none, std::ptr::null());
-            let options = pg_sys::SPIExecuteOptions { params, read_only: true, dest, ..Default::default() };
-            let run = || with_room_for_errors(|| compat::plain::SPI_execute_plan_extended(used.plan, &options));
-            let code = without_jit(run);
-            assert_eq!(code, pg_sys::SPI_OK_SELECT as i32, "the reference query is a SELECT");
-            pg_sys::SPI_finish();
-        }
-    });
-}
-
 /// Passes the rows of the store to `take`: all of an entity at once, which must fit into `cftrag.work_memory`.
 ///
 /// # Safety
@@ -507,111 +459,4 @@ impl RowBuffer {
         self.bytes.0.clear();
         Ok(())
     }
-}
-
-/// Runs a statement under the active snapshot and passes its result to `take`. `nulls`: an 'n' where a value is NULL.
-fn execute<const N: usize>(
-    statement: &Statement,
-    mut types: [pg_sys::Oid; N],
-    mut values: [pg_sys::Datum; N],
-    nulls: Option<&mut [u8; N]>,
-    take: impl FnOnce(&pg_sys::SPITupleTable),
-) {
-    let nulls = nulls.map_or(std::ptr::null(), |nulls| nulls.as_ptr().cast());
-    error_context::with_error_context(Some(statement.sql()), || {
-        // SAFETY: SPI is connected and finished around its use; argument types are those the plan was made for.
-        unsafe {
-            pg_sys::SPI_connect();
-            let used = plan(statement, &mut types);
-            let run = || pg_sys::SPI_execute_plan(used.plan, values.as_mut_ptr(), nulls, true, 0);
-            let code = without_jit(run);
-            assert_eq!(code, pg_sys::SPI_OK_SELECT as i32, "the reference query is a SELECT");
-            take(&*pg_sys::SPI_tuptable);
-            pg_sys::SPI_finish();
-        }
-    });
-}
-
-/// Runs without JIT compilation. The planner's estimate for a recursive query, or for the names in a text, is a thousand times too high, and
-/// compiling for it took 1.6 s of a call of 1.8 s (12 thousand edges). After an ERROR the abort restores the setting.
-fn without_jit<T>(work: impl FnOnce() -> T) -> T {
-    // SAFETY: a level of our own, closed below.
-    unsafe {
-        let level = pg_sys::NewGUCNestLevel();
-        pg_sys::set_config_option(
-            c"jit".as_ptr(),
-            c"off".as_ptr(),
-            pg_sys::GucContext::PGC_USERSET,
-            pg_sys::GucSource::PGC_S_SESSION,
-            pg_sys::GucAction::GUC_ACTION_SAVE,
-            true,
-            0,
-            false,
-        );
-        let done = work();
-        pg_sys::AtEOXact_GUC(true, level);
-        done
-    }
-}
-
-/// A plan in use while this lives. A PostgreSQL ERROR unwinds through its holder as a panic, so it is always dropped.
-struct Used {
-    statement: Statement,
-    plan: pg_sys::SPIPlanPtr,
-}
-
-impl Drop for Used {
-    fn drop(&mut self) {
-        KEPT.with_borrow_mut(|kept| {
-            if let Some(kept) = kept.get_mut(&self.statement) {
-                kept.users -= 1;
-            }
-        });
-    }
-}
-
-/// # Safety
-/// SPI is connected.
-unsafe fn plan(statement: &Statement, types: &mut [pg_sys::Oid]) -> Used {
-    let used = |plan| Used { statement: statement.clone(), plan };
-    if let Some(plan) = known(statement) {
-        return used(plan);
-    }
-    // SAFETY: the caller's promise; SPI_prepare raises on a bad statement.
-    let plan = unsafe { pg_sys::SPI_prepare(statement.sql().as_ptr(), types.len() as i32, types.as_mut_ptr()) };
-    assert!(!plan.is_null(), "SPI_prepare raises or plans");
-    // Code called meanwhile may have prepared the same statement.
-    if let Some(plan) = known(statement) {
-        return used(plan);
-    }
-    // SAFETY: prepared above; from here on we must free it.
-    unsafe { pg_sys::SPI_keepplan(plan) };
-    let used = used(plan);
-    KEPT.with_borrow_mut(|kept| kept.insert(statement.clone(), CachedPlan { plan, users: 1 }));
-    while let Some(idle) = one_too_many() {
-        // SAFETY: a saved plan that is not in use, and no longer in the cache.
-        unsafe { pg_sys::SPI_freeplan(idle) };
-    }
-    used
-}
-
-/// Removes a plan that is not in use from the cache, if it has too many.
-fn one_too_many() -> Option<pg_sys::SPIPlanPtr> {
-    KEPT.with_borrow_mut(|kept| {
-        if kept.len() <= PLANS {
-            return None;
-        }
-        let (statement, _) = kept.iter().find(|(_, kept)| kept.users == 0)?;
-        let statement = statement.clone();
-        kept.remove(&statement).map(|kept| kept.plan)
-    })
-}
-
-/// The cached plan of that statement, if any, with one more user.
-fn known(statement: &Statement) -> Option<pg_sys::SPIPlanPtr> {
-    KEPT.with_borrow_mut(|kept| {
-        let kept = kept.get_mut(statement)?;
-        kept.users += 1;
-        Some(kept.plan)
-    })
 }

@@ -143,7 +143,7 @@ SELECT l.*, count(*) FROM calls, lines_of_context(format('count(*) FROM %s', rep
 RESET ROLE;
 ALTER TABLE up_down DISABLE ROW LEVEL SECURITY;
 
--- What an HNSW index cuts short is told.
+-- Where an HNSW index would end (hnsw.ef_search), the search goes on.
 CREATE INDEX ON texts USING hnsw (embedding vector_cosine_ops);
 ANALYZE texts;
 SET enable_seqscan = off;
@@ -155,7 +155,7 @@ SELECT count(*) FROM cft_nearest_documents('[1,1]', 20);
 RESET hnsw.ef_search;
 RESET enable_seqscan;
 SELECT count(*) FROM cft_nearest_documents('[1,1]', 1000);
--- And nothing else: what is not there, what no index was asked for, what was deleted since.
+-- What is not there, what was deleted since.
 UPDATE texts SET embedding = NULL WHERE id > 30;
 SELECT count(*) FROM cft_nearest_documents('[1,1]', 60);
 DELETE FROM texts WHERE id > 10;

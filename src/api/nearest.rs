@@ -1,0 +1,151 @@
+//! What cft_nearest_documents and cft_nearest_entities run: a statement over the table (cft_statement), its plan kept in the session.
+//!
+//! All k rows, while there are so many: pgvector's indexes go on where they would end (its iterative scans, 0.8 and later), and where rows are
+//! missing all the same, all distances are compared.
+
+#![expect(unsafe_code, reason = "settings of another extension, a tuplestore")]
+
+use crate::api::statement_cache::statement;
+use crate::call::fmgr::Call;
+use crate::catalog::statement::Statement;
+use crate::error;
+use crate::error::Fallible;
+use crate::pg::encoding;
+use crate::serve::plans::{Planning, run_into};
+use pgrx::prelude::*;
+use std::ffi::CStr;
+
+/// Settings of pgvector, what is set, and for which values that a user may have set.
+const GOES_ON: [(&CStr, &CStr); 2] = [
+    // In order.
+    (c"hnsw.iterative_scan", c"strict_order"),
+    // The only one that there is.
+    (c"ivfflat.iterative_scan", c"relaxed_order"),
+];
+
+/// `cft_nearest_documents(embedding vector, k int, edges regclass, trees text[], within text[], documents regclass,
+/// filter jsonb) -> table(document_id, entity, body, tokens, distance)`. SET search_path.
+///
+/// NULL embedding or k: no rows. Errors: 22023 (a filter that is no object), 55000 (no entities, or no metadata, attached); those of
+/// cft_attached_documents, of cft_under and of the distance operator.
+#[pg_extern(sql = false)]
+fn cft_nearest_documents(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
+    // SAFETY: our own fcinfo.
+    let call = unsafe { Call::new(fcinfo) };
+    search(&call, "nearest", call.oid(5), call.arg(6))
+}
+
+/// `cft_nearest_embeddings(embedding vector, k int, edges regclass, trees text[], within text[]) -> table(entity, distance, score, label)`: of the table of
+/// cft_attach_embeddings. SET search_path. Errors: those of cft_nearest_documents.
+#[pg_extern(sql = false)]
+fn cft_nearest_embeddings(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
+    // SAFETY: our own fcinfo.
+    let call = unsafe { Call::new(fcinfo) };
+    search(&call, "embeddings", call.oid(2), None)
+}
+
+/// Arguments of the call: embedding, k, edges, trees, within. `table`: that of which cft_statement is asked.
+fn search(call: &Call, what: &str, table: Option<pg_sys::Oid>, filter: Option<pg_sys::Datum>) -> Fallible<()> {
+    let rows = call.rows();
+    let statement = |what: &str| statement(what.as_bytes(), table.unwrap_or(pg_sys::InvalidOid), call.function());
+    if let Some(filter) = filter {
+        if !is_object(filter) {
+            return Err(error::filter_is_no_object());
+        }
+        // Wrong without an embedding, too.
+        statement(&format!("{what} 0 filter"));
+    }
+    let (Some(embedding), Some(k)) = (call.arg(0), call.int(1)) else { return Ok(()) };
+    check_dimensions(embedding, &statement(&format!("{what} dimensions")))?;
+    let within = call.arg(4);
+    let what = [
+        format!("{what} {k}"),
+        if within.is_some() { " within".into() } else { String::new() },
+        if filter.is_some() { " filter".into() } else { String::new() },
+    ]
+    .concat();
+    let vector = vector_type(call);
+    let values = [
+        (vector, Some(embedding)),
+        (pg_sys::TEXTARRAYOID, within),
+        (pg_sys::REGCLASSOID, call.oid(2).map(pg_sys::Datum::from)),
+        (pg_sys::JSONBOID, filter),
+        (pg_sys::TEXTARRAYOID, call.arg(3)),
+    ];
+    // What is within may be little or much.
+    let planning = if within.is_some() || filter.is_some() { Planning::Custom } else { Planning::Generic };
+    let run = |what: &str| {
+        run_into(&Statement::over(&encoding::decode(&statement(what)), &[]), planning, &values, rows.store())
+    };
+    let found = going_on(vector, || run(&what));
+    if found < k.max(0) as u64 {
+        // SAFETY: the call's own tuplestore.
+        unsafe { pg_sys::tuplestore_clear(rows.store()) };
+        run(&format!("{what} exactly"));
+    }
+    Ok(())
+}
+
+/// 22000 if the column that is searched has other dimensions. `declared`: what cft_dimensions says.
+fn check_dimensions(embedding: pg_sys::Datum, declared: &[u8]) -> Fallible<()> {
+    let declared = encoding::decode(declared);
+    let Some((wanted, column)) = declared.split_once(' ') else { return Ok(()) };
+    // SAFETY: SQL declares the argument vector, which begins with its dimensions (pgvector's vector.h).
+    let given = unsafe {
+        let value = pg_sys::pg_detoast_datum(embedding.cast_mut_ptr());
+        pgrx::vardata_any(value).cast::<i16>().read_unaligned()
+    };
+    match wanted.parse::<i32>() {
+        Ok(wanted) if wanted > 0 && wanted != i32::from(given) => Err(error::dimensions_differ(given, wanted, column)),
+        _ => Ok(()),
+    }
+}
+
+/// The type of the call's first argument.
+fn vector_type(call: &Call) -> pg_sys::Oid {
+    let (mut types, mut count) = (std::ptr::null_mut(), 0);
+    // SAFETY: a function's types, of which there is one at least.
+    unsafe {
+        pg_sys::get_func_signature(call.function(), &mut types, &mut count);
+        *types
+    }
+}
+
+/// Whether a jsonb is an object.
+fn is_object(filter: pg_sys::Datum) -> bool {
+    // SAFETY: SQL declares the argument jsonb, which begins with its root's header (utils/jsonb.h).
+    unsafe {
+        let value = pg_sys::pg_detoast_datum(filter.cast_mut_ptr());
+        let header = pgrx::vardata_any(value).cast::<u32>().read_unaligned();
+        header & pg_sys::JB_FOBJECT != 0
+    }
+}
+
+/// Runs a search whose index scans go on until they have enough. After an ERROR the abort restores the settings.
+fn going_on<T>(vector: pg_sys::Oid, work: impl FnOnce() -> T) -> T {
+    // SAFETY: a level of our own, closed below. Looking up the type's input function loads pgvector, which defines the settings.
+    unsafe {
+        let (mut input, mut parameter) = (pg_sys::InvalidOid, pg_sys::InvalidOid);
+        pg_sys::getTypeInputInfo(vector, &mut input, &mut parameter);
+        pg_sys::fmgr_info(input, &mut pg_sys::FmgrInfo::default());
+        let level = pg_sys::NewGUCNestLevel();
+        for (setting, value) in GOES_ON {
+            let current = pg_sys::GetConfigOption(setting.as_ptr(), true, false);
+            if !current.is_null() && CStr::from_ptr(current) == c"off" {
+                pg_sys::set_config_option(
+                    setting.as_ptr(),
+                    value.as_ptr(),
+                    pg_sys::GucContext::PGC_USERSET,
+                    pg_sys::GucSource::PGC_S_SESSION,
+                    pg_sys::GucAction::GUC_ACTION_SAVE,
+                    true,
+                    0,
+                    false,
+                );
+            }
+        }
+        let done = work();
+        pg_sys::AtEOXact_GUC(true, level);
+        done
+    }
+}
