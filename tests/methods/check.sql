@@ -3,9 +3,9 @@ SET jit = off;
 \set some 'SELECT embedding AS q, NULL::text[] AS names, NULL::text AS entity FROM questions ORDER BY md5(id) LIMIT 6'
 \set few 'SELECT NULL::vector AS q, ARRAY(SELECT entity FROM meaning ORDER BY md5(entity || s) LIMIT 6) AS names, NULL::text AS entity FROM generate_series(1, 12) AS s'
 SELECT compare('tree_search prune', 'SELECT r.entity, r.depth, r.score, r.path, r.compared FROM cft_tree_search($1, mode => ''prune'', k => NULL, prune_factor => 0.8, edges => ''entity_edges'') AS r',
-    'SELECT r.entity, r.depth, r.score, r.path, r.compared FROM plain_search($1, ''prune'', NULL, NULL, 0.8, 1, 1000) AS r', :'some') \g /dev/null
+    'SELECT r.entity, r.depth, r.score, r.path, r.compared FROM plain_search($1, ''prune'', NULL, NULL, NULL, 0.8, 1, 1000) AS r', :'some') \g /dev/null
 SELECT compare('tree_search beam', 'SELECT r.entity, r.depth, r.score, r.path, r.compared FROM cft_tree_search($1, mode => ''beam'', k => NULL, beam => 5, edges => ''entity_edges'') AS r',
-    'SELECT r.entity, r.depth, r.score, r.path, r.compared FROM plain_search($1, ''beam'', NULL, NULL, 0, 5, 1000) AS r', :'some') \g /dev/null
+    'SELECT r.entity, r.depth, r.score, r.path, r.compared FROM plain_search($1, ''beam'', NULL, NULL, NULL, 0, 5, 1000) AS r', :'some') \g /dev/null
 SELECT compare('tree_search collapsed', 'SELECT r.entity, r.score FROM cft_tree_search($1, mode => ''collapsed'', k => 20, edges => ''entity_edges'') AS r',
     'SELECT entity, 1 - (embedding <=> $1) FROM meaning WHERE entity IN (SELECT name FROM place) ORDER BY 2 DESC, entity COLLATE "C" LIMIT 20', :'some') \g /dev/null
 SELECT compare('path_prefix', 'SELECT p.tree, p.path FROM cft_path_prefix(ARRAY[$3], ''entity_edges'') AS p', 'SELECT * FROM plain_path($3)', 'SELECT NULL::vector AS q, NULL::text[] AS names, entity FROM meaning ORDER BY md5(entity) LIMIT 200') \g /dev/null

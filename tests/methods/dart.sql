@@ -29,7 +29,7 @@ INSERT INTO meaning SELECT name, ARRAY(SELECT get_byte(decode(md5(name), 'hex'),
 SELECT cft_attach_embeddings('meaning', edges => 'dart') \g /dev/null
 \set some 'SELECT ARRAY[sin(s), cos(s), sin(3 * s)]::vector AS q, NULL::text[] AS names, NULL::text AS entity FROM generate_series(1, 6) AS s'
 SELECT compare('tree_search ' || mode || ' (DART)', format('SELECT r.entity, r.depth, r.score, r.path, r.compared FROM cft_tree_search($1, mode => %L, k => NULL, max_depth => 999, prune_factor => 0.8, beam => 20, edges => ''dart'') AS r', mode),
-    format('SELECT r.entity, r.depth, r.score, r.path, r.compared FROM plain_search($1, %L, NULL, NULL, 0.8, 20, 999) AS r', mode), :'some') FROM unnest('{prune,beam,collapsed}'::text[]) AS mode \g /dev/null
+    format('SELECT r.entity, r.depth, r.score, r.path, r.compared FROM plain_search($1, %L, NULL, NULL, NULL, 0.8, 20, 999) AS r', mode), :'some') FROM unnest('{prune,beam,collapsed}'::text[]) AS mode \g /dev/null
 SELECT compare('coarse_fine (DART)', 'SELECT r.part, r.entity, r.tree, r.score, r.under, r.text FROM cft_coarse_fine($1, 4, 8, 3, 5, 300, 0.5, 0.2, 0.3, ''dart'') AS r',
     'SELECT * FROM plain_coarse_fine($1, 4, 8, 3, 5, 300, ''{0.5,0.2,0.3}'')', :'some') \g /dev/null
 CREATE TABLE dart_gist (entity text, summary text);

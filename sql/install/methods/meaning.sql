@@ -28,27 +28,28 @@ END $$;
 COMMENT ON FUNCTION cftrag_internal.cft_meaning(regclass, regclass) IS
 'where the embeddings of a forest''s entities are, and the operator of distance: those of cft_attach_embeddings, else those of documents about entities';
 
--- The score of each entity of $1 that has an embedding, against $2, and how many embeddings were compared for it. An entity of several has its nearest.
--- The distance of a vector without a direction is NaN by cosine: that is as none.
+-- The score of each embedding of the entities $1 against $2, and where its entity is in $1. An entity has its nearest. The names must differ: made distinct
+-- here, the planner would expect 200 of a million. The distance of a vector without a direction is NaN by cosine: that is as none.
 CREATE FUNCTION cftrag_internal.cft_scoring(edges regclass, documents regclass DEFAULT NULL)
 RETURNS text LANGUAGE plpgsql STABLE PARALLEL SAFE COST 1000 SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     m record;
 BEGIN
     SELECT * INTO m FROM cftrag_internal.cft_meaning(edges, documents);
-    RETURN 'SELECT n.name, ' || CASE WHEN m.cosine THEN '1 - ' ELSE '- ' END
-        || format('min(nullif(d.%I %s $2::%s, ''NaN'')), count(*)', m.embedding, m.operator, m.type)
-        || ' FROM (SELECT DISTINCT u.name COLLATE "C" FROM unnest($1) AS u(name)) AS n(name)'
+    RETURN 'SELECT n.name, n.place, ' || CASE WHEN m.cosine THEN '1 - ' ELSE '- ' END
+        || format('nullif(d.%I %s $2::%s, ''NaN'') AS score', m.embedding, m.operator, m.type)
+        || ' FROM unnest($1) WITH ORDINALITY AS n(name, place)'
         || cftrag_internal.cft_about(m.relation, m.id, m.entity, m.mapping, m.mapping_entity, m.mapping_document)
-        || ' WHERE d.' || quote_ident(m.embedding) || ' IS NOT NULL GROUP BY n.name';
+        || ' WHERE d.' || quote_ident(m.embedding) || ' IS NOT NULL';
 END $$;
-COMMENT ON FUNCTION cftrag_internal.cft_scoring(regclass, regclass) IS 'the statement of cft_scores, over entities $1 and an embedding $2';
+COMMENT ON FUNCTION cftrag_internal.cft_scoring(regclass, regclass) IS 'the statement of cft_scores, over different entities $1 and an embedding $2: a row for each embedding';
 
 CREATE FUNCTION cftrag_internal.cft_scores(query vector, entities text[], edges regclass, documents regclass DEFAULT NULL)
 RETURNS TABLE(entity text, score float8, compared bigint)
 LANGUAGE plpgsql STABLE PARALLEL SAFE COST 1000 ROWS 100 SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
-    RETURN QUERY EXECUTE cftrag_internal.cft_scoring(edges, documents) USING entities, query;
+    RETURN QUERY EXECUTE 'SELECT s.name, max(s.score), count(*) FROM (' || cftrag_internal.cft_scoring(edges, documents) || ') AS s GROUP BY s.name'
+    USING ARRAY(SELECT DISTINCT u.name COLLATE "C" FROM unnest(entities) AS u(name)), query;
 END $$;
 COMMENT ON FUNCTION cftrag_internal.cft_scores(vector, text[], regclass, regclass) IS
 'how near entities are to an embedding: 1 - cosine distance, else minus the distance; and how many embeddings of each were compared';

@@ -4,38 +4,57 @@
 --   collapsed  RAPTOR's collapsed tree: all nodes alike, the most similar until the budget of tokens is used. Without start and max_depth these are
 --              all entities of the forest, found through the index on their embeddings (what it compares is its own matter: compared is NULL)
 -- A level is that of all trees together. In a tree each entity is judged once, at the least depth at which it is reached through nodes that
--- were kept; of several such parents, its path has the smallest by bytes. One without an embedding is passed through: it is no result, and its children are
--- looked at. So the entities compared are exactly the start and the children of what was kept or passed through.
+-- lead on; of several such parents, its path has the smallest by bytes. One without an embedding is passed through: it is no result, and its children are
+-- looked at. Depth 0, the roots or the start, always leads on. So the entities compared are exactly those of depth 0 and the children of what leads on.
+--
+-- What was judged is kept in arrays and found by a hash table of its names, all written in place, an element at a time: a level costs what is new in it.
+-- (An array that a statement is given, or that is sliced or concatenated, is copied: in the loop over the levels none of them is.)
 
-CREATE FUNCTION cftrag_internal.cft_tree_search(query vector, mode text, start text[], threshold float8, prune_factor float8, beam integer,
+CREATE FUNCTION cftrag_internal.cft_tree_search(query vector, mode text, start text[], threshold float8, descend_threshold float8, prune_factor float8, beam integer,
     max_depth integer, top_k integer, budget integer, edges regclass, documents regclass)
 RETURNS TABLE(entity text, tree text, depth integer, score float8, path text[], text text, tokens bigint, compared bigint, label text)
 LANGUAGE plpgsql STABLE PARALLEL SAFE COST 10000 ROWS 10 SET search_path = pg_catalog, pg_temp AS $$
 #variable_conflict use_column
 DECLARE
     forest regclass;
-    level int := 0;
-    more bigint;
-    similarities bigint := 0;
     scoring text;
-    -- All nodes that were judged: where each was come from is a place in these; nothing is 0.
-    trees text[] := '{}';
+    level int := 0;
+    -- The nodes in the order they are judged, all of a level together. A place is an index into these; no node is place 0.
+    n int := 0;
     names text[] := '{}';
+    trees text[] := '{}';
     froms int[] := '{}';
-    depths int[] := '{}';
-    results bool[] := '{}';
-    -- The level at hand, and what of it leads on.
-    new_trees text[];
-    new_names text[];
-    new_froms int[];
-    new_results bool[];
-    lead_on bool[];
+    -- By place too. What is NULL of nearly all is only written where it is not: a million writes are a tenth of a second.
+    scores float8[] := '{NULL}';
+    leads bool[] := '{NULL}';
+    -- An entity in several trees is several nodes: at all but the first, the place of the first. Its score is there, and the place of its result.
+    firsts int[] := '{NULL}';
+    hits int[] := '{NULL}';
+    -- The hash table: places by the hash of the name, and after each place the next of that hash.
+    size int := 1024;
+    slots int[] := array_fill(0, ARRAY[1024]);
+    nexts int[] := '{}';
+    -- The levels' first places.
+    starts int[] := '{}';
+    -- The level at hand: what it is made of (depth 0), or what leads to it; its first place; the names to score; the rule of its mode.
+    top_trees text[];
+    top_names text[];
+    leaders text[] := '{}';
     first_new int;
-    -- Scores by entity: one is in several trees, and compared once.
-    scored text[] := '{}';
-    scores float8[] := '{}';
     asked text[];
-    asked_scores float8[];
+    ranked_names text[];
+    ranked_scores float8[];
+    best float8;
+    last_name text;
+    one float8;
+    is_kept bool;
+    c record;
+    at int;
+    parent int;
+    of_parent text;
+    of_tree text;
+    same int;
+    slot int;
 BEGIN
     IF num_nulls(mode, prune_factor, beam, max_depth) > 0 THEN
         RAISE EXCEPTION 'mode, prune_factor, beam and max_depth must not be null' USING ERRCODE = 'null_value_not_allowed';
@@ -49,101 +68,174 @@ BEGIN
     IF beam < 1 OR NOT max_depth BETWEEN 0 AND 1000 OR least(top_k, budget) < 0 THEN
         RAISE EXCEPTION 'beam must be at least 1, max_depth between 0 and 1000, k and budget not negative' USING ERRCODE = 'invalid_parameter_value';
     END IF;
-    IF threshold = 'NaN' THEN
-        RAISE EXCEPTION 'threshold must not be NaN' USING ERRCODE = 'invalid_parameter_value';
+    IF 'NaN' IN (threshold, descend_threshold) THEN
+        RAISE EXCEPTION 'threshold and descend_threshold must not be NaN' USING ERRCODE = 'invalid_parameter_value';
     END IF;
     IF query IS NULL THEN RETURN; END IF;
     SELECT f.edges INTO forest FROM cftrag_internal.cft_attached(edges) AS f;
-    IF mode = 'collapsed' AND start IS NULL AND max_depth = 1000 THEN
+    IF mode = 'collapsed' AND start IS NULL AND descend_threshold IS NULL AND max_depth = 1000 THEN
         RETURN QUERY SELECT c.* FROM cftrag_internal.cft_collapsed_search(query, threshold, top_k, budget, forest, documents) AS c;
         RETURN;
     END IF;
 
     IF start IS NULL THEN
-        SELECT array_agg(t.tree ORDER BY t.root COLLATE "C", t.tree COLLATE "C"), array_agg(t.root ORDER BY t.root COLLATE "C", t.tree COLLATE "C")
-          INTO new_trees, new_names FROM cftrag_internal.cft_roots(forest) AS t;
+        SELECT array_agg(t.tree), array_agg(t.root) INTO top_trees, top_names FROM cftrag_internal.cft_roots(forest) AS t;
     ELSE
-        SELECT array_agg(s.tree ORDER BY s.entity COLLATE "C", s.tree COLLATE "C"), array_agg(s.entity ORDER BY s.entity COLLATE "C", s.tree COLLATE "C")
-          INTO new_trees, new_names
-          FROM (SELECT DISTINCT c.entity COLLATE "C", c.tree COLLATE "C" FROM cftrag_internal.cft_path_prefix(start, forest, NULL, NULL) AS c) AS s(entity, tree);
+        SELECT array_agg(s.tree), array_agg(s.entity) INTO top_trees, top_names FROM cftrag_internal.cft_path_prefix(start, forest, NULL, NULL) AS s;
     END IF;
     scoring := cftrag_internal.cft_scoring(forest, documents);
-    new_froms := array_fill(0, ARRAY[coalesce(cardinality(new_names), 0)]);
+    threshold := coalesce(threshold, '-infinity');
+    descend_threshold := coalesce(descend_threshold, '-infinity');
+    compared := 0;
 
-    WHILE new_names IS NOT NULL LOOP
-        asked := ARRAY(SELECT u.name COLLATE "C" FROM unnest(new_names) AS u(name) EXCEPT SELECT u.name COLLATE "C" FROM unnest(scored) AS u(name) ORDER BY 1);
-        EXECUTE 'SELECT array_agg(s.score ORDER BY a.n), coalesce(sum(s.compared), 0)
-                   FROM unnest($1) WITH ORDINALITY AS a(name, n) LEFT JOIN (' || scoring || ') AS s(name, score, compared) ON s.name = a.name'
-        INTO asked_scores, more USING asked, query;
-        scored := scored || asked;
-        scores := scores || asked_scores;
-        similarities := similarities + more;
+    LOOP
+        first_new := n + 1;
+        starts := array_append(starts, first_new);
+        asked := '{}';
+        parent := NULL;
+        FOR c IN SELECT NULL AS parent, t.tree, t.name, NULL AS parent_hash, hashtext(t.name COLLATE "C") AS hash FROM unnest(top_trees, top_names) AS t(tree, name)
+                 UNION ALL
+                 SELECT r.entity, r.tree, r.relative, hashtext(r.entity COLLATE "C"), hashtext(r.relative COLLATE "C")
+                   FROM cftrag_internal.cft_context(leaders, 0, 1, forest) AS r
+        LOOP
+            -- A parent's children in a tree follow each other. It may have led on in another tree only.
+            IF parent IS NULL OR of_parent <> c.parent COLLATE "C" OR of_tree IS DISTINCT FROM c.tree COLLATE "C" THEN
+                of_parent := c.parent;
+                of_tree := c.tree;
+                parent := coalesce(slots[(c.parent_hash & (size - 1)) + 1], 0);
+                WHILE parent > 0 AND (names[parent] <> c.parent COLLATE "C" OR trees[parent] IS DISTINCT FROM c.tree COLLATE "C") LOOP
+                    parent := nexts[parent];
+                END LOOP;
+            END IF;
+            CONTINUE WHEN level > 0 AND (parent NOT BETWEEN starts[level] AND first_new - 1 OR leads[parent] IS FALSE);
+            slot := (c.hash & (size - 1)) + 1;
+            at := slots[slot];
+            same := NULL;
+            WHILE at > 0 LOOP
+                IF names[at] = c.name COLLATE "C" THEN
+                    EXIT WHEN trees[at] IS NOT DISTINCT FROM c.tree COLLATE "C";
+                    same := coalesce(firsts[at], at);
+                END IF;
+                at := nexts[at];
+            END LOOP;
+            IF at > 0 THEN
+                IF at >= first_new AND names[parent] < names[froms[at]] COLLATE "C" THEN
+                    froms[at] := parent;
+                END IF;
+                CONTINUE;
+            END IF;
+            n := n + 1;
+            names[n] := c.name;
+            trees[n] := c.tree;
+            froms[n] := parent;
+            nexts[n] := slots[slot];
+            slots[slot] := n;
+            asked := array_append(asked, CASE WHEN same IS NULL THEN c.name END);
+            IF same > 0 THEN
+                firsts[n] := same;
+            END IF;
+            IF n = size THEN
+                size := 8 * size;
+                slots := array_fill(0, ARRAY[size]);
+                FOR i IN 1 .. n LOOP
+                    slot := (hashtext(names[i] COLLATE "C") & (size - 1)) + 1;
+                    nexts[i] := slots[slot];
+                    slots[slot] := i;
+                END LOOP;
+            END IF;
+        END LOOP;
+        EXIT WHEN n < first_new;
 
-        SELECT array_agg(j.score IS NULL OR mode = 'collapsed' OR j.kept ORDER BY j.n), array_agg(j.score IS NOT NULL AND j.kept ORDER BY j.n)
-          INTO lead_on, new_results
-          FROM (SELECT c.n, s.score,
-                       s.score >= coalesce(threshold, '-infinity')
-                       AND CASE mode WHEN 'prune' THEN s.score >= coalesce(nullif(max(s.score) OVER () - (1 - prune_factor) * abs(max(s.score) OVER ()), 'NaN'), max(s.score) OVER ())
-                                     WHEN 'beam' THEN dense_rank() OVER (ORDER BY s.score DESC NULLS LAST, c.name COLLATE "C") <= beam
-                                     ELSE true END AS kept
-                  FROM unnest(new_names) WITH ORDINALITY AS c(name, n) LEFT JOIN unnest(scored, scores) AS s(name, score) ON s.name = c.name) AS j;
-        first_new := cardinality(names);
-        trees := trees || new_trees;
-        names := names || new_names;
-        froms := froms || new_froms;
-        depths := depths || array_fill(level, ARRAY[cardinality(new_names)]);
-        results := results || new_results;
+        -- An entity of several embeddings has its nearest.
+        FOR c IN EXECUTE scoring USING asked, query LOOP
+            compared := compared + 1;
+            at := first_new - 1 + c.place;
+            scores[at] := greatest(scores[at], c.score);
+        END LOOP;
 
+        -- What the mode keeps is what is better than best, or as good and, in mode beam, no later by name than last_name. Without a best that is all.
+        best := NULL;
+        IF mode = 'prune' THEN
+            FOR i IN first_new .. n LOOP
+                best := greatest(best, scores[coalesce(firsts[i], i)]);
+            END LOOP;
+            best := coalesce(nullif(best - (1 - prune_factor) * abs(best), 'NaN'), best);
+        ELSIF mode = 'beam' THEN
+            ranked_names := '{}';
+            ranked_scores := '{}';
+            FOR i IN first_new .. n LOOP
+                ranked_names := array_append(ranked_names, names[i]);
+                ranked_scores := array_append(ranked_scores, scores[coalesce(firsts[i], i)]);
+            END LOOP;
+            SELECT r.score, r.name INTO best, last_name
+              FROM (SELECT DISTINCT u.score, u.name COLLATE "C" FROM unnest(ranked_scores, ranked_names) AS u(score, name) WHERE u.score IS NOT NULL) AS r(score, name)
+             ORDER BY r.score DESC, r.name COLLATE "C" OFFSET beam - 1 LIMIT 1;
+        END IF;
+
+        leaders := '{}';
+        FOR i IN first_new .. n LOOP
+            same := coalesce(firsts[i], i);
+            one := scores[same];
+            is_kept := best IS NULL OR one > best OR (one = best AND (mode = 'prune' OR names[i] <= last_name COLLATE "C"));
+            IF one IS NULL OR level = 0 OR (is_kept AND one >= descend_threshold) THEN
+                leaders := array_append(leaders, names[i]);
+            ELSE
+                leads[i] := false;
+            END IF;
+            -- An entity is one result: of the least depth, then of the first tree.
+            IF is_kept AND one >= threshold THEN
+                at := hits[same];
+                IF at IS NULL OR (at >= first_new AND coalesce(trees[i] < trees[at] COLLATE "C", trees[i] IS NULL)) THEN
+                    hits[same] := i;
+                END IF;
+            END IF;
+        END LOOP;
         EXIT WHEN level = max_depth;
         level := level + 1;
-        -- What was judged before is known by its group having a row without a place: whatever the planner expects, that is no nested loop.
-        SELECT array_agg(z.tree ORDER BY z.name, z.tree), array_agg(z.name ORDER BY z.name, z.tree), array_agg(z.at ORDER BY z.name, z.tree)
-          INTO new_trees, new_names, new_froms
-          FROM (SELECT x.name, x.tree, max(x.at) AS at
-                  FROM ((SELECT DISTINCT ON (c.relative COLLATE "C", c.tree COLLATE "C") c.relative COLLATE "C" AS name, c.tree COLLATE "C" AS tree, first_new + p.n::int AS at
-                           FROM unnest(new_trees, new_names, lead_on) WITH ORDINALITY AS p(tree, name, leads, n)
-                           JOIN cftrag_internal.cft_context(ARRAY(SELECT u.name FROM unnest(new_names, lead_on) AS u(name, leads) WHERE u.leads), 0, 1, forest) AS c
-                             ON c.entity = p.name AND c.tree IS NOT DISTINCT FROM p.tree
-                          WHERE p.leads
-                          ORDER BY c.relative COLLATE "C", c.tree COLLATE "C", p.name COLLATE "C")
-                        UNION ALL
-                        SELECT v.name COLLATE "C", v.tree COLLATE "C", NULL FROM unnest(trees, names) AS v(tree, name)) AS x
-                 GROUP BY x.name, x.tree HAVING bool_and(x.at IS NOT NULL)) AS z;
+        top_trees := NULL;
+        top_names := NULL;
     END LOOP;
 
-    RETURN QUERY
-    WITH RECURSIVE hit AS (
-        SELECT DISTINCT ON (u.name COLLATE "C") u.n, u.name, u.tree, u.depth, s.score
-          FROM unnest(trees, names, depths, results) WITH ORDINALITY AS u(tree, name, depth, result, n)
-          JOIN unnest(scored, scores) AS s(name, score) ON s.name = u.name
-         WHERE u.result ORDER BY u.name COLLATE "C", u.depth, u.tree COLLATE "C" NULLS FIRST
-    ), best AS (
-        SELECT hit.*, row_number() OVER (ORDER BY hit.score DESC, hit.depth, hit.name COLLATE "C") AS place FROM hit ORDER BY place LIMIT top_k
-    ), up(place, name, tree, depth, score, at, path) AS (
-        SELECT b.place, b.name, b.tree, b.depth, b.score, froms[b.n], ARRAY[b.name] FROM best AS b
-        UNION ALL
-        SELECT u.place, u.name, u.tree, u.depth, u.score, froms[u.at], names[u.at] || u.path FROM up AS u WHERE u.at > 0
-    ), said AS (
-        -- at < 1, not = 0: of that the planner would expect a row, and for one it would take a nested loop.
-        SELECT u.*, t.text, t.tokens, sum(t.tokens) OVER (ORDER BY u.place) AS so_far
-          FROM up AS u JOIN cftrag_internal.cft_texts((SELECT array_agg(z.name) FROM best AS z), documents, forest) AS t ON t.entity = u.name
-         WHERE u.at < 1
-    )
-    SELECT s.name, s.tree, s.depth, s.score, s.path, s.text, s.tokens, similarities, cftrag_internal.cft_label(s.name, forest) FROM said AS s WHERE budget IS NULL OR s.so_far <= budget ORDER BY s.place;
+    FOR c IN
+        WITH hit AS MATERIALIZED (
+            SELECT u.name, u.place, u.score, width_bucket(u.place, starts) - 1 AS depth FROM unnest(names, hits, scores) AS u(name, place, score)
+             WHERE u.place IS NOT NULL ORDER BY u.score DESC, depth, u.name COLLATE "C" LIMIT top_k
+        ), said AS (
+            SELECT h.*, t.text, t.tokens, sum(t.tokens) OVER (ORDER BY h.score DESC, h.depth, h.name COLLATE "C") AS so_far
+              FROM hit AS h JOIN cftrag_internal.cft_texts((SELECT array_agg(z.name) FROM hit AS z), documents, forest) AS t ON t.entity = h.name
+        )
+        SELECT s.*, cftrag_internal.cft_label(s.name, forest) AS label FROM said AS s
+         WHERE budget IS NULL OR s.so_far <= budget ORDER BY s.score DESC, s.depth, s.name COLLATE "C"
+    LOOP
+        entity := c.name;
+        tree := trees[c.place];
+        depth := c.depth;
+        score := c.score;
+        text := c.text;
+        tokens := c.tokens;
+        label := c.label;
+        path := '{}';
+        at := c.place;
+        WHILE at > 0 LOOP
+            path := array_prepend(names[at], path);
+            at := froms[at];
+        END LOOP;
+        RETURN NEXT;
+    END LOOP;
 END $$;
-COMMENT ON FUNCTION cftrag_internal.cft_tree_search(vector, text, text[], float8, float8, integer, integer, integer, integer, regclass, regclass) IS 'what cft_tree_search calls';
+COMMENT ON FUNCTION cftrag_internal.cft_tree_search(vector, text, text[], float8, float8, float8, integer, integer, integer, integer, regclass, regclass) IS 'what cft_tree_search calls';
 
-CREATE FUNCTION cft_tree_search(embedding vector, k integer DEFAULT 10, budget integer DEFAULT NULL, mode text DEFAULT 'prune', start text[] DEFAULT NULL,
-    threshold float8 DEFAULT NULL, prune_factor float8 DEFAULT 0.7, beam integer DEFAULT 5, max_depth integer DEFAULT 1000,
+CREATE FUNCTION cft_tree_search(embedding vector, k integer DEFAULT 10, budget integer DEFAULT NULL, mode text DEFAULT 'collapsed', start text[] DEFAULT NULL,
+    threshold float8 DEFAULT NULL, descend_threshold float8 DEFAULT NULL, prune_factor float8 DEFAULT 0.7, beam integer DEFAULT 5, max_depth integer DEFAULT 1000,
     edges regclass DEFAULT NULL, documents regclass DEFAULT NULL)
 RETURNS TABLE(entity text, tree text, depth integer, score float8, path text[], text text, tokens bigint, compared bigint, label text)
 LANGUAGE sql STABLE PARALLEL SAFE COST 10000 ROWS 10
 BEGIN ATOMIC
-    SELECT f.* FROM cftrag_internal.cft_tree_search($1, $4, $5, $6, $7, $8, $9, $2, $3, cftrag_internal.cft_meant_edges($10),
-        cftrag_internal.cft_meant_documents($11)) AS f;
+    SELECT f.* FROM cftrag_internal.cft_tree_search($1, $4, $5, $6, $7, $8, $9, $10, $2, $3, cftrag_internal.cft_meant_edges($11),
+        cftrag_internal.cft_meant_documents($12)) AS f;
 END;
-COMMENT ON FUNCTION cft_tree_search(vector, integer, integer, text, text[], float8, float8, integer, integer, regclass, regclass) IS
-'the entities most similar to an embedding, by a descent from the roots: pruned (Tree-KG, 2025), by beam, or collapsed (RAPTOR, 2024); compared counts the similarities computed';
+COMMENT ON FUNCTION cft_tree_search(vector, integer, integer, text, text[], float8, float8, float8, integer, integer, regclass, regclass) IS
+'the entities most similar to an embedding: collapsed, as if there were no levels (RAPTOR, 2024), or by a descent from the roots: pruned (Tree-KG, 2025), or by beam; compared counts the similarities computed';
 
 -- The k nearest entities of a forest, those with children only if wanted. Through the index: more are fetched until there are enough. An index of
 -- pgvector ends early (hnsw.ef_search, ivfflat.probes): where it gave less than it was asked for, and that is not enough, the whole table is compared.

@@ -13,7 +13,7 @@ SELECT oracle.build('kinds');
 CREATE FUNCTION answers(kinds regclass) RETURNS TABLE (what text, names text, labels text) LANGUAGE plpgsql AS $$
 BEGIN
     RETURN QUERY SELECT 'nearest', e.entity, e.label FROM cft_nearest_entities('[0,1]', 4, edges => kinds) AS e;
-    RETURN QUERY SELECT 'descent', s.entity, s.label FROM cft_tree_search('[1,0]', k => 3, edges => kinds) AS s;
+    RETURN QUERY SELECT 'descent', s.entity, s.label FROM cft_tree_search('[1,0]', k => 3, mode => 'prune', edges => kinds) AS s;
     RETURN QUERY SELECT 'collapsed', s.entity, s.label FROM cft_tree_search('[1,0]', k => 3, mode => 'collapsed', edges => kinds) AS s;
     RETURN QUERY SELECT 'expanded', x.entity, x.label FROM cft_expand(ARRAY['3', '4', '6'], edges => kinds) AS x;
     RETURN QUERY SELECT 'bridge', b.parent || ' > ' || b.child, concat_ws(' > ', b.parent_label, b.child_label) FROM cft_bridge(ARRAY['3', '4', '6'], edges => kinds) AS b;

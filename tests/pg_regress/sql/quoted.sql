@@ -32,7 +32,7 @@ SELECT * FROM cft_lca('b', 'c', '"T''x"');
 SELECT * FROM cft_depth('c', '"T''x"');
 SELECT * FROM cft_subtree_size('a', '"T''x"');
 SELECT * FROM cft_roots('"T''x"');
-SELECT entity, tree, path, compared FROM cft_tree_search('[1,0]', edges => '"T''x"');
+SELECT entity, tree, path, compared FROM cft_tree_search('[1,0]', mode => 'prune', edges => '"T''x"');
 SELECT entity, path FROM cft_tree_search('[1,0]', mode => 'collapsed', edges => '"T''x"');
 SELECT part, entity, under, text FROM cft_coarse_fine('[1,0]', edges => '"T''x"');
 SELECT * FROM cft_bridge('{c,"x''y",b,"a\"b"}', edges => '"T''x"');

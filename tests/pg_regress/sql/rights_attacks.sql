@@ -51,7 +51,7 @@ SELECT * FROM cft_nearest_documents('[1,0]');
 SELECT * FROM cft_chunks('b');
 SELECT * FROM cft_nearest_entities('[1,0]');
 SELECT * FROM cft_retrieve('b', '[1,0]');
-SELECT * FROM cft_tree_search('[1,0]');
+SELECT * FROM cft_tree_search('[1,0]', mode => 'prune');
 SELECT * FROM cftrag_internal.cft_attached_documents();
 SELECT * FROM cft_rollup_status();
 \connect - regress_cft_victim
@@ -150,7 +150,7 @@ DECLARE
         $c$ cftrag_internal.cft_texts(ARRAY['b'], 'attack.texts', 'attack.forest') $c$,
         $c$ cft_retrieve('x b', '[1,0]', edges => 'attack.forest', documents => 'attack.texts') $c$,
         $c$ cft_resolve('x', '[1,0]', edges => 'attack.forest') $c$,
-        $c$ cft_tree_search('[1,0]', edges => 'attack.forest', documents => 'attack.texts') $c$,
+        $c$ cft_tree_search('[1,0]', mode => 'prune', edges => 'attack.forest', documents => 'attack.texts') $c$,
         $c$ cft_rollup_status('attack.forest') $c$,
         $c$ cft_rollup_next(1, 'attack.forest') $c$,
         $c$ cft_rollup_mark(ARRAY['b'], 'attack.forest') $c$,
