@@ -98,7 +98,7 @@ BEGIN
                  SELECT r.entity, r.tree, r.relative, hashtext(r.entity COLLATE "C"), hashtext(r.relative COLLATE "C")
                    FROM cftrag_internal.cft_context(leaders, 0, 1, forest) AS r
         LOOP
-            -- A parent's children in a tree follow each other. It may have led on in another tree only.
+            -- A parent's children in a tree follow each other. Did it lead on in another tree only, its place is -1 here.
             IF parent IS NULL OR of_parent <> c.parent COLLATE "C" OR of_tree IS DISTINCT FROM c.tree COLLATE "C" THEN
                 of_parent := c.parent;
                 of_tree := c.tree;
@@ -106,23 +106,28 @@ BEGIN
                 WHILE parent > 0 AND (names[parent] <> c.parent COLLATE "C" OR trees[parent] IS DISTINCT FROM c.tree COLLATE "C") LOOP
                     parent := nexts[parent];
                 END LOOP;
+                IF level > 0 AND (parent NOT BETWEEN starts[level] AND first_new - 1 OR leads[parent] IS FALSE) THEN
+                    parent := -1;
+                END IF;
             END IF;
-            CONTINUE WHEN level > 0 AND (parent NOT BETWEEN starts[level] AND first_new - 1 OR leads[parent] IS FALSE);
+            CONTINUE WHEN parent < 0;
             slot := (c.hash & (size - 1)) + 1;
             at := slots[slot];
             same := NULL;
-            WHILE at > 0 LOOP
-                IF names[at] = c.name COLLATE "C" THEN
-                    EXIT WHEN trees[at] IS NOT DISTINCT FROM c.tree COLLATE "C";
-                    same := coalesce(firsts[at], at);
-                END IF;
-                at := nexts[at];
-            END LOOP;
             IF at > 0 THEN
-                IF at >= first_new AND names[parent] < names[froms[at]] COLLATE "C" THEN
-                    froms[at] := parent;
+                WHILE at > 0 LOOP
+                    IF names[at] = c.name COLLATE "C" THEN
+                        EXIT WHEN trees[at] IS NOT DISTINCT FROM c.tree COLLATE "C";
+                        same := coalesce(firsts[at], at);
+                    END IF;
+                    at := nexts[at];
+                END LOOP;
+                IF at > 0 THEN
+                    IF at >= first_new AND names[parent] < names[froms[at]] COLLATE "C" THEN
+                        froms[at] := parent;
+                    END IF;
+                    CONTINUE;
                 END IF;
-                CONTINUE;
             END IF;
             n := n + 1;
             names[n] := c.name;
@@ -130,9 +135,11 @@ BEGIN
             froms[n] := parent;
             nexts[n] := slots[slot];
             slots[slot] := n;
-            asked := array_append(asked, CASE WHEN same IS NULL THEN c.name END);
             IF same > 0 THEN
                 firsts[n] := same;
+                asked := array_append(asked, NULL);
+            ELSE
+                asked := array_append(asked, c.name);
             END IF;
             IF n = size THEN
                 size := 8 * size;
@@ -184,8 +191,7 @@ BEGIN
             END IF;
             -- An entity is one result: of the least depth, then of the first tree.
             IF is_kept AND one >= threshold THEN
-                at := hits[same];
-                IF at IS NULL OR (at >= first_new AND coalesce(trees[i] < trees[at] COLLATE "C", trees[i] IS NULL)) THEN
+                IF hits[same] IS NULL OR (hits[same] >= first_new AND coalesce(trees[i] < trees[hits[same]] COLLATE "C", trees[i] IS NULL)) THEN
                     hits[same] := i;
                 END IF;
             END IF;
