@@ -63,5 +63,14 @@ SELECT count(*), sum(cardinality(path)) FROM cft_tree_search('[1,1]', mode => 'p
 SELECT part, count(*) FROM cft_coarse_fine('[1,1]', 2147483647, 2147483647, edges => 'wide') GROUP BY part ORDER BY part;
 SELECT count(*) FROM (SELECT string_agg(child, ' ') FROM up WHERE child LIKE 'child%') AS q(question), cft_retrieve(question, NULL, edges => 'up');
 RESET plan_cache_mode;
+-- A descent of 1000 levels: 80 chains.
+CREATE TABLE chains AS SELECT 'c' || c || ' ' || n - 1 AS parent, 'c' || c || ' ' || n AS child FROM generate_series(1, 80) AS c, generate_series(1, 1000) AS n;
+SELECT cft_attach('chains');
+SELECT oracle.build('chains');
+CREATE TABLE links AS SELECT child AS entity, format('[%s,1]', length(child))::vector(2) AS embedding FROM chains;
+CREATE INDEX ON links (entity);
+ANALYZE links;
+SELECT cft_attach_embeddings('links', edges => 'chains');
+SELECT count(*), max(depth), max(compared) FROM cft_tree_search('[1,1]', mode => 'prune', prune_factor => 0, k => 1000, edges => 'chains');
 RESET statement_timeout;
-DROP TABLE up, page, many_trees, chain, groups, wide, vectors;
+DROP TABLE up, page, many_trees, chain, groups, wide, vectors, chains, links;

@@ -15,9 +15,10 @@ BEGIN
     CREATE TEMP TABLE node (tree text, name text COLLATE "C", depth int, path text[], score float8, kept bool);
     CREATE TEMP TABLE e AS SELECT DISTINCT w.tree, w.parent COLLATE "C" AS parent, w.child COLLATE "C" AS child FROM wood AS w WHERE w.parent <> w.child;
     CREATE TEMP TABLE s AS SELECT entity AS name, 1 - min(nullif(embedding <=> query, 'NaN')) AS score, count(embedding) AS n FROM meaning GROUP BY 1;
-    INSERT INTO node SELECT DISTINCT tree, parent, 0, ARRAY[parent] FROM e
-     WHERE start IS NULL AND NOT EXISTS (SELECT FROM e AS o WHERE o.child = e.parent AND o.tree IS NOT DISTINCT FROM e.tree);
-    INSERT INTO node SELECT DISTINCT tree, n, 0, ARRAY[n] FROM e, unnest(ARRAY[parent, child]) AS n WHERE n = ANY (start);
+    -- What stands alone (its parent is NULL), or leads to itself only, is a root, too.
+    INSERT INTO node SELECT DISTINCT w.tree, n, 0, ARRAY[n] FROM wood AS w, unnest(ARRAY[w.parent, w.child]) AS n
+     WHERE w.child IS NOT NULL AND CASE WHEN start IS NULL THEN n IS NOT NULL AND NOT EXISTS (SELECT FROM e AS o WHERE o.child = n AND o.tree IS NOT DISTINCT FROM w.tree)
+                                        ELSE n = ANY (start) END;
     FOR level IN 0 .. max_depth LOOP
         UPDATE node AS n SET score = (SELECT s.score FROM s WHERE s.name = n.name) WHERE n.depth = level;
         UPDATE node AS n SET kept = CASE mode WHEN 'beam' THEN n.name IN (SELECT name FROM node WHERE depth = level AND score IS NOT NULL GROUP BY name, score ORDER BY score DESC, name LIMIT beam)
