@@ -1,14 +1,14 @@
 -- A forest is searched from its top by embeddings, level by level; or as if it had no levels.
 --   prune      Tree-KG (ACL 2025): children of what is much less similar than the best are not looked at
 --   beam       RAPTOR's tree traversal (ICLR 2024): the best few of each level lead to the next
---   collapsed  RAPTOR's collapsed tree: all nodes alike, the most similar until the budget of tokens is used. Without start and max_depth these are
---              all entities of the forest, found through the index on their embeddings (what it compares is its own matter: compared is NULL)
+--   collapsed  RAPTOR's collapsed tree: all nodes alike, the most similar until the budget of tokens is used. Without start,
+--              descend_threshold and max_depth these are all entities of the forest, found through the index on their embeddings (what it compares is its own matter: compared is NULL)
 -- A level is that of all trees together. In a tree each entity is judged once, at the least depth at which it is reached through nodes that
 -- lead on; of several such parents, its path has the smallest by bytes. One without an embedding is passed through: it is no result, and its children are
 -- looked at. Depth 0, the roots or the start, always leads on. So the entities compared are exactly those of depth 0 and the children of what leads on.
 --
 -- What was judged is kept in arrays and found by a hash table of its names, all written in place, an element at a time: a level costs what is new in it.
--- (An array that a statement is given, or that is sliced or concatenated, is copied: in the loop over the levels none of them is.)
+-- An array that is given to a statement, sliced or concatenated is copied: inside the loop over the levels that is done to none that outlives a level.
 
 CREATE FUNCTION cftrag_internal.cft_tree_search(query vector, mode text, start text[], threshold float8, descend_threshold float8, prune_factor float8, beam integer,
     max_depth integer, top_k integer, budget integer, edges regclass, documents regclass)
@@ -24,7 +24,7 @@ DECLARE
     names text[] := '{}';
     trees text[] := '{}';
     froms int[] := '{}';
-    -- By place too. What is NULL of nearly all is only written where it is not: a million writes are a tenth of a second.
+    -- By place too, written only where there is something to say: a million writes take a tenth of a second. leads is false of what does not lead on.
     scores float8[] := '{NULL}';
     leads bool[] := '{NULL}';
     -- An entity in several trees is several nodes: at all but the first, the place of the first. Its score is there, and the place of its result.
@@ -98,7 +98,7 @@ BEGIN
                  SELECT r.entity, r.tree, r.relative, hashtext(r.entity COLLATE "C"), hashtext(r.relative COLLATE "C")
                    FROM cftrag_internal.cft_context(leaders, 0, 1, forest) AS r
         LOOP
-            -- A parent's children in a tree follow each other. Did it lead on in another tree only, its place is -1 here.
+            -- A parent's children in a tree follow each other. If it led on in another tree only, it has the place -1 here.
             IF parent IS NULL OR of_parent <> c.parent COLLATE "C" OR of_tree IS DISTINCT FROM c.tree COLLATE "C" THEN
                 of_parent := c.parent;
                 of_tree := c.tree;
