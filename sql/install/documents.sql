@@ -414,6 +414,18 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION cftrag_internal.cft_is_within(text, regclass, name) IS 'whether an entity is within others, as SQL';
 
+-- Whether a document (d) has the metadata $n, as SQL. 55000 if the documents have none, or they are embeddings of entities.
+CREATE FUNCTION cftrag_internal.cft_has_metadata(relation regclass, metadata name, n integer)
+RETURNS text LANGUAGE plpgsql STABLE PARALLEL SAFE COST 10 SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    IF metadata IS NULL THEN
+        RAISE EXCEPTION '% is attached without metadata', relation USING ERRCODE = 'object_not_in_prerequisite_state',
+            HINT = 'Attach documents with cft_attach_documents, metadata => their column of type jsonb; embeddings of entities have none.';
+    END IF;
+    RETURN format(' AND d.%I @> $%s', metadata, n);
+END $$;
+COMMENT ON FUNCTION cftrag_internal.cft_has_metadata(regclass, name, integer) IS 'whether a document has some metadata, as SQL';
+
 CREATE FUNCTION cftrag_internal.cft_chunks(entities text[], up integer, down integer, edges regclass,
     documents regclass, embedding vector, trees text[], within text[] DEFAULT NULL, filter jsonb DEFAULT NULL)
 RETURNS TABLE(entity text, relation text, depth integer, relative text, document_id text, body text, tokens integer, distance float8)

@@ -35,8 +35,7 @@ BEGIN
     SELECT f.edges INTO forest FROM cftrag_internal.cft_attached(edges) AS f;
     IF EXISTS (SELECT FROM cftrag_internal.cft_columns('cftrag_internal.cft_entity_embeddings()', NULL, forest) AS c WHERE c.other = forest) THEN
         IF filter IS NOT NULL THEN
-            RAISE EXCEPTION 'embeddings of entities have no metadata to filter by' USING ERRCODE = 'object_not_in_prerequisite_state',
-                HINT = 'Leave filter out, or search documents.';
+            PERFORM cftrag_internal.cft_has_metadata(c.relation, NULL, 0) FROM cftrag_internal.cft_columns('cftrag_internal.cft_entity_embeddings()', NULL, forest) AS c;
         END IF;
         RETURN QUERY SELECT n.* FROM cftrag_internal.cft_nearest_embeddings(embedding, k, forest, trees, within) AS n;
     ELSE

@@ -74,10 +74,6 @@ BEGIN
         RAISE EXCEPTION 'the documents of % are not attached to entities', a.relation USING ERRCODE = 'object_not_in_prerequisite_state',
             HINT = format('Attach %s again with cft_attach_documents, entity => its column of the entity that a document is about, or mapping => a table of entities and documents.', a.relation);
     END IF;
-    IF what LIKE '% filter%' AND a.metadata IS NULL THEN
-        RAISE EXCEPTION 'the documents of % are attached without metadata', a.relation USING ERRCODE = 'object_not_in_prerequisite_state',
-            HINT = format('Attach %s again with cft_attach_documents, metadata => its column of type jsonb.', a.relation);
-    END IF;
     tokens := cftrag_internal.cft_counted(a.relation, a.tokens);
     IF what NOT LIKE 'chunks%' OR what LIKE 'chunks by distance%' THEN
         SELECT * INTO o FROM cftrag_internal.cft_distance(a.relation, a.embedding);
@@ -98,7 +94,7 @@ BEGIN
             END IF;
         END IF;
         IF what LIKE '% filter%' THEN
-            only_those := only_those || format(' AND d.%I @> $4', a.metadata);
+            only_those := only_those || cftrag_internal.cft_has_metadata(a.relation, a.metadata, 4);
         END IF;
         -- Of a bound that the planner does not know it takes a tenth of the rows (hence the CTE, too). With a known one it counts on pgvector's index to end
         -- early, at a price that is too low: of 1000 documents in a million it reads 5,000 there, where comparing the 1000 takes a hundredth of the time.
@@ -150,7 +146,7 @@ BEGIN
         'cftrag_internal.cft_context', cftrag_internal.cft_as_text('d.' || quote_ident(a.id), a.relation, a.id),
         cftrag_internal.cft_as_text('d.' || quote_ident(a.body), a.relation, a.body), tokens, away,
         cftrag_internal.cft_about(a.relation, a.id, a.entity, a.mapping, a.mapping_entity, a.mapping_document),
-        CASE WHEN what LIKE '% filter%' THEN format(' WHERE d.%I @> $8', a.metadata) ELSE '' END);
+        CASE WHEN what LIKE '% filter%' THEN ' WHERE true' || cftrag_internal.cft_has_metadata(a.relation, a.metadata, 8) ELSE '' END);
 END $$;
 REVOKE EXECUTE ON FUNCTION cftrag_internal.cft_statement(text, regclass) FROM PUBLIC;
 COMMENT ON FUNCTION cftrag_internal.cft_statement(text, regclass) IS

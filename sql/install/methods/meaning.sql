@@ -5,24 +5,24 @@
 -- documents 0, or NULL, is none.
 CREATE FUNCTION cftrag_internal.cft_meaning(edges regclass, documents regclass DEFAULT NULL)
 RETURNS TABLE(relation regclass, id name, entity name, embedding name, mapping regclass, mapping_entity name, mapping_document name,
-              operator text, type text, cosine boolean)
+              operator text, type text, cosine boolean, metadata name)
 LANGUAGE plpgsql STABLE PARALLEL SAFE COST 1000 ROWS 1 SET search_path = pg_catalog, pg_temp AS $$
 #variable_conflict use_column
 DECLARE
     a record;
 BEGIN
     SELECT c.relation, NULL::name AS id, (c.columns ->> 'entity')::name AS entity, (c.columns ->> 'embedding')::name AS embedding,
-           NULL::regclass AS mapping, NULL::name AS mapping_entity, NULL::name AS mapping_document INTO a
+           NULL::regclass AS mapping, NULL::name AS mapping_entity, NULL::name AS mapping_document, NULL::name AS metadata INTO a
       FROM cftrag_internal.cft_columns('cftrag_internal.cft_entity_embeddings()', NULL, edges) AS c WHERE c.other = edges LIMIT 1;
     IF a.relation IS NULL THEN
-        SELECT d.relation, d.id, d.entity, d.embedding, d.mapping, d.mapping_entity, d.mapping_document INTO a
+        SELECT d.relation, d.id, d.entity, d.embedding, d.mapping, d.mapping_entity, d.mapping_document, d.metadata INTO a
           FROM cftrag_internal.cft_attached_documents(documents) AS d WHERE documents <> 0 AND (d.entity IS NOT NULL OR d.mapping IS NOT NULL);
         IF NOT FOUND THEN
             RAISE EXCEPTION 'no embeddings of the entities of % that you may read are attached to cftrag', edges USING ERRCODE = 'object_not_in_prerequisite_state',
                 HINT = format('Attach a table of them with cft_attach_embeddings, edges => %L.', edges);
         END IF;
     END IF;
-    RETURN QUERY SELECT a.relation, a.id, a.entity, a.embedding, a.mapping, a.mapping_entity, a.mapping_document, o.operator, o.type, o.cosine
+    RETURN QUERY SELECT a.relation, a.id, a.entity, a.embedding, a.mapping, a.mapping_entity, a.mapping_document, o.operator, o.type, o.cosine, a.metadata
                    FROM cftrag_internal.cft_distance(a.relation, a.embedding) AS o;
 END $$;
 COMMENT ON FUNCTION cftrag_internal.cft_meaning(regclass, regclass) IS
@@ -30,7 +30,7 @@ COMMENT ON FUNCTION cftrag_internal.cft_meaning(regclass, regclass) IS
 
 -- The score of each embedding of the entities $1 against $2, and where its entity is in $1. An entity has its nearest. The names must differ: made distinct
 -- here, the planner would expect 200 of a million. The distance of a vector without a direction is NaN by cosine: that is as none.
-CREATE FUNCTION cftrag_internal.cft_scoring(edges regclass, documents regclass DEFAULT NULL)
+CREATE FUNCTION cftrag_internal.cft_scoring(edges regclass, documents regclass DEFAULT NULL, filtered boolean DEFAULT false)
 RETURNS text LANGUAGE plpgsql STABLE PARALLEL SAFE COST 1000 SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     m record;
@@ -40,9 +40,11 @@ BEGIN
         || format('nullif(d.%I %s $2::%s, ''NaN'') AS score', m.embedding, m.operator, m.type)
         || ' FROM unnest($1) WITH ORDINALITY AS n(name, place)'
         || cftrag_internal.cft_about(m.relation, m.id, m.entity, m.mapping, m.mapping_entity, m.mapping_document)
-        || ' WHERE d.' || quote_ident(m.embedding) || ' IS NOT NULL';
+        || ' WHERE d.' || quote_ident(m.embedding) || ' IS NOT NULL'
+        || CASE WHEN filtered THEN cftrag_internal.cft_has_metadata(m.relation, m.metadata, 3) ELSE '' END;
 END $$;
-COMMENT ON FUNCTION cftrag_internal.cft_scoring(regclass, regclass) IS 'the statement of cft_scores, over different entities $1 and an embedding $2: a row for each embedding';
+COMMENT ON FUNCTION cftrag_internal.cft_scoring(regclass, regclass, boolean) IS
+'the statement of cft_scores, over different entities $1 and an embedding $2 (and documents with the metadata $3): a row for each embedding';
 
 CREATE FUNCTION cftrag_internal.cft_scores(query vector, entities text[], edges regclass, documents regclass DEFAULT NULL)
 RETURNS TABLE(entity text, score float8, compared bigint)

@@ -5,13 +5,13 @@
 --              descend_threshold and max_depth these are all entities of the forest, found through the index on their embeddings (what it compares is its own matter: compared is NULL)
 -- A level is that of all trees together. In a tree each entity is judged once, at the least depth at which it is reached through nodes that
 -- lead on; of several such parents, its path has the smallest by bytes. One without an embedding is passed through: it is no result, and its children are
--- looked at. Depth 0, the roots or the start, always leads on. So the entities compared are exactly those of depth 0 and the children of what leads on.
+-- looked at. Depth 0, the roots or the start (or else what is searched within), always leads on. So the entities compared are exactly those of depth 0 and the children of what leads on.
 --
 -- What was judged is kept in arrays and found by a hash table of its names, all written in place, an element at a time: a level costs what is new in it.
 -- An array that is given to a statement, sliced or concatenated is copied: inside the loop over the levels that is done to none that outlives a level.
 
 CREATE FUNCTION cftrag_internal.cft_tree_search(query vector, mode text, start text[], threshold float8, descend_threshold float8, prune_factor float8, beam integer,
-    max_depth integer, top_k integer, budget integer, edges regclass, documents regclass)
+    max_depth integer, top_k integer, budget integer, edges regclass, documents regclass, within text[] DEFAULT NULL, filter jsonb DEFAULT NULL)
 RETURNS TABLE(entity text, tree text, depth integer, score float8, path text[], text text, tokens bigint, compared bigint, label text)
 LANGUAGE plpgsql STABLE PARALLEL SAFE COST 10000 ROWS 10 SET search_path = pg_catalog, pg_temp AS $$
 #variable_conflict use_column
@@ -71,19 +71,25 @@ BEGIN
     IF 'NaN' IN (threshold, descend_threshold) THEN
         RAISE EXCEPTION 'threshold and descend_threshold must not be NaN' USING ERRCODE = 'invalid_parameter_value';
     END IF;
+    IF jsonb_typeof(filter) <> 'object' THEN
+        RAISE EXCEPTION '"filter" must be a JSON object' USING ERRCODE = 'invalid_parameter_value',
+            HINT = 'For example {"language": "en"}: a document has it if its metadata contain it.';
+    END IF;
     IF query IS NULL THEN RETURN; END IF;
     SELECT f.edges INTO forest FROM cftrag_internal.cft_attached(edges) AS f;
     IF mode = 'collapsed' AND start IS NULL AND descend_threshold IS NULL AND max_depth = 1000 THEN
-        RETURN QUERY SELECT c.* FROM cftrag_internal.cft_collapsed_search(query, threshold, top_k, budget, forest, documents) AS c;
+        RETURN QUERY SELECT c.* FROM cftrag_internal.cft_collapsed_search(query, threshold, top_k, budget, forest, documents, within, filter) AS c;
         RETURN;
     END IF;
 
-    IF start IS NULL THEN
+    IF start IS NULL AND within IS NULL THEN
         SELECT array_agg(t.tree), array_agg(t.root) INTO top_trees, top_names FROM cftrag_internal.cft_roots(forest) AS t;
     ELSE
-        SELECT array_agg(s.tree), array_agg(s.entity) INTO top_trees, top_names FROM cftrag_internal.cft_path_prefix(start, forest, NULL, NULL) AS s;
+        -- All that is below a start in a tree is within, if the start is so in that tree.
+        SELECT array_agg(s.tree), array_agg(s.entity) INTO top_trees, top_names FROM cftrag_internal.cft_path_prefix(coalesce(start, within), forest, NULL, NULL) AS s
+         WHERE within IS NULL OR s.entity = ANY (within) OR cftrag_internal.cft_those(ARRAY[s.entity], forest, ARRAY[s.tree], within) <> '{}';
     END IF;
-    scoring := cftrag_internal.cft_scoring(forest, documents);
+    scoring := cftrag_internal.cft_scoring(forest, documents, filter IS NOT NULL);
     threshold := coalesce(threshold, '-infinity');
     descend_threshold := coalesce(descend_threshold, '-infinity');
     compared := 0;
@@ -154,7 +160,7 @@ BEGIN
         EXIT WHEN n < first_new;
 
         -- An entity of several embeddings has its nearest.
-        FOR c IN EXECUTE scoring USING asked, query LOOP
+        FOR c IN EXECUTE scoring USING asked, query, filter LOOP
             compared := compared + 1;
             at := first_new - 1 + c.place;
             scores[at] := greatest(scores[at], c.score);
@@ -229,23 +235,24 @@ BEGIN
         RETURN NEXT;
     END LOOP;
 END $$;
-COMMENT ON FUNCTION cftrag_internal.cft_tree_search(vector, text, text[], float8, float8, float8, integer, integer, integer, integer, regclass, regclass) IS 'what cft_tree_search calls';
+COMMENT ON FUNCTION cftrag_internal.cft_tree_search(vector, text, text[], float8, float8, float8, integer, integer, integer, integer, regclass, regclass, text[], jsonb) IS 'what cft_tree_search calls';
 
 CREATE FUNCTION cft_tree_search(embedding vector, k integer DEFAULT 10, budget integer DEFAULT NULL, mode text DEFAULT 'collapsed', start text[] DEFAULT NULL,
     threshold float8 DEFAULT NULL, descend_threshold float8 DEFAULT NULL, prune_factor float8 DEFAULT 0.7, beam integer DEFAULT 5, max_depth integer DEFAULT 1000,
-    edges regclass DEFAULT NULL, documents regclass DEFAULT NULL)
+    edges regclass DEFAULT NULL, within text[] DEFAULT NULL, documents regclass DEFAULT NULL, filter jsonb DEFAULT NULL)
 RETURNS TABLE(entity text, tree text, depth integer, score float8, path text[], text text, tokens bigint, compared bigint, label text)
 LANGUAGE sql STABLE PARALLEL SAFE COST 10000 ROWS 10
 BEGIN ATOMIC
     SELECT f.* FROM cftrag_internal.cft_tree_search($1, $4, $5, $6, $7, $8, $9, $10, $2, $3, cftrag_internal.cft_meant_edges($11),
-        cftrag_internal.cft_meant_documents($12)) AS f;
+        cftrag_internal.cft_meant_documents($13), $12, $14) AS f;
 END;
-COMMENT ON FUNCTION cft_tree_search(vector, integer, integer, text, text[], float8, float8, float8, integer, integer, regclass, regclass) IS
-'the entities most similar to an embedding: collapsed, as if there were no levels (RAPTOR, 2024), or by a descent from the roots: pruned (Tree-KG, 2025), or by beam; compared counts the similarities computed';
+COMMENT ON FUNCTION cft_tree_search(vector, integer, integer, text, text[], float8, float8, float8, integer, integer, regclass, text[], regclass, jsonb) IS
+'the entities most similar to an embedding (within these): collapsed, as if there were no levels (RAPTOR, 2024), or by a descent from the roots: pruned (Tree-KG, 2025), or by beam; compared counts the similarities computed';
 
 -- The k nearest entities of a forest, those with children only if wanted. Through the index: more are fetched until there are enough. An index of
 -- pgvector ends early (hnsw.ef_search, ivfflat.probes): where it gave less than it was asked for, and that is not enough, the whole table is compared.
-CREATE FUNCTION cftrag_internal.cft_nearest_nodes(query vector, k integer, inner_only boolean, edges regclass, documents regclass DEFAULT NULL)
+CREATE FUNCTION cftrag_internal.cft_nearest_nodes(query vector, k integer, inner_only boolean, edges regclass, documents regclass DEFAULT NULL,
+    within text[] DEFAULT NULL, filter jsonb DEFAULT NULL)
 RETURNS TABLE(entity text, score float8)
 LANGUAGE plpgsql STABLE PARALLEL SAFE COST 10000 ROWS 10 SET search_path = pg_catalog, pg_temp AS $$
 #variable_conflict use_column
@@ -258,23 +265,38 @@ DECLARE
     near text[];
     distances float8[];
     good text[];
+    only_those text := '';
 BEGIN
     SELECT * INTO m FROM cftrag_internal.cft_meaning(edges, documents);
+    -- $2, $3, $5: as cft_is_within names them.
+    IF within IS NOT NULL AND m.mapping IS NULL THEN
+        only_those := ' AND ' || cftrag_internal.cft_is_within('d.' || quote_ident(m.entity), m.relation, m.entity);
+    ELSIF within IS NOT NULL THEN
+        only_those := format(' AND EXISTS (SELECT FROM %s AS m WHERE %s AND %s)', m.mapping, cftrag_internal.cft_same(m.relation, m.id, m.mapping, m.mapping_document, 'd'),
+                             cftrag_internal.cft_is_within('m.' || quote_ident(m.mapping_entity), m.mapping, m.mapping_entity));
+    END IF;
+    IF filter IS NOT NULL THEN
+        only_those := only_those || cftrag_internal.cft_has_metadata(m.relation, m.metadata, 4);
+    END IF;
     LOOP
         -- The sum is no expression of an index.
         nearest := format(
             'SELECT d.%1$I AS key, d.%2$I %3$s $1::%4$s AS distance FROM %5$s AS d
-              WHERE d.%2$I IS NOT NULL AND d.%1$I IS NOT NULL ORDER BY %6$s FETCH FIRST ($2) ROWS WITH TIES',
+              WHERE d.%2$I IS NOT NULL AND d.%1$I IS NOT NULL%7$s ORDER BY %6$s FETCH FIRST ($6) ROWS WITH TIES',
             coalesce(CASE WHEN m.mapping IS NULL THEN m.entity END, m.id), m.embedding, m.operator, m.type, m.relation,
-            format(CASE WHEN by_index THEN 'd.%I %s $1::%s' ELSE '(d.%I %s $1::%s) + 0' END, m.embedding, m.operator, m.type));
+            format(CASE WHEN by_index THEN 'd.%I %s $1::%s' ELSE '(d.%I %s $1::%s) + 0' END, m.embedding, m.operator, m.type), only_those);
         EXECUTE 'WITH n AS MATERIALIZED (' || nearest || '), z AS (' || CASE WHEN m.mapping IS NULL
             THEN format('SELECT %s COLLATE "C" AS name, min(nullif(n.distance, ''NaN'')) AS distance FROM n GROUP BY 1', cftrag_internal.cft_as_text('n.key', m.relation, m.entity))
             ELSE format('SELECT %s COLLATE "C" AS name, min(nullif(n.distance, ''NaN'')) AS distance FROM n JOIN %s AS m ON %s GROUP BY 1',
                         cftrag_internal.cft_as_text('m.' || quote_ident(m.mapping_entity), m.mapping, m.mapping_entity), m.mapping,
                         cftrag_internal.cft_same(m.relation, m.id, m.mapping, m.mapping_document, 'n.key')) END
             || ') SELECT (SELECT count(*) FROM n), array_agg(z.name), array_agg(z.distance) FROM z WHERE z.name IS NOT NULL AND z.distance IS NOT NULL'
-        INTO had, near, distances USING query, wanted;
+        INTO had, near, distances USING query, within, edges, filter, NULL::text[], wanted;
         good := ARRAY(SELECT DISTINCT c.entity COLLATE "C" FROM cftrag_internal.cft_context(near, CASE WHEN inner_only THEN 0 ELSE 1 END, 1, edges) AS c);
+        -- A document may be about others besides.
+        IF within IS NOT NULL THEN
+            good := cftrag_internal.cft_those(good, edges, NULL, within);
+        END IF;
         EXIT WHEN cardinality(good) >= k OR (had < wanted AND NOT by_index);
         by_index := by_index AND had >= wanted;
         wanted := wanted * CASE WHEN had < wanted THEN 1 ELSE 4 END;
@@ -284,17 +306,18 @@ BEGIN
       FROM unnest(near, distances) AS u(name, distance) JOIN unnest(good) AS g(name) ON g.name = u.name
      ORDER BY u.distance, u.name COLLATE "C" LIMIT k;
 END $$;
-COMMENT ON FUNCTION cftrag_internal.cft_nearest_nodes(vector, integer, boolean, regclass, regclass) IS
+COMMENT ON FUNCTION cftrag_internal.cft_nearest_nodes(vector, integer, boolean, regclass, regclass, text[], jsonb) IS
 'the k entities of a forest nearest to an embedding, or the nearest that have children';
 
-CREATE FUNCTION cftrag_internal.cft_collapsed_search(query vector, threshold float8, top_k integer, budget integer, edges regclass, documents regclass DEFAULT NULL)
+CREATE FUNCTION cftrag_internal.cft_collapsed_search(query vector, threshold float8, top_k integer, budget integer, edges regclass, documents regclass DEFAULT NULL,
+    within text[] DEFAULT NULL, filter jsonb DEFAULT NULL)
 RETURNS TABLE(entity text, tree text, depth integer, score float8, path text[], text text, tokens bigint, compared bigint, label text)
 LANGUAGE plpgsql STABLE PARALLEL SAFE COST 10000 ROWS 10 SET search_path = pg_catalog, pg_temp AS $$
 #variable_conflict use_column
 BEGIN
     RETURN QUERY
     WITH best AS MATERIALIZED (
-        SELECT n.entity, n.score FROM cftrag_internal.cft_nearest_nodes(query, top_k, false, edges, documents) AS n WHERE n.score >= coalesce(threshold, '-infinity')
+        SELECT n.entity, n.score FROM cftrag_internal.cft_nearest_nodes(query, top_k, false, edges, documents, within, filter) AS n WHERE n.score >= coalesce(threshold, '-infinity')
     ), p AS (
         SELECT DISTINCT ON (p.entity COLLATE "C") p.* FROM cftrag_internal.cft_path_prefix(ARRAY(SELECT b.entity FROM best AS b), edges, NULL, ' > ') AS p
          ORDER BY p.entity COLLATE "C", cardinality(p.path), p.tree COLLATE "C" NULLS FIRST
@@ -307,5 +330,5 @@ BEGIN
     SELECT s.entity, s.tree, s.depth, s.score, s.path, s.text, s.tokens, NULL::bigint, cftrag_internal.cft_label(s.entity, edges) FROM said AS s
      WHERE budget IS NULL OR s.so_far <= budget ORDER BY s.score DESC, s.entity COLLATE "C";
 END $$;
-COMMENT ON FUNCTION cftrag_internal.cft_collapsed_search(vector, float8, integer, integer, regclass, regclass) IS
+COMMENT ON FUNCTION cftrag_internal.cft_collapsed_search(vector, float8, integer, integer, regclass, regclass, text[], jsonb) IS
 'the entities of a forest most similar to an embedding, whatever their level, through the index on their embeddings (RAPTOR, 2024): cft_tree_search, mode collapsed without a start or depth';

@@ -138,6 +138,22 @@ SELECT (SELECT array_agg(entity) FROM cft_nearest_entities((SELECT embedding FRO
      = (SELECT array_agg(entity) FROM (SELECT entity FROM meaning WHERE entity = ANY (plain_below('{1}')) ORDER BY embedding <=> (SELECT embedding FROM docs WHERE id = 1), entity COLLATE "C" LIMIT 5) AS z) AS same;
 SELECT count(*) FROM cft_nearest_entities((SELECT embedding FROM docs WHERE id = 1), 5, filter => '{"lang": "de"}');
 
+-- A descent, and none: within others. Both see the same entities, a descent those that it reaches.
+SELECT m.mode, count(*) > 5 AS some, count(*) FILTER (WHERE NOT t.entity = ANY (plain_below('{7,3}'))) AS outside
+  FROM unnest('{collapsed,prune,beam}'::text[]) AS m(mode), cft_tree_search((SELECT embedding FROM docs WHERE id = 1), 1000, mode => m.mode, within => '{7,3}', documents => 'docs') AS t GROUP BY 1 ORDER BY 1;
+SELECT (SELECT array_agg(entity ORDER BY entity) FROM cft_tree_search((SELECT embedding FROM docs WHERE id = 1), 10000, within => '{7,3}'))
+     = (SELECT array_agg(entity ORDER BY entity) FROM cft_tree_search((SELECT embedding FROM docs WHERE id = 1), 10000, within => '{7,3}', descend_threshold => -2)) AS same,
+       (SELECT count(*) FROM cft_tree_search((SELECT embedding FROM docs WHERE id = 1), 10000, within => '{}', descend_threshold => -2)) AS none,
+       (SELECT array_agg(entity ORDER BY entity) FROM cft_tree_search((SELECT embedding FROM docs WHERE id = 1), 10000, start => '{50,9}', within => '{7}', descend_threshold => -2)) AS start_within,
+       (SELECT count(*) FROM cft_tree_search((SELECT embedding FROM docs WHERE id = 1), within => '{no such}')) AS unknown;
+SELECT * FROM cft_tree_search((SELECT embedding FROM docs WHERE id = 1), filter => '{"lang": "de"}');
+SELECT * FROM cft_tree_search((SELECT embedding FROM docs WHERE id = 1), filter => '{"lang": "de"}', mode => 'beam');
+SELECT * FROM cft_tree_search((SELECT embedding FROM docs WHERE id = 1), filter => '[]');
+SELECT cft_detach('meaning');
+SELECT m.threshold, count(*) AS entities, count(*) FILTER (WHERE NOT EXISTS (SELECT FROM docs AS d WHERE d.entity = t.entity AND d.meta @> '{"lang": "de"}' AND d.embedding IS NOT NULL AND abs(1 - (d.embedding <=> (SELECT embedding FROM docs WHERE id = 1)) - t.score) < 1e-6)) AS other
+  FROM unnest('{NULL,-2}'::float8[]) AS m(threshold), cft_tree_search((SELECT embedding FROM docs WHERE id = 1), 10000, descend_threshold => m.threshold, within => '{7,3}', filter => '{"lang": "de"}') AS t GROUP BY 1 ORDER BY 1;
+SELECT cft_attach_embeddings('meaning');
+
 -- A question: entities, their chunks and the documents, all within, all with the metadata.
 SELECT source, count(*) > 0 AS some, count(*) FILTER (WHERE document_id IS NOT NULL AND NOT EXISTS (SELECT FROM docs AS d WHERE d.id::text = r.document_id AND d.entity = ANY (plain_below('{7,50}')) AND d.meta @> '{"lang": "en"}')) AS outside
   FROM cft_retrieve('What is 50, and what is 500?', (SELECT embedding FROM docs WHERE id = 1), k => 5, chunks => 50, within => '{7,50}', filter => '{"lang": "en"}') AS r GROUP BY 1 ORDER BY 1;
