@@ -57,6 +57,47 @@ BEGIN ATOMIC SELECT f.* FROM cftrag_internal.cft_nearest_entities($1, $2, cftrag
 COMMENT ON FUNCTION cft_nearest_entities(vector, integer, regclass, text[], regclass, jsonb) IS
 'the entities nearest to an embedding (within these): by cft_attach_embeddings, else those of the k nearest documents; score is 1 - cosine distance, else minus the distance';
 
+-- Any word of a text, as a query of text search; NULL if it has none that counts.
+CREATE FUNCTION cftrag_internal.cft_any_word(config regconfig, question text) RETURNS tsquery
+LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+AS $$ SELECT string_agg('''' || replace(replace(w.lexeme, '\', '\\'), '''', '''''') || '''', ' | ')::tsquery FROM unnest(to_tsvector(config, question)) AS w $$;
+COMMENT ON FUNCTION cftrag_internal.cft_any_word(regconfig, text) IS 'any word of a text, as a query of text search; NULL if it has none';
+
+CREATE FUNCTION cftrag_internal.cft_documents_by_words(question text, embedding vector, k integer, edges regclass, trees text[], within text[], documents regclass, filter jsonb)
+RETURNS TABLE(document_id text, entity text, body text, tokens integer, distance float8)
+LANGUAGE plpgsql STABLE PARALLEL SAFE COST 1000 ROWS 20 SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    config regconfig := coalesce(nullif(cftrag_internal.cft_kept_statement('words configuration', documents), '')::regconfig, get_current_ts_config());
+BEGIN
+    RETURN QUERY EXECUTE cftrag_internal.cft_kept_statement(concat('words ', k, CASE WHEN within IS NOT NULL THEN ' within' END, CASE WHEN filter IS NOT NULL THEN ' filter' END), documents)
+    USING embedding, within, edges, filter, trees, cftrag_internal.cft_any_word(config, question);
+END $$;
+COMMENT ON FUNCTION cftrag_internal.cft_documents_by_words(text, vector, integer, regclass, text[], text[], regclass, jsonb) IS
+'the documents that have the most of a text''s words, by ts_rank';
+
+-- Reciprocal rank fusion (Cormack, Clarke, Buettcher: Reciprocal Rank Fusion outperforms Condorcet and individual rank learning methods, SIGIR 2009): a
+-- document's score is the sum of 1 / (60 + its place) over the lists that have it. These are the nearest, those with the most words of the question, and
+-- those about its entities and their relatives; of each the first 50, or k if that is more. A k of NULL gives none.
+CREATE FUNCTION cftrag_internal.cft_fused(question text, embedding vector, k integer, entities text[], up integer, down integer, edges regclass, trees text[], within text[],
+    documents regclass, filter jsonb)
+RETURNS TABLE(document_id text, entity text, body text, tokens integer, distance float8, lists text)
+LANGUAGE plpgsql STABLE PARALLEL SAFE COST 10000 ROWS 5 SET search_path = pg_catalog, pg_temp AS $$
+#variable_conflict use_column
+DECLARE
+    most int := greatest(k, 50);
+BEGIN
+    IF k IS NULL THEN RETURN; END IF;
+    -- In few lines: an error in it has its text in the CONTEXT.
+    RETURN QUERY WITH z AS (
+        SELECT 1 AS list, n.* FROM cftrag_internal.cft_nearest_documents(embedding, most, edges, trees, within, documents, filter) WITH ORDINALITY AS n(id, entity, body, tokens, distance, place)
+        UNION ALL SELECT 2, w.* FROM cftrag_internal.cft_documents_by_words(question, embedding, most, edges, trees, within, documents, filter) WITH ORDINALITY AS w(id, entity, body, tokens, distance, place)
+        UNION ALL (SELECT 3, c.id, c.relative, c.body, c.tokens, c.distance, c.place FROM cftrag_internal.cft_chunks(entities, up, down, edges, documents, embedding, trees, within, filter) WITH ORDINALITY AS c(entity, relation, depth, relative, id, body, tokens, distance, place) LIMIT most))
+    SELECT z.id, (array_agg(z.entity ORDER BY z.list))[1], z.body, max(z.tokens), min(z.distance), string_agg(format('%s %s', ('{nearest,words,hierarchy}'::text[])[z.list], z.place), ', ' ORDER BY z.list)
+      FROM z GROUP BY z.id, z.body ORDER BY sum(1.0 / (60 + z.place)) DESC, z.id COLLATE "C", z.body COLLATE "C" LIMIT k;
+END $$;
+COMMENT ON FUNCTION cftrag_internal.cft_fused(text, vector, integer, text[], integer, integer, regclass, text[], text[], regclass, jsonb) IS
+'the k documents of a question by reciprocal rank fusion: the nearest, those with its words, those about its entities (cft_retrieve, mode hybrid)';
+
 -- Where the sentences of cft_context_parts can be cut: of each name, in their order, the characters up to its end, counted
 -- from where the first name of its sentence begins; and of each sentence, in order, its last name's number.
 CREATE FUNCTION cftrag_internal.cft_name_ends(entities text[], up integer, down integer, edges regclass, trees text[])
@@ -168,16 +209,16 @@ BEGIN
     IF least(k, up, down, budget, chunks) < 0 THEN
         RAISE EXCEPTION 'k, up, down, budget and chunks must not be negative' USING ERRCODE = 'invalid_parameter_value';
     END IF;
-    IF mode NOT IN ('cft', 'text', 'naive', 'ann_tree', 'ann_graph') THEN
+    IF mode NOT IN ('cft', 'hybrid', 'text', 'naive', 'ann_tree', 'ann_graph') THEN
         RAISE EXCEPTION 'there is no mode "%"', mode USING ERRCODE = 'invalid_parameter_value',
-            HINT = 'The modes are cft, text, naive, ann_tree and ann_graph.';
+            HINT = 'The modes are cft, hybrid, text, naive, ann_tree and ann_graph.';
     END IF;
     -- Without an embedding the documents may be missing.
     which := cftrag_internal.cft_kept_statement(CASE WHEN documents = 0 AND embedding IS NULL THEN 'documents, if any' ELSE 'documents' END, documents);
     attached := nullif(split_part(which, ' ', 1), '')::oid;
     has_entities := split_part(which, ' ', 2) = 'true';
 
-    IF mode IN ('cft', 'naive') THEN
+    IF mode IN ('cft', 'hybrid', 'naive') THEN
         SELECT array_agg(m.entity ORDER BY m.place, m.entity COLLATE "C"), array_agg(m.why ORDER BY m.place, m.entity COLLATE "C") INTO names, whys
           FROM (SELECT DISTINCT ON (e.entity COLLATE "C") e.entity, e.start AS place,
                        format('mentioned as "%s"', e.mention) || coalesce(', by the alias "' || e.via_alias || '"', '') AS why
@@ -196,7 +237,7 @@ BEGIN
         called := cftrag_internal.cft_called(names, edges);
     END IF;
     -- What the sentence about another entity of the question names as above that adds nothing in that tree.
-    IF mode IN ('cft', 'naive') AND cardinality(names) > 1 THEN
+    IF mode IN ('cft', 'hybrid', 'naive') AND cardinality(names) > 1 THEN
         WITH above AS MATERIALIZED (SELECT c.entity, c.tree, c.relative FROM cftrag_internal.cft_context(names, up, 0, edges, trees) AS c WHERE c.relative = ANY (names))
         SELECT array_agg(DISTINCT concat_ws(' ', length(a.relative), a.relative, a.tree)) INTO left_out
           FROM above AS a WHERE NOT EXISTS (SELECT FROM above AS b WHERE b.entity = a.relative AND b.relative = a.entity AND b.tree IS NOT DISTINCT FROM a.tree);
@@ -205,7 +246,7 @@ BEGIN
     -- A statement for each mode, so that a kept plan of the next one does for all.
     IF names = '{}' THEN
         NULL;
-    ELSIF mode IN ('cft', 'ann_tree') THEN
+    ELSIF mode IN ('cft', 'hybrid', 'ann_tree') THEN
         SELECT array_agg(p.entity ORDER BY p.n), array_agg(p.text ORDER BY p.n), array_agg(p.relation ORDER BY p.n), array_agg(concat_ws(' ', length(p.entity), p.entity, p.tree) ORDER BY p.n)
           INTO said_of, said, relations, trees_of
           FROM cftrag_internal.cft_context_parts(names, up, down, edges, trees) WITH ORDINALITY AS p(entity, tree, relation, text, n);
@@ -219,13 +260,14 @@ BEGIN
     END IF;
 
     -- Rows are gathered one by one, from statements of one line: an error in a table of documents shows these in its CONTEXT.
-    FOR r IN SELECT n.* FROM cftrag_internal.cft_nearest_documents(embedding, k, edges, trees, within, attached, filter) AS n LOOP
+    FOR r IN SELECT n.*, NULL AS lists FROM cftrag_internal.cft_nearest_documents(CASE WHEN mode <> 'hybrid' THEN embedding END, k, edges, trees, within, attached, filter) AS n
+             UNION ALL SELECT f.* FROM cftrag_internal.cft_fused(question, embedding, CASE WHEN mode = 'hybrid' THEN k END, CASE WHEN has_entities THEN names END, up, down, edges, trees, within, attached, filter) AS f LOOP
         near := near + 1;
         near_keys := array_append(near_keys, concat_ws(' ', length(r.document_id), r.document_id, r.body IS NULL, r.body));
         sources := array_append(sources, 'document'); ranks := array_append(ranks, near);
         entities := array_append(entities, r.entity); ids := array_append(ids, r.document_id); distances := array_append(distances, r.distance);
         texts := array_append(texts, r.body); sizes := array_append(sizes, r.tokens);
-        reasons := array_append(reasons, format('number %s of the %s nearest documents', near, k));
+        reasons := array_append(reasons, CASE WHEN r.lists IS NULL THEN format('number %s of the %s nearest documents', near, k) ELSE format('number %s of %s by reciprocal rank: %s', near, k, r.lists) END);
     END LOOP;
     -- Of an entity with very many descendants their number is said, not their names; with a budget as many names as it has room for.
     IF budget IS NULL AND mode <> 'ann_graph' AND EXISTS (SELECT FROM unnest(said, relations) AS u(text, relation)

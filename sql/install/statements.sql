@@ -28,7 +28,7 @@ AS $$ SELECT format(CASE WHEN what LIKE '% exactly' THEN '(d.%I %s $1::%s) + 0' 
 COMMENT ON FUNCTION cftrag_internal.cft_by_distance(text, name, text, text) IS 'the order of a search, as SQL: by an index if there is one, or by all distances';
 
 -- documents 0: none. Never NULL. Of embeddings the edges table stands in its place. Parameters: $1 an embedding, $2 what is searched within, $3 the
--- edges, $4 a filter, $5 trees; of chunks: $1 entities, $2 and $3 levels, $4 the edges, $5 an embedding, $6 trees, $7 what they are within, $8 a filter.
+-- edges, $4 a filter, $5 trees, $6 words; of chunks: $1 entities, $2 and $3 levels, $4 the edges, $5 an embedding, $6 trees, $7 what they are within, $8 a filter.
 CREATE FUNCTION cftrag_internal.cft_statement(what text, documents regclass)
 RETURNS text LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -41,6 +41,11 @@ DECLARE
     within_those text := '';
     mapped text;
     bound text := split_part(what, ' ', 2);
+    search_by record;
+    -- What words count; by what the best are found, and what they are ordered by in the end.
+    score text;
+    ordered_by text;
+    best_first text := 'n.distance';
 BEGIN
     IF what = 'documents, if any' AND documents = 0 THEN
         RETURN '';
@@ -78,7 +83,7 @@ BEGIN
     IF what NOT LIKE 'chunks%' OR what LIKE 'chunks by distance%' THEN
         SELECT * INTO o FROM cftrag_internal.cft_distance(a.relation, a.embedding);
     END IF;
-    IF what LIKE 'nearest%' THEN
+    IF what LIKE 'nearest%' OR what LIKE 'words%' THEN
         IF what LIKE '% within%' AND a.entity IS NULL AND a.mapping IS NULL THEN
             RAISE EXCEPTION 'the documents of % are not attached to entities', a.relation USING ERRCODE = 'object_not_in_prerequisite_state',
                 HINT = format('Attach %s again with cft_attach_documents, entity => its column of the entity that a document is about, or mapping => a table of entities and documents.', a.relation);
@@ -96,27 +101,43 @@ BEGIN
         IF what LIKE '% filter%' THEN
             only_those := only_those || cftrag_internal.cft_has_metadata(a.relation, a.metadata, 4);
         END IF;
+        ordered_by := cftrag_internal.cft_by_distance(what, a.embedding, o.operator, o.type);
+        IF what LIKE 'words%' THEN
+            IF a.search IS NULL THEN
+                RAISE EXCEPTION '% is attached without a column to search by words', a.relation USING ERRCODE = 'object_not_in_prerequisite_state',
+                    HINT = format('Attach %s again with cft_attach_documents, search => its column of type tsvector, or of texts with an index on to_tsvector.', a.relation);
+            END IF;
+            search_by := cftrag_internal.cft_search_by(a.relation, a.search);
+            IF what = 'words configuration' THEN
+                RETURN coalesce(search_by.config::text, '');
+            END IF;
+            score := format('ts_rank(%s, $6)', search_by.value);
+            only_those := format(' AND %s @@ $6', search_by.value) || only_those;
+            ordered_by := score || ' DESC';
+            best_first := 'n.score DESC';
+        END IF;
         -- Of a bound that the planner does not know it takes a tenth of the rows (hence the CTE, too). With a known one it counts on pgvector's index to end
         -- early, at a price that is too low: of 1000 documents in a million it reads 5,000 there, where comparing the 1000 takes a hundredth of the time.
-        IF what LIKE '% within%' OR what LIKE '% filter%' THEN
+        IF what LIKE '% within%' OR what LIKE '% filter%' OR what LIKE 'words%' THEN
             bound := format('(SELECT %s)', bound);
         END IF;
         -- At equal distance by id, also at the last place: the same data, the same rows. (ORDER BY distance, id would not use an index.)
         RETURN format(cftrag_internal.cft_in_one_line(
             'WITH n AS MATERIALIZED (
-                 SELECT d.%2$I AS id, %3$s AS entity, d.%4$I AS body, %5$s AS tokens, d.%6$I %7$s $1::%8$s AS distance
+                 SELECT d.%2$I AS id, %3$s AS entity, d.%4$I AS body, %5$s AS tokens, d.%6$I %7$s $1::%8$s AS distance%16$s
                    FROM %11$s AS d
-                  WHERE d.%6$I IS NOT NULL%12$s
+                  WHERE %17$s%12$s
                   ORDER BY %13$s FETCH FIRST (%14$s) ROWS WITH TIES)
              SELECT %9$s, %1$s, %10$s, coalesce(n.tokens, (char_length(%10$s) + 3) / 4, 0)::int, n.distance
-               FROM n ORDER BY n.distance, %9$s COLLATE "C", %10$s COLLATE "C" LIMIT %15$s'),
+               FROM n ORDER BY %18$s, %9$s COLLATE "C", %10$s COLLATE "C" LIMIT %15$s'),
             CASE WHEN a.mapping IS NOT NULL
                  THEN format('(SELECT min(%s COLLATE "C") %s)', cftrag_internal.cft_as_text('m.' || quote_ident(a.mapping_entity), a.mapping, a.mapping_entity), mapped || within_those)
                  WHEN a.entity IS NULL THEN 'n.entity'
                  ELSE cftrag_internal.cft_as_text('n.entity', a.relation, a.entity) END,
             a.id, CASE WHEN a.entity IS NULL THEN 'NULL::text' ELSE format('d.%I', a.entity) END, a.body, tokens, a.embedding,
             o.operator, o.type, cftrag_internal.cft_as_text('n.id', a.relation, a.id), cftrag_internal.cft_as_text('n.body', a.relation, a.body),
-            a.relation, only_those, cftrag_internal.cft_by_distance(what, a.embedding, o.operator, o.type), bound, split_part(what, ' ', 2)::int);
+            a.relation, only_those, ordered_by, bound, split_part(what, ' ', 2)::int,
+            coalesce(', ' || score || ' AS score', ''), CASE WHEN score IS NULL THEN format('d.%I IS NOT NULL', a.embedding) ELSE 'true' END, best_first);
     END IF;
     IF what LIKE 'chunks by distance%' THEN
         away := format('(d.%I %s $5::%s)', a.embedding, o.operator, o.type);
@@ -150,7 +171,7 @@ BEGIN
 END $$;
 REVOKE EXECUTE ON FUNCTION cftrag_internal.cft_statement(text, regclass) FROM PUBLIC;
 COMMENT ON FUNCTION cftrag_internal.cft_statement(text, regclass) IS
-'a statement for an attached table of documents: nearest K [within] [filter] [exactly], embeddings K [within] [exactly], what dimensions, chunks [by distance] [filter]; or which table it is';
+'a statement for an attached table of documents: nearest K [within] [filter] [exactly], embeddings K [within] [exactly], what dimensions, words K [within] [filter], words configuration, chunks [by distance] [filter]; or which table it is';
 
 CREATE FUNCTION cftrag_internal.cft_kept_statement(what text, documents regclass)
 RETURNS text LANGUAGE c STABLE STRICT PARALLEL SAFE COST 5

@@ -1,0 +1,68 @@
+-- cft_retrieve, mode hybrid: reciprocal rank fusion of the nearest documents, those with the question's words, and those about its entities.
+SET client_min_messages = warning;
+\set SHOW_CONTEXT never
+CREATE TABLE wards (parent text, child text);
+INSERT INTO wards VALUES ('hospital', 'cardiology'), ('cardiology', 'heart clinic'), ('hospital', 'nephrology');
+SELECT cft_attach('wards');
+CREATE TABLE docs (id int PRIMARY KEY, entity text, body text, lang jsonb, embedding vector(3), words tsvector GENERATED ALWAYS AS (to_tsvector('english', body)) STORED, plain tsvector);
+INSERT INTO docs (id, entity, body, lang, embedding) VALUES
+    (1, 'heart clinic', 'Opening hours are from nine to five.', '{"l": "en"}', '[1,0,0]'),
+    (2, 'cardiology', 'The department has twelve beds.', '{"l": "en"}', '[0,1,0]'),
+    (3, 'nephrology', 'Dialysis is open on Mondays; the hours vary.', '{"l": "en"}', '[0.9,0.1,0]'),
+    (4, 'nephrology', 'Kidney disease, and it''s \ ''quoted'' & more.', '{"l": "de"}', '[0,0,1]'),
+    (5, NULL, 'A zebra in the corridor.', '{"l": "en"}', '[0,0.1,1]'),
+    (6, 'hospital', NULL, '{"l": "en"}', '[0.5,0.5,0]');
+UPDATE docs SET plain = to_tsvector('simple', body);
+CREATE INDEX ON docs USING gin (words);
+CREATE FUNCTION hybrid(question text, embedding vector, k int = 3, filter jsonb = NULL, within text[] = NULL) RETURNS TABLE (source text, id text, rank int, entity text, why text) LANGUAGE sql AS $$
+    SELECT r.source, r.document_id, r.rank, r.entity, r.why FROM cft_retrieve(question, embedding, k => k, mode => 'hybrid', filter => filter, within => within) AS r $$;
+CREATE FUNCTION uses_index(name text) RETURNS boolean LANGUAGE plpgsql AS $$
+DECLARE
+    plan json;
+    statement text := cftrag_internal.cft_kept_statement('words 5', 'docs');
+BEGIN
+    EXECUTE 'EXPLAIN (FORMAT json) ' || regexp_replace(regexp_replace(statement, '\$6', '''zebra''::tsquery', 'g'), '\$[1-5]', 'NULL', 'g') INTO plan;
+    RETURN plan::text ~ name;
+END $$;
+SELECT cft_attach_documents('docs', entity => 'entity');
+SELECT * FROM hybrid('hours', '[1,0,0]');
+SELECT cft_attach_documents('docs', entity => 'entity', metadata => 'lang', search => 'words');
+SELECT * FROM hybrid('When is the heart clinic open?', '[1,0,0]');
+-- Words that the vectors do not know, and a text without any that count; no embedding; no question.
+SELECT * FROM hybrid('zebras', '[1,0,0]', 2);
+SELECT * FROM hybrid('the of and', '[1,0,0]', 2);
+SELECT * FROM hybrid('zebras', NULL, 2);
+SELECT * FROM hybrid(NULL, '[1,0,0]', 1);
+SELECT * FROM hybrid('', NULL, 1);
+SELECT * FROM hybrid('it''s \ ''quoted'' & (more | !kidney) <-> :*', NULL, 2);
+-- Filtered, within, and none.
+SELECT * FROM hybrid('open hours, kidney', '[1,0,0]', 5, '{"l": "en"}', '{nephrology}');
+SELECT * FROM hybrid('open hours, kidney', '[1,0,0]', 0);
+-- By the definition: 1 / (60 + place) over the lists.
+WITH near AS (SELECT document_id AS id, n FROM cft_nearest_documents('[0.6,0.4,0.2]', 50) WITH ORDINALITY AS d(document_id, entity, body, tokens, distance, n)),
+     word AS (SELECT id::text, row_number() OVER (ORDER BY ts_rank(words, q) DESC, id::text) AS n FROM docs, to_tsquery('english', 'dialysis | hours | beds | nephrology') AS q WHERE words @@ q),
+     about AS (SELECT document_id AS id, n FROM cft_chunks(ARRAY['nephrology'], '[0.6,0.4,0.2]') WITH ORDINALITY AS c(entity, relation, depth, relative, document_id, body, tokens, distance, n)),
+     fused AS (SELECT id, sum(1.0 / (60 + n)) AS score FROM (TABLE near UNION ALL TABLE word UNION ALL TABLE about) AS z GROUP BY 1)
+SELECT (SELECT array_agg(id ORDER BY score DESC, id) FROM fused) = (SELECT array_agg(id ORDER BY rank) FROM hybrid('Dialysis hours and beds in nephrology', '[0.6,0.4,0.2]', 50) WHERE source = 'document') AS same;
+-- A column of texts with an index for it; a tsvector of another configuration; what has neither.
+CREATE INDEX by_body ON docs USING gin (to_tsvector('english', body));
+SELECT cft_attach_documents('docs', entity => 'entity', metadata => 'lang', search => 'body');
+SELECT * FROM hybrid('zebras', NULL, 2);
+SET enable_seqscan = off;
+SELECT uses_index('by_body') AS by_index;
+RESET enable_seqscan;
+SELECT cft_attach_documents('docs', entity => 'entity', search => 'plain');
+SET default_text_search_config = simple;
+SELECT * FROM hybrid('zebras', NULL, 2);
+SELECT * FROM hybrid('zebra', NULL, 2);
+RESET default_text_search_config;
+DROP INDEX by_body;
+SELECT cft_attach_documents('docs', entity => 'entity', search => 'body');
+SELECT cft_attach_documents('docs', entity => 'entity', search => 'id');
+SELECT cft_attach_documents('docs', entity => 'entity', search => 'embedding');
+-- Documents of no entity, and the prompt.
+SELECT cft_attach_documents('docs', search => 'words');
+SELECT * FROM hybrid('zebras in the heart clinic', '[0,0,1]', 2);
+SELECT cft_prompt('zebras in the heart clinic', '[0,0,1]', k => 1, mode => 'hybrid');
+DROP TABLE wards, docs;
+DROP FUNCTION hybrid, uses_index;
