@@ -234,12 +234,12 @@ CREATE FUNCTION cftrag_internal.cft_search_by(relation regclass, search name, OU
 LANGUAGE plpgsql STABLE PARALLEL SAFE COST 100 SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     SELECT 'd.' || quote_ident(a.attname),
-           (SELECT (regexp_match(pg_get_expr(e.adbin, e.adrelid), 'to_tsvector\(''([^'']+)''::regconfig'))[1]
+           (SELECT (regexp_match(pg_get_expr(e.adbin, e.adrelid), 'to_tsvector[(]''([^'']+)''::regconfig'))[1]
               FROM pg_attrdef AS e WHERE e.adrelid = a.attrelid AND e.adnum = a.attnum AND a.attgenerated = 's')::regconfig
       INTO value, config FROM pg_attribute AS a WHERE a.attrelid = relation AND a.attname = search AND a.atttypid = 'tsvector'::regtype;
     IF NOT FOUND THEN
         SELECT format('to_tsvector(%L::regconfig, d.%I::text)', x.parts[1]::regconfig, search), x.parts[1]::regconfig INTO value, config
-          FROM pg_attribute AS a, pg_index AS i, regexp_match(pg_get_indexdef(i.indexrelid, 1, false), '^to_tsvector\(''([^'']+)''::regconfig, (.*)\)$') AS x(parts)
+          FROM pg_attribute AS a, pg_index AS i, regexp_match(pg_get_indexdef(i.indexrelid, 1, false), '^to_tsvector[(]''([^'']+)''::regconfig, (.*)[)]$') AS x(parts)
          WHERE a.attrelid = relation AND a.attname = search AND a.atttypid IN ('text'::regtype, 'varchar'::regtype)
            AND i.indrelid = relation AND i.indisvalid AND i.indpred IS NULL AND x.parts[2] IN (quote_ident(search), '(' || quote_ident(search) || ')::text')
          ORDER BY i.indexrelid LIMIT 1;

@@ -60,7 +60,7 @@ COMMENT ON FUNCTION cft_nearest_entities(vector, integer, regclass, text[], regc
 -- Any word of a text, as a query of text search; NULL if it has none that counts.
 CREATE FUNCTION cftrag_internal.cft_any_word(config regconfig, question text) RETURNS tsquery
 LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
-AS $$ SELECT string_agg('''' || replace(replace(w.lexeme, '\', '\\'), '''', '''''') || '''', ' | ')::tsquery FROM unnest(to_tsvector(config, question)) AS w $$;
+AS $$ SELECT string_agg('''' || replace(replace(w.lexeme, E'\\', E'\\\\'), '''', '''''') || '''', ' | ')::tsquery FROM unnest(to_tsvector(config, question)) AS w $$;
 COMMENT ON FUNCTION cftrag_internal.cft_any_word(regconfig, text) IS 'any word of a text, as a query of text search; NULL if it has none';
 
 CREATE FUNCTION cftrag_internal.cft_documents_by_words(question text, embedding vector, k integer, edges regclass, trees text[], within text[], documents regclass, filter jsonb)
