@@ -77,14 +77,14 @@ COMMENT ON FUNCTION cftrag_internal.cft_documents_by_words(text, vector, integer
 
 -- Reciprocal rank fusion (Cormack, Clarke, Buettcher: Reciprocal Rank Fusion outperforms Condorcet and individual rank learning methods, SIGIR 2009): a
 -- document's score is the sum of 1 / (60 + its place) over the lists that have it. These are the nearest, those with the most words of the question, and
--- those about its entities and their relatives; of each the first 50, or k if that is more. A k of NULL gives none.
+-- those about its entities and their relatives; of each the first 40 (as many as an HNSW index gives at once), or k if that is more. A k of NULL gives none.
 CREATE FUNCTION cftrag_internal.cft_fused(question text, embedding vector, k integer, entities text[], up integer, down integer, edges regclass, trees text[], within text[],
     documents regclass, filter jsonb)
 RETURNS TABLE(document_id text, entity text, body text, tokens integer, distance float8, lists text)
 LANGUAGE plpgsql STABLE PARALLEL SAFE COST 10000 ROWS 5 SET search_path = pg_catalog, pg_temp AS $$
 #variable_conflict use_column
 DECLARE
-    most int := greatest(k, 50);
+    most int := greatest(k, 40);
 BEGIN
     IF k IS NULL THEN RETURN; END IF;
     -- In few lines: an error in it has its text in the CONTEXT.
