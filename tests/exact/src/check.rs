@@ -3,9 +3,10 @@
 //! The statement answers no rows when both agree, and all rows of both sides (side, number, row) when they differ. The same
 //! statement runs plainly, in functions of each volatility, in cursors, in parallel workers, inside RETURNING and in triggers.
 //! In the same way cft_entities is compared with sql/entities.sql, on a text made of the entities asked for, and cft_roots with sql/roots.sql; and each
-//! of them in some trees only.
+//! of them in some trees only; cft_descendants and cft_under with a recursive query (within.rs).
 
 use crate::schema::{TREES, Table};
+use crate::within;
 
 const REFERENCE: &str = include_str!("../../../sql/reference.sql");
 const ENTITIES: &str = include_str!("../../../sql/entities.sql");
@@ -28,6 +29,9 @@ pub enum Mode {
     /// cft_entities within two of the entities, in a prepared statement.
     MentionsWithin,
     RootsInTrees,
+    /// cft_descendants and cft_under, in a prepared statement; in all trees, and in some.
+    Under,
+    UnderInTrees,
     /// In a plpgsql function of that volatility; an immutable one with constants runs while the statement is planned.
     Volatile,
     Stable,
@@ -61,6 +65,9 @@ pub enum Form {
     /// Within the first two only.
     MentionsWithin,
     RootsInTrees,
+    /// Below the first two, and which names are.
+    Under,
+    UnderInTrees,
 }
 
 impl Form {
@@ -81,7 +88,7 @@ pub struct Check {
 }
 
 /// A definition with the columns of this table, in all trees or in some.
-fn filled(definition: &str, table: &Table, in_trees: bool) -> String {
+pub fn filled(definition: &str, table: &Table, in_trees: bool) -> String {
     let text = |column: &str| format!("r.{column}::pg_catalog.text");
     let definition = definition.replace(if table.label.is_some() { "--label" } else { "--no label" }, "");
     let definition = if in_trees { definition.replace("--trees", "") } else { definition };
@@ -98,7 +105,7 @@ fn filled(definition: &str, table: &Table, in_trees: bool) -> String {
 }
 
 /// The trees that are asked for: none, one, or some with rows of no tree among them. Levels are random.
-fn trees(up: &str) -> String {
+pub fn trees(up: &str) -> String {
     let [all, one] = [&TREES[..], &TREES[1..2]]
         .map(|trees| array_literal(&trees.iter().map(|tree| tree.map(str::to_string)).collect::<Vec<_>>()));
     format!(
@@ -139,6 +146,9 @@ fn definition(table: &Table, form: Form, question: &str, overlapping: &str, up: 
 
 /// The two sides of a check: rows of one type, in order, from cftrag and by definition.
 fn sides(table: &Table, form: Form, entities: &str, up: &str, down: &str) -> (String, String) {
+    if matches!(form, Form::Under | Form::UnderInTrees) {
+        return within::sides(table, form, entities, up, down);
+    }
     let table_name = table.qualified();
     let in_trees = if form.is_in_trees() { format!(", trees => {}", trees(up)) } else { String::new() };
     if matches!(form, Form::Mentions | Form::MentionsInTrees | Form::MentionsWithin) {
@@ -292,6 +302,8 @@ impl Check {
             (Mode::MentionsInTrees, _) => Form::MentionsInTrees,
             (Mode::MentionsWithin, _) => Form::MentionsWithin,
             (Mode::RootsInTrees, _) => Form::RootsInTrees,
+            (Mode::Under, _) => Form::Under,
+            (Mode::UnderInTrees, _) => Form::UnderInTrees,
             (_, true) => Form::Many,
             (_, false) => Form::One,
         }

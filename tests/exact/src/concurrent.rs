@@ -48,8 +48,10 @@ pub fn run(config: &Config, seed: u64, sessions: usize, seconds: u64, look: &Loo
     for tally in tallies {
         all.checks += tally.checks;
         all.steps += tally.steps;
+        tally.modes.into_iter().for_each(|(mode, n)| *all.modes.entry(mode).or_default() += n);
         tally.warnings.into_iter().for_each(|(text, n)| *all.warnings.entry(text).or_default() += n);
     }
+    println!("checks by mode: {:?}", all.modes);
     println!("warnings: {:#?}", all.warnings);
     Ok(format!("{} checks in {} steps of {sessions} threads, 0 differences; served: {served:?}", all.checks, all.steps))
 }

@@ -28,6 +28,7 @@ mod session;
 mod shrink;
 mod step;
 mod tally;
+mod within;
 
 use std::process::ExitCode;
 use std::time::Instant;

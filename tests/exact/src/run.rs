@@ -260,6 +260,7 @@ impl Driver {
             Compared::Different(rows) => return Err(self.different(me, check, &rows)),
             Compared::Same => {}
         }
+        *self.tally.modes.entry(format!("{:?}", check.mode)).or_default() += 1;
         self.count(condition, check.calls())
     }
 

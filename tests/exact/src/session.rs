@@ -165,6 +165,7 @@ impl Session {
             Mode::Plain | Mode::Each => self.plain(check),
             Mode::Mentions | Mode::MentionsInTrees | Mode::MentionsWithin => self.plain(check),
             Mode::Roots | Mode::InTrees | Mode::RootsInTrees => self.plain(check),
+            Mode::Under | Mode::UnderInTrees => self.plain(check),
             Mode::Disabled => self.around("SET cftrag.enable = off", "RESET cftrag.enable", |s| s.plain(check)),
             Mode::Volatile => self.rows(&format!("SELECT {}", check.call(table, "volatile"))),
             Mode::Stable => self.rows(&format!("SELECT {}", check.call(table, "stable"))),
@@ -285,7 +286,7 @@ fn insert_one(table: &Table) -> String {
 fn line(row: &postgres::Row) -> String {
     let text = |i: usize| row.get::<_, Option<&str>>(i).map_or("NULL".to_string(), |t| format!("{t:?}"));
     let number: i64 = row.get(1);
-    let depth: i32 = row.get(5);
+    let depth = row.get::<_, Option<i32>>(5).map_or("NULL".to_string(), |depth| depth.to_string());
     let side: &str = row.get(0);
     format!("{side:11} {number:3} | {} | {} | {} | {depth} | {} | {}", text(2), text(3), text(4), text(6), text(7))
 }

@@ -219,7 +219,9 @@ impl Generator {
         match self.rng.random_range(0..1000) {
             0..450 => self.check(model, session),
             450..470 if !cursor => match self.check(model, session)? {
-                Action::Check(check) if matches!(check.mode, Mode::Plain | Mode::Volatile | Mode::Stable) => {
+                Action::Check(check)
+                    if matches!(check.mode, Mode::Plain | Mode::Volatile | Mode::Stable | Mode::Under) =>
+                {
                     Some(Action::OpenCursor { check, hold: one_in(&mut self.rng, 5) })
                 }
                 _ => None,
@@ -273,7 +275,9 @@ impl Generator {
         let table = self.table();
         let read_only = model.sessions[session].txn.as_ref().is_some_and(|t| t.read_only);
         let mode = match self.rng.random_range(0..200) {
-            0..126 => Mode::Plain,
+            0..108 => Mode::Plain,
+            108..120 => Mode::Under,
+            120..126 => Mode::UnderInTrees,
             126..136 => Mode::InTrees,
             136..144 => Mode::Roots,
             144..148 => Mode::RootsInTrees,
@@ -297,7 +301,9 @@ impl Generator {
         if self.long.dense && mode == Mode::Plain {
             return Some(Action::Check(self.each(table)));
         }
-        let many = matches!(mode, Mode::Mentions | Mode::MentionsInTrees | Mode::InTrees) || one_in(&mut self.rng, 4);
+        let many =
+            matches!(mode, Mode::Mentions | Mode::MentionsInTrees | Mode::InTrees | Mode::Under | Mode::UnderInTrees)
+                || one_in(&mut self.rng, 4);
         let count = if many { self.rng.random_range(0..8) } else { 1 };
         let entities = (0..count).map(|_| self.asked(&TABLES[table])).collect();
         let (up, down) = (self.levels(), self.levels());

@@ -78,6 +78,8 @@ fn half_of_the_steps_are_checks_and_every_kind_occurs() {
         "Immutable",
         "Import",
         "Verify",
+        "mode: Under,",
+        "UnderInTrees",
     ] {
         assert!(count(what) > 0, "{what} never occurs");
     }

@@ -74,6 +74,8 @@ pub struct Tally {
     pub steps: u64,
     pub checks: u64,
     pub differences: u64,
+    /// Checks by their mode.
+    pub modes: BTreeMap<String, u64>,
     /// Steps that ended with an error the workload provokes, by SQLSTATE.
     pub provoked: BTreeMap<String, u64>,
     /// Checks by the model's condition ("none" = free) and by who served.
@@ -145,6 +147,7 @@ impl Tally {
         );
         println!("  reasons by pg_stat_cftrag: {}", list(&self.reasons));
         println!("  reasons of free checks:    {}", list(&self.free_reasons));
+        println!("  checks by mode:            {}", list(&self.modes));
         println!("  steps by kind:             {}", list(&self.kinds));
         println!("  provoked errors:           {}", list(&self.provoked));
         println!("  warnings:                  {}", list(&self.warnings));
