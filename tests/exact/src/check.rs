@@ -3,8 +3,10 @@
 //! The statement answers no rows when both agree, and all rows of both sides (side, number, row) when they differ. The same
 //! statement runs plainly, in functions of each volatility, in cursors, in parallel workers, inside RETURNING and in triggers.
 //! In the same way cft_entities is compared with sql/entities.sql, on a text made of the entities asked for, and cft_roots with sql/roots.sql; and each
-//! of them in some trees only; cft_descendants and cft_under with a recursive query (within.rs).
+//! of them in some trees only; cft_descendants and cft_under with a recursive query (within.rs), and cft_nearest_documents with
+//! all distances (documents.rs).
 
+use crate::documents;
 use crate::schema::{TREES, Table};
 use crate::within;
 
@@ -32,6 +34,9 @@ pub enum Mode {
     /// cft_descendants and cft_under, in a prepared statement; in all trees, and in some.
     Under,
     UnderInTrees,
+    /// cft_nearest_documents, in a prepared statement; along the hnsw index, and without it.
+    Search,
+    SearchExactly,
     /// In a plpgsql function of that volatility; an immutable one with constants runs while the statement is planned.
     Volatile,
     Stable,
@@ -68,6 +73,9 @@ pub enum Form {
     /// Below the first two, and which names are.
     Under,
     UnderInTrees,
+    /// Documents within the first two.
+    Search,
+    SearchExactly,
 }
 
 impl Form {
@@ -191,6 +199,9 @@ fn sides(table: &Table, form: Form, entities: &str, up: &str, down: &str) -> (St
 
 /// The check statement; `entities`, `up` and `down` are what stands for the parameters.
 pub fn statement(table: &Table, form: Form, entities: &str, up: &str, down: &str) -> String {
+    if matches!(form, Form::Search | Form::SearchExactly) {
+        return documents::statement(form, entities, up, down);
+    }
     let (ours, by_definition) = sides(table, form, entities, up, down);
     let row = "(n, entity, tree, relation, depth, relative, via, label)";
     let columns = r#"n, entity COLLATE "C" AS entity, tree COLLATE "C" AS tree, relation COLLATE "C" AS relation, depth,
@@ -304,6 +315,8 @@ impl Check {
             (Mode::RootsInTrees, _) => Form::RootsInTrees,
             (Mode::Under, _) => Form::Under,
             (Mode::UnderInTrees, _) => Form::UnderInTrees,
+            (Mode::Search, _) => Form::Search,
+            (Mode::SearchExactly, _) => Form::SearchExactly,
             (_, true) => Form::Many,
             (_, false) => Form::One,
         }

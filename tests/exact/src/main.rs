@@ -19,6 +19,7 @@ mod concurrent;
 mod ddl;
 mod disaster;
 mod dml;
+mod documents;
 mod long;
 mod model;
 mod recent;

@@ -322,6 +322,9 @@ impl Model {
             return Some("null entity");
         } else if check.mode == Mode::Disabled {
             return Some("disabled");
+        } else if matches!(check.mode, Mode::Search | Mode::SearchExactly) {
+            // Within nothing in particular, the image is not asked.
+            return Some("search");
         } else if serializable {
             return Some("serializable");
         } else if matches!(check.mode, Mode::Returning | Mode::BesideCte) {

@@ -7,6 +7,7 @@
 use postgres::{Client, Error};
 
 use crate::check;
+use crate::documents;
 
 pub const TABLES: [Table; 3] = [
     Table {
@@ -158,6 +159,7 @@ fn setup() -> String {
              GRANT SELECT ON {qualified} TO exact_reader;\n"
         );
     }
+    sql += documents::SET_UP;
     sql + "GRANT USAGE ON SCHEMA exact TO exact_reader;\nGRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA exact TO exact_reader;\n"
 }
 

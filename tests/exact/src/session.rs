@@ -8,6 +8,7 @@ use postgres::{Client, Config, Error, NoTls, SimpleQueryMessage};
 
 use crate::check::{self, Check, Form, Mode};
 use crate::dml::Part;
+use crate::documents;
 use crate::schema::{TABLES, Table};
 
 /// Long enough for a lock that is free, short enough to wait for one that is not: nobody else moves meanwhile.
@@ -166,6 +167,8 @@ impl Session {
             Mode::Mentions | Mode::MentionsInTrees | Mode::MentionsWithin => self.plain(check),
             Mode::Roots | Mode::InTrees | Mode::RootsInTrees => self.plain(check),
             Mode::Under | Mode::UnderInTrees => self.plain(check),
+            Mode::Search => self.around(documents::ALONG[0], documents::ALONG[1], |s| s.plain(check)),
+            Mode::SearchExactly => self.around(documents::WITHOUT[0], documents::WITHOUT[1], |s| s.plain(check)),
             Mode::Disabled => self.around("SET cftrag.enable = off", "RESET cftrag.enable", |s| s.plain(check)),
             Mode::Volatile => self.rows(&format!("SELECT {}", check.call(table, "volatile"))),
             Mode::Stable => self.rows(&format!("SELECT {}", check.call(table, "stable"))),

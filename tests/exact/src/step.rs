@@ -8,6 +8,7 @@ use rand_chacha::ChaCha8Rng;
 use crate::check::{Check, Mode};
 use crate::ddl::{in_a_transaction, swap, truncation, unwatched};
 use crate::dml::{self, Change, Part, one_in};
+use crate::documents::{self, WITH_DOCUMENTS};
 use crate::long::Long;
 use crate::model::{Level, Model, Need};
 use crate::schema::{TABLES, Table};
@@ -220,7 +221,10 @@ impl Generator {
             0..450 => self.check(model, session),
             450..470 if !cursor => match self.check(model, session)? {
                 Action::Check(check)
-                    if matches!(check.mode, Mode::Plain | Mode::Volatile | Mode::Stable | Mode::Under) =>
+                    if matches!(
+                        check.mode,
+                        Mode::Plain | Mode::Volatile | Mode::Stable | Mode::Under | Mode::Search
+                    ) =>
                 {
                     Some(Action::OpenCursor { check, hold: one_in(&mut self.rng, 5) })
                 }
@@ -275,7 +279,9 @@ impl Generator {
         let table = self.table();
         let read_only = model.sessions[session].txn.as_ref().is_some_and(|t| t.read_only);
         let mode = match self.rng.random_range(0..200) {
-            0..108 => Mode::Plain,
+            0..96 => Mode::Plain,
+            96..104 => Mode::Search,
+            104..108 => Mode::SearchExactly,
             108..120 => Mode::Under,
             120..126 => Mode::UnderInTrees,
             126..136 => Mode::InTrees,
@@ -294,6 +300,7 @@ impl Generator {
             193..197 => Mode::Returning,
             _ => Mode::BesideCte,
         };
+        let table = if matches!(mode, Mode::Search | Mode::SearchExactly) { WITH_DOCUMENTS } else { table };
         let need = if matches!(mode, Mode::Returning | Mode::BesideCte) { Need::Write } else { Need::Read };
         if model.blocks(Some(session), table, need) {
             return None;
@@ -301,9 +308,9 @@ impl Generator {
         if self.long.dense && mode == Mode::Plain {
             return Some(Action::Check(self.each(table)));
         }
+        let set = matches!(mode, Mode::Under | Mode::UnderInTrees | Mode::Search | Mode::SearchExactly);
         let many =
-            matches!(mode, Mode::Mentions | Mode::MentionsInTrees | Mode::InTrees | Mode::Under | Mode::UnderInTrees)
-                || one_in(&mut self.rng, 4);
+            matches!(mode, Mode::Mentions | Mode::MentionsInTrees | Mode::InTrees) || set || one_in(&mut self.rng, 4);
         let count = if many { self.rng.random_range(0..8) } else { 1 };
         let entities = (0..count).map(|_| self.asked(&TABLES[table])).collect();
         let (up, down) = (self.levels(), self.levels());
@@ -324,7 +331,11 @@ impl Generator {
 
     fn change(&mut self, model: &Model, session: usize) -> Option<Action> {
         let table = self.table();
-        let change = dml::change(&mut self.rng, &TABLES[table], model.rows[table] > self.full);
+        let change = if table == WITH_DOCUMENTS && one_in(&mut self.rng, 3) {
+            documents::change(&mut self.rng)
+        } else {
+            dml::change(&mut self.rng, &TABLES[table], model.rows[table] > self.full)
+        };
         (!model.blocks(Some(session), table, change.need)).then_some(Action::Change { table, change })
     }
 
@@ -390,7 +401,10 @@ impl Generator {
         let sql = |text: String| vec![Part::Sql(text)];
         let rng = &mut self.rng;
         let (kind, need, sql, replaces) = match rng.random_range(0..100) {
-            0..20 => ("vacuum", Need::Write, sql(format!("VACUUM {edges}")), false),
+            0..20 => {
+                let documents = if table == WITH_DOCUMENTS { ", exact.documents" } else { "" };
+                ("vacuum", Need::Write, sql(format!("VACUUM {edges}{documents}")), false)
+            }
             // VACUUM (FREEZE) would wait for pins, which open portals of others hold; this skips those pages.
             20..26 => {
                 let parts =

@@ -80,6 +80,9 @@ fn half_of_the_steps_are_checks_and_every_kind_occurs() {
         "Verify",
         "mode: Under,",
         "UnderInTrees",
+        "mode: Search,",
+        "SearchExactly",
+        "kind: \"documents\"",
     ] {
         assert!(count(what) > 0, "{what} never occurs");
     }

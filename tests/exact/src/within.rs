@@ -7,7 +7,7 @@ use crate::check::{Form, filled, trees};
 use crate::schema::Table;
 
 /// Times that each name is asked for: enough that all names have cost more than finding all that is below.
-const TIMES: usize = 12;
+const TIMES: usize = 25;
 
 /// What is below each of the entities in $1, or is one of them, by edges of one tree; in $2 are the trees, if not all are meant.
 const BELOW: &str = r#"
@@ -30,7 +30,7 @@ const NAMES: &str = r#"SELECT {parent} COLLATE "C" FROM {edges} AS r UNION SELEC
 
 /// The CTEs `below` and `those` for this table.
 pub fn below(table: &Table, in_trees: bool, asked: &str, trees: &str) -> String {
-    filled(BELOW, table, in_trees).replace("$1", asked).replace("$2", trees)
+    filled(BELOW, table, in_trees).replace("$2", trees).replace("$1", asked)
 }
 
 /// Rows (kind, name, whether it is under), numbered, from cftrag and by definition.
