@@ -8,9 +8,10 @@
 //!     cftrag-exact ... --concurrent SECONDS          all sessions at once, each in its own thread, without a schedule
 //!
 //! One driver thread moves 4 to 8 sessions by a schedule that follows from the seed. About half of the steps are checks: one
-//! statement each that compares cft_context with the reference query. Ends with 1 at the first difference, at an error the
-//! workload did not provoke, when cft_verify finds something, or (--require-image) when the image served too few. Schedules
-//! of tests/exact/seeds.txt are replayed first. Needs a superuser and a database of its own (schema "exact" is replaced).
+//! statement each that compares cft_context with the reference query, or another function with its definition (check.rs). Ends
+//! with 1 at the first difference, at an error the workload did not provoke, when cft_verify finds something, or
+//! (--require-image) when the image served too few. Schedules of tests/exact/seeds.txt are replayed first. Needs a superuser
+//! and a database of its own (schema "exact" is replaced).
 
 mod apply;
 mod builder;
