@@ -205,10 +205,10 @@ COMMENT ON FUNCTION cftrag_internal.cft_set_columns(regclass, regclass, regproce
 
 -- The operator of distance between two embeddings: that of an index on the column, else the cosine distance.
 CREATE FUNCTION cftrag_internal.cft_distance(relation regclass, embedding name)
-RETURNS TABLE(operator text, type text, cosine boolean) LANGUAGE plpgsql STABLE PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, pg_temp AS $$
+RETURNS TABLE(operator text, type text, cosine boolean, type_schema name) LANGUAGE plpgsql STABLE PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     RETURN QUERY
-    SELECT format('OPERATOR(%I.%s)', n.nspname, o.oprname), o.oprleft::regtype::text, o.oprname = '<=>'
+    SELECT format('OPERATOR(%I.%s)', n.nspname, o.oprname), o.oprleft::regtype::text, o.oprname = '<=>', n.nspname
       FROM pg_attribute AS a, pg_type AS t, pg_operator AS o, pg_namespace AS n
      WHERE a.attrelid = relation AND a.attname = embedding AND t.oid = a.atttypid AND n.oid = o.oprnamespace
        -- A type and operator of pgvector's, not somebody's of the same names.

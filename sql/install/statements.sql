@@ -83,7 +83,7 @@ BEGIN
     IF what NOT LIKE 'chunks%' OR what LIKE 'chunks by distance%' THEN
         SELECT * INTO o FROM cftrag_internal.cft_distance(a.relation, a.embedding);
     END IF;
-    IF what LIKE 'nearest%' OR what LIKE 'words%' THEN
+    IF what LIKE 'nearest%' OR what LIKE 'words%' OR what LIKE 'centroid%' THEN
         IF what LIKE '% within%' AND a.entity IS NULL AND a.mapping IS NULL THEN
             RAISE EXCEPTION 'the documents of % are not attached to entities', a.relation USING ERRCODE = 'object_not_in_prerequisite_state',
                 HINT = format('Attach %s again with cft_attach_documents, entity => its column of the entity that a document is about, or mapping => a table of entities and documents.', a.relation);
@@ -100,6 +100,11 @@ BEGIN
         END IF;
         IF what LIKE '% filter%' THEN
             only_those := only_those || cftrag_internal.cft_has_metadata(a.relation, a.metadata, 4);
+        END IF;
+        IF what LIKE 'centroid%' THEN
+            -- pgvector averages vectors and halfvecs.
+            RETURN format('SELECT %I.avg(d.%I%s)::pg_catalog.text FROM %s AS d WHERE d.%I IS NOT NULL%s', o.type_schema, a.embedding,
+                          CASE WHEN o.type LIKE '%sparsevec' THEN format('::%I.vector', o.type_schema) ELSE '' END, a.relation, a.embedding, only_those);
         END IF;
         ordered_by := cftrag_internal.cft_by_distance(what, a.embedding, o.operator, o.type);
         IF what LIKE 'words%' THEN
@@ -171,7 +176,7 @@ BEGIN
 END $$;
 REVOKE EXECUTE ON FUNCTION cftrag_internal.cft_statement(text, regclass) FROM PUBLIC;
 COMMENT ON FUNCTION cftrag_internal.cft_statement(text, regclass) IS
-'a statement for an attached table of documents: nearest K [within] [filter] [exactly], embeddings K [within] [exactly], what dimensions, words K [within] [filter], words configuration, chunks [by distance] [filter]; or which table it is';
+'a statement for an attached table of documents: nearest K [within] [filter] [exactly], embeddings K [within] [exactly], what dimensions, words K [within] [filter], words configuration, centroid within, chunks [by distance] [filter]; or which table it is';
 
 CREATE FUNCTION cftrag_internal.cft_kept_statement(what text, documents regclass)
 RETURNS text LANGUAGE c STABLE STRICT PARALLEL SAFE COST 5

@@ -294,6 +294,8 @@ DECLARE
     node record;
     said text;
     near text;
+    tables record;
+    centroid text;
     before bigint;
 BEGIN
     IF n < 0 THEN
@@ -317,6 +319,12 @@ BEGIN
                 HINT = 'An embedder takes a text and returns a vector.';
         END IF;
     END IF;
+    -- No model: the average of the embeddings of the documents about an entity and all below it, where both columns have the same type.
+    SELECT * INTO tables FROM cftrag_internal.cft_rollup_tables(edges);
+    IF embed IS NULL AND num_nulls(tables.documents, tables.embedding) = 0 THEN
+        SELECT cftrag_internal.cft_kept_statement('centroid within', d.relation) INTO centroid FROM cftrag_internal.cft_attached_documents(tables.documents) AS d
+         WHERE (SELECT count(DISTINCT (a.atttypid, a.atttypmod)) FROM pg_attribute AS a WHERE (a.attrelid, a.attname) IN ((tables.summaries, tables.embedding), (d.relation, d.embedding))) = 1;
+    END IF;
     summarized := 0;
     by_function := summarizer;
     extractive := summarizer = standard;
@@ -329,6 +337,9 @@ BEGIN
                 EXECUTE embed INTO near USING said;
             END IF;
             PERFORM pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
+            IF centroid IS NOT NULL THEN
+                EXECUTE centroid INTO near USING NULL::text, ARRAY[node.entity], tables.forest, NULL::jsonb, NULL::text[];
+            END IF;
             EXECUTE done USING node.entity, said, near, edges;
             summarized := summarized + 1;
         END LOOP;
@@ -348,4 +359,4 @@ BEGIN ATOMIC
                                                   'cft_summarize_extractive(text, text[], text[])'::regprocedure) AS r;
 END;
 COMMENT ON FUNCTION cft_rollup(regprocedure, regprocedure, integer, regclass) IS
-'makes all summaries that are due, by a function (entity text, sources text[], inputs text[]) returning text; the default is extractive, without a model';
+'makes all summaries that are due, by a function (entity text, sources text[], inputs text[]) returning text; the default is extractive, without a model; without an embedder embeddings are the average of those of the documents in the subtree';

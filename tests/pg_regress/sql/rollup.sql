@@ -649,3 +649,38 @@ COMMIT;
 SELECT summarized FROM cft_rollup();
 SELECT due FROM cft_rollup_status();
 DROP TABLE ring, told;
+
+-- Without an embedder: the average of the documents of the subtree, kept fresh; what has none has none. By a mapping, and of other dimensions: none.
+CREATE TABLE parts (parent text, child text);
+INSERT INTO parts VALUES ('car', 'engine'), ('car', 'wheel'), ('engine', 'piston'), ('engine', 'valve'), ('wheel', 'tyre'), ('car', 'empty'), ('empty', 'void');
+SELECT cft_attach('parts');
+CREATE TABLE manual (id int, body text, embedding vector(2), entity text);
+INSERT INTO manual VALUES (1, 'p', '[1,0]', 'piston'), (2, 'v', '[0,1]', 'valve'), (3, 't', '[4,4]', 'tyre'), (4, 't', NULL, 'tyre'), (5, 'e', '[2,2]', 'engine');
+SELECT cft_attach_documents('manual', entity => 'entity');
+CREATE TABLE centroids (entity text, summary text, embedding vector(2));
+SELECT cft_attach_summaries('centroids', embedding => 'embedding', edges => 'parts', documents => 'manual', leaves => true);
+SELECT summarized FROM cft_rollup(edges => 'parts');
+CREATE VIEW centroids_wrong AS SELECT c.entity, c.embedding, z.avg FROM centroids AS c, LATERAL (SELECT avg(m.embedding) FROM manual AS m WHERE cft_under(m.entity, c.entity, 'parts')) AS z WHERE c.summary IS NOT NULL AND c.embedding IS DISTINCT FROM z.avg;
+SELECT entity, embedding FROM centroids ORDER BY entity;
+SELECT * FROM centroids_wrong;
+UPDATE manual SET body = 'new', embedding = '[9,0]' WHERE id = 1;
+DELETE FROM parts WHERE child = 'tyre';
+SELECT entity FROM centroids_wrong ORDER BY 1;
+SELECT summarized > 0 AS some FROM cft_rollup(edges => 'parts');
+SELECT * FROM centroids_wrong;
+-- New embeddings alone make nothing due: no model is to write all summaries again for them.
+UPDATE manual SET embedding = '[7,0]' WHERE id = 2;
+SELECT entity FROM centroids_wrong ORDER BY 1;
+SELECT cft_rollup_mark('{valve}', edges => 'parts');
+SELECT summarized FROM cft_rollup(edges => 'parts');
+SELECT * FROM centroids_wrong;
+-- They lead a descent, whose results then have these embeddings.
+SELECT cft_attach_embeddings('centroids', edges => 'parts');
+SELECT entity, depth FROM cft_tree_search('[1,0]', mode => 'beam', beam => 1, edges => 'parts', documents => 'manual');
+SELECT cft_detach('centroids');
+CREATE TABLE wider (entity text, summary text, embedding vector(3));
+SELECT cft_attach_summaries('wider', embedding => 'embedding', edges => 'parts', documents => 'manual');
+SELECT summarized FROM cft_rollup(edges => 'parts');
+SELECT count(*), count(embedding) FROM wider;
+DROP VIEW centroids_wrong;
+DROP TABLE wider, centroids, manual, parts;
