@@ -19,6 +19,20 @@ INSERT INTO search_way VALUES
     (6, 'tree search, collapsed', 'SELECT entity FROM cft_tree_search($2, 5, edges => ''entity_edges'')', false, NULL),
     (7, 'tree search, prune', 'SELECT entity FROM cft_tree_search($2, 5, mode => ''prune'', edges => ''entity_edges'')', false, NULL),
     (8, 'tree search, beam of 5', 'SELECT entity FROM cft_tree_search($2, 5, mode => ''beam'', edges => ''entity_edges'')', false, NULL);
+-- A descent by centroids: the average of each subtree's documents, made by cft_rollup, no model. On a copy of the edges, since a table has one of embeddings.
+CREATE TABLE centroid_edges AS TABLE entity_edges;
+SELECT cft_attach('centroid_edges', tree => 'tree') \g /dev/null
+SELECT cft_build('centroid_edges') \g /dev/null
+CREATE TABLE centroids (entity text, summary text, embedding vector(384));
+CREATE INDEX ON centroids (entity);
+SELECT cft_attach_summaries('centroids', embedding => 'embedding', edges => 'centroid_edges', documents => 'documents', leaves => true) \g /dev/null
+SELECT cft_rollup(edges => 'centroid_edges') \g /dev/null
+SELECT cft_attach_embeddings('centroids', edges => 'centroid_edges') \g /dev/null
+INSERT INTO search_way VALUES
+    (9, 'tree search by centroids, prune', 'SELECT entity FROM cft_tree_search($2, 5, mode => ''prune'', edges => ''centroid_edges'', documents => ''documents'')', false, NULL),
+    (10, 'tree search by centroids, prune, factor 0.5', 'SELECT entity FROM cft_tree_search($2, 5, mode => ''prune'', prune_factor => 0.5, edges => ''centroid_edges'', documents => ''documents'')', false, NULL),
+    (11, 'tree search by centroids, beam of 20', 'SELECT entity FROM cft_tree_search($2, 5, mode => ''beam'', beam => 20, edges => ''centroid_edges'', documents => ''documents'')', false, NULL),
+    (12, 'tree search by centroids, collapsed', 'SELECT entity FROM cft_tree_search($2, 5, edges => ''centroid_edges'', documents => ''documents'')', false, NULL);
 CREATE TABLE searched (n int, kind text, hit boolean, recall float8, ms float8);
 DO $$
 DECLARE
