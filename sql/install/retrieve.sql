@@ -269,6 +269,9 @@ BEGIN
         texts := array_append(texts, r.body); sizes := array_append(sizes, r.tokens);
         reasons := array_append(reasons, CASE WHEN r.lists IS NULL THEN format('number %s of the %s nearest documents', near, k) ELSE format('number %s of %s by reciprocal rank: %s', near, k, r.lists) END);
     END LOOP;
+    IF near < k AND mode <> 'hybrid' AND num_nonnulls(within, filter) > 0 THEN
+        reasons := array(SELECT format('number %s of the %s documents that there are', u.n, near) FROM generate_series(1, near) AS u(n));
+    END IF;
     -- Of an entity with very many descendants their number is said, not their names; with a budget as many names as it has room for.
     IF budget IS NULL AND mode <> 'ann_graph' AND EXISTS (SELECT FROM unnest(said, relations) AS u(text, relation)
                                                            WHERE relation = 'descendant' AND char_length(text) - char_length(translate(text, ',;', '')) >= most) THEN

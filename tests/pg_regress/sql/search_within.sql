@@ -159,6 +159,8 @@ SELECT source, count(*) > 0 AS some, count(*) FILTER (WHERE document_id IS NOT N
   FROM cft_retrieve('What is 50, and what is 500?', (SELECT embedding FROM docs WHERE id = 1), k => 5, chunks => 50, within => '{7,50}', filter => '{"lang": "en"}') AS r GROUP BY 1 ORDER BY 1;
 SELECT source, count(*) FROM cft_retrieve('What is 50?', NULL, within => '{8}', trees => '{a}') GROUP BY 1;
 SELECT cft_prompt('What is 350?', (SELECT embedding FROM docs WHERE id = 1), k => 2, chunks => 1, within => '{50}', filter => '{"lang": "en"}');
+-- Fewer than were asked for: the reason says so.
+SELECT DISTINCT regexp_replace(why, 'number \d+', 'number n') AS why FROM cft_retrieve('', (SELECT embedding FROM docs WHERE id = 1), k => 5, within => '{alone}') WHERE source = 'document';
 -- An embedding's modes.
 SELECT count(*) > 0 AS some, count(*) FILTER (WHERE source = 'hierarchy' AND NOT entity = ANY (plain_below('{7}'))) AS outside
   FROM cft_retrieve('', (SELECT embedding FROM docs WHERE id = 1), mode => 'ann_tree', within => '{7}', filter => '{"lang": "en"}');
