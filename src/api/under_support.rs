@@ -36,10 +36,7 @@ fn cft_under_support(fcinfo: pg_sys::FunctionCallInfo) -> Internal {
         match (*request.cast_mut_ptr::<pg_sys::Node>()).type_ {
             pg_sys::NodeTag::T_SupportRequestSelectivity => {
                 let request = &mut *request.cast_mut_ptr::<pg_sys::SupportRequestSelectivity>();
-                let (Some(under), false) = (Under::of(request.root, request.funcid, request.args), request.is_join)
-                else {
-                    return nothing();
-                };
+                let Some(under) = Under::of(request.root, request.funcid, request.args) else { return nothing() };
                 request.selectivity = under.selectivity(request.root, request.varRelid);
             }
             pg_sys::NodeTag::T_SupportRequestCost => {
@@ -128,7 +125,7 @@ impl Under {
     /// The share of the rows. Of the entities that there are, or of those in the column if these are more, each has as many rows.
     ///
     /// # Safety
-    /// Of a request for a restriction.
+    /// Of a planner's request.
     unsafe fn selectivity(&self, root: *mut pg_sys::PlannerInfo, relation: std::ffi::c_int) -> f64 {
         // SAFETY: the caller's promise; a statistics tuple is released by its own function.
         unsafe {

@@ -131,6 +131,7 @@ SELECT count(*) FROM cft_context('root', 1, 1, 'pl') AS c JOIN pl_doc AS d ON d.
 SELECT rows_of($$SELECT FROM pl_doc WHERE cft_under(entity, 'root', 'pl')$$) BETWEEN 1500 AND 6000 AS root, rows_of($$SELECT FROM pl_doc WHERE cft_under(entity, 'under 1', 'pl')$$) < 20 AS leaf,
        rows_of($$SELECT FROM pl_doc WHERE cft_under(entity, '{under 1,under 2}'::text[], 'pl')$$) < 40 AS leaves, rows_of($$SELECT FROM pl_doc WHERE cft_under(entity, NULL, 'pl')$$) AS null,
        rows_of($$SELECT FROM pl_doc WHERE cft_under(entity, '{}'::text[], 'pl')$$) AS none;
+SELECT rows_of($$SELECT FROM pl_doc AS d JOIN pl AS p ON cft_under(d.entity, p.child, 'pl')$$) < 1000000 AS join_of_64_million_pairs;
 EXPLAIN (COSTS off) SELECT d.id FROM pl_doc AS d WHERE cft_under(entity, 'under 1', 'pl') ORDER BY d.embedding <=> '[1,2,3]' LIMIT 5;
 
 DEALLOCATE ALL;
