@@ -64,7 +64,7 @@ fn search(call: &Call, what: &str, table: Option<pg_sys::Oid>, filter: Option<pg
         if filter.is_some() { " filter".into() } else { String::new() },
     ]
     .concat();
-    let vector = vector_type(call);
+    let vector = call.argument_types()[0];
     let values = [
         (vector, Some(embedding)),
         (pg_sys::TEXTARRAYOID, within),
@@ -108,16 +108,6 @@ fn check_dimensions(embedding: pg_sys::Datum, declared: &[u8]) -> Fallible<()> {
     match wanted.parse::<i32>() {
         Ok(wanted) if wanted > 0 && wanted != i32::from(given) => Err(error::dimensions_differ(given, wanted, column)),
         _ => Ok(()),
-    }
-}
-
-/// The type of the call's first argument.
-fn vector_type(call: &Call) -> pg_sys::Oid {
-    let (mut types, mut count) = (std::ptr::null_mut(), 0);
-    // SAFETY: a function's types, of which there is one at least.
-    unsafe {
-        pg_sys::get_func_signature(call.function(), &mut types, &mut count);
-        *types
     }
 }
 

@@ -169,12 +169,7 @@ impl Types {
     /// # Safety
     /// A call of cft_under or cft_descendants.
     unsafe fn of(call: &Call) -> Self {
-        let (mut types, mut count) = (std::ptr::null_mut(), 0);
-        // SAFETY: the caller's promise; a function's types, of which there are `count`.
-        let declared = unsafe {
-            pg_sys::get_func_signature(call.function(), &mut types, &mut count);
-            std::slice::from_raw_parts(types, count as usize)
-        };
+        let declared = call.argument_types();
         let typed = |n: usize| match declared.get(n).copied() {
             // SAFETY: a polymorphic function is called by an expression.
             Some(pg_sys::ANYELEMENTOID) => unsafe {

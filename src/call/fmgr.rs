@@ -96,6 +96,16 @@ impl Call {
         unsafe { (*(*self.0).flinfo).fn_oid }
     }
 
+    /// The types of the arguments, as the function declares them.
+    pub fn argument_types(&self) -> &[pg_sys::Oid] {
+        let (mut types, mut count) = (std::ptr::null_mut(), 0);
+        // SAFETY: a copy of a function's types, of which there are `count`.
+        unsafe {
+            pg_sys::get_func_signature(self.function(), &mut types, &mut count);
+            std::slice::from_raw_parts(types, count as usize)
+        }
+    }
+
     /// NULL for an argument that the function does not have: before ALTER EXTENSION UPDATE it is that of an older script.
     pub fn arg(&self, n: usize) -> Option<pg_sys::Datum> {
         // SAFETY: an argument that is there.

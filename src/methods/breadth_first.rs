@@ -209,7 +209,7 @@ impl Side {
 }
 
 /// Adds to a list that grows with a user's data. 53200.
-fn push<T>(list: &mut Vec<T>, item: T) -> Fallible<()> {
+pub fn push<T>(list: &mut Vec<T>, item: T) -> Fallible<()> {
     if list.len() == list.capacity() {
         let more = list.len().max(64);
         list.try_reserve_exact(more).map_err(|_| error::no_memory_to_work(2 * more * size_of::<T>()))?;

@@ -8,6 +8,7 @@ pub mod big_map;
 pub mod breadth_first;
 pub mod cycle_search;
 pub mod descendants;
+pub mod descent;
 pub mod extract;
 pub mod hierarchy;
 pub mod lineage;

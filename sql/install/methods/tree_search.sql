@@ -6,9 +6,15 @@
 -- A level is that of all trees together. In a tree each entity is judged once, at the least depth at which it is reached through nodes that
 -- lead on; of several such parents, its path has the smallest by bytes. One without an embedding is passed through: it is no result, and its children are
 -- looked at. Depth 0, the roots or the start (or else what is searched within), always leads on. So the entities compared are exactly those of depth 0 and the children of what leads on.
---
--- What was judged is kept in arrays and found by a hash table of its names, all written in place, an element at a time: a level costs what is new in it.
--- An array that is given to a statement, sliced or concatenated is copied: inside the loop over the levels that is done to none that outlives a level.
+-- The descent itself is in src/methods/descent.rs.
+
+CREATE FUNCTION cftrag_internal.cft_descend(query vector, scoring text, mode text, trees text[], names text[], threshold float8, descend_threshold float8, prune_factor float8, beam integer,
+    max_depth integer, k integer, edges regclass, filter jsonb)
+RETURNS TABLE(entity text, tree text, depth integer, score float8, path text[], compared bigint)
+LANGUAGE c STABLE PARALLEL SAFE COST 10000 ROWS 10 SET search_path = pg_catalog, pg_temp
+AS 'MODULE_PATHNAME', 'cft_descend_wrapper';
+COMMENT ON FUNCTION cftrag_internal.cft_descend(vector, text, text, text[], text[], float8, float8, float8, integer, integer, integer, regclass, jsonb) IS
+'the k best entities that a descent from these entities in these trees finds';
 
 CREATE FUNCTION cftrag_internal.cft_tree_search(query vector, mode text, start text[], threshold float8, descend_threshold float8, prune_factor float8, beam integer,
     max_depth integer, top_k integer, budget integer, edges regclass, documents regclass, within text[] DEFAULT NULL, filter jsonb DEFAULT NULL)
@@ -17,44 +23,9 @@ LANGUAGE plpgsql STABLE PARALLEL SAFE COST 10000 ROWS 10 SET search_path = pg_ca
 #variable_conflict use_column
 DECLARE
     forest regclass;
-    scoring text;
-    level int := 0;
-    -- The nodes in the order they are judged, all of a level together. A place is an index into these; no node is place 0.
-    n int := 0;
-    names text[] := '{}';
-    trees text[] := '{}';
-    froms int[] := '{}';
-    -- By place too, written only where there is something to say: a million writes take a tenth of a second. leads is false of what does not lead on.
-    scores float8[] := '{NULL}';
-    leads bool[] := '{NULL}';
-    -- An entity in several trees is several nodes: at all but the first, the place of the first. Its score is there, and the place of its result.
-    firsts int[] := '{NULL}';
-    hits int[] := '{NULL}';
-    -- The hash table: places by the hash of the name, and after each place the next of that hash.
-    size int := 1024;
-    slots int[] := array_fill(0, ARRAY[1024]);
-    nexts int[] := '{}';
-    -- The levels' first places.
-    starts int[] := '{}';
-    -- The level at hand: what it is made of (depth 0), or what leads to it; its first place; the names to score; the rule of its mode.
+    -- Depth 0.
     top_trees text[];
     top_names text[];
-    leaders text[] := '{}';
-    first_new int;
-    asked text[];
-    ranked_names text[];
-    ranked_scores float8[];
-    best float8;
-    last_name text;
-    one float8;
-    is_kept bool;
-    c record;
-    at int;
-    parent int;
-    of_parent text;
-    of_tree text;
-    same int;
-    slot int;
 BEGIN
     IF num_nulls(mode, prune_factor, beam, max_depth) > 0 THEN
         RAISE EXCEPTION 'mode, prune_factor, beam and max_depth must not be null' USING ERRCODE = 'null_value_not_allowed';
@@ -89,151 +60,16 @@ BEGIN
         SELECT array_agg(s.tree), array_agg(s.entity) INTO top_trees, top_names FROM cftrag_internal.cft_path_prefix(coalesce(start, within), forest, NULL, NULL) AS s
          WHERE within IS NULL OR s.entity = ANY (within) OR cftrag_internal.cft_those(ARRAY[s.entity], forest, ARRAY[s.tree], within) <> '{}';
     END IF;
-    scoring := cftrag_internal.cft_scoring(forest, documents, filter IS NOT NULL);
-    threshold := coalesce(threshold, '-infinity');
-    descend_threshold := coalesce(descend_threshold, '-infinity');
-    compared := 0;
-
-    LOOP
-        first_new := n + 1;
-        starts := array_append(starts, first_new);
-        asked := '{}';
-        parent := NULL;
-        FOR c IN SELECT NULL AS parent, t.tree, t.name, NULL AS parent_hash, hashtext(t.name COLLATE "C") AS hash FROM unnest(top_trees, top_names) AS t(tree, name)
-                 UNION ALL
-                 SELECT r.entity, r.tree, r.relative, hashtext(r.entity COLLATE "C"), hashtext(r.relative COLLATE "C")
-                   FROM cftrag_internal.cft_context(leaders, 0, 1, forest) AS r
-        LOOP
-            -- A parent's children in a tree follow each other. If it led on in another tree only, it has the place -1 here.
-            IF parent IS NULL OR of_parent <> c.parent COLLATE "C" OR of_tree IS DISTINCT FROM c.tree COLLATE "C" THEN
-                of_parent := c.parent;
-                of_tree := c.tree;
-                parent := coalesce(slots[(c.parent_hash & (size - 1)) + 1], 0);
-                WHILE parent > 0 AND (names[parent] <> c.parent COLLATE "C" OR trees[parent] IS DISTINCT FROM c.tree COLLATE "C") LOOP
-                    parent := nexts[parent];
-                END LOOP;
-                IF level > 0 AND (parent NOT BETWEEN starts[level] AND first_new - 1 OR leads[parent] IS FALSE) THEN
-                    parent := -1;
-                END IF;
-            END IF;
-            CONTINUE WHEN parent < 0;
-            slot := (c.hash & (size - 1)) + 1;
-            at := slots[slot];
-            same := NULL;
-            IF at > 0 THEN
-                WHILE at > 0 LOOP
-                    IF names[at] = c.name COLLATE "C" THEN
-                        EXIT WHEN trees[at] IS NOT DISTINCT FROM c.tree COLLATE "C";
-                        same := coalesce(firsts[at], at);
-                    END IF;
-                    at := nexts[at];
-                END LOOP;
-                IF at > 0 THEN
-                    IF at >= first_new AND names[parent] < names[froms[at]] COLLATE "C" THEN
-                        froms[at] := parent;
-                    END IF;
-                    CONTINUE;
-                END IF;
-            END IF;
-            n := n + 1;
-            names[n] := c.name;
-            trees[n] := c.tree;
-            froms[n] := parent;
-            nexts[n] := slots[slot];
-            slots[slot] := n;
-            IF same > 0 THEN
-                firsts[n] := same;
-                asked := array_append(asked, NULL);
-            ELSE
-                asked := array_append(asked, c.name);
-            END IF;
-            IF n = size THEN
-                size := 8 * size;
-                slots := array_fill(0, ARRAY[size]);
-                FOR i IN 1 .. n LOOP
-                    slot := (hashtext(names[i] COLLATE "C") & (size - 1)) + 1;
-                    nexts[i] := slots[slot];
-                    slots[slot] := i;
-                END LOOP;
-            END IF;
-        END LOOP;
-        EXIT WHEN n < first_new;
-
-        -- An entity of several embeddings has its nearest.
-        FOR c IN EXECUTE scoring USING asked, query, filter LOOP
-            compared := compared + 1;
-            at := first_new - 1 + c.place;
-            scores[at] := greatest(scores[at], c.score);
-        END LOOP;
-
-        -- What the mode keeps is what is better than best, or as good and, in mode beam, no later by name than last_name. Without a best that is all.
-        best := NULL;
-        IF mode = 'prune' THEN
-            FOR i IN first_new .. n LOOP
-                best := greatest(best, scores[coalesce(firsts[i], i)]);
-            END LOOP;
-            best := coalesce(nullif(best - (1 - prune_factor) * abs(best), 'NaN'), best);
-        ELSIF mode = 'beam' THEN
-            ranked_names := '{}';
-            ranked_scores := '{}';
-            FOR i IN first_new .. n LOOP
-                ranked_names := array_append(ranked_names, names[i]);
-                ranked_scores := array_append(ranked_scores, scores[coalesce(firsts[i], i)]);
-            END LOOP;
-            SELECT r.score, r.name INTO best, last_name
-              FROM (SELECT DISTINCT u.score, u.name COLLATE "C" FROM unnest(ranked_scores, ranked_names) AS u(score, name) WHERE u.score IS NOT NULL) AS r(score, name)
-             ORDER BY r.score DESC, r.name COLLATE "C" OFFSET beam - 1 LIMIT 1;
-        END IF;
-
-        leaders := '{}';
-        FOR i IN first_new .. n LOOP
-            same := coalesce(firsts[i], i);
-            one := scores[same];
-            is_kept := best IS NULL OR one > best OR (one = best AND (mode = 'prune' OR names[i] <= last_name COLLATE "C"));
-            IF one IS NULL OR level = 0 OR (is_kept AND one >= descend_threshold) THEN
-                leaders := array_append(leaders, names[i]);
-            ELSE
-                leads[i] := false;
-            END IF;
-            -- An entity is one result: of the least depth, then of the first tree.
-            IF is_kept AND one >= threshold THEN
-                IF hits[same] IS NULL OR (hits[same] >= first_new AND coalesce(trees[i] < trees[hits[same]] COLLATE "C", trees[i] IS NULL)) THEN
-                    hits[same] := i;
-                END IF;
-            END IF;
-        END LOOP;
-        EXIT WHEN level = max_depth;
-        level := level + 1;
-        top_trees := NULL;
-        top_names := NULL;
-    END LOOP;
-
-    FOR c IN
-        WITH hit AS MATERIALIZED (
-            SELECT u.name, u.place, u.score, width_bucket(u.place, starts) - 1 AS depth FROM unnest(names, hits, scores) AS u(name, place, score)
-             WHERE u.place IS NOT NULL ORDER BY u.score DESC, depth, u.name COLLATE "C" LIMIT top_k
-        ), said AS (
-            SELECT h.*, t.text, t.tokens, sum(t.tokens) OVER (ORDER BY h.score DESC, h.depth, h.name COLLATE "C") AS so_far
-              FROM hit AS h JOIN cftrag_internal.cft_texts((SELECT array_agg(z.name) FROM hit AS z), documents, forest) AS t ON t.entity = h.name
-        )
-        SELECT s.*, cftrag_internal.cft_label(s.name, forest) AS label FROM said AS s
-         WHERE budget IS NULL OR s.so_far <= budget ORDER BY s.score DESC, s.depth, s.name COLLATE "C"
-    LOOP
-        entity := c.name;
-        tree := trees[c.place];
-        depth := c.depth;
-        score := c.score;
-        text := c.text;
-        tokens := c.tokens;
-        label := c.label;
-        path := '{}';
-        at := c.place;
-        WHILE at > 0 LOOP
-            path := array_prepend(names[at], path);
-            at := froms[at];
-        END LOOP;
-        RETURN NEXT;
-    END LOOP;
+    RETURN QUERY
+    WITH hit AS MATERIALIZED (
+        SELECT d.* FROM cftrag_internal.cft_descend(query, cftrag_internal.cft_scoring(forest, documents, filter IS NOT NULL), mode, top_trees, top_names, threshold, descend_threshold,
+                                                    prune_factor, beam, max_depth, top_k, forest, filter) WITH ORDINALITY AS d(entity, tree, depth, score, path, compared, place)
+    ), said AS (
+        SELECT h.*, t.text, t.tokens, sum(t.tokens) OVER (ORDER BY h.place) AS so_far
+          FROM hit AS h JOIN cftrag_internal.cft_texts(ARRAY(SELECT z.entity FROM hit AS z), documents, forest) AS t ON t.entity = h.entity
+    )
+    SELECT s.entity, s.tree, s.depth, s.score, s.path, s.text, s.tokens, s.compared, cftrag_internal.cft_label(s.entity, forest) FROM said AS s
+     WHERE budget IS NULL OR s.so_far <= budget ORDER BY s.place;
 END $$;
 COMMENT ON FUNCTION cftrag_internal.cft_tree_search(vector, text, text[], float8, float8, float8, integer, integer, integer, integer, regclass, regclass, text[], jsonb) IS 'what cft_tree_search calls';
 
