@@ -246,7 +246,9 @@ BEGIN
     END IF;
     IF value IS NULL THEN
         RAISE EXCEPTION 'column "%" of table % cannot be searched by words', search, relation USING ERRCODE = 'datatype_mismatch',
-            HINT = format('Name a column of type tsvector, or of texts with an index for it, for example: CREATE INDEX ON %s USING gin (to_tsvector(''english'', %I)).', relation, search);
+            HINT = 'Name a column of type tsvector, or of texts with an index for it'
+                || coalesce((SELECT format(', for example: CREATE INDEX ON %s USING gin (to_tsvector(''english'', %I))', relation, search) FROM pg_attribute AS a
+                              WHERE a.attrelid = relation AND a.attname = search AND a.atttypid IN ('text'::regtype, 'varchar'::regtype)), '') || '.';
     END IF;
 END $$;
 COMMENT ON FUNCTION cftrag_internal.cft_search_by(regclass, name) IS 'what text search compares of a document, as SQL, and its configuration';

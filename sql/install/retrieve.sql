@@ -57,10 +57,10 @@ BEGIN ATOMIC SELECT f.* FROM cftrag_internal.cft_nearest_entities($1, $2, cftrag
 COMMENT ON FUNCTION cft_nearest_entities(vector, integer, regclass, text[], regclass, jsonb) IS
 'the entities nearest to an embedding (within these): by cft_attach_embeddings, else those of the k nearest documents; score is 1 - cosine distance, else minus the distance';
 
--- Any word of a text, as a query of text search; NULL if it has none that counts.
+-- Any word of a text (of its first 100,000 characters: a tsvector has a limit), as a query of text search; NULL if it has none that counts.
 CREATE FUNCTION cftrag_internal.cft_any_word(config regconfig, question text) RETURNS tsquery
 LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
-AS $$ SELECT string_agg('''' || replace(replace(w.lexeme, E'\\', E'\\\\'), '''', '''''') || '''', ' | ')::tsquery FROM unnest(to_tsvector(config, question)) AS w $$;
+AS $$ SELECT string_agg('''' || replace(replace(w.lexeme, E'\\', E'\\\\'), '''', '''''') || '''', ' | ')::tsquery FROM unnest(to_tsvector(config, left(question, 100000))) AS w $$;
 COMMENT ON FUNCTION cftrag_internal.cft_any_word(regconfig, text) IS 'any word of a text, as a query of text search; NULL if it has none';
 
 CREATE FUNCTION cftrag_internal.cft_documents_by_words(question text, embedding vector, k integer, edges regclass, trees text[], within text[], documents regclass, filter jsonb)

@@ -15,13 +15,9 @@ use crate::serve::plans::{Planning, run_into};
 use pgrx::prelude::*;
 use std::ffi::CStr;
 
-/// Settings of pgvector, what is set, and for which values that a user may have set.
-const GOES_ON: [(&CStr, &CStr); 2] = [
-    // In order.
-    (c"hnsw.iterative_scan", c"strict_order"),
-    // The only one that there is.
-    (c"ivfflat.iterative_scan", c"relaxed_order"),
-];
+/// Settings of pgvector that are set while they are off. The order that they give is nearly that of the distances, and rows are sorted in the end: more
+/// of the nearest are found than in strict order, in the same time.
+const GOES_ON: [&CStr; 2] = [c"hnsw.iterative_scan", c"ivfflat.iterative_scan"];
 
 /// `cft_nearest_documents(embedding vector, k int, edges regclass, trees text[], within text[], documents regclass,
 /// filter jsonb) -> table(document_id, entity, body, tokens, distance)`. SET search_path.
@@ -129,12 +125,12 @@ fn going_on<T>(vector: pg_sys::Oid, work: impl FnOnce() -> T) -> T {
         pg_sys::getTypeInputInfo(vector, &mut input, &mut parameter);
         pg_sys::fmgr_info(input, &mut pg_sys::FmgrInfo::default());
         let level = pg_sys::NewGUCNestLevel();
-        for (setting, value) in GOES_ON {
+        for setting in GOES_ON {
             let current = pg_sys::GetConfigOption(setting.as_ptr(), true, false);
             if !current.is_null() && CStr::from_ptr(current) == c"off" {
                 pg_sys::set_config_option(
                     setting.as_ptr(),
-                    value.as_ptr(),
+                    c"relaxed_order".as_ptr(),
                     pg_sys::GucContext::PGC_USERSET,
                     pg_sys::GucSource::PGC_S_SESSION,
                     pg_sys::GucAction::GUC_ACTION_SAVE,

@@ -34,7 +34,9 @@ fn cft_register(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
         columns: &c_strings(&call, 4),
         arguments: &c_strings(&call, 5),
         never: true,
-        always: true,
+        // Of a view ALTER TABLE cannot say so, and a dump of it would not restore.
+        // SAFETY: a system cache lookup.
+        always: unsafe { pg_sys::get_rel_relkind(table) } as u8 != pg_sys::RELKIND_VIEW,
         ..Trigger::on(table)
     })
 }

@@ -4,14 +4,14 @@
 use crate::call::work_memory::Room;
 use crate::error::Fallible;
 use crate::methods::big_map::Table;
-use crate::methods::breadth_first::{Node, Texts, named};
+use crate::methods::breadth_first::{Node, Texts, named, push};
 use crate::methods::walker::{ALL, Walker};
 use crate::pg::interrupt::check_interrupts;
 use crate::serve::sink::Relative;
 use cftrag_core::{Interruptible, NameId, Names};
 
-/// Bytes that an entity at the end of a walk takes, besides its name.
-const PER_END: usize = 100;
+/// Bytes that an entity in a tree takes besides its name, where there are more levels than a walk has.
+const PER_NODE: usize = 100;
 
 /// These entities, known or not, and all below them in the walker's trees. 53400, 53200.
 pub fn descendants(walker: &Walker, tops: &[&[u8]]) -> Fallible<Names> {
@@ -19,42 +19,53 @@ pub fn descendants(walker: &Walker, tops: &[&[u8]]) -> Fallible<Names> {
     for top in tops {
         named(&mut found, top, &mut room)?;
     }
-    let mut ends = Ends::default();
-    walker.relatives(tops, 0, ALL, |rows| rows.iter().try_for_each(|row| ends.note(row, &mut found, &mut room)))?;
-    while !ends.new.is_empty() {
-        ends.go_on(walker, &mut found, &mut room)?;
+    let mut is_deep = false;
+    walker.relatives(tops, 0, ALL, |rows| {
+        for row in rows {
+            is_deep |= row.depth == ALL;
+            named(&mut found, row.name, &mut room)?;
+        }
+        Ok(())
+    })?;
+    if is_deep {
+        let mut deep = Deep::default();
+        walker.relatives(tops, 0, ALL, |rows| rows.iter().try_for_each(|row| deep.note(row, &mut found, &mut room)))?;
+        while !deep.ends.is_empty() {
+            deep.go_on(walker, &mut found, &mut room)?;
+        }
     }
     Ok(found)
 }
 
-/// Entities at the last level of a walk, each in its tree.
+/// What walks have passed on where one has not enough levels.
 #[derive(Default)]
-struct Ends {
+struct Deep {
     names: Names,
-    /// All, and whether it is one of those that were found last.
+    /// Each entity in its tree, and whether the next walk begins there.
     known: Table<Node, bool>,
-    new: Vec<Node>,
+    /// Those at the last level of a walk that no walk has met before: what is below others is found, or will be.
+    ends: Vec<Node>,
 }
 
-impl Ends {
+impl Deep {
     /// Adds a descendant to what is found.
     fn note(&mut self, row: &Relative<'_>, found: &mut Names, room: &mut Room) -> Fallible<()> {
         named(found, row.name, room)?;
-        if row.depth < ALL {
-            return Ok(());
-        }
         let tree = row.tree.map(|tree| named(&mut self.names, tree, room)).transpose()?;
         let node = (tree, named(&mut self.names, row.name, room)?);
-        if self.known.entry(node, || true)?.1 {
-            room.take(PER_END)?;
-            self.new.push(node);
+        let is_end = row.depth == ALL;
+        if self.known.entry(node, || is_end)?.1 {
+            room.take(PER_NODE)?;
+            if is_end {
+                push(&mut self.ends, node)?;
+            }
         }
         Ok(())
     }
 
-    /// Walks from those that were found last.
+    /// Walks from the ends of the walks before.
     fn go_on(&mut self, walker: &Walker, found: &mut Names, room: &mut Room) -> Fallible<()> {
-        let from = std::mem::take(&mut self.new);
+        let from = std::mem::take(&mut self.ends);
         let mut asked: Vec<NameId> = from.iter().map(|node| node.1).collect();
         let mut check_interrupts = check_interrupts;
         Interruptible::new(&mut check_interrupts).sort_by(&mut asked, Ord::cmp);
@@ -64,12 +75,13 @@ impl Ends {
             for rows in rows.chunk_by(|a, b| a.entity == b.entity && a.tree == b.tree) {
                 let tree = rows[0].tree.map(|tree| named(&mut self.names, tree, room)).transpose()?;
                 let node = (tree, named(&mut self.names, rows[0].entity, room)?);
+                // It may be an end in another tree only.
                 if self.known.get(&node) == Some(&true) {
                     rows.iter().try_for_each(|row| self.note(row, found, room))?;
                 }
             }
             Ok(())
         })?;
-        from.into_iter().try_for_each(|node| self.known.entry(node, || false).map(|(is_last, _)| *is_last = false))
+        from.into_iter().try_for_each(|node| self.known.entry(node, || false).map(|(is_end, _)| *is_end = false))
     }
 }

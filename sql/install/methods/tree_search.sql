@@ -128,10 +128,10 @@ BEGIN
                         cftrag_internal.cft_same(m.relation, m.id, m.mapping, m.mapping_document, 'n.key')) END
             || ') SELECT (SELECT count(*) FROM n), array_agg(z.name), array_agg(z.distance) FROM z WHERE z.name IS NOT NULL AND z.distance IS NOT NULL'
         INTO had, near, distances USING query, within, edges, filter, NULL::text[], wanted;
-        good := ARRAY(SELECT DISTINCT c.entity COLLATE "C" FROM cftrag_internal.cft_context(near, CASE WHEN inner_only THEN 0 ELSE 1 END, 1, edges) AS c);
-        -- A document may be about others besides.
-        IF within IS NOT NULL THEN
-            good := cftrag_internal.cft_those(good, edges, NULL, within);
+        -- Those of the forest, without relatives, too; a document may be about others besides that are not within.
+        good := cftrag_internal.cft_those(near, edges, NULL, within);
+        IF inner_only THEN
+            good := ARRAY(SELECT DISTINCT c.entity COLLATE "C" FROM cftrag_internal.cft_context(good, 0, 1, edges) AS c);
         END IF;
         EXIT WHEN cardinality(good) >= k OR (had < wanted AND NOT by_index);
         by_index := by_index AND had >= wanted;

@@ -165,6 +165,14 @@ SELECT DISTINCT regexp_replace(why, 'number \d+', 'number n') AS why FROM cft_re
 SELECT count(*) > 0 AS some, count(*) FILTER (WHERE source = 'hierarchy' AND NOT entity = ANY (plain_below('{7}'))) AS outside
   FROM cft_retrieve('', (SELECT embedding FROM docs WHERE id = 1), mode => 'ann_tree', within => '{7}', filter => '{"lang": "en"}');
 
+-- A view, too; its registration is one that pg_dump can write (ALTER TABLE ... ENABLE ALWAYS is not for views).
+CREATE VIEW german AS SELECT * FROM docs WHERE meta @> '{"lang": "de"}';
+SELECT cft_attach_documents('german', entity => 'entity', metadata => 'meta');
+SELECT count(*), bool_and(document_id::int % 4 = 1) AS german FROM cft_nearest_documents((SELECT embedding FROM docs WHERE id = 1), 5, within => '{1}', documents => 'german');
+SELECT tgrelid::regclass, tgenabled FROM pg_trigger WHERE tgrelid IN ('docs'::regclass, 'german'::regclass) ORDER BY 1;
+SELECT cft_detach('german');
+DROP VIEW german;
+
 -- Bad input: one line and a hint.
 SELECT * FROM cft_nearest_documents('[1,2,3,4,5,6,7,8]', filter => '["en"]');
 SELECT * FROM cft_nearest_documents('[1,2,3,4,5,6,7,8]', filter => '"en"');

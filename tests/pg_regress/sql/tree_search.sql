@@ -257,3 +257,14 @@ SELECT cft_tree_search('[1,0]', mode => 'prune', edges => 'page');
 DROP TABLE book, gist, page, about, touched;
 DROP FUNCTION touch, slow;
 DROP ROLE regress_cft_searcher;
+
+-- A category without a parent and without children is found like the others.
+CREATE TABLE lone (id int PRIMARY KEY, parent_id int, name text);
+INSERT INTO lone VALUES (1, NULL, 'A'), (2, 1, 'B'), (3, NULL, 'Lonely');
+SELECT cft_attach('lone', parent => 'parent_id', child => 'id', label => 'name');
+CREATE TABLE lone_docs (id int, entity int, body text, embedding vector(3));
+INSERT INTO lone_docs VALUES (1, 1, 'a', '[1,0,0]'), (2, 2, 'b', '[0,1,0]'), (3, 3, 'c', '[0,0,1]'), (4, 99, 'of no category', '[0,0,1]');
+SELECT cft_attach_documents('lone_docs', entity => 'entity');
+SELECT m.mode, array_agg(t.entity ORDER BY t.score DESC, t.depth) AS all, (SELECT array_agg(w.entity) FROM cft_tree_search('[0,0,1]', mode => m.mode, edges => 'lone', documents => 'lone_docs', within => '{3}') AS w) AS within
+  FROM unnest('{collapsed,prune,beam}'::text[]) AS m(mode), cft_tree_search('[0,0,1]', mode => m.mode, edges => 'lone', documents => 'lone_docs') AS t GROUP BY 1 ORDER BY 1;
+DROP TABLE lone, lone_docs;

@@ -63,6 +63,18 @@ SET cftrag.enable = off;
 SELECT cardinality(cft_descendants('n1')) AS from_the_top, count(*) FILTER (WHERE cft_under('n' || i, 'n1200')) AS below FROM generate_series(1, 2501) AS i;
 RESET cftrag.enable;
 
+-- Around a cycle of more levels than a walk has, whatever its length: a few walks, not one for each entity.
+TRUNCATE wood;
+INSERT INTO wood SELECT 'round', 'r' || i, 'r' || 1 + i % 2501 FROM generate_series(1, 2501) AS i;
+INSERT INTO wood VALUES ('round', 'r700', 'beside'), ('other', 'beside', 'elsewhere'), ('other', 'r1001', 'aside'), ('other', 'aside', 'r3'), ('round', 'aside', 'not there');
+SELECT oracle.build('wood');
+SELECT cardinality(cft_descendants('r1')) AS round, cardinality(cft_descendants('r1001')) AS both_trees, cardinality(cft_descendants(ARRAY['r5', 'beside', 'r2000'])) AS many,
+       cardinality(cft_descendants('r1')) = (SELECT count(*) FROM plain_below('{r1}')) AND cardinality(cft_descendants('r1001')) = (SELECT count(*) FROM plain_below('{r1001}'))
+       AND cardinality(cft_descendants(ARRAY['r5', 'beside', 'r2000'])) = (SELECT count(*) FROM plain_below('{r5,beside,r2000}')) AS same;
+TRUNCATE wood;
+INSERT INTO wood SELECT 'deep', 'n' || i, 'n' || i + 1 FROM generate_series(1, 2500) AS i;
+INSERT INTO wood VALUES ('other', 'n2501', 'not below'), ('deep', 'n2501', 'n2400'), ('deep', 'n2501', 'the end');
+
 -- Integers and uuids: the column's own index.
 CREATE TABLE categories (id int PRIMARY KEY, parent_id int, name text);
 INSERT INTO categories SELECT n, nullif(n / 7, 0), 'c' || n FROM generate_series(1, 4000) AS n;
