@@ -37,15 +37,22 @@ for schema in public Cft; do
         SELECT \"$schema\".cft_attach_embeddings('named', 'name', 'e', 'edges');
         CREATE TABLE other.\"aka's\" (gone int, \"called so\" text, who text); ALTER TABLE other.\"aka's\" DROP gone; INSERT INTO other.\"aka's\" VALUES ('the boss', 'n3'), ('nobody', 'nowhere');
         SELECT \"$schema\".cft_attach_aliases('other.\"aka''s\"', 'called so', 'who', 'edges');
-        CREATE TABLE other.\"sum's\" (gone int, who text, says text); ALTER TABLE other.\"sum's\" DROP gone; SELECT \"$schema\".cft_attach_summaries('other.\"sum''s\"', 'who', 'says', edges => 'edges')" >/dev/null
+        CREATE TABLE other.\"sum's\" (gone int, who text, says text); ALTER TABLE other.\"sum's\" DROP gone; SELECT \"$schema\".cft_attach_summaries('other.\"sum''s\"', 'who', 'says', edges => 'edges');
+        CREATE TABLE other.papers (id int, who text, body text, e \"$schema\".vector(2), meta jsonb, words tsvector GENERATED ALWAYS AS (to_tsvector('english', body)) STORED);
+        INSERT INTO other.papers (id, who, body, e, meta) VALUES (7, 'n3', 'seven zebras', '[1,0]', '{\"a\": 1}'), (8, 'n3', 'eight', '[1,0]', '{\"a\": 2}');
+        CREATE VIEW other.some AS SELECT * FROM other.papers WHERE \"$schema\".cft_under(who, 'n3', edges => 'edges');
+        SELECT \"$schema\".cft_attach_documents('other.papers', entity => 'who', embedding => 'e', metadata => 'meta', search => 'words');
+        SELECT \"$schema\".cft_attach_documents('other.some', entity => 'who', embedding => 'e', metadata => 'meta')" >/dev/null
     documents() {  # documents DB: what is attached, and what a question finds with it
         sql "a/$1" "SELECT d, (SELECT string_agg(c::text, ' ') FROM \"$schema\".cft_chunks('n3', '[0,1]', 0, 0, 'edges', documents => 'other.\"Doc''s\"') AS c),
             (SELECT string_agg(n::text, ' ') FROM \"$schema\".cft_nearest_entities('[1,1]', 1, 'edges') AS n),
             (SELECT string_agg(m::text, ' ') FROM \"$schema\".cft_entities('Does nobody ask the Boss of n4?', 'edges') AS m),
-            (SELECT s.summaries || ' ' || s.entity || ' ' || s.summary FROM cftrag_internal.cft_summaries_of('edges') AS s), (SELECT count(*) FROM pg_trigger WHERE tgname LIKE 'cftrag_rollup_%') FROM cftrag_internal.cft_attached_documents('other.\"Doc''s\"') AS d"
+            (SELECT s.summaries || ' ' || s.entity || ' ' || s.summary FROM cftrag_internal.cft_summaries_of('edges') AS s), (SELECT count(*) FROM pg_trigger WHERE tgname LIKE 'cftrag_rollup_%'),
+            (SELECT string_agg(n::text, ' ') FROM \"$schema\".cft_nearest_documents('[1,0]', 5, 'edges', '{n3}', 'other.some', '{\"a\": 1}') AS n),
+            (SELECT string_agg(r.document_id, ' ') FROM \"$schema\".cft_retrieve('zebras', NULL, mode => 'hybrid', edges => 'edges', documents => 'other.papers') AS r) FROM cftrag_internal.cft_attached_documents('other.\"Doc''s\"') AS d"
     }
     attached=$(documents src)
-    like "documents" "$attached" '*Doc*the id*about*who*which*self*one*n3*n3*the Boss*the boss*n4*sum*who says*4'
+    like "documents" "$attached" '*Doc*the id*about*who*which*self*one*n3*n3*the Boss*the boss*n4*sum*who says*4*7,n3*seven zebras*7'
 
     sql a "CREATE DATABASE plain TEMPLATE template0"
     dump -f "$out/plain.sql"
