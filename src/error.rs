@@ -48,6 +48,10 @@ pub fn filter_is_no_object() -> ErrorReport {
         .set_hint("For example {\"language\": \"en\"}: a document has it if its metadata contain it.")
 }
 
+pub fn no_entity_type() -> ErrorReport {
+    report(Code::ERRCODE_DATATYPE_MISMATCH, "entities are of type text, integer, bigint or uuid".into())
+}
+
 /// Of an embedding to search by.
 pub fn dimensions_differ(given: i16, wanted: i32, column: &str) -> ErrorReport {
     report(Code::ERRCODE_DATA_EXCEPTION, format!("the embedding has {given} dimensions, not {wanted}"))

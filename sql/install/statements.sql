@@ -53,6 +53,10 @@ BEGIN
     IF what LIKE 'embeddings%' THEN
         SELECT c.relation, (c.columns ->> 'entity')::name AS entity, (c.columns ->> 'embedding')::name AS embedding INTO a
           FROM cftrag_internal.cft_columns('cftrag_internal.cft_entity_embeddings()', NULL, documents) AS c WHERE c.other = documents LIMIT 1;
+        IF a.relation IS NULL THEN
+            RAISE EXCEPTION 'no embeddings of the entities of % that you may read are attached to cftrag', documents USING ERRCODE = 'object_not_in_prerequisite_state',
+                HINT = format('Attach a table of them with cft_attach_embeddings, edges => %L.', documents);
+        END IF;
         IF what = 'embeddings dimensions' THEN
             RETURN cftrag_internal.cft_dimensions(a.relation, a.embedding);
         END IF;

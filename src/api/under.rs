@@ -10,6 +10,7 @@
 use crate::call::entity_value::EntityType;
 use crate::call::fmgr::{Call, text_bytes};
 use crate::catalog::attached_table::AttachedTable;
+use crate::error;
 use crate::error::Fallible;
 use crate::methods::descendants::descendants;
 use crate::methods::walker::Walker;
@@ -57,7 +58,7 @@ fn cft_under(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<Option<bool>> {
     unsafe {
         let call = Call::new(fcinfo);
         let (Some(entity), Some(ancestors)) = (call.arg(0), call.arg(1)) else { return Ok(None) };
-        let site = &mut *Site::of(&call);
+        let site = &mut *Site::of(&call)?;
         let name = site.types.entity.name(entity);
         site.ask(&call, ancestors)?;
         if let Some(below) = &site.below {
@@ -70,13 +71,13 @@ fn cft_under(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<Option<bool>> {
 impl Site {
     /// # Safety
     /// A call of cft_under.
-    unsafe fn of(call: &Call) -> *mut Self {
+    unsafe fn of(call: &Call) -> Fallible<*mut Self> {
         // SAFETY: the caller's promise: fn_extra is null or what is stored here, and lives as long as fn_mcxt.
         unsafe {
             let info = (*call.0).flinfo;
             if (*info).fn_extra.is_null() {
                 let site = Box::into_raw(Box::new(Site {
-                    types: Types::of(call),
+                    types: Types::of(call)?,
                     keeps: entity_is_a_columns(info),
                     asked: None,
                     tops: Vec::new(),
@@ -89,7 +90,7 @@ impl Site {
                 plain::MemoryContextRegisterResetCallback((*info).fn_mcxt, &raw mut (*site).callback);
                 (*info).fn_extra = site.cast();
             }
-            (*info).fn_extra.cast()
+            Ok((*info).fn_extra.cast())
         }
     }
 
@@ -168,7 +169,7 @@ struct Types {
 impl Types {
     /// # Safety
     /// A call of cft_under or cft_descendants.
-    unsafe fn of(call: &Call) -> Self {
+    unsafe fn of(call: &Call) -> Fallible<Self> {
         let declared = call.argument_types();
         let typed = |n: usize| match declared.get(n).copied() {
             // SAFETY: a polymorphic function is called by an expression.
@@ -180,12 +181,17 @@ impl Types {
         };
         // cft_under: entity, ancestors, edges, trees. cft_descendants: ancestors, edges, trees, and of one result type a value of it.
         let result = if declared.get(3) == Some(&pg_sys::ANYELEMENTOID) { typed(3) } else { None };
-        match (typed(0), typed(1), result) {
-            (Some((entity, _)), Some((ancestors, many)), _) => Self { entity, ancestors, many },
+        Ok(match (typed(0), typed(1), result) {
+            (Some((entity, false)), Some((ancestors, many)), _) => Self { entity, ancestors, many },
             (Some((ancestors, many)), None, Some((entity, false))) => Self { entity, ancestors, many },
-            (Some((ancestors, many)), None, _) => Self { entity: ancestors, ancestors, many },
-            _ => unreachable!("SQL declares these types"),
-        }
+            (Some((ancestors, many)), None, None)
+                if declared.get(3).is_none_or(|oid| *oid != pg_sys::ANYELEMENTOID) =>
+            {
+                Self { entity: ancestors, ancestors, many }
+            }
+            // A polymorphic one can be called with any type.
+            _ => return Err(error::no_entity_type()),
+        })
     }
 
     /// The names of the ancestors.
@@ -235,7 +241,7 @@ fn cft_descendants(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<Internal> {
     let call = unsafe { Call::new(fcinfo) };
     let Some(ancestors) = call.arg(0) else { return Ok(Internal::from(None)) };
     // SAFETY: as above.
-    let types = unsafe { Types::of(&call) };
+    let types = unsafe { Types::of(&call) }?;
     // SAFETY: as above.
     let tops = unsafe { types.names(ancestors) };
     let walker = Walker { of: AttachedTable::open(&call, 1)?, trees: call.arg(2) };

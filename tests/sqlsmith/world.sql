@@ -42,7 +42,7 @@ CREATE TABLE labels (entity text, label text);
 INSERT INTO labels SELECT 'n' || i, 'label ' || i FROM generate_series(0, 20, 2) AS i;
 CREATE TABLE aliases (alias text, entity text);
 INSERT INTO aliases SELECT 'alias ' || i, 'n' || i FROM generate_series(0, 20, 5) AS i;
-CREATE TABLE documents (id int PRIMARY KEY, body text, embedding vector(3), entity text);
+CREATE TABLE documents (id int PRIMARY KEY, body text, embedding vector(3), entity text, meta jsonb DEFAULT '{"a": 1}', words tsvector GENERATED ALWAYS AS (to_tsvector('english', body)) STORED);
 INSERT INTO documents SELECT i, 'label ' || i % 20 || ' is a kind of n' || i % 7, ARRAY[i, 1, i % 3]::vector, 'n' || i % 10 FROM generate_series(1, 20) AS i;
 CREATE TABLE embeddings (entity text, embedding vector(3));
 INSERT INTO embeddings SELECT 'n' || i, ARRAY[1, i, i % 3]::vector FROM generate_series(0, 20) AS i;
@@ -51,7 +51,7 @@ INSERT INTO summaries SELECT 'n' || i, 'about n' || i, ARRAY[i, i, 1]::vector FR
 ANALYZE edges, labels, aliases, documents, embeddings, summaries;
 
 SELECT cft_attach('edges', tree => 'tree'), cft_attach_labels('labels', 'entity', 'label'), cft_attach_aliases('aliases'),
-    cft_attach_documents('documents', entity => 'entity'), cft_attach_embeddings('embeddings'), cft_attach_summaries('summaries', embedding => 'embedding') \g /dev/null
+    cft_attach_documents('documents', entity => 'entity', metadata => 'meta', search => 'words'), cft_attach_embeddings('embeddings'), cft_attach_summaries('summaries', embedding => 'embedding') \g /dev/null
 SELECT cft_build('edges') \g /dev/null
 
 -- A row has an argument of each type. The first rows are what one would ask; then odd values.
@@ -62,7 +62,7 @@ INSERT INTO asked VALUES
     (1, 'n1', 'n13', 'is label 2 under n5 or Alias 10? n1 is a kind of n2', '{n1,n2,n5}', '{oak}', 1, '{1,2}', md5('1')::uuid, ARRAY[md5('1')::uuid], '[1,0,1]',
         2, 0.3, true, 'edges', 'cft', 'prune', 'both'),
     (2, 'n5', 'n30', 'Mammals such as n1''s, n2-n3', '{n30,n31}', NULL, 2, '{2}', md5('2')::uuid, ARRAY[md5('2')::uuid], '[3,1,0]',
-        3, 0.2, false, NULL, 'text', 'beam', 'up'),
+        3, 0.2, false, NULL, 'hybrid', 'beam', 'up'),
     (3, 'label 2', 'alias 5', 'n12', '{n1,NULL,"",nobody}', '{oak,elm,""}', 3, '{}', NULL, NULL, '[0,0,0]', 1, 0, true, 'edges', 'ann_tree', 'collapsed', 'down'),
     (4, '', '', '', '{}', '{}', 0, '{NULL}', NULL, '{}', '[-1,2,0]', 0, 1, NULL, 'documents', 'nothing', '', ''),
     (5, NULL, 'n1', NULL, NULL, '{nowhere}', NULL, NULL, NULL, NULL, NULL, NULL, NULL, false, 'asked', NULL, NULL, NULL),
@@ -93,7 +93,9 @@ BEGIN
                             WHEN name = 'separator' THEN $$' > '$$ ELSE 'q.name' END
                    WHEN t = 'text[]'::regtype THEN CASE name WHEN 'trees' THEN 'q.trees' ELSE 'q.names' END
                    ELSE CASE t WHEN 'bigint'::regtype THEN 'q.id' WHEN 'bigint[]'::regtype THEN 'q.ids' WHEN 'uuid'::regtype THEN 'q.uuid' WHEN 'uuid[]'::regtype THEN 'q.uuids'
-                               WHEN 'vector'::regtype THEN 'q.embedding' WHEN 'integer'::regtype THEN 'q.few' WHEN 'float8'::regtype THEN 'q.share' WHEN 'boolean'::regtype THEN 'q.flag' END
+                               WHEN 'vector'::regtype THEN 'q.embedding' WHEN 'integer'::regtype THEN 'q.few' WHEN 'float8'::regtype THEN 'q.share' WHEN 'boolean'::regtype THEN 'q.flag'
+                               -- Embeddings of entities have no metadata.
+                               WHEN 'jsonb'::regtype THEN CASE WHEN f.proname IN ('cft_nearest_entities', 'cft_tree_search') THEN 'NULL::jsonb' ELSE $$'{"a": 1}'::jsonb$$ END END
                END ORDER BY place)
           INTO wanted
           FROM unnest(f.proargtypes::regtype[], f.proargnames[:f.pronargs]) WITH ORDINALITY AS a(t, name, place);

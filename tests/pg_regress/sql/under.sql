@@ -50,6 +50,10 @@ SELECT cft_under('x', '{a,b}');
 SELECT cft_descendants('{a,b}');
 SELECT cft_under('x', 'y', edges => 'meaning');
 SELECT cft_under('x', 'y', edges => 1);
+-- The twins that statements over documents call take what these functions take.
+SELECT cftrag_internal.cft_under(true, '{a}', 'wood', NULL);
+SELECT cftrag_internal.cft_under(ARRAY[1]::bigint[], '{a}', 'wood', NULL);
+SELECT cftrag_internal.cft_descendants('{a}', 'wood', NULL, 1.5);
 
 -- Deeper than a walk takes, across trees and around a cycle.
 TRUNCATE wood;
