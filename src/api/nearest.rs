@@ -11,7 +11,7 @@ use crate::catalog::statement::Statement;
 use crate::error;
 use crate::error::Fallible;
 use crate::pg::encoding;
-use crate::serve::plans::{Planning, run_into};
+use crate::serve::plans::{Planning, run_into, with_settings};
 use pgrx::prelude::*;
 use std::ffi::CStr;
 
@@ -117,31 +117,21 @@ fn is_object(filter: pg_sys::Datum) -> bool {
     }
 }
 
-/// Runs a search whose index scans go on until they have enough. After an ERROR the abort restores the settings.
+/// Runs a search whose index scans go on until they have enough.
 fn going_on<T>(vector: pg_sys::Oid, work: impl FnOnce() -> T) -> T {
-    // SAFETY: a level of our own, closed below. Looking up the type's input function loads pgvector, which defines the settings.
+    let is_off = |setting: &&CStr| {
+        // SAFETY: reads a setting, which an older pgvector does not have.
+        unsafe {
+            let current = pg_sys::GetConfigOption(setting.as_ptr(), true, false);
+            !current.is_null() && CStr::from_ptr(current) == c"off"
+        }
+    };
+    // SAFETY: looking up the type's input function loads pgvector, which defines the settings.
     unsafe {
         let (mut input, mut parameter) = (pg_sys::InvalidOid, pg_sys::InvalidOid);
         pg_sys::getTypeInputInfo(vector, &mut input, &mut parameter);
         pg_sys::fmgr_info(input, &mut pg_sys::FmgrInfo::default());
-        let level = pg_sys::NewGUCNestLevel();
-        for setting in GOES_ON {
-            let current = pg_sys::GetConfigOption(setting.as_ptr(), true, false);
-            if !current.is_null() && CStr::from_ptr(current) == c"off" {
-                pg_sys::set_config_option(
-                    setting.as_ptr(),
-                    c"relaxed_order".as_ptr(),
-                    pg_sys::GucContext::PGC_USERSET,
-                    pg_sys::GucSource::PGC_S_SESSION,
-                    pg_sys::GucAction::GUC_ACTION_SAVE,
-                    true,
-                    0,
-                    false,
-                );
-            }
-        }
-        let done = work();
-        pg_sys::AtEOXact_GUC(true, level);
-        done
     }
+    let settings: Vec<_> = GOES_ON.into_iter().filter(is_off).map(|setting| (setting, c"relaxed_order")).collect();
+    with_settings(&settings, work)
 }

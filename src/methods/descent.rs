@@ -6,17 +6,19 @@
 
 #![expect(unsafe_code, reason = "PostgreSQL's function call interface, a tuplestore")]
 
-use crate::call::fmgr::{Call, Rows, elements, text_array, text_datum};
+use crate::call::fmgr::{Call, Rows, elements, text_array, text_bytes, text_datum};
 use crate::call::work_memory::Room;
+use crate::catalog::registration::internal_function;
 use crate::catalog::statement::Statement;
 use crate::error::Fallible;
 use crate::methods::big_map::Table;
 use crate::methods::breadth_first::{Texts, Tree, named, push};
 use crate::methods::walker::Walker;
-use crate::pg::encoding;
 use crate::pg::interrupt::check_interrupts;
+use crate::pg::{encoding, error_context};
 use crate::serve::plans::{Planning, run_into};
 use cftrag_core::{Interruptible, NameId, Names};
+use pgrx::pg_sys::Datum;
 use pgrx::prelude::*;
 use std::cmp::Ordering;
 
@@ -88,18 +90,16 @@ struct Descent {
     entities: Table<NameId, Entity>,
 }
 
-/// `cft_descend(query vector, scoring text, mode text, trees text[], names text[], threshold float8, descend_threshold float8, prune_factor float8,
+/// `cft_descend(query vector, documents regclass, mode text, trees text[], names text[], threshold float8, descend_threshold float8, prune_factor float8,
 /// beam int, max_depth int, k int, edges regclass, filter jsonb) -> table(entity, tree, depth, score, path, compared)`: the results, best first.
-/// `trees` and `names` are depth 0; `scoring` is what cft_scoring says. SET search_path. Errors: 53400 (cftrag.work_memory).
+/// `trees` and `names` are depth 0; scores are of the embeddings of cft_meaning(edges, documents). SET search_path. Errors: 53400 (cftrag.work_memory).
 #[pg_extern(sql = false)]
 fn cft_descend(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     // SAFETY: our own fcinfo, whose arguments SQL declares.
     let call = unsafe { Call::new(fcinfo) };
     let rows = call.rows();
-    let (Some(query), Some(scoring), Some(trees), Some(tops)) = (call.arg(0), call.text(1), call.arg(3), call.arg(4))
-    else {
-        return Ok(());
-    };
+    let (Some(query), Some(trees), Some(tops)) = (call.arg(0), call.arg(3), call.arg(4)) else { return Ok(()) };
+    let (walker, mut descent) = (Walker::of(&call, 11)?, Descent::default());
     let float = |n: usize, or: f64| call.arg(n).map_or(or, |value| f64::from_bits(value.value() as u64));
     let rules = Rules {
         mode: match call.text(2) {
@@ -112,15 +112,14 @@ fn cft_descend(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
         prune_factor: float(7, 0.0),
         beam: call.int(8).unwrap_or(1).max(1) as usize,
     };
-    let sql = format!("SELECT s.place, s.score FROM ({}) AS s", encoding::decode(scoring));
+    let filter = call.arg(12);
     let mut scoring = Scoring {
-        statement: Statement::over(&sql, &[]),
+        statement: scoring(walker.of.oid(), call.oid(1), filter.is_some()),
         vector: call.argument_types()[0],
         query,
-        filter: call.arg(12),
+        filter,
         compared: 0,
     };
-    let (walker, mut descent) = (Walker::of(&call, 11)?, Descent::default());
     // SAFETY: SQL declares these text[].
     let (trees, tops) = unsafe { (elements(trees), elements(tops)) };
     descent.begin(&trees, &tops)?;
@@ -137,6 +136,23 @@ fn cft_descend(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     }
     let most = call.int(10).map_or(usize::MAX, |k| k.max(0) as usize);
     descent.results(most, scoring.compared, rows)
+}
+
+/// The statement of cft_scoring, which is ours: its places are those of the names, its scores are float8.
+fn scoring(edges: pg_sys::Oid, documents: Option<pg_sys::Oid>, is_filtered: bool) -> Statement {
+    let types = [pg_sys::REGCLASSOID, pg_sys::REGCLASSOID, pg_sys::BOOLOID];
+    let arguments =
+        (Datum::from(edges), Datum::from(documents.unwrap_or(pg_sys::InvalidOid)), Datum::from(is_filtered));
+    // SAFETY: a call of the function of that name and these argument types, which never returns NULL.
+    let sql = unsafe {
+        let function = internal_function(c"cft_scoring", &types);
+        let call = || {
+            let none = pg_sys::InvalidOid;
+            pg_sys::OidFunctionCall3Coll(function, none, arguments.0, arguments.1, arguments.2)
+        };
+        encoding::decode(text_bytes(error_context::with_error_context(None, call)))
+    };
+    Statement::over(&format!("SELECT s.place, s.score FROM ({sql}) AS s"), &[])
 }
 
 impl Descent {
@@ -178,7 +194,10 @@ impl Descent {
     /// Finds the scores of a level's entities that have none yet.
     fn score(&mut self, level: usize, scoring: &mut Scoring) -> Fallible<()> {
         let mut asked: Vec<NameId> = Vec::new();
+        let mut check_interrupts = check_interrupts;
+        let mut work = Interruptible::new(&mut check_interrupts);
         for node in &self.nodes[self.level(level)] {
+            work.step();
             if self.entities.entry(node.name, || Entity { score: None, hit: NONE })?.1 {
                 asked.push(node.name);
             }
@@ -201,9 +220,12 @@ impl Descent {
 
     /// Says which nodes of a level lead on, and which are results.
     fn judge(&mut self, level: usize, rules: &Rules) -> Fallible<()> {
-        let kept = self.kept(level, rules);
+        let mut check_interrupts = check_interrupts;
+        let mut work = Interruptible::new(&mut check_interrupts);
+        let kept = self.kept(level, rules, &mut work);
         let (nodes, first) = (self.level(level), self.starts[level]);
         for place in nodes {
+            work.step();
             let node = self.nodes[place];
             let Some(score) = self.score_of(node) else { continue };
             let is_kept = match kept {
@@ -226,8 +248,9 @@ impl Descent {
         Ok(())
     }
 
-    fn kept(&self, level: usize, rules: &Rules) -> Kept {
+    fn kept(&self, level: usize, rules: &Rules, work: &mut Interruptible<'_>) -> Kept {
         let nodes = &self.nodes[self.level(level)];
+        work.steps(nodes.len());
         let scores = nodes.iter().filter_map(|node| Some((self.score_of(*node)?, node.name)));
         match rules.mode {
             Mode::Collapsed => Kept::All,
@@ -237,7 +260,7 @@ impl Descent {
             }),
             Mode::Beam => {
                 let mut all: Vec<(f64, NameId)> = scores.collect();
-                Interruptible::new(&mut { check_interrupts }).sort_by(&mut all, |a, b| self.better(*a, *b));
+                work.sort_by(&mut all, |a, b| self.better(*a, *b));
                 all.dedup_by_key(|one| one.1);
                 all.get(rules.beam - 1).map_or(Kept::All, |&(score, name)| Kept::Best(score, name))
             }

@@ -11,6 +11,7 @@ use crate::pg::{compat, error_context};
 use pgrx::pg_sys;
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::ffi::CStr;
 
 /// Cached plans, beyond which those not in use are freed.
 const PLANS: usize = 64;
@@ -109,21 +110,28 @@ pub fn execute<const N: usize>(
 }
 
 /// Runs without JIT compilation. The planner's estimate for a recursive query, or for the names in a text, is a thousand times too high, and
-/// compiling for it took 1.6 s of a call of 1.8 s (12 thousand edges). After an ERROR the abort restores the setting.
+/// compiling for it took 1.6 s of a call of 1.8 s (12 thousand edges).
 fn without_jit<T>(work: impl FnOnce() -> T) -> T {
+    with_settings(&[(c"jit", c"off")], work)
+}
+
+/// Runs with settings that any user may change. After an ERROR the abort restores them.
+pub fn with_settings<T>(settings: &[(&CStr, &CStr)], work: impl FnOnce() -> T) -> T {
     // SAFETY: a level of our own, closed below.
     unsafe {
         let level = pg_sys::NewGUCNestLevel();
-        pg_sys::set_config_option(
-            c"jit".as_ptr(),
-            c"off".as_ptr(),
-            pg_sys::GucContext::PGC_USERSET,
-            pg_sys::GucSource::PGC_S_SESSION,
-            pg_sys::GucAction::GUC_ACTION_SAVE,
-            true,
-            0,
-            false,
-        );
+        for (name, value) in settings {
+            pg_sys::set_config_option(
+                name.as_ptr(),
+                value.as_ptr(),
+                pg_sys::GucContext::PGC_USERSET,
+                pg_sys::GucSource::PGC_S_SESSION,
+                pg_sys::GucAction::GUC_ACTION_SAVE,
+                true,
+                0,
+                false,
+            );
+        }
         let done = work();
         pg_sys::AtEOXact_GUC(true, level);
         done

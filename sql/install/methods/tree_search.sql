@@ -8,12 +8,12 @@
 -- looked at. Depth 0, the roots or the start (or else what is searched within), always leads on. So the entities compared are exactly those of depth 0 and the children of what leads on.
 -- The descent itself is in src/methods/descent.rs.
 
-CREATE FUNCTION cftrag_internal.cft_descend(query vector, scoring text, mode text, trees text[], names text[], threshold float8, descend_threshold float8, prune_factor float8, beam integer,
+CREATE FUNCTION cftrag_internal.cft_descend(query vector, documents regclass, mode text, trees text[], names text[], threshold float8, descend_threshold float8, prune_factor float8, beam integer,
     max_depth integer, k integer, edges regclass, filter jsonb)
 RETURNS TABLE(entity text, tree text, depth integer, score float8, path text[], compared bigint)
 LANGUAGE c STABLE PARALLEL SAFE COST 10000 ROWS 10 SET search_path = pg_catalog, pg_temp
 AS 'MODULE_PATHNAME', 'cft_descend_wrapper';
-COMMENT ON FUNCTION cftrag_internal.cft_descend(vector, text, text, text[], text[], float8, float8, float8, integer, integer, integer, regclass, jsonb) IS
+COMMENT ON FUNCTION cftrag_internal.cft_descend(vector, regclass, text, text[], text[], float8, float8, float8, integer, integer, integer, regclass, jsonb) IS
 'the k best entities that a descent from these entities in these trees finds';
 
 CREATE FUNCTION cftrag_internal.cft_tree_search(query vector, mode text, start text[], threshold float8, descend_threshold float8, prune_factor float8, beam integer,
@@ -62,7 +62,7 @@ BEGIN
     END IF;
     RETURN QUERY
     WITH hit AS MATERIALIZED (
-        SELECT d.* FROM cftrag_internal.cft_descend(query, cftrag_internal.cft_scoring(forest, documents, filter IS NOT NULL), mode, top_trees, top_names, threshold, descend_threshold,
+        SELECT d.* FROM cftrag_internal.cft_descend(query, documents, mode, top_trees, top_names, threshold, descend_threshold,
                                                     prune_factor, beam, max_depth, top_k, forest, filter) WITH ORDINALITY AS d(entity, tree, depth, score, path, compared, place)
     ), said AS (
         SELECT h.*, t.text, t.tokens, sum(t.tokens) OVER (ORDER BY h.place) AS so_far
