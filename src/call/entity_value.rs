@@ -2,10 +2,10 @@
 
 #![expect(unsafe_code, reason = "values of declared types")]
 
-use crate::call::fmgr::{array_elements, text_bytes};
+use crate::call::fmgr::{array_elements, text_bytes, text_datum};
 use crate::error;
 use crate::error::Fallible;
-use pgrx::pg_sys;
+use pgrx::{check_for_interrupts, pg_sys};
 use std::borrow::Cow;
 use std::ffi::c_char;
 
@@ -86,6 +86,9 @@ impl EntityType {
     pub fn array<'n>(self, names: impl Iterator<Item = &'n [u8]>) -> Fallible<pg_sys::Datum> {
         let mut values: Vec<pg_sys::Datum> = Vec::new();
         for name in names {
+            if values.len().is_multiple_of(1 << 14) {
+                check_for_interrupts!();
+            }
             if values.len() == values.capacity() {
                 let more = values.len().max(64);
                 values
@@ -109,7 +112,7 @@ impl EntityType {
     /// The value whose text is this name.
     fn value(self, name: &[u8]) -> Option<pg_sys::Datum> {
         if self == Self::Text {
-            return Some(crate::call::fmgr::text_datum(name));
+            return Some(text_datum(name));
         }
         let text = std::str::from_utf8(name).ok()?;
         match self {
