@@ -10,6 +10,6 @@ WITH RECURSIVE above(n, tree, entity) AS (
     UNION
     SELECT a.n, a.tree, {parent} COLLATE pg_catalog."C"
       FROM above AS a JOIN {edges} AS r ON {is_next}
-     WHERE {parent} IS NOT NULL AND ({tree} COLLATE pg_catalog."C" OPERATOR(pg_catalog.=) a.tree OR {tree} IS NULL AND a.tree IS NULL)
+     WHERE {parent} IS NOT NULL AND ({tree} IS NULL) OPERATOR(pg_catalog.=) (a.tree IS NULL) AND COALESCE({tree}, '') COLLATE pg_catalog."C" OPERATOR(pg_catalog.=) COALESCE(a.tree, '')
 )
 SELECT DISTINCT a.n FROM above AS a WHERE a.entity OPERATOR(pg_catalog.=) ANY ($2)

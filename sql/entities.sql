@@ -29,7 +29,7 @@ there(entity) AS (
 --within --trees AND ({tree} COLLATE pg_catalog."C" OPERATOR(pg_catalog.=) ANY ($3) OR {tree} IS NULL AND EXISTS (SELECT FROM pg_catalog.unnest($3) AS t(tree) WHERE t.tree IS NULL))
 --within     UNION
 --within     SELECT {child} COLLATE pg_catalog."C", b.tree FROM below AS b JOIN {edges} AS r ON {parent} COLLATE pg_catalog."C" OPERATOR(pg_catalog.=) b.entity
---within        AND ({tree} COLLATE pg_catalog."C" OPERATOR(pg_catalog.=) b.tree OR {tree} IS NULL AND b.tree IS NULL) AND {child} IS NOT NULL
+--within        AND ({tree} IS NULL) OPERATOR(pg_catalog.=) (b.tree IS NULL) AND COALESCE({tree}, '') COLLATE pg_catalog."C" OPERATOR(pg_catalog.=) COALESCE(b.tree, '') AND {child} IS NOT NULL
 --within ),
 name(entity) AS (
     SELECT n.entity FROM there AS n

@@ -19,6 +19,7 @@
 --
 -- A row's via is the smallest neighbour it was reached through at its least depth d. That neighbour's own least depth is d - 1:
 -- were it smaller, the row would have been reached earlier.
+-- Trees are compared in two equalities, of texts and of being NULL: by these a plan can hash where a name is in many trees.
 WITH RECURSIVE
 question(entity, place) AS (
     SELECT q.entity, pg_catalog.min(q.place)
@@ -42,7 +43,8 @@ up(entity, place, tree, depth, relative, via) AS (
     SELECT w.entity, w.place, w.tree, w.depth OPERATOR(pg_catalog.+) 1, e.parent COLLATE pg_catalog."C", w.relative
       FROM (SELECT DISTINCT u.entity, u.place, u.tree, u.depth, u.relative FROM up AS u) AS w
       JOIN e ON e.child OPERATOR(pg_catalog.=) w.relative COLLATE {child_collation}
-            AND (e.tree OPERATOR(pg_catalog.=) w.tree COLLATE pg_catalog."C" OR (e.tree IS NULL AND w.tree IS NULL))
+            AND (e.tree IS NULL) OPERATOR(pg_catalog.=) (w.tree IS NULL)
+            AND COALESCE(e.tree, '') OPERATOR(pg_catalog.=) COALESCE(w.tree, '') COLLATE pg_catalog."C"
      WHERE w.depth OPERATOR(pg_catalog.<) $2
 ),
 down(entity, place, tree, depth, relative, via) AS (
@@ -55,7 +57,8 @@ down(entity, place, tree, depth, relative, via) AS (
     SELECT w.entity, w.place, w.tree, w.depth OPERATOR(pg_catalog.+) 1, e.child COLLATE pg_catalog."C", w.relative
       FROM (SELECT DISTINCT d.entity, d.place, d.tree, d.depth, d.relative FROM down AS d) AS w
       JOIN e ON e.parent OPERATOR(pg_catalog.=) w.relative COLLATE {parent_collation}
-            AND (e.tree OPERATOR(pg_catalog.=) w.tree COLLATE pg_catalog."C" OR (e.tree IS NULL AND w.tree IS NULL))
+            AND (e.tree IS NULL) OPERATOR(pg_catalog.=) (w.tree IS NULL)
+            AND COALESCE(e.tree, '') OPERATOR(pg_catalog.=) COALESCE(w.tree, '') COLLATE pg_catalog."C"
      WHERE w.depth OPERATOR(pg_catalog.<) $3
 ),
 reached(entity, place, tree, relation, depth, relative, via) AS (

@@ -20,8 +20,9 @@ DECLARE
     found_there text[];
 BEGIN
     SELECT * INTO f FROM cftrag_internal.cft_attached(edges);
+    -- Materialized: by an index on the parent each step would read the rows of all trees.
     EXECUTE format(
-        'WITH RECURSIVE e AS NOT MATERIALIZED (
+        'WITH RECURSIVE e AS MATERIALIZED (
              SELECT %1$s AS tree, r.%2$I::text COLLATE "C" AS parent, r.%3$I::text COLLATE "C" AS child FROM %4$s AS r
               WHERE r.%2$I IS NOT NULL AND r.%3$I IS NOT NULL),
          search(tree, node) AS (

@@ -54,11 +54,11 @@ ANALYZE vectors;
 SELECT cft_attach_embeddings('vectors', edges => 'wide');
 SELECT array_agg(child) AS children FROM wide WHERE child LIKE 'child%' \gset
 SET plan_cache_mode = force_custom_plan;
-SELECT count(*), sum(cardinality(path)) FROM cft_expand(:'children', edges => 'wide');
+SELECT count(*), sum(cardinality(path)) FROM cft_expand(:'children', edges => 'wide', k => NULL);
 SELECT count(*), sum(cardinality(path)) FROM cft_tree_search('[1,1]', mode => 'prune', prune_factor => 0, k => 100000, edges => 'wide');
 SELECT part, count(*) FROM cft_coarse_fine('[1,1]', 2147483647, 2147483647, edges => 'wide') GROUP BY part ORDER BY part;
 SET plan_cache_mode = force_generic_plan;
-SELECT count(*), sum(cardinality(path)) FROM cft_expand(:'children', edges => 'wide');
+SELECT count(*), sum(cardinality(path)) FROM cft_expand(:'children', edges => 'wide', k => NULL);
 SELECT count(*), sum(cardinality(path)) FROM cft_tree_search('[1,1]', mode => 'prune', prune_factor => 0, k => 100000, edges => 'wide');
 SELECT part, count(*) FROM cft_coarse_fine('[1,1]', 2147483647, 2147483647, edges => 'wide') GROUP BY part ORDER BY part;
 SELECT count(*) FROM (SELECT string_agg(child, ' ') FROM up WHERE child LIKE 'child%') AS q(question), cft_retrieve(question, NULL, edges => 'up');

@@ -22,30 +22,32 @@ CREATE FUNCTION plain_path(start text) RETURNS TABLE (tree text, path text[]) LA
 -- Numbers as numbers, for names of a number at most.
 CREATE FUNCTION plain_place(path text[]) RETURNS text[] LANGUAGE sql AS $$
     SELECT array_agg(regexp_replace(s, '[0-9]+', '') || lpad(substring(s, '[0-9]+'), 30, '0') ORDER BY n) COLLATE "C" FROM unnest(path) WITH ORDINALITY AS u(s, n) $$;
-CREATE FUNCTION plain_expand(hits text[], up int, down int, min_support int) RETURNS TABLE (entity text, tree text, common text, support int, hit bool, leaf bool, path text[]) LANGUAGE sql AS $$
+CREATE FUNCTION plain_expand(hits text[], up int, down int, min_support int, k int) RETURNS TABLE (entity text, tree text, common text, support int, hit bool, leaf bool, path text[], more bigint) LANGUAGE sql AS $$
     WITH h AS (SELECT DISTINCT u AS hit FROM unnest(hits) AS u),
     a AS (SELECT h.hit, w.* FROM h, ways(h.hit, up) AS w),
     s AS (SELECT tree, name, count(*)::int AS support FROM a GROUP BY 1, 2 HAVING count(*) >= min_support),
-    met AS (SELECT DISTINCT ON (a.hit, a.tree) a.hit, a.tree, s.name, s.support FROM a JOIN s ON s.name = a.name AND s.tree IS NOT DISTINCT FROM a.tree
+    met AS (SELECT DISTINCT ON (a.hit, a.tree) a.hit, a.tree, s.name, s.support, a.way FROM a JOIN s ON s.name = a.name AND s.tree IS NOT DISTINCT FROM a.tree
              ORDER BY a.hit, a.tree, a.depth, s.support DESC, s.name COLLATE "C"),
-    b AS (SELECT DISTINCT tree, name, support FROM met UNION ALL
-          (SELECT DISTINCT ON (a.hit) a.tree, a.hit, NULL::int FROM a WHERE a.hit NOT IN (SELECT hit FROM met) ORDER BY a.hit, a.tree COLLATE "C" NULLS FIRST)),
-    -- Below a base: by the shortest way, of several by the smallest names from below.
-    n AS (SELECT b.*, b.name AS node, p.path FROM b, plain_path(b.name) AS p WHERE p.tree IS NOT DISTINCT FROM b.tree
-          UNION ALL
-          SELECT b.*, z.node, p.path || z.way FROM b, plain_path(b.name) AS p, LATERAL (
+    climbed AS (SELECT m.tree, m.name, m.support, m.hit AS node, p.path || m.way[2:] AS path, 0 AS distance FROM met AS m, plain_path(m.name) AS p WHERE p.tree IS NOT DISTINCT FROM m.tree
+        UNION ALL
+        SELECT a.*, p.path, 0 FROM (SELECT DISTINCT ON (a.hit) a.tree, NULL::text, NULL::int, a.hit FROM a WHERE a.hit NOT IN (SELECT hit FROM met) ORDER BY a.hit, a.tree COLLATE "C" NULLS FIRST) AS a(tree, name, support, node),
+               plain_path(a.node) AS p WHERE p.tree IS NOT DISTINCT FROM a.tree),
+    b AS (SELECT DISTINCT m.tree, m.name, m.support FROM met AS m),
+    -- Below the nearest base: by the shortest way, of several by the smallest names from below.
+    below AS (SELECT DISTINCT ON (b.tree, z.node) b.*, z.node, p.path || z.way AS path, cardinality(z.way) + 1 AS distance FROM b, plain_path(b.name) AS p, LATERAL (
               WITH RECURSIVE d(node, way, back) AS (
                   SELECT b.name COLLATE "C", '{}'::text[] COLLATE "C", ARRAY[b.name] COLLATE "C" UNION ALL
                   SELECT e.child, d.way || e.child::text, e.child::text || d.back FROM d JOIN e ON e.parent = d.node AND e.tree IS NOT DISTINCT FROM b.tree WHERE e.child <> ALL (d.back) AND cardinality(d.way) < down)
-              SELECT DISTINCT ON (node) node::text, way FROM d WHERE way <> '{}' ORDER BY node, cardinality(way), back COLLATE "C") AS z
-           WHERE p.tree IS NOT DISTINCT FROM b.tree AND b.support IS NOT NULL),
-    l AS (SELECT * FROM n UNION ALL
-          SELECT m.tree, m.name, m.support, m.hit, p.path FROM met AS m, plain_path(m.hit) AS p
-           WHERE p.tree IS NOT DISTINCT FROM m.tree AND NOT EXISTS (SELECT FROM n WHERE n.node = m.hit AND n.tree IS NOT DISTINCT FROM m.tree))
-    SELECT z.node, z.tree, CASE WHEN z.support IS NOT NULL THEN z.name END, z.support, z.node IN (SELECT hit FROM h WHERE hit IS NOT NULL),
-           NOT EXISTS (SELECT FROM e WHERE e.parent = z.node AND e.tree IS NOT DISTINCT FROM z.tree), z.path
-      FROM (SELECT DISTINCT ON (n.tree, n.node) n.*, plain_place(n.path) AS place FROM l AS n ORDER BY n.tree, n.node, plain_place(n.path), n.path COLLATE "C", n.support DESC NULLS LAST, n.name COLLATE "C") AS z
-     ORDER BY z.tree COLLATE "C" NULLS FIRST, z.place, z.path COLLATE "C" $$;
+              SELECT node::text, way, back FROM d) AS z
+           WHERE p.tree IS NOT DISTINCT FROM b.tree ORDER BY b.tree, z.node, cardinality(z.way), b.support DESC, b.name COLLATE "C", z.back COLLATE "C"),
+    l AS (SELECT * FROM climbed UNION ALL
+          SELECT n.* FROM below AS n WHERE NOT EXISTS (SELECT FROM climbed AS c WHERE c.node = n.node AND c.tree IS NOT DISTINCT FROM n.tree)),
+    z AS (SELECT l.*, row_number() OVER (ORDER BY tree COLLATE "C" NULLS FIRST, plain_place(path), path COLLATE "C") AS place FROM l),
+    chosen AS (SELECT * FROM z ORDER BY distance, place LIMIT k)
+    SELECT c.node, c.tree, c.name, c.support, c.node IN (SELECT hit FROM h WHERE hit IS NOT NULL),
+           NOT EXISTS (SELECT FROM e WHERE e.parent = c.node AND e.tree IS NOT DISTINCT FROM c.tree), c.path,
+           (SELECT count(*) FROM e WHERE e.parent = c.node AND e.tree IS NOT DISTINCT FROM c.tree AND NOT EXISTS (SELECT FROM chosen AS o WHERE o.node = e.child AND o.tree IS NOT DISTINCT FROM c.tree))
+      FROM chosen AS c ORDER BY c.place $$;
 CREATE FUNCTION try(seeds int) RETURNS TABLE (what text, cases bigint, different bigint, results boolean, examples text) LANGUAGE plpgsql AS $$
 BEGIN
     CREATE TEMP TABLE tried (what text, which text, same bool, n bigint);
@@ -58,11 +60,11 @@ BEGIN
         INSERT INTO tried SELECT 'paths', concat_ws(' ', 'seed', seed),
                (SELECT array_agg(p::text) FROM cft_path_prefix(names) AS p) IS NOT DISTINCT FROM (SELECT array_agg(p::text ORDER BY n) FROM unnest(names) WITH ORDINALITY AS u(name, n), cft_path_prefix(ARRAY[name]) AS p), 1
           FROM (SELECT array_agg(DISTINCT name COLLATE "C") FROM place) AS z(names);
-        INSERT INTO tried SELECT 'expand', concat_ws(' ', 'seed', seed, up, down, support, hits),
-               (SELECT array_agg((x.entity, x.tree, x.common, x.support, x.hit, x.leaf, x.path)::text) FROM cft_expand(hits, up, down, support) AS x)
-               IS NOT DISTINCT FROM (SELECT array_agg(x::text) FROM plain_expand(hits, up, down, support) AS x), (SELECT count(*) FROM cft_expand(hits, up, down, support))
+        INSERT INTO tried SELECT 'expand', concat_ws(' ', 'seed', seed, up, down, support, most, hits),
+               (SELECT array_agg((x.entity, x.tree, x.common, x.support, x.hit, x.leaf, x.path, x.more)::text) FROM cft_expand(hits, up, down, support, k => most) AS x)
+               IS NOT DISTINCT FROM (SELECT array_agg(x::text) FROM plain_expand(hits, up, down, support, most) AS x), (SELECT count(*) FROM cft_expand(hits, up, down, support, k => most))
           FROM (VALUES ('{Ä17,"Kapitel 18","x 20",Ä21,"Kapitel 22"}'::text[]), ('{19,"x 16",nobody,"x 16",NULL,Ä5}'), ('{Ä9,"Kapitel 10",11,"x 12",Ä13}')) AS h(hits),
-               (VALUES (3, 3, 2), (1000, 1000, 2), (1, 0, 2), (2, 2, 3), (4, 1, 1)) AS c(up, down, support);
+               (VALUES (3, 3, 2, NULL), (3, 3, 2, 7), (1000, 1000, 2, NULL), (1000, 1000, 2, 12), (1, 0, 2, 4), (2, 2, 3, 9), (4, 1, 1, NULL), (4, 1, 1, 0)) AS c(up, down, support, most);
     END LOOP;
     RETURN QUERY SELECT t.what, count(*), count(*) FILTER (WHERE same IS NOT TRUE), sum(n) > count(*) / 2, string_agg(which, '; ') FILTER (WHERE same IS NOT TRUE AND random() < 0.1) FROM tried AS t GROUP BY t.what ORDER BY 1;
     DROP TABLE tried;
@@ -132,6 +134,9 @@ SELECT cft_expand('{3.10}', up => -1);
 SELECT cft_expand('{3.10}', down => 1001);
 SELECT cft_expand('{3.10}', up => NULL);
 SELECT cft_expand('{3.10}', min_support => 0);
+SELECT cft_expand('{3.10}', k => -1);
+SELECT entity, hit, more FROM cft_expand('{3.2.1,3.10}', edges => 'manual', k => 3);
+SELECT count(*) FROM cft_expand('{3.2.1,3.10}', edges => 'manual', k => 0);
 SELECT cft_expand('{3.10}', edges => 'text_of');
 SELECT cft_expand('{3.10}', documents => 'manual');
 SELECT cft_path_prefix('3.10', 'text_of');

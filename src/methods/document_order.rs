@@ -1,0 +1,145 @@
+//! Entities in the order of a document whose headings are a forest: by tree, an entity before those below it, and what is below the same by its
+//! position, if the table has a column of positions, then by name, in which numbers count as numbers ("3.10" is after "3.2").
+
+use crate::call::work_memory::Room;
+use crate::error::Fallible;
+use crate::methods::big_map::Table;
+use crate::methods::breadth_first::{Tree, push};
+use crate::methods::graph::{Graph, NONE};
+use crate::serve::siblings;
+use cftrag_core::{Interruptible, NameId};
+use std::cmp::Ordering;
+
+/// The most bytes that a step takes.
+const PER_STEP: usize = 120;
+
+/// Paths that have beginnings in common, as a tree of steps: the first step of each is a tree of the forest, the others are names.
+#[derive(Default)]
+pub struct Paths {
+    steps: Vec<Step>,
+    ids: Table<Step, u32>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct Step {
+    before: u32,
+    name: Option<NameId>,
+}
+
+impl Paths {
+    /// The path of no names in a tree.
+    pub fn in_tree(&mut self, tree: Tree, room: &mut Room) -> Fallible<u32> {
+        self.step(Step { before: NONE, name: tree }, room)
+    }
+
+    /// A path and one name more.
+    pub fn then(&mut self, before: u32, name: NameId, room: &mut Room) -> Fallible<u32> {
+        self.step(Step { before, name: Some(name) }, room)
+    }
+
+    fn step(&mut self, step: Step, room: &mut Room) -> Fallible<u32> {
+        let next = self.steps.len() as u32;
+        let (id, is_new) = self.ids.entry(step, || next)?;
+        let id = *id;
+        if is_new {
+            room.take(PER_STEP)?;
+            push(&mut self.steps, step)?;
+        }
+        Ok(id)
+    }
+
+    /// The names of a path, from the top.
+    pub fn names<'g>(&self, path: u32, graph: &'g Graph<'_>) -> Vec<&'g [u8]> {
+        let step = |path: u32| self.steps.get(path as usize).filter(|step| step.before != NONE);
+        let names = std::iter::successors(step(path), |of| step(of.before)).filter_map(|step| step.name);
+        let mut names: Vec<&[u8]> = names.map(|name| graph.names.get(name)).collect();
+        names.reverse();
+        names
+    }
+
+    /// The place of each path in the order of the document.
+    pub fn places(&self, graph: &Graph<'_>, work: &mut Interruptible<'_>) -> Fallible<Vec<u32>> {
+        let positions = self.positions(graph, work)?;
+        let text = |step: Step| step.name.map(|name| graph.names.get(name));
+        let position = |step: Step| step.name.map(|name| positions.get(&name));
+        let mut all: Vec<u32> = Vec::new();
+        (0..self.steps.len() as u32).try_for_each(|path| push(&mut all, path))?;
+        // Those that follow the same step stand together.
+        work.sort_with(&mut all, |a, b, work| {
+            let (a, b) = (self.steps[*a as usize], self.steps[*b as usize]);
+            let of_tree = a.before == NONE;
+            a.before.cmp(&b.before).then_with(|| match (of_tree, text(a), text(b)) {
+                (false, Some(one), Some(other)) => {
+                    work.steps(one.len() / 64);
+                    position(a).cmp(&position(b)).then_with(|| natural(one, other)).then_with(|| one.cmp(other))
+                }
+                (_, one, other) => work.compare_some(one, other),
+            })
+        });
+        let start = |path: u32| all.partition_point(|next| self.steps[*next as usize].before < path);
+        let (mut places, mut place) = (Vec::new(), 0);
+        (0..self.steps.len()).try_for_each(|_| push(&mut places, 0))?;
+        // The step whose followers are at hand, and the next of these.
+        let mut stack = vec![(NONE, start(NONE))];
+        while let Some((before, at)) = stack.last_mut() {
+            work.step();
+            match all.get(*at).filter(|next| self.steps[**next as usize].before == *before) {
+                Some(&next) => {
+                    *at += 1;
+                    places[next as usize] = place;
+                    place += 1;
+                    push(&mut stack, (next, start(next)))?;
+                }
+                None => {
+                    stack.pop();
+                }
+            }
+        }
+        Ok(places)
+    }
+
+    /// The positions of all names; empty if the table has none.
+    fn positions(&self, graph: &Graph<'_>, work: &mut Interruptible<'_>) -> Fallible<Table<NameId, i64>> {
+        let (mut positions, of) = (Table::default(), &graph.walker.of);
+        if of.registration.names.position.is_some() {
+            let mut names = Vec::new();
+            for name in self.steps.iter().filter(|step| step.before != NONE).filter_map(|step| step.name) {
+                push(&mut names, name)?;
+            }
+            work.sort_by(&mut names, Ord::cmp);
+            names.dedup();
+            let texts: Vec<&[u8]> = names.iter().map(|name| graph.names.get(*name)).collect();
+            for (name, place) in names.iter().zip(siblings::places(of, &texts)?.unwrap_or_default()) {
+                positions.entry(*name, || place)?;
+            }
+        }
+        Ok(positions)
+    }
+}
+
+/// Compares two names by bytes, but runs of digits by the numbers that they are.
+fn natural(a: &[u8], b: &[u8]) -> Ordering {
+    let (mut a, mut b) = (a, b);
+    loop {
+        let (Some(one), Some(other)) = (a.first(), b.first()) else { return a.len().cmp(&b.len()) };
+        if one.is_ascii_digit() && other.is_ascii_digit() {
+            let ((number, left), (other, right)) = (number(a), number(b));
+            let order = number.len().cmp(&other.len()).then_with(|| number.cmp(other));
+            if order.is_ne() {
+                return order;
+            }
+            (a, b) = (left, right);
+        } else if one != other {
+            return one.cmp(other);
+        } else {
+            (a, b) = (&a[1..], &b[1..]);
+        }
+    }
+}
+
+/// The digits that a text begins with, without zeros before them, and what is behind them.
+fn number(text: &[u8]) -> (&[u8], &[u8]) {
+    let digits = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let zeros = text[..digits].iter().take_while(|byte| **byte == b'0').count();
+    (&text[zeros..digits], &text[digits..])
+}
