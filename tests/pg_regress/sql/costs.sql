@@ -63,6 +63,19 @@ SELECT count(*), sum(cardinality(path)) FROM cft_tree_search('[1,1]', mode => 'p
 SELECT part, count(*) FROM cft_coarse_fine('[1,1]', 2147483647, 2147483647, edges => 'wide') GROUP BY part ORDER BY part;
 SELECT count(*) FROM (SELECT string_agg(child, ' ') FROM up WHERE child LIKE 'child%') AS q(question), cft_retrieve(question, NULL, edges => 'up');
 RESET plan_cache_mode;
+-- One chain in 10,000 trees: each entity's list has all of them.
+CREATE TABLE grove (tree text, parent text, child text);
+INSERT INTO grove SELECT nullif('t' || n, 't0'), 'n' || i, 'n' || i + 1 FROM generate_series(0, 9999) AS n, generate_series(1, 3) AS i;
+CREATE INDEX ON grove (child);
+ANALYZE grove;
+SELECT cft_attach('grove', tree => 'tree');
+SELECT oracle.build('grove');
+CREATE TEMP TABLE seen AS SELECT * FROM cft_context(ARRAY['n4', 'n1', 'n2'], 3, 3, 'grove');
+SET cftrag.enable = off;
+CREATE TEMP TABLE defined AS SELECT * FROM cft_context(ARRAY['n4', 'n1', 'n2'], 3, 3, 'grove');
+RESET cftrag.enable;
+SELECT (SELECT count(*) FROM seen) AS rows, (SELECT count(*) FROM (SELECT * FROM seen EXCEPT ALL SELECT * FROM defined) AS z) AS more, (SELECT count(*) FROM (SELECT * FROM defined EXCEPT ALL SELECT * FROM seen) AS z) AS missing;
+SELECT count(*) FROM cft_retrieve('n2 and n4', NULL, up => 3, mode => 'naive', edges => 'grove');
 -- A descent of 1000 levels: 80 chains.
 CREATE TABLE chains AS SELECT 'c' || c || ' ' || n - 1 AS parent, 'c' || c || ' ' || n AS child FROM generate_series(1, 80) AS c, generate_series(1, 1000) AS n;
 SELECT cft_attach('chains');

@@ -28,6 +28,7 @@
 mod answers;
 mod lists;
 mod room;
+mod wide;
 
 use crate::filter::counters::Counters;
 use crate::filter::table::{Spot, TOGETHER};
@@ -49,6 +50,7 @@ use crate::walk::seen::Seen;
 use crate::walk::sentences::Text;
 use crate::{Image, Visibility};
 use room::Room;
+use wide::Level;
 
 /// Questions walked together: as many as are looked up together. Then some tens of records are
 /// being fetched at a time, as many as a processor can.
@@ -86,6 +88,7 @@ pub struct Walk {
     starts: Vec<Start>,
     looked_up: usize,
     at: At,
+    level: Level,
     epoch: u64,
     /// Whether the image has versions.
     versions: bool,
@@ -189,6 +192,7 @@ impl Walk {
             starts: Vec::new(),
             looked_up: 0,
             at: AT_START,
+            level: Level::default(),
             epoch: 0,
             versions: true,
             own: false,
@@ -251,6 +255,7 @@ impl Walk {
         self.starts.clear();
         self.looked_up = self.taken;
         self.at = AT_START;
+        self.level.start(0, 0);
     }
 
     /// Sets whether lookups count in the entities' temperatures. By default they do.
@@ -404,6 +409,7 @@ impl Walk {
         self.starts.clear();
         self.seen.start(self.nodes.len(), (to - from) * USUAL_ROWS);
         self.at = At { rows: self.nodes.len(), ..AT_START };
+        self.level.start(self.nodes.len(), self.row_groups.len());
         let Walk { arena, starts, counters, chance, warms, .. } = self;
         let mut groups = word(from)..;
         let mut note = |spot: Option<Spot<'_>>| {

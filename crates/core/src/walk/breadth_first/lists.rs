@@ -14,26 +14,26 @@ use crate::walk::row_groups::RowGroup;
 use crate::{Image, Visibility};
 
 /// Times a list is read again because the image changed, before it is read in one go.
-const MOST_RESTARTS: u32 = 8;
+pub(super) const MOST_RESTARTS: u32 = 8;
 /// Rows whose records are looked at before their lists are read.
 const AT_ONCE: usize = 4;
 /// Words of names that take as long to copy as a cell takes to read.
-const WORDS_A_CELL: usize = 128;
+pub(super) const WORDS_A_CELL: usize = 128;
 
 /// The entity whose list is read: a start, or a row's relative.
 #[derive(Clone, Copy, Debug)]
-struct Owner {
+pub(super) struct Owner {
     /// The name of the question's entity, or of the row's.
-    name: Name,
-    group: u32,
-    start: EntityId,
-    relation: Relation,
+    pub(super) name: Name,
+    pub(super) group: u32,
+    pub(super) start: EntityId,
+    pub(super) relation: Relation,
     /// Only of a row: its list counts only edges of this tree.
-    row_group: u32,
-    tree: Option<TreeId>,
+    pub(super) row_group: u32,
+    pub(super) tree: Option<TreeId>,
     /// Depth and remaining steps of the rows that its list leads to.
-    depth: u32,
-    left: u32,
+    pub(super) depth: u32,
+    pub(super) left: u32,
 }
 
 impl Walk {
@@ -63,7 +63,11 @@ impl Walk {
             }
         }
         while self.at.rows < self.nodes.len() {
-            if self.read_some(mem, seen, budget) || *budget == 0 {
+            let ended = match self.is_wide() {
+                true => self.read_wide(mem, seen, budget),
+                false => self.read_some(mem, seen, budget),
+            };
+            if ended || *budget == 0 {
                 return true;
             }
         }
@@ -78,7 +82,7 @@ impl Walk {
         let mut lists = [(0, Cursor::default()); AT_ONCE];
         let mut count = 0;
         let first = self.at.rows;
-        let end = self.nodes.len().min(first + AT_ONCE);
+        let end = self.nodes.len().min(first + AT_ONCE).min(self.level.end);
         let names = self.arena.mark();
         for (row, node) in (first..).zip(&mut self.nodes[first..end]) {
             let record = Record::new(mem, node.entity());
@@ -133,7 +137,7 @@ impl Walk {
 
     /// Copies the labels of the rows up to `end`; `true` if there is no room for one.
     #[inline(never)]
-    fn label_rows(
+    pub(super) fn label_rows(
         &mut self,
         mem: &Memory,
         end: usize,
@@ -271,7 +275,7 @@ impl Walk {
 
     /// Adds the row that a visible edge leads to, or gives a known one the smaller `via`.
     #[inline(always)]
-    fn reach<const START: bool>(&mut self, mem: &Memory, owner: &Owner, slot: Slot) {
+    pub(super) fn reach<const START: bool>(&mut self, mem: &Memory, owner: &Owner, slot: Slot) {
         let Owner { depth, left, name, .. } = *owner;
         let row_group = if START {
             let Owner { group, relation, start, .. } = *owner;
@@ -306,7 +310,7 @@ fn start_of(mem: &Memory, entity: EntityId, relation: Relation) -> Cursor {
 }
 
 #[inline]
-fn direction(relation: Relation) -> Direction {
+pub(super) fn direction(relation: Relation) -> Direction {
     match relation {
         Relation::Ancestor => Direction::Up,
         Relation::Descendant => Direction::Down,

@@ -114,7 +114,8 @@ impl Walk {
             }
             + (wanted - words) * size_of::<u32>()
             + more_table
-            + more_known;
+            + more_known
+            + self.level.bytes_to_order(self.at.rows);
         self.allow(least)?;
         let labels = if self.wants_labels { rows.saturating_sub(self.row_labels.len()) } else { 0 };
         let fits = self.nodes.try_reserve_exact(rows - self.nodes.len()).is_ok()
@@ -122,12 +123,14 @@ impl Walk {
             && self.arena.try_grow_to(wanted, work)
             && self.seen.try_reserve(self.seen.len() + more)
             && (!short || self.row_groups.try_reserve(row_groups))
+            && self.try_room_to_order()
             && some_is_left();
         let nodes = &self.nodes;
         if !fits {
             return Err(NoRoom::Memory(least));
         }
         self.seen.grow(more, |node| nodes[node].id, work);
+        self.order_level(work);
         Ok(())
     }
 
@@ -141,7 +144,8 @@ impl Walk {
 
     /// Frees its memory, interruptibly.
     pub fn free(self, work: &mut Interruptible<'_>) {
-        let Walk { nodes, arena, seen, row_groups, order, rows, row_labels, text, .. } = self;
+        let Walk { nodes, arena, seen, row_groups, order, rows, row_labels, text, level, .. } =
+            self;
         work.free(rows);
         work.free(row_labels);
         work.free(nodes);
@@ -150,6 +154,7 @@ impl Walk {
         row_groups.free(work);
         order.free(work);
         text.free(work);
+        level.free(work);
     }
 
     /// Memory that the walk holds, without what only [`Walk::finish`] needs.
@@ -162,6 +167,7 @@ impl Walk {
             + self.row_labels.capacity() * size_of::<Name>()
             + self.questions.capacity() * size_of::<Question>()
             + self.asked.capacity() * size_of::<u64>()
+            + self.level.bytes()
             + self.trees.as_ref().map_or(0, Trees::bytes)
     }
 
