@@ -23,7 +23,7 @@ LIB = $(BUILD_DIR)/$(if $(filter dev,$(PROFILE)),debug,$(PROFILE))/libcftrag.so
 export PG SEED STEPS CHECKS CALLS STATEMENTS FUZZ_SECONDS VERSION
 
 .PHONY: help build install uninstall installcheck demo demo-stop test test-all freeze clean check-pg bench \
-	core-test asan valgrind races miri fuzz lint bench-core schema-check pgspot regress isolation exact exact-long inject hostile sqlsmith pgrx-test docs-test demo-test life pg-regress upgrade quality recognise methods clients
+	core-test asan valgrind races miri fuzz lint bench-core schema-check pgspot regress isolation exact exact-long inject hostile cost cancels sqlsmith pgrx-test docs-test demo-test life pg-regress upgrade quality recognise methods clients
 .DEFAULT_GOAL := build
 
 help:
@@ -47,6 +47,8 @@ help:
 	@echo '  make isolation          interleaved sessions              PG='
 	@echo '  make exact              random concurrent sessions, compared with the reference query   PG= SEED= STEPS='
 	@echo '  make hostile            hostile calls to every SQL function   PG= SEED= CALLS= (10000 is a long run)'
+	@echo '  make cost               what calls and writes cost at n and at 4n, as a ratio   PG='
+	@echo '  make cancels            every function is cancelled, over a million entities   PG= CFTRAG_SHORT=1 for 100,000'
 	@echo '  make sqlsmith           random nested statements over every function, on PostgreSQL 15   SEED= STATEMENTS='
 	@echo '  make pgrx-test          tests inside a server (src/pg_tests.rs), by cargo-pgrx   PG='
 	@echo '  make docs-test          the SQL of README and docs                          PG='
@@ -131,7 +133,7 @@ test-all:
 	tools/setup test
 	tools/test all
 
-lint schema-check pgspot regress isolation exact exact-long inject hostile sqlsmith pgrx-test life fuzz asan valgrind races miri pg-regress upgrade quality recognise methods clients:
+lint schema-check pgspot regress isolation exact exact-long inject hostile cost cancels sqlsmith pgrx-test life fuzz asan valgrind races miri pg-regress upgrade quality recognise methods clients:
 	tools/test $@
 test-long:
 	tools/setup test
