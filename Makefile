@@ -35,7 +35,7 @@ help:
 	@echo 'make test                 what every change runs, on one PostgreSQL, in a few minutes: lint, core in release, regress (preloaded),'
 	@echo '                          isolation, exact in 5,000 steps, the README, the data of the demo; ends with "N passed, N failed"'
 	@echo '                          PG_CONFIG=... for your own server, PG="15 17" for both majors; see tests/README.md'
-	@echo 'make test-all             everything below in full, on PostgreSQL 15 and 17; two hours'
+	@echo 'make test-all             everything below in full, on PostgreSQL 15 and 17; four hours'
 	@echo '  make lint               formatting, clippy, shell syntax, layers, wording'
 	@echo '  make core-test          the core without a server, debug and release'
 	@echo '  make asan | valgrind | miri    the core under AddressSanitizer, valgrind, miri'
