@@ -167,6 +167,7 @@ DECLARE
     -- Entities and trees of which nothing is said.
     left_out text[];
     trees_of text[];
+    is_left_out boolean[];
     said_of text[];
     said text[];
     relations text[];
@@ -238,9 +239,9 @@ BEGIN
     END IF;
     -- What the sentence about another entity of the question names as above that adds nothing in that tree.
     IF mode IN ('cft', 'hybrid', 'naive') AND cardinality(names) > 1 THEN
-        WITH above AS MATERIALIZED (SELECT c.entity, c.tree, c.relative FROM cftrag_internal.cft_context(names, up, 0, edges, trees) AS c WHERE c.relative = ANY (names))
+        WITH above AS MATERIALIZED (SELECT c.entity, c.tree, c.relative FROM cftrag_internal.cft_context(names, up, 0, edges, trees) AS c WHERE c.relative IN (SELECT unnest(names)))
         SELECT array_agg(DISTINCT concat_ws(' ', length(a.relative), a.relative, a.tree)) INTO left_out
-          FROM above AS a WHERE NOT EXISTS (SELECT FROM above AS b WHERE b.entity = a.relative AND b.relative = a.entity AND b.tree IS NOT DISTINCT FROM a.tree);
+          FROM above AS a WHERE NOT EXISTS (SELECT FROM above AS b WHERE b.entity = a.relative AND b.relative = a.entity AND (b.tree IS NULL) = (a.tree IS NULL) AND coalesce(b.tree, '') = coalesce(a.tree, ''));
     END IF;
 
     -- A statement for each mode, so that a kept plan of the next one does for all.
@@ -257,6 +258,10 @@ BEGIN
     ELSE
         SELECT array_agg(p.entity ORDER BY p.n), array_agg(p.text ORDER BY p.n) INTO said_of, said
           FROM cftrag_internal.cft_sentences_of_neighbors(names, greatest(down, 1), edges, trees) WITH ORDINALITY AS p(entity, text, n);
+    END IF;
+
+    IF left_out IS NOT NULL THEN
+        SELECT array_agg(u.it IN (SELECT unnest(left_out)) ORDER BY u.n) INTO is_left_out FROM unnest(trees_of) WITH ORDINALITY AS u(it, n);
     END IF;
 
     -- Rows are gathered one by one, from statements of one line: an error in a table of documents shows these in its CONTEXT.
@@ -281,7 +286,7 @@ BEGIN
           FROM unnest(said) WITH ORDINALITY AS u(text, n);
     END IF;
     FOR row_at IN 1 .. coalesce(cardinality(said), 0) LOOP
-        CONTINUE WHEN trees_of[row_at] = ANY (left_out);
+        CONTINUE WHEN is_left_out[row_at];
         sources := array_append(sources, 'hierarchy'); ranks := array_append(ranks, cardinality(sources) - near); numbers[cardinality(sources)] := row_at;
         entities := array_append(entities, said_of[row_at]); ids := array_append(ids, NULL); distances := array_append(distances, NULL);
         texts := array_append(texts, said[row_at]); sizes := array_append(sizes, (char_length(said[row_at]) + 3) / 4);
