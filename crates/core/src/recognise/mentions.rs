@@ -30,6 +30,7 @@ use crate::memory::limit::NoRoom;
 use crate::memory::root::BloomItems;
 use crate::memory::step::Step;
 use crate::recognise::candidates::{Block, Head};
+use crate::recognise::forms::Forms;
 use crate::recognise::mentions::window::Listing;
 use crate::recognise::starts::BLOCK;
 use crate::recognise::text::{Held, Reader};
@@ -96,6 +97,9 @@ pub struct Recogniser {
     /// The position in the half-read list of the next entity, and in that of a label.
     half: Option<(Direction, Cursor)>,
     listing: Option<Listing>,
+    /// What the current word has cost, in slots, and what is known of forms that cost much.
+    spent: usize,
+    forms: Forms,
     restarts: u32,
     epoch: u64,
     /// Scratch: a window's folded name, a stored name, and its folded name.
@@ -132,6 +136,8 @@ impl Recogniser {
             judged: Vec::new(),
             half: None,
             listing: None,
+            spent: 0,
+            forms: Forms::default(),
             restarts: 0,
             epoch: 0,
             window: Vec::new(),
@@ -159,6 +165,7 @@ impl Recogniser {
         self.asked.clear();
         self.failed = None;
         self.next_word();
+        self.forms.clear();
         self.counters = Counters::default();
     }
 
@@ -278,7 +285,8 @@ impl Recogniser {
         self.judged.clear();
         self.half = None;
         self.listing = None;
-        self.restarts = 0;
+        self.forms.next_word();
+        (self.spent, self.restarts) = (0, 0);
     }
 
     /// If the image changed since the last step, forgets what is known of the current word's
@@ -292,7 +300,7 @@ impl Recogniser {
         let epoch = image.epoch();
         if epoch != self.epoch {
             self.epoch = epoch;
-            self.restarts += u32::from(self.half.take().is_some());
+            self.restarts += u32::from(self.half.take().is_some() | self.forms.begin_anew());
             self.judged.clear();
             if let Some(Listing { found, names, .. }) = self.listing.take() {
                 self.found.truncate(found);

@@ -1,6 +1,7 @@
 //! Finds the names of entities in a text.
 
 pub(crate) mod candidates;
+pub(crate) mod forms;
 pub(crate) mod mentions;
 pub(crate) mod spelling;
 pub(crate) mod starts;

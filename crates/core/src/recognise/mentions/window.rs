@@ -4,7 +4,10 @@ use std::ops::Range;
 
 use super::{MOST_RESTARTS, Mention, Recogniser, Searched, Seek, Unfinished};
 use crate::folded::{alike, words};
+use crate::memory::id::RecordId;
+use crate::memory::limit::NoRoom;
 use crate::recognise::candidates::Head;
+use crate::recognise::forms::{Forms, Seen};
 use crate::recognise::spelling::{NEAR, spelling};
 use crate::recognise::text::Word;
 use crate::records::label::label_of;
@@ -64,6 +67,10 @@ impl Recogniser {
         let (first, last) =
             (self.held.word(self.current), self.held.word(self.current + words - 1));
         let at = first.from..last.to;
+        if let Some(known) = self.forms.get(&folded[..len]) {
+            return self.kept_window((image, text), (head, words), known, seen, budget);
+        }
+        let before = half.map_or(self.found.len(), |half| half.before);
         for (n, record) in alike::all(head).enumerate().skip(half.map_or(0, |half| half.turn)) {
             let half = half.filter(|half| half.turn == n);
             if self.seek == Seek::Entities {
@@ -99,12 +106,16 @@ impl Recogniser {
                 return Err(Unfinished);
             }
         }
+        if Forms::is_dear(self.spent, self.found.len() - before) {
+            let (len, form) = self.held.folded(self.current, words, &mut self.window);
+            self.forms.note(&form[..len]);
+        }
         Ok(())
     }
 
     /// Takes what it costs to compare a record's name with the text from the budget.
     fn pay(
-        &self,
+        &mut self,
         record: Record<'_>,
         at: &Range<usize>,
         budget: &mut usize,
@@ -113,8 +124,116 @@ impl Recogniser {
             return Err(Unfinished);
         }
         let bytes = at.len().min(NEAR) + record.name_len();
-        *budget = budget.saturating_sub(1 + bytes / PER_CELL);
+        let cost = 1 + bytes / PER_CELL;
+        self.spent += cost;
+        *budget = budget.saturating_sub(cost);
         Ok(())
+    }
+
+    /// [`Recogniser::window`], where the form is kept.
+    #[inline(never)]
+    fn kept_window(
+        &mut self,
+        (image, text): Searched<'_>,
+        (head, words): (Record<'_>, usize),
+        known: Option<Range<usize>>,
+        seen: &impl Visibility,
+        budget: &mut usize,
+    ) -> Result<(), Unfinished> {
+        let known = match known {
+            Some(known) => known,
+            None => {
+                self.read_form(image, head, seen, budget)?;
+                let (len, form) = self.held.folded(self.current, words, &mut self.window);
+                self.forms.end(&form[..len])
+            }
+        };
+        *budget = budget.saturating_sub(1 + known.len());
+        self.find_known(image, known, text, words);
+        Ok(())
+    }
+
+    /// Reads which names of a form the snapshot sees rows of, whatever the text is, from where it was left.
+    fn read_form(
+        &mut self,
+        image: Image<'_>,
+        head: Record<'_>,
+        seen: &impl Visibility,
+        budget: &mut usize,
+    ) -> Result<(), Unfinished> {
+        let read = self.forms.read();
+        for record in alike::all(head).skip(read) {
+            if self.seek == Seek::Entities {
+                if self.sees_edge(image, record, seen, budget)? {
+                    self.keep(Seen { name: record.id(), entity: record.id().entity() });
+                }
+            } else if record.is_label(&mut self.name) {
+                self.read_label(image, record, seen, budget)?;
+            }
+            self.forms.go_on();
+        }
+        Ok(())
+    }
+
+    /// Reads whose label a record is, as far as the snapshot sees.
+    fn read_label(
+        &mut self,
+        image: Image<'_>,
+        record: Record<'_>,
+        seen: &impl Visibility,
+        budget: &mut usize,
+    ) -> Result<(), Unfinished> {
+        let start = (Direction::Down, Cursor::start(record, Direction::Down));
+        let (_, mut cursor) = self.half.take().unwrap_or(start);
+        loop {
+            if *budget == 0 && self.restarts < MOST_RESTARTS {
+                self.half = Some((Direction::Down, cursor));
+                return Err(Unfinished);
+            }
+            *budget = budget.saturating_sub(1);
+            let Some(at) = cursor.next(image.mem()) else { return Ok(()) };
+            self.counters.slots_visited += 1;
+            let slot = Slot::read(image.mem(), at);
+            if sees(image.mem(), slot.link, seen, &mut self.asked) {
+                self.keep(Seen { name: record.id(), entity: slot.neighbour });
+            }
+        }
+    }
+
+    fn keep(&mut self, seen: Seen) {
+        if !self.forms.add(seen) {
+            let bytes = self.bytes() + size_of::<Seen>();
+            self.failed = self.failed.or(Some(NoRoom::Memory(bytes)));
+        }
+    }
+
+    /// Finds those of a form's names that the text spells.
+    fn find_known(&mut self, image: Image<'_>, known: Range<usize>, text: &str, words: usize) {
+        let (first, last) =
+            (self.held.word(self.current), self.held.word(self.current + words - 1));
+        let at = first.from..last.to;
+        let mut before: Option<(RecordId, Option<u32>, Option<Name>)> = None;
+        for n in known {
+            let Seen { name, entity } = self.forms.seen(n);
+            let (_, spelling, alias) = match before.filter(|(of, ..)| *of == name) {
+                Some(same) => same,
+                None => {
+                    let record = Record::new(image.mem(), name);
+                    let spelling = self.spelling(record, text, at.clone());
+                    let is_alias = self.seek == Seek::Aliased && spelling.is_some();
+                    let alias = if is_alias && self.has_room(record) {
+                        Some(self.arena.add_label_of(record))
+                    } else {
+                        None
+                    };
+                    (name, spelling, alias)
+                }
+            };
+            before = Some((name, spelling, alias));
+            if let Some(spelling) = spelling {
+                self.find(Record::new(image.mem(), entity), alias, Place { first, last, spelling });
+            }
+        }
     }
 
     /// How well the text spells a record's name there: see [`spelling`].
@@ -151,6 +270,7 @@ impl Recogniser {
                 return false;
             }
             let Some(at) = list.cursor.next(image.mem()) else { return true };
+            self.spent += 1;
             *budget = budget.saturating_sub(1);
             self.counters.slots_visited += 1;
             let slot = Slot::read(image.mem(), at);
@@ -201,6 +321,7 @@ impl Recogniser {
                 self.half = Some((direction, cursor));
                 return Err(Unfinished);
             }
+            self.spent += 1;
             *budget = budget.saturating_sub(1);
             match cursor.next(image.mem()) {
                 Some(at) => {

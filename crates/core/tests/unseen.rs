@@ -1,0 +1,116 @@
+//! Texts whose names have many rows that the snapshot does not see: what is found, and what is read.
+
+#[expect(dead_code, reason = "the world of the random tests")]
+mod common;
+
+use cftrag_core::{
+    Edge, HeapMemory, Hint, Image, Interruptible, LABELS, Prefix, Reader, Recogniser, Seek, Stamp,
+    Step, View, Visibility,
+};
+use common::{heap, verify};
+
+/// Sees the transactions before 100.
+struct Before;
+
+impl Visibility for Before {
+    fn view(&self, xid: u64, _hint: Hint) -> View {
+        if xid < 100 { View::Seen } else { View::Unseen }
+    }
+    fn learned(&self, _xid: u64) -> Hint {
+        Hint::None
+    }
+    fn curcid(&self) -> u32 {
+        0
+    }
+}
+
+fn insert(heap: &mut HeapMemory, tree: Option<&[u8]>, parent: &[u8], child: &[u8], xmin: u64) {
+    let edge = Edge { tree, parent, child };
+    while Image::open(heap).unwrap().free_bytes() < Image::insert_bound(&edge) {
+        assert!(heap.grow());
+        Image::open(heap).unwrap().publish_chunks(heap.mapped());
+    }
+    Image::open(heap).unwrap().insert(&edge, Some(Stamp { xmin, cmin: 0 })).unwrap();
+}
+
+/// What texts name, and who sees it: a hub of which nothing is seen, one whose oldest row is seen, and names that fold alike.
+fn name(heap: &mut HeapMemory, name: &str, seen: bool) {
+    let label = [name.as_bytes(), LABELS].concat();
+    let rows = if name.starts_with("hub") { 500 } else { 3 };
+    for n in 0..rows {
+        let id = format!("{name}{n}");
+        let xmin = if seen && n == 0 { 7 } else { 100 + n };
+        insert(heap, None, name.as_bytes(), format!("x{n}").as_bytes(), xmin);
+        insert(heap, Some(LABELS), &label, id.as_bytes(), xmin);
+    }
+}
+
+fn world() -> HeapMemory {
+    let mut heap = heap(1);
+    name(&mut heap, "hub one", false);
+    name(&mut heap, "hub two", true);
+    for n in 0..64_u32 {
+        let letter = |at: usize, c: char| if n >> at & 1 == 1 { c.to_ascii_uppercase() } else { c };
+        let form: String = "ward no".chars().enumerate().map(|(at, c)| letter(at, c)).collect();
+        name(&mut heap, &form, n % 16 == 3);
+    }
+    verify(Image::open(&heap).unwrap());
+    heap
+}
+
+/// Each mention: where, entity, alias, spelling.
+type Found = Vec<(usize, usize, String, Option<String>, u32)>;
+
+fn search(
+    heap: &mut HeapMemory,
+    text: &str,
+    seek: Seek,
+    cells: usize,
+    changing: bool,
+) -> (Found, u64) {
+    let mut check_interrupts = || ();
+    let work = &mut Interruptible::new(&mut check_interrupts);
+    let mut recogniser = Recogniser::new(Prefix::LENGTH);
+    recogniser.begin(seek, false);
+    let mut reader = Reader::of(text.as_bytes(), work).unwrap();
+    for steps in 0.. {
+        assert!(steps < 1_000_000, "it comes no further");
+        recogniser.read(&mut reader, work).unwrap();
+        match recogniser.step(Image::open(heap).unwrap(), &Before, cells, &reader) {
+            Step::Done => break,
+            Step::More => recogniser.make_room(cells).unwrap(),
+            Step::Ask => unreachable!("everything is known"),
+        }
+        if changing && steps < 500 {
+            insert(heap, None, b"stranger", format!("stranger {steps}").as_bytes(), 1000);
+        }
+    }
+    recogniser.finish();
+    let name = |of| String::from_utf8(recogniser.name(of).to_vec()).unwrap();
+    let mentions = recogniser.mentions().iter();
+    let found = mentions.map(|m| (m.from, m.to, name(m.entity), m.alias.map(name), m.spelling));
+    (found.collect(), recogniser.counters().slots_visited)
+}
+
+#[test]
+fn a_name_is_the_same_each_time_and_its_rows_are_not_read_each_time() {
+    let mut heap = world();
+    let once = "a hub one, the Hub Two and ward no, WARD NO; Ward no. ";
+    for seek in [Seek::Entities, Seek::Labelled, Seek::Aliased] {
+        let (first, read_once) = search(&mut heap, once, seek, 20_000, false);
+        assert!(!first.is_empty() && first.iter().any(|found| found.2.starts_with("hub two")));
+        assert!(!first.iter().any(|found| found.2.starts_with("hub one")));
+        for (cells, changing) in [(20_000, false), (50, false), (1, false), (50, true), (1, true)] {
+            let (all, read) = search(&mut heap, &once.repeat(40), seek, cells, changing);
+            let again = |n: usize| {
+                let shift = n * once.len();
+                first.iter().cloned().map(move |(from, to, entity, alias, spelling)| {
+                    (from + shift, to + shift, entity, alias, spelling)
+                })
+            };
+            let expected: Found = (0..40).flat_map(again).collect();
+            assert_eq!(all, expected, "{seek:?} {cells} {changing}");
+            assert!(changing || read < 4 * read_once, "{seek:?}: {read_once} slots, then {read}");
+        }
+    }
+}
