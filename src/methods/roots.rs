@@ -53,7 +53,7 @@ pub fn of_image(of: &AttachedTable, trees: Option<pg_sys::Datum>) -> Fallible<Op
     Ok(match served {
         Ok((whole, ticket)) => {
             ticket.control.slots[ticket.index].count_call(Counters::default());
-            walk::settle_now_and_then(of, &ticket);
+            walk::settle_now_and_then(of, &ticket, 0);
             whole.then_some(found)
         }
         Err(reason) => {

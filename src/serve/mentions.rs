@@ -170,7 +170,7 @@ impl Tables {
             merge(&all, mentions, &mut ticket, only, overlapping)?;
         }
         ticket.control.slots[ticket.index].count_call(recognisers[0].counters());
-        walk::settle_now_and_then(edges, &ticket);
+        walk::settle_now_and_then(edges, &ticket, recognisers[0].counters().slots_visited);
         Ok(())
     }
 }

@@ -11,6 +11,7 @@ use crate::error::Fallible;
 use crate::guc::Temperature;
 use crate::image::chunks::Unusable;
 use crate::image::reason::Reason;
+use crate::image::settle::SETTLE_SLICE;
 use crate::image::{chunks, counters, settle};
 use crate::pg::interrupt::check_interrupts;
 use crate::pg::snapshot::SnapshotView;
@@ -31,10 +32,14 @@ use std::cell::{Cell, RefCell};
 /// Edge slots visited under one holding of the lock: about a millisecond, so that no writer waits longer for a reader.
 pub const CELLS: usize = 20_000;
 
-/// One in this many of a backend's image calls settles a bounded number of versions.
-const SETTLE_EVERY: u32 = 64;
+/// One in this many of a backend's image calls settles half of the versions, as far as no snapshot needs them.
+const SETTLE_EVERY: u32 = 16;
 
-const SETTLE: usize = 1024;
+/// A call that has visited more slots than this settles a version for each `SLOTS_PER_SETTLED` of them: that takes about as long as the call. So
+/// nobody pays often for dead versions that are beside what he asks for.
+const MANY_SLOTS: u64 = 1024;
+
+const SLOTS_PER_SETTLED: u64 = 4;
 
 /// A workspace that grew past this, by some 100,000 rows, is freed after the call.
 const KEEP_BYTES: usize = 16 << 20;
@@ -189,7 +194,7 @@ pub fn walk_from(
 /// Counts a call that the image served, and does the image's housekeeping.
 pub fn asked(of: &AttachedTable, ticket: &Ticket, walk: &Walk) {
     ticket.control.slots[ticket.index].count_call(walk.counters());
-    settle_now_and_then(of, ticket);
+    settle_now_and_then(of, ticket, walk.counters().slots_visited);
 }
 
 /// Answers by the reference query. `entities` is a text[] value.
@@ -226,16 +231,19 @@ fn finish(
     }
 }
 
-/// Settles versions in every [`SETTLE_EVERY`]th call of this backend.
-pub fn settle_now_and_then(of: &AttachedTable, ticket: &Ticket) {
+/// Settles versions in every [`SETTLE_EVERY`]th call of this backend, and after a call that has visited many slots.
+pub fn settle_now_and_then(of: &AttachedTable, ticket: &Ticket, visited: u64) {
     CALLS.set(CALLS.get().wrapping_add(1));
-    if !CALLS.get().is_multiple_of(SETTLE_EVERY) || !crate::pg::contain::possible() {
+    let is_turn = CALLS.get().is_multiple_of(SETTLE_EVERY);
+    if !is_turn && visited <= MANY_SLOTS || !crate::pg::contain::possible() {
         return;
     }
     let versions = chunks::read(ticket.control, ticket.index, |_, image| image.stats().versions).unwrap_or(0);
+    let half = if is_turn { versions.div_ceil(2).max(SETTLE_SLICE as u64) } else { 0 };
+    let budget = half.max(visited / SLOTS_PER_SETTLED) as usize;
     if versions > 0 {
         let settled =
-            crate::pg::contain::attempt(|| settle::settle_if_free(ticket.control, ticket.index, of.oid(), SETTLE));
+            crate::pg::contain::attempt(|| settle::settle_if_free(ticket.control, ticket.index, of.oid(), budget));
         if let Some(Some(why)) = settled {
             ticket.control.slots[ticket.index].spoil(why);
         }
