@@ -6,6 +6,7 @@
 pub mod entity_value;
 pub mod fmgr;
 pub mod format;
+pub mod jsonb;
 pub mod tuple;
 pub mod utf8;
 pub mod work_memory;

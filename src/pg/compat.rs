@@ -222,12 +222,6 @@ pub mod plain {
             plan: pg_sys::SPIPlanPtr,
             options: *const pg_sys::SPIExecuteOptions,
         ) -> std::ffi::c_int;
-        pub unsafe fn OidInputFunctionCall(
-            function: pg_sys::Oid,
-            text: *mut std::ffi::c_char,
-            parameter: pg_sys::Oid,
-            modifier: i32,
-        ) -> pg_sys::Datum;
         pub fn ExecScan(
             node: *mut pg_sys::ScanState,
             access: pg_sys::ExecScanAccessMtd,

@@ -4,6 +4,7 @@
 
 use crate::pg::inject;
 use pgrx::pg_sys;
+use std::cell::Cell;
 
 /// Whether a cancel, or another interrupt that can be served now, is pending in this process.
 pub fn interrupted() -> bool {
@@ -23,6 +24,15 @@ pub fn check_interrupts() {
 
 /// Rows fetched at once, or handled between two checks for interrupts.
 pub const ROWS_BETWEEN_CHECKS: usize = 10_000;
+
+/// Checks for interrupts after so much work: names, and cache lines of long ones.
+pub fn look_up(done: &Cell<usize>, bytes: usize) {
+    done.set(done.get() + 1 + bytes / 64);
+    if done.get() > ROWS_BETWEEN_CHECKS {
+        done.set(0);
+        pgrx::check_for_interrupts!();
+    }
+}
 
 /// Whether CHECK_FOR_INTERRUPTS would raise if no lock were held: then work under the lock should stop.
 pub fn is_cancelled() -> bool {

@@ -4,7 +4,7 @@
 
 use crate::call::work_memory::Bytes;
 use crate::error::Fallible;
-use crate::pg::interrupt::check_interrupts;
+use crate::pg::interrupt::{check_interrupts, look_up};
 use crate::serve::sink::Relative;
 use crate::{error, guc};
 use cftrag_core::{Interruptible, NoRoom, Piece, Relation, Subject, Text, write_sentence};
@@ -13,9 +13,6 @@ use std::cell::Cell;
 
 /// A sentence up to this size is written whatever `cftrag.work_memory` is.
 const LEAST_TEXT: usize = 64 << 10;
-
-/// Rows between two checks for interrupts.
-const CHUNK: usize = 10_000;
 
 /// The sentences of an answer, one per line, as Walk::try_text writes those of an image's answer.
 #[derive(Default)]
@@ -71,15 +68,6 @@ pub fn sentence(out: &mut Text, of: &[Relative<'_>], subject: Subject<'_>) -> Fa
     }
     write_sentence(out, subject, names);
     Ok(())
-}
-
-/// Checks for interrupts after so much work: names, and cache lines of long ones.
-pub fn look_up(done: &Cell<usize>, bytes: usize) {
-    done.set(done.get() + 1 + bytes / 64);
-    if done.get() > CHUNK {
-        done.set(0);
-        check_for_interrupts!();
-    }
 }
 
 /// Divides an answer into sentences, in its order: each for the relatives of one entity, in one tree and direction, with its subject.

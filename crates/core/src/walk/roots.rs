@@ -17,11 +17,9 @@
 //! to its end in one step. A line that is freed and reused becomes an entity of which the
 //! snapshot sees nothing.
 
-use std::collections::HashSet;
-
 use crate::filter::bucket::Entry;
 use crate::memory::casts::wide;
-use crate::memory::id::{EntityId, TreeId};
+use crate::memory::id::{EntityId, TreeId, to_word};
 use crate::memory::marks::Marks;
 use crate::memory::root::{Counter, Field};
 use crate::records::list::Cursor;
@@ -29,7 +27,8 @@ use crate::records::record::{Direction, Record};
 use crate::records::slot::Slot;
 use crate::records::trees::Trees;
 use crate::records::visibility::sees;
-use crate::{Image, Step, Visibility};
+use crate::walk::seen::Seen;
+use crate::{Image, Interruptible, Step, Visibility};
 
 /// After this many passes, or restarts of lists, steps are no longer bounded.
 const BOUNDED: u32 = 8;
@@ -48,6 +47,8 @@ pub struct Roots {
     judged: Marks,
     /// The half-read list.
     reading: Option<Reading>,
+    /// The entity whose roots are being reported, and how many were: `below` has their trees.
+    saying: Option<(EntityId, usize)>,
     restarts: u32,
     epoch: u64,
     /// The trees that are asked for, if not all are.
@@ -72,36 +73,68 @@ struct Reading {
 }
 
 /// The trees met, usually few; None is the tree without a name.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Met {
-    few: Vec<Option<TreeId>>,
-    more: HashSet<Option<TreeId>>,
+    all: Vec<Option<TreeId>>,
+    /// Where each is, once there are more than `FEW`.
+    places: Seen,
+}
+
+impl Default for Met {
+    fn default() -> Met {
+        Met { all: Vec::new(), places: Seen::new() }
+    }
 }
 
 impl Met {
     const FEW: usize = 16;
+    /// As many more as there is room for before a step.
+    const ROOM: usize = 1 << 15;
+
+    fn key(tree: Option<TreeId>) -> u64 {
+        u64::from(to_word(tree))
+    }
 
     fn has(&self, tree: Option<TreeId>) -> bool {
-        self.few.contains(&tree) || self.more.contains(&tree)
+        match self.all.len() {
+            ..=Met::FEW => self.all.contains(&tree),
+            _ => self.places.has(Met::key(tree), |at| Met::key(self.all[at])),
+        }
     }
 
     fn add(&mut self, tree: Option<TreeId>) {
-        if self.few.len() < Met::FEW {
-            self.few.push(tree);
-        } else {
-            self.more.insert(tree);
+        let Met { all, places } = self;
+        all.push(tree);
+        if all.len() == Met::FEW + 1 {
+            places.start(0, 4 * Met::FEW);
+            for tree in &*all {
+                places.find_or_add(Met::key(*tree), |at| Met::key(all[at]));
+            }
+        } else if all.len() > Met::FEW {
+            places.find_or_add(Met::key(tree), |at| Met::key(all[at]));
         }
     }
 
     fn len(&self) -> usize {
-        self.few.len() + self.more.len()
+        self.all.len()
     }
 
     fn clear(&mut self) {
-        self.few.clear();
-        if !self.more.is_empty() {
-            self.more = HashSet::new();
+        self.all.clear();
+    }
+
+    /// Makes room for the next step, if there are many. `false` if there is no memory.
+    fn make_room(&mut self) -> bool {
+        let Met { all, places } = self;
+        if all.len() <= Met::FEW {
+            return true;
         }
+        let fits =
+            all.try_reserve(Met::ROOM).is_ok() && places.try_reserve(places.len() + Met::ROOM);
+        if fits {
+            places.grow(Met::ROOM, |at| Met::key(all[at]), &mut Interruptible::new(&mut || ()));
+        }
+        fits
     }
 }
 
@@ -122,7 +155,7 @@ impl Roots {
     /// `false` if there is no memory.
     #[must_use]
     pub fn make_room(&mut self) -> bool {
-        self.judged.make_room()
+        self.judged.make_room() && self.above.make_room() && self.below.make_room()
     }
 
     /// The xids the snapshot did not know, sorted and unique after [`Step::Ask`].
@@ -166,7 +199,11 @@ impl Image<'_> {
             BOUNDED.. => usize::MAX,
             passes => budget.max(1) << passes,
         };
-        if let Some(reading) = roots.reading.take() {
+        if let Some((entity, said)) = roots.saying.take() {
+            if !self.say_on(entity, said, roots, &mut left, &mut f) {
+                return Step::More;
+            }
+        } else if let Some(reading) = roots.reading.take() {
             if !self.judge(reading, roots, &mut left, seen, &mut f) {
                 return Step::More;
             }
@@ -279,31 +316,52 @@ impl Image<'_> {
                 }
             }
         }
-        self.say(reading.entity, roots, f);
-        true
+        self.say(reading.entity, roots, left, f)
     }
 
-    /// Reports an entity whose lists were read, if it is a root; not yet if xids are unknown.
-    fn say(self, entity: EntityId, roots: &mut Roots, f: &mut impl FnMut(Option<&[u8]>, &[u8])) {
+    /// Reports an entity whose lists were read, if it is a root; not yet if xids are unknown. `false` if the budget ended first.
+    fn say(
+        self,
+        entity: EntityId,
+        roots: &mut Roots,
+        left: &mut usize,
+        f: &mut impl FnMut(Option<&[u8]>, &[u8]),
+    ) -> bool {
         if !roots.unknown.is_empty() {
             roots.asked.append(&mut roots.unknown);
-            return;
+            return true;
         }
         roots.judged.add(entity.into());
-        let Roots { below, name, tree_name, .. } = roots;
-        if below.len() == 0 {
-            return;
-        }
+        roots.below.len() == 0 || self.say_on(entity, 0, roots, left, f)
+    }
+
+    /// Goes on to report an entity, after the first `said` trees. Its record and theirs stay where they are: the snapshot sees an edge.
+    fn say_on(
+        self,
+        entity: EntityId,
+        said: usize,
+        roots: &mut Roots,
+        left: &mut usize,
+        f: &mut impl FnMut(Option<&[u8]>, &[u8]),
+    ) -> bool {
+        let Roots { below, name, tree_name, saying, .. } = roots;
         let read = |to: &mut Vec<u8>, record: Record<'_>| {
             to.resize(record.name_len(), 0);
             record.copy_name(to);
         };
         read(name, Record::new(self.mem(), entity));
-        for &tree in below.few.iter().chain(&below.more) {
+        for (n, &tree) in below.all.iter().enumerate().skip(said) {
+            // One at least, or a step might make no progress.
+            if *left == 0 && n > said {
+                *saying = Some((entity, n));
+                return false;
+            }
+            *left = left.saturating_sub(1);
             if let Some(tree) = tree {
                 read(tree_name, Record::new(self.mem(), tree));
             }
             f(tree.map(|_| &**tree_name), name);
         }
+        true
     }
 }

@@ -19,6 +19,8 @@ pub(crate) struct Seen {
     end: u32,
 }
 
+/// Ids are dense: the golden ratio spreads them, and the high half is well mixed.
+const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
 /// Entries of the smallest table, for 16 keys. It grows fourfold.
 const FIRST_ROOM: usize = 64;
 
@@ -57,6 +59,20 @@ impl Seen {
         *entry = next;
         self.next = next;
         None
+    }
+
+    /// Whether there is such a key.
+    #[inline]
+    pub(crate) fn has(&self, key: u64, at: impl Fn(usize) -> u64) -> bool {
+        let mask = self.table.len() - 1;
+        let mut place = index(halves(key.wrapping_mul(GOLDEN)).1) & mask;
+        while self.table[place] != 0 {
+            if at(index(self.table[place] - 1)) == key {
+                return true;
+            }
+            place = (place + 1) & mask;
+        }
+        false
     }
 
     /// How many keys fit before the table is reallocated.
@@ -104,8 +120,7 @@ impl Seen {
     fn probe(&mut self, key: u64, at: impl Fn(usize) -> u64) -> &mut u32 {
         let table = &mut self.table[..];
         let mask = table.len() - 1;
-        // Ids are dense: the golden ratio spreads them, and the high half is well mixed.
-        let mut place = index(halves(key.wrapping_mul(0x9E37_79B9_7F4A_7C15)).1) & mask;
+        let mut place = index(halves(key.wrapping_mul(GOLDEN)).1) & mask;
         while table[place] != 0 && at(index(table[place] - 1)) != key {
             place = (place + 1) & mask;
         }
