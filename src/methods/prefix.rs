@@ -1,7 +1,7 @@
 //! cft_path_prefix: the path from the top of a tree to an entity (TreeRAG's Tree-Chunking).
 //!
 //! Runs two walks for some entities at a time: one for all that is above them, one for which of those have a parent. What is kept between the
-//! two is within cftrag.work_memory. If there are more levels than a walk takes, that entity's are searched one by one.
+//! two is within cftrag.work_memory. Where there are more levels than a walk takes, ways.rs finds the way.
 
 #![expect(unsafe_code, reason = "PostgreSQL's function call interface")]
 
@@ -10,11 +10,14 @@ use crate::call::work_memory::Room;
 use crate::error;
 use crate::error::Fallible;
 use crate::methods::big_map::{Map, Set};
-use crate::methods::breadth_first::{Side, Tree, UP};
+use crate::methods::breadth_first::{Tree, named, push};
+use crate::methods::graph::Graph;
 use crate::methods::walker::{ALL, Walker};
+use crate::methods::ways::Ways;
+use crate::pg::interrupt::check_interrupts;
 use crate::serve::answer::{reads_as_array, refuse_array};
 use crate::serve::labels::Labels;
-use cftrag_core::{NameId, Names};
+use cftrag_core::{Interruptible, NameId, Names};
 use pgrx::prelude::*;
 use pgrx::{Internal, check_for_interrupts};
 use std::cmp::Reverse;
@@ -67,7 +70,7 @@ fn each_place(
             check_for_interrupts!();
             each(&places, place, &under, &called)?;
         }
-        let found = places.list.iter().map(|place| place.above.len()).sum::<usize>();
+        let found = places.list.iter().map(|place| place.above.len() + place.whole.len()).sum::<usize>();
         size = (ANCESTORS * some.len() / (found + some.len())).max(1);
         left = others;
     }
@@ -120,6 +123,8 @@ pub struct Place {
     entity: NameId,
     tree: Tree,
     above: Vec<Above>,
+    /// The whole path, if a walk does not take so many levels.
+    whole: Vec<NameId>,
 }
 
 #[derive(Clone, Copy)]
@@ -151,37 +156,42 @@ impl Places {
                 let new = names.len() - known;
                 let names = if new == 0 { 0 } else { bytes + new * PER_NAME };
                 room.take(names + size_of::<Place>() + above.len() * size_of::<Above>())?;
-                places.list.push(Place { entity, tree, above });
+                places.list.push(Place { entity, tree, above, whole: Vec::new() });
             }
             Ok(())
         })?;
         Ok(places)
     }
 
-    /// For entities with more levels above them than a walk takes, finds all of them.
+    /// For entities with more levels above them than a walk takes, finds the whole way.
     fn go_further(&mut self, walker: &Walker) -> Fallible<()> {
         let is_deep = |place: &&Place| place.above.iter().any(|above| above.depth >= ALL);
         let deep: Set<NameId> = self.list.iter().filter(is_deep).map(|place| place.entity).collect();
-        let mut whole: Option<(NameId, Side)> = None;
-        for at in 0..self.list.len() {
-            let (entity, tree) = (self.list[at].entity, self.list[at].tree);
-            if !deep.contains(&entity) {
-                continue;
+        if deep.is_empty() {
+            return Ok(());
+        }
+        let entities: Vec<&[u8]> = deep.iter().map(|&entity| self.names.get(entity)).collect();
+        let mut check_interrupts = check_interrupts;
+        let work = &mut Interruptible::new(&mut check_interrupts);
+        let mut graph = Graph::around(walker, &entities)?;
+        // Their names are the graph's first.
+        let nodes: Vec<u32> =
+            (0..graph.len() as u32).filter(|&id| graph.node(id).1.number() < entities.len()).collect();
+        let ways = Ways::to(&mut graph, nodes.iter().copied(), work)?;
+        let (mut whole, mut room) = (Map::<(Tree, NameId), Vec<NameId>>::default(), Room::new());
+        for node in nodes {
+            let mut names = Vec::new();
+            for id in ways.way_to(&graph, node, work)? {
+                work.step();
+                push(&mut names, named(&mut self.names, graph.name(id), &mut room)?)?;
             }
-            // The trees of an entity come together.
-            let side = match whole.take().filter(|whole| whole.0 == entity) {
-                Some((_, side)) => side,
-                None => Side::new(entity, UP).exhaust(walker, &mut self.names, &mut Room::new())?,
-            };
-            let names = &self.names;
-            let of_tree = side.found.iter().filter(|(node, found)| node.0 == tree && found.depth > 0);
-            self.list[at].above = of_tree
-                .filter_map(|(node, found)| {
-                    let via = side.before(*found).map(|before| before.0).min_by_key(|&via| names.get(via))?;
-                    Some(Above { name: node.1, via, depth: found.depth as i32 })
-                })
-                .collect();
-            whole = Some((entity, side));
+            let (tree, _) = graph.node(node);
+            let tree = tree.map(|tree| self.names.id(graph.names.get(tree)));
+            whole.insert((tree, self.names.id(graph.name(node))), names);
+        }
+        for place in self.list.iter_mut().filter(|place| deep.contains(&place.entity)) {
+            place.above = Vec::new();
+            place.whole = whole.remove(&(place.tree, place.entity)).unwrap_or_default();
         }
         Ok(())
     }
@@ -203,6 +213,9 @@ impl Places {
 
     /// The names from the top to the entity.
     fn path(&self, place: &Place, under: &Under) -> Vec<NameId> {
+        if !place.whole.is_empty() {
+            return place.whole.clone();
+        }
         let top = place.above.iter().min_by_key(|above| {
             let has_parent = under.contains(&(place.tree, above.name));
             let far = if has_parent { Err(Reverse(above.depth)) } else { Ok(above.depth) };
@@ -220,7 +233,8 @@ impl Places {
     fn called(&self, walker: &Walker) -> Fallible<Called> {
         let mut called = Map::default();
         let of_place = |place: &Place| {
-            [place.entity].into_iter().chain(place.above.iter().map(|above| above.name)).collect::<Vec<_>>()
+            let above = place.above.iter().map(|above| above.name);
+            [place.entity].into_iter().chain(above).chain(place.whole.iter().copied()).collect::<Vec<_>>()
         };
         let mut all: Vec<NameId> = self.list.iter().flat_map(of_place).collect();
         all.sort_unstable();

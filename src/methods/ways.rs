@@ -62,6 +62,22 @@ impl Ways {
     pub fn has_top(&self, id: u32) -> bool {
         self.0.get(id) != NONE
     }
+
+    /// The whole way to a node, from its top.
+    pub fn way_to(&self, graph: &Graph<'_>, id: u32, work: &mut Interruptible<'_>) -> Fallible<Vec<u32>> {
+        if !self.has_top(id) {
+            return way_in_a_cycle(graph, id, work);
+        }
+        let mut way = Vec::new();
+        let mut at = Some(id);
+        while let Some(id) = at {
+            work.step();
+            push(&mut way, id)?;
+            at = self.before(id);
+        }
+        way.reverse();
+        Ok(way)
+    }
 }
 
 /// The way to a node without a top above it, from the farthest above: of several the smallest by bytes.
