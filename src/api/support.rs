@@ -268,7 +268,9 @@ impl Asked {
                 let (begun, rows) = walk.so_far();
                 let asked = if step == Step::Done { names.len() } else { begun };
                 let rows = (rows as f64 / asked as f64).max(average);
-                Some(Told::Found(Found { rows, is_part: step != Step::Done, entities }))
+                // A walk has no more levels.
+                let is_part = step != Step::Done || walk.depth_so_far() >= MAX_LEVELS as u32;
+                Some(Told::Found(Found { rows, is_part, entities }))
             });
             match told.ok()?? {
                 Told::Found(found) => return Some(found),

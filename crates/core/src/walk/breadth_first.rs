@@ -330,6 +330,12 @@ impl Walk {
         (self.looked_up, self.nodes.len())
     }
 
+    /// The depth of the last row found.
+    #[must_use]
+    pub fn depth_so_far(&self) -> u32 {
+        self.nodes.last().map_or(0, |node| node.depth)
+    }
+
     /// The rows, in order: after [`Walk::finish`].
     #[must_use]
     pub fn rows(&self) -> &[Row] {
