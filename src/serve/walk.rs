@@ -36,7 +36,7 @@ pub const CELLS: usize = 20_000;
 const SETTLE_EVERY: u32 = 16;
 
 /// A call that has visited more slots than this settles a version for each `SLOTS_PER_SETTLED` of them: that takes about as long as the call. So
-/// nobody pays often for dead versions that are beside what he asks for.
+/// dead versions beside what is asked for soon go.
 const MANY_SLOTS: u64 = 1024;
 
 const SLOTS_PER_SETTLED: u64 = 4;
