@@ -7,6 +7,8 @@
 use crate::error;
 use crate::error::Fallible;
 use crate::pg::encoding;
+use crate::pg::interrupt::check_interrupts;
+use cftrag_core::Interruptible;
 use pgrx::{PgLogLevel, check_for_interrupts, pg_sys};
 use std::collections::HashSet;
 use std::ffi::{CStr, CString};
@@ -360,9 +362,15 @@ pub fn bigint_array(numbers: &[i64]) -> pg_sys::Datum {
     }
 }
 
-/// A text[] value, palloc'd.
+/// A text[] value, palloc'd. Making one of a million elements can be cancelled.
 pub fn text_array(texts: &[&[u8]]) -> pg_sys::Datum {
-    let mut elements: Vec<_> = texts.iter().map(|text| text_datum(text)).collect();
+    let mut check_interrupts = check_interrupts;
+    let mut work = Interruptible::new(&mut check_interrupts);
+    let text = |text: &&[u8]| {
+        work.steps(1 + text.len() / 64);
+        text_datum(text)
+    };
+    let mut elements: Vec<_> = texts.iter().map(text).collect();
     // SAFETY: text elements, which are copied and then ours to free.
     unsafe {
         let array = pg_sys::construct_array(

@@ -46,6 +46,19 @@ struct Edge {
 impl<'w> Graph<'w> {
     /// These entities, in each tree where they are, with their neighbours. Errors: those of cft_context; 53400, 53200.
     pub fn around(walker: &'w Walker, entities: &[&[u8]]) -> Fallible<Self> {
+        let mut graph = Self::of(walker, entities, UP | DOWN)?;
+        walker.relatives_and_own(entities, 1, 1, |rows| graph.take(rows, true))?;
+        Ok(graph)
+    }
+
+    /// These entities, in each tree where they have parents, with these. Errors: those of [`Graph::around`].
+    pub fn with_parents(walker: &'w Walker, entities: &[&[u8]]) -> Fallible<Self> {
+        let mut graph = Self::of(walker, entities, UP)?;
+        walker.relatives(entities, 1, 0, |rows| graph.take(rows, true))?;
+        Ok(graph)
+    }
+
+    fn of(walker: &'w Walker, entities: &[&[u8]], asked: u8) -> Fallible<Self> {
         let mut graph = Self {
             walker,
             names: Names::default(),
@@ -58,9 +71,8 @@ impl<'w> Graph<'w> {
         };
         for entity in entities {
             let name = named(&mut graph.names, entity, &mut graph.room)?;
-            graph.asked.entry(name, || UP | DOWN)?;
+            graph.asked.entry(name, || asked)?;
         }
-        walker.relatives_and_own(entities, 1, 1, |rows| graph.take(rows, true))?;
         Ok(graph)
     }
 

@@ -6,6 +6,7 @@
 pub mod alike;
 pub mod big_map;
 pub mod breadth_first;
+pub mod bridge;
 pub mod cycle_search;
 pub mod descendants;
 pub mod descent;

@@ -17,7 +17,7 @@ pub struct Ways(Marks);
 impl Ways {
     /// The ways to these nodes and to all that is above them; the graph learns all of it. 53400, 53200.
     pub fn to(graph: &mut Graph<'_>, nodes: impl Iterator<Item = u32>, work: &mut Interruptible<'_>) -> Fallible<Self> {
-        let above = all_above(graph, nodes, work)?;
+        let above = all_above(graph, nodes, NONE, work)?;
         let (mut children, mut last) = (Vec::new(), Marks::default());
         let mut level = Vec::new();
         for &id in &above {
@@ -89,19 +89,23 @@ pub fn way_in_a_cycle(graph: &Graph<'_>, id: u32, work: &mut Interruptible<'_>) 
     Ok(std::iter::once(first).chain(above.way_from(first)).collect())
 }
 
-/// These nodes and all above them.
-fn all_above(
+/// These nodes and all above them within so many levels; the graph learns all of it. 53400, 53200.
+pub fn all_above(
     graph: &mut Graph<'_>,
     nodes: impl Iterator<Item = u32>,
+    levels: u32,
     work: &mut Interruptible<'_>,
 ) -> Fallible<Vec<u32>> {
     let (mut found, mut seen, mut done) = (Vec::new(), Marks::default(), 0);
     for id in nodes {
         note(id, &mut seen, &mut found)?;
     }
-    while done < found.len() {
+    for _ in 0..levels {
         let level = done..found.len();
-        done = found.len();
+        if level.is_empty() {
+            break;
+        }
+        done = level.end;
         graph.ask(found[level.clone()].iter().copied(), UP)?;
         for at in level {
             for parent in graph.next(found[at], UP) {

@@ -42,6 +42,16 @@ SELECT cft_attach('groups');
 SELECT oracle.build('groups');
 SELECT count(*), count(DISTINCT apex) FROM cft_bridge(ARRAY(SELECT child FROM groups WHERE parent LIKE 'group%'), edges => 'groups');
 SELECT count(*), count(DISTINCT apex), min(apex), max(apex) FROM cft_bridge(ARRAY(SELECT DISTINCT child FROM groups WHERE parent LIKE 'pair%'), edges => 'groups');
+-- A pair in each of 20,000 trees. Each entity of a chain with the thousand above it: what this takes is counted.
+CREATE TABLE pairs (tree text, parent text, child text);
+INSERT INTO pairs SELECT 'tree' || n, 'top' || n % 3, child FROM generate_series(1, 20000) AS n, unnest('{one,other}'::text[]) AS child;
+SELECT cft_attach('pairs', tree => 'tree');
+SELECT oracle.build('pairs');
+SELECT count(*), count(DISTINCT tree), count(DISTINCT apex), min(leads_to), max(leads_to) FROM cft_bridge('{one,other}'::text[], edges => 'pairs');
+SELECT count(*), count(DISTINCT apex), sum(cardinality(leads_to)) FROM cft_bridge(ARRAY(SELECT 'n' || n FROM generate_series(1, 2000) AS n), 1000, 'chain');
+SET cftrag.work_memory = '20MB';
+SELECT count(*) FROM cft_bridge(ARRAY(SELECT 'n' || n FROM generate_series(1, 2000) AS n), 1000, 'chain');
+RESET cftrag.work_memory;
 -- The searches, with plans for these arguments and for any: 20,000 entities under 100.
 CREATE TABLE wide (parent text, child text);
 INSERT INTO wide SELECT 'parent' || n % 100, 'child' || n FROM generate_series(1, 20000) AS n;
@@ -86,4 +96,4 @@ ANALYZE links;
 SELECT cft_attach_embeddings('links', edges => 'chains');
 SELECT count(*), max(depth), max(compared) FROM cft_tree_search('[1,1]', mode => 'prune', prune_factor => 0, k => 1000, edges => 'chains');
 RESET statement_timeout;
-DROP TABLE up, page, many_trees, chain, groups, wide, vectors, chains, links;
+DROP TABLE up, page, many_trees, chain, groups, pairs, wide, vectors, chains, links;
