@@ -96,4 +96,4 @@ ANALYZE links;
 SELECT cft_attach_embeddings('links', edges => 'chains');
 SELECT count(*), max(depth), max(compared) FROM cft_tree_search('[1,1]', mode => 'prune', prune_factor => 0, k => 1000, edges => 'chains');
 RESET statement_timeout;
-DROP TABLE up, page, many_trees, chain, groups, pairs, wide, vectors, chains, links;
+DROP TABLE up, page, many_trees, chain, groups, pairs, wide, vectors, chains, links, grove, seen, defined;
