@@ -49,6 +49,7 @@ fn world() -> HeapMemory {
     let mut heap = heap(1);
     name(&mut heap, "hub one", false);
     name(&mut heap, "hub two", true);
+    name(&mut heap, "hub", true);
     for n in 0..64_u32 {
         let letter = |at: usize, c: char| if n >> at & 1 == 1 { c.to_ascii_uppercase() } else { c };
         let form: String = "ward no".chars().enumerate().map(|(at, c)| letter(at, c)).collect();

@@ -100,6 +100,9 @@ pub struct Recogniser {
     /// What the current word has cost, in slots, and what is known of forms that cost much.
     spent: usize,
     forms: Forms,
+    /// What windows of the current word whose form is kept cost: taken from the budget once the word is done, since they are looked at again if it is
+    /// begun again.
+    owed: usize,
     restarts: u32,
     epoch: u64,
     /// Scratch: a window's folded name, a stored name, and its folded name.
@@ -138,6 +141,7 @@ impl Recogniser {
             listing: None,
             spent: 0,
             forms: Forms::default(),
+            owed: 0,
             restarts: 0,
             epoch: 0,
             window: Vec::new(),
@@ -353,7 +357,7 @@ impl Recogniser {
                         return Err(unfinished);
                     }
                 }
-                *budget = budget.saturating_sub(WORD_CELLS);
+                *budget = budget.saturating_sub(WORD_CELLS + self.owed);
             }
         }
         Ok(())
@@ -368,6 +372,7 @@ impl Recogniser {
         budget: &mut usize,
     ) -> Result<usize, Unfinished> {
         let mut turn = 0;
+        self.owed = 0;
         let half = self.listing.take();
         let (first, mut words_found) = half.map_or((0, 0), |half| (half.head, half.words_found));
         for (at, i) in heads.enumerate().skip(first) {

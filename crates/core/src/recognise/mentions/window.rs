@@ -148,7 +148,7 @@ impl Recogniser {
                 self.forms.end(&form[..len])
             }
         };
-        *budget = budget.saturating_sub(1 + known.len());
+        self.owed += 1 + known.len();
         self.find_known(image, known, text, words);
         Ok(())
     }
