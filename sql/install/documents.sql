@@ -15,10 +15,6 @@ LANGUAGE c STABLE PARALLEL SAFE COST 20 ROWS 2
 AS 'MODULE_PATHNAME', 'cft_name_tables_wrapper';
 COMMENT ON FUNCTION cftrag_internal.cft_name_tables(regclass) IS 'where the labels and the aliases of an edges table are';
 
-CREATE FUNCTION cftrag_internal.cft_places(entities text[], edges regclass) RETURNS bigint[] LANGUAGE c STABLE PARALLEL SAFE COST 100
-AS 'MODULE_PATHNAME', 'cft_places_wrapper';
-COMMENT ON FUNCTION cftrag_internal.cft_places(text[], regclass) IS 'the places of distinct entities by the position of an edges table; NULL if it has none';
-
 CREATE FUNCTION cftrag_internal.cft_called(entities text[], edges regclass) RETURNS text[] LANGUAGE c STABLE PARALLEL SAFE COST 20
 AS 'MODULE_PATHNAME', 'cft_called_wrapper';
 COMMENT ON FUNCTION cftrag_internal.cft_called(text[], regclass) IS 'the labels of entities, or the names of those without';

@@ -2,14 +2,13 @@
 
 #![expect(unsafe_code, reason = "PostgreSQL's function call interface")]
 
-use crate::call::fmgr::{Call, bigint_array, name_datum, text_array, text_value};
+use crate::call::fmgr::{Call, name_datum, text_array, text_value};
 use crate::catalog::attached_table::{AttachedTable, OpenNames};
 use crate::catalog::columns::ColumnNames;
 use crate::catalog::privileges;
 use crate::error;
 use crate::error::Fallible;
 use crate::serve::labels::Labels;
-use crate::serve::siblings;
 use pgrx::Internal;
 use pgrx::prelude::*;
 
@@ -67,17 +66,6 @@ fn cft_name_tables(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
         rows.add(&mut [pg_sys::Datum::from(of.oid()), name_datum(&names.child), called], &mut [false; 3]);
     }
     Ok(())
-}
-
-/// `cft_places(entities text[], edges regclass) -> bigint[]`: the places of these entities by the table's position, each once, in the order of first
-/// occurrence; NULL if it has no column of positions. Errors: those of cft_context.
-#[pg_extern(sql = false)]
-fn cft_places(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<Internal> {
-    // SAFETY: our own fcinfo.
-    let call = unsafe { Call::new(fcinfo) };
-    let Some((names, _)) = call.names(0) else { return Ok(Internal::from(None)) };
-    let places = siblings::places(&AttachedTable::open(&call, 1)?, &names)?;
-    Ok(Internal::from(places.map(|places| bigint_array(&places))))
 }
 
 /// `cft_called(entities text[], edges regclass) -> text[]`: the labels of these entities, or the name of one without. NULL for NULL; each name

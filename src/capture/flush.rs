@@ -13,7 +13,7 @@ use crate::catalog::{name, pg_trigger};
 use crate::error;
 use crate::error::Damage;
 use crate::image::control::Control;
-use crate::image::settle::{SETTLE_SLICE, settle};
+use crate::image::settle::{MOST_SETTLED, settle};
 use crate::image::slot::State;
 use crate::image::{chunks, control};
 use crate::pg::contain;
@@ -28,11 +28,6 @@ const FEW: usize = 32;
 
 /// Besides large flushes, one in this many settles versions: finding the horizon scans the process array.
 const SETTLE_EVERY: u64 = 16;
-
-/// With so many versions left each flush settles, and how many at most: some ten milliseconds' work. They are left by a snapshot that was held for long.
-const BACKLOG: usize = 4 * SETTLE_SLICE;
-
-const MOST_SETTLED: usize = 128 * SETTLE_SLICE;
 
 /// The result of a flush.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -179,12 +174,10 @@ fn target(control: &Control, index: usize, table: &TableDelta, row: &mut Trigger
 fn settle_in_turn(control: &Control, index: usize, table: &TableDelta) -> Result<(), FlushEnd> {
     let many = table.entries.len() > MANY;
     let flushes = control.slots[index].flushes.fetch_add(1, Relaxed);
-    let versions = contain::attempt(|| chunks::read(control, index, |_, image| image.stats().versions).unwrap_or(0));
-    let left = versions.unwrap_or(0) as usize;
-    if !many && left < BACKLOG && !flushes.is_multiple_of(SETTLE_EVERY) {
+    if !many && !flushes.is_multiple_of(SETTLE_EVERY) {
         return Ok(());
     }
-    let budget = left.min(MOST_SETTLED).max(2 * table.entries.len()).max(4 * SETTLE_SLICE);
+    let budget = MOST_SETTLED.max(2 * table.entries.len());
     match contain::attempt(|| settle(control, index, table.oid, budget)).unwrap_or(Some(Damage::Memory)) {
         Some(why) => Err(FlushEnd::Broken(why)),
         None => Ok(()),

@@ -20,6 +20,9 @@ use std::sync::atomic::Ordering::Relaxed;
 /// Versions examined under one holding of the lock.
 pub const SETTLE_SLICE: usize = 1024;
 
+/// Versions that a small flush or a call settles at most, if a snapshot that was held for long has left so many: some ten milliseconds' work.
+pub const MOST_SETTLED: usize = 128 * SETTLE_SLICE;
+
 /// Settles up to `budget` versions that all running snapshots see alike.
 pub fn settle(control: &Control, index: usize, table: pg_sys::Oid, budget: usize) -> Option<Damage> {
     settle_by(control, index, table, budget, |work| chunks::write(control, index, work).ok())

@@ -183,6 +183,7 @@ impl Places {
             let mut names = Vec::new();
             for id in ways.way_to(&graph, node, work)? {
                 work.step();
+                room.take(size_of::<NameId>())?;
                 push(&mut names, named(&mut self.names, graph.name(id), &mut room)?)?;
             }
             let (tree, _) = graph.node(node);

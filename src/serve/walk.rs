@@ -11,7 +11,7 @@ use crate::error::Fallible;
 use crate::guc::Temperature;
 use crate::image::chunks::Unusable;
 use crate::image::reason::Reason;
-use crate::image::settle::SETTLE_SLICE;
+use crate::image::settle::{MOST_SETTLED, SETTLE_SLICE};
 use crate::image::{chunks, counters, settle};
 use crate::pg::interrupt::check_interrupts;
 use crate::pg::snapshot::SnapshotView;
@@ -240,7 +240,7 @@ pub fn settle_now_and_then(of: &AttachedTable, ticket: &Ticket, visited: u64) {
     }
     let versions = chunks::read(ticket.control, ticket.index, |_, image| image.stats().versions).unwrap_or(0);
     let half = if is_turn { versions.div_ceil(2).max(SETTLE_SLICE as u64) } else { 0 };
-    let budget = half.max(visited / SLOTS_PER_SETTLED) as usize;
+    let budget = (half.max(visited / SLOTS_PER_SETTLED) as usize).min(MOST_SETTLED);
     if versions > 0 {
         let settled =
             crate::pg::contain::attempt(|| settle::settle_if_free(ticket.control, ticket.index, of.oid(), budget));

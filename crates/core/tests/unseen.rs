@@ -115,3 +115,22 @@ fn a_name_is_the_same_each_time_and_its_rows_are_not_read_each_time() {
         }
     }
 }
+
+/// 5,000 entities of a label are seen, and six times as many are not: more than is kept.
+#[test]
+fn a_label_of_very_many_entities_is_found_each_time() {
+    let mut heap = heap(1);
+    for n in 0..35_000_u64 {
+        let xmin = if n % 7 == 0 { 7 } else { 100 + n };
+        let label = [b"shop", LABELS].concat();
+        insert(&mut heap, Some(LABELS), &label, format!("id {n}").as_bytes(), xmin);
+    }
+    for seek in [Seek::Labelled, Seek::Aliased] {
+        for (cells, changing) in [(20_000, false), (500, false), (500, true)] {
+            let (found, _) = search(&mut heap, "a shop, a shop; a shop", seek, cells, changing);
+            assert_eq!(found.len(), 3 * 5000, "{seek:?} {cells} {changing}");
+            let places: Vec<usize> = found.iter().map(|one| one.0).collect();
+            assert_eq!((places[0], places[5000], places[10_000]), (2, 10, 18));
+        }
+    }
+}

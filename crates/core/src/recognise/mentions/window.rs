@@ -5,9 +5,8 @@ use std::ops::Range;
 use super::{MOST_RESTARTS, Mention, Recogniser, Searched, Seek, Unfinished};
 use crate::folded::{alike, words};
 use crate::memory::id::RecordId;
-use crate::memory::limit::NoRoom;
 use crate::recognise::candidates::Head;
-use crate::recognise::forms::{Forms, Seen};
+use crate::recognise::forms::{Forms, Kept, Seen};
 use crate::recognise::spelling::{NEAR, spelling};
 use crate::recognise::text::Word;
 use crate::records::label::label_of;
@@ -67,8 +66,12 @@ impl Recogniser {
         let (first, last) =
             (self.held.word(self.current), self.held.word(self.current + words - 1));
         let at = first.from..last.to;
-        if let Some(known) = self.forms.get(&folded[..len]) {
-            return self.kept_window((image, text), (head, words), known, seen, budget);
+        let kept = self.forms.get(&folded[..len]);
+        let is_kept = kept.is_some();
+        if let Some(kept) = kept
+            && self.kept_window((image, text), (head, words), kept, seen, budget)?
+        {
+            return Ok(());
         }
         let before = half.map_or(self.found.len(), |half| half.before);
         for (n, record) in alike::all(head).enumerate().skip(half.map_or(0, |half| half.turn)) {
@@ -106,7 +109,7 @@ impl Recogniser {
                 return Err(Unfinished);
             }
         }
-        if Forms::is_dear(self.spent, self.found.len() - before) {
+        if !is_kept && Forms::is_dear(self.spent, self.found.len() - before) {
             let (len, form) = self.held.folded(self.current, words, &mut self.window);
             self.forms.note(&form[..len]);
         }
@@ -123,66 +126,75 @@ impl Recogniser {
         if *budget == 0 && self.restarts < MOST_RESTARTS {
             return Err(Unfinished);
         }
-        let bytes = at.len().min(NEAR) + record.name_len();
-        let cost = 1 + bytes / PER_CELL;
+        let cost = cells_of(record) + at.len().min(NEAR) / PER_CELL;
         self.spent += cost;
         *budget = budget.saturating_sub(cost);
         Ok(())
     }
 
-    /// [`Recogniser::window`], where the form is kept.
+    /// [`Recogniser::window`], where the form is kept; `false` if too much of it is seen to be kept.
     #[inline(never)]
     fn kept_window(
         &mut self,
         (image, text): Searched<'_>,
         (head, words): (Record<'_>, usize),
-        known: Option<Range<usize>>,
+        kept: Kept,
         seen: &impl Visibility,
         budget: &mut usize,
-    ) -> Result<(), Unfinished> {
-        let known = match known {
-            Some(known) => known,
-            None => {
-                self.read_form(image, head, seen, budget)?;
+    ) -> Result<bool, Unfinished> {
+        let names = match kept {
+            Kept::Names(names) => names,
+            Kept::TooMuch => return Ok(false),
+            Kept::Wanted => {
+                let fits = self.read_form(image, head, seen, budget)?;
                 let (len, form) = self.held.folded(self.current, words, &mut self.window);
+                if !fits {
+                    self.half = None;
+                    self.forms.give_up(&form[..len]);
+                    return Ok(false);
+                }
                 self.forms.end(&form[..len])
             }
         };
-        self.owed += 1 + known.len();
-        self.find_known(image, known, text, words);
-        Ok(())
+        self.find_known(image, names, text, words);
+        Ok(true)
     }
 
-    /// Reads which names of a form the snapshot sees rows of, whatever the text is, from where it was left.
+    /// Reads which names of a form the snapshot sees rows of, whatever the text is, from where it was left; `false` if that is too much to keep.
     fn read_form(
         &mut self,
         image: Image<'_>,
         head: Record<'_>,
         seen: &impl Visibility,
         budget: &mut usize,
-    ) -> Result<(), Unfinished> {
+    ) -> Result<bool, Unfinished> {
         let read = self.forms.read();
         for record in alike::all(head).skip(read) {
             if self.seek == Seek::Entities {
-                if self.sees_edge(image, record, seen, budget)? {
-                    self.keep(Seen { name: record.id(), entity: record.id().entity() });
+                let seen_name = Seen { name: record.id(), entity: record.id().entity() };
+                if self.sees_edge(image, record, seen, budget)?
+                    && !self.forms.add(seen_name, cells_of(record))
+                {
+                    return Ok(false);
                 }
-            } else if record.is_label(&mut self.name) {
-                self.read_label(image, record, seen, budget)?;
+            } else if record.is_label(&mut self.name)
+                && !self.read_label(image, record, seen, budget)?
+            {
+                return Ok(false);
             }
             self.forms.go_on();
         }
-        Ok(())
+        Ok(true)
     }
 
-    /// Reads whose label a record is, as far as the snapshot sees.
+    /// Reads whose label a record is, as far as the snapshot sees; `false` if that is too much to keep.
     fn read_label(
         &mut self,
         image: Image<'_>,
         record: Record<'_>,
         seen: &impl Visibility,
         budget: &mut usize,
-    ) -> Result<(), Unfinished> {
+    ) -> Result<bool, Unfinished> {
         let start = (Direction::Down, Cursor::start(record, Direction::Down));
         let (_, mut cursor) = self.half.take().unwrap_or(start);
         loop {
@@ -191,19 +203,15 @@ impl Recogniser {
                 return Err(Unfinished);
             }
             *budget = budget.saturating_sub(1);
-            let Some(at) = cursor.next(image.mem()) else { return Ok(()) };
+            let Some(at) = cursor.next(image.mem()) else { return Ok(true) };
             self.counters.slots_visited += 1;
             let slot = Slot::read(image.mem(), at);
-            if sees(image.mem(), slot.link, seen, &mut self.asked) {
-                self.keep(Seen { name: record.id(), entity: slot.neighbour });
+            let seen_name = Seen { name: record.id(), entity: slot.neighbour };
+            if sees(image.mem(), slot.link, seen, &mut self.asked)
+                && !self.forms.add(seen_name, cells_of(record))
+            {
+                return Ok(false);
             }
-        }
-    }
-
-    fn keep(&mut self, seen: Seen) {
-        if !self.forms.add(seen) {
-            let bytes = self.bytes() + size_of::<Seen>();
-            self.failed = self.failed.or(Some(NoRoom::Memory(bytes)));
         }
     }
 
@@ -213,8 +221,10 @@ impl Recogniser {
             (self.held.word(self.current), self.held.word(self.current + words - 1));
         let at = first.from..last.to;
         let mut before: Option<(RecordId, Option<u32>, Option<Name>)> = None;
+        self.owed += 1;
         for n in known {
             let Seen { name, entity } = self.forms.seen(n);
+            self.owed += cells_of(Record::new(image.mem(), name)) + at.len().min(NEAR) / PER_CELL;
             let (_, spelling, alias) = match before.filter(|(of, ..)| *of == name) {
                 Some(same) => same,
                 None => {
@@ -336,6 +346,11 @@ impl Recogniser {
             }
         }
     }
+}
+
+/// What it costs to compare a record's name, in slots.
+fn cells_of(record: Record<'_>) -> usize {
+    1 + record.name_len() / PER_CELL
 }
 
 /// Whether a record's name has the folded name in the first `len` bytes of `wanted`. The two vectors
