@@ -9,13 +9,17 @@
 use crate::call::fmgr;
 use crate::call::fmgr::Call;
 use crate::call::jsonb::Jsonb;
+use crate::call::work_memory::Room;
 use crate::error::Fallible;
+use crate::pg::interrupt::check_interrupts;
 use crate::serve::answer;
-use crate::serve::sink::{Relative, Sink};
+use crate::serve::sink::{Relatives, Sink};
+use cftrag_core::Interruptible;
 use pgrx::Internal;
 use pgrx::prelude::*;
 use serde::ser::SerializeSeq;
 use serde::{Serialize, Serializer};
+use std::ops::Range;
 
 /// `cft_context_json(entity text, up int, down int, edges regclass, trees text[]) -> jsonb`: NULL for an entity without relatives.
 ///
@@ -27,7 +31,7 @@ fn cft_context_json_one(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<Internal> 
     let Some(name) = call.text(0) else { return Ok(Internal::from(None)) };
     let mut out = Jsonb::default();
     objects(&call, &[name], || fmgr::array_of_one(&call), |entity| out.write(entity))?;
-    if out.len() == 0 { Ok(Internal::from(None)) } else { Ok(Internal::from(Some(out.value()?))) }
+    Ok(Internal::from(out.value()))
 }
 
 /// `cft_context_json(entities text[], ...)`: an array with one element for each entity that has relatives.
@@ -40,7 +44,7 @@ fn cft_context_json_many(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<Internal>
     let mut list = out.begin(names.len())?;
     objects(&call, &names, || array, |entity| out.add(&mut list, entity))?;
     out.end(list);
-    Ok(Internal::from(Some(out.value()?)))
+    Ok(Internal::from(out.value()))
 }
 
 /// Passes on each entity with relatives of a call (entity or entities, up, down, edges, trees).
@@ -50,13 +54,17 @@ fn objects(
     array: impl Fn() -> pg_sys::Datum,
     mut each: impl FnMut(&Entity<'_>) -> Fallible<()>,
 ) -> Fallible<()> {
-    let mut take = |rows: &[Relative<'_>]| {
-        rows.chunk_by(|a, b| a.entity == b.entity).try_for_each(|rows| {
-            let (entity, label) = (Name(rows[0].entity), rows[0].entity_label.map(Name));
-            each(&Entity { label, trees: Trees(rows), entity })
-        })
+    let mut view = |rows: &dyn Relatives| {
+        let mut from = 0;
+        while from < rows.count() {
+            let trees = Trees::from(rows, from)?;
+            let first = rows.row(from);
+            from = trees.cuts.last().map_or(rows.count(), |cut| cut.end);
+            each(&Entity { label: first.entity_label.map(Name), trees, entity: Name(first.entity) })?;
+        }
+        Ok(())
     };
-    answer::answer(call, names, array, &mut Sink::Parts(&mut take))
+    answer::answer(call, names, array, &mut Sink::View(&mut view))
 }
 
 #[derive(Serialize)]
@@ -68,7 +76,46 @@ struct Entity<'a> {
 }
 
 /// The rows of an entity.
-struct Trees<'a>(&'a [Relative<'a>]);
+struct Trees<'a> {
+    rows: &'a dyn Relatives,
+    from: usize,
+    cuts: Vec<Cut>,
+}
+
+/// Where the rows of a tree end; its ancestors, which are first, end.
+#[derive(Clone, Copy)]
+struct Cut {
+    ancestors: usize,
+    end: usize,
+}
+
+impl<'a> Trees<'a> {
+    /// Those of the entity whose first row this is. 53400, 53200 (memory).
+    fn from(rows: &'a dyn Relatives, from: usize) -> Fallible<Self> {
+        let first = rows.row(from);
+        let (mut cuts, mut room): (Vec<Cut>, _) = (Vec::new(), Room::new());
+        let (mut tree, mut check_interrupts) = (None, check_interrupts);
+        let mut work = Interruptible::new(&mut check_interrupts);
+        for n in from..rows.count() {
+            work.step();
+            let row = rows.row(n);
+            if row.entity != first.entity {
+                break;
+            }
+            if tree != Some(row.tree) {
+                tree = Some(row.tree);
+                // Twice, because a list that grows is copied.
+                room.take(2 * size_of::<Cut>())?;
+                cuts.push(Cut { ancestors: n, end: n });
+            }
+            if let Some(cut) = cuts.last_mut() {
+                cut.end = n + 1;
+                cut.ancestors += usize::from(row.ancestor);
+            }
+        }
+        Ok(Self { rows, from, cuts })
+    }
+}
 
 #[derive(Serialize)]
 struct Tree<'a> {
@@ -77,10 +124,10 @@ struct Tree<'a> {
     descendants: Side<'a>,
 }
 
-/// The ancestors or the descendants among the rows of an entity in a tree.
+/// The ancestors or the descendants of an entity in a tree.
 struct Side<'a> {
-    rows: &'a [Relative<'a>],
-    ancestors: bool,
+    rows: &'a dyn Relatives,
+    range: Range<usize>,
 }
 
 #[derive(Serialize)]
@@ -97,12 +144,17 @@ struct Name<'a>(&'a [u8]);
 
 impl Serialize for Trees<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let trees = || self.0.chunk_by(|a, b| a.tree == b.tree);
-        let mut list = serializer.serialize_seq(Some(trees().count()))?;
-        for rows in trees() {
-            let side = |ancestors| Side { rows, ancestors };
-            let tree = rows[0].tree.map(Name);
-            list.serialize_element(&Tree { tree, ancestors: side(true), descendants: side(false) })?;
+        let Self { rows, mut from, ref cuts } = *self;
+        let mut list = serializer.serialize_seq(Some(cuts.len()))?;
+        for &Cut { ancestors, end } in cuts {
+            let side = |range| Side { rows, range };
+            let tree = rows.row(from).tree.map(Name);
+            list.serialize_element(&Tree {
+                tree,
+                ancestors: side(from..ancestors),
+                descendants: side(ancestors..end),
+            })?;
+            from = end;
         }
         list.end()
     }
@@ -110,9 +162,9 @@ impl Serialize for Trees<'_> {
 
 impl Serialize for Side<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let rows = || self.rows.iter().filter(|row| row.ancestor == self.ancestors);
-        let mut list = serializer.serialize_seq(Some(rows().count()))?;
-        for row in rows() {
+        let mut list = serializer.serialize_seq(Some(self.range.len()))?;
+        for n in self.range.clone() {
+            let row = self.rows.row(n);
             let label = row.label.map(Name);
             list.serialize_element(&Node { via: Name(row.via), depth: row.depth, label, entity: Name(row.name) })?;
         }

@@ -4,13 +4,13 @@
 //! What it takes: structs whose fields are in jsonb's order (by length, then by bytes), lists that know their length, numbers of type i32,
 //! strings as bytes in the database's encoding, options.
 
-#![expect(unsafe_code, reason = "makes a numeric")]
+#![expect(unsafe_code, reason = "makes a numeric; writes into a varlena")]
 
-use crate::call::fmgr::text_value;
-use crate::call::work_memory::Bytes;
+use crate::call::work_memory::limit;
 use crate::error;
 use crate::error::Fallible;
 use crate::pg::interrupt::look_up;
+use cftrag_core::NoRoom;
 use pgrx::pg_sys;
 use pgrx::pg_sys::panic::ErrorReport;
 use serde::ser::{Error, Impossible, SerializeSeq, SerializeStruct};
@@ -30,10 +30,77 @@ const MOST: usize = 0x0fff_ffff;
 /// One entry in so many says where its data end, the others how long they are (JB_OFFSET_STRIDE).
 const STRIDE: usize = 32;
 
+/// The longest value in bytes, with its header (MaxAllocSize).
+const LONGEST: usize = 0x3fff_ffff;
+
+/// A value under construction, palloc'd: it is not copied when it is complete.
+struct Varlena {
+    at: *mut u8,
+    /// Bytes with the header: written, allocated.
+    len: usize,
+    capacity: usize,
+}
+
+impl Default for Varlena {
+    fn default() -> Self {
+        Self { at: std::ptr::null_mut(), len: pg_sys::VARHDRSZ, capacity: 0 }
+    }
+}
+
+impl Varlena {
+    /// The bytes behind the header.
+    fn bytes(&mut self) -> &mut [u8] {
+        if self.at.is_null() {
+            return &mut [];
+        }
+        // SAFETY: `append` has written so many bytes there.
+        unsafe { std::slice::from_raw_parts_mut(self.at.add(pg_sys::VARHDRSZ), self.len - pg_sys::VARHDRSZ) }
+    }
+
+    /// 53400, 54000; an ERROR 53200 if there is no memory.
+    fn append(&mut self, bytes: &[u8]) -> Fallible<()> {
+        let end = self.len + bytes.len();
+        if end > self.capacity {
+            self.grow(end)?;
+        }
+        // SAFETY: `grow` has allocated so many bytes, which nobody else has.
+        unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), self.at.add(self.len), bytes.len()) };
+        self.len = end;
+        Ok(())
+    }
+
+    #[cold]
+    fn grow(&mut self, wanted: usize) -> Fallible<()> {
+        if wanted > limit() {
+            return Err(error::no_room(NoRoom::Limit(wanted)));
+        }
+        if wanted > LONGEST {
+            return Err(error::too_long_for_jsonb(wanted));
+        }
+        let capacity = (wanted + wanted / 2).clamp(1024, LONGEST);
+        // SAFETY: ours, at least as long as before; after an ERROR its context frees it.
+        self.at = unsafe {
+            match self.at.is_null() {
+                true => pg_sys::palloc(capacity),
+                false => pg_sys::repalloc(self.at.cast(), capacity),
+            }
+        }
+        .cast();
+        self.capacity = capacity;
+        Ok(())
+    }
+
+    fn datum(self) -> pg_sys::Datum {
+        // SAFETY: of that length, all of which is written.
+        unsafe { pgrx::set_varsize_4b(self.at.cast(), self.len as i32) };
+        pg_sys::Datum::from(self.at)
+    }
+}
+
 /// A jsonb under construction.
 #[derive(Default)]
 pub struct Jsonb {
-    bytes: Bytes,
+    value: Varlena,
     looked: Cell<usize>,
     /// Why nothing more could be written.
     full: Option<ErrorReport>,
@@ -91,19 +158,21 @@ impl Jsonb {
 
     /// Ends the list: it has as many elements as were written.
     pub fn end(&mut self, Elements(Container { entries, data, next }): Elements) {
-        let bytes = &mut self.bytes.0;
-        bytes.drain(entries + 4 * next..data);
+        let (end, gap) = (self.len(), data - (entries + 4 * next));
+        let bytes = self.value.bytes();
+        bytes.copy_within(data..end, data - gap);
         bytes[entries - 4..entries].copy_from_slice(&(ARRAY | next as u32).to_ne_bytes());
+        self.value.len -= gap;
     }
 
     /// How many bytes were written.
     pub fn len(&self) -> usize {
-        self.bytes.0.len()
+        self.value.len - pg_sys::VARHDRSZ
     }
 
-    /// The jsonb value, palloc'd. Error: that of [`text_value`].
-    pub fn value(&self) -> Fallible<pg_sys::Datum> {
-        text_value(&self.bytes.0)
+    /// The jsonb value, palloc'd; None if nothing was written.
+    pub fn value(self) -> Option<pg_sys::Datum> {
+        (self.len() > 0).then(|| self.value.datum())
     }
 
     fn fallible<T>(&mut self, written: Result<T, Full>) -> Fallible<T> {
@@ -112,12 +181,10 @@ impl Jsonb {
 
     fn append(&mut self, bytes: &[u8]) -> Result<(), Full> {
         look_up(&self.looked, bytes.len());
-        if let Err(error) = self.bytes.room(bytes.len()) {
+        self.value.append(bytes).map_err(|error| {
             self.full = Some(error);
-            return Err(Full);
-        }
-        self.bytes.0.extend_from_slice(bytes);
-        Ok(())
+            Full
+        })
     }
 
     /// Containers and numbers begin at a multiple of 4.
@@ -151,7 +218,7 @@ impl Jsonb {
         let is_offset = of.next.is_multiple_of(STRIDE);
         let entry = kind | if is_offset { HAS_OFFSET | end as u32 } else { (self.len() - from) as u32 };
         let at = of.entries + 4 * of.next;
-        self.bytes.0[at..at + 4].copy_from_slice(&entry.to_ne_bytes());
+        self.value.bytes()[at..at + 4].copy_from_slice(&entry.to_ne_bytes());
         of.next += 1;
         Ok(())
     }

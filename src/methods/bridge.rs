@@ -67,12 +67,8 @@ fn cft_bridge(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
 /// The nodes of the first so many names, and their trees.
 fn nodes_of(graph: &Graph<'_>, names: usize, work: &mut Interruptible<'_>) -> Fallible<Vec<(Tree, u32)>> {
     let mut nodes = Vec::new();
-    for id in 0..graph.len() as u32 {
-        work.step();
-        let (tree, name) = graph.node(id);
-        if name.number() < names {
-            push(&mut nodes, (tree, id))?;
-        }
+    for id in graph.first_nodes(names, work)? {
+        push(&mut nodes, (graph.node(id).0, id))?;
     }
     Ok(nodes)
 }

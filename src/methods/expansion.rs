@@ -291,12 +291,8 @@ impl<'w> Expansion<'w> {
 /// The hits, whose names are the first so many, each in each of its trees.
 fn places(graph: &Graph<'_>, hits: usize, work: &mut Interruptible<'_>) -> Fallible<Vec<(NameId, u32)>> {
     let mut places = Vec::new();
-    for id in 0..graph.len() as u32 {
-        work.step();
-        let (_, name) = graph.node(id);
-        if name.number() < hits {
-            push(&mut places, (name, id))?;
-        }
+    for id in graph.first_nodes(hits, work)? {
+        push(&mut places, (graph.node(id).1, id))?;
     }
     work.sort_with(&mut places, |a, b, work| {
         let tree = |id: u32| graph.node(id).0.map(|tree| graph.names.get(tree));

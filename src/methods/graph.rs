@@ -133,8 +133,16 @@ impl<'w> Graph<'w> {
         Ok(id)
     }
 
-    pub fn len(&self) -> usize {
-        self.nodes.len()
+    /// The nodes of the first so many names: those of the entities that the graph began with. 53200.
+    pub fn first_nodes(&self, names: usize, work: &mut Interruptible<'_>) -> Fallible<Vec<u32>> {
+        let mut nodes = Vec::new();
+        for (id, vertex) in (0..).zip(&self.nodes) {
+            work.step();
+            if vertex.node.1.number() < names {
+                push(&mut nodes, id)?;
+            }
+        }
+        Ok(nodes)
     }
 
     pub fn node(&self, id: u32) -> Node {

@@ -174,9 +174,7 @@ impl Places {
         let mut check_interrupts = check_interrupts;
         let work = &mut Interruptible::new(&mut check_interrupts);
         let mut graph = Graph::around(walker, &entities)?;
-        // Their names are the graph's first.
-        let nodes: Vec<u32> =
-            (0..graph.len() as u32).filter(|&id| graph.node(id).1.number() < entities.len()).collect();
+        let nodes = graph.first_nodes(entities.len(), work)?;
         let ways = Ways::to(&mut graph, nodes.iter().copied(), work)?;
         let (mut whole, mut room) = (Map::<(Tree, NameId), Vec<NameId>>::default(), Room::new());
         for node in nodes {

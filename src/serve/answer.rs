@@ -89,6 +89,7 @@ pub fn answer_of(
             Ok(())
         }
         Sink::Parts(take) | Sink::Nodes { take, .. } => ask(take),
+        Sink::View(view) => ask(&mut |rows| view(&rows)),
     }
 }
 

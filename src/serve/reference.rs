@@ -337,12 +337,17 @@ fn run<const N: usize>(
     values: [pg_sys::Datum; N],
     sink: &mut Sink,
 ) -> Fallible<()> {
-    let take = match sink {
+    let mut copied;
+    let take: Take<'_> = match sink {
         Sink::Rows(rows) => {
             into_store(&statement, types, values, rows.store());
             return Ok(());
         }
         Sink::Parts(take) | Sink::Nodes { take, .. } => take,
+        Sink::View(view) => {
+            copied = |rows: &[Relative<'_>]| view(&rows);
+            &mut copied
+        }
         Sink::Text(_) => unreachable!("a text is made of parts"),
     };
     // SAFETY: our own tuplestore; after an ERROR the abort frees it.

@@ -42,6 +42,45 @@ impl<'a> Relative<'a> {
     }
 }
 
+/// The rows of a part of an answer, each made when it is asked for: a copy of a million takes 100 MB.
+pub trait Relatives {
+    /// How many there are.
+    fn count(&self) -> usize;
+
+    /// The row of that number, below [`Relatives::count`].
+    fn row(&self, n: usize) -> Relative<'_>;
+}
+
+impl Relatives for &[Relative<'_>] {
+    fn count(&self) -> usize {
+        self.len()
+    }
+
+    fn row(&self, n: usize) -> Relative<'_> {
+        self[n]
+    }
+}
+
+impl Relatives for Walk {
+    fn count(&self) -> usize {
+        self.rows().len()
+    }
+
+    fn row(&self, n: usize) -> Relative<'_> {
+        let row = &self.rows()[n];
+        Relative {
+            entity: self.name(self.entity(row.group)),
+            tree: row.tree.map(|tree| self.name(tree)),
+            ancestor: row.relation == Relation::Ancestor,
+            depth: row.depth as i32,
+            name: self.name(row.relative),
+            via: self.name(row.via),
+            label: row.label.map(|label| self.name(label)),
+            entity_label: self.label(row.group).map(|label| self.name(label)),
+        }
+    }
+}
+
 /// Receives parts of an answer: all rows of some of its entities, in order.
 pub type Take<'a> = &'a mut dyn FnMut(&[Relative<'_>]) -> Fallible<()>;
 
@@ -59,6 +98,8 @@ pub enum Sink<'a> {
     /// The sentences of cft_context_text.
     Text(&'a mut TextAnswer),
     Parts(Take<'a>),
+    /// Parts that are read once, and not copied.
+    View(&'a mut dyn FnMut(&dyn Relatives) -> Fallible<()>),
     /// Parts without labels, for methods. `own`: in each tree where an entity has a row without a parent (or is its own) also a row of
     /// itself, an ancestor at depth 0.
     Nodes {
@@ -87,6 +128,10 @@ impl Sink<'_> {
                 Ok(())
             }
             Sink::Parts(take) | Sink::Nodes { take, .. } => parts(walk, take),
+            Sink::View(view) => {
+                finish(walk)?;
+                view(&*walk)
+            }
         }
     }
 
@@ -180,18 +225,9 @@ fn parts(walk: &mut Walk, take: Take<'_>) -> Fallible<()> {
     all.try_reserve_exact(walk.rows().len()).map_err(|_| error::no_room(NoRoom::Memory(bytes)))?;
     let mut check_interrupts = check_interrupts;
     let mut work = Interruptible::new(&mut check_interrupts);
-    for row in walk.rows() {
+    for n in 0..walk.count() {
         work.step();
-        all.push(Relative {
-            entity: walk.name(walk.entity(row.group)),
-            tree: row.tree.map(|tree| walk.name(tree)),
-            ancestor: row.relation == Relation::Ancestor,
-            depth: row.depth as i32,
-            name: walk.name(row.relative),
-            via: walk.name(row.via),
-            label: row.label.map(|label| walk.name(label)),
-            entity_label: walk.label(row.group).map(|label| walk.name(label)),
-        });
+        all.push(walk.row(n));
     }
     take(&all)
 }

@@ -110,7 +110,7 @@ pub fn workspace() -> Fallible<Box<Walk>> {
 
 /// Keeps a workspace for the next call, unless it grew large or enough are kept.
 pub fn give_back(walk: Box<Walk>) {
-    if walk.bytes() <= KEEP_BYTES {
+    if walk.bytes() + size_of_val(walk.rows()) <= KEEP_BYTES {
         WALKS.with_borrow_mut(|walks| {
             if walks.len() < KEEP_WALKS {
                 walks.push(walk);

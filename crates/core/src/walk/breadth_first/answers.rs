@@ -23,7 +23,7 @@ impl Walk {
     }
 
     /// After [`Step::Done`](crate::Step::Done): makes the rows, those of each group in the contract's order: tree
-    /// (NULL first), ancestors before descendants, depth, relative; names by bytes.
+    /// (NULL first), ancestors before descendants, depth, relative; names by bytes. Once for each answer.
     ///
     /// # Errors
     /// If it takes more memory than the limit, or than there is.
@@ -36,6 +36,7 @@ impl Walk {
             work.step();
             rows.push(row);
         });
+        self.drop_nodes(work);
         Ok(())
     }
 

@@ -239,9 +239,19 @@ impl Walk {
         }
         Ok(())
     }
+
+    /// Frees what a large answer was made from: its rows are made.
+    pub(super) fn drop_nodes(&mut self, work: &mut Interruptible<'_>) {
+        if self.nodes.len() > LARGE && self.room.limit.is_some() {
+            work.free(std::mem::take(&mut self.nodes));
+            std::mem::take(&mut self.order).free(work);
+            self.count_room();
+        }
+    }
 }
 
-/// With more rows than this, the table of rows met is freed before they are put in order.
+/// With more rows than this, the table of rows met is freed before they are put in order, and what the rows
+/// are made from after them.
 const LARGE: usize = 100_000;
 
 /// A capacity for `more` entries: at least half as much again if it must grow.
