@@ -225,12 +225,17 @@ fn quoted(value: &[u8]) -> String {
 }
 
 /// A client's array literal, given where one name is expected.
-pub fn array_as_name(name: &[u8], table: &str) -> ErrorReport {
+/// `many`: the argument of the function's form for many names, if it has one.
+pub fn array_as_name(name: &[u8], table: &str, many: Option<&str>) -> ErrorReport {
+    let hint = match many {
+        Some(many) => format!("For several names give an array of type text[]: $1::text[], or {many} => $1."),
+        None => "This function takes one name: call it for each of unnest($1::text[]).".into(),
+    };
     report(
         Code::ERRCODE_INVALID_PARAMETER_VALUE,
         format!("\"{}\" has no relatives in table \"{table}\", and reads as an array", quoted(name)),
     )
-    .set_hint("For several entities give an array of type text[]: $1::text[], or entities => $1.")
+    .set_hint(hint)
 }
 
 pub fn bad_direction(value: &[u8]) -> ErrorReport {
@@ -240,7 +245,7 @@ pub fn bad_direction(value: &[u8]) -> ErrorReport {
     )
 }
 
-pub fn negative_hops(argument: &str, value: i32) -> ErrorReport {
+pub fn negative(argument: &str, value: i32) -> ErrorReport {
     report(Code::ERRCODE_INVALID_PARAMETER_VALUE, format!("\"{argument}\" must not be negative, but is {value}"))
 }
 

@@ -8,7 +8,7 @@
 use pgrx::{GucContext, GucFlags, GucRegistry, GucSetting, PostgresGucEnum, pg_sys};
 use std::ffi::CString;
 
-/// `cftrag.enable`: whether the image may answer. Off: the reference query always does (every benchmark compares the two).
+/// `cftrag.enable`: whether images may answer. Off: the reference query always does (every benchmark compares the two).
 pub static ENABLE: GucSetting<bool> = GucSetting::<bool>::new(true);
 
 /// `cftrag.memory_limit` in kB: shared memory of all images of the server together.
@@ -70,7 +70,7 @@ pub fn work_bytes() -> usize {
 pub fn define() {
     GucRegistry::define_bool_guc(
         c"cftrag.enable",
-        c"Sets whether cft_context may answer from shared memory.",
+        c"Sets whether images in shared memory may answer.",
         c"When off, the reference query answers: the same rows, slower. Useful to compare.",
         &ENABLE,
         GucContext::Userset,

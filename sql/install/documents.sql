@@ -344,6 +344,16 @@ BEGIN ATOMIC SELECT cftrag_internal.cft_attach_embeddings($1, $2, $3, cftrag_int
 COMMENT ON FUNCTION cft_attach_embeddings(regclass, name, name, regclass) IS
 'says which columns of a table hold the embeddings of the entities of an edges table; owner only';
 
+-- What to type to attach a table of documents.
+CREATE FUNCTION cftrag_internal.cft_documents_line(documents regclass)
+RETURNS text LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
+    SELECT CASE WHEN count(*) FILTER (WHERE a.attname IN ('id', 'body', 'embedding')) = 3 THEN format('Attach it with: SELECT cft_attach_documents(%L);', documents)
+                ELSE format('Attach it with cft_attach_documents, which takes its columns of ids, texts and embeddings; it has the columns %s.',
+                            string_agg(format('"%s"', a.attname), ', ' ORDER BY a.attnum) FILTER (WHERE a.attnum <= 12)) END
+      FROM pg_attribute AS a WHERE a.attrelid = documents AND a.attnum > 0 AND NOT a.attisdropped
+$$;
+COMMENT ON FUNCTION cftrag_internal.cft_documents_line(regclass) IS 'what to type to attach a table of documents';
+
 -- The table of documents, its columns, and its mapping. None, or 0: what the error of a table that was left out says. 42P01, 42725.
 CREATE FUNCTION cftrag_internal.cft_attached_documents(documents regclass DEFAULT NULL)
 RETURNS TABLE(relation regclass, id name, body name, embedding name, entity name, tokens name,
@@ -378,7 +388,7 @@ BEGIN
             EXECUTE format('SELECT FROM %s LIMIT 0', wanted);
         END IF;
         RAISE EXCEPTION 'table % has no documents attached to cftrag', wanted USING ERRCODE = 'undefined_table',
-            HINT = 'Attach it with cft_attach_documents, which takes the table and its columns: id, body, embedding.';
+            HINT = cftrag_internal.cft_documents_line(wanted);
     END IF;
     RETURN NEXT;
 END $$;

@@ -147,16 +147,16 @@ COMMENT ON FUNCTION cftrag_internal.cft_spelling(text, text, integer, integer) I
 
 CREATE FUNCTION cftrag_internal.cft_capture() RETURNS trigger LANGUAGE c
 AS 'MODULE_PATHNAME', 'cft_capture_wrapper';
-COMMENT ON FUNCTION cftrag_internal.cft_capture() IS 'trigger of an attached table: notes a changed edge for the image; arguments: parent, child[, tree] columns';
+COMMENT ON FUNCTION cftrag_internal.cft_capture() IS 'trigger of an attached table: notes a changed edge for the image; arguments: what cft_attach was told';
 
 CREATE FUNCTION cftrag_internal.cft_capture_truncate() RETURNS trigger LANGUAGE c
 AS 'MODULE_PATHNAME', 'cft_capture_truncate_wrapper';
-COMMENT ON FUNCTION cftrag_internal.cft_capture_truncate() IS 'trigger of an attached table: forgets an image that TRUNCATE emptied in place';
+COMMENT ON FUNCTION cftrag_internal.cft_capture_truncate() IS 'trigger of an attached table: voids the image where TRUNCATE empties the table in place';
 
 CREATE FUNCTION cft_build(edges regclass)
 RETURNS void LANGUAGE c VOLATILE PARALLEL UNSAFE COST 100000
 AS 'MODULE_PATHNAME', 'cft_build_wrapper';
-COMMENT ON FUNCTION cft_build(regclass) IS 'builds the image of an attached table and waits for it; owner only; writers wait only where no background worker is free';
+COMMENT ON FUNCTION cft_build(regclass) IS 'builds the image of an attached table and waits for it; owner only; writers wait where no background worker is free, or where this transaction has read the table';
 
 CREATE FUNCTION cft_verify(edges regclass)
 RETURNS TABLE(problem text, tree text, parent text, child text, in_table bigint, in_image bigint)

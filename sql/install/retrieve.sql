@@ -88,12 +88,9 @@ DECLARE
 BEGIN
     IF k IS NULL THEN RETURN; END IF;
     -- In few lines: an error in it has its text in the CONTEXT.
-    RETURN QUERY WITH z AS (
-        SELECT 1 AS list, n.* FROM cftrag_internal.cft_nearest_documents(embedding, most, edges, trees, within, documents, filter) WITH ORDINALITY AS n(id, entity, body, tokens, distance, place)
-        UNION ALL SELECT 2, w.* FROM cftrag_internal.cft_documents_by_words(question, embedding, most, edges, trees, within, documents, filter) WITH ORDINALITY AS w(id, entity, body, tokens, distance, place)
+    RETURN QUERY WITH z AS (SELECT 1 AS list, n.* FROM cftrag_internal.cft_nearest_documents(embedding, most, edges, trees, within, documents, filter) WITH ORDINALITY AS n(id, entity, body, tokens, distance, place) UNION ALL SELECT 2, w.* FROM cftrag_internal.cft_documents_by_words(question, embedding, most, edges, trees, within, documents, filter) WITH ORDINALITY AS w(id, entity, body, tokens, distance, place)
         UNION ALL (SELECT 3, c.id, c.relative, c.body, c.tokens, c.distance, c.place FROM cftrag_internal.cft_chunks(entities, up, down, edges, documents, embedding, trees, within, filter) WITH ORDINALITY AS c(entity, relation, depth, relative, id, body, tokens, distance, place) LIMIT most))
-    SELECT z.id, (array_agg(z.entity ORDER BY z.list))[1], z.body, max(z.tokens), min(z.distance), string_agg(format('%s %s', ('{nearest,words,hierarchy}'::text[])[z.list], z.place), ', ' ORDER BY z.list)
-      FROM z GROUP BY z.id, z.body ORDER BY sum(1.0 / (60 + z.place)) DESC, z.id COLLATE "C", z.body COLLATE "C" LIMIT k;
+    SELECT z.id, (array_agg(z.entity ORDER BY z.list))[1], z.body, max(z.tokens), min(z.distance), string_agg(format('%s %s', ('{nearest,words,hierarchy}'::text[])[z.list], z.place), ', ' ORDER BY z.list) FROM z GROUP BY z.id, z.body ORDER BY sum(1.0 / (60 + z.place)) DESC, z.id COLLATE "C", z.body COLLATE "C" LIMIT k;
 END $$;
 COMMENT ON FUNCTION cftrag_internal.cft_fused(text, vector, integer, text[], integer, integer, regclass, text[], text[], regclass, jsonb) IS
 'the k documents of a question by reciprocal rank fusion: the nearest, those with its words, those about its entities (cft_retrieve, mode hybrid)';

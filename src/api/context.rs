@@ -31,7 +31,7 @@ fn cft_one(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<Internal> {
     let call = unsafe { Call::new(fcinfo) };
     let Some(name) = call.text(0) else { return Ok(Internal::from(None)) };
     if reads_as_array(name) && call.is_given_text(0) {
-        refuse_array(&AttachedTable::open(&call, 1)?, name)?;
+        refuse_array(&AttachedTable::open(&call, 1)?, name, Some("entities"))?;
     }
     Ok(Internal::from(Some(array_of_one(&call))))
 }

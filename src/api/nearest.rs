@@ -22,7 +22,7 @@ const GOES_ON: [&CStr; 2] = [c"hnsw.iterative_scan", c"ivfflat.iterative_scan"];
 /// `cft_nearest_documents(embedding vector, k int, edges regclass, trees text[], within text[], documents regclass,
 /// filter jsonb) -> table(document_id, entity, body, tokens, distance)`. SET search_path.
 ///
-/// NULL embedding or k: no rows. Errors: 22023 (a filter that is no object), 55000 (no entities, or no metadata, attached); those of
+/// NULL embedding or k: no rows. Errors: 22023 (a negative k, a filter that is no object), 55000 (no entities, or no metadata, attached); those of
 /// cft_attached_documents, of cft_under and of the distance operator.
 #[pg_extern(sql = false)]
 fn cft_nearest_documents(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
@@ -52,6 +52,9 @@ fn search(call: &Call, what: &str, table: Option<pg_sys::Oid>, filter: Option<pg
         statement(&format!("{what} 0 filter"));
     }
     let (Some(embedding), Some(k)) = (call.arg(0), call.int(1)) else { return Ok(()) };
+    if k < 0 {
+        return Err(error::negative("k", k));
+    }
     check_dimensions(embedding, &statement(&format!("{what} dimensions")))?;
     let within = call.arg(4);
     let what = [
@@ -75,7 +78,7 @@ fn search(call: &Call, what: &str, table: Option<pg_sys::Oid>, filter: Option<pg
         run_into(&Statement::over(&encoding::decode(&statement(what)), &[]), planning, &values, rows.store())
     };
     let is_short = |found: u64| {
-        if found < k.max(0) as u64 {
+        if found < k as u64 {
             // SAFETY: the call's own tuplestore.
             unsafe { pg_sys::tuplestore_clear(rows.store()) };
             return true;

@@ -114,7 +114,7 @@ impl Site {
             && tops.iter().any(|top| reads_as_array(top))
             && call.is_given_text(1)
         {
-            refuse_array(&AttachedTable::of(call.function(), edges)?, &tops[0])?;
+            refuse_array(&AttachedTable::of(call.function(), edges)?, &tops[0], Some("ancestors"))?;
         }
         self.tops = tops.into_iter().map(Cow::into_owned).collect();
         (self.asked, self.below, self.left) = (Some(asked), None, LOOKING);
@@ -252,7 +252,7 @@ fn cft_descendants(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<Internal> {
         && reads_as_array(top)
         && call.is_given_text(0)
     {
-        refuse_array(&walker.of, top)?;
+        refuse_array(&walker.of, top, Some("ancestors"))?;
     }
     let below = descendants(&walker, &tops)?;
     types.entity.array(below.ids().map(|id| below.get(id))).map(|array| Internal::from(Some(array)))

@@ -39,6 +39,7 @@ fn cft_lca(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     let rows = call.rows();
     let (Some(a), Some(b)) = (call.text(0), call.text(1)) else { return Ok(()) };
     let mut reading = Reading::of(&call, 2)?;
+    reading.walker.refuse_arrays(&call, &[0, 1])?;
     let (of_a, of_b) = (reading.ancestors(a)?, reading.ancestors(b)?);
     let mut check_interrupts = check_interrupts;
     let mut work = Interruptible::new(&mut check_interrupts);
@@ -198,6 +199,7 @@ fn cft_depth(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     let rows = call.rows();
     let Some(entity) = call.text(0) else { return Ok(()) };
     let mut reading = Reading::of(&call, 1)?;
+    reading.walker.refuse_arrays(&call, &[0])?;
     let found = reading.ancestors(entity)?;
     let mut above = Nodes::default();
     for (node, _) in &found {
@@ -228,6 +230,7 @@ fn cft_subtree_size(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     let rows = call.rows();
     let Some(entity) = call.text(0) else { return Ok(()) };
     let mut reading = Reading::of(&call, 1)?;
+    reading.walker.refuse_arrays(&call, &[0])?;
     let Reading { walker, names, room } = &mut reading;
     let (mut sizes, mut deep): (Table<Tree, i64>, _) = (Table::default(), false);
     let start = named(names, entity, room)?;

@@ -34,6 +34,7 @@ fn cft_neighbors(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     let (Some(entity), Some(hops), Some(direction)) = (call.text(0), call.int(1), call.text(2)) else { return Ok(()) };
     check_hops("hops", hops)?;
     let walker = Walker::of(&call, 3)?;
+    walker.refuse_arrays(&call, &[0])?;
     let ways = match direction {
         b"up" => UP,
         b"down" => DOWN,
@@ -219,6 +220,7 @@ fn each_path(
     let (Some(a), Some(b), Some(most)) = (call.text(0), call.text(1), call.int(2)) else { return Ok(()) };
     check_hops("max_hops", most)?;
     let walker = Walker::of(call, 3)?;
+    walker.refuse_arrays(call, &[0, 1])?;
     let mut names = Names::default();
     let mut room = Room::new();
     let a = breadth_first::named(&mut names, a, &mut room)?;
@@ -262,5 +264,5 @@ fn each_path(
 }
 
 fn check_hops(argument: &str, value: i32) -> Fallible<()> {
-    if value >= 0 { Ok(()) } else { Err(error::negative_hops(argument, value)) }
+    if value >= 0 { Ok(()) } else { Err(error::negative(argument, value)) }
 }

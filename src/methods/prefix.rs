@@ -100,7 +100,7 @@ fn cft_path_prefix_one(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<Internal> {
     let Some(name) = call.text(0) else { return Ok(Internal::from(None)) };
     let walker = Walker { trees: call.arg(2), ..Walker::of(&call, 1)? };
     if reads_as_array(name) && call.is_given_text(0) {
-        refuse_array(&walker.of, name)?;
+        refuse_array(&walker.of, name, Some("entities"))?;
     }
     let mut places = Places::above(&walker, &[name])?;
     places.go_further(&walker)?;

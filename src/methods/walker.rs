@@ -4,6 +4,7 @@ use crate::call::fmgr::{Call, text_array};
 use crate::catalog::attached_table::AttachedTable;
 use crate::error::{Fallible, MAX_LEVELS};
 use crate::serve::answer;
+use crate::serve::answer::{reads_as_array, refuse_array};
 use crate::serve::asked::Reach;
 use crate::serve::sink::{Relative, Sink};
 use pgrx::{check_for_interrupts, pg_sys};
@@ -21,6 +22,17 @@ impl Walker {
     /// Opens the table in argument `n`, or the default one. Errors: those of cft_context.
     pub fn of(call: &Call, n: usize) -> Fallible<Walker> {
         AttachedTable::open(call, n).map(|of| Walker { of, trees: None })
+    }
+
+    /// 22023 if one of these names, arguments of the call, is a client's array literal.
+    pub fn refuse_arrays(&self, call: &Call, arguments: &[usize]) -> Fallible<()> {
+        for &n in arguments {
+            match call.text(n) {
+                Some(name) if reads_as_array(name) && call.is_given_text(n) => refuse_array(&self.of, name, None)?,
+                _ => (),
+            }
+        }
+        Ok(())
     }
 
     /// Passes what cft_context returns to `take`, in parts: all rows of some of the names at a time. The names must be distinct.

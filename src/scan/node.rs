@@ -326,7 +326,7 @@ impl Scan {
             && answer::reads_as_array(names[0])
             && fmgr::is_clients_statement()
         {
-            answer::refuse_array(&opened, names[0]).unwrap_or_report();
+            answer::refuse_array(&opened, names[0], Some("entities")).unwrap_or_report();
         }
         if opened.open_label_table().unwrap_or_report().is_some() {
             // SAFETY: the caller's promise.

@@ -33,7 +33,7 @@ pub fn open(call: &Call, names: &[&[u8]]) -> Fallible<Option<(AttachedTable, Rea
         && reads_as_array(name)
         && call.is_given_text(0)
     {
-        refuse_array(&of, name)?;
+        refuse_array(&of, name, Some("entities"))?;
     }
     Ok(Some((of, reach)))
 }
@@ -43,15 +43,16 @@ pub fn reads_as_array(name: &[u8]) -> bool {
     name.starts_with(b"{") && name.ends_with(b"}")
 }
 
-/// 22023 if that name has no relatives.
-pub fn refuse_array(of: &AttachedTable, name: &[u8]) -> Fallible<()> {
+/// 22023 if the table does not have that name. `many`: the argument of the function's form for many names.
+pub fn refuse_array(of: &AttachedTable, name: &[u8], many: Option<&str>) -> Fallible<()> {
     let mut is_known = false;
     let mut take = |rows: &[Relative<'_>]| {
         is_known |= !rows.is_empty();
         Ok(())
     };
-    answer_of(of, &[name], || text_array(&[name]), Reach::levels(1, 1), &mut Sink::Parts(&mut take))?;
-    if is_known { Ok(()) } else { Err(error::array_as_name(name, &display_name(of.oid()))) }
+    let mut sink = Sink::Nodes { take: &mut take, own: true };
+    answer_of(of, &[name], || text_array(&[name]), Reach::levels(1, 1), &mut sink)?;
+    if is_known { Ok(()) } else { Err(error::array_as_name(name, &display_name(of.oid()), many)) }
 }
 
 /// 22023 if there are too many levels, or fewer than zero.

@@ -9,7 +9,7 @@ SELECT compare('tree_search beam', 'SELECT r.entity, r.depth, r.score, r.path, r
 SELECT compare('tree_search collapsed', 'SELECT r.entity, r.score FROM cft_tree_search($1, mode => ''collapsed'', k => 20, edges => ''entity_edges'') AS r',
     'SELECT entity, 1 - (embedding <=> $1) FROM meaning WHERE entity IN (SELECT name FROM place) ORDER BY 2 DESC, entity COLLATE "C" LIMIT 20', :'some') \g /dev/null
 SELECT compare('path_prefix', 'SELECT p.tree, p.path FROM cft_path_prefix(ARRAY[$3], ''entity_edges'') AS p', 'SELECT * FROM plain_path($3)', 'SELECT NULL::vector AS q, NULL::text[] AS names, entity FROM meaning ORDER BY md5(entity) LIMIT 200') \g /dev/null
-SELECT compare('expand', 'SELECT x.entity, x.tree, x.common, x.support, x.hit, x.leaf, x.path, x.more FROM cft_expand($2, 4, 2, 2, ''entity_edges'', k => NULL) AS x', 'SELECT * FROM plain_expand($2, 4, 2, 2, NULL)', :'few') \g /dev/null
+SELECT compare('expand', 'SELECT x.entity, x.tree, x.common, x.support, x.hit, x.leaf, x.path, x.more FROM cft_expand($2, NULL, 4, 2, 2, ''entity_edges'') AS x', 'SELECT * FROM plain_expand($2, 4, 2, 2, NULL)', :'few') \g /dev/null
 SELECT compare('bridge', 'SELECT tree, apex, depth, parent, child, leads_to FROM cft_bridge($2, 20, ''entity_edges'')', 'SELECT * FROM plain_bridge($2, 20)', :'few') \g /dev/null
 SELECT compare('coarse_fine', 'SELECT r.part, r.entity, r.tree, r.score, r.under, r.text FROM cft_coarse_fine($1, 4, 8, 3, 5, 300, 0.5, 0.2, 0.3, ''entity_edges'') AS r',
     'SELECT * FROM plain_coarse_fine($1, 4, 8, 3, 5, 300, ''{0.5,0.2,0.3}'')', :'some') \g /dev/null

@@ -19,7 +19,7 @@ CREATE TEMP TABLE picked AS
 SELECT compare('path_prefix (DART)', 'SELECT p.tree, p.path FROM cft_path_prefix(ARRAY[$3], ''dart'') AS p', 'SELECT * FROM plain_path($3)',
     'SELECT NULL::vector AS q, NULL::text[] AS names, name AS entity FROM picked WHERE cyclic OR md5(name) < ''1'' ORDER BY name') \g /dev/null
 \set few 'SELECT NULL::vector AS q, ARRAY(SELECT name FROM picked WHERE name IN (SELECT child FROM e) ORDER BY cyclic AND s % 2 = 0 DESC, md5(name || s) LIMIT 40) AS names, NULL::text AS entity FROM generate_series(1, 12) AS s'
-SELECT compare('expand (DART)', 'SELECT x.entity, x.tree, x.common, x.support, x.hit, x.leaf, x.path, x.more FROM cft_expand($2, 4, 2, 2, ''dart'', k => NULL) AS x', 'SELECT * FROM plain_expand($2, 4, 2, 2, NULL)', :'few') \g /dev/null
+SELECT compare('expand (DART)', 'SELECT x.entity, x.tree, x.common, x.support, x.hit, x.leaf, x.path, x.more FROM cft_expand($2, NULL, 4, 2, 2, ''dart'') AS x', 'SELECT * FROM plain_expand($2, 4, 2, 2, NULL)', :'few') \g /dev/null
 SELECT compare('bridge (DART)', 'SELECT tree, apex, depth, parent, child, leads_to FROM cft_bridge($2, 20, ''dart'')', 'SELECT * FROM plain_bridge($2, 20)', :'few') \g /dev/null
 CREATE OR REPLACE VIEW wood AS SELECT NULL::text AS tree, parent, child FROM dart;
 SELECT cft_detach('meaning') \g /dev/null

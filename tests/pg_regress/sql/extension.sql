@@ -73,7 +73,7 @@ SELECT entity FROM cft_nearest_entities('[1,0]', 1);
 SELECT prefix FROM cft_path_prefix('{c}'::text[]);
 SELECT entity, method FROM cft_resolve('B');
 SELECT entity FROM cft_tree_search('[1,0]', mode => 'collapsed', k => 1);
-SELECT entity FROM cft_expand('{c}', 1, 1, 1);
+SELECT entity FROM cft_expand('{c}', 9, 1, 1, 1);
 SELECT parent, child FROM cft_bridge('{b,c}');
 SELECT count(*) > 0 AS some FROM cft_coarse_fine('[1,0]');
 SELECT cft_attach_summaries('ext_sums');

@@ -31,6 +31,16 @@ CREATE TABLE notes (id int, body text, embedding vector(1), about text);
 INSERT INTO notes VALUES (1, 'about b', '[1]', 'b');
 SELECT cft_attach_documents('notes', id => 'id', body => 'body', embedding => 'embedding', entity => 'about');
 SELECT * FROM cft_chunks('{a,b}');
+SELECT cft_neighbors('{a,b}');
+SELECT cft_depth('{a,b}');
+SELECT cft_subtree_size('{a,b}');
+SELECT cft_lca('a', '{b}');
+SELECT cft_path('{a}', 'b');
+SELECT cft_explain_path('a', '{b}');
+SELECT n, depth FROM (VALUES ('{no,such}'), ('a')) AS r(n) LEFT JOIN cft_depth(n) ON true;
+INSERT INTO tags VALUES ('{alone}', NULL);
+SELECT depth FROM cft_depth('{alone}');
+SELECT count(*) FROM cft_context('{alone}');
 SELECT n, body FROM (VALUES ('{no,such}'), ('a')) AS r(n) LEFT JOIN cft_chunks(n) AS c ON true;
 SELECT body FROM cft_chunks(entities => '{a,b}');
 -- Nor is a variable of a function, or what a trigger has, whatever the plan: only what the client's statement says.
@@ -99,11 +109,18 @@ SELECT * FROM paste($$SELECT cft_attach_aliases('other_names', edges => 'others'
 SELECT * FROM paste($$SELECT * FROM cft_nearest_documents('[1]')$$) \gx
 SELECT * FROM paste($$SELECT * FROM cft_nearest_documents('[1]', documents => 'others')$$) \gx
 
+CREATE TABLE pages (doc int, content text, emb vector(1));
+SELECT * FROM paste($$SELECT * FROM cft_nearest_documents('[1]', documents => 'pages')$$) \gx
+CREATE TABLE "my pages" (id int, body text, embedding vector(1));
+SELECT * FROM paste($$SELECT * FROM cft_nearest_documents('[1]', documents => '"my pages"')$$) \gx
+SELECT cft_detach('"my pages"');
+DROP TABLE pages, "my pages";
+
 -- An error inside cft_retrieve and cft_prompt has ten lines of CONTEXT at most.
 CREATE TABLE up_down (parent text, child text);
 INSERT INTO up_down SELECT 'n' || n / 2, 'n' || n FROM generate_series(1, 200) AS n;
 SELECT cft_attach('up_down');
-CREATE TABLE texts (id int, body text, embedding vector(2), about text);
+CREATE TABLE texts (id int, body text, embedding vector(2), about text, words tsvector GENERATED ALWAYS AS (to_tsvector('english', body)) STORED);
 INSERT INTO texts SELECT n, 'text ' || n, format('[%s,1]', n)::vector, 'n' || n FROM generate_series(1, 100) AS n;
 SELECT cft_attach_documents('texts', id => 'id', body => 'body', embedding => 'embedding', entity => 'about');
 CREATE FUNCTION fails() RETURNS boolean LANGUAGE plpgsql AS $$ BEGIN RAISE 'a policy fails'; END $$;
@@ -127,14 +144,20 @@ END $$;
 CREATE VIEW calls AS SELECT f || a AS call, m FROM unnest(ARRAY['cft_retrieve', 'cft_prompt']) AS f,
     (VALUES ('n9', '[1,1,1]', ', edges => ''up_down'''), ('n9', '[1,1]', ', edges => ''up_down'', up => 2000'), ('n9', '[1,1]', ', edges => ''up_down'', budget => -1'), ('n9', '[1,1]', ', edges => ''texts'''),
             ('n9', '[1,1]', ', edges => ''up_down'', documents => ''up_down''')) AS v(q, e, o),
-    unnest(ARRAY['cft', 'text', 'naive', 'ann_tree', 'ann_graph', 'none']) AS m, LATERAL (SELECT format('(%L, %L, mode => %L%s)', q, e, m, o)) AS x(a);
+    unnest(ARRAY['cft', 'text', 'naive', 'ann_tree', 'ann_graph', 'hybrid', 'none']) AS m, LATERAL (SELECT format('(%L, %L, mode => %L%s)', q, e, m, o)) AS x(a);
 GRANT SELECT ON calls TO regress_cft_traps;
 SELECT l.error, array_agg(DISTINCT m ORDER BY m) AS modes, count(*) FROM calls, lines_of_context('count(*) FROM ' || call) AS l WHERE at_most_ten GROUP BY 1 ORDER BY 1;
 SELECT call, l.* FROM calls, lines_of_context('count(*) FROM ' || call) AS l WHERE NOT at_most_ten;
+SELECT * FROM lines_of_context($$cft_prompt('n9', '[1,1]', edges => 'up_down', mode => 'hybrid')$$);
+SELECT cft_detach('texts');
+SELECT cft_attach_documents('texts', entity => 'about', search => 'words');
 SELECT * FROM lines_of_context($$cft_prompt('n9', '[1,1]', edges => 'up_down', template => '{nope}')$$);
 ALTER TABLE texts ENABLE ROW LEVEL SECURITY;
 SET ROLE regress_cft_traps;
 SELECT l.*, count(*) FROM calls, lines_of_context(format('count(*) FROM %s', replace(replace(call, '[1,1,1]', '[1,1]'), 'budget => -1', 'budget => 9'))) AS l WHERE m <> 'none' AND l.error ~ 'policy' GROUP BY 1, 2;
+RESET ROLE;
+SET ROLE regress_cft_traps;
+SELECT * FROM lines_of_context($$cft_prompt('n9', NULL, edges => 'up_down', mode => 'hybrid')$$);
 RESET ROLE;
 ALTER TABLE texts DISABLE ROW LEVEL SECURITY;
 ALTER TABLE up_down ENABLE ROW LEVEL SECURITY;

@@ -61,7 +61,7 @@ public.cft_tree_search('[1,0]'::public.vector, 5::int, NULL::int, 'collapsed'::t
 public.cft_coarse_fine('[1,0]'::public.vector, 2::int, 3::int, 3::int, 3::int, 90::int, 0.5::float8, 0.2::float8, 0.3::float8, 'data.edges'::regclass, 'data.docs'::regclass)
 public.cft_path_prefix('leaf'::text, 'data.edges'::regclass, NULL::text[], ' > '::text)
 public.cft_path_prefix('{leaf}'::text[], 'data.edges'::regclass, NULL::text[], ' > '::text)
-public.cft_expand('{leaf}'::text[], 3::int, 1::int, 1::int, 'data.edges'::regclass, 'data.docs'::regclass, 9::int)
+public.cft_expand('{leaf}'::text[], 9::int, 3::int, 1::int, 1::int, 'data.edges'::regclass, 'data.docs'::regclass)
 public.cft_bridge('{leaf,right}'::text[], 3::int, 'data.edges'::regclass)
 public.cft_neighbors('leaf'::text, 2::int, 'both'::text, 'data.edges'::regclass)
 public.cft_path('leaf'::text, 'right'::text, 9::int, 'data.edges'::regclass)

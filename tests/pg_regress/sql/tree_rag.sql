@@ -61,8 +61,8 @@ BEGIN
                (SELECT array_agg(p::text) FROM cft_path_prefix(names) AS p) IS NOT DISTINCT FROM (SELECT array_agg(p::text ORDER BY n) FROM unnest(names) WITH ORDINALITY AS u(name, n), cft_path_prefix(ARRAY[name]) AS p), 1
           FROM (SELECT array_agg(DISTINCT name COLLATE "C") FROM place) AS z(names);
         INSERT INTO tried SELECT 'expand', concat_ws(' ', 'seed', seed, up, down, support, most, hits),
-               (SELECT array_agg((x.entity, x.tree, x.common, x.support, x.hit, x.leaf, x.path, x.more)::text) FROM cft_expand(hits, up, down, support, k => most) AS x)
-               IS NOT DISTINCT FROM (SELECT array_agg(x::text) FROM plain_expand(hits, up, down, support, most) AS x), (SELECT count(*) FROM cft_expand(hits, up, down, support, k => most))
+               (SELECT array_agg((x.entity, x.tree, x.common, x.support, x.hit, x.leaf, x.path, x.more)::text) FROM cft_expand(hits, most, up, down, support) AS x)
+               IS NOT DISTINCT FROM (SELECT array_agg(x::text) FROM plain_expand(hits, up, down, support, most) AS x), (SELECT count(*) FROM cft_expand(hits, most, up, down, support))
           FROM (VALUES ('{Ä17,"Kapitel 18","x 20",Ä21,"Kapitel 22"}'::text[]), ('{19,"x 16",nobody,"x 16",NULL,Ä5}'), ('{Ä9,"Kapitel 10",11,"x 12",Ä13}')) AS h(hits),
                (VALUES (3, 3, 2, NULL), (3, 3, 2, 7), (1000, 1000, 2, NULL), (1000, 1000, 2, 12), (1, 0, 2, 4), (2, 2, 3, 9), (4, 1, 1, NULL), (4, 1, 1, 0)) AS c(up, down, support, most);
     END LOOP;
