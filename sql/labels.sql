@@ -1,4 +1,4 @@
--- What entities are called: the smallest by bytes of the labels that their rows give, NULL where they give none (an empty one is none); in the order of $1 text[].
+-- What entities are called: the smallest by bytes of the labels that their rows give, NULL where they give none (an empty label counts as none); in the order of $1 text[].
 --
 -- Filled in as sql/reference.sql is, for a table with a column of labels (of edges, or of labels only). It is (a) what the extension runs when the image cannot serve,
 -- (b) what the lines of reference.sql that begin with --label say for each relative.

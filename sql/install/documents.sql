@@ -417,7 +417,7 @@ DECLARE
     column_sql text := CASE WHEN mapping IS NULL THEN 'd.' || quote_ident(entity) ELSE 'm.' || quote_ident(mapping_entity) END;
     same text := (SELECT CASE WHEN t.typcategory = 'S' AND l.collisdeterministic AND cftrag_internal.cft_is_builtin(t.oid::regtype)
                               THEN column_sql || ' = n.name COLLATE ' || quote_ident(n.nspname) || '.' || quote_ident(l.collname)
-                              -- In the column's own type, so that its plain index serves: a name that is none as its type writes it equals nothing.
+                              -- In the column's own type, so that its plain index serves. Names that are no value of that type match nothing.
                               WHEN coalesce(nullif(t.typbasetype, 0), t.oid) IN (21, 23, 20)
                               THEN column_sql || ' = CASE WHEN n.name ~ ''^(0|-?[1-9][0-9]{0,18})$'' THEN CASE WHEN n.name::numeric BETWEEN -9223372036854775808 AND 9223372036854775807 THEN n.name::int8 END END'
                               WHEN coalesce(nullif(t.typbasetype, 0), t.oid) = 2950

@@ -437,7 +437,7 @@ BEGIN
       FROM (SELECT DISTINCT ON (e.entity COLLATE "C") e.entity, e.label,
                      CASE WHEN e.via_alias IS NOT NULL THEN 'alias' WHEN f.by_name THEN 'folded' ELSE 'label' END AS method
               FROM cftrag_internal.cft_entities(mention, f.edges, trees, within) AS e
-              -- All words of it, or of what it is without a possessive or an elision.
+              -- The name must cover all words, with or without a possessive or an elision.
               JOIN (SELECT min(w.start) AS start, max(w.start + w.length) AS stop
                       FROM (VALUES (false), (true)) AS p(plain), cftrag_internal.cft_words(mention, p.plain) AS w GROUP BY p.plain) AS w
                 ON w.start = e.start AND w.stop = e.start + e.length
@@ -453,7 +453,7 @@ BEGIN
                             UNION ALL SELECT f.edges, o.name, o.name FROM unnest(ARRAY[f.parent, f.child]) AS o(name) WHERE f.by_name) AS t;
     END IF;
     IF called IS NOT NULL THEN
-        -- A row may be there of what is no entity, or none that is asked for.
+        -- The row may belong to no entity, or to one outside the bounds.
         EXECUTE format(
             'WITH n AS MATERIALIZED (SELECT n.name, max(%I.similarity(n.called, $1))::float8 AS similarity FROM (%s) AS n GROUP BY n.name),
                   z AS (SELECT n.* FROM n JOIN unnest(cftrag_internal.cft_those(ARRAY(SELECT n.name FROM n), $3, $4, $5)) AS t(name) ON t.name = n.name ORDER BY 2 DESC, 1 LIMIT $2)

@@ -72,7 +72,7 @@ fn search(call: &Call, what: &str, table: Option<pg_sys::Oid>, filter: Option<pg
         (pg_sys::TEXTARRAYOID, call.arg(3)),
     ];
     let is_bounded = within.is_some() || filter.is_some();
-    // What is within may be little or much.
+    // `within` may select few rows or many: plan for the values.
     let planning = if is_bounded { Planning::Custom } else { Planning::Generic };
     let run = |what: &str| {
         run_into(&Statement::over(&encoding::decode(&statement(what)), &[]), planning, &values, rows.store())

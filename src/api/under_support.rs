@@ -239,7 +239,7 @@ unsafe fn descendants(
             args.push(pg_sys::makeNullConst(element.oid(), -1, pg_sys::InvalidOid).cast());
             function = beside(under, &types);
         }
-        // Not somebody's of that name, in a schema where others create functions.
+        // Only the extension's own function, not another of the same name.
         let extension = |function| pg_sys::getExtensionOfObject(pg_sys::ProcedureRelationId, function);
         if function == pg_sys::InvalidOid || extension(function) != extension(under) {
             return None;

@@ -328,7 +328,7 @@ impl SerializeStruct for Rest<'_> {
     }
 }
 
-/// What is none of the values that the head of this file says.
+/// Kinds of values that this serializer does not take.
 macro_rules! no_values {
     ($($name:ident($($of:ty),*) -> $result:ty;)*) => {
         $(fn $name(self, $(_: $of),*) -> Result<$result, Full> { Err(Full) })*

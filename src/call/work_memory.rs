@@ -94,7 +94,7 @@ impl Room {
             return Err(error::too_large_to_work(guc::work_bytes()));
         }
         if self.taken > self.seen {
-            // Check for twice of what is taken, so that checks are few.
+            // Check for twice the amount, so that checks stay rare.
             let wanted = (2 * self.taken).max(LEAST);
             is_there(wanted)?;
             self.seen = wanted;

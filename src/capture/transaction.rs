@@ -130,7 +130,7 @@ fn flush_all() {
     }
 }
 
-/// At COMMIT nothing should remain. What does (of a late trigger whose flush failed) makes its image incomplete.
+/// At COMMIT nothing should remain. Entries that are still there (the flush of a late trigger failed) make the image incomplete.
 fn finish() {
     DELTA.with_borrow_mut(|tables| {
         if let Some(control) = control::control() {

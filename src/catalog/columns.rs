@@ -92,7 +92,7 @@ impl ColumnNames {
         ]
     }
 
-    /// The trigger's arguments: parent, child, then tree, label, "ids" and position as far as there are any; an empty one is none.
+    /// The trigger's arguments: parent, child, then tree, label, "ids" and position as far as there are any; empty counts as absent.
     pub fn arguments(&self) -> Vec<&str> {
         let [tree, label, position] =
             [&self.tree, &self.label, &self.position].map(|name| name.as_deref().unwrap_or_default());

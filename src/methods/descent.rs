@@ -37,7 +37,7 @@ struct Node {
     leads: bool,
 }
 
-/// What is the same of an entity in all its trees.
+/// What all trees share about an entity.
 #[derive(Clone, Copy)]
 struct Entity {
     score: Option<f64>,
@@ -48,9 +48,9 @@ struct Entity {
 /// What a mode keeps of a level.
 enum Kept {
     All,
-    /// What is as good.
+    /// Entities that score at least this.
     From(f64),
-    /// What is better, or as good and not later by name.
+    /// Entities that score more, or the same and come no later by name.
     Best(f64, NameId),
 }
 

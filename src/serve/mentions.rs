@@ -291,7 +291,7 @@ fn look(of: &AttachedTable, recogniser: &mut Recogniser, text: Read<'_>, seek: S
 /// Reserves room for what all recognisers found.
 fn room_for(mentions: &mut Vec<(usize, Mention)>, alone: bool, found: &[Recogniser]) -> Result<(), End> {
     let count: usize = found.iter().map(|of| of.mentions().len()).sum();
-    // If they are merged: what is sorted, and what is known of each entity.
+    // Merging also needs the sorted copy, and a note for each entity.
     let each = size_of::<(usize, Mention)>();
     let each = if alone { each } else { 2 * each + PER_ALIASED };
     Room::new().take(count * each).map_err(End::Error)?;
@@ -316,7 +316,7 @@ pub fn form(found: &Found, n: usize, text: &[u8], row: &mut Row<6>) {
 
 /// What was found in the images, and which of it counts.
 struct Sources<'a> {
-    /// The first `sources` of these read the text as it is: a window that they find a name in is none of the others'.
+    /// The first `sources` of these read the text as written; a window in which they find a name is not given to the others.
     found: &'a [Recogniser],
     sources: usize,
     within: Option<Within<'a>>,

@@ -1,9 +1,9 @@
 -- What becomes due by a change (summaries.sql has the whole). Whoever writes needs no right on the summaries, and runs nothing of their owner's: what
 -- is above is found as the owner of the edges, marks are written as the owner of the summaries (src/methods/rollup_marks.rs).
 
--- Entities, and all that is above any of them. A way up may change trees: an entity's children in all trees are its children here. Who is asked for
--- parents is asked once, by one level; where the ways up are few and long, by more at a time. (Many levels at once of what hangs together in cycles
--- would be as many rows as entities times levels.) Of so many levels at most, and a few more.
+-- Entities, and all that is above any of them. A way up may change trees: an entity's children in all trees are its children here. Each entity is
+-- asked for its parents once, one level at a time; for several levels where paths are few and long. (Many levels at once within cycles would be as many
+-- rows as entities times levels.) Up to `most` levels, and a few more.
 CREATE FUNCTION cftrag_internal.cft_rollup_up(entities text[], edges regclass, most integer DEFAULT NULL)
 RETURNS text[] LANGUAGE plpgsql STABLE PARALLEL SAFE COST 500 SET search_path = pg_catalog, pg_temp AS $$
 DECLARE

@@ -65,7 +65,7 @@ DECLARE
     kept jsonb := coalesce(nullif(current_setting('cft_rollup.kept', true), ''), '{}');
     more jsonb;
 BEGIN
-    -- Two of each, one of what is above them.
+    -- Two marks for each entity, one for each entity above.
     EXECUTE format(
         'WITH n AS MATERIALIZED (
              SELECT u.name FROM unnest($1) AS u(name), generate_series(1, 2 - coalesce(jsonb_array_length($2 -> ($3 || u.name)), 0)::int)

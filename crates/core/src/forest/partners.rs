@@ -58,7 +58,7 @@ pub enum Looked {
 #[derive(Debug)]
 struct Reading {
     ends: Ends,
-    /// Both, until one ends; then that one from its start.
+    /// Both lists are read until one ends; that one is then read again from its start.
     cursors: [Cursor; 2],
     shorter: Option<Direction>,
     /// Slots read whose deleter's fate was not known.

@@ -169,7 +169,7 @@ impl<'m> Plan<'m> {
         let script = &self.script[..self.scripted];
         let exact = self.exact.get_or_insert_with(|| {
             let mut exact = Exact::new(root);
-            // What was certain cannot fail, but it decides what is left.
+            // The reserved lines cannot fail; taking them shows what is left.
             for &(lines, times) in script {
                 (0..times).for_each(|_| assert!(exact.take(lines), "certain lines are there"));
             }

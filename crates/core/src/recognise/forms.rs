@@ -109,20 +109,20 @@ impl Forms {
         self.dear.clear();
     }
 
-    /// How many names of the form at work were read; the first call begins with none.
+    /// How many names of the current folded name were read; the first call begins with none.
     pub(crate) fn read(&mut self) -> usize {
         let from = self.seen.len();
         self.reading.get_or_insert(Reading { read: 0, from, cells: 0 }).read
     }
 
-    /// Another name of the form at work was read.
+    /// Another name of the current folded name was read.
     pub(crate) fn go_on(&mut self) {
         if let Some(reading) = &mut self.reading {
             reading.read += 1;
         }
     }
 
-    /// Adds a name of the form at work, which costs so many slots to compare; `false` if that is too much, or there is no memory.
+    /// Adds a name of the current folded name, which costs so many slots to compare; `false` if that is too much, or there is no memory.
     pub(crate) fn add(&mut self, seen: Seen, cells: usize) -> bool {
         let Some(reading) = &mut self.reading else { return false };
         reading.cells += cells;
@@ -133,7 +133,7 @@ impl Forms {
         fits
     }
 
-    /// All names of the form at work were read; where those that are seen are.
+    /// All names of the current folded name were read; where those that are seen are.
     pub(crate) fn end(&mut self, form: &[u8]) -> Range<usize> {
         let from = self.reading.take().map_or(self.seen.len(), |reading| reading.from);
         let names = from..self.seen.len();
@@ -141,7 +141,7 @@ impl Forms {
         names
     }
 
-    /// The names of the form at work are too many: they are read each time.
+    /// The names of the current folded name are too many: they are read each time.
     pub(crate) fn give_up(&mut self, form: &[u8]) {
         self.begin_anew();
         self.set(form, Kept::TooMuch);

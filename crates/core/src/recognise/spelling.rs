@@ -128,7 +128,7 @@ fn is_blank(c: char) -> bool {
     c.is_whitespace() || is_ignorable(c)
 }
 
-/// Whether a text begins with a part of a name, without zero-width characters; a blank of it is any or none there.
+/// Whether a text begins with a part of a name, without zero-width characters; a blank in the name matches any blank, or none.
 fn begins(text: impl Iterator<Item = char>, part: impl Iterator<Item = char>) -> bool {
     let mut text = text.filter(|c| !is_ignorable(*c)).peekable();
     part.filter(|c| !is_ignorable(*c)).all(|wanted| {
