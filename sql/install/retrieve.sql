@@ -69,7 +69,7 @@ LANGUAGE plpgsql STABLE PARALLEL SAFE COST 1000 ROWS 20 SET search_path = pg_cat
 DECLARE
     config regconfig := coalesce(nullif(cftrag_internal.cft_kept_statement('words configuration', documents), '')::regconfig, get_current_ts_config());
 BEGIN
-    RETURN QUERY EXECUTE cftrag_internal.cft_kept_statement(concat('words ', k, CASE WHEN within IS NOT NULL THEN ' within' END, CASE WHEN filter IS NOT NULL THEN ' filter' END), documents)
+    RETURN QUERY EXECUTE cftrag_internal.cft_kept_statement(concat('words ', k, CASE WHEN within IS NOT NULL THEN ' within' END, CASE WHEN filter IS NOT NULL THEN ' filter' END, ' ties'), documents)
     USING embedding, within, edges, filter, trees, cftrag_internal.cft_any_word(config, question);
 END $$;
 COMMENT ON FUNCTION cftrag_internal.cft_documents_by_words(text, vector, integer, regclass, text[], text[], regclass, jsonb) IS

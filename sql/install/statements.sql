@@ -21,10 +21,26 @@ LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$ SELECT format('%s %s.%I', a.atttypmod, relation, embedding) FROM pg_attribute AS a WHERE a.attrelid = relation AND a.attname = embedding $$;
 COMMENT ON FUNCTION cftrag_internal.cft_dimensions(regclass, name) IS 'the dimensions that a column of embeddings declares, and its name';
 
+-- The end of a search. Of a bound that the planner does not know it takes a tenth of the rows (hence the CTE, too). With a known one it counts on pgvector's
+-- index to end early, at a price that is too low: of 1000 documents in a million it reads 5,000 there, where comparing the 1000 takes a hundredth of the time.
+CREATE FUNCTION cftrag_internal.cft_at_most(what text, bound text) RETURNS text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+AS $$ SELECT format(CASE WHEN what LIKE '% ties' THEN 'FETCH FIRST (%s) ROWS WITH TIES' ELSE 'LIMIT %s' END,
+                    format(CASE WHEN what ~ '^words| within| filter' THEN '(SELECT %s)' ELSE '%s' END, bound::int8 + CASE WHEN what LIKE '% ties' THEN 0 ELSE 1 END)) $$;
+COMMENT ON FUNCTION cftrag_internal.cft_at_most(text, text) IS 'the end of a search, as SQL';
+
+-- The rows of a search (n) that count: k, which is sorted for k + 1 at a time, where WITH TIES sorts all. One more says that the last two are equally
+-- near, so that others may be, too: then the search is made again, with ties.
+CREATE FUNCTION cftrag_internal.cft_first_rows(what text, k bigint) RETURNS text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+AS $$ SELECT CASE WHEN what LIKE '% ties' THEN k::text
+                  ELSE format('(SELECT %s + CASE WHEN count(*) = 2 AND min(x.distance) = max(x.distance) THEN 1 ELSE 0 END FROM (SELECT z.distance FROM n AS z ORDER BY 1 OFFSET %s LIMIT 2) AS x)', k, greatest(k - 1, 0)) END $$;
+COMMENT ON FUNCTION cftrag_internal.cft_first_rows(text, bigint) IS 'how many rows of a search count, as SQL; one more if there may be ties';
+
 -- The sum is no expression of an index.
 CREATE FUNCTION cftrag_internal.cft_by_distance(what text, embedding name, operator text, type text) RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
-AS $$ SELECT format(CASE WHEN what LIKE '% exactly' THEN '(d.%I %s $1::%s) + 0' ELSE 'd.%I %s $1::%s' END, embedding, operator, type) $$;
+AS $$ SELECT format(CASE WHEN what LIKE '% exactly%' THEN '(d.%I %s $1::%s) + 0' ELSE 'd.%I %s $1::%s' END, embedding, operator, type) $$;
 COMMENT ON FUNCTION cftrag_internal.cft_by_distance(text, name, text, text) IS 'the order of a search, as SQL: by an index if there is one, or by all distances';
 
 -- documents 0: none. Never NULL. Of embeddings the edges table stands in its place. Parameters: $1 an embedding, $2 what is searched within, $3 the
@@ -64,13 +80,13 @@ BEGIN
         RETURN format(cftrag_internal.cft_in_one_line(
             'WITH n AS MATERIALIZED (
                  SELECT d.%3$I AS entity, d.%4$I %5$s $1::%6$s AS distance FROM %7$s AS d
-                  WHERE d.%4$I IS NOT NULL AND d.%3$I IS NOT NULL%8$s ORDER BY %9$s FETCH FIRST (%10$s) ROWS WITH TIES)
+                  WHERE d.%4$I IS NOT NULL AND d.%3$I IS NOT NULL%8$s ORDER BY %9$s %10$s)
              SELECT %1$s, n.distance, %2$s, cftrag_internal.cft_label(%1$s, $3)
                FROM n ORDER BY n.distance, %1$s COLLATE "C" LIMIT %11$s'),
             cftrag_internal.cft_as_text('n.entity', a.relation, a.entity), CASE WHEN o.cosine THEN '1 - n.distance' ELSE '- n.distance' END,
             a.entity, a.embedding, o.operator, o.type, a.relation,
             CASE WHEN what LIKE '% within%' THEN ' AND ' || cftrag_internal.cft_is_within('d.' || quote_ident(a.entity), a.relation, a.entity) ELSE '' END,
-            cftrag_internal.cft_by_distance(what, a.embedding, o.operator, o.type), CASE WHEN what LIKE '% within%' THEN format('(SELECT %s)', bound) ELSE bound END, bound);
+            cftrag_internal.cft_by_distance(what, a.embedding, o.operator, o.type), cftrag_internal.cft_at_most(what, bound), cftrag_internal.cft_first_rows(what, bound::int8));
     END IF;
     SELECT * INTO a FROM cftrag_internal.cft_attached_documents(documents);
     IF what LIKE 'documents%' THEN
@@ -125,18 +141,13 @@ BEGIN
             ordered_by := score || ' DESC';
             best_first := 'n.score DESC';
         END IF;
-        -- Of a bound that the planner does not know it takes a tenth of the rows (hence the CTE, too). With a known one it counts on pgvector's index to end
-        -- early, at a price that is too low: of 1000 documents in a million it reads 5,000 there, where comparing the 1000 takes a hundredth of the time.
-        IF what LIKE '% within%' OR what LIKE '% filter%' OR what LIKE 'words%' THEN
-            bound := format('(SELECT %s)', bound);
-        END IF;
         -- At equal distance by id, also at the last place: the same data, the same rows. (ORDER BY distance, id would not use an index.)
         RETURN format(cftrag_internal.cft_in_one_line(
             'WITH n AS MATERIALIZED (
                  SELECT d.%2$I AS id, %3$s AS entity, d.%4$I AS body, %5$s AS tokens, d.%6$I %7$s $1::%8$s AS distance%16$s
                    FROM %11$s AS d
                   WHERE %17$s%12$s
-                  ORDER BY %13$s FETCH FIRST (%14$s) ROWS WITH TIES)
+                  ORDER BY %13$s %14$s)
              SELECT %9$s, %1$s, %10$s, coalesce(n.tokens, (char_length(%10$s) + 3) / 4, 0)::int, n.distance
                FROM n ORDER BY %18$s, %9$s COLLATE "C", %10$s COLLATE "C" LIMIT %15$s'),
             CASE WHEN a.mapping IS NOT NULL
@@ -145,7 +156,7 @@ BEGIN
                  ELSE cftrag_internal.cft_as_text('n.entity', a.relation, a.entity) END,
             a.id, CASE WHEN a.entity IS NULL THEN 'NULL::text' ELSE format('d.%I', a.entity) END, a.body, tokens, a.embedding,
             o.operator, o.type, cftrag_internal.cft_as_text('n.id', a.relation, a.id), cftrag_internal.cft_as_text('n.body', a.relation, a.body),
-            a.relation, only_those, ordered_by, bound, split_part(what, ' ', 2)::int,
+            a.relation, only_those, ordered_by, cftrag_internal.cft_at_most(what, bound), cftrag_internal.cft_first_rows(what, bound::int8),
             coalesce(', ' || score || ' AS score', ''), CASE WHEN score IS NULL THEN format('d.%I IS NOT NULL', a.embedding) ELSE 'true' END, best_first);
     END IF;
     IF what LIKE 'chunks by distance%' THEN
@@ -180,7 +191,7 @@ BEGIN
 END $$;
 REVOKE EXECUTE ON FUNCTION cftrag_internal.cft_statement(text, regclass) FROM PUBLIC;
 COMMENT ON FUNCTION cftrag_internal.cft_statement(text, regclass) IS
-'a statement for an attached table of documents: nearest K [within] [filter] [exactly], embeddings K [within] [exactly], what dimensions, words K [within] [filter], words configuration, centroid within, chunks [by distance] [filter]; or which table it is';
+'a statement for an attached table of documents: nearest K [within] [filter] [exactly] [ties], embeddings K [within] [exactly] [ties], what dimensions, words K [within] [filter] ties, words configuration, centroid within, chunks [by distance] [filter]; or which table it is';
 
 CREATE FUNCTION cftrag_internal.cft_kept_statement(what text, documents regclass)
 RETURNS text LANGUAGE c STABLE STRICT PARALLEL SAFE COST 5

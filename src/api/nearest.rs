@@ -77,19 +77,29 @@ fn search(call: &Call, what: &str, table: Option<pg_sys::Oid>, filter: Option<pg
     let run = |what: &str| {
         run_into(&Statement::over(&encoding::decode(&statement(what)), &[]), planning, &values, rows.store())
     };
-    let is_short = |found: u64| {
-        if found < k as u64 {
-            // SAFETY: the call's own tuplestore.
-            unsafe { pg_sys::tuplestore_clear(rows.store()) };
-            return true;
+    // SAFETY: the call's own tuplestore.
+    let forget = || unsafe { pg_sys::tuplestore_clear(rows.store()) };
+    // One row more than k says that there are ties at the end.
+    let found = |what: &str| {
+        let found = run(what);
+        if found <= k as u64 {
+            return found;
         }
-        false
+        forget();
+        run(&format!("{what} ties"))
+    };
+    let is_short = |found: u64| {
+        let is_short = found < k as u64;
+        if is_short {
+            forget();
+        }
+        is_short
     };
     // That an index may have to go on costs a little from the start.
-    if is_bounded || is_short(run(&what)) {
-        let is_short_still = is_short(going_on(vector, || run(&what)));
+    if is_bounded || is_short(found(&what)) {
+        let is_short_still = is_short(going_on(vector, || found(&what)));
         if is_short_still {
-            run(&format!("{what} exactly"));
+            found(&format!("{what} exactly"));
         }
     }
     Ok(())
