@@ -126,7 +126,7 @@ ALTER TABLE co RENAME parent TO swap;
 ALTER TABLE co RENAME child TO parent;
 ALTER TABLE co RENAME swap TO child;
 SELECT oracle.all_same('co');
--- The same, and nobody asks while they are swapped.
+-- Columns renamed into one another, written to and renamed back, and nobody asks meanwhile.
 SELECT oracle.build('co');
 ALTER TABLE co RENAME parent TO swap;
 ALTER TABLE co RENAME child TO parent;

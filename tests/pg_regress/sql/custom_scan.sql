@@ -84,7 +84,7 @@ SELECT same('SELECT n, array_agg(c), count(c.tree) FROM (VALUES (''n0''), (''n13
 RESET cftrag.enable;
 SELECT same('SELECT n, array_agg(c), count(c.tree) FROM (VALUES (''n0''), (''n13'')) AS v(n), LATERAL cft_context(n) AS c GROUP BY n ORDER BY n');
 
--- The same of cft_entities: names, aliases, texts of other scripts, and of more than one length of header.
+-- cft_entities in such queries: names, aliases, texts of other scripts, and of more than one length of header.
 CREATE TABLE cs_aliases (alias text, entity text);
 INSERT INTO cs_aliases VALUES ('the fourth', 'n4'), ('four', 'n4'), ('the fourth', 'n13'), (repeat('y', 200) || ' z', 'n1'), ('Größe', 'n2'), ('nobody', 'nobody');
 CREATE TABLE cs_texts (id int, body text) WITH (autovacuum_enabled = off);

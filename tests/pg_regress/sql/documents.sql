@@ -92,7 +92,7 @@ SELECT pg_get_triggerdef(oid) FROM pg_trigger WHERE tgrelid = 'about'::regclass 
 SELECT * FROM cftrag_internal.cft_attached_documents(cftrag_internal.cft_meant_documents(NULL));
 SELECT document_id, relation, depth, relative FROM cft_chunks('clinic');
 SELECT document_id, entity FROM cft_nearest_documents('[0,1,1]', 3);
--- The same again is nothing, and takes no lock; anything else is a new registration.
+-- Attaching again with equal arguments does nothing, and takes no lock; other arguments are a new registration.
 SELECT array_agg(oid ORDER BY oid) AS before FROM pg_trigger WHERE tgrelid IN ('about'::regclass, 'doc'::regclass) \gset
 BEGIN;
 SELECT cft_attach_documents('doc', mapping => 'about', mapping_entity => 'who', mapping_document => 'which');

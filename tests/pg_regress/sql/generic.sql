@@ -30,7 +30,7 @@ SELECT said('Which syndrome?', budget => 160);
 SELECT said('Which syndrome or breast cancer?', '{a}');
 SELECT said('Which syndrome?', mode => 'naive');
 SELECT cft_prompt('Which syndrome?', NULL, edges => 'gen');
--- The same in a table of a policy, which the reference query answers.
+-- A table with a policy, which the reference query answers.
 CREATE ROLE generic_reader;
 GRANT SELECT ON gen TO generic_reader;
 ALTER TABLE gen ENABLE ROW LEVEL SECURITY;

@@ -41,7 +41,7 @@ DROP DATABASE :"other";
 SET client_min_messages = warning;
 \set VERBOSITY default
 
--- A function in a view runs with the rights of whoever asks the view, with and without security_invoker.
+-- A function in a view runs with the rights of the role that queries the view, with and without security_invoker.
 CREATE VIEW rights.plain AS SELECT relative FROM cft_context('b', edges => 'rights.edges') ORDER BY relative COLLATE "C";
 CREATE VIEW rights.invoker WITH (security_invoker) AS SELECT relative FROM cft_context('b', edges => 'rights.edges') ORDER BY relative COLLATE "C";
 CREATE VIEW rights.barrier WITH (security_barrier) AS SELECT relative FROM cft_context('b', edges => 'rights.edges') ORDER BY relative COLLATE "C";
@@ -164,7 +164,7 @@ DROP TABLE pg_trigger, edges;
 DROP DOMAIN pg_temp.regclass;
 DROP SCHEMA front CASCADE;
 
--- Casts of a column's type to text: the names are what the type's own output says, whoever answers.
+-- Casts of a column's type to text: the names are what the type's own output says, from the image and from the reference query.
 CREATE TABLE rights.numbers (parent bigint, child bigint);
 INSERT INTO rights.numbers VALUES (1, 2), (2, 3);
 SELECT cft_attach('rights.numbers');

@@ -245,7 +245,7 @@ SELECT cft_attach('other');
 SELECT relative FROM cft_context('b');
 SELECT entity FROM cft_expand(ARRAY['b'], min_support => 1);
 DROP TABLE pg_temp.forest, pg_temp.other;
--- Within one statement as well: a function means what its own search_path has, whoever calls it.
+-- Within one statement as well: a function means what its own search_path has, not its caller's.
 CREATE FUNCTION attack.by_attack() RETURNS SETOF text LANGUAGE sql STABLE SET search_path = attack, public, pg_temp AS $$ SELECT relative FROM cft_context('b') $$;
 CREATE FUNCTION attack.by_grouped() RETURNS SETOF text LANGUAGE sql STABLE SECURITY DEFINER SET search_path = grouped, public, pg_temp AS $$ SELECT relative FROM cft_context('b') $$;
 CREATE FUNCTION attack.by_none() RETURNS SETOF text LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$ SELECT relative FROM public.cft_context('b') $$;
@@ -307,7 +307,7 @@ SELECT cftrag_internal.cft_register('attack.own_vectors', NULL, 'x', 'now()', '{
 SELECT cftrag_internal.cft_watch('attack.view', 'cftrag_internal.cft_rollup_changed()');
 -- A name that is longer than names are is cut as SQL cuts it, and is there already the second time.
 SELECT cftrag_internal.cft_register('attack.own_vectors', NULL, repeat('x', 70), 'cftrag_internal.cft_documents()', '{entity}', '{id}') FROM generate_series(1, 2);
--- The owner's registration comes before one that whoever has TRIGGER has made, the older too: a dump keeps no order.
+-- The owner's registration comes before one that a role with TRIGGER made, even if that is the older: a dump keeps no order.
 CREATE TABLE attack.pages(id int, body text, embedding vector(2), notes text);
 CREATE TRIGGER aaa AFTER UPDATE OF id, notes, embedding ON attack.pages FOR EACH STATEMENT WHEN (false) EXECUTE FUNCTION cftrag_internal.cft_documents('id', 'body', 'embedding');
 CREATE TRIGGER cftrag_documents AFTER UPDATE OF id, body, embedding ON attack.pages FOR EACH STATEMENT WHEN (false) EXECUTE FUNCTION cftrag_internal.cft_documents('id', 'body', 'embedding');
@@ -347,7 +347,7 @@ SELECT document_id, entity, body FROM cft_nearest_documents('[1,0]', documents =
 DROP TABLE attack.moods, attack.mapped, attack.mood_edges, attack.mood_summaries CASCADE;
 DROP TYPE attack.mood, attack.pair CASCADE;
 SELECT cftrag_internal.cft_is_builtin(0), cftrag_internal.cft_is_builtin(99999), cftrag_internal.cft_is_builtin('text'), cftrag_internal.cft_counts(0, 'pg_class');
--- A table of which nobody can say what its columns are is not attached, whoever puts triggers on it.
+-- A table whose columns cannot be told is not attached, whatever role puts triggers on it.
 CREATE SCHEMA forged;
 CREATE TABLE forged.edges (parent text, child text);
 CREATE TRIGGER t AFTER INSERT OR UPDATE OR DELETE ON forged.edges FOR EACH ROW EXECUTE FUNCTION cftrag_internal.cft_capture();

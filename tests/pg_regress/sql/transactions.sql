@@ -45,7 +45,7 @@ SELECT * FROM cft_context('s1', 5, 2);
 SELECT oracle.all_same('tx');
 SELECT * FROM cft_verify('tx');
 
--- The same without a question in between: nothing is flushed before COMMIT.
+-- Savepoints without a question in between: nothing is flushed before COMMIT.
 BEGIN;
 SAVEPOINT one;
 INSERT INTO tx VALUES ('t', 's1', 'a1');

@@ -165,7 +165,7 @@ BEGIN
     END LOOP;
 END $$;
 SELECT * FROM spots('vector');
--- The same of other types.
+-- halfvec and sparsevec find what vector finds.
 SELECT k, o.distance FROM unnest('{halfvec,sparsevec}'::text[]) AS k, spots(k) AS o JOIN spots('vector') AS v USING (distance)
  WHERE (o.pruned, o.beamed, o.collapsed, o.coarse_fine) IS DISTINCT FROM (v.pruned, v.beamed, v.collapsed, v.coarse_fine);
 -- An index that ends early, as hnsw does after ef_search rows, hides nothing.

@@ -125,7 +125,7 @@ SELECT * FROM cft_context('b', edges => 'born');
 ROLLBACK;
 SELECT oracle.all_same('born');
 DROP TABLE born;
--- The same, rolled back.
+-- A table created, attached and filled in a transaction that is rolled back.
 BEGIN;
 CREATE TABLE born (parent text, child text);
 SELECT cft_attach('born');
