@@ -33,7 +33,7 @@ there(entity) AS (
 --within ),
 name(entity) AS (
     SELECT n.entity FROM there AS n
---within WHERE n.entity OPERATOR(pg_catalog.=) ANY ($4) OR n.entity IN (SELECT b.entity FROM below AS b)
+--within WHERE n.entity OPERATOR(pg_catalog.=) ANY ($4) OR n.entity OPERATOR(pg_catalog.=) ANY (SELECT b.entity FROM below AS b)
 ),
 aliased(alias, entity) AS (
     {aliases}

@@ -3,8 +3,9 @@
 //! In each tree a hit climbs to the nearest of itself and its ancestors that has enough hits at or below it (within `up` levels of these); of
 //! several to the one with the most, then the smallest by bytes. A hit that meets no others in any tree stays by itself, in the first of its
 //! trees. From where hits meet, all that is below within `down` levels is found in one search, level by level: each entity from the nearest of
-//! them, of several from the one with the most hits, then the smallest; by the shortest way, of several through the smallest parent. So all is
-//! linear in what is read.
+//! them, of several from the one with the most hits, then the smallest; by the shortest way, of several the one whose names are the smallest from
+//! the top down, as in cft_path_prefix: each level is in the order of its ways. So all is linear in what is read, and the path of a row is that of
+//! each row below it, too.
 
 #![expect(unsafe_code, reason = "PostgreSQL's function call interface, a tuplestore")]
 
@@ -79,7 +80,6 @@ struct Row {
 struct Reached {
     node: u32,
     base: u32,
-    from: u32,
     path: u32,
 }
 
@@ -179,11 +179,12 @@ impl<'w> Expansion<'w> {
             let base = self.rows[at].base;
             if base != NONE && seen.get(base) == NONE {
                 let path = self.path_from_top(base, work)?;
-                seen.set(base, level.len() as u32)?;
-                push(&mut level, Reached { node: base, base, from: base, path })?;
+                seen.set(base, 0)?;
+                push(&mut level, Reached { node: base, base, path })?;
             }
         }
-        let mut first = level.len() as u32;
+        let key = |id: u32| (Reverse(self.support.get(id)), self.graph.name(id));
+        work.sort_by(&mut level, |a, b| key(a.base).cmp(&key(b.base)));
         for distance in 1.. {
             for of in &level {
                 work.step();
@@ -197,36 +198,23 @@ impl<'w> Expansion<'w> {
             self.graph.ask(level.iter().map(|of| of.node), DOWN)?;
             let mut next: Vec<Reached> = Vec::new();
             for of in &level {
+                let first = next.len();
                 for node in self.graph.next(of.node, DOWN) {
                     work.step();
-                    let found = Reached { node, base: of.base, from: of.node, path: of.path };
-                    match seen.get(node) {
-                        NONE => {
-                            seen.set(node, first + next.len() as u32)?;
-                            push(&mut next, found)?;
-                        }
-                        at if at >= first => {
-                            let known = &mut next[(at - first) as usize];
-                            if self.order(found) < self.order(*known) {
-                                *known = found;
-                            }
-                        }
-                        _ => {}
+                    if seen.get(node) == NONE {
+                        seen.set(node, 0)?;
+                        push(&mut next, Reached { node, ..*of })?;
                     }
                 }
+                let name = |of: &Reached| self.graph.name(of.node);
+                work.sort_with(&mut next[first..], |a, b, work| work.compare(name(a), name(b)));
             }
             for of in &mut next {
                 of.path = self.paths.then(of.path, self.graph.node(of.node).1, &mut self.graph.room)?;
             }
-            first += next.len() as u32;
             level = next;
         }
         Ok(())
-    }
-
-    /// Of several ways to a node the first in this order counts.
-    fn order(&self, of: Reached) -> (Reverse<u32>, &[u8], &[u8]) {
-        (Reverse(self.support.get(of.base)), self.graph.name(of.base), self.graph.name(of.from))
     }
 
     /// Keeps so many rows, in the order of the document.

@@ -41,7 +41,9 @@ public.cft_context_json('leaf'::text, 3::int, 1::int, 'data.edges'::regclass, NU
 public.cft_context_json('{leaf}'::text[], 3::int, 1::int, 'data.edges'::regclass, NULL::text[])
 public.cft_context_parts('{leaf}'::text[], 3::int, 1::int, 'data.edges'::regclass, NULL::text[])
 public.cft_entities('The blade is left of the root.'::text, 'data.edges'::regclass, NULL::text[], NULL::text[], false::boolean)
+public.cft_entities('The blade is left of the root.'::text, 'data.edges'::regclass, NULL::text[], '{root}'::text[], false::boolean)
 public.cft_retrieve('Where is the leaf?'::text, '[1,0]'::public.vector, 1::int, 2::int, 3::int, 1::int, 60::int, 'cft'::text, 'data.edges'::regclass, NULL::text[], NULL::text[], 'data.docs'::regclass, NULL::jsonb)
+public.cft_retrieve('Where is the leaf?'::text, '[1,0]'::public.vector, 1::int, 2::int, 3::int, 1::int, 60::int, 'cft'::text, 'data.edges'::regclass, NULL::text[], '{root}'::text[], 'data.docs'::regclass, NULL::jsonb)
 public.cft_retrieve('Where is the leaf?'::text, '[1,0]'::public.vector, 1::int, 2::int, 3::int, 1::int, 60::int, 'text'::text, 'data.edges'::regclass, NULL::text[], NULL::text[], 'data.docs'::regclass, NULL::jsonb)
 public.cft_retrieve('Where is the leaf?'::text, '[1,0]'::public.vector, 1::int, 2::int, 3::int, 1::int, 60::int, 'naive'::text, 'data.edges'::regclass, NULL::text[], NULL::text[], 'data.docs'::regclass, NULL::jsonb)
 public.cft_retrieve('Where is the leaf?'::text, '[1,0]'::public.vector, 1::int, 2::int, 3::int, 1::int, 60::int, 'ann_tree'::text, 'data.edges'::regclass, NULL::text[], NULL::text[], 'data.docs'::regclass, NULL::jsonb)
@@ -55,7 +57,9 @@ public.cft_nearest_documents('[1,0]'::public.vector, 1::int, 'data.edges'::regcl
 public.cft_nearest_entities('[1,0]'::public.vector, 1::int, 'data.edges'::regclass, NULL::text[], 'data.docs'::regclass, NULL::jsonb)
 public.cft_nearest_entities('[1,0]'::public.vector, 1::int, 'data.edges'::regclass, '{left}'::text[], 'data.docs'::regclass, NULL::jsonb)
 public.cft_resolve('Leaf'::text, '[1,0]'::public.vector, 3::int, 'data.edges'::regclass, NULL::text[], NULL::text[], NULL::regclass)
+public.cft_resolve('Leaf'::text, '[1,0]'::public.vector, 3::int, 'data.edges'::regclass, NULL::text[], '{root}'::text[], NULL::regclass)
 public.cft_resolve('nothing like it'::text, '[1,0]'::public.vector, 3::int, 'data.edges'::regclass, NULL::text[], NULL::text[], NULL::regclass)
+public.cft_resolve('nothing like it'::text, '[1,0]'::public.vector, 3::int, 'data.edges'::regclass, NULL::text[], '{root}'::text[], NULL::regclass)
 public.cft_tree_search('[1,0]'::public.vector, 5::int, NULL::int, 'prune'::text, NULL::text[], 0.1::float8, 0.05::float8, 0.7::float8, 5::int, 9::int, 'data.edges'::regclass, NULL::text[], 'data.docs'::regclass, NULL::jsonb)
 public.cft_tree_search('[1,0]'::public.vector, 5::int, NULL::int, 'collapsed'::text, NULL::text[], 0.1::float8, 0.05::float8, 0.7::float8, 5::int, 9::int, 'data.edges'::regclass, NULL::text[], 'data.docs'::regclass, NULL::jsonb)
 public.cft_coarse_fine('[1,0]'::public.vector, 2::int, 3::int, 3::int, 3::int, 90::int, 0.5::float8, 0.2::float8, 0.3::float8, 'data.edges'::regclass, 'data.docs'::regclass)
@@ -169,6 +173,38 @@ SET cftrag.enable = off;
 SELECT b.call, b.answer AS before, a.answer AS after FROM data.before AS b FULL JOIN data.run_all() AS a USING (call)
  WHERE a.answer IS DISTINCT FROM b.answer AND b.call NOT LIKE '%hot_entities%' AND b.call NOT LIKE '%cft_verify%';
 RESET cftrag.enable;
+-- And where a caller has a schema with operators before pg_catalog.
+CREATE SCHEMA front AUTHORIZATION regress_cft_mallory;
+GRANT USAGE ON SCHEMA front TO PUBLIC;
+SET ROLE regress_cft_mallory;
+DO $$
+DECLARE
+    o record;
+    made int := 0;
+BEGIN
+    FOR o IN SELECT oprname, oprleft::regtype AS l, oprright::regtype AS r, oprresult::regtype AS result FROM pg_operator
+              WHERE oprnamespace = 'pg_catalog'::regnamespace AND oprkind = 'b' AND oprresult <> 0 AND oprname = ANY ('{=,<>,<,>,<=,>=,||,+,-,*,/,%,->,->>,@@,@>,<@,&&,?,~,!~}') LOOP
+        BEGIN
+            EXECUTE format('CREATE OR REPLACE FUNCTION front.trap(a %s, b %s) RETURNS %s LANGUAGE plpgsql AS $t$ BEGIN RAISE EXCEPTION ''trap''; END $t$', o.l, o.r, o.result);
+            EXECUTE format('CREATE OPERATOR front.%s (LEFTARG = %s, RIGHTARG = %s, FUNCTION = front.trap)', o.oprname, o.l, o.r);
+            made := made + 1;
+        EXCEPTION WHEN invalid_function_definition OR datatype_mismatch OR duplicate_function OR undefined_function OR insufficient_privilege THEN NULL;
+        END;
+    END LOOP;
+    RAISE WARNING '% operators', CASE WHEN made > 300 THEN 'more than 300' ELSE made::text END;
+END $$;
+RESET ROLE;
+ALTER FUNCTION data.run_all() SET search_path = front, pg_catalog;
+SELECT b.call, b.answer AS before, a.answer AS after FROM data.before AS b FULL JOIN data.run_all() AS a USING (call)
+ WHERE a.answer IS DISTINCT FROM b.answer AND b.call NOT LIKE '%hot_entities%';
+SET cftrag.enable = off;
+SELECT b.call, b.answer AS before, a.answer AS after FROM data.before AS b FULL JOIN data.run_all() AS a USING (call)
+ WHERE a.answer IS DISTINCT FROM b.answer AND b.call NOT LIKE '%hot_entities%' AND b.call NOT LIKE '%cft_verify%';
+RESET cftrag.enable;
+-- The operators are traps.
+SET search_path = front, pg_catalog;
+SELECT 'a' = 'b'::text;
+RESET search_path;
 -- No text of the extension names anything of a schema where others can create.
 SELECT p.oid::regprocedure FROM pg_proc AS p JOIN pg_depend AS d ON d.objid = p.oid AND d.classid = 'pg_proc'::regclass AND d.deptype = 'e'
   JOIN pg_extension AS e ON e.oid = d.refobjid AND e.extname = 'cftrag'

@@ -33,13 +33,13 @@ CREATE FUNCTION plain_expand(hits text[], up int, down int, min_support int, k i
         SELECT a.*, p.path, 0 FROM (SELECT DISTINCT ON (a.hit) a.tree, NULL::text, NULL::int, a.hit FROM a WHERE a.hit NOT IN (SELECT hit FROM met) ORDER BY a.hit, a.tree COLLATE "C" NULLS FIRST) AS a(tree, name, support, node),
                plain_path(a.node) AS p WHERE p.tree IS NOT DISTINCT FROM a.tree),
     b AS (SELECT DISTINCT m.tree, m.name, m.support FROM met AS m),
-    -- Below the nearest base: by the shortest way, of several by the smallest names from below.
+    -- Below the nearest base: by the shortest way, of several by the smallest names from the top down.
     below AS (SELECT DISTINCT ON (b.tree, z.node) b.*, z.node, p.path || z.way AS path, cardinality(z.way) + 1 AS distance FROM b, plain_path(b.name) AS p, LATERAL (
               WITH RECURSIVE d(node, way, back) AS (
                   SELECT b.name COLLATE "C", '{}'::text[] COLLATE "C", ARRAY[b.name] COLLATE "C" UNION ALL
                   SELECT e.child, d.way || e.child::text, e.child::text || d.back FROM d JOIN e ON e.parent = d.node AND e.tree IS NOT DISTINCT FROM b.tree WHERE e.child <> ALL (d.back) AND cardinality(d.way) < down)
-              SELECT node::text, way, back FROM d) AS z
-           WHERE p.tree IS NOT DISTINCT FROM b.tree ORDER BY b.tree, z.node, cardinality(z.way), b.support DESC, b.name COLLATE "C", z.back COLLATE "C"),
+              SELECT node::text, way FROM d) AS z
+           WHERE p.tree IS NOT DISTINCT FROM b.tree ORDER BY b.tree, z.node, cardinality(z.way), b.support DESC, b.name COLLATE "C", z.way COLLATE "C"),
     l AS (SELECT * FROM climbed UNION ALL
           SELECT n.* FROM below AS n WHERE NOT EXISTS (SELECT FROM climbed AS c WHERE c.node = n.node AND c.tree IS NOT DISTINCT FROM n.tree)),
     z AS (SELECT l.*, row_number() OVER (ORDER BY tree COLLATE "C" NULLS FIRST, plain_place(path), path COLLATE "C") AS place FROM l),
@@ -100,6 +100,13 @@ SELECT count(*) FROM cft_expand('{nobody}');
 -- Of two at the same depth the one that more hits share.
 INSERT INTO manual VALUES ('A', 'k1'), ('A', 'k2'), ('B', 'k1'), ('B', 'k2'), ('B', 'k3');
 SELECT entity, common, support, path FROM cft_expand('{k1,k2,k3}');
+-- Of several ways as short one way for all: a row comes after the one that its path goes through.
+CREATE TABLE diamond (parent text, child text);
+INSERT INTO diamond VALUES ('c', 'a'), ('c', 'b'), ('a', 'zz'), ('b', 'aa'), ('zz', 'v'), ('aa', 'v'), ('v', 'w'), ('c', 'h');
+SELECT cft_attach('diamond');
+SELECT entity, hit, path FROM cft_expand('{w,h}', up => 10, down => 4, edges => 'diamond');
+SELECT entity, hit, path FROM cft_expand('{w,h}', up => 10, down => 3, edges => 'diamond');
+DROP TABLE diamond;
 SELECT name, cftrag_internal.cft_natural(name) FROM unnest('{a,a2,a10,"1.2.10",007,123456789012345678901234567890}'::text[]) AS name;
 SELECT array_agg(name ORDER BY cftrag_internal.cft_natural(name) COLLATE "C") FROM unnest('{3.10,3.2,3.1,10,2,"Chapter 10","Chapter 9",Annex,"3.2 b","3.2 a"}'::text[]) AS name;
 -- A name may hold the separator: the array is what is meant.
