@@ -10,11 +10,12 @@ use crate::call::tuple;
 use crate::call::tuple::Row;
 use crate::catalog::attached_table::AttachedTable;
 use crate::error::Fallible;
-use crate::pg::interrupt::ROWS_BETWEEN_CHECKS;
+use crate::pg::interrupt::{ROWS_BETWEEN_CHECKS, check_interrupts};
 use crate::serve::asked::Question;
 use crate::serve::mentions::{Tables, form, give_back, workspace};
 use crate::serve::within;
 use crate::serve::within::Within;
+use cftrag_core::Interruptible;
 use pgrx::prelude::*;
 use pgrx::{Internal, check_for_interrupts};
 
@@ -56,7 +57,12 @@ fn cft_those(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<Internal> {
     let mut those = within::there(&of, &names, trees)?;
     if let Some(tops) = call.arg(3) {
         let within = Within::of(&of, tops, trees)?.those_of(&those)?;
-        those.retain(|name| within.contains(name));
+        let mut check_interrupts = check_interrupts;
+        let mut work = Interruptible::new(&mut check_interrupts);
+        those.retain(|name| {
+            work.step();
+            within.contains(name)
+        });
     }
     Ok(Internal::from(Some(text_array(&those))))
 }

@@ -342,11 +342,16 @@ fn merge(
     let is_seen = |(n, mention): &(usize, Mention)| seen.get(entity(*n, mention)).copied();
     all.extend(every().filter(|mention| is_seen(mention).unwrap_or(is_sure && is_own(mention.0))));
     if let Some(within) = within {
+        let mut check_interrupts = check_interrupts;
+        let mut work = Interruptible::new(&mut check_interrupts);
         let mut names: Vec<&[u8]> = all.iter().map(|(n, mention)| entity(*n, mention)).collect();
-        Interruptible::new(&mut { check_interrupts }).sort_by(&mut names, Ord::cmp);
+        work.sort_by(&mut names, Ord::cmp);
         names.dedup();
         let those = within.those_of(&names).map_err(End::Error)?;
-        all.retain(|(n, mention)| those.contains(entity(*n, mention)));
+        all.retain(|(n, mention)| {
+            work.step();
+            those.contains(entity(*n, mention))
+        });
     }
     let window = |m: &Mention| (m.from, Reverse(m.to));
     Interruptible::new(&mut { check_interrupts }).sort_with(all, |(r, a), (s, b), work| {
@@ -400,6 +405,9 @@ fn entities_seen<'n>(
     mut only: Option<Trees>,
     names: impl Iterator<Item = &'n [u8]>,
 ) -> Result<HashMap<&'n [u8], bool>, Reason> {
+    let mut check_interrupts = check_interrupts;
+    let mut work = Interruptible::new(&mut check_interrupts);
+    let names = names.inspect(|_| work.step());
     let mut seen: HashMap<&[u8], bool> = names.map(|name| (name, false)).collect();
     let mut todo: Vec<(&[u8], &mut bool)> = seen.iter_mut().map(|(name, seen)| (*name, seen)).collect();
     for some in todo.chunks_mut(NAMES) {

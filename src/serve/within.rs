@@ -78,7 +78,10 @@ impl<'a> Within<'a> {
         let mut room = Room::new();
         room.take(names.len() * PER_NAME)?;
         let (mut found, mut others) = (HashSet::new(), Vec::new());
+        let mut check_interrupts = check_interrupts;
+        let mut work = Interruptible::new(&mut check_interrupts);
         for name in names {
+            work.step();
             if self.is_top(name) {
                 found.insert(*name);
             } else {
