@@ -98,6 +98,7 @@ DECLARE
     wanted bigint := coalesce(greatest(4 * k::bigint, 64), 2147483647);
     nearest text;
     had bigint;
+    farthest float8;
     near text[];
     distances float8[];
     good text[];
@@ -118,7 +119,7 @@ BEGIN
         -- The sum is no expression of an index.
         nearest := format(
             'SELECT d.%1$I AS key, d.%2$I %3$s $1::%4$s AS distance FROM %5$s AS d
-              WHERE d.%2$I IS NOT NULL AND d.%1$I IS NOT NULL%7$s ORDER BY %6$s FETCH FIRST ($6) ROWS WITH TIES',
+              WHERE d.%2$I IS NOT NULL AND d.%1$I IS NOT NULL%7$s ORDER BY %6$s LIMIT $6',
             coalesce(CASE WHEN m.mapping IS NULL THEN m.entity END, m.id), m.embedding, m.operator, m.type, m.relation,
             format(CASE WHEN by_index THEN 'd.%I %s $1::%s' ELSE '(d.%I %s $1::%s) + 0' END, m.embedding, m.operator, m.type), only_those);
         EXECUTE 'WITH n AS MATERIALIZED (' || nearest || '), z AS (' || CASE WHEN m.mapping IS NULL
@@ -126,14 +127,15 @@ BEGIN
             ELSE format('SELECT %s COLLATE "C" AS name, min(nullif(n.distance, ''NaN'')) AS distance FROM n JOIN %s AS m ON %s GROUP BY 1',
                         cftrag_internal.cft_as_text('m.' || quote_ident(m.mapping_entity), m.mapping, m.mapping_entity), m.mapping,
                         cftrag_internal.cft_same(m.relation, m.id, m.mapping, m.mapping_document, 'n.key')) END
-            || ') SELECT (SELECT count(*) FROM n), array_agg(z.name), array_agg(z.distance) FROM z WHERE z.name IS NOT NULL AND z.distance IS NOT NULL'
-        INTO had, near, distances USING query, within, edges, filter, NULL::text[], wanted;
+            || ') SELECT (SELECT count(*) FROM n), (SELECT max(n.distance) FROM n), array_agg(z.name), array_agg(z.distance) FROM z WHERE z.name IS NOT NULL AND z.distance IS NOT NULL'
+        INTO had, farthest, near, distances USING query, within, edges, filter, NULL::text[], wanted;
         -- Those of the forest, without relatives, too; a document may be about others besides that are not within.
         good := cftrag_internal.cft_those(near, edges, NULL, within);
         IF inner_only THEN
             good := ARRAY(SELECT DISTINCT c.entity COLLATE "C" FROM cftrag_internal.cft_context(good, 0, 1, edges) AS c);
         END IF;
-        EXIT WHEN cardinality(good) >= k OR (had < wanted AND NOT by_index);
+        -- What is as far as the last row may not be complete.
+        EXIT WHEN had < wanted AND NOT by_index OR (SELECT count(*) FROM unnest(near, distances) AS u(name, distance) JOIN unnest(good) AS g(name) ON g.name = u.name WHERE u.distance < farthest) >= k;
         by_index := by_index AND had >= wanted;
         wanted := wanted * CASE WHEN had < wanted THEN 1 ELSE 4 END;
     END LOOP;
