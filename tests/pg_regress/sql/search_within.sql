@@ -190,3 +190,45 @@ SELECT count(*) FROM cft_nearest_documents('[1,2,3,4,5,6,7,8]', NULL);
 
 DROP TABLE docs, pairs, meaning, wood;
 DROP FUNCTION plain_below, asked;
+
+-- Many documents equally near, also at the last place: the same rows as by hand, whatever k is.
+CREATE TABLE near_edges (parent text, child text);
+INSERT INTO near_edges SELECT 'n' || n / 3, 'n' || n FROM generate_series(1, 60) AS n;
+SELECT cft_attach('near_edges');
+CREATE TABLE near_docs (id int, body text, embedding vector(2), entity text, meta jsonb);
+SELECT cft_attach_documents('near_docs', entity => 'entity', metadata => 'meta');
+CREATE TABLE near_entities (entity text, embedding vector(2));
+SELECT cft_attach_embeddings('near_entities', edges => 'near_edges');
+CREATE FUNCTION near(seeds int) RETURNS TABLE(searches bigint, rows bigint, different bigint, example text) LANGUAGE plpgsql AS $$
+DECLARE
+    k int;
+    query vector(2);
+    bound text[];
+    meant jsonb;
+    vectors vector(2)[] := '{"[1,0]","[0,1]","[1,1]","[2,1]","[0,0]"}';
+BEGIN
+    CREATE TEMP TABLE tried (what text, ours text[], by_hand text[]);
+    FOR seed IN 1 .. seeds LOOP
+        PERFORM setseed(seed / 100.0);
+        TRUNCATE near_docs, near_entities;
+        INSERT INTO near_docs SELECT n, 'b' || (random() * 3)::int, (vectors || NULL::vector)[1 + (random() * 5)::int], 'n' || (random() * 62)::int, jsonb_build_object('c', (random() * 2)::int) FROM generate_series(1, seed * 9) AS n;
+        INSERT INTO near_entities SELECT 'n' || n, vectors[1 + (random() * 4)::int] FROM generate_series(1, seed * 6) AS n;
+        FOR k, query, bound, meant IN SELECT u.k, v, w, m FROM unnest('{0,1,2,5,10,40,2147483647}'::int[]) AS u(k), unnest(vectors[:2]) AS v, (VALUES (NULL::text[]), ('{n1,n7}')) AS b(w), (VALUES (NULL::jsonb), ('{"c": 1}')) AS f(m) LOOP
+            INSERT INTO tried SELECT format('documents %s %s %s %s %s', seed, k, query, bound, meant),
+                ARRAY(SELECT n.document_id FROM cft_nearest_documents(query, k, 'near_edges', bound, 'near_docs', meant) AS n),
+                ARRAY(SELECT d.id::text FROM near_docs AS d WHERE d.embedding IS NOT NULL AND (bound IS NULL OR cft_under(d.entity, bound, 'near_edges')) AND (meant IS NULL OR d.meta @> meant)
+                       ORDER BY d.embedding <=> query, d.id::text COLLATE "C" LIMIT k);
+            INSERT INTO tried SELECT format('entities %s %s %s %s', seed, k, query, bound),
+                ARRAY(SELECT n.entity FROM cft_nearest_entities(query, k, 'near_edges', bound) AS n),
+                ARRAY(SELECT e.entity FROM near_entities AS e WHERE bound IS NULL OR cft_under(e.entity, bound, 'near_edges') ORDER BY e.embedding <=> query, e.entity COLLATE "C" LIMIT k) WHERE meant IS NULL;
+        END LOOP;
+    END LOOP;
+    RETURN QUERY SELECT count(*), sum(cardinality(ours))::bigint, count(*) FILTER (WHERE ours IS DISTINCT FROM by_hand), min(what) FILTER (WHERE ours IS DISTINCT FROM by_hand) FROM tried;
+    DROP TABLE tried;
+END $$;
+SELECT * FROM near(3);
+-- By an index as well: it gives all of so few.
+CREATE INDEX ON near_docs USING hnsw (embedding vector_cosine_ops);
+SET enable_seqscan = off;
+SELECT * FROM near(2);
+RESET enable_seqscan;
