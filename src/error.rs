@@ -293,11 +293,12 @@ pub fn weights_too_large() -> ErrorReport {
 }
 
 pub fn too_large_to_work(bytes: usize) -> ErrorReport {
-    report(Code::ERRCODE_CONFIGURATION_LIMIT_EXCEEDED, "the table or what is asked of it is too large for cftrag.work_memory".into())
-        .set_detail(format!("cftrag.work_memory is {} kB.", bytes / 1024))
-        .set_hint(
-            "If the server has the memory, raise it for this session, for example: SET cftrag.work_memory = '4GB';",
-        )
+    report(
+        Code::ERRCODE_CONFIGURATION_LIMIT_EXCEEDED,
+        "the table or what is asked of it is too large for cftrag.work_memory".into(),
+    )
+    .set_detail(format!("cftrag.work_memory is {} kB.", bytes / 1024))
+    .set_hint("If the server has the memory, raise it for this session, for example: SET cftrag.work_memory = '4GB';")
 }
 
 /// For an answer. The hint raises the setting to what was needed, plus half.

@@ -35,6 +35,8 @@ const LONGEST: usize = 0x3fff_ffff;
 
 /// A value under construction, palloc'd: it is not copied when it is complete.
 struct Varlena {
+    /// Where it was begun; what is written may come in another context.
+    context: pg_sys::MemoryContext,
     at: *mut u8,
     /// Bytes with the header: written, allocated.
     len: usize,
@@ -43,7 +45,9 @@ struct Varlena {
 
 impl Default for Varlena {
     fn default() -> Self {
-        Self { at: std::ptr::null_mut(), len: pg_sys::VARHDRSZ, capacity: 0 }
+        // SAFETY: reads a backend variable.
+        let context = unsafe { pg_sys::CurrentMemoryContext };
+        Self { context, at: std::ptr::null_mut(), len: pg_sys::VARHDRSZ, capacity: 0 }
     }
 }
 
@@ -77,11 +81,11 @@ impl Varlena {
         if wanted > LONGEST {
             return Err(error::too_long_for_jsonb(wanted));
         }
-        let capacity = (wanted + wanted / 2).clamp(1024, LONGEST);
+        let capacity = (wanted + wanted / 2).min(limit()).clamp(1024, LONGEST);
         // SAFETY: ours, at least as long as before; after an ERROR its context frees it.
         self.at = unsafe {
             match self.at.is_null() {
-                true => pg_sys::palloc(capacity),
+                true => pg_sys::MemoryContextAlloc(self.context, capacity),
                 false => pg_sys::repalloc(self.at.cast(), capacity),
             }
         }
