@@ -232,3 +232,5 @@ CREATE INDEX ON near_docs USING hnsw (embedding vector_cosine_ops);
 SET enable_seqscan = off;
 SELECT * FROM near(2);
 RESET enable_seqscan;
+DROP TABLE near_docs, near_entities, near_edges;
+DROP FUNCTION near;
