@@ -6,6 +6,7 @@
 
 #![expect(unsafe_code, reason = "makes a numeric; writes into a varlena")]
 
+use crate::call::fmgr::LARGE;
 use crate::call::work_memory::limit;
 use crate::error;
 use crate::error::Fallible;
@@ -61,7 +62,7 @@ impl Varlena {
         unsafe { std::slice::from_raw_parts_mut(self.at.add(pg_sys::VARHDRSZ), self.len - pg_sys::VARHDRSZ) }
     }
 
-    /// 53400, 54000; an ERROR 53200 if there is no memory.
+    /// 53400, 53200, 54000; or PostgreSQL's own ERROR 53200.
     fn append(&mut self, bytes: &[u8]) -> Fallible<()> {
         let end = self.len + bytes.len();
         if end > self.capacity {
@@ -91,6 +92,10 @@ impl Varlena {
         }
         .cast();
         self.capacity = capacity;
+        // Raising an error needs some memory, too.
+        if wanted >= LARGE && !cftrag_core::some_is_left() {
+            return Err(error::no_room(NoRoom::Memory(wanted)));
+        }
         Ok(())
     }
 
