@@ -449,14 +449,14 @@ END $$;
 COMMENT ON FUNCTION cftrag_internal.cft_is_within(text, regclass, name) IS 'whether an entity is within others, as SQL';
 
 -- Whether a document (d) has the metadata $n, as SQL. 55000 if the documents have none, or they are embeddings of entities.
-CREATE FUNCTION cftrag_internal.cft_has_metadata(relation regclass, metadata name, n integer)
+CREATE FUNCTION cftrag_internal.cft_has_metadata(relation regclass, metadata name, parameter integer)
 RETURNS text LANGUAGE plpgsql STABLE PARALLEL SAFE COST 10 SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     IF metadata IS NULL THEN
         RAISE EXCEPTION '% is attached without metadata', relation USING ERRCODE = 'object_not_in_prerequisite_state',
             HINT = 'Attach documents with cft_attach_documents, metadata => their column of type jsonb; embeddings of entities have none.';
     END IF;
-    RETURN format(' AND d.%I @> $%s', metadata, n);
+    RETURN format(' AND d.%I @> $%s', metadata, parameter);
 END $$;
 COMMENT ON FUNCTION cftrag_internal.cft_has_metadata(regclass, name, integer) IS 'whether a document has some metadata, as SQL';
 

@@ -182,16 +182,16 @@ fn cft_stats_reset() {
     counters::reset();
 }
 
-/// `cft_hot_entities(n int, edges regclass) -> table(entity text, temperature bigint)`: the entities looked up most, hottest first, among
-/// those with an edge that the caller sees. No rows if the image would not serve the caller. Errors: 22023 (n), 53400 (cftrag.work_memory), and
+/// `cft_hot_entities(k int, edges regclass) -> table(entity text, temperature bigint)`: the entities looked up most, hottest first, among
+/// those with an edge that the caller sees. No rows if the image would not serve the caller. Errors: 22023 (k), 53400 (cftrag.work_memory), and
 /// those of cft_context.
 #[pg_extern(sql = false)]
 fn cft_hot_entities(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     // SAFETY: our own fcinfo.
     let call = unsafe { Call::new(fcinfo) };
     let rows = call.rows();
-    let Some(n) = call.int(0) else { return Ok(()) };
-    let wanted = usize::try_from(n).map_err(|_| error::negative_count(n))?;
+    let Some(k) = call.int(0) else { return Ok(()) };
+    let wanted = usize::try_from(k).map_err(|_| error::negative_count(k))?;
     let of = AttachedTable::of_any(call.function(), call.oid(1))?;
     loop {
         let mut ticket = match route::route(&of) {

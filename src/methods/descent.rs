@@ -73,7 +73,7 @@ struct Rules {
 struct Scoring {
     statement: Statement,
     vector: pg_sys::Oid,
-    query: pg_sys::Datum,
+    embedding: pg_sys::Datum,
     filter: Option<pg_sys::Datum>,
     compared: i64,
 }
@@ -90,7 +90,7 @@ struct Descent {
     entities: Table<NameId, Entity>,
 }
 
-/// `cft_descend(query vector, documents regclass, mode text, trees text[], names text[], threshold float8, descend_threshold float8, prune_factor float8,
+/// `cft_descend(embedding vector, documents regclass, mode text, trees text[], names text[], threshold float8, descend_threshold float8, prune_factor float8,
 /// beam int, max_depth int, k int, edges regclass, filter jsonb) -> table(entity, tree, depth, score, path, compared)`: the results, best first.
 /// `trees` and `names` are depth 0; scores are of the embeddings of cft_meaning(edges, documents). SET search_path. Errors: 53400 (cftrag.work_memory).
 #[pg_extern(sql = false)]
@@ -98,7 +98,7 @@ fn cft_descend(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     // SAFETY: our own fcinfo, whose arguments SQL declares.
     let call = unsafe { Call::new(fcinfo) };
     let rows = call.rows();
-    let (Some(query), Some(trees), Some(tops)) = (call.arg(0), call.arg(3), call.arg(4)) else { return Ok(()) };
+    let (Some(embedding), Some(trees), Some(tops)) = (call.arg(0), call.arg(3), call.arg(4)) else { return Ok(()) };
     let (walker, mut descent) = (Walker::of(&call, 11)?, Descent::default());
     let float = |n: usize, or: f64| call.arg(n).map_or(or, |value| f64::from_bits(value.value() as u64));
     let rules = Rules {
@@ -116,7 +116,7 @@ fn cft_descend(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     let mut scoring = Scoring {
         statement: scoring(walker.of.oid(), call.oid(1), filter.is_some()),
         vector: call.argument_types()[0],
-        query,
+        embedding,
         filter,
         compared: 0,
     };
@@ -357,7 +357,7 @@ impl Scoring {
         }
         let array = text_array(names);
         let values =
-            [(pg_sys::TEXTARRAYOID, Some(array)), (self.vector, Some(self.query)), (pg_sys::JSONBOID, self.filter)];
+            [(pg_sys::TEXTARRAYOID, Some(array)), (self.vector, Some(self.embedding)), (pg_sys::JSONBOID, self.filter)];
         // SAFETY: our own tuplestore, and a slot for its rows of a bigint and a float8; after an ERROR the abort frees them.
         unsafe {
             let store = pg_sys::tuplestore_begin_heap(false, false, pg_sys::work_mem);

@@ -20,7 +20,7 @@ COMMENT ON FUNCTION cft_bridge(text[], integer, regclass) IS
 
 -- Global: the coarse_k entities with children that are nearest to the embedding. Local: of the entities without children within down levels below those, the fine_k
 -- nearest. Bridge: how these hang together, a way to each. Each part has its share of the budget, and ends before the first row that would exceed it.
-CREATE FUNCTION cftrag_internal.cft_coarse_fine(query vector, coarse_k integer, fine_k integer, down integer, max_hops integer, budget integer,
+CREATE FUNCTION cftrag_internal.cft_coarse_fine(embedding vector, coarse_k integer, fine_k integer, down integer, max_hops integer, budget integer,
     local_share float8, bridge_share float8, global_share float8, edges regclass, documents regclass)
 RETURNS TABLE(part text, entity text, tree text, score float8, under text, text text, tokens bigint, label text)
 LANGUAGE plpgsql STABLE PARALLEL SAFE COST 10000 ROWS 30 SET search_path = pg_catalog, pg_temp AS $$
@@ -44,16 +44,16 @@ BEGIN
     IF NOT (least(local_share, bridge_share, global_share) >= 0 AND local_share + bridge_share + global_share <= 1.000001) THEN
         RAISE EXCEPTION 'shares must not be negative, nor more than 1 together' USING ERRCODE = 'invalid_parameter_value';
     END IF;
-    IF query IS NULL THEN RETURN; END IF;
+    IF embedding IS NULL THEN RETURN; END IF;
     SELECT f.edges INTO forest FROM cftrag_internal.cft_attached(edges) AS f;
-    SELECT array_agg(n.entity), array_agg(n.score) INTO coarse, coarse_scores FROM cftrag_internal.cft_nearest_nodes(query, coarse_k, true, forest, documents) AS n;
+    SELECT array_agg(n.entity), array_agg(n.score) INTO coarse, coarse_scores FROM cftrag_internal.cft_nearest_nodes(embedding, coarse_k, true, forest, documents) AS n;
     -- Each below the best of those above it.
     SELECT array_agg(z.relative), array_agg(z.entity) INTO below, above
       FROM (SELECT DISTINCT ON (c.relative COLLATE "C") c.relative, c.entity
               FROM cftrag_internal.cft_context(coarse, 0, down, forest) AS c JOIN unnest(coarse) WITH ORDINALITY AS k(name, n) ON k.name = c.entity
              ORDER BY c.relative COLLATE "C", k.n) AS z;
     SELECT array_agg(z.entity), array_agg(z.score), array_agg(z.under) INTO fine, fine_scores, fine_under
-      FROM (SELECT s.entity, s.score, u.under FROM cftrag_internal.cft_scores(query, ARRAY(
+      FROM (SELECT s.entity, s.score, u.under FROM cftrag_internal.cft_scores(embedding, ARRAY(
                        SELECT b.name FROM unnest(below) AS b(name) EXCEPT SELECT c.entity COLLATE "C" FROM cftrag_internal.cft_context(below, 0, 1, forest) AS c),
                    forest, documents) AS s JOIN unnest(below, above) AS u(name, under) ON u.name = s.entity
              WHERE s.score IS NOT NULL ORDER BY s.score DESC, s.entity COLLATE "C" LIMIT fine_k) AS z;

@@ -46,12 +46,12 @@ END $$;
 COMMENT ON FUNCTION cftrag_internal.cft_scoring(regclass, regclass, boolean) IS
 'the statement of cft_scores, over different entities $1 and an embedding $2 (and documents with the metadata $3): a row for each embedding';
 
-CREATE FUNCTION cftrag_internal.cft_scores(query vector, entities text[], edges regclass, documents regclass DEFAULT NULL)
+CREATE FUNCTION cftrag_internal.cft_scores(embedding vector, entities text[], edges regclass, documents regclass DEFAULT NULL)
 RETURNS TABLE(entity text, score float8, compared bigint)
 LANGUAGE plpgsql STABLE PARALLEL SAFE COST 1000 ROWS 100 SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     RETURN QUERY EXECUTE 'SELECT s.name, max(s.score), count(*) FROM (' || cftrag_internal.cft_scoring(edges, documents) || ') AS s GROUP BY s.name'
-    USING ARRAY(SELECT DISTINCT u.name COLLATE "C" FROM unnest(entities) AS u(name)), query;
+    USING ARRAY(SELECT DISTINCT u.name COLLATE "C" FROM unnest(entities) AS u(name)), embedding;
 END $$;
 COMMENT ON FUNCTION cftrag_internal.cft_scores(vector, text[], regclass, regclass) IS
 'how near entities are to an embedding: 1 - cosine distance, else minus the distance; and how many embeddings of each were compared';

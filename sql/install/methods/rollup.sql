@@ -137,7 +137,7 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION cftrag_internal.cft_rollup_inputs(text[], regclass, regclass, name, name, boolean, regclass, regclass) IS 'what the summaries of entities are to be made of';
 
-CREATE FUNCTION cftrag_internal.cft_rollup_next(n integer, edges regclass, meant regclass)
+CREATE FUNCTION cftrag_internal.cft_rollup_next(k integer, edges regclass, meant regclass)
 RETURNS TABLE(entity text, sources text[], inputs text[], tokens bigint)
 LANGUAGE plpgsql VOLATILE COST 10000 ROWS 10 SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -151,12 +151,12 @@ DECLARE
     several jsonb := '{}';
     few record;
 BEGIN
-    IF n IS NULL OR n < 0 THEN
+    IF k IS NULL OR k < 0 THEN
         RAISE EXCEPTION 'k must not be null or negative' USING ERRCODE = 'invalid_parameter_value';
     END IF;
     SELECT * INTO s FROM cftrag_internal.cft_rollup_tables(edges);
     -- Children that are ancestors too are not waited for; but that is asked only if all others are done or taken.
-    FOR through_cycles IN 0 .. CASE WHEN n > 0 THEN 1 ELSE -1 END LOOP
+    FOR through_cycles IN 0 .. CASE WHEN k > 0 THEN 1 ELSE -1 END LOOP
         after := NULL;
         look := 256;
         LOOP
@@ -173,17 +173,17 @@ BEGIN
                 PERFORM cftrag_internal.cft_rollup_settle(found.bare, taken, s.forest, s.summaries, s.entity, s.summary, s.leaves);
             END IF;
             ready := found.ready;
-            WHILE ready <> '{}' AND cardinality(taken) < n LOOP
+            WHILE ready <> '{}' AND cardinality(taken) < k LOOP
                 SELECT array_agg(t.name) AS names, jsonb_object_agg(s.summaries::oid || ' ' || t.name, t.mark) AS marks,
                        jsonb_object_agg(t.name, t.marked_by) FILTER (WHERE t.marked_by IS NOT NULL) AS several INTO few
-                  FROM cftrag_internal.cft_rollup_take(ready[1 : n - cardinality(taken)], s.summaries, s.entity, s.summary) AS t;
-                ready := ready[n - cardinality(taken) + 1 :];
+                  FROM cftrag_internal.cft_rollup_take(ready[1 : k - cardinality(taken)], s.summaries, s.entity, s.summary) AS t;
+                ready := ready[k - cardinality(taken) + 1 :];
                 CONTINUE WHEN few.names IS NULL;
                 taken := taken || few.names;
                 several := several || coalesce(few.several, '{}');
                 PERFORM set_config('cft_rollup.taken', (cftrag_internal.cft_rollup_taken() || few.marks)::text, true);
             END LOOP;
-            EXIT WHEN cardinality(taken) = n;
+            EXIT WHEN cardinality(taken) = k;
         END LOOP;
         EXIT WHEN taken <> '{}';
     END LOOP;
@@ -282,7 +282,7 @@ COMMENT ON FUNCTION cft_summarize_extractive(text, text[], text[]) IS
 'a summary without a model, extractive: the name, and the first sentence of each input, up to 1000 characters';
 
 -- The functions are the user's, called with the caller's rights, and find what they call by the caller's search_path.
-CREATE FUNCTION cftrag_internal.cft_rollup_by(summarizer regprocedure, embedder regprocedure, n integer, edges regclass, meant regclass,
+CREATE FUNCTION cftrag_internal.cft_rollup_by(summarizer regprocedure, embedder regprocedure, k integer, edges regclass, meant regclass,
     path text, standard regprocedure)
 RETURNS TABLE(summarized bigint, by_function regprocedure, extractive boolean)
 LANGUAGE plpgsql VOLATILE COST 100000 ROWS 1 SET search_path = pg_catalog, pg_temp AS $$
@@ -298,7 +298,7 @@ DECLARE
     centroid text;
     before bigint;
 BEGIN
-    IF n < 0 THEN
+    IF k < 0 THEN
         RAISE EXCEPTION 'k must not be negative' USING ERRCODE = 'invalid_parameter_value';
     END IF;
     SELECT format('SELECT %I.%I($1, $2, $3)', s.nspname, p.proname) INTO summarize FROM pg_proc AS p JOIN pg_namespace AS s ON s.oid = p.pronamespace
@@ -330,7 +330,7 @@ BEGIN
     extractive := summarizer = standard;
     LOOP
         before := summarized;
-        FOR node IN SELECT x.entity, x.sources, x.inputs FROM cftrag_internal.cft_rollup_next(least(100, n - summarized)::int, edges, meant) AS x LOOP
+        FOR node IN SELECT x.entity, x.sources, x.inputs FROM cftrag_internal.cft_rollup_next(least(100, k - summarized)::int, edges, meant) AS x LOOP
             PERFORM set_config('search_path', path, true);
             EXECUTE summarize INTO said USING node.entity, node.sources, node.inputs;
             IF embed IS NOT NULL THEN
@@ -343,7 +343,7 @@ BEGIN
             EXECUTE done USING node.entity, said, near, edges;
             summarized := summarized + 1;
         END LOOP;
-        EXIT WHEN summarized = before OR summarized = n;
+        EXIT WHEN summarized = before OR summarized = k;
     END LOOP;
     RETURN NEXT;
 END $$;

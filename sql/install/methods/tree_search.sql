@@ -8,7 +8,7 @@
 -- looked at. Depth 0, the roots or the start (or else what is searched within), always leads on. So the entities compared are exactly those of depth 0 and the children of what leads on.
 -- The descent itself is in src/methods/descent.rs.
 
-CREATE FUNCTION cftrag_internal.cft_descend(query vector, documents regclass, mode text, trees text[], names text[], threshold float8, descend_threshold float8, prune_factor float8, beam integer,
+CREATE FUNCTION cftrag_internal.cft_descend(embedding vector, documents regclass, mode text, trees text[], names text[], threshold float8, descend_threshold float8, prune_factor float8, beam integer,
     max_depth integer, k integer, edges regclass, filter jsonb)
 RETURNS TABLE(entity text, tree text, depth integer, score float8, path text[], compared bigint)
 LANGUAGE c STABLE PARALLEL SAFE COST 10000 ROWS 10 SET search_path = pg_catalog, pg_temp
@@ -16,8 +16,8 @@ AS 'MODULE_PATHNAME', 'cft_descend_wrapper';
 COMMENT ON FUNCTION cftrag_internal.cft_descend(vector, regclass, text, text[], text[], float8, float8, float8, integer, integer, integer, regclass, jsonb) IS
 'the k best entities that a descent from these entities in these trees finds';
 
-CREATE FUNCTION cftrag_internal.cft_tree_search(query vector, mode text, start text[], threshold float8, descend_threshold float8, prune_factor float8, beam integer,
-    max_depth integer, top_k integer, budget integer, edges regclass, documents regclass, within text[] DEFAULT NULL, filter jsonb DEFAULT NULL)
+CREATE FUNCTION cftrag_internal.cft_tree_search(embedding vector, mode text, start text[], threshold float8, descend_threshold float8, prune_factor float8, beam integer,
+    max_depth integer, k integer, budget integer, edges regclass, documents regclass, within text[] DEFAULT NULL, filter jsonb DEFAULT NULL)
 RETURNS TABLE(entity text, tree text, depth integer, score float8, path text[], text text, tokens bigint, compared bigint, label text)
 LANGUAGE plpgsql STABLE PARALLEL SAFE COST 10000 ROWS 10 SET search_path = pg_catalog, pg_temp AS $$
 #variable_conflict use_column
@@ -36,7 +36,7 @@ BEGIN
     IF NOT prune_factor BETWEEN 0 AND 1 THEN
         RAISE EXCEPTION 'prune_factor must be between 0 and 1, not %', prune_factor USING ERRCODE = 'invalid_parameter_value';
     END IF;
-    IF beam < 1 OR NOT max_depth BETWEEN 0 AND 1000 OR least(top_k, budget) < 0 THEN
+    IF beam < 1 OR NOT max_depth BETWEEN 0 AND 1000 OR least(k, budget) < 0 THEN
         RAISE EXCEPTION 'beam must be at least 1, max_depth between 0 and 1000, k and budget not negative' USING ERRCODE = 'invalid_parameter_value';
     END IF;
     IF 'NaN' IN (threshold, descend_threshold) THEN
@@ -46,10 +46,10 @@ BEGIN
         RAISE EXCEPTION '"filter" must be a JSON object' USING ERRCODE = 'invalid_parameter_value',
             HINT = 'For example {"language": "en"}: a document has it if its metadata contain it.';
     END IF;
-    IF query IS NULL THEN RETURN; END IF;
+    IF embedding IS NULL THEN RETURN; END IF;
     SELECT f.edges INTO forest FROM cftrag_internal.cft_attached(edges) AS f;
     IF mode = 'collapsed' AND start IS NULL AND descend_threshold IS NULL AND max_depth = 1000 THEN
-        RETURN QUERY SELECT c.* FROM cftrag_internal.cft_collapsed_search(query, threshold, top_k, budget, forest, documents, within, filter) AS c;
+        RETURN QUERY SELECT c.* FROM cftrag_internal.cft_collapsed_search(embedding, threshold, k, budget, forest, documents, within, filter) AS c;
         RETURN;
     END IF;
 
@@ -62,8 +62,8 @@ BEGIN
     END IF;
     RETURN QUERY
     WITH hit AS MATERIALIZED (
-        SELECT d.* FROM cftrag_internal.cft_descend(query, documents, mode, top_trees, top_names, threshold, descend_threshold,
-                                                    prune_factor, beam, max_depth, top_k, forest, filter) WITH ORDINALITY AS d(entity, tree, depth, score, path, compared, place)
+        SELECT d.* FROM cftrag_internal.cft_descend(embedding, documents, mode, top_trees, top_names, threshold, descend_threshold,
+                                                    prune_factor, beam, max_depth, k, forest, filter) WITH ORDINALITY AS d(entity, tree, depth, score, path, compared, place)
     ), said AS (
         SELECT h.*, t.text, t.tokens, sum(t.tokens) OVER (ORDER BY h.place) AS so_far
           FROM hit AS h JOIN cftrag_internal.cft_texts(ARRAY(SELECT z.entity FROM hit AS z), documents, forest) AS t ON t.entity = h.entity
@@ -87,7 +87,7 @@ COMMENT ON FUNCTION cft_tree_search(vector, integer, integer, text, text[], floa
 
 -- The k nearest entities of a forest, those with children only if wanted. Through the index: more are fetched until there are enough. An index of
 -- pgvector ends early (hnsw.ef_search, ivfflat.probes): where it gave less than it was asked for, and that is not enough, the whole table is compared.
-CREATE FUNCTION cftrag_internal.cft_nearest_nodes(query vector, k integer, inner_only boolean, edges regclass, documents regclass DEFAULT NULL,
+CREATE FUNCTION cftrag_internal.cft_nearest_nodes(embedding vector, k integer, inner_only boolean, edges regclass, documents regclass DEFAULT NULL,
     within text[] DEFAULT NULL, filter jsonb DEFAULT NULL)
 RETURNS TABLE(entity text, score float8)
 LANGUAGE plpgsql STABLE PARALLEL SAFE COST 10000 ROWS 10 SET search_path = pg_catalog, pg_temp AS $$
@@ -128,7 +128,7 @@ BEGIN
                         cftrag_internal.cft_as_text('m.' || quote_ident(m.mapping_entity), m.mapping, m.mapping_entity), m.mapping,
                         cftrag_internal.cft_same(m.relation, m.id, m.mapping, m.mapping_document, 'n.key')) END
             || ') SELECT (SELECT count(*) FROM n), (SELECT max(n.distance) FROM n), array_agg(z.name), array_agg(z.distance) FROM z WHERE z.name IS NOT NULL AND z.distance IS NOT NULL'
-        INTO had, farthest, near, distances USING query, within, edges, filter, NULL::text[], wanted;
+        INTO had, farthest, near, distances USING embedding, within, edges, filter, NULL::text[], wanted;
         -- Those of the forest, without relatives, too; a document may be about others besides that are not within.
         good := cftrag_internal.cft_those(near, edges, NULL, within);
         IF inner_only THEN
@@ -147,7 +147,7 @@ END $$;
 COMMENT ON FUNCTION cftrag_internal.cft_nearest_nodes(vector, integer, boolean, regclass, regclass, text[], jsonb) IS
 'the k entities of a forest nearest to an embedding, or the nearest that have children';
 
-CREATE FUNCTION cftrag_internal.cft_collapsed_search(query vector, threshold float8, top_k integer, budget integer, edges regclass, documents regclass DEFAULT NULL,
+CREATE FUNCTION cftrag_internal.cft_collapsed_search(embedding vector, threshold float8, k integer, budget integer, edges regclass, documents regclass DEFAULT NULL,
     within text[] DEFAULT NULL, filter jsonb DEFAULT NULL)
 RETURNS TABLE(entity text, tree text, depth integer, score float8, path text[], text text, tokens bigint, compared bigint, label text)
 LANGUAGE plpgsql STABLE PARALLEL SAFE COST 10000 ROWS 10 SET search_path = pg_catalog, pg_temp AS $$
@@ -155,7 +155,7 @@ LANGUAGE plpgsql STABLE PARALLEL SAFE COST 10000 ROWS 10 SET search_path = pg_ca
 BEGIN
     RETURN QUERY
     WITH best AS MATERIALIZED (
-        SELECT n.entity, n.score FROM cftrag_internal.cft_nearest_nodes(query, top_k, false, edges, documents, within, filter) AS n WHERE n.score >= coalesce(threshold, '-infinity')
+        SELECT n.entity, n.score FROM cftrag_internal.cft_nearest_nodes(embedding, k, false, edges, documents, within, filter) AS n WHERE n.score >= coalesce(threshold, '-infinity')
     ), p AS (
         SELECT DISTINCT ON (p.entity COLLATE "C") p.* FROM cftrag_internal.cft_path_prefix(ARRAY(SELECT b.entity FROM best AS b), edges, NULL, ' > ') AS p
          ORDER BY p.entity COLLATE "C", cardinality(p.path), p.tree COLLATE "C" NULLS FIRST
