@@ -65,25 +65,25 @@ AS 'MODULE_PATHNAME', 'cft_descendants_wrapper';
 COMMENT ON FUNCTION cft_descendants(text[], regclass, text[]) IS
 'these entities and all below them (in these trees), at any depth: cft_under as an array';
 
-CREATE FUNCTION cft_descendants(ancestor bigint, edges regclass DEFAULT NULL, trees text[] DEFAULT NULL)
+CREATE FUNCTION cft_descendants(id bigint, edges regclass DEFAULT NULL, trees text[] DEFAULT NULL)
 RETURNS bigint[] LANGUAGE c STABLE PARALLEL SAFE COST 1000
 AS 'MODULE_PATHNAME', 'cft_descendants_wrapper';
 COMMENT ON FUNCTION cft_descendants(bigint, regclass, text[]) IS
 'an entity and all below it (in these trees), at any depth: cft_under as an array';
 
-CREATE FUNCTION cft_descendants(ancestors bigint[], edges regclass DEFAULT NULL, trees text[] DEFAULT NULL)
+CREATE FUNCTION cft_descendants(ids bigint[], edges regclass DEFAULT NULL, trees text[] DEFAULT NULL)
 RETURNS bigint[] LANGUAGE c STABLE PARALLEL SAFE COST 1000
 AS 'MODULE_PATHNAME', 'cft_descendants_wrapper';
 COMMENT ON FUNCTION cft_descendants(bigint[], regclass, text[]) IS
 'these entities and all below them (in these trees), at any depth: cft_under as an array';
 
-CREATE FUNCTION cft_descendants(ancestor uuid, edges regclass DEFAULT NULL, trees text[] DEFAULT NULL)
+CREATE FUNCTION cft_descendants(uuid uuid, edges regclass DEFAULT NULL, trees text[] DEFAULT NULL)
 RETURNS uuid[] LANGUAGE c STABLE PARALLEL SAFE COST 1000
 AS 'MODULE_PATHNAME', 'cft_descendants_wrapper';
 COMMENT ON FUNCTION cft_descendants(uuid, regclass, text[]) IS
 'an entity and all below it (in these trees), at any depth: cft_under as an array';
 
-CREATE FUNCTION cft_descendants(ancestors uuid[], edges regclass DEFAULT NULL, trees text[] DEFAULT NULL)
+CREATE FUNCTION cft_descendants(uuids uuid[], edges regclass DEFAULT NULL, trees text[] DEFAULT NULL)
 RETURNS uuid[] LANGUAGE c STABLE PARALLEL SAFE COST 1000
 AS 'MODULE_PATHNAME', 'cft_descendants_wrapper';
 COMMENT ON FUNCTION cft_descendants(uuid[], regclass, text[]) IS
