@@ -1,7 +1,7 @@
 -- Documents: which tables and columns hold them. The registration is a trigger on the user's own table that never fires
--- (UPDATE OF the columns, WHEN false): its column list is the registration, its arguments say what each column is for. So renamed
--- tables and columns are followed, a dropped table takes it along, a column that is needed is not dropped without CASCADE,
--- pg_dump dumps it, and there is no catalog of ours to drift. A mapping or an entities table names its other table by FROM.
+-- (UPDATE OF the columns, WHEN false): its column list is the registration, its arguments say what each column is for. The trigger
+-- follows renamed tables and columns, goes when the table is dropped, and is dumped by pg_dump; a registered column cannot be dropped
+-- without CASCADE; and no catalog of ours can go stale. A mapping or an entities table names its other table by FROM.
 -- Everything runs with the caller's rights, and names tables by regclass, which is schema-qualified under this search_path.
 
 CREATE FUNCTION cftrag_internal.cft_attached(edges regclass DEFAULT NULL)
@@ -62,14 +62,14 @@ LANGUAGE c STABLE STRICT PARALLEL SAFE COST 10
 AS 'MODULE_PATHNAME', 'cft_is_builtin_wrapper';
 COMMENT ON FUNCTION cftrag_internal.cft_is_builtin(regtype) IS 'whether a type is one of pg_catalog''s, or a domain over one';
 
--- Whether a table that belongs to another one by a trigger counts: its owner owns that one too, can SET ROLE to that owner, or is a superuser. The
--- TRIGGER privilege on a table is not the right to run code as its readers.
+-- Whether a table that a trigger assigns to another one counts: its owner must own the other one too, be able to SET ROLE to its owner, or be a
+-- superuser. The TRIGGER privilege on a table is not the right to run code as its readers.
 CREATE FUNCTION cftrag_internal.cft_counts(relation regclass, other regclass) RETURNS boolean
 LANGUAGE c STABLE STRICT PARALLEL SAFE COST 10
 AS 'MODULE_PATHNAME', 'cft_counts_wrapper';
 COMMENT ON FUNCTION cftrag_internal.cft_counts(regclass, regclass) IS 'whether the owner of a table may say that it belongs to another';
 
--- Which table is meant is a matter of the caller's search_path: asked before a function of ours sets its own. 0 is none, or not exactly one.
+-- Which table is meant depends on the caller's search_path, so these run before a function of ours sets its own. 0: search_path shows none, or several.
 CREATE FUNCTION cftrag_internal.cft_meant_edges(edges regclass) RETURNS regclass
 LANGUAGE c STABLE PARALLEL SAFE COST 5
 AS 'MODULE_PATHNAME', 'cft_meant_edges_wrapper';
@@ -80,8 +80,8 @@ LANGUAGE c STABLE PARALLEL SAFE COST 5
 AS 'MODULE_PATHNAME', 'cft_meant_documents_wrapper';
 COMMENT ON FUNCTION cftrag_internal.cft_meant_documents(regclass) IS 'the table of documents that is named, or else the only attached one in search_path';
 
--- A value of a column, given as SQL (d.title), as a text: by the output function of its type, as SELECT shows it. Casts of pg_catalog's types are a
--- superuser's; one of another type may be anybody's, and come at any time. concat() calls the output function.
+-- A value of a column, given as SQL (d.title), as a text: by the output function of its type, as SELECT shows it. Only a superuser can create a cast of
+-- a built-in type to text; any role can create one for its own type, at any time. So for other types we use concat(), which calls the output function.
 CREATE FUNCTION cftrag_internal.cft_as_text(value text, relation regclass, column_name name)
 RETURNS text LANGUAGE plpgsql STABLE PARALLEL SAFE COST 50 SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -91,15 +91,15 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION cftrag_internal.cft_as_text(text, regclass, name) IS 'a value of a column as a text, as SQL';
 
--- The registrations by a trigger function, whatever the caller may read: those on a table, those of tables that belong to another, or every
--- one; columns by role: {"id": "title", "body": "text", ...}. A table that is named finds its own by an index, however many others are
--- attached. Of several of one table the oldest comes first: that of cft_attach_documents and its like, which drops all others before. Arguments are names
--- of columns and our own words: longer ones are no registration, and are not read. Always: ENABLE ALWAYS, which is the table's owner's to say; such come
--- before others (a dump keeps that, and no order).
+-- The registrations by a trigger function, whatever the caller may read: those on a table, those of the tables that belong to another, or all of
+-- them. columns is by role: {"id": "title", "body": "text", ...}. Registrations of a named table are found by an index, however many other tables are
+-- attached. If a table has several, the oldest comes first: the attach function made it, after dropping all others. Trigger arguments are
+-- names of columns and our own keywords: a trigger with longer ones is not a registration. always means ENABLE ALWAYS, which only the table's owner
+-- can set; such registrations come before all others (pg_dump keeps that state, but not the order of triggers).
 CREATE FUNCTION cftrag_internal.cft_registered(trigger_function regprocedure, of_relation regclass, of_other regclass DEFAULT NULL, every boolean DEFAULT false)
 RETURNS TABLE(relation regclass, other regclass, columns jsonb, trigger_name name, always boolean)
 LANGUAGE plpgsql STABLE PARALLEL SAFE COST 100 ROWS 1 SET search_path = pg_catalog, pg_temp SET plan_cache_mode = force_generic_plan AS $$
--- Planned once in a session: a writer waits for this, and planning is nearly all of it. Subqueries, not joins: a generic plan of these takes indexes.
+-- Planned once per session: writers wait for this, and planning takes nearly all of the time. Subqueries, because their generic plan uses indexes.
 BEGIN
     RETURN QUERY
     SELECT t.tgrelid::regclass, nullif(t.tgconstrrelid, 0)::regclass,
@@ -124,8 +124,8 @@ END $$;
 COMMENT ON FUNCTION cftrag_internal.cft_registered(regprocedure, regclass, regclass, boolean) IS
 'what a trigger that never fires says of a table, of the tables that belong to another, or of every table';
 
--- Those of tables that the caller may read: of a table, of tables that belong to another, or if neither is named all of them.
--- What belongs to another table is here only if it counts for the caller, that of its owner before others.
+-- The registrations of tables that the caller may read: those of a table, those of tables that belong to another, or, if neither is named, all.
+-- A table that belongs to another is listed only if it counts (cft_counts); tables with the other's owner come first.
 CREATE FUNCTION cftrag_internal.cft_columns(trigger_function regprocedure, of_relation regclass DEFAULT NULL, of_other regclass DEFAULT NULL)
 RETURNS TABLE(relation regclass, other regclass, columns jsonb, trigger_name name)
 LANGUAGE plpgsql STABLE PARALLEL SAFE COST 100 ROWS 1 SET search_path = pg_catalog, pg_temp SET plan_cache_mode = force_generic_plan AS $$
@@ -142,7 +142,7 @@ END $$;
 COMMENT ON FUNCTION cftrag_internal.cft_columns(regprocedure, regclass, regclass) IS
 'the tables attached by a trigger function which the caller may read, with their columns by role';
 
--- Drops what is there and, unless columns is NULL, makes it anew. roles[i] are those of columns[i], separated by blanks.
+-- Drops the registration and, unless columns is NULL, creates a new one. roles[i] lists the roles of columns[i], separated by blanks.
 CREATE FUNCTION cftrag_internal.cft_set_columns(relation regclass, other regclass, trigger_function regprocedure, columns name[], roles text[])
 RETURNS boolean LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -199,7 +199,7 @@ END $$;
 COMMENT ON FUNCTION cftrag_internal.cft_set_columns(regclass, regclass, regprocedure, name[], text[]) IS
 'writes the registration of cft_attach_documents and cft_attach_embeddings; owner only';
 
--- The operator of distance between two embeddings: that of an index on the column, else the cosine distance.
+-- The distance operator for embeddings: that of an index on the column, else cosine distance.
 CREATE FUNCTION cftrag_internal.cft_distance(relation regclass, embedding name)
 RETURNS TABLE(operator text, type text, cosine boolean, type_schema name) LANGUAGE plpgsql STABLE PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -207,7 +207,7 @@ BEGIN
     SELECT format('OPERATOR(%I.%s)', n.nspname, o.oprname), o.oprleft::regtype::text, o.oprname = '<=>', n.nspname
       FROM pg_attribute AS a, pg_type AS t, pg_operator AS o, pg_namespace AS n
      WHERE a.attrelid = relation AND a.attname = embedding AND t.oid = a.atttypid AND n.oid = o.oprnamespace
-       -- A type and operator of pgvector's, not somebody's of the same names.
+       -- pgvector's type and operator, not another role's with the same names.
        AND t.typtype = 'b' AND EXISTS (SELECT FROM pg_depend AS d JOIN pg_extension AS x ON x.oid = d.refobjid AND x.extname = 'vector'
                     WHERE d.classid = 'pg_type'::regclass AND d.objid = t.oid AND d.refclassid = 'pg_extension'::regclass AND d.deptype = 'e')
        AND o.oid = coalesce(
@@ -224,8 +224,8 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION cftrag_internal.cft_distance(regclass, name) IS 'the operator of distance of an embedding column: that of an index on it, else the cosine distance';
 
--- What text search compares of a document (d), as SQL, and its configuration: a column of type tsvector, and that of the expression it is generated by (NULL
--- if none is named there); or a column of texts with an index on to_tsvector('a configuration', it). Nothing else of an index's expression becomes SQL.
+-- The expression that text search compares for a document (d), as SQL, and its configuration. Either a tsvector column, with the configuration that its
+-- generation expression names (NULL if none), or a text column with an index on to_tsvector('a configuration', it). Nothing else of an index's expression becomes SQL.
 CREATE FUNCTION cftrag_internal.cft_search_by(relation regclass, search name, OUT value text, OUT config regconfig)
 LANGUAGE plpgsql STABLE PARALLEL SAFE COST 100 SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -261,11 +261,11 @@ BEGIN
         RAISE EXCEPTION '"entity" and "mapping" exclude each other' USING ERRCODE = 'invalid_parameter_value',
             DETAIL = 'A document is about the entity in its own column, or about those that the mapping table gives it.';
     END IF;
-    -- A name may be the id, the text and the entity, all in one.
+    -- One column may be id, body and entity at once.
     IF embedding IN (id, body, entity, tokens, metadata, search) OR (mapping IS NOT NULL AND mapping_entity = mapping_document) THEN
         RAISE EXCEPTION 'the embedding, and the columns of a mapping, must be different columns' USING ERRCODE = 'duplicate_column';
     END IF;
-    -- As it is already: nothing to do, and no lock to wait for.
+    -- Already attached like this: there is nothing to do, and no lock to wait for.
     IF (SELECT jsonb_agg(c.columns) FROM cftrag_internal.cft_columns('cftrag_internal.cft_documents()', documents) AS c WHERE c.relation = documents)
            = jsonb_build_array(jsonb_strip_nulls(jsonb_build_object('id', id, 'body', body, 'embedding', embedding, 'entity', entity, 'tokens', tokens, 'metadata', metadata, 'search', search)))
        AND (SELECT coalesce(jsonb_object_agg(c.relation::oid, c.columns), '{}') FROM cftrag_internal.cft_columns('cftrag_internal.cft_document_entities()', NULL, documents) AS c
@@ -291,7 +291,7 @@ BEGIN
     IF mapping IS NOT NULL THEN
         PERFORM cftrag_internal.cft_set_columns(mapping, documents, 'cftrag_internal.cft_document_entities()',
                                             ARRAY[mapping_entity, mapping_document], '{entity,document}');
-        -- Whether they can be compared.
+        -- An error here says that the two columns cannot be compared.
         EXECUTE format('SELECT FROM %s AS d JOIN %s AS m ON %s LIMIT 0', documents, mapping, cftrag_internal.cft_same(documents, id, mapping, mapping_document, 'd'));
     END IF;
 END $$;
@@ -306,7 +306,7 @@ BEGIN
     IF NOT cftrag_internal.cft_set_columns(documents, NULL, 'cftrag_internal.cft_documents()', NULL, NULL) THEN
         RAISE EXCEPTION 'table % has no documents attached to cftrag', documents USING ERRCODE = 'undefined_table';
     END IF;
-    -- Mappings of other owners do not count, and stay.
+    -- Mappings of other owners are left alone.
     FOR mapping IN SELECT DISTINCT t.tgrelid FROM pg_trigger AS t JOIN pg_class AS c ON c.oid = t.tgrelid
                     WHERE t.tgconstrrelid = documents AND t.tgfoid = 'cftrag_internal.cft_document_entities()'::regprocedure AND pg_has_role(c.relowner, 'USAGE') LOOP
         PERFORM cftrag_internal.cft_set_columns(mapping, documents, 'cftrag_internal.cft_document_entities()', NULL, NULL);
@@ -344,7 +344,7 @@ BEGIN ATOMIC SELECT cftrag_internal.cft_attach_embeddings($1, $2, $3, cftrag_int
 COMMENT ON FUNCTION cft_attach_embeddings(regclass, name, name, regclass) IS
 'says which columns of a table hold the embeddings of the entities of an edges table; owner only';
 
--- What to type to attach a table of documents.
+-- The hint that says how to attach a table of documents.
 CREATE FUNCTION cftrag_internal.cft_documents_line(documents regclass)
 RETURNS text LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT CASE WHEN count(*) FILTER (WHERE a.attname IN ('id', 'body', 'embedding')) = 3 THEN format('Attach it with: SELECT cft_attach_documents(%L);', documents)
@@ -354,7 +354,7 @@ RETURNS text LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_
 $$;
 COMMENT ON FUNCTION cftrag_internal.cft_documents_line(regclass) IS 'what to type to attach a table of documents';
 
--- The table of documents, its columns, and its mapping. None, or 0: what the error of a table that was left out says. 42P01, 42725.
+-- The table of documents, its columns, and its mapping. NULL or 0 raises the error for an argument left out: 42P01 if no table is attached, else 42725.
 CREATE FUNCTION cftrag_internal.cft_attached_documents(documents regclass DEFAULT NULL)
 RETURNS TABLE(relation regclass, id name, body name, embedding name, entity name, tokens name,
               mapping regclass, mapping_entity name, mapping_document name, metadata name, search name)
@@ -383,7 +383,7 @@ BEGIN
                           ON m.other = d.relation
                   WHERE d.relation = wanted ORDER BY d.n, m.n LIMIT 1;
     IF NOT FOUND THEN
-        -- Where it is attached but not readable, its own error says so.
+        -- If the table is attached but the caller may not read it, this raises PostgreSQL's own error.
         IF EXISTS (SELECT FROM pg_trigger AS t WHERE t.tgrelid = wanted AND t.tgfoid = 'cftrag_internal.cft_documents()'::regprocedure) THEN
             EXECUTE format('SELECT FROM %s LIMIT 0', wanted);
         END IF;
@@ -394,8 +394,8 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION cftrag_internal.cft_attached_documents(regclass) IS 'an attached table of documents, its columns, and its mapping to entities';
 
--- Whether a document (d, or n.key) is the one of a row of a mapping (m), as SQL: by their type's operator; by their texts, where an ordinary role's
--- cast could stand between two types.
+-- The condition that joins a document (d, or n.key) to a row of a mapping (m), as SQL. It compares with the types' operator, or as texts where a cast
+-- between the two types could be an ordinary role's.
 CREATE FUNCTION cftrag_internal.cft_same(relation regclass, id name, mapping regclass, mapping_document name, value text)
 RETURNS text LANGUAGE plpgsql STABLE PARALLEL SAFE COST 100 SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -409,15 +409,15 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION cftrag_internal.cft_same(regclass, name, regclass, name, text) IS 'joins documents to the rows of a mapping, as SQL';
 
--- Of the documents about entities: their ids and entities, as SQL. A document may be about several entities.
+-- The joins from entities (n.name) to the documents about them (d), as SQL. A document may be about several entities.
 CREATE FUNCTION cftrag_internal.cft_about(relation regclass, id name, entity name, mapping regclass, mapping_entity name, mapping_document name)
 RETURNS text LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-    -- Concatenated, not format(): a name may hold a % sign.
+    -- Concatenated, not format(): a name may contain a % sign.
     column_sql text := CASE WHEN mapping IS NULL THEN 'd.' || quote_ident(entity) ELSE 'm.' || quote_ident(mapping_entity) END;
     same text := (SELECT CASE WHEN t.typcategory = 'S' AND l.collisdeterministic AND cftrag_internal.cft_is_builtin(t.oid::regtype)
                               THEN column_sql || ' = n.name COLLATE ' || quote_ident(n.nspname) || '.' || quote_ident(l.collname)
-                              -- In the column's own type, so that its plain index serves. Names that are no value of that type match nothing.
+                              -- Cast to the column's type, for a plain index on it. Names that are not valid in that type match nothing.
                               WHEN coalesce(nullif(t.typbasetype, 0), t.oid) IN (21, 23, 20)
                               THEN column_sql || ' = CASE WHEN n.name ~ ''^(0|-?[1-9][0-9]{0,18})$'' THEN CASE WHEN n.name::numeric BETWEEN -9223372036854775808 AND 9223372036854775807 THEN n.name::int8 END END'
                               WHEN coalesce(nullif(t.typbasetype, 0), t.oid) = 2950
@@ -435,7 +435,7 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION cftrag_internal.cft_about(regclass, name, name, regclass, name, name) IS 'joins documents (d) to entities (n.name): the part of a statement that cft_chunks uses';
 
--- Whether an entity, given as SQL (d.entity), is within $2 in the trees $5 of the hierarchy $3: in a type that its plain index serves.
+-- Whether an entity, given as SQL (d.entity), is within $2 in the trees $5 of the hierarchy $3. Keeps the type of the column, for a plain index on it.
 CREATE FUNCTION cftrag_internal.cft_is_within(value text, relation regclass, column_name name)
 RETURNS text LANGUAGE plpgsql STABLE PARALLEL SAFE COST 100 SET search_path = pg_catalog, pg_temp AS $$
 BEGIN

@@ -1,13 +1,13 @@
 -- Functions of cftrag. Those for users start with cft_ and are in the schema picked at CREATE EXTENSION.
 --
--- What only the extension calls is in a schema of its own, where nobody but its owner can create anything: so no function of somebody else's
--- is taken for one of ours, whatever its arguments. All SQL of the extension calls functions of that schema only (and of pg_catalog); where it
--- needs a public one, there is a twin (internal.sql), or the public one is a wrapper of the internal one. Public SQL functions have a parsed
--- body (BEGIN ATOMIC): they follow their schema when it is renamed.
+-- Internal functions are in a schema of their own, in which only its owner can create objects: a call never resolves to another role's function,
+-- whatever the argument types. The extension's SQL calls only functions of that schema and of pg_catalog. Where it needs a public function, there
+-- is a twin (internal.sql), or the public function wraps the internal one. Public SQL functions have a parsed body (BEGIN ATOMIC), which survives
+-- a rename of their schema.
 CREATE SCHEMA cftrag_internal;
 
--- The schema picked may be one where others create, and it comes before pgvector's: a type of the name vector there would be that of our
--- arguments, and its checks would run with the rights of whoever calls. A base type can be created by superusers only.
+-- Other roles may be able to create objects in the schema picked, which comes before pgvector's in search_path. A domain named vector there would
+-- become the type of our arguments, and its checks would run with the caller's rights. Only superusers can create a base type.
 DO $$
 BEGIN
     IF NOT EXISTS (SELECT FROM pg_catalog.pg_type AS t, pg_catalog.pg_depend AS d, pg_catalog.pg_extension AS x
@@ -35,7 +35,7 @@ RETURNS boolean LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE COST 1000
 AS 'MODULE_PATHNAME', 'cft_detach_edges_wrapper';
 COMMENT ON FUNCTION cftrag_internal.cft_detach_edges(regclass) IS 'what cft_detach calls for edges, aliases and labels; whether there was anything; owner only';
 
--- What the planner asks for rows and costs of the functions below.
+-- The support function that tells the planner the rows and costs of the functions below.
 CREATE FUNCTION cftrag_internal.cft_context_support(internal) RETURNS internal
 LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE
 AS 'MODULE_PATHNAME', 'cft_context_support_wrapper';
@@ -46,7 +46,7 @@ LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE
 AS 'MODULE_PATHNAME', 'cft_entities_support_wrapper';
 COMMENT ON FUNCTION cftrag_internal.cft_entities_support(internal) IS 'tells the planner how many rows cft_entities gives, and what it costs';
 
--- A type of its own: a row type that is listed at the function is put together from pg_proc at each statement, a tenth of its work.
+-- A named type: with RETURNS TABLE the row type is built from pg_proc in each statement, which takes a tenth of its time.
 CREATE TYPE cft_relative AS (entity text, tree text, relation text, depth integer, relative text, via text, label text);
 COMMENT ON TYPE cft_relative IS
 'a row of cft_context: a relative of an entity in a tree, how many steps away it is, the next entity on the way back, and what the relative is called';

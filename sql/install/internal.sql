@@ -1,4 +1,4 @@
--- Twins: functions of the public surface as the extension's own SQL calls them, from the same C code.
+-- Twins: the public functions that the extension's own SQL calls, over the same C code.
 
 CREATE FUNCTION cftrag_internal.cft_context(entity text, up integer, down integer, edges regclass, trees text[] DEFAULT NULL)
 RETURNS SETOF cft_relative
@@ -30,7 +30,7 @@ LANGUAGE c STABLE PARALLEL SAFE COST 100000 ROWS 100
 AS 'MODULE_PATHNAME', 'cft_roots_wrapper';
 COMMENT ON FUNCTION cftrag_internal.cft_roots(regclass, text[]) IS 'twin of cft_roots';
 
--- Of what type the entities of documents are is known when a statement over them is made; what they are within is given by name.
+-- The type of the documents' entities is known only when a statement over them is made; the ancestors are given by name.
 CREATE FUNCTION cftrag_internal.cft_under(entity anyelement, ancestors text[], edges regclass, trees text[])
 RETURNS boolean LANGUAGE c STABLE PARALLEL SAFE COST 10 SUPPORT cftrag_internal.cft_under_support
 AS 'MODULE_PATHNAME', 'cft_under_wrapper';

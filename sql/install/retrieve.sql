@@ -1,7 +1,7 @@
--- From a question to its context. STABLE: all that a call reads is of one snapshot, the caller's; and with the caller's rights.
--- No text of the caller becomes SQL: names come from the catalog, values are parameters.
+-- From a question to its context. STABLE: a call reads everything with one snapshot, the caller's, and with the caller's rights.
+-- No text from the caller becomes SQL: names come from the catalog, values are parameters.
 
--- A plan is kept in the session: for searches of all documents one for all, within others one for each call.
+-- The session keeps the plans: searches of all documents use a generic plan, searches within entities are planned for each call.
 CREATE FUNCTION cftrag_internal.cft_nearest_documents(embedding vector, k integer, edges regclass, trees text[], within text[], documents regclass, filter jsonb)
 RETURNS TABLE(document_id text, entity text, body text, tokens integer, distance float8)
 LANGUAGE c STABLE PARALLEL SAFE COST 1000 ROWS 5 SET search_path = pg_catalog, pg_temp
@@ -39,11 +39,11 @@ BEGIN
         END IF;
         RETURN QUERY SELECT n.* FROM cftrag_internal.cft_nearest_embeddings(embedding, k, forest, trees, within) AS n;
     ELSE
-        -- Documents that belong to entities stand for them.
+        -- Without embeddings of entities, the embeddings of the documents about them are searched.
         SELECT d.relation, d.embedding INTO a
           FROM cftrag_internal.cft_attached_documents(split_part(cftrag_internal.cft_kept_statement('documents', documents), ' ', 1)::oid) AS d;
         SELECT * INTO o FROM cftrag_internal.cft_distance(a.relation, a.embedding);
-        -- In one line: an error in it has its text in the CONTEXT.
+        -- On one line: an error quotes the statement in its CONTEXT.
         RETURN QUERY SELECT n.entity, min(n.distance), CASE WHEN o.cosine THEN 1 - min(n.distance) ELSE - min(n.distance) END, cftrag_internal.cft_label(n.entity, forest) FROM cftrag_internal.cft_nearest_documents(embedding, k, forest, trees, within, a.relation, filter) AS n WHERE n.entity IS NOT NULL GROUP BY n.entity ORDER BY 2, n.entity COLLATE "C";
     END IF;
 END $$;
@@ -57,7 +57,7 @@ BEGIN ATOMIC SELECT f.* FROM cftrag_internal.cft_nearest_entities($1, $2, cftrag
 COMMENT ON FUNCTION cft_nearest_entities(vector, integer, regclass, text[], regclass, jsonb) IS
 'the entities nearest to an embedding (within these): by cft_attach_embeddings, else those of the k nearest documents; score is 1 - cosine distance, else minus the distance';
 
--- Any word of a text (of its first 100,000 characters: a tsvector has a limit), as a query of text search; NULL if it has none that counts.
+-- A text search query for any word of a text (of its first 100,000 characters: the size of a tsvector is limited); NULL if only stop words are left.
 CREATE FUNCTION cftrag_internal.cft_any_word(config regconfig, question text) RETURNS tsquery
 LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$ SELECT string_agg('''' || replace(replace(w.lexeme, E'\\', E'\\\\'), '''', '''''') || '''', ' | ')::tsquery FROM unnest(to_tsvector(config, left(question, 100000))) AS w $$;
@@ -76,8 +76,8 @@ COMMENT ON FUNCTION cftrag_internal.cft_documents_by_words(text, vector, integer
 'the documents that have the most of a text''s words, by ts_rank';
 
 -- Reciprocal rank fusion (Cormack, Clarke, Buettcher: Reciprocal Rank Fusion outperforms Condorcet and individual rank learning methods, SIGIR 2009): a
--- document's score is the sum of 1 / (60 + its place) over the lists that have it. These are the nearest, those with the most words of the question, and
--- those about its entities and their relatives; of each the first 40 (as many as an HNSW index gives at once), or k if that is more. A k of NULL gives none.
+-- document's score is the sum of 1 / (60 + its place) over the lists that have it. The lists are the nearest documents, the documents with the most words of
+-- the question, and those about its entities and their relatives. Each has 40 rows (what an HNSW index returns at once), or k if that is more. If k is NULL, there are none.
 CREATE FUNCTION cftrag_internal.cft_fused(question text, embedding vector, k integer, entities text[], up integer, down integer, edges regclass, trees text[], within text[],
     documents regclass, filter jsonb)
 RETURNS TABLE(document_id text, entity text, body text, tokens integer, distance float8, lists text)
@@ -87,7 +87,7 @@ DECLARE
     most int := greatest(k, 40);
 BEGIN
     IF k IS NULL THEN RETURN; END IF;
-    -- In few lines: an error in it has its text in the CONTEXT.
+    -- In few lines: an error quotes the statement in its CONTEXT.
     RETURN QUERY WITH z AS (SELECT 1 AS list, n.* FROM cftrag_internal.cft_nearest_documents(embedding, most, edges, trees, within, documents, filter) WITH ORDINALITY AS n(id, entity, body, tokens, distance, place) UNION ALL SELECT 2, w.* FROM cftrag_internal.cft_documents_by_words(question, embedding, most, edges, trees, within, documents, filter) WITH ORDINALITY AS w(id, entity, body, tokens, distance, place)
         UNION ALL (SELECT 3, c.id, c.relative, c.body, c.tokens, c.distance, c.place FROM cftrag_internal.cft_chunks(entities, up, down, edges, documents, embedding, trees, within, filter) WITH ORDINALITY AS c(entity, relation, depth, relative, id, body, tokens, distance, place) LIMIT most))
     SELECT z.id, (array_agg(z.entity ORDER BY z.list))[1], z.body, max(z.tokens), min(z.distance), string_agg(format('%s %s', ('{nearest,words,hierarchy}'::text[])[z.list], z.place), ', ' ORDER BY z.list) FROM z GROUP BY z.id, z.body ORDER BY sum(1.0 / (60 + z.place)) DESC, z.id COLLATE "C", z.body COLLATE "C" LIMIT k;
@@ -95,8 +95,8 @@ END $$;
 COMMENT ON FUNCTION cftrag_internal.cft_fused(text, vector, integer, text[], integer, integer, regclass, text[], text[], regclass, jsonb) IS
 'the k documents of a question by reciprocal rank fusion: the nearest, those with its words, those about its entities (cft_retrieve, mode hybrid)';
 
--- Where the sentences of cft_context_parts can be cut: of each name, in their order, the characters up to its end, counted
--- from where the first name of its sentence begins; and of each sentence, in order, its last name's number.
+-- Where the sentences of cft_context_parts can be cut: for each name, in order, the number of characters from the start of the
+-- first name in its sentence to its own end. cft_cuts adds, for each sentence, the number of its last name.
 CREATE FUNCTION cftrag_internal.cft_name_ends(entities text[], up integer, down integer, edges regclass, trees text[])
 RETURNS SETOF bigint[] LANGUAGE c STABLE PARALLEL SAFE COST 200 ROWS 20
 AS 'MODULE_PATHNAME', 'cft_name_ends_wrapper';
@@ -112,7 +112,7 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION cftrag_internal.cft_cuts(text[], integer, integer, regclass, text[]) IS 'where the sentences of cft_context_parts can be cut';
 
--- "A, B and 98 more.": as many names as fit; NULL if not even one does. The names are cuts[first_name .. last_name].
+-- "A, B and 98 more.": as many names as fit; NULL if not even one fits. The ends of the names are cuts[first_name .. last_name].
 CREATE FUNCTION cftrag_internal.cft_cut(sentence text, room integer, cuts bigint[], first_name bigint, last_name bigint)
 RETURNS text LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -121,7 +121,7 @@ DECLARE
     too_many bigint := last_name;
     middle bigint;
 BEGIN
-    -- Each name more makes the sentence longer.
+    -- Binary search: each further name makes the sentence longer.
     WHILE fits + 1 < too_many LOOP
         middle := (fits + too_many) / 2;
         IF (head + cuts[middle] + char_length(format(' and %s more.', last_name - middle)) + 3) / 4 <= room THEN
@@ -130,7 +130,7 @@ BEGIN
             too_many := middle;
         END IF;
     END LOOP;
-    -- A name ends there; in mode naive, whose sentences may be fewer, it may not.
+    -- NULL unless a name ends there: mode naive may have fewer sentences, so cuts may not match.
     RETURN CASE WHEN fits >= first_name AND substr(sentence, (head + cuts[fits])::int + 1, 1) IN (',', ';')
                 THEN left(sentence, (head + cuts[fits])::int) || format(' and %s more.', last_name - fits) END;
 END $$;
@@ -142,7 +142,7 @@ RETURNS text LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catal
 DECLARE
     head bigint := char_length(sentence) - 1 - cuts[last_name];
 BEGIN
-    -- As in cft_cut: in another mode, whose sentences may be fewer, no name may end there.
+    -- As in cft_cut, mode naive may have fewer sentences, so cuts may not match.
     RETURN CASE WHEN head >= 0 AND substr(sentence, (head + cuts[first_name])::int + 1, 1) IN (',', ';')
                 THEN left(sentence, head::int) || format('%s entities.', last_name - first_name + 1) ELSE sentence END;
 END $$;
@@ -154,14 +154,14 @@ RETURNS TABLE(source text, entity text, document_id text, rank integer, distance
 LANGUAGE plpgsql STABLE PARALLEL SAFE COST 10000 ROWS 20 SET search_path = pg_catalog, pg_temp AS $$
 #variable_conflict use_column
 DECLARE
-    -- Which table of documents is meant, and whether they belong to entities.
+    -- The OID of the table of documents, and whether they belong to entities, as one text.
     which text;
     attached regclass;
     has_entities boolean;
     filter_of_entities jsonb;
     names text[] := '{}';
     whys text[] := '{}';
-    -- Entities and trees of which nothing is said.
+    -- Entities and trees whose sentences are left out.
     left_out text[];
     trees_of text[];
     is_left_out boolean[];
@@ -170,9 +170,9 @@ DECLARE
     relations text[];
     -- The most descendants that a sentence names.
     most CONSTANT int := 100;
-    -- Of each row, which sentence it is.
+    -- For each row of the hierarchy, the number of its sentence.
     numbers int[];
-    -- The entity at hand, and, once a sentence had to be shortened, where they can be cut.
+    -- The current entity, and, once a sentence had to be shortened, where the sentences can be cut.
     said_now text;
     cuts bigint[];
     last_names bigint[];
@@ -182,11 +182,11 @@ DECLARE
     about int := 0;
     name_at int := 1;
     why_of jsonb;
-    -- What the names are called, in the same order.
+    -- The labels of the names, in the same order.
     called text[];
     called_of jsonb;
     wanted int := coalesce(chunks, k);
-    -- Id and text of each, as one text: NULLs are alike.
+    -- Id and body of each nearest document, as one text: NULLs are equal.
     near_keys text[];
     -- The rows.
     sources text[];
@@ -211,7 +211,7 @@ BEGIN
         RAISE EXCEPTION 'there is no mode "%"', mode USING ERRCODE = 'invalid_parameter_value',
             HINT = 'The modes are cft, hybrid, text, naive, ann_tree and ann_graph.';
     END IF;
-    -- Without an embedding the documents may be missing.
+    -- Without an embedding no documents need be attached.
     which := cftrag_internal.cft_kept_statement(CASE WHEN documents = 0 AND embedding IS NULL THEN 'documents, if any' ELSE 'documents' END, documents);
     attached := nullif(split_part(which, ' ', 1), '')::oid;
     has_entities := split_part(which, ' ', 2) = 'true';
@@ -234,14 +234,14 @@ BEGIN
     IF names <> '{}' THEN
         called := cftrag_internal.cft_called(names, edges);
     END IF;
-    -- What the sentence about another entity of the question names as above that adds nothing in that tree.
+    -- An entity that the sentence of another one names as its ancestor in a tree gets no sentences in that tree, unless each is above the other.
     IF mode IN ('cft', 'hybrid', 'naive') AND cardinality(names) > 1 THEN
         WITH above AS MATERIALIZED (SELECT c.entity, c.tree, c.relative FROM cftrag_internal.cft_context(names, up, 0, edges, trees) AS c WHERE c.relative IN (SELECT unnest(names)))
         SELECT array_agg(DISTINCT concat_ws(' ', length(a.relative), a.relative, a.tree)) INTO left_out
           FROM above AS a WHERE NOT EXISTS (SELECT FROM above AS b WHERE b.entity = a.relative AND b.relative = a.entity AND (b.tree IS NULL) = (a.tree IS NULL) AND coalesce(b.tree, '') = coalesce(a.tree, ''));
     END IF;
 
-    -- A statement for each mode, so that a kept plan of the next one does for all.
+    -- One statement for each mode, so that each has its own cached plan.
     IF names = '{}' THEN
         NULL;
     ELSIF mode IN ('cft', 'hybrid', 'ann_tree') THEN
@@ -261,7 +261,7 @@ BEGIN
         SELECT array_agg(u.it IN (SELECT unnest(left_out)) ORDER BY u.n) INTO is_left_out FROM unnest(trees_of) WITH ORDINALITY AS u(it, n);
     END IF;
 
-    -- Rows are gathered one by one, from statements of one line: an error in a table of documents shows these in its CONTEXT.
+    -- Rows are fetched in a loop, by short statements: an error in a table of documents quotes them in its CONTEXT.
     FOR r IN SELECT n.*, NULL AS lists FROM cftrag_internal.cft_nearest_documents(CASE WHEN mode <> 'hybrid' THEN embedding END, k, edges, trees, within, attached, filter) AS n
              UNION ALL SELECT f.* FROM cftrag_internal.cft_fused(question, embedding, CASE WHEN mode = 'hybrid' THEN k END, CASE WHEN has_entities THEN names END, up, down, edges, trees, within, attached, filter) AS f LOOP
         near := near + 1;
@@ -274,7 +274,7 @@ BEGIN
     IF near < k AND mode <> 'hybrid' AND num_nonnulls(within, filter) > 0 THEN
         reasons := array(SELECT format('number %s of the %s documents that there are', u.n, near) FROM generate_series(1, near) AS u(n));
     END IF;
-    -- Of an entity with very many descendants their number is said, not their names; with a budget as many names as it has room for.
+    -- For an entity with very many descendants we give their number, not their names; with a budget, as many names as it has room for.
     IF budget IS NULL AND mode <> 'ann_graph' AND EXISTS (SELECT FROM unnest(said, relations) AS u(text, relation)
                                                            WHERE relation = 'descendant' AND char_length(text) - char_length(translate(text, ',;', '')) >= most) THEN
         SELECT c.cuts, c.last_names INTO cuts, last_names FROM cftrag_internal.cft_cuts(names, up, down, edges, trees) AS c;
@@ -294,7 +294,7 @@ BEGIN
         reasons := array_append(reasons, whys[name_at]);
     END LOOP;
     IF has_entities AND names <> '{}' AND wanted > 0 THEN
-        -- Of a name that is there twice, the first.
+        -- If a name occurs twice, the first counts.
         SELECT jsonb_object_agg(u.name, u.why ORDER BY u.n DESC), jsonb_object_agg(u.name, u.called ORDER BY u.n DESC) INTO why_of, called_of
           FROM unnest(names, whys, called) WITH ORDINALITY AS u(name, why, called, n);
         FOR r IN SELECT c.* FROM cftrag_internal.cft_chunks(names, up, down, edges, attached, embedding, trees, within, filter) AS c
@@ -309,8 +309,8 @@ BEGIN
         END LOOP;
     END IF;
 
-    -- The sources take turns, hierarchy first: each its next row, if there is room for it. A sentence about too many relatives names the
-    -- nearest of them, in half of the room: no hub crowds out the documents.
+    -- The sources take turns, hierarchy first: each adds its next row if it fits the budget. A sentence that does not fit is cut to its nearest
+    -- relatives, in half of the remaining budget: an entity with many relatives does not crowd out the documents.
     IF budget IS NOT NULL THEN
         name_at := 1;
         taken := array_fill(false, ARRAY[coalesce(cardinality(sources), 0)]);
@@ -325,7 +325,7 @@ BEGIN
             IF sizes[row_at] <= left_over THEN
                 taken[row_at] := true;
                 left_over := left_over - sizes[row_at];
-            -- It names the entity and has 40 characters besides, at least.
+            -- A sentence has the entity's label and at least 40 more characters.
             ELSIF sources[row_at] = 'hierarchy' AND mode <> 'ann_graph' AND (char_length(called[name_at]) + 40) / 4 <= left_over / 2 THEN
                 IF cuts IS NULL THEN
                     SELECT c.cuts, c.last_names INTO cuts, last_names FROM cftrag_internal.cft_cuts(names, up, down, edges, trees) AS c;
@@ -428,7 +428,7 @@ BEGIN
         RAISE EXCEPTION 'k must not be negative' USING ERRCODE = 'invalid_parameter_value';
     END IF;
     SELECT * INTO f FROM cftrag_internal.cft_attached(edges);
-    -- A name is a name: only for what is none the others are asked. Where there are labels, ids are no names; nor are integers, unless they were said to be.
+    -- An exact name is the only answer; the other ways are tried only without one. Ids are not names where there are labels, nor are integers, unless attached as names.
     RETURN QUERY SELECT mention, 1::float8, 'exact', NULL WHERE k > 0 AND f.by_name
         AND cftrag_internal.cft_those(ARRAY[mention], f.edges, trees, within) <> '{}';
     IF FOUND THEN RETURN; END IF;
@@ -445,7 +445,7 @@ BEGIN
      ORDER BY z.method = 'alias', z.entity COLLATE "C" LIMIT k;
     IF FOUND THEN RETURN; END IF;
     SELECT n.nspname INTO trgm FROM pg_extension AS x JOIN pg_namespace AS n ON n.oid = x.extnamespace WHERE x.extname = 'pg_trgm';
-    -- No name of a text has more bytes, and comparing a long one takes long.
+    -- Names in texts are not longer than this, and comparing long ones is slow.
     IF FOUND AND octet_length(mention) <= 2000 THEN
         SELECT string_agg(format('SELECT r.%1$I::text COLLATE "C" AS name, r.%2$I::text AS called FROM %3$s AS r WHERE r.%2$I::text OPERATOR(%4$I.%%) $1 AND r.%1$I IS NOT NULL', t.entity, t.called, t.relation, trgm),
                    ' UNION ALL ')
@@ -453,7 +453,7 @@ BEGIN
                             UNION ALL SELECT f.edges, o.name, o.name FROM unnest(ARRAY[f.parent, f.child]) AS o(name) WHERE f.by_name) AS t;
     END IF;
     IF called IS NOT NULL THEN
-        -- The row may belong to no entity, or to one outside the bounds.
+        -- The row may belong to no entity of the forest, or to one outside trees or within.
         EXECUTE format(
             'WITH n AS MATERIALIZED (SELECT n.name, max(%I.similarity(n.called, $1))::float8 AS similarity FROM (%s) AS n GROUP BY n.name),
                   z AS (SELECT n.* FROM n JOIN unnest(cftrag_internal.cft_those(ARRAY(SELECT n.name FROM n), $3, $4, $5)) AS t(name) ON t.name = n.name ORDER BY 2 DESC, 1 LIMIT $2)
@@ -463,7 +463,7 @@ BEGIN
         found_here := coalesce(cardinality(before), 0);
     END IF;
     IF embedding IS NOT NULL AND found_here < k
-       -- Of several tables of documents it is an error to name none.
+       -- With several tables of documents, naming none is an error.
        AND (EXISTS (SELECT FROM cftrag_internal.cft_columns('cftrag_internal.cft_entity_embeddings()', NULL, f.edges) AS c WHERE c.other = f.edges)
             OR documents <> 0 OR EXISTS (SELECT FROM cftrag_internal.cft_columns('cftrag_internal.cft_documents()'))) THEN
         RETURN QUERY

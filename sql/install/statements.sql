@@ -1,7 +1,7 @@
--- What the catalogs say of a table of documents, as statements for it. Made by cft_statement, kept by cft_kept_statement.
+-- The statements that search a table of documents, made from the catalogs by cft_statement and cached by cft_kept_statement.
 
--- A column that says how many tokens a document (d) has, as SQL. What is no count, NULL or negative, says nothing: the text is counted then. A
--- larger count than an integer holds is the largest one.
+-- The column with the number of tokens of a document (d), as SQL. NULL, or a negative value, is not a count: the tokens of the text are counted instead.
+-- A count beyond the range of integer becomes its maximum.
 CREATE FUNCTION cftrag_internal.cft_counted(relation regclass, tokens name)
 RETURNS text LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -10,7 +10,7 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION cftrag_internal.cft_counted(regclass, name) IS 'the tokens that a column of documents says, as SQL: NULL where it says none';
 
--- The format of a statement: an error in it has its text in the CONTEXT.
+-- Puts a statement on one line: errors in it quote its text in their CONTEXT.
 CREATE FUNCTION cftrag_internal.cft_in_one_line(statement text) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$ SELECT regexp_replace(statement, E'\\n *', ' ', 'g') $$;
 COMMENT ON FUNCTION cftrag_internal.cft_in_one_line(text) IS 'a statement that has no line breaks in its literals, in one line';
@@ -21,30 +21,30 @@ LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$ SELECT format('%s %s.%I', a.atttypmod, relation, embedding) FROM pg_attribute AS a WHERE a.attrelid = relation AND a.attname = embedding $$;
 COMMENT ON FUNCTION cftrag_internal.cft_dimensions(regclass, name) IS 'the dimensions that a column of embeddings declares, and its name';
 
--- The end of a search. Of a bound that the planner does not know it takes a tenth of the rows (hence the CTE, too). With a known one it counts on pgvector's
--- index to end early, at a price that is too low: of 1000 documents in a million it reads 5,000 there, where comparing the 1000 takes a hundredth of the time.
+-- The LIMIT of a search. For an unknown limit the planner assumes a tenth of the rows (hence also the CTE). For a known one it expects pgvector's index scan
+-- to end early, and underestimates its cost: to find 1000 documents in a million it reads 5,000, where comparing the 1000 takes a hundredth of the time.
 CREATE FUNCTION cftrag_internal.cft_at_most(what text, bound text) RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$ SELECT format(CASE WHEN what LIKE '% ties' THEN 'FETCH FIRST (%s) ROWS WITH TIES' ELSE 'LIMIT %s' END,
                     format(CASE WHEN what ~ '^words| within| filter' THEN '(SELECT %s)' ELSE '%s' END, bound::int8 + CASE WHEN what LIKE '% ties' THEN 0 ELSE 1 END)) $$;
 COMMENT ON FUNCTION cftrag_internal.cft_at_most(text, text) IS 'the end of a search, as SQL';
 
--- The rows of a search (n) that count: k, which is sorted for k + 1 at a time, where WITH TIES sorts all. One more says that the last two are equally
--- near, so that others may be, too: then the search is made again, with ties.
+-- How many rows of a search (n) to return: k. The search fetches k + 1, by a top-k sort, where WITH TIES would sort all rows. If the last two are equally
+-- near, k + 1 rows are returned: there may be more ties, so the caller repeats the search with ties.
 CREATE FUNCTION cftrag_internal.cft_first_rows(what text, k bigint) RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$ SELECT CASE WHEN what LIKE '% ties' THEN k::text
                   ELSE format('(SELECT %s + CASE WHEN count(*) = 2 AND min(x.distance) = max(x.distance) THEN 1 ELSE 0 END FROM (SELECT z.distance FROM n AS z ORDER BY 1 OFFSET %s LIMIT 2) AS x)', k, greatest(k - 1, 0)) END $$;
 COMMENT ON FUNCTION cftrag_internal.cft_first_rows(text, bigint) IS 'how many rows of a search count, as SQL; one more if there may be ties';
 
--- The sum is no expression of an index.
+-- "+ 0" keeps the planner from using an index.
 CREATE FUNCTION cftrag_internal.cft_by_distance(what text, embedding name, operator text, type text) RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$ SELECT format(CASE WHEN what LIKE '% exactly%' THEN '(d.%I %s $1::%s) + 0' ELSE 'd.%I %s $1::%s' END, embedding, operator, type) $$;
 COMMENT ON FUNCTION cftrag_internal.cft_by_distance(text, name, text, text) IS 'the order of a search, as SQL: by an index if there is one, or by all distances';
 
--- documents 0: none. Never NULL. Of embeddings the edges table stands in its place. Parameters: $1 an embedding, $2 what is searched within, $3 the
--- edges, $4 a filter, $5 trees, $6 words; of chunks: $1 entities, $2 and $3 levels, $4 the edges, $5 an embedding, $6 trees, $7 what they are within, $8 a filter.
+-- documents is never NULL; 0 means none. For "embeddings ..." it is the edges table. Parameters of the statements: $1 an embedding, $2 the entities to search
+-- within, $3 the edges, $4 a filter, $5 trees, $6 words. For chunks: $1 entities, $2 and $3 levels, $4 the edges, $5 an embedding, $6 trees, $7 the entities to search within, $8 a filter.
 CREATE FUNCTION cftrag_internal.cft_statement(what text, documents regclass)
 RETURNS text LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -52,13 +52,13 @@ DECLARE
     o record;
     tokens text;
     away text := 'NULL::pg_catalog.float8';
-    -- What a document must be, and, of several entities of one, which count.
+    -- Conditions on a document, and on which of its entities count.
     only_those text := '';
     within_those text := '';
     mapped text;
     bound text := split_part(what, ' ', 2);
     search_by record;
-    -- What words count; by what the best are found, and what they are ordered by in the end.
+    -- The score of a word search; the order that finds the best rows, and the order of the result.
     score text;
     ordered_by text;
     best_first text := 'n.distance';
@@ -141,7 +141,7 @@ BEGIN
             ordered_by := score || ' DESC';
             best_first := 'n.score DESC';
         END IF;
-        -- At equal distance by id, also at the last place: the same data, the same rows. (ORDER BY distance, id would not use an index.)
+        -- Ties are broken by id, also at the last place: the same data give the same rows. (ORDER BY distance, id would not use an index.)
         RETURN format(cftrag_internal.cft_in_one_line(
             'WITH n AS MATERIALIZED (
                  SELECT d.%2$I AS id, %3$s AS entity, d.%4$I AS body, %5$s AS tokens, d.%6$I %7$s $1::%8$s AS distance%16$s
@@ -162,8 +162,8 @@ BEGIN
     IF what LIKE 'chunks by distance%' THEN
         away := format('(d.%I %s $5::%s)', a.embedding, o.operator, o.type);
     END IF;
-    -- Each document once, with the nearest of its entities. Rows of one id with other words are several chunks of it. An array of several dimensions is
-    -- its elements, as for unnest. (Our schema's name may hold a % sign: it is no part of a format.)
+    -- Each document once, with the nearest of its entities. Rows with one id but different texts are different chunks of it.
+    -- An array of several dimensions counts as its elements, as for unnest.
     RETURN format(cftrag_internal.cft_in_one_line(
         'WITH q AS MATERIALIZED (
              SELECT u.name COLLATE "C" AS name, min(u.place) AS place FROM unnest($1) WITH ORDINALITY AS u(name, place) WHERE u.name IS NOT NULL GROUP BY 1),

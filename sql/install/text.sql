@@ -1,4 +1,4 @@
--- The hierarchy as text. What is said, and in which order, is what cft_context returns.
+-- The hierarchy as text: the rows of cft_context, in the same order.
 
 CREATE FUNCTION cft_context_text(entity text, up integer DEFAULT 3, down integer DEFAULT 1, edges regclass DEFAULT NULL, trees text[] DEFAULT NULL, template text DEFAULT NULL)
 RETURNS text LANGUAGE c STABLE PARALLEL SAFE COST 20 SUPPORT cftrag_internal.cft_context_support

@@ -1,4 +1,4 @@
--- Search within a hierarchy: which entities are below others. The functions of one name have one C function: they differ in the type of an entity.
+-- Search within a hierarchy: which entities are below others. Functions of one name share one C function and differ in the type of an entity.
 
 CREATE FUNCTION cftrag_internal.cft_under_support(internal) RETURNS internal
 LANGUAGE c STRICT

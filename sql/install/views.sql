@@ -1,4 +1,4 @@
--- The statistics view. cft_stat() shows only tables that the caller may read, and none that row-level security hides rows of.
+-- The statistics view. cft_stat() shows only tables that the caller may read, and none in which row-level security hides rows from the caller.
 
 CREATE FUNCTION cftrag_internal.cft_stat()
 RETURNS TABLE(

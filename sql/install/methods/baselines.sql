@@ -1,5 +1,5 @@
--- The baselines of the papers: modes of cft_retrieve, to compare with. What each gains is measured in docs/quality.md; in 400 questions of the Disease
--- Ontology, each with 5 documents, cft finds all the names asked for, in 168 words:
+-- The baselines of the papers: modes of cft_retrieve, to compare with. docs/quality.md has the measurements. For 400 questions over the Disease
+-- Ontology, each with 5 documents, cft finds all the names asked for, in 168 words. The others:
 --   naive      T-RAG: entities are searched from the roots of all trees. The answer is that of cft; it costs 8 to 92 times as much, by the number of trees.
 --   ann_tree   hierarchy of the entities nearest to the question's embedding: 0.99 of the names, 263 words; needs no name in the question.
 --   ann_graph  their neighbours, without trees and directions: 0.88 of the names, 230 words.
@@ -20,7 +20,7 @@ DECLARE
     found_there text[];
 BEGIN
     SELECT * INTO f FROM cftrag_internal.cft_attached(edges);
-    -- Materialized: by an index on the parent each step would read the rows of all trees.
+    -- Materialized: with an index on the parent, each step would read the rows of all trees.
     EXECUTE format(
         'WITH RECURSIVE e AS MATERIALIZED (
              SELECT %1$s AS tree, r.%2$I::text COLLATE "C" AS parent, r.%3$I::text COLLATE "C" AS child FROM %4$s AS r
@@ -56,12 +56,12 @@ BEGIN
         edge_of_it := ARRAY[start];
         reached := '{}';
         FOR hop IN 1 .. hops LOOP
-            -- Neighbours of what is n steps away are n - 1, n or n + 1 steps away.
+            -- The neighbours of an entity n steps away are n - 1, n or n + 1 steps away.
             SELECT z.now, edge_of_it || z.now INTO edge_of_it, last_two
               FROM (SELECT ARRAY(SELECT c.relative COLLATE "C" FROM cftrag_internal.cft_context(edge_of_it, 1, 1, edges, trees) AS c
                                  EXCEPT SELECT unnest(last_two) COLLATE "C" ORDER BY 1)) AS z(now);
             EXIT WHEN edge_of_it = '{}';
-            -- One by one: that is in place.
+            -- One by one: array_append on a variable works in place.
             FOREACH one IN ARRAY edge_of_it LOOP
                 reached := array_append(reached, one);
             END LOOP;

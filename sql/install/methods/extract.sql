@@ -1,4 +1,4 @@
--- Relations out of texts, by rules.
+-- Extraction of relations from texts, by rules.
 
 CREATE FUNCTION cft_extract_relations(text text, modifiers boolean DEFAULT false)
 RETURNS TABLE(parent text, child text, relation text, sentence text)

@@ -1,4 +1,4 @@
--- A hierarchy for a graph (T-Retriever, SEP): see crates/methods/src/hierarchy. PARALLEL UNSAFE: the graph may be a view, and call what it likes.
+-- A hierarchy for a graph (T-Retriever, SEP): see crates/methods/src/hierarchy. PARALLEL UNSAFE: the graph may be a view that calls any function.
 
 CREATE FUNCTION cft_build_hierarchy(graph regclass, a name, b name, weight name DEFAULT NULL, height integer DEFAULT 3)
 RETURNS TABLE(tree text, parent text, child text, entropy_before double precision, entropy_after double precision)

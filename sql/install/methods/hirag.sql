@@ -1,10 +1,10 @@
--- HiRAG (Huang et al., arXiv 2503.10150, 2025): an answer is put together of global knowledge (what is above many), local knowledge (what is about the
--- question), and a bridge between: how the local entities hang together.
+-- HiRAG (Huang et al., arXiv 2503.10150, 2025): an answer combines global knowledge (entities above many others), local knowledge (entities about the
+-- question), and a bridge between them: how the local entities are connected.
 
--- The bridge, in each tree: of the entities at or above given ones, within max_hops levels, the apex is the one above most of them; of several the one
--- with the fewest steps in all, then the smallest by bytes. From it to each given entity below the shortest way, of several the one whose names are the smallest by
--- bytes from the apex on: together these ways are a tree. Then the same again for the given entities that are not in it, while two of them meet.
--- src/methods/bridge.rs.
+-- The bridge, in each tree: the apex is the entity at or above most of the given ones, within max_hops levels; ties go to the fewest steps in total, then
+-- to the smallest name by bytes. The shortest path leads from the apex to each given entity below it; ties go to the path whose names, from the apex on, are
+-- the smallest by bytes. Together these paths form a tree. This repeats for the given entities not yet in it, while two of them share an ancestor.
+-- See src/methods/bridge.rs.
 CREATE FUNCTION cftrag_internal.cft_bridge(entities text[], max_hops integer, edges regclass)
 RETURNS TABLE(tree text, apex text, depth integer, parent text, child text, leads_to text[], parent_label text, child_label text)
 LANGUAGE c STABLE PARALLEL SAFE COST 10000 ROWS 20 SET search_path = pg_catalog, pg_temp
@@ -18,8 +18,8 @@ BEGIN ATOMIC SELECT f.* FROM cftrag_internal.cft_bridge($1, $2, cftrag_internal.
 COMMENT ON FUNCTION cft_bridge(text[], integer, regclass) IS
 'how entities hang together: in each tree, the tree of shortest ways to them from the ancestor that most of them share (HiRAG, 2025); where each has one parent, the Steiner tree';
 
--- Global: the coarse_k entities with children that are nearest to the embedding. Local: of the entities without children within down levels below those, the fine_k
--- nearest. Bridge: how these hang together, a way to each. Each part has its share of the budget, and ends before the first row that would exceed it.
+-- Global: the coarse_k entities with children that are nearest to the embedding. Local: of the leaves within down levels below those, the fine_k
+-- nearest. Bridge: a path to each of these. Each part has its share of the budget, and ends before the first row that would exceed it.
 CREATE FUNCTION cftrag_internal.cft_coarse_fine(embedding vector, coarse_k integer, fine_k integer, down integer, max_hops integer, budget integer,
     local_share float8, bridge_share float8, global_share float8, edges regclass, documents regclass)
 RETURNS TABLE(part text, entity text, tree text, score float8, under text, text text, tokens bigint, label text)
@@ -47,7 +47,7 @@ BEGIN
     IF embedding IS NULL THEN RETURN; END IF;
     SELECT f.edges INTO forest FROM cftrag_internal.cft_attached(edges) AS f;
     SELECT array_agg(n.entity), array_agg(n.score) INTO coarse, coarse_scores FROM cftrag_internal.cft_nearest_nodes(embedding, coarse_k, true, forest, documents) AS n;
-    -- Each below the best of those above it.
+    -- Each entity is listed below the best coarse entity above it.
     SELECT array_agg(z.relative), array_agg(z.entity) INTO below, above
       FROM (SELECT DISTINCT ON (c.relative COLLATE "C") c.relative, c.entity
               FROM cftrag_internal.cft_context(coarse, 0, down, forest) AS c JOIN unnest(coarse) WITH ORDINALITY AS k(name, n) ON k.name = c.entity

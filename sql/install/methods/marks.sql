@@ -1,9 +1,9 @@
--- What becomes due by a change (summaries.sql has the whole). Whoever writes needs no right on the summaries, and runs nothing of their owner's: what
--- is above is found as the owner of the edges, marks are written as the owner of the summaries (src/methods/rollup_marks.rs).
+-- Which summaries a change makes due (summaries.sql explains the whole). A writer needs no right on the summaries, and runs no code of their owner:
+-- ancestors are found as the owner of the edges, marks are written as the owner of the summaries (src/methods/rollup_marks.rs).
 
--- Entities, and all that is above any of them. A way up may change trees: an entity's children in all trees are its children here. Each entity is
--- asked for its parents once, one level at a time; for several levels where paths are few and long. (Many levels at once within cycles would be as many
--- rows as entities times levels.) Up to `most` levels, and a few more.
+-- Entities, and all ancestors of any of them, across trees: an entity's children in all trees are its children here. The parents of each entity are
+-- looked up once, one level at a time, or several levels at once where paths are few and long. (Within cycles, many levels at once would return
+-- entities times levels rows.) Stops after `most` levels, or a few more.
 CREATE FUNCTION cftrag_internal.cft_rollup_up(entities text[], edges regclass, most integer DEFAULT NULL)
 RETURNS text[] LANGUAGE plpgsql STABLE PARALLEL SAFE COST 500 SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -16,7 +16,7 @@ DECLARE
 BEGIN
     WHILE whose <> '{}' AND (so_far < most) IS NOT FALSE LOOP
         so_far := so_far + levels;
-        -- In one tree, what was met before the last level has been asked by the walk itself.
+        -- In a forest of one tree, the walk has looked up the parents of all but the last level.
         SELECT coalesce(array_agg(z.name), '{}'), coalesce(array_agg(z.name) FILTER (WHERE NOT one_tree OR z.depth = levels), '{}') INTO found, whose
           FROM (SELECT u.name, min(u.depth) AS depth
                   FROM (SELECT c.relative, c.depth, false FROM cftrag_internal.cft_context(whose, levels, 0, edges) AS c
@@ -30,7 +30,7 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION cftrag_internal.cft_rollup_up(text[], regclass, integer) IS 'entities, and all that is above any of them in the trees taken together';
 
--- Marks entities, each element once.
+-- Adds a mark for each element.
 CREATE FUNCTION cftrag_internal.cft_rollup_insert(summaries regclass, entity name, entities text[])
 RETURNS void LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -38,8 +38,8 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION cftrag_internal.cft_rollup_insert(regclass, name, text[]) IS 'marks entities in a table of summaries';
 
--- What a change of these makes due: they, and what is above any of them, of a thousand levels (rules 1 and 2; what is further is due by 5). They twice,
--- where an edge changed: its ways up may have been another writer's, which neither saw (rule 4).
+-- What a change of these entities makes due: the entities and their ancestors within a thousand levels (rules 1 and 2; rule 5 reaches the others). For
+-- a changed edge, the entities occur twice: another writer may have changed what is above them, and neither saw the other's change (rule 4).
 CREATE FUNCTION cftrag_internal.cft_rollup_due(entities text[], edges regclass, twice boolean)
 RETURNS text[] LANGUAGE plpgsql STABLE PARALLEL SAFE COST 500 SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -64,8 +64,8 @@ BEGIN ATOMIC
 END;
 COMMENT ON FUNCTION cft_rollup_mark(text[], regclass) IS 'says that the summaries of entities, and of all their ancestors, are due';
 
--- Above an entity is what any way leads to, whatever the trees of its edges: an entity's children in all trees are its children here. As many rows as
--- there are such pairs: who only asks whether there is a cycle asks cft_rollup_up, which has a row for each entity.
+-- The ancestors of each entity, across trees: an entity's children in all trees are its children here. Returns a row for each pair: to look for
+-- a cycle only, use cft_rollup_up, which has a row for each entity.
 CREATE FUNCTION cftrag_internal.cft_rollup_above(entities text[], edges regclass)
 RETURNS TABLE(entity text, relative text)
 LANGUAGE plpgsql STABLE PARALLEL SAFE COST 1000 ROWS 100 SET search_path = pg_catalog, pg_temp AS $$
@@ -81,7 +81,7 @@ BEGIN
     IF lower IS NULL THEN
         RETURN;
     END IF;
-    -- A forest of one tree has no other ways; in most others no way changes trees.
+    -- A forest of one tree has no other paths; in most others no path crosses trees.
     IF cut OR NOT (SELECT f.tree IS NULL FROM cftrag_internal.cft_attached(edges) AS f) THEN
         SELECT array_agg(c.entity), array_agg(c.relative) INTO children, parents
           FROM (SELECT DISTINCT c.entity, c.relative FROM cftrag_internal.cft_context(cftrag_internal.cft_rollup_up(entities, edges), 1, 0, edges) AS c) AS c;
@@ -100,8 +100,8 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION cftrag_internal.cft_rollup_above(text[], regclass) IS 'all that is above each of the entities in the trees taken together; each itself too, in a cycle';
 
--- Marks of these that this transaction has not taken, or may not take: one of each entity is enough. It stays where it is until this transaction
--- ends, as nobody else can lock it (rule 5).
+-- Makes sure that each entity has a mark that this transaction has neither taken nor keeps. One is enough; if we can lock it, it stays until this
+-- transaction ends, because no other can lock it (rule 5).
 CREATE FUNCTION cftrag_internal.cft_rollup_add(entities text[], summaries regclass, entity name, summary name)
 RETURNS void LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -119,7 +119,7 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION cftrag_internal.cft_rollup_add(text[], regclass, name, name) IS 'sees to it that entities are marked when this transaction has ended';
 
--- What is above entities whose marks were taken, and was not marked by the transactions that marked them (rule 4). Not those in except.
+-- Marks the ancestors of entities whose marks were taken, if the transactions that marked the entities did not mark them (rule 4). Skips except_of.
 CREATE FUNCTION cftrag_internal.cft_rollup_spread(entities text[], marked_by text[], except_of text[], forest regclass, summaries regclass, entity name, summary name)
 RETURNS void LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -139,8 +139,8 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION cftrag_internal.cft_rollup_spread(text[], text[], text[], regclass, regclass, name, name) IS 'marks what is above entities, as far as who marked these did not';
 
--- Removes the marks of entities that have no summary: leaves, and what is in the forest no more (rule 3). Which they are is asked after the marks
--- are locked: what has got children since then has got a mark with them.
+-- Removes the marks of entities that have no summary: leaves, and entities no longer in the forest (rule 3). They are looked up after their marks
+-- are locked: an entity that gets children later gets a new mark with them.
 CREATE FUNCTION cftrag_internal.cft_rollup_settle(entities text[], except_of text[], forest regclass, summaries regclass, entity name, summary name, leaves boolean)
 RETURNS void LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -172,7 +172,7 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION cftrag_internal.cft_rollup_settle(text[], text[], regclass, regclass, name, name, boolean) IS 'removes marks of entities that have no summary, and marks what is above them';
 
--- What this transaction has marked, but for the courtesy of rule 2, by table and entity, to its end; "*" for all, where they are many.
+-- What this transaction has marked by other rules than 2, by table and entity, until it ends; "*" if they are too many to list.
 CREATE FUNCTION cftrag_internal.cft_rollup_wrote()
 RETURNS jsonb LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -195,7 +195,7 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION cftrag_internal.cft_rollup_write(regclass, text[]) IS 'remembers which entities this transaction has marked itself';
 
--- Which of these are that.
+-- Those of the entities that this transaction has marked.
 CREATE FUNCTION cftrag_internal.cft_rollup_mine(entities text[], summaries regclass)
 RETURNS text[] LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -205,7 +205,7 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION cftrag_internal.cft_rollup_mine(text[], regclass) IS 'those of the entities that this transaction has marked itself';
 
--- Of an edges table (due are the parents), of documents (due is whom they are about), or of a table that is both. Once a statement.
+-- The trigger on an edges table (the parents become due), on documents (the entities they are about), or on a table that is both. Runs once a statement.
 CREATE FUNCTION cftrag_internal.cft_rollup_changed()
 RETURNS trigger LANGUAGE c SET search_path = pg_catalog, pg_temp
 AS 'MODULE_PATHNAME', 'cft_rollup_changed_wrapper';

@@ -1,8 +1,8 @@
--- What the methods over embeddings share: where entities' embeddings and texts are, where trees begin, how names are sorted.
--- As in retrieve.sql: STABLE, so one snapshot; the caller's rights; names from the catalog, values as parameters.
+-- What the methods over embeddings share: where entities' embeddings and texts are, which entities are roots, how names are sorted.
+-- As in retrieve.sql: STABLE, hence one snapshot; the caller's rights; names from the catalog, values as parameters.
 
--- Entities' embeddings are in the table of cft_attach_embeddings, else in the documents about them, if these are attached to entities. Here and below
--- documents 0, or NULL, is none.
+-- Entities' embeddings are in the table of cft_attach_embeddings, else in the documents about them, if these are attached to entities. Here and below,
+-- 0 or NULL for documents means none.
 CREATE FUNCTION cftrag_internal.cft_meaning(edges regclass, documents regclass DEFAULT NULL)
 RETURNS TABLE(relation regclass, id name, entity name, embedding name, mapping regclass, mapping_entity name, mapping_document name,
               operator text, type text, cosine boolean, metadata name)
@@ -28,8 +28,8 @@ END $$;
 COMMENT ON FUNCTION cftrag_internal.cft_meaning(regclass, regclass) IS
 'where the embeddings of a forest''s entities are, and the operator of distance: those of cft_attach_embeddings, else those of documents about entities';
 
--- The score of each embedding of the entities $1 against $2, and where its entity is in $1. An entity has its nearest. The names must differ: made distinct
--- here, the planner would expect 200 of a million. The distance of a vector without a direction is NaN by cosine: that is as none.
+-- The score of each embedding of the entities $1 against $2, and its entity's place in $1. An entity's score is that of its nearest embedding. The names in
+-- $1 must be distinct: with DISTINCT here, the planner would expect 200 rows of a million. The cosine distance of a zero vector is NaN: its score is NULL.
 CREATE FUNCTION cftrag_internal.cft_scoring(edges regclass, documents regclass DEFAULT NULL, filtered boolean DEFAULT false)
 RETURNS text LANGUAGE plpgsql STABLE PARALLEL SAFE COST 1000 SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -56,7 +56,7 @@ END $$;
 COMMENT ON FUNCTION cftrag_internal.cft_scores(vector, text[], regclass, regclass) IS
 'how near entities are to an embedding: 1 - cosine distance, else minus the distance; and how many embeddings of each were compared';
 
--- What an entity says: its summary, if those count and there is one; else the documents about it, in order of id; else its label, or its name, alone.
+-- The text of an entity: its summary, if there is one and summaries_count is true; else the documents about it, in order of id; else its label or name.
 CREATE FUNCTION cftrag_internal.cft_texts(entities text[], documents regclass, edges regclass, summaries_count boolean DEFAULT true)
 RETURNS TABLE(entity text, text text, tokens bigint, named boolean)
 LANGUAGE plpgsql STABLE PARALLEL SAFE COST 1000 ROWS 100 SET search_path = pg_catalog, pg_temp AS $$
@@ -98,7 +98,7 @@ END $$;
 COMMENT ON FUNCTION cftrag_internal.cft_texts(text[], regclass, regclass, boolean) IS
 'what entities say, with its tokens: the summary of each, else the documents about it, in order of their ids, else its label or name, which the column named says';
 
--- The order of a document's parts: numbers inside of names count as numbers, "3.10" is after "3.2".
+-- The sort key of a document's parts: digits in names sort as numbers, "3.10" after "3.2".
 CREATE FUNCTION cftrag_internal.cft_natural(name text) RETURNS text
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 20 AS $$
     SELECT CASE WHEN name OPERATOR(pg_catalog.~) '[0-9]'

@@ -1,5 +1,5 @@
--- Paths, neighbours, and where an entity stands in its trees. Each asks the table as cft_context does: the image or the reference query,
--- under the caller's snapshot, with the caller's rights.
+-- Paths, neighbours, and where an entity stands in its trees. Each reads the table as cft_context does, from the image or by the reference query,
+-- with the caller's snapshot and rights.
 
 CREATE FUNCTION cft_neighbors(entity text, max_hops integer DEFAULT 1, direction text DEFAULT 'both', edges regclass DEFAULT NULL)
 RETURNS TABLE(tree text, hops integer, neighbor text, via text, label text)

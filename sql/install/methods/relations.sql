@@ -11,7 +11,7 @@ CREATE FUNCTION cft_check_edges(edges regclass DEFAULT NULL)
 RETURNS TABLE(tree text, parent text, child text, kept boolean, reason text)
 LANGUAGE sql STABLE PARALLEL UNSAFE COST 1000000 ROWS 10000
 BEGIN ATOMIC
-    -- A row without a parent says that its child is there.
+    -- A row without a parent only says that its child exists.
     SELECT f.tree, f.parent, f.child, f.kept OR alone, CASE WHEN NOT alone THEN f.reason END
       FROM cftrag_internal.cft_attached($1) AS a, cft_filter_relations(a.edges, a.parent, a.child, a.tree) AS f
      CROSS JOIN LATERAL (SELECT f.parent IS NULL AND f.child IS NOT NULL) AS z(alone);

@@ -1,8 +1,8 @@
--- TreeRAG (Tao et al., Findings of ACL 2025): parts of a document carry the path above them when they are embedded (Tree-Chunking), and
--- retrieval goes from the leaves that were found up, and from there down to all leaves (bidirectional traversal).
+-- TreeRAG (Tao et al., Findings of ACL 2025): parts of a document are embedded together with the path above them (Tree-Chunking), and
+-- retrieval goes up from the leaves found, and from there down to all leaves (bidirectional traversal).
 
--- The path to an entity, in each of its trees: from the nearest entity above it that has no parent, of several the smallest by bytes; in a cycle
--- without such, from the farthest above. The way is the shortest, of several the one whose names are the smallest by bytes from the top on.
+-- The path to an entity, in each of its trees. It starts at the nearest root above the entity, ties going to the smallest name by bytes; in a cycle
+-- without a root, at the farthest ancestor. It is the shortest path, ties going to the names that are the smallest by bytes from the top on.
 CREATE FUNCTION cftrag_internal.cft_path_prefix(entities text[], edges regclass, trees text[], separator text)
 RETURNS TABLE(entity text, tree text, path text[], prefix text)
 LANGUAGE c STABLE PARALLEL SAFE COST 10000 ROWS 20
@@ -21,11 +21,11 @@ RETURNS text LANGUAGE c STABLE PARALLEL SAFE COST 10000
 AS 'MODULE_PATHNAME', 'cft_path_prefix_one_wrapper';
 COMMENT ON FUNCTION cft_path_prefix(text, regclass, text[], text) IS 'the path from the top to an entity, in the first of its trees, or of these; NULL if it is in none';
 
--- Each hit climbs, in each tree, to the nearest of itself and its ancestors that has at least min_support hits at or below it (within up levels of
--- these); of several the one with the most, then the smallest by bytes. A hit that meets no others stays by itself, in the first of its trees.
--- From where hits meet all descendants within down levels: each from the nearest of them. At most k rows: the hits, then the nearest to where they
--- meet. Order: by tree, then as in a document: an entity before those below it, and what is below the same by its position, and by name, in which
--- numbers count as numbers. src/methods/expansion.rs.
+-- In each tree, each hit climbs to the nearest of itself and its ancestors that has at least min_support hits at or below it (within up levels of
+-- these); ties go to the one with the most hits, then to the smallest by bytes. A hit that meets no others stays by itself, in the first of its trees.
+-- Where hits meet, all descendants within down levels are added, each from the nearest meeting point. At most k rows are returned: the hits, then the
+-- nearest to a meeting point. Order: by tree, then as in a document: an entity before its descendants, siblings by position and then by name, in which
+-- digits sort as numbers. See src/methods/expansion.rs.
 CREATE FUNCTION cftrag_internal.cft_expansion(hits text[], up integer, down integer, min_support integer, k integer, edges regclass)
 RETURNS TABLE(entity text, tree text, common text, support integer, hit boolean, leaf boolean, more bigint, path text[], label text)
 LANGUAGE c STABLE PARALLEL SAFE COST 10000 ROWS 50
@@ -49,7 +49,7 @@ BEGIN
         RAISE EXCEPTION 'k must not be negative' USING ERRCODE = 'invalid_parameter_value';
     END IF;
     SELECT f.edges INTO forest FROM cftrag_internal.cft_attached(edges) AS f;
-    -- Each row has its match. A full join is no nested loop, whatever the planner expects.
+    -- Each row has a match. A full join is never a nested loop, whatever the planner expects.
     RETURN QUERY
     WITH x AS MATERIALIZED (
         SELECT e.* FROM cftrag_internal.cft_expansion(entities, up, down, min_support, k, forest)

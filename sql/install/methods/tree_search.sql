@@ -1,11 +1,11 @@
--- A forest is searched from its top by embeddings, level by level; or as if it had no levels.
---   prune      Tree-KG (ACL 2025): children of what is much less similar than the best are not looked at
+-- Searches a forest by embeddings: from the top, level by level, or as if it had no levels.
+--   prune      Tree-KG (ACL 2025): skips the children of entities that are much less similar than the best
 --   beam       RAPTOR's tree traversal (ICLR 2024): the best few of each level lead to the next
---   collapsed  RAPTOR's collapsed tree: all nodes alike, the most similar until the budget of tokens is used. Without start,
---              descend_threshold and max_depth these are all entities of the forest, found through the index on their embeddings (what it compares is its own matter: compared is NULL)
--- A level is that of all trees together. In a tree each entity is judged once, at the least depth at which it is reached through nodes that
--- lead on; of several such parents, its path has the smallest by bytes. One without an embedding is passed through: it is no result, and its children are
--- looked at. Depth 0, the roots or the start (or else what is searched within), always leads on. So the entities compared are exactly those of depth 0 and the children of what leads on.
+--   collapsed  RAPTOR's collapsed tree: all nodes alike, the most similar until the budget of tokens is used. Without start, descend_threshold
+--              and max_depth it searches all entities of the forest by the index on their embeddings (which does not say how many it compared: compared is NULL)
+-- A level includes that of all trees. In each tree an entity is compared once, at the least depth at which it is reached through expanded nodes;
+-- of several such parents, its path has the smallest by bytes. An entity without an embedding is expanded but not returned. Depth 0 (the roots,
+-- or start, or else within) is always expanded. So the entities compared are exactly those of depth 0 and the children of expanded nodes.
 -- The descent itself is in src/methods/descent.rs.
 
 CREATE FUNCTION cftrag_internal.cft_descend(embedding vector, documents regclass, mode text, trees text[], names text[], threshold float8, descend_threshold float8, prune_factor float8, beam integer,
@@ -56,7 +56,7 @@ BEGIN
     IF start IS NULL AND within IS NULL THEN
         SELECT array_agg(t.tree), array_agg(t.root) INTO top_trees, top_names FROM cftrag_internal.cft_roots(forest) AS t;
     ELSE
-        -- All that is below a start in a tree is within, if the start is so in that tree.
+        -- If a start is within the bounds in a tree, so are all its descendants in that tree.
         SELECT array_agg(s.tree), array_agg(s.entity) INTO top_trees, top_names FROM cftrag_internal.cft_path_prefix(coalesce(start, within), forest, NULL, NULL) AS s
          WHERE within IS NULL OR s.entity = ANY (within) OR cftrag_internal.cft_those(ARRAY[s.entity], forest, ARRAY[s.tree], within) <> '{}';
     END IF;
@@ -85,8 +85,8 @@ END;
 COMMENT ON FUNCTION cft_tree_search(vector, integer, integer, text, text[], float8, float8, float8, integer, integer, regclass, text[], regclass, jsonb) IS
 'the entities most similar to an embedding (within these): collapsed, as if there were no levels (RAPTOR, 2024), or by a descent from the roots: pruned (Tree-KG, 2025), or by beam; compared counts the similarities computed';
 
--- The k nearest entities of a forest, those with children only if wanted. Through the index: more are fetched until there are enough. An index of
--- pgvector ends early (hnsw.ef_search, ivfflat.probes): where it gave less than it was asked for, and that is not enough, the whole table is compared.
+-- The k nearest entities of a forest; with inner_only, of those with children. Searches by the index, with a growing limit until there are enough. An
+-- index scan of pgvector may end early (hnsw.ef_search, ivfflat.probes): if it returns fewer rows than the limit, and too few, the whole table is compared.
 CREATE FUNCTION cftrag_internal.cft_nearest_nodes(embedding vector, k integer, inner_only boolean, edges regclass, documents regclass DEFAULT NULL,
     within text[] DEFAULT NULL, filter jsonb DEFAULT NULL)
 RETURNS TABLE(entity text, score float8)
@@ -105,7 +105,7 @@ DECLARE
     only_those text := '';
 BEGIN
     SELECT * INTO m FROM cftrag_internal.cft_meaning(edges, documents);
-    -- $2, $3, $5: as cft_is_within names them.
+    -- $2, $3 and $5 are the parameters that cft_is_within uses.
     IF within IS NOT NULL AND m.mapping IS NULL THEN
         only_those := ' AND ' || cftrag_internal.cft_is_within('d.' || quote_ident(m.entity), m.relation, m.entity);
     ELSIF within IS NOT NULL THEN
@@ -116,7 +116,7 @@ BEGIN
         only_those := only_those || cftrag_internal.cft_has_metadata(m.relation, m.metadata, 4);
     END IF;
     LOOP
-        -- The sum is no expression of an index.
+        -- "+ 0" keeps the planner from using an index.
         nearest := format(
             'SELECT d.%1$I AS key, d.%2$I %3$s $1::%4$s AS distance FROM %5$s AS d
               WHERE d.%2$I IS NOT NULL AND d.%1$I IS NOT NULL%7$s ORDER BY %6$s LIMIT $6',
@@ -129,12 +129,12 @@ BEGIN
                         cftrag_internal.cft_same(m.relation, m.id, m.mapping, m.mapping_document, 'n.key')) END
             || ') SELECT (SELECT count(*) FROM n), (SELECT max(n.distance) FROM n), array_agg(z.name), array_agg(z.distance) FROM z WHERE z.name IS NOT NULL AND z.distance IS NOT NULL'
         INTO had, farthest, near, distances USING embedding, within, edges, filter, NULL::text[], wanted;
-        -- Those of the forest, without relatives, too; a document may be about others besides that are not within.
+        -- Keeps entities of the forest, even without relatives; a document may also be about others that are not within the bounds.
         good := cftrag_internal.cft_those(near, edges, NULL, within);
         IF inner_only THEN
             good := ARRAY(SELECT DISTINCT c.entity COLLATE "C" FROM cftrag_internal.cft_context(good, 0, 1, edges) AS c);
         END IF;
-        -- What is as far as the last row may not be complete.
+        -- The limit may have cut off some of the rows that are as far away as the last one.
         EXIT WHEN had < wanted AND NOT by_index OR (SELECT count(*) FROM unnest(near, distances) AS u(name, distance) JOIN unnest(good) AS g(name) ON g.name = u.name WHERE u.distance < farthest) >= k;
         by_index := by_index AND had >= wanted;
         wanted := wanted * CASE WHEN had < wanted THEN 1 ELSE 4 END;
