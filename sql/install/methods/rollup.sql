@@ -1,8 +1,8 @@
 -- The work on what is due (summaries.sql has the whole): a worker takes entities with what is to be summarised, and says what the summaries are, in
 -- one transaction. With the caller's own rights: SELECT, UPDATE, DELETE and INSERT on the summaries, SELECT on the edges and documents.
 
--- Of these entities, whose summaries are due, those that wait for no child: with a child at all, or leaves if these have summaries; the others are
--- bare. A child that is an ancestor too (a cycle) is waited for unless through_cycles.
+-- Of the entities whose summaries are due, ready are those that wait for no child. Entities without children are ready only if leaves have summaries;
+-- else they are bare. An entity waits for a child that is also its ancestor (a cycle) unless through_cycles.
 CREATE FUNCTION cftrag_internal.cft_rollup_ready(due text[], through_cycles boolean, forest regclass, summaries regclass, entity name, summary name, leaves boolean)
 RETURNS TABLE(ready text[], bare text[]) LANGUAGE plpgsql VOLATILE ROWS 1 SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -31,7 +31,7 @@ END $$;
 COMMENT ON FUNCTION cftrag_internal.cft_rollup_ready(text[], boolean, regclass, regclass, name, name, boolean) IS
 'which entities whose summaries are due wait for no child, and which have none';
 
--- Locks all marks of each entity, or it is another worker's; and leaves it one, by ctid. marked_by are the transactions of several marks.
+-- Locks all marks of each entity; skips an entity if another worker has locked one. Keeps one mark of each. marked_by: who wrote them, if several.
 CREATE FUNCTION cftrag_internal.cft_rollup_take(entities text[], summaries regclass, entity name, summary name)
 RETURNS TABLE(name text, mark tid, marked_by text[]) LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -50,7 +50,7 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION cftrag_internal.cft_rollup_take(text[], regclass, name, name) IS 'takes the marks of entities that no other transaction has taken';
 
--- Marks that stay when this transaction has ended, and are not looked at before (rule 6): by table and entity.
+-- Marks that outlive this transaction, which ignores them (rule 6), by table and entity.
 CREATE FUNCTION cftrag_internal.cft_rollup_kept(summaries regclass)
 RETURNS tid[] LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -98,7 +98,7 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION cftrag_internal.cft_rollup_held(regclass) IS 'the marks in a table of summaries that this transaction has taken and not yet answered, or keeps';
 
--- What there is to summarise of each entity: the documents about itself, then its children's summaries, or texts.
+-- The inputs of each entity's summary: the documents about itself, then its children's summaries, or texts.
 CREATE FUNCTION cftrag_internal.cft_rollup_inputs(entities text[], forest regclass, summaries regclass, entity name, summary name, leaves boolean,
     documents regclass, meant regclass)
 RETURNS TABLE(name text, sources text[], inputs text[], tokens bigint)
@@ -194,7 +194,7 @@ BEGIN
     PERFORM cftrag_internal.cft_rollup_spread(z.names, z.marked_by, taken, s.forest, s.summaries, s.entity, s.summary)
        FROM (SELECT array_agg(e.key) AS names, array_agg(x) AS marked_by FROM jsonb_each(several) AS e, jsonb_array_elements_text(e.value) AS x) AS z WHERE z.names IS NOT NULL;
     IF NOT s.leaves THEN
-        -- The leaves below are read now: their marks have nothing more to say to these.
+        -- The leaves below are read now, so their marks are no longer needed for these entities.
         PERFORM cftrag_internal.cft_rollup_settle(ARRAY(SELECT DISTINCT c.relative FROM cftrag_internal.cft_context(taken, 0, 1, s.forest) AS c), taken,
                                               s.forest, s.summaries, s.entity, s.summary, false);
     END IF;
@@ -240,7 +240,7 @@ BEGIN
     USING node, summary, embedding, mark;
     GET DIAGNOSTICS changed = ROW_COUNT;
     IF changed > 1 THEN
-        -- Two have made the first one, each of marks that the other did not see (rule 6).
+        -- Two transactions have each inserted a first summary, from marks that the other did not see (rule 6).
         EXECUTE format('DELETE FROM %1$s AS s WHERE s.%2$I = $1 AND s.%3$I IS NOT NULL
                            AND s.ctid <> (SELECT min(o.ctid) FROM %1$s AS o WHERE o.%2$I = $1 AND o.%3$I IS NOT NULL)', s.summaries, s.entity, s.summary) USING node;
     END IF;

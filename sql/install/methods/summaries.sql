@@ -1,5 +1,5 @@
--- Implicit knowledge (Gupte et al., arXiv 2510.10806, 2025): a summary of each node, made of what is below it, from the leaves up. Here: a table
--- of the user's with summaries, what of it is due, and a queue that any number of workers share. The models are the workers'.
+-- Implicit knowledge (Gupte et al., arXiv 2510.10806, 2025): a summary of each node, made from what is below it, from the leaves up. Here: a user's
+-- table of summaries, which of them are due, and a queue that any number of workers share. The workers bring the models.
 --
 -- Three files: which table holds the summaries (this one), what becomes due by a change (marks.sql), and the work on it (rollup.sql).
 --
@@ -29,8 +29,8 @@
 -- edges on the way the last that was added, or of those that are gone the first, seen from c, has two marks at its upper end; to there the way from y
 -- by c is whole when they are taken, so y is marked by 4.
 
--- Marks are written as the owner of the summaries: so what says that they belong to these edges is to be the owner's. A role that has TRIGGER on a table
--- can create a trigger on it, but not ENABLE ALWAYS it.
+-- Marks are written as the owner of the summaries, so only the owner may register them for these edges. A role with the TRIGGER privilege on a table
+-- can create a trigger on it, but cannot set it to ENABLE ALWAYS.
 CREATE FUNCTION cftrag_internal.cft_summaries_of(edges regclass)
 RETURNS TABLE(summaries regclass, entity name, summary name, embedding name, leaves boolean, documents regclass)
 LANGUAGE plpgsql STABLE PARALLEL SAFE COST 200 ROWS 1 SET search_path = pg_catalog, pg_temp SET plan_cache_mode = force_generic_plan AS $$
@@ -60,15 +60,15 @@ BEGIN
                               WHERE NOT r.always AND cftrag_internal.cft_counts(r.relation, r.other) LIMIT 1),
                             format('Attach one with cft_attach_summaries, edges => %L.', meant));
     END IF;
-    -- Attached as plain tables; what they got since then is not followed.
+    -- The tables were attached without parents and children, and later ones are not tracked.
     PERFORM cftrag_internal.cft_refuse_family(r) FROM unnest(ARRAY[meant, documents]) AS r
       WHERE EXISTS (SELECT FROM pg_inherits AS i WHERE r IN (i.inhrelid, i.inhparent));
     RETURN NEXT;
 END $$;
 COMMENT ON FUNCTION cftrag_internal.cft_rollup_tables(regclass) IS 'the edges table that is meant, and its table of summaries';
 
--- A mark is a row that has the entity only, beside the row with its summary. What such a row would run into is said at once: later it
--- would be the error of the next change of an edge.
+-- A mark is a row that has the entity only, beside the row with its summary. We report at once what would make the INSERT of a mark fail: later,
+-- the next change of an edge would fail with that error.
 CREATE FUNCTION cftrag_internal.cft_refuse_summaries(summaries regclass, entity name, summary name)
 RETURNS void LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -102,7 +102,7 @@ BEGIN
             DETAIL = 'Marks are written with the rights of its owner, in a security-restricted operation, which defers nothing.',
             HINT = 'Make its constraint NOT DEFERRABLE.';
     END IF;
-    -- Of the columns in such an index, one must tell marks of an entity apart: NULL in them, or a default that is another each time.
+    -- One column of such an index must tell the marks of an entity apart: it is NULL in them, or its default differs each time.
     SELECT i.indexrelid::regclass::text INTO wrong
       FROM pg_index AS i JOIN pg_attribute AS a ON a.attrelid = i.indrelid AND a.attname = entity,
            LATERAL (SELECT k FROM unnest(i.indkey[0:i.indnkeyatts - 1]) AS k
@@ -129,7 +129,7 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION cftrag_internal.cft_refuse_summaries(regclass, name, name) IS 'the errors of cft_attach_summaries about the table';
 
--- Statement triggers fire for the table that a statement names, not for what is above or below it.
+-- Statement triggers fire for the table that a statement names, not for its parents or children.
 CREATE FUNCTION cftrag_internal.cft_refuse_family(relation regclass)
 RETURNS void LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -161,7 +161,7 @@ BEGIN
     IF entity = summary OR embedding IN (entity, summary) THEN
         RAISE EXCEPTION 'entity, summary and embedding must be different columns' USING ERRCODE = 'duplicate_column';
     END IF;
-    -- What others have committed since an older snapshot would never be marked.
+    -- With an older snapshot, changes that others have committed since would never be marked.
     IF current_setting('transaction_isolation') NOT IN ('read committed', 'read uncommitted') THEN
         RAISE EXCEPTION 'cft_attach_summaries cannot run in a transaction that is %', upper(current_setting('transaction_isolation')) USING ERRCODE = 'active_sql_transaction',
             HINT = 'Begin it with: BEGIN ISOLATION LEVEL READ COMMITTED;';
@@ -238,7 +238,7 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION cftrag_internal.cft_detach_summaries(regclass) IS 'what cft_detach calls for summaries';
 
--- Whatever a table was attached as, by whichever function.
+-- Undoes every attach function for a table.
 CREATE FUNCTION cft_detach(relation regclass)
 RETURNS void LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
