@@ -1,4 +1,4 @@
-//! cft_attach and cft_detach: create the registration (two triggers) on the user's table, or drop it.
+//! cft_attach, cft_attach_aliases, cft_attach_labels and cft_detach_edges: create the triggers that register a user's table, or drop them.
 
 #![expect(unsafe_code, reason = "talks to the catalogs directly")]
 
@@ -54,7 +54,7 @@ fn cft_attach(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     if known().is_some_and(|r| r.sound && r.names == names) {
         return Ok(());
     }
-    // From here on nobody else says what the table is, or whose labels are its own.
+    // From here on no other session can change what the table is attached as, or which table has its labels.
     trigger_ddl::lock(oid, pg_sys::ShareRowExclusiveLock)?;
     if known().is_some_and(|known| !known.names.has_parent()) {
         return Err(error::attached_otherwise(&table.name(), "a table of names"));
@@ -78,8 +78,8 @@ fn cft_attach(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
 /// `cft_attach_aliases(aliases regclass, alias name, entity name, edges regclass) -> void`
 ///
 /// Registers `aliases` as other names of entities of `edges` (if NULL, of the only attached table), and keeps an image of it.
-/// Idempotent; replaces its earlier registration for `edges`. Errors: those of cft_attach, for `aliases`; 55000 (it is attached as something else); 42P01 (edges is not attached), 22023
-/// (it is the same table); 42501 without TRIGGER on `edges`, because it changes what every user finds in a text.
+/// Idempotent; replaces its earlier registration for `edges`. Errors: those of cft_attach, for `aliases`; 55000 (it is attached as something else);
+/// 42P01 (edges is not attached), 22023 (it is the same table); 42501 without TRIGGER on `edges`, because it changes what every user finds in a text.
 #[pg_extern(sql = false)]
 fn cft_attach_aliases(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     // SAFETY: our own fcinfo.
@@ -92,8 +92,8 @@ fn cft_attach_aliases(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
 
 /// `cft_attach_labels(labels regclass, entity name, label name, edges regclass) -> void`
 ///
-/// Registers `labels` as what people call the entities of `edges`, as a column of labels says it in that table itself. As cft_attach_aliases; and
-/// 55000 if `edges` has a column of labels, or another table.
+/// Registers `labels` as what people call the entities of `edges`, in place of a column of labels in `edges` itself. Idempotent. Errors: those of
+/// cft_attach_aliases; 55000 also if `edges` has a column of labels, or another table of labels.
 #[pg_extern(sql = false)]
 fn cft_attach_labels(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     // SAFETY: our own fcinfo.
@@ -133,7 +133,7 @@ fn attach_names(call: &Call, table: EdgesTable, columns: [(&str, String); 2], ar
     if !trust::counts_beside(oid, of) {
         return Err(error::not_owner_beside(&table.name(), &edges.table.name()));
     }
-    // From here on nobody else says what one of the tables is.
+    // From here on no other session can change what either table is attached as.
     trigger_ddl::lock(oid, pg_sys::ShareRowExclusiveLock)?;
     trigger_ddl::lock(of, pg_sys::ShareUpdateExclusiveLock)?;
     let Some(of_now) = registration::read(of, std::ptr::null_mut(), functions).filter(|now| now.names.has_parent())
@@ -158,7 +158,7 @@ fn attach_names(call: &Call, table: EdgesTable, columns: [(&str, String); 2], ar
         drop_triggers(oid, functions)?;
         create_triggers(oid, &names, functions)?;
     }
-    // One table may have the names of several.
+    // One table may hold the names of several edges tables.
     let base = if are_labels { "cftrag_labels" } else { "cftrag_aliases" };
     let numbered = (2..).map(|n| format!("{base}_{n}"));
     // SAFETY: a catalog lookup by name.
@@ -188,8 +188,8 @@ fn cft_label_of(_fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     Err(error::not_our_trigger("cft_label_of"))
 }
 
-/// `cft_detach_edges(relation regclass) -> boolean`: drops the triggers of edges, aliases or labels; returns whether there were any. STRICT. Errors: 42P01
-/// no such table, 42501 not the owner.
+/// `cft_detach_edges(relation regclass) -> boolean`: drops the triggers of edges, aliases or labels; returns whether there were any. STRICT. Errors:
+/// 42P01 no such table, 42501 not the owner.
 #[pg_extern(sql = false)]
 fn cft_detach_edges(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<bool> {
     // SAFETY: our own fcinfo.

@@ -1,4 +1,4 @@
-//! cft_attached: the table that a call without `edges` means, and its columns; for SQL that walks the table itself.
+//! cft_attached: the table that a call means by its argument `edges`, and its columns; for SQL that walks the table itself.
 
 #![expect(unsafe_code, reason = "PostgreSQL's function call interface")]
 
@@ -12,9 +12,9 @@ use crate::serve::labels::Labels;
 use pgrx::Internal;
 use pgrx::prelude::*;
 
-/// `cft_attached(edges regclass) -> table(edges regclass, parent name, child name, tree name, labels regclass, labelled name, label name, by_name boolean)`:
-/// one row. labels, labelled, label: where labels are, the table and its columns of entities and labels. by_name: texts name entities by their own
-/// names. Errors: those of cft_context.
+/// `cft_attached(edges regclass) -> table(edges regclass, parent name, child name, tree name, labels regclass, labelled name, label name, by_name
+/// boolean)`: one row. labels, labelled, label: the table that holds the labels, and its columns of entities and of labels. by_name: whether texts
+/// name entities by their own names. Errors: those of cft_context.
 #[pg_extern(sql = false)]
 fn cft_attached(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     // SAFETY: our own fcinfo.
@@ -50,8 +50,8 @@ fn cft_attached(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     Ok(())
 }
 
-/// `cft_name_tables(edges regclass) -> table(relation regclass, entity name, called name)`: where the labels and the aliases of its entities are, a row for
-/// each table. Errors: those of cft_context.
+/// `cft_name_tables(edges regclass) -> table(relation regclass, entity name, called name)`: the tables that hold labels and aliases of its
+/// entities, one row each. Errors: those of cft_context.
 #[pg_extern(sql = false)]
 fn cft_name_tables(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     // SAFETY: our own fcinfo.
@@ -68,8 +68,8 @@ fn cft_name_tables(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     Ok(())
 }
 
-/// `cft_called(entities text[], edges regclass) -> text[]`: the labels of these entities, or the name of one without. NULL for NULL; each name
-/// once, in the order of first occurrence. Errors: those of cft_context.
+/// `cft_called(entities text[], edges regclass) -> text[]`: the entities' labels, or the name of an entity that has none. NULL for NULL;
+/// each name once, in the order of first occurrence. Errors: those of cft_context.
 #[pg_extern(sql = false)]
 fn cft_called(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<Internal> {
     // SAFETY: our own fcinfo.

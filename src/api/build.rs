@@ -18,9 +18,9 @@ use pgrx::prelude::*;
 use std::sync::atomic::Ordering::SeqCst;
 
 /// `cft_build(edges regclass) -> void`: builds the image now and waits for it: first for another session's build, and for transactions
-/// that write to the table. No session waits for the build, unless no background worker is available, or this transaction already has a lock
-/// on the table: then writers do. Errors: 42P01, 42501 (not the owner), 25001 (this transaction has written), 55000 (no shared memory, triggers
-/// not sound, not finished), 55006 (another session builds, and may wait for this one), 55P03 (lock_timeout, or it gave way to a session
+/// that write to the table. No other session waits for the build, except that writers do if no background worker is available, or if this
+/// transaction already has a lock on the table. Errors: 42P01, 42501 (not the owner), 25001 (this transaction has written), 55000 (no shared memory,
+/// triggers not sound, not finished), 55006 (another session builds, and may wait for this one), 55P03 (lock_timeout, or it gave way to a session
 /// that waits for a lock), 53200 (memory), 42809, 42703.
 #[pg_extern(sql = false)]
 fn cft_build(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
@@ -56,8 +56,8 @@ fn cft_build(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     }
 }
 
-/// Waits until the running build has ended. The caller then builds again: that build may have begun before changes committed that this session
-/// knows of.
+/// Waits until the running build has ended. The caller then builds again, because that build may have begun before a change committed that this
+/// session has seen.
 fn after_another(control: &'static Control, table: EdgesTable) -> Fallible<()> {
     let (oid, name) = (table.oid(), table.name());
     if let_go(table).is_some() {
@@ -75,8 +75,9 @@ fn is_being_built(control: &Control, table: pg_sys::Oid) -> bool {
     control.find(table).is_some_and(|(_, slot)| slot.builder.load(SeqCst) != 0)
 }
 
-/// Releases the lock that EdgesTable::open_and_unlock_later took. Otherwise, while we wait for a worker, a session that queues for a stronger lock
-/// between ours and the worker's would wait for ever. Some: this transaction holds another lock on the table, and must not wait for a worker.
+/// Releases the lock that EdgesTable::open_and_unlock_later took. Otherwise a session that queues for a stronger lock, after ours and before
+/// the worker's, would wait for ever while we wait for the worker. Some: this transaction holds another lock on the table, and must not wait for a
+/// worker.
 fn let_go(table: EdgesTable) -> Option<EdgesTable> {
     let lock = pg_sys::AccessShareLock as pg_sys::LOCKMODE;
     // SAFETY: taken by EdgesTable::open_and_unlock_later; an open relation.

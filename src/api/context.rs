@@ -23,8 +23,8 @@ fn cft_context_one(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     answer(&call, &[name], || array_of_one(&call), &mut Sink::Rows(rows))
 }
 
-/// `cft_one(entity text, edges regclass) -> text[]`: that entity in an array, for SQL functions of one entity that call those of many. 22023 for a
-/// client's array literal.
+/// `cft_one(entity text, edges regclass) -> text[]`: the entity in an array, for SQL functions that take one entity and call a function that
+/// takes many. 22023 for a client's array literal.
 #[pg_extern(sql = false)]
 fn cft_one(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<Internal> {
     // SAFETY: our own fcinfo.

@@ -1,4 +1,4 @@
-//! cft_entities: which entities occur in a text, by their names or their aliases; cft_those: which of some names are entities.
+//! cft_entities: which entities occur in a text, by their names or their aliases; cft_those: which of the given names are entities.
 //!
 //! Each attached table of aliases has an image of its own (the alias as a label of the entity). Every window is then looked up in all images, and
 //! leftmost-longest chooses among all matches.
@@ -45,8 +45,9 @@ fn cft_entities(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     Ok(())
 }
 
-/// `cft_those(names text[], edges regclass, trees text[], within text[]) -> text[]`: those of the names that are entities with a row, in one of these trees
-/// if they are not NULL, and one of these or below one if that is not NULL; each once. NULL for NULL names. Errors: those of cft_context.
+/// `cft_those(names text[], edges regclass, trees text[], within text[]) -> text[]`: the names that are entities with a row, each once. If `trees` is
+/// not NULL, the row is in one of them; if `within` is not NULL, the entity is one of those or below one. NULL for NULL names. Errors: those of
+/// cft_context.
 #[pg_extern(sql = false)]
 fn cft_those(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<Internal> {
     // SAFETY: our own fcinfo.

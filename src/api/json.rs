@@ -2,7 +2,7 @@
 //!
 //! {"entity": ..., "trees": [{"tree": ..., "ancestors": [{"entity": ..., "depth": ..., "via": ...}], "descendants": [...]}]}, one object per entity,
 //! in the order of cft_context; after each "entity" its "label", if it has one. serde writes the jsonb from the rows (call/jsonb.rs): the fields
-//! below are in jsonb's order. Names are strings as they are, as in to_jsonb.
+//! below are in jsonb's order. Names become strings unchanged, as in to_jsonb.
 
 #![expect(unsafe_code, reason = "PostgreSQL's function call interface")]
 
@@ -82,7 +82,7 @@ struct Trees<'a> {
     cuts: Vec<Cut>,
 }
 
-/// Where the rows of a tree end; its ancestors, which are first, end.
+/// Where the ancestors of a tree end, which come first, and where all its rows end.
 #[derive(Clone, Copy)]
 struct Cut {
     ancestors: usize,
@@ -90,7 +90,7 @@ struct Cut {
 }
 
 impl<'a> Trees<'a> {
-    /// Those of the entity whose first row this is. 53400, 53200 (memory).
+    /// The rows of the entity whose first row is `from`. 53400, 53200 (memory).
     fn from(rows: &'a dyn Relatives, from: usize) -> Fallible<Self> {
         let first = rows.row(from);
         let (mut cuts, mut room): (Vec<Cut>, _) = (Vec::new(), Room::new());

@@ -8,7 +8,7 @@ use crate::catalog::registration::Functions;
 use crate::catalog::{registration_cache, trust};
 use pgrx::prelude::*;
 
-/// `cft_is_builtin(type regtype) -> boolean`: whether its casts are a superuser's code: a type of the server's, or a domain over one. STRICT.
+/// `cft_is_builtin(type regtype) -> boolean`: whether its casts are a superuser's code: it is a type of the server, or a domain over one. STRICT.
 #[pg_extern(sql = false)]
 fn cft_is_builtin(fcinfo: pg_sys::FunctionCallInfo) -> bool {
     // SAFETY: our own fcinfo.

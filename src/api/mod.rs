@@ -1,6 +1,6 @@
 //! What SQL calls. Each function converts its arguments, makes one call, and converts the result. SQL declares them in sql/install/.
 //!
-//! An error is a value until the function's end (call/fmgr.rs); error.rs has its words.
+//! A function returns its error as a value; error.rs has the messages.
 
 pub mod attach;
 pub mod attached;

@@ -1,7 +1,7 @@
 //! What cft_nearest_documents and cft_nearest_entities run: a statement over the table (cft_statement), its plan kept in the session.
 //!
-//! All k rows, while there are so many: pgvector's indexes go on where they would end (its iterative scans, 0.8 and later), and where rows are
-//! missing all the same, all distances are compared.
+//! They return k rows if there are that many. pgvector's index scans continue where they would otherwise end (iterative scans, 0.8 and later); if
+//! rows are still missing, all distances are compared.
 
 #![expect(unsafe_code, reason = "settings of another extension, a tuplestore")]
 
@@ -15,8 +15,8 @@ use crate::serve::plans::{Planning, run_into, with_settings};
 use pgrx::prelude::*;
 use std::ffi::CStr;
 
-/// Settings of pgvector that are set while they are off. The order that they give is nearly that of the distances, and rows are sorted in the end: more
-/// of the nearest are found than in strict order, in the same time.
+/// Settings of pgvector that a search changes from off to relaxed_order. Rows then come nearly in the order of their distances and are sorted at the
+/// end, which finds more of the nearest than strict_order in the same time.
 const GOES_ON: [&CStr; 2] = [c"hnsw.iterative_scan", c"ivfflat.iterative_scan"];
 
 /// `cft_nearest_documents(embedding vector, k int, edges regclass, trees text[], within text[], documents regclass,
@@ -31,8 +31,8 @@ fn cft_nearest_documents(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     search(&call, "nearest", call.oid(5), call.arg(6))
 }
 
-/// `cft_nearest_embeddings(embedding vector, k int, edges regclass, trees text[], within text[]) -> table(entity, distance, score, label)`: of the table of
-/// cft_attach_embeddings. SET search_path. Errors: those of cft_nearest_documents.
+/// `cft_nearest_embeddings(embedding vector, k int, edges regclass, trees text[], within text[]) -> table(entity, distance, score, label)`: of the
+/// table of cft_attach_embeddings. SET search_path. Errors: those of cft_nearest_documents.
 #[pg_extern(sql = false)]
 fn cft_nearest_embeddings(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     // SAFETY: our own fcinfo.
@@ -40,7 +40,7 @@ fn cft_nearest_embeddings(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     search(&call, "embeddings", call.oid(2), None)
 }
 
-/// Arguments of the call: embedding, k, edges, trees, within. `table`: that of which cft_statement is asked.
+/// Arguments of the call: embedding, k, edges, trees, within. `table`: the one that cft_statement is asked about.
 fn search(call: &Call, what: &str, table: Option<pg_sys::Oid>, filter: Option<pg_sys::Datum>) -> Fallible<()> {
     let rows = call.rows();
     let statement = |what: &str| statement(what.as_bytes(), table.unwrap_or(pg_sys::InvalidOid), call.function());
@@ -48,7 +48,7 @@ fn search(call: &Call, what: &str, table: Option<pg_sys::Oid>, filter: Option<pg
         if !is_object(filter) {
             return Err(error::filter_is_no_object());
         }
-        // Wrong without an embedding, too.
+        // Called for its errors: they are raised without an embedding, too.
         statement(&format!("{what} 0 filter"));
     }
     let (Some(embedding), Some(k)) = (call.arg(0), call.int(1)) else { return Ok(()) };
@@ -95,7 +95,7 @@ fn search(call: &Call, what: &str, table: Option<pg_sys::Oid>, filter: Option<pg
         }
         is_short
     };
-    // That an index may have to go on costs a little from the start.
+    // An iterative scan costs a little more from its start, so an unbounded search is first tried without.
     if is_bounded || is_short(found(&what)) {
         let is_short_still = is_short(going_on(vector, || found(&what)));
         if is_short_still {
@@ -130,7 +130,7 @@ fn is_object(filter: pg_sys::Datum) -> bool {
     }
 }
 
-/// Runs a search whose index scans go on until they have enough.
+/// Runs a search with iterative index scans, which continue until they have enough rows.
 fn going_on<T>(vector: pg_sys::Oid, work: impl FnOnce() -> T) -> T {
     let is_off = |setting: &&CStr| {
         // SAFETY: reads a setting, which an older pgvector does not have.

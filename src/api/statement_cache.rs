@@ -31,7 +31,7 @@ fn cft_kept_statement(fcinfo: pg_sys::FunctionCallInfo) -> Option<Vec<u8>> {
     Some(statement(what, table, call.function()))
 }
 
-/// cft_statement's answer. `function`: the OID of a function of the extension, which has another after it was recreated.
+/// cft_statement's answer. `function`: the OID of one of the extension's functions, which changes when the extension is recreated.
 pub fn statement(what: &[u8], table: pg_sys::Oid, function: pg_sys::Oid) -> Vec<u8> {
     // SAFETY: reads backend variables; processes invalidations.
     let key: Key = unsafe {
@@ -50,7 +50,8 @@ pub fn statement(what: &[u8], table: pg_sys::Oid, function: pg_sys::Oid) -> Vec<
     made
 }
 
-/// What cft_statement says, and whether under a snapshot of now: a change that an older snapshot does not see has already sent its invalidation.
+/// cft_statement's answer, and whether it was made under a snapshot of now. An older snapshot may miss a change whose invalidation has already been
+/// processed, so an answer made under it must not be cached.
 fn made_now(what: pg_sys::Datum, table: pg_sys::Oid) -> (Vec<u8>, bool) {
     // SAFETY: reads backend state; a text value; a snapshot pushed and popped (an ERROR's abort pops it). A parallel worker may take none.
     unsafe {

@@ -47,7 +47,7 @@ fn cft_stat(fcinfo: pg_sys::FunctionCallInfo) {
     }
 }
 
-/// Whether the caller may know of the table: it may read the columns that hold the table's names, and no policy hides rows from it.
+/// Whether the caller may see the table's row: it may read the columns that hold names, and no policy hides rows from it.
 fn shown(table: pg_sys::Oid, functions: Functions) -> bool {
     // SAFETY: catalog lookups by OID.
     let policies = unsafe { pg_sys::check_enable_rls(table, pg_sys::InvalidOid, true) };

@@ -1,11 +1,13 @@
 //! What our functions tell the planner (SUPPORT in sql/install): how many rows a call returns, and what it costs.
 //!
-//! For a constant entity we count its relatives in the image, up to a bound, as the snapshot sees them; for other entities, and for those with
-//! fewer, we take the image's average. So the estimate for an unknown entity is never above that for a known one: a generic plan does not cost
-//! more than a custom one, and a prepared join is not planned again and again. The estimate is given only to callers who may read the rows
-//! from the image: without rights on the columns that the image was built from, or under row-level security, the planner gets the declared
-//! numbers. For cft_under (under_support.rs) the relatives are those below its ancestors. Promises: builds nothing, waits for no table lock, locks no table that the caller may not read, raises nothing of its own, does
-//! not change statistics.
+//! For a constant entity we count its relatives in the image, up to a bound, as the snapshot sees them. For other entities, and for constants with
+//! fewer relatives than average, we take the image's average. So the estimate for an unknown entity is never above that for a known one: a generic
+//! plan does not cost more than a custom one, and a prepared join is not planned again and again. The estimate is given only to callers who may read
+//! the rows from the image: without rights on the columns that the image was built from, or under row-level security, the planner gets the declared
+//! numbers. For cft_under (under_support.rs) the relatives are those below its ancestors.
+//!
+//! Promises: builds nothing, waits for no table lock, locks no table that the caller may not read, raises nothing of its own, does not change
+//! statistics.
 
 #![expect(unsafe_code, reason = "the planner's interface")]
 
@@ -41,7 +43,7 @@ const NAME: f64 = 4.0;
 
 const ROW: f64 = 2.0;
 
-/// How often we look up the fates of transactions.
+/// How many times we look up the fates of transactions.
 const ASKED: usize = 4;
 
 /// Steps of a walk for an estimate, each with room for at most twice the rows of the one before.
@@ -158,14 +160,14 @@ unsafe fn is_parameter(node: *mut pg_sys::Node) -> bool {
     }
 }
 
-/// What an image says of some names.
+/// What an image says about some names.
 #[derive(Clone, Copy)]
 pub struct Found {
     /// The average number of relatives of the names, or of all entities if no name is known.
     pub rows: f64,
     /// Not all were counted.
     pub is_part: bool,
-    /// The entities that there are.
+    /// The number of all entities.
     pub entities: f64,
 }
 
@@ -268,7 +270,7 @@ impl Asked {
                 let (begun, rows) = walk.so_far();
                 let asked = if step == Step::Done { names.len() } else { begun };
                 let rows = (rows as f64 / asked as f64).max(average);
-                // A walk has no more levels.
+                // A walk ends at MAX_LEVELS: there may be more beyond.
                 let is_part = step != Step::Done || walk.depth_so_far() >= MAX_LEVELS as u32;
                 Some(Told::Found(Found { rows, is_part, entities }))
             });
@@ -289,8 +291,8 @@ impl Asked {
 /// Parents of an entity, on average. More rows than this are duplicates, or not a hierarchy.
 const MOST_PARENTS: f64 = 2.0;
 
-/// In a forest, a pair of entities at most so many steps apart adds one row above the one and one below the other. A level has no more pairs than
-/// edges, and there are hardly more levels than log2(entities). Rows of running transactions count, as in a table's size.
+/// The average number of relatives. In a forest, an ancestor and its descendant are one row each in the other's answer. There are at most as many
+/// pairs at each distance as there are edges, and hardly more levels than log2(entities). Rows of running transactions count, as in a table's size.
 fn average(stats: &Stats, up: u32, down: u32) -> f64 {
     let depth = (stats.entities as f64).log2().ceil().max(1.0);
     let levels = f64::from(up).min(depth) + f64::from(down).min(depth);

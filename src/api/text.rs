@@ -138,8 +138,8 @@ fn cft_context_parts(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     )
 }
 
-/// `cft_name_ends(entities text[], up int, down int, edges regclass, trees text[]) -> setof bigint[]`: of each sentence of cft_context_parts, of
-/// each name in it, the characters up to its end, counted from where the first name begins.
+/// `cft_name_ends(entities text[], up int, down int, edges regclass, trees text[]) -> setof bigint[]`: for each sentence of cft_context_parts,
+/// where each of its names ends, in characters from where the first name begins.
 #[pg_extern(sql = false)]
 fn cft_name_ends(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     // SAFETY: our own fcinfo.

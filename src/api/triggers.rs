@@ -1,6 +1,6 @@
 //! cft_register, cft_watch and cft_drop_triggers: the triggers of what SQL attaches (documents, mappings, embeddings, summaries).
 //!
-//! They are CREATE TRIGGER and DROP TRIGGER by OID (catalog/trigger_ddl.rs), with the same rights: any caller could run the statements instead.
+//! They do what CREATE TRIGGER and DROP TRIGGER do, by OID (catalog/trigger_ddl.rs), and need the same rights: any caller could run the statements.
 
 #![expect(unsafe_code, reason = "PostgreSQL's function call interface")]
 
@@ -34,7 +34,7 @@ fn cft_register(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
         columns: &c_strings(&call, 4),
         arguments: &c_strings(&call, 5),
         never: true,
-        // Of a view ALTER TABLE cannot say so, and a dump of it would not restore.
+        // Not on a view: ALTER TABLE cannot enable its triggers ALWAYS, so a dump would not restore.
         // SAFETY: a system cache lookup.
         always: unsafe { pg_sys::get_rel_relkind(table) } as u8 != pg_sys::RELKIND_VIEW,
         ..Trigger::on(table)

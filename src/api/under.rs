@@ -1,9 +1,9 @@
-//! cft_under: whether an entity is another one or below it; cft_descendants: all that are.
+//! cft_under: whether an entity is another one or below it; cft_descendants: all such entities.
 //!
-//! cft_under in a query is asked for row after row with the same ancestors. It looks for these above the first rows' entities; when that has
-//! cost as much as finding all that is below them might, it finds these, once, and looks each row up. What it keeps lives as long as the
-//! query's expression, and is kept only where the entity is a column's value: such an expression belongs to one query with one snapshot (others,
-//! say of PL/pgSQL, live longer).
+//! A query calls cft_under for row after row with the same ancestors. For the first rows, it walks up from the row's entity. When that has cost
+//! as much as finding all descendants of the ancestors might, it finds these once, and then looks each row up among them. They are kept as long as
+//! the query's expression lives, and only if the entity is a column's value: such an expression belongs to one query with one snapshot (others,
+//! PL/pgSQL's for example, live longer).
 
 #![expect(unsafe_code, reason = "PostgreSQL's function call interface")]
 
@@ -23,10 +23,10 @@ use pgrx::{Internal, PgList};
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-/// The work of looking for the ancestors above rows' entities before all that is below them is found: about a quarter of a millisecond.
+/// The work of walking up from rows' entities before all descendants are found: about a quarter of a millisecond.
 const LOOKING: usize = 5_000;
 
-/// The work of one such look, in rows of an answer.
+/// The work of one walk up besides its rows, in rows of an answer.
 const LOOK: usize = 20;
 
 /// What a call site keeps.
@@ -49,7 +49,7 @@ struct Asked {
 }
 
 /// `cft_under(entity, ancestor, edges regclass, trees text[]) -> boolean`, `cft_under(entity, ancestors[], ...)`: whether the entity is one of
-/// these, known or not, or below one of them in any tree, or in one of these; to any depth. Of text, integer, bigint or uuid.
+/// the ancestors, known or not, or below one of them at any depth, in any tree or in one of `trees`. Entities are text, integer, bigint or uuid.
 ///
 /// NULL entity or ancestors: NULL. Errors: those of cft_context; 22023 for a client's array literal as one ancestor; 53400 (cftrag.work_memory).
 #[pg_extern(sql = false)]
@@ -143,7 +143,8 @@ impl Site {
                 self.left = self.left.saturating_sub(LOOK + rows);
                 return Ok(is_under);
             }
-            // Without the image a look costs as much as finding what is below; but where the ancestors change with the row, there is only one.
+            // Without the image, one walk up costs as much as finding all descendants. It may still be the only one: ancestors can change with the
+            // row.
             if !self.keeps || self.left == LOOKING {
                 self.left = 0;
                 return Ok(!within.those_of(&[name])?.is_empty());
@@ -159,7 +160,7 @@ impl Site {
 /// The types of a call's arguments.
 #[derive(Clone, Copy)]
 struct Types {
-    /// Of an entity: the first argument, or an element of what cft_descendants returns.
+    /// The type of an entity: the first argument, or an element of what cft_descendants returns.
     entity: EntityType,
     ancestors: EntityType,
     /// Whether the ancestors are an array.
@@ -179,7 +180,7 @@ impl Types {
             Some(oid) => EntityType::of(oid),
             None => None,
         };
-        // cft_under: entity, ancestors, edges, trees. cft_descendants: ancestors, edges, trees, and of one result type a value of it.
+        // cft_under: entity, ancestors, edges, trees. cft_descendants: ancestors, edges, trees[, a value of the result type].
         let result = if declared.get(3) == Some(&pg_sys::ANYELEMENTOID) { typed(3) } else { None };
         Ok(match (typed(0), typed(1), result) {
             (Some((entity, false)), Some((ancestors, many)), _) => Self { entity, ancestors, many },
@@ -189,7 +190,7 @@ impl Types {
             {
                 Self { entity: ancestors, ancestors, many }
             }
-            // A polymorphic one can be called with any type.
+            // A polymorphic function can be called with any type.
             _ => return Err(error::no_entity_type()),
         })
     }
@@ -204,10 +205,10 @@ impl Types {
     }
 }
 
-/// Whether the call's first argument is a value that a plan's row has: of a column, or of the outer row of a subquery.
+/// Whether the call's first argument comes from a row of the plan: from a column, or from the outer row of a subquery.
 ///
 /// # Safety
-/// Of a call of ours.
+/// `info` belongs to a call of one of our functions.
 unsafe fn entity_is_a_columns(info: *mut pg_sys::FmgrInfo) -> bool {
     // SAFETY: the caller's promise; a call's expression, if there is one, is complete.
     unsafe {
@@ -232,7 +233,7 @@ unsafe extern "C-unwind" fn forget(site: *mut std::ffi::c_void) {
 }
 
 /// `cft_descendants(ancestor, edges regclass, trees text[])`, `cft_descendants(ancestors[], ...)` -> an array: these entities, known or not, and all
-/// below them, in these trees if they are not NULL; each once. Of text, bigint or uuid: entities that no value of the type is are left out.
+/// below them, in these trees if they are not NULL; each once. The array is of text, bigint or uuid, without the names that are no value of its type.
 ///
 /// NULL ancestors: NULL. Errors: those of cft_under.
 #[pg_extern(sql = false)]

@@ -1,5 +1,5 @@
-//! What cft_under tells the planner (SUPPORT in sql/install/under.sql): for how many rows it holds, what it costs, and that an index on the entity's
-//! column finds them: `cft_under(d.entity, 'x')` holds where `d.entity = ANY (cft_descendants('x'))` does.
+//! What cft_under tells the planner (SUPPORT in sql/install/under.sql): how many rows it selects, what it costs, and which condition finds them
+//! by an index on the entity's column: `cft_under(d.entity, 'x')` is true where `d.entity = ANY (cft_descendants('x'))` is.
 
 #![expect(unsafe_code, reason = "the planner's interface")]
 
@@ -14,15 +14,15 @@ use std::borrow::Cow;
 /// Edge slots read for an estimate: a quarter of a millisecond.
 const CELLS: usize = 5_000;
 
-/// For more entities no index condition is given: to know what it costs PostgreSQL finds them all when it plans, however few rows the query reads.
+/// For more entities we give no index condition: to estimate its cost, the planner would find them all, however few rows the query reads.
 const MOST: f64 = 4_000.0;
 
-/// An index that has the order of a query gives its first rows sooner than all rows below the ancestors can be read and sorted, if these are a large share
-/// of many: when its square, times the rows of the table, is more than this. (pgvector's HNSW index reads as many rows as the share is small, at
-/// about 70 microseconds each; reading and sorting takes 0.6 for each.)
+/// For a query with ORDER BY and LIMIT, an index in that order may give the first rows sooner than reading and sorting all rows below the ancestors.
+/// It does if these rows are a large share of a large table: if the share's square, times the table's rows, is more than this. (The smaller the
+/// share, the more rows pgvector's HNSW index reads, at about 70 microseconds each; reading and sorting takes 0.6 each.)
 const MUCH: f64 = 600.0;
 
-/// Costs of a look, and of an entity that is found below, in units of cpu_operator_cost.
+/// Costs of a lookup, and of finding one entity below the ancestors, in units of cpu_operator_cost.
 const LOOK: f64 = 2.0;
 
 const BELOW: f64 = 4.0;
@@ -63,7 +63,7 @@ fn cft_under_support(fcinfo: pg_sys::FunctionCallInfo) -> Internal {
     }
 }
 
-/// The arguments of a call; None of what is no plain call.
+/// The arguments of a call; None if the node is not a plain function call.
 ///
 /// # Safety
 /// A node of an expression.
@@ -78,7 +78,7 @@ unsafe fn arguments(node: *mut pg_sys::Node) -> Option<*mut pg_sys::List> {
 /// A call of cft_under, as the planner knows it.
 struct Under {
     entity: *mut pg_sys::Node,
-    /// The entities that it holds for, about; and all that there are.
+    /// Estimates of how many entities it is true for, and of how many there are.
     below: f64,
     entities: f64,
 }
@@ -120,12 +120,12 @@ impl Under {
             let found = relatives(table, function, &names, 0, MAX_LEVELS as u32, CELLS)?;
             let entities = found.entities.max(1.0);
             let below = (asked * (1.0 + found.rows)).min(entities);
-            // There may be as many as all.
+            // If not all were counted, there may be up to `entities`: take the geometric mean.
             Some(Self { entity, below: if found.is_part { (below * entities).sqrt() } else { below }, entities })
         }
     }
 
-    /// The share of the rows. Of the entities that there are, or of those in the column if these are more, each has as many rows.
+    /// The share of the rows, as if each entity had the same number of rows. We divide by all entities, or by those in the column if these are more.
     ///
     /// # Safety
     /// Of a planner's request.
@@ -192,7 +192,7 @@ unsafe fn index_condition(request: &mut pg_sys::SupportRequestIndexCondition) ->
         (*condition).inputcollid = request.indexcollation;
         (*condition).args = both.into_pg();
         (*condition).location = -1;
-        // Names are bytes: a collation by which others are equal finds more.
+        // Names are compared as bytes: under a collation that calls different ones equal, the index finds more.
         request.lossy = request.indexcollation != pg_sys::InvalidOid
             && !pg_sys::get_collation_isdeterministic(request.indexcollation);
         let mut list = PgList::<pg_sys::Node>::new();
@@ -201,7 +201,7 @@ unsafe fn index_condition(request: &mut pg_sys::SupportRequestIndexCondition) ->
     }
 }
 
-/// An ancestor of type integer as a bigint: cft_descendants takes that.
+/// Casts an ancestor of type integer to bigint, which cft_descendants takes.
 ///
 /// # Safety
 /// A node of an expression.
@@ -219,7 +219,7 @@ unsafe fn widened(ancestor: *mut pg_sys::Node) -> *mut pg_sys::Node {
     }
 }
 
-/// The call of the cft_descendants beside this cft_under, which gives an array of that type.
+/// A call of the cft_descendants in the schema of this cft_under, of the form that returns an array of that type.
 ///
 /// # Safety
 /// Nodes of a call of cft_under.

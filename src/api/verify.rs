@@ -1,7 +1,7 @@
 //! cft_verify: compares the image with what the caller's snapshot sees in the table, and checks the image's own invariants.
 //!
-//! A read under AccessShareLock. The image's lock is held, beside other readers, while its bytes are copied, and released when a writer comes.
-//! The copy and the compared rows are counted in cftrag.work_memory: about 100 bytes an edge, and `PER_EDGE`.
+//! A read under AccessShareLock. Copying the image's bytes holds its lock shared, and releases it when a writer comes.
+//! The copy and the compared rows count towards cftrag.work_memory: about 100 bytes an edge, plus `PER_EDGE`.
 
 #![expect(unsafe_code, reason = "locks and snapshots")]
 
@@ -62,7 +62,7 @@ impl Differences {
 /// `cft_verify(edges regclass)`: broken invariants of the image, and edges with different numbers of rows in table and image under
 /// the caller's snapshot. No row means sound. If the image would not serve this caller, a NOTICE says why, and there are no rows.
 /// Checks a copy, which starts over when a writer comes, so no commit waits for it. Errors: as cft_context; 53400
-/// (cftrag.work_memory); 55006: the table was written to all the time.
+/// (cftrag.work_memory); 55006 (writers left no time for a copy).
 #[pg_extern(sql = false)]
 fn cft_verify(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     // SAFETY: our own fcinfo.
@@ -105,12 +105,13 @@ fn cft_verify(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     Ok(())
 }
 
-/// Memory of [`cftrag_core::Image::verify_by`]: bytes for each entity and tree, and one byte per so many of the image. Measured, plus a third.
+/// Memory of [`cftrag_core::Image::verify_by`]: this for each entity and tree, and a byte for every `BYTES_A_BYTE` of the image. Measured, plus a
+/// third.
 const BYTES_PER_NAME: u64 = 300;
 
 const BYTES_A_BYTE: u64 = 4;
 
-/// Copies to begin at most: copying a million edges takes some 20 ms, and a writer that comes meanwhile ends it.
+/// Attempts to copy the image: copying a million edges takes some 20 ms, and a writer that comes meanwhile ends the attempt.
 const COPIES: u32 = 200;
 
 /// The result of a step under the lock.
@@ -122,7 +123,7 @@ enum Look {
     Left,
 }
 
-/// Copies the image as of one moment, counted in `room`. 55006 if writers left no time for it.
+/// Takes a consistent copy of the image, counted in `room`. 55006 if writers left no time for it.
 fn copy(of: &AttachedTable, ticket: &Ticket, room: &mut Room) -> Result<Fallible<HeapMemory>, Reason> {
     let (slot, mut copy) = (&ticket.control.slots[ticket.index], HeapMemory::new(usize::MAX));
     for _ in 0..COPIES {

@@ -23,7 +23,8 @@ const PER_WORD: usize = 16;
 const WIDEST: usize = 4;
 
 /// `cft_words(text, plain boolean)`: place (from 1), form (folded, as UTF-8), start and length in characters. See crates/core/src/folded/words.rs.
-/// plain: of the text without possessives, elisions and the like (crates/core/src/folded/plain.rs); none if it has none.
+/// plain: the words of the text without its possessives, elisions and the like (crates/core/src/folded/plain.rs); no rows if the text has none of
+/// these.
 #[pg_extern(sql = false)]
 fn cft_words(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     // SAFETY: our own fcinfo.
@@ -75,8 +76,8 @@ fn cft_form(name: &[u8]) -> Fallible<Option<Vec<u8>>> {
     Ok(name.is_some_and(|name| cftrag_core::fold_name(name.as_bytes(), &mut form)).then_some(form))
 }
 
-/// `cft_spelling(name, text, start, length)`: how well those characters of the text spell the name to which they fold; NULL if they do not. See
-/// crates/core/src/recognise/spelling.rs.
+/// `cft_spelling(name, text, start, length)`: how well these characters of the text spell the name that they fold to; NULL if they do not fold to it.
+/// See crates/core/src/recognise/spelling.rs.
 #[pg_extern(sql = false)]
 fn cft_spelling(name: &[u8], text: &[u8], start: i32, length: i32) -> Fallible<Option<i32>> {
     let mut check_interrupts = check_interrupts;
@@ -117,8 +118,8 @@ fn counts_bytes() -> bool {
     unsafe { pg_sys::GetDatabaseEncoding() == pg_sys::pg_enc::PG_SQL_ASCII as i32 }
 }
 
-/// A text as UTF-8, whatever the database's encoding. None if it is not valid UTF-8 (SQL_ASCII holds any bytes). 0A000 where a character may
-/// become two of Unicode's, so that positions would differ.
+/// A text as UTF-8, whatever the database's encoding. None if it is not valid UTF-8 (SQL_ASCII holds any bytes). 0A000 in an encoding
+/// where a character may become two of Unicode's: positions would differ.
 fn as_utf8<'t>(text: &'t [u8], work: &mut Interruptible<'_>) -> Fallible<Option<&'t str>> {
     let utf8 = pg_sys::pg_enc::PG_UTF8 as i32;
     // SAFETY: reads a backend variable; pg_server_to_any gives the same bytes, or a NUL-terminated copy in the caller's memory context.
