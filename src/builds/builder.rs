@@ -56,7 +56,7 @@ pub fn alone(control: &Control, table: pg_sys::Oid, work: impl FnOnce(usize) -> 
     UNDER_WAY.set(Some((index, Vec::new())));
     let result = PgTryBuilder::new(AssertUnwindSafe(|| work(index)))
         .catch_others(|error| {
-            // The ERROR or panic may have left a lightweight lock held that abandon() takes: like any abort, release them all first.
+            // The ERROR or panic may have left a lightweight lock held that abandon() takes. So release them all first, as every abort does.
             // SAFETY: releases this process's lightweight locks; a builder's callers hold none.
             unsafe { pg_sys::LWLockReleaseAll() };
             abandon();
@@ -72,7 +72,7 @@ pub fn alone(control: &Control, table: pg_sys::Oid, work: impl FnOnce(usize) -> 
     result.map_err(|report| Refused::Failed(Box::new(report)))
 }
 
-/// Frees what an unfinished build holds, and lets other processes build. After a finished build only the latter remains to do.
+/// Frees what an unfinished build holds, and lets other processes build. After a finished build there is nothing left to free.
 fn abandon() {
     if let Some((index, tokens)) = UNDER_WAY.take()
         && let Some(control) = control::control()
@@ -113,7 +113,7 @@ unsafe extern "C-unwind" fn at_exit(_code: i32, _arg: pg_sys::Datum) {
     abandon();
 }
 
-/// Makes this the table's image, if `ready`, called under the lock, agrees. Until then an older image keeps serving.
+/// Makes this the table's image if `ready`, called under the lock, returns true. Until then an older image keeps answering.
 pub fn publish(control: &Control, index: usize, header: Header, ready: impl FnOnce() -> bool) -> bool {
     chunks::swap_image(control, index, Some(header), || {
         let now = ready();
@@ -171,7 +171,7 @@ pub enum BuildOutcome {
 }
 
 impl BuildOutcome {
-    /// Decodes the slot's `word` for that asker; None if its build has not ended, or another asker's build has ended since.
+    /// Decodes the slot's `word` for that asker; `None` if its build has not ended, or if another asker's build has ended since.
     pub fn of(word: u64, asker: u64) -> Self {
         let all = [Self::Built, Self::Memory, Self::Refused, Self::Busy, Self::Yielded, Self::NoPlace, Self::Waited];
         all.into_iter().find(|outcome| word == outcome.word(asker)).unwrap_or(Self::None)

@@ -1,7 +1,7 @@
 //! Applies the log of a load (capture/log_record.rs) to an image that was scanned beside writers.
 //!
-//! What the scan's snapshot saw is in the image already. A delete may come before the insert of its row; then it waits. May raise; only
-//! the builder (online.rs) calls it, with an image that is not published yet.
+//! What the scan's snapshot saw is in the image already. A delete may come before the insert of its row; then the delete waits. May raise.
+//! Only the builder (online.rs) calls it, with an image that is not published yet.
 
 use crate::builds::builder;
 use crate::capture::delta::Change;
@@ -70,8 +70,8 @@ impl<'c> Applier<'c> {
         }
     }
 
-    /// Drops the waiting deletes of aborted transactions, and marks those of committed ones. Called before the log is read, because a
-    /// transaction may commit after that reading.
+    /// Drops the waiting deletes of aborted transactions, and marks those of committed ones. Called before the log is read: a transaction that
+    /// commits later may still add to the log.
     pub fn look_at_waiting(&mut self) -> Fallible<()> {
         self.known = XidFates::default();
         let mut now = XidFates::default();
@@ -84,7 +84,7 @@ impl<'c> Applier<'c> {
         Ok(())
     }
 
-    /// Applies those waiting deletes whose inserts have come.
+    /// Applies the waiting deletes whose inserts have come.
     pub fn retry(&mut self, memory: &mut Memory) -> Fallible<()> {
         let all = std::mem::take(&mut self.waiting);
         let mut kept = Vec::new();

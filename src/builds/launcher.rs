@@ -2,8 +2,8 @@
 //! per database, which builds the images of the tables attached there; then it ends. After a crash restart the postmaster does not restart a
 //! worker that had exited normally: images are then built for their first readers.
 //!
-//! The launcher is connected to no database, so it blocks no command. Its workers are while they build, and leave when a session wants to copy,
-//! rename or drop the database.
+//! The launcher is connected to no database, so it blocks no command. Its workers are connected to one while they build, and leave when a session
+//! wants to copy, rename or drop it.
 
 #![expect(unsafe_code, reason = "wakes another process")]
 
@@ -21,7 +21,7 @@ use std::time::{Duration, Instant};
 /// Seconds until the launcher restarts after it failed, or after the server crashed while it ran.
 const RESTART: i32 = 5;
 
-/// A table whose writers do not end within this time (prepared transactions) is put behind all other tables of all databases.
+/// A table whose writers do not end within this time (prepared transactions, say) is put off until all other tables of all databases are built.
 const BUSY_TABLE_WAIT: Duration = Duration::from_millis(20);
 
 /// After this many such waits, a second in all, a table with writers is put off at once.
@@ -115,8 +115,8 @@ fn databases() -> Vec<pg_sys::Oid> {
 }
 
 /// The main function of a worker that builds the images of one database (the first number of bgw_extra), one after the other, in the given
-/// round (the second number). It leaves when a session copies, renames or drops the database. No table waits for another table's writers:
-/// the first round puts tables with writers off, the second tries them in turn.
+/// round (the second number). It leaves when a session wants to copy, rename or drop the database. No table waits for another table's writers:
+/// the first round puts off tables with writers, the second tries them in turn.
 #[pg_guard]
 #[unsafe(no_mangle)]
 extern "C-unwind" fn cftrag_start_builder(_arg: pg_sys::Datum) {
@@ -146,8 +146,8 @@ extern "C-unwind" fn cftrag_start_builder(_arg: pg_sys::Datum) {
     control.put_off.store(u32::from(!left.is_empty()), SeqCst);
 }
 
-/// The tables attached in this database; None without the extension. We read catalogs by index, not by SQL: the database's owner can change what
-/// SQL does here.
+/// The tables attached in this database; None without the extension. We read the catalogs by index, not by SQL, because the database's owner can
+/// change what SQL does here.
 fn attached() -> Option<(Functions, Vec<pg_sys::Oid>)> {
     let functions = Functions::of_extension();
     let there = functions.capture != pg_sys::InvalidOid;

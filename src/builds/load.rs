@@ -1,9 +1,9 @@
 //! Loads an image from a table: under a SHARE lock (locked.rs), or beside writers (online.rs).
 //!
 //! Under a SHARE lock (a small table, by its first reader or by cft_build), every row that the build snapshot B sees is settled and no
-//! change is in progress. Writers wait meanwhile, unless the build gives way to them (a small table's does); readers never wait, since the
-//! reference query answers them. The image is built where no other process can see it and published at the end, before the lock is released.
-//! A failed build frees its memory, at the latest when the backend exits (builder.rs).
+//! change is in progress. Writers wait meanwhile, unless the build gives way to them, as that of a small table does. Readers never wait,
+//! because the reference query answers them. The image is built where no other process can see it and published at the end, before the lock is
+//! released. A failed build frees its memory, at the latest when the backend exits (builder.rs).
 
 #![expect(unsafe_code, reason = "locks, snapshots and a table scan")]
 
@@ -29,16 +29,16 @@ use pgrx::prelude::*;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 use std::time::Instant;
 
-/// The smallest table's counters have this many bytes.
+/// Bytes for the counters of the smallest tables.
 const LEAST_COUNTERS: usize = 4096;
 
 /// Bytes read between two checks for waiting sessions and interrupts: about a millisecond's work.
 const BYTES_A_LOOK: usize = 64 * 1024;
 
-/// Bytes of the longest value that a reader's build reads while writers wait: also about a millisecond's work.
+/// The longest value that a build under a SHARE lock reads while it gives way to writers: also about a millisecond's work.
 const READER_VALUE_MAX: usize = 1 << 20;
 
-/// Notes in the slot how long a build took, however it ends, without the time it waited.
+/// Notes in the slot how long a build took, without the time it waited, however the build ends.
 struct Took<'s>(pub &'s Slot, pub Instant);
 
 impl Drop for Took<'_> {
@@ -65,7 +65,7 @@ pub fn load(
     let root = grow(control, memory)?;
     let image = Image::format(memory, random_seed()).map_err(|e| error::core(&e))?;
     image.owner_set(0, root);
-    // A first pass counts each entity's rows: a hint, so that its record is made as large as it needs to be.
+    // A first pass counts each entity's rows, so that its record is given its full size at once. The counts are only a hint.
     let degrees = Degrees::new(image, counters_bytes(table));
     let slot = &control.slots[index];
     let next_row = || slot.progress.done.fetch_add(1, Relaxed);
@@ -109,8 +109,8 @@ pub fn load(
 }
 
 /// The snapshot that a build under a SHARE lock scans with. In a SERIALIZABLE transaction, an MVCC scan would take predicate locks and note
-/// conflicts, which make writes fail; PostgreSQL exempts scans with other kinds of snapshots, such as CREATE INDEX's. SnapshotSelf sees the
-/// same rows: under the lock, and without an xid of our own, the build's snapshot sees all that is committed.
+/// conflicts, which make writes fail. PostgreSQL exempts scans with other kinds of snapshots, CREATE INDEX's for example. SnapshotSelf sees the
+/// same rows: under the lock, and without an xid of our own, the build's snapshot sees every committed row.
 fn without_predicate_locks(snapshot: pg_sys::Snapshot) -> pg_sys::Snapshot {
     // SAFETY: backend variables.
     unsafe {
@@ -188,9 +188,9 @@ fn insert(
     }
 }
 
-/// Calls `each` for every edge and label of the table that the snapshot sees. The scan and the output of these types run no code of a user; should that
-/// change, it would run with the rights of the table's owner (catalog/trust.rs), not with the caller's or a worker's.
-/// Fails when another session waits for the caller's `lock`, if that is given.
+/// Calls `each` for every edge and label of the table that the snapshot sees. The scan and the output functions of these types run no user's code. If
+/// that changed, the code would run with the rights of the table's owner (catalog/trust.rs), not with the caller's or a worker's.
+/// If `lock` is given, fails when another session waits for it.
 pub fn scan(
     table: &EdgesTable,
     columns: &Columns,
@@ -211,7 +211,7 @@ struct Pace<'t> {
 }
 
 impl Pace<'_> {
-    /// Called before so many bytes are read; an error if the build should stop instead.
+    /// Called before reading so many bytes; an error if the build should stop instead.
     #[inline]
     fn before(&mut self, bytes: usize) -> Fallible<()> {
         self.read += bytes;
@@ -281,7 +281,7 @@ fn scan_rows(
             }
             if result.is_ok() && present[2] {
                 let tree = present[0].then_some(names[0].as_slice());
-                // A row without a parent says that its child is there, as one with itself as parent does.
+                // A row without a parent only says that its child exists, as a row whose parent is the child itself does.
                 let parent = if present[1] { &names[1] } else { &names[2] };
                 // A table of names has no edges.
                 if columns.parent.number != 0 {

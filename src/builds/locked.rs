@@ -19,7 +19,7 @@ use pgrx::prelude::*;
 use std::time::Instant;
 
 /// Builds the image of a table on which the caller holds a SHARE lock, in a transaction without an xid. With `yields`, fails when another session
-/// waits for that lock, and notes [`BuildOutcome::Yielded`]. Raises what scanning the table raises.
+/// waits for that lock, and notes [`BuildOutcome::Yielded`]. Raises the errors of scanning the table.
 pub fn build(control: &Control, table: &EdgesTable, functions: Functions, yields: bool) -> Result<(), Refused> {
     note_outcome(BuildOutcome::None);
     alone(control, table.oid(), |index| {
@@ -38,7 +38,7 @@ fn fill(control: &Control, index: usize, table: &EdgesTable, functions: Function
     let header = load(control, index, table, functions, snapshot, started, &mut memory, lock);
     // SAFETY: registered above.
     unsafe { pg_sys::UnregisterSnapshot(snapshot) };
-    // Try twice: the first attempt may lack memory, for a moment, to map the old image.
+    // Try twice: at the first attempt, memory to map the old image may be short for a moment.
     let header = header?;
     match publish(control, index, header, || true) || publish(control, index, header, || true) {
         true => Ok(()),
@@ -71,7 +71,7 @@ pub fn in_place(control: &Control, table: &EdgesTable, functions: Functions) -> 
     if !possible {
         return InPlace::No;
     }
-    // Another session may have built it meanwhile; or the image is fine and the caller's snapshot older than the registration.
+    // Another session may have built the image meanwhile; or it is current, and the caller's snapshot is older than the registration.
     let built = if is_current(control, table, functions) { Ok(()) } else { build(control, table, functions, true) };
     // SAFETY: taken above; the image is published, so writers may go on.
     unsafe { pg_sys::UnlockRelation(table.rel(), pg_sys::ShareLock as pg_sys::LOCKMODE) };

@@ -1,13 +1,13 @@
 //! A background worker builds an image beside writers, as CREATE INDEX CONCURRENTLY builds an index.
 //!
 //!   1  announce the load: from here on flushes go to its log (capture/log_record.rs)
-//!   2  wait for the transactions that hold a lock to write to the table now: what they flushed before 1 is not in the log
+//!   2  wait for the transactions that hold a lock for writing to the table now: what they flushed before 1 is not in the log
 //!   3  take snapshot B, count the rows in one scan (load.rs), insert them as settled in a second
 //!   4  apply the log, except for what B sees already; publish when it is empty, under the lock that flushes take
 //!
 //! While it waits (2), it holds no table lock and no snapshot, so it blocks no writer, no DDL and no VACUUM. For 3 and 4
 //! it takes ShareUpdateExclusiveLock, as CREATE INDEX CONCURRENTLY does, and gives up when another session waits for it. (AccessShareLock would
-//! do, but LockHasWaiters does not know fast-path locks and would read a null pointer.) Waiting is capped; a load that ended without an image
+//! do, but LockHasWaiters does not know fast-path locks and would read a null pointer.) Waits are capped. A load that ended without an image
 //! is tried again when an image is next needed, after RETRY_MICROSECONDS at the earliest.
 
 #![expect(unsafe_code, reason = "background workers, locks, snapshots")]
@@ -36,7 +36,7 @@ use std::time::{Duration, Instant};
 /// How long the load waits for transactions that write to the table; then it gives up and frees what it captured.
 const WRITER_WAIT_MAX: Duration = Duration::from_secs(600);
 
-/// How long it waits if no session waits for the image: the reader that requested it already has its answer.
+/// How long the load waits if no session waits for the image: the reader that requested it already has its answer.
 const WRITER_WAIT_MAX_UNASKED: Duration = Duration::from_secs(60);
 
 /// The scan's lock.
@@ -47,12 +47,12 @@ pub struct Job {
     pub table: pg_sys::Oid,
     pub functions: Functions,
     pub asker: u64,
-    /// The process id of the session that waits for the image; 0: none does.
+    /// The process id of the session that waits for the image; 0 if none does.
     pub client: i32,
     pub patience: Duration,
 }
 
-/// Builds the image of a table beside its writers, in a requested worker, which needs a place (worker_limit.rs).
+/// Builds the image of a table beside its writers, in a worker that a session requested, which needs a place (worker_limit.rs).
 fn load_in_place(control: &Control, job: &Job) {
     let work = |index| match worker_limit::take(control, &control.slots[index]) {
         true => run(control, index, job),
@@ -76,7 +76,7 @@ fn load(control: &Control, job: &Job, work: impl FnOnce(usize) -> Fallible<()>) 
                 BuildOutcome::None => BuildOutcome::Refused,
                 noted => noted,
             };
-            // No message for what will be tried again: NoPlace, and Waited at server start.
+            // No message if the build will be tried again: after NoPlace, and after Waited at server start.
             if noted != BuildOutcome::NoPlace
                 && (noted != BuildOutcome::Waited || job.patience >= WRITER_WAIT_MAX_UNASKED)
             {
@@ -107,7 +107,7 @@ fn run(control: &Control, index: usize, job: &Job) -> Fallible<()> {
         if let Some(why) = table.unsuitable() {
             return Err(error::wrong_kind(&table.name(), why));
         }
-        // The reader that requested it may have missed an image because of its own transaction's snapshot.
+        // The image may be current after all: the reader that requested it may have had too old a snapshot to use it.
         if job.asker == UNASKED && locked::is_current(control, &table, job.functions) {
             return Ok(());
         }
@@ -157,7 +157,7 @@ fn scan_and_apply(
         let segments = log_record::take(control, index);
         let (trigger, locator, columns) = (header.key.row.oid, header.key.locator, header.key.columns);
         for segment in segments {
-            // Skip what another trigger captured, or what was captured before the table was rewritten: it is not this image's.
+            // Skip changes that another trigger captured, or that were captured before the table was rewritten: they are not this image's.
             if u32::from(segment.source.trigger) != trigger || segment.source.locator != locator {
                 continue;
             }
@@ -220,7 +220,7 @@ fn opened(slot: &Slot, job: &Job) -> Fallible<EdgesTable> {
     }
 }
 
-/// Takes the scan's lock, before any other lock and without queueing for it: a process that holds nothing and is in no queue cannot deadlock.
+/// Takes the scan's lock before any other lock, and without queueing for it: a process that holds no lock and queues for none cannot deadlock.
 fn lock(slot: &Slot, job: &Job) -> Fallible<()> {
     let begun = Instant::now();
     // SAFETY: any OID may be locked; held to the end of this transaction.
@@ -267,5 +267,5 @@ extern "C-unwind" fn cftrag_build_worker(_arg: pg_sys::Datum) {
     }
 }
 
-/// The asker of a worker that no session waits for: it does nothing if there is a current image after all.
+/// The asker of a worker that no session waits for. Such a worker does nothing if the image is current after all.
 pub const UNASKED: u64 = 0;

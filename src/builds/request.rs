@@ -57,8 +57,8 @@ pub fn request(control: &Control, table: &EdgesTable, functions: Functions, gave
 }
 
 impl Worker {
-    /// Waits for the worker's end, and for the sessions that the worker waits for. Unless it returns Ended, the worker is told to stop; an
-    /// interrupt, or lock_timeout while waiting for a session, stops it too. The caller holds no lock on the table.
+    /// Waits for the worker's end, and for the sessions that the worker waits for. Tells the worker to stop unless it has ended, also when an
+    /// interrupt or lock_timeout ends the wait with an ERROR. The caller holds no lock on the table.
     pub fn wait(&self, control: &Control, table: pg_sys::Oid) -> Waited {
         let stop = Stop(&self.handle);
         let waited = wait_until(control, table, || self.handle.has_ended());
@@ -94,7 +94,7 @@ pub enum Waited {
     Ended,
     /// lock_timeout has passed.
     TimedOut,
-    /// A session that the worker waits for waits for us.
+    /// The worker waits for a session, and that session waits for us.
     GaveWay,
 }
 
