@@ -27,7 +27,7 @@ done
 # 2. A pretended next version: a statement of each kind that an update script may forget.
 changes=("CREATE FUNCTION cft_next(n integer) RETURNS integer LANGUAGE sql IMMUTABLE AS 'SELECT n'"
     "COMMENT ON FUNCTION cft_detach(regclass) IS 'next'"
-    "ALTER FUNCTION cft_context(text, integer, integer, regclass) COST 99"
+    "ALTER FUNCTION cft_context(text, integer, integer, regclass, text[]) COST 99"
     "ALTER FUNCTION cft_verify(regclass) STABLE"
     "ALTER FUNCTION cft_build(regclass) SET search_path = pg_catalog"
     "REVOKE ALL ON FUNCTION cft_hot_entities(integer, regclass) FROM PUBLIC"

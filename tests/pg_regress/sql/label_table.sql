@@ -76,7 +76,9 @@ SELECT count(*), count(DISTINCT label) FROM (SELECT (cft_context(ARRAY[3, 7, 3],
 SELECT length(cft_context_text(3, 0, 1, 'links', '{wide}'));
 RESET work_mem;
 SET cftrag.work_memory = '1MB';
+\set VERBOSITY terse
 SELECT count(*) FROM cft_context(3, 0, 1, 'links', '{wide}');
+\set VERBOSITY default
 RESET cftrag.work_memory;
 DELETE FROM links WHERE tree = 'wide';
 DELETE FROM nodes WHERE id >= 1000;
@@ -124,7 +126,6 @@ ALTER TABLE nodes RENAME name TO called;
 SELECT * FROM cft_context(8, 1, 0, 'links');
 ALTER TABLE nodes RENAME called TO name;
 ALTER TABLE nodes DISABLE TRIGGER cftrag_row;
-SELECT cft_build('nodes');
 SELECT relative, label FROM cft_context(8, 1, 0, 'links');
 ALTER TABLE nodes ENABLE ALWAYS TRIGGER cftrag_row;
 -- Taken off, the ids are no names.

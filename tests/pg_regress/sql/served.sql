@@ -180,3 +180,14 @@ SELECT edges, image_calls, reference_calls FROM pg_stat_cftrag WHERE edges IN ('
 SELECT * FROM cft_verify('se_ids');
 SELECT * FROM cft_verify('se_also');
 DROP TABLE se_ids, se_also;
+
+-- What mends a registration names what it was: its label column, its column of order.
+CREATE TABLE se_steps (up text, down text, "the ""step" int);
+SELECT cft_attach('se_steps', 'up', 'down', sort => 'the "step');
+CREATE TABLE se_nodes (id text, name text);
+SELECT cft_attach_labels('se_nodes', label => 'name', entity => 'id', edges => 'se_steps');
+ALTER TABLE se_nodes DISABLE TRIGGER cftrag_row;
+SELECT cft_build('se_nodes');
+ALTER TABLE se_steps DISABLE TRIGGER cftrag_row;
+SELECT cft_build('se_steps');
+DROP TABLE se_nodes, se_steps;
