@@ -49,7 +49,7 @@ pub static TEMPLATE: GucSetting<Option<CString>> = GucSetting::<Option<CString>>
 /// `cftrag.prompt_template`: the format of cft_prompt; empty: the built-in words.
 pub static PROMPT_TEMPLATE: GucSetting<Option<CString>> = GucSetting::<Option<CString>>::new(Some(c""));
 
-/// `cftrag.match_case`.
+/// `cftrag.match_case`: whether short names of capitals and common words are found in their own case only.
 pub static MATCH_CASE: GucSetting<bool> = GucSetting::<bool>::new(true);
 
 /// `cftrag.template` in the server's encoding, if it is set.

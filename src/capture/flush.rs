@@ -1,9 +1,10 @@
 //! Moves a table's delta into its image: at PRE_COMMIT and PREPARE, before this transaction's own reads, past the delta's cap.
 //!
 //! PRE_COMMIT comes after deferred triggers and before the commit record, so no snapshot can see the commit and miss the edge; flushed
-//! changes carry the running transaction's xids and are invisible to all others. Flushing cannot raise: an ERROR is contained, the
-//! image becomes incomplete, and a WARNING says why. Before the commit, changes for which memory runs out count as lost, and may still be
-//! rolled back. A flush can stop between slices (apply.rs): transaction.rs serves the interrupt and calls again.
+//! changes carry the running transaction's xids and are invisible to all others. Flushing contains every ERROR: the image becomes
+//! incomplete, and a WARNING says why; only a commit that cannot map the control block raises 53200 and ends the transaction.
+//! Before the commit, changes for which memory runs out count as lost, and may still be rolled back. A flush can stop between slices
+//! (apply.rs): transaction.rs serves the interrupt and calls again.
 
 use crate::capture::apply::{FlushEnd, FlushState};
 use crate::capture::delta::TableDelta;

@@ -1,7 +1,7 @@
 //! The trigger functions: they put a changed row into this transaction's delta. See catalog/registration.rs for the triggers themselves.
 //!
-//! They never touch shared memory and raise nothing but a cancel: a column they cannot read makes the image incomplete, but does not fail
-//! the user's write.
+//! They fail the user's write only for a cancel, and with 39P01 in a trigger of another kind: a column they cannot read makes the image
+//! incomplete. They do not touch shared memory before the commit.
 //! Every UPDATE is captured as delete and insert, whatever columns it changed: the xids of their tuples identify rows.
 
 #![expect(unsafe_code, reason = "reads heap tuples")]

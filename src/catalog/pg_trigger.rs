@@ -141,7 +141,7 @@ pub unsafe fn is_plain(tuple: pg_sys::HeapTuple, desc: pg_sys::TupleDesc, form: 
     }
 }
 
-/// More than four column names need. Longer arguments are no registration and not read: any user can create a trigger with a gigabyte of them.
+/// The most bytes of arguments, more than five column names need. We do not read longer ones: any user can create a trigger with a gigabyte of them.
 pub const ARGUMENTS: usize = 1024;
 
 /// The columns that a trigger's arguments name.

@@ -1,9 +1,10 @@
 //! The registration of an edges table: two triggers on the user's own table, and their arguments. We have no catalog of our own
 //! to dump and restore, or to fall out of step.
 //!
-//!   cftrag_row       AFTER INSERT OR UPDATE OR DELETE, each row:  cft_capture('parent', 'child'[, 'tree'])
-//!   cftrag_truncate  AFTER TRUNCATE, each statement:              cft_capture_truncate('parent', 'child'[, 'tree'])
+//!   cftrag_row       AFTER INSERT OR UPDATE OR DELETE, each row:  cft_capture('parent', 'child'[, ...])
+//!   cftrag_truncate  AFTER TRUNCATE, each statement:              cft_capture_truncate('parent', 'child'[, ...])
 //!
+//! More arguments, '' for a column that is not there: the columns of the tree, of the label, the word "ids", and the column of order.
 //! Both are ENABLE ALWAYS, so that logical replication's apply worker and session_replication_role = replica fire them.
 //! A table of names (aliases or labels of entities) has both, for an image of its own: cft_capture('', 'entity', '', 'name'), each name a label of
 //! its entity, without a parent. A third trigger names its edges table:
@@ -12,7 +13,8 @@
 //!   cftrag_labels    the same, of a table of labels:                          cft_label_of('name', 'entity')
 //!
 //! It never fires. PostgreSQL keeps FROM as an OID, dumps it by name, and drops the trigger with the edges table.
-//! A trigger counts only if it has exactly this shape (no WHEN, no column list): a shape that fires less would lose changes.
+//! A trigger of another shape (WHEN, a column list) would fire less often and lose changes: the registration is then unsound, and the
+//! reference query answers.
 //! Rows of pg_trigger are read by pg_trigger.rs.
 
 #![expect(unsafe_code, reason = "reads system catalogs")]

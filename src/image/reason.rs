@@ -1,4 +1,4 @@
-//! Why the reference query answered instead of the image: a reason for each condition of design.md section 2, counted per table in cft_stats.
+//! Why the reference query answered instead of the image: a reason for each condition of design.md section 2, counted per table in pg_stat_cftrag.
 
 use crate::image::chunks::Unusable;
 
