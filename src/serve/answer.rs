@@ -1,4 +1,4 @@
-//! The answer of a call of cft_context or its like: checks the arguments, asks the table, adds the labels of a table of labels.
+//! Answers a call of cft_context or a function like it: checks the arguments, asks the table, adds the labels of a table of labels.
 
 use crate::call::fmgr::{Call, Rows, text_array};
 use crate::call::tuple;
@@ -24,7 +24,7 @@ pub fn answer(call: &Call, names: &[&[u8]], array: impl Fn() -> pg_sys::Datum, s
     answer_of(&of, names, array, reach, sink)
 }
 
-/// The table that a call asks, and how far; None if a level is NULL.
+/// Opens the table that a call asks about, and reads the call's reach; None if a level is NULL.
 pub fn open(call: &Call, names: &[&[u8]]) -> Fallible<Option<(AttachedTable, Reach)>> {
     let Some(reach) = Reach::of(call) else { return Ok(None) };
     check_levels(reach)?;
@@ -43,7 +43,7 @@ pub fn reads_as_array(name: &[u8]) -> bool {
     name.starts_with(b"{") && name.ends_with(b"}")
 }
 
-/// 22023 if the table does not have that name. `many`: the argument of the function's form for many names.
+/// 22023 if the table has no entity of that name. `many`: the argument that takes an array, in the other form of the function.
 pub fn refuse_array(of: &AttachedTable, name: &[u8], many: Option<&str>) -> Fallible<()> {
     let mut is_known = false;
     let mut take = |rows: &[Relative<'_>]| {
@@ -65,8 +65,8 @@ pub fn check_levels(reach: Reach) -> Fallible<()> {
     Ok(())
 }
 
-/// The answer of an opened table; the levels are in range. For callers that ask more than once: all is answered under the caller's one snapshot,
-/// from images or not. Errors: 53400, 53200 (memory), 54000 (a text that is too long).
+/// Answers from an opened table; the levels are in range. Callers may ask several times: the caller's snapshot holds for all answers, from images
+/// or not. Errors: 53400, 53200 (memory), 54000 (a text that is too long).
 pub fn answer_of(
     of: &AttachedTable,
     names: &[&[u8]],

@@ -10,7 +10,7 @@ use crate::error::Fallible;
 use cftrag_core::{NoRoom, Trees};
 use pgrx::pg_sys;
 
-/// Bytes that a tree which is asked for takes besides its name.
+/// Bytes that a requested tree takes, besides its name.
 const PER_TREE: usize = 32;
 
 /// How far relatives are asked for, and in which trees.
@@ -18,14 +18,14 @@ const PER_TREE: usize = 32;
 pub struct Reach {
     pub up: i32,
     pub down: i32,
-    /// A text[] value, a NULL in it for rows without a tree. None: in every tree.
+    /// A text[] value; a NULL in it stands for rows without a tree. None: every tree.
     pub trees: Option<pg_sys::Datum>,
     /// Whether temperatures count the lookups.
     pub counts: bool,
 }
 
 impl Reach {
-    /// So many levels, in every tree.
+    /// That many levels, in every tree.
     pub fn levels(up: i32, down: i32) -> Self {
         Self { up, down, trees: None, counts: true }
     }
@@ -36,7 +36,7 @@ impl Reach {
     }
 }
 
-/// In which text names are looked for.
+/// The text in which names are looked for, and which names count.
 #[derive(Clone, Copy)]
 pub struct Question {
     /// A text.
@@ -45,7 +45,7 @@ pub struct Question {
     pub trees: Option<pg_sys::Datum>,
     /// A text[] value: only these entities and those below them, in these trees, count. None: all.
     pub within: Option<pg_sys::Datum>,
-    /// A boolean: every name, not only the leftmost and longest.
+    /// A boolean: find every name, not only the leftmost and longest.
     pub overlapping: pg_sys::Datum,
 }
 

@@ -26,7 +26,7 @@ use cftrag_core::Image;
 use pgrx::{check_for_interrupts, pg_sys};
 use std::sync::atomic::Ordering::SeqCst;
 
-/// The right to read one image under one snapshot: every condition holds. Each slice of a walk checks it again (generation).
+/// The right to read one image under one snapshot, given when every condition holds. Each slice of a walk checks the generation again.
 pub struct Ticket {
     pub control: &'static Control,
     pub index: usize,
@@ -35,7 +35,7 @@ pub struct Ticket {
 }
 
 impl Ticket {
-    /// Reads the ticket's image. An image that has replaced it may be too new for the snapshot: NoImage.
+    /// Reads the ticket's image. NoImage if another image has replaced it, which may be too new for the snapshot.
     pub fn read<R>(&self, look: impl FnOnce(Image<'_>, &SnapshotView) -> R) -> Result<R, Reason> {
         let slot = &self.control.slots[self.index];
         chunks::read(self.control, self.index, |_, image| {
@@ -44,7 +44,7 @@ impl Ticket {
         .ok_or(Reason::NoImage)
     }
 
-    /// Called between two of many reads: serves interrupts, and lets a waiting writer go first.
+    /// Called between reads: checks for interrupts, and lets a waiting writer go first.
     pub fn pause(&self) {
         check_for_interrupts!();
         self.control.slots[self.index].let_writers_go();
@@ -64,7 +64,7 @@ impl Ticket {
     }
 }
 
-/// The view of a snapshot that an image can answer under: an MVCC snapshot of a primary.
+/// The view of a snapshot, if an image can answer under it: an MVCC snapshot taken on a primary.
 ///
 /// # Safety
 /// A valid snapshot, active while it is used.
@@ -179,8 +179,8 @@ pub unsafe fn readable(table: &EdgesTable, columns: &Columns) -> Result<(), Reas
 }
 
 thread_local! {
-    /// That a role may read columns of a table: PostgreSQL's own check depends on the same catalogs, and learns of their changes through the same
-    /// invalidations.
+    /// The last table whose columns a role may read. PostgreSQL's own check depends on the same catalogs, and learns of their changes through the
+    /// same invalidations.
     static READABLE: Cached<(pg_sys::Oid, pg_sys::Oid, Columns), ()> = const { Cached::new(1, invalidation::catalogs) };
 }
 
@@ -264,7 +264,7 @@ pub fn before(of: &AttachedTable) -> Result<Question, Reason> {
 }
 
 impl Question {
-    /// Checks the conditions that need the image, and calls `first` under the same holding of its lock.
+    /// Checks the conditions that need the image and calls `first`, without releasing the image's lock in between.
     pub fn of_image<R>(
         self,
         first: &mut impl FnMut(Image<'_>, &SnapshotView) -> R,

@@ -1,4 +1,4 @@
-//! What entities are called, for functions whose rows name entities that they found in several walks. By definition: sql/labels.sql.
+//! The labels of entities, for functions that collect entities from several walks. Their definition is sql/labels.sql.
 
 use crate::call::fmgr::text_array;
 use crate::call::work_memory::{Bytes, Room};
@@ -17,7 +17,7 @@ pub struct Labels {
 }
 
 impl Labels {
-    /// The labels of these names under the caller's snapshot: by the table's column of labels, or its table of labels; none of a table without.
+    /// The labels of these names under the caller's snapshot, from the table's column of labels or its table of labels; empty if it has neither.
     /// Errors: those of cft_context.
     pub fn of(of: &AttachedTable, names: &[&[u8]]) -> Fallible<Self> {
         if names.is_empty() {
@@ -29,7 +29,7 @@ impl Labels {
         of.open_label_table()?.map_or_else(|| Ok(Self::default()), |labels| Self::in_table(&labels, names))
     }
 
-    /// The labels of these names, at least one, by a table with a column of labels.
+    /// The labels of these names (at least one), from a table with a column of labels.
     pub fn in_table(of: &AttachedTable, names: &[&[u8]]) -> Fallible<Self> {
         let mut labels = Self::default();
         Room::new().take(names.len() * size_of::<Option<(usize, usize)>>())?;
