@@ -31,10 +31,10 @@ use std::cell::RefCell;
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
-/// Edge slots visited under one holding of the lock; a word counts as two. See walk.rs.
+/// Edge slots visited before the lock is released; a word counts as two. See walk.rs.
 const CELLS: usize = 20_000;
 
-/// Entities of aliases looked up under one holding of the lock.
+/// Entities of aliases looked up before the lock is released.
 const NAMES: usize = 64;
 
 /// A workspace with more mentions than this is freed after the call.
@@ -63,7 +63,7 @@ pub struct Found {
     pub recognisers: Vec<Recogniser>,
     /// Each mention with the index of its recogniser.
     pub mentions: Vec<(usize, Mention)>,
-    /// What their entities are called.
+    /// The labels of the mentions' entities, in the same order.
     pub labels: Labels,
     /// The mentions' texts and labels as PostgreSQL values, one after the other; `spelled` and `labelled` have where each begins.
     values: Vec<u32>,
@@ -97,14 +97,14 @@ pub struct Tables {
 }
 
 impl Tables {
-    /// As [`AttachedTable::of`].
+    /// Opens the tables. The arguments and errors are those of [`AttachedTable::of`].
     pub fn open(function: pg_sys::Oid, edges: Option<pg_sys::Oid>) -> Fallible<Self> {
         let edges = AttachedTable::of(function, edges)?;
         let OpenNames { aliases, labels } = edges.open_names()?;
         Ok(Self { edges, aliases, labels })
     }
 
-    /// Finds the names in the text. Returns false, and counts why, if the images cannot tell. Errors: 53400, 53200 (memory).
+    /// Finds the names in the text. Returns false, and counts why, if the images cannot serve. Errors: 53400, 53200 (memory).
     pub fn find(&self, question: &Question, found: &mut Found) -> Fallible<bool> {
         match self.search(question, found) {
             Ok(()) => {
@@ -135,7 +135,7 @@ impl Tables {
         let only = question.trees.map(asked::trees).transpose().map_err(End::Error)?;
         let Found { recognisers, mentions, .. } = found;
         let sources = 1 + aliases.len() + labels.iter().len();
-        // With labels, several names may be one entity's, as with aliases. Which of some trees, is asked once all are found.
+        // With labels, several names may belong to one entity, as with aliases. The trees are checked once all names are found.
         let by_name = edges.columns.are_found_by_name(&edges.registration.names) && labels.is_none();
         let plain = match has_utf8() {
             true => as_plain(text, &mut Interruptible::new(&mut { check_interrupts })).map_err(End::Error)?,
@@ -143,7 +143,7 @@ impl Tables {
         };
         let texts = [Some((text, None)), plain.as_deref().map(|plain| (text, Some(plain)))];
         let alone = sources == 1 && by_name && only.is_none() && plain.is_none() && question.within.is_none();
-        // Without labels, this finds nothing.
+        // Seek::Labelled finds nothing in an image without labels.
         let seek = if by_name { Seek::Entities } else { Seek::Labelled };
         let searches = sources * texts.iter().flatten().count();
         while recognisers.len() < searches {
@@ -236,7 +236,7 @@ pub fn as_plain(text: &[u8], work: &mut Interruptible<'_>) -> Fallible<Option<Ve
     })
 }
 
-/// A text, and what is read of it instead: see [`as_plain`].
+/// A text, and the plain form that is read in its place, if any: see [`as_plain`].
 type Read<'t> = (&'t [u8], Option<&'t [u8]>);
 
 /// A reader of the text, if the database's encoding is UTF8, which the recogniser requires.
@@ -299,7 +299,7 @@ fn room_for(mentions: &mut Vec<(usize, Mention)>, alone: bool, found: &[Recognis
     mentions.try_reserve_exact(count).map_err(|_| End::Error(error::no_room(NoRoom::Memory(bytes))))
 }
 
-/// A row of cft_entities: that mention's.
+/// Makes the row of cft_entities for mention `n`.
 pub fn form(found: &Found, n: usize, text: &[u8], row: &mut Row<6>) {
     let (recogniser, mention) = &found.mentions[n];
     let recogniser = &found.recognisers[*recogniser];
@@ -322,7 +322,7 @@ struct Sources<'a> {
     within: Option<Within<'a>>,
 }
 
-/// Merges what entities' names and aliases found, in order, each entity once per window; leftmost, then longest, unless overlapping.
+/// Merges the mentions that all sources found, in order, each entity once per window. Keeps the leftmost, then longest windows unless `overlapping`.
 fn merge(
     Sources { found, sources, within }: &Sources,
     all: &mut Vec<(usize, Mention)>,
@@ -334,7 +334,7 @@ fn merge(
     let of = |n: usize| found[n].mentions().iter().map(move |mention| (n, *mention));
     let every = || (0..found.len()).flat_map(of);
     let entity = |n: usize, mention: &Mention| found[n].name(mention.entity);
-    // Those that the edges' own image found are visible: there it is only the trees that are asked for.
+    // The edges' own image finds only visible entities, so they are checked only if trees are given.
     let is_sure = only.is_none();
     let is_own = |n: usize| n.is_multiple_of(sources);
     let unsure = every().filter(|(n, _)| !(is_sure && is_own(*n)));
@@ -379,7 +379,7 @@ fn merge(
     Ok(())
 }
 
-/// Keeps, of the mentions of each window, those of the text as it is, if there are any, and of these the best spelled ones.
+/// Of the mentions of each window, prefers those of the text as written to those of its plain form; of these, keeps the best spelled ones.
 fn keep_best(all: &mut Vec<(usize, Mention)>, sources: usize) {
     let how = |(n, mention): &(usize, Mention)| (Reverse(*n / sources), mention.spelling);
     let mut kept = 0;
@@ -399,7 +399,7 @@ fn keep_best(all: &mut Vec<(usize, Mention)>, sources: usize) {
     all.truncate(kept);
 }
 
-/// For each of these names, whether it is an entity with an edge that the caller sees, in one of these trees if some are given.
+/// For each name, whether it is an entity with an edge that the caller sees, in one of the trees if trees are given.
 fn entities_seen<'n>(
     edges: &mut Ticket,
     mut only: Option<Trees>,

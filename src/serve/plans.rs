@@ -13,7 +13,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::ffi::CStr;
 
-/// Cached plans, beyond which those not in use are freed.
+/// With more cached plans than this, those not in use are freed.
 const PLANS: usize = 64;
 
 /// A saved SPI plan, and how many calls of this session are using it.
@@ -26,14 +26,14 @@ thread_local! {
     static KEPT: RefCell<HashMap<Statement, CachedPlan>> = RefCell::new(HashMap::new());
 }
 
-/// Whose values a plan is made for.
+/// Which values a plan is made for.
 #[derive(Clone, Copy)]
 pub enum Planning {
     /// PostgreSQL decides.
     Auto,
-    /// Any: values do not change which plan is best.
+    /// Any values: they do not change which plan is best.
     Generic,
-    /// Each call's own: they do.
+    /// Each call's own values: they change which plan is best.
     Custom,
 }
 
@@ -138,7 +138,7 @@ pub fn with_settings<T>(settings: &[(&CStr, &CStr)], work: impl FnOnce() -> T) -
     }
 }
 
-/// A plan in use while this lives. A PostgreSQL ERROR unwinds through its holder as a panic, so it is always dropped.
+/// Marks a plan as in use while this value lives. A PostgreSQL ERROR unwinds through its owner as a panic, so it is always dropped.
 struct Used {
     statement: Statement,
     plan: pg_sys::SPIPlanPtr,
@@ -186,7 +186,7 @@ unsafe fn plan(statement: &Statement, planning: Planning, types: &mut [pg_sys::O
     used
 }
 
-/// Removes a plan that is not in use from the cache, if it has too many.
+/// Removes a plan that is not in use from the cache, if the cache has too many.
 fn one_too_many() -> Option<pg_sys::SPIPlanPtr> {
     KEPT.with_borrow_mut(|kept| {
         if kept.len() <= PLANS {

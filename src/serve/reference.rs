@@ -46,7 +46,7 @@ impl<'a> Source<'a> {
         Self { table: &of.table, names: &of.registration.names, columns: &of.columns }
     }
 
-    /// What stands for each placeholder; `labels` is the table that has the labels, if there are any.
+    /// The value of each placeholder; `labels` is the table that has the labels, if any.
     fn values(self, labels: Option<Self>) -> Vec<(&'static str, String)> {
         let Self { table, names, columns } = self;
         let no_tree = || "NULL::pg_catalog.text".to_string();
@@ -70,8 +70,8 @@ impl<'a> Source<'a> {
 }
 
 impl Source<'_> {
-    /// Whether a row's child is that name, as SQL that a plain index on the column serves: the same texts, and where the type is another, the values
-    /// that the texts are of.
+    /// SQL for whether a row's child is that name, in a form that can use a plain index on the column. It compares texts; for integers and uuid,
+    /// also the value that the name stands for.
     fn is_child(self, name: &str) -> String {
         let Self { table, names, columns } = self;
         let (child, text) = (name::quote(&names.child), text_of(table, &names.child));
@@ -97,7 +97,7 @@ fn labelled<'a>(of: &'a AttachedTable, labels: Option<&'a AttachedTable>) -> Opt
     if of.columns.has_labels() { Some(Source::of(of)) } else { labels.map(Source::of) }
 }
 
-/// The lines of a template that are part of the statement: those for labels or for none, and those for some trees.
+/// The lines of a template that are part of the statement: those for labels or for no labels, and those for trees if trees are given.
 fn lines(template: &str, has_labels: bool, trees: Option<pg_sys::Datum>) -> String {
     let template = template.replace(if has_labels { "--label" } else { "--no label" }, "");
     without_comments(&if trees.is_some() { template.replace("--trees", "") } else { template })
@@ -116,8 +116,8 @@ fn statement(of: Source<'_>, trees: Option<pg_sys::Datum>, sink: &Sink) -> Strin
     fill(&lines(&template, has_labels, trees), &of.values(has_labels.then_some(of)))
 }
 
-/// A column as text: what its type's output function gives, as in the image (catalog/column_value.rs). A cast gives the same, and can use an
-/// index on it, unless a user has created a cast from that type to text.
+/// A column as text: what its type's output function gives, as in the image (catalog/column_value.rs). A cast gives the same text, and can use an
+/// index on that expression; but not if a user has created a cast from that type to text.
 pub fn text_of(table: &EdgesTable, column: &str) -> String {
     let (name, type_oid) = (name::quote(column), table.column(column).map_or(0, |column| column.type_oid));
     let output = match pg_sys::Oid::from(type_oid) {
@@ -126,7 +126,7 @@ pub fn text_of(table: &EdgesTable, column: &str) -> String {
         pg_sys::INT8OID => "int8out",
         pg_sys::NUMERICOID => "numeric_out",
         pg_sys::UUIDOID => "uuid_out",
-        // The others have PostgreSQL's own cast, and there can be no second.
+        // The other types have a built-in cast to text, so users cannot create one.
         _ => return format!("r.{name}::pg_catalog.text"),
     };
     match compat::has_cast_to_text(type_oid) {
@@ -169,7 +169,7 @@ pub fn answer(of: Source<'_>, entities: pg_sys::Datum, reach: Reach, sink: &mut 
     run(Statement::over(&statement(of, trees, sink), &[of.table]), types, values, sink)
 }
 
-/// Passes what entities are called to `add`, in the order of a text[] value, by the definition (sql/labels.sql), of a table with a column of labels.
+/// Passes the labels of the entities, a text[] value, to `add` in that order, by the definition (sql/labels.sql). The table has a column of labels.
 pub fn labels(
     of: &AttachedTable,
     entities: pg_sys::Datum,
@@ -190,8 +190,8 @@ pub fn labels(
     done
 }
 
-/// The places of names in the order of siblings by the table's position (sql/positions.sql): names of one position have one place.
-/// 42703 or 42804 if there is no such column any more.
+/// The place of each name among its siblings, by the table's column of positions (sql/positions.sql). Names of equal position share a place.
+/// 42703 or 42804 if the column no longer exists or suits.
 pub fn positions(of: &AttachedTable, position: &str, names: &[&[u8]]) -> Fallible<Vec<i64>> {
     check_position(&of.table, position)?;
     let source = Source::of(of);
@@ -212,7 +212,7 @@ pub fn positions(of: &AttachedTable, position: &str, names: &[&[u8]]) -> Fallibl
     Ok(places)
 }
 
-/// The numbers, from 0, of those of the names that have one of `tops` above them in one of the trees (sql/below.sql). Two text[] values.
+/// The indexes of the names that have one of `tops` above them in one of the trees (sql/below.sql). All three are text[] values.
 pub fn below(
     of: &AttachedTable,
     names: pg_sys::Datum,
@@ -360,7 +360,7 @@ fn run<const N: usize>(
     }
 }
 
-/// Passes the rows of the store to `take`: all of an entity at once, which must fit into `cftrag.work_memory`.
+/// Passes the rows of the store to `take`: all rows of an entity at once, which must fit into `cftrag.work_memory`.
 ///
 /// # Safety
 /// A tuplestore of the reference query's rows.
@@ -409,7 +409,7 @@ type KeptRow = ([Option<(usize, usize)>; 6], bool, i32);
 #[derive(Default)]
 struct RowBuffer {
     pub bytes: work_memory::Bytes,
-    /// The range of each text of a row: entity, tree, relative, via. None means NULL.
+    /// The range of each text of a row: entity, tree, relative, via, label, the entity's label. None means NULL.
     rows: Vec<KeptRow>,
 }
 

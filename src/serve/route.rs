@@ -1,7 +1,7 @@
-//! Routes a call to an image: conditions.rs checks before and beside the image; here are the effects that a call may have.
+//! Routes a call to an image: conditions.rs does the checks, with and without the image; this file has the two effects that a call may have.
 //!
-//! There are two, each in one place. `flush_own` moves this transaction's changes into the image, so that it can answer its writer. `heal`
-//! has an image built if there is none, or if it is incomplete; if it was built at once, the conditions are checked again.
+//! `flush_own` moves this transaction's changes into the image, so that the image can answer the transaction that made them. `heal` gets an image
+//! built if there is none, or if it is stale or incomplete; if it was built at once, the conditions that need the image are checked again.
 
 use crate::builds::locked::InPlace;
 use crate::builds::{locked, request};
@@ -34,7 +34,7 @@ pub fn route_and<R>(
     })
 }
 
-/// Whether a build by this reader could help. After memory ran out, readers wait for a while; cft_build tries at once.
+/// Whether a build could help. After memory ran out, readers do not ask for a build for a while; cft_build still does.
 fn heals(control: &Control, table: pg_sys::Oid, reason: Reason) -> bool {
     let stale = [Reason::NoImage, Reason::Rewritten, Reason::Triggers, Reason::Columns, Reason::Incomplete];
     stale.contains(&reason) && control.find(table).is_none_or(|(_, slot)| slot.may_find_memory())
@@ -52,9 +52,9 @@ fn flush_own(table: pg_sys::Oid) -> Result<(), Reason> {
     Ok(())
 }
 
-/// Gets an image that could serve built: by this reader, and then it exists, or by a worker, and then the reason stays.
+/// Gets an image built: by this reader, and then Ok, or else by a worker, and then the call fails with `reason`.
 fn heal(control: &Control, of: &AttachedTable, reason: Reason) -> Result<(), Reason> {
-    // find() takes no slot, but a build needs one. If none can be had, every slot holds an image, or the owner's share is used up.
+    // find() takes no slot, but a build needs one. If no slot is free, every slot holds an image, or the owner's share is used up.
     if directory::find_or_take(control, of.oid()).is_none() {
         return Err(Reason::NoMemory);
     }

@@ -1,4 +1,4 @@
-//! The order of siblings, where the table has a column of their position.
+//! The order of siblings, for tables with a column of positions.
 
 use crate::call::work_memory::Room;
 use crate::catalog::attached_table::AttachedTable;
@@ -9,7 +9,7 @@ use crate::serve::sink::Relative;
 use cftrag_core::Interruptible;
 use std::collections::HashMap;
 
-/// The places of names by the table's position, in their order; None if it has no column of positions.
+/// The place of each name among its siblings, in the order of `names`; None if the table has no column of positions.
 pub fn places(of: &AttachedTable, names: &[&[u8]]) -> Fallible<Option<Vec<i64>>> {
     let position = of.registration.names.position.as_deref();
     position.map(|position| reference::positions(of, position, names)).transpose()

@@ -25,7 +25,7 @@ pub struct Relative<'a> {
     pub depth: i32,
     pub name: &'a [u8],
     pub via: &'a [u8],
-    /// What the relative is called, and the entity.
+    /// The labels of the relative and of the entity.
     pub label: Option<&'a [u8]>,
     pub entity_label: Option<&'a [u8]>,
 }
@@ -89,7 +89,7 @@ pub type Take<'a> = &'a mut dyn FnMut(&[Relative<'_>]) -> Fallible<()>;
 pub struct TextAnswer {
     /// A text value; None if there are no sentences.
     pub text: Option<pg_sys::Datum>,
-    /// Several of its entities may have one label: there is no text, because labels alone do not tell them apart.
+    /// Whether several of its entities may share a label. If so, there is no text: labels alone do not tell them apart.
     pub is_unclear: bool,
 }
 
@@ -100,8 +100,8 @@ pub enum Sink<'a> {
     Parts(Take<'a>),
     /// Parts that are read once, and not copied.
     View(&'a mut dyn FnMut(&dyn Relatives) -> Fallible<()>),
-    /// Parts without labels, for methods. `own`: in each tree where an entity has a row without a parent (or is its own) also a row of
-    /// itself, an ancestor at depth 0.
+    /// Parts without labels, for methods. `own`: an entity that has a row without a parent, or is its own parent, also gets a row of itself in
+    /// that tree: an ancestor at depth 0.
     Nodes {
         take: Take<'a>,
         own: bool,
@@ -116,7 +116,7 @@ impl Sink<'_> {
             Sink::Text(answer) => {
                 let mut check_interrupts = check_interrupts;
                 let work = &mut Interruptible::new(&mut check_interrupts);
-                // A part of an answer does not tell what the whole has.
+                // A part cannot tell whether the whole answer repeats a label.
                 answer.is_unclear |= walk.has_labels() && (!last || walk.has_alike_labels(work));
                 if answer.is_unclear {
                     return Ok(());

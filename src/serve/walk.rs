@@ -1,4 +1,4 @@
-//! The hierarchy around an entity: checks levels, walks in the image or runs the reference query, passes the rows on.
+//! The hierarchy around an entity: walks in the image or runs the reference query, and passes the rows on.
 //!
 //! `KEEP_WALKS` workspaces are kept between calls, each within `KEEP_BYTES`. A walk runs in steps of `CELLS`, so that no image
 //! lock is held for long and a cancel takes effect between them.
@@ -29,14 +29,14 @@ use pgrx::pg_sys::panic::ErrorReport;
 use pgrx::prelude::*;
 use std::cell::{Cell, RefCell};
 
-/// Edge slots visited under one holding of the lock: about a millisecond, so that no writer waits longer for a reader.
+/// Edge slots visited before the lock is released: about a millisecond, so that no writer waits longer for a reader.
 pub const CELLS: usize = 20_000;
 
 /// One in this many of a backend's image calls settles half of the versions, as far as no snapshot needs them.
 const SETTLE_EVERY: u32 = 16;
 
-/// A call that has visited more slots than this settles a version for each `SLOTS_PER_SETTLED` of them: that takes about as long as the call. So
-/// dead versions beside what is asked for soon go.
+/// A call that has visited more slots than this settles a version for each `SLOTS_PER_SETTLED` of them, which takes about as long as the call. So
+/// dead versions near what is asked for are soon gone.
 const MANY_SLOTS: u64 = 1024;
 
 const SLOTS_PER_SETTLED: u64 = 4;
@@ -58,8 +58,8 @@ thread_local! {
     static CALLS: Cell<u32> = const { Cell::new(0) };
 }
 
-/// The answer of an opened table, with the labels of its own column; the levels are in range. For callers that walk more than once: all walks run under the
-/// caller's one snapshot, in the image or not. Errors: 53400, 53200 (memory), 54000 (a text that is too long).
+/// Answers from an opened table, with the labels of its own column; the levels are in range. Callers may walk several times: the caller's snapshot
+/// holds for all walks, in the image or not. Errors: 53400, 53200 (memory), 54000 (a text that is too long).
 pub fn answer(
     of: &AttachedTable,
     names: &[&[u8]],
@@ -125,7 +125,7 @@ pub fn give_back(walk: Box<Walk>) {
 pub enum Served {
     /// All of it: rows not passed on yet are in the workspace, unsorted.
     All(Ticket),
-    /// Only the first so many names, whose rows were passed on; why it cannot serve the rest has been counted.
+    /// Only this many names, the first ones; their rows were passed on. The reason why it cannot serve the rest has been counted.
     Only(usize),
 }
 
@@ -150,7 +150,7 @@ impl From<Unusable> for End {
 /// Every workspace has room for a walk from a name of this many bytes.
 pub const LONG: usize = 1024;
 
-/// Walks from the names. Calls `part` with what is answered when it exceeds work_mem, while names remain.
+/// Walks from the names. While names remain, calls `part` each time the answer so far exceeds work_mem.
 pub fn walk_from(
     of: &AttachedTable,
     names: &[&[u8]],

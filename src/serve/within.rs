@@ -1,4 +1,4 @@
-//! Which entities are one of some entities or below one: by the ancestors of each.
+//! Which entities are among given ones (the tops) or below one of them, found by the ancestors of each.
 
 #![expect(unsafe_code, reason = "values of a call's arguments")]
 
@@ -20,7 +20,7 @@ use std::collections::HashSet;
 /// Bytes that a name takes in a set, besides its own.
 const PER_NAME: usize = 80;
 
-/// Those of the names, which are distinct, that are entities with a row in one of the trees (see [`Reach::trees`]), in order. 53400, 53200 (memory).
+/// Of the distinct `names`, those that are entities with a row in one of the trees (see [`Reach::trees`]), in order. 53400, 53200 (memory).
 pub fn there<'n>(of: &AttachedTable, names: &[&'n [u8]], trees: Option<pg_sys::Datum>) -> Fallible<Vec<&'n [u8]>> {
     Room::new().take(names.len() * PER_NAME)?;
     let (mut at, mut found) = (0, Vec::new());
@@ -36,12 +36,12 @@ pub fn there<'n>(of: &AttachedTable, names: &[&'n [u8]], trees: Option<pg_sys::D
         }
         Ok(())
     };
-    // With its own rows one without relatives is known, too.
+    // Rows of itself show an entity that has no relatives.
     walk::answer(of, names, || text_array(names), reach, &mut Sink::Nodes { take: &mut take, own: true })?;
     Ok(found)
 }
 
-/// What entities are to be or to be below.
+/// A filter for entities: those that are tops, or below one.
 pub struct Within<'a> {
     of: &'a AttachedTable,
     /// Sorted.
@@ -55,7 +55,7 @@ pub struct Within<'a> {
 type Above = (Option<Vec<u8>>, Vec<u8>);
 
 impl<'a> Within<'a> {
-    /// `tops` is a text[] value, whose NULLs are no entities; `trees` as [`Reach::trees`]. 53400 (memory).
+    /// `tops` is a text[] value, in which NULLs are ignored; `trees` as in [`Reach::trees`]. 53400 (memory).
     pub fn of(of: &'a AttachedTable, tops: pg_sys::Datum, trees: Option<pg_sys::Datum>) -> Fallible<Self> {
         // SAFETY: SQL declares the argument text[].
         let tops = unsafe { fmgr::elements(tops) };
@@ -72,7 +72,7 @@ impl<'a> Within<'a> {
         self.tops.binary_search(&name).is_ok()
     }
 
-    /// Those of the names, which are distinct, that are one of these or below one in one of the trees; a name counts as itself in any.
+    /// Of the distinct `names`, those that are tops, or below one in one of the trees. The trees do not matter for a top itself.
     /// 53400, 53200 (memory).
     pub fn those_of<'n>(&self, names: &[&'n [u8]]) -> Fallible<HashSet<&'n [u8]>> {
         let mut room = Room::new();
@@ -95,7 +95,7 @@ impl<'a> Within<'a> {
         Ok(found)
     }
 
-    /// Whether that entity is one of these or below one, and how many rows were read for it; None if the image cannot serve.
+    /// Whether that entity is a top or below one, and how many rows were read to tell; None if the image cannot serve.
     pub fn has(&self, name: &[u8]) -> Fallible<Option<(bool, usize)>> {
         let mut found = HashSet::new();
         self.rows.set(0);
@@ -103,7 +103,7 @@ impl<'a> Within<'a> {
         Ok(is_known.then(|| (self.is_top(name) || !found.is_empty(), self.rows.get())))
     }
 
-    /// Adds those of the names that are below one of these. `false` if the image cannot serve.
+    /// Adds the names that are below a top. `false` if the image cannot serve.
     fn by_image<'n>(&self, names: &[&'n [u8]], found: &mut HashSet<&'n [u8]>, room: &mut Room) -> Fallible<bool> {
         let mut deep = HashSet::new();
         // Rows are in the order of the names.
@@ -131,7 +131,7 @@ impl<'a> Within<'a> {
         Ok(is_served)
     }
 
-    /// Whether one of the tops is above this entity, by walks from walks' ends; None if the image cannot serve.
+    /// Whether a top is above this entity, at any depth: starts another walk wherever one ends at `MAX_LEVELS`. None if the image cannot serve.
     fn is_above(&self, name: &[u8], room: &mut Room) -> Fallible<Option<bool>> {
         let mut known: HashSet<Above> = HashSet::new();
         let mut todo: Vec<Above> = Vec::new();
@@ -166,7 +166,7 @@ impl<'a> Within<'a> {
         Ok(is_served.then_some(is_found))
     }
 
-    /// Passes the ancestors of these entities on, of as many levels as one walk has. `false` if the image cannot serve: then some were not passed.
+    /// Passes on the ancestors of these entities, up to `MAX_LEVELS`. `false` if the image cannot serve; then some were not passed on.
     fn ancestors(&self, names: &[&[u8]], mut each: impl FnMut(&Relative<'_>) -> Fallible<()>) -> Fallible<bool> {
         check_for_interrupts!();
         let reach = Reach { trees: self.trees, counts: false, ..Reach::levels(MAX_LEVELS, 0) };
