@@ -4,7 +4,7 @@
 pub struct Cursor {
     /// Rows before the next one forward.
     at: usize,
-    /// Past the last row: the next step backward returns the last row, and otherwise the one before the last returned.
+    /// Whether it has moved past the last row. If so, the next step backward returns the last row; if not, the one before the row last returned.
     ended: bool,
 }
 

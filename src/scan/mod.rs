@@ -7,9 +7,8 @@
 //!   arguments.rs, tuple_slot.rs, cursor.rs    the call's arguments, its rows, the position in the answer
 //!   explain.rs   EXPLAIN's output
 //!
-//! A user notices no difference but time, and a line of EXPLAIN. If the image cannot serve, the reference query's rows are
-//! kept as the function scan keeps them. Calls that are not a whole FROM item (WITH ORDINALITY, ROWS FROM of several, the select list)
-//! are left to PostgreSQL.
+//! Users notice no difference except time and a line of EXPLAIN. If the image cannot serve, the node keeps the reference query's rows as the
+//! function scan does. PostgreSQL runs calls that are not a whole FROM item (WITH ORDINALITY, ROWS FROM with several functions, the select list).
 
 #![expect(unsafe_code, reason = "tables of callbacks are shared between threads as far as Rust knows")]
 
@@ -21,7 +20,7 @@ pub mod node;
 pub mod plan;
 pub mod tuple_slot;
 
-/// A table of callbacks, which are functions of this library, which is never unloaded.
+/// A table of callbacks. They are functions of this library, which is never unloaded.
 pub struct Methods<T>(pub T);
 
 impl<T> Methods<T> {

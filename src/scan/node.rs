@@ -64,7 +64,7 @@ struct Node {
 struct Scan {
     function: Function,
     oid: pg_sys::Oid,
-    /// Whether it is cft_context of many entities.
+    /// Whether the call is of cft_context's form for many entities.
     many: bool,
     arguments: [Argument; MOST_ARGUMENTS],
     /// PARAM_EXEC parameters that the arguments depend on, once computed.
@@ -139,7 +139,7 @@ unsafe fn call_of(plan: *mut pg_sys::CustomScan) -> *mut pg_sys::FuncExpr {
 }
 
 thread_local! {
-    /// That a role may call a function: PostgreSQL's own check depends on the same catalogs.
+    /// The last function that a role may call. PostgreSQL's own check depends on the same catalogs.
     static MAY_CALL: Cached<(pg_sys::Oid, pg_sys::Oid), ()> = const { Cached::new(1, invalidation::catalogs) };
 }
 
@@ -174,7 +174,7 @@ unsafe extern "C-unwind" fn forget(scan: *mut c_void) {
     }
 }
 
-/// The next row. Without conditions and projection, the scan's own slot.
+/// The next row: in the scan's own slot if the plan has no conditions and no projection.
 unsafe extern "C-unwind" fn run(state: *mut pg_sys::CustomScanState) -> *mut pg_sys::TupleTableSlot {
     // SAFETY: the executor's argument; an ERROR jumps out of this frame, which owns nothing.
     unsafe {
@@ -186,7 +186,7 @@ unsafe extern "C-unwind" fn run(state: *mut pg_sys::CustomScanState) -> *mut pg_
     }
 }
 
-/// Our rows never replace another (plan.rs `is_marked`), so a recheck of a row beside them scans as usual.
+/// EvalPlanQual never puts back rows of ours (plan.rs `is_marked`), so its recheck of a row joined to them scans as usual.
 unsafe extern "C-unwind" fn recheck(state: *mut pg_sys::ScanState, _slot: *mut pg_sys::TupleTableSlot) -> bool {
     // SAFETY: as in `run`.
     unsafe { u32::from((*next(state)).tts_flags) & pg_sys::TTS_FLAG_EMPTY == 0 }

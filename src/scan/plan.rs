@@ -128,7 +128,7 @@ unsafe fn ours(call: *mut pg_sys::FuncExpr) -> Option<Function> {
     }
 }
 
-/// The function, if it is as our extension created it: calls with SET, SECURITY DEFINER or STRICT are left to PostgreSQL.
+/// The function, if it is as our extension created it. PostgreSQL runs functions altered to have SET, SECURITY DEFINER or STRICT.
 fn as_made(function: pg_sys::Oid) -> Option<Function> {
     // SAFETY: a function that a statement calls.
     let ask = || Ok::<_, Infallible>(unsafe { recognise(function) });
@@ -164,8 +164,8 @@ unsafe fn recognise(function: pg_sys::Oid) -> Option<Function> {
     }
 }
 
-/// Whether rows of this item are kept for a recheck, when a row beside them was changed meanwhile (FOR UPDATE, UPDATE ... FROM):
-/// PostgreSQL can put them back in a function scan only.
+/// Whether this item has a row mark (FOR UPDATE, UPDATE ... FROM): its rows are kept for EvalPlanQual, in case a row joined to them was updated
+/// concurrently. PostgreSQL can put them back only into a function scan.
 ///
 /// # Safety
 /// The planner's arguments.
@@ -190,7 +190,7 @@ unsafe extern "C-unwind" fn plan(
         let Some(call) = call_of(entry) else { unreachable!("the path is one of a call") };
         let conditions = pg_sys::extract_actual_clauses(clauses, false);
         let mut plan = PgBox::<pg_sys::CustomScan>::alloc_node(pg_sys::NodeTag::T_CustomScan);
-        // A parent that does not use our targets replaces them by its own, made of the relation's.
+        // A parent that does not use our target list replaces it with one of its own, made from the relation's.
         plan.custom_scan_tlist = columns((*rel).relid, [targets, (*(*rel).reltarget).exprs, conditions]);
         plan.scan.plan.targetlist = targets;
         plan.scan.plan.qual = conditions;

@@ -60,7 +60,7 @@ impl RowValues for InWalk<'_> {
 pub struct InText<'a>(pub &'a Mention, pub [Option<*const u8>; 4]);
 
 impl<'a> InText<'a> {
-    /// That row of what was found, as [`Found::spell`] prepared it.
+    /// The row of that number in `found`, as [`Found::spell`] prepared it.
     pub fn of(found: &'a Found, row: usize) -> Self {
         let (mention, texts) = found.get(row);
         Self(mention, texts)
