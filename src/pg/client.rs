@@ -23,7 +23,7 @@ mod timeouts {
     }
 }
 
-/// While this lives, PostgreSQL checks for the client and ends the session if it is gone, as that setting would.
+/// While this lives, PostgreSQL checks for the client and ends the session if it is gone, as with client_connection_check_interval.
 #[must_use]
 pub struct Watch(pub Option<i32>);
 

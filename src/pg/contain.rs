@@ -34,7 +34,7 @@ pub fn inside() -> bool {
 
 /// Whether an internal subtransaction can be started now: not during a parallel operation.
 pub fn possible() -> bool {
-    // SAFETY: read a backend state.
+    // SAFETY: reads backend state.
     unsafe { pg_sys::IsTransactionState() && !pg_sys::IsInParallelMode() }
 }
 
@@ -138,7 +138,7 @@ impl Drop for Quiet {
 }
 
 /// [`Quiet`], and holds off interrupts, so that the session cannot end between two steps that belong together, such as an allocation and the
-/// note of where it is. (After each message PostgreSQL checks for interrupts, and ends the process if its client has gone.)
+/// record of its address. (After each message PostgreSQL checks for interrupts, and ends the process if its client has gone.)
 pub struct Unbroken {
     held_off: u32,
     _quiet: Quiet,

@@ -41,8 +41,8 @@ impl Entry {
     }
 }
 
-/// Makes an ERROR cost what PostgreSQL's own do: no panic takes a backtrace, whatever the server's environment says. The client would see
-/// it, and without memory for it the process would hang. Called once, from _PG_init.
+/// Makes an ERROR as cheap as PostgreSQL's own: no panic takes a backtrace, whatever the server's environment says. The client would see the
+/// backtrace, and without memory for it the process would hang. Called once, from _PG_init.
 pub fn without_backtraces() {
     for name in ["RUST_BACKTRACE", "RUST_LIB_BACKTRACE"] {
         // SAFETY: a PostgreSQL process has one thread when it loads a library; the standard library reads these when it first panics.
@@ -50,7 +50,7 @@ pub fn without_backtraces() {
     }
 }
 
-/// Runs code whose ERROR must keep all it says. `statement`: our SQL that it runs, if any.
+/// Runs code whose ERRORs must keep all their fields. `statement`: our SQL that it runs, if any.
 pub fn with_error_context<R>(statement: Option<&CStr>, run: impl FnOnce() -> R) -> R {
     let pushed = push(statement.map_or(std::ptr::null(), CStr::as_ptr));
     let result = run();
@@ -139,7 +139,7 @@ unsafe extern "C-unwind" fn passes(entry: *mut c_void) {
     }
 }
 
-/// Gives the error being raised what the original one said.
+/// Copies the fields of the original error to the error being raised.
 ///
 /// # Safety
 /// Within an error context's callback.

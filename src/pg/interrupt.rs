@@ -25,7 +25,7 @@ pub fn check_interrupts() {
 /// Rows fetched at once, or handled between two checks for interrupts.
 pub const ROWS_BETWEEN_CHECKS: usize = 10_000;
 
-/// Checks for interrupts after so much work: names, and cache lines of long ones.
+/// Checks for interrupts once enough work is done, counted in names, and in cache lines for long names.
 pub fn look_up(done: &Cell<usize>, bytes: usize) {
     done.set(done.get() + 1 + bytes / 64);
     if done.get() > ROWS_BETWEEN_CHECKS {

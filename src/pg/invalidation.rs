@@ -1,4 +1,4 @@
-//! Counts the server's invalidations that reach a session; what the session caches of the catalogs ([`Cached`]) is used only while the count stays.
+//! Counts the invalidations that reach a session. What the session caches from the catalogs ([`Cached`]) is used only while the count is unchanged.
 //!
 //! Invalidations from other sessions arrive when a lock is taken, a transaction begins, or AcceptInvalidationMessages is called.
 
@@ -54,12 +54,12 @@ pub fn catalogs() -> u64 {
     relations() + OTHERS.get()
 }
 
-/// For answers that never become false, such as those about an OID that is in use.
+/// A count that never changes, for answers that never become false, such as those about an OID that is in use.
 pub fn never() -> u64 {
     0
 }
 
-/// Caches answers by key, each valid while its count ([`relations`], [`catalogs`], [`never`]) stays. All caches of the catalogs are of this
+/// Caches answers by key, each valid while its count ([`relations`], [`catalogs`], [`never`]) is unchanged. All caches of the catalogs are of this
 /// type.
 pub struct Cached<K, V> {
     count: fn() -> u64,

@@ -1,9 +1,9 @@
 //! Table locks that we rely on, and their owners.
 //!
 //! PostgreSQL gives a lock to the current resource owner: a statement's, a cursor's, a subtransaction's. A cursor that fails in a
-//! subtransaction loses its owner's locks, although it was opened outside, and although its earlier writes stay. So it says little
-//! that this session holds a lock: another owner may hold it, and release it. We therefore remember the owner, until it releases
-//! anything; after that, another owner may have its address.
+//! subtransaction loses its owner's locks, although it was opened outside, and although its earlier writes stay. So it is not enough that
+//! this session holds a lock: another owner may hold it, and release it. We therefore remember the owner, until it releases anything; after
+//! that, another owner may have its address.
 
 #![expect(unsafe_code, reason = "resource owners")]
 
@@ -66,9 +66,9 @@ pub fn to_the_end<R>(take: impl FnOnce() -> R) -> R {
     }
 }
 
-/// Keeps the lock on a changed table for as long as the changes last, to the end of the (sub)transaction. Builds wait for this lock: one
-/// that did not would miss what this transaction has put into the image that the build replaces. The statement that made the change
-/// holds this lock now, so we do not wait.
+/// Keeps the lock on a changed table for as long as the changes last, to the end of the (sub)transaction. Builds wait for this lock: otherwise
+/// a build would miss the changes that this transaction has put into the image being replaced. The statement that made the change holds this
+/// lock now, so we do not wait.
 pub fn keep_for_changes(table: pg_sys::Oid) {
     // SAFETY: reads a backend variable.
     let held = Some((unsafe { pg_sys::CurTransactionResourceOwner }, table));

@@ -9,7 +9,7 @@
 //! relation. The rest we take for writers: COPY, the apply worker of logical replication, another extension, and what we have not thought
 //! of. So a reader missed here makes an answer slower, not wrong.
 //!
-//! A query is on the list from the end of ExecutorStart until ExecutorEnd begins, in which it closes its tables. If an ERROR ends it,
+//! A query is on the list from the end of ExecutorStart until the start of ExecutorEnd, which closes its tables. If an ERROR ends it,
 //! the abort of a (sub)transaction closes them, and empties the list.
 
 #![expect(unsafe_code, reason = "the executor's hooks and state")]
@@ -84,7 +84,7 @@ unsafe extern "C-unwind" fn end(query: *mut pg_sys::QueryDesc) {
 /// Called when the query ends, or its memory is freed.
 unsafe extern "C-unwind" fn forget(state: *mut c_void) {
     QUERIES.with_borrow_mut(|queries| {
-        // Mostly the last one.
+        // Usually the last one.
         if let Some(i) = queries.iter().rposition(|query| std::ptr::eq(query.state, state.cast())) {
             queries.remove(i);
         }
@@ -172,7 +172,7 @@ struct Scans {
     count: usize,
 }
 
-/// Scans of one statement beyond these are not subtracted.
+/// If a statement scans the table more often than this, the further scans are not subtracted.
 const MOST_SCANS: usize = 16;
 
 /// How many scans of the table the plan has started: one reference each (heap_beginscan).

@@ -1,11 +1,11 @@
 //! What a snapshot sees: the heap's own rule (HeapTupleSatisfiesMVCC), for versions in an image.
 //!
-//! The rule: own transaction by command id, XidInMVCCSnapshot before TransactionIdDidCommit, aborted deleters ignored. We leave it to PostgreSQL
-//! which xids a snapshot takes for running: an overflowed snapshot does not list subtransactions, a copy of one keeps their number without
-//! the list, one taken in recovery lists all in the other array. Under the image's lock some questions must not be asked: where
-//! XidInMVCCSnapshot would read pg_subtrans; TransactionIdDidCommit, which does I/O and raises when the commit log is gone; and whether an xid
-//! is one of many open subtransactions. There the answer is "unknown": unknown xids are collected, learned after the lock is released, and
-//! the walk runs again. For one snapshot each fact is final.
+//! The rule: own transaction by command id, XidInMVCCSnapshot before TransactionIdDidCommit, aborted deleters ignored. PostgreSQL decides
+//! which xids a snapshot treats as running: an overflowed snapshot does not list subtransactions, a copy of one keeps their number without
+//! the list, one taken in recovery lists all in the other array. Under the image's lock we make no call that may do I/O, raise or take long:
+//! XidInMVCCSnapshot where it would read pg_subtrans; TransactionIdDidCommit, which does I/O and raises when the commit log is gone; and the
+//! check whether an xid is one of many open subtransactions. There the answer is "unknown": unknown xids are collected and learned after
+//! the lock is released, and the walk runs again. For one snapshot each fact is final.
 
 #![expect(unsafe_code, reason = "snapshots and the commit log")]
 

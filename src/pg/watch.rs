@@ -75,7 +75,7 @@ fn microseconds() -> i64 {
     now.tv_sec * 1_000_000 + now.tv_nsec / 1000
 }
 
-/// The fixed work: hashing, copying, allocating and comparing, as most of our work.
+/// The fixed work: hashing, copying, allocating and comparing, like most of our work.
 fn measure() -> i64 {
     let once = |_| {
         let (began, mut names) = (microseconds(), Names::default());
