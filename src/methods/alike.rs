@@ -1,8 +1,8 @@
-//! Entities that are called alike, told apart: a text calls each of them by its path.
+//! Tells apart entities that share a label: a text names each of them by its path.
 //!
-//! Labels are not unique: a shop has three categories "Accessories". A text names an entity by its label; where another entity has it, too, of
-//! those that the call asks about or that are in the same entity's sentences, by its path in the sentence's tree ("Sports > Shoes >
-//! Accessories"); where paths are alike, too, or are the label alone, with its name behind it ("Sports > Accessories (17)").
+//! Labels are not unique: a shop has three categories "Accessories". A text names an entity by its label. If it shares the label with another
+//! entity that the call asks about, or that is in the same entity's sentences, the text names it by its path in the sentence's tree ("Sports >
+//! Shoes > Accessories"). If the paths are equal, too, or are the label alone, the name follows ("Sports > Accessories (17)").
 
 use crate::call::work_memory::Room;
 use crate::error::Fallible;
@@ -23,7 +23,7 @@ const PER_ENTITY: usize = 200;
 /// A tree and an entity in it.
 type Place<'a> = (Option<&'a [u8]>, &'a [u8]);
 
-/// Who has a label or a path; None: several have it.
+/// Which entity has a label or a path; None: several have it.
 type Whose<'a, K> = HashMap<K, Option<&'a [u8]>>;
 
 /// The paths of some entities, each in each of its trees.
@@ -64,7 +64,7 @@ pub struct Alike<'a> {
     walker: &'a Walker,
     /// The labels of the call's entities.
     asked: Whose<'a, Vec<u8>>,
-    /// Those of the call's entities that share a label with another of them.
+    /// The paths of the call's entities that share a label with another of them.
     paths: Paths,
     has_labels: bool,
 }
@@ -86,7 +86,7 @@ impl<'a> Alike<'a> {
         Ok(Self { walker, asked, paths, has_labels: !labels.is_empty() })
     }
 
-    /// Passes the rows on, entity by entity, with a path in place of a label that several have.
+    /// Passes on the rows, entity by entity, with a path in place of a label that several entities have.
     pub fn tell_apart(
         &self,
         rows: &[Relative<'_>],
@@ -148,7 +148,7 @@ fn note<'n, K: Eq + Hash>(of: &mut Whose<'n, K>, key: K, name: &'n [u8]) {
     of.entry(key).and_modify(|known| *known = known.filter(|known| *known == name)).or_insert(Some(name));
 }
 
-/// Whether several have what these two maps say who has it.
+/// Whether several entities have a label or a path, given what two maps say of it.
 fn are_several(one: Option<Option<&[u8]>>, other: Option<Option<&[u8]>>) -> bool {
     match (one, other) {
         (Some(None), _) | (_, Some(None)) => true,

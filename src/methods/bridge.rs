@@ -64,7 +64,7 @@ fn cft_bridge(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     bridge.write(rows, work)
 }
 
-/// The nodes of the first so many names, and their trees.
+/// The nodes of the first `names` names, and their trees.
 fn nodes_of(graph: &Graph<'_>, names: usize, work: &mut Interruptible<'_>) -> Fallible<Vec<(Tree, u32)>> {
     let mut nodes = Vec::new();
     for id in graph.first_nodes(names, work)? {
@@ -199,7 +199,7 @@ impl<'w> Bridge<'w> {
         }
     }
 
-    /// Counts what is above these nodes, which are those of a tree.
+    /// Counts the nodes above these nodes, which are all in one tree.
     fn climb(&mut self, nodes: &[(Tree, u32)], levels: u32, work: &mut Interruptible<'_>) -> Fallible<()> {
         self.given.clear();
         self.pairs.clear();
