@@ -191,7 +191,7 @@ pub fn labels(
 }
 
 /// The place of each name among its siblings, by the table's column of positions (sql/positions.sql). Names of equal position share a place.
-/// 42703 or 42804 if the column no longer exists or suits.
+/// 42703 or 42804 if the column no longer exists, or its type no longer orders.
 pub fn positions(of: &AttachedTable, position: &str, names: &[&[u8]]) -> Fallible<Vec<i64>> {
     check_position(&of.table, position)?;
     let source = Source::of(of);
