@@ -40,12 +40,16 @@ impl Recogniser {
         self.held.bytes()
     }
 
-    /// Makes room for `more` mentions of `each` words, and for at least half as many as there are.
+    /// Makes room for `more` mentions of `each` words; where there is not enough, for half as many as were
+    /// found at least, so that what was found is moved a few times only, not once a step.
     #[cold]
     fn grow(&mut self, more: usize, each: usize) -> Result<(), NoRoom> {
         let (end, _, words) = self.arena.words();
-        let mentions = self.found.capacity().max(self.found.len() + more.max(self.found.len() / 2));
-        let wanted = words.max(end + (more * each).max(end / 2));
+        let enough = |used: usize, has: usize, more: usize| {
+            if has - used >= more { has } else { used + more.max(used / 2) }
+        };
+        let mentions = enough(self.found.len(), self.found.capacity(), more);
+        let wanted = enough(end, words, more * each);
         let bytes = mentions * size_of::<Mention>() + wanted * size_of::<u32>();
         let bytes = bytes + self.held.bytes();
         if bytes > self.limit {
