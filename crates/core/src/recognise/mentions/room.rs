@@ -73,3 +73,42 @@ impl Recogniser {
         self.failed.is_none()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{AllSeen, Edge, HeapMemory, Image, Prefix, Reader, Seek, Step};
+
+    #[test]
+    fn what_was_found_moves_a_few_times_however_many_steps_there_are() {
+        let mut heap = HeapMemory::new(usize::MAX);
+        assert!(heap.grow());
+        let image = Image::format(&heap, 7).unwrap();
+        image.publish_chunks(1);
+        image.insert(&Edge { tree: None, parent: b"Paris", child: b"Lyon" }, None).unwrap();
+        let text = "Lyon and Paris. ".repeat(10_000);
+        let mut check_interrupts = || ();
+        let work = &mut Interruptible::new(&mut check_interrupts);
+        let mut recogniser = Recogniser::new(Prefix::LENGTH);
+        recogniser.begin(Seek::Entities, false);
+        let mut reader = Reader::of(text.as_bytes(), work).unwrap();
+        let (mut steps, mut moved) = (0, 0);
+        loop {
+            recogniser.read(&mut reader, work).unwrap();
+            if recogniser.step(image, &AllSeen, 100, &reader) == Step::Done {
+                break;
+            }
+            let before = recogniser.bytes();
+            recogniser.make_room(100).unwrap();
+            (steps, moved) =
+                (steps + 1, moved + if recogniser.bytes() == before { 0 } else { before });
+        }
+        recogniser.finish();
+        assert_eq!(recogniser.mentions().len(), 20_000);
+        let bytes = recogniser.bytes();
+        assert!(
+            steps > 200 && moved < 20 * bytes,
+            "{steps} steps moved {moved} bytes, {bytes} now"
+        );
+    }
+}
