@@ -1,7 +1,6 @@
--- Which of some names have one of some entities above them, by edges of one tree: what cft_those and cft_entities ask for within, where the image
--- cannot serve.
--- Parameters: $1 text[] names, $2 text[] the entities; $3 text[] trees, if not all are asked for. Answers the numbers of the names, from 1 on.
--- Filled in by src/serve/reference.rs as reference.sql is; {is_child} and {is_next}: whether a row's child is u.name, a.entity.
+-- Which names are below one of the given entities, by edges of one tree. cft_those and the argument within ask this where the image cannot serve.
+-- Parameters: $1 text[] names, $2 text[] entities, $3 text[] trees (without them all trees count). Returns the positions in $1, from 1.
+-- Filled in by src/serve/reference.rs as reference.sql is. {is_child}: the row's child is u.name. {is_next}: it is a.entity.
 WITH RECURSIVE above(n, tree, entity) AS (
     SELECT u.n, {tree} COLLATE pg_catalog."C", {parent} COLLATE pg_catalog."C"
       FROM pg_catalog.unnest($1) WITH ORDINALITY AS u(name, n) JOIN {edges} AS r ON {is_child}

@@ -1,10 +1,11 @@
--- Whether an edge that is in the table closes a cycle: the check of cft_reject_cycles (src/methods/reject_cycles.rs).
+-- Whether an edge of the table closes a cycle: the check of cft_reject_cycles (src/methods/reject_cycles.rs).
 --
 -- Parameters: $1 text parent, $2 text child, $3 text tree. Filled in as sql/reference.sql is, and
---   {same_tree}         whether r's tree is $3, by IS NOT DISTINCT FROM; true where the table has none
--- Upwards, because an entity has few ancestors. The recursion ends on cycles that are there already, and it ends early when it meets $2.
--- OFFSET 0: entity by entity through the index. A table without statistics, in the middle of a bulk load, would be hashed whole for each row.
--- A row that is gone again (a deferred trigger) closes nothing.
+--   {same_tree}         r's tree IS NOT DISTINCT FROM $3; true if the table has no trees
+-- The recursion goes upwards, because an entity has few ancestors. It ends on cycles that are there already, and early when it meets $2.
+-- OFFSET 0 makes it read entity by entity through the index. Without it a table without statistics, in the middle of a bulk load, is hashed whole for
+-- each row.
+-- A row that has been deleted since (the trigger is deferred) closes nothing.
 WITH RECURSIVE above(entity) AS (
     SELECT $1::pg_catalog.text COLLATE pg_catalog."C"
     UNION

@@ -1,20 +1,20 @@
--- The definition of cft_entities: every answer of it is what this statement answers. Slow, and obvious.
+-- The definition of cft_entities: it returns what this statement returns. Slow, and obvious.
 --
--- It is (a) what the extension runs when the image cannot serve, (b) the oracle of the tests.
--- Parameters: $1 text question, $2 boolean overlapping; $3 text[] trees, if not all are asked for; $4 text[] within, if not all count.
+-- The extension runs it when the image cannot serve, and it is the tests' oracle.
+-- Parameters: $1 text question, $2 boolean overlapping, $3 text[] trees (without them all count), $4 text[] within (without it all entities count).
 -- Filled in by src/serve/reference.rs before it is parsed: {edges}, {parent} and {child} as in reference.sql;
--- {aliases}, a query for (alias, entity) over the attached tables of aliases, without NULLs; {named}, one for (entity, what it is called): entity and label of
--- the rows that have both; (entity, entity) FROM name where there is no column of labels; nothing for integers that are no names to be found.
+-- {aliases} is a query for (alias, entity) over the attached tables of aliases, without NULLs. {named} is a query for an entity and what it is called: its
+-- label, for the rows that have both; the entity itself where there is no column of labels; no row for integers that are not looked for in texts.
 --
--- cft_words(text, plain) are the words of a text, folded, with their places from 1 on and their positions in characters; plain: of the text without
--- possessives, elisions and the like (crates/core/src/folded/plain.rs), none if it has none; cft_form(name) is the
--- folded words of a name, joined by one blank, or NULL if it is never found in a text (crates/core/src/folded/words.rs). Both are bytea: UTF-8
--- whatever the database's encoding is. cft_spelling(name, text, start, length) is how well those characters of the text spell a name to which they
--- fold, NULL if they do not (crates/core/src/recognise/spelling.rs): by punctuation and case, and cftrag.match_case.
--- One of the lines that begin with --label and --no label is part of the statement: what the entity is called, if there is a column of labels.
--- Lines that begin with --trees are part of it where trees are asked for: only entities with a row there count; a NULL in $3 is for rows without one.
--- Lines that begin with --within are part of it where only some entities and what is below them count.
--- Operators and functions are qualified: no search_path of the caller can change the meaning.
+-- cft_words(text, plain) returns the folded words of a text, with their places (1, 2, ...) and their positions in characters. With plain it returns those
+-- of the text without possessives, elisions and the like (crates/core/src/folded/plain.rs), or no row if the text has none of these. cft_form(name) is the
+-- folded words of a name, joined by one blank, or NULL if no text can name it (crates/core/src/folded/words.rs). Both return bytea, in UTF-8 whatever
+-- the database's encoding. cft_spelling(name, text, start, length) says how well those characters of the text spell a name that folds to the same words,
+-- by punctuation, case and cftrag.match_case; NULL if they do not (crates/core/src/recognise/spelling.rs).
+-- Lines that begin with --label are used if there is a column of labels, those with --no label if there is none.
+-- Lines that begin with --trees are used if trees are given: only entities with a row in one of them count; a NULL in $3 stands for rows without a tree.
+-- Lines that begin with --within are used if within is given: only those entities and what is below them count.
+-- Operators and functions are qualified, so the caller's search_path cannot change what they mean.
 WITH RECURSIVE
 there(entity) AS (
     SELECT {parent} COLLATE pg_catalog."C" FROM {edges} AS r WHERE {parent} IS NOT NULL AND {child} IS NOT NULL
@@ -23,7 +23,7 @@ there(entity) AS (
     SELECT {child} COLLATE pg_catalog."C" FROM {edges} AS r WHERE {child} IS NOT NULL
 --trees AND ({tree} COLLATE pg_catalog."C" OPERATOR(pg_catalog.=) ANY ($3) OR {tree} IS NULL AND EXISTS (SELECT FROM pg_catalog.unnest($3) AS t(tree) WHERE t.tree IS NULL))
 ),
--- Below one of the entities within which they are to be, by edges of one tree.
+-- What is below the entities of within, by edges of one tree.
 --within below(entity, tree) AS (
 --within     SELECT {child} COLLATE pg_catalog."C", {tree} COLLATE pg_catalog."C" FROM {edges} AS r WHERE {parent} COLLATE pg_catalog."C" OPERATOR(pg_catalog.=) ANY ($4) AND {child} IS NOT NULL
 --within --trees AND ({tree} COLLATE pg_catalog."C" OPERATOR(pg_catalog.=) ANY ($3) OR {tree} IS NULL AND EXISTS (SELECT FROM pg_catalog.unnest($3) AS t(tree) WHERE t.tree IS NULL))
@@ -38,7 +38,7 @@ name(entity) AS (
 aliased(alias, entity) AS (
     {aliases}
 ),
--- What an entity is called: its labels, or where there is no column of labels its name.
+-- What an entity is called: its labels, or its name where there is no column of labels.
 own(entity, form, name) AS MATERIALIZED (
     SELECT DISTINCT d.entity, cftrag_internal.cft_form(d.called), d.called FROM ({named}) AS d(entity, called)
       JOIN name AS n ON n.entity OPERATOR(pg_catalog.=) d.entity
@@ -50,7 +50,7 @@ form(entity, form, name, via_alias) AS MATERIALIZED (
       FROM aliased AS a
       JOIN name AS n ON n.entity OPERATOR(pg_catalog.=) a.entity
 ),
--- The words of the text, and where it has possessives, elisions and the like those of the text without them.
+-- The words of the text and, if it has possessives, elisions and the like, those of the text without them.
 word(plain, place, form, start, length) AS MATERIALIZED (
     SELECT p.plain, w.place, w.form, w.start, w.length
       FROM (VALUES (false), (true)) AS p(plain) CROSS JOIN LATERAL cftrag_internal.cft_words($1, p.plain) AS w
@@ -64,8 +64,9 @@ span(plain, first, last, form) AS (
       JOIN word AS w ON w.plain OPERATOR(pg_catalog.=) s.plain AND w.place OPERATOR(pg_catalog.=) (s.last OPERATOR(pg_catalog.+) 1)
      WHERE (w.place OPERATOR(pg_catalog.-) s.first) OPERATOR(pg_catalog.<) 64
 ),
--- From the first character of a window up to that after its last one. What is a name as it is written is no other one; of the names that a window
--- folds to, those that it spells best. An alias beside what its entity is called adds nothing; of several, the smallest by bytes stands for them.
+-- The entities that a window names, from its first character to the one after its last. If a name stands there literally, names that need the text
+-- without its possessives do not count; of the names that fold to the window's words only those count that it spells best. An alias adds nothing if
+-- what the entity is called is found too; the smallest of several aliases, by bytes, stands for them.
 mention(start, stop, entity, via_alias) AS MATERIALIZED (
     SELECT z.start, z.stop, z.entity, CASE WHEN pg_catalog.bool_or(z.via_alias IS NULL) THEN NULL ELSE pg_catalog.min(z.via_alias) END
       FROM (SELECT y.*, pg_catalog.rank() OVER (PARTITION BY y.start, y.stop ORDER BY y.plain, y.spelling DESC) AS place
@@ -79,7 +80,7 @@ mention(start, stop, entity, via_alias) AS MATERIALIZED (
      WHERE z.place OPERATOR(pg_catalog.=) 1
      GROUP BY z.start, z.stop, z.entity
 ),
--- Leftmost, then longest, then on after it.
+-- The leftmost match, the longest there, then the next one after its end.
 chosen(start, stop) AS (
     SELECT 0, 0
     UNION ALL

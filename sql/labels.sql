@@ -1,7 +1,7 @@
--- What entities are called: the smallest by bytes of the labels that their rows give, NULL where they give none (an empty label counts as none); in the order of $1 text[].
+-- What the entities of $1 text[] are called, in their order: the smallest label of their rows, by bytes; NULL if they have none. An empty label is none.
 --
--- Filled in as sql/reference.sql is, for a table with a column of labels (of edges, or of labels only). It is (a) what the extension runs when the image cannot serve,
--- (b) what the lines of reference.sql that begin with --label say for each relative.
+-- Filled in as sql/reference.sql is, for a table with a column of labels (the edges table, or a table of labels). The extension runs it when the image
+-- cannot serve. The lines of reference.sql that begin with --label say the same for each relative.
 SELECT (SELECT pg_catalog.min({label} COLLATE pg_catalog."C") FILTER (WHERE {label} OPERATOR(pg_catalog.<>) '')
           FROM {labels} AS r
          WHERE {is_labelled})

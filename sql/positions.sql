@@ -1,8 +1,8 @@
--- In which order siblings stand, where a column of their position was named: the places of the names in $1 text[], in their order. Of an entity with
--- several rows the first position counts; those without one come last, and names of one position have one place.
+-- The order of siblings, where the table was attached with a column of positions: for each name of $1 text[], in their order, its place among them. The
+-- first position of an entity with several rows counts. Names without a position come last, and names with the same position have the same place.
 --
--- Filled in as sql/reference.sql is, and {position} r.<column>; {is_child}: that the row's child is u.name, in the column's own type. No image holds
--- positions: this is how they are read.
+-- Filled in as sql/reference.sql is. {position} is r.<column>; {is_child}: the row's child is u.name, compared in the column's own type. The image does
+-- not hold positions, so this statement reads them.
 SELECT pg_catalog.rank() OVER (ORDER BY p.position NULLS LAST)
   FROM pg_catalog.unnest($1::pg_catalog.text[]) WITH ORDINALITY AS u(name, place)
   LEFT JOIN LATERAL (SELECT {position} FROM {edges} AS r WHERE {is_child} AND {position} IS NOT NULL ORDER BY 1 LIMIT 1) AS p(position) ON true

@@ -1,25 +1,26 @@
--- The definition of cft_context: every answer of cftrag is what this statement answers.
+-- The definition of cft_context: it returns what this statement returns.
 --
--- It is (a) what the extension runs when the image cannot serve, (b) the oracle of every test.
--- Parameters: $1 text[] entities, $2 int levels up, $3 int levels down; $4 text[] trees, if not all are asked for.
+-- The extension runs it when the image cannot serve, and it is the tests' oracle.
+-- Parameters: $1 text[] entities, $2 int levels up, $3 int levels down, $4 text[] trees (without them all count).
 -- Filled in by src/serve/reference.rs (and by tests) before it is parsed:
 --   {edges}             the table, schema-qualified and quoted
 --   {tree}              r.<column>::pg_catalog.text, or NULL::pg_catalog.text where the table has none
 --   {parent} {child}    r.<column>::pg_catalog.text
 --   {labels} {label} {is_labelled}
---                       where labels are: the table (here the edges table itself), its column of labels, and that a row is of the entity u.name
+--                       the table with the labels (here the edges table itself), its column of labels, and the condition that a row is about u.name
 --   {parent_collation} {child_collation}
 --                       the column's own collation, so that the user's index serves the equality; it is deterministic, so
 --                       equality is by bytes under any of them (otherwise, and for types without one: pg_catalog."C")
--- A row whose parent is NULL is no edge: it says that its child is there, as a row does whose parent is its child. Lines that begin with --own
--- are part of the statement where a method (cft_depth, say) asks for an entity's own row: an ancestor at depth 0, in each tree with such a row.
--- Lines with --trees are part of it where trees are asked for: only rows of these count; a NULL in $4 is for rows without a tree.
--- One of the lines that begin with --label and --no label is, too: what the relative is called, by the column of labels if the table has one; and for texts what the entity is.
--- Operators and functions are qualified: no search_path of the caller can change the meaning.
+-- A row whose parent is NULL is not an edge: it says that its child is there. So does a row whose parent is its child. Lines that begin with --own are
+-- used if a method (cft_depth, for example) asks for an entity's own row: an ancestor at depth 0, in each tree with such a row.
+-- Lines with --trees are used if trees are given: only rows of these count; a NULL in $4 stands for rows without a tree.
+-- Lines that begin with --label are used if there are labels, those with --no label if there are none: what the relative is called. For texts the lines
+-- with "entity label" say what the entity is called.
+-- Operators and functions are qualified, so the caller's search_path cannot change what they mean.
 --
--- A row's via is the smallest neighbour it was reached through at its least depth d. That neighbour's own least depth is d - 1:
--- were it smaller, the row would have been reached earlier.
--- Trees are compared in two equalities, of texts and of being NULL: by these a plan can hash where a name is in many trees.
+-- A row's via is the smallest neighbour through which it was reached at its least depth d. That neighbour's own least depth is d - 1: if it were
+-- smaller, the row would have been reached earlier.
+-- Trees are compared by two equalities, one of the texts and one of IS NULL, so that a plan can use a hash join where a name is in many trees.
 WITH RECURSIVE
 question(entity, place) AS (
     SELECT q.entity, pg_catalog.min(q.place)

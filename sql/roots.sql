@@ -1,10 +1,10 @@
--- The definition of cft_roots: the entities of each tree that have a row there, and no parent. A row whose parent is NULL says that its child is
--- there, as one does whose parent is its child: neither is a parent.
+-- The definition of cft_roots: the entities of each tree that have a row there, and no parent. A row whose parent is NULL, or is its child, says that
+-- the child is there; it gives it no parent.
 --
--- One of the lines that begin with --label and --no label is part of the statement: what the root is called, if there is a column of labels.
--- Lines that begin with --trees are part of it where trees are asked for, in $1 text[]; a NULL in it is for rows without a tree.
--- Lines that begin with --position are part of it where the table has a column of positions.
--- It is (a) what the extension runs when the image cannot serve, (b) the oracle of its tests. Filled in as sql/reference.sql is.
+-- Lines that begin with --label are used if there is a column of labels, those with --no label if there is none: what the root is called.
+-- Lines that begin with --trees are used if trees are given, in $1 text[]; a NULL in it stands for rows without a tree.
+-- Lines that begin with --position are used if the table has a column of positions.
+-- The extension runs it when the image cannot serve, and it is the tests' oracle. Filled in as sql/reference.sql is.
 SELECT z.tree, z.root
 --label , (SELECT pg_catalog.min({label} COLLATE pg_catalog."C") FILTER (WHERE {label} OPERATOR(pg_catalog.<>) '') FROM (SELECT z.root) AS u(name) JOIN {labels} AS r ON {is_labelled})
 --no label , NULL::pg_catalog.text

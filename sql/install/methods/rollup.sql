@@ -1,8 +1,8 @@
--- The work on what is due (summaries.sql has the whole): a worker takes entities with what is to be summarised, and says what the summaries are, in
--- one transaction. With the caller's own rights: SELECT, UPDATE, DELETE and INSERT on the summaries, SELECT on the edges and documents.
+-- The work on the summaries that are due (summaries.sql has the rules): in one transaction a worker takes entities with the texts to summarise, and
+-- stores the summaries. It needs SELECT, INSERT, UPDATE and DELETE on the summaries, and SELECT on the edges and documents.
 
--- Of the entities whose summaries are due, ready are those that wait for no child. Entities without children are ready only if leaves have summaries;
--- else they are bare. An entity waits for a child that is also its ancestor (a cycle) unless through_cycles.
+-- Sorts entities whose summaries are due. Those that wait for no child are ready. Those without children are ready if leaves have summaries, else bare.
+-- An entity waits for a child that is also its ancestor (a cycle) unless through_cycles.
 CREATE FUNCTION cftrag_internal.cft_rollup_ready(due text[], through_cycles boolean, forest regclass, summaries regclass, entity name, summary name, leaves boolean)
 RETURNS TABLE(ready text[], bare text[]) LANGUAGE plpgsql VOLATILE ROWS 1 SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -31,7 +31,8 @@ END $$;
 COMMENT ON FUNCTION cftrag_internal.cft_rollup_ready(text[], boolean, regclass, regclass, name, name, boolean) IS
 'which entities whose summaries are due wait for no child, and which have none';
 
--- Locks all marks of each entity; skips an entity if another worker has locked one. Keeps one mark of each. marked_by: who wrote them, if several.
+-- Locks all marks of each entity, skips an entity if another worker has locked one, and deletes all but one of each. marked_by: the transactions that
+-- wrote them, if there were several marks.
 CREATE FUNCTION cftrag_internal.cft_rollup_take(entities text[], summaries regclass, entity name, summary name)
 RETURNS TABLE(name text, mark tid, marked_by text[]) LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -50,7 +51,7 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION cftrag_internal.cft_rollup_take(text[], regclass, name, name) IS 'takes the marks of entities that no other transaction has taken';
 
--- Marks that outlive this transaction, which ignores them (rule 6), by table and entity.
+-- The marks that this transaction leaves for those after it, and ignores (rule 6).
 CREATE FUNCTION cftrag_internal.cft_rollup_kept(summaries regclass)
 RETURNS tid[] LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -81,7 +82,7 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION cftrag_internal.cft_rollup_keep(text[], regclass, regclass, name) IS 'marks entities and their ancestors for those who work after this transaction';
 
--- Which marks were taken, to the end of the transaction: by table and entity. What is marked after that stays due.
+-- The marks that this transaction has taken, by table and entity. It forgets them at its end. An entity marked after that stays due.
 CREATE FUNCTION cftrag_internal.cft_rollup_taken()
 RETURNS jsonb LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -89,7 +90,7 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION cftrag_internal.cft_rollup_taken() IS 'the marks that this transaction has taken by cft_rollup_next and not yet answered';
 
--- The marks themselves, in one table.
+-- The marks in one table that this transaction has taken or keeps.
 CREATE FUNCTION cftrag_internal.cft_rollup_held(summaries regclass)
 RETURNS tid[] LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -104,9 +105,10 @@ CREATE FUNCTION cftrag_internal.cft_rollup_inputs(entities text[], forest regcla
 RETURNS TABLE(name text, sources text[], inputs text[], tokens bigint)
 LANGUAGE plpgsql VOLATILE ROWS 10 SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-    -- Documents by a column that were not named at cft_attach_summaries leave no marks: they are no inputs. By a mapping none do, and that is known.
+    -- Documents are inputs if they leave marks: those named at cft_attach_summaries do. A table whose documents are found by a mapping is read too,
+    -- although its changes leave no marks; docs/methods.md says so.
     texts regclass := coalesce(documents, (SELECT a.relation FROM cftrag_internal.cft_attached_documents(meant) AS a WHERE meant <> 0 AND a.entity IS NULL), 0);
-    -- Most entities are in no cycle: then no child is above any of them.
+    -- Entities with a child that is also above them. Most have none, and the query below then looks for none.
     cycles text[] := CASE WHEN EXISTS (
         SELECT c.relative FROM cftrag_internal.cft_context(entities, 0, 1, forest) AS c INTERSECT SELECT u.name FROM unnest(cftrag_internal.cft_rollup_up(entities, forest)) AS u(name))
         THEN entities ELSE '{}' END;
@@ -155,12 +157,12 @@ BEGIN
         RAISE EXCEPTION 'k must not be null or negative' USING ERRCODE = 'invalid_parameter_value';
     END IF;
     SELECT * INTO s FROM cftrag_internal.cft_rollup_tables(edges);
-    -- Children that are ancestors too are not waited for; but that is asked only if all others are done or taken.
+    -- The second round does not wait for children that are also ancestors. It runs only if the first has found too few.
     FOR through_cycles IN 0 .. CASE WHEN k > 0 THEN 1 ELSE -1 END LOOP
         after := NULL;
         look := 256;
         LOOP
-            -- In the order of the column, so that an index on it serves. More at a time where nothing was found: without an index each is a scan.
+            -- The order of the column, so that an index on it serves. The batch grows when it gave nothing, because without an index each is a scan.
             EXECUTE format('SELECT array_agg(z.name) FROM (SELECT DISTINCT s.%2$I AS name FROM %1$s AS s
                              WHERE s.%3$I IS NULL AND s.%2$I IS NOT NULL AND ($1 IS NULL OR s.%2$I > $1) AND s.ctid <> ALL ($3)
                               ORDER BY 1 LIMIT $2) AS z', s.summaries, s.entity, s.summary)
@@ -194,11 +196,11 @@ BEGIN
     PERFORM cftrag_internal.cft_rollup_spread(z.names, z.marked_by, taken, s.forest, s.summaries, s.entity, s.summary)
        FROM (SELECT array_agg(e.key) AS names, array_agg(x) AS marked_by FROM jsonb_each(several) AS e, jsonb_array_elements_text(e.value) AS x) AS z WHERE z.names IS NOT NULL;
     IF NOT s.leaves THEN
-        -- The leaves below are read now, so their marks are no longer needed for these entities.
+        -- The leaves below these entities are about to be read, so these need the leaves' marks no longer.
         PERFORM cftrag_internal.cft_rollup_settle(ARRAY(SELECT DISTINCT c.relative FROM cftrag_internal.cft_context(taken, 0, 1, s.forest) AS c), taken,
                                               s.forest, s.summaries, s.entity, s.summary, false);
     END IF;
-    -- Read after the marks were taken.
+    -- The inputs are read after the marks were taken (rule 3).
     RETURN QUERY SELECT i.* FROM cftrag_internal.cft_rollup_inputs(taken, s.forest, s.summaries, s.entity, s.summary, s.leaves, s.documents, meant) AS i;
 END $$;
 COMMENT ON FUNCTION cftrag_internal.cft_rollup_next(integer, regclass, regclass) IS 'what cft_rollup_next calls';
@@ -235,12 +237,12 @@ BEGIN
         new_values := new_values || format(', %I = $3::%s', s.embedding,
             (SELECT format_type(a.atttypid, NULL) FROM pg_attribute AS a WHERE a.attrelid = s.summaries AND a.attname = s.embedding));
     END IF;
-    -- The old summary's row gets the new one, and the mark goes; or the mark becomes the first.
+    -- If there is a summary, its row gets the new one and the mark is deleted. Else the mark's row becomes the first summary.
     EXECUTE format('UPDATE %s SET %s WHERE %I = $1 AND %I IS NOT NULL AND $4 IS NOT NULL', s.summaries, new_values, s.entity, s.summary)
     USING node, summary, embedding, mark;
     GET DIAGNOSTICS changed = ROW_COUNT;
     IF changed > 1 THEN
-        -- Two transactions have each inserted a first summary, from marks that the other did not see (rule 6).
+        -- Two transactions have each stored a first summary, from marks that the other did not see (rule 6). One row stays.
         EXECUTE format('DELETE FROM %1$s AS s WHERE s.%2$I = $1 AND s.%3$I IS NOT NULL
                            AND s.ctid <> (SELECT min(o.ctid) FROM %1$s AS o WHERE o.%2$I = $1 AND o.%3$I IS NOT NULL)', s.summaries, s.entity, s.summary) USING node;
     END IF;
@@ -253,7 +255,7 @@ BEGIN
     END IF;
     PERFORM set_config('cft_rollup.taken', (cftrag_internal.cft_rollup_taken() - claim)::text, true);
 
-    -- Rule 5. Children that are ancestors too are no inputs.
+    -- Rule 5. A parent that is also below this entity has no input from it.
     SELECT array_agg(DISTINCT c.relative) INTO parents FROM cftrag_internal.cft_context(node, 1, 0, s.forest) AS c;
     IF node = ANY (cftrag_internal.cft_rollup_up(parents, s.forest)) THEN
         SELECT array_agg(u.name) INTO parents FROM unnest(parents) AS u(name)
@@ -268,7 +270,7 @@ RETURNS void LANGUAGE sql VOLATILE COST 1000
 BEGIN ATOMIC SELECT cftrag_internal.cft_rollup_done($1, $2, $3, cftrag_internal.cft_meant_edges($4)); END;
 COMMENT ON FUNCTION cft_rollup_done(text, text, vector, regclass) IS 'stores the summary of an entity that cft_rollup_next gave to this transaction';
 
--- No model: the first sentence of each input, of 200 characters at most, while all are not longer than 1000.
+-- A summary without a model: the first sentence of each input, cut at 200 characters, as long as all together have at most 1000.
 CREATE FUNCTION cft_summarize_extractive(entity text, sources text[], inputs text[])
 RETURNS text LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE COST 100 SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -281,7 +283,7 @@ END $$;
 COMMENT ON FUNCTION cft_summarize_extractive(text, text[], text[]) IS
 'a summary without a model, extractive: the name, and the first sentence of each input, up to 1000 characters';
 
--- The functions are the user's, called with the caller's rights, and find what they call by the caller's search_path.
+-- The summarizer and embedder are functions of the user. They run with the caller's rights and search_path.
 CREATE FUNCTION cftrag_internal.cft_rollup_by(summarizer regprocedure, embedder regprocedure, k integer, edges regclass, meant regclass,
     path text, standard regprocedure)
 RETURNS TABLE(summarized bigint, by_function regprocedure, extractive boolean)
@@ -319,7 +321,7 @@ BEGIN
                 HINT = 'An embedder takes a text and returns a vector.';
         END IF;
     END IF;
-    -- No model: the average of the embeddings of the documents about an entity and all below it, where both columns have the same type.
+    -- An embedding without a model: the average of the embeddings of the documents about an entity and all below it, where both columns have one type.
     SELECT * INTO tables FROM cftrag_internal.cft_rollup_tables(edges);
     IF embed IS NULL AND num_nulls(tables.documents, tables.embedding) = 0 THEN
         SELECT cftrag_internal.cft_kept_statement('centroid within', d.relation) INTO centroid FROM cftrag_internal.cft_attached_documents(tables.documents) AS d

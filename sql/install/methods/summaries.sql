@@ -1,33 +1,36 @@
 -- Implicit knowledge (Gupte et al., arXiv 2510.10806, 2025): a summary of each node, made from what is below it, from the leaves up. Here: a user's
 -- table of summaries, which of them are due, and a queue that any number of workers share. The workers bring the models.
 --
--- Three files: which table holds the summaries (this one), what becomes due by a change (marks.sql), and the work on it (rollup.sql).
+-- Three files: which table holds the summaries (this one), what a change makes due (marks.sql), and the work on it (rollup.sql).
 --
--- The table has a row with each summary, and a row without one, a mark, for each time that an entity's summary became due. A summary is due if it was
--- made of other inputs than are committed now: the documents about the entity; its children, and whether each is above it too (such are no inputs);
--- a child's summary if it has children, else its documents. A transaction that changes something sees one snapshot only, and two who write at once see
--- neither the other's edges nor documents. So the ways up are taken from two sides, by who writes as a courtesy, by who works as a rule:
---   1. A change marks what it names itself, whatever its snapshot shows: the parents in changed edges, the entities of changed documents, leaves
---      or not, in the forest or not. The mark is committed with the change. Marks are only ever added, so no writer waits for a worker or a writer.
---   2. It marks all that it sees above these too, so that these wait. What it does not see is not lost, by 3 to 5.
---   3. A worker locks all the marks of an entity that it sees (SKIP LOCKED), and reads what is below the entity by a later snapshot, or the same;
---      so it has all the changes of these marks. It deletes them with the summary; another change has a mark of its own. If the worker dies or
---      rolls back, its marks are as they were. An entity without a summary of its own (a leaf, or gone from the forest) is looked at after the
---      locking, too; its marks are deleted once those above it have theirs, by 4.
---   4. Who takes marks sees the ways up as they are after the change, and marks what is above and was not marked by the changing transaction
---      itself. Of a leaf always. Of an entity with a summary where there are several marks, as a changed edge leaves two: it may have closed or cut
---      a cycle with an edge that its writer did not see. (One mark says: made anew, that is all; else cycles would go on for ever.)
---   5. A summary that is done marks the parents whose input it is, unless there is a mark that this transaction did not take and can lock: that
---      stays until this one is committed, so who takes it reads the new summary.
---   6. No transaction takes away a mark that only it sees: to others its change is not there yet, and another may be at the same entity by a
---      mark that it does not see. A transaction that works on what it has marked itself, by 1, 4 or 5, leaves it two marks, and one to what is
---      above it, that it does not look at again.
--- Why that is enough: let y's summary differ from what its inputs give now, and let c be the last of these that changed. An edge (y, c) or a document
--- of y: by 1 y has a mark, which none who read y before the change has taken. A summary of c: who made it saw (y, c), then y is marked by 5; or (y, c)
--- was committed later, then with a mark of y, which waits until c is done or finds it done. c's documents, or whether it has children: c has a
--- mark; who takes it sees (y, c), then y is marked by 4 or by the change itself, after it; or (y, c) is later again. Whether c is above y: of the
--- edges on the way the last that was added, or of those that are gone the first, seen from c, has two marks at its upper end; to there the way from y
--- by c is whole when they are taken, so y is marked by 4.
+-- The table has one row with each summary, and one row without a summary, a mark, for each time that an entity's summary became due. A summary is due
+-- if the inputs that are committed now are not those it was made of. Its inputs are the documents about the entity; its children, except those that
+-- are also above it; and of each child the summary, or its documents if it has no children. A transaction sees one snapshot only, and of two that
+-- write at once neither sees the other's edges or documents. So the ways up are followed from both sides: a writer marks what it sees above a change,
+-- so that the work waits; a worker marks what is above too, so that nothing is missed.
+--   1. A change marks what it names itself, whatever its snapshot shows: the parents in changed edges and the entities of changed documents, leaves
+--      or not, in the forest or not. The mark is committed with the change. Writers only add marks, so no writer waits for a worker or a writer.
+--   2. A change also marks all that it sees above these, so that they wait. What it does not see is found by rules 3 to 5.
+--   3. A worker locks all the marks of an entity that it sees (SKIP LOCKED), then reads what is below the entity with that snapshot or a later one,
+--      so it sees the changes that these marks stand for. It deletes them as it writes the summary; another change has a mark of its own. If the
+--      worker dies or rolls back, its marks are as they were. An entity without a summary of its own (a leaf, or gone from the forest) is read after
+--      the locking too; its marks are deleted once those above it have theirs, by rule 4.
+--   4. A worker that takes marks sees the ways up as they are after the change. It marks what is above and was not marked by the changing transaction:
+--      above a leaf always, above an entity with a summary if that has several marks. A changed edge leaves two, because it may close or cut a cycle
+--      together with an edge that its writer did not see. One mark only says that the summary is to be made again; else cycles would never be done.
+--   5. A finished summary marks the parents whose input it is, except those with a mark that this transaction did not take and can lock: that mark
+--      stays until this transaction is committed, so the worker that takes it reads the new summary.
+--   6. No transaction takes away a mark that only it sees: others do not see its change yet, and may be working on the same entity because of a mark
+--      that it does not see. A transaction that works on what it has marked itself (rules 1, 4 and 5) leaves two marks on that entity and one on what
+--      is above it, and does not look at these again.
+-- Why that is enough: suppose that y's summary is not what its inputs give now. The input that changed last was one of these:
+--   - An edge (y, c), or a document of y: by rule 1 y has a mark, and no worker that read y before the change has taken it.
+--   - The summary of a child c. Its worker saw (y, c) and marked y by rule 5; or (y, c) was committed later, with a mark on y that waits for c or
+--     finds it done.
+--   - c's documents, or whether c has children: c has a mark. The worker that takes it sees (y, c), and y is marked after the change, by rule 4 or by
+--     the change itself; or (y, c) was committed later, as above.
+--   - Whether c is above y. Of the edges on the way down from c to y consider the one added last or, if some are gone, the first that is missing: its
+--     upper end has two marks. When they are taken, the way from y through c down to that end is whole, so y is marked by rule 4.
 
 -- Marks are written as the owner of the summaries, so only the owner may register them for these edges. A role with the TRIGGER privilege on a table
 -- can create a trigger on it, but cannot set it to ENABLE ALWAYS.
