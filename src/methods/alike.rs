@@ -1,8 +1,9 @@
 //! Tells apart entities that share a label: a text names each of them by its path.
 //!
-//! Labels are not unique: a shop has three categories "Accessories". A text names an entity by its label. If it shares the label with another
-//! entity that the call asks about, or that is in the same entity's sentences, the text names it by its path in the sentence's tree ("Sports >
-//! Shoes > Accessories"). If the paths are equal, too, or are the label alone, the name follows ("Sports > Accessories (17)").
+//! Labels are not unique: a shop has three categories "Accessories". A text names an entity by its label, unless
+//! another entity that the call asks about, or that is in the same entity's sentences, has the same label. Then the
+//! text names it by its path in the sentence's tree ("Sports > Shoes > Accessories"). If the paths are equal too, or
+//! consist of the label alone, the name follows ("Sports > Accessories (17)").
 
 use crate::call::work_memory::Room;
 use crate::error::Fallible;
@@ -70,7 +71,7 @@ pub struct Alike<'a> {
 }
 
 impl<'a> Alike<'a> {
-    /// For a call about these entities. Errors: those of cft_context.
+    /// Prepares a call about these entities. Errors: those of cft_context.
     pub fn of(walker: &'a Walker, names: &'a [&'a [u8]]) -> Fallible<Self> {
         let labels = Labels::of(&walker.of, names)?;
         let (mut asked, mut room) = (HashMap::new(), Room::new());
@@ -102,7 +103,7 @@ impl<'a> Alike<'a> {
         })
     }
 
-    /// [`Alike::tell_apart`], for the rows of one entity.
+    /// Does the work of [`Alike::tell_apart`] for the rows of one entity.
     fn tell_one(
         &self,
         rows: &[Relative<'_>],

@@ -43,7 +43,7 @@ pub type Map<K, V> = HashMap<K, V, Hashes>;
 
 pub type Set<K> = HashSet<K, Hashes>;
 
-/// Values are small and own nothing, so dropping them takes no time.
+/// The hash table. Its values are small and own nothing, so dropping them takes no time.
 pub struct Table<K, V>(pub Vec<HashMap<K, V, Hashes>>);
 
 impl<K, V> Default for Table<K, V> {

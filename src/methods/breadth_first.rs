@@ -1,9 +1,9 @@
 //! Breadth-first search along edges, within each tree, to any depth; from one entity, or from two until they meet.
 //!
-//! One level at a time: a walk over the whole frontier. Of two searches, the one with the smaller frontier continues. When one has
-//! finished level i and the other level j, and they first have an entity of a tree in common, then i + j is the distance
-//! in that tree (a smaller one would have been found before), and each shortest path leads through exactly one entity at
-//! distance i from one end and j from the other.
+//! Each step finds one level, by a walk over the whole frontier. Of two searches, the one with the smaller frontier
+//! continues. When one has finished level i and the other level j, and they first have an entity of a tree in common,
+//! then i + j is the distance in that tree (a smaller one would have been found before), and each shortest path leads
+//! through exactly one entity at distance i from one end and j from the other.
 
 use crate::call::work_memory::Room;
 use crate::error;
@@ -15,8 +15,8 @@ use crate::serve::sink::Relative;
 use cftrag_core::{Interruptible, NameId, Names};
 use std::ops::Range;
 
-/// The most bytes that these take: an entity besides its name, a name, and one of the edges that entities were reached by. The numbers assume
-/// tables and lists that have just doubled, with the old copy still there.
+/// The most bytes that an entity takes besides its name. This number and the next two assume tables and lists that have
+/// just doubled, with the old copy still there.
 const PER_ENTITY: usize = 120;
 
 const PER_NAME: usize = 60;

@@ -1,13 +1,15 @@
 //! cft_bridge: how entities hang together (HiRAG's bridge between local and global knowledge).
 //!
-//! In each tree: of the entities at or above given ones, within `max_hops` levels, the apex is the one above most of them; of several the one with
-//! the fewest steps in all, then the smallest by bytes. From it to each given entity below the shortest way, of several the one whose names are the
-//! smallest by bytes from the apex on: together these ways are a tree. Then the same again for the given entities that are not in it, while two of
-//! them meet. Where each entity has one parent, this is the Steiner tree: the smallest one that connects them. With several parents a smaller one
-//! can exist.
+//! In each tree, the apex is the entity with the most given entities at or below it, within `max_hops` levels. Ties go
+//! to the entity with the fewest steps to all of these, then to the smallest name by bytes. From the apex, the shortest
+//! way leads to each of them; of several shortest ways, we take the one whose names are the smallest by bytes, from the
+//! apex down. So these ways form a tree. We repeat this with the given entities that are not connected yet, as long as
+//! two of them meet. Where each entity has one parent, the result is the Steiner tree: the smallest one that connects
+//! them. With several parents a smaller one can exist.
 //!
-//! Entities above are counted once. Whatever is connected is taken off the counts, which only fall: so apexes come from a heap, and one whose count
-//! has fallen meanwhile goes back into it. Each pair of an entity and one above it is looked at a few times, however many apexes there are.
+//! The given entities at or below each entity are counted once. Connecting a given entity lowers the counts above it,
+//! and no count ever rises. So apexes come from a heap, and an entity whose count has fallen meanwhile goes back into
+//! it. Each pair of a given entity and one above it is visited a few times, however many apexes there are.
 
 #![expect(unsafe_code, reason = "PostgreSQL's function call interface, a tuplestore")]
 
@@ -28,12 +30,15 @@ use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 use std::ops::Range;
 
-/// The most bytes that an element of an array takes, besides three times its text, while the array is made.
+/// The most bytes that an array's element takes while the array is made, besides three times its text.
 const PER_ELEMENT: usize = 64;
 
-/// `cft_bridge(entities text[], max_hops int, edges regclass) -> table(tree, apex, depth, parent, child, leads_to text[], parent_label, child_label)`:
-/// the edges of the ways from each apex. By tree (NULL first), in the order in which the apexes were found, by depth, parent and child; names by
-/// bytes. No rows for NULL. Errors: 22023 (max_hops); those of cft_context; 53400 (cftrag.work_memory).
+/// `cft_bridge(entities text[], max_hops int, edges regclass) -> table(tree, apex, depth, parent, child, leads_to
+/// text[], parent_label, child_label)`
+///
+/// Returns the edges of the ways from each apex: by tree (NULL first), in the order in which the apexes were found,
+/// then by depth, parent and child. Names are ordered by bytes. NULL arguments give no rows. Errors: 22023 (max_hops);
+/// those of cft_context; 53400 (cftrag.work_memory).
 #[pg_extern(sql = false)]
 fn cft_bridge(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     // SAFETY: our own fcinfo, whose arguments SQL declares.
@@ -49,7 +54,7 @@ fn cft_bridge(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     let mut graph = Graph::with_parents(&walker, &entities)?;
     let given = nodes_of(&graph, entities.len(), work)?;
     all_above(&mut graph, given.into_iter().map(|(_, node)| node), max_hops as u32, work)?;
-    // Those without parents are known now, where they are above others.
+    // Now a given entity without parents has a node, too, if it is above another one.
     let given = in_order(nodes_of(&graph, entities.len(), work)?, &graph, work)?;
     let mut bridge = Bridge::new(graph);
     for given in given.chunk_by(|a, b| a.0 == b.0) {
@@ -92,7 +97,8 @@ fn in_order(
     Ok(nodes)
 }
 
-/// Names in the order of their bytes, each compared as bytes once: there may be a million trees.
+/// Names and their places in the order of their bytes. Bytes are compared in one sort only: there may be a million
+/// trees.
 #[derive(Default)]
 struct Order {
     names: Vec<NameId>,
@@ -122,19 +128,19 @@ impl Order {
     }
 }
 
-/// What is found in one tree after the other; edges of several trees, until they are written.
+/// The state of the search, which handles one tree after the other. Edges of several trees stay until they are written.
 struct Bridge<'w> {
     graph: Graph<'w>,
     above: Above,
     given: Vec<Given>,
-    /// Of one given entity after the other: what is above it, the nearest first, beginning with itself.
+    /// What is above each given entity, one entity after the other: first the entity itself, then the nearest.
     pairs: Vec<Pair>,
     meetings: Vec<Meeting>,
-    /// The numbers of nodes in `meetings`, of this tree and of earlier ones.
+    /// The number of a node in `meetings`. Nodes of earlier trees keep theirs.
     numbers: Marks,
     candidates: BinaryHeap<Candidate>,
     edges: Vec<Edge>,
-    /// Where the edge to a node is, of this apex and of earlier ones.
+    /// The place in `edges` of the edge to a node, for this apex and for earlier ones.
     edge_to: Marks,
     leads: Vec<Lead>,
 }
@@ -229,7 +235,7 @@ impl<'w> Bridge<'w> {
 
     /// Connects the given entities of the tree, from one apex after the other.
     fn connect(&mut self, work: &mut Interruptible<'_>) -> Fallible<()> {
-        // For a while: there may be a million trees.
+        // Not counted, because it is freed with this tree: there may be a million trees.
         self.graph.room.spare(2 * self.meetings.len() * size_of::<u32>())?;
         let mut shared = Vec::new();
         for (number, of) in self.meetings.iter().enumerate() {
@@ -267,11 +273,11 @@ impl<'w> Bridge<'w> {
         Ok(())
     }
 
-    /// Connects what is below an apex and not connected.
+    /// Connects the given entities below an apex that are not connected yet.
     fn ways_from(&mut self, apex: u32, work: &mut Interruptible<'_>) -> Fallible<()> {
         let (first, room) = (self.edges.len(), &mut self.graph.room);
         let Meeting { node: apex, last_pair: mut at, .. } = self.meetings[apex as usize];
-        // The last given entity first, so that those to which an edge leads are found in their order again.
+        // We begin with the last given entity, so that `leads_to` finds them in their order.
         while let Some(&Pair { given, before, .. }) = self.pairs.get(at as usize) {
             work.step();
             at = before;
@@ -279,7 +285,7 @@ impl<'w> Bridge<'w> {
             if std::mem::replace(&mut given.is_connected, true) {
                 continue;
             }
-            // From the apex downwards, of each level the one that leads to the entity.
+            // Go down from the apex; at each level only the node that leads to the entity counts.
             let (mut wanted, mut depth) = (apex, 0);
             for pair in self.pairs[given.pairs.clone()].iter().rev() {
                 work.step();
@@ -350,7 +356,7 @@ impl<'w> Bridge<'w> {
         }
     }
 
-    /// The given entities to which an edge leads, by bytes; checks that there is room for an array of them.
+    /// The given entities to which an edge leads, ordered by bytes. Checks that there is room for an array of them.
     fn leads_to(&self, edge: &Edge, work: &mut Interruptible<'_>) -> Fallible<Vec<&[u8]>> {
         let lead = |at: u32| self.leads.get(at as usize);
         let (mut names, mut bytes) = (Vec::new(), 0);

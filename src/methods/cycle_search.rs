@@ -34,7 +34,7 @@ const STEPS_BETWEEN_CHECKS: u32 = 1000;
 /// Bytes that a met entity takes besides its name, which is stored twice: in a hash table at most half full, and in a list.
 const MET: usize = 150;
 
-/// Bytes that the note of which entity led to it takes, on the shortest way.
+/// Bytes that the search for the shortest way takes to note which entity led to a met one.
 const LED: usize = 200;
 
 /// An index whose first column is the one to search by.
@@ -63,7 +63,8 @@ pub enum Verdict {
     Unknown,
 }
 
-/// Of several at the same distance from the parent, the smallest by bytes, as for cft_context's via.
+/// Maps each entity to the one below it. If several lead to it at the same distance from the parent, the smallest by
+/// bytes counts, as in cft_context's via.
 pub type Below = HashMap<Vec<u8>, Vec<u8>>;
 
 /// Whether the edge closes a cycle. 53400 if the searches need more than cftrag.work_memory.
@@ -144,7 +145,8 @@ impl Pace {
     }
 }
 
-/// Reads a row of one search. Some: whether the searches meet; meeting the other end of the edge counts.
+/// Reads a row of one search. Returns whether the searches meet, once that is known; meeting the other end of the edge
+/// counts.
 ///
 /// # Safety
 /// As for [`closes`].
@@ -189,7 +191,7 @@ struct Search {
 
 pub enum Next {
     Found(Vec<u8>),
-    /// A row that leads nowhere new, or the begin or end of a scan.
+    /// A row that leads nowhere new, or the beginning or end of a scan.
     Nothing,
     End,
 }

@@ -1,5 +1,5 @@
-//! All that is below some entities, to any depth. By walks of all levels; if there are more levels than a walk takes, by further walks from
-//! where the ones before ended.
+//! Finds all that is below some entities, to any depth: by walks of all levels and, if there are more levels than a
+//! walk takes, by further walks from where the ones before ended.
 
 use crate::call::work_memory::Room;
 use crate::error::Fallible;
@@ -13,7 +13,7 @@ use cftrag_core::{Interruptible, NameId, Names};
 /// Bytes that an entity in a tree takes besides its name, where there are more levels than a walk has.
 const PER_NODE: usize = 100;
 
-/// These entities, known or not, and all below them in the walker's trees. 53400, 53200.
+/// Returns these entities, known or not, and all below them in the walker's trees. 53400, 53200.
 pub fn descendants(walker: &Walker, tops: &[&[u8]]) -> Fallible<Names> {
     let (mut found, mut room) = (Names::default(), Room::new());
     for top in tops {
@@ -37,13 +37,13 @@ pub fn descendants(walker: &Walker, tops: &[&[u8]]) -> Fallible<Names> {
     Ok(found)
 }
 
-/// What walks have passed on where one has not enough levels.
+/// What the walks have found, where one walk does not have enough levels.
 #[derive(Default)]
 struct Deep {
     names: Names,
     /// Each entity in its tree, and whether the next walk begins there.
     known: Table<Node, bool>,
-    /// Those at the last level of a walk that no walk has met before: what is below others is found, or will be.
+    /// Nodes at the last level of a walk that no walk has met before. What is below other nodes is found, or will be.
     ends: Vec<Node>,
 }
 
@@ -75,7 +75,7 @@ impl Deep {
             for rows in rows.chunk_by(|a, b| a.entity == b.entity && a.tree == b.tree) {
                 let tree = rows[0].tree.map(|tree| named(&mut self.names, tree, room)).transpose()?;
                 let node = (tree, named(&mut self.names, rows[0].entity, room)?);
-                // It may be an end in another tree only.
+                // The entity may be an end in another tree only.
                 if self.known.get(&node) == Some(&true) {
                     rows.iter().try_for_each(|row| self.note(row, found, room))?;
                 }

@@ -1,7 +1,9 @@
-//! The descent of cft_tree_search: from the top of a forest by the similarity of its entities, level by level, all trees together.
+//! The descent of cft_tree_search: goes down from the top of a forest, guided by the similarity of its entities, level
+//! by level, in all trees together.
 //!
-//! In a tree each entity is judged once, at the least depth at which it is reached through nodes that lead on; of several such parents it comes
-//! from the one with the smallest name by bytes. One without a score is passed through. Depth 0 always leads on. sql/install/methods/tree_search.sql
+//! In a tree each entity is judged once, at the least depth at which it is reached through nodes that lead on. If
+//! several such parents lead to it, its path comes from the one with the smallest name by bytes. An entity without a
+//! score is passed through: it leads on, and is no result. Depth 0 always leads on. sql/install/methods/tree_search.sql
 //! has the arguments and their papers.
 
 #![expect(unsafe_code, reason = "PostgreSQL's function call interface, a tuplestore")]
@@ -41,7 +43,7 @@ struct Node {
 #[derive(Clone, Copy)]
 struct Entity {
     score: Option<f64>,
-    /// Its node among the results: of the least depth, then of the first tree.
+    /// Its node among the results: the one at the least depth, then in the first tree.
     hit: u32,
 }
 
@@ -82,7 +84,7 @@ struct Scoring {
 struct Descent {
     room: Room,
     names: Names,
-    /// In the order in which they were judged.
+    /// All nodes, in the order in which they were judged.
     nodes: Vec<Node>,
     /// The first node of each level.
     starts: Vec<u32>,
@@ -90,9 +92,12 @@ struct Descent {
     entities: Table<NameId, Entity>,
 }
 
-/// `cft_descend(embedding vector, documents regclass, mode text, trees text[], names text[], threshold float8, descend_threshold float8, prune_factor float8,
-/// beam int, max_depth int, k int, edges regclass, filter jsonb) -> table(entity, tree, depth, score, path, compared)`: the results, best first.
-/// `trees` and `names` are depth 0; scores are of the embeddings of cft_meaning(edges, documents). SET search_path. Errors: 53400 (cftrag.work_memory).
+/// `cft_descend(embedding vector, documents regclass, mode text, trees text[], names text[], threshold float8,
+/// descend_threshold float8, prune_factor float8, beam int, max_depth int, k int, edges regclass, filter jsonb) ->
+/// table(entity, tree, depth, score, path, compared)`
+///
+/// Returns the results, best first. `trees` and `names` are depth 0; scores come from the embeddings of
+/// cft_meaning(edges, documents). SET search_path. Errors: 53400 (cftrag.work_memory).
 #[pg_extern(sql = false)]
 fn cft_descend(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     // SAFETY: our own fcinfo, whose arguments SQL declares.
@@ -138,7 +143,7 @@ fn cft_descend(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     descent.results(most, scoring.compared, rows)
 }
 
-/// The statement of cft_scoring, which is ours: its places are those of the names, its scores are float8.
+/// The statement that cft_scoring, our own function, makes: its places are those of the names, its scores are float8.
 fn scoring(edges: pg_sys::Oid, documents: Option<pg_sys::Oid>, is_filtered: bool) -> Statement {
     let types = [pg_sys::REGCLASSOID, pg_sys::REGCLASSOID, pg_sys::BOOLOID];
     let arguments =
@@ -206,7 +211,7 @@ impl Descent {
         let entities = &mut self.entities;
         scoring.of(&texts, |place, score| {
             let (entity, _) = entities.entry(asked[place], || Entity { score: None, hit: NONE })?;
-            // An entity of several embeddings has its nearest.
+            // An entity with several embeddings has the score of the nearest.
             if entity.score.is_none_or(|known| score > known) {
                 entity.score = Some(score);
             }
@@ -239,7 +244,7 @@ impl Descent {
             if is_kept && score >= rules.threshold {
                 let hit = self.entities.get(&node.name).map_or(NONE, |entity| entity.hit);
                 let tree = |place: u32| self.nodes[place as usize].tree.map(|tree| self.names.get(tree));
-                // Of one level the first tree; the one without a name before all.
+                // On one level the first tree counts; the tree without a name comes first.
                 if hit == NONE || hit >= first && tree(place as u32) < tree(hit) {
                     self.entities.entry(node.name, || Entity { score: None, hit: NONE })?.0.hit = place as u32;
                 }
@@ -267,7 +272,7 @@ impl Descent {
         }
     }
 
-    /// By score, then by name. No score is NaN.
+    /// Orders by score, the best first, then by name. No score is NaN.
     fn better(&self, a: (f64, NameId), b: (f64, NameId)) -> Ordering {
         let by_score = b.0.partial_cmp(&a.0).unwrap_or(Ordering::Equal);
         by_score.then_with(|| self.names.get(a.1).cmp(self.names.get(b.1)))
@@ -291,7 +296,7 @@ impl Descent {
                 work.steps(rows.len());
                 let tree = rows[0].tree.map(|tree| named(&mut self.names, tree, &mut self.room)).transpose()?;
                 let parent = named(&mut self.names, rows[0].entity, &mut self.room)?;
-                // It may have led on in another tree only.
+                // The parent may lead on in another tree only.
                 let from = self.places.get(&(tree, parent)).copied().unwrap_or(NONE);
                 if !nodes.contains(&(from as usize)) || !self.nodes[from as usize].leads {
                     continue;
@@ -350,7 +355,7 @@ impl Descent {
 }
 
 impl Scoring {
-    /// Passes the place of a name and a score of it to `take`; a name may have none or several.
+    /// Passes the place of a name and its score to `take`; a name may have no score, or several.
     fn of(&mut self, names: &[&[u8]], mut take: impl FnMut(usize, f64) -> Fallible<()>) -> Fallible<()> {
         if names.is_empty() {
             return Ok(());

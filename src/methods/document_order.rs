@@ -1,5 +1,6 @@
-//! Entities in the order of a document whose headings are a forest: by tree, an entity before those below it, and what is below the same by its
-//! position, if the table has a column of positions, then by name, in which numbers count as numbers ("3.10" is after "3.2").
+//! Orders entities as in a document whose headings are a forest: by tree, an entity before those below it, and siblings
+//! by position, if the table has a column of positions, then by name. Numbers in names count as numbers ("3.10" is
+//! after "3.2").
 
 use crate::call::work_memory::Room;
 use crate::error::Fallible;
@@ -27,12 +28,12 @@ struct Step {
 }
 
 impl Paths {
-    /// The path of no names in a tree.
+    /// The empty path in a tree.
     pub fn in_tree(&mut self, tree: Tree, room: &mut Room) -> Fallible<u32> {
         self.step(Step { before: NONE, name: tree }, room)
     }
 
-    /// A path and one name more.
+    /// A path extended by one name.
     pub fn then(&mut self, before: u32, name: NameId, room: &mut Room) -> Fallible<u32> {
         self.step(Step { before, name: Some(name) }, room)
     }
@@ -64,7 +65,7 @@ impl Paths {
         let position = |step: Step| step.name.map(|name| positions.get(&name));
         let mut all: Vec<u32> = Vec::new();
         (0..self.steps.len() as u32).try_for_each(|path| push(&mut all, path))?;
-        // Those that follow the same step stand together.
+        // Steps that follow the same step stand together.
         work.sort_with(&mut all, |a, b, work| {
             let (a, b) = (self.steps[*a as usize], self.steps[*b as usize]);
             let of_tree = a.before == NONE;
@@ -79,7 +80,7 @@ impl Paths {
         let start = |path: u32| all.partition_point(|next| self.steps[*next as usize].before < path);
         let (mut places, mut place) = (Vec::new(), 0);
         (0..self.steps.len()).try_for_each(|_| push(&mut places, 0))?;
-        // The step whose followers are at hand, and the next of these.
+        // Each entry has a step whose followers get their places now, and the next of these.
         let mut stack = vec![(NONE, start(NONE))];
         while let Some((before, at)) = stack.last_mut() {
             work.step();
@@ -98,7 +99,7 @@ impl Paths {
         Ok(places)
     }
 
-    /// The positions of all names; empty if the table has none.
+    /// The positions of all names; empty if the table has no column of positions.
     fn positions(&self, graph: &Graph<'_>, work: &mut Interruptible<'_>) -> Fallible<Table<NameId, i64>> {
         let (mut positions, of) = (Table::default(), &graph.walker.of);
         if of.registration.names.position.is_some() {
@@ -117,7 +118,7 @@ impl Paths {
     }
 }
 
-/// Compares two names by bytes, but runs of digits by the numbers that they are.
+/// Compares two names by bytes, but runs of digits as numbers.
 fn natural(a: &[u8], b: &[u8]) -> Ordering {
     let (mut a, mut b) = (a, b);
     loop {
@@ -137,7 +138,7 @@ fn natural(a: &[u8], b: &[u8]) -> Ordering {
     }
 }
 
-/// The digits that a text begins with, without zeros before them, and what is behind them.
+/// Splits a text behind the digits that it begins with; leading zeros are dropped.
 fn number(text: &[u8]) -> (&[u8], &[u8]) {
     let digits = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
     let zeros = text[..digits].iter().take_while(|byte| **byte == b'0').count();

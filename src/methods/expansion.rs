@@ -1,11 +1,15 @@
-//! cft_expand: from entities that were found up to where they meet, and down from there (TreeRAG's bidirectional traversal).
+//! cft_expand: goes from the entities found (the hits) up to where they meet, and down from there (TreeRAG's
+//! bidirectional traversal).
 //!
-//! In each tree a hit climbs to the nearest of itself and its ancestors that has enough hits at or below it (within `up` levels of these); of
-//! several to the one with the most, then the smallest by bytes. A hit that meets no others in any tree stays by itself, in the first of its
-//! trees. From where hits meet, all that is below within `down` levels is found in one search, level by level: each entity from the nearest of
-//! them, of several from the one with the most hits, then the smallest; by the shortest way, of several the one whose names are the smallest from
-//! the top down, as in cft_path_prefix: each level is in the order of its ways. So all is linear in what is read, and the path of a row is that of
-//! each row below it, too.
+//! In each tree a hit climbs to the nearest of itself and its ancestors that has enough hits at or below it (within
+//! `up` levels of these). Ties go to the one with the most hits, then to the smallest by bytes. A hit that meets no
+//! others in any tree stays by itself, in the first of its trees.
+//!
+//! From where hits meet, one search finds all that is below within `down` levels, level by level. It finds each entity
+//! from the nearest such place; ties go to the one with the most hits, then to the smallest by bytes. It takes the
+//! shortest way; ties go to the way whose names are the smallest from the top down, as in cft_path_prefix: each level
+//! is in the order of its ways. So all is linear in what is read, and the path of a row is a part of the path of each
+//! row below it.
 
 #![expect(unsafe_code, reason = "PostgreSQL's function call interface, a tuplestore")]
 
@@ -25,9 +29,12 @@ use pgrx::check_for_interrupts;
 use pgrx::prelude::*;
 use std::cmp::Reverse;
 
-/// `cft_expansion(hits text[], up int, down int, min_support int, k int, edges regclass) -> table(entity, tree, common, support, hit, leaf, more, path
-/// text[], label)`: at most `k` rows, hits before others, what is near to where they meet before what is further below; in the order of a
-/// document. `more` is how many of an entity's children are not among the rows. Errors: those of cft_context; 53400 (cftrag.work_memory).
+/// `cft_expansion(hits text[], up int, down int, min_support int, k int, edges regclass) -> table(entity, tree, common,
+/// support, hit, leaf, more, path text[], label)`
+///
+/// Returns at most `k` rows, in the order of a document. It prefers hits, then what is nearest below where they meet.
+/// `more` is how many of an entity's children are not among the rows. Errors: those of cft_context; 53400
+/// (cftrag.work_memory).
 #[pg_extern(sql = false)]
 fn cft_expansion(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     // SAFETY: our own fcinfo, whose arguments SQL declares.
@@ -49,7 +56,7 @@ fn cft_expansion(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
 
 struct Expansion<'w> {
     graph: Graph<'w>,
-    /// How many hits there are; their names are the first.
+    /// How many hits there are. Their names have the first numbers.
     hits: usize,
     ways: Ways,
     paths: Paths,
@@ -66,9 +73,9 @@ struct Expansion<'w> {
 #[derive(Clone, Copy)]
 struct Row {
     node: u32,
-    /// Where hits meet, from which it was found; NONE for a hit that meets no others.
+    /// The node where hits meet from which this one was found; NONE for a hit that meets no others.
     base: u32,
-    /// 0 for a hit, else 1 and the levels below the base.
+    /// 0 for a hit, else 1 plus the levels below the base.
     distance: u32,
     path: u32,
     /// The place of the path in the order of the document.
@@ -171,7 +178,7 @@ impl<'w> Expansion<'w> {
         Ok(path)
     }
 
-    /// Makes the rows of what is below where hits meet: whole levels, until there are enough.
+    /// Makes the rows of what is below where hits meet, level by level, until there are enough.
     fn descend(&mut self, down: u32, most: usize, work: &mut Interruptible<'_>) -> Fallible<()> {
         let mut seen = Marks::default();
         let mut level = Vec::new();
@@ -217,7 +224,7 @@ impl<'w> Expansion<'w> {
         Ok(())
     }
 
-    /// Keeps so many rows, in the order of the document.
+    /// Keeps at most `most` rows, and puts them in the order of the document.
     fn choose(&mut self, most: usize, work: &mut Interruptible<'_>) -> Fallible<()> {
         let places = self.paths.places(&self.graph, work)?;
         self.rows.iter_mut().for_each(|row| row.place = places[row.path as usize]);
@@ -276,7 +283,7 @@ impl<'w> Expansion<'w> {
     }
 }
 
-/// The hits, whose names are the first so many, each in each of its trees.
+/// Each hit in each of its trees. The hits have the first `hits` names.
 fn places(graph: &Graph<'_>, hits: usize, work: &mut Interruptible<'_>) -> Fallible<Vec<(NameId, u32)>> {
     let mut places = Vec::new();
     for id in graph.first_nodes(hits, work)? {

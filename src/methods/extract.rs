@@ -11,7 +11,8 @@ use pgrx::prelude::*;
 
 /// `cft_extract_relations(text text, modifiers boolean) -> table(parent, child, relation, sentence)`
 ///
-/// In the order of the text, each once per sentence. Errors: 22021 (not UTF-8, in a database of SQL_ASCII).
+/// Returns the relations in the order of the text, each once per sentence. Errors: 22021 (not UTF-8, in a database of
+/// SQL_ASCII).
 #[pg_extern(sql = false)]
 fn cft_extract_relations(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     // SAFETY: our own fcinfo.

@@ -10,7 +10,7 @@ use crate::pg::interrupt::check_interrupts;
 use crate::serve::sink::Relative;
 use cftrag_core::{Interruptible, NameId, Names};
 
-/// The most bytes that an entity in a tree takes besides its name, with what the methods note of it, and an edge.
+/// The most bytes that an entity in a tree takes besides its name, with what the methods note about it.
 const PER_NODE: usize = 200;
 
 const PER_EDGE: usize = 3 * size_of::<Edge>();
@@ -25,9 +25,9 @@ pub struct Graph<'w> {
     nodes: Vec<Vertex>,
     ids: Table<Node, u32>,
     edges: Vec<Edge>,
-    /// The ways in which names were asked for.
+    /// The directions in which each name was asked for.
     asked: Table<NameId, u8>,
-    /// Those of the first entities.
+    /// The trees of the first entities.
     trees: Table<Tree, ()>,
 }
 
@@ -133,7 +133,7 @@ impl<'w> Graph<'w> {
         Ok(id)
     }
 
-    /// The nodes of the first so many names: those of the entities that the graph began with. 53200.
+    /// The nodes of the first `names` names: those of the entities that the graph began with. 53200.
     pub fn first_nodes(&self, names: usize, work: &mut Interruptible<'_>) -> Fallible<Vec<u32>> {
         let mut nodes = Vec::new();
         for (id, vertex) in (0..).zip(&self.nodes) {
@@ -171,7 +171,7 @@ impl Marks {
         self.0.get(id as usize).copied().unwrap_or(NONE)
     }
 
-    /// 53200.
+    /// Sets a node's number. 53200.
     pub fn set(&mut self, id: u32, number: u32) -> Fallible<()> {
         while self.0.len() <= id as usize {
             push(&mut self.0, NONE)?;
@@ -185,11 +185,11 @@ impl Marks {
 #[derive(Default)]
 pub struct Above {
     pub list: Vec<Ancestor>,
-    /// Where each is in the list, of this search and of earlier ones.
+    /// The place of each node in the list. Places of earlier searches stay, so `place` checks them.
     places: Marks,
 }
 
-/// A node above another, and the next on the shortest way down, of several that with the smallest name by bytes.
+/// A node above another, and the next one on the shortest way down; ties go to the smallest name by bytes.
 #[derive(Clone, Copy)]
 pub struct Ancestor {
     pub id: u32,
@@ -198,7 +198,8 @@ pub struct Ancestor {
 }
 
 impl Above {
-    /// Finds what is above a node within so many levels, as far as parents were asked for; itself at depth 0.
+    /// Finds what is above a node within `levels` levels, as far as parents were asked for. The node itself is at depth
+    /// 0.
     pub fn search(&mut self, graph: &Graph<'_>, start: u32, levels: u32, work: &mut Interruptible<'_>) -> Fallible<()> {
         self.list.clear();
         self.note(Ancestor { id: start, depth: 0, via: start })?;

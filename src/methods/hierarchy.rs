@@ -186,7 +186,8 @@ fn clipped(name: &[u8]) -> usize {
     unsafe { pg_sys::pg_mbcliplen(name.as_ptr().cast(), name.len() as i32, HUB) as usize }
 }
 
-/// The first of "community", "community_", "community__", ... that is no entity's name, nor stands before a blank in one.
+/// The first of "community", "community_", "community__", ... that is no entity's name, and that no entity's name
+/// begins with before a blank.
 fn free_word(names: &Names) -> Vec<u8> {
     let mut taken: Vec<usize> = names
         .ids()

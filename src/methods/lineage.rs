@@ -1,5 +1,5 @@
-//! An entity's position in its trees (Tree-KG, HiRAG): lowest common ancestors, depth, size of its subtree. By walks of all
-//! levels; if there are more levels than a walk takes, level by level.
+//! An entity's position in its trees (Tree-KG, HiRAG): lowest common ancestors, depth, size of its subtree. They are
+//! found by walks of all levels or, if there are more levels than a walk takes, level by level.
 
 #![expect(unsafe_code, reason = "PostgreSQL's function call interface")]
 
@@ -168,8 +168,9 @@ fn too_deep(rows: &[Relative<'_>]) -> bool {
     rows.iter().any(|row| row.depth >= ALL)
 }
 
-/// For a set that contains all that is above its members: whether each is lowest, that is, all set members under it are above it, too. These
-/// are the members of the strongly connected components that no edge within the set leaves downwards.
+/// Says which members of a set are lowest: those of which all members under them are above them, too. The set contains
+/// all that is above its members. The lowest are the members of the strongly connected components that no edge within
+/// the set leaves downwards.
 fn lowest(reading: &mut Reading, nodes: &Nodes) -> Fallible<Vec<bool>> {
     // All that lies between two members is in the set, so parents and children suffice.
     let mut down = Vec::new();
@@ -258,7 +259,7 @@ fn cft_subtree_size(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     in_order(sizes, &reading.names, |tree, size| add(rows, tree, Some(pg_sys::Datum::from(size))))
 }
 
-/// Passes the value of each tree to `f`, trees by bytes, the one without a name first.
+/// Passes the value of each tree to `f`, ordered by the bytes of the trees' names; the tree without a name comes first.
 fn in_order<T: Copy>(
     by_tree: Table<Tree, T>,
     names: &Names,

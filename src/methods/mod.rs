@@ -1,7 +1,8 @@
 //! Published ways to use a hierarchy, beyond an entity's context. docs/methods.md has their papers and what is exact.
 //!
-//! Those over an attached table are built on walks like cft_context's (walker.rs): from the image if it can serve, else by the
-//! reference query, all under the caller's one snapshot and with the caller's rights. So they are as exact as their walks.
+//! Methods over an attached table are built on walks like cft_context's (walker.rs): from the image if it can serve,
+//! else by the reference query, all under the caller's one snapshot and with the caller's rights. So they are as exact
+//! as their walks.
 
 pub mod alike;
 pub mod big_map;

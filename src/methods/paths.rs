@@ -82,7 +82,7 @@ fn around(walker: &Walker, entity: &[u8], hops: i32, ways: u8, rows: Rows) -> Fa
     })
 }
 
-/// Adds a row for each of `found`, of which `row` says tree, hops, neighbor and via.
+/// Adds a row for each of `found`; `row` gives its tree, hops, neighbor and via.
 fn add_neighbors<'a, T>(
     walker: &Walker,
     rows: Rows,
@@ -111,9 +111,9 @@ fn add_neighbors<'a, T>(
 
 /// `cft_path(a text, b text, max_hops int, edges regclass) -> table(tree, hops, path text[], steps text[], labels text[])`
 ///
-/// All shortest paths in each tree, by bytes of their entities. `steps[i]` leads from `path[i]` to `path[i + 1]`: up (to a parent), down,
-/// or both (each is the other's parent). Errors: 22023 (max_hops); 54000 (too many paths); 53400 (cftrag.work_memory);
-/// those of cft_context.
+/// Returns all shortest paths in each tree, ordered by the bytes of their entities. `steps[i]` leads from `path[i]` to
+/// `path[i + 1]`: up (to a parent), down, or both (each is the other's parent). Errors: 22023 (max_hops); 54000 (too
+/// many paths); 53400 (cftrag.work_memory); those of cft_context.
 #[pg_extern(sql = false)]
 fn cft_path(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     // SAFETY: our own fcinfo.
@@ -209,9 +209,9 @@ fn sentence<'n>(path: impl Iterator<Item = (&'n [u8], u8)>) -> Vec<u8> {
     out
 }
 
-/// Passes each shortest path of the call (a, b, max_hops, edges) to `take`, trees in order, paths in order; `take` returns whether it wants
-/// another one of this tree. A path is its entities, each with the step that leads to it. Error: 54000 if all paths together have more
-/// than `most_entities`.
+/// Passes each shortest path of the call (a, b, max_hops, edges) to `take`, trees and paths in order. `take` returns
+/// whether it wants another path of this tree. A path is its entities, each with the step that leads to it. Error:
+/// 54000 if all paths together have more than `most_entities`.
 fn each_path(
     call: &Call,
     most_entities: u64,

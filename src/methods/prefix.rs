@@ -22,7 +22,8 @@ use pgrx::prelude::*;
 use pgrx::{Internal, check_for_interrupts};
 use std::cmp::Reverse;
 
-/// Entities of the first two walks, and ancestors that later walks may have together: some megabytes, and few calls.
+/// The number of entities in the first two walks. The next constant is the number of ancestors that later walks should
+/// find together: some megabytes, in few calls.
 const FIRST: usize = 256;
 
 const ANCESTORS: usize = 1 << 18;
@@ -32,8 +33,9 @@ const PER_NAME: usize = 130;
 
 /// `cft_path_prefix(entities text[], edges regclass, trees text[], separator text) -> table(entity, tree, path text[], prefix text)`
 ///
-/// The path begins at the nearest entity above that has no parent, of several the smallest by bytes; in a cycle without such, at the farthest
-/// above. It is the shortest, of several the one whose names are the smallest from the top down. Errors: those of cft_context; 53400.
+/// The path begins at the nearest entity above that has no parent; ties go to the smallest by bytes. In a cycle without
+/// such an entity, it begins at the farthest above. It is the shortest path; ties go to the one whose names are the
+/// smallest from the top down. Errors: those of cft_context; 53400.
 #[pg_extern(sql = false)]
 fn cft_path_prefix(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     // SAFETY: our own fcinfo.
@@ -47,10 +49,10 @@ fn cft_path_prefix(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     })
 }
 
-/// Entities that have a parent, in which tree.
+/// Entities that have a parent, each with the tree where it has one.
 type Under = Set<(Tree, NameId)>;
 
-/// What entities are called, by name.
+/// The labels of entities.
 type Called = Map<NameId, Vec<u8>>;
 
 /// Calls `each` for each place of the entities, in their order.
@@ -123,7 +125,7 @@ pub struct Place {
     entity: NameId,
     tree: Tree,
     above: Vec<Above>,
-    /// The whole path, if a walk does not take so many levels.
+    /// The whole path, if it has more levels than a walk takes.
     whole: Vec<NameId>,
 }
 

@@ -5,13 +5,14 @@
 //! check does:
 //!
 //! - It first takes a lock, one per trigger, until the transaction ends. A second session waits for the first to end.
-//! - It searches with a snapshot taken after that, even in REPEATABLE READ and SERIALIZABLE, whose own would not show what was committed
-//!   meanwhile. So of two halves the second is rejected, whatever the isolation level.
+//! - It searches with a snapshot taken after that, even in REPEATABLE READ and SERIALIZABLE, whose own snapshot would
+//! not show what was committed meanwhile. So of two halves the second is rejected, whatever the isolation level.
 //! - It searches with the rights of the table's owner, past row-level security: rows that the writer may not see can close a cycle, too.
 //!   The error shows the path only to callers who may read the table.
 //!
-//! It does not see rows written while the trigger did not exist or was disabled, or while session_replication_role was replica. A cycle
-//! through several trees is none. Writers of edges wait for each other's transactions; deadlocks are detected as usual (40P01).
+//! It does not see rows written while the trigger did not exist or was disabled, or while session_replication_role was
+//! replica. A cycle through several trees does not count. Writers of edges wait for each other's transactions;
+//! deadlocks are detected as usual (40P01).
 
 #![expect(unsafe_code, reason = "trigger data, locks and snapshots")]
 
@@ -52,9 +53,10 @@ const MOST_NAMED: usize = 40;
 /// An edge's tree, parent and child.
 type Edge = [Option<Vec<u8>>; 3];
 
-/// AFTER INSERT OR UPDATE FOR EACH ROW, deferrable or not, without arguments, on an attached table; checks the columns of cft_attach.
-/// Errors: 23514 (the row closes a cycle), 53400 (the search needs more than cftrag.work_memory), 39P01 (a trigger of another kind),
-/// 42P01 (not attached), 42703, 42804, 42809 (the table has changed since).
+/// A trigger AFTER INSERT OR UPDATE FOR EACH ROW, deferrable or not, without arguments, on an attached table. Checks
+/// the columns of cft_attach. Errors: 23514 (the row closes a cycle), 53400 (the search needs more than
+/// cftrag.work_memory), 39P01 (a trigger of another kind), 42P01 (not attached), 42703, 42804, 42809 (the table has
+/// changed since).
 #[pg_extern(sql = false)]
 fn cft_reject_cycles(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     // SAFETY: our own fcinfo; the trigger manager's data is valid during the call.

@@ -29,7 +29,7 @@ use std::ffi::{CStr, CString, c_char};
 const OPERATION: u32 = 3;
 const SHAPE: u32 = 4 | 0x18;
 
-/// Indexed by the operation's number.
+/// What the statement did. [`OPERATIONS`] has them by their numbers in TRIGGER_EVENT_OPMASK.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Operation {
     Insert,
@@ -46,7 +46,8 @@ struct Touched<'a> {
     entity: String,
     /// The edges table by which ancestors are found; open.
     edges: EdgesTable,
-    /// For changed edges: cft_rollup_due also returns the entities themselves, as another writer may have changed what is above them.
+    /// Set for changed edges: cft_rollup_due also returns the entities themselves, because another writer may have
+    /// changed what is above them.
     twice: bool,
     /// SQL that reads the changed entities from the transition tables; None: all that have a summary.
     changed: Option<String>,

@@ -24,9 +24,10 @@ use cftrag_core::{Counters, Image, Interruptible, NameId, Names, Roots, Step, so
 use pgrx::check_for_interrupts;
 use pgrx::prelude::*;
 
-/// `cft_roots(edges regclass, trees text[]) -> table(tree, root, label)`: those of these trees; NULL is all, a NULL among them rows without a tree.
+/// `cft_roots(edges regclass, trees text[]) -> table(tree, root, label)`
 ///
-/// By tree (NULL first), position if the table has one, then by bytes. Errors: those of cft_context.
+/// Returns the roots of these trees; NULL means all trees, a NULL among them the rows without a tree. Ordered by tree
+/// (NULL first), by position if the table has one, then by bytes. Errors: those of cft_context.
 #[pg_extern(sql = false)]
 fn cft_roots(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     // SAFETY: our own fcinfo.
@@ -43,7 +44,8 @@ fn cft_roots(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     }
 }
 
-/// None if the image cannot serve, which is counted, or if there are more roots than the session may hold; the definition's sort can use a disk.
+/// Finds the roots in the image. None if the image cannot serve, which is counted, or if there are more roots than the
+/// session may hold: the definition's sort can use a disk.
 pub fn of_image(of: &AttachedTable, trees: Option<pg_sys::Datum>) -> Fallible<Option<Found>> {
     let mut scan = trees.map(asked::trees).transpose()?.map_or_else(Roots::new, Roots::only_in);
     let mut found = Found::default();
@@ -88,7 +90,7 @@ pub struct Found {
     /// The roots' names, one after the other.
     names: Vec<u8>,
     roots: Vec<Root>,
-    /// Memory ran out for one.
+    /// Memory ran out, so a root is missing.
     short: bool,
 }
 
@@ -96,7 +98,7 @@ struct Root {
     tree: Option<NameId>,
     /// Its range in `names`.
     name: std::ops::Range<usize>,
-    /// By position, if the table has one.
+    /// Its place by position, if the table has a column of positions.
     place: i64,
 }
 

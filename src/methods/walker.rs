@@ -46,8 +46,9 @@ impl Walker {
         self.answer(names, up, down, &mut Sink::Nodes { take: &mut take, own: false })
     }
 
-    /// [`Walker::relatives`], and a row of an entity itself, an ancestor at depth 0, in each tree where it has a row without a parent or is
-    /// its own: so an entity without relatives is known where it is. `up` is 1 at least.
+    /// Passes what [`Walker::relatives`] does, and a row of an entity itself, as an ancestor at depth 0, in each tree
+    /// where it has a row without a parent or is its own parent. So an entity without relatives is found, too. `up` is
+    /// at least 1.
     pub fn relatives_and_own(
         &self,
         names: &[&[u8]],

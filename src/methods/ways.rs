@@ -1,9 +1,10 @@
 //! The way from the top of a tree to each entity, for many entities together: what cft_path_prefix finds one by one (prefix.rs).
 //!
-//! The top is the nearest ancestor that has no parent, of several the smallest by bytes; the way the shortest, of several the one whose names are
-//! the smallest from the top down. The way to an entity is then the way to one of its parents and a step more: so all ways are found in one
-//! search down from all tops, level by level, each level in the order of its ways. In a cycle without a top above it, an entity's way begins at
-//! the farthest above it, which is another one for each.
+//! The top is the nearest ancestor that has no parent; ties go to the smallest by bytes. The way is the shortest; ties
+//! go to the one whose names are the smallest from the top down. So the way to an entity is the way to one of its
+//! parents and one step more, and one search down from all tops finds all ways, level by level, each level in the order
+//! of its ways. In a cycle without a top above it, an entity's way begins at the farthest ancestor, which is another
+//! one for each entity.
 
 use crate::error::Fallible;
 use crate::methods::breadth_first::{UP, push};
@@ -11,7 +12,7 @@ use crate::methods::graph::{Above, Graph, Marks, NONE};
 use cftrag_core::Interruptible;
 use std::cmp::Reverse;
 
-/// The last step but one of each way; a top's is itself.
+/// For each node, the node before it on its way; for a top, the top itself.
 pub struct Ways(Marks);
 
 impl Ways {
@@ -80,7 +81,7 @@ impl Ways {
     }
 }
 
-/// The way to a node without a top above it, from the farthest above: of several the smallest by bytes.
+/// The way to a node without a top above it: from the farthest ancestor; ties go to the smallest by bytes.
 pub fn way_in_a_cycle(graph: &Graph<'_>, id: u32, work: &mut Interruptible<'_>) -> Fallible<Vec<u32>> {
     let mut above = Above::default();
     above.search(graph, id, NONE, work)?;
@@ -89,7 +90,7 @@ pub fn way_in_a_cycle(graph: &Graph<'_>, id: u32, work: &mut Interruptible<'_>) 
     Ok(std::iter::once(first).chain(above.way_from(first)).collect())
 }
 
-/// These nodes and all above them within so many levels; the graph learns all of it. 53400, 53200.
+/// These nodes and all above them within `levels` levels; the graph learns all of it. 53400, 53200.
 pub fn all_above(
     graph: &mut Graph<'_>,
     nodes: impl Iterator<Item = u32>,
