@@ -57,8 +57,9 @@ pub struct Applied {
     far: bool,
 }
 
-/// The way of most transactions: a few changes, all chunks mapped, memory available. It takes the lock once, and nothing under it can raise, so
-/// we contain only a panic of ours. What is not done stays in `todo`: the long way applies it, or finds out why not.
+/// Applies the entries of most transactions: a few changes, all chunks mapped, memory available. It takes the lock
+/// once, and nothing under the lock can raise, so we contain only a panic of ours. What it does not apply stays in
+/// `todo`: [`pass`] applies it, or finds out why not.
 pub fn now(
     control: &Control,
     index: usize,
@@ -81,8 +82,8 @@ pub fn now(
     Ok(())
 }
 
-/// Applies the entries of these numbers; returns how many it tried. Those that wait for their insert are in `work.waiting`. Fewer than all if
-/// an interrupt is pending.
+/// Applies the entries with these numbers, and returns how many it tried: fewer than all if an interrupt is pending.
+/// Those that wait for their insert are then in `work.waiting`.
 pub fn pass(
     control: &Control,
     index: usize,
@@ -94,7 +95,8 @@ pub fn pass(
     let (mut next, mut short) = (0, 0);
     while next < todo.len() && (next == 0 || !interrupted()) {
         let slice = &todo[next..(next + SLICE).min(todo.len())];
-        // Another writer may use up what ensure() found before we have the lock: ask for what was short then in addition.
+        // Another writer may use up what ensure() found before we have the lock: then ask for what was short in
+        // addition.
         let bytes = bound(table, slice) + std::mem::take(&mut short);
         let room = quota::ensure(control, index, bytes);
         if !room {

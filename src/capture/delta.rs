@@ -42,7 +42,7 @@ pub enum NameLengths {
     Of { tree: u32, parent: u32, child: u32 },
     /// The child is NULL, or there is no label: nothing is noted.
     None,
-    /// No memory.
+    /// Memory ran out.
     Lost,
 }
 
@@ -59,7 +59,7 @@ pub struct CapturedAs {
 /// The transaction itself among its subtransactions (c.h: TopSubTransactionId).
 pub const TOP: pg_sys::SubTransactionId = 1;
 
-/// The entries of one table from one source: after a rewrite, or the renaming of a column, there is another.
+/// The entries of one table from one source. A rewrite, or the renaming of a column, begins another.
 #[derive(Debug)]
 pub struct TableDelta {
     pub oid: pg_sys::Oid,
@@ -114,7 +114,7 @@ impl TableDelta {
         subtransaction: pg_sys::SubTransactionId,
         write: impl FnOnce(&mut Vec<u8>) -> NameLengths,
     ) {
-        // Beside a lost entry, more entries are useless.
+        // Once an entry is lost, more entries are useless.
         if self.lost.is_some() {
             return;
         }

@@ -1,4 +1,5 @@
-//! Moves a table's delta into its image: at PRE_COMMIT and PREPARE, before this transaction's own reads, past the delta's cap.
+//! Moves a table's delta into its image: at PRE_COMMIT and PREPARE, before this transaction's own reads, and when the
+//! delta is larger than its cap.
 //!
 //! PRE_COMMIT comes after deferred triggers and before the commit record, so no snapshot can see the commit and miss the edge; flushed
 //! changes carry the running transaction's xids and are invisible to all others. Flushing contains every ERROR: the image becomes
@@ -94,8 +95,9 @@ fn into_image(control: &Control, index: usize, table: &TableDelta, last: bool) -
     }
 }
 
-/// Applies the entries in turns, until all are in the image or no more can be applied; then settles some versions. A few are applied at once
-/// ([`apply::now`]); the rest of them, and many, contained. `row`: the trigger that the image was built for.
+/// Applies the entries in turns, until all are in the image or no more can be applied; then settles some versions. A
+/// few entries are applied at once ([`apply::now`]). What is left of them, and larger numbers, are applied with errors
+/// contained. Sets `row` to the trigger that the image was built for.
 ///
 /// A delete may precede its insert (a trigger deleted the row before ours saw it): we retry waiting deletes after the other entries. Inserts
 /// never wait, so the next turn finds all partners that exist.
@@ -147,11 +149,12 @@ fn in_turns(
     Ok(Left { entries: todo, ..Left::default() })
 }
 
-/// The load of the image that takes the table's entries; sets its trigger's `row`. None if there is no such image. If the image knows other
-/// columns by these names (they were renamed into one another), it cannot follow the table any more: drops it, and returns an error.
+/// The load of the image that takes the table's entries; sets `row` to its trigger. None if there is no such image. If
+/// the image knows other columns by these names (they were renamed into one another), it cannot follow the table any
+/// more: drops it, and returns an error.
 fn target(control: &Control, index: usize, table: &TableDelta, row: &mut TriggerKey) -> Result<Option<u64>, FlushEnd> {
     let slot = &control.slots[index];
-    // Ignore another trigger than the image's (a second one was created): the image's own captures the same rows.
+    // Ignore a trigger other than the image's (a second one was created): the image's own captures the same rows.
     let target = slot.read(|header| {
         let key = &header.key;
         let (locator, trigger) = (table.source.locator, u32::from(table.source.trigger));

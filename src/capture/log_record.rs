@@ -64,7 +64,8 @@ pub fn capture(control: &Control, index: usize, table: &mut TableDelta) {
     }
 }
 
-/// Encodes the entries that are not in that log yet as a segment. None if there are none; Some(None) without memory.
+/// Encodes the entries that are not in that log yet as a segment. None if there are none; Some(None) if memory runs
+/// out.
 pub fn encode(table: &TableDelta, load: u64) -> Option<Option<Vec<u8>>> {
     let new = || table.entries.iter().filter(|entry| entry.logged != load);
     let names = |e: &Edge| e.tree.map_or(0, <[u8]>::len) + e.parent.len() + e.child.len();

@@ -51,8 +51,8 @@ struct Fired {
     slot: *mut pg_sys::TupleTableSlot,
 }
 
-/// AFTER INSERT OR UPDATE OR DELETE FOR EACH ROW. Arguments: parent, child[, tree[, label[, "ids"[, position]]]]: columns, of which an empty one
-/// is none; the position is not captured.
+/// A trigger AFTER INSERT OR UPDATE OR DELETE FOR EACH ROW. Its arguments are parent, child[, tree[, label[, "ids"[,
+/// position]]]]; all but "ids" name columns, and an empty one stands for no column. The position is not captured.
 /// Errors: 39P01 if it runs as a trigger of another kind, which has no row on a page.
 #[pg_extern(sql = false)]
 fn cft_capture(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
@@ -90,9 +90,9 @@ fn cft_capture(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     Ok(())
 }
 
-/// AFTER TRUNCATE FOR EACH STATEMENT. A TRUNCATE that keeps the relfilenode (of a table created or truncated in this subtransaction)
-/// voids what was captured; one that changes it leaves the old image for the old rows, which a rollback restores.
-/// Errors: 39P01 as for cft_capture.
+/// A trigger AFTER TRUNCATE FOR EACH STATEMENT. A TRUNCATE that keeps the relfilenode (of a table created or truncated
+/// in this subtransaction) voids what was captured; one that changes it leaves the old image for the old rows, which a
+/// rollback restores. Errors: 39P01 as for cft_capture.
 #[pg_extern(sql = false)]
 fn cft_capture_truncate(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     let protocol = || error::not_our_trigger("cft_capture_truncate");
@@ -106,7 +106,8 @@ fn cft_capture_truncate(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     Ok(())
 }
 
-/// What the trigger reads: calls [`resolve`] once per statement and descriptor. In `fallback` if there is no memory to keep it.
+/// Returns what the trigger reads; calls [`resolve`] once per statement and descriptor. The result is in `fallback` if
+/// there is no memory to keep it.
 ///
 /// # Safety
 /// `fcinfo` is the trigger's call, `data` its data; the result is used during the call.
@@ -188,7 +189,7 @@ unsafe fn note(data: &pg_sys::TriggerData, source: &CapturedAs, slot: *mut pg_sy
             transaction::note(table, source, change, |out| {
                 let Some(row) = row.as_ref().filter(|_| append_labels(out)) else { return NameLengths::Lost };
                 let label = match row.append(label, out) {
-                    // An empty label is none.
+                    // An empty label counts as none.
                     Some(delta::NO_TREE | 0) => return NameLengths::None,
                     label => label.map(|len| len + LABELS.len() as u32),
                 };
@@ -201,7 +202,7 @@ unsafe fn note(data: &pg_sys::TriggerData, source: &CapturedAs, slot: *mut pg_sy
     }
 }
 
-/// Writes the name of the tree of labels, with which a label's own name ends. False: there is no memory.
+/// Appends the name of the tree of labels; the name of a label ends with it, too. Returns false if memory runs out.
 fn append_labels(out: &mut Vec<u8>) -> bool {
     let room = out.try_reserve(LABELS.len()).is_ok();
     if room {
@@ -210,7 +211,7 @@ fn append_labels(out: &mut Vec<u8>) -> bool {
     room
 }
 
-/// What was written of a tree, a parent and a child: None where there was no memory.
+/// The lengths of the names that were written. An argument is None where memory ran out.
 fn lengths(tree: Option<u32>, parent: Option<u32>, child: Option<u32>) -> NameLengths {
     match (tree, parent, child) {
         (Some(_), Some(delta::NO_TREE), Some(_)) | (Some(_), Some(_), Some(delta::NO_TREE)) => NameLengths::None,
@@ -226,7 +227,7 @@ struct Attributes<'s> {
 }
 
 impl Attributes<'_> {
-    /// Writes a column's text; its length, NO_TREE if it is NULL, None if there is no memory.
+    /// Appends a column's text. Returns its length, NO_TREE if it is NULL, None if memory runs out.
     ///
     /// # Safety
     /// The column is one of these attributes.
