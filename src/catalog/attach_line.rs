@@ -55,7 +55,8 @@ pub fn with_label(table: &EdgesTable, names: ColumnNames) -> ColumnNames {
     ColumnNames { label, ..names }
 }
 
-/// SELECT cft_attach(...), or of a table of names cft_attach_aliases or cft_attach_labels, with these columns, without arguments that equal their defaults.
+/// The statement that attaches a table with these columns: cft_attach or, for a table of names, cft_attach_aliases or
+/// cft_attach_labels. It leaves out arguments that equal their defaults.
 pub fn attach_line(table: &EdgesTable, names: &ColumnNames) -> String {
     let quote = |text: &str| text.replace('\'', "''");
     if let (false, Some(name)) = (names.has_parent(), &names.label) {

@@ -47,7 +47,7 @@ impl AttachedTable {
         }
     }
 
-    /// [`AttachedTable::of`], or a table of names (aliases), if the call names one.
+    /// Opens what [`AttachedTable::of`] does, or a table of names (aliases), if the call names one.
     pub fn of_any(function: pg_sys::Oid, edges: Option<pg_sys::Oid>) -> Fallible<Self> {
         let functions = Functions::beside(function);
         // SAFETY: a snapshot is active in every SQL function.
@@ -77,7 +77,8 @@ impl AttachedTable {
 
     /// Opens the tables of names of an edges table. Errors: 42703, 42804, of their columns.
     pub fn open_names(&self) -> Fallible<OpenNames> {
-        // One that was dropped while we waited for its lock no longer counts: look for them again, as for names.
+        // A table that was dropped while we waited for its lock no longer counts: look again, as PostgreSQL does for
+        // names.
         loop {
             let tables = self.name_tables();
             let opened = |names: &NameTable| self.open_name_table(names).transpose();
@@ -109,7 +110,8 @@ impl AttachedTable {
         unsafe { registration_cache::name_tables(self.oid(), plain::GetActiveSnapshot(), self.functions) }
     }
 
-    /// None if it was dropped meanwhile. 42501 before its lock is taken, as for the edges table.
+    /// Opens a table of names; None if it was dropped meanwhile. Raises 42501 before it takes the lock, as for the
+    /// edges table.
     fn open_name_table(&self, names: &NameTable) -> Fallible<Option<Self>> {
         require_readable(names.table);
         let Ok(table) = EdgesTable::open(names.table) else { return Ok(None) };

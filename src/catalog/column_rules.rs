@@ -1,8 +1,9 @@
 //! Which columns a table can be attached with. cft_attach checks all rules; each call checks the types again, since ALTER TABLE may have
 //! changed them.
 //!
-//! The columns are a parent, a child and perhaps a tree and a label, all different, each of a type whose values are names. Errors: 42703 (no such
-//! column), 42701 (named twice), 42804 (a type that holds no names).
+//! The columns are a parent, a child and perhaps a tree and a label, all different, each of a type whose values are
+//! names. Errors: 42703 (no such column), 42701 (named twice), 42804 (a type that holds no names), 0A000 (a
+//! nondeterministic collation, a virtual generated column).
 
 #![expect(unsafe_code, reason = "SPI, called directly")]
 
@@ -14,7 +15,7 @@ use crate::error::Fallible;
 use pgrx::prelude::*;
 use std::ffi::CStr;
 
-/// 42703, 42701, 42804 or 0A000 if the columns cannot hold names.
+/// Checks all rules. Errors: 42703, 42701, 42804, 0A000.
 pub fn check_columns(table: &EdgesTable, names: &ColumnNames) -> Fallible<()> {
     let columns = table.require_columns(names)?;
     let others = [names.tree.as_deref(), names.label.as_deref()];
@@ -52,7 +53,8 @@ pub fn check_columns(table: &EdgesTable, names: &ColumnNames) -> Fallible<()> {
     names.label.as_ref().map_or(Ok(()), |label| of(label, &columns.label))
 }
 
-/// 42703 or 42804 if siblings cannot be ordered by that column: its type must be one of the server's own, with an order.
+/// Checks that siblings can be ordered by that column: its type must be one of the server's own, with an order. Errors:
+/// 42703, 42804.
 pub fn check_position(table: &EdgesTable, position: &str) -> Fallible<()> {
     let missing = || error::no_such_column(&table.name(), position, "sort", &table.listed());
     let column = table.column(position).ok_or_else(missing)?;
@@ -68,7 +70,7 @@ pub fn check_position(table: &EdgesTable, position: &str) -> Fallible<()> {
     Ok(())
 }
 
-/// 42804 if a column has since been given a type whose cast to text may be any user's code.
+/// Checks the types again: 42804 if a column has since been given a type whose cast to text may be any user's code.
 pub fn check_types(names: &ColumnNames, columns: &columns::Columns) -> Fallible<()> {
     let all = [
         (Some(&names.parent).filter(|_| names.has_parent()), columns.parent),

@@ -14,7 +14,7 @@ use std::ffi::CStr;
 #[repr(C)]
 pub struct Column {
     pub number: i32,
-    /// Of a domain, its base type.
+    /// The OID of its type; of its base type if that is a domain.
     pub type_oid: u32,
     pub collation: u32,
     pub generated: u32,
@@ -46,14 +46,15 @@ impl Columns {
         [self.parent, self.child].iter().all(|column| integers.contains(&column.type_oid))
     }
 
-    /// Whether texts name entities by their own names: not where they have labels, and integers only where that was asked for.
+    /// Whether texts name entities by their own names: only if there are no labels and, for integers, only if `ids`
+    /// asks for it.
     pub fn are_found_by_name(&self, names: &ColumnNames) -> bool {
         !self.has_labels() && (names.ids || !self.are_integers())
     }
 }
 
-/// The columns' names, as the trigger's arguments give them. A table of names (aliases or labels of entities) has an entity as child and a name
-/// as label, and no parent, which is empty then.
+/// The columns' names, as the trigger's arguments give them. In a table of names (aliases or labels of entities) the
+/// child is an entity, the label is its name, and the parent is empty.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ColumnNames {
     pub parent: String,
@@ -62,7 +63,7 @@ pub struct ColumnNames {
     pub label: Option<String>,
     /// Whether texts name entities by integer ids.
     pub ids: bool,
-    /// By which siblings are ordered. The image does not hold it.
+    /// The column that orders siblings. The image does not hold it.
     pub position: Option<String>,
 }
 
@@ -105,7 +106,7 @@ impl ColumnNames {
     }
 }
 
-/// The trigger's argument by which texts name entities by integer ids.
+/// The trigger's argument which says that texts name entities by integer ids.
 pub const IDS: &str = "ids";
 
 /// The column of that name; None if there is none.

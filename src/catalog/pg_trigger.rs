@@ -128,7 +128,7 @@ unsafe fn oid_key(key: &mut pg_sys::ScanKeyData, attribute: u32, value: pg_sys::
     }
 }
 
-/// No WHEN, no column list, no constraint trigger, not internal.
+/// Whether the trigger has no WHEN and no column list, and is neither a constraint trigger nor internal.
 ///
 /// # Safety
 /// A pg_trigger tuple with its descriptor and form.
@@ -141,7 +141,8 @@ pub unsafe fn is_plain(tuple: pg_sys::HeapTuple, desc: pg_sys::TupleDesc, form: 
     }
 }
 
-/// The most bytes of arguments, more than five column names need. We do not read longer ones: any user can create a trigger with a gigabyte of them.
+/// The most bytes of arguments, more than five column names need. We do not read longer ones: any user can create a
+/// trigger with a gigabyte of them.
 pub const ARGUMENTS: usize = 1024;
 
 /// The columns that a trigger's arguments name.

@@ -11,7 +11,7 @@ use crate::pg::compat;
 use crate::pg::compat::plain;
 use pgrx::pg_sys;
 
-/// USAGE on the schema, and SELECT on the table or on some column of it.
+/// Whether the caller has USAGE on the schema, and SELECT on the table or on some column of it.
 pub fn is_readable(table: pg_sys::Oid) -> bool {
     // SAFETY: system cache lookups by OID; a table that is gone gives InvalidOid or no privilege.
     unsafe {
@@ -56,7 +56,8 @@ pub fn require_usage(table: pg_sys::Oid) {
     }
 }
 
-/// 42P01 if there is no such table (any number can be called a regclass). Raises 42501 without TRIGGER on it and USAGE on its schema.
+/// Raises 42501 without TRIGGER on the table and USAGE on its schema. 42P01 if there is no such table (any number can
+/// be called a regclass).
 pub fn require_trigger(table: pg_sys::Oid) -> Fallible<()> {
     require_usage(table);
     let mut missing = false;
@@ -74,7 +75,7 @@ pub fn require_trigger(table: pg_sys::Oid) -> Fallible<()> {
     Ok(())
 }
 
-/// 42883 if there is no such function. Raises 42501 without EXECUTE on it and USAGE on its schema.
+/// Raises 42501 without EXECUTE on the function and USAGE on its schema. 42883 if there is no such function.
 pub fn require_execute(function: pg_sys::Oid) -> Fallible<()> {
     // SAFETY: system cache lookups; null where there is none.
     unsafe {
@@ -91,7 +92,8 @@ pub fn require_execute(function: pg_sys::Oid) -> Fallible<()> {
     Ok(())
 }
 
-/// 42P01 if there is no such table, 42501 if the caller does not own it. Raises 42501 without USAGE on its schema.
+/// Raises 42501 without USAGE on the table's schema. 42501 if the caller does not own the table, 42P01 if there is
+/// none.
 pub fn require_owner(table: pg_sys::Oid) -> Fallible<()> {
     // SAFETY: a system cache lookup; null where there is none.
     if unsafe { pg_sys::get_rel_name(table) }.is_null() {

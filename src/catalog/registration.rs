@@ -1,21 +1,20 @@
-//! The registration of an edges table: two triggers on the user's own table, and their arguments. We have no catalog of our own
-//! to dump and restore, or to fall out of step.
+//! The registration of an edges table: two triggers on the user's own table, and their arguments. We have no catalog of
+//! our own to dump and restore, or to fall out of step.
 //!
 //!   cftrag_row       AFTER INSERT OR UPDATE OR DELETE, each row:  cft_capture('parent', 'child'[, ...])
 //!   cftrag_truncate  AFTER TRUNCATE, each statement:              cft_capture_truncate('parent', 'child'[, ...])
 //!
-//! More arguments, '' for a column that is not there: the columns of the tree, of the label, the word "ids", and the column of order.
-//! Both are ENABLE ALWAYS, so that logical replication's apply worker and session_replication_role = replica fire them.
-//! A table of names (aliases or labels of entities) has both, for an image of its own: cft_capture('', 'entity', '', 'name'), each name a label of
-//! its entity, without a parent. A third trigger names its edges table:
+//! The arguments after these are the columns of the tree and of the label, the word "ids", and the column of order; ''
+//! stands for one that is not there. Both triggers are ENABLE ALWAYS, so that logical replication's apply worker and
+//! session_replication_role = replica fire them. If one has another shape (WHEN, a column list), it would fire less
+//! often and lose changes: the registration is then unsound, and the reference query answers.
+//!
+//! A table of names (aliases or labels of entities) has both triggers, for an image of its own: cft_capture('',
+//! 'entity', '', 'name'). Each name is a label of its entity, and there is no parent. A third trigger names the edges
+//! table, and never fires. PostgreSQL keeps FROM as an OID, dumps it by name, and drops the trigger with that table.
 //!
 //!   cftrag_aliases   constraint trigger, FROM the edges table, WHEN (false):  cft_alias_of('name', 'entity')
-//!   cftrag_labels    the same, of a table of labels:                          cft_label_of('name', 'entity')
-//!
-//! It never fires. PostgreSQL keeps FROM as an OID, dumps it by name, and drops the trigger with the edges table.
-//! A trigger of another shape (WHEN, a column list) would fire less often and lose changes: the registration is then unsound, and the
-//! reference query answers.
-//! Rows of pg_trigger are read by pg_trigger.rs.
+//!   cftrag_labels    constraint trigger, FROM the edges table, WHEN (false):  cft_label_of('name', 'entity')
 
 #![expect(unsafe_code, reason = "reads system catalogs")]
 
@@ -114,7 +113,7 @@ pub fn internal_function(name: &CStr, types: &[pg_sys::Oid]) -> pg_sys::Oid {
     }
 }
 
-/// What a table of names says that it is: the marking function, and its edges table, of each marker, as of now.
+/// The markers of a table of names, as of now: for each, the marking function and the edges table.
 pub fn name_markers(table: pg_sys::Oid, functions: Functions) -> Vec<(pg_sys::Oid, pg_sys::Oid)> {
     let mut edges = Vec::new();
     let none = std::ptr::null_mut();

@@ -95,7 +95,7 @@ unsafe fn look(
     let mut kept = match KEPT.with(|all| all.known(now, &key)) {
         Some(kept) => kept,
         None => {
-            // As of now: a change that an older snapshot does not see yet has already sent its invalidation.
+            // Read as of now: a change that an older snapshot does not see yet has already sent its invalidation.
             let (registration, places) =
                 crate::catalog::registration::read_placed(table, std::ptr::null_mut(), functions)?;
             let (registration, places) = (Rc::new(registration), places?);
@@ -206,7 +206,7 @@ pub fn columns(table: &EdgesTable, registration: &Rc<Registration>) -> Fallible<
     COLUMNS.with(|last| last.get((table.oid(), This(Rc::clone(registration))), find))
 }
 
-/// [`compat::database_xmin`]; read again only after an invalidation.
+/// Caches [`compat::database_xmin`] until the next invalidation.
 pub fn database_xmin() -> u32 {
     let Ok(xmin) = DATABASE.with(|last| last.get((), || Ok::<_, Infallible>(compat::database_xmin())));
     xmin
@@ -253,10 +253,11 @@ impl SnapshotId {
     }
 }
 
-/// Empties the caches keyed by SnapshotId if an id may mean something else from now on. Called when a transaction ends, or a
-/// subtransaction begins or ends. On a standby always: its snapshots do not list running transactions the same way.
+/// Empties the caches keyed by SnapshotId if an id may mean something else from now on. Called when a transaction ends,
+/// or a subtransaction begins or ends. On a standby it always empties them: snapshots there do not list running
+/// transactions the same way.
 pub fn forget() {
-    // It depends on privileges, which are as of now, not as of a snapshot.
+    // The default table depends on privileges, which are as of now, not as of a snapshot.
     ONLY.with(Cached::forget);
     // SAFETY: backend variables.
     let may_differ =

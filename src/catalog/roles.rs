@@ -1,10 +1,10 @@
-//! Who owns what, for trust.rs. As of now, from the system caches.
+//! Who owns what, for trust.rs: as of now, from the system caches.
 
 #![expect(unsafe_code, reason = "reads system catalogs")]
 
 use pgrx::pg_sys;
 
-/// OIDs below are the server's own (access/transam.h: FirstNormalObjectId).
+/// OIDs below this one are the server's own (access/transam.h: FirstNormalObjectId).
 pub const FIRST_OF_USERS: u32 = 16384;
 
 /// A relation's owner; None if it is gone.

@@ -39,8 +39,8 @@ impl Registered {
     }
 }
 
-/// What triggers of that function say about an open table: the owner's first, then by OID. Arguments longer than any of ours are no
-/// registration, and not copied.
+/// What triggers of that function say about an open table: the owner's first, then by OID. A trigger whose arguments
+/// are longer than any of ours is not a registration, and we do not copy them.
 ///
 /// # Safety
 /// An open relation.
@@ -132,12 +132,12 @@ impl SideTable {
         unsafe { (*(*self.0).rd_rel).relowner }
     }
 
-    /// For messages.
+    /// The table's name, for messages.
     pub fn name(&self) -> String {
         display_name(self.oid())
     }
 
-    /// For SQL that is parsed at once.
+    /// The table's qualified name, for SQL that is parsed at once.
     pub fn qualified(&self) -> String {
         // SAFETY: see oid(); relname is NUL-terminated.
         unsafe {
@@ -149,7 +149,7 @@ impl SideTable {
         }
     }
 
-    /// [`registered`], of this table.
+    /// Calls [`registered`] for this table.
     pub fn registered(&self, function: pg_sys::Oid) -> Vec<Registered> {
         // SAFETY: see oid().
         unsafe { registered(self.0, function) }

@@ -14,12 +14,13 @@ use std::ffi::{CStr, CString};
 pub struct Statement {
     sql: CString,
     tables: Vec<pg_sys::Oid>,
-    /// Prepared past forced row-level security. Such a plan serves no other caller, and PostgreSQL's revalidation does not notice the difference.
+    /// Whether it is prepared past forced row-level security. Such a plan serves no other caller, and PostgreSQL's
+    /// revalidation does not notice the difference.
     no_force: bool,
 }
 
 impl Statement {
-    /// Raises 42501 if the caller lacks USAGE on the schema of one of the tables.
+    /// A statement over these tables. Raises 42501 if the caller lacks USAGE on the schema of one of them.
     pub fn over(sql: &str, tables: &[&EdgesTable]) -> Self {
         let Ok(sql) = CString::new(encoding::encode(sql)) else {
             unreachable!("identifiers come from the catalog and have no NUL");

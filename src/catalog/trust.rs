@@ -8,7 +8,8 @@ use crate::pg::background_worker::SAFE_PATH;
 use crate::pg::compat;
 use pgrx::pg_sys;
 
-/// Forced row-level security does not bind the owner: for checks that must see every row, as those of foreign keys.
+/// The context in which forced row-level security does not bind the owner: for checks that must see every row, like
+/// those of foreign keys.
 pub const NOFORCE_RLS: u32 = pg_sys::SECURITY_NOFORCE_RLS;
 
 /// Whether we run in an operation with [`NOFORCE_RLS`].
@@ -17,7 +18,7 @@ pub fn is_past_forced_policies() -> bool {
     unsafe { pg_sys::InNoForceRLSOperation() }
 }
 
-/// [`as_role`], with the rights of the table's owner.
+/// Calls [`as_role`] for the table's owner.
 pub fn as_owner<R>(table: &EdgesTable, context_beside: u32, work: impl FnOnce() -> R) -> R {
     // SAFETY: an open relation.
     as_role(unsafe { (*(*table.rel()).rd_rel).relowner }, context_beside, work)
