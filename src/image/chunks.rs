@@ -163,11 +163,11 @@ fn free(control: &Control, slot: &Slot, tokens: &[u64]) {
 /// Why the image cannot be used.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Unusable {
-    /// There is none.
+    /// There is no image.
     Empty,
-    /// It lost a change, or a writer died while changing it.
+    /// The image lost a change, or a writer died while changing it.
     Incomplete,
-    /// Its chunks cannot be mapped here.
+    /// The image's chunks cannot be mapped here.
     Unmapped,
 }
 

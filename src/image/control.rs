@@ -23,7 +23,8 @@ const MAGIC: u64 = 0x6366_7472_6167_0001; // "cftrag"
 /// docs/design.md has the list.
 const LAYOUT: u32 = 0x0006_0000 + cftrag_core::LAYOUT;
 
-/// Tables that can have an image at a time, in all databases. Beyond, the reference query answers (reason ref_no_memory).
+/// Tables that can have an image at a time, in all databases. For other tables the reference query answers (reason
+/// ref_no_memory).
 pub const SLOTS: usize = 256;
 
 /// The size that all versions ask for: the DSM registry refuses another size for the same name.

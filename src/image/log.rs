@@ -1,6 +1,7 @@
 //! The log of a load: a chain of segments in shared memory, freed when the load ends, or when the log has lost a change.
 //!
-//! capture/log_record.rs writes the segments and takes them out again, builds/catch_up.rs applies them. Under the image's lock only links change; memory is freed outside.
+//! capture/log_record.rs writes the segments and takes them out again, builds/catch_up.rs applies them. Under the
+//! image's lock only links change; memory is freed outside.
 
 #![expect(unsafe_code, reason = "shared memory")]
 

@@ -1,7 +1,8 @@
 //! Images in shared memory: the control block, a slot for each table, chunks of memory, the image's lock, and what keeps an image small.
 //!
-//! Only bytes and locks: the core decides who sees what, serve whether an image may answer. The table of locks is at the
-//! head of slot.rs. Under an image lock nothing raises, allocates from PostgreSQL, or calls back.
+//! This folder knows only bytes and locks: the core decides who sees what, and serve whether an image may answer. The
+//! table of locks is at the head of slot.rs. Under an image lock nothing raises, allocates from PostgreSQL, or calls
+//! back.
 
 pub mod chunks;
 pub mod control;

@@ -10,9 +10,9 @@ pub enum Reason {
     Disabled,
     /// No shared memory: not preloaded (15, 16), another version of the library uses it, every slot is taken, or mapping it failed.
     NoMemory,
-    /// Not built yet.
+    /// The image is not built yet.
     NoImage,
-    /// It lost a change: no memory, a torn write, a change that could not be captured.
+    /// The image lost a change: no memory, a torn write, a change that could not be captured.
     Incomplete,
     /// The snapshot is older than the build's, or of another kind.
     OldSnapshot,
@@ -28,15 +28,15 @@ pub enum Reason {
     Triggers,
     /// The columns do not resolve as they did at the build.
     Columns,
-    /// Not a plain heap table without children.
+    /// The relation is not a plain heap table without children.
     NotPlainTable,
     /// Row-level security applies to the caller: the image knows no policies.
     RowSecurity,
     /// The caller may not read the columns: PostgreSQL's own error is raised.
     Privilege,
-    /// A parallel worker of a transaction that has written, or a leader with changes of its own.
+    /// The caller is a parallel worker of a transaction that has written, or a leader with changes of its own.
     Parallel,
-    /// A standby: triggers do not run here.
+    /// The server is a standby: triggers do not run here.
     Recovery,
     /// A version's transaction is older than the commit log.
     XidTooOld,

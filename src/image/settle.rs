@@ -57,7 +57,7 @@ fn settle_by(
         pg_sys::relation_close(rel, pg_sys::NoLock as pg_sys::LOCKMODE);
         horizon
     };
-    // Not if the filter is sorted: settling also cools it.
+    // A sorted filter is settled even so, because settling also cools it.
     if slot.settled.are_all(horizon, versions) && guc::TEMPERATURE.get() != Temperature::Sort {
         return None;
     }

@@ -34,7 +34,7 @@ pub const LOCKED_SCAN: u32 = 5;
 /// The phase (see PHASES) that counts the rows of each entity.
 pub const COUNTING: u32 = 6;
 
-/// Clears the slot's builder mark when dropped, also by a panic.
+/// Clears the slot's builder mark when dropped, even by a panic.
 pub struct BuilderMark<'s>(pub &'s AtomicU32);
 
 impl Drop for BuilderMark<'_> {
@@ -137,13 +137,13 @@ pub struct Slot {
     /// Process id of the background worker that has a place (builds/worker_limit.rs); 0: none is building this table's image.
     pub worker: AtomicU32,
     pub progress: Progress,
-    /// Until then readers start no worker for the table (a TimestampTz).
+    /// Readers start no worker for the table before this time (a TimestampTz).
     pub retry_at: AtomicI64,
-    /// Until then no reader tries again to find memory for the table's image (a TimestampTz).
+    /// Readers do not try again to find memory for the table's image before this time (a TimestampTz).
     pub short_until: AtomicI64,
     /// Microseconds that the last build took, finished or not.
     pub took: AtomicI64,
-    /// How an online build ended: its asker's number, and a BuildOutcome in the low 8 bits.
+    /// How the last online build ended: its asker's number, and a BuildOutcome in the low 8 bits.
     pub outcome: AtomicU64,
 }
 
@@ -204,10 +204,11 @@ const ROW_BYTES: u64 = 80;
 /// No process has this id; it marks a slot that is being swept.
 pub const SWEEPER: u32 = u32::MAX;
 
-/// After memory for an image ran out, readers try again after this many microseconds at the earliest,
+/// Microseconds for which no reader tries again after memory for an image ran out.
 const SHORT: i64 = 10_000_000;
 
-/// and after this many times the last build's duration, so that vain builds take at most a twentieth of the time.
+/// No reader tries again for this many times the last build's duration, either, so that vain builds take at most a
+/// twentieth of the time.
 const SHORT_BUILDS: i64 = 20;
 
 impl Slot {
@@ -288,7 +289,7 @@ impl Slot {
 }
 
 impl Slot {
-    /// Records that a build began, in that phase, on a table of so many bytes.
+    /// Records that a build began, in that phase, on a table of that many bytes.
     pub fn begin(&self, phase: u32, bytes: u64) {
         let p = &self.progress;
         // SAFETY: reads the clock.
