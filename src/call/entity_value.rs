@@ -19,7 +19,7 @@ pub enum EntityType {
 }
 
 impl EntityType {
-    /// Of a type, or of the elements of an array type: then also `true`. None for other types.
+    /// The entity type of a type, with `false`, or of an array type's elements, with `true`. None for other types.
     pub fn of(oid: pg_sys::Oid) -> Option<(Self, bool)> {
         Some(match oid {
             pg_sys::TEXTOID => (Self::Text, false),
@@ -42,7 +42,7 @@ impl EntityType {
         }
     }
 
-    /// Length, whether by value, alignment: as in pg_type.
+    /// The type's length, whether it is passed by value, and its alignment, as in pg_type.
     fn layout(self) -> (i32, bool, c_char) {
         match self {
             Self::Text => (-1, false, pg_sys::TYPALIGN_INT as c_char),
@@ -130,7 +130,7 @@ impl EntityType {
     }
 }
 
-/// As uuid_out writes it.
+/// The text of a uuid, as uuid_out writes it.
 fn uuid_text(uuid: &[u8; 16]) -> String {
     let mut text = String::with_capacity(36);
     for (n, byte) in uuid.iter().enumerate() {
@@ -142,7 +142,7 @@ fn uuid_text(uuid: &[u8; 16]) -> String {
     text
 }
 
-/// The uuid of which this is the text, as uuid_out writes it.
+/// The uuid that has this text; None if uuid_out would write another one.
 fn uuid_of(text: &str) -> Option<[u8; 16]> {
     let digits: Vec<u8> = text.chars().filter_map(|c| c.to_digit(16)).map(|digit| digit as u8).collect();
     let bytes: Vec<u8> = digits.chunks_exact(2).map(|pair| pair[0] << 4 | pair[1]).collect();

@@ -65,7 +65,8 @@ pub fn text_value(bytes: &[u8]) -> Fallible<pg_sys::Datum> {
     Ok(if bytes.len() < LARGE { text_datum(bytes) } else { large_text(bytes) })
 }
 
-/// [`text_datum`] for many bytes: allocating pages and copying takes a millisecond a MB.
+/// Does the work of [`text_datum`] for many bytes, and can be cancelled: allocating pages and copying takes a
+/// millisecond a MB.
 fn large_text(bytes: &[u8]) -> pg_sys::Datum {
     // SAFETY: a varlena of that many bytes, at most LONGEST, all of which are written here.
     unsafe {
@@ -108,7 +109,8 @@ impl Call {
         }
     }
 
-    /// NULL for an argument that the function does not have: before ALTER EXTENSION UPDATE it is that of an older script.
+    /// An argument; None for NULL, and for an argument that the function does not have: before ALTER EXTENSION UPDATE
+    /// the function may be that of an older script.
     pub fn arg(&self, n: usize) -> Option<pg_sys::Datum> {
         // SAFETY: an argument that is there.
         unsafe {
@@ -174,8 +176,9 @@ impl Call {
     }
 }
 
-/// Whether the running statement came from the client as it is. One that a function, a trigger or SPI runs has a line of CONTEXT; so has one
-/// of the extended protocol, for its parameters (tcop/postgres.c: ParamsErrorCbData, a name and the portal's parameters).
+/// Whether the client itself sent the running statement. A statement that a function, a trigger or SPI runs has a line
+/// of CONTEXT. So has a client's statement of the extended protocol, for its parameters (tcop/postgres.c:
+/// ParamsErrorCbData, a name and the portal's parameters).
 pub fn is_clients_statement() -> bool {
     // SAFETY: backend variables. What the only callback is given is read as two pointers, which such structs have at least.
     unsafe {
@@ -216,7 +219,7 @@ impl Rows {
     }
 }
 
-/// The elements of a text[], None for NULL; one without memory raises 53200.
+/// The elements of a text[], with None for NULL. Raises 53200 if memory runs out.
 ///
 /// # Safety
 /// `datum` is a text[] value.
@@ -229,7 +232,7 @@ pub unsafe fn elements<'a>(datum: pg_sys::Datum) -> Vec<Option<&'a [u8]>> {
     }
 }
 
-/// The elements of an array, None for NULL; one without memory raises 53200.
+/// The elements of an array, with None for NULL. Raises 53200 if memory runs out.
 ///
 /// # Safety
 /// `datum` is an array of that type, of this length, by value or not, and alignment.
@@ -257,7 +260,7 @@ pub unsafe fn array_elements(
 /// # Safety
 /// `datum` is a text[] value.
 pub unsafe fn distinct_names<'a>(datum: pg_sys::Datum) -> Vec<&'a [u8]> {
-    // SAFETY: the caller's promise. (Without its NULLs the vector stays where it is.)
+    // SAFETY: the caller's promise. (Dropping the NULLs does not move the vector.)
     let mut names: Vec<&[u8]> = unsafe { elements(datum) }.into_iter().flatten().collect();
     // The standard library's hash takes as long as finding the name.
     let mut seen = HashSet::with_hasher(foldhash::fast::RandomState::default());
@@ -327,7 +330,7 @@ pub fn text_datum(bytes: &[u8]) -> pg_sys::Datum {
     unsafe { pg_sys::Datum::from(pg_sys::cstring_to_text_with_len(bytes.as_ptr().cast(), bytes.len() as i32)) }
 }
 
-/// [`text_array`], with NULL for None.
+/// Makes a text[] like [`text_array`], with NULL for None.
 pub fn text_array_of<'t>(texts: impl Iterator<Item = Option<&'t [u8]>>) -> pg_sys::Datum {
     let texts: Vec<_> = texts.collect();
     let mut nulls: Vec<bool> = texts.iter().map(Option::is_none).collect();

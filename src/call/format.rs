@@ -1,5 +1,6 @@
-//! Users' formats: a text with placeholders, `{entity}`; `{{` and `}}` stand for braces. They come from the arguments `template` and from two
-//! settings, which are checked when they are set. Bytes in the server's encoding; in all encodings a brace is a brace.
+//! Users' formats: a text with placeholders, `{entity}`; `{{` and `}}` stand for braces. They come from the arguments
+//! `template` and from two settings, which are checked when they are set. Their bytes are in the server's encoding, and
+//! in every such encoding the byte of a brace is a brace.
 //!
 //! Errors: 22023 (an unknown placeholder; the message lists those allowed), 53400 and 53200 (cftrag.work_memory).
 

@@ -1,5 +1,6 @@
-//! A serde serializer that writes a jsonb as PostgreSQL stores it (utils/jsonb.h): of each container a header, an entry for each key and value, then
-//! their data. Of a large one jsonb_in could not be cancelled, and takes twenty times the memory.
+//! A serde serializer that writes a jsonb as PostgreSQL stores it (utils/jsonb.h): for each container a header and an
+//! entry for each key and value, then their data. We do not call jsonb_in, because it cannot be cancelled on a large
+//! value and takes twenty times the memory.
 //!
 //! What it takes: structs whose fields are in jsonb's order (by length, then by bytes), lists that know their length, numbers of type i32,
 //! strings as bytes in the database's encoding, options.
@@ -36,7 +37,7 @@ const LONGEST: usize = 0x3fff_ffff;
 
 /// A value under construction, palloc'd: it is not copied when it is complete.
 struct Varlena {
-    /// Where it was begun; what is written may come in another context.
+    /// The memory context in which the value was begun; later writes may come in another one.
     context: pg_sys::MemoryContext,
     at: *mut u8,
     /// Bytes with the header: written, allocated.
@@ -62,7 +63,7 @@ impl Varlena {
         unsafe { std::slice::from_raw_parts_mut(self.at.add(pg_sys::VARHDRSZ), self.len - pg_sys::VARHDRSZ) }
     }
 
-    /// 53400, 53200, 54000; or PostgreSQL's own ERROR 53200.
+    /// Appends bytes. Errors: 53400, 53200, 54000; or PostgreSQL's own ERROR 53200.
     fn append(&mut self, bytes: &[u8]) -> Fallible<()> {
         let end = self.len + bytes.len();
         if end > self.capacity {
@@ -124,7 +125,7 @@ struct Container {
     next: usize,
 }
 
-/// A list of at most so many elements, each written when it is known.
+/// A list under construction, with room for a given number of elements; each is written when it is known.
 pub struct Elements(Container);
 
 /// Nothing more can be written; [`Jsonb`] knows why.
@@ -153,13 +154,13 @@ impl Jsonb {
         self.fallible(written)
     }
 
-    /// Begins a list of at most so many elements, the only value.
+    /// Begins a list of at most `most` elements, the only value.
     pub fn begin(&mut self, most: usize) -> Fallible<Elements> {
         let begun = self.container(ARRAY, most, most).map(Elements);
         self.fallible(begun)
     }
 
-    /// Writes its next element. Errors: those of [`Jsonb::write`].
+    /// Writes the list's next element. Errors: those of [`Jsonb::write`].
     pub fn add(&mut self, list: &mut Elements, value: &impl Serialize) -> Fallible<()> {
         let written = self.element(&mut list.0, value);
         self.fallible(written)
@@ -218,7 +219,7 @@ impl Jsonb {
         Ok(Container { entries: at, data: self.len(), next: 0 })
     }
 
-    /// Writes the next entry of a container, whose data begin there.
+    /// Writes the next entry of a container. The entry's data begin at `from`.
     fn entry(&mut self, of: &mut Container, kind: u32, from: usize) -> Result<(), Full> {
         let end = self.len() - of.data;
         if end > MOST {
@@ -274,7 +275,7 @@ struct Keys {
 impl Keys {
     fn of(value: &(impl Serialize + ?Sized)) -> Self {
         let mut keys = Self::default();
-        // An error ends it where there are none.
+        // A value that is no struct ends this with an error, and has no keys.
         let _ = value.serialize(KeysOf(&mut keys));
         keys
     }
@@ -305,7 +306,7 @@ struct Value<'j> {
     keys: Keys,
 }
 
-/// The rest of a container.
+/// A container that is begun; its elements or values follow.
 struct Rest<'j> {
     out: &'j mut Jsonb,
     of: Container,

@@ -1,7 +1,7 @@
-//! Arguments, results and memory of one function call: fmgr.rs, tuple.rs, utf8.rs, work_memory.rs; entities as values of their columns' types:
-//! entity_value.rs; users' formats: format.rs.
+//! Arguments, results and memory of one function call: fmgr.rs, tuple.rs, utf8.rs, work_memory.rs; entities as values
+//! of their columns' types: entity_value.rs; users' formats: format.rs; jsonb values: jsonb.rs.
 //!
-//! Not in pg, since it raises our errors. Knows no table.
+//! It is not in pg, because it raises our errors. It knows no table.
 
 pub mod entity_value;
 pub mod fmgr;

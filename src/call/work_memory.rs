@@ -30,12 +30,12 @@ pub fn limit() -> usize {
 pub struct Bytes(pub Vec<u8>);
 
 impl Bytes {
-    /// Reserves so many more bytes. 53400, 53200.
+    /// Reserves `more` bytes more. 53400, 53200.
     pub fn room(&mut self, more: usize) -> Fallible<()> {
         self.room_beside(more, 0)
     }
 
-    /// [`Bytes::room`], counting so many other bytes as well.
+    /// Does what [`Bytes::room`] does, and counts `others` bytes as well.
     pub fn room_beside(&mut self, more: usize, others: usize) -> Fallible<()> {
         let limit = limit();
         let wanted = self.0.len() + more;
@@ -83,7 +83,7 @@ impl Room {
         Room { taken: 0, seen: 0, calls: 0 }
     }
 
-    /// Counts so many bytes. 53400 if they exceed the setting, 53200 if the system has no memory.
+    /// Counts these bytes. 53400 if they exceed the setting, 53200 if the system has no memory.
     pub fn take(&mut self, bytes: usize) -> Fallible<()> {
         self.calls = self.calls.wrapping_add(1);
         if self.calls.is_multiple_of(CALLS) {
@@ -102,12 +102,12 @@ impl Room {
         Ok(())
     }
 
-    /// Counts what is missing to a total of so many bytes.
+    /// Counts what is missing to a total of `bytes`.
     pub fn grow_to(&mut self, bytes: usize) -> Fallible<()> {
         self.take(bytes.saturating_sub(self.taken))
     }
 
-    /// Checks that so many bytes more could be used for a while.
+    /// Checks that this many more bytes could be used for a while, without counting them.
     pub fn spare(&self, bytes: usize) -> Fallible<()> {
         if self.taken.saturating_add(bytes) > guc::work_bytes() {
             return Err(error::too_large_to_work(guc::work_bytes()));
@@ -116,7 +116,7 @@ impl Room {
     }
 }
 
-/// 53200 if the system has no such memory.
+/// Checks that the system has this much memory: 53200 if not.
 pub fn is_there(bytes: usize) -> Fallible<()> {
     Vec::<u8>::new().try_reserve_exact(bytes).map_err(|_| error::no_memory_to_work(bytes))
 }
