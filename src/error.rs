@@ -15,7 +15,7 @@ fn report(code: Code, message: String) -> ErrorReport {
     ErrorReport::new(code, crate::pg::encoding::shown(&message), "cftrag")
 }
 
-/// `what`: aliases or labels.
+/// `what` is "aliases" or "labels".
 pub fn names_of_itself(table: &str, what: &str) -> ErrorReport {
     let hint = match what {
         "labels" => "Name the column of labels in cft_attach, as \"label\".",
@@ -28,13 +28,13 @@ pub fn names_of_itself(table: &str, what: &str) -> ErrorReport {
     .set_hint(hint)
 }
 
-/// `what` the column holds: names or entities.
+/// `what` is what the column holds: names or entities.
 pub fn no_such_name_column(table: &str, column: &str, what: &str, listed: &str) -> ErrorReport {
     report(Code::ERRCODE_UNDEFINED_COLUMN, format!("column \"{column}\" of table \"{table}\" does not exist"))
         .set_hint(format!("Attach the table with the column of {what} that it has; it {listed}"))
 }
 
-/// Of a table that is something else already.
+/// The table is attached already, as something else.
 pub fn attached_otherwise(table: &str, what: &str) -> ErrorReport {
     report(
         Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
@@ -52,13 +52,13 @@ pub fn no_entity_type() -> ErrorReport {
     report(Code::ERRCODE_DATATYPE_MISMATCH, "entities are of type text, integer, bigint or uuid".into())
 }
 
-/// Of an embedding to search by.
+/// The embedding to search by does not have the column's dimensions.
 pub fn dimensions_differ(given: i16, wanted: i32, column: &str) -> ErrorReport {
     report(Code::ERRCODE_DATA_EXCEPTION, format!("the embedding has {given} dimensions, not {wanted}"))
         .set_hint(format!("Make it with the model that made those of {column}."))
 }
 
-/// Of an edges table that has labels already: in a column, or in that table.
+/// The edges table has labels already: in a column or, if `labels` is given, in that table.
 pub fn labelled_otherwise(table: &str, labels: Option<&str>) -> ErrorReport {
     report(
         Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
@@ -93,7 +93,7 @@ pub fn not_attached(table: &str, hint: String) -> ErrorReport {
         .set_hint(crate::pg::encoding::shown(&hint))
 }
 
-/// `tables`: all attached tables that the caller may read, qualified.
+/// `tables` are all attached tables that the caller may read, qualified.
 pub fn unclear_edges(tables: &[String]) -> ErrorReport {
     let Some(first) = tables.first() else {
         return report(Code::ERRCODE_UNDEFINED_TABLE, "no table that you may read is attached to cftrag".into())
@@ -224,8 +224,8 @@ fn quoted(value: &[u8]) -> String {
     String::from_utf8_lossy(&value[..value.len().min(QUOTED)]).into_owned() + more
 }
 
-/// A client's array literal, given where one name is expected.
-/// `many`: the argument of the function's form for many names, if it has one.
+/// A client's array literal is given where one name is expected. `many` is the argument of the function's form for many
+/// names, if it has one.
 pub fn array_as_name(name: &[u8], table: &str, many: Option<&str>) -> ErrorReport {
     let hint = match many {
         Some(many) => format!("For several names give an array of type text[]: $1::text[], or {many} => $1."),
@@ -301,7 +301,7 @@ pub fn too_large_to_work(bytes: usize) -> ErrorReport {
     .set_hint("If the server has the memory, raise it for this session, for example: SET cftrag.work_memory = '4GB';")
 }
 
-/// For an answer. The hint raises the setting to what was needed, plus half.
+/// An answer needs more memory than it can have. The hint raises the setting to what was needed, plus half.
 pub fn no_room(why: cftrag_core::NoRoom) -> ErrorReport {
     match why {
         cftrag_core::NoRoom::Limit(bytes) => {
@@ -446,7 +446,7 @@ pub fn warn_incomplete(name: &str, why: Damage) {
     .report(pgrx::PgLogLevel::WARNING);
 }
 
-/// Of a column that should order siblings.
+/// Siblings cannot be ordered by this column.
 pub fn no_order(column: &str, type_name: &str) -> ErrorReport {
     report(
         Code::ERRCODE_DATATYPE_MISMATCH,
@@ -455,13 +455,14 @@ pub fn no_order(column: &str, type_name: &str) -> ErrorReport {
     .set_hint("Use a column of one of the server's own types that has an order, an integer for example.")
 }
 
-/// For a call of cft_attach.
+/// A call of cft_attach gives both `label` and `ids`.
 pub fn labels_and_ids() -> ErrorReport {
     report(Code::ERRCODE_INVALID_PARAMETER_VALUE, "\"label\" and \"ids\" exclude each other".into())
         .set_detail("Texts name entities by their labels, or by their ids.")
 }
 
-/// For integer ids. `line`: a call of cft_attach, with a column of labels if the table has one that is called so.
+/// The NOTICE that texts will not find integer ids. `line` is a call of cft_attach; if `has_label`, it names a column of
+/// labels that the table has.
 pub fn notice_not_in_texts(table: &str, line: &str, has_label: bool) {
     let hint = match has_label {
         true => format!("Say what people call them: {line}"),

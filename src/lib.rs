@@ -45,14 +45,16 @@ mod serve;
 #[cfg(all(test, feature = "pg_test"))]
 pub use pg_tests::pg_test;
 
-/// Spelled out, because pgrx 0.18.1 puts `version` in place of the name (pg_get_loaded_modules, since 18). Only the compiler evaluates it.
+/// The library's version. The module magic spells out name and version, because pgrx 0.18.1 puts `version` in place of
+/// the name (pg_get_loaded_modules, since 18). Only the compiler evaluates this.
 const VERSION: &CStr = match CStr::from_bytes_with_nul(concat!(env!("CARGO_PKG_VERSION"), "\0").as_bytes()) {
     Ok(version) => version,
     Err(_) => panic!("a version has no NUL"),
 };
 pgrx::pg_module_magic!(name = c"cftrag", version = VERSION);
 
-// A chain: files with the same requirements have no fixed order, and the generated script would differ from build to build.
+// The files form a chain: files with the same requirements have no fixed order, and the generated script would differ
+// from build to build.
 extension_sql_file!("../sql/install/functions.sql", name = "functions");
 extension_sql_file!("../sql/install/under.sql", name = "under", requires = ["functions"]);
 extension_sql_file!("../sql/install/text.sql", name = "text", requires = ["under"]);
@@ -74,8 +76,8 @@ extension_sql_file!("../sql/install/methods/extract.sql", name = "extract", requ
 extension_sql_file!("../sql/install/internal.sql", name = "internal", requires = ["extract"]);
 extension_sql_file!("../sql/install/views.sql", name = "views", requires = ["internal"]);
 
-/// All that loading the library does: disables backtraces, defines settings, registers shared memory and the launcher when preloaded, and installs
-/// callbacks of transactions and resource owners and hooks of planner and executor.
+/// All that loading the library does: disables backtraces, defines settings, registers shared memory and the launcher
+/// when preloaded, and installs callbacks of transactions and resource owners and hooks of planner and executor.
 #[pg_guard]
 extern "C-unwind" fn _PG_init() {
     pg::error_context::without_backtraces();
