@@ -49,7 +49,8 @@ pub fn array_of(mut element: pg_sys::Datum) -> pg_sys::Datum {
 /// The longest text: MaxAllocSize less a varlena's header.
 pub const LONGEST: usize = 0x3fff_ffff - 4;
 
-/// From this size on we check that the allocation leaves memory for others; also the bytes copied between two checks for interrupts.
+/// The size from which on we check that the allocation leaves memory for others; also the bytes copied between two
+/// checks for interrupts.
 pub const LARGE: usize = 1 << 20;
 
 /// A text value of the sentences; None if there are none. Error: that of [`text_value`].

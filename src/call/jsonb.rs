@@ -29,7 +29,7 @@ const NULL: u32 = 0x4000_0000;
 const CONTAINER: u32 = 0x5000_0000;
 const HAS_OFFSET: u32 = 0x8000_0000;
 const MOST: usize = 0x0fff_ffff;
-/// One entry in so many says where its data end, the others how long they are (JB_OFFSET_STRIDE).
+/// One entry in this many says where its data end, the others how long they are (JB_OFFSET_STRIDE).
 const STRIDE: usize = 32;
 
 /// The longest value in bytes, with its header (MaxAllocSize).
@@ -59,7 +59,7 @@ impl Varlena {
         if self.at.is_null() {
             return &mut [];
         }
-        // SAFETY: `append` has written so many bytes there.
+        // SAFETY: `append` has written this many bytes there.
         unsafe { std::slice::from_raw_parts_mut(self.at.add(pg_sys::VARHDRSZ), self.len - pg_sys::VARHDRSZ) }
     }
 
@@ -69,7 +69,7 @@ impl Varlena {
         if end > self.capacity {
             self.grow(end)?;
         }
-        // SAFETY: `grow` has allocated so many bytes, which nobody else has.
+        // SAFETY: `grow` has allocated this many bytes, which nothing else uses.
         unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), self.at.add(self.len), bytes.len()) };
         self.len = end;
         Ok(())

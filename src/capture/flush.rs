@@ -195,7 +195,8 @@ fn give_up(control: &Control, index: usize, table: pg_sys::Oid, row: TriggerKey,
         slot.spoil(why);
         // No snapshot can use it any more: free its memory for the next build.
         contain::attempt(|| chunks::drop_image(control, index));
-        // No warning if the triggers were off meanwhile and nothing was read since: the image was useless, and the next reader builds another.
+        // No warning if the triggers were off and nothing was read since: the image was useless, and the next reader
+        // builds another.
         let stale = why == Damage::Unmatched && contain::attempt(|| !pg_trigger::is_still(row)) == Some(true);
         if !stale {
             error::warn_incomplete(&name::display_name(table), why);

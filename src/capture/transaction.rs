@@ -73,9 +73,9 @@ pub fn pending(oid: pg_sys::Oid) -> bool {
     DELTA.with_borrow(|tables| tables.iter().any(|t| t.oid == oid && !t.is_empty()))
 }
 
-/// Moves the table's entries into its image. `last`: no more changes can come, so what finds no partner now never will. Raises for a pending
-/// interrupt (a cancel, say), and 53200 in the last flush if the control block cannot be mapped: what is
-/// flushed by then is out of the delta, the rest stays in it.
+/// Moves the table's entries into its image. `last` says that no more changes can come, so that an entry without a
+/// partner never finds one. Raises for a pending interrupt (a cancel, say), and 53200 in the last flush if the control
+/// block cannot be mapped: what is flushed by then is out of the delta, the rest stays in it.
 pub fn flush(oid: pg_sys::Oid, last: bool) {
     loop {
         let mut taken = Taken(DELTA.with_borrow_mut(|tables| {

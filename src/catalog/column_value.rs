@@ -85,7 +85,8 @@ pub unsafe fn bytes_elsewhere(type_oid: pg_sys::Oid, datum: pg_sys::Datum) -> us
     }
 }
 
-/// [`write`], but never raises: returns false for a value that cannot be read (its TOAST table is damaged). Query cancels wait meanwhile.
+/// Appends like [`write`], but never raises: returns false for a value that cannot be read (its TOAST table is
+/// damaged). Holds off query cancels while it reads.
 ///
 /// # Safety
 /// As for [`write`].
@@ -104,7 +105,7 @@ pub unsafe fn try_write(type_oid: pg_sys::Oid, datum: pg_sys::Datum, out: &mut V
     }
 }
 
-/// [`write`] for a char(n): without the blanks at its end, as its cast to text.
+/// Appends a char(n) without the blanks at its end, as its cast to text does.
 ///
 /// # Safety
 /// As for [`write`].
@@ -117,7 +118,7 @@ unsafe fn write_unpadded(datum: pg_sys::Datum, out: &mut Vec<u8>) -> bool {
     written
 }
 
-/// [`write`] for a numeric.
+/// Appends a numeric.
 ///
 /// # Safety
 /// As for [`write`].
@@ -135,7 +136,7 @@ unsafe fn write_numeric(datum: pg_sys::Datum, out: &mut Vec<u8>) -> bool {
     }
 }
 
-/// [`write`] for a text.
+/// Appends a text.
 ///
 /// # Safety
 /// As for [`write`].

@@ -152,7 +152,7 @@ impl EdgesTable {
         Ok(Columns { tree, parent, child, label })
     }
 
-    /// [`EdgesTable::columns`], or 42703.
+    /// Returns what [`EdgesTable::columns`] does, or 42703.
     pub fn require_columns(&self, names: &ColumnNames) -> Fallible<Columns> {
         let missing =
             |(argument, column): (_, &str)| error::no_such_column(&self.name(), column, argument, &self.listed());

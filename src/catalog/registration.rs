@@ -134,7 +134,7 @@ pub fn read(table: pg_sys::Oid, snapshot: pg_sys::Snapshot, functions: Functions
     read_placed(table, snapshot, functions).map(|(registration, _)| registration)
 }
 
-/// [`read`], with the places of the two rows if the registration is sound.
+/// Reads what [`read`] does, and the places of the two rows if the registration is sound.
 pub fn read_placed(
     table: pg_sys::Oid,
     snapshot: pg_sys::Snapshot,

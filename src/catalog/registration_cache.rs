@@ -47,7 +47,7 @@ impl PartialEq for This {
 }
 
 thread_local! {
-    /// By table and capture function.
+    /// Registrations by table and capture function.
     static KEPT: Cached<(pg_sys::Oid, pg_sys::Oid), CachedRegistration> = const { Cached::new(ROOM, invalidation::relations) };
     /// The registered tables, by trigger function.
     static TABLES: Cached<pg_sys::Oid, Rc<[pg_sys::Oid]>> = const { Cached::new(2, invalidation::relations) };
@@ -238,7 +238,8 @@ struct SnapshotId {
     xmin: pg_sys::TransactionId,
     xmax: pg_sys::TransactionId,
     running: u32,
-    /// In a snapshot taken during recovery, all running transactions. Otherwise the subtransactions listed; after an overflow this adds nothing.
+    /// The number of running transactions in a snapshot taken during recovery; in others, of the subtransactions
+    /// listed, which adds nothing after an overflow.
     subtransactions: i32,
     curcid: pg_sys::CommandId,
 }

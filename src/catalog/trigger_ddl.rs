@@ -170,7 +170,8 @@ pub fn drop(table: pg_sys::Oid, which: impl Fn() -> Vec<pg_sys::Oid>) -> Fallibl
     Ok(!triggers.is_empty())
 }
 
-/// Takes a lock to the end of the transaction, for a command that will create triggers; raises what that would raise now.
+/// Takes a lock to the end of the transaction, for a command that will create triggers. Raises what creating one would
+/// raise now.
 pub fn lock(table: pg_sys::Oid, lock: u32) -> Fallible<()> {
     prevent(c"CREATE TRIGGER");
     privileges::require_trigger(table)?;

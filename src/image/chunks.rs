@@ -25,7 +25,7 @@ const _: () = assert!(RUNNING_WORDS + 1024 <= cftrag_core::OWNER_WORDS);
 
 thread_local! {
     static AREA: Cell<*mut pg_sys::dsa_area> = const { Cell::new(std::ptr::null_mut()) };
-    /// By slot number: which generation of which image is mapped here.
+    /// The generation and the chunks of each slot's image that are mapped here, by slot number.
     pub static MAPPED: RefCell<Vec<Mapped>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -192,12 +192,13 @@ pub fn write<R>(control: &Control, index: usize, f: impl FnOnce(&Header, Image<'
     locked(control, index, f, |inner| slot.write(|header| inner(header)))
 }
 
-/// [`write`], but only if all chunks are mapped and the image is sound: then there is no dsa call, and nothing can raise.
+/// Does what [`write`] does, but only if all chunks are mapped and the image is sound: then there is no dsa call, and
+/// nothing can raise.
 pub fn write_if_mapped<R>(control: &Control, index: usize, f: impl FnOnce(&Header, Image<'_>) -> R) -> Option<R> {
     at_once(control, index, f, |slot, inner| slot.write(|header| inner(header)))
 }
 
-/// [`write_if_mapped`], but only if the lock is free: for work that can be put off.
+/// Does what [`write_if_mapped`] does, but only if the lock is free: for work that can be put off.
 pub fn write_if_free<R>(control: &Control, index: usize, f: impl FnOnce(&Header, Image<'_>) -> R) -> Option<R> {
     at_once(control, index, f, |slot, inner| slot.write_if_free(|header| inner(header)).flatten())
 }

@@ -40,7 +40,8 @@ pub struct Control {
     pub area: AtomicU32,
     /// Bytes of all chunks of all images, and of all logs.
     pub memory_used: AtomicU64,
-    /// Not 0: at server start, tables of the database just built were put off because they had writers (builds/launcher.rs).
+    /// Not 0 if tables of the database just built were put off at server start because they had writers
+    /// (builds/launcher.rs).
     pub put_off: AtomicU32,
     /// Guards the directory (which slot is which table's) and the creation of the area.
     pub lock: Lock,

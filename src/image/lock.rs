@@ -107,7 +107,7 @@ impl<T> ImageLock<T> {
         std::iter::once(&self.gate).chain(self.parts.iter().map(|p| &p.lock))
     }
 
-    /// Runs `f` with the guarded value, which does not change meanwhile; beside other readers.
+    /// Runs `f` with the guarded value, which cannot change while `f` runs. Other readers may run at the same time.
     pub fn read<R>(&self, f: impl FnOnce(&T) -> R) -> R {
         let lock = &self.parts[my_part()].lock;
         if self.insists.load(Relaxed) != 0 || !lock.try_acquire(SHARED) {
@@ -149,7 +149,7 @@ impl<T> ImageLock<T> {
         self.writers.load(Relaxed) != 0
     }
 
-    /// Waits, holding nothing, until the waiting writers have written.
+    /// Waits until the waiting writers have written. The caller holds no lock.
     pub fn let_writers_go(&self) {
         if self.is_wanted() {
             self.gate.acquire(SHARED);
@@ -157,7 +157,7 @@ impl<T> ImageLock<T> {
         }
     }
 
-    /// [`ImageLock::write`], or None if the lock is held for longer than a few microseconds.
+    /// Does what [`ImageLock::write`] does; None if the lock is held for longer than a few microseconds.
     pub fn write_if_free<R>(&self, f: impl FnOnce(&mut T) -> R) -> Option<R> {
         if !self.gate.try_acquire(EXCLUSIVE) {
             return None;

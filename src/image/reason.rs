@@ -8,7 +8,8 @@ use crate::image::chunks::Unusable;
 pub enum Reason {
     /// cftrag.enable is off.
     Disabled,
-    /// No shared memory: not preloaded (15, 16), another version of the library uses it, every slot is taken, or mapping it failed.
+    /// There is no shared memory: not preloaded (15, 16), another version of the library uses it, every slot is taken,
+    /// or mapping it failed.
     NoMemory,
     /// The image is not built yet.
     NoImage,

@@ -20,7 +20,8 @@ use std::sync::atomic::Ordering::Relaxed;
 /// Versions examined under one holding of the lock.
 pub const SETTLE_SLICE: usize = 1024;
 
-/// Versions that a small flush or a call settles at most, if a snapshot that was held for long has left so many: some ten milliseconds' work.
+/// The most versions that a small flush or a call settles: some ten milliseconds' work. A snapshot that was held for
+/// long can leave more.
 pub const MOST_SETTLED: usize = 128 * SETTLE_SLICE;
 
 /// Settles up to `budget` versions that all running snapshots see alike.

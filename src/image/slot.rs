@@ -221,7 +221,7 @@ impl Slot {
         self.image_lock.count_call(counters);
     }
 
-    /// Runs `f` with the header, which does not change meanwhile; beside other readers.
+    /// Runs `f` with the header, which cannot change while `f` runs. Other readers may run at the same time.
     pub fn read<R>(&self, f: impl FnOnce(&Header) -> R) -> R {
         self.image_lock.read(f)
     }
@@ -231,7 +231,7 @@ impl Slot {
         self.image_lock.is_wanted()
     }
 
-    /// Waits, holding nothing, until the waiting writers have written.
+    /// Waits until the waiting writers have written. The caller holds no lock.
     pub fn let_writers_go(&self) {
         self.image_lock.let_writers_go();
     }
@@ -241,7 +241,7 @@ impl Slot {
         self.image_lock.write(f)
     }
 
-    /// [`Slot::write`] without waiting; None if the image is busy.
+    /// Does what [`Slot::write`] does without waiting; None if the image is busy.
     pub fn write_if_free<R>(&self, f: impl FnOnce(&mut Header) -> R) -> Option<R> {
         self.image_lock.write_if_free(f)
     }

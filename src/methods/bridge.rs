@@ -371,7 +371,7 @@ impl<'w> Bridge<'w> {
     }
 }
 
-/// Adds to a list that grows with a user's data, and counts what it takes while it grows. 53400, 53200.
+/// Adds an item to a list that grows with a user's data, and counts the memory when the list grows. 53400, 53200.
 fn add<T>(list: &mut Vec<T>, item: T, room: &mut Room) -> Fallible<()> {
     if list.len() == list.capacity() {
         room.take(2 * list.len().max(64) * size_of::<T>())?;

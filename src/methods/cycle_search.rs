@@ -1,5 +1,5 @@
-//! Finds out by the table's own indexes whether an edge closes a cycle: cft_reject_cycles needs this for each row, so it runs no statement.
-//!
+//! Finds out by the table's own indexes whether an edge closes a cycle. cft_reject_cycles needs this for each row, so
+//! it runs no statement.
 //! ```text
 //!   ... --> parent's parents --> parent --(the edge)--> child --> child's children --> ...
 //!           <-- a row at a time                              a row at a time -->
@@ -57,7 +57,8 @@ thread_local! {
 /// Whether an edge closes a cycle.
 pub enum Verdict {
     No,
-    /// For each entity above the parent that was met on the way to the child: the one below it.
+    /// The edge closes a cycle. Holds the entity below each entity above the parent that was met on the way to the
+    /// child.
     Yes(Below),
     /// The indexes cannot decide it.
     Unknown,
@@ -67,7 +68,7 @@ pub enum Verdict {
 /// bytes counts, as in cft_context's via.
 pub type Below = HashMap<Vec<u8>, Vec<u8>>;
 
-/// Whether the edge closes a cycle. 53400 if the searches need more than cftrag.work_memory.
+/// Returns whether the edge closes a cycle. 53400 if the searches need more than cftrag.work_memory.
 ///
 /// # Safety
 /// The columns are the table's and hold names; a snapshot is active.
@@ -302,7 +303,7 @@ impl Search {
                 };
                 (!null && column_value::write(pg_sys::Oid::from(column.type_oid), datum, &mut text)).then_some(text)
             };
-            // Under the index's collation other names may be equal to this one.
+            // Names that differ can be equal under the index's collation.
             match text(self.to).filter(|to| !self.met.contains(to)) {
                 Some(to) if text(self.from).as_ref() == Some(name) && text(tree_column).as_deref() == tree => {
                     Next::Found(to)

@@ -27,7 +27,7 @@ use std::cmp::Ordering;
 /// The most bytes that a node takes besides its name: in lists, tables, and the array of names that are scored.
 const PER_NODE: usize = 250;
 
-/// No node.
+/// The number of no node.
 const NONE: u32 = u32::MAX;
 
 /// An entity in a tree, as it was reached.

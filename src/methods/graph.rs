@@ -15,7 +15,7 @@ const PER_NODE: usize = 200;
 
 const PER_EDGE: usize = 3 * size_of::<Edge>();
 
-/// No edge, no node.
+/// The number of no edge and no node.
 pub const NONE: u32 = u32::MAX;
 
 pub struct Graph<'w> {

@@ -25,7 +25,7 @@ use pgrx::check_for_interrupts;
 use pgrx::prelude::*;
 use std::ffi::CStr;
 
-/// Bytes that a row takes, and an entity besides its name, while a tree is made (examples/hierarchy.rs measures them).
+/// Bytes that a row takes while a tree is made (examples/hierarchy.rs measures this and the next).
 const PER_ROW: usize = 200;
 
 const PER_ENTITY: usize = 500;
@@ -36,9 +36,10 @@ const HUB: i32 = 60;
 /// `cft_build_hierarchy(graph regclass, a name, b name, weight name, height int)
 ///     -> table(tree, parent, child, entropy_before, entropy_after)`
 ///
-/// One row for each community and entity except the root: a community, then its entities by bytes, then the communities in it. The
-/// sums of the last two columns are the graph's one-dimensional entropy and the tree's. Errors: 22004 (NULL argument or weight), 22023
-/// (height, weight), 22003 (weights too large to add up), 42703, 42701, 42804 (columns), 53400 (cftrag.work_memory), the table's own.
+/// Returns one row for each community and entity except the root: a community, then its entities by bytes, then the
+/// communities in it. The sums of the last two columns are the graph's one-dimensional entropy and the tree's. Errors:
+/// 22004 (NULL argument or weight), 22023 (height, weight), 22003 (weights too large to add up), 42703, 42701, 42804
+/// (columns), 53400 (cftrag.work_memory), the table's own.
 #[pg_extern(sql = false)]
 fn cft_build_hierarchy(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     // SAFETY: our own fcinfo.

@@ -191,7 +191,8 @@ fn lowest(reading: &mut Reading, nodes: &Nodes) -> Fallible<Vec<bool>> {
 
 /// `cft_depth(entity text, edges regclass) -> table(tree, depth)`
 ///
-/// The fewest steps up to a root of the tree (an entity without a parent but itself); NULL if no root is above it (cycles).
+/// Returns the fewest steps up to a root of each tree (an entity without a parent but itself); NULL if no root is above
+/// it (cycles).
 /// Errors: those of cft_lca.
 #[pg_extern(sql = false)]
 fn cft_depth(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
@@ -223,7 +224,7 @@ fn cft_depth(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
 
 /// `cft_subtree_size(entity text, edges regclass) -> table(tree, size bigint)`
 ///
-/// The number of different entities under an entity, itself included. Errors: those of cft_lca.
+/// Returns the number of different entities under an entity, itself included. Errors: those of cft_lca.
 #[pg_extern(sql = false)]
 fn cft_subtree_size(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     // SAFETY: our own fcinfo.

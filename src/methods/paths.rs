@@ -23,9 +23,9 @@ const MOST_ENTITIES: u64 = 10_000_000;
 
 /// `cft_neighbors(entity text, hops int, direction text, edges regclass) -> table(tree, hops, neighbor, via, label)`
 ///
-/// The entities within that many steps, each with its distance, in each tree; `via` is the smallest neighbour one step nearer that leads
-/// to it. With direction up or down the answer is cft_context's. Errors: 22023 (direction, hops); 53400
-/// (cftrag.work_memory); those of cft_context.
+/// Returns the entities within that many steps, each with its distance, in each tree. `via` is the smallest neighbour
+/// one step nearer that leads to it. With direction up or down the answer is cft_context's. Errors: 22023 (direction,
+/// hops); 53400 (cftrag.work_memory); those of cft_context.
 #[pg_extern(sql = false)]
 fn cft_neighbors(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     // SAFETY: our own fcinfo.
@@ -159,7 +159,7 @@ fn step_name(steps: u8) -> &'static str {
 
 /// `cft_explain_path(a text, b text, max_hops int, edges regclass) -> text`
 ///
-/// The first shortest path of each tree as a sentence; NULL if there is none. Equal data give equal bytes.
+/// Returns the first shortest path of each tree as a sentence; NULL if there is none. Equal data give equal bytes.
 /// Errors: those of cft_path.
 #[pg_extern(sql = false)]
 fn cft_explain_path(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<Option<Vec<u8>>> {

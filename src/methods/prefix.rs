@@ -165,7 +165,7 @@ impl Places {
         Ok(places)
     }
 
-    /// For entities with more levels above them than a walk takes, finds the whole way.
+    /// Finds the whole way for entities with more levels above them than a walk takes.
     fn go_further(&mut self, walker: &Walker) -> Fallible<()> {
         let is_deep = |place: &&Place| place.above.iter().any(|above| above.depth >= ALL);
         let deep: Set<NameId> = self.list.iter().filter(is_deep).map(|place| place.entity).collect();

@@ -79,7 +79,8 @@ fn cft_reject_cycles(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     }
     // SAFETY: the trigger is open; its name is NUL-terminated.
     let trigger = unsafe { encoding::decode(CStr::from_ptr((*data.tg_trigger).tgname).to_bytes()) };
-    // Only attached columns: the search is past row-level security, so it could reveal values of other columns to callers who may not read them.
+    // Check attached columns only: the search is past row-level security, so it could reveal values of other columns to
+    // callers who may not read them.
     let attached = registration::read(table.oid(), std::ptr::null_mut(), Functions::beside(call.function()));
     let attached = attached.filter(|registration| registration.names.has_parent());
     let names =
@@ -112,8 +113,8 @@ fn cft_reject_cycles(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
             Ok(Verdict::Yes(way)) => Ok(Some(tells(&table, &columns).then_some(way))),
             Ok(Verdict::Unknown) => {
                 let closes = trust::as_owner(&table, NOFORCE_RLS, || reference::closes_cycle(of, parent, child, tree));
-                // As the caller: cft_context shares these plans, and must not use plans made as the owner, whom the table's policies do not bind.
-                // If its answer is too large, the error shows no path.
+                // Walk as the caller: cft_context shares these plans, and must not use plans made as the owner, whom
+                // the table's policies do not bind. If the answer is too large, the error shows no path.
                 let way = || walk(of, &edge).unwrap_or_default();
                 Ok(closes.then(|| tells(&table, &columns).then(way)))
             }

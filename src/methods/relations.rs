@@ -24,7 +24,7 @@ use pgrx::prelude::*;
 /// The most bytes that a row takes, measured with chains and random graphs of a million rows.
 const PER_ROW: usize = 100;
 
-/// A row of the table. With a NULL parent or child it is no relation.
+/// A row of the table. If its parent or child is NULL, it is no relation.
 struct Raw {
     tree: Option<NameId>,
     parent: Option<NameId>,
@@ -33,9 +33,10 @@ struct Raw {
 
 /// `cft_filter_relations(raw regclass, parent name, child name, tree name) -> table(tree, parent, child, kept boolean, reason text)`
 ///
-/// One row for each row of `raw`, in the order of tree, parent, child, by bytes. `reason` is NULL if the row is kept, else null,
-/// self-edge, duplicate, cycle or transitive. Reads with the caller's rights, under the caller's snapshot. Errors: 22004 (NULL argument),
-/// 42P01, 42703, 42701 (a column twice), 53400 (cftrag.work_memory), and the relation's own.
+/// Returns one row for each row of `raw`, ordered by the bytes of tree, parent and child. `reason` is NULL if the row
+/// is kept, else null, self-edge, duplicate, cycle or transitive. Reads with the caller's rights, under the caller's
+/// snapshot. Errors: 22004 (NULL argument), 42P01, 42703, 42701 (a column twice), 53400 (cftrag.work_memory), and the
+/// relation's own.
 #[pg_extern(sql = false)]
 fn cft_filter_relations(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     // SAFETY: our own fcinfo.

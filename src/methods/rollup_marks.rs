@@ -108,7 +108,7 @@ unsafe fn is_named(table: *const c_char, name: Option<&CStr>) -> bool {
     (!table.is_null()).then(|| unsafe { CStr::from_ptr(table) }) == name
 }
 
-/// Notes the summaries in `table` of the changed edges, if it has any: those of the parents are due.
+/// Notes the summaries of the changed edges, if `table` has any: those of the parents are due.
 fn of_edges<'a>(
     table: &'a SideTable,
     data: &pg_sys::TriggerData,
@@ -156,7 +156,7 @@ fn of_edges<'a>(
     touched.push(Touched { summaries: table, entity, edges, twice: true, changed: Some(statement) });
 }
 
-/// Notes the summaries in `table` that are made of the changed documents, if it has any: those of the documents' entities are due.
+/// Notes the summaries made of the changed documents, if `table` has any: those of the documents' entities are due.
 fn of_documents<'a>(
     table: &'a SideTable,
     data: &pg_sys::TriggerData,
@@ -193,7 +193,8 @@ fn of_documents<'a>(
         let Ok(edges) = EdgesTable::open(of_edges.other) else { continue };
         let statement = match operation {
             Operation::Truncate => {
-                // No row says which entities the documents were about, and an old snapshot may miss some entities that had summaries of them.
+                // No row says which entities the documents were about, and an old snapshot may miss some entities that
+                // had summaries of them.
                 // SAFETY: reads a backend variable.
                 if unsafe { pg_sys::XactIsoLevel } as u32 >= pg_sys::XACT_REPEATABLE_READ {
                     return Err(error::truncated_in_an_old_snapshot(&display_name(changed), &table.name()));
@@ -238,7 +239,7 @@ fn text_of(column: &str) -> String {
     format!("r.{}::text COLLATE \"C\"", quote(column))
 }
 
-/// [`text_of`], for a column of any type: by its type's output function, as cft_as_text does.
+/// Gives what [`text_of`] does, for a column of any type: by its type's output function, as cft_as_text does.
 ///
 /// # Safety
 /// An open relation.
@@ -294,7 +295,7 @@ unsafe fn mark(touched: &Touched<'_>) {
     }
 }
 
-/// The SQL is ours, and identifiers have no NUL.
+/// Makes a C string. The SQL is ours, and identifiers have no NUL.
 fn c_string(text: &str) -> CString {
     CString::new(encoding::encode(text)).unwrap_or_default()
 }
