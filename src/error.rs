@@ -8,7 +8,8 @@ use pgrx::prelude::PgSqlErrorCode as Code;
 
 pub type Fallible<T> = Result<T, ErrorReport>;
 
-/// The most levels that a call may ask for. The reference query's cost is linear in it on cyclic data; no hierarchy we know is deeper than 40.
+/// The most levels that a call may ask for. The reference query's cost is linear in it on cyclic data; no hierarchy we
+/// know is deeper than 40.
 pub const MAX_LEVELS: i32 = 1000;
 
 fn report(code: Code, message: String) -> ErrorReport {
@@ -415,8 +416,8 @@ pub fn building(table: &str) -> ErrorReport {
         .set_hint("COMMIT first, then call cft_build.")
 }
 
-/// Raised at COMMIT only if this process cannot map the control block: then it cannot mark the image as incomplete, and if the image missed a
-/// committed change, every later answer would be wrong.
+/// Raised at COMMIT only if this process cannot map the control block: then it cannot mark the image as incomplete, and
+/// if the image missed a committed change, every later answer would be wrong.
 pub fn control_unreachable() -> ErrorReport {
     report(Code::ERRCODE_OUT_OF_MEMORY, "cannot reach cftrag's shared memory".into())
         .set_detail("This process could not map it, and the change must be noted there before it commits.")
@@ -461,8 +462,8 @@ pub fn labels_and_ids() -> ErrorReport {
         .set_detail("Texts name entities by their labels, or by their ids.")
 }
 
-/// The NOTICE that texts will not find integer ids. `line` is a call of cft_attach; if `has_label`, it names a column of
-/// labels that the table has.
+/// The NOTICE that texts will not find integer ids. `line` is a call of cft_attach; if `has_label`, it names a column
+/// of labels that the table has.
 pub fn notice_not_in_texts(table: &str, line: &str, has_label: bool) {
     let hint = match has_label {
         true => format!("Say what people call them: {line}"),

@@ -1,7 +1,8 @@
 //! cftrag: exact hierarchy retrieval inside PostgreSQL.
 //!
-//! This crate is glue. The filter and the forest are in crates/core and know nothing of PostgreSQL; sql/reference.sql defines what an answer is.
-//! docs/design.md has the contract and how we keep it, docs/rules.md the file and the test of each rule.
+//! This crate is glue. The filter and the forest are in crates/core and know nothing of PostgreSQL; sql/reference.sql
+//! defines what an answer is. docs/design.md has the contract and how we keep it, docs/rules.md the file and the test
+//! of each rule.
 //!
 //! Its folders are layers: an import points down, never up or in a circle (tools/layers). From the top:
 //!
@@ -12,7 +13,7 @@
 //!   builds      images from tables: under a lock, beside writers, at server start; who builds
 //!   capture     how a write reaches the image: trigger, delta, flush
 //!   image       shared memory: control block, slots, chunks, locks, limits, settling, counters
-//!   catalog     the user's tables as the catalogs describe them: names, columns, registrations, trust, the table that a call means
+//!   catalog     the user's tables in the catalogs: names, columns, registrations, trust, the table that a call means
 //!   call        arguments, results and memory of one call
 //!   error.rs    every message
 //!   pg          how to live in PostgreSQL 15 to 18, and their differences

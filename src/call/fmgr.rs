@@ -137,7 +137,8 @@ impl Call {
         self.arg(n).map(|d| unsafe { text_bytes(d) })
     }
 
-    /// Whether a text argument is a constant or a parameter of a client's statement, rather than a value of a row or a variable of a function.
+    /// Whether a text argument is a constant or a parameter of a client's statement, rather than a value of a row or a
+    /// variable of a function.
     pub fn is_given_text(&self, n: usize) -> bool {
         let n = n as i32;
         // SAFETY: reads the call's own expression, if it has one.
@@ -181,7 +182,8 @@ impl Call {
 /// of CONTEXT. So has a client's statement of the extended protocol, for its parameters (tcop/postgres.c:
 /// ParamsErrorCbData, a name and the portal's parameters).
 pub fn is_clients_statement() -> bool {
-    // SAFETY: backend variables. What the only callback is given is read as two pointers, which such structs have at least.
+    // SAFETY: backend variables. What the only callback is given is read as two pointers, which such structs have at
+    // least.
     unsafe {
         let (stack, portal) = (pg_sys::error_context_stack, pg_sys::ActivePortal);
         if stack.is_null() {
@@ -289,7 +291,8 @@ pub unsafe fn text_bytes<'a>(datum: pg_sys::Datum) -> &'a [u8] {
     }
 }
 
-/// Detoasts as pg_detoast_datum_packed does: returns the value itself if it is stored plainly, usually without a call, else a palloc'd copy.
+/// Detoasts as pg_detoast_datum_packed does: returns the value itself if it is stored plainly, usually without a call,
+/// else a palloc'd copy.
 ///
 /// # Safety
 /// A varlena.
@@ -307,10 +310,12 @@ pub unsafe fn is_plain(stored: *mut pg_sys::varlena) -> bool {
     unsafe { pgrx::varatt_is_4b_u(stored) || pgrx::varatt_is_1b(stored) && !pgrx::varatt_is_1b_e(stored) }
 }
 
-/// Runs `f`, a call of PostgreSQL's without pgrx's guard (pg/compat.rs `plain`) that may use up all memory. An ERROR's message is copied to where
-/// pgrx was called, and a copy that finds no memory raises again and again, until the server dies. So we set some memory aside before.
+/// Runs `f`, a call of PostgreSQL's without pgrx's guard (pg/compat.rs `plain`) that may use up all memory. An ERROR's
+/// message is copied to where pgrx was called, and a copy that finds no memory raises again and again, until the server
+/// dies. So we set some memory aside before.
 pub fn with_room_for_errors<R>(f: impl FnOnce() -> R) -> R {
-    // SAFETY: a context with one block, freed at the end, or with its parent after an ERROR. The guard's closure owns nothing.
+    // SAFETY: a context with one block, freed at the end, or with its parent after an ERROR. The guard's closure owns
+    // nothing.
     unsafe {
         let before = pg_sys::CurrentMemoryContext;
         let size = 32 * 1024;

@@ -16,7 +16,8 @@ use pgrx::prelude::*;
 use pgrx::{GucContext, GucFlags, GucRegistry, Internal, check_for_interrupts};
 use std::ffi::{CStr, CString, c_char, c_void};
 
-/// Placeholders of a sentence of cft_context_text: the relatives of an entity in one tree and relation ("ancestor", "descendant"), and their count.
+/// Placeholders of a sentence of cft_context_text: the relatives of an entity in one tree and relation ("ancestor",
+/// "descendant"), and their count.
 pub const SENTENCE: [&str; 5] = ["entity", "tree", "relation", "relatives", "count"];
 
 /// Placeholders of a prompt: the texts of the rows of cft_retrieve, one per line.
@@ -86,7 +87,8 @@ fn pieces<'a>(source: &'a [u8], names: &[&str]) -> Result<Vec<Piece<'a>>, String
     Ok(pieces)
 }
 
-/// `cft_fill_prompt(format text, question text, documents text, hierarchy text, chunks text) -> text`: NULL without a format; other NULLs are empty.
+/// `cft_fill_prompt(format text, question text, documents text, hierarchy text, chunks text) -> text`: NULL without a
+/// format; other NULLs are empty.
 #[pg_extern(sql = false)]
 fn cft_fill_prompt(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<Internal> {
     // SAFETY: our own fcinfo.

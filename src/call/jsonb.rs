@@ -2,8 +2,8 @@
 //! entry for each key and value, then their data. We do not call jsonb_in, because it cannot be cancelled on a large
 //! value and takes twenty times the memory.
 //!
-//! What it takes: structs whose fields are in jsonb's order (by length, then by bytes), lists that know their length, numbers of type i32,
-//! strings as bytes in the database's encoding, options.
+//! What it takes: structs whose fields are in jsonb's order (by length, then by bytes), lists that know their length,
+//! numbers of type i32, strings as bytes in the database's encoding, options.
 
 #![expect(unsafe_code, reason = "makes a numeric; writes into a varlena")]
 
@@ -20,7 +20,8 @@ use serde::{Serialize, Serializer};
 use std::cell::Cell;
 use std::fmt;
 
-/// JB_FOBJECT and JB_FARRAY; the kinds of an entry, JENTRY_HAS_OFF, and the most that an entry can say (JENTRY_OFFLENMASK).
+/// JB_FOBJECT and JB_FARRAY; the kinds of an entry, JENTRY_HAS_OFF, and the most that an entry can say
+/// (JENTRY_OFFLENMASK).
 const OBJECT: u32 = 0x2000_0000;
 const ARRAY: u32 = 0x4000_0000;
 const STRING: u32 = 0;

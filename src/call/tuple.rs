@@ -60,7 +60,8 @@ impl<const N: usize> Row<N> {
 /// Adds a row for each of `values`; `form` gives its columns. The texts' memory is reused.
 pub fn add_all<const N: usize, T>(rows: Rows, values: &[T], form: impl Fn(&T, &mut Row<N>)) {
     let mut row = Row { values: [pg_sys::Datum::null(); N], nulls: [true; N], column: 0 };
-    // SAFETY: a context of our own; after an ERROR it is freed with its parent, and the abort switches to another context.
+    // SAFETY: a context of our own; after an ERROR it is freed with its parent, and the abort switches to another
+    // context.
     unsafe {
         let outer = pg_sys::CurrentMemoryContext;
         let (small, most) = (pg_sys::ALLOCSET_SMALL_INITSIZE as usize, pg_sys::ALLOCSET_DEFAULT_MAXSIZE as usize);

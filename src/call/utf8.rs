@@ -15,7 +15,8 @@ use pgrx::prelude::*;
 /// Bytes copied at once; from this size on we also check that the allocation leaves memory for others.
 const LARGE: usize = 1 << 20;
 
-/// Converts from the server's encoding: returns the bytes themselves, or PostgreSQL's copy. 22021 if SQL_ASCII holds bytes that are not UTF-8.
+/// Converts from the server's encoding: returns the bytes themselves, or PostgreSQL's copy. 22021 if SQL_ASCII holds
+/// bytes that are not UTF-8.
 pub fn as_utf8(bytes: &[u8]) -> Fallible<&str> {
     // SAFETY: converts `len` bytes; the result is NUL-terminated unless it is the argument itself.
     let converted = unsafe {

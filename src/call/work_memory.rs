@@ -1,5 +1,5 @@
-//! The memory of the session that one call may use for its work (`cftrag.work_memory`). Rust's allocator aborts the server when memory runs
-//! out, so what grows with a user's data is counted, by an estimate, and reserved first.
+//! The memory of the session that one call may use for its work (`cftrag.work_memory`). Rust's allocator aborts the
+//! server when memory runs out, so what grows with a user's data is counted, by an estimate, and reserved first.
 //!
 //! Work that is counted can also be cancelled: reserving memory checks for interrupts now and then.
 
@@ -20,7 +20,8 @@ pub fn work_mem() -> usize {
     unsafe { pg_sys::work_mem as usize * 1024 }
 }
 
-/// The session memory that a call's answer may take: at least what a new workspace takes, whatever `cftrag.work_memory` is.
+/// The session memory that a call's answer may take: at least what a new workspace takes, whatever `cftrag.work_memory`
+/// is.
 pub fn limit() -> usize {
     guc::work_bytes().max(LEAST_WORK)
 }

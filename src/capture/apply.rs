@@ -1,7 +1,9 @@
-//! Applies a delta's entries to its image, for flush.rs: in slices, so that no reader waits more than a few milliseconds.
+//! Applies a delta's entries to its image, for flush.rs: in slices, so that no reader waits more than a few
+//! milliseconds.
 //!
-//! Rows to delete that are in two long lists are found for all entries at once (cftrag_core::Partners): that reads under the shared
-//! lock, in steps. Between slices and steps we check for a cancel and return; `todo` then has only what is not applied yet.
+//! Rows to delete that are in two long lists are found for all entries at once (cftrag_core::Partners): that reads
+//! under the shared lock, in steps. Between slices and steps we check for a cancel and return; `todo` then has only
+//! what is not applied yet.
 
 use crate::capture::delta::{Change, TableDelta, takes};
 use crate::catalog::pg_trigger::TriggerKey;
@@ -24,7 +26,8 @@ const STEPS: usize = 8192;
 /// Versions to settle when memory runs out.
 const SETTLED: usize = 1 << 16;
 
-/// How often other writers may move rows while we read lists; then we search for one row alone, under the exclusive lock.
+/// How often other writers may move rows while we read lists; then we search for one row alone, under the exclusive
+/// lock.
 const TRIES: usize = 8;
 
 /// Why a flush ends before it has applied its entries.

@@ -1,6 +1,8 @@
-//! The delta of one table: its changes in order, their names in one buffer, each with the xids and command ids of its tuple.
+//! The delta of one table: its changes in order, their names in one buffer, each with the xids and command ids of its
+//! tuple.
 //!
-//! Plain data. transaction.rs owns and clears it; trigger.rs appends, flush.rs decides what stays. Appending allocates without raising.
+//! Plain data. transaction.rs owns and clears it; trigger.rs appends, flush.rs decides what stays. Appending allocates
+//! without raising.
 
 use crate::catalog::columns::Columns;
 use crate::error::Damage;
@@ -9,14 +11,15 @@ use crate::pg::compat::Locator;
 use cftrag_core::{Deleter, Edge, RowVersion, Stamp};
 use pgrx::prelude::*;
 
-/// Past this size the trigger flushes a table's entries, so that a bulk load does not hold them all in memory, and those it holds
-/// stay in the processor's caches (with 8 MiB an INSERT took 1 to 2 % longer).
+/// Past this size the trigger flushes a table's entries, so that a bulk load does not hold them all in memory, and
+/// those it holds stay in the processor's caches (with 8 MiB an INSERT took 1 to 2 % longer).
 pub const CAP_BYTES: usize = 1 << 20;
 
 #[derive(Clone, Copy, Debug)]
 pub enum Change {
     Insert(Stamp),
-    /// A frozen row (COPY FREEZE), and the transaction that wrote it: visible to every snapshot that sees this relfilenode.
+    /// A frozen row (COPY FREEZE), and the transaction that wrote it: visible to every snapshot that sees this
+    /// relfilenode.
     Frozen(u64),
     Delete(RowVersion, Deleter),
 }
@@ -48,7 +51,8 @@ pub enum NameLengths {
 
 pub const NO_TREE: u32 = u32::MAX;
 
-/// A table's storage and the columns that were read, when entries were captured. Both can change within one transaction.
+/// A table's storage and the columns that were read, when entries were captured. Both can change within one
+/// transaction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CapturedAs {
     pub trigger: pg_sys::Oid,

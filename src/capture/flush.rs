@@ -1,11 +1,12 @@
 //! Moves a table's delta into its image: at PRE_COMMIT and PREPARE, before this transaction's own reads, and when the
 //! delta is larger than its cap.
 //!
-//! PRE_COMMIT comes after deferred triggers and before the commit record, so no snapshot can see the commit and miss the edge; flushed
-//! changes carry the running transaction's xids and are invisible to all others. Flushing contains every ERROR: the image becomes
-//! incomplete, and a WARNING says why; only a commit that cannot map the control block raises 53200 and ends the transaction.
-//! Before the commit, changes for which memory runs out count as lost, and may still be rolled back. A flush can stop between slices
-//! (apply.rs): transaction.rs serves the interrupt and calls again.
+//! PRE_COMMIT comes after deferred triggers and before the commit record, so no snapshot can see the commit and miss
+//! the edge; flushed changes carry the running transaction's xids and are invisible to all others. Flushing contains
+//! every ERROR: the image becomes incomplete, and a WARNING says why; only a commit that cannot map the control block
+//! raises 53200 and ends the transaction. Before the commit, changes for which memory runs out count as lost, and may
+//! still be rolled back. A flush can stop between slices (apply.rs): transaction.rs serves the interrupt and calls
+//! again.
 
 use crate::capture::apply::{FlushEnd, FlushState};
 use crate::capture::delta::TableDelta;
@@ -50,7 +51,8 @@ struct Left {
     interrupted: bool,
 }
 
-/// Flushes one table's entries. Those that wait for a partner stay, except in the `last` flush. Without an image, all are dropped.
+/// Flushes one table's entries. Those that wait for a partner stay, except in the `last` flush. Without an image, all
+/// are dropped.
 pub fn flush(table: &mut TableDelta, last: bool) -> Flushed {
     // What was lost may still be rolled back before the last flush.
     if table.is_empty() || (table.lost.is_some() && !last) {
@@ -84,7 +86,8 @@ fn into_image(control: &Control, index: usize, table: &TableDelta, last: bool) -
     let mut row = TriggerKey::default();
     match in_turns(control, index, table, last, &mut row) {
         Ok(left) => left,
-        // Before the commit the image misses nothing yet: what is not captured counts as lost, unless it is rolled back.
+        // Before the commit the image misses nothing yet: what is not captured counts as lost, unless it is rolled
+        // back.
         Err(FlushEnd::Broken(Damage::Memory)) if !last => Left { lost: Some(Damage::Memory), ..Left::default() },
         Err(stop) => {
             if let FlushEnd::Broken(why) = stop {
@@ -99,8 +102,8 @@ fn into_image(control: &Control, index: usize, table: &TableDelta, last: bool) -
 /// few entries are applied at once ([`apply::now`]). What is left of them, and larger numbers, are applied with errors
 /// contained. Sets `row` to the trigger that the image was built for.
 ///
-/// A delete may precede its insert (a trigger deleted the row before ours saw it): we retry waiting deletes after the other entries. Inserts
-/// never wait, so the next turn finds all partners that exist.
+/// A delete may precede its insert (a trigger deleted the row before ours saw it): we retry waiting deletes after the
+/// other entries. Inserts never wait, so the next turn finds all partners that exist.
 fn in_turns(
     control: &Control,
     index: usize,

@@ -1,10 +1,10 @@
 //! The log of a load: changes that transactions flush while an image is built beside them.
 //!
-//! The builder announces the load (Slot.loading), waits for the transactions that were writing to the table, scans it under a snapshot,
-//! then applies the log. A flush writes its entries into a segment of its own, outside any lock, and links it in front of the others
-//! under the image's lock, where it also checks that the load is still running. So the log costs a flush one allocation, no process maps
-//! another's segment, and a writer never waits for the builder. The builder frees the segments; if the log has lost a change, the first
-//! process that notices does.
+//! The builder announces the load (Slot.loading), waits for the transactions that were writing to the table, scans it
+//! under a snapshot, then applies the log. A flush writes its entries into a segment of its own, outside any lock, and
+//! links it in front of the others under the image's lock, where it also checks that the load is still running. So the
+//! log costs a flush one allocation, no process maps another's segment, and a writer never waits for the builder. The
+//! builder frees the segments; if the log has lost a change, the first process that notices does.
 //!
 //!   segment:  next u64 | bytes u64 | source | record ...       source: trigger, locator, columns as u32
 //!   record:   kind u32, tree, parent, child lengths u32 | xmin, xmax u64 | raw_xmin, cmin, own, cmax u32 | names

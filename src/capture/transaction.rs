@@ -1,8 +1,9 @@
 //! This transaction's delta: changes of attached tables that are in no image yet, in local memory.
 //!
-//! Triggers append (trigger.rs); flush.rs moves entries into the image; ROLLBACK and ROLLBACK TO drop their part, so there is nothing
-//! to undo. Appending never raises: without memory the table's entries are marked as lost, and the image becomes incomplete at
-//! commit. Entries carry the xids and command ids of their tuples, so the image can answer this transaction's own queries.
+//! Triggers append (trigger.rs); flush.rs moves entries into the image; ROLLBACK and ROLLBACK TO drop their part, so
+//! there is nothing to undo. Appending never raises: without memory the table's entries are marked as lost, and the
+//! image becomes incomplete at commit. Entries carry the xids and command ids of their tuples, so the image can answer
+//! this transaction's own queries.
 
 #![expect(unsafe_code, reason = "transaction callbacks")]
 
@@ -97,8 +98,8 @@ pub fn flush(oid: pg_sys::Oid, last: bool) {
     }
 }
 
-/// Tables taken out of the delta while they are flushed; Drop puts them back whatever happens. If an ERROR could not be contained, we do
-/// not know which of a table's changes are in the image.
+/// Tables taken out of the delta while they are flushed; Drop puts them back whatever happens. If an ERROR could not be
+/// contained, we do not know which of a table's changes are in the image.
 struct Taken(pub Vec<TableDelta>);
 
 impl Drop for Taken {
@@ -115,8 +116,9 @@ impl Drop for Taken {
     }
 }
 
-/// Called at PRE_COMMIT and PRE_PREPARE. An ERROR may come from here as from a deferred trigger, which ran just before: a cancel aborts the
-/// transaction, whose xids all flushed changes carry. There is little to flush: no more than the cap, and what waits.
+/// Called at PRE_COMMIT and PRE_PREPARE. An ERROR may come from here as from a deferred trigger, which ran just before:
+/// a cancel aborts the transaction, whose xids all flushed changes carry. There is little to flush: no more than the
+/// cap, and what waits.
 fn flush_all() {
     contain::set_committing(true);
     let mut tables = DELTA.take();
@@ -131,7 +133,8 @@ fn flush_all() {
     }
 }
 
-/// At COMMIT nothing should remain. Entries that are still there (the flush of a late trigger failed) make the image incomplete.
+/// At COMMIT nothing should remain. Entries that are still there (the flush of a late trigger failed) make the image
+/// incomplete.
 fn finish() {
     DELTA.with_borrow_mut(|tables| {
         if let Some(control) = control::control() {

@@ -1,8 +1,9 @@
-//! The trigger functions: they put a changed row into this transaction's delta. See catalog/registration.rs for the triggers themselves.
+//! The trigger functions: they put a changed row into this transaction's delta. See catalog/registration.rs for the
+//! triggers themselves.
 //!
-//! They fail the user's write only for a cancel, and with 39P01 in a trigger of another kind: a column they cannot read makes the image
-//! incomplete. They do not touch shared memory before the commit.
-//! Every UPDATE is captured as delete and insert, whatever columns it changed: the xids of their tuples identify rows.
+//! They fail the user's write only for a cancel, and with 39P01 in a trigger of another kind: a column they cannot read
+//! makes the image incomplete. They do not touch shared memory before the commit. Every UPDATE is captured as delete
+//! and insert, whatever columns it changed: the xids of their tuples identify rows.
 
 #![expect(unsafe_code, reason = "reads heap tuples")]
 
@@ -37,9 +38,9 @@ const ROW: u32 = 4;
 
 const SHAPE: u32 = ROW | 0x18;
 
-/// The columns that the trigger's arguments name, under one descriptor of the table; kept with the call's FmgrInfo, which lives as long as
-/// its trigger's arguments do. A replaced descriptor (another trigger renamed columns) is freed only at the transaction's end, so
-/// its address identifies it.
+/// The columns that the trigger's arguments name, under one descriptor of the table; kept with the call's FmgrInfo,
+/// which lives as long as its trigger's arguments do. A replaced descriptor (another trigger renamed columns) is freed
+/// only at the transaction's end, so its address identifies it.
 struct Resolved {
     desc: pg_sys::TupleDesc,
     source: CapturedAs,
@@ -138,7 +139,8 @@ unsafe fn source<'c>(
     }
 }
 
-/// The columns that the trigger's arguments name now. None if one does not resolve to a column of a type that holds names.
+/// The columns that the trigger's arguments name now. None if one does not resolve to a column of a type that holds
+/// names.
 ///
 /// # Safety
 /// `data` is valid.
@@ -243,12 +245,14 @@ impl Attributes<'_> {
     }
 }
 
-/// The attributes up to that number, found in one pass over the row. None if the slot's rows have fewer, or the trigger was called without one.
+/// The attributes up to that number, found in one pass over the row. None if the slot's rows have fewer, or the trigger
+/// was called without one.
 ///
 /// # Safety
 /// A slot that holds a row, or null.
 unsafe fn attributes<'s>(slot: *mut pg_sys::TupleTableSlot, number: i32) -> Option<Attributes<'s>> {
-    // SAFETY: the caller's promise; the slot holds `tts_nvalid` values. slot_getsomeattrs_int raises only for a number beyond natts.
+    // SAFETY: the caller's promise; the slot holds `tts_nvalid` values. slot_getsomeattrs_int raises only for a number
+    // beyond natts.
     unsafe {
         if slot.is_null() || number > (*(*slot).tts_tupleDescriptor).natts {
             return None;
@@ -277,9 +281,9 @@ unsafe fn inserted(header: pg_sys::HeapTupleHeader) -> Change {
     }
 }
 
-/// The tuple is on a shared page and we hold no lock on it: another session's FOR KEY SHARE may replace our xid by a multixact at any time.
-/// So we do not read the deleter: our trigger is not deferrable and fires in the subtransaction that made the change. Lockers do
-/// not touch the command id.
+/// The tuple is on a shared page and we hold no lock on it: another session's FOR KEY SHARE may replace our xid by a
+/// multixact at any time. So we do not read the deleter: our trigger is not deferrable and fires in the subtransaction
+/// that made the change. Lockers do not touch the command id.
 ///
 /// # Safety
 /// The header of a row that the current subtransaction deleted or updated.

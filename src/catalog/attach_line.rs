@@ -12,9 +12,9 @@ use crate::pg::{compat, encoding};
 use pgrx::{PgList, pg_sys};
 use std::ffi::CStr;
 
-/// The hint "Attach it with: SELECT cft_attach('tags', parent => 'up', child => 'id');" if the columns can be told: from the table's only foreign
-/// key to itself, else from the names `parent` and `child`, or `parent_id` and `id`. Otherwise lists the table's columns, or says why it cannot
-/// be attached.
+/// The hint "Attach it with: SELECT cft_attach('tags', parent => 'up', child => 'id');" if the columns can be told:
+/// from the table's only foreign key to itself, else from the names `parent` and `child`, or `parent_id` and `id`.
+/// Otherwise lists the table's columns, or says why it cannot be attached.
 pub fn attach_hint(table: &EdgesTable) -> String {
     if let Some(why) = table.unsuitable().or_else(|| table.inherits()) {
         return format!("It cannot be attached: it is {why}.");

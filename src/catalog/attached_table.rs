@@ -1,7 +1,8 @@
 //! The attached table that a call asks about, opened: the one that it names, or the default if it names none.
 //!
-//! Every function that answers from an attached table begins here. It takes AccessShareLock, asks for SELECT on the columns, reads the
-//! registration, and checks that the columns are still what they were. This file knows nothing of images.
+//! Every function that answers from an attached table begins here. It takes AccessShareLock, asks for SELECT on the
+//! columns, reads the registration, and checks that the columns are still what they were. This file knows nothing of
+//! images.
 
 #![expect(unsafe_code, reason = "talks to the executor directly")]
 
@@ -31,14 +32,14 @@ pub struct AttachedTable {
 }
 
 impl AttachedTable {
-    /// Opens the table of argument `n`, or [`default_edges_table`] if it is NULL. Errors: 42P01, 42809, 42703, 55000 (not attached), 42725
-    /// (more than one could be meant).
+    /// Opens the table of argument `n`, or [`default_edges_table`] if it is NULL. Errors: 42P01, 42809, 42703, 55000
+    /// (not attached), 42725 (more than one could be meant).
     pub fn open(call: &Call, n: usize) -> Fallible<Self> {
         Self::of(call.function(), call.oid(n))
     }
 
-    /// Opens the table that a call names in its argument `edges`, or [`default_edges_table`] if that is NULL. cft_meant_edges gives OID 0
-    /// if the caller's search_path does not have exactly one.
+    /// Opens the table that a call names in its argument `edges`, or [`default_edges_table`] if that is NULL.
+    /// cft_meant_edges gives OID 0 if the caller's search_path does not have exactly one.
     pub fn of(function: pg_sys::Oid, edges: Option<pg_sys::Oid>) -> Fallible<Self> {
         let of = Self::of_any(function, edges)?;
         match of.registration.names.has_parent() {
@@ -65,7 +66,8 @@ impl AttachedTable {
         // SAFETY: the active snapshot.
         let registration = match unsafe { registration_cache::read_once(table.oid(), snapshot, functions) } {
             Some(registration) => registration,
-            // An older snapshot may not see an attach that has committed since: it can use the columns, but not the image.
+            // An older snapshot may not see an attach that has committed since: it can use the columns, but not the
+            // image.
             None => match crate::catalog::registration::read(table.oid(), std::ptr::null_mut(), functions) {
                 Some(now) => Rc::new(Registration { sound: false, ..now }),
                 None => return Err(error::not_attached(&name::display_name(table.oid()), attach_hint(&table))),
@@ -136,8 +138,8 @@ pub struct OpenNames {
     pub labels: Option<AttachedTable>,
 }
 
-/// Opens [`default_edges_table`]. If the table was dropped, renamed or detached while we waited for its lock, we choose again, as PostgreSQL
-/// looks a name up again.
+/// Opens [`default_edges_table`]. If the table was dropped, renamed or detached while we waited for its lock, we choose
+/// again, as PostgreSQL looks a name up again.
 fn open_meant(snapshot: pg_sys::Snapshot, functions: Functions) -> Fallible<EdgesTable> {
     loop {
         let meant = default_edges_table(snapshot, functions)?;
@@ -153,7 +155,8 @@ fn open_meant(snapshot: pg_sys::Snapshot, functions: Functions) -> Fallible<Edge
     }
 }
 
-/// The table that a call without `edges` means: the only attached table that the caller may read and that is visible in its search_path.
+/// The table that a call without `edges` means: the only attached table that the caller may read and that is visible in
+/// its search_path.
 pub fn default_edges_table(snapshot: pg_sys::Snapshot, functions: Functions) -> Fallible<pg_sys::Oid> {
     // SAFETY: the active snapshot.
     let found = unsafe { registration_cache::only_registered(functions.capture, functions, snapshot) };

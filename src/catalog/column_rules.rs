@@ -1,5 +1,5 @@
-//! Which columns a table can be attached with. cft_attach checks all rules; each call checks the types again, since ALTER TABLE may have
-//! changed them.
+//! Which columns a table can be attached with. cft_attach checks all rules; each call checks the types again, since
+//! ALTER TABLE may have changed them.
 //!
 //! The columns are a parent, a child and perhaps a tree and a label, all different, each of a type whose values are
 //! names. Errors: 42703 (no such column), 42701 (named twice), 42804 (a type that holds no names), 0A000 (a

@@ -9,7 +9,8 @@ use crate::pg::{compat, encoding};
 use pgrx::pg_sys;
 use std::ffi::CStr;
 
-/// A column that holds names, as of its lookup. If any of this changes, the column's values may no longer be those that were captured.
+/// A column that holds names, as of its lookup. If any of this changes, the column's values may no longer be those that
+/// were captured.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[repr(C)]
 pub struct Column {
@@ -93,7 +94,8 @@ impl ColumnNames {
         ]
     }
 
-    /// The trigger's arguments: parent, child, then tree, label, "ids" and position as far as there are any; empty counts as absent.
+    /// The trigger's arguments: parent, child, then tree, label, "ids" and position as far as there are any; empty
+    /// counts as absent.
     pub fn arguments(&self) -> Vec<&str> {
         let [tree, label, position] =
             [&self.tree, &self.label, &self.position].map(|name| name.as_deref().unwrap_or_default());

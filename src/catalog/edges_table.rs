@@ -1,6 +1,7 @@
 //! An edges table, opened: its kind, its columns, its name as SQL. Holds AccessShareLock to the end of the transaction.
 //!
-//! Everything here is read from the relation cache under that lock. May raise (a missing table), so it is never called under an image lock.
+//! Everything here is read from the relation cache under that lock. May raise (a missing table), so it is never called
+//! under an image lock.
 
 #![expect(unsafe_code, reason = "reads the relation cache")]
 
@@ -23,8 +24,9 @@ const LISTED: usize = 12;
 impl EdgesTable {
     /// Opens the table with AccessShareLock. 42P01 if it is gone.
     ///
-    /// The lock belongs to the current resource owner (pg/lock_owner.rs), so the next call under that owner neither takes it again nor checks
-    /// that the table exists. That is most of the cost of opening, and a statement may call us for each of its rows.
+    /// The lock belongs to the current resource owner (pg/lock_owner.rs), so the next call under that owner neither
+    /// takes it again nor checks that the table exists. That is most of the cost of opening, and a statement may call
+    /// us for each of its rows.
     pub fn open(table: pg_sys::Oid) -> Fallible<Self> {
         // SAFETY: any OID may be asked for; null is checked.
         let rel = unsafe {
@@ -44,7 +46,8 @@ impl EdgesTable {
         Ok(Self { rel })
     }
 
-    /// Opens the table with a lock of its own, which the caller releases early. A lock that [`EdgesTable::open`] took stays.
+    /// Opens the table with a lock of its own, which the caller releases early. A lock that [`EdgesTable::open`] took
+    /// stays.
     pub fn open_and_unlock_later(table: pg_sys::Oid) -> Fallible<Self> {
         // SAFETY: any OID may be asked for; null is checked.
         let rel = unsafe { pg_sys::try_relation_open(table, pg_sys::AccessShareLock as pg_sys::LOCKMODE) };
@@ -125,7 +128,8 @@ impl EdgesTable {
         None
     }
 
-    /// cft_attach refuses an inheritance child, for clarity. A table that becomes one later is still captured: its rows remain its own.
+    /// cft_attach refuses an inheritance child, for clarity. A table that becomes one later is still captured: its rows
+    /// remain its own.
     pub fn inherits(&self) -> Option<&'static str> {
         // SAFETY: reads pg_inherits by index.
         unsafe { compat::has_superclass(self.oid()) }.then_some("an inheritance child")

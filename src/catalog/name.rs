@@ -1,6 +1,7 @@
 //! Names of relations and schemas, for SQL that we make and for messages that users read.
 //!
-//! Each function says whether it always quotes, or only where SQL needs it. A relation that is gone is named by its OID; no error is raised.
+//! Each function says whether it always quotes, or only where SQL needs it. A relation that is gone is named by its
+//! OID; no error is raised.
 
 #![expect(unsafe_code, reason = "reads the relation cache")]
 

@@ -1,5 +1,5 @@
-//! Rows of pg_trigger, read by index under the caller's snapshot, with their raw xmin. The relation cache will not do, because a
-//! transaction is visible before its invalidations arrive.
+//! Rows of pg_trigger, read by index under the caller's snapshot, with their raw xmin. The relation cache will not do,
+//! because a transaction is visible before its invalidations arrive.
 
 #![expect(unsafe_code, reason = "reads system catalogs")]
 
@@ -22,7 +22,8 @@ pub struct TriggerKey {
     pub xmin: u32,
 }
 
-/// pg_depend, its index on the referenced object, its columns (catalog/pg_depend.h): these never change, and pgrx does not bind them.
+/// pg_depend, its index on the referenced object, its columns (catalog/pg_depend.h): these never change, and pgrx does
+/// not bind them.
 const DEPEND: u32 = 2608;
 
 const DEPEND_REFERENCE_INDEX: u32 = 2674;

@@ -1,7 +1,7 @@
 //! What the caller may do with a table given by its OID; SQL would have checked this while looking up the name.
 //!
-//! All checks read the system caches as of now, without a lock: a caller without rights must not queue for a table's lock, where others
-//! would wait behind it. Functions that raise, raise PostgreSQL's own error (42501).
+//! All checks read the system caches as of now, without a lock: a caller without rights must not queue for a table's
+//! lock, where others would wait behind it. Functions that raise, raise PostgreSQL's own error (42501).
 
 #![expect(unsafe_code, reason = "reads system catalogs")]
 

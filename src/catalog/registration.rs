@@ -54,7 +54,8 @@ thread_local! {
     static NAMES_OF: Cached<pg_sys::Oid, [pg_sys::Oid; 2]> = const { Cached::new(1, invalidation::never) };
     /// (cft_capture, the trigger function of documents in its schema)
     static DOCUMENTS: Cached<pg_sys::Oid, pg_sys::Oid> = const { Cached::new(1, invalidation::never) };
-    /// (a function of ours, the trigger functions of its extension): while a function runs, its OID cannot pass to another extension.
+    /// (a function of ours, the trigger functions of its extension): while a function runs, its OID cannot pass to
+    /// another extension.
     static FUNCTIONS: Cached<pg_sys::Oid, Functions> = const { Cached::new(1, invalidation::never) };
 }
 
@@ -88,8 +89,8 @@ impl Functions {
     }
 }
 
-/// Looks up a function of the schema cftrag_internal by name and argument types; InvalidOid if there is none, or if the schema is not the
-/// extension's: in a database without the extension any user may have a schema of that name.
+/// Looks up a function of the schema cftrag_internal by name and argument types; InvalidOid if there is none, or if the
+/// schema is not the extension's: in a database without the extension any user may have a schema of that name.
 pub fn internal_function(name: &CStr, types: &[pg_sys::Oid]) -> pg_sys::Oid {
     // SAFETY: lookups by name; the key's types are those of the PROCNAMEARGSNSP cache.
     unsafe {

@@ -1,10 +1,11 @@
 //! Registrations cached across transactions: searching pg_trigger at each statement costs more than the walk.
 //!
-//! CachedRegistration has the places of the table's two rows in pg_trigger. Under each snapshot we look at both places again: each must still
-//! hold that very row (OID, raw xmin), and it must be visible. Whatever harms an image deletes or replaces one of the rows: disabling a
-//! trigger, dropping it, recreating it. If another trigger of ours is added, the relation cache's invalidation empties this cache. A
-//! transaction is visible a moment before its invalidations arrive; until then the image remains right, because it takes changes from its
-//! own two triggers only (capture/flush.rs, builds/online.rs).
+//! CachedRegistration has the places of the table's two rows in pg_trigger. Under each snapshot we look at both places
+//! again: each must still hold that very row (OID, raw xmin), and it must be visible. Whatever harms an image deletes
+//! or replaces one of the rows: disabling a trigger, dropping it, recreating it. If another trigger of ours is added,
+//! the relation cache's invalidation empties this cache. A transaction is visible a moment before its invalidations
+//! arrive; until then the image remains right, because it takes changes from its own two triggers only
+//! (capture/flush.rs, builds/online.rs).
 
 #![expect(unsafe_code, reason = "reads system catalogs")]
 
@@ -103,8 +104,8 @@ unsafe fn look(
         }
     };
     let registration = Rc::clone(&kept.registration);
-    // SAFETY: the caller's promise. An ERROR jumps out of the closure, which owns nothing; the transaction then releases pins and
-    // locks.
+    // SAFETY: the caller's promise. An ERROR jumps out of the closure, which owns nothing; the transaction then
+    // releases pins and locks.
     unsafe {
         if !pg_guard_ffi_boundary(|| visible(triggers, &mut kept, snapshot)) {
             return None;
@@ -117,8 +118,8 @@ unsafe fn look(
 /// Whether both places still hold those very rows, and the snapshot sees them.
 ///
 /// # Safety
-/// Under a guard; `triggers` is pg_trigger, open and locked; the buffers held the rows' pages before, or are 0 if the rows
-/// were read under this lock.
+/// Under a guard; `triggers` is pg_trigger, open and locked; the buffers held the rows' pages before, or are 0 if the
+/// rows were read under this lock.
 unsafe fn visible(triggers: pg_sys::Relation, kept: &mut CachedRegistration, snapshot: pg_sys::Snapshot) -> bool {
     let (places, buffers) = (&kept.places, &mut kept.buffers);
     // SAFETY: the page is pinned and locked while it is read.
@@ -142,8 +143,8 @@ unsafe fn visible(triggers: pg_sys::Relation, kept: &mut CachedRegistration, sna
     }
 }
 
-/// Pins and locks the page, first trying the buffer that last held it. None if the page has been truncated away: reading it from the file
-/// would be an error.
+/// Pins and locks the page, first trying the buffer that last held it. None if the page has been truncated away:
+/// reading it from the file would be an error.
 ///
 /// # Safety
 /// As for [`visible`].
@@ -181,8 +182,8 @@ unsafe fn is_seen(place: &Place, buffer: pg_sys::Buffer, snapshot: pg_sys::Snaps
     }
 }
 
-/// The tables that triggers of that function register, as of now; searched again only after an invalidation. An edges table has
-/// readable arguments, and is not a table of names.
+/// The tables that triggers of that function register, as of now; searched again only after an invalidation. An edges
+/// table has readable arguments, and is not a table of names.
 fn registered(function: pg_sys::Oid, functions: Functions) -> Rc<[pg_sys::Oid]> {
     // SAFETY: in a transaction; may run invalidation callbacks; ours only counts.
     unsafe { pg_sys::AcceptInvalidationMessages() };
@@ -195,8 +196,8 @@ fn registered(function: pg_sys::Oid, functions: Functions) -> Rc<[pg_sys::Oid]> 
     tables
 }
 
-/// The columns of an open table; looked up again only after an invalidation. 42703 if one is gone, 42804 if reading one would run another
-/// role's code.
+/// The columns of an open table; looked up again only after an invalidation. 42703 if one is gone, 42804 if reading one
+/// would run another role's code.
 pub fn columns(table: &EdgesTable, registration: &Rc<Registration>) -> Fallible<Columns> {
     let find = || {
         let columns = table.require_columns(&registration.names)?;
@@ -228,11 +229,13 @@ pub struct NameTables {
     pub labels: Option<NameTable>,
 }
 
-/// Identifies what a snapshot sees of the catalogs, within one transaction and as long as no subtransaction aborts. Below a given xmax,
-/// transactions can only end, so an equal count of running ones means an equal set. This holds for copied snapshots too, which keep the
-/// count with or without the list, and across transactions that had no xid: they changed nothing and are in no snapshot.
+/// Identifies what a snapshot sees of the catalogs, within one transaction and as long as no subtransaction aborts.
+/// Below a given xmax, transactions can only end, so an equal count of running ones means an equal set. This holds for
+/// copied snapshots too, which keep the count with or without the list, and across transactions that had no xid: they
+/// changed nothing and are in no snapshot.
 ///
-/// 32-bit xids wrap around after 4 billion transactions; if one of these changed a relation, the cache has been emptied by then.
+/// 32-bit xids wrap around after 4 billion transactions; if one of these changed a relation, the cache has been emptied
+/// by then.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct SnapshotId {
     xmin: pg_sys::TransactionId,
@@ -274,8 +277,9 @@ pub fn forget_default_table() {
     ONLY.with(Cached::forget);
 }
 
-/// The table's registration as the snapshot sees it, read at most once per snapshot. It is sound only if it is also the one of now: what this
-/// transaction writes is captured by the triggers of now, so an image for an older registration would miss it.
+/// The table's registration as the snapshot sees it, read at most once per snapshot. It is sound only if it is also the
+/// one of now: what this transaction writes is captured by the triggers of now, so an image for an older registration
+/// would miss it.
 ///
 /// # Safety
 /// `snapshot` is the active snapshot; the table is locked.
@@ -293,8 +297,8 @@ pub unsafe fn read_once(
     LAST.with(|last| last.get((id, table), find)).ok()
 }
 
-/// The only table registered by `function` that the caller may read and that search_path shows; searched at most once per snapshot, role and
-/// search_path. The error holds all that the caller may read, if there is not exactly one.
+/// The only table registered by `function` that the caller may read and that search_path shows; searched at most once
+/// per snapshot, role and search_path. The error holds all that the caller may read, if there is not exactly one.
 ///
 /// # Safety
 /// `snapshot` is the active snapshot.
@@ -326,11 +330,13 @@ pub fn readable(function: pg_sys::Oid, functions: Functions) -> Vec<pg_sys::Oid>
 
 /// Whether the caller's search_path finds the table by its name without a schema.
 fn is_visible(table: pg_sys::Oid) -> bool {
-    // SAFETY: system cache lookups. The second finds what the first has found: no invalidations are processed in between.
+    // SAFETY: system cache lookups. The second finds what the first has found: no invalidations are processed in
+    // between.
     unsafe { pg_sys::get_rel_namespace(table) != pg_sys::InvalidOid && pg_sys::RelationIsVisible(table) }
 }
 
-/// The tables of names of an edges table that count ([`trust::counts_beside`]), ascending by OID; searched at most once per snapshot.
+/// The tables of names of an edges table that count ([`trust::counts_beside`]), ascending by OID; searched at most once
+/// per snapshot.
 ///
 /// # Safety
 /// `snapshot` is the active snapshot.

@@ -1,5 +1,6 @@
-//! A table that belongs to another one (summaries to edges, and to documents), opened to be written. Its registration is read from the
-//! relation cache, under its lock, as PostgreSQL reads foreign keys and triggers: as of now, whatever the snapshot.
+//! A table that belongs to another one (summaries to edges, and to documents), opened to be written. Its registration
+//! is read from the relation cache, under its lock, as PostgreSQL reads foreign keys and triggers: as of now, whatever
+//! the snapshot.
 //!
 //! It stays open while it is used, so that no session, this one included, drops, renames or alters it.
 
@@ -101,8 +102,9 @@ fn find(other: pg_sys::Oid, functions: [pg_sys::Oid; 2]) -> Rc<[pg_sys::Oid]> {
 }
 
 impl SideTable {
-    /// Locks and opens the plain tables that triggers of these functions say belong to `other`, as of now, ascending by OID. A table whose owner
-    /// may not say so ([`trust::counts_beside`]) is neither waited for nor opened; `untrusted` gets the name of the first.
+    /// Locks and opens the plain tables that triggers of these functions say belong to `other`, as of now, ascending by
+    /// OID. A table whose owner may not say so ([`trust::counts_beside`]) is neither waited for nor opened; `untrusted`
+    /// gets the name of the first.
     pub fn all_of(other: pg_sys::Oid, functions: [pg_sys::Oid; 2], untrusted: impl FnOnce(&str)) -> Vec<Self> {
         let find = || Ok::<_, Infallible>(find(other, functions));
         let Ok(tables) = TABLES.with(|all| all.get((other, functions), find));

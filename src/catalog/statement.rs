@@ -1,6 +1,7 @@
 //! A statement over tables given by OID: its text has their current names.
 //!
-//! PostgreSQL checks USAGE on a schema only when it analyses a statement. A session caches a plan for all its roles, so we check at each call.
+//! PostgreSQL checks USAGE on a schema only when it analyses a statement. A session caches a plan for all its roles, so
+//! we check at each call.
 
 use crate::catalog::edges_table::EdgesTable;
 use crate::catalog::privileges::require_schema_usage;

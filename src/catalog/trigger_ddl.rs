@@ -1,8 +1,9 @@
-//! Creates and drops triggers by OID, as CREATE TRIGGER and DROP TRIGGER do. We build no statement text, so nothing needs quoting and a rename
-//! does no harm.
+//! Creates and drops triggers by OID, as CREATE TRIGGER and DROP TRIGGER do. We build no statement text, so nothing
+//! needs quoting and a rename does no harm.
 //!
-//! The caller needs the rights that the statements need: USAGE on the schemas, TRIGGER on the table and on the one after FROM, EXECUTE on the
-//! function; ownership to drop. We check them before we wait for a lock, and again under it. Event triggers do not fire.
+//! The caller needs the rights that the statements need: USAGE on the schemas, TRIGGER on the table and on the one
+//! after FROM, EXECUTE on the function; ownership to drop. We check them before we wait for a lock, and again under it.
+//! Event triggers do not fire.
 
 #![expect(unsafe_code, reason = "calls PostgreSQL's commands")]
 
@@ -92,7 +93,8 @@ pub fn create(trigger: &Trigger<'_>) -> Fallible<()> {
             name
         }
     };
-    // SAFETY: a statement as the parser makes it, in the current memory context; relations and function by OID, which the command checks.
+    // SAFETY: a statement as the parser makes it, in the current memory context; relations and function by OID, which
+    // the command checks.
     unsafe {
         let strings = |texts: &[CString]| {
             let mut list = PgList::<c_void>::new();
@@ -147,8 +149,8 @@ pub fn create(trigger: &Trigger<'_>) -> Fallible<()> {
     Ok(())
 }
 
-/// If `which` finds triggers, locks the table as DROP TRIGGER does and drops those that `which` finds under the lock. Returns whether there
-/// were any. Errors: 42P01, 42501 (not the owner), DROP TRIGGER's.
+/// If `which` finds triggers, locks the table as DROP TRIGGER does and drops those that `which` finds under the lock.
+/// Returns whether there were any. Errors: 42P01, 42501 (not the owner), DROP TRIGGER's.
 pub fn drop(table: pg_sys::Oid, which: impl Fn() -> Vec<pg_sys::Oid>) -> Fallible<bool> {
     privileges::require_owner(table)?;
     if which().is_empty() {
@@ -181,7 +183,8 @@ pub fn lock(table: pg_sys::Oid, lock: u32) -> Fallible<()> {
     privileges::require_trigger(table)
 }
 
-/// Raises PostgreSQL's errors if the command may not run: in a read-only transaction, in parallel mode, during recovery.
+/// Raises PostgreSQL's errors if the command may not run: in a read-only transaction, in parallel mode, during
+/// recovery.
 fn prevent(command: &CStr) {
     // SAFETY: they read the transaction's state.
     unsafe {

@@ -24,8 +24,9 @@ pub fn as_owner<R>(table: &EdgesTable, context_beside: u32, work: impl FnOnce() 
     as_role(unsafe { (*(*table.rel()).rd_rel).relowner }, context_beside, work)
 }
 
-/// Runs `work` with the rights of the role, in a security-restricted operation and with a safe search_path, as VACUUM and CREATE INDEX do with
-/// the rights of a table's owner. Settings that `work` changes are restored. After an ERROR, the abort restores user and settings.
+/// Runs `work` with the rights of the role, in a security-restricted operation and with a safe search_path, as VACUUM
+/// and CREATE INDEX do with the rights of a table's owner. Settings that `work` changes are restored. After an ERROR,
+/// the abort restores user and settings.
 pub fn as_role<R>(role: pg_sys::Oid, context_beside: u32, work: impl FnOnce() -> R) -> R {
     let (mut user, mut context) = (pg_sys::InvalidOid, 0);
     // SAFETY: as index builds do it. The nest level is left before the user is restored.
@@ -55,8 +56,9 @@ pub fn as_role<R>(role: pg_sys::Oid, context_beside: u32, work: impl FnOnce() ->
     result
 }
 
-/// Whether a table that belongs to `beside` by a trigger counts: its owner must own `beside` too, be able to SET ROLE to its owner, or be a
-/// superuser. (A role that may only create triggers on `beside` could make any table of its own belong to it.)
+/// Whether a table that belongs to `beside` by a trigger counts: its owner must own `beside` too, be able to SET ROLE
+/// to its owner, or be a superuser. (A role that may only create triggers on `beside` could make any table of its own
+/// belong to it.)
 pub fn counts_beside(table: pg_sys::Oid, beside: pg_sys::Oid) -> bool {
     match (roles::owner(table), roles::owner(beside)) {
         (Some(owner), Some(of)) => compat::may_become(owner, of),
@@ -64,7 +66,8 @@ pub fn counts_beside(table: pg_sys::Oid, beside: pg_sys::Oid) -> bool {
     }
 }
 
-/// Whether the type is the server's own, or a domain over such a type: its casts are a superuser's code. Those of other types may be any user's.
+/// Whether the type is the server's own, or a domain over such a type: its casts are a superuser's code. Those of other
+/// types may be any user's.
 pub fn is_builtin(type_oid: pg_sys::Oid) -> bool {
     // SAFETY: system cache lookups. Any number can be called a type.
     unsafe { pg_sys::get_typtype(type_oid) != 0 && u32::from(pg_sys::getBaseType(type_oid)) < roles::FIRST_OF_USERS }

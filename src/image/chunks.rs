@@ -1,7 +1,8 @@
 //! Chunks of images: allocated from one DSA area, mapped into this process, freed. See slot.rs for the locks.
 //!
-//! dsa_* calls raise, allocate, map and take locks, whatever flags they get, so every call here is outside the image's lock and
-//! contained (pg/contain.rs). The image's owner words hold each chunk's dsa_pointer, a `Memory` its address in this process.
+//! dsa_* calls raise, allocate, map and take locks, whatever flags they get, so every call here is outside the image's
+//! lock and contained (pg/contain.rs). The image's owner words hold each chunk's dsa_pointer, a `Memory` its address in
+//! this process.
 
 #![expect(unsafe_code, reason = "dynamic shared memory")]
 
@@ -18,7 +19,8 @@ use std::cell::{Cell, RefCell};
 use std::ptr::NonNull;
 use std::sync::atomic::Ordering::SeqCst;
 
-/// Owner words 0 .. MAX_CHUNKS hold the dsa_pointer of each chunk; after them come the xids that were running at the build snapshot.
+/// Owner words 0 .. MAX_CHUNKS hold the dsa_pointer of each chunk; after them come the xids that were running at the
+/// build snapshot.
 pub const RUNNING_WORDS: usize = MAX_CHUNKS;
 
 const _: () = assert!(RUNNING_WORDS + 1024 <= cftrag_core::OWNER_WORDS);
@@ -48,8 +50,9 @@ fn area(control: &Control) -> *mut pg_sys::dsa_area {
     if !known.is_null() {
         return known;
     }
-    // SAFETY: the area's own memory must outlive the transaction, so it is in TopMemoryContext; pinned, so that segments stay mapped and
-    // the area survives its creator. If an ERROR leaves Control.lock held, the containing subtransaction releases it.
+    // SAFETY: the area's own memory must outlive the transaction, so it is in TopMemoryContext; pinned, so that
+    // segments stay mapped and the area survives its creator. If an ERROR leaves Control.lock held, the containing
+    // subtransaction releases it.
     unsafe {
         let context = pg_sys::MemoryContextSwitchTo(pg_sys::TopMemoryContext);
         control.lock.acquire(EXCLUSIVE);
@@ -85,14 +88,15 @@ unsafe fn create(control: &Control) -> *mut pg_sys::dsa_area {
     }
 }
 
-/// Size limit of a segment. The kernel clears a new one, half a millisecond a MB, while a writer waits. But a server has only a few hundred
-/// segments in all: with this limit, ours are about 64.
+/// Size limit of a segment. The kernel clears a new one, half a millisecond a MB, while a writer waits. But a server
+/// has only a few hundred segments in all: with this limit, ours are about 64.
 #[cfg(not(any(feature = "pg15", feature = "pg16")))]
 fn largest_segment() -> usize {
     (guc::MEMORY_LIMIT.get() as usize * 1024 / 64).max(16 << 20)
 }
 
-/// Allocates a chunk; returns its dsa_pointer and its address here. None if cftrag.memory_limit or the system's memory is exhausted.
+/// Allocates a chunk; returns its dsa_pointer and its address here. None if cftrag.memory_limit or the system's memory
+/// is exhausted.
 pub fn allocate(control: &Control, bytes: usize) -> Option<(u64, NonNull<u8>)> {
     let limit = guc::MEMORY_LIMIT.get() as u64 * 1024;
     let _unbroken = Unbroken::enter();
@@ -117,8 +121,9 @@ pub fn allocate(control: &Control, bytes: usize) -> Option<(u64, NonNull<u8>)> {
     Some(chunk)
 }
 
-/// Bytes counted as used before they are allocated. Drop takes them back on every way out, also when an ERROR passes the caller within another
-/// attempt (pg/contain.rs): a FATAL waits (`Unbroken`), and after a crash the control block is created anew.
+/// Bytes counted as used before they are allocated. Drop takes them back on every way out, also when an ERROR passes
+/// the caller within another attempt (pg/contain.rs): a FATAL waits (`Unbroken`), and after a crash the control block
+/// is created anew.
 struct Noted<'c> {
     control: &'c Control,
     bytes: u64,
@@ -149,7 +154,8 @@ fn free(control: &Control, slot: &Slot, tokens: &[u64]) {
     let _unbroken = Unbroken::enter();
     contain::attempt(|| {
         let area = area(control);
-        // A process that is mapping this image's chunks now holds `map` shared, and has checked the generation under it.
+        // A process that is mapping this image's chunks now holds `map` shared, and has checked the generation under
+        // it.
         slot.map.with(EXCLUSIVE, || {
             for (i, token) in tokens.iter().enumerate() {
                 // SAFETY: allocated from this area, freed once: the image that held it is unreachable.
@@ -308,8 +314,8 @@ pub fn map(control: &Control, slot: &Slot, tokens: &[u64], mapped: &mut Mapped) 
     let Some(Some(addresses)) = addresses else { return false };
     for address in addresses {
         let Some(base) = NonNull::new(address.cast::<u8>()) else { return false };
-        // SAFETY: a chunk of its number's size, page aligned (DSA gives large objects whole pages), pinned; it stays mapped while
-        // this generation lives, and a memory of another generation is cleared before use.
+        // SAFETY: a chunk of its number's size, page aligned (DSA gives large objects whole pages), pinned; it stays
+        // mapped while this generation lives, and a memory of another generation is cleared before use.
         unsafe { mapped.memory.map(base) };
     }
     true
@@ -330,8 +336,8 @@ pub fn drop_image(control: &Control, index: usize) {
     swap_image(control, index, None, || true);
 }
 
-/// Puts another image (or none) into the slot if `ready`, called under the lock, agrees, and frees the old one. Returns false if `ready`
-/// did not agree, or if the old image's chunks cannot be mapped now.
+/// Puts another image (or none) into the slot if `ready`, called under the lock, agrees, and frees the old one. Returns
+/// false if `ready` did not agree, or if the old image's chunks cannot be mapped now.
 pub fn swap_image(control: &Control, index: usize, new: Option<Header>, ready: impl FnOnce() -> bool) -> bool {
     let slot = &control.slots[index];
     // Free an incomplete image too: ignore the mark, which must not be cleared while processes can find the image.
@@ -345,7 +351,8 @@ pub fn swap_image(control: &Control, index: usize, new: Option<Header>, ready: i
         }
     }
     let tokens = slot.write(|header| {
-        // Cleared before `ready` looks at the log: a commit that lost a change marks the log, then the image (Slot::lose_log).
+        // Cleared before `ready` looks at the log: a commit that lost a change marks the log, then the image
+        // (Slot::lose_log).
         let spoiled = if new.is_some() { slot.spoiled.swap(0, SeqCst) } else { 0 };
         if !ready() {
             let _ = slot.spoiled.compare_exchange(0, spoiled, SeqCst, SeqCst);

@@ -1,12 +1,13 @@
 //! The control block: shared memory with one name and one size for all versions of this library.
 //!
-//!   +0   magic, layout, disabled      always in this place: a backend with another layout sets `disabled` and uses nothing else
+//!   +0   magic, layout, disabled      always in this place: a backend with another layout only sets `disabled`
 //!   +..  lock, area, memory_used      the directory of slots, the DSA area of all images, bytes of all chunks and logs
 //!   +..  put_off                      whether tables were put off at server start
 //!   +..  slots[SLOTS]                 one per table that was asked about (slot.rs)
 //!
-//! With shared_preload_libraries, it comes from the shared memory hooks, so every process has it from its start. Otherwise it comes from the
-//! DSM registry at first use, on PostgreSQL 17 and later; 15 and 16 then have none, a normal state: the reference query answers.
+//! With shared_preload_libraries, it comes from the shared memory hooks, so every process has it from its start.
+//! Otherwise it comes from the DSM registry at first use, on PostgreSQL 17 and later; 15 and 16 then have none, a
+//! normal state: the reference query answers.
 
 #![expect(unsafe_code, reason = "shared memory")]
 
@@ -106,7 +107,8 @@ pub fn control() -> Option<&'static Control> {
     (control.disabled.load(Ordering::Acquire) == 0).then_some(control)
 }
 
-/// Attaches the control block if that is possible late (17 and later). A failure is contained: it must never fail a user's write.
+/// Attaches the control block if that is possible late (17 and later). A failure is contained: it must never fail a
+/// user's write.
 pub fn attach() -> Option<&'static Control> {
     #[cfg(not(any(feature = "pg15", feature = "pg16")))]
     if CONTROL.load(Ordering::Acquire).is_null() {
@@ -121,7 +123,8 @@ pub fn attach() -> Option<&'static Control> {
     control()
 }
 
-/// Whether a control block may exist that this process could not attach (rather than none existing, or one of another layout).
+/// Whether a control block may exist that this process could not attach (rather than none existing, or one of another
+/// layout).
 pub fn unreachable() -> bool {
     cfg!(not(any(feature = "pg15", feature = "pg16")))
         && CONTROL.load(Ordering::Acquire).is_null()

@@ -1,4 +1,5 @@
-//! How often each reason sent a call to the reference query: counted in the table's slot, or in this process if it has none.
+//! How often each reason sent a call to the reference query: counted in the table's slot, or in this process if it has
+//! none.
 
 use crate::image::control;
 use crate::image::reason::Reason;

@@ -7,8 +7,8 @@ use crate::image::slot::Slot;
 use crate::image::{quota, slot};
 use pgrx::pg_sys;
 
-/// The table's slot. Takes a free one if needed, after a sweep if none is free. None if every slot holds an image, or the owner's tables
-/// have used up the owner's share.
+/// The table's slot. Takes a free one if needed, after a sweep if none is free. None if every slot holds an image, or
+/// the owner's tables have used up the owner's share.
 pub fn find_or_take(control: &Control, table: pg_sys::Oid) -> Option<(usize, &Slot)> {
     if let Some(found) = control.find(table) {
         return Some(found);

@@ -1,16 +1,17 @@
 //! The lock of one image: many readers at a time, or one writer.
 //!
-//! Made of lightweight locks. A reader takes one part, chosen by its process, so that readers do not bounce one cache line between
-//! cores; a writer takes the gate, then all parts. A plain set of locks would fail in two ways:
+//! Made of lightweight locks. A reader takes one part, chosen by its process, so that readers do not bounce one cache
+//! line between cores; a writer takes the gate, then all parts. A plain set of locks would fail in two ways:
 //!
-//! - A reader that loses its CPU holds its part until it is back, milliseconds on a busy machine. A writer that queued for that part while
-//!   it holds others would block every reader. So a writer takes the parts only if it gets all of them at once, tries again and again,
-//!   and insists only after ATTEMPTS_BEFORE_INSISTING naps.
-//! - Lightweight locks are not fair: a writer that returns at once, as a large flush does, takes them again before a reader that it
-//!   woke is on a CPU. So we count readers that had to sleep, and a writer lets them go first. (It does not let
-//!   other writers go first: single commits would nap for one another.)
+//! - A reader that loses its CPU holds its part until it is back, milliseconds on a busy machine. A writer that queued
+//!   for that part while it holds others would block every reader. So a writer takes the parts only if it gets all of
+//!   them at once, tries again and again, and insists only after ATTEMPTS_BEFORE_INSISTING naps.
+//! - Lightweight locks are not fair: a writer that returns at once, as a large flush does, takes them again before a
+//!   reader that it woke is on a CPU. So we count readers that had to sleep, and a writer lets them go first. (It does
+//!   not let other writers go first: single commits would nap for one another.)
 //!
-//! A reader that does housekeeping does not wait for the lock (`write_if_free`): beside a large flush it would wait for slice after slice.
+//! A reader that does housekeeping does not wait for the lock (`write_if_free`): beside a large flush it would wait for
+//! slice after slice.
 
 #![expect(unsafe_code, reason = "what the lock guards")]
 
@@ -60,9 +61,11 @@ pub struct ImageLock<T> {
     parts: [Part; PARTS],
     /// A writer insists: new readers queue at the gate.
     insists: AtomicU32,
-    /// Writers that wait or work. If a process ends there and leaves the count too high, long reads are cut short for nothing.
+    /// Writers that wait or work. If a process ends there and leaves the count too high, long reads are cut short for
+    /// nothing.
     writers: AtomicU32,
-    /// Readers that sleep, or are about to. If a process ends there and leaves the count too high, writers take a few naps more.
+    /// Readers that sleep, or are about to. If a process ends there and leaves the count too high, writers take a few
+    /// naps more.
     asleep: AtomicU32,
     guarded: UnsafeCell<T>,
 }

@@ -1,4 +1,5 @@
-//! The log of a load: a chain of segments in shared memory, freed when the load ends, or when the log has lost a change.
+//! The log of a load: a chain of segments in shared memory, freed when the load ends, or when the log has lost a
+//! change.
 //!
 //! capture/log_record.rs writes the segments and takes them out again, builds/catch_up.rs applies them. Under the
 //! image's lock only links change; memory is freed outside.
@@ -41,7 +42,8 @@ pub fn unlink(slot: &Slot) -> u64 {
 pub fn free(control: &Control, mut token: u64, mut each: impl FnMut(&[u8])) {
     while token != 0 {
         let base = chunks::address(control, token).cast::<u64>();
-        // SAFETY: capture() filled and linked the segment; once it is out of the log, no other process reads or frees it.
+        // SAFETY: capture() filled and linked the segment; once it is out of the log, no other process reads or frees
+        // it.
         let (next, bytes) = unsafe {
             let len = base.add(1).read() as usize;
             (base.read(), std::slice::from_raw_parts(base.cast::<u8>(), len))

@@ -1,4 +1,5 @@
-//! Images in shared memory: the control block, a slot for each table, chunks of memory, the image's lock, and what keeps an image small.
+//! Images in shared memory: the control block, a slot for each table, chunks of memory, the image's lock, and what
+//! keeps an image small.
 //!
 //! This folder knows only bytes and locks: the core decides who sees what, and serve whether an image may answer. The
 //! table of locks is at the head of slot.rs. Under an image lock nothing raises, allocates from PostgreSQL, or calls

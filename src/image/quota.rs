@@ -1,7 +1,9 @@
-//! How memory is shared: first come, first served, up to `cftrag.memory_limit`. One owner's tables get at most `cftrag.owner_share` percent of the
-//! memory, and of the slots, so that no role uses up what others need. No table's image is evicted for another's.
+//! How memory is shared: first come, first served, up to `cftrag.memory_limit`. One owner's tables get at most
+//! `cftrag.owner_share` percent of the memory, and of the slots, so that no role uses up what others need. No table's
+//! image is evicted for another's.
 //!
-//! An owner is charged for its tables' images (while one is rebuilt, for the larger of old and new) and for the logs of builds.
+//! An owner is charged for its tables' images (while one is rebuilt, for the larger of old and new) and for the logs of
+//! builds.
 
 #![expect(unsafe_code, reason = "dynamic shared memory")]
 
@@ -40,8 +42,8 @@ pub fn ensure(control: &Control, index: usize, bytes: usize) -> bool {
                 unsafe { mapped.memory.map(base) };
             }
         });
-        // We map nothing here, because an ERROR would lose the chunk: the next turn maps what a faster writer has published. A panic, a bug of
-        // ours, would lose it too.
+        // We map nothing here, because an ERROR would lose the chunk: the next turn maps what a faster writer has
+        // published. A panic, a bug of ours, would lose it too.
         let published = Cell::new(false);
         let wrote = contain::panic(|| {
             write_if_mapped(control, index, |_, image| {
@@ -64,7 +66,8 @@ pub fn ensure(control: &Control, index: usize, bytes: usize) -> bool {
     }
 }
 
-/// Allocates shared memory for the slot's table. None if the limit, the owner's share of it, or the system's memory is used up.
+/// Allocates shared memory for the slot's table. None if the limit, the owner's share of it, or the system's memory is
+/// used up.
 pub fn allocate(control: &Control, index: usize, bytes: usize) -> Option<(u64, NonNull<u8>)> {
     let mine = control.slots[index].owner.load(Relaxed);
     let held: u64 = of_owner(control, mine).map(Slot::held).sum();

@@ -1,4 +1,5 @@
-//! Why the reference query answered instead of the image: a reason for each condition of design.md section 2, counted per table in pg_stat_cftrag.
+//! Why the reference query answered instead of the image: a reason for each condition of design.md section 2, counted
+//! per table in pg_stat_cftrag.
 
 use crate::image::chunks::Unusable;
 

@@ -1,7 +1,8 @@
-//! Settling: marks versions that every snapshot sees, frees those that no snapshot sees any more, and sorts the filter by temperature.
+//! Settling: marks versions that every snapshot sees, frees those that no snapshot sees any more, and sorts the filter
+//! by temperature.
 //!
-//! Large flushes settle, every sixteenth small one does, and readers do now and then if they need not wait. They work in slices of
-//! `SETTLE_SLICE`, so that none holds the lock for long.
+//! Large flushes settle, every sixteenth small one does, and readers do now and then if they need not wait. They work
+//! in slices of `SETTLE_SLICE`, so that none holds the lock for long.
 
 #![expect(unsafe_code, reason = "opens the relation for its horizon")]
 
@@ -63,7 +64,8 @@ fn settle_by(
         return None;
     }
     let (mut known, mut ask) = (XidFates::default(), Vec::new());
-    // A slice may first need the fates of xids. Looking them up costs no budget: a reader's would be spent before it settled anything.
+    // A slice may first need the fates of xids. Looking them up costs no budget: a reader's would be spent before it
+    // settled anything.
     for _ in 0..2 * left.div_ceil(SETTLE_SLICE) {
         let now = left.min(SETTLE_SLICE);
         if now == 0 || slot.spoiled.load(Relaxed) != 0 || interrupt::interrupted() {

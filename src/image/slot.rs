@@ -10,9 +10,10 @@
 //! Slot.spoiled, counters, builder, settled  | none                      | atomics
 //! .image_bytes, .build_bytes, .place_wanted | none                      | atomics
 //!
-//! Order: Control.lock, image_lock (its gate, its parts 0 to 7), map; map is never taken under image_lock.
-//! Under image_lock: no SPI, no palloc, no ereport, no dsa call, no clog lookup, no callback. No ERROR or FATAL can start there (only
-//! our own panic could). The abort then releases the locks, and the image's `mutating` word tells the next process that it is broken.
+//! Order: Control.lock, image_lock (its gate, its parts 0 to 7), map; map is never taken under image_lock. Under
+//! image_lock: no SPI, no palloc, no ereport, no dsa call, no clog lookup, no callback. No ERROR or FATAL can start
+//! there (only our own panic could). The abort then releases the locks, and the image's `mutating` word tells the next
+//! process that it is broken.
 
 #![expect(unsafe_code, reason = "locks, snapshots and a table scan")]
 
@@ -87,7 +88,8 @@ pub enum State {
 #[repr(C)]
 pub struct Header {
     pub state: State,
-    /// Number of xids of the build snapshot's xip kept in the image's owner words; u32::MAX: too many to keep, only snapshot_xmax is known.
+    /// Number of xids of the build snapshot's xip kept in the image's owner words; u32::MAX: too many to keep, only
+    /// snapshot_xmax is known.
     pub snapshot_running: u32,
     /// Build snapshot's xmax, 64 bits.
     pub snapshot_xmax: u64,
@@ -118,7 +120,8 @@ pub struct Slot {
     pub reasons: [AtomicU64; 32],
     pub flushes: AtomicU64,
     pub settled: SettledUpTo,
-    /// Not 0: an image is being loaded beside writers, and flushes write to its log (capture/log_record.rs). Each load has its own number.
+    /// Not 0: an image is being loaded beside writers, and flushes write to its log (capture/log_record.rs). Each load
+    /// has its own number.
     pub loading: AtomicU64,
     /// The load whose log lost a change.
     pub log_lost: AtomicU64,
@@ -132,9 +135,11 @@ pub struct Slot {
     pub image_bytes: AtomicU64,
     /// Bytes of the chunks of an image that is being built, not yet published.
     pub build_bytes: AtomicU64,
-    /// Process id of the worker that should end, if it only waits, because another build needs its place (builds/worker_limit.rs).
+    /// Process id of the worker that should end, if it only waits, because another build needs its place
+    /// (builds/worker_limit.rs).
     pub place_wanted: AtomicU32,
-    /// Process id of the background worker that has a place (builds/worker_limit.rs); 0: none is building this table's image.
+    /// Process id of the background worker that has a place (builds/worker_limit.rs); 0: none is building this table's
+    /// image.
     pub worker: AtomicU32,
     pub progress: Progress,
     /// Readers start no worker for the table before this time (a TimestampTz).
@@ -147,8 +152,9 @@ pub struct Slot {
     pub outcome: AtomicU64,
 }
 
-/// Counts versions that no settling frees before the horizon moves. Otherwise, while a snapshot is held for hours, every sixteenth commit would
-/// examine a thousand of them in vain. Written without a lock: an error here delays settling until the horizon moves, and changes no answer.
+/// Counts versions that no settling frees before the horizon moves. Otherwise, while a snapshot is held for hours,
+/// every sixteenth commit would examine a thousand of them in vain. Written without a lock: an error here delays
+/// settling until the horizon moves, and changes no answer.
 #[derive(Default)]
 #[repr(C)]
 pub struct SettledUpTo {
@@ -158,8 +164,8 @@ pub struct SettledUpTo {
 }
 
 impl SettledUpTo {
-    /// Whether all of an image's versions were examined with this horizon. Later versions need no look: their transactions were running
-    /// at that time, or began later, so none of them is below it.
+    /// Whether all of an image's versions were examined with this horizon. Later versions need no look: their
+    /// transactions were running at that time, or began later, so none of them is below it.
     pub fn are_all(&self, horizon: u64, versions: usize) -> bool {
         self.horizon.load(Relaxed) == horizon && self.versions.load(Relaxed) >= versions as u64
     }
@@ -246,8 +252,8 @@ impl Slot {
         self.image_lock.write_if_free(f)
     }
 
-    /// Marks the log of a running load as lost, so that the load fails. Takes no lock and cannot fail. Called before spoil(), so
-    /// that a builder that is just publishing sees one mark or the other.
+    /// Marks the log of a running load as lost, so that the load fails. Takes no lock and cannot fail. Called before
+    /// spoil(), so that a builder that is just publishing sees one mark or the other.
     pub fn lose_log(&self) {
         let load = self.loading.load(SeqCst);
         if load != 0 {
@@ -255,7 +261,8 @@ impl Slot {
         }
     }
 
-    /// Marks the image incomplete; the first reason stays. Takes no lock and cannot fail: callbacks of COMMIT may call it.
+    /// Marks the image incomplete; the first reason stays. Takes no lock and cannot fail: callbacks of COMMIT may call
+    /// it.
     pub fn spoil(&self, why: Damage) {
         if self.spoiled.compare_exchange(0, why as u32, SeqCst, SeqCst).is_ok() && why == Damage::Memory {
             self.put_off();
@@ -316,7 +323,8 @@ impl Slot {
         self.read(|header| header.state == State::Ready)
     }
 
-    /// Frees the slot. Called under Control.lock, after its image was dropped, by the process that made itself its builder.
+    /// Frees the slot. Called under Control.lock, after its image was dropped, by the process that made itself its
+    /// builder.
     pub fn forget(&self) {
         self.table.store(0, SeqCst);
         self.database.store(0, SeqCst);

@@ -1,5 +1,5 @@
-//! Frees images of tables that are gone or detached, and of databases that are gone. Runs before every build, which needs memory, and when
-//! no slot is free.
+//! Frees images of tables that are gone or detached, and of databases that are gone. Runs before every build, which
+//! needs memory, and when no slot is free.
 
 #![expect(unsafe_code, reason = "system cache lookups")]
 
@@ -25,14 +25,16 @@ pub fn sweep(control: &Control, functions: Functions) {
     }
 }
 
-/// Frees the slots of what is gone, and every slot without an image: losing its counters matters less than another table's image.
+/// Frees the slots of what is gone, and every slot without an image: losing its counters matters less than another
+/// table's image.
 pub fn make_room(control: &Control) {
     for (index, slot) in control.slots.iter().enumerate() {
         free_if(control, index, |database, table, _| !slot.holds_image() || !exists(database, table));
     }
 }
 
-/// Frees a slot if `gone` agrees; `gone` is called again (`sure`) when this process is the slot's builder, so that no other can build into it.
+/// Frees a slot if `gone` agrees; `gone` is called again (`sure`) when this process is the slot's builder, so that no
+/// other can build into it.
 fn free_if(control: &Control, index: usize, gone: impl Fn(u32, u32, bool) -> bool) {
     let slot = &control.slots[index];
     let (database, table) = (slot.database.load(Relaxed), slot.table.load(SeqCst));

@@ -1,5 +1,5 @@
-//! A hash table that grows with a user's data. It grows in parts, so that no growth takes long and no allocation is large; each allocation may
-//! fail without ending the server, as Rust's allocator would.
+//! A hash table that grows with a user's data. It grows in parts, so that no growth takes long and no allocation is
+//! large; each allocation may fail without ending the server, as Rust's allocator would.
 
 use crate::error;
 use crate::error::Fallible;

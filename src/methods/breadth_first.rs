@@ -130,8 +130,8 @@ impl Side {
             .map(|reached| (reached.from, reached.steps))
     }
 
-    /// Finds the next level. The first level also finds the start's trees, by edges in either direction. Error: 53400, more than
-    /// cftrag.work_memory; 53200.
+    /// Finds the next level. The first level also finds the start's trees, by edges in either direction. Error: 53400,
+    /// more than cftrag.work_memory; 53200.
     pub fn expand(&mut self, walker: &Walker, names: &mut Names, room: &mut Room) -> Fallible<()> {
         let (mut at, mut next, mut check_interrupts) = (0, Vec::new(), check_interrupts);
         let mut work = Interruptible::new(&mut check_interrupts);
@@ -317,7 +317,8 @@ impl Shortest {
     }
 }
 
-/// The shortest paths of at most `most` hops, in each tree that has one; the trees are unordered. Error: that of [`Side::expand`].
+/// The shortest paths of at most `most` hops, in each tree that has one; the trees are unordered. Error: that of
+/// [`Side::expand`].
 pub fn shortest(walker: &Walker, names: &mut Names, a: NameId, b: NameId, most: u32) -> Fallible<Shortest> {
     let mut room = Room::new();
     let (mut from, mut to) = (Side::new(a, UP | DOWN), Side::new(b, UP | DOWN));

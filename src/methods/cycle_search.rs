@@ -5,14 +5,16 @@
 //!           <-- a row at a time                              a row at a time -->
 //! ```
 //!
-//! An edge closes a cycle if its parent is below its child. The searches up and down take turns; if they meet, it may close one; if
-//! one of them ends, it closes none. So a row costs about as much as the smaller side: two index lookups for a new leaf, and for a new
-//! root. With an index on one of the columns only that search runs.
+//! An edge closes a cycle if its parent is below its child. The searches up and down take turns; if they meet, it may
+//! close one; if one of them ends, it closes none. So a row costs about as much as the smaller side: two index lookups
+//! for a new leaf, and for a new root. With an index on one of the columns only that search runs.
 //!
-//! If it closes one, we look for the shortest way up to the child, and whether the edge is (still) there, with the index on the child
-//! column. With only the index on the parent column, as without any, the definition (sql/cycle.sql) decides.
+//! If it closes one, we look for the shortest way up to the child, and whether the edge is (still) there, with the
+//! index on the child column. With only the index on the parent column, as without any, the definition (sql/cycle.sql)
+//! decides.
 //!
-//! The searches see all rows that the snapshot sees, even those hidden from the caller, so not every caller is told what they found.
+//! The searches see all rows that the snapshot sees, even those hidden from the caller, so not every caller is told
+//! what they found.
 
 #![expect(unsafe_code, reason = "index scans")]
 
@@ -31,7 +33,8 @@ use std::ffi::CString;
 /// Rows between two checks for interrupts.
 const STEPS_BETWEEN_CHECKS: u32 = 1000;
 
-/// Bytes that a met entity takes besides its name, which is stored twice: in a hash table at most half full, and in a list.
+/// Bytes that a met entity takes besides its name, which is stored twice: in a hash table at most half full, and in a
+/// list.
 const MET: usize = 150;
 
 /// Bytes that the search for the shortest way takes to note which entity led to a met one.
@@ -203,7 +206,8 @@ impl Search {
         Search { index, from, to, met, left: vec![start.to_vec()], at: None }
     }
 
-    /// Searches level by level, each in the order of its names, up to `end`; returns what led to each entity. None if `end` is not met.
+    /// Searches level by level, each in the order of its names, up to `end`; returns what led to each entity. None if
+    /// `end` is not met.
     ///
     /// # Safety
     /// As for [`closes`].
@@ -321,7 +325,8 @@ impl Search {
 unsafe fn begin(table: &EdgesTable, index: Index, column: Column, name: &[u8]) -> pg_sys::SysScanDesc {
     let Ok(text) = CString::new(name) else { unreachable!("a name of the database has no NUL") };
     let (mut input, mut parameter) = (pg_sys::InvalidOid, pg_sys::InvalidOid);
-    // SAFETY: the name came from a column of that type, or a like one, so the type's input function takes it. The scan copies the key.
+    // SAFETY: the name came from a column of that type, or a like one, so the type's input function takes it. The scan
+    // copies the key.
     unsafe {
         pg_sys::getTypeInputInfo(pg_sys::Oid::from(column.type_oid), &mut input, &mut parameter);
         let value = pg_sys::OidInputFunctionCall(input, text.as_ptr().cast_mut(), parameter, -1);
@@ -368,7 +373,8 @@ unsafe fn find_indexes(table: &EdgesTable, columns: &Columns) -> Indexes {
     found
 }
 
-/// Whether an index finds all rows in which the column is a name: a B-tree with the type's own operators, not partial, valid for any snapshot.
+/// Whether an index finds all rows in which the column is a name: a B-tree with the type's own operators, not partial,
+/// valid for any snapshot.
 ///
 /// # Safety
 /// An open index.

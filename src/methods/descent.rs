@@ -363,7 +363,8 @@ impl Scoring {
         let array = text_array(names);
         let values =
             [(pg_sys::TEXTARRAYOID, Some(array)), (self.vector, Some(self.embedding)), (pg_sys::JSONBOID, self.filter)];
-        // SAFETY: our own tuplestore, and a slot for its rows of a bigint and a float8; after an ERROR the abort frees them.
+        // SAFETY: our own tuplestore, and a slot for its rows of a bigint and a float8; after an ERROR the abort frees
+        // them.
         unsafe {
             let store = pg_sys::tuplestore_begin_heap(false, false, pg_sys::work_mem);
             self.compared += run_into(&self.statement, Planning::Custom, &values, store) as i64;

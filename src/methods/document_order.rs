@@ -14,7 +14,8 @@ use std::cmp::Ordering;
 /// The most bytes that a step takes.
 const PER_STEP: usize = 120;
 
-/// Paths that have beginnings in common, as a tree of steps: the first step of each is a tree of the forest, the others are names.
+/// Paths that have beginnings in common, as a tree of steps: the first step of each is a tree of the forest, the others
+/// are names.
 #[derive(Default)]
 pub struct Paths {
     steps: Vec<Step>,

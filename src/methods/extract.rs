@@ -1,4 +1,5 @@
-//! cft_extract_relations: extracts relations from English sentences by rules (CFT-RAG 2.2, Hearst 1992; crates/methods/src/extract).
+//! cft_extract_relations: extracts relations from English sentences by rules (CFT-RAG 2.2, Hearst 1992;
+//! crates/methods/src/extract).
 
 #![expect(unsafe_code, reason = "PostgreSQL's function call interface")]
 

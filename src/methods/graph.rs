@@ -1,5 +1,5 @@
-//! A part of a forest in the session's memory, for methods that go over it more than once. Each entity is asked for once upwards and once
-//! downwards, however many others lead to it.
+//! A part of a forest in the session's memory, for methods that go over it more than once. Each entity is asked for
+//! once upwards and once downwards, however many others lead to it.
 
 use crate::call::work_memory::Room;
 use crate::error::Fallible;

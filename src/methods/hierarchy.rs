@@ -1,8 +1,8 @@
-//! cft_build_hierarchy: turns a table of edges a - b into an encoding tree of low structural entropy (Li and Pan 2016; SEP 2022; T-Retriever
-//! 2026; crates/methods/src/hierarchy).
+//! cft_build_hierarchy: turns a table of edges a - b into an encoding tree of low structural entropy (Li and Pan 2016;
+//! SEP 2022; T-Retriever 2026; crates/methods/src/hierarchy).
 //!
-//! The graph is read with the caller's rights under the caller's snapshot, as a query of the caller's would be. The result depends only on the
-//! content of the rows: not on their order, nor on which end is a.
+//! The graph is read with the caller's rights under the caller's snapshot, as a query of the caller's would be. The
+//! result depends only on the content of the rows: not on their order, nor on which end is a.
 
 #![expect(unsafe_code, reason = "PostgreSQL's function call interface")]
 
@@ -236,7 +236,8 @@ impl Writer {
         }
     }
 
-    /// "community" is the root; "community 2.1 (aspirin)" is the first community in the second, and aspirin has the highest degree in it.
+    /// "community" is the root; "community 2.1 (aspirin)" is the first community in the second, and aspirin has the
+    /// highest degree in it.
     fn name(&self, node: u32) -> Vec<u8> {
         let mut name = self.word.clone();
         if node == self.encoding.root() {

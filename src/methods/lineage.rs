@@ -29,8 +29,8 @@ struct Reading {
 
 /// `cft_lca(a text, b text, edges regclass) -> table(tree, ancestor, depth_a, depth_b, label)`
 ///
-/// An entity is a common ancestor if a and b each are it or are under it. The lowest ones have no other common ancestor under
-/// them, except one that they are also under (in a cycle). depth_a, depth_b: steps from a, from b. Errors: 53400
+/// An entity is a common ancestor if a and b each are it or are under it. The lowest ones have no other common ancestor
+/// under them, except one that they are also under (in a cycle). depth_a, depth_b: steps from a, from b. Errors: 53400
 /// (cftrag.work_memory); those of cft_context.
 #[pg_extern(sql = false)]
 fn cft_lca(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {

@@ -1,5 +1,5 @@
-//! Neighbours of an entity and shortest paths between two (Tree-KG's hops, Apache AGE's shortest path): within one tree, along edges in
-//! either direction.
+//! Neighbours of an entity and shortest paths between two (Tree-KG's hops, Apache AGE's shortest path): within one
+//! tree, along edges in either direction.
 
 #![expect(unsafe_code, reason = "PostgreSQL's function call interface")]
 
@@ -18,7 +18,8 @@ use cftrag_core::{Interruptible, NameId, Names};
 use pgrx::check_for_interrupts;
 use pgrx::prelude::*;
 
-/// The most entities in all shortest paths of a call: some hundred megabytes of rows. Their number can be exponential in the length.
+/// The most entities in all shortest paths of a call: some hundred megabytes of rows. Their number can be exponential
+/// in the length.
 const MOST_ENTITIES: u64 = 10_000_000;
 
 /// `cft_neighbors(entity text, hops int, direction text, edges regclass) -> table(tree, hops, neighbor, via, label)`
@@ -109,7 +110,8 @@ fn add_neighbors<'a, T>(
     Ok(())
 }
 
-/// `cft_path(a text, b text, max_hops int, edges regclass) -> table(tree, hops, path text[], steps text[], labels text[])`
+/// `cft_path(a text, b text, max_hops int, edges regclass) -> table(tree, hops, path text[], steps text[], labels
+/// text[])`
 ///
 /// Returns all shortest paths in each tree, ordered by the bytes of their entities. `steps[i]` leads from `path[i]` to
 /// `path[i + 1]`: up (to a parent), down, or both (each is the other's parent). Errors: 22023 (max_hops); 54000 (too

@@ -1,7 +1,8 @@
 //! cft_path_prefix: the path from the top of a tree to an entity (TreeRAG's Tree-Chunking).
 //!
-//! Runs two walks for some entities at a time: one for all that is above them, one for which of those have a parent. What is kept between the
-//! two is within cftrag.work_memory. Where there are more levels than a walk takes, ways.rs finds the way.
+//! Runs two walks for some entities at a time: one for all that is above them, one for which of those have a parent.
+//! What is kept between the two is within cftrag.work_memory. Where there are more levels than a walk takes, ways.rs
+//! finds the way.
 
 #![expect(unsafe_code, reason = "PostgreSQL's function call interface")]
 
@@ -31,7 +32,8 @@ const ANCESTORS: usize = 1 << 18;
 /// Bytes that a name takes besides itself, as measured.
 const PER_NAME: usize = 130;
 
-/// `cft_path_prefix(entities text[], edges regclass, trees text[], separator text) -> table(entity, tree, path text[], prefix text)`
+/// `cft_path_prefix(entities text[], edges regclass, trees text[], separator text) -> table(entity, tree, path text[],
+/// prefix text)`
 ///
 /// The path begins at the nearest entity above that has no parent; ties go to the smallest by bytes. In a cycle without
 /// such an entity, it begins at the farthest above. It is the shortest path; ties go to the one whose names are the
@@ -93,8 +95,8 @@ pub fn each_prefix(
     })
 }
 
-/// `cft_path_prefix(entity text, edges regclass, trees text[], separator text) -> text`: the prefix in the entity's first tree, of all or of
-/// these; NULL if it is in none.
+/// `cft_path_prefix(entity text, edges regclass, trees text[], separator text) -> text`: the prefix in the entity's
+/// first tree, of all or of these; NULL if it is in none.
 #[pg_extern(sql = false)]
 fn cft_path_prefix_one(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<Internal> {
     // SAFETY: our own fcinfo.

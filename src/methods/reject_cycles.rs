@@ -1,14 +1,14 @@
-//! cft_reject_cycles: a constraint trigger that rejects a row which closes a cycle (CFT-RAG 2.3 filters cycles out afterwards). Opt-in: the
-//! user creates the trigger.
+//! cft_reject_cycles: a constraint trigger that rejects a row which closes a cycle (CFT-RAG 2.3 filters cycles out
+//! afterwards). Opt-in: the user creates the trigger.
 //!
-//! Two sessions may each insert half of a cycle, and neither sees the other's row before its commit. So the trigger works as a foreign key's
-//! check does:
+//! Two sessions may each insert half of a cycle, and neither sees the other's row before its commit. So the trigger
+//! works as a foreign key's check does:
 //!
 //! - It first takes a lock, one per trigger, until the transaction ends. A second session waits for the first to end.
 //! - It searches with a snapshot taken after that, even in REPEATABLE READ and SERIALIZABLE, whose own snapshot would
 //! not show what was committed meanwhile. So of two halves the second is rejected, whatever the isolation level.
-//! - It searches with the rights of the table's owner, past row-level security: rows that the writer may not see can close a cycle, too.
-//!   The error shows the path only to callers who may read the table.
+//! - It searches with the rights of the table's owner, past row-level security: rows that the writer may not see can
+//!   close a cycle, too. The error shows the path only to callers who may read the table.
 //!
 //! It does not see rows written while the trigger did not exist or was disabled, or while session_replication_role was
 //! replica. A cycle through several trees does not count. Writers of edges wait for each other's transactions;
@@ -94,7 +94,8 @@ fn cft_reject_cycles(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     if before.as_ref() == Some(&edge) {
         return Ok(());
     }
-    // SAFETY: the trigger is open. The transaction holds the lock: a cursor's lock could be released while the row stays.
+    // SAFETY: the trigger is open. The transaction holds the lock: a cursor's lock could be released while the row
+    // stays.
     lock_owner::to_the_end(|| unsafe {
         let lock = pg_sys::ExclusiveLock as pg_sys::LOCKMODE;
         let trigger = (*data.tg_trigger).tgoid;
@@ -130,8 +131,8 @@ fn cft_reject_cycles(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     }
 }
 
-/// Makes the next error carry table and trigger in fields of their own, as errors of PostgreSQL's constraints do: while an error is raised, the
-/// entries on the stack of contexts can add to it. The error's handler pops the entry.
+/// Makes the next error carry table and trigger in fields of their own, as errors of PostgreSQL's constraints do: while
+/// an error is raised, the entries on the stack of contexts can add to it. The error's handler pops the entry.
 fn say_which(data: &pg_sys::TriggerData) {
     #[pg_guard]
     unsafe extern "C-unwind" fn say(data: *mut std::ffi::c_void) {
@@ -141,7 +142,8 @@ fn say_which(data: &pg_sys::TriggerData) {
             pg_sys::errtableconstraint(data.tg_relation, (*data.tg_trigger).tgname);
         }
     }
-    // SAFETY: the entry lives as long as the call, which returns an error at once; nothing else happens before that is raised.
+    // SAFETY: the entry lives as long as the call, which returns an error at once; nothing else happens before that is
+    // raised.
     unsafe {
         let entry = pg_sys::palloc0(size_of::<pg_sys::ErrorContextCallback>()).cast::<pg_sys::ErrorContextCallback>();
         *entry = pg_sys::ErrorContextCallback {

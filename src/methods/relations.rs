@@ -31,7 +31,8 @@ struct Raw {
     child: Option<NameId>,
 }
 
-/// `cft_filter_relations(raw regclass, parent name, child name, tree name) -> table(tree, parent, child, kept boolean, reason text)`
+/// `cft_filter_relations(raw regclass, parent name, child name, tree name) -> table(tree, parent, child, kept boolean,
+/// reason text)`
 ///
 /// Returns one row for each row of `raw`, ordered by the bytes of tree, parent and child. `reason` is NULL if the row
 /// is kept, else null, self-edge, duplicate, cycle or transitive. Reads with the caller's rights, under the caller's

@@ -1,12 +1,15 @@
-//! cft_rollup_changed: the trigger that marks summaries as due (sql/install/methods/marks.sql). Like a foreign key's trigger, it writes into
-//! another role's table on behalf of the session that makes a change, which needs no right on that table and runs no code of its owner:
+//! cft_rollup_changed: the trigger that marks summaries as due (sql/install/methods/marks.sql). Like a foreign key's
+//! trigger, it writes into another role's table on behalf of the session that makes a change, which needs no right on
+//! that table and runs no code of its owner:
 //!
 //! - the summaries are found as of now, opened before any user's code runs, and stay open (catalog/side_table.rs);
 //! - the changed rows are read from the transition tables, with the writer's rights;
 //! - what is above them is found with the rights of the owner of the edges;
-//! - marks are written with the rights of the owner of the summaries (whose triggers, defaults and indexes run as that owner).
+//! - marks are written with the rights of the owner of the summaries (whose triggers, defaults and indexes run as that
+//!   owner).
 //!
-//! The last two run in a security-restricted operation, past forced row-level security, with statements whose text is made just before.
+//! The last two run in a security-restricted operation, past forced row-level security, with statements whose text is
+//! made just before.
 
 #![expect(unsafe_code, reason = "trigger data, SPI")]
 
@@ -25,7 +28,8 @@ use pgrx::pg_sys::{BOOLOID, Datum, NAMEOID, Oid, REGCLASSOID, TEXTARRAYOID};
 use pgrx::prelude::*;
 use std::ffi::{CStr, CString, c_char};
 
-/// TRIGGER_EVENT_OPMASK, and TRIGGER_EVENT_ROW with TRIGGER_EVENT_TIMINGMASK (commands/trigger.h): in a trigger AFTER a STATEMENT the latter are 0.
+/// TRIGGER_EVENT_OPMASK, and TRIGGER_EVENT_ROW with TRIGGER_EVENT_TIMINGMASK (commands/trigger.h): in a trigger AFTER a
+/// STATEMENT the latter are 0.
 const OPERATION: u32 = 3;
 const SHAPE: u32 = 4 | 0x18;
 
@@ -53,8 +57,9 @@ struct Touched<'a> {
     changed: Option<String>,
 }
 
-/// AFTER INSERT, UPDATE, DELETE or TRUNCATE, for each statement, with transition tables cft_new and cft_old where the event has them.
-/// Errors: 39P01 (a trigger of another kind), 25001 (TRUNCATE of documents under an old snapshot), those of the INSERT of marks.
+/// AFTER INSERT, UPDATE, DELETE or TRUNCATE, for each statement, with transition tables cft_new and cft_old where the
+/// event has them. Errors: 39P01 (a trigger of another kind), 25001 (TRUNCATE of documents under an old snapshot),
+/// those of the INSERT of marks.
 #[pg_extern(sql = false)]
 fn cft_rollup_changed(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     // SAFETY: our own fcinfo; the trigger manager's data is valid during the call.
@@ -68,7 +73,8 @@ fn cft_rollup_changed(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
         matches!(operation, Operation::Insert | Operation::Update).then_some(c"cft_new"),
         matches!(operation, Operation::Delete | Operation::Update).then_some(c"cft_old"),
     );
-    // SAFETY: as above; names are NUL-terminated. Without transition tables of these names, the statements below would read relations so named.
+    // SAFETY: as above; names are NUL-terminated. Without transition tables of these names, the statements below would
+    // read relations so named.
     let fits = data.tg_event & SHAPE == 0
         && unsafe {
             let trigger = &*data.tg_trigger;
@@ -253,7 +259,8 @@ unsafe fn as_text(rel: pg_sys::Relation, column: &str) -> String {
     format!("(CASE WHEN num_nulls(r.{column}) = 0 THEN concat(r.{column}) END) COLLATE \"C\"")
 }
 
-/// SQL for these columns of the rows that the statement changed. Rows equal before and after (UPDATE of another column) do not count.
+/// SQL for these columns of the rows that the statement changed. Rows equal before and after (UPDATE of another column)
+/// do not count.
 fn changes(operation: Operation, columns: &str) -> String {
     let (after, before) =
         (format!("SELECT {columns} FROM cft_new AS r"), format!("SELECT {columns} FROM cft_old AS r"));

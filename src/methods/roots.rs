@@ -1,8 +1,8 @@
-//! cft_roots: the entities of each tree that have no parent there but themselves (sql/roots.sql is the definition); the descents of
-//! Tree-KG and RAPTOR begin there.
+//! cft_roots: the entities of each tree that have no parent there but themselves (sql/roots.sql is the definition); the
+//! descents of Tree-KG and RAPTOR begin there.
 //!
-//! The image is read entity by entity (crates/core/src/walk/roots.rs), under the conditions of serve/conditions.rs, holding the lock no longer
-//! than a walk does; otherwise the definition answers, with the same rows in the same order.
+//! The image is read entity by entity (crates/core/src/walk/roots.rs), under the conditions of serve/conditions.rs,
+//! holding the lock no longer than a walk does; otherwise the definition answers, with the same rows in the same order.
 
 #![expect(unsafe_code, reason = "PostgreSQL's function call interface")]
 
@@ -65,7 +65,8 @@ pub fn of_image(of: &AttachedTable, trees: Option<pg_sys::Datum>) -> Fallible<Op
     })
 }
 
-/// Continues after the first step, in slices; learns the xids that it meets. Returns false if the roots need more memory than allowed.
+/// Continues after the first step, in slices; learns the xids that it meets. Returns false if the roots need more
+/// memory than allowed.
 pub fn finish(scan: &mut Roots, found: &mut Found, ticket: &mut Ticket, first: Step) -> Result<bool, Reason> {
     let (mut step, mut room) = (first, Room::new());
     loop {
@@ -121,7 +122,8 @@ impl Found {
         self.names.capacity() + self.roots.capacity() * size_of::<Root>()
     }
 
-    /// Reserves room for what a step finds, except for long names; outside the lock, because growing copies. Returns false without memory.
+    /// Reserves room for what a step finds, except for long names; outside the lock, because growing copies. Returns
+    /// false without memory.
     fn make_room(&mut self) -> bool {
         self.roots.try_reserve(CELLS).is_ok() && self.names.try_reserve(CELLS * 16).is_ok() && some_is_left()
     }

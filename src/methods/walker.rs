@@ -35,7 +35,8 @@ impl Walker {
         Ok(())
     }
 
-    /// Passes what cft_context returns to `take`, in parts: all rows of some of the names at a time. The names must be distinct.
+    /// Passes what cft_context returns to `take`, in parts: all rows of some of the names at a time. The names must be
+    /// distinct.
     pub fn relatives(
         &self,
         names: &[&[u8]],

@@ -1,4 +1,5 @@
-//! The way from the top of a tree to each entity, for many entities together: what cft_path_prefix finds one by one (prefix.rs).
+//! The way from the top of a tree to each entity, for many entities together: what cft_path_prefix finds one by one
+//! (prefix.rs).
 //!
 //! The top is the nearest ancestor that has no parent; ties go to the smallest by bytes. The way is the shortest; ties
 //! go to the one whose names are the smallest from the top down. So the way to an entity is the way to one of its
