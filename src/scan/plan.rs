@@ -108,7 +108,8 @@ unsafe fn ours(call: *mut pg_sys::FuncExpr) -> Option<Function> {
     // SAFETY: the caller's promise; a row type's descriptor is released again.
     unsafe {
         let function = as_made((*call).funcid)?;
-        // The planner passes what a subquery in an argument depends on to a function scan only.
+        // We run no call with a subquery in an argument: the planner passes what the subquery depends on to function
+        // scans only.
         if PgList::<pg_sys::Node>::from_pg((*call).args).len() != function.arguments()
             || pg_sys::contain_subplans((*call).args.cast())
         {
