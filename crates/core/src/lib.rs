@@ -2,9 +2,8 @@
 //! and a forest that holds its relatives, in flat memory that any number of
 //! processes may map at different addresses.
 //!
-//! Everything here is bytes; nothing here knows PostgreSQL. The server glue
-//! brings memory ([`Memory`]), transaction facts ([`Visibility`], [`Fates`]) and
-//! the lock: a method that writes wants it exclusive, one that reads shared.
+//! Everything here is bytes; nothing here knows PostgreSQL. The server glue brings memory ([`Memory`]), transaction
+//! facts ([`Visibility`], [`Fates`]) and the lock: a method that writes needs it exclusive, one that reads shared.
 //!
 //! ```text
 //!   name --hash--> filter bucket --fingerprint--> record --+-- inline edge slots

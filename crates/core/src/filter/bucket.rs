@@ -1,4 +1,4 @@
-//! A bucket of a filter where it is, in a page.
+//! A bucket of a filter, read and written in place in its page.
 //!
 //! ```text
 //!  page   tags of 128 buckets, 8 bytes each  | their words, 16 each | their tails, 8 each
@@ -38,7 +38,7 @@ const _: () = assert!(SLOTS * 2 == size_of::<u64>());
 const _: () = assert!(WORDS_AT * 64 == PAGE_BUCKETS * 8 && TAILS_AT * 64 == PAGE_BUCKETS * 24);
 const _: () = assert!(PAGE_LINES * 64 == PAGE_BUCKETS * 32);
 
-/// A bucket where it is.
+/// A bucket, in place in its page.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bucket<'m> {
     page: Page<'m>,
@@ -58,7 +58,7 @@ impl<'m> Bucket<'m> {
         self.page.tags(self.i * 8)
     }
 
-    /// The words of its slots: for a name the record's line and the heat.
+    /// The words of its slots: for a name, the record's line and the heat.
     #[inline(always)]
     fn words(self) -> Words<'m> {
         self.page.words(WORDS_AT * LINE_BYTES + self.i * 16)
@@ -118,7 +118,7 @@ impl<'m> Bucket<'m> {
     /// The first slot that is empty.
     #[inline]
     pub(crate) fn empty_slot(self) -> Option<usize> {
-        // An entry's tag may be 0, its word is not. Which slot it is is unpredictable: no branch.
+        // An entry's tag may be 0, its word is not. The empty slot is unpredictable, so no branch chooses it.
         let words = self.words();
         let empty = (0..SLOTS).fold(0, |all, slot| all | u32::from(words.get(slot) == 0) << slot);
         (empty != 0).then(|| index(empty.trailing_zeros()))
@@ -134,14 +134,14 @@ impl<'m> Bucket<'m> {
         self.words().prefetch();
     }
 
-    /// Prefetches what a folded name's tag does not tell.
+    /// Prefetches the part of a folded name's entry that is not in its tag.
     #[inline]
     pub(crate) fn prefetch_entries(self) {
         self.prefetch_words();
         self.page.prefetch(self.tails_at());
     }
 
-    /// Whether a slot has a pattern's tag.
+    /// Whether some slot has a pattern's tag.
     #[inline]
     pub(crate) fn has_tag(self, pattern: Pattern) -> bool {
         equal_slots(self.tags().get(), pattern.tag()) != 0
@@ -152,7 +152,7 @@ impl<'m> Bucket<'m> {
         (0..SLOTS).filter_map(move |slot| record_of(self.words().get(slot)))
     }
 
-    /// The slots whose entries agree with a pattern, a bit each.
+    /// The slots whose entries agree with a pattern, as a bit mask.
     #[inline]
     pub(crate) fn agreeing(self, pattern: Pattern) -> u32 {
         let mut equal = equal_slots(self.tags().get(), pattern.tag());
@@ -166,15 +166,14 @@ impl<'m> Bucket<'m> {
     }
 }
 
-/// Four tags or tails with another one in a slot.
+/// Four tags or tails, with the one in a slot replaced.
 fn put(all: u64, slot: usize, one: u64) -> u64 {
     let shift = slot * 16;
     all & !(0xFFFF << shift) | one << shift
 }
 
-/// The slots of two buckets that may hold a name, one after the other. No branch depends on the
-/// bucket: it would be mispredicted every third time, and the processor would throw away what
-/// it has begun of the next lookups.
+/// The slots of two buckets that may hold a name, one after the other. No branch depends on the bucket: it would be
+/// mispredicted one time in three, and the processor would discard the work it has begun on the next lookups.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Candidates<'m> {
     words: [Words<'m>; 2],
@@ -189,7 +188,7 @@ pub(crate) struct Cell<'m> {
 }
 
 impl Cell<'_> {
-    /// Notes how hot the name is. Readers may call it.
+    /// Sets the name's heat. Readers may call it.
     #[inline]
     pub(crate) fn set_heat(self, heat: u32) {
         let word = self.words.get(self.slot);

@@ -10,7 +10,7 @@ fn hashes() -> impl Iterator<Item = Hash> {
     (1..most).map(|i: u64| Hash(i.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ i << 52))
 }
 
-/// A memory whose line 640 may be a page's first.
+/// A memory in which line 640 may be the first of a page.
 fn memory() -> crate::HeapMemory {
     let mut heap = crate::HeapMemory::new(1 << 20);
     assert!(heap.grow());
@@ -53,7 +53,7 @@ fn the_candidates_are_the_slots_with_the_tag() {
         let found: Vec<_> = Candidates::of(hash, buckets).collect();
         assert_eq!(found.len(), 1);
         assert_eq!((found[0].0.line(), found[0].1.slot), (word(i) + 1, i));
-        // One bit of the tag is enough to tell them apart, and no other bit counts.
+        // One bit of the tag is enough to tell two hashes apart, and no other bit counts.
         assert_eq!(Candidates::of(Hash(hash.0 ^ 1 << 48), buckets).count(), 0);
         assert_eq!(Candidates::of(Hash(hash.0 ^ 1 << 47), buckets).count(), 1);
     }

@@ -1,4 +1,4 @@
-//! Where the root keeps a table of the filter, and how large its directory is.
+//! Where the root keeps the fields of a table of the filter, and how large the table's directory is.
 
 use crate::memory::root::{DIRECTORIES, FOLDED_DIRECTORIES, Field};
 use crate::memory::tables::{PAGE_BITS, Table};

@@ -5,9 +5,9 @@
 //!             --> second bucket, full --> ...
 //! ```
 //!
-//! The search is breadth first, so that the chain is short, and reads only; nothing moves
-//! before a chain is found. Then the entry at its far end moves first, so that every entry is
-//! in a bucket at any time. Called by the filter; the caller holds the lock exclusively.
+//! The search is breadth first, so that the chain is short. It only reads: nothing moves before a chain is found. Then
+//! the entry at the far end moves first, so that every entry is in a bucket at any time. Called by the filter; the
+//! caller holds the lock exclusively.
 
 use crate::filter::bucket::{Entry, Place, SLOTS};
 use crate::filter::table::Filter;
@@ -15,9 +15,10 @@ use crate::memory::hash::Hash;
 use crate::memory::root::Counter;
 use crate::memory::tables::Table;
 
-/// Buckets a search may read: the paper's 500 kicks. Past that the table is over-full.
+/// Buckets a search may read: the paper's 500 kicks. If a search needs more, the table is too full.
 const MOST_KICKS: usize = 500;
-/// Nearly all searches read fewer buckets, 15 on average, so only this many are cleared first.
+/// Nodes of the first search, which clears its nodes before it starts. Searches read 15 buckets on average, and nearly
+/// all fewer than this.
 const FEW: usize = 64;
 
 impl Filter<'_> {
@@ -38,10 +39,10 @@ impl Filter<'_> {
             .or_else(|| self.search::<MOST_KICKS>(full, others))
     }
 
-    /// Moves an entry of the two full buckets whose other bucket has room, which ends nearly all
-    /// searches. Clearing the nodes of a whole search took a fifth of an insert's instructions. The
-    /// records are not prefetched, because mostly the first or second entry can move (with it an
-    /// insert among a million takes a tenth longer). If none can, `others` are their other buckets.
+    /// Moves one entry of the two full buckets whose other bucket has room, which ends nearly all searches. It needs no
+    /// nodes: clearing those of a whole search took a fifth of an insert's instructions. The records are not
+    /// prefetched, because mostly the first or second entry can move (prefetching makes an insert among a million a
+    /// tenth slower). If no entry can move, `others` are their other buckets.
     #[inline(always)]
     fn one_move(self, full: [u32; 2], others: &mut [u32; 2 * SLOTS]) -> Option<Place> {
         for (bucket, others) in full.into_iter().zip(others.as_chunks_mut::<SLOTS>().0) {
@@ -66,8 +67,8 @@ impl Filter<'_> {
         if a == bucket { b } else { a }
     }
 
-    /// [`Filter::make_room`] by several moves: `others` are the other buckets of the entries in
-    /// `full`, full as well.
+    /// [`Filter::make_room`] by several moves: `others` are the other buckets of the entries in `full`, which are full
+    /// as well.
     #[cold]
     fn search<const MOST: usize>(self, full: [u32; 2], others: [u32; 2 * SLOTS]) -> Option<Place> {
         let mut search = Search { nodes: [Node::default(); MOST], len: 0 };
@@ -103,7 +104,7 @@ impl Filter<'_> {
         None
     }
 
-    /// An entry of a bucket in the form it has in its other bucket.
+    /// An entry in the form it takes in its other bucket.
     fn moved(self, entry: Entry, from: u32, to: u32) -> Entry {
         match self.table() {
             Table::Names => entry,
@@ -133,8 +134,8 @@ impl Filter<'_> {
         self.root().add(Counter::Kicks, 1);
     }
 
-    /// Moves the entry in `slot` of node `from` to an empty place, and then along the chain
-    /// each entry to the place the one before left. Returns the place this empties.
+    /// Moves the entry in `slot` of node `from` to an empty place, then each entry along the chain to the place that
+    /// the one before left. Returns the place that is empty at the end.
     fn shift<const MOST: usize>(
         self,
         search: &Search<MOST>,
@@ -156,7 +157,7 @@ impl Filter<'_> {
 #[derive(Clone, Copy, Default)]
 struct Node {
     bucket: u32,
-    /// The node before it, and which of that one's slots moves here.
+    /// The node before it, and the slot of that node whose entry moves here.
     from: u16,
     slot: u16,
 }

@@ -5,10 +5,10 @@
 //!  root --> directory page (512 pages) --> page (128 buckets) --> bucket
 //! ```
 //!
-//! There are two tables: one of names, and one of the folded names and prefixes that find them in
-//! a text (see `folded/index.rs`). In one table names would be spread over three times the memory.
-//! `bucket.rs` has the layout of a page, its folder the bits of a slot and the arithmetic of
-//! buckets; `search.rs` finds room, `table/growth.rs` makes more of it.
+//! There are two tables: one of names, and one of the folded names and prefixes that find them in a text (see
+//! `folded/index.rs`). If they shared a table, names would be spread over three times the memory. `bucket.rs` has the
+//! layout of a page, its folder the bits of a slot and the arithmetic of buckets; `search.rs` finds room for an entry,
+//! `table/growth.rs` adds buckets.
 //!
 //! Promises: [`Filter::find`] reads at most two buckets and the records whose tag
 //! matches, and compares the name itself; room for an entry is found before anything
@@ -32,10 +32,9 @@ use crate::records::record::{self, Record};
 
 /// Lines of a directory page.
 pub(crate) const DIRECTORY_LINES: u32 = 1 << (DIRECTORY_BITS - 4);
-/// The most splits for one new entry when no path is found: a page of buckets.
+/// The most splits for one new entry when no path is found: one page of buckets.
 const MOST_SPLITS: u32 = 128;
-/// Names looked up together: while the first lines arrive, the others are being fetched.
-/// In a model 32 were faster than 16 and 8.
+/// Names looked up together, so that the lines of all are fetched at once. In a model 32 were faster than 16 and 8.
 pub(crate) const TOGETHER: usize = 32;
 
 /// Whether a page is the first of its directory page.
@@ -110,7 +109,7 @@ impl<'m> Filter<'m> {
         self.root.get(self.table.fields()[2])
     }
 
-    // Always inline, like what it calls: what is left of the checks is less than a call.
+    // Always inline, like what it calls: the checks that remain cost less than a call.
     #[inline(always)]
     pub(crate) fn bucket(self, bucket: u32) -> Bucket<'m> {
         let (mem, page) = (self.mem(), bucket >> PAGE_BITS);
@@ -212,8 +211,8 @@ impl<'m> Filter<'m> {
         None
     }
 
-    /// Finds up to [`TOGETHER`] records by their names: no lookup waits for memory while another
-    /// one can begin. Calls `found` for each name, in order.
+    /// Finds up to [`TOGETHER`] records by their names: no lookup waits for memory while another can begin. Calls
+    /// `found` for each name, in order.
     pub(crate) fn find_together<'n>(
         self,
         kind: Kind,
@@ -253,14 +252,14 @@ impl<'m> Filter<'m> {
         }
     }
 
-    /// Enters a record whose name is not there yet; `later` single lines stay available.
-    /// `false`: no room was found, which takes nine entries with one hash.
+    /// Enters a record whose name is not in the table yet; `later` single lines stay available. `false` if no room was
+    /// found, which takes nine entries with the same hash.
     #[must_use]
     pub(crate) fn add(self, hash: Hash, record: RecordId, later: usize) -> bool {
         self.enter(hash, Entry::new(hash, record), later)
     }
 
-    /// Enters an entry of that hash; otherwise as [`Filter::add`].
+    /// Enters an entry of that hash; `later` and the result are as in [`Filter::add`].
     #[must_use]
     pub(crate) fn enter(self, hash: Hash, entry: Entry, later: usize) -> bool {
         // Compiled once for each table, so that its fields and its entries' bits are constants.
@@ -300,8 +299,7 @@ impl<'m> Filter<'m> {
         false
     }
 
-    /// The hash of an entry in a bucket, as far as its buckets depend on it; undefined for an empty
-    /// slot.
+    /// The part of an entry's hash that its buckets depend on; undefined for an empty slot.
     #[inline]
     pub(crate) fn hash_of(self, bucket: u32, entry: Entry) -> Hash {
         match self.table {

@@ -34,7 +34,7 @@ fn hash_of(heap: &HeapMemory, name: &[u8]) -> Hash {
     Hash::of(Root::new(heap).seed(), Kind::Tree, name)
 }
 
-/// A record of that name, in no bucket. Trees, because they are the smallest records.
+/// A record of that name, in no bucket. A tree's, because trees have the smallest records.
 fn record<'m>(heap: &'m HeapMemory, i: u64) -> Record<'m> {
     record::create(heap, Kind::Tree, hash_of(heap, &name(i)), &name(i), Room::USUAL)
 }
@@ -120,7 +120,7 @@ fn a_full_table_takes_95_percent_and_misses_pass_as_the_bound_says() {
     ignore = "fills a table, which takes miri an hour; smaller ones are filled by others"
 )]
 fn loads_before_growth_and_costs_of_search() {
-    // A quarter, half and three quarters into a doubling, where the table holds least.
+    // A quarter, half and three quarters into a doubling, where the table holds the least.
     for quarter in 1..4 {
         let heap = table(if quick() { 8 } else { 12 });
         let filter = names(&heap);

@@ -26,9 +26,9 @@ const WORD_SHIFT: u32 = 16;
 const KIND_SHIFT: u32 = 50;
 /// Bits of a name's heat, below its record's line.
 const HEAT_BITS: u32 = 4;
-/// The highest heat of a name, which then stays.
+/// The highest heat of a name; it does not rise further.
 pub(crate) const HOTTEST: u32 = (1 << HEAT_BITS) - 1;
-/// Bits of a folded name's hash that its bucket's number has, and its entry does not.
+/// Low bits of a folded name's hash: the bucket's number has them, so the entry does not.
 const KNOWN_BITS: u32 = 7;
 /// Marks a folded name that is in its second bucket.
 const SECOND: u64 = 1 << 49;
@@ -38,7 +38,7 @@ const FOLDED_LOW: u64 = (1 << 20) - 1;
 /// Bits of a prefix for the lengths of names.
 pub(crate) const LENGTH_BITS: u32 = 12;
 const COUNT_BITS: u32 = 10;
-/// A prefix of this many names stays for ever, which costs one slot for a thousand names.
+/// A prefix of this many names is never removed, which costs one slot in a thousand names.
 pub(crate) const MOST_COUNTED: u32 = (1 << COUNT_BITS) - 1;
 
 const FINGERPRINT_SHIFT: u32 = 52;
@@ -154,7 +154,7 @@ impl Entry {
         record_of(self.word()).filter(|_| self.is_folded())
     }
 
-    /// The known part of the hash of a folded name or a prefix in that bucket: all that a
+    /// What an entry tells of the hash of a folded name or a prefix in that bucket: all that a
     /// [`Geometry`](super::Geometry) needs.
     pub(crate) fn hash_in(self, bucket: u32) -> Hash {
         let fingerprint = self.0 >> FINGERPRINT_SHIFT;
@@ -169,30 +169,30 @@ impl Entry {
         Hash(fingerprint << FINGERPRINT_SHIFT | u64::from(first))
     }
 
-    /// How often a name was looked up, as a class: 0 never, n about 2^(n-1) times.
+    /// How often a name was looked up, as a class: 0 is never, n about 2^(n-1) times.
     #[inline]
     pub(crate) fn heat(self) -> u32 {
         self.word() & HOTTEST
     }
 
-    /// The lengths of names that a prefix knows.
+    /// The lengths of the names that begin with a prefix, as stored in its entry.
     #[inline]
     pub(crate) fn lengths(self) -> u32 {
         halves(self.0).0 & ((1 << LENGTH_BITS) - 1)
     }
 
-    /// How many names a prefix has; [`MOST_COUNTED`] is that many or more.
+    /// How many names begin with a prefix; [`MOST_COUNTED`] is that many or more.
     pub(crate) fn count(self) -> u32 {
         halves(self.0).0 >> LENGTH_BITS & MOST_COUNTED
     }
 
-    /// The prefix with one name more.
+    /// The prefix with one more name.
     pub(crate) fn with(self, lengths: u32) -> Entry {
         let one = u64::from(self.count() < MOST_COUNTED) << LENGTH_BITS;
         Entry((self.0 | u64::from(lengths)) + one)
     }
 
-    /// The prefix with one name less; empty if that was the last.
+    /// The prefix with one name fewer; empty if that was the last.
     pub(crate) fn without(self) -> Entry {
         match self.count() {
             MOST_COUNTED => self,
@@ -215,8 +215,8 @@ pub(crate) struct Pattern {
 }
 
 impl Pattern {
-    /// Matches a folded name of that hash, in its first or its second bucket: 33 bits of the hash,
-    /// beside those that led to the bucket.
+    /// Matches a folded name of that hash, in its first or its second bucket: by 33 bits of the hash, in addition to
+    /// those that led to the bucket.
     #[inline]
     pub(crate) fn folded(hash: Hash, second: bool) -> Pattern {
         let second = if second { SECOND } else { 0 };
@@ -226,7 +226,7 @@ impl Pattern {
         }
     }
 
-    /// Matches a prefix of that hash, by 40 bits of it. Two prefixes that agree in these are one.
+    /// Matches a prefix of that hash, by 40 bits of it. Two prefixes with the same 40 bits share an entry.
     #[inline]
     pub(crate) fn prefix(hash: Hash) -> Pattern {
         Pattern { mask: PREFIX_BITS, bits: Entry::prefix(hash, 0).0 & PREFIX_BITS }

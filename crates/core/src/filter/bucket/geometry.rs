@@ -1,9 +1,9 @@
 //! Which two buckets a hash has, while the table grows bucket by bucket.
 //!
-//! With level n and split pointer p there are 2^n + p buckets. A record's two buckets are
-//! `i1'` and `i2' = i1' xor h(fingerprint)` with n + 1 bits, each folded: the low n bits if
-//! that is p or more, else all n + 1. Both always come from the record's stored hash, never
-//! from a bucket number: folding loses the bit that would be needed.
+//! With level n and split pointer p there are 2^n + p buckets. A record's two buckets are `i1'` and `i2' = i1' xor
+//! h(fingerprint)` with n + 1 bits, each folded: if the low n bits are p or more they are the bucket, else all n + 1
+//! bits are. Both always come from the record's stored hash, never from a bucket number: folding loses the bit that
+//! would be needed.
 
 use std::hint::select_unpredictable;
 
@@ -34,8 +34,8 @@ impl Geometry {
         (self.fold(hash.first()), self.fold(hash.second()))
     }
 
-    /// Whether an entry of the bucket that is split next moves to the new one. If both of its
-    /// buckets were this one, either place is right.
+    /// Whether an entry of the bucket that is split next moves to the new one. If both of the entry's buckets were this
+    /// one, it may be in either.
     #[inline]
     pub(crate) fn goes(self, hash: Hash) -> bool {
         let is_first = hash.first() & ((1 << self.level) - 1) == self.split;

@@ -1,6 +1,6 @@
 //! How a table grows: by a bucket, and by a page of buckets when the last page is full.
 //!
-//! Promises: what is planned is allocated, and no more; a split moves entries of one bucket only.
+//! Promises: allocates what was planned, and no more; a split moves entries of one bucket only.
 
 use crate::filter::directory::DIRECTORY_BITS;
 use crate::memory::tables::Table;
@@ -14,18 +14,16 @@ use crate::memory::root::Counter;
 use crate::memory::tables::PAGE_BITS;
 use crate::records::record::planned;
 
-/// Above this many used slots in 1000 a new entry splits a bucket. While a doubling is half
-/// done, the buckets not yet split attract twice the entries of the others, so the table
-/// holds only some 92 % (and the search for a path reads over 100 buckets), while a finished
-/// one holds 96 %. At 90 % a search reads 7 to 33 buckets and moves 1.2 entries for each new
-/// one, at 80 % it moves 0.5: an insert takes a third of the time (1.5 us instead of 4.5), for
-/// 1.1 bytes an entry. `loads_before_growth_and_costs_of_search` in `table_tests.rs` shows that
-/// a table holds this much before a search fails.
+/// When more than this many slots in 1000 are used, a new entry splits a bucket. Halfway through a doubling, the
+/// buckets not yet split attract twice the entries of the others. The table then holds only some 92 % (and the search
+/// for a path reads over 100 buckets); after the doubling it holds 96 %. At 90 % a search reads 7 to 33 buckets and
+/// moves 1.2 entries for each new one. At 80 % it moves 0.5: an insert takes a third of the time (1.5 us instead of
+/// 4.5), for 1.1 bytes an entry. `loads_before_growth_and_costs_of_search` in `table_tests.rs` shows that a table holds
+/// this much before a search fails.
 pub(super) const GROW_LOAD: u64 = 800;
 
 impl Filter<'_> {
-    /// Enters into a plan what [`Filter::grow`] for `new` entries will allocate.
-    /// `false`: the directory is full.
+    /// Enters into a plan what [`Filter::grow`] for `new` entries will allocate. `false` if the directory is full.
     #[must_use]
     pub(crate) fn plan(self, new: u32, plan: &mut Plan<'_>) -> bool {
         let buckets = self.geometry().buckets() + self.splits_for(new);
@@ -39,7 +37,7 @@ impl Filter<'_> {
         need <= self.table.most_pages()
     }
 
-    /// Whether one insert, which takes at most two pages, may need more pages than there can be.
+    /// Whether one insert, which adds at most two pages, may exceed the directory.
     pub(crate) fn is_nearly_full(self) -> bool {
         self.pages() + 2 > self.table.most_pages()
     }
@@ -67,7 +65,7 @@ impl Filter<'_> {
         index(2 * DIRECTORY_LINES + pages)
     }
 
-    /// Whether a split would find the memory it needs, and leave `later` lines.
+    /// Whether a split would find the memory it needs, and leave `later` lines available.
     pub(super) fn can_split(self, later: usize) -> bool {
         let pages = self.pages();
         if self.geometry().buckets() < pages << PAGE_BITS {
@@ -98,9 +96,9 @@ impl Filter<'_> {
         self.root.set(self.table.fields()[2], page + 1);
     }
 
-    /// Splits the bucket at the split pointer: its entries stay or move to the new last one.
+    /// Splits the bucket at the split pointer: each entry stays or moves to the new last bucket.
     pub(super) fn split(self) {
-        // As in `Filter::enter`.
+        // Compiled once for each table, as in `Filter::enter`.
         match self.table {
             Table::Names => Filter { table: Table::Names, ..self }.split_there(),
             Table::FoldedNames => Filter { table: Table::FoldedNames, ..self }.split_there(),
@@ -116,8 +114,8 @@ impl Filter<'_> {
             self.add_page();
         }
         let (here, there) = (self.bucket(from), self.bucket(to));
-        // Which entries move is unpredictable, so each is written behind both those that stay and
-        // those that go, and counts in one of the two.
+        // Which entries move is unpredictable, so each is written behind both those that stay and those that go, and
+        // then counted in one of the two.
         let (mut stay, mut go) = ([Entry::NONE; SLOTS], [Entry::NONE; SLOTS]);
         let (mut staying, mut going) = (0, 0);
         for entry in here.read() {

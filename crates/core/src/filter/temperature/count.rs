@@ -1,14 +1,14 @@
-//! How often an entity was looked up: counted with fewer writes the hotter it is.
+//! A count of an entity's lookups: the hotter the entity, the fewer writes.
 //!
 //! ```text
 //!   bits   0 .. 127                    that many
 //!          128 and more                (64 + bits % 64) * 2^(bits / 64 - 1), about that many
 //! ```
 //!
-//! If all readers wrote a count at each lookup, its cache line would move from core to core each
-//! time. So from 128 on a step stands for 2, 4, 8, ... lookups, and a reader takes it with a
-//! chance of one in 2, 4, 8, ...: an entity looked up n times was written 128 + 64 log2(n / 128)
-//! times, a thousand times for a million. The error of one count is then about 8 %.
+//! If all readers wrote a count at each lookup, its cache line would move from core to core each time. So from 128 on,
+//! a step stands for 2, 4, 8, ... lookups, and a reader takes it with a chance of one in 2, 4, 8, ...: an entity looked
+//! up n times is written 128 + 64 log2(n / 128) times, which is about a thousand times for a million. The error of one
+//! count is then about 8 %.
 
 use std::hash::{BuildHasher, RandomState};
 
@@ -21,7 +21,7 @@ use crate::records::record::Record;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Temperature(u32);
 
-/// Steps of a doubling.
+/// Steps in a doubling.
 const STEPS: u32 = 64;
 const EXACT: u32 = 2 * STEPS;
 /// The last step whose count is below 2^32.
@@ -44,7 +44,7 @@ impl Temperature {
         self.0
     }
 
-    /// About how many lookups.
+    /// About how many lookups were counted.
     pub(crate) const fn count(self) -> u32 {
         if self.0 < EXACT {
             return self.0;
@@ -71,17 +71,17 @@ impl Temperature {
     }
 }
 
-/// A number that is below 2^32 / n once in n times.
+/// A random number: below 2^32 / n once in n times.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Chance(u32);
 
 impl Chance {
-    /// Begins at random, so that sessions of a few lookups have a chance, too.
+    /// Begins at random, so that sessions of only a few lookups are counted too.
     pub(crate) fn new() -> Chance {
         Chance(halves(RandomState::new().hash_one(0)).0)
     }
 
-    /// The next one: consecutive multiples of the golden ratio are spread evenly.
+    /// The next number: consecutive multiples of the golden ratio are spread evenly.
     #[inline]
     pub(crate) fn next(&mut self) -> Chance {
         self.0 = self.0.wrapping_add(halves(0x9E37_79B9_7F4A_7C15).1);
@@ -90,7 +90,7 @@ impl Chance {
 }
 
 impl Spot<'_> {
-    /// Counts one lookup. Two at the same time may count as one: it is only a temperature.
+    /// Counts one lookup. Two at the same time may count as one, which a temperature tolerates.
     #[inline]
     pub(crate) fn warm(self, chance: Chance) {
         if let Some(warmer) = Temperature::of(self.record()).warmer(chance) {

@@ -14,13 +14,13 @@ use crate::records::record::Record;
 use crate::records::visibility::has_visible_edge;
 use crate::{Image, Step, Visibility};
 
-/// The most passes: the last one ends the search, whatever is kicked meanwhile.
+/// The most passes: the last one ends the search, even if entries were kicked meanwhile.
 const PASSES: u32 = 8;
-/// Entities beyond the wanted ones that are kept before the coolest are forgotten.
+/// Entities kept beyond the wanted ones before the coolest are dropped.
 const SPARE: usize = 4096;
-/// Bytes of a name that room is made for.
+/// Bytes reserved for a name.
 const USUAL_NAME: usize = 32;
-/// What reading a record costs, in slots.
+/// Cost of reading a record, in slots.
 const RECORD: usize = 8;
 
 /// The hottest entities, within a limit of memory, and the position of [`Image::hot`].
@@ -36,10 +36,10 @@ pub struct Hot {
     asked: Vec<u64>,
     /// Unknown xids of the current entity.
     unknown: Vec<u64>,
-    /// Their names, one after the other.
+    /// The names of `found`, one after the other.
     names: Vec<u8>,
     found: Vec<Found>,
-    /// As many as are wanted are at least this hot: the class in the filter, the temperature.
+    /// Enough entities are at least this hot: the class in the filter, the temperature.
     least: (u32, u32),
 }
 
@@ -47,12 +47,12 @@ pub struct Hot {
 struct Found {
     temperature: Reverse<u32>,
     class: u32,
-    /// In `names`.
+    /// Its place in `names`.
     name: Range<usize>,
 }
 
 impl Hot {
-    /// Looks for `wanted` entities, in `limit` bytes.
+    /// Looks for `wanted` entities, using at most `limit` bytes.
     #[must_use]
     pub fn new(wanted: usize, limit: usize) -> Hot {
         Hot {
@@ -76,8 +76,8 @@ impl Hot {
         &self.asked
     }
 
-    /// Makes room for what a step finds. Called after [`Step::More`] and [`Step::Ask`], without the
-    /// lock, because growing copies. Forgets entities cooler than the wanted ones now and then.
+    /// Makes room for what a step finds. Called after [`Step::More`] and [`Step::Ask`], without the lock, because
+    /// growing copies. Drops entities cooler than the wanted ones now and then.
     ///
     /// # Errors
     /// [`NoRoom`]: there is no memory.
@@ -93,7 +93,7 @@ impl Hot {
         if fits { Ok(()) } else { Err(NoRoom::Memory(2 * self.bytes())) }
     }
 
-    /// After [`Step::Done`]: names and temperatures, hottest first, then by name.
+    /// After [`Step::Done`]: names and temperatures, sorted by temperature, hottest first, then by name.
     ///
     /// # Errors
     /// [`NoRoom`]: there is no memory.
@@ -109,7 +109,7 @@ impl Hot {
         self.names.capacity() + self.found.capacity() * size_of::<Found>()
     }
 
-    /// Makes room for another name, of `name` bytes.
+    /// Makes room for one more name, of `name` bytes.
     fn room_for(&mut self, name: usize) -> Result<(), NoRoom> {
         let fits = self.names.try_reserve(name).is_ok() && self.found.try_reserve(1).is_ok();
         match fits {
@@ -150,16 +150,15 @@ impl Hot {
 }
 
 impl Image<'_> {
-    /// Reader: looks for the hottest entities that were looked up at all and have an edge that the
-    /// snapshot sees; reads about `budget` slots and buckets a call. After [`Step::More`] and
-    /// [`Hot::make_room`] the next call continues; after [`Step::Ask`], too, once the xids in
-    /// [`Hot::asked`] are known. All calls are under one snapshot. The image may change between
-    /// them: passes and marks are those of walk/roots.rs, but all steps are equally long, and an
-    /// entity that kicks move out of the way of every pass is missing. A temperature is as of the
-    /// moment it was read.
+    /// Reader: looks for the hottest entities that were looked up at all and have an edge that the snapshot sees; reads
+    /// about `budget` slots and buckets a call. After [`Step::More`] and [`Hot::make_room`] the next call continues;
+    /// after [`Step::Ask`] it continues once the xids in [`Hot::asked`] are known. All calls are under one snapshot.
+    /// The image may change between them: passes and marks are those of walk/roots.rs, but all steps are equally long,
+    /// and an entity that kicks move out of the way of every pass is missing. A temperature is as of the moment it was
+    /// read.
     ///
     /// # Errors
-    /// [`NoRoom`]: they take more than the limit, or there is no memory.
+    /// [`NoRoom`]: the entities take more than the limit, or there is no memory.
     pub fn hot(
         &self,
         hot: &mut Hot,

@@ -23,8 +23,8 @@ impl Filter<'_> {
 }
 
 impl Image<'_> {
-    /// Writer: orders the slots of the next `max_buckets` buckets hot-first, round robin, so
-    /// that a hot entity is met before its neighbours are compared.
+    /// Writer: orders the slots of the next `max_buckets` buckets hot-first, round robin, so that a lookup meets a hot
+    /// entity before its neighbours.
     pub fn cool(&self, max_buckets: usize) {
         let names = self.names();
         let buckets = names.geometry().buckets();
