@@ -52,7 +52,7 @@ fn find<'m>(heap: &'m HeapMemory, i: u64, counters: &mut Counters) -> Option<Spo
     names(heap).find(Kind::Tree, hash, &name(i), counters)
 }
 
-/// Grows the bare filter to 2^level buckets.
+/// A filter without entries, grown to 2^level buckets.
 fn table(level: u32) -> HeapMemory {
     let heap = memory();
     let filter = names(&heap);

@@ -1,8 +1,7 @@
 //! Entities whose names have the same folded name: any of them leads to all of them.
 //!
-//! An entity that is the only one of its folded name needs none of this. Two and more are listed in a
-//! ring of blocks, a line each. The folded name's entry leads to one of the records, and each
-//! record has the line of the block that lists it:
+//! An entity that is the only one of its folded name needs no block. Two or more are listed in a ring of blocks, a line
+//! each. The folded name's entry leads to one of the records, and each record has the line of the block that lists it:
 //!
 //! ```text
 //!   folded name --> record --> block <--> block <--> block, and round
@@ -13,10 +12,9 @@
 //!        +-----+-----+-----+--------+--------+- -------+
 //! ```
 //!
-//! Promises: adding or removing an entity reads two or three blocks, however many are alike (with
-//! a list searched from its head, deleting n of them would cost n^2). A ring lists at least two,
-//! in no order. The memory is part of the insert's plan.
-//! Writers hold the lock exclusively, readers shared.
+//! Promises: adding or removing an entity reads two or three blocks, however many entities share the folded name (with
+//! a list searched from its head, deleting n of them would cost n^2). A ring lists at least two, in no order. The
+//! memory is part of the insert's plan. Writers hold the lock exclusively, readers shared.
 
 use crate::Image;
 use crate::filter::bucket::Entry;
@@ -56,13 +54,13 @@ impl<'m> Block<'m> {
         Block { line, bytes: mem.line(line) }
     }
 
-    /// The block that lists a record, if others have its folded name.
+    /// The block that lists a record; none if the record is the only one of its folded name.
     pub(crate) fn of(record: Record<'m>) -> Option<Block<'m>> {
         let line = record.alike();
         (line != 0).then(|| Block::new(record.mem(), line))
     }
 
-    /// A new block after another one, or a ring of its own.
+    /// Makes a new block: after another one, or as a ring of its own.
     fn create(mem: &'m Memory, after: Option<Block<'m>>) -> Block<'m> {
         let line = planned(alloc::take(mem, 1)).get();
         // The line may hold words of another width: see alloc::give.
@@ -91,7 +89,7 @@ impl<'m> Block<'m> {
         self.bytes.u32(PREV)
     }
 
-    /// Its records; none if the count cannot be one (for verify()).
+    /// The block's records; none if its count is invalid (for verify()).
     pub(crate) fn try_records(self) -> Option<impl Iterator<Item = Option<RecordId>> + use<'m>> {
         let used = self.bytes.u32(USED);
         (1..=MOST).contains(&used).then(|| (0..used).map(move |i| self.record(i)))
@@ -146,7 +144,7 @@ fn same_folded(a: Record<'_>, b: Record<'_>) -> bool {
 }
 
 impl<'m> Image<'m> {
-    /// Lines that new entities of these folded names will take here.
+    /// Lines that blocks for new entities of these folded names will take.
     pub(crate) fn alike_lines(self, folded_names: &[Option<FoldedName>; 2]) -> usize {
         let [first, second] =
             folded_names.each_ref().map(|folded| folded.as_ref().map(|folded| folded.hash));
@@ -157,7 +155,7 @@ impl<'m> Image<'m> {
         lines(first, 1) + lines(second, 1)
     }
 
-    /// Lines for `new` entities of a folded name: two at most, which fit into one block.
+    /// Lines for `new` entities of one folded name: `new` is at most two, which fit into one block.
     fn lines_of(self, hash: Hash, new: u32) -> usize {
         let heads = self.folded_names().folded_names(hash).map(|(_, head)| match Block::of(head) {
             None => 0,
@@ -171,7 +169,7 @@ impl<'m> Image<'m> {
         if new > room { LINES } else { 0 }
     }
 
-    /// Adds an entity to those of its folded name; if `is_new`, there are none.
+    /// Adds an entity to those of its folded name; `is_new` says that there are none yet.
     #[must_use]
     pub(crate) fn join(
         self,
@@ -198,7 +196,7 @@ impl<'m> Image<'m> {
         entered
     }
 
-    /// An entity of a record's folded name.
+    /// The entity that the folded name's entry leads to.
     #[cold]
     fn head(self, hash: Hash, record: Record<'m>) -> Option<Record<'m>> {
         let mut folded_names = self.folded_names().folded_names(hash);
@@ -223,7 +221,7 @@ impl<'m> Image<'m> {
         self.root().subtract(Counter::FoldedNames, usize::from(next.is_empty()));
     }
 
-    /// Removes a record from its block; returns another one of its folded name, if there is one.
+    /// Removes a record from its block; returns another record of its folded name, if there is one.
     fn unlist(self, record: Record<'m>) -> Option<RecordId> {
         let mem = self.mem();
         let block = Block::of(record)?;
@@ -238,7 +236,7 @@ impl<'m> Image<'m> {
         other
     }
 
-    /// Frees the ring if it lists one record only.
+    /// Frees the ring if it lists only one record.
     fn disband(self, block: Block<'m>) {
         if block.next() == block.line && block.bytes.u32(USED) == 1 {
             let last = block.record(0).expect("a block lists records");
@@ -260,12 +258,12 @@ mod tests {
         pub(super) static LOOKED: Cell<u64> = const { Cell::new(0) };
     }
 
-    /// Names of one folded name: every letter in both cases.
+    /// Names that have the same folded name: the bits of `i` choose the case of each letter.
     fn name(i: u32) -> Vec<u8> {
         (0..16).map(|bit| if i >> bit & 1 == 0 { b'a' } else { b'A' }).collect()
     }
 
-    /// An image of `names` such names, each inserted by a transaction of its own.
+    /// An image of `names` such names, each inserted by its own transaction.
     fn with(names: u32) -> HeapMemory {
         let mut heap = HeapMemory::new(1 << 24);
         while heap.mapped() < 8 {
@@ -281,7 +279,7 @@ mod tests {
         heap
     }
 
-    /// A permutation, so that they are removed in no order of the blocks.
+    /// A permutation, so that entities are not removed in the order of the blocks.
     fn order(i: u32, names: u32) -> u32 {
         i * 7919 % names
     }

@@ -7,12 +7,12 @@
 //!   words   1 1 . 1 1 1 1 1 1 1 1 . 1 1 1 . . 1 1 1
 //! ```
 //!
-//! Underscores alone are no word. Called by `words.rs` and `text.rs`.
+//! Underscores alone are not a word. Called by `words.rs` and `text.rs`.
 
 use crate::memory::casts::index;
 use crate::memory::flat::{PLACES, bits};
 
-/// Bytes processed together: a bit of a `u64` each.
+/// Bytes processed together, each one bit of a `u64`.
 pub(crate) const BLOCK: usize = 64;
 
 /// The words of a block of bytes.
@@ -49,21 +49,20 @@ impl<const N: usize> Block<N> {
         self.words == 0
     }
 
-    /// Whether its last byte is in a word, which may go on after it.
+    /// Whether its last byte is in a word, which may continue in the next block.
     #[inline]
     pub(crate) fn ends_inside(&self) -> bool {
         self.words >> (N - 1) == 1
     }
 
-    /// Where words begin and end; `inside` says whether the block begins in one.
+    /// Where words begin and end; `inside` says whether the block begins inside a word.
     #[inline]
     pub(crate) fn borders(&self, inside: bool) -> Borders {
         Borders(self.words ^ (self.words << 1 | u64::from(inside)))
     }
 }
 
-/// Adds what is neither letter nor digit yet part of a word; also returns whether there are
-/// underscores.
+/// Adds the characters within words that are neither letters nor digits; also returns whether there are underscores.
 #[inline(never)]
 fn with_between<const N: usize>(
     bytes: &[u8],
@@ -74,7 +73,7 @@ fn with_between<const N: usize>(
 ) -> (u64, bool) {
     let underscores = bits(block.map(|byte| mask(byte == b'_')));
     let mut words = parts | underscores;
-    // At the edges of the block `joins` decides, which sees the bytes of the next one.
+    // At the edges of the block `joins` decides: it sees the bytes of the neighbouring blocks.
     let beside = (words << 1 | 1) & (words >> 1 | 1 << (N - 1));
     let mut between = beside & !words & !blanks;
     while between != 0 {
@@ -100,8 +99,7 @@ pub(crate) fn mask(all: bool) -> u8 {
     u8::from(all).wrapping_neg()
 }
 
-/// Room for the borders of a block, of which there are 64 at most: twice as much, so that nothing
-/// is checked.
+/// Room for the borders of a block: twice the 64 that it can have, so that no access needs a bounds check.
 pub(crate) const NOTED: usize = 2 * BLOCK;
 
 /// Where words begin and end in a block, alternately: at bytes whose bit is set.
@@ -114,8 +112,8 @@ impl Borders {
         self.0 == 0
     }
 
-    /// Writes the borders to `room` as places after `here`, then the end of the block; returns how
-    /// many borders. Takes eight bits at a time, without a branch: their number is unpredictable.
+    /// Writes the borders to `room` as places after `here`, then the end of the block; returns the number of borders.
+    /// Takes eight bits at a time, without a branch: their number is unpredictable.
     #[inline(always)]
     pub(crate) fn note(self, here: u32, room: &mut [u32; NOTED]) -> usize {
         let (mut noted, mut first) = (0, here);
@@ -140,13 +138,13 @@ impl Borders {
     }
 }
 
-/// Whether a word has more than underscores.
+/// Whether a word contains more than underscores.
 #[inline]
 pub(crate) fn is_word(word: &[u8]) -> bool {
     word.first() != Some(&b'_') || word.iter().any(|byte| *byte != b'_')
 }
 
-/// Whether the character at a place, which is no letter or digit, joins its neighbours.
+/// Whether the character at a place, which is neither a letter nor a digit, joins its neighbours.
 fn joins(bytes: &[u8], at: usize) -> bool {
     let Some(&[before, between, after]) = bytes.get(at.wrapping_sub(1)..at + 2) else {
         return false;
@@ -166,19 +164,19 @@ fn joins(bytes: &[u8], at: usize) -> bool {
 pub(crate) struct Cutter {
     /// Where the next block begins.
     next: usize,
-    /// The borders left of the block before it.
+    /// The remaining borders of the block before it.
     left: Borders,
-    /// Where the word began that has not ended yet, if there is one.
+    /// Where the current word began, if one has begun and not ended.
     begun: Option<usize>,
 }
 
 impl Cutter {
-    /// Starts at a place that is in no word.
+    /// Starts at a place that is not inside a word.
     pub(crate) fn at(at: usize) -> Cutter {
         Cutter { next: at, left: Borders(0), begun: None }
     }
 
-    /// Whether there may be words before that place.
+    /// Whether there may be more words before `end`.
     #[inline]
     pub(crate) fn is_before(&self, end: usize) -> bool {
         self.next < end || !self.left.is_empty() || self.begun.is_some()
@@ -189,7 +187,7 @@ impl Cutter {
         self.next
     }
 
-    /// The next block, for a caller that takes all its words. Past the text's end it has blanks.
+    /// The next block, for a caller that takes all its words. Beyond the text's end it is filled with blanks.
     #[inline(always)]
     pub(crate) fn block(&mut self, bytes: &[u8]) -> Option<Block<BLOCK>> {
         let rest = bytes.get(self.next..).filter(|rest| !rest.is_empty())?;
@@ -206,7 +204,7 @@ impl Cutter {
         Some(block)
     }
 
-    /// The next word: where it begins, and where it has ended.
+    /// The next word: where it begins, and where it ends.
     #[inline]
     pub(crate) fn word(&mut self, bytes: &[u8]) -> Option<(usize, usize)> {
         loop {

@@ -1,4 +1,4 @@
-//! The Bloom filters: the words and pairs of words that names of entities begin with, and the names.
+//! The Bloom filters. They hold names, and the words and pairs of words that names begin with.
 //!
 //! ```text
 //!   a name of one word    that word                                  the Bloom filter of words
@@ -8,24 +8,22 @@
 //!   hash of an item --> a word of 64 bits, in a line of the Bloom filter --> three of its bits
 //! ```
 //!
-//! Almost no place of a text is the start of a name. One read from a table of a few bytes an entity,
-//! which stays in the processor's caches, tells; the filter, ten times as large, is searched only
-//! where the Bloom filter lets something pass. A full one also passes 3 % of the windows, or 0.2 %
-//! of the words, that are no names. The Bloom filter of words is small, because many names begin with
-//! the same words. A word of 64 bits tells both whether a name is that word and whether longer
-//! names begin with it; if none do, the larger Bloom filter is not read. That of windows tells in
-//! the same way whether two words are a name, and whether names of three or of more words begin
-//! with them; what it excludes is not looked up.
+//! Almost no place of a text is the start of a name. To find those that are not, one reads a Bloom filter: it has a few
+//! bytes per entity, and stays in the processor's caches. The filter, ten times as large, is searched only where the
+//! Bloom filter lets an item pass. A full Bloom filter also passes 3 % of the windows, or 0.2 % of the words, that are
+//! not names. The Bloom filter of words is small, because many names begin with the same words. One of its 64-bit words
+//! tells both whether a name is that word and whether longer names begin with it; if none do, the larger Bloom filter
+//! is not read. In the same way, the Bloom filter of windows tells whether two words are a name, and whether names of
+//! three words or of more begin with them. What a Bloom filter excludes is not looked up.
 //!
-//! Bits are set when an entity is added, and not cleared when it is removed. When a Bloom filter is
-//! full (see [`Fill`]), another one is filled from the folded names in the filter, [`SWEPT`] buckets
-//! for each new entity, and then replaces it. It is four times as large, or as large if there are
-//! few entities. Without memory for it the old one stays, and lets more pass. Meanwhile new
-//! entities enter both.
+//! Bits are set when an entity is added, and not cleared when it is removed. When a Bloom filter is full (see
+//! [`Fill`]), another one is filled from the folded names in the filter, [`SWEPT`] buckets for each new entity, and
+//! then replaces it. The new one is four times as large, or of the same size if there are few entities. If there is no
+//! memory for it, the old one stays and lets more pass. While the new one is being filled, new entities enter both.
 //!
-//! Promises: the Bloom filters let the items of every entity pass whose name has a folded name. One
-//! being filled passes the items of the folded names in the buckets it was filled from (I14).
-//! Writers hold the lock exclusively.
+//! Promises: the Bloom filters let the items of every entity pass whose name has a folded name. A Bloom filter that is
+//! being filled passes the items of the folded names in the buckets it was filled from (I14). Writers hold the lock
+//! exclusively.
 
 use crate::Image;
 use crate::filter::bucket::Entry;
@@ -41,21 +39,21 @@ use crate::records::record::Record;
 
 /// Words of 64 bits in a line.
 const WORDS: u32 = 8;
-/// Buckets read for each new entity while another Bloom filter is filled: a microsecond.
+/// Buckets read for each new entity while another Bloom filter is filled, which takes a microsecond.
 const SWEPT: u32 = 4;
 /// Lines of a segment, as a power of two: 2 MiB, half of a chunk.
 const SEGMENT_BITS: u32 = 15;
 
-/// When a Bloom filter is full.
+/// The limits at which a Bloom filter is full.
 struct Fill {
-    /// With this many of 16 bits set.
+    /// Of each 16 bits, how many are set in a full Bloom filter.
     bits: u64,
-    /// Items per word of 64 bits that fill it so far.
+    /// Items per word of 64 bits that set so many bits.
     items: u64,
 }
 
 impl BloomItems {
-    /// A Bloom filter has 2^level lines; the largest of windows is 256 MiB.
+    /// A Bloom filter has at most 2^most_level lines; the largest of windows has 256 MiB.
     pub(crate) const fn most_level(self) -> u32 {
         SEGMENT_BITS + self.segments().ilog2()
     }
@@ -67,8 +65,8 @@ impl BloomItems {
         }
     }
 
-    /// The level of the next one after one of that level: four times as large, so that each entity
-    /// is copied to a next one a third of a time, not once. After one line come two.
+    /// The level of the Bloom filter that replaces one of that level. It is four times as large, so that on average an
+    /// entity is copied a third of a time, not once. (After one line it is twice as large.)
     fn next_level(self, level: u32) -> u32 {
         (level + if level == 0 { 1 } else { 2 }).min(self.most_level())
     }
@@ -77,14 +75,14 @@ impl BloomItems {
         u64::from(bits) * 16 > (512 << level) * self.fill().bits
     }
 
-    /// Items that a full Bloom filter of that level has.
+    /// The items in a full Bloom filter of that level.
     fn items(self, level: u32) -> u64 {
         (u64::from(WORDS) * self.fill().items) << level
     }
 }
 
 impl BloomState {
-    /// Of the next one: buckets it was filled from, once all its segments are there.
+    /// For the next Bloom filter: the buckets it was filled from, once all its segments are there.
     #[inline]
     fn swept(self) -> Option<u32> {
         let being_filled = self.segments > 0 && self.segments == shape(self.level).1;
@@ -92,7 +90,7 @@ impl BloomState {
     }
 }
 
-/// Lines of a segment of a Bloom filter of that level, and how many segments it has.
+/// Lines of a segment of a Bloom filter of that level, and its number of segments.
 pub(crate) fn shape(level: u32) -> (u32, u32) {
     let bits = level.min(SEGMENT_BITS);
     (1 << bits, 1 << (level - bits))
@@ -121,7 +119,7 @@ impl Segment<'_> {
         self.0.prefetch(hash.first());
     }
 
-    /// The kinds of items with this hash that it lets pass. No item of another kind was added.
+    /// The kinds of items with this hash that the segment lets pass. No item of another kind was added.
     #[inline]
     pub(crate) fn kinds(self, hash: Hash) -> Kinds {
         Kinds::of(self.look(hash), hash)
@@ -141,7 +139,7 @@ impl<'m> BloomFilter<'m> {
         BloomFilter::of_level(root, of, table, root.bloom(of, table).level)
     }
 
-    /// [`BloomFilter::new`] with a level that was read already.
+    /// [`BloomFilter::new`] when the level is already known.
     #[inline]
     fn of_level(root: Root<'m>, of: BloomItems, table: Table, level: u32) -> BloomFilter<'m> {
         let mem = root.mem();
@@ -161,7 +159,7 @@ impl<'m> BloomFilter<'m> {
         Segment(mem.span(root.segment(of, table, i)).doubles(shape(level).0))
     }
 
-    /// Whether all of it is [`BloomFilter::near`].
+    /// Whether the Bloom filter has no other segment than [`BloomFilter::near`].
     #[inline]
     pub(crate) fn is_near(self) -> bool {
         self.level <= SEGMENT_BITS
@@ -177,19 +175,19 @@ impl<'m> BloomFilter<'m> {
         }
     }
 
-    /// Whether it lets an item pass. False is certain.
+    /// Whether the Bloom filter lets an item pass. If not, the item was certainly not added.
     pub(crate) fn passes(self, item: Item) -> bool {
         self.segment(item.hash).kinds(item.hash).0 & item.kind != 0
     }
 
-    /// A segment after the first, which only a Bloom filter of more than a million names has.
+    /// A segment after the first, which only a Bloom filter for more than a million names has.
     #[cold]
     fn far(self, i: u32) -> Segment<'m> {
         BloomFilter::nth(self.mem, self.root, self.of, self.table, self.level, i)
     }
 
-    /// Sets the bits of a folded name's items for this Bloom filter; returns how many were not set,
-    /// for each item.
+    /// Sets the bits of a folded name's items in this Bloom filter; returns, for each item, how many were not set
+    /// before.
     #[inline(always)]
     fn mark(self, folded: &FoldedName) -> [u32; 2] {
         let (items, count) = folded.items(self.of);
@@ -210,7 +208,7 @@ impl<'m> BloomFilter<'m> {
         bits
     }
 
-    /// Lets the folded name pass to which an entry leads.
+    /// Adds the folded name that an entry leads to, if it leads to one.
     fn mark_head(self, entry: Entry) {
         if let Some(head) = entry.head() {
             let folded = FoldedName::of_record(self.root.seed(), Record::new(self.mem, head));
@@ -219,7 +217,7 @@ impl<'m> BloomFilter<'m> {
     }
 }
 
-/// The result of letting a folded name pass.
+/// The result of [`Image::let_pass`].
 pub(crate) struct Passed {
     /// True only if no entity had this folded name.
     pub(crate) is_new: bool,
@@ -247,8 +245,8 @@ impl<'m> Image<'m> {
         BloomFilter::new(self.mem(), of, Table::Now)
     }
 
-    /// Lets the folded name of an entity pass, before the entity enters the filter. If its name or its
-    /// first word did not pass until now, it is the first entity of its folded name.
+    /// Adds an entity's folded name to the Bloom filters, before the entity enters the filter. If its name or its first
+    /// word did not pass until now, it is the first entity of its folded name.
     pub(crate) fn let_pass(self, folded: &FoldedName) -> Passed {
         let (word, tend_words) = self.let_one_pass(BloomItems::Words, folded);
         let (window, tend_windows) = self.let_one_pass(BloomItems::Windows, folded);
@@ -269,8 +267,8 @@ impl<'m> Image<'m> {
         (first > 0, next.segments > 0 || is_full)
     }
 
-    /// Continues to fill the next Bloom filters where these are full, once the folded name is in the
-    /// filter. Leaves `later` single lines available.
+    /// Continues to fill the next Bloom filters where the current ones are full, once the folded name is in the filter.
+    /// Leaves `later` single lines available.
     #[inline]
     pub(crate) fn tend_blooms(self, passed: &Passed, later: usize) {
         for (of, tend) in BOTH.into_iter().zip(passed.tend) {
@@ -280,16 +278,16 @@ impl<'m> Image<'m> {
         }
     }
 
-    /// Begins or continues to fill the next Bloom filter, because this one is full. Two of three
-    /// entities do not come here.
+    /// Begins or continues to fill the next Bloom filter, because this one is full. Not called for two of three
+    /// entities.
     #[inline(never)]
     fn tend_bloom(self, of: BloomItems, later: usize) {
         let root = self.root();
         let now = root.bloom(of, Table::Now);
         let mut next = root.bloom(of, Table::Next);
         if next.segments == 0 {
-            // A folded name has at most two items of windows, and one of words. If those of all
-            // names fill less than half of it, many of its bits are out of date.
+            // A folded name has at most two items of windows, and one of words. If the items of all names fill less
+            // than half of the Bloom filter, many of its bits belong to deleted names.
             let most = match of {
                 BloomItems::Windows => root.count(Counter::Entities) * 2,
                 BloomItems::Words => root.count(Counter::FoldedNames),
@@ -324,7 +322,7 @@ impl<'m> Image<'m> {
         for bucket in from..to {
             filter.read(bucket).into_iter().for_each(|entry| bloom.mark_head(entry));
         }
-        // The next new entity reads these.
+        // The next new entity reads these records.
         for bucket in to..buckets.min(to + SWEPT) {
             let heads = filter.read(bucket).into_iter().filter_map(Entry::head);
             heads.for_each(|head| self.mem().prefetch(head.line()));
@@ -363,8 +361,8 @@ impl Filter<'_> {
         self.root().bloom(of, Table::Next).swept()
     }
 
-    /// A folded name's entry has moved. If it went to a bucket that was swept already, the next Bloom
-    /// filter would miss it, so it is marked here.
+    /// Called when a folded name's entry has moved. If it went to a bucket that was swept already, the next Bloom
+    /// filter would miss it, so it is added here.
     pub(crate) fn follow(self, entry: Entry, from: u32, to: u32) {
         if self.table() == crate::memory::tables::Table::FoldedNames {
             for of in BOTH {

@@ -43,7 +43,7 @@ fn it_grows_with_the_names_and_lets_all_of_them_pass() {
             items[..count].iter().all(|item| image.bloom(of).passes(*item))
         };
         assert!((0..=6000).all(passes));
-        // Names of one word have no items in a Bloom filter of windows.
+        // Names of one word have no items in the Bloom filter of windows.
         let wrong = (10_000..20_000).filter(|i| i % 5 > 0 && passes(*i)).count();
         assert!(wrong < 480, "{of:?}: {wrong} of 8,000 pass that are not there");
     }
@@ -67,7 +67,7 @@ fn it_forgets_names_that_are_gone_when_it_is_full() {
     }
     verify(image);
     assert!(image.stats().entities < 50);
-    // 50 entities have 100 folded names and prefixes at most.
+    // 50 entities have at most 100 folded names and prefixes.
     for (of, most) in BOTH.into_iter().zip([4, 1]) {
         let now = image.root().bloom(of, Table::Now);
         assert!(now.level <= most, "{of:?}: {now:?}");

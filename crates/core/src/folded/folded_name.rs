@@ -1,4 +1,4 @@
-//! The hashes of a name's folded words, by which it is found in a text.
+//! The hashes of a name's folded words, by which the name is found in a text.
 
 use crate::folded::ascii::BLOCK;
 use crate::folded::item::FEW;
@@ -11,10 +11,10 @@ use crate::memory::root::BloomItems;
 use crate::records::label::LABELS;
 use crate::records::record::Record;
 
-/// Lengths that a prefix tells apart; its last bit says that longer names begin so.
+/// Lengths that a prefix distinguishes; its last bit says that longer names begin with it.
 pub(crate) const STEP: usize = 11;
 pub(crate) const LONGER: u32 = 1 << STEP;
-/// Prefixes of the longest name.
+/// The most prefixes that a name can have.
 const MOST_PREFIXES: usize = (MOST_WORDS - 2) / STEP + 1;
 
 const _: () = assert!(STEP + 1 == index(crate::filter::bucket::LENGTH_BITS));
@@ -23,7 +23,7 @@ const _: () = assert!(STEP + 1 == index(crate::filter::bucket::LENGTH_BITS));
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FoldedName {
     pub(crate) hash: Hash,
-    /// The hash of its first two words, if it has as many.
+    /// The hash of its first two words, if it has two.
     pair: Hash,
     /// The hashes of its first 1, 12, 23, ... words.
     starts: [Hash; MOST_PREFIXES],
@@ -77,13 +77,13 @@ impl FoldedName {
         FoldedName::of(seed, name)
     }
 
-    /// How many prefixes it has: after 1, 12, 23, ... words, as long as there are more. None if the
-    /// Bloom filters tell its length: they would never be read.
+    /// How many prefixes it has: one after 1, 12, 23, ... words, as long as there are more. None if the Bloom filters
+    /// tell the name's length: such prefixes would never be read.
     fn begins(&self) -> usize {
         if self.words <= FEW { 0 } else { (self.words + STEP - 2) / STEP }
     }
 
-    /// The prefixes, each with the bit of this name's length.
+    /// The prefixes, each with the bit for this name's length.
     pub(crate) fn prefixes(&self) -> impl Iterator<Item = (Hash, u32)> {
         self.starts[..self.begins()].iter().enumerate().map(|(i, &start)| {
             let rest = self.words - 1 - i * STEP;
@@ -91,7 +91,7 @@ impl FoldedName {
         })
     }
 
-    /// The items that a Bloom filter lets pass for it (see bloom.rs), and how many of them count.
+    /// The items that a Bloom filter has for this folded name (see bloom.rs), and how many of the two count.
     #[inline]
     pub(crate) fn items(&self, of: BloomItems) -> ([Item; 2], usize) {
         let first = self.starts[0];
@@ -105,7 +105,7 @@ impl FoldedName {
         }
     }
 
-    /// Entries of the filter that it may take.
+    /// The most entries that it takes in the filter.
     pub(crate) fn entries(&self) -> usize {
         1 + self.begins()
     }

@@ -6,13 +6,12 @@
 //!   hash(w1 .. w12)--> prefix: names of 13, ... 23 words, or longer; and so on
 //! ```
 //!
-//! A window's hash rolls: one more word costs one product. The Bloom filters (see bloom.rs) tell
-//! whether names of one, two, three or more words begin with a word. Only for more is the word's
-//! prefix read; it tells which lengths there are, and only folded names of these are looked up.
+//! A window's hash rolls: each further word costs one multiplication. The Bloom filters (see bloom.rs) tell whether
+//! names of one, two, three or more words begin with a word. Only for more than three is the word's prefix read; it
+//! tells which lengths occur, and only folded names of these lengths are looked up.
 //!
-//! Promises: an entity whose name has a folded name is found from exactly one entry of a folded name, and counted
-//! once in each of its prefixes; the memory is part of the insert's plan.
-//! Writers hold the lock exclusively.
+//! Promises: an entity whose name has a folded name is found from exactly one entry of a folded name, and counted once
+//! in each of its prefixes; the memory is part of the insert's plan. Writers hold the lock exclusively.
 
 use crate::folded::folded_name::FoldedName;
 use std::hint::select_unpredictable;
@@ -26,7 +25,7 @@ use crate::memory::id::RecordId;
 use crate::memory::root::Counter;
 use crate::records::record::Record;
 
-/// Slots of two buckets, a bit each.
+/// Slots of two buckets, as a bit mask.
 struct Places {
     buckets: [u32; 2],
     left: u32,
@@ -56,13 +55,13 @@ impl<'m> Filter<'m> {
         Places { buckets: [first, second], left: found | others << SLOTS }
     }
 
-    /// The entries of a folded name's hash and where they lead; several folded names may share it.
+    /// The entries of a folded name's hash, with the records they lead to; several folded names may share a hash.
     pub(crate) fn folded_entries(self, hash: Hash) -> impl Iterator<Item = (Place, RecordId)> {
         self.places(hash, move |second| Pattern::folded(hash, second))
             .filter_map(move |place| Some((place, self.get(place).head()?)))
     }
 
-    /// The first entities of the folded names of that hash.
+    /// The first entities of the folded names with that hash.
     pub(crate) fn folded_names(self, hash: Hash) -> impl Iterator<Item = (Place, Record<'m>)> {
         self.folded_entries(hash).map(move |(place, head)| (place, Record::new(self.mem(), head)))
     }
@@ -100,7 +99,7 @@ impl<'m> Filter<'m> {
         lengths[0] | lengths[1]
     }
 
-    /// Whether a folded name of that hash may be there, by the tags; prefetches the entries.
+    /// Whether the tags allow a folded name of that hash; prefetches the entries.
     #[inline]
     pub(crate) fn may_have(self, spot: &FoldedSpot) -> bool {
         let buckets = spot.buckets.map(|bucket| self.bucket(bucket));
@@ -143,8 +142,8 @@ impl FoldedSpot {
 }
 
 impl<'m> Image<'m> {
-    /// Enters a new record: its name, and an entity's folded name. `later` as in [`Filter::add`];
-    /// `false` if there is no room, and then nothing of it is in the filter.
+    /// Enters a new record: its name and, for an entity, its folded name and prefixes. `later` is as in
+    /// [`Filter::add`]; `false` if there is no room: then nothing of the record is in the filter.
     #[must_use]
     pub(crate) fn enter(
         self,
@@ -192,7 +191,7 @@ impl<'m> Image<'m> {
         let filter = self.folded_names();
         if let Some(place) = filter.prefix(hash) {
             let (before, after) = (filter.get(place), filter.get(place).with(lengths));
-            // A prefix of very many names, whose count is at its maximum, often stays as it is.
+            // The entry of a prefix whose count is at its maximum often does not change.
             if after != before {
                 filter.set(place, after);
             }
@@ -203,7 +202,7 @@ impl<'m> Image<'m> {
         entered
     }
 
-    /// Counts one name less that begins with a prefix.
+    /// Counts one name fewer that begins with a prefix.
     fn end(self, hash: Hash) {
         let filter = self.folded_names();
         let place = filter.prefix(hash).expect("a prefix stays while names have it");
@@ -241,7 +240,7 @@ mod tests {
         let image = Image::format(&heap, 7).unwrap();
         image.insert(&Edge { tree: None, parent: b"One", child: b"Two" }, None).unwrap();
         assert_eq!(found(image, "one two"), [b"One", b"Two"]);
-        // An entry that says that "three" is "Two", as a collision of hashes would.
+        // An entry that leads from "three" to "Two", as after a collision of hashes.
         let two = image.key(crate::memory::hash::Kind::Entity, b"Two").record.unwrap();
         let three = FoldedName::of(7, b"three").unwrap().hash;
         assert!(image.folded_names().enter(three, Entry::folded(three, two), 0));
@@ -258,7 +257,7 @@ mod tests {
         let two = image.key(crate::memory::hash::Kind::Entity, b"two").record.unwrap();
         let folded = FoldedName::of(7, b"a name of four").unwrap();
         let prefix = folded.prefixes().next().unwrap().0;
-        // Eight of one hash: no split tells them apart.
+        // Eight entries with one hash: no split separates them.
         for _ in 0..8 {
             assert!(image.folded_names().enter(folded.hash, Entry::folded(folded.hash, two), 0));
         }
@@ -276,7 +275,7 @@ mod tests {
         while heap.grow() {}
         let image = Image::format(&heap, 7).unwrap();
         image.publish_chunks(heap.mapped());
-        // Names that alone begin with their words, then names that all begin with the same two.
+        // Names with distinct first words, then names that all begin with the same two.
         let alone = |n: usize| (0..n).map(move |i| format!("{n}x{i} "));
         let same = |n: usize| {
             (0..n).map(move |i| if i < 2 { "same ".into() } else { format!("{n}y{i} ") })

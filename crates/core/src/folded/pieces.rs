@@ -1,13 +1,13 @@
-//! The words of a text by UAX #29, in order, cut where a word ends whatever surrounds the place.
+//! The words of a text by UAX #29, in order. The text is cut where a word ends whatever surrounds the place.
 //!
 //! ```text
 //!   text     one, two: vié̂le bas d'été ... a word of a hundred megabytes
 //!   pieces   |ASCII   |other     |other ... |segment by segment (segments.rs)
 //! ```
 //!
-//! The library is slow, and slower if not all is ASCII, so ASCII does without it.
-//! Promises: no call reads more than some [`WINDOW`]s without a step of its [`Interruptible`], however
-//! long a word is, and nothing is copied.
+//! The Unicode library is slow, and slower if not all is ASCII, so ASCII is processed without it. Promises: no call
+//! reads more than a few [`WINDOW`]s without a step of its [`Interruptible`], however long a word is, and nothing is
+//! copied.
 
 use crate::memory::interruptible::PER_STEP;
 use unicode_segmentation::{UnicodeSegmentation, UnicodeWordIndices};
@@ -18,7 +18,7 @@ use crate::memory::interruptible::Interruptible;
 
 /// Bytes scanned at a time; no piece of ASCII is longer.
 pub(crate) const WINDOW: usize = 1 << 16;
-/// Bytes given to the library at a time, if they surely end a word.
+/// Bytes given to the library at a time, if a word surely ends after them.
 const MOST_PIECE: usize = 1 << 14;
 
 /// The words of a text with their byte offsets, in order.
@@ -27,7 +27,7 @@ pub struct Words<'t> {
     text: &'t str,
     /// Where the next piece begins.
     next: usize,
-    /// Up to here no place is known that surely ends a word.
+    /// Up to here there is no known place where a word surely ends.
     until: usize,
     piece: Piece<'t>,
 }
@@ -82,8 +82,8 @@ impl<'t> Words<'t> {
         }
     }
 
-    /// The words left of this piece, else those of the next; none at the end of the text. A caller
-    /// that reads blocks from the cutter takes all words of each.
+    /// The words left of this piece, else those of the next; none at the end of the text. A caller that reads blocks
+    /// from the cutter must take all words of each.
     pub(crate) fn rest_of_piece(&mut self, work: &mut Interruptible<'_>) -> Option<Rest<'_, 't>> {
         let other = loop {
             match &mut self.piece {
@@ -114,8 +114,8 @@ impl<'t> Words<'t> {
         }
     }
 
-    /// Goes on to the piece that begins where the last one ended: as much ASCII as there is, or
-    /// the text around a character that is not ASCII.
+    /// Continues with the piece that begins where the last one ended: as much ASCII as there is, or the text around a
+    /// character that is not ASCII.
     fn next_piece(&mut self, work: &mut Interruptible<'_>) {
         if self.next == self.until {
             let start = self.next;
@@ -139,7 +139,7 @@ impl<'t> Words<'t> {
         self.next_of_uncut(work);
     }
 
-    /// The next piece of a text without a certain cut.
+    /// The next piece of a text in which no place surely ends a word.
     fn next_of_uncut(&mut self, work: &mut Interruptible<'_>) {
         let (text, start) = (&self.text[..self.until], self.next);
         self.next = if self.until - start <= MOST_PIECE {
@@ -178,7 +178,7 @@ fn first_other(bytes: &[u8]) -> Option<usize> {
     rest.iter().position(|byte| !byte.is_ascii()).map(|at| blocks + at)
 }
 
-/// How many bytes there are before the first cut.
+/// Bytes before the first cut.
 fn first_cut(bytes: &[u8], work: &mut Interruptible<'_>) -> usize {
     let mut done = 0;
     while done + 1 < bytes.len() {
@@ -192,8 +192,8 @@ fn first_cut(bytes: &[u8], work: &mut Interruptible<'_>) -> usize {
     bytes.len()
 }
 
-/// Whether a word surely ends between two bytes. Marks and blanks after a blank belong to it, but
-/// before any other ASCII character a blank ends a segment.
+/// Whether a word surely ends between two bytes. A mark or a blank after a blank belongs to the same segment, but
+/// before any other ASCII character a blank ends its segment.
 fn is_cut(pair: &[u8]) -> bool {
     is_blank(pair[0]) && pair[1].is_ascii() && !is_blank(pair[1])
 }
@@ -202,7 +202,7 @@ fn is_blank(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\n' | b'\r')
 }
 
-/// Whether a byte of an ASCII text is in no word.
+/// Whether a byte of an ASCII text is never part of a word.
 fn is_end(byte: u8) -> bool {
     !(byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'\'' | b':' | b',' | b';'))
 }

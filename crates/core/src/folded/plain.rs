@@ -1,12 +1,12 @@
-//! What a text would say without the ways in which a sentence writes a name: possessives, elisions, underscores, a full stop without a
-//! blank behind it, and Korean particles.
+//! Rewrites a text without the forms in which a sentence writes a name: possessives, elisions, underscores, a full stop
+//! without a blank after it, and Korean particles.
 //!
 //! ```text
 //!   the clinic's hours   l'usine, dell'arte   _heart failure_ of cancer.Anything   서울에서는
 //!   the clinic   hours     usine,      arte    heart failure  of cancer Anything   서울
 //! ```
 //!
-//! Each character becomes a blank of as many bytes, so a place in the one text is the same place in the other.
+//! Each removed character is replaced by a blank of as many bytes, so a place is the same in both texts.
 
 use std::ops::Range;
 
@@ -18,10 +18,11 @@ const ELIDED: [&str; 29] = [
     "presqu", "entr", "un", "all", "coll", "dall", "dell", "nell", "sull", "quell", "quest",
     "sant", "bell", "anch", "com",
 ];
-/// Letters of the longest.
+/// Letters of the longest elision.
 const LONGEST: usize = 6;
-/// What stands behind a noun in Korean, as one word with it: particles, two of them, the copula; sorted by bytes. Left out are single
-/// syllables that often end a noun (나, 라, 야, 인), and of two those of which the first does (사과는 is not 사 and 과는), as the plural (아들은).
+/// What follows a noun in Korean within one word: particles, two of them, the copula; sorted by bytes. Two groups are
+/// left out: single syllables that often end a noun (나, 라, 야, 인), and pairs whose first syllable often does (사과는 is not
+/// 사 and 과는), such as the plural (아들은).
 #[rustfmt::skip]
 const PARTICLES: [&str; 75] = [
     "가", "같이", "과", "까지", "까지는", "까지도", "까지의", "께", "께서", "께서는", "는", "도",
@@ -32,22 +33,22 @@ const PARTICLES: [&str; 75] = [
     "으로써", "으로의", "은", "을", "의", "이", "이나", "이다", "이라고", "이라는", "이란",
     "이랑", "이며", "인가요", "입니까", "입니다", "조차", "처럼", "하고", "한테", "한테서",
 ];
-/// Syllables of the longest.
+/// Syllables of the longest particle.
 const MOST_SYLLABLES: usize = 4;
-/// Bytes of a curly apostrophe, of a Korean syllable, and of the blank that takes the place of one.
+/// Bytes of a curly apostrophe, of a Korean syllable, and of the blank that replaces either.
 const WIDE: usize = 3;
 const BLANK: &[u8; WIDE] = "\u{2003}".as_bytes().first_chunk().unwrap();
-/// Bytes looked at between two steps.
+/// Bytes read between two steps.
 const EACH: usize = 64;
 
-/// What is rewritten: the bytes from `from` up to `to`, of which some may be characters of [`WIDE`] bytes.
+/// A range to rewrite: the bytes from `from` up to `to`, of which `wide` are characters of [`WIDE`] bytes.
 struct Rewriting {
     from: usize,
     to: usize,
     wide: Range<usize>,
 }
 
-/// Rewrites the text in a copy that `copy` makes of it, if there is something to rewrite.
+/// Rewrites the text in a copy, which `copy` makes if there is something to rewrite.
 pub fn plain<E>(
     text: &[u8],
     work: &mut Interruptible<'_>,
@@ -58,19 +59,19 @@ pub fn plain<E>(
     let mut next = Some(first);
     while let Some((at, Rewriting { from, to, wide })) = next {
         plain[from..to].fill(b' ');
-        // A blank of as many bytes for each.
+        // A blank of as many bytes replaces each.
         plain[wide].as_chunks_mut().0.fill(*BLANK);
         next = first_from(&plain, at + 1, work);
     }
     Ok(Some(plain))
 }
 
-/// The first thing to rewrite from that place on.
+/// The first range to rewrite from that place on.
 fn first_from(text: &[u8], at: usize, work: &mut Interruptible<'_>) -> Option<(usize, Rewriting)> {
     for from in (at..text.len()).step_by(EACH) {
         work.step();
         let to = text.len().min(from + EACH);
-        // Most have none of these.
+        // Most ranges have no such byte.
         if let (Some(some), Some(next)) =
             (text[from..].first_chunk::<EACH>(), text[from + 1..].first_chunk::<EACH>())
             && !some.iter().zip(next).fold(false, |any, (byte, next)| any | is_mark(*byte, *next))
@@ -88,7 +89,7 @@ fn first_from(text: &[u8], at: usize, work: &mut Interruptible<'_>) -> Option<(u
     None
 }
 
-/// Whether something to rewrite may begin with that byte. No full stop before a blank is.
+/// Whether a range to rewrite may begin with that byte. A full stop before a blank never does.
 #[inline]
 fn is_mark(byte: u8, next: u8) -> bool {
     let is_one =
@@ -96,7 +97,8 @@ fn is_mark(byte: u8, next: u8) -> bool {
     is_one | (byte.wrapping_sub(0xEA) < 4)
 }
 
-/// What is to be rewritten there: an apostrophe, an underscore or a full stop, with what belongs to it, or a particle.
+/// The range to rewrite at that place: an apostrophe, an underscore or a full stop with what belongs to it, or a
+/// particle.
 fn rewriting(text: &[u8], at: usize) -> Option<Rewriting> {
     let one = Rewriting { from: at, to: at + 1, wide: 0..0 };
     match text[at] {
@@ -113,7 +115,7 @@ fn rewriting(text: &[u8], at: usize) -> Option<Rewriting> {
     }
 }
 
-/// A possessive or an elision with an apostrophe from `at` up to `end`.
+/// The possessive or elision whose apostrophe goes from `at` up to `end`.
 fn with_apostrophe(text: &[u8], at: usize, end: usize) -> Option<Rewriting> {
     let is_apostrophe = |c| matches!(c, '\'' | '\u{2018}' | '\u{2019}');
     let goes_on = |c: char| c.is_alphanumeric() || is_apostrophe(c);
@@ -140,7 +142,7 @@ fn with_apostrophe(text: &[u8], at: usize, end: usize) -> Option<Rewriting> {
     is_elided.then_some(Rewriting { from, to: end, wide })
 }
 
-/// A particle from `at` to the end of a word: the longest, as the first is taken.
+/// The particle from `at` to the end of a word. The first match is taken, which is the longest particle.
 fn particle(text: &[u8], at: usize) -> Option<Rewriting> {
     let (all, _) = text[at..].as_chunks();
     let syllables =

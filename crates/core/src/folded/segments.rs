@@ -1,8 +1,8 @@
-//! Segments of UAX #29, words and gaps, that are longer than what is scanned at a time.
+//! Segments of UAX #29, words and gaps, that are longer than what the library may scan in one call.
 //!
-//! The library reads a segment to its end in one call. But where it ends depends only on characters
-//! nearby: a run of marks (Extend, Format, ZWJ) counts as one, and two other characters decide. So
-//! a few characters before a place stand for all the text before it:
+//! The library reads a segment to its end in one call. But where the segment ends depends only on characters nearby: a
+//! run of marks (Extend, Format, ZWJ) counts as one, and two other characters decide. So a few characters before a
+//! place stand for all the text before it:
 //!
 //! ```text
 //!   text       a \u{301} \u{301} \u{301} ... \u{301} b c d e ... x y z ' z
@@ -16,23 +16,23 @@ use unicode_segmentation::UnicodeSegmentation;
 
 use crate::memory::interruptible::Interruptible;
 
-/// Characters kept of a run of marks; the last of them counts.
+/// Characters kept of a run of marks, of which the last counts.
 const RUN: usize = 4;
 /// Characters that must follow a border to make it certain: one that may join two letters, its
 /// marks, and the second letter, which decides.
 const AFTER: usize = RUN + 4;
-/// Characters kept of those scanned. Borders after the first half are as if the text had been read
-/// from its start, because the first half has two characters that are no marks.
+/// Characters kept of those scanned. Borders after the first half are where they would be if the text were read from
+/// its start, because the first half has two characters that are not marks.
 const KEPT: usize = 8 * RUN;
 const DONE: usize = KEPT / 2;
-/// Characters that are searched for a border together.
+/// Characters scanned before they are searched for a border.
 const LOOK: usize = 1 << 10;
-/// Bytes after which the search begins, if there are fewer characters.
+/// Bytes after which the first search begins, if there are fewer characters.
 const FIRST: usize = 1 << 12;
 
 const _: () = assert!(DONE > 2 * (RUN + 1) && KEPT >= DONE + AFTER && LOOK > 2 * KEPT);
 
-/// The end of the segments that are certain whatever text follows: all but the last two.
+/// The end of the last segment that is certain whatever text follows: all but the last two are.
 pub(crate) fn certain(text: &str) -> usize {
     let (mut last, mut last_but_one) = (0, 0);
     for (at, _) in text.split_word_bound_indices() {
@@ -91,7 +91,7 @@ fn end_of(
     border(&kept, done, 0).map_or(text.len(), |border| start + border)
 }
 
-/// The first border with more than `done` characters before it and more than `after` behind it.
+/// The first border with more than `done` characters before it and more than `after` after it.
 fn border(kept: &[(usize, char)], done: usize, after: usize) -> Option<usize> {
     let text: String = kept.iter().map(|(_, c)| c).collect();
     let until = kept.len().checked_sub(after)?;
@@ -119,7 +119,7 @@ pub(crate) fn is_word(segment: &str, work: &mut Interruptible<'_>) -> bool {
     false
 }
 
-/// A cache of the characters that belong to any character before them, as the library says.
+/// A cache that tells which characters are marks: they belong to any character before them, as the library says.
 struct Marks([(char, bool); 64]);
 
 impl Default for Marks {

@@ -5,18 +5,18 @@
 //!                                -->  folded           horner's syndrome type 2
 //! ```
 //!
-//! A word is what UAX #29 calls one, if it has a letter or a digit. Each is folded by itself:
-//! NFKC and full case folding until nothing changes, without default-ignorable characters (a
-//! soft hyphen), a curly apostrophe as a straight one. The folded name of a name is its folded
-//! words, joined by one blank: the text between words does not count.
+//! A word is what UAX #29 calls one, if it has a letter or a digit. Each word is folded by itself: NFKC and full case
+//! folding until nothing changes; default-ignorable characters (such as a soft hyphen) are removed, and a curly
+//! apostrophe becomes a straight one. The folded name of a name is its folded words, joined by one blank: the text
+//! between words does not count.
 //!
 //! A name of more than [`MOST_WORDS`] words or [`MOST_BYTES`] bytes, or without any word, has
 //! no folded name: it is never found in a text. This bounds a window's cost and an insert's
 //! memory. For the same reason a word of more than 32,000 bytes in a text, as written or folded,
 //! matches no name ([`TOO_LONG`]).
 //!
-//! Another version of Unicode folds differently: increase `root::LAYOUT` then, or two versions
-//! of the library in one server would disagree about an image.
+//! Another version of Unicode folds differently: increase `root::LAYOUT` when it changes, or two versions of the
+//! library in one server would disagree about an image.
 
 use std::ops::Range;
 
@@ -30,24 +30,25 @@ use crate::records::label::label_of;
 
 /// A name of more words has no folded name.
 pub const MOST_WORDS: usize = 64;
-/// A name of more bytes has no folded name; a record holds this many in one piece.
+/// A name of more bytes has no folded name; a record holds up to this many in one piece.
 pub const MOST_BYTES: usize = 2000;
 
 const _: () = assert!(MOST_BYTES <= crate::records::record::INSIDE);
 // A word has at least one byte, and so has the gap between it and the next.
 const _: () = assert!(BLOCK / 2 <= MOST_WORDS);
 
-/// Most foldings of a word until nothing changes; three suffice for every known text.
+/// The most foldings of a word before nothing changes; three suffice for every known text.
 const MOST_ROUNDS: usize = 8;
 
-/// A word of more bytes, as written or folded, is in no name: no character folds to more than 16
-/// times its bytes. So a word of a hundred megabytes is neither kept nor folded.
+/// A word of more bytes, as written or folded, is in no name, because no character folds to more than 16 times its
+/// bytes. So a word of a hundred megabytes is neither kept nor folded.
 pub(crate) const MOST_WORD: usize = 16 * MOST_BYTES;
-/// What such a word folds to: no folded name has it, as folded names are UTF-8.
+/// What a word of more than [`MOST_WORD`] bytes folds to. It is not UTF-8, as folded names are, so it is in none of
+/// them.
 pub(crate) const TOO_LONG: &[u8] = &[0xFF];
 
-/// Appends a folded word to `to`: nothing if all of it is ignorable, and [`TOO_LONG`] if it is
-/// longer than any word of a name.
+/// Appends a folded word to `to`: nothing if the whole word is ignorable, and [`TOO_LONG`] if it is longer than any
+/// word of a name.
 pub fn fold(word: &str, to: &mut Vec<u8>) {
     if word.len() > MOST_WORD {
         to.extend_from_slice(TOO_LONG);
@@ -72,7 +73,7 @@ pub(crate) fn room_to_fold(word: &str) -> usize {
     }
 }
 
-/// The definition of [`fold`], which has a quicker way for ASCII. None if the word is too long.
+/// The definition of [`fold`], which has a faster way for ASCII. None if the word is too long.
 fn fold_by_library(word: &str) -> Option<String> {
     let mut folded = fold_once(word)?;
     for _ in 0..MOST_ROUNDS {
@@ -99,8 +100,8 @@ fn fold_once(word: &str) -> Option<String> {
     Some(folded)
 }
 
-/// Default_Ignorable_Code_Point of Unicode's DerivedCoreProperties, as NFKC_Casefold takes
-/// them out. The property's blocks are reserved, so it is the same in every version since 6.3.
+/// Unicode's Default_Ignorable_Code_Point (DerivedCoreProperties), which NFKC_Casefold removes. The property's blocks
+/// are reserved, so it has not changed since version 6.3.
 pub(crate) fn is_ignorable(c: char) -> bool {
     matches!(c,
         '\u{AD}' | '\u{34F}' | '\u{61C}' | '\u{115F}'..='\u{1160}' | '\u{17B4}'..='\u{17B5}'
@@ -110,20 +111,20 @@ pub(crate) fn is_ignorable(c: char) -> bool {
         | '\u{1D173}'..='\u{1D17A}' | '\u{E0000}'..='\u{E0FFF}')
 }
 
-/// Most names have no more bytes.
+/// Most names have at most this many bytes.
 const HALF: usize = BLOCK / 2;
 /// Bytes that may be read after the last of an ASCII name, see [`Hash::of_word_in`].
 const AFTER: usize = 16;
 
-/// Calls `each` for every folded word of a name, with bytes and the word's range in them. Returns
-/// how many there are; none if the name has no folded name, as bytes that are not UTF-8.
+/// Calls `each` for every folded word of a name, with bytes and the word's range in them. Returns the number of words;
+/// none if the name has no folded name, for example if it is not UTF-8.
 ///
 /// [`Hash::of_word_in`]: crate::memory::hash::Hash::of_word_in
 #[inline]
 pub(crate) fn each_folded(name: &[u8], mut each: impl FnMut(&[u8], Range<usize>)) -> Option<usize> {
-    // A label's last byte is none of the column's.
+    // The last byte of a label is not part of the name in the column.
     let name = label_of(name).unwrap_or(name);
-    // Most names: all words at once.
+    // Most names are short: all words are folded at once.
     let at_once = if name.len() <= HALF {
         each_folded_at_once::<HALF, { HALF + AFTER }>(name, &mut each)
     } else if name.len() <= BLOCK {
@@ -154,8 +155,8 @@ pub(crate) fn each_folded(name: &[u8], mut each: impl FnMut(&[u8], Range<usize>)
     (count > 0).then_some(count)
 }
 
-/// [`each_folded`] of a name of up to `N` bytes; none if it is not ASCII. It has no more than
-/// `MOST_WORDS` words: see the top. `ROOM` is `N` and the bytes that may be read after it.
+/// [`each_folded`] for a name of up to `N` bytes; none if it is not ASCII. Such a name has at most `MOST_WORDS` words:
+/// see the assertion above. `ROOM` is `N` plus the bytes that may be read after the name.
 #[inline]
 fn each_folded_at_once<const N: usize, const ROOM: usize>(
     name: &[u8],
@@ -193,18 +194,18 @@ pub fn fold_name(name: &[u8], to: &mut Vec<u8>) -> bool {
     .is_some()
 }
 
-/// Whether a name plainly has this folded name: only ASCII letters, digits and single blanks.
+/// Whether a name evidently has this folded name, because it consists only of ASCII letters, digits and single blanks.
 /// `false` proves nothing.
 pub(crate) fn is_plainly(name: &[u8], folded: &[u8]) -> bool {
     name.len() == folded.len()
         && name.iter().zip(folded).all(|(name, folded)| is_plain(*name, *folded))
 }
 
-/// [`is_plainly`] where both have `len` bytes, of which these are the first.
+/// [`is_plainly`] for two texts of `len` bytes, given in arrays of `N` bytes.
 #[inline]
 pub(crate) fn are_plainly<const N: usize>(name: &[u8; N], folded: &[u8; N], len: usize) -> bool {
     let count = u8::try_from(len).unwrap_or(u8::MAX);
-    // Without a branch, so that the compiler does sixteen at a time.
+    // Without a branch, so that the compiler compares sixteen bytes at a time.
     let bytes = name.iter().zip(folded).zip(0_u8..);
     let differ = bytes.map(|((name, folded), i)| (i < count) & !is_plain(*name, *folded));
     len <= N && !differ.fold(false, |any, differs| any | differs)
@@ -278,7 +279,7 @@ mod tests {
             assert!(one.len() >= most.len() / part.len() && std::str::from_utf8(&one).is_ok());
             assert!(folded(&(most + part)) == TOO_LONG);
         }
-        // Short as written, and long when folded.
+        // A word that is short as written, and long when folded.
         let long = folded(&"\u{FDFA}".repeat(MOST_WORD / 30 + 1));
         assert!(long == TOO_LONG && String::from_utf8(long).is_err());
     }
@@ -341,7 +342,7 @@ mod tests {
             let so = name.len() == folded_of_name.len() && are_plainly(&start, &whole, name.len());
             prop_assert_eq!(so, is_plainly(name.as_bytes(), &folded_of_name));
             prop_assert!(!are_plainly(&start, &start, 7));
-            // A window's folded name need not be the folded name of itself; but its words are joined by one blank.
+            // The folded name of a window may have another folded name itself; but its words are joined by one blank.
             let mut window = Vec::new();
             if fold_name(others.as_bytes(), &mut window) && is_plainly(name.as_bytes(), &window) {
                 prop_assert_eq!(window, folded_of_name);
@@ -356,7 +357,7 @@ mod tests {
             unicode_normalization::UNICODE_VERSION,
             crate::LAYOUT,
         );
-        // Has a version changed? Then LAYOUT must as well: see the file's head.
+        // If a version has changed, LAYOUT must change as well: see the head of words.rs.
         assert_eq!(versions, ((17, 0, 0), (18, 0, 0), 13));
     }
 }
