@@ -355,7 +355,7 @@ impl<'m> Image<'m> {
 }
 
 impl Filter<'_> {
-    /// Buckets from which the next Bloom filter was filled, if one is being filled.
+    /// Buckets from which the next Bloom filter was filled; none if it is not being filled.
     #[inline]
     pub(crate) fn swept(self, of: BloomItems) -> Option<u32> {
         self.root().bloom(of, Table::Next).swept()

@@ -1,27 +1,26 @@
-//! Estimates how many edge rows each entity of a table has, never too few: in a pass over the rows
-//! before the one that builds the image, so that each new record gets the inline slots it needs.
+//! Estimates how many edge rows each entity of a table has, never too few. It reads the rows in a pass before the one
+//! that builds the image, so that each new record gets the inline slots it needs.
 //!
 //! ```text
 //!   hash of a name --> two counters of 4 bits; the lesser is the estimate
 //! ```
 //!
-//! A name that shares both counters with others is overestimated. That costs memory in its record
-//! and nothing else: with ten counters a name, one name in a hundred is. The method is Cormode and
-//! Muthukrishnan's, "An improved data stream summary: the count-min sketch and its applications"
-//! (2005), with conservative update (Estan and Varghese, 2002): of two counters that differ only
-//! the lesser is raised.
+//! A name that shares both counters with others is overestimated. That only costs memory in its record: with ten
+//! counters per name, one name in a hundred is overestimated. The method is Cormode and Muthukrishnan's, "An improved
+//! data stream summary: the count-min sketch and its applications" (2005), with conservative update (Estan and
+//! Varghese, 2002): of two counters that differ, only the lesser is raised.
 
 use crate::memory::casts::{halves, wide};
 use crate::memory::hash::{Hash, Kind};
 use crate::{Edge, Image};
 
-/// The largest value of a counter: this many rows or more.
+/// The largest value of a counter: it stands for this many rows or more.
 const MOST: u8 = 15;
 
 /// The counters.
 #[derive(Debug)]
 pub struct Degrees {
-    /// Two a byte.
+    /// Two counters in each byte.
     counters: Vec<u8>,
     seed: u64,
 }
@@ -30,8 +29,8 @@ pub struct Degrees {
 type Place = (usize, u32);
 
 impl Degrees {
-    /// Counters for the rows of an image to be built, in `bytes` bytes, best five or more for each
-    /// entity; none if there is no memory.
+    /// Counters for the rows of an image to be built, in `bytes` bytes, ideally five or more for each entity; none if
+    /// there is no memory.
     #[must_use]
     pub fn new(image: Image<'_>, bytes: usize) -> Option<Degrees> {
         let bytes = bytes.clamp(1, 1 << 31);
@@ -41,7 +40,7 @@ impl Degrees {
         Some(Degrees { counters, seed: image.root().seed() })
     }
 
-    /// Counts a row: one of its parent, one of its child.
+    /// Counts a row: for its parent and for its child.
     pub fn count(&mut self, edge: &Edge<'_>) {
         for name in [edge.parent, edge.child] {
             let places = self.places(Hash::of(self.seed, Kind::Entity, name));
@@ -55,7 +54,7 @@ impl Degrees {
         }
     }
 
-    /// How many rows the entity of that hash has, or more; of many, [`u32::MAX`].
+    /// How many rows the entity with that hash has, or more; [`u32::MAX`] if it has many.
     pub(crate) fn of(&self, hash: Hash) -> u32 {
         match self.least(self.places(hash)) {
             MOST => u32::MAX,
@@ -68,7 +67,7 @@ impl Degrees {
         a.min(b)
     }
 
-    /// Each half of the hash selects a counter, as a fraction of them all.
+    /// Selects two counters: each half of the hash is taken as a fraction of all counters.
     fn places(&self, hash: Hash) -> [Place; 2] {
         let (a, b) = halves(hash.0);
         [a, b].map(|half| {
@@ -92,7 +91,7 @@ mod tests {
         let mut degrees = Degrees::new(image, 5 * entities as usize).unwrap();
         let name = |i: u32| i.to_be_bytes();
         let rows = |i: u32| i % 18;
-        // Entity i is i % 18 / 2 times the child of itself, and once of entity 0 if i % 18 is odd.
+        // Entity i is its own child i % 18 / 2 times, and once the child of entity 0 if i % 18 is odd.
         for i in 0..entities {
             for row in 0..rows(i).div_ceil(2) {
                 let own = 2 * row + 1 < rows(i);

@@ -1,7 +1,7 @@
-//! Delete: finds the row a deleter means, and marks it.
+//! Delete: finds the row that a deleter means, and marks it.
 //!
-//! The row stays; [`settle`](crate::Image::settle) unlinks it when no snapshot can see it.
-//! Which of several equal rows is meant, in this order:
+//! The row stays; [`settle`](crate::Image::settle) unlinks it when no snapshot can see it. Of several equal rows the
+//! first of these is meant:
 //!
 //! ```text
 //!  1  a version inserted by that xid (and command, for an own row), not deleted,
@@ -10,13 +10,12 @@
 //!  3  a version of a settled row whose deleter rolled back
 //! ```
 //!
-//! A row that the deleter inserted itself is never settled, so only 1 counts. If its insert has
-//! not come yet (a trigger deleted it before ours saw it), there is no partner, and no other
-//! row of the edge is taken in its place.
+//! A row that the deleter inserted itself is never settled, so only case 1 applies to it. If its insert has not come
+//! yet (a trigger deleted it before ours saw it), nothing matches, and no other row of the edge is taken in its place.
 //!
-//! Both lists are read in turns, one slot each, until one ends. If that takes long, a flush with
-//! many rows to delete reads one of the lists for all at once ([`Partners`]). Nothing is written
-//! unless the answer is `Done`. Writers only.
+//! Both lists are read in turns, one slot each, until one ends. If that takes long, a flush with many rows to delete
+//! reads one of the lists for all of them at once ([`Partners`]). Nothing is written unless the answer is `Done`.
+//! Writers only.
 
 use crate::forest::fit::Candidate;
 use crate::forest::fit::Fit;
@@ -36,8 +35,7 @@ impl Image<'_> {
     /// Writer: marks a row of `edge` as deleted.
     ///
     /// # Errors
-    /// [`Error::Full`] if a settled row was found and there is no memory for its version;
-    /// every byte is as it was.
+    /// [`Error::Full`] if a settled row was found and there is no memory for its version; then every byte is as it was.
     pub fn delete(
         &self,
         edge: &Edge<'_>,
@@ -52,8 +50,8 @@ impl Image<'_> {
         }
     }
 
-    /// Writer: [`Image::delete`] for one of many rows: [`Deletion::Far`] if the row is in two long
-    /// lists that `partners` has not read ([`Image::look_for`]).
+    /// Writer: [`Image::delete`] for one of many rows. Returns [`Deletion::Far`] if the row is in two long lists that
+    /// `partners` has not read ([`Image::look_for`]).
     ///
     /// # Errors
     /// As [`Image::delete`].
@@ -105,7 +103,7 @@ impl Image<'_> {
             return Ok(Deletion::Far);
         }
         let best = search.best;
-        // A fate matters if it could make a better candidate than the best one known.
+        // A fate matters only if it could make a better candidate than the best one known.
         let better = |rank| best.is_none_or(|(known, _)| rank < known);
         search.unknown.retain(|&(rank, _)| better(rank));
         if !search.unknown.is_empty() {
@@ -157,20 +155,20 @@ struct Search<'m, 'f, F> {
     /// Slots read.
     looked: &'f mut u64,
     best: Option<(Rank, Candidate)>,
-    /// Deleters whose fate is unknown, and what their row would be if they rolled back.
+    /// Deleters whose fate is unknown, and the rank of their row if they rolled back.
     unknown: Vec<(Rank, u64)>,
 }
 
 impl<F: Fates> Search<'_, '_, F> {
-    /// Reads both lists in turns. Each row is in both, so the end of either is the end. `false` if
-    /// that is farther than `slots` slots.
+    /// Reads both lists in turns. Each row is in both, so the search ends when either ends. `false` if it did not end
+    /// within `slots` slots.
     fn run(&mut self, ends: Ends, slots: usize) -> bool {
         let mem = self.image.mem();
         let start = |id: EntityId, side| Cursor::start(Record::new(mem, id), side);
         let mut up = start(ends.child, Direction::Up);
         let mut down = start(ends.parent, Direction::Down);
         for _ in 0..slots {
-            // No row is better than rank Inserter, so the first of it ends the search.
+            // No row is better than rank Inserter, so the first row of that rank ends the search.
             if matches!(self.best, Some((Rank::Inserter, _))) {
                 return true;
             }
@@ -192,7 +190,7 @@ impl<F: Fates> Search<'_, '_, F> {
             Fit::Rank(rank) if self.best.is_none_or(|(best, _)| rank < best) => {
                 self.best = Some((rank, Candidate { slot: at, link: slot.link, side }));
             }
-            // Rows of one transaction often stand together.
+            // Rows of one transaction are often adjacent.
             Fit::If(rank, xid) if self.unknown.last() != Some(&(rank, xid)) => {
                 self.unknown.push((rank, xid));
             }
@@ -210,7 +208,7 @@ mod tests {
 
     const EDGE: Edge<'_> = Edge { tree: None, parent: b"p", child: b"c" };
 
-    /// Aborted below 10, running from 20 on, unknown at 15, else committed.
+    /// Xids below 10 aborted, xids from 20 on are running, 15 is unknown, the others committed.
     fn fates(xid: u64) -> Fate {
         match xid {
             15 => Fate::Unknown,
@@ -220,7 +218,7 @@ mod tests {
         }
     }
 
-    /// An image with these rows of one edge: (xmin, cmin, xmax), 0 for none.
+    /// An image with these rows of one edge: (xmin, cmin, xmax), where 0 stands for none.
     fn with(rows: &[(u64, u32, u64)]) -> HeapMemory {
         let mut heap = HeapMemory::new(1 << 20);
         assert!(heap.grow());
@@ -292,7 +290,7 @@ mod tests {
         assert_eq!(marked(&with(&rows[..2]), by_xid(12)), Ok((0, 0)));
         assert_eq!(marked(&with(&rows[..1]), by_xid(12)), Ok((0, 0)));
         assert_eq!(marked(&with(&[]), by_xid(12)), NONE);
-        // The settled row gets a version of its own; the marked one stays marked by 5.
+        // The settled row gets a version; the row marked by 5 stays marked.
         let heap = with(&rows[..2]);
         assert_eq!(marked(&heap, frozen(2)), Ok((0, 0)));
         assert_eq!(Image::open(&heap).unwrap().stats().versions, 2);

@@ -1,4 +1,4 @@
-//! Where an entity is, and whether one is there at all.
+//! Finds an entity by its name, and tells whether it exists at all.
 
 use crate::filter::bucket::Candidates;
 use crate::filter::counters::Counters;
@@ -10,8 +10,8 @@ use crate::records::visibility::has_visible_edge;
 use crate::{Image, Visibility};
 
 impl Image<'_> {
-    /// Reader: the entity of that name, by the number of its record's line, which no other
-    /// entity has while it is there.
+    /// Reader: the entity of that name, as the number of its record's first line. While the entity exists, no other
+    /// entity has that number.
     #[must_use]
     #[inline(always)]
     pub fn find(&self, name: &[u8]) -> Option<u32> {
@@ -20,8 +20,7 @@ impl Image<'_> {
         found.map(|spot| spot.record().id().line())
     }
 
-    /// Reader: [`Image::find`] of many names: those looked up together wait for memory only
-    /// once.
+    /// Reader: [`Image::find`] for many names: those looked up together wait for memory only once.
     pub fn find_all<'n>(
         &self,
         names: impl IntoIterator<Item = &'n [u8]>,
@@ -39,8 +38,8 @@ impl Image<'_> {
         }
     }
 
-    /// Reader: what the filter alone says: no, or perhaps. For absent names it says perhaps once in
-    /// 8192 times if every slot is full, less often otherwise.
+    /// Reader: the answer of the filter alone: no, or perhaps. For absent names it says perhaps once in 8192 times if
+    /// every slot is full, less often otherwise.
     #[must_use]
     #[inline]
     pub fn may_have(&self, name: &[u8]) -> bool {
@@ -48,9 +47,8 @@ impl Image<'_> {
         Candidates::of(hash, self.names().buckets_of(hash)).next().is_some()
     }
 
-    /// Reader: whether there is an entity of that name with an edge that the snapshot sees, in one of
-    /// these trees if some are given.
-    /// Xids it does not know go to `ask`, and the answer is void.
+    /// Reader: whether there is an entity of that name with an edge that the snapshot sees, in one of these trees if
+    /// some are given. Xids that the snapshot does not know go to `ask`; then the answer is void.
     #[must_use]
     pub fn sees(
         &self,

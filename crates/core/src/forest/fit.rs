@@ -1,4 +1,4 @@
-//! Which row a delete means: how well each row of its edge fits.
+//! Decides which row a delete means: how well each row of its edge fits.
 
 use crate::memory::id::{Link, SlotRef};
 use crate::memory::image::Image;
@@ -25,12 +25,12 @@ pub(crate) struct Candidate {
 /// How a row fits a delete.
 pub(crate) enum Fit {
     Rank(Rank),
-    /// This rank, if that deleter rolled back.
+    /// This rank, but only if that deleter rolled back.
     If(Rank, u64),
     None,
 }
 
-/// How the row of a slot of the wanted edge fits, as far as its deleter's fate is known.
+/// How the row of a slot of the wanted edge fits, as far as the fate of its deleter is known.
 pub(crate) fn judge(image: Image<'_>, link: Link, row: RowVersion, fates: &impl Fates) -> Fit {
     let Link::Version(id) = link else {
         return if row.cmin.is_none() { Fit::Rank(Rank::Settled) } else { Fit::None };
@@ -51,8 +51,7 @@ pub(crate) fn judge(image: Image<'_>, link: Link, row: RowVersion, fates: &impl 
     }
 }
 
-/// Whether nobody deleted the row, or the deleter rolled back. The error is a deleter whose fate is
-/// not known.
+/// Whether the row has no deleter, or its deleter rolled back. The error is a deleter whose fate is unknown.
 pub(crate) fn undone(version: Version<'_>, fates: &impl Fates) -> Result<bool, u64> {
     let xmax = version.xmax();
     if xmax == 0 {
@@ -70,7 +69,7 @@ pub(crate) fn undone(version: Version<'_>, fates: &impl Fates) -> Result<bool, u
     }
 }
 
-/// Whether the row that is deleted was inserted by this xid and command.
+/// Whether the row to delete was inserted by this xid and command.
 fn inserted_by(row: RowVersion, xmin: u64, cmin: u32) -> bool {
     let same_xid = match row.xmin {
         0 => crate::memory::casts::halves(xmin).0 == row.raw_xmin,

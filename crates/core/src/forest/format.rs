@@ -1,4 +1,4 @@
-//! Making an empty image, and finding one.
+//! Makes an empty image, and opens an existing one.
 
 use crate::filter::table::Filter;
 use crate::folded::bloom;
@@ -10,8 +10,8 @@ use crate::memory::root::{FIRST_LINE, LAYOUT, MAX_LINES, Root};
 use crate::memory::tables::Table;
 
 impl<'m> Image<'m> {
-    /// Writer: writes an empty image into chunk 0, which must be mapped. The seed should be
-    /// random, so that nobody can aim collisions.
+    /// Writer: writes an empty image into chunk 0, which must be mapped. The seed should be random, so that no user can
+    /// construct colliding names.
     ///
     /// # Errors
     /// [`Error::Unmapped`] without chunk 0.
@@ -27,8 +27,8 @@ impl<'m> Image<'m> {
         Ok(Image::of(root))
     }
 
-    /// Reader: the image in a memory. Only chunk 0 need be mapped; map as many chunks as
-    /// [`Image::chunks`] says before using more than that and the owner's words.
+    /// Reader: the image in a memory. Only chunk 0 need be mapped. Before using more than that and the owner's words,
+    /// map as many chunks as [`Image::chunks`] says.
     ///
     /// # Errors
     /// [`Error::Unmapped`] without chunk 0, [`Error::NotAnImage`], [`Error::Layout`].

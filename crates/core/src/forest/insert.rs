@@ -1,4 +1,4 @@
-//! Insert, and what inserting and unlinking have in common.
+//! Insert, and the parts that inserting and unlinking share.
 //!
 //! An edge row is two slots, one in the child's list "up" and one in the parent's list
 //! "down". A settled row's slots point at each other; those of a row with a version both
@@ -27,8 +27,8 @@ use crate::records::slot::Slot;
 use crate::records::version;
 use crate::{Edge, Error, Image, Stamp};
 
-/// Lines of the blocks and the version of one row, at most: a slot may make room for heads, and
-/// two new names may be like others.
+/// The most lines for the blocks and the version of one row: a slot may make room for heads, and two new names may
+/// share folded names with others.
 const ROW_LINES: usize = 5 + 2 * alike::LINES;
 
 /// See [`Image::insert_bound`].
@@ -38,20 +38,20 @@ pub(crate) fn insert_bound_lines(edge: &Edge<'_>) -> usize {
     records + Filter::bound_lines() + ROW_LINES
 }
 
-/// A name of an edge: its hash, and its record if there is one. It fits into registers: a larger
-/// one was copied in memory right after it was written, which stalls a processor.
+/// A name of an edge: its hash, and its record if there is one. It fits into registers: a larger struct was copied in
+/// memory right after it was written, which stalls the processor.
 #[derive(Clone, Copy)]
 pub(crate) struct Key {
     pub(crate) hash: Hash,
     pub(crate) record: Option<RecordId>,
 }
 
-/// A row's parent, child if it is another, and tree if it has one.
+/// The keys of a row: its parent, its child unless that is the parent, and its tree if it has one.
 type Keys = [Option<Key>; 3];
 const PARENT: usize = 0;
 const CHILD: usize = 1;
 
-/// The names of [`Keys`] with what they name.
+/// The names of the [`Keys`], with their kinds.
 #[inline]
 fn named<'e>(edge: &Edge<'e>) -> [(Kind, &'e [u8]); 3] {
     let tree = edge.tree.unwrap_or_default();
@@ -62,16 +62,15 @@ fn is_missing(key: &Option<Key>) -> bool {
     key.is_some_and(|key| key.record.is_none())
 }
 
-/// The room of a new entity: at least for the slots of its first row.
+/// The room of a new entity, at least for the slots of its first row.
 fn room_of(degrees: Option<&Degrees>, hash: Hash, keys: &Keys) -> Room {
     let first_row = if keys[CHILD].is_none() { 2 } else { 1 };
     degrees.map_or(Room::USUAL, |degrees| Room::of(degrees.of(hash).max(first_row)))
 }
 
 impl Image<'_> {
-    /// An upper bound of the bytes one insert of `edge` can take: names and their pieces, the
-    /// filter's growth, a block for each list, a version. If [`Image::free_bytes`] is at
-    /// least this, the insert succeeds.
+    /// An upper bound of the bytes that one insert of `edge` can take: names and their pieces, the filter's growth, a
+    /// block for each list, a version. If [`Image::free_bytes`] is at least this, the insert succeeds.
     #[must_use]
     pub fn insert_bound(edge: &Edge<'_>) -> usize {
         insert_bound_lines(edge) * LINE_BYTES
@@ -85,7 +84,7 @@ impl Image<'_> {
         Key { hash, record: found.map(|spot| spot.record().id()) }
     }
 
-    /// [`Image::key`] of a name that may be a known record's.
+    /// [`Image::key`] for a name that may be that of a known record.
     #[inline]
     pub(crate) fn key_after(self, last: Option<RecordId>, kind: Kind, name: &[u8]) -> Key {
         match last.map(|id| Record::new(self.mem(), id)).filter(|record| record.is(kind, name)) {
@@ -97,12 +96,12 @@ impl Image<'_> {
     /// Writer: adds a row of `edge`; `stamp: None` means that everyone sees it.
     ///
     /// # Errors
-    /// [`Error::Full`], and every byte is as it was.
+    /// [`Error::Full`]; then every byte is as it was.
     pub fn insert(&self, edge: &Edge<'_>, stamp: Option<Stamp>) -> Result<(), Error> {
         self.insert_next(edge, stamp, &mut Recent::default())
     }
 
-    /// Writer: [`Image::insert`] of one of many rows; `recent` saves lookups.
+    /// Writer: [`Image::insert`] for one of many rows; `recent` saves lookups.
     ///
     /// # Errors
     /// As [`Image::insert`].
@@ -115,8 +114,8 @@ impl Image<'_> {
         self.insert_known(edge, stamp, recent, None)
     }
 
-    /// Writer: [`Image::insert_next`] of a row that everyone sees and `degrees` counted, so that new
-    /// entities get the room they need.
+    /// Writer: [`Image::insert_next`] for a row that everyone sees and `degrees` counted, so that new entities get the
+    /// room they need.
     ///
     /// # Errors
     /// As [`Image::insert`].
@@ -184,7 +183,7 @@ impl Image<'_> {
             let room = key.map_or(Room::USUAL, |key| room_of(degrees, key.hash, keys));
             record::plan(&mut plan, *kind, name.len(), room);
         }
-        // A new entity has inline room for this row.
+        // A new entity has inline room for this row, so only known entities need blocks.
         let blocks = |key: &Option<Key>, directions: &[Direction]| {
             let record = key.as_ref().and_then(|key| key.record);
             record.map_or(0, |id| list::blocks_needed(Record::new(self.mem(), id), directions))
@@ -202,7 +201,7 @@ impl Image<'_> {
         }
     }
 
-    /// Creates the records that are missing and enters them into the filter.
+    /// Creates the missing records and enters them into the filter.
     fn create_missing(
         self,
         edge: &Edge<'_>,
@@ -230,7 +229,7 @@ impl Image<'_> {
             let Some(Key { hash, record: Some(id) }) = *key else { continue };
             let folded = folded_names.get(i).and_then(Option::as_ref);
             if !self.enter(hash, id, folded, ROW_LINES) {
-                // Nine names of one hash, under a secret seed, or no memory to split: undo.
+                // Nine names have one hash (under a secret seed), or there is no memory to split: undo.
                 let record =
                     |key: &Option<Key>| Some(Record::new(self.mem(), key.as_ref()?.record?));
                 let undone = || created().filter_map(|(i, key)| Some((i, record(key)?)));
@@ -243,12 +242,12 @@ impl Image<'_> {
         Ok(())
     }
 
-    /// Whether an insert may find a directory full.
+    /// Whether an insert may find the directory of a table full.
     fn is_nearly_full(self) -> bool {
         self.names().is_nearly_full() || self.folded_names().is_nearly_full()
     }
 
-    /// Writes the row's two slots, and its version if it has one; returns the slots, up and down.
+    /// Writes the row's two slots, and its version if it has one; returns the slots, up first.
     fn link(
         self,
         parent: EntityId,
@@ -279,7 +278,7 @@ impl Image<'_> {
         (up, down)
     }
 
-    /// Removes a row, and every entity and tree that has none left.
+    /// Removes a row, and each of its entities and its tree if that has no rows left.
     pub(crate) fn unlink(self, row: version::Row) {
         let mem = self.mem();
         self.root().set(Field::Moves, self.root().get(Field::Moves).wrapping_add(1));
@@ -317,7 +316,7 @@ impl Image<'_> {
     }
 }
 
-/// The most entries that these folded names and their prefixes take: names may share them.
+/// The most entries that these folded names and their prefixes take; they may take fewer, as names may share them.
 fn most_folded(folded_names: &[Option<FoldedName>; 2]) -> u32 {
     word(folded_names.iter().flatten().map(FoldedName::entries).sum())
 }

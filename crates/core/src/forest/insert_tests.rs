@@ -19,7 +19,7 @@ fn edge<'a>(tree: Option<&'a [u8]>, parent: &'a [u8], child: &'a [u8]) -> Edge<'
     Edge { tree, parent, child }
 }
 
-/// Problems other than lines that a test took away.
+/// Problems other than the lines that a test took away.
 fn problems(heap: &HeapMemory) -> Vec<crate::Problem> {
     let mut problems = Vec::new();
     image(heap).verify(&mut |problem| problems.push(problem));
@@ -36,7 +36,7 @@ fn starved(heap: &HeapMemory, lines: usize) -> HeapMemory {
     copy
 }
 
-/// Checks that the insert leaves no trace while lines are missing; returns how many it needs.
+/// Checks that the insert leaves no trace while lines are missing; returns how many lines it needs.
 fn fails_cleanly_until(heap: &HeapMemory, edge: Edge<'_>, stamp: Option<Stamp>) -> usize {
     fails_cleanly(heap, edge, &|image| image.insert(&edge, stamp))
 }
@@ -69,15 +69,14 @@ fn fails_cleanly(
 fn a_failed_insert_leaves_every_byte_as_it_was() {
     let heap = heap();
     let stamp = Some(Stamp { xmin: 10, cmin: 0 });
-    // Two entities and a tree of a line each, a version.
+    // Two entities and a tree take a line each, a version another.
     let new = edge(Some(b"t"), b"a parent's name", b"a child's name");
     assert_eq!(fails_cleanly_until(&heap, new, stamp), 1 + 1 + 1 + 1);
     assert_eq!(fails_cleanly_until(&heap, new, None), 1 + 1 + 1);
-    // A name in pieces: 33 lines, one full piece of 64, a last one of 17.
+    // The lines of a name in pieces: 33, one full piece of 64, a last one of 17.
     let long = [b'x'; crate::records::record::INSIDE + 4088 + 1024];
     assert_eq!(fails_cleanly_until(&heap, edge(None, &long, &long), None), 33 + 64 + 17);
-    // Both lists full, with two rows inline, and then with one and five in a block: a block
-    // each.
+    // Both lists are full: first with two rows inline, then also with one and five in a block. Each needs a block.
     let both = edge(None, b"hub nine!", b"hub nine?");
     let own = edge(None, b"hub nine!", b"hub nine!");
     for rows in [2, 4] {
@@ -87,7 +86,7 @@ fn a_failed_insert_leaves_every_byte_as_it_was() {
         assert_eq!(fails_cleanly_until(&heap, both, None), 2);
         assert_eq!(fails_cleanly_until(&heap, own, stamp), 3);
     }
-    // Rows of both directions: the slot that makes room for heads has a block of its own.
+    // Rows of both directions: the slot that makes room for heads needs a block too.
     for (from, to) in [(2, 0), (1, 1), (0, 2)] {
         let name = [b"hub and ", &[b'0' + from][..]].concat();
         for i in 0..from + to {
@@ -100,7 +99,7 @@ fn a_failed_insert_leaves_every_byte_as_it_was() {
         let own = fails_cleanly_until(&heap, edge(None, &name, &name), None);
         assert_eq!(own, 2);
     }
-    // A row of its own where one of three slots is free: the first, and the second.
+    // A row from an entity to itself where one of three slots is free: the first, and the second.
     for (parent, child) in [(b"one", b"two"), (b"one", b"two"), (b"six", b"two")] {
         image(&heap).insert(&edge(None, parent, child), None).unwrap();
     }
@@ -113,7 +112,7 @@ fn a_failed_insert_leaves_every_byte_as_it_was() {
 #[test]
 fn a_block_for_names_that_are_alike_is_part_of_the_plan() {
     let heap = heap();
-    // Sixteen names of one folded name.
+    // Sixteen names with the same folded name.
     let names: Vec<Vec<u8>> = (0..16).map(|i| [&b"alike"[..], &vec![b'!'; i]].concat()).collect();
     let of = |i: usize, j: usize| edge(None, &names[i], &names[j]);
     assert_eq!(fails_cleanly_until(&heap, of(0, 0), None), 1, "alone");
@@ -136,7 +135,7 @@ fn a_block_for_names_that_are_alike_is_part_of_the_plan() {
 fn counted_entities_have_the_room_they_need_and_no_more() {
     let mut heap = heap();
     let name = |i: u32| format!("a name of 24 bytes: {i:04}").into_bytes();
-    // Entity i has i rows: with i children of one row each, or i times with itself.
+    // Entity i has i rows: to i children of one row each, or i rows to itself.
     let rows = |own: bool| {
         let all = (1..20).flat_map(move |i| (0..i).map(move |j| (i, j)));
         all.map(move |(i, j)| (name(i), if own { name(i) } else { name(100 + 20 * i + j) }))
@@ -160,7 +159,7 @@ fn counted_entities_have_the_room_they_need_and_no_more() {
         }
     }
     let own = edge(None, b"itself, and by 23 bytes", b"itself, and by 23 bytes");
-    // It was not counted, yet has room for both of its slots.
+    // The entity was not counted, yet has room for both of its slots.
     heap = self::heap();
     let degrees = Degrees::new(image(&heap), 8).unwrap();
     let insert = |image: Image<'_>| image.insert_counted(&own, &mut Recent::default(), &degrees);
@@ -182,7 +181,7 @@ fn a_filter_that_must_grow_is_part_of_the_plan() {
     while grew < 2 {
         let (parent, child) = (name(i), name(i + 1));
         let edge = edge(None, &parent, &child);
-        // The next page is due at 410, 819, ... entities: look closely there only.
+        // The next page is due at 410, 819, ... entities: look closely only there.
         let due = (image.stats().entities + 3) % 410 < 6;
         if due && fails_cleanly_until(&heap, edge, None) > 45 {
             grew += 1;

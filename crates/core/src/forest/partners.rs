@@ -1,20 +1,19 @@
 //! Partners: finds the rows that a flush deletes, if their lists are long.
 //!
-//! [`Image::delete_next`](crate::Image::delete_next) reads a few slots itself. Rows that share
-//! parent and child over many trees, or are equal, are in two long lists: searching for each would
-//! make a flush cost its rows times their length. Then the shorter list is read once, for all rows
-//! that the flush still has to delete, and what fits is kept here, in local memory, by identity:
+//! [`Image::delete_next`](crate::Image::delete_next) reads a few slots itself. Rows that share parent and child over
+//! many trees, or are equal, are in two long lists: if each row were searched for, a flush would cost its rows times
+//! their length. So the shorter list is read once, for all rows that the flush still has to delete, and the rows that
+//! fit are kept here, in local memory, by identity:
 //!
 //! ```text
 //!   (parent, child, tree, xmin, cmin) --> slots of rows with that inserter
 //!   (parent, child, tree)             --> slots of settled rows
 //! ```
 //!
-//! Reading needs the shared lock and may be done in steps. What is kept stays valid until a row is
-//! unlinked anywhere ([`Field::Moves`](crate::memory::root::Field::Moves)): nothing else moves a slot of
-//! a long list. Others may mark a row meanwhile, or settle it, so each is judged again before it
-//! is taken. Rows that others insert meanwhile are no partners: the deleter of a row has seen its
-//! inserter commit, and the row was flushed before that.
+//! Reading needs the shared lock and may be done in steps. What is kept stays valid until some row is unlinked
+//! ([`Field::Moves`](crate::memory::root::Field::Moves)): nothing else moves a slot of a long list. Meanwhile others
+//! may mark or settle a row, so each row is judged again before it is taken. Rows that others insert meanwhile are
+//! never meant: the deleter of a row has seen its inserter commit, and the row was flushed before that.
 
 mod rows;
 
@@ -36,9 +35,9 @@ use std::hash::BuildHasherDefault;
 pub(crate) enum Found {
     Row(Candidate),
     None,
-    /// The fates of the xids pushed to `ask` decide.
+    /// The fates of the xids pushed to `ask` decide: ask again when they are known.
     Ask,
-    /// Not known here: the lists must be read.
+    /// The row is not known here: the lists must be read.
     Far,
 }
 
@@ -54,7 +53,7 @@ pub enum Looked {
     Moved,
 }
 
-/// The two lists that have a delete's row, while they are read.
+/// The two lists that contain a delete's row, while they are read.
 #[derive(Debug)]
 struct Reading {
     ends: Ends,
@@ -65,17 +64,17 @@ struct Reading {
     unsure: Vec<Place>,
 }
 
-/// Slots of each list that a delete reads before it calls its row far: few entities have more.
+/// Slots of each list that a delete reads before its row counts as far: few entities have more.
 const NEAR: usize = 64;
 
-/// See the file's head. Belongs to one flush of one image.
+/// The rows kept for one flush of one image: see the file's head.
 #[derive(Debug)]
 pub struct Partners {
     /// Slots of each list after which a row is far.
     pub(crate) near: usize,
     moves: u32,
     rows: Kept,
-    /// The last delete's entities, and the count of moves then: the next delete often has the same.
+    /// The last delete's entities, and the count of moves at that time: the next delete often has the same entities.
     last: Option<(Ends, u32)>,
     /// The lists that were read.
     lists: HashSet<ListOf, BuildHasherDefault<Made>>,
@@ -92,20 +91,20 @@ impl Default for Partners {
 }
 
 impl Partners {
-    /// Knows nothing. A row is far after `near` slots of each of its lists.
+    /// Partners that have read nothing. A row is far after `near` slots of each of its lists.
     #[must_use]
     pub fn after(near: usize) -> Partners {
         let (rows, lists, filter) = Default::default();
         Partners { near, moves: 0, rows, last: None, lists, filter, reading: None, looked: 0 }
     }
 
-    /// Slots read so far: what finding rows cost.
+    /// Slots read so far, which is the cost of finding rows.
     #[must_use]
     pub fn looked(&self) -> u64 {
         self.looked
     }
 
-    /// Forgets what is kept: it is no longer valid, or is not enough.
+    /// Drops what is kept, because it is no longer valid or not enough.
     fn forget(&mut self, image: Image<'_>) {
         self.rows.clear();
         self.lists.clear();
@@ -117,7 +116,7 @@ impl Partners {
         self.lists.contains(&ListOf::new(of, side))
     }
 
-    /// Whether the rows of these entities are known.
+    /// Whether the rows between these entities are known.
     pub(crate) fn know(&self, image: Image<'_>, ends: Ends) -> bool {
         !self.lists.is_empty()
             && self.moves == image.root().get(Field::Moves)
@@ -125,7 +124,7 @@ impl Partners {
                 || self.has_read(ends.parent, Direction::Down))
     }
 
-    /// [`Image::ends`] for one of many deletes: reuses the last one's.
+    /// [`Image::ends`] for one of many deletes: reuses those of the last one.
     pub(crate) fn ends(&mut self, image: Image<'_>, edge: &Edge<'_>) -> Option<Ends> {
         let moves = image.root().get(Field::Moves);
         // Only unlinking frees a record.
@@ -135,7 +134,7 @@ impl Partners {
         Some(ends)
     }
 
-    /// Takes a row for a delete. The caller asked [`Partners::know`].
+    /// Takes a row for a delete. The caller has asked [`Partners::know`].
     pub(crate) fn find(
         &mut self,
         image: Image<'_>,
@@ -163,11 +162,11 @@ impl Partners {
         Found::None
     }
 
-    /// Takes back a row that was found and could not be marked.
+    /// Puts back a row that was found and could not be marked.
     pub(crate) fn give_back(&mut self, image: Image<'_>, ends: Ends, row: Candidate) {
         let class = match row.link {
             Link::Mirror(_) => Class::settled(ends),
-            // Marking it takes no memory.
+            // Marking a row that has a version takes no memory, so it cannot have failed.
             Link::Version(_) => return,
         };
         debug_assert!(self.know(image, ends));
@@ -191,7 +190,7 @@ impl Partners {
         self.rows.add(class, Place::new(slot, side));
     }
 
-    /// Notes what the flush still has to delete.
+    /// Notes the rows that the flush still has to delete.
     fn want<'e>(
         &mut self,
         image: Image<'_>,
@@ -210,7 +209,7 @@ impl Partners {
         Ok(())
     }
 
-    /// Keeps a slot of a list if a delete wants its row. False: the fate of the xid in `ask` decides.
+    /// Keeps a slot of a list if a delete wants its row. `false` if that depends on the fate of the xid in `ask`.
     fn keep(
         &mut self,
         image: Image<'_>,
@@ -261,11 +260,11 @@ impl Partners {
 }
 
 impl Image<'_> {
-    /// Reader: begins to read the lists of a row that [`Image::delete_next`](crate::Image::delete_next)
-    /// called far; `deletes` are those that the flush still has to do, that one first.
+    /// Reader: begins to read the lists of a row that [`Image::delete_next`](crate::Image::delete_next) called far;
+    /// `deletes` are the deletes that remain in the flush, that row's first.
     ///
     /// # Errors
-    /// If there is no memory: then search for the row alone.
+    /// If there is no memory. Then search for this row alone.
     pub fn look_for<'e>(
         &self,
         partners: &mut Partners,
@@ -274,7 +273,7 @@ impl Image<'_> {
         partners.reading = None;
         let Some((edge, row)) = deletes.clone().next() else { return Ok(Looked::Done) };
         let Some(ends) = self.ends(&edge) else { return Ok(Looked::Done) };
-        // Rows are known, but not enough; or the names were unknown when the lists were read.
+        // Either the rows are known but were not enough, or the names were unknown when the lists were read.
         let stale = partners.know(*self, ends)
             || partners.moves != self.root().get(Field::Moves)
             || !partners.rows.is_wanted(Class::of(ends, row));
@@ -287,8 +286,8 @@ impl Image<'_> {
         Ok(Looked::More)
     }
 
-    /// Reader: continues what [`Image::look_for`] began, for `steps` slots. Pushes xids whose fates are
-    /// needed and unknown to `ask`.
+    /// Reader: continues what [`Image::look_for`] began, for `steps` slots. Pushes xids whose fates are needed and
+    /// unknown to `ask`.
     ///
     /// # Errors
     /// As [`Image::look_for`].
@@ -354,12 +353,12 @@ impl Image<'_> {
         Ok(Looked::More)
     }
 
-    /// The entities and the tree of an edge, if all names are known.
+    /// The entities and the tree of an edge; none if a name is unknown.
     pub(crate) fn ends(self, edge: &Edge<'_>) -> Option<Ends> {
         self.ends_after(edge, None)
     }
 
-    /// [`Image::ends`] of an edge that may share names with the last one.
+    /// [`Image::ends`] for an edge that may share names with the last one.
     fn ends_after(self, edge: &Edge<'_>, last: Option<Ends>) -> Option<Ends> {
         let key = |last, kind, name| self.key_after(last, kind, name).record;
         let [parent, child] = [last.map(|last| last.parent), last.map(|last| last.child)];
@@ -378,8 +377,8 @@ impl Image<'_> {
     }
 }
 
-/// Takes the next row of a class that fits a delete. Rows of an inserter that were settled since they
-/// were kept go to `settled_since`.
+/// Takes the next row of a class that fits a delete. Rows in the class of an inserter that were settled since they were
+/// kept go to `settled_since`.
 fn take(
     image: Image<'_>,
     rows: &mut Taken<'_>,
@@ -402,7 +401,8 @@ fn take(
             }
             Fit::Rank(_) => {
                 rows.pop();
-                // Without memory for it, the row is found when the lists are read again.
+                // A settled row is dropped from an inserter's class. If there is no memory to keep it as settled, it is
+                // found when the lists are read again.
                 if is_settled {
                     continue;
                 }

@@ -54,14 +54,14 @@ fn read<'e>(
     assert_eq!(looked, Looked::Done);
 }
 
-/// Deletes every row, in flushes and in an unhelpful order; returns the slots read for each.
+/// Deletes every row, in flushes and in an unhelpful order; returns the slots read per row.
 fn per_row(shape: fn(u32) -> Names, inserter: u64) -> u64 {
     let heap = memory();
     let image = Image::open(&heap).unwrap();
     let row = RowVersion { xmin: inserter, raw_xmin: halves(inserter).0, cmin: None };
     let stamp = (inserter > 0).then_some(Stamp { xmin: inserter, cmin: 0 });
     (0..ROWS).for_each(|i| image.insert(&edge(&shape(i)), stamp).unwrap());
-    // A factor prime to the number of rows takes each once.
+    // The factor is prime to the number of rows, so each row is taken once.
     let rows: Vec<Names> = (0..ROWS).map(|i| shape(i * 1999 % ROWS)).collect();
     let mut looked = 0;
     for flush in rows.chunks(FLUSH) {
@@ -91,7 +91,7 @@ fn finding_a_row_costs_the_same_however_many_share_its_names() {
     for (shape, row) in SHAPES {
         for inserter in [0, 20] {
             let slots = per_row(row, inserter);
-            // Three scans of the shorter list for each flush, or a search of the near slots.
+            // The limit: three scans of the shorter list for each flush, or a search of the near slots.
             assert!(slots <= 130, "{shape}, inserted by {inserter}: {slots} slots a row");
         }
     }
@@ -138,10 +138,10 @@ fn what_moved_is_not_trusted_and_what_was_settled_is_found() {
     let all = |_: u64| Fate::Committed;
     let mut partners = Partners::default();
     read(image, &mut partners, rest());
-    // Settled: the versions are gone, the slots have not moved.
+    // After settling, the versions are gone and the slots have not moved.
     assert_eq!(image.settle(1000, 100, &all, &mut Vec::new()).freed, 200);
     assert_eq!(one(3, &mut partners), Deletion::Done);
-    // Unlinked: the last slot of the list took the place of the row's.
+    // After unlinking, the last slot of the list has taken the place of the row's slot.
     assert_eq!(image.settle(1000, 100, &all, &mut Vec::new()).freed, 1);
     assert_eq!(one(4, &mut partners), Deletion::Far);
     read(image, &mut partners, rest().skip(4));

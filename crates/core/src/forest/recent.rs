@@ -3,14 +3,13 @@
 use crate::memory::id::{EntityId, RecordId, SlotRef};
 use crate::records::edge::Ends;
 
-/// The parent and the tree of the last row, which the next one often has too. Ignored if the image
-/// changed in between.
+/// The names of the last row, which the next one often has too. Ignored if the image changed in between.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Recent {
     pub(crate) parent: Option<RecordId>,
     pub(crate) tree: Option<RecordId>,
     pub(crate) epoch: u64,
-    /// The last row's child and slots.
+    /// The child and the slots of the last row.
     pub(crate) row: Option<(EntityId, SlotRef, SlotRef)>,
 }
 

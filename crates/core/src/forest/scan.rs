@@ -25,7 +25,7 @@ impl Scan {
         Scan::default()
     }
 
-    /// The xids the snapshot did not know, sorted and unique after [`Step::Ask`].
+    /// The xids that the snapshot did not know, sorted and unique after [`Step::Ask`].
     #[must_use]
     pub fn asked(&self) -> &[u64] {
         &self.asked
@@ -45,11 +45,10 @@ impl Scan {
 }
 
 impl Image<'_> {
-    /// Reader: calls `f(tree, parent, child)` for every visible edge row, for each duplicate,
-    /// for about `budget` slots a call: a bucket is finished once begun. After
-    /// [`Step::More`] the next call continues. An entry may move to another bucket when the
-    /// image changes, so restart the scan if [`Image::epoch`] changed.
-    /// [`Step::Ask`]: complete, but for rows of the xids in [`Scan::asked`].
+    /// Reader: calls `f(tree, parent, child)` for every visible edge row, including each duplicate. Reads about
+    /// `budget` slots a call: a bucket is finished once begun. After [`Step::More`] the next call continues. An entry
+    /// may move to another bucket when the image changes, so restart the scan if [`Image::epoch`] changed. After
+    /// [`Step::Ask`] the scan is complete, except for rows of the xids in [`Scan::asked`].
     pub fn edges(
         &self,
         scan: &mut Scan,

@@ -9,10 +9,9 @@
 //!  else                                      moved to the end of the queue
 //! ```
 //!
-//! Only fates of xids below the horizon are asked for, as these are not running. Versions are
-//! examined from the front of the queue, each at most once a call. Those that were asked about
-//! stay in front until the answers come: otherwise a queue of more transactions than a call
-//! asks about would circulate for ever. Writers only.
+//! Only fates of xids below the horizon are asked for, as these are not running. Versions are examined from the front
+//! of the queue, each at most once a call. A version that waits for a fate stays in front until the answer comes:
+//! otherwise a queue of more transactions than a call asks about would circulate for ever. Writers only.
 
 use crate::memory::casts::wide;
 use crate::memory::id::Link;
@@ -35,8 +34,8 @@ enum Verdict {
 }
 
 impl<'m> Image<'m> {
-    /// Writer: examines up to `max` versions. Xids below `horizon` are visible to every
-    /// snapshot or to none; fates needed and unknown are pushed to `ask`, each once.
+    /// Writer: examines up to `max` versions. Xids below `horizon` are visible to every snapshot or to none; fates that
+    /// are needed and unknown are pushed to `ask`, each once.
     pub fn settle(
         &self,
         max: usize,
@@ -116,8 +115,8 @@ fn judge(version: Version<'_>, horizon: u64, fates: &impl Fates, ask: &mut Vec<u
     }
 }
 
-/// The fate the version remembers; else that known of an xid below the horizon, which it then
-/// remembers.
+/// The fate that the version remembers. If there is none and the xid is below the horizon, asks `fates` and remembers a
+/// final answer.
 fn fate_of(
     version: Version<'_>,
     xid: u64,
@@ -138,7 +137,7 @@ fn fate_of(
         Fate::Aborted => version.remember(side, Hint::Aborted),
         Fate::Running => {}
         Fate::Unknown => {
-            // Rows of one transaction stand together in the queue.
+            // Rows of one transaction are adjacent in the queue.
             if ask.last() != Some(&xid) {
                 ask.push(xid);
             }
@@ -165,7 +164,7 @@ mod tests {
         }
     }
 
-    /// What becomes of a row: (edge rows, versions) left, and what was asked.
+    /// The result for a row: the (edge rows, versions) that remain, and the xids that were asked for.
     fn settled(xmin: u64, xmax: u64) -> (u64, u64, Vec<u64>) {
         let mut heap = HeapMemory::new(1 << 20);
         assert!(heap.grow());
@@ -188,18 +187,18 @@ mod tests {
 
     #[test]
     fn each_rule_of_the_table_holds() {
-        // Inserted.
+        // Inserted rows.
         assert_eq!(settled(10, 0), (1, 0, vec![]), "committed: settled");
         assert_eq!(settled(20, 0), (0, 0, vec![]), "aborted: never was");
         assert_eq!(settled(30, 0), (1, 1, vec![30]), "unknown: asked");
         assert_eq!(settled(110, 0), (1, 1, vec![]), "some snapshot may not see it");
         assert_eq!(settled(120, 0), (1, 1, vec![]), "not judged before the horizon");
-        // Deleted.
+        // Deleted rows.
         assert_eq!(settled(0, 11), (0, 0, vec![]), "committed: gone");
         assert_eq!(settled(0, 21), (1, 0, vec![]), "aborted: settled again");
         assert_eq!(settled(0, 31), (1, 1, vec![31]), "unknown: asked");
         assert_eq!(settled(0, 111), (1, 1, vec![]), "some snapshot still sees it");
-        // Both.
+        // Rows inserted and deleted.
         assert_eq!(settled(10, 11), (0, 0, vec![]));
         assert_eq!(settled(10, 21), (1, 0, vec![]));
         assert_eq!(settled(10, 111), (1, 1, vec![]));

@@ -15,7 +15,7 @@ pub struct Stats {
     pub entities: u64,
     /// Distinct tree names, NULL not counted.
     pub trees: u64,
-    /// Edge rows, duplicates and rows that some snapshot does not see included.
+    /// Edge rows, including duplicates and rows that some snapshot does not see.
     pub edge_rows: u64,
     /// Edge rows that carry a version.
     pub versions: u64,
@@ -27,11 +27,11 @@ pub struct Stats {
     pub load_factor: f64,
     /// Entries moved to their other bucket to make room.
     pub kicks: u64,
-    /// Doublings of the table of names completed.
+    /// Completed doublings of the table of names.
     pub growths: u64,
     /// Buckets split.
     pub splits: u64,
-    /// Bytes in use, the root and the tail of a chunk too small to use included.
+    /// Bytes in use, including the root and tails of chunks that are too small to use.
     pub bytes_used: u64,
     /// Bytes of the chunks published.
     pub bytes_published: u64,

@@ -1,9 +1,8 @@
 //! The allocator: whole lines, 1 to 64 at a time, all of one allocation in one chunk.
 //!
-//! A request is served from the free list of exactly its size, else from the
-//! untouched end of the published chunks (the bump), else from a larger free
-//! piece, smallest first, whose rest goes back to the lists. Sizes repeat (blocks,
-//! versions and short records are 1 or 2 lines), so pieces are not joined again.
+//! A request is served from the free list of exactly its size, else from the untouched end of the published chunks (the
+//! bump), else from the smallest larger free piece, whose rest goes back to the lists. Sizes repeat (blocks, versions
+//! and short records are 1 or 2 lines), so free pieces are not joined.
 //!
 //! ```text
 //!   a free piece:  next u32 | 0xF4EEF4EE u32 | lines u32 | ...
@@ -20,10 +19,10 @@ use crate::memory::flat::Memory;
 use crate::memory::id::LINE_LIMIT;
 use crate::memory::root::{Counter, Field, MAX_LINES, Root};
 
-/// Marks free pieces, so that verify() can tell a list that ran into live memory.
+/// Marks free pieces, so that verify() notices a list that leads into live memory.
 pub(crate) const FREE_MARK: u32 = 0xF4EE_F4EE;
 
-/// The chunk of the bump, and its lines from there on; the bump may be at the end of a chunk.
+/// The chunk of the bump, and the lines from the bump to its end; none if the bump is at the end of all chunks.
 fn room(bump: u32, chunks: usize) -> Option<(usize, u32)> {
     if bump >= LINE_LIMIT {
         return None;
@@ -32,8 +31,8 @@ fn room(bump: u32, chunks: usize) -> Option<(usize, u32)> {
     (chunk < chunks).then(|| (chunk, lines_of(chunk) - offset))
 }
 
-/// Lines certainly available from the bump, whatever the requests: at each border between
-/// two chunks a request of 64 lines may leave 63 behind.
+/// Lines that are certainly available from the bump, whatever the requests: at each border between two chunks a request
+/// of 64 lines may leave 63 unused.
 pub(crate) fn certain_lines(root: Root<'_>) -> usize {
     let chunks = index(root.get(Field::Chunks));
     let bump = root.get(Field::Bump);
@@ -44,7 +43,7 @@ pub(crate) fn certain_lines(root: Root<'_>) -> usize {
     index(first_line(chunks) - bump).saturating_sub(lost)
 }
 
-/// Lines in the free lists and after the bump, fitting or not.
+/// Lines in the free lists and after the bump, whether or not they fit a request.
 pub(crate) fn loose_lines(root: Root<'_>) -> usize {
     let chunks = index(root.get(Field::Chunks));
     let free = usize::try_from(root.count(Counter::FreeLines)).unwrap_or(usize::MAX);
@@ -68,7 +67,7 @@ pub(crate) fn take(mem: &Memory, lines: u32) -> Option<NonZeroU32> {
         if chunk + 1 == chunks {
             break;
         }
-        // The tail of a chunk is shorter than a request, so it fits a free list.
+        // The tail of a chunk is shorter than the request, so it fits a free list.
         give(mem, bump, left);
         bump += left;
         root.set(Field::Bump, bump);
@@ -79,8 +78,8 @@ pub(crate) fn take(mem: &Memory, lines: u32) -> Option<NonZeroU32> {
     Some(line)
 }
 
-/// Takes a run of lines, which may be longer than the largest allocation, if they and `later`
-/// single ones are available; [`give`] takes them back in pieces.
+/// Takes a run of lines, which may be longer than the largest allocation, if the run and `later` single lines are
+/// available; [`give`] takes it back in pieces.
 pub(crate) fn take_run(mem: &Memory, lines: u32, later: usize) -> Option<NonZeroU32> {
     let root = Root::new(mem);
     if lines <= MAX_LINES {
@@ -120,18 +119,18 @@ fn pop(mem: &Memory, root: Root<'_>, lines: u32) -> Option<NonZeroU32> {
     Some(line)
 }
 
-/// Requests of one plan: an insert has 3 pages, 3 records of up to 3 parts, 2 blocks, 1 version.
+/// The most requests of one plan: an insert has 3 pages, 3 records of up to 3 parts, 2 blocks, 1 version.
 const REQUESTS: usize = 16;
 
-/// A dry run of [`take`]: the same decisions, on a copy of the counts.
+/// A dry run of [`take`]: it makes the same decisions, on a copy of the counts.
 #[derive(Debug)]
 pub(crate) struct Plan<'m> {
     root: Root<'m>,
     certain: usize,
     asked: usize,
-    /// The lists' lengths and the bump, once the certain lines are used up.
+    /// The lengths of the lists and the bump, from the moment when the certain lines are used up.
     exact: Option<Exact>,
-    /// What was asked while lines were certain: replayed when they no longer are.
+    /// The requests made while lines were certain, to be replayed when they no longer are.
     script: [(u32, usize); REQUESTS],
     scripted: usize,
     failed: bool,
@@ -169,7 +168,7 @@ impl<'m> Plan<'m> {
         let script = &self.script[..self.scripted];
         let exact = self.exact.get_or_insert_with(|| {
             let mut exact = Exact::new(root);
-            // The reserved lines cannot fail; taking them shows what is left.
+            // The certain lines cannot fail; taking them shows what is left.
             for &(lines, times) in script {
                 (0..times).for_each(|_| assert!(exact.take(lines), "certain lines are there"));
             }
@@ -178,7 +177,7 @@ impl<'m> Plan<'m> {
         self.failed |= (0..times).any(|_| !exact.take(lines));
     }
 
-    /// Bytes asked for in all, if a request fails.
+    /// The bytes of all requests, if one of them failed.
     pub(crate) fn shortage(&self) -> Option<usize> {
         self.failed.then_some(self.asked * LINE_BYTES)
     }

@@ -1,4 +1,4 @@
-//! Conversions between widths of numbers: they lose nothing, or panic if they would.
+//! Conversions between widths of numbers. They lose nothing: where they would, they panic.
 
 /// A `u32` from memory as an index. Lossless on every target with 32-bit pointers or wider.
 #[inline]
@@ -19,7 +19,7 @@ pub fn word(n: usize) -> u32 {
     u32::try_from(n).expect("a number for the image fits a word")
 }
 
-/// A count as stored in 64 bits.
+/// A count, as 64 bits.
 #[inline]
 pub(crate) const fn wide(n: usize) -> u64 {
     n as u64

@@ -1,9 +1,8 @@
-//! How lines lie in chunks: pure arithmetic.
+//! Where each line is in the chunks: pure arithmetic.
 //!
-//! An address is a *line* number: 64 bytes, the cache line. Chunks double from
-//! 64 KiB to 4 MiB, stay there up to 256 MiB in all, and then have 8 MiB each. So a line finds
-//! its chunk with a few instructions, growing moves nothing, and at most a thirtieth of a large
-//! image is unused at its end.
+//! An address is a *line* number: 64 bytes, the cache line. Chunks double from 64 KiB to 4 MiB, keep that size up to
+//! 256 MiB in all, and have 8 MiB each after that. So the chunk of a line is found with a few instructions, growing
+//! moves nothing, and at most a thirtieth of a large image is unused at its end.
 //!
 //! ```text
 //!   chunk   0       1        2       ...  5          6          ...  68             69         ...
@@ -20,18 +19,18 @@ pub const LINE_BYTES: usize = 64;
 /// The first chunk is 64 KiB, so that a small table costs little.
 const FIRST_CHUNK_LINES: u32 = 1 << FIRST_BITS;
 const FIRST_BITS: u32 = 10;
-/// Doublings until chunks are equal for a while, 4 MiB each.
+/// Doublings before chunks have the same size, 4 MiB each.
 const DOUBLINGS: u32 = 6;
-/// From this line on chunks are equal, counting from one first chunk before line 0.
+/// From this line on, chunks have the same size. Lines are counted from one first chunk before line 0.
 const EQUAL: u32 = FIRST_CHUNK_LINES << DOUBLINGS;
-/// From this line on, counted likewise, chunks are twice as large. Larger ones would waste more
-/// than they save in table length.
+/// From this line on, counted in the same way, chunks are twice as large. Still larger ones would waste more than they
+/// save in table length.
 const LARGE_FROM: u32 = FIRST_CHUNK_LINES << 12;
 const LARGE: u32 = 2 * EQUAL;
 /// The first of these larger chunks.
 const FIRST_LARGE: u32 = DOUBLINGS + LARGE_FROM / EQUAL - 1;
 
-/// Chunks an image can have: those that lie wholly below the last line number.
+/// The most chunks of an image: those that lie wholly below the last line number.
 pub const MAX_CHUNKS: usize = {
     let mut n = 0;
     while first_line(n) <= LINE_LIMIT - lines_of(n) {
@@ -40,7 +39,7 @@ pub const MAX_CHUNKS: usize = {
     n
 };
 
-/// Bytes of chunk `index`: 64 KiB doubling to 4 MiB, then 4 MiB each, then 8.
+/// Bytes of chunk `index`: 64 KiB doubling to 4 MiB, then 4 MiB each, then 8 MiB each.
 #[must_use]
 pub const fn chunk_bytes(index: usize) -> usize {
     casts::index(lines_of(index)) * LINE_BYTES

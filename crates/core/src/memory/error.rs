@@ -10,7 +10,7 @@ pub enum Error {
     Full {
         /// Bytes the operation would have taken.
         needed: usize,
-        /// Bytes left that no free list held in a fitting size.
+        /// Bytes that are free, in all: too few, or in pieces too small.
         free: usize,
     },
     /// The memory does not begin with an image.

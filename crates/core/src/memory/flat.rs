@@ -1,15 +1,12 @@
 //! Flat memory in chunks, and the only unsafe code of the crate.
 //!
-//! `chunk.rs` says which line is where; this file maps chunks and finds lines in them, and the
-//! files of `flat/` read and write these. The `at` of a line, span or page says what it relies
-//! on.
+//! `chunk.rs` says in which chunk a line is; this file maps chunks and finds lines in them, and the files of `flat/`
+//! read and write the lines. The `at` of a line, span or page says what it relies on.
 //!
-//! Promises: a line that is not mapped, or an offset outside a line, panics and
-//! is never undefined behaviour; no `&` or `&mut` to shared bytes is ever made;
-//! each word is read and written as a relaxed atomic (a plain move on the
-//! machines we know), so that readers may bump a temperature or store a hint
-//! while others read. Bytes of names are copied plainly: they never change while
-//! a record lives, and records are born and die under the exclusive lock.
+//! Promises: a line that is not mapped, or an offset outside a line, panics and is never undefined behaviour; no `&` or
+//! `&mut` to shared bytes is ever made; each word is read and written as a relaxed atomic (a plain move on the machines
+//! we know), so that readers may raise a temperature or store a hint while others read. Bytes of names are copied
+//! plainly: they never change while a record exists, and records are created and removed under the exclusive lock.
 #![expect(
     unsafe_code,
     reason = "shared memory is raw pointers; every other file goes through the checks of these"
@@ -35,8 +32,8 @@ pub(crate) use spans::{Doubles, Span};
 
 /// Where this process has mapped the chunks of an image.
 ///
-/// Each chunk is a whole number of first chunks, *segments*: a line finds its address with one
-/// shift and one load, whichever chunk it is in.
+/// Each chunk is divided into *segments* as large as the first chunk: a line finds its address with one shift and one
+/// load, whichever chunk it is in.
 #[derive(Debug, Default)]
 pub struct Memory {
     segments: Vec<Segment>,
@@ -45,7 +42,7 @@ pub struct Memory {
     pages: [KnownPages; 2],
 }
 
-/// As many lines as the first chunk has.
+/// A part of a chunk, with as many lines as the first chunk.
 #[derive(Clone, Copy, Debug)]
 struct Segment {
     start: NonNull<u8>,
@@ -68,10 +65,9 @@ impl Memory {
     /// Maps the next chunk, number [`Memory::mapped`].
     ///
     /// # Safety
-    /// `base` is 64-byte aligned and begins `chunk_bytes(self.mapped())` bytes that may be
-    /// read and written, through this and through other mappings of the same bytes, until
-    /// `self` is dropped or cleared. Whoever writes them (through whichever mapping) holds
-    /// the image's lock exclusively, or writes only by relaxed atomics of the same width.
+    /// `base` is 64-byte aligned and begins `chunk_bytes(self.mapped())` bytes that may be read and written, through
+    /// this and through other mappings of the same bytes, until `self` is dropped or cleared. A writer of them (through
+    /// any mapping) holds the image's lock exclusively, or writes only by relaxed atomics of the same width.
     ///
     /// # Panics
     /// If `base` is not aligned, or all of [`MAX_CHUNKS`] are mapped.
@@ -88,26 +84,26 @@ impl Memory {
         self.make_room_for_pages();
     }
 
-    /// Chunks mapped.
+    /// The number of chunks mapped.
     #[must_use]
     pub fn mapped(&self) -> usize {
         self.mapped
     }
 
-    /// Forgets all chunks; their memory is the caller's again.
+    /// Unmaps all chunks; their memory is the caller's again.
     pub fn clear(&mut self) {
         self.segments.clear();
         self.mapped = 0;
         self.forget_pages();
     }
 
-    /// The line of that number.
+    /// The line with that number.
     #[inline]
     pub(crate) fn line(&self, line: u32) -> Line<'_> {
         self.span(line).first()
     }
 
-    /// The lines of chunk 0, where the root is.
+    /// The lines of chunk 0, which has the root.
     #[inline]
     pub(crate) fn first_lines(&self) -> FirstLines<'_> {
         // SAFETY: line 0 is a segment's first, and `span` found it mapped.
@@ -152,7 +148,7 @@ impl Memory {
         if ((line / SEGMENT_LINES) as usize) < self.segments.len() {
             let first = self.line(line).start().as_ptr();
             lines::prefetch(first);
-            // The next line may be past the end of the chunk; nothing is read.
+            // The next line may be past the end of the chunk, but a prefetch reads nothing.
             lines::prefetch(first.wrapping_add(LINE_BYTES));
         }
     }

@@ -71,7 +71,7 @@ fn tags_are_equal_where_they_are() {
     for _ in 0..20_000 {
         let mut number = || {
             state = state.wrapping_mul(0x5851_F42D_4C95_7F2D).wrapping_add(0x1405_7B7E_F767_814F);
-            // Tags that often agree, or differ in one bit, or in the sign.
+            // Tags that often are equal, or differ in one bit, or in the sign.
             (state >> 33) & 0x8001_0001_8000_0003
         };
         let (tags, hash) = ([number(), number()], number() << 48 | 0x7654_3210);
@@ -155,7 +155,7 @@ fn a_page_is_looked_for_in_the_directory_once_and_no_more_than_there_is_room_for
     let known = |page| heap.known_page(Table::FoldedNames, page).map(|page| page.start());
     assert!((0..6).all(|page| known(page) == Some(heap.line(700 + page).start())));
     assert_eq!((known(6), heap.known_page(Table::Names, 0).map(|page| page.start())), (None, None));
-    // A directory that says there are more pages than lines for them.
+    // A directory that claims more pages than there are lines for them.
     heap.learn_page(Table::FoldedNames, most + 100, |_| 700);
     let room = heap.pages[Table::FoldedNames as usize].0.get();
     // SAFETY: no other reference to the list is alive.
@@ -182,8 +182,8 @@ fn a_reader_that_knows_pages_finds_what_another_process_adds() {
             crate::Image::open(&heap).unwrap().publish_chunks(heap.mapped());
         }
         for chunk in &heap.chunks[reader.mapped()..] {
-            // SAFETY: a chunk of its number's size, which lives until `heap` is dropped, after
-            // the last use of `reader`; one thread writes and reads in turns.
+            // SAFETY: the chunk has the size of its number, and lives until `heap` is dropped, after the last use of
+            // `reader`; one thread writes and reads in turns.
             unsafe { reader.map(chunk.cast()) };
         }
         let image = crate::Image::open(&reader).unwrap();

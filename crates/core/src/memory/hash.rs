@@ -8,21 +8,20 @@
 //! |  tag of a name      |
 //! ```
 //!
-//! The fingerprint says how far an entry's two buckets are apart. A name's tag has four bits
-//! more, so that with eight full slots another name is compared once in 8192 lookups.
+//! The fingerprint decides how far an entry's two buckets are apart. A name's tag has four bits more, so that with
+//! eight full slots a different name is compared once in 8192 lookups.
 //!
-//! Each image has its own seed, so nobody can aim collisions; entities and trees hash
-//! with different seeds, so that a tree named like an entity is another key.
+//! Each image has its own seed, so that no user can construct colliding names. Entities and trees hash with different
+//! seeds, so that a tree named like an entity has a different hash.
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use crate::memory::casts::{fold_product, halves, wide};
 
-/// Bits of a fingerprint: the paper's 12, which alone would give a false positive in about one of
-/// 500 lookups.
+/// Bits of a fingerprint: the paper's 12, which alone would give a false positive in about one of 500 lookups.
 pub(crate) const FINGERPRINT_BITS: u32 = 12;
 
-/// Makes a word's hash differ from that of an entity of that name.
+/// Makes the hash of a word differ from that of an entity with the same name.
 const OF_WORDS: u64 = 0xC2B2_AE3D_27D4_EB4F;
 /// Bytes of the longest word that fits into two pieces of eight bytes.
 const SHORT: usize = 16;
@@ -43,7 +42,7 @@ impl Hash {
     pub(crate) fn of(seed: u64, kind: Kind, name: &[u8]) -> Hash {
         let seed = match kind {
             Kind::Entity => seed,
-            // Any odd constant: the golden ratio's bits.
+            // Any odd constant will do: these are the golden ratio's bits.
             Kind::Tree => seed ^ 0x9E37_79B9_7F4A_7C15,
         };
         Hash(xxh3_64_with_seed(name, seed))
@@ -60,7 +59,7 @@ impl Hash {
         self.0 >> 48
     }
 
-    /// The unfolded number of the first bucket: `i1'` in DESIGN.md.
+    /// The unfolded number of the first bucket: `i1'` in docs/design.md.
     #[inline]
     pub(crate) const fn first(self) -> u32 {
         halves(self.0).0
@@ -72,16 +71,16 @@ impl Hash {
         self.first() ^ Hash::mixed(self.fingerprint())
     }
 
-    /// `h(fingerprint)`, by which an entry's two buckets differ.
+    /// `h(fingerprint)`: xoring it with the number of one bucket of an entry gives the other.
     #[inline]
     pub(crate) const fn mixed(fingerprint: u64) -> u32 {
-        // + 1 keeps fingerprint 0 from having one bucket only; the high half of the
-        // product depends on every bit of the fingerprint.
+        // + 1 keeps fingerprint 0 from having only one bucket; the high half of the product depends on every bit of the
+        // fingerprint.
         halves((fingerprint + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15)).1
     }
 
-    /// The hash of a folded word. Short ones take a way of their own, in a third of the time: they
-    /// fit into two pieces of eight bytes, and two products use all bits of the seed.
+    /// The hash of a folded word. Short words take a separate way, in a third of the time: they fit into two pieces of
+    /// eight bytes, and two multiplications use all bits of the seed.
     #[inline(never)]
     pub(crate) fn of_word(seed: u64, word: &[u8]) -> Hash {
         let mut room = [0; SHORT];
@@ -113,15 +112,15 @@ impl Hash {
         Hash(fold_product(once ^ wide(len), 0x082E_FA98_EC4E_6C89))
     }
 
-    /// The hash of some words and one more, which makes a window's hash roll. Without the seed
-    /// no word's hash can be known.
+    /// The hash of some words followed by one more, which makes a window's hash roll. Without the seed no word's hash
+    /// can be predicted.
     #[inline]
     pub(crate) const fn and(self, word: Hash) -> Hash {
         Hash(fold_product(self.0 ^ 0x1319_8A2E_0370_7344, word.0 | 1))
     }
 }
 
-/// Masks by length of a word: which of the first eight bytes, and of the next eight, belong to it.
+/// Masks by length of a word: which of its first eight bytes, and of the next eight, belong to it.
 const BYTES_OF: [[u64; 2]; SHORT + 1] = {
     let mut all = [[0; 2]; SHORT + 1];
     let mut byte = 0;

@@ -1,15 +1,14 @@
-//! The handles of the image: newtypes over a line number, so that an entity is
-//! not passed for a block and nothing is -1.
+//! The handles of the image: newtypes over a line number, so that an entity cannot be passed for a block and nothing is
+//! -1.
 //!
-//! A handle is a `NonZeroU32` below 2^28: line 0 is the root, so the word 0 in
-//! memory always reads as "none".
+//! A handle is a `NonZeroU32` below 2^28: line 0 is the root, so the word 0 in memory always means "none".
 
 use std::fmt;
 use std::num::NonZeroU32;
 
 /// Bits of a line number: 2^28 lines of 64 bytes are 16 GiB.
 pub(crate) const LINE_BITS: u32 = 28;
-/// The line numbers are those below this.
+/// All line numbers are below this.
 pub(crate) const LINE_LIMIT: u32 = 1 << LINE_BITS;
 /// Edge slots in a line, see `slot.rs`.
 pub(crate) const SLOTS_PER_LINE: u32 = 5;
@@ -21,7 +20,7 @@ macro_rules! handle {
         pub(crate) struct $name(NonZeroU32);
 
         impl $name {
-            /// The handle in a word of memory, 0 being none.
+            /// The handle in a word of memory; 0 is none.
             #[inline]
             pub(crate) const fn from_word(line: u32) -> Option<Self> {
                 match NonZeroU32::new(line) {
@@ -71,7 +70,7 @@ handle!(
     "v"
 );
 
-/// The word that stands for a handle in memory, 0 being none.
+/// The word that stands for a handle in memory; 0 is none.
 #[inline]
 pub(crate) fn to_word(id: Option<impl Into<NonZeroU32>>) -> u32 {
     id.map_or(0, |id| id.into().get())
@@ -92,7 +91,7 @@ impl From<TreeId> for RecordId {
 }
 
 impl RecordId {
-    /// The handle of what was just allocated.
+    /// The handle of a record that was just allocated.
     #[inline]
     pub(crate) const fn at(line: NonZeroU32) -> Self {
         Self(line)
@@ -110,7 +109,7 @@ impl RecordId {
 }
 
 impl VersionId {
-    /// The handle of what was just allocated.
+    /// The handle of a version that was just allocated.
     #[inline]
     pub(crate) const fn at(line: NonZeroU32) -> Self {
         Self(line)
@@ -158,7 +157,7 @@ impl fmt::Debug for SlotRef {
     }
 }
 
-/// What an edge slot's third word points to.
+/// What the third word of an edge slot points to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Link {
     /// The row is settled: the slot of the same row in the other entity's list.

@@ -1,8 +1,8 @@
 //! The image: a root over a [`Memory`], and what all its readers and writers share.
 //!
-//! The caller holds the lock of the image. A method marked *writer* needs it exclusive,
-//! one marked *reader* shared; the core never waits, never allocates shared memory from
-//! elsewhere, and calls back only the traits and functions it is given.
+//! The caller holds the lock of the image. A method marked *writer* needs it exclusive, one marked *reader* shared. The
+//! core never waits, never allocates shared memory from elsewhere, and calls back only the traits and functions it is
+//! given.
 
 use crate::memory::alloc;
 use crate::memory::casts::{index, word};
@@ -16,7 +16,7 @@ use crate::memory::root::{Field, Root};
 pub struct Image<'m>(Root<'m>);
 
 impl<'m> Image<'m> {
-    /// The image of a root that is sound.
+    /// The image of a valid root.
     pub(crate) fn of(root: Root<'m>) -> Image<'m> {
         Image(root)
     }
@@ -37,8 +37,8 @@ impl<'m> Image<'m> {
         index(self.root().get(Field::Chunks))
     }
 
-    /// Writer: the first `n` chunks are mapped here and may be allocated from. Fewer than
-    /// before changes nothing.
+    /// Writer: publishes the first `n` chunks, which are mapped here, so that lines are allocated from them. A smaller
+    /// `n` than before changes nothing.
     ///
     /// # Panics
     /// If they are not mapped.
@@ -49,8 +49,8 @@ impl<'m> Image<'m> {
         }
     }
 
-    /// Reader: bytes certainly available without another chunk, whatever the sizes of the
-    /// requests. Memory given back is not counted, though it is used first.
+    /// Reader: bytes certainly available without another chunk, whatever the sizes of the requests. Freed memory is not
+    /// counted, though it is used first.
     #[must_use]
     pub fn free_bytes(&self) -> usize {
         alloc::certain_lines(self.root()) * LINE_BYTES
@@ -73,22 +73,21 @@ impl<'m> Image<'m> {
         self.root().set_owner(i, v);
     }
 
-    /// Whether a writer has begun and not ended. If it is set when the lock is taken, a writer
-    /// died at work, and the image must be dropped.
+    /// Whether a writer has begun and not ended. If it is set when the lock is taken, a writer died during a change,
+    /// and the image must be dropped.
     #[must_use]
     pub fn mutating(&self) -> bool {
         self.root().mutating()
     }
 
-    /// Changes with every operation that moves or removes anything.
+    /// A number that changes with every operation that moves or removes anything.
     #[must_use]
     pub fn epoch(&self) -> u64 {
         self.root().epoch()
     }
 
-    /// Reader: copies all that is in use into a memory with as many chunks, to be opened there.
-    /// Calls `go_on` every few microseconds; if it returns `false`, so does this, and the copy is
-    /// useless.
+    /// Reader: copies all memory in use into a memory with as many chunks, to be opened there. Calls `go_on` every few
+    /// microseconds; if that returns `false`, returns `false`, and the copy is useless.
     ///
     /// # Panics
     /// If the copy has fewer chunks.
@@ -107,7 +106,7 @@ impl<'m> Image<'m> {
         result
     }
 
-    /// The error of an operation that needs `needed` bytes and does not find them.
+    /// The error of an operation that needs `needed` bytes which are not available.
     pub(crate) fn full(self, needed: usize) -> Error {
         Error::Full { needed, free: alloc::loose_lines(self.root()) * LINE_BYTES }
     }

@@ -2,14 +2,14 @@
 
 use std::cmp::Ordering;
 
-/// Steps of some 100 nanoseconds, in large data, between two checks for interrupts.
+/// Steps between two checks for interrupts. In large data a step takes some 100 nanoseconds.
 const STEPS: u32 = 1 << 16;
-/// Bytes that are freed at once: the system takes 0.3 ms a MB to take them back.
+/// Bytes that are freed at once: the system takes 0.3 ms per MB to reclaim them.
 const FREED: usize = 16 << 20;
 
-/// Bytes that are scanned in the time of a step of an [`Interruptible`], or less.
+/// Bytes that are scanned in the time of a step of an [`Interruptible`], at most.
 pub(crate) const PER_STEP: usize = 32;
-/// Bytes that are compared in less than a step.
+/// Bytes that are compared in less time than a step.
 const LINE: usize = 64;
 
 /// Calls a function every [`STEPS`] steps. The function may stop the work by a panic.
@@ -44,7 +44,7 @@ impl<'a> Interruptible<'a> {
         (self.check_interrupts)();
     }
 
-    /// Frees a list, a large one piece by piece.
+    /// Frees a list; frees a large one piece by piece.
     pub fn free<T: Copy>(&mut self, mut items: Vec<T>) {
         let some = FREED / size_of::<T>();
         items.clear();
@@ -54,12 +54,12 @@ impl<'a> Interruptible<'a> {
         }
     }
 
-    /// Sorts, a comparison being a step. Equal items come in any order.
+    /// Sorts; each comparison is a step. Equal items come in any order.
     pub fn sort_by<T>(&mut self, items: &mut [T], compare: impl Fn(&T, &T) -> Ordering) {
         self.sort_with(items, |a, b, _| compare(a, b));
     }
 
-    /// Sorts items that may be long, so that `compare` calls [`Interruptible::compare`].
+    /// Sorts items that may be long: `compare` gets the work, to call [`Interruptible::compare`].
     pub fn sort_with<T>(
         &mut self,
         items: &mut [T],
@@ -71,14 +71,14 @@ impl<'a> Interruptible<'a> {
         });
     }
 
-    /// Compares two names. They may be long and begin alike, so a cache line counts as a step.
+    /// Compares two names. They may be long and begin with the same bytes, so each cache line counts as a step.
     #[inline]
     pub fn compare(&mut self, a: &[u8], b: &[u8]) -> Ordering {
         self.steps(a.len().min(b.len()) / LINE);
         a.cmp(b)
     }
 
-    /// Compares two names that may be missing: none comes before any.
+    /// Compares two names that may be missing: a missing one comes before all others.
     pub fn compare_some(&mut self, a: Option<&[u8]>, b: Option<&[u8]>) -> Ordering {
         match (a, b) {
             (Some(a), Some(b)) => self.compare(a, b),
@@ -110,7 +110,7 @@ fn it_checks_by_the_bytes_that_are_compared() {
         (0..200_u8).rev().map(|i| [vec![b'a'; 40_000], vec![i]].concat()).collect();
     names.swap(3, 100);
     Interruptible::new(&mut || checks += 1).sort_with(&mut names, |a, b, work| work.compare(a, b));
-    // At least one comparison for each.
+    // Each name is compared at least once.
     let least = names.len() * 40_000 / LINE / STEPS as usize;
     assert!(names.is_sorted() && checks >= least && least > 0, "{checks} checks");
 }

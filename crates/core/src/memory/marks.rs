@@ -1,8 +1,7 @@
 //! A bit for each line of an image: whether the record there was judged.
 //!
-//! For scans that release the lock between two steps, so that the image may change: an entity
-//! stays in its line as long as a snapshot sees an edge of it, so a marked one is not judged
-//! twice, wherever its entry has gone.
+//! For scans that release the lock between two steps, so that the image may change. An entity stays in its line as long
+//! as a snapshot sees an edge of it, so a marked one is not judged twice, even if its entry has moved.
 
 use crate::memory::casts::index;
 use crate::memory::id::RecordId;
@@ -18,19 +17,19 @@ pub(crate) struct Marks {
 }
 
 impl Marks {
-    /// With room for a small image.
+    /// Marks with room for a small image.
     pub(crate) fn new() -> Marks {
         Marks { words: vec![0; USUAL_WORDS], lines: 0 }
     }
 
-    /// Whether there is room for an image of `lines` lines; if not, [`Marks::make_room`] makes it.
+    /// Whether there is room for an image of `lines` lines; if not, call [`Marks::make_room`].
     pub(crate) fn fit(&mut self, lines: u32) -> bool {
         self.lines = lines;
         self.has_room()
     }
 
-    /// Makes room for the marks of the image, and of an eighth more lines. Called without the
-    /// lock. `false` if there is no memory.
+    /// Makes room for the marks of the image, and of an eighth more lines. Called without the lock. Returns `false` if
+    /// there is no memory.
     #[must_use]
     pub(crate) fn make_room(&mut self) -> bool {
         if self.has_room() {

@@ -24,18 +24,19 @@ use crate::memory::chunk::LINE_BYTES;
 use crate::memory::flat::{FirstLines, Line, Memory};
 use crate::memory::id::{VersionId, to_word};
 
-/// Layout number: one more whenever a byte of the image changes its meaning.
+/// The layout number; it is increased whenever a byte of the image changes its meaning.
 pub const LAYOUT: u32 = 13;
-/// "cftrag", then an image of the forest.
+/// "cftrag", then "IF" for an image of the forest.
 const MAGIC: u64 = u64::from_be_bytes(*b"cftragIF");
-/// Words of the owner's area. 2085 chunks need an address each; the rest is for snapshots.
+/// Words of the owner's area: an address for each of 2085 chunks; the rest is for snapshots.
 pub const OWNER_WORDS: usize = 4096;
 
 /// The largest allocation, in lines: a page of folded names. Also the number of free lists.
 pub(crate) const MAX_LINES: u32 = 64;
 /// Directory pages of the names: 512 * 512 pages of 512 slots for 16 GiB of records.
 pub(crate) const DIRECTORIES: u32 = 512;
-/// Directory pages of the folded names, of which there are more.
+/// Directory pages of the folded names. They are more than those of the names, because there are more folded names and
+/// prefixes.
 pub(crate) const FOLDED_DIRECTORIES: u32 = 1024;
 
 /// Segments of a Bloom filter of windows, and of one of words.
@@ -46,7 +47,7 @@ const FREE_LISTS: u32 = 2;
 const DIRECTORY: u32 = 10;
 const FOLDED_NAMES: u32 = 42;
 const BLOOMS: u32 = 43;
-/// Where the segments of windows and of words begin; those of the next Bloom filters follow.
+/// The first lines of the segments of windows and of words; the segments of the next Bloom filters follow them.
 const FIRST_SEGMENTS: [u32; 2] = [44, 60];
 const FOLDED_DIRECTORY: u32 = 68;
 const OWNER: u32 = 132;
@@ -91,24 +92,24 @@ impl Counter {
     }
 }
 
-/// A word of line 0, or of the folded names' line.
+/// A word of line 0 or of line 42.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Field {
     /// Chunks that may be allocated from.
     Chunks,
     /// The first line never handed out.
     Bump,
-    /// The names have `2^level + split` buckets.
+    /// The table of names has `2^level + split` buckets.
     Level,
-    /// Their next bucket to split.
+    /// The next bucket of the table of names to be split.
     Split,
-    /// Their pages in the directory.
+    /// Pages of the table of names.
     Pages,
-    /// The folded names have `2^level + split` buckets.
+    /// The table of folded names has `2^level + split` buckets.
     FoldedLevel,
-    /// Their next bucket to split.
+    /// The next bucket of the table of folded names to be split.
     FoldedSplit,
-    /// Their pages in the directory.
+    /// Pages of the table of folded names.
     FoldedPages,
     /// The next bucket to be ordered by temperature.
     Cool,
@@ -116,12 +117,12 @@ pub(crate) enum Field {
     Oldest,
     /// The version last in the queue.
     Newest,
-    /// Changes whenever a row is unlinked, and slots of its lists move.
+    /// Changes whenever a row is unlinked, which may move slots of its lists.
     Moves,
 }
 
 impl Field {
-    /// Its byte, as if the folded names' line came right after line 0.
+    /// The offset of the field, as if line 42 came right after line 0.
     const fn at(self) -> usize {
         match self {
             Field::FoldedLevel => LINE_BYTES,
@@ -143,7 +144,7 @@ impl Field {
 /// What a Bloom filter holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum BloomItems {
-    /// Two words and more.
+    /// Names and prefixes of two words or more.
     Windows,
     /// Single words.
     Words,
@@ -156,24 +157,24 @@ impl BloomItems {
     }
 }
 
-/// Which of the two Bloom filters of a kind.
+/// Tells apart the two Bloom filters of a kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Table {
     Now,
-    /// The one that is being filled.
+    /// The Bloom filter that is being filled.
     Next,
 }
 
-/// What the root knows of a Bloom filter.
+/// The fields of a Bloom filter in the root.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct BloomState {
-    /// It has 2^level lines.
+    /// The Bloom filter has 2^level lines.
     pub(crate) level: u32,
-    /// Bits that are set.
+    /// Bits that are set in it.
     pub(crate) bits: u32,
-    /// Of the next one: segments allocated so far.
+    /// For the next Bloom filter: the segments allocated so far.
     pub(crate) segments: u32,
-    /// Of the next one: buckets it was filled from.
+    /// For the next Bloom filter: the buckets it was filled from.
     pub(crate) swept: u32,
 }
 
@@ -184,7 +185,7 @@ impl BloomState {
     }
 }
 
-/// The root's places, over a memory whose chunk 0 is mapped.
+/// The fields of the root, in a memory whose chunk 0 is mapped.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Root<'m> {
     mem: &'m Memory,
@@ -202,7 +203,7 @@ impl<'m> Root<'m> {
         self.mem
     }
 
-    /// Writes an empty root, without the magic: [`Root::sign`] writes it when everything is there.
+    /// Writes an empty root, without the magic: [`Root::sign`] writes that when everything else is there.
     pub(crate) fn format(mem: &'m Memory, seed: u64) -> Root<'m> {
         mem.span(0).zero(FIRST_LINE);
         let root = Root::new(mem);
@@ -239,8 +240,8 @@ impl<'m> Root<'m> {
         self.lines.line(0).u32(12) != 0
     }
 
-    /// A writer's first store, and its last. A compiler may not move other stores across;
-    /// a process that dies leaves all stores before the one it died at.
+    /// A writer's first store (`on`), and its last. The compiler may not move other stores across; a process that dies
+    /// leaves all stores before the one it died at.
     pub(crate) fn set_mutating(self, on: bool) {
         if on {
             self.lines.line(0).set_u32(12, 1);
@@ -290,14 +291,14 @@ impl<'m> Root<'m> {
     }
 
     /// # Panics
-    /// Below zero, which is a bug.
+    /// If the counter would fall below zero, which is a bug.
     pub(crate) fn subtract(self, counter: Counter, n: usize) {
         let line = self.lines.line(COUNTERS);
         let left = line.u64(counter.at()).checked_sub(wide(n));
         line.set_u64(counter.at(), left.expect("a counter counts down what it counted up"));
     }
 
-    /// The free list of allocations of `lines` lines: its first line (0 = empty), its length.
+    /// The free list of allocations of `lines` lines: its first line (0 if it is empty) and its length.
     pub(crate) fn free_list(self, lines: u32) -> (u32, u32) {
         let (line, at) = Root::free_place(lines);
         (self.lines.line(line).u32(at), self.lines.line(line).u32(at + 4))
@@ -342,7 +343,7 @@ impl<'m> Root<'m> {
         }
     }
 
-    /// Counts `bits` more bits set in a Bloom filter.
+    /// Adds `bits` to the count of bits set in a Bloom filter.
     #[inline]
     pub(crate) fn add_bits(self, of: BloomItems, table: Table, bits: u32) {
         let (line, at) = (self.lines.line(BLOOMS), BloomState::places(of, table)[1]);

@@ -8,6 +8,6 @@ pub enum Step {
     Done,
     /// The budget is spent; the lock may be released before the next step.
     More,
-    /// Complete, but for xids the snapshot did not know: see [`Walk::asked`](crate::Walk::asked).
+    /// Complete, except for xids that the snapshot did not know: see [`Walk::asked`](crate::Walk::asked).
     Ask,
 }

@@ -1,16 +1,16 @@
-//! The two tables of the filter, and what each takes of the memory: the sizes of its pages and directory.
+//! The two tables of the filter: the sizes of their pages and directories.
 
 /// Buckets of a page, as a power of two.
 pub(crate) const PAGE_BITS: u32 = 7;
-/// Lines of a page without tails: where they begin.
+/// Lines of a page without tails; in a page with tails, the line where they begin.
 pub(crate) const TAILS_AT: usize = 48;
 /// Lines of a page with tails.
 pub(crate) const PAGE_LINES: usize = 64;
 /// An empty table has one page.
 pub(crate) const FIRST_LEVEL: u32 = PAGE_BITS;
 
-/// What a table holds. As wide as the words beside it in a `Filter`: reading a word of which one
-/// byte was just written stalls a processor until all stores before it are done.
+/// What a table holds. The type is as wide as the words beside it in a `Filter`: reading a word of which one byte was
+/// just written stalls the processor until all stores before it are done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(usize)]
 pub(crate) enum Table {
@@ -26,9 +26,9 @@ impl Table {
         matches!(self, Table::FoldedNames)
     }
 
-    /// Lines of a page. A page of names has an unused line at its end: most records have two
-    /// lines, and with an even number here all would begin on even ones and share half of a
-    /// cache (1.35 of hashbrown's time for a name among a million, 1.17 with it).
+    /// Lines of a page. A page of names has an unused line at its end: most records have two lines, and if the number
+    /// here were even, all would begin on even lines and share half of a cache (1.35 times hashbrown's time for a name
+    /// among a million, 1.17 times with the unused line).
     #[inline]
     pub(crate) const fn page_lines(self) -> u32 {
         (if self.has_tails() { PAGE_LINES } else { TAILS_AT + 1 }) as u32

@@ -1,4 +1,4 @@
-//! The rows kept for deletes: their classes, and where they are.
+//! The rows kept for deletes: their classes, and their places.
 
 use std::collections::{HashMap, TryReserveError};
 use std::hash::{BuildHasherDefault, Hash, Hasher};
@@ -9,12 +9,12 @@ use crate::memory::id::{EntityId, SlotRef, to_word};
 use crate::records::edge::Ends;
 use crate::records::record::Direction;
 
-/// Bits of the filter before the map: most slots of a long list are wanted by no delete. A flush
-/// deletes some 20,000 rows.
+/// Bits of the filter before the map, which drops most slots of a long list: no delete wants them. A flush deletes some
+/// 20,000 rows.
 const FILTER_BITS: u32 = 1 << 19;
 pub(super) const FILTER_WORDS: usize = index(FILTER_BITS) / 64;
 
-/// Rows that fit a delete equally well.
+/// A class of rows that fit a delete equally well.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Class {
     parent: u32,
@@ -22,7 +22,7 @@ pub(super) struct Class {
     tree: u32,
     /// The low half of the inserter's xid; 0 for settled rows.
     xmin: u32,
-    /// The command, for an own row.
+    /// The inserting command, for a row that the deleter inserted itself.
     cmin: Option<u32>,
 }
 
@@ -41,7 +41,7 @@ impl Class {
         Class { xmin: halves(xmin).0, cmin, ..Class::settled(ends) }
     }
 
-    /// The class of the row that is deleted, by its inserter.
+    /// The class of the row that is deleted, from its inserter.
     pub(super) fn of(ends: Ends, row: RowVersion) -> Class {
         let xmin = if row.xmin == 0 { row.raw_xmin } else { halves(row.xmin).0 };
         Class { xmin, cmin: row.cmin, ..Class::settled(ends) }
@@ -53,7 +53,7 @@ impl Class {
         fold_product(pair ^ 0x9E37_79B9_7F4A_7C15, tree ^ 0xD6E8_FEB8_6659_FD93)
     }
 
-    /// The word and the bit of the filter, by parent, child and tree.
+    /// The word and the bit of the filter for the class's parent, child and tree.
     pub(super) fn bit(self) -> (usize, u64) {
         let bit = halves(self.hash_of_ends()).0 % FILTER_BITS;
         (index(bit / 64), 1 << (bit % 64))
@@ -68,7 +68,7 @@ impl Hash for Class {
     }
 }
 
-/// A list, by its entity and direction, in a word.
+/// A list, by its entity and direction, packed into one word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ListOf(u32);
 
@@ -84,7 +84,7 @@ impl Hash for ListOf {
     }
 }
 
-/// Passes on a ready hash: nobody chooses lines and xids, so a product of them is hash enough.
+/// Returns a hash computed before. Users cannot choose lines and xids, so a multiplication is enough.
 #[derive(Default)]
 pub(super) struct Made(u64);
 
@@ -102,7 +102,7 @@ impl Hasher for Made {
     }
 }
 
-/// A slot and the list it is in, in a word.
+/// A slot and the list it is in, packed into one word.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Place(u32);
 
@@ -128,25 +128,25 @@ impl Place {
 /// The rows of a class, in [`Kept`].
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Rows {
-    /// How many deletes want one.
+    /// How many deletes want a row of the class.
     wanted: u32,
-    /// Rows that nobody deleted.
+    /// Rows without a deleter.
     live: List,
     /// Rows whose deleter rolled back.
     undone: List,
-    /// Whether there were more than are wanted.
+    /// Whether more rows exist than were kept.
     more: bool,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
 struct List {
-    /// The index of the first one plus 1; 0 if there is none.
+    /// The index of the first row plus 1; 0 if there is none.
     first: u32,
     len: u32,
 }
 
-/// Rows between two entities in a tree: the settled ones, and those of the first inserter that was
-/// wanted. A search for one looks for the other too, and finds it in the same cache line.
+/// Rows between two entities in a tree: the settled ones, and those of the first inserter that was wanted. A search for
+/// one looks for the other too, and finds it in the same cache line.
 #[derive(Clone, Copy, Debug)]
 struct Alike {
     settled: Rows,
@@ -154,14 +154,14 @@ struct Alike {
     inserted: Rows,
 }
 
-/// All that is kept, in few pieces of memory: a pair in many trees has as many classes as rows.
+/// All kept rows, in few allocations: a pair in many trees has as many classes as rows.
 #[derive(Debug, Default)]
 pub(super) struct Kept {
     /// By the class of the settled rows.
     alike: HashMap<Class, Alike, BuildHasherDefault<Made>>,
-    /// Rows of other inserters than the first.
+    /// Rows of inserters other than the first.
     others: HashMap<Class, Rows, BuildHasherDefault<Made>>,
-    /// Each with the next of its list, as in [`List`].
+    /// Each place with the next one of its list, encoded as in [`List`].
     places: Vec<(Place, u32)>,
 }
 
@@ -192,7 +192,7 @@ impl Kept {
         self.rows(class).is_some()
     }
 
-    /// The rows of a class, if some are wanted, and all places.
+    /// The rows of a class, if a delete wants some, and all places.
     fn rows(&mut self, class: Class) -> Option<(&mut Rows, &mut Vec<(Place, u32)>)> {
         let settled = class.of_settled();
         let alike = self.alike.get_mut(&settled)?;
@@ -206,7 +206,7 @@ impl Kept {
         (rows.wanted > 0).then_some((rows, &mut self.places))
     }
 
-    /// Keeps a row, unless as many are kept as are wanted.
+    /// Keeps a row, unless as many are kept as deletes want.
     pub(super) fn keep(
         &mut self,
         class: Class,
@@ -223,7 +223,7 @@ impl Kept {
         Ok(())
     }
 
-    /// Adds a row that nobody deleted, if its class is wanted. Without memory the lists are read again.
+    /// Adds a row without a deleter, if its class is wanted. If there is no memory, the lists are read again.
     pub(super) fn add(&mut self, class: Class, place: Place) {
         if let Some((rows, places)) = self.rows(class)
             && rows.live.push(places, place).is_err()
@@ -232,7 +232,7 @@ impl Kept {
         }
     }
 
-    /// The rows of a class, to be taken one by one, those that nobody deleted first.
+    /// The rows of a class, to be taken one by one, those without a deleter first.
     pub(super) fn taken(&mut self, class: Class) -> Option<Taken<'_>> {
         let (rows, places) = self.rows(class)?;
         Some(Taken { rows, places })
@@ -253,7 +253,7 @@ impl List {
     }
 }
 
-/// See [`Kept::taken`].
+/// The result of [`Kept::taken`].
 pub(super) struct Taken<'k> {
     rows: &'k mut Rows,
     places: &'k [(Place, u32)],

@@ -1,4 +1,4 @@
-//! Bytes of this process, not of an image: tests of many at once, and words seen as bytes.
+//! Bytes of this process, not of an image: tests of many bytes at once, and words seen as bytes.
 
 use crate::memory::interruptible::Interruptible;
 use crate::memory::interruptible::PER_STEP;
@@ -20,7 +20,7 @@ pub(crate) fn bits<const N: usize>(bytes: [u8; N]) -> u64 {
     bits_plainly(bytes)
 }
 
-/// Which bits of a byte are set, lowest first.
+/// The places of the bits set in a byte, lowest first.
 pub(crate) static PLACES: [[u8; 8]; 256] = {
     let mut all = [[0; 8]; 256];
     let mut bits = 0;
@@ -38,11 +38,11 @@ pub(crate) static PLACES: [[u8; 8]; 256] = {
     all
 };
 
-/// What the SSE2 function computes, in arithmetic that every machine has.
+/// Computes in arithmetic, for every machine, what the SSE2 function computes.
 #[cfg(any(test, not(target_arch = "x86_64")))]
 pub(super) fn bits_plainly<const N: usize>(bytes: [u8; N]) -> u64 {
     bytes.as_chunks::<8>().0.iter().enumerate().fold(0, |bits, (i, eight)| {
-        // The product's highest byte has a bit of each of the eight.
+        // The product's highest byte has one bit from each of the eight.
         let ones = u64::from_le_bytes(*eight) >> 7 & 0x0101_0101_0101_0101;
         bits | (ones.wrapping_mul(0x0102_0408_1020_4080) >> 56) << (i * 8)
     })
@@ -58,8 +58,8 @@ fn is_ascii(bytes: &[u8]) -> bool {
 /// Bytes that are read between two checks for interrupts.
 const SOME: usize = 1 << 18;
 
-/// The bytes as a text, if they are UTF-8, and whether they are ASCII, which is tested in a fifth of
-/// the time that UTF-8 takes.
+/// The bytes as a text, if they are UTF-8, and whether they are ASCII. Testing for ASCII takes a fifth of the time of
+/// testing for UTF-8.
 pub(crate) fn as_text<'t>(
     bytes: &'t [u8],
     work: &mut Interruptible<'_>,
@@ -70,7 +70,7 @@ pub(crate) fn as_text<'t>(
         ascii = ascii && is_ascii(some);
         done += match if ascii { Ok("") } else { std::str::from_utf8(some) } {
             Ok(_) => some.len(),
-            // A character goes on after these.
+            // A character continues after these bytes.
             Err(why) if why.error_len().is_none() && done + some.len() < bytes.len() => {
                 why.valid_up_to()
             }
@@ -78,11 +78,11 @@ pub(crate) fn as_text<'t>(
         };
         work.steps(some.len() / PER_STEP);
     }
-    // SAFETY: each part of them is UTF-8, so all of them are.
+    // SAFETY: each part of the bytes is UTF-8, so all of them are.
     Some((unsafe { std::str::from_utf8_unchecked(bytes) }, ascii))
 }
 
-/// Words as the bytes they are in memory, so that the arena of names is aligned.
+/// Words as their bytes in memory, so that the arena of names is aligned.
 #[inline]
 pub(crate) fn as_bytes(words: &[u32]) -> &[u8] {
     // SAFETY: every bit pattern of a u32 is four valid bytes, the alignment of u8 is 1, and
@@ -90,7 +90,7 @@ pub(crate) fn as_bytes(words: &[u32]) -> &[u8] {
     unsafe { std::slice::from_raw_parts(words.as_ptr().cast(), size_of_val(words)) }
 }
 
-/// Words as the bytes they are in memory, to write them.
+/// Words as their bytes in memory, to be written.
 #[inline]
 pub(crate) fn as_bytes_mut(words: &mut [u32]) -> &mut [u8] {
     // SAFETY: as in `as_bytes`; and any four bytes are a valid u32.

@@ -10,7 +10,7 @@ use crate::memory::chunk::{LINE_BYTES, MAX_CHUNKS, chunk_bytes, first_line};
 
 /// A memory on the heap, for tests and tools, and for checking an image without its lock.
 ///
-/// New chunks are filled with a pattern: the core must not count on zeros.
+/// New chunks are filled with a pattern, because the core must not rely on zeros.
 #[derive(Debug)]
 pub struct HeapMemory {
     pub(super) memory: Memory,
@@ -35,7 +35,7 @@ impl HeapMemory {
         HeapMemory { memory: Memory::new(), chunks: Vec::new(), limit, bytes: 0 }
     }
 
-    /// Maps one more chunk; `false`, and nothing changed, at the limit or without memory.
+    /// Maps one more chunk. Returns `false`, and changes nothing, at the limit or without memory.
     #[must_use]
     pub fn grow(&mut self) -> bool {
         let more = chunk_bytes(self.chunks.len());
@@ -51,8 +51,8 @@ impl HeapMemory {
         true
     }
 
-    /// Copies the first `lines` lines of another memory, as many as are mapped in both. Calls
-    /// `go_on` before each 64 KiB; stops and returns `false` if it does.
+    /// Copies the first `lines` lines of another memory, as far as they are mapped in both. Calls `go_on` before each
+    /// 64 KiB; if that returns `false`, stops and returns `false`.
     pub(crate) fn copy_lines(
         &mut self,
         from: &Memory,
@@ -66,9 +66,9 @@ impl HeapMemory {
                 return false;
             }
             for word in 0..index(SEGMENT_LINES) * LINE_BYTES / size_of::<u64>() {
-                // SAFETY: both segments have SEGMENT_LINES lines, aligned, mapped as long as their
-                // memories are borrowed. Others may store hints in what is read, by relaxed
-                // atomics; what is written is ours, and `&mut self` excludes readers.
+                // SAFETY: both segments have SEGMENT_LINES lines, aligned, mapped as long as their memories are
+                // borrowed. Others may store hints in the bytes that are read, by relaxed atomics; the bytes written
+                // are ours, and `&mut self` excludes readers.
                 unsafe {
                     let from = from.start.cast::<u64>().add(word);
                     let value = AtomicU64::from_ptr(from.as_ptr()).load(Relaxed);
@@ -96,7 +96,7 @@ impl HeapMemory {
         copy
     }
 
-    /// A memory of these bytes, as [`HeapMemory::dump`] gave them. Missing bytes are 0.
+    /// A memory of these bytes, in the form that [`HeapMemory::dump`] returns. Missing bytes are 0.
     #[must_use]
     pub fn load(chunks: &[Vec<u8>]) -> HeapMemory {
         let mut heap = HeapMemory::new(usize::MAX);

@@ -1,4 +1,4 @@
-//! Where the pages of the filter's tables are, as this process learned it.
+//! The addresses of the pages of the filter's tables, as this process has learned them.
 
 use std::cell::UnsafeCell;
 use std::ptr::NonNull;
@@ -8,12 +8,11 @@ use crate::memory::casts::{index, word};
 use crate::memory::chunk::first_line;
 use crate::memory::tables::Table;
 
-/// The most pages that one lookup learns: a few microseconds.
+/// The most pages that one lookup learns, which takes a few microseconds.
 const LEARNED_TOGETHER: usize = 512;
 
-/// Where the first pages of a table of the filter are, in the order of their numbers, as far as
-/// this process has asked. A page never moves while the chunks are mapped, so it is looked up in
-/// the image's directory once.
+/// The addresses of the first pages of a table of the filter, in the order of their numbers, as far as this process has
+/// used them. A page never moves while the chunks are mapped, so it is looked up in the image's directory once.
 #[derive(Debug, Default)]
 pub(super) struct KnownPages(pub(super) UnsafeCell<Vec<NonNull<u8>>>);
 
@@ -24,8 +23,8 @@ impl KnownPages {
 }
 
 impl Memory {
-    /// Reserves room for all pages that the mapped lines can be, because nothing may be allocated
-    /// under a lock. What is not used of it costs only address space.
+    /// Reserves room for the most pages that the mapped lines can hold, because nothing may be allocated under a lock.
+    /// Unused room costs only address space.
     pub(super) fn make_room_for_pages(&mut self) {
         for table in [Table::Names, Table::FoldedNames] {
             let most = index(first_line(self.mapped)) / index(table.page_lines());
@@ -34,19 +33,19 @@ impl Memory {
         }
     }
 
-    /// Where a page is, if it was learned.
+    /// A page, if its address is known.
     #[inline(always)]
     pub(crate) fn known_page(&self, table: Table, page: u32) -> Option<Page<'_>> {
-        // SAFETY: a Memory is not Sync, and code with a mutable reference to the list calls
-        // nothing of ours while it has it; this reference ends here.
+        // SAFETY: a Memory is not Sync, and code with a mutable reference to the list calls nothing of this file while
+        // it has it; this reference ends here.
         let known = unsafe { &*self.pages[table as usize].0.get() };
         let start = *known.get(index(page))?;
         // SAFETY: `learn_page` was given a page of that many lines there, and `clear` forgets it.
         Some(unsafe { Page::at(start, index(table.page_lines())) })
     }
 
-    /// Finds a page in the image's directory, which is `line_of`. Also learns pages before it, and
-    /// the page itself if all pages before it are known.
+    /// Finds a page in the image's directory, which `line_of` reads. Also learns pages before it, and the page itself
+    /// if all pages before it are known.
     #[cold]
     pub(crate) fn learn_page(
         &self,
@@ -59,7 +58,7 @@ impl Memory {
         for _ in 0..LEARNED_TOGETHER {
             // SAFETY: as in `known_page`.
             let (len, room) = unsafe { ((*list).len(), (*list).capacity()) };
-            // A damaged image may say that there are more pages than lines for them.
+            // A damaged image may claim more pages than there are lines for them.
             if len > index(page) || len == room {
                 break;
             }
@@ -70,7 +69,7 @@ impl Memory {
         found
     }
 
-    /// Forgets where pages are, because the directory will be replaced or is not trusted.
+    /// Forgets the addresses, because the directory will be replaced or is not trusted.
     pub(crate) fn forget_pages(&self) {
         for known in &self.pages {
             // SAFETY: no reference to the list is alive, see `known_page`.

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 use super::{Memory, SEGMENT_LINES};
 use crate::memory::chunk::LINE_BYTES;
 
-/// The lines of chunk 0. That it is mapped is checked once, not for each line.
+/// The lines of chunk 0. One check that it is mapped serves for all of them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FirstLines<'m> {
     start: NonNull<u8>,
@@ -84,7 +84,7 @@ impl<'m> Line<'m> {
         self.word(at).store(value, Relaxed);
     }
 
-    /// Sets bits; readers may, to remember a fact.
+    /// Sets bits. Readers may call it, to remember a fact.
     #[inline]
     pub(crate) fn or_u32(self, at: usize, bits: u32) {
         self.word(at).fetch_or(bits, Relaxed);
@@ -104,8 +104,8 @@ impl<'m> Line<'m> {
     #[inline(always)]
     pub(crate) fn bytes<const N: usize>(self, at: usize) -> [u8; N] {
         assert!(N <= LINE_BYTES && at <= LINE_BYTES - N, "bytes lie in their line");
-        // SAFETY: the line is 64 mapped bytes, see `Line::at`, and these are inside; the caller
-        // holds the lock, and what a reader writes meanwhile are other words, atomically.
+        // SAFETY: the line is 64 mapped bytes, see `Line::at`, and these are inside; the caller holds the lock, and
+        // readers write only other words meanwhile, atomically.
         unsafe { self.start.as_ptr().add(at).cast::<[u8; N]>().read() }
     }
 

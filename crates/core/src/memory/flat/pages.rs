@@ -9,8 +9,7 @@ use super::lines::prefetch;
 use crate::memory::casts::halves;
 use crate::memory::chunk::LINE_BYTES;
 
-/// The lines of a filter's page. Most accesses are within [`NEAR`] lines, which the compiler can
-/// check.
+/// The lines of a page of the filter. Most accesses are within [`NEAR`] lines, which the compiler can check.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Page<'m> {
     start: NonNull<u8>,
@@ -72,7 +71,7 @@ impl<'m> Page<'m> {
         self.double(at, NEAR).store(value, Relaxed);
     }
 
-    /// The two words at `at`, which may be anywhere in the page.
+    /// The two words at `at`, anywhere in the page.
     #[inline]
     pub(crate) fn far_u64(self, at: usize) -> u64 {
         self.double(at, self.lines).load(Relaxed)
@@ -98,7 +97,7 @@ pub(crate) struct Tags<'m> {
 }
 
 impl Tags<'_> {
-    /// Prefetches them.
+    /// Prefetches the tags.
     #[inline]
     pub(crate) fn prefetch(self) {
         prefetch(self.start.as_ptr());
@@ -120,7 +119,7 @@ pub(crate) struct Words<'m> {
 }
 
 impl<'m> Words<'m> {
-    /// Selects one of two, without a branch.
+    /// Selects the first or the second, without a branch.
     #[inline(always)]
     pub(crate) fn select(first: bool, a: Words<'m>, b: Words<'m>) -> Words<'m> {
         let start = std::hint::select_unpredictable(first, a.start, b.start);
@@ -144,14 +143,14 @@ impl<'m> Words<'m> {
         self.word(i).store(value, Relaxed);
     }
 
-    /// Prefetches them.
+    /// Prefetches the words.
     #[inline]
     pub(crate) fn prefetch(self) {
         prefetch(self.start.as_ptr());
     }
 }
 
-/// Which of the eight tags of two buckets equal the upper 16 bits of a hash, a bit each.
+/// Which of the eight tags of two buckets equal the upper 16 bits of a hash, as a bit mask.
 #[inline(always)]
 pub(crate) fn equal_tags(tags: [Tags<'_>; 2], hash: u64) -> u32 {
     #[cfg(target_arch = "x86_64")]
@@ -160,8 +159,8 @@ pub(crate) fn equal_tags(tags: [Tags<'_>; 2], hash: u64) -> u32 {
             _mm_cmpeq_epi16, _mm_cvtsi64_si128, _mm_loadl_epi64, _mm_movemask_epi8,
             _mm_packs_epi16, _mm_setzero_si128, _mm_shufflelo_epi16, _mm_unpacklo_epi64,
         };
-        // SAFETY: SSE2 is part of x86_64. The loads are 8 bytes each, see `Tags::get`, and plain:
-        // nobody writes tags while the caller holds the lock.
+        // SAFETY: SSE2 is part of x86_64. The loads are 8 bytes each, see `Tags::get`, and plain: no process writes
+        // tags while the caller holds the lock.
         unsafe {
             let [first, second] = tags.map(|tags| _mm_loadl_epi64(tags.start.as_ptr().cast()));
             let wanted = _mm_shufflelo_epi16::<0xFF>(_mm_cvtsi64_si128(hash.cast_signed()));
@@ -174,10 +173,10 @@ pub(crate) fn equal_tags(tags: [Tags<'_>; 2], hash: u64) -> u32 {
     equal_tags_plainly(tags.map(Tags::get), hash >> 48)
 }
 
-/// Which of four tags are the wanted one, a bit each.
+/// Which of four tags equal the wanted one, as a bit mask.
 #[inline]
 pub(crate) fn equal_slots(tags: u64, wanted: u64) -> u32 {
-    // Only a difference of 0 has no carry into its top bit, and no top bit.
+    // Only a difference of 0 has neither a carry into its top bit nor a top bit.
     const LOW: u64 = 0x7FFF_7FFF_7FFF_7FFF;
     let differ = tags ^ (wanted * 0x0001_0001_0001_0001);
     let equal = !(((differ & LOW) + LOW) | differ) & !LOW;
@@ -185,7 +184,7 @@ pub(crate) fn equal_slots(tags: u64, wanted: u64) -> u32 {
     halves((equal >> 15).wrapping_mul(0x1000_2000_4000_8000) >> 60).0
 }
 
-/// What the SSE2 function computes, in arithmetic that every machine has.
+/// Computes in arithmetic, for every machine, what the SSE2 function computes.
 #[cfg(any(test, not(target_arch = "x86_64")))]
 pub(super) fn equal_tags_plainly(tags: [u64; 2], wanted: u64) -> u32 {
     let [first, second] = tags.map(|tags| equal_slots(tags, wanted));

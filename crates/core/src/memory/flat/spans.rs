@@ -1,4 +1,4 @@
-//! Allocations of several lines: bytes that are copied or compared, and words by their number.
+//! Allocations of several lines: bytes that are copied or compared, and words accessed by number.
 
 use std::marker::PhantomData;
 use std::ptr::NonNull;
@@ -12,7 +12,7 @@ use crate::memory::chunk::LINE_BYTES;
 /// More bytes than a chunk has.
 const FAR: usize = 1 << 30;
 
-/// A line and those after it in its chunk: where an allocation is.
+/// A line and those after it in its chunk, where an allocation lies.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Span<'m> {
     first: Line<'m>,
@@ -46,7 +46,7 @@ impl<'m> Span<'m> {
         unsafe { Line::at(self.first.start().add(i as usize * LINE_BYTES)) }
     }
 
-    /// The words of its first `lines` lines, a power of two.
+    /// The words of the first `lines` lines, a power of two.
     #[inline]
     pub(crate) fn doubles(self, lines: u32) -> Doubles<'m> {
         let fit = lines.is_power_of_two() && lines <= self.lines;
@@ -55,7 +55,7 @@ impl<'m> Span<'m> {
         Doubles { start: self.first.start(), last, memory: PhantomData }
     }
 
-    /// The address of `len` bytes from byte `at` on, which may go on in later lines.
+    /// The address of `len` bytes from byte `at` on; they may extend into later lines.
     #[inline(always)]
     fn bytes(self, at: usize, len: usize) -> *mut u8 {
         let left = self.lines as usize * LINE_BYTES;
@@ -70,8 +70,8 @@ impl<'m> Span<'m> {
     pub(crate) fn zero(self, lines: u32) {
         let len = lines as usize * LINE_BYTES;
         let to = self.bytes(0, len);
-        // SAFETY: `bytes` checked the room; the caller writes, so it holds the lock
-        // exclusively and no one else touches the bytes.
+        // SAFETY: `bytes` checked the room; the caller writes, so it holds the lock exclusively and no other process
+        // touches the bytes.
         unsafe { to.write_bytes(0, len) };
     }
 
@@ -92,9 +92,8 @@ impl<'m> Span<'m> {
         unsafe { from.copy_to_nonoverlapping(to.as_mut_ptr(), to.len()) };
     }
 
-    /// Whether the bytes in the image are these. Names are short, and of any length: comparing
-    /// the first and the last bytes, which may overlap, takes one branch, while the end of a loop
-    /// would be mispredicted.
+    /// Whether the bytes at `at` are those of a name. Names are short, and of any length: comparing the first and the
+    /// last bytes, which may overlap, takes one branch, while the end of a loop would be mispredicted.
     #[inline(always)]
     pub(crate) fn bytes_are(self, at: usize, name: &[u8]) -> bool {
         let here: *const u8 = self.bytes(at, name.len());
@@ -105,11 +104,11 @@ impl<'m> Span<'m> {
             return unsafe { words.iter().enumerate().all(|(i, word)| same(here, i * 8, word)) }
                 && (rest.is_empty()
                     || name.last_chunk().is_some_and(|end| {
-                        // SAFETY: `bytes` checked these, too; `end` are the 8 bytes from `last` on.
+                        // SAFETY: `bytes` checked these, too; `end` is the 8 bytes from `last` on.
                         unsafe { same::<8>(here, last, end) }
                     }));
         }
-        // SAFETY: `bytes` checked `name.len()` bytes from `here` on, and `ends` looks at no others.
+        // SAFETY: `bytes` checked `name.len()` bytes from `here` on, and `ends` reads no others.
         unsafe {
             match name.len() {
                 17..=32 => ends::<16>(here, name),
@@ -122,8 +121,8 @@ impl<'m> Span<'m> {
     }
 }
 
-/// A power of two of 64-bit words, in adjacent lines. Only the lower bits of a number that is too
-/// large count, so nothing is checked.
+/// A power of two of 64-bit words, in adjacent lines. Only the lower bits of a word's number count, so no number is out
+/// of range and nothing is checked.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Doubles<'m> {
     start: NonNull<u8>,
@@ -158,10 +157,10 @@ impl<'m> Doubles<'m> {
     }
 }
 
-/// Whether the `N` bytes at `at` are these.
+/// Whether the `N` bytes at `at` equal `bytes`.
 ///
 /// # Safety
-/// `here` begins `at + N` bytes that may be read and that nobody writes.
+/// `here` begins `at + N` bytes that may be read and that are not written meanwhile.
 #[inline]
 unsafe fn same<const N: usize>(here: *const u8, at: usize, bytes: &[u8; N]) -> bool {
     // SAFETY: as the caller promises; an array of bytes has no alignment.
@@ -171,7 +170,7 @@ unsafe fn same<const N: usize>(here: *const u8, at: usize, bytes: &[u8; N]) -> b
 /// Whether the first and the last `N` bytes at `here` are those of the name.
 ///
 /// # Safety
-/// `here` begins `name.len()` bytes that may be read and that nobody writes.
+/// `here` begins `name.len()` bytes that may be read and that are not written meanwhile.
 #[inline]
 unsafe fn ends<const N: usize>(here: *const u8, name: &[u8]) -> bool {
     let (Some(first), Some(last)) = (name.first_chunk::<N>(), name.last_chunk::<N>()) else {
